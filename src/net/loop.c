@@ -17,6 +17,12 @@
 
 /* Tasks that queue tasks may go on for so many rounds before the sockets get their turn again. */
 #define TASK_ROUNDS_MAX 8
+/*
+ * A turn has so much work, or takes so long, and ends with what is under way then: what is ready
+ * besides waits for the next one, and what goes first (LOOP_FIRST) is asked for before it.
+ */
+#define TURN_ENTRIES 16
+#define TURN_US      2000
 
 struct loop_signal {
 	struct loop *loop;
@@ -36,6 +42,7 @@ struct loop {
 	bool stop;
 	int64_t clock_step_ms;
 	int64_t entered_us; /* when this turn's work began; 0 while waiting */
+	unsigned entries;   /* this turn's */
 	struct loop_stats stats;
 };
 
@@ -114,6 +121,7 @@ struct loop *loop_new(struct err *err)
 		err_set(err, ERR_TEMPORARY, "event loop: %s", strerror(errno));
 		return NULL;
 	}
+	event_base_priority_init(base, 2); /* LOOP_FIRST, and all else */
 	signal(SIGPIPE, SIG_IGN);
 	loop = mem_zalloc(sizeof(*loop));
 	loop->base = base;
@@ -184,8 +192,11 @@ struct names *loop_names(struct loop *loop)
 
 void loop_enter(struct loop *loop)
 {
+	loop->entries++;
 	if (!loop->entered_us)
 		loop->entered_us = now_us();
+	else if (loop->entries >= TURN_ENTRIES || now_us() - loop->entered_us >= TURN_US)
+		loop_end_turn(loop);
 }
 
 void loop_end_turn(struct loop *loop)
@@ -202,6 +213,7 @@ static void measure_turn(struct loop *loop)
 		return;
 	us = now_us() - loop->entered_us;
 	loop->entered_us = 0;
+	loop->entries = 0;
 	loop->stats.busy_us += us;
 	if (us > loop->stats.longest_turn_us)
 		loop->stats.longest_turn_us = us;

@@ -83,9 +83,16 @@ int loop_on_signal(struct loop *loop, int signo, loop_fn fn, void *arg, struct e
 
 /*
  * For what libevent or a library calls directly (not timers, tasks and signals of the loop): work
- * of this turn begins. Cheap; the first call of a turn counts.
+ * begins. Cheap. The first of a turn begins its time; when there were many, or that is over, the
+ * turn ends with this one.
  */
 void loop_enter(struct loop *loop);
+
+/*
+ * The priority of libevent's events that are looked at before all others: between any two turns.
+ * Only for who is known to be the API server: whoever keeps them ready keeps all others waiting.
+ */
+#define LOOP_FIRST 0
 
 /*
  * For what would go on in this turn as long as its peer likes, as libevent runs what its callbacks

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from conftest import new_stage
+from rig.asker import Asker
 from rig.grpc_scaler import GrpcScaler
 from rig.hostile import large, postgres
 from rig.hostile.many import Halfway
@@ -96,29 +97,42 @@ def is_under_attack(servers, names):
     return all(count >= (TENANTS if what != "names" else 20 * TENANTS) for what, count in seen.items() if what not in large.ANSWERS) and all(seen[kind] >= 4 for kind in large.ANSWERS)
 
 
+@pytest.fixture
+def ask():
+    askers = []
+
+    def ask(*arguments):
+        askers.append(Asker(*arguments))
+        return askers[-1]
+
+    yield ask
+    for asker in askers:
+        asker.end()
+
+
 @pytest.mark.alone  # how long anything takes
-def test_all_at_once(daemon, stage, servers, names, tenants):
+def test_all_at_once(cluster, daemon, stage, servers, names, tenants, ask):
     stage.deployment("good")
     stage.ready_scaledobject("good", pollingInterval=1, maxReplicaCount=3)
+    quiet, _ = ask(cluster, stage.path(name="good"), 3).result()
     numbers = itertools.count()
     for tenant in tenants:
         attack(tenant, servers, numbers)
     eventually(lambda: is_under_attack(servers, names) or print(reached(servers, names)), timeout=60, every=1)
     daemon.metric("kscaled_loop_longest_turn_seconds")
-    longest, took = [], []
+    asker = ask(cluster, stage.path(name="good"), WINDOWS)
+    longest = []
     for _ in range(WINDOWS):
-        until = time.monotonic() + 1
-        while time.monotonic() < until:
-            begun = time.monotonic()
-            assert stage.metric(name="good").value() == "0"
-            took.append(time.monotonic() - begun)
+        time.sleep(1)  # a window of time is what is looked at
         longest.append(daemon.metric("kscaled_loop_longest_turn_seconds"))
+    took, values = asker.result()
+    assert values == ["0"]
     stage.push(12)
     woken = timed(lambda: stage.replicas("good") > 0)
     longest.sort()
-    took.sort()
     p99, usual = took[int(len(took) * 0.99)], longest[len(longest) // 2]
-    figures = (f"longest turn {longest[-1] * 1000:.0f} ms, of a second as a rule {usual * 1000:.0f} ms; GET p99 {p99 * 1000:.1f} ms; 0 -> 1 in {woken:.2f} s; peak {daemon.peak_mib():.1f} MiB; "
+    figures = (f"longest turn {longest[-1] * 1000:.0f} ms, of a second as a rule {usual * 1000:.0f} ms; GET p99 {p99 * 1000:.1f} ms of {len(took)} (p50 {took[len(took) // 2] * 1000:.1f}; "
+               f"before {quiet[int(len(quiet) * 0.99)] * 1000:.1f} and {quiet[len(quiet) // 2] * 1000:.1f}); 0 -> 1 in {woken:.2f} s; peak {daemon.peak_mib():.1f} MiB; "
                f"{daemon.open_files()} files; {reached(servers, names)}")
     print(figures)
     # What is aimed at are 50 ms, 10 ms, 1.5 s and 96 MiB. The times are looser here: what other work on the machine takes from this process is in them.

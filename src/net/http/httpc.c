@@ -18,9 +18,10 @@
 
 #define BODY_MAX          ((size_t)16 << 20)
 #define RETRY_AFTER_MAX_S 86400
-/* In one turn of the loop, of foreign servers: what on_data takes of a call; bodies told. */
-#define TURN_BYTES ((size_t)1 << 15)
-#define TOLD_BYTES ((size_t)1 << 16)
+/* Of foreign servers, in a turn of the loop: what on_data takes of a call, of all; bodies told. */
+#define TURN_BYTES    ((size_t)1 << 15)
+#define RESUMED_BYTES ((size_t)1 << 16)
+#define TOLD_BYTES    ((size_t)1 << 16)
 
 /*
  * One curl multi. A client has one that takes new requests, and, after httpc_drop_connections,
@@ -154,17 +155,28 @@ static void each_transfer(void *arg, httpmulti_do_fn what)
 			what(pool->multi, call->easy);
 }
 
+/* Some of those that are paused; the others are the first next time. */
 static void each_paused(void *arg, httpmulti_do_fn what)
 {
 	struct httpc_pool *pool = arg;
-	struct httpc_call *call;
+	struct httpc_call *call, *next, *last = pool->calls ? pool->calls->prev : NULL;
+	size_t taken = 0;
 
-	DL_FOREACH (pool->calls, call) {
+	for (call = pool->calls; call; call = next) {
+		next = call == last ? NULL : call->next;
 		if (!call->paused)
 			continue;
+		if (taken >= RESUMED_BYTES) {
+			loop_timer_set(&pool->resume, 0);
+			break;
+		}
 		call->paused = false;
+		call->taken = 0;
+		DL_DELETE(pool->calls, call);
+		DL_APPEND(pool->calls, call);
 		if (call->added && !call->ended)
 			what(pool->multi, call->easy);
+		taken += call->taken;
 	}
 }
 

@@ -567,6 +567,13 @@ void httpd_set_connection_data(struct httpd_request *r, void *data, void (*free_
 	c->data_free = free_fn;
 }
 
+void httpd_set_first(struct httpd_request *r, bool first)
+{
+	struct event_base *base = bufferevent_get_base(r->conn->bev);
+
+	bufferevent_priority_set(r->conn->bev, first ? LOOP_FIRST : event_base_get_npriorities(base) / 2);
+}
+
 void httpd_on_gone(struct httpd_request *r, void (*fn)(void *arg), void *arg)
 {
 	r->gone_fn = fn;

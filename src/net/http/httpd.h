@@ -81,6 +81,9 @@ int64_t httpd_started_ms(const struct httpd_request *r); /* loop clock */
 void *httpd_connection_data(const struct httpd_request *r);
 void httpd_set_connection_data(struct httpd_request *r, void *data, void (*free_fn)(void *));
 
+/* Its connection's next requests are read before all else that is ready (LOOP_FIRST); or not. */
+void httpd_set_first(struct httpd_request *r, bool first);
+
 /*
  * Called if the client goes away before the reply; the request is then gone: do not reply. Set it
  * when the reply will come later.

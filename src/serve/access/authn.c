@@ -73,15 +73,16 @@ static struct peer *peer_of(struct httpd_request *r)
 
 /* ---- By certificate ---- */
 
-static void verify(struct authn *a, struct peer *p, SSL *tls)
+static void verify(struct authn *a, struct peer *p, struct httpd_request *r)
 {
 	struct err err = { 0 };
 
-	p->trusted = frontproxy_verify(a->frontproxy, tls, &err) == 0;
+	p->trusted = frontproxy_verify(a->frontproxy, httpd_tls(r), &err) == 0;
 	p->version = frontproxy_version(a->frontproxy);
 	p->verified_at_ms = loop_now_ms(a->loop);
 	free(p->distrust);
 	p->distrust = p->trusted ? NULL : mem_dup(err.msg);
+	httpd_set_first(r, p->trusted);
 }
 
 /*
@@ -95,7 +96,7 @@ static bool is_front_proxy(struct authn *a, struct peer *p, struct httpd_request
 		return false;
 	if (p->version != frontproxy_version(a->frontproxy) ||
 		loop_now_ms(a->loop) - p->verified_at_ms > VERIFY_AGAIN_MS)
-		verify(a, p, tls);
+		verify(a, p, r);
 	return p->trusted;
 }
 

@@ -20,6 +20,7 @@ SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "cluster"
 GROUP, VERSION = "keda.sh", "v1alpha1"
 METRICS = "/apis/external.metrics.k8s.io/v1beta1"
 HPA_CONTROLLER = "system:serviceaccount:kube-system:horizontal-pod-autoscaler"
+HPA_CONTROLLER_GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
 
 
 class Answer:
@@ -164,7 +165,11 @@ class Cluster:
         return Answer(pool.request(method, self.server + path, body=text, headers=fields, redirect=False))
 
     def as_hpa_controller(self, path):
-        return self.request(path, user=HPA_CONTROLLER, groups=("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"))
+        return self.request(path, user=HPA_CONTROLLER, groups=HPA_CONTROLLER_GROUPS)
+
+    @staticmethod
+    def hpa_controller_headers():
+        return [("Impersonate-User", HPA_CONTROLLER), *(("Impersonate-Group", group) for group in HPA_CONTROLLER_GROUPS)]
 
     def run_kubectl(self, *arguments, stdin=None):
         env = {**os.environ, "GOGC": "off"}  # it ends before collecting garbage would pay

@@ -258,6 +258,58 @@ static void endless_tasks_starve_nobody(void **state)
 	loop_timer_done(&e.timer);
 }
 
+/* ---- What is ready at once ---- */
+
+#define READY 60
+
+struct ready {
+	struct loop *loop;
+	struct event *event[READY];
+	int ran, ran_before_first;
+};
+
+static void on_ready(evutil_socket_t fd, short what, void *arg)
+{
+	struct ready *r = arg;
+
+	(void)fd;
+	(void)what;
+	loop_enter(r->loop);
+	r->ran++;
+}
+
+static void on_first(evutil_socket_t fd, short what, void *arg)
+{
+	struct ready *r = arg;
+
+	(void)fd;
+	(void)what;
+	r->ran_before_first = r->ran;
+}
+
+/* And what goes first goes between two turns, whatever else is ready. */
+static void a_turn_has_so_much_work(void **state)
+{
+	struct fixture *f = *state;
+	struct ready r = { .loop = f->loop, .ran_before_first = -1 };
+	struct event *first = event_new(loop_base(f->loop), -1, EV_PERSIST, on_first, &r);
+
+	event_priority_set(first, LOOP_FIRST);
+	for (int i = 0; i < READY; i++) {
+		r.event[i] = event_new(loop_base(f->loop), -1, EV_PERSIST, on_ready, &r);
+		event_active(r.event[i], EV_READ, 0);
+	}
+	loop_turn(f->loop);
+	assert_in_range(r.ran, 1, READY / 2);
+	event_active(first, EV_READ, 0);
+	loop_turn(f->loop);
+	assert_in_range(r.ran_before_first, 1, READY / 2);
+	UNTIL(f, r.ran == READY);
+	event_free(first);
+	for (int i = 0; i < READY; i++)
+		event_free(r.event[i]);
+}
+
 static int freed;
 
 static void count_free(void *ptr)
@@ -412,6 +464,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tasks_run_at_the_end_of_the_turn, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(tasks_queue_and_cancel_tasks, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(endless_tasks_starve_nobody, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_turn_has_so_much_work, fixture_setup, fixture_teardown),
 		cmocka_unit_test(freed_at_the_end_of_the_turn_or_with_the_loop),
 		cmocka_unit_test(runs_until_stopped_or_until_nothing_is_left),
 		cmocka_unit_test_setup_teardown(signals_come, fixture_setup, fixture_teardown),

@@ -139,6 +139,11 @@ void httpd_set_connection_data(struct httpd_request *r, void *data, void (*free_
 	r->connection->data_free = free_fn;
 }
 
+void httpd_set_first(struct httpd_request *r, bool first)
+{
+	r->connection->first = first;
+}
+
 void httpd_on_gone(struct httpd_request *r, void (*fn)(void *arg), void *arg)
 {
 	r->gone = fn;

@@ -19,6 +19,7 @@ struct fake_connection {
 	SSL *tls; /* borrowed */
 	void *data;
 	void (*data_free)(void *);
+	bool first;
 };
 
 struct fake_header {

@@ -83,7 +83,7 @@ static void too_many_strangers_get_429(void **state)
 {
 	enum { MANY = 70 };
 	struct httpd_request *many = mem_array(MANY, sizeof(*many));
-	struct fake_connection connections[MANY] = { { NULL, NULL, NULL } };
+	struct fake_connection connections[MANY] = { { 0 } };
 	char tokens[MANY][32];
 	int refused = 0;
 

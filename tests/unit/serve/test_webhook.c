@@ -266,7 +266,7 @@ static void too_many_at_once_get_429(void **state)
 {
 	enum { MANY = WEBHOOK_CALLS_MAX + 2 };
 	struct httpd_request *many = mem_array(MANY, sizeof(*many));
-	struct fake_connection connections[MANY] = { { NULL, NULL, NULL } };
+	struct fake_connection connections[MANY] = { { 0 } };
 	char *body = review_of("ScaledObject", "CREATE", "shop", "");
 
 	(void)state;

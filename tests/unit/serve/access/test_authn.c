@@ -170,6 +170,7 @@ static void the_front_proxy_speaks_for_a_user(void **state)
 	list_configmap();
 	connect_with(&pipe, &proxy_pair);
 	user = expect_known(&r, "mia");
+	assert_true(r.connection->first);
 	assert_string_equal(user->user.uid, "u-1");
 	assert_true(in_group(user, "dev") && in_group(user, "ops") && in_group(user, "system:authenticated"));
 	assert_int_equal(user->user.group_count, 3);
@@ -349,6 +350,7 @@ static void what_a_connection_said_is_forgotten_with_the_configmap(void **state)
 	identity_unref(again);
 	say_configmap(&other_ca, "\\'aggregator\\'");
 	expect_refused(&r, "not the front proxy's");
+	assert_false(r.connection->first);
 	fake_kube_delete(kube);
 	expect_refused(&r, "does not exist");
 	identity_unref(first);
@@ -482,7 +484,7 @@ static void a_good_token_is_asked_for_once(void **state)
 {
 	struct httpd_request r = REQUEST({ "Authorization", "Bearer good" });
 	struct httpd_request elsewhere = r;
-	struct fake_connection other = { NULL, NULL, NULL };
+	struct fake_connection other = { 0 };
 	struct identity *user = NULL;
 	struct outcome first = { 0 }, second = { 0 };
 	struct err err;
