@@ -103,9 +103,13 @@ struct extension {
 	const char *value;
 };
 
+/*
+ * An authority with a usage of its own can vouch for no other: so do Go's and OpenSSL's verifiers.
+ */
 static const struct extension ca_extensions[] = {
 	{ NID_basic_constraints, "critical,CA:TRUE,pathlen:0" },
-	{ NID_key_usage, "critical,digitalSignature,keyCertSign,cRLSign" },
+	{ NID_key_usage, "critical,keyCertSign,cRLSign" },
+	{ NID_ext_key_usage, "serverAuth" },
 	{ NID_subject_key_identifier, "hash" },
 	{ NID_undef, NULL },
 };
@@ -113,7 +117,7 @@ static const struct extension ca_extensions[] = {
 static const struct extension serving_extensions[] = {
 	{ NID_basic_constraints, "critical,CA:FALSE" },
 	{ NID_key_usage, "critical,digitalSignature" },
-	{ NID_ext_key_usage, "serverAuth,clientAuth" },
+	{ NID_ext_key_usage, "serverAuth" },
 	{ NID_subject_key_identifier, "hash" },
 	{ NID_authority_key_identifier, "keyid:always" },
 	{ NID_undef, NULL },
@@ -155,32 +159,85 @@ static bool is_dns_name(const char *text)
 	return true;
 }
 
-static int add_name(GENERAL_NAMES *names, const char *text)
+static GENERAL_NAME *new_general_name(int type, const void *bytes, size_t len)
 {
 	GENERAL_NAME *name = GENERAL_NAME_new();
-	unsigned char address[16];
-	size_t address_len = ip_literal(text, address);
-	ASN1_STRING *value = address_len ? (ASN1_STRING *)ASN1_OCTET_STRING_new() : (ASN1_STRING *)ASN1_IA5STRING_new();
+	ASN1_STRING *value = ASN1_STRING_type_new(type == GEN_IPADD ? V_ASN1_OCTET_STRING : V_ASN1_IA5STRING);
 
-	if (address_len)
-		ASN1_STRING_set(value, address, (int)address_len);
-	else
-		ASN1_STRING_set(value, text, -1);
-	GENERAL_NAME_set0_value(name, address_len ? GEN_IPADD : GEN_DNS, value);
-	return sk_GENERAL_NAME_push(names, name) > 0 ? 0 : -1;
+	ASN1_STRING_set(value, bytes, (int)len);
+	GENERAL_NAME_set0_value(name, type, value);
+	return name;
 }
 
 static int add_alt_names(X509 *cert, const char *const *dns_names)
 {
 	GENERAL_NAMES *names = GENERAL_NAMES_new();
+	unsigned char address[16];
 	int result = 0;
 
-	for (size_t i = 0; result == 0 && dns_names[i]; i++)
-		result = add_name(names, dns_names[i]);
-	if (result == 0 && X509_add1_ext_i2d(cert, NID_subject_alt_name, names, 0, 0) != 1)
+	for (; *dns_names; dns_names++) {
+		size_t address_len = ip_literal(*dns_names, address);
+
+		sk_GENERAL_NAME_push(names,
+			address_len ? new_general_name(GEN_IPADD, address, address_len)
+				    : new_general_name(GEN_DNS, *dns_names, strlen(*dns_names)));
+	}
+	if (X509_add1_ext_i2d(cert, NID_subject_alt_name, names, 0, 0) != 1)
 		result = -1;
 	GENERAL_NAMES_free(names);
 	return result;
+}
+
+static void add_subtree(STACK_OF(GENERAL_SUBTREE) * *list, int type, const void *bytes, size_t len)
+{
+	GENERAL_SUBTREE *subtree = GENERAL_SUBTREE_new();
+
+	GENERAL_NAME_free(subtree->base);
+	subtree->base = new_general_name(type, bytes, len);
+	if (!*list)
+		*list = sk_GENERAL_SUBTREE_new_null();
+	sk_GENERAL_SUBTREE_push(*list, subtree);
+}
+
+/*
+ * For these names and no others: without an address all are excluded, since a kind of names that is
+ * not mentioned would be free (RFC 5280, 4.2.1.10). An address is told with its mask, and a DNS
+ * name holds for what is below it, too.
+ */
+static X509_EXTENSION *new_name_constraints(const char *const *dns_names)
+{
+	static const unsigned char everything[32];
+	NAME_CONSTRAINTS *constraints = NAME_CONSTRAINTS_new();
+	unsigned char range[32];
+	bool has_address = false;
+	X509_EXTENSION *extension;
+
+	for (; *dns_names; dns_names++) {
+		size_t address_len = ip_literal(*dns_names, range);
+
+		memset(range + address_len, 0xff, address_len);
+		if (address_len)
+			add_subtree(&constraints->permittedSubtrees, GEN_IPADD, range, 2 * address_len);
+		else
+			add_subtree(&constraints->permittedSubtrees, GEN_DNS, *dns_names, strlen(*dns_names));
+		has_address = has_address || address_len;
+	}
+	if (!has_address) {
+		add_subtree(&constraints->excludedSubtrees, GEN_IPADD, everything, 8);
+		add_subtree(&constraints->excludedSubtrees, GEN_IPADD, everything, 32);
+	}
+	extension = X509V3_EXT_i2d(NID_name_constraints, 1, constraints);
+	NAME_CONSTRAINTS_free(constraints);
+	return extension;
+}
+
+static int add_name_constraints(X509 *cert, const char *const *dns_names)
+{
+	X509_EXTENSION *extension = new_name_constraints(dns_names);
+	int ok = extension && X509_add_ext(cert, extension, -1) == 1;
+
+	X509_EXTENSION_free(extension);
+	return ok ? 0 : -1;
 }
 
 static char *take_text(BIO *bio)
@@ -208,16 +265,39 @@ static int write_pair(X509 *cert, EVP_PKEY *key, struct x509_pair *out)
 	return ok ? 0 : -1;
 }
 
-int x509_make_ca(const char *common_name, int64_t now_unix_ms, int64_t valid_s, struct x509_pair *out, struct err *err)
+static int check_names(const char *const *dns_names, struct err *err)
+{
+	unsigned char address[16];
+
+	/*
+	 * An address as common name would be taken for a DNS name, and for one that is not
+	 * permitted.
+	 */
+	if (!dns_names || !dns_names[0] || ip_literal(dns_names[0], address))
+		return err_set(err, ERR_INVALID, "serving certificate: its first name must be a DNS name");
+	for (size_t i = 0; dns_names[i]; i++) {
+		if (!is_dns_name(dns_names[i]) && !ip_literal(dns_names[i], address))
+			return err_set(err, ERR_INVALID,
+				"serving certificate: \"%s\" is neither a DNS name nor an IP address", dns_names[i]);
+	}
+	return 0;
+}
+
+int x509_make_ca(const char *common_name, const char *const *dns_names, int64_t now_unix_ms, int64_t valid_s,
+	struct x509_pair *out, struct err *err)
 {
 	int64_t now_s = now_unix_ms / 1000;
-	EVP_PKEY *key = EVP_EC_gen("P-256");
-	X509 *cert = key ? new_cert(key, common_name, now_s - BACKDATE_S, now_s + valid_s) : NULL;
+	EVP_PKEY *key;
+	X509 *cert;
 	int result = 0;
 
+	if (check_names(dns_names, err) < 0)
+		return -1;
+	key = EVP_EC_gen("P-256");
+	cert = key ? new_cert(key, common_name, now_s - BACKDATE_S, now_s + valid_s) : NULL;
 	if (!cert || X509_set_issuer_name(cert, X509_get_subject_name(cert)) != 1 ||
-		add_extensions(cert, cert, ca_extensions) < 0 || X509_sign(cert, key, EVP_sha256()) == 0 ||
-		write_pair(cert, key, out) < 0)
+		add_extensions(cert, cert, ca_extensions) < 0 || add_name_constraints(cert, dns_names) < 0 ||
+		X509_sign(cert, key, EVP_sha256()) == 0 || write_pair(cert, key, out) < 0)
 		result = fail(err, "making a CA");
 	X509_free(cert);
 	EVP_PKEY_free(key);
@@ -229,20 +309,6 @@ static int64_t unix_s(const ASN1_TIME *time)
 	struct tm tm;
 
 	return ASN1_TIME_to_tm(time, &tm) == 1 ? (int64_t)timegm(&tm) : 0;
-}
-
-static int check_names(const char *const *dns_names, struct err *err)
-{
-	unsigned char address[16];
-
-	if (!dns_names || !dns_names[0])
-		return err_set(err, ERR_INVALID, "serving certificate: no DNS names given");
-	for (size_t i = 0; dns_names[i]; i++) {
-		if (!is_dns_name(dns_names[i]) && !ip_literal(dns_names[i], address))
-			return err_set(err, ERR_INVALID,
-				"serving certificate: \"%s\" is neither a DNS name nor an IP address", dns_names[i]);
-	}
-	return 0;
 }
 
 int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, int64_t now_unix_ms, int64_t valid_s,
@@ -358,6 +424,31 @@ bool x509_fits(const char *cert_pem, const char *key_pem, const char *ca_pem, co
 	X509_free(cert);
 	X509_free(ca);
 	EVP_PKEY_free(key);
+	ERR_clear_error();
+	return result;
+}
+
+/* The very constraints that x509_make_ca would write, in its words. */
+static bool has_name_constraints(const X509 *ca, const char *const *dns_names)
+{
+	int at = X509_get_ext_by_NID(ca, NID_name_constraints, -1);
+	X509_EXTENSION *has = at < 0 ? NULL : X509_get_ext(ca, at),
+		       *wanted = has ? new_name_constraints(dns_names) : NULL;
+	bool same = wanted && X509_EXTENSION_get_critical(has) &&
+		ASN1_OCTET_STRING_cmp(X509_EXTENSION_get_data(has), X509_EXTENSION_get_data(wanted)) == 0;
+
+	X509_EXTENSION_free(wanted);
+	return same;
+}
+
+bool x509_ca_is_confined(const char *ca_pem, const char *const *dns_names)
+{
+	X509 *ca = read_cert(ca_pem);
+	bool result = ca && X509_check_ca(ca) == 1 && X509_get_pathlen(ca) == 0 &&
+		X509_get_key_usage(ca) == (KU_KEY_CERT_SIGN | KU_CRL_SIGN) &&
+		X509_get_extended_key_usage(ca) == XKU_SSL_SERVER && has_name_constraints(ca, dns_names);
+
+	X509_free(ca);
 	ERR_clear_error();
 	return result;
 }

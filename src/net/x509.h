@@ -23,12 +23,18 @@ struct x509_pair {
 };
 void x509_pair_done(struct x509_pair *pair); /* wipes the key */
 
-/* A self-signed CA (ECDSA P-256), valid from an hour before now for valid_s seconds. */
-int x509_make_ca(const char *common_name, int64_t now_unix_ms, int64_t valid_s, struct x509_pair *out, struct err *err);
+/*
+ * A self-signed CA (ECDSA P-256), valid from an hour before now for valid_s seconds. Whoever has
+ * its key can make nothing with it but certificates of servers of these names (NULL-terminated, the
+ * first a DNS name; IP literals are addresses) and, as name constraints have it, of names below: no
+ * client, no other server, no further authority is believed.
+ */
+int x509_make_ca(const char *common_name, const char *const *dns_names, int64_t now_unix_ms, int64_t valid_s,
+	struct x509_pair *out, struct err *err);
 
 /*
- * A certificate for serverAuth and clientAuth signed by `ca`; dns_names NULL-terminated, the first
- * is the common name; IP literals become IP SANs.
+ * A certificate for serverAuth signed by `ca`; dns_names NULL-terminated, the first is the common
+ * name; IP literals become IP SANs.
  */
 int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, int64_t now_unix_ms, int64_t valid_s,
 	struct x509_pair *out, struct err *err);
@@ -46,6 +52,12 @@ int x509_read(const char *cert_pem, struct x509_facts *out, struct err *err);
  */
 bool x509_fits(const char *cert_pem, const char *key_pem, const char *ca_pem, const char *const *dns_names, char *why,
 	size_t why_size);
+
+/*
+ * True when the authority is confined as x509_make_ca does it, to exactly these names. False for
+ * one that cannot be read.
+ */
+bool x509_ca_is_confined(const char *ca_pem, const char *const *dns_names);
 
 /* Roots from one PEM bundle; X509_STORE_free frees it. */
 X509_STORE *x509_store_from_pem(const char *pem, struct err *err);

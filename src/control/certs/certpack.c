@@ -9,8 +9,9 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define CA_NAME   "kscaled CA"
-#define VALUE_MAX (64u << 10) /* of one value in the Secret, base64; ours are below 2 KiB */
+#define CA_NAME    "kscaled CA"
+#define OVERLAP_MS (25 * 3600 * 1000LL) /* a day and the hour that certificates begin before they are made */
+#define VALUE_MAX  (64u << 10)          /* of one value in the Secret, base64; ours are below 2 KiB */
 
 static const char *const no_names[] = { NULL };
 
@@ -83,30 +84,53 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/*
+ * An authority whose key lies here is to be good for our names alone: one that versions before this
+ * rule made, that an administrator brought, or that was made for another Service or namespace, is
+ * replaced as one that ends is, whatever is left of its life.
+ */
+static bool is_loose(const struct certpack *p, const char *const *dns_names)
+{
+	return !x509_ca_is_confined(p->ca.cert_pem, dns_names);
+}
+
+/* The need of a pack that can be served, and why. */
+static enum certpack_need need_later(const struct certpack_state *judged, bool ca_signs, bool loose, int64_t ca_due,
+	int64_t now, const char **why)
+{
+	if (loose) {
+		*why = "ca.crt: its key could sign for other names than ours";
+		return CERTPACK_CA;
+	}
+	if (now < judged->due_unix_ms)
+		return CERTPACK_NOTHING;
+	*why = now >= ca_due ? "ca.crt: less than a third of its life is left"
+			     : "tls.crt: less than a third of its life is left";
+	return now >= ca_due || !ca_signs ? CERTPACK_CA : CERTPACK_SERVING;
+}
+
 void certpack_judge(const struct certpack *p, const char *const *dns_names, int64_t now, struct certpack_state *out)
 {
 	struct validity ca, serving;
 	char ignored[256];
-	bool ca_valid, ca_signs;
+	const char *why = NULL;
+	bool ca_valid, ca_signs, loose;
 
 	memset(out, 0, sizeof *out);
 	ca_valid = is_valid("ca.crt", p->ca.cert_pem, now, &ca, out->why, sizeof out->why);
 	ca_signs = ca_valid && fits("ca.key", &p->ca, p->ca.cert_pem, no_names, ignored, sizeof ignored);
+	loose = ca_signs && is_loose(p, dns_names);
 	out->usable = ca_valid && is_valid("tls.crt", p->serving.cert_pem, now, &serving, out->why, sizeof out->why) &&
 		fits("tls.crt", &p->serving, p->ca.cert_pem, dns_names, out->why, sizeof out->why);
 	if (!out->usable) {
-		out->need = ca_signs && now < ca.due ? CERTPACK_SERVING : CERTPACK_CA;
+		out->need = ca_signs && !loose && now < ca.due ? CERTPACK_SERVING : CERTPACK_CA;
 		return;
 	}
 	out->until_unix_ms = serving.end;
 	out->due_unix_ms = earlier(serving.due, ca.due);
-	if (now >= ca.due || (now >= serving.due && !ca_signs))
-		out->need = CERTPACK_CA;
-	else if (now >= serving.due)
-		out->need = CERTPACK_SERVING;
-	if (out->need != CERTPACK_NOTHING)
-		snprintf(out->why, sizeof out->why, "%s: less than a third of its life is left",
-			now >= ca.due ? "ca.crt" : "tls.crt");
+	out->need = need_later(out, ca_signs, loose, ca.due, now, &why);
+	if (why)
+		snprintf(out->why, sizeof out->why, "%s", why);
 }
 
 /* ---- Making ---- */
@@ -133,11 +157,25 @@ static const char *first_alive(const char *const *certs, size_t count, int64_t n
 	return NULL;
 }
 
+/*
+ * Nobody serves by the old authority any more a day after the new one's first certificate: each
+ * replica takes that up as soon as the API server trusts it. Longer it is not trusted, valid or
+ * not: who once read its key, in this Secret or a backup of it, wins nothing by that.
+ */
+static bool is_trusted(const char *old_ca, const struct certpack *p, int64_t now)
+{
+	struct validity serving;
+	struct err err;
+
+	return is_alive(old_ca, now) &&
+		(read_span(p->serving.cert_pem, &serving, &err) != 0 || now < serving.from + OVERLAP_MS);
+}
+
 static const char *old_ca_of(const struct certpack *p, enum certpack_need need, const struct certpack_plan *plan)
 {
 	bool moved = plan->trusted_ca && (!p->ca.cert_pem || strcmp(plan->trusted_ca, p->ca.cert_pem) != 0);
 	const char *const candidates[] = { need == CERTPACK_CA ? p->ca.cert_pem : NULL, moved ? plan->trusted_ca : NULL,
-		p->old_ca };
+		is_trusted(p->old_ca, p, plan->now_unix_ms) ? p->old_ca : NULL };
 
 	return first_alive(candidates, sizeof candidates / sizeof *candidates, plan->now_unix_ms);
 }
@@ -147,7 +185,7 @@ static int make(const struct certpack *p, enum certpack_need need, const struct 
 {
 	out->old_ca = mem_dup(old_ca_of(p, need, plan));
 	if (need == CERTPACK_CA) {
-		if (x509_make_ca(CA_NAME, plan->now_unix_ms, plan->ca_valid_s, &out->ca, err) != 0)
+		if (x509_make_ca(CA_NAME, plan->dns_names, plan->now_unix_ms, plan->ca_valid_s, &out->ca, err) != 0)
 			return -1;
 	} else {
 		copy_pair(&out->ca, &p->ca);
@@ -172,7 +210,7 @@ int certpack_renew(const struct certpack *p, enum certpack_need need, const stru
 
 char *certpack_bundle(const struct certpack *p, int64_t now_unix_ms)
 {
-	const char *old = is_alive(p->old_ca, now_unix_ms) ? p->old_ca : "", *ca = p->ca.cert_pem;
+	const char *old = is_trusted(p->old_ca, p, now_unix_ms) ? p->old_ca : "", *ca = p->ca.cert_pem;
 
 	if (!ca)
 		return NULL;

@@ -3,10 +3,10 @@
 #define CONTROL_CERTS_CERTPACK_H
 
 /*
- * What Secret `kscaled-certs` holds, as a value: our CA, the serving certificate that it signed
- * and, for as long as it is valid, the CA before it. Tells what is wrong or due with one, and makes
- * the next one: a good CA is kept, and only the serving certificate is made anew. No I/O; the clock
- * comes in as an argument.
+ * What Secret `kscaled-certs` holds, as a value: our CA, which can sign for our names alone
+ * (x509_make_ca), the serving certificate that it signed and, for a day, the CA before it. Tells
+ * what is wrong or due with one, and makes the next one: a good CA is kept, and only the serving
+ * certificate is made anew. No I/O; the clock comes in as an argument.
  */
 
 #include <jansson.h>
@@ -39,9 +39,10 @@ struct certpack_state {
 };
 
 /*
- * dns_names: NULL-terminated. Each certificate is due when a third of its own life is left. A CA
- * whose key is absent or of another certificate (somebody else made the Secret) is kept as long as
- * its serving certificate is good.
+ * dns_names: NULL-terminated. Each certificate is due when a third of its own life is left, and a
+ * CA whose key is here and that is not confined to these names is due at once. A CA whose key is
+ * absent or of another certificate (somebody else made the Secret) is kept as long as its serving
+ * certificate is good.
  */
 void certpack_judge(const struct certpack *p, const char *const *dns_names, int64_t now_unix_ms,
 	struct certpack_state *out);
@@ -58,16 +59,16 @@ struct certpack_plan {
 };
 
 /*
- * Fills *out (an empty one) with what follows on p (maybe empty). While a CA that it replaces, or
- * the trusted one, is valid, it stays in the bundle as the old one. ERR_INVALID when no certificate
- * can be made that fits the names.
+ * Fills *out (an empty one) with what follows on p (maybe empty). A CA that it replaces, or the
+ * trusted one, stays in the bundle as the old one, for a day and while it is valid. ERR_INVALID
+ * when no certificate can be made that fits the names.
  */
 int certpack_renew(const struct certpack *p, enum certpack_need need, const struct certpack_plan *plan,
 	struct certpack *out, struct err *err);
 
 /*
- * Whom to trust: our CA and the one before it while that is valid. PEM; the caller owns it; NULL
- * when there is no CA.
+ * Whom to trust: our CA and, for a day while it is valid, the one before it. PEM; the caller owns
+ * it; NULL when there is no CA.
  */
 char *certpack_bundle(const struct certpack *p, int64_t now_unix_ms);
 

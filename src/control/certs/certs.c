@@ -18,7 +18,8 @@
 #define DAY_S           86400
 #define SERVING_VALID_S (365 * DAY_S)
 #define CA_VALID_S      (3650LL * DAY_S)
-#define SETTLE_MS       2000 /* until every API server has seen a new caBundle */
+#define SETTLE_MS       2000          /* until every API server has seen a new caBundle */
+#define REVIEWS_WAIT_MS (3600 * 1000) /* when the webhooks' caBundle cannot be written */
 #define LOOK_MS         (3600 * 1000)
 #define NAMES           4
 
@@ -38,6 +39,8 @@ struct certs {
 
 	char *served_cert, *served_ca; /* what the TLS server has from the Secret; NULL: nothing yet */
 	int64_t served_until_unix_ms;
+	char *next_cert; /* what the Secret holds, and when it was first seen there (loop clock) */
+	int64_t next_since_ms;
 	char swap_trouble[ERR_MSG_MAX];
 	struct loop_timer timer; /* to swap what waits */
 
@@ -47,25 +50,51 @@ struct certs {
 
 /* ---- Serving what the Secret holds ---- */
 
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Loop clock: when requests for metrics go by the new CA. */
+static int64_t metrics_at_ms(const struct certs *c, const char *new_ca)
+{
+	bool known = apiservice_is_known(c->apiservice);
+
+	if (known && apiservice_points(c->apiservice) != APISERVICE_TO_US)
+		return 0;
+	if (!known || !apiservice_trusts(c->apiservice, new_ca))
+		return loop_now_ms(c->loop) + c->served_until_unix_ms - timestamp_now_ms();
+	return apiservice_trusts(c->apiservice, c->served_ca) ? apiservice_since_ms(c->apiservice) + SETTLE_MS : 0;
+}
+
+/*
+ * Loop clock: when reviews do. Should their caBundle not come to it, metrics do not wait for ever.
+ */
+static int64_t reviews_at_ms(const struct certs *c, const char *new_ca)
+{
+	if (!c->webhookconfig)
+		return 0;
+	if (!webhookconfig_is_known(c->webhookconfig))
+		return c->next_since_ms + REVIEWS_WAIT_MS;
+	if (!webhookconfig_trusts(c->webhookconfig, c->served_ca))
+		return 0;
+	if (!webhookconfig_trusts(c->webhookconfig, new_ca))
+		return c->next_since_ms + REVIEWS_WAIT_MS;
+	return webhookconfig_since_ms(c->webhookconfig) + SETTLE_MS;
+}
+
 /*
  * A certificate by a new CA is not served before the API server trusts that CA, or its requests
- * would fail meanwhile: the old one goes on until the caBundle holds the new CA. Milliseconds to
+ * would fail meanwhile: the old one goes on until both caBundles hold the new CA. Milliseconds to
  * wait; 0: swap now.
  */
 static int64_t swap_wait_ms(const struct certs *c, const struct certpack *pack)
 {
-	int64_t now_unix_ms = timestamp_now_ms(), settled;
+	const char *new_ca = pack->ca.cert_pem;
 
-	if (!c->served_cert || now_unix_ms >= c->served_until_unix_ms || strcmp(c->served_ca, pack->ca.cert_pem) == 0)
+	if (!c->served_cert || timestamp_now_ms() >= c->served_until_unix_ms || strcmp(c->served_ca, new_ca) == 0)
 		return 0;
-	if (apiservice_points(c->apiservice) != APISERVICE_TO_US)
-		return 0;
-	if (!apiservice_trusts(c->apiservice, pack->ca.cert_pem))
-		return c->served_until_unix_ms - now_unix_ms;
-	if (!apiservice_trusts(c->apiservice, c->served_ca))
-		return 0;
-	settled = apiservice_since_ms(c->apiservice) + SETTLE_MS - loop_now_ms(c->loop);
-	return settled > 0 ? settled : 0;
+	return later(later(metrics_at_ms(c, new_ca), reviews_at_ms(c, new_ca)) - loop_now_ms(c->loop), 0);
 }
 
 static void swap(struct certs *c, const struct certpack *pack)
@@ -91,6 +120,15 @@ static void swap(struct certs *c, const struct certpack *pack)
 		timestamp_format(facts.not_after_unix_ms, until));
 }
 
+static void note_next(struct certs *c, const struct certpack *pack)
+{
+	if (c->next_cert && strcmp(c->next_cert, pack->serving.cert_pem) == 0)
+		return;
+	free(c->next_cert);
+	c->next_cert = mem_dup(pack->serving.cert_pem);
+	c->next_since_ms = loop_now_ms(c->loop);
+}
+
 static void serve_newest(struct certs *c)
 {
 	const struct certpack *pack = certsecret_pack(c->secret);
@@ -99,6 +137,7 @@ static void serve_newest(struct certs *c)
 	loop_timer_cancel(&c->timer);
 	if (!pack || (c->served_cert && strcmp(c->served_cert, pack->serving.cert_pem) == 0))
 		return;
+	note_next(c, pack);
 	wait = swap_wait_ms(c, pack);
 	if (wait > 0)
 		loop_timer_set(&c->timer, wait < LOOK_MS ? wait : LOOK_MS);
@@ -121,6 +160,14 @@ static void pass_on_bundle(struct certs *c)
 static void on_timer(void *arg)
 {
 	serve_newest(arg);
+}
+
+static void on_webhookconfig(void *arg)
+{
+	struct certs *c = arg;
+
+	if (c->secret)
+		serve_newest(c);
 }
 
 static void on_secret(void *arg)
@@ -228,7 +275,8 @@ static void start_secret(struct certs *c, const struct certs_config *config)
 		c->webhookconfig = webhookconfig_new(c->kube,
 			&(struct webhookconfig_config){ .name = CERTS_WEBHOOKS,
 				.namespace_ = config->namespace_,
-				.service_name = config->service_name });
+				.service_name = config->service_name },
+			on_webhookconfig, c);
 	c->secret = certsecret_new(c->kube, &own, on_secret, c);
 }
 
@@ -269,5 +317,6 @@ void certs_free(struct certs *c)
 		free(c->names[i]);
 	free(c->served_cert);
 	free(c->served_ca);
+	free(c->next_cert);
 	free(c);
 }

@@ -4,11 +4,12 @@
 
 /*
  * The certificate of the HTTPS endpoint: the user's files, reloaded when they change, or our own CA
- * (10 years) and serving certificate (1 year, renewed when a third of its life is left) kept in
- * Secret `kscaled-certs` of the own namespace, shared by all replicas and swapped in place; and the
- * `caBundle` of the APIService, injected by the leader under conflict retry, never into an
- * APIService that points to somebody else's Service unless told to; and that of our
- * ValidatingWebhookConfiguration (control/certs/webhookconfig).
+ * (10 years, good for the names of our Service alone) and serving certificate (1 year, renewed when
+ * a third of its life is left) kept in Secret `kscaled-certs` of the own namespace, shared by all
+ * replicas and swapped in place, by a new CA when those who ask us trust it; and the `caBundle` of
+ * the APIService, injected by the leader under conflict retry, never into an APIService that points
+ * to somebody else's Service unless told to; and that of our ValidatingWebhookConfiguration
+ * (control/certs/webhookconfig).
  */
 
 #include <stdbool.h>

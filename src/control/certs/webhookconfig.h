@@ -7,10 +7,11 @@
  * webhook: watched by name. The leader keeps our CA in the caBundle of each of its webhooks that
  * points to our Service, under its resourceVersion. It may be absent (kscaled manifests
  * --no-webhook), and nothing here keeps anybody from scaling: what goes wrong is logged, and tried
- * again.
+ * again. Whether a new CA is trusted here is for control/certs to ask before it serves by it.
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "kube/client.h"
 
@@ -21,11 +22,18 @@ struct webhookconfig_config {
 	const char *namespace_, *service_name; /* our Service */
 };
 
-struct webhookconfig *webhookconfig_new(struct kube *kube, const struct webhookconfig_config *config);
+/* on_change: something below may be another now. */
+struct webhookconfig *webhookconfig_new(struct kube *kube, const struct webhookconfig_config *config,
+	void (*on_change)(void *arg), void *arg);
 void webhookconfig_free(struct webhookconfig *w);
 
 void webhookconfig_set_leading(struct webhookconfig *w, bool leading);
 /* what each caBundle shall hold; copied; nothing is written before */
 void webhookconfig_set_bundle(struct webhookconfig *w, const char *pem);
+
+bool webhookconfig_is_known(const struct webhookconfig *w); /* it was looked at, or we may not look */
+/* the caBundle of each webhook of ours holds that CA; true, too, when there is none */
+bool webhookconfig_trusts(const struct webhookconfig *w, const char *ca_pem);
+int64_t webhookconfig_since_ms(const struct webhookconfig *w); /* loop clock: when a webhook was last seen to change */
 
 #endif

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../fakes/fakepki.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "net/listen.h"
@@ -53,13 +54,11 @@ int fixture_teardown(void **state)
 void fixture_pairs(struct fixture *f)
 {
 	static const char *const names[] = { "localhost", "127.0.0.1", "::1", NULL };
-	struct err err = { .kind = ERR_NONE };
 
 	if (f->ca.cert_pem)
 		return;
-	if (x509_make_ca("test CA", timestamp_now_ms(), 3600, &f->ca, &err) < 0 ||
-		x509_make_serving(&f->ca, names, timestamp_now_ms(), 3600, &f->serving, &err) < 0)
-		fail_msg("%s", err.msg);
+	fakepki_authority("test CA", timestamp_now_ms(), 3600, &f->ca);
+	fakepki_certificate(&f->ca, names, timestamp_now_ms(), 3600, &f->serving);
 }
 
 void fixture_linger(struct fixture *f, int64_t ms)

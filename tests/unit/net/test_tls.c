@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../fakes/fakepki.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "net/tlsrules.h"
@@ -118,9 +119,8 @@ static void names_and_roots_are_checked(void **state)
 {
 	struct both *b = *state;
 	struct x509_pair stranger;
-	struct err err;
 
-	assert_int_equal(x509_make_ca("stranger", timestamp_now_ms(), 1000, &stranger, &err), 0);
+	fakepki_authority("stranger", timestamp_now_ms(), 1000, &stranger);
 	const struct {
 		const char *ca;
 		bool insecure;
@@ -156,11 +156,10 @@ static void the_systems_roots_count_too(void **state)
 	struct x509_pair stranger;
 	struct tls_client_config config = { .ca_pem = NULL };
 	char path[] = "/tmp/roots-XXXXXX", why[256] = "";
-	struct err err;
 	int fd = mkstemp(path);
 	FILE *file = fdopen(fd, "w");
 
-	assert_int_equal(x509_make_ca("stranger", timestamp_now_ms(), 1000, &stranger, &err), 0);
+	fakepki_authority("stranger", timestamp_now_ms(), 1000, &stranger);
 	fputs(b->f->ca.cert_pem, file);
 	fclose(file);
 	setenv("SSL_CERT_FILE", path, 1);
@@ -309,7 +308,7 @@ static void the_servers_certificate_is_swapped_under_sessions(void **state)
 	char why[256], cn[64];
 	X509 *cert;
 
-	assert_int_equal(x509_make_serving(&b->f->ca, other, timestamp_now_ms(), 1000, &second, &err), 0);
+	fakepki_certificate(&b->f->ca, other, timestamp_now_ms(), 1000, &second);
 	wire_up(&old_wire, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
 	assert_int_equal(tls_server_set_certificate(b->server, "garbage", second.key_pem, &err), -1);
 	assert_int_equal(tls_server_set_certificate(b->server, second.cert_pem, b->f->serving.key_pem, &err), -1);
@@ -351,8 +350,8 @@ static void client_certificates_are_asked_for_and_any_is_taken(void **state)
 	struct x509_pair foreign_ca, client;
 	struct err err = { .kind = ERR_NONE };
 
-	assert_int_equal(x509_make_ca("foreign", timestamp_now_ms(), 1000, &foreign_ca, &err), 0);
-	assert_int_equal(x509_make_serving(&foreign_ca, names, timestamp_now_ms(), 1000, &client, &err), 0);
+	fakepki_authority("foreign", timestamp_now_ms(), 1000, &foreign_ca);
+	fakepki_certificate(&foreign_ca, names, timestamp_now_ms(), 1000, &client);
 	for (int with = 0; with < 2; with++) {
 		struct tls_client_config config = { .insecure = true,
 			.cert_pem = with ? client.cert_pem : NULL,

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "../fakes/fakepki.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
@@ -254,9 +255,11 @@ static int make_certificates(void **state)
 
 	(void)state;
 	alarm(STUCK_S);
-	return x509_make_ca("ca", now, 3600, &ca, NULL) || x509_make_serving(&ca, names, now, 3600, &serving, NULL) ||
-		x509_make_ca("proxy", now, 3600, &proxy_ca, NULL) ||
-		x509_make_serving(&proxy_ca, aggregator, now, 3600, &proxy, NULL);
+	fakepki_authority("ca", now, 3600, &ca);
+	fakepki_certificate(&ca, names, now, 3600, &serving);
+	fakepki_authority("proxy", now, 3600, &proxy_ca);
+	fakepki_certificate(&proxy_ca, aggregator, now, 3600, &proxy);
+	return 0;
 }
 
 static int free_certificates(void **state)

@@ -13,6 +13,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
+#include "../../fakes/fakepki.h"
 #include "base/base64.h"
 #include "base/mem.h"
 
@@ -151,10 +152,19 @@ struct certpack make_pack(const char *const *dns_names, int64_t serving_ago_ms, 
 	struct certpack pack = { 0 };
 	struct err err;
 
-	if (x509_make_ca("a CA", fake_wall_ms() - ca_ago_ms, ca_valid_ms / 1000, &pack.ca, &err) != 0 ||
+	if (x509_make_ca("a CA", dns_names, fake_wall_ms() - ca_ago_ms, ca_valid_ms / 1000, &pack.ca, &err) != 0 ||
 		x509_make_serving(&pack.ca, dns_names, fake_wall_ms() - serving_ago_ms, serving_valid_ms / 1000,
 			&pack.serving, &err) != 0)
 		fail_msg("%s", err.msg);
+	return pack;
+}
+
+struct certpack loose_pack(void)
+{
+	struct certpack pack = { 0 };
+
+	fakepki_authority("kscaled CA", fake_wall_ms() - DAY_MS, 3650 * 86400, &pack.ca);
+	fakepki_certificate(&pack.ca, certs_names, fake_wall_ms() - DAY_MS, 365 * 86400, &pack.serving);
 	return pack;
 }
 

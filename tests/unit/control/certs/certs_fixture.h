@@ -52,6 +52,7 @@ void put_pack(const struct certpack *pack);
 struct certpack make_pack(const char *const *dns_names, int64_t serving_ago_ms, int64_t serving_valid_ms,
 	int64_t ca_ago_ms, int64_t ca_valid_ms);
 struct certpack fresh_pack(void);
+struct certpack loose_pack(void); /* as versions made it whose authority could sign for any name; a day old */
 
 bool serves(const char *cert_pem); /* the TLS server has this certificate */
 bool serves_the_secret(void);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -43,6 +44,63 @@ static void what_is_due_when(void **state)
 		assert_true((judged.need != CERTPACK_NOTHING) == (judged.why[0] != '\0'));
 	}
 	certpack_done(&pack);
+}
+
+static void an_authority_that_could_sign_more_is_due_at_once(void **state)
+{
+	static const char *const renamed[] = { "scaler.kscaled.svc", NULL };
+	struct certpack loose = loose_pack(), fresh = fresh_pack();
+	struct certpack_state judged;
+
+	(void)state;
+	certpack_judge(&loose, certs_names, fake_wall_ms(), &judged);
+	assert_true(judged.usable); /* until there is another */
+	assert_int_equal(judged.need, CERTPACK_CA);
+	assert_non_null(strstr(judged.why, "could sign for other names"));
+	/* Of its broken certificate no new one is signed by it. */
+	loose.serving.cert_pem[100] ^= 1;
+	certpack_judge(&loose, certs_names, fake_wall_ms(), &judged);
+	assert_false(judged.usable);
+	assert_int_equal(judged.need, CERTPACK_CA);
+	/* Made for other names than are wanted now: another Service or namespace. */
+	certpack_judge(&fresh, renamed, fake_wall_ms(), &judged);
+	assert_false(judged.usable);
+	assert_int_equal(judged.need, CERTPACK_CA);
+	certpack_done(&loose);
+	certpack_done(&fresh);
+}
+
+static bool is_in_bundle(const struct certpack *pack, const char *ca_pem, int64_t hours)
+{
+	MEM_AUTO char *bundle = certpack_bundle(pack, fake_wall_ms() + hours * 3600000);
+
+	assert_non_null(strstr(bundle, pack->ca.cert_pem));
+	return strstr(bundle, ca_pem) != NULL;
+}
+
+/* It is good for years, and so would be a key that somebody has read. */
+static void an_authority_that_was_replaced_is_trusted_for_a_day(void **state)
+{
+	struct certpack loose = loose_pack(), next = { 0 }, soon = { 0 }, late = { 0 };
+	struct certpack_plan plan = { certs_names, fake_wall_ms(), 365 * 86400, 3650LL * 86400, NULL };
+
+	(void)state;
+	assert_int_equal(certpack_renew(&loose, CERTPACK_CA, &plan, &next, NULL), 0);
+	assert_true(x509_ca_is_confined(next.ca.cert_pem, certs_names));
+	assert_true(is_in_bundle(&next, loose.ca.cert_pem, 0));
+	assert_true(is_in_bundle(&next, loose.ca.cert_pem, 23));
+	assert_false(is_in_bundle(&next, loose.ca.cert_pem, 25));
+	/* Nor does another serving certificate bring it back. */
+	plan.now_unix_ms += 3600000;
+	assert_int_equal(certpack_renew(&next, CERTPACK_SERVING, &plan, &soon, NULL), 0);
+	assert_true(is_in_bundle(&soon, loose.ca.cert_pem, 1));
+	plan.now_unix_ms += DAY_MS;
+	assert_int_equal(certpack_renew(&next, CERTPACK_SERVING, &plan, &late, NULL), 0);
+	assert_null(late.old_ca);
+	certpack_done(&loose);
+	certpack_done(&next);
+	certpack_done(&soon);
+	certpack_done(&late);
 }
 
 static void a_pack_survives_its_secret(void **state)
@@ -114,6 +172,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(what_is_due_when),
+		T(an_authority_that_could_sign_more_is_due_at_once),
+		T(an_authority_that_was_replaced_is_trusted_for_a_day),
 		T(a_pack_survives_its_secret),
 		T(hostile_secrets),
 		T(names_that_no_certificate_can_bear),

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -397,6 +398,127 @@ static void replaces_the_ca_with_overlap(void **state)
 	certpack_done(&pack);
 }
 
+/* ---- An authority that could sign for other names ---- */
+
+#define WEBHOOKS "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/kscaled-admission"
+
+static void put_webhook_trusting(const char *ca_pem)
+{
+	MEM_AUTO char *text = base64_encode(ca_pem, strlen(ca_pem));
+	MEM_AUTO char *object =
+		mem_printf("{\"metadata\":{\"name\":\"kscaled-admission\"},\"webhooks\":[{\"name\":\"a\","
+			   "\"clientConfig\":{\"service\":{\"namespace\":\"kscaled\",\"name\":\"kscaled\"},"
+			   "\"caBundle\":\"%s\"}}]}",
+			text);
+
+	fake_put(WEBHOOKS, object);
+}
+
+static char *webhook_bundle(void)
+{
+	const json_t *webhooks = json_object_get(fake_object(WEBHOOKS), "webhooks");
+	const json_t *client_config = json_object_get(json_array_get(webhooks, 0), "clientConfig");
+
+	return base64_decode(json_str_or_empty(client_config, "caBundle"), NULL);
+}
+
+/* What the API server goes by holds the authority of what it is answered with. */
+static void assert_served_is_trusted(const struct certpack *old)
+{
+	MEM_AUTO char *metrics = ca_bundle();
+	MEM_AUTO char *reviews = webhook_bundle();
+	MEM_AUTO char *secrets = secret_value("ca.crt");
+	const char *ca = serves(old->serving.cert_pem) ? old->ca.cert_pem : secrets;
+
+	assert_true(serves(old->serving.cert_pem) || serves_the_secret());
+	assert_non_null(strstr(metrics, ca));
+	assert_non_null(strstr(reviews, ca));
+}
+
+/* how: which of the two caBundles cannot be written at first */
+static void start_with_loose_authority(struct certpack *loose, const char *how)
+{
+	certs_next_case();
+	*loose = loose_pack();
+	put_our_apiservice_trusting(loose->ca.cert_pem);
+	put_webhook_trusting(loose->ca.cert_pem);
+	put_pack(loose);
+	if (how)
+		fake_fail(FAKE_REFUSE, KUBE_MERGE_PATCH, how, 3, 500);
+	certs_start(false);
+	fake_advance(DAY_MS);
+	assert_true(serves(loose->serving.cert_pem)); /* nobody leads: as before */
+	assert_int_equal(fake_count(KUBE_MERGE_PATCH, ""), 0);
+	certs_set_leading(t.certs, true);
+}
+
+static void a_loose_authority_is_replaced_without_a_gap(void **state)
+{
+	static const char *const hows[] = { NULL, APISERVICE, WEBHOOKS };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof hows / sizeof *hows; i++) {
+		struct certpack loose;
+		MEM_AUTO char *ca = NULL;
+
+		start_with_loose_authority(&loose, hows[i]);
+		for (int ms = 0; ms < 30000; ms += ms < 200 ? 1 : 50) {
+			fake_advance(ms < 200 ? 1 : 50);
+			assert_served_is_trusted(&loose);
+		}
+		assert_true(serves_the_secret());
+		ca = secret_value("ca.crt");
+		assert_string_not_equal(ca, loose.ca.cert_pem);
+		assert_true(x509_ca_is_confined(ca, certs_names));
+		assert_null(certs_trouble(t.certs));
+		/* A day later nobody trusts what the old key signs. */
+		fake_advance(DAY_MS + 2 * 3600000);
+		assert_served_is_trusted(&loose);
+		assert_bundle_is_the_ca();
+		assert_int_equal(fake_count(KUBE_MERGE_PATCH, SECRET), 1);
+		certpack_done(&loose);
+	}
+}
+
+/*
+ * Metrics do not wait for webhooks that nobody may write: reviews are left out then, and no more.
+ */
+static void webhooks_that_cannot_be_written_hold_up_an_hour(void **state)
+{
+	struct certpack loose;
+
+	(void)state;
+	start_with_loose_authority(&loose, NULL);
+	fake_fail(FAKE_REFUSE, KUBE_MERGE_PATCH, WEBHOOKS, FAKE_ANY, 403);
+	fake_advance(3500000);
+	assert_true(serves(loose.serving.cert_pem));
+	fake_advance(200000);
+	assert_true(serves_the_secret());
+	certpack_done(&loose);
+}
+
+/* --service-name is another: the authority could not sign for it. */
+static void another_service_name_has_another_authority(void **state)
+{
+	struct certpack pack = fresh_pack();
+	struct certs_config config = certs_usual();
+	MEM_AUTO char *ca = NULL;
+
+	(void)state;
+	config.service_name = "scaler";
+	put_apiservice("kscaled", "scaler", "");
+	put_pack(&pack);
+	certs_start_with(config);
+	certs_set_leading(t.certs, true);
+	fake_advance(100);
+	assert_true(serves_the_secret());
+	ca = secret_value("ca.crt");
+	assert_string_not_equal(ca, pack.ca.cert_pem);
+	assert_int_equal(fake_count(KUBE_MERGE_PATCH, SECRET), 1);
+	assert_null(certs_trouble(t.certs));
+	certpack_done(&pack);
+}
+
 /* Nobody leads: the old certificate is trusted still, the new one would not be. */
 static void waits_for_the_new_ca_to_be_trusted(void **state)
 {
@@ -540,6 +662,9 @@ int main(void)
 		T(notices_a_clock_that_is_set),
 		T(only_the_leader_renews),
 		T(replaces_the_ca_with_overlap),
+		T(a_loose_authority_is_replaced_without_a_gap),
+		T(webhooks_that_cannot_be_written_hold_up_an_hour),
+		T(another_service_name_has_another_authority),
 		T(waits_for_the_new_ca_to_be_trusted),
 		T(takes_up_what_another_replica_wrote),
 		T(a_deleted_secret_is_made_anew_with_overlap),

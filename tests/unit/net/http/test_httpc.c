@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../../fakes/fakepki.h"
 #include "base/timestamp.h"
 
 /* ---- Requests and answers ---- */
@@ -235,9 +236,8 @@ static void servers_are_verified(void **state)
 {
 	struct world *w = *state;
 	struct x509_pair stranger;
-	struct err err;
 
-	assert_int_equal(x509_make_ca("stranger", timestamp_now_ms(), 1000, &stranger, &err), 0);
+	fakepki_authority("stranger", timestamp_now_ms(), 1000, &stranger);
 	const struct {
 		struct httpc_server server;
 		const char *why; /* NULL: works */
@@ -271,9 +271,8 @@ static void client_certificates_are_sent(void **state)
 	struct world *w = *state;
 	static const char *const names[] = { "system-user", NULL };
 	struct x509_pair client;
-	struct err err;
 
-	assert_int_equal(x509_make_serving(&w->f->ca, names, timestamp_now_ms(), 1000, &client, &err), 0);
+	fakepki_certificate(&w->f->ca, names, timestamp_now_ms(), 1000, &client);
 	struct httpc_server server = { .ca_pem = w->f->ca.cert_pem,
 		.cert_pem = client.cert_pem,
 		.key_pem = client.key_pem };

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../fakes/fakepki.h"
 #include "base/mem.h"
 #include "mariadbserver.h"
 #include "net/mysql/mysqlpool.h"
@@ -229,7 +230,6 @@ static void over_tls(void **state)
 	struct world *w = *state;
 	struct mysqlendpoint_config c = config_for("tlsonly", "s3cret"), plain = c;
 	struct x509_pair other = { 0 };
-	struct err err;
 
 	expect_error(w, &plain, "SELECT 1", ERR_DENIED, "Access denied");
 	c.tls = MYSQLENDPOINT_TLS_VERIFY;
@@ -243,7 +243,7 @@ static void over_tls(void **state)
 		1);
 	c.host = "127.0.0.2"; /* reached, but not named by the certificate */
 	expect_error(w, &c, "SELECT 1", ERR_TEMPORARY, "certificate");
-	assert_int_equal(x509_make_ca("another", (int64_t)time(NULL) * 1000, 86400, &other, &err), 0);
+	fakepki_authority("another", (int64_t)time(NULL) * 1000, 86400, &other);
 	c.host = "localhost";
 	c.tls_ca_pem = other.cert_pem;
 	expect_error(w, &c, "SELECT 1", ERR_TEMPORARY, "certificate");

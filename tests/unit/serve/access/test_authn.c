@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "../../fakes/fakepki.h"
 #include "../fake_httpd.h"
 #include "../fake_kube.h"
 #include "../tls_pipe.h"
@@ -680,13 +681,14 @@ static int make_certificates(void **state)
 	int64_t now = timestamp_now_ms();
 
 	(void)state;
-	return x509_make_ca("proxy", now, HOUR_S, &proxy_ca, NULL) ||
-		x509_make_ca("other", now, HOUR_S, &other_ca, NULL) ||
-		x509_make_serving(&other_ca, service, now, HOUR_S, &serving, NULL) ||
-		x509_make_serving(&proxy_ca, aggregator, now, HOUR_S, &proxy_pair, NULL) ||
-		x509_make_serving(&proxy_ca, other, now, HOUR_S, &other_name, NULL) ||
-		x509_make_serving(&other_ca, aggregator, now, HOUR_S, &stranger, NULL) ||
-		x509_make_serving(&proxy_ca, aggregator, now - 10 * HOUR_S * 1000, HOUR_S, &expired, NULL);
+	fakepki_authority("proxy", now, HOUR_S, &proxy_ca);
+	fakepki_authority("other", now, HOUR_S, &other_ca);
+	fakepki_certificate(&other_ca, service, now, HOUR_S, &serving);
+	fakepki_certificate(&proxy_ca, aggregator, now, HOUR_S, &proxy_pair);
+	fakepki_certificate(&proxy_ca, other, now, HOUR_S, &other_name);
+	fakepki_certificate(&other_ca, aggregator, now, HOUR_S, &stranger);
+	fakepki_certificate(&proxy_ca, aggregator, now - 10 * HOUR_S * 1000, HOUR_S, &expired);
+	return 0;
 }
 
 static int free_certificates(void **state)

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "../../fakes/fakepki.h"
 #include "../room.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -164,8 +165,8 @@ static void give_certificate(void)
 	const char *const names[] = { "kscaled.kscaled.svc", NULL };
 	struct x509_pair ca = { 0 }, pair = { 0 };
 
-	assert_int_equal(x509_make_ca("ca", timestamp_now_ms(), 3600, &ca, NULL), 0);
-	assert_int_equal(x509_make_serving(&ca, names, timestamp_now_ms(), 3600, &pair, NULL), 0);
+	fakepki_authority("ca", timestamp_now_ms(), 3600, &ca);
+	fakepki_certificate(&ca, names, timestamp_now_ms(), 3600, &pair);
 	assert_int_equal(tls_server_set_certificate(room.serve.tls, pair.cert_pem, pair.key_pem, NULL), 0);
 	x509_pair_done(&ca);
 	x509_pair_done(&pair);
@@ -177,7 +178,7 @@ static void give_front_proxy(void)
 	json_t *configmap;
 	char *text;
 
-	assert_int_equal(x509_make_ca("proxy", timestamp_now_ms(), 3600, &ca, NULL), 0);
+	fakepki_authority("proxy", timestamp_now_ms(), 3600, &ca);
 	configmap = json_pack("{s:{s:s,s:s}}", "data", "requestheader-client-ca-file", ca.cert_pem,
 		"requestheader-username-headers", "[\"X-Remote-User\"]");
 	text = json_dumps(configmap, 0);
