@@ -4,6 +4,7 @@ import base64
 import datetime
 import shutil
 import ssl
+import subprocess
 import threading
 import time
 
@@ -11,6 +12,7 @@ import pytest
 
 from rig import pki
 from rig.cluster import gone
+from rig.daemon import WEBHOOKS
 from rig.waiting import after, eventually, throughout
 
 NAMES = ("kscaled", "kscaled.kscaled", "kscaled.kscaled.svc", "kscaled.kscaled.svc.cluster.local")
@@ -25,17 +27,25 @@ def pem_to_der(pem):
 
 
 class Hammer:
-    """Asks without a pause, through the aggregator on kept connections and straight on a new connection each time; remembers every answer that was not right."""
+    """Asks without a pause, through the aggregator on kept connections and straight on a new connection each time; remembers every answer that was not right. reviews: has the API server ask the
+    webhook, too."""
 
-    def __init__(self, daemon, stage):
+    def __init__(self, daemon, stage, reviews=False):
         self.daemon, self.stage = daemon, stage
         self.wrong, self.right, self.new_connections = [], 0, 0
         self.over = threading.Event()
-        self.threads = [threading.Thread(target=self._run, args=(work,), daemon=True) for work in (self._aggregated, self._aggregated, self._direct)]
+        works = [self._aggregated, self._aggregated, self._direct] + [self._reviewed] * reviews
+        self.threads = [threading.Thread(target=self._run, args=(work,), daemon=True) for work in works]
 
     def _aggregated(self):
         answer = self.stage.metric()
         assert answer.status == 200, answer
+        self.right += 1
+
+    def _reviewed(self):
+        installation = self.daemon.installation
+        answer = installation.cluster.request("/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications?dryRun=All", "POST", body=installation.BAD)
+        assert "denied the request" in answer.text, f"let in unjudged: {answer}"
         self.right += 1
 
     def _direct(self):
@@ -86,7 +96,13 @@ def test_own_certificate(kscaled, installation):
     assert serving["begin"] < now
     for name in NAMES:
         assert f"DNS:{name}" in serving["text"]
-    assert "CA:TRUE" in authority["text"] and "CA:TRUE" not in serving["text"]
+    assert "CA:TRUE, pathlen:0" in authority["text"] and "CA:TRUE" not in serving["text"]
+    # What somebody could do with the authority's key, who has read it in the Secret.
+    permitted, _, excluded = authority["text"].partition("Name Constraints: critical")[2].partition("Permitted:")[2].partition("Excluded:")
+    assert sorted(permitted.split()) == sorted(f"DNS:{name}" for name in NAMES)
+    assert excluded.split()[:2] == ["IP:0.0.0.0/0.0.0.0", "IP:0:0:0:0:0:0:0:0/0:0:0:0:0:0:0:0"]
+    for text in authority["text"], serving["text"]:
+        assert "TLS Web Server Authentication" in text and "TLS Web Client Authentication" not in text
     assert kscaled.serving_certificate() == pem_to_der(data["tls.crt"])
     assert b"PRIVATE KEY" not in kscaled.log().encode()
 
@@ -162,6 +178,91 @@ def test_secret_deleted_under_load(kscaled, installation, asked):
         throughout(lambda: None, until=after(1.5))
     assert made["ca.crt"].decode().strip() in installation.ca_pem()
     eventually(installation.available)
+
+
+def signed_by(key, names, directory, usage="serverAuth"):
+    """What openssl says of a certificate made with the authority's key out of the Secret."""
+    for name in ("ca.crt", "ca.key"):
+        (directory / name).write_bytes(key[name])
+    pair = pki.certificate(directory, f"made-{time.time_ns()}", pki.Pair(str(directory / "ca.crt"), str(directory / "ca.key")), names[0], names=names, usage=usage)
+    purpose = "sslclient" if usage == "clientAuth" else "sslserver"
+    done = subprocess.run(["openssl", "verify", "-purpose", purpose, "-CAfile", str(directory / "ca.crt"), pair.cert], capture_output=True, text=True, timeout=60, check=False)
+    return "good" if done.returncode == 0 else done.stderr + done.stdout
+
+
+def test_authority_is_good_for_nothing_else(kscaled, installation, tmp_path):
+    data = secret(installation)
+    assert signed_by(data, ["kscaled.kscaled.svc"], tmp_path) == "good"
+    assert "permitted subtree violation" in signed_by(data, ["kubernetes.default.svc"], tmp_path)
+    assert "permitted subtree violation" in signed_by(data, ["kscaled.kscaled.svc", "other.kscaled.svc"], tmp_path)
+    assert "purpose" in signed_by(data, ["kscaled.kscaled.svc"], tmp_path, usage="clientAuth")
+
+
+@pytest.fixture
+def judged(installation):
+    """With the webhook."""
+    installation.apply(webhook=True)
+    yield installation
+    installation.apply()
+
+
+def hold_lease(installation, holder):
+    installation.cluster.coordination.patch_namespaced_lease("operator.keda.sh", installation.namespace, {"spec": {
+        "holderIdentity": holder, "leaseDurationSeconds": 3600, "renewTime": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")}})
+
+
+def as_left_behind(installation, directory):
+    """The Secret of a version whose authority could sign for anybody, trusted by all who ask."""
+    authority = pki.authority(directory, "loose", "kscaled CA")
+    serving = pki.certificate(directory, "loose-serving", authority, "kscaled", names=NAMES, usage="serverAuth,clientAuth")
+    files = {"ca.crt": authority.cert, "ca.key": authority.key, "tls.crt": serving.cert, "tls.key": serving.key}
+    data = {key: base64.b64encode(open(path, "rb").read()).decode() for key, path in files.items()}
+    cluster = installation.cluster
+    cluster.core.patch_namespaced_secret("kscaled-certs", installation.namespace, {"data": {**data, "ca-old.crt": None}})
+    cluster.registration.patch_api_service("v1beta1.external.metrics.k8s.io", {"spec": {"caBundle": data["ca.crt"]}})
+    path = f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{WEBHOOKS}"
+    configuration = cluster.request(path).json
+    for webhook in configuration["webhooks"]:
+        webhook["clientConfig"]["caBundle"] = data["ca.crt"]
+    assert cluster.request(path, "PUT", body=configuration).status == 200
+    return {key: base64.b64decode(value) for key, value in data.items()}
+
+
+def test_upgrade_from_an_authority_without_constraints(launch, judged, stage, tmp_path):
+    """Its key has been in the Secret: it is replaced at once, while no metric and no review notices; and later nobody trusts what it signs."""
+    first = launch("first").wait_serving()
+    stage.deployment(replicas=0)
+    stage.push(3)
+    stage.ready_scaledobject(maxReplicaCount=1)
+    first.term()
+    old = as_left_behind(judged, tmp_path)
+    hold_lease(judged, "the-one-before")               # so that there is a moment in which all is as it was
+    daemon = launch("upgraded")
+    eventually(lambda: daemon.status("/healthz").status == 200 and daemon.serving_certificate() == pem_to_der(old["tls.crt"]))
+    eventually(judged.available)
+    eventually(lambda: stage.metric().status == 200)
+    eventually(lambda: "denied the request" in judged.cluster.request("/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications?dryRun=All", "POST", body=judged.BAD).text)
+    with Hammer(daemon, stage, reviews=True):
+        assert secret(judged) == old
+        hold_lease(judged, "")
+        made = eventually(lambda: (data := secret(judged))["ca.crt"] != old["ca.crt"] and data)
+        eventually(lambda: daemon.serving_certificate() == pem_to_der(made["tls.crt"]))
+        throughout(lambda: None, until=after(2))
+    assert judged.available()
+    assert "Name Constraints: critical" in pki.describe(made["ca.crt"])["text"]
+    assert made["ca-old.crt"] == old["ca.crt"]
+    assert made["ca.crt"].decode().strip() in judged.ca_pem() and old["ca.crt"].decode().strip() in judged.ca_pem()
+    # Two days on, by the certificate's own word: the old one is trusted no more.
+    for name in ("ca.crt", "ca.key"):
+        (tmp_path / name).write_bytes(made[name])
+    begin = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=2)
+    pair = pki.certificate(tmp_path, "later", pki.Pair(str(tmp_path / "ca.crt"), str(tmp_path / "ca.key")), "kscaled.kscaled.svc", names=NAMES, begin=begin)
+    with Hammer(daemon, stage, reviews=True):
+        put(judged, pair)
+        eventually(lambda: old["ca.crt"].decode().strip() not in judged.ca_pem())
+        eventually(lambda: daemon.serving_certificate() == der(pair))
+        throughout(lambda: None, until=after(1))
+    assert judged.available()
 
 
 @pytest.mark.parametrize("data", [

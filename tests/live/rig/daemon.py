@@ -37,6 +37,9 @@ class Installation:
     """What `kscaled manifests` put into the cluster, and what a kscaled outside of it needs to work there."""
 
     NAMESPACE = "kscaled"
+    # What the webhook refuses, whatever there is in the cluster.
+    BAD = {"apiVersion": "keda.sh/v1alpha1", "kind": "TriggerAuthentication", "metadata": {"name": "probe", "namespace": "default"},
+           "spec": {"oauth2": {"type": "clientCredentials", "clientId": "c", "tokenUrl": "nowhere"}}}
 
     def __init__(self, cluster, directory):
         self.cluster = cluster
@@ -76,13 +79,10 @@ class Installation:
 
     def wait_judging(self):
         """The webhook is trusted, and the API server, which takes a moment to see a new configuration, asks it."""
-        bad = {"apiVersion": "keda.sh/v1alpha1", "kind": "TriggerAuthentication", "metadata": {"name": "probe", "namespace": "default"},
-               "spec": {"oauth2": {"type": "clientCredentials", "clientId": "c", "tokenUrl": "nowhere"}}}
-
         def is_judging():
             configuration = self.cluster.request(f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{WEBHOOKS}").json
             assert {webhook["clientConfig"].get("caBundle") for webhook in configuration["webhooks"]} == {base64.b64encode(self.ca_pem().encode()).decode()}
-            answer = self.cluster.request("/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications?dryRun=All", "POST", body=bad)
+            answer = self.cluster.request("/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications?dryRun=All", "POST", body=self.BAD)
             assert "denied the request" in answer.text, answer
             return True
 
