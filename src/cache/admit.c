@@ -8,6 +8,7 @@
 #include <utlist.h>
 
 #include "base/json.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "cache/readings/triggerparams.h"
 #include "crd/triggerauth.h"
@@ -19,7 +20,9 @@
 
 #define WARNINGS_MAX 16
 #define LIST_MAX     "500" /* more LimitRanges in one namespace are told, not looked at */
+#define LOOKING_MAX  16    /* reviews that ask the API server at once: two calls each */
 #define ESCAPED_SIZE (3 * 253 + 1)
+#define NOT_CHECKED  "whether the workload requests cpu and memory was not checked: "
 
 enum fact { FACT_TARGET, FACT_LIMIT_RANGES, FACTS };
 
@@ -40,6 +43,7 @@ struct admit_wait {
 	struct scaledobject *so; /* owned; NULL for other kinds */
 	struct lookup lookups[FACTS];
 	unsigned under_way;
+	bool looks_up;          /* counted as such */
 	struct loop_task later; /* the verdict stands */
 	const char *reason;     /* a literal; NULL: allowed */
 	char *message;          /* owned */
@@ -52,12 +56,16 @@ struct admit {
 	struct kube *kube;
 	struct loop *loop;
 	struct admit_wait *waiting;
+	unsigned looking_up;
 };
 
 /* ---- Verdicts ---- */
 
 static void warn(struct admit_wait *w, const char *text)
 {
+	for (size_t i = 0; i < w->warning_count; i++)
+		if (strcmp(w->warnings[i], text) == 0)
+			return;
 	if (w->warning_count < WARNINGS_MAX)
 		w->warnings[w->warning_count++] = mem_dup(text);
 }
@@ -71,6 +79,7 @@ static void refuse(struct admit_wait *w, const char *reason, const struct err *e
 static void wait_free(struct admit_wait *w)
 {
 	DL_DELETE(w->owner->waiting, w);
+	w->owner->looking_up -= w->looks_up;
 	loop_task_cancel(w->owner->loop, &w->later);
 	for (int i = 0; i < FACTS; i++) {
 		kube_cancel(w->lookups[i].call);
@@ -127,9 +136,15 @@ static bool was_first(const struct scaledobject *other, const struct scaledobjec
 	return strcmp(other->meta.name, so->meta.name) < 0;
 }
 
+/* What is found by a mark may be another namespace's, of which nothing is told. */
+static bool is_beside(const struct meta *other, const struct scaledobject *so)
+{
+	return strcmp(other->namespace_, so->meta.namespace_) == 0;
+}
+
 static void look_at(struct rival_search *s, const struct scaledobject *other)
 {
-	if (other && s->found == 0 && (!s->older_only || was_first(other, s->so)))
+	if (other && is_beside(&other->meta, s->so) && s->found == 0 && (!s->older_only || was_first(other, s->so)))
 		s->found = validate_beside(s->so, other, &s->reason, s->err);
 }
 
@@ -164,7 +179,7 @@ static int check_hpas(const struct store *store, const struct scaledobject *so, 
 	for (size_t at = 0; (hpa = store_next_rival_hpa(store, claim, &at));) {
 		const struct validate_facts facts = { .hpas = &hpa, .hpa_count = 1 };
 
-		if (validate_surroundings(so, &facts, reason, err) < 0)
+		if (is_beside(&hpa->meta, so) && validate_surroundings(so, &facts, reason, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -197,6 +212,13 @@ static void check_whole(struct lookup *l)
 		warn(l->owner, "the namespace has more than " LIST_MAX " LimitRanges: not all were looked at");
 }
 
+/* The server's own words, which tell who we are there, are for the log. */
+static const char *why_not_checked(const struct err *err)
+{
+	return err->kind == ERR_DENIED ? NOT_CHECKED "kscaled has no right to read it"
+				       : NOT_CHECKED "the API server did not tell it in time";
+}
+
 static void on_fact(void *arg, const json_t *object, const struct err *err)
 {
 	struct lookup *l = arg;
@@ -209,10 +231,8 @@ static void on_fact(void *arg, const json_t *object, const struct err *err)
 	} else if (l->fact == FACT_TARGET && err->kind == ERR_MISSING) {
 		l->missing = true;
 	} else {
-		MEM_AUTO char *text = mem_printf("whether the workload requests cpu and memory was not checked: %s",
-			err->msg);
-
-		warn(w, text);
+		log_debug("webhook", "%s", err->msg);
+		warn(w, why_not_checked(err));
 	}
 	if (--w->under_way > 0)
 		return;
@@ -222,7 +242,7 @@ static void on_fact(void *arg, const json_t *object, const struct err *err)
 
 static void look_up(struct admit_wait *w, enum fact fact, enum kube_verb verb, const char *path, int64_t left_ms)
 {
-	struct kube_request request = { .verb = verb, .path = path, .deadline_ms = left_ms, .priority = KUBE_NORMAL };
+	struct kube_request request = { .verb = verb, .path = path, .deadline_ms = left_ms, .priority = KUBE_ASIDE };
 
 	w->lookups[fact].owner = w;
 	w->lookups[fact].fact = fact;
@@ -242,6 +262,8 @@ static void look_up_all(struct admit_wait *w, int64_t left_ms)
 	kube_escape(so->meta.namespace_, namespace_, sizeof(namespace_));
 	kube_escape(so->spec.target_name, name, sizeof(name));
 	target = mem_printf("/apis/apps/v1/namespaces/%s/%s/%s", namespace_, resource, name);
+	w->looks_up = true;
+	w->owner->looking_up++;
 	ranges = mem_printf("/api/v1/namespaces/%s/limitranges?limit=" LIST_MAX, namespace_);
 	look_up(w, FACT_TARGET, KUBE_GET, target, left_ms);
 	look_up(w, FACT_LIMIT_RANGES, KUBE_LIST, ranges, left_ms);
@@ -307,13 +329,12 @@ static void warn_of_scaledobject(struct admit_wait *w)
 	for (size_t i = 0; i < count; i++)
 		warn(w, texts[i]);
 	warn_of_parameters(w, &of);
-	if (!store_knows_hpas(store, w->so->meta.namespace_, &trouble)) {
-		MEM_AUTO char *text = mem_printf("whether another HorizontalPodAutoscaler scales the same workload was "
-						 "not checked: %s",
-			trouble ? trouble : "not all of them are known yet");
-
-		warn(w, text);
-	}
+	if (!store_knows_hpas(store, w->so->meta.namespace_, &trouble))
+		warn(w,
+			trouble ? "whether another HorizontalPodAutoscaler scales the same workload was not checked: "
+				  "kscaled cannot watch them at present, as its log tells"
+				: "whether another HorizontalPodAutoscaler scales the same workload was not checked: "
+				  "not all of them are known yet");
 	if (!store_synced(store))
 		warn(w,
 			"whether another ScaledObject has the same workload was not checked: not all of them are known "
@@ -473,10 +494,14 @@ struct admit_wait *admit_ask(struct admit *a, const struct admit_request *reques
 	if (w->so && !w->reason)
 		warn_of_scaledobject(w);
 	/* A dry run may come before the target was made. */
-	if (w->so && !w->reason && !request->dry_run && validate_needs_target(w->so))
-		look_up_all(w, left_ms > 0 ? left_ms : 1);
-	else
+	if (!w->so || w->reason || request->dry_run || !validate_needs_target(w->so)) {
 		loop_task_queue(a->loop, &w->later);
+	} else if (a->looking_up >= LOOKING_MAX) {
+		warn(w, NOT_CHECKED "too many objects are being judged at once");
+		loop_task_queue(a->loop, &w->later);
+	} else {
+		look_up_all(w, left_ms > 0 ? left_ms : 1);
+	}
 	return w;
 }
 

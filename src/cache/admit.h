@@ -3,13 +3,14 @@
 #define CACHE_ADMIT_H
 
 /*
- * Whether an object may come in: gathers the facts that lie outside it and lets
- * decide/validate judge. Other ScaledObjects and foreign HPAs are known from memory, so a
- * review costs no request; only triggers cpu and memory lead to two, for the target's requests and
- * the LimitRanges. (Of a ScaledJob and an authentication nothing lies outside.) The webhook and the
- * reconciler go through here, so that they say the same with the same words; `kscaled check` does
- * with the documents it was given. What was applied a moment ago may not be known yet: the
- * reconciler hears of it, and says so.
+ * Whether an object may come in: gathers the facts that lie outside it and lets decide/validate
+ * judge. Other ScaledObjects and foreign HPAs are known from memory, so a review costs no request;
+ * only triggers cpu and memory lead to two, for the target's requests and the LimitRanges, behind
+ * all that kscaled itself asks for (KUBE_ASIDE), and for a few reviews at a time: anybody may post
+ * them. A verdict tells of nothing outside the object's namespace. (Of a ScaledJob and an
+ * authentication nothing lies outside.) The webhook and the reconciler go through here, so that
+ * they say the same with the same words; `kscaled check` does with the documents it was given. What
+ * was applied a moment ago may not be known yet: the reconciler hears of it, and says so.
  *
  * Parameters of triggers are judged by their scalers when nothing in them comes from an
  * authentication or an environment, and what they say is a warning, not a refusal: KEDA's webhook
@@ -35,7 +36,8 @@ struct admit_request {
 	const json_t *object; /* as it would be stored; borrowed for the call */
 	const json_t *old_object; /* NULL on creation */
 	bool dry_run;
-	int64_t deadline_ms; /* loop clock; facts that did not come in time are left out, and a warning says so */
+	int64_t deadline_ms; /* loop clock; facts that did not come in time, or too many ask for, are left out,
+				and a warning says so */
 };
 
 struct admit_verdict { /* borrowed until the callback returns */

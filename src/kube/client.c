@@ -26,7 +26,8 @@
  * at once wait for nothing but the server; reads and reviews find room beside them. The Lease
  * always does. Statuses and Events leave room for a /scale that comes after them, and wait while
  * there are many. A class of which nothing is under way may send one call beyond the limit: scaling
- * goes first, but however much of it there is, statuses and Events flow.
+ * goes first, but however much of it there is, statuses and Events flow. What strangers cause goes
+ * while there is little else, a few at a time, and takes nobody's place: nothing else counts it.
  */
 #define IN_FLIGHT_MAX 32
 static const struct room {
@@ -39,6 +40,7 @@ static const struct room {
 	[KUBE_NORMAL] = { IN_FLIGHT_MAX, IN_FLIGHT_MAX, true },
 	[KUBE_STATUS] = { 16, IN_FLIGHT_MAX, false },
 	[KUBE_BACKGROUND] = { 8, IN_FLIGHT_MAX, false },
+	[KUBE_ASIDE] = { 4, IN_FLIGHT_MAX / 2, false },
 };
 
 static const struct verb {
@@ -56,7 +58,8 @@ static const struct verb {
 	[KUBE_REVIEW] = { "create", "POST", "Content-Type: application/json", false },
 };
 
-static const char *const priority_names[KUBE_PRIORITIES] = { "urgent", "scale", "normal", "status", "background" };
+static const char *const priority_names[KUBE_PRIORITIES] = { "urgent", "scale", "normal", "status", "background",
+	"aside" };
 
 enum call_state {
 	CALL_QUEUED, /* for its turn */
@@ -250,9 +253,10 @@ static void call_fail_later(struct kube_call *c, const struct err *err)
 static bool has_room(const struct kube *k, enum kube_priority priority)
 {
 	const struct room *room = &rooms[priority];
-	unsigned others = room->beside_scale ? k->sent_count - k->sent_by[KUBE_SCALE] : k->sent_count;
+	unsigned others = k->sent_count - k->sent_by[KUBE_ASIDE] - (room->beside_scale ? k->sent_by[KUBE_SCALE] : 0);
+	bool is_first = k->sent_by[priority] == 0 && priority != KUBE_ASIDE;
 
-	return k->sent_by[priority] < room->own && (others < room->together || k->sent_by[priority] == 0);
+	return k->sent_by[priority] < room->own && (others < room->together || is_first);
 }
 
 /*

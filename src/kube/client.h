@@ -31,7 +31,7 @@ void kube_free(struct kube *k); /* cancels everything, without callbacks; not fr
 
 /*
  * Who goes first. A class whose calls wait behind others for long still gets one place, so that
- * none starves.
+ * none starves; but for the last, which nobody waits for.
  */
 enum kube_priority {
 	KUBE_URGENT,     /* the Lease */
@@ -39,6 +39,7 @@ enum kube_priority {
 	KUBE_NORMAL,     /* what else scaling needs: HPAs, reads, reviews of who asks for metrics */
 	KUBE_STATUS,     /* what people read of an object: .status */
 	KUBE_BACKGROUND, /* Events */
+	KUBE_ASIDE,      /* what strangers cause: reads for the webhook's reviews */
 	KUBE_PRIORITIES,
 };
 

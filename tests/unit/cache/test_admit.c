@@ -44,6 +44,16 @@ int __wrap_validate_beside(const struct scaledobject *so, const struct scaledobj
 	return __real_validate_beside(so, other, reason, err);
 }
 
+static bool marks_meet; /* as two may by chance */
+
+uint64_t __real_index_mark(const char *namespace_, const char *kind, const char *name);
+uint64_t __wrap_index_mark(const char *namespace_, const char *kind, const char *name);
+
+uint64_t __wrap_index_mark(const char *namespace_, const char *kind, const char *name)
+{
+	return marks_meet ? 7 : __real_index_mark(namespace_, kind, name);
+}
+
 static void drop_line(void *arg, enum log_level level, const char *line)
 {
 	(void)arg;
@@ -57,6 +67,7 @@ static int setup(void **state)
 
 	(void)state;
 	memset(&t, 0, sizeof(t));
+	marks_meet = false;
 	t.kube = kube;
 	log_set_sink(drop_line, NULL);
 	fakesource_start();
@@ -328,8 +339,107 @@ static void facts_that_cannot_be_had_are_warnings(void **state)
 	fakeloop_advance(2);
 	assert_int_equal(t.verdicts, 1);
 	expect_allowed();
-	assert_has(t.warnings, "whether the workload requests cpu and memory was not checked: timed out");
+	assert_has(t.warnings,
+		"whether the workload requests cpu and memory was not checked: the API server did not tell it in time");
 	fakecluster_heal();
+}
+
+#define CPU_50 "'minReplicaCount':1,'triggers':[{'type':'cpu','metricType':'Utilization','metadata':{'value':'50'}}]"
+
+/* Who kscaled is there, and what it may, is for the log. */
+static void warnings_do_not_quote_the_api_server(void **state)
+{
+	static const struct {
+		int http_status;
+		const char *warning;
+	} cases[] = {
+		{ 403,
+			"whether the workload requests cpu and memory was not checked: kscaled has no right to read "
+			"it\n" },
+		{ 500,
+			"whether the workload requests cpu and memory was not checked: the API server did not tell it "
+			"in time\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fakecluster_fail(FAKECLUSTER_REFUSE, FAKECLUSTER_ANY, "", 2, cases[i].http_status);
+		judge("ScaledObject", SO("web", GIVEN_TARGET "," CPU_50), NULL);
+		expect_allowed();
+		assert_string_equal(t.warnings, cases[i].warning); /* once, of both */
+	}
+}
+
+static void count_verdict(void *arg, const struct admit_verdict *verdict)
+{
+	unsigned *verdicts = arg;
+
+	assert_true(verdict->allowed);
+	assert_int_equal(verdict->warning_count, 1);
+	assert_has(verdict->warnings[0], "too many objects are being judged at once");
+	(*verdicts)++;
+}
+
+/* Whoever may create objects, as a dry run or not, decides how many reviews there are. */
+static void many_reviews_ask_little_and_last(void **state)
+{
+	json_t *object = given_json(SO("web", GIVEN_TARGET "," CPU_50));
+	struct admit_request request = { .kind = "ScaledObject",
+		.object = object,
+		.deadline_ms = loop_now_ms(kube_loop(NULL)) + DEADLINE_MS };
+	struct admit_wait *waits[20];
+	unsigned verdicts = 0;
+
+	(void)state;
+	fakecluster_fail(FAKECLUSTER_HANG, FAKECLUSTER_ANY, "", FAKECLUSTER_ANY, 0);
+	fakecluster_forget_calls();
+	for (int i = 0; i < 20; i++)
+		waits[i] = admit_ask(t.admit, &request, count_verdict, &verdicts);
+	fakeloop_advance(10);
+	assert_int_equal(verdicts, 4);
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 2 * 16);
+	assert_int_equal(fakecluster_last_priority(), KUBE_ASIDE);
+	fakecluster_heal();
+	/* Whose end makes room for another. */
+	admit_cancel(waits[0]);
+	fakecluster_apply(DEPLOYMENTS "web", "{'spec':{'template':{'spec':{'containers':[{'name':'app'}]}}}}");
+	judge("ScaledObject", SO("web", GIVEN_TARGET "," CPU_50), NULL);
+	expect_refused("missing-requests", "container app doesn't have the cpu request defined");
+	judge("ScaledObject", SO("web", GIVEN_TARGET "," CPU_50), NULL);
+	expect_refused("missing-requests", "container app doesn't have the cpu request defined");
+	assert_int_equal(verdicts, 4);
+	for (int i = 1; i < 16; i++)
+		admit_cancel(waits[i]);
+	json_decref(object);
+}
+
+/* Which workloads of other namespaces are scaled is none of the requester's business. */
+static void a_verdict_tells_nothing_of_other_namespaces(void **state)
+{
+	struct err err;
+
+	(void)state;
+	marks_meet = true;
+	fakecluster_apply("/apis/keda.sh/v1alpha1/namespaces/bank/scaledobjects/theirs",
+		"{'spec':{'advanced':{'horizontalPodAutoscalerConfig':{'name':'hpa'}}," GIVEN_TARGET "," TRIGGERS "}}");
+	fakecluster_apply("/apis/autoscaling/v2/namespaces/bank/horizontalpodautoscalers/old",
+		"{'spec':{'scaleTargetRef':{'apiVersion':'apps/v1','kind':'Deployment','name':'web'}}}");
+	fakeloop_advance(2000);
+	fakecluster_apply(OBJECTS "web", "{'spec':{" GIVEN_TARGET "," TRIGGERS "}}");
+	fakeloop_advance(10);
+	judge("ScaledObject", WEB, NULL);
+	expect_allowed();
+	judge("ScaledObject",
+		SO("web", GIVEN_TARGET ",'advanced':{'horizontalPodAutoscalerConfig':{'name':'hpa'}}," TRIGGERS), NULL);
+	expect_allowed();
+	assert_int_equal(admit_among_others(t.store, store_object(t.store, "shop/web")->of.so, &err), 0);
+	assert_int_equal(admit_among_hpas(t.store, store_object(t.store, "shop/web")->of.so, &err), 0);
+	/* Those of its own are still found among them. */
+	fakecluster_apply(HPAS "ours",
+		"{'spec':{'scaleTargetRef':{'apiVersion':'apps/v1','kind':'Deployment','name':'web'}}}");
+	fakeloop_advance(10);
+	judge("ScaledObject", WEB, NULL);
+	expect_refused("other-hpa", "already managed by the hpa 'ours'");
 }
 
 static void a_store_that_is_not_read_yet_is_a_warning(void **state)
@@ -369,8 +479,8 @@ static void hpas_that_cannot_be_watched_are_a_warning(void **state)
 	judge("ScaledObject", WEB, NULL);
 	expect_allowed();
 	assert_has(t.warnings,
-		"whether another HorizontalPodAutoscaler scales the same workload was not checked: watching "
-		"horizontalpodautoscalers: HTTP 403");
+		"whether another HorizontalPodAutoscaler scales the same workload was not checked: kscaled cannot "
+		"watch them at present, as its log tells\n");
 }
 
 static void warnings_go_along(void **state)
@@ -674,6 +784,9 @@ int main(void)
 		CASE(hpas_that_cannot_be_watched_are_a_warning),
 		CASE(warnings_go_along),
 		CASE(warnings_have_an_end),
+		CASE(warnings_do_not_quote_the_api_server),
+		CASE(many_reviews_ask_little_and_last),
+		CASE(a_verdict_tells_nothing_of_other_namespaces),
 		CASE(what_ends_an_object_is_never_hindered),
 		CASE(a_good_scaledjob_comes_in_and_nobody_is_asked),
 		CASE(what_is_wrong_in_a_scaledjob),

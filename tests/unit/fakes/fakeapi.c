@@ -30,6 +30,7 @@ struct rule {
 struct record {
 	struct record *prev, *next;
 	enum kube_verb verb;
+	enum kube_priority priority;
 	char *path, *body;
 	unsigned turn;
 };
@@ -244,6 +245,7 @@ static void record(const struct kube_request *request)
 	r->path = mem_dup(request->path);
 	r->body = mem_dup(request->body);
 	r->turn = fakeloop_turns();
+	r->priority = request->priority;
 	DL_APPEND(fake.records, r);
 }
 
@@ -418,6 +420,11 @@ const char *fakecluster_last_path(int verb, const char *part)
 		if (matches(verb, part, r->verb, r->path))
 			path = r->path;
 	return path;
+}
+
+enum kube_priority fakecluster_last_priority(void)
+{
+	return fake.records ? fake.records->prev->priority : KUBE_PRIORITIES;
 }
 
 const char *fakecluster_last_body(int verb, const char *part)

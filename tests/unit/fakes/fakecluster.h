@@ -88,6 +88,7 @@ unsigned fakecluster_writes(void); /* all but GET */
 unsigned fakecluster_under_way(void);
 const char *fakecluster_last_path(int verb, const char *part); /* with its query; "" when there was none */
 const char *fakecluster_last_body(int verb, const char *part); /* "" when there was none */
+enum kube_priority fakecluster_last_priority(void);            /* KUBE_PRIORITIES: there was none */
 unsigned fakecluster_most_calls_per_turn(void);
 void fakecluster_forget_calls(void);
 

@@ -146,6 +146,56 @@ static void reads_go_beside_writes_of_scale(void **state)
 	}
 }
 
+/*
+ * What strangers cause: a few at a time, only while there is little else, and in nobody's place.
+ */
+static void strangers_wait_aside(void **state)
+{
+	struct client_fixture *f = *state;
+	struct outcome aside[MANY] = { 0 }, normal[MANY] = { 0 }, urgent = { 0 }, status = { 0 };
+	struct fakeapi_request *r = NULL;
+	int full;
+
+	for (int i = 0; i < MANY; i++)
+		client_start(f, &aside[i],
+			(struct kube_request){ .verb = KUBE_GET, .path = "/aside", .priority = KUBE_ASIDE });
+	assert_int_equal((int)client_gauge(f, "kscaled_kube_requests_in_flight"), 4);
+	/* However many wait, each other class has all its places, and goes at once. */
+	for (int i = 0; i < MANY; i++)
+		client_start(f, &normal[i],
+			(struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
+	full = (int)client_gauge(f, "kscaled_kube_requests_in_flight");
+	assert_int_equal(full, 4 + 32);
+	client_start(f, &urgent,
+		(struct kube_request){ .verb = KUBE_UPDATE, .path = "/urgent", .priority = KUBE_URGENT });
+	client_start(f, &status,
+		(struct kube_request){ .verb = KUBE_MERGE_PATCH,
+			.path = "/status",
+			.body = "{}",
+			.priority = KUBE_STATUS });
+	assert_int_equal((int)client_gauge(f, "kscaled_kube_requests_in_flight"), full + 2);
+	/* Theirs that end are followed by none while there is more to do. */
+	for (int i = 0; i < 4; i++)
+		kube_cancel(aside[i].call);
+	assert_int_equal((int)client_gauge(f, "kscaled_kube_requests_in_flight"), 32 + 2);
+	for (int i = MANY - 1; i >= 14; i--)
+		kube_cancel(normal[i].call);
+	assert_int_equal((int)client_gauge(f, "kscaled_kube_requests_in_flight"), 14 + 2);
+	kube_cancel(normal[13].call);
+	assert_int_equal((int)client_gauge(f, "kscaled_kube_requests_in_flight"), 13 + 2 + 4);
+	do
+		r = fakeapi_next(f->api);
+	while (strcmp(r->uri, "/urgent") != 0);
+	fakeapi_reply(r, 200, "{}");
+	client_wait(f, &urgent);
+	free(urgent.object);
+	for (int i = 0; i < 13; i++)
+		kube_cancel(normal[i].call);
+	for (int i = 4; i < MANY; i++)
+		kube_cancel(aside[i].call);
+	kube_cancel(status.call);
+}
+
 static void a_queued_call_has_its_deadline(void **state)
 {
 	struct client_fixture *f = *state;
@@ -410,6 +460,7 @@ int main(void)
 		TEST(calls_wait_by_priority),
 		TEST(no_class_starves),
 		TEST(reads_go_beside_writes_of_scale),
+		TEST(strangers_wait_aside),
 		TEST(a_queued_call_has_its_deadline),
 		TEST(cancel_inside_a_callback),
 		TEST(cancel_at_once),
