@@ -145,6 +145,13 @@ static void on_foreign_apiservice(void *arg, const char *who)
 	leader_set_blocked(d->leader, why);
 }
 
+static bool asks_for_reviews_at(const void *arg, const char *path, size_t len)
+{
+	const struct daemon *d = arg;
+
+	return certs_asks_for_reviews_at(d->certs, path, len);
+}
+
 static void on_synced(void *arg)
 {
 	struct daemon *d = arg;
@@ -337,6 +344,8 @@ static int start_serve(struct daemon *d, struct err *err)
 		.metrics_deadline_ms = o->metrics_deadline_ms,
 		.max_connections = d->descriptors.accepted,
 		.version = PACKAGE_VERSION,
+		.asks_for_reviews_at = asks_for_reviews_at,
+		.asks_arg = d,
 	};
 
 	d->tls = tls_server_new(err);

@@ -115,7 +115,7 @@ static const struct option {
 	{ "take-over", "KSCALED_TAKE_OVER", NULL, BOOL, AT(take_over), "false", 0, 0, "BOOL",
 		"act all the same, and take an APIService that points to another Service" },
 	{ "webhook", "KSCALED_WEBHOOK", NULL, BOOL, AT(webhook), "true", 0, 0, "BOOL",
-		"look after the authority in the ValidatingWebhookConfiguration; false: there is none" },
+		"look after our ValidatingWebhookConfiguration; false: there is none, and no review is answered" },
 	{ "restrict-secret-access", "KSCALED_RESTRICT_SECRET_ACCESS", "KEDA_RESTRICT_SECRET_ACCESS", BOOL,
 		AT(restrict_secret_access), "false", 0, 0, "BOOL",
 		"Secrets are read in --cluster-object-namespace only; triggers that need others are refused" },

@@ -30,17 +30,17 @@ static int check_envelope(const json_t *document, struct err *err)
 	return 0;
 }
 
-static int check_request(const json_t *request, const char *kind, struct err *err)
+static int check_request(const json_t *request, struct err *err)
 {
 	const char *uid = json_str_or_empty(request, "uid");
 	const json_t *of = object_at(request, "kind");
 
 	if (!*uid || strlen(uid) > ADMISSIONREVIEW_UID_MAX)
 		return err_set(err, ERR_INVALID, "request.uid: must have 1 to %d characters", ADMISSIONREVIEW_UID_MAX);
-	if (strcmp(json_str_or_empty(of, "group"), GROUP) != 0 || strcmp(json_str_or_empty(of, "kind"), kind) != 0)
+	if (strcmp(json_str_or_empty(of, "group"), GROUP) != 0)
 		return err_set(err, ERR_INVALID,
-			"request.kind: %.80s of group \"%.80s\" is not judged here, but %s of " GROUP,
-			json_str_or_empty(of, "kind"), json_str_or_empty(of, "group"), kind);
+			"request.kind: %.80s of group \"%.80s\" is not judged here, but kinds of " GROUP,
+			json_str_or_empty(of, "kind"), json_str_or_empty(of, "group"));
 	return 0;
 }
 
@@ -55,7 +55,7 @@ static int check_objects(const struct admissionreview *r, struct err *err)
 	return *r->operation ? 0 : err_set(err, ERR_INVALID, "request.operation: missing");
 }
 
-int admissionreview_read(const char *body, size_t len, const char *kind, struct admissionreview *out, struct err *err)
+int admissionreview_read(const char *body, size_t len, struct admissionreview *out, struct err *err)
 {
 	const json_t *request;
 
@@ -65,13 +65,13 @@ int admissionreview_read(const char *body, size_t len, const char *kind, struct 
 		return err_wrap(err, "the body");
 	request = json_object_get(out->document, "request");
 	out->uid = json_str_or_empty(request, "uid");
+	out->kind = json_str_or_empty(object_at(request, "kind"), "kind");
 	out->operation = json_str_or_empty(request, "operation");
 	out->namespace_ = json_str_or_empty(request, "namespace");
 	out->object = object_at(request, "object");
 	out->old_object = object_at(request, "oldObject");
 	out->dry_run = json_is_true(json_object_get(request, "dryRun"));
-	if (check_envelope(out->document, err) == 0 && check_request(request, kind, err) == 0 &&
-		check_objects(out, err) == 0)
+	if (check_envelope(out->document, err) == 0 && check_request(request, err) == 0 && check_objects(out, err) == 0)
 		return 0;
 	admissionreview_done(out);
 	return -1;

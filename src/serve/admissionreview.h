@@ -21,6 +21,7 @@
 struct admissionreview {
 	json_t *document; /* owned; the rest is borrowed from it */
 	const char *uid;
+	const char *kind;         /* of group keda.sh; any */
 	const char *operation;    /* "CREATE", "UPDATE", ... */
 	const char *namespace_;   /* "" for what has none */
 	const json_t *object;     /* NULL on DELETE */
@@ -28,11 +29,8 @@ struct admissionreview {
 	bool dry_run;
 };
 
-/*
- * kind: of the objects that are judged at this path. ERR_INVALID says what is wrong with the
- * envelope.
- */
-int admissionreview_read(const char *body, size_t len, const char *kind, struct admissionreview *out, struct err *err);
+/* ERR_INVALID says what is wrong with the envelope. */
+int admissionreview_read(const char *body, size_t len, struct admissionreview *out, struct err *err);
 void admissionreview_done(struct admissionreview *r);
 
 /* The answer. A refusal is 403 Forbidden, as KEDA's is (controller-runtime's Denied). */

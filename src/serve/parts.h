@@ -4,6 +4,8 @@
 
 /* The parts of one running server, for the files of this room; everybody else sees serve.h. */
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"
@@ -24,7 +26,9 @@ struct serve {
 	struct loop *loop; /* borrowed, like cache and tls */
 	struct cache *cache;
 	struct tls_server *tls;
-	const struct route *routes; /* serve/routes.h */
+	const struct route *routes;                                                 /* serve/routes.h */
+	bool (*asks_for_reviews_at)(const void *arg, const char *path, size_t len); /* as serve_config has it */
+	const void *asks_arg;
 	int64_t metrics_max_age_ms;
 	int64_t metrics_deadline_ms;
 	char *version;

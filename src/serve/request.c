@@ -33,8 +33,8 @@ static char *describe(const struct request *r)
 {
 	const char *agent = httpd_header(r->http, "User-Agent");
 
-	return mem_printf("%s %.2048s from=%s agent=%.256s", r->method, httpd_uri(r->http), httpd_peer(r->http),
-		agent ? agent : "-");
+	return mem_printf("%s %.2048s from=%s agent=%.256s", r->method, r->shown ? r->shown : httpd_uri(r->http),
+		httpd_peer(r->http), agent ? agent : "-");
 }
 
 /* One line per request at debug; costs nothing at other levels. Code 499: the client left. */
@@ -259,7 +259,24 @@ static void authenticate(struct request *r)
 
 static bool is_free(const struct request *r)
 {
-	return r->port == ROUTE_STATUS || (r->route && r->route->access == ROUTE_FREE);
+	return r->port == ROUTE_STATUS ||
+		(r->route && (r->route->access == ROUTE_FREE || r->route->access == ROUTE_REVIEW));
+}
+
+/*
+ * Where the API server does not ask for reviews there is nothing, whoever tries; what he tries may
+ * have been a secret a moment ago.
+ */
+static void find_route(struct request *r, const char *path, size_t len)
+{
+	const struct serve *s = r->serve;
+
+	r->route = router_find(s->routes, r->port, path, len, &r->parts);
+	if (!r->route || r->route->access != ROUTE_REVIEW)
+		return;
+	r->shown = r->route->pattern;
+	if (!s->asks_for_reviews_at || !s->asks_for_reviews_at(s->asks_arg, path, len))
+		r->route = NULL;
 }
 
 static struct request *request_new(struct serve *s, enum route_port port, struct httpd_request *http)
@@ -281,7 +298,7 @@ void request_start(struct serve *s, enum route_port port, struct httpd_request *
 	size_t len;
 	const char *path = httpd_raw_path(http, &len);
 
-	r->route = router_find(s->routes, port, path, len, &r->parts);
+	find_route(r, path, len);
 	if (!is_free(r))
 		authenticate(r);
 	else if (check_route(r))

@@ -29,6 +29,7 @@ struct request {
 	struct httpd_request *http; /* NULL once the client has left */
 	enum route_port port;
 	const struct route *route; /* NULL: unknown path */
+	const char *shown;         /* in logs, in the place of a path that is secret; NULL: the path */
 	struct route_parts parts;
 	struct identity *user; /* owns a count; NULL on free paths */
 	const char *method;    /* a literal */

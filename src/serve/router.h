@@ -15,11 +15,13 @@ struct request;
 enum route_port { ROUTE_SECURE = 1, ROUTE_STATUS = 2 }; /* HTTPS for the cluster; plain HTTP for probes and scrapes */
 
 enum route_access {
+	ROUTE_FREE, /* nobody is asked who they are: probes */
 	/*
-	 * nobody is asked who they are: probes; the admission webhook, whose callers send no
-	 * credentials
+	 * nor here, as the API server shows no credentials to a webhook; but it is there at paths
+	 * only that the API server was told (serve_config.asks_for_reviews_at), and what is shown
+	 * of it in logs is the pattern
 	 */
-	ROUTE_FREE,
+	ROUTE_REVIEW,
 	ROUTE_PATH,   /* a user who may get this path (nonResourceAttributes) */
 	ROUTE_METRIC, /* a user who may list this metric in this namespace (resourceAttributes) */
 };

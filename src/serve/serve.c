@@ -69,6 +69,8 @@ struct serve *serve_new(struct cache *cache, struct kube *kube, struct tls_serve
 	s->cache = cache;
 	s->tls = tls;
 	s->routes = routes_all;
+	s->asks_for_reviews_at = config->asks_for_reviews_at;
+	s->asks_arg = config->asks_arg;
 	s->metrics_max_age_ms = config->metrics_max_age_ms;
 	s->metrics_deadline_ms = config->metrics_deadline_ms;
 	s->version = mem_dup(config->version);

@@ -9,6 +9,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -26,6 +27,12 @@ struct serve_config {
 	int64_t metrics_deadline_ms;
 	int max_connections; /* of each port */
 	const char *version;
+	/*
+	 * Whether the API server asks for reviews at this path, as sent and without the query;
+	 * NULL: at none. Both outlive.
+	 */
+	bool (*asks_for_reviews_at)(const void *arg, const char *path, size_t len);
+	const void *asks_arg;
 };
 
 struct serve *serve_new(struct cache *cache, struct kube *kube, struct tls_server *tls,

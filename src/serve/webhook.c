@@ -41,12 +41,16 @@ static const struct {
 	{ WEBHOOK_CLUSTERTRIGGERAUTH, "ClusterTriggerAuthentication" },
 };
 
-static const char *kind_of(const struct request *r)
+/* A literal; NULL: it is not judged at this path. */
+static const char *kind_of(const struct request *r, const struct admissionreview *review)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(kinds[i].path, r->route->pattern) == 0)
+	const char *at = r->route->pattern;
+
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
+		if (strcmp(kinds[i].kind, review->kind) == 0 &&
+			(strcmp(at, WEBHOOK_ANY) == 0 || strcmp(at, kinds[i].path) == 0))
 			return kinds[i].kind;
-	return "";
+	return NULL;
 }
 
 /* ---- Counting: KEDA's names (keda-core.md 7.6) ---- */
@@ -127,11 +131,11 @@ static int64_t deadline_ms(const struct request *r)
 	return loop_now_ms(r->serve->loop) + time_ms;
 }
 
-static void ask(struct request *r, const struct admissionreview *review, const char *action)
+static void ask(struct request *r, const struct admissionreview *review, const char *kind, const char *action)
 {
 	struct webhook_call *call = mem_zalloc(sizeof(*call));
 	struct admit_request request = {
-		.kind = kind_of(r),
+		.kind = kind,
 		.object = review->object,
 		.old_object = review->old_object,
 		.dry_run = review->dry_run,
@@ -141,7 +145,7 @@ static void ask(struct request *r, const struct admissionreview *review, const c
 	call->owner = r->serve->webhook;
 	call->owner->under_way++;
 	call->request = r;
-	call->kind = request.kind;
+	call->kind = kind;
 	call->action = action;
 	call->namespace_ = mem_dup(review->namespace_);
 	call->uid = mem_dup(review->uid);
@@ -161,9 +165,23 @@ static bool is_json(const char *content_type)
 		(content_type[len] == '\0' || strchr("; ", content_type[len]));
 }
 
-void webhook_handle(struct request *r)
+static void handle_review(struct request *r, const struct admissionreview *review)
 {
 	static const struct admit_verdict allowed = { .allowed = true };
+	const char *kind = kind_of(r, review);
+
+	if (!kind)
+		request_refuse(r, APISTATUS_BAD_REQUEST, "request.kind: %.80s is not judged here", review->kind);
+	else if (strcmp(review->operation, "CREATE") == 0)
+		ask(r, review, kind, "create");
+	else if (strcmp(review->operation, "UPDATE") == 0)
+		ask(r, review, kind, "update");
+	else
+		reply(r, review->uid, &allowed); /* a deletion is never hindered */
+}
+
+void webhook_handle(struct request *r)
+{
 	struct admissionreview review;
 	struct err err;
 	const char *body;
@@ -180,16 +198,11 @@ void webhook_handle(struct request *r)
 		return;
 	}
 	body = httpd_body(r->http, &len);
-	if (admissionreview_read(body, len, kind_of(r), &review, &err) < 0) {
+	if (admissionreview_read(body, len, &review, &err) < 0) {
 		request_refuse(r, APISTATUS_BAD_REQUEST, "%s", err.msg);
 		return;
 	}
-	if (strcmp(review.operation, "CREATE") == 0)
-		ask(r, &review, "create");
-	else if (strcmp(review.operation, "UPDATE") == 0)
-		ask(r, &review, "update");
-	else
-		reply(r, review.uid, &allowed); /* a deletion is never hindered */
+	handle_review(r, &review);
 	admissionreview_done(&review);
 }
 

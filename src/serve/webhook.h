@@ -5,8 +5,8 @@
 /*
  * The admission webhook: the API server asks before it stores a ScaledObject, ScaledJob or
  * authentication, cache/admit judges. On every replica, leading or not. Callers show no credentials
- * (that is how the API server calls webhooks by default), so whoever reaches the port may ask: what
- * one request costs has caps, in its body, its time and in how many are under way.
+ * (that is how the API server calls webhooks by default); they know the path. In case that others
+ * do, too, what one request costs has caps, in its body, its time and in how many are under way.
  *
  * What is allowed but looks wrong goes back as warnings, which kubectl shows to whoever applies; so
  * KEDA's KEDAScalerInfo Events about the same are not sent.
@@ -17,6 +17,7 @@
 
 struct webhook;
 
+#define WEBHOOK_ANY                "/admission/{secret}" /* of all kinds; as control/certs/reviewpaths.h makes it */
 #define WEBHOOK_SCALEDOBJECT       "/validate-keda-sh-v1alpha1-scaledobject"
 #define WEBHOOK_SCALEDJOB          "/validate-keda-sh-v1alpha1-scaledjob"
 #define WEBHOOK_TRIGGERAUTH        "/validate-keda-sh-v1alpha1-triggerauthentication"

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct admissionreview r;
 	struct err err = { 0 };
 
-	if (admissionreview_read((const char *)data, size, "ScaledObject", &r, &err) < 0) {
+	if (admissionreview_read((const char *)data, size, &r, &err) < 0) {
 		must(err.kind == ERR_INVALID && err.msg[0] != '\0');
 		must(r.document == NULL);
 		return 0;

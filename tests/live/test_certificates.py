@@ -12,7 +12,6 @@ import pytest
 
 from rig import pki
 from rig.cluster import gone
-from rig.daemon import WEBHOOKS
 from rig.waiting import after, eventually, throughout
 
 NAMES = ("kscaled", "kscaled.kscaled", "kscaled.kscaled.svc", "kscaled.kscaled.svc.cluster.local")
@@ -43,8 +42,7 @@ class Hammer:
         self.right += 1
 
     def _reviewed(self):
-        installation = self.daemon.installation
-        answer = installation.cluster.request("/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications?dryRun=All", "POST", body=installation.BAD)
+        answer = self.daemon.installation.judged()
         assert "denied the request" in answer.text, f"let in unjudged: {answer}"
         self.right += 1
 
@@ -220,11 +218,10 @@ def as_left_behind(installation, directory):
     cluster = installation.cluster
     cluster.core.patch_namespaced_secret("kscaled-certs", installation.namespace, {"data": {**data, "ca-old.crt": None}})
     cluster.registration.patch_api_service("v1beta1.external.metrics.k8s.io", {"spec": {"caBundle": data["ca.crt"]}})
-    path = f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{WEBHOOKS}"
-    configuration = cluster.request(path).json
+    configuration = installation.webhooks()
     for webhook in configuration["webhooks"]:
         webhook["clientConfig"]["caBundle"] = data["ca.crt"]
-    assert cluster.request(path, "PUT", body=configuration).status == 200
+    installation.put_webhooks(configuration)
     return {key: base64.b64decode(value) for key, value in data.items()}
 
 
@@ -241,7 +238,7 @@ def test_upgrade_from_an_authority_without_constraints(launch, judged, stage, tm
     eventually(lambda: daemon.status("/healthz").status == 200 and daemon.serving_certificate() == pem_to_der(old["tls.crt"]))
     eventually(judged.available)
     eventually(lambda: stage.metric().status == 200)
-    eventually(lambda: "denied the request" in judged.cluster.request("/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications?dryRun=All", "POST", body=judged.BAD).text)
+    eventually(lambda: "denied the request" in judged.judged().text)
     with Hammer(daemon, stage, reviews=True):
         assert secret(judged) == old
         hold_lease(judged, "")

@@ -226,7 +226,6 @@ def test_counted(kscaled, admission, apply, stage):
 
 # --- strangers ---
 
-PATH = "/validate-keda-sh-v1alpha1-scaledobject"
 JSON = {"Content-Type": "application/json"}
 
 
@@ -236,20 +235,22 @@ JSON = {"Content-Type": "application/json"}
     (JSON, b'{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u","kind":{"group":"keda.sh","kind":"ScaledObject"},"operation":"CREATE","object":{"metadata":7}}}', 200),
     (JSON, b"\x00\xff" * 1000, 400),
 ], ids=range(8))
-def test_nonsense(kscaled, headers, body, status):
-    assert kscaled.ask(PATH, "POST", headers=headers, body=body).status == status
+def test_nonsense(kscaled, admission, headers, body, status):
+    """Of somebody who knows the path."""
+    assert kscaled.ask(admission.review_path(), "POST", headers=headers, body=body).status == status
     assert kscaled.ask("/healthz").status == 200
 
 
-def test_too_long(kscaled):
+def test_too_long(kscaled, admission):
     """Refused at its head; the client may still be sending then."""
     try:
-        assert kscaled.ask(PATH, "POST", headers=JSON, body=b"x" * (4 << 20)).status == 413
+        assert kscaled.ask(admission.review_path(), "POST", headers=JSON, body=b"x" * (4 << 20)).status == 413
     except urllib3.exceptions.HTTPError:
         pass
     assert kscaled.ask("/healthz").status == 200
 
 
-def test_only_post(kscaled):
-    assert kscaled.ask(PATH).status == 405
-    assert kscaled.ask(PATH + "/x", "POST", headers=JSON, body=b"{}").status == 401
+def test_only_post(kscaled, admission):
+    path = admission.review_path()
+    assert kscaled.ask(path).status == 405
+    assert kscaled.ask(path + "/x", "POST", headers=JSON, body=b"{}").status == 401

@@ -34,8 +34,7 @@ struct certs {
 	struct certfiles *files; /* one of these two */
 	struct certsecret *secret;
 	struct apiservice *apiservice;
-	struct webhookconfig
-		*webhookconfig; /* NULL: there is none, or the user's files make its caBundle the user's business */
+	struct webhookconfig *webhookconfig; /* NULL: there is none */
 
 	char *served_cert, *served_ca; /* what the TLS server has from the Secret; NULL: nothing yet */
 	int64_t served_until_unix_ms;
@@ -218,6 +217,11 @@ void certs_reload(struct certs *c)
 		certfiles_reload(c->files);
 }
 
+bool certs_asks_for_reviews_at(const struct certs *c, const char *path, size_t len)
+{
+	return c->webhookconfig && webhookconfig_asks_at(c->webhookconfig, path, len);
+}
+
 const char *certs_trouble(const struct certs *c)
 {
 	const char *trouble = c->files ? certfiles_trouble(c->files)
@@ -261,6 +265,18 @@ static void start_apiservice(struct certs *c, const struct certs_config *config)
 	c->apiservice = apiservice_new(c->kube, &own, on_apiservice, c);
 }
 
+static void start_webhookconfig(struct certs *c, const struct certs_config *config)
+{
+	struct webhookconfig_config own = {
+		.name = CERTS_WEBHOOKS,
+		.namespace_ = config->namespace_,
+		.service_name = config->service_name,
+		.own_ca = !has_files(config),
+	};
+
+	c->webhookconfig = webhookconfig_new(c->kube, &own, on_webhookconfig, c);
+}
+
 static void start_secret(struct certs *c, const struct certs_config *config)
 {
 	struct certsecret_config own = {
@@ -271,12 +287,6 @@ static void start_secret(struct certs *c, const struct certs_config *config)
 		.ca_valid_s = config->ca_valid_s > 0 ? config->ca_valid_s : CA_VALID_S,
 	};
 
-	if (config->webhook)
-		c->webhookconfig = webhookconfig_new(c->kube,
-			&(struct webhookconfig_config){ .name = CERTS_WEBHOOKS,
-				.namespace_ = config->namespace_,
-				.service_name = config->service_name },
-			on_webhookconfig, c);
 	c->secret = certsecret_new(c->kube, &own, on_secret, c);
 }
 
@@ -297,9 +307,11 @@ struct certs *certs_new(struct kube *kube, struct tls_server *tls, const struct 
 			certs_free(c);
 			return NULL;
 		}
-	} else {
-		start_secret(c, config);
 	}
+	if (config->webhook)
+		start_webhookconfig(c, config);
+	if (!c->files)
+		start_secret(c, config);
 	start_apiservice(c, config);
 	return c;
 }

@@ -8,8 +8,8 @@
  * a third of its life is left) kept in Secret `kscaled-certs` of the own namespace, shared by all
  * replicas and swapped in place, by a new CA when those who ask us trust it; and the `caBundle` of
  * the APIService, injected by the leader under conflict retry, never into an APIService that points
- * to somebody else's Service unless told to; and that of our ValidatingWebhookConfiguration
- * (control/certs/webhookconfig).
+ * to somebody else's Service unless told to; and that of our ValidatingWebhookConfiguration, with
+ * the path that it asks at (control/certs/webhookconfig).
  */
 
 #include <stdbool.h>
@@ -56,6 +56,12 @@ void certs_free(struct certs *c);
  */
 void certs_set_leading(struct certs *c, bool leading);
 void certs_reload(struct certs *c); /* SIGHUP: the user's files now */
+
+/*
+ * Whether the API server asks for reviews at this path, as sent and without the query: everybody
+ * else is a stranger to whom there is nothing (control/certs/webhookconfig).
+ */
+bool certs_asks_for_reviews_at(const struct certs *c, const char *path, size_t len);
 
 /*
  * NULL, or why no certificate is served, else why the serving certificate will not be renewed, is

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "control/certs/reviewpaths.h"
 #include "kube/keeper.h"
 #include "net/loop.h"
 
@@ -19,8 +20,11 @@ struct webhookconfig {
 	void (*on_change)(void *arg);
 	void *arg;
 	char *namespace_, *service_name, *title;
-	json_t *seen; /* as it was last seen: a few hundred bytes; NULL: it does not exist */
-	char *bundle; /* base64, as caBundle has it; NULL: not known yet */
+	bool looked;              /* a list or an event said what there is */
+	json_t *seen;             /* as it was last seen: a few hundred bytes; NULL: it does not exist */
+	struct reviewpaths paths; /* that it names */
+	bool own_ca;
+	char *bundle; /* base64, as caBundle has it; NULL: not known yet, or not our business */
 	int64_t since_ms;
 	bool leading;
 };
@@ -38,6 +42,41 @@ static bool is_ours(const struct webhookconfig *w, const json_t *client_config)
 
 	return strcmp(json_str_or_empty(service, "namespace"), w->namespace_) == 0 &&
 		strcmp(json_str_or_empty(service, "name"), w->service_name) == 0;
+}
+
+/* Where a webhook asks us; NULL: it does not. Who names a URL knows where he leads it. */
+static const char *path_of(const struct webhookconfig *w, const json_t *client_config)
+{
+	const char *url = json_str_or_empty(client_config, "url"), *host = strstr(url, "://");
+
+	if (is_ours(w, client_config))
+		return json_str_or_empty(json_object_get(client_config, "service"), "path");
+	return host ? strchr(host + 3, '/') : NULL;
+}
+
+static void note_paths(struct webhookconfig *w)
+{
+	const json_t *webhook;
+	size_t i;
+
+	reviewpaths_retire(&w->paths, loop_now_ms(w->loop));
+	json_array_foreach(webhooks_of(w->seen), i, webhook)
+	{
+		const char *path = path_of(w, json_object_get(webhook, "clientConfig"));
+
+		if (path)
+			reviewpaths_name(&w->paths, path);
+	}
+}
+
+bool webhookconfig_asks_at(const struct webhookconfig *w, const char *path, size_t len)
+{
+	size_t secret = sizeof(REVIEWPATHS_SECRET) - 1;
+
+	if (w->looked)
+		return reviewpaths_has(&w->paths, path, len, loop_now_ms(w->loop));
+	/* Who may not look has written no secret path. */
+	return keeper_is_known(w->keeper) && (len < secret || strncmp(path, REVIEWPATHS_SECRET, secret) != 0);
 }
 
 static bool holds(const json_t *client_config, const char *ca_pem)
@@ -74,37 +113,72 @@ int64_t webhookconfig_since_ms(const struct webhookconfig *w)
 
 /* ---- What is to be written ---- */
 
-static bool lacks_bundle(const struct webhookconfig *w, const json_t *webhook)
+/* Which one of ours has already, so that it stays; NULL: none. */
+static const char *secret_path(const struct webhookconfig *w)
+{
+	const json_t *webhook;
+	size_t i;
+
+	json_array_foreach(webhooks_of(w->seen), i, webhook)
+	{
+		const json_t *client_config = json_object_get(webhook, "clientConfig");
+		const char *path = is_ours(w, client_config) ? path_of(w, client_config) : "";
+
+		if (reviewpaths_is_secret(path))
+			return path;
+	}
+	return NULL;
+}
+
+/* secret: the path that it shall have; NULL: any that is secret */
+static bool lacks_something(const struct webhookconfig *w, const json_t *webhook, const char *secret)
 {
 	const json_t *client_config = json_object_get(webhook, "clientConfig");
 
-	return is_ours(w, client_config) && strcmp(json_str_or_empty(client_config, "caBundle"), w->bundle) != 0;
+	return is_ours(w, client_config) &&
+		(!secret || strcmp(path_of(w, client_config), secret) != 0 ||
+			(w->bundle && strcmp(json_str_or_empty(client_config, "caBundle"), w->bundle) != 0));
 }
 
 static bool lacks(void *arg)
 {
 	const struct webhookconfig *w = arg;
-	json_t *webhook;
+	const char *secret = secret_path(w);
+	const json_t *webhook;
 	size_t i;
 
-	if (!w->seen || !w->bundle || !w->leading)
+	if (!w->leading || (w->own_ca && !w->bundle))
 		return false;
-	json_array_foreach(webhooks_of(w->seen), i, webhook) if (lacks_bundle(w, webhook)) return true;
+	json_array_foreach(webhooks_of(w->seen), i, webhook) if (lacks_something(w, webhook, secret)) return true;
 	return false;
 }
 
-/* All webhooks with our CA where it belongs: a merge patch knows lists only whole. */
+static void mend(const struct webhookconfig *w, json_t *webhook, const char *path)
+{
+	json_t *client_config = json_object_get(webhook, "clientConfig");
+
+	json_object_set_new(json_object_get(client_config, "service"), "path", json_string(path));
+	if (w->bundle)
+		json_object_set_new(client_config, "caBundle", json_string(w->bundle));
+}
+
+/* A merge patch replaces a list as a whole. */
 static char *make(void *arg, const char *version, struct err *err)
 {
-	const struct webhookconfig *w = arg;
+	struct webhookconfig *w = arg;
 	json_t *wanted = json_deep_copy(webhooks_of(w->seen)), *webhook, *patch;
-	char *text;
+	char path[REVIEWPATHS_SIZE], *text;
+	const char *has = secret_path(w);
 	size_t i;
 
 	(void)err;
-	json_array_foreach(wanted, i, webhook) if (lacks_bundle(w, webhook))
-		json_object_set_new(json_object_get(webhook, "clientConfig"), "caBundle", json_string(w->bundle));
-	patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion", version, "webhooks", wanted);
+	if (has)
+		snprintf(path, sizeof path, "%s", has);
+	else
+		reviewpaths_make(path);
+	reviewpaths_expect(&w->paths, path, loop_now_ms(w->loop));
+	json_array_foreach(wanted, i, webhook) if (lacks_something(w, webhook, has)) mend(w, webhook, path);
+	patch = json_pack("{s:{s:s},s:o}", "metadata", "resourceVersion", version, "webhooks", wanted);
 	text = json_text(patch);
 	json_decref(patch);
 	return text;
@@ -118,6 +192,8 @@ static void on_object(void *arg, const json_t *object)
 		w->since_ms = loop_now_ms(w->loop);
 	json_decref(w->seen);
 	w->seen = json_incref((json_t *)(uintptr_t)object);
+	w->looked = true;
+	note_paths(w);
 }
 
 static void on_written(void *arg, bool created)
@@ -125,7 +201,9 @@ static void on_written(void *arg, bool created)
 	const struct webhookconfig *w = arg;
 
 	(void)created;
-	log_info(w->title, "our certificate authority is in its caBundle");
+	log_info(w->title,
+		w->bundle ? "our certificate authority is in its caBundle, and a path that nobody else knows"
+			  : "a path that nobody else knows is in it");
 }
 
 static void on_change(void *arg)
@@ -159,7 +237,7 @@ struct webhookconfig *webhookconfig_new(struct kube *kube, const struct webhookc
 	struct keeper_config kept = {
 		.collection = COLLECTION,
 		.name = config->name,
-		.without = "objects are not judged before they are stored",
+		.without = "objects may be stored unjudged, and reviews be asked for by whoever reaches the port",
 	};
 
 	w->loop = kube_loop(kube);
@@ -167,6 +245,7 @@ struct webhookconfig *webhookconfig_new(struct kube *kube, const struct webhookc
 	w->arg = arg;
 	w->namespace_ = mem_dup(config->namespace_);
 	w->service_name = mem_dup(config->service_name);
+	w->own_ca = config->own_ca;
 	kept.title = w->title = mem_printf("webhook configuration %s", config->name);
 	w->keeper = keeper_new(kube, &kept, &policy, w);
 	return w;

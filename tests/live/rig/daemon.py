@@ -18,6 +18,7 @@ from .waiting import eventually
 
 APISERVICE = "v1beta1.external.metrics.k8s.io"
 WEBHOOKS = "kscaled-admission"
+WEBHOOK_CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 COMPLAINTS = re.compile(r"AddressSanitizer|LeakSanitizer|runtime error:|UndefinedBehaviorSanitizer|double free|free\(\): |malloc\(\): |Assertion .* failed|\[(?:err|warn)\] (?:event|evhttp|bufferevent)")
 
 
@@ -77,12 +78,29 @@ class Installation:
                 if (kind, namespace, name) not in printed:
                     self.cluster.request(f"{root}/{f'namespaces/{namespace}/' if namespace else ''}{plural}/{name}", "DELETE")
 
+    def webhooks(self):
+        """The configuration by which the API server finds the webhook, whole."""
+        return self.cluster.request(f"{WEBHOOK_CONFIGURATIONS}/{WEBHOOKS}").json
+
+    def put_webhooks(self, configuration):
+        answer = self.cluster.request(f"{WEBHOOK_CONFIGURATIONS}/{WEBHOOKS}", "PUT", body=configuration)
+        assert answer.status == 200, answer
+
+    def review_path(self):
+        """Where the API server asks, which an administrator may see."""
+        paths = {webhook["clientConfig"]["service"].get("path") for webhook in self.webhooks()["webhooks"]}
+        assert len(paths) == 1, paths
+        return paths.pop()
+
+    def judged(self):
+        """What the API server answers to one who creates what is never good."""
+        return self.cluster.request("/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications?dryRun=All", "POST", body=self.BAD)
+
     def wait_judging(self):
         """The webhook is trusted, and the API server, which takes a moment to see a new configuration, asks it."""
         def is_judging():
-            configuration = self.cluster.request(f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{WEBHOOKS}").json
-            assert {webhook["clientConfig"].get("caBundle") for webhook in configuration["webhooks"]} == {base64.b64encode(self.ca_pem().encode()).decode()}
-            answer = self.cluster.request("/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications?dryRun=All", "POST", body=self.BAD)
+            assert {webhook["clientConfig"].get("caBundle") for webhook in self.webhooks()["webhooks"]} == {base64.b64encode(self.ca_pem().encode()).decode()}
+            answer = self.judged()
             assert "denied the request" in answer.text, answer
             return True
 

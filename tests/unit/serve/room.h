@@ -19,6 +19,8 @@
 #define ROOM_API      "/apis/external.metrics.k8s.io/v1beta1"
 #define ROOM_SELECTOR "?labelSelector=scaledobject.keda.sh%2Fname%3Dweb"
 #define ROOM_METRIC   ROOM_API "/namespaces/shop/s0-redis-jobs"
+#define ROOM_REVIEW   "/admission/6f1d0c2b8a9e4735b1c0d2e3f4a59687"
+#define ROOM_REVIEWS  8
 
 struct room {
 	struct loop *loop;
@@ -26,7 +28,8 @@ struct room {
 	struct fake_cache *cache;
 	struct serve serve;
 	struct fake_connection connection;
-	struct httpd_request last; /* the newest request */
+	struct httpd_request last;         /* the newest request */
+	const char *reviews[ROOM_REVIEWS]; /* the paths that reviews are asked for at; ROOM_REVIEW at first */
 };
 extern struct room room;
 

@@ -27,7 +27,7 @@ static void a_review_is_read(void **state)
 	struct err err;
 
 	(void)state;
-	if (admissionreview_read(body, strlen(body), "ScaledObject", &r, &err) < 0)
+	if (admissionreview_read(body, strlen(body), &r, &err) < 0)
 		fail_msg("%s", err.msg);
 	assert_string_equal(r.uid, "u-1");
 	assert_string_equal(r.operation, "UPDATE");
@@ -45,7 +45,7 @@ static void nulls_are_absent(void **state)
 	struct admissionreview r;
 
 	(void)state;
-	assert_int_equal(admissionreview_read(body, strlen(body), "ScaledObject", &r, NULL), 0);
+	assert_int_equal(admissionreview_read(body, strlen(body), &r, NULL), 0);
 	assert_false(r.dry_run);
 	assert_null(r.old_object);
 	assert_string_equal(r.namespace_, "");
@@ -67,10 +67,9 @@ static void what_is_wrong_is_said(void **state)
 		{ ENVELOPE("{}"), "request.uid: must have 1 to 128 characters" },
 		{ ENVELOPE("{\"uid\":7}"), "request.uid: must have 1 to 128 characters" },
 		{ ENVELOPE("{\"uid\":\"u\"}"),
-			"request.kind:  of group \"\" is not judged here, but ScaledObject of keda.sh" },
-		{ ENVELOPE("{\"uid\":\"u\",\"kind\":{\"group\":\"keda.sh\",\"kind\":\"ScaledJob\"}}"),
-			"request.kind: ScaledJob of group \"keda.sh\" is not judged here, but ScaledObject of "
-			"keda.sh" },
+			"request.kind:  of group \"\" is not judged here, but kinds of keda.sh" },
+		{ ENVELOPE("{\"uid\":\"u\",\"kind\":{\"group\":\"batch\",\"kind\":\"Job\"}}"),
+			"request.kind: Job of group \"batch\" is not judged here, but kinds of keda.sh" },
 		{ REQUEST(""), "request.operation: missing" },
 		{ REQUEST(",\"operation\":\"CREATE\""), "request.object: missing" },
 		{ REQUEST(",\"operation\":\"CREATE\",\"object\":[]"), "request.object: missing" },
@@ -82,8 +81,7 @@ static void what_is_wrong_is_said(void **state)
 		struct admissionreview r;
 		struct err err = { 0 };
 
-		assert_int_equal(admissionreview_read(cases[i].body, strlen(cases[i].body), "ScaledObject", &r, &err),
-			-1);
+		assert_int_equal(admissionreview_read(cases[i].body, strlen(cases[i].body), &r, &err), -1);
 		assert_null(r.document);
 		assert_int_equal(err.kind, ERR_INVALID);
 		if (strncmp(err.msg, cases[i].message, strlen(cases[i].message)) != 0)
@@ -103,7 +101,7 @@ static void too_many_values_are_refused(void **state)
 	for (int i = 0; i < JSON_FOREIGN_VALUES_MAX / 2; i++)
 		buf_puts(&body, ",{}");
 	buf_puts(&body, "]}}}");
-	assert_int_equal(admissionreview_read(body.data, body.len, "ScaledObject", &r, &err), -1);
+	assert_int_equal(admissionreview_read(body.data, body.len, &r, &err), -1);
 	assert_string_equal(err.msg, "the body: it has more than 100000 values and names");
 	buf_done(&body);
 }
@@ -116,11 +114,11 @@ static void long_texts_are_cut(void **state)
 
 	(void)state;
 	memset(body, '[', 200000);
-	assert_int_equal(admissionreview_read(body, 200000, "ScaledObject", &r, &err), -1);
+	assert_int_equal(admissionreview_read(body, 200000, &r, &err), -1);
 	memset(body, 'u', 200000);
 	memcpy(body, "{\"kind\":\"", 9);
 	memcpy(body + 199998, "\"}", 2);
-	assert_int_equal(admissionreview_read(body, 200000, "ScaledObject", &r, &err), -1);
+	assert_int_equal(admissionreview_read(body, 200000, &r, &err), -1);
 	free(body);
 }
 

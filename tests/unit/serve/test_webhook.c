@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/json.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "room.h"
 #include "serve/webhook.h"
@@ -80,31 +81,95 @@ static void expect_verdict(const struct httpd_request *r, bool allowed)
 	json_decref(body);
 }
 
-static void each_kind_has_its_path(void **state)
+static const struct {
+	const char *path, *kind;
+} plain[] = {
+	{ WEBHOOK_SCALEDOBJECT, "ScaledObject" },
+	{ WEBHOOK_SCALEDJOB, "ScaledJob" },
+	{ WEBHOOK_TRIGGERAUTH, "TriggerAuthentication" },
+	{ WEBHOOK_CLUSTERTRIGGERAUTH, "ClusterTriggerAuthentication" },
+};
+
+static void expect_asked(struct httpd_request *r, const char *kind)
 {
-	static const struct {
-		const char *path, *kind;
-	} cases[] = {
-		{ WEBHOOK_SCALEDOBJECT, "ScaledObject" },
-		{ WEBHOOK_SCALEDJOB, "ScaledJob" },
-		{ WEBHOOK_TRIGGERAUTH, "TriggerAuthentication" },
-		{ WEBHOOK_CLUSTERTRIGGERAUTH, "ClusterTriggerAuthentication" },
-	};
+	assert_int_equal(r->status, 0);
+	assert_string_equal(fake_admit_question()->kind, kind);
+	assert_string_equal(fake_admit_question()->name, "web");
+	fake_admit_answer(&yes);
+	expect_verdict(r, true);
+}
 
+static void all_kinds_are_judged_at_the_secret_path(void **state)
+{
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct httpd_request *r = send(cases[i].path, cases[i].kind, "CREATE", "");
-
-		assert_int_equal(r->status, 0);
-		assert_string_equal(fake_admit_question()->kind, cases[i].kind);
-		assert_string_equal(fake_admit_question()->name, "web");
-		fake_admit_answer(&yes);
-		expect_verdict(r, true);
-		r = send(cases[i].path, cases[(i + 1) % 4].kind, "CREATE", "");
-		room_expect_status(r, 400, "BadRequest", "request.kind: ");
-	}
+	for (size_t i = 0; i < MEM_COUNT(plain); i++)
+		expect_asked(send(ROOM_REVIEW, plain[i].kind, "CREATE", ""), plain[i].kind);
+	room_expect_status(send(ROOM_REVIEW, "ScaledThing", "CREATE", ""), 400, "BadRequest",
+		"request.kind: ScaledThing is not judged here");
 	assert_int_equal(fake_admit_ever(), 4);
 	assert_null(room.serve.waiting);
+}
+
+/* Where an administrator lets the API server ask at them. */
+static void each_kind_has_its_plain_path(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(plain); i++)
+		room.reviews[i] = plain[i].path;
+	for (size_t i = 0; i < MEM_COUNT(plain); i++) {
+		expect_asked(send(plain[i].path, plain[i].kind, "CREATE", ""), plain[i].kind);
+		room_expect_status(send(plain[i].path, plain[(i + 1) % 4].kind, "CREATE", ""), 400, "BadRequest",
+			"request.kind: ");
+	}
+	assert_int_equal(fake_admit_ever(), 4);
+}
+
+/* As any path that there is not, to strangers and to those who are known. */
+static void elsewhere_there_is_nothing(void **state)
+{
+	static const char *const paths[] = { WEBHOOK_SCALEDOBJECT, WEBHOOK_SCALEDJOB, WEBHOOK_TRIGGERAUTH,
+		WEBHOOK_CLUSTERTRIGGERAUTH, "/admission/6f1d0c2b8a9e4735b1c0d2e3f4a59688", "/admission/x",
+		"/admission/", "/admission", ROOM_REVIEW "/x", "/nothing" };
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(paths); i++) {
+		room_expect_status(send(paths[i], "ScaledObject", "CREATE", ""), 401, "Unauthorized", "");
+		room_expect_status(send(paths[i], "ScaledObject", "DELETE", ""), 401, "Unauthorized", "");
+		room_expect_status(room_post(paths[i], NULL, "{}"), 401, "Unauthorized", "");
+		room_expect_status(room_send(ROUTE_SECURE, "GET", paths[i], NULL, NULL, NULL), 401, "Unauthorized", "");
+		room_expect_status(room_get(paths[i]), 404, "NotFound", "the server has nothing at /");
+	}
+	assert_int_equal(fake_admit_ever(), 0);
+}
+
+static char logged[4096];
+
+static void keep_line(void *arg, enum log_level level, const char *line)
+{
+	size_t len = strlen(logged);
+
+	(void)arg;
+	(void)level;
+	snprintf(logged + len, sizeof(logged) - len, "%s\n", line);
+}
+
+/* Whoever reads the log may not ask for reviews. */
+static void the_secret_is_not_logged(void **state)
+{
+	(void)state;
+	logged[0] = '\0';
+	log_set_sink(keep_line, NULL);
+	log_setup(LOG_LEVEL_DEBUG, LOG_FORMAT_TEXT);
+	send(ROOM_REVIEW, "ScaledObject", "CREATE", "");
+	fake_admit_answer(&yes);
+	send(ROOM_REVIEW "?timeout=10s", "ScaledObject", "DELETE", "");
+	room.reviews[0] = NULL; /* and what was one a moment ago is asked for once more */
+	send(ROOM_REVIEW, "ScaledObject", "CREATE", "");
+	log_setup(LOG_LEVEL_INFO, LOG_FORMAT_TEXT);
+	log_set_sink(NULL, NULL);
+	assert_non_null(strstr(logged, "POST /admission/{secret} "));
+	assert_non_null(strstr(logged, "code=401"));
+	assert_null(strstr(logged, "6f1d0c2b"));
 }
 
 static void refusals_and_warnings_go_back(void **state)
@@ -115,7 +180,7 @@ static void refusals_and_warnings_go_back(void **state)
 		.message = "",
 		.warnings = warnings,
 		.warning_count = 1 };
-	struct httpd_request *r = send(WEBHOOK_SCALEDOBJECT, "ScaledObject", "UPDATE", ",\"dryRun\":true");
+	struct httpd_request *r = send(ROOM_REVIEW, "ScaledObject", "UPDATE", ",\"dryRun\":true");
 
 	(void)state;
 	assert_string_equal(fake_admit_question()->old_name, "old");
@@ -124,7 +189,7 @@ static void refusals_and_warnings_go_back(void **state)
 	expect_verdict(r, false);
 	assert_non_null(strstr(r->body,
 		"\"message\":\"spec.minReplicaCount: 5 is more\",\"reason\":\"Forbidden\",\"code\":403"));
-	r = send(WEBHOOK_SCALEDOBJECT, "ScaledObject", "CREATE", "");
+	r = send(ROOM_REVIEW, "ScaledObject", "CREATE", "");
 	assert_false(fake_admit_question()->dry_run);
 	fake_admit_answer(&careful);
 	expect_verdict(r, true);
@@ -134,8 +199,8 @@ static void refusals_and_warnings_go_back(void **state)
 static void deletions_are_allowed_unseen(void **state)
 {
 	(void)state;
-	expect_verdict(send(WEBHOOK_SCALEDOBJECT, "ScaledObject", "DELETE", ""), true);
-	expect_verdict(send(WEBHOOK_TRIGGERAUTH, "TriggerAuthentication", "CONNECT", ""), true);
+	expect_verdict(send(ROOM_REVIEW, "ScaledObject", "DELETE", ""), true);
+	expect_verdict(send(ROOM_REVIEW, "TriggerAuthentication", "CONNECT", ""), true);
 	assert_int_equal(fake_admit_ever(), 0);
 	assert_true(VALIDATIONS("shop", "update") == 0);
 }
@@ -143,18 +208,16 @@ static void deletions_are_allowed_unseen(void **state)
 static void what_is_no_review_is_told(void **state)
 {
 	(void)state;
-	room_expect_status(room_post(WEBHOOK_SCALEDOBJECT, NULL, "{}"), 415, "UnsupportedMediaType",
+	room_expect_status(room_post(ROOM_REVIEW, NULL, "{}"), 415, "UnsupportedMediaType", "application/json");
+	room_expect_status(room_post(ROOM_REVIEW, "application/jsonp", "{}"), 415, "UnsupportedMediaType",
 		"application/json");
-	room_expect_status(room_post(WEBHOOK_SCALEDOBJECT, "application/jsonp", "{}"), 415, "UnsupportedMediaType",
-		"application/json");
-	room_expect_status(room_post(WEBHOOK_SCALEDOBJECT, "text/plain", "{}"), 415, "UnsupportedMediaType",
-		"application/json");
-	room_expect_status(room_post(WEBHOOK_SCALEDOBJECT, JSON, NULL), 400, "BadRequest", "the body: ");
-	room_expect_status(room_post(WEBHOOK_SCALEDOBJECT, "Application/JSON; charset=utf-8", "{"), 400, "BadRequest",
+	room_expect_status(room_post(ROOM_REVIEW, "text/plain", "{}"), 415, "UnsupportedMediaType", "application/json");
+	room_expect_status(room_post(ROOM_REVIEW, JSON, NULL), 400, "BadRequest", "the body: ");
+	room_expect_status(room_post(ROOM_REVIEW, "Application/JSON; charset=utf-8", "{"), 400, "BadRequest",
 		"the body: ");
-	room_expect_status(room_post(WEBHOOK_SCALEDOBJECT, JSON, "{}"), 400, "BadRequest", "not an AdmissionReview");
-	room_expect_status(room_send(ROUTE_SECURE, "GET", WEBHOOK_SCALEDOBJECT, NULL, NULL, NULL), 405,
-		"MethodNotAllowed", "POST");
+	room_expect_status(room_post(ROOM_REVIEW, JSON, "{}"), 400, "BadRequest", "not an AdmissionReview");
+	room_expect_status(room_send(ROUTE_SECURE, "GET", ROOM_REVIEW, NULL, NULL, NULL), 405, "MethodNotAllowed",
+		"POST");
 	room_expect_status(room_post("/validate-keda-sh-v1alpha1-scaledobjects", JSON, "{}"), 401, "Unauthorized", "");
 	assert_int_equal(fake_admit_ever(), 0);
 	/* root's, at the start: nobody is asked who they are */
@@ -175,28 +238,28 @@ static void expect_time_ms(const char *uri, int64_t low, int64_t high)
 static void the_time_that_the_caller_gives_is_kept(void **state)
 {
 	(void)state;
-	expect_time_ms(WEBHOOK_SCALEDOBJECT, 7000, 8000);
-	expect_time_ms(WEBHOOK_SCALEDOBJECT "?timeout=10s", 7000, 8000);
-	expect_time_ms(WEBHOOK_SCALEDOBJECT "?timeout=30s", 7000, 8000);
-	expect_time_ms(WEBHOOK_SCALEDOBJECT "?timeout=3s", 1500, 2500);
-	expect_time_ms(WEBHOOK_SCALEDOBJECT "?timeout=1s", 0, 500);
-	expect_time_ms(WEBHOOK_SCALEDOBJECT "?timeout=x", 7000, 8000);
+	expect_time_ms(ROOM_REVIEW, 7000, 8000);
+	expect_time_ms(ROOM_REVIEW "?timeout=10s", 7000, 8000);
+	expect_time_ms(ROOM_REVIEW "?timeout=30s", 7000, 8000);
+	expect_time_ms(ROOM_REVIEW "?timeout=3s", 1500, 2500);
+	expect_time_ms(ROOM_REVIEW "?timeout=1s", 0, 500);
+	expect_time_ms(ROOM_REVIEW "?timeout=x", 7000, 8000);
 }
 
 static void verdicts_are_counted(void **state)
 {
 	(void)state;
-	send(WEBHOOK_SCALEDOBJECT, "ScaledObject", "CREATE", "");
+	send(ROOM_REVIEW, "ScaledObject", "CREATE", "");
 	fake_admit_answer(&yes);
-	send(WEBHOOK_SCALEDOBJECT, "ScaledObject", "UPDATE", "");
+	send(ROOM_REVIEW, "ScaledObject", "UPDATE", "");
 	fake_admit_answer(&no);
-	send(WEBHOOK_SCALEDJOB, "ScaledJob", "CREATE", "");
+	send(ROOM_REVIEW, "ScaledJob", "CREATE", "");
 	fake_admit_answer(&no);
-	send(WEBHOOK_SCALEDJOB, "ScaledJob", "UPDATE", "");
+	send(ROOM_REVIEW, "ScaledJob", "UPDATE", "");
 	fake_admit_answer(&missing_template);
-	send(WEBHOOK_SCALEDJOB, "ScaledJob", "UPDATE", "");
+	send(ROOM_REVIEW, "ScaledJob", "UPDATE", "");
 	fake_admit_answer(&yes);
-	send(WEBHOOK_TRIGGERAUTH, "TriggerAuthentication", "CREATE", "");
+	send(ROOM_REVIEW, "TriggerAuthentication", "CREATE", "");
 	fake_admit_answer(&no);
 	/* All of ScaledObjects, refused ones of ScaledJobs, too, by KEDA's names. */
 	assert_true(VALIDATIONS("shop", "create") == 1);
@@ -216,7 +279,7 @@ static void namespaces_that_are_counted_have_an_end(void **state)
 
 		snprintf(namespace_, sizeof(namespace_), "ns-%d", i);
 		body = review_of("ScaledObject", "CREATE", namespace_, "");
-		room_post(WEBHOOK_SCALEDOBJECT, JSON, body);
+		room_post(ROOM_REVIEW, JSON, body);
 		fake_admit_answer(&yes);
 		free(body);
 	}
@@ -235,7 +298,7 @@ static void what_is_no_namespace_is_not_counted_by_name(void **state)
 	for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
 		char *body = review_of("ScaledObject", "CREATE", strange[i], "");
 
-		room_post(WEBHOOK_SCALEDOBJECT, JSON, body);
+		room_post(ROOM_REVIEW, JSON, body);
 		fake_admit_answer(&yes);
 		free(body);
 		assert_true(VALIDATIONS(strange[i], "create") == 0);
@@ -246,7 +309,7 @@ static void what_is_no_namespace_is_not_counted_by_name(void **state)
 static void who_leaves_is_forgotten(void **state)
 {
 	(void)state;
-	fake_httpd_leave(send(WEBHOOK_SCALEDOBJECT, "ScaledObject", "CREATE", ""));
+	fake_httpd_leave(send(ROOM_REVIEW, "ScaledObject", "CREATE", ""));
 	assert_int_equal(fake_admit_cancelled(), 1);
 	assert_int_equal(fake_admit_waiting(), 0);
 	assert_null(room.serve.waiting);
@@ -254,7 +317,7 @@ static void who_leaves_is_forgotten(void **state)
 
 static void the_end_answers_all_that_wait(void **state)
 {
-	struct httpd_request *r = send(WEBHOOK_SCALEDOBJECT, "ScaledObject", "CREATE", "");
+	struct httpd_request *r = send(ROOM_REVIEW, "ScaledObject", "CREATE", "");
 
 	(void)state;
 	request_end_all(&room.serve);
@@ -273,7 +336,7 @@ static void too_many_at_once_get_429(void **state)
 	for (int i = 0; i < MANY; i++) {
 		many[i] = (struct httpd_request){ .connection = &connections[i],
 			.method = "POST",
-			.uri = WEBHOOK_SCALEDOBJECT,
+			.uri = ROOM_REVIEW,
 			.sent = body,
 			.headers = { { "Content-Type", JSON } } };
 		request_start(&room.serve, ROUTE_SECURE, &many[i]);
@@ -301,7 +364,10 @@ static void too_many_at_once_get_429(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(each_kind_has_its_path),
+		TEST(all_kinds_are_judged_at_the_secret_path),
+		TEST(each_kind_has_its_plain_path),
+		TEST(elsewhere_there_is_nothing),
+		TEST(the_secret_is_not_logged),
 		TEST(refusals_and_warnings_go_back),
 		TEST(deletions_are_allowed_unseen),
 		TEST(what_is_no_review_is_told),

@@ -10,9 +10,11 @@
 
 #include <cmocka.h>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "certs_fixture.h"
+#include "control/certs/reviewpaths.h"
 
 static char dir[64];
 
@@ -88,6 +90,38 @@ static void files_are_served_and_the_cluster_left_alone(void **state)
 	assert_null(fake_object(SECRET));
 	assert_null(certs_trouble(t.certs));
 	assert_string_equal(t.who, "-");
+	certpack_done(&pack);
+}
+
+#define CONFIG "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/kscaled-admission"
+
+/* Whom the API server trusts is the user's business then; where it asks need not be. */
+static void reviews_have_a_secret_path_with_files_too(void **state)
+{
+	struct certpack pack = fresh_pack();
+	const json_t *client_config;
+	const char *path;
+	struct err err;
+
+	(void)state;
+	write_file("tls.crt", pack.serving.cert_pem);
+	write_file("tls.key", pack.serving.key_pem);
+	put_our_apiservice();
+	fake_put(CONFIG,
+		"{\"metadata\":{\"name\":\"kscaled-admission\"},\"webhooks\":[{\"name\":\"a\",\"clientConfig\":{"
+		"\"service\":{\"namespace\":\"kscaled\",\"name\":\"kscaled\",\"path\":\"/validate\"},"
+		"\"caBundle\":\"AAAA\"}}]}");
+	assert_int_equal(start_with_files(&err), 0);
+	certs_set_leading(t.certs, true);
+	fake_advance(100);
+	client_config = json_object_get(json_array_get(json_object_get(fake_object(CONFIG), "webhooks"), 0),
+		"clientConfig");
+	path = json_str_or_empty(json_object_get(client_config, "service"), "path");
+	assert_true(reviewpaths_is_secret(path));
+	assert_true(certs_asks_for_reviews_at(t.certs, path, strlen(path)));
+	assert_string_equal(json_str_or_empty(client_config, "caBundle"), "AAAA");
+	fake_advance(60000);
+	assert_int_equal(fake_count(KUBE_MERGE_PATCH, ""), 1);
 	certpack_done(&pack);
 }
 
@@ -199,6 +233,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		F(files_are_served_and_the_cluster_left_alone),
+		F(reviews_have_a_secret_path_with_files_too),
 		F(files_that_are_broken_at_the_start),
 		F(files_are_read_anew_when_they_change),
 		F(new_files_that_are_broken_keep_the_old),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our CA in the caBundle of our webhooks. */
+/* Our CA in the caBundle of our webhooks, and the path of reviews. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "certs_fixture.h"
+#include "control/certs/reviewpaths.h"
 
 #define CONFIGS "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 #define CONFIG  CONFIGS "/kscaled-admission"
@@ -69,6 +70,166 @@ static void ours_get_it_and_others_stay_as_they_are(void **state)
 	fake_advance(DAY_MS);
 	assert_int_equal(fake_count(KUBE_MERGE_PATCH, CONFIG), 1);
 	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, ""), 0);
+}
+
+/* ---- The path of reviews ---- */
+
+#define PLAIN    "/validate-keda-sh-v1alpha1-scaledobject"
+#define SECRET_1 "/admission/00112233445566778899aabbccddeeff"
+#define SECRET_2 "/admission/ffeeddccbbaa99887766554433221100"
+
+#define AT(name, service, path)                                                                                        \
+	"{\"name\":\"" name "\",\"clientConfig\":{\"service\":{\"namespace\":\"kscaled\",\"name\":\"" service          \
+	"\",\"path\":\"" path "\"}}}"
+#define AT_URL(url) "{\"name\":\"u\",\"clientConfig\":{\"url\":\"" url "\"}}"
+
+static const char *path_at(size_t index)
+{
+	const json_t *webhook = json_array_get(json_object_get(fake_object(CONFIG), "webhooks"), index);
+
+	return json_str_or_empty(json_object_get(json_object_get(webhook, "clientConfig"), "service"), "path");
+}
+
+static bool asks_at(const char *path)
+{
+	return certs_asks_for_reviews_at(t.certs, path, strlen(path));
+}
+
+static void a_path_that_nobody_can_guess_is_written(void **state)
+{
+	char first[128];
+
+	(void)state;
+	put_our_apiservice();
+	put(OURS "," AT("x", "keda", PLAIN));
+	certs_start(true);
+	expect_bundles();
+	snprintf(first, sizeof first, "%s", path_at(0));
+	assert_int_equal(strlen(first), strlen(SECRET_1));
+	assert_memory_equal(first, SECRET_1, strlen("/admission/"));
+	assert_string_equal(path_at(1), first);
+	assert_string_equal(path_at(2), PLAIN); /* somebody else's */
+	assert_true(asks_at(first));
+	assert_false(asks_at(SECRET_1));
+	assert_false(asks_at(PLAIN));
+	/* It stays, and whoever leads later leaves it. */
+	fake_advance(DAY_MS);
+	certs_next_case();
+	put_our_apiservice();
+	put(AT("a", "kscaled", SECRET_1) "," AT("b", "kscaled", SECRET_1));
+	certs_start(true);
+	assert_string_equal(path_at(0), SECRET_1);
+	assert_string_equal(path_at(1), SECRET_1);
+	assert_int_equal(fake_logged_at(LOG_LEVEL_DEBUG, SECRET_1), 0);
+}
+
+/* The API server is told at once where else to ask, and may be slow to hear of it. */
+static void a_plain_path_is_answered_until_it_is_replaced(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	put(AT("a", "kscaled", PLAIN) "," AT("b", "kscaled", PLAIN "/"));
+	certs_start(false);
+	assert_true(asks_at(PLAIN));
+	assert_false(asks_at("/validate-keda-sh-v1alpha1-scaledjob"));
+	certs_set_leading(t.certs, true);
+	fake_advance(100);
+	assert_string_equal(path_at(1), path_at(0));
+	assert_true(asks_at(path_at(0)));
+	assert_true(asks_at(PLAIN));
+	fake_advance(REVIEWPATHS_LAG_MS);
+	assert_false(asks_at(PLAIN));
+	assert_true(asks_at(path_at(0)));
+}
+
+static void who_does_not_lead_goes_by_what_is_there(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	certs_start(false);
+	assert_false(asks_at(PLAIN)); /* there is none: nobody asks */
+	put(AT("a", "kscaled", SECRET_1));
+	fake_advance(100);
+	assert_true(asks_at(SECRET_1));
+	put(AT("a", "kscaled", SECRET_2));
+	fake_advance(100);
+	assert_true(asks_at(SECRET_1) && asks_at(SECRET_2));
+	fake_advance(REVIEWPATHS_LAG_MS);
+	assert_false(asks_at(SECRET_1));
+	fake_remove(CONFIG);
+	fake_advance(100 + REVIEWPATHS_LAG_MS);
+	assert_false(asks_at(SECRET_2));
+	/* a configuration for a kscaled outside of the cluster */
+	put(AT_URL("https://kscaled.example:8443" SECRET_1) "," AT_URL("https://other.example") "," AT_URL("nonsense"));
+	fake_advance(100);
+	assert_true(asks_at(SECRET_1));
+	assert_false(asks_at("/"));
+	assert_int_equal(fake_count(KUBE_MERGE_PATCH, CONFIG), 0);
+}
+
+static void put_one_secret(void)
+{
+	put(AT("a", "kscaled", PLAIN) "," AT("b", "kscaled", SECRET_1));
+}
+
+static void one_path_for_all(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	put_one_secret();
+	certs_start(true);
+	assert_string_equal(path_at(0), SECRET_1);
+	assert_string_equal(path_at(1), SECRET_1);
+	/* Who takes it out gets another: so is one that is known replaced. */
+	put(AT("a", "kscaled", "") "," AT("b", "kscaled", "/"));
+	fake_advance(REVIEWPATHS_LAG_MS + 1000);
+	assert_string_not_equal(path_at(0), SECRET_1);
+	assert_string_equal(path_at(1), path_at(0));
+	assert_true(asks_at(path_at(0)));
+	assert_false(asks_at(SECRET_1));
+	assert_false(asks_at("/"));
+}
+
+/* Before it is known where the API server asks, it is no stranger's business either. */
+static void before_it_was_looked_at_nobody_asks(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	fake_fail(FAKE_REFUSE, KUBE_LIST, CONFIGS, FAKE_ANY, 500);
+	put(AT("a", "kscaled", PLAIN));
+	certs_start(false);
+	fake_advance(5000);
+	assert_false(asks_at(PLAIN));
+	fake_heal();
+	fake_advance(70000);
+	assert_true(asks_at(PLAIN));
+}
+
+/* What was written for us by somebody who gives us no right to look has the plain paths. */
+static void who_may_not_look_answers_the_plain_paths(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	fake_fail(FAKE_REFUSE, KUBE_LIST, CONFIGS, FAKE_ANY, 403);
+	certs_start(true);
+	fake_advance(5000);
+	assert_true(asks_at(PLAIN));
+	assert_false(asks_at(SECRET_1));
+	fake_heal();
+}
+
+static void who_may_not_write_answers_what_is_there(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	put(AT("a", "kscaled", PLAIN));
+	fake_fail(FAKE_REFUSE, KUBE_MERGE_PATCH, CONFIG, FAKE_ANY, 403);
+	certs_start(true);
+	fake_advance(600000);
+	assert_true(asks_at(PLAIN));
+	assert_false(asks_at(SECRET_1));
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "writing webhook configuration kscaled-admission"), 1);
+	fake_heal();
 }
 
 static void it_may_come_later_and_go(void **state)
@@ -127,6 +288,7 @@ static void without_a_webhook_nobody_asks(void **state)
 	certs_set_leading(t.certs, true);
 	fake_advance(5000);
 	assert_string_equal(bundle(0), "");
+	assert_false(certs_asks_for_reviews_at(t.certs, PLAIN, strlen(PLAIN)));
 	assert_int_equal(fake_count(KUBE_MERGE_PATCH, APISERVICE), 1);
 	assert_int_equal(fake_count(KUBE_MERGE_PATCH, CONFIG), 0);
 }
@@ -187,6 +349,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(ours_get_it_and_others_stay_as_they_are),
+		T(a_path_that_nobody_can_guess_is_written),
+		T(a_plain_path_is_answered_until_it_is_replaced),
+		T(who_does_not_lead_goes_by_what_is_there),
+		T(one_path_for_all),
+		T(before_it_was_looked_at_nobody_asks),
+		T(who_may_not_look_answers_the_plain_paths),
+		T(who_may_not_write_answers_what_is_there),
 		T(it_may_come_later_and_go),
 		T(only_the_leader_writes),
 		T(who_was_faster_is_looked_at_again),
