@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+import yaml
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 pytest.register_assert_rewrite("rig")
@@ -21,6 +22,7 @@ from rig.job_worker import Worker  # noqa: E402
 from rig.redis_server import RedisServer  # noqa: E402
 from rig.rights import Audit  # noqa: E402
 from rig.stage import Stage  # noqa: E402
+from rig.tcp_proxy import TcpProxy  # noqa: E402
 from rig.waiting import eventually  # noqa: E402
 
 
@@ -193,6 +195,20 @@ def launch(shared_kscaled, installation, tmp_path):
         for daemon in daemons:
             if daemon.alive():
                 daemon.term()
+
+
+@pytest.fixture
+def between(cluster, installation, tmp_path):
+    """A proxy on the way to the API server, and the kubeconfig that leads through it."""
+    host, _, port = cluster.server.removeprefix("https://").rpartition(":")
+    proxy = TcpProxy(host, int(port))
+    document = yaml.safe_load(installation.kubeconfig.read_text())
+    document["clusters"][0]["cluster"]["server"] = f"https://127.0.0.1:{proxy.port}"
+    path = tmp_path / "through-the-proxy"
+    path.write_text(yaml.safe_dump(document))
+    path.chmod(0o600)
+    yield proxy, path
+    proxy.end()
 
 
 _numbers = itertools.count(1)

@@ -12,13 +12,11 @@ import pathlib
 import threading
 
 import pytest
-import yaml
 
 from rig import pki
 from rig.http_source import HttpSource
 from rig.job_worker import AtEnd, Stream
 from rig.process import free_port
-from rig.tcp_proxy import TcpProxy
 from rig.waiting import after, eventually, throughout
 
 ITEMS, MAX = 1000, 200
@@ -210,20 +208,6 @@ def test_api_server_restarted(launch, cluster, drain):
 
 
 # --- answers that are lost ---
-
-@pytest.fixture
-def between(cluster, installation, tmp_path):
-    """A proxy on the way to the API server, and the kubeconfig that leads through it."""
-    host, _, port = cluster.server.removeprefix("https://").rpartition(":")
-    proxy = TcpProxy(host, int(port))
-    document = yaml.safe_load(installation.kubeconfig.read_text())
-    document["clusters"][0]["cluster"]["server"] = f"https://127.0.0.1:{proxy.port}"
-    path = tmp_path / "through-the-proxy"
-    path.write_text(yaml.safe_dump(document))
-    path.chmod(0o600)
-    yield proxy, path
-    proxy.end()
-
 
 def test_answers_lost(launch, between, drain):
     """The API server creates Jobs and nobody hears of it: neither the answers come nor the watch. Then the connections break."""

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A way between two that can break: what is sent arrives, and the answers do not; or all connections are cut."""
+"""A way between two that can break: what is sent arrives, and the answers do not, or late; or all connections are cut."""
+import collections
 import contextlib
 import selectors
 import socket
 import threading
+import time
 
 
 class TcpProxy:
@@ -16,6 +18,7 @@ class TcpProxy:
         self.lock = threading.Lock()
         self.pairs = set()
         self.answers_lost = False
+        self.answers_late = 0.0  # by so many seconds
         self.sent = 0  # bytes passed on to the target
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -34,9 +37,10 @@ class TcpProxy:
                 self.pairs.add(pair)
             ready.register(client, selectors.EVENT_READ, server)
             ready.register(server, selectors.EVENT_READ, client)
+            late = collections.deque()
             try:
                 while True:
-                    for key, _ in ready.select():
+                    for key, _ in ready.select(0.005 if late else None):
                         data = key.fileobj.recv(65536)
                         if not data:
                             return
@@ -44,7 +48,9 @@ class TcpProxy:
                             self.sent += len(data)
                             server.sendall(data)
                         elif not self.answers_lost:
-                            client.sendall(data)
+                            late.append((time.monotonic() + self.answers_late, data))
+                    while late and late[0][0] <= time.monotonic():
+                        client.sendall(late.popleft()[1])
             finally:
                 with self.lock:
                     self.pairs.discard(pair)
