@@ -187,3 +187,65 @@ char *setselector_normal(const char *text, struct err *err)
 	buf_done(&r.out);
 	return NULL;
 }
+
+/* ---- Evaluated ---- */
+
+/* The value, to len, is one of those from list to its end, with commas between. */
+static bool is_among(const char *value, const char *list, const char *end)
+{
+	size_t len = strlen(value);
+
+	for (;;) {
+		size_t one = strcspn(list, ",)");
+
+		if (list + one > end)
+			one = (size_t)(end - list);
+		if (one == len && memcmp(list, value, len) == 0)
+			return true;
+		list += one;
+		if (list >= end)
+			return false;
+		list++;
+	}
+}
+
+static bool is_whole_number(const char *text)
+{
+	const char *digits = text + (*text == '-' || *text == '+');
+	size_t len = strlen(digits);
+
+	return len > 0 && len <= 18 && strspn(digits, "0123456789") == len;
+}
+
+/* value NULL: there is no such label. what: behind the key, to end. */
+static bool fits(const char *value, const char *what, const char *end)
+{
+	if (what == end)
+		return value != NULL;
+	if (*what == '=')
+		return value && is_among(value, what + 1, end);
+	if (*what == '!')
+		return !value || !is_among(value, what + 2, end);
+	if (*what == '<' || *what == '>')
+		return value && is_whole_number(value) &&
+			(*what == '<' ? atoll(value) < atoll(what + 1) : atoll(value) > atoll(what + 1));
+	if (strncmp(what, " in (", 5) == 0)
+		return value && is_among(value, what + 5, end - 1);
+	return !value || !is_among(value, what + strlen(" notin ("), end - 1);
+}
+
+bool setselector_matches(const char *normal, const struct strmap *labels)
+{
+	while (*normal) {
+		bool absent = *normal == '!';
+		size_t key_len = strcspn(normal + absent, " =!<>,");
+		MEM_AUTO char *key = mem_dupn(normal + absent, key_len);
+		const char *value = strmap_get(labels, key), *what = normal + absent + key_len,
+			   *end = *what == ' ' ? strchr(what, ')') + 1 : what + strcspn(what, ",");
+
+		if (absent ? value != NULL : !fits(value, what, end))
+			return false;
+		normal = end + (*end == ',');
+	}
+	return true;
+}

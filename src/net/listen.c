@@ -3,12 +3,17 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <grp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define BACKLOG 512
@@ -96,6 +101,138 @@ int listen_tcp(const char *address, uint16_t port, struct err *err)
 	return fd;
 }
 
+/* ---- Unix sockets ---- */
+
+static int address_of(const char *path, struct sockaddr_un *address, struct err *err)
+{
+	size_t len = strlen(path);
+
+	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	if (len >= sizeof(address->sun_path))
+		return err_set(err, ERR_INVALID, "%.160s: a Unix socket's path has at most %zu bytes, this one %zu",
+			path, sizeof(address->sun_path) - 1, len);
+	memcpy(address->sun_path, path, len);
+	return 0;
+}
+
+static int find_group(const char *group, gid_t *gid, struct err *err)
+{
+	const struct group *found;
+	char *end;
+	unsigned long number = strtoul(group, &end, 10);
+
+	if (*group >= '0' && *group <= '9' && !*end && number < UINT32_MAX) {
+		*gid = (gid_t)number;
+		return 0;
+	}
+	found = getgrnam(group);
+	if (!found)
+		return err_set(err, ERR_INVALID, "there is no group \"%.64s\" on this host", group);
+	*gid = found->gr_gid;
+	return 0;
+}
+
+/* Whether somebody listens at the address: 0 yes, else errno. */
+static int try_to_connect(const struct sockaddr_un *address)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), failure = 0;
+
+	if (fd < 0 || connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
+		failure = errno;
+	if (fd >= 0)
+		close(fd);
+	return failure == EAGAIN ? 0 : failure; /* its queue is full */
+}
+
+/* Takes away what a process that is gone has left there; nothing else. */
+static int make_way(const struct sockaddr_un *address, struct err *err)
+{
+	const char *path = address->sun_path;
+	struct stat st;
+	int failure;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? 0 : err_set(err, ERR_INVALID, "%s: %s", path, strerror(errno));
+	if (!S_ISSOCK(st.st_mode))
+		return err_set(err, ERR_INVALID, "%s: is there, and is no socket; it is not removed", path);
+	failure = try_to_connect(address);
+	if (failure == 0)
+		return err_set(err, ERR_CONFLICT, "%s: another process answers there", path);
+	if (failure != ECONNREFUSED)
+		return err_set(err, ERR_INVALID, "%s: %s", path, strerror(failure));
+	if (unlink(path) < 0 && errno != ENOENT)
+		return err_set(err, ERR_INVALID, "%s: of a process that is gone, and cannot be removed: %s", path,
+			strerror(errno));
+	return 0;
+}
+
+/*
+ * On Linux the file gets the mode that the socket has (net/unix/af_unix.c, unix_bind), so nobody
+ * has a moment in which it is open to all.
+ */
+static int bind_unix(int fd, const struct sockaddr_un *address, struct err *err)
+{
+	if (fchmod(fd, 0600) == 0 && bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0)
+		return 0;
+	return err_set(err, errno == EADDRINUSE ? ERR_CONFLICT : ERR_INVALID, "%s: %s", address->sun_path,
+		strerror(errno));
+}
+
+/* The process's own group needs no right to give away. */
+static int give_to_group(const char *path, const char *group, struct err *err)
+{
+	struct stat st;
+	gid_t gid = 0;
+
+	if (find_group(group, &gid, err) < 0)
+		return -1;
+	if ((lstat(path, &st) == 0 && st.st_gid == gid) || lchown(path, (uid_t)-1, gid) == 0)
+		if (chmod(path, 0660) == 0)
+			return 0;
+	return err_set(err, ERR_INVALID, "%s: cannot be given to group %.64s: %s", path, group, strerror(errno));
+}
+
+int listen_unix(const char *path, const char *group, struct err *err)
+{
+	struct sockaddr_un address;
+	int fd;
+
+	if (address_of(path, &address, err) < 0 || make_way(&address, err) < 0)
+		return -1;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return err_set(err, ERR_TEMPORARY, "%s: %s", path, strerror(errno));
+	if (bind_unix(fd, &address, err) < 0) {
+		close(fd);
+		return -1;
+	}
+	if (group && *group && give_to_group(path, group, err) < 0) {
+		unlink(path);
+		close(fd);
+		return -1;
+	}
+	if (listen(fd, BACKLOG) == 0)
+		return fd;
+	err_set(err, ERR_TEMPORARY, "%s: %s", path, strerror(errno));
+	unlink(path);
+	close(fd);
+	return -1;
+}
+
+void listen_unlink(int fd)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNSPEC };
+	socklen_t len = sizeof(address);
+	struct stat st;
+
+	if (getsockname(fd, (struct sockaddr *)&address, &len) < 0 || address.sun_family != AF_UNIX)
+		return;
+	/* Who has taken the place meanwhile answers: our own listener is closed to new ones. */
+	shutdown(fd, SHUT_RDWR);
+	if (lstat(address.sun_path, &st) == 0 && S_ISSOCK(st.st_mode) && try_to_connect(&address) == ECONNREFUSED)
+		unlink(address.sun_path);
+}
+
 uint16_t listen_port(int fd)
 {
 	struct sockaddr_storage sa;
@@ -105,5 +242,5 @@ uint16_t listen_port(int fd)
 		return 0;
 	if (sa.ss_family == AF_INET6)
 		return ntohs(((struct sockaddr_in6 *)&sa)->sin6_port);
-	return ntohs(((struct sockaddr_in *)&sa)->sin_port);
+	return sa.ss_family == AF_INET ? ntohs(((struct sockaddr_in *)&sa)->sin_port) : 0;
 }

@@ -50,12 +50,36 @@ static bool normalise(const char *clause, size_t len, char *out)
 	return used && !refused;
 }
 
+/* One part, up to a semicolon, is among those of the other. */
+static bool has_part(const char *form, const char *part, size_t len)
+{
+	for (size_t other; *form; form += other, form += *form == ';') {
+		other = strcspn(form, ";");
+		if (other == len && !strncasecmp(form, part, len))
+			return true;
+	}
+	return false;
+}
+
+/* The same type with the same parameters, whatever their order. */
+static bool is_same(const char *form, const char *offer)
+{
+	if (strlen(form) != strlen(offer))
+		return false;
+	for (size_t len; *form; form += len, form += *form == ';') {
+		len = strcspn(form, ";");
+		if (!has_part(offer, form, len))
+			return false;
+	}
+	return true;
+}
+
 static int find(const char *form, const char *const *offers)
 {
 	if (!strcmp(form, "*/*") || !strcasecmp(form, "application/*"))
 		return 0;
 	for (int i = 0; offers[i]; i++)
-		if (!strcasecmp(form, offers[i]))
+		if (is_same(form, offers[i]))
 			return i;
 	return -1;
 }

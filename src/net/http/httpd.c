@@ -102,12 +102,13 @@ struct httpd_conn {
 
 struct httpd {
 	struct loop *loop;
-	struct httpd_config config; /* but for address: borrowed by httpd_new only */
+	struct httpd_config config; /* but for its texts: borrowed by httpd_new only */
 	httpd_handler handler;
 	void *arg;
 	struct evhttp *http;
 	struct evhttp_bound_socket *bound;
 	uint16_t port;
+	bool local;                /* on a Unix socket */
 	struct httpd_conn *conns;  /* list */
 	struct httpd_conn *by_bev; /* hash */
 	int count;                 /* without the refused */
@@ -504,6 +505,13 @@ const char *httpd_query(const struct httpd_request *r, const char *name)
 	return raw ? keep_decoded(r, raw, len, true) : NULL;
 }
 
+bool httpd_has_query(const struct httpd_request *r, const char *name)
+{
+	size_t len;
+
+	return httppath_param(r->target.query, r->target.query_len, name, &len) != NULL;
+}
+
 const char *httpd_header(const struct httpd_request *r, const char *name)
 {
 	return evhttp_find_header(evhttp_request_get_input_headers(r->req), name);
@@ -532,6 +540,8 @@ const char *httpd_peer(const struct httpd_request *r)
 	char *address;
 	uint16_t port;
 
+	if (c->h->local)
+		return "unix";
 	if (c->peer[0])
 		return c->peer;
 	evhttp_connection_get_peer(c->evcon, &address, &port);
@@ -711,7 +721,8 @@ static void set_up_evhttp(struct httpd *h)
 struct httpd *httpd_new(struct loop *loop, const struct httpd_config *config, httpd_handler handler, void *arg,
 	struct err *err)
 {
-	int fd = listen_tcp(config->address, config->port, err);
+	int fd = config->path ? listen_unix(config->path, config->group, err)
+			      : listen_tcp(config->address, config->port, err);
 	struct evconnlistener *listener;
 	struct httpd *h;
 
@@ -720,7 +731,8 @@ struct httpd *httpd_new(struct loop *loop, const struct httpd_config *config, ht
 	h = mem_zalloc(sizeof(*h));
 	h->loop = loop;
 	h->config = *config;
-	h->config.address = NULL;
+	h->config.address = h->config.path = h->config.group = NULL;
+	h->local = config->path != NULL;
 	h->handler = handler;
 	h->arg = arg;
 	h->port = listen_port(fd);
@@ -772,6 +784,7 @@ void httpd_free(struct httpd *h)
 	if (!h)
 		return;
 	LL_DELETE(servers, h);
+	listen_unlink(evhttp_bound_socket_get_fd(h->bound));
 	evhttp_del_accept_socket(h->http, h->bound);
 	DL_FOREACH_SAFE (h->conns, c, next)
 		conn_settle(c);

@@ -3,11 +3,11 @@
 #define NET_HTTP_HTTPD_H
 
 /*
- * An HTTP/1.1 server over evhttp, plain or TLS, that a stranger on the network cannot bring down:
- * connections are counted at accept, each handshake and each request has an absolute deadline (not
- * one per read), headers and bodies have caps, alone and all together, as have replies that nobody
- * takes; idle connections end. Knows nothing of paths or
- * users: every request goes to one handler, which answers now or later, exactly once.
+ * An HTTP/1.1 server over evhttp, plain, TLS or on a Unix socket, that a stranger on the network
+ * cannot bring down: connections are counted at accept, each handshake and each request has an
+ * absolute deadline (not one per read), headers and bodies have caps, alone and all together, as
+ * have replies that nobody takes; idle connections end. Knows nothing of paths or users: every
+ * request goes to one handler, which answers now or later, exactly once.
  */
 
 #include <stdbool.h>
@@ -24,6 +24,8 @@ struct httpd_request;
 struct httpd_config {
 	const char *address;    /* "" or NULL: all addresses, IPv6 and IPv4 on one port; a literal otherwise */
 	uint16_t port;          /* 0: a free one (httpd_port tells) */
+	const char *path;       /* a Unix socket in the place of both (net/listen.h); NULL */
+	const char *group;      /* that may open it; NULL */
 	struct tls_server *tls; /* borrowed; NULL: plain HTTP */
 	/*
 	 * one more is closed at accept, before TLS, unless one that has waited a second or more
@@ -65,11 +67,13 @@ const char *httpd_raw_path(const struct httpd_request *r, size_t *len);
 int httpd_decode(const char *text, size_t len, bool plus_is_space, char *out, size_t size);
 /* decoded first value of a query parameter; NULL when absent; borrowed until the reply */
 const char *httpd_query(const struct httpd_request *r, const char *name);
+/* it is there, if only as what does not decode, for which httpd_query has NULL, too */
+bool httpd_has_query(const struct httpd_request *r, const char *name);
 const char *httpd_header(const struct httpd_request *r, const char *name); /* first value, any case; NULL when absent */
 typedef void (*httpd_header_fn)(void *arg, const char *name, const char *value);
 void httpd_each_header(const struct httpd_request *r, httpd_header_fn fn, void *arg);
 const char *httpd_body(const struct httpd_request *r, size_t *len); /* borrowed until the reply */
-const char *httpd_peer(const struct httpd_request *r);              /* "10.0.0.7:51234" or "[::1]:51234" */
+const char *httpd_peer(const struct httpd_request *r);              /* "10.0.0.7:51234", "[::1]:51234", "unix" */
 /* the connection's session; NULL on plain HTTP */
 SSL *httpd_tls(const struct httpd_request *r);
 int64_t httpd_started_ms(const struct httpd_request *r); /* loop clock */

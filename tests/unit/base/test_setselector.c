@@ -89,9 +89,74 @@ static void refused(void **state)
 	}
 }
 
+/* Of app=web, tier=db, size=12, empty= and part.of/it=x. */
+static void evaluated(void **state)
+{
+	static const struct {
+		const char *text;
+		bool matches;
+	} rows[] = {
+		{ "app=web", true },
+		{ "app=we", false },
+		{ "app=web2", false },
+		{ "app==web,tier=db", true },
+		{ "app=web,tier=cache", false },
+		{ "none=web", false },
+		{ "app!=web", false },
+		{ "app!=api", true },
+		{ "none!=web", true },
+		{ "app", true },
+		{ "none", false },
+		{ "ap", false },
+		{ "!app", false },
+		{ "!none", true },
+		{ "app,!none,tier", true },
+		{ "app in (api,web)", true },
+		{ "app in (web)", true },
+		{ "app in (api,we)", false },
+		{ "none in (a,)", false },
+		{ "app notin (api,we)", true },
+		{ "app notin (api,web)", false },
+		{ "none notin (api)", true },
+		{ "app in (api,web),tier notin (cache),size>11", true },
+		{ "app in (api,web),tier notin (cache,db)", false },
+		{ "size>11", true },
+		{ "size>12", false },
+		{ "size<13", true },
+		{ "size<9", false },
+		{ "app>1", false },
+		{ "none<1", false },
+		{ "empty=", true },
+		{ "app=", false },
+		{ "empty in (,b)", true },
+		{ "empty in (b,)", true },
+		{ "empty>0", false },
+		{ "part.of/it=x", true },
+	};
+	struct strmap labels = { NULL, 0 };
+
+	(void)state;
+	strmap_set(&labels, "app", "web");
+	strmap_set(&labels, "tier", "db");
+	strmap_set(&labels, "size", "12");
+	strmap_set(&labels, "empty", "");
+	strmap_set(&labels, "part.of/it", "x");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct err err = { 0 };
+		MEM_AUTO char *normal = setselector_normal(rows[i].text, &err);
+
+		assert_non_null(normal);
+		if (setselector_matches(normal, &labels) != rows[i].matches)
+			fail_msg("%s", rows[i].text);
+	}
+	assert_true(setselector_matches("", &labels));
+	strmap_done(&labels);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(understood), cmocka_unit_test(refused) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(understood), cmocka_unit_test(refused),
+		cmocka_unit_test(evaluated) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

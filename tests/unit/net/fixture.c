@@ -8,6 +8,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "../fakes/fakepki.h"
@@ -108,16 +109,29 @@ bool client_accept(struct client *c, int listener)
 	return c->fd >= 0;
 }
 
+static void client_connect(struct client *c, int family, const void *address, socklen_t len)
+{
+	*c = (struct client){ .fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0) };
+	buf_init(&c->got, (size_t)64 << 20);
+	assert_int_equal(connect(c->fd, address, len), 0);
+	fcntl(c->fd, F_SETFL, O_NONBLOCK);
+}
+
+void client_open_unix(struct client *c, const char *path)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", path);
+	client_connect(c, AF_UNIX, &sun, sizeof(sun));
+}
+
 void client_open(struct client *c, uint16_t port)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET,
 		.sin_port = htons(port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 
-	*c = (struct client){ .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
-	buf_init(&c->got, (size_t)64 << 20);
-	assert_int_equal(connect(c->fd, (const struct sockaddr *)&sin, sizeof(sin)), 0);
-	fcntl(c->fd, F_SETFL, O_NONBLOCK);
+	client_connect(c, AF_INET, &sin, sizeof(sin));
 }
 
 void client_open_tls(struct fixture *f, struct client *c, uint16_t port, const struct tls_client_config *config)

@@ -59,6 +59,7 @@ struct client {
 
 /* 127.0.0.1; the TLS handshake needs the loop: client_shake. */
 void client_open(struct client *c, uint16_t port);
+void client_open_unix(struct client *c, const char *path);
 void client_open_tls(struct fixture *f, struct client *c, uint16_t port, const struct tls_client_config *config);
 bool client_shake(struct client *c); /* one step; true when done or ended */
 void client_send(struct client *c, const char *text);

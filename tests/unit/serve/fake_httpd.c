@@ -101,6 +101,15 @@ const char *httpd_query(const struct httpd_request *r, const char *name)
 	return httppath_decode(raw, len, true, out, len + 1) ? NULL : out;
 }
 
+bool httpd_has_query(const struct httpd_request *r, const char *name)
+{
+	struct httppath target;
+	size_t len;
+
+	httppath_split(r->uri, &target);
+	return httppath_param(target.query, target.query_len, name, &len) != NULL;
+}
+
 const char *httpd_header(const struct httpd_request *r, const char *name)
 {
 	for (const struct fake_header *h = r->headers; h->name; h++)

@@ -30,6 +30,8 @@ static void the_first_known_form_is_chosen(void **state)
 		{ V2BETA1 "," V2, 2 },
 		{ V2 "," V2BETA1 ",application/json", 1 },
 		{ "application/json; g=apidiscovery.k8s.io; v=v2; as=APIGroupDiscoveryList", 1 },
+		{ "application/json;as=APIGroupDiscoveryList;v=v2beta1;g=apidiscovery.k8s.io", 2 },
+		{ "application/json;g=apidiscovery.k8s.io;v=v2", -1 },
 		{ "application/json;g=apidiscovery.k8s.io;v=v3;as=APIGroupDiscoveryList," V2BETA1, 2 },
 		{ "application/json;as=Table;v=v1;g=meta.k8s.io,application/"
 		  "json;as=Table;v=v1beta1;g=meta.k8s.io,application/json",

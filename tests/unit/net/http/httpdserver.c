@@ -23,9 +23,13 @@ static void describe(struct httpd_request *r, struct buf *out)
 	const char *query = httpd_query(r, "q"), *header = httpd_header(r, "x-test");
 
 	buf_printf(out, "method=%s uri=%s path=%s raw=%.*s query=%s header=%s ", httpd_method(r), httpd_uri(r),
-		httpd_path(r), (int)path_len, raw_path, query ? query : "(none)", header ? header : "(none)");
+		httpd_path(r), (int)path_len, raw_path,
+		query                             ? query
+			: httpd_has_query(r, "q") ? "(bad)"
+						  : "(none)",
+		header ? header : "(none)");
 	httpd_body(r, &body_len);
-	buf_printf(out, "body=%zu tls=%d headers=", body_len, httpd_tls(r) != NULL);
+	buf_printf(out, "body=%zu tls=%d peer=%s headers=", body_len, httpd_tls(r) != NULL, httpd_peer(r));
 	httpd_each_header(r, add_header_line, out);
 	buf_puts(out, "\n");
 }

@@ -2,6 +2,8 @@
 #include "httpdserver.h"
 
 #include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -29,7 +31,7 @@ static void what_the_handler_sees(struct server *s)
 		{ "TRACE /p HTTP/1.1\r\n\r\n", { "method=TRACE" } },
 		{ "CONNECT h:443 HTTP/1.1\r\n\r\n", { "method=CONNECT", "Content-Length: " } },
 		/* to evhttp a proxy request: it closes afterwards */
-		{ "GET http://h/z?q=%zz HTTP/1.1\r\nHost: h\r\n\r\n", { "path=/z raw=/z query=(none)" } },
+		{ "GET http://h/z?q=%zz HTTP/1.1\r\nHost: h\r\n\r\n", { "path=/z raw=/z query=(bad)" } },
 	};
 	struct client c;
 
@@ -54,6 +56,29 @@ static void requests_over_plain_http(void **state)
 
 	server_start(*state, &config, false);
 	what_the_handler_sees(*state);
+}
+
+static void requests_over_a_unix_socket(void **state)
+{
+	char folder[] = "/tmp/httpd-XXXXXX";
+	char path[sizeof(folder) + 2];
+	struct httpd_config config = server_defaults();
+	struct server *s = *state;
+	struct client c;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/s", folder);
+	config.path = path;
+	server_start(s, &config, false);
+	assert_int_equal(httpd_port(s->h), 0);
+	client_open_unix(&c, path);
+	client_send(&c, "GET /a HTTP/1.1\r\n\r\n");
+	UNTIL(s->f, client_has(&c, "query=(none)"));
+	assert_true(client_has(&c, "peer=unix"));
+	client_close(&c);
+	UNTIL(s->f, httpd_connections(s->h) == 0);
+	server_stop(s);
+	assert_int_equal(rmdir(folder), 0); /* the socket's file is gone */
 }
 
 static void requests_over_tls(void **state)
@@ -382,6 +407,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(requests_over_plain_http, server_setup, server_teardown),
+		cmocka_unit_test_setup_teardown(requests_over_a_unix_socket, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(requests_over_tls, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(head_gets_the_length_and_no_body, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(pipelined_requests_are_answered_in_order, server_setup,
