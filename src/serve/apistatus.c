@@ -2,8 +2,8 @@
 #include "serve/apistatus.h"
 
 /*
- * A 503 carries no Retry-After: client-go would then sleep and ask again up to ten times, and one
- * failing source would hold a worker of the HPA controller meanwhile.
+ * A metric's 503 carries no Retry-After: client-go would then sleep and ask again up to ten times,
+ * and one failing source would hold a worker of the HPA controller meanwhile.
  */
 static const struct apistatus_terms statuses[] = {
 	[APISTATUS_BAD_REQUEST] = { 400, "BadRequest", NULL, NULL },
@@ -16,6 +16,7 @@ static const struct apistatus_terms statuses[] = {
 	[APISTATUS_TOO_MANY_REQUESTS] = { 429, "TooManyRequests", "Retry-After", "1" },
 	[APISTATUS_INTERNAL_ERROR] = { 500, "InternalError", NULL, NULL },
 	[APISTATUS_UNAVAILABLE] = { 503, "ServiceUnavailable", NULL, NULL },
+	[APISTATUS_NOT_YET] = { 503, "ServiceUnavailable", "Retry-After", "1" },
 };
 
 void apistatus_write(struct buf *out, enum apistatus what, const char *message)
@@ -23,7 +24,7 @@ void apistatus_write(struct buf *out, enum apistatus what, const char *message)
 	buf_puts(out, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":");
 	buf_put_json(out, message);
 	buf_printf(out, ",\"reason\":\"%s\",", statuses[what].reason);
-	if (what == APISTATUS_TOO_MANY_REQUESTS)
+	if (what == APISTATUS_TOO_MANY_REQUESTS || what == APISTATUS_NOT_YET)
 		buf_puts(out, "\"details\":{\"retryAfterSeconds\":1},");
 	buf_printf(out, "\"code\":%d}\n", statuses[what].code);
 }

@@ -20,6 +20,7 @@ enum apistatus {
 	APISTATUS_TOO_MANY_REQUESTS,
 	APISTATUS_INTERNAL_ERROR,
 	APISTATUS_UNAVAILABLE,
+	APISTATUS_NOT_YET, /* ask again: what is not read yet will be */
 };
 
 struct apistatus_terms {

@@ -29,7 +29,7 @@ struct discovery {
 
 /* ---- Made at start ---- */
 
-static void put(struct buf *out, const char *text, const char *version, const char *hash)
+static void put(struct buf *out, const char *text, const char *version, const struct ready *made)
 {
 	for (; *text; text++) {
 		if (*text == '\'')
@@ -40,16 +40,18 @@ static void put(struct buf *out, const char *text, const char *version, const ch
 			buf_puts(out, version);
 		else if (*text == 'A')
 			buf_puts(out, MACHINE_ARCHITECTURE);
+		else if (*text == 'H')
+			buf_puts(out, made[DOCUMENT_OPENAPI_V3_GROUP].hash);
 		else
-			buf_puts(out, hash);
+			buf_puts(out, made[DOCUMENT_OPENAPI_V3_INSIGHT].hash);
 	}
 }
 
-static void make(struct ready *doc, const char *text, const char *version, const char *hash)
+static void make(struct ready *doc, const char *text, const char *version, const struct ready *made)
 {
 	struct buf out = BUF_INIT(DOCUMENT_MAX);
 
-	put(&out, text, version, hash);
+	put(&out, text, version, made);
 	buf_putc(&out, '\n');
 	doc->len = out.len;
 	doc->text = buf_take(&out);
@@ -62,8 +64,7 @@ struct discovery *discovery_new(const char *version)
 	struct discovery *d = mem_zalloc(sizeof(*d));
 
 	for (int i = 0; i < DOCUMENTS; i++)
-		make(&d->documents[i], documents_text((enum document)i)->text, version,
-			d->documents[DOCUMENT_OPENAPI_V3_GROUP].hash);
+		make(&d->documents[i], documents_text((enum document)i)->text, version, d->documents);
 	return d;
 }
 
@@ -119,7 +120,7 @@ static void on_route(void *arg, const struct route *route)
 {
 	struct buf *out = arg;
 
-	if (strchr(route->pattern, '{'))
+	if (strchr(route->pattern, '{') || route->access == ROUTE_RESOURCE)
 		return;
 	buf_printf(out, "%s\"%s\"", out->data[out->len - 1] == '[' ? "" : ",", route->pattern);
 }

@@ -19,8 +19,8 @@ void discovery_free(struct discovery *d);
 void discovery_handle_paths(struct request *r);  /* / */
 void discovery_handle_groups(struct request *r); /* /apis: plain, or aggregated discovery */
 /*
- * The document that the route names; /apis/external.metrics.k8s.io/v1beta1 is also the aggregator's
- * availability probe.
+ * The document that the route names; /apis/external.metrics.k8s.io/v1beta1, and the insight API's
+ * likewise, are also the aggregator's availability probes.
  */
 void discovery_handle(struct request *r);
 

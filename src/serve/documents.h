@@ -4,8 +4,8 @@
 
 /*
  * The texts of discovery: JSON written with ' for ", @V for kscaled's version, @A for the
- * architecture and @H for the hash of the OpenAPI v3 document. Not to be sent as they are:
- * discovery.c makes them into documents.
+ * architecture, @H and @I for the hashes of the OpenAPI v3 documents of the two groups. Not to be
+ * sent as they are: discovery.c makes them into documents.
  */
 
 enum document {
@@ -14,10 +14,13 @@ enum document {
 	DOCUMENT_GROUPS_V2BETA1,
 	DOCUMENT_GROUP,
 	DOCUMENT_RESOURCES,
+	DOCUMENT_INSIGHT_GROUP,
+	DOCUMENT_INSIGHT_RESOURCES,
 	DOCUMENT_VERSION,
 	DOCUMENT_OPENAPI_V2,
 	DOCUMENT_OPENAPI_V3_GROUP,
-	DOCUMENT_OPENAPI_V3, /* behind the one whose hash it holds */
+	DOCUMENT_OPENAPI_V3_INSIGHT,
+	DOCUMENT_OPENAPI_V3, /* behind those whose hashes it holds */
 	DOCUMENTS,
 };
 

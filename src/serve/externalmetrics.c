@@ -197,7 +197,7 @@ static void reply_error(struct request *r, const struct err *err)
 		return;
 	}
 	count_object(r);
-	request_refuse(r, APISTATUS_UNAVAILABLE, "metric %s: %s", r->metric, err->msg);
+	request_refuse(r, APISTATUS_UNAVAILABLE, "metric %s: %s", r->name, err->msg);
 }
 
 static void on_survey(void *arg, const struct survey_result *result)
@@ -231,7 +231,7 @@ static void reply_unknown(struct request *r)
 void externalmetrics_handle(struct request *r)
 {
 	struct serve *s = r->serve;
-	struct survey_terms terms = { .metric = r->metric, .max_age_ms = s->metrics_max_age_ms, .cached = true };
+	struct survey_terms terms = { .metric = r->name, .max_age_ms = s->metrics_max_age_ms, .cached = true };
 	struct object *o;
 	struct err err;
 

@@ -3,22 +3,19 @@
 #define SERVE_NEARNAMES_H
 
 /*
- * Which known objects somebody may have meant who asked for one that is not known: the same name
- * elsewhere or of the other kind, and names that differ by a slip of the fingers.
+ * Which known objects somebody may have meant who asked for one that is not known: those of its
+ * kind and namespace whose names differ by a slip of the fingers. Of others nothing is told: who
+ * asks was allowed to read this kind there, and nothing else.
  */
 
 #include "base/buf.h"
 #include "cache/objects/store.h"
 
-enum nearnames_kind { NEARNAMES_ANY, NEARNAMES_SCALEDOBJECT, NEARNAMES_SCALEDJOB }; /* what was asked for */
-
 /*
- * The sentence for people, appended to out: `no ScaledObject "shop/wbe" is known; near it:
- * shop/web, ScaledJob shop/wb`; with nothing near, the namespaces that have some; before the
- * objects were read, that. A near object's kind is told where it is not the one that was asked for,
- * and a ScaledJob's when any was.
+ * The sentence for people, appended to out: `no ScaledObject "shop/wbe" is known; near it: web,
+ * wb`; with nothing near, whether there are others.
  */
-void nearnames_explain(const struct store *store, enum nearnames_kind kind, const char *namespace_, const char *name,
+void nearnames_explain(const struct store *store, enum scaled_kind kind, const char *namespace_, const char *name,
 	struct buf *out);
 
 /*

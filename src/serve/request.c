@@ -12,9 +12,6 @@
 #include "base/mem.h"
 #include "serve/traffic.h"
 
-#define GROUP   "external.metrics.k8s.io"
-#define VERSION "v1beta1"
-
 #define STATUS_MAX         16384 /* bytes of a refusal */
 #define STATUS_CLIENT_LEFT 499   /* as others log it; nobody receives it */
 
@@ -154,36 +151,23 @@ static void cancel_authz(void *wait)
 /* HEAD is asked for as GET: it shows less. */
 static struct review_access access_of(const struct request *r)
 {
-	if (r->route->access == ROUTE_METRIC)
-		return (struct review_access){ .verb = "list",
-			.group = GROUP,
-			.version = VERSION,
-			.resource = r->metric,
-			.namespace_ = r->namespace_ };
-	return (struct review_access){ .verb = "get", .path = r->route->pattern };
-}
+	const struct route_resource *of = r->route->resource;
 
-static int decode_names(struct request *r)
-{
-	const struct route_parts *p = &r->parts;
-
-	if (r->route->access != ROUTE_METRIC)
-		return 0;
-	return httpd_decode(p->list[0].text, p->list[0].len, false, r->namespace_, sizeof(r->namespace_)) ||
-		httpd_decode(p->list[1].text, p->list[1].len, false, r->metric, sizeof(r->metric));
+	if (r->route->access != ROUTE_RESOURCE)
+		return (struct review_access){ .verb = "get", .path = r->route->pattern };
+	return (struct review_access){ .verb = of->verb,
+		.group = of->group,
+		.version = of->version,
+		.resource = of->resource ? of->resource : r->name,
+		.namespace_ = *r->namespace_ ? r->namespace_ : NULL,
+		.name = of->resource && *r->name ? r->name : NULL };
 }
 
 static void authorise(struct request *r)
 {
-	struct review_access access;
+	struct review_access access = access_of(r);
 	struct err err;
 
-	if (decode_names(r)) {
-		request_refuse(r, APISTATUS_BAD_REQUEST,
-			"the namespace or the metric's name in the path is too long or badly encoded");
-		return;
-	}
-	access = access_of(r);
 	switch (authz_peek(r->serve->authz, r->user, &access, &err)) {
 	case AUTHZ_ALLOWED: r->route->handle(r); return;
 	case AUTHZ_DENIED: refuse_access(r, &err); return;
@@ -193,6 +177,23 @@ static void authorise(struct request *r)
 }
 
 /* ---- Step 2: is there such a thing? (only those who are known get to know) ---- */
+
+static bool decode_part(const struct route_parts *parts, size_t i, char *out, size_t size)
+{
+	*out = '\0';
+	return i >= parts->count || httpd_decode(parts->list[i].text, parts->list[i].len, false, out, size) == 0;
+}
+
+static bool check_names(struct request *r)
+{
+	if (r->route->access != ROUTE_RESOURCE)
+		return true;
+	if (decode_part(&r->parts, 0, r->namespace_, sizeof(r->namespace_)) &&
+		decode_part(&r->parts, 1, r->name, sizeof(r->name)))
+		return true;
+	request_refuse(r, APISTATUS_BAD_REQUEST, "the namespace or the name in the path is too long or badly encoded");
+	return false;
+}
 
 static bool check_route(struct request *r)
 {
@@ -210,7 +211,7 @@ static bool check_route(struct request *r)
 			r->route->methods);
 		return false;
 	}
-	return true;
+	return check_names(r);
 }
 
 /* ---- Step 1: who asks? ---- */
@@ -259,7 +260,7 @@ static void authenticate(struct request *r)
 
 static bool is_free(const struct request *r)
 {
-	return r->port == ROUTE_STATUS ||
+	return r->port != ROUTE_SECURE ||
 		(r->route && (r->route->access == ROUTE_FREE || r->route->access == ROUTE_REVIEW));
 }
 

@@ -22,7 +22,7 @@
 #include "serve/router.h"
 
 #define REQUEST_NAMESPACE_MAX 64
-#define REQUEST_METRIC_MAX    1024
+#define REQUEST_NAME_MAX      1024
 
 struct request {
 	struct serve *serve;
@@ -43,10 +43,10 @@ struct request {
 	bool waiting;
 	void *wait; /* what it waits for, and how that is given up; give_up NULL: nothing */
 	void (*give_up)(void *wait);
-	/* Metric reads: decoded from the path (and, by the handler, from the selector). */
+	/* ROUTE_RESOURCE: decoded from the path; "" where it has none. */
 	char namespace_[REQUEST_NAMESPACE_MAX];
-	char metric[REQUEST_METRIC_MAX];
-	char key[STORE_KEY_MAX];
+	char name[REQUEST_NAME_MAX]; /* of the metric, or of the object */
+	char key[STORE_KEY_MAX];     /* of a metric's object; by the handler, from the selector */
 };
 
 void request_start(struct serve *s, enum route_port port, struct httpd_request *http);

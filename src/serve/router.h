@@ -12,7 +12,9 @@
 
 struct request;
 
-enum route_port { ROUTE_SECURE = 1, ROUTE_STATUS = 2 }; /* HTTPS for the cluster; plain HTTP for probes and scrapes */
+/* HTTPS for the cluster; plain HTTP for probes and scrapes; a Unix socket for those on this host */
+enum route_port { ROUTE_SECURE = 1, ROUTE_STATUS = 2, ROUTE_SOCKET = 4 };
+const char *route_port_name(enum route_port port);
 
 enum route_access {
 	ROUTE_FREE, /* nobody is asked who they are: probes */
@@ -22,8 +24,8 @@ enum route_access {
 	 * of it in logs is the pattern
 	 */
 	ROUTE_REVIEW,
-	ROUTE_PATH,   /* a user who may get this path (nonResourceAttributes) */
-	ROUTE_METRIC, /* a user who may list this metric in this namespace (resourceAttributes) */
+	ROUTE_PATH,     /* a user who may get this path (nonResourceAttributes) */
+	ROUTE_RESOURCE, /* a user who may do this with these resources (resourceAttributes) */
 };
 
 /* What the requests are counted under on /metrics. */
@@ -34,21 +36,28 @@ enum route_kind {
 	ROUTE_KIND_PROBE,
 	ROUTE_KIND_SCRAPE,
 	ROUTE_KIND_ADMISSION,
-	ROUTE_KIND_EXPLAIN,
+	ROUTE_KIND_INSIGHT,
 	ROUTE_KIND_UNKNOWN,
 	ROUTE_KINDS
 };
 const char *route_kind_name(enum route_kind kind);
+
+/* What resource attributes are made of, with the namespace and the name that stand in the path. */
+struct route_resource {
+	const char *group, *version, *verb;
+	const char *resource; /* NULL: what the path ends with is the resource, and no name */
+};
 
 struct route {
 	const char *pattern; /* "/healthz/{check}": {…} stands for one segment that is not empty; also the path that
 				access is asked for */
 	enum route_kind kind;
 	unsigned ports;           /* where it is */
-	enum route_access access; /* on the secure port; the status port asks nobody */
+	enum route_access access; /* on the secure port; the others ask nobody */
 	const char *methods;      /* "GET, HEAD": as the Allow header says it */
 	void (*handle)(struct request *r);
-	int of; /* which document, probe or kind of object, for its handler */
+	int of;                                /* which document, probe or kind of object, for its handler */
+	const struct route_resource *resource; /* of ROUTE_RESOURCE, whose patterns hold {namespace}, then a name */
 };
 
 #define ROUTER_PARTS_MAX 2

@@ -41,8 +41,6 @@ void traffic_count(const struct traffic *t, enum route_port port, enum route_kin
 	const char code[] = { (char)('0' + status / 100 % 10), (char)('0' + status / 10 % 10),
 		(char)('0' + status % 10), '\0' };
 
-	counters_add(t->requests,
-		(const char *const[]){ port == ROUTE_STATUS ? "status" : "secure", path, known_method(method), code },
-		1);
+	counters_add(t->requests, (const char *const[]){ route_port_name(port), path, known_method(method), code }, 1);
 	counters_observe(t->seconds, (const char *const[]){ path }, (double)took_us / 1e6);
 }

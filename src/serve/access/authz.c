@@ -65,12 +65,17 @@ static bool make_key(struct access_key *k, const struct identity *who, const str
 
 static char *forbidden_text(const struct identity *who, const struct review_access *a)
 {
+	MEM_AUTO char *where = NULL, *name = NULL;
+
 	if (a->path)
 		return mem_printf("forbidden: User \"%s\" cannot %s path \"%s\"", who->user.name, a->verb, a->path);
-	return mem_printf("%s.%s is forbidden: User \"%s\" cannot %s resource \"%s\" in API group \"%s\" in the "
-			  "namespace \"%s\"",
-		a->resource, a->group, who->user.name, a->verb, a->resource, a->group,
-		a->namespace_ ? a->namespace_ : "");
+	if (a->namespace_)
+		where = mem_printf("in the namespace \"%s\"", a->namespace_);
+	if (a->name)
+		name = mem_printf(" \"%s\"", a->name);
+	return mem_printf("%s.%s%s is forbidden: User \"%s\" cannot %s resource \"%s\" in API group \"%s\" %s",
+		a->resource, a->group, name ? name : "", who->user.name, a->verb, a->resource, a->group,
+		where ? where : "at the cluster scope");
 }
 
 static void set_denied(struct err *err, const char *forbidden, const char *why)

@@ -1,179 +1,199 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/explain/explain.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "net/http/httppath.h"
-#include "serve/explain/explainparts.h"
-#include "serve/nearnames.h"
-#include "serve/request.h"
+#include "serve/explain/explainjob.h"
+#include "serve/explain/explainobject.h"
+#include "serve/explain/explaintriggers.h"
 
-#define ANSWER_MAX ((size_t)32 << 20)
-
-static void reply(struct request *r, struct buf *out)
+static void write_leader(struct jsonout *j, const struct leadership *l)
 {
-	if (buf_failed(out))
-		request_refuse(r, APISTATUS_INTERNAL_ERROR,
-			"the answer would be longer than %zu bytes: ask with ?namespace=", ANSWER_MAX);
-	else
-		request_reply(r, 200, "application/json", out->data, out->len);
-	buf_done(out);
-}
-
-/* ---- One object ---- */
-
-struct wanted_object {
-	char namespace_[254], name[254];
-};
-
-static bool part(const struct request *r, size_t i, char *out, size_t size)
-{
-	return httppath_decode(r->parts.list[i].text, r->parts.list[i].len, false, out, size) == 0 && *out;
-}
-
-static bool read_path(struct request *r, struct wanted_object *w)
-{
-	if (part(r, 0, w->namespace_, sizeof(w->namespace_)) && part(r, 1, w->name, sizeof(w->name)))
-		return true;
-	request_refuse(r, APISTATUS_BAD_REQUEST,
-		"the path must be /explain/NAMESPACE/NAME, /explain/scaledobjects/NAMESPACE/NAME or "
-		"/explain/scaledjobs/NAMESPACE/NAME");
-	return false;
-}
-
-static void reply_unknown(struct request *r, const struct wanted_object *w, enum nearnames_kind kind)
-{
-	struct buf text = BUF_INIT(4096);
-
-	nearnames_explain(r->serve->cache->store, kind, w->namespace_, w->name, &text);
-	request_refuse(r, APISTATUS_NOT_FOUND, "%s", buf_text(&text));
-	buf_done(&text);
-}
-
-/* also: another object that whoever asked may have meant; NULL. */
-static void reply_object(struct request *r, struct object *o, const char *also)
-{
-	struct cache *cache = r->serve->cache;
-	struct buf out = BUF_INIT(ANSWER_MAX);
-	struct jsonout j = JSONOUT_INIT(&out);
-
-	jsonout_object(&j, NULL);
-	explainparts_leader(&j, &cache->leadership);
-	explainparts_write(&j, cache, o, true);
-	jsonout_text(&j, "also", also);
-	jsonout_end_object(&j);
-	reply(r, &out);
-}
-
-void explain_handle(struct request *r)
-{
-	const struct store *store = r->serve->cache->store;
-	enum nearnames_kind kind = (enum nearnames_kind)r->route->of;
-	struct object *object = NULL, *job = NULL;
-	struct wanted_object w;
-
-	if (!read_path(r, &w))
-		return;
-	if (kind != NEARNAMES_SCALEDJOB)
-		object = store_find(store, SCALED_OBJECT, w.namespace_, w.name);
-	if (kind != NEARNAMES_SCALEDOBJECT)
-		job = store_find(store, SCALED_JOB, w.namespace_, w.name);
-	if (object || job)
-		reply_object(r, object ? object : job, object && job ? scaled_kind_name(SCALED_JOB) : NULL);
-	else
-		reply_unknown(r, &w, kind);
-}
-
-/* ---- All of them ---- */
-
-struct list {
-	const char *namespace_; /* NULL: all */
-	bool objects, jobs;     /* which kinds */
-	struct object **items;  /* owned; they are borrowed */
-	size_t count, alloc;
-};
-
-static void on_listed(void *arg, struct object *o)
-{
-	struct list *l = arg;
-
-	if (l->namespace_ && strcmp(l->namespace_, o->of.meta->namespace_) != 0)
-		return;
-	if (o->kind == SCALED_JOB ? !l->jobs : !l->objects)
-		return;
-	if (l->count == l->alloc) {
-		l->alloc = l->alloc ? 2 * l->alloc : 64;
-		l->items = mem_resize(l->items, l->alloc, sizeof(struct object *));
-	}
-	l->items[l->count++] = o;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const struct scaled *x = &(*(struct object *const *)a)->of, *y = &(*(struct object *const *)b)->of;
-	int by_namespace = strcmp(x->meta->namespace_, y->meta->namespace_);
-	int by_name = by_namespace ? by_namespace : strcmp(x->meta->name, y->meta->name);
-
-	return by_name ? by_name : (int)x->kind - (int)y->kind;
-}
-
-static bool read_query(const struct request *r, struct list *list)
-{
-	const char *namespace_ = httpd_query(r->http, "namespace"), *kind = httpd_query(r->http, "kind");
-	bool all = !kind || !*kind;
-
-	list->namespace_ = namespace_ && *namespace_ ? namespace_ : NULL;
-	list->objects = all || strcmp(kind, scaled_kind_word(SCALED_OBJECT)) == 0;
-	list->jobs = all || strcmp(kind, scaled_kind_word(SCALED_JOB)) == 0;
-	return list->objects || list->jobs;
-}
-
-static void write_known_jobs(struct jsonout *j, const struct store *store)
-{
-	const char *trouble;
-	bool synced = store_synced_scaledjobs(store, &trouble);
-
-	jsonout_object(j, "scaledJobs");
-	jsonout_bool(j, "synced", synced);
-	jsonout_text(j, "trouble", trouble);
+	jsonout_object(j, "leader");
+	jsonout_bool(j, "leading", l->leading);
+	jsonout_text(j, "holder", *l->holder ? l->holder : NULL);
+	jsonout_text(j, "whyNot", l->leading || !*l->why_not ? NULL : l->why_not);
 	jsonout_end_object(j);
 }
 
-static void reply_list(struct request *r, struct list *list)
-{
-	struct cache *cache = r->serve->cache;
-	struct buf out = BUF_INIT(ANSWER_MAX);
-	struct jsonout j = JSONOUT_INIT(&out);
+/* ---- In short ---- */
 
-	jsonout_object(&j, NULL);
-	explainparts_leader(&j, &cache->leadership);
-	jsonout_bool(&j, "synced", store_synced(cache->store));
-	write_known_jobs(&j, cache->store);
-	jsonout_array(&j, "items");
-	for (size_t i = 0; i < list->count; i++) {
-		jsonout_object(&j, NULL);
-		explainparts_write(&j, cache, list->items[i], false);
-		jsonout_end_object(&j);
-	}
-	jsonout_end_array(&j);
-	jsonout_end_object(&j);
-	reply(r, &out);
+static const char *status_of(const struct conditions *all, const char *type)
+{
+	const struct condition *c = conditions_get(all, type);
+
+	return c ? condition_status_name(c->status) : NULL;
 }
 
-void explain_handle_list(struct request *r)
+/* On a standby it was overtaken long ago: it is history, and stands among the decisions. */
+static const struct journal_object *decided_of(const struct cache *cache, const struct object *o)
 {
-	struct list list = { .items = NULL };
+	const struct journal_object *journal = journal_get(o);
 
-	if (!read_query(r, &list)) {
-		request_refuse(r, APISTATUS_BAD_REQUEST, "kind: \"%.80s\" is neither %s nor %s",
-			httpd_query(r->http, "kind"), scaled_kind_word(SCALED_OBJECT), scaled_kind_word(SCALED_JOB));
-		return;
+	return cache->leadership.leading && journal && journal->decided ? journal : NULL;
+}
+
+static const char *find_reason(const struct conditions *all, const struct journal_object *decided, const char *refusal,
+	const char *paused)
+{
+	const struct condition *ready = conditions_get(all, "Ready"), *active = conditions_get(all, "Active");
+
+	if (ready && ready->status == CONDITION_FALSE && strcmp(ready->reason, refusal) == 0)
+		return ready->message;
+	if (decided && decided->text)
+		return decided->text;
+	if (*paused)
+		return paused;
+	if (ready && ready->status != CONDITION_TRUE)
+		return ready->message;
+	return active ? active->message : NULL;
+}
+
+/* An annotation that cannot be read is in Ready. */
+static void read_paused(const struct object *o, struct explain_brief *b)
+{
+	if (o->kind == SCALED_JOB)
+		annotations_read_paused(&o->of.meta->annotations, &b->annotations.paused, NULL);
+	else
+		annotations_read(o->of.so, &b->annotations, NULL);
+	if (b->annotations.paused && explainobject_at_number(&b->annotations))
+		snprintf(b->paused, sizeof(b->paused), "paused at %d replicas", (int)b->annotations.paused_replicas);
+	else if (b->annotations.paused)
+		strcpy(b->paused, "paused");
+}
+
+void explain_brief(const struct cache *cache, const struct object *o, struct explain_brief *out)
+{
+	const struct conditions *conditions = &o->of.status->conditions;
+	const struct journal_object *decided = decided_of(cache, o);
+	bool job = o->kind == SCALED_JOB;
+	const char *reason;
+
+	*out = (struct explain_brief){ .ready = status_of(conditions, "Ready"),
+		.active = status_of(conditions, "Active"),
+		.fallback = job ? NULL : status_of(conditions, "Fallback"),
+		.annotations.paused_replicas = INT32_UNSET,
+		.rule = decided && decided->text ? decided->decision.rule : NULL };
+	read_paused(o, out);
+	reason = find_reason(conditions, decided, job ? "ScaledJobCheckFailed" : "ScaledObjectCheckFailed",
+		out->paused);
+	out->reason = reason && *reason ? reason : NULL;
+}
+
+/* ---- Lists ---- */
+
+static void write_conditions(struct jsonout *j, const struct conditions *all)
+{
+	jsonout_array(j, "conditions");
+	for (size_t i = 0; i < all->count; i++) {
+		jsonout_object(j, NULL);
+		jsonout_text(j, "type", all->list[i].type);
+		jsonout_text(j, "status", condition_status_name(all->list[i].status));
+		jsonout_text(j, "reason", all->list[i].reason);
+		jsonout_text(j, "message", all->list[i].message);
+		jsonout_time(j, "lastTransitionTime", all->list[i].since_unix_ms);
+		jsonout_end_object(j);
 	}
-	store_each_object(r->serve->cache->store, on_listed, &list);
-	if (list.count)
-		qsort(list.items, list.count, sizeof(struct object *), compare);
-	reply_list(r, &list);
-	free(list.items);
+	jsonout_end_array(j);
+}
+
+static void write_changes(struct jsonout *j, const struct journal_object *o)
+{
+	jsonout_array(j, "changes");
+	for (size_t i = o ? o->change_count : 0; i > 0; i--) {
+		const struct journal_change *c = &o->changes[i - 1];
+
+		jsonout_object(j, NULL);
+		jsonout_time(j, "at", c->at_unix_ms);
+		jsonout_int(j, "from", c->from);
+		jsonout_int(j, "to", c->to);
+		jsonout_text(j, "who", c->who);
+		jsonout_text(j, "why", c->why);
+		jsonout_end_object(j);
+	}
+	jsonout_end_array(j);
+}
+
+static void write_decisions(struct jsonout *j, const struct journal_object *o, const char *number)
+{
+	jsonout_array(j, "decisions");
+	for (size_t i = o ? o->decision_count : 0; i > 0; i--) {
+		const struct journal_decision *d = &o->decisions[i - 1];
+
+		jsonout_object(j, NULL);
+		jsonout_time(j, "at", d->at_unix_ms);
+		jsonout_text(j, "rule", d->rule);
+		jsonout_int(j, number, d->replicas);
+		jsonout_text(j, "text", d->text);
+		jsonout_end_object(j);
+	}
+	jsonout_end_array(j);
+}
+
+/* ---- The two parts ---- */
+
+void explain_write_summary(struct jsonout *j, const struct cache *cache, const struct object *o)
+{
+	bool job = o->kind == SCALED_JOB;
+	struct explain_brief brief;
+
+	explain_brief(cache, o, &brief);
+	jsonout_text(j, "kind", scaled_kind_name(o->kind));
+	jsonout_text(j, "namespace", o->of.meta->namespace_);
+	jsonout_text(j, "name", o->of.meta->name);
+	if (job)
+		explainjob_write_spec(j, o->of.sj, brief.annotations.paused);
+	else
+		explainobject_write_spec(j, o, &brief.annotations);
+	jsonout_text(j, "ready", brief.ready);
+	jsonout_text(j, "active", brief.active);
+	if (!job)
+		jsonout_text(j, "fallback", brief.fallback);
+	jsonout_text(j, "triggersTypes", o->of.status->triggers_types);
+	if (job)
+		explainjob_write_jobs(j, cache, o);
+	else
+		explainobject_write_hpa(j, cache, o->of.so);
+	jsonout_text(j, "rule", brief.rule);
+	jsonout_text(j, "reason", brief.reason);
+}
+
+static void write_decision(struct jsonout *j, const struct journal_object *o, bool job)
+{
+	const struct journal_verdict *d = &o->decision;
+
+	jsonout_object(j, "decision");
+	jsonout_text(j, "rule", d->rule);
+	jsonout_text(j, "text", o->text);
+	if (!job)
+		jsonout_bool(j, "act", d->act);
+	jsonout_int(j, job ? "create" : "replicas", d->replicas);
+	jsonout_bool(j, "active", d->active);
+	if (!job)
+		jsonout_bool(j, "forced", d->forced);
+	jsonout_bool(j, "failing", d->failing);
+	if (!job)
+		jsonout_time(j, "until", d->until_unix_ms);
+	jsonout_time(j, "decidedAt", o->decided_at_unix_ms);
+	jsonout_end_object(j);
+}
+
+void explain_write(struct jsonout *j, struct cache *cache, struct object *o)
+{
+	const struct journal_object *journal = journal_get(o), *decided = decided_of(cache, o);
+	bool job = o->kind == SCALED_JOB;
+
+	write_leader(j, &cache->leadership);
+	explain_write_summary(j, cache, o);
+	jsonout_time(j, "created", o->of.meta->created_unix_ms);
+	jsonout_int(j, "generation", o->of.meta->generation);
+	explaintriggers_write(j, cache, o);
+	if (decided)
+		write_decision(j, decided, job);
+	else
+		jsonout_null(j, "decision");
+	write_conditions(j, &o->of.status->conditions);
+	write_changes(j, journal);
+	write_decisions(j, journal, job ? "create" : "replicas");
 }

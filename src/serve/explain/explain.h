@@ -3,20 +3,13 @@
 #define SERVE_EXPLAIN_EXPLAIN_H
 
 /*
- * Why things are as they are, as JSON for `kscaled explain` and `kscaled get` and for whoever else
- * asks the status port. Asks no source: all of it is what the cache and the journal hold. Texts
- * come from where the Events and conditions have them. Names below are stable; what is not known is
- * null or left out where it says so. Times are RFC 3339, newest first in lists.
+ * Why things are as they are, as JSON: the two parts of an object of the insight API
+ * (serve/insight) that are its own, for `kscaled explain` and `kscaled get`, and for whoever else
+ * may read them. Asks no source: all of it is what the cache and the journal hold. Texts come from
+ * where the Events and conditions have them. Names below are stable; what is not known is null or
+ * left out where it says so. Times are RFC 3339, newest first in lists.
  *
- * GET /objects, /objects?namespace=shop&kind=scaledjob
- *   kind: scaledobject or scaledjob, one of these alone; without it both. 400 with a Status for any
- *   other
- *   leader            {leading, holder, whyNot}: who acts; `leading` is about the process that
- *                     answers
- *   synced            whether the ScaledObjects were all read
- *   scaledJobs        {synced, trouble}: whether the ScaledJobs were, and why they cannot be (there
- *                     may be no such CRD); null
- *   items[]           sorted by namespace, name and kind, each: kind, namespace, name, and
+ * summary: kind, namespace, name, and
  *
  *   of a ScaledObject
  *     target          {apiVersion, kind, name, state: "present" | "missing" | "unread", replicas,
@@ -48,11 +41,10 @@
  *                     they are known, and trouble says why they cannot be, or is null
  *     rule, reason    as above: why so many Jobs were created, or what is wrong
  *
- * GET /explain/{namespace}/{name}: what is of this name, of both kinds the ScaledObject;
- * /explain/scaledobjects/{namespace}/{name}, /explain/scaledjobs/{namespace}/{name}: of this kind.
- * One such item at the top level with `leader` and, beyond the above,
- *   also              "ScaledJob" when the path names no kind and there is a ScaledJob of this name
- *                     beside what is told; null
+ * explanation: all of the summary, and
+ *
+ *   leader            {leading, holder, whyNot}: who acts; `leading` is about the process that
+ *                     answers
  *   created, generation
  *   trouble           why no trigger can be built; null
  *   triggers[]        {index, type, name, metric, metricType, target, activation, value, active,
@@ -81,12 +73,26 @@
  *   changes[]         creations, at most 10: {at, from, to, who, why}; from: Jobs that ran before,
  *                     to: after it
  *   decisions[]       before, at most 10: {at, rule, create, text}
- * 404 with a Status whose message names near objects, or namespaces that have some.
  */
 
-struct request;
+#include "cache/cache.h"
+#include "decide/annotations.h"
+#include "serve/jsonout.h"
 
-void explain_handle(struct request *r); /* whichever kind the route names (enum nearnames_kind) */
-void explain_handle_list(struct request *r);
+#define EXPLAIN_PAUSED_MAX 64
+
+/* The short words of a summary, for its table, too. Borrowed until the loop turns. */
+struct explain_brief {
+	const char *ready, *active, *fallback; /* NULL: there is no such condition yet */
+	struct annotations annotations;        /* of a ScaledJob: paused alone */
+	char paused[EXPLAIN_PAUSED_MAX];       /* "paused at 3 replicas"; "": it is not */
+	const char *rule;                      /* NULL on a standby */
+	const char *reason;                    /* NULL: nothing is to be said */
+};
+void explain_brief(const struct cache *cache, const struct object *o, struct explain_brief *out);
+
+/* The members of each; what opens and closes them is the caller's. */
+void explain_write_summary(struct jsonout *j, const struct cache *cache, const struct object *o);
+void explain_write(struct jsonout *j, struct cache *cache, struct object *o);
 
 #endif

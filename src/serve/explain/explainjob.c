@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/explain/explainjob.h"
 
-#include <string.h>
+/* Only who acts watches Jobs. */
+bool explainjob_tally(const struct cache *cache, const struct object *o, struct jobs_tally *out, const char **trouble)
+{
+	bool known;
 
-#include "decide/annotations.h"
+	*trouble = NULL;
+	*out = (struct jobs_tally){ 0 };
+	if (!cache->leadership.leading)
+		return false;
+	known = jobs_known(cache->jobs, o->of.meta->namespace_, trouble);
+	if (known)
+		*out = jobs_tally(cache->jobs, o->key);
+	return known;
+}
 
-void explainjob_write_spec(struct jsonout *j, const struct scaledjob *sj, char *why_paused)
+void explainjob_write_spec(struct jsonout *j, const struct scaledjob *sj, bool paused)
 {
 	const struct scaledjob_spec *spec = &sj->spec;
 	int64_t min = scaledjob_min(spec);
-	bool paused;
-
-	/* An annotation that cannot be read is in Ready. */
-	annotations_read_paused(&sj->meta.annotations, &paused, NULL);
-	if (paused)
-		strcpy(why_paused, "paused");
 
 	jsonout_int(j, "min", min);
 	jsonout_int(j, "max", min + scaledjob_max(spec));
@@ -23,21 +28,17 @@ void explainjob_write_spec(struct jsonout *j, const struct scaledjob *sj, char *
 	jsonout_bool(j, "paused", paused);
 }
 
-/* Only who acts watches Jobs. */
 void explainjob_write_jobs(struct jsonout *j, const struct cache *cache, const struct object *o)
 {
-	const struct jobs *jobs = cache->jobs;
-	const char *trouble = NULL;
-	struct jobs_tally tally = { 0 };
+	const char *trouble;
+	struct jobs_tally tally;
 	bool known;
 
 	if (!cache->leadership.leading) {
 		jsonout_null(j, "jobs");
 		return;
 	}
-	known = jobs_known(jobs, o->of.meta->namespace_, &trouble);
-	if (known)
-		tally = jobs_tally(jobs, o->key);
+	known = explainjob_tally(cache, o, &tally, &trouble);
 	jsonout_object(j, "jobs");
 	jsonout_int_known(j, "running", known, (int64_t)tally.running);
 	jsonout_int_known(j, "complete", known, (int64_t)tally.complete);

@@ -7,8 +7,10 @@
 #include "cache/cache.h"
 #include "serve/jsonout.h"
 
-/* The members min to paused; why_paused: "paused", left alone when it is not. */
-void explainjob_write_spec(struct jsonout *j, const struct scaledjob *sj, char *why_paused);
+/* Whether its Jobs are known, and how many there are; *trouble: why they cannot be, or NULL. */
+bool explainjob_tally(const struct cache *cache, const struct object *o, struct jobs_tally *out, const char **trouble);
+
+void explainjob_write_spec(struct jsonout *j, const struct scaledjob *sj, bool paused); /* the members min to paused */
 void explainjob_write_jobs(struct jsonout *j, const struct cache *cache, const struct object *o);
 
 #endif

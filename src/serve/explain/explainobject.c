@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/explain/explainobject.h"
 
-#include <stdio.h>
 #include <string.h>
-
-#include "decide/annotations.h"
 
 static void write_target(struct jsonout *j, const struct object *o)
 {
@@ -27,30 +24,26 @@ static void write_target(struct jsonout *j, const struct object *o)
 	jsonout_end_object(j);
 }
 
-void explainobject_write_spec(struct jsonout *j, const struct object *o, char *why_paused)
+bool explainobject_at_number(const struct annotations *a)
+{
+	return a->paused && a->paused_replicas != INT32_UNSET;
+}
+
+void explainobject_write_spec(struct jsonout *j, const struct object *o, const struct annotations *a)
 {
 	const struct scaledobject_spec *spec = &o->of.so->spec;
-	struct annotations d = { 0 };
-	bool at_number;
 
-	/* An annotation that cannot be read is in Ready. */
-	annotations_read(o->of.so, &d, NULL);
-	at_number = d.paused && d.paused_replicas != INT32_UNSET;
-	if (at_number)
-		snprintf(why_paused, EXPLAINOBJECT_PAUSED_MAX, "paused at %d replicas", (int)d.paused_replicas);
-	else if (d.paused)
-		strcpy(why_paused, "paused");
 	write_target(j, o);
 	jsonout_int(j, "min", scaledobject_min(spec));
 	jsonout_int(j, "max", scaledobject_hpa_max(spec));
 	jsonout_int_known(j, "idle", spec->idle_replicas != INT32_UNSET, spec->idle_replicas);
-	jsonout_bool(j, "paused", d.paused);
+	jsonout_bool(j, "paused", a->paused);
 	jsonout_object(j, "pausing");
-	jsonout_int_known(j, "replicas", at_number, d.paused_replicas);
-	jsonout_bool(j, "scaleIn", d.scale_in_paused);
-	jsonout_bool(j, "scaleOut", d.scale_out_paused);
+	jsonout_int_known(j, "replicas", explainobject_at_number(a), a->paused_replicas);
+	jsonout_bool(j, "scaleIn", a->scale_in_paused);
+	jsonout_bool(j, "scaleOut", a->scale_out_paused);
 	jsonout_end_object(j);
-	jsonout_bool(j, "forced", d.force_active);
+	jsonout_bool(j, "forced", a->force_active);
 }
 
 static void write_hpa_condition(struct jsonout *j, const char *type, const char *status, const char *reason,

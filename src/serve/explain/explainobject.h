@@ -5,13 +5,14 @@
 /* The part of serve/explain that is about one ScaledObject. */
 
 #include "cache/cache.h"
+#include "decide/annotations.h"
 #include "serve/jsonout.h"
 
-#define EXPLAINOBJECT_PAUSED_MAX 64
-/*
- * The members target to forced; why_paused: "paused at 3 replicas", left alone when it is not.
- */
-void explainobject_write_spec(struct jsonout *j, const struct object *o, char *why_paused);
+/* While paused the target is kept at a number. */
+bool explainobject_at_number(const struct annotations *a);
+
+/* The members target to forced. */
+void explainobject_write_spec(struct jsonout *j, const struct object *o, const struct annotations *a);
 void explainobject_write_hpa(struct jsonout *j, const struct cache *cache, const struct scaledobject *so);
 
 #endif

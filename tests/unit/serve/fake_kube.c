@@ -105,9 +105,10 @@ struct kube_call *review_access(struct kube *k, const struct review_user *user, 
 	struct kube_call *call = mem_zalloc(sizeof(*call));
 
 	call->kube = k;
-	call->text = a->path ? mem_printf("%s %s %s", user->name, a->verb, a->path)
-			     : mem_printf("%s %s %s/%s %s %s", user->name, a->verb, a->group, a->version, a->resource,
-				       a->namespace_);
+	call->text = a->path
+		? mem_printf("%s %s %s", user->name, a->verb, a->path)
+		: mem_printf("%s %s %s/%s %s %s%s%s", user->name, a->verb, a->group, a->version, a->resource,
+			  a->namespace_ ? a->namespace_ : "*", a->name ? "/" : "", a->name ? a->name : "");
 	call->access_fn = fn;
 	call->arg = arg;
 	k->accesses_ever++;

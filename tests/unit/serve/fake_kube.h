@@ -25,8 +25,8 @@ void fake_kube_fail_token(struct kube *k, enum err_kind kind, int http_status, c
 
 int fake_kube_access_reviews(const struct kube *k);
 int fake_kube_access_reviews_ever(const struct kube *k);
-const char *fake_kube_access(
-	const struct kube *k); /* of the oldest: "user verb group/version resource namespace" or "user verb path" */
+const char *fake_kube_access(const struct kube *k); /* of the oldest: "user verb group/version resource namespace/name"
+						       (namespace "*": all), or "user verb path" */
 void fake_kube_answer_access(struct kube *k, bool allowed, const char *reason);
 void fake_kube_fail_access(struct kube *k, enum err_kind kind, const char *message);
 

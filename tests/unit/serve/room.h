@@ -18,6 +18,7 @@
 
 #define ROOM_API      "/apis/external.metrics.k8s.io/v1beta1"
 #define ROOM_SELECTOR "?labelSelector=scaledobject.keda.sh%2Fname%3Dweb"
+#define ROOM_INSIGHT  "/apis/insight.kscaled.io/v1"
 #define ROOM_METRIC   ROOM_API "/namespaces/shop/s0-redis-jobs"
 #define ROOM_REVIEW   "/admission/6f1d0c2b8a9e4735b1c0d2e3f4a59687"
 #define ROOM_REVIEWS  8

@@ -27,6 +27,7 @@ static void every_failure_is_a_status_object(void **state)
 		{ APISTATUS_TOO_MANY_REQUESTS, 429, "TooManyRequests" },
 		{ APISTATUS_INTERNAL_ERROR, 500, "InternalError" },
 		{ APISTATUS_UNAVAILABLE, 503, "ServiceUnavailable" },
+		{ APISTATUS_NOT_YET, 503, "ServiceUnavailable" },
 	};
 
 	(void)state;

@@ -47,64 +47,23 @@ static void the_sentence(void **state)
 	static char shop[] = "shop", wen[] = "wen";
 	static const struct scaledjob sj = { .meta = { .namespace_ = shop, .name = wen } };
 	static const struct {
-		enum nearnames_kind kind;
+		enum scaled_kind kind;
 		const char *namespace_, *name, *text;
-		bool no_object, has_job, unsynced, jobs_unsynced;
+		bool no_object, has_job;
 	} cases[] = {
-		{ NEARNAMES_SCALEDOBJECT, "shop", "wbe", "no ScaledObject \"shop/wbe\" is known; near it: shop/web",
-			false, false, false, false },
-		{ NEARNAMES_SCALEDOBJECT, "bank", "web", "no ScaledObject \"bank/web\" is known; near it: shop/web",
-			false, false, false, false },
-		{ NEARNAMES_SCALEDOBJECT, "bank", "api",
-			"no ScaledObject \"bank/api\" is known; there are some in shop", false, false, false, false },
-		{ NEARNAMES_SCALEDOBJECT, "bank", "api", "no ScaledObject \"bank/api\" is known, nor any other", true,
-			false, false, false },
-		{ NEARNAMES_SCALEDOBJECT, "bank", "api",
-			"no ScaledObject \"bank/api\" is known; the ScaledObjects were not read yet: forbidden", true,
-			false, true, true },
-		{ NEARNAMES_ANY, "shop", "wbe", "no ScaledObject or ScaledJob \"shop/wbe\" is known; near it: shop/web",
-			false, false, false, false },
-		{ NEARNAMES_ANY, "shop", "we",
-			"no ScaledObject or ScaledJob \"shop/we\" is known; near it: shop/web, ScaledJob shop/wen",
-			false, true, false, false },
-		{ NEARNAMES_ANY, "shop", "wne",
-			"no ScaledObject or ScaledJob \"shop/wne\" is known; near it: ScaledJob shop/wen", true, true,
+		{ SCALED_OBJECT, "shop", "wbe", "no ScaledObject \"shop/wbe\" is known; near it: web", false, false },
+		/* of the other kind nothing is told */
+		{ SCALED_OBJECT, "shop", "wbe", "no ScaledObject \"shop/wbe\" is known; near it: web", false, true },
+		{ SCALED_OBJECT, "shop", "wen",
+			"no ScaledObject \"shop/wen\" is known, nor any other in this namespace", true, true },
+		{ SCALED_JOB, "shop", "web", "no ScaledJob \"shop/web\" is known, nor any other in this namespace",
 			false, false },
-		{ NEARNAMES_SCALEDJOB, "shop", "we",
-			"no ScaledJob \"shop/we\" is known; near it: ScaledObject shop/web, shop/wen", false, true,
-			false, false },
-		{ NEARNAMES_SCALEDOBJECT, "bank", "wen",
-			"no ScaledObject \"bank/wen\" is known; near it: ScaledJob shop/wen", true, true, false,
-			false },
-		{ NEARNAMES_SCALEDJOB, "shop", "web",
-			"no ScaledJob \"shop/web\" is known; near it: ScaledObject shop/web", false, false, false,
-			false },
-		/* Namespaces that have some of what was asked for. */
-		{ NEARNAMES_ANY, "bank", "api",
-			"no ScaledObject or ScaledJob \"bank/api\" is known; there are some in shop", true, true, false,
-			false },
-		{ NEARNAMES_SCALEDJOB, "bank", "api", "no ScaledJob \"bank/api\" is known; there are some in shop",
-			false, true, false, false },
-		{ NEARNAMES_SCALEDJOB, "bank", "api", "no ScaledJob \"bank/api\" is known, nor any other", false, false,
-			false, false },
-		{ NEARNAMES_SCALEDOBJECT, "bank", "api", "no ScaledObject \"bank/api\" is known, nor any other", true,
-			true, false, false },
-		/* Each kind is read for itself. */
-		{ NEARNAMES_SCALEDOBJECT, "bank", "api",
-			"no ScaledObject \"bank/api\" is known; there are some in shop", false, false, false, true },
-		{ NEARNAMES_SCALEDJOB, "bank", "api", "no ScaledJob \"bank/api\" is known; there are some in shop",
-			true, true, true, false },
-		{ NEARNAMES_SCALEDJOB, "bank", "api",
-			"no ScaledJob \"bank/api\" is known; the ScaledJobs were not read yet: no such resource", false,
-			false, false, true },
-		{ NEARNAMES_ANY, "bank", "api",
-			"no ScaledObject or ScaledJob \"bank/api\" is known; the ScaledJobs were not read yet: no such "
-			"resource",
-			false, false, false, true },
-		{ NEARNAMES_ANY, "bank", "api",
-			"no ScaledObject or ScaledJob \"bank/api\" is known; the ScaledObjects were not read yet: "
-			"forbidden",
-			true, false, true, true },
+		{ SCALED_JOB, "shop", "we", "no ScaledJob \"shop/we\" is known; near it: wen", false, true },
+		/* nor of another namespace, if it has one of this very name */
+		{ SCALED_OBJECT, "bank", "web",
+			"no ScaledObject \"bank/web\" is known, nor any other in this namespace", false, false },
+		{ SCALED_OBJECT, "shop", "payments",
+			"no ScaledObject \"shop/payments\" is known; others are, in this namespace", false, false },
 	};
 	struct loop *loop = loop_new(NULL);
 	struct fake_cache *fake = fake_cache_new(loop);
@@ -115,10 +74,6 @@ static void the_sentence(void **state)
 
 		fake->object_gone = cases[i].no_object;
 		fake->job = cases[i].has_job ? &sj : NULL;
-		fake->synced = !cases[i].unsynced;
-		fake->trouble = cases[i].unsynced ? "forbidden" : NULL;
-		fake->jobs_unsynced = cases[i].jobs_unsynced;
-		fake->scaledjobs_trouble = cases[i].jobs_unsynced ? "no such resource" : NULL;
 		nearnames_explain(NULL, cases[i].kind, cases[i].namespace_, cases[i].name, &out);
 		assert_string_equal(buf_text(&out), cases[i].text);
 		buf_done(&out);

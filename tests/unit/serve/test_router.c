@@ -9,7 +9,8 @@
 
 #include "serve/routes.h"
 
-#define API "/apis/external.metrics.k8s.io/v1beta1"
+#define API     "/apis/external.metrics.k8s.io/v1beta1"
+#define INSIGHT "/apis/insight.kscaled.io/v1"
 
 static const struct route *find(enum route_port port, const char *path, struct route_parts *parts)
 {
@@ -44,13 +45,18 @@ static void paths_find_their_route(void **state)
 		{ ROUTE_STATUS, "/validate-keda-sh-v1alpha1-scaledobject", NULL },
 		{ ROUTE_STATUS, "/readyz/ping", "/readyz/{check}" },
 		{ ROUTE_STATUS, "/metrics", "/metrics" },
-		{ ROUTE_STATUS, "/objects", "/objects" },
-		{ ROUTE_STATUS, "/explain/shop/web", "/explain/{namespace}/{name}" },
+		{ ROUTE_SECURE, INSIGHT, INSIGHT },
+		{ ROUTE_SECURE, "/apis/insight.kscaled.io", "/apis/insight.kscaled.io" },
+		{ ROUTE_SECURE, "/openapi/v3" INSIGHT, "/openapi/v3" INSIGHT },
+		{ ROUTE_SECURE, INSIGHT "/scaledobjectinsights", INSIGHT "/scaledobjectinsights" },
+		{ ROUTE_SECURE, INSIGHT "/namespaces/shop/scaledjobinsights",
+			INSIGHT "/namespaces/{namespace}/scaledjobinsights" },
+		{ ROUTE_SOCKET, INSIGHT "/namespaces/shop/scaledobjectinsights/web",
+			INSIGHT "/namespaces/{namespace}/scaledobjectinsights/{name}" },
 		/* a namespace may be called so */
-		{ ROUTE_STATUS, "/explain/scaledjobs/web", "/explain/{namespace}/{name}" },
-		{ ROUTE_STATUS, "/explain/scaledobjects/shop/web", "/explain/scaledobjects/{namespace}/{name}" },
-		{ ROUTE_STATUS, "/explain/scaledjobs/shop/web", "/explain/scaledjobs/{namespace}/{name}" },
-		{ ROUTE_STATUS, "/explain/scaledjobs/scaledjobs/web", "/explain/scaledjobs/{namespace}/{name}" },
+		{ ROUTE_SOCKET, INSIGHT "/namespaces/scaledjobinsights/scaledjobinsights/web",
+			INSIGHT "/namespaces/{namespace}/scaledjobinsights/{name}" },
+		{ ROUTE_SOCKET, INSIGHT, INSIGHT },
 		/* unknown */
 		{ ROUTE_SECURE, "", NULL },
 		{ ROUTE_SECURE, "///", NULL },
@@ -65,9 +71,21 @@ static void paths_find_their_route(void **state)
 		{ ROUTE_SECURE, API "/namespaces/shop/a/b", NULL },
 		{ ROUTE_SECURE, API "/namespaces/shop/a//", NULL },
 		{ ROUTE_SECURE, "/apis/external.metrics.k8s.io/v1/namespaces/shop/a", NULL },
-		{ ROUTE_STATUS, "/explain/shop", NULL },
-		{ ROUTE_STATUS, "/explain/deployments/shop/web", NULL },
-		{ ROUTE_STATUS, "/explain/scaledjobs/shop/web/x", NULL },
+		{ ROUTE_SECURE, INSIGHT "/namespaces/shop/deploymentinsights", NULL },
+		{ ROUTE_SECURE, INSIGHT "/namespaces/shop/scaledjobinsights/web/status", NULL },
+		{ ROUTE_SECURE, INSIGHT "/scaledjobinsights/web", NULL },
+		/* whoever reaches the status port would read about every tenant */
+		{ ROUTE_STATUS, INSIGHT "/scaledobjectinsights", NULL },
+		{ ROUTE_STATUS, INSIGHT, NULL },
+		{ ROUTE_STATUS, "/objects", NULL },
+		{ ROUTE_STATUS, "/explain/shop/web", NULL },
+		{ ROUTE_SECURE, "/explain/shop/web", NULL },
+		/* the socket has the insight API and nothing else */
+		{ ROUTE_SOCKET, API "/namespaces/shop/s0-redis-jobs", NULL },
+		{ ROUTE_SOCKET, "/metrics", NULL },
+		{ ROUTE_SOCKET, "/healthz", NULL },
+		{ ROUTE_SOCKET, "/", NULL },
+		{ ROUTE_SOCKET, "/validate-keda-sh-v1alpha1-scaledobject", NULL },
 		/*
 		 * what strangers without a certificate cannot be told apart for stays on the secure
 		 * port
@@ -149,6 +167,33 @@ static void only_probes_are_free(void **state)
 	router_each(routes_all, ROUTE_SECURE, on_secure_route, NULL);
 }
 
+/* The handlers of ROUTE_RESOURCE are asked for what their patterns hold. */
+static void on_resource_route(void *arg, const struct route *route)
+{
+	size_t *count = arg;
+
+	if ((route->access == ROUTE_RESOURCE) != (route->resource != NULL))
+		fail_msg("%s: resource attributes go with their access", route->pattern);
+	if (!route->resource)
+		return;
+	++*count;
+	if (!strcmp(route->resource->verb, "get") != !!strstr(route->pattern, "{name}"))
+		fail_msg("%s is asked for as %s", route->pattern, route->resource->verb);
+	if (route->resource->resource && !strstr(route->pattern, route->resource->resource))
+		fail_msg("%s is asked for as %s", route->pattern, route->resource->resource);
+	if (strncmp(route->pattern + strlen("/apis/"), route->resource->group, strlen(route->resource->group)))
+		fail_msg("%s is asked for as %s", route->pattern, route->resource->group);
+}
+
+static void resources_are_asked_for_as_what_they_are(void **state)
+{
+	size_t count = 0;
+
+	(void)state;
+	router_each(routes_all, ROUTE_SECURE, on_resource_route, &count);
+	assert_int_equal(count, 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +202,7 @@ int main(void)
 		cmocka_unit_test(what_stands_behind_the_path_is_not_read),
 		cmocka_unit_test(methods_are_whole_words),
 		cmocka_unit_test(only_probes_are_free),
+		cmocka_unit_test(resources_are_asked_for_as_what_they_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

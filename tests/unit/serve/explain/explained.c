@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "serve/insight/insight.h"
 
 static json_t *unquoted(const char *quoted)
 {
@@ -48,9 +50,21 @@ struct scaledjob *given_job(const char *quoted)
 	return sj;
 }
 
-struct httpd_request *ask(const char *uri)
+struct httpd_request *ask(const char *path)
 {
-	return room_send(ROUTE_STATUS, "GET", uri, NULL, NULL, NULL);
+	static char uri[512];
+
+	snprintf(uri, sizeof(uri), INSIGHT_PATH "%s", path);
+	return room_send(ROUTE_SOCKET, "GET", uri, NULL, NULL, NULL);
+}
+
+json_t *ask_explanation(const char *path)
+{
+	json_t *body = room_body(ask(path)), *explanation = json_incref(json_object_get(body, "explanation"));
+
+	assert_true(json_is_object(explanation));
+	json_decref(body);
+	return explanation;
 }
 
 static const json_t *member(const json_t *object, const char *path)

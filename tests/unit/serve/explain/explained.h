@@ -3,7 +3,7 @@
 #define TESTS_UNIT_SERVE_EXPLAIN_EXPLAINED_H
 
 /*
- * Giving the room (room.h) objects as JSON with ' for ", and looking into what the status port
+ * Giving the room (room.h) objects as JSON with ' for ", and looking into what the insight API
  * tells of them.
  */
 
@@ -17,7 +17,10 @@
 struct scaledobject *given(const char *quoted);  /* the ScaledObject from now on; the caller frees it */
 struct scaledjob *given_job(const char *quoted); /* the same of the ScaledJob */
 
-struct httpd_request *ask(const char *uri); /* the status port */
+#define OBJECTS "/namespaces/shop/scaledobjectinsights"
+#define JOBS    "/namespaces/shop/scaledjobinsights"
+struct httpd_request *ask(const char *path); /* below the group's, over the Unix socket */
+json_t *ask_explanation(const char *path);   /* of one; the caller owns it */
 
 /* A member by its path: "target.replicas", "triggers.0.value". NULL when it is absent or null. */
 const json_t *at(const json_t *object, const char *path);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the status port tells about objects, and that it tells it to nobody else and without asking
- * a source.
+ * What is told about a ScaledObject, without asking a source.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +23,7 @@
 
 static json_t *explained(void)
 {
-	return room_body(ask("/explain/shop/web"));
+	return ask_explanation(OBJECTS "/web");
 }
 
 static void the_whole(void **state)
@@ -318,47 +317,19 @@ static void annotations(void **state)
 	}
 }
 
-static void the_list(void **state)
+/* The summary has its beginning, and nothing of the rest. */
+static void in_short(void **state)
 {
-	json_t *body = room_body(ask("/objects"));
+	json_t *body = room_body(ask(OBJECTS "/web")), *summary = json_object_get(body, "summary"),
+	       *explanation = json_object_get(body, "explanation");
+	const char *key;
+	json_t *value;
 
 	(void)state;
-	assert_true(json_is_true(at(body, "synced")));
-	assert_int_equal(json_array_size(at(body, "items")), 1);
-	expect_text(body, "items.0.name", "web");
-	assert_null(at(body, "items.0.triggers"));
+	assert_int_equal(json_object_size(summary), 17);
+	json_object_foreach(summary, key, value) assert_true(json_equal(value, json_object_get(explanation, key)));
+	assert_false(has(summary, "triggers") || has(summary, "leader"));
 	json_decref(body);
-	body = room_body(ask("/objects?namespace=shop"));
-	assert_int_equal(json_array_size(at(body, "items")), 1);
-	json_decref(body);
-	body = room_body(ask("/objects?namespace=bank"));
-	assert_int_equal(json_array_size(at(body, "items")), 0);
-	json_decref(body);
-	room.cache->synced = false;
-	room.cache->object_gone = true;
-	body = room_body(ask("/objects"));
-	assert_true(json_is_false(at(body, "synced")));
-	json_decref(body);
-}
-
-static void what_is_not_there(void **state)
-{
-	(void)state;
-	room_expect_status(ask("/explain/shop/wbe"), 404, "NotFound",
-		"no ScaledObject or ScaledJob \"shop/wbe\" is known; near it: shop/web");
-	room_expect_status(ask("/explain/scaledobjects/shop/wbe"), 404, "NotFound",
-		"no ScaledObject \"shop/wbe\" is known; near it: shop/web");
-	room_expect_status(ask("/explain/b%0A/web"), 404, "NotFound", "is known; near it: shop/web");
-	room_expect_status(ask("/explain/%zz/web"), 400, "BadRequest", "the path must be /explain/NAMESPACE/NAME");
-	assert_int_equal(ask("/explain/shop")->status, 404);
-	assert_int_equal(room_send(ROUTE_STATUS, "POST", "/objects", NULL, NULL, NULL)->status, 405);
-}
-
-static void the_secure_port_has_none_of_it(void **state)
-{
-	(void)state;
-	assert_int_equal(room_get("/explain/shop/web")->status, 404);
-	assert_int_equal(room_get("/objects")->status, 404);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, room_set_up, room_tear_down)
@@ -373,9 +344,7 @@ int main(void)
 		TEST(scalers_that_cannot_be_built),
 		TEST(the_composite),
 		TEST(annotations),
-		TEST(the_list),
-		TEST(what_is_not_there),
-		TEST(the_secure_port_has_none_of_it),
+		TEST(in_short),
 	};
 
 	return cmocka_run_group_tests_name("serve/explain", tests, NULL, NULL);

@@ -20,7 +20,7 @@
 
 static json_t *explained(void)
 {
-	return room_body(ask("/explain/shop/drain"));
+	return ask_explanation(JOBS "/drain");
 }
 
 static void lead(void)
@@ -101,7 +101,6 @@ static void the_whole(void **state)
 	expect_text(o, "decisions.0.rule", "create");
 	expect_int(o, "decisions.0.create", 3);
 	expect_text(o, "decisions.1.text", "creates no Job");
-	assert_true(has(o, "also") && !at(o, "also"));
 	assert_int_equal(room.cache->asked, 0); /* no source */
 	json_decref(o);
 	scaledjob_free(sj);
@@ -203,8 +202,8 @@ static void a_standby_says_so_and_what_it_knows(void **state)
 	expect_text(o, "decisions.0.rule", "create");
 	assert_true(json_number_value(at(o, "triggers.0.value")) == 4);
 	json_decref(o);
-	o = room_body(ask("/objects?kind=scaledjob"));
-	assert_true(has(o, "items.0.jobs") && !at(o, "items.0.jobs"));
+	o = room_body(ask(JOBS));
+	assert_true(has(o, "items.0.summary.jobs") && !at(o, "items.0.summary.jobs"));
 	json_decref(o);
 	scaledjob_free(sj);
 }
@@ -308,105 +307,6 @@ static void triggers_that_fail_or_cannot_be_built(void **state)
 	scaledjob_free(sj);
 }
 
-/* ---- Both kinds ---- */
-
-static void expect_kind(const char *uri, const char *kind, const char *also)
-{
-	json_t *o = room_body(ask(uri));
-
-	expect_text(o, "kind", kind);
-	if (also)
-		expect_text(o, "also", also);
-	else
-		assert_true(has(o, "also") && !at(o, "also"));
-	json_decref(o);
-}
-
-static void one_name_of_two_kinds(void **state)
-{
-	struct scaledjob *sj = given_job(NAMED("web", "", "", ""));
-
-	(void)state;
-	expect_kind("/explain/shop/web", "ScaledObject", "ScaledJob");
-	expect_kind("/explain/scaledobjects/shop/web", "ScaledObject", NULL);
-	expect_kind("/explain/scaledjobs/shop/web", "ScaledJob", NULL);
-	room.cache->object_gone = true;
-	expect_kind("/explain/shop/web", "ScaledJob", NULL);
-	room.cache->object_gone = false;
-	room.cache->job = NULL;
-	expect_kind("/explain/shop/web", "ScaledObject", NULL);
-	scaledjob_free(sj);
-}
-
-static void what_is_not_there(void **state)
-{
-	struct scaledjob *sj = given_job(DRAIN("", "", ""));
-
-	(void)state;
-	room_expect_status(ask("/explain/shop/drian"), 404, "NotFound",
-		"no ScaledObject or ScaledJob \"shop/drian\" is known; near it: ScaledJob shop/drain");
-	room_expect_status(ask("/explain/scaledjobs/shop/drian"), 404, "NotFound",
-		"no ScaledJob \"shop/drian\" is known; near it: shop/drain");
-	room_expect_status(ask("/explain/scaledjobs/shop/web"), 404, "NotFound",
-		"no ScaledJob \"shop/web\" is known; near it: ScaledObject shop/web");
-	room_expect_status(ask("/explain/scaledobjects/shop/drain"), 404, "NotFound",
-		"no ScaledObject \"shop/drain\" is known; near it: ScaledJob shop/drain");
-	room_expect_status(ask("/explain/scaledjobs/%zz/web"), 400, "BadRequest", "/explain/scaledjobs/NAMESPACE/NAME");
-	/* A slash in a name makes no key of another kind. */
-	assert_int_equal(ask("/explain/scaledjobs/shop%2Fdrain")->status, 404);
-	assert_int_equal(ask("/explain/scaledobjects/scaledjobs/shop%2Fdrain")->status, 404);
-	assert_int_equal(room_send(ROUTE_STATUS, "POST", "/explain/scaledjobs/shop/drain", NULL, NULL, NULL)->status,
-		405);
-	assert_int_equal(room_get("/explain/scaledjobs/shop/drain")->status, 404); /* the secure port */
-	scaledjob_free(sj);
-}
-
-static void expect_list(const char *uri, const char *first, const char *second)
-{
-	json_t *body = room_body(ask(uri));
-
-	assert_int_equal(json_array_size(at(body, "items")), (first ? 1 : 0) + (second ? 1 : 0));
-	if (first)
-		expect_text(body, "items.0.kind", first);
-	if (second)
-		expect_text(body, "items.1.kind", second);
-	json_decref(body);
-}
-
-static void the_list(void **state)
-{
-	struct scaledjob *sj = given_job(NAMED("web", "", "", ""));
-	json_t *body = room_body(ask("/objects"));
-
-	(void)state;
-	expect_text(body, "items.0.kind", "ScaledObject");
-	expect_text(body, "items.1.kind", "ScaledJob"); /* of one name: the ScaledObject first */
-	expect_text(body, "items.1.strategy", "default");
-	assert_false(has(body, "items.1.triggers") || has(body, "items.1.also"));
-	assert_true(json_is_true(at(body, "scaledJobs.synced")));
-	assert_true(has(body, "scaledJobs.trouble") && !at(body, "scaledJobs.trouble"));
-	json_decref(body);
-	expect_list("/objects?kind=", "ScaledObject", "ScaledJob");
-	expect_list("/objects?kind=scaledobject", "ScaledObject", NULL);
-	expect_list("/objects?kind=scaledjob", "ScaledJob", NULL);
-	expect_list("/objects?kind=scaledjob&namespace=shop", "ScaledJob", NULL);
-	expect_list("/objects?kind=scaledjob&namespace=bank", NULL, NULL);
-	room_expect_status(ask("/objects?kind=deployment"), 400, "BadRequest",
-		"kind: \"deployment\" is neither scaledobject nor scaledjob");
-	scaledjob_free(sj);
-	/* By name, whatever the kind. */
-	sj = given_job(DRAIN("", "", ""));
-	expect_list("/objects", "ScaledJob", "ScaledObject");
-	room.cache->jobs_unsynced = true;
-	room.cache->scaledjobs_trouble = "scaledjobs.keda.sh is forbidden";
-	body = room_body(ask("/objects"));
-	assert_true(json_is_true(at(body, "synced")));
-	assert_true(json_is_false(at(body, "scaledJobs.synced")));
-	expect_text(body, "scaledJobs.trouble", "scaledjobs.keda.sh is forbidden");
-	json_decref(body);
-	scaledjob_free(sj);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, room_set_up, room_tear_down)
 
 int main(void)
@@ -419,9 +319,6 @@ int main(void)
 		TEST(jobs_that_are_not_known_are_not_none),
 		TEST(what_is_wrong_goes_first),
 		TEST(triggers_that_fail_or_cannot_be_built),
-		TEST(one_name_of_two_kinds),
-		TEST(what_is_not_there),
-		TEST(the_list),
 	};
 
 	return cmocka_run_group_tests_name("serve/explain/explainjob", tests, NULL, NULL);

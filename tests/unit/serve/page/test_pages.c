@@ -33,8 +33,11 @@ static void groups_are_told_in_the_form_that_is_asked_for(void **state)
 	assert_string_equal(json_str_or_empty(body, "kind"), "APIGroupList");
 	assert_string_equal(json_str_or_empty(json_array_get(json_object_get(body, "groups"), 0), "name"),
 		"external.metrics.k8s.io");
+	assert_string_equal(json_str_or_empty(json_array_get(json_object_get(body, "groups"), 1), "name"),
+		"insight.kscaled.io");
 	json_decref(body);
 	body = room_body(room_get_accepting("/apis", v2));
+	assert_int_equal(json_array_size(json_object_get(body, "items")), 2);
 	assert_string_equal(room.last.content_type, v2);
 	assert_string_equal(json_str_or_empty(body, "kind"), "APIGroupDiscoveryList");
 	assert_string_equal(json_str_or_empty(body, "apiVersion"), "apidiscovery.k8s.io/v2");
@@ -58,10 +61,36 @@ static void the_one_resource_is_listed(void **state)
 	json_decref(body);
 }
 
+static void resources_of_the_insight_api_have_short_names(void **state)
+{
+	static const struct {
+		const char *name, *kind, *short_name;
+	} wanted[] = { { "scaledobjectinsights", "ScaledObjectInsight", "soi" },
+		{ "scaledjobinsights", "ScaledJobInsight", "sji" } };
+	json_t *body = room_body(room_get(ROOM_INSIGHT)), *list = json_object_get(body, "resources");
+
+	(void)state;
+	assert_string_equal(json_str_or_empty(body, "groupVersion"), "insight.kscaled.io/v1");
+	assert_int_equal(json_array_size(list), 2);
+	for (size_t i = 0; i < 2; i++) {
+		json_t *resource = json_array_get(list, i);
+
+		assert_string_equal(json_str_or_empty(resource, "name"), wanted[i].name);
+		assert_string_equal(json_str_or_empty(resource, "kind"), wanted[i].kind);
+		assert_true(json_is_true(json_object_get(resource, "namespaced")));
+		assert_string_equal(json_string_value(json_array_get(json_object_get(resource, "shortNames"), 0)),
+			wanted[i].short_name);
+		assert_string_equal(json_string_value(json_array_get(json_object_get(resource, "categories"), 0)),
+			"kscaled");
+	}
+	json_decref(body);
+}
+
 static void every_document_is_json_and_known_by_its_etag(void **state)
 {
 	static const char *const uris[] = { "/apis", "/apis/external.metrics.k8s.io", ROOM_API, "/version",
-		"/openapi/v2", "/openapi/v3", ("/openapi/v3" ROOM_API) };
+		"/openapi/v2", "/openapi/v3", ("/openapi/v3" ROOM_API), "/apis/insight.kscaled.io", ROOM_INSIGHT,
+		("/openapi/v3" ROOM_INSIGHT) };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
@@ -78,28 +107,36 @@ static void every_document_is_json_and_known_by_its_etag(void **state)
 	}
 }
 
-static void the_openapi_index_points_to_the_document(void **state)
+/* path: of a group's version */
+static void expect_pointer_in_index(const char *path)
 {
 	json_t *body = room_body(room_get("/openapi/v3"));
-	const char *url = json_str_or_empty(json_object_get(json_object_get(body, "paths"),
-						    "apis/external.metrics.k8s.io/v1beta1"),
+	const char *url = json_str_or_empty(json_object_get(json_object_get(body, "paths"), path + 1),
 		"serverRelativeURL");
+	MEM_AUTO char *beginning = mem_printf("/openapi/v3%s?hash=", path);
 	char kept[256], hash[64] = "", etag[64] = "";
 
-	(void)state;
 	snprintf(kept, sizeof(kept), "%s", url);
 	json_decref(body);
-	assert_int_equal(sscanf(kept, "/openapi/v3" ROOM_API "?hash=%63s", hash), 1);
+	assert_int_equal(strncmp(kept, beginning, strlen(beginning)), 0);
+	snprintf(hash, sizeof(hash), "%.60s", kept + strlen(beginning));
 	body = room_body(room_get(kept));
 	assert_string_equal(json_str_or_empty(body, "openapi"), "3.0.0");
 	assert_int_equal(sscanf(room.last.reply_headers, "ETag: \"%63[^\"]", etag), 1);
 	assert_string_equal(hash, etag);
 	json_decref(body);
+	room_expect_status(room_get_accepting(kept, "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"), 406,
+		"NotAcceptable", "application/json");
+}
+
+static void the_openapi_index_points_to_the_documents(void **state)
+{
+	(void)state;
+	expect_pointer_in_index(ROOM_API);
+	expect_pointer_in_index(ROOM_INSIGHT);
 	room_expect_status(room_get_accepting("/openapi/v2",
 				   "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"),
 		406, "NotAcceptable", "application/json");
-	room_expect_status(room_get_accepting(kept, "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"), 406,
-		"NotAcceptable", "application/json");
 }
 
 static void references_in_openapi_lead_somewhere(json_t *root, json_t *value)
@@ -127,14 +164,18 @@ static void references_in_openapi_lead_somewhere(json_t *root, json_t *value)
 
 static void openapi_is_whole(void **state)
 {
-	static const char *const uris[] = { "/openapi/v2", ("/openapi/v3" ROOM_API) };
+	static const struct {
+		const char *uri, *path;
+	} cases[] = { { "/openapi/v2", ROOM_API "/namespaces/{namespace}/{metric}" },
+		{ "/openapi/v3" ROOM_API, ROOM_API "/namespaces/{namespace}/{metric}" },
+		{ "/openapi/v2", ROOM_INSIGHT "/scaledjobinsights" },
+		{ "/openapi/v3" ROOM_INSIGHT, ROOM_INSIGHT "/namespaces/{namespace}/scaledobjectinsights/{name}" } };
 
 	(void)state;
-	for (size_t i = 0; i < 2; i++) {
-		json_t *body = room_body(room_get(uris[i]));
+	for (size_t i = 0; i < MEM_COUNT(cases); i++) {
+		json_t *body = room_body(room_get(cases[i].uri));
 
-		assert_non_null(
-			json_object_get(json_object_get(body, "paths"), ROOM_API "/namespaces/{namespace}/{metric}"));
+		assert_non_null(json_object_get(json_object_get(body, "paths"), cases[i].path));
 		references_in_openapi_lead_somewhere(body, body);
 		json_decref(body);
 	}
@@ -530,7 +571,8 @@ int main(void)
 		TEST(groups_are_told_in_the_form_that_is_asked_for),
 		TEST(the_one_resource_is_listed),
 		TEST(every_document_is_json_and_known_by_its_etag),
-		TEST(the_openapi_index_points_to_the_document),
+		TEST(the_openapi_index_points_to_the_documents),
+		TEST(resources_of_the_insight_api_have_short_names),
 		TEST(openapi_is_whole),
 		TEST(the_root_lists_paths),
 		TEST(the_process_is_alive_from_the_start),

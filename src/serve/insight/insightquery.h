@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVE_INSIGHT_INSIGHTQUERY_H
+#define SERVE_INSIGHT_INSIGHTQUERY_H
+
+/*
+ * What the query of a request to the insight API asks for, by Kubernetes' rules: labelSelector,
+ * fieldSelector of metadata.name and metadata.namespace, includeObject of a Table, watch. A filter
+ * that cannot be followed is an error: what is listed beyond it could be taken for what was asked
+ * for. Other parameters say nothing here (limit may always be answered with all there is).
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "crd/meta.h"
+#include "net/http/httpd.h"
+
+#define INSIGHTQUERY_FIELDS_MAX 8
+
+/* What stands beside the cells of a Table's row. */
+enum insightquery_include { INSIGHTQUERY_METADATA, INSIGHTQUERY_NOTHING, INSIGHTQUERY_OBJECT };
+
+struct insightquery { /* owns its texts */
+	enum insightquery_include include;
+	bool watch;
+	char *labels; /* as setselector_normal gave it; NULL: any */
+	char *fields; /* what the values below point into; NULL */
+	struct insightquery_field {
+		const char *value;
+		bool of_namespace, differs;
+	} field[INSIGHTQUERY_FIELDS_MAX];
+	size_t field_count;
+};
+
+/* Into an empty one; done in any case. ERR_INVALID names the parameter and what is wrong in it. */
+int insightquery_read(const struct httpd_request *r, struct insightquery *out, struct err *err);
+void insightquery_done(struct insightquery *q);
+
+bool insightquery_matches(const struct insightquery *q, const struct meta *m);
+
+#endif
