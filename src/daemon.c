@@ -340,6 +340,8 @@ static int start_serve(struct daemon *d, struct err *err)
 		.bind_address = o->bind_address,
 		.secure_port = o->secure_port,
 		.status_address = o->status_address,
+		.insight_socket = o->insight_socket,
+		.insight_socket_group = o->insight_socket_group,
 		.metrics_max_age_ms = o->metrics_max_age_ms,
 		.metrics_deadline_ms = o->metrics_deadline_ms,
 		.max_connections = d->descriptors.accepted,
@@ -362,6 +364,8 @@ static int start_serve(struct daemon *d, struct err *err)
 		.own_ports = { (uint16_t)serve_secure_port(d->serve), (uint16_t)serve_status_port(d->serve) } };
 	log_info("kscaled", "serving external metrics on port %u, status on port %u", serve_secure_port(d->serve),
 		serve_status_port(d->serve));
+	if (o->insight_socket)
+		log_info("kscaled", "serving insight on %s", o->insight_socket);
 	return 0;
 }
 

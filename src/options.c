@@ -62,6 +62,11 @@ static const struct option {
 		"port of the external metrics (HTTPS); 0: any free one" },
 	{ "status-address", "KSCALED_STATUS_ADDRESS", NULL, HOST_PORT, AT(status_address), "127.0.0.1:8080", 0, 0,
 		"HOST:PORT", "plain HTTP for /healthz, /readyz and /metrics" },
+	{ "insight-socket", "KSCALED_INSIGHT_SOCKET", NULL, TEXT, AT(insight_socket), NULL, 0, 0, "PATH",
+		"Unix socket for kscaled get and kscaled explain on this host, open to its owner; without it there is "
+		"none" },
+	{ "insight-socket-group", "KSCALED_INSIGHT_SOCKET_GROUP", NULL, TEXT, AT(insight_socket_group), NULL, 0, 0,
+		"GROUP", "who else may open --insight-socket" },
 	{ "service-name", "KSCALED_SERVICE_NAME", NULL, LABEL, AT(service_name), "kscaled", 0, 0, "NAME",
 		"Service behind the APIService; the certificate is made for its DNS names" },
 	{ "tls-cert-file", "KSCALED_TLS_CERT_FILE", NULL, TEXT, AT(tls_cert_file), NULL, 0, 0, "PATH",
@@ -541,6 +546,9 @@ static int check_together(const struct options *o, struct err *err)
 		return err_set(err, ERR_INVALID,
 			"%s is missing: tls-cert-file and tls-private-key-file belong together",
 			o->tls_cert_file == NULL ? "tls-cert-file" : "tls-private-key-file");
+	if (o->insight_socket_group != NULL && o->insight_socket == NULL)
+		return err_set(err, ERR_INVALID,
+			"insight-socket is missing: insight-socket-group says who may open it");
 	if (o->vault_jwt_audience == NULL)
 		return err_set(err, ERR_INVALID,
 			"vault-jwt-audience must not be empty: the token would be one for the API server");

@@ -16,13 +16,15 @@
 #include "base/err.h"
 #include "base/log.h"
 
-struct options {                /* texts are owned; NULL where nothing was said and there is no default */
-	char *kubeconfig;       /* NULL: the in-cluster service account */
-	char *namespace_;       /* NULL: the daemon finds its own */
-	char *watch_namespaces; /* "a,b", without blanks; NULL: all */
-	char *bind_address;     /* an IP address; NULL: all addresses, IPv4 and IPv6 */
-	uint16_t secure_port;   /* 0: any free one */
-	char *status_address;   /* "HOST:PORT", ":PORT", "[::1]:PORT" */
+struct options {                    /* texts are owned; NULL where nothing was said and there is no default */
+	char *kubeconfig;           /* NULL: the in-cluster service account */
+	char *namespace_;           /* NULL: the daemon finds its own */
+	char *watch_namespaces;     /* "a,b", without blanks; NULL: all */
+	char *bind_address;         /* an IP address; NULL: all addresses, IPv4 and IPv6 */
+	uint16_t secure_port;       /* 0: any free one */
+	char *status_address;       /* "HOST:PORT", ":PORT", "[::1]:PORT" */
+	char *insight_socket;       /* a path; NULL: there is none */
+	char *insight_socket_group; /* a name or a number; NULL: none. Only with a socket */
 	char *service_name;
 	char *tls_cert_file; /* both of these or none */
 	char *tls_private_key_file;

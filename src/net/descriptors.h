@@ -28,7 +28,7 @@ size_t descriptors_raise(void);
 
 struct descriptors_plan {
 	size_t sources; /* for connections to triggers' servers */
-	int accepted;   /* connections that a listener has at once; there are two listeners */
+	int accepted;   /* connections that a listener has at once; there are two, and a Unix socket with a few */
 };
 
 /* Of a limit. most: of sources; what memory allows. Pure. */

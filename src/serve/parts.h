@@ -32,7 +32,7 @@ struct serve {
 	int64_t metrics_max_age_ms;
 	int64_t metrics_deadline_ms;
 	char *version;
-	struct httpd *secure, *status; /* status NULL: turned off */
+	struct httpd *secure, *status, *socket; /* the latter two NULL: turned off */
 	struct frontproxy *frontproxy;
 	struct authn *authn;
 	struct authz *authz;

@@ -16,7 +16,8 @@
 #include "serve/traffic.h"
 #include "serve/webhook.h"
 
-#define REPLY_MAX 65536
+#define REPLY_MAX          65536
+#define SOCKET_CONNECTIONS 16 /* what net/descriptors puts aside for files and the like has room for them */
 
 static void on_secure(void *arg, struct httpd_request *http)
 {
@@ -26,6 +27,11 @@ static void on_secure(void *arg, struct httpd_request *http)
 static void on_status(void *arg, struct httpd_request *http)
 {
 	request_start(arg, ROUTE_STATUS, http);
+}
+
+static void on_socket(void *arg, struct httpd_request *http)
+{
+	request_start(arg, ROUTE_SOCKET, http);
 }
 
 static int listen_secure(struct serve *s, const struct serve_config *config, struct err *err)
@@ -60,6 +66,20 @@ static int listen_status(struct serve *s, const struct serve_config *config, str
 	return s->status ? 0 : err_wrap(err, "status address");
 }
 
+static int listen_socket(struct serve *s, const struct serve_config *config, struct err *err)
+{
+	struct httpd_config http;
+
+	if (!config->insight_socket)
+		return 0;
+	httpd_config_defaults(&http);
+	http.max_connections = SOCKET_CONNECTIONS;
+	http.path = config->insight_socket;
+	http.group = config->insight_socket_group;
+	s->socket = httpd_new(s->loop, &http, on_socket, s, err);
+	return s->socket ? 0 : err_wrap(err, "insight socket");
+}
+
 struct serve *serve_new(struct cache *cache, struct kube *kube, struct tls_server *tls,
 	const struct serve_config *config, struct err *err)
 {
@@ -78,7 +98,7 @@ struct serve *serve_new(struct cache *cache, struct kube *kube, struct tls_serve
 	s->traffic = traffic_declare(cache->counters);
 	s->webhook = webhook_new(cache->counters);
 	s->discovery = discovery_new(config->version);
-	if (listen_secure(s, config, err) || listen_status(s, config, err)) {
+	if (listen_secure(s, config, err) || listen_status(s, config, err) || listen_socket(s, config, err)) {
 		serve_free(s);
 		return NULL;
 	}
@@ -94,6 +114,7 @@ void serve_free(struct serve *s)
 	if (!s)
 		return;
 	request_end_all(s);
+	httpd_free(s->socket);
 	httpd_free(s->status);
 	httpd_free(s->secure);
 	authz_free(s->authz);

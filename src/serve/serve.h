@@ -3,9 +3,10 @@
 #define SERVE_SERVE_H
 
 /*
- * Everything that answers others: the HTTPS endpoint of external.metrics.k8s.io and of the
- * admission webhook, and the plain HTTP one for probes and /metrics. Started by the daemon; stands
- * on cache, never on control.
+ * Everything that answers others: the HTTPS endpoint of external.metrics.k8s.io, of
+ * insight.kscaled.io and of the admission webhook, the plain HTTP one for probes and /metrics, and
+ * a Unix socket with the insight API for those on this host. Started by the daemon; stands on
+ * cache, never on control.
  */
 
 #include <stdbool.h>
@@ -23,9 +24,10 @@ struct serve_config {
 	const char *bind_address; /* "" : all, IPv6 and IPv4 */
 	uint16_t secure_port;
 	const char *status_address; /* "127.0.0.1:8080", ":8080" (all), "[::1]:8080"; "" turns it off */
+	const char *insight_socket, *insight_socket_group; /* as net/listen.h has them; NULL: there is none */
 	int64_t metrics_max_age_ms;
 	int64_t metrics_deadline_ms;
-	int max_connections; /* of each port */
+	int max_connections; /* of each port; the socket has a few */
 	const char *version;
 	/*
 	 * Whether the API server asks for reviews at this path, as sent and without the query;

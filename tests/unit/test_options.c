@@ -100,6 +100,8 @@ static void same_options(const struct options *a, const struct options *b)
 	same_text(a->bind_address, b->bind_address);
 	assert_int_equal(a->secure_port, b->secure_port);
 	same_text(a->status_address, b->status_address);
+	same_text(a->insight_socket, b->insight_socket);
+	same_text(a->insight_socket_group, b->insight_socket_group);
 	same_text(a->service_name, b->service_name);
 	same_text(a->tls_cert_file, b->tls_cert_file);
 	same_text(a->tls_private_key_file, b->tls_private_key_file);
@@ -182,6 +184,7 @@ static void flags(void **state)
 	loaded(ARGS("--secure-port=9443", "--namespace", "ops", "--take-over", "--leader-elect=false",
 		       "--watch-namespace=a, b,,\"c\"", "--bind-address=::1"),
 		&o);
+	assert_null(o.insight_socket);
 	assert_int_equal(o.secure_port, 9443);
 	assert_string_equal(o.namespace_, "ops");
 	assert_true(o.take_over);
@@ -198,6 +201,10 @@ static void flags(void **state)
 	assert_false(o.take_over);
 	assert_int_equal(o.log_level, LOG_LEVEL_DEBUG);
 	assert_int_equal(o.log_format, LOG_FORMAT_JSON);
+	options_done(&o);
+	loaded(ARGS("--insight-socket=/run/k/i.sock", "--insight-socket-group", "adm"), &o);
+	assert_string_equal(o.insight_socket, "/run/k/i.sock");
+	assert_string_equal(o.insight_socket_group, "adm");
 	options_done(&o);
 	loaded(ARGS("--leader-elect", "false", "--take-over", "--service-name", "x"), &o);
 	assert_false(o.leader_elect);
@@ -451,6 +458,8 @@ static void wrong_flags(void **state)
 		{ "--lease-duration=15.5s", "lease-duration must be whole seconds, as a Lease counts" },
 		{ "--tls-cert-file=/c",
 			"tls-private-key-file is missing: tls-cert-file and tls-private-key-file belong together" },
+		{ "--insight-socket-group=ops",
+			"insight-socket is missing: insight-socket-group says who may open it" },
 		{ "--tls-private-key-file=/k",
 			"tls-cert-file is missing: tls-cert-file and tls-private-key-file belong together" },
 	};
@@ -548,7 +557,7 @@ static void each_option(void (*fn)(const char *name, const char *text), const ch
 			count++;
 		}
 	}
-	assert_int_equal(count, 41);
+	assert_int_equal(count, 43);
 	free(help);
 }
 

@@ -291,7 +291,11 @@ static void rights_follow_the_watched_namespaces(void **state)
 	print(&p, &variants[0]);
 	assert_text(&p, "ClusterRoleBinding", "kscaled-workloads", "roleRef|name", "kscaled-workloads");
 	assert_text(&p, "ClusterRoleBinding", "kscaled-workloads", "roleRef|kind", "ClusterRole");
-	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|env|2|value", "");
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|env|2|name",
+		"KSCALED_INSIGHT_SOCKET");
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|env|2|value",
+		"/var/lib/kscaled/insight.sock");
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|env|3|value", "");
 	done(&p);
 }
 

@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -246,6 +249,63 @@ static void a_port_that_is_taken_is_named(void **state)
 	serve_free(NULL);
 }
 
+/* ---- The Unix socket ---- */
+
+/* One GET over it, as nobody in particular; into a text that ends. */
+static void get_unix(const char *path, const char *uri, char *answer, size_t size)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	MEM_AUTO char *request = mem_printf("GET %s HTTP/1.1\r\nHost: kscaled\r\nConnection: close\r\n\r\n", uri);
+	size_t len = 0;
+	ssize_t got = -1;
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(write(fd, request, strlen(request)), strlen(request));
+	while (got != 0) {
+		got = recv(fd, answer + len, size - len - 1, MSG_DONTWAIT);
+		if (got > 0)
+			len += (size_t)got;
+		else if (got < 0)
+			loop_turn(loop);
+	}
+	answer[len] = '\0';
+	close(fd);
+}
+
+static void the_socket_tells_those_who_may_open_it(void **state)
+{
+	char folder[] = "/tmp/test_serve.XXXXXX", answer[16384];
+	MEM_AUTO char *path = NULL;
+	struct serve_config config = { .bind_address = "127.0.0.1", .status_address = "", .version = "1" };
+	struct err err = { 0 };
+	struct serve *other;
+	struct stat st;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	path = mem_printf("%s/insight.sock", folder);
+	config.insight_socket = path;
+	other = serve_new(&cache->cache, kube, tls, &config, &err);
+	assert_non_null(other);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	get_unix(path, "/apis/insight.kscaled.io/v1/scaledobjectinsights", answer, sizeof(answer));
+	assert_non_null(strstr(answer, "HTTP/1.1 200"));
+	assert_non_null(strstr(answer, "ScaledObjectInsightList"));
+	get_unix(path, "/metrics", answer, sizeof(answer));
+	assert_non_null(strstr(answer, "HTTP/1.1 404"));
+	assert_int_equal(fake_kube_token_reviews_ever(kube), 0);
+	/* Where one answers there is no place for another. */
+	assert_null(serve_new(&cache->cache, kube, tls, &config, &err));
+	assert_non_null(strstr(err.msg, "insight socket: "));
+	assert_non_null(strstr(err.msg, "another process answers there"));
+	serve_free(other);
+	assert_int_equal(stat(path, &st), -1);
+	assert_int_equal(rmdir(folder), 0);
+}
+
 /* ---- Life ---- */
 
 static int make_certificates(void **state)
@@ -317,6 +377,7 @@ int main(void)
 		TEST(the_end_of_the_server_is_told_to_those_who_wait),
 		TEST(probes_answer_before_there_is_a_certificate),
 		TEST(a_port_that_is_taken_is_named),
+		TEST(the_socket_tells_those_who_may_open_it),
 	};
 
 	return cmocka_run_group_tests(tests, make_certificates, free_certificates);
