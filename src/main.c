@@ -62,11 +62,12 @@ static int cmd_version(int argc, char **argv)
 }
 
 /*
- * For commands that ask the running daemon: where it listens, as the environment and the
+ * For commands that ask the running daemon: the ways to it that the environment and the
  * configuration file tell the daemon itself.
  */
-static int ask(int argc, char **argv, int (*command)(int argc, char **argv, const char *status_address))
+static int ask(int argc, char **argv, int (*command)(int argc, char **argv, const struct insightclient_ways *usual))
 {
+	struct insightclient_ways usual = { 0 };
 	struct options options;
 	struct err err = { 0 };
 	int status;
@@ -75,7 +76,9 @@ static int ask(int argc, char **argv, int (*command)(int argc, char **argv, cons
 		fprintf(stderr, "kscaled %s: %s\n", argv[0], err.msg);
 		return 2;
 	}
-	status = command(argc, argv, options.status_address);
+	usual.usual_socket = options.insight_socket;
+	usual.usual_kubeconfig = options.kubeconfig;
+	status = command(argc, argv, &usual);
 	options_done(&options);
 	return status;
 }

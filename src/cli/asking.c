@@ -2,14 +2,14 @@
 #include "cli/asking.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/statusclient.h"
 
-#define ANSWER_MAX ((size_t)64 << 20)
+#define GROUP_PATH "/apis/insight.kscaled.io/v1"
 
 struct asking_screen asking_screen(void)
 {
@@ -22,23 +22,46 @@ struct asking_screen asking_screen(void)
 	return (struct asking_screen){ size.ws_col, size.ws_row };
 }
 
-const char *asking_kind(const char *word)
+bool asking_take(const char *command, int c, const char *value, struct insightclient_ways *ways)
+{
+	switch (c) {
+	case ASKING_SOCKET: ways->socket = value; return true;
+	case ASKING_KUBECONFIG: ways->kubeconfig = value; return true;
+	case ASKING_STATUS_ADDRESS:
+		fprintf(stderr,
+			"%s: --status-address is gone, for nothing is told about objects there any more: --socket PATH "
+			"asks kscaled on this host (its --insight-socket), --kubeconfig FILE the cluster\n",
+			command);
+		return false;
+	default: fprintf(stderr, "Try \"%s --help\".\n", command); return false;
+	}
+}
+
+const char *asking_resource(const char *word)
 {
 	static const struct {
-		const char *word, *kind;
+		const char *word, *resource;
 	} words[] = {
-		{ "so", "scaledobject" },
-		{ "scaledobject", "scaledobject" },
-		{ "scaledobjects", "scaledobject" },
-		{ "sj", "scaledjob" },
-		{ "scaledjob", "scaledjob" },
-		{ "scaledjobs", "scaledjob" },
+		{ "so", ASKING_OBJECTS },
+		{ "scaledobject", ASKING_OBJECTS },
+		{ "scaledobjects", ASKING_OBJECTS },
+		{ "soi", ASKING_OBJECTS },
+		{ "sj", ASKING_JOBS },
+		{ "scaledjob", ASKING_JOBS },
+		{ "scaledjobs", ASKING_JOBS },
+		{ "sji", ASKING_JOBS },
 	};
 
 	for (size_t i = 0; i < MEM_COUNT(words); i++)
 		if (strcmp(words[i].word, word) == 0)
-			return words[i].kind;
+			return words[i].resource;
 	return NULL;
+}
+
+char *asking_path(const char *resource, const char *namespace_, const char *name)
+{
+	return mem_printf(GROUP_PATH "%s%s/%s%s%s", namespace_ ? "/namespaces/" : "", namespace_ ? namespace_ : "",
+		resource, name ? "/" : "", name ? name : "");
 }
 
 bool asking_is_name(const char *text)
@@ -48,7 +71,7 @@ bool asking_is_name(const char *text)
 	return len > 0 && len <= 253 && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-.") == len && text[0] != '.';
 }
 
-static enum asking_exit print(const char *command, const struct buf *text)
+enum asking_exit asking_print(const char *command, const struct buf *text)
 {
 	if (fwrite(text->data, 1, text->len, stdout) == text->len && fflush(stdout) == 0)
 		return ASKING_OK;
@@ -56,26 +79,16 @@ static enum asking_exit print(const char *command, const struct buf *text)
 	return ASKING_UNREACHABLE;
 }
 
-enum asking_exit asking_run(const char *command, const char *address, const char *path, bool json, asking_render render,
-	const void *arg)
+enum asking_exit asking_print_json(const char *command, const json_t *value)
 {
-	struct buf body = BUF_INIT(ANSWER_MAX), text = BUF_INIT(ANSWER_MAX);
-	struct asking_screen screen = asking_screen();
-	struct err err = { 0 };
+	struct buf out = BUF_INIT(SIZE_MAX);
+	char *text = json_dumps(value, JSON_INDENT(1));
 	enum asking_exit status;
-	json_t *answer;
 
-	if (statusclient_get(address, path, &body, &answer, &err)) {
-		fprintf(stderr, "%s: %s\n", command, err.msg);
-		status = err.kind == ERR_MISSING ? ASKING_UNKNOWN : ASKING_UNREACHABLE;
-	} else if (json) {
-		status = print(command, &body);
-	} else {
-		render(answer, &screen, arg, &text);
-		status = print(command, &text);
-	}
-	json_decref(answer);
-	buf_done(&text);
-	buf_done(&body);
+	buf_puts(&out, text ? text : "null");
+	buf_putc(&out, '\n');
+	status = asking_print(command, &out);
+	free(text);
+	buf_done(&out);
 	return status;
 }

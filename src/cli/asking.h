@@ -3,8 +3,8 @@
 #define CLI_ASKING_H
 
 /*
- * What `kscaled explain` and `kscaled get` have in common: where to ask, how to write the answer,
- * and the exit statuses.
+ * What `kscaled explain` and `kscaled get` have in common: the words of their command lines, how
+ * answers are printed, and the exit statuses.
  */
 
 #include <jansson.h>
@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
-#include "base/err.h"
+#include "cli/insightclient.h"
 
 enum asking_exit { ASKING_OK = 0, ASKING_UNKNOWN = 1, ASKING_UNREACHABLE = 2 /* wrong usage, too */ };
 
@@ -25,22 +25,42 @@ struct asking_screen {
 };
 struct asking_screen asking_screen(void);
 
-/*
- * Asks and prints: the body as it came (json), or what `render` makes of it. command: "kscaled
- * get", for messages. Returns the exit status.
- */
-typedef void (
-	*asking_render)(const json_t *answer, const struct asking_screen *screen, const void *arg, struct buf *out);
-enum asking_exit asking_run(const char *command, const char *address, const char *path, bool json, asking_render render,
-	const void *arg);
+/* Options that both have, for getopt_long, and their lines in the help. */
+enum { ASKING_SOCKET = 256, ASKING_KUBECONFIG, ASKING_STATUS_ADDRESS };
+#define ASKING_OPTIONS                                                                                                 \
+	{ "socket", required_argument, NULL, ASKING_SOCKET },                                                          \
+		{ "kubeconfig", required_argument, NULL, ASKING_KUBECONFIG },                                          \
+	{                                                                                                              \
+		"status-address", required_argument, NULL, ASKING_STATUS_ADDRESS                                       \
+	}
+#define ASKING_HELP                                                                                                    \
+	"      --socket PATH            Unix socket where kscaled answers on this host\n"                              \
+	"      --kubeconfig FILE        ask the cluster instead, as the user of this file\n"                           \
+	"                               (default: kscaled's socket, where one answers; else KUBECONFIG)\n"             \
+	"      --help                   print this text\n"
+
+/* Takes one of them. false: getopt's answer is none of them, or one that is gone; it was said. */
+bool asking_take(const char *command, int c, const char *value, struct insightclient_ways *ways);
 
 /*
- * The kind that a word on the command line means: "scaledobject" for so, scaledobject,
- * scaledobjects; "scaledjob" likewise. NULL: none.
+ * The resource of the insight API that a word on the command line means: "scaledobjectinsights"
+ * for so, scaledobject, scaledobjects and soi; "scaledjobinsights" likewise. NULL: none.
  */
-const char *asking_kind(const char *word);
+#define ASKING_OBJECTS "scaledobjectinsights"
+#define ASKING_JOBS    "scaledjobinsights"
+const char *asking_resource(const char *word);
+
+/*
+ * "/apis/insight.kscaled.io/v1/namespaces/shop/scaledobjectinsights/web"; the caller owns it. Both
+ * names may be NULL.
+ */
+char *asking_path(const char *resource, const char *namespace_, const char *name);
 
 /* Whether a text may be part of a path: the name of a namespace or an object. */
 bool asking_is_name(const char *text);
+
+/* Writes to standard output. command: "kscaled get", for messages. */
+enum asking_exit asking_print(const char *command, const struct buf *text);
+enum asking_exit asking_print_json(const char *command, const json_t *value);
 
 #endif

@@ -2,12 +2,14 @@
 #include "cli/explain.h"
 
 #include <getopt.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/timestamp.h"
+#include "cli/asking.h"
 #include "cli/explaintext.h"
 
 static const char help_text[] =
@@ -20,13 +22,11 @@ static const char help_text[] =
 	"two.\n"
 	"\n"
 	"  -n, --namespace NS           the namespace, when only NAME is given\n"
-	"  -o, --output json            print the answer as JSON\n"
-	"      --status-address HOST:PORT\n"
-	"                               where kscaled answers (default: as the daemon's)\n"
-	"      --help                   print this text\n";
+	"  -o, --output json            print the answer as JSON\n" ASKING_HELP;
 
 struct explain_arguments {
-	const char *address, *namespace_, *kind /* NULL: either */, *object;
+	struct insightclient_ways ways;
+	const char *namespace_, *resource /* NULL: either */, *object;
 	bool json, help;
 };
 
@@ -34,8 +34,8 @@ struct explain_arguments {
 static bool take_words(struct explain_arguments *a, char *const *words, int count)
 {
 	if (count == 2) {
-		a->kind = asking_kind(words[0]);
-		if (!a->kind)
+		a->resource = asking_resource(words[0]);
+		if (!a->resource)
 			fprintf(stderr,
 				"kscaled explain: \"%.80s\" is no kind: so and sj are, or scaledobject and scaledjob\n",
 				words[0]);
@@ -43,7 +43,7 @@ static bool take_words(struct explain_arguments *a, char *const *words, int coun
 		fputs("kscaled explain: name one object: NAMESPACE/NAME\n", stderr);
 	}
 	a->object = count > 0 ? words[count - 1] : NULL;
-	return count == 1 || (count == 2 && a->kind);
+	return count == 1 || (count == 2 && a->resource);
 }
 
 static bool read_options(int argc, char **argv, struct explain_arguments *a)
@@ -51,7 +51,7 @@ static bool read_options(int argc, char **argv, struct explain_arguments *a)
 	static const struct option options[] = {
 		{ "namespace", required_argument, NULL, 'n' },
 		{ "output", required_argument, NULL, 'o' },
-		{ "status-address", required_argument, NULL, 's' },
+		ASKING_OPTIONS,
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -61,7 +61,6 @@ static bool read_options(int argc, char **argv, struct explain_arguments *a)
 	while ((c = getopt_long(argc, argv, "n:o:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'n': a->namespace_ = optarg; break;
-		case 's': a->address = optarg; break;
 		case 'h': a->help = true; return true;
 		case 'o':
 			a->json = strcmp(optarg, "json") == 0;
@@ -69,53 +68,124 @@ static bool read_options(int argc, char **argv, struct explain_arguments *a)
 				break;
 			fprintf(stderr, "kscaled explain: -o: \"%s\" is not json\n", optarg);
 			return false;
-		default: fputs("Try \"kscaled explain --help\".\n", stderr); return false;
+		default:
+			if (!asking_take("kscaled explain", c, optarg, &a->ways))
+				return false;
 		}
 	}
 	return take_words(a, argv + optind, argc - optind);
 }
 
-/*
- * "/explain/shop/web", "/explain/scaledjobs/shop/web"; the caller owns it. NULL, and it was said
- * why: these cannot be names.
- */
-static char *path_of(const struct explain_arguments *a)
+/* Which object; the caller owns both. false, and it was said why: these cannot be names. */
+static bool read_object(const struct explain_arguments *a, char **namespace_, char **name)
 {
-	const char *slash = strchr(a->object, '/'), *name = slash ? slash + 1 : a->object;
-	MEM_AUTO char *namespace_ = slash ? mem_dupn(a->object, (size_t)(slash - a->object))
-					  : mem_dup(a->namespace_ ? a->namespace_ : "");
+	const char *slash = strchr(a->object, '/');
 
+	*name = mem_dup(slash ? slash + 1 : a->object);
+	*namespace_ = slash ? mem_dupn(a->object, (size_t)(slash - a->object))
+			    : mem_dup(a->namespace_ ? a->namespace_ : "");
 	if (!slash && !a->namespace_)
 		fprintf(stderr, "kscaled explain: \"%.80s\": say the namespace, too: NAMESPACE/NAME\n", a->object);
-	else if (slash && a->namespace_ && strcmp(namespace_, a->namespace_) != 0)
+	else if (slash && a->namespace_ && strcmp(*namespace_, a->namespace_) != 0)
 		fprintf(stderr, "kscaled explain: \"%.80s\" is not in the namespace \"%.80s\" that -n names\n",
 			a->object, a->namespace_);
-	else if (!asking_is_name(namespace_) || !asking_is_name(name))
+	else if (!asking_is_name(*namespace_) || !asking_is_name(*name))
 		fprintf(stderr,
 			"kscaled explain: \"%s/%.80s\" cannot be an object: lower-case letters, digits, \"-\" and "
 			"\".\" are allowed, as NAMESPACE/NAME\n",
-			namespace_, name);
+			*namespace_, *name);
 	else
-		return mem_printf("/explain/%s%s%s/%s", a->kind ? a->kind : "", a->kind ? "s/" : "", namespace_, name);
-	return NULL;
+		return true;
+	return false;
 }
 
-int cli_explain(int argc, char **argv, const char *status_address)
-{
-	static char name[] = "kscaled explain"; /* what getopt's own messages begin with */
-	struct explain_arguments a = { .address = status_address };
-	MEM_AUTO char *path = NULL;
-	int64_t now_unix_ms = timestamp_now_ms();
+/* ---- Asking ---- */
 
-	argv[0] = name;
+static json_t *ask(struct insightclient *client, const char *resource, const char *namespace_, const char *name,
+	struct err *err)
+{
+	MEM_AUTO char *path = asking_path(resource, namespace_, name);
+	json_t *object, *explanation;
+
+	if (insightclient_get(client, path, "application/json", &object, err))
+		return NULL;
+	explanation = json_incref(json_object_get(object, "explanation"));
+	json_decref(object);
+	if (!explanation)
+		err_set(err, ERR_TEMPORARY, "%s: there is no explanation in the answer", path);
+	return explanation;
+}
+
+/* The ScaledObject of the name, with a word about a ScaledJob that has it, too; else that one. */
+static json_t *ask_either(struct insightclient *client, const char *namespace_, const char *name, struct err *err)
+{
+	struct err of_job = { 0 };
+	json_t *object = ask(client, ASKING_OBJECTS, namespace_, name, err), *job;
+
+	if (!object && err->kind != ERR_MISSING && err->kind != ERR_DENIED)
+		return NULL;
+	job = ask(client, ASKING_JOBS, namespace_, name, &of_job);
+	if (object && job)
+		json_object_set_new(object, "also", json_string("ScaledJob"));
+	if (!object && !job && err->kind == ERR_MISSING && of_job.kind == ERR_MISSING) {
+		struct err of_object = *err;
+
+		err_set(err, ERR_MISSING, "%s; %s", of_object.msg, of_job.msg);
+	}
+	if (!object)
+		return job;
+	json_decref(job);
+	return object;
+}
+
+static enum asking_exit print(const struct explain_arguments *a, const json_t *explanation)
+{
+	struct asking_screen screen = asking_screen();
+	int64_t now_unix_ms = timestamp_now_ms();
+	struct buf out = BUF_INIT(SIZE_MAX);
+	enum asking_exit status;
+
+	if (a->json)
+		return asking_print_json("kscaled explain", explanation);
+	explaintext_render(explanation, &screen, &now_unix_ms, &out);
+	status = asking_print("kscaled explain", &out);
+	buf_done(&out);
+	return status;
+}
+
+static enum asking_exit run(const struct explain_arguments *a, const char *namespace_, const char *name)
+{
+	struct err err = { 0 };
+	struct insightclient *client = insightclient_new(&a->ways, &err);
+	enum asking_exit status;
+	json_t *explanation = NULL;
+
+	if (client)
+		explanation = a->resource ? ask(client, a->resource, namespace_, name, &err)
+					  : ask_either(client, namespace_, name, &err);
+	if (explanation) {
+		status = print(a, explanation);
+	} else {
+		fprintf(stderr, "kscaled explain: %s\n", err.msg);
+		status = err.kind == ERR_MISSING ? ASKING_UNKNOWN : ASKING_UNREACHABLE;
+	}
+	json_decref(explanation);
+	insightclient_free(client);
+	return status;
+}
+
+int cli_explain(int argc, char **argv, const struct insightclient_ways *usual)
+{
+	static char program[] = "kscaled explain"; /* what getopt's own messages begin with */
+	struct explain_arguments a = { .ways = *usual };
+	MEM_AUTO char *namespace_ = NULL, *name = NULL;
+
+	argv[0] = program;
 	if (!read_options(argc, argv, &a))
 		return ASKING_UNREACHABLE;
 	if (a.help) {
 		fputs(help_text, stdout);
 		return ASKING_OK;
 	}
-	path = path_of(&a);
-	if (!path)
-		return ASKING_UNREACHABLE;
-	return asking_run(name, a.address, path, a.json, explaintext_render, &now_unix_ms);
+	return read_object(&a, &namespace_, &name) ? run(&a, namespace_, name) : ASKING_UNREACHABLE;
 }

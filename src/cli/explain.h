@@ -4,15 +4,17 @@
 
 /*
  * `kscaled explain [KIND] NAMESPACE/NAME`: why the replicas of one ScaledObject, or the Jobs of one
- * ScaledJob, are what they are, in one screen. Asks the status address of a running kscaled, not
- * the cluster.
+ * ScaledJob, are what they are, in one screen. Asks the insight API (cli/insightclient).
  */
 
+#include "cli/insightclient.h"
+
 /*
- * The sub-command: argv[0] is its name; status_address is the daemon's own default. Returns the
- * exit status: 0, 1 when the object is not known, 2 when kscaled cannot be reached or the usage is
- * wrong.
+ * The sub-command: argv[0] is its name; usual: as the daemon is told. Returns the exit status: 0, 1
+ * when the object is not known, 2 when kscaled cannot be reached, the user may not read it, or the
+ * usage is wrong. With -o json the explanation is printed (serve/explain/explain.h), and `also`:
+ * "ScaledJob" when no kind was named and there is one of this name beside the ScaledObject.
  */
-int cli_explain(int argc, char **argv, const char *status_address);
+int cli_explain(int argc, char **argv, const struct insightclient_ways *usual);
 
 #endif

@@ -3,11 +3,10 @@
 #define CLI_EXPLAINTEXT_H
 
 /*
- * The answer of /explain/{namespace}/{name} (serve/explain/explain.h), about an object of either
- * kind, as text for people. On a terminal it fits one screen: lines are broken or cut at its width,
- * and of the two lists at the end, the changes of replicas (of a ScaledJob: the creations) and the
- * decisions before, as many are shown as there is room for, the newest. Elsewhere all is shown.
- * Pure.
+ * An explanation (serve/explain/explain.h), of an object of either kind, as text for people. On a
+ * terminal it fits one screen: lines are broken or cut at its width, and of the two lists at the
+ * end, the changes of replicas (of a ScaledJob: the creations) and the decisions before, as many
+ * are shown as there is room for, the newest. Elsewhere all is shown. Pure.
  */
 
 #include <jansson.h>

@@ -2,13 +2,13 @@
 #include "cli/get.h"
 
 #include <getopt.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "cli/plaintext.h"
 #include "cli/table.h"
 
 static const char help_text[] =
@@ -20,185 +20,130 @@ static const char help_text[] =
 	"\n"
 	"  -n, --namespace NS           only those of this namespace\n"
 	"  -A, --all-namespaces         those of all namespaces; so it is without -n\n"
-	"  -o, --output FORMAT          wide (more columns) or json\n"
-	"      --status-address HOST:PORT\n"
-	"                               where kscaled answers (default: as the daemon's)\n"
-	"      --help                   print this text\n";
+	"  -o, --output FORMAT          wide (more columns) or json\n" ASKING_HELP;
 
-/* ---- Cells ---- */
+/* A Table as rendered for people, or the list itself. */
+#define TABLE_FORM "application/json;as=Table;v=v1;g=meta.k8s.io"
 
-static char *target_of(const json_t *item)
-{
-	const json_t *target = json_object_get(item, "target");
-
-	return mem_printf("%s/%s", json_str_or_empty(target, "kind"), json_str_or_empty(target, "name"));
-}
-
-static char *paused(const json_t *item)
-{
-	const json_t *pausing = json_object_get(item, "pausing");
-	bool in = json_is_true(json_object_get(pausing, "scaleIn")),
-	     out = json_is_true(json_object_get(pausing, "scaleOut"));
-
-	if (json_is_true(json_object_get(item, "paused")) || (in && out))
-		return mem_dup("True");
-	return mem_dup(in ? "ScaleIn" : out ? "ScaleOut" : "False");
-}
-
-/* ---- A table of each kind ---- */
-
-static const struct column {
-	const char *heading;
-	const char *part, *key;            /* where it stands in an item; part NULL: in the item itself */
-	bool wide;                         /* with -o wide only */
-	char *(*text)(const json_t *item); /* NULL: the text or number that stands there */
-} object_columns[] = {
-	{ "NAMESPACE", NULL, "namespace", false, NULL },
-	{ "NAME", NULL, "name", false, NULL },
-	{ "TARGET", NULL, NULL, false, target_of },
-	{ "MIN", NULL, "min", false, NULL },
-	{ "MAX", NULL, "max", false, NULL },
-	{ "CURRENT", "target", "replicas", false, NULL },
-	{ "DESIRED", "hpa", "desired", false, NULL },
-	{ "READY", NULL, "ready", false, NULL },
-	{ "ACTIVE", NULL, "active", false, NULL },
-	{ "PAUSED", NULL, NULL, false, paused },
-	{ "FALLBACK", NULL, "fallback", true, NULL },
-	{ "TRIGGERS", NULL, "triggersTypes", true, NULL },
-	{ "HPA", "hpa", "name", true, NULL },
-	{ "RULE", NULL, "rule", true, NULL },
-	{ "REASON", NULL, "reason", false, NULL },
-	{ 0 },
-}, job_columns[] = {
-	{ "NAMESPACE", NULL, "namespace", false, NULL },
-	{ "NAME", NULL, "name", false, NULL },
-	{ "MIN", NULL, "min", false, NULL },
-	{ "MAX", NULL, "max", false, NULL },
-	{ "RUNNING", "jobs", "running", false, NULL },
-	{ "READY", NULL, "ready", false, NULL },
-	{ "ACTIVE", NULL, "active", false, NULL },
-	{ "PAUSED", NULL, NULL, false, paused },
-	{ "STRATEGY", NULL, "strategy", true, NULL },
-	{ "COMPLETE", "jobs", "complete", true, NULL },
-	{ "FAILED", "jobs", "failed", true, NULL },
-	{ "TRIGGERS", NULL, "triggersTypes", true, NULL },
-	{ "RULE", NULL, "rule", true, NULL },
-	{ "REASON", NULL, "reason", false, NULL },
-	{ 0 },
-};
-
-static const struct kind {
-	const char *word, *name;
-	const struct column *columns;
+static const struct get_kind {
+	const char *resource, *names;
 } kinds[] = {
-	{ "scaledobject", "ScaledObject", object_columns },
-	{ "scaledjob", "ScaledJob", job_columns },
+	{ ASKING_OBJECTS, "ScaledObjects" },
+	{ ASKING_JOBS, "ScaledJobs" },
 };
+
+/* ---- A table ---- */
+
+/* The columns that are shown: which of the answer's, and what stands above them. */
+struct get_columns {
+	size_t at[TABLE_COLUMNS_MAX];
+	char *headings[TABLE_COLUMNS_MAX + 1]; /* owned; the first is the namespace's */
+	size_t count;                          /* without that one */
+};
+
+static char *heading_of(const char *name)
+{
+	char *text = mem_dup(name);
+
+	for (char *c = text; *c; c++)
+		if (*c >= 'a' && *c <= 'z')
+			*c = (char)(*c - 'a' + 'A');
+	return text;
+}
+
+static void choose_columns(const json_t *table, bool wide, struct get_columns *out)
+{
+	const json_t *definition;
+	size_t i;
+
+	*out = (struct get_columns){ .count = 0 };
+	out->headings[0] = mem_dup("NAMESPACE");
+	json_array_foreach(json_object_get(table, "columnDefinitions"), i, definition)
+	{
+		bool shown = wide || json_integer_value(json_object_get(definition, "priority")) == 0;
+
+		if (!shown || out->count + 1 == TABLE_COLUMNS_MAX)
+			continue;
+		out->at[out->count++] = i;
+		out->headings[out->count] = heading_of(json_str_or_empty(definition, "name"));
+	}
+}
 
 /* The caller owns it; "" when it is not known. */
-static char *cell(const struct column *c, const json_t *item)
+static char *cell_text(const json_t *value)
 {
-	const json_t *value;
-
-	if (c->text)
-		return c->text(item);
-	value = json_object_get(c->part ? json_object_get(item, c->part) : item, c->key);
 	if (json_is_integer(value))
 		return mem_printf("%" JSON_INTEGER_FORMAT, json_integer_value(value));
 	return mem_dup(json_is_string(value) ? json_string_value(value) : "");
 }
 
-static void add_item(struct table *table, const struct column *columns, const json_t *item, bool wide)
+static void add_row(struct table *table, const struct get_columns *columns, const json_t *row)
 {
-	char *cells[TABLE_COLUMNS_MAX];
-	size_t count = 0;
+	const json_t *metadata = json_object_get(json_object_get(row, "object"), "metadata"),
+		     *all = json_object_get(row, "cells");
+	char *cells[TABLE_COLUMNS_MAX] = { mem_dup(json_str_or_empty(metadata, "namespace")) };
 
-	for (const struct column *c = columns; c->heading; c++)
-		if (wide || !c->wide)
-			cells[count++] = cell(c, item);
+	for (size_t i = 0; i < columns->count; i++)
+		cells[i + 1] = cell_text(json_array_get(all, columns->at[i]));
 	table_add(table, (const char *const *)cells);
-	while (count > 0)
-		free(cells[--count]);
+	for (size_t i = 0; i <= columns->count; i++)
+		free(cells[i]);
 }
 
-static bool is_wanted(const struct get_view *view, const struct kind *kind)
+size_t get_render(const json_t *answer, const struct asking_screen *screen, bool wide, struct buf *out)
 {
-	return !view->kind || strcmp(view->kind, kind->word) == 0;
-}
-
-/* How many there are. apart: another table stands above. */
-static size_t print_kind(const struct kind *kind, const json_t *items, const struct asking_screen *screen, bool wide,
-	bool apart, struct buf *out)
-{
-	const char *headings[TABLE_COLUMNS_MAX + 1] = { NULL };
+	struct get_columns columns;
 	struct table table;
-	const json_t *item;
-	size_t i, count = 0;
+	const json_t *row;
+	size_t i, count;
 
-	for (const struct column *c = kind->columns; c->heading; c++)
-		if (wide || !c->wide)
-			headings[count++] = c->heading;
-	table_init(&table, headings);
-	json_array_foreach(items, i, item) if (strcmp(json_str_or_empty(item, "kind"), kind->name) == 0)
-		add_item(&table, kind->columns, item, wide);
+	choose_columns(answer, wide, &columns);
+	table_init(&table, (const char *const *)columns.headings);
+	json_array_foreach(json_object_get(answer, "rows"), i, row) add_row(&table, &columns, row);
 	count = table.rows;
-	if (count > 0 && apart)
-		buf_putc(out, '\n');
+	if (count > 0 && out->len > 0)
+		buf_putc(out, '\n'); /* another one stands above */
 	if (count > 0)
 		table_print(&table, screen->columns, out);
 	table_done(&table);
+	for (i = 0; columns.headings[i]; i++)
+		free(columns.headings[i]);
 	return count;
 }
 
-/* What is not listed for not being known must not look as if it were not there. */
-static void tell_unread(const json_t *answer, const struct get_view *view, struct buf *out)
-{
-	const json_t *jobs = json_object_get(answer, "scaledJobs");
-	const char *trouble = json_str_or_empty(jobs, "trouble");
-
-	if (is_wanted(view, &kinds[0]) && !json_is_true(json_object_get(answer, "synced")))
-		buf_puts(out, "(kscaled has not read all objects yet)\n");
-	if (is_wanted(view, &kinds[1]) && *trouble) {
-		buf_puts(out, "(kscaled cannot read ScaledJobs: ");
-		plaintext_put(out, trouble, 0);
-		buf_puts(out, ")\n");
-	} else if (is_wanted(view, &kinds[1]) && json_is_false(json_object_get(jobs, "synced"))) {
-		buf_puts(out, "(kscaled has not read all ScaledJobs yet)\n");
-	}
-}
-
-void get_render(const json_t *answer, const struct asking_screen *screen, const void *arg, struct buf *out)
-{
-	const struct get_view *view = arg;
-	const json_t *items = json_object_get(answer, "items");
-	size_t count = 0;
-
-	tell_unread(answer, view, out);
-	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
-		if (is_wanted(view, &kinds[i]))
-			count += print_kind(&kinds[i], items, screen, view->wide, count > 0, out);
-	if (count == 0)
-		buf_printf(out, "No %s found.\n",
-			!view->kind                          ? "ScaledObjects or ScaledJobs"
-				: is_wanted(view, &kinds[0]) ? "ScaledObjects"
-							     : "ScaledJobs");
-}
-
-/* ---- The command ---- */
+/* ---- The command line ---- */
 
 struct get_arguments {
-	const char *address, *namespace_;
-	struct get_view view;
-	bool json, help;
+	struct insightclient_ways ways;
+	const char *namespace_;
+	const char *resource; /* NULL: both */
+	bool wide, json, help;
 };
 
 static bool take_format(struct get_arguments *a, const char *text)
 {
 	a->json = strcmp(text, "json") == 0;
-	a->view.wide = strcmp(text, "wide") == 0;
-	if (!a->json && !a->view.wide)
+	a->wide = strcmp(text, "wide") == 0;
+	if (!a->json && !a->wide)
 		fprintf(stderr, "kscaled get: -o: \"%s\" is neither wide nor json\n", text);
-	return a->json || a->view.wide;
+	return a->json || a->wide;
+}
+
+static bool check_words(struct get_arguments *a, char *const *words, int count)
+{
+	if (count > 0)
+		a->resource = asking_resource(words[0]);
+	if (count > 0 && (!a->resource || count > 1))
+		fprintf(stderr,
+			"kscaled get: \"%.80s\" is neither so (scaledobjects) nor sj (scaledjobs); `kscaled explain "
+			"NAMESPACE/NAME` tells about one object\n",
+			words[a->resource ? 1 : 0]);
+	else if (a->namespace_ && !asking_is_name(a->namespace_))
+		fprintf(stderr, "kscaled get: --namespace: \"%.80s\" cannot be the name of a namespace\n",
+			a->namespace_);
+	else
+		return true;
+	return false;
 }
 
 static bool read_arguments(int argc, char **argv, struct get_arguments *a)
@@ -207,7 +152,7 @@ static bool read_arguments(int argc, char **argv, struct get_arguments *a)
 		{ "namespace", required_argument, NULL, 'n' },
 		{ "all-namespaces", no_argument, NULL, 'A' },
 		{ "output", required_argument, NULL, 'o' },
-		{ "status-address", required_argument, NULL, 's' },
+		ASKING_OPTIONS,
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -218,47 +163,107 @@ static bool read_arguments(int argc, char **argv, struct get_arguments *a)
 		switch (c) {
 		case 'n': a->namespace_ = optarg; break;
 		case 'A': a->namespace_ = NULL; break;
-		case 's': a->address = optarg; break;
 		case 'h': a->help = true; return true;
 		case 'o':
 			if (!take_format(a, optarg))
 				return false;
 			break;
-		default: fputs("Try \"kscaled get --help\".\n", stderr); return false;
+		default:
+			if (!asking_take("kscaled get", c, optarg, &a->ways))
+				return false;
 		}
 	}
-	if (optind < argc)
-		a->view.kind = asking_kind(argv[optind]);
-	if (optind < argc && (!a->view.kind || optind + 1 < argc))
-		fprintf(stderr,
-			"kscaled get: \"%.80s\" is neither so (scaledobjects) nor sj (scaledjobs); `kscaled explain "
-			"NAMESPACE/NAME` tells about one object\n",
-			argv[a->view.kind ? optind + 1 : optind]);
-	else if (a->namespace_ && !asking_is_name(a->namespace_))
-		fprintf(stderr, "kscaled get: --namespace: \"%.80s\" cannot be the name of a namespace\n",
-			a->namespace_);
-	else
-		return true;
-	return false;
+	return check_words(a, argv + optind, argc - optind);
 }
 
-/* "/objects", "/objects?namespace=shop&kind=scaledjob"; the caller owns it. */
-static char *path_of(const struct get_arguments *a)
+/* ---- Asking ---- */
+
+/* What was asked for and is there: of each kind its answer, NULL where there is none. */
+struct get_answers {
+	json_t *of[MEM_COUNT(kinds)];
+	size_t count;
+};
+
+/*
+ * A kind that cannot be read is told, and does not take the other's place: there may be no
+ * ScaledJobs here. Of two that fail in the same way it is told once.
+ */
+static void ask(const struct get_arguments *a, struct insightclient *client, struct get_answers *out)
 {
-	const char *kind = a->view.kind, *namespace_ = a->namespace_;
+	struct err told = { 0 };
 
-	return mem_printf("/objects%s%s%s%s%s", namespace_ ? "?namespace=" : "", namespace_ ? namespace_ : "",
-		!kind                ? ""
-			: namespace_ ? "&"
-				     : "?",
-		kind ? "kind=" : "", kind ? kind : "");
+	*out = (struct get_answers){ .count = 0 };
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
+		MEM_AUTO char *path = asking_path(kinds[i].resource, a->namespace_, NULL);
+		struct err err = { 0 };
+
+		if (a->resource && strcmp(a->resource, kinds[i].resource) != 0)
+			continue;
+		if (insightclient_get(client, path, a->json ? "application/json" : TABLE_FORM, &out->of[i], &err) == 0)
+			out->count++;
+		else if (strcmp(told.msg, err.msg) != 0)
+			fprintf(stderr, "kscaled get: %s\n", err.msg);
+		told = err;
+	}
 }
 
-int cli_get(int argc, char **argv, const char *status_address)
+static enum asking_exit print_tables(const struct get_arguments *a, const struct get_answers *answers)
+{
+	struct asking_screen screen = asking_screen();
+	struct buf out = BUF_INIT(SIZE_MAX);
+	enum asking_exit status;
+	size_t count = 0;
+
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
+		if (answers->of[i])
+			count += get_render(answers->of[i], &screen, a->wide, &out);
+	if (count == 0)
+		buf_printf(&out, "No %s found.\n",
+			answers->count > 1       ? "ScaledObjects or ScaledJobs"
+				: answers->of[0] ? kinds[0].names
+						 : kinds[1].names);
+	status = asking_print("kscaled get", &out);
+	buf_done(&out);
+	return status;
+}
+
+/* As kubectl does: one List. */
+static enum asking_exit print_list(const struct get_answers *answers)
+{
+	json_t *list = json_pack("{s:s, s:s, s:{}, s:[]}", "apiVersion", "v1", "kind", "List", "metadata", "items");
+	enum asking_exit status;
+
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
+		json_array_extend(json_object_get(list, "items"), json_object_get(answers->of[i], "items"));
+	status = asking_print_json("kscaled get", list);
+	json_decref(list);
+	return status;
+}
+
+static enum asking_exit run(const struct get_arguments *a)
+{
+	struct err err = { 0 };
+	struct insightclient *client = insightclient_new(&a->ways, &err);
+	enum asking_exit status = ASKING_UNREACHABLE;
+	struct get_answers answers;
+
+	if (!client) {
+		fprintf(stderr, "kscaled get: %s\n", err.msg);
+		return status;
+	}
+	ask(a, client, &answers);
+	if (answers.count > 0)
+		status = a->json ? print_list(&answers) : print_tables(a, &answers);
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
+		json_decref(answers.of[i]);
+	insightclient_free(client);
+	return status;
+}
+
+int cli_get(int argc, char **argv, const struct insightclient_ways *usual)
 {
 	static char name[] = "kscaled get"; /* what getopt's own messages begin with */
-	struct get_arguments a = { .address = status_address };
-	MEM_AUTO char *path = NULL;
+	struct get_arguments a = { .ways = *usual };
 
 	argv[0] = name;
 	if (!read_arguments(argc, argv, &a))
@@ -267,6 +272,5 @@ int cli_get(int argc, char **argv, const char *status_address)
 		fputs(help_text, stdout);
 		return ASKING_OK;
 	}
-	path = path_of(&a);
-	return asking_run(name, a.address, path, a.json, get_render, &a.view);
+	return run(&a);
 }

@@ -4,26 +4,25 @@
 
 /*
  * `kscaled get`: the ScaledObjects and ScaledJobs that a running kscaled knows, as a table for each
- * kind, with the reason for each one's replicas or Jobs. Asks its status address, not the cluster.
+ * kind, with the reason for each one's replicas or Jobs. Asks the insight API (cli/insightclient).
  */
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "cli/asking.h"
 
-struct get_view {
-	const char *kind; /* "scaledobject" or "scaledjob", as asking_kind has it; NULL: both */
-	bool wide;
-};
+/*
+ * The sub-command: argv[0] is its name; usual: as the daemon is told. Returns the exit status: 0,
+ * also when only one kind can be read; 2 when none can, or the usage is wrong.
+ */
+int cli_get(int argc, char **argv, const struct insightclient_ways *usual);
 
 /*
- * The sub-command: argv[0] is its name; status_address is the daemon's own default. Returns the
- * exit status: 0, 2 when kscaled cannot be reached or the usage is wrong.
+ * Appends a Table (meta.k8s.io/v1) as text, with the namespace of each row first, below one that
+ * stands there already; nothing when it has no rows. How many it has.
  */
-int cli_get(int argc, char **argv, const char *status_address);
-
-/* The answer of /objects (serve/explain/explain.h) as text. view points to a struct get_view. */
-void get_render(const json_t *answer, const struct asking_screen *screen, const void *view, struct buf *out);
+size_t get_render(const json_t *answer, const struct asking_screen *screen, bool wide, struct buf *out);
 
 #endif

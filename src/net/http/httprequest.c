@@ -186,6 +186,8 @@ static void set_server(CURL *easy, const struct httpc_server *server)
 		set_blob(easy, CURLOPT_SSLCERT_BLOB, server->cert_pem);
 		set_blob(easy, CURLOPT_SSLKEY_BLOB, server->key_pem);
 	}
+	if (server->unix_socket)
+		curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, server->unix_socket);
 	if (server->proxy_url)
 		curl_easy_setopt(easy, CURLOPT_PROXY, server->proxy_url);
 	if (server->insecure) {

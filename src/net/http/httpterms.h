@@ -15,6 +15,7 @@ struct httpc_server {
 	const char *key_pem;
 	const char *tls_server_name; /* verify this name instead of the URL's; NULL */
 	const char *proxy_url;       /* NULL: as the environment says (HTTPS_PROXY, NO_PROXY) */
+	const char *unix_socket;     /* of this host, in the place of the URL's; no proxy. NULL */
 	bool insecure;
 	/*
 	 * a source of scalers: the rules of net/tlsrules, and the system's roots besides ca_pem;

@@ -13,32 +13,18 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define WEB                                                                                                            \
-	"{'kind':'ScaledObject','namespace':'shop','name':'web','target':{'kind':'Deployment','name':'web','replicas'" \
-	":3,'ready':2},'min':0,'max':10,'paused':false,'pausing':{'scaleIn':false,'scaleOut':false},"                  \
-	"'ready':'True','active':'True','fallback':'False','triggersTypes':'redis','hpa':{'name':'keda-hpa-web','"     \
-	"desired':4},'rule':'active','reason':'active: the HPA scales'}"
-#define API                                                                                                            \
-	"{'kind':'ScaledObject','namespace':'shop','name':'api','target':{'kind':'Rollout','name':'a','replicas':"     \
-	"null},'min':1,'max':2,'paused':false,'pausing':{'scaleIn':true},'ready':null,'hpa':null,'reason':null}"
-#define FROZEN                                                                                                         \
-	"{'kind':'ScaledObject','namespace':'bank','name':'job','target':{},'paused':true,'reason':'paused\\nat "      \
-	"\\u001b[1m3'}"
+#define COLUMNS                                                                                                        \
+	"{'columnDefinitions':[{'name':'Name','priority':0},{'name':'Target','priority':0},{'name':'Min','priority':"  \
+	"0},"                                                                                                          \
+	"{'name':'Triggers','priority':1},{'name':'HPA','priority':1},{'name':'Reason','priority':0}],'rows':["
+#define ROW(namespace_, cells) "{'cells':[" cells "],'object':{'metadata':{'namespace':'" namespace_ "'}}}"
+#define WEB                    ROW("shop", "'web','Deployment/web',0,'redis','keda-hpa-web','active: the HPA scales'")
+#define API                    ROW("shop", "'api','Rollout/a',null,null,null,null")
+#define FROZEN                 ROW("bank", "'job','/',3,true,{},'paused\\nat \\u001b[1m3'")
 
-#define ORDERS                                                                                                         \
-	"{'kind':'ScaledJob','namespace':'shop','name':'orders','min':0,'max':10,'paused':false,'ready':'True','"      \
-	"active':'True','triggersTypes':'postgresql','strategy':'default',"                                            \
-	"'calculation':'max','jobs':{'running':7,'complete':20,'failed':1,'known':true,'trouble':null},'rule':'"       \
-	"create','reason':'creates 3 Jobs'}"
-#define MAILS                                                                                                          \
-	"{'kind':'ScaledJob','namespace':'shop','name':'mails','min':1,'max':2,'paused':true,'ready':null,'active':"   \
-	"null,'triggersTypes':null,'strategy':'eager','calculation':'max','jobs':null,'rule':null,'reason':'paused'}"
-
-static char *render(const char *quoted, size_t columns, const struct get_view *view)
+static json_t *table_of(const char *quoted)
 {
 	MEM_AUTO char *text = mem_dup(quoted);
-	struct asking_screen screen = { columns, 24 };
-	struct buf out = BUF_INIT(100000);
 	json_t *json;
 
 	for (char *c = text; *c; c++)
@@ -46,84 +32,77 @@ static char *render(const char *quoted, size_t columns, const struct get_view *v
 			*c = '"';
 	json = json_parse(text, strlen(text), NULL);
 	assert_non_null(json);
-	get_render(json, &screen, view, &out);
+	return json;
+}
+
+static void rendered(const char *quoted, size_t columns, bool wide, size_t count, const char *expected)
+{
+	struct asking_screen screen = { columns, 24 };
+	struct buf out = BUF_INIT(100000);
+	json_t *json = table_of(quoted);
+
+	assert_int_equal(get_render(json, &screen, wide, &out), count);
+	assert_string_equal(buf_text(&out), expected);
 	json_decref(json);
-	return buf_take(&out);
-}
-
-static void rendered_of(const char *kind, const char *quoted, size_t columns, bool wide, const char *expected)
-{
-	const struct get_view view = { .kind = kind, .wide = wide };
-	MEM_AUTO char *text = render(quoted, columns, &view);
-
-	assert_string_equal(text, expected);
-}
-
-static void rendered(const char *quoted, size_t columns, bool wide, const char *expected)
-{
-	rendered_of(NULL, quoted, columns, wide, expected);
+	buf_done(&out);
 }
 
 static void the_table(void **state)
 {
 	(void)state;
-	rendered("{'synced':true,'items':[" FROZEN "," API "," WEB "]}", 0, false,
-		"NAMESPACE  NAME  TARGET          MIN  MAX  CURRENT  DESIRED  READY  ACTIVE  PAUSED   REASON\n"
-		"bank       job   /               -    -    -        -        -      -       True     paused at  [1m3\n"
-		"shop       api   Rollout/a       1    2    -        -        -      -       ScaleIn\n"
-		"shop       web   Deployment/web  0    10   3        4        True   True    False    active: the HPA "
-		"scales\n");
-	rendered("{'synced':true,'items':[" WEB "]}", 90, false,
-		"NAMESPACE  NAME  TARGET          MIN  MAX  CURRENT  DESIRED  READY  ACTIVE  PAUSED  REASON\n"
-		"shop       web   Deployment/web  0    10   3        4        True   True    False   "
-		"activ\xE2\x80\xA6\n");
-	rendered("{'synced':true,'items':[" WEB "]}", 0, true,
-		"NAMESPACE  NAME  TARGET          MIN  MAX  CURRENT  DESIRED  READY  ACTIVE  PAUSED  FALLBACK  "
-		"TRIGGERS  HPA           RULE    REASON\n"
-		"shop       web   Deployment/web  0    10   3        4        True   True    False   False     redis   "
-		"  keda-hpa-web  active  active: the HPA scales\n");
-}
-
-#define JOBS_TABLE                                                                                                     \
-	"NAMESPACE  NAME    MIN  MAX  RUNNING  READY  ACTIVE  PAUSED  REASON\n"                                        \
-	"shop       mails   1    2    -        -      -       True    paused\n"                                        \
-	"shop       orders  0    10   7        True   True    False   creates 3 Jobs\n"
-
-static void a_table_for_each_kind(void **state)
-{
-	(void)state;
-	rendered("{'synced':true,'scaledJobs':{'synced':true,'trouble':null},'items':[" MAILS "," ORDERS "]}", 0, false,
-		JOBS_TABLE);
-	rendered("{'synced':true,'items':[" MAILS "," ORDERS "," WEB "]}", 0, false,
-		"NAMESPACE  NAME  TARGET          MIN  MAX  CURRENT  DESIRED  READY  ACTIVE  PAUSED  REASON\n"
-		"shop       web   Deployment/web  0    10   3        4        True   True    False   active: the HPA "
-		"scales\n"
-		"\n" JOBS_TABLE);
-	rendered("{'synced':true,'items':[" ORDERS "]}", 0, true,
-		"NAMESPACE  NAME    MIN  MAX  RUNNING  READY  ACTIVE  PAUSED  STRATEGY  COMPLETE  FAILED  TRIGGERS    "
-		"RULE    REASON\n"
-		"shop       orders  0    10   7        True   True    False   default   20        1       postgresql  "
-		"create  creates 3 Jobs\n");
-	/* What an answer has beside what was asked for is not shown. */
-	rendered_of("scaledjob", "{'synced':true,'items':[" MAILS "," ORDERS "," WEB "]}", 0, false, JOBS_TABLE);
-	rendered_of("scaledobject", "{'synced':true,'items':[" MAILS "]}", 0, false, "No ScaledObjects found.\n");
+	rendered(COLUMNS FROZEN "," API "," WEB "]}", 0, false, 3,
+		"NAMESPACE  NAME  TARGET          MIN  REASON\n"
+		"bank       job   /               3    paused at  [1m3\n"
+		"shop       api   Rollout/a       -\n"
+		"shop       web   Deployment/web  0    active: the HPA scales\n");
+	rendered(COLUMNS WEB "]}", 44, false, 1,
+		"NAMESPACE  NAME  TARGET          MIN  REASON\n"
+		"shop       web   Deployment/web  0    activ\xE2\x80\xA6\n");
+	rendered(COLUMNS WEB "]}", 0, true, 1,
+		"NAMESPACE  NAME  TARGET          MIN  TRIGGERS  HPA           REASON\n"
+		"shop       web   Deployment/web  0    redis     keda-hpa-web  active: the HPA scales\n");
 }
 
 static void nothing_to_list(void **state)
 {
 	(void)state;
-	rendered("{'synced':true,'items':[]}", 0, false, "No ScaledObjects or ScaledJobs found.\n");
-	rendered("{'synced':false}", 0, false,
-		"(kscaled has not read all objects yet)\nNo ScaledObjects or ScaledJobs found.\n");
-	rendered("{'items':'x'}", 0, false,
-		"(kscaled has not read all objects yet)\nNo ScaledObjects or ScaledJobs found.\n");
-	rendered("{'synced':true,'scaledJobs':{'synced':false,'trouble':null}}", 0, false,
-		"(kscaled has not read all ScaledJobs yet)\nNo ScaledObjects or ScaledJobs found.\n");
-	rendered_of("scaledjob",
-		"{'synced':false,'scaledJobs':{'synced':false,'trouble':'no such\\u001b[1mkind'},'items':[]}", 0, false,
-		"(kscaled cannot read ScaledJobs: no such [1mkind)\nNo ScaledJobs found.\n");
-	rendered_of("scaledobject", "{'synced':true,'scaledJobs':{'synced':false,'trouble':'no such kind'},'items':[]}",
-		0, false, "No ScaledObjects found.\n");
+	rendered(COLUMNS "]}", 0, false, 0, "");
+	rendered("{}", 0, false, 0, "");
+	rendered("{'rows':'x','columnDefinitions':3}", 0, false, 0, "");
+	rendered("{'rows':[3]}", 0, false, 1, "NAMESPACE\n\n");
+}
+
+/* Whoever answers may have more columns than a table here: the first ones are shown. */
+static void more_columns_than_there_is_room_for(void **state)
+{
+	struct asking_screen screen = { 0, 0 };
+	struct buf out = BUF_INIT(100000);
+	json_t *table = json_pack("{s:[], s:[{s:[]}]}", "columnDefinitions", "rows", "cells");
+
+	(void)state;
+	for (int i = 0; i < 40; i++)
+		json_array_append_new(json_object_get(table, "columnDefinitions"), json_pack("{s:s}", "name", "a"));
+	assert_int_equal(get_render(table, &screen, false, &out), 1);
+	assert_int_equal(strncmp(buf_text(&out), "NAMESPACE  A  A", 15), 0);
+	json_decref(table);
+	buf_done(&out);
+}
+
+static void one_below_the_other(void **state)
+{
+	struct asking_screen screen = { 0, 0 };
+	struct buf out = BUF_INIT(100000);
+	json_t *one = table_of("{'columnDefinitions':[{'name':'Name'}],'rows':[" ROW("a", "'b'") "]}");
+	json_t *none = table_of("{'columnDefinitions':[{'name':'Name'}],'rows':[]}");
+
+	(void)state;
+	get_render(one, &screen, false, &out);
+	get_render(none, &screen, false, &out);
+	get_render(one, &screen, false, &out);
+	assert_string_equal(buf_text(&out), "NAMESPACE  NAME\na          b\n\nNAMESPACE  NAME\na          b\n");
+	json_decref(one);
+	json_decref(none);
+	buf_done(&out);
 }
 
 static void kinds_by_name(void **state)
@@ -131,12 +110,14 @@ static void kinds_by_name(void **state)
 	static const struct {
 		const char *word, *kind;
 	} cases[] = {
-		{ "so", "scaledobject" },
-		{ "scaledobject", "scaledobject" },
-		{ "scaledobjects", "scaledobject" },
-		{ "sj", "scaledjob" },
-		{ "scaledjob", "scaledjob" },
-		{ "scaledjobs", "scaledjob" },
+		{ "so", "scaledobjectinsights" },
+		{ "soi", "scaledobjectinsights" },
+		{ "sji", "scaledjobinsights" },
+		{ "scaledobject", "scaledobjectinsights" },
+		{ "scaledobjects", "scaledobjectinsights" },
+		{ "sj", "scaledjobinsights" },
+		{ "scaledjob", "scaledjobinsights" },
+		{ "scaledjobs", "scaledjobinsights" },
 		{ "", NULL },
 		{ "s", NULL },
 		{ "sjs", NULL },
@@ -146,15 +127,34 @@ static void kinds_by_name(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const char *kind = asking_kind(cases[i].word);
+		const char *kind = asking_resource(cases[i].word);
 
 		if (!kind || !cases[i].kind ? kind != cases[i].kind : strcmp(kind, cases[i].kind) != 0)
 			fail_msg("%s is %s", cases[i].word, kind ? kind : "none");
 	}
 }
 
-/* Nobody listens on this port of a loopback address of its own. */
-#define NOBODY "127.255.255.254:9"
+static void paths(void **state)
+{
+	static const struct {
+		const char *namespace_, *name, *path;
+	} cases[] = {
+		{ NULL, NULL, "/apis/insight.kscaled.io/v1/scaledobjectinsights" },
+		{ "shop", NULL, "/apis/insight.kscaled.io/v1/namespaces/shop/scaledobjectinsights" },
+		{ "shop", "web", "/apis/insight.kscaled.io/v1/namespaces/shop/scaledobjectinsights/web" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		MEM_AUTO char *path = asking_path(ASKING_OBJECTS, cases[i].namespace_, cases[i].name);
+
+		assert_string_equal(path, cases[i].path);
+	}
+}
+
+/* Nobody answers there. */
+static const struct insightclient_ways nobody = { .usual_socket = "/nonexistent/insight.sock",
+	.usual_kubeconfig = "/nonexistent/kubeconfig" };
 
 static void usage(void **state)
 {
@@ -170,7 +170,10 @@ static void usage(void **state)
 		{ { "get", "--nonsense" }, 2 },
 		{ { "get", "-n" }, 2 },
 		{ { "get" }, 2 },
-		{ { "get", "--status-address", "nonsense" }, 2 },
+		{ { "get", "--status-address", "127.0.0.1:8080" }, 2 },
+		{ { "get", "--socket", "/nonexistent/i.sock" }, 2 },
+		{ { "get", "--kubeconfig=/nonexistent/k" }, 2 },
+		{ { "get", "--socket=/a", "--kubeconfig=/b" }, 2 },
 		{ { "get", "sj", "so" }, 2 },
 		{ { "get", "sj" }, 2 },
 		{ { "get", "-n", "shop", "sj" }, 2 },
@@ -185,7 +188,7 @@ static void usage(void **state)
 			snprintf(copies[argc], sizeof(copies[argc]), "%s", cases[i].arguments[argc]);
 			argv[argc] = copies[argc];
 		}
-		assert_int_equal(cli_get(argc, argv, NOBODY), cases[i].status);
+		assert_int_equal(cli_get(argc, argv, &nobody), cases[i].status);
 	}
 }
 
@@ -193,9 +196,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_table),
-		cmocka_unit_test(a_table_for_each_kind),
 		cmocka_unit_test(nothing_to_list),
+		cmocka_unit_test(more_columns_than_there_is_room_for),
+		cmocka_unit_test(one_below_the_other),
 		cmocka_unit_test(kinds_by_name),
+		cmocka_unit_test(paths),
 		cmocka_unit_test(usage),
 	};
 
