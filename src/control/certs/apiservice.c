@@ -20,9 +20,9 @@ struct apiservice {
 	struct keeper *keeper;
 	void (*on_change)(void *arg);
 	void *arg;
-	char *name, *namespace_, *service_name, *title;
+	char *name, *what, *namespace_, *service_name, *title;
 	int service_port;
-	bool own_ca, take_over;
+	bool own_ca, take_over, optional;
 
 	enum apiservice_points points;
 	char *service; /* "namespace/name" that it points to; NULL unless it exists */
@@ -92,7 +92,9 @@ static void set_trouble(struct apiservice *a, const char *text)
 	if (strcmp(a->trouble, text) == 0)
 		return;
 	snprintf(a->trouble, sizeof a->trouble, "%s", text);
-	if (text[0])
+	if (text[0] && a->optional)
+		log_info(a->title, "%s", text);
+	else if (text[0])
 		log_warn(a->title, "%s", text);
 }
 
@@ -102,9 +104,8 @@ static void explain(struct apiservice *a)
 
 	if (a->points == APISERVICE_MISSING)
 		snprintf(text, sizeof text,
-			"APIService %s does not exist, so nobody finds the external metrics: kscaled manifests | "
-			"kubectl apply -f -",
-			a->name);
+			"APIService %s does not exist, so nobody finds %s: kscaled manifests | kubectl apply -f -",
+			a->name, a->what);
 	else if (apiservice_foreign(a))
 		snprintf(text, sizeof text,
 			"APIService %s points to Service %s, not to %s/%s: it is not touched. When that server is "
@@ -255,6 +256,8 @@ struct apiservice *apiservice_new(struct kube *kube, const struct apiservice_con
 	a->on_change = on_change_fn;
 	a->arg = arg;
 	a->name = mem_dup(config->name);
+	a->what = mem_dup(config->what);
+	a->optional = config->optional;
 	a->namespace_ = mem_dup(config->namespace_);
 	a->service_name = mem_dup(config->service_name);
 	kept.title = a->title = mem_printf("APIService %s", config->name);
@@ -274,6 +277,7 @@ void apiservice_free(struct apiservice *a)
 	free(a->trusted);
 	free(a->bundle);
 	free(a->name);
+	free(a->what);
 	free(a->namespace_);
 	free(a->service_name);
 	free(a->title);

@@ -3,10 +3,9 @@
 #define CONTROL_CERTS_APISERVICE_H
 
 /*
- * APIService `v1beta1.external.metrics.k8s.io`, by which the API server finds us: watched by name.
- * While it points to our Service, the leader keeps our CA in its caBundle, under its
- * resourceVersion. One that points to another Service is left alone, and whose it is is told,
- * unless we are told to take it over.
+ * One of our APIServices, by which the API server finds us: watched by name. While it points to our
+ * Service, the leader keeps our CA in its caBundle, under its resourceVersion. One that points to
+ * another Service is left alone, and whose it is is told, unless we are told to take it over.
  */
 
 #include <stdbool.h>
@@ -20,6 +19,8 @@ enum apiservice_points { APISERVICE_UNKNOWN, APISERVICE_MISSING, APISERVICE_TO_U
 
 struct apiservice_config {
 	const char *name;
+	const char *what; /* that nobody finds without it, for people */
+	bool optional;    /* where it is missing, or another's, that is worth a word and no warning */
 	const char *namespace_, *service_name; /* our Service */
 	int service_port;                      /* of it; written only when an APIService is taken over */
 	bool own_ca;                           /* apiservice_set_bundle will be called: nothing is written before */

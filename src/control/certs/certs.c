@@ -33,7 +33,7 @@ struct certs {
 	char *names[NAMES + 1];  /* of the serving certificate; NULL-terminated */
 	struct certfiles *files; /* one of these two */
 	struct certsecret *secret;
-	struct apiservice *apiservice;
+	struct apiservice *apiservice, *insight;
 	struct webhookconfig *webhookconfig; /* NULL: there is none */
 
 	char *served_cert, *served_ca; /* what the TLS server has from the Secret; NULL: nothing yet */
@@ -152,6 +152,7 @@ static void pass_on_bundle(struct certs *c)
 	if (!bundle)
 		return;
 	apiservice_set_bundle(c->apiservice, bundle);
+	apiservice_set_bundle(c->insight, bundle);
 	if (c->webhookconfig)
 		webhookconfig_set_bundle(c->webhookconfig, bundle);
 }
@@ -207,6 +208,7 @@ void certs_set_leading(struct certs *c, bool leading)
 	if (c->secret)
 		certsecret_set_leading(c->secret, leading);
 	apiservice_set_leading(c->apiservice, leading);
+	apiservice_set_leading(c->insight, leading);
 	if (c->webhookconfig)
 		webhookconfig_set_leading(c->webhookconfig, leading);
 }
@@ -251,10 +253,16 @@ static bool has_files(const struct certs_config *config)
 	return config->cert_file && config->cert_file[0];
 }
 
-static void start_apiservice(struct certs *c, const struct certs_config *config)
+static void on_insight(void *arg)
+{
+	(void)arg; /* nothing follows from it */
+}
+
+static void start_apiservices(struct certs *c, const struct certs_config *config)
 {
 	struct apiservice_config own = {
 		.name = CERTS_APISERVICE,
+		.what = "the external metrics",
 		.namespace_ = config->namespace_,
 		.service_name = config->service_name,
 		.service_port = config->service_port > 0 ? config->service_port : 443,
@@ -263,6 +271,10 @@ static void start_apiservice(struct certs *c, const struct certs_config *config)
 	};
 
 	c->apiservice = apiservice_new(c->kube, &own, on_apiservice, c);
+	own.name = CERTS_INSIGHT;
+	own.what = "the insight API (kubectl get scaledobjectinsights)";
+	own.optional = true;
+	c->insight = apiservice_new(c->kube, &own, on_insight, c);
 }
 
 static void start_webhookconfig(struct certs *c, const struct certs_config *config)
@@ -312,7 +324,7 @@ struct certs *certs_new(struct kube *kube, struct tls_server *tls, const struct 
 		start_webhookconfig(c, config);
 	if (!c->files)
 		start_secret(c, config);
-	start_apiservice(c, config);
+	start_apiservices(c, config);
 	return c;
 }
 
@@ -323,6 +335,7 @@ void certs_free(struct certs *c)
 	certfiles_free(c->files);
 	certsecret_free(c->secret);
 	apiservice_free(c->apiservice);
+	apiservice_free(c->insight);
 	webhookconfig_free(c->webhookconfig);
 	loop_timer_done(&c->timer);
 	for (int i = 0; i < NAMES; i++)

@@ -7,9 +7,10 @@
  * (10 years, good for the names of our Service alone) and serving certificate (1 year, renewed when
  * a third of its life is left) kept in Secret `kscaled-certs` of the own namespace, shared by all
  * replicas and swapped in place, by a new CA when those who ask us trust it; and the `caBundle` of
- * the APIService, injected by the leader under conflict retry, never into an APIService that points
- * to somebody else's Service unless told to; and that of our ValidatingWebhookConfiguration, with
- * the path that it asks at (control/certs/webhookconfig).
+ * the APIServices, injected by the leader under conflict retry, never into an APIService that
+ * points to somebody else's Service unless told to; and that of our ValidatingWebhookConfiguration,
+ * with the path that it asks at (control/certs/webhookconfig). What the APIService of the metrics
+ * says decides who may lead and what is well; that of the insight API may as well be missing.
  */
 
 #include <stdbool.h>
@@ -24,6 +25,7 @@ struct certs;
 
 #define CERTS_SECRET     "kscaled-certs"
 #define CERTS_APISERVICE "v1beta1.external.metrics.k8s.io"
+#define CERTS_INSIGHT    "v1.insight.kscaled.io" /* the other one */
 #define CERTS_WEBHOOKS   "kscaled-admission"
 
 struct certs_config {

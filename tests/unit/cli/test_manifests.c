@@ -170,6 +170,8 @@ static void in_the_cluster(void **state)
 	assert_text(&p, "APIService", "v1beta1.external.metrics.k8s.io", "spec|service|name", "metrics");
 	assert_text(&p, "APIService", "v1beta1.external.metrics.k8s.io", "spec|service|namespace", "scaling");
 	assert_text(&p, "APIService", "v1beta1.external.metrics.k8s.io", "spec|service|port", "443");
+	assert_text(&p, "APIService", "v1.insight.kscaled.io", "spec|service|name", "metrics");
+	assert_text(&p, "APIService", "v1.insight.kscaled.io", "spec|service|namespace", "scaling");
 	assert_text(&p, "Deployment", "kscaled", "metadata|namespace", "scaling");
 	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|image", "example.com/k:7");
 	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|1", "--service-name=metrics");
@@ -192,6 +194,7 @@ static void on_a_host_with_a_name(void **state)
 	assert_text(&p, "Service", "kscaled", "spec|ports|0|name", "https");
 	assert_text(&p, "Service", "kscaled", "spec|ports|0|port", "9443");
 	assert_text(&p, "APIService", "v1beta1.external.metrics.k8s.io", "spec|service|port", "9443");
+	assert_text(&p, "APIService", "v1.insight.kscaled.io", "spec|service|port", "9443");
 	assert_false(has(&p, "Deployment"));
 	assert_false(has(&p, "EndpointSlice"));
 	assert_false(has(&p, "Endpoints"));
@@ -234,17 +237,46 @@ static void on_a_host_with_an_address(void **state)
 }
 
 /* kscaled injects the bundle: an applied field would take it away again. */
-static void the_apiservice_leaves_trust_to_kscaled(void **state)
+static void the_apiservices_leave_trust_to_kscaled(void **state)
 {
+	static const char *const names[] = { "v1beta1.external.metrics.k8s.io", "v1.insight.kscaled.io" };
 	struct printed p;
 
 	(void)state;
 	EACH_VARIANT(p)
 	{
-		yaml_document_t *doc = yamldocs_find(&p.docs, "APIService", "v1beta1.external.metrics.k8s.io");
+		for (size_t i = 0; i < 2; i++) {
+			yaml_document_t *doc = yamldocs_find(&p.docs, "APIService", names[i]);
 
-		assert_null(yamldocs_node(doc, "spec|caBundle"));
-		assert_null(yamldocs_node(doc, "spec|insecureSkipTLSVerify"));
+			assert_non_null(doc);
+			assert_null(yamldocs_node(doc, "spec|caBundle"));
+			assert_null(yamldocs_node(doc, "spec|insecureSkipTLSVerify"));
+		}
+	}
+}
+
+/* Who may look at a namespace may read the insight API there. */
+static void the_insight_api_is_read_by_who_may_look(void **state)
+{
+	static const char *const roles[] = { "view", "edit", "admin" };
+	struct printed p;
+
+	(void)state;
+	EACH_VARIANT(p)
+	{
+		yaml_document_t *role = yamldocs_find(&p.docs, "ClusterRole", "kscaled-insight-reader");
+
+		assert_non_null(role);
+		for (size_t i = 0; i < 3; i++) {
+			char label[128];
+
+			snprintf(label, sizeof(label), "metadata|labels|rbac.authorization.k8s.io/aggregate-to-%s",
+				roles[i]);
+			assert_string_equal(yamldocs_text(role, label), "true");
+		}
+		assert_string_equal(yamldocs_text(role, "rules|0|apiGroups|0"), "insight.kscaled.io");
+		assert_string_equal(yamldocs_text(role, "rules|0|resources|0"), "scaledobjectinsights");
+		assert_string_equal(yamldocs_text(role, "rules|0|resources|1"), "scaledjobinsights");
 	}
 }
 
@@ -383,7 +415,7 @@ static void check_rule(const struct rule *r)
 static void limited_rights_are_roles(void **state)
 {
 	static const char *const cluster_wide[] = { "kscaled", "kscaled-scale-targets",
-		"kscaled-scale-targets-rollouts", "kscaled-external-metrics-reader", NULL };
+		"kscaled-scale-targets-rollouts", "kscaled-external-metrics-reader", "kscaled-insight-reader", NULL };
 	const struct manifests_params params = { .watch_namespaces = "first,second", .service_account_tokens = true };
 	size_t roles = 0;
 	struct printed p;
@@ -895,7 +927,8 @@ int main(void)
 		cmocka_unit_test(in_the_cluster),
 		cmocka_unit_test(on_a_host_with_a_name),
 		cmocka_unit_test(on_a_host_with_an_address),
-		cmocka_unit_test(the_apiservice_leaves_trust_to_kscaled),
+		cmocka_unit_test(the_apiservices_leave_trust_to_kscaled),
+		cmocka_unit_test(the_insight_api_is_read_by_who_may_look),
 		cmocka_unit_test(namespaces_of_kubernetes_are_not_created),
 		cmocka_unit_test(rights_follow_the_watched_namespaces),
 		cmocka_unit_test(rights_are_few),

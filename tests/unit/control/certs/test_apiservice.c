@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -195,7 +196,7 @@ static void one_that_may_not_be_read_does_not_block(void **state)
 	certs_start(true);
 	assert_int_equal(t.told, 1);
 	assert_string_equal(t.who, "-");
-	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "cannot be watched"), 1);
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "cannot be watched"), 2); /* of each */
 }
 
 static void one_that_cannot_be_read_now_is_not_known(void **state)
@@ -208,6 +209,79 @@ static void one_that_cannot_be_read_now_is_not_known(void **state)
 	fake_advance(5000);
 	assert_int_equal(t.told, 1);
 	assert_string_equal(t.who, "keda/x");
+}
+
+/* ---- The other one: of the insight API ---- */
+
+#define INSIGHT APISERVICES "/v1.insight.kscaled.io"
+
+static void put_insight(const char *service)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		"{\"spec\":{\"group\":\"insight.kscaled.io\",\"service\":{\"namespace\":\"kscaled\",\"name\":\"%s\","
+		"\"port\":443}}}",
+		service);
+	fake_put(INSIGHT, text);
+}
+
+static void both_get_the_bundle(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	put_insight("kscaled");
+	certs_start(true);
+	assert_bundle_is_the_ca();
+	assert_non_null(fake_text(INSIGHT, "spec", "caBundle"));
+	assert_string_equal(fake_text(INSIGHT, "spec", "caBundle"), fake_text(APISERVICE, "spec", "caBundle"));
+	assert_int_equal(fake_count(KUBE_MERGE_PATCH, INSIGHT), 1);
+	assert_null(certs_trouble(t.certs));
+}
+
+static void only_the_leader_writes_into_it(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	put_insight("kscaled");
+	certs_start(false);
+	fake_advance(1000);
+	assert_int_equal(fake_count(FAKE_ANY, INSIGHT), 0);
+	certs_set_leading(t.certs, true);
+	fake_advance(100);
+	assert_int_equal(fake_count(KUBE_MERGE_PATCH, INSIGHT), 1);
+}
+
+static void without_it_nothing_is_wrong(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	certs_start(true);
+	fake_advance(60000);
+	assert_null(certs_trouble(t.certs));
+	assert_int_equal(t.told, 1);
+	assert_string_equal(t.who, "-");
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, ""), 0);
+	assert_int_equal(fake_logged_at(LOG_LEVEL_INFO, "APIService v1.insight.kscaled.io does not exist"), 1);
+	assert_int_equal(fake_count(FAKE_ANY, INSIGHT), 0);
+	/* It comes later. */
+	put_insight("kscaled");
+	fake_advance(100);
+	assert_int_equal(fake_count(KUBE_MERGE_PATCH, INSIGHT), 1);
+}
+
+static void somebody_elses_keeps_nobody_from_leading(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	put_insight("other");
+	certs_start(true);
+	assert_int_equal(t.told, 1);
+	assert_string_equal(t.who, "-");
+	assert_null(certs_trouble(t.certs));
+	assert_int_equal(fake_count(FAKE_ANY, INSIGHT), 0);
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, ""), 0);
+	assert_int_equal(fake_logged_at(LOG_LEVEL_INFO, "points to Service kscaled/other"), 1);
 }
 
 int main(void)
@@ -225,6 +299,10 @@ int main(void)
 		T(a_missing_one_is_told_and_found_later),
 		T(one_that_may_not_be_read_does_not_block),
 		T(one_that_cannot_be_read_now_is_not_known),
+		T(both_get_the_bundle),
+		T(only_the_leader_writes_into_it),
+		T(without_it_nothing_is_wrong),
+		T(somebody_elses_keeps_nobody_from_leading),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
