@@ -137,7 +137,7 @@ def check_openapi(cluster):
     """Over the whole session the API server must have had nothing to say against our OpenAPI documents, but that kscaled was not there at times."""
     away = re.compile(r"503|502|connection refused|EOF|reset by peer|context (?:canceled|deadline exceeded)|certificate|not reachable|no such host|timeout|ServiceUnavailable|could not get list of group versions", re.I)
     log = cluster.component_log("kube-apiserver").read_text(errors="replace")
-    against = [line for line in log.splitlines() if "external.metrics.k8s.io" in line and "openapi" in line.lower() and re.match(r"[EW]\d{4}", line) and not away.search(line)]
+    against = [line for line in log.splitlines() if ("external.metrics.k8s.io" in line or "insight.kscaled.io" in line) and "openapi" in line.lower() and re.match(r"[EW]\d{4}", line) and not away.search(line)]
     assert not against, "\n".join(against[:20])
 
 

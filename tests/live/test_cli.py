@@ -9,7 +9,7 @@ from rig.daemon import run
 from rig.process import free_port
 from rig.waiting import eventually
 
-OPTIONS = ("kubeconfig namespace watch-namespace bind-address secure-port status-address service-name tls-cert-file tls-private-key-file leader-elect lease-name lease-duration "
+OPTIONS = ("kubeconfig namespace watch-namespace bind-address secure-port status-address insight-socket insight-socket-group service-name tls-cert-file tls-private-key-file leader-elect lease-name lease-duration "
            "renew-deadline retry-period identity state-dir keda-namespace take-over allow-local-sources sandbox metrics-max-age metrics-deadline log-level log-format config").split()
 
 

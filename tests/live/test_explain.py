@@ -7,16 +7,12 @@ import subprocess
 import pytest
 
 from rig.daemon import program, run
-from rig.process import free_port
+from rig.process import free_port, free_socket
 from rig.waiting import eventually
 
 
-def ask(kscaled, *arguments):
-    return run(*arguments, f"--status-address=127.0.0.1:{kscaled.status_port}")
-
-
 def explained(kscaled, stage, name="worker"):
-    done = ask(kscaled, "explain", f"{stage.namespace}/{name}", "-o", "json")
+    done = kscaled.tell("explain", f"{stage.namespace}/{name}", "-o", "json")
     assert done.returncode == 0, done
     return json.loads(done.stdout)
 
@@ -45,7 +41,7 @@ def test_the_story_of_an_object(kscaled, stage):
     # Somebody else.
     stage.cluster.kubectl("-n", stage.namespace, "scale", "deployment/worker", "--replicas=2")
     eventually(lambda: any("kubectl" in change["who"] for change in explained(kscaled, stage)["changes"]))
-    text = ask(kscaled, "explain", f"{stage.namespace}/worker")
+    text = kscaled.tell("explain", f"{stage.namespace}/worker")
     assert text.returncode == 0 and text.stderr == ""
     for part in ("Deployment worker", "keda-hpa-worker: 1 to 3", "TooManyReplicas", "(this process)", f"s0-redis-{stage.jobs}", "kubectl", "CHANGED", "DECIDED"):
         assert part in text.stdout, text.stdout
@@ -79,7 +75,7 @@ def test_fits_a_terminal(kscaled, stage):
     eventually(lambda: stage.replicas() == 3)
     for columns, rows in ((80, 24), (60, 30)):
         for command in (("explain", f"{stage.namespace}/worker"), ("get",)):
-            lines = on_terminal(program(), *command, f"--status-address=127.0.0.1:{kscaled.status_port}", columns=columns, rows=rows)
+            lines = on_terminal(program(), *command, f"--socket={kscaled.socket}", columns=columns, rows=rows)
             assert lines and (command[0] == "get" or len(lines) < rows), lines
             if command[0] == "explain":
                 assert max(map(len, lines)) <= max(columns, 80), lines
@@ -104,16 +100,17 @@ def test_what_is_wrong_is_told(kscaled, stage, start_redis):
 def test_the_list(kscaled, stage):
     stage.deployment("a", replicas=0)
     stage.ready_scaledobject("a", metadata={"annotations": {"autoscaling.keda.sh/paused": "true"}})
-    done = ask(kscaled, "get", "-n", stage.namespace)
+    done = kscaled.tell("get", "-n", stage.namespace)
     assert done.returncode == 0
     heading, row = done.stdout.splitlines()
     assert heading.split() == "NAMESPACE NAME TARGET MIN MAX CURRENT DESIRED READY ACTIVE PAUSED REASON".split()
     assert row.split()[:3] == [stage.namespace, "a", "Deployment/a"] and "True" in row
-    (item,) = json.loads(ask(kscaled, "get", "-n", stage.namespace, "-o", "json").stdout)["items"]
-    assert item["paused"] is True and item["namespace"] == stage.namespace and "paused" in item["reason"]
-    everything = ask(kscaled, "get", "-A", "-o", "wide").stdout
+    (item,) = json.loads(kscaled.tell("get", "-n", stage.namespace, "-o", "json").stdout)["items"]
+    assert item["kind"] == "ScaledObjectInsight" and item["metadata"]["namespace"] == stage.namespace
+    assert item["summary"]["paused"] is True and "paused" in item["summary"]["reason"]
+    everything = kscaled.tell("get", "-A", "-o", "wide").stdout
     assert stage.namespace in everything and "TRIGGERS" in everything
-    assert ask(kscaled, "get", "-n", "no-such-namespace").stdout == "No ScaledObjects or ScaledJobs found.\n"
+    assert kscaled.tell("get", "-n", "no-such-namespace").stdout == "No ScaledObjects or ScaledJobs found.\n"
 
 
 def test_a_scaledjob(kscaled, job_stage):
@@ -122,33 +119,35 @@ def test_a_scaledjob(kscaled, job_stage):
     stage.ready_scaledjob(template=stage.job_template(manner="stays"), maxReplicaCount=3)
     stage.give(7)
     eventually(lambda: len(stage.running()) == 3)
-    heading, row = eventually(lambda: " 3 " in (told := ask(kscaled, "get", "-n", stage.namespace, "sj")).stdout and told.stdout.splitlines())
+    heading, row = eventually(lambda: " 3 " in (told := kscaled.tell("get", "-n", stage.namespace, "sj")).stdout and told.stdout.splitlines())
     assert heading.split() == "NAMESPACE NAME MIN MAX RUNNING READY ACTIVE PAUSED REASON".split()
     assert row.split()[:5] == [stage.namespace, "worker", "0", "3", "3"]
-    assert ask(kscaled, "get", "-n", stage.namespace, "so").stdout == "No ScaledObjects found.\n"
-    told = eventually(lambda: "\nDecision  at-max: " in (text := ask(kscaled, "explain", path).stdout) and text)
+    assert kscaled.tell("get", "-n", stage.namespace, "so").stdout == "No ScaledObjects found.\n"
+    told = eventually(lambda: "\nDecision  at-max: " in (text := kscaled.tell("explain", path).stdout) and text)
     assert told.startswith(f"Object    ScaledJob {path}   Ready=True Active=True Paused=False\nJobs      3 running, 0 complete, 0 failed; 0 to 3; strategy default\n"), told
     created = told.split("\nCREATED")[1].splitlines()[1].split()
     assert created[1:3] == ["3", "3"] and stage.another_list("worker") in told, told
     stage.deployment(replicas=0)
     stage.cluster.custom.create_namespaced_custom_object("keda.sh", "v1alpha1", stage.namespace, "scaledobjects", {
         "apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": {"name": "worker"}, "spec": {"scaleTargetRef": {"name": "worker"}, "triggers": [stage.list_trigger("other")]}})
-    told = eventually(lambda: "Deployment worker" in (text := ask(kscaled, "explain", path).stdout) and text)
+    told = eventually(lambda: "Deployment worker" in (text := kscaled.tell("explain", path).stdout) and text)
     assert f"\nAlso      there is a ScaledJob of this name, too: `kscaled explain sj {path}`\n" in told
-    assert ask(kscaled, "explain", "sj", path).stdout.startswith(f"Object    ScaledJob {path} ")
-    assert "CURRENT" in (both := ask(kscaled, "get", "-n", stage.namespace).stdout) and "RUNNING" in both and "\n\n" in both
+    assert kscaled.tell("explain", "sj", path).stdout.startswith(f"Object    ScaledJob {path} ")
+    assert "CURRENT" in (both := kscaled.tell("get", "-n", stage.namespace).stdout) and "RUNNING" in both and "\n\n" in both
 
 
 def test_unknown_and_unreachable(kscaled, stage):
     stage.deployment()
     stage.ready_scaledobject()
-    done = ask(kscaled, "explain", f"{stage.namespace}/wroker")
-    assert done.returncode == 1 and f"near it: {stage.namespace}/worker" in done.stderr and done.stdout == ""
-    done = ask(kscaled, "explain", "no-such-namespace/nothing-like-it")
-    assert done.returncode == 1 and "there are some in " in done.stderr
+    done = kscaled.tell("explain", f"{stage.namespace}/wroker")
+    assert done.returncode == 1 and "near it: worker" in done.stderr and done.stdout == ""
+    done = kscaled.tell("explain", "no-such-namespace/nothing-like-it")
+    assert done.returncode == 1 and "nor any other in this namespace" in done.stderr
     for command in (("get",), ("explain", "a/b")):
-        done = run(*command, f"--status-address=127.0.0.1:{free_port()}")
+        done = run(*command, f"--socket={free_socket()}")
         assert done.returncode == 2 and "no kscaled can be reached" in done.stderr and done.stdout == ""
+        done = run(*command, f"--status-address=127.0.0.1:{kscaled.status_port}")
+        assert done.returncode == 2 and "--status-address is gone" in done.stderr and "--socket" in done.stderr and done.stdout == ""
 
 
 def test_a_standby_says_so(launch, stage):
@@ -159,5 +158,5 @@ def test_a_standby_says_so(launch, stage):
     told = eventually(lambda: explained(standby, stage)["leader"]["holder"] and explained(standby, stage))
     assert told["leader"]["leading"] is False and told["decision"] is None and told["leader"]["whyNot"]
     assert told["leader"]["holder"] == explained(leader, stage)["leader"]["holder"]
-    text = ask(standby, "explain", f"{stage.namespace}/worker").stdout
+    text = standby.tell("explain", f"{stage.namespace}/worker").stdout
     assert "this process stands by" in text

@@ -119,11 +119,11 @@ def test_nowhere(launch, stage, credentials, tmp_path, start_redis, cluster):
             "statuses": json.dumps([item.get("status") for item in cluster.request(f"/apis/{GROUP}/{VERSION}/namespaces/{n}/triggerauthentications").json["items"]]),
             "hpas": cluster.request(f"/apis/autoscaling/v2/namespaces/{n}/horizontalpodautoscalers").text,
             "leases": cluster.request("/apis/coordination.k8s.io/v1/namespaces/kscaled/leases").text,
-            "get": run("get", "--status-address", f"127.0.0.1:{daemon.status_port}", "-n", n).stdout,
+            "get": daemon.tell("get", "-n", n).stdout,
             "command line": pathlib.Path(f"/proc/{daemon.pid}/cmdline").read_bytes().decode(),
             **{f"metric of {name}": text for name, text in answers.items()},
-            **{f"explain {name}": run("explain", "--status-address", f"127.0.0.1:{daemon.status_port}", "-o", "json", f"{n}/{name}").stdout for name in objects},
-            **{f"explain {name} as text": run("explain", "--status-address", f"127.0.0.1:{daemon.status_port}", f"{n}/{name}").stdout for name in objects},
+            **{f"explain {name}": daemon.tell("explain", "-o", "json", f"{n}/{name}").stdout for name in objects},
+            **{f"explain {name} as text": daemon.tell("explain", f"{n}/{name}").stdout for name in objects},
             **{f"state {path.name}": path.read_text(errors="replace") for path in daemon.state_dir.rglob("*") if path.is_file()},
         }
         daemon.term()

@@ -405,7 +405,7 @@ def test_nonsense(kscaled, stage):
 
 def explained(kscaled, stage):
     """What kscaled says of the push of the first trigger."""
-    done = run("explain", f"{stage.namespace}/worker", "-o", "json", f"--status-address=127.0.0.1:{kscaled.status_port}")
+    done = kscaled.tell("explain", f"{stage.namespace}/worker", "-o", "json")
     assert done.returncode == 0, done
     return json.loads(done.stdout)["triggers"][0]["push"]
 

@@ -5,7 +5,6 @@ import time
 
 import pytest
 
-from rig.daemon import run
 from rig.process import free_port
 from rig.redis_server import RedisServer
 from rig.waiting import after, eventually, throughout, timed
@@ -42,7 +41,7 @@ def push(stage, server, name="worker", count=1):
 
 def explained(daemon, stage, name="worker"):
     """What kscaled says of the push of the first trigger."""
-    done = run("explain", f"{stage.namespace}/{name}", "-o", "json", f"--status-address=127.0.0.1:{daemon.status_port}")
+    done = daemon.tell("explain", f"{stage.namespace}/{name}", "-o", "json")
     assert done.returncode == 0, done
     return json.loads(done.stdout)["triggers"][0]["push"]
 

@@ -170,7 +170,7 @@ def test_push(kscaled, job_stage, record, notifying):
     stage.ready_scaledjob(pollingInterval=30, template=stage.job_template(STAYS), triggers=[stage.list_trigger(address=notifying.address, notify="auto")])
 
     def push_is_on():
-        done = run("explain", "sj", f"{stage.namespace}/worker", "-o", "json", f"--status-address=127.0.0.1:{kscaled.status_port}")
+        done = kscaled.tell("explain", "sj", f"{stage.namespace}/worker", "-o", "json")
         assert done.returncode == 0, done
         assert json.loads(done.stdout)["triggers"][0]["push"]["state"] == "on", done.stdout
         return True

@@ -9,12 +9,8 @@ from rig.stage import Stage
 from rig.waiting import eventually
 
 
-def ask(kscaled, *arguments):
-    return run(*arguments, f"--status-address=127.0.0.1:{kscaled.status_port}")
-
-
 def explained(kscaled, stage, name="worker", kind="sj"):
-    done = ask(kscaled, "explain", kind, f"{stage.namespace}/{name}", "-o", "json")
+    done = kscaled.tell("explain", kind, f"{stage.namespace}/{name}", "-o", "json")
     assert done.returncode == 0, done
     return json.loads(done.stdout)
 
@@ -45,7 +41,7 @@ def test_the_story_of_an_object(kscaled, job_stage, record):
     stage.end_pods(count=1)
     stage.take_all()
     eventually(lambda: explained(kscaled, stage)["jobs"]["complete"] == 1)
-    text = ask(kscaled, "explain", f"{stage.namespace}/worker")
+    text = kscaled.tell("explain", f"{stage.namespace}/worker")
     assert text.returncode == 0 and text.stderr == ""
     for part in ("ScaledJob", f"{stage.namespace}/worker", f"s0-redis-{stage.another_list('worker')}", "DECIDED"):
         assert part in text.stdout, text.stdout
@@ -60,16 +56,16 @@ def test_two_kinds_of_one_name(kscaled, job_stage):
     stage.ready_scaledjob(template=stage.job_template(STAYS))
     name = f"{stage.namespace}/worker"
     for words, kind in ((["so"], "ScaledObject"), (["scaledobject"], "ScaledObject"), (["sj"], "ScaledJob"), (["scaledjob"], "ScaledJob"), ([], "ScaledObject")):
-        done = ask(kscaled, "explain", *words, name, "-o", "json")
+        done = kscaled.tell("explain", *words, name, "-o", "json")
         assert done.returncode == 0 and json.loads(done.stdout)["kind"] == kind, (words, done)
-    text = ask(kscaled, "explain", name)
+    text = kscaled.tell("explain", name)
     assert "ScaledJob" in text.stdout + text.stderr
-    listed = json.loads(ask(kscaled, "get", "-n", stage.namespace, "-o", "json").stdout)["items"]
-    assert sorted(item["kind"] for item in listed) == ["ScaledJob", "ScaledObject"]
+    listed = json.loads(kscaled.tell("get", "-n", stage.namespace, "-o", "json").stdout)["items"]
+    assert sorted(item["summary"]["kind"] for item in listed) == ["ScaledJob", "ScaledObject"]
     for word, kind in (("so", "ScaledObject"), ("sj", "ScaledJob")):
-        (item,) = json.loads(ask(kscaled, "get", word, "-n", stage.namespace, "-o", "json").stdout)["items"]
-        assert item["kind"] == kind
-    table = ask(kscaled, "get", "sj", "-n", stage.namespace).stdout
+        (item,) = json.loads(kscaled.tell("get", word, "-n", stage.namespace, "-o", "json").stdout)["items"]
+        assert item["kind"] == f"{kind}Insight"
+    table = kscaled.tell("get", "sj", "-n", stage.namespace).stdout
     assert stage.namespace in table and "worker" in table
     # The metric of the ScaledObject is its own, whatever the ScaledJob has in its queue.
     stage.give(7)
@@ -82,9 +78,9 @@ def test_two_kinds_of_one_name(kscaled, job_stage):
 
 def test_unknown_names(kscaled, job_stage):
     job_stage.ready_scaledjob()
-    done = ask(kscaled, "explain", "sj", f"{job_stage.namespace}/wroker")
-    assert done.returncode == 1 and f"{job_stage.namespace}/worker" in done.stderr and done.stdout == ""
-    done = ask(kscaled, "explain", "so", f"{job_stage.namespace}/worker")
+    done = kscaled.tell("explain", "sj", f"{job_stage.namespace}/wroker")
+    assert done.returncode == 1 and "near it: worker" in done.stderr and done.stdout == ""
+    done = kscaled.tell("explain", "so", f"{job_stage.namespace}/worker")
     assert done.returncode == 1 and done.stdout == ""
 
 

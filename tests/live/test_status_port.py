@@ -21,7 +21,7 @@ def test_probes(kscaled):
 
 
 def test_nothing_else_is_there(kscaled, stage):
-    for path in ("/", "/apis", stage.path(), "/version", "/openapi/v2", "/debug/pprof"):
+    for path in ("/", "/apis", stage.path(), "/version", "/openapi/v2", "/debug/pprof", "/objects", "/explain/default/worker", "/apis/insight.kscaled.io/v1/scaledobjectinsights"):
         assert kscaled.status(path).status == 404
 
 

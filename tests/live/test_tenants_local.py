@@ -85,7 +85,7 @@ def test_unix_sockets_are_not_there(launch, stage, path, option):
 
 def test_never_metadata_nor_own_ports(kscaled, stage, source):
     """Also where local sources are allowed: at once, not after a time-out, and behind a redirect."""
-    own = f"http://127.0.0.1:{kscaled.status_port}/objects"
+    own = f"http://127.0.0.1:{kscaled.status_port}/metrics"
     urls = {
         "metadata": "http://169.254.169.254/latest/meta-data/", "metadata-mapped": "http://[::ffff:169.254.169.254]/", "redirected": f"{source.url}/redirect?to=http://169.254.169.254/",
         "own": own, "own-redirected": f"{source.url}/redirect?to={own}", "own-by-name": own.replace("127.0.0.1", "localhost"),

@@ -6,7 +6,6 @@ import threading
 import pytest
 
 from rig import pki, scripted
-from rig.daemon import run
 from rig.http_source import HttpSource
 from rig.waiting import eventually
 
@@ -72,7 +71,7 @@ def test_a_shared_server(kscaled, module_stage, stage, source, hang):
     assert hang.held == 8
     assert source.open <= 10
     # An hour is shortened, and that is said.
-    said = json.loads(run("explain", f"{stage.namespace}/hostile", "-o", "json", f"--status-address=127.0.0.1:{kscaled.status_port}").stdout)
+    said = json.loads(kscaled.tell("explain", f"{stage.namespace}/hostile", "-o", "json").stdout)
     assert said["triggers"][0]["shortened"] == "timeout 1h is more than the longest, 2m, which is used", said["triggers"][0]
 
 

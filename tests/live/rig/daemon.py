@@ -13,10 +13,11 @@ import urllib3
 import yaml
 
 from .cluster import Answer
-from .process import Process, free_port
+from .process import Process, free_port, free_socket
 from .waiting import eventually
 
 APISERVICE = "v1beta1.external.metrics.k8s.io"
+INSIGHT = "v1.insight.kscaled.io"
 WEBHOOKS = "kscaled-admission"
 WEBHOOK_CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 COMPLAINTS = re.compile(r"AddressSanitizer|LeakSanitizer|runtime error:|UndefinedBehaviorSanitizer|double free|free\(\): |malloc\(\): |Assertion .* failed|\[(?:err|warn)\] (?:event|evhttp|bufferevent)")
@@ -106,11 +107,11 @@ class Installation:
 
         eventually(is_judging)
 
-    def apiservice(self):
-        return self.cluster.registration.read_api_service(APISERVICE)
+    def apiservice(self, name=APISERVICE):
+        return self.cluster.registration.read_api_service(name)
 
-    def available(self):
-        conditions = {c.type: c.status for c in self.apiservice().status.conditions or []}
+    def available(self, name=APISERVICE):
+        conditions = {c.type: c.status for c in self.apiservice(name).status.conditions or []}
         return conditions.get("Available") == "True"
 
     def ca_pem(self):
@@ -135,6 +136,7 @@ class Daemon(Process):
         self.installation = installation
         self.port = port or installation.port
         self.status_port = free_port()
+        self.socket = free_socket()
         self.state_dir = pathlib.Path(directory) / f"{name}.state"
         self.state_dir.mkdir(exist_ok=True)
         self.expected_end = False
@@ -145,6 +147,7 @@ class Daemon(Process):
             "allow-local-sources": "true",
             "secure-port": self.port,
             "status-address": f"127.0.0.1:{self.status_port}",
+            "insight-socket": self.socket,
             "state-dir": self.state_dir,
             "log-level": "debug",
         }
@@ -164,6 +167,10 @@ class Daemon(Process):
     def status(self, path="/readyz", timeout=3.0):
         pool = urllib3.PoolManager(retries=False, timeout=timeout)
         return Answer(pool.request("GET", f"http://127.0.0.1:{self.status_port}{path}"))
+
+    def tell(self, *arguments):
+        """kscaled get, or explain, of this one."""
+        return run(*arguments, f"--socket={self.socket}")
 
     def metrics(self):
         """/metrics as {name or name{labels}: value}."""

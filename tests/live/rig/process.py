@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A process of our own: started in a session of its own, its output in a file, ended by its pid."""
 import contextlib
+import itertools
 import os
 import pathlib
 import random
@@ -8,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 # System calls in which a program with an event loop waits: epoll_wait and epoll_pwait by their numbers on x86-64, epoll_pwait on arm64.
@@ -30,6 +32,7 @@ def _share(first=20000, end=32000):
 
 
 ports = _share()
+numbers = itertools.count()
 
 
 def free_port():
@@ -44,6 +47,14 @@ def free_port():
                     probe.bind((address, port))
             owned.add(port)
             return port
+
+
+sockets = tempfile.TemporaryDirectory(prefix="kscaled-")  # a path in pytest's own folders may be longer than a socket's can be
+
+
+def free_socket():
+    """A path for a Unix socket, never the same twice."""
+    return os.path.join(sockets.name, f"{next(numbers)}.sock")
 
 
 def start_time(pid):
