@@ -140,7 +140,7 @@ static const char *what_to_do(const struct insightclient *c)
 			 : "";
 }
 
-/* The API server answers for an APIService that nobody serves: not in our words. */
+/* For an APIService that is missing, or not served, the API server answers with no Status. */
 static void judge(struct insight_reply *r, const struct httpc_response *response)
 {
 	json_t *body = json_parse(response->body, response->len, NULL);
@@ -152,8 +152,9 @@ static void judge(struct insight_reply *r, const struct httpc_response *response
 		err_set(&r->err, ERR_MISSING, "%s", message);
 	else if (*message && (response->status == 401 || response->status == 403))
 		err_set(&r->err, ERR_DENIED, "%s: %s", place, message);
-	else if (*message && response->status == 503)
-		err_set(&r->err, ERR_TEMPORARY, "%s", message);
+	else if (response->status == 503)
+		err_set(&r->err, ERR_TEMPORARY, "%s: %s", place,
+			*message ? message : "kscaled is not reached there (HTTP 503)");
 	else
 		err_set(&r->err, ERR_TEMPORARY, "%s: there is no insight API of this version: HTTP %d%s%s", place,
 			response->status, *message ? ": " : "", message);

@@ -131,8 +131,9 @@ def test_manifests_outside():
     (service,) = [d for d in named if d["kind"] == "Service"]
     assert service["spec"]["type"] == "ExternalName" and service["spec"]["externalName"] == "localhost"
     assert [(p["name"], p["port"]) for p in service["spec"]["ports"]] == [("https", 9443)]
-    (apiservice,) = [d for d in named if d["kind"] == "APIService"]
-    assert apiservice["spec"]["service"] == {"name": "scaler", "namespace": "ops", "port": 9443}
+    apiservices = {d["metadata"]["name"]: d["spec"]["service"] for d in named if d["kind"] == "APIService"}
+    assert set(apiservices) == {"v1beta1.external.metrics.k8s.io", "v1.insight.kscaled.io"}
+    assert all(service == {"name": "scaler", "namespace": "ops", "port": 9443} for service in apiservices.values())
     assert "Deployment" not in kinds(named)
     for address, family in (("10.1.2.3:9443", "IPv4"), ("[2001:db8::7]:9443", "IPv6")):
         addressed = documents("--host", address)

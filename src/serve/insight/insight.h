@@ -18,8 +18,9 @@
  *   explanation        the same; only of one that is asked for by its name
  * Lists are sorted by namespace and name; labelSelector, fieldSelector and the form of a Table are
  * as in Kubernetes (insightquery.h, insighttable.h). Nothing is watched: 405. 503 with Retry-After
- * before the objects were read, or while they cannot be: what is not known must not look as if it
- * were not there. 404 names near objects of the same kind and namespace.
+ * before the objects were read, with the reason while they cannot be: what is not known must not
+ * look as if it were not there. What was read once is told on while the API server is away. 404
+ * names near objects of the same kind and namespace.
  */
 
 #define INSIGHT_GROUP   "insight.kscaled.io"

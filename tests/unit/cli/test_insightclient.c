@@ -108,6 +108,8 @@ static void what_is_answered(void **state)
 			"insight.sock: mia" },
 		{ "HTTP/1.1 503 No\r\nContent-Length: 22\r\n\r\n{\"message\":\"not read\"}", ERR_TEMPORARY,
 			"not read" },
+		{ "HTTP/1.1 503 No\r\nContent-Length: 4\r\n\r\ngone", ERR_TEMPORARY,
+			"insight.sock: kscaled is not reached there (HTTP 503)" },
 		{ "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnope", ERR_TEMPORARY,
 			"there is no insight API of this version: HTTP 404" },
 		{ "HTTP/1.1 500 No\r\nContent-Length: 15\r\n\r\n{\"message\":\"x\"}", ERR_TEMPORARY,
