@@ -7,6 +7,8 @@
 
 #include "base/mem.h"
 
+static struct endpoint *unique; /* empty when the last of them ends */
+
 void *endpoint_new(size_t size, void (*done)(struct endpoint *e))
 {
 	struct endpoint *e = mem_zalloc(size);
@@ -32,7 +34,10 @@ void endpoint_unref(struct endpoint *e)
 {
 	if (!e || --e->count > 0)
 		return;
+	if (e->place)
+		HASH_DEL(unique, e);
 	e->done(e);
+	free(e->place);
 	free(e->key);
 	free(e->name);
 	free(e->namespace_);
@@ -41,6 +46,23 @@ void endpoint_unref(struct endpoint *e)
 	free_text(e->tls.key_pem);
 	free_text(e->tls.key_password);
 	free(e);
+}
+
+struct endpoint *endpoint_unique(struct endpoint *e)
+{
+	MEM_AUTO char *place = mem_printf("%s\n%s", e->namespace_, e->key);
+	struct endpoint *there;
+
+	HASH_FIND_STR(unique, place, there);
+	if (there && there->done != e->done)
+		return e; /* another protocol's, whose keys are texts like ours */
+	if (there) {
+		endpoint_unref(e);
+		return endpoint_ref(there);
+	}
+	e->place = mem_dup(place);
+	HASH_ADD_KEYPTR(hh, unique, e->place, strlen(e->place), e);
+	return e;
 }
 
 void endpoint_set_namespace(struct endpoint *e, const char *namespace_)

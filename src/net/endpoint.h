@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/fingerprint.h"
+#include "base/hash.h"
 #include "net/tls.h"
 
 struct endpoint {
@@ -24,12 +25,20 @@ struct endpoint {
 	bool shared;                  /* others use its connections, too */
 	struct tls_client_config tls; /* its texts are owned; NULL for none */
 	void (*done)(struct endpoint *e); /* frees and wipes what the protocol added */
+	char *place;                      /* its namespace and key, when it stands for all that have both; or NULL */
+	UT_hash_handle hh;                /* by that */
 };
 
 /* Zeroed, of `size` bytes, of which the first are a struct endpoint. The caller owns one count. */
 void *endpoint_new(size_t size, void (*done)(struct endpoint *e));
 struct endpoint *endpoint_ref(struct endpoint *e);
 void endpoint_unref(struct endpoint *e); /* NULL is fine; wipes with the last count */
+
+/*
+ * The one for all of its namespace that have its key: e itself, or one that is there already, with
+ * a count more, and e's is given back. A thousand triggers of one server keep one.
+ */
+struct endpoint *endpoint_unique(struct endpoint *e);
 
 void endpoint_set_namespace(struct endpoint *e, const char *namespace_); /* once; NULL is "" */
 /* Connections of e are used by whoever named `other`, too, which has the same key. */

@@ -121,7 +121,7 @@ struct grpcendpoint *grpcendpoint_new(const struct grpcendpoint_config *config, 
 		.key_pem = tls->key_pem,
 		.insecure = config->insecure,
 		.system_too = true };
-	return e;
+	return (struct grpcendpoint *)endpoint_unique(&e->base);
 }
 
 struct grpcendpoint *grpcendpoint_ref(struct grpcendpoint *e)

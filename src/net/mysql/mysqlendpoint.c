@@ -105,7 +105,7 @@ struct mysqlendpoint *mysqlendpoint_new(const struct mysqlendpoint_config *c, st
 	e->clear_passwords = c->clear_passwords;
 	e->multi_statements = c->multi_statements;
 	make_key(e);
-	return e;
+	return (struct mysqlendpoint *)endpoint_unique(&e->base);
 }
 
 void mysqlendpoint_unref(struct mysqlendpoint *e)

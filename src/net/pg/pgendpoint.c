@@ -458,7 +458,7 @@ struct pgendpoint *pgendpoint_new(const struct pgendpoint_config *config, struct
 	failed = read_given(config, &given, err) || take_settings(e, config, &given, err);
 	strmap_done_secret(&given);
 	if (!failed)
-		return e;
+		return (struct pgendpoint *)endpoint_unique(&e->base);
 	pgendpoint_unref(e);
 	return NULL;
 }

@@ -106,10 +106,11 @@ struct redisendpoint *redisendpoint_new(const struct redisendpoint_config *confi
 		err_set(err, ERR_INVALID, "database: must not be negative, but is %d", config->database);
 	else
 		e = make(config, &tls, err);
-	if (!e || endpoint_check_tls(&e->base, err) == 0)
-		return e;
-	redisendpoint_unref(e);
-	return NULL;
+	if (e && endpoint_check_tls(&e->base, err)) {
+		redisendpoint_unref(e);
+		return NULL;
+	}
+	return e ? (struct redisendpoint *)endpoint_unique(&e->base) : NULL;
 }
 
 struct redisendpoint *redisendpoint_at(const struct redisendpoint *like, const char *address, struct err *err)

@@ -39,6 +39,42 @@ static void ends_with_the_last_owner(void **state)
 	endpoint_unref(NULL);
 }
 
+static void other_done(struct endpoint *e)
+{
+	on_done(e);
+}
+
+static struct endpoint *keyed(const char *key, const char *namespace_, void (*done)(struct endpoint *e))
+{
+	struct endpoint *e = endpoint_new(sizeof(*e), done);
+
+	e->key = mem_dup(key);
+	endpoint_set_namespace(e, namespace_);
+	return endpoint_unique(e);
+}
+
+static void one_stands_for_all_of_its_key_and_namespace(void **state)
+{
+	struct endpoint *first = keyed("key", "shop", on_done), *same = keyed("key", "shop", on_done),
+			*others[] = { keyed("key", "bank", on_done), keyed("key2", "shop", on_done),
+				keyed("key", "shop", other_done), keyed("key", NULL, on_done) };
+
+	(void)state;
+	assert_ptr_equal(same, first);
+	for (size_t i = 0; i < 4; i++)
+		assert_ptr_not_equal(others[i], first);
+	endpoint_unref(first);
+	assert_string_equal(same->key, "key");
+	endpoint_unref(same);
+	same = keyed("key", "shop", on_done);
+	assert_int_equal(same->count, 1);
+	ended = 0;
+	endpoint_unref(same);
+	for (size_t i = 0; i < 4; i++)
+		endpoint_unref(others[i]);
+	assert_int_equal(ended, 5);
+}
+
 static void fingerprints_tell_all_of_it_apart(void **state)
 {
 	static const struct tls_client_config tls[] = { { .ca_pem = NULL }, { .ca_pem = "x" }, { .cert_pem = "x" },
@@ -82,6 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ends_with_the_last_owner),
+		cmocka_unit_test(one_stands_for_all_of_its_key_and_namespace),
 		cmocka_unit_test(fingerprints_tell_all_of_it_apart),
 		cmocka_unit_test(pems_are_read),
 	};
