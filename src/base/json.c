@@ -247,6 +247,29 @@ int json_get_string(const struct json_at *at, const char *key, char **out, struc
 	return 0;
 }
 
+int json_get_texts(const struct json_at *at, const struct json_text *texts, size_t count, struct err *err)
+{
+	const char *found[JSON_TEXTS_MAX];
+	size_t size = 0;
+	char *end;
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_at field;
+		int there = look(at, texts[i].key, &field, err);
+
+		found[i] = there > 0 ? text_of(&field, err) : "";
+		if (there < 0 || !found[i])
+			return -1;
+		size += strlen(found[i]) + 1;
+	}
+	end = mem_alloc(size);
+	for (size_t i = 0; i < count; i++) {
+		*texts[i].out = end;
+		end = stpcpy(end, found[i]) + 1;
+	}
+	return 0;
+}
+
 /* Whole numbers, also when written as 3.0 or 3e2. */
 static int whole_of(const struct json_at *field, int64_t least, int64_t most, int64_t *out, struct err *err)
 {

@@ -50,6 +50,16 @@ char *json_path(const struct json_at *at, char *out, size_t size); /* "spec.trig
  */
 /* a copy, caller owns; an older *out is freed */
 int json_get_string(const struct json_at *at, const char *key, char **out, struct err *err);
+/*
+ * Several at once, in one block, since texts are short and many: the caller owns it by the first,
+ * the others lie in it. What is absent is "". Nothing is touched on an error.
+ */
+struct json_text {
+	const char *key;
+	char **out;
+};
+#define JSON_TEXTS_MAX 8
+int json_get_texts(const struct json_at *at, const struct json_text *texts, size_t count, struct err *err);
 int json_get_int32(const struct json_at *at, const char *key, int32_t *out, struct err *err);
 int json_get_int64(const struct json_at *at, const char *key, int64_t *out, struct err *err);
 int json_get_bool(const struct json_at *at, const char *key, bool *out, struct err *err);

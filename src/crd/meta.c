@@ -13,12 +13,6 @@
 #define OWNERS_MAX     1000
 #define LAST_APPLIED   "kubectl.kubernetes.io/last-applied-configuration"
 
-static void fill_absent(char **text)
-{
-	if (*text == NULL)
-		*text = mem_dup("");
-}
-
 /* Wiped, too: a TriggerAuthentication may hold a token, and this repeats it. */
 static void drop_last_applied(struct strmap *annotations)
 {
@@ -49,15 +43,12 @@ static int decode_finalizers(const struct json_at *at, struct meta *out, struct 
 
 static int decode_owner(const struct json_at *at, struct owner_ref *out, struct err *err)
 {
-	if (shape_object(at, err) < 0 || json_get_string(at, "apiVersion", &out->api_version, err) < 0 ||
-		json_get_string(at, "kind", &out->kind, err) < 0 || json_get_string(at, "name", &out->name, err) < 0 ||
-		json_get_string(at, "uid", &out->uid, err) < 0 ||
+	const struct json_text texts[] = { { "apiVersion", &out->api_version }, { "kind", &out->kind },
+		{ "name", &out->name }, { "uid", &out->uid } };
+
+	if (shape_object(at, err) < 0 || json_get_texts(at, texts, MEM_COUNT(texts), err) < 0 ||
 		json_get_bool(at, "controller", &out->controller, err) < 0)
 		return -1;
-	fill_absent(&out->api_version);
-	fill_absent(&out->kind);
-	fill_absent(&out->name);
-	fill_absent(&out->uid);
 	return 0;
 }
 
@@ -81,19 +72,15 @@ static int decode_owners(const struct json_at *at, struct meta *out, struct err 
 
 static int decode_identity(const struct json_at *at, struct meta *out, struct err *err)
 {
-	if (shape_object(at, err) < 0 || json_get_string(at, "namespace", &out->namespace_, err) < 0 ||
-		json_get_string(at, "name", &out->name, err) < 0 || json_get_string(at, "uid", &out->uid, err) < 0 ||
-		json_get_string(at, "resourceVersion", &out->resource_version, err) < 0 ||
+	const struct json_text texts[] = { { "namespace", &out->namespace_ }, { "name", &out->name },
+		{ "uid", &out->uid }, { "resourceVersion", &out->resource_version } };
+
+	if (shape_object(at, err) < 0 || json_get_texts(at, texts, MEM_COUNT(texts), err) < 0 ||
 		json_get_int64(at, "generation", &out->generation, err) < 0 ||
 		json_get_time(at, "creationTimestamp", &out->created_unix_ms, err) < 0 ||
 		json_get_time(at, "deletionTimestamp", &out->deleted_unix_ms, err) < 0)
 		return -1;
-	if (out->name == NULL || *out->name == '\0')
-		return shape_missing(at, "name", err);
-	fill_absent(&out->namespace_);
-	fill_absent(&out->uid);
-	fill_absent(&out->resource_version);
-	return 0;
+	return *out->name ? 0 : shape_missing(at, "name", err);
 }
 
 static int decode_rest(const struct json_at *at, struct meta *out, struct err *err)
@@ -142,20 +129,13 @@ bool meta_renew(struct meta *m, const char *version, size_t len)
 void meta_done(struct meta *m)
 {
 	free(m->namespace_);
-	free(m->name);
-	free(m->uid);
-	free(m->resource_version);
 	strmap_done(&m->labels);
 	strmap_done(&m->annotations);
 	for (size_t i = 0; i < m->finalizer_count; i++)
 		free(m->finalizers[i]);
 	free(m->finalizers);
-	for (size_t i = 0; i < m->owner_count; i++) {
+	for (size_t i = 0; i < m->owner_count; i++)
 		free(m->owners[i].api_version);
-		free(m->owners[i].kind);
-		free(m->owners[i].name);
-		free(m->owners[i].uid);
-	}
 	free(m->owners);
 	memset(m, 0, sizeof(*m));
 }

@@ -18,12 +18,12 @@
 #include "base/strmap.h"
 
 struct owner_ref {
-	char *api_version, *kind, *name, *uid;
+	char *api_version, *kind, *name, *uid; /* "" when absent; one block, which begins with the first */
 	bool controller;
 };
 
 struct meta {
-	char *namespace_; /* "" for cluster-scoped */
+	char *namespace_; /* "" for cluster-scoped; the other texts are in its block */
 	char *name;
 	char *uid;
 	char *resource_version;

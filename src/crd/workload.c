@@ -251,21 +251,15 @@ static void container_done(struct workload_container *c)
 
 static int decode_identity(const struct json_at *metadata, struct workload *out, struct err *err)
 {
-	if (shape_object(metadata, err) < 0 || json_get_string(metadata, "namespace", &out->namespace_, err) < 0 ||
-		json_get_string(metadata, "name", &out->name, err) < 0 ||
-		json_get_string(metadata, "uid", &out->uid, err) < 0 ||
-		json_get_string(metadata, "resourceVersion", &out->resource_version, err) < 0)
+	const struct json_text texts[] = { { "namespace", &out->namespace_ }, { "name", &out->name },
+		{ "uid", &out->uid } };
+	const struct json_text version = { "resourceVersion", &out->resource_version };
+
+	if (shape_object(metadata, err) < 0 || json_get_texts(metadata, texts, MEM_COUNT(texts), err) < 0 ||
+		json_get_texts(metadata, &version, 1, err) < 0)
 		return -1;
 	json_get_int64(metadata, "generation", &out->generation, NULL);
-	if (out->name == NULL || *out->name == '\0')
-		return shape_missing(metadata, "name", err);
-	if (out->namespace_ == NULL)
-		out->namespace_ = mem_dup("");
-	if (out->uid == NULL)
-		out->uid = mem_dup("");
-	if (out->resource_version == NULL)
-		out->resource_version = mem_dup("");
-	return 0;
+	return *out->name ? 0 : shape_missing(metadata, "name", err);
 }
 
 struct workload *workload_decode(const json_t *object, struct err *err)
@@ -315,9 +309,9 @@ struct workload *workload_decode_template(const struct meta *meta, const json_t 
 	struct workload *w = mem_zalloc(sizeof(*w));
 	struct json_at root = json_root(spec);
 
-	w->namespace_ = mem_dup(meta->namespace_);
-	w->name = mem_dup(meta->name);
-	w->uid = mem_dup(meta->uid);
+	w->namespace_ = mem_printf("%s%c%s%c%s", meta->namespace_, '\0', meta->name, '\0', meta->uid);
+	w->name = w->namespace_ + strlen(w->namespace_) + 1;
+	w->uid = w->name + strlen(w->name) + 1;
 	w->resource_version = mem_dup(meta->resource_version);
 	w->generation = meta->generation;
 	w->ready_replicas = -1;
@@ -330,8 +324,6 @@ void workload_free(struct workload *w)
 	if (w == NULL)
 		return;
 	free(w->namespace_);
-	free(w->name);
-	free(w->uid);
 	free(w->resource_version);
 	free(w->replicas_manager);
 	free(w->selector);

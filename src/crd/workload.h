@@ -45,7 +45,8 @@ struct workload_container {
 	size_t env_from_count;
 };
 struct workload {
-	char *namespace_, *name, *uid, *resource_version;
+	char *namespace_, *name, *uid; /* one block, which begins with the first */
+	char *resource_version;
 	int64_t generation;      /* grows with each change of the spec; 0 where there is none */
 	int32_t replicas;        /* spec.replicas; nil counts as 1 as the API server defaults it */
 	bool has_replicas;       /* the object has .spec.replicas at all */

@@ -144,6 +144,32 @@ static void strings(void **state)
 	json_decref(value);
 }
 
+static void texts_in_one_block(void **state)
+{
+	json_t *value = parsed("{\"a\":\"one\",\"b\":\"\",\"c\":\"three\",\"n\":5}");
+	struct json_at root = json_root(value), nothing = json_field(&root, "none");
+	char *a = NULL, *b = NULL, *absent = NULL, *c = NULL;
+	const struct json_text texts[] = { { "a", &a }, { "b", &b }, { "none", &absent }, { "c", &c } },
+			       wrong[] = { { "c", &c }, { "n", &b } };
+	struct err err;
+
+	(void)state;
+	assert_int_equal(json_get_texts(&root, texts, 4, &err), 0);
+	assert_string_equal(a, "one");
+	assert_string_equal(b, "");
+	assert_string_equal(absent, "");
+	assert_string_equal(c, "three");
+	assert_ptr_equal(c, a + sizeof("one") + 2);
+	assert_int_equal(json_get_texts(&root, wrong, 2, &err), -1);
+	assert_string_equal(err.msg, "n: must be a string, not a number");
+	assert_ptr_equal(b, a + sizeof("one"));
+	free(a);
+	assert_int_equal(json_get_texts(&nothing, texts, 1, &err), 0);
+	assert_string_equal(a, "");
+	free(a);
+	json_decref(value);
+}
+
 static void numbers(void **state)
 {
 	static const struct {
@@ -425,6 +451,7 @@ int main(void)
 		cmocka_unit_test(depth_is_limited),
 		cmocka_unit_test(paths),
 		cmocka_unit_test(strings),
+		cmocka_unit_test(texts_in_one_block),
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(booleans_and_times),
 		cmocka_unit_test(maps),
