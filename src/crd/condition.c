@@ -55,6 +55,14 @@ static int decode_one(const struct json_at *at, struct condition *out, struct er
 	return 0;
 }
 
+/* Of a list that nobody else has. */
+static void resize(struct conditions *c, size_t count)
+{
+	c->list = mem_resize(c->list, 1, sizeof(*c->list) + count * sizeof(c->list->items[0]));
+	c->list->owners = 1;
+	c->count = count;
+}
+
 int conditions_decode(const struct json_at *array, struct conditions *out, struct err *err)
 {
 	size_t count;
@@ -64,12 +72,12 @@ int conditions_decode(const struct json_at *array, struct conditions *out, struc
 		return -1;
 	if (count == 0)
 		return 0;
-	out->list = mem_array(count, sizeof(*out->list));
-	out->count = count;
+	resize(out, count);
+	memset(out->list->items, 0, count * sizeof(out->list->items[0]));
 	for (size_t i = 0; i < count; i++) {
 		struct json_at element = json_element(array, i);
 
-		if (decode_one(&element, &out->list[i], err) < 0) {
+		if (decode_one(&element, &out->list->items[i], err) < 0) {
 			conditions_done(out);
 			return -1;
 		}
@@ -101,38 +109,62 @@ json_t *conditions_encode(const struct conditions *c)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < c->count; i++)
-		json_array_append_new(array, encode_one(&c->list[i]));
+		json_array_append_new(array, encode_one(&c->list->items[i]));
 	return array;
 }
 
 void conditions_done(struct conditions *c)
 {
-	for (size_t i = 0; i < c->count; i++)
-		condition_done(&c->list[i]);
-	free(c->list);
+	if (c->list && --c->list->owners == 0) {
+		for (size_t i = 0; i < c->count; i++)
+			condition_done(&c->list->items[i]);
+		free(c->list);
+	}
 	memset(c, 0, sizeof(*c));
 }
 
 void conditions_copy(struct conditions *to, const struct conditions *from)
 {
-	memset(to, 0, sizeof(*to));
-	if (from->count == 0)
+	*to = *from;
+	if (to->list)
+		to->list->owners++;
+}
+
+void conditions_share(struct conditions *c, const struct conditions *other)
+{
+	if (c->list == other->list || !conditions_equal(c, other, true))
 		return;
-	to->list = mem_array(from->count, sizeof(*to->list));
-	to->count = from->count;
-	for (size_t i = 0; i < from->count; i++) {
-		to->list[i] = from->list[i];
-		to->list[i].type = intern_dup(from->list[i].type);
-		to->list[i].reason = intern_dup(from->list[i].reason);
-		to->list[i].message = intern_dup(from->list[i].message);
+	conditions_done(c);
+	conditions_copy(c, other);
+}
+
+/* Before c is changed: `one` (NULL: none), as it stands in a list that nobody else has. */
+static struct condition *own(struct conditions *c, const struct condition *one)
+{
+	const struct conditions shared = *c;
+	size_t at = one ? (size_t)(one - shared.list->items) : 0;
+
+	if (c->list && c->list->owners > 1) {
+		c->list->owners--;
+		c->list = NULL;
+		resize(c, shared.count);
+		for (size_t i = 0; i < c->count; i++) {
+			struct condition *copy = &c->list->items[i];
+
+			*copy = shared.list->items[i];
+			copy->type = intern_dup(copy->type);
+			copy->reason = intern_dup(copy->reason);
+			copy->message = intern_dup(copy->message);
+		}
 	}
+	return one ? &c->list->items[at] : NULL;
 }
 
 static struct condition *find(const struct conditions *c, const char *type)
 {
 	for (size_t i = 0; i < c->count; i++)
-		if (strcmp(c->list[i].type, type) == 0)
-			return &c->list[i];
+		if (strcmp(c->list->items[i].type, type) == 0)
+			return &c->list->items[i];
 	return NULL;
 }
 
@@ -145,8 +177,8 @@ static struct condition *append(struct conditions *c, const char *type, int64_t 
 {
 	struct condition *added;
 
-	c->list = mem_resize(c->list, c->count + 1, sizeof(*c->list));
-	added = &c->list[c->count++];
+	resize(c, c->count + 1);
+	added = &c->list->items[c->count - 1];
 	*added = (struct condition){ .type = intern_dup(type),
 		.status = CONDITION_UNKNOWN,
 		.reason = intern_dup(""),
@@ -155,32 +187,35 @@ static struct condition *append(struct conditions *c, const char *type, int64_t 
 	return added;
 }
 
-/* Whether it differed. `with` may be the very text that is replaced. */
-static bool replace(const char **text, const char *with)
-{
-	if (strcmp(*text, with) == 0)
-		return false;
-	intern_set(text, with);
-	return true;
-}
-
 bool conditions_set(struct conditions *c, const char *type, enum condition_status status, const char *reason,
 	const char *message, int64_t now_unix_ms, int64_t generation)
 {
 	struct condition *one = find(c, type);
-	bool changed = one == NULL;
+	bool same = one && one->status == status && strcmp(one->reason, reason) == 0 &&
+		strcmp(one->message, message) == 0;
 
-	if (one == NULL)
+	if (same && one->observed_generation == generation)
+		return false;
+	one = own(c, one);
+	if (!one)
 		one = append(c, type, now_unix_ms);
-	if (one->status != status) {
-		one->status = status;
+	if (one->status != status)
 		one->since_unix_ms = now_unix_ms;
-		changed = true;
-	}
-	changed |= replace(&one->reason, reason);
-	changed |= replace(&one->message, message);
+	one->status = status;
+	intern_set(&one->reason, reason); /* which may be the very text that is replaced */
+	intern_set(&one->message, message);
 	one->observed_generation = generation;
-	return changed;
+	return !same;
+}
+
+void conditions_observe(struct conditions *c, const char *type, int64_t generation)
+{
+	struct condition *one = find(c, type);
+
+	if (one && one->observed_generation != generation)
+		one = own(c, one);
+	if (one)
+		one->observed_generation = generation;
 }
 
 /* Times as they are stored, in whole seconds: what was set in memory equals what is read back. */
@@ -192,10 +227,12 @@ static bool same_times(const struct condition *a, const struct condition *b)
 
 bool conditions_equal(const struct conditions *a, const struct conditions *b, bool with_times)
 {
+	if (a->list == b->list)
+		return true;
 	if (a->count != b->count)
 		return false;
 	for (size_t i = 0; i < a->count; i++) {
-		const struct condition *x = &a->list[i], *y = conditions_get(b, x->type);
+		const struct condition *x = &a->list->items[i], *y = conditions_get(b, x->type);
 
 		if (y == NULL || x->status != y->status || strcmp(x->reason, y->reason) != 0 ||
 			strcmp(x->message, y->message) != 0)

@@ -26,15 +26,22 @@ struct condition {
 	int64_t observed_generation; /* 0 when absent */
 };
 
-struct conditions { /* a value; owns its list */
-	struct condition *list;
+/* A value. Copies share one list until one of them is changed. */
+struct conditions {
+	struct condition_list *list; /* NULL: none */
 	size_t count;
+};
+struct condition_list {
+	unsigned owners;
+	struct condition items[];
 };
 
 int conditions_decode(const struct json_at *array, struct conditions *out, struct err *err);
 json_t *conditions_encode(const struct conditions *c);
 void conditions_done(struct conditions *c);
 void conditions_copy(struct conditions *to, const struct conditions *from);
+/* When both are equal, times and all, c has the list of `other` from here on. */
+void conditions_share(struct conditions *c, const struct conditions *other);
 const struct condition *conditions_get(const struct conditions *c, const char *type); /* NULL when absent */
 
 /*
@@ -43,6 +50,7 @@ const struct condition *conditions_get(const struct conditions *c, const char *t
  */
 bool conditions_set(struct conditions *c, const char *type, enum condition_status status, const char *reason,
 	const char *message, int64_t now_unix_ms, int64_t generation);
+void conditions_observe(struct conditions *c, const char *type, int64_t generation); /* nothing when absent */
 bool conditions_equal(const struct conditions *a, const struct conditions *b, bool with_times);
 const char *condition_status_name(enum condition_status s); /* "True", "False", "Unknown" */
 

@@ -38,11 +38,7 @@ void statusparts_first_sight(const struct statusparts *p, const char *type, enum
 
 void statusparts_looked_at(const struct statusparts *p, const char *type)
 {
-	struct conditions *c = &p->status->conditions;
-
-	for (size_t i = 0; i < c->count; i++)
-		if (strcmp(c->list[i].type, type) == 0)
-			c->list[i].observed_generation = p->generation;
+	conditions_observe(&p->status->conditions, type, p->generation);
 }
 
 void statusparts_pause(const struct statusparts *p, bool paused)

@@ -116,8 +116,10 @@ void status_write(struct work *work)
 	loop_timer_done(&work->status.again);
 	patch = scaledobject_status_patch(of->status, &work->status.wanted, !c->times_pruned);
 	work->status.sent = patch ? fingerprint_fast(patch, strlen(patch)) : 0;
-	if (!patch)
+	if (!patch) {
 		work->status.futile = 0;
+		conditions_share(&work->status.wanted.conditions, &of->status->conditions);
+	}
 	/*
 	 * The same change sent twice in a row and still not stored: the server drops it, and would
 	 * for ever.

@@ -87,12 +87,14 @@ static void write_conditions(struct jsonout *j, const struct conditions *all)
 {
 	jsonout_array(j, "conditions");
 	for (size_t i = 0; i < all->count; i++) {
+		const struct condition *c = &all->list->items[i];
+
 		jsonout_object(j, NULL);
-		jsonout_text(j, "type", all->list[i].type);
-		jsonout_text(j, "status", condition_status_name(all->list[i].status));
-		jsonout_text(j, "reason", all->list[i].reason);
-		jsonout_text(j, "message", all->list[i].message);
-		jsonout_time(j, "lastTransitionTime", all->list[i].since_unix_ms);
+		jsonout_text(j, "type", c->type);
+		jsonout_text(j, "status", condition_status_name(c->status));
+		jsonout_text(j, "reason", c->reason);
+		jsonout_text(j, "message", c->message);
+		jsonout_time(j, "lastTransitionTime", c->since_unix_ms);
 		jsonout_end_object(j);
 	}
 	jsonout_end_array(j);

@@ -112,22 +112,62 @@ static void test_set_unknown_time(void **state)
 	conditions_done(&c);
 }
 
+static void copies_share_a_list_until_one_changes(void **state)
+{
+	struct conditions a = { 0 }, b, c = { 0 };
+
+	(void)state;
+	conditions_set(&a, "Ready", CONDITION_TRUE, "R", "M", T, 1);
+	conditions_copy(&b, &a);
+	assert_ptr_equal(b.list, a.list);
+	assert_false(conditions_set(&b, "Ready", CONDITION_TRUE, "R", "M", T + 1000, 1));
+	assert_ptr_equal(b.list, a.list);
+	assert_true(conditions_set(&b, "Ready", CONDITION_FALSE, "R", "M", T + 1000, 1));
+	assert_int_equal(conditions_get(&a, "Ready")->status, CONDITION_TRUE);
+	assert_int_equal(conditions_get(&a, "Ready")->since_unix_ms, T);
+	assert_int_equal(conditions_get(&b, "Ready")->status, CONDITION_FALSE);
+	conditions_share(&b, &a); /* they differ */
+	assert_ptr_not_equal(b.list, a.list);
+	conditions_set(&b, "Ready", CONDITION_TRUE, "R", "M", T + 1000, 1);
+	conditions_share(&b, &a); /* in the time alone */
+	assert_ptr_not_equal(b.list, a.list);
+	conditions_set(&c, "Ready", CONDITION_TRUE, "R", "M", T + 1, 1); /* the same second */
+	conditions_share(&c, &a);
+	assert_ptr_equal(c.list, a.list);
+	conditions_observe(&c, "Ready", 1);
+	conditions_observe(&c, "Active", 7);
+	assert_ptr_equal(c.list, a.list);
+	conditions_observe(&c, "Ready", 2);
+	assert_int_equal(conditions_get(&c, "Ready")->observed_generation, 2);
+	assert_int_equal(conditions_get(&a, "Ready")->observed_generation, 1);
+	conditions_done(&a);
+	assert_string_equal(conditions_get(&c, "Ready")->message, "M");
+	conditions_copy(&a, &c);
+	conditions_set(&a, "Active", CONDITION_FALSE, "", "", T, 1);
+	assert_int_equal(c.count, 1);
+	assert_int_equal(a.count, 2);
+	conditions_done(&a);
+	conditions_done(&b);
+	conditions_done(&c);
+}
+
 static void test_equal(void **state)
 {
-	struct conditions a = { 0 }, b;
+	struct conditions a = { 0 }, b = { 0 };
 
 	(void)state;
 	conditions_set(&a, "Ready", CONDITION_TRUE, "R", "M", T + 321, 1);
 	conditions_set(&a, "Active", CONDITION_FALSE, "", "", T, 1);
-	conditions_copy(&b, &a);
+	conditions_set(&b, "Ready", CONDITION_TRUE, "R", "M", T + 321, 1);
+	conditions_set(&b, "Active", CONDITION_FALSE, "", "", T, 1);
 	assert_true(conditions_equal(&a, &b, true));
-	b.list[0].since_unix_ms = T; /* the same second: what is read back */
+	b.list->items[0].since_unix_ms = T; /* the same second: what is read back */
 	assert_true(conditions_equal(&a, &b, true));
-	b.list[0].since_unix_ms = T + 1000;
+	b.list->items[0].since_unix_ms = T + 1000;
 	assert_false(conditions_equal(&a, &b, true));
 	assert_true(conditions_equal(&a, &b, false));
-	b.list[0].since_unix_ms = T;
-	b.list[0].observed_generation = 2;
+	b.list->items[0].since_unix_ms = T;
+	b.list->items[0].observed_generation = 2;
 	assert_false(conditions_equal(&a, &b, true));
 	assert_true(conditions_equal(&a, &b, false));
 	conditions_set(&b, "Active", CONDITION_FALSE, "", "other", T, 1);
@@ -151,6 +191,7 @@ int main(void)
 		cmocka_unit_test(test_absent),
 		cmocka_unit_test(test_set),
 		cmocka_unit_test(test_set_unknown_time),
+		cmocka_unit_test(copies_share_a_list_until_one_changes),
 		cmocka_unit_test(test_equal),
 	};
 
