@@ -5,20 +5,7 @@
 #include <math.h>
 
 #include "../../crd/given.h"
-
-#define T     1767323045000 /* 2026-01-02T03:04:05Z */
-#define UNSET INT32_UNSET
-
-static const struct err down = { .kind = ERR_TEMPORARY, .msg = "connection refused" };
-static const struct err waiting = { .kind = ERR_WAITING, .msg = "not listed yet" };
-
-static struct scaledjob_spec spec_of(const char *strategy, int32_t min, int32_t max)
-{
-	return (struct scaledjob_spec){ .strategy = (char *)(uintptr_t)strategy,
-		.min_jobs = min,
-		.max_jobs = max,
-		.queue_length_deduction = UNSET };
-}
+#include "jobs_letters.h"
 
 /* ---- One trigger: keda-core.md 4.3 worked out by hand ---- */
 
@@ -32,7 +19,7 @@ struct row {
 
 static struct jobs_decision decide_row(const struct row *row)
 {
-	struct scaledjob_spec spec = spec_of(row->strategy, row->min, row->max);
+	struct scaledjob_spec spec = lettered_spec(row->strategy, row->min, row->max);
 	struct jobs_trigger trigger = { .metric_name = "s0-redis-jobs",
 		.queue = row->queue,
 		.target = row->target,
@@ -264,31 +251,12 @@ static void test_extremes(void **state)
 
 struct group {
 	const char *calculation;
-	struct {
-		int index;
-		double queue, target;
-		char letter;
-	} of[4]; /* Active, inactive, Error; 0 ends the list */
+	struct lettered of[LETTERED_MAX];
 	double queue;
 	int64_t max_scale;
 	int32_t create;
 	enum jobs_rule rule;
 };
-
-static size_t make_triggers(const struct group *g, struct jobs_trigger *triggers)
-{
-	static const char *const names[] = { "s0-redis-a", "s1-redis-b", "s2-redis-c", "s3-redis-d" };
-	size_t count = 0;
-
-	for (; count < 4 && g->of[count].letter != 0; count++)
-		triggers[count] = (struct jobs_trigger){ .index = g->of[count].index,
-			.metric_name = names[count],
-			.queue = g->of[count].queue,
-			.target = g->of[count].target,
-			.active = g->of[count].letter == 'A',
-			.err = g->of[count].letter == 'E' ? &down : NULL };
-	return count;
-}
 
 /*
  * maxReplicaCount 10, nothing runs. Beside each: KEDA's queue, Jobs needed and creation, where they
@@ -363,12 +331,12 @@ static void test_calculations(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
 		const struct group *g = &groups[i];
-		struct scaledjob_spec spec = spec_of(NULL, UNSET, 10);
+		struct scaledjob_spec spec = lettered_spec(NULL, UNSET, 10);
 		struct jobs_trigger triggers[4];
 		struct jobs_facts facts = { .spec = &spec,
 			.now_unix_ms = T,
 			.triggers = triggers,
-			.trigger_count = make_triggers(g, triggers) };
+			.trigger_count = lettered_triggers(g->of, triggers) };
 		struct jobs_decision d;
 
 		spec.calculation = (char *)(uintptr_t)g->calculation;
@@ -389,11 +357,11 @@ static void test_sums_stay_finite(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
-		struct scaledjob_spec spec = spec_of("accurate", UNSET, INT32_MAX);
+		struct scaledjob_spec spec = lettered_spec("accurate", UNSET, INT32_MAX);
 		struct jobs_facts facts = { .spec = &spec,
 			.now_unix_ms = T,
 			.triggers = triggers,
-			.trigger_count = make_triggers(&g, triggers),
+			.trigger_count = lettered_triggers(g.of, triggers),
 			.running = 7 };
 		struct jobs_decision d;
 
@@ -402,463 +370,6 @@ static void test_sums_stay_finite(void **state)
 		assert_int_equal(d.create, INT32_MAX - 7);
 		assert_int_equal(d.rule, JOBS_RULE_AT_MAX);
 	}
-}
-
-/* ---- What is not known, what is carried on, what is said ---- */
-
-struct scene { /* one trigger, letter as above, queue 5, maxReplicaCount 10 */
-	const char *strategy, *calculation;
-	int32_t min;
-	const char *letters;
-	int32_t running;
-	const struct err *jobs_err, *pods_err;
-	const char *create_trouble;
-	enum jobs_rule rule;
-	int32_t create;
-	bool active, failing;
-	const char *ready, *active_said, *failure; /* NULL: stays */
-};
-
-#define READY    "True ScaledJobReady: ScaledJob is defined correctly and is ready for scaling"
-#define PARTIAL  "Unknown PartialTriggerError: Some triggers defined in ScaledJob are not working correctly"
-#define ERROR    "False TriggerError: Triggers defined in ScaledJob are not working correctly"
-#define NO_JOBS  "False ErrorGettingJobs: Error getting the Jobs of the ScaledJob"
-#define NO_PODS  "False ErrorGettingPods: Error getting the Pods of the Jobs, which scalingStrategy.strategy needs"
-#define REFUSED  "False KEDAJobCreateFailed: Failed to create Jobs"
-#define ACTIVE   "True ScalerActive: Scaling is performed because triggers are active"
-#define INACTIVE "False ScalerNotActive: Scaling is not performed because triggers are not active"
-#define DOWN     "s0-redis-a: connection refused"
-#define QUOTA    "exceeded quota"
-
-static const struct scene scenes[] = {
-	{ NULL, NULL, UNSET, "A", 0, NULL, NULL, NULL, JOBS_RULE_CREATE, 5, true, false, READY, ACTIVE, NULL },
-	{ NULL, NULL, UNSET, "i", 0, NULL, NULL, NULL, JOBS_RULE_INACTIVE, 0, false, false, READY, INACTIVE, NULL },
-	{ NULL, NULL, UNSET, "i", 3, NULL, NULL, NULL, JOBS_RULE_INACTIVE, 0, false, false, READY, INACTIVE, NULL },
-	{ NULL, NULL, UNSET, "E", 0, NULL, NULL, NULL, JOBS_RULE_ERROR_HOLD, 0, false, true, ERROR, INACTIVE, DOWN },
-	{ NULL, NULL, UNSET, "Ei", 0, NULL, NULL, NULL, JOBS_RULE_ERROR_HOLD, 0, false, true, ERROR, INACTIVE, DOWN },
-	{ NULL, NULL, UNSET, "EA", 0, NULL, NULL, NULL, JOBS_RULE_CREATE, 5, true, true, PARTIAL, ACTIVE, DOWN },
-	{ NULL, "min", UNSET, "EA", 0, NULL, NULL, NULL, JOBS_RULE_ERROR_HOLD, 0, true, true, PARTIAL, ACTIVE, DOWN },
-	{ NULL, NULL, UNSET, "", 0, NULL, NULL, NULL, JOBS_RULE_ERROR_HOLD, 0, false, true, NULL, INACTIVE, NULL },
-	/* the minimum is kept, and makes it active, whatever the triggers say */
-	{ NULL, NULL, 2, "i", 0, NULL, NULL, NULL, JOBS_RULE_BELOW_MIN, 2, true, false, READY, ACTIVE, NULL },
-	{ NULL, NULL, 2, "i", 2, NULL, NULL, NULL, JOBS_RULE_INACTIVE, 0, true, false, READY, ACTIVE, NULL },
-	{ NULL, NULL, 2, "E", 1, NULL, NULL, NULL, JOBS_RULE_BELOW_MIN, 1, true, true, PARTIAL, ACTIVE, DOWN },
-	{ NULL, NULL, 2, "E", 2, NULL, NULL, NULL, JOBS_RULE_ERROR_HOLD, 0, true, true, PARTIAL, ACTIVE, DOWN },
-	{ NULL, NULL, 2, "", 0, NULL, NULL, NULL, JOBS_RULE_BELOW_MIN, 2, true, true, NULL, ACTIVE, NULL },
-	/* Jobs */
-	{ NULL, NULL, UNSET, "A", 0, &down, NULL, NULL, JOBS_RULE_JOBS_UNKNOWN, 0, true, true, NO_JOBS, NULL,
-		"connection refused" },
-	{ NULL, NULL, 2, "A", 0, &down, NULL, NULL, JOBS_RULE_JOBS_UNKNOWN, 0, true, true, NO_JOBS, NULL,
-		"connection refused" },
-	{ NULL, NULL, UNSET, "E", 0, &down, NULL, NULL, JOBS_RULE_JOBS_UNKNOWN, 0, false, true, NO_JOBS, NULL,
-		"connection refused" },
-	{ NULL, NULL, UNSET, "A", 0, &waiting, NULL, NULL, JOBS_RULE_JOBS_UNKNOWN, 0, true, false, READY, NULL, NULL },
-	{ NULL, NULL, UNSET, "E", 0, &waiting, NULL, NULL, JOBS_RULE_JOBS_UNKNOWN, 0, false, true, ERROR, NULL, DOWN },
-	/* Pods */
-	{ "accurate", NULL, UNSET, "A", 0, NULL, &down, NULL, JOBS_RULE_PODS_UNKNOWN, 0, true, true, NO_PODS, ACTIVE,
-		"connection refused" },
-	{ "eager", NULL, UNSET, "A", 0, NULL, &down, NULL, JOBS_RULE_PODS_UNKNOWN, 0, true, true, NO_PODS, ACTIVE,
-		"connection refused" },
-	{ "eager", NULL, UNSET, "A", 0, NULL, &waiting, NULL, JOBS_RULE_PODS_UNKNOWN, 0, true, false, READY, ACTIVE,
-		NULL },
-	{ "eager", NULL, UNSET, "i", 0, NULL, &down, NULL, JOBS_RULE_INACTIVE, 0, false, true, NO_PODS, INACTIVE,
-		"connection refused" },
-	{ "eager", NULL, 2, "A", 0, NULL, &down, NULL, JOBS_RULE_BELOW_MIN, 2, true, true, NO_PODS, ACTIVE,
-		"connection refused" },
-	{ "default", NULL, UNSET, "A", 0, NULL, &down, NULL, JOBS_RULE_CREATE, 5, true, false, READY, ACTIVE, NULL },
-	{ "custom", NULL, UNSET, "A", 0, NULL, &down, NULL, JOBS_RULE_CREATE, 5, true, false, READY, ACTIVE, NULL },
-	/* refused Jobs are tried again; nothing is wrong when none is wanted any more */
-	{ NULL, NULL, UNSET, "A", 0, NULL, NULL, QUOTA, JOBS_RULE_CREATE, 5, true, false, REFUSED, ACTIVE, QUOTA },
-	{ NULL, NULL, UNSET, "EA", 0, NULL, NULL, QUOTA, JOBS_RULE_CREATE, 5, true, true, REFUSED, ACTIVE, QUOTA },
-	{ NULL, NULL, 2, "i", 0, NULL, NULL, QUOTA, JOBS_RULE_BELOW_MIN, 2, true, false, REFUSED, ACTIVE, QUOTA },
-	{ NULL, NULL, UNSET, "i", 0, NULL, NULL, QUOTA, JOBS_RULE_INACTIVE, 0, false, false, READY, INACTIVE, NULL },
-	{ NULL, NULL, UNSET, "E", 0, NULL, NULL, QUOTA, JOBS_RULE_ERROR_HOLD, 0, false, true, ERROR, INACTIVE, DOWN },
-	{ NULL, NULL, UNSET, "A", 0, &down, NULL, QUOTA, JOBS_RULE_JOBS_UNKNOWN, 0, true, true, NO_JOBS, NULL,
-		"connection refused" },
-};
-
-/* facts.triggers is the caller's room for four. */
-static void set_scene(const struct scene *scene, struct scaledjob_spec *spec, struct jobs_trigger *triggers,
-	struct jobs_facts *facts)
-{
-	struct group g = { .of = { { 0, 0, 0, 0 } } };
-
-	for (int i = 0; scene->letters[i] != '\0'; i++) {
-		g.of[i].index = i;
-		g.of[i].queue = 5;
-		g.of[i].target = 1;
-		g.of[i].letter = scene->letters[i];
-	}
-	*spec = spec_of(scene->strategy, scene->min, 10);
-	spec->calculation = (char *)(uintptr_t)scene->calculation;
-	*facts = (struct jobs_facts){ .spec = spec,
-		.now_unix_ms = T,
-		.triggers = triggers,
-		.trigger_count = make_triggers(&g, triggers),
-		.running = scene->running,
-		.jobs_err = scene->jobs_err,
-		.pods_err = scene->pods_err,
-		.create_trouble = scene->create_trouble,
-		.last_active_unix_ms = T - 5000 };
-}
-
-static void check_said(size_t scene, enum condition_status status, const char *reason, const char *message,
-	const char *wanted)
-{
-	char said[256] = "";
-
-	if (reason != NULL)
-		snprintf(said, sizeof(said), "%s %s: %s", condition_status_name(status), reason, message);
-	if (strcmp(said, wanted != NULL ? wanted : "") != 0)
-		fail_msg("scene %zu: %s", scene, said);
-}
-
-static void test_scenes(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++) {
-		const struct scene *scene = &scenes[i];
-		struct scaledjob_spec spec;
-		struct jobs_trigger triggers[4];
-		struct jobs_facts facts;
-		struct jobs_decision d;
-		char failure[ERR_MSG_MAX] = "";
-
-		set_scene(scene, &spec, triggers, &facts);
-		d = jobs_decide(&facts);
-		if (d.rule != scene->rule || d.create != scene->create || d.active != scene->active ||
-			d.failing != scene->failing)
-			fail_msg("scene %zu: %s creates %d, active %d, failing %d", i, jobs_rule_name(d.rule),
-				(int)d.create, d.active, d.failing);
-		check_said(i, d.ready, d.ready_reason, d.ready_message, scene->ready);
-		check_said(i, d.active_status, d.active_reason, d.active_message, scene->active_said);
-		if (d.last_active_unix_ms != (scene->active ? T : T - 5000))
-			fail_msg("scene %zu: active at %lld", i, (long long)d.last_active_unix_ms);
-		if (jobs_failure(&facts, failure, sizeof(failure)) != (scene->failure != NULL) ||
-			strcmp(failure, scene->failure != NULL ? scene->failure : "") != 0)
-			fail_msg("scene %zu: %s", i, failure);
-		assert_true((jobs_failure_mark(&facts) != 0) == (scene->failure != NULL));
-	}
-}
-
-static void test_first_trigger(void **state)
-{
-	static const struct {
-		const char *letters;
-		int trigger;
-	} cases[] = { { "iA", 1 }, { "EA", 1 }, { "AE", 0 }, { "iE", 1 }, { "ii", -1 }, { "", -1 } };
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct scene scene = { .letters = cases[i].letters, .min = UNSET };
-		struct scaledjob_spec spec;
-		struct jobs_trigger triggers[4];
-		struct jobs_facts facts;
-
-		set_scene(&scene, &spec, triggers, &facts);
-		assert_int_equal(jobs_decide(&facts).trigger, cases[i].trigger);
-	}
-}
-
-static void test_last_active(void **state)
-{
-	struct scaledjob_spec spec = spec_of(NULL, UNSET, 10);
-	struct jobs_facts facts = { .spec = &spec, .now_unix_ms = T };
-
-	(void)state;
-	assert_int_equal(jobs_decide(&facts).last_active_unix_ms, 0); /* never */
-	facts.last_active_unix_ms = T + 1000;
-	assert_int_equal(jobs_decide(&facts).last_active_unix_ms, T); /* another replica's clock */
-	facts.last_active_unix_ms = T - 1000;
-	assert_int_equal(jobs_decide(&facts).last_active_unix_ms, T - 1000);
-}
-
-static void test_paused(void **state)
-{
-	struct scaledjob_spec spec = spec_of(NULL, 3, 10);
-	struct jobs_trigger trigger = { .metric_name = "s0-redis-a", .queue = 5, .target = 1, .active = true };
-	struct jobs_facts facts = { .spec = &spec,
-		.now_unix_ms = T,
-		.triggers = &trigger,
-		.trigger_count = 1,
-		.paused = true,
-		.last_active_unix_ms = T - 5000 };
-	struct jobs_decision d = jobs_decide(&facts);
-
-	(void)state;
-	assert_int_equal(d.rule, JOBS_RULE_PAUSED);
-	assert_int_equal(d.create, 0);
-	assert_false(d.active);
-	assert_int_equal(d.last_active_unix_ms, T - 5000);
-	assert_null(d.ready_reason);
-	assert_null(d.active_reason);
-}
-
-static void test_needs_pods(void **state)
-{
-	static const struct {
-		const char *strategy;
-		bool needs;
-	} cases[] = { { "accurate", true }, { "eager", true }, { "custom", false }, { "default", false },
-		{ NULL, false }, { "other", false } };
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct scaledjob_spec spec = spec_of(cases[i].strategy, UNSET, UNSET);
-
-		assert_int_equal(jobs_needs_pods(&spec), cases[i].needs);
-	}
-}
-
-/* ---- For people ---- */
-
-struct told {
-	const char *strategy, *percentage, *calculation;
-	int32_t deduction, min, max;
-	struct {
-		int index;
-		double queue, target;
-		char letter;
-	} of[4];
-	int32_t running, pending;
-	const struct err *jobs_err, *pods_err;
-	const char *create_trouble, *text;
-};
-
-static struct jobs_decision tell(const struct told *t, struct scaledjob_spec *spec, struct jobs_trigger *triggers,
-	struct jobs_facts *facts)
-{
-	struct group g = { 0 };
-
-	memcpy(g.of, t->of, sizeof(g.of));
-	*spec = spec_of(t->strategy, t->min, t->max);
-	spec->calculation = (char *)(uintptr_t)t->calculation;
-	spec->running_job_percentage = (char *)(uintptr_t)t->percentage;
-	spec->queue_length_deduction = t->deduction;
-	*facts = (struct jobs_facts){ .spec = spec,
-		.now_unix_ms = T,
-		.triggers = triggers,
-		.trigger_count = make_triggers(&g, triggers),
-		.running = t->running,
-		.pending = t->pending,
-		.jobs_err = t->jobs_err,
-		.pods_err = t->pods_err,
-		.create_trouble = t->create_trouble };
-	return jobs_decide(facts);
-}
-
-static void test_explain(void **state)
-{
-	static const struct told cases[] = {
-		{ NULL, NULL, NULL, UNSET, UNSET, 20, { { 0, 10, 1, 'A' } }, 7, 0, NULL, NULL, NULL,
-			"creates 3 Jobs: 10 waiting in s0-redis-a, 7 Jobs run, at most 20" },
-		{ NULL, NULL, NULL, UNSET, UNSET, 20, { { 0, 1, 1, 'A' } }, 0, 0, NULL, NULL, NULL,
-			"creates 1 Job: 1 waiting in s0-redis-a, no Job runs, at most 20" },
-		{ NULL, NULL, NULL, UNSET, 2, 20, { { 0, 12, 5, 'A' } }, 3, 0, NULL, NULL, NULL,
-			"creates 2 Jobs: 12 waiting in s0-redis-a (5 for each Job), 3 Jobs run (2 for "
-			"minReplicaCount), at most 20" },
-		{ NULL, NULL, NULL, UNSET, UNSET, 10, { { 0, 20, 1, 'A' } }, 7, 0, NULL, NULL, NULL,
-			"creates 3 Jobs, as many as maxReplicaCount allows: 20 waiting in s0-redis-a, 7 Jobs run, at "
-			"most 10" },
-		{ NULL, NULL, NULL, UNSET, UNSET, 1, { { 0, 20, 1, 'A' } }, 1, 0, NULL, NULL, NULL,
-			"creates no Job, held by maxReplicaCount: 20 waiting in s0-redis-a, 1 Job runs, at most 1" },
-		{ NULL, NULL, NULL, UNSET, UNSET, 10, { { 0, 3, 1, 'A' } }, 3, 0, NULL, NULL, NULL,
-			"creates no Job: 3 waiting in s0-redis-a, 3 Jobs run, at most 10" },
-		{ NULL, NULL, NULL, UNSET, UNSET, 10, { { 0, 3, 0, 'A' } }, 0, 0, NULL, NULL, NULL,
-			"creates no Job: 3 waiting in s0-redis-a (without a target, which asks for no Job), no Job "
-			"runs, at most 10" },
-		/* strategies */
-		{ "accurate", NULL, NULL, UNSET, UNSET, 10, { { 0, 5, 1, 'A' } }, 4, 3, NULL, NULL, NULL,
-			"creates 2 Jobs: 5 waiting in s0-redis-a, 4 Jobs run, accurate: 3 Jobs are pending, at most "
-			"10" },
-		{ "eager", NULL, NULL, UNSET, UNSET, 10, { { 0, 6, 1, 'A' } }, 3, 1, NULL, NULL, NULL,
-			"creates 6 Jobs: 6 waiting in s0-redis-a, 3 Jobs run, eager: 1 Job is pending, at most 10" },
-		{ "custom", "0.5", NULL, 1, UNSET, 100, { { 0, 10, 1, 'A' } }, 4, 0, NULL, NULL, NULL,
-			"creates 7 Jobs: 10 waiting in s0-redis-a, 4 Jobs run, custom: less 1 and less 2 for Jobs that "
-			"run, at most 100" },
-		/* several triggers */
-		{ NULL, NULL, "sum", UNSET, UNSET, 20, { { 0, 10, 1, 'A' }, { 1, 2, 5, 'A' }, { 2, 0, 5, 'i' } }, 0, 0,
-			NULL, NULL, NULL,
-			"creates 11 Jobs: sum of 2 triggers 12 for 11 Jobs (s0-redis-a 10, s1-redis-b 2 of 5), no Job "
-			"runs, at most 20" },
-		{ NULL, NULL, NULL, UNSET, UNSET, 10, { { 0, 10, 1, 'A' }, { 1, 2, 5, 'i' } }, 0, 0, NULL, NULL, NULL,
-			"creates 10 Jobs: 10 waiting in s0-redis-a, no Job runs, at most 10" },
-		{ NULL, NULL, NULL, UNSET, UNSET, 10, { { 0, 6, 2, 'A' }, { 0, 9, 4, 'A' } }, 0, 0, NULL, NULL, NULL,
-			"creates 2 Jobs: 6 waiting in s0-redis-a (3 for each Job), no Job runs, at most 10" },
-		{ NULL, NULL, "avg", UNSET, UNSET, 10, { { 0, 0, 0, 'E' }, { 1, 2, 1, 'A' } }, 0, 0, NULL, NULL, NULL,
-			"creates 1 Job: avg of 2 triggers 1 for 1 Job (s1-redis-b 2), no Job runs, at most 10; "
-			"failing: s0-redis-a (connection refused)" },
-		{ NULL, NULL, NULL, UNSET, UNSET, 10, { { 0, 2, 1, 'A' }, { 1, 2, 1, 'A' }, { 1, 0, 0, 'E' } }, 0, 0,
-			NULL, NULL, NULL,
-			"creates 2 Jobs: 2 waiting in s0-redis-a, no Job runs, at most 10; failing: s2-redis-c "
-			"(connection refused)" },
-		/* nothing to do, or nothing known */
-		{ NULL, NULL, NULL, UNSET, UNSET, 10, { { 0, 0, 5, 'i' } }, 0, 0, NULL, NULL, NULL,
-			"creates no Job: no trigger is active (s0-redis-a 0 of 5), no Job runs" },
-		{ NULL, NULL, NULL, UNSET, 2, 10, { { 0, 0, 1, 'i' } }, 2, 0, NULL, NULL, NULL,
-			"creates no Job: no trigger is active (s0-redis-a 0), 2 Jobs run (2 for minReplicaCount)" },
-		{ NULL, NULL, NULL, UNSET, 3, 10, { { 0, 0, 1, 'i' } }, 1, 0, NULL, NULL, NULL,
-			"creates 2 Jobs: 1 Job runs (1 for minReplicaCount), of at least 3" },
-		{ NULL, NULL, NULL, UNSET, UNSET, 10, { { 0, 0, 0, 'E' }, { 1, 0, 1, 'i' } }, 0, 0, NULL, NULL, NULL,
-			"creates no Job: no trigger is active (s1-redis-b 0); failing: s0-redis-a (connection "
-			"refused)" },
-		{ NULL, NULL, NULL, UNSET, UNSET, 10, { { 0, 0, 0, 'E' } }, 0, 0, NULL, NULL, NULL,
-			"creates no Job: no trigger is active; failing: s0-redis-a (connection refused)" },
-		{ NULL, NULL, "min", UNSET, UNSET, 10, { { 0, 0, 0, 'E' }, { 1, 3, 1, 'A' } }, 0, 0, NULL, NULL, NULL,
-			"creates no Job: without all triggers their min is not known (s1-redis-b 3); failing: "
-			"s0-redis-a (connection refused)" },
-		{ NULL, NULL, NULL, UNSET, UNSET, 10, { { 0 } }, 0, 0, NULL, NULL, NULL,
-			"creates no Job: no trigger could be asked" },
-		{ NULL, NULL, NULL, UNSET, UNSET, 10, { { 0, 3, 1, 'A' } }, 0, 0, &down, NULL, NULL,
-			"creates no Job: which Jobs run is not known (connection refused)" },
-		{ "eager", NULL, NULL, UNSET, UNSET, 10, { { 0, 3, 1, 'A' } }, 0, 0, NULL, &down, NULL,
-			"creates no Job: 3 waiting in s0-redis-a, but which Jobs are pending is not known (connection "
-			"refused)" },
-		{ NULL, NULL, NULL, UNSET, UNSET, 10, { { 0, 3, 1, 'A' } }, 0, 0, NULL, NULL, "exceeded quota",
-			"creates 3 Jobs: 3 waiting in s0-redis-a, no Job runs, at most 10; the last Job could not be "
-			"created: exceeded quota" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct scaledjob_spec spec;
-		struct jobs_trigger triggers[4];
-		struct jobs_facts facts;
-		struct jobs_decision d = tell(&cases[i], &spec, triggers, &facts);
-		char text[1024];
-
-		assert_ptr_equal(jobs_explain(&facts, &d, text, sizeof(text)), text);
-		assert_string_equal(text, cases[i].text);
-	}
-}
-
-static void test_explain_paused(void **state)
-{
-	struct scaledjob_spec spec = spec_of(NULL, UNSET, UNSET);
-	struct jobs_facts facts = { .spec = &spec, .paused = true };
-	struct jobs_decision d = jobs_decide(&facts);
-	char text[128];
-
-	(void)state;
-	assert_string_equal(jobs_explain(&facts, &d, text, sizeof(text)),
-		"paused by annotation autoscaling.keda.sh/paused");
-}
-
-/* More triggers than a sentence can name, and a sentence without room. */
-static void test_explain_many(void **state)
-{
-	struct scaledjob_spec spec = spec_of(NULL, UNSET, 10);
-	struct jobs_trigger triggers[9];
-	struct jobs_facts facts = { .spec = &spec, .triggers = triggers, .trigger_count = 9 };
-	struct jobs_decision d;
-	char text[512], exact[512];
-
-	(void)state;
-	for (int i = 0; i < 9; i++)
-		triggers[i] = (struct jobs_trigger){ .index = i, .metric_name = "\xc3\xa9", .queue = i, .target = 1 };
-	d = jobs_decide(&facts);
-	jobs_explain(&facts, &d, exact, sizeof(exact));
-	assert_string_equal(exact,
-		"creates no Job: no trigger is active (\xc3\xa9 0, \xc3\xa9 1, \xc3\xa9 2, \xc3\xa9 3, \xc3\xa9 4 and "
-		"4 more), no Job runs");
-	for (size_t size = 1; size <= strlen(exact); size++) {
-		memset(text, 'x', sizeof(text));
-		jobs_explain(&facts, &d, text, size);
-		assert_true(strlen(text) == size - 1 || strlen(text) == size - 2);
-		assert_memory_equal(text, exact, strlen(text));
-		assert_true(strlen(text) == size - 1 || (unsigned char)exact[strlen(text)] == 0xc3);
-	}
-	jobs_explain(&facts, &d, NULL, 0);
-}
-
-/* Another sentence has another mark, and all else has the same. */
-static void test_mark(void **state)
-{
-	static const struct err other = { .kind = ERR_TEMPORARY, .msg = "timed out" };
-	struct scaledjob_spec specs[5];
-	struct jobs_trigger triggers[4][2];
-	struct jobs_facts all[18];
-	uint64_t marks[18];
-	size_t count = 0;
-
-	(void)state;
-	for (size_t i = 0; i < 5; i++)
-		specs[i] = spec_of(i == 1 ? "eager" : NULL, i == 2 ? 1 : UNSET, i == 3 ? 11 : 10);
-	specs[4].calculation = (char *)(uintptr_t) "sum";
-	for (size_t i = 0; i < 4; i++)
-		for (int t = 0; t < 2; t++)
-			triggers[i][t] = (struct jobs_trigger){ .index = t,
-				.metric_name = "s0-redis-a",
-				.queue = 5 + (i == 1),
-				.target = 1 + (i == 2),
-				.active = true,
-				.err = i == 3 ? &down : NULL };
-	for (; count < 18; count++)
-		all[count] = (struct jobs_facts){ .spec = &specs[0],
-			.now_unix_ms = T,
-			.triggers = triggers[0],
-			.trigger_count = 2,
-			.running = 2 };
-	for (size_t i = 1; i < 5; i++)
-		all[i].spec = &specs[i];
-	for (size_t i = 1; i < 4; i++)
-		all[4 + i].triggers = triggers[i];
-	all[8].trigger_count = 1;
-	all[9].running = 3;
-	all[10] = all[1];
-	all[10].pending = 1;
-	all[11].jobs_err = &down;
-	all[12].jobs_err = &other;
-	all[13] = all[1];
-	all[13].pods_err = &down;
-	all[14].create_trouble = "quota";
-	all[15].create_trouble = "another quota";
-	all[16].paused = true;
-	all[17].trigger_count = 0;
-	for (size_t i = 0; i < count; i++) {
-		struct jobs_decision d = jobs_decide(&all[i]);
-
-		marks[i] = jobs_mark(&all[i], &d);
-		all[i].now_unix_ms += 5000;
-		d = jobs_decide(&all[i]);
-		assert_true(jobs_mark(&all[i], &d) == marks[i]);
-		for (size_t k = 0; k < i; k++)
-			if (marks[i] == marks[k])
-				fail_msg("%zu and %zu", i, k);
-	}
-}
-
-/* What stays the same failure while its words change, and what does not. */
-static void test_failure_mark(void **state)
-{
-	static const struct err late = { .kind = ERR_TEMPORARY, .msg = "timed out after 17 ms" },
-				password = { .kind = ERR_DENIED, .msg = "WRONGPASS" };
-	struct scaledjob_spec spec = spec_of(NULL, UNSET, 10);
-	struct jobs_trigger trigger = { .metric_name = "s0-redis-a", .err = &down },
-			    other = { .metric_name = "s1-redis-b", .err = &down },
-			    active = { .metric_name = "s0-redis-a", .queue = 1, .target = 1, .active = true };
-	struct jobs_facts facts = { .spec = &spec, .triggers = &trigger, .trigger_count = 1 };
-	uint64_t first = jobs_failure_mark(&facts), second;
-
-	(void)state;
-	trigger.err = &late;
-	assert_true(jobs_failure_mark(&facts) == first);
-	trigger.err = &password;
-	assert_true(jobs_failure_mark(&facts) != first);
-	facts.triggers = &other;
-	assert_true(jobs_failure_mark(&facts) != first);
-	facts.jobs_err = &down;
-	assert_true(jobs_failure_mark(&facts) != first);
-	facts.jobs_err = NULL;
-	facts.triggers = &active;
-	facts.create_trouble =
-		"jobs.batch \"print-x7k2p\" is forbidden: exceeded quota: few, used: count/jobs.batch=10";
-	first = jobs_failure_mark(&facts);
-	facts.create_trouble = "jobs.batch \"print-b0b1c\" is forbidden: exceeded quota: few, used: count/jobs.batch=9";
-	assert_true(jobs_failure_mark(&facts) == first);
-	facts.create_trouble = "jobs.batch is forbidden: User cannot create resource";
-	second = jobs_failure_mark(&facts);
-	assert_true(second != first && second != 0);
 }
 
 static void test_rule_names(void **state)
@@ -881,16 +392,6 @@ int main(void)
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_calculations),
 		cmocka_unit_test(test_sums_stay_finite),
-		cmocka_unit_test(test_scenes),
-		cmocka_unit_test(test_first_trigger),
-		cmocka_unit_test(test_last_active),
-		cmocka_unit_test(test_paused),
-		cmocka_unit_test(test_needs_pods),
-		cmocka_unit_test(test_explain),
-		cmocka_unit_test(test_explain_paused),
-		cmocka_unit_test(test_explain_many),
-		cmocka_unit_test(test_mark),
-		cmocka_unit_test(test_failure_mark),
 		cmocka_unit_test(test_rule_names),
 	};
 
