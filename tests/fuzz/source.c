@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "source.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "fuzz.h"
+#include "peer.h"
+#include "scalers/redis/rediswatch.h"
+#include "scalers/scalerbuild.h"
+
+static void fill(struct strmap *map, const char *pairs)
+{
+	MEM_AUTO char *copy = mem_dup(pairs ? pairs : "");
+	char *rest = copy, *pair;
+
+	while ((pair = strsep(&rest, "|"))) {
+		char *value = strchr(pair, '=');
+		MEM_AUTO char *placed = NULL;
+		size_t at;
+
+		if (!value)
+			continue;
+		*value++ = '\0';
+		at = strcspn(value, "@#");
+		placed = value[at] ? mem_printf("%.*s%s%u%s", (int)at, value, value[at] == '@' ? "127.0.0.1:" : "",
+					     peer_port(), value + at + 1)
+				   : mem_dup(value);
+		strmap_set(map, pair, placed);
+	}
+}
+
+struct question *source_question(const char *type, const char *metadata, const char *auth)
+{
+	struct strmap m = { 0 }, a = { 0 };
+	struct scaler_params params = { .namespace_ = "shop",
+		.object = "web",
+		.type = type,
+		.metadata = &m,
+		.auth = &a };
+	struct scaler scaler;
+	struct question *q;
+	struct err err = { 0 };
+
+	fill(&m, metadata);
+	fill(&a, auth);
+	if (scaler_build(&params, &scaler, &err)) {
+		fprintf(stderr, "%s\n", err.msg);
+		abort();
+	}
+	q = question_ref(scaler.question);
+	scaler_done(&scaler);
+	strmap_done(&m);
+	strmap_done(&a);
+	return q;
+}
+
+/* ---- One input ---- */
+
+static void check_err(const struct err *err)
+{
+	size_t len = strlen(err->msg);
+
+	must(err->kind != ERR_NONE && err->kind != ERR_BUG && len > 0);
+	must(strpbrk(err->msg, "\r\n") == NULL);
+	for (size_t i = 0, step; i < len; i += step) {
+		step = utf8_step(err->msg + i, len - i);
+		must(step > 0);
+	}
+}
+
+static void on_answer(void *arg, const struct answer *answer, const struct err *err)
+{
+	bool *done = arg;
+
+	must(!*done && !answer == !!err);
+	*done = true;
+	if (err)
+		check_err(err);
+	else
+		must(isfinite(answer->value));
+}
+
+static void on_description(void *arg, const struct description *description, const struct err *err)
+{
+	bool *done = arg;
+
+	must(!*done && !description == !!err);
+	*done = true;
+	if (err)
+		check_err(err);
+	else
+		must(description->count > 0);
+}
+
+static void on_look(void *arg)
+{
+	(void)arg;
+}
+
+static void watch_it(struct scaler_sources *s, struct question *q)
+{
+	bool done = false;
+	void *watch = q->type->watch(s, q, on_look, NULL);
+
+	must(watch);
+	peer_until(&done);
+	must(q->type->watch_report(watch).why);
+	q->type->unwatch(watch);
+}
+
+static void ask_it(struct scaler_sources *s, struct question *q, enum source_way way)
+{
+	int64_t deadline_ms = loop_now_ms(s->loop) + PEER_PATIENCE_MS / 2;
+	bool done = false;
+	void *ask = way == SOURCE_ASK ? q->type->ask(s, q, deadline_ms, on_answer, &done)
+				      : q->type->describe(s, q, deadline_ms, on_description, &done);
+
+	must(!done);
+	peer_until(&done);
+	if (!done && way == SOURCE_ASK)
+		q->type->cancel(ask);
+	else if (!done)
+		q->type->describe_cancel(ask);
+}
+
+void source_try(struct loop *loop, struct question *q, enum source_way way, const uint8_t *data, size_t size)
+{
+	struct scaler_sources s = { .loop = loop };
+
+	if (size == 0)
+		return;
+	peer_script(data + 1, size - 1, data[0]);
+	s.redis = redis_pool_new(loop);
+	s.redis_router = redisrouter_new(loop, s.redis);
+	s.redis_watches = rediswatch_pool_new(loop, s.redis);
+	s.pg = pg_pool_new(loop, PEER_PATIENCE_MS / 2);
+	s.mysql = mysqlpool_new(loop);
+	s.web = webget_new(loop, PEER_PATIENCE_MS / 2);
+	s.grpc = grpc_pool_new(loop);
+	if (way == SOURCE_WATCH)
+		watch_it(&s, q);
+	else
+		ask_it(&s, q, way);
+	grpc_pool_free(s.grpc);
+	webget_free(s.web);
+	pool_free(s.mysql);
+	pg_pool_free(s.pg);
+	rediswatch_pool_free(s.redis_watches);
+	redisrouter_free(s.redis_router);
+	redis_pool_free(s.redis);
+	peer_end();
+}
