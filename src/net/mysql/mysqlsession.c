@@ -278,6 +278,7 @@ int mysqlsession_open(struct mysqlsession *s, int64_t limit_ms, struct err *err)
 	s->mysql = mysql_init(NULL);
 	if (!s->mysql)
 		return err_set(err, ERR_BUG, "no memory for the connector");
+	mysqlcolumns_limit(&s->columns, s->mysql);
 	failed = open_pem_files(s->endpoint, files, err);
 	if (!failed) {
 		set_options(s->mysql, s->endpoint, files);

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "net/mysql/mysqlcolumns.h"
 #include "net/mysql/mysqlendpoint.h"
 #include "net/mysql/mysqlio.h"
 #include "net/mysql/mysqlvalue.h"
@@ -26,6 +27,7 @@ struct mysqlsession {
 	const struct mysqlendpoint *endpoint; /* borrowed */
 	struct mysqlio *io;                   /* borrowed */
 	MYSQL *mysql;                         /* NULL while closed */
+	struct mysqlcolumns columns;
 };
 
 #define MYSQLSESSION_ANSWER_MAX ((size_t)1 << 20) /* bytes that come in for one login or query */

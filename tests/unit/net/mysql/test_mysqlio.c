@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The first bytes of servers that are none. What a real one says is in test_mysqlpool.
+ * Bytes of servers that are none. What a real one says is in test_mysqlpool.
  */
 
 #include "../fixture.h"
@@ -104,11 +104,48 @@ static void reason_is_told(void **state)
 	assert_non_null(strstr(o.err.msg, "Too many connections (error 1040)"));
 }
 
+/* Let in, its settings taken; then an answer that announces columns, has one, and their end. */
+#define LETS_IN                                                                                                        \
+	"\x4a\0\0\0\x0a"                                                                                               \
+	"8.0.30\0\5\0\0\0abcdefgh\0\xff\xf7\x2d\2\0\x7f\x80\x15\0\0\0\0\0\0\0\0\0\0ijklmnopqrst\0"                     \
+	"mysql_native_password\0\7\0\0\2\0\0\0\2\0\0\0\7\0\0\1\0\0\0\2\0\0\0"
+#define COLUMN "\x17\0\0\2\3def\0\0\0\1n\0\x0c\x3f\0\x14\0\0\0\x08\0\0\0\0\0"
+#define END    "\5\0\0\3\xfe\0\0\2\0"
+
+/* The connector would want half a terabyte, and keep the columns for ever when it gets none. */
+static void columns_without_number_are_refused(void **state)
+{
+	static const char most[] = LETS_IN "\x09\0\0\1\xfe\xff\xff\xff\xff\0\0\0\0" COLUMN END;
+	static const char many[] = LETS_IN "\3\0\0\1\xfc\1\x10" COLUMN END;
+	struct world *w = *state;
+	struct outcome o;
+
+	greeted_with(w, most, sizeof(most) - 1, 0, &o);
+	assert_int_equal(o.err.kind, ERR_TEMPORARY);
+	assert_non_null(strstr(o.err.msg, "asking: the answer announces more than 4096 columns (error 2027)"));
+	greeted_with(w, many, sizeof(many) - 1, 0, &o);
+	assert_non_null(strstr(o.err.msg, "the answer announces more than 4096 columns"));
+}
+
+/* So many may be; that they are not there the connector finds out by itself. */
+static void columns_that_are_not_there_are_no_answer(void **state)
+{
+	static const char bytes[] = LETS_IN "\3\0\0\1\xfc\0\x10" COLUMN END;
+	struct world *w = *state;
+	struct outcome o;
+
+	greeted_with(w, bytes, sizeof(bytes) - 1, 0, &o);
+	assert_non_null(strstr(o.err.msg, "asking: "));
+	assert_null(strstr(o.err.msg, "columns"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(progress_is_no_greeting, setup, teardown),
 		cmocka_unit_test_setup_teardown(reason_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(columns_without_number_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(columns_that_are_not_there_are_no_answer, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
