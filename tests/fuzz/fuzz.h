@@ -13,6 +13,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Before the first input, where a target has it (tests/fuzz/alone.c). argc NULL: of replay.c. */
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
 #define must(condition)                                                                                                \
 	do {                                                                                                           \
 		if (!(condition))                                                                                      \

@@ -147,7 +147,9 @@ struct loop *peer_start(enum peer_manners manners)
 	peer.loop = loop_new(&err);
 	must(peer.loop);
 	peer.manners = manners;
-	peer.listener = listen_tcp("127.0.0.1", 0, &err);
+	peer.listener = listen_tcp("127.0.0.1", PEER_PORT, &err);
+	if (peer.listener < 0)
+		peer.listener = listen_tcp("127.0.0.1", 0, &err);
 	must(peer.listener >= 0);
 	peer.accepting = event_new(loop_base(peer.loop), peer.listener, EV_READ | EV_PERSIST, on_accept, NULL);
 	event_add(peer.accepting, NULL);

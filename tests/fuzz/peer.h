@@ -26,7 +26,11 @@ enum peer_manners {
 	PEER_LISTENS,      /* says nothing before it has heard something */
 };
 
-/* Once; ends the program when there is no loopback. */
+/*
+ * Once; ends the program when there is no loopback. At PEER_PORT, which an input can so name, when
+ * nobody else is there.
+ */
+#define PEER_PORT 5005
 struct loop *peer_start(enum peer_manners manners);
 uint16_t peer_port(void);
 

@@ -64,12 +64,16 @@ static int replay(const char *folder)
 	return failed > 0 ? 1 : 0;
 }
 
+#pragma weak LLVMFuzzerInitialize
+
 int main(int argc, char **argv)
 {
 	char *folder = NULL;
 	const char *top = getenv("srcdir");
 	const char *name = strrchr(argv[0], '/');
 
+	if (LLVMFuzzerInitialize)
+		LLVMFuzzerInitialize(NULL, NULL);
 	for (int i = 1; i < argc; i++)
 		if (!run_file(argv[i]))
 			return 1;
