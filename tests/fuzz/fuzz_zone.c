@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Time zones: bytes of a file, or a rule. What is taken can be asked about any time, and its
- * stretches are seamless.
+ * Time zones: bytes of a file, a rule, or the name that a trigger says. What is taken can be asked
+ * about any time, and its stretches are seamless; a name leads nowhere but below the folder.
  */
 
+#include <string.h>
+
+#include "base/mem.h"
 #include "base/zone.h"
+#include "base/zonefile.h"
 #include "fuzz.h"
 
 static void walk(const struct zone *z)
@@ -28,6 +32,18 @@ static void walk(const struct zone *z)
 	}
 }
 
+static void check_name(const uint8_t *data, size_t size)
+{
+	MEM_AUTO char *name = mem_dupn((const char *)data, size);
+	struct err err = { 0 };
+	const struct zone *z = zonefile_get(name, &err);
+
+	if (z)
+		walk(z);
+	must(z ? *name != '/' && !strstr(name, "..") : err.kind == ERR_INVALID && err.msg[0] != '\0');
+	zonefile_put(z);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct zone *z = zone_parse(data, size, NULL);
@@ -36,6 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (z)
 		walk(z);
 	zone_free(z);
+	if (size < 200)
+		check_name(data, size);
 	if (size < 200 && zonerule_parse((const char *)data, size, &r, NULL) == 0) {
 		struct zone_period p = zonerule_period(&r, 1750000000);
 
