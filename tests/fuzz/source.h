@@ -15,7 +15,8 @@
 
 /*
  * Builds the type's question once and keeps it. metadata and auth (NULL: none): "key=value|..."; in
- * a value @ stands for 127.0.0.1:port of the peer, and # for the port alone. Ends the program when they are wrong.
+ * a value @ stands for 127.0.0.1:port of the peer, and # for the port alone. Ends the program when
+ * they are wrong.
  */
 struct question *source_question(const char *type, const char *metadata, const char *auth);
 
