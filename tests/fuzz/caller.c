@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "caller.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+#define PIECES_MAX  64
+#define QUIET_TURNS 12 /* so long it waits for the server's next words */
+#define TURNS_MAX   2000
+#define LAST_TURNS  4 /* in which the server finds that it was left */
+
+static struct {
+	struct loop *loop;
+	struct loop_timer tick;
+} caller;
+
+static void on_tick(void *arg)
+{
+	(void)arg;
+	loop_timer_set(&caller.tick, 0);
+}
+
+struct loop *caller_start(void)
+{
+	caller.loop = loop_new(NULL);
+	must(caller.loop);
+	loop_timer_init(&caller.tick, caller.loop, on_tick, NULL);
+	loop_timer_set(&caller.tick, 0);
+	return caller.loop;
+}
+
+static int dial(uint16_t port)
+{
+	const struct sockaddr_in at = { .sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	must(fd >= 0 && connect(fd, (const struct sockaddr *)&at, sizeof(at)) == 0);
+	return fd;
+}
+
+struct call {
+	int fd;
+	const uint8_t *at;
+	size_t left, piece;
+	unsigned quiet; /* turns since anybody said something */
+	bool said, over;
+};
+
+static void go_past(struct call *c, size_t len)
+{
+	c->at += len;
+	c->left -= len;
+}
+
+/* What is left, up to the next pause; at the pause it waits. */
+static void say(struct call *c)
+{
+	const uint8_t *pause = c->left ? memmem(c->at, c->left, CALLER_HEAR, strlen(CALLER_HEAR)) : NULL;
+	size_t len = pause ? (size_t)(pause - c->at) : c->left, piece = len < c->piece ? len : c->piece;
+	ssize_t put;
+
+	if (c->said)
+		return;
+	put = piece ? send(c->fd, c->at, piece, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
+	if (put > 0) {
+		go_past(c, (size_t)put);
+		c->quiet = 0;
+	} else if (put < 0 && errno != EAGAIN) {
+		c->said = true;
+	} else if (!c->left) {
+		c->said = true;
+		shutdown(c->fd, SHUT_WR);
+	} else if (!len && c->quiet >= QUIET_TURNS) {
+		go_past(c, strlen(CALLER_HEAR));
+		c->quiet = 0;
+	}
+}
+
+static void hear(struct call *c, struct buf *heard)
+{
+	char bytes[16384];
+	ssize_t got = recv(c->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+	c->quiet++;
+	if (got > 0) {
+		if (heard)
+			buf_append(heard, bytes, (size_t)got);
+		if (c->left > strlen(CALLER_HEAR) && memcmp(c->at, CALLER_HEAR, strlen(CALLER_HEAR)) == 0)
+			go_past(c, strlen(CALLER_HEAR));
+		c->quiet = 0;
+	} else if (got == 0 || errno != EAGAIN) {
+		c->over = true;
+	}
+}
+
+void caller_say(uint16_t port, const uint8_t *bytes, size_t len, size_t piece, void (*each_turn)(void *arg), void *arg,
+	struct buf *heard)
+{
+	static const struct linger at_once = { .l_onoff = 1 };
+	size_t least = len / PIECES_MAX + 1;
+	struct call c = { .fd = dial(port), .at = bytes, .left = len };
+
+	c.piece = piece == 0 ? len + 1 : piece < least ? least : piece;
+	for (unsigned turns = 0; turns < TURNS_MAX && !c.over && !(c.said && c.quiet > QUIET_TURNS); turns++) {
+		say(&c);
+		loop_turn(caller.loop);
+		each_turn(arg);
+		hear(&c, heard);
+	}
+	setsockopt(c.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)); /* no port stays taken */
+	close(c.fd);
+	for (unsigned turns = 0; turns < LAST_TURNS; turns++) {
+		loop_turn(caller.loop);
+		each_turn(arg);
+	}
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Our HTTP server, to which anybody who reaches a port may say what he wants: requests one after
+ * the other, whole, cut, in pieces, with bodies. The first byte says whether the handler answers at
+ * once, later, or never, the second is the size of the pieces. What it says is HTTP/1.1; when the
+ * client has left nothing is left.
+ */
+
+#include <string.h>
+
+#include "caller.h"
+#include "fuzz.h"
+#include "net/http/httpd.h"
+
+static struct {
+	struct httpd *httpd;
+	unsigned manner;
+	struct httpd_request *held;
+	unsigned turns;
+} server;
+
+static void on_gone(void *arg)
+{
+	(void)arg;
+	must(server.held);
+	server.held = NULL;
+}
+
+static void on_header(void *arg, const char *name, const char *value)
+{
+	size_t *bytes = arg;
+
+	*bytes += strlen(name) + strlen(value);
+	must(!strpbrk(name, "\r\n") && !strpbrk(value, "\r\n"));
+}
+
+static void answer(struct httpd_request *r)
+{
+	size_t len, headers = 0, path_len;
+	const char *body = httpd_body(r, &len), *path = httpd_raw_path(r, &path_len), *query = httpd_query(r, "q");
+
+	httpd_each_header(r, on_header, &headers);
+	must(!strpbrk(httpd_uri(r), " \r\n") && path_len <= strlen(httpd_uri(r)));
+	must(!path_len || *path);
+	must(!query || strlen(query) <= strlen(httpd_uri(r)));
+	httpd_add_header(r, "X-Path", *httpd_path(r) == '/' ? "absolute" : "other");
+	httpd_reply(r, server.manner & 4 ? 204 : 200, "text/plain", body, len);
+}
+
+static void on_request(void *arg, struct httpd_request *r)
+{
+	(void)arg;
+	must(!server.held && *httpd_method(r) != '\0');
+	if (server.manner % 3 == 0) {
+		answer(r);
+		return;
+	}
+	server.held = r;
+	server.turns = 0;
+	httpd_on_gone(r, on_gone, NULL);
+}
+
+static void each_turn(void *arg)
+{
+	(void)arg;
+	if (server.held && server.manner % 3 == 1 && ++server.turns > 3) {
+		struct httpd_request *r = server.held;
+
+		server.held = NULL;
+		answer(r);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct buf heard = BUF_INIT(1 << 20);
+
+	if (!server.httpd) {
+		struct httpd_config config;
+
+		httpd_config_defaults(&config);
+		config.address = "127.0.0.1";
+		config.max_body = 1 << 16;
+		server.httpd = httpd_new(caller_start(), &config, on_request, NULL, NULL);
+		must(server.httpd);
+	}
+	if (size < 2)
+		return 0;
+	server.manner = data[0];
+	caller_say(httpd_port(server.httpd), data + 2, size - 2, data[1], each_turn, NULL, &heard);
+	must(heard.len == 0 || strncmp(heard.data, "HTTP/1.", 7) == 0);
+	must(httpd_connections(server.httpd) == 0 && !server.held);
+	buf_done(&heard);
+	return 0;
+}

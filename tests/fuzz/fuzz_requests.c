@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * All that our ports answer, over the real HTTP server: paths, selectors, tokens, headers that name
+ * a user, AdmissionReviews. The first byte chooses the port and what the API server and the sources
+ * say when they are asked, the second is the size of the pieces. Whoever is not known gets nothing.
+ */
+
+#include <string.h>
+
+#include "../unit/serve/fake_admit.h"
+#include "../unit/serve/fake_cache.h"
+#include "../unit/serve/fake_kube.h"
+#include "caller.h"
+#include "fuzz.h"
+#include "net/x509.h"
+#include "serve/access/frontproxy.h"
+#include "serve/discovery.h"
+#include "serve/page/kedametrics.h"
+#include "serve/request.h"
+#include "serve/routes.h"
+#include "serve/webhook.h"
+
+static struct {
+	struct kube *kube;
+	struct fake_cache *cache;
+	struct serve serve;
+	struct httpd *httpd;
+	struct frontproxy_memo memo;
+	unsigned manner;
+} room;
+
+/* What the front proxy would say of the user, twice: the second time from memory. */
+static void name_user(struct httpd_request *r)
+{
+	struct err err = { 0 };
+	struct identity *first = frontproxy_user(room.serve.frontproxy, r, &room.memo, &err), *again;
+
+	must(first || (err.kind == ERR_DENIED && err.msg[0] != '\0'));
+	again = frontproxy_user(room.serve.frontproxy, r, &room.memo, &err);
+	must(!first == !again && (!first || strcmp(first->user.name, again->user.name) == 0));
+	identity_unref(first);
+	identity_unref(again);
+}
+
+static void on_request(void *arg, struct httpd_request *r)
+{
+	(void)arg;
+	name_user(r);
+	request_start(&room.serve, room.manner & 1 ? ROUTE_STATUS : ROUTE_SECURE, r);
+}
+
+static void say_configmap(void)
+{
+	struct x509_pair ca;
+	json_t *configmap;
+	char *text;
+
+	must(x509_make_ca("front-proxy", INT64_C(1750000000000), 3600, &ca, NULL) == 0);
+	configmap = json_pack("{s:{s:s,s:s,s:s,s:s,s:s}}", "data", "requestheader-client-ca-file", ca.cert_pem,
+		"requestheader-username-headers", "[\"X-Remote-User\"]", "requestheader-uid-headers",
+		"[\"X-Remote-Uid\"]", "requestheader-group-headers", "[\"X-Remote-Group\"]",
+		"requestheader-extra-headers-prefix", "[\"X-Remote-Extra-\"]");
+	text = json_dumps(configmap, 0);
+	fake_kube_list(room.kube, text);
+	free(text);
+	json_decref(configmap);
+	x509_pair_done(&ca);
+}
+
+static void set_up(void)
+{
+	static char version[] = "9.9.9";
+	struct httpd_config config;
+	struct loop *loop = caller_start();
+
+	room.kube = fake_kube_new(loop);
+	room.cache = fake_cache_new(loop);
+	room.cache->synced = true;
+	room.serve = (struct serve){ .loop = loop,
+		.cache = &room.cache->cache,
+		.metrics_max_age_ms = 1000,
+		.metrics_deadline_ms = 3000,
+		.version = version,
+		.routes = routes_all };
+	room.serve.tls = tls_server_new(NULL);
+	room.serve.frontproxy = frontproxy_new(room.kube);
+	room.serve.authn = authn_new(room.kube, room.serve.frontproxy);
+	room.serve.authz = authz_new(room.kube);
+	room.serve.discovery = discovery_new(version);
+	room.serve.traffic = traffic_declare(room.cache->cache.counters);
+	room.serve.webhook = webhook_new(room.cache->cache.counters);
+	buf_init(&room.serve.reply, 65536);
+	kedametrics_declare(&room.serve);
+	say_configmap();
+	httpd_config_defaults(&config);
+	config.address = "127.0.0.1";
+	room.httpd = httpd_new(loop, &config, on_request, NULL, NULL);
+	must(room.httpd);
+	room.serve.secure = room.httpd;
+}
+
+/* One of those who wait is told, in this turn. */
+static void each_turn(void *arg)
+{
+	static const struct admit_verdict allowed = { .allowed = true }, refused = { .reason = "x", .message = "no" };
+
+	(void)arg;
+	if (fake_kube_token_reviews(room.kube)) {
+		if (room.manner & 4)
+			fake_kube_fail_token(room.kube, ERR_TEMPORARY, 429, "busy");
+		else
+			fake_kube_answer_token(room.kube, room.manner & 2 ? NULL : "mia", "team");
+	} else if (fake_kube_access_reviews(room.kube)) {
+		fake_kube_answer_access(room.kube, !(room.manner & 8), "so");
+	} else if (room.cache->fn) {
+		if (room.manner & 16)
+			fake_cache_fail(room.cache, "down");
+		else
+			fake_cache_answer(room.cache, 4);
+	} else if (fake_admit_waiting()) {
+		fake_admit_answer(room.manner & 32 ? &refused : &allowed);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct buf heard = BUF_INIT(1 << 20);
+
+	if (!room.httpd)
+		set_up();
+	if (size < 2)
+		return 0;
+	room.manner = data[0];
+	room.cache->memory = room.manner & 64 ? FAKE_ANSWER : FAKE_NOTHING;
+	caller_say(httpd_port(room.httpd), data + 2, size - 2, data[1], each_turn, NULL, &heard);
+	must(heard.len == 0 || strncmp(heard.data, "HTTP/1.", 7) == 0);
+	must(httpd_connections(room.httpd) == 0 && !room.serve.waiting);
+	frontproxy_forget(&room.memo);
+	buf_done(&heard);
+	return 0;
+}
