@@ -50,6 +50,15 @@ static bool is_number(const char *text)
 	return text[0] && text[strspn(text, "0123456789")] == '\0';
 }
 
+/* RFC 9112 3.2: whoever splits the line at its first blank would see another target. */
+static bool is_target(const char *uri)
+{
+	for (const unsigned char *at = (const unsigned char *)uri; *at; at++)
+		if (*at <= ' ' || *at == 0x7f)
+			return false;
+	return true;
+}
+
 const char *httpframing_fault(const struct evhttp_request *req)
 {
 	const struct evkeyval *header;
@@ -57,6 +66,8 @@ const char *httpframing_fault(const struct evhttp_request *req)
 
 	if (req->major != 1)
 		return "HTTP version";
+	if (!is_target(evhttp_request_get_uri(req)))
+		return "request target";
 	TAILQ_FOREACH (header, req->input_headers, next) {
 		if (!is_token(header->key))
 			return "header name";
