@@ -16,7 +16,8 @@
 #include "net/tls.h"
 #include "net/x509.h"
 
-#define NOW_MS INT64_C(1750000000000)
+#define NOW_MS   INT64_C(1750000000000)
+#define CONTEXTS 0x40 /* in the first byte: for TLS, too, which takes its time */
 
 static const char *const names[] = { "kscaled.kscaled.svc", "10.0.0.1", NULL };
 
@@ -119,12 +120,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	set_up();
 	if (size == 0)
 		return 0;
-	label = labels[data[0] % MEM_COUNT(labels)];
+	label = labels[data[0] % (CONTEXTS / 2) % MEM_COUNT(labels)];
 	pem = label ? to_pem(label, data + 1, size - 1) : mem_dupn((const char *)data + 1, size - 1);
 	check_client(data + 1, size - 1);
 	check_facts(pem);
 	check_pack(pem);
-	check_contexts(pem);
+	if (data[0] & CONTEXTS)
+		check_contexts(pem);
 	free(pem);
 	return 0;
 }

@@ -35,7 +35,8 @@ static struct {
 	size_t len, piece;
 	struct talk talks[TALKS_MAX];
 	unsigned count, open;
-} peer;
+	int64_t patience_ms;
+} peer = { .patience_ms = PEER_PATIENCE_MS };
 
 /* The loop never waits, so a turn is a turn and not a time. */
 static void on_tick(void *arg)
@@ -182,13 +183,18 @@ static void turn(void)
 
 void peer_until(const bool *done)
 {
-	int64_t until = loop_now_ms(peer.loop) + PEER_PATIENCE_MS;
+	int64_t until = loop_now_ms(peer.loop) + peer.patience_ms;
 	unsigned left = 0;
 
 	while (!*done && left < LEFT_TURNS && loop_now_ms(peer.loop) < until) {
 		turn();
 		left = peer.count > 0 && peer.open == 0 ? left + 1 : 0;
 	}
+}
+
+void peer_hurry(int64_t patience_ms)
+{
+	peer.patience_ms = patience_ms;
 }
 
 void peer_end(void)

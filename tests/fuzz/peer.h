@@ -45,6 +45,8 @@ void peer_script(const uint8_t *bytes, size_t len, size_t piece);
  * new one comes, but not for longer than PEER_PATIENCE_MS.
  */
 void peer_until(const bool *done);
+/* No longer than so from now on, where clients wait before they try again. */
+void peer_hurry(int64_t patience_ms);
 void peer_end(void); /* of this input: closes what is open */
 
 #endif
