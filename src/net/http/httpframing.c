@@ -59,6 +59,15 @@ static bool is_target(const char *uri)
 	return true;
 }
 
+/* RFC 9110 5.5: a lone CR is a line's end to some. */
+static bool is_value(const char *text)
+{
+	for (const unsigned char *at = (const unsigned char *)text; *at; at++)
+		if ((*at < ' ' && *at != '\t') || *at == 0x7f)
+			return false;
+	return true;
+}
+
 const char *httpframing_fault(const struct evhttp_request *req)
 {
 	const struct evkeyval *header;
@@ -71,6 +80,8 @@ const char *httpframing_fault(const struct evhttp_request *req)
 	TAILQ_FOREACH (header, req->input_headers, next) {
 		if (!is_token(header->key))
 			return "header name";
+		if (!is_value(header->value))
+			return "header value";
 		if (text_equal_nocase(header->key, "Content-Length") && (lengths++ || !is_number(header->value)))
 			return "Content-Length";
 		if (text_equal_nocase(header->key, "Transfer-Encoding") &&

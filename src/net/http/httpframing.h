@@ -4,8 +4,9 @@
 
 /*
  * Checks what evhttp lets through although two readers could see two different requests in it:
- * blanks and controls in the target, header names that are no tokens, lengths that are no numbers
- * or given twice, a length beside chunks. Used by net/http/httpd on every request.
+ * blanks and controls in the target, controls in a header's value, names of headers that are no
+ * tokens, lengths that are no numbers or given twice, a length beside chunks. Used by
+ * net/http/httpd on every request.
  */
 
 struct evhttp_request;
