@@ -36,14 +36,19 @@ struct loop *caller_start(void)
 	return caller.loop;
 }
 
+/* From another address each time: a port that was used stays taken for a minute. */
 static int dial(uint16_t port)
 {
-	const struct sockaddr_in at = { .sin_family = AF_INET,
+	static uint32_t calls;
+	struct sockaddr_in from = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 0x100 + calls++ % 0x10000) };
+	const struct sockaddr_in to = { .sin_family = AF_INET,
 		.sin_port = htons(port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	must(fd >= 0 && connect(fd, (const struct sockaddr *)&at, sizeof(at)) == 0);
+	must(fd >= 0 && bind(fd, (const struct sockaddr *)&from, sizeof(from)) == 0);
+	must(connect(fd, (const struct sockaddr *)&to, sizeof(to)) == 0);
 	return fd;
 }
 
