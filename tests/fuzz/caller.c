@@ -45,10 +45,10 @@ static int dial(uint16_t port)
 	const struct sockaddr_in to = { .sin_family = AF_INET,
 		.sin_port = htons(port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	must(fd >= 0 && bind(fd, (const struct sockaddr *)&from, sizeof(from)) == 0);
-	must(connect(fd, (const struct sockaddr *)&to, sizeof(to)) == 0);
+	must(connect(fd, (const struct sockaddr *)&to, sizeof(to)) == 0 || errno == EINPROGRESS);
 	return fd;
 }
 
