@@ -233,12 +233,15 @@ static int run(struct mysqlsession *s, const char *statement)
 	return mysql_errno(s->mysql) ? -1 : 0;
 }
 
+/*
+ * After a failure. One that the connector gives no number may have left a part of the answer, which
+ * the next query would take for its own.
+ */
 static bool lost(const struct mysqlsession *s)
 {
 	unsigned number = mysql_errno(s->mysql);
 
-	return number == CR_SERVER_GONE_ERROR || number == CR_SERVER_LOST || (number >= 2000 && number < 3000) ||
-		mysqlio_too_much(s->io);
+	return number == 0 || (number >= 2000 && number < 3000) || mysqlio_too_much(s->io);
 }
 
 /*
