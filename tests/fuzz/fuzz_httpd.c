@@ -2,9 +2,9 @@
 
 /*
  * Our HTTP server, to which anybody who reaches a port may say what he wants: requests one after
- * the other, whole, cut, in pieces, with bodies. The first byte says whether the handler answers at
- * once, later, or never, the second is the size of the pieces. What it says is HTTP; when the
- * client has left nothing is left.
+ * the other, whole, cut, in pieces, with bodies; or what is to be a TLS handshake. The first byte
+ * says whether the handler answers at once, later, or never, the second is the size of the pieces.
+ * What it says is HTTP; when the client has left nothing is left.
  */
 
 #include <string.h>
@@ -12,9 +12,15 @@
 #include "caller.h"
 #include "fuzz.h"
 #include "net/http/httpd.h"
+#include "net/x509.h"
+
+#define NO_BODY 4 /* in the first byte */
+#define TLS     8
 
 static struct {
-	struct httpd *httpd;
+	struct loop *loop;
+	struct httpd *plain, *secure;
+	struct tls_server *tls;
 	unsigned manner;
 	struct httpd_request *held;
 	unsigned turns;
@@ -45,7 +51,7 @@ static void answer(struct httpd_request *r)
 	must(!path_len || *path);
 	must(!query || strlen(query) <= strlen(httpd_uri(r)));
 	httpd_add_header(r, "X-Path", *httpd_path(r) == '/' ? "absolute" : "other");
-	httpd_reply(r, server.manner & 4 ? 204 : 200, "text/plain", body, len);
+	httpd_reply(r, server.manner & NO_BODY ? 204 : 200, "text/plain", body, len);
 }
 
 static void on_request(void *arg, struct httpd_request *r)
@@ -72,25 +78,51 @@ static void each_turn(void *arg)
 	}
 }
 
+static struct httpd *listen_with(struct tls_server *tls)
+{
+	struct httpd_config config;
+	struct httpd *h;
+
+	httpd_config_defaults(&config);
+	config.address = "127.0.0.1";
+	config.max_body = 1 << 16;
+	config.tls = tls;
+	h = httpd_new(server.loop, &config, on_request, NULL, NULL);
+	must(h);
+	return h;
+}
+
+static void set_up(void)
+{
+	static const char *const names[] = { "localhost", NULL };
+	int64_t now_ms = INT64_C(1750000000000);
+	struct x509_pair ca, serving;
+
+	must(x509_make_ca("fuzz", now_ms, 3600, &ca, NULL) == 0);
+	must(x509_make_serving(&ca, names, now_ms, 3600, &serving, NULL) == 0);
+	server.tls = tls_server_new(NULL);
+	must(tls_server_set_certificate(server.tls, serving.cert_pem, serving.key_pem, NULL) == 0);
+	x509_pair_done(&ca);
+	x509_pair_done(&serving);
+	server.loop = caller_start();
+	server.plain = listen_with(NULL);
+	server.secure = listen_with(server.tls);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct buf heard = BUF_INIT(1 << 20);
+	struct httpd *h;
 
-	if (!server.httpd) {
-		struct httpd_config config;
-
-		httpd_config_defaults(&config);
-		config.address = "127.0.0.1";
-		config.max_body = 1 << 16;
-		server.httpd = httpd_new(caller_start(), &config, on_request, NULL, NULL);
-		must(server.httpd);
-	}
+	if (!server.loop)
+		set_up();
 	if (size < 2)
 		return 0;
 	server.manner = data[0];
-	caller_say(httpd_port(server.httpd), data + 2, size - 2, data[1], each_turn, NULL, &heard);
-	must(heard.len == 0 || strncmp(heard.data, "HTTP/", 5) == 0);
-	must(httpd_connections(server.httpd) == 0 && !server.held);
+	h = server.manner & TLS ? server.secure : server.plain;
+	caller_say(httpd_port(h), data + 2, size - 2, data[1], each_turn, NULL, &heard);
+	must(heard.len == 0 || h == server.secure || strncmp(heard.data, "HTTP/", 5) == 0);
+	must(httpd_connections(h) == 0 && !server.held);
 	buf_done(&heard);
 	return 0;
 }
