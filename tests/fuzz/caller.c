@@ -57,7 +57,7 @@ struct call {
 	const uint8_t *at;
 	size_t left, piece;
 	unsigned quiet; /* turns since anybody said something */
-	bool said, over;
+	bool said, over, is_hurried;
 };
 
 static void go_past(struct call *c, size_t len)
@@ -81,10 +81,10 @@ static void say(struct call *c)
 		c->quiet = 0;
 	} else if (put < 0 && errno != EAGAIN) {
 		c->said = true;
-	} else if (!c->left) {
+	} else if (!c->left && (c->is_hurried || c->quiet >= QUIET_TURNS)) {
 		c->said = true;
 		shutdown(c->fd, SHUT_WR);
-	} else if (!len && c->quiet >= QUIET_TURNS) {
+	} else if (c->left && !len && c->quiet >= QUIET_TURNS) {
 		go_past(c, strlen(CALLER_HEAR));
 		c->quiet = 0;
 	}
@@ -107,19 +107,18 @@ static void hear(struct call *c, struct buf *heard)
 	}
 }
 
-void caller_say(uint16_t port, const uint8_t *bytes, size_t len, size_t piece, void (*each_turn)(void *arg), void *arg,
-	struct buf *heard)
+void caller_say(uint16_t port, const struct caller_words *words, void (*each_turn)(void *arg), void *arg)
 {
 	static const struct linger at_once = { .l_onoff = 1 };
-	size_t least = len / PIECES_MAX + 1;
-	struct call c = { .fd = dial(port), .at = bytes, .left = len };
+	size_t least = words->len / PIECES_MAX + 1;
+	struct call c = { .fd = dial(port), .at = words->bytes, .left = words->len, .is_hurried = words->is_hurried };
 
-	c.piece = piece == 0 ? len + 1 : piece < least ? least : piece;
+	c.piece = words->piece == 0 ? words->len + 1 : words->piece < least ? least : words->piece;
 	for (unsigned turns = 0; turns < TURNS_MAX && !c.over && !(c.said && c.quiet > QUIET_TURNS); turns++) {
 		say(&c);
 		loop_turn(caller.loop);
 		each_turn(arg);
-		hear(&c, heard);
+		hear(&c, words->heard);
 	}
 	setsockopt(c.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)); /* no port stays taken */
 	close(c.fd);

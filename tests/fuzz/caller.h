@@ -10,6 +10,7 @@
  * The loop never sleeps, as with tests/fuzz/peer.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,11 +21,15 @@
 
 struct loop *caller_start(void);
 
-/*
- * In pieces of `piece` bytes (0: all at once), one in a turn. each_turn is called behind each turn
- * of the loop; heard (NULL: nobody looks) gets what the server said, up to its cap.
- */
-void caller_say(uint16_t port, const uint8_t *bytes, size_t len, size_t piece, void (*each_turn)(void *arg), void *arg,
-	struct buf *heard);
+struct caller_words {
+	const uint8_t *bytes;
+	size_t len;
+	size_t piece;      /* so many bytes in a turn; 0: all at once */
+	bool is_hurried;   /* it does not wait for an answer before it says that no more comes */
+	struct buf *heard; /* what the server said, up to its cap; NULL: nobody looks */
+};
+
+/* each_turn is called behind each turn of the loop. */
+void caller_say(uint16_t port, const struct caller_words *words, void (*each_turn)(void *arg), void *arg);
 
 #endif

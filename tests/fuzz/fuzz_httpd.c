@@ -16,6 +16,7 @@
 
 #define NO_BODY 4 /* in the first byte */
 #define TLS     8
+#define HURRIED 16
 
 static struct {
 	struct loop *loop;
@@ -109,20 +110,28 @@ static void set_up(void)
 	server.secure = listen_with(server.tls);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void say(const uint8_t *data, size_t size)
 {
 	struct buf heard = BUF_INIT(1 << 20);
-	struct httpd *h;
+	struct httpd *h = data[0] & TLS ? server.secure : server.plain;
+	const struct caller_words words = { .bytes = data + 2,
+		.len = size - 2,
+		.piece = data[1],
+		.is_hurried = (data[0] & HURRIED) != 0,
+		.heard = &heard };
 
-	if (!server.loop)
-		set_up();
-	if (size < 2)
-		return 0;
 	server.manner = data[0];
-	h = server.manner & TLS ? server.secure : server.plain;
-	caller_say(httpd_port(h), data + 2, size - 2, data[1], each_turn, NULL, &heard);
+	caller_say(httpd_port(h), &words, each_turn, NULL);
 	must(heard.len == 0 || h == server.secure || strncmp(heard.data, "HTTP/", 5) == 0);
 	must(httpd_connections(h) == 0 && !server.held);
 	buf_done(&heard);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (!server.loop)
+		set_up();
+	if (size >= 2)
+		say(data, size);
 	return 0;
 }
