@@ -14,7 +14,8 @@
 #define PIECES_MAX  64
 #define QUIET_TURNS 12 /* so long it waits for the server's next words */
 #define TURNS_MAX   2000
-#define LAST_TURNS  4 /* in which the server finds that it was left */
+#define LAST_TURNS  4    /* in which the server finds that it was left, ... */
+#define TURN_BYTES  4096 /* ... and one for so much that it may not have read yet */
 
 static struct {
 	struct loop *loop;
@@ -122,7 +123,7 @@ void caller_say(uint16_t port, const struct caller_words *words, void (*each_tur
 	}
 	setsockopt(c.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)); /* no port stays taken */
 	close(c.fd);
-	for (unsigned turns = 0; turns < LAST_TURNS; turns++) {
+	for (size_t turns = 0; turns < LAST_TURNS + words->len / TURN_BYTES; turns++) {
 		loop_turn(caller.loop);
 		each_turn(arg);
 	}
