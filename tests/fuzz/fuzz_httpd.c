@@ -99,7 +99,7 @@ static void set_up(void)
 	int64_t now_ms = INT64_C(1750000000000);
 	struct x509_pair ca, serving;
 
-	must(x509_make_ca("fuzz", now_ms, 3600, &ca, NULL) == 0);
+	must(x509_make_ca("fuzz", names, now_ms, 3600, &ca, NULL) == 0);
 	must(x509_make_serving(&ca, names, now_ms, 3600, &serving, NULL) == 0);
 	server.tls = tls_server_new(NULL);
 	must(tls_server_set_certificate(server.tls, serving.cert_pem, serving.key_pem, NULL) == 0);

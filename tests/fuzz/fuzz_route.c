@@ -22,7 +22,7 @@ static void check_route(enum route_port port, const char *path, size_t len)
 	if (!route)
 		return;
 	must((route->ports & port) != 0 && parts.count <= ROUTER_PARTS_MAX);
-	must(route->access != ROUTE_METRIC || parts.count == 2);
+	must(!route->resource || route->resource->resource || parts.count == 2);
 	for (size_t i = 0; i < parts.count; i++) {
 		must(parts.list[i].len > 0 && !memchr(parts.list[i].text, '/', parts.list[i].len));
 		must(parts.list[i].text >= path && parts.list[i].text + parts.list[i].len <= path + len);
@@ -41,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	strsep(&header, "\n");
 	check_route(ROUTE_SECURE, path, strlen(path));
 	check_route(ROUTE_STATUS, path, strlen(path));
+	check_route(ROUTE_SOCKET, path, strlen(path));
 	chosen = accept_choose(header, offers);
 	must(chosen >= -1 && chosen < 3);
 	must((header && *header) || chosen == 0);

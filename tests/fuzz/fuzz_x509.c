@@ -28,7 +28,7 @@ static void set_up(void)
 {
 	if (roots)
 		return;
-	must(x509_make_ca("fuzz", NOW_MS, 3600, &ca, NULL) == 0);
+	must(x509_make_ca("fuzz", names, NOW_MS, 3600, &ca, NULL) == 0);
 	roots = x509_store_from_pem(ca.cert_pem, NULL);
 	must(roots);
 }
