@@ -6,8 +6,6 @@
 
 #include "base/mem.h"
 
-#define FIRST_ROOM 4
-
 /*
  * Where key is or belongs. Keys that arrive sorted (as our own decoders bring them) are found to
  * belong at the end at once.
@@ -34,13 +32,13 @@ static size_t find(const struct strmap *m, const char *key, bool *found)
 	return low;
 }
 
-/* The room that an array of `count` pairs has is not stored: it is the next power of two. */
+/* The room of an array of `count` pairs is not stored: even up to 8, then a power of two. */
 static size_t room_of(size_t count)
 {
-	size_t room = FIRST_ROOM;
+	size_t room = 2;
 
 	while (room < count)
-		room *= 2;
+		room += room < 8 ? 2 : room;
 	return room;
 }
 
