@@ -14,6 +14,7 @@
 #include "base/shares.h"
 #include "net/names.h"
 #include "net/sourcerules.h"
+#include "net/timerheap.h"
 
 /* Tasks that queue tasks may go on for so many rounds before the sockets get their turn again. */
 #define TASK_ROUNDS_MAX 8
@@ -38,6 +39,11 @@ struct loop {
 	struct sourcerules source_rules;
 	struct shares descriptors, answers;
 	struct loop_signal *signals;
+	struct timerheap timers;
+	struct event *tick;             /* fires for the first of them */
+	int64_t tick_ms;                /* when; 0: it does not */
+	bool ticking;                   /* it does so now: what comes next is seen to in the end */
+	uint64_t turn_order;            /* timers from this order on were set in this turn */
 	struct loop_task *first, *last; /* work put off, oldest first */
 	bool stop;
 	int64_t clock_step_ms;
@@ -92,6 +98,8 @@ static void on_libevent_log(int severity, const char *msg)
 		log_debug("libevent", "%s", msg);
 }
 
+static void on_tick(evutil_socket_t fd, short what, void *arg);
+
 struct loop *loop_new(struct err *err)
 {
 	struct event_config *config;
@@ -125,6 +133,7 @@ struct loop *loop_new(struct err *err)
 	signal(SIGPIPE, SIG_IGN);
 	loop = mem_zalloc(sizeof(*loop));
 	loop->base = base;
+	loop->tick = evtimer_new(base, on_tick, loop);
 	loop->clock_step_ms = clock_step_ms();
 	return loop;
 }
@@ -152,6 +161,8 @@ void loop_free(struct loop *loop)
 	event_base_loop(loop->base, EVLOOP_NONBLOCK);
 	run_tasks(loop, UINT32_MAX);
 	free_signals(loop);
+	event_free(loop->tick);
+	timerheap_done(&loop->timers);
 	event_base_free(loop->base);
 	mem_free_ptr(&loop);
 }
@@ -224,7 +235,10 @@ static bool turn(struct loop *loop)
 {
 	int flags = loop->first ? EVLOOP_ONCE | EVLOOP_NONBLOCK : EVLOOP_ONCE;
 	bool idle = !loop->first;
-	int result = event_base_loop(loop->base, flags);
+	int result;
+
+	loop->turn_order = loop->timers.orders;
+	result = event_base_loop(loop->base, flags);
 
 	run_tasks(loop, TASK_ROUNDS_MAX);
 	measure_turn(loop);
@@ -264,32 +278,59 @@ struct loop_stats loop_stats(struct loop *loop, bool reset_longest)
 
 /* ---- Timers ---- */
 
-static void timer_arm(struct loop_timer *t, int64_t delay_ms)
+/* The tick follows the first timer. */
+static void follow_first(struct loop *loop)
 {
-	int64_t asked_ms = delay_ms > 0 ? delay_ms + t->loop->clock_step_ms : 0;
-	struct timeval tv = { .tv_sec = asked_ms / 1000, .tv_usec = asked_ms % 1000 * 1000 };
+	const struct timerheap_entry *first = timerheap_first(&loop->timers);
+	int64_t left_ms, asked_ms;
+	struct timeval tv;
 
-	event_add(t->event, &tv);
+	if (loop->ticking || loop->tick_ms == (first ? first->due_ms : 0))
+		return;
+	loop->tick_ms = first ? first->due_ms : 0;
+	if (!first) {
+		event_del(loop->tick);
+		return;
+	}
+	left_ms = first->due_ms - loop_now_ms(loop);
+	asked_ms = left_ms > 0 ? left_ms + loop->clock_step_ms : 0;
+	tv = (struct timeval){ .tv_sec = asked_ms / 1000, .tv_usec = asked_ms % 1000 * 1000 };
+	event_add(loop->tick, &tv);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void fire(struct loop_timer *t, int64_t late_ms)
 {
-	struct loop_timer *t = arg;
-	int64_t left_ms = t->due_ms - loop_now_ms(t->loop);
+	struct loop *loop = t->loop;
+
+	if (t->due_ms && late_ms > loop->stats.longest_lag_ms)
+		loop->stats.longest_lag_ms = late_ms;
+	timerheap_take(&loop->timers, &t->place);
+	loop_enter(loop);
+	t->fn(t->arg);
+}
+
+/*
+ * All that are due, but those that were set in this turn. None may be: libevent counts from the
+ * start of the turn in which the tick was set, on a coarse clock.
+ */
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+	struct loop *loop = arg;
+	const struct timerheap_entry *first;
 
 	(void)fd;
 	(void)what;
-	/*
-	 * libevent counts from the start of the turn in which the timer was set, on a coarse clock.
-	 */
-	if (left_ms > 0) {
-		timer_arm(t, left_ms);
-		return;
+	loop->ticking = true;
+	while ((first = timerheap_first(&loop->timers)) && first->order < loop->turn_order) {
+		int64_t late_ms = loop_now_ms(loop) - first->due_ms;
+
+		if (late_ms < 0)
+			break;
+		fire((struct loop_timer *)first->place, late_ms); /* it begins with its place */
 	}
-	if (t->due_ms && -left_ms > t->loop->stats.longest_lag_ms)
-		t->loop->stats.longest_lag_ms = -left_ms;
-	loop_enter(t->loop);
-	t->fn(t->arg);
+	loop->ticking = false;
+	loop->tick_ms = 0;
+	follow_first(loop);
 }
 
 void loop_timer_init(struct loop_timer *t, struct loop *loop, loop_fn fn, void *arg)
@@ -299,30 +340,29 @@ void loop_timer_init(struct loop_timer *t, struct loop *loop, loop_fn fn, void *
 
 void loop_timer_set(struct loop_timer *t, int64_t delay_ms)
 {
-	if (delay_ms < 0)
-		delay_ms = 0;
-	if (!t->event)
-		t->event = evtimer_new(t->loop->base, on_timer, t);
-	t->due_ms = delay_ms ? loop_now_ms(t->loop) + delay_ms : 0;
-	timer_arm(t, delay_ms);
+	int64_t now_ms = loop_now_ms(t->loop);
+
+	t->due_ms = delay_ms > 0 ? now_ms + delay_ms : 0;
+	timerheap_put(&t->loop->timers, &t->place, delay_ms > 0 ? t->due_ms : now_ms);
+	follow_first(t->loop);
 }
 
 void loop_timer_cancel(struct loop_timer *t)
 {
-	if (t->event)
-		event_del(t->event);
+	if (!t->place)
+		return;
+	timerheap_take(&t->loop->timers, &t->place);
+	follow_first(t->loop);
 }
 
 bool loop_timer_pending(const struct loop_timer *t)
 {
-	return t->event && event_pending(t->event, EV_TIMEOUT, NULL);
+	return t->place > 0;
 }
 
 void loop_timer_done(struct loop_timer *t)
 {
-	if (t->event)
-		event_free(t->event);
-	t->event = NULL;
+	loop_timer_cancel(t);
 }
 
 /* ---- Work put off ---- */

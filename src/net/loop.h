@@ -9,6 +9,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -44,9 +45,9 @@ void loop_stop(struct loop *loop); /* loop_run returns at the end of this turn *
 
 /* A one-shot timer that lives inside its owner. Zero-initialised is idle and may be done. */
 struct loop_timer {
-	struct loop *loop;   /* borrowed */
-	struct event *event; /* made when first set, so that an idle timer costs nothing */
-	int64_t due_ms;      /* loop clock; while pending */
+	size_t place;      /* in net/timerheap; 0: not pending */
+	struct loop *loop; /* borrowed */
+	int64_t due_ms;    /* loop clock; while pending; 0: at once */
 	loop_fn fn;
 	void *arg;
 };

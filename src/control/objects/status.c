@@ -14,10 +14,7 @@
 
 static void on_again(void *arg)
 {
-	struct work *work = arg;
-
-	loop_timer_done(&work->status.again); /* seldom set, and a timer at rest should cost nothing */
-	status_write(work);
+	status_write(arg);
 }
 
 struct scaledobject_status *status_wanted(struct work *work, const struct scaledobject_status *stored)
@@ -113,7 +110,7 @@ void status_write(struct work *work)
 		return;
 	if (work->status.failures > 0 && loop_timer_pending(&work->status.again))
 		return; /* backing off */
-	loop_timer_done(&work->status.again);
+	loop_timer_cancel(&work->status.again);
 	patch = scaledobject_status_patch(of->status, &work->status.wanted, !c->times_pruned);
 	work->status.sent = patch ? fingerprint_fast(patch, strlen(patch)) : 0;
 	if (!patch) {

@@ -18,8 +18,8 @@
 #define TURNS_MAX       1000000
 
 /*
- * What a timer keeps in `event`: there from the first time it is set until it is done, as in the
- * real loop, so that a timer that is not done is a leak here too.
+ * What a timer keeps in `place`: there from the first time it is set until it is done, so that one
+ * that is not done is a leak here, though only one that is pending harms the real loop.
  */
 struct pending {
 	struct pending *prev, *next;
@@ -95,7 +95,7 @@ int64_t loop_backoff_ms(unsigned failures, int64_t first_ms, int64_t max_ms)
 
 static struct pending *pending_of(const struct loop_timer *t)
 {
-	return (struct pending *)t->event;
+	return (struct pending *)(uintptr_t)t->place;
 }
 
 void loop_timer_init(struct loop_timer *t, struct loop *loop, loop_fn fn, void *arg)
@@ -110,7 +110,7 @@ void loop_timer_set(struct loop_timer *t, int64_t delay_ms)
 	if (!p) {
 		p = mem_zalloc(sizeof(*p));
 		p->timer = t;
-		t->event = (struct event *)p;
+		t->place = (size_t)(uintptr_t)p;
 		DL_APPEND(fake.timers, p);
 	}
 	t->due_ms = fake.now_ms + (delay_ms > 0 ? delay_ms : 0);
@@ -120,13 +120,13 @@ void loop_timer_set(struct loop_timer *t, int64_t delay_ms)
 
 void loop_timer_cancel(struct loop_timer *t)
 {
-	if (t->event)
+	if (t->place)
 		pending_of(t)->set = false;
 }
 
 bool loop_timer_pending(const struct loop_timer *t)
 {
-	return t->event && pending_of(t)->set;
+	return t->place && pending_of(t)->set;
 }
 
 void loop_timer_done(struct loop_timer *t)
@@ -137,7 +137,7 @@ void loop_timer_done(struct loop_timer *t)
 		return;
 	DL_DELETE(fake.timers, p);
 	free(p);
-	t->event = NULL;
+	t->place = 0;
 }
 
 /* The next to fire of those that were set before `order`; NULL when none is due until then. */

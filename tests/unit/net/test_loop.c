@@ -163,6 +163,50 @@ static void timer_moves_cancels_and_is_done(void **state)
 	loop_timer_done(&c.timer);
 }
 
+static void on_set_other(void *arg)
+{
+	struct step *s = arg;
+
+	note(s);
+	loop_timer_set(&s->other->timer, 0);
+}
+
+static void on_end_other(void *arg)
+{
+	struct step *s = arg;
+
+	note(s);
+	loop_timer_done(&s->other->timer);
+}
+
+/* The sockets have their turn in between, and who is due may be ended by another who is. */
+static void timers_set_in_a_turn_wait_for_the_next(void **state)
+{
+	struct fixture *f = *state;
+	struct trace trace = { .loop = f->loop };
+	struct step a, b, c, d;
+
+	step_init(&a, &trace, 'a', on_set_other);
+	step_init(&b, &trace, 'b', on_step);
+	a.other = &b;
+	loop_timer_set(&a.timer, 0);
+	loop_turn(f->loop);
+	assert_string_equal(trace.text, "a");
+	loop_turn(f->loop);
+	assert_string_equal(trace.text, "ab");
+	loop_timer_done(&a.timer);
+	loop_timer_done(&b.timer);
+	step_init(&c, &trace, 'c', on_end_other);
+	step_init(&d, &trace, 'd', on_step);
+	c.other = &d;
+	loop_timer_set(&c.timer, 0);
+	loop_timer_set(&d.timer, 0);
+	loop_turn(f->loop);
+	assert_string_equal(trace.text, "abc");
+	assert_false(loop_timer_pending(&d.timer));
+	loop_timer_done(&c.timer);
+}
+
 /* ---- Work put off ---- */
 
 static void on_queue_other(void *arg)
@@ -461,6 +505,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(timers_are_never_early, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(timer_set_late_in_a_turn_is_not_early, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(timer_moves_cancels_and_is_done, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(timers_set_in_a_turn_wait_for_the_next, fixture_setup,
+			fixture_teardown),
 		cmocka_unit_test_setup_teardown(tasks_run_at_the_end_of_the_turn, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(tasks_queue_and_cancel_tasks, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(endless_tasks_starve_nobody, fixture_setup, fixture_teardown),
