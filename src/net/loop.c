@@ -49,6 +49,7 @@ struct loop {
 	int64_t clock_step_ms;
 	int64_t entered_us; /* when this turn's work began; 0 while waiting */
 	unsigned entries;   /* this turn's */
+	bool ending;        /* it has had enough */
 	struct loop_stats stats;
 };
 
@@ -212,6 +213,7 @@ void loop_enter(struct loop *loop)
 
 void loop_end_turn(struct loop *loop)
 {
+	loop->ending = true;
 	event_base_loopbreak(loop->base);
 }
 
@@ -238,6 +240,7 @@ static bool turn(struct loop *loop)
 	int result;
 
 	loop->turn_order = loop->timers.orders;
+	loop->ending = false;
 	result = event_base_loop(loop->base, flags);
 
 	run_tasks(loop, TASK_ROUNDS_MAX);
@@ -310,8 +313,8 @@ static void fire(struct loop_timer *t, int64_t late_ms)
 }
 
 /*
- * All that are due, but those that were set in this turn. None may be: libevent counts from the
- * start of the turn in which the tick was set, on a coarse clock.
+ * All that are due, but those that were set in this turn, until it has had enough. None may be due:
+ * libevent counts from the start of the turn in which the tick was set, on a coarse clock.
  */
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
@@ -321,7 +324,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	loop->ticking = true;
-	while ((first = timerheap_first(&loop->timers)) && first->order < loop->turn_order) {
+	while ((first = timerheap_first(&loop->timers)) && first->order < loop->turn_order && !loop->ending) {
 		int64_t late_ms = loop_now_ms(loop) - first->due_ms;
 
 		if (late_ms < 0)

@@ -354,6 +354,30 @@ static void a_turn_has_so_much_work(void **state)
 		event_free(r.event[i]);
 }
 
+static void on_due(void *arg)
+{
+	struct ready *r = arg;
+
+	r->ran++;
+}
+
+static void timers_that_are_due_are_work_too(void **state)
+{
+	struct fixture *f = *state;
+	struct ready r = { .loop = f->loop };
+	struct loop_timer timers[READY];
+
+	for (int i = 0; i < READY; i++) {
+		loop_timer_init(&timers[i], f->loop, on_due, &r);
+		loop_timer_set(&timers[i], 0);
+	}
+	loop_turn(f->loop);
+	assert_in_range(r.ran, 1, READY / 2);
+	UNTIL(f, r.ran == READY);
+	for (int i = 0; i < READY; i++)
+		loop_timer_done(&timers[i]);
+}
+
 static int freed;
 
 static void count_free(void *ptr)
@@ -511,6 +535,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tasks_queue_and_cancel_tasks, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(endless_tasks_starve_nobody, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_turn_has_so_much_work, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(timers_that_are_due_are_work_too, fixture_setup, fixture_teardown),
 		cmocka_unit_test(freed_at_the_end_of_the_turn_or_with_the_loop),
 		cmocka_unit_test(runs_until_stopped_or_until_nothing_is_left),
 		cmocka_unit_test_setup_teardown(signals_come, fixture_setup, fixture_teardown),
