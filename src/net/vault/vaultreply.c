@@ -50,10 +50,10 @@ static const char *first_words(const json_t *answer)
 	return NULL;
 }
 
-static bool repeats(const char *words, const char *const *secrets)
+bool vaultreply_repeats(const char *words, const char *const *secrets)
 {
 	for (size_t i = 0; secrets != NULL && secrets[i] != NULL; i++)
-		if (*secrets[i] != '\0' && strstr(words, secrets[i]) != NULL)
+		if (*secrets[i] != '\0' && strcasestr(words, secrets[i]) != NULL)
 			return true;
 	return false;
 }
@@ -70,7 +70,7 @@ static void explain(int status, const json_t *answer, const char *const *secrets
 	const char *words = first_words(answer);
 	struct buf text = BUF_INIT((size_t)64 << 10);
 
-	if (words != NULL && !repeats(words, secrets))
+	if (words != NULL && !vaultreply_repeats(words, secrets))
 		put_words(&text, words);
 	if (text.len > 0)
 		err_set(err, kind_of(status), "HTTP %d: %.*s", status, (int)utf8_cut(text.data, text.len, WORDS_MAX),

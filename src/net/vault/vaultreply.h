@@ -24,6 +24,9 @@
  */
 json_t *vaultreply_parse(int status, const char *body, size_t len, const char *const *secrets, struct err *err);
 
+/* Whether words of a server repeat one of them, in whatever case: such words are not shown. */
+bool vaultreply_repeats(const char *words, const char *const *secrets);
+
 /* What is known of a token. */
 struct vaultreply_token {
 	/*

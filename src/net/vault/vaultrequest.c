@@ -62,7 +62,8 @@ static bool is_here(const struct vaultrequest *r, const char *location)
  * One redirect, as Vault's own client, but none to another server: the token would go along to
  * wherever the first one says, and so would the service account's token of a login.
  */
-static int follow(struct vaultrequest *r, const struct httpc_response *response, struct err *err)
+static int follow(struct vaultrequest *r, const struct httpc_response *response, const char *const *secrets,
+	struct err *err)
 {
 	char origin[ORIGIN_TEXT];
 
@@ -70,10 +71,13 @@ static int follow(struct vaultrequest *r, const struct httpc_response *response,
 		return err_set(err, ERR_TEMPORARY, "HTTP %d leads nowhere", response->status);
 	if (r->redirected)
 		return err_set(err, ERR_TEMPORARY, "redirected more than once");
-	if (!is_here(r, response->location))
+	if (!is_here(r, response->location)) {
+		httpurl_origin(response->location, origin, sizeof(origin));
 		return err_set(err, ERR_TEMPORARY,
 			"redirected to another server, %s, which is shown no token: give that as the address",
-			httpurl_origin(response->location, origin, sizeof(origin)));
+			vaultreply_repeats(origin, secrets) ? "whose name repeats what was sent and is not shown"
+							    : origin);
+	}
 	r->redirected = true;
 	free(r->url);
 	r->url = mem_dup(response->location);
@@ -104,7 +108,7 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 		err = *failure;
 		if (strncmp(err.msg, origin, strlen(origin)) != 0)
 			err_wrap(&err, "%s", origin);
-	} else if (is_redirect(response->status) && follow(r, response, &err) == 0) {
+	} else if (is_redirect(response->status) && follow(r, response, secrets, &err) == 0) {
 		wait_for_turn(r);
 		return;
 	} else if (err.kind == ERR_NONE) {

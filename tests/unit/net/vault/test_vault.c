@@ -7,6 +7,7 @@
 
 #include "vaultserver.h"
 
+#include <ctype.h>
 #include <unistd.h>
 
 #include "../http/httpcworld.h"
@@ -359,6 +360,28 @@ static void no_redirect_leads_to_another_server(void **state)
 	}
 }
 
+/* Whoever reads the error is not who may see the token. */
+static void no_redirect_makes_an_error_show_what_was_sent(void **state)
+{
+	struct vaultserver *s = *state;
+	const struct vault_login *const logins[] = { &vaultserver_by_token, &vaultserver_by_jwt };
+	const char *const sent[] = { vaultserver_by_token.token, vaultserver_by_jwt.jwt };
+	const struct vault_secret secret = { .path = "secret/x", .key = "pw" };
+
+	for (size_t i = 0; i < MEM_COUNT(logins); i++) {
+		struct outcome o = { 0 };
+
+		s->redirects = 100;
+		snprintf(s->active_url, sizeof(s->active_url), "http://%s.example:81", sent[i]);
+		for (char *c = s->active_url + strlen("http://"); *c; c++)
+			*c = (char)toupper((unsigned char)*c);
+		outcome_read(&o, s, logins[i], &secret);
+		UNTIL(s->f, o.done);
+		assert_non_null(strstr(o.err.msg, "redirected to another server, whose name repeats what was sent"));
+		assert_null(strcasestr(o.err.msg, sent[i]));
+	}
+}
+
 static void certificates_are_verified(void **state)
 {
 	struct vaultserver *s = *state;
@@ -505,6 +528,7 @@ int main(void)
 		T(too_much_is_refused),
 		T(a_redirect_leads_back_to_the_same_server),
 		T(no_redirect_leads_to_another_server),
+		T(no_redirect_makes_an_error_show_what_was_sent),
 		T(certificates_are_verified),
 		T(each_call_has_its_own_deadline),
 		T(cancelled_calls_hear_nothing),
