@@ -10,7 +10,7 @@
 #include "peer.h"
 #include "source.h"
 
-#define ROLES 6
+#define ROLES 7
 #define PLACE "url=http://@/v|targetValue=5|"
 #define TOKEN "oauthTokenURI=http://@/token|clientID=c|clientSecret=secret"
 
@@ -28,6 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		questions[3] = source_question("metrics-api", PLACE "format=xml|valueLocation=a.b", NULL);
 		questions[4] = source_question("prometheus", "serverAddress=http://@|query=up|threshold=5", NULL);
 		questions[5] = source_question("metrics-api", PLACE "valueLocation=a|authMode=oauth", TOKEN);
+		questions[6] = source_question("prometheus",
+			"serverAddress=http://@|query=up|threshold=5|authModes=bearer", "bearerToken=" SOURCE_SECRET);
 	}
 	if (size > 0)
 		source_try(loop, questions[data[0] % ROLES], SOURCE_ASK, data + 1, size - 1);

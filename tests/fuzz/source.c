@@ -66,6 +66,7 @@ static void check_err(const struct err *err)
 
 	must(err->kind != ERR_NONE && err->kind != ERR_BUG && len > 0);
 	must(strpbrk(err->msg, "\r\n") == NULL);
+	must(!strstr(err->msg, SOURCE_SECRET));
 	for (size_t i = 0, step; i < len; i += step) {
 		step = utf8_step(err->msg + i, len - i);
 		must(step > 0);

@@ -26,6 +26,7 @@ enum {
 	CLIENT_TLS = 2, /* who we are, by TLS */
 	OAUTH = 4,
 	HEADER = 8, /* goes into a header: one line */
+	SENT = 16,  /* a secret that the server gets to see */
 };
 static const struct {
 	size_t offset;
@@ -33,13 +34,13 @@ static const struct {
 	const char *name; /* in messages */
 } texts[] = {
 #define AT(member) offsetof(struct webaccess_config, member)
-	{ AT(bearer), HEADER, "the bearer token" },
+	{ AT(bearer), HEADER | SENT, "the bearer token" },
 	{ AT(username), 0, "the user name" },
-	{ AT(password), 0, "the password" },
+	{ AT(password), SENT, "the password" },
 	{ AT(header_name), HEADER, "the header's name" },
-	{ AT(header_value), HEADER, "the header's value" },
+	{ AT(header_value), HEADER | SENT, "the header's value" },
 	{ AT(query_name), 0, "the parameter's name" },
-	{ AT(query_value), 0, "the parameter's value" },
+	{ AT(query_value), SENT, "the parameter's value" },
 	{ AT(oauth.token_url), OAUTH, "the token URL" },
 	{ AT(oauth.client_id), OAUTH, "the client id" },
 	{ AT(oauth.client_secret), OAUTH, "the client secret" },
@@ -49,7 +50,7 @@ static const struct {
 	{ AT(aws.service), HEADER, "the AWS service" },
 	{ AT(aws.key_id), HEADER, "the AWS access key id" },
 	{ AT(aws.secret_key), HEADER, "the AWS secret access key" },
-	{ AT(aws.session_token), HEADER, "the AWS session token" },
+	{ AT(aws.session_token), HEADER | SENT, "the AWS session token" },
 	{ AT(ca_pem), TRUST, "the CA" },
 	{ AT(cert_pem), CLIENT_TLS, "the client certificate" },
 	{ AT(key_pem), CLIENT_TLS, "the client key" },
@@ -202,6 +203,17 @@ void webaccess_unref(struct webaccess *a)
 const char *webaccess_key(const struct webaccess *a)
 {
 	return a ? a->key : "open";
+}
+
+bool webaccess_repeats(const struct webaccess *a, const char *words)
+{
+	for (size_t i = 0; a && i < TEXTS; i++) {
+		const char *text = *text_at(&a->config, i);
+
+		if (texts[i].use & SENT && text && strstr(words, text))
+			return true;
+	}
+	return false;
 }
 
 const struct webaccess_config *webaccess_config(const struct webaccess *a)

@@ -53,6 +53,12 @@ void webaccess_unref(struct webaccess *a);            /* NULL is fine */
  */
 const char *webaccess_key(const struct webaccess *a);
 
+/*
+ * Whether a server's words repeat a secret that it was sent: such words are not shown. a may be
+ * NULL. Tokens that were fetched (OAuth) are not known here.
+ */
+bool webaccess_repeats(const struct webaccess *a, const char *words);
+
 /* ---- For net/web/webget and net/web/webtoken ---- */
 
 /* borrowed, a NULL for each text that was not given */

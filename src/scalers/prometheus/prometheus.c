@@ -205,6 +205,10 @@ static bool understand(struct prometheus_ask *ask, const struct webget_answer *a
 			(const char *const[]){ q->empty_is_zero ? "true" : "false" }, 1);
 	if (reply == PROMREPLY_VALUE || (reply == PROMREPLY_EMPTY && q->empty_is_zero))
 		return true;
+	if (webaccess_repeats(q->access, answer->body))
+		err_set(err, err->kind,
+			"HTTP status %d, and words that are not shown, as they repeat what was sent to log in",
+			answer->status);
 	if (reply == PROMREPLY_EMPTY)
 		err_wrap(err, "ignoreNullValues is false");
 	err_wrap(err, "%s: query %.*s%s", ask->base.question->source, QUERY_SHOWN, q->query,

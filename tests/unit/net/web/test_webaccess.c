@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What of a credential a server's words may hold. How each is sent is in test_webget, and tried
+ * live.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "net/web/webaccess.h"
+
+static bool repeats(const struct webaccess_config *config, const char *words)
+{
+	struct webaccess *a = webaccess_new(config, NULL);
+	bool result;
+
+	assert_non_null(a);
+	result = webaccess_repeats(a, words);
+	webaccess_unref(a);
+	return result;
+}
+
+static void secrets_that_were_sent_are_seen_in_words(void **state)
+{
+	static const struct webaccess_config configs[] = {
+		{ .bearer = "s3cret" },
+		{ .username = "me", .password = "s3cret" },
+		{ .header_name = "X-Key", .header_value = "s3cret" },
+		{ .query_name = "key", .query_value = "s3cret" },
+		{ .aws = { .region = "r",
+			  .service = "s",
+			  .key_id = "k",
+			  .secret_key = "x",
+			  .session_token = "s3cret" } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
+		assert_true(repeats(&configs[i], "{\"error\":\"bad s3cret\"}"));
+		assert_false(repeats(&configs[i], "bad secret of me"));
+	}
+}
+
+static void what_is_no_secret_or_was_not_sent_may_be_said(void **state)
+{
+	static const struct webaccess_config user = { .username = "me", .password = "" };
+	static const struct webaccess_config aws = {
+		.aws = { .region = "r", .service = "aps", .key_id = "AK", .secret_key = "s3cret" }
+	};
+
+	(void)state;
+	assert_false(repeats(&user, "no user me"));
+	assert_false(repeats(&aws, "AK is not known; s3cret is signed with"));
+	assert_false(webaccess_repeats(NULL, "anything"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(secrets_that_were_sent_are_seen_in_words),
+		cmocka_unit_test(what_is_no_secret_or_was_not_sent_may_be_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
