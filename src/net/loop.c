@@ -343,8 +343,11 @@ void loop_timer_init(struct loop_timer *t, struct loop *loop, loop_fn fn, void *
 
 void loop_timer_set(struct loop_timer *t, int64_t delay_ms)
 {
-	int64_t now_ms = loop_now_ms(t->loop);
+	int64_t now_ms;
 
+	if (t->place && delay_ms <= 0 && t->due_ms == 0)
+		return; /* as libcurl asks for it, many times in a turn */
+	now_ms = loop_now_ms(t->loop);
 	t->due_ms = delay_ms > 0 ? now_ms + delay_ms : 0;
 	timerheap_put(&t->loop->timers, &t->place, delay_ms > 0 ? t->due_ms : now_ms);
 	follow_first(t->loop);

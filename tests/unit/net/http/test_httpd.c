@@ -18,6 +18,8 @@ static void what_the_handler_sees(struct server *s)
 			{ "method=GET uri=/a/b?q=1 path=/a/b raw=/a/b query=1 header=one body=0",
 				"X-Test=one;X-Test=two;", "X-Reply: yes", "Content-Type: text/plain" } },
 		{ "GET /a%2Fb/%41?q=a+b%26 HTTP/1.1\r\n\r\n", { "path=/a/b/A raw=/a%2Fb/%41 query=a b&" } },
+		{ "GET /~\xc3\xa4 HTTP/1.1\r\nX-Test: abcdefgh\tijklmno \xc3\xa4 ~ pq\r\n\r\n",
+			{ "path=/~\xc3\xa4 ", "header=abcdefgh\tijklmno \xc3\xa4 ~ pq body=0" } },
 		{ "GET /a%00b HTTP/1.1\r\n\r\n", { "path= raw=/a%00b" } },
 		{ "GET /a%FFb HTTP/1.1\r\n\r\n", { "path= raw=/a%FFb" } },
 		{ "GET //x/y?q HTTP/1.1\r\n\r\n", { "path=//x/y raw=//x/y query= " } },

@@ -207,6 +207,8 @@ static void oversize_and_malformed_requests_are_refused(void **state)
 		{ mem_dup("GET /a\tb HTTP/1.1\r\n\r\n"), "HTTP/1.1 400 " },
 		{ mem_dup("GET / HTTP/1.1\r\nX: a\rb\r\n\r\n"), "HTTP/1.1 400 " },
 		{ mem_dup("GET / HTTP/1.1\r\nX: a\r\n \x7f\r\n\r\n"), "HTTP/1.1 400 " },
+		{ mem_dup("GET / HTTP/1.1\r\nX: abcdefghij\x01klmnopqrstuvw\r\n\r\n"), "HTTP/1.1 400 " },
+		{ mem_dup("GET / HTTP/1.1\r\nX: abcdefghijklmnopqrstuvw\x7f\r\n\r\n"), "HTTP/1.1 400 " },
 		{ mem_dup("GET / HTTP/2.0\r\n\r\n"), "HTTP/1.1 400 " },
 		{ mem_dup("GET / HTTP/0.9\r\n\r\n"), "400 " },
 		{ mem_dup("\r\n\r\n\r\n\r\n"), "" },
