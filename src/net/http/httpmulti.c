@@ -30,7 +30,9 @@ struct httpmulti {
 	loop_fn on_returned;
 	httpmulti_each_fn each;
 	void *arg;
-	struct loop_timer timer; /* the one libcurl asks for */
+	struct loop_timer timer; /* the one libcurl asks for, often many times before it returns: */
+	long timeout_ms;         /* negative: none */
+	bool timeout_is_new;
 	struct loop_timer look_after;
 	struct socket_watch *watches;
 	bool inside;
@@ -38,14 +40,31 @@ struct httpmulti {
 	bool maybe_http2; /* some transfer was, or might have been */
 };
 
+static void follow_timeout(struct httpmulti *m)
+{
+	if (!m->timeout_is_new)
+		return;
+	m->timeout_is_new = false;
+	if (m->timeout_ms < 0)
+		loop_timer_cancel(&m->timer);
+	else
+		loop_timer_set(&m->timer, m->timeout_ms);
+}
+
+static void leave(struct httpmulti *m)
+{
+	m->inside = false;
+	follow_timeout(m);
+	m->on_returned(m->arg);
+}
+
 static void drive(struct httpmulti *m, curl_socket_t fd, int what)
 {
 	int running;
 
 	m->inside = true;
 	curl_multi_socket_action(m->multi, fd, what, &running);
-	m->inside = false;
-	m->on_returned(m->arg);
+	leave(m);
 }
 
 static void on_socket_ready(evutil_socket_t fd, short what, void *arg)
@@ -79,10 +98,9 @@ static void on_look_after(void *arg)
 	m->heard = false;
 	m->inside = true;
 	m->each(m->arg, make_it_read);
-	m->inside = false;
 	if (m->heard)
 		loop_timer_set(&m->look_after, LOOK_AFTER_MS);
-	m->on_returned(m->arg);
+	leave(m);
 }
 
 static void go_on(struct httpmulti *m, CURL *easy)
@@ -97,8 +115,7 @@ void httpmulti_resume(struct httpmulti *m, httpmulti_each_fn each)
 {
 	m->inside = true;
 	each(m->arg, go_on);
-	m->inside = false;
-	m->on_returned(m->arg);
+	leave(m);
 }
 
 void httpmulti_hear(struct httpmulti *m)
@@ -111,10 +128,10 @@ static int on_curl_timer(CURLM *multi, long timeout_ms, void *arg)
 	struct httpmulti *m = arg;
 
 	(void)multi;
-	if (timeout_ms < 0)
-		loop_timer_cancel(&m->timer);
-	else
-		loop_timer_set(&m->timer, timeout_ms);
+	m->timeout_ms = timeout_ms;
+	m->timeout_is_new = true;
+	if (!m->inside)
+		follow_timeout(m);
 	return 0;
 }
 
