@@ -24,6 +24,9 @@ POLICY = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["Req
 
 # Asked for by the admission plugin OwnerReferencesPermissionEnforcement, by no request.
 NEVER_SENT = {("update", "scaledobjects", "finalizers", "keda.sh"), ("update", "scaledjobs", "finalizers", "keda.sh")}
+# Asked for where the answer to a creation was lost and the watch has not told of the Job before: whether that comes in a run is
+# chance. tests/unit/control/jobs/test_jobmaker.c has it come.
+BY_CHANCE = {("get", "jobs", "", "batch")}
 
 
 def told(right):
@@ -123,7 +126,7 @@ def rights_of(role):
 def unused(rights, used):
     def matches(right, one):
         return all(wanted in ("*", is_) for wanted, is_ in zip(right, one))
-    return sorted(told(right) for right in rights - NEVER_SENT if not any(matches(right, one) for one in used))
+    return sorted(told(right) for right in rights - NEVER_SENT - BY_CHANCE if not any(matches(right, one) for one in used))
 
 
 def main(manifests, directory):
@@ -131,7 +134,7 @@ def main(manifests, directory):
     used = {tuple(right) for file in files for right in json.loads(file.read_text())}
     rights = granted(pathlib.Path(manifests).read_text())
     never = unused(rights, used)
-    print(f"{len(rights)} rights are given, {len(rights - NEVER_SENT) - len(never)} of them were used in {len(files)} sessions")
+    print(f"{len(rights)} rights are given, {len(rights - NEVER_SENT - BY_CHANCE) - len(never)} of them were used in {len(files)} sessions")
     for right in never:
         print(f"never used: {right}")
     return 1 if never or not files else 0
