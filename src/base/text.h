@@ -28,7 +28,19 @@ static inline const char *text_behind_nocase(const char *text, const char *prefi
 	return text;
 }
 
-/* words: NULL-terminated */
+static inline bool text_begins(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* words: NULL-terminated, as those of text_is_one_of */
+static inline bool text_begins_with_one_of(const char *text, const char *const *words)
+{
+	while (*words && !text_begins(text, *words))
+		words++;
+	return *words != NULL;
+}
+
 static inline bool text_is_one_of(const char *text, const char *const *words)
 {
 	while (*words && strcmp(text, *words) != 0)

@@ -8,7 +8,6 @@
 #include <event2/event.h>
 #include <event2/event_struct.h>
 #include <hiredis/hiredis.h>
-#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -71,9 +70,9 @@ static void conn_free(struct redis_conn *c);
 
 static void call_free(struct redis_call *call)
 {
-	mem_free_ptr(&call->wire);
-	mem_free_ptr(&call->err);
-	mem_free_ptr(&call);
+	free(call->wire);
+	free(call->err);
+	free(call);
 }
 
 static void leave_conn(struct redis_call *call)
@@ -91,24 +90,9 @@ static void leave_conn(struct redis_call *call)
 
 static void fail_later(struct redis_call *call, const struct err *why)
 {
-	call->err = mem_alloc(sizeof(*call->err));
-	*call->err = *why;
+	err_keep(&call->err, why);
 	DL_APPEND(call->pool->failed, call);
 	loop_task_queue(call->pool->loop, &call->pool->tell_failed);
-}
-
-/* A slot that nobody waits for keeps the pipeline's order. */
-static void leave_empty_slot(struct redis_call *call)
-{
-	struct redis_conn *c = call->conn;
-	struct redis_call *slot = mem_zalloc(sizeof(*slot));
-
-	slot->conn = c;
-	slot->pool = call->pool;
-	slot->deadline_ms = call->deadline_ms;
-	slot->wire_len = call->wire_len;
-	DL_REPLACE_ELEM(c->sent, call, slot);
-	call->conn = NULL;
 }
 
 static void on_tell_failed(void *arg)
@@ -138,7 +122,8 @@ static void watch_deadline(struct redis_conn *c, int64_t deadline_ms)
 
 static void expire(struct redis_call *call)
 {
-	const struct redis_conn *c = call->conn;
+	struct redis_conn *c = call->conn;
+	struct redis_call *slot;
 	const char *what = !call->wire                     ? "no answer in time"
 		: c->link.state == REDISLINK_SHAKING_HANDS ? REDISLINK_SHAKING_TIMED_OUT
 							   : "connecting: timed out";
@@ -147,10 +132,15 @@ static void expire(struct redis_call *call)
 	err_set(&err, ERR_TEMPORARY, "redis at %s: %s", c->endpoint->base.name, what);
 	if (loop_timer_pending(&c->backoff))
 		err = c->last_err;
-	if (call->wire)
+	if (call->wire) {
 		leave_conn(call);
-	else
-		leave_empty_slot(call);
+	} else { /* a slot that nobody waits for keeps the pipeline's order */
+		slot = mem_zalloc(sizeof(*slot));
+		*slot = (struct redis_call){ .conn = c, .pool = call->pool, .deadline_ms = call->deadline_ms };
+		slot->wire_len = call->wire_len;
+		DL_REPLACE_ELEM(c->sent, call, slot);
+		call->conn = NULL;
+	}
 	fail_later(call, &err);
 }
 
@@ -291,21 +281,9 @@ static void on_backoff_over(void *arg)
 		redislink_open(&c->link);
 }
 
-static void dial_when_allowed(struct redis_conn *c)
-{
-	int64_t left_ms = c->retry_ms - loop_now_ms(c->pool->loop);
-
-	if (left_ms <= 0)
-		redislink_open(&c->link);
-	else
-		loop_timer_set(&c->backoff, left_ms);
-}
-
 static struct redis_conn *conn_new(struct redis_pool *p, struct redisendpoint *e)
 {
-	static const struct redislink_handler handler = { .opened = on_opened,
-		.replied = on_reply,
-		.failed = on_failed };
+	static const struct redislink_handler handler = { on_opened, on_reply, on_failed };
 	struct redis_conn *c = mem_zalloc(sizeof(*c));
 
 	c->pool = p;
@@ -336,7 +314,7 @@ static void conn_free(struct redis_conn *c)
 	loop_timer_done(&c->backoff);
 	HASH_DEL(c->pool->conns, c);
 	redisendpoint_unref(c->endpoint);
-	mem_free_ptr(&c);
+	free(c);
 }
 
 /* ---- For everybody ---- */
@@ -352,7 +330,7 @@ static void on_left(void *arg)
 		conn_free(c);
 	free_calls(&p->failed);
 	loop_task_cancel(p->loop, &p->tell_failed);
-	mem_free_ptr(&p);
+	free(p);
 }
 
 struct redis_pool *redis_pool_new(struct loop *loop)
@@ -396,21 +374,6 @@ static int admit(struct redis_conn *c, struct redis_call *call, int argc, const 
 	return 0;
 }
 
-static void enqueue(struct redis_conn *c, struct redis_call *call)
-{
-	call->conn = c;
-	c->waiting++;
-	c->waiting_bytes += call->wire_len;
-	c->used_ms = loop_now_ms(c->pool->loop);
-	if (c->link.state == REDISLINK_OPEN)
-		send_call(call);
-	else
-		DL_APPEND(c->unsent, call);
-	watch_deadline(c, call->deadline_ms);
-	if (c->link.state == REDISLINK_CLOSED && !loop_timer_pending(&c->backoff))
-		dial_when_allowed(c);
-}
-
 struct redis_call *redis_command(struct redis_pool *p, struct redisendpoint *e, int argc, const char *const *argv,
 	const size_t *argv_len, int64_t deadline_ms, redis_fn fn, void *arg)
 {
@@ -426,10 +389,25 @@ struct redis_call *redis_command(struct redis_pool *p, struct redisendpoint *e, 
 	if (!c)
 		c = conn_new(p, e);
 	endpoint_share(&c->endpoint->base, &e->base);
-	if (admit(c, call, argc, argv, argv_len, &err) == 0)
-		enqueue(c, call);
-	else
+	if (admit(c, call, argc, argv, argv_len, &err)) {
 		fail_later(call, &err);
+		return call;
+	}
+	call->conn = c;
+	c->waiting++;
+	c->waiting_bytes += call->wire_len;
+	c->used_ms = loop_now_ms(p->loop);
+	if (c->link.state == REDISLINK_OPEN)
+		send_call(call);
+	else
+		DL_APPEND(c->unsent, call);
+	watch_deadline(c, deadline_ms);
+	if (c->link.state != REDISLINK_CLOSED || loop_timer_pending(&c->backoff))
+		return call;
+	if (c->retry_ms > c->used_ms)
+		loop_timer_set(&c->backoff, c->retry_ms - c->used_ms);
+	else
+		redislink_open(&c->link);
 	return call;
 }
 

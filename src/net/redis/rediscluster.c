@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "net/redis/redisendpoint.h"
 #include "net/redis/redismap.h"
 #include "net/redis/redisreply.h"
 

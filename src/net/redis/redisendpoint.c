@@ -17,11 +17,19 @@ static bool is_printable(const char *text)
 	return true;
 }
 
-static int split_address(const char *address, char **host, uint16_t *port, struct err *err)
+static int take_address(struct redisendpoint *e, const char *address, struct err *err)
 {
+	enum hostport_flaw flaw;
 	struct hostport at;
-	enum hostport_flaw flaw = hostport_parse(address, &at);
 
+	if (!address || !address[0])
+		return err_set(err, ERR_INVALID, "address: must be host:port, but is empty");
+	e->base.name = mem_dup(address);
+	if (address[0] == '/') {
+		e->host = mem_dup(address);
+		return 0;
+	}
+	flaw = hostport_parse(address, &at);
 	if (strstr(address, "://"))
 		return err_set(err, ERR_INVALID, "address \"%s\": must be host:port, not a URL", address);
 	if (flaw == HOSTPORT_COLONS)
@@ -29,19 +37,8 @@ static int split_address(const char *address, char **host, uint16_t *port, struc
 			address);
 	if (flaw != HOSTPORT_GOOD || !*at.host || at.port == 0 || !is_printable(address) || strpbrk(at.host, "[]"))
 		return err_set(err, ERR_INVALID, "address \"%s\": must be host:port", address);
-	*host = mem_dup(at.host);
-	*port = at.port;
-	return 0;
-}
-
-static int take_address(struct redisendpoint *e, const char *address, struct err *err)
-{
-	if (!address || !address[0])
-		return err_set(err, ERR_INVALID, "address: must be host:port, but is empty");
-	e->base.name = mem_dup(address);
-	if (address[0] != '/')
-		return split_address(address, &e->host, &e->port, err);
-	e->host = mem_dup(address);
+	e->host = mem_dup(at.host);
+	e->port = at.port;
 	return 0;
 }
 
@@ -62,7 +59,7 @@ static void make_key(struct redisendpoint *e)
 	const char *const secrets[] = { e->username, e->password };
 	char fingerprint[FINGERPRINT_TEXT];
 
-	endpoint_fingerprint(&e->base, secrets, sizeof(secrets) / sizeof(secrets[0]), fingerprint);
+	endpoint_fingerprint(&e->base, secrets, MEM_COUNT(secrets), fingerprint);
 	e->server_key = mem_printf("redis %s%s %s", e->base.name,
 		!e->tls                        ? ""
 			: e->base.tls.insecure ? " tls-insecure"
@@ -95,11 +92,13 @@ static struct redisendpoint *make(const struct redisendpoint_config *config, con
 
 struct redisendpoint *redisendpoint_new(const struct redisendpoint_config *config, struct err *err)
 {
-	const struct tls_client_config tls = { .ca_pem = config->tls_ca_pem,
+	const struct tls_client_config tls = {
+		.ca_pem = config->tls_ca_pem,
 		.cert_pem = config->tls_cert_pem,
 		.key_pem = config->tls_key_pem,
 		.key_password = config->tls_key_password,
-		.insecure = config->tls_insecure };
+		.insecure = config->tls_insecure,
+	};
 	struct redisendpoint *e = NULL;
 
 	if (config->database < 0)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/dial.h"
 #include "net/redis/redisreply.h"
 #include "net/tls.h"
@@ -47,19 +48,14 @@ static void wipe_wire(const void *bytes, size_t len, void *wire)
 }
 
 /* Without a copy in libevent's buffers, so that the password can be wiped. */
-static void send_greeting(struct bufferevent *bev, int argc, const char **argv)
+static void greet(struct redislink *l, int argc, const char **argv)
 {
 	char *wire;
 	int len = redisFormatCommandArgv(&wire, argc, argv, NULL);
 
 	if (len < 0)
 		abort(); /* out of memory */
-	evbuffer_add_reference(bufferevent_get_output(bev), wire, (size_t)len, wipe_wire, wire);
-}
-
-static void greet(struct redislink *l, int argc, const char **argv)
-{
-	send_greeting(l->bev, argc, argv);
+	evbuffer_add_reference(bufferevent_get_output(l->bev), wire, (size_t)len, wipe_wire, wire);
 	l->greetings[l->greetings_count++] = argv[0];
 }
 
@@ -79,34 +75,6 @@ static void greet_all(struct redislink *l)
 	if (l->queries && e->master_only)
 		greet(l, 1, (const char *[]){ "ROLE" });
 	l->greetings_left = l->greetings_count;
-}
-
-static enum err_kind refusal_kind(const char *text)
-{
-	static const char *const passing[] = { "LOADING", "ERR max number of clients", "MASTERDOWN", "BUSY",
-		"TRYAGAIN" };
-
-	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
-		if (strncmp(text, passing[i], strlen(passing[i])) == 0)
-			return ERR_TEMPORARY;
-	}
-	return ERR_DENIED;
-}
-
-/*
- * Servers that do not know a command, and some proxies, repeat what they were told ("unknown
- * command 'AUTH', with args beginning with: ..."), perhaps cut short: nothing is shown of a text
- * that has the password in it, nor from the first quotation on.
- */
-static void refused(struct err *err, const char *name, const char *text, const char *password)
-{
-	size_t len = strcspn(text, "'`\"");
-
-	if (password && *password && strstr(text, password))
-		err_set(err, refusal_kind(text),
-			"%s failed; the server's reply repeats the password, so it is not shown", name);
-	else
-		err_set(err, refusal_kind(text), "%s failed: %.*s", name, len < 200 ? (int)len : 200, text);
 }
 
 /*
@@ -131,9 +99,8 @@ static bool no_master(const struct redis_reply *reply, struct err *err)
  */
 static bool wants_no_password(const struct redisendpoint *e, const char *name, const char *text)
 {
-	static const char words[] = "ERR AUTH <password> called without any password configured";
-
-	return strcmp(name, "AUTH") == 0 && !e->username && strncmp(text, words, sizeof(words) - 1) == 0;
+	return strcmp(name, "AUTH") == 0 && !e->username &&
+		text_begins(text, "ERR AUTH <password> called without any password configured");
 }
 
 /*
@@ -143,11 +110,27 @@ static bool wants_no_password(const struct redisendpoint *e, const char *name, c
 static bool is_useless(const struct redisendpoint *e, const char *name, const struct redis_reply *reply,
 	struct err *err)
 {
+	static const char *const passing[] = { "LOADING", "ERR max number of clients", "MASTERDOWN", "BUSY", "TRYAGAIN",
+		NULL };
+	const char *text = reply->text;
+	enum err_kind kind;
+	size_t len;
+
 	if (strcmp(name, "ROLE") == 0)
 		return no_master(reply, err);
-	if (reply->type != REDIS_ERROR || wants_no_password(e, name, reply->text))
+	if (reply->type != REDIS_ERROR || wants_no_password(e, name, text))
 		return false;
-	refused(err, name, reply->text, e->password);
+	len = strcspn(text, "'`\"");
+	kind = text_begins_with_one_of(text, passing) ? ERR_TEMPORARY : ERR_DENIED;
+	/*
+	 * Servers that do not know a command, and some proxies, repeat what they were told ("unknown
+	 * command 'AUTH', with args beginning with: ..."), perhaps cut short: nothing is shown of a
+	 * text that has the password in it, nor from the first quotation on.
+	 */
+	if (e->password && *e->password && strstr(text, e->password))
+		err_set(err, kind, "%s failed; the server's reply repeats the password, so it is not shown", name);
+	else
+		err_set(err, kind, "%s failed: %.*s", name, len < 200 ? (int)len : 200, text);
 	return true;
 }
 
@@ -178,17 +161,6 @@ static void fail_on_wire(struct redislink *l, const struct err *why, bool ended)
 	l->handler->failed(l->arg, &err, ended && open && l->heard);
 }
 
-static void take_reply(struct redislink *l, const struct redis_reply *reply)
-{
-	struct err err;
-
-	l->heard = true;
-	if (l->greetings_left == 0)
-		l->handler->replied(l->arg, reply);
-	else if (is_useless(l->endpoint, l->greetings[l->greetings_count - l->greetings_left--], reply, &err))
-		l->handler->failed(l->arg, &err, false);
-}
-
 /* False when the connection, or the pool, is done for. */
 static bool take_replies(struct redislink *l)
 {
@@ -198,7 +170,11 @@ static bool take_replies(struct redislink *l)
 	int state;
 
 	while ((state = redisreply_next(reader, &reply, &err)) > 0) {
-		take_reply(l, reply);
+		l->heard = true;
+		if (l->greetings_left == 0)
+			l->handler->replied(l->arg, reply);
+		else if (is_useless(l->endpoint, l->greetings[l->greetings_count - l->greetings_left--], reply, &err))
+			l->handler->failed(l->arg, &err, false);
 		redis_reply_free(reply);
 		if (l->guard->freed || l->reader != reader)
 			return false;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 struct redisreply {
 	redisReader *reader;
@@ -21,9 +22,9 @@ void redis_reply_free(struct redis_reply *reply)
 		return;
 	for (size_t i = 0; i < reply->count; i++)
 		redis_reply_free(reply->elements[i]);
-	mem_free_ptr(&reply->elements);
-	mem_free_ptr(&reply->text);
-	mem_free_ptr(&reply);
+	free(reply->elements);
+	free(reply->text);
+	free(reply);
 }
 
 enum err_kind redis_error_kind(const char *text)
@@ -43,8 +44,8 @@ enum err_kind redis_error_kind(const char *text)
 		{ "READONLY", ERR_TEMPORARY },
 	};
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strncmp(text, kinds[i].prefix, strlen(kinds[i].prefix)) == 0)
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
+		if (text_begins(text, kinds[i].prefix))
 			return kinds[i].kind;
 	return ERR_INVALID;
 }
@@ -81,21 +82,15 @@ static void *on_string(const redisReadTask *task, char *text, size_t len)
 	return reply;
 }
 
-static int depth_of(const redisReadTask *task)
-{
-	int depth = 1;
-
-	for (; task->parent; task = task->parent)
-		depth++;
-	return depth;
-}
-
 static void *on_array(const redisReadTask *task, int count)
 {
 	struct redisreply *r = task->privdata;
 	struct redis_reply *reply;
+	int depth = 1;
 
-	if (depth_of(task) > REDISREPLY_DEPTH_MAX) {
+	for (const redisReadTask *t = task; t->parent; t = t->parent)
+		depth++;
+	if (depth > REDISREPLY_DEPTH_MAX) {
 		snprintf(r->refused, sizeof(r->refused), "arrays are nested more than %d deep", REDISREPLY_DEPTH_MAX);
 		return NULL;
 	}
@@ -154,7 +149,7 @@ void redisreply_free(struct redisreply *r)
 	if (!r)
 		return;
 	redisReaderFree(r->reader);
-	mem_free_ptr(&r);
+	free(r);
 }
 
 int redisreply_feed(struct redisreply *r, const void *bytes, size_t len, struct err *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/redis/redisround.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fingerprint.h"
@@ -35,8 +36,9 @@ struct redisround {
 
 static void on_reply(void *arg, const struct redis_reply *reply, const struct err *err);
 
-static void ask_next(struct redisround *round)
+static void ask_next(void *arg)
 {
+	struct redisround *round = arg;
 	struct try *t = &round->tries[round->next++];
 
 	t->call = redis_command(round->pool, t->endpoint, round->argc, round->argv, NULL,
@@ -48,25 +50,11 @@ static void ask_next(struct redisround *round)
 		loop_timer_cancel(&round->slow);
 }
 
-static void on_slow(void *arg)
-{
-	ask_next(arg);
-}
-
-/*
- * What a server has to say about the question tells more than that another one cannot be reached.
- */
-static void note(struct redisround *round, const struct err *err)
-{
-	if (round->err.kind == ERR_NONE || round->err.kind == ERR_TEMPORARY)
-		round->err = *err;
-}
-
 static void finish(struct redisround *round, const struct err *why)
 {
 	redisround_done_fn done = round->done;
 	void *arg = round->arg;
-	struct err err = { .kind = ERR_NONE };
+	struct err err = { 0 };
 
 	if (why)
 		err = *why;
@@ -78,7 +66,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 {
 	struct try *t = arg;
 	struct redisround *round = t->round;
-	struct err refused = { .kind = ERR_NONE };
+	struct err refused = { 0 };
 
 	t->call = NULL;
 	round->under_way--;
@@ -86,7 +74,9 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 		finish(round, NULL);
 		return;
 	}
-	note(round, err ? err : &refused);
+	/* What a server says about the question tells more than that another one cannot be reached. */
+	if (round->err.kind == ERR_NONE || round->err.kind == ERR_TEMPORARY)
+		round->err = err ? *err : refused;
 	if (round->next < round->count)
 		ask_next(round);
 	else if (round->under_way == 0)
@@ -116,7 +106,7 @@ static void choose(struct redisround *round, struct redisendpoint *const *endpoi
 					.endpoint = redisendpoint_ref(endpoints[order[i]]) };
 		}
 	}
-	mem_free_ptr(&order);
+	free(order);
 }
 
 struct redisround *redisround_start(struct loop *loop, struct redis_pool *pool, struct redisendpoint *const *endpoints,
@@ -134,7 +124,7 @@ struct redisround *redisround_start(struct loop *loop, struct redis_pool *pool, 
 	round->done = done;
 	round->arg = arg;
 	round->count = count < REDISROUND_TRIES_MAX ? count : REDISROUND_TRIES_MAX;
-	loop_timer_init(&round->slow, loop, on_slow, round);
+	loop_timer_init(&round->slow, loop, ask_next, round);
 	choose(round, endpoints, count);
 	ask_next(round);
 	return round;
@@ -149,5 +139,5 @@ void redisround_cancel(struct redisround *round)
 		redisendpoint_unref(round->tries[i].endpoint);
 	}
 	loop_timer_done(&round->slow);
-	mem_free_ptr(&round);
+	free(round);
 }

@@ -6,7 +6,7 @@
 #include <utlist.h>
 
 #include "base/mem.h"
-#include "net/redis/redisendpoint.h"
+#include "base/text.h"
 #include "net/redis/redisreply.h"
 #include "net/redis/redisway.h"
 
@@ -32,8 +32,6 @@ struct redisrouter_call {
 	struct loop_task tell;   /* of its failure */
 };
 
-static void call_place(struct redisrouter_call *call);
-
 static void stop_waiting(struct redisrouter_call *call)
 {
 	call->way->waiting_count -= call->waiting;
@@ -56,7 +54,7 @@ static void call_free(struct redisrouter_call *call)
 	err_keep(&call->err, NULL);
 	free(call->argv);
 	free(call->lens);
-	mem_free_ptr(&call);
+	free(call);
 }
 
 static void call_end(struct redisrouter_call *call, const struct redis_reply *reply, const struct err *err)
@@ -99,6 +97,14 @@ static void on_waited(void *arg)
 	call_end(call, NULL, call->err ? call->err : &err);
 }
 
+static void ask_or_tend(struct redisway *w)
+{
+	if (redisway_may_ask(w))
+		redisway_ask(w);
+	else
+		redisway_tend(w);
+}
+
 static void call_wait(struct redisrouter_call *call)
 {
 	struct redisway *w = call->way;
@@ -107,29 +113,22 @@ static void call_wait(struct redisrouter_call *call)
 	call->waiting = true;
 	w->waiting_count++;
 	loop_timer_set(&call->timer, left_ms > 0 ? left_ms : 0);
-	if (redisway_may_ask(w))
-		redisway_ask(w);
-	else
-		redisway_tend(w);
+	ask_or_tend(w);
 }
 
 /* The first reason tells more than that it was looked for elsewhere, too. */
 static void call_doubt(struct redisrouter_call *call, const struct err *why)
 {
 	struct redisway *w = call->way;
-	bool again = !call->retried && redisway_now_ms(w) < call->deadline_ms;
 
 	w->doubted = true;
-	if (again) {
+	if (!call->retried && redisway_now_ms(w) < call->deadline_ms) {
 		call->retried = true;
 		err_keep(&call->err, why);
 		call_wait(call);
 		return;
 	}
-	if (redisway_may_ask(w))
-		redisway_ask(w);
-	else
-		redisway_tend(w);
+	ask_or_tend(w);
 	call_end(call, NULL, why);
 }
 
@@ -167,17 +166,6 @@ static bool call_redirected(struct redisrouter_call *call, const char *text)
 	return true;
 }
 
-/* Whoever says so is not, or not any more, the one to ask. */
-static bool tells_to_look_elsewhere(const char *text)
-{
-	static const char *const words[] = { "READONLY", "MASTERDOWN", "CLUSTERDOWN", "UNBLOCKED" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strncmp(text, words[i], strlen(words[i])) == 0)
-			return true;
-	return false;
-}
-
 static void on_asked(void *arg, const struct redis_reply *reply, const struct err *err)
 {
 	struct redisrouter_call *call = arg;
@@ -189,6 +177,7 @@ static void on_asked(void *arg, const struct redis_reply *reply, const struct er
 
 static void on_reply(void *arg, const struct redis_reply *reply, const struct err *err)
 {
+	static const char *const elsewhere[] = { "READONLY", "MASTERDOWN", "CLUSTERDOWN", "UNBLOCKED", NULL };
 	struct redisrouter_call *call = arg;
 	struct err told;
 
@@ -200,7 +189,8 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 	if (!err && reply->type == REDIS_ERROR) {
 		if (call_redirected(call, reply->text))
 			return;
-		if (tells_to_look_elsewhere(reply->text)) {
+		/* whoever says so is not, or not any more, the one to ask */
+		if (text_begins_with_one_of(reply->text, elsewhere)) {
 			err_set(&told, ERR_TEMPORARY, "redis at %s: %.300s", call->at->base.name, reply->text);
 			call_doubt(call, &told);
 			return;
@@ -266,7 +256,6 @@ static void serve_waiting(struct redisway *w)
 static void call_begin(struct redisrouter_call *call)
 {
 	struct redisway *w = call->way;
-	bool known = w->map_ms && !w->doubted;
 	struct err err;
 
 	if (w->call_count > CALLS_MAX) {
@@ -274,7 +263,7 @@ static void call_begin(struct redisrouter_call *call)
 		call_fail_later(call, &err);
 		return;
 	}
-	if (!known) {
+	if (!w->map_ms || w->doubted) {
 		call_wait(call);
 		return;
 	}
@@ -371,7 +360,7 @@ void redisrouter_unfollow(struct redisrouter_follower *f)
 	loop_task_cancel(w->router->loop, &f->tell);
 	w->used_ms = redisway_now_ms(w);
 	redisway_tend(w);
-	mem_free_ptr(&f);
+	free(f);
 }
 
 /* ---- For the daemon ---- */
@@ -398,5 +387,5 @@ void redisrouter_free(struct redisrouter *r)
 			redisrouter_unfollow(w->followers);
 		redisway_free(w);
 	}
-	mem_free_ptr(&r);
+	free(r);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/redis/redissentinel.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/hostport.h"
 #include "base/mem.h"
-#include "net/redis/redisendpoint.h"
 #include "net/redis/redismap.h"
 #include "net/redis/redisreply.h"
 

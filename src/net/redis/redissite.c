@@ -6,7 +6,6 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "net/redis/redisendpoint.h"
 
 #define NAMED_MAX 3 /* guides in messages */
 

@@ -3,16 +3,13 @@
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
-#include <event2/event.h>
 #include <hiredis/hiredis.h>
-#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "net/dial.h"
 #include "net/redis/redisendpoint.h"
 #include "net/redis/redislink.h"
 #include "net/redis/redisreply.h"
@@ -61,7 +58,7 @@ struct redissub {
  */
 struct expected {
 	struct redis_channel *channel; /* NULL: a PING */
-	struct expected *next;
+	struct expected *prev, *next;
 };
 
 struct redissub_conn {
@@ -69,8 +66,7 @@ struct redissub_conn {
 	struct redisendpoint *endpoint; /* one count */
 	UT_hash_handle hh;              /* by the endpoint's server_key */
 	struct redislink link;
-	struct expected *expected; /* oldest first */
-	struct expected *expected_last;
+	struct expected *expected;      /* oldest first */
 	struct redis_channel *channels; /* hash by name */
 	size_t listening;               /* over all channels */
 	unsigned failures;
@@ -143,25 +139,11 @@ static void on_joined_already(void *arg)
 
 /* ---- Sending ---- */
 
-static void expect(struct redissub_conn *c, struct redis_channel *ch)
-{
-	struct expected *e = mem_zalloc(sizeof(*e));
-
-	e->channel = ch;
-	if (ch)
-		ch->unanswered++;
-	if (c->expected)
-		c->expected_last->next = e;
-	else
-		c->expected = e;
-	c->expected_last = e;
-	c->sent_ms = loop_now_ms(c->pool->loop);
-}
-
 static void send_command(struct redissub_conn *c, const char *verb, struct redis_channel *ch)
 {
 	const char *argv[] = { verb, ch ? ch->name : NULL };
 	const size_t lens[] = { strlen(verb), ch ? ch->len : 0 };
+	struct expected *e = mem_zalloc(sizeof(*e));
 	char *wire;
 	int len = redisFormatCommandArgv(&wire, ch ? 2 : 1, argv, lens);
 
@@ -169,7 +151,11 @@ static void send_command(struct redissub_conn *c, const char *verb, struct redis
 		abort(); /* out of memory */
 	evbuffer_add(bufferevent_get_output(c->link.bev), wire, (size_t)len);
 	redisFreeCommand(wire);
-	expect(c, ch);
+	e->channel = ch;
+	if (ch)
+		ch->unanswered++;
+	DL_APPEND(c->expected, e);
+	c->sent_ms = loop_now_ms(c->pool->loop);
 }
 
 /* Asks for the channel, or leaves it, as it is wanted now. */
@@ -189,28 +175,12 @@ static void on_muted(void *arg)
 	settle(arg);
 }
 
-/*
- * Nothing that a channel says in a storm is news: what it comes to is read when it is joined again.
- */
-static void count_message(struct redis_channel *ch)
-{
-	int64_t now_ms = loop_now_ms(ch->conn->pool->loop);
-
-	if (now_ms - ch->window_ms >= REDISSUB_MUTE_MS) {
-		ch->window_ms = now_ms;
-		ch->heard = 0;
-	}
-	if (++ch->heard <= REDISSUB_STORM || !ch->joined)
-		return;
-	loop_timer_set(&ch->muted, REDISSUB_MUTE_MS);
-	settle(ch);
-}
-
 /* ---- Receiving ---- */
 
 static void take_message(struct redissub_conn *c, const struct redis_reply *reply)
 {
 	const struct redis_reply *name = reply->elements[1], *message = reply->elements[2];
+	int64_t now_ms = loop_now_ms(c->pool->loop);
 	struct redis_channel *ch;
 
 	if (name->type != REDIS_STRING || message->type != REDIS_STRING)
@@ -219,16 +189,17 @@ static void take_message(struct redissub_conn *c, const struct redis_reply *repl
 	if (!ch || !ch->joined)
 		return;
 	tell(ch, message->text, message->len);
-	if (!c->pool->guard.freed && c->link.state == REDISLINK_OPEN)
-		count_message(ch);
-}
-
-static void take_refusal(struct redis_channel *ch, const char *text)
-{
-	free(ch->refusal);
-	ch->refusal = mem_printf("%.200s", text);
-	ch->refused_at_ms = loop_now_ms(ch->conn->pool->loop);
-	ch->on = false;
+	if (c->pool->guard.freed || c->link.state != REDISLINK_OPEN)
+		return;
+	if (now_ms - ch->window_ms >= REDISSUB_MUTE_MS) {
+		ch->window_ms = now_ms;
+		ch->heard = 0;
+	}
+	/* In a storm nothing is news: what it comes to is read when the channel is joined again. */
+	if (++ch->heard > REDISSUB_STORM && ch->joined) {
+		loop_timer_set(&ch->muted, REDISSUB_MUTE_MS);
+		settle(ch);
+	}
 }
 
 /*
@@ -244,11 +215,13 @@ static void take_answer(struct redissub_conn *c, struct redis_channel *ch, const
 		return;
 	}
 	if (reply->type == REDIS_ERROR) {
-		take_refusal(ch, reply->text);
+		free(ch->refusal);
+		ch->refusal = mem_printf("%.200s", reply->text);
+		ch->refused_at_ms = loop_now_ms(c->pool->loop);
+		ch->on = false;
 		return;
 	}
-	free(ch->refusal);
-	ch->refusal = NULL;
+	mem_free_ptr(&ch->refusal);
 	ch->joined = ch->on = true;
 	tell(ch, NULL, 0);
 }
@@ -270,7 +243,7 @@ static void on_reply(void *arg, const struct redis_reply *reply)
 		conn_fail(c, &err);
 		return;
 	}
-	c->expected = e->next;
+	DL_DELETE(c->expected, e);
 	free(e);
 	if (ch)
 		take_answer(c, ch, reply);
@@ -278,29 +251,22 @@ static void on_reply(void *arg, const struct redis_reply *reply)
 
 /* ---- Connecting and losing ---- */
 
-static void forget_expected(struct redissub_conn *c)
+static void conn_close(struct redissub_conn *c)
 {
-	while (c->expected) {
-		struct expected *e = c->expected;
+	struct redis_channel *ch, *next;
+	struct expected *e, *after;
 
-		c->expected = e->next;
+	redislink_close(&c->link);
+	DL_FOREACH_SAFE (c->expected, e, after) {
 		if (e->channel)
 			e->channel->unanswered--;
 		free(e);
 	}
-}
-
-static void conn_close(struct redissub_conn *c)
-{
-	struct redis_channel *ch, *next;
-
-	redislink_close(&c->link);
-	forget_expected(c);
+	c->expected = NULL;
 	HASH_ITER (hh, c->channels, ch, next) {
 		ch->asked = ch->joined = ch->on = false;
 		loop_timer_cancel(&ch->muted);
-		free(ch->refusal);
-		ch->refusal = NULL;
+		mem_free_ptr(&ch->refusal);
 	}
 }
 
@@ -368,11 +334,20 @@ static void ask_refused_again(struct redissub_conn *c, int64_t now_ms)
 	}
 }
 
-static void look_at_open(struct redissub_conn *c)
+static void on_timer(void *arg)
 {
+	struct redissub_conn *c = arg;
 	int64_t now_ms = loop_now_ms(c->pool->loop), silent_ms = now_ms - c->link.heard_ms;
 	struct err err;
 
+	if (c->listening == 0) {
+		conn_free(c);
+		return;
+	}
+	if (c->link.state == REDISLINK_CLOSED)
+		redislink_open(&c->link);
+	if (c->link.state != REDISLINK_OPEN)
+		return;
 	if ((c->expected || c->link.greetings_left > 0) && silent_ms >= ANSWER_MS && now_ms - c->sent_ms >= ANSWER_MS) {
 		err_set(&err, ERR_TEMPORARY, "the server did not answer in time");
 		conn_fail(c, &err);
@@ -384,25 +359,11 @@ static void look_at_open(struct redissub_conn *c)
 	loop_timer_set(&c->timer, TICK_MS);
 }
 
-static void on_timer(void *arg)
-{
-	struct redissub_conn *c = arg;
-
-	if (c->listening == 0)
-		conn_free(c);
-	else if (c->link.state == REDISLINK_CLOSED)
-		redislink_open(&c->link);
-	else if (c->link.state == REDISLINK_OPEN)
-		look_at_open(c);
-}
-
 /* ---- For everybody ---- */
 
 static struct redissub_conn *conn_get(struct redissub_pool *p, struct redisendpoint *e)
 {
-	static const struct redislink_handler handler = { .opened = on_opened,
-		.replied = on_reply,
-		.failed = on_failed };
+	static const struct redislink_handler handler = { on_opened, on_reply, on_failed };
 	struct redissub_conn *c;
 
 	HASH_FIND_STR(p->conns, e->server_key, c);

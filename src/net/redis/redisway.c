@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/redis/redisway.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
@@ -75,7 +76,7 @@ void redisway_free(struct redisway *w)
 	loop_timer_done(&w->timer);
 	HASH_DEL(w->router->ways, w);
 	redissite_unref(w->site);
-	mem_free_ptr(&w);
+	free(w);
 }
 
 static void on_timer(void *arg)
@@ -102,14 +103,6 @@ void redisway_tell(struct redisrouter_follower *f)
 	loop_task_queue(w->router->loop, &f->tell);
 }
 
-static void followers_look(struct redisway *w)
-{
-	struct redisrouter_follower *f;
-
-	DL_FOREACH (w->followers, f)
-		redisway_tell(f);
-}
-
 static int on_accept(void *arg, const struct redisendpoint *from, const struct redis_reply *reply, struct err *err)
 {
 	struct redisway *w = arg;
@@ -127,19 +120,17 @@ static int on_accept(void *arg, const struct redisendpoint *from, const struct r
 static void on_round(void *arg, const struct err *err)
 {
 	struct redisway *w = arg;
+	struct redisrouter_follower *f;
 
 	w->round = NULL;
 	w->doubted = w->stale = false;
 	err_keep(&w->err, err);
-	if (err)
-		w->retry_ms = redisway_now_ms(w) +
-			loop_backoff_ms(w->failures++, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS);
-	else
-		w->retry_ms = redisway_now_ms(w) + ROUND_GAP_MS;
-	if (!err)
-		w->failures = 0;
+	w->retry_ms = redisway_now_ms(w) +
+		(err ? loop_backoff_ms(w->failures, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS) : ROUND_GAP_MS);
+	w->failures = err ? w->failures + 1 : 0;
 	w->serve(w);
-	followers_look(w);
+	DL_FOREACH (w->followers, f)
+		redisway_tell(f);
 	redisway_tend(w);
 }
 
