@@ -33,10 +33,17 @@ static inline bool text_begins(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* words: NULL-terminated, as those of text_is_one_of */
+/* words, here and below: NULL-terminated */
 static inline bool text_begins_with_one_of(const char *text, const char *const *words)
 {
 	while (*words && !text_begins(text, *words))
+		words++;
+	return *words != NULL;
+}
+
+static inline bool text_has_one_of(const char *text, const char *const *words)
+{
+	while (*words && !strstr(text, *words))
 		words++;
 	return *words != NULL;
 }

@@ -24,26 +24,20 @@ static void on_opened(void *slot)
 	pool_opened(slot);
 }
 
-static void keep_value(struct pg_call *call, const PGresult *r)
-{
-	call->answer.rows++;
-	call->answer.columns = PQnfields(r);
-	if (call->answer.rows > 1 || call->answer.columns < 1)
-		return;
-	call->answer.type = PQftype(r, 0);
-	if (PQgetisnull(r, 0, 0))
-		return;
-	/* Cut, it could be another number. */
-	call->text = mem_dup(PQgetlength(r, 0, 0) <= VALUE_MAX ? PQgetvalue(r, 0, 0) : "");
-}
-
 static void on_result(void *arg, const PGresult *r)
 {
 	struct pg_call *call = (struct pg_call *)pool_slot_call(arg);
 	struct err err;
 
 	switch (PQresultStatus(r)) {
-	case PGRES_SINGLE_TUPLE: keep_value(call, r); break;
+	case PGRES_SINGLE_TUPLE:
+		call->answer.columns = PQnfields(r);
+		if (++call->answer.rows > 1 || call->answer.columns < 1)
+			break;
+		call->answer.type = PQftype(r, 0);
+		if (!PQgetisnull(r, 0, 0)) /* Cut, it could be another number. */
+			call->text = mem_dup(PQgetlength(r, 0, 0) <= VALUE_MAX ? PQgetvalue(r, 0, 0) : "");
+		break;
 	case PGRES_TUPLES_OK:
 		call->answer.columns = PQnfields(r);
 		call->answer.results++;

@@ -20,7 +20,7 @@ static void forget_environment(void)
 			unsetenv(o->envvar);
 	}
 	PQconninfoFree(options);
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(files); i++)
 		unsetenv(files[i]);
 }
 

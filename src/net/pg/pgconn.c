@@ -10,12 +10,11 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/answers.h"
 #include "net/descriptors.h"
-#include "net/dial.h"
 #include "net/dns.h"
 #include "net/pemfile.h"
-#include "net/pg/pgendpoint.h"
 #include "net/pg/pglogin.h"
 #include "net/pg/pgparameters.h"
 #include "net/pg/pgpump.h"
@@ -112,28 +111,6 @@ static void close_pems(struct pgconn *c)
 		pemfile_close(&c->pems[i]);
 }
 
-static int open_pems(struct pgconn *c, struct err *err)
-{
-	const char *const pems[3] = { c->endpoint->base.tls.ca_pem, c->endpoint->base.tls.cert_pem,
-		c->endpoint->base.tls.key_pem };
-
-	for (size_t i = 0; i < 3; i++) {
-		if (c->pems[i].fd < 0 && pemfile_open(&c->pems[i], pems[i], err))
-			return -1;
-	}
-	return 0;
-}
-
-/* Of the socket, and of the files until it is connected. */
-static int take_descriptors(struct pgconn *c, struct err *err)
-{
-	const struct tls_client_config *tls = &c->endpoint->base.tls;
-
-	c->hold.namespace_ = endpoint_namespace(&c->endpoint->base);
-	c->hold.wants = 1U + !!tls->ca_pem + !!tls->cert_pem + !!tls->key_pem;
-	return descriptors_take(loop_descriptors(c->loop), &c->hold, err);
-}
-
 /* ---- Connecting ---- */
 
 static void close_all(struct pgconn *c)
@@ -160,23 +137,6 @@ static void lose(struct pgconn *c, enum err_kind kind, const char *text)
 	err_set(&err, kind, "%s", clean[0] ? clean : "the connection is lost");
 	close_all(c);
 	c->handler->lost(c->arg, &err);
-}
-
-/*
- * What a server says when it lets nobody in with these credentials: it has no code in this version
- * of libpq. Other languages are "temporary", which only costs a few tries.
- */
-static enum err_kind refusal_kind(const char *text)
-{
-	static const char *const denials[] = { "authentication failed", "no pg_hba.conf entry", "no password supplied",
-		"does not exist", "permission denied", "requires a valid client certificate",
-		"certificate verify failed", "no such user", "SASL" };
-
-	for (size_t i = 0; i < sizeof(denials) / sizeof(denials[0]); i++) {
-		if (strstr(text, denials[i]))
-			return ERR_DENIED;
-	}
-	return ERR_TEMPORARY;
 }
 
 static void keep_reason(struct pgconn *c, const struct err *err, bool reached)
@@ -212,39 +172,40 @@ static bool refuses_options(const char *text)
 		strcasestr(text, "statement_timeout") || strcasestr(text, "startup option");
 }
 
-static void login_refused(struct pgconn *c, const char *method)
-{
-	const struct pgendpoint_host *h = &c->endpoint->hosts[c->host];
-	struct err err;
-
-	err_set(&err, ERR_DENIED,
-		"\"%s\", port %u, asks for a login by %s, which kscaled never makes: let this user in by password or "
-		"certificate (pg_hba.conf)",
-		*h->host ? h->host : h->hostaddr, h->port, method);
-	keep_reason(c, &err, true);
-	close_attempt(c);
-	next_address(c);
-}
-
 static void attempt_failed(struct pgconn *c)
 {
+	/*
+	 * What a server says when it lets nobody in with these credentials: it has no code in this
+	 * version of libpq. Other languages are "temporary", which only costs a few tries.
+	 */
+	static const char *const denials[] = { "authentication failed", "no pg_hba.conf entry", "no password supplied",
+		"does not exist", "permission denied", "requires a valid client certificate",
+		"certificate verify failed", "no such user", "SASL", NULL };
+	const struct pgendpoint_host *h = &c->endpoint->hosts[c->host];
 	const char *refused = pgpump_refused(c->pump);
 	char text[TEXT_MAX];
 	struct err err;
 
 	snprintf(text, sizeof(text), "%s", PQerrorMessage(c->pg));
 	pgendpoint_clean(c->endpoint, text);
-	if (refused || pglogin_is_refusal(text)) {
-		login_refused(c, refused ? refused : "GSSAPI or SSPI");
+	if (!refused && pglogin_is_refusal(text))
+		refused = "GSSAPI or SSPI";
+	close_attempt(c);
+	if (refused) {
+		err_set(&err, ERR_DENIED,
+			"\"%s\", port %u, asks for a login by %s, which kscaled never makes: let this user in by "
+			"password or certificate (pg_hba.conf)",
+			*h->host ? h->host : h->hostaddr, h->port, refused);
+		keep_reason(c, &err, true);
+		next_address(c);
 		return;
 	}
-	close_attempt(c);
 	if (c->asked_timeout && refuses_options(text)) {
 		*c->config.refuses_options = true;
 		try_address(c);
 		return;
 	}
-	err_set(&err, refusal_kind(text), "%s", text);
+	err_set(&err, text_has_one_of(text, denials) ? ERR_DENIED : ERR_TEMPORARY, "%s", text);
 	keep_reason(c, &err, c->reached);
 	next_address(c);
 }
@@ -330,23 +291,13 @@ static int judge_address(const struct pgconn *c, struct err *err)
 	return sourcerules_judge_path(rules, h->host, err);
 }
 
-static void describe_attempt(struct pgconn *c, struct pgparameters *p)
-{
-	const struct pgparameters_of of = { .endpoint = c->endpoint,
-		.host = c->host,
-		.address = c->address_count ? &c->addresses[c->address] : NULL,
-		.pems = { c->pems[0].path, c->pems[1].path, c->pems[2].path },
-		.second_round = c->second_round,
-		.statement_timeout_ms = *c->config.refuses_options ? 0 : c->config.statement_timeout_ms };
-
-	pgparameters_fill(p, &of);
-	c->asked_timeout = p->asked_timeout;
-}
-
 static void try_address(struct pgconn *c)
 {
+	const struct tls_client_config *tls = &c->endpoint->base.tls;
+	const char *const pems[3] = { tls->ca_pem, tls->cert_pem, tls->key_pem };
 	struct pgparameters p;
 	struct err err;
+	bool failed;
 
 	c->reached = false;
 	if (judge_address(c, &err)) {
@@ -354,11 +305,26 @@ static void try_address(struct pgconn *c)
 		next_address(c);
 		return;
 	}
-	if (take_descriptors(c, &c->err) || open_pems(c, &c->err)) {
+	/* of the socket, and of the files until it is connected */
+	c->hold.namespace_ = endpoint_namespace(&c->endpoint->base);
+	c->hold.wants = 1U + !!pems[0] + !!pems[1] + !!pems[2];
+	failed = descriptors_take(loop_descriptors(c->loop), &c->hold, &c->err);
+	for (size_t i = 0; i < 3 && !failed; i++)
+		failed = c->pems[i].fd < 0 && pemfile_open(&c->pems[i], pems[i], &c->err);
+	if (failed) {
 		lose(c, c->err.kind, c->err.msg);
 		return;
 	}
-	describe_attempt(c, &p);
+	pgparameters_fill(&p,
+		&(struct pgparameters_of){
+			.endpoint = c->endpoint,
+			.host = c->host,
+			.address = c->address_count ? &c->addresses[c->address] : NULL,
+			.pems = { c->pems[0].path, c->pems[1].path, c->pems[2].path },
+			.second_round = c->second_round,
+			.statement_timeout_ms = *c->config.refuses_options ? 0 : c->config.statement_timeout_ms,
+		});
+	c->asked_timeout = p.asked_timeout;
 	c->pg = PQconnectStartParams(p.names, p.values, 0);
 	pgparameters_done(&p);
 	if (!c->pg) {
@@ -451,8 +417,8 @@ static enum err_kind state_kind(const char *state)
 		{ "42", ERR_INVALID },
 	};
 
-	for (size_t i = 0; state && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strncmp(state, kinds[i].prefix, strlen(kinds[i].prefix)) == 0)
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
+		if (text_begins(state, kinds[i].prefix))
 			return kinds[i].kind;
 	}
 	return ERR_TEMPORARY;
@@ -492,13 +458,6 @@ int pgconn_send(struct pgconn *c, const char *sql, struct err *err)
 	return 0;
 }
 
-static bool is_copy(const PGresult *r)
-{
-	ExecStatusType status = PQresultStatus(r);
-
-	return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
-}
-
 /*
  * libpq closes its socket while it parses what makes no sense, and tells it in a result or, between
  * statements, not at all. The next socket that is opened has its number: an event that still
@@ -529,36 +488,15 @@ static bool take_results(struct pgconn *c)
 			settle(c);
 			continue;
 		}
-		if (is_copy(r)) {
-			PQclear(r);
-			lose(c, ERR_INVALID, "COPY is no query");
-			return false;
+		switch (PQresultStatus(r)) {
+		case PGRES_COPY_IN:
+		case PGRES_COPY_OUT:
+		case PGRES_COPY_BOTH: lose(c, ERR_INVALID, "COPY is no query"); break;
+		default: c->handler->result(c->arg, r); break;
 		}
-		c->handler->result(c->arg, r);
 		PQclear(r);
 	}
 	return c->state != CLOSED && !c->settled;
-}
-
-static void take_notifications(struct pgconn *c)
-{
-	PGnotify *n;
-
-	while (c->state != CLOSED && (n = PQnotifies(c->pg)) != NULL) {
-		if (c->handler->notified)
-			c->handler->notified(c->arg, n->relname);
-		PQfreemem(n);
-	}
-}
-
-static void flush(struct pgconn *c)
-{
-	int left = PQflush(c->pg);
-
-	if (left < 0)
-		lose(c, ERR_TEMPORARY, PQerrorMessage(c->pg));
-	else if (!left)
-		watch(c, EV_READ);
 }
 
 /* What did not come at once may be as long as it likes: from now on it is counted. */
@@ -582,35 +520,28 @@ static bool count_bytes(struct pgconn *c)
 	return true;
 }
 
-/* What TLS has read already, but libpq not: no socket tells of it. A record at most. */
-static bool has_more(const struct pgconn *c)
-{
-	const SSL *ssl = PQsslStruct(c->pg, "OpenSSL");
-
-	return ssl && SSL_pending(ssl) > 0;
-}
-
 static void take_all(struct pgconn *c)
 {
 	while (take_results(c)) {
-		take_notifications(c);
-		if (c->state == CLOSED || is_dropped(c) || !has_more(c))
+		PGnotify *n;
+		SSL *ssl;
+
+		while (c->state != CLOSED && (n = PQnotifies(c->pg)) != NULL) {
+			if (c->handler->notified)
+				c->handler->notified(c->arg, n->relname);
+			PQfreemem(n);
+		}
+		if (c->state == CLOSED || is_dropped(c))
+			return;
+		/* What TLS has read already, but libpq not: no socket tells of it. A record at most. */
+		ssl = PQsslStruct(c->pg, "OpenSSL");
+		if (!ssl || SSL_pending(ssl) <= 0)
 			return;
 		if (!PQconsumeInput(c->pg)) {
 			lose(c, ERR_TEMPORARY, PQerrorMessage(c->pg));
 			return;
 		}
 	}
-}
-
-static void read_more(struct pgconn *c)
-{
-	if (!count_bytes(c))
-		return;
-	if (PQconsumeInput(c->pg))
-		take_all(c);
-	else
-		lose(c, ERR_TEMPORARY, PQerrorMessage(c->pg));
 }
 
 /* ---- The pump comes and goes ---- */
@@ -663,6 +594,7 @@ static void on_rewire(void *arg)
 static void on_socket(evutil_socket_t fd, short what, void *arg)
 {
 	struct pgconn *c = arg;
+	int left;
 
 	(void)fd;
 	loop_enter(c->loop);
@@ -670,10 +602,19 @@ static void on_socket(evutil_socket_t fd, short what, void *arg)
 		step(c);
 		return;
 	}
-	if (what & EV_WRITE)
-		flush(c);
-	if ((what & EV_READ) && c->state != CLOSED)
-		read_more(c);
+	if (what & EV_WRITE) {
+		left = PQflush(c->pg);
+		if (left < 0)
+			lose(c, ERR_TEMPORARY, PQerrorMessage(c->pg));
+		else if (left == 0)
+			watch(c, EV_READ);
+	}
+	if (!(what & EV_READ) || c->state == CLOSED || !count_bytes(c))
+		return;
+	if (PQconsumeInput(c->pg))
+		take_all(c);
+	else
+		lose(c, ERR_TEMPORARY, PQerrorMessage(c->pg));
 }
 
 /* ---- Beginning and end ---- */
@@ -698,11 +639,6 @@ struct pgconn *pgconn_start(struct loop *loop, struct pgendpoint *e, const struc
 	return c;
 }
 
-static void really_free(void *arg)
-{
-	free(arg);
-}
-
 void pgconn_free(struct pgconn *c)
 {
 	if (!c)
@@ -712,5 +648,5 @@ void pgconn_free(struct pgconn *c)
 	loop_timer_done(&c->rewire);
 	pgendpoint_unref(c->endpoint);
 	c->endpoint = NULL;
-	loop_free_later(c->loop, c, really_free); /* its own functions may be on the stack */
+	loop_free_later(c->loop, c, free); /* its own functions may be on the stack */
 }

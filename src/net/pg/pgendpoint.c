@@ -2,7 +2,6 @@
 #include "net/pg/pgendpoint.h"
 
 #include <ctype.h>
-#include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "base/fingerprint.h"
 #include "base/hostport.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/pg/pgstring.h"
 #include "net/tls.h"
 #include "net/tlsrules.h"
@@ -92,41 +92,13 @@ static const struct {
 	{ "gssdelegation", DROP, NULL },
 };
 
-static bool is_parameter_name(const char *name)
-{
-	return *name && strlen(name) < 64 &&
-		name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")] == '\0';
-}
-
-/* Blanks and backslashes of a value are escaped: that is how the server takes "options" apart. */
-static void put_option(struct buf *options, const char *name, const char *value)
-{
-	buf_printf(options, "%s-c %s=", options->len ? " " : "", name);
-	for (; *value; value++) {
-		if (isspace((unsigned char)*value) || *value == '\\')
-			buf_putc(options, '\\');
-		buf_putc(options, *value);
-	}
-}
-
 /*
  * What libpq does not know are run-time parameters, which KEDA's driver sends to the server as they
  * are.
  */
-static int take_runtime_parameter(struct pgendpoint *e, struct buf *options, const char *name, const char *value,
-	struct err *err)
-{
-	if (!is_parameter_name(name))
-		return err_set(err, ERR_INVALID, "a keyword is no name of a setting");
-	if (strcasecmp(name, "statement_timeout") == 0)
-		e->own_timeout = true;
-	put_option(options, name, value);
-	return 0;
-}
-
 static int sort_keyword(struct pgendpoint *e, struct buf *options, const char *name, const char *value, struct err *err)
 {
-	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(keywords); i++) {
 		if (strcmp(keywords[i].name, name) != 0)
 			continue;
 		if (keywords[i].fate == REFUSE && *value)
@@ -135,7 +107,18 @@ static int sort_keyword(struct pgendpoint *e, struct buf *options, const char *n
 			strmap_set(&e->settings, name, value);
 		return 0;
 	}
-	return take_runtime_parameter(e, options, name, value, err);
+	if (!*name || strlen(name) >= 64 ||
+		name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")])
+		return err_set(err, ERR_INVALID, "a keyword is no name of a setting");
+	if (strcasecmp(name, "statement_timeout") == 0)
+		e->own_timeout = true;
+	buf_printf(options, "%s-c %s=", options->len ? " " : "", name);
+	for (; *value; value++) { /* the server splits "options" at blanks that no backslash escapes */
+		if (isspace((unsigned char)*value) || *value == '\\')
+			buf_putc(options, '\\');
+		buf_putc(options, *value);
+	}
+	return 0;
 }
 
 static int sort_keywords(struct pgendpoint *e, const struct strmap *given, struct err *err)
@@ -153,7 +136,7 @@ static int sort_keywords(struct pgendpoint *e, const struct strmap *given, struc
 	if (!failed && buf_failed(&options))
 		failed = err_set(err, ERR_INVALID, "more than %d bytes of run-time parameters", OPTIONS_MAX);
 	if (options.len)
-		e->options = mem_dup(buf_text(&options));
+		e->options = buf_take(&options);
 	buf_done(&options);
 	return failed;
 }
@@ -255,7 +238,7 @@ static int take_hosts(struct pgendpoint *e, const struct strmap *given, struct e
 
 /* Where systems keep the authorities that they trust. */
 static const char *const trusted_folders[] = { "/etc/ssl/", "/etc/pki/", "/usr/share/ca-certificates/",
-	"/usr/local/share/ca-certificates/", "/custom/ca/" };
+	"/usr/local/share/ca-certificates/", "/custom/ca/", NULL };
 
 static const char *system_bundle(void)
 {
@@ -265,21 +248,11 @@ static const char *system_bundle(void)
 
 	if (said && *said)
 		return said;
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(places); i++) {
 		if (access(places[i], R_OK) == 0)
 			return places[i];
 	}
 	return X509_get_default_cert_file();
-}
-
-static bool may_trust(const char *path)
-{
-	for (size_t i = 0; i < sizeof(trusted_folders) / sizeof(trusted_folders[0]); i++) {
-		if (strncmp(path, trusted_folders[i], strlen(trusted_folders[i])) == 0 && !strstr(path, "/../") &&
-			!strstr(path, "/private/"))
-			return true;
-	}
-	return false;
 }
 
 static int take_root(struct pgendpoint *e, const char *root, bool verifies, struct err *err)
@@ -292,7 +265,9 @@ static int take_root(struct pgendpoint *e, const char *root, bool verifies, stru
 		root = system_bundle();
 		if (!verifies)
 			strmap_set(&e->settings, "sslmode", "verify-full");
-	} else if (root && *root && !may_trust(root)) {
+	} else if (root && *root &&
+		(!text_begins_with_one_of(root, trusted_folders) || strstr(root, "/../") ||
+			strstr(root, "/private/"))) {
 		return err_set(err, ERR_INVALID,
 			"\"sslrootcert\" names a file of kscaled's host outside of the folders of trusted authorities "
 			"(/etc/ssl, /etc/pki, /usr/share/ca-certificates, "
@@ -307,23 +282,14 @@ static int take_root(struct pgendpoint *e, const char *root, bool verifies, stru
 	return 0;
 }
 
-static int check_pems(const struct pgendpoint *e, struct err *err)
-{
-	struct tls_client_config config = e->base.tls;
-
-	config.key_password = strmap_get(&e->settings, "sslpassword");
-	return tls_client_check(&config, err) ? err_wrap(err, "TLS") : 0;
-}
-
 static int take_tls(struct pgendpoint *e, const struct pgendpoint_config *config, const char *root, struct err *err)
 {
-	static const char *const modes[] = { "disable", "allow", "prefer", "require", "verify-ca", "verify-full" };
+	static const char *const modes[] = { "disable", "allow", "prefer", "require", "verify-ca", "verify-full",
+		NULL };
 	const char *mode = strmap_get(&e->settings, "sslmode");
-	bool known = !mode;
+	struct tls_client_config pems;
 
-	for (size_t i = 0; !known && i < sizeof(modes) / sizeof(modes[0]); i++)
-		known = strcmp(mode, modes[i]) == 0;
-	if (!known)
+	if (mode && !text_is_one_of(mode, modes))
 		return err_set(err, ERR_INVALID,
 			"\"sslmode\" must be one of disable, allow, prefer, require, verify-ca, verify-full");
 	endpoint_take_tls(&e->base,
@@ -338,14 +304,18 @@ static int take_tls(struct pgendpoint *e, const struct pgendpoint_config *config
 	if ((e->base.tls.ca_pem || e->base.tls.cert_pem) && mode && strcmp(mode, "disable") == 0)
 		return err_set(err, ERR_INVALID, "parameter \"%s\" is given, but sslmode is disable",
 			e->base.tls.ca_pem ? "ca" : "cert");
-	if (take_root(e, root, mode && strncmp(mode, "verify", 6) == 0, err) || check_pems(e, err))
+	if (take_root(e, root, mode && text_begins(mode, "verify"), err))
 		return -1;
+	pems = e->base.tls;
+	pems.key_password = strmap_get(&e->settings, "sslpassword");
+	if (tls_client_check(&pems, err))
+		return err_wrap(err, "TLS");
 	/*
 	 * take_root may have chosen one. What prefers TLS does without when somebody says that
 	 * there is none.
 	 */
 	mode = strmap_get(&e->settings, "sslmode");
-	return tlsrules_demand(mode && (strcmp(mode, "require") == 0 || strncmp(mode, "verify", 6) == 0),
+	return tlsrules_demand(mode && (strcmp(mode, "require") == 0 || text_begins(mode, "verify")),
 		"set sslmode to verify-full, verify-ca or require", err);
 }
 
@@ -355,27 +325,18 @@ static int take_target(struct pgendpoint *e, const char *text, struct err *err)
 {
 	static const char *const words[] = { "any", "read-write", "read-only", "primary", "standby", "prefer-standby" };
 
-	e->target = "any";
-	for (size_t i = 0; text && *text && i < sizeof(words) / sizeof(words[0]); i++) {
+	e->target = words[0];
+	if (!text || !*text)
+		return 0;
+	for (size_t i = 0; i < MEM_COUNT(words); i++) {
 		if (strcmp(text, words[i]) == 0) {
 			e->target = words[i];
 			return 0;
 		}
 	}
-	return !text || !*text ? 0
-			       : err_set(err, ERR_INVALID,
-					 "\"target_session_attrs\" must be one of any, read-write, read-only, primary, "
-					 "standby, prefer-standby");
-}
-
-static int take_connect_timeout(struct pgendpoint *e, const char *text, struct err *err)
-{
-	if (!text || !*text)
-		return 0;
-	if (strlen(text) > 9 || text[strspn(text, "0123456789")])
-		return err_set(err, ERR_INVALID, "\"connect_timeout\" must be a whole number of seconds");
-	e->connect_ms = atol(text) * 1000;
-	return 0;
+	return err_set(err, ERR_INVALID,
+		"\"target_session_attrs\" must be one of any, read-write, read-only, primary, standby, "
+		"prefer-standby");
 }
 
 static void make_names(struct pgendpoint *e, const struct strmap *given)
@@ -406,21 +367,6 @@ static void make_names(struct pgendpoint *e, const struct strmap *given)
 	e->base.key = mem_printf("postgresql %s %s %s", e->base.name, mode ? mode : "prefer", fingerprint);
 }
 
-static int take_settings(struct pgendpoint *e, const struct pgendpoint_config *config, const struct strmap *given,
-	struct err *err)
-{
-	if (sort_keywords(e, given, err) || take_hosts(e, given, err))
-		return -1;
-	if (!strmap_get(&e->settings, "user"))
-		return err_set(err, ERR_INVALID, "no user given");
-	if (take_tls(e, config, strmap_get(given, "sslrootcert"), err) ||
-		take_target(e, strmap_get(given, "target_session_attrs"), err) ||
-		take_connect_timeout(e, strmap_get(given, "connect_timeout"), err))
-		return -1;
-	make_names(e, given);
-	return 0;
-}
-
 static int read_given(const struct pgendpoint_config *config, struct strmap *given, struct err *err)
 {
 	const char *const parts[][2] = { { "host", config->host }, { "port", config->port }, { "user", config->user },
@@ -428,7 +374,7 @@ static int read_given(const struct pgendpoint_config *config, struct strmap *giv
 
 	if (config->connection)
 		return pgstring_parse(config->connection, given, err);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(parts); i++) {
 		if (parts[i][1] && *parts[i][1])
 			strmap_set(given, parts[i][0], parts[i][1]);
 	}
@@ -448,6 +394,25 @@ static void on_done(struct endpoint *base)
 	mem_free_secret(e->options);
 }
 
+static int take_given(struct pgendpoint *e, const struct pgendpoint_config *config, const struct strmap *given,
+	struct err *err)
+{
+	const char *timeout = strmap_get(given, "connect_timeout");
+
+	if (sort_keywords(e, given, err) || take_hosts(e, given, err))
+		return -1;
+	if (!strmap_get(&e->settings, "user"))
+		return err_set(err, ERR_INVALID, "no user given");
+	if (take_tls(e, config, strmap_get(given, "sslrootcert"), err) ||
+		take_target(e, strmap_get(given, "target_session_attrs"), err))
+		return -1;
+	if (timeout && (strlen(timeout) > 9 || timeout[strspn(timeout, "0123456789")]))
+		return err_set(err, ERR_INVALID, "\"connect_timeout\" must be a whole number of seconds");
+	e->connect_ms = timeout ? atol(timeout) * 1000 : 0;
+	make_names(e, given);
+	return 0;
+}
+
 struct pgendpoint *pgendpoint_new(const struct pgendpoint_config *config, struct err *err)
 {
 	struct pgendpoint *e = endpoint_new(sizeof(*e), on_done);
@@ -455,7 +420,7 @@ struct pgendpoint *pgendpoint_new(const struct pgendpoint_config *config, struct
 	int failed;
 
 	endpoint_set_namespace(&e->base, config->namespace_);
-	failed = read_given(config, &given, err) || take_settings(e, config, &given, err);
+	failed = read_given(config, &given, err) || take_given(e, config, &given, err);
 	strmap_done_secret(&given);
 	if (!failed)
 		return (struct pgendpoint *)endpoint_unique(&e->base);

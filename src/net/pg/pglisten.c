@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/pg/pg_parts.h"
-#include "net/pg/pgendpoint.h"
 
 #define BACKOFF_FIRST_MS 100
 #define BACKOFF_MAX_MS   5000
@@ -96,12 +95,6 @@ static void ring(struct pg_listenserver *s, struct pg_channel *c)
 	loop_task_queue(s->pool->loop, &s->ring);
 }
 
-static void ring_all(struct pg_listenserver *s)
-{
-	for (struct pg_channel *c = s->channels; c; c = c->hh.next)
-		ring(s, c);
-}
-
 static void say(struct pg_listenserver *s, enum pg_listen_state state, const char *why)
 {
 	if (s->state != state)
@@ -125,20 +118,19 @@ static void hang_up(struct pg_listenserver *s, int64_t rest_ms)
 	loop_timer_set(&s->timer, rest_ms);
 }
 
-static void fail(struct pg_listenserver *s, const char *why)
+static void end(struct pg_listenserver *s, enum pg_listen_state state, const char *why)
 {
 	MEM_AUTO char *text = mem_printf("postgresql at %s: %s", s->endpoint->base.name, why);
 
-	say(s, PG_LISTEN_FAILING, text);
-	hang_up(s, loop_backoff_ms(s->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS));
+	say(s, state, text);
+	hang_up(s,
+		state == PG_LISTEN_OFF ? HOPELESS_MS
+				       : loop_backoff_ms(s->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS));
 }
 
-static void give_up(struct pg_listenserver *s, const char *why)
+static void fail(struct pg_listenserver *s, const char *why)
 {
-	MEM_AUTO char *text = mem_printf("postgresql at %s: %s", s->endpoint->base.name, why);
-
-	say(s, PG_LISTEN_OFF, text);
-	hang_up(s, HOPELESS_MS);
+	end(s, PG_LISTEN_FAILING, why);
 }
 
 /* ---- Listening ---- */
@@ -158,7 +150,7 @@ static void channel_free(struct pg_listenserver *s, struct pg_channel *c)
 {
 	HASH_DEL(s->channels, c);
 	free(c->name);
-	mem_free_ptr(&c);
+	free(c);
 }
 
 /* What must be said so that exactly the wanted channels are listened to; "" when that is so. */
@@ -256,8 +248,8 @@ static void on_echo(struct pg_listenserver *s)
 	s->step = OPEN;
 	say(s, PG_LISTEN_ON, "");
 	loop_timer_set(&s->timer, PING_MS);
-	if (first)
-		ring_all(s); /* what was said meanwhile was not heard */
+	for (struct pg_channel *c = first ? s->channels : NULL; c; c = c->hh.next)
+		ring(s, c); /* what was said meanwhile was not heard */
 	go(s);
 }
 
@@ -268,13 +260,10 @@ static void on_finished(void *arg)
 
 	if (s->refused) {
 		MEM_AUTO char *why = mem_printf("LISTEN is refused: %s", s->refused->msg);
-		bool hopeless = s->refused->kind != ERR_TEMPORARY;
+		enum err_kind kind = s->refused->kind;
 
 		err_keep(&s->refused, NULL);
-		if (hopeless)
-			give_up(s, why);
-		else
-			fail(s, why);
+		end(s, kind == ERR_TEMPORARY ? PG_LISTEN_FAILING : PG_LISTEN_OFF, why);
 		return;
 	}
 	s->step = OPEN;
@@ -318,14 +307,6 @@ static const struct pgconn_handler on_conn = { .opened = on_opened,
 
 /* ---- What is next ---- */
 
-static void open_connection(struct pg_listenserver *s)
-{
-	struct pgconn_config config = { .statement_timeout_ms = 0, .refuses_options = &s->refuses_options };
-
-	s->step = OPENING;
-	s->conn = pgconn_start(s->pool->loop, s->endpoint, &config, &on_conn, s);
-}
-
 static void server_free(struct pg_listenserver *s)
 {
 	struct pg_channel *c, *next;
@@ -339,16 +320,7 @@ static void server_free(struct pg_listenserver *s)
 	pgendpoint_unref(s->endpoint);
 	free(s->why);
 	free(s->refused);
-	mem_free_ptr(&s);
-}
-
-static bool is_wanted(const struct pg_listenserver *s)
-{
-	for (const struct pg_channel *c = s->channels; c; c = c->hh.next) {
-		if (c->listeners)
-			return true;
-	}
-	return false;
+	free(s);
 }
 
 /* On an open connection: says what channels have come and gone. */
@@ -367,13 +339,20 @@ static void go(struct pg_listenserver *s)
 static void on_timer(void *arg)
 {
 	struct pg_listenserver *s = arg;
+	const struct pgconn_config config = { .refuses_options = &s->refuses_options };
+	const struct pg_channel *wanted = s->channels;
 
-	if (!is_wanted(s)) {
+	while (wanted && !wanted->listeners)
+		wanted = wanted->hh.next;
+	if (!wanted) {
 		server_free(s);
 		return;
 	}
 	switch (s->step) {
-	case RESTING: open_connection(s); break;
+	case RESTING:
+		s->step = OPENING;
+		s->conn = pgconn_start(s->pool->loop, s->endpoint, &config, &on_conn, s);
+		break;
 	case OPEN:
 		loop_timer_set(&s->timer, PING_MS);
 		if (s->dirty)
@@ -382,7 +361,7 @@ static void on_timer(void *arg)
 			send(s, "", PINGING, PING_ANSWER_MS);
 		break;
 	case ECHOING:
-		give_up(s,
+		end(s, PG_LISTEN_OFF,
 			"notifications do not come through: LISTEN needs a session of its own, which a pooler in "
 			"transaction or statement mode does not give. Let this trigger's connection "
 			"string go to the server itself, or to a pool in session mode; until then the poll does the "

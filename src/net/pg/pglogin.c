@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/pg/pglogin.h"
 
-#include <string.h>
+#include "base/text.h"
 
 #define HEAD_BYTES     5 /* type, and length without the type */
 #define CODE_BYTES     4
@@ -33,66 +33,37 @@ void pglogin_client(struct pglogin *l, const unsigned char *bytes, size_t len)
 	}
 }
 
-static const char *method_of(uint32_t code)
-{
-	switch (code) {
-	case 7:
-	case 8: return "GSSAPI";
-	case 9: return "SSPI";
-	default: return NULL;
-	}
-}
-
 static void read_body(struct pglogin *l, uint32_t left)
 {
 	l->left = left;
 	enter(l, left ? PGLOGIN_BODY : PGLOGIN_HEAD);
 }
 
-static void take_head(struct pglogin *l)
-{
-	uint32_t len = number(l->words + 1), body = len > 4 ? len - 4 : 0;
-
-	l->complained = l->complained || l->words[0] == ERROR_RESPONSE;
-	if (l->words[0] == AUTHENTICATION && body >= CODE_BYTES)
-		l->state = PGLOGIN_CODE;
-	else
-		read_body(l, body);
-}
-
-static void take_code(struct pglogin *l)
-{
-	uint32_t code = number(l->words + HEAD_BYTES);
-
-	l->asks = method_of(code);
-	if (code == 0) /* let in: what comes now asks for nothing */
-		enter(l, PGLOGIN_OPAQUE);
-	else
-		read_body(l, number(l->words + 1) - 4 - CODE_BYTES);
-}
-
 static void take_byte(struct pglogin *l, unsigned char byte)
 {
+	uint32_t len, code;
+
 	if (l->state == PGLOGIN_TLS_ANSWER) {
 		enter(l, byte == 'S' ? PGLOGIN_OPAQUE : PGLOGIN_HEAD);
 		if (byte == 'S' || byte == 'N')
 			return;
 	}
 	l->words[l->have++] = byte;
-	if (l->state == PGLOGIN_HEAD && l->have == HEAD_BYTES)
-		take_head(l);
-	else if (l->state == PGLOGIN_CODE && l->have == HEAD_BYTES + CODE_BYTES)
-		take_code(l);
-}
-
-static size_t skip_body(struct pglogin *l, size_t len)
-{
-	size_t skipped = len < l->left ? len : l->left;
-
-	l->left -= (uint32_t)skipped;
-	if (!l->left)
-		enter(l, PGLOGIN_HEAD);
-	return skipped;
+	len = l->have >= HEAD_BYTES ? number(l->words + 1) : 0;
+	if (l->state == PGLOGIN_HEAD && l->have == HEAD_BYTES) {
+		l->complained = l->complained || l->words[0] == ERROR_RESPONSE;
+		if (l->words[0] == AUTHENTICATION && len >= 4 + CODE_BYTES)
+			l->state = PGLOGIN_CODE;
+		else
+			read_body(l, len > 4 ? len - 4 : 0);
+	} else if (l->state == PGLOGIN_CODE && l->have == HEAD_BYTES + CODE_BYTES) {
+		code = number(l->words + HEAD_BYTES);
+		l->asks = code == 7 || code == 8 ? "GSSAPI" : code == 9 ? "SSPI" : NULL;
+		if (code == 0) /* let in: what comes now asks for nothing */
+			enter(l, PGLOGIN_OPAQUE);
+		else
+			read_body(l, len - 4 - CODE_BYTES);
+	}
 }
 
 size_t pglogin_server(struct pglogin *l, const unsigned char *bytes, size_t len)
@@ -105,7 +76,12 @@ size_t pglogin_server(struct pglogin *l, const unsigned char *bytes, size_t len)
 		if (l->state == PGLOGIN_OPAQUE)
 			return len;
 		if (l->state == PGLOGIN_BODY) {
-			i += skip_body(l, len - i);
+			size_t skipped = len - i < l->left ? len - i : l->left;
+
+			i += skipped;
+			l->left -= (uint32_t)skipped;
+			if (!l->left)
+				enter(l, PGLOGIN_HEAD);
 			continue;
 		}
 		take_byte(l, bytes[i]);
@@ -119,11 +95,7 @@ bool pglogin_is_refusal(const char *text)
 {
 	static const char *const words[] = { "GSSAPI continuation error", "GSSAPI name import error",
 		"GSSAPI authentication not supported", "duplicate GSS authentication request",
-		"SSPI authentication not supported", "server requested GSSAPI", "server requested SSPI" };
+		"SSPI authentication not supported", "server requested GSSAPI", "server requested SSPI", NULL };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strstr(text, words[i]))
-			return true;
-	}
-	return false;
+	return text_has_one_of(text, words);
 }

@@ -23,14 +23,6 @@ static void add(struct pgparameters *p, const char *name, const char *value)
 	p->values[p->count++] = value;
 }
 
-static void add_pems(struct pgparameters *p, const struct pgparameters_of *of)
-{
-	static const char *const names[3] = { "sslrootcert", "sslcert", "sslkey" };
-
-	for (size_t i = 0; i < 3; i++)
-		add(p, names[i], of->pems[i]);
-}
-
 static void add_options(struct pgparameters *p, const struct pgparameters_of *of)
 {
 	const char *own = of->endpoint->options;
@@ -44,34 +36,25 @@ static void add_options(struct pgparameters *p, const struct pgparameters_of *of
 	add(p, "options", p->options);
 }
 
-static const char *target_of(const struct pgparameters_of *of)
-{
-	if (strcmp(of->endpoint->target, "prefer-standby") != 0)
-		return of->endpoint->target;
-	return of->second_round ? "any" : "standby";
-}
-
 static void add_place(struct pgparameters *p, const struct pgparameters_of *of)
 {
 	const struct pgendpoint_host *h = &of->endpoint->hosts[of->host];
+	const struct dns_address *a = of->address;
 
 	snprintf(p->port, sizeof(p->port), "%u", h->port);
 	add(p, "host", h->host);
 	add(p, "port", p->port);
-	if (of->address) {
-		const struct dns_address *a = of->address;
-
-		if (evutil_inet_ntop(a->sa.ss_family,
-			    a->sa.ss_family == AF_INET
-				    ? (const void *)&((const struct sockaddr_in *)&a->sa)->sin_addr
-				    : (const void *)&((const struct sockaddr_in6 *)&a->sa)->sin6_addr,
-			    p->address, sizeof(p->address)))
-			add(p, "hostaddr", p->address);
-	}
+	if (a &&
+		evutil_inet_ntop(a->sa.ss_family,
+			a->sa.ss_family == AF_INET ? (const void *)&((const struct sockaddr_in *)&a->sa)->sin_addr
+						   : (const void *)&((const struct sockaddr_in6 *)&a->sa)->sin6_addr,
+			p->address, sizeof(p->address)))
+		add(p, "hostaddr", p->address);
 }
 
 void pgparameters_fill(struct pgparameters *p, const struct pgparameters_of *of)
 {
+	static const char *const pems[] = { "sslrootcert", "sslcert", "sslkey" };
 	const char *const usual[][2] = {
 		{ "application_name", "kscaled" },
 		{ "client_encoding", "UTF8" },
@@ -89,15 +72,19 @@ void pgparameters_fill(struct pgparameters *p, const struct pgparameters_of *of)
 		{ "sslrootcert", NO_FILE },
 		{ "sslcrl", NO_FILE },
 	};
+	const char *target = of->endpoint->target;
 
 	*p = (struct pgparameters){ .count = 0 };
+	if (strcmp(target, "prefer-standby") == 0)
+		target = of->second_round ? "any" : "standby";
 	add_place(p, of);
-	add_pems(p, of);
+	for (size_t i = 0; i < MEM_COUNT(pems); i++)
+		add(p, pems[i], of->pems[i]);
 	add_options(p, of);
-	add(p, "target_session_attrs", target_of(of));
+	add(p, "target_session_attrs", target);
 	for (size_t i = 0; i < of->endpoint->settings.count; i++)
 		add(p, of->endpoint->settings.pairs[i].key, of->endpoint->settings.pairs[i].value);
-	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(usual); i++)
 		add(p, usual[i][0], usual[i][1]);
 }
 

@@ -7,6 +7,7 @@
 #include <event2/event.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -27,11 +28,6 @@ struct pgpump {
 	bool watches_login;
 	struct pglogin login;
 };
-
-static void move(struct bufferevent *from, struct bufferevent *to)
-{
-	bufferevent_write_buffer(to, bufferevent_get_input(from));
-}
 
 static void end_server(struct pgpump *p)
 {
@@ -89,7 +85,7 @@ static void on_libpq_read(struct bufferevent *bev, void *arg)
 		pglogin_client(&p->login, evbuffer_pullup(said, -1), evbuffer_get_length(said));
 		move_to_libpq(p); /* what came too early */
 	}
-	move(bev, p->server);
+	bufferevent_write_buffer(p->server, bufferevent_get_input(bev));
 	if (p->login.asks)
 		end_server(p);
 }
@@ -163,7 +159,7 @@ void pgpump_free(struct pgpump *p)
 	if (p->server)
 		bufferevent_free(p->server);
 	bufferevent_free(p->libpq);
-	mem_free_ptr(&p);
+	free(p);
 }
 
 bool pgpump_is_at(const struct pgpump *p, int fd)

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 static int wrong(const char *start, const char *at, const char *what, struct err *err)
 {
@@ -133,15 +134,6 @@ static int put_decoded(const struct url *u, const char *keyword, const char *pie
 	return 0;
 }
 
-static int parse_user(const struct url *u, const char *start, const char *end)
-{
-	const char *colon = memchr(start, ':', (size_t)(end - start));
-
-	if (put_decoded(u, "user", start, (size_t)((colon ? colon : end) - start), false))
-		return -1;
-	return colon ? put_decoded(u, "password", colon + 1, (size_t)(end - colon - 1), false) : 0;
-}
-
 /* One "host:port", "[v6]:port", "host" or "" of the list. */
 static int parse_host(const struct url *u, const char *start, const char *end, struct buf *hosts, struct buf *ports)
 {
@@ -192,19 +184,17 @@ static int parse_query(const struct url *u, const char *c)
 	while (*c) {
 		size_t len = strcspn(c, "&"), name_len = strcspn(c, "=&");
 		char *name = decode(c, name_len, true);
-		int failed;
+		int failed = 0;
 
 		if (!name || !*name || name_len == len) {
 			free(name);
 			return wrong(u->text, c, "must be name=value", u->err);
 		}
 		/* JDBC's way to say it, which libpq takes in URLs, too. */
-		if (strcmp(name, "ssl") == 0 && len == name_len + 5 && strncmp(c + name_len + 1, "true", 4) == 0) {
+		if (strcmp(name, "ssl") == 0 && len == name_len + 5 && text_begins(c + name_len + 1, "true"))
 			put(u->out, "sslmode", "require");
-			failed = 0;
-		} else {
+		else
 			failed = put_decoded(u, name, c + name_len + 1, len - name_len - 1, true);
-		}
 		free(name);
 		if (failed)
 			return -1;
@@ -218,8 +208,11 @@ static int parse_url(const char *text, struct strmap *out, struct err *err)
 	struct url u = { text, out, err };
 	const char *authority = strstr(text, "://") + 3, *end = authority + strcspn(authority, "/?");
 	const char *at = memrchr(authority, '@', (size_t)(end - authority)), *query = end + strcspn(end, "?");
+	const char *colon = at ? memchr(authority, ':', (size_t)(at - authority)) : NULL;
 
-	if (at && parse_user(&u, authority, at))
+	if (at && put_decoded(&u, "user", authority, (size_t)((colon ? colon : at) - authority), false))
+		return -1;
+	if (colon && put_decoded(&u, "password", colon + 1, (size_t)(at - colon - 1), false))
 		return -1;
 	if (parse_hosts(&u, at ? at + 1 : authority, end))
 		return -1;
@@ -230,14 +223,11 @@ static int parse_url(const char *text, struct strmap *out, struct err *err)
 
 /* ---- Both ---- */
 
-static bool is_url(const char *text)
-{
-	return strncmp(text, "postgres://", 11) == 0 || strncmp(text, "postgresql://", 13) == 0;
-}
-
 int pgstring_parse(const char *text, struct strmap *out, struct err *err)
 {
 	if (strlen(text) >= PGSTRING_MAX)
 		return err_set(err, ERR_INVALID, "longer than %d bytes", PGSTRING_MAX - 1);
-	return is_url(text) ? parse_url(text, out, err) : parse_keywords(text, out, err);
+	if (text_begins(text, "postgres://") || text_begins(text, "postgresql://"))
+		return parse_url(text, out, err);
+	return parse_keywords(text, out, err);
 }
