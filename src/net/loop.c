@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <utlist.h>
 
 #include "base/fingerprint.h"
 #include "base/log.h"
@@ -40,11 +41,11 @@ struct loop {
 	struct shares descriptors, answers;
 	struct loop_signal *signals;
 	struct timerheap timers;
-	struct event *tick;             /* fires for the first of them */
-	int64_t tick_ms;                /* when; 0: it does not */
-	bool ticking;                   /* it does so now: what comes next is seen to in the end */
-	uint64_t turn_order;            /* timers from this order on were set in this turn */
-	struct loop_task *first, *last; /* work put off, oldest first */
+	struct event *tick;      /* fires for the first of them */
+	int64_t tick_ms;         /* when; 0: it does not */
+	bool ticking;            /* it does so now: what comes next is seen to in the end */
+	uint64_t turn_order;     /* timers from this order on were set in this turn */
+	struct loop_task *tasks; /* work put off, oldest first */
 	bool stop;
 	int64_t clock_step_ms;
 	int64_t entered_us; /* when this turn's work began; 0 while waiting */
@@ -141,19 +142,10 @@ struct loop *loop_new(struct err *err)
 
 static void run_tasks(struct loop *loop, unsigned rounds_max);
 
-static void free_signals(struct loop *loop)
-{
-	while (loop->signals) {
-		struct loop_signal *s = loop->signals;
-
-		loop->signals = s->next;
-		event_free(s->event);
-		mem_free_ptr(&s);
-	}
-}
-
 void loop_free(struct loop *loop)
 {
+	struct loop_signal *s, *next;
+
 	if (!loop)
 		return;
 	run_tasks(loop, UINT32_MAX);
@@ -161,11 +153,14 @@ void loop_free(struct loop *loop)
 	/* Closed bufferevents end in libevent's own deferred calls. */
 	event_base_loop(loop->base, EVLOOP_NONBLOCK);
 	run_tasks(loop, UINT32_MAX);
-	free_signals(loop);
+	LL_FOREACH_SAFE (loop->signals, s, next) {
+		event_free(s->event);
+		free(s);
+	}
 	event_free(loop->tick);
 	timerheap_done(&loop->timers);
 	event_base_free(loop->base);
-	mem_free_ptr(&loop);
+	free(loop);
 }
 
 struct event_base *loop_base(struct loop *loop)
@@ -217,35 +212,25 @@ void loop_end_turn(struct loop *loop)
 	event_base_loopbreak(loop->base);
 }
 
-static void measure_turn(struct loop *loop)
+/* False when there was nothing to wait for. */
+static bool turn(struct loop *loop)
 {
+	bool idle = !loop->tasks;
+	int result;
 	int64_t us;
 
+	loop->turn_order = loop->timers.orders;
+	loop->ending = false;
+	result = event_base_loop(loop->base, idle ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK);
+	run_tasks(loop, TASK_ROUNDS_MAX);
 	loop->stats.turns++;
-	if (!loop->entered_us)
-		return;
-	us = now_us() - loop->entered_us;
+	us = loop->entered_us ? now_us() - loop->entered_us : 0;
 	loop->entered_us = 0;
 	loop->entries = 0;
 	loop->stats.busy_us += us;
 	if (us > loop->stats.longest_turn_us)
 		loop->stats.longest_turn_us = us;
-}
-
-/* False when there was nothing to wait for. */
-static bool turn(struct loop *loop)
-{
-	int flags = loop->first ? EVLOOP_ONCE | EVLOOP_NONBLOCK : EVLOOP_ONCE;
-	bool idle = !loop->first;
-	int result;
-
-	loop->turn_order = loop->timers.orders;
-	loop->ending = false;
-	result = event_base_loop(loop->base, flags);
-
-	run_tasks(loop, TASK_ROUNDS_MAX);
-	measure_turn(loop);
-	return result == 0 || !idle || loop->first;
+	return result == 0 || !idle || loop->tasks;
 }
 
 void loop_turn(struct loop *loop)
@@ -383,41 +368,27 @@ void loop_task_queue(struct loop *loop, struct loop_task *t)
 	if (t->queued)
 		return;
 	t->queued = true;
-	t->next = NULL;
-	t->prev = loop->last;
-	if (loop->last)
-		loop->last->next = t;
-	else
-		loop->first = t;
-	loop->last = t;
+	DL_APPEND(loop->tasks, t);
 }
 
 void loop_task_cancel(struct loop *loop, struct loop_task *t)
 {
 	if (!t->queued)
 		return;
-	if (t->prev)
-		t->prev->next = t->next;
-	else
-		loop->first = t->next;
-	if (t->next)
-		t->next->prev = t->prev;
-	else
-		loop->last = t->prev;
-	t->prev = t->next = NULL;
 	t->queued = false;
+	DL_DELETE(loop->tasks, t);
 }
 
 /* Tasks queued by tasks run too, in later rounds. */
 static void run_tasks(struct loop *loop, unsigned rounds_max)
 {
-	for (unsigned round = 0; loop->first && round < rounds_max; round++) {
+	for (unsigned round = 0; loop->tasks && round < rounds_max; round++) {
 		/* marks where this round ends, whoever is cancelled meanwhile */
 		struct loop_task end = { .queued = false };
 
 		loop_task_queue(loop, &end);
-		while (loop->first != &end) {
-			struct loop_task *t = loop->first;
+		while (loop->tasks != &end) {
+			struct loop_task *t = loop->tasks;
 
 			loop_task_cancel(loop, t);
 			loop_enter(loop);
@@ -438,7 +409,7 @@ static void on_doomed(void *arg)
 	struct doomed *d = arg;
 
 	d->free_fn(d->ptr);
-	mem_free_ptr(&d);
+	free(d);
 }
 
 void loop_free_later(struct loop *loop, void *ptr, void (*free_fn)(void *))
@@ -477,11 +448,10 @@ int loop_on_signal(struct loop *loop, int signo, loop_fn fn, void *arg, struct e
 	if (!s->event || event_add(s->event, NULL) < 0) {
 		if (s->event)
 			event_free(s->event);
-		mem_free_ptr(&s);
+		free(s);
 		return err_set(err, ERR_BUG, "cannot watch signal %d: %s", signo, strerror(errno));
 	}
-	s->next = loop->signals;
-	loop->signals = s;
+	LL_PREPEND(loop->signals, s);
 	return 0;
 }
 

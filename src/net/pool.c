@@ -115,8 +115,6 @@ static void tell_later(struct pool_server *s, struct pool_call *call, const stru
 	loop_task_queue(p->loop, &p->tell);
 }
 
-static void really_free(struct pool *p);
-
 static void on_tell(void *arg)
 {
 	struct pool *p = arg;
@@ -131,17 +129,7 @@ static void on_tell(void *arg)
 	}
 	p->telling = false;
 	if (p->freed)
-		really_free(p);
-}
-
-static void fail_queue(struct pool_server *s, const struct err *why)
-{
-	struct pool_call *call, *next;
-
-	DL_FOREACH_SAFE (s->queue, call, next) {
-		leave_queue(call);
-		tell_later(s, call, why);
-	}
+		pool_free(p);
 }
 
 /* ---- Slots ---- */
@@ -228,6 +216,7 @@ void pool_lost(struct pool_slot *slot, const struct err *lost)
 	enum slot_state was = slot->state;
 	bool served = slot->served;
 	struct err why = *lost; /* may be the connection's own */
+	struct pool_call *next;
 
 	slot_close(slot);
 	if (call && !try_again(s, call, &why))
@@ -236,7 +225,10 @@ void pool_lost(struct pool_slot *slot, const struct err *lost)
 		s->grow_ms = now_of(s) + GROW_AGAIN_MS;
 	} else if (was == SLOT_OPENING) {
 		back_off(s, &why);
-		fail_queue(s, &why);
+		DL_FOREACH_SAFE (s->queue, call, next) {
+			leave_queue(call);
+			tell_later(s, call, &why);
+		}
 	} else if (was == SLOT_BUSY && !served) {
 		back_off(s, &why);
 	}
@@ -288,14 +280,6 @@ static void send_next(struct pool_slot *slot)
 	slot->state = SLOT_BUSY;
 }
 
-static void slot_open(struct pool_slot *slot)
-{
-	struct pool_server *s = slot->server;
-
-	slot->state = SLOT_OPENING;
-	slot->connection = s->pool->protocol->open(slot, s->endpoint, s->queue);
-}
-
 /*
  * A second connection only for what waits behind a slow question, so that a server sees no more of
  * us than it must.
@@ -313,10 +297,12 @@ static void grow(struct pool_server *s)
 		due_ms = waited_ms > due_ms ? waited_ms : due_ms;
 		due_ms = s->grow_ms > due_ms ? s->grow_ms : due_ms;
 	}
-	if (now_of(s) >= due_ms)
-		slot_open(closed);
-	else
+	if (now_of(s) < due_ms) {
 		look_again(s, due_ms);
+		return;
+	}
+	closed->state = SLOT_OPENING;
+	closed->connection = s->pool->protocol->open(closed, s->endpoint, s->queue);
 }
 
 static void dispatch(struct pool_server *s)
@@ -429,24 +415,20 @@ struct pool *pool_new(struct loop *loop, const struct pool_protocol *protocol, v
 	return p;
 }
 
-static void really_free(struct pool *p)
+void pool_free(struct pool *p)
 {
 	struct pool_server *s, *next;
 
+	if (!p)
+		return;
+	p->freed = true;
+	if (p->telling)
+		return;
 	HASH_ITER (hh, p->servers, s, next)
 		server_free(s);
 	calls_free(p->told);
 	loop_task_cancel(p->loop, &p->tell);
 	free(p);
-}
-
-void pool_free(struct pool *p)
-{
-	if (!p)
-		return;
-	p->freed = true;
-	if (!p->telling)
-		really_free(p);
 }
 
 size_t pool_connections(const struct pool *p)

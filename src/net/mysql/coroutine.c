@@ -171,5 +171,5 @@ void coroutine_free(struct coroutine *co)
 	if (!co)
 		return;
 	give_stack(co->stack);
-	mem_free_ptr(&co);
+	free(co);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/mysql/mysqlendpoint.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
 
@@ -9,30 +10,20 @@
 #include "base/mem.h"
 #include "net/tls.h"
 
-/* Letters that stand in names and addresses of hosts; a '%' for the scope of an IPv6 address. */
-static bool is_host(const char *text)
+static int check(const struct mysqlendpoint_config *c, struct err *err)
 {
-	size_t len = strlen(text);
+	size_t len = c->host ? strlen(c->host) : 0, path_max = sizeof(((struct sockaddr_un *)0)->sun_path);
 
-	return len > 0 && len <= HOSTPORT_HOST_MAX &&
-		strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:%") == len;
-}
-
-static int check_address(const struct mysqlendpoint_config *c, struct err *err)
-{
-	if (!c->host || !*c->host)
+	if (len == 0)
 		return err_set(err, ERR_INVALID, "no host given");
-	if (c->port && !is_host(c->host))
+	/* Letters that stand in names and addresses of hosts; a '%' for the scope of an IPv6 address. */
+	if (c->port &&
+		(len > HOSTPORT_HOST_MAX ||
+			strspn(c->host, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:%") != len))
 		return err_set(err, ERR_INVALID, "the host is no name or address of a host");
-	if (!c->port && (c->host[0] != '/' || strlen(c->host) >= sizeof(((struct sockaddr_un *)0)->sun_path)))
+	if (!c->port && (c->host[0] != '/' || len >= path_max))
 		return err_set(err, ERR_INVALID,
-			"the path of the Unix socket must begin with / and be shorter than %zu bytes",
-			sizeof(((struct sockaddr_un *)0)->sun_path));
-	return 0;
-}
-
-static int check_credentials(const struct mysqlendpoint_config *c, struct err *err)
-{
+			"the path of the Unix socket must begin with / and be shorter than %zu bytes", path_max);
 	if (!c->user || !*c->user)
 		return err_set(err, ERR_INVALID, "no username given");
 	if (!c->port && c->tls == MYSQLENDPOINT_TLS_VERIFY)
@@ -42,18 +33,6 @@ static int check_credentials(const struct mysqlendpoint_config *c, struct err *e
 		return err_set(err, ERR_INVALID,
 			"a password is sent in the clear (allowCleartextPasswords) only with TLS: set tls to true");
 	return 0;
-}
-
-static void make_key(struct mysqlendpoint *e)
-{
-	static const char *const words[] = { "", " tls", " tls-unverified", " tls-preferred" };
-	const char *const secrets[] = { e->user, e->password, e->setup[0], e->setup[1] };
-	char fingerprint[FINGERPRINT_TEXT];
-
-	endpoint_fingerprint(&e->base, secrets, sizeof(secrets) / sizeof(secrets[0]), fingerprint);
-	e->base.key = mem_printf("mysql %s/%s%s%s%s%s %s", e->base.name, e->database, words[e->tls],
-		e->native_passwords ? "" : " no-native", e->clear_passwords ? " clear" : "",
-		e->multi_statements ? " multi" : "", fingerprint);
 }
 
 static int take_tls(struct mysqlendpoint *e, const struct mysqlendpoint_config *c, struct err *err)
@@ -73,19 +52,21 @@ static void on_done(struct endpoint *base)
 {
 	struct mysqlendpoint *e = (struct mysqlendpoint *)base;
 
-	mem_free_ptr(&e->host);
+	free(e->host);
 	mem_free_secret(e->user);
 	mem_free_secret(e->password);
-	mem_free_ptr(&e->database);
+	free(e->database);
 	mem_free_secret(e->setup[0]);
 	mem_free_secret(e->setup[1]);
 }
 
 struct mysqlendpoint *mysqlendpoint_new(const struct mysqlendpoint_config *c, struct err *err)
 {
+	static const char *const words[] = { "", " tls", " tls-unverified", " tls-preferred" };
+	char fingerprint[FINGERPRINT_TEXT];
 	struct mysqlendpoint *e;
 
-	if (check_address(c, err) || check_credentials(c, err))
+	if (check(c, err))
 		return NULL;
 	e = endpoint_new(sizeof(*e), on_done);
 	endpoint_set_namespace(&e->base, c->namespace_);
@@ -104,7 +85,11 @@ struct mysqlendpoint *mysqlendpoint_new(const struct mysqlendpoint_config *c, st
 	e->native_passwords = c->native_passwords;
 	e->clear_passwords = c->clear_passwords;
 	e->multi_statements = c->multi_statements;
-	make_key(e);
+	endpoint_fingerprint(&e->base, (const char *const[]){ e->user, e->password, e->setup[0], e->setup[1] }, 4,
+		fingerprint);
+	e->base.key = mem_printf("mysql %s/%s%s%s%s%s %s", e->base.name, e->database, words[e->tls],
+		e->native_passwords ? "" : " no-native", e->clear_passwords ? " clear" : "",
+		e->multi_statements ? " multi" : "", fingerprint);
 	return (struct mysqlendpoint *)endpoint_unique(&e->base);
 }
 

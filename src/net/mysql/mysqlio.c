@@ -5,6 +5,7 @@
 #include <event2/event.h>
 #include <ma_pvio.h>
 #include <openssl/err.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -68,8 +69,9 @@ static void end_operation(struct mysqlio *io)
 	io->co = NULL;
 }
 
-static void go_on(struct mysqlio *io)
+static void go_on(void *arg)
 {
+	struct mysqlio *io = arg;
 	mysqlio_fn ended = io->ended;
 
 	ERR_clear_error(); /* others' errors would be taken for the connector's */
@@ -79,11 +81,6 @@ static void go_on(struct mysqlio *io)
 	answers_release(&io->held);
 	if (ended)
 		ended(io->arg);
-}
-
-static void on_step(void *arg)
-{
-	go_on(arg);
 }
 
 static void on_event(evutil_socket_t fd, short what, void *arg)
@@ -126,11 +123,6 @@ static int wait_for(struct mysqlio *io, short what)
 
 /* ---- The connector's I/O plugin ---- */
 
-static struct mysqlio *io_of(MARIADB_PVIO *pvio)
-{
-	return pvio->data; /* NULL before it is connected */
-}
-
 /* Times are the loop's affair. */
 static my_bool method_set_timeout(MARIADB_PVIO *pvio, enum enum_pvio_timeout type, int timeout)
 {
@@ -164,7 +156,7 @@ static bool is_greeting(struct mysqlio *io, const unsigned char *bytes, size_t l
 
 static ssize_t method_read(MARIADB_PVIO *pvio, unsigned char *buffer, size_t length)
 {
-	struct mysqlio *io = io_of(pvio);
+	struct mysqlio *io = pvio->data;
 	size_t left = io->max_bytes > io->bytes ? io->max_bytes - io->bytes : 0;
 	ssize_t got;
 
@@ -183,7 +175,7 @@ static ssize_t method_read(MARIADB_PVIO *pvio, unsigned char *buffer, size_t len
 
 static ssize_t method_write(MARIADB_PVIO *pvio, const unsigned char *buffer, size_t length)
 {
-	struct mysqlio *io = io_of(pvio);
+	struct mysqlio *io = pvio->data;
 	ssize_t put;
 
 	/*
@@ -204,7 +196,7 @@ static ssize_t method_write(MARIADB_PVIO *pvio, const unsigned char *buffer, siz
 
 static int method_wait(MARIADB_PVIO *pvio, my_bool is_read, int timeout)
 {
-	int again = wait_for(io_of(pvio), is_read ? EV_READ : EV_WRITE);
+	int again = wait_for(pvio->data, is_read ? EV_READ : EV_WRITE);
 
 	(void)timeout;
 	ERR_clear_error();
@@ -239,7 +231,7 @@ static my_bool method_connect(MARIADB_PVIO *pvio, MA_PVIO_CINFO *cinfo)
 
 static my_bool method_close(MARIADB_PVIO *pvio)
 {
-	struct mysqlio *io = io_of(pvio);
+	struct mysqlio *io = pvio->data;
 
 	if (!io)
 		return 0;
@@ -259,7 +251,7 @@ static int method_nothing(MARIADB_PVIO *pvio)
 
 static my_bool method_get_handle(MARIADB_PVIO *pvio, void *handle)
 {
-	struct mysqlio *io = io_of(pvio);
+	struct mysqlio *io = pvio->data;
 
 	if (!io || !handle)
 		return 1;
@@ -275,7 +267,7 @@ static my_bool method_is_blocking(MARIADB_PVIO *pvio)
 
 static my_bool method_is_alive(MARIADB_PVIO *pvio)
 {
-	const struct mysqlio *io = io_of(pvio);
+	const struct mysqlio *io = pvio->data;
 
 	return io && io->fd >= 0 && !io->broken;
 }
@@ -289,7 +281,7 @@ static my_bool method_has_data(MARIADB_PVIO *pvio, ssize_t *length)
 
 static int method_shutdown(MARIADB_PVIO *pvio)
 {
-	const struct mysqlio *io = io_of(pvio);
+	const struct mysqlio *io = pvio->data;
 
 	return io && io->fd >= 0 ? shutdown(io->fd, SHUT_RDWR) : -1;
 }
@@ -314,19 +306,6 @@ static struct st_ma_pvio_methods methods = {
 	.shutdown = method_shutdown,
 };
 
-static bool may_have(struct mysqlio *io)
-{
-	struct err err;
-
-	io->too_much = io->bytes > io->max_bytes;
-	if (io->too_much)
-		return false;
-	if (answers_hold(loop_answers(io->loop), &io->held, io->bytes, &err) == 0)
-		return true;
-	err_keep(&io->crowded, &err);
-	return false;
-}
-
 /*
  * After each read, TLS or not: a server that sends without end would otherwise never let go of the
  * loop.
@@ -335,13 +314,20 @@ static void on_traffic(int mode, MYSQL *mysql, const unsigned char *buffer, size
 {
 	MARIADB_PVIO *pvio = mysql->net.pvio;
 	struct mysqlio *io = pvio && pvio->methods == &methods ? pvio->data : NULL;
+	struct err err;
 
 	(void)buffer;
 	if (!io || mode != 0 || (ssize_t)length <= 0)
 		return;
 	io->bytes += length;
-	if (io->broken || may_have(io))
+	if (io->broken)
 		return;
+	io->too_much = io->bytes > io->max_bytes;
+	if (!io->too_much) {
+		if (answers_hold(loop_answers(io->loop), &io->held, io->bytes, &err) == 0)
+			return;
+		err_keep(&io->crowded, &err);
+	}
 	io->broken = true;
 	shutdown(io->fd, SHUT_RDWR); /* what TLS has read ahead is little */
 }
@@ -365,14 +351,14 @@ static bool take_over_plugin(MYSQL *mysql)
 
 /* ---- For net/mysql/mysqlsession and net/mysql/mysqlpool ---- */
 
-struct mysqlio *mysqlio_new(struct loop *loop, const char *namespace_)
+struct mysqlio *mysqlio_new(struct loop *loop, const char *namespace_, int fd)
 {
 	struct mysqlio *io = mem_zalloc(sizeof(*io));
 
 	io->loop = loop;
 	io->held.namespace_ = namespace_;
-	io->fd = -1;
-	loop_task_init(&io->step, on_step, io);
+	io->fd = fd;
+	loop_task_init(&io->step, go_on, io);
 	return io;
 }
 
@@ -385,17 +371,7 @@ void mysqlio_free(struct mysqlio *io)
 		close(io->fd);
 	answers_release(&io->held);
 	err_keep(&io->crowded, NULL);
-	mem_free_ptr(&io);
-}
-
-void mysqlio_set_socket(struct mysqlio *io, int fd)
-{
-	io->fd = fd;
-}
-
-void mysqlio_require_tls(struct mysqlio *io)
-{
-	io->tls_required = true;
+	free(io);
 }
 
 void mysqlio_run(struct mysqlio *io, size_t max_bytes, mysqlio_fn operation, mysqlio_fn ended, void *arg)
@@ -428,12 +404,13 @@ void mysqlio_break(struct mysqlio *io)
 }
 
 int mysqlio_connect(struct mysqlio *io, MYSQL *mysql, const char *host, const char *user, const char *password,
-	const char *database, unsigned port, const char *unix_socket, unsigned long flags)
+	const char *database, unsigned port, const char *unix_socket, unsigned long flags, bool tls)
 {
 	MYSQL *connected;
 
 	if (!take_over_plugin(mysql))
 		return -1;
+	io->tls_required = tls;
 	connecting = io;
 	connected = mysql_real_connect(mysql, host, user, password, database, port, unix_socket, flags);
 	if (connecting == io)

@@ -28,23 +28,16 @@
 struct mysqlio;
 typedef void (*mysqlio_fn)(void *arg);
 
-/* namespace_: who answers for what it reads (net/answers); borrowed for its life */
-struct mysqlio *mysqlio_new(struct loop *loop, const char *namespace_);
+/*
+ * namespace_: who answers for what it reads (net/answers); borrowed for its life. fd: the socket,
+ * owned from now on, which the next mysql_real_connect within an operation takes, whatever host it
+ * is told.
+ */
+struct mysqlio *mysqlio_new(struct loop *loop, const char *namespace_, int fd);
 /*
  * no operation under way (mysqlio_break); closes the socket if the connector has not; NULL is fine
  */
 void mysqlio_free(struct mysqlio *io);
-
-/*
- * The next mysql_real_connect within an operation of io takes this socket (owned from now on),
- * whatever host it is told.
- */
-void mysqlio_set_socket(struct mysqlio *io, int fd);
-/*
- * Nothing is to be written in the clear but what asks for TLS: a server that has none is told
- * nothing.
- */
-void mysqlio_require_tls(struct mysqlio *io);
 
 /*
  * Runs operation(arg), which may call the connector, until it has ended; then ended(arg), not
@@ -58,11 +51,12 @@ void mysqlio_run(struct mysqlio *io, size_t max_bytes, mysqlio_fn operation, mys
 void mysqlio_break(struct mysqlio *io);
 
 /*
- * Within an operation: opens the connection. `host` is whose name is verified. 0, or -1 with the
- * connector's error in mysql.
+ * Within an operation: opens the connection. `host` is whose name is verified. tls: nothing is
+ * written in the clear but what asks for TLS; a server that has none is told nothing. 0, or -1 with
+ * the connector's error in mysql.
  */
 int mysqlio_connect(struct mysqlio *io, MYSQL *mysql, const char *host, const char *user, const char *password,
-	const char *database, unsigned port, const char *unix_socket, unsigned long flags);
+	const char *database, unsigned port, const char *unix_socket, unsigned long flags, bool tls);
 
 /*
  * Between operations: calls lost(arg) when the server says or closes something that nobody asked
@@ -73,7 +67,7 @@ void mysqlio_watch(struct mysqlio *io, mysqlio_fn lost, void *arg);
 bool mysqlio_too_much(const struct mysqlio *io); /* the last operation got more than it may */
 /* Why less than that is too much at the moment; NULL: it is not. */
 const struct err *mysqlio_crowded(const struct mysqlio *io);
-bool mysqlio_refused_plain(const struct mysqlio *io); /* mysqlio_require_tls stopped it */
+bool mysqlio_refused_plain(const struct mysqlio *io); /* its tls stopped mysqlio_connect */
 /* The server began with what the connector must not see: no greeting, and no reason why not. */
 bool mysqlio_greeted_badly(const struct mysqlio *io);
 

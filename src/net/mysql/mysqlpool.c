@@ -101,8 +101,7 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 		pool_lost(c->slot, &err);
 		return;
 	}
-	c->io = mysqlio_new(pool_slot_loop(c->slot), c->hold.namespace_);
-	mysqlio_set_socket(c->io, fd);
+	c->io = mysqlio_new(pool_slot_loop(c->slot), c->hold.namespace_, fd);
 	c->session = (struct mysqlsession){ .endpoint = c->endpoint, .io = c->io };
 	mysqlio_run(c->io, MYSQLSESSION_ANSWER_MAX, operation_open, on_opened, c);
 }

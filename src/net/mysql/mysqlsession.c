@@ -6,7 +6,6 @@
 #include <mysqld_error.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "net/pemfile.h"
@@ -47,7 +46,7 @@ static enum err_kind kind_of(unsigned number)
 		{ ER_OUT_OF_RESOURCES, ERR_TEMPORARY },
 	};
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
 		if (kinds[i].number == number)
 			return kinds[i].kind;
 	return (number >= 2000 && number < 3000) || number >= 5000 ? ERR_TEMPORARY : ERR_INVALID;
@@ -71,9 +70,10 @@ static const char *hint_for(const struct mysqlsession *s, unsigned number)
 }
 
 /* A server, or somebody between, that repeats the password is not quoted. */
-static int tell(const struct mysqlsession *s, const char *doing, unsigned number, const char *text, struct err *err)
+static int tell(const struct mysqlsession *s, const char *doing, struct err *err)
 {
-	const char *password = s->endpoint->password;
+	const char *password = s->endpoint->password, *text = mysql_error(s->mysql);
+	unsigned number = mysql_errno(s->mysql);
 
 	if (mysqlio_refused_plain(s->io))
 		return err_set(err, ERR_TEMPORARY, "%s: the server has no TLS: nothing was said to it", doing);
@@ -92,24 +92,9 @@ static int tell(const struct mysqlsession *s, const char *doing, unsigned number
 		*text ? text : "the connector does not say why", number, hint_for(s, number));
 }
 
-static int tell_last(const struct mysqlsession *s, const char *doing, struct err *err)
-{
-	return tell(s, doing, mysql_errno(s->mysql), mysql_error(s->mysql), err);
-}
-
 /* ---- Opening ---- */
 
 enum pem { PEM_CA, PEM_CERT, PEM_KEY, PEM_COUNT };
-
-static int open_pem_files(const struct mysqlendpoint *e, struct pemfile *files, struct err *err)
-{
-	const char *const pems[PEM_COUNT] = { e->base.tls.ca_pem, e->base.tls.cert_pem, e->base.tls.key_pem };
-	int failed = 0;
-
-	for (size_t i = 0; i < PEM_COUNT; i++)
-		failed |= pemfile_open(&files[i], pems[i], err);
-	return failed;
-}
 
 static void set_tls(MYSQL *mysql, const struct mysqlendpoint *e, const struct pemfile *files)
 {
@@ -203,11 +188,9 @@ static int log_in(struct mysqlsession *s, struct err *err)
 		   *database = *e->database ? e->database : NULL;
 	bool secret = e->tls == MYSQLENDPOINT_TLS_VERIFY || e->tls == MYSQLENDPOINT_TLS_UNVERIFIED;
 
-	if (secret)
-		mysqlio_require_tls(s->io);
 	if (mysqlio_connect(s->io, s->mysql, host, e->user, e->password, database, e->port, path,
-		    e->multi_statements ? CLIENT_MULTI_STATEMENTS : 0))
-		return tell_last(s, "logging in", err);
+		    e->multi_statements ? CLIENT_MULTI_STATEMENTS : 0, secret))
+		return tell(s, "logging in", err);
 	if (secret && !mysql_get_ssl_cipher(s->mysql)) /* cannot be: but then it must not go on */
 		return err_set(err, ERR_BUG, "logging in: the connection is not encrypted");
 	return 0;
@@ -244,45 +227,41 @@ static bool lost(const struct mysqlsession *s)
 	return number == 0 || (number >= 2000 && number < 3000) || mysqlio_too_much(s->io);
 }
 
-/*
- * One row is all that is wanted, so the server need not send more; a query that nobody waits for
- * any more ends by itself; each query sees the newest data, whatever init_connect says. Both
- * servers take this, each sees its own variable only. A proxy that does not know these is no reason
- * to fail.
- */
-static int set_limits(struct mysqlsession *s, int64_t limit_ms, struct err *err)
+static int set_up(struct mysqlsession *s, int64_t limit_ms, struct err *err)
 {
 	char text[256];
 
+	/*
+	 * One row is all that is wanted, so the server need not send more; a query that nobody waits
+	 * for any more ends by itself; each query sees the newest data, whatever init_connect says.
+	 * Both servers take this, each sees its own variable only. A proxy that does not know these
+	 * is no reason to fail.
+	 */
 	snprintf(text, sizeof(text),
 		"SET SESSION sql_select_limit=1, autocommit=1/*!50708 , max_execution_time=%lld *//*M!100101 , "
 		"max_statement_time=%lld.%03lld */",
 		(long long)limit_ms, (long long)(limit_ms / 1000), (long long)(limit_ms % 1000));
 	if (run(s, text) && lost(s))
-		return tell_last(s, "setting up the session", err);
-	return 0;
-}
-
-static int set_up(struct mysqlsession *s, int64_t limit_ms, struct err *err)
-{
-	if (set_limits(s, limit_ms, err))
-		return -1;
+		return tell(s, "setting up the session", err);
 	for (size_t i = 0; i < 2; i++)
 		if (s->endpoint->setup[i] && run(s, s->endpoint->setup[i]))
-			return tell_last(s, "setting the variables that the connection string names", err);
+			return tell(s, "setting the variables that the connection string names", err);
 	return 0;
 }
 
 int mysqlsession_open(struct mysqlsession *s, int64_t limit_ms, struct err *err)
 {
+	const struct tls_client_config *tls = &s->endpoint->base.tls;
+	const char *const pems[PEM_COUNT] = { tls->ca_pem, tls->cert_pem, tls->key_pem };
 	struct pemfile files[PEM_COUNT];
-	int failed;
+	int failed = 0;
 
 	s->mysql = mysql_init(NULL);
 	if (!s->mysql)
 		return err_set(err, ERR_BUG, "no memory for the connector");
 	mysqlcolumns_limit(&s->columns, s->mysql);
-	failed = open_pem_files(s->endpoint, files, err);
+	for (size_t i = 0; i < PEM_COUNT; i++)
+		failed |= pemfile_open(&files[i], pems[i], err);
 	if (!failed) {
 		set_options(s->mysql, s->endpoint, files);
 		failed = log_in(s, err);
@@ -342,14 +321,14 @@ int mysqlsession_ask(struct mysqlsession *s, const char *query, struct mysqlvalu
 	if (mysql_real_query(s->mysql, query, strlen(query)) ||
 		(!(result = first_result(s->mysql)) && mysql_errno(s->mysql))) {
 		*usable = !lost(s);
-		return tell_last(s, "asking", err);
+		return tell(s, "asking", err);
 	}
 	if (!result)
 		return err_set(err, ERR_INVALID, "asking: the query gives no result: it must be a SELECT");
 	take_row(result, out);
 	if (!out->has_row && mysql_errno(s->mysql)) {
 		*usable = !lost(s);
-		tell_last(s, "reading the answer", err);
+		tell(s, "reading the answer", err);
 		mysql_free_result(result);
 		return -1;
 	}
