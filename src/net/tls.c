@@ -181,7 +181,7 @@ int tls_server_set_certificate(struct tls_server *s, const char *cert_pem, const
 
 bool tls_server_has_certificate(const struct tls_server *s)
 {
-	return s->ctx != NULL;
+	return s->ctx;
 }
 
 SSL *tls_server_session(struct tls_server *s)

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/answers.h"
 #include "net/descriptors.h"
 #include "net/grpc/grpcendpoint.h"
@@ -94,7 +95,7 @@ static bool by_proxy(void)
 {
 	static const char *const names[] = { "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(names); i++)
 		if (getenv(names[i]) && *getenv(names[i]))
 			return true;
 	return false;
@@ -219,26 +220,21 @@ static void tell(struct grpc_call *call, const struct err *err)
 	call_free(call);
 }
 
-/* net/http/httpc names the URL, which says no more than whoever asks will say of the server. */
-static void keep_reason(const struct grpc_call *call, const struct err *transport, struct err *out)
+static int judge(const struct grpc_call *call, const struct httpc_response *response, const struct err *transport,
+	struct err *err)
 {
 	const char *url = call->link->endpoint->url;
 	size_t len = strlen(url);
 
-	*out = *transport;
-	if (strncmp(transport->msg, url, len) == 0 && strncmp(transport->msg + len, ": ", 2) == 0)
-		memmove(out->msg, out->msg + len + 2, strlen(out->msg + len + 2) + 1);
-}
-
-static int judge(const struct grpc_call *call, const struct httpc_response *response, const struct err *transport,
-	struct err *err)
-{
 	if (call->err) {
 		*err = *call->err;
 		return -1;
 	}
 	if (transport) {
-		keep_reason(call, transport, err);
+		*err = *transport;
+		/* net/http/httpc names the URL, which says no more than whoever asks will say of the server */
+		if (text_begins(err->msg, url) && text_begins(err->msg + len, ": "))
+			memmove(err->msg, err->msg + len + 2, strlen(err->msg + len + 2) + 1);
 		return -1;
 	}
 	if (grpcstatus_judge(&call->status, response->status, err))
@@ -250,19 +246,15 @@ static int judge(const struct grpc_call *call, const struct httpc_response *resp
 	return 0;
 }
 
-static bool is_late(const struct grpc_call *call)
-{
-	return call->deadline_ms && loop_now_ms(call->link->pool->loop) >= call->deadline_ms;
-}
-
 static void on_done(void *arg, const struct httpc_response *response, const struct err *transport)
 {
 	struct grpc_call *call = arg;
 	struct err err = { 0 };
 	bool failed = judge(call, response, transport, &err) != 0;
+	bool late = call->deadline_ms && loop_now_ms(call->link->pool->loop) >= call->deadline_ms;
 
 	call->http = NULL;
-	if (transport && transport->kind == ERR_TEMPORARY && !is_late(call) && call->link->probe)
+	if (transport && transport->kind == ERR_TEMPORARY && !late && call->link->probe)
 		probe_doubt(call->link->probe);
 	if (failed && transport && call->waited_ms >= WAITED_LEAST_MS)
 		err_wrap(&err, "it had waited %lld ms for its turn", (long long)call->waited_ms);
@@ -323,13 +315,6 @@ static bool take_message(struct grpc_call *call, struct err *err)
 	return true;
 }
 
-static int hold_bytes(struct grpc_call *call, struct err *err)
-{
-	call->bytes.namespace_ = call->namespace_ ? call->namespace_ : endpoint_namespace(&call->link->endpoint->base);
-	return answers_hold(loop_answers(call->link->pool->loop), &call->bytes,
-		call->frame.message.len + call->answer.len, err);
-}
-
 static bool on_data(void *arg, const char *bytes, size_t len)
 {
 	struct grpc_call *call = arg;
@@ -348,7 +333,10 @@ static bool on_data(void *arg, const char *bytes, size_t len)
 		call_free(call);
 		return false;
 	}
-	if (err.kind == ERR_NONE && hold_bytes(call, &err) == 0)
+	call->bytes.namespace_ = call->namespace_ ? call->namespace_ : endpoint_namespace(&call->link->endpoint->base);
+	if (err.kind == ERR_NONE &&
+		answers_hold(loop_answers(call->link->pool->loop), &call->bytes,
+			call->frame.message.len + call->answer.len, &err) == 0)
 		return true;
 	err_keep(&call->err, &err);
 	return false;

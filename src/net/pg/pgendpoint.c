@@ -129,7 +129,7 @@ static int sort_keywords(struct pgendpoint *e, const struct strmap *given, struc
 
 	if (own && *own) {
 		buf_puts(&options, own);
-		e->own_timeout = strcasestr(own, "statement_timeout") != NULL;
+		e->own_timeout = strcasestr(own, "statement_timeout");
 	}
 	for (size_t i = 0; i < given->count && !failed; i++)
 		failed = sort_keyword(e, &options, given->pairs[i].key, given->pairs[i].value, err);

@@ -20,7 +20,7 @@ static void on_task(void *arg)
 
 	c->err = NULL;
 	c->value = NULL;
-	vault_tell(c, value, err == NULL ? vault_time_left(c->pool, c->until_ms) : 0, err);
+	vault_tell(c, value, !err ? vault_time_left(c->pool, c->until_ms) : 0, err);
 	mem_free_secret(value);
 	free(err);
 }
@@ -41,10 +41,9 @@ static int make_room_for_login(struct vault_pool *p, struct err *err)
 	if (HASH_COUNT(p->logins) < LOGINS_MAX)
 		return 0;
 	HASH_ITER (hh, p->logins, e, next)
-		if (e->reads == 0 &&
-			(oldest == NULL || vaultlogin_used_ms(e->login) < vaultlogin_used_ms(oldest->login)))
+		if (e->reads == 0 && (!oldest || vaultlogin_used_ms(e->login) < vaultlogin_used_ms(oldest->login)))
 			oldest = e;
-	if (oldest == NULL)
+	if (!oldest)
 		return err_set(err, ERR_TEMPORARY, "more than %d logins to Vault are in use", LOGINS_MAX);
 	entry_free(p, oldest);
 	return 0;
@@ -59,14 +58,14 @@ static struct vault_entry *find_login(struct vault_pool *p, const struct vault_s
 	struct vault_entry *e;
 	struct vaultlogin *l;
 
-	fingerprint_of(parts, sizeof(parts) / sizeof(parts[0]), key);
+	fingerprint_of(parts, MEM_COUNT(parts), key);
 	HASH_FIND_STR(p->logins, key, e);
-	if (e != NULL)
+	if (e)
 		return e;
 	if (make_room_for_login(p, err) < 0)
 		return NULL;
 	l = vaultlogin_new(&p->sender, server, login, p->ca_file, p->skip_verify, err);
-	if (l == NULL)
+	if (!l)
 		return NULL;
 	e = mem_zalloc(sizeof(*e));
 	memcpy(e->key, key, sizeof(key));
@@ -85,7 +84,7 @@ static void on_sweep(void *arg)
 	HASH_ITER (hh, p->logins, e, next_entry)
 		if (e->reads == 0 && !vaultlogin_in_use(e->login))
 			entry_free(p, e);
-	if (p->logins != NULL)
+	if (p->logins)
 		loop_timer_set(&p->sweep, SWEEP_MS);
 }
 
@@ -97,7 +96,7 @@ static void on_deadline(void *arg)
 	struct vaultread *r = c->read;
 	struct err err;
 
-	if (r == NULL)
+	if (!r)
 		return; /* it is told in this turn anyhow */
 	err_set(&err, ERR_TEMPORARY, "%.200s: %.200s: %s in time", r->shown_path,
 		vaultlogin_server(r->entry->login)->address, r->state == READ_LOGIN ? "no login" : "no answer");
@@ -113,17 +112,17 @@ static void begin(struct vault_call *c, const struct vault_server *server, const
 	struct vault_pool *p = c->pool;
 	struct err err;
 	struct vault_entry *e = find_login(p, server, login, &err);
-	struct vaultread *r = e != NULL ? vaultread_find(p, e, secret, &err) : NULL;
+	struct vaultread *r = e ? vaultread_find(p, e, secret, &err) : NULL;
 
-	if (r != NULL && !vaultread_is_kept(r)) {
+	if (r && !vaultread_is_kept(r)) {
 		vaultread_join(r, c);
 		return;
 	}
-	if (r != NULL) {
+	if (r) {
 		c->value = vaultread_value(r->answer, c, r->shown_path, &err);
 		c->until_ms = r->until_ms;
 	}
-	if (c->value == NULL)
+	if (!c->value)
 		err_keep(&c->err, &err);
 	DL_APPEND(p->ready, c);
 	loop_task_queue(p->loop, &c->task);
@@ -152,25 +151,30 @@ struct vault_call *vault_read(struct vault_pool *p, const struct vault_server *s
 
 void vault_cancel(struct vault_call *c)
 {
-	struct vaultread *r = c != NULL ? c->read : NULL;
+	struct vaultread *r = c ? c->read : NULL;
 
-	if (c == NULL)
+	if (!c)
 		return;
 	vault_call_free(c);
-	if (r != NULL)
+	if (r)
 		vaultread_drop_if_unwanted(r);
 }
 
 /* ---- Life ---- */
 
-static void pool_really_free(struct vault_pool *p)
+void vault_pool_free(struct vault_pool *p)
 {
 	struct vault_entry *e, *next_entry;
 	struct vaultread *r, *next;
 
+	if (!p)
+		return;
+	p->freed = true;
+	if (p->depth > 0)
+		return;
 	HASH_ITER (hh, p->reads, r, next)
 		vaultread_free(r);
-	while (p->ready != NULL)
+	while (p->ready)
 		vault_call_free(p->ready);
 	HASH_ITER (hh, p->logins, e, next_entry)
 		entry_free(p, e);
@@ -184,20 +188,11 @@ struct vault_pool *vault_pool_new(struct loop *loop, const char *ca_file, bool s
 {
 	struct vault_pool *p = mem_zalloc(sizeof(*p));
 
-	p->end = pool_really_free;
+	p->end = vault_pool_free;
 	p->loop = loop;
 	p->ca_file = mem_dup(ca_file);
 	p->skip_verify = skip_verify;
 	vaultrequest_sender_init(&p->sender, loop);
 	loop_timer_init(&p->sweep, loop, on_sweep, p);
 	return p;
-}
-
-void vault_pool_free(struct vault_pool *p)
-{
-	if (p == NULL)
-		return;
-	p->freed = true;
-	if (p->depth == 0)
-		pool_really_free(p);
 }

@@ -14,7 +14,7 @@ void vault_leave(struct vault_pool *p)
 
 void vault_call_detach(struct vault_call *c)
 {
-	if (c->read == NULL)
+	if (!c->read)
 		return;
 	DL_DELETE(c->read->calls, c);
 	c->read = NULL;

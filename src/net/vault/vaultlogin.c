@@ -66,8 +66,7 @@ static void on_ready(void *arg)
 static void become(struct vaultlogin *l, enum state state, const struct err *err)
 {
 	l->state = state;
-	if (state == READY || state == NONE)
-		tell_all(l, err);
+	tell_all(l, err);
 }
 
 /* ---- Renewal ---- */
@@ -77,26 +76,20 @@ static bool ended(const struct vaultlogin *l)
 	return l->ends_ms != 0 && loop_now_ms(l->sender->loop) >= l->ends_ms;
 }
 
-/*
- * Somewhere between the half and two thirds of the ttl, so that many logins of one start do not
- * renew together.
- */
-static void plan_renewal(struct vaultlogin *l)
-{
-	int64_t early_ms = l->ttl_ms / 2, window_ms = l->ttl_ms / 8;
-
-	if (l->renewable && l->ttl_ms > 0)
-		loop_timer_set(&l->renew_timer, early_ms + (int64_t)((double)window_ms * fingerprint_random_unit()));
-	else
-		loop_timer_cancel(&l->renew_timer);
-}
-
 static void set_life(struct vaultlogin *l, const struct vaultreply_token *t)
 {
 	l->ttl_ms = t->ttl_ms;
 	l->renewable = t->renewable;
 	l->ends_ms = t->ttl_ms > 0 ? loop_now_ms(l->sender->loop) + t->ttl_ms : 0;
-	plan_renewal(l);
+	/*
+	 * Somewhere between the half and two thirds of the ttl, so that many logins of one start do
+	 * not renew together.
+	 */
+	if (t->renewable && t->ttl_ms > 0)
+		loop_timer_set(&l->renew_timer,
+			t->ttl_ms / 2 + (int64_t)((double)(t->ttl_ms / 8) * fingerprint_random_unit()));
+	else
+		loop_timer_cancel(&l->renew_timer);
 }
 
 static void on_renewed(void *arg, const json_t *answer, size_t size, const struct err *err)
@@ -107,13 +100,13 @@ static void on_renewed(void *arg, const json_t *answer, size_t size, const struc
 
 	(void)size;
 	l->renewal = NULL;
-	if (err == NULL && vaultreply_renewal(answer, &t, NULL) == 0) {
+	if (!err && vaultreply_renewal(answer, &t, NULL) == 0) {
 		set_life(l, &t);
 		return;
 	}
 	/* Nobody need know: the token goes on until it ends, and is then had anew. */
 	left_ms = l->ends_ms - loop_now_ms(l->sender->loop);
-	if (err != NULL && err->kind == ERR_TEMPORARY && err->http_status != 400 && left_ms > 2 * RENEW_AGAIN_MS)
+	if (err && err->kind == ERR_TEMPORARY && err->http_status != 400 && left_ms > 2 * RENEW_AGAIN_MS)
 		loop_timer_set(&l->renew_timer, left_ms / 4 > RENEW_AGAIN_MS ? left_ms / 4 : RENEW_AGAIN_MS);
 	else
 		l->renewable = false;
@@ -123,7 +116,7 @@ static void on_renew_timer(void *arg)
 {
 	struct vaultlogin *l = arg;
 
-	if (l->state != READY || ended(l) || l->renewal != NULL || !vaultlogin_in_use(l))
+	if (l->state != READY || ended(l) || l->renewal || !vaultlogin_in_use(l))
 		return;
 	l->used = false;
 	l->renewal = vaultrequest_start(l->sender, &l->server, "auth/token/renew-self", l->token, "{}", NULL,
@@ -138,7 +131,7 @@ static void forget_token(struct vaultlogin *l)
 	vaultrequest_cancel(l->renewal);
 	l->renewal = NULL;
 	l->ends_ms = 0;
-	if (l->jwt == NULL)
+	if (!l->jwt)
 		return;
 	mem_free_secret(l->token);
 	l->token = NULL;
@@ -152,9 +145,9 @@ static void fail(struct vaultlogin *l, const struct err *cause)
 	 * A role that does not exist is 400, a mount 404: all of it is the login's fault, and
 	 * nothing that passes by itself.
 	 */
-	if (l->jwt != NULL && (err.http_status == 400 || err.http_status == 404))
+	if (l->jwt && (err.http_status == 400 || err.http_status == 404))
 		err.kind = ERR_DENIED;
-	if (l->jwt != NULL)
+	if (l->jwt)
 		err_wrap(&err, "logging in at %s", l->path);
 	else
 		err_wrap(&err, "looking up the token");
@@ -170,14 +163,13 @@ static void on_asked(void *arg, const json_t *answer, size_t size, const struct 
 
 	(void)size;
 	l->asked = NULL;
-	if (cause == NULL &&
-		(l->jwt != NULL ? vaultreply_login(answer, &t, &err) : vaultreply_lookup(answer, &t, &err)) < 0)
+	if (!cause && (l->jwt ? vaultreply_login(answer, &t, &err) : vaultreply_lookup(answer, &t, &err)) < 0)
 		cause = &err;
-	if (cause != NULL) {
+	if (cause) {
 		fail(l, cause);
 		return;
 	}
-	if (t.token != NULL) {
+	if (t.token) {
 		mem_free_secret(l->token);
 		l->token = t.token;
 	}
@@ -190,7 +182,7 @@ static void ask(struct vaultlogin *l)
 {
 	forget_token(l);
 	l->state = ASKING;
-	if (l->jwt != NULL)
+	if (l->jwt)
 		l->asked = vaultrequest_start(l->sender, &l->server, l->path, NULL, l->jwt_body, l->jwt, on_asked, l);
 	else
 		l->asked = vaultrequest_start(l->sender, &l->server, "auth/token/lookup-self", l->token, NULL, NULL,
@@ -206,17 +198,14 @@ static void on_looked_up(void *arg, const json_t *answer, size_t size, const str
 
 	(void)size;
 	l->asked = NULL;
-	if (err == NULL) {
-		if (vaultreply_lookup(answer, &t, NULL) == 0)
-			set_life(l, &t);
-		become(l, READY, NULL);
-	} else if (err->kind == ERR_DENIED && l->jwt != NULL) {
+	if (err && err->kind == ERR_DENIED && l->jwt) {
 		ask(l);
-	} else if (err->kind == ERR_DENIED) {
+	} else if (err && err->kind == ERR_DENIED) {
 		fail(l, err);
-	} else { /* it may be good: whoever comes next tries it */
-		l->state = READY;
-		tell_all(l, err);
+	} else { /* after another error it may be good: whoever comes next tries it */
+		if (!err && vaultreply_lookup(answer, &t, NULL) == 0)
+			set_life(l, &t);
+		become(l, READY, err);
 	}
 }
 
@@ -251,14 +240,14 @@ void vaultlogin_wait(struct vaultlogin *l, struct vaultlogin_waiter *w)
 	} else if (l->state == READY) {
 		loop_task_queue(l->sender->loop, &l->ready_task);
 		/* was out of use when it was time */
-		if (l->renewable && l->ttl_ms > 0 && l->renewal == NULL && !loop_timer_pending(&l->renew_timer))
+		if (l->renewable && l->ttl_ms > 0 && !l->renewal && !loop_timer_pending(&l->renew_timer))
 			loop_timer_set(&l->renew_timer, 0);
 	}
 }
 
 void vaultlogin_leave(struct vaultlogin_waiter *w)
 {
-	if (w->login == NULL)
+	if (!w->login)
 		return;
 	DL_DELETE(w->login->waiters, w);
 	w->login = NULL;
@@ -298,8 +287,8 @@ bool vaultlogin_in_use(const struct vaultlogin *l)
 {
 	int64_t now_ms = loop_now_ms(l->sender->loop);
 
-	return l->waiters != NULL || now_ms < l->used_ms + IN_USE_MS || now_ms < l->needed_until_ms ||
-		(l->jwt == NULL && l->used && l->renewable && !ended(l));
+	return l->waiters || now_ms < l->used_ms + IN_USE_MS || now_ms < l->needed_until_ms ||
+		(!l->jwt && l->used && l->renewable && !ended(l));
 }
 
 int64_t vaultlogin_used_ms(const struct vaultlogin *l)
@@ -331,7 +320,7 @@ static int take_address(struct vaultlogin *l, const char *address, struct err *e
 		return err_set(err, ERR_INVALID, "address \"%.200s\": must begin with http:// or https://", address);
 	while (len > scheme && address[len - 1] == '/')
 		len--;
-	if (len == scheme || strpbrk(address, "?#@ \t\r\n") != NULL)
+	if (len == scheme || strpbrk(address, "?#@ \t\r\n"))
 		return err_set(err, ERR_INVALID, "address: must be a host, perhaps with a port and a path");
 	l->server.address = mem_dupn(address, len);
 	return httpurl_place(l->server.address, &l->server.place, err) < 0 ? err_wrap(err, "address") : 0;
@@ -339,21 +328,21 @@ static int take_address(struct vaultlogin *l, const char *address, struct err *e
 
 static int take_login(struct vaultlogin *l, const struct vault_login *login, struct err *err)
 {
-	if (login->token != NULL) {
+	if (login->token) {
 		l->token = mem_dup(login->token);
 		return vaultreply_is_token(login->token)
 			? 0
 			: err_set(err, ERR_INVALID, "the token %s",
 				  *login->token == '\0' ? "is empty" : "has characters that no token has");
 	}
-	if (login->role == NULL || *login->role == '\0' || login->mount == NULL || *login->mount == '\0')
+	if (!login->role || *login->role == '\0' || !login->mount || *login->mount == '\0')
 		return err_set(err, ERR_INVALID, "a login by kubernetes needs a role and a mount");
-	if (login->jwt == NULL || *login->jwt == '\0')
+	if (!login->jwt || *login->jwt == '\0')
 		return err_set(err, ERR_INVALID, "the service account's token is empty");
 	l->jwt = mem_dup(login->jwt);
 	l->jwt_body = vaultreply_login_body(login);
 	l->path = vaultreply_path("auth/", login->mount, "/login", err);
-	return l->path != NULL ? 0 : err_wrap(err, "mount");
+	return l->path ? 0 : err_wrap(err, "mount");
 }
 
 /*
@@ -381,7 +370,7 @@ struct vaultlogin *vaultlogin_new(const struct vaultrequest_sender *sender, cons
 	struct vaultlogin *l = mem_zalloc(sizeof(*l));
 	char *ca_pem = NULL;
 	bool bad = take_address(l, server->address, err) < 0 || take_login(l, login, err) < 0 ||
-		(ca_file != NULL && read_authorities(ca_file, &ca_pem, err) < 0);
+		(ca_file && read_authorities(ca_file, &ca_pem, err) < 0);
 
 	l->server.namespace_ = mem_dup(server->namespace_);
 	l->server.trust.ca_pem = ca_pem;
@@ -399,7 +388,7 @@ void vaultlogin_free(struct vaultlogin *l)
 {
 	struct vaultlogin_waiter *w;
 
-	if (l == NULL)
+	if (!l)
 		return;
 	l->freed = true;
 	while ((w = l->waiters) != NULL)

@@ -18,7 +18,7 @@ char *vaultread_value(const json_t *answer, const struct vault_call *c, const ch
 {
 	char *value = vaultreply_value(answer, c->engine, c->key, err);
 
-	if (value == NULL)
+	if (!value)
 		err_wrap(err, "%.200s", shown_path);
 	return value;
 }
@@ -27,7 +27,7 @@ char *vaultread_value(const json_t *answer, const struct vault_call *c, const ch
 
 static void read_forget(struct vaultread *r)
 {
-	if (r->answer == NULL)
+	if (!r->answer)
 		return;
 	r->pool->kept--;
 	r->pool->kept_bytes -= r->size;
@@ -44,7 +44,7 @@ static void read_unlist(struct vaultread *r)
 
 void vaultread_free(struct vaultread *r)
 {
-	while (r->calls != NULL) /* only when the pool goes */
+	while (r->calls) /* only when the pool goes */
 		vault_call_free(r->calls);
 	read_unlist(r);
 	vaultlogin_leave(&r->waiter);
@@ -60,7 +60,7 @@ void vaultread_free(struct vaultread *r)
 
 void vaultread_drop_if_unwanted(struct vaultread *r)
 {
-	if (r->calls == NULL && r->state != READ_TOLD && r->state != READ_KEPT)
+	if (!r->calls && r->state != READ_TOLD && r->state != READ_KEPT)
 		vaultread_free(r);
 }
 
@@ -70,13 +70,13 @@ static void tell_calls(struct vaultread *r, const json_t *answer, int64_t until_
 	struct vault_pool *p = r->pool;
 	struct err wrong;
 
-	while (r->calls != NULL && !p->freed) {
-		char *value = answer != NULL ? vaultread_value(answer, r->calls, r->shown_path, &wrong) : NULL;
+	while (r->calls && !p->freed) {
+		char *value = answer ? vaultread_value(answer, r->calls, r->shown_path, &wrong) : NULL;
 
-		vault_tell(r->calls, value, value != NULL ? vault_time_left(p, until_ms) : 0,
-			value != NULL            ? NULL
-				: answer != NULL ? &wrong
-						 : err);
+		vault_tell(r->calls, value, value ? vault_time_left(p, until_ms) : 0,
+			value            ? NULL
+				: answer ? &wrong
+					 : err);
 		mem_free_secret(value);
 	}
 }
@@ -86,14 +86,14 @@ static void conclude(struct vaultread *r, const json_t *answer, const struct err
 	struct vault_pool *p = r->pool;
 	struct err err;
 
-	if (cause != NULL) {
+	if (cause) {
 		err = *cause;
 		err_wrap(&err, "%.200s", r->shown_path);
 	}
 	r->state = READ_TOLD;
 	read_unlist(r);
 	p->depth++;
-	tell_calls(r, answer, 0, cause != NULL ? &err : NULL);
+	tell_calls(r, answer, 0, cause ? &err : NULL);
 	vaultread_free(r);
 	vault_leave(p);
 }
@@ -106,7 +106,7 @@ static void make_room(struct vault_pool *p, const struct vaultread *but)
 	HASH_ITER (hh, p->reads, r, next) {
 		if (p->kept <= KEPT_MAX && p->kept_bytes <= KEPT_BYTES_MAX)
 			return;
-		if (r != but && r->state == READ_KEPT && r->calls == NULL)
+		if (r != but && r->state == READ_KEPT && !r->calls)
 			vaultread_free(r);
 	}
 }
@@ -129,7 +129,7 @@ static void keep(struct vaultread *r, const json_t *answer, size_t size, int64_t
 
 static int64_t good_until_ms(struct vaultread *r, const json_t *answer)
 {
-	enum vault_engine engine = r->body != NULL ? VAULT_ENGINE_PKI : VAULT_ENGINE_ANY;
+	enum vault_engine engine = r->body ? VAULT_ENGINE_PKI : VAULT_ENGINE_ANY;
 	int64_t good_for_ms = vaultreply_good_for_ms(answer, engine, timestamp_now_ms(), &r->leased),
 		now_ms = loop_now_ms(r->pool->loop), ends_ms;
 
@@ -151,13 +151,13 @@ static void on_answer(void *arg, const json_t *answer, size_t size, const struct
 	int64_t until_ms;
 
 	r->request = NULL;
-	if (err != NULL && err->kind == ERR_DENIED && r->refusal == NULL) {
+	if (err && err->kind == ERR_DENIED && !r->refusal) {
 		err_keep(&r->refusal, err);
 		r->state = READ_DOUBTING;
 		vaultlogin_doubt(r->entry->login, &r->waiter, r->round);
 		return;
 	}
-	until_ms = err == NULL ? good_until_ms(r, answer) : 0;
+	until_ms = !err ? good_until_ms(r, answer) : 0;
 	if (until_ms > 0)
 		keep(r, answer, size, until_ms);
 	else
@@ -169,7 +169,7 @@ static void on_login(void *arg, const struct err *err)
 	struct vaultread *r = arg;
 	const struct vaultlogin *l = r->entry->login;
 
-	if (err != NULL) {
+	if (err) {
 		conclude(r, NULL, err);
 	} else if (r->state == READ_DOUBTING && vaultlogin_round(l) == r->round) {
 		conclude(r, NULL, r->refusal);
@@ -184,8 +184,7 @@ static void on_login(void *arg, const struct err *err)
 static void vaultread_start(struct vaultread *r)
 {
 	read_forget(r);
-	free(r->refusal);
-	r->refusal = NULL;
+	err_keep(&r->refusal, NULL);
 	r->state = READ_LOGIN;
 	r->waiter.fn = on_login;
 	r->waiter.arg = r;
@@ -196,7 +195,7 @@ bool vaultread_is_kept(const struct vaultread *r)
 {
 	if (r->state != READ_KEPT)
 		return false;
-	return r->calls != NULL ||
+	return r->calls ||
 		(r->until_ms > loop_now_ms(r->pool->loop) &&
 			(!r->leased || r->round == vaultlogin_round(r->entry->login)));
 }
@@ -208,12 +207,12 @@ struct vaultread *vaultread_find(struct vault_pool *p, struct vault_entry *e, co
 	char key[FINGERPRINT_TEXT];
 	struct vaultread *r;
 
-	if (path == NULL)
+	if (!path)
 		return NULL;
 	body = secret->engine == VAULT_ENGINE_PKI ? vaultreply_issue_body(secret) : NULL;
 	fingerprint_of((const char *const[]){ e->key, path, body }, 3, key);
 	HASH_FIND_STR(p->reads, key, r);
-	if (r != NULL) {
+	if (r) {
 		free(path);
 		free(body);
 		return r;
@@ -244,6 +243,6 @@ void vaultread_sweep(struct vault_pool *p)
 	struct vaultread *r, *next;
 
 	HASH_ITER (hh, p->reads, r, next)
-		if (r->state == READ_KEPT && r->calls == NULL && r->until_ms <= loop_now_ms(p->loop))
+		if (r->state == READ_KEPT && !r->calls && r->until_ms <= loop_now_ms(p->loop))
 			vaultread_free(r);
 }

@@ -41,10 +41,10 @@ static const char *first_words(const json_t *answer)
 {
 	static const char *const lists[] = { "errors", "warnings" };
 
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(lists); i++) {
 		const char *text = json_string_value(json_array_get(json_object_get(answer, lists[i]), 0));
 
-		if (text != NULL && *text != '\0')
+		if (text && *text != '\0')
 			return text;
 	}
 	return NULL;
@@ -52,8 +52,8 @@ static const char *first_words(const json_t *answer)
 
 bool vaultreply_repeats(const char *words, const char *const *secrets)
 {
-	for (size_t i = 0; secrets != NULL && secrets[i] != NULL; i++)
-		if (*secrets[i] != '\0' && strcasestr(words, secrets[i]) != NULL)
+	for (size_t i = 0; secrets && secrets[i]; i++)
+		if (*secrets[i] != '\0' && strcasestr(words, secrets[i]))
 			return true;
 	return false;
 }
@@ -70,7 +70,7 @@ static void explain(int status, const json_t *answer, const char *const *secrets
 	const char *words = first_words(answer);
 	struct buf text = BUF_INIT((size_t)64 << 10);
 
-	if (words != NULL && !vaultreply_repeats(words, secrets))
+	if (words && !vaultreply_repeats(words, secrets))
 		put_words(&text, words);
 	if (text.len > 0)
 		err_set(err, kind_of(status), "HTTP %d: %.*s", status, (int)utf8_cut(text.data, text.len, WORDS_MAX),
@@ -79,7 +79,7 @@ static void explain(int status, const json_t *answer, const char *const *secrets
 		err_set(err, ERR_MISSING, "HTTP 404: nothing is there");
 	else
 		err_set(err, kind_of(status), "HTTP %d", status);
-	if (err != NULL)
+	if (err)
 		err->http_status = status;
 	buf_done(&text);
 }
@@ -198,7 +198,7 @@ static char *joined(const json_t *list, const char *key, struct err *err)
 	{
 		char *text = json_is_string(value) ? text_of(value, key, err) : NULL;
 
-		if (text == NULL) {
+		if (!text) {
 			if (!json_is_string(value))
 				err_set(err, ERR_INVALID, "key \"%.100s\": a list of other things than texts", key);
 			buf_done_secret(&out);
@@ -215,12 +215,12 @@ char *vaultreply_value(const json_t *answer, enum vault_engine engine, const cha
 {
 	const json_t *data = data_of(answer, engine), *value = json_object_get(data, key);
 
-	if (data == NULL && engine == VAULT_ENGINE_KV2 && json_is_object(json_object_get(answer, "data")) &&
-		json_object_get(json_object_get(answer, "data"), "data") == NULL)
+	if (!data && engine == VAULT_ENGINE_KV2 && json_is_object(json_object_get(answer, "data")) &&
+		!json_object_get(json_object_get(answer, "data"), "data"))
 		err_set(err, ERR_MISSING, "not a secret of key-value engine 2: the answer has no `data` in its data");
-	else if (data == NULL)
+	else if (!data)
 		err_set(err, ERR_MISSING, "the answer has no data: was it deleted?");
-	else if (value == NULL || json_is_null(value))
+	else if (!value || json_is_null(value))
 		err_set(err, ERR_MISSING, "no key \"%.100s\"", key);
 	else if (json_is_string(value))
 		return text_of(value, key, err);
@@ -240,7 +240,7 @@ int64_t vaultreply_good_for_ms(const json_t *answer, enum vault_engine engine, i
 	const json_t *expiration = json_object_get(json_object_get(answer, "data"), "expiration");
 	int64_t left_ms = 0, until_s, now_s = now_unix_ms / 1000;
 
-	*leased = lease != NULL && *lease != '\0';
+	*leased = lease && *lease != '\0';
 	if (*leased)
 		left_ms = span_ms(json_object_get(answer, "lease_duration"));
 	if (engine == VAULT_ENGINE_PKI && json_is_integer(expiration)) {
@@ -301,11 +301,10 @@ static char *body_of(const char *const (*fields)[2], size_t count)
 	size_t room = 16;
 
 	for (size_t i = 0; i < count; i++)
-		room += fields[i][1] != NULL ? strlen(fields[i][1]) * 6 + strlen(fields[i][0]) + 8
-					     : 0; /* \u0001 at worst */
+		room += fields[i][1] ? strlen(fields[i][1]) * 6 + strlen(fields[i][0]) + 8 : 0; /* \u0001 at worst */
 	buf_reserve(&out, room);
 	for (size_t i = 0; i < count; i++) {
-		if (fields[i][1] == NULL || *fields[i][1] == '\0')
+		if (!fields[i][1] || *fields[i][1] == '\0')
 			continue;
 		buf_putc(&out, out.len > 0 ? ',' : '{');
 		buf_put_json(&out, fields[i][0]);
@@ -335,5 +334,5 @@ char *vaultreply_issue_body(const struct vault_secret *s)
 		{ "format", s->format },
 	};
 
-	return body_of(fields, sizeof(fields) / sizeof(fields[0]));
+	return body_of(fields, MEM_COUNT(fields));
 }

@@ -92,7 +92,7 @@ static bool is_redirect(int status)
 static void on_done(void *arg, const struct httpc_response *response, const struct err *failure)
 {
 	struct vaultrequest *r = arg;
-	const char *const secrets[] = { r->token != NULL ? r->token : "", r->secret != NULL ? r->secret : "", NULL };
+	const char *const secrets[] = { r->token ? r->token : "", r->secret ? r->secret : "", NULL };
 	char origin[ORIGIN_TEXT];
 	json_t *answer = NULL;
 	struct err err;
@@ -102,7 +102,7 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 	httphost_leave(&r->turn);
 	httpurl_origin(r->url, origin, sizeof(origin));
 	err_clear(&err);
-	if (failure != NULL) {
+	if (failure) {
 		if (failure->kind == ERR_TEMPORARY)
 			httphost_unanswered(r->host);
 		err = *failure;
@@ -114,11 +114,11 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 	} else if (err.kind == ERR_NONE) {
 		size = response->len;
 		answer = vaultreply_parse(response->status, response->body, response->len, secrets, &err);
-		err.retry_after_ms = answer == NULL ? response->retry_after_ms : 0;
+		err.retry_after_ms = !answer ? response->retry_after_ms : 0;
 	}
-	if (answer == NULL && failure == NULL)
+	if (!answer && !failure)
 		err_wrap(&err, "%s", origin);
-	tell(r, answer, size, answer == NULL ? &err : NULL);
+	tell(r, answer, size, !answer ? &err : NULL);
 	json_decref(answer);
 }
 
@@ -132,27 +132,27 @@ static void on_connected(void *arg, bool http2)
 static void send_request(struct vaultrequest *r)
 {
 	static const struct httpc_events events = { .on_connected = on_connected, .on_done = on_done };
-	char *token = r->token != NULL ? mem_printf("X-Vault-Token: %s", r->token) : NULL;
-	char *namespace_ = r->server->namespace_ != NULL && *r->server->namespace_ != '\0'
+	char *token = r->token ? mem_printf("X-Vault-Token: %s", r->token) : NULL;
+	char *namespace_ = r->server->namespace_ && *r->server->namespace_ != '\0'
 		? mem_printf("X-Vault-Namespace: %s", r->server->namespace_)
 		: NULL;
 	/* a listener may insist on it: no browser sends it by accident */
 	const char *headers[5] = { "X-Vault-Request: true" };
 	size_t count = 1;
 
-	if (token != NULL)
+	if (token)
 		headers[count++] = token;
-	if (namespace_ != NULL)
+	if (namespace_)
 		headers[count++] = namespace_;
-	if (r->body != NULL)
+	if (r->body)
 		headers[count++] = "Content-Type: application/json";
 	r->call = httpc_start(r->sender->http,
 		&(struct httpc_request){
-			.method = r->body != NULL ? "POST" : "GET",
+			.method = r->body ? "POST" : "GET",
 			.url = r->url,
 			.headers = headers,
 			.body = r->body,
-			.body_len = r->body != NULL ? strlen(r->body) : 0,
+			.body_len = r->body ? strlen(r->body) : 0,
 			.addresses = httphost_addresses(r->host),
 			.http1 = httphost_wants_http1(r->host),
 			.at_once = true,
@@ -168,7 +168,7 @@ static void on_turn(void *arg, const struct err *err)
 {
 	struct vaultrequest *r = arg;
 
-	if (err != NULL)
+	if (err)
 		tell(r, NULL, 0, err);
 	else
 		send_request(r);
@@ -185,7 +185,7 @@ static void on_deadline(void *arg)
 	struct vaultrequest *r = arg;
 	struct err err;
 
-	if (r->call != NULL)
+	if (r->call)
 		httphost_hung(r->host);
 	err_set(&err, ERR_TEMPORARY, "%s: no complete answer within %d ms", httphost_origin(r->host), DEADLINE_MS);
 	tell(r, NULL, 0, &err);
@@ -213,7 +213,7 @@ struct vaultrequest *vaultrequest_start(const struct vaultrequest_sender *sender
 
 void vaultrequest_cancel(struct vaultrequest *r)
 {
-	if (r != NULL)
+	if (r)
 		vaultrequest_free(r);
 }
 
@@ -223,7 +223,7 @@ void vaultrequest_sender_init(struct vaultrequest_sender *s, struct loop *loop)
 {
 	s->loop = loop;
 	s->http = httpc_new(loop, &(struct httpc_config){ .foreign = true }, NULL);
-	if (s->http == NULL)
+	if (!s->http)
 		abort(); /* libcurl does not start: out of memory */
 	s->hosts = httphost_table_new(loop);
 }

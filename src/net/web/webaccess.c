@@ -56,7 +56,7 @@ static const struct {
 	{ AT(key_pem), CLIENT_TLS, "the client key" },
 #undef AT
 };
-#define TEXTS (sizeof(texts) / sizeof(texts[0]))
+#define TEXTS MEM_COUNT(texts)
 
 static const char **text_at(const struct webaccess_config *config, size_t i)
 {
@@ -98,8 +98,16 @@ static struct webaccess *copy(const struct webaccess_config *config, unsigned us
 	return a;
 }
 
-static int check_lines(const struct webaccess_config *config, struct err *err)
+static int check(const struct webaccess_config *config, struct err *err)
 {
+	const struct tls_client_config tls = {
+		.ca_pem = config->ca_pem,
+		.cert_pem = config->cert_pem,
+		.key_pem = config->key_pem,
+		.insecure = config->insecure,
+	};
+	struct httpurl_place place = { 0 };
+
 	for (size_t i = 0; i < TEXTS; i++) {
 		const char *text = *text_at(config, i);
 
@@ -113,28 +121,9 @@ static int check_lines(const struct webaccess_config *config, struct err *err)
 	if (config->username && strchr(config->username, ':'))
 		return err_set(err, ERR_INVALID,
 			"the user name holds a colon, which Basic authentication cannot carry");
-	return 0;
-}
-
-static int check_token_url(const char *url, struct err *err)
-{
-	struct httpurl_place place;
-
-	if (!url)
-		return 0;
-	if (httpurl_place(url, &place, err) < 0)
+	if (config->oauth.token_url && httpurl_place(config->oauth.token_url, &place, err) < 0)
 		return err_wrap(err, "the token URL");
 	httpurl_place_done(&place);
-	return 0;
-}
-
-static int check_tls(const struct webaccess_config *config, struct err *err)
-{
-	struct tls_client_config tls = { .ca_pem = config->ca_pem,
-		.cert_pem = config->cert_pem,
-		.key_pem = config->key_pem,
-		.insecure = config->insecure };
-
 	return tls_client_check(&tls, err);
 }
 
@@ -142,8 +131,7 @@ struct webaccess *webaccess_new(const struct webaccess_config *config, struct er
 {
 	struct webaccess *a = copy(config, 0, true);
 
-	if (check_lines(&a->config, err) < 0 || check_token_url(a->config.oauth.token_url, err) < 0 ||
-		check_tls(&a->config, err) < 0) {
+	if (check(&a->config, err) < 0) {
 		webaccess_unref(a);
 		return NULL;
 	}
@@ -218,7 +206,7 @@ bool webaccess_repeats(const struct webaccess *a, const char *words)
 
 const struct webaccess_config *webaccess_config(const struct webaccess *a)
 {
-	return &a->config;
+	return a ? &a->config : NULL;
 }
 
 const char *webaccess_token_key(const struct webaccess *a)

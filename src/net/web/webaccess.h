@@ -62,7 +62,7 @@ bool webaccess_repeats(const struct webaccess *a, const char *words);
 /* ---- For net/web/webget and net/web/webtoken ---- */
 
 /* borrowed, a NULL for each text that was not given */
-const struct webaccess_config *webaccess_config(const struct webaccess *a);
+const struct webaccess_config *webaccess_config(const struct webaccess *a); /* NULL gives NULL */
 /*
  * Tells OAuth clients apart (token URL, client, secret, scopes, parameters, trust); NULL when there
  * is none.

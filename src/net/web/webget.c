@@ -162,12 +162,6 @@ static void add_line(struct lines *lines, char *line /* takes */)
 		mem_free_secret(line);
 }
 
-static void lines_done(struct lines *lines)
-{
-	for (size_t i = 0; i < lines->count; i++)
-		mem_free_secret(lines->text[i]);
-}
-
 static char *basic_line(const char *username, const char *password)
 {
 	char *pair = mem_printf("%s:%s", username, password ? password : "");
@@ -179,23 +173,16 @@ static char *basic_line(const char *username, const char *password)
 	return line;
 }
 
-static bool says_authorization(const struct webget_call *call)
-{
-	const struct webaccess_config *c = call->access ? webaccess_config(call->access) : NULL;
-
-	return c && (c->bearer || c->username || c->oauth.token_url || c->aws.key_id);
-}
-
 static void make_lines(const struct webget_call *call, struct lines *lines)
 {
-	const struct webaccess_config *c = call->access ? webaccess_config(call->access) : NULL;
-	bool agent = false;
+	const struct webaccess_config *c = webaccess_config(call->access);
+	bool authorized = c && (c->bearer || c->username || c->oauth.token_url || c->aws.key_id), agent = false;
 
 	for (size_t i = 0; i < call->headers.count; i++) {
 		const struct strmap_pair *h = &call->headers.pairs[i];
 
 		agent = agent || strcasecmp(h->key, "User-Agent") == 0;
-		if (strcasecmp(h->key, "Authorization") != 0 || !says_authorization(call))
+		if (strcasecmp(h->key, "Authorization") != 0 || !authorized)
 			add_line(lines, mem_printf("%s: %s", h->key, h->value));
 	}
 	if (!agent)
@@ -210,22 +197,9 @@ static void make_lines(const struct webget_call *call, struct lines *lines)
 		add_line(lines, mem_printf("X-Amz-Security-Token: %s", c->aws.session_token));
 }
 
-static void make_server(struct webget_call *call)
-{
-	const struct webaccess_config *c = call->access ? webaccess_config(call->access) : NULL;
-
-	call->server = (struct httpc_server){ .system_too = true, .proxy_url = httphost_proxy(call->host) };
-	if (!c)
-		return;
-	call->server.ca_pem = c->ca_pem;
-	call->server.cert_pem = c->cert_pem;
-	call->server.key_pem = c->key_pem;
-	call->server.insecure = c->insecure;
-}
-
 static bool make_signing(const struct webget_call *call, struct httpc_signing *out)
 {
-	const struct webaccess_config *c = call->access ? webaccess_config(call->access) : NULL;
+	const struct webaccess_config *c = webaccess_config(call->access);
 
 	if (!c || !c->aws.key_id)
 		return false;
@@ -292,15 +266,6 @@ static int redirect(struct webget_call *call, const char *location, struct err *
 	return 0;
 }
 
-static void renew_token(struct webget_call *call)
-{
-	webtoken_reject(call->owner->tokens, call->access, call->token);
-	mem_free_secret(call->token);
-	call->token = NULL;
-	call->token_renewed = true;
-	begin(call);
-}
-
 static void on_http(void *arg, const struct httpc_response *response, const struct err *err)
 {
 	struct webget_call *call = arg;
@@ -320,7 +285,11 @@ static void on_http(void *arg, const struct httpc_response *response, const stru
 			httphost_unanswered(call->host);
 		fail(call, err);
 	} else if (response->status == 401 && call->token && !call->token_renewed) {
-		renew_token(call);
+		webtoken_reject(call->owner->tokens, call->access, call->token);
+		mem_free_secret(call->token);
+		call->token = NULL;
+		call->token_renewed = true;
+		begin(call);
 	} else if (!is_redirect(call, response)) {
 		answer(call, response);
 	} else if (redirect(call, response->location, &failure) < 0) {
@@ -335,7 +304,7 @@ static void on_header(void *arg, const char *line, size_t len)
 	static const char *const names[] = { "HTTP/2", "content-length:", "transfer-encoding:" };
 	struct webget_call *call = arg;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(names); i++)
 		if (len >= strlen(names[i]) && strncasecmp(line, names[i], strlen(names[i])) == 0)
 			call->measured = true;
 }
@@ -350,7 +319,6 @@ static void on_connected(void *arg, bool http2)
 static bool on_data(void *arg, const char *bytes, size_t len)
 {
 	struct webget_call *call = arg;
-
 	size_t kept = 0;
 	struct err err;
 
@@ -370,7 +338,7 @@ static const struct httpc_events http_events = { .on_connected = on_connected,
 
 static void send(struct webget_call *call)
 {
-	const struct webaccess_config *c = call->access ? webaccess_config(call->access) : NULL;
+	const struct webaccess_config *c = webaccess_config(call->access);
 	char *with_key = c && c->query_name
 		? httpurl_with_parameter(call->url, c->query_name, c->query_value ? c->query_value : "")
 		: NULL;
@@ -401,7 +369,13 @@ static void send(struct webget_call *call)
 	};
 
 	make_lines(call, &lines);
-	make_server(call);
+	call->server = (struct httpc_server){ .system_too = true, .proxy_url = httphost_proxy(call->host) };
+	if (c) {
+		call->server.ca_pem = c->ca_pem;
+		call->server.cert_pem = c->cert_pem;
+		call->server.key_pem = c->key_pem;
+		call->server.insecure = c->insecure;
+	}
 	call->wait = FOR_ANSWER;
 	call->measured = false;
 	call->taken = 0;
@@ -409,7 +383,8 @@ static void send(struct webget_call *call)
 	events.on_data = call->on_piece ? on_data : NULL;
 	call->since_ms = loop_now_ms(call->owner->loop);
 	call->http = httpc_start(call->owner->http, &request, &events, call);
-	lines_done(&lines);
+	for (size_t i = 0; i < lines.count; i++)
+		mem_free_secret(lines.text[i]);
 	mem_free_secret(with_key);
 }
 
@@ -456,18 +431,6 @@ static void begin(struct webget_call *call)
 
 /* ---- Starting ---- */
 
-static int make_http(struct webget *w, struct err *err)
-{
-	/* What idles must not keep others from connecting. */
-	size_t few = loop_descriptors(w->loop)->total / 8;
-	const struct httpc_config config = { .max_connections_kept = few > 0 && few < KEPT_MAX ? (int)few : KEPT_MAX,
-		.foreign = true };
-
-	if (!w->http)
-		w->http = httpc_new(w->loop, &config, err);
-	return w->http ? 0 : -1;
-}
-
 static void on_unfit(void *arg)
 {
 	struct webget_call *call = arg;
@@ -475,19 +438,17 @@ static void on_unfit(void *arg)
 	fail(call, &call->unfit_err);
 }
 
-static int64_t span_ms(const struct webget *w, const struct webget_request *request)
-{
-	int64_t span = request->timeout_ms > 0 ? request->timeout_ms : w->timeout_ms,
-		left = request->deadline_ms - loop_now_ms(w->loop);
-
-	if (request->deadline_ms && left < span)
-		span = left;
-	return span > 0 ? span : 0;
-}
-
 struct webget_call *webget_start(struct webget *w, const struct webget_request *request, webget_fn fn, void *arg)
 {
 	struct webget_call *call = mem_zalloc(sizeof(*call));
+	int64_t span_ms = request->timeout_ms > 0 ? request->timeout_ms : w->timeout_ms;
+	int64_t left_ms = request->deadline_ms - loop_now_ms(w->loop);
+	/* What idles must not keep others from connecting. */
+	size_t few = loop_descriptors(w->loop)->total / 8;
+	const struct httpc_config config = {
+		.max_connections_kept = few > 0 && few < KEPT_MAX ? (int)few : KEPT_MAX,
+		.foreign = true,
+	};
 
 	call->owner = w;
 	call->fn = fn;
@@ -498,15 +459,17 @@ struct webget_call *webget_start(struct webget *w, const struct webget_request *
 	call->asker = request->asker;
 	call->max_body = request->max_body ? request->max_body : BODY_MAX;
 	call->on_piece = request->on_piece;
-	call->timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : w->timeout_ms;
+	call->timeout_ms = span_ms;
 	call->access = webaccess_ref(request->access);
 	if (request->headers)
 		strmap_copy(&call->headers, request->headers);
 	DL_APPEND(w->calls, call);
 	loop_task_init(&call->unfit, on_unfit, call);
 	loop_timer_init(&call->deadline, w->loop, on_deadline, call);
-	loop_timer_set(&call->deadline, span_ms(w, request));
-	if (make_http(w, &call->unfit_err) < 0 || httpurl_place(call->url, &call->place, &call->unfit_err) < 0)
+	loop_timer_set(&call->deadline, request->deadline_ms && left_ms < span_ms ? left_ms : span_ms);
+	if (!w->http)
+		w->http = httpc_new(w->loop, &config, &call->unfit_err);
+	if (!w->http || httpurl_place(call->url, &call->place, &call->unfit_err) < 0)
 		loop_task_queue(w->loop, &call->unfit);
 	else
 		begin(call);

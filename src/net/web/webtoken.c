@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/http/httpc.h"
 #include "net/http/httpurl.h"
 
@@ -51,31 +52,6 @@ struct webtoken_store {
 
 /* ---- What the token's server says ---- */
 
-/* RFC 6749's codes only: its description may repeat what was sent. */
-static const char *error_code(const json_t *answer)
-{
-	static const char *const codes[] = { "invalid_request", "invalid_client", "invalid_grant",
-		"unauthorized_client", "unsupported_grant_type", "invalid_scope", "temporarily_unavailable",
-		"server_error", "access_denied" };
-	const char *code = json_str_or_empty(answer, "error");
-
-	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-		if (strcmp(code, codes[i]) == 0)
-			return codes[i];
-	return NULL;
-}
-
-static int refused(int status, const json_t *answer, struct err *err)
-{
-	const char *code = error_code(answer);
-	enum err_kind kind = status == 400 ? ERR_DENIED : httpc_status_kind(status);
-
-	err_set(err, kind, "no token: HTTP status %d%s%s", status, code ? ", " : "", code ? code : "");
-	if (err)
-		err->http_status = status;
-	return -1;
-}
-
 static bool is_token(const char *text)
 {
 	for (const char *c = text; *c; c++)
@@ -97,23 +73,32 @@ static int64_t life_of(const json_t *answer)
 
 char *webtoken_parse(int status, const char *body, size_t len, int64_t *life_ms, struct err *err)
 {
+	/* RFC 6749's codes only: its description may repeat what was sent. */
+	static const char *const codes[] = { "invalid_request", "invalid_client", "invalid_grant",
+		"unauthorized_client", "unsupported_grant_type", "invalid_scope", "temporarily_unavailable",
+		"server_error", "access_denied", NULL };
 	json_t *answer = json_parse_foreign(body, len, NULL);
 	const char *text = json_str_or_empty(answer, "access_token"), *type = json_str_or_empty(answer, "token_type");
+	const char *code = json_str_or_empty(answer, "error");
+	bool known = text_is_one_of(code, codes);
 	char *token = NULL;
 
 	*life_ms = 0;
-	if (status < 200 || status > 299)
-		refused(status, answer, err);
-	else if (!json_is_object(answer))
+	if (status < 200 || status > 299) {
+		err_set(err, status == 400 ? ERR_DENIED : httpc_status_kind(status), "no token: HTTP status %d%s%s",
+			status, known ? ", " : "", known ? code : "");
+		if (err)
+			err->http_status = status;
+	} else if (!json_is_object(answer)) {
 		err_set(err, ERR_INVALID, "no token: the answer is not a JSON object");
-	else if (!is_token(text))
+	} else if (!is_token(text)) {
 		err_set(err, ERR_INVALID, "no token: the answer has no access_token that can be sent");
-	else if (*type && strcasecmp(type, "bearer") != 0)
+	} else if (*type && strcasecmp(type, "bearer") != 0) {
 		err_set(err, ERR_INVALID, "no token: the answer's token_type is not bearer");
-	else
+	} else {
 		token = mem_dup(text);
-	if (token)
 		*life_ms = life_of(answer);
+	}
 	json_decref(answer);
 	return token;
 }
@@ -122,40 +107,12 @@ char *webtoken_parse(int status, const char *body, size_t len, int64_t *life_ms,
 
 static void start_fetch(struct webtoken *t);
 
-static void wake_all(struct webtoken *t)
-{
-	struct webtoken_wait *w;
-
-	DL_FOREACH (t->waits, w)
-		loop_task_queue(t->store->loop, &w->task);
-}
-
-static void keep_token(struct webtoken *t, char *text /* takes */, int64_t life_ms)
-{
-	mem_free_secret(t->text);
-	t->text = text;
-	t->fetched_ms = loop_now_ms(t->store->loop);
-	t->ends_ms = life_ms ? t->fetched_ms + life_ms : 0;
-	err_keep(&t->err, NULL);
-}
-
-static void keep_failure(struct webtoken *t, struct err *err)
-{
-	char where[256];
-
-	httpurl_origin(webaccess_config(t->access)->oauth.token_url, where, sizeof(where));
-	if (strncmp(err->msg, where, strlen(where)) != 0)
-		err_wrap(err, "%s", where);
-	err_wrap(err, "OAuth token");
-	err_keep(&t->err, err);
-	t->failed_ms = loop_now_ms(t->store->loop);
-}
-
 void webtoken_answered(struct webtoken *t, int status, const char *body, size_t len, const struct err *transport)
 {
+	struct webtoken_wait *w;
 	struct err err = { 0 };
 	int64_t life_ms = 0;
-	char *text = NULL;
+	char *text = NULL, where[256];
 
 	t->fetching = false;
 	if (transport)
@@ -172,11 +129,22 @@ void webtoken_answered(struct webtoken *t, int status, const char *body, size_t 
 		start_fetch(t);
 		return;
 	}
-	if (text)
-		keep_token(t, text, life_ms);
-	else
-		keep_failure(t, &err);
-	wake_all(t);
+	if (text) {
+		mem_free_secret(t->text);
+		t->text = text;
+		t->fetched_ms = loop_now_ms(t->store->loop);
+		t->ends_ms = life_ms ? t->fetched_ms + life_ms : 0;
+		err_keep(&t->err, NULL);
+	} else {
+		httpurl_origin(webaccess_config(t->access)->oauth.token_url, where, sizeof(where));
+		if (!text_begins(err.msg, where))
+			err_wrap(&err, "%s", where);
+		err_wrap(&err, "OAuth token");
+		err_keep(&t->err, &err);
+		t->failed_ms = loop_now_ms(t->store->loop);
+	}
+	DL_FOREACH (t->waits, w)
+		loop_task_queue(t->store->loop, &w->task);
 }
 
 static void put_field(struct buf *form, const char *name, const char *value)
@@ -208,12 +176,6 @@ static void start_fetch(struct webtoken *t)
 	webaccess_unref(access);
 }
 
-static void fetch(struct webtoken *t)
-{
-	t->tried_other = false;
-	start_fetch(t);
-}
-
 /* ---- Asking ---- */
 
 static struct webtoken *token_find(struct webtoken_store *s, const struct webaccess *access)
@@ -237,23 +199,16 @@ static void token_free(struct webtoken *t)
 	free(t);
 }
 
-static void sweep(struct webtoken_store *s)
-{
-	int64_t now_ms = loop_now_ms(s->loop);
-	struct webtoken *t, *next;
-
-	HASH_ITER (hh, s->tokens, t, next)
-		if (!t->fetching && !t->waits && now_ms - t->used_ms > FORGET_MS)
-			token_free(t);
-}
-
 static struct webtoken *token_get(struct webtoken_store *s, struct webaccess *access)
 {
-	struct webtoken *t = token_find(s, access);
+	struct webtoken *t = token_find(s, access), *old, *next;
+	int64_t now_ms = loop_now_ms(s->loop);
 
 	if (t)
 		return t;
-	sweep(s);
+	HASH_ITER (hh, s->tokens, old, next)
+		if (!old->fetching && !old->waits && now_ms - old->used_ms > FORGET_MS)
+			token_free(old);
 	t = mem_zalloc(sizeof(*t));
 	t->store = s;
 	t->access = webaccess_ref(access);
@@ -307,8 +262,10 @@ struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct webaccess *a
 	w->arg = arg;
 	loop_task_init(&w->task, on_wait, w);
 	DL_APPEND(t->waits, w);
-	if (!t->fetching && is_due(t, now_ms))
-		fetch(t);
+	if (!t->fetching && is_due(t, now_ms)) {
+		t->tried_other = false;
+		start_fetch(t);
+	}
 	if (!t->fetching || is_good(t, now_ms))
 		loop_task_queue(s->loop, &w->task);
 	return w;
