@@ -76,14 +76,6 @@ static int use_key(SSL_CTX *ctx, const char *key_pem, const char *key_password, 
 	return result;
 }
 
-/* A chain, leaf first, and its key; key_password may be NULL. */
-static int use_pair(SSL_CTX *ctx, const char *cert_pem, const char *key_pem, const char *key_password, struct err *err)
-{
-	if (use_chain(ctx, cert_pem, err) < 0)
-		return -1;
-	return use_key(ctx, key_pem, key_password, err);
-}
-
 static SSL_CTX *new_context(const SSL_METHOD *method)
 {
 	SSL_CTX *ctx = SSL_CTX_new(method);
@@ -117,7 +109,7 @@ void tls_server_free(struct tls_server *s)
 	if (!s)
 		return;
 	SSL_CTX_free(s->ctx);
-	mem_free_ptr(&s);
+	free(s);
 }
 
 static int on_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen, const unsigned char *in, unsigned inlen,
@@ -170,7 +162,7 @@ int tls_server_set_certificate(struct tls_server *s, const char *cert_pem, const
 
 	if (!ctx)
 		return err_set(err, ERR_BUG, "TLS context: %s", last_reason());
-	if (use_pair(ctx, cert_pem, key_pem, NULL, err) < 0) {
+	if (use_chain(ctx, cert_pem, err) < 0 || use_key(ctx, key_pem, NULL, err) < 0) {
 		SSL_CTX_free(ctx);
 		return -1;
 	}
@@ -203,18 +195,6 @@ void tls_forget_system_store(void)
 	system_store = NULL;
 }
 
-static X509_STORE *get_system_store(void)
-{
-	if (!system_store) {
-		system_store = X509_STORE_new();
-		if (system_store) {
-			X509_STORE_set_default_paths(system_store);
-			tlsrules_load_roots(system_store);
-		}
-	}
-	return system_store;
-}
-
 /*
  * Verifies the chain that `ctx` holds, under its rules, against the system's roots. Returns an
  * X509_V_ code.
@@ -224,8 +204,15 @@ static int verify_by_system(X509_STORE_CTX *ctx, SSL *ssl)
 	X509_STORE_CTX *second = X509_STORE_CTX_new();
 	int code = X509_V_ERR_UNSPECIFIED;
 
+	if (!system_store) {
+		system_store = X509_STORE_new();
+		if (system_store) {
+			X509_STORE_set_default_paths(system_store);
+			tlsrules_load_roots(system_store);
+		}
+	}
 	if (second &&
-		X509_STORE_CTX_init(second, get_system_store(), X509_STORE_CTX_get0_cert(ctx),
+		X509_STORE_CTX_init(second, system_store, X509_STORE_CTX_get0_cert(ctx),
 			X509_STORE_CTX_get0_untrusted(ctx)) == 1) {
 		X509_STORE_CTX_set_default(second, "ssl_server");
 		X509_VERIFY_PARAM_set1(X509_STORE_CTX_get0_param(second), SSL_get0_param(ssl));
@@ -296,7 +283,9 @@ static int set_up_client(SSL_CTX *ctx, const struct tls_client_config *config, s
 		return err_set(err, ERR_INVALID,
 			"a client certificate and its private key belong together: %s is missing",
 			config->cert_pem ? "the key" : "the certificate");
-	return use_pair(ctx, config->cert_pem, config->key_pem, config->key_password, err);
+	if (use_chain(ctx, config->cert_pem, err) < 0)
+		return -1;
+	return use_key(ctx, config->key_pem, config->key_password, err);
 }
 
 SSL_CTX *tls_client_context(const struct tls_client_config *config, struct err *err)
@@ -325,18 +314,12 @@ int tls_client_check(const struct tls_client_config *config, struct err *err)
 	return ctx ? 0 : -1;
 }
 
-static bool is_ip_literal(const char *text)
-{
-	unsigned char address[16];
-
-	return inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1;
-}
-
 SSL *tls_client_session(SSL_CTX *ctx, const char *server_name, bool insecure, struct err *err)
 {
 	SSL *ssl = SSL_new(ctx);
 	char *sni = (char *)(uintptr_t)server_name; /* the macro below casts const away */
-	bool ip = is_ip_literal(server_name);
+	unsigned char address[16];
+	bool ip = inet_pton(AF_INET, server_name, address) == 1 || inet_pton(AF_INET6, server_name, address) == 1;
 	int ok = 1;
 
 	if (!ssl) {
@@ -346,10 +329,8 @@ SSL *tls_client_session(SSL_CTX *ctx, const char *server_name, bool insecure, st
 	SSL_set_connect_state(ssl);
 	if (!ip)
 		ok = SSL_set_tlsext_host_name(ssl, sni) == 1;
-	if (insecure) {
-		SSL_set_verify(ssl, SSL_VERIFY_NONE, NULL);
-	} else {
-		SSL_set_verify(ssl, SSL_VERIFY_PEER, NULL);
+	SSL_set_verify(ssl, insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
+	if (!insecure) {
 		SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
 		ok = ok &&
 			(ip ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), server_name)

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define SUBJECT    "tls"
 #define SUITES_MAX 4096
@@ -42,30 +43,6 @@ static const struct {
 } versions[] = { { "TLS10", TLS1_VERSION }, { "TLS11", TLS1_1_VERSION }, { "TLS12", TLS1_2_VERSION },
 	{ "TLS13", TLS1_3_VERSION } };
 
-static int find_version(const char *name, struct err *err)
-{
-	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
-		if (strcmp(versions[i].name, name) == 0)
-			return versions[i].version;
-	return err_set(err, ERR_INVALID, "\"%.64s\" is no version of TLS: TLS10, TLS11, TLS12 or TLS13", name);
-}
-
-static void add(struct buf *list, const char *name)
-{
-	if (list->len > 0)
-		buf_putc(list, ':');
-	buf_puts(list, name);
-}
-
-/*
- * The names of TLS 1.3's suites begin otherwise: what follows TLS_ is no key exchange. OpenSSL has
- * a list of its own for them.
- */
-static bool is_for_tls13(const char *name)
-{
-	return strncmp(name, "TLS_", 4) == 0 && !strstr(name, "_WITH_");
-}
-
 static char *list_of(struct buf *suites)
 {
 	char *list = suites->len > 0 ? buf_take(suites) : NULL;
@@ -78,19 +55,25 @@ static void read_ciphers(const char *text)
 {
 	MEM_AUTO char *copy = mem_dup(text);
 	char *rest = copy, *name;
-	struct buf suites12 = BUF_INIT(SUITES_MAX), suites13 = BUF_INIT(SUITES_MAX);
+	struct buf suites12 = BUF_INIT(SUITES_MAX), suites13 = BUF_INIT(SUITES_MAX), *list;
 
 	while ((name = strsep(&rest, ":, \t")) != NULL) {
 		const char *own = OPENSSL_cipher_name(name);
 
 		if (!*name)
 			continue;
-		if (strcmp(own, "(NONE)") == 0)
+		if (strcmp(own, "(NONE)") == 0) {
 			log_warn(SUBJECT,
 				"http-tls-cipher-list: \"%.64s\" is no cipher suite that is known here; it is left out",
 				name);
-		else
-			add(is_for_tls13(name) ? &suites13 : &suites12, own);
+			continue;
+		}
+		/*
+		 * The names of TLS 1.3's suites begin otherwise: what follows TLS_ is no key
+		 * exchange. OpenSSL has a list of its own for them.
+		 */
+		list = text_begins(name, "TLS_") && !strstr(name, "_WITH_") ? &suites13 : &suites12;
+		buf_printf(list, "%s%s", list->len > 0 ? ":" : "", own);
 	}
 	rules.suites12 = list_of(&suites12);
 	rules.suites13 = list_of(&suites13);
@@ -98,10 +81,14 @@ static void read_ciphers(const char *text)
 
 int tlsrules_set(const struct tlsrules_config *config, struct err *err)
 {
-	int version = config->min_version ? find_version(config->min_version, err) : TLS1_2_VERSION;
+	int version = config->min_version ? 0 : TLS1_2_VERSION;
 
-	if (version < 0)
-		return -1;
+	for (size_t i = 0; !version && i < MEM_COUNT(versions); i++)
+		if (strcmp(versions[i].name, config->min_version) == 0)
+			version = versions[i].version;
+	if (!version)
+		return err_set(err, ERR_INVALID, "\"%.64s\" is no version of TLS: TLS10, TLS11, TLS12 or TLS13",
+			config->min_version);
 	tlsrules_done();
 	rules.min_version = version;
 	rules.ca_dirs = mem_dup(config->ca_dirs);
@@ -139,24 +126,12 @@ void tlsrules_apply(SSL_CTX *ctx)
 
 /* ---- Roots ---- */
 
-static int load_file(X509_STORE *store, FILE *file)
-{
-	X509 *cert;
-	int count = 0;
-
-	while ((cert = PEM_read_X509(file, NULL, NULL, NULL)) != NULL) {
-		X509_STORE_add_cert(store, cert);
-		X509_free(cert);
-		count++;
-	}
-	ERR_clear_error(); /* reading on until nothing is left leaves "no start line" */
-	return count;
-}
-
 static void load_path(X509_STORE *store, const char *path)
 {
 	struct stat st;
 	FILE *file;
+	X509 *cert;
+	bool any = false;
 
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return;
@@ -165,7 +140,13 @@ static void load_path(X509_STORE *store, const char *path)
 		log_warn(SUBJECT, "ca-dir: %s: %s", path, strerror(errno));
 		return;
 	}
-	if (load_file(store, file) == 0)
+	while ((cert = PEM_read_X509(file, NULL, NULL, NULL)) != NULL) {
+		X509_STORE_add_cert(store, cert);
+		X509_free(cert);
+		any = true;
+	}
+	ERR_clear_error(); /* reading on until nothing is left leaves "no start line" */
+	if (!any)
 		log_warn(SUBJECT, "ca-dir: %s: no PEM certificate in it", path);
 	fclose(file);
 }
@@ -183,7 +164,7 @@ static void load_folder(X509_STORE *store, const char *path)
 	while ((entry = readdir(dir)) != NULL) {
 		MEM_AUTO char *file = mem_printf("%s/%s", path, entry->d_name);
 
-		if (strncmp(entry->d_name, "..", 2) != 0 && strcmp(entry->d_name, ".") != 0)
+		if (!text_begins(entry->d_name, "..") && strcmp(entry->d_name, ".") != 0)
 			load_path(store, file);
 	}
 	closedir(dir);
@@ -191,7 +172,7 @@ static void load_folder(X509_STORE *store, const char *path)
 
 void tlsrules_load_roots(X509_STORE *store)
 {
-	MEM_AUTO char *dirs = rules.ca_dirs ? mem_dup(rules.ca_dirs) : NULL;
+	MEM_AUTO char *dirs = mem_dup(rules.ca_dirs);
 	char *rest = dirs, *dir;
 
 	while ((dir = strsep(&rest, ",")) != NULL)

@@ -7,6 +7,7 @@
 
 #include "base/hostport.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define DEFAULT_PORT 443 /* grpc-go's, for a target that has none */
 
@@ -15,37 +16,7 @@
 /* Ways to write a target that lead to host:port; the rest of gRPC's name resolvers are not here. */
 static const char *const plain_prefixes[] = { "dns:///", "passthrough:///" };
 static const char *const other_schemes[] = { "unix", "unix-abstract", "xds", "ipv4", "ipv6", "vsock", "passthrough",
-	"dns", "http", "https", "grpc", "google-c2p" };
-
-static bool begins_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-/* "unix:/run/x.sock", "xds://a/b": names a scheme; "host:50051" does not. */
-static bool names_scheme(const char *target, size_t *len)
-{
-	const char *colon = strchr(target, ':');
-
-	*len = colon ? (size_t)(colon - target) : 0;
-	if (begins_with(colon ? colon : "", "://"))
-		return true;
-	for (size_t i = 0; colon && i < sizeof(other_schemes) / sizeof(other_schemes[0]); i++)
-		if (strlen(other_schemes[i]) == *len && strncmp(target, other_schemes[i], *len) == 0 &&
-			!isdigit((unsigned char)colon[1]))
-			return true;
-	return false;
-}
-
-static int refuse(const char *target, struct err *err)
-{
-	return err_set(err, ERR_INVALID, "address \"%s\" must be host:port", target);
-}
-
-static bool is_port(const char *text)
-{
-	return hostport_port(text) > 0;
-}
+	"dns", "http", "https", "grpc", "google-c2p", NULL };
 
 static bool is_host(const char *host, bool bracketed)
 {
@@ -60,36 +31,30 @@ static int read_target(const char *target, char **out, struct err *err)
 {
 	const char *rest = target;
 	struct hostport at;
-	size_t len;
+	const char *colon = strchr(target, ':');
+	MEM_AUTO char *scheme = mem_dupn(target, colon ? (size_t)(colon - target) : 0);
 
-	for (size_t i = 0; i < sizeof(plain_prefixes) / sizeof(plain_prefixes[0]); i++)
-		if (begins_with(target, plain_prefixes[i]))
+	for (size_t i = 0; i < MEM_COUNT(plain_prefixes); i++)
+		if (text_begins(target, plain_prefixes[i]))
 			rest = target + strlen(plain_prefixes[i]);
-	if (begins_with(target, "dns:") && target[4] != '/' &&
-		!is_port(target + 4)) /* "dns:50051" is a host of that name */
+	if (text_begins(target, "dns:") && target[4] != '/' &&
+		hostport_port(target + 4) < 1) /* "dns:50051" is a host of that name */
 		rest = target + 4;
-	if (rest == target && names_scheme(target, &len))
+	/* "unix:/run/x.sock", "xds://a/b": names a scheme; "host:50051" does not. */
+	if (rest == target && colon &&
+		(text_begins(colon, "://") ||
+			(text_is_one_of(scheme, other_schemes) && !isdigit((unsigned char)colon[1]))))
 		return err_set(err, ERR_INVALID,
-			"address \"%s\": \"%.*s\" is not supported here: write host:port, or dns:///host:port", target,
-			(int)len, target);
+			"address \"%s\": \"%s\" is not supported here: write host:port, or dns:///host:port", target,
+			scheme);
 	if (hostport_parse(rest, &at) != HOSTPORT_GOOD || !is_host(at.host, at.bracketed) ||
 		(at.has_port && at.port == 0))
-		return refuse(target, err);
+		return err_set(err, ERR_INVALID, "address \"%s\" must be host:port", target);
 	*out = hostport_join(at.host, at.has_port ? at.port : DEFAULT_PORT);
 	return 0;
 }
 
 /* ---- Endpoints ---- */
-
-static char *key_of(const struct grpcendpoint *e, bool tls)
-{
-	char fingerprint[FINGERPRINT_TEXT];
-
-	if (!tls)
-		return mem_printf("%s plain", e->base.name);
-	return mem_printf("%s tls%s %s", e->base.name, e->base.tls.insecure ? " insecure" : "",
-		endpoint_fingerprint(&e->base, NULL, 0, fingerprint));
-}
 
 static void on_done(struct endpoint *base)
 {
@@ -100,7 +65,7 @@ struct grpcendpoint *grpcendpoint_new(const struct grpcendpoint_config *config, 
 {
 	struct grpcendpoint *e;
 	const struct tls_client_config *tls;
-	char *address = NULL;
+	char *address = NULL, fingerprint[FINGERPRINT_TEXT];
 
 	if (read_target(config->target, &address, err))
 		return NULL;
@@ -115,7 +80,11 @@ struct grpcendpoint *grpcendpoint_new(const struct grpcendpoint_config *config, 
 				.cert_pem = config->cert_pem,
 				.key_pem = config->key_pem,
 				.insecure = config->insecure });
-	e->base.key = key_of(e, config->tls);
+	if (config->tls)
+		e->base.key = mem_printf("%s tls%s %s", address, tls->insecure ? " insecure" : "",
+			endpoint_fingerprint(&e->base, NULL, 0, fingerprint));
+	else
+		e->base.key = mem_printf("%s plain", address);
 	e->server = (struct httpc_server){ .ca_pem = tls->ca_pem,
 		.cert_pem = tls->cert_pem,
 		.key_pem = tls->key_pem,

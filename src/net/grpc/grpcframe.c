@@ -14,15 +14,6 @@ void grpcframe_done(struct grpcframe *f)
 	buf_done(&f->message);
 }
 
-static size_t take_head(struct grpcframe *f, const char *bytes, size_t len)
-{
-	size_t taken = GRPCFRAME_HEAD - f->head_len < len ? GRPCFRAME_HEAD - f->head_len : len;
-
-	memcpy(f->head + f->head_len, bytes, taken);
-	f->head_len += taken;
-	return taken;
-}
-
 static int read_head(struct grpcframe *f, struct err *err)
 {
 	f->left = (size_t)f->head[1] << 24 | (size_t)f->head[2] << 16 | (size_t)f->head[3] << 8 | f->head[4];
@@ -36,21 +27,19 @@ static int read_head(struct grpcframe *f, struct err *err)
 	return 0;
 }
 
-static void begin(struct grpcframe *f)
-{
-	f->whole = false;
-	f->head_len = 0;
-	buf_reset(&f->message);
-}
-
 int grpcframe_take(struct grpcframe *f, const char **bytes, size_t *len, struct err *err)
 {
 	size_t taken;
 
-	if (f->whole)
-		begin(f);
+	if (f->whole) {
+		f->whole = false;
+		f->head_len = 0;
+		buf_reset(&f->message);
+	}
 	if (f->head_len < GRPCFRAME_HEAD) {
-		taken = take_head(f, *bytes, *len);
+		taken = GRPCFRAME_HEAD - f->head_len < *len ? GRPCFRAME_HEAD - f->head_len : *len;
+		memcpy(f->head + f->head_len, *bytes, taken);
+		f->head_len += taken;
 		*bytes += taken;
 		*len -= taken;
 		if (f->head_len < GRPCFRAME_HEAD)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/mem.h"
 #include "base/utf8.h"
 
 /* The codes, by their numbers, and what they mean for whoever reads them. */
@@ -31,23 +32,13 @@ static const struct {
 	{ "DATA_LOSS", ERR_INVALID },
 	{ "UNAUTHENTICATED", ERR_DENIED },
 };
-#define CODES ((int)(sizeof(codes) / sizeof(codes[0])))
+#define CODES ((int)MEM_COUNT(codes))
 
 static int hex(char c)
 {
 	return isdigit((unsigned char)c)     ? c - '0'
 		: isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10
 					     : -1;
-}
-
-/* One byte of percent-encoded text; moves *i. What is no escape stands for itself. */
-static char decoded(const char *text, size_t len, size_t *i)
-{
-	if (text[*i] == '%' && *i + 2 < len && hex(text[*i + 1]) >= 0 && hex(text[*i + 2]) >= 0) {
-		*i += 2;
-		return (char)(hex(text[*i - 1]) << 4 | hex(text[*i]));
-	}
-	return text[*i];
 }
 
 /* What is no text becomes '?': it goes into conditions, Events and logs. */
@@ -67,8 +58,15 @@ static void note_message(struct grpcstatus *s, const char *value, size_t len)
 	char text[GRPCSTATUS_MESSAGE_MAX + 5]; /* room to see where a character is cut */
 	size_t n = 0;
 
-	for (size_t i = 0; i < len && n < sizeof(text) - 1; i++)
-		text[n++] = decoded(value, len, &i);
+	for (size_t i = 0; i < len && n < sizeof(text) - 1; i++) {
+		text[n] = value[i];
+		/* percent-encoded; what is no escape stands for itself */
+		if (value[i] == '%' && i + 2 < len && hex(value[i + 1]) >= 0 && hex(value[i + 2]) >= 0) {
+			text[n] = (char)(hex(value[i + 1]) << 4 | hex(value[i + 2]));
+			i += 2;
+		}
+		n++;
+	}
 	text[n] = '\0';
 	clean(text, n);
 	n = utf8_cut(text, n, GRPCSTATUS_MESSAGE_MAX);
@@ -115,34 +113,28 @@ void grpcstatus_note(struct grpcstatus *s, const char *line, size_t len)
 		value++;
 		value_len--;
 	}
-	for (size_t i = 0; colon && i < sizeof(headers) / sizeof(headers[0]); i++)
+	for (size_t i = 0; colon && i < MEM_COUNT(headers); i++)
 		if (strlen(headers[i].name) == name_len && strncasecmp(headers[i].name, line, name_len) == 0)
 			headers[i].note(s, value, value_len);
 }
 
-/*
- * https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md, for proxies in between
- * that know no gRPC.
- */
-static int code_of_http(int status)
+int grpcstatus_judge(const struct grpcstatus *s, int http_status, struct err *err)
 {
+	/*
+	 * https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md, for proxies in
+	 * between that know no gRPC.
+	 */
 	static const struct {
 		int http, code;
 	} mapping[] = { { 400, 13 }, { 401, 16 }, { 403, 7 }, { 404, 12 }, { 429, 14 }, { 502, 14 }, { 503, 14 },
 		{ 504, 14 } };
-
-	for (size_t i = 0; i < sizeof(mapping) / sizeof(mapping[0]); i++)
-		if (mapping[i].http == status)
-			return mapping[i].code;
-	return 2;
-}
-
-int grpcstatus_judge(const struct grpcstatus *s, int http_status, struct err *err)
-{
 	int code = s->code;
 
 	if (!s->told && http_status != 200) {
-		code = code_of_http(http_status);
+		code = 2;
+		for (size_t i = 0; i < MEM_COUNT(mapping); i++)
+			if (mapping[i].http == http_status)
+				code = mapping[i].code;
 		return err_set(err, codes[code].kind, "%s: HTTP status %d", codes[code].name, http_status);
 	}
 	if (s->foreign)

@@ -91,14 +91,6 @@ static struct grpcturns_lane *lane_get(struct grpcturns_share *s, struct grpctur
 	return lane;
 }
 
-static void lane_join(struct grpcturns_lane *lane, struct grpcturn *turn)
-{
-	if (!lane->waiting)
-		DL_APPEND(lane->share->lanes, lane);
-	DL_APPEND(lane->waiting, turn);
-	turn->waits = true;
-}
-
 static void lane_leave(struct grpcturns_lane *lane, struct grpcturn *turn)
 {
 	DL_DELETE(lane->waiting, turn);
@@ -107,25 +99,7 @@ static void lane_leave(struct grpcturns_lane *lane, struct grpcturn *turn)
 	turn->waits = false;
 }
 
-static void lane_free_if_unused(struct grpcturns_lane *lane)
-{
-	if (lane->waiting || lane->under_way)
-		return;
-	HASH_DEL(lane->share->lanes_by_server, lane);
-	free(lane);
-}
-
 /* ---- Whose turn it is ---- */
-
-static bool may_begin_in_this_turn(struct grpcturns *t)
-{
-	uint64_t now = loop_turns(t->loop);
-
-	if (t->loop_turn != now)
-		t->begun = 0;
-	t->loop_turn = now;
-	return t->begun < GRPCTURNS_AT_ONCE;
-}
 
 static bool may_begin(const struct grpcturns_lane *lane)
 {
@@ -149,45 +123,34 @@ static struct grpcturn *next_of(struct grpcturns_share *s)
 	return NULL;
 }
 
-/* NULL: all that wait wait for others to end. */
-static struct grpcturn *next(struct grpcturns *t)
-{
-	struct grpcturns_share *s;
-	struct grpcturn *turn;
-
-	DL_FOREACH (t->ready, s) {
-		turn = next_of(s);
-		if (!turn)
-			continue;
-		DL_DELETE(t->ready, s);
-		DL_APPEND(t->ready, s);
-		return turn;
-	}
-	return NULL;
-}
-
-static void begin(struct grpcturns *t, struct grpcturn *turn)
-{
-	lane_leave(turn->lane, turn);
-	turn->lane->under_way++;
-	turn->share->under_way++;
-	turn->server->under_way++;
-	t->under_way++;
-	t->begun++;
-	share_settle(turn->share);
-	t->begin(turn);
-}
-
 static void on_dispatch(void *arg)
 {
 	struct grpcturns *t = arg;
+	struct grpcturns_share *s;
 	struct grpcturn *turn;
 
-	while (may_begin_in_this_turn(t)) {
-		turn = next(t);
+	if (t->loop_turn != loop_turns(t->loop))
+		t->begun = 0;
+	t->loop_turn = loop_turns(t->loop);
+	while (t->begun < GRPCTURNS_AT_ONCE) {
+		turn = NULL;
+		DL_FOREACH (t->ready, s) {
+			turn = next_of(s);
+			if (turn)
+				break;
+		}
 		if (!turn)
-			return;
-		begin(t, turn);
+			return; /* all that wait wait for others to end */
+		DL_DELETE(t->ready, s);
+		DL_APPEND(t->ready, s);
+		lane_leave(turn->lane, turn);
+		turn->lane->under_way++;
+		s->under_way++;
+		turn->server->under_way++;
+		t->under_way++;
+		t->begun++;
+		share_settle(s);
+		t->begin(turn);
 	}
 	if (t->ready)
 		loop_timer_set(&t->next_turn, 0);
@@ -200,7 +163,10 @@ void grpcturns_join(struct grpcturns *t, struct grpcturn *turn, struct grpcturns
 	turn->share = share_get(t, namespace_);
 	turn->server = server;
 	turn->lane = lane_get(turn->share, server);
-	lane_join(turn->lane, turn);
+	if (!turn->lane->waiting)
+		DL_APPEND(turn->share->lanes, turn->lane);
+	DL_APPEND(turn->lane->waiting, turn);
+	turn->waits = true;
 	share_settle(turn->share);
 }
 
@@ -218,7 +184,10 @@ void grpcturns_leave(struct grpcturn *turn)
 		s->turns->under_way--;
 		turn->server->under_way--;
 	}
-	lane_free_if_unused(turn->lane);
+	if (!turn->lane->waiting && !turn->lane->under_way) {
+		HASH_DEL(s->lanes_by_server, turn->lane);
+		free(turn->lane);
+	}
 	*turn = (struct grpcturn){ .share = NULL };
 	share_settle(s);
 }

@@ -15,6 +15,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -77,12 +78,11 @@ static void forget_sending(struct httpd_conn *c)
 
 static void free_texts(struct httpd_request *r)
 {
-	struct decoded_text *t;
+	struct decoded_text *t, *next;
 
-	while ((t = r->texts) != NULL) {
-		r->texts = t->next;
-		mem_free_ptr(&t);
-	}
+	LL_FOREACH_SAFE (r->texts, t, next)
+		free(t);
+	r->texts = NULL;
 }
 
 /* The client left (or is thrown out) before the reply. */
@@ -121,7 +121,7 @@ static void conn_free(struct httpd_conn *c)
 		h->count--;
 	if (h->count == 0)
 		loop_timer_cancel(&h->sweep);
-	mem_free_ptr(&c);
+	free(c);
 }
 
 /* libevent is about to free the connection. */
@@ -173,17 +173,6 @@ static void on_settle(void *arg)
 		evhttp_connection_free(c->evcon);
 }
 
-/* Of those whose request is not whole, c among them. */
-static struct httpd_conn *who_sent_most(struct httpd_conn *c)
-{
-	struct httpd_conn *other, *most = c;
-
-	DL_FOREACH (c->h->conns, other)
-		if (other->evcon && other->phase == PHASE_READING && other->got > most->got)
-			most = other;
-	return most;
-}
-
 static void cut_off(struct httpd_conn *c)
 {
 	c->doomed = true;
@@ -197,6 +186,7 @@ static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info
 {
 	struct httpd_conn *c = arg;
 	struct httpd *h = c->h;
+	struct httpd_conn *other, *most = c;
 
 	(void)input;
 	if (info->n_added == 0)
@@ -206,10 +196,15 @@ static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info
 		set_phase(c, PHASE_READING);
 	c->got += info->n_added;
 	h->got += info->n_added;
-	if (c->got > h->config.max_headers + h->config.max_body + INPUT_SLACK)
+	if (c->got > h->config.max_headers + h->config.max_body + INPUT_SLACK) {
 		cut_off(c);
-	else if (h->got > INPUT_TOTAL_MAX)
-		cut_off(who_sent_most(c));
+	} else if (h->got > INPUT_TOTAL_MAX) {
+		/* of those whose request is not whole */
+		DL_FOREACH (h->conns, other)
+			if (other->evcon && other->phase == PHASE_READING && other->got > most->got)
+				most = other;
+		cut_off(most);
+	}
 }
 
 /* Closes the connection that has waited longest without a request. False when there is none. */
@@ -489,18 +484,6 @@ static void on_accept_error(struct evconnlistener *listener, void *http)
 	}
 }
 
-static void set_up_evhttp(struct httpd *h)
-{
-	evhttp_set_bevcb(h->http, on_accept, h);
-	evhttp_set_gencb(h->http, on_request, h);
-	evhttp_set_max_headers_size(h->http, (ev_ssize_t)h->config.max_headers);
-	evhttp_set_max_body_size(h->http, (ev_ssize_t)h->config.max_body);
-	evhttp_set_default_content_type(h->http, NULL);
-	evhttp_set_allowed_methods(h->http,
-		EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE |
-			EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE | EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH);
-}
-
 struct httpd *httpd_new(struct loop *loop, const struct httpd_config *config, httpd_handler handler, void *arg,
 	struct err *err)
 {
@@ -522,7 +505,14 @@ struct httpd *httpd_new(struct loop *loop, const struct httpd_config *config, ht
 	h->http = evhttp_new(loop_base(loop));
 	loop_timer_init(&h->sweep, loop, on_sweep, h);
 	loop_timer_init(&h->accept_again, loop, on_accept_again, h);
-	set_up_evhttp(h);
+	evhttp_set_bevcb(h->http, on_accept, h);
+	evhttp_set_gencb(h->http, on_request, h);
+	evhttp_set_max_headers_size(h->http, (ev_ssize_t)config->max_headers);
+	evhttp_set_max_body_size(h->http, (ev_ssize_t)config->max_body);
+	evhttp_set_default_content_type(h->http, NULL);
+	evhttp_set_allowed_methods(h->http,
+		EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE |
+			EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE | EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH);
 	listener = evconnlistener_new(loop_base(loop), NULL, NULL, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0,
 		fd);
 	h->bound = evhttp_bind_listener(h->http, listener);
@@ -576,7 +566,7 @@ void httpd_free(struct httpd *h)
 	evhttp_free(h->http); /* on_close for each connection */
 	loop_timer_done(&h->sweep);
 	loop_timer_done(&h->accept_again);
-	mem_free_ptr(&h);
+	free(h);
 }
 
 uint16_t httpd_port(const struct httpd *h)

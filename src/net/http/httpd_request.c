@@ -9,28 +9,21 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <utlist.h>
 
 #include "base/hostport.h"
 #include "base/mem.h"
 #include "net/http/httpd_parts.h"
 #include "net/http/httppath.h"
 
-static char *keep_text(struct httpd_request *r, size_t size)
-{
-	struct decoded_text *t = mem_alloc(sizeof(*t) + size);
-
-	t->next = r->texts;
-	r->texts = t;
-	return t->bytes;
-}
-
 static char *keep_decoded(const struct httpd_request *r, const char *text, size_t len, bool plus_is_space)
 {
 	/* a getter that remembers what it handed out */
 	struct httpd_request *own = (struct httpd_request *)(uintptr_t)r;
-	char *decoded = keep_text(own, len + 1);
+	struct decoded_text *t = mem_alloc(sizeof(*t) + len + 1);
 
-	return httppath_decode(text, len, plus_is_space, decoded, len + 1) == 0 ? decoded : NULL;
+	LL_PREPEND(own->texts, t);
+	return httppath_decode(text, len, plus_is_space, t->bytes, len + 1) == 0 ? t->bytes : NULL;
 }
 
 const char *httpd_method(const struct httpd_request *r)
