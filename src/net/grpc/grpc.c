@@ -232,7 +232,7 @@ static int judge(const struct grpc_call *call, const struct httpc_response *resp
 	}
 	if (transport) {
 		*err = *transport;
-		/* net/http/httpc names the URL, which says no more than whoever asks will say of the server */
+		/* net/http/httpc names the URL; the caller names the server itself */
 		if (text_begins(err->msg, url) && text_begins(err->msg + len, ": "))
 			memmove(err->msg, err->msg + len + 2, strlen(err->msg + len + 2) + 1);
 		return -1;

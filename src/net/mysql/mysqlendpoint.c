@@ -16,7 +16,7 @@ static int check(const struct mysqlendpoint_config *c, struct err *err)
 
 	if (len == 0)
 		return err_set(err, ERR_INVALID, "no host given");
-	/* Letters that stand in names and addresses of hosts; a '%' for the scope of an IPv6 address. */
+	/* a '%' comes before the scope of an IPv6 address */
 	if (c->port &&
 		(len > HOSTPORT_HOST_MAX ||
 			strspn(c->host, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:%") != len))

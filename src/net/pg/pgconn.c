@@ -533,7 +533,7 @@ static void take_all(struct pgconn *c)
 		}
 		if (c->state == CLOSED || is_dropped(c))
 			return;
-		/* What TLS has read already, but libpq not: no socket tells of it. A record at most. */
+		/* At most one record that OpenSSL has read and libpq has not: the socket does not show it. */
 		ssl = PQsslStruct(c->pg, "OpenSSL");
 		if (!ssl || SSL_pending(ssl) <= 0)
 			return;

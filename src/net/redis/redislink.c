@@ -123,9 +123,9 @@ static bool is_useless(const struct redisendpoint *e, const char *name, const st
 	len = strcspn(text, "'`\"");
 	kind = text_begins_with_one_of(text, passing) ? ERR_TEMPORARY : ERR_DENIED;
 	/*
-	 * Servers that do not know a command, and some proxies, repeat what they were told ("unknown
-	 * command 'AUTH', with args beginning with: ..."), perhaps cut short: nothing is shown of a
-	 * text that has the password in it, nor from the first quotation on.
+	 * Servers that do not know a command, and some proxies, repeat what they got, perhaps cut
+	 * short ("unknown command 'AUTH', with args beginning with: ..."): a text that holds the
+	 * password is not shown at all, any other only up to the first quotation mark.
 	 */
 	if (e->password && *e->password && strstr(text, e->password))
 		err_set(err, kind, "%s failed; the server's reply repeats the password, so it is not shown", name);

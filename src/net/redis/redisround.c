@@ -74,7 +74,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 		finish(round, NULL);
 		return;
 	}
-	/* What a server says about the question tells more than that another one cannot be reached. */
+	/* A server's refusal tells more than that another server cannot be reached. */
 	if (round->err.kind == ERR_NONE || round->err.kind == ERR_TEMPORARY)
 		round->err = err ? *err : refused;
 	if (round->next < round->count)
