@@ -33,6 +33,21 @@ static inline bool text_begins(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+static inline int text_hex_digit(char c)
+{
+	char lower = (char)(c | 0x20);
+
+	return c >= '0' && c <= '9' ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+/* The byte that the first two hexadecimal digits of text say ("4f"); -1 when they are none. */
+static inline int text_hex_byte(const char *text, size_t len)
+{
+	int high = len >= 2 ? text_hex_digit(text[0]) : -1, low = len >= 2 ? text_hex_digit(text[1]) : -1;
+
+	return high < 0 || low < 0 ? -1 : high << 4 | low;
+}
+
 /* words, here and below: NULL-terminated */
 static inline bool text_begins_with_one_of(const char *text, const char *const *words)
 {

@@ -5,7 +5,7 @@
 #include <event2/event.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -47,17 +47,29 @@ void dial_tune_socket(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &user_timeout_ms, sizeof(user_timeout_ms));
 }
 
+static void stop_waiting(struct dial *d)
+{
+	loop_timer_cancel(&d->timer);
+	if (d->writable)
+		event_free(d->writable);
+	d->writable = NULL;
+}
+
+static void end_attempt(struct dial *d)
+{
+	stop_waiting(d);
+	if (d->fd >= 0)
+		close(d->fd);
+	d->fd = -1;
+}
+
 static void dial_free(struct dial *d)
 {
 	dns_lookup_cancel(d->lookup);
-	loop_timer_done(&d->timer);
+	end_attempt(d);
 	loop_task_cancel(d->loop, &d->tell);
-	if (d->writable)
-		event_free(d->writable);
-	if (d->fd >= 0)
-		close(d->fd);
-	mem_free_ptr(&d->addresses);
-	mem_free_ptr(&d);
+	free(d->addresses);
+	free(d);
 }
 
 static void on_tell(void *arg)
@@ -75,23 +87,9 @@ static void on_tell(void *arg)
 	fn(fn_arg, fd, fd >= 0 ? NULL : &err);
 }
 
-static void end_attempt(struct dial *d)
-{
-	loop_timer_cancel(&d->timer);
-	if (d->writable)
-		event_free(d->writable);
-	d->writable = NULL;
-	if (d->fd >= 0)
-		close(d->fd);
-	d->fd = -1;
-}
-
 static void succeed(struct dial *d)
 {
-	loop_timer_cancel(&d->timer);
-	if (d->writable)
-		event_free(d->writable);
-	d->writable = NULL;
+	stop_waiting(d);
 	loop_task_queue(d->loop, &d->tell);
 }
 
@@ -179,13 +177,9 @@ static void on_timeout(void *arg)
 {
 	struct dial *d = arg;
 
-	if (d->lookup) {
-		dns_lookup_cancel(d->lookup);
-		d->lookup = NULL;
-		err_set(&d->err, ERR_TEMPORARY, "looking up the name: timed out");
-	} else {
-		err_set(&d->err, ERR_TEMPORARY, "timed out");
-	}
+	err_set(&d->err, ERR_TEMPORARY, "%stimed out", d->lookup ? "looking up the name: " : "");
+	dns_lookup_cancel(d->lookup);
+	d->lookup = NULL;
 	end_attempt(d);
 	try_next(d);
 }

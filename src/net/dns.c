@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <event2/util.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -24,8 +25,8 @@ struct dns_lookup {
 
 static void lookup_free(struct dns_lookup *l)
 {
-	mem_free_ptr(&l->host);
-	mem_free_ptr(&l);
+	free(l->host);
+	free(l);
 }
 
 static void on_tell(void *arg)
@@ -101,7 +102,6 @@ void dns_lookup_cancel(struct dns_lookup *l)
 	if (!l)
 		return;
 	loop_task_cancel(l->loop, &l->tell);
-	if (l->asker.name)
-		names_leave(loop_names(l->loop), &l->asker);
+	names_leave(&l->asker);
 	lookup_free(l);
 }

@@ -61,18 +61,18 @@ static int64_t now_ms(void)
 
 /* ---- Names that are known ---- */
 
-static void forget(struct names *n, struct known_name *name)
+static void forget(struct known_name *name)
 {
-	HASH_DEL(n->known, name);
+	HASH_DEL(name->names->known, name);
 	namequeue_leave(&name->turn);
 	namequeue_answered(&name->turn);
 	shares_give(&name->share, 1);
 	if (name->rested)
 		event_free(name->rested);
-	mem_free_ptr(&name->addresses);
-	mem_free_ptr(&name->namespace_);
-	mem_free_ptr(&name->host);
-	mem_free_ptr(&name);
+	free(name->addresses);
+	free(name->namespace_);
+	free(name->host);
+	free(name);
 }
 
 static void sweep(struct names *n, int64_t now)
@@ -84,7 +84,7 @@ static void sweep(struct names *n, int64_t now)
 	n->swept_ms = now;
 	HASH_ITER (hh, n->known, name, next) {
 		if (!name->askers && name->state == IDLE && now >= name->until_ms + (name->failures ? FORGET_MS : 0))
-			forget(n, name);
+			forget(name);
 	}
 }
 
@@ -193,8 +193,10 @@ static void fill(struct names *n)
 	n->filling = false;
 }
 
-static void enqueue(struct names *n, struct known_name *name, const char *namespace_)
+static void enqueue(struct known_name *name, const char *namespace_)
 {
+	struct names *n = name->names;
+
 	name->state = QUEUED;
 	namequeue_put(name->failures ? &n->failed : &n->fresh, &name->turn, namespace_);
 	fill(n);
@@ -211,15 +213,15 @@ static void on_rested(evutil_socket_t fd, short what, void *arg)
 		n->on_work(n->arg);
 	name->state = IDLE;
 	if (name->askers)
-		enqueue(n, name, name->namespace_);
+		enqueue(name, name->namespace_);
 }
 
-static void rest(struct names *n, struct known_name *name, int64_t ms)
+static void rest(struct known_name *name, int64_t ms)
 {
 	struct timeval tv = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
 
 	if (!name->rested)
-		name->rested = evtimer_new(n->base, on_rested, name);
+		name->rested = evtimer_new(name->names->base, on_rested, name);
 	event_add(name->rested, &tv);
 	name->state = RESTING;
 }
@@ -248,9 +250,9 @@ void names_free(struct names *n)
 		return;
 	resolver_free(n->resolver);
 	HASH_ITER (hh, n->known, name, next) {
-		forget(n, name);
+		forget(name);
 	}
-	mem_free_ptr(&n);
+	free(n);
 }
 
 void names_ask(struct names *n, const char *host, struct names_asker *a)
@@ -276,16 +278,15 @@ void names_ask(struct names *n, const char *host, struct names_asker *a)
 	a->name = name;
 	DL_APPEND(name->askers, a);
 	if (name->state == IDLE && name->failures && now < name->until_ms)
-		rest(n, name, name->until_ms - now);
+		rest(name, name->until_ms - now);
 	else if (name->state == IDLE || name->state == QUEUED)
-		enqueue(n, name, a->namespace_);
+		enqueue(name, a->namespace_);
 }
 
-void names_leave(struct names *n, struct names_asker *a)
+void names_leave(struct names_asker *a)
 {
 	struct known_name *name = a->name;
 
-	(void)n;
 	if (!name)
 		return;
 	a->name = NULL;

@@ -47,7 +47,7 @@ void names_free(struct names *n); /* nobody is called back any more; NULL is fin
 
 /* fn, arg and namespace_ are set. Exactly one answer. */
 void names_ask(struct names *n, const char *host, struct names_asker *a);
-void names_leave(struct names *n, struct names_asker *a); /* no answer any more; fine when it has come */
+void names_leave(struct names_asker *a); /* no answer any more; fine when it has come */
 
 struct resolver *names_resolver(struct names *n); /* borrowed; for tests */
 

@@ -106,7 +106,7 @@ static void unwatch(struct resolver *r, ares_socket_t fd)
 		return;
 	LL_DELETE(r->sockets, s);
 	event_free(s->event);
-	mem_free_ptr(&s);
+	free(s);
 }
 
 static void on_state(void *arg, ares_socket_t fd, int readable, int writable)
@@ -169,8 +169,8 @@ static void query_free(struct resolver_query *q)
 {
 	if (q->patient)
 		event_free(q->patient);
-	mem_free_ptr(&q->host);
-	mem_free_ptr(&q);
+	free(q->host);
+	free(q);
 }
 
 static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo *list)
@@ -352,8 +352,8 @@ void resolver_free(struct resolver *r)
 	while (r->sockets)
 		unwatch(r, r->sockets->fd);
 	event_free(r->timer);
-	mem_free_ptr(&r->resolv_conf);
-	mem_free_ptr(&r);
+	free(r->resolv_conf);
+	free(r);
 	ares_library_cleanup();
 }
 
@@ -379,7 +379,7 @@ unsigned resolver_generation(struct resolver *r)
 
 void resolver_use(struct resolver *r, const char *resolv_conf, uint16_t port)
 {
-	mem_free_ptr(&r->resolv_conf);
+	free(r->resolv_conf);
 	r->resolv_conf = mem_dup(resolv_conf);
 	r->port = port;
 	r->looked_s = 0;

@@ -64,35 +64,27 @@ void x509_pair_done(struct x509_pair *pair)
 	pair->key_pem = NULL;
 }
 
-static int set_serial(X509 *cert)
+static bool set_serial(X509 *cert)
 {
 	BIGNUM *serial = BN_new();
-	int ok = serial && BN_rand(serial, SERIAL_BITS, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ANY) == 1 &&
-		BN_to_ASN1_INTEGER(serial, X509_get_serialNumber(cert)) != NULL;
+	bool ok = serial && BN_rand(serial, SERIAL_BITS, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ANY) == 1 &&
+		BN_to_ASN1_INTEGER(serial, X509_get_serialNumber(cert));
 
 	BN_free(serial);
-	return ok ? 0 : -1;
-}
-
-static int set_common_name(X509_NAME *name, const char *common_name)
-{
-	size_t len = strnlen(common_name, COMMON_NAME_MAX);
-
-	return X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_UTF8, (const unsigned char *)common_name,
-		       (int)len, -1, 0) == 1
-		? 0
-		: -1;
+	return ok;
 }
 
 /* A certificate with all but its issuer, extensions and signature. */
 static X509 *new_cert(EVP_PKEY *key, const char *common_name, int64_t not_before_s, int64_t not_after_s)
 {
+	size_t name_len = strnlen(common_name, COMMON_NAME_MAX);
 	X509 *cert = X509_new();
 
-	if (cert && X509_set_version(cert, X509_VERSION_3) == 1 && set_serial(cert) == 0 &&
+	if (cert && X509_set_version(cert, X509_VERSION_3) == 1 && set_serial(cert) &&
 		ASN1_TIME_set(X509_getm_notBefore(cert), (time_t)not_before_s) &&
 		ASN1_TIME_set(X509_getm_notAfter(cert), (time_t)not_after_s) && X509_set_pubkey(cert, key) == 1 &&
-		set_common_name(X509_get_subject_name(cert), common_name) == 0)
+		X509_NAME_add_entry_by_NID(X509_get_subject_name(cert), NID_commonName, MBSTRING_UTF8,
+			(const unsigned char *)common_name, (int)name_len, -1, 0) == 1)
 		return cert;
 	X509_free(cert);
 	return NULL;
@@ -123,19 +115,22 @@ static const struct extension serving_extensions[] = {
 	{ NID_undef, NULL },
 };
 
+static int add_extension(X509 *cert, X509_EXTENSION *extension /* takes; NULL is an error */)
+{
+	int result = extension && X509_add_ext(cert, extension, -1) == 1 ? 0 : -1;
+
+	X509_EXTENSION_free(extension);
+	return result;
+}
+
 static int add_extensions(X509 *cert, X509 *issuer, const struct extension *list)
 {
 	X509V3_CTX ctx;
 
 	X509V3_set_ctx(&ctx, issuer, cert, NULL, NULL, 0);
-	for (; list->value; list++) {
-		X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &ctx, list->nid, list->value);
-		int ok = extension && X509_add_ext(cert, extension, -1) == 1;
-
-		X509_EXTENSION_free(extension);
-		if (!ok)
+	for (; list->value; list++)
+		if (add_extension(cert, X509V3_EXT_conf_nid(NULL, &ctx, list->nid, list->value)) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -173,7 +168,7 @@ static int add_alt_names(X509 *cert, const char *const *dns_names)
 {
 	GENERAL_NAMES *names = GENERAL_NAMES_new();
 	unsigned char address[16];
-	int result = 0;
+	int result;
 
 	for (; *dns_names; dns_names++) {
 		size_t address_len = ip_literal(*dns_names, address);
@@ -182,8 +177,7 @@ static int add_alt_names(X509 *cert, const char *const *dns_names)
 			address_len ? new_general_name(GEN_IPADD, address, address_len)
 				    : new_general_name(GEN_DNS, *dns_names, strlen(*dns_names)));
 	}
-	if (X509_add1_ext_i2d(cert, NID_subject_alt_name, names, 0, 0) != 1)
-		result = -1;
+	result = X509_add1_ext_i2d(cert, NID_subject_alt_name, names, 0, 0) == 1 ? 0 : -1;
 	GENERAL_NAMES_free(names);
 	return result;
 }
@@ -229,15 +223,6 @@ static X509_EXTENSION *new_name_constraints(const char *const *dns_names)
 	extension = X509V3_EXT_i2d(NID_name_constraints, 1, constraints);
 	NAME_CONSTRAINTS_free(constraints);
 	return extension;
-}
-
-static int add_name_constraints(X509 *cert, const char *const *dns_names)
-{
-	X509_EXTENSION *extension = new_name_constraints(dns_names);
-	int ok = extension && X509_add_ext(cert, extension, -1) == 1;
-
-	X509_EXTENSION_free(extension);
-	return ok ? 0 : -1;
 }
 
 static char *take_text(BIO *bio)
@@ -296,8 +281,9 @@ int x509_make_ca(const char *common_name, const char *const *dns_names, int64_t 
 	key = EVP_EC_gen("P-256");
 	cert = key ? new_cert(key, common_name, now_s - BACKDATE_S, now_s + valid_s) : NULL;
 	if (!cert || X509_set_issuer_name(cert, X509_get_subject_name(cert)) != 1 ||
-		add_extensions(cert, cert, ca_extensions) < 0 || add_name_constraints(cert, dns_names) < 0 ||
-		X509_sign(cert, key, EVP_sha256()) == 0 || write_pair(cert, key, out) < 0)
+		add_extensions(cert, cert, ca_extensions) < 0 ||
+		add_extension(cert, new_name_constraints(dns_names)) < 0 || X509_sign(cert, key, EVP_sha256()) == 0 ||
+		write_pair(cert, key, out) < 0)
 		result = fail(err, "making a CA");
 	X509_free(cert);
 	EVP_PKEY_free(key);
@@ -358,7 +344,7 @@ void x509_common_name(X509 *cert, char *out, size_t size)
 		return;
 	len = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, last)));
 	/* Never a part of a name: that could be somebody else's. */
-	if (len > 0 && (size_t)len < size && memchr(text, '\0', (size_t)len) == NULL) {
+	if (len > 0 && (size_t)len < size && !memchr(text, '\0', (size_t)len)) {
 		memcpy(out, text, (size_t)len);
 		out[len] = '\0';
 	}

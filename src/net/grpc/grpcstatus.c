@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 /* The codes, by their numbers, and what they mean for whoever reads them. */
@@ -34,13 +35,6 @@ static const struct {
 };
 #define CODES ((int)MEM_COUNT(codes))
 
-static int hex(char c)
-{
-	return isdigit((unsigned char)c)     ? c - '0'
-		: isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10
-					     : -1;
-}
-
 /* What is no text becomes '?': it goes into conditions, Events and logs. */
 static void clean(char *text, size_t len)
 {
@@ -59,13 +53,11 @@ static void note_message(struct grpcstatus *s, const char *value, size_t len)
 	size_t n = 0;
 
 	for (size_t i = 0; i < len && n < sizeof(text) - 1; i++) {
-		text[n] = value[i];
 		/* percent-encoded; what is no escape stands for itself */
-		if (value[i] == '%' && i + 2 < len && hex(value[i + 1]) >= 0 && hex(value[i + 2]) >= 0) {
-			text[n] = (char)(hex(value[i + 1]) << 4 | hex(value[i + 2]));
-			i += 2;
-		}
-		n++;
+		int byte = value[i] == '%' ? text_hex_byte(value + i + 1, len - i - 1) : -1;
+
+		text[n++] = byte < 0 ? value[i] : (char)byte;
+		i += byte < 0 ? 0 : 2;
 	}
 	text[n] = '\0';
 	clean(text, n);

@@ -100,20 +100,7 @@ int _gnutls_global_init_skip(void)
 	return 1;
 }
 
-/* ---- Handles ---- */
-
-/*
- * A new one each time: libcurl 7.88 refuses CURLOPT_BUFFERSIZE on a used handle that still has its
- * buffer, forgets the size that this buffer has (curl_easy_reset), and then writes past its end.
- */
-static CURL *take_easy(void)
-{
-	CURL *easy = curl_easy_init();
-
-	if (!easy)
-		abort(); /* out of memory */
-	return easy;
-}
+/* ---- Pools and their calls ---- */
 
 /* Outside of libcurl only. */
 static void call_free(struct httpc_call *call)
@@ -137,10 +124,8 @@ static void call_free(struct httpc_call *call)
 	err_keep(&call->forbidden, NULL);
 	answers_release(&call->held);
 	buf_done_secret(&call->body); /* Secrets are read through here */
-	mem_free_ptr(&call);
+	free(call);
 }
-
-/* ---- Pools ---- */
 
 static void on_curl_returned(void *arg);
 
@@ -218,7 +203,7 @@ static void httpc_pool_free(struct httpc_pool *pool)
 	httpmulti_free(pool->multi);
 	httpsockets_done(&pool->sockets);
 	DL_DELETE(pool->c->pools, pool);
-	mem_free_ptr(&pool);
+	free(pool);
 }
 
 static void httpc_really_free(struct httpc *c)
@@ -230,7 +215,7 @@ static void httpc_really_free(struct httpc *c)
 		httpc_pool_free(pool);
 	DL_FOREACH_SAFE (c->unfit, call, next_call)
 		call_free(call);
-	mem_free_ptr(&c);
+	free(c);
 	curl_global_cleanup();
 }
 
@@ -284,40 +269,29 @@ static bool takes_pieces(const struct httpc_call *call)
 	return call->streaming && call->status >= 200 && call->status <= 299;
 }
 
-static void tell_header(struct httpc_call *call, const char *line, size_t len)
-{
-	long status = 0;
-
-	if (!call->events.on_header)
-		return;
-	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
-	while (len > 0 && (line[len - 1] == '\r' || line[len - 1] == '\n'))
-		len--;
-	if (len > 0 && status >= 200)
-		call->events.on_header(call->arg, line, len);
-}
-
 static size_t on_curl_header(char *bytes, size_t size, size_t count, void *arg)
 {
 	struct httpc_call *call = arg;
-	size_t len = size * count;
+	size_t len = size * count, text_len = len;
 	long status = 0;
 
 	call->heard_ms = loop_now_ms(call->c->loop);
 	if (call->ended)
 		return 0;
-	tell_header(call, bytes, len);
-	if (call->ended)
-		return 0;
-	if (call->told_status || len > 2 || (bytes[0] != '\r' && bytes[0] != '\n'))
-		return len;
 	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (status < 200)
-		return len; /* 100 Continue and the like: the answer proper is to come */
-	call->status = (int)status;
-	call->told_status = true;
-	if (call->events.on_status)
-		call->events.on_status(call->arg, call->status);
+		return len; /* 100 Continue and the like: the final response is to come */
+	while (text_len > 0 && (bytes[text_len - 1] == '\r' || bytes[text_len - 1] == '\n'))
+		text_len--;
+	if (text_len > 0) {
+		if (call->events.on_header)
+			call->events.on_header(call->arg, bytes, text_len);
+	} else if (!call->told_status) {
+		call->status = (int)status;
+		call->told_status = true;
+		if (call->events.on_status)
+			call->events.on_status(call->arg, call->status);
+	}
 	return call->ended ? 0 : len;
 }
 
@@ -461,20 +435,6 @@ static void set_callbacks(struct httpc_call *call)
 
 /* ---- How a call ends ---- */
 
-/* Detaches a call: no callback any more. It is freed at once, or when libcurl has returned. */
-static void end_call(struct httpc_call *call)
-{
-	struct httpc *c = call->c;
-
-	call->ended = true;
-	loop_timer_cancel(&call->timer);
-	if (!call->pool || !httpmulti_inside(call->pool->multi))
-		call_free(call);
-	else
-		call->pool->untidy = true;
-	tidy(c); /* others may have waited for it to open a connection */
-}
-
 static void tell(struct httpc_call *call, const struct httpc_response *response, const struct err *err)
 {
 	struct httpc *c = call->c;
@@ -527,14 +487,6 @@ static void explain(struct httpc_call *call, CURLcode code, struct err *err)
 		err_set(err, ERR_TEMPORARY, "%s: %s", where, call->error[0] ? call->error : curl_easy_strerror(code));
 }
 
-static bool is_http2(struct httpc_call *call)
-{
-	long version = 0;
-
-	curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version);
-	return version == CURL_HTTP_VERSION_2_0;
-}
-
 static void finish(struct httpc_call *call, CURLcode code)
 {
 	struct httpc_response response = { .status = call->status,
@@ -542,11 +494,13 @@ static void finish(struct httpc_call *call, CURLcode code)
 		.len = call->body.len,
 		.content_type = "",
 		.location = "" };
+	long version = 0;
 	curl_off_t retry_after_s = 0;
 	char *content_type = NULL, *location = NULL;
 	char where[256];
 	struct err err;
 
+	curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version);
 	if (call->refused) {
 		err_set(&err, ERR_INVALID, "the answer was not accepted");
 		tell(call, NULL, &err);
@@ -556,7 +510,7 @@ static void finish(struct httpc_call *call, CURLcode code)
 	} else if (code != CURLE_OK) {
 		explain(call, code, &err);
 		tell(call, NULL, &err);
-	} else if (call->request.http2 && !is_http2(call)) {
+	} else if (call->request.http2 && version != CURL_HTTP_VERSION_2_0) {
 		httpurl_origin(call->request.url, where, sizeof(where));
 		err_set(&err, ERR_INVALID, "%s: it does not speak HTTP/2", where);
 		tell(call, NULL, &err);
@@ -575,15 +529,6 @@ static void finish(struct httpc_call *call, CURLcode code)
 	}
 }
 
-/* To be added again by tidy. */
-static void take_out(struct httpc_call *call)
-{
-	httpmulti_remove(call->pool->multi, call->easy);
-	call->added = false;
-	call->pool->untidy = true;
-}
-
-/* Tells the owners of finished transfers. */
 /*
  * Whoever hears of a large answer of a stranger's reads it at once: the next are told in the next
  * turn.
@@ -613,10 +558,15 @@ static void on_curl_returned(void *arg)
 	while (!c->freed && !has_told_enough(pool) && (easy = httpmulti_next(pool->multi, &code)) != NULL) {
 		curl_easy_getinfo(easy, CURLINFO_PRIVATE, &call);
 		pool->told += call->body.len;
-		if (!call->ended && httpclear_goes_on(&call->clear))
-			take_out(call);
-		else if (!call->ended)
+		if (call->ended)
+			continue;
+		if (!httpclear_goes_on(&call->clear)) {
 			finish(call, code);
+			continue;
+		}
+		httpmulti_remove(pool->multi, easy);
+		call->added = false;
+		pool->untidy = true; /* tidy adds it again */
 	}
 	c->depth--;
 	tidy(c);
@@ -679,14 +629,6 @@ static void on_unfit(void *arg)
 	tidy(c);
 }
 
-static struct httpc_call *start_unfit(struct httpc_call *call)
-{
-	DL_APPEND(call->c->unfit, call);
-	loop_task_init(&call->unfit_task, on_unfit, call);
-	loop_task_queue(call->c->loop, &call->unfit_task);
-	return call;
-}
-
 static struct httpc_call *call_new(struct httpc *c, const struct httpc_request *request,
 	const struct httpc_events *events, void *arg)
 {
@@ -711,9 +653,18 @@ struct httpc_call *httpc_start(struct httpc *c, const struct httpc_request *requ
 {
 	struct httpc_call *call = call_new(c, request, events, arg);
 
-	call->easy = take_easy();
-	if (httprequest_init(&call->request, request, call->easy, may_send_body, call, &call->unfit_err) < 0)
-		return start_unfit(call);
+	/*
+	 * A new handle for each request: libcurl 7.88 refuses CURLOPT_BUFFERSIZE on a used one that
+	 * still has its buffer, forgets the buffer's size (curl_easy_reset), and writes past its end.
+	 */
+	call->easy = curl_easy_init();
+	if (!call->easy)
+		abort(); /* out of memory */
+	if (httprequest_init(&call->request, request, call->easy, may_send_body, call, &call->unfit_err) < 0) {
+		DL_APPEND(c->unfit, call);
+		loop_task_queue(c->loop, &call->unfit_task);
+		return call;
+	}
 	call->pool = c->pools;
 	if (call->request.http2 && httpclear_is_needed(call->request.url))
 		httpclear_init(&call->clear, &call->pool->clear);
@@ -729,8 +680,18 @@ struct httpc_call *httpc_start(struct httpc *c, const struct httpc_request *requ
 
 void httpc_cancel(struct httpc_call *call)
 {
-	if (call && !call->ended)
-		end_call(call);
+	struct httpc *c;
+
+	if (!call || call->ended)
+		return;
+	c = call->c;
+	call->ended = true;
+	loop_timer_cancel(&call->timer);
+	if (!call->pool || !httpmulti_inside(call->pool->multi))
+		call_free(call);
+	else
+		call->pool->untidy = true; /* freed when libcurl has returned */
+	tidy(c);                           /* others may have waited for it to open a connection */
 }
 
 /* ---- Life ---- */

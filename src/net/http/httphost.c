@@ -431,21 +431,15 @@ static const char *environment(const char *name)
 	return value && *value ? value : NULL;
 }
 
-static void read_proxies(struct httphost_table *t)
-{
-	bool all = environment("all_proxy") || environment("ALL_PROXY");
-
-	t->http_proxy = environment("http_proxy") ? NULL : environment("HTTP_PROXY");
-	t->http_by_proxy = all || t->http_proxy || environment("http_proxy");
-	t->https_by_proxy = all || environment("https_proxy") || environment("HTTPS_PROXY");
-}
-
 struct httphost_table *httphost_table_new(struct loop *loop)
 {
 	struct httphost_table *t = mem_zalloc(sizeof(*t));
+	bool all = environment("all_proxy") || environment("ALL_PROXY");
 
 	t->loop = loop;
-	read_proxies(t);
+	t->http_proxy = environment("http_proxy") ? NULL : environment("HTTP_PROXY");
+	t->http_by_proxy = all || t->http_proxy || environment("http_proxy");
+	t->https_by_proxy = all || environment("https_proxy") || environment("HTTPS_PROXY");
 	return t;
 }
 

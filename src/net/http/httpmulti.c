@@ -82,13 +82,18 @@ static void on_timer(void *arg)
 	drive(arg, CURL_SOCKET_TIMEOUT, 0);
 }
 
-static void make_it_read(struct httpmulti *m, CURL *easy)
+static void go_on(struct httpmulti *m, CURL *easy)
 {
 	int running;
 
-	curl_easy_pause(easy, CURLPAUSE_RECV);
 	curl_easy_pause(easy, CURLPAUSE_CONT);
 	curl_multi_socket_action(m->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+}
+
+static void make_it_read(struct httpmulti *m, CURL *easy)
+{
+	curl_easy_pause(easy, CURLPAUSE_RECV);
+	go_on(m, easy);
 }
 
 static void on_look_after(void *arg)
@@ -101,14 +106,6 @@ static void on_look_after(void *arg)
 	if (m->heard)
 		loop_timer_set(&m->look_after, LOOK_AFTER_MS);
 	leave(m);
-}
-
-static void go_on(struct httpmulti *m, CURL *easy)
-{
-	int running;
-
-	curl_easy_pause(easy, CURLPAUSE_CONT);
-	curl_multi_socket_action(m->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 }
 
 void httpmulti_resume(struct httpmulti *m, httpmulti_each_fn each)
@@ -139,7 +136,7 @@ static void watch_free(struct socket_watch *w)
 {
 	DL_DELETE(w->m->watches, w);
 	event_free(w->event);
-	mem_free_ptr(&w);
+	free(w);
 }
 
 static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *watch_arg)
@@ -198,7 +195,7 @@ void httpmulti_free(struct httpmulti *m)
 		watch_free(w);
 	loop_timer_done(&m->timer);
 	loop_timer_done(&m->look_after);
-	mem_free_ptr(&m);
+	free(m);
 }
 
 CURLM *httpmulti_handle(struct httpmulti *m)

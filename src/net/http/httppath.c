@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/utf8.h"
 
 /* Names of parameters that are longer than this are nobody's. */
@@ -34,17 +35,6 @@ void httppath_split(const char *target, struct httppath *out)
 	out->query_len = len;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 static bool is_utf8(const char *text, size_t len)
 {
 	uint64_t eight;
@@ -71,19 +61,16 @@ static bool is_utf8(const char *text, size_t len)
  */
 static size_t take_byte(const char *text, size_t len, bool plus_is_space, char *out)
 {
-	int high, low;
+	int byte;
 
 	if (text[0] != '%') {
 		*out = text[0] == '+' && plus_is_space ? ' ' : text[0];
 		return 1;
 	}
-	if (len < 3)
+	byte = text_hex_byte(text + 1, len - 1);
+	if (byte < 0)
 		return 0;
-	high = hex_digit(text[1]);
-	low = hex_digit(text[2]);
-	if (high < 0 || low < 0)
-		return 0;
-	*out = (char)(high << 4 | low);
+	*out = (char)byte;
 	return 3;
 }
 

@@ -79,12 +79,12 @@ static int rename_server(struct httprequest *r, const char *server_name, struct 
 
 	if (httpurl_rename(r->url, server_name, &renamed, &route, &host, err) < 0)
 		return -1;
-	mem_free_ptr(&r->url);
+	free(r->url);
 	r->url = renamed;
 	r->connect_to = curl_slist_append(NULL, route);
 	r->headers = curl_slist_append(r->headers, host);
-	mem_free_ptr(&route);
-	mem_free_ptr(&host);
+	free(route);
+	free(host);
 	return 0;
 }
 
@@ -196,17 +196,13 @@ static void set_server(CURL *easy, const struct httpc_server *server)
 	}
 }
 
-static void set_signing(CURL *easy, const struct httpc_signing *signing)
-{
-	MEM_AUTO char *provider = mem_printf("aws:amz:%s:%s", signing->region, signing->service);
-
-	curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, provider);
-	curl_easy_setopt(easy, CURLOPT_USERNAME, signing->key_id);
-	curl_easy_setopt(easy, CURLOPT_PASSWORD, signing->secret_key);
-}
+/* ---- The request ---- */
 
 static void set_options(const struct httprequest *r, CURL *easy, const struct httpc_request *request)
 {
+	const struct httpc_signing *signing = request->signing;
+	MEM_AUTO char *provider = NULL;
+
 	set_transfer(r, easy);
 	if (request->server)
 		set_server(easy, request->server);
@@ -216,8 +212,12 @@ static void set_options(const struct httprequest *r, CURL *easy, const struct ht
 		curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
 	if (request->at_once)
 		curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 0L);
-	if (request->signing)
-		set_signing(easy, request->signing);
+	if (signing) {
+		provider = mem_printf("aws:amz:%s:%s", signing->region, signing->service);
+		curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, provider);
+		curl_easy_setopt(easy, CURLOPT_USERNAME, signing->key_id);
+		curl_easy_setopt(easy, CURLOPT_PASSWORD, signing->secret_key);
+	}
 	if (r->addresses)
 		curl_easy_setopt(easy, CURLOPT_RESOLVE, r->addresses);
 }
@@ -234,16 +234,11 @@ int httprequest_init(struct httprequest *r, const struct httpc_request *request,
 	return 0;
 }
 
-static void free_headers(struct curl_slist *headers)
-{
-	for (struct curl_slist *h = headers; h; h = h->next)
-		mem_wipe(h->data, strlen(h->data)); /* may hold credentials */
-	curl_slist_free_all(headers);
-}
-
 void httprequest_done(struct httprequest *r)
 {
-	free_headers(r->headers);
+	for (struct curl_slist *h = r->headers; h; h = h->next)
+		mem_wipe(h->data, strlen(h->data)); /* may hold credentials */
+	curl_slist_free_all(r->headers);
 	curl_slist_free_all(r->connect_to);
 	curl_slist_free_all(r->addresses);
 	httpbody_done(&r->body);

@@ -2,6 +2,7 @@
 #include "net/http/httpsockets.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -41,7 +42,7 @@ static void forget(struct httpsockets *s, struct httpsocket *socket_)
 	part(socket_);
 	descriptors_give(&socket_->hold, 0);
 	HASH_DEL(s->open, socket_);
-	mem_free_ptr(&socket_);
+	free(socket_);
 }
 
 static void forget_closed(struct httpsockets *s, struct httpsockets_made *made)

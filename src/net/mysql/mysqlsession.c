@@ -232,9 +232,9 @@ static int set_up(struct mysqlsession *s, int64_t limit_ms, struct err *err)
 	char text[256];
 
 	/*
-	 * Only one row is read, so the server need not send more; a query that nobody waits for ends
-	 * by itself; each query sees the newest data, whatever init_connect says. Each of the two
-	 * servers sees only its own variable. A proxy that knows neither is no reason to fail.
+	 * Only one row is read, so the server need not send more. A query that nobody waits for any
+	 * more ends by itself. Each query sees the newest data, whatever init_connect says. MySQL
+	 * and MariaDB each read their own variable only; a proxy that knows neither is no error.
 	 */
 	snprintf(text, sizeof(text),
 		"SET SESSION sql_select_limit=1, autocommit=1/*!50708 , max_execution_time=%lld *//*M!100101 , "

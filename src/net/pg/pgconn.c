@@ -533,7 +533,7 @@ static void take_all(struct pgconn *c)
 		}
 		if (c->state == CLOSED || is_dropped(c))
 			return;
-		/* At most one record that OpenSSL has read and libpq has not: the socket does not show it. */
+		/* A record that OpenSSL has read, but libpq has not: there is no event for it. */
 		ssl = PQsslStruct(c->pg, "OpenSSL");
 		if (!ssl || SSL_pending(ssl) <= 0)
 			return;

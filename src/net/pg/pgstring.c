@@ -79,13 +79,6 @@ static int parse_keywords(const char *text, struct strmap *out, struct err *err)
 
 /* ---- URLs ---- */
 
-static int hex(char c)
-{
-	const char *digits = "0123456789abcdef", *found = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
-
-	return found ? (int)(found - digits) : -1;
-}
-
 /*
  * A piece of the URL with its %xx decoded (and "+" as a space, in the query, as KEDA's driver
  * does); the caller owns and wipes it. NULL: a bad %xx.
@@ -95,20 +88,19 @@ static char *decode(const char *piece, size_t len, bool plus)
 	char *out = mem_alloc(len + 1), *to = out;
 
 	for (size_t i = 0; i < len; i++) {
-		int high, low;
+		int byte;
 
 		if (piece[i] != '%') {
 			*to++ = (char)(plus && piece[i] == '+' ? ' ' : piece[i]);
 			continue;
 		}
-		high = i + 1 < len ? hex(piece[i + 1]) : -1;
-		low = i + 2 < len ? hex(piece[i + 2]) : -1;
-		if (high < 0 || low < 0 || high * 16 + low == 0) {
+		byte = text_hex_byte(piece + i + 1, len - i - 1);
+		if (byte <= 0) {
 			mem_wipe(out, (size_t)(to - out));
 			free(out);
 			return NULL;
 		}
-		*to++ = (char)(high * 16 + low);
+		*to++ = (char)byte;
 		i += 2;
 	}
 	*to = '\0';
