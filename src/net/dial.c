@@ -24,9 +24,9 @@ struct dial {
 	dial_fn fn;
 	void *arg;
 	struct dns_lookup *lookup;
-	size_t count, next; /* addresses, and which one is tried next */
+	size_t count, next; /* addresses, and the index of the next one to try */
 	struct dns_address *addresses;
-	int fd; /* of the attempt under way, or the connected one on its way out; -1 for none */
+	int fd; /* of the attempt under way, or connected and not handed over yet; -1: none */
 	struct event *writable;
 	struct loop_timer timer; /* ends the attempt, or the lookup */
 	struct loop_task tell;
@@ -38,7 +38,7 @@ void dial_tune_socket(int fd)
 	int on = 1, idle_s = DEAD_PEER_MS / 2000, interval_s = 3, count = 3;
 	unsigned user_timeout_ms = DEAD_PEER_MS;
 
-	/* All of these fail on a socket that is not TCP, which is fine. */
+	/* They fail on a socket that is not TCP, which is fine. */
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));

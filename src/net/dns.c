@@ -63,7 +63,7 @@ static void on_found(void *arg, const struct dns_address *addresses, size_t coun
 	loop_task_queue(l->loop, &l->tell);
 }
 
-/* An address that is written as such; an IPv6 one may name its interface ("fe80::1%eth0"). */
+/* An IP literal; an IPv6 one may have a scope ("fe80::1%eth0"). */
 static bool read_literal(const char *host, struct dns_address *address)
 {
 	struct evutil_addrinfo hints = { .ai_flags = EVUTIL_AI_NUMERICHOST, .ai_socktype = SOCK_STREAM }, *found;

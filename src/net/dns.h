@@ -3,9 +3,9 @@
 #define NET_DNS_H
 
 /*
- * Names to addresses without blocking and without threads: net/names says when a name server is
- * asked, net/resolver asks it. Costs nothing until the first name is asked for, and nothing waits
- * while nobody wants one.
+ * Resolves host names without blocking and without threads, by way of net/names (cache, limits) and
+ * net/resolver (queries). Nothing is set up before the first name, and no timer runs while no
+ * lookup waits.
  */
 
 #include <stddef.h>
@@ -17,15 +17,15 @@
 #include "net/loop.h"
 
 /*
- * Addresses are borrowed for the call; count is 0 with err (temporary: the name may appear, the
- * server may come back).
+ * addresses: borrowed for the call. On failure count is 0, with err (ERR_TEMPORARY: the name may
+ * appear, the server may come back).
  */
 typedef void (*dns_fn)(void *arg, const struct dns_address *addresses, size_t count, const struct err *err);
 
 struct dns_lookup;
 /*
- * host: a name or an IP literal (v6 without brackets). namespace_: who asks; borrowed for this
- * call; "" or NULL: of several, or nobody. Called back exactly once, never before this returns.
+ * host: a name or an IP literal (IPv6 without brackets). namespace_: who asks; borrowed for this
+ * call; "" or NULL for several or none. Called back exactly once, never before this returns.
  */
 struct dns_lookup *dns_lookup_start(struct loop *loop, const char *host, uint16_t port, const char *namespace_,
 	dns_fn fn, void *arg);

@@ -2,11 +2,11 @@
 #ifndef NET_DNSADDRESS_H
 #define NET_DNSADDRESS_H
 
-/* What a name leads to: one address with the port that was asked for. */
+/* One address of a host name, with the requested port. */
 
 #include <sys/socket.h>
 
-#define DNS_ADDRESSES_MAX 16 /* a name may have more; the first ones count */
+#define DNS_ADDRESSES_MAX 16 /* of one name; further ones are ignored */
 
 struct dns_address {
 	struct sockaddr_storage sa;

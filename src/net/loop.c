@@ -17,11 +17,11 @@
 #include "net/sourcerules.h"
 #include "net/timerheap.h"
 
-/* Tasks that queue tasks may go on for so many rounds before the sockets get their turn again. */
+/* Rounds of tasks that queue tasks, before sockets are handled again. */
 #define TASK_ROUNDS_MAX 8
 /*
- * A turn has so much work, or takes so long, and ends with what is under way then: what is ready
- * besides waits for the next one, and what goes first (LOOP_FIRST) is asked for before it.
+ * After so many callbacks, or so much time, a turn ends: what else is ready waits for the next one,
+ * and events of LOOP_FIRST are handled before it.
  */
 #define TURN_ENTRIES 16
 #define TURN_US      2000
@@ -41,22 +41,22 @@ struct loop {
 	struct shares descriptors, answers;
 	struct loop_signal *signals;
 	struct timerheap timers;
-	struct event *tick;      /* fires for the first of them */
-	int64_t tick_ms;         /* when; 0: it does not */
-	bool ticking;            /* it does so now: what comes next is seen to in the end */
-	uint64_t turn_order;     /* timers from this order on were set in this turn */
-	struct loop_task *tasks; /* work put off, oldest first */
+	struct event *tick;      /* of libevent; for the first of the timers */
+	int64_t tick_ms;         /* its due time; 0: not pending */
+	bool ticking;            /* its callback is running, which sets it again at its end */
+	uint64_t turn_order;     /* timers of this order and later ones were set in this turn */
+	struct loop_task *tasks; /* queued, oldest first */
 	bool stop;
 	int64_t clock_step_ms;
 	int64_t entered_us; /* when this turn's work began; 0 while waiting */
 	unsigned entries;   /* this turn's */
-	bool ending;        /* it has had enough */
+	bool ending;        /* the turn ends after the current callback */
 	struct loop_stats stats;
 };
 
 /*
- * It goes on while the machine is suspended, as everybody else's does: a Lease runs out meanwhile,
- * and what was read gets old.
+ * BOOTTIME counts suspended time, too, as the clocks of others do: a Lease expires meanwhile, and
+ * readings become old.
  */
 static int64_t now_us(void)
 {
@@ -67,8 +67,8 @@ static int64_t now_us(void)
 }
 
 /*
- * libevent counts on a clock that moves in steps: so much later it fires once, instead of too early
- * and once more.
+ * The resolution of the clock that libevent uses. A timer is set later by one step, so that it
+ * fires once, and not once too early and a second time.
  */
 static int64_t clock_step_ms(void)
 {
@@ -89,8 +89,8 @@ int64_t loop_now_ms(const struct loop *loop)
 /* ---- Life ---- */
 
 /*
- * After an error (a broken invariant) libevent ends the process; this is then its last word. What
- * it warns of shows as failed connections anyway.
+ * libevent ends the process after an error (a broken invariant), so this is its last message. Its
+ * warnings are about connections whose failure is reported anyway.
  */
 static void on_libevent_log(int severity, const char *msg)
 {
@@ -109,8 +109,8 @@ struct loop *loop_new(struct err *err)
 	struct event_base *base;
 
 	/*
-	 * By itself libevent takes each header of a request from calloc, which in glibc passes the
-	 * thread's cache of freed blocks by; told to use malloc, it clears them itself.
+	 * libevent allocates each header of a request with calloc, which in glibc bypasses the
+	 * thread's cache of freed blocks. With malloc given, libevent clears the memory itself.
 	 */
 	event_set_mem_functions(malloc, realloc, free);
 	config = event_config_new();
@@ -119,8 +119,8 @@ struct loop *loop_new(struct err *err)
 		return NULL;
 	}
 	/*
-	 * A server's connection turns reading off and on within one turn; a change list folds that
-	 * into no system call.
+	 * A connection of a server turns reading off and on within one turn; the change list
+	 * reduces that to no system call.
 	 */
 	event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
 	event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
@@ -150,7 +150,7 @@ void loop_free(struct loop *loop)
 		return;
 	run_tasks(loop, UINT32_MAX);
 	names_free(loop->names);
-	/* Closed bufferevents end in libevent's own deferred calls. */
+	/* Closed bufferevents are freed by deferred callbacks of libevent. */
 	event_base_loop(loop->base, EVLOOP_NONBLOCK);
 	run_tasks(loop, UINT32_MAX);
 	LL_FOREACH_SAFE (loop->signals, s, next) {
@@ -298,8 +298,8 @@ static void fire(struct loop_timer *t, int64_t late_ms)
 }
 
 /*
- * All that are due, but those that were set in this turn, until it has had enough. None may be due:
- * libevent counts from the start of the turn in which the tick was set, on a coarse clock.
+ * Runs all timers that are due, but for those set in this turn, until the turn ends. None may be
+ * due: libevent counts from the start of the turn in which the event was set, on a coarse clock.
  */
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
@@ -314,7 +314,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 
 		if (late_ms < 0)
 			break;
-		fire((struct loop_timer *)first->place, late_ms); /* it begins with its place */
+		fire((struct loop_timer *)first->place, late_ms); /* place is the first member */
 	}
 	loop->ticking = false;
 	loop->tick_ms = 0;
@@ -331,7 +331,7 @@ void loop_timer_set(struct loop_timer *t, int64_t delay_ms)
 	int64_t now_ms;
 
 	if (t->place && delay_ms <= 0 && t->due_ms == 0)
-		return; /* as libcurl asks for it, many times in a turn */
+		return; /* libcurl does so many times in a turn */
 	now_ms = loop_now_ms(t->loop);
 	t->due_ms = delay_ms > 0 ? now_ms + delay_ms : 0;
 	timerheap_put(&t->loop->timers, &t->place, delay_ms > 0 ? t->due_ms : now_ms);
@@ -356,7 +356,7 @@ void loop_timer_done(struct loop_timer *t)
 	loop_timer_cancel(t);
 }
 
-/* ---- Work put off ---- */
+/* ---- Tasks ---- */
 
 void loop_task_init(struct loop_task *t, loop_fn fn, void *arg)
 {
@@ -379,11 +379,11 @@ void loop_task_cancel(struct loop *loop, struct loop_task *t)
 	DL_DELETE(loop->tasks, t);
 }
 
-/* Tasks queued by tasks run too, in later rounds. */
+/* Tasks that tasks queue run in a later round. */
 static void run_tasks(struct loop *loop, unsigned rounds_max)
 {
 	for (unsigned round = 0; loop->tasks && round < rounds_max; round++) {
-		/* marks where this round ends, whoever is cancelled meanwhile */
+		/* marks the end of this round, whichever tasks are cancelled meanwhile */
 		struct loop_task end = { .queued = false };
 
 		loop_task_queue(loop, &end);

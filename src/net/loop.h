@@ -3,9 +3,9 @@
 #define NET_LOOP_H
 
 /*
- * The one loop: a libevent base with a monotonic clock, timers, signals, name resolution and work
- * put off to the end of the turn. Every room that waits for something waits here; nothing on it may
- * block. The loop measures its own turns, so a callback that takes long is seen (loop_stats).
+ * The event loop: a libevent base with a monotonic clock, timers, signals, name resolution, and
+ * tasks that run at the end of a turn. The process has one. Everything that waits registers here;
+ * no callback may block. The loop measures its turns, so that a slow callback shows (loop_stats).
  */
 
 #include <stdbool.h>
@@ -22,30 +22,35 @@ struct sourcerules;
 
 typedef void (*loop_fn)(void *arg);
 
-/* the process ignores SIGPIPE from here on: a peer that left is an error of its write */
+/*
+ * From now on the process ignores SIGPIPE: a write to a peer that has left returns an error. NULL
+ * with err.
+ */
 struct loop *loop_new(struct err *err);
-void loop_free(struct loop *loop); /* runs the work put off, then frees; timers must be done before */
+void loop_free(struct loop *loop); /* runs the queued tasks first; timers must be done before; NULL is fine */
 
 struct event_base *loop_base(struct loop *loop);          /* borrowed, for the rest of net */
-struct names *loop_names(struct loop *loop);              /* borrowed, for net/dns; made when first asked for */
-struct sourcerules *loop_source_rules(struct loop *loop); /* borrowed; where triggers' servers may be */
+struct names *loop_names(struct loop *loop);              /* borrowed, for net/dns; made at the first call */
+struct sourcerules *loop_source_rules(struct loop *loop); /* borrowed; which addresses may be connected to */
 /*
- * Both borrowed: who has connections to them (net/descriptors); who has how many bytes of their
- * answers (net/answers).
+ * Borrowed. The namespaces' shares of connections to triggers' servers (net/descriptors), and of
+ * bytes of answers that are being received (net/answers).
  */
 struct shares *loop_descriptors(struct loop *loop);
 struct shares *loop_answers(struct loop *loop);
 
-/* monotonic, with the time in which the machine was suspended, read anew at each call, never 0 */
+/* CLOCK_BOOTTIME: monotonic, counts suspended time, too. Read at each call; never 0. */
 int64_t loop_now_ms(const struct loop *loop);
 
-void loop_run(struct loop *loop);  /* until loop_stop, or until there is nothing left to wait for; turn by turn */
-void loop_turn(struct loop *loop); /* one turn: waits for at least one event; for tests */
+void loop_run(struct loop *loop);  /* until loop_stop, or until nothing is left to wait for */
+void loop_turn(struct loop *loop); /* one turn, which waits for at least one event; for tests */
 void loop_stop(struct loop *loop); /* loop_run returns at the end of this turn */
 
-/* A one-shot timer that lives inside its owner. Zero-initialised is idle and may be done. */
+/*
+ * A one-shot timer, a member of its owner. Zeroed it is not pending and may be cancelled or done.
+ */
 struct loop_timer {
-	size_t place;      /* in net/timerheap; 0: not pending */
+	size_t place;      /* its index in net/timerheap; 0: not pending */
 	struct loop *loop; /* borrowed */
 	int64_t due_ms;    /* loop clock; while pending; 0: at once */
 	loop_fn fn;
@@ -53,8 +58,8 @@ struct loop_timer {
 };
 void loop_timer_init(struct loop_timer *t, struct loop *loop, loop_fn fn, void *arg);
 /*
- * sets or moves it; 0 fires in the next turn, never at once; never fires before its time on
- * loop_now_ms
+ * Sets or moves it. A delay of 0 fires in the next turn, never within this call. It never fires
+ * before its time on loop_now_ms.
  */
 void loop_timer_set(struct loop_timer *t, int64_t delay_ms);
 void loop_timer_cancel(struct loop_timer *t);
@@ -62,9 +67,10 @@ bool loop_timer_pending(const struct loop_timer *t);
 void loop_timer_done(struct loop_timer *t);
 
 /*
- * Work at the end of this turn: it lives inside its owner, is queued once however often asked for,
- * and can be cancelled. This is how a callback is kept from coming before its starting function has
- * returned, and how objects are freed while their callbacks are on the stack.
+ * A task runs at the end of the turn in which it was queued. It is a member of its owner, runs once
+ * however often it was queued, and can be cancelled. So a callback never comes before the function
+ * that started the operation has returned, and an object is not freed while its callbacks are on
+ * the stack.
  */
 struct loop_task {
 	loop_fn fn;
@@ -83,22 +89,22 @@ void loop_free_later(struct loop *loop, void *ptr, void (*free_fn)(void *));
 int loop_on_signal(struct loop *loop, int signo, loop_fn fn, void *arg, struct err *err);
 
 /*
- * For what libevent or a library calls directly (not timers, tasks and signals of the loop): work
- * begins. Cheap. The first of a turn begins its time; when there were many, or that is over, the
- * turn ends with this one.
+ * Marks the begin of work, for callbacks that libevent or a library calls directly (timers, tasks
+ * and signals of the loop do it themselves). Cheap. The first call of a turn starts its clock; a
+ * call after too many others or too much time ends the turn after this callback.
  */
 void loop_enter(struct loop *loop);
 
 /*
- * The priority of libevent's events that are looked at before all others: between any two turns.
- * Only for who is known to be the API server: whoever keeps them ready keeps all others waiting.
+ * The priority of events that are handled before all others, between any two turns. Only for
+ * connections known to be from the API server: whoever keeps such events ready starves all others.
  */
 #define LOOP_FIRST 0
 
 /*
- * For what would go on in this turn as long as its peer likes, as libevent runs what its callbacks
- * make ready before the turn is over, and tasks wait for that: the turn ends with this callback,
- * all else that is ready runs in the next.
+ * Ends the turn after this callback; what else is ready runs in the next one. For callbacks whose
+ * peer could keep the turn going as long as it likes: libevent runs what callbacks make ready
+ * within the same turn, and tasks wait for its end.
  */
 void loop_end_turn(struct loop *loop);
 
@@ -109,9 +115,12 @@ struct loop_stats {
 	int64_t longest_lag_ms;  /* since the last reset: how late a timer was */
 };
 struct loop_stats loop_stats(struct loop *loop, bool reset_longest);
-uint64_t loop_turns(const struct loop *loop); /* another number in another turn */
+uint64_t loop_turns(const struct loop *loop); /* the number of the turn */
 
-/* Back-off with jitter: 0 failures -> first_ms, doubling, at most max_ms, each +-20%. */
+/*
+ * Exponential back-off with jitter: first_ms at 0 failures, doubled for each, at most max_ms, each
+ * value +-20 %.
+ */
 int64_t loop_backoff_ms(unsigned failures, int64_t first_ms, int64_t max_ms);
 
 #endif

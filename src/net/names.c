@@ -16,7 +16,7 @@
 #include "net/resolver.h"
 
 #define SWEEP_MS  1000
-#define FORGET_MS 60000 /* how often a name has failed is remembered so long */
+#define FORGET_MS 60000 /* after its last use the count of failures is kept so long */
 #define FEW       16    /* that a namespace may have of what is kept for others */
 
 enum name_state { IDLE, RESTING, QUEUED, ASKED };
@@ -27,13 +27,13 @@ struct known_name {
 	enum name_state state;
 	struct names_asker *askers;
 	unsigned failures; /* in a row */
-	int64_t until_ms;  /* what is known stands, or the rest lasts, until then */
-	const char *why;   /* when there is no address; NULL: nothing is known */
+	int64_t until_ms;  /* until then the answer is valid, or the back-off lasts */
+	const char *why;   /* a constant text when the name has no address */
 	size_t count;
 	struct dns_address *addresses;
 	struct event *rested;
-	char *namespace_;         /* owned; who asked first */
-	struct shares_hold share; /* of what is known */
+	char *namespace_;         /* owned; of the first request */
+	struct shares_hold share; /* of the cache */
 	struct namequeue_entry turn;
 	UT_hash_handle hh;
 };
@@ -59,7 +59,7 @@ static int64_t now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* ---- Names that are known ---- */
+/* ---- The cache ---- */
 
 static void forget(struct known_name *name)
 {
@@ -88,7 +88,7 @@ static void sweep(struct names *n, int64_t now)
 	}
 }
 
-/* Other servers and another search list may know better. */
+/* After a change of resolv.conf or hosts nothing that was found before is trusted. */
 static void distrust(struct names *n)
 {
 	struct known_name *name, *next;
@@ -99,7 +99,7 @@ static void distrust(struct names *n)
 	}
 }
 
-/* NULL: its namespace has all that it may have. */
+/* NULL: the namespace has used up its share. */
 static struct known_name *find(struct names *n, const char *host, const char *namespace_)
 {
 	struct shares_hold share = { 0 };
@@ -178,7 +178,7 @@ static struct known_name *next_of(struct namequeue *queue)
 	return turn ? (struct known_name *)((char *)turn - offsetof(struct known_name, turn)) : NULL;
 }
 
-/* An answer may come at once, from a file: that must not ask for the next one in its own call. */
+/* Does not recurse: an answer that comes from a file comes within resolver_ask. */
 static void fill(struct names *n)
 {
 	struct known_name *name;

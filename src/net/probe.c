@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "net/dial.h"
 
-/* A lost SYN is sent again after a second: one more, then a new attempt. */
+/* A lost SYN is sent again after a second: long enough for one retry. */
 #define ATTEMPT_MS 2000
 
 struct probe {
@@ -19,7 +19,7 @@ struct probe {
 	struct dial *dial; /* NULL between two attempts */
 	struct descriptors_hold hold;
 	struct loop_timer again;
-	int64_t began_ms; /* the last attempt; loop clock */
+	int64_t began_ms; /* start of the last attempt; loop clock */
 	unsigned attempts;
 	unsigned failures; /* in a row */
 	struct err *lost;  /* owned; of the last attempt, if it failed */
@@ -55,7 +55,9 @@ void probe_want(struct probe *r)
 
 	if (r->dial || loop_timer_pending(&r->again))
 		return;
-	/* From the beginning of the last one: what took its time to fail has waited already. */
+	/*
+	 * Counted from the start of the last attempt: one that failed slowly needs no further wait.
+	 */
 	due_ms = r->failures ? r->began_ms + loop_backoff_ms(r->failures - 1, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS) -
 			loop_now_ms(r->loop)
 			     : 0;

@@ -20,7 +20,7 @@
 /* Of one server: 1 s, 2 s and 4 s. */
 #define TIMEOUT_MS 1000
 #define TRIES      3
-/* How long an address of IPv4 waits for those of IPv6, which some servers never answer for. */
+/* How long IPv4 addresses wait for an answer about IPv6, which some servers never give. */
 #define PATIENCE_MS 300
 
 struct file_state {
@@ -40,9 +40,9 @@ struct resolver_query {
 	char *host;
 	resolver_fn fn;
 	void *arg;
-	unsigned legs;         /* under way at c-ares: both families, and later IPv4 alone */
-	bool told;             /* a leg may be left */
-	struct event *patient; /* begins the second leg */
+	unsigned legs;         /* queries of c-ares under way: for both families, later also for IPv4 alone */
+	bool told;             /* called back; a leg may still be under way */
+	struct event *patient; /* timer; starts the second leg */
 	struct resolver_query *next;
 };
 
@@ -53,9 +53,9 @@ struct resolver {
 	ares_channel channel; /* NULL until the first query */
 	struct watched_socket *sockets;
 	struct event *timer;
-	unsigned inside; /* calls of c-ares that are on the stack: none may end the channel */
+	unsigned inside; /* c-ares calls on the stack, during which the channel must not be destroyed */
 	bool reloading, ending;
-	struct resolver_query *again; /* their channel ended: asked on the next one */
+	struct resolver_query *again; /* asked again on the next channel */
 	char *resolv_conf;
 	uint16_t port;
 	struct file_state resolv_conf_state, hosts_state;
@@ -281,7 +281,7 @@ static void on_patient(evutil_socket_t fd, short what, void *arg)
 	rearm(r);
 }
 
-/* The timer is set first: what is in a file is answered, and its query freed, at once. */
+/* The timer is set first: ares_getaddrinfo may answer from a file and so free the query. */
 static void put_query(struct resolver *r, struct resolver_query *q)
 {
 	const struct timeval patience = { .tv_usec = PATIENCE_MS * 1000 };

@@ -3,11 +3,10 @@
 #define NET_RESOLVER_H
 
 /*
- * c-ares on libevent: one query to the name servers at a time that it is told. /etc/resolv.conf
- * (nameserver, search, ndots, rotate), /etc/nsswitch.conf and /etc/hosts count; the first is read
- * when the first name is asked for and again when it has changed, which queries under way survive.
- * An answer that does not fit into a datagram is fetched over TCP. Which names are asked for, and
- * how often, is net/names'.
+ * DNS queries by c-ares on libevent. /etc/resolv.conf (nameserver, search, ndots, rotate),
+ * /etc/nsswitch.conf and /etc/hosts apply; resolv.conf and hosts are read at the first query, and
+ * again after a change, which queries under way survive. An answer that does not fit into a
+ * datagram is fetched over TCP. Caching and the number of queries are up to net/names.
  */
 
 #include <stddef.h>
@@ -21,31 +20,31 @@ struct resolver;
 enum resolver_verdict {
 	RESOLVER_FOUND,
 	RESOLVER_NONE,   /* the name has no address */
-	RESOLVER_FAILED, /* nobody could say */
+	RESOLVER_FAILED, /* no server gave an answer */
 };
 struct resolver_answer {
 	enum resolver_verdict verdict;
-	const char *why; /* unless found; a constant text */
+	const char *why; /* unless found: the reason, a constant text */
 	size_t count;
-	struct dns_address addresses[DNS_ADDRESSES_MAX]; /* each once, without a port */
-	int64_t ttl_ms;                                  /* the least of them; 0 for what is in a file */
+	struct dns_address addresses[DNS_ADDRESSES_MAX]; /* distinct, without a port */
+	int64_t ttl_ms;                                  /* the lowest of them; 0 for addresses from a file */
 };
 /* answer: borrowed for the call */
 typedef void (*resolver_fn)(void *arg, const struct resolver_answer *answer);
 
-/* on_work (may be NULL): called before anything is done on the loop's behalf. */
+/* on_work (may be NULL) is called before each callback from the loop. */
 struct resolver *resolver_new(struct event_base *base, void (*on_work)(void *arg), void *arg);
-void resolver_free(struct resolver *r); /* queries under way never call back; NULL is fine */
+void resolver_free(struct resolver *r); /* queries under way end without callbacks; NULL is fine */
 
-/* Exactly one answer, which may come before this returns. */
+/* Called back exactly once, possibly before this returns. */
 void resolver_ask(struct resolver *r, const char *host, resolver_fn fn, void *arg);
 
-/* How often the files were read: what was found out before another number may be wrong. */
+/* Counts how often the files were read: answers from an earlier generation may be outdated. */
 unsigned resolver_generation(struct resolver *r);
 
 /*
- * For tests: another file in the place of /etc/resolv.conf, with its servers on this port, from the
- * next query on.
+ * For tests: from the next query on, this file replaces /etc/resolv.conf, and its servers are asked
+ * on this port.
  */
 void resolver_use(struct resolver *r, const char *resolv_conf, uint16_t port);
 

@@ -19,7 +19,7 @@ static void settle(struct timerheap *h, size_t place, struct timerheap_entry ent
 	*entry.place = place;
 }
 
-/* Puts it where it belongs, from a place that is free. */
+/* Moves the entry up or down to its position, from a free one. */
 static void sift(struct timerheap *h, size_t place, struct timerheap_entry entry)
 {
 	for (; place > 1 && is_before(&entry, &h->entries[place / 2 - 1]); place /= 2)

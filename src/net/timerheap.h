@@ -3,9 +3,8 @@
 #define NET_TIMERHEAP_H
 
 /*
- * The timers of a loop, the next one first: a heap in one array, so that each of the many that wait
- * costs 24 bytes and no event of libevent's. It is net/loop's own, and knows of a timer only where
- * that keeps its place in here.
+ * The pending timers of net/loop, ordered by due time: a binary heap in one array, which costs 24
+ * bytes per timer and no libevent event. It knows of a timer only the field that keeps its index.
  */
 
 #include <stddef.h>
@@ -13,19 +12,20 @@
 
 struct timerheap_entry {
 	int64_t due_ms;
-	uint64_t order; /* of those that are due together who was put first comes first */
-	size_t *place;  /* the timer's; from 1 */
+	uint64_t order; /* timers of the same due time fire in the order in which they were set */
+	size_t *place;  /* the timer's index field; from 1 */
 };
 
 struct timerheap { /* zeroed: empty */
 	struct timerheap_entry *entries;
 	size_t count, room;
-	uint64_t orders; /* given so far: whoever is put from now on has this, or a larger one */
+	uint64_t orders; /* the order of the next entry */
 };
 
-void timerheap_put(struct timerheap *h, size_t *place, int64_t due_ms);   /* *place 0: it is not in; else it is moved */
-void timerheap_take(struct timerheap *h, size_t *place);                  /* nothing when it is not in */
-const struct timerheap_entry *timerheap_first(const struct timerheap *h); /* NULL; until the next put or take */
+void timerheap_put(struct timerheap *h, size_t *place, int64_t due_ms); /* adds it when *place is 0, else moves it */
+void timerheap_take(struct timerheap *h, size_t *place);                /* does nothing when *place is 0 */
+const struct timerheap_entry *timerheap_first(
+	const struct timerheap *h); /* valid until the next put or take; NULL: empty */
 void timerheap_done(struct timerheap *h);
 
 #endif

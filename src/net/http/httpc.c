@@ -654,8 +654,9 @@ struct httpc_call *httpc_start(struct httpc *c, const struct httpc_request *requ
 	struct httpc_call *call = call_new(c, request, events, arg);
 
 	/*
-	 * A new handle for each request: libcurl 7.88 refuses CURLOPT_BUFFERSIZE on a used one that
-	 * still has its buffer, forgets the buffer's size (curl_easy_reset), and writes past its end.
+	 * A new handle for each request: on a used one that still has its buffer, libcurl 7.88
+	 * refuses CURLOPT_BUFFERSIZE, forgets the buffer's size (curl_easy_reset), and writes past
+	 * its end.
 	 */
 	call->easy = curl_easy_init();
 	if (!call->easy)
