@@ -3,11 +3,11 @@
 #define NET_ANSWERS_H
 
 /*
- * How many bytes of servers' answers are in memory before they are whole, over all protocols, in
- * shares by namespace (base/shares): each answer has a limit of its own, but a thousand servers
- * that each send the half of theirs and wait would have as much as that is a thousand times. What
- * fits into ANSWERS_SMALL is not counted, as nearly every answer does. Whoever keeps what came says
- * how much that is each time when something comes.
+ * Limits the bytes of unfinished answers in memory, over all protocols, in shares by namespace
+ * (base/shares). Each answer has a limit of its own, but a thousand servers that each send half of
+ * theirs and stop would still use a thousand times that. An answer of up to ANSWERS_SMALL is not
+ * counted, and nearly all are that small. The reader of an answer reports its size whenever some of
+ * it arrives.
  */
 
 #include <stddef.h>
@@ -15,22 +15,22 @@
 #include "base/err.h"
 #include "base/shares.h"
 
-#define ANSWERS_SMALL 4096               /* of each answer */
-#define ANSWERS_STEP  16384              /* counted in such steps */
-#define ANSWERS_BYTES ((size_t)16 << 20) /* in all */
-#define ANSWERS_FEW   ((size_t)1 << 18)  /* that a namespace may have of what is kept */
+#define ANSWERS_SMALL 4096               /* an answer up to this is not counted */
+#define ANSWERS_STEP  16384              /* the unit in which larger ones are counted */
+#define ANSWERS_BYTES ((size_t)16 << 20) /* of all namespaces */
+#define ANSWERS_FEW   ((size_t)1 << 18)  /* the reserve that a namespace may use when the rest is taken */
 
-/* Of one answer; lives inside whoever reads it. */
+/* What one answer holds; a member of its reader. */
 struct answers_hold {
-	const char *namespace_; /* borrowed; NULL or "": of several, or nobody's */
+	const char *namespace_; /* borrowed; NULL or "" for several or none */
 	struct shares_hold share;
 };
 
 /*
- * It has so many bytes now, more or fewer than before, of the loop's (loop_answers). -1:
- * ERR_TEMPORARY, it is to be given up.
+ * Reports that the answer has `bytes` bytes now, more or fewer than before. of: loop_answers. -1
+ * with ERR_TEMPORARY: the share is used up; the answer must be dropped.
  */
 int answers_hold(struct shares *of, struct answers_hold *h, size_t bytes, struct err *err);
-void answers_release(struct answers_hold *h); /* fine when it has nothing */
+void answers_release(struct answers_hold *h); /* fine when it holds nothing */
 
 #endif

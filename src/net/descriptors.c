@@ -5,7 +5,7 @@
 
 #define OWN          128 /* the API server, names, files, the loop itself */
 #define ACCEPTED_MAX 512
-#define LIMIT_MOST   ((rlim_t)1 << 20) /* a kernel that has no limit is not asked for more */
+#define LIMIT_MOST   ((rlim_t)1 << 20) /* when the hard limit is "unlimited" */
 
 size_t descriptors_raise(void)
 {
@@ -26,14 +26,14 @@ struct descriptors_plan descriptors_plan(size_t limit, size_t most)
 	struct descriptors_plan plan = { .accepted = limit / 8 < ACCEPTED_MAX ? (int)(limit / 8) : ACCEPTED_MAX };
 	size_t own = OWN + 2 * (size_t)plan.accepted;
 
-	/* Where there is next to nothing a few still beat none. */
+	/* With a very low limit a few connections are still tried. */
 	plan.sources = limit > own + 16 ? limit - own : 16;
 	if (plan.sources > most)
 		plan.sources = most;
 	return plan;
 }
 
-/* Says nothing that changes from one time to the next: it is logged, and told by Events, once. */
+/* No figures that change: the text is logged, and sent as an Event, once. */
 static int refuse(size_t total, const char *namespace_, struct err *err)
 {
 	return err_set(err, ERR_TEMPORARY,

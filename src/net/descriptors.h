@@ -3,13 +3,13 @@
 #define NET_DESCRIPTORS_H
 
 /*
- * How many file descriptors there are, and who has those that lead to triggers' servers. The system
- * gives a process so many; what it needs itself (the API server, its listeners and who connects to
- * them, names, files) is put aside, and the rest is for connections to servers that objects name,
- * in shares by namespace (base/shares): whoever names a thousand servers leaves others theirs.
+ * The process's file descriptors, and the shares of namespaces (base/shares) in those for
+ * connections to triggers' servers. What the process needs itself (the API server, listeners and
+ * their clients, names, files) is set aside first, so that a namespace with a thousand servers
+ * leaves descriptors to others.
  *
- * A connection is its endpoint's; one that several namespaces use is none's in particular, and
- * those have a share like a namespace's.
+ * A connection counts for its endpoint's namespace. Those that several namespaces use together have
+ * one share of their own.
  */
 
 #include <stdbool.h>
@@ -18,35 +18,36 @@
 #include "base/err.h"
 #include "base/shares.h"
 
-#define DESCRIPTORS_FEW 4 /* that a namespace may have of what is kept */
+#define DESCRIPTORS_FEW 4 /* the reserve that a namespace may use when the rest is taken */
 
 /*
- * Raises the soft limit to the hard one, which costs nothing: nothing here uses select(2). What the
- * limit is now.
+ * Raises the soft limit to the hard one and returns it. That is safe, as nothing here uses
+ * select(2).
  */
 size_t descriptors_raise(void);
 
 struct descriptors_plan {
 	size_t sources; /* for connections to triggers' servers */
-	int accepted;   /* connections that a listener has at once; there are two, and a Unix socket with a few */
+	int accepted;   /* connections per listener; there are two listeners, and a Unix socket with a few */
 };
 
-/* Of a limit. most: of sources; what memory allows. Pure. */
+/* Divides a limit. most: upper bound of sources, for the sake of memory. Pure. */
 struct descriptors_plan descriptors_plan(size_t limit, size_t most);
 
-/* Those of one connection; lives inside its owner. */
+/* The descriptors of one connection; a member of its owner. */
 struct descriptors_hold {
-	const char *namespace_; /* borrowed until they are taken; NULL or "": of several, or nobody's */
-	unsigned wants;         /* at once; 0 is 1 */
-	bool refused;           /* the last time */
+	const char *namespace_; /* borrowed until descriptors_take returns; NULL or "" for several or none */
+	unsigned wants;         /* how many to take at once; 0 means 1 */
+	bool refused;           /* the last descriptors_take failed */
 	struct shares_hold share;
 };
 
 /*
- * From the loop's (loop_descriptors). -1: ERR_TEMPORARY, with what to do. One that has some stays
- * as it is.
+ * Takes them. of: loop_descriptors. -1 with ERR_TEMPORARY, which says what to do. Does nothing when
+ * it holds some already.
  */
 int descriptors_take(struct shares *of, struct descriptors_hold *h, struct err *err);
-void descriptors_give(struct descriptors_hold *h, unsigned keep); /* back, all but so many; fine when it has less */
+void descriptors_give(struct descriptors_hold *h,
+	unsigned keep); /* gives back all but `keep`; fine when it holds fewer */
 
 #endif

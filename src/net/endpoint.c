@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-static struct endpoint *unique; /* empty when the last of them ends */
+static struct endpoint *unique; /* NULL again when the last one is freed */
 
 void *endpoint_new(size_t size, void (*done)(struct endpoint *e))
 {
@@ -55,7 +55,7 @@ struct endpoint *endpoint_unique(struct endpoint *e)
 
 	HASH_FIND_STR(unique, place, there);
 	if (there && there->done != e->done)
-		return e; /* another protocol's, whose keys are texts like ours */
+		return e; /* of another protocol, whose key happens to be the same */
 	if (there) {
 		endpoint_unref(e);
 		return endpoint_ref(there);

@@ -3,10 +3,10 @@
 #define NET_ENDPOINT_H
 
 /*
- * What the endpoints of all protocols share: a server, whom we are there, and how it is trusted, as
- * an unchanging, counted value without I/O. Connections are shared by its key. A protocol's
- * endpoint begins with a struct endpoint and adds its own settings. (Over HTTP server and access
- * are told apart: net/http/httphost, net/web/webaccess.)
+ * The part that endpoints of all protocols share: a server, our credentials there, and how its
+ * certificate is verified. An endpoint is immutable, reference-counted and does no I/O; connections
+ * are shared by its key. A protocol's struct begins with a struct endpoint and adds its own
+ * settings. (HTTP keeps server and access apart: net/http/httphost, net/web/webaccess.)
  */
 
 #include <stdbool.h>
@@ -18,42 +18,43 @@
 #include "net/tls.h"
 
 struct endpoint {
-	unsigned count;               /* of owners */
+	unsigned count;               /* references */
 	char *key;                    /* identity without secrets: server, settings, fingerprint of the credentials */
 	char *name;                   /* for messages: "db.shop:5432" */
-	char *namespace_;             /* whose trigger named it first; "": not known */
-	bool shared;                  /* others use its connections, too */
-	struct tls_client_config tls; /* its texts are owned; NULL for none */
-	void (*done)(struct endpoint *e); /* frees and wipes what the protocol added */
-	char *place;                      /* its namespace and key, when it stands for all that have both; or NULL */
-	UT_hash_handle hh;                /* by that */
+	char *namespace_;             /* of the trigger that made it; "": unknown */
+	bool shared;                  /* other namespaces use its connections, too */
+	struct tls_client_config tls; /* texts are owned; NULL for none */
+	void (*done)(struct endpoint *e); /* frees and wipes the protocol's own fields */
+	char *place;       /* namespace and key, if it is the unique one of both (endpoint_unique); else NULL */
+	UT_hash_handle hh; /* by place */
 };
 
-/* Zeroed, of `size` bytes, of which the first are a struct endpoint. The caller owns one count. */
+/* Allocates `size` zeroed bytes, which begin with a struct endpoint, with one reference. */
 void *endpoint_new(size_t size, void (*done)(struct endpoint *e));
 struct endpoint *endpoint_ref(struct endpoint *e);
-void endpoint_unref(struct endpoint *e); /* NULL is fine; wipes with the last count */
+void endpoint_unref(struct endpoint *e); /* wipes and frees with the last reference */
 
 /*
- * The one for all of its namespace that have its key: e itself, or one that is there already, with
- * a count more, and e's is given back. A thousand triggers of one server keep one.
+ * Returns the unique endpoint of this namespace and key: e itself, or, when there is one already,
+ * that one with a new reference, and e loses its own. So a thousand triggers of one server share
+ * one endpoint.
  */
 struct endpoint *endpoint_unique(struct endpoint *e);
 
-void endpoint_set_namespace(struct endpoint *e, const char *namespace_); /* once; NULL is "" */
-/* Connections of e are used by whoever named `other`, too, which has the same key. */
+void endpoint_set_namespace(struct endpoint *e, const char *namespace_); /* at most once; NULL means "" */
+/* Notes that the connections of e serve `other`, too, which has the same key. */
 void endpoint_share(struct endpoint *e, const struct endpoint *other);
-/* Who answers for its connections (net/descriptors); borrowed; "": several. */
+/* The namespace that its connections count for (net/descriptors); borrowed; "" for several. */
 const char *endpoint_namespace(const struct endpoint *e);
 
-/* NULL for what is not given or empty. */
+/* A copy; NULL for NULL or "". */
 char *endpoint_dup_given(const char *text);
 
-/* Copies what is given; an empty text is none. */
+/* Copies the texts; an empty one counts as none. */
 void endpoint_take_tls(struct endpoint *e, const struct tls_client_config *given);
-int endpoint_check_tls(const struct endpoint *e, struct err *err); /* reads the PEMs */
+int endpoint_check_tls(const struct endpoint *e, struct err *err); /* parses the PEM texts */
 
-/* Of the secrets and the TLS material; returns out. */
+/* Fingerprint of the secrets and the TLS texts; returns out. */
 char *endpoint_fingerprint(const struct endpoint *e, const char *const *secrets, size_t count,
 	char out[FINGERPRINT_TEXT]);
 

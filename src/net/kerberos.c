@@ -17,7 +17,7 @@ static const char configuration[] = "[libdefaults]\n"
 				    "rdns = false\n"
 				    "ignore_acceptor_hostname = true\n";
 
-/* Nothing is ever in what lives in this process' memory alone. */
+/* Caches and key tables in memory, which are always empty. */
 static const char *const nothing[][2] = {
 	{ "KRB5CCNAME", "MEMORY:kscaled" },
 	{ "KRB5_KTNAME", "MEMORY:kscaled" },

@@ -62,7 +62,7 @@ static int listen_all(uint16_t port)
 	return fd;
 }
 
-/* Without brackets, into out. */
+/* Copies the address without brackets. False: too long. */
 static bool bare_literal(const char *address, char *out, size_t size)
 {
 	size_t len = strlen(address);
@@ -144,7 +144,7 @@ static int try_to_connect(const struct sockaddr_un *address)
 	return failure == EAGAIN ? 0 : failure; /* its queue is full */
 }
 
-/* Takes away what a process that is gone has left there; nothing else. */
+/* Removes the socket of a process that has ended; nothing else. */
 static int make_way(const struct sockaddr_un *address, struct err *err)
 {
 	const char *path = address->sun_path;
@@ -167,8 +167,8 @@ static int make_way(const struct sockaddr_un *address, struct err *err)
 }
 
 /*
- * On Linux the file gets the mode that the socket has (net/unix/af_unix.c, unix_bind), so nobody
- * has a moment in which it is open to all.
+ * On Linux the file gets the mode of the socket (net/unix/af_unix.c, unix_bind), so it is never
+ * open to all.
  */
 static int bind_unix(int fd, const struct sockaddr_un *address, struct err *err)
 {
@@ -178,7 +178,7 @@ static int bind_unix(int fd, const struct sockaddr_un *address, struct err *err)
 		strerror(errno));
 }
 
-/* The process's own group needs no right to give away. */
+/* A file that has the group already needs no right to change it. */
 static int give_to_group(const char *path, const char *group, struct err *err)
 {
 	struct stat st;
@@ -227,7 +227,7 @@ void listen_unlink(int fd)
 
 	if (getsockname(fd, (struct sockaddr *)&address, &len) < 0 || address.sun_family != AF_UNIX)
 		return;
-	/* Who has taken the place meanwhile answers: our own listener is closed to new ones. */
+	/* Another process that listens there by now answers; our own listener does not any more. */
 	shutdown(fd, SHUT_RDWR);
 	if (lstat(address.sun_path, &st) == 0 && S_ISSOCK(st.st_mode) && try_to_connect(&address) == ECONNREFUSED)
 		unlink(address.sun_path);

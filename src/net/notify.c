@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 /*
- * A path, or with @ in front a name in the abstract space. Returns the length for sendto, 0 when it
- * is neither.
+ * A path, or "@name" in the abstract namespace. Returns the length for sendto; 0 for anything else.
  */
 static socklen_t address_of(const char *text, struct sockaddr_un *address)
 {

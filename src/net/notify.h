@@ -3,20 +3,19 @@
 #define NET_NOTIFY_H
 
 /*
- * The service manager's notification socket, as sd_notify(3) describes the protocol ("these
- * functions may be implemented without libsystemd"): one datagram of assignments to the socket
- * named by $NOTIFY_SOCKET. libsystemd itself would cost a megabyte of memory for that. Without such
- * a socket nothing happens.
+ * Notifications to the service manager, by the protocol in sd_notify(3) ("these functions may be
+ * implemented without libsystemd"): one datagram of assignments to the socket that $NOTIFY_SOCKET
+ * names; without the variable nothing happens. libsystemd would cost a megabyte of memory.
  */
 
 #include <stdint.h>
 
-/* "READY=1\nSTATUS=3 ScaledObjects". Never blocks; what does not get through is not said. */
+/* "READY=1\nSTATUS=3 ScaledObjects". Never blocks; a datagram that cannot be sent is dropped. */
 void notify_send(const char *state);
 
 /*
- * How often WATCHDOG=1 is due, in milliseconds: half of $WATCHDOG_USEC when it is meant for this
- * process; 0: never.
+ * The interval for WATCHDOG=1 in milliseconds: half of $WATCHDOG_USEC, when that is for this
+ * process. 0: no watchdog.
  */
 int64_t notify_watchdog_ms(void);
 

@@ -3,9 +3,8 @@
 #define NET_PEMFILE_H
 
 /*
- * A PEM text for a library that reads files only (libpq, the MariaDB connector): a memory file
- * (memfd) without a name, that only this process can open. Open while the library connects, and no
- * longer.
+ * A PEM text as a file, for libraries that read only files (libpq, the MariaDB connector): a memfd,
+ * which only this process can open. It is open only while the library connects.
  */
 
 #include "base/err.h"
@@ -15,7 +14,7 @@ struct pemfile {
 	char path[32]; /* "": none */
 };
 
-/* pem NULL: none, which is no error. On an error there is none, too. */
+/* pem NULL: there is no file, which is no error. After an error there is none either. */
 int pemfile_open(struct pemfile *f, const char *pem, struct err *err);
 void pemfile_close(struct pemfile *f);
 

@@ -95,7 +95,7 @@ static void leave_queue(struct pool_call *call)
 	call->server->waiting--;
 }
 
-/* why: NULL for an answer. The call is in no queue and in no slot any more. */
+/* why: NULL for an answer. The call is in no queue and no slot any more. */
 static void tell_later(struct pool_server *s, struct pool_call *call, const struct err *why)
 {
 	struct pool *p = s->pool;
@@ -156,7 +156,7 @@ void pool_opened(struct pool_slot *slot)
 
 	slot->state = SLOT_IDLE;
 	slot->used_ms = now_of(s);
-	if (s->grow_ms < slot->used_ms + GROW_MS) /* who waited for this one has not waited behind another */
+	if (s->grow_ms < slot->used_ms + GROW_MS) /* queries that waited for this one did not wait behind another */
 		s->grow_ms = slot->used_ms + GROW_MS;
 	dispatch(s);
 }
@@ -179,9 +179,9 @@ void pool_finished(struct pool_slot *slot, bool usable)
 }
 
 /*
- * A connection that was ended by the other side is often noticed only when the next question is on
- * it. Such a question goes once more, where the protocol allows it; not when the connection was
- * ended for what the answer was.
+ * That a server has closed an idle connection is often noticed only when the next query is sent.
+ * That query is sent once more, where the protocol allows it; not when the connection was closed
+ * because of the answer.
  */
 static bool try_again(struct pool_server *s, struct pool_call *call, const struct err *why)
 {
@@ -198,7 +198,7 @@ static bool try_again(struct pool_server *s, struct pool_call *call, const struc
 	return true;
 }
 
-/* No connection before the back-off is over. */
+/* No further connection before the back-off is over. */
 static void back_off(struct pool_server *s, const struct err *why)
 {
 	err_keep(&s->last_err, why);
@@ -206,8 +206,9 @@ static void back_off(struct pool_server *s, const struct err *why)
 }
 
 /*
- * The question under way goes with its connection. A server that lets us in and answers nothing is
- * not dialled for each question that waits; one that ended an idle connection did nothing wrong.
+ * The query under way ends with its connection. A server that accepts connections and then closes
+ * them without an answer is not dialled for each waiting query; one that closes an idle connection
+ * is not at fault.
  */
 void pool_lost(struct pool_slot *slot, const struct err *lost)
 {
@@ -215,7 +216,7 @@ void pool_lost(struct pool_slot *slot, const struct err *lost)
 	struct pool_call *call = slot->call;
 	enum slot_state was = slot->state;
 	bool served = slot->served;
-	struct err why = *lost; /* may be the connection's own */
+	struct err why = *lost; /* lost may be a member of the connection */
 	struct pool_call *next;
 
 	slot_close(slot);
@@ -281,8 +282,7 @@ static void send_next(struct pool_slot *slot)
 }
 
 /*
- * A second connection only for what waits behind a slow question, so that a server sees no more of
- * us than it must.
+ * Opens a second connection only for queries that wait behind a slow one, to keep connections few.
  */
 static void grow(struct pool_server *s)
 {
@@ -461,7 +461,7 @@ static struct pool_server *server_for(struct pool *p, struct endpoint *e)
 	return s;
 }
 
-/* 0 or -1 with the reason why it may not even wait. */
+/* -1 with the reason why the query may not even wait. */
 static int admit(const struct pool_server *s, const char *query, struct err *err)
 {
 	const struct pool_protocol *protocol = s->pool->protocol;
@@ -499,7 +499,7 @@ void pool_cancel(struct pool_call *call)
 	if (!call)
 		return;
 	if (call->slot) {
-		call->cancelled = true; /* its slot is free when it is answered, or overdue */
+		call->cancelled = true; /* its slot becomes free with the answer or the deadline */
 		return;
 	}
 	if (call->server)

@@ -7,11 +7,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* An address as 16 bytes, IPv4 mapped, and how many of its first bits count. */
+/* An address of 16 bytes (IPv4 is mapped), of which the first `bits` bits are compared. */
 struct address_block {
 	uint8_t prefix[16];
 	uint8_t bits;
-	bool local; /* --allow-local-sources opens it */
+	bool local; /* allowed by --allow-local-sources */
 	const char *what;
 };
 
@@ -37,7 +37,7 @@ static const struct address_block blocks[] = {
 	{ { 0xff }, 8, false, "a multicast address" },
 };
 
-/* Prefixes of IPv6 addresses that stand for an IPv4 address at the end: RFC 6052, RFC 8215. */
+/* IPv6 prefixes with an IPv4 address at the end: RFC 6052, RFC 8215. */
 static const struct {
 	uint8_t prefix[12];
 } translated[] = { { { 0x00, 0x64, 0xff, 0x9b } }, { { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 } } };
@@ -79,7 +79,7 @@ static int refuse(const struct sockaddr *address, const char *what, const char *
 	return err_set(err, ERR_TEMPORARY, "%s is %s, where no trigger's server may be%s", text, what, option);
 }
 
-/* Whether this host has the address: only then can a socket have it. */
+/* Whether the address is one of this host: only then can a socket be bound to it. */
 static bool is_ours(const struct sockaddr *address, socklen_t len)
 {
 	struct sockaddr_storage any_port = { 0 };

@@ -3,18 +3,18 @@
 #define NET_SOURCERULES_H
 
 /*
- * Where the servers may be that objects name. Whoever may write an object chooses what kscaled
- * connects to, and kscaled's host reaches more than his Pods do: what listens on loopback, Unix
- * sockets, the cloud's metadata service, kscaled's own ports. So addresses are judged, not names,
- * and each one at the moment when it is connected to: behind redirects, behind what a Redis Cluster
- * or a sentinel announces, and when a name leads elsewhere than a moment ago.
+ * Which addresses connections to triggers' servers may have. Whoever may write an object chooses
+ * what kscaled connects to, and kscaled's host can reach more than the author's Pods: listeners on
+ * loopback, Unix sockets, the cloud's metadata service, kscaled's own ports. So each address, not
+ * the name, is judged when it is connected to; that covers redirects, addresses that a Redis
+ * Cluster or a sentinel announces, and names whose address changes.
  *
- * Never: link-local addresses (among them 169.254.169.254), the metadata addresses of clouds that
- * are not, multicast, and kscaled's own listeners on any address of this host. Loopback, addresses
- * that mean this host, and Unix sockets: with --allow-local-sources. An IPv4 address that is
- * written as an IPv6 one (mapped, NAT64) is judged as what it is.
+ * Always forbidden: link-local addresses (169.254.169.254 is one), other metadata addresses of
+ * clouds, multicast, and kscaled's own listeners on any address of this host. Allowed with
+ * --allow-local-sources only: loopback, the unspecified address, and Unix sockets. An IPv4 address
+ * inside an IPv6 one (mapped, NAT64) is judged as IPv4.
  *
- * A loop has one (loop_source_rules), which lets everything pass until the daemon says otherwise.
+ * Each loop has its rules (loop_source_rules), which allow everything until the daemon sets them.
  */
 
 #include <stdbool.h>
@@ -27,14 +27,14 @@
 #define SOURCERULES_PORTS_MAX 4
 
 struct sourcerules {
-	bool judges;                               /* false: everything passes */
+	bool judges;                               /* false: everything is allowed */
 	bool allow_local;                          /* loopback and Unix sockets */
 	uint16_t own_ports[SOURCERULES_PORTS_MAX]; /* that kscaled listens on; 0: none */
 };
 
 /*
- * 0: may be connected to. -1: ERR_TEMPORARY, as a name may lead elsewhere later, with the address
- * and what to do.
+ * 0: allowed. -1 with ERR_TEMPORARY, as the name may resolve to another address later; err names
+ * the address and what to do.
  */
 int sourcerules_judge(const struct sourcerules *rules, const struct sockaddr *address, socklen_t len, struct err *err);
 

@@ -69,8 +69,8 @@ static void read_ciphers(const char *text)
 			continue;
 		}
 		/*
-		 * The names of TLS 1.3's suites begin otherwise: what follows TLS_ is no key
-		 * exchange. OpenSSL has a list of its own for them.
+		 * Names of TLS 1.3 suites have no key exchange after TLS_; OpenSSL takes them in a
+		 * list of their own.
 		 */
 		list = text_begins(name, "TLS_") && !strstr(name, "_WITH_") ? &suites13 : &suites12;
 		buf_printf(list, "%s%s", list->len > 0 ? ":" : "", own);

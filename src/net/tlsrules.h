@@ -3,10 +3,10 @@
 #define NET_TLSRULES_H
 
 /*
- * What the process as a whole demands of the servers that scalers ask over TLS: HTTP, gRPC and
- * Redis (keda-scalers.md C.6). Not of the API server and Vault, and of databases, whose libraries
- * set up TLS themselves, only that there is any. Said once, before the first context; without that,
- * TLS 1.2 and the libraries' suites.
+ * The TLS requirements of the whole process for servers of scalers: HTTP, gRPC and Redis
+ * (keda-scalers.md C.6). They do not apply to the API server and Vault; of databases, whose
+ * libraries set up TLS themselves, only `required` applies. Set once, before the first context; the
+ * default is TLS 1.2 and the libraries' cipher suites.
  */
 
 #include <stdbool.h>
@@ -16,37 +16,38 @@
 typedef struct ssl_ctx_st SSL_CTX;
 typedef struct x509_store_st X509_STORE;
 
-#define TLSRULES_CA_DIR "/custom/ca" /* the default of ca_dirs: need not exist */
+#define TLSRULES_CA_DIR "/custom/ca" /* default of ca_dirs; need not exist */
 
 struct tlsrules_config {
 	const char *min_version; /* "TLS10" to "TLS13"; NULL: TLS12 */
 	/*
-	 * IANA names, separated by ':' or ','; NULL: any good one. What is unknown is left out,
-	 * with a warning, as KEDA does
+	 * IANA names, separated by ':' or ','; NULL: the library's default. Unknown names are
+	 * skipped with a warning, as KEDA does.
 	 */
 	const char *ciphers;
 	/*
-	 * folders, separated by ',': their files are trusted besides the system's roots; NULL: none
+	 * Folders, separated by ',': certificates in their files are trusted in addition to the
+	 * system's roots; NULL: none.
 	 */
 	const char *ca_dirs;
-	bool required; /* --require-tls: Redis, databases and gRPC are not asked without */
+	bool required; /* --require-tls: no queries to Redis, databases and gRPC servers without TLS */
 };
 
-/* ERR_INVALID: min_version is none. */
+/* ERR_INVALID: min_version is unknown. */
 int tlsrules_set(const struct tlsrules_config *config, struct err *err);
 void tlsrules_done(void);
 
 /*
- * Whether a server may be asked: over TLS always, in the clear unless TLS is required. ERR_DENIED
- * says `instead`, what its user should write.
+ * 0 when the connection may be made: with TLS always, without it unless TLS is required. -1 with
+ * ERR_DENIED, which repeats `instead`: what the user should write.
  */
 int tlsrules_demand(bool is_tls, const char *instead, struct err *err);
 
-/* Version and suites, for a client context. */
+/* Sets minimum version and cipher suites of a client context. */
 void tlsrules_apply(SSL_CTX *ctx);
 /*
- * Every certificate of every file of the folders, but of names that begin with ".." (a mounted
- * ConfigMap has such). What cannot be read is said in the log and left out.
+ * Adds all certificates of all files in ca_dirs, except files whose names begin with ".." (a
+ * mounted ConfigMap has such). A file that cannot be read is logged and skipped.
  */
 void tlsrules_load_roots(X509_STORE *store);
 

@@ -27,7 +27,7 @@ static int fail(struct err *err, const char *what)
 	return -1;
 }
 
-/* Never lets OpenSSL ask on the terminal. */
+/* Keeps OpenSSL from prompting on the terminal. */
 static int no_password(char *out, int size, int writing, void *arg)
 {
 	(void)out;
@@ -95,9 +95,7 @@ struct extension {
 	const char *value;
 };
 
-/*
- * An authority with a usage of its own can vouch for no other: so do Go's and OpenSSL's verifiers.
- */
+/* A CA with its own extended key usage can issue for no other: Go and OpenSSL verify that. */
 static const struct extension ca_extensions[] = {
 	{ NID_basic_constraints, "critical,CA:TRUE,pathlen:0" },
 	{ NID_key_usage, "critical,keyCertSign,cRLSign" },
@@ -194,9 +192,9 @@ static void add_subtree(STACK_OF(GENERAL_SUBTREE) * *list, int type, const void 
 }
 
 /*
- * For these names and no others: without an address all are excluded, since a kind of names that is
- * not mentioned would be free (RFC 5280, 4.2.1.10). An address is told with its mask, and a DNS
- * name holds for what is below it, too.
+ * Permits these names only. Without an IP address all of them are excluded: a type of name that is
+ * not mentioned would be unrestricted (RFC 5280, 4.2.1.10). An address is written with its mask; a
+ * DNS name includes those below it.
  */
 static X509_EXTENSION *new_name_constraints(const char *const *dns_names)
 {
@@ -254,10 +252,7 @@ static int check_names(const char *const *dns_names, struct err *err)
 {
 	unsigned char address[16];
 
-	/*
-	 * An address as common name would be taken for a DNS name, and for one that is not
-	 * permitted.
-	 */
+	/* An IP address as common name would be verified as a DNS name, which is not permitted. */
 	if (!dns_names || !dns_names[0] || ip_literal(dns_names[0], address))
 		return err_set(err, ERR_INVALID, "serving certificate: its first name must be a DNS name");
 	for (size_t i = 0; dns_names[i]; i++) {
@@ -308,7 +303,8 @@ int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, 
 	if (result == 0 && (!issuer || !issuer_key || X509_check_private_key(issuer, issuer_key) != 1)) {
 		result = fail(err, "serving certificate: the CA's certificate and key");
 	} else if (result == 0) {
-		if (end_s > unix_s(X509_get0_notAfter(issuer))) /* nobody would believe what outlives its CA */
+		if (end_s > unix_s(X509_get0_notAfter(
+				    issuer))) /* a certificate that outlives its CA is invalid from then on */
 			end_s = unix_s(X509_get0_notAfter(issuer));
 		key = EVP_EC_gen("P-256");
 		cert = key ? new_cert(key, dns_names[0], now_s - BACKDATE_S, end_s) : NULL;
@@ -335,15 +331,15 @@ void x509_common_name(X509 *cert, char *out, size_t size)
 
 	out[0] = '\0';
 	/*
-	 * Of several the last, as Go's crypto/x509 has it, so that we and the API server see the
-	 * same one.
+	 * The last of several, as Go's crypto/x509 takes it, so that we and the API server see the
+	 * same name.
 	 */
 	while ((at = X509_NAME_get_index_by_NID(name, NID_commonName, last)) >= 0)
 		last = at;
 	if (last < 0)
 		return;
 	len = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, last)));
-	/* Never a part of a name: that could be somebody else's. */
+	/* Never a truncated name: that could be another user's. */
 	if (len > 0 && (size_t)len < size && !memchr(text, '\0', (size_t)len)) {
 		memcpy(out, text, (size_t)len);
 		out[len] = '\0';
@@ -414,7 +410,7 @@ bool x509_fits(const char *cert_pem, const char *key_pem, const char *ca_pem, co
 	return result;
 }
 
-/* The very constraints that x509_make_ca would write, in its words. */
+/* Whether the name constraints are byte for byte those of x509_make_ca. */
 static bool has_name_constraints(const X509 *ca, const char *const *dns_names)
 {
 	int at = X509_get_ext_by_NID(ca, NID_name_constraints, -1);
@@ -460,7 +456,7 @@ X509_STORE *x509_store_from_pem(const char *pem, struct err *err)
 		X509_STORE_free(store);
 		return NULL;
 	}
-	/* What is given is trusted as such, an intermediate too: the API server does the same. */
+	/* A given intermediate is trusted as a root, as the API server does. */
 	X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
 	return store;
 }

@@ -3,8 +3,8 @@
 #define NET_X509_H
 
 /*
- * Certificates: making our own CA and serving certificate, reading when one ends, and checking a
- * client's chain against a given set of roots (the aggregator's front proxy).
+ * X.509 certificates: makes our CA and serving certificate, reads validity, and verifies client
+ * chains against given roots (the aggregator's front proxy).
  */
 
 #include <stdbool.h>
@@ -24,17 +24,17 @@ struct x509_pair {
 void x509_pair_done(struct x509_pair *pair); /* wipes the key */
 
 /*
- * A self-signed CA (ECDSA P-256), valid from an hour before now for valid_s seconds. Whoever has
- * its key can make nothing with it but certificates of servers of these names (NULL-terminated, the
- * first a DNS name; IP literals are addresses) and, as name constraints have it, of names below: no
- * client, no other server, no further authority is believed.
+ * A self-signed CA (ECDSA P-256), valid from an hour ago until valid_s seconds from now. Name
+ * constraints and usages limit it to serving certificates for these names (NULL-terminated, the
+ * first a DNS name; IP literals are addresses) and DNS names below them: a client certificate,
+ * another server or a further CA that its key signs is not accepted.
  */
 int x509_make_ca(const char *common_name, const char *const *dns_names, int64_t now_unix_ms, int64_t valid_s,
 	struct x509_pair *out, struct err *err);
 
 /*
- * A certificate for serverAuth signed by `ca`; dns_names NULL-terminated, the first is the common
- * name; IP literals become IP SANs.
+ * A serving certificate (serverAuth) signed by `ca`. dns_names: NULL-terminated; the first is the
+ * common name, too; IP literals become IP SANs.
  */
 int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, int64_t now_unix_ms, int64_t valid_s,
 	struct x509_pair *out, struct err *err);
@@ -47,25 +47,28 @@ struct x509_facts {
 int x509_read(const char *cert_pem, struct x509_facts *out, struct err *err);
 
 /*
- * True when cert_pem is signed by ca_pem, key_pem fits it and it names each of dns_names. *why (may
- * be NULL) says what does not fit.
+ * Whether cert_pem is signed by ca_pem, matches key_pem and names each of dns_names. If not, why
+ * (may be NULL) gets the reason.
  */
 bool x509_fits(const char *cert_pem, const char *key_pem, const char *ca_pem, const char *const *dns_names, char *why,
 	size_t why_size);
 
 /*
- * True when the authority is confined as x509_make_ca does it, to exactly these names. False for
- * one that cannot be read.
+ * Whether the CA has exactly the limits that x509_make_ca sets for these names. False for one that
+ * cannot be parsed.
  */
 bool x509_ca_is_confined(const char *ca_pem, const char *const *dns_names);
 
-/* Roots from one PEM bundle; X509_STORE_free frees it. */
+/* The roots in a PEM bundle; free with X509_STORE_free. NULL with err. */
 X509_STORE *x509_store_from_pem(const char *pem, struct err *err);
 
-/* Verifies a client's certificate (and the chain it sent, may be NULL) for clientAuth at now. */
+/*
+ * Verifies a client certificate for clientAuth at the current time. chain: what the client sent
+ * besides; may be NULL.
+ */
 int x509_verify_client(X509_STORE *roots, X509 *leaf, struct stack_st_X509 *chain, struct err *err);
 
-/* The subject's common name into out; "" when it has none. */
+/* Copies the common name of the subject; "" when there is none. */
 void x509_common_name(X509 *cert, char *out, size_t size);
 
 #endif
