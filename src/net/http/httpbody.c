@@ -33,7 +33,7 @@ static size_t on_curl_body(char *to, size_t size, size_t count, void *arg)
 	return len;
 }
 
-/* For libcurl's own second try, on another connection. */
+/* For libcurl's retry on another connection. */
 static int on_curl_rewind(void *arg, curl_off_t offset, int origin)
 {
 	struct httpbody *b = arg;

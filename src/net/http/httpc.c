@@ -18,16 +18,18 @@
 
 #define BODY_MAX          ((size_t)16 << 20)
 #define RETRY_AFTER_MAX_S 86400
-/* Of foreign servers, in a turn of the loop: what on_data takes of a call, of all; bodies told. */
+/*
+ * Limits per turn of the loop, of foreign servers: bytes for on_data of one call, of all resumed
+ * calls, and bytes of bodies told.
+ */
 #define TURN_BYTES    ((size_t)1 << 15)
 #define RESUMED_BYTES ((size_t)1 << 16)
 #define TOLD_BYTES    ((size_t)1 << 16)
 
 /*
- * One curl multi. A client has one that takes new requests, and, after httpc_drop_connections,
- * older ones that end with their last transfer. Nothing of libcurl may be called from inside its
- * callbacks, so what they want done is noted on the call (`ended`) and done when libcurl has
- * returned.
+ * One curl multi. A client has one for new requests, and, after httpc_drop_connections, older ones
+ * that end with their last transfer. libcurl must not be called from inside its callbacks, so a
+ * call that ends there is only marked (`ended`) and freed when libcurl has returned.
  */
 struct httpc_pool {
 	struct httpc *c;
@@ -35,11 +37,11 @@ struct httpc_pool {
 	struct httpc_call *calls;
 	struct httpclear_pool clear;
 	struct httpsockets sockets; /* of a foreign client */
-	struct loop_timer resume;   /* what is paused, or not told yet */
-	uint64_t turn;              /* of the loop, in which so many bytes were told */
+	struct loop_timer resume;   /* pending when calls are paused or not told yet */
+	uint64_t turn;              /* the turn in which `told` bytes were told */
 	size_t told;
 	bool untidy;  /* calls wait to be freed or added */
-	bool retired; /* takes no new requests, goes with its last */
+	bool retired; /* takes no new requests; freed with its last transfer */
 	struct httpc_pool *prev, *next;
 };
 
@@ -47,7 +49,7 @@ struct httpc {
 	struct loop *loop;
 	struct httpc_config config;
 	struct httpc_pool *pools; /* the first one takes new requests */
-	struct httpc_call *unfit; /* calls that were refused before they got to a pool */
+	struct httpc_call *unfit; /* calls refused before they got to a pool */
 	unsigned depth;           /* callbacks on the stack */
 	bool freed;               /* as soon as depth is 0 */
 };
@@ -61,24 +63,24 @@ struct httpc_call {
 	CURL *easy;
 	struct httprequest request;
 	struct buf body;
-	struct answers_hold held; /* of body, from strangers */
+	struct answers_hold held; /* bytes of body, when foreign */
 	bool added;               /* libcurl has it */
-	bool ended;               /* cancelled or told: to be freed when libcurl has returned */
+	bool ended;               /* cancelled or told; freed when libcurl has returned */
 	bool streaming;           /* on_data takes the body */
 	bool paused;              /* until the loop's next turn: */
-	uint64_t turn;            /* in which so many bytes were taken */
+	uint64_t turn;            /* the turn in which `taken` bytes were taken */
 	size_t taken;
 	struct httpclear_call clear;
 	struct httpsockets_made made;
 	bool told_status;
 	bool refused; /* on_data said no */
 	/*
-	 * owned; why no socket was made, of the last address, or no more of the answer was taken;
-	 * NULL
+	 * owned; why no socket was made for the last address, or why no more of the response was
+	 * taken; NULL
 	 */
 	struct err *forbidden;
 	int status;
-	int64_t started_ms, heard_ms;    /* heard: of the last bytes */
+	int64_t started_ms, heard_ms;    /* heard: when the last bytes came */
 	int64_t deadline_ms, silence_ms; /* spans, 0 for none */
 	struct loop_timer timer;
 	struct loop_task unfit_task;
@@ -89,10 +91,10 @@ struct httpc_call {
 /* ---- The library ---- */
 
 /*
- * Debian's libcurl is linked with librtmp, and so with GnuTLS, which starts itself up when it is
- * loaded unless the program says no by this function (gnutls.h, GNUTLS_SKIP_GLOBAL_INIT): 0.9 MiB
- * for what nobody here uses. Whoever does, as libldap or a libcurl on GnuTLS, starts it up by
- * gnutls_global_init. It is GnuTLS's name, exported by a word to the linker in configure.ac.
+ * Debian's libcurl links librtmp, which links GnuTLS, whose initialisation at load time takes 0.9
+ * MiB that nobody here needs. It is skipped when the program has this function (gnutls.h,
+ * GNUTLS_SKIP_GLOBAL_INIT). A library that does use GnuTLS (libldap, a libcurl on GnuTLS) calls
+ * gnutls_global_init. The name is GnuTLS's; a linker option in configure.ac exports it.
  */
 int _gnutls_global_init_skip(void);
 int _gnutls_global_init_skip(void)
@@ -102,7 +104,7 @@ int _gnutls_global_init_skip(void)
 
 /* ---- Pools and their calls ---- */
 
-/* Outside of libcurl only. */
+/* Not from inside libcurl. */
 static void call_free(struct httpc_call *call)
 {
 	struct httpc_pool *pool = call->pool;
@@ -129,7 +131,7 @@ static void call_free(struct httpc_call *call)
 
 static void on_curl_returned(void *arg);
 
-/* Those that have ended meanwhile are still there, as we are inside. */
+/* Calls that have ended meanwhile are still in the list, as this runs inside libcurl. */
 static void each_transfer(void *arg, httpmulti_do_fn what)
 {
 	struct httpc_pool *pool = arg;
@@ -140,7 +142,7 @@ static void each_transfer(void *arg, httpmulti_do_fn what)
 			what(pool->multi, call->easy);
 }
 
-/* Some of those that are paused; the others are the first next time. */
+/* Resumes some of the paused transfers; the others come first the next time. */
 static void each_paused(void *arg, httpmulti_do_fn what)
 {
 	struct httpc_pool *pool = arg;
@@ -239,7 +241,7 @@ static void tidy_pool(struct httpc_pool *pool)
 	}
 }
 
-/* No callback is on the stack any more: does what could not be done under one. May free c. */
+/* Frees and adds calls when no callback is on the stack. May free c. */
 static void tidy(struct httpc *c)
 {
 	struct httpc_pool *pool, *next;
@@ -296,8 +298,8 @@ static size_t on_curl_header(char *bytes, size_t size, size_t count, void *arg)
 }
 
 /*
- * libcurl reads from a socket for as long as there is something to read: a server that is faster
- * than we read what it says would not let us do anything else.
+ * libcurl reads from a socket as long as data is available: a server that sends faster than the
+ * data is processed would block everything else.
  */
 static bool has_had_its_share(struct httpc_call *call)
 {
@@ -349,7 +351,7 @@ static bool is_late(const struct httpc_call *call)
 	return call->deadline_ms && loop_now_ms(call->c->loop) >= call->started_ms + call->deadline_ms;
 }
 
-/* As TLS agreed on it (ALPN): libcurl itself says so only when the answer has come. */
+/* From ALPN: libcurl tells the version only after the response. */
 static bool has_http2_connection(struct httpc_call *call)
 {
 	struct curl_tlssessioninfo *tls = NULL;
@@ -363,8 +365,8 @@ static bool has_http2_connection(struct httpc_call *call)
 }
 
 /*
- * Before the request is sent. After a stop of the whole process libcurl would first send what had
- * been given to it, and then only learn that its time was over.
+ * Before the request is sent. When the whole process was stopped for a while, libcurl would first
+ * send what it was given and then notice the time-out.
  */
 static int on_curl_ready_to_send(void *arg, char *peer, char *own, int peer_port, int own_port)
 {
@@ -402,7 +404,7 @@ static curl_socket_t on_curl_socket_wanted(void *arg, curlsocktype purpose, stru
 	return fd;
 }
 
-/* It may be long after the request that it was opened for. */
+/* Possibly long after the request that opened the socket. */
 static int on_curl_socket_unwanted(void *arg, curl_socket_t fd)
 {
 	struct httpc_pool *pool = arg;
@@ -440,7 +442,7 @@ static void tell(struct httpc_call *call, const struct httpc_response *response,
 	struct httpc *c = call->c;
 	void (*on_done)(void *, const struct httpc_response *, const struct err *) = call->events.on_done;
 
-	call->ended = true; /* a cancel from inside the callback finds nothing left to do; tidy frees */
+	call->ended = true; /* a cancel from inside the callback has no effect; tidy frees the call */
 	if (call->pool)
 		call->pool->untidy = true;
 	loop_timer_cancel(&call->timer);
@@ -455,8 +457,8 @@ static void say_late(const struct httpc_call *call, const char *where, struct er
 }
 
 /*
- * libcurl's own texts for some failures hold milliseconds or stream numbers, so that no two are
- * alike; a reason that stays the same should read the same.
+ * Some of libcurl's messages hold milliseconds or stream numbers; a reason that stays the same must
+ * read the same.
  */
 static void explain(struct httpc_call *call, CURLcode code, struct err *err)
 {
@@ -530,8 +532,8 @@ static void finish(struct httpc_call *call, CURLcode code)
 }
 
 /*
- * Whoever hears of a large answer of a stranger's reads it at once: the next are told in the next
- * turn.
+ * The receiver of a large response of a foreign server parses it at once: beyond a limit the next
+ * ones are told in the next turn.
  */
 static bool has_told_enough(struct httpc_pool *pool)
 {
@@ -572,7 +574,7 @@ static void on_curl_returned(void *arg)
 	tidy(c);
 }
 
-/* The nearest of the call's limits; 0 for none. */
+/* The earlier of deadline and silence limit; 0 for none. */
 static int64_t next_limit(const struct httpc_call *call)
 {
 	int64_t deadline = call->deadline_ms ? call->started_ms + call->deadline_ms : 0;
@@ -591,10 +593,7 @@ static void watch_limits(struct httpc_call *call)
 		loop_timer_set(&call->timer, limit - loop_now_ms(call->c->loop));
 }
 
-/*
- * One timer for the deadline and the silence: bytes only note their time, and the timer looks
- * again.
- */
+/* One timer for both limits: arriving bytes only note their time, and the timer checks again. */
 static void on_limit(void *arg)
 {
 	struct httpc_call *call = arg;
@@ -720,7 +719,7 @@ void httpc_free(struct httpc *c)
 	if (!c)
 		return;
 	c->freed = true;
-	/* From inside a callback: what is left goes when that has returned. */
+	/* From inside a callback the rest is freed when it has returned. */
 	DL_FOREACH (c->pools, pool) {
 		DL_FOREACH (pool->calls, call)
 			call->ended = true;

@@ -3,12 +3,12 @@
 #define NET_HTTP_HTTPCLEAR_H
 
 /*
- * HTTP/2 without TLS, from the first byte, on libcurl before 8.0, which spoils a connection that it
- * uses again with CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE (curl issue 10634). So only the transfer that
- * opens a connection says that, and it takes no other; the rest say that HTTP/2 will do, which is
- * right on a connection that speaks it already, and may not open one, as it would speak HTTP/1.1.
- * Whoever finds none becomes the opener, or waits for the one there is. For net/http/httpc; a later
- * libcurl needs none of this.
+ * HTTP/2 without TLS, with prior knowledge, on libcurl before 8.0, which breaks a connection that
+ * it reuses with CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE (curl issue 10634). So only the transfer that
+ * opens a connection sets that, and reuses none. The others ask for CURL_HTTP_VERSION_2TLS, which
+ * works on an existing HTTP/2 connection, and must not open one, as it would be HTTP/1.1. A
+ * transfer that finds none becomes the opener, or waits for the present opener. For net/http/httpc;
+ * later versions of libcurl do not need it.
  */
 
 #include <curl/curl.h>
@@ -17,14 +17,14 @@
 struct httpclear_call;
 
 struct httpclear_pool {                /* a value; one per curl multi */
-	struct httpclear_call *opener; /* NULL: nobody is opening a connection */
-	bool changed;                  /* who waited may go on; for the owner to reset */
+	struct httpclear_call *opener; /* NULL: none is being opened */
+	bool changed;                  /* waiting calls may go on; the owner resets it */
 };
 
-struct httpclear_call {              /* a value; lives in its transfer */
-	struct httpclear_pool *pool; /* NULL: nothing of this is needed */
-	bool joins;                  /* may only use a connection that is there */
-	bool stranded;               /* there was none */
+struct httpclear_call {              /* a value; a member of its transfer */
+	struct httpclear_pool *pool; /* NULL: the workaround is not needed */
+	bool joins;                  /* may only reuse a connection */
+	bool stranded;               /* there was none to reuse */
 	bool waits;                  /* for the opener */
 };
 
@@ -32,10 +32,10 @@ bool httpclear_is_needed(const char *url);
 void httpclear_init(struct httpclear_call *call, struct httpclear_pool *pool);
 bool httpclear_must_wait(const struct httpclear_call *call);
 void httpclear_set(struct httpclear_call *call, CURL *easy); /* before it is added to the multi */
-bool httpclear_may_open(struct httpclear_call *call);        /* libcurl wants a socket for it */
+bool httpclear_may_open(struct httpclear_call *call);        /* libcurl asks for a socket for it */
 /*
- * libcurl has ended it, but only because there was no connection: it is to be taken out and added
- * again, when it need not wait
+ * Whether libcurl has ended it only for lack of a connection: then it is removed, and added again
+ * unless httpclear_must_wait.
  */
 bool httpclear_goes_on(struct httpclear_call *call);
 void httpclear_done(struct httpclear_call *call); /* the transfer is over */

@@ -85,7 +85,7 @@ static void free_texts(struct httpd_request *r)
 	r->texts = NULL;
 }
 
-/* The client left (or is thrown out) before the reply. */
+/* The client left, or is disconnected, before the reply. */
 static void request_gone(struct httpd_request *r)
 {
 	struct evhttp_request *req = r->req;
@@ -199,7 +199,7 @@ static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info
 	if (c->got > h->config.max_headers + h->config.max_body + INPUT_SLACK) {
 		cut_off(c);
 	} else if (h->got > INPUT_TOTAL_MAX) {
-		/* of those whose request is not whole */
+		/* The one that has sent most of an incomplete request. */
 		DL_FOREACH (h->conns, other)
 			if (other->evcon && other->phase == PHASE_READING && other->got > most->got)
 				most = other;

@@ -2,7 +2,10 @@
 #ifndef NET_HTTP_HTTPD_PARTS_H
 #define NET_HTTP_HTTPD_PARTS_H
 
-/* A server, its connections and requests: httpd.c moves them, httpd_request.c tells of one. */
+/*
+ * A server, its connections and requests: shared by httpd.c, which drives them, and
+ * httpd_request.c, which reads a request.
+ */
 
 #include <event2/event.h>
 #include <event2/http.h>
@@ -16,9 +19,9 @@
 enum httpd_phase {
 	PHASE_HANDSHAKE, /* TLS only */
 	PHASE_IDLE,      /* between requests */
-	PHASE_READING,   /* a request's first byte has come, its last has not */
+	PHASE_READING,   /* the first byte of a request has come, the last has not */
 	PHASE_HELD,      /* the handler has it */
-	PHASE_WRITING,   /* the reply is on its way out */
+	PHASE_WRITING,   /* the reply is being sent */
 };
 
 /* Decoded text that was handed out, freed with the request. */
@@ -27,7 +30,7 @@ struct decoded_text {
 	char bytes[];
 };
 
-/* Lives in its connection: HTTP/1.1 answers one after the other. */
+/* A member of its connection: HTTP/1.1 answers requests one after the other. */
 struct httpd_request {
 	struct httpd_conn *conn;
 	struct evhttp_request *req; /* NULL when there is no request */
@@ -51,8 +54,8 @@ struct httpd_conn {
 	int64_t since_ms; /* in this phase */
 	size_t got;       /* bytes of the request under way */
 	size_t sending;   /* of the reply */
-	bool refused;     /* one too many, or no certificate yet: ends with this turn */
-	bool doomed;      /* sent more than allowed: ends with this turn */
+	bool refused;     /* over the limit, or no certificate yet: closed at the end of this turn */
+	bool doomed;      /* sent more than allowed: closed at the end of this turn */
 	void *data;
 	void (*data_free)(void *);
 	char peer[64];
@@ -61,7 +64,7 @@ struct httpd_conn {
 
 struct httpd {
 	struct loop *loop;
-	struct httpd_config config; /* but for its texts: borrowed by httpd_new only */
+	struct httpd_config config; /* except for its texts, which are borrowed by httpd_new only */
 	httpd_handler handler;
 	void *arg;
 	struct evhttp *http;

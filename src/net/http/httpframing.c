@@ -51,7 +51,7 @@ static bool is_number(const char *text)
 	return text[0] && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* Not 0 when one of eight bytes is below `below` (at most 0x80), or 0x7f. */
+/* Non-zero when one of the eight bytes is below `below` (at most 0x80), or is 0x7f. */
 static uint64_t bad_ones(const char *bytes, unsigned below)
 {
 	const uint64_t each = UINT64_C(0x0101010101010101);
@@ -63,8 +63,8 @@ static uint64_t bad_ones(const char *bytes, unsigned below)
 }
 
 /*
- * No controls, nothing below `below` but `allowed`. A token has a thousand bytes, and as a rule
- * nothing is wrong: eight are looked at together.
+ * No control characters, nothing below `below` except `allowed`. Eight bytes are checked at once,
+ * as a token may have a thousand, and as a rule nothing is wrong.
  */
 static bool is_clean(const char *text, unsigned below, char allowed)
 {
@@ -86,13 +86,15 @@ const char *httpframing_fault(const struct evhttp_request *req)
 
 	if (req->major != 1)
 		return "HTTP version";
-	/* RFC 9112 3.2: whoever splits the line at its first blank would see another target. */
+	/*
+	 * RFC 9112 3.2: a parser that splits the line at its first blank would see another target.
+	 */
 	if (!is_clean(evhttp_request_get_uri(req), ' ' + 1, '\0'))
 		return "request target";
 	TAILQ_FOREACH (header, req->input_headers, next) {
 		if (!is_token(header->key))
 			return "header name";
-		/* RFC 9110 5.5: a lone CR is a line's end to some. */
+		/* RFC 9110 5.5: some parsers take a lone CR for a line end. */
 		if (!is_clean(header->value, ' ', '\t'))
 			return "header value";
 		if (text_equal_nocase(header->key, "Content-Length") && (lengths++ || !is_number(header->value)))

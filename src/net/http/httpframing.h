@@ -3,15 +3,15 @@
 #define NET_HTTP_HTTPFRAMING_H
 
 /*
- * Checks what evhttp lets through although two readers could see two different requests in it:
- * blanks and controls in the target, controls in a header's value, names of headers that are no
- * tokens, lengths that are no numbers or given twice, a length beside chunks. Used by
- * net/http/httpd on every request.
+ * Rejects requests that evhttp accepts although two parsers could read them differently: blanks and
+ * controls in the target, controls in header values, header names that are no tokens,
+ * Content-Length that is no number or repeated, or beside Transfer-Encoding. Called by
+ * net/http/httpd for every request.
  */
 
 struct evhttp_request;
 
-/* What is wrong, in a word or two for the client; NULL when the request is sound. */
+/* What is wrong, in a word or two for the client; NULL when nothing is. */
 const char *httpframing_fault(const struct evhttp_request *req);
 
 #endif

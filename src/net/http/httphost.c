@@ -13,18 +13,21 @@
 #include "net/dns.h"
 #include "net/probe.h"
 
-/* Addresses this old are looked up again; a lookup that failed is not tried again for so long. */
+/* Addresses are refreshed at this age; a failed lookup is not repeated for so long. */
 #define ADDRESSES_MS 30000
 #define FAILED_MS    1000
 #define FORGET_MS    300000
 #define HTTP1_MS     60000
 
-/* The requests of one namespace to one server; gone when there are none, but for the last one's. */
+/*
+ * The requests of one namespace to one server. Freed when it has none, but the last one of a server
+ * stays.
+ */
 struct httphost_party {
 	char *namespace_; /* owned; the host's key */
 	unsigned under_way;
 	struct httphost_turn *waiting;
-	struct httphost_party **in; /* the list it is in: its host's resting or busy; NULL: nothing of it waits */
+	struct httphost_party **in; /* the list it is in, resting or busy; NULL: none of its requests waits */
 	struct httphost_party *prev, *next;
 	UT_hash_handle hh;
 };
@@ -34,22 +37,25 @@ enum protocol { UNKNOWN, HTTP1, HTTP2 };
 struct httphost {
 	struct httphost_table *table;
 	char *origin;     /* owned; the table's key */
-	char *namespace_; /* owned; who asked first */
-	char *name;       /* owned; NULL when there is nothing to look up */
+	char *namespace_; /* owned; of the first request */
+	char *name;       /* owned; NULL: nothing to look up */
 	uint16_t port;
 	char *addresses; /* owned; NULL: not known */
-	bool stale;      /* they did not answer */
-	struct err *err; /* owned; of the last lookup, if it failed */
+	bool stale;      /* to be looked up before they are used again */
+	struct err *err; /* owned; the error of the last lookup; NULL */
 	int64_t looked_ms, used_ms;
 	bool plain;
 	enum protocol protocol; /* of the last connection */
 	int64_t http1_until_ms;
 	struct dns_lookup *lookup;
 	struct probe *probe;           /* NULL: behind a proxy */
-	struct httphost_turn *waiting; /* all, in the order they came */
-	struct httphost_turn *running; /* in the order they started */
+	struct httphost_turn *waiting; /* all, in order of arrival */
+	struct httphost_turn *running; /* in order of start */
 	struct httphost_party *parties;
-	/* of whom something waits, the first is next: who has nothing under way; who has */
+	/*
+	 * namespaces with waiting requests, the next one first: those without requests under way,
+	 * and the others
+	 */
 	struct httphost_party *resting, *busy;
 	unsigned under_way, connecting;
 	struct loop_task pump;
@@ -59,7 +65,7 @@ struct httphost {
 
 struct httphost_table {
 	struct loop *loop;
-	const char *http_proxy; /* borrowed from the environment; NULL: libcurl sees to it */
+	const char *http_proxy; /* borrowed from the environment; NULL: left to libcurl */
 	bool http_by_proxy, https_by_proxy;
 	struct httphost *hosts;
 };
@@ -89,7 +95,7 @@ static void on_found(void *arg, const struct dns_address *addresses, size_t coun
 	h->stale = false;
 	err_keep(&h->err, err);
 	if (!err) {
-		/* The plus makes it an ordinary entry of libcurl's cache, which ends. */
+		/* With the plus the entry of libcurl's cache expires, as others do. */
 		buf_printf(&out, "+%s:%u:", h->name, h->port);
 		for (size_t i = 0; i < count; i++) {
 			buf_puts(&out, i > 0 ? "," : "");
@@ -116,11 +122,9 @@ bool httphost_looking_up(const struct httphost *h)
 	return h->lookup && (!h->addresses || h->stale);
 }
 
-/* ---- Those who cannot have a turn ---- */
+/* ---- Refusals ---- */
 
-/*
- * Whoever is refused may free all of this in its callback: one at a time, the rest by another run.
- */
+/* One at a time, the others by another task: the callback may free everything. */
 static void refuse_first(struct httphost *h, const char *why)
 {
 	struct httphost_turn *turn = h->waiting;
@@ -134,8 +138,8 @@ static void refuse_first(struct httphost *h, const char *why)
 }
 
 /*
- * As with the connections of others (net/dial.h): who came before the attempt that failed is told
- * so, who came later waits for the next.
+ * As for other connections (net/dial.h): a request that came before the attempt that failed gets
+ * its error, a later one waits for the next attempt.
  */
 static void wait_for_reach(struct httphost *h)
 {
@@ -154,7 +158,7 @@ static void on_probe(void *arg)
 	loop_task_queue(h->table->loop, &h->pump);
 }
 
-/* ---- Parties ---- */
+/* ---- Namespaces ---- */
 
 static struct httphost_party *party_get(struct httphost *h, const char *namespace_)
 {
@@ -176,7 +180,7 @@ static void party_free(struct httphost *h, struct httphost_party *p)
 	free(p);
 }
 
-/* Into the list where it belongs, at its end; frees it when nothing of it is left. */
+/* Moves it to the end of the list where it belongs, or frees it when it has no requests. */
 static void party_settle(struct httphost *h, struct httphost_party *p)
 {
 	struct httphost_party **to = !p->waiting ? NULL : p->under_way > 0 ? &h->busy : &h->resting;
@@ -205,8 +209,9 @@ static bool has_room(const struct httphost *h)
 }
 
 /*
- * Until one that has nothing under way may start where there is no room: until fewer than the limit
- * have started within the patience; or the one that connects has had its time.
+ * Time until a namespace with nothing under way may start in spite of the limit: when fewer than
+ * the limit have started within the patience. With room it is that of the request that is
+ * connecting.
  */
 static int64_t patience_left_ms(const struct httphost *h)
 {

@@ -3,18 +3,18 @@
 #define NET_HTTP_HTTPHOST_H
 
 /*
- * The servers that are asked over HTTP for scalers: how many requests each has under way, who waits
- * for a turn, and where its name leads. A name is looked up on the loop, kept, and looked up again
- * in the background while what was found is still used: connections that live do not depend on it.
- * A server that nobody asked for five minutes is forgotten.
+ * Schedules HTTP requests of scalers, per server: limits the requests under way, queues the others,
+ * and resolves the server's name. Addresses are looked up on the loop, cached, and refreshed in the
+ * background while the cached ones are still used, so that working connections do not depend on
+ * DNS. A server without requests for five minutes is dropped.
  *
- * Turns go round by namespace: whoever has nothing under way comes before whoever has. And who has
- * nothing under way does not wait for requests of others that hang: those that have been under way
- * for HTTPHOST_PATIENCE_MS do not count for him.
+ * Turns alternate between namespaces: one with no request under way comes before one that has some.
+ * It does not wait for requests of others that hang, either: a request that has been under way for
+ * HTTPHOST_PATIENCE_MS does not count against it.
  *
- * What has its turn is sent: libcurl never makes it wait. It has one queue for all servers and
- * looks, when a connection becomes free, only at its head, so that one server that hangs would
- * delay who asks another.
+ * A request that gets its turn is sent at once; libcurl never queues it. libcurl has one queue for
+ * all servers and looks only at its head when a connection becomes free, so that one hanging server
+ * would delay requests to others.
  */
 
 #include <stdbool.h>
@@ -27,67 +27,68 @@
 struct httphost_table;
 struct httphost;
 
-#define HTTPHOST_CONNECTIONS 8  /* requests under way per server, each over one of its own */
-#define HTTPHOST_STREAMS     64 /* with HTTP/2, where they share one */
+#define HTTPHOST_CONNECTIONS 8  /* requests under way per server with HTTP/1.1, each on its own connection */
+#define HTTPHOST_STREAMS     64 /* with HTTP/2, on one shared connection */
 #define HTTPHOST_PATIENCE_MS 250
-#define HTTPHOST_EXTRA       64 /* at most so many more, each of another namespace */
+#define HTTPHOST_EXTRA       64 /* at most so many more, each of a namespace with none under way */
 
 /*
- * Proxies are those of the environment as it is now: the names that libcurl looks at, and Go's
- * HTTP_PROXY, which it does not.
+ * Proxies are read from the environment now: the variables that libcurl knows, and Go's HTTP_PROXY,
+ * which it does not.
  */
 struct httphost_table *httphost_table_new(struct loop *loop);
-void httphost_table_free(struct httphost_table *t); /* turns that are left end without callbacks */
+void httphost_table_free(struct httphost_table *t); /* remaining turns end without callbacks */
 
 /*
- * Behind a proxy, a name is the proxy's to look up, and nobody is probed. Borrowed for the turn of
- * the loop, and while somebody waits there or is under way. namespace_: who asks; the first one
- * answers for probes.
+ * Returns the entry of a server, made when there is none. Borrowed for this turn of the loop, and
+ * while a turn waits or is under way there. Behind a proxy names are not looked up and servers not
+ * probed. namespace_: who asks; lookups and probes count for the first one.
  */
 struct httphost *httphost_get(struct httphost_table *t, const struct httpurl_place *place, const char *namespace_);
 
-/* One wait for one request; lives inside its owner. */
+/* The turn of one request; a member of its owner. */
 struct httphost_turn {
 	struct httphost *host; /* NULL: neither waiting nor under way */
 	struct httphost_party *party;
 	bool under_way, connecting;
 	/*
-	 * It may start (err NULL; then httphost_leave is due), or cannot (it has left already).
-	 * Never before httphost_wait has returned.
+	 * err NULL: the request may start, and httphost_leave must follow. Else it cannot start,
+	 * and has left already. Never called before httphost_wait has returned.
 	 */
 	void (*fn)(void *arg, const struct err *err);
 	void *arg;
-	unsigned attempts; /* to reach the server, when it began to wait */
+	unsigned attempts; /* probe attempts when it began to wait */
 	int64_t started_ms;
-	struct httphost_turn *prev, *next;             /* all who wait, or all under way */
-	struct httphost_turn *party_prev, *party_next; /* those of one party */
+	struct httphost_turn *prev, *next;             /* of all that wait, or all under way */
+	struct httphost_turn *party_prev, *party_next; /* of one namespace */
 };
-/* namespace_: whose request it is; copied; "": of several, or of nobody. */
+/* namespace_: whose request it is; copied; "" for several or none. */
 void httphost_wait(struct httphost *h, struct httphost_turn *turn, const char *namespace_,
 	void (*fn)(void *arg, const struct err *err), void *arg);
-void httphost_leave(struct httphost_turn *turn); /* no longer waiting or under way; nothing to do is fine */
+void httphost_leave(struct httphost_turn *turn); /* ends waiting, or being under way; fine when it is neither */
 /*
- * Under way, it has its connection (httpc_events.on_connected): until then nobody else opens one
- * who might share it.
+ * The request under way has its connection (httpc_events.on_connected). Until then no other request
+ * opens one that it might share.
  */
 void httphost_connected(struct httphost_turn *turn, bool http2);
 
-const char *httphost_proxy(const struct httphost *h);     /* for httpc_server.proxy_url; NULL: libcurl knows */
-const char *httphost_addresses(const struct httphost *h); /* for httpc_request.addresses; NULL: nothing to say */
+const char *httphost_proxy(const struct httphost *h);     /* for httpc_server.proxy_url; NULL: libcurl knows it */
+const char *httphost_addresses(const struct httphost *h); /* for httpc_request.addresses; NULL: none */
 /*
- * a connection failed: the name is looked up before the next, and whether anybody answers there
- * (net/probe): while nobody does, turns wait
+ * A connection failed: the name is looked up before the next request, and net/probe tries the
+ * server; while it is lost, turns wait.
  */
 void httphost_unanswered(struct httphost *h);
-/* why nobody gets a turn: the server cannot be reached; NULL */
+/* The server cannot be reached, and why: no turn starts. NULL: it can. */
 const struct err *httphost_lost(const struct httphost *h);
 /*
- * A request had no answer. One connection may be at fault; with HTTP/1.1 it is closed with its
- * request, but one of HTTP/2 stays and takes all that follow: for a minute it is not used.
+ * A request got no response, perhaps because of its connection. One of HTTP/1.1 is closed with its
+ * request, but one of HTTP/2 would stay and take all further requests: for a minute HTTP/1.1 is
+ * used.
  */
 void httphost_hung(struct httphost *h);
 bool httphost_wants_http1(const struct httphost *h);
-bool httphost_looking_up(const struct httphost *h);    /* nobody gets a turn before that has ended */
+bool httphost_looking_up(const struct httphost *h);    /* a lookup is under way, and no turn starts before its end */
 const char *httphost_origin(const struct httphost *h); /* "https://host:443" */
 
 #endif

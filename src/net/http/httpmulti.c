@@ -8,13 +8,13 @@
 #include "base/mem.h"
 
 /*
- * libcurl 7.88 takes in frames of one HTTP/2 stream while it works for another of the connection,
- * and may then forget to hand them on until the socket says something again: of a large watch event
- * the rest came with the next event, of an answer the end did. Which streams these are it does not
- * tell. So what was read from is looked after a moment later: every transfer that may be one of
- * HTTP/2 is made to read, whether the socket is readable or not, and again as long as that brings
- * something. What libcurl offers for that is to unpause a transfer, which must have been paused
- * before; no frame is sent for it.
+ * Works around a defect of libcurl 7.88: while it reads for one HTTP/2 stream it may buffer frames
+ * of another one, and then not deliver them until the socket is readable again. So the rest of a
+ * large watch event came with the next event, and the end of a response when the next one came.
+ * libcurl does not tell which streams are affected. So a moment after a read every transfer that
+ * may be HTTP/2 is made to read, whether its socket is readable or not, and again as long as data
+ * comes. The only way to do that is to unpause a transfer, which must have been paused before; no
+ * frame is sent for it.
  */
 #define LOOK_AFTER_MS 20
 
@@ -30,14 +30,14 @@ struct httpmulti {
 	loop_fn on_returned;
 	httpmulti_each_fn each;
 	void *arg;
-	struct loop_timer timer; /* the one libcurl asks for, often many times before it returns: */
+	struct loop_timer timer; /* the time-out that libcurl asks for, often many times before it returns */
 	long timeout_ms;         /* negative: none */
 	bool timeout_is_new;
 	struct loop_timer look_after;
 	struct socket_watch *watches;
 	bool inside;
-	bool heard;       /* something was handed on */
-	bool maybe_http2; /* some transfer was, or might have been */
+	bool heard;       /* libcurl has handed on data */
+	bool maybe_http2; /* some transfer was HTTP/2, or may have been */
 };
 
 static void follow_timeout(struct httpmulti *m)

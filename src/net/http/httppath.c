@@ -56,8 +56,8 @@ static bool is_utf8(const char *text, size_t len)
 }
 
 /*
- * The first byte that text stands for into *out; returns how many bytes of text it took, 0 for a
- * bad escape.
+ * Decodes the first byte of text into *out. Returns how many bytes of text it took; 0 for an
+ * invalid escape.
  */
 static size_t take_byte(const char *text, size_t len, bool plus_is_space, char *out)
 {
@@ -74,7 +74,7 @@ static size_t take_byte(const char *text, size_t len, bool plus_is_space, char *
 	return 3;
 }
 
-/* How much of text stands for itself. */
+/* Length of the part of text without escapes. */
 static size_t plain_length(const char *text, size_t len, bool plus_is_space)
 {
 	const char *end = memchr(text, '%', len);

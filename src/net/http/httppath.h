@@ -3,9 +3,8 @@
 #define NET_HTTP_HTTPPATH_H
 
 /*
- * Taking a request target apart: "/apis/a%2Fb?x=1&y=2" into path and query, percent-decoding, query
- * parameters. Pure functions over what a stranger sent; net/http/httpd hands them out, the fuzzer
- * feeds them.
+ * Parses a request target ("/apis/a%2Fb?x=1&y=2"): path and query, percent-decoding, query
+ * parameters. Pure functions on untrusted input, for net/http/httpd and the fuzzer.
  */
 
 #include <stdbool.h>
@@ -19,20 +18,20 @@ struct httppath {
 };
 
 /*
- * Splits an origin-form ("/a?b") or absolute-form ("https://host/a?b") target. A fragment, which no
- * client may send, is cut off.
+ * Splits a target in origin form ("/a?b") or absolute form ("https://host/a?b"). A fragment, which
+ * no client may send, is dropped.
  */
 void httppath_split(const char *target, struct httppath *out);
 
 /*
- * Decodes one part into out, NUL-terminated. -1, and out is "", on a bad escape, a NUL, bytes that
- * are not UTF-8, or when it does not fit.
+ * Decodes one part into out, NUL-terminated. -1, with "" in out, on an invalid escape, a NUL,
+ * invalid UTF-8, or when it does not fit.
  */
 int httppath_decode(const char *text, size_t len, bool plus_is_space, char *out, size_t size);
 
 /*
- * The raw first value of a parameter ("" for "?name" and "?name="); NULL when absent. A name that
- * does not decode matches nothing.
+ * The first value of a parameter, not decoded ("" for "?name" and "?name="); NULL when absent. A
+ * name that cannot be decoded matches nothing.
  */
 const char *httppath_param(const char *query, size_t query_len, const char *name, size_t *value_len);
 

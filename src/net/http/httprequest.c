@@ -13,10 +13,9 @@
 
 #define CONNECT_MS 5000
 /*
- * What libcurl allocates per running transfer: the largest frame of HTTP/2 that a server may send
- * without our leave. What does not fit into less, libcurl 7.88 puts aside, and then does not notice
- * the end of the stream (a DATA frame of 15,000 bytes that is the last one, with a buffer of 8,192,
- * never ended).
+ * The buffer that libcurl allocates per transfer, of the largest HTTP/2 frame that a server may
+ * send by default. With less, libcurl 7.88 puts the rest aside and then misses the end of the
+ * stream (a last DATA frame of 15,000 bytes with a buffer of 8,192 never ended).
  */
 #define BUFFER_BYTES        16384L
 #define UPLOAD_BUFFER_BYTES 16384L
@@ -70,8 +69,8 @@ static void copy_headers(struct httprequest *r, const struct httpc_request *requ
 }
 
 /*
- * Has the certificate checked for another name than the URL's: the name goes into the URL, and the
- * URL's host into CONNECT_TO and Host.
+ * Verifies the certificate for another name than the URL's host: that name replaces the host in the
+ * URL, and the host goes into CONNECT_TO and Host.
  */
 static int rename_server(struct httprequest *r, const char *server_name, struct err *err)
 {
@@ -130,11 +129,11 @@ static void set_transfer(const struct httprequest *r, CURL *easy)
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
 		r->http2 && !tls ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS);
 	/*
-	 * Rather wait for a connection that may take many streams than open another; plain HTTP/1.1
-	 * never does, and would wait for the other's answer.
+	 * Waits for a connection that may be shared instead of opening another; plain HTTP/1.1
+	 * never is, and would wait for the other response.
 	 */
 	curl_easy_setopt(easy, CURLOPT_PIPEWAIT, tls || r->http2 ? 1L : 0L);
-	/* what an HTTP proxy forwards by itself it does not forward as HTTP/2 */
+	/* an HTTP proxy that forwards requests itself does not do so by HTTP/2 */
 	curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, r->http2 ? 1L : 0L);
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, r->headers);
 	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
@@ -144,8 +143,7 @@ static void set_transfer(const struct httprequest *r, CURL *easy)
 	curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_curl_sockopt);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	/*
-	 * Without this, taking a transfer away while its name is looked up waits for the resolver's
-	 * thread.
+	 * Without this, removing a transfer during its name lookup waits for the resolver thread.
 	 */
 	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 }
@@ -172,7 +170,7 @@ static void set_roots(CURL *easy, const struct httpc_server *server)
 	else if (server->system_too)
 		curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
 	if (server->ca_pem || server->system_too)
-		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL); /* Debian's default would be trusted besides */
+		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL); /* else Debian's default would be trusted, too */
 	if (server->system_too) {
 		curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_curl_tls);
 		curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, (void *)(uintptr_t)server->ca_pem);

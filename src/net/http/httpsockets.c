@@ -16,7 +16,7 @@
 
 struct httpsocket {
 	int fd;    /* the key */
-	ino_t ino; /* tells it from another file that has got its number */
+	ino_t ino; /* inode: detects that the number belongs to another file by now */
 	struct descriptors_hold hold;
 	struct httpsockets_made *made; /* NULL: its request has ended */
 	struct httpsocket *prev, *next;
@@ -80,7 +80,7 @@ curl_socket_t httpsockets_open(struct httpsockets *s, struct httpsockets_made *m
 		return CURL_SOCKET_BAD;
 	}
 	socket_ = find(s, fd);
-	if (socket_) /* of a request that is under way: closed, or its number were not free */
+	if (socket_) /* that one was closed silently: else its number would not be free */
 		forget(s, socket_);
 	hold.namespace_ = NULL; /* the request's */
 	socket_ = mem_zalloc(sizeof(*socket_));

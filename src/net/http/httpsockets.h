@@ -3,13 +3,12 @@
 #define NET_HTTP_HTTPSOCKETS_H
 
 /*
- * The sockets of one curl multi whose requests lead where strangers say: made only to where a
- * trigger's server may be (net/sourcerules), and counted as long as they are open, also between two
- * requests (net/descriptors). For net/http/httpc.
+ * The sockets of a foreign client's curl multi, for net/http/httpc: opened only to addresses that
+ * net/sourcerules allows, and counted while open, also between requests (net/descriptors).
  *
- * libcurl 7.88 closes a socket that is not connected yet without a word, past
- * CURLOPT_CLOSESOCKETFUNCTION: so each request knows those that it made, and has them looked at
- * when it ends.
+ * libcurl 7.88 closes a socket that is not connected yet without calling
+ * CURLOPT_CLOSESOCKETFUNCTION. So each request keeps a list of those that it opened, which are
+ * checked when it ends.
  */
 
 #include <curl/curl.h>
@@ -28,17 +27,17 @@ struct httpsockets_made { /* by one request; a value */
 	struct httpsocket *first;
 };
 
-/* namespace_: whose request opens it; NULL: nobody's. CURL_SOCKET_BAD with err. */
+/* namespace_: of the request; NULL: none. CURL_SOCKET_BAD with err. */
 curl_socket_t httpsockets_open(struct httpsockets *s, struct httpsockets_made *made,
 	const struct curl_sockaddr *address, const char *namespace_, struct err *err);
 void httpsockets_close(struct httpsockets *s, curl_socket_t fd);
 
 /*
- * libcurl has let go of the request: what it closed unsaid is given back, what it keeps for the
- * next request is the multi's alone.
+ * The request has ended: sockets that libcurl has closed silently are given back; those that it
+ * keeps for later requests belong to the multi.
  */
 void httpsockets_let_go(struct httpsockets *s, struct httpsockets_made *made);
 
-void httpsockets_done(struct httpsockets *s); /* the multi is gone, and all requests */
+void httpsockets_done(struct httpsockets *s); /* after the end of the multi and of all requests */
 
 #endif

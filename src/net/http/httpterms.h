@@ -2,31 +2,31 @@
 #ifndef NET_HTTP_HTTPTERMS_H
 #define NET_HTTP_HTTPTERMS_H
 
-/* What a request out says, and how its server is reached: what net/http/httpc_start is given. */
+/* The arguments of httpc_start: a request, and how its server is reached. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* How a server is reached and trusted; borrowed for the call's duration. */
+/* How a server is reached and verified; borrowed for the duration of the call. */
 struct httpc_server {
 	const char *ca_pem;   /* only these roots; NULL: the system's */
 	const char *cert_pem; /* client certificate and key; NULL for none */
 	const char *key_pem;
 	const char *tls_server_name; /* verify this name instead of the URL's; NULL */
-	const char *proxy_url;       /* NULL: as the environment says (HTTPS_PROXY, NO_PROXY) */
-	const char *unix_socket;     /* of this host, in the place of the URL's; no proxy. NULL */
+	const char *proxy_url;       /* NULL: from the environment (HTTPS_PROXY, NO_PROXY) */
+	const char *unix_socket;     /* connect to this Unix socket instead, without a proxy; NULL */
 	bool insecure;
 	/*
-	 * a source of scalers: the rules of net/tlsrules, and the system's roots besides ca_pem;
-	 * they are the store of net/tls, loaded once
+	 * a trigger's server: net/tlsrules applies, and the system's roots (the shared store of
+	 * net/tls) are trusted in addition to ca_pem
 	 */
 	bool system_too;
 };
 
 /*
- * AWS Signature Version 4, by libcurl: over the query as it stands (sorted and escaped), and over
- * all headers of the request. Borrowed until httpc_start has returned.
+ * AWS Signature Version 4, made by libcurl over the query as given (sorted and escaped) and all
+ * headers. Borrowed until httpc_start returns.
  */
 struct httpc_signing {
 	const char *region, *service;
@@ -39,43 +39,38 @@ struct httpc_request {
 	const char *const *headers;          /* "Name: value" lines, NULL-terminated; copied */
 	const char *bearer;                  /* sent as Authorization: Bearer; NULL for none; copied and wiped */
 	const struct httpc_signing *signing; /* NULL for none */
-	const char *addresses; /* where the URL's host is: "host:port:address,address", IPv6 in brackets; NULL: libcurl
-				  looks it up, in a thread */
+	const char *addresses; /* addresses of the URL's host: "host:port:address,address", IPv6 in brackets; NULL:
+				  libcurl resolves it in a thread */
 	const void *body;      /* copied; NULL for none */
 	size_t body_len;
 	/*
-	 * who answers for the connection that it may open (net/descriptors), where strangers say
-	 * where it leads; borrowed as server is; NULL: nobody in particular
+	 * the namespace that a new connection counts for (net/descriptors), when the client is
+	 * foreign; borrowed like server; NULL: none
 	 */
 	const char *namespace_;
 	int64_t deadline_ms; /* from now to the last byte; 0: none (a watch) */
 	/*
-	 * a write that must not be carried out late: its body is not sent any more when the
-	 * deadline has passed, however late libcurl comes to it
+	 * a write that must not arrive late: the body is not sent after the deadline, however late
+	 * libcurl gets to it
 	 */
 	bool in_time;
 	int64_t connect_ms; /* to connect and shake hands; 0: 5,000 */
 	int64_t silence_ms; /* with on_data: fails when nothing came for so long; 0: no limit */
 	/*
-	 * HTTP/2 or nothing, as gRPC needs it: at once on http://, agreed on by TLS (ALPN) on
-	 * https://; an answer in another version is an error (invalid)
+	 * HTTP/2 only, as gRPC needs it: with prior knowledge on http://, by ALPN on https://; a
+	 * response of another version is ERR_INVALID
 	 */
 	bool http2;
 	/*
-	 * it opens a connection rather than wait whether another one that is being opened may be
-	 * shared (HTTP/2): whoever starts requests sees to that (net/http/httphost)
+	 * opens a connection instead of waiting whether one that is being opened can be shared
+	 * (HTTP/2); net/http/httphost limits connections
 	 */
 	bool at_once;
-	/* cap on the answer's size; 0: 16 MiB. Not counted when on_data takes it piece by piece */
+	/* limit of the response's size; 0: 16 MiB. Not applied to a body that on_data receives */
 	size_t max_body;
-	/*
-	 * HTTP/1.1, also where the server has more: over a connection that nobody else uses
-	 * meanwhile
-	 */
+	/* HTTP/1.1 even if the server can do more: over a connection of its own */
 	bool http1;
-	/*
-	 * borrowed until the callback, or until the end of the turn in which the call was cancelled
-	 */
+	/* borrowed until the callback, or the end of the turn in which the call was cancelled */
 	const struct httpc_server *server;
 };
 

@@ -72,7 +72,7 @@ int httpurl_rename(const char *url, const char *server_name, char **renamed, cha
 	return result;
 }
 
-/* A piece that is not there gives NULL. */
+/* NULL when the URL has no such part. */
 static char *piece(CURLU *u, CURLUPart part, unsigned flags)
 {
 	char *text = NULL, *copy;

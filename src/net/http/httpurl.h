@@ -3,9 +3,9 @@
 #define NET_HTTP_HTTPURL_H
 
 /*
- * URLs of requests out, by libcurl's own parser: what may be said of one in a message, how its
- * certificate is checked for another name (for net/http/httpc); its user and password apart from
- * it, where it leads, and what may follow there (for net/web/webget and who asks it).
+ * Functions on URLs of requests, by libcurl's parser: the part that messages may show, another name
+ * for certificate verification (for net/http/httpc), user and password, host and port, and where
+ * credentials may follow a redirect (for net/web/webget).
  */
 
 #include <stdbool.h>
@@ -16,27 +16,27 @@
 #include "base/err.h"
 
 /*
- * "https://10.0.0.7:6443" of a URL: no credentials, path or query, which may hold secrets. "URL"
- * when it cannot be read. Returns out.
+ * "https://10.0.0.7:6443" of a URL, without credentials, path and query, which may be secret. "URL"
+ * when it cannot be parsed. Returns out.
  */
 char *httpurl_origin(const char *url, char *out, size_t size);
 
 /*
- * The same URL with `server_name` as its host, which is what TLS verifies; libcurl's CONNECT_TO
- * line that leads to the real host; and the Host header with the real host. The caller owns the
- * three texts. ERR_INVALID when the URL or the name cannot be read.
+ * The URL with `server_name` as its host, which TLS then verifies; libcurl's CONNECT_TO entry for
+ * the real host; and the Host header with the real host. The caller owns all three. ERR_INVALID
+ * when the URL or the name cannot be parsed.
  */
 int httpurl_rename(const char *url, const char *server_name, char **renamed, char **route, char **host_header,
 	struct err *err);
 
 /*
- * An http or https URL without user, password and fragment, and the user and password that it had
- * (decoded; NULL for none; the password is a secret). The caller owns the three. ERR_INVALID says
- * what is wrong with it, without repeating it.
+ * An http or https URL without user, password and fragment, and its user and password (decoded;
+ * NULL for none; the password is secret). The caller owns all three. ERR_INVALID says what is
+ * wrong, without quoting the URL.
  */
 int httpurl_split_user(const char *url, char **clean, char **user, char **password, struct err *err);
 
-/* Where a URL leads. Owns its texts. */
+/* Scheme, host and port of a URL. Owns its texts. */
 struct httpurl_place {
 	char *scheme; /* "http" or "https" */
 	char *host;   /* a name, or an address without brackets */
@@ -47,10 +47,13 @@ void httpurl_place_done(struct httpurl_place *p);
 
 bool httpurl_is_same(const struct httpurl_place *a, const struct httpurl_place *b); /* scheme, host and port */
 
-/* Whether credentials meant for one place may go to another: the same, or the same host by TLS. */
+/*
+ * Whether credentials for one server may be sent to another after a redirect: to the same one, or
+ * to the same host from http to https.
+ */
 bool httpurl_may_follow(const struct httpurl_place *from, const struct httpurl_place *to);
 
-/* The URL with one more parameter in its query, escaped. The caller owns it. */
+/* The URL with an escaped parameter appended to its query. The caller owns it. */
 char *httpurl_with_parameter(const char *url, const char *name, const char *value);
 
 #endif
