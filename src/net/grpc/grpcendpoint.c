@@ -13,7 +13,7 @@
 
 /* ---- Targets ---- */
 
-/* Ways to write a target that lead to host:port; the rest of gRPC's name resolvers are not here. */
+/* Prefixes of targets that are host:port; the other name resolvers of gRPC are not supported. */
 static const char *const plain_prefixes[] = { "dns:///", "passthrough:///" };
 static const char *const other_schemes[] = { "unix", "unix-abstract", "xds", "ipv4", "ipv6", "vsock", "passthrough",
 	"dns", "http", "https", "grpc", "google-c2p", NULL };

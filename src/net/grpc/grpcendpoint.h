@@ -3,8 +3,8 @@
 #define NET_GRPC_GRPCENDPOINT_H
 
 /*
- * An endpoint of net/grpc: where, and by which certificates. Shared and counted. Others than
- * net/grpc read of it base's key and name ("10.0.0.7:50051").
+ * An endpoint of net/grpc: address and certificates. Immutable, reference-counted. Other modules
+ * read only key and name ("10.0.0.7:50051") of base.
  */
 
 #include <stdbool.h>
@@ -16,23 +16,23 @@
 struct grpcendpoint {
 	struct endpoint base;
 	char *url;                  /* "https://host:port" */
-	struct httpc_server server; /* of the TLS material */
+	struct httpc_server server; /* made from the TLS settings */
 };
 
-struct grpcendpoint_config {    /* borrowed texts, copied */
-	const char *namespace_; /* whose it is (net/endpoint.h); NULL: nobody's in particular */
+struct grpcendpoint_config {    /* texts are copied */
+	const char *namespace_; /* of its trigger (net/endpoint.h); NULL: none */
 	/*
-	 * host:port, dns:host:port, dns:///host:port, [v6]:port; without a port 443. Other schemes
-	 * of gRPC are refused by name: among them unix:, as whoever writes an object has no
-	 * business with this host's sockets
+	 * host:port, dns:host:port, dns:///host:port or [v6]:port; the default port is 443. Other
+	 * gRPC schemes are rejected, unix: among them, as the author of an object must not reach
+	 * sockets of this host
 	 */
 	const char *target;
-	bool tls;                       /* else HTTP/2 in the clear, from the first byte */
-	bool insecure;                  /* the server's certificate is not looked at */
-	const char *ca_pem;             /* trusted besides the system's roots; NULL for none */
+	bool tls;                       /* else HTTP/2 without TLS, with prior knowledge */
+	bool insecure;                  /* no verification of the server's certificate */
+	const char *ca_pem;             /* trusted in addition to the system's roots; NULL for none */
 	const char *cert_pem, *key_pem; /* NULL for none */
 };
-/* counted; NULL: ERR_INVALID */
+/* Returns one reference; NULL with ERR_INVALID. */
 struct grpcendpoint *grpcendpoint_new(const struct grpcendpoint_config *config, struct err *err);
 struct grpcendpoint *grpcendpoint_ref(struct grpcendpoint *e);
 void grpcendpoint_unref(struct grpcendpoint *e); /* NULL is fine */

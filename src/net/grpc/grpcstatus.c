@@ -35,7 +35,7 @@ static const struct {
 };
 #define CODES ((int)MEM_COUNT(codes))
 
-/* What is no text becomes '?': it goes into conditions, Events and logs. */
+/* Invalid UTF-8 and controls become '?', as the text is shown in conditions, Events and logs. */
 static void clean(char *text, size_t len)
 {
 	for (size_t i = 0; i < len;) {
@@ -53,7 +53,7 @@ static void note_message(struct grpcstatus *s, const char *value, size_t len)
 	size_t n = 0;
 
 	for (size_t i = 0; i < len && n < sizeof(text) - 1; i++) {
-		/* percent-encoded; what is no escape stands for itself */
+		/* percent-decoding; an invalid escape stays as it is */
 		int byte = value[i] == '%' ? text_hex_byte(value + i + 1, len - i - 1) : -1;
 
 		text[n++] = byte < 0 ? value[i] : (char)byte;

@@ -17,16 +17,13 @@ struct webaccess {
 	char token_key[FINGERPRINT_TEXT];
 };
 
-/*
- * What becomes of each text: a table, so that none is forgotten when they are copied, hashed and
- * wiped.
- */
+/* How each text is used: a table, so that copying, hashing and wiping miss none. */
 enum {
 	TRUST = 1,      /* how the server is trusted */
-	CLIENT_TLS = 2, /* who we are, by TLS */
+	CLIENT_TLS = 2, /* our client certificate */
 	OAUTH = 4,
-	HEADER = 8, /* goes into a header: one line */
-	SENT = 16,  /* a secret that the server gets to see */
+	HEADER = 8, /* sent in a header: one line */
+	SENT = 16,  /* a secret that is sent to the server */
 };
 static const struct {
 	size_t offset;
@@ -152,7 +149,7 @@ struct webaccess *webaccess_for_token(const struct webaccess *a, bool basic)
 {
 	struct webaccess *mine = copy(&a->config, TRUST | CLIENT_TLS, false);
 
-	/* RFC 6749, 2.3.1: both are escaped as in a form before they become user and password. */
+	/* RFC 6749, 2.3.1: both are form-encoded before they become user and password. */
 	if (basic) {
 		mine->config.username = escaped(a->config.oauth.client_id);
 		mine->config.password = escaped(a->config.oauth.client_secret);

@@ -21,7 +21,7 @@
 #define REDIRECTS_MAX    10
 #define HEADERS_MAX      64
 #define TOKEN_ANSWER_MAX ((size_t)1 << 18)
-/* Connections kept for later, over all servers. */
+/* Idle connections kept, over all servers. */
 #define KEPT_MAX 256
 
 struct webget {
@@ -43,30 +43,30 @@ struct webget_call {
 	struct webget_call *prev, *next;
 	webget_fn fn;
 	void *arg;
-	char *url;         /* owned; of this step: redirects change it */
+	char *url;         /* owned; redirects change it */
 	char *form;        /* owned, a secret; NULL */
 	char *namespace_;  /* owned */
 	const char *asker; /* borrowed; NULL */
 	size_t max_body;
 	bool (*on_piece)(void *arg, const char *bytes, size_t len, size_t *kept);
-	size_t taken;               /* by that */
-	struct answers_hold kept;   /* and what it keeps */
+	size_t taken;               /* by on_piece, so far */
+	struct answers_hold kept;   /* bytes that on_piece keeps */
 	struct err *crowded;        /* owned; why it may keep no more; NULL */
 	struct strmap headers;      /* may hold secrets */
-	struct webaccess *access;   /* one count; after a redirect to a stranger only what trusts it; NULL */
+	struct webaccess *access;   /* one reference; after a redirect to another server only what verifies it; NULL */
 	struct httpurl_place place; /* where url leads */
 	unsigned redirects;
 	enum wait wait;
-	int64_t timeout_ms; /* as it is said in messages */
+	int64_t timeout_ms; /* for messages */
 	struct loop_timer deadline;
 	struct webtoken_wait *token_wait;
 	char *token; /* owned, a secret; NULL */
 	bool token_renewed;
-	bool measured; /* see webget_answer; of this step */
+	bool measured; /* see webget_answer; since the last redirect */
 	struct httphost *host;
 	struct httphost_turn turn;
 	struct httpc_call *http;
-	int64_t since_ms;           /* loop clock: since when it waits for its turn, or for the answer */
+	int64_t since_ms;           /* loop clock: when it began to wait for its turn, or for the response */
 	struct httpc_server server; /* its texts are the access's */
 	struct loop_task unfit;
 	struct err unfit_err;
@@ -100,8 +100,8 @@ static void call_free(void *ptr)
 }
 
 /*
- * Nothing of it goes on. It is freed at the end of the turn: until then libcurl may look at the
- * PEMs.
+ * Stops everything. It is freed at the end of the turn, as libcurl may use the PEM texts until
+ * then.
  */
 static void detach(struct webget_call *call)
 {
@@ -234,8 +234,8 @@ static bool is_redirect(const struct webget_call *call, const struct httpc_respo
 }
 
 /*
- * The new URL; what was meant for the old server only goes along where httpurl_may_follow says so,
- * and never comes back.
+ * Goes to the new URL. Credentials and headers are sent on only where httpurl_may_follow allows it;
+ * once dropped, they are not used again.
  */
 static int redirect(struct webget_call *call, const char *location, struct err *err)
 {
@@ -358,8 +358,8 @@ static void send(struct webget_call *call)
 		.body_len = call->form ? strlen(call->form) : 0,
 		.namespace_ = call->namespace_,
 		/*
-		 * A little less than all of it, so that a server that cannot be reached is told
-		 * from one that does not answer.
+		 * A little less than the time-out, so that an unreachable server is distinguished
+		 * from one that does not respond.
 		 */
 		.connect_ms = call->timeout_ms > 10 ? call->timeout_ms / 10 * 9 : call->timeout_ms,
 		.max_body = call->max_body,
@@ -443,7 +443,7 @@ struct webget_call *webget_start(struct webget *w, const struct webget_request *
 	struct webget_call *call = mem_zalloc(sizeof(*call));
 	int64_t span_ms = request->timeout_ms > 0 ? request->timeout_ms : w->timeout_ms;
 	int64_t left_ms = request->deadline_ms - loop_now_ms(w->loop);
-	/* What idles must not keep others from connecting. */
+	/* Idle connections must not keep others from connecting. */
 	size_t few = loop_descriptors(w->loop)->total / 8;
 	const struct httpc_config config = {
 		.max_connections_kept = few > 0 && few < KEPT_MAX ? (int)few : KEPT_MAX,
@@ -492,7 +492,7 @@ static void on_token_answer(void *arg, const struct webget_answer *answer, const
 		webtoken_answered(arg, answer->status, answer->body, answer->len, NULL);
 }
 
-/* A token's server has its turns, its names and its deadline as all others have. */
+/* Requests for tokens have turns, name lookups and deadlines as all others have. */
 static void post_for_token(void *arg, const char *url, struct webaccess *access, const char *form,
 	struct webtoken *token)
 {

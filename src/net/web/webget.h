@@ -3,16 +3,16 @@
 #define NET_WEB_WEBGET_H
 
 /*
- * GET, for all scalers that ask over HTTP: one pool of connections for all of them. A server
- * (scheme, host, port) has a cap on its connections and on its requests under way; what is beyond
- * waits its turn, and its time runs meanwhile. Connections are kept and, where the server speaks
- * HTTP/2, shared by many requests: 1,000 triggers on one server use a handful. A server that
- * refuses fails at once; one that hangs delays only who asks it.
+ * HTTP GET for all scalers, over one pool of connections. Connections and requests under way are
+ * limited per server (scheme, host, port); further requests wait for their turn while their
+ * deadline runs. Connections are kept and, with HTTP/2, shared: 1,000 triggers of one server use a
+ * handful. A server that refuses connections fails at once; one that hangs delays only its own
+ * requests.
  *
- * Proxies are those of the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY). Names are looked up on
- * the loop (net/dns), or by the proxy. Redirects are followed, ten at most; credentials and headers
- * of the request go along only to the same server, or to the same host by TLS. OAuth 2 tokens are
- * fetched once per client and shared (net/web/webtoken).
+ * Proxies come from the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY). Names are resolved on the
+ * loop (net/dns), or by the proxy. At most ten redirects are followed; credentials and headers are
+ * sent on only to the same server, or to the same host by TLS. OAuth 2 tokens are fetched once per
+ * client and shared (net/web/webtoken).
  */
 
 #include <stdbool.h>
@@ -27,62 +27,65 @@
 struct webget;
 struct webget_call;
 
-/* Costs nothing until the first request. timeout_ms: of requests that say none. */
+/* Sets up nothing before the first request. timeout_ms: the default time-out. */
 struct webget *webget_new(struct loop *loop, int64_t timeout_ms);
 /*
- * Tells each exchange with a server: of a redirected request every one. status 0: no answer came,
- * be it that the server is known to be away and nothing was sent. took_ms: from when it was sent;
- * the waits for a token and, of what is answered, for a turn do not count.
+ * Called for each exchange with a server, of a redirected request for every one. status 0: no
+ * response came, or the server is known to be unreachable and nothing was sent. took_ms: since the
+ * request was sent; waits for a token do not count, nor, if there is a response, the wait for a
+ * turn.
  */
 typedef void (*webget_exchange_fn)(void *arg, const char *asker, int status, int64_t took_ms);
 void webget_watch(struct webget *w, webget_exchange_fn fn, void *arg);
-void webget_free(struct webget *w); /* calls under way end without callbacks; safe from inside them */
+void webget_free(struct webget *w); /* requests under way end without callbacks; may be called from inside one */
 
 struct webget_request {
 	const char *url;              /* http or https, without user and password (httpurl_split_user); copied */
 	const struct strmap *headers; /* copied; NULL for none */
-	struct webaccess *access;     /* takes a count of its own; NULL: nothing but the system's roots */
-	/* from now to the last byte, waiting, token and redirects included; 0: the pool's */
+	struct webaccess *access;     /* takes a reference of its own; NULL: no credentials, the system's roots */
+	/* from now to the last byte, with waiting, token and redirects; 0: the default */
 	int64_t timeout_ms;
-	int64_t deadline_ms; /* loop clock: if that comes earlier; 0: none */
-	size_t max_body;     /* cap on the answer; 0: 1 MiB */
+	int64_t deadline_ms; /* loop clock: an earlier limit; 0: none */
+	size_t max_body;     /* limit of the response's size; 0: 1 MiB */
 	/*
-	 * whom it is told of by webget_watch; borrowed for ever (the name of a type); NULL: it is
-	 * not told
+	 * the name that webget_watch reports (of a trigger type, a constant text); NULL: not
+	 * reported
 	 */
 	const char *asker;
-	const char *namespace_; /* whose request it is: turns go round by that (net/http/httphost); copied; NULL:
-				   nobody's */
+	const char *namespace_; /* the namespace that asks, for turns (net/http/httphost); copied; NULL: none */
 	/*
-	 * NULL; else takes an answer with a 2xx status as it comes, and there is no body at the
-	 * end. False: no more of it is wanted, and the call fails (invalid). It cancels nothing.
-	 * *kept is 0, and to be set to how many of all these bytes it has in memory.
+	 * NULL; else receives the body of a 2xx response in pieces, and there is no body at the
+	 * end. False ends the request with ERR_INVALID. It must not cancel anything. *kept, at
+	 * first 0, is to be set to the number of bytes that it keeps in memory.
 	 */
 	bool (*on_piece)(void *arg, const char *bytes, size_t len, size_t *kept);
-	/* NULL; else it is POSTed (net/web/webtoken), and nothing is followed. Copied and wiped */
+	/*
+	 * NULL; else a form to POST (net/web/webtoken); redirects are not followed. Copied and
+	 * wiped.
+	 */
 	const char *form;
 };
 
 struct webget_answer {
-	int status;       /* any but those redirects that were followed */
+	int status;       /* any, except redirects that were followed */
 	const char *body; /* borrowed, NUL-terminated */
 	size_t len;
 	const char *content_type; /* "" when absent */
 	/*
-	 * the server said how long the answer is, or marked its end: what is there is all of it.
-	 * Without that the end of the connection looks like the answer's
+	 * the response had a length or an end mark, so it is complete. Without that, a lost
+	 * connection looks like the end of the response
 	 */
 	bool measured;
 };
 
 /*
- * answer NULL exactly when err is not: temporary (network, time, TLS), invalid (URL, too large an
- * answer), denied (no token). Messages start with the server's origin and hold no secret. Exactly
- * once, never before webget_start has returned.
+ * Either answer or err is NULL. ERR_TEMPORARY: network, time-out, TLS; ERR_INVALID: URL, or a
+ * response that is too large; ERR_DENIED: no token. Messages begin with the server's origin and
+ * hold no secret. Called exactly once, never before webget_start has returned.
  */
 typedef void (*webget_fn)(void *arg, const struct webget_answer *answer, const struct err *err);
 
-/* NULL never */
+/* Never NULL. */
 struct webget_call *webget_start(struct webget *w, const struct webget_request *request, webget_fn fn, void *arg);
 void webget_cancel(struct webget_call *call); /* no callback any more; NULL is fine */
 

@@ -33,11 +33,11 @@ struct webtoken {
 	struct webaccess *access;    /* one count */
 	const char *key;             /* inside access */
 	char *text;                  /* owned, a secret; NULL: none */
-	int64_t fetched_ms, ends_ms; /* ends 0: never said */
-	struct err *err;             /* owned; of the last fetch, if it failed */
+	int64_t fetched_ms, ends_ms; /* ends_ms 0: unknown */
+	struct err *err;             /* owned; the error of the last fetch; NULL */
 	int64_t failed_ms, used_ms;
-	bool in_form;     /* the client's id and secret go into the form */
-	bool tried_other; /* in this fetch */
+	bool in_form;     /* client id and secret are sent in the form */
+	bool tried_other; /* the other way was tried in this fetch */
 	bool fetching;
 	struct webtoken_wait *waits;
 	UT_hash_handle hh;
@@ -60,7 +60,7 @@ static bool is_token(const char *text)
 	return *text && strlen(text) <= TOKEN_MAX;
 }
 
-/* A number of seconds, or, as some servers write it, a text of one. */
+/* A number of seconds; some servers write it as a string. */
 static int64_t life_of(const json_t *answer)
 {
 	const json_t *value = json_object_get(answer, "expires_in");
@@ -73,7 +73,7 @@ static int64_t life_of(const json_t *answer)
 
 char *webtoken_parse(int status, const char *body, size_t len, int64_t *life_ms, struct err *err)
 {
-	/* RFC 6749's codes only: its description may repeat what was sent. */
+	/* Only the codes of RFC 6749: error_description may repeat what was sent. */
 	static const char *const codes[] = { "invalid_request", "invalid_client", "invalid_grant",
 		"unauthorized_client", "unsupported_grant_type", "invalid_scope", "temporarily_unavailable",
 		"server_error", "access_denied", NULL };
@@ -120,7 +120,7 @@ void webtoken_answered(struct webtoken *t, int status, const char *body, size_t 
 	else
 		text = webtoken_parse(status, body, len, &life_ms, &err);
 	/*
-	 * Not every server takes Basic, though RFC 6749 says so; which way it is one cannot know
+	 * RFC 6749 requires Basic, but not every server accepts it; which way works is not known
 	 * before.
 	 */
 	if (!text && (status == 400 || status == 401) && !t->tried_other) {
@@ -222,7 +222,7 @@ static bool is_good(const struct webtoken *t, int64_t now_ms)
 	return t->text && (!t->ends_ms || now_ms < t->ends_ms);
 }
 
-/* Four fifths of its life are over, and nobody tried just now. */
+/* After four fifths of its life, unless a fetch has failed just now. */
 static bool is_due(const struct webtoken *t, int64_t now_ms)
 {
 	if (t->err && now_ms - t->failed_ms < FAILED_MS)
