@@ -21,28 +21,28 @@
 
 #define IDLE_MS 60000
 /*
- * A server that takes a hundred streams on a connection: so many connections are enough for some
+ * For a server that accepts a hundred streams per connection these are enough connections for some
  * thousand push streams.
  */
 #define CONNECTIONS_MAX 32
-#define STREAMS_MAX     2000  /* on a server that takes them */
-#define OTHER_BODY_MAX  65536 /* of an answer that is no gRPC */
-#define OF_LIBCURL      2     /* descriptors of a multi, to be woken by */
-#define WAITED_LEAST_MS 100   /* for a turn: is told when the call fails */
+#define STREAMS_MAX     2000  /* at most, if the server accepts so many */
+#define OTHER_BODY_MAX  65536 /* of a response that is not gRPC */
+#define OF_LIBCURL      2     /* wake-up descriptors of a multi */
+#define WAITED_LEAST_MS 100   /* a wait for its turn from this length on is mentioned when the call fails */
 
 /*
- * The way to one endpoint. A curl multi of its own: connections of one are never taken for another,
- * whatever libcurl compares.
+ * The connections to one endpoint. A curl multi of its own, so that connections of one endpoint are
+ * never used for another, whatever libcurl compares.
  */
 struct grpc_link {
 	struct grpc_pool *pool;
 	struct grpcendpoint *endpoint;
 	struct httpc *http;           /* NULL: not needed yet */
-	struct descriptors_hold hold; /* of libcurl's own descriptors, for each multi */
+	struct descriptors_hold hold; /* for libcurl's own descriptors, per multi */
 	struct probe *probe;
-	struct loop_task settle; /* those that are held */
+	struct loop_task settle; /* handles the held calls */
 	struct grpc_call *calls;
-	struct grpc_call *held; /* until somebody answers; oldest first */
+	struct grpc_call *held; /* waiting for the server to be reachable; oldest first */
 	struct grpcturns_server turns;
 	int64_t used_ms; /* loop clock */
 	UT_hash_handle hh;
@@ -65,20 +65,20 @@ struct grpc_call {
 	void (*put)(void *arg, struct buf *message);
 	char *namespace_; /* of a unary call */
 	struct grpcturn turn;
-	int64_t asked_ms, waited_ms; /* loop clock: when it was to begin; how long it had to wait for its turn */
+	int64_t asked_ms, waited_ms; /* loop clock: when it joined; how long it waited for its turn */
 	bool held;                   /* in link.held */
-	unsigned attempts;           /* to reach the server, when it began to be held */
+	unsigned attempts;           /* probe attempts when it began to be held */
 	struct grpc_call *held_prev, *held_next;
-	struct loop_timer late; /* until it begins */
-	const char *method;     /* behind the last '/', of the caller's literal */
+	struct loop_timer late; /* the deadline until it starts */
+	const char *method;     /* the part of the path after the last '/' */
 	struct grpcstatus status;
 	struct grpcframe frame;
 	struct buf answer;         /* of a unary call */
 	struct answers_hold bytes; /* of frame and answer */
 	bool answered;
 	bool streaming;
-	bool inside, cancelled; /* a callback is on the stack; it has cancelled the call */
-	struct err *err;        /* why it was broken off here; owned; NULL */
+	bool inside, cancelled; /* a callback is on the stack; the call was cancelled in it */
+	struct err *err;        /* why it was ended here; owned; NULL */
 	grpc_fn fn;
 	struct grpc_stream_events events;
 	void *arg;
@@ -90,7 +90,7 @@ static void on_sweep(void *arg);
 static void on_probe(void *arg);
 static void on_settle(void *arg);
 
-/* Where a proxy leads nobody here can know: then each call finds out by itself. */
+/* With a proxy the server cannot be probed; each call finds out by itself. */
 static bool by_proxy(void)
 {
 	static const char *const names[] = { "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY" };
@@ -133,7 +133,7 @@ static struct grpc_link *link_get(struct grpc_pool *p, struct grpcendpoint *e)
 	return l;
 }
 
-/* At its first call. -1: there are no descriptors for it. */
+/* At the first call. -1: no descriptors. */
 static int link_open(struct grpc_link *l, struct err *err)
 {
 	static const struct httpc_config config = { .max_connections_per_host = CONNECTIONS_MAX,
@@ -210,7 +210,7 @@ static void call_free(struct grpc_call *call)
 static void tell(struct grpc_call *call, const struct err *err)
 {
 	call->inside = true;
-	grpcturns_leave(&call->turn); /* its place is free for what is asked next */
+	grpcturns_leave(&call->turn); /* its place is free for calls started in the callback */
 	if (call->streaming)
 		call->events.on_end(call->arg, err);
 	else if (err)
@@ -274,7 +274,7 @@ void grpc_cancel(struct grpc_call *call)
 		call_free(call);
 }
 
-/* ---- What comes ---- */
+/* ---- The response ---- */
 
 static void on_header(void *arg, const char *line, size_t len)
 {
@@ -287,7 +287,7 @@ static void on_status(void *arg, int status)
 {
 	struct grpc_call *call = arg;
 
-	/* With a grpc-status already here it is over: nothing was opened. */
+	/* A grpc-status in the headers means that the call has ended, and was not opened. */
 	if (!call->streaming || !call->events.on_open || status != 200 || call->status.told || call->status.foreign)
 		return;
 	call->inside = true;
@@ -297,7 +297,7 @@ static void on_status(void *arg, int status)
 		call_free(call);
 }
 
-/* False: no more of this answer. */
+/* False: no more of this response is read. */
 static bool take_message(struct grpc_call *call, struct err *err)
 {
 	const struct buf *message = &call->frame.message;
@@ -386,7 +386,7 @@ static void begin(struct grpc_call *call, const void *message, size_t len, int64
 
 	/* at most eight digits */
 	snprintf(timeout, sizeof(timeout), "grpc-timeout: %lldm", (long long)(left_ms < 99999999 ? left_ms : 99999999));
-	buf_reserve(&body, len + GRPCFRAME_HEAD); /* may hold secrets: one copy */
+	buf_reserve(&body, len + GRPCFRAME_HEAD); /* may hold secrets: only one copy */
 	grpcframe_put(&body, message, len);
 	request.body = buf_text(&body);
 	request.body_len = body.len;
@@ -416,7 +416,7 @@ static void on_late(void *arg)
 	struct grpc_call *call = arg;
 	struct err err = { 0 };
 
-	if (call->err) { /* it never began */
+	if (call->err) { /* it was never started */
 		err = *call->err;
 		err_wrap(&err, "%s", call->method);
 		tell(call, &err);
@@ -445,7 +445,7 @@ static void hold(struct grpc_call *call)
 	probe_want(l->probe);
 }
 
-/* It waits for somebody to answer, or for its turn: who is held takes nobody's. */
+/* Waits for the server to be reachable, or for its turn: a held call takes no turn. */
 static void line_up(struct grpc_call *call)
 {
 	struct grpc_link *l = call->link;
@@ -482,8 +482,8 @@ static void on_probe(void *arg)
 }
 
 /*
- * Who came before an attempt that failed is told so, one at a time, as he may free all of this; who
- * came later waits for the next.
+ * A call that came before an attempt that failed gets its error, one call at a time, as its
+ * callback may free everything; a later one waits for the next attempt.
  */
 static void on_settle(void *arg)
 {
@@ -507,7 +507,7 @@ static void on_settle(void *arg)
 
 /* ---- Calls ---- */
 
-/* False: it fails, but not before its caller has returned. */
+/* False: it fails, but not before this returns to its caller. */
 static bool may_begin(struct grpc_call *call)
 {
 	struct err err;

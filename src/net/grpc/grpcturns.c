@@ -9,24 +9,25 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-/* What one namespace has under way at one server and wants of it; gone when that is nothing. */
+/* The calls of one namespace to one server; freed when there are none. */
 struct grpcturns_lane {
 	struct grpcturns_share *share;
 	struct grpcturns_server *server;
 	size_t under_way;
-	struct grpcturn *waiting;           /* oldest first */
-	struct grpcturns_lane *prev, *next; /* while something waits: of its share, whose turn it was last is last */
+	struct grpcturn *waiting; /* oldest first */
+	struct grpcturns_lane *prev,
+		*next; /* while calls wait: in its share's list; the one served last is at the end */
 	UT_hash_handle hh;
 };
 
-/* What one namespace has under way at all servers and wants of them; gone when that is nothing. */
+/* The calls of one namespace to all servers; freed when there are none. */
 struct grpcturns_share {
 	struct grpcturns *turns;
 	char *namespace_;
 	size_t under_way;
-	struct grpcturns_lane *lanes, *lanes_by_server; /* where something waits; all */
-	bool ready;                          /* in grpcturns.ready: it has lanes, and not all that it may have */
-	struct grpcturns_share *prev, *next; /* there, whose turn it was last is last */
+	struct grpcturns_lane *lanes, *lanes_by_server; /* with waiting calls; all */
+	bool ready;                                     /* in grpcturns.ready: calls wait, and it is below its limit */
+	struct grpcturns_share *prev, *next;            /* in that list; the one served last is at the end */
 	UT_hash_handle hh;
 };
 
@@ -35,7 +36,7 @@ struct grpcturns {
 	grpcturns_fn begin;
 	struct grpcturns_share *shares, *ready;
 	size_t under_way;
-	uint64_t loop_turn; /* of the loop, to which `begun` belongs */
+	uint64_t loop_turn; /* the turn of the loop that `begun` counts for */
 	size_t begun;
 	struct loop_task dispatch;
 	struct loop_timer next_turn;
@@ -57,7 +58,7 @@ static struct grpcturns_share *share_get(struct grpcturns *t, const char *namesp
 	return s;
 }
 
-/* Something of it has changed: whether it may begin calls, or is not needed any more. */
+/* After a change: puts it into the ready list or out of it, or frees it. */
 static void share_settle(struct grpcturns_share *s)
 {
 	struct grpcturns *t = s->turns;
@@ -99,7 +100,7 @@ static void lane_leave(struct grpcturns_lane *lane, struct grpcturn *turn)
 	turn->waits = false;
 }
 
-/* ---- Whose turn it is ---- */
+/* ---- Scheduling ---- */
 
 static bool may_begin(const struct grpcturns_lane *lane)
 {
@@ -140,7 +141,7 @@ static void on_dispatch(void *arg)
 				break;
 		}
 		if (!turn)
-			return; /* all that wait wait for others to end */
+			return; /* all waiting calls wait for others to end */
 		DL_DELETE(t->ready, s);
 		DL_APPEND(t->ready, s);
 		lane_leave(turn->lane, turn);

@@ -24,11 +24,11 @@
 #define WAITING_BYTES_MAX ((size_t)16 << 20)
 
 /*
- * A command on its way: unsent (the connection is being made, or will be), then a slot in the
- * pipeline until its reply has come.
+ * A command: unsent while there is no connection, then a slot in the pipeline until its reply
+ * comes.
  */
 struct redis_call {
-	struct redis_conn *conn; /* NULL once it failed: then it hangs on the pool */
+	struct redis_conn *conn; /* NULL once it has failed: then it is in the pool's list */
 	struct redis_pool *pool;
 	struct redis_call *prev, *next;
 	redis_fn fn; /* NULL: cancelled or told, only its slot is left */
@@ -36,7 +36,7 @@ struct redis_call {
 	int64_t deadline_ms;
 	char *wire; /* while unsent */
 	size_t wire_len;
-	struct err *err; /* once it failed */
+	struct err *err; /* set once it has failed */
 };
 
 struct redis_conn {
@@ -46,13 +46,13 @@ struct redis_conn {
 	struct redislink link;
 	struct redis_call *unsent, *sent; /* oldest first */
 	size_t waiting, waiting_bytes;
-	int64_t next_deadline_ms; /* not later than the earliest of the calls; 0 for none */
+	int64_t next_deadline_ms; /* at or before the earliest deadline; 0 for none */
 	int64_t used_ms;
 	unsigned failures;
-	int64_t retry_ms; /* no earlier; loop clock */
+	int64_t retry_ms; /* no connection before; loop clock */
 	struct err last_err;
-	struct loop_timer timer;   /* deadlines of commands, idleness */
-	struct loop_timer backoff; /* pending: dials when it is over */
+	struct loop_timer timer;   /* deadlines of commands, idle time */
+	struct loop_timer backoff; /* pending: dials when it fires */
 };
 
 struct redis_pool {
@@ -134,7 +134,7 @@ static void expire(struct redis_call *call)
 		err = c->last_err;
 	if (call->wire) {
 		leave_conn(call);
-	} else { /* a slot that nobody waits for keeps the pipeline's order */
+	} else { /* an empty slot keeps the order of the pipeline */
 		slot = mem_zalloc(sizeof(*slot));
 		*slot = (struct redis_call){ .conn = c, .pool = call->pool, .deadline_ms = call->deadline_ms };
 		slot->wire_len = call->wire_len;
@@ -144,7 +144,7 @@ static void expire(struct redis_call *call)
 	fail_later(call, &err);
 }
 
-/* Looks at all commands; the next look is due when the earliest that is left ends. */
+/* Expires commands; the next check is at the earliest deadline that is left. */
 static void on_deadline(void *arg)
 {
 	struct redis_conn *c = arg;
@@ -193,7 +193,7 @@ static void send_call(struct redis_call *call)
 	DL_APPEND(c->sent, call);
 	/*
 	 * Written at the end of this round of callbacks, with what others add until then, instead
-	 * of asking epoll first: that saves a wait and two system calls.
+	 * of waiting for epoll: that saves two system calls.
 	 */
 	if (!c->link.ssl)
 		event_active(&c->link.bev->ev_write, EV_WRITE, 1);
@@ -236,8 +236,8 @@ static void fail_calls(struct redis_conn *c, struct redis_call **list)
 }
 
 /*
- * Ends the connection and everything on it; the next one is made when somebody asks, not before the
- * back-off is over.
+ * Closes the connection and fails its commands; the next one is opened for a command, not before
+ * the back-off is over.
  */
 static void conn_fail(struct redis_conn *c, const struct err *why)
 {
@@ -268,7 +268,7 @@ static void on_failed(void *arg, const struct err *why, bool idle)
 	struct redis_conn *c = arg;
 
 	if (idle && !c->sent)
-		redislink_close(&c->link); /* nobody waited: an idle connection that the server ended is no failure */
+		redislink_close(&c->link); /* an idle connection that the server closed is no failure */
 	else
 		conn_fail(c, why);
 }
@@ -358,7 +358,7 @@ size_t redis_pool_connections(const struct redis_pool *p)
 	return count;
 }
 
-/* Formats the command and decides whether it may go; 0 or -1 with the reason. */
+/* Formats the command and checks the limits; 0 or -1 with err. */
 static int admit(struct redis_conn *c, struct redis_call *call, int argc, const char *const *argv,
 	const size_t *argv_len, struct err *err)
 {
@@ -425,7 +425,7 @@ void redis_cancel(struct redis_call *call)
 	if (!call)
 		return;
 	if (call->conn && !call->wire) {
-		call->fn = NULL; /* its slot in the pipeline stays until the reply has come */
+		call->fn = NULL; /* its slot in the pipeline stays until the reply comes */
 		return;
 	}
 	if (call->conn)

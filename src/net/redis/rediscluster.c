@@ -7,7 +7,7 @@
 #include "net/redis/redisreply.h"
 
 #define REDIRECTS 3
-#define WAY_MS    60000 /* MOVED tells earlier, whoever is concerned */
+#define WAY_MS    60000 /* clients that are concerned get MOVED earlier */
 
 static int cluster_question(const struct redissite *s, const char **argv)
 {

@@ -3,25 +3,24 @@
 #define NET_REDIS_REDISCLUSTER_H
 
 /*
- * A Redis Cluster as a site: any of the seeds tells by CLUSTER SLOTS which node serves which slot;
- * the user, the password and TLS go to every node.
+ * A Redis Cluster as a site: any seed answers CLUSTER SLOTS, which maps slots to nodes; user,
+ * password and TLS apply to every node.
  *
- * Commands go through redisrouter_command with their key: to the owner of its slot, following up to
- * 3 MOVED or ASK. For push, redisrouter_follow tells the endpoint of the owner of one key, and
- * again when the slot has moved or the owner's replica was promoted: keyspace events of a key come
- * from its owner alone.
+ * redisrouter_command sends commands to the owner of the key's slot, and follows up to 3 MOVED or
+ * ASK redirects. For push, redisrouter_follow reports the endpoint of a key's owner, again after a
+ * slot has moved or a replica was promoted: only the owner sends keyspace events of a key.
  *
  * A node that is announced without a host, or with "?" and no other name, is reached at the host
- * that told it; one announced at a loopback address by a node that is reached elsewhere, too (as
- * other clients have it: a cluster behind a forwarded port).
+ * that announced it; so is one announced at a loopback address by a node at another address (as
+ * other clients do: a cluster behind a forwarded port).
  */
 
 #include "net/redis/redisendpoint.h"
 #include "net/redis/redissite.h"
 
 /*
- * config->database must be 0: a cluster has no other. ERR_INVALID names the address. The caller
- * owns one count.
+ * config->database must be 0, the only one of a cluster. NULL with ERR_INVALID, which names the
+ * address. Returns one reference.
  */
 struct redissite *rediscluster_new(const char *const *seeds, size_t count, const struct redisendpoint_config *config,
 	struct err *err);

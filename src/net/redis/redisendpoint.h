@@ -3,8 +3,8 @@
 #define NET_REDIS_REDISENDPOINT_H
 
 /*
- * An endpoint of net/redis: who and where, and the credentials. Shared and counted. Others
- * than net/redis read of it base's key and name, server_key and database.
+ * An endpoint of net/redis: address, database and credentials. Immutable, reference-counted. Other
+ * modules read only base's key and name, server_key and database.
  */
 
 #include <stdbool.h>
@@ -14,8 +14,8 @@
 #include "net/endpoint.h"
 
 struct redisendpoint {
-	struct endpoint base; /* its name: the address as given */
-	char *server_key;     /* the key without the database: who shares a connection that has none */
+	struct endpoint base; /* base.name: the address as given */
+	char *server_key;     /* the key without the database, for connections that have none */
 	char *host;           /* without brackets; the path of a Unix socket, with port 0 */
 	uint16_t port;
 	int database;
@@ -25,7 +25,7 @@ struct redisendpoint {
 };
 
 struct redisendpoint_config {
-	const char *namespace_; /* whose it is (net/endpoint.h); NULL: nobody's in particular */
+	const char *namespace_; /* of its trigger (net/endpoint.h); NULL: none */
 	const char *address;    /* "host:port", "[v6]:port" or "/path/of/a/unix/socket" */
 	int database;
 	const char *username; /* NULL or "" for none */
@@ -34,20 +34,22 @@ struct redisendpoint_config {
 	bool tls_insecure;
 	const char *tls_ca_pem, *tls_cert_pem, *tls_key_pem, *tls_key_password;
 	/*
-	 * each connection first asks for the ROLE, and fails when it is a replica's (whoever may
-	 * not ask gets no answer, which is fine)
+	 * Each connection first sends ROLE, and fails when the server is a replica (a user without
+	 * the right to ask is accepted).
 	 */
 	bool master_only;
 };
 
 /*
- * Checks the address, reads the PEMs, and makes the endpoint's key. ERR_INVALID names the field.
- * Does no network I/O. The caller owns one count.
+ * Checks the address, parses the PEMs, and makes the key. No network I/O. NULL with ERR_INVALID,
+ * which names the field. Returns one reference.
  */
 struct redisendpoint *redisendpoint_new(const struct redisendpoint_config *config, struct err *err);
-/* The same in all but the address: the other servers of a cluster. The PEMs are not read again. */
+/*
+ * The same with another address, for the other servers of a cluster. The PEMs are not parsed again.
+ */
 struct redisendpoint *redisendpoint_at(const struct redisendpoint *like, const char *address, struct err *err);
 struct redisendpoint *redisendpoint_ref(struct redisendpoint *e);
-void redisendpoint_unref(struct redisendpoint *e); /* NULL is fine; wipes credentials with the last count */
+void redisendpoint_unref(struct redisendpoint *e); /* wipes with the last reference */
 
 #endif

@@ -78,8 +78,8 @@ static void greet_all(struct redislink *l)
 }
 
 /*
- * A replica would answer, too, with what it last heard of. Who may not ask for the role is told
- * none, and works with what the sentinels said.
+ * A replica would reply, too, with old data. A user who may not ask for the role gets no answer
+ * about it, and relies on the sentinels.
  */
 static bool no_master(const struct redis_reply *reply, struct err *err)
 {
@@ -93,9 +93,8 @@ static bool no_master(const struct redis_reply *reply, struct err *err)
 }
 
 /*
- * A server without a password takes one that is said with the user's name (KEDA's client says HELLO
- * AUTH default), and complains of one that is said alone: then everybody may do everything, and so
- * may we.
+ * A server without a password accepts one that comes with a user name (KEDA's client sends HELLO
+ * AUTH default), but rejects one alone: then no password is needed.
  */
 static bool wants_no_password(const struct redisendpoint *e, const char *name, const char *text)
 {
@@ -104,8 +103,8 @@ static bool wants_no_password(const struct redisendpoint *e, const char *name, c
 }
 
 /*
- * Whether the reply to a greeting means that this connection is of no use: for our credentials
- * (ERR_DENIED), or as the server turns everybody away, or is a replica (ERR_TEMPORARY).
+ * Whether the reply to a greeting makes the connection useless: our credentials are refused
+ * (ERR_DENIED), or the server rejects all clients or is a replica (ERR_TEMPORARY).
  */
 static bool is_useless(const struct redisendpoint *e, const char *name, const struct redis_reply *reply,
 	struct err *err)
@@ -144,8 +143,8 @@ void redislink_unasked(const struct redis_reply *reply, struct err *err)
 /* ---- Reading ---- */
 
 /*
- * Whoever never got a reply on a plain connection, but garbage or the end, may be talking to a TLS
- * port; in TLS, to a server that wants to know its clients.
+ * No reply but garbage or the end on a plain connection may mean a TLS port; in TLS, that the
+ * server requires a client certificate.
  */
 static void fail_on_wire(struct redislink *l, const struct err *why, bool ended)
 {
@@ -155,13 +154,13 @@ static void fail_on_wire(struct redislink *l, const struct err *why, bool ended)
 
 	if (open && !l->heard && !l->endpoint->tls)
 		hint = " (is TLS needed? set enableTLS)";
-	else if (open && !l->heard && !l->endpoint->base.tls.cert_pem) /* in TLS 1.3 its word may be lost */
+	else if (open && !l->heard && !l->endpoint->base.tls.cert_pem) /* in TLS 1.3 its alert may be lost */
 		hint = " (does it ask for a client certificate? give cert and key)";
 	err_set(&err, why->kind, "%s%s", why->msg, hint);
 	l->handler->failed(l->arg, &err, ended && open && l->heard);
 }
 
-/* False when the connection, or the pool, is done for. */
+/* False when the connection is closed or the pool freed. */
 static bool take_replies(struct redislink *l)
 {
 	struct redisreply *reader = l->reader;
@@ -228,16 +227,14 @@ static void on_open(struct redislink *l)
 	l->handler->opened(l->arg);
 }
 
-/* What an event that is not BEV_EVENT_CONNECTED was. */
+/* Turns an event other than BEV_EVENT_CONNECTED into an error. */
 static void explain_end(const struct redislink *l, short what, int error, struct err *err)
 {
 	char reason[256];
 	unsigned long code = l->ssl ? bufferevent_get_openssl_error(l->bev) : 0;
 	bool shaking_hands = l->state == REDISLINK_SHAKING_HANDS;
 
-	/*
-	 * in TLS 1.3 a server says after the handshake that it wants a certificate, or another one
-	 */
+	/* In TLS 1.3 a server requires a certificate, or rejects it, after the handshake. */
 	if (!shaking_hands && code >= 16) {
 		tls_explain_code(l->ssl, code, reason, sizeof(reason));
 		err_set(err, ERR_TEMPORARY, "TLS: %s", reason);

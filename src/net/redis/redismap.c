@@ -88,10 +88,10 @@ static bool is_host(const char *host, size_t len)
 	return true;
 }
 
-/* What a server at `from` announces, as it is reached from here. NULL: that is no host. */
+/* The address of an announced server as it is reached from here. NULL: invalid host. */
 static char *reachable(const char *announced, size_t len, int64_t port, const char *from)
 {
-	struct hostport at = { .host = "127.0.0.1" }; /* a Unix socket is on this machine */
+	struct hostport at = { .host = "127.0.0.1" }; /* a Unix socket is on this host */
 	const char *host = announced, *from_host = at.host;
 
 	if (from[0] != '/' && hostport_parse(from, &at) != HOSTPORT_GOOD)
@@ -107,11 +107,11 @@ static char *reachable(const char *announced, size_t len, int64_t port, const ch
 
 /* ---- CLUSTER SLOTS ---- */
 
-/* Servers met so far, while the answer is being read. */
+/* Servers found so far in the reply. */
 struct known {
 	UT_hash_handle hh;
 	size_t index;
-	const char *address; /* the map's */
+	const char *address; /* of the map */
 };
 
 static bool is_text(const struct redis_reply *r)
@@ -119,7 +119,7 @@ static bool is_text(const struct redis_reply *r)
 	return r->type == REDIS_STRING || r->type == REDIS_STATUS;
 }
 
-/* The IP address among the further words about a server: it has a host name, which was not told. */
+/* The IP address in the metadata of a server whose host name is unknown ("?"). */
 static const struct redis_reply *ip_of(const struct redis_reply *node)
 {
 	const struct redis_reply *more = node->count > 3 ? node->elements[3] : NULL;
@@ -132,7 +132,7 @@ static const struct redis_reply *ip_of(const struct redis_reply *node)
 	return NULL;
 }
 
-/* NULL: not a server, or one without a port, which nobody can reach. */
+/* NULL: no server, or one without a port, which cannot be reached. */
 static char *node_address(const struct redis_reply *node, const char *from)
 {
 	const struct redis_reply *host, *ip;
@@ -149,7 +149,7 @@ static char *node_address(const struct redis_reply *node, const char *from)
 	return reachable(host->text, host->len, node->elements[1]->integer, from);
 }
 
-/* The number of the server, which becomes known; -1 when there are too many. Takes the address. */
+/* The index of the server, added if needed; -1 when there are too many. Takes the address. */
 static int take_server(struct redismap *map, struct known **known, char *address)
 {
 	struct known *k;
@@ -198,7 +198,7 @@ static int read_range(struct redismap *map, struct known **known, const struct r
 			(long long)first, (long long)last);
 	address = entry->count > 2 ? node_address(entry->elements[2], from) : NULL;
 	if (!address)
-		return 0; /* whoever needs these slots is told that they are nobody's */
+		return 0; /* commands for these slots fail: no server has them */
 	server = take_server(map, known, address);
 	if (server < 0)
 		return err_set(err, ERR_TEMPORARY, "the cluster has more than %d servers", REDISMAP_NODES_MAX);
@@ -249,7 +249,7 @@ int redismap_read_slots(struct redismap *map, const struct redis_reply *reply, c
 
 /* ---- MOVED and ASK ---- */
 
-/* "host:port" as Redis writes it: no brackets, perhaps no host. */
+/* "host:port" as Redis writes it: without brackets, the host may be empty. */
 static char *redirect_address(const char *text, const char *from)
 {
 	const char *colon = strrchr(text, ':');

@@ -3,9 +3,8 @@
 #define NET_REDIS_REDISMAP_H
 
 /*
- * Which server serves which slot, and the words in which Redis Cluster says so: hash slots of keys,
- * the answer to CLUSTER SLOTS, MOVED and ASK. Pure but for memory; for net/redis/redisrouter. A
- * sentinel's master is a map of one server with all slots.
+ * The slot map of a Redis Cluster: hash slots of keys, the reply to CLUSTER SLOTS, MOVED and ASK.
+ * Pure. For net/redis/redisrouter. The master of sentinels is a map of one server with all slots.
  */
 
 #include <stddef.h>
@@ -17,7 +16,7 @@
 #define REDISMAP_SLOTS     16384
 #define REDISMAP_NODES_MAX 1024
 
-/* Zero-initialised is empty. Owns what it points to. */
+/* Zeroed: empty. Owns its data. */
 struct redismap {
 	char **addresses; /* of the servers: "host:port", "[v6]:port" */
 	size_t count;
@@ -29,27 +28,27 @@ struct redismap {
 };
 
 /*
- * CRC-16/XMODEM of the key, or of what stands between its first { and the next }, when that is not
- * empty; modulo the slots.
+ * CRC-16/XMODEM of the key, or of the part between its first { and the next }, if not empty, modulo
+ * the number of slots (Redis Cluster specification, hash tags).
  */
 unsigned redismap_slot(const char *key, size_t len);
 
-/* NULL: the slot is nobody's. */
+/* The address of the slot's server; NULL: it has none. */
 const char *redismap_find(const struct redismap *map, unsigned slot);
 
-/* The map in which one server has everything. */
+/* Makes a map of one server with all slots. */
 void redismap_whole(struct redismap *map, const char *address);
 
 /*
- * From the answer to CLUSTER SLOTS of the server at `from` ("host:port", as it was reached). Into
- * an empty map. ERR_TEMPORARY when it is not what CLUSTER SLOTS answers.
+ * Reads the reply to CLUSTER SLOTS of the server at `from` ("host:port", as it was reached) into an
+ * empty map. ERR_TEMPORARY when the reply is malformed.
  */
 int redismap_read_slots(struct redismap *map, const struct redis_reply *reply, const char *from, struct err *err);
 void redismap_done(struct redismap *map);
 
 /*
- * "MOVED 3999 127.0.0.1:6381" and "ASK ...", said by the server at `from`: its kind and the address
- * (caller owns; NULL when it names none). REDISMAP_STAY: the text is no redirect.
+ * Reads an error reply of the server at `from`: "MOVED 3999 127.0.0.1:6381" or "ASK ...". *address:
+ * owned by the caller; NULL when there is none. REDISMAP_STAY: no redirect.
  */
 enum redismap_redirect { REDISMAP_STAY, REDISMAP_MOVED, REDISMAP_ASK };
 enum redismap_redirect redismap_read_redirect(const char *text, const char *from, char **address);

@@ -3,9 +3,8 @@
 #define NET_REDIS_REDISREPLY_H
 
 /*
- * A stream of RESP2 bytes into replies, by hiredis' reader with reply objects of our own: a server
- * that lies about sizes is refused before anything is allocated for them. For net/redis; pure but
- * for memory.
+ * Parses a RESP2 stream into replies, by hiredis' reader with our own reply objects: announced
+ * sizes above the limits are rejected before memory is allocated. Pure. For net/redis.
  */
 
 #include <stddef.h>
@@ -25,8 +24,8 @@ struct redis_reply {
 
 void redis_reply_free(struct redis_reply *reply); /* NULL is fine */
 /*
- * What the text of an error reply means for whoever asked: "NOPERM ..." is ERR_DENIED, "LOADING
- * ..." passes by itself; ERR_INVALID for what is no such word.
+ * The error kind of an error reply's text: "NOPERM ..." is ERR_DENIED, "LOADING ..." ERR_TEMPORARY,
+ * unknown words ERR_INVALID.
  */
 enum err_kind redis_error_kind(const char *text);
 
@@ -35,7 +34,7 @@ enum err_kind redis_error_kind(const char *text);
 #define REDISREPLY_ELEMENTS_MAX 65536
 #define REDISREPLY_TEXT_MAX     (1 << 20)
 #define REDISREPLY_TOTAL_MAX    (4 << 20)
-/* Fed, but not yet a reply. */
+/* Bytes fed, but not parsed yet. */
 #define REDISREPLY_UNPARSED_MAX (4 << 20)
 
 struct redisreply;
@@ -44,16 +43,16 @@ struct redisreply *redisreply_new(void);
 void redisreply_free(struct redisreply *r); /* NULL is fine */
 
 /*
- * Takes bytes, at most a few KiB at a time; take all replies out before feeding more. -1
- * (ERR_TEMPORARY) when too many lie unparsed.
+ * Takes bytes, at most a few KiB at a time; all replies must be taken out before the next call. -1
+ * with ERR_TEMPORARY when too many are unparsed.
  */
 int redisreply_feed(struct redisreply *r, const void *bytes, size_t len, struct err *err);
 
-size_t redisreply_bytes(const struct redisreply *r); /* in memory of what is not a reply yet */
+size_t redisreply_bytes(const struct redisreply *r); /* memory of the unfinished reply */
 
 /*
- * 1 with the next reply (redis_reply_free), 0 when more bytes are needed, -1 when the stream is
- * broken for good (ERR_TEMPORARY: another connection may do better).
+ * 1 with the next reply (for redis_reply_free), 0 when more bytes are needed, -1 with ERR_TEMPORARY
+ * when the stream is malformed: another connection may work.
  */
 int redisreply_next(struct redisreply *r, struct redis_reply **reply, struct err *err);
 

@@ -9,7 +9,7 @@
 #include "net/redis/redisendpoint.h"
 #include "net/redis/redisreply.h"
 
-#define SLOW_MS  300 /* without an answer the next one is asked, too */
+#define SLOW_MS  300 /* then the next one is asked, too */
 #define ARGS_MAX 4
 
 struct
@@ -31,7 +31,7 @@ struct redisround {
 	struct loop_timer slow;
 	size_t count, next, under_way;
 	struct try tries[REDISROUND_TRIES_MAX];
-	struct err err; /* the most telling so far */
+	struct err err; /* the most telling error so far */
 };
 
 static void on_reply(void *arg, const struct redis_reply *reply, const struct err *err);
@@ -84,8 +84,8 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 }
 
 /*
- * The first of the shuffled order, of those whose last connection failed just now only what is
- * needed.
+ * Picks servers in random order; those whose last connection failed just now only if there are too
+ * few others.
  */
 static void choose(struct redisround *round, struct redisendpoint *const *endpoints, size_t count)
 {

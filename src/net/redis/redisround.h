@@ -3,26 +3,24 @@
 #define NET_REDIS_REDISROUND_H
 
 /*
- * One command put to several servers in turn until one gives an answer that is good enough: seeds
- * of a cluster, sentinels. In shuffled order; the next one is asked at once when one fails, and
- * beside it when one is slow, so that a hung server costs a moment and not the whole time. For
- * net/redis/redisrouter.
+ * Sends one command to several servers (seeds of a cluster, sentinels), in random order, until a
+ * reply is accepted. The next one is asked when one fails, and in parallel when one is slow, so
+ * that a hung server costs little time. For net/redis/redisrouter.
  */
 
 #include "net/redis/redis.h"
 
-/* Servers that one round asks at most. */
+/* Servers asked at most. */
 #define REDISROUND_TRIES_MAX 16
 
 /*
- * 0: good enough, the round is over. -1: the next one is asked, and err is told if nobody does
- * better.
+ * 0: accepted, the round ends. -1: the next server is asked; err is the result if none is accepted.
  */
 typedef int (*redisround_accept_fn)(void *arg, const struct redisendpoint *from, const struct redis_reply *reply,
 	struct err *err);
 /*
- * Exactly once, unless cancelled: NULL when an answer was accepted, else the last reason. May free
- * whatever it likes, but cancels nothing: the round is over.
+ * Called exactly once, unless cancelled: NULL when a reply was accepted, else the most telling
+ * error. The round is over: it must not be cancelled.
  */
 typedef void (*redisround_done_fn)(void *arg, const struct err *err);
 

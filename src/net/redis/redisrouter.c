@@ -116,7 +116,7 @@ static void call_wait(struct redisrouter_call *call)
 	ask_or_tend(w);
 }
 
-/* The first reason tells more than that it was looked for elsewhere, too. */
+/* The first error tells more than that no other server was found. */
 static void call_doubt(struct redisrouter_call *call, const struct err *why)
 {
 	struct redisway *w = call->way;
@@ -189,7 +189,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 	if (!err && reply->type == REDIS_ERROR) {
 		if (call_redirected(call, reply->text))
 			return;
-		/* whoever says so is not, or not any more, the one to ask */
+		/* this server is not, or not any more, the one to ask */
 		if (text_begins_with_one_of(reply->text, elsewhere)) {
 			err_set(&told, ERR_TEMPORARY, "redis at %s: %.300s", call->at->base.name, reply->text);
 			call_doubt(call, &told);

@@ -3,19 +3,19 @@
 #define NET_REDIS_REDISROUTER_H
 
 /*
- * Commands to a site (net/redis/redissite.h): finds the server that a key lives on, sends the
- * command there over the shared connections of net/redis, and finds the way anew when it was wrong.
+ * Routes commands to a site (net/redis/redissite.h): finds the server of a key, sends the command
+ * over the shared connections of net/redis, and asks for a new map when the old one was wrong.
  *
- * One router belongs to the daemon. What it knows of a site (net/redis/redisway.h: the map, who
- * waits for it, who follows it) is shared by all with the same site key, is made at the first
- * command, and is dropped when nobody asked or followed for five minutes. The guides are asked in
- * shuffled order, the next one when one fails or is slow, with back-off when all fail; no more than
- * one round per site at a time, whatever the number of commands that wait.
+ * The daemon has one router. Its state per site (net/redis/redisway.h: the map, waiting commands,
+ * followers) is shared by all with the same site key, made at the first command, and freed when
+ * there were no commands and followers for five minutes. The guides are asked in random order, the
+ * next one when one fails or is slow, with back-off when all fail; at most one round per site is
+ * under way, however many commands wait.
  *
- * MOVED and ASK are followed a bounded number of times. When the server cannot be reached, or says
- * that it is no master (any more), the way is asked for once more and, if it leads elsewhere, the
- * command is sent there; otherwise it fails with the first reason. A way that could not be asked
- * for again is still used.
+ * A bounded number of MOVED and ASK is followed. When a server cannot be reached, or replies that
+ * it is not the master, the map is asked for once more and the command is sent to the new server;
+ * if that is the same one, the command fails with the first error. When no new map can be had the
+ * old one is still used.
  */
 
 #include "net/redis/redisendpoint.h"
@@ -26,12 +26,15 @@ struct redisrouter_call;
 struct redisrouter_follower;
 
 struct redisrouter *redisrouter_new(struct loop *loop, struct redis_pool *pool /* borrowed */);
-/* NULL is fine; before the pool, not from inside a callback; what is under way ends without one */
+/*
+ * NULL is fine. Before the pool is freed, not from inside a callback; commands under way end
+ * without callbacks.
+ */
 void redisrouter_free(struct redisrouter *r);
 
 /*
- * As redis_command; key: what the slot is of (copied; "" where it does not matter). An error reply
- * other than those that the router handles is a reply.
+ * As redis_command; key: determines the slot (copied; "" where it does not matter). Error replies
+ * that the router does not handle are replies.
  */
 struct redisrouter_call *redisrouter_command(struct redisrouter *r, struct redissite *site, const char *key,
 	size_t key_len, int argc, const char *const *argv, const size_t *argv_len, int64_t deadline_ms, redis_fn fn,
@@ -39,11 +42,11 @@ struct redisrouter_call *redisrouter_command(struct redisrouter *r, struct redis
 void redisrouter_cancel(struct redisrouter_call *call); /* no callback any more; NULL is fine */
 
 /*
- * Where a key lives, for whoever subscribes there: fn when it becomes known, and again whenever it
- * is another. Never before redisrouter_follow has returned, nor after redisrouter_unfollow.
- * endpoint is borrowed for the call: redisendpoint_ref keeps it. While somebody follows, the way
- * is asked for again every few seconds, also when nobody sends commands. For a sentinel's master
- * the endpoint refuses a replica by itself (ROLE in its greeting).
+ * Follows the server of a key, for subscriptions: fn is called when it is known and whenever it
+ * changes, never before redisrouter_follow has returned, never after redisrouter_unfollow.
+ * endpoint: borrowed for the call; redisendpoint_ref keeps it. While there are followers the map is
+ * asked for every few seconds, even without commands. The endpoint of a sentinel's master rejects a
+ * replica by itself (ROLE in its greeting).
  */
 typedef void (*redisrouter_follow_fn)(void *arg, struct redisendpoint *endpoint);
 struct redisrouter_follower *redisrouter_follow(struct redisrouter *r, struct redissite *site, const char *key,

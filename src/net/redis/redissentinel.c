@@ -8,7 +8,7 @@
 #include "net/redis/redismap.h"
 #include "net/redis/redisreply.h"
 
-#define WAY_MS 5000 /* a master that was cut off goes on answering: nobody but the sentinels tells */
+#define WAY_MS 5000 /* a master in a network partition still answers: only the sentinels know */
 
 static int sentinel_question(const struct redissite *s, const char **argv)
 {

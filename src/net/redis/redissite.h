@@ -3,13 +3,13 @@
 #define NET_REDIS_REDISSITE_H
 
 /*
- * Several Redis servers that are asked as one: a cluster (net/redis/rediscluster.h makes it) or the
- * master that sentinels watch over (net/redis/redissentinel.h).
+ * Several Redis servers that act as one: a cluster (net/redis/rediscluster.h) or the master of a
+ * group of sentinels (net/redis/redissentinel.h).
  *
- * A site is who is asked for the way (the *guides*: seeds, or sentinels), with what, and the
- * credentials for the servers that they name. It is a value with a count, as an endpoint of
- * net/redis/redis.h is: it owns no connection and knows no way. net/redis/redisrouter.h finds the
- * way and keeps it.
+ * A site says who knows the servers (the *guides*: seeds, or sentinels), how they are asked, and
+ * the credentials of the servers that they name. Immutable and reference-counted, like an endpoint
+ * of net/redis/redis.h: it has no connections and no map. net/redis/redisrouter.h asks for the map
+ * and keeps it.
  */
 
 #include <stddef.h>
@@ -20,36 +20,37 @@
 
 struct redissite;
 
-/* Guides that one site may name. */
+/* Guides per site, at most. */
 #define REDISSITE_GUIDES_MAX 64
 
 struct redissite *redissite_ref(struct redissite *s);
-void redissite_unref(struct redissite *s); /* NULL is fine; wipes credentials with the last count */
+void redissite_unref(struct redissite *s); /* wipes with the last reference */
 
 /* ---- For those who make and route sites ---- */
 
 struct redismap;
 
-/* What makes a cluster a cluster. */
+/* The differences between clusters and sentinels. */
 struct redissite_kind {
 	const char *name; /* "redis-cluster" */
 	/*
-	 * The command that asks a guide for the way: argv has room for 4; the number of arguments.
+	 * The command that asks a guide for the map; argv has room for 4. Returns the number of
+	 * arguments.
 	 */
 	int (*question)(const struct redissite *s, const char **argv);
 	/*
-	 * What the guide answered, as a map (net/redis/redismap.h; into an empty one). -1: this
-	 * guide does not know, and why.
+	 * Reads the reply into an empty map (net/redis/redismap.h). -1 with err: this guide does
+	 * not know.
 	 */
 	int (*read)(const struct redissite *s, const struct redisendpoint *guide, const struct redis_reply *reply,
 		struct redismap *map, struct err *err);
 	int redirects;        /* how many MOVED and ASK a command follows */
-	int way_ms;           /* a way older than that is asked for again, beside the next command */
-	unsigned nodes_guide; /* 1: the servers of the map know the way, too */
+	int way_ms;           /* an older map is asked for again in the background */
+	unsigned nodes_guide; /* 1: the servers in the map are guides, too */
 };
 
 struct redissite {
-	unsigned count; /* of owners */
+	unsigned count; /* references */
 	const struct redissite_kind *kind;
 	/*
 	 * identity without secrets: kind, guides, master's name, database, TLS, fingerprints of the
@@ -60,15 +61,13 @@ struct redissite {
 	char *master; /* NULL for a cluster */
 	struct redisendpoint **guides;
 	size_t guide_count;
-	/*
-	 * the credentials, database and TLS of the servers; its address is that of the first guide
-	 */
+	/* credentials, database and TLS of the servers; its address is the first guide's */
 	struct redisendpoint *like;
 };
 
 /*
- * Guides at addresses, each with what guide_config says (its address is not looked at), servers
- * like server_config. ERR_INVALID names the address. The caller owns one count.
+ * guide_config and server_config: settings of guides and servers; their addresses are ignored. NULL
+ * with ERR_INVALID, which names the address. Returns one reference.
  */
 struct redissite *redissite_new(const struct redissite_kind *kind, const char *const *addresses, size_t count,
 	const char *master, const struct redisendpoint_config *guide_config,

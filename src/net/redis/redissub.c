@@ -16,13 +16,13 @@
 
 #define BACKOFF_FIRST_MS 100
 #define BACKOFF_MAX_MS   5000
-#define TICK_MS          5000  /* between two looks at an open connection */
-#define QUIET_MS         15000 /* after so long a silence a PING is sent */
-#define ANSWER_MS        5000  /* what was sent is answered within that */
-#define REFUSED_MS       60000 /* a channel that was refused is asked for again */
+#define TICK_MS          5000  /* between two checks of an open connection */
+#define QUIET_MS         15000 /* of silence, then a PING is sent */
+#define ANSWER_MS        5000  /* a command is answered within that */
+#define REFUSED_MS       60000 /* then a refused channel is tried again */
 
 /*
- * One channel on one connection. Lives while somebody listens to it, or a command about it is
+ * One channel of one connection. Freed when it has no listeners and no command about it is
  * unanswered.
  */
 struct redis_channel {
@@ -30,16 +30,16 @@ struct redis_channel {
 	char *name;
 	size_t len;
 	struct redissub *listeners;
-	size_t listening;    /* those not stopped */
+	size_t listening;    /* listeners that are not stopped */
 	unsigned unanswered; /* commands about it */
-	bool asked;          /* the last command sent was SUBSCRIBE */
-	bool joined;         /* and it was confirmed */
-	bool on;             /* it was joined on this connection, and is again after a storm */
-	char *refusal;       /* owned; or refused, with this; NULL */
+	bool asked;          /* the last command was SUBSCRIBE */
+	bool joined;         /* which was confirmed */
+	bool on;             /* joined on this connection, and again after a storm */
+	char *refusal;       /* owned; the error that refused it; NULL */
 	int64_t refused_at_ms;
 	int64_t window_ms;       /* when counting began */
 	unsigned heard;          /* messages since then */
-	struct loop_timer muted; /* pending: left because of a storm, until it fires */
+	struct loop_timer muted; /* pending: unsubscribed because of a storm until it fires */
 	UT_hash_handle hh;
 };
 
@@ -47,15 +47,12 @@ struct redissub {
 	struct redis_channel *channel;
 	redissub_fn fn; /* NULL: stopped; freed when no callback is on the stack */
 	void *arg;
-	struct loop_task joined; /* tells who came later that the channel is subscribed to */
+	struct loop_task joined; /* tells a later listener that the channel is subscribed to */
 	struct redissub *prev, *next;
 	struct redissub *next_stopped;
 };
 
-/*
- * A command that was sent has exactly one reply, and they come in order; messages come between
- * them.
- */
+/* A sent command. Each has one reply, in order; messages come between replies. */
 struct expected {
 	struct redis_channel *channel; /* NULL: a PING */
 	struct expected *prev, *next;
@@ -72,7 +69,7 @@ struct redissub_conn {
 	unsigned failures;
 	struct err last_err;
 	int64_t sent_ms;         /* on this connection */
-	struct loop_timer timer; /* closed: dial again, or end; open: the next look */
+	struct loop_timer timer; /* closed: reconnects or frees it; open: the next check */
 };
 
 struct redissub_pool {
@@ -111,8 +108,8 @@ static void bury(struct redissub *s)
 }
 
 /*
- * Whoever is added meanwhile stands at the end and may be told, too; who is stopped stays in the
- * list until nobody walks it.
+ * A listener that is added meanwhile is called, too; a stopped one stays in the list until no
+ * callback is on the stack.
  */
 static void tell(struct redis_channel *ch, const char *message, size_t len)
 {
@@ -158,7 +155,7 @@ static void send_command(struct redissub_conn *c, const char *verb, struct redis
 	c->sent_ms = loop_now_ms(c->pool->loop);
 }
 
-/* Asks for the channel, or leaves it, as it is wanted now. */
+/* Subscribes or unsubscribes, as the channel is wanted now. */
 static void settle(struct redis_channel *ch)
 {
 	bool wanted = ch->listening > 0 && !loop_timer_pending(&ch->muted);
@@ -195,16 +192,14 @@ static void take_message(struct redissub_conn *c, const struct redis_reply *repl
 		ch->window_ms = now_ms;
 		ch->heard = 0;
 	}
-	/* In a storm nothing is news: what it comes to is read when the channel is joined again. */
+	/* The listeners read the state anew when the channel is joined again. */
 	if (++ch->heard > REDISSUB_STORM && ch->joined) {
 		loop_timer_set(&ch->muted, REDISSUB_MUTE_MS);
 		settle(ch);
 	}
 }
 
-/*
- * The answer to the newest command about a channel says how it stands; those before it are history.
- */
+/* Only the reply to the last command about a channel counts. */
 static void take_answer(struct redissub_conn *c, struct redis_channel *ch, const struct redis_reply *reply)
 {
 	c->failures = 0;
@@ -271,8 +266,8 @@ static void conn_close(struct redissub_conn *c)
 }
 
 /*
- * Who is called back at the moment may hold a channel: those that nobody wants go when the
- * connection is used or freed.
+ * A callback under way may hold a channel: unwanted channels are freed when the connection is used
+ * again or freed.
  */
 static void conn_fail(struct redissub_conn *c, const struct err *why)
 {
@@ -323,7 +318,7 @@ static void conn_free(struct redissub_conn *c)
 	free(c);
 }
 
-/* Channels that were refused are asked for again: a right may have been given meanwhile. */
+/* Refused channels are tried again: the right may have been granted meanwhile. */
 static void ask_refused_again(struct redissub_conn *c, int64_t now_ms)
 {
 	for (struct redis_channel *ch = c->channels; ch; ch = ch->hh.next) {
@@ -376,7 +371,7 @@ static struct redissub_conn *conn_get(struct redissub_pool *p, struct redisendpo
 	c->endpoint = redisendpoint_ref(e);
 	redislink_init(&c->link, p->loop, c->endpoint, false, &p->guard, &handler, c);
 	loop_timer_init(&c->timer, p->loop, on_timer, c);
-	loop_timer_set(&c->timer, 0); /* dials when all who start in this turn are there */
+	loop_timer_set(&c->timer, 0); /* dials when all listeners of this turn have been added */
 	HASH_ADD_KEYPTR(hh, p->conns, c->endpoint->server_key, strlen(c->endpoint->server_key), c);
 	return c;
 }

@@ -3,16 +3,16 @@
 #define NET_REDIS_REDISSUB_H
 
 /*
- * Channels of Redis servers, subscribed to on one connection per server and credentials, whatever
- * the number of channels and of those who listen; of the endpoint its database does not count, as
- * channels know none. The connection is made with the first listener, kept up while there are any
- * (a PING now and then finds a half-open one out), made anew with back-off and jitter after it was
- * lost, and closed with the last one. All channels are asked for in one write. Used by
- * scalers/redis/rediswatch for keyspace notifications.
+ * Redis channel subscriptions over one connection per server and credentials, whatever the number
+ * of channels and listeners; the endpoint's database does not matter, as channels have none. The
+ * connection is opened for the first listener, kept alive while there are any (an occasional PING
+ * detects a dead one), reopened with back-off and jitter, and closed with the last listener. All
+ * channels are subscribed to in one write. Used by scalers/redis/rediswatch for keyspace
+ * notifications.
  *
- * A channel that says more than REDISSUB_STORM messages within REDISSUB_MUTE_MS is left for as
- * long, and joined again: its listeners then hear of it as after a reconnect. So a storm costs
- * neither us nor the server more than that.
+ * A channel with more than REDISSUB_STORM messages within REDISSUB_MUTE_MS is unsubscribed for that
+ * time and joined again; its listeners are then called as after a reconnect. That bounds the cost
+ * of a storm, for the server, too.
  */
 
 #include <stddef.h>
@@ -27,14 +27,14 @@
 struct redissub_pool;
 struct redissub; /* one listener of one channel on one server */
 
-struct redissub_pool *redissub_pool_new(struct loop *loop); /* no connection, no context before the first listener */
-/* safe from inside callbacks; listeners must not be stopped after it */
+struct redissub_pool *redissub_pool_new(struct loop *loop); /* sets up nothing before the first listener */
+/* May be called from inside callbacks; listeners must not be stopped afterwards. */
 void redissub_pool_free(struct redissub_pool *p);
 size_t redissub_pool_connections(const struct redissub_pool *p);
 
 /*
- * message NULL: the channel is subscribed to from now on, at first, after a reconnect, or after a
- * storm: what was said before was not heard. Else what was said; borrowed, NUL-terminated. Never
+ * message NULL: the channel is subscribed to from now on, for the first time, after a reconnect, or
+ * after a storm; earlier messages were missed. Else the message; borrowed, NUL-terminated. Never
  * before redissub_start has returned.
  */
 typedef void (*redissub_fn)(void *arg, const char *message, size_t len);
@@ -44,16 +44,16 @@ struct redissub *redissub_start(struct redissub_pool *p, struct redisendpoint *e
 void redissub_stop(struct redissub *s); /* NULL is fine; also from inside fn */
 
 enum redissub_state {
-	REDISSUB_STARTING, /* no word from the server yet */
+	REDISSUB_STARTING, /* no reply from the server yet */
 	REDISSUB_ON,
 	/*
-	 * the server does not let this user have this channel; asked again after a minute, and
-	 * after each reconnect
+	 * The user has no right to this channel; tried again after a minute, and after each
+	 * reconnect.
 	 */
 	REDISSUB_REFUSED,
-	REDISSUB_FAILING, /* no connection; tried again */
+	REDISSUB_FAILING, /* no connection; being tried again */
 };
-/* *why ("" when there is nothing to say) is good until the loop turns. */
+/* *why: the reason, or ""; valid until the end of the turn. */
 enum redissub_state redissub_state(const struct redissub *s, const char **why);
 
 #endif

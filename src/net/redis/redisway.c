@@ -12,9 +12,9 @@
 #include "net/redis/redisround.h"
 
 #define IDLE_MS       300000
-#define GUIDE_MS      3000 /* for one guide's answer */
-#define ROUND_GAP_MS  250  /* between two rounds that brought something */
-#define FOLLOW_MAX_MS 5000 /* the way of followers is asked for again, also when nobody commands */
+#define GUIDE_MS      3000 /* for one guide's reply */
+#define ROUND_GAP_MS  250  /* between two successful rounds */
+#define FOLLOW_MAX_MS 5000 /* with followers the map is asked for that often, even without commands */
 
 int64_t redisway_now_ms(const struct redisway *w)
 {
@@ -135,8 +135,8 @@ static void on_round(void *arg, const struct err *err)
 }
 
 /*
- * The servers of the map know the way of a cluster as well: seeds may be long gone. Not all of
- * them: a round asks only so many.
+ * The servers of a cluster's map are guides, too, as the seeds may be gone. Not all of them: the
+ * number per round is limited.
  */
 static size_t add_servers(struct redisway *w, struct redisendpoint **endpoints, size_t room)
 {

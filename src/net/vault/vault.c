@@ -97,7 +97,7 @@ static void on_deadline(void *arg)
 	struct err err;
 
 	if (!r)
-		return; /* it is told in this turn anyhow */
+		return; /* its result comes in this turn anyway */
 	err_set(&err, ERR_TEMPORARY, "%.200s: %.200s: %s in time", r->shown_path,
 		vaultlogin_server(r->entry->login)->address, r->state == READ_LOGIN ? "no login" : "no answer");
 	vault_call_detach(c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a call ends, whether it waits for a login, for a read, or for nothing any more. */
+/* How a call ends, whether it waits for a login, for a read, or for nothing. */
 #include <stdlib.h>
 #include <utlist.h>
 

@@ -3,11 +3,11 @@
 #define NET_VAULT_VAULT_PARTS_H
 
 /*
- * What the two halves of net/vault share, each in its own file: vault.c has the pool, its calls and
- * its logins; vaultread.c has what is read, shared and kept. Nobody else includes this.
+ * Shared by the sources of net/vault only: vault.c has the pool and its logins, vault_call.c the
+ * end of calls, vaultread.c the reads, which are shared and cached.
  *
- * A call is either on a read or on its pool's list of those that are told without one. Callbacks
- * may do anything, even free the pool: it goes when the last of them has returned (depth).
+ * A call belongs to a read, or to the pool's list of calls that are told without one. Callbacks may
+ * do anything, even free the pool, which ends when the last of them has returned (depth).
  */
 
 #include <jansson.h>
@@ -20,16 +20,16 @@
 struct vault_entry {
 	char key[FINGERPRINT_TEXT];
 	struct vaultlogin *login;
-	size_t reads; /* that use it */
+	size_t reads; /* reads that use it */
 	UT_hash_handle hh;
 };
 
 enum vaultread_state { READ_LOGIN, READ_ASKING, READ_DOUBTING, READ_TOLD, READ_KEPT };
 
 /*
- * What is read from one path with one login: whoever wants a key of it while it is under way waits
- * for the one answer. An answer that is good for a while (a lease, a certificate) is kept so long,
- * for it exists only once.
+ * One path read with one login: all calls for keys of it share the response. A response that is
+ * valid for a while (a lease, a certificate) is cached for that time, as it cannot be read a second
+ * time.
  */
 struct vaultread {
 	struct vault_pool *pool;
@@ -38,13 +38,13 @@ struct vaultread {
 	enum vaultread_state state;
 	char *path;       /* encoded */
 	char *shown_path; /* as the user wrote it */
-	char *body;       /* of PKI; NULL: a GET */
+	char *body;       /* of PKI; NULL: a GET request */
 	struct vaultlogin_waiter waiter;
 	struct vaultrequest *request;
-	uint64_t round;      /* of the token that the answer was had with */
-	struct err *refusal; /* owned; once the token was refused: what is told when it was not the token's fault */
+	uint64_t round;      /* the round of the token that it was read with */
+	struct err *refusal; /* owned; the refusal, reported if the token turns out to be good; NULL */
 	struct vault_call *calls;
-	/* while kept: */
+	/* while cached: */
 	json_t *answer;
 	size_t size;
 	int64_t until_ms;
@@ -54,13 +54,13 @@ struct vaultread {
 
 struct vault_call {
 	struct vault_pool *pool;
-	struct vaultread *read; /* NULL: on its pool's list of those that are told without waiting */
+	struct vaultread *read; /* NULL: in the pool's list of calls that need not wait */
 	enum vault_engine engine;
 	char *key;
 	vault_fn fn;
 	void *arg;
 	struct loop_timer deadline;
-	struct loop_task task; /* tells one of these */
+	struct loop_task task; /* tells a call without a read */
 	struct err *err;
 	char *value;
 	int64_t until_ms;
@@ -79,31 +79,30 @@ struct vault_pool {
 	struct vault_call *ready; /* calls without a read */
 	struct loop_timer sweep;
 	unsigned depth; /* callbacks on the stack */
-	bool freed;     /* as soon as depth is 0: */
+	bool freed;     /* ends with `end` as soon as depth is 0 */
 	void (*end)(struct vault_pool *p);
 };
 
-/*
- * the end of a call. The pool may be gone afterwards, unless the caller has counted itself in depth
- */
+/* Ends a call. The pool may be gone afterwards, unless the caller has incremented depth. */
 void vault_tell(struct vault_call *c, const char *value, int64_t good_for_ms, const struct err *err);
-void vault_leave(struct vault_pool *p);       /* the counterpart of depth++: may free the pool */
-void vault_call_detach(struct vault_call *c); /* it waits for no read any more */
+void vault_leave(struct vault_pool *p);       /* the counterpart of depth++; may free the pool */
+void vault_call_detach(struct vault_call *c); /* takes it from its read */
 void vault_call_free(struct vault_call *c);
 int64_t vault_time_left(const struct vault_pool *p, int64_t until_ms); /* 0 for 0, else at least 1 */
 
 /*
- * The read of that path with that login: one that is under way or kept, else one that has just been
- * started. NULL and *err when the path cannot be used.
+ * The read of this path with this login: one under way or cached, else a new one, which is started.
+ * NULL and *err when the path is invalid.
  */
 struct vaultread *vaultread_find(struct vault_pool *p, struct vault_entry *entry, const struct vault_secret *secret,
 	struct err *err);
-bool vaultread_is_kept(const struct vaultread *r);              /* its answer can be used */
-void vaultread_join(struct vaultread *r, struct vault_call *c); /* for one that is not: starts it anew if need be */
-/* mem_free_secret */
+bool vaultread_is_kept(const struct vaultread *r); /* its cached response is valid */
+void vaultread_join(struct vaultread *r,
+	struct vault_call *c); /* for one that is not cached; starts it again if needed */
+/* The value of the call's key, for mem_free_secret; NULL with err. */
 char *vaultread_value(const json_t *answer, const struct vault_call *c, const char *shown_path, struct err *err);
 void vaultread_drop_if_unwanted(struct vaultread *r);
-void vaultread_free(struct vaultread *r);   /* and the calls on it, without callbacks */
-void vaultread_sweep(struct vault_pool *p); /* what is kept longer than it is good */
+void vaultread_free(struct vaultread *r);   /* with its calls, which end without callbacks */
+void vaultread_sweep(struct vault_pool *p); /* drops expired responses */
 
 #endif

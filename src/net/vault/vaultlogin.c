@@ -32,11 +32,11 @@ struct vaultlogin {
 	struct vaultrequest *asked; /* the login, the look-up or the doubt */
 	struct vaultrequest *renewal;
 	struct loop_timer renew_timer;
-	struct loop_task ready_task; /* tells those who need not wait */
+	struct loop_task ready_task; /* calls back waiters that need not wait */
 	struct vaultlogin_waiter *waiters;
 	uint64_t next_number;
 	int64_t used_ms, needed_until_ms;
-	bool used; /* since the token was renewed last */
+	bool used; /* since the last renewal */
 	bool freed;
 };
 
@@ -46,7 +46,7 @@ static void ask(struct vaultlogin *l);
 
 static void tell_all(struct vaultlogin *l, const struct err *err)
 {
-	uint64_t end = l->next_number; /* who comes while these are told waits for the next */
+	uint64_t end = l->next_number; /* waiters added during the callbacks wait for the next result */
 	struct vaultlogin_waiter *w;
 
 	while (!l->freed && (w = l->waiters) != NULL && w->number < end) {
@@ -82,8 +82,8 @@ static void set_life(struct vaultlogin *l, const struct vaultreply_token *t)
 	l->renewable = t->renewable;
 	l->ends_ms = t->ttl_ms > 0 ? loop_now_ms(l->sender->loop) + t->ttl_ms : 0;
 	/*
-	 * Somewhere between the half and two thirds of the ttl, so that many logins of one start do
-	 * not renew together.
+	 * At a random time between a half and two thirds of the TTL, so that many logins of one
+	 * start are not renewed together.
 	 */
 	if (t->renewable && t->ttl_ms > 0)
 		loop_timer_set(&l->renew_timer,
@@ -104,7 +104,7 @@ static void on_renewed(void *arg, const json_t *answer, size_t size, const struc
 		set_life(l, &t);
 		return;
 	}
-	/* Nobody need know: the token goes on until it ends, and is then had anew. */
+	/* No error: the token is used until it ends, and is then replaced. */
 	left_ms = l->ends_ms - loop_now_ms(l->sender->loop);
 	if (err && err->kind == ERR_TEMPORARY && err->http_status != 400 && left_ms > 2 * RENEW_AGAIN_MS)
 		loop_timer_set(&l->renew_timer, left_ms / 4 > RENEW_AGAIN_MS ? left_ms / 4 : RENEW_AGAIN_MS);
@@ -142,8 +142,8 @@ static void fail(struct vaultlogin *l, const struct err *cause)
 	struct err err = *cause;
 
 	/*
-	 * A role that does not exist is 400, a mount 404: all of it is the login's fault, and
-	 * nothing that passes by itself.
+	 * An unknown role is answered with 400, an unknown mount with 404: both are errors of the
+	 * login settings, and permanent.
 	 */
 	if (l->jwt && (err.http_status == 400 || err.http_status == 404))
 		err.kind = ERR_DENIED;
@@ -202,7 +202,7 @@ static void on_looked_up(void *arg, const json_t *answer, size_t size, const str
 		ask(l);
 	} else if (err && err->kind == ERR_DENIED) {
 		fail(l, err);
-	} else { /* after another error it may be good: whoever comes next tries it */
+	} else { /* after another error the token may be good: the next read tries it */
 		if (!err && vaultreply_lookup(answer, &t, NULL) == 0)
 			set_life(l, &t);
 		become(l, READY, err);
@@ -239,7 +239,7 @@ void vaultlogin_wait(struct vaultlogin *l, struct vaultlogin_waiter *w)
 		ask(l);
 	} else if (l->state == READY) {
 		loop_task_queue(l->sender->loop, &l->ready_task);
-		/* was out of use when it was time */
+		/* it was not in use when renewal was due */
 		if (l->renewable && l->ttl_ms > 0 && !l->renewal && !loop_timer_pending(&l->renew_timer))
 			loop_timer_set(&l->renew_timer, 0);
 	}

@@ -25,12 +25,12 @@
 struct vaultlogin;
 
 /*
- * err NULL: there is a token. Never before vaultlogin_wait returned; exactly once; not after
- * vaultlogin_leave.
+ * err NULL: there is a token. Called exactly once, never before vaultlogin_wait has returned, never
+ * after vaultlogin_leave.
  */
 typedef void (*vaultlogin_fn)(void *arg, const struct err *err);
 
-struct vaultlogin_waiter { /* lives inside its owner; zero-initialised waits for nothing */
+struct vaultlogin_waiter { /* a member of its owner; zeroed it waits for nothing */
 	vaultlogin_fn fn;
 	void *arg;
 	struct vaultlogin *login; /* NULL: waits for nothing */
@@ -39,32 +39,32 @@ struct vaultlogin_waiter { /* lives inside its owner; zero-initialised waits for
 };
 
 /*
- * sender: outlives it. All texts are copied. ERR_INVALID names what cannot be used: the address,
- * the token, the mount, the file of authorities (read here).
+ * sender: must outlive the login. Texts are copied. NULL with ERR_INVALID, which names what cannot
+ * be used: address, token, mount, or the CA file (read here).
  */
 struct vaultlogin *vaultlogin_new(const struct vaultrequest_sender *sender, const struct vault_server *server,
 	const struct vault_login *login, const char *ca_file, bool skip_verify, struct err *err);
-/* wipes; waiters hear nothing any more; the memory goes at the end of the turn */
+/* Wipes it; waiters get no callback. The memory is freed at the end of the turn. */
 void vaultlogin_free(struct vaultlogin *l);
 
 void vaultlogin_wait(struct vaultlogin *l, struct vaultlogin_waiter *w); /* counts as use */
 /*
- * the token of that round was refused: a waiter that finds the round unchanged knows that the token
- * is good
+ * The token of that round was refused: checks whether it is still valid. If the round is the same
+ * in the callback, the token is good.
  */
 void vaultlogin_doubt(struct vaultlogin *l, struct vaultlogin_waiter *w, uint64_t round);
 void vaultlogin_leave(struct vaultlogin_waiter *w);
 
-/* Once it was told that there is a token, until the loop turns: */
+/* From the callback on, until the end of the turn: */
 const char *vaultlogin_token(const struct vaultlogin *l); /* borrowed */
-uint64_t vaultlogin_round(const struct vaultlogin *l);    /* counts the tokens it has had */
+uint64_t vaultlogin_round(const struct vaultlogin *l);    /* number of the token */
 const struct vaultrequest_server *vaultlogin_server(const struct vaultlogin *l);
 
-/* loop clock: what was read with the token ends with the token */
+/* A value read with the token is used until then (loop clock) and ends with the token. */
 void vaultlogin_need(struct vaultlogin *l, int64_t until_ms);
-/* when the token ends for certain; 0: it is renewed, or does not end */
+/* When the token ends without renewal (loop clock); 0: it is renewed, or does not end. */
 int64_t vaultlogin_ends_ms(const struct vaultlogin *l);
 bool vaultlogin_in_use(const struct vaultlogin *l);
-int64_t vaultlogin_used_ms(const struct vaultlogin *l); /* last, loop clock */
+int64_t vaultlogin_used_ms(const struct vaultlogin *l); /* last use; loop clock */
 
 #endif

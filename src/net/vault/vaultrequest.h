@@ -3,9 +3,9 @@
 #define NET_VAULT_VAULTREQUEST_H
 
 /*
- * One request to a Vault server for net/vault and net/vault/vaultlogin: headers, one redirect and
- * none to another server, which would be shown the token, its turn there (net/http/httphost), the
- * caps, and the answer as JSON or an error in words. Knows nothing of logins.
+ * One request to a Vault server, for net/vault and net/vault/vaultlogin: headers, at most one
+ * redirect and none to another server (which would get the token), turns (net/http/httphost),
+ * limits, and the response as JSON or an error. Knows no logins.
  */
 
 #include <jansson.h>
@@ -19,7 +19,7 @@
 
 struct vaultrequest;
 
-/* What requests go out with; outlives them. */
+/* What requests are sent with; outlives them. */
 struct vaultrequest_sender {
 	struct loop *loop;
 	struct httpc *http;
@@ -31,20 +31,20 @@ void vaultrequest_sender_done(struct vaultrequest_sender *s);
 /* Borrowed until the callback, or until the end of the turn in which the request was cancelled. */
 struct vaultrequest_server {
 	char *address;              /* "https://vault:8200", no slash at the end */
-	struct httpurl_place place; /* where that leads */
+	struct httpurl_place place; /* of the address */
 	char *namespace_;           /* NULL */
 	struct httpc_server trust;
 };
 
 /*
- * answer (borrowed for the call) or err, never both; size: bytes of the answer. The message begins
+ * answer (borrowed for the call) or err, never both; size: bytes of the response. Messages begin
  * with the server's address.
  */
 typedef void (*vaultrequest_fn)(void *arg, const json_t *answer, size_t size, const struct err *err);
 
 /*
- * path: encoded, below /v1/. token NULL: without. body NULL: GET, else POST. `secret`: besides the
- * token, a text that was sent and must not be repeated in an error; NULL. All are copied.
+ * path: encoded, below /v1/. token NULL: none. body NULL: GET, else POST. secret: a sent text
+ * besides the token that must not be repeated in an error; NULL. All are copied.
  */
 struct vaultrequest *vaultrequest_start(const struct vaultrequest_sender *sender,
 	const struct vaultrequest_server *server, const char *path, const char *token, const char *body,

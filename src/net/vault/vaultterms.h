@@ -2,7 +2,7 @@
 #ifndef NET_VAULT_VAULTTERMS_H
 #define NET_VAULT_VAULTTERMS_H
 
-/* What Vault is told: which server, by which login, what is read there. All texts are borrowed. */
+/* The arguments of vault_read: server, login, and secret. Texts are borrowed. */
 
 struct vault_server {
 	const char *address;    /* "https://vault.example:8200", with or without a path */
@@ -13,7 +13,7 @@ struct vault_login { /* exactly one of token and jwt */
 	const char *token;
 	/*
 	 * POST auth/<mount>/login. Another jwt is another login, even of the same account: only
-	 * Vault can tell whose it is
+	 * Vault knows whose it is
 	 */
 	const char *jwt, *role, *mount;
 };
