@@ -30,15 +30,15 @@ struct coroutine {
 	ucontext_t inside, outside;
 	bool running, ended;
 	/*
-	 * For the sanitizer: what it keeps of the stack that is left, and where the stack outside
-	 * is.
+	 * For the sanitizer: what it stores about the suspended stack, and the position of the
+	 * outer stack.
 	 */
 	void *fake_outside, *fake_inside;
 	const void *outside_bottom;
 	size_t outside_size;
 };
 
-static char *kept_stack; /* the last one that became free */
+static char *kept_stack; /* the stack freed last */
 
 static size_t guard_bytes(void)
 {
@@ -62,7 +62,8 @@ static char *take_stack(void)
 }
 
 /*
- * Credentials may have been on it: what is kept comes back as zeros, and costs nothing meanwhile.
+ * It may have held credentials: the cached stack reads as zeros later, and uses no memory
+ * meanwhile.
  */
 static void give_stack(char *stack)
 {
@@ -76,7 +77,7 @@ static void give_stack(char *stack)
 		kept_stack = stack;
 }
 
-/* ---- Changing stacks ---- */
+/* ---- Switching stacks ---- */
 
 static void leaving(struct coroutine *co, bool inwards)
 {

@@ -3,12 +3,12 @@
 #define NET_MYSQL_COROUTINE_H
 
 /*
- * A function with a stack of its own that can be left in the middle and taken up again: for
- * libraries that wait by themselves, in the depth of their calls, for what the loop could wait for.
- * No thread: whoever resumes it goes on when it waits or has ended. The stack is mapped with a
- * guard page below it, and only what is used of it costs memory; one free stack is kept.
+ * A coroutine: a function with its own stack that can be suspended and resumed, for libraries that
+ * wait inside nested calls for what the loop could wait for. There are no threads: coroutine_resume
+ * returns when the function waits or has ended. The stack is mapped with a guard page below it, and
+ * only its used pages cost memory; one free stack is cached.
  *
- * Sanitizers are told about each change of stacks, as their interface asks for it.
+ * Sanitizers are informed of each stack switch, as their interface requires.
  */
 
 #include <stdbool.h>
@@ -19,15 +19,15 @@ typedef void (*coroutine_fn)(void *arg);
 #define COROUTINE_STACK_BYTES                                                                                          \
 	((size_t)256 * 1024) /* of addresses: a TLS handshake with a chain of certificates touches about 40 KiB */
 
-struct coroutine *coroutine_new(coroutine_fn fn, void *arg); /* does not run yet */
+struct coroutine *coroutine_new(coroutine_fn fn, void *arg); /* not started yet */
 /*
- * runs it until it waits (true) or has ended (false; then only coroutine_free is left). Not from
- * inside a coroutine
+ * Runs it until it waits (true) or has ended (false; then only coroutine_free may follow). Not from
+ * inside a coroutine.
  */
 bool coroutine_resume(struct coroutine *co);
-void coroutine_wait(struct coroutine *co); /* only from inside: back to whoever resumed it */
-/* whether its function is what runs now; NULL gives false */
+void coroutine_wait(struct coroutine *co); /* only from inside: returns to coroutine_resume's caller */
+/* Whether it is running now; NULL gives false. */
 bool coroutine_inside(const struct coroutine *co);
-void coroutine_free(struct coroutine *co); /* one that has ended, or has never run; NULL is fine */
+void coroutine_free(struct coroutine *co); /* it must have ended, or not have started; NULL is fine */
 
 #endif

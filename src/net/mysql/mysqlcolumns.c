@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A length-encoded integer: what does not fit into two bytes is too much, too. */
+/* A length-encoded integer; what needs more than two bytes is too large. */
 static bool is_too_many(const unsigned char *number)
 {
 	if (number[0] == 0xfc)
@@ -14,8 +14,8 @@ static bool is_too_many(const unsigned char *number)
 }
 
 /*
- * The connector calls this without fields for the descriptions of the columns; the packet that
- * announced them is the last that it has read.
+ * The connector calls this without fields to read the column descriptions; the packet that it has
+ * read last announced them.
  */
 static MYSQL_DATA *read_rows(MYSQL *mysql, MYSQL_FIELD *fields, unsigned count)
 {
@@ -29,7 +29,7 @@ static MYSQL_DATA *read_rows(MYSQL *mysql, MYSQL_FIELD *fields, unsigned count)
 	return c->connector->db_read_rows(mysql, fields, count);
 }
 
-/* "3.3.20" and "3.3.4" are. */
+/* Compares the first two numbers: "3.3.20" equals "3.3.4". */
 static bool is_as_built(const char *version)
 {
 	static const char built[] = MARIADB_PACKAGE_VERSION;

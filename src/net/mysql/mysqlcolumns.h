@@ -3,26 +3,26 @@
 #define NET_MYSQL_MYSQLCOLUMNS_H
 
 /*
- * How many columns a server may announce. The connector (3.3.20) asks for room for all of them
- * before it looks whether there are so many, and when it gets none (four thousand million are half
- * a terabyte) it forgets to free those that it has read: each answer costs a megabyte for ever.
- * Under TLS nobody but the connector sees the number, so this stands between its own functions: it
- * reads the columns by way of a table (mysql->methods), of which the session has a copy.
+ * Limits the number of columns that a server may announce. The connector (3.3.20) allocates memory
+ * for all of them before it checks whether they came; when that fails (four thousand million take
+ * half a terabyte) it leaks those that it has read: a megabyte per result. Under TLS only the
+ * connector sees the number, so this replaces one of its internal functions, in the session's copy
+ * of its function table (mysql->methods).
  */
 
 #include <mysql.h>
 
-#define MYSQLCOLUMNS_MAX 4096 /* a table of either server has no more */
+#define MYSQLCOLUMNS_MAX 4096 /* the limit of a table of both servers */
 
 struct mysqlcolumns {
-	struct st_mariadb_methods methods; /* stands first: the connector's, but for one */
+	struct st_mariadb_methods methods; /* the first member; the connector's, with one replaced */
 	const struct st_mariadb_methods *connector;
 };
 
 /*
- * From now on, for the life of mysql, which *c outlives: an answer that announces more is error
- * 2027. Does nothing with another connector than the one of this header (the first two numbers of
- * its version), whose table may be another.
+ * From now on a result that announces more columns is error 2027. *c must outlive mysql. No effect
+ * with a connector of another version than this header's (its first two numbers), whose table may
+ * differ.
  */
 void mysqlcolumns_limit(struct mysqlcolumns *c, MYSQL *mysql);
 

@@ -3,8 +3,8 @@
 #define NET_MYSQL_MYSQLENDPOINT_H
 
 /*
- * A MySQL or MariaDB server, whom we are there, and how the session is set up: what connections are
- * shared by. A shared value without I/O.
+ * An endpoint of net/mysql: server, credentials and session settings, by which connections are
+ * shared. Immutable, reference-counted, without I/O.
  */
 
 #include <stdbool.h>
@@ -15,13 +15,13 @@
 
 enum mysqlendpoint_tls {
 	MYSQLENDPOINT_TLS_OFF,
-	MYSQLENDPOINT_TLS_VERIFY,     /* chain, dates and name, or nothing is said */
-	MYSQLENDPOINT_TLS_UNVERIFIED, /* TLS, whoever it is */
-	MYSQLENDPOINT_TLS_PREFERRED,  /* TLS if the server has it, whoever it is; else plain */
+	MYSQLENDPOINT_TLS_VERIFY,     /* verifies chain, dates and name before anything is sent */
+	MYSQLENDPOINT_TLS_UNVERIFIED, /* TLS without verification */
+	MYSQLENDPOINT_TLS_PREFERRED,  /* TLS without verification if the server has it, else plain */
 };
 
 struct mysqlendpoint_config {
-	const char *namespace_; /* whose it is (net/endpoint.h); NULL: nobody's in particular */
+	const char *namespace_; /* of its trigger (net/endpoint.h); NULL: none */
 	const char *host; /* a name or an IP literal without brackets; or, with port 0, the path of a Unix socket */
 	uint16_t port;
 	const char *user;
@@ -29,27 +29,27 @@ struct mysqlendpoint_config {
 	const char *database; /* NULL or "" for none */
 	enum mysqlendpoint_tls tls;
 	const char *tls_ca_pem, *tls_cert_pem, *tls_key_pem, *tls_key_password;
-	const char *setup[2];  /* statements that a new session must take before it is asked anything; NULL for none */
+	const char *setup[2];  /* statements that a new session runs before queries; NULL for none */
 	bool native_passwords; /* mysql_native_password may be used */
 	bool clear_passwords;  /* mysql_clear_password too: only with TLS */
-	bool multi_statements; /* several statements in a query: the first that gives a result counts */
+	bool multi_statements; /* several statements in a query; the first result counts */
 };
 
 struct mysqlendpoint {
 	struct endpoint base;
 	char *host;
 	uint16_t port;
-	char *user, *password, *database; /* secrets, as all texts that follow; password and database never NULL */
+	char *user, *password, *database; /* secret, as are all texts below; password and database are never NULL */
 	enum mysqlendpoint_tls tls;
 	char *setup[2];
 	bool native_passwords, clear_passwords, multi_statements;
 };
 
 /*
- * Checks what can be checked without the server, reads the PEMs, makes the key. ERR_INVALID names
- * the field. The caller owns one count.
+ * Checks what can be checked without the server, parses the PEMs, and makes the key. NULL with
+ * ERR_INVALID, which names the field. Returns one reference.
  */
 struct mysqlendpoint *mysqlendpoint_new(const struct mysqlendpoint_config *config, struct err *err);
-void mysqlendpoint_unref(struct mysqlendpoint *e); /* NULL is fine; wipes with the last count */
+void mysqlendpoint_unref(struct mysqlendpoint *e); /* wipes with the last reference */
 
 #endif

@@ -19,7 +19,7 @@
 	101 /* MARIADB_CLIENT_PVIO_PLUGIN of <mysql/client_plugin.h>, which cannot be included: it includes a header   \
 	       that is not installed */
 #define SERVER_HAS_TLS 2048 /* CLIENT_SSL */
-#define HEAD_BYTES     4    /* of a packet: its length and its number */
+#define HEAD_BYTES     4    /* of a packet: length and number */
 
 struct pvio_plugin {
 	MYSQL_CLIENT_PLUGIN_HEADER
@@ -36,20 +36,20 @@ struct mysqlio {
 	struct coroutine *co; /* the operation under way */
 	mysqlio_fn operation, ended, lost;
 	void *arg, *lost_arg;
-	struct event *event; /* of fd: what the operation, or the watch, waits for */
+	struct event *event; /* of fd: for the operation's wait, or the watch */
 	struct loop_task step;
 	size_t max_bytes, bytes;
-	struct answers_hold held; /* of these */
-	struct err *crowded;      /* owned; why it may have no more; NULL */
-	bool broken;              /* whatever waits fails from now on */
+	struct answers_hold held; /* bytes */
+	struct err *crowded;      /* owned; why it may receive no more; NULL */
+	bool broken;              /* each wait fails from now on */
 	bool too_much, tls_required, refused_plain, greeted_badly;
-	unsigned char first[HEAD_BYTES + 3]; /* what the server says first, to see what it is */
+	unsigned char first[HEAD_BYTES + 3]; /* the first bytes from the server */
 	unsigned first_len;
 };
 
 /*
- * whose mysql_real_connect has been called and has not come to method_connect yet: it does not wait
- * before
+ * The one whose mysql_real_connect was called and has not reached method_connect yet, which happens
+ * without a wait.
  */
 static struct mysqlio *connecting;
 
@@ -74,7 +74,7 @@ static void go_on(void *arg)
 	struct mysqlio *io = arg;
 	mysqlio_fn ended = io->ended;
 
-	ERR_clear_error(); /* others' errors would be taken for the connector's */
+	ERR_clear_error(); /* else errors of others would be taken for the connector's */
 	if (coroutine_resume(io->co))
 		return;
 	end_operation(io);
@@ -104,7 +104,7 @@ static void on_lost(evutil_socket_t fd, short what, void *arg)
 	io->lost(io->lost_arg);
 }
 
-/* 1: it is time to try again. 0: not any more. */
+/* 1: try again. 0: aborted. */
 static int wait_for(struct mysqlio *io, short what)
 {
 	if (io->broken || !coroutine_inside(io->co)) {
@@ -123,7 +123,7 @@ static int wait_for(struct mysqlio *io, short what)
 
 /* ---- The connector's I/O plugin ---- */
 
-/* Times are the loop's affair. */
+/* Time-outs are up to the loop. */
 static my_bool method_set_timeout(MARIADB_PVIO *pvio, enum enum_pvio_timeout type, int timeout)
 {
 	(void)pvio;
@@ -140,8 +140,8 @@ static int method_get_timeout(MARIADB_PVIO *pvio, enum enum_pvio_timeout type)
 }
 
 /*
- * A report of progress (error 65535) in the place of the greeting would have the connector (3.3.20)
- * look for the version that a greeting has, behind a null pointer.
+ * A progress report (error 65535) instead of the greeting makes the connector (3.3.20) dereference
+ * a null pointer, as it looks for the version that a greeting has.
  */
 static bool is_greeting(struct mysqlio *io, const unsigned char *bytes, size_t len)
 {
@@ -160,7 +160,7 @@ static ssize_t method_read(MARIADB_PVIO *pvio, unsigned char *buffer, size_t len
 	size_t left = io->max_bytes > io->bytes ? io->max_bytes - io->bytes : 0;
 	ssize_t got;
 
-	if (length > left + 1) /* one more than it may have is seen by on_traffic */
+	if (length > left + 1) /* one byte above the limit is seen by on_traffic */
 		length = left + 1;
 	do {
 		if (io->broken)
@@ -179,8 +179,8 @@ static ssize_t method_write(MARIADB_PVIO *pvio, const unsigned char *buffer, siz
 	ssize_t put;
 
 	/*
-	 * Plain text is written before TLS only, and the connector would go on without it when the
-	 * server has none.
+	 * Only before TLS is plain text written, and without this the connector would go on
+	 * unencrypted when the server has no TLS.
 	 */
 	if (io->tls_required && !(pvio->mysql->server_capabilities & SERVER_HAS_TLS)) {
 		io->refused_plain = true;
@@ -204,8 +204,8 @@ static int method_wait(MARIADB_PVIO *pvio, my_bool is_read, int timeout)
 }
 
 /*
- * The socket never blocks, whatever the connector wants: TLS reads it by itself, and waits by
- * method_wait.
+ * The socket is always non-blocking, whatever the connector sets: TLS reads it directly, and waits
+ * by method_wait.
  */
 static int method_blocking(MARIADB_PVIO *pvio, my_bool value, my_bool *old_value)
 {
@@ -307,8 +307,8 @@ static struct st_ma_pvio_methods methods = {
 };
 
 /*
- * After each read, TLS or not: a server that sends without end would otherwise never let go of the
- * loop.
+ * Called after each read, with TLS or without: else a server that sends without end would keep the
+ * loop busy.
  */
 static void on_traffic(int mode, MYSQL *mysql, const unsigned char *buffer, size_t length)
 {
@@ -329,7 +329,7 @@ static void on_traffic(int mode, MYSQL *mysql, const unsigned char *buffer, size
 		err_keep(&io->crowded, &err);
 	}
 	io->broken = true;
-	shutdown(io->fd, SHUT_RDWR); /* what TLS has read ahead is little */
+	shutdown(io->fd, SHUT_RDWR); /* TLS has read little ahead */
 }
 
 /* Once per process. */
@@ -393,7 +393,7 @@ void mysqlio_break(struct mysqlio *io)
 	if (!io->co)
 		return;
 	io->broken = true;
-	if (!io->step.queued) { /* else it has not begun */
+	if (!io->step.queued) { /* else it has not started */
 		ERR_clear_error();
 		while (coroutine_resume(io->co)) {
 			/* each wait fails at once */

@@ -3,20 +3,18 @@
 #define NET_MYSQL_MYSQLIO_H
 
 /*
- * The MariaDB connector on our loop: where it waits for the server, the loop goes on.
+ * Runs the MariaDB connector on our loop: while it waits for the server, the loop goes on.
  *
- * The connector has a non-blocking interface of its own (mysql_..._start, mysql_..._cont), which
- * does not hold what it promises where it matters here: it resolves names by getaddrinfo, waits for
- * the whole TLS handshake in poll(2) or a blocking read (ma_tls_connect), and has the host that is
- * connected to be the one that the certificate must name. So its ordinary calls run in a co-routine
- * (net/mysql/coroutine), and its I/O plugin, the interface at which it reads, writes and waits, is
- * ours: the socket comes from net/dial, and every wait, those of the handshake among them, is an
- * event of the loop.
+ * The connector's own non-blocking interface (mysql_..._start, mysql_..._cont) does not fit: it
+ * resolves names by getaddrinfo, waits for the whole TLS handshake in poll(2) or a blocking read
+ * (ma_tls_connect), and verifies the certificate for the host that it connects to. So its ordinary
+ * calls run in a coroutine (net/mysql/coroutine), with our I/O plugin, through which it reads,
+ * writes and waits: the socket comes from net/dial, and each wait, the handshake's too, is an event
+ * of the loop.
  *
- * What runs (an "operation": a function that calls the connector) can be broken off at any time:
- * whatever it waits for then fails, and the connector gives back what it holds in its own way,
- * without waiting. All bytes that come in are counted, and an operation that gets too many is
- * broken off, so that no answer grows without bounds.
+ * An "operation" (a function that calls the connector) can be aborted at any time: its current wait
+ * fails, and the connector frees what it holds in its usual way, without waiting. Received bytes
+ * are counted, and an operation that receives too many is aborted.
  */
 
 #include <mysql.h>
@@ -29,46 +27,49 @@ struct mysqlio;
 typedef void (*mysqlio_fn)(void *arg);
 
 /*
- * namespace_: who answers for what it reads (net/answers); borrowed for its life. fd: the socket,
- * owned from now on, which the next mysql_real_connect within an operation takes, whatever host it
- * is told.
+ * namespace_: that received bytes count for (net/answers); borrowed for its life. fd: the socket,
+ * owned from now on, which the next mysql_real_connect within an operation uses, whatever its host
+ * argument.
  */
 struct mysqlio *mysqlio_new(struct loop *loop, const char *namespace_, int fd);
 /*
- * no operation under way (mysqlio_break); closes the socket if the connector has not; NULL is fine
+ * No operation may be under way (mysqlio_break). Closes the socket if the connector has not; NULL
+ * is fine.
  */
 void mysqlio_free(struct mysqlio *io);
 
 /*
- * Runs operation(arg), which may call the connector, until it has ended; then ended(arg), not
- * before this returns. max_bytes: how much it may read.
+ * Runs operation(arg), which may call the connector, then calls ended(arg), not before this
+ * returns. max_bytes: how much it may receive.
  */
 void mysqlio_run(struct mysqlio *io, size_t max_bytes, mysqlio_fn operation, mysqlio_fn ended, void *arg);
 /*
- * The operation ends now, before this returns; ended is not called. Does nothing when none is under
+ * Aborts the operation before this returns; ended is not called. Does nothing when none is under
  * way.
  */
 void mysqlio_break(struct mysqlio *io);
 
 /*
- * Within an operation: opens the connection. `host` is whose name is verified. tls: nothing is
- * written in the clear but what asks for TLS; a server that has none is told nothing. 0, or -1 with
- * the connector's error in mysql.
+ * Within an operation: opens the connection. host: the name to verify. tls: only the request for
+ * TLS is sent unencrypted; nothing is sent to a server without TLS. 0, or -1 with the connector's
+ * error in mysql.
  */
 int mysqlio_connect(struct mysqlio *io, MYSQL *mysql, const char *host, const char *user, const char *password,
 	const char *database, unsigned port, const char *unix_socket, unsigned long flags, bool tls);
 
 /*
- * Between operations: calls lost(arg) when the server says or closes something that nobody asked
- * for. NULL ends that; so does mysqlio_run.
+ * Between operations: calls lost(arg) when the server sends data or closes the connection. NULL
+ * ends that; so does mysqlio_run.
  */
 void mysqlio_watch(struct mysqlio *io, mysqlio_fn lost, void *arg);
 
-bool mysqlio_too_much(const struct mysqlio *io); /* the last operation got more than it may */
-/* Why less than that is too much at the moment; NULL: it is not. */
+bool mysqlio_too_much(const struct mysqlio *io); /* the last operation received more than max_bytes */
+/* Why the last operation was aborted although it had received less; NULL: it was not. */
 const struct err *mysqlio_crowded(const struct mysqlio *io);
-bool mysqlio_refused_plain(const struct mysqlio *io); /* its tls stopped mysqlio_connect */
-/* The server began with what the connector must not see: no greeting, and no reason why not. */
+bool mysqlio_refused_plain(const struct mysqlio *io); /* mysqlio_connect failed because the server has no TLS */
+/*
+ * The server began with a packet that the connector must not see: neither a greeting nor an error.
+ */
 bool mysqlio_greeted_badly(const struct mysqlio *io);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define CONNECT_MS     5000 /* name, TCP, TLS, login */
 #define WAITING_MAX    10000
-#define LIMIT_LEAST_MS 1000 /* a query that the server may work at for less would fail on a busy one */
+#define LIMIT_LEAST_MS 1000 /* the lowest limit: a shorter one would fail on a busy server */
 
 struct mysqlpool_call {
 	struct pool_call base;
@@ -24,12 +24,12 @@ struct mysql_conn {
 	struct pool_slot *slot;
 	struct mysqlendpoint *endpoint; /* borrowed */
 	struct descriptors_hold hold;
-	struct dial *dial;  /* until there is a socket */
-	struct mysqlio *io; /* then */
+	struct dial *dial;  /* while connecting */
+	struct mysqlio *io; /* once connected */
 	struct mysqlsession session;
-	struct loop_timer timer; /* while it is being opened */
-	int64_t limit_ms;        /* that the session carries */
-	/* The operation under way, and what it left. */
+	struct loop_timer timer; /* time-out of opening */
+	int64_t limit_ms;        /* the limit that the session has */
+	/* The operation under way, and its result. */
 	const char *query; /* the call's */
 	int failed;
 	bool usable;
@@ -109,7 +109,7 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 static void *open_connection(struct pool_slot *slot, struct endpoint *e, const struct pool_call *first)
 {
 	struct mysql_conn *c = mem_zalloc(sizeof(*c));
-	/* The server's own word comes before we cut the line. */
+	/* The server's error comes before we close the connection. */
 	int64_t limit_ms = (first->deadline_ms - first->asked_ms) * 9 / 10;
 
 	c->slot = slot;

@@ -3,9 +3,9 @@
 #define NET_MYSQL_MYSQLPOOL_H
 
 /*
- * Queries to MySQL and MariaDB servers through net/pool: names are looked up by net/dial, the
- * connector works in co-routines (net/mysql/mysqlio). A query past its deadline fails and its
- * connection is cut; the server itself ends the query by the limit that the session carries.
+ * MySQL and MariaDB queries through net/pool: net/dial resolves names and connects, the connector
+ * runs in coroutines (net/mysql/mysqlio). A query past its deadline fails and its connection is
+ * closed; the server ends the query by the limit that the session has.
  */
 
 #include <stdint.h>
@@ -19,12 +19,12 @@
 struct mysqlpool_call;
 
 /*
- * value, or err; borrowed for the call. Exactly once, never before mysqlpool_ask has returned,
- * never after cancel.
+ * value or err, borrowed for the call. Called exactly once, never before mysqlpool_ask has
+ * returned, never after mysqlpool_cancel.
  */
 typedef void (*mysqlpool_fn)(void *arg, const struct mysqlvalue *value, const struct err *err);
 
-struct pool *mysqlpool_new(struct loop *loop); /* pool_free ends it */
+struct pool *mysqlpool_new(struct loop *loop); /* freed by pool_free */
 
 /* query is copied. deadline_ms: loop clock. */
 struct mysqlpool_call *mysqlpool_ask(struct pool *p, struct mysqlendpoint *e, const char *query, int64_t deadline_ms,

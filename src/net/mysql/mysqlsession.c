@@ -15,8 +15,8 @@
 /* ---- Errors ---- */
 
 /*
- * The server's and the connector's numbers; those of the connector, 2000 to 2999 and 5000 on, are
- * temporary unless they stand here.
+ * Error numbers of the server and the connector; those of the connector (2000 to 2999, and from
+ * 5000 on) are temporary unless listed here.
  */
 static enum err_kind kind_of(unsigned number)
 {
@@ -52,7 +52,7 @@ static enum err_kind kind_of(unsigned number)
 	return (number >= 2000 && number < 3000) || number >= 5000 ? ERR_TEMPORARY : ERR_INVALID;
 }
 
-/* What helps, for errors whose own text does not say it. */
+/* Advice for errors whose text gives none. */
 static const char *hint_for(const struct mysqlsession *s, unsigned number)
 {
 	switch (number) {
@@ -69,7 +69,7 @@ static const char *hint_for(const struct mysqlsession *s, unsigned number)
 	}
 }
 
-/* A server, or somebody between, that repeats the password is not quoted. */
+/* A message of a server (or a proxy) that repeats the password is not shown. */
 static int tell(const struct mysqlsession *s, const char *doing, struct err *err)
 {
 	const char *password = s->endpoint->password, *text = mysql_error(s->mysql);
@@ -104,7 +104,7 @@ static void set_tls(MYSQL *mysql, const struct mysqlendpoint *e, const struct pe
 	/* newer connectors verify unless told not to */
 	mysql_optionsv(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
 	mysql_optionsv(mysql, MARIADB_OPT_TLS_VERSION, "TLSv1.2,TLSv1.3");
-	/* The connector takes a CA for the wish to verify, and fails without one. */
+	/* The connector verifies when a CA is given, and fails without one. */
 	if (verify && files[PEM_CA].path[0])
 		mysql_optionsv(mysql, MYSQL_OPT_SSL_CA, files[PEM_CA].path);
 	if (files[PEM_CERT].path[0])
@@ -116,7 +116,8 @@ static void set_tls(MYSQL *mysql, const struct mysqlendpoint *e, const struct pe
 }
 
 /*
- * Separated by what no name has: the connector looks for the server's word anywhere in this text.
+ * Separated by a character that no name has: the connector searches this text for the server's
+ * plugin name.
  */
 static void set_plugins(MYSQL *mysql, const struct mysqlendpoint *e)
 {
@@ -162,8 +163,8 @@ static void set_options(MYSQL *mysql, const struct mysqlendpoint *e, const struc
 {
 	unsigned none = 0, protocol = e->port ? MYSQL_PROTOCOL_TCP : MYSQL_PROTOCOL_SOCKET;
 	/*
-	 * all that the protocol can announce: the bytes are counted as they come, which gives the
-	 * better error
+	 * the largest that the protocol can announce: received bytes are counted instead, which
+	 * gives a better error
 	 */
 	unsigned long packet_max = 1UL << 24, buffer = 1024;
 	my_bool off = 0;
@@ -191,7 +192,7 @@ static int log_in(struct mysqlsession *s, struct err *err)
 	if (mysqlio_connect(s->io, s->mysql, host, e->user, e->password, database, e->port, path,
 		    e->multi_statements ? CLIENT_MULTI_STATEMENTS : 0, secret))
 		return tell(s, "logging in", err);
-	if (secret && !mysql_get_ssl_cipher(s->mysql)) /* cannot be: but then it must not go on */
+	if (secret && !mysql_get_ssl_cipher(s->mysql)) /* cannot happen, but must never pass */
 		return err_set(err, ERR_BUG, "logging in: the connection is not encrypted");
 	return 0;
 }
@@ -217,8 +218,8 @@ static int run(struct mysqlsession *s, const char *statement)
 }
 
 /*
- * After a failure. One that the connector gives no number may have left a part of the answer, which
- * the next query would take for its own.
+ * Whether the session is lost after a failure. One without a number may have left a part of the
+ * result unread, which the next query would take for its own.
  */
 static bool lost(const struct mysqlsession *s)
 {
@@ -332,8 +333,8 @@ int mysqlsession_ask(struct mysqlsession *s, const char *query, struct mysqlvalu
 		return -1;
 	}
 	/*
-	 * What follows is not wanted; when it is too much to be read the connection is given up,
-	 * and the answer counts.
+	 * Further results are not needed; when they are too long to be read, the connection is
+	 * closed, and the value counts.
 	 */
 	mysql_free_result(result);
 	while (mysql_next_result(s->mysql) == 0)

@@ -2,7 +2,7 @@
 #ifndef NET_MYSQL_MYSQLVALUE_H
 #define NET_MYSQL_MYSQLVALUE_H
 
-/* What a query gave: the first value of the first row. Pure. */
+/* The result of a query: the first value of the first row. Pure. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,10 +10,13 @@
 struct mysqlvalue {
 	bool has_row, is_null, is_number;
 	double number;
-	char column[64]; /* its name, cut; valid UTF-8 */
+	char column[64]; /* its name, truncated; valid UTF-8 */
 };
 
-/* Takes the bytes of a value: a number if all of them are one as SQL writes it, finite. */
+/*
+ * Takes the bytes of a value, which is a number if all of them are one in SQL notation, and it is
+ * finite.
+ */
 void mysqlvalue_take(struct mysqlvalue *value, const char *bytes, size_t len);
 void mysqlvalue_name(struct mysqlvalue *value, const char *column);
 

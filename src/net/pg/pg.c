@@ -7,7 +7,7 @@
 #include "net/pg/pg_parts.h"
 
 #define WAITING_MAX 5000
-#define VALUE_MAX   400 /* of the value: a double printed whole has 310 */
+#define VALUE_MAX   400 /* of a value: a double without exponent has 310 */
 
 struct pg_call {
 	struct pool_call base;
@@ -35,7 +35,7 @@ static void on_result(void *arg, const PGresult *r)
 		if (++call->answer.rows > 1 || call->answer.columns < 1)
 			break;
 		call->answer.type = PQftype(r, 0);
-		if (!PQgetisnull(r, 0, 0)) /* Cut, it could be another number. */
+		if (!PQgetisnull(r, 0, 0)) /* a truncated number would be another one */
 			call->text = mem_dup(PQgetlength(r, 0, 0) <= VALUE_MAX ? PQgetvalue(r, 0, 0) : "");
 		break;
 	case PGRES_TUPLES_OK:
@@ -95,7 +95,7 @@ static void close_connection(void *connection)
 	pgconn_free(connection);
 }
 
-/* As with KEDA, which asks again after each failure; not when something of an answer had come. */
+/* As KEDA retries after each failure; but not when a part of the result had come. */
 static bool again(struct pool_call *base)
 {
 	struct pg_call *call = (struct pg_call *)base;

@@ -2,7 +2,7 @@
 #ifndef NET_PG_PG_PARTS_H
 #define NET_PG_PG_PARTS_H
 
-/* The pool (pg_pool.c), as the queries of pg.c and the subscriptions of pglisten.c share it. */
+/* The pool (pg_pool.c), shared by pg.c (queries) and pglisten.c (subscriptions). */
 
 #include "net/pg/pg.h"
 #include "net/pg/pgconn.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pool: what goes by it is asked in pg.c, and listened to in pglisten.c. */
+/* The pool; pg.c has its queries, pglisten.c its subscriptions. */
 #include <libpq-fe.h>
 #include <stdlib.h>
 
@@ -7,8 +7,8 @@
 #include "net/pg/pg_parts.h"
 
 /*
- * libpq reads them for whatever a connection string leaves open; here it is kscaled's own
- * environment, and says nothing about anybody's database.
+ * libpq uses them as defaults for connection strings; here it is kscaled's own environment, which
+ * has nothing to do with a trigger's database.
  */
 static void forget_environment(void)
 {
@@ -29,7 +29,7 @@ struct pg_pool *pg_pool_new(struct loop *loop, int64_t ask_ms)
 	struct pg_pool *p = mem_zalloc(sizeof(*p));
 
 	p->loop = loop;
-	p->statement_timeout_ms = ask_ms - ask_ms / 10; /* the server's own word about it comes before our deadline */
+	p->statement_timeout_ms = ask_ms - ask_ms / 10; /* the server's error comes before our deadline */
 	p->queries = pool_new(loop, &pg_protocol, p);
 	forget_environment();
 	return p;

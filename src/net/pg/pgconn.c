@@ -22,7 +22,7 @@
 
 #define TEXT_MAX 1024
 #define GREETING_MAX                                                                                                   \
-	((size_t)256 << 10) /* bytes from a server that has not let us in yet: certificates, settings, a reason */
+	((size_t)256 << 10) /* bytes from a server before the login is complete: certificates, settings, an error */
 
 enum state { CONNECTING, IDLE, BUSY, CLOSED };
 
@@ -37,22 +37,22 @@ struct pgconn {
 	struct event *event;
 	short watched;            /* what event waits for */
 	struct pgpump *pump;      /* while connecting and during a long answer; else NULL */
-	unsigned reads;           /* of the answer under way */
-	struct loop_timer rewire; /* the pump comes or goes */
-	short wanted;             /* what is watched after it came */
-	bool settled;             /* connected, or the answer is whole: the pump goes, and then it is told */
-	/* While connecting: host by host, of each its addresses; twice for prefer-standby. */
+	unsigned reads;           /* reads of the result under way */
+	struct loop_timer rewire; /* inserts or removes the pump */
+	short wanted;             /* what is watched when the pump is in place */
+	bool settled;             /* connected, or the result is complete: told when the pump is removed */
+	/* While connecting: the current host, and its addresses; two rounds for prefer-standby. */
 	struct dns_lookup *lookup;
 	struct dns_address *addresses;
 	size_t address_count, address, host;
 	bool second_round;
-	bool asked_timeout; /* this attempt's startup packet has options of ours */
+	bool asked_timeout; /* the startup packet of this attempt has our options */
 	int64_t deadline_ms;
 	struct loop_timer timer;
 	struct pemfile pems[3]; /* only while connecting */
 	struct descriptors_hold hold;
-	struct answers_hold bytes; /* what has come through the pump */
-	bool reached;              /* this attempt's server was spoken to */
+	struct answers_hold bytes; /* bytes through the pump */
+	bool reached;              /* the server of this attempt has answered */
 	struct err err; /* of the attempt that came furthest: that "::1" refuses says nothing when 127.0.0.1 says what
 			   is wrong */
 	bool err_reached;
@@ -83,7 +83,7 @@ static void watch(struct pgconn *c, short what)
 	c->watched = what;
 }
 
-/* A turn later: see net/pg/pgpump.h. */
+/* In the next turn: see net/pg/pgpump.h. */
 static void rewire_later(struct pgconn *c, short what)
 {
 	unwatch(c);
@@ -221,7 +221,7 @@ static void opened(struct pgconn *c)
 	settle(c);
 }
 
-/* Counts what the server sends from its first byte on. */
+/* Counts the server's bytes from the first one on. */
 static void step_on(struct pgconn *c, short what)
 {
 	ConnStatusType status = PQstatus(c->pg);
@@ -236,7 +236,7 @@ static void step_on(struct pgconn *c, short what)
 		watch(c, what);
 }
 
-/* The socket may be another after each step, also with the same number. */
+/* The socket may be a new one after each step, even with the same number. */
 static void step(struct pgconn *c)
 {
 	unwatch(c);
@@ -268,8 +268,8 @@ static void on_notice(void *arg, const PGresult *notice)
 }
 
 /*
- * This address' share of the time that is left: of all addresses of this host and all hosts behind
- * it.
+ * The share of this address in the time left, among all remaining addresses of this host and all
+ * further hosts.
  */
 static int64_t share_ms(const struct pgconn *c)
 {
@@ -279,7 +279,7 @@ static int64_t share_ms(const struct pgconn *c)
 	return left_ms <= 0 ? 0 : left_ms / (int64_t)left;
 }
 
-/* Whether a server may be there. */
+/* Whether net/sourcerules allows the address. */
 static int judge_address(const struct pgconn *c, struct err *err)
 {
 	const struct pgendpoint_host *h = &c->endpoint->hosts[c->host];
@@ -305,7 +305,7 @@ static void try_address(struct pgconn *c)
 		next_address(c);
 		return;
 	}
-	/* of the socket, and of the files until it is connected */
+	/* for the socket, and for the files until it is connected */
 	c->hold.namespace_ = endpoint_namespace(&c->endpoint->base);
 	c->hold.wants = 1U + !!pems[0] + !!pems[1] + !!pems[2];
 	failed = descriptors_take(loop_descriptors(c->loop), &c->hold, &c->err);
@@ -336,7 +336,7 @@ static void try_address(struct pgconn *c)
 		return;
 	}
 	PQsetNoticeReceiver(c->pg, on_notice, c);
-	step_on(c, EV_WRITE); /* a Unix socket is connected at once */
+	step_on(c, EV_WRITE); /* a Unix socket connects at once */
 	loop_timer_set(&c->timer, share_ms(c));
 }
 
@@ -459,9 +459,9 @@ int pgconn_send(struct pgconn *c, const char *sql, struct err *err)
 }
 
 /*
- * libpq closes its socket while it parses what makes no sense, and tells it in a result or, between
- * statements, not at all. The next socket that is opened has its number: an event that still
- * watched it would leave that one unwatched.
+ * libpq closes its socket when it parses an invalid message, and reports that in a result or,
+ * between statements, not at all. The next socket that is opened gets its number: an event left on
+ * that number would keep the new socket from being watched.
  */
 static bool is_dropped(struct pgconn *c)
 {
@@ -472,7 +472,7 @@ static bool is_dropped(struct pgconn *c)
 }
 
 /*
- * False when there is nothing more to take for now: the connection was closed, or its pump goes
+ * False when no more results can be read now: the connection was closed, or its pump is removed
  * first.
  */
 static bool take_results(struct pgconn *c)
@@ -499,7 +499,7 @@ static bool take_results(struct pgconn *c)
 	return c->state != CLOSED && !c->settled;
 }
 
-/* What did not come at once may be as long as it likes: from now on it is counted. */
+/* A result that did not come at once may have any length: from now on it is counted. */
 static bool count_bytes(struct pgconn *c)
 {
 	struct err err;
@@ -507,7 +507,7 @@ static bool count_bytes(struct pgconn *c)
 	c->bytes.namespace_ = endpoint_namespace(&c->endpoint->base);
 	if (c->state == BUSY && ++c->reads == 2 && !c->pump) {
 		rewire_later(c, c->watched);
-		return false; /* what is there comes through the pump */
+		return false; /* the data comes through the pump */
 	}
 	if (c->state == BUSY && pgpump_bytes(c->pump) > PGCONN_ANSWER_MAX) {
 		lose(c, ERR_INVALID, "the answer is longer than 1 MiB: select one number (LIMIT 1, no long texts)");
@@ -544,7 +544,7 @@ static void take_all(struct pgconn *c)
 	}
 }
 
-/* ---- The pump comes and goes ---- */
+/* ---- The pump ---- */
 
 static void tell_settled(struct pgconn *c)
 {

@@ -22,10 +22,10 @@
 /* ---- Keywords ---- */
 
 enum fate {
-	PASS,   /* libpq's own */
-	TAKE,   /* read here */
-	DROP,   /* of KEDA's driver (pgx), without a meaning here */
-	REFUSE, /* reads or writes files of this host, or makes another kind of connection */
+	PASS,   /* passed to libpq */
+	TAKE,   /* interpreted here */
+	DROP,   /* of KEDA's driver (pgx), without effect here */
+	REFUSE, /* reads or writes files of this host, or changes the kind of connection */
 };
 
 static const char file_advice[] = "names a file of kscaled's host, which triggers may not use: put the PEM text into "
@@ -85,7 +85,7 @@ static const struct {
 	{ "service", REFUSE, "names an entry of a file of kscaled's host, which triggers may not use" },
 	{ "servicefile", REFUSE, "names a file of kscaled's host, which triggers may not use" },
 	{ "replication", REFUSE, "makes a connection that takes no queries" },
-	{ "gssencmode", DROP, NULL }, /* disabled: it would look for Kerberos tickets of kscaled's own */
+	{ "gssencmode", DROP, NULL }, /* disabled: it would use Kerberos tickets of kscaled itself */
 	{ "krbsrvname", DROP, NULL },
 	{ "gsslib", DROP, NULL },
 	{ "krbspn", DROP, NULL },
@@ -93,8 +93,8 @@ static const struct {
 };
 
 /*
- * What libpq does not know are run-time parameters, which KEDA's driver sends to the server as they
- * are.
+ * Keywords that libpq does not know are run-time parameters, which KEDA's driver sends to the
+ * server.
  */
 static int sort_keyword(struct pgendpoint *e, struct buf *options, const char *name, const char *value, struct err *err)
 {
@@ -143,7 +143,7 @@ static int sort_keywords(struct pgendpoint *e, const struct strmap *given, struc
 
 /* ---- Hosts ---- */
 
-/* The next piece of a comma-separated list (trimmed, caller owns), or NULL at its end. */
+/* The next element of a comma-separated list (trimmed, owned by the caller); NULL at its end. */
 static char *next_piece(const char **list)
 {
 	const char *start = *list, *end;
@@ -236,7 +236,7 @@ static int take_hosts(struct pgendpoint *e, const struct strmap *given, struct e
 
 /* ---- TLS ---- */
 
-/* Where systems keep the authorities that they trust. */
+/* Where systems keep their trusted CAs. */
 static const char *const trusted_folders[] = { "/etc/ssl/", "/etc/pki/", "/usr/share/ca-certificates/",
 	"/usr/local/share/ca-certificates/", "/custom/ca/", NULL };
 
@@ -274,7 +274,7 @@ static int take_root(struct pgendpoint *e, const char *root, bool verifies, stru
 			"/usr/local/share/ca-certificates, /custom/ca): put the PEM text into the "
 			"TriggerAuthentication (parameter ca)");
 	} else if (!root || !*root) {
-		/* as KEDA's driver; libpq would want ~/.postgresql/root.crt */
+		/* as KEDA's driver does; libpq would read ~/.postgresql/root.crt */
 		root = verifies ? system_bundle() : NULL;
 	}
 	if (root)
@@ -311,8 +311,8 @@ static int take_tls(struct pgendpoint *e, const struct pgendpoint_config *config
 	if (tls_client_check(&pems, err))
 		return err_wrap(err, "TLS");
 	/*
-	 * take_root may have chosen one. What prefers TLS does without when somebody says that
-	 * there is none.
+	 * take_root may have set it. With "prefer" a server that claims to have no TLS is used
+	 * without.
 	 */
 	mode = strmap_get(&e->settings, "sslmode");
 	return tlsrules_demand(mode && (strcmp(mode, "require") == 0 || text_begins(mode, "verify")),

@@ -13,21 +13,21 @@
 
 #define BACKOFF_FIRST_MS 100
 #define BACKOFF_MAX_MS   5000
-#define ECHO_MS          5000  /* so long may our own word need to come back */
-#define PING_MS          30000 /* between two empty statements, which show that the server is still there */
+#define ECHO_MS          5000  /* the longest time for our own notification to come back */
+#define PING_MS          30000 /* between two empty statements, which check that the server is alive */
 #define PING_ANSWER_MS   5000
-#define HOPELESS_MS      300000 /* before the next try where notifications do not work at all */
+#define HOPELESS_MS      300000 /* before the next try at a server where notifications do not arrive */
 #define STATEMENT_MAX    (1 << 20)
 
 /*
- * Where a server's connection is. One statement is under way in LISTENING and PINGING; the timer is
- * the patience for what is awaited, or, in RESTING and OPEN, the time until the next try or ping.
+ * The state of a server's connection. In LISTENING and PINGING a statement is under way. The timer
+ * is the time-out of what is awaited; in RESTING and OPEN, the time until the next try or ping.
  */
 enum step {
-	RESTING, /* no connection: backing off */
+	RESTING, /* no connection: back-off */
 	OPENING,
 	LISTENING, /* LISTEN is under way */
-	ECHOING,   /* our own word is on its way to us */
+	ECHOING,   /* our own notification is awaited */
 	OPEN,
 	PINGING,
 };
@@ -35,8 +35,8 @@ enum step {
 struct pg_channel {
 	UT_hash_handle hh;
 	char *name;
-	bool listened;    /* said to the server, on this connection */
-	bool heard, rung; /* ever; in this turn */
+	bool listened;    /* LISTEN was sent on this connection */
+	bool heard, rung; /* a notification came: ever; in this turn */
 	struct pg_listener *listeners;
 };
 
@@ -55,23 +55,26 @@ struct pg_listenserver {
 	struct pg_channel *channels; /* hash by name */
 	struct pgconn *conn;
 	enum step step;
-	enum pg_listen_state state; /* for people */
+	enum pg_listen_state state; /* for reports */
 	char *why;
 	char echo[32]; /* a channel that only this connection knows */
 	struct pg_call *echo_call;
 	bool refuses_options;
-	bool dirty; /* channels came or went since the last LISTEN */
+	bool dirty; /* channels were added or removed since the last LISTEN */
 	unsigned failures;
-	struct err *refused; /* what the server said to LISTEN */
+	struct err *refused; /* the error of LISTEN; NULL */
 	struct loop_timer timer;
 	struct loop_task ring;
 };
 
 static void go(struct pg_listenserver *s);
 
-/* ---- Telling ---- */
+/* ---- Callbacks ---- */
 
-/* Many notifications of one turn are one word. Whoever is told may leave, not others. */
+/*
+ * One callback per turn, however many notifications came. A callback may remove its own listener,
+ * no other.
+ */
 static void on_ring(void *arg)
 {
 	struct pg_listenserver *s = arg;
@@ -79,7 +82,7 @@ static void on_ring(void *arg)
 	struct pg_listener *l, *next;
 
 	if (s->state != PG_LISTEN_ON)
-		return; /* all are, as soon as it is */
+		return; /* all listeners are called when that is done */
 	HASH_ITER (hh, s->channels, c, next_channel) {
 		if (!c->rung)
 			continue;
@@ -153,7 +156,7 @@ static void channel_free(struct pg_listenserver *s, struct pg_channel *c)
 	free(c);
 }
 
-/* What must be said so that exactly the wanted channels are listened to; "" when that is so. */
+/* The statements after which exactly the wanted channels are listened to; "" when they are. */
 static char *listen_statement(struct pg_listenserver *s)
 {
 	struct buf sql = BUF_INIT(STATEMENT_MAX);
@@ -167,7 +170,7 @@ static char *listen_statement(struct pg_listenserver *s)
 		} else if (!c->listened) {
 			put_command(&sql, "LISTEN", c->name);
 			c->listened = !buf_failed(&sql);
-			c->rung = true; /* what was said before was not heard */
+			c->rung = true; /* earlier notifications were missed */
 		}
 	}
 	return buf_take(&sql);
@@ -225,9 +228,9 @@ static void on_echo_sent(void *arg, const struct pg_answer *answer, const struct
 }
 
 /*
- * LISTEN belongs to a session, which a pooler in transaction mode takes away after each
- * transaction, without a word. So somebody else's word must reach us: it is sent through a
- * connection of queries.
+ * LISTEN belongs to a session, which a pooler in transaction mode silently ends after each
+ * transaction. So a notification from another session must arrive: it is sent through a connection
+ * of queries.
  */
 static void send_echo(struct pg_listenserver *s)
 {
@@ -249,7 +252,7 @@ static void on_echo(struct pg_listenserver *s)
 	say(s, PG_LISTEN_ON, "");
 	loop_timer_set(&s->timer, PING_MS);
 	for (struct pg_channel *c = first ? s->channels : NULL; c; c = c->hh.next)
-		ring(s, c); /* what was said meanwhile was not heard */
+		ring(s, c); /* notifications in between were missed */
 	go(s);
 }
 
@@ -305,7 +308,7 @@ static const struct pgconn_handler on_conn = { .opened = on_opened,
 	.notified = on_notified,
 	.lost = on_lost };
 
-/* ---- What is next ---- */
+/* ---- The timer ---- */
 
 static void server_free(struct pg_listenserver *s)
 {
@@ -323,7 +326,7 @@ static void server_free(struct pg_listenserver *s)
 	free(s);
 }
 
-/* On an open connection: says what channels have come and gone. */
+/* Sends the LISTEN and UNLISTEN statements that are due, on an open connection. */
 static void go(struct pg_listenserver *s)
 {
 	MEM_AUTO char *sql = NULL;
@@ -367,7 +370,7 @@ static void on_timer(void *arg)
 			"string go to the server itself, or to a pool in session mode; until then the poll does the "
 			"work");
 		break;
-	case OPENING: /* pgconn has its own patience */ break;
+	case OPENING: /* pgconn has its own time-out */ break;
 	case LISTENING:
 	case PINGING: fail(s, "the server does not answer"); break;
 	}

@@ -5,7 +5,7 @@
 
 #define HEAD_BYTES     5 /* type, and length without the type */
 #define CODE_BYTES     4
-#define REQUEST_BYTES  8 /* an SSLRequest's, and the least of a startup packet */
+#define REQUEST_BYTES  8 /* of an SSLRequest, the shortest startup packet */
 #define SSL_REQUEST    80877103
 #define TLS_HANDSHAKE  0x16
 #define AUTHENTICATION 'R'
@@ -59,7 +59,7 @@ static void take_byte(struct pglogin *l, unsigned char byte)
 	} else if (l->state == PGLOGIN_CODE && l->have == HEAD_BYTES + CODE_BYTES) {
 		code = number(l->words + HEAD_BYTES);
 		l->asks = code == 7 || code == 8 ? "GSSAPI" : code == 9 ? "SSPI" : NULL;
-		if (code == 0) /* let in: what comes now asks for nothing */
+		if (code == 0) /* logged in: no further request can follow */
 			enter(l, PGLOGIN_OPAQUE);
 		else
 			read_body(l, len - 4 - CODE_BYTES);

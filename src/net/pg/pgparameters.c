@@ -8,9 +8,9 @@
 
 #include "base/mem.h"
 
-#define NO_FILE "/dev/null/none" /* never there: what libpq would look for in a home directory */
+#define NO_FILE "/dev/null/none" /* never exists; stands for files that libpq would look for in a home directory */
 
-/* The first one counts: what is said comes before what is usual. */
+/* The first value of a name counts: settings come before defaults. */
 static void add(struct pgparameters *p, const char *name, const char *value)
 {
 	for (size_t i = 0; i < p->count; i++) {

@@ -3,9 +3,9 @@
 #define NET_PG_PGPARAMETERS_H
 
 /*
- * What libpq is told for one attempt to connect: to one address of one host, with what the endpoint
- * says, and with what is usual for the rest, so that nothing comes from this host's files or home
- * directories. Pure. For net/pg/pgconn.
+ * The libpq parameters of one attempt to connect to one address of one host: the endpoint's
+ * settings, and defaults for the others, so that nothing is read from files or home directories of
+ * this host. Pure. For net/pg/pgconn.
  */
 
 #include <stdbool.h>
@@ -17,19 +17,19 @@
 
 #define PGPARAMETERS_MAX 48
 
-struct pgparameters_of { /* borrowed for pgparameters_done */
+struct pgparameters_of { /* borrowed until pgparameters_done */
 	const struct pgendpoint *endpoint;
-	size_t host;                       /* of the endpoint's */
-	const struct dns_address *address; /* of its name; NULL: libpq needs none */
-	const char *pems[3];               /* paths: authorities, certificate, key; NULL for none */
-	bool second_round;                 /* of prefer-standby: no standby was found */
-	int64_t statement_timeout_ms;      /* 0: not asked for */
+	size_t host;                       /* index of the host */
+	const struct dns_address *address; /* of the host; NULL: libpq needs none */
+	const char *pems[3];               /* paths: CA, certificate, key; NULL for none */
+	bool second_round;                 /* of prefer-standby, after no standby was found */
+	int64_t statement_timeout_ms;      /* 0: none */
 };
 
 struct pgparameters {
 	const char *names[PGPARAMETERS_MAX + 1], *values[PGPARAMETERS_MAX + 1]; /* NULL-terminated, for libpq */
 	size_t count;
-	bool asked_timeout; /* the startup packet has options of ours */
+	bool asked_timeout; /* the startup packet has our options */
 	char port[8], address[64];
 	char *options; /* owned */
 };

@@ -22,9 +22,9 @@
 struct pgpump {
 	struct loop *loop;
 	struct bufferevent *server, *libpq;
-	ino_t inode; /* of libpq's end */
+	ino_t inode; /* of libpq's end of the pair */
 	size_t bytes;
-	bool ended; /* the server has, and libpq is told when it has got the rest */
+	bool ended; /* the server has closed; libpq sees it after the remaining data */
 	bool watches_login;
 	struct pglogin login;
 };
@@ -38,7 +38,7 @@ static void end_server(struct pgpump *p)
 		shutdown(bufferevent_getfd(p->libpq), SHUT_WR);
 }
 
-/* What libpq may see of what came. */
+/* Passes on what libpq may see. */
 static void move_to_libpq(struct pgpump *p)
 {
 	struct evbuffer *came = bufferevent_get_input(p->server);
@@ -55,7 +55,7 @@ static void on_server_read(struct bufferevent *bev, void *arg)
 
 	loop_enter(p->loop);
 	p->bytes += evbuffer_get_length(bufferevent_get_input(bev));
-	/* No more until libpq has taken this. */
+	/* Stops reading until libpq has read this. */
 	bufferevent_disable(bev, EV_READ);
 	move_to_libpq(p);
 	if (p->login.asks)
@@ -83,17 +83,14 @@ static void on_libpq_read(struct bufferevent *bev, void *arg)
 		struct evbuffer *said = bufferevent_get_input(bev);
 
 		pglogin_client(&p->login, evbuffer_pullup(said, -1), evbuffer_get_length(said));
-		move_to_libpq(p); /* what came too early */
+		move_to_libpq(p); /* data that had to wait */
 	}
 	bufferevent_write_buffer(p->server, bufferevent_get_input(bev));
 	if (p->login.asks)
 		end_server(p);
 }
 
-/*
- * The end of one side is the end of the other: libpq reads what is left, and then that it was
- * closed.
- */
+/* When one side closes, so does the other; libpq reads the remaining data first. */
 static void on_server_event(struct bufferevent *bev, short what, void *arg)
 {
 	struct pgpump *p = arg;
@@ -109,7 +106,7 @@ static void on_libpq_event(struct bufferevent *bev, short what, void *arg)
 {
 	(void)bev;
 	(void)what;
-	(void)arg; /* its owner closes both */
+	(void)arg; /* its owner closes both sides */
 }
 
 static void go_on(struct pgpump *p)

@@ -31,7 +31,10 @@ static const char *skip_space(const char *c)
 	return c;
 }
 
-/* The value at c into *value; the place behind it, or NULL for a quotation that does not end. */
+/*
+ * Reads the value at c into *value. Returns the position behind it; NULL for an unterminated
+ * quotation.
+ */
 static const char *read_value(const char *c, struct buf *value)
 {
 	bool quoted = *c == '\'';
@@ -80,8 +83,8 @@ static int parse_keywords(const char *text, struct strmap *out, struct err *err)
 /* ---- URLs ---- */
 
 /*
- * A piece of the URL with its %xx decoded (and "+" as a space, in the query, as KEDA's driver
- * does); the caller owns and wipes it. NULL: a bad %xx.
+ * A part of the URL, percent-decoded (with "+" as a space in the query, as KEDA's driver does); the
+ * caller owns and wipes it. NULL: an invalid escape.
  */
 static char *decode(const char *piece, size_t len, bool plus)
 {
@@ -108,7 +111,7 @@ static char *decode(const char *piece, size_t len, bool plus)
 }
 
 struct url {
-	const char *text; /* for places in messages */
+	const char *text; /* for positions in messages */
 	struct strmap *out;
 	struct err *err;
 };
@@ -182,7 +185,7 @@ static int parse_query(const struct url *u, const char *c)
 			free(name);
 			return wrong(u->text, c, "must be name=value", u->err);
 		}
-		/* JDBC's way to say it, which libpq takes in URLs, too. */
+		/* the form of JDBC, which libpq accepts in URLs, too */
 		if (strcmp(name, "ssl") == 0 && len == name_len + 5 && text_begins(c + name_len + 1, "true"))
 			put(u->out, "sslmode", "require");
 		else

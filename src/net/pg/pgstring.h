@@ -3,10 +3,10 @@
 #define NET_PG_PGSTRING_H
 
 /*
- * A PostgreSQL connection string taken apart: "host=db port=5432 user=me" or
- * "postgres://me:secret@db:5432/shop?sslmode=require". Pure. libpq's own reader is not asked, as it
- * refuses keywords that KEDA's driver takes, and as its messages repeat pieces of what they could
- * not read: here they say where, never what.
+ * Parses a PostgreSQL connection string: "host=db port=5432 user=me" or
+ * "postgres://me:secret@db:5432/shop?sslmode=require". Pure. libpq's parser is not used, as it
+ * rejects keywords that KEDA's driver accepts, and quotes parts of the string in its messages; here
+ * messages give the position only.
  */
 
 #include <stdbool.h>
@@ -17,8 +17,8 @@
 #define PGSTRING_MAX 16384
 
 /*
- * Keyword -> value into an empty map (wipe it: strmap_done_secret); a later one wins, "database" is
- * "dbname". ERR_INVALID; what was read before is in the map all the same.
+ * Stores keyword and value pairs in an empty map (wipe it: strmap_done_secret); the last value
+ * counts, "database" becomes "dbname". ERR_INVALID; the map then holds what was read before.
  */
 int pgstring_parse(const char *text, struct strmap *out, struct err *err);
 
