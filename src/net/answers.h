@@ -18,7 +18,7 @@
 #define ANSWERS_SMALL 4096               /* an answer up to this is not counted */
 #define ANSWERS_STEP  16384              /* the unit in which larger ones are counted */
 #define ANSWERS_BYTES ((size_t)16 << 20) /* of all namespaces */
-#define ANSWERS_FEW   ((size_t)1 << 18)  /* the reserve that a namespace may use when the rest is taken */
+#define ANSWERS_FEW   ((size_t)1 << 18)  /* how much of the reserve one namespace may take */
 
 /* What one answer holds; a member of its reader. */
 struct answers_hold {

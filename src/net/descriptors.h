@@ -18,7 +18,7 @@
 #include "base/err.h"
 #include "base/shares.h"
 
-#define DESCRIPTORS_FEW 4 /* the reserve that a namespace may use when the rest is taken */
+#define DESCRIPTORS_FEW 4 /* how much of the reserve one namespace may take */
 
 /*
  * Raises the soft limit to the hard one and returns it. That is safe, as nothing here uses
@@ -47,7 +47,7 @@ struct descriptors_hold {
  * it holds some already.
  */
 int descriptors_take(struct shares *of, struct descriptors_hold *h, struct err *err);
-void descriptors_give(struct descriptors_hold *h,
-	unsigned keep); /* gives back all but `keep`; fine when it holds fewer */
+/* Gives back all but `keep`; fine when it holds fewer. */
+void descriptors_give(struct descriptors_hold *h, unsigned keep);
 
 #endif

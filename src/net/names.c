@@ -17,7 +17,7 @@
 
 #define SWEEP_MS  1000
 #define FORGET_MS 60000 /* after its last use the count of failures is kept so long */
-#define FEW       16    /* that a namespace may have of what is kept for others */
+#define FEW       16    /* how much of the reserve one namespace may take */
 
 enum name_state { IDLE, RESTING, QUEUED, ASKED };
 

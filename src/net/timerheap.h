@@ -24,8 +24,8 @@ struct timerheap { /* zeroed: empty */
 
 void timerheap_put(struct timerheap *h, size_t *place, int64_t due_ms); /* adds it when *place is 0, else moves it */
 void timerheap_take(struct timerheap *h, size_t *place);                /* does nothing when *place is 0 */
-const struct timerheap_entry *timerheap_first(
-	const struct timerheap *h); /* valid until the next put or take; NULL: empty */
+/* Valid until the next put or take; NULL: empty. */
+const struct timerheap_entry *timerheap_first(const struct timerheap *h);
 void timerheap_done(struct timerheap *h);
 
 #endif

@@ -403,9 +403,9 @@ static int64_t left_until(const struct grpc_pool *p, int64_t deadline_ms)
 
 /* ---- A server that is down, or busy ---- */
 
-static void fail_lost(struct grpc_call *call)
+static void fail(struct grpc_call *call, const struct err *why)
 {
-	struct err err = *probe_lost(call->link->probe);
+	struct err err = *why;
 
 	err_wrap(&err, "%s", call->method);
 	tell(call, &err);
@@ -414,25 +414,23 @@ static void fail_lost(struct grpc_call *call)
 static void on_late(void *arg)
 {
 	struct grpc_call *call = arg;
-	struct err err = { 0 };
+	const struct err *why = call->err; /* it was never started */
+	struct err late;
 
-	if (call->err) { /* it was never started */
-		err = *call->err;
-		err_wrap(&err, "%s", call->method);
-		tell(call, &err);
-		return;
+	if (!why && call->held)
+		why = probe_lost(call->link->probe);
+	if (!why) {
+		err_set(&late, ERR_TEMPORARY,
+			"its turn did not come within %lld ms: a namespace has at most %d calls to gRPC servers under "
+			"way, "
+			"half of them to one, and one server is asked at most %d at once; ask less of them, or let "
+			"them answer "
+			"sooner",
+			(long long)(loop_now_ms(call->link->pool->loop) - call->asked_ms), GRPCTURNS_OF_NAMESPACE,
+			GRPCTURNS_OF_SERVER);
+		why = &late;
 	}
-	if (call->held && probe_lost(call->link->probe)) {
-		fail_lost(call);
-		return;
-	}
-	err_set(&err, ERR_TEMPORARY,
-		"%s: its turn did not come within %lld ms: a namespace has at most %d calls to gRPC servers under way, "
-		"half of them to one, and one server is asked at most %d at once; ask less of them, or let them answer "
-		"sooner",
-		call->method, (long long)(loop_now_ms(call->link->pool->loop) - call->asked_ms), GRPCTURNS_OF_NAMESPACE,
-		GRPCTURNS_OF_SERVER);
-	tell(call, &err);
+	fail(call, why);
 }
 
 static void hold(struct grpc_call *call)
@@ -499,7 +497,7 @@ static void on_settle(void *arg)
 		}
 	} else if (call->attempts < probe_attempts(l->probe)) {
 		loop_task_queue(l->pool->loop, &l->settle);
-		fail_lost(call);
+		fail(call, probe_lost(l->probe));
 	} else {
 		probe_want(l->probe);
 	}

@@ -30,7 +30,7 @@ struct httprequest {
  */
 int httprequest_init(struct httprequest *r, const struct httpc_request *request, CURL *easy,
 	bool (*may_send)(const void *arg), const void *arg, struct err *err);
-void httprequest_done(
-	struct httprequest *r); /* wipes headers and body, which may be secret; nothing to do for a zeroed one */
+/* Wipes headers and body, which may be secret. A zeroed one needs nothing. */
+void httprequest_done(struct httprequest *r);
 
 #endif

@@ -40,9 +40,9 @@ struct mysqlio {
 	struct loop_task step;
 	size_t max_bytes, bytes;
 	struct answers_hold held; /* bytes */
-	struct err *crowded;      /* owned; why it may receive no more; NULL */
-	bool broken;              /* each wait fails from now on */
-	bool too_much, tls_required, refused_plain, greeted_badly;
+	bool tls_required;
+	bool broken; /* each wait fails from now on */
+	struct mysqlio_faults faults;
 	unsigned char first[HEAD_BYTES + 3]; /* the first bytes from the server */
 	unsigned first_len;
 };
@@ -169,7 +169,7 @@ static ssize_t method_read(MARIADB_PVIO *pvio, unsigned char *buffer, size_t len
 	} while (got < 0 && (errno == EINTR || (errno == EAGAIN && wait_for(io, EV_READ))));
 	if (got <= 0 || is_greeting(io, buffer, (size_t)got))
 		return got;
-	io->greeted_badly = io->broken = true;
+	io->faults.greeted_badly = io->broken = true;
 	return -1;
 }
 
@@ -183,7 +183,7 @@ static ssize_t method_write(MARIADB_PVIO *pvio, const unsigned char *buffer, siz
 	 * unencrypted when the server has no TLS.
 	 */
 	if (io->tls_required && !(pvio->mysql->server_capabilities & SERVER_HAS_TLS)) {
-		io->refused_plain = true;
+		io->faults.refused_plain = true;
 		io->broken = true;
 	}
 	do {
@@ -322,11 +322,11 @@ static void on_traffic(int mode, MYSQL *mysql, const unsigned char *buffer, size
 	io->bytes += length;
 	if (io->broken)
 		return;
-	io->too_much = io->bytes > io->max_bytes;
-	if (!io->too_much) {
+	io->faults.too_much = io->bytes > io->max_bytes;
+	if (!io->faults.too_much) {
 		if (answers_hold(loop_answers(io->loop), &io->held, io->bytes, &err) == 0)
 			return;
-		err_keep(&io->crowded, &err);
+		err_keep(&io->faults.crowded, &err);
 	}
 	io->broken = true;
 	shutdown(io->fd, SHUT_RDWR); /* TLS has read little ahead */
@@ -370,7 +370,7 @@ void mysqlio_free(struct mysqlio *io)
 	if (io->fd >= 0)
 		close(io->fd);
 	answers_release(&io->held);
-	err_keep(&io->crowded, NULL);
+	err_keep(&io->faults.crowded, NULL);
 	free(io);
 }
 
@@ -380,8 +380,8 @@ void mysqlio_run(struct mysqlio *io, size_t max_bytes, mysqlio_fn operation, mys
 	io->max_bytes = max_bytes;
 	io->bytes = 0;
 	answers_release(&io->held);
-	err_keep(&io->crowded, NULL);
-	io->broken = io->too_much = io->refused_plain = false;
+	err_keep(&io->faults.crowded, NULL);
+	io->broken = io->faults.too_much = io->faults.refused_plain = false;
 	io->ended = ended;
 	io->arg = arg;
 	io->co = coroutine_new(operation, arg);
@@ -429,22 +429,7 @@ void mysqlio_watch(struct mysqlio *io, mysqlio_fn lost, void *arg)
 	event_add(io->event, NULL);
 }
 
-bool mysqlio_too_much(const struct mysqlio *io)
+const struct mysqlio_faults *mysqlio_faults(const struct mysqlio *io)
 {
-	return io->too_much;
-}
-
-const struct err *mysqlio_crowded(const struct mysqlio *io)
-{
-	return io->crowded;
-}
-
-bool mysqlio_refused_plain(const struct mysqlio *io)
-{
-	return io->refused_plain;
-}
-
-bool mysqlio_greeted_badly(const struct mysqlio *io)
-{
-	return io->greeted_badly;
+	return &io->faults;
 }

@@ -63,13 +63,13 @@ int mysqlio_connect(struct mysqlio *io, MYSQL *mysql, const char *host, const ch
  */
 void mysqlio_watch(struct mysqlio *io, mysqlio_fn lost, void *arg);
 
-bool mysqlio_too_much(const struct mysqlio *io); /* the last operation received more than max_bytes */
-/* Why the last operation was aborted although it had received less; NULL: it was not. */
-const struct err *mysqlio_crowded(const struct mysqlio *io);
-bool mysqlio_refused_plain(const struct mysqlio *io); /* mysqlio_connect failed because the server has no TLS */
-/*
- * The server began with a packet that the connector must not see: neither a greeting nor an error.
- */
-bool mysqlio_greeted_badly(const struct mysqlio *io);
+/* Failures that the connector does not explain. */
+struct mysqlio_faults {
+	bool too_much;       /* the last operation received more than max_bytes */
+	bool refused_plain;  /* mysqlio_connect: the server has no TLS */
+	bool greeted_badly;  /* the first packet was neither a greeting nor an error, and is kept from the connector */
+	struct err *crowded; /* owned; the namespace has too many bytes at the moment (net/answers); NULL */
+};
+const struct mysqlio_faults *mysqlio_faults(const struct mysqlio *io);
 
 #endif

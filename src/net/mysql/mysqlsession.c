@@ -73,18 +73,19 @@ static const char *hint_for(const struct mysqlsession *s, unsigned number)
 static int tell(const struct mysqlsession *s, const char *doing, struct err *err)
 {
 	const char *password = s->endpoint->password, *text = mysql_error(s->mysql);
+	const struct mysqlio_faults *faults = mysqlio_faults(s->io);
 	unsigned number = mysql_errno(s->mysql);
 
-	if (mysqlio_refused_plain(s->io))
+	if (faults->refused_plain)
 		return err_set(err, ERR_TEMPORARY, "%s: the server has no TLS: nothing was said to it", doing);
-	if (mysqlio_greeted_badly(s->io))
+	if (faults->greeted_badly)
 		return err_set(err, ERR_TEMPORARY, "%s: the server does not greet: is it a MySQL or MariaDB server?",
 			doing);
-	if (mysqlio_too_much(s->io))
+	if (faults->too_much)
 		return err_set(err, ERR_INVALID, "%s: the answer has more than %zu bytes: select one row of one number",
 			doing, MYSQLSESSION_ANSWER_MAX);
-	if (mysqlio_crowded(s->io))
-		return err_set(err, mysqlio_crowded(s->io)->kind, "%s: %s", doing, mysqlio_crowded(s->io)->msg);
+	if (faults->crowded)
+		return err_set(err, faults->crowded->kind, "%s: %s", doing, faults->crowded->msg);
 	if (*password && strstr(text, password))
 		return err_set(err, kind_of(number), "%s: error %u, whose text repeats the password and is not shown",
 			doing, number);
@@ -104,7 +105,7 @@ static void set_tls(MYSQL *mysql, const struct mysqlendpoint *e, const struct pe
 	/* newer connectors verify unless told not to */
 	mysql_optionsv(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
 	mysql_optionsv(mysql, MARIADB_OPT_TLS_VERSION, "TLSv1.2,TLSv1.3");
-	/* The connector verifies when a CA is given, and fails without one. */
+	/* The connector takes a CA as a request to verify, and fails without one. */
 	if (verify && files[PEM_CA].path[0])
 		mysql_optionsv(mysql, MYSQL_OPT_SSL_CA, files[PEM_CA].path);
 	if (files[PEM_CERT].path[0])
@@ -126,9 +127,8 @@ static void set_plugins(MYSQL *mysql, const struct mysqlendpoint *e)
 
 	mysql_optionsv(mysql, MARIADB_OPT_RESTRICTED_AUTH, allowed);
 	if (!e->native_passwords)
-		mysql_optionsv(mysql, MYSQL_DEFAULT_AUTH,
-			"caching_sha2_password"); /* the connector begins with the native one, whatever the server says
-						   */
+		/* else the connector begins with the native one, whatever the server says */
+		mysql_optionsv(mysql, MYSQL_DEFAULT_AUTH, "caching_sha2_password");
 }
 
 static int refuse_file(void **handle, const char *name, void *arg)
@@ -225,7 +225,7 @@ static bool lost(const struct mysqlsession *s)
 {
 	unsigned number = mysql_errno(s->mysql);
 
-	return number == 0 || (number >= 2000 && number < 3000) || mysqlio_too_much(s->io);
+	return number == 0 || (number >= 2000 && number < 3000) || mysqlio_faults(s->io)->too_much;
 }
 
 static int set_up(struct mysqlsession *s, int64_t limit_ms, struct err *err)
@@ -339,6 +339,6 @@ int mysqlsession_ask(struct mysqlsession *s, const char *query, struct mysqlvalu
 	mysql_free_result(result);
 	while (mysql_next_result(s->mysql) == 0)
 		drop_results(s->mysql);
-	*usable = !mysqlio_too_much(s->io) && !mysql_errno(s->mysql);
+	*usable = !mysqlio_faults(s->io)->too_much && !mysql_errno(s->mysql);
 	return 0;
 }

@@ -28,8 +28,8 @@ struct redis_reply;   /* net/redis/redisreply.h */
 struct redis_call;
 
 struct redis_pool *redis_pool_new(struct loop *loop);
-void redis_pool_free(
-	struct redis_pool *p); /* commands under way end without callbacks; may be called from inside one */
+/* Commands under way end without callbacks; may be called from inside one. */
+void redis_pool_free(struct redis_pool *p);
 size_t redis_pool_connections(const struct redis_pool *p); /* open or being opened */
 
 /*

@@ -74,7 +74,7 @@ static struct vault_entry *find_login(struct vault_pool *p, const struct vault_s
 	return e;
 }
 
-/* What is kept in vain, and logins that nobody uses. */
+/* Frees expired responses and unused logins. */
 static void on_sweep(void *arg)
 {
 	struct vault_pool *p = arg;
@@ -105,7 +105,7 @@ static void on_deadline(void *arg)
 	vault_tell(c, NULL, 0, &err);
 }
 
-/* The call joins what is under way, or gets its task. */
+/* Joins the call to a read under way, or queues its task. */
 static void begin(struct vault_call *c, const struct vault_server *server, const struct vault_login *login,
 	const struct vault_secret *secret)
 {

@@ -97,8 +97,8 @@ int64_t vault_time_left(const struct vault_pool *p, int64_t until_ms); /* 0 for 
 struct vaultread *vaultread_find(struct vault_pool *p, struct vault_entry *entry, const struct vault_secret *secret,
 	struct err *err);
 bool vaultread_is_kept(const struct vaultread *r); /* its cached response is valid */
-void vaultread_join(struct vaultread *r,
-	struct vault_call *c); /* for one that is not cached; starts it again if needed */
+/* For one that is not cached; starts it again if needed. */
+void vaultread_join(struct vaultread *r, struct vault_call *c);
 /* The value of the call's key, for mem_free_secret; NULL with err. */
 char *vaultread_value(const json_t *answer, const struct vault_call *c, const char *shown_path, struct err *err);
 void vaultread_drop_if_unwanted(struct vaultread *r);

@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "net/vault/vaultreply.h"
 
-#define IN_USE_MS      (2 * 3600 * INT64_C(1000)) /* since it was used last */
-#define RENEW_AGAIN_MS 5000                       /* after a renewal that failed, at least */
+#define IN_USE_MS      (2 * 3600 * INT64_C(1000)) /* after its last use */
+#define RENEW_AGAIN_MS 5000                       /* the shortest time before a failed renewal is tried again */
 #define CA_FILE_MAX    ((size_t)4 << 20)
 
 enum state { NONE, ASKING, READY, DOUBTING };
@@ -21,8 +21,8 @@ enum state { NONE, ASKING, READY, DOUBTING };
 struct vaultlogin {
 	const struct vaultrequest_sender *sender;
 	struct vaultrequest_server server; /* owns its texts, and trust.ca_pem */
-	char *jwt_body, *jwt;              /* by JWT: what is posted; NULL with a token that was given. Wiped */
-	char *path;                        /* by JWT: where to */
+	char *jwt_body, *jwt;              /* by JWT: the request body and the JWT, wiped; NULL with a given token */
+	char *path;                        /* by JWT: the path of the request */
 	enum state state;
 	char *token; /* wiped */
 	uint64_t round;
@@ -42,7 +42,7 @@ struct vaultlogin {
 
 static void ask(struct vaultlogin *l);
 
-/* ---- Those who wait ---- */
+/* ---- Waiters ---- */
 
 static void tell_all(struct vaultlogin *l, const struct err *err)
 {
@@ -82,7 +82,7 @@ static void set_life(struct vaultlogin *l, const struct vaultreply_token *t)
 	l->renewable = t->renewable;
 	l->ends_ms = t->ttl_ms > 0 ? loop_now_ms(l->sender->loop) + t->ttl_ms : 0;
 	/*
-	 * At a random time between a half and two thirds of the TTL, so that many logins of one
+	 * At a random time between a half and five eighths of the TTL, so that many logins of one
 	 * start are not renewed together.
 	 */
 	if (t->renewable && t->ttl_ms > 0)
