@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "net/tlsrules.h"
+#include "net/x509.h"
 
 /* Key exchange with forward secrecy and an AEAD; TLS 1.3 has its own list. */
 #define TLS12_CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"
@@ -26,7 +27,7 @@ static const char *last_reason(void)
 	return reason ? reason : "not readable";
 }
 
-/* Never lets OpenSSL ask on the terminal. */
+/* Keeps OpenSSL from prompting on the terminal. */
 static int on_password(char *out, int size, int writing, void *arg)
 {
 	const char *password = arg;
@@ -55,7 +56,7 @@ static int use_chain(SSL_CTX *ctx, const char *cert_pem, struct err *err)
 		}
 	}
 	BIO_free(bio);
-	ERR_clear_error(); /* reading on until nothing is left leaves "no start line" */
+	ERR_clear_error(); /* the end of the text is an error: "no start line" */
 	return result;
 }
 
@@ -84,7 +85,7 @@ static SSL_CTX *new_context(const SSL_METHOD *method)
 		return NULL;
 	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
 	SSL_CTX_set_cipher_list(ctx, TLS12_CIPHERS);
-	/* Buffers only while there is something in them: an idle connection costs 34 KiB less. */
+	/* Buffers are allocated only while they hold data: an idle connection needs 34 KiB less. */
 	SSL_CTX_set_mode(ctx,
 		SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
@@ -95,7 +96,7 @@ static SSL_CTX *new_context(const SSL_METHOD *method)
 /* ---- Serving ---- */
 
 struct tls_server {
-	SSL_CTX *ctx; /* NULL while there is no certificate; sessions hold counts of their own */
+	SSL_CTX *ctx; /* NULL while there is no certificate; sessions hold references */
 };
 
 struct tls_server *tls_server_new(struct err *err)
@@ -127,8 +128,8 @@ static int on_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen, c
 }
 
 /*
- * Which roots a client's certificate must stem from is known later and may change under a live
- * connection.
+ * Which roots apply to a client certificate is decided later, and may change while the connection
+ * lives.
  */
 static int on_client_certificate(X509_STORE_CTX *ctx, void *arg)
 {
@@ -148,7 +149,7 @@ static SSL_CTX *new_server_context(void)
 	SSL_CTX_set_cert_verify_callback(ctx, on_client_certificate, NULL);
 	SSL_CTX_set_max_cert_list(ctx, CLIENT_CHAIN_MAX);
 	/*
-	 * No resumption: a ticket keeps the client's certificate but not its chain, so a resumed
+	 * No resumption: a ticket keeps the client's certificate, but not its chain, so a resumed
 	 * session would be judged differently.
 	 */
 	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_CIPHER_SERVER_PREFERENCE);
@@ -196,8 +197,8 @@ void tls_forget_system_store(void)
 }
 
 /*
- * Verifies the chain that `ctx` holds, under its rules, against the system's roots. Returns an
- * X509_V_ code.
+ * Verifies the chain in ctx by its own settings, but against the system's roots. Returns an X509_V_
+ * code.
  */
 static int verify_by_system(X509_STORE_CTX *ctx, SSL *ssl)
 {
@@ -223,8 +224,8 @@ static int verify_by_system(X509_STORE_CTX *ctx, SSL *ssl)
 }
 
 /*
- * The CA given with the configuration first, then the system's: the shared store is neither copied
- * nor loaded without need.
+ * The given CA first, then the system's: the shared store is neither copied nor loaded without
+ * need.
  */
 static int on_server_certificate(X509_STORE_CTX *ctx, void *own_ca)
 {
@@ -245,25 +246,18 @@ static int on_server_certificate(X509_STORE_CTX *ctx, void *own_ca)
 
 static int add_own_ca(SSL_CTX *ctx, const char *ca_pem, struct err *err)
 {
-	BIO *bio = BIO_new_mem_buf(ca_pem, -1);
-	X509 *cert;
-	int count = 0;
+	X509_STORE *store = SSL_CTX_get_cert_store(ctx);
 
-	while ((cert = PEM_read_bio_X509(bio, NULL, on_password, NULL)) != NULL) {
-		X509_STORE_add_cert(SSL_CTX_get_cert_store(ctx), cert);
-		X509_free(cert);
-		count++;
-	}
-	/* What is given is trusted as such, an intermediate too: Go and libcurl do the same. */
-	X509_STORE_set_flags(SSL_CTX_get_cert_store(ctx), X509_V_FLAG_PARTIAL_CHAIN);
-	BIO_free(bio);
-	ERR_clear_error();
-	return count ? 0 : err_set(err, ERR_INVALID, "CA: no PEM certificate in it");
+	/* A given intermediate is trusted as a root, as Go and libcurl do. */
+	X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
+	return x509_add_pem(store, BIO_new_mem_buf(ca_pem, -1)) > 0
+		? 0
+		: err_set(err, ERR_INVALID, "CA: no PEM certificate in it");
 }
 
 void tls_trust_system(SSL_CTX *ctx, bool own_ca)
 {
-	static char own_ca_given; /* its address says yes */
+	static char own_ca_given; /* its address means true */
 
 	SSL_CTX_set_cert_verify_callback(ctx, on_server_certificate, own_ca ? &own_ca_given : NULL);
 }
@@ -345,7 +339,7 @@ SSL *tls_client_session(SSL_CTX *ctx, const char *server_name, bool insecure, st
 	return ssl;
 }
 
-void tls_explain_code(SSL *ssl, unsigned long code, char *out, size_t size)
+void tls_explain(SSL *ssl, unsigned long code, char *out, size_t size)
 {
 	long verify = ssl ? SSL_get_verify_result(ssl) : X509_V_OK;
 	const char *reason = ERR_reason_error_string(code);
@@ -356,10 +350,4 @@ void tls_explain_code(SSL *ssl, unsigned long code, char *out, size_t size)
 		snprintf(out, size, "%s", reason);
 	else
 		snprintf(out, size, "the connection was closed");
-}
-
-void tls_explain(SSL *ssl, char *out, size_t size)
-{
-	tls_explain_code(ssl, ERR_peek_last_error(), out, size);
-	ERR_clear_error();
 }

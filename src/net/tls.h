@@ -58,16 +58,11 @@ int tls_client_check(const struct tls_client_config *config, struct err *err);
 void tls_trust_system(SSL_CTX *ctx, bool own_ca);
 
 /*
- * Why the last TLS operation of this session failed, in words ("certificate has expired", "unable
- * to get local issuer certificate"). Clears OpenSSL's error queue.
+ * Why a TLS operation of this session failed, in words ("certificate has expired", "unable to get
+ * local issuer certificate"). code: OpenSSL's error, as ERR_peek_last_error and
+ * bufferevent_get_openssl_error return it; 0 for none.
  */
-void tls_explain(SSL *ssl, char *out, size_t size);
-
-/*
- * The same for an error code that libevent has taken from the queue
- * (bufferevent_get_openssl_error); 0 for none.
- */
-void tls_explain_code(SSL *ssl, unsigned long code, char *out, size_t size);
+void tls_explain(SSL *ssl, unsigned long code, char *out, size_t size);
 
 /*
  * Drops the shared system trust store, which is loaded again at its next use (for tests, or after a

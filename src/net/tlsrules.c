@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "net/x509.h"
 
 #define SUBJECT    "tls"
 #define SUITES_MAX 4096
@@ -130,8 +130,6 @@ static void load_path(X509_STORE *store, const char *path)
 {
 	struct stat st;
 	FILE *file;
-	X509 *cert;
-	bool any = false;
 
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return;
@@ -140,15 +138,8 @@ static void load_path(X509_STORE *store, const char *path)
 		log_warn(SUBJECT, "ca-dir: %s: %s", path, strerror(errno));
 		return;
 	}
-	while ((cert = PEM_read_X509(file, NULL, NULL, NULL)) != NULL) {
-		X509_STORE_add_cert(store, cert);
-		X509_free(cert);
-		any = true;
-	}
-	ERR_clear_error(); /* reading on until nothing is left leaves "no start line" */
-	if (!any)
+	if (x509_add_pem(store, BIO_new_fp(file, BIO_CLOSE)) == 0)
 		log_warn(SUBJECT, "ca-dir: %s: no PEM certificate in it", path);
-	fclose(file);
 }
 
 static void load_folder(X509_STORE *store, const char *path)

@@ -437,21 +437,26 @@ bool x509_ca_is_confined(const char *ca_pem, const char *const *dns_names)
 
 /* ---- Verifying ---- */
 
-X509_STORE *x509_store_from_pem(const char *pem, struct err *err)
+size_t x509_add_pem(X509_STORE *store, BIO *bio)
 {
-	BIO *bio = BIO_new_mem_buf(pem ? pem : "", -1);
-	X509_STORE *store = X509_STORE_new();
 	X509 *cert;
-	int count = 0;
+	size_t count = 0;
 
-	while ((cert = PEM_read_bio_X509(bio, NULL, no_password, NULL)) != NULL) {
+	while ((cert = PEM_read_bio_X509(bio, NULL, no_password, NULL))) {
 		X509_STORE_add_cert(store, cert);
 		X509_free(cert);
 		count++;
 	}
 	BIO_free(bio);
-	ERR_clear_error();
-	if (!count) {
+	ERR_clear_error(); /* the end of the text is an error: "no start line" */
+	return count;
+}
+
+X509_STORE *x509_store_from_pem(const char *pem, struct err *err)
+{
+	X509_STORE *store = X509_STORE_new();
+
+	if (x509_add_pem(store, BIO_new_mem_buf(pem ? pem : "", -1)) == 0) {
 		err_set(err, ERR_INVALID, "CA bundle: no PEM certificate in it");
 		X509_STORE_free(store);
 		return NULL;

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 
+typedef struct bio_st BIO;
 typedef struct x509_st X509;
 typedef struct x509_store_st X509_STORE;
 struct stack_st_X509;
@@ -58,6 +59,9 @@ bool x509_fits(const char *cert_pem, const char *key_pem, const char *ca_pem, co
  * cannot be parsed.
  */
 bool x509_ca_is_confined(const char *ca_pem, const char *const *dns_names);
+
+/* Adds all certificates of a PEM text, and frees bio. Returns how many there were. */
+size_t x509_add_pem(X509_STORE *store, BIO *bio);
 
 /* The roots in a PEM bundle; free with X509_STORE_free. NULL with err. */
 X509_STORE *x509_store_from_pem(const char *pem, struct err *err);

@@ -28,7 +28,7 @@ static void check_tokens(const json_t *answer)
 
 	if (vaultreply_login(answer, &t, &err) == 0)
 		must(vaultreply_is_token(t.token) && t.ttl_ms >= 0);
-	vaultreply_token_done(&t);
+	mem_free_secret(t.token);
 	must(vaultreply_renewal(answer, &t, &err) < 0 || t.ttl_ms >= 0);
 	must(vaultreply_lookup(answer, &t, &err) < 0 || t.ttl_ms >= 0);
 }

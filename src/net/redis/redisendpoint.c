@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/redis/redisendpoint.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hostport.h"
@@ -48,8 +49,8 @@ static void on_done(struct endpoint *base)
 {
 	struct redisendpoint *e = (struct redisendpoint *)base;
 
-	mem_free_ptr(&e->server_key);
-	mem_free_ptr(&e->host);
+	free(e->server_key);
+	free(e->host);
 	mem_free_secret(e->username);
 	mem_free_secret(e->password);
 }
@@ -99,17 +100,17 @@ struct redisendpoint *redisendpoint_new(const struct redisendpoint_config *confi
 		.key_password = config->tls_key_password,
 		.insecure = config->tls_insecure,
 	};
-	struct redisendpoint *e = NULL;
+	struct redisendpoint *e;
 
-	if (config->database < 0)
+	if (config->database < 0) {
 		err_set(err, ERR_INVALID, "database: must not be negative, but is %d", config->database);
-	else
-		e = make(config, &tls, err);
-	if (e && endpoint_check_tls(&e->base, err)) {
-		redisendpoint_unref(e);
 		return NULL;
 	}
-	return e ? (struct redisendpoint *)endpoint_unique(&e->base) : NULL;
+	e = make(config, &tls, err);
+	if (e && endpoint_check_tls(&e->base, err) == 0)
+		return (struct redisendpoint *)endpoint_unique(&e->base);
+	redisendpoint_unref(e);
+	return NULL;
 }
 
 struct redisendpoint *redisendpoint_at(const struct redisendpoint *like, const char *address, struct err *err)

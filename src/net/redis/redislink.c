@@ -236,13 +236,13 @@ static void explain_end(const struct redislink *l, short what, int error, struct
 
 	/* In TLS 1.3 a server requires a certificate, or rejects it, after the handshake. */
 	if (!shaking_hands && code >= 16) {
-		tls_explain_code(l->ssl, code, reason, sizeof(reason));
+		tls_explain(l->ssl, code, reason, sizeof(reason));
 		err_set(err, ERR_TEMPORARY, "TLS: %s", reason);
 	} else if (shaking_hands) {
 		/*
 		 * libevent puts OpenSSL's result codes (below 16) into the same list as its errors.
 		 */
-		tls_explain_code(l->ssl, code < 16 ? 0 : code, reason, sizeof(reason));
+		tls_explain(l->ssl, code < 16 ? 0 : code, reason, sizeof(reason));
 		err_set(err, ERR_TEMPORARY, "TLS handshake: %s%s", reason,
 			strstr(reason, "wrong version") ? " (the server does not speak TLS here)" : "");
 	} else if (what & BEV_EVENT_EOF || !error) {

@@ -159,12 +159,6 @@ int vaultreply_login(const json_t *answer, struct vaultreply_token *out, struct 
 	return 0;
 }
 
-void vaultreply_token_done(struct vaultreply_token *t)
-{
-	mem_free_secret(t->token);
-	t->token = NULL;
-}
-
 /* ---- Values ---- */
 
 /* Where the keys are; NULL when there is no data. */

@@ -28,10 +28,7 @@ bool vaultreply_repeats(const char *words, const char *const *secrets);
 
 /* The properties of a token. */
 struct vaultreply_token {
-	/*
-	 * owned, wiped by vaultreply_token_done; NULL when the response is about the token that was
-	 * sent
-	 */
+	/* owned: mem_free_secret; NULL when the response is about the token that was sent */
 	char *token;
 	int64_t ttl_ms; /* 0: does not expire */
 	bool renewable;
@@ -40,7 +37,6 @@ struct vaultreply_token {
 int vaultreply_login(const json_t *answer, struct vaultreply_token *out, struct err *err);
 int vaultreply_renewal(const json_t *answer, struct vaultreply_token *out, struct err *err); /* of renew-self: `auth` */
 int vaultreply_lookup(const json_t *answer, struct vaultreply_token *out, struct err *err); /* of lookup-self: `data` */
-void vaultreply_token_done(struct vaultreply_token *t);
 bool vaultreply_is_token(const char *text); /* visible ASCII, not too long: valid in a header */
 
 /*

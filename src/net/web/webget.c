@@ -197,19 +197,6 @@ static void make_lines(const struct webget_call *call, struct lines *lines)
 		add_line(lines, mem_printf("X-Amz-Security-Token: %s", c->aws.session_token));
 }
 
-static bool make_signing(const struct webget_call *call, struct httpc_signing *out)
-{
-	const struct webaccess_config *c = webaccess_config(call->access);
-
-	if (!c || !c->aws.key_id)
-		return false;
-	*out = (struct httpc_signing){ .region = c->aws.region,
-		.service = c->aws.service,
-		.key_id = c->aws.key_id,
-		.secret_key = c->aws.secret_key };
-	return true;
-}
-
 /* ---- The steps ---- */
 
 static void begin(struct webget_call *call);
@@ -352,7 +339,6 @@ static void send(struct webget_call *call)
 		.bearer = call->token ? call->token
 			: c           ? c->bearer
 				      : NULL,
-		.signing = make_signing(call, &signing) ? &signing : NULL,
 		.addresses = httphost_addresses(call->host),
 		.body = call->form,
 		.body_len = call->form ? strlen(call->form) : 0,
@@ -375,6 +361,13 @@ static void send(struct webget_call *call)
 		call->server.cert_pem = c->cert_pem;
 		call->server.key_pem = c->key_pem;
 		call->server.insecure = c->insecure;
+	}
+	if (c && c->aws.key_id) {
+		signing = (struct httpc_signing){ .region = c->aws.region,
+			.service = c->aws.service,
+			.key_id = c->aws.key_id,
+			.secret_key = c->aws.secret_key };
+		request.signing = &signing;
 	}
 	call->wait = FOR_ANSWER;
 	call->measured = false;

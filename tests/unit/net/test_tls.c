@@ -46,13 +46,15 @@ static bool shake(struct wire *w, char *why, size_t size)
 		int client = SSL_do_handshake(w->client), server;
 
 		if (!wants_more(w->client, client)) {
-			tls_explain(w->client, why, size);
+			tls_explain(w->client, ERR_peek_last_error(), why, size);
+			ERR_clear_error();
 			return false;
 		}
 		ERR_clear_error();
 		server = SSL_do_handshake(w->server);
 		if (!wants_more(w->server, server)) {
-			tls_explain(w->server, why, size);
+			tls_explain(w->server, ERR_peek_last_error(), why, size);
+			ERR_clear_error();
 			return false;
 		}
 		ERR_clear_error();

@@ -96,7 +96,7 @@ static void tokens(void **state)
 	assert_string_equal(t.token, "hvs.abc");
 	assert_int_equal(t.ttl_ms, 3600000);
 	assert_true(t.renewable);
-	vaultreply_token_done(&t);
+	mem_free_secret(t.token);
 	assert_int_equal(vaultreply_renewal(answer, &t, &err), 0);
 	assert_null(t.token);
 	assert_int_equal(vaultreply_lookup(answer, &t, &err), -1);
