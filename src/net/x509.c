@@ -303,8 +303,8 @@ int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, 
 	if (result == 0 && (!issuer || !issuer_key || X509_check_private_key(issuer, issuer_key) != 1)) {
 		result = fail(err, "serving certificate: the CA's certificate and key");
 	} else if (result == 0) {
-		if (end_s > unix_s(X509_get0_notAfter(
-				    issuer))) /* a certificate that outlives its CA is invalid from then on */
+		/* a certificate that outlives its CA is invalid from then on */
+		if (end_s > unix_s(X509_get0_notAfter(issuer)))
 			end_s = unix_s(X509_get0_notAfter(issuer));
 		key = EVP_EC_gen("P-256");
 		cert = key ? new_cert(key, dns_names[0], now_s - BACKDATE_S, end_s) : NULL;
