@@ -132,7 +132,7 @@ static int find_group(const char *group, gid_t *gid, struct err *err)
 	return 0;
 }
 
-/* Whether somebody listens at the address: 0 yes, else errno. */
+/* Whether a process listens at the address: 0 if so, else errno. */
 static int try_to_connect(const struct sockaddr_un *address)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), failure = 0;

@@ -36,7 +36,7 @@ struct loop_signal {
 
 struct loop {
 	struct event_base *base;
-	struct names *names; /* NULL until somebody asks for a name */
+	struct names *names; /* NULL until the first name */
 	struct sourcerules source_rules;
 	struct shares descriptors, answers;
 	struct loop_signal *signals;

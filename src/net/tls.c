@@ -15,7 +15,10 @@
 
 /* Key exchange with forward secrecy and an AEAD; TLS 1.3 has its own list. */
 #define TLS12_CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"
-/* A client's certificate chain; the default of 100 KiB is a gift to strangers. */
+/*
+ * Limit of a client's certificate chain; the default of 100 KiB is more than untrusted clients
+ * need.
+ */
 #define CLIENT_CHAIN_MAX 32768
 
 /* ---- Both sides ---- */

@@ -20,7 +20,7 @@
 #define SUITES_MAX 4096
 
 static struct {
-	int min_version; /* 0: nothing was said */
+	int min_version; /* 0: not set */
 	char *suites12;  /* OpenSSL's names of those for TLS 1.2 and before; NULL: its own choice */
 	char *suites13;
 	char *ca_dirs;
@@ -169,6 +169,6 @@ void tlsrules_load_roots(X509_STORE *store)
 	while ((dir = strsep(&rest, ",")) != NULL)
 		if (*dir)
 			load_folder(store, dir);
-	/* What lies there is trusted as such, an intermediate too, as in Go. */
+	/* An intermediate there is trusted as a root, as in Go. */
 	X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
 }

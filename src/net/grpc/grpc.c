@@ -324,7 +324,7 @@ static bool on_data(void *arg, const char *bytes, size_t len)
 
 	if (call->status.foreign)
 		grpcstatus_judge(&call->status, 200,
-			&err); /* a page of somebody's: what is wrong is known, and it may have no end */
+			&err); /* a body that is not gRPC: the error is known, and it may never end */
 	call->inside = true;
 	while (err.kind == ERR_NONE && more && (taken = grpcframe_take(&call->frame, &bytes, &len, &err)) > 0)
 		more = take_message(call, &err) && len > 0;

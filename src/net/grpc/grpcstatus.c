@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-/* The codes, by their numbers, and what they mean for whoever reads them. */
+/* The status codes by number, and their error kinds. */
 static const struct {
 	const char *name;
 	enum err_kind kind;

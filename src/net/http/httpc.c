@@ -73,7 +73,7 @@ struct httpc_call {
 	struct httpclear_call clear;
 	struct httpsockets_made made;
 	bool told_status;
-	bool refused; /* on_data said no */
+	bool refused; /* on_data returned false */
 	/*
 	 * owned; why no socket was made for the last address, or why no more of the response was
 	 * taken; NULL

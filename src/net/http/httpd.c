@@ -29,31 +29,34 @@
 #include "net/listen.h"
 
 /*
- * Bytes of unanswered requests over all connections: beyond, who has sent most of a request that is
- * not whole yet is cut off.
+ * Limit of the bytes of requests over all connections. Above it, the client that has sent most of
+ * an incomplete request is disconnected.
  */
 #define INPUT_TOTAL_MAX ((size_t)8 << 20)
 /*
- * Bytes of answers that clients have not taken yet: beyond, a client is told to come again. One
- * answer may have more.
+ * Limit of the bytes of replies that clients have not read. Above it, further long replies become a
+ * 503. One reply may be longer.
  */
 #define OUTPUT_TOTAL_MAX ((size_t)8 << 20)
 #define COME_AGAIN       "too much is on its way to other clients: come again\n"
 /*
- * What a request may bring besides its headers and body: chunk sizes, the start of the next
+ * What may come with a request besides headers and body: chunk sizes, the start of the next
  * request.
  */
 #define INPUT_SLACK 65536
 /*
- * A connection that waited so long gives way when there are too many; a shorter wait may be a
- * client about to speak.
+ * With too many connections, one that has had no request for so long is closed; for a shorter time
+ * its client may be about to send one.
  */
 #define GIVE_WAY_MS      1000
 #define SWEEP_MS         500
-#define ONE_RECORD_BYTES 16384 /* the most that TLS puts into one record (RFC 8446, 5.1) */
+#define ONE_RECORD_BYTES 16384 /* the maximum of a TLS record (RFC 8446, 5.1) */
 #define ACCEPT_PAUSE_MS  100
 
-/* libevent's accept errors come with its own evhttp only. Empty when no server lives. */
+/*
+ * libevent reports accept errors only with its evhttp, by which the server is found here. Empty
+ * when there is no server.
+ */
 static struct httpd *servers;
 
 /* ---- Connections ---- */
@@ -95,8 +98,8 @@ static void request_gone(struct httpd_request *r)
 	r->gone_fn = NULL;
 	free_texts(r);
 	/*
-	 * evhttp lets go of a request that waits for its reply when the connection fails; in all
-	 * other cases it frees it with the connection.
+	 * When a connection fails evhttp gives up ownership of a request that waits for its reply;
+	 * else it frees it with the connection.
 	 */
 	if (!evhttp_request_get_connection(req))
 		evhttp_request_free(req);
@@ -146,11 +149,11 @@ static void conn_settle(struct httpd_conn *c)
 	if (c->evcon)
 		return;
 	/*
-	 * evhttp makes itself the bufferevent's owner right after on_accept; this is the only way
-	 * to learn the connection before its first request.
+	 * evhttp takes the bufferevent over right after on_accept; this is the only way to learn
+	 * the connection before its first request.
 	 */
 	bufferevent_getcb(c->bev, NULL, NULL, &event_cb, &evcon);
-	if (!event_cb) { /* evhttp failed on it and has freed it already */
+	if (!event_cb) { /* evhttp has failed and freed it already */
 		evbuffer_remove_cb_entry(bufferevent_get_input(c->bev), c->input_cb);
 		bufferevent_decref(c->bev);
 		conn_free(c);
@@ -181,7 +184,7 @@ static void cut_off(struct httpd_conn *c)
 	loop_task_queue(c->h->loop, &c->settle);
 }
 
-/* Bytes came, before evhttp looks at them. */
+/* Bytes have come, before evhttp reads them. */
 static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info, void *arg)
 {
 	struct httpd_conn *c = arg;
@@ -225,8 +228,8 @@ static bool make_room(struct httpd *h)
 }
 
 /*
- * Never NULL: evhttp would serve plain HTTP instead. A connection that may not be is marked refused
- * and gets a bare socket until this turn ends.
+ * Never NULL, else evhttp would serve plain HTTP. A connection that is not allowed is marked
+ * refused, and has a bare socket until the end of the turn.
  */
 static struct bufferevent *new_bufferevent(struct httpd *h, struct httpd_conn *c, struct event_base *base)
 {
@@ -279,7 +282,7 @@ static bool is_overdue(const struct httpd_config *config, const struct httpd_con
 	case PHASE_IDLE: return waited_ms >= config->idle_ms;
 	case PHASE_READING:
 	case PHASE_WRITING: return waited_ms >= config->request_ms;
-	case PHASE_HELD: /* whoever holds it has a deadline of his own */ break;
+	case PHASE_HELD: /* the handler has its own deadline */ break;
 	}
 	return false;
 }
@@ -294,8 +297,8 @@ static int64_t sweep_interval(const struct httpd_config *config)
 }
 
 /*
- * One coarse timer for all connections is cheaper than one each, and looks at absolute time, so
- * that a slow drip does not live on.
+ * One coarse timer for all connections is cheaper than one each. Deadlines are absolute, so that
+ * slow sending does not extend them.
  */
 static void on_sweep(void *arg)
 {
@@ -315,8 +318,8 @@ static void on_sweep(void *arg)
 /* ---- Requests ---- */
 
 /*
- * Reading goes on while the handler has the request, to learn that the client left; what it sends
- * meanwhile stays in the buffer (evhttp would abort on it).
+ * Reading continues while the handler has the request, to notice that the client leaves; further
+ * data stays in the buffer (evhttp would abort on it).
  */
 static void watch_for_leaving(struct httpd_conn *c)
 {
@@ -353,7 +356,7 @@ static void on_request(struct evhttp_request *req, void *arg)
 		evhttp_connection_free(evcon);
 		return;
 	}
-	conn_settle(c); /* both came in one turn */
+	conn_settle(c); /* accepted in the same turn */
 	r = &c->request;
 	r->req = req;
 	r->started_ms = c->since_ms;
@@ -375,7 +378,7 @@ void httpd_add_header(struct httpd_request *r, const char *name, const char *val
 	evhttp_add_header(evhttp_request_get_output_headers(r->req), name, value);
 }
 
-/* evhttp would write it out anew for each reply. */
+/* evhttp would format it for each reply. */
 static const char *date_of(struct httpd *h)
 {
 	time_t now = time(NULL);
@@ -387,8 +390,8 @@ static const char *date_of(struct httpd *h)
 }
 
 /*
- * The reply's last byte is with the kernel; evhttp turns to the next request, which waits for the
- * next turn: a client may send them faster than they are answered.
+ * The reply is with the kernel. evhttp goes on to the next request, which waits for the next turn:
+ * a client may send them faster than they are answered.
  */
 static void on_reply_sent(struct evhttp_request *req, void *arg)
 {
@@ -423,7 +426,7 @@ void httpd_reply(struct httpd_request *r, int status, const char *content_type, 
 	httpd_add_header(r, "Date", date_of(c->h));
 	if (content_type)
 		httpd_add_header(r, "Content-Type", content_type);
-	if (method == EVHTTP_REQ_HEAD || method == EVHTTP_REQ_CONNECT) { /* evhttp says no length for these */
+	if (method == EVHTTP_REQ_HEAD || method == EVHTTP_REQ_CONNECT) { /* evhttp sends no length for these */
 		snprintf(length, sizeof(length), "%zu", len);
 		httpd_add_header(r, "Content-Length", length);
 	}
@@ -469,7 +472,7 @@ static void on_accept_again(void *arg)
 	evconnlistener_enable(evhttp_bound_socket_get_listener(h->bound));
 }
 
-/* Out of descriptors, most likely: a listener that stays readable would spin. */
+/* Most likely there are no descriptors: a listener that stays readable would busy-loop. */
 static void on_accept_error(struct evconnlistener *listener, void *http)
 {
 	struct httpd *h;

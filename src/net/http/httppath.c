@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-/* Names of parameters that are longer than this are nobody's. */
+/* Longer parameter names match nothing. */
 #define NAME_MAX_LEN 64
 
 void httppath_split(const char *target, struct httppath *out)

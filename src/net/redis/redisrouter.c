@@ -12,7 +12,7 @@
 
 #define CALLS_MAX 20000 /* under way, per site */
 
-/* A command is waiting for the way, or sent, or failed and about to be told. */
+/* A command waits for the map, is sent, or has failed and is about to be told. */
 struct redisrouter_call {
 	struct redisway *way;
 	struct redisrouter_call *prev, *next;
@@ -134,7 +134,7 @@ static void call_doubt(struct redisrouter_call *call, const struct err *why)
 
 static void call_send(struct redisrouter_call *call, struct redisendpoint *e, bool asking);
 
-/* True when the reply was a redirect, and is dealt with. */
+/* True when the reply was a redirect, which is then handled. */
 static bool call_redirected(struct redisrouter_call *call, const char *text)
 {
 	struct redisway *w = call->way;
@@ -200,7 +200,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 }
 
 /*
- * ASKING and its command stand side by side in the pipeline: both are given in one go, to one
+ * ASKING must come right before its command in the pipeline: both are queued at once, on one
  * connection.
  */
 static void call_send(struct redisrouter_call *call, struct redisendpoint *e, bool asking)
@@ -219,7 +219,7 @@ static void call_send(struct redisrouter_call *call, struct redisendpoint *e, bo
 		on_reply, call);
 }
 
-/* By the map as it is, after a round or without one. */
+/* Sends the command by the current map, or fails it. */
 static void call_place(struct redisrouter_call *call)
 {
 	struct redisway *w = call->way;
@@ -239,10 +239,7 @@ static void call_place(struct redisrouter_call *call)
 		call_send(call, e, false);
 }
 
-/*
- * Sends what waits, or lets it fail; sending and failing call nobody back before the end of the
- * turn.
- */
+/* Sends the waiting commands, or fails them; both call back at the end of the turn only. */
 static void serve_waiting(struct redisway *w)
 {
 	struct redisrouter_call *call, *next;

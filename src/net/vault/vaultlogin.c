@@ -280,8 +280,8 @@ int64_t vaultlogin_ends_ms(const struct vaultlogin *l)
 }
 
 /*
- * A token that somebody gave is not ours to let die as long as it is used now and then; one that we
- * logged in for can be had again.
+ * A given token is renewed as long as it is used now and then, as we cannot get another; one from a
+ * login can be replaced.
  */
 bool vaultlogin_in_use(const struct vaultlogin *l)
 {

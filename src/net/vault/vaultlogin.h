@@ -3,15 +3,14 @@
 #define NET_VAULT_VAULTLOGIN_H
 
 /*
- * One login to one Vault server, for net/vault: has a token when somebody waits for one, keeps it
- * alive while it is used, and finds out whether a refusal was meant for the token or for what was
- * asked with it.
+ * One login to one Vault server, for net/vault: gets a token for its waiters, renews it while it is
+ * used, and finds out whether a refused request was the token's fault.
  *
  *     none -> asking -> ready -> none       (lookup-self of a given token, or login by JWT; ready
- *                                           until it expires or turns out to be dead)
+ *                                           until it expires or turns out to be invalid)
  *             ready -> doubting -> ready, or asking (by JWT), or none
  *
- * The owner (the pool) frees it when nobody waits and it is not in use any more.
+ * The owner (the pool) frees it when it has no waiters and is not in use any more.
  */
 
 #include <stdbool.h>

@@ -12,7 +12,7 @@
 
 #define KEPT_MAX       1000
 #define KEPT_BYTES_MAX ((size_t)16 << 20)
-#define KEPT_LEAST_MS  10000 /* of a certificate about whose end nothing is said: its key must come with it */
+#define KEPT_LEAST_MS  10000 /* of a certificate without a known end: its key must come from the same response */
 
 char *vaultread_value(const json_t *answer, const struct vault_call *c, const char *shown_path, struct err *err)
 {
@@ -64,7 +64,7 @@ void vaultread_drop_if_unwanted(struct vaultread *r)
 		vaultread_free(r);
 }
 
-/* Nobody joins the calls of a read that is told or kept. */
+/* No call joins a read in state told or kept. */
 static void tell_calls(struct vaultread *r, const json_t *answer, int64_t until_ms, const struct err *err)
 {
 	struct vault_pool *p = r->pool;
@@ -98,7 +98,7 @@ static void conclude(struct vaultread *r, const json_t *answer, const struct err
 	vault_leave(p);
 }
 
-/* What is kept longest goes first; the table is in the order of asking, which is near enough. */
+/* The oldest is freed first; the table is in the order of requests, which is close enough. */
 static void make_room(struct vault_pool *p, const struct vaultread *but)
 {
 	struct vaultread *r, *next;

@@ -18,7 +18,7 @@
 
 /* ---- Errors ---- */
 
-/* One line of it, blanks drawn together: Vault indents lists of errors. */
+/* Appends the text as one line, with single blanks: Vault indents lists of errors. */
 static void put_words(struct buf *out, const char *words)
 {
 	size_t len = strlen(words), step;
@@ -36,7 +36,7 @@ static void put_words(struct buf *out, const char *words)
 		out->data[--out->len] = '\0';
 }
 
-/* The first error, or warning, that says anything. */
+/* The first error or warning that is not empty. */
 static const char *first_words(const json_t *answer)
 {
 	static const char *const lists[] = { "errors", "warnings" };
@@ -161,7 +161,7 @@ int vaultreply_login(const json_t *answer, struct vaultreply_token *out, struct 
 
 /* ---- Values ---- */
 
-/* Where the keys are; NULL when there is no data. */
+/* The object with the keys; NULL when there is no data. */
 static const json_t *data_of(const json_t *answer, enum vault_engine engine)
 {
 	const json_t *data = json_object_get(answer, "data"), *inner = json_object_get(data, "data");
@@ -246,9 +246,9 @@ int64_t vaultreply_good_for_ms(const json_t *answer, enum vault_engine engine, i
 	return left_ms / 3 * 2;
 }
 
-/* ---- What is asked ---- */
+/* ---- Requests ---- */
 
-/* "." and ".." would lead elsewhere. */
+/* Whether a segment is "." or "..", which would change the path. */
 static bool leads_astray(const char *path, size_t len)
 {
 	size_t part = 0;

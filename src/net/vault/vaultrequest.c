@@ -39,7 +39,7 @@ static void vaultrequest_free(struct vaultrequest *r)
 
 static void wait_for_turn(struct vaultrequest *r);
 
-/* The end: r is gone when the owner hears of it. */
+/* Ends the request: r is freed before the callback. */
 static void tell(struct vaultrequest *r, const json_t *answer, size_t size, const struct err *err)
 {
 	vaultrequest_fn fn = r->fn;
@@ -59,8 +59,8 @@ static bool is_here(const struct vaultrequest *r, const char *location)
 }
 
 /*
- * One redirect, as Vault's own client, but none to another server: the token would go along to
- * wherever the first one says, and so would the service account's token of a login.
+ * Follows one redirect, as Vault's own client does, but never to another server, which would get
+ * the token, or, at a login, the service account's token.
  */
 static int follow(struct vaultrequest *r, const struct httpc_response *response, const char *const *secrets,
 	struct err *err)
@@ -136,7 +136,7 @@ static void send_request(struct vaultrequest *r)
 	char *namespace_ = r->server->namespace_ && *r->server->namespace_ != '\0'
 		? mem_printf("X-Vault-Namespace: %s", r->server->namespace_)
 		: NULL;
-	/* a listener may insist on it: no browser sends it by accident */
+	/* a listener may require it, as browsers never send it */
 	const char *headers[5] = { "X-Vault-Request: true" };
 	size_t count = 1;
 
