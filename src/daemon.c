@@ -32,17 +32,14 @@
 #include "scalers/sources.h"
 #include "serve/serve.h"
 
-/* A stopping process gives its last writes so long. */
+/* How long a stopping process waits for its last writes. */
 #define RELEASE_MS 3000
-/*
- * So often memory that a burst has left free goes back to the system: a third of a millisecond of
- * work.
- */
+/* How often free memory goes back to the system; takes a third of a millisecond. */
 #define SETTLE_MS 10000
-/* What may wait for readings at once, over all sources. */
+/* Cap on those that wait for readings, over all sources. */
 #define WAITERS_MAX 40000
 
-/* Everything that lives as long as the process, in the order in which it is started. */
+/* What lives as long as the process, in the order in which it is started. */
 struct daemon {
 	const struct options *options;
 	int kerberos_fd;
@@ -52,7 +49,8 @@ struct daemon {
 	struct descriptors_plan descriptors;
 	char *namespace_;
 	char *identity;
-	char **watched; /* namespaces; NULL-terminated */
+	char *watched_names;  /* what the next one points into */
+	const char **watched; /* namespaces; none: all */
 	size_t watched_count;
 	struct kube *kube;
 	struct scaler_sources sources;
@@ -72,44 +70,28 @@ struct daemon {
 	bool ready;
 };
 
-/* ---- Who we are ---- */
+/* ---- Identity and namespaces ---- */
 
 static char *own_namespace(const struct daemon *d)
 {
-	const char *pod = getenv("POD_NAMESPACE");
+	const char *name = d->options->namespace_;
 
-	if (d->options->namespace_ && *d->options->namespace_)
-		return mem_dup(d->options->namespace_);
-	if (pod && *pod)
-		return mem_dup(pod);
-	/*
-	 * Only in the cluster is "the namespace we are in" a place of our own; a kubeconfig's is
-	 * the user's.
-	 */
-	if (!d->kube_config.kubeconfig_path && d->kube_config.namespace_)
-		return mem_dup(d->kube_config.namespace_);
-	return mem_dup("kscaled");
+	/* A kubeconfig's namespace is the user's, not ours. */
+	if (!name && !d->kube_config.kubeconfig_path)
+		name = d->kube_config.namespace_;
+	return mem_dup(name ? name : "kscaled");
 }
 
 static void split_namespaces(struct daemon *d)
 {
-	MEM_AUTO char *list = mem_dup(d->options->watch_namespaces ? d->options->watch_namespaces : "");
-	char *rest = list, *piece;
+	char *rest, *name;
 
-	d->watched = mem_array(strlen(list) + 1, sizeof(*d->watched));
-	while ((piece = strsep(&rest, ",")) != NULL) {
-		piece += strspn(piece, " \"");
-		piece[strcspn(piece, " \"")] = '\0';
-		if (*piece)
-			d->watched[d->watched_count++] = mem_dup(piece);
-	}
-}
-
-static void free_namespaces(struct daemon *d)
-{
-	for (size_t i = 0; i < d->watched_count; i++)
-		free(d->watched[i]);
-	free(d->watched);
+	if (!d->options->watch_namespaces)
+		return;
+	rest = d->watched_names = mem_dup(d->options->watch_namespaces);
+	d->watched = mem_array(strlen(rest) + 1, sizeof(*d->watched));
+	while ((name = strsep(&rest, ",")) != NULL)
+		d->watched[d->watched_count++] = name;
 }
 
 static void make_identity(struct daemon *d)
@@ -121,7 +103,7 @@ static void make_identity(struct daemon *d)
 		log_warn("identity", "%s", warning);
 }
 
-/* ---- Wiring: what one room learns and another must know ---- */
+/* ---- Connections between modules that do not know each other ---- */
 
 static void on_leading(void *arg, bool leading)
 {
@@ -192,7 +174,7 @@ static void on_term(void *arg)
 	struct daemon *d = arg;
 
 	if (d->stopping) {
-		loop_stop(d->loop); /* asked twice: at once */
+		loop_stop(d->loop); /* the second signal: at once */
 		return;
 	}
 	d->stopping = true;
@@ -209,14 +191,14 @@ static void on_hup(void *arg)
 	certs_reload(d->certs);
 }
 
-/* ---- Starting, downhill ---- */
+/* ---- Starting ---- */
 
 static int start_base(struct daemon *d, struct err *err)
 {
 	mem_tune();
 	json_wipe_on_free();
 	signal(SIGPIPE, SIG_IGN);
-	/* Secrets pass through this process: no core dumps, no attaching. */
+	/* The process has secrets in memory: no core dumps, no debuggers. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	d->kerberos_fd = kerberos_forbid(err);
@@ -245,7 +227,7 @@ static int start_kube(struct daemon *d, struct err *err)
 	return d->kube ? 0 : -1;
 }
 
-/* Vault's own names of the environment. */
+/* By the variables that Vault's own tools read. */
 static struct vault_pool *make_vault_pool(struct loop *loop)
 {
 	const char *ca_file = getenv("VAULT_CACERT"), *skip = getenv("VAULT_SKIP_VERIFY");
@@ -385,7 +367,7 @@ static void start_leader(struct daemon *d)
 	};
 
 	d->leader = leader_new(d->kube, &config, &d->cache.leadership, on_leading, d);
-	/* Lifted by the first word about it. */
+	/* Until the APIService has been read. */
 	leader_set_blocked(d->leader, "the APIService has not been looked at yet");
 }
 
@@ -415,14 +397,14 @@ static int start(struct daemon *d, struct err *err)
 	if (start_signals(d, err))
 		return -1;
 	sandbox_enter(d->options, &d->kube_config.files);
-	targets_start(d->cache.targets, (const char *const *)d->watched, d->watched_count);
+	targets_start(d->cache.targets, d->watched, d->watched_count);
 	cache_listen(&d->cache, &(struct store_events){ .on_synced = on_synced }, d);
-	jobs_start(d->cache.jobs, (const char *const *)d->watched, d->watched_count);
-	store_start(d->cache.store, (const char *const *)d->watched, d->watched_count);
+	jobs_start(d->cache.jobs, d->watched, d->watched_count);
+	store_start(d->cache.store, d->watched, d->watched_count);
 	return 0;
 }
 
-/* ---- Stopping, uphill: the exact reverse, also of a start that broke off half-way ---- */
+/* ---- Stopping, in reverse order, also after a start that failed half-way ---- */
 
 static void stop(struct daemon *d)
 {
@@ -454,7 +436,8 @@ static void stop(struct daemon *d)
 	sources_done(&d->sources);
 	kube_free(d->kube);
 	free(d->identity);
-	free_namespaces(d);
+	free(d->watched);
+	free(d->watched_names);
 	free(d->namespace_);
 	kube_config_done(&d->kube_config);
 	loop_free(d->loop);

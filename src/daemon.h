@@ -2,7 +2,7 @@
 #ifndef DAEMON_H
 #define DAEMON_H
 
-/* The hall: starts the rooms in order, wires them, runs the loop, stops them in exact reverse. */
+/* Starts the modules in order, connects them, runs the loop, and stops them in reverse order. */
 
 #include "options.h"
 

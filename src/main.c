@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cli/check.h"
 #include "cli/explain.h"
 #include "cli/get.h"
@@ -17,24 +18,22 @@
 #include "options.h"
 
 static int cmd_run(int argc, char **argv);
-static int cmd_explain(int argc, char **argv);
-static int cmd_get(int argc, char **argv);
 static int cmd_version(int argc, char **argv);
 static int cmd_help(int argc, char **argv);
 
-/* argv[0] is the sub-command's name; the result is the exit status. */
+/* Both functions: argv[0] is the sub-command; the result is the exit status. */
 static const struct command {
-	const char *name;
+	const char *name, *help;
 	int (*run)(int argc, char **argv);
-	const char *help;
+	int (*ask)(int argc, char **argv, const struct insightclient_ways *usual); /* asks a running daemon */
 } commands[] = {
-	{ "run", cmd_run, "runs the daemon; so does kscaled with flags only" },
-	{ "explain", cmd_explain, "tells why the replicas, or Jobs, of one object are what they are" },
-	{ "get", cmd_get, "lists the objects that the running daemon knows" },
-	{ "manifests", cli_manifests, "prints what a cluster needs, for kubectl apply -f -" },
-	{ "check", cli_check, "checks manifests without a cluster" },
-	{ "version", cmd_version, "prints the versions of kscaled and its libraries" },
-	{ "help", cmd_help, "this text" },
+	{ "run", "runs the daemon; so does kscaled with flags only", .run = cmd_run },
+	{ "explain", "tells why the replicas, or Jobs, of one object are what they are", .ask = cli_explain },
+	{ "get", "lists the objects that the running daemon knows", .ask = cli_get },
+	{ "manifests", "prints what a cluster needs, for kubectl apply -f -", .run = cli_manifests },
+	{ "check", "checks manifests without a cluster", .run = cli_check },
+	{ "version", "prints the versions of kscaled and its libraries", .run = cmd_version },
+	{ "help", "this text", .run = cmd_help },
 };
 
 static int cmd_help(int argc, char **argv)
@@ -43,7 +42,7 @@ static int cmd_help(int argc, char **argv)
 	(void)argv;
 	puts("kscaled scales Kubernetes workloads on events, as keda.sh objects say.\n\nusage: kscaled [run] "
 	     "[OPTION]...\n       kscaled COMMAND [OPTION]...\n\ncommands:");
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(commands); i++)
 		printf("  %-10s %s\n", commands[i].name, commands[i].help);
 	puts("\noptions of run; a flag goes before the environment, that before the config file:");
 	options_help(stdout);
@@ -61,11 +60,8 @@ static int cmd_version(int argc, char **argv)
 	return 0;
 }
 
-/*
- * For commands that ask the running daemon: the ways to it that the environment and the
- * configuration file tell the daemon itself.
- */
-static int ask(int argc, char **argv, int (*command)(int argc, char **argv, const struct insightclient_ways *usual))
+/* The environment and the config file name the socket and the kubeconfig of the daemon. */
+static int ask(const struct command *command, int argc, char **argv)
 {
 	struct insightclient_ways usual = { 0 };
 	struct options options;
@@ -78,19 +74,9 @@ static int ask(int argc, char **argv, int (*command)(int argc, char **argv, cons
 	}
 	usual.usual_socket = options.insight_socket;
 	usual.usual_kubeconfig = options.kubeconfig;
-	status = command(argc, argv, &usual);
+	status = command->ask(argc, argv, &usual);
 	options_done(&options);
 	return status;
-}
-
-static int cmd_explain(int argc, char **argv)
-{
-	return ask(argc, argv, cli_explain);
-}
-
-static int cmd_get(int argc, char **argv)
-{
-	return ask(argc, argv, cli_get);
 }
 
 static int cmd_run(int argc, char **argv)
@@ -113,9 +99,12 @@ int main(int argc, char **argv)
 {
 	if (argc < 2 || argv[1][0] == '-')
 		return cmd_run(argc, argv);
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (strcmp(argv[1], commands[i].name) == 0)
-			return commands[i].run(argc - 1, argv + 1);
+	for (size_t i = 0; i < MEM_COUNT(commands); i++) {
+		const struct command *c = &commands[i];
+
+		if (strcmp(argv[1], c->name) == 0)
+			return c->run ? c->run(argc - 1, argv + 1) : ask(c, argc - 1, argv + 1);
+	}
 	fprintf(stderr, "kscaled: there is no command \"%s\"; `kscaled help` shows the commands\n", argv[1]);
 	return 2;
 }

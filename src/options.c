@@ -2,16 +2,20 @@
 #include "options.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/dnsname.h"
 #include "base/duration.h"
+#include "base/editdist.h"
 #include "base/file.h"
 #include "base/hostport.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define CONFIG_MAX_BYTES (1024 * 1024)
 #define SECOND           INT64_C(1000)
@@ -38,125 +42,133 @@ enum type {
 
 static const struct option {
 	const char *name; /* the flag without its dashes, and the key in the config file */
-	const char *env;
-	const char *env_also; /* a name that Kubernetes users know; counts when env is not set */
 	enum type type;
 	size_t offset;
-	const char *initial; /* as text; NULL: nothing */
-	int64_t least, most; /* DURATION and MILLISECONDS, in ms; COUNT */
-	const char *argument;
-	const char *help;
+	const char *argument, *help;
+	const char *env_also; /* a variable that Kubernetes users know; used when ours is not set; NULL */
+	const char *initial;  /* the default as text; NULL: none */
+	int64_t least, most;  /* of DURATION and MILLISECONDS, in ms, and of COUNT */
 } table[] = {
-#define AT(member) offsetof(struct options, member)
-	{ "config", "KSCALED_CONFIG", NULL, TEXT, AT(config), NULL, 0, 0, "FILE",
-		"options from a file of \"name = value\" lines, see kscaled.conf(5)" },
-	{ "kubeconfig", "KSCALED_KUBECONFIG", "KUBECONFIG", TEXT, AT(kubeconfig), NULL, 0, 0, "PATH",
-		"the cluster and how to enter it; without it the service account of the Pod" },
-	{ "namespace", "KSCALED_NAMESPACE", "POD_NAMESPACE", OPTIONAL_LABEL, AT(namespace_), NULL, 0, 0, "NS",
-		"own namespace: Lease and certificate Secret; else the service account's, else \"kscaled\"" },
-	{ "watch-namespace", "KSCALED_WATCH_NAMESPACE", "WATCH_NAMESPACE", LABELS, AT(watch_namespaces), NULL, 0, 0,
-		"NS[,NS]", "namespaces whose objects are looked after; empty: all" },
-	{ "bind-address", "KSCALED_BIND_ADDRESS", NULL, ADDRESS, AT(bind_address), NULL, 0, 0, "ADDRESS",
+#define AT(member) .offset = offsetof(struct options, member)
+	{ "config", TEXT, AT(config), "FILE", "options from a file of \"name = value\" lines, see kscaled.conf(5)" },
+	{ "kubeconfig", TEXT, AT(kubeconfig), "PATH",
+		"the cluster and how to enter it; without it the service account of the Pod",
+		.env_also = "KUBECONFIG" },
+	{ "namespace", OPTIONAL_LABEL, AT(namespace_), "NS",
+		"own namespace: Lease and certificate Secret; else the service account's, else \"kscaled\"",
+		.env_also = "POD_NAMESPACE" },
+	{ "watch-namespace", LABELS, AT(watch_namespaces), "NS[,NS]",
+		"namespaces whose objects are looked after; empty: all", .env_also = "WATCH_NAMESPACE" },
+	{ "bind-address", ADDRESS, AT(bind_address), "ADDRESS",
 		"where external metrics are served; without it all addresses, IPv4 and IPv6" },
-	{ "secure-port", "KSCALED_SECURE_PORT", NULL, PORT, AT(secure_port), "8443", 0, 0, "PORT",
-		"port of the external metrics (HTTPS); 0: any free one" },
-	{ "status-address", "KSCALED_STATUS_ADDRESS", NULL, HOST_PORT, AT(status_address), "127.0.0.1:8080", 0, 0,
-		"HOST:PORT", "plain HTTP for /healthz, /readyz and /metrics" },
-	{ "insight-socket", "KSCALED_INSIGHT_SOCKET", NULL, TEXT, AT(insight_socket), NULL, 0, 0, "PATH",
+	{ "secure-port", PORT, AT(secure_port), "PORT", "port of the external metrics (HTTPS); 0: any free one",
+		.initial = "8443" },
+	{ "status-address", HOST_PORT, AT(status_address), "HOST:PORT", "plain HTTP for /healthz, /readyz and /metrics",
+		.initial = "127.0.0.1:8080" },
+	{ "insight-socket", TEXT, AT(insight_socket), "PATH",
 		"Unix socket for kscaled get and kscaled explain on this host, open to its owner; without it there is "
 		"none" },
-	{ "insight-socket-group", "KSCALED_INSIGHT_SOCKET_GROUP", NULL, TEXT, AT(insight_socket_group), NULL, 0, 0,
-		"GROUP", "who else may open --insight-socket" },
-	{ "service-name", "KSCALED_SERVICE_NAME", NULL, LABEL, AT(service_name), "kscaled", 0, 0, "NAME",
-		"Service behind the APIService; the certificate is made for its DNS names" },
-	{ "tls-cert-file", "KSCALED_TLS_CERT_FILE", NULL, TEXT, AT(tls_cert_file), NULL, 0, 0, "PATH",
+	{ "insight-socket-group", TEXT, AT(insight_socket_group), "GROUP", "who else may open --insight-socket" },
+	{ "service-name", LABEL, AT(service_name), "NAME",
+		"Service behind the APIService; the certificate is made for its DNS names", .initial = "kscaled" },
+	{ "tls-cert-file", TEXT, AT(tls_cert_file), "PATH",
 		"own certificate (PEM), read again when it changes; without it kscaled keeps a CA" },
-	{ "tls-private-key-file", "KSCALED_TLS_PRIVATE_KEY_FILE", NULL, TEXT, AT(tls_private_key_file), NULL, 0, 0,
-		"PATH", "private key of --tls-cert-file" },
-	{ "leader-elect", "KSCALED_LEADER_ELECT", NULL, BOOL, AT(leader_elect), "true", 0, 0, "BOOL",
-		"act only while holding the Lease" },
-	{ "lease-name", "KSCALED_LEASE_NAME", NULL, SUBDOMAIN, AT(lease_name), "operator.keda.sh", 0, 0, "NAME",
-		"name of the Lease in the own namespace" },
-	{ "lease-duration", "KSCALED_LEASE_DURATION", NULL, DURATION, AT(lease_duration_ms), "15s", SECOND, HOUR,
-		"DURATION", "others wait this long for a leader that is silent; whole seconds" },
-	{ "renew-deadline", "KSCALED_RENEW_DEADLINE", NULL, DURATION, AT(renew_deadline_ms), "10s", 1, HOUR, "DURATION",
-		"a leader that cannot renew for this long stops acting" },
-	{ "retry-period", "KSCALED_RETRY_PERIOD", NULL, DURATION, AT(retry_period_ms), "2s", 1, HOUR, "DURATION",
-		"time between two looks at the Lease" },
-	{ "metrics-max-age", "KSCALED_METRICS_MAX_AGE", NULL, DURATION, AT(metrics_max_age_ms), "1s", 0, HOUR,
-		"DURATION", "a reading younger than this is answered from memory; 0: always ask" },
-	{ "metrics-deadline", "KSCALED_METRICS_DEADLINE", NULL, DURATION, AT(metrics_deadline_ms), "3s", 10,
-		60 * SECOND, "DURATION", "a source has this long to answer" },
-	{ "wake-interval", "KSCALED_WAKE_INTERVAL", NULL, DURATION, AT(wake_interval_ms), "100ms", 10, 60 * SECOND,
-		"DURATION", "an object whose sources say \"look now\" is looked at no more often than this" },
-	{ "http-timeout", "KSCALED_HTTP_TIMEOUT", "KEDA_HTTP_DEFAULT_TIMEOUT", MILLISECONDS, AT(http_timeout_ms), "3s",
-		1, HOUR, "DURATION",
+	{ "tls-private-key-file", TEXT, AT(tls_private_key_file), "PATH", "private key of --tls-cert-file" },
+	{ "leader-elect", BOOL, AT(leader_elect), "BOOL", "act only while holding the Lease", .initial = "true" },
+	{ "lease-name", SUBDOMAIN, AT(lease_name), "NAME", "name of the Lease in the own namespace",
+		.initial = "operator.keda.sh" },
+	{ "lease-duration", DURATION, AT(lease_duration_ms), "DURATION",
+		"others wait this long for a leader that is silent; whole seconds", .initial = "15s", .least = SECOND,
+		.most = HOUR },
+	{ "renew-deadline", DURATION, AT(renew_deadline_ms), "DURATION",
+		"a leader that cannot renew for this long stops acting", .initial = "10s", .least = 1, .most = HOUR },
+	{ "retry-period", DURATION, AT(retry_period_ms), "DURATION", "time between two looks at the Lease",
+		.initial = "2s", .least = 1, .most = HOUR },
+	{ "metrics-max-age", DURATION, AT(metrics_max_age_ms), "DURATION",
+		"a reading younger than this is answered from memory; 0: always ask", .initial = "1s", .most = HOUR },
+	{ "metrics-deadline", DURATION, AT(metrics_deadline_ms), "DURATION", "a source has this long to answer",
+		.initial = "3s", .least = 10, .most = 60 * SECOND },
+	{ "wake-interval", DURATION, AT(wake_interval_ms), "DURATION",
+		"an object whose sources say \"look now\" is looked at no more often than this", .initial = "100ms",
+		.least = 10, .most = 60 * SECOND },
+	{ "http-timeout", MILLISECONDS, AT(http_timeout_ms), "DURATION",
 		"a source that is asked over HTTP has this long, where its trigger says no timeout; a whole number is "
-		"milliseconds" },
-	{ "http-min-tls-version", "KSCALED_HTTP_MIN_TLS_VERSION", "KEDA_HTTP_MIN_TLS_VERSION", TEXT,
-		AT(http_min_tls_version), "TLS12", 0, 0, "VERSION",
+		"milliseconds",
+		.env_also = "KEDA_HTTP_DEFAULT_TIMEOUT", .initial = "3s", .least = 1, .most = HOUR },
+	{ "http-min-tls-version", TEXT, AT(http_min_tls_version), "VERSION",
 		"sources over HTTP, gRPC and Redis must speak this version of TLS or a later: TLS10, TLS11, TLS12 or "
-		"TLS13" },
-	{ "http-tls-cipher-list", "KSCALED_HTTP_TLS_CIPHER_LIST", "KEDA_HTTP_TLS_CIPHER_LIST", TEXT,
-		AT(http_tls_cipher_list), NULL, 0, 0, "NAME[:NAME]",
-		"cipher suites for the same, by their IANA names; without it the usual good ones" },
-	{ "ca-dir", "KSCALED_CA_DIR", NULL, TEXT, AT(ca_dir), "/custom/ca", 0, 0, "DIR[,DIR]",
-		"folders of certificates (PEM) that are trusted besides the system's, for the same; need not exist" },
-	{ "require-tls", "KSCALED_REQUIRE_TLS", NULL, BOOL, AT(require_tls), "false", 0, 0, "BOOL",
-		"refuse triggers that would ask Redis, PostgreSQL, MySQL or an external scaler without TLS" },
-	{ "max-source-connections", "KSCALED_MAX_SOURCE_CONNECTIONS", NULL, COUNT, AT(max_source_connections), "2048",
-		16, 65536, "COUNT",
+		"TLS13",
+		.env_also = "KEDA_HTTP_MIN_TLS_VERSION", .initial = "TLS12" },
+	{ "http-tls-cipher-list", TEXT, AT(http_tls_cipher_list), "NAME[:NAME]",
+		"cipher suites for the same, by their IANA names; without it the usual good ones",
+		.env_also = "KEDA_HTTP_TLS_CIPHER_LIST" },
+	{ "ca-dir", TEXT, AT(ca_dir), "DIR[,DIR]",
+		"folders of certificates (PEM) that are trusted besides the system's, for the same; need not exist",
+		.initial = "/custom/ca" },
+	{ "require-tls", BOOL, AT(require_tls), "BOOL",
+		"refuse triggers that would ask Redis, PostgreSQL, MySQL or an external scaler without TLS",
+		.initial = "false" },
+	{ "max-source-connections", COUNT, AT(max_source_connections), "COUNT",
 		"connections to servers of triggers at once, in shares by namespace; the limit of open files may say "
-		"less" },
-	{ "log-level", "KSCALED_LOG_LEVEL", NULL, LEVEL, AT(log_level), "info", 0, 0, "LEVEL",
-		"debug, info, warn or error" },
-	{ "log-format", "KSCALED_LOG_FORMAT", NULL, FORMAT, AT(log_format), "text", 0, 0, "FORMAT", "text or json" },
-	{ "identity", "KSCALED_IDENTITY", NULL, TEXT, AT(identity), NULL, 0, 0, "TEXT",
+		"less",
+		.initial = "2048", .least = 16, .most = 65536 },
+	{ "log-level", LEVEL, AT(log_level), "LEVEL", "debug, info, warn or error", .initial = "info" },
+	{ "log-format", FORMAT, AT(log_format), "FORMAT", "text or json", .initial = "text" },
+	{ "identity", TEXT, AT(identity), "TEXT",
 		"who holds the Lease; without it the Pod's or host's name and a nonce kept in --state-dir" },
-	{ "state-dir", "KSCALED_STATE_DIR", NULL, TEXT, AT(state_dir), "/var/lib/kscaled", 0, 0, "DIR",
-		"folder for what outlives a restart" },
-	{ "keda-namespace", "KSCALED_KEDA_NAMESPACE", NULL, OPTIONAL_LABEL, AT(keda_namespace), "keda", 0, 0, "NS",
-		"kscaled does not act while KEDA's Lease in this namespace is held; empty: never mind" },
-	{ "take-over", "KSCALED_TAKE_OVER", NULL, BOOL, AT(take_over), "false", 0, 0, "BOOL",
-		"act all the same, and take an APIService that points to another Service" },
-	{ "webhook", "KSCALED_WEBHOOK", NULL, BOOL, AT(webhook), "true", 0, 0, "BOOL",
-		"look after our ValidatingWebhookConfiguration; false: there is none, and no review is answered" },
-	{ "restrict-secret-access", "KSCALED_RESTRICT_SECRET_ACCESS", "KEDA_RESTRICT_SECRET_ACCESS", BOOL,
-		AT(restrict_secret_access), "false", 0, 0, "BOOL",
-		"Secrets are read in --cluster-object-namespace only; triggers that need others are refused" },
-	{ "cluster-object-namespace", "KSCALED_CLUSTER_OBJECT_NAMESPACE", "KEDA_CLUSTER_OBJECT_NAMESPACE",
-		OPTIONAL_LABEL, AT(cluster_object_namespace), NULL, 0, 0, "NS",
-		"where what ClusterTriggerAuthentications name lies; without it the own namespace" },
-	{ "filepath-auth-root-path", "KSCALED_FILEPATH_AUTH_ROOT_PATH", NULL, TEXT, AT(filepath_auth_root_path), NULL,
-		0, 0, "DIR",
+	{ "state-dir", TEXT, AT(state_dir), "DIR", "folder for what outlives a restart",
+		.initial = "/var/lib/kscaled" },
+	{ "keda-namespace", OPTIONAL_LABEL, AT(keda_namespace), "NS",
+		"kscaled does not act while KEDA's Lease in this namespace is held; empty: never mind",
+		.initial = "keda" },
+	{ "take-over", BOOL, AT(take_over), "BOOL",
+		"act all the same, and take an APIService that points to another Service", .initial = "false" },
+	{ "webhook", BOOL, AT(webhook), "BOOL",
+		"look after our ValidatingWebhookConfiguration; false: there is none, and no review is answered",
+		.initial = "true" },
+	{ "restrict-secret-access", BOOL, AT(restrict_secret_access), "BOOL",
+		"Secrets are read in --cluster-object-namespace only; triggers that need others are refused",
+		.env_also = "KEDA_RESTRICT_SECRET_ACCESS", .initial = "false" },
+	{ "cluster-object-namespace", OPTIONAL_LABEL, AT(cluster_object_namespace), "NS",
+		"where what ClusterTriggerAuthentications name lies; without it the own namespace",
+		.env_also = "KEDA_CLUSTER_OBJECT_NAMESPACE" },
+	{ "filepath-auth-root-path", TEXT, AT(filepath_auth_root_path), "DIR",
 		"folder of the files that ClusterTriggerAuthentications name (filePath); without it none is read" },
-	{ "vault-trusted-addresses", "KSCALED_VAULT_TRUSTED_ADDRESSES", NULL, TEXT, AT(vault_trusted_addresses), NULL,
-		0, 0, "URL[,URL]",
+	{ "vault-trusted-addresses", TEXT, AT(vault_trusted_addresses), "URL[,URL]",
 		"Vault servers where TriggerAuthentications may have kscaled log in as itself (hashiCorpVault): "
-		"without "
-		"it none, * any that an object names" },
-	{ "vault-jwt-file", "KSCALED_VAULT_JWT_FILE", NULL, TEXT, AT(vault_jwt_file), NULL, 0, 0, "PATH",
+		"without it none, * any that an object names" },
+	{ "vault-jwt-file", TEXT, AT(vault_jwt_file), "PATH",
 		"token of a service account that kscaled logs in to Vault with; without it one of its own is asked "
 		"for" },
-	{ "vault-jwt-audience", "KSCALED_VAULT_JWT_AUDIENCE", NULL, TEXT, AT(vault_jwt_audience), "vault", 0, 0, "TEXT",
-		"audience of that token, which Vault's role must have: it opens nothing else" },
-	{ "vault-credential-dir", "KSCALED_VAULT_CREDENTIAL_DIR", NULL, TEXT, AT(vault_credential_dir), NULL, 0, 0,
-		"DIR",
+	{ "vault-jwt-audience", TEXT, AT(vault_jwt_audience), "TEXT",
+		"audience of that token, which Vault's role must have: it opens nothing else", .initial = "vault" },
+	{ "vault-credential-dir", TEXT, AT(vault_credential_dir), "DIR",
 		"folder of the tokens that objects name for Vault (credential.serviceAccount); without it none is "
 		"read" },
-	{ "allow-local-sources", "KSCALED_ALLOW_LOCAL_SOURCES", NULL, BOOL, AT(allow_local_sources), "false", 0, 0,
-		"BOOL", "triggers' servers, and Vault, may be on loopback or behind Unix sockets" },
-	{ "bound-service-account-token-expiry", "KSCALED_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY",
-		"KEDA_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY", DURATION, AT(bound_service_account_token_expiry_ms), "1h",
-		HOUR, 6 * HOUR, "DURATION", "life of the service account tokens that triggers are given" },
-	{ "sandbox", "KSCALED_SANDBOX", NULL, BOOL, AT(sandbox), "true", 0, 0, "BOOL",
+	{ "allow-local-sources", BOOL, AT(allow_local_sources), "BOOL",
+		"triggers' servers, and Vault, may be on loopback or behind Unix sockets", .initial = "false" },
+	{ "bound-service-account-token-expiry", DURATION, AT(bound_service_account_token_expiry_ms), "DURATION",
+		"life of the service account tokens that triggers are given",
+		.env_also = "KEDA_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY", .initial = "1h", .least = HOUR,
+		.most = 6 * HOUR },
+	{ "sandbox", BOOL, AT(sandbox), "BOOL",
 		"once started, read only the files that options and libraries name, and run nothing, as far as the "
-		"kernel can hold it" },
+		"kernel can hold it",
+		.initial = "true" },
 #undef AT
 };
 
-#define OPTIONS          (sizeof(table) / sizeof(table[0]))
-#define FIRST_BUT_CONFIG 1 /* config stands first: it has to be known before the others */
+#define OPTIONS          MEM_COUNT(table)
+#define FIRST_BUT_CONFIG 1 /* config is the first: it must be known before the others */
+
+/* The variable of an option: KSCALED_LEASE_NAME of lease-name. */
+static const char *env_name(const struct option *option, char out[64])
+{
+	snprintf(out, 64, "KSCALED_%s", option->name);
+	for (char *c = out; *c; c++)
+		*c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+	return out;
+}
 
 static const struct option *option_named(const char *name, size_t len)
 {
@@ -166,7 +178,7 @@ static const struct option *option_named(const char *name, size_t len)
 	return NULL;
 }
 
-/* ---- Values: text in, member out; errors say what is allowed ---- */
+/* ---- Values ---- */
 
 static int put_text(const char *text, char **out)
 {
@@ -175,13 +187,13 @@ static int put_text(const char *text, char **out)
 	return 0;
 }
 
-/* Go's ParseBool words, as in KEDA's flags. */
+/* As Go's ParseBool, and so KEDA's flags. */
 static int read_bool(const char *text, bool *out, struct err *err)
 {
 	static const char *const yes[] = { "1", "t", "T", "true", "TRUE", "True" };
 	static const char *const no[] = { "0", "f", "F", "false", "FALSE", "False" };
 
-	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(yes); i++) {
 		if (strcmp(text, yes[i]) == 0 || strcmp(text, no[i]) == 0) {
 			*out = strcmp(text, yes[i]) == 0;
 			return 0;
@@ -226,7 +238,7 @@ static int read_duration(const struct option *option, const char *text, int64_t 
 	return 0;
 }
 
-/* As KEDA's variable: "3000" is "3000ms". */
+/* As KEDA_HTTP_DEFAULT_TIMEOUT: "3000" is "3000ms". */
 static int read_milliseconds(const struct option *option, const char *text, int64_t *out, struct err *err)
 {
 	bool bare = text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
@@ -254,35 +266,9 @@ static int read_address(const char *text, char **out, struct err *err)
 	return put_text(text, out);
 }
 
-/* RFC 1123, as Kubernetes names namespaces and Services. */
-static bool is_label(const char *text, size_t len)
-{
-	if (len == 0 || len > 63 || text[0] == '-' || text[len - 1] == '-')
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (!(text[i] >= 'a' && text[i] <= 'z') && !(text[i] >= '0' && text[i] <= '9') && text[i] != '-')
-			return false;
-	return true;
-}
-
-/* Labels with points between, as Kubernetes names most other objects. */
-static bool is_subdomain(const char *text)
-{
-	if (strlen(text) > 253)
-		return false;
-	for (const char *p = text;;) {
-		size_t len = strcspn(p, ".");
-		if (!is_label(p, len))
-			return false;
-		if (p[len] == '\0')
-			return true;
-		p += len + 1;
-	}
-}
-
 static int read_name(const struct option *option, const char *text, char **out, struct err *err)
 {
-	bool good = option->type == SUBDOMAIN ? is_subdomain(text) : is_label(text, strlen(text));
+	bool good = (option->type == SUBDOMAIN ? dnsname_is_subdomain : dnsname_is_label)(text, strlen(text));
 	bool nothing = option->type == OPTIONAL_LABEL && text[0] == '\0';
 
 	if (!good && !nothing)
@@ -292,7 +278,7 @@ static int read_name(const struct option *option, const char *text, char **out, 
 	return put_text(text, out);
 }
 
-/* Blanks and quotes are what is left of a value like `"a", "b"` in a manifest. */
+/* Blanks and quotes may remain of a value like `"a", "b"` in a manifest. */
 static int read_labels(const char *text, char **out, struct err *err)
 {
 	struct buf list = BUF_INIT(CONFIG_MAX_BYTES);
@@ -301,7 +287,7 @@ static int read_labels(const char *text, char **out, struct err *err)
 	for (const char *p = text; *p != '\0';) {
 		p += strspn(p, around);
 		size_t len = strcspn(p, ", \t\"'");
-		if (len > 0 && !is_label(p, len)) {
+		if (len > 0 && !dnsname_is_label(p, len)) {
 			err_set(err, ERR_INVALID,
 				"\"%.*s\" is no name of a namespace: lower-case letters, digits and -",
 				len < 64 ? (int)len : 64, p);
@@ -347,61 +333,35 @@ static int set_value(struct options *o, const struct option *option, const char 
 	return err_set(err, ERR_BUG, "option %s has no type", option->name);
 }
 
-/* ---- A name that is none: which one was meant ---- */
-
-#define GUESS_MAX 32
-
-/* How many letters are to be changed, added or left out to make b from a (Levenshtein). */
-static size_t distance(const char *a, size_t a_len, const char *b)
-{
-	size_t row[GUESS_MAX + 1];
-	size_t b_len = strlen(b);
-
-	if (a_len > GUESS_MAX || b_len > GUESS_MAX)
-		return GUESS_MAX;
-	for (size_t j = 0; j <= b_len; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= a_len; i++) {
-		size_t diagonal = row[0];
-		row[0] = i;
-		for (size_t j = 1; j <= b_len; j++) {
-			size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-			diagonal = row[j];
-			size_t cheapest = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-			row[j] = change < cheapest ? change : cheapest;
-		}
-	}
-	return row[b_len];
-}
+/* ---- Unknown options: which one was meant ---- */
 
 static int unknown(const char *name, size_t len, const char *dashes, struct err *err)
 {
+	MEM_AUTO char *text = mem_dupn(name, len);
 	const char *nearest = NULL;
-	size_t best = len / 3 + 2; /* more than that is another word */
-	int shown = len < 64 ? (int)len : 64;
+	size_t best = len / 3 + 2; /* from here on it is another word */
 
 	for (size_t i = 0; i < OPTIONS; i++) {
-		size_t d = distance(name, len, table[i].name);
-		if (d < best) {
-			best = d;
-			nearest = table[i].name;
-		}
+		size_t distance = editdist_between(text, table[i].name);
+
+		if (distance >= best)
+			continue;
+		best = distance;
+		nearest = table[i].name;
 	}
-	if (nearest == NULL)
-		return err_set(err, ERR_INVALID, "there is no option %s%.*s", dashes, shown, name);
-	return err_set(err, ERR_INVALID, "there is no option %s%.*s; perhaps %s%s", dashes, shown, name, dashes,
-		nearest);
+	return err_set(err, ERR_INVALID, "there is no option %s%.64s%s%s%s", dashes, text, nearest ? "; perhaps " : "",
+		nearest ? dashes : "", nearest ? nearest : "");
 }
 
 /* ---- The command line ---- */
 
-/* What was said for each option; borrowed from argv. */
+/* The value of each option, borrowed from argv; NULL: the flag is not there. */
 struct flags {
 	const char *value[OPTIONS];
 	bool help, version;
 };
 
-/* One flag at argv[*i]; moves *i behind it. */
+/* Reads the flag at argv[*i] and advances *i past it. */
 static int read_flag(int argc, char **argv, int *i, struct flags *flags, struct err *err)
 {
 	const char *argument = argv[(*i)++];
@@ -453,14 +413,13 @@ static int take_flag(struct options *o, const struct flags *flags, const struct 
 /* ---- The environment ---- */
 
 /*
- * Unknown KSCALED_ names are no error: Kubernetes puts KSCALED_PORT, KSCALED_SERVICE_HOST and
- * others into every Pod beside a Service named kscaled. A variable that is set to nothing says
- * nothing.
+ * An empty variable counts as not set. Unknown variables are no error: Kubernetes adds
+ * KSCALED_PORT, KSCALED_SERVICE_HOST and others to Pods when there is a Service named kscaled.
  */
 static int take_environment(struct options *o, const struct option *option, struct err *err)
 {
-	const char *name = option->env;
-	const char *value = getenv(name);
+	char own[64];
+	const char *name = env_name(option, own), *value = getenv(name);
 
 	if ((value == NULL || value[0] == '\0') && option->env_also != NULL) {
 		name = option->env_also;
@@ -482,26 +441,19 @@ static int read_config(const char *path, struct buf *out, struct err *err)
 	return failed ? err_wrap(err, "config file %s", path) : 0;
 }
 
-/* Cuts blanks from both ends, in place. */
-static char *trim(char *text)
-{
-	text += strspn(text, " \t\r");
-	for (size_t len = strlen(text); len > 0 && strchr(" \t\r", text[len - 1]) != NULL; len--)
-		text[len - 1] = '\0';
-	return text;
-}
+#define BLANKS " \t\r"
 
-/* "name = value"; said_at holds the line in which each option was said. */
+/* One line "name = value". said_at: the number of the line that has each option; 0: none. */
 static int take_line(struct options *o, char *line, int number, int said_at[OPTIONS], struct err *err)
 {
-	line = trim(line);
+	line = text_trim(line, BLANKS);
 	if (line[0] == '\0' || line[0] == '#')
 		return 0;
 	char *equals = strchr(line, '=');
 	if (equals == NULL)
 		return err_set(err, ERR_INVALID, "\"%.64s\" is not \"name = value\"", line);
 	*equals = '\0';
-	char *name = trim(line);
+	char *name = text_trim(line, BLANKS);
 	const struct option *option = option_named(name, strlen(name));
 	if (option == NULL)
 		return unknown(name, strlen(name), "", err);
@@ -511,7 +463,7 @@ static int take_line(struct options *o, char *line, int number, int said_at[OPTI
 	if (*said > 0)
 		return err_set(err, ERR_INVALID, "%s stands in line %d already", option->name, *said);
 	*said = number;
-	if (set_value(o, option, trim(equals + 1), err) < 0)
+	if (set_value(o, option, text_trim(equals + 1, BLANKS), err) < 0)
 		return err_wrap(err, "%s", option->name);
 	return 0;
 }
@@ -532,7 +484,7 @@ static int take_config(struct options *o, struct err *err)
 	return result;
 }
 
-/* ---- All together ---- */
+/* ---- All sources ---- */
 
 static int check_together(const struct options *o, struct err *err)
 {
@@ -608,7 +560,9 @@ void options_help(FILE *out)
 {
 	for (size_t i = 0; i < OPTIONS; i++) {
 		const struct option *o = &table[i];
-		fprintf(out, "  --%s %s\n        %s\n        environment %s", o->name, o->argument, o->help, o->env);
+		char env[64];
+		fprintf(out, "  --%s %s\n        %s\n        environment %s", o->name, o->argument, o->help,
+			env_name(o, env));
 		if (o->env_also != NULL)
 			fprintf(out, " or %s", o->env_also);
 		if (o->initial != NULL)

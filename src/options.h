@@ -3,10 +3,9 @@
 #define OPTIONS_H
 
 /*
- * What the daemon can be told: one table feeds the command line, the environment, the config file,
- * --help and the checks. A flag goes before the environment, that before the config file, that
- * before the default. The result is a plain value; nobody reads the environment for an option
- * again.
+ * The daemon's options: one table defines the command line, the environment, the config file,
+ * --help and the checks. A flag overrides the environment, which overrides the config file, which
+ * overrides the default. The result is a value; nothing else reads the environment for an option.
  */
 
 #include <stdbool.h>
@@ -16,17 +15,17 @@
 #include "base/err.h"
 #include "base/log.h"
 
-struct options {                    /* texts are owned; NULL where nothing was said and there is no default */
+struct options {                    /* strings are owned; NULL: not set, and no default */
 	char *kubeconfig;           /* NULL: the in-cluster service account */
-	char *namespace_;           /* NULL: the daemon finds its own */
+	char *namespace_;           /* NULL: the daemon determines it */
 	char *watch_namespaces;     /* "a,b", without blanks; NULL: all */
 	char *bind_address;         /* an IP address; NULL: all addresses, IPv4 and IPv6 */
 	uint16_t secure_port;       /* 0: any free one */
 	char *status_address;       /* "HOST:PORT", ":PORT", "[::1]:PORT" */
-	char *insight_socket;       /* a path; NULL: there is none */
-	char *insight_socket_group; /* a name or a number; NULL: none. Only with a socket */
+	char *insight_socket;       /* a path; NULL: no socket */
+	char *insight_socket_group; /* a name or a number; NULL: none. Only with insight_socket */
 	char *service_name;
-	char *tls_cert_file; /* both of these or none */
+	char *tls_cert_file; /* this and the next one: both or neither */
 	char *tls_private_key_file;
 	bool leader_elect;
 	char *lease_name;
@@ -38,15 +37,15 @@ struct options {                    /* texts are owned; NULL where nothing was s
 	int64_t metrics_deadline_ms;
 	int64_t wake_interval_ms;
 	int64_t http_timeout_ms;
-	char *http_min_tls_version; /* these three as net/tlsrules.h has them; the first is checked there */
-	char *http_tls_cipher_list; /* NULL: the usual */
+	char *http_min_tls_version; /* these three: net/tlsrules.h, which checks the first */
+	char *http_tls_cipher_list; /* NULL: the default */
 	char *ca_dir;               /* "a,b"; NULL: none */
 	bool require_tls;
 	enum log_level log_level;
 	enum log_format log_format;
 	char *identity; /* NULL: host or pod name and a nonce */
 	char *state_dir;
-	char *keda_namespace; /* NULL: KEDA is not looked for */
+	char *keda_namespace; /* NULL: KEDA's Lease is ignored */
 	bool take_over;
 	bool webhook; /* control/certs/webhookconfig */
 	bool restrict_secret_access;
@@ -54,27 +53,26 @@ struct options {                    /* texts are owned; NULL where nothing was s
 	char *cluster_object_namespace; /* NULL: the own namespace */
 	char *filepath_auth_root_path;  /* NULL: no files are read */
 	char *vault_trusted_addresses;  /* "a,b", "*"; NULL: none */
-	char *vault_jwt_file;           /* NULL: a token is asked for */
+	char *vault_jwt_file;           /* NULL: a token is requested */
 	char *vault_jwt_audience;
 	char *vault_credential_dir; /* NULL: no files are read */
 	int64_t bound_service_account_token_expiry_ms;
 	bool sandbox; /* src/sandbox */
 
-	char *config;      /* the file that was read, or NULL */
-	bool show_help;    /* --help was there: nothing else was looked at */
+	char *config;      /* the config file; NULL: none */
+	bool show_help;    /* --help: nothing else was read */
 	bool show_version; /* --version, likewise */
 };
 
 /*
- * argv: what follows the sub-command; argv[0] is the first flag. Fills *out, which options_done
- * frees (also after an error, when it is empty). ERR_INVALID names the source, the value and what
- * is allowed: `flag --secure-port: "x" is no port: 0 to 65535`; `/etc/kscaled.conf:12 secure-port:
- * ...`.
+ * argv[0] is the first flag. Fills *out, which options_done frees; after an error it is empty.
+ * ERR_INVALID names the source, the value and what is allowed: `flag --secure-port: "x" is no port:
+ * 0 to 65535`; `/etc/kscaled.conf:12 secure-port: ...`.
  */
 int options_load(int argc, char **argv, struct options *out, struct err *err);
 void options_done(struct options *o);
 
-/* What --help says: each option with its environment and default. */
+/* Prints each option with its help, variables and default. */
 void options_help(FILE *out);
 
 #endif

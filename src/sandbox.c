@@ -16,23 +16,21 @@
 #define SUBJECT "sandbox"
 
 /*
- * What libraries read, also later: name look-ups, time zones, authorities (on Debian links from
- * /etc to /usr/share), modules of OpenSSL, libc and the MariaDB connector, which are opened when
- * they are first needed. /etc as a whole, because what is in it is replaced by renames; what is
- * secret there is for root alone, whom kscaled is not. None of them need be there.
+ * What libraries read at any time: configuration of name resolution, time zones, CA certificates
+ * (on Debian links from /etc to /usr/share), and modules of OpenSSL, libc and the MariaDB
+ * connector, which are loaded on first use. All of /etc, because its files are replaced by renames;
+ * secrets there are readable by root only, and kscaled does not run as root. Each may be missing.
  */
 static const char *const system_places[] = { "/etc", "/usr", "/lib", "/lib64", "/usr/local/share/ca-certificates",
 	"/proc/self", "/proc/stat", "/proc/sys/crypto", "/proc/sys/vm/overcommit_memory", "/sys/devices/system/cpu",
 	"/dev/null", "/dev/urandom", "/dev/random" };
-/* Links from there into /run, on hosts where a daemon keeps them. */
+/* Links into /run on some hosts. */
 static const char *const system_files[] = { "/etc/resolv.conf", "/etc/hosts", "/etc/localtime" };
-/* Where the environment leads libraries, and us. */
+/* Variables of libraries and of kscaled that name files and folders. */
 static const char *const environment_places[] = { "TZDIR", "SSL_CERT_DIR", "OPENSSL_MODULES", "LD_LIBRARY_PATH" };
 static const char *const environment_files[] = { "SSL_CERT_FILE", "CURL_CA_BUNDLE", "OPENSSL_CONF", "VAULT_CACERT" };
 
-#define COUNT(array) (sizeof(array) / sizeof(array[0]))
-
-/* Each place of a list. */
+/* list: NULL: none */
 static void allow_list(struct landlock *l, const char *list, const char *separator)
 {
 	MEM_AUTO char *places = mem_dup(list);
@@ -45,22 +43,22 @@ static void allow_list(struct landlock *l, const char *list, const char *separat
 
 static void allow_system(struct landlock *l)
 {
-	for (size_t i = 0; i < COUNT(system_places); i++)
+	for (size_t i = 0; i < MEM_COUNT(system_places); i++)
 		landlock_allow(l, system_places[i]);
-	for (size_t i = 0; i < COUNT(system_files); i++)
+	for (size_t i = 0; i < MEM_COUNT(system_files); i++)
 		landlock_allow_file(l, system_files[i]);
 	landlock_allow(l, X509_get_default_cert_dir());
 	landlock_allow_file(l, X509_get_default_cert_file());
-	for (size_t i = 0; i < COUNT(environment_places); i++)
+	for (size_t i = 0; i < MEM_COUNT(environment_places); i++)
 		allow_list(l, getenv(environment_places[i]), ":");
-	for (size_t i = 0; i < COUNT(environment_files); i++) {
+	for (size_t i = 0; i < MEM_COUNT(environment_files); i++) {
 		const char *path = getenv(environment_files[i]);
 		if (path && *path)
 			landlock_allow_file(l, path);
 	}
 }
 
-/* A folder that an option names, and whose absence is worth a word. */
+/* A folder that an option names; its absence is logged. */
 static void allow_folder(struct landlock *l, const char *option, const char *path)
 {
 	if (path && !landlock_allow(l, path))
@@ -72,12 +70,12 @@ static void allow_options(struct landlock *l, const struct options *o)
 {
 	const char *const files[] = { o->tls_cert_file, o->tls_private_key_file, o->vault_jwt_file };
 
-	for (size_t i = 0; i < COUNT(files); i++)
+	for (size_t i = 0; i < MEM_COUNT(files); i++)
 		if (files[i])
 			landlock_allow_file(l, files[i]);
 	allow_folder(l, "filepath-auth-root-path", o->filepath_auth_root_path);
 	allow_folder(l, "vault-credential-dir", o->vault_credential_dir);
-	allow_list(l, o->ca_dir, ","); /* net/tlsrules says what is missing */
+	allow_list(l, o->ca_dir, ","); /* net/tlsrules logs what is missing */
 }
 
 static int restrict_files(const struct options *o, const struct files *files, int *version, struct err *err)
@@ -96,8 +94,8 @@ static int restrict_files(const struct options *o, const struct files *files, in
 }
 
 /*
- * A program with sanitizers or coverage built in does what kscaled does not: the leak sanitizer
- * makes a process that traces this one, coverage writes files at the end, reports run a symbolizer.
+ * Sanitizers and coverage do what is refused: the leak sanitizer starts a process that traces this
+ * one, reports run a symbolizer, and coverage writes files at the end.
  */
 #ifdef INSTRUMENTED
 #define IS_INSTRUMENTED true
@@ -115,7 +113,7 @@ void sandbox_enter(const struct options *o, const struct files *files)
 			o->sandbox ? "this build has sanitizers or coverage in it" : "by option sandbox");
 		return;
 	}
-	/* Files first: the other refuses the calls for it. */
+	/* Files first: the filter refuses the system calls of Landlock. */
 	failed_files = restrict_files(o, files, &version, &no_files);
 	failed_calls = syscallfilter_enter(&no_calls);
 	if (failed_files && failed_calls)

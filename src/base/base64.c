@@ -2,75 +2,58 @@
 #include "base/base64.h"
 
 #include <openssl/evp.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 char *base64_encode(const void *bytes, size_t len)
 {
 	char *text;
 
 	if (len > BASE64_MAX)
-		abort(); /* our own data are never so long */
+		abort(); /* never: these are our own data */
 	text = mem_alloc(4 * ((len + 2) / 3) + 1);
 	EVP_EncodeBlock((unsigned char *)text, bytes, (int)len);
 	return text;
 }
 
-/*
- * OpenSSL's decoder is made for PEM: it stops at '-', takes blanks at the ends, and so lets garbage
- * pass as an empty text. Hence our own.
- */
-struct decoder {
-	unsigned char *out;
-	size_t len;
-	uint32_t bits;
-	unsigned count; /* digits and padding of the group so far */
-	unsigned padding;
-};
-
-static int take(struct decoder *d, char c)
+/* Without line ends; NULL when what remains is not base64. The caller owns it. */
+static char *plain_digits(const char *text, size_t *len)
 {
-	const char *digit = memchr(digits, c, sizeof digits - 1);
+	static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char *digits = mem_zalloc(strlen(text) + 1);
+	const char *padding;
 
-	if (c == '=' && d->count >= 2)
-		d->padding++;
-	else if (!digit || d->padding > 0)
-		return -1;
-	d->bits = d->bits << 6 | (digit ? (uint32_t)(digit - digits) : 0);
-	if (++d->count < 4)
-		return 0;
-	for (unsigned i = 0; i < 3 - d->padding; i++)
-		d->out[d->len++] = (unsigned char)(d->bits >> (16 - 8 * i));
-	d->bits = 0;
-	d->count = 0;
-	return 0;
+	*len = 0;
+	for (const char *c = text; *c; c++)
+		if (*c != '\n' && *c != '\r')
+			digits[(*len)++] = *c;
+	padding = digits + strspn(digits, alphabet);
+	if (*len % 4 == 0 && (!*padding || strcmp(padding, "=") == 0 || strcmp(padding, "==") == 0))
+		return digits;
+	mem_free_secret(digits);
+	return NULL;
 }
 
+/*
+ * OpenSSL's decoder is made for PEM: it stops at '-' and skips blanks at the ends, so that garbage
+ * would pass as an empty text. What it gets is checked before.
+ */
 char *base64_decode(const char *text, size_t *len)
 {
-	size_t text_len = strlen(text), size = text_len / 4 * 3 + 4;
-	struct decoder d = { 0 };
+	size_t count, padding = 0;
+	char *digits = strlen(text) <= BASE64_MAX ? plain_digits(text, &count) : NULL;
+	unsigned char *bytes;
 
-	if (text_len > BASE64_MAX)
+	if (!digits)
 		return NULL;
-	d.out = mem_zalloc(size);
-	for (const char *c = text; *c; c++) {
-		if (*c == '\n' || *c == '\r' || take(&d, *c) == 0)
-			continue;
-		d.count = 1;
-		break;
-	}
-	if (d.count != 0) {
-		mem_wipe(d.out, size);
-		free(d.out);
-		return NULL;
-	}
+	while (padding < count && digits[count - 1 - padding] == '=')
+		padding++;
+	bytes = mem_zalloc(count / 4 * 3 + 1);
+	EVP_DecodeBlock(bytes, (const unsigned char *)digits, (int)count);
 	if (len)
-		*len = d.len;
-	return (char *)d.out;
+		*len = count / 4 * 3 - padding;
+	mem_free_secret(digits);
+	return (char *)bytes;
 }

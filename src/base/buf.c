@@ -36,7 +36,7 @@ void buf_reset(struct buf *b)
 		b->data[0] = '\0';
 }
 
-/* Makes room for `more` bytes and the NUL; false past the cap, and from then on. */
+/* Makes room for `more` bytes and the NUL; false above the cap, and from then on. */
 static bool make_room(struct buf *b, size_t more)
 {
 	if (b->failed || more > b->cap - b->len) {
@@ -79,10 +79,7 @@ void buf_puts(struct buf *b, const char *text)
 
 void buf_putc(struct buf *b, char c)
 {
-	if (!make_room(b, 1))
-		return;
-	b->data[b->len++] = c;
-	b->data[b->len] = '\0';
+	buf_append(b, &c, 1);
 }
 
 void buf_printf(struct buf *b, const char *fmt, ...)
@@ -94,7 +91,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Tries the room that is there; most texts fit at once. */
+/* Tries the present room first: most texts fit. */
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 {
 	va_list again;
@@ -152,43 +149,48 @@ void buf_put_percent(struct buf *b, const char *text, const char *keep)
 	}
 }
 
-static void put_escape(struct buf *b, unsigned char c)
+void buf_put_escaped(struct buf *b, const char *text, buf_escape_fn escape)
 {
-	static const char short_form[0x20] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r' };
-	static const char hex[] = "0123456789abcdef";
-	char out[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
+	size_t len = strlen(text), run = 0; /* start of what is copied unchanged */
 
-	if (c >= 0x20)
-		out[1] = (char)c; /* '"' or '\\' */
-	else if (short_form[c] != '\0')
-		out[1] = short_form[c];
-	buf_append(b, out, out[1] == 'u' ? 6 : 2);
+	for (size_t i = 0; i < len;) {
+		unsigned char c = (unsigned char)text[i];
+		if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
+			i++;
+			continue;
+		}
+		char room[BUF_ESCAPE_MAX];
+		size_t step = utf8_step(text + i, len - i);
+		const char *instead = escape(text + i, step, room);
+		if (instead != NULL) {
+			buf_append(b, text + run, i - run);
+			buf_puts(b, instead);
+			run = i + (step > 0 ? step : 1);
+		}
+		i += step > 0 ? step : 1;
+	}
+	buf_append(b, text + run, len - run);
+}
+
+static const char *json_escape(const char *text, size_t step, char room[BUF_ESCAPE_MAX])
+{
+	static const char letters[0x20] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r' };
+	unsigned char c = (unsigned char)*text;
+
+	if (step == 0)
+		return UTF8_REPLACEMENT;
+	if (step > 1 || c == 0x7f)
+		return NULL;
+	if (c < 0x20 && letters[c] == '\0')
+		snprintf(room, BUF_ESCAPE_MAX, "\\u%04x", c);
+	else
+		snprintf(room, BUF_ESCAPE_MAX, "\\%c", c < 0x20 ? letters[c] : c);
+	return room;
 }
 
 void buf_put_json(struct buf *b, const char *text)
 {
-	size_t len = strlen(text);
-	size_t run = 0; /* start of what is copied as it is */
-
 	buf_putc(b, '"');
-	for (size_t i = 0; i < len;) {
-		unsigned char c = (unsigned char)text[i];
-		if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
-			i++;
-			continue;
-		}
-		size_t step = utf8_step(text + i, len - i);
-		if (step > 1) {
-			i += step;
-			continue;
-		}
-		buf_append(b, text + run, i - run);
-		if (step == 1)
-			put_escape(b, c);
-		else
-			buf_puts(b, UTF8_REPLACEMENT);
-		run = ++i;
-	}
-	buf_append(b, text + run, len - run);
+	buf_put_escaped(b, text, json_escape);
 	buf_putc(b, '"');
 }

@@ -3,9 +3,9 @@
 #define BASE_BUF_H
 
 /*
- * A byte buffer that grows up to a mandatory cap. A chain of appends is checked once: past the cap
- * the buffer keeps what it has, drops the rest and remembers (buf_failed). The content is always
- * NUL-terminated behind len.
+ * A byte buffer that grows up to a mandatory cap. Appends report no error; what would exceed the
+ * cap is dropped, and so is all that follows, and buf_failed tells so: a chain of appends is
+ * checked once. The content is NUL-terminated after len bytes.
  */
 
 #include <stdarg.h>
@@ -26,22 +26,31 @@ struct buf {
 	}
 
 void buf_init(struct buf *b, size_t cap_bytes);
-void buf_done(struct buf *b);        /* frees the content; the buffer may be used again */
+void buf_done(struct buf *b);        /* frees the content; the buffer can be used again */
 void buf_done_secret(struct buf *b); /* wipes first */
-void buf_reset(struct buf *b);       /* forgets the content, keeps the memory */
-/* room for len bytes more at once: a secret that fits leaves no copy behind by growing */
+void buf_reset(struct buf *b);       /* empties it, keeps the memory */
+/* allocates for len more bytes, so that a secret leaves no copies by reallocation */
 void buf_reserve(struct buf *b, size_t len);
 void buf_append(struct buf *b, const void *bytes, size_t len);
 void buf_puts(struct buf *b, const char *text);
 void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
-bool buf_failed(const struct buf *b);      /* true once something did not fit */
+bool buf_failed(const struct buf *b);      /* something did not fit */
 const char *buf_text(const struct buf *b); /* borrowed; "" when empty */
-char *buf_take(struct buf *b);             /* the caller owns the text (never NULL); the buffer is empty again */
+char *buf_take(struct buf *b);             /* the content, which the caller owns (never NULL); empties the buffer */
 
-/* Appends text with all but letters, digits, -_.~ and those of `keep` as %XX (RFC 3986). */
+/* Appends text percent-encoded (RFC 3986), but for letters, digits, -_.~ and what is in `keep`. */
 void buf_put_percent(struct buf *b, const char *text, const char *keep);
+
+/*
+ * Appends text with some characters replaced. escape gets each one but printable ASCII other than
+ * `"` and `\`: its length `step` as from utf8_step, 0 for a byte that is no UTF-8. It returns what
+ * to append instead, which may be in `room`, or NULL to keep the character.
+ */
+#define BUF_ESCAPE_MAX 8
+typedef const char *(*buf_escape_fn)(const char *text, size_t step, char room[BUF_ESCAPE_MAX]);
+void buf_put_escaped(struct buf *b, const char *text, buf_escape_fn escape);
 
 /*
  * Appends text as a JSON string literal, quotes included. Bytes that are not UTF-8 become U+FFFD.

@@ -17,16 +17,12 @@
 #define SHARED_FEW   64
 #define KEY_ON_STACK 512
 
-/* A series is found by its label values, each with its NUL, one behind the other. */
+/* The key of a series is its label values, each with its NUL, concatenated. */
 struct series {
 	UT_hash_handle hh;
-	double value; /* of a histogram: the sum of what was observed */
-	/*
-	 * owned; of a histogram: how often within each bound, and last how often beyond all; else
-	 * NULL
-	 */
-	uint64_t *buckets;
-	struct shares_hold share; /* of a family that has namespaces */
+	double value;             /* of a histogram: the sum of the observations */
+	uint64_t *buckets;        /* owned; of a histogram: observations per bucket, not cumulative; else NULL */
+	struct shares_hold share; /* of a family with namespaces */
 	size_t key_len;
 	char key[];
 };
@@ -39,7 +35,7 @@ struct counters_family {
 	char *help;
 	char *labels[LABELS_MAX + 1]; /* NULL-terminated */
 	size_t label_count;
-	size_t namespace_at;  /* in the labels; label_count: none */
+	size_t namespace_at;  /* index in labels; label_count: none */
 	const double *bounds; /* borrowed; of a histogram */
 	size_t bound_count;
 	struct series *series; /* owned */
@@ -97,6 +93,16 @@ void counters_free(struct counters *c)
 	free(c);
 }
 
+/* Index of the label, or label_count. */
+static size_t label_index(const struct counters_family *f, const char *name)
+{
+	size_t i = 0;
+
+	while (i < f->label_count && strcmp(f->labels[i], name) != 0)
+		i++;
+	return i;
+}
+
 struct counters_family *counters_declare(struct counters *c, enum counters_type type, const char *name,
 	const char *help, const char *const *label_names)
 {
@@ -113,8 +119,7 @@ struct counters_family *counters_declare(struct counters *c, enum counters_type 
 	for (; label_names != NULL && label_names[f->label_count] != NULL && f->label_count < LABELS_MAX;
 		f->label_count++)
 		f->labels[f->label_count] = mem_dup(label_names[f->label_count]);
-	while (f->namespace_at < f->label_count && strcmp(f->labels[f->namespace_at], "namespace") != 0)
-		f->namespace_at++;
+	f->namespace_at = label_index(f, "namespace");
 	HASH_ADD_KEYPTR(hh, c->families, f->name, strlen(f->name), f);
 	return f;
 }
@@ -129,7 +134,7 @@ struct counters_family *counters_declare_histogram(struct counters *c, const cha
 	return f;
 }
 
-/* The key of a series, built on the stack unless it is long. */
+/* Built on the stack unless it is long. */
 struct series_key {
 	char *bytes;
 	size_t len;
@@ -159,15 +164,20 @@ static void key_done(struct series_key *k)
 		free(k->bytes);
 }
 
+/* The label value at this index in the key of a series. */
+static const char *label_value(const char *key, size_t index)
+{
+	for (; index > 0; index--)
+		key += strlen(key) + 1;
+	return key;
+}
+
 static bool take_room(struct counters_family *f, const struct series_key *k, struct shares_hold *share)
 {
 	struct counters *c = f->registry;
-	const char *namespace_ = k->bytes;
 
-	for (size_t i = 0; i < f->namespace_at && i < f->label_count; i++)
-		namespace_ += strlen(namespace_) + 1;
 	if (f->namespace_at < f->label_count)
-		return shares_take(&c->shares, share, namespace_, 1);
+		return shares_take(&c->shares, share, label_value(k->bytes, f->namespace_at), 1);
 	if (c->series_count >= SERIES_MAX)
 		return false;
 	c->series_count++;
@@ -193,7 +203,7 @@ static struct series *add_series(struct counters_family *f, const struct series_
 	return s;
 }
 
-/* The series with these label values, made when `make` says so; NULL when there is none. */
+/* NULL: there is no such series, nor, with `make`, room for it. */
 static struct series *find_series(struct counters_family *f, const char *const *values, bool make)
 {
 	struct series_key k;
@@ -207,7 +217,7 @@ static struct series *find_series(struct counters_family *f, const char *const *
 	return s;
 }
 
-/* A counter never goes down: Prometheus would take that for a restart. */
+/* Prometheus would take a counter that decreases for a restart. */
 void counters_add(struct counters_family *f, const char *const *label_values, double delta)
 {
 	if (f->type == COUNTERS_COUNTER && !(delta >= 0))
@@ -238,14 +248,10 @@ void counters_observe(struct counters_family *f, const char *const *label_values
 	s->value += value;
 }
 
-double counters_get(const struct counters_family *f, const char *const *label_values)
+double counters_get(struct counters_family *f, const char *const *label_values)
 {
-	struct series_key k;
-	struct series *s;
+	const struct series *s = find_series(f, label_values, false);
 
-	key_init(&k, f, label_values);
-	HASH_FIND(hh, f->series, k.bytes, k.len, s);
-	key_done(&k);
 	return s != NULL ? s->value : 0;
 }
 
@@ -255,25 +261,6 @@ void counters_remove(struct counters_family *f, const char *const *label_values)
 
 	if (s != NULL)
 		remove_series(f, s);
-}
-
-static const char *label_value(const struct series *s, size_t index)
-{
-	const char *value = s->key;
-
-	for (; index > 0; index--)
-		value += strlen(value) + 1;
-	return value;
-}
-
-/* Index of the label, or label_count. */
-static size_t label_index(const struct counters_family *f, const char *name)
-{
-	size_t i = 0;
-
-	while (i < f->label_count && strcmp(f->labels[i], name) != 0)
-		i++;
-	return i;
 }
 
 void counters_drop(struct counters_family *f, const char *name, const char *value, const char *name2,
@@ -286,9 +273,9 @@ void counters_drop(struct counters_family *f, const char *name, const char *valu
 	if (first == f->label_count || second == f->label_count)
 		return;
 	HASH_ITER (hh, f->series, s, next) {
-		if (strcmp(label_value(s, first), value) != 0)
+		if (strcmp(label_value(s->key, first), value) != 0)
 			continue;
-		if (name2 == NULL || strcmp(label_value(s, second), value2) == 0)
+		if (name2 == NULL || strcmp(label_value(s->key, second), value2) == 0)
 			remove_series(f, s);
 	}
 }
@@ -322,7 +309,7 @@ static void put_series(struct buf *out, const struct counters_family *f, const s
 	const char *values[LABELS_MAX + 1];
 
 	for (size_t i = 0; i < f->label_count; i++)
-		values[i] = label_value(s, i);
+		values[i] = label_value(s->key, i);
 	if (f->type == COUNTERS_HISTOGRAM)
 		put_histogram(out, f, s, values);
 	else

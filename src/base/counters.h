@@ -3,10 +3,10 @@
 #define BASE_COUNTERS_H
 
 /*
- * Counters, gauges and histograms for /metrics (base/exposition writes them). One registry per
- * daemon; families are declared once with help and label names, series appear when first touched
- * and can be dropped (an object that is gone). Series per registry are capped; those that have a
- * label "namespace" have shares by it (base/shares).
+ * A registry of counters, gauges and histograms for /metrics, which base/exposition writes. The
+ * daemon has one. A family is declared once, with its help and label names; a series is created by
+ * its first value and removed with the object that it is about. The number of series is capped;
+ * those with a label "namespace" share a quota by it (base/shares).
  */
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include "base/buf.h"
 
 struct counters;
-struct counters_family; /* borrowed from its registry, lives as long */
+struct counters_family; /* owned by its registry */
 
 enum counters_type { COUNTERS_COUNTER, COUNTERS_GAUGE, COUNTERS_HISTOGRAM };
 
@@ -23,38 +23,41 @@ struct counters *counters_new(void);
 void counters_free(struct counters *c);
 
 /*
- * Declares a counter or a gauge; label_names is a NULL-terminated array (at most 8), copied. A
- * second declaration of the same name gives the same family.
+ * Declares a counter or a gauge. label_names: NULL-terminated, at most 8, copied; NULL: none. Of a
+ * name that is declared already the same family.
  */
 struct counters_family *counters_declare(struct counters *c, enum counters_type type, const char *name,
 	const char *help, const char *const *label_names);
 
 /*
- * bounds: ascending, borrowed for the registry's life; what is beyond the last is counted, too.
- * label_names: at most 7.
+ * bounds: the upper bounds of the buckets, ascending, borrowed as long as the registry lives; +Inf
+ * is added. label_names: at most 7.
  */
 struct counters_family *counters_declare_histogram(struct counters *c, const char *name, const char *help,
 	const char *const *label_names, const double *bounds, size_t bound_count);
 
-/* label_values: as many as the family has names. */
+/*
+ * label_values: as many as the family has names. Without room the value is dropped and counted.
+ * counters_add ignores what would decrease a counter.
+ */
 void counters_add(struct counters_family *f, const char *const *label_values, double delta);
 void counters_set(struct counters_family *f, const char *const *label_values, double value);
-/* of a histogram only */
+/* one observation of a histogram */
 void counters_observe(struct counters_family *f, const char *const *label_values, double value);
-/* 0 when untouched; of a histogram the sum */
-double counters_get(const struct counters_family *f, const char *const *label_values);
+/* 0: there is no such series. Of a histogram the sum. */
+double counters_get(struct counters_family *f, const char *const *label_values);
 
-/* drops the one series with these label values, without looking at the others */
+/* removes one series, if it exists, in constant time */
 void counters_remove(struct counters_family *f, const char *const *label_values);
 
 /*
- * Drops each series of the family whose label `name` has this value and, unless name2 is NULL,
- * label name2 has value2. Looks at all of them: not for each of many objects, unless the family has
- * few.
+ * Removes each series of the family whose label `name` has this value and, unless name2 is NULL,
+ * whose label name2 has value2. Takes time in proportion to the number of series.
  */
 void counters_drop(struct counters_family *f, const char *name, const char *value, const char *name2,
 	const char *value2);
 
+/* Appends all families that have series, in the Prometheus text format. */
 void counters_write(const struct counters *c, struct buf *out);
 
 #endif

@@ -9,11 +9,12 @@
 #include "base/calendar.h"
 
 #define YEARS           5
-#define FIELDS          5
 #define STAR            (UINT64_C(1) << 63)
 #define MINUTES_PER_DAY 1440
 #define TEXT_MAX_LEN    1000
 #define SHOWN           100 /* characters of a text in a message */
+
+enum { DAY_OF_MONTH = 2, DAY_OF_WEEK = 4, FIELDS = 5 };
 
 static const char *const month_names[] = { "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov",
 	"dec", NULL };
@@ -22,8 +23,8 @@ static const char *const day_names[] = { "sun", "mon", "tue", "wed", "thu", "fri
 static const struct field {
 	const char *name;
 	unsigned least, most;
-	const char *const *names; /* of `least` and what follows; NULL: none */
-	size_t place;             /* in struct cronexpr */
+	const char *const *names; /* of `least` and the values after it; NULL: none */
+	size_t place;             /* offset in struct cronexpr */
 } fields[FIELDS] = {
 	{ "minute", 0, 59, NULL, offsetof(struct cronexpr, minutes) },
 	{ "hour", 0, 23, NULL, offsetof(struct cronexpr, hours) },
@@ -34,7 +35,7 @@ static const struct field {
 
 /* ---- Reading ---- */
 
-/* A piece of the expression, which begins at `whole`. */
+/* A part of the expression `whole`. */
 struct cron_piece {
 	const char *whole, *start;
 	size_t len;
@@ -46,10 +47,7 @@ static int wrong(const struct cron_piece *p, const struct field *f, const char *
 		p->len < SHOWN ? (int)p->len : SHOWN, p->start, (size_t)(p->start - p->whole) + 1, what);
 }
 
-/*
- * Cuts p at the first of `c`: the front is returned, p keeps what is behind, with start NULL when
- * there was no such character.
- */
+/* Splits p at the first `c`: returns the front; p becomes the rest, with start NULL without `c`. */
 static struct cron_piece cut(struct cron_piece *p, char c)
 {
 	const char *at = memchr(p->start, c, p->len);
@@ -105,7 +103,7 @@ static int read_value(const struct cron_piece *p, const struct field *f, unsigne
 	return 0;
 }
 
-/* What stands before the step: all, one value, or a range. */
+/* The part before the step: a star, one value, or a range. */
 static int read_range(struct cron_piece p, const struct field *f, bool has_step, unsigned *from, unsigned *to,
 	struct err *err)
 {
@@ -144,7 +142,7 @@ static int read_item(struct cron_piece p, const struct field *f, uint64_t *bits,
 	return 0;
 }
 
-/* Empty items of a list count for nothing, as there. */
+/* Empty items of a list are skipped, as in robfig/cron. */
 static int read_field(const struct cron_piece *whole, const struct field *f, uint64_t *bits, struct err *err)
 {
 	struct cron_piece rest = *whole;
@@ -164,7 +162,7 @@ static bool is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The zone before the expression, if there is one; *at goes behind it. */
+/* Reads the zone, if there is one; *at is where the fields begin. */
 static int read_zone(const char *text, const char **at, struct cronexpr *e, struct err *err)
 {
 	size_t prefix = strncmp(text, "TZ=", 3) == 0 ? 3
@@ -209,7 +207,7 @@ static size_t split(const char *whole, const char *at, struct cron_piece pieces[
 int cronexpr_parse(const char *text, struct cronexpr *out, struct err *err)
 {
 	struct cron_piece pieces[FIELDS];
-	struct cronexpr e = { 0 };
+	struct cronexpr e = { .either = true };
 	const char *at;
 	size_t count;
 
@@ -231,19 +229,16 @@ int cronexpr_parse(const char *text, struct cronexpr *out, struct err *err)
 
 		if (read_field(&pieces[i], &fields[i], &bits, err))
 			return -1;
+		if (bits & STAR && (i == DAY_OF_MONTH || i == DAY_OF_WEEK))
+			e.either = false;
+		bits &= ~STAR;
 		memcpy((char *)&e + fields[i].place, &bits, sizeof(bits));
 	}
-	e.either = !((e.days | e.weekdays) & STAR);
-	e.minutes &= ~STAR;
-	e.hours &= ~STAR;
-	e.days &= ~STAR;
-	e.months &= ~STAR;
-	e.weekdays &= ~STAR;
 	*out = e;
 	return 0;
 }
 
-/* ---- What it says ---- */
+/* ---- Properties ---- */
 
 static bool has(uint64_t bits, int n)
 {
@@ -291,12 +286,9 @@ static bool is_day(const struct cronexpr *e, int64_t day, const struct calendar_
 	return e->either ? by_date || by_weekday : by_date && by_weekday;
 }
 
-/* ---- Searching, in minutes since 1970 of a local clock that is not changed ---- */
+/* ---- Searching, in minutes since 1970 of a local clock that does not jump ---- */
 
-/*
- * The nearest matching minute of the day at or behind (step 1) or before (step -1) `minute`; -1:
- * none.
- */
+/* The nearest matching minute of the day from `minute` on, in direction `step`; -1: none. */
 static int minute_of_day(const struct cronexpr *e, int minute, int step)
 {
 	while (minute >= 0 && minute < MINUTES_PER_DAY) {
@@ -315,7 +307,7 @@ static int64_t floor_div(int64_t a, int64_t b)
 	return a / b - (a % b < 0);
 }
 
-/* From `minute` in direction `step`, as far as `end`, both included. */
+/* From `minute` in direction `step` to `end`, both inclusive. */
 static bool search(const struct cronexpr *e, int64_t minute, int64_t end, int step, int64_t *out)
 {
 	int64_t day = floor_div(minute, MINUTES_PER_DAY), last_day = floor_div(end, MINUTES_PER_DAY);
@@ -338,7 +330,7 @@ static bool search(const struct cronexpr *e, int64_t minute, int64_t end, int st
 	return false;
 }
 
-/* Far beyond any year that matters, and safe to calculate with. */
+/* Beyond all years that matter, and without overflow. */
 #define FAR_MS INT64_C(100000000000000)
 
 static int64_t within_reach(int64_t unix_ms)
@@ -346,48 +338,44 @@ static int64_t within_reach(int64_t unix_ms)
 	return unix_ms > FAR_MS ? FAR_MS : unix_ms < -FAR_MS ? -FAR_MS : unix_ms;
 }
 
-static int year_of(int64_t local_s)
+/*
+ * Searches from at_s in direction `step`, one period of the zone after the other, because within a
+ * period the local clock does not jump; ends with the last year.
+ */
+static bool search_periods(const struct cronexpr *e, const struct zone *z, int64_t at_s, int step, int64_t *out_ms)
 {
-	return calendar_date(floor_div(local_s, 86400)).year;
+	bool forward = step > 0;
+	struct zone_period p = zone_period(z, at_s);
+	int end_year = calendar_date(floor_div(at_s + p.offset_s, 86400)).year + (forward ? YEARS + 1 : -YEARS);
+	int64_t limit_s = calendar_days(end_year, 1, 1) * 86400, minute; /* of the local clock */
+
+	for (;;) {
+		int64_t edge_s = forward ? p.until_s : p.from_s, limit_here_s = limit_s - p.offset_s;
+		bool last = forward ? edge_s >= limit_here_s : edge_s <= limit_here_s;
+		int64_t end_s = last ? limit_s : edge_s + p.offset_s;
+		/*
+		 * Whole minutes from at_s on and before end_s; backwards, up to at_s and from end_s
+		 * on.
+		 */
+		int64_t from = floor_div(at_s + p.offset_s + (forward ? 59 : 0), 60);
+
+		if (search(e, from, floor_div(end_s + (forward ? -1 : 59), 60), step, &minute)) {
+			*out_ms = (minute * 60 - p.offset_s) * 1000;
+			return true;
+		}
+		if (last)
+			return false;
+		at_s = forward ? edge_s : edge_s - 1;
+		p = zone_period(z, at_s);
+	}
 }
 
 bool cronexpr_next(const struct cronexpr *e, const struct zone *z, int64_t unix_ms, int64_t *out_ms)
 {
-	int64_t at_s = floor_div(within_reach(unix_ms), 1000) + 1, limit_s, minute;
-	struct zone_period p = zone_period(z, at_s);
-
-	limit_s = calendar_days(year_of(at_s + p.offset_s) + YEARS + 1, 1, 1) * 86400; /* of the local clock */
-	for (;;) {
-		int64_t end_s = p.until_s < limit_s - p.offset_s ? p.until_s + p.offset_s : limit_s;
-
-		/* The first whole minute from at_s on, and the last one before end_s. */
-		if (search(e, floor_div(at_s + p.offset_s + 59, 60), floor_div(end_s - 1, 60), 1, &minute)) {
-			*out_ms = (minute * 60 - p.offset_s) * 1000;
-			return true;
-		}
-		if (end_s == limit_s)
-			return false;
-		at_s = p.until_s;
-		p = zone_period(z, at_s);
-	}
+	return search_periods(e, z, floor_div(within_reach(unix_ms), 1000) + 1, 1, out_ms);
 }
 
 bool cronexpr_last(const struct cronexpr *e, const struct zone *z, int64_t unix_ms, int64_t *out_ms)
 {
-	int64_t at_s = floor_div(within_reach(unix_ms), 1000), limit_s, minute;
-	struct zone_period p = zone_period(z, at_s);
-
-	limit_s = calendar_days(year_of(at_s + p.offset_s) - YEARS, 1, 1) * 86400;
-	for (;;) {
-		int64_t end_s = p.from_s > limit_s - p.offset_s ? p.from_s + p.offset_s : limit_s;
-
-		if (search(e, floor_div(at_s + p.offset_s, 60), floor_div(end_s + 59, 60), -1, &minute)) {
-			*out_ms = (minute * 60 - p.offset_s) * 1000;
-			return true;
-		}
-		if (end_s == limit_s)
-			return false;
-		at_s = p.from_s - 1;
-		p = zone_period(z, at_s);
-	}
+	return search_periods(e, z, floor_div(within_reach(unix_ms), 1000), -1, out_ms);
 }

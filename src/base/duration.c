@@ -30,7 +30,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The unit is what stands before the next number. */
+/* The unit extends to the next number. */
 static const struct unit *read_unit(const char **p)
 {
 	size_t len = strcspn(*p, ".0123456789");
@@ -57,7 +57,7 @@ static bool read_whole(const char **p, uint64_t *out)
 	return value <= MAX_NS;
 }
 
-/* The digits behind a point as a part of one, as far as a double can tell. */
+/* The digits after a point, as far as a double has them. */
 static double read_fraction(const char **p)
 {
 	double value = 0, scale = 1;
@@ -71,7 +71,7 @@ static double read_fraction(const char **p)
 	return value / scale;
 }
 
-/* One "<number><unit>"; adds it to *total_ns. */
+/* Adds one "<number><unit>" to *total_ns. What is wrong with it, or NULL. */
 static const char *read_part(const char **p, uint64_t *total_ns)
 {
 	const char *start = *p;
@@ -123,29 +123,29 @@ int duration_parse(const char *text, int64_t *ms, struct err *err)
 
 char *duration_format(int64_t ms, char *out)
 {
-	size_t len = 0;
 	uint64_t rest = ms < 0 ? (uint64_t)0 - (uint64_t)ms : (uint64_t)ms;
-	uint64_t hours = rest / 3600000, minutes = rest / 60000 % 60, seconds = rest / 1000 % 60, millis = rest % 1000;
+	uint64_t hours = rest / 3600000;
+	unsigned minutes = (unsigned)(rest / 60000 % 60), seconds = (unsigned)(rest / 1000 % 60),
+		 millis = (unsigned)(rest % 1000);
+	char *end = out;
 
-	out[0] = '\0';
 	if (ms < 0)
-		len += (size_t)snprintf(out + len, DURATION_TEXT_MAX - len, "-");
+		*end++ = '-';
 	if (rest < 1000 && rest > 0) {
-		snprintf(out + len, DURATION_TEXT_MAX - len, "%ums", (unsigned)millis);
+		sprintf(end, "%ums", millis);
 		return out;
 	}
 	if (hours > 0)
-		len += (size_t)snprintf(out + len, DURATION_TEXT_MAX - len, "%lluh", (unsigned long long)hours);
+		end += sprintf(end, "%lluh", (unsigned long long)hours);
 	if (minutes > 0)
-		len += (size_t)snprintf(out + len, DURATION_TEXT_MAX - len, "%um", (unsigned)minutes);
+		end += sprintf(end, "%um", minutes);
 	if (millis > 0) {
-		len += (size_t)snprintf(out + len, DURATION_TEXT_MAX - len, "%u.%03u", (unsigned)seconds,
-			(unsigned)millis);
-		while (out[len - 1] == '0')
-			len--;
-		snprintf(out + len, DURATION_TEXT_MAX - len, "s");
+		end += sprintf(end, "%u.%03u", seconds, millis);
+		while (end[-1] == '0')
+			end--;
+		strcpy(end, "s");
 	} else if (seconds > 0 || rest == 0) {
-		snprintf(out + len, DURATION_TEXT_MAX - len, "%us", (unsigned)seconds);
+		sprintf(end, "%us", seconds);
 	}
 	return out;
 }

@@ -3,18 +3,18 @@
 #define BASE_DURATION_H
 
 /*
- * Go durations ("15s", "1h30m", "1.5s", "300ms"; a bare "0") in milliseconds: what Kubernetes and
- * KEDA users write.
+ * Durations as Go, and so Kubernetes and KEDA, write them ("15s", "1h30m", "1.5s", "300ms", "0"),
+ * in milliseconds. Pure.
  */
 
 #include <stdint.h>
 
 #include "base/err.h"
 
-/* Reads all of text; not negative; finer than 1 ms is rounded up. ERR_INVALID names the text. */
+/* Parses all of text; rounds up to whole ms. ERR_INVALID (also if negative) names the text. */
 int duration_parse(const char *text, int64_t *ms, struct err *err);
 
 #define DURATION_TEXT_MAX 40
-char *duration_format(int64_t ms, char *out); /* "1m30s", "250ms"; returns out */
+char *duration_format(int64_t ms, char *out); /* "1m30s", "250ms"; DURATION_TEXT_MAX bytes; returns out */
 
 #endif

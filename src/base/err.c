@@ -11,12 +11,12 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-/* Room for a text that is going to be cut, so that the cut is seen. */
+/* Larger than a message, so that a cut is noticed. */
 #define DRAFT_MAX (2 * ERR_MSG_MAX)
 
 /*
- * Copies draft into err->msg: what is no UTF-8 or a control character becomes '?', white space ' ',
- * what does not fit "...".
+ * Copies draft to err->msg: bytes that are not UTF-8 and control characters become '?', white space
+ * ' ', and what does not fit "...".
  */
 static void put_message(struct err *err, const char *draft)
 {
@@ -24,29 +24,36 @@ static void put_message(struct err *err, const char *draft)
 	size_t out = 0;
 
 	for (size_t in = 0; in < len;) {
-		size_t step = utf8_step(draft + in, len - in);
+		size_t step = utf8_step(draft + in, len - in), size = step > 0 ? step : 1;
 		/*
-		 * What somebody's server sent may hold control characters; a condition, an Event or
-		 * a terminal is no place for them.
+		 * Servers' texts may have control characters; the message goes to terminals, too.
 		 */
 		bool control = step == 1 && ((unsigned char)draft[in] < ' ' || draft[in] == 0x7f);
-		bool white = control && (draft[in] == '\n' || draft[in] == '\t' || draft[in] == '\r');
-		const char *bytes = white ? " " : control || step == 0 ? "?" : draft + in;
-		size_t put = step > 0 ? step : 1;
-		if (out + put >= sizeof(err->msg)) {
+		bool white = control && strchr("\n\t\r", draft[in]) != NULL;
+		if (out + size >= sizeof(err->msg)) {
 			out = utf8_cut(err->msg, out, sizeof(err->msg) - sizeof("..."));
 			memcpy(err->msg + out, "...", 3);
 			out += 3;
 			break;
 		}
-		memcpy(err->msg + out, bytes, put);
-		out += put;
-		in += step > 0 ? step : 1;
+		memcpy(err->msg + out, white ? " " : control || step == 0 ? "?" : draft + in, size);
+		out += size;
+		in += size;
 	}
 	err->msg[out] = '\0';
 }
 
-/* Drafts first: the arguments may well point into *err. */
+void err_clear(struct err *err)
+{
+	if (err == NULL)
+		return;
+	err->kind = ERR_NONE;
+	err->http_status = 0;
+	err->retry_after_ms = 0;
+	err->msg[0] = '\0';
+}
+
+/* By a draft, because the arguments may point into *err. */
 int err_vset(struct err *err, enum err_kind kind, const char *fmt, va_list ap)
 {
 	char draft[DRAFT_MAX];
@@ -54,9 +61,8 @@ int err_vset(struct err *err, enum err_kind kind, const char *fmt, va_list ap)
 	if (err == NULL)
 		return -1;
 	vsnprintf(draft, sizeof(draft), fmt, ap);
+	err_clear(err);
 	err->kind = kind;
-	err->http_status = 0;
-	err->retry_after_ms = 0;
 	put_message(err, draft);
 	return -1;
 }
@@ -87,16 +93,6 @@ int err_wrap(struct err *err, const char *fmt, ...)
 		snprintf(draft + len, sizeof(draft) - (size_t)len, ": %s", err->msg);
 	put_message(err, draft);
 	return -1;
-}
-
-void err_clear(struct err *err)
-{
-	if (err == NULL)
-		return;
-	err->kind = ERR_NONE;
-	err->http_status = 0;
-	err->retry_after_ms = 0;
-	err->msg[0] = '\0';
 }
 
 void err_keep(struct err **kept, const struct err *err)

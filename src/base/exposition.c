@@ -8,38 +8,20 @@
 
 #include "base/utf8.h"
 
-/* What stands for the character of `step` bytes at text, or NULL when it stands for itself. */
-static const char *escape_for(const char *text, size_t step, bool quotes)
+static const char *escape_help(const char *text, size_t step, char room[BUF_ESCAPE_MAX])
 {
+	(void)room;
 	if (step == 0)
 		return UTF8_REPLACEMENT;
-	if (text[0] == '\n')
-		return "\\n";
-	if (text[0] == '\\')
-		return "\\\\";
-	return text[0] == '"' && quotes ? "\\\"" : NULL;
+	return *text == '\n' ? "\\n" : *text == '\\' ? "\\\\" : NULL;
 }
 
-static void put_escaped(struct buf *out, const char *text, bool quotes)
+static const char *escape_label(const char *text, size_t step, char room[BUF_ESCAPE_MAX])
 {
-	size_t len = strlen(text);
-	size_t run = 0; /* start of what is copied as it is */
-
-	for (size_t i = 0; i < len;) {
-		size_t step = utf8_step(text + i, len - i);
-		const char *escape = escape_for(text + i, step, quotes);
-		if (escape != NULL) {
-			buf_append(out, text + run, i - run);
-			buf_puts(out, escape);
-		}
-		i += step > 0 ? step : 1;
-		if (escape != NULL)
-			run = i;
-	}
-	buf_append(out, text + run, len - run);
+	return step > 0 && *text == '"' ? "\\\"" : escape_help(text, step, room);
 }
 
-/* With no more digits than it takes to read them back. */
+/* With as few digits as give the same value when read. */
 static void put_fraction(struct buf *out, double value)
 {
 	char text[32];
@@ -67,7 +49,7 @@ static void put_value(struct buf *out, double value)
 void exposition_family(struct buf *out, const char *name, const char *type, const char *help)
 {
 	buf_printf(out, "# HELP %s ", name);
-	put_escaped(out, help, false);
+	buf_put_escaped(out, help, escape_help);
 	buf_printf(out, "\n# TYPE %s %s\n", name, type);
 }
 
@@ -79,7 +61,7 @@ void exposition_sample(struct buf *out, const char *name, const char *const *lab
 		buf_putc(out, i == 0 ? '{' : ',');
 		buf_puts(out, label_names[i]);
 		buf_puts(out, "=\"");
-		put_escaped(out, label_values[i], true);
+		buf_put_escaped(out, label_values[i], escape_label);
 		buf_putc(out, '"');
 	}
 	buf_puts(out, label_names && label_names[0] ? "} " : " ");

@@ -9,15 +9,12 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/mem.h"
+#include "base/buf.h"
 
 #define KEY_BYTES   32
 #define SHOWN_BYTES ((FINGERPRINT_TEXT - 1) / 2)
 
-/*
- * getrandom never fails for so few bytes once the system has booted; without it no key is worth
- * anything.
- */
+/* Once the system has booted, getrandom does not fail for so few bytes. No key without it. */
 static void random_bytes(void *out, size_t len)
 {
 	unsigned char *p = out;
@@ -45,47 +42,47 @@ static const unsigned char *process_key(void)
 	return key;
 }
 
-/* Absent and present strings have different first bytes; a length says where each ends. */
-static size_t framed_size(const char *text)
+/*
+ * Strings are framed by whether they are there and by their length. The room is reserved first:
+ * growing would leave copies of secrets.
+ */
+static void put_framed(struct buf *out, const char *const *strings, size_t count)
 {
-	return 1 + (text != NULL ? sizeof(uint64_t) + strlen(text) : 0);
-}
+	size_t size = 0;
 
-static unsigned char *put_framed(unsigned char *out, const char *text)
-{
-	*out++ = text != NULL ? 1 : 0;
-	if (text == NULL)
-		return out;
-	uint64_t len = strlen(text);
-	memcpy(out, &len, sizeof(len));
-	memcpy(out + sizeof(len), text, len);
-	return out + sizeof(len) + len;
+	for (size_t i = 0; i < count; i++)
+		size += 1 + sizeof(uint64_t) + (strings[i] ? strlen(strings[i]) : 0);
+	buf_reserve(out, size);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t len = strings[i] ? strlen(strings[i]) : 0;
+
+		buf_putc(out, strings[i] ? 1 : 0);
+		if (!strings[i])
+			continue;
+		buf_append(out, &len, sizeof(len));
+		buf_append(out, strings[i], len);
+	}
 }
 
 char *fingerprint_of(const char *const *strings, size_t count, char out[FINGERPRINT_TEXT])
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];
 	unsigned digest_len = 0;
-	size_t size = 0;
+	struct buf framed = BUF_INIT(SIZE_MAX);
 
-	for (size_t i = 0; i < count; i++)
-		size += framed_size(strings[i]);
-	unsigned char *framed = mem_alloc(size);
-	unsigned char *end = framed;
-	for (size_t i = 0; i < count; i++)
-		end = put_framed(end, strings[i]);
-	if (HMAC(EVP_sha256(), process_key(), KEY_BYTES, framed, size, digest, &digest_len) == NULL ||
+	put_framed(&framed, strings, count);
+	if (HMAC(EVP_sha256(), process_key(), KEY_BYTES, (const unsigned char *)buf_text(&framed), framed.len, digest,
+		    &digest_len) == NULL ||
 		digest_len < SHOWN_BYTES)
 		abort();
-	mem_wipe(framed, size);
-	free(framed);
+	buf_done_secret(&framed);
 	for (size_t i = 0; i < 2 * SHOWN_BYTES; i++)
 		out[i] = "0123456789abcdef"[(digest[i / 2] >> (i % 2 ? 0 : 4)) & 15];
 	out[2 * SHOWN_BYTES] = '\0';
 	return out;
 }
 
-/* FNV-1a, finished with a mix so that similar texts differ in all bits. */
+/* FNV-1a and murmur3's finalizer, by which similar texts differ in all bits. */
 uint64_t fingerprint_fast(const void *bytes, size_t len)
 {
 	const unsigned char *p = bytes;

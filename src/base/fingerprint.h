@@ -3,9 +3,9 @@
 #define BASE_FINGERPRINT_H
 
 /*
- * Keyed hashes: to tell credentials apart in a question's key without holding them there, to cache
- * tokens, and to compare written with stored specs. The key is random per process, so a fingerprint
- * in a log or a dump reveals nothing.
+ * Fingerprints (keyed hashes) of credentials, so that a question's key distinguishes them without
+ * containing them, and tokens can be keys of caches. The key is random per process: a fingerprint
+ * in a log or a dump reveals nothing. Also a fast hash without a key, and random numbers.
  */
 
 #include <stddef.h>
@@ -14,19 +14,18 @@
 #define FINGERPRINT_TEXT 33 /* 32 hex digits and a NUL */
 
 /*
- * HMAC-SHA-256 under the process key, first 128 bits, as hex; returns out. Strings are
- * length-prefixed, so ("ab","c") and ("a","bc") differ. NULL counts as absent, not as "".
+ * The first 128 bits of HMAC-SHA-256 under the key of the process, as hex; returns out. Strings are
+ * prefixed by their lengths, so ("ab","c") and ("a","bc") differ. NULL differs from "".
  */
 char *fingerprint_of(const char *const *strings, size_t count, char out[FINGERPRINT_TEXT]);
 
 /*
- * A fast unkeyed 64-bit hash for comparing our own texts with themselves (not for input that
- * somebody chooses to deceive others with). The same in every process and every version: it is
- * written to Jobs (crd/scaledjob).
+ * A fast 64-bit hash without a key, not for input that an attacker chooses. The same in every
+ * process and every version, as it is written to Jobs (crd/scaledjob).
  */
 uint64_t fingerprint_fast(const void *bytes, size_t len);
 
-/* Random numbers for jitter and names (getrandom). */
+/* Random numbers, by getrandom(2). */
 uint64_t fingerprint_random(void);
 double fingerprint_random_unit(void); /* in [0,1) */
 

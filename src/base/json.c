@@ -15,24 +15,21 @@
 #define DEPTH_MAX    32
 
 /*
- * A string may hold \u0000 (an annotation can): one such object must not make a whole list
- * unreadable. Where a text is wanted, json_get_string refuses it.
+ * A string may contain \u0000 (an annotation can): one such object must not make a whole list
+ * unreadable. json_get_string refuses it.
  */
 static json_t *load(const char *text, size_t len, json_error_t *where)
 {
 	return json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, where);
 }
 
-/*
- * Nesting beyond this is emptied below: no object that means anything comes near it, and jansson
- * gives up at 2,048.
- */
+/* What is nested deeper is cut off; valid objects do not come near it. jansson's limit is 2,048. */
 #define NESTING_MAX 256
 
 /*
- * Makes text bearable in place: in keys jansson cannot hold \u0000, and it refuses deep nesting,
- * both of which the API server may let through. U+FFFD stands for the one, 0 for what lies too
- * deep, so that one user's object does not blind everybody's list.
+ * Replaces in place what jansson refuses although the API server may store it, so that one user's
+ * object does not make everybody's list unreadable: \u0000 in keys by U+FFFD, and what is nested
+ * too deep by 0.
  */
 static void tame(char *text, size_t len)
 {
@@ -47,7 +44,7 @@ static void tame(char *text, size_t len)
 				memcpy(text + i, "\\ufffd", 6);
 			if (deep)
 				text[i] = text[i + 1] = ' ';
-			i++; /* what is escaped does not begin an escape */
+			i++; /* an escaped character begins no escape */
 			continue;
 		}
 		if (text[i] == '"')
@@ -91,8 +88,8 @@ json_t *json_parse(const char *text, size_t len, struct err *err)
 }
 
 /*
- * Each value but the first stands behind one of `,`, `[`, `{` and `:`, so there are no more than
- * those. In a text of JSON they mean nothing. A short text cannot have too many.
+ * Each value but the first follows one of `,`, `[`, `{` and `:`, so those outside of strings, plus
+ * one, are an upper bound. A short text needs no counting.
  */
 bool json_is_bearable(const char *text, size_t len, struct err *err)
 {
@@ -138,10 +135,7 @@ struct json_at json_element(const struct json_at *at, size_t index)
 	return (struct json_at){ json_is_null(value) ? NULL : value, at, NULL, index };
 }
 
-/*
- * Keys that would be mistaken for a path stand in brackets:
- * metadata.annotations[autoscaling.keda.sh/paused].
- */
+/* Other keys are put in brackets: metadata.annotations[autoscaling.keda.sh/paused]. */
 static bool is_plain_key(const char *key)
 {
 	return key[0] != '\0' &&
@@ -168,11 +162,7 @@ char *json_path(const struct json_at *at, char *out, size_t size)
 		steps[depth++] = at;
 	while (depth > 0)
 		put_step(&b, steps[--depth]);
-	if (size > 0) {
-		size_t len = b.len < size - 1 ? b.len : size - 1;
-		memcpy(out, buf_text(&b), len);
-		out[len] = '\0';
-	}
+	snprintf(out, size, "%s", buf_text(&b));
 	buf_done(&b);
 	return out;
 }
@@ -208,7 +198,7 @@ int json_wrong_kind(const struct json_at *at, struct err *err, const char *wante
 	return json_wrong(at, err, what);
 }
 
-/* 1 and *field when there is something at key, 0 when not, -1 when `at` is no object. */
+/* 1 and *field: there is a value at key; 0: there is none; -1: `at` is no object. */
 static int look(const struct json_at *at, const char *key, struct json_at *field, struct err *err)
 {
 	if (at->value != NULL && !json_is_object(at->value))
@@ -217,31 +207,40 @@ static int look(const struct json_at *at, const char *key, struct json_at *field
 	return field->value != NULL ? 1 : 0;
 }
 
-/* The text of a string value, or NULL and *err. */
+/* NULL and *err: it is no string, or has a NUL. */
 static const char *text_of(const struct json_at *field, struct err *err)
 {
-	if (!json_is_string(field->value)) {
-		json_wrong_kind(field, err, "a string");
-		return NULL;
-	}
 	const char *text = json_string_value(field->value);
-	if (strlen(text) != json_string_length(field->value)) {
+
+	if (text == NULL)
+		json_wrong_kind(field, err, "a string");
+	else if (strlen(text) == json_string_length(field->value))
+		return text;
+	else
 		json_wrong(field, err, "must not contain a NUL character");
-		return NULL;
-	}
-	return text;
+	return NULL;
+}
+
+/* As look; *text is borrowed. */
+static int look_for_text(const struct json_at *at, const char *key, struct json_at *field, const char **text,
+	struct err *err)
+{
+	int there = look(at, key, field, err);
+
+	if (there <= 0)
+		return there;
+	*text = text_of(field, err);
+	return *text != NULL ? 1 : -1;
 }
 
 int json_get_string(const struct json_at *at, const char *key, char **out, struct err *err)
 {
 	struct json_at field;
-	int there = look(at, key, &field, err);
+	const char *text;
+	int there = look_for_text(at, key, &field, &text, err);
 
 	if (there <= 0)
 		return there;
-	const char *text = text_of(&field, err);
-	if (text == NULL)
-		return -1;
 	free(*out);
 	*out = mem_dup(text);
 	return 0;
@@ -255,10 +254,9 @@ int json_get_texts(const struct json_at *at, const struct json_text *texts, size
 
 	for (size_t i = 0; i < count; i++) {
 		struct json_at field;
-		int there = look(at, texts[i].key, &field, err);
 
-		found[i] = there > 0 ? text_of(&field, err) : "";
-		if (there < 0 || !found[i])
+		found[i] = "";
+		if (look_for_text(at, texts[i].key, &field, &found[i], err) < 0)
 			return -1;
 		size += strlen(found[i]) + 1;
 	}
@@ -270,52 +268,48 @@ int json_get_texts(const struct json_at *at, const struct json_text *texts, size
 	return 0;
 }
 
-/* Whole numbers, also when written as 3.0 or 3e2. */
-static int whole_of(const struct json_at *field, int64_t least, int64_t most, int64_t *out, struct err *err)
+/* A whole number, also when written as 3.0 or 3e2. */
+static int get_whole(const struct json_at *at, const char *key, int64_t least, int64_t most, int64_t *out,
+	struct err *err)
 {
-	char what[96];
-	int64_t value = 0;
+	struct json_at field;
+	int there = look(at, key, &field, err);
 	bool fits = true;
+	char what[96];
 
-	if (json_is_integer(field->value)) {
-		value = json_integer_value(field->value);
-	} else if (json_is_real(field->value)) {
-		double real = json_real_value(field->value);
+	if (there <= 0)
+		return there;
+	if (!json_is_number(field.value))
+		return json_wrong_kind(&field, err, "a whole number");
+	int64_t value = json_integer_value(field.value);
+	if (json_is_real(field.value)) {
+		double real = json_real_value(field.value);
 		if (real != floor(real))
-			return json_wrong(field, err, "must be a whole number");
+			return json_wrong(&field, err, "must be a whole number");
 		fits = real >= -0x1.0p63 && real < 0x1.0p63;
 		value = fits ? (int64_t)real : 0;
-	} else {
-		return json_wrong_kind(field, err, "a whole number");
 	}
 	if (!fits || value < least || value > most) {
 		snprintf(what, sizeof(what), "must be from %lld to %lld", (long long)least, (long long)most);
-		return json_wrong(field, err, what);
+		return json_wrong(&field, err, what);
 	}
 	*out = value;
-	return 0;
+	return 1;
 }
 
 int json_get_int32(const struct json_at *at, const char *key, int32_t *out, struct err *err)
 {
-	struct json_at field;
 	int64_t value;
-	int there = look(at, key, &field, err);
+	int there = get_whole(at, key, INT32_MIN, INT32_MAX, &value, err);
 
-	if (there <= 0)
-		return there;
-	if (whole_of(&field, INT32_MIN, INT32_MAX, &value, err) < 0)
-		return -1;
-	*out = (int32_t)value;
-	return 0;
+	if (there > 0)
+		*out = (int32_t)value;
+	return there < 0 ? -1 : 0;
 }
 
 int json_get_int64(const struct json_at *at, const char *key, int64_t *out, struct err *err)
 {
-	struct json_at field;
-	int there = look(at, key, &field, err);
-
-	return there <= 0 ? there : whole_of(&field, INT64_MIN, INT64_MAX, out, err);
+	return get_whole(at, key, INT64_MIN, INT64_MAX, out, err) < 0 ? -1 : 0;
 }
 
 int json_get_bool(const struct json_at *at, const char *key, bool *out, struct err *err)
@@ -335,16 +329,12 @@ int json_get_time(const struct json_at *at, const char *key, int64_t *unix_ms, s
 {
 	struct json_at field;
 	char path[PATH_MAX_LEN];
-	int there = look(at, key, &field, err);
+	const char *text;
+	int there = look_for_text(at, key, &field, &text, err);
 
 	if (there <= 0)
 		return there;
-	const char *text = text_of(&field, err);
-	if (text == NULL)
-		return -1;
-	if (timestamp_parse(text, unix_ms, err) < 0)
-		return err_wrap(err, "%s", json_path(&field, path, sizeof(path)));
-	return 0;
+	return timestamp_parse(text, unix_ms, err) < 0 ? err_wrap(err, "%s", json_path(&field, path, sizeof(path))) : 0;
 }
 
 static int by_text(const void *a, const void *b)
@@ -352,11 +342,11 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Sorted before they are set, so that a map of any size takes no longer than its sorting. */
+/* Sorted keys are appended to a strmap, so that a large map takes no quadratic time. */
 static const char **sorted_keys(const json_t *object, size_t *count)
 {
 	const char **keys = mem_array(json_object_size(object), sizeof(*keys));
-	/* jansson's iterators take no const, yet change nothing */
+	/* jansson's iterators are not const, but change nothing */
 	json_t *iterable = (json_t *)(uintptr_t)object;
 
 	*count = 0;
@@ -407,7 +397,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return fingerprint_fast(pair, sizeof(pair));
 }
 
-/* Sums, so that the order of keys does not matter. */
+/* A sum, so that the order of keys does not matter. */
 static uint64_t digest_of_object(const json_t *value)
 {
 	uint64_t sum = 0;
@@ -452,7 +442,12 @@ const char *json_str_or_empty(const json_t *object, const char *key)
 	return text != NULL ? text : "";
 }
 
-/* Blocks stay malloc's own, so that what jansson returns can still be given to free(). */
+bool json_str_is(const json_t *object, const char *key, const char *text)
+{
+	return strcmp(json_str_or_empty(object, key), text) == 0;
+}
+
+/* Memory comes from malloc, so that callers can still free() what jansson returns. */
 static void wipe_and_free(void *ptr)
 {
 	if (ptr == NULL)

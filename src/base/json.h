@@ -3,9 +3,9 @@
 #define BASE_JSON_H
 
 /*
- * Reading fields out of jansson values with errors that name the field, for decoders. The style: a
- * cursor knows the path from the root, so a wrong type says `spec.triggers[2].metadata.listName:
- * must be a string, not an array`. Missing fields leave *out untouched and are no error.
+ * Reads fields of jansson values for decoders, with errors that name the field. A cursor (struct
+ * json_at) knows the path from the root: `spec.triggers[2].metadata.listName: must be a string, not
+ * an array`. A missing field is no error and leaves *out untouched.
  */
 
 #include <jansson.h>
@@ -23,36 +23,36 @@ struct json_at {
 };
 
 /*
- * Parses text with sane limits (depth, duplicates refused by jansson flags are NOT set: Kubernetes'
- * own wins-last). NULL and ERR_INVALID on bad JSON. The caller owns the result.
+ * Parses text. The last of equal keys counts, as in Kubernetes; what is nested too deep is replaced
+ * by 0. NULL and ERR_INVALID on bad JSON. The caller owns the result.
  */
 json_t *json_parse(const char *text, size_t len, struct err *err);
 
 /*
- * What strangers send is looked at before it is parsed: jansson takes some 250 bytes and 400 ns for
- * a value that takes two bytes to write. Whether the text has at most JSON_FOREIGN_VALUES_MAX
- * values and names, if it is JSON; else false and ERR_INVALID.
+ * Whether the text, if it is JSON, has at most JSON_FOREIGN_VALUES_MAX values and names; false:
+ * ERR_INVALID. Checked before what untrusted senders send is parsed: a value of two bytes costs
+ * jansson some 250 bytes and 400 ns.
  */
 #define JSON_FOREIGN_VALUES_MAX 100000
 bool json_is_bearable(const char *text, size_t len, struct err *err);
 
-/* json_parse of what a stranger sends: also NULL and ERR_INVALID when it has too many values. */
+/* json_parse for untrusted senders: also NULL and ERR_INVALID when json_is_bearable refuses. */
 json_t *json_parse_foreign(const char *text, size_t len, struct err *err);
 
 struct json_at json_root(const json_t *value);
-struct json_at json_field(const struct json_at *at, const char *key); /* of an object; absent gives value NULL */
+struct json_at json_field(const struct json_at *at, const char *key); /* absent: value is NULL */
 struct json_at json_element(const struct json_at *at, size_t index);
 char *json_path(const struct json_at *at, char *out, size_t size); /* "spec.triggers[2].type"; returns out */
 
 /*
- * Each: 0 and *out set when present; 0 and *out untouched when absent or null; -1 with ERR_INVALID
+ * Each: 0 and *out set; 0 and *out untouched when the field is absent or null; -1 and ERR_INVALID
  * on a wrong type or range.
  */
-/* a copy, caller owns; an older *out is freed */
+/* a copy, which the caller owns; the old *out is freed */
 int json_get_string(const struct json_at *at, const char *key, char **out, struct err *err);
 /*
- * Several at once, in one block, since texts are short and many: the caller owns it by the first,
- * the others lie in it. What is absent is "". Nothing is touched on an error.
+ * Several strings in one allocation, to save memory: the caller owns the first, and the others are
+ * inside it. An absent one is "". On an error nothing is touched.
  */
 struct json_text {
 	const char *key;
@@ -67,24 +67,24 @@ int json_get_time(const struct json_at *at, const char *key, int64_t *unix_ms, s
 /* into an empty map */
 int json_get_strmap(const struct json_at *at, const char *key, struct strmap *out, struct err *err);
 
-/* For decoders' own rules: ERR_INVALID with "<path>: <what>"; returns -1. */
+/* For rules of decoders: ERR_INVALID with "<path>: <what>"; returns -1. */
 int json_wrong(const struct json_at *at, struct err *err, const char *what);
 int json_wrong_kind(const struct json_at *at, struct err *err,
-	const char *wanted); /* "must be <wanted>, not an array", or whatever it is */
+	const char *wanted); /* "must be <wanted>, not an array" */
 
-/* Text without white space, keys in insertion order; the caller owns it. */
+/* Compact text, keys in the order of their insertion; the caller owns it. */
 char *json_text(const json_t *value);
 
-/*
- * The same for values that say the same, whatever the order of their keys; another, as good as
- * always, for others.
- */
+/* A hash: equal for values that differ only in the order of keys; for others nearly never. */
 uint64_t json_digest(const json_t *value);
 
-/* Borrowed string at a key, or "" — for values whose type was checked or does not matter. */
+/* The string at a key, borrowed; "" when there is none, or `object` is no object. */
 const char *json_str_or_empty(const json_t *object, const char *key);
 
-/* Makes jansson wipe what it frees (secrets pass through it). Call once at start. */
+/* Whether the string at a key is this one. */
+bool json_str_is(const json_t *object, const char *key, const char *text);
+
+/* Makes jansson wipe what it frees, as it may be secret. Called once at the start. */
 void json_wipe_on_free(void);
 
 #endif

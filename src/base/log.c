@@ -2,13 +2,13 @@
 #include "base/log.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
-#include "base/utf8.h"
 
 #define LINE_MAX_BYTES 16384
 
@@ -60,44 +60,33 @@ bool log_enabled(enum log_level level)
 	return level >= setup.least;
 }
 
-/* U+0080 to U+009F: terminals obey them as they obey escape sequences. */
-static bool is_c1(const char *text, size_t step)
+/* No input may start a line, move the cursor (also C1: U+0080 to U+009F), or be invalid UTF-8. */
+static const char *escape(const char *text, size_t step, char room[BUF_ESCAPE_MAX])
 {
-	return step == 2 && (unsigned char)text[0] == 0xC2 && (unsigned char)text[1] < 0xA0;
-}
+	unsigned char c = (unsigned char)text[0];
 
-/* What no input may do: start a line, move the cursor, be no UTF-8. */
-static void put_escaped(struct buf *out, const char *text)
-{
-	size_t len = strlen(text);
-
-	for (size_t i = 0; i < len;) {
-		unsigned char c = (unsigned char)text[i];
-		size_t step = utf8_step(text + i, len - i);
-		if (c == '\n')
-			buf_puts(out, "\\n");
-		else if (c == '\t')
-			buf_puts(out, "\\t");
-		else if (c == '\r')
-			buf_puts(out, "\\r");
-		else if (is_c1(text + i, step))
-			buf_printf(out, "\\u00%02x", (unsigned char)text[i + 1]);
-		else if (step == 0 || c < 0x20 || c == 0x7F)
-			buf_printf(out, "\\x%02x", c);
-		else
-			buf_append(out, text + i, step);
-		i += step > 0 ? step : 1;
+	switch (c) {
+	case '\n': return "\\n";
+	case '\t': return "\\t";
+	case '\r': return "\\r";
 	}
+	if (step == 2 && c == 0xC2 && (unsigned char)text[1] < 0xA0)
+		snprintf(room, BUF_ESCAPE_MAX, "\\u00%02x", (unsigned char)text[1]);
+	else if (step == 0 || c < 0x20 || c == 0x7F)
+		snprintf(room, BUF_ESCAPE_MAX, "\\x%02x", c);
+	else
+		return NULL;
+	return room;
 }
 
 static void put_text(struct buf *out, enum log_level level, const char *subject, const char *msg)
 {
 	buf_printf(out, " %-5s ", level_names[level]);
 	if (subject != NULL) {
-		put_escaped(out, subject);
+		buf_put_escaped(out, subject, escape);
 		buf_puts(out, ": ");
 	}
-	put_escaped(out, msg);
+	buf_put_escaped(out, msg, escape);
 }
 
 static void put_json(struct buf *out, const char *ts, enum log_level level, const char *subject, const char *msg)
@@ -112,10 +101,7 @@ static void put_json(struct buf *out, const char *ts, enum log_level level, cons
 	buf_putc(out, '}');
 }
 
-/*
- * One write per line, so that lines of several processes do not mix. A log that cannot be written
- * is nobody's error.
- */
+/* One write per line, so that lines of several processes do not mix. Errors are ignored. */
 static void emit(enum log_level level, struct buf *line)
 {
 	if (setup.sink != NULL) {

@@ -3,9 +3,9 @@
 #define BASE_LOG_H
 
 /*
- * The log: one line per event on standard error, as text or as JSON. Set up once by the daemon;
- * tests capture lines by setting a sink. Control characters and bytes that are not UTF-8 are
- * escaped, so no input can forge a line. Text: `2026-01-02T03:04:05.678Z info  scaledobject
+ * The log: one line per event on standard error, as text or as JSON. Configured once by the daemon;
+ * tests capture the lines with a sink. Control characters and bytes that are not UTF-8 are escaped,
+ * so that no input can forge a line. Text: `2026-01-02T03:04:05.678Z info  scaledobject
  * default/web: scaled from 0 to 1`. JSON: {"ts":..,"level":..,"object":..,"msg":..}.
  */
 
@@ -16,16 +16,15 @@
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
 enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
+/* By name. ERR_INVALID names the text. */
 int log_level_parse(const char *text, enum log_level *out, struct err *err);
 int log_format_parse(const char *text, enum log_format *out, struct err *err);
 void log_setup(enum log_level least, enum log_format format);
 typedef void (*log_sink_fn)(void *arg, enum log_level level, const char *line);
-void log_set_sink(log_sink_fn sink, void *arg); /* NULL: standard error again */
-bool log_enabled(enum log_level level);         /* to skip costly arguments */
+void log_set_sink(log_sink_fn sink, void *arg); /* NULL: standard error */
+bool log_enabled(enum log_level level);         /* to avoid computing arguments in vain */
 
-/*
- * `subject` names what the line is about ("scaledobject default/web", "lease", ...); may be NULL.
- */
+/* subject: the object of the line ("scaledobject default/web", "lease", ...); may be NULL. */
 void log_line(enum log_level level, const char *subject, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #define log_debug(subject, ...)                                                                                        \

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-#define FAULTS_MAX 100 /* more say nothing new */
+#define FAULTS_MAX 100 /* per document; more are not told */
 
 size_t places_add(struct places *p, struct place place)
 {
@@ -44,8 +44,8 @@ struct step {
 };
 
 /*
- * Takes the first step off the path: "triggers[2].type" is "triggers", "[2]", "type"; "[a.b/c]" is
- * a key in brackets. False at the end.
+ * Removes the first step from the path: "triggers[2].type" is "triggers", "[2]", "type"; "[a.b/c]"
+ * is a key in brackets. False at the end.
  */
 static bool next_step(const char **path, struct step *out)
 {
@@ -76,7 +76,7 @@ static bool is_meant(const struct place *place, const struct step *step)
 	return strlen(place->key) == step->len && memcmp(place->key, step->key, step->len) == 0;
 }
 
-/* The last one that fits: a key that stands twice has its last value. */
+/* The last match, as the last of two equal keys counts. */
 static size_t find_below(const struct places *p, size_t parent, size_t end, const struct step *step)
 {
 	size_t found = parent;
@@ -106,7 +106,7 @@ size_t places_end(const struct places *p, size_t root)
 {
 	size_t end = root + 1;
 
-	/* What is inside comes behind, and its parents are not before the root. */
+	/* Descendants follow the root, and their parents do not precede it. */
 	while (end < p->count && p->list[end].parent != PLACES_NONE && p->list[end].parent >= root)
 		end++;
 	return end;

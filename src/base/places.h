@@ -3,9 +3,9 @@
 #define BASE_PLACES_H
 
 /*
- * Where the fields of one YAML document stand: a list of all its values in the order of the text,
- * each with its line, its key and the value around it. Small (24 bytes a value), and searched only
- * when there is something to say. Made by yamljson, asked by cli/documents.
+ * The lines of the fields of one YAML document: a list of all its values in the order of the text,
+ * each with its line, its key and its parent. Small (24 bytes per value); searched linearly, as
+ * only errors need it. Written by yamljson, read by cli/documents.
  */
 
 #include <jansson.h>
@@ -13,16 +13,16 @@
 #include <stdint.h>
 
 struct place {
-	uint32_t parent; /* PLACES_NONE: the document itself */
+	uint32_t parent; /* its position; PLACES_NONE: this is the document */
 	uint32_t line;
-	uint32_t index;  /* in a list, where key is NULL */
-	const char *key; /* borrowed from the JSON that was made beside it */
+	uint32_t index;  /* in a list; then key is NULL */
+	const char *key; /* borrowed from the JSON value of the document */
 };
 
-struct place_fault {
+struct place_fault { /* a key that its mapping had before */
 	size_t place;
 	const char *key;
-}; /* the key stood in that mapping before */
+};
 
 #define PLACES_NONE UINT32_MAX
 
@@ -31,10 +31,7 @@ struct places { /* zeroed is empty */
 	size_t count, alloc;
 	struct place_fault *faults;
 	size_t fault_count;
-	/*
-	 * values that are no part of the document any more, but whose keys are borrowed; NULL: none
-	 */
-	json_t *kept;
+	json_t *kept; /* replaced values whose keys are borrowed; NULL: none */
 };
 
 size_t places_add(struct places *p, struct place place); /* returns its position */
@@ -42,12 +39,12 @@ void places_add_fault(struct places *p, size_t place, const char *key);
 void places_done(struct places *p);
 
 /*
- * The place of a path below `root`, whose own values are those before `end`; when there is none, of
- * the nearest thing above.
+ * The position of a path (in the form of base/json.h) below `root`, whose values end before `end`;
+ * of its nearest ancestor when there is no such path.
  */
 size_t places_find(const struct places *p, size_t root, size_t end, const char *path);
 
-/* Just behind the last value inside the one at `root`. */
+/* One past the last value inside the one at `root`. */
 size_t places_end(const struct places *p, size_t root);
 
 #endif

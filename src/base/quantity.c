@@ -33,7 +33,7 @@ static const struct suffix {
 	{ "Ei", QUANTITY_BINARY_SI, 0, 60 },
 };
 
-/* Further digits of an exponent change nothing: the value is out of range or below a milli. */
+/* More digits of an exponent change nothing: the value is out of range or below a thousandth. */
 #define EXPONENT_LIMIT 100000000
 
 static bool is_digit(char c)
@@ -70,15 +70,14 @@ static bool read_suffix(const char *text, struct suffix *out)
 }
 
 /*
- * A number wider than the result: whole + part / 10^18, exact to 36 digits. What is cut off below
- * is remembered in `more`, because a quantity is rounded up, away from zero, however little there
- * is.
+ * A number wider than the result: whole + part / 10^18, exact to 36 digits. `more`: digits below
+ * that are cut off and not 0; they count, because a quantity is rounded away from zero.
  */
 struct wide {
 	uint64_t whole;
 	uint64_t part; /* below PART_ONE */
 	bool more;
-	bool huge; /* past all that an int64 holds */
+	bool huge; /* above all int64 */
 };
 
 #define PART_ONE    UINT64_C(1000000000000000000)
@@ -112,8 +111,8 @@ static bool wide_is_zero(const struct wide *w)
 }
 
 /*
- * times 10^ten and 2^two. Small first, so that nothing seems huge that is not; each loop stops when
- * nothing changes any more, whatever exponent somebody wrote.
+ * Multiplies by 10^ten and 2^two. Division comes first, against a needless overflow. The loops end
+ * when nothing changes any more, however large the exponent.
  */
 static void wide_scale(struct wide *w, int ten, int two)
 {
@@ -126,8 +125,8 @@ static void wide_scale(struct wide *w, int ten, int two)
 }
 
 /*
- * The significant digits of text[0..len), of which one may be a point: 18 become the whole, 18 the
- * part; *exponent says where the point belongs.
+ * Reads the significant digits of text[0..len), which may have a point: 18 into whole, 18 into
+ * part. Adds to *exponent the position of the point.
  */
 static struct wide read_digits(const char *text, size_t len, int *exponent)
 {
@@ -165,7 +164,7 @@ static int64_t to_milli(const struct wide *w, bool negative)
 	return negative ? -(int64_t)milli : (int64_t)milli;
 }
 
-/* Length of "digits[.digits]"; 0 when there is no digit in it. */
+/* Length of "digits[.digits]"; 0 without a digit. */
 static size_t number_length(const char *text)
 {
 	size_t whole = strspn(text, "0123456789");
@@ -189,16 +188,13 @@ int quantity_parse(const char *text, struct quantity *out, struct err *err)
 	wide_scale(&w, exponent + 3, suffix.two);
 	out->milli = to_milli(&w, negative);
 	out->format = suffix.format;
-	/*
-	 * Below 1 a binary form says nothing: Kubernetes turns it into a decimal one when it reads
-	 * it.
-	 */
+	/* As in Kubernetes a value between -1 and 1 has no binary form. */
 	if (out->format == QUANTITY_BINARY_SI && out->milli > -1000 && out->milli < 1000)
 		out->format = QUANTITY_DECIMAL_SI;
 	return 0;
 }
 
-/* By hand: each answer of the metrics API carries a quantity. */
+/* Not by printf, for speed: each answer of the metrics API contains a quantity. */
 static void put_number(uint64_t amount, const char *sign, const char *suffix, char *out)
 {
 	char digits[24];
@@ -212,43 +208,29 @@ static void put_number(uint64_t amount, const char *sign, const char *suffix, ch
 	strcpy(out + sizeof(digits) - at, suffix);
 }
 
-/* The amount as short as it gets with an exponent that is a multiple of three. */
-static void put_decimal(uint64_t amount, bool exponent_form, const char *sign, char *out)
+/* The shortest number: as large a suffix, each `base` times the one before, as divides it. */
+static void put_shortened(uint64_t amount, unsigned base, const char *const *suffix, const char *sign, char *out)
 {
-	static const char *const letters[] = { "m", "", "k", "M", "G", "T", "P" };
-	static const char *const exponents[] = { "e-3", "", "e3", "e6", "e9", "e12", "e15" };
-	size_t power = 0;
-
-	for (; amount % 1000 == 0; power++)
-		amount /= 1000;
-	put_number(amount, sign, exponent_form ? exponents[power] : letters[power], out);
-}
-
-static void put_binary(uint64_t amount, const char *sign, char *out)
-{
-	static const char *const letters[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi" };
-	size_t power = 0;
-
-	for (; amount % 1024 == 0; power++)
-		amount /= 1024;
-	put_number(amount, sign, letters[power], out);
+	for (; amount % base == 0; suffix++)
+		amount /= base;
+	put_number(amount, sign, *suffix, out);
 }
 
 char *quantity_format(struct quantity q, char *out)
 {
+	static const char *const letters[] = { "m", "", "k", "M", "G", "T", "P" },
+				 *const exponents[] = { "e-3", "", "e3", "e6", "e9", "e12", "e15" },
+				 *const binary[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi" };
 	uint64_t amount = q.milli < 0 ? (uint64_t)0 - (uint64_t)q.milli : (uint64_t)q.milli;
 	const char *sign = q.milli < 0 ? "-" : "";
 
-	/*
-	 * quantity.go CanonicalizeBytes: a binary form only from 1024 on, and only where it is
-	 * exact.
-	 */
+	/* quantity.go CanonicalizeBytes: a binary form only from 1024 on, and only if exact. */
 	if (amount == 0)
 		memcpy(out, "0", 2);
 	else if (q.format == QUANTITY_BINARY_SI && amount >= 1024000 && amount % 1000 == 0)
-		put_binary(amount / 1000, sign, out);
+		put_shortened(amount / 1000, 1024, binary, sign, out);
 	else
-		put_decimal(amount, q.format == QUANTITY_DECIMAL_EXPONENT, sign, out);
+		put_shortened(amount, 1000, q.format == QUANTITY_DECIMAL_EXPONENT ? exponents : letters, sign, out);
 	return out;
 }
 
@@ -262,8 +244,8 @@ struct quantity quantity_from_int(int64_t value)
 }
 
 /*
- * printf rounds the exact binary value; so does this, by multiplying, wherever the product is too
- * small for its own rounding to matter and not next to a tie. The rest, rare, goes through printf.
+ * Rounds as printf does, the exact binary value. Multiplication gives the same unless the product
+ * is large or close to a tie; these rare cases use printf.
  */
 static int64_t milli_of(double value)
 {

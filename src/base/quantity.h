@@ -3,10 +3,9 @@
 #define BASE_QUANTITY_H
 
 /*
- * Kubernetes quantities ("100m", "1.5", "2Gi", "3e2") as plain values, held in thousandths: the HPA
- * controller and the external metrics API work in milli-units. Rules:
- * k8s.io/apimachinery/pkg/api/resource/quantity.go (canonical form, rounding up of what is finer
- * than a unit).
+ * Kubernetes quantities ("100m", "1.5", "2Gi", "3e2") as values in thousandths, the unit of the HPA
+ * controller and of the external metrics API. Canonical form and rounding are those of
+ * k8s.io/apimachinery/pkg/api/resource/quantity.go.
  */
 
 #include <stddef.h>
@@ -17,28 +16,27 @@
 enum quantity_format { QUANTITY_DECIMAL_SI, QUANTITY_BINARY_SI, QUANTITY_DECIMAL_EXPONENT };
 
 struct quantity {
-	int64_t milli;               /* value * 1000, rounded up; saturated at the ends like Kubernetes' int64 */
-	enum quantity_format format; /* how it was written, and so how it is written again */
+	int64_t milli;               /* value * 1000, rounded away from 0; saturates */
+	enum quantity_format format; /* how it was written, and is written again */
 };
 
 #define QUANTITY_TEXT_MAX 40
 
-/* Reads one quantity, all of text. Errors: ERR_INVALID naming the text. */
+/* Parses all of text. ERR_INVALID names the text. */
 int quantity_parse(const char *text, struct quantity *out, struct err *err);
 
 /*
- * Canonical text into out (at least QUANTITY_TEXT_MAX bytes); returns out. 2500 milli -> "2500m",
- * 3000 -> "3", 1e6*1000 -> "1M", 1024Ki -> "1Mi".
+ * Writes the canonical text to out (at least QUANTITY_TEXT_MAX bytes); returns out. 2500 milli ->
+ * "2500m", 3000 -> "3", 1e6*1000 -> "1M", 1024Ki -> "1Mi".
  */
 char *quantity_format(struct quantity q, char *out);
 
-/* A whole number. */
+/* Of a whole number; saturates. */
 struct quantity quantity_from_int(int64_t value);
 
 /*
- * A floating-point reading as KEDA hands it to the HPA: printf "%.3f", then canonical; NaN,
- * infinities and negative values are 0 (keda-scalers.md C.7). Values past int64 are held at the
- * end.
+ * Of a reading, as KEDA passes it to the HPA: rounded as by printf "%.3f"; NaN, infinities and
+ * negative values are 0 (keda-scalers.md C.7). Saturates.
  */
 struct quantity quantity_from_double(double value);
 

@@ -3,9 +3,9 @@
 #define BASE_SELECTOR_H
 
 /*
- * Equality label selectors as they come in `?labelSelector=` of a metric request: "a=b,c==d".
- * Set-based ones ("in", "notin", "!a", "a", "a!=b") are told apart and refused by name, as KEDA
- * refuses them (keda-core.md 5.2).
+ * Equality-based label selectors, as the parameter `labelSelector` of a metric request has them:
+ * "a=b,c==d". Set-based requirements ("in", "notin", "!a", "a", "a!=b") are recognised and refused
+ * by name, as KEDA refuses them (keda-core.md 5.2). Selectors of Pods: base/setselector.h. Pure.
  */
 
 #include <stdbool.h>
@@ -15,14 +15,14 @@
 #include "base/strmap.h"
 
 /*
- * All of text (already percent-decoded) into an empty map; "" gives an empty map. ERR_INVALID names
- * the part. Keys and values are checked as Kubernetes does.
+ * Parses text, which is percent-decoded already, into an empty map; "" gives an empty map.
+ * ERR_INVALID names the requirement; *out is untouched then.
  */
 int selector_parse(const char *text, struct strmap *out, struct err *err);
 
 /*
- * What Kubernetes takes for the key and for the value of a label
- * (k8s.io/apimachinery/pkg/util/validation); an empty value is one.
+ * Whether Kubernetes takes it for the key and for the value of a label
+ * (k8s.io/apimachinery/pkg/util/validation). A value may be empty.
  */
 bool selector_is_key(const char *text, size_t len);
 bool selector_is_value(const char *text, size_t len);

@@ -2,24 +2,26 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
+/* What <string.h> lacks for strings. Pure. */
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
-/* NULL, which stands for a text that is not there, equals NULL alone. */
+/* NULL, which stands for an absent text, equals NULL alone. */
 static inline bool text_equal(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* In ASCII letters of any case; most that differ do so at once. */
+/* Ignores the case of ASCII letters; most texts that differ do so in the first byte. */
 static inline bool text_equal_nocase(const char *a, const char *b)
 {
 	return ((a[0] ^ b[0]) & ~0x20) == 0 && strcasecmp(a, b) == 0;
 }
 
-/* What stands behind a prefix, in ASCII letters of any case; NULL when text does not begin so. */
+/* What follows the prefix, whose ASCII letters have any case; NULL: text does not begin with it. */
 static inline const char *text_behind_nocase(const char *text, const char *prefix)
 {
 	for (; *prefix; text++, prefix++)
@@ -28,9 +30,17 @@ static inline const char *text_behind_nocase(const char *text, const char *prefi
 	return text;
 }
 
+/* What follows the prefix; NULL: text does not begin with it. */
+static inline const char *text_behind(const char *text, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return strncmp(text, prefix, len) == 0 ? text + len : NULL;
+}
+
 static inline bool text_begins(const char *text, const char *prefix)
 {
-	return strncmp(text, prefix, strlen(prefix)) == 0;
+	return text_behind(text, prefix) != NULL;
 }
 
 static inline int text_hex_digit(char c)
@@ -68,6 +78,15 @@ static inline bool text_is_one_of(const char *text, const char *const *words)
 	while (*words && strcmp(text, *words) != 0)
 		words++;
 	return *words != NULL;
+}
+
+/* The text without these characters at either end. Cuts the end in place. */
+static inline char *text_trim(char *text, const char *blanks)
+{
+	text += strspn(text, blanks);
+	for (size_t len = strlen(text); len > 0 && strchr(blanks, text[len - 1]); len--)
+		text[len - 1] = '\0';
+	return text;
 }
 
 #endif

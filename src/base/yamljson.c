@@ -9,11 +9,11 @@
 #include "base/mem.h"
 #include "base/yamlscalar.h"
 
-/* What an alias stands for. */
+/* What an alias refers to. */
 struct anchor {
 	char *name;
-	json_t *value; /* counted; NULL while it is being read */
-	size_t weight; /* values in it */
+	json_t *value; /* a reference; NULL while it is being read */
+	size_t weight; /* number of values in it */
 	UT_hash_handle hh;
 };
 
@@ -22,7 +22,7 @@ struct yamljson {
 	yaml_event_t event;
 	const char *text;
 	size_t len, values_max;
-	/* Of the document that is being read: */
+	/* Of the current document: */
 	struct anchor *anchors;
 	struct places *places;
 	size_t weight;
@@ -65,15 +65,20 @@ void yamljson_free(struct yamljson *y)
 	free(y);
 }
 
-/* ---- What goes wrong ---- */
+/* ---- Errors ---- */
+
+static int wrong(struct yamljson *y, const char *what)
+{
+	return err_set(y->err, ERR_INVALID, "line %zu: %s", y->event.start_mark.line + 1, what);
+}
 
 static json_t *fail(struct yamljson *y, const char *what)
 {
-	err_set(y->err, ERR_INVALID, "line %zu: %s", y->event.start_mark.line + 1, what);
+	wrong(y, what);
 	return NULL;
 }
 
-/* Where the reader of bytes stopped it knows no line, but where in the text. */
+/* For an error of its byte reader libyaml knows the offset but not the line. */
 static size_t line_of_problem(const struct yamljson *y)
 {
 	size_t line = 1, end = y->parser.problem_offset < y->len ? y->parser.problem_offset : y->len;
@@ -104,21 +109,19 @@ static struct anchor *find_anchor(struct yamljson *y, const char *name)
 	return a;
 }
 
-/* An anchor's name may be used anew. */
+/* NULL without a name. A name that was used before gets a new value. */
 static struct anchor *begin_anchor(struct yamljson *y, const yaml_char_t *name)
 {
 	struct anchor *a = name ? find_anchor(y, (const char *)name) : NULL;
 
-	if (!name || a) {
-		if (a)
-			json_decref(a->value);
-		if (a)
-			a->value = NULL;
-		return a;
+	if (a) {
+		json_decref(a->value);
+		a->value = NULL;
+	} else if (name) {
+		a = mem_zalloc(sizeof(*a));
+		a->name = mem_dup((const char *)name);
+		HASH_ADD_KEYPTR(hh, y->anchors, a->name, strlen(a->name), a);
 	}
-	a = mem_zalloc(sizeof(*a));
-	a->name = mem_dup((const char *)name);
-	HASH_ADD_KEYPTR(hh, y->anchors, a->name, strlen(a->name), a);
 	return a;
 }
 
@@ -156,13 +159,6 @@ static json_t *build_alias(struct yamljson *y)
 
 static json_t *build(struct yamljson *y, size_t place);
 
-static json_t *build_scalar(struct yamljson *y)
-{
-	json_t *value = yamlscalar_read(&y->event);
-
-	return value ? value : fail(y, "the value has a tag that is not understood, or is not what its tag says");
-}
-
 static int add_element(struct yamljson *y, json_t *list, size_t place)
 {
 	struct place at = { .parent = (uint32_t)place,
@@ -187,32 +183,26 @@ static json_t *build_list(struct yamljson *y, size_t place)
 	return NULL;
 }
 
-/*
- * `<<: *base` gives what is not said beside it; a list of mappings, the earlier before the later.
- */
+/* `<<: *base` adds the fields that the mapping itself does not have. */
+static int merge_one(struct yamljson *y, json_t *object, const json_t *base)
+{
+	return json_is_object(base) ? json_object_update_missing(object, (json_t *)(uintptr_t)base)
+				    : wrong(y, "<< takes a mapping, or a list of them");
+}
+
+/* Of a list of mappings the earlier take precedence. */
 static int merge(struct yamljson *y, json_t *object, const json_t *base)
 {
 	const json_t *one;
 	size_t i;
 
-	if (json_is_object(base))
-		return json_object_update_missing(object, (json_t *)(uintptr_t)base);
-	if (!json_is_array(base)) {
-		fail(y, "<< takes a mapping, or a list of them");
-		return -1;
-	}
-	json_array_foreach(base, i, one)
-	{
-		if (!json_is_object(one)) {
-			fail(y, "<< takes a mapping, or a list of them");
-			return -1;
-		}
-		json_object_update_missing(object, (json_t *)(uintptr_t)one);
-	}
+	if (!json_is_array(base))
+		return merge_one(y, object, base);
+	json_array_foreach(base, i, one) if (merge_one(y, object, one) < 0) return -1;
 	return 0;
 }
 
-/* Places borrow its keys. */
+/* Keeps what is no part of the document any more: places borrow its keys. */
 static void keep(struct yamljson *y, json_t *value)
 {
 	if (!y->places->kept)
@@ -220,7 +210,7 @@ static void keep(struct yamljson *y, json_t *value)
 	json_array_append(y->places->kept, value);
 }
 
-/* The key as the object has it: it stays where it is under another value. */
+/* The key as stored in the object, where it stays when the value is replaced. */
 static const char *reserve(json_t *object, const char *key)
 {
 	if (!json_object_get(object, key))
@@ -252,7 +242,7 @@ static int add_merged(struct yamljson *y, json_t *merged, struct place at)
 	return json_array_append_new(merged, value);
 }
 
-/* The event is the key's. `merged` takes what `<<` says. */
+/* The event is the key. Values of `<<` go into `merged`. */
 static int add_field(struct yamljson *y, json_t *object, json_t *merged, size_t place)
 {
 	struct place at = { .parent = (uint32_t)place, .line = (uint32_t)y->event.start_mark.line + 1 };
@@ -260,10 +250,8 @@ static int add_field(struct yamljson *y, json_t *object, json_t *merged, size_t 
 	json_t *before, *value;
 	size_t own;
 
-	if (!is_key(&y->event)) {
-		fail(y, "a key must be a text");
-		return -1;
-	}
+	if (!is_key(&y->event))
+		return wrong(y, "a key must be a text");
 	if (is_merge_key(&y->event))
 		return add_merged(y, merged, at);
 	before = json_object_get(object, key);
@@ -306,7 +294,7 @@ static json_t *build_mapping(struct yamljson *y, size_t place)
 	return object;
 }
 
-/* The value that the event begins; the event is its last one afterwards. */
+/* Builds the value that begins with this event, up to its last event. */
 static json_t *build(struct yamljson *y, size_t place)
 {
 	struct anchor *anchor = NULL;
@@ -321,7 +309,9 @@ static json_t *build(struct yamljson *y, size_t place)
 	case YAML_ALIAS_EVENT: value = build_alias(y); break;
 	case YAML_SCALAR_EVENT:
 		anchor = begin_anchor(y, y->event.data.scalar.anchor);
-		value = build_scalar(y);
+		value = yamlscalar_read(&y->event);
+		if (!value)
+			return fail(y, "the value has a tag that is not understood, or is not what its tag says");
 		break;
 	case YAML_SEQUENCE_START_EVENT:
 		anchor = begin_anchor(y, y->event.data.sequence_start.anchor);

@@ -3,10 +3,10 @@
 #define BASE_YAMLJSON_H
 
 /*
- * YAML documents one after the other as JSON, with the places of their values: libyaml's events,
- * with caps on depth and size that also aliases count against. What words without quotes mean is as
- * in kubectl's reader (sigs.k8s.io/yaml: YAML 1.1). Called by cli/documents for manifests, and by
- * scalers/metricsapi/yamlpath for answers; keeps nothing.
+ * Converts a stream of YAML documents to JSON, with the places of their values. Reads libyaml's
+ * events; caps depth and size, where an alias counts as much as its value, so that a small text
+ * cannot stand for a huge document. Plain scalars are resolved as by kubectl (sigs.k8s.io/yaml:
+ * YAML 1.1). Called by cli/documents for manifests, and by scalers/metricsapi/yamlpath for answers.
  */
 
 #include <jansson.h>
@@ -18,19 +18,19 @@
 
 #define YAMLJSON_DEPTH_MAX 100
 
-/* Of one document, aliases counted with all that is below them: of a file, and of a stranger. */
+/* Caps on the values of one document: of a file of the user, and of a server's answer. */
 #define YAMLJSON_VALUES_MAX         1000000
 #define YAMLJSON_FOREIGN_VALUES_MAX 32768 /* some 20 ms */
 
 struct yamljson;
 
-struct yamljson *yamljson_new(const char *text, size_t len, size_t values_max); /* borrows the text */
+struct yamljson *yamljson_new(const char *text, size_t len, size_t values_max); /* borrows text */
 void yamljson_free(struct yamljson *y);
 
 /*
- * The next document: 1 with *out (owned by the caller; keys of *places, which is empty before, are
- * borrowed from it), 0 at the end of the text. A document without anything in it is null. -1:
- * ERR_INVALID, `line 7: ...`; nothing more can be read then.
+ * Reads the next document: 1 and *out, which the caller owns, and whose keys *places borrows
+ * (*places must be empty before); 0 at the end of the text. An empty document is null. -1:
+ * ERR_INVALID, `line 7: ...`; no more documents can be read.
  */
 int yamljson_next(struct yamljson *y, json_t **out, struct places *places, struct err *err);
 

@@ -8,54 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/text.h"
 
-#define NUMBER_LENGTH_MAX 64 /* longer digits are a text */
-
-static const struct {
-	const char *text;
-	json_type type;
-} words[] = {
-	{ "", JSON_NULL },
-	{ "~", JSON_NULL },
-	{ "null", JSON_NULL },
-	{ "Null", JSON_NULL },
-	{ "NULL", JSON_NULL },
-	{ "true", JSON_TRUE },
-	{ "True", JSON_TRUE },
-	{ "TRUE", JSON_TRUE },
-	{ "false", JSON_FALSE },
-	{ "False", JSON_FALSE },
-	{ "FALSE", JSON_FALSE },
-	{ "yes", JSON_TRUE },
-	{ "Yes", JSON_TRUE },
-	{ "YES", JSON_TRUE },
-	{ "no", JSON_FALSE },
-	{ "No", JSON_FALSE },
-	{ "NO", JSON_FALSE },
-	{ "on", JSON_TRUE },
-	{ "On", JSON_TRUE },
-	{ "ON", JSON_TRUE },
-	{ "off", JSON_FALSE },
-	{ "Off", JSON_FALSE },
-	{ "OFF", JSON_FALSE },
-	{ "y", JSON_TRUE },
-	{ "Y", JSON_TRUE },
-	{ "n", JSON_FALSE },
-	{ "N", JSON_FALSE },
-};
+#define NUMBER_LENGTH_MAX 64 /* what is longer is a string */
 
 static json_t *read_word(const char *text)
 {
-	for (size_t i = 0; i < MEM_COUNT(words); i++) {
-		if (strcmp(words[i].text, text) != 0)
-			continue;
-		return words[i].type == JSON_NULL ? json_null() : json_boolean(words[i].type == JSON_TRUE);
-	}
-	return NULL;
+	static const char *const nulls[] = { "", "~", "null", "Null", "NULL", NULL },
+				 *const yes[] = { "true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y",
+					 "Y", NULL },
+				 *const no[] = { "false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n",
+					 "N", NULL };
+
+	if (text_is_one_of(text, nulls))
+		return json_null();
+	return text_is_one_of(text, yes) ? json_true() : text_is_one_of(text, no) ? json_false() : NULL;
 }
 
-/* Digits of Go's ParseInt with base 0: 0x1f, 0o17, 017, 0b11. */
+/* As Go's ParseInt with base 0: 0x1f, 0o17, 017, 0b11. */
 static json_t *read_integer(const char *text)
 {
 	bool negative = *text == '-';
@@ -123,49 +93,44 @@ static json_t *read_number(const char *text)
 	return value || !looks_real(plain) ? value : json_real(strtod(plain, NULL)); /* NULL when it is infinite */
 }
 
-static json_t *read_text(const char *text, size_t len)
-{
-	return json_stringn(text, len);
-}
-
-/* A text by its tag; NULL when it is none of that kind. */
+/* NULL: the text is not of the kind that the tag names. */
 static json_t *read_tagged(const char *tag, const char *text, size_t len)
 {
-	static const char yaml[] = "tag:yaml.org,2002:";
-	const char *kind = strncmp(tag, yaml, sizeof(yaml) - 1) == 0 ? tag + sizeof(yaml) - 1 : tag;
+	const char *behind = text_behind(tag, "tag:yaml.org,2002:"), *kind = behind ? behind : tag;
 	json_t *value = NULL;
+	bool fits = false;
 
 	if (strcmp(kind, "str") == 0 || strcmp(kind, "!") == 0)
-		return read_text(text, len);
+		return json_stringn(text, len);
 	if (strlen(text) != len)
 		return NULL;
-	if (strcmp(kind, "bool") == 0 || strcmp(kind, "null") == 0)
+	if (strcmp(kind, "bool") == 0) {
 		value = read_word(text);
-	else if (strcmp(kind, "int") == 0 || strcmp(kind, "float") == 0)
+		fits = json_is_boolean(value);
+	} else if (strcmp(kind, "null") == 0) {
+		value = read_word(text);
+		fits = json_is_null(value);
+	} else if (strcmp(kind, "int") == 0 || strcmp(kind, "float") == 0) {
 		value = read_number(text);
-	if (value &&
-		((strcmp(kind, "bool") == 0 && !json_is_boolean(value)) ||
-			(strcmp(kind, "null") == 0 && !json_is_null(value)) ||
-			(strcmp(kind, "int") == 0 && !json_is_integer(value)))) {
-		json_decref(value);
-		value = NULL;
+		fits = json_is_integer(value) || *kind == 'f';
 	}
-	return value;
+	if (fits)
+		return value;
+	json_decref(value);
+	return NULL;
 }
 
 json_t *yamlscalar_read(const yaml_event_t *scalar)
 {
-	const char *text = (const char *)scalar->data.scalar.value;
-	const char *tag = (const char *)scalar->data.scalar.tag;
+	const char *text = (const char *)scalar->data.scalar.value, *tag = (const char *)scalar->data.scalar.tag;
 	size_t len = scalar->data.scalar.length;
 	json_t *value = NULL;
 
 	if (tag)
 		return read_tagged(tag, text, len);
-	if (scalar->data.scalar.style != YAML_PLAIN_SCALAR_STYLE || strlen(text) != len)
-		return read_text(text, len);
-	value = read_word(text);
-	if (!value)
-		value = read_number(text);
-	return value ? value : read_text(text, len);
+	if (scalar->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && strlen(text) == len) {
+		value = read_word(text);
+		value = value ? value : read_number(text);
+	}
+	return value ? value : json_stringn(text, len);
 }

@@ -3,9 +3,9 @@
 #define BASE_YAMLSCALAR_H
 
 /*
- * What one YAML scalar means in JSON: without quotes by its looks, as the reader of kubectl takes
- * it (YAML 1.1: yes, on and y are true, 010 is 8, 1_000 is 1000, ~ and nothing are null); with
- * quotes, or as a block, a text. Dates stay texts, and so do .nan and .inf, which JSON has not.
+ * One YAML scalar as a JSON value. A plain scalar is resolved as kubectl's reader does (YAML 1.1:
+ * yes, on and y are true, 010 is 8, 1_000 is 1000, ~ and nothing are null); a quoted or block
+ * scalar is a string. Dates remain strings, and so do .nan and .inf, which JSON does not have.
  * Pure.
  */
 
@@ -13,8 +13,8 @@
 #include <yaml.h>
 
 /*
- * The caller owns the value. NULL when its tag is not one of YAML's own (!!str, !!int, !!float,
- * !!bool, !!null), or the text is not what the tag says.
+ * The caller owns the value. NULL: the tag is none of !!str, !!int, !!float, !!bool and !!null, or
+ * the text is not of its type.
  */
 json_t *yamlscalar_read(const yaml_event_t *scalar);
 

@@ -7,6 +7,7 @@
 
 #include <utlist.h>
 
+#include "base/dnsname.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -273,7 +274,7 @@ static void look_up_all(struct admit_wait *w, int64_t left_ms)
 
 static int check_namespace(const struct meta *meta, struct err *err)
 {
-	if (validate_is_subdomain(meta->namespace_))
+	if (dnsname_is_subdomain(meta->namespace_, strlen(meta->namespace_)))
 		return 0;
 	return err_set(err, ERR_INVALID, "metadata.namespace: \"%s\" cannot be the name of a namespace",
 		meta->namespace_);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dnsname.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/catalogue.h"
@@ -370,7 +371,7 @@ static void judge_metadata(struct run *r, const json_t *object)
 
 	if (!*name && !*json_str_or_empty(metadata, "generateName"))
 		findings_problem(&r->findings, "metadata.name", "missing");
-	else if (*name && !validate_is_subdomain(name))
+	else if (*name && !dnsname_is_subdomain(name, strlen(name)))
 		findings_problem(&r->findings, "metadata.name",
 			"\"%.253s\" cannot be the name of an object: lower case letters, digits, '-' and '.' are "
 			"allowed",

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/dnsname.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/manifests_text.h"
@@ -130,7 +131,7 @@ static int split_kind(char *text, const char **group, struct err *err)
 	}
 	if (dot)
 		*dot = '\0';
-	if (!dot || !outsidehost_is_label(text) || !validate_is_subdomain(dot + 1)) {
+	if (!dot || !outsidehost_is_label(text) || !dnsname_is_subdomain(dot + 1, strlen(dot + 1))) {
 		if (dot)
 			*dot = '.';
 		return err_set(err, ERR_INVALID,

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/counters.h"
+#include "base/dnsname.h"
 #include "base/duration.h"
 #include "base/mem.h"
 #include "decide/validate/validate.h"
@@ -60,7 +61,7 @@ static const char *counted_namespace(struct webhook *w, const char *namespace_)
 	if (strmap_get(&w->namespaces, namespace_))
 		return namespace_;
 	if (w->namespaces.count >= NAMESPACES_MAX || strlen(namespace_) > NAMESPACE_LEN_MAX ||
-		!validate_is_subdomain(namespace_))
+		!dnsname_is_subdomain(namespace_, strlen(namespace_)))
 		return "";
 	strmap_set(&w->namespaces, namespace_, "");
 	return namespace_;

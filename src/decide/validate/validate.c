@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/dnsname.h"
 #include "base/mem.h"
 #include "decide/annotations.h"
 #include "decide/validate/validate_parts.h"
@@ -31,7 +32,7 @@ static int validate_target(const struct scaledobject *so, struct err *err)
 
 	if (!s->target_name || !*s->target_name)
 		return err_set(err, ERR_INVALID, "spec.scaleTargetRef.name: missing: name the workload to scale");
-	if (!validate_is_subdomain(s->target_name))
+	if (!dnsname_is_subdomain(s->target_name, strlen(s->target_name)))
 		return err_set(err, ERR_INVALID,
 			"spec.scaleTargetRef.name: \"%s\" cannot be the name of a workload: lower case letters, "
 			"digits, '-' and '.' are allowed",
@@ -130,7 +131,7 @@ static int validate_hpa_name_letters(const struct scaledobject *so, struct err *
 	char hpa_name[512];
 
 	scaledobject_hpa_name(so, hpa_name, sizeof(hpa_name));
-	if (!validate_is_subdomain(hpa_name))
+	if (!dnsname_is_subdomain(hpa_name, strlen(hpa_name)))
 		return err_set(err, ERR_INVALID,
 			"spec.advanced.horizontalPodAutoscalerConfig.name: \"%s\" cannot be the name of an object: "
 			"lower case letters, digits, '-' and '.' are allowed",

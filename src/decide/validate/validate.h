@@ -49,12 +49,6 @@ int validate_for_reconcile(const struct scaledobject *so, struct err *err);
  */
 int validate_triggers(const char *kind, const struct trigger *triggers, size_t count, struct err *err);
 
-/*
- * Whether it may be the name of an object, and so part of a URL (k8s.io/apimachinery
- * IsDNS1123Subdomain).
- */
-bool validate_is_subdomain(const char *name);
-
 /* ---- A ScaledJob ---- */
 
 /*

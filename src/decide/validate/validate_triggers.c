@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dnsname.h"
 #include "base/text.h"
 #include "decide/validate/validate.h"
 
@@ -39,7 +40,7 @@ static int check_authentication(const struct trigger *t, size_t index, struct er
 			"spec.triggers[%zu].authenticationRef.kind: \"%s\" is unknown: TriggerAuthentication or "
 			"ClusterTriggerAuthentication",
 			index, t->auth_kind);
-	if (!validate_is_subdomain(t->auth_name))
+	if (!dnsname_is_subdomain(t->auth_name, strlen(t->auth_name)))
 		return err_set(err, ERR_INVALID,
 			"spec.triggers[%zu].authenticationRef.name: \"%s\" cannot be the name of an object: lower case "
 			"letters, digits, '-' and '.' are allowed",

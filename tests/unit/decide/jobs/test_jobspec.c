@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "../../crd/given.h"
-#include "decide/validate/validate.h"
+#include "base/dnsname.h"
 
 #define PRINT "f58693991d96ea17" /* of GIVEN_TEMPLATE */
 #define OWNER                                                                                                          \
@@ -268,10 +268,10 @@ static void test_name_always_valid(void **state)
 		for (size_t i = 0; i < len; i++)
 			name[i] = letters[next(&seed) % 5];
 		name[len] = '\0';
-		if (!validate_is_subdomain(name))
+		if (!dnsname_is_subdomain(name, strlen(name)))
 			continue;
 		jobspec_name(&sj, random, out);
-		assert_true(validate_is_subdomain(out));
+		assert_true(dnsname_is_subdomain(out, strlen(out)));
 		assert_in_range(strlen(out), JOBSPEC_SUFFIX + 2, JOBSPEC_NAME_MAX);
 		assert_true(strchr("-.", out[0]) == NULL && strchr("-.", out[strlen(out) - 1]) == NULL);
 		assert_memory_equal(out, name, strlen(out) - JOBSPEC_SUFFIX - 1);
