@@ -4,23 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
-
-struct catalogue_entry {
-	char *key; /* "Secret/shop/redis" */
-	const struct document *doc;
-	bool decoded, faulty;
-	struct triggerauth *auth;
-	struct strmap data, unreadable;
-	UT_hash_handle hh;
-};
 
 struct catalogue {
 	const char *default_namespace;
 	struct catalogue_entry *entries;
-	json_t *lists; /* "LimitRange/shop" -> array */
+	json_t *lists; /* key "LimitRange/shop", value: array */
 };
 
 struct catalogue *catalogue_new(const char *default_namespace)
@@ -54,12 +44,12 @@ const char *catalogue_namespace(const struct catalogue *c, const json_t *object)
 {
 	const char *said = json_str_or_empty(json_object_get(object, "metadata"), "namespace");
 
-	if (strcmp(json_str_or_empty(object, "kind"), TRIGGERAUTH_CLUSTER_KIND) == 0)
+	if (json_str_is(object, "kind", TRIGGERAUTH_CLUSTER_KIND))
 		return "";
 	return *said ? said : c->default_namespace;
 }
 
-/* Decoders want a name, and what the other rules say should be heard even when there is none. */
+/* Decoders require a name, but the other rules should be checked without one, too. */
 json_t *catalogue_placed(const struct catalogue *c, const json_t *object)
 {
 	json_t *copy = json_copy((json_t *)(uintptr_t)object),
@@ -81,11 +71,6 @@ json_t *catalogue_placed(const struct catalogue *c, const json_t *object)
 	return copy;
 }
 
-static bool is_encrypted(const json_t *object)
-{
-	return json_is_object(json_object_get(object, "sops"));
-}
-
 static void add_to_list(struct catalogue *c, const json_t *object, const char *kind, const char *namespace_)
 {
 	MEM_AUTO char *key = mem_printf("%s/%s", kind, namespace_);
@@ -98,26 +83,21 @@ static void add_to_list(struct catalogue *c, const json_t *object, const char *k
 	json_array_append(list, (json_t *)(uintptr_t)object);
 }
 
-static bool is_listed(const char *kind)
-{
-	return strcmp(kind, "HorizontalPodAutoscaler") == 0 || strcmp(kind, "LimitRange") == 0;
-}
-
 const struct document *catalogue_add(struct catalogue *c, const struct document *doc)
 {
 	const char *kind = json_str_or_empty(doc->json, "kind"),
 		   *name = json_str_or_empty(json_object_get(doc->json, "metadata"), "name");
 	const char *namespace_ = catalogue_namespace(c, doc->json);
-	const struct document *before;
 	struct catalogue_entry *e;
 
-	if (is_listed(kind))
+	if (strcmp(kind, "HorizontalPodAutoscaler") == 0 || strcmp(kind, "LimitRange") == 0)
 		add_to_list(c, doc->json, kind, namespace_);
-	if (!*kind || !*name || is_encrypted(doc->json))
+	if (!*kind || !*name || json_is_object(json_object_get(doc->json, "sops")))
 		return NULL;
 	e = catalogue_find(c, kind, namespace_, name);
 	if (e) {
-		before = e->doc;
+		const struct document *before = e->doc;
+
 		e->doc = doc;
 		return before;
 	}
@@ -137,27 +117,11 @@ struct catalogue_entry *catalogue_find(struct catalogue *c, const char *kind, co
 	return e;
 }
 
-const struct document *catalogue_document(const struct catalogue_entry *e)
-{
-	return e->doc;
-}
-
-void catalogue_set_faulty(struct catalogue_entry *e)
-{
-	e->faulty = true;
-}
-
-bool catalogue_is_faulty(const struct catalogue_entry *e)
-{
-	return e->faulty;
-}
-
 const struct triggerauth *catalogue_triggerauth(const struct catalogue *c, struct catalogue_entry *e)
 {
-	json_t *object;
-
 	if (!e->decoded) {
-		object = catalogue_placed(c, e->doc->json);
+		json_t *object = catalogue_placed(c, e->doc->json);
+
 		e->auth = triggerauth_decode(object, NULL);
 		json_decref(object);
 	}
@@ -171,7 +135,7 @@ static void decode_data(struct catalogue_entry *e, enum keydata_kind kind)
 	struct strmap data = { 0 };
 
 	keydata_decode(kind, e->doc->json, NULL, NULL, &e->data, &e->unreadable, NULL);
-	/* stringData is for writing, and wins. */
+	/* stringData takes precedence, as in the API server. */
 	if (kind == KEYDATA_SECRET && plain)
 		keydata_decode(KEYDATA_CONFIG_MAP, plain, NULL, NULL, &data, &e->unreadable, NULL);
 	for (size_t i = 0; i < data.count; i++) {

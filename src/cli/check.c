@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/dnsname.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/checkobjects.h"
 #include "cli/documents.h"
-#include "cli/outsidehost.h"
 #include "net/tlsrules.h"
 
 enum { ALL_WELL = 0, WRONG = 1, UNREADABLE = 2 };
@@ -114,10 +114,10 @@ static int run(const struct check_request *request, char *const *files, int coun
 	int status = ALL_WELL, one;
 
 	for (int i = 0; i < count; i++) {
-		size_t before = documents_count(documents);
+		size_t before = documents->count;
 
 		one = read_file(documents, files[i]);
-		if (one == ALL_WELL && documents_count(documents) == before && request->params.verbose)
+		if (one == ALL_WELL && documents->count == before && request->params.verbose)
 			printf("%s:1: no objects\n", shown_name(files[i]));
 		status = one > status ? one : status;
 	}
@@ -132,7 +132,7 @@ static int run(const struct check_request *request, char *const *files, int coun
 
 static bool check_namespace(const char *option, const char *name)
 {
-	if (outsidehost_is_label(name))
+	if (dnsname_is_label(name, strlen(name)))
 		return true;
 	fprintf(stderr, "kscaled check: --%s: \"%.80s\" cannot be the name of a namespace\n", option, name);
 	return false;

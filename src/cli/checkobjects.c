@@ -7,19 +7,19 @@
 #include "base/dnsname.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/catalogue.h"
 #include "cli/checktriggers.h"
 #include "cli/crdschema.h"
 #include "cli/findings.h"
 #include "cli/offline.h"
-#include "cli/outsidehost.h"
 #include "cli/rivals.h"
 #include "cli/schema.h"
 #include "decide/formula/formula.h"
 #include "decide/hpaspec.h"
 #include "decide/validate/validate.h"
 
-/* All that one run needs. */
+/* The state of one run. */
 struct run {
 	struct findings findings;
 	struct crdschema *schemas;
@@ -27,7 +27,7 @@ struct run {
 	struct catalogue *catalogue;
 	struct offline offline;
 	struct rivals *rivals;
-	const struct document **earlier; /* per document: one of the same name before it; NULL */
+	const struct document **earlier; /* per document an earlier one of the same object; NULL */
 	bool complete;
 };
 
@@ -35,7 +35,7 @@ struct run {
 
 static void on_broken_rule(void *arg, const struct err *err)
 {
-	findings_problem_of(arg, "spec", err);
+	findings_problem_of(arg, "spec", err->msg);
 }
 
 static void judge_rules(struct run *r, const struct scaledobject *so)
@@ -49,7 +49,7 @@ static void judge_rules(struct run *r, const struct scaledobject *so)
 		findings_warning_of(&r->findings, warnings[i]);
 }
 
-/* A default may come from a LimitRange that is not in the input. */
+/* A LimitRange that is not in the input may set a default. */
 static void tell_surroundings(struct run *r, const char *reason, bool ranges_known, const struct err *err)
 {
 	if (strcmp(reason, "missing-requests") == 0 && !ranges_known) {
@@ -57,7 +57,7 @@ static void tell_surroundings(struct run *r, const char *reason, bool ranges_kno
 
 		findings_warning_of(&r->findings, text);
 	} else {
-		findings_problem_of(&r->findings, "spec", err);
+		findings_problem_of(&r->findings, "spec", err->msg);
 	}
 }
 
@@ -111,13 +111,11 @@ static bool has_container(const json_t *pod, const char *list, const char *name)
 	size_t i;
 
 	json_array_foreach(json_object_get(pod, list), i,
-		container) if (strcmp(json_str_or_empty(container, "name"), name) == 0) return true;
+		container) if (json_str_is(container, "name", name)) return true;
 	return false;
 }
 
-/*
- * Something may put containers into Pods as they are made, so that this is no more than a warning.
- */
+/* Only warnings, as an admission webhook may inject containers into Pods. */
 static void judge_containers(struct run *r, const struct scaledobject *so)
 {
 	const json_t *pod =
@@ -127,9 +125,8 @@ static void judge_containers(struct run *r, const struct scaledobject *so)
 
 	for (size_t i = 0; pod && i < so->spec.trigger_count; i++) {
 		const struct trigger *t = &so->spec.triggers[i];
-		const char *name = t->type && (strcmp(t->type, "cpu") == 0 || strcmp(t->type, "memory") == 0)
-			? strmap_get(&t->metadata, "containerName")
-			: NULL;
+		const char *name = validate_is_resource_type(t->type) ? strmap_get(&t->metadata, "containerName")
+								      : NULL;
 		MEM_AUTO char *field = mem_printf("spec.triggers[%zu].metadata.containerName", i);
 
 		if (name && *name && !has_container(pod, "containers", name) &&
@@ -153,7 +150,7 @@ static void judge_formula(struct run *r, const struct scaledobject *so)
 	for (size_t i = 0; i < so->spec.trigger_count; i++) {
 		const struct trigger *t = &so->spec.triggers[i];
 
-		if (t->type && strcmp(t->type, "cpu") != 0 && strcmp(t->type, "memory") != 0)
+		if (t->type && !validate_is_resource_type(t->type))
 			names[count++] = t->name ? t->name : "";
 	}
 	formula = formula_compile(text, names, count, &err);
@@ -163,7 +160,7 @@ static void judge_formula(struct run *r, const struct scaledobject *so)
 	free(names);
 }
 
-/* What the HPA would be made of: a metric's name used twice, a metricType that it cannot have. */
+/* Errors of the HPA that would be made: a metric's name twice, a metricType that it cannot have. */
 static void judge_hpa(struct run *r, const struct scaledobject *so, const struct checktriggers *built)
 {
 	struct metric_spec *metrics;
@@ -177,12 +174,12 @@ static void judge_hpa(struct run *r, const struct scaledobject *so, const struct
 		metrics[i] = scaler_metric_spec(&built->list[i]);
 	hpa = hpaspec_make(so, metrics, built->count, "", &err);
 	if (!hpa)
-		findings_problem_of(&r->findings, "spec.triggers", &err);
+		findings_problem_of(&r->findings, "spec.triggers", err.msg);
 	json_decref(hpa);
 	free(metrics);
 }
 
-/* Its metadata cannot be read. Not to say so would be to say that all is well. */
+/* Without a message an object whose metadata cannot be decoded would seem to be valid. */
 static void judge_unreadable(struct run *r, const struct document *doc)
 {
 	json_t *object = catalogue_placed(r->catalogue, doc->json);
@@ -192,37 +189,29 @@ static void judge_unreadable(struct run *r, const struct document *doc)
 	if (meta_decode(object, &meta, &err) == 0)
 		meta_done(&meta);
 	else if (r->findings.judged_problems == 0)
-		findings_problem_of(&r->findings, "metadata", &err);
+		findings_problem_of(&r->findings, "metadata", err.msg);
 	json_decref(object);
 }
 
 static void judge_scaledobject(struct run *r, const struct document *doc)
 {
-	const struct scaledobject *so = rivals_object(r->rivals, doc);
+	const struct rival *rival = rivals_get(r->rivals, doc);
+	const struct scaledobject *so = rival->so;
 	struct checktriggers built;
 	struct scaled of;
-	const char *rival;
-	bool spec_good;
 
 	if (!so) {
 		judge_unreadable(r, doc);
 		return;
 	}
 	judge_rules(r, so);
-	spec_good = !so->spec_err;
-	rival = rivals_say(r->rivals, doc);
-	if (rival) {
-		struct err err;
-
-		err_set(&err, ERR_INVALID, "%s", rival);
-		findings_problem_of(&r->findings, "spec", &err);
-	}
-	if (spec_good)
+	if (rival->conflict)
+		findings_problem_of(&r->findings, "spec", rival->conflict);
+	if (!so->spec_err)
 		judge_surroundings(r, so);
 	judge_containers(r, so);
 	judge_formula(r, so);
-	/* What did not decode is not there to be parsed. */
-	if (!spec_good)
+	if (so->spec_err)
 		return;
 	of = scaled_of_object(so);
 	checktriggers_run(&r->offline, &of, &r->findings, &built);
@@ -235,25 +224,19 @@ static void judge_scaledobject(struct run *r, const struct document *doc)
 
 static void judge_job_rules(struct run *r, const struct scaledjob *sj)
 {
-	static const char metric_type[] = "spec.triggers: metricType ", resources[] = "spec.triggers: cpu and memory ";
 	const char *warnings[VALIDATE_JOB_WARNINGS_MAX];
 	size_t count;
 
 	validate_every_of_job(sj, on_broken_rule, &r->findings);
 	count = validate_job_warnings(sj, warnings);
-	/*
-	 * Where the webhook only warns of these, a rule above says the same, and which trigger has
-	 * it.
-	 */
+	/* What these two warn of is a problem above, which names the trigger. */
 	for (size_t i = 0; i < count; i++)
-		if (strncmp(warnings[i], metric_type, sizeof(metric_type) - 1) != 0 &&
-			strncmp(warnings[i], resources, sizeof(resources) - 1) != 0)
+		if (!text_behind(warnings[i], "spec.triggers: metricType ") &&
+			!text_behind(warnings[i], "spec.triggers: cpu and memory "))
 			findings_warning_of(&r->findings, warnings[i]);
 }
 
-/*
- * The environment is that of its own Pod template. What did not decode is not there to be parsed.
- */
+/* The environment is that of its own Pod template. */
 static void judge_scaledjob(struct run *r, const struct document *doc)
 {
 	json_t *object = catalogue_placed(r->catalogue, doc->json);
@@ -291,7 +274,7 @@ static void judge_triggerauth(struct run *r, const struct document *doc)
 		return;
 	}
 	if (validate_triggerauth(t, NULL, &err) < 0)
-		findings_problem_of(&r->findings, "spec", &err);
+		findings_problem_of(&r->findings, "spec", err.msg);
 	else
 		checktriggers_authentication(&r->offline, t, namespace_, &r->findings);
 	warning = validate_triggerauth_warning(t);
@@ -316,7 +299,7 @@ static void on_fault(void *arg, size_t line, const char *key)
 {
 	MEM_AUTO char *text = mem_printf("the key \"%.100s\" stands twice in one mapping", key);
 
-	findings_problem_at(arg, line, NULL, text);
+	findings_problem_at(arg, line, text);
 }
 
 static void on_schema(void *arg, const char *path, const char *message)
@@ -325,8 +308,8 @@ static void on_schema(void *arg, const char *path, const char *message)
 }
 
 /*
- * What the API server knows of metadata by itself, as a CustomResourceDefinition says nothing of
- * it: the commonest fault is an annotation that YAML reads as true or as a number.
+ * The API server's own schema of metadata, which CustomResourceDefinitions lack. The most common
+ * fault is an annotation that YAML reads as a boolean or a number.
  */
 #define TEXT_OF(...) #__VA_ARGS__
 static const char metadata_schema[] = TEXT_OF({
@@ -376,12 +359,13 @@ static void judge_metadata(struct run *r, const json_t *object)
 			"\"%.253s\" cannot be the name of an object: lower case letters, digits, '-' and '.' are "
 			"allowed",
 			name);
-	if (*namespace_ && !outsidehost_is_label(namespace_))
+	if (*namespace_ && !dnsname_is_label(namespace_, strlen(namespace_)))
 		findings_problem(&r->findings, "metadata.namespace", "\"%.253s\" cannot be the name of a namespace",
 			namespace_);
 }
 
-static void judge_known(struct run *r, const struct document *doc, const char *kind, const struct document *earlier)
+static void judge_known(struct run *r, const struct document *doc, const json_t *schema, const char *kind,
+	const struct document *earlier)
 {
 	const char *api_version = json_str_or_empty(doc->json, "apiVersion");
 
@@ -394,7 +378,7 @@ static void judge_known(struct run *r, const struct document *doc, const char *k
 		findings_warning(&r->findings, "metadata.name",
 			"the same object stands at %s:%zu, too: the last one that is applied counts", earlier->file,
 			earlier->line);
-	schema_check(crdschema_get(r->schemas, kind), doc->json, on_schema, &r->findings);
+	schema_check(schema, doc->json, on_schema, &r->findings);
 	schema_check(r->metadata_schema, doc->json, on_schema, &r->findings);
 	judge_metadata(r, doc->json);
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
@@ -402,14 +386,13 @@ static void judge_known(struct run *r, const struct document *doc, const char *k
 			kinds[i].judge(r, doc);
 }
 
+/* keda.sh, or a subdomain of it */
 static bool is_of_keda(const char *api_version)
 {
-	size_t group = strcspn(api_version, "/");
-	static const char keda[] = "keda.sh";
+	MEM_AUTO char *domain = mem_printf(".%.*s", (int)strcspn(api_version, "/"), api_version);
+	size_t len = strlen(domain);
 
-	return group >= sizeof(keda) - 1 &&
-		strncmp(api_version + group - (sizeof(keda) - 1), keda, sizeof(keda) - 1) == 0 &&
-		(group == sizeof(keda) - 1 || api_version[group - sizeof(keda)] == '.');
+	return len >= strlen(".keda.sh") && strcmp(domain + len - strlen(".keda.sh"), ".keda.sh") == 0;
 }
 
 static void judge(struct run *r, const struct document *doc, const struct document *earlier)
@@ -417,7 +400,7 @@ static void judge(struct run *r, const struct document *doc, const struct docume
 	const char *kind = json_str_or_empty(doc->json, "kind"),
 		   *api_version = json_str_or_empty(doc->json, "apiVersion");
 	const json_t *metadata = json_object_get(doc->json, "metadata");
-	bool known = crdschema_knows(kind);
+	const json_t *schema = crdschema_get(r->schemas, kind);
 
 	findings_begin(&r->findings, doc, *kind ? kind : NULL, catalogue_namespace(r->catalogue, doc->json),
 		json_str_or_empty(metadata, *json_str_or_empty(metadata, "name") ? "name" : "generateName"));
@@ -432,19 +415,21 @@ static void judge(struct run *r, const struct document *doc, const struct docume
 			*kind                  ? "apiVersion is missing"
 				: *api_version ? "kind is missing"
 					       : "apiVersion and kind are missing");
-	else if (known)
-		judge_known(r, doc, kind, earlier);
+	else if (schema)
+		judge_known(r, doc, schema, kind, earlier);
 	else if (is_of_keda(api_version))
 		findings_warning(&r->findings, NULL, "kscaled does nothing with %s of %s: it is not judged", kind,
 			api_version);
-	findings_end(&r->findings, known);
+	findings_end(&r->findings, schema);
 }
 
-/* What everybody who refers to it would say again is found first, and said where it stands. */
+/*
+ * Errors of authentications are found first, so that each is told once and not by each reference.
+ */
 static void find_faulty(struct run *r, const struct documents *documents)
 {
-	for (size_t i = 0; i < documents_count(documents); i++) {
-		const struct document *doc = documents_at(documents, i);
+	for (size_t i = 0; i < documents->count; i++) {
+		const struct document *doc = &documents->list[i];
 		const char *kind = json_str_or_empty(doc->json, "kind"),
 			   *namespace_ = catalogue_namespace(r->catalogue, doc->json);
 		struct catalogue_entry *e;
@@ -454,20 +439,20 @@ static void find_faulty(struct run *r, const struct documents *documents)
 			continue;
 		e = catalogue_find(r->catalogue, kind, namespace_,
 			json_str_or_empty(json_object_get(doc->json, "metadata"), "name"));
-		t = e && catalogue_document(e) == doc ? catalogue_triggerauth(r->catalogue, e) : NULL;
+		t = e && e->doc == doc ? catalogue_triggerauth(r->catalogue, e) : NULL;
 		if (t && checktriggers_authentication(&r->offline, t, namespace_, NULL) < 0)
-			catalogue_set_faulty(e);
+			e->faulty = true;
 	}
 }
 
 static void collect(struct run *r, const struct documents *documents)
 {
-	r->earlier = mem_array(documents_count(documents) + 1, sizeof(*r->earlier));
-	for (size_t i = 0; i < documents_count(documents); i++) {
-		const struct document *doc = documents_at(documents, i);
+	r->earlier = mem_array(documents->count + 1, sizeof(*r->earlier));
+	for (size_t i = 0; i < documents->count; i++) {
+		const struct document *doc = &documents->list[i];
 
 		r->earlier[i] = catalogue_add(r->catalogue, doc);
-		if (strcmp(json_str_or_empty(doc->json, "kind"), "ScaledObject") == 0) {
+		if (json_str_is(doc->json, "kind", "ScaledObject")) {
 			json_t *object = catalogue_placed(r->catalogue, doc->json);
 
 			rivals_add(r->rivals, doc, object);
@@ -493,8 +478,8 @@ struct checkobjects_result checkobjects_run(const struct checkobjects_params *pa
 		.complete = params->complete };
 	collect(&r, documents);
 	find_faulty(&r, documents);
-	for (size_t i = 0; i < documents_count(documents); i++)
-		judge(&r, documents_at(documents, i), r.earlier[i]);
+	for (size_t i = 0; i < documents->count; i++)
+		judge(&r, &documents->list[i], r.earlier[i]);
 	result = (struct checkobjects_result){ r.findings.problems, r.findings.warnings };
 	rivals_free(r.rivals);
 	catalogue_free(r.catalogue);

@@ -3,10 +3,10 @@
 #define CLI_CHECKOBJECTS_H
 
 /*
- * `kscaled check`'s judgement of objects, each by itself and beside the others of the input: the
- * CRD's schema (the one that `kscaled manifests` prints), decide/validate's rules in the
- * webhook's words, triggers as their scalers parse them, the formula, the metrics of the HPA. Reads
- * no files and asks no cluster.
+ * `kscaled check`: validates objects, each by itself and against the others of the input. Checks
+ * the schema of the CRD (the one that `kscaled manifests` prints), decide/validate's rules with the
+ * webhook's messages, triggers as their scalers parse them, the formula, and the HPA's metrics.
+ * Reads no files and asks no cluster.
  */
 
 #include <stdbool.h>
@@ -15,9 +15,9 @@
 #include "cli/documents.h"
 
 struct checkobjects_params {
-	const char *namespace_;        /* of objects that name none */
-	const char *cluster_namespace; /* where what ClusterTriggerAuthentications name lies */
-	bool complete;                 /* what is referred to must be in the input */
+	const char *namespace_;        /* of objects without one */
+	const char *cluster_namespace; /* where ClusterTriggerAuthentications refer to */
+	bool complete;                 /* references must be in the input */
 	bool verbose;
 };
 
@@ -25,6 +25,7 @@ struct checkobjects_result {
 	size_t problems, warnings;
 };
 
+/* Prints what it finds to out. */
 struct checkobjects_result checkobjects_run(const struct checkobjects_params *params, const struct documents *documents,
 	FILE *out);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cache/readings/triggerparams.h"
 #include "decide/validate/validate.h"
 #include "scalers/params.h"
@@ -17,23 +18,23 @@ struct trial {
 	const struct scaled *of;
 	struct findings *findings;
 	struct strmap env, unresolved; /* of the target */
-	bool env_read;                 /* else what is in it is unknown */
+	bool env_read;                 /* false: the environment is unknown */
 };
 
-/* ---- Telling ---- */
+/* ---- Findings ---- */
 
-/* The message behind what scaler_build puts before it. */
+/* The message without the prefix that scaler_build adds. */
 static const char *behind_prefix(const char *message, const char *type, size_t index)
 {
 	MEM_AUTO char *typed = mem_printf("trigger %zu (%s): ", index, type),
 		      *plain = mem_printf("trigger %zu: ", index);
+	const char *behind = text_behind(message, typed);
 
-	if (strncmp(message, typed, strlen(typed)) == 0)
-		return message + strlen(typed);
-	return strncmp(message, plain, strlen(plain)) == 0 ? message + strlen(plain) : message;
+	behind = behind ? behind : text_behind(message, plain);
+	return behind ? behind : message;
 }
 
-/* The key of the metadata by which a parameter is given, or named as a variable; NULL. */
+/* The key of the metadata that sets a parameter, directly or by a variable; NULL. */
 static const char *key_of(const struct trigger *t, const char *name, size_t len)
 {
 	for (size_t i = 0; len > 0 && i < t->metadata.count; i++) {
@@ -45,10 +46,7 @@ static const char *key_of(const struct trigger *t, const char *name, size_t len)
 	return NULL;
 }
 
-/*
- * The key that a message about several values begins with or puts in quotes: `address "x": must be
- * host:port`.
- */
+/* The key that a message begins with or quotes: `address "x": must be host:port`. */
 static const char *key_in(const struct trigger *t, const char *message)
 {
 	const char *key = key_of(t, message, strcspn(message, " :")), *quote = strchr(message, '"');
@@ -59,8 +57,8 @@ static const char *key_in(const struct trigger *t, const char *message)
 }
 
 /*
- * The field that a complaint is about: the parameter, if it is written in the metadata or misses
- * there; else the trigger.
+ * The field of a message: the parameter, if it is in the metadata or missing there; else the
+ * trigger.
  */
 static void place_of(const struct trigger *t, size_t index, const char *about, const char *message,
 	char field[FIELD_SIZE])
@@ -86,10 +84,7 @@ static void tell(const struct trial *j, size_t index, const char *about, struct 
 	findings_problem(j->findings, field, "%s", rest);
 }
 
-/*
- * A warning: KEDA takes such a manifest, and whoever checks before he deploys must not be stopped
- * by a word too many. The line is that of the first key.
- */
+/* Only a warning, since KEDA accepts unknown keys. The line is that of the first key. */
 static void tell_unknown(const struct trial *j, size_t index, const struct scaler *scaler)
 {
 	const char *key = strchr(scaler->unknown, '"');
@@ -100,13 +95,6 @@ static void tell_unknown(const struct trial *j, size_t index, const struct scale
 
 	findings_warning(j->findings, field, "no parameter of %s has this name: %s", scaler->type->name,
 		scaler->unknown);
-}
-
-static void tell_shortened(const struct trial *j, size_t index, const struct scaler *scaler)
-{
-	MEM_AUTO char *field = mem_printf("spec.triggers[%zu].metadata", index);
-
-	findings_warning(j->findings, field, "%s", scaler->shortened);
 }
 
 static void build(const struct trial *j, size_t index, const struct strmap *auth, struct checktriggers *out)
@@ -130,8 +118,11 @@ static void build(const struct trial *j, size_t index, const struct strmap *auth
 	}
 	if (next->unknown)
 		tell_unknown(j, index, next);
-	if (next->shortened)
-		tell_shortened(j, index, next);
+	if (next->shortened) {
+		MEM_AUTO char *field = mem_printf("spec.triggers[%zu].metadata", index);
+
+		findings_warning(j->findings, field, "%s", next->shortened);
+	}
 	out->all = out->all && next->metric_name;
 	out->count++;
 }
@@ -164,14 +155,13 @@ void checktriggers_run(struct offline *o, const struct scaled *of, struct findin
 	out->list = mem_array(of->trigger_count + 1, sizeof(*out->list));
 	out->count = 0;
 	out->all = true;
-	offline_begin(o, of);
-	target = offline_target(o, of, &err);
+	target = offline_begin(o, of, &err);
 	if (!target || auth_environment(&lookup, of, target, &j.env, &j.unresolved, &err)) {
 		offline_hide(o, &err);
 		j.env_read = false;
-		/* A target that cannot be read says so only when somebody needs it. */
+		/* A target that cannot be decoded is an error only if a trigger needs it. */
 		if (auth_needs_target(&lookup, of))
-			findings_problem_of(f, of->sj ? "spec.jobTargetRef" : "spec.scaleTargetRef", &err);
+			findings_problem_of(f, of->sj ? "spec.jobTargetRef" : "spec.scaleTargetRef", err.msg);
 	}
 	for (size_t i = 0; i < of->trigger_count; i++)
 		if (of->triggers[i].type && *of->triggers[i].type &&
@@ -191,11 +181,11 @@ void checktriggers_done(struct checktriggers *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* ---- Authentications by themselves ---- */
+/* ---- Authentications ---- */
 
 /*
  * `TriggerAuthentication shop/redis: secretTargetRef parameter "password": ...`: the field is the
- * entry of that parameter, and what it is called is not said again.
+ * entry of that parameter; the object's name and the source are not repeated.
  */
 static void tell_source(struct findings *f, const char *message)
 {
@@ -210,7 +200,7 @@ static void tell_source(struct findings *f, const char *message)
 	parameter = quote ? mem_dupn(quote + 1, strcspn(quote + 1, "\"")) : mem_dup("");
 	json_array_foreach(entries, i, entry)
 	{
-		if (strcmp(json_str_or_empty(entry, "parameter"), parameter) == 0) {
+		if (json_str_is(entry, "parameter", parameter)) {
 			snprintf(field, sizeof(field), "spec.%.200s[%zu]", source, i);
 			break;
 		}
@@ -236,8 +226,7 @@ int checktriggers_authentication(struct offline *o, const struct triggerauth *t,
 	int rc;
 
 	o->own = true;
-	offline_begin(o, &of);
-	target = offline_target(o, &of, &err);
+	target = offline_begin(o, &of, &err);
 	rc = auth_params(&lookup, &of, &trigger, target, &params, &err);
 	offline_hide(o, &err);
 	offline_end(o);

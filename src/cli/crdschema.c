@@ -37,33 +37,19 @@ void crdschema_free(struct crdschema *s)
 	free(s);
 }
 
-static size_t position(const char *kind)
+const json_t *crdschema_get(struct crdschema *s, const char *kind)
 {
 	size_t i = 0;
+	const json_t *versions;
 
 	while (i < MEM_COUNT(crds) && strcmp(crds[i].kind, kind) != 0)
 		i++;
-	return i;
-}
-
-bool crdschema_knows(const char *kind)
-{
-	return position(kind) < MEM_COUNT(crds);
-}
-
-const json_t *crdschema_get(struct crdschema *s, const char *kind)
-{
-	size_t i = position(kind);
-	const json_t *versions;
-
 	if (i == MEM_COUNT(crds))
 		return NULL;
 	if (!s->read[i]) {
 		s->read[i] = documents_new();
 		documents_read(s->read[i], kind, crds[i].text, strlen(crds[i].text), NULL);
 	}
-	versions = documents_count(s->read[i]) > 0
-		? json_object_get(json_object_get(documents_at(s->read[i], 0)->json, "spec"), "versions")
-		: NULL;
+	versions = json_object_get(json_object_get(s->read[i]->list[0].json, "spec"), "versions");
 	return json_object_get(json_object_get(json_array_get(versions, 0), "schema"), "openAPIV3Schema");
 }

@@ -3,12 +3,11 @@
 #define CLI_CRDSCHEMA_H
 
 /*
- * The OpenAPI schemas of the kinds that kscaled knows, taken from the CustomResourceDefinitions in
- * the program; each is read when it is first needed.
+ * The OpenAPI schemas of kscaled's kinds, from the CustomResourceDefinitions that the program
+ * contains. Each is parsed when it is first needed.
  */
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #define CRDSCHEMA_API_VERSION "keda.sh/v1alpha1"
 
@@ -17,7 +16,6 @@ struct crdschema;
 struct crdschema *crdschema_new(void);
 void crdschema_free(struct crdschema *s);
 
-bool crdschema_knows(const char *kind);
 const json_t *crdschema_get(struct crdschema *s, const char *kind); /* borrowed; NULL: no such kind */
 
 #endif

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
-#define FINDINGS_MAX   200 /* of one object; more are counted */
+#define FINDINGS_MAX   200 /* of one object; more are only counted */
 #define LINE_MAX_BYTES 4096
 
 struct finding {
@@ -19,24 +20,17 @@ struct finding {
 
 void findings_init(struct findings *f, FILE *out, bool verbose)
 {
-	memset(f, 0, sizeof(*f));
-	f->out = out;
-	f->verbose = verbose;
+	*f = (struct findings){ .out = out, .verbose = verbose };
 }
 
 void findings_begin(struct findings *f, const struct document *doc, const char *kind, const char *namespace_,
 	const char *name)
 {
-	const char *shown = name && *name ? name : "(without a name)";
-
 	f->doc = doc;
 	f->judged_problems = 0;
-	if (!kind)
-		f->title = mem_dup("");
-	else if (*namespace_)
-		f->title = mem_printf("%s %s/%s: ", kind, namespace_, shown);
-	else
-		f->title = mem_printf("%s %s: ", kind, shown);
+	f->title = kind
+		? mem_printf("%s %s%s%s: ", kind, namespace_, *namespace_ ? "/" : "", *name ? name : "(without a name)")
+		: mem_dup("");
 }
 
 static bool is_told(const struct findings *f, const char *field)
@@ -47,19 +41,17 @@ static bool is_told(const struct findings *f, const char *field)
 	return false;
 }
 
-/* To find a line costs a walk over the document, so only what is shown has one. */
+/* A line costs a search in the document, so only findings that are shown have one. */
 static size_t line_of(const struct findings *f, const char *field)
 {
 	return field && f->count < FINDINGS_MAX ? documents_line(f->doc, field) : f->doc->line;
 }
 
-/* Takes the text. */
+/* Takes ownership of text. */
 static void add(struct findings *f, size_t line, bool warning, const char *field, char *text)
 {
-	if (warning)
-		f->warnings++;
-	else
-		f->problems++;
+	f->warnings += warning;
+	f->problems += !warning;
 	f->judged_problems += !warning;
 	if (f->count == FINDINGS_MAX) {
 		f->left_out++;
@@ -91,15 +83,12 @@ void findings_warning(struct findings *f, const char *field, const char *fmt, ..
 	va_end(ap);
 }
 
-void findings_problem_at(struct findings *f, size_t line, const char *field, const char *text)
+void findings_problem_at(struct findings *f, size_t line, const char *text)
 {
-	add(f, line, false, field, mem_dup(text));
+	add(f, line, false, NULL, mem_dup(text));
 }
 
-/*
- * The field that a message begins with, the caller's; NULL when it begins with none. *rest is what
- * stands behind.
- */
+/* The field that a message begins with; NULL: none. The caller owns it. *rest: what follows it. */
 static char *field_of(const char *message, const char **rest)
 {
 	static const char *const roots[] = { "spec", "metadata", "status", "apiVersion", "kind" };
@@ -109,9 +98,9 @@ static char *field_of(const char *message, const char **rest)
 	if (message[len] != ' ' || len < 2 || message[len - 1] != ':')
 		return NULL;
 	for (size_t i = 0; i < MEM_COUNT(roots); i++) {
-		size_t root = strlen(roots[i]);
+		const char *behind = text_behind(message, roots[i]);
 
-		if (strncmp(message, roots[i], root) != 0 || !strchr(".[:", message[root]))
+		if (!behind || !strchr(".[:", *behind))
 			continue;
 		*rest = message + len + 1;
 		return mem_dupn(message, len - 1);
@@ -119,10 +108,10 @@ static char *field_of(const char *message, const char **rest)
 	return NULL;
 }
 
-void findings_problem_of(struct findings *f, const char *otherwise, const struct err *err)
+void findings_problem_of(struct findings *f, const char *otherwise, const char *message)
 {
 	const char *rest;
-	MEM_AUTO char *field = field_of(err->msg, &rest);
+	MEM_AUTO char *field = field_of(message, &rest);
 
 	findings_problem(f, field ? field : otherwise, "%s", rest);
 }
@@ -131,16 +120,12 @@ void findings_warning_of(struct findings *f, const char *message)
 {
 	const char *rest;
 	MEM_AUTO char *field = field_of(message, &rest);
-	size_t len = strcspn(message, " ");
-	MEM_AUTO char *first = mem_dupn(message, len);
+	MEM_AUTO char *first = mem_dupn(message, strcspn(message, " "));
 
-	/*
-	 * "spec.pollingInterval has no effect ...": a sentence about a field, whose line is known
-	 * too.
-	 */
+	/* "spec.pollingInterval has no effect ...": a sentence about a field has its line, too. */
 	if (is_told(f, field ? field : first))
 		return;
-	if (!field && (strncmp(first, "spec.", 5) == 0 || strncmp(first, "metadata.", 9) == 0))
+	if (!field && (text_behind(first, "spec.") || text_behind(first, "metadata.")))
 		add(f, line_of(f, first), true, NULL, mem_dup(message));
 	else
 		findings_warning(f, field, "%s", rest);

@@ -42,7 +42,7 @@ struct plan {
 
 static int check_label(const char *option, const char *text, struct err *err)
 {
-	if (outsidehost_is_label(text))
+	if (dnsname_is_label(text, strlen(text)))
 		return 0;
 	return err_set(err, ERR_INVALID,
 		"--%s: \"%.80s\" is not a name that Kubernetes allows: 1 to 63 lower-case letters, digits and \"-\", "
@@ -131,7 +131,7 @@ static int split_kind(char *text, const char **group, struct err *err)
 	}
 	if (dot)
 		*dot = '\0';
-	if (!dot || !outsidehost_is_label(text) || !dnsname_is_subdomain(dot + 1, strlen(dot + 1))) {
+	if (!dot || !dnsname_is_label(text, strlen(text)) || !dnsname_is_subdomain(dot + 1, strlen(dot + 1))) {
 		if (dot)
 			*dot = '.';
 		return err_set(err, ERR_INVALID,

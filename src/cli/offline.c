@@ -7,30 +7,33 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define ANY_MAX          20000 /* names tried for one object's envFrom */
-#define PIECE_LENGTH_MIN 3     /* shorter parts of a secret are in every message */
+#define ANY_MAX          20000 /* names generated for one object's envFrom */
+#define PIECE_LENGTH_MIN 3     /* shorter parts of a secret occur in every message */
 
 /* ---- The look-up ---- */
 
 static enum reference_state missing(const char *kind, const char *namespace_, const char *name, struct err *err)
 {
-	if (*namespace_)
-		err_set(err, ERR_MISSING, "%s %s/%s is not in the input", kind, namespace_, name);
-	else
-		err_set(err, ERR_MISSING, "%s %s is not in the input", kind, name);
+	err_set(err, ERR_MISSING, "%s %s%s%s is not in the input", kind, namespace_, *namespace_ ? "/" : "", name);
 	return REFERENCE_MISSING;
+}
+
+static struct catalogue_entry *find_auth(struct offline *o, bool cluster, const char *namespace_, const char *name)
+{
+	return catalogue_find(o->catalogue, cluster ? TRIGGERAUTH_CLUSTER_KIND : TRIGGERAUTH_KIND,
+		cluster ? "" : namespace_, name);
 }
 
 static enum reference_state find_triggerauth(void *arg, bool cluster, const char *namespace_, const char *name,
 	const struct triggerauth **out, struct err *err)
 {
 	struct offline *o = arg;
-	const char *kind = cluster ? TRIGGERAUTH_CLUSTER_KIND : TRIGGERAUTH_KIND;
-	struct catalogue_entry *e = catalogue_find(o->catalogue, kind, cluster ? "" : namespace_, name);
+	struct catalogue_entry *e = find_auth(o, cluster, namespace_, name);
 
 	if (!e && o->complete)
-		return missing(kind, cluster ? "" : namespace_, name, err);
-	*out = e && (o->own || !catalogue_is_faulty(e)) ? catalogue_triggerauth(o->catalogue, e) : NULL;
+		return missing(cluster ? TRIGGERAUTH_CLUSTER_KIND : TRIGGERAUTH_KIND, cluster ? "" : namespace_, name,
+			err);
+	*out = e && (o->own || !e->faulty) ? catalogue_triggerauth(o->catalogue, e) : NULL;
 	if (!*out)
 		o->open = true;
 	return REFERENCE_FOUND;
@@ -85,10 +88,7 @@ static enum reference_state find_all(void *arg, enum keydata_kind kind, const ch
 	return REFERENCE_FOUND;
 }
 
-/*
- * Files of kscaled's machine, Vault's secrets and tokens of service accounts are never in the
- * input.
- */
+/* Files of kscaled's host, secrets of Vault and tokens are never in the input. */
 static enum reference_state find_file(void *arg, const char *path, const struct strmap **out, struct err *err)
 {
 	static const struct strmap nothing;
@@ -138,20 +138,17 @@ struct auth_lookup offline_lookup(struct offline *o)
 	};
 }
 
-/* ---- What is wanted of the environment ---- */
+/* ---- Variables that are referred to ---- */
 
 static const struct triggerauth *triggerauth_of(struct offline *o, const struct scaled *of, const struct trigger *t)
 {
 	bool cluster = t->auth_kind && strcmp(t->auth_kind, TRIGGERAUTH_CLUSTER_KIND) == 0;
-	struct catalogue_entry *e = t->auth_name
-		? catalogue_find(o->catalogue, cluster ? TRIGGERAUTH_CLUSTER_KIND : TRIGGERAUTH_KIND,
-			  cluster ? "" : of->meta->namespace_, t->auth_name)
-		: NULL;
+	struct catalogue_entry *e = t->auth_name ? find_auth(o, cluster, of->meta->namespace_, t->auth_name) : NULL;
 
 	return e ? catalogue_triggerauth(o->catalogue, e) : NULL;
 }
 
-/* Names of variables and of the containers that have them. */
+/* Names of variables, and of the containers that should have them. */
 struct wanted_names {
 	struct strmap variables;
 	struct strmap containers;
@@ -175,28 +172,11 @@ static void find_wanted(struct offline *o, const struct scaled *of, struct wante
 		strmap_set(&w->containers, "main", "");
 }
 
-static void wanted_done(struct wanted_names *w)
-{
-	strmap_done(&w->variables);
-	strmap_done(&w->containers);
-}
-
-/* A prefix of envFrom is put before the key, so each end of a wanted name may be one. */
+/* envFrom may put a prefix before a key, so each suffix of a name may be the key. */
 static void add_ends(struct strmap *any, const char *name)
 {
 	for (; *name && any->count < ANY_MAX; name++)
 		strmap_set(any, name, OFFLINE_UNKNOWN);
-}
-
-void offline_begin(struct offline *o, const struct scaled *of)
-{
-	struct wanted_names w = { 0 };
-
-	find_wanted(o, of, &w);
-	for (size_t i = 0; i < w.variables.count; i++)
-		add_ends(&o->any, w.variables.pairs[i].key);
-	wanted_done(&w);
-	o->open = false;
 }
 
 void offline_end(struct offline *o)
@@ -219,15 +199,12 @@ static json_t *container_with_all(const char *name, const struct strmap *variabl
 	return json_pack("{s:s, s:o}", "name", name, "env", env);
 }
 
-static json_t *target_with_all(struct offline *o, const struct scaled *of)
+static json_t *target_with_all(const struct wanted_names *w)
 {
 	json_t *containers = json_array();
-	struct wanted_names w = { 0 };
 
-	find_wanted(o, of, &w);
-	for (size_t i = 0; i < w.containers.count; i++)
-		json_array_append_new(containers, container_with_all(w.containers.pairs[i].key, &w.variables));
-	wanted_done(&w);
+	for (size_t i = 0; i < w->containers.count; i++)
+		json_array_append_new(containers, container_with_all(w->containers.pairs[i].key, &w->variables));
 	return json_pack("{s:{s:s}, s:{s:{s:{s:o}}}}", "metadata", "name", "unknown", "spec", "template", "spec",
 		"containers", containers);
 }
@@ -243,13 +220,14 @@ const json_t *offline_target_object(struct offline *o, const struct scaledobject
 
 	if (!e || scaledobject_target_gv(&so->spec, group, version, sizeof(group), NULL) < 0)
 		return NULL;
-	api_version = json_str_or_empty(catalogue_document(e)->json, "apiVersion");
+	api_version = json_str_or_empty(e->doc->json, "apiVersion");
 	return strncmp(api_version, group, strlen(group)) == 0 && (api_version[strlen(group)] == '/' || !*group)
-		? catalogue_document(e)->json
+		? e->doc->json
 		: NULL;
 }
 
-struct workload *offline_target(struct offline *o, const struct scaled *of, struct err *err)
+static struct workload *read_target(struct offline *o, const struct scaled *of, const struct wanted_names *w,
+	struct err *err)
 {
 	const json_t *object = of->so ? offline_target_object(o, of->so) : NULL;
 	struct workload *target;
@@ -265,15 +243,30 @@ struct workload *offline_target(struct offline *o, const struct scaled *of, stru
 				of->sj->spec.template_text ? "spec.jobTargetRef.template" : "spec.jobTargetRef");
 		return target;
 	}
-	made = target_with_all(o, of);
+	made = target_with_all(w);
 	target = workload_decode(made, err);
 	json_decref(made);
 	return target;
 }
 
+struct workload *offline_begin(struct offline *o, const struct scaled *of, struct err *err)
+{
+	struct wanted_names w = { 0 };
+	struct workload *target;
+
+	find_wanted(o, of, &w);
+	for (size_t i = 0; i < w.variables.count; i++)
+		add_ends(&o->any, w.variables.pairs[i].key);
+	o->open = false;
+	target = read_target(o, of, &w, err);
+	strmap_done(&w.variables);
+	strmap_done(&w.containers);
+	return target;
+}
+
 /* ---- Secrets ---- */
 
-/* Puts the words in the place of what is between from and to; returns what stands behind them. */
+/* Replaces what is between from and to; returns what follows the replacement. */
 static char *hide(struct err *err, const char *from, const char *to)
 {
 	static const char instead[] = "(secret)";
@@ -285,7 +278,7 @@ static char *hide(struct err *err, const char *from, const char *to)
 	return err->msg + (before < strlen(err->msg) ? before : strlen(err->msg));
 }
 
-/* Whether it is a name that stands in these quotes: parameter "key". */
+/* Whether the quotes contain a name: parameter "key". */
 static bool is_name(const char *message, const char *quote)
 {
 	static const char *const words[] = { "param ", "parameter ", "parameters ", "key ", "and " };
@@ -304,10 +297,7 @@ static char *end_of_quote(char *from)
 	return end ? end : from + strlen(from);
 }
 
-/*
- * Where it stands in quotes, as all values do in messages: an ordinary word may stand anywhere
- * else.
- */
+/* Only in quotes, as messages have values; elsewhere it is an ordinary word. */
 static void hide_piece(struct err *err, const char *piece, size_t len)
 {
 	char *quote = err->msg;

@@ -3,13 +3,13 @@
 #define CLI_OFFLINE_H
 
 /*
- * cache/auth's look-up without a cluster: Secrets, ConfigMaps and authentications from the
- * input. What is not in the input is there, in the cluster, but unknown: a value that nobody has
- * read becomes OFFLINE_UNKNOWN, an authentication that nobody has read makes its triggers "open"
- * (any parameter may be there). With `complete` such references are errors.
+ * cache/auth's lookup without a cluster: finds Secrets, ConfigMaps and authentications in the
+ * input. What is not in the input is assumed to exist in the cluster, unknown: a value becomes
+ * OFFLINE_UNKNOWN, and an authentication makes its triggers "open" (it may have any parameter).
+ * With `complete` such references are errors.
  *
- * Used for one object after the other: offline_begin, then auth_environment and auth_params with
- * offline_lookup.
+ * Used for one object at a time: offline_begin, then auth_environment and auth_params with
+ * offline_lookup, then offline_end.
  */
 
 #include <stdbool.h>
@@ -24,42 +24,30 @@ struct offline {
 	struct catalogue *catalogue;   /* borrowed */
 	const char *cluster_namespace; /* borrowed; as struct auth_lookup has it */
 	bool complete;
-	/*
-	 * an authentication is judged by itself: what it lacks is told. Else one that is faulty is
-	 * as if unknown: its own judgement told it
-	 */
-	bool own;
-	/*
-	 * set when something unknown was asked that may hold any parameter; for the caller to clear
-	 */
-	bool open;
-	/* what an unknown Secret or ConfigMap holds for envFrom: all names that somebody wants */
-	struct strmap any;
-	/* values of Secrets that were handed out, borrowed: no message may show them */
-	const char **secrets;
+	bool own;             /* reads also faulty authentications; else these count as unknown */
+	bool open;            /* set by a lookup that may have any parameter; the caller clears it */
+	struct strmap any;    /* the content of an unknown Secret or ConfigMap for envFrom */
+	const char **secrets; /* values of Secrets that were returned, which no message may show; borrowed */
 	size_t secret_count;
 };
 
 struct auth_lookup offline_lookup(struct offline *o);
 
-/* of: the object whose variables may be wanted. */
-void offline_begin(struct offline *o, const struct scaled *of);
+/*
+ * Begins an object and returns the workload whose environment counts, which the caller owns: the
+ * scale target in the input; of a ScaledJob its Pod template; else a placeholder whose containers
+ * have all variables that `of` and its authentications name, as OFFLINE_UNKNOWN. NULL and *err: it
+ * is in the input but cannot be decoded.
+ */
+struct workload *offline_begin(struct offline *o, const struct scaled *of, struct err *err);
 void offline_end(struct offline *o);
 
-/*
- * Whose environment counts: the scale target from the input, or one that stands for what is not
- * known: its containers have all variables that `of` and its authentications name, with the value
- * OFFLINE_UNKNOWN. A ScaledJob's is its own Pod template. NULL: it is in the input, but cannot be
- * read (*err). The caller owns it.
- */
-struct workload *offline_target(struct offline *o, const struct scaled *of, struct err *err);
-
-/* The object in the input that a ScaledObject scales; NULL: not there. */
+/* The scale target in the input, borrowed; NULL: it is not there. */
 const json_t *offline_target_object(struct offline *o, const struct scaledobject *so);
 
 /*
- * Puts "(secret)" into the message where a value of a Secret, or a part of one between commas and
- * spaces, stands in quotes.
+ * Replaces by "(secret)" what the message has in quotes and is a value of a Secret, or a part of
+ * one between commas and spaces.
  */
 void offline_hide(const struct offline *o, struct err *err);
 

@@ -8,36 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dnsname.h"
 #include "base/hostport.h"
 
-#define LABEL_MAX 63
-
-static bool is_lower_alnum(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-static bool is_label(const char *text, size_t len)
-{
-	if (len == 0 || len > LABEL_MAX || !is_lower_alnum(text[0]) || !is_lower_alnum(text[len - 1]))
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (!is_lower_alnum(text[i]) && text[i] != '-')
-			return false;
-	return true;
-}
-
-int outsidehost_is_label(const char *text)
-{
-	return is_label(text, strlen(text));
-}
-
+/* Unlike Kubernetes' rule for names of objects, DNS limits the length of each label. */
 static bool is_dns_name(const char *text)
 {
 	for (;;) {
 		size_t len = strcspn(text, ".");
 
-		if (!is_label(text, len))
+		if (!dnsname_is_label(text, len))
 			return false;
 		if (!text[len])
 			return true;
@@ -45,33 +25,14 @@ static bool is_dns_name(const char *text)
 	}
 }
 
-/* Why an endpoint may not have this address (Kubernetes' ValidateEndpointIP), or NULL. */
-static const char *why_no_ipv4(const struct in_addr *address)
+/* Why an endpoint may not have this address (Kubernetes' ValidateEndpointIP); NULL: it may. */
+static const char *why_no_endpoint(bool unspecified, bool loopback, bool link_local, bool multicast)
 {
-	uint32_t a = ntohl(address->s_addr);
-
-	if (a == 0)
-		return "is unspecified";
-	if (a >> 24 == 127)
-		return "is a loopback address";
-	if (a >> 16 == 0xa9fe) /* 169.254.0.0/16 */
-		return "is link-local";
-	if (a >> 28 == 0xe)
-		return "is a multicast address";
-	return NULL;
-}
-
-static const char *why_no_ipv6(const struct in6_addr *address)
-{
-	if (IN6_IS_ADDR_UNSPECIFIED(address))
-		return "is unspecified";
-	if (IN6_IS_ADDR_LOOPBACK(address))
-		return "is a loopback address";
-	if (IN6_IS_ADDR_LINKLOCAL(address))
-		return "is link-local";
-	if (IN6_IS_ADDR_MULTICAST(address))
-		return "is a multicast address";
-	return NULL;
+	return unspecified   ? "is unspecified"
+		: loopback   ? "is a loopback address"
+		: link_local ? "is link-local"
+		: multicast  ? "is a multicast address"
+			     : NULL;
 }
 
 static int refuse_address(const char *whole, const char *why, struct err *err)
@@ -92,7 +53,8 @@ static int parse_ipv6(const char *whole, const char *host, struct outsidehost *o
 	if (IN6_IS_ADDR_V4MAPPED(&address))
 		return err_set(err, ERR_INVALID,
 			"\"%s\" is an IPv4 address in IPv6 form: write it as IPv4, without brackets", whole);
-	why = why_no_ipv6(&address);
+	why = why_no_endpoint(IN6_IS_ADDR_UNSPECIFIED(&address), IN6_IS_ADDR_LOOPBACK(&address),
+		IN6_IS_ADDR_LINKLOCAL(&address), IN6_IS_ADDR_MULTICAST(&address));
 	if (why)
 		return refuse_address(whole, why, err);
 	out->kind = OUTSIDEHOST_IPV6;
@@ -105,7 +67,9 @@ static int parse_name_or_ipv4(const char *whole, const char *host, struct outsid
 	struct in_addr address;
 
 	if (inet_pton(AF_INET, host, &address) == 1) {
-		const char *why = why_no_ipv4(&address);
+		uint32_t a = ntohl(address.s_addr);
+		const char *why = why_no_endpoint(a == INADDR_ANY, a >> 24 == 127, a >> 16 == 0xa9fe /* 169.254/16 */,
+			IN_MULTICAST(a));
 
 		if (why)
 			return refuse_address(whole, why, err);
@@ -113,7 +77,7 @@ static int parse_name_or_ipv4(const char *whole, const char *host, struct outsid
 		inet_ntop(AF_INET, &address, out->host, sizeof(out->host));
 		return 0;
 	}
-	/* Digits and dots would pass as a DNS name, but nobody who writes 10.0.0.300 means one. */
+	/* 10.0.0.300 would pass as a DNS name, but is a wrong address. */
 	if (!host[strspn(host, "0123456789.")])
 		return err_set(err, ERR_INVALID, "\"%s\": \"%s\" is not an IPv4 address", whole, host);
 	if (!is_dns_name(host))

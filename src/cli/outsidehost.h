@@ -3,9 +3,9 @@
 #define CLI_OUTSIDEHOST_H
 
 /*
- * Where the API server finds a kscaled that runs outside the cluster: "name:port", "10.0.0.7:8443"
- * or "[fd00::7]:8443", read and checked by the rules of the Kubernetes objects it is written into.
- * A value: owns nothing, resolves nothing.
+ * The address by which the API server reaches a kscaled outside the cluster: "name:port",
+ * "10.0.0.7:8443" or "[fd00::7]:8443", checked by the rules of the Kubernetes objects that contain
+ * it. A value: owns nothing, resolves nothing.
  */
 
 #include "base/err.h"
@@ -19,13 +19,10 @@ struct outsidehost {
 };
 
 /*
- * Errors (ERR_INVALID): no port or one out of range, an empty host, an IPv6 address without
- * brackets, a name that is no lower-case DNS-1123 subdomain, and addresses that an EndpointSlice
- * may not hold (loopback, link-local, multicast, unspecified).
+ * ERR_INVALID: no port or one out of range, an empty host, an IPv6 address without brackets, a name
+ * that is no lower-case DNS name, or an address that an EndpointSlice may not have (loopback,
+ * link-local, multicast, unspecified).
  */
 int outsidehost_parse(const char *text, struct outsidehost *out, struct err *err);
-
-/* Whether text is a DNS-1123 label of 1 to 63 characters, as the name of a namespace must be. */
-int outsidehost_is_label(const char *text);
 
 #endif

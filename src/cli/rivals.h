@@ -3,30 +3,35 @@
 #define CLI_RIVALS_H
 
 /*
- * ScaledObjects of the input that want the same workload or the same HPA:
- * decide/validate's rule for each pair that may break it, found by sorting, so that
- * thousands of objects cost no more than that. Of two the later one in the input is told. Owns the
- * decoded objects, borrows the documents.
+ * ScaledObjects of the input that conflict, because they have the same target or the same HPA:
+ * applies decide/validate's rule to each pair with an equal name, found by sorting, so that it is
+ * fast for thousands of objects. The conflict belongs to the later object. Owns the decoded
+ * objects, borrows the documents.
  */
 
+#include "base/hash.h"
 #include "cli/documents.h"
 #include "crd/scaledobject.h"
+
+struct rival {
+	const struct document *doc;
+	struct scaledobject *so; /* owned; NULL: not even its metadata can be decoded */
+	char *hpa;               /* the name of its HPA; owned */
+	const char *name;        /* what it is compared by: the target's or the HPA's; borrowed */
+	size_t order;            /* in the input */
+	char *conflict;          /* the message of the rule; owned; NULL: none */
+	UT_hash_handle hh;       /* by doc */
+};
 
 struct rivals;
 
 struct rivals *rivals_new(void);
 void rivals_free(struct rivals *r);
 
-void rivals_add(struct rivals *r, const struct document *doc, const json_t *object /* as it would be stored */);
-void rivals_find(struct rivals *r); /* once, when all are there */
+/* object: as it would be stored, with a placeholder for a generated name. */
+void rivals_add(struct rivals *r, const struct document *doc, const json_t *object);
+void rivals_find(struct rivals *r); /* once, after all are added */
 
-/*
- * NULL when not even its metadata can be read: that says the schema. A name that is generated has a
- * stand-in.
- */
-const struct scaledobject *rivals_object(const struct rivals *r, const struct document *doc);
-
-/* The rule's message; NULL: nobody is in its way. */
-const char *rivals_say(const struct rivals *r, const struct document *doc);
+const struct rival *rivals_get(const struct rivals *r, const struct document *doc); /* NULL: not added */
 
 #endif

@@ -30,8 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < size; i++)
 		lines += data[i] == '\n' || data[i] == '\r' || data[i] == 0x85 || data[i] == 0xA8 ||
 			data[i] == 0xA9; /* libyaml has five line ends */
-	for (size_t i = 0; i < documents_count(d); i++) {
-		const struct document *doc = documents_at(d, i);
+	for (size_t i = 0; i < d->count; i++) {
+		const struct document *doc = &d->list[i];
 
 		must(doc->json != NULL && doc->line >= 1 && doc->line <= lines);
 		for (size_t k = 0; k < sizeof(paths) / sizeof(paths[0]); k++)

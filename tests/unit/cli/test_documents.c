@@ -29,8 +29,8 @@ static char *texts(const struct documents *d)
 {
 	char *out = mem_dup("");
 
-	for (size_t i = 0; i < documents_count(d); i++) {
-		char *one = json_dumps(documents_at(d, i)->json, JSON_COMPACT | JSON_ENCODE_ANY),
+	for (size_t i = 0; i < d->count; i++) {
+		char *one = json_dumps(d->list[i].json, JSON_COMPACT | JSON_ENCODE_ANY),
 		     *joined = mem_printf("%s%s%s", out, i > 0 ? "\n" : "", one);
 
 		free(one);
@@ -128,7 +128,7 @@ static void keeps_what_came_before_the_fault(void **state)
 
 	(void)state;
 	assert_int_equal(documents_read(d, "f", text, strlen(text), NULL), -1);
-	assert_int_equal(documents_count(d), 2);
+	assert_int_equal(d->count, 2);
 	documents_free(d);
 }
 
@@ -149,7 +149,7 @@ static void aliases_do_not_grow_a_document(void **state)
 	assert_int_equal(documents_read(d, "f", text, strlen(text), &err), -1);
 	assert_string_equal(err.msg,
 		"line 6: the document has too many values, aliases counted with what they stand for: at most 1000000");
-	assert_int_equal(documents_count(d), 0);
+	assert_int_equal(d->count, 0);
 	documents_free(d);
 	free(text);
 }
@@ -216,9 +216,9 @@ static void knows_the_lines(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		if (documents_line(documents_at(d, 0), cases[i].path) != cases[i].line)
+		if (documents_line(&d->list[0], cases[i].path) != cases[i].line)
 			fail_msg("%s: line %zu instead of %zu", cases[i].path,
-				documents_line(documents_at(d, 0), cases[i].path), cases[i].line);
+				documents_line(&d->list[0], cases[i].path), cases[i].line);
 	documents_free(d);
 }
 
@@ -227,19 +227,19 @@ static void knows_the_lines_of_items_and_of_json(void **state)
 	struct documents *d = read_text("kind: List\nitems:\n- a: 1\n  b: {c: 2}\n- a: &x\n    c: 3\n- *x\n");
 
 	(void)state;
-	assert_int_equal(documents_count(d), 3);
-	assert_int_equal(documents_line(documents_at(d, 0), "b.c"), 4);
-	assert_int_equal(documents_at(d, 1)->line, 5);
-	assert_int_equal(documents_line(documents_at(d, 1), "a.c"), 6);
-	assert_int_equal(documents_line(documents_at(d, 2), "c"), 7);
+	assert_int_equal(d->count, 3);
+	assert_int_equal(documents_line(&d->list[0], "b.c"), 4);
+	assert_int_equal(d->list[1].line, 5);
+	assert_int_equal(documents_line(&d->list[1], "a.c"), 6);
+	assert_int_equal(documents_line(&d->list[2], "c"), 7);
 	documents_free(d);
 	d = read_text("\n{\"a\": 1,\n \"b\": {\n\t\"c\": 2}}\n\n{\"d\":\n 1}\n{\"e\": \"\\ud83d\\ude00\",\n\"f\": 1}");
-	assert_int_equal(documents_count(d), 3);
-	assert_int_equal(documents_at(d, 0)->line, 2);
-	assert_int_equal(documents_line(documents_at(d, 0), "b.c"), 4);
-	assert_int_equal(documents_line(documents_at(d, 1), "d"), 6);
+	assert_int_equal(d->count, 3);
+	assert_int_equal(d->list[0].line, 2);
+	assert_int_equal(documents_line(&d->list[0], "b.c"), 4);
+	assert_int_equal(documents_line(&d->list[1], "d"), 6);
 	/* Where libyaml does not understand JSON's escapes there is the object's line. */
-	assert_int_equal(documents_line(documents_at(d, 2), "f"), 8);
+	assert_int_equal(documents_line(&d->list[2], "f"), 8);
 	documents_free(d);
 }
 
@@ -263,16 +263,16 @@ static void keys_that_stand_twice_are_told(void **state)
 	struct faults f = { 0 };
 
 	(void)state;
-	documents_each_fault(documents_at(d, 0), on_fault, &f);
+	documents_each_fault(&d->list[0], on_fault, &f);
 	assert_int_equal(f.count, 1);
 	assert_int_equal(f.line, 15);
 	assert_string_equal(f.key, "twice");
 	documents_free(d);
 	memset(&f, 0, sizeof(f));
 	d = read_text("kind: List\nitems:\n- {a: 1}\n- {b: {c: 1}, b: {c: 2, c: 3}}\n");
-	documents_each_fault(documents_at(d, 0), on_fault, &f);
+	documents_each_fault(&d->list[0], on_fault, &f);
 	assert_int_equal(f.count, 0);
-	documents_each_fault(documents_at(d, 1), on_fault, &f);
+	documents_each_fault(&d->list[1], on_fault, &f);
 	assert_int_equal(f.count, 2);
 	documents_free(d);
 }

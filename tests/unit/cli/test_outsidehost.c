@@ -114,31 +114,12 @@ static void long_hosts_are_refused_at_the_limit(void **state)
 	assert_non_null(strstr(err.msg, "longer than 253"));
 }
 
-static void labels(void **state)
-{
-	static const char sixty_four[] = "0123456789012345678901234567890123456789012345678901234567890123";
-
-	(void)state;
-	assert_true(outsidehost_is_label("kscaled"));
-	assert_true(outsidehost_is_label("0"));
-	assert_true(outsidehost_is_label("a-1"));
-	assert_true(outsidehost_is_label(sixty_four + 1));
-	assert_false(outsidehost_is_label(sixty_four));
-	assert_false(outsidehost_is_label(""));
-	assert_false(outsidehost_is_label("-a"));
-	assert_false(outsidehost_is_label("a-"));
-	assert_false(outsidehost_is_label("A"));
-	assert_false(outsidehost_is_label("a.b"));
-	assert_false(outsidehost_is_label("a_b"));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_names_and_addresses),
 		cmocka_unit_test(refuses_the_rest_and_says_why),
 		cmocka_unit_test(long_hosts_are_refused_at_the_limit),
-		cmocka_unit_test(labels),
 	};
 
 	return cmocka_run_group_tests_name("cli/outsidehost", tests, NULL, NULL);
