@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #define GROUP_PATH "/apis/insight.kscaled.io/v1"
 
@@ -39,36 +39,16 @@ bool asking_take(const char *command, int c, const char *value, struct insightcl
 
 const char *asking_resource(const char *word)
 {
-	static const struct {
-		const char *word, *resource;
-	} words[] = {
-		{ "so", ASKING_OBJECTS },
-		{ "scaledobject", ASKING_OBJECTS },
-		{ "scaledobjects", ASKING_OBJECTS },
-		{ "soi", ASKING_OBJECTS },
-		{ "sj", ASKING_JOBS },
-		{ "scaledjob", ASKING_JOBS },
-		{ "scaledjobs", ASKING_JOBS },
-		{ "sji", ASKING_JOBS },
-	};
+	static const char *const objects[] = { "so", "scaledobject", "scaledobjects", "soi", NULL },
+				 *const jobs[] = { "sj", "scaledjob", "scaledjobs", "sji", NULL };
 
-	for (size_t i = 0; i < MEM_COUNT(words); i++)
-		if (strcmp(words[i].word, word) == 0)
-			return words[i].resource;
-	return NULL;
+	return text_is_one_of(word, objects) ? ASKING_OBJECTS : text_is_one_of(word, jobs) ? ASKING_JOBS : NULL;
 }
 
 char *asking_path(const char *resource, const char *namespace_, const char *name)
 {
 	return mem_printf(GROUP_PATH "%s%s/%s%s%s", namespace_ ? "/namespaces/" : "", namespace_ ? namespace_ : "",
 		resource, name ? "/" : "", name ? name : "");
-}
-
-bool asking_is_name(const char *text)
-{
-	size_t len = strlen(text);
-
-	return len > 0 && len <= 253 && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-.") == len && text[0] != '.';
 }
 
 enum asking_exit asking_print(const char *command, const struct buf *text)

@@ -3,8 +3,8 @@
 #define CLI_ASKING_H
 
 /*
- * What `kscaled explain` and `kscaled get` have in common: the words of their command lines, how
- * answers are printed, and the exit statuses.
+ * What `kscaled explain` and `kscaled get` share: options and words of the command line, printing,
+ * and exit statuses.
  */
 
 #include <jansson.h>
@@ -17,15 +17,14 @@
 enum asking_exit { ASKING_OK = 0, ASKING_UNKNOWN = 1, ASKING_UNREACHABLE = 2 /* wrong usage, too */ };
 
 /*
- * Of the terminal that standard output is; both 0 when it is none, and then nothing is cut or left
- * out.
+ * The size of the terminal on standard output; 0 and 0: it is none, so nothing is cut or left out.
  */
 struct asking_screen {
 	size_t columns, rows;
 };
 struct asking_screen asking_screen(void);
 
-/* Options that both have, for getopt_long, and their lines in the help. */
+/* The common options for getopt_long, and their help. */
 enum { ASKING_SOCKET = 256, ASKING_KUBECONFIG, ASKING_STATUS_ADDRESS };
 #define ASKING_OPTIONS                                                                                                 \
 	{ "socket", required_argument, NULL, ASKING_SOCKET },                                                          \
@@ -39,27 +38,27 @@ enum { ASKING_SOCKET = 256, ASKING_KUBECONFIG, ASKING_STATUS_ADDRESS };
 	"                               (default: kscaled's socket, where one answers; else KUBECONFIG)\n"             \
 	"      --help                   print this text\n"
 
-/* Takes one of them. false: getopt's answer is none of them, or one that is gone; it was said. */
+/*
+ * Takes one of them. c: what getopt_long returned. false: it is none of them, or one that was
+ * removed; the error is printed.
+ */
 bool asking_take(const char *command, int c, const char *value, struct insightclient_ways *ways);
 
 /*
- * The resource of the insight API that a word on the command line means: "scaledobjectinsights"
- * for so, scaledobject, scaledobjects and soi; "scaledjobinsights" likewise. NULL: none.
+ * The resource of the insight API for a word: "scaledobjectinsights" for so, scaledobject,
+ * scaledobjects and soi; "scaledjobinsights" likewise. NULL: none.
  */
 #define ASKING_OBJECTS "scaledobjectinsights"
 #define ASKING_JOBS    "scaledjobinsights"
 const char *asking_resource(const char *word);
 
 /*
- * "/apis/insight.kscaled.io/v1/namespaces/shop/scaledobjectinsights/web"; the caller owns it. Both
- * names may be NULL.
+ * "/apis/insight.kscaled.io/v1/namespaces/shop/scaledobjectinsights/web". namespace_ and name may
+ * be NULL: all. The caller owns it.
  */
 char *asking_path(const char *resource, const char *namespace_, const char *name);
 
-/* Whether a text may be part of a path: the name of a namespace or an object. */
-bool asking_is_name(const char *text);
-
-/* Writes to standard output. command: "kscaled get", for messages. */
+/* Both write to standard output. command: "kscaled get", for messages. */
 enum asking_exit asking_print(const char *command, const struct buf *text);
 enum asking_exit asking_print_json(const char *command, const json_t *value);
 

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/checkobjects.h"
 #include "cli/documents.h"
 #include "net/tlsrules.h"
@@ -75,6 +76,7 @@ static int open_file(const char *file)
 static int read_text(struct documents *documents, const char *file, const struct buf *text)
 {
 	struct err err;
+	const char *place;
 
 	if (buf_failed(text)) {
 		err_set(&err, ERR_INVALID, "longer than %d MiB", DOCUMENTS_BYTES_MAX >> 20);
@@ -82,8 +84,9 @@ static int read_text(struct documents *documents, const char *file, const struct
 	}
 	if (documents_read(documents, shown_name(file), buf_text(text), text->len, &err) == 0)
 		return ALL_WELL;
-	/* "line 7: ..." becomes "file:7: ...", as the problems have it. */
-	fprintf(stderr, "%s:%s\n", shown_name(file), strncmp(err.msg, "line ", 5) == 0 ? err.msg + 5 : err.msg);
+	/* "line 7: ..." becomes "file:7: ...", as in problems. */
+	place = text_behind(err.msg, "line ");
+	fprintf(stderr, "%s:%s\n", shown_name(file), place ? place : err.msg);
 	return UNREADABLE;
 }
 

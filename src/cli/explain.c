@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dnsname.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "cli/asking.h"
@@ -76,7 +77,10 @@ static bool read_options(int argc, char **argv, struct explain_arguments *a)
 	return take_words(a, argv + optind, argc - optind);
 }
 
-/* Which object; the caller owns both. false, and it was said why: these cannot be names. */
+/*
+ * The names of the object, which the caller owns. false: they cannot be names; the error is
+ * printed.
+ */
 static bool read_object(const struct explain_arguments *a, char **namespace_, char **name)
 {
 	const char *slash = strchr(a->object, '/');
@@ -89,7 +93,7 @@ static bool read_object(const struct explain_arguments *a, char **namespace_, ch
 	else if (slash && a->namespace_ && strcmp(*namespace_, a->namespace_) != 0)
 		fprintf(stderr, "kscaled explain: \"%.80s\" is not in the namespace \"%.80s\" that -n names\n",
 			a->object, a->namespace_);
-	else if (!asking_is_name(*namespace_) || !asking_is_name(*name))
+	else if (!dnsname_is_subdomain(*namespace_, strlen(*namespace_)) || !dnsname_is_subdomain(*name, strlen(*name)))
 		fprintf(stderr,
 			"kscaled explain: \"%s/%.80s\" cannot be an object: lower-case letters, digits, \"-\" and "
 			"\".\" are allowed, as NAMESPACE/NAME\n",
@@ -116,7 +120,7 @@ static json_t *ask(struct insightclient *client, const char *resource, const cha
 	return explanation;
 }
 
-/* The ScaledObject of the name, with a word about a ScaledJob that has it, too; else that one. */
+/* The ScaledObject of the name, noting a ScaledJob with the same name; else the ScaledJob. */
 static json_t *ask_either(struct insightclient *client, const char *namespace_, const char *name, struct err *err)
 {
 	struct err of_job = { 0 };
@@ -141,13 +145,12 @@ static json_t *ask_either(struct insightclient *client, const char *namespace_, 
 static enum asking_exit print(const struct explain_arguments *a, const json_t *explanation)
 {
 	struct asking_screen screen = asking_screen();
-	int64_t now_unix_ms = timestamp_now_ms();
 	struct buf out = BUF_INIT(SIZE_MAX);
 	enum asking_exit status;
 
 	if (a->json)
 		return asking_print_json("kscaled explain", explanation);
-	explaintext_render(explanation, &screen, &now_unix_ms, &out);
+	explaintext_render(explanation, &screen, timestamp_now_ms(), &out);
 	status = asking_print("kscaled explain", &out);
 	buf_done(&out);
 	return status;

@@ -3,17 +3,17 @@
 #define CLI_EXPLAIN_H
 
 /*
- * `kscaled explain [KIND] NAMESPACE/NAME`: why the replicas of one ScaledObject, or the Jobs of one
- * ScaledJob, are what they are, in one screen. Asks the insight API (cli/insightclient).
+ * `kscaled explain [KIND] NAMESPACE/NAME`: prints on one screen why a ScaledObject has its
+ * replicas, or a ScaledJob its Jobs. Asks the insight API (cli/insightclient).
  */
 
 #include "cli/insightclient.h"
 
 /*
- * The sub-command: argv[0] is its name; usual: as the daemon is told. Returns the exit status: 0, 1
- * when the object is not known, 2 when kscaled cannot be reached, the user may not read it, or the
- * usage is wrong. With -o json the explanation is printed (serve/explain/explain.h), and `also`:
- * "ScaledJob" when no kind was named and there is one of this name beside the ScaledObject.
+ * The sub-command: argv[0] is its name; usual: the daemon's own options. Returns the exit status:
+ * 0; 1: the object is unknown; 2: kscaled cannot be reached, the user may not read the object, or
+ * the usage is wrong. -o json prints the explanation (serve/explain/explain.h); its `also` is
+ * "ScaledJob" when no kind was given and a ScaledJob has the name of the ScaledObject, too.
  */
 int cli_explain(int argc, char **argv, const struct insightclient_ways *usual);
 

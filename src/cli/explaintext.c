@@ -8,14 +8,14 @@
 #include <time.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "base/timestamp.h"
 #include "cli/explaintext_parts.h"
 #include "cli/table.h"
 
-#define PROMPT_ROWS   1 /* what the shell writes below */
+#define PROMPT_ROWS   1 /* of the shell, below */
 #define CHANGES_LEAST 3
-#define HOUR_MS       3600000
-#define DAY_MS        (24 * HOUR_MS)
+#define DAY_MS        86400000
 
 /* ---- Values ---- */
 
@@ -28,7 +28,7 @@ static int64_t time_of(const json_t *object, const char *key)
 	return unix_ms;
 }
 
-/* "10:00:05Z"; with its day when that is not today's. */
+/* "10:00:05Z"; with the date if it is not today's. */
 static const char *clock_of(const struct explaintext_page *p, int64_t unix_ms, char text[64])
 {
 	time_t seconds = (time_t)(unix_ms / 1000);
@@ -44,7 +44,7 @@ static const char *clock_of(const struct explaintext_page *p, int64_t unix_ms, c
 
 static bool is_job(const json_t *answer)
 {
-	return strcmp(json_str_or_empty(answer, "kind"), "ScaledJob") == 0;
+	return json_str_is(answer, "kind", "ScaledJob");
 }
 
 static void say_name(const struct explaintext_page *p, const json_t *answer)
@@ -60,7 +60,7 @@ static void say_name(const struct explaintext_page *p, const json_t *answer)
 	explaintext_field_of(p, "Object", &line);
 }
 
-/* One name was asked for, and two kinds have it. */
+/* No kind was given, and both kinds have the name. */
 static void say_other(const struct explaintext_page *p, const json_t *answer)
 {
 	struct buf line = EXPLAINTEXT_LINE();
@@ -74,16 +74,25 @@ static void say_other(const struct explaintext_page *p, const json_t *answer)
 	buf_done(&line);
 }
 
-/* Only what is not as it should be; the reason stands with the decision. */
-static void say_trouble(const struct explaintext_page *p, const json_t *answer)
+static const json_t *ready_condition(const json_t *answer)
 {
-	const json_t *conditions = json_object_get(answer, "conditions"), *one;
+	const json_t *one;
 	size_t i;
 
-	json_array_foreach(conditions, i, one) if (strcmp(json_str_or_empty(one, "type"), "Ready") == 0 &&
-		strcmp(json_str_or_empty(one, "status"), "True") != 0) explaintext_field(p, "Ready",
-		*json_str_or_empty(one, "message") ? json_str_or_empty(one, "message")
-						   : json_str_or_empty(one, "reason"));
+	json_array_foreach(json_object_get(answer, "conditions"), i,
+		one) if (json_str_is(one, "type", "Ready")) return one;
+	return NULL;
+}
+
+/* Only if it is not ready; the reason is part of the decision. */
+static void say_trouble(const struct explaintext_page *p, const json_t *answer)
+{
+	const json_t *ready = ready_condition(answer);
+
+	if (ready && !json_str_is(ready, "status", "True"))
+		explaintext_field(p, "Ready",
+			*json_str_or_empty(ready, "message") ? json_str_or_empty(ready, "message")
+							     : json_str_or_empty(ready, "reason"));
 }
 
 static void say_target(const struct explaintext_page *p, const json_t *answer)
@@ -93,11 +102,11 @@ static void say_target(const struct explaintext_page *p, const json_t *answer)
 	char a[32], b[32];
 
 	buf_printf(&line, "%s %s: ", json_str_or_empty(target, "kind"), json_str_or_empty(target, "name"));
-	if (strcmp(json_str_or_empty(target, "state"), "present") == 0) {
+	if (json_str_is(target, "state", "present")) {
 		buf_printf(&line, "%s replicas", explaintext_number(target, "replicas", a));
 		if (json_is_integer(json_object_get(target, "ready")))
 			buf_printf(&line, ", %s ready", explaintext_number(target, "ready", a));
-	} else if (strcmp(json_str_or_empty(target, "state"), "missing") == 0) {
+	} else if (json_str_is(target, "state", "missing")) {
 		buf_puts(&line, "does not exist");
 	} else {
 		buf_puts(&line, "not read yet");
@@ -110,7 +119,7 @@ static void say_target(const struct explaintext_page *p, const json_t *answer)
 	explaintext_field_of(p, "Target", &line);
 }
 
-/* The bounds are of Jobs that run. Many triggers become one number by the calculation. */
+/* Minimum and maximum are of running Jobs. The calculation combines several triggers. */
 static void say_jobs(const struct explaintext_page *p, const json_t *answer)
 {
 	const json_t *jobs = json_object_get(answer, "jobs");
@@ -170,19 +179,15 @@ static void say_leader(const struct explaintext_page *p, const json_t *answer)
 }
 
 /*
- * When the object was last found to be one that cannot be followed; 0 while it can. Such a failure
- * may leave the decisions going on.
+ * Since when the object is invalid; 0: it is valid. Decisions may go on meanwhile.
  */
 static int64_t failed_check_since(const json_t *answer)
 {
-	const json_t *conditions = json_object_get(answer, "conditions"), *one;
-	size_t i;
+	const json_t *ready = ready_condition(answer);
+	bool failed = json_str_is(ready, "reason", "ScaledObjectCheckFailed") ||
+		json_str_is(ready, "reason", "ScaledJobCheckFailed");
 
-	json_array_foreach(conditions, i, one) if (strcmp(json_str_or_empty(one, "type"), "Ready") == 0 &&
-		(strcmp(json_str_or_empty(one, "reason"), "ScaledObjectCheckFailed") == 0 ||
-			strcmp(json_str_or_empty(one, "reason"), "ScaledJobCheckFailed") == 0)) return time_of(one,
-		"lastTransitionTime");
-	return 0;
+	return failed ? time_of(ready, "lastTransitionTime") : 0;
 }
 
 static void say_decision(const struct explaintext_page *p, const json_t *answer)
@@ -190,17 +195,16 @@ static void say_decision(const struct explaintext_page *p, const json_t *answer)
 	const json_t *decision = json_object_get(answer, "decision");
 	int64_t failed_unix_ms = failed_check_since(answer);
 	struct buf line = EXPLAINTEXT_LINE();
+	const char *rule = json_str_or_empty(decision, "rule"), *text = json_str_or_empty(decision, "text");
+	int64_t decided_unix_ms = time_of(decision, "decidedAt");
 	char a[32];
 
+	explaintext_age((double)(p->now_unix_ms - decided_unix_ms) / 1000, a);
 	/* Conditions have whole seconds. */
-	if (json_is_object(decision) && failed_unix_ms > 0 && time_of(decision, "decidedAt") < failed_unix_ms + 1000)
-		buf_printf(&line, "none while that is so; the last one, %s ago, was %s: %s",
-			explaintext_age((double)(p->now_unix_ms - time_of(decision, "decidedAt")) / 1000, a),
-			json_str_or_empty(decision, "rule"), json_str_or_empty(decision, "text"));
+	if (json_is_object(decision) && failed_unix_ms > 0 && decided_unix_ms < failed_unix_ms + 1000)
+		buf_printf(&line, "none while that is so; the last one, %s ago, was %s: %s", a, rule, text);
 	else if (json_is_object(decision))
-		buf_printf(&line, "%s: %s (%s ago)", json_str_or_empty(decision, "rule"),
-			json_str_or_empty(decision, "text"),
-			explaintext_age((double)(p->now_unix_ms - time_of(decision, "decidedAt")) / 1000, a));
+		buf_printf(&line, "%s: %s (%s ago)", rule, text, a);
 	else
 		buf_puts(&line,
 			*json_str_or_empty(answer, "reason") ? json_str_or_empty(answer, "reason") : "none yet");
@@ -227,11 +231,10 @@ static void say_hpa(const struct explaintext_page *p, const json_t *answer)
 	explaintext_field_of(p, "HPA", &line);
 	json_array_foreach(json_object_get(hpa, "conditions"), i, one)
 	{
-		bool limited = strcmp(json_str_or_empty(one, "type"), "ScalingLimited") == 0,
-		     yes = strcmp(json_str_or_empty(one, "status"), "True") == 0;
+		bool limited = json_str_is(one, "type", "ScalingLimited"), yes = json_str_is(one, "status", "True");
 		struct buf says = EXPLAINTEXT_LINE();
 
-		/* Said where it is not as usual. */
+		/* Only if unusual. */
 		if (limited == yes) {
 			buf_printf(&says, "%s=%s %s: %s", json_str_or_empty(one, "type"),
 				json_str_or_empty(one, "status"), json_str_or_empty(one, "reason"),
@@ -242,7 +245,7 @@ static void say_hpa(const struct explaintext_page *p, const json_t *answer)
 	}
 }
 
-/* ---- What was before ---- */
+/* ---- History ---- */
 
 static size_t rows_used(const struct explaintext_page *p)
 {
@@ -253,7 +256,7 @@ static size_t rows_used(const struct explaintext_page *p)
 	return rows;
 }
 
-/* How many entries of a list fit below an empty line and its heading. */
+/* How many entries of a list fit on the screen, below an empty line and its heading. */
 static size_t room(const struct explaintext_page *p, size_t least)
 {
 	size_t taken = rows_used(p) + 2 + PROMPT_ROWS;
@@ -263,14 +266,12 @@ static size_t room(const struct explaintext_page *p, size_t least)
 	return p->screen->rows >= taken + least ? p->screen->rows - taken : least;
 }
 
-/* "HPA keda-hpa-web": there is little room for why. */
+/* "HPA keda-hpa-web", to leave more room for why. */
 static const char *who_of(const json_t *change, char text[300])
 {
-	static const char kind[] = "HorizontalPodAutoscaler ";
-	const char *who = json_str_or_empty(change, "who");
-	bool by_hpa = strncmp(who, kind, sizeof(kind) - 1) == 0;
+	const char *who = json_str_or_empty(change, "who"), *hpa = text_behind(who, "HorizontalPodAutoscaler ");
 
-	snprintf(text, 300, "%s%s", by_hpa ? "HPA " : "", by_hpa ? who + sizeof(kind) - 1 : who);
+	snprintf(text, 300, "%s%s", hpa ? "HPA " : "", hpa ? hpa : who);
 	return text;
 }
 
@@ -283,7 +284,7 @@ static void add_change(const struct explaintext_page *p, struct table *table, co
 			explaintext_number(one, "to", to), who_of(one, who), json_str_or_empty(one, "why") });
 }
 
-/* Only kscaled creates Jobs. */
+/* Without who: only kscaled creates Jobs. */
 static void add_creation(const struct explaintext_page *p, struct table *table, const json_t *one)
 {
 	json_int_t from = json_integer_value(json_object_get(one, "from")),
@@ -296,59 +297,50 @@ static void add_creation(const struct explaintext_page *p, struct table *table, 
 			explaintext_number(one, "to", running), json_str_or_empty(one, "why") });
 }
 
-static void say_changes(const struct explaintext_page *p, const json_t *answer)
+static void add_decision(const struct explaintext_page *p, struct table *table, const json_t *one)
 {
-	static const char *const headings[] = { "CHANGED", "FROM", "TO", "WHO", "WHY", NULL },
-				 *const job_headings[] = { "CREATED", "JOBS", "RUNNING", "WHY", NULL };
-	const json_t *changes = json_object_get(answer, "changes"), *one;
-	size_t most = room(p, CHANGES_LEAST), i;
-	struct table table;
-
-	if (!json_array_size(changes))
-		return;
-	table_init(&table, is_job(answer) ? job_headings : headings);
-	json_array_foreach(changes, i, one)
-	{
-		if (i >= most)
-			break;
-		(is_job(answer) ? add_creation : add_change)(p, &table, one);
-	}
-	buf_putc(p->out, '\n');
-	table_print(&table, p->screen->columns, p->out);
-	table_done(&table);
-}
-
-/* The newest one is the decision above. */
-static void say_decisions(const struct explaintext_page *p, const json_t *answer)
-{
-	static const char *const headings[] = { "DECIDED", "RULE", "REPLICAS", "TEXT", NULL },
-				 *const job_headings[] = { "DECIDED", "RULE", "CREATE", "TEXT", NULL };
-	const json_t *decisions = json_object_get(answer, "decisions"), *one;
-	size_t most = room(p, 0), i;
 	char when[64], count[32];
+
+	table_add(table,
+		(const char *const[]){ clock_of(p, time_of(one, "at"), when), json_str_or_empty(one, "rule"),
+			explaintext_number(one, json_object_get(one, "create") ? "create" : "replicas", count),
+			json_str_or_empty(one, "text") });
+}
+
+/* The newest entries, as many as there is room for, but `least` at least. */
+static void say_list(const struct explaintext_page *p, const json_t *list, size_t least, const char *const *headings,
+	void (*add)(const struct explaintext_page *, struct table *, const json_t *))
+{
+	size_t most = room(p, least);
 	struct table table;
 
-	if (!json_array_size(decisions) || !most)
+	if (!json_array_size(list) || !most)
 		return;
-	table_init(&table, is_job(answer) ? job_headings : headings);
-	json_array_foreach(decisions, i, one)
-	{
-		if (i >= most)
-			break;
-		table_add(&table,
-			(const char *const[]){ clock_of(p, time_of(one, "at"), when), json_str_or_empty(one, "rule"),
-				explaintext_number(one, is_job(answer) ? "create" : "replicas", count),
-				json_str_or_empty(one, "text") });
-	}
+	table_init(&table, headings);
+	for (size_t i = 0; i < json_array_size(list) && i < most; i++)
+		add(p, &table, json_array_get(list, i));
 	buf_putc(p->out, '\n');
 	table_print(&table, p->screen->columns, p->out);
 	table_done(&table);
 }
 
-void explaintext_render(const json_t *answer, const struct asking_screen *screen, const void *now_unix_ms,
-	struct buf *out)
+/* The newest decision is not in the list: it is above. */
+static void say_lists(const struct explaintext_page *p, const json_t *answer)
 {
-	struct explaintext_page p = { screen, *(const int64_t *)now_unix_ms, out };
+	static const char *const changes[] = { "CHANGED", "FROM", "TO", "WHO", "WHY", NULL },
+				 *const creations[] = { "CREATED", "JOBS", "RUNNING", "WHY", NULL },
+				 *const decisions[] = { "DECIDED", "RULE", "REPLICAS", "TEXT", NULL },
+				 *const job_decisions[] = { "DECIDED", "RULE", "CREATE", "TEXT", NULL };
+	bool job = is_job(answer);
+
+	say_list(p, json_object_get(answer, "changes"), CHANGES_LEAST, job ? creations : changes,
+		job ? add_creation : add_change);
+	say_list(p, json_object_get(answer, "decisions"), 0, job ? job_decisions : decisions, add_decision);
+}
+
+void explaintext_render(const json_t *answer, const struct asking_screen *screen, int64_t now_unix_ms, struct buf *out)
+{
+	struct explaintext_page p = { screen, now_unix_ms, out };
 
 	say_name(&p, answer);
 	say_other(&p, answer);
@@ -363,6 +355,5 @@ void explaintext_render(const json_t *answer, const struct asking_screen *screen
 		say_hpa(&p, answer);
 	say_leader(&p, answer);
 	explaintext_triggers(&p, answer);
-	say_changes(&p, answer);
-	say_decisions(&p, answer);
+	say_lists(&p, answer);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers, ages and labelled lines, as all of cli/explaintext writes them. */
+/* Numbers, ages and labelled lines of cli/explaintext. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,6 @@
 
 #define INDENT 10
 
-/* A number as people write it: no more digits than needed. */
 const char *explaintext_number(const json_t *object, const char *key, char text[32])
 {
 	const json_t *value = json_object_get(object, key);
@@ -23,7 +22,6 @@ const char *explaintext_number(const json_t *object, const char *key, char text[
 	return text;
 }
 
-/* "3.2 s", "4 min", "5 h", "6 d" */
 const char *explaintext_age(double seconds, char text[32])
 {
 	if (seconds < 0)
@@ -41,7 +39,6 @@ const char *explaintext_age(double seconds, char text[32])
 	return text;
 }
 
-/* Every line through here, so that none is longer than the screen. */
 void explaintext_field(const struct explaintext_page *p, const char *label, const char *text)
 {
 	plaintext_put_field(p->out, label, text, INDENT, p->screen->columns);

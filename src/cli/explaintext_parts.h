@@ -17,20 +17,18 @@ struct explaintext_page { /* borrowed */
 };
 
 /*
- * A number as people write it; "?" when it is none. "3.2 s", "4 min", "5 h", "6 d". Both return
- * text.
+ * A number with no more digits than needed, "?" if it is none; an age: "3.2 s", "4 min", "5 h", "6
+ * d". Both write to text and return it.
  */
 const char *explaintext_number(const json_t *object, const char *key, char text[32]);
 const char *explaintext_age(double seconds, char text[32]);
 
-/*
- * A labelled line, broken so that none is longer than the screen. The second one ends the buffer.
- */
+/* A labelled line, broken at the width of the screen. The second one frees text. */
 void explaintext_field(const struct explaintext_page *p, const char *label, const char *text);
 void explaintext_field_of(const struct explaintext_page *p, const char *label, struct buf *text);
 #define EXPLAINTEXT_LINE() BUF_INIT(65536)
 
-/* The table of the triggers, with what is wrong with each below. */
+/* The table of the triggers, and below it errors and notes about them. */
 void explaintext_triggers(const struct explaintext_page *p, const json_t *answer);
 
 #endif

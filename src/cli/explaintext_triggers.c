@@ -38,9 +38,9 @@ static void add_trigger(struct table *t, const json_t *one, const char *type)
 	table_add(t, cells);
 }
 
-#define NAMED_MAX 5 /* triggers that the same is said of; the rest is counted */
+#define NAMED_MAX 5 /* triggers named before one text; the others are counted */
 
-/* What is to be said of a trigger, behind its name; NULL: nothing. The caller owns it. */
+/* A text about a trigger; NULL: none. The caller owns it. */
 typedef char *(*text_fn)(const json_t *one);
 
 static char *error_of(const json_t *one)
@@ -52,7 +52,7 @@ static char *error_of(const json_t *one)
 	return mem_printf("%s%s%s%s", error, *error && *trouble ? "; " : "", *trouble ? "no fallback: " : "", trouble);
 }
 
-/* An "unwatched" source is said nothing of: it is the leader that watches. */
+/* Not for "unwatched": only the leader watches. */
 static char *push_of(const json_t *one)
 {
 	const json_t *push = json_object_get(one, "push");
@@ -90,10 +90,7 @@ static bool is_said(const json_t *triggers, size_t before, text_fn text_of, cons
 	return false;
 }
 
-/*
- * Once, with the names of all that it is true of: of thirty triggers on one server the same
- * sentence thirty times would be no screen.
- */
+/* A text that several triggers share is printed once, after their names. */
 static void say(const struct explaintext_page *p, const char *field, const json_t *triggers, size_t first,
 	text_fn text_of)
 {
@@ -116,8 +113,13 @@ static void say(const struct explaintext_page *p, const char *field, const json_
 	if (more > 0)
 		buf_printf(&line, " and %zu more", more);
 	buf_printf(&line, ": %s", text);
-	explaintext_field(p, field, buf_text(&line));
-	buf_done(&line);
+	explaintext_field_of(p, field, &line);
+}
+
+static void say_all(const struct explaintext_page *p, const char *field, const json_t *triggers, text_fn text_of)
+{
+	for (size_t i = 0; i < json_array_size(triggers); i++)
+		say(p, field, triggers, i, text_of);
 }
 
 void explaintext_triggers(const struct explaintext_page *p, const json_t *answer)
@@ -140,18 +142,14 @@ void explaintext_triggers(const struct explaintext_page *p, const json_t *answer
 		add_trigger(&table, composite, "formula");
 	table_print(&table, p->screen->columns, p->out);
 	table_done(&table);
-	for (i = 0; i < json_array_size(triggers); i++)
-		say(p, "  error", triggers, i, error_of);
+	say_all(p, "  error", triggers, error_of);
 	if (json_is_object(composite)) {
 		json_t *alone = json_pack("[O]", composite);
 
-		say(p, "  error", alone, 0, error_of);
+		say_all(p, "  error", alone, error_of);
 		json_decref(alone);
 	}
-	for (i = 0; i < json_array_size(triggers); i++)
-		say(p, "  push", triggers, i, push_of);
-	for (i = 0; i < json_array_size(triggers); i++)
-		say(p, "  metadata", triggers, i, unknown_of);
-	for (i = 0; i < json_array_size(triggers); i++)
-		say(p, "  metadata", triggers, i, shortened_of);
+	say_all(p, "  push", triggers, push_of);
+	say_all(p, "  metadata", triggers, unknown_of);
+	say_all(p, "  metadata", triggers, shortened_of);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/get.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dnsname.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/table.h"
@@ -22,7 +24,7 @@ static const char help_text[] =
 	"  -A, --all-namespaces         those of all namespaces; so it is without -n\n"
 	"  -o, --output FORMAT          wide (more columns) or json\n" ASKING_HELP;
 
-/* A Table as rendered for people, or the list itself. */
+/* The media type by which a list is answered as a Table. */
 #define TABLE_FORM "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 static const struct get_kind {
@@ -34,9 +36,9 @@ static const struct get_kind {
 
 /* ---- A table ---- */
 
-/* The columns that are shown: which of the answer's, and what stands above them. */
+/* The columns that are shown. */
 struct get_columns {
-	size_t at[TABLE_COLUMNS_MAX];
+	size_t at[TABLE_COLUMNS_MAX];          /* index in the answer's columns */
 	char *headings[TABLE_COLUMNS_MAX + 1]; /* owned; the first is the namespace's */
 	size_t count;                          /* without that one */
 };
@@ -46,8 +48,7 @@ static char *heading_of(const char *name)
 	char *text = mem_dup(name);
 
 	for (char *c = text; *c; c++)
-		if (*c >= 'a' && *c <= 'z')
-			*c = (char)(*c - 'a' + 'A');
+		*c = (char)toupper((unsigned char)*c);
 	return text;
 }
 
@@ -69,7 +70,7 @@ static void choose_columns(const json_t *table, bool wide, struct get_columns *o
 	}
 }
 
-/* The caller owns it; "" when it is not known. */
+/* "": null. The caller owns it. */
 static char *cell_text(const json_t *value)
 {
 	if (json_is_integer(value))
@@ -102,7 +103,7 @@ size_t get_render(const json_t *answer, const struct asking_screen *screen, bool
 	json_array_foreach(json_object_get(answer, "rows"), i, row) add_row(&table, &columns, row);
 	count = table.rows;
 	if (count > 0 && out->len > 0)
-		buf_putc(out, '\n'); /* another one stands above */
+		buf_putc(out, '\n'); /* below the table before */
 	if (count > 0)
 		table_print(&table, screen->columns, out);
 	table_done(&table);
@@ -138,7 +139,7 @@ static bool check_words(struct get_arguments *a, char *const *words, int count)
 			"kscaled get: \"%.80s\" is neither so (scaledobjects) nor sj (scaledjobs); `kscaled explain "
 			"NAMESPACE/NAME` tells about one object\n",
 			words[a->resource ? 1 : 0]);
-	else if (a->namespace_ && !asking_is_name(a->namespace_))
+	else if (a->namespace_ && !dnsname_is_label(a->namespace_, strlen(a->namespace_)))
 		fprintf(stderr, "kscaled get: --namespace: \"%.80s\" cannot be the name of a namespace\n",
 			a->namespace_);
 	else
@@ -178,21 +179,20 @@ static bool read_arguments(int argc, char **argv, struct get_arguments *a)
 
 /* ---- Asking ---- */
 
-/* What was asked for and is there: of each kind its answer, NULL where there is none. */
+/* The answer for each kind; NULL: not asked for, or an error. */
 struct get_answers {
 	json_t *of[MEM_COUNT(kinds)];
 	size_t count;
 };
 
 /*
- * A kind that cannot be read is told, and does not take the other's place: there may be no
- * ScaledJobs here. Of two that fail in the same way it is told once.
+ * The error of one kind is printed, and does not prevent the other: the user may be allowed to read
+ * only one. The same error is printed once.
  */
 static void ask(const struct get_arguments *a, struct insightclient *client, struct get_answers *out)
 {
 	struct err told = { 0 };
 
-	*out = (struct get_answers){ .count = 0 };
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
 		MEM_AUTO char *path = asking_path(kinds[i].resource, a->namespace_, NULL);
 		struct err err = { 0 };
@@ -227,7 +227,7 @@ static enum asking_exit print_tables(const struct get_arguments *a, const struct
 	return status;
 }
 
-/* As kubectl does: one List. */
+/* One List, as kubectl prints several kinds. */
 static enum asking_exit print_list(const struct get_answers *answers)
 {
 	json_t *list = json_pack("{s:s, s:s, s:{}, s:[]}", "apiVersion", "v1", "kind", "List", "metadata", "items");
@@ -245,13 +245,12 @@ static enum asking_exit run(const struct get_arguments *a)
 	struct err err = { 0 };
 	struct insightclient *client = insightclient_new(&a->ways, &err);
 	enum asking_exit status = ASKING_UNREACHABLE;
-	struct get_answers answers;
+	struct get_answers answers = { .count = 0 };
 
-	if (!client) {
+	if (client)
+		ask(a, client, &answers);
+	else
 		fprintf(stderr, "kscaled get: %s\n", err.msg);
-		return status;
-	}
-	ask(a, client, &answers);
 	if (answers.count > 0)
 		status = a->json ? print_list(&answers) : print_tables(a, &answers);
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++)

@@ -3,8 +3,8 @@
 #define CLI_GET_H
 
 /*
- * `kscaled get`: the ScaledObjects and ScaledJobs that a running kscaled knows, as a table for each
- * kind, with the reason for each one's replicas or Jobs. Asks the insight API (cli/insightclient).
+ * `kscaled get`: lists the ScaledObjects and ScaledJobs of a running kscaled, a table for each
+ * kind, with the reason for the replicas or Jobs. Asks the insight API (cli/insightclient).
  */
 
 #include <jansson.h>
@@ -14,14 +14,14 @@
 #include "cli/asking.h"
 
 /*
- * The sub-command: argv[0] is its name; usual: as the daemon is told. Returns the exit status: 0,
- * also when only one kind can be read; 2 when none can, or the usage is wrong.
+ * The sub-command: argv[0] is its name; usual: the daemon's own options. Returns the exit status:
+ * 0, also when only one kind can be read; 2: none can, or the usage is wrong.
  */
 int cli_get(int argc, char **argv, const struct insightclient_ways *usual);
 
 /*
- * Appends a Table (meta.k8s.io/v1) as text, with the namespace of each row first, below one that
- * stands there already; nothing when it has no rows. How many it has.
+ * Appends a Table (meta.k8s.io/v1) as text, with each row's namespace as the first column, and with
+ * an empty line before it if out is not empty. Appends nothing without rows. Returns their number.
  */
 size_t get_render(const json_t *answer, const struct asking_screen *screen, bool wide, struct buf *out);
 

@@ -16,27 +16,21 @@
 #include "config.h"
 #include "decide/validate/validate.h"
 
-/* One more than each may have, so that a longer one is still seen to be too long. */
+/* One more than the longest, so that a longer one is still too long after it is cut. */
 #define LABEL_SIZE 64
 #define KIND_SIZE  (63 + 1 + 253 + 1)
 
-/* A word between @ signs in the templates, and what stands there instead. */
+/* A word between @ signs in the templates, and its replacement. */
 struct word {
 	const char *name;
 	const char *value;
 };
 
-/* What the documents are printed from: parameters with defaults in place and checked. */
+/* The checked parameters, with defaults; what is printed follows from them. */
 struct plan {
-	const char *namespace_;
-	const char *service_name;
-	const char *image;
-	const char *watch_namespaces;
+	struct manifests_params params; /* scale_kinds is NULL for "*" */
 	const char *namespace_selector; /* of the webhooks */
-	const char *scale_kinds;        /* NULL: all */
-	bool restrict_secrets, tokens, webhook, jobs;
-	bool outside;
-	struct outsidehost host;
+	struct outsidehost host;        /* where params.host is set */
 	FILE *out;
 };
 
@@ -72,8 +66,8 @@ static int check_image(const char *text, struct err *err)
 }
 
 /*
- * Copies the next of a comma list into out, which has room for len_max bytes and the end; false at
- * the end. One that does not fit is cut, and then refused as too long.
+ * Copies the next item of a comma-separated list to out, which has room for len_max bytes and a
+ * NUL; false at the end. A longer item is cut, which is too long for the checks.
  */
 static bool next_item(const char **rest, char *out, size_t len_max)
 {
@@ -112,8 +106,8 @@ static int check_watch_namespaces(const char *list, struct err *err)
 /* ---- Kinds of scale targets: "rollouts.argoproj.io" ---- */
 
 /*
- * Cuts text behind the resource; *group is its API group, a part of text or a constant, "" for the
- * core group. As kubectl writes them, with the group left out where it is Kubernetes' own.
+ * Splits "resource.group", as kubectl writes it: cuts text after the resource; *group is in text,
+ * or a constant where the group was omitted, "" for the core group.
  */
 static int split_kind(char *text, const char **group, struct err *err)
 {
@@ -123,7 +117,7 @@ static int split_kind(char *text, const char **group, struct err *err)
 		{ "replicationcontrollers", "" } };
 	char *dot = strchr(text, '.');
 
-	for (size_t i = 0; !dot && i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; !dot && i < MEM_COUNT(known); i++) {
 		if (strcmp(text, known[i].resource) != 0)
 			continue;
 		*group = known[i].group;
@@ -163,29 +157,25 @@ static int check_scale_kinds(const char *list, struct err *err)
 
 static int check(const struct manifests_params *params, struct plan *plan, struct err *err)
 {
-	plan->namespace_ = params->namespace_ ? params->namespace_ : "kscaled";
-	plan->service_name = params->service_name ? params->service_name : "kscaled";
-	plan->image = params->image ? params->image : "kscaled:" PACKAGE_VERSION;
-	plan->watch_namespaces = params->watch_namespaces ? params->watch_namespaces : "";
-	plan->restrict_secrets = params->restrict_secrets;
-	plan->tokens = params->service_account_tokens;
-	plan->webhook = !params->no_webhook;
-	plan->jobs = !params->no_scaledjobs;
-	plan->scale_kinds = params->scale_kinds && strcmp(params->scale_kinds, "*") != 0 ? params->scale_kinds : NULL;
-	plan->outside = params->host != NULL;
-	if (check_label("namespace", plan->namespace_, err) < 0 || check_service_name(plan->service_name, err) < 0 ||
-		check_image(plan->image, err) < 0 || check_watch_namespaces(plan->watch_namespaces, err) < 0 ||
-		check_scale_kinds(plan->scale_kinds, err) < 0)
+	struct manifests_params *p = &plan->params;
+
+	*p = *params;
+	p->namespace_ = p->namespace_ ? p->namespace_ : "kscaled";
+	p->service_name = p->service_name ? p->service_name : "kscaled";
+	p->image = p->image ? p->image : "kscaled:" PACKAGE_VERSION;
+	p->watch_namespaces = p->watch_namespaces ? p->watch_namespaces : "";
+	if (p->scale_kinds && strcmp(p->scale_kinds, "*") == 0)
+		p->scale_kinds = NULL;
+	if (check_label("namespace", p->namespace_, err) < 0 || check_service_name(p->service_name, err) < 0 ||
+		check_image(p->image, err) < 0 || check_watch_namespaces(p->watch_namespaces, err) < 0 ||
+		check_scale_kinds(p->scale_kinds, err) < 0)
 		return -1;
-	if (plan->outside && outsidehost_parse(params->host, &plan->host, err) < 0)
+	if (p->host && outsidehost_parse(p->host, &plan->host, err) < 0)
 		return err_wrap(err, "--host");
 	return 0;
 }
 
-/*
- * The value of the word that begins at text, just behind an @; NULL when none does. *len is its
- * length, the closing @ included.
- */
+/* The value of the word at text, after an @; NULL: none. *len: its length, with the closing @. */
 static const char *value_at(const struct word *words, const char *text, size_t *len)
 {
 	size_t name_len = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
@@ -223,13 +213,13 @@ static void print_document(FILE *out, const struct word *words, const char *text
 
 /* ---- Rights ---- */
 
-/* The words at the head of the table, which another role has otherwise. */
+/* The first words of the table, which differ per role. */
 enum { WORD_ROLE, WORD_BOUND, WORD_ROLE_NAME, WORD_IN_NAMESPACE };
 
-/* The rest of the role kscaled-scale. */
+/* The rules of the role kscaled-scale, whose document is printed. */
 static void print_scale_rules(const struct plan *plan)
 {
-	const char *rest = plan->scale_kinds, *group;
+	const char *rest = plan->params.scale_kinds, *group;
 	char kind[KIND_SIZE + 1];
 	struct err err;
 
@@ -243,8 +233,8 @@ static void print_scale_rules(const struct plan *plan)
 }
 
 /*
- * What it may do where it watches, in one namespace, or everywhere when that is NULL. The role that
- * is put together by label is a ClusterRole in any case, and printed once.
+ * The roles for workloads, in one namespace, or cluster-wide if it is NULL. The aggregated role is
+ * always a ClusterRole, and printed once.
  */
 static void print_roles(const struct plan *plan, struct word *words, const char *namespace_)
 {
@@ -254,16 +244,16 @@ static void print_roles(const struct plan *plan, struct word *words, const char 
 	} roles[] = {
 		{ "kscaled-workloads", manifests_rbac_workloads, true },
 		{ "kscaled-scale", manifests_rbac_scale, true },
-		{ "kscaled-jobs", manifests_rbac_jobs, plan->jobs },
-		{ "kscaled-secrets", manifests_rbac_secrets, !plan->restrict_secrets },
-		{ "kscaled-tokens", manifests_rbac_tokens, plan->tokens },
-		{ "kscaled-scale-targets", NULL, !plan->scale_kinds },
+		{ "kscaled-jobs", manifests_rbac_jobs, !plan->params.no_scaledjobs },
+		{ "kscaled-secrets", manifests_rbac_secrets, !plan->params.restrict_secrets },
+		{ "kscaled-tokens", manifests_rbac_tokens, plan->params.service_account_tokens },
+		{ "kscaled-scale-targets", NULL, !plan->params.scale_kinds },
 	};
 	MEM_AUTO char *in_namespace = namespace_ ? mem_printf("\n  namespace: \"%s\"", namespace_) : mem_dup("");
 
 	words[WORD_IN_NAMESPACE].value = in_namespace;
 	words[WORD_ROLE].value = namespace_ ? "Role" : "ClusterRole";
-	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(roles); i++) {
 		if (!roles[i].wanted)
 			continue;
 		words[WORD_ROLE_NAME].value = roles[i].name;
@@ -279,13 +269,13 @@ static void print_roles(const struct plan *plan, struct word *words, const char 
 
 static void print_rights(const struct plan *plan, struct word *words)
 {
-	const char *rest = plan->watch_namespaces;
+	const char *rest = plan->params.watch_namespaces;
 	char label[LABEL_SIZE + 1];
 	bool in_default = *rest == '\0';
 
 	print_document(plan->out, words, manifests_serviceaccount);
 	print_document(plan->out, words, manifests_rbac);
-	if (!plan->scale_kinds)
+	if (!plan->params.scale_kinds)
 		print_document(plan->out, words, manifests_rbac_scale_targets);
 	if (*rest == '\0')
 		print_roles(plan, words, NULL);
@@ -301,14 +291,17 @@ static void print_rights(const struct plan *plan, struct word *words)
 
 static const char *service_text(const struct plan *plan)
 {
-	if (!plan->outside)
+	if (!plan->params.host)
 		return manifests_service_pod;
 	return plan->host.kind == OUTSIDEHOST_NAME ? manifests_service_name : manifests_service_address;
 }
 
 static void print_all(const struct plan *plan)
 {
-	/* In every cluster: `kubectl delete -f` on what we print should not go for them. */
+	/*
+	 * Namespaces of every cluster are not printed, so that `kubectl delete -f` does not delete
+	 * them.
+	 */
 	static const char *const of_kubernetes[] = { "default", "kube-system", "kube-public", "kube-node-lease", NULL };
 	char port[16];
 	struct word words[] = {
@@ -316,33 +309,30 @@ static void print_all(const struct plan *plan)
 		[WORD_BOUND] = { "BOUND", "" },
 		[WORD_ROLE_NAME] = { "ROLE_NAME", "" },
 		[WORD_IN_NAMESPACE] = { "IN_NAMESPACE", "" },
-		{ "NAMESPACE", plan->namespace_ },
-		{ "SERVICE_NAME", plan->service_name },
-		{ "IMAGE", plan->image },
-		{ "WATCH_NAMESPACES", plan->watch_namespaces },
+		{ "NAMESPACE", plan->params.namespace_ },
+		{ "SERVICE_NAME", plan->params.service_name },
+		{ "IMAGE", plan->params.image },
+		{ "WATCH_NAMESPACES", plan->params.watch_namespaces },
 		{ "VERSION", PACKAGE_VERSION },
 		{ "HOST", plan->host.host },
 		{ "PORT", port },
-		/*
-		 * The aggregator connects to an ExternalName at the APIService's port, to a
-		 * ClusterIP by the Service's port.
-		 */
-		{ "SERVICE_PORT", plan->outside && plan->host.kind == OUTSIDEHOST_NAME ? port : "443" },
-		{ "WEBHOOK_RULES", plan->webhook ? manifests_rules_webhook : "" },
-		{ "LIMITRANGE_RULES", plan->webhook ? manifests_rules_limitranges : "" },
+		/* The aggregator uses the APIService's port for an ExternalName. */
+		{ "SERVICE_PORT", plan->params.host && plan->host.kind == OUTSIDEHOST_NAME ? port : "443" },
+		{ "WEBHOOK_RULES", plan->params.no_webhook ? "" : manifests_rules_webhook },
+		{ "LIMITRANGE_RULES", plan->params.no_webhook ? "" : manifests_rules_limitranges },
 		{ "OWN_TOKEN_RULES",
-			plan->tokens            ? manifests_rules_tokens
-				: plan->outside ? manifests_rules_own_token
-						: "" },
-		{ "RESTRICT_SECRETS", plan->restrict_secrets ? "true" : "false" },
-		{ "WEBHOOK", plan->webhook ? "true" : "false" },
+			plan->params.service_account_tokens ? manifests_rules_tokens
+				: plan->params.host         ? manifests_rules_own_token
+							    : "" },
+		{ "RESTRICT_SECRETS", plan->params.restrict_secrets ? "true" : "false" },
+		{ "WEBHOOK", plan->params.no_webhook ? "false" : "true" },
 		{ "NAMESPACE_SELECTOR", plan->namespace_selector },
 		{ "FAMILY", plan->host.kind == OUTSIDEHOST_IPV6 ? "IPv6" : "IPv4" },
 		{ NULL, NULL },
 	};
 
 	snprintf(port, sizeof(port), "%d", plan->host.port);
-	if (!text_is_one_of(plan->namespace_, of_kubernetes))
+	if (!text_is_one_of(plan->params.namespace_, of_kubernetes))
 		print_document(plan->out, words, manifests_namespace);
 	print_document(plan->out, words, manifests_crd_scaledobjects);
 	print_document(plan->out, words, manifests_crd_scaledjobs);
@@ -351,13 +341,13 @@ static void print_all(const struct plan *plan)
 	print_rights(plan, words);
 	print_document(plan->out, words, service_text(plan));
 	print_document(plan->out, words, manifests_apiservice);
-	if (plan->webhook)
+	if (!plan->params.no_webhook)
 		print_document(plan->out, words, manifests_webhook);
-	if (!plan->outside)
+	if (!plan->params.host)
 		print_document(plan->out, words, manifests_deployment);
 }
 
-/* Objects of other namespaces are not ours to judge. In YAML's flow style; the caller owns it. */
+/* Limits the webhooks to the watched namespaces. In YAML's flow style; the caller owns it. */
 static char *namespace_selector(const char *watch_namespaces)
 {
 	struct buf out = BUF_INIT(SIZE_MAX);
@@ -379,7 +369,7 @@ int manifests_print(const struct manifests_params *params, FILE *out, struct err
 
 	if (check(params, &plan, err) < 0)
 		return -1;
-	plan.namespace_selector = selector = namespace_selector(plan.watch_namespaces);
+	plan.namespace_selector = selector = namespace_selector(plan.params.watch_namespaces);
 	print_all(&plan);
 	if (fflush(out) != 0 || ferror(out))
 		return err_set(err, ERR_TEMPORARY, "writing the manifests: %s", strerror(errno));

@@ -3,10 +3,10 @@
 #define CLI_MANIFESTS_H
 
 /*
- * `kscaled manifests`: prints all that a cluster needs for kscaled, as YAML documents for `kubectl
- * apply -f -`: Namespace, CRDs, service account and rights, Service, APIService and
- * ValidatingWebhookConfiguration, and the Deployment unless kscaled runs outside the cluster. Talks
- * to no cluster, keeps nothing.
+ * `kscaled manifests`: prints the objects that a cluster needs for kscaled, as YAML documents for
+ * `kubectl apply -f -`: Namespace, CRDs, service account and roles, Service, APIService,
+ * ValidatingWebhookConfiguration, and the Deployment unless kscaled runs outside the cluster.
+ * Connects to no cluster.
  */
 
 #include <stdbool.h>
@@ -14,16 +14,15 @@
 
 #include "base/err.h"
 
-struct manifests_params {         /* every text is borrowed; NULL means the default */
-	const char *namespace_;   /* own namespace, a DNS-1123 label; "kscaled" */
-	const char *host;         /* "HOST:PORT" where kscaled listens outside the cluster; NULL: it runs in a Pod */
-	const char *image;        /* container image; "kscaled:<version>" */
-	const char *service_name; /* Service behind the APIService, a DNS-1035 label; "kscaled" */
-	const char *watch_namespaces; /* comma list of namespaces to which the rights on workloads are limited; "" and
-					 NULL: all */
+struct manifests_params {             /* strings are borrowed; NULL: the default */
+	const char *namespace_;       /* own namespace, a DNS-1123 label; "kscaled" */
+	const char *host;             /* "HOST:PORT" of a kscaled outside the cluster; NULL: it runs in a Pod */
+	const char *image;            /* container image; "kscaled:<version>" */
+	const char *service_name;     /* Service behind the APIService, a DNS-1035 label; "kscaled" */
+	const char *watch_namespaces; /* comma-separated namespaces of the workloads; "", NULL: all */
 	/*
-	 * comma list of the kinds that may be scaled, "rollouts.argoproj.io"; NULL and "*": every
-	 * kind with a scale sub-resource
+	 * comma-separated kinds that may be scaled, "rollouts.argoproj.io"; NULL, "*": all with a
+	 * scale subresource
 	 */
 	const char *scale_kinds;
 	bool no_scaledjobs;          /* no rights on Jobs */
@@ -33,15 +32,12 @@ struct manifests_params {         /* every text is borrowed; NULL means the defa
 };
 
 /*
- * Checks everything, then prints; nothing is printed when a parameter is wrong (ERR_INVALID, which
- * names the option). ERR_TEMPORARY when `out` cannot be written; it is flushed, not closed.
+ * Prints to out, which is flushed, not closed. ERR_INVALID: a parameter is wrong; the message names
+ * the option, and nothing is printed. ERR_TEMPORARY: out cannot be written.
  */
 int manifests_print(const struct manifests_params *params, FILE *out, struct err *err);
 
-/*
- * The sub-command: argv[0] is its name. Returns the exit status: 0, 1 when it failed, 2 for wrong
- * usage.
- */
+/* The sub-command: argv[0] is its name. Returns the exit status: 0; 1: error; 2: wrong usage. */
 int cli_manifests(int argc, char **argv);
 
 #endif

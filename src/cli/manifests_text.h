@@ -3,9 +3,8 @@
 #define CLI_MANIFESTS_TEXT_H
 
 /*
- * The templates of src/cli/manifests as text, put into the program at build time by embed.awk;
- * manifests.c fills in the words between @ signs. Each is one YAML document or several, and ends
- * with a line end.
+ * The templates of src/cli/manifests, embedded at build time by embed.awk. manifests.c replaces the
+ * words between @ signs. Each has one or more YAML documents and ends with a line end.
  */
 
 extern const char manifests_namespace[];
@@ -32,7 +31,7 @@ extern const char manifests_apiservice[];
 extern const char manifests_webhook[];
 extern const char manifests_deployment[];
 
-/* Rules that a role has or has not: put into it whole. */
+/* Rules that are inserted into roles. */
 extern const char manifests_rules_webhook[];
 extern const char manifests_rules_limitranges[];
 extern const char manifests_rules_tokens[];

@@ -20,7 +20,7 @@ struct check {
 	void *arg;
 };
 
-/* A value with its place: json_at does not tell null from absent. */
+/* A value with its path. json_at itself does not distinguish null from absent. */
 struct spot {
 	struct json_at at;
 	const json_t *value;
@@ -51,7 +51,7 @@ static bool is_integer(const json_t *v)
 
 static const struct type {
 	const char *name, *a_name;
-	unsigned fits; /* a bit for each type of jansson's */
+	unsigned fits; /* one bit for each jansson type */
 } types[] = {
 	{ "string", "a string", 1u << JSON_STRING },
 	{ "integer", "a whole number", 1u << JSON_INTEGER },
@@ -77,10 +77,7 @@ static const char *name_of(const json_t *value)
 	return names[json_typeof(value)];
 }
 
-/*
- * In YAML a number or a word like `yes` becomes a text by quotes only: the commonest fault in the
- * metadata of triggers.
- */
+/* Missing quotes around a number or a word like `yes` are the most common fault in metadata. */
 static const char *advice(const char *wanted, const json_t *value)
 {
 	if (strcmp(wanted, "string") == 0 && (json_is_number(value) || json_is_boolean(value)))
@@ -94,7 +91,7 @@ static const char *advice(const char *wanted, const json_t *value)
 static bool check_type(const struct check *c, const json_t *schema, const struct spot *spot)
 {
 	const char *wanted = json_str_or_empty(schema, "type");
-	/* 3.0 is a whole number, too. */
+	/* 3.0 is also a whole number. */
 	unsigned is = 1u << (is_integer(spot->value) ? JSON_INTEGER : json_typeof(spot->value));
 
 	if (json_is_true(json_object_get(schema, "x-kubernetes-int-or-string"))) {
@@ -136,33 +133,25 @@ static void check_enum(const struct check *c, const json_t *schema, const struct
 		buf_printf(&list, "%s%s", list.len > 0 ? ", " : "", word);
 		editdist_offer(&near, word);
 	}
-	if (allowed && near.name)
-		tell(c, &spot->at, "\"%.*s\" is not one of %s: did you mean %s?", WORD_MAX, text, buf_text(&list),
-			near.name);
-	else if (allowed)
-		tell(c, &spot->at, "\"%.*s\" is not one of %s", WORD_MAX, text ? text : "", buf_text(&list));
+	if (allowed)
+		tell(c, &spot->at, "\"%.*s\" is not one of %s%s%s%s", WORD_MAX, text ? text : "", buf_text(&list),
+			near.name ? ": did you mean " : "", near.name ? near.name : "", near.name ? "?" : "");
 	buf_done(&list);
-}
-
-static void check_bound(const struct check *c, const struct spot *spot, const json_t *minimum, const json_t *maximum)
-{
-	if (minimum && json_number_value(spot->value) < json_number_value(minimum))
-		tell(c, &spot->at, "%.15g is too small: at least %.15g", json_number_value(spot->value),
-			json_number_value(minimum));
-	else if (maximum && json_number_value(spot->value) > json_number_value(maximum))
-		tell(c, &spot->at, "%.15g is too big: at most %.15g", json_number_value(spot->value),
-			json_number_value(maximum));
 }
 
 static void check_number(const struct check *c, const json_t *schema, const struct spot *spot)
 {
-	double value = json_number_value(spot->value);
-	bool small = strcmp(json_str_or_empty(schema, "format"), "int32") == 0;
+	const json_t *minimum = json_object_get(schema, "minimum"), *maximum = json_object_get(schema, "maximum");
+	double value = json_number_value(spot->value), least = json_number_value(minimum),
+	       most = json_number_value(maximum);
+	bool small = json_str_is(schema, "format", "int32");
 
 	if (small && (value < INT32_MIN || value > INT32_MAX))
 		tell(c, &spot->at, "%.15g is out of range: from %" PRId32 " to %" PRId32, value, INT32_MIN, INT32_MAX);
-	else
-		check_bound(c, spot, json_object_get(schema, "minimum"), json_object_get(schema, "maximum"));
+	else if (minimum && value < least)
+		tell(c, &spot->at, "%.15g is too small: at least %.15g", value, least);
+	else if (maximum && value > most)
+		tell(c, &spot->at, "%.15g is too big: at most %.15g", value, most);
 }
 
 /* Characters are counted, not bytes. */
@@ -188,7 +177,7 @@ static void check_length(const struct check *c, const json_t *schema, const stru
 		tell(c, &spot->at, "has %zu %s: at most %" JSON_INTEGER_FORMAT, count, what, json_integer_value(most));
 }
 
-/* ---- What holds others ---- */
+/* ---- Lists and objects ---- */
 
 static void check_list(const struct check *c, const json_t *schema, const struct spot *spot)
 {
@@ -232,10 +221,7 @@ static void tell_unknown(const struct check *c, const json_t *properties, const 
 		tell(c, at, "unknown field");
 }
 
-/*
- * An object without properties takes anything: metadata is one, whose fields the API server knows
- * by itself.
- */
+/* An object without properties takes anything, as metadata, whose schema the API server has. */
 static void check_fields(const struct check *c, const json_t *schema, const struct spot *spot)
 {
 	const json_t *properties = json_object_get(schema, "properties"),

@@ -57,7 +57,7 @@ static char *render(const char *quoted, size_t columns, size_t rows)
 			*c = '"';
 	json = json_parse(text, strlen(text), NULL);
 	assert_non_null(json);
-	explaintext_render(json, &screen, &now_unix_ms, &out);
+	explaintext_render(json, &screen, now_unix_ms, &out);
 	json_decref(json);
 	return buf_take(&out);
 }
