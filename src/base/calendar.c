@@ -15,10 +15,7 @@ int calendar_days_in_month(int year, int month)
 	return month == 2 && calendar_is_leap(year) ? 29 : days[month - 1];
 }
 
-/*
- * Counted in eras of 400 years that begin on 1 March (so that the leap day is the last of its
- * year).
- */
+/* By eras of 400 years that begin on 1 March, so that the leap day is the last of its year. */
 int64_t calendar_days(int year, int month, int day)
 {
 	int y = month <= 2 ? year - 1 : year;

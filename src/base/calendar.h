@@ -2,10 +2,7 @@
 #ifndef BASE_CALENDAR_H
 #define BASE_CALENDAR_H
 
-/*
- * The Gregorian calendar, for all time in both directions: days since 1970-01-01 and their dates.
- * No clock, no time zone.
- */
+/* Converts between dates of the proleptic Gregorian calendar and days since 1970-01-01. Pure. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +14,7 @@ struct calendar_date {
 bool calendar_is_leap(int year);
 int calendar_days_in_month(int year, int month);     /* month 1 to 12 */
 int64_t calendar_days(int year, int month, int day); /* since 1970-01-01; month 1 to 12 */
-struct calendar_date calendar_date(int64_t days);    /* its inverse; |days| below 2^38 */
+struct calendar_date calendar_date(int64_t days);    /* the inverse; |days| below 2^38 */
 int calendar_weekday(int64_t days);                  /* 0: Sunday */
 
 #endif

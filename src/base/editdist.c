@@ -15,7 +15,7 @@ static bool alike(char a, char b)
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Three rows of the table are kept. */
+/* Keeps the last three rows of the table. */
 size_t editdist_between(const char *a, const char *b)
 {
 	size_t rows[3][EDITDIST_LENGTH_MAX + 1];

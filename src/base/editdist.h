@@ -3,29 +3,26 @@
 #define BASE_EDITDIST_H
 
 /*
- * Edit distance of two names, for "did you mean": the letters that must be put in, left out,
- * replaced or exchanged with their neighbour (optimal string alignment); upper and lower case are
- * alike. Pure; its time is bounded by the cap on names.
+ * Edit distance of two names, for "did you mean": the number of letters to insert, delete, replace
+ * or transpose (optimal string alignment), without regard to case. Pure; its time is bounded by the
+ * cap on the length of names.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
 #define EDITDIST_LENGTH_MAX 64
-#define EDITDIST_FAR        SIZE_MAX /* one of the names is longer than that, or (near) they are two names */
+#define EDITDIST_FAR        SIZE_MAX /* a name is too long; editdist_near: not similar */
 
 size_t editdist_between(const char *a, const char *b);
 
-/*
- * The distance, where one may be meant by the other: at most 2, and 1 in names of less than five
- * letters.
- */
+/* The distance of similar names: at most 2, or 1 if one has less than five letters; else far. */
 size_t editdist_near(const char *a, const char *b);
 
-/* Of names that are offered one after the other the nearest to `wanted`. */
+/* The nearest of the offered names to `wanted`. */
 struct editdist_best {
 	const char *wanted;
-	const char *name; /* borrowed; NULL: none is near */
+	const char *name; /* borrowed; NULL: none is similar */
 	size_t distance;
 };
 struct editdist_best editdist_best_of(const char *wanted);

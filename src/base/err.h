@@ -3,11 +3,11 @@
 #define BASE_ERR_H
 
 /*
- * An error is a value: a kind that drives behaviour and a message for a human.
+ * An error is a value: a kind, which callers act on, and a message for people.
  *
- * Whoever meets the failure names it (err_set); each caller on the way up may say what it was doing
- * (err_wrap), so that the one log line at the top reads "trigger 2 (redis): connecting to
- * 10.0.0.7:6379: timed out". No secret value is ever put in.
+ * The function that fails sets it (err_set); callers may add context (err_wrap), and the outermost
+ * one logs it: "trigger 2 (redis): connecting to 10.0.0.7:6379: timed out". It never contains a
+ * secret.
  */
 
 #include <stdarg.h>
@@ -15,49 +15,42 @@
 
 enum err_kind {
 	ERR_NONE = 0,
-	ERR_TEMPORARY, /* may pass by itself: try again with back-off (network, 429, 5xx, time-outs) */
-	ERR_INVALID,   /* the input is wrong and stays wrong until somebody changes it */
-	ERR_MISSING,   /* a named thing does not exist (HTTP 404) */
-	ERR_CONFLICT,  /* somebody else changed it meanwhile (HTTP 409): look again, then decide again */
+	ERR_TEMPORARY, /* may go away: retry with back-off (network, 429, 5xx, timeouts) */
+	ERR_INVALID,   /* the input is wrong: a retry does not help */
+	ERR_MISSING,   /* the object does not exist (HTTP 404) */
+	ERR_CONFLICT,  /* changed by others meanwhile (HTTP 409): read again, then decide again */
 	ERR_DENIED,    /* not allowed (HTTP 401, 403) */
-	ERR_GONE,      /* the version asked for is too old (HTTP 410): list again */
-	/*
-	 * nothing is wrong: something is being read for the first time, and whoever asked is told
-	 * when it was
-	 */
-	ERR_WAITING,
-	ERR_BUG, /* cannot happen */
+	ERR_GONE,      /* the version is too old (HTTP 410): list again */
+	ERR_WAITING,   /* being read for the first time: who asked will be told */
+	ERR_BUG,       /* cannot happen */
 };
 
 #define ERR_MSG_MAX 512
 
 struct err {
 	enum err_kind kind;
-	int http_status;        /* of the answer that caused it, else 0 */
-	int64_t retry_after_ms; /* what the server asked for, else 0 */
+	int http_status;        /* of the response that caused it; 0: none */
+	int64_t retry_after_ms; /* what the server asked for; 0: nothing */
 	char msg[ERR_MSG_MAX];  /* cut with "..." when longer; always terminated and valid UTF-8 */
 };
 
-/*
- * Fills *err (which may be NULL) and returns -1, so that one writes `return err_set(err,
- * ERR_INVALID, ...)`.
- */
+/* Sets *err, unless err is NULL, and returns -1, for `return err_set(err, ERR_INVALID, ...)`. */
 int err_set(struct err *err, enum err_kind kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int err_vset(struct err *err, enum err_kind kind, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
 
-/* Puts "<text>: " before the message of *err (may be NULL), keeps its kind; returns -1. */
+/* Prepends "<text>: " to the message of *err, unless err is NULL; returns -1. */
 int err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Makes *err say "no error". */
+/* Sets *err to ERR_NONE. */
 void err_clear(struct err *err);
 
 /*
- * Keeps a copy in *kept (owned; NULL while there is none) in the place of what was there; NULL
- * drops it. For what lives long: 528 bytes by value in each of thousands are too much.
+ * Replaces *kept (owned; NULL: none) by a copy of err; NULL frees it. For errors in objects of
+ * which there are thousands, where 528 bytes each would be too much.
  */
 void err_keep(struct err **kept, const struct err *err);
 
-/* "temporary", "invalid", ... for logs and metrics. */
+/* "temporary", "invalid", ..., for logs and metrics. */
 const char *err_kind_name(enum err_kind kind);
 
 #endif

@@ -31,7 +31,7 @@ static int read_open(int fd, enum file_kind kind, struct stat *st, struct buf *o
 	if (kind == FILE_REGULAR && !S_ISREG(st->st_mode))
 		return err_set(err, ERR_INVALID, "not a regular file");
 	if (kind == FILE_REGULAR)
-		buf_reserve(out, out->cap); /* it may grow while it is read, and growing leaves copies behind */
+		buf_reserve(out, out->cap); /* reallocation would leave copies; the file may grow while it is read */
 	if (file_read_fd(fd, out) < 0)
 		return err_set(err, ERR_INVALID, "%s", strerror(errno));
 	return buf_failed(out) ? err_set(err, ERR_INVALID, "longer than %zu bytes", out->cap) : 0;

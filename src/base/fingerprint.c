@@ -14,20 +14,13 @@
 #define KEY_BYTES   32
 #define SHOWN_BYTES ((FINGERPRINT_TEXT - 1) / 2)
 
-/* Once the system has booted, getrandom does not fail for so few bytes. No key without it. */
+/* Does not fail for so few bytes. Without it there can be no key. */
 static void random_bytes(void *out, size_t len)
 {
-	unsigned char *p = out;
-
-	while (len > 0) {
-		ssize_t got = getrandom(p, len, 0);
-		if (got <= 0) {
-			fputs("kscaled: getrandom failed\n", stderr);
-			abort();
-		}
-		p += got;
-		len -= (size_t)got;
-	}
+	if (getentropy(out, len) == 0)
+		return;
+	fputs("kscaled: getentropy failed\n", stderr);
+	abort();
 }
 
 static const unsigned char *process_key(void)

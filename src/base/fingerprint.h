@@ -25,7 +25,7 @@ char *fingerprint_of(const char *const *strings, size_t count, char out[FINGERPR
  */
 uint64_t fingerprint_fast(const void *bytes, size_t len);
 
-/* Random numbers, by getrandom(2). */
+/* Random numbers, by getentropy(3). */
 uint64_t fingerprint_random(void);
 double fingerprint_random_unit(void); /* in [0,1) */
 

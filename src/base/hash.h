@@ -3,9 +3,9 @@
 #define BASE_HASH_H
 
 /*
- * uthash as this house uses it: include this header, never <uthash.h>. Its tables hash with SipHash
- * under a key of the process, so that nobody who chooses names (of objects, of metrics asked for)
- * can make them all fall into one bucket, and the hash is a function, not code at each use.
+ * uthash with SipHash under a key of the process; include this header, not <uthash.h>. So nobody
+ * can choose names (of objects, of metrics) that collide in one bucket, and the hash is a function,
+ * not inlined at each use.
  */
 
 #include <stddef.h>
@@ -13,10 +13,10 @@
 
 #include "base/mem.h"
 
-/* under the key of the process; of the long one hash_of is a part */
+/* Under the key of the process; hash_of is truncated. */
 unsigned hash_of(const void *bytes, size_t len);
 uint64_t hash_long(const void *bytes, size_t len);
-/* SipHash-1-3 itself (words in the machine's byte order) */
+/* SipHash-1-3 itself, with words in native byte order. */
 uint64_t hash_keyed(uint64_t key0, uint64_t key1, const void *bytes, size_t len);
 
 #ifdef UTHASH_H

@@ -3,9 +3,8 @@
 #define BASE_HOSTPORT_H
 
 /*
- * host:port as people write it, taken apart and joined. Which hosts and ports are allowed, whether
- * a port must be there, and what the default is, the caller decides. A value: owns nothing,
- * resolves nothing.
+ * Splits and joins host:port. The caller decides which hosts and ports are allowed, whether a port
+ * is required, and its default. A value: owns nothing, resolves nothing.
  */
 
 #include <stdbool.h>
@@ -16,33 +15,33 @@
 #define HOSTPORT_HOST_MAX 253 /* the longest DNS name */
 
 struct hostport {
-	char host[HOSTPORT_HOST_MAX + 1]; /* without brackets; "" for none */
-	bool bracketed;                   /* it stood in brackets */
+	char host[HOSTPORT_HOST_MAX + 1]; /* without brackets; "": none */
+	bool bracketed;                   /* it was in brackets */
 	bool has_port;
 	uint16_t port; /* 0 without one */
 };
 
 enum hostport_flaw {
 	HOSTPORT_GOOD,
-	HOSTPORT_BRACKETS, /* '[' without its ']', or something but a port behind it */
-	HOSTPORT_COLONS,   /* several, and no brackets: nobody can tell where an IPv6 address ends */
+	HOSTPORT_BRACKETS, /* '[' without ']', or followed by something else than a port */
+	HOSTPORT_COLONS,   /* several without brackets: the end of an IPv6 address is ambiguous */
 	HOSTPORT_LONG,
-	HOSTPORT_PORT, /* no number from 0 to 65535 behind the colon */
+	HOSTPORT_PORT, /* no number from 0 to 65535 after the colon */
 };
 
 /* "host", "host:port", "[v6]", "[v6]:port", ":port". *out is undefined after a flaw. */
 enum hostport_flaw hostport_parse(const char *text, struct hostport *out);
 
 /*
- * Where to listen: "127.0.0.1:8080", "[::1]:8080", ":8080" (all addresses). Port 0 is a free one.
- * ERR_INVALID names the text.
+ * Parses an address to listen on: "127.0.0.1:8080", "[::1]:8080", ":8080" (all addresses). Port 0:
+ * a free one. ERR_INVALID names the text.
  */
 int hostport_parse_listen(const char *text, struct hostport *out, struct err *err);
 
-/* One to five digits, 0 to 65535; else -1. */
+/* Parses one to five digits, 0 to 65535; else -1. */
 int hostport_port(const char *text);
 
-/* "host:port"; brackets are put around a host with colons that has none. The caller owns it. */
+/* "host:port"; a host with colons gets brackets unless it has them. The caller owns it. */
 char *hostport_join(const char *host, unsigned port);
 char *hostport_join_text(const char *host, const char *port);
 

@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 
-/* What was added after the first version, which the header here may not know yet. */
+/* Rights of later versions, which the system's header may lack. */
 #define FS_REFER     (UINT64_C(1) << 13)
 #define FS_TRUNCATE  (UINT64_C(1) << 14)
 #define FS_IOCTL_DEV (UINT64_C(1) << 15)
@@ -22,10 +22,7 @@
 #define FS_FIRST (LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1) /* all rights of the first version */
 #define FS_READ  (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 
-/*
- * struct landlock_ruleset_attr of version 6. An older kernel takes it as long as what it does not
- * know is 0.
- */
+/* struct landlock_ruleset_attr of version 6. Older kernels accept it if what they lack is 0. */
 struct ruleset {
 	uint64_t fs, net, scoped;
 };
@@ -47,7 +44,7 @@ void landlock_begin(struct landlock *l)
 	long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 
 	*l = (struct landlock){ .version = version > 0 ? (int)version : 0, .rules_fd = -1 };
-	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(versions); i++) {
 		if (l->version < versions[i].since)
 			break;
 		all.fs |= versions[i].refused.fs;

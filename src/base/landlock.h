@@ -3,17 +3,15 @@
 #define BASE_LANDLOCK_H
 
 /*
- * Landlock, landlock(7): from landlock_restrict on this process reads the files that were allowed,
- * and no others. It writes, makes, removes and runs none, and signals only itself. Without a
- * library: three system calls. What the kernel's version cannot refuse yet stays allowed; where
- * there is no Landlock, nothing here does anything.
+ * Landlock, landlock(7): after landlock_restrict this process can read only the files that were
+ * allowed. It can write, create, remove and execute none, and send signals only to itself. What an
+ * older kernel cannot restrict remains allowed; without Landlock nothing is restricted.
  *
- * Not refused: asking for a file's size and times (stat), what is open already, memory files, and
- * everything about sockets: net/sourcerules binds to learn which addresses are the host's, and
- * judges by it.
+ * Not restricted: stat, open descriptors, memory files, and sockets (net/sourcerules binds sockets
+ * to learn the host's addresses).
  *
- * A rule stays with the folder or file that has the path now, whatever has that path later. So what
- * is replaced by a rename needs a rule for its folder: landlock_allow_file.
+ * A rule belongs to the inode, not to the path. So a file that is replaced by a rename needs a rule
+ * for its folder: landlock_allow_file.
  */
 
 #include <stdbool.h>
@@ -21,30 +19,28 @@
 #include "base/err.h"
 
 struct landlock {
-	int version; /* of the kernel's interface; 0: the kernel has none, or does not let us */
+	int version; /* of the kernel's ABI; 0: not available */
 	int rules_fd;
 };
 
-/* Always usable; landlock_restrict or landlock_done ends it. */
+/* Begins a set of rules, which landlock_restrict or landlock_done ends. Always succeeds. */
 void landlock_begin(struct landlock *l);
 
 /*
- * A folder with all below it, or one file, may be read. Links are followed now. False: there is
- * nothing of that name, or no way to it (errno).
+ * Allows to read a folder with all below it, or a file. Links are followed now. False (errno): it
+ * does not exist, or cannot be reached.
  */
 bool landlock_allow(struct landlock *l, const char *path);
 
 /*
- * The folder of a file, and the one that its links lead to now, may be read: so may what replaces
- * the file, by a rename or by links that are turned, as those of a mounted Secret. Of a file in the
- * root folder only this file, as it is.
+ * Allows to read the folder of a file, and the folder of its link target, and so what replaces the
+ * file later, by a rename or by changed links as in a mounted Secret. Of a file in / only the file.
  */
 void landlock_allow_file(struct landlock *l, const char *path);
 
 /*
- * From now on, and for ever, for the calling thread and those that it starts. The process must not
- * be able to gain privileges (PR_SET_NO_NEW_PRIVS). ERR_INVALID: the kernel has no Landlock, or
- * refuses it.
+ * Restricts the calling thread and those that it starts, irrevocably. Needs PR_SET_NO_NEW_PRIVS.
+ * ERR_INVALID: the kernel does not support it, or refuses.
  */
 int landlock_restrict(struct landlock *l, struct err *err);
 void landlock_done(struct landlock *l);

@@ -22,7 +22,7 @@ void *mem_alloc(size_t size)
 
 void *mem_zalloc(size_t size)
 {
-	return must(calloc(1, size > 0 ? size : 1));
+	return mem_array(1, size);
 }
 
 void *mem_array(size_t count, size_t size)
@@ -88,7 +88,7 @@ void mem_free_ptr(void *ptr_to_ptr)
 {
 	void *ptr;
 
-	/* Through memcpy, because the pointer's own type is not known here. */
+	/* By memcpy, because the type of the pointer is unknown. */
 	memcpy(&ptr, ptr_to_ptr, sizeof(ptr));
 	free(ptr);
 	ptr = NULL;
@@ -100,10 +100,7 @@ void mem_settle(void)
 	malloc_trim(0);
 }
 
-/*
- * One loop needs one arena; big blocks (answers of lists) come from mmap, so that a peak goes back
- * to the system when it is freed.
- */
+/* One arena for one thread; large blocks by mmap, so that they go back to the system when freed. */
 void mem_tune(void)
 {
 	mallopt(M_ARENA_MAX, 1);

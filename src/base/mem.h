@@ -3,8 +3,8 @@
 #define BASE_MEM_H
 
 /*
- * Memory that is there or the process is not: running out of memory is not an error that callers
- * handle. Sizes that come from outside are checked against a cap before they get here.
+ * Allocation that never fails: without memory the process aborts. Callers check sizes from outside
+ * against a cap before.
  */
 
 #include <stdarg.h>
@@ -21,7 +21,7 @@ char *mem_vprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 
 
 #define MEM_COUNT(array) (sizeof(array) / sizeof((array)[0])) /* elements of an array, not of a pointer */
 
-/* Overwrites bytes in a way the compiler keeps, for buffers that held a secret. */
+/* Overwrites a secret; not optimised away. ptr may be NULL. */
 void mem_wipe(void *ptr, size_t len);
 
 /* Wipes and frees a terminated string (may be NULL). */
@@ -31,7 +31,7 @@ void mem_free_secret(char *text);
 void mem_free_ptr(void *ptr_to_ptr);
 #define MEM_AUTO __attribute__((cleanup(mem_free_ptr)))
 
-/* Gives memory that is free back to the system (after a big list); limits arenas at start. */
+/* Returns free memory to the system; mem_tune, called at the start, configures malloc for that. */
 void mem_settle(void);
 void mem_tune(void);
 

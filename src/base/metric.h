@@ -3,11 +3,11 @@
 #define BASE_METRIC_H
 
 /*
- * The values that scalers and decisions both speak of.
+ * Values that scalers and decisions share.
  *
- * A *question* is put to a source and gives an *answer* (a raw number). A trigger *judges* the
- * answer by its own thresholds, which gives a *reading*: the value for the HPA and whether the
- * trigger is active. Questions are shared between triggers; readings are not.
+ * A *question* is sent to a source and gives an *answer* (a raw number). A trigger applies its
+ * thresholds to the answer, which gives a *reading*: the value for the HPA, and whether the trigger
+ * is active. Triggers share questions, but not readings.
  */
 
 #include <stdbool.h>
@@ -20,12 +20,12 @@ enum metric_target_type { METRIC_AVERAGE_VALUE, METRIC_VALUE, METRIC_UTILIZATION
 
 enum metric_kind {
 	METRIC_EXTERNAL, /* answered by us */
-	/* cpu or memory of all containers: the HPA controller reads it by itself, nobody asks us */
+	/* cpu or memory of all containers, which the HPA controller reads itself */
 	METRIC_RESOURCE,
 	METRIC_CONTAINER_RESOURCE, /* of one container */
 };
 
-/* What one trigger puts into the HPA. A value but for its texts, which its scaler owns. */
+/* What one trigger adds to the HPA. A value, but for its strings, which its scaler owns. */
 struct metric_spec {
 	enum metric_kind kind;
 	const char *name;      /* "s0-redis-mylist"; "cpu" or "memory" of resources */
@@ -34,14 +34,14 @@ struct metric_spec {
 	struct quantity target;
 };
 
-/* Who says whether there is work. */
+/* What determines whether a trigger is active. */
 enum activity {
 	ACTIVITY_BY_THRESHOLD,
 	ACTIVITY_ACTIVE,
-	ACTIVITY_INACTIVE /* the source itself says it, whatever the value: external scalers */
+	ACTIVITY_INACTIVE /* these two: the source, whatever the value, as external scalers do */
 };
 
-/* A source's own answer, before any threshold. */
+/* What a source answers. */
 struct answer {
 	double value;
 	enum activity activity;

@@ -22,15 +22,10 @@ struct lexeme {
 
 struct set_reader {
 	const char *whole, *at;
-	struct lexeme token; /* that is to be read next */
+	struct lexeme token; /* the next one */
 	struct buf out;
 	struct err *err;
 };
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
 
 static void advance(struct set_reader *r)
 {
@@ -40,8 +35,7 @@ static void advance(struct set_reader *r)
 	} signs[] = { { "==", SIGN }, { "!=", SIGN }, { "=", SIGN }, { ">", SIGN }, { "<", SIGN }, { "!", NOT },
 		{ "(", OPEN }, { ")", CLOSE }, { ",", COMMA } };
 
-	while (is_blank(*r->at))
-		r->at++;
+	r->at += strspn(r->at, " \t\r\n");
 	r->token = (struct lexeme){ *r->at ? WORD : END, r->at, 0 };
 	for (size_t i = 0; i < MEM_COUNT(signs); i++) {
 		size_t len = strlen(signs[i].text);
@@ -83,7 +77,7 @@ static int read_key(struct set_reader *r)
 	return 0;
 }
 
-/* An empty value is one. */
+/* A value may be empty. */
 static int read_value(struct set_reader *r)
 {
 	if (r->token.kind != WORD)
@@ -188,9 +182,9 @@ char *setselector_normal(const char *text, struct err *err)
 	return NULL;
 }
 
-/* ---- Evaluated ---- */
+/* ---- Evaluation ---- */
 
-/* The value, to len, is one of those from list to its end, with commas between. */
+/* Whether the comma-separated list up to `end` contains the value. */
 static bool is_among(const char *value, const char *list, const char *end)
 {
 	size_t len = strlen(value);
@@ -217,7 +211,7 @@ static bool is_whole_number(const char *text)
 	return len > 0 && len <= 18 && strspn(digits, "0123456789") == len;
 }
 
-/* value NULL: there is no such label. what: behind the key, to end. */
+/* Evaluates one requirement. value NULL: there is no such label. what: what follows the key. */
 static bool fits(const char *value, const char *what, const char *end)
 {
 	if (what == end)

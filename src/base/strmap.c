@@ -6,10 +6,7 @@
 
 #include "base/mem.h"
 
-/*
- * Where key is or belongs. Keys that arrive sorted (as our own decoders bring them) are found to
- * belong at the end at once.
- */
+/* The position of key, or where to insert it; in constant time for keys that are added in order. */
 static size_t find(const struct strmap *m, const char *key, bool *found)
 {
 	size_t low = 0, high = m->count;
@@ -32,7 +29,7 @@ static size_t find(const struct strmap *m, const char *key, bool *found)
 	return low;
 }
 
-/* The room of an array of `count` pairs is not stored: even up to 8, then a power of two. */
+/* The allocation for `count` pairs, which is not stored: even up to 8, then a power of two. */
 static size_t room_of(size_t count)
 {
 	size_t room = 2;
@@ -65,7 +62,7 @@ void strmap_set(struct strmap *m, const char *key, const char *value)
 {
 	bool found;
 	size_t at = find(m, key, &found);
-	struct strmap_pair pair = make_pair(key, value); /* before anything is freed: value may be our own */
+	struct strmap_pair pair = make_pair(key, value); /* before anything is freed: value may be in the map */
 
 	if (found) {
 		free(m->pairs[at].key);

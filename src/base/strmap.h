@@ -3,8 +3,8 @@
 #define BASE_STRMAP_H
 
 /*
- * A small map from string to string, kept sorted by key: labels, annotations, trigger metadata,
- * environments. A value, compact in memory (one allocation per pair). Zero-initialised is empty.
+ * A map from string to string, sorted by key, for labels, annotations, trigger metadata and
+ * environments. A value, compact in memory (one allocation per pair); zeroed is empty.
  */
 
 #include <stdbool.h>

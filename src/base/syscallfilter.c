@@ -20,15 +20,17 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41 /* Linux 5.17; malloc names its memory */
 #endif
 
-/* Names that this architecture, or this libseccomp, does not have are passed over. */
+/* Names that this architecture or libseccomp does not know are skipped. */
 static const char allowed[] =
 	/* memory */
 	"brk munmap mremap madvise mlock mlock2 munlock membarrier "
-	/* files that are read, and what is open already */
+	/* reading files, and open descriptors */
 	"read pread64 preadv preadv2 readv write pwrite64 pwritev pwritev2 writev close close_range lseek _llseek "
 	"fcntl fcntl64 dup dup2 dup3 stat stat64 lstat lstat64 fstat fstat64 newfstatat fstatat64 statx statfs "
 	"statfs64 "
@@ -45,8 +47,7 @@ static const char allowed[] =
 	"timerfd_gettime timerfd_gettime64 signalfd signalfd4 pause nanosleep clock_nanosleep clock_nanosleep_time64 "
 	"restart_syscall "
 	/*
-	 * connections; those that are accepted come to listeners opened before. bind:
-	 * net/sourcerules judges by it
+	 * connections, and accepting them by listeners opened before; bind is for net/sourcerules
 	 */
 	"socketcall bind connect accept accept4 shutdown getsockname getpeername getsockopt setsockopt send sendto "
 	"sendmsg "
@@ -57,7 +58,7 @@ static const char allowed[] =
 	"gettid sched_yield sched_getaffinity sched_getparam sched_getscheduler sched_get_priority_max "
 	"sched_get_priority_min exit exit_group rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigsuspend "
 	"rt_sigtimedwait rt_sigtimedwait_time64 sigaction sigprocmask sigreturn sigpending sigsuspend sigaltstack "
-	/* clocks, chance, and what the process is */
+	/* clocks, random numbers, and properties of the process */
 	"clock_gettime clock_gettime64 clock_getres clock_getres_time64 gettimeofday time times alarm setitimer "
 	"getitimer "
 	"getrandom getpid getppid getpgrp getpgid getsid getuid getuid32 geteuid geteuid32 getgid getgid32 getegid "
@@ -94,13 +95,13 @@ static const struct by_argument {
 	unsigned argument;
 	uint64_t mask, value;
 } by_argument[] = {
-	/* Families as in the systemd unit. Netlink: the resolver looks at the host's addresses. */
+	/* Families as in the systemd unit. Netlink: the resolver reads the host's addresses. */
 	{ "socket", 0, WHOLE, AF_UNIX },
 	{ "socket", 0, WHOLE, AF_INET },
 	{ "socket", 0, WHOLE, AF_INET6 },
 	{ "socket", 0, WHOLE, AF_NETLINK },
 	{ "socketpair", 0, WHOLE, AF_UNIX },
-	/* Whatever is memory for code is no memory to write, and stays so. */
+	/* Executable memory is never writable, and writable memory never becomes executable. */
 	{ "mmap mmap2", 2, PROT_EXEC, 0 },
 	{ "mmap mmap2", 2, PROT_EXEC | PROT_WRITE, PROT_EXEC },
 	{ "mprotect pkey_mprotect", 2, PROT_EXEC, 0 },
@@ -109,11 +110,11 @@ static const struct by_argument {
 	{ "mprotect pkey_mprotect", 2, PROT_EXEC | PROT_WRITE, PROT_EXEC },
 #endif
 	/*
-	 * A thread, never a process. clone3 is on no list, as its flags are in memory: the libc
-	 * then takes clone.
+	 * Threads, not processes. clone3 is on no list, as its flags are in memory: libc uses
+	 * clone.
 	 */
 	{ "clone", CLONE_FLAGS, CLONE_THREAD, CLONE_THREAD },
-	/* To read only. */
+	/* Only for reading. */
 	{ "open", 1, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY },
 	{ "openat", 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY },
 	/* Of this process, not of another. */
@@ -132,7 +133,7 @@ static const struct by_argument {
 	{ "prctl", 0, UINT32_MAX, PR_SET_VMA },
 };
 
-/* The same calls otherwise: EPERM in the place of ENOSYS, where somebody reads the error. */
+/* The same calls with other arguments: EPERM, not ENOSYS, because people see the error. */
 static const struct by_argument refused_by_argument[] = {
 	{ "open", 1, O_ACCMODE, O_WRONLY },
 	{ "open", 1, O_ACCMODE, O_RDWR },
@@ -141,7 +142,6 @@ static const struct by_argument refused_by_argument[] = {
 	{ "clone", CLONE_FLAGS, CLONE_THREAD, 0 },
 };
 
-/* What the rules on the way are collected in. */
 struct filter {
 	scmp_filter_ctx context;
 	int failed; /* the first error, as a negative errno */
@@ -183,7 +183,7 @@ static void add_by_argument(struct filter *f, uint32_t action, const struct by_a
 	add(f, action, b->names, 1, same);
 }
 
-/* Signals go to this process only: abort() sends one. */
+/* Signals only to this process: abort() sends one. */
 static void add_signals(struct filter *f)
 {
 	add_by_argument(f, SCMP_ACT_ALLOW,
@@ -203,17 +203,17 @@ static void fill(struct filter *f)
 	set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	set(f, SCMP_FLTATR_CTL_TSYNC, 1);
 	/*
-	 * Without it older kernels slow the whole process down, to guard it against foreign code
-	 * that it runs.
+	 * Keeps older kernels from mitigating speculative store bypass, which slows the process
+	 * down.
 	 */
 	set(f, SCMP_FLTATR_CTL_SSB, 1);
 	set(f, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree: the list is long */
 	add_all(f, SCMP_ACT_ALLOW, allowed);
 	add_all(f, SCMP_ACT_ERRNO(EPERM), refused);
 	add_all(f, SCMP_ACT_KILL_PROCESS, deadly);
-	for (size_t i = 0; i < sizeof(by_argument) / sizeof(by_argument[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(by_argument); i++)
 		add_by_argument(f, SCMP_ACT_ALLOW, &by_argument[i]);
-	for (size_t i = 0; i < sizeof(refused_by_argument) / sizeof(refused_by_argument[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(refused_by_argument); i++)
 		add_by_argument(f, SCMP_ACT_ERRNO(EPERM), &refused_by_argument[i]);
 	add_signals(f);
 }

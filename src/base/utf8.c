@@ -8,10 +8,7 @@ static bool is_tail(unsigned char c)
 	return (c & 0xC0) == 0x80;
 }
 
-/*
- * The second byte carries the limits: E0 and F0 exclude overlong forms, ED surrogates, F4 what is
- * past U+10FFFF.
- */
+/* For these first bytes the second one excludes overlong forms, surrogates and above U+10FFFF. */
 static bool second_fits(unsigned char first, unsigned char second)
 {
 	switch (first) {

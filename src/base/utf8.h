@@ -3,19 +3,19 @@
 #define BASE_UTF8_H
 
 /*
- * The one place that knows what valid UTF-8 is (RFC 3629: no overlong forms, no surrogates, nothing
- * past U+10FFFF). Errors, logs, JSON and metrics pass what they write through it. Pure.
+ * Validates UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF), for errors,
+ * logs, JSON and metrics. Pure.
  */
 
 #include <stddef.h>
 
 /*
- * Length (1 to 4) of the valid character at text, which has len bytes left; 0 when the bytes there
- * are none. A NUL byte counts as one.
+ * Length (1 to 4) of the valid character at text, of which len bytes remain; 0: there is none. NUL
+ * is a character.
  */
 size_t utf8_step(const char *text, size_t len);
 
-/* The longest length <= max that does not cut a character of valid text in two. */
+/* The longest length <= max that does not split a character of valid text. */
 size_t utf8_cut(const char *text, size_t len, size_t max);
 
 #define UTF8_REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */

@@ -12,15 +12,15 @@
 #define OFFSET_MAX_S (26 * 3600)
 
 struct zone {
-	size_t count;      /* of changes */
+	size_t count;      /* of transitions */
 	int64_t *at_s;     /* owned; ascending */
 	int32_t *offset_s; /* owned; from at_s[i] on */
-	int32_t first_s;   /* the offset before the first change */
-	bool has_rule;     /* for what is behind the last change */
+	int32_t first_s;   /* the offset before the first transition */
+	bool has_rule;     /* for the time after the last transition */
 	struct zonerule rule;
 };
 
-/* The counts of a header, and where its data stands. */
+/* The counts of a header, and its data. */
 struct block {
 	uint64_t utc_marks, standard_marks, leaps, changes, types, names;
 	size_t time_size; /* bytes of one point in time: 4 or 8 */
@@ -89,7 +89,7 @@ static bool read_changes(const struct block *b, struct zone *z)
 	return true;
 }
 
-/* "\n<rule>\n"; an empty rule says that nothing is known but the last offset. */
+/* "\n<rule>\n"; with an empty rule the last offset remains. */
 static bool read_footer(const uint8_t *bytes, size_t len, struct zone *z)
 {
 	const uint8_t *end = len > 1 ? memchr(bytes + 1, '\n', len - 1) : NULL;
@@ -100,7 +100,7 @@ static bool read_footer(const uint8_t *bytes, size_t len, struct zone *z)
 	return !z->has_rule || zonerule_parse((const char *)bytes + 1, (size_t)(end - bytes - 1), &z->rule, NULL) == 0;
 }
 
-/* The second part is 64-bit; version 1 has only the first. */
+/* The second part has 64-bit times; version 1 has only the first. */
 static bool read_all(const uint8_t *bytes, size_t len, struct zone *z)
 {
 	struct block b;
@@ -142,7 +142,7 @@ void zone_free(struct zone *z)
 	free(z);
 }
 
-/* How many changes are at or before unix_s. */
+/* The number of transitions at or before unix_s. */
 static size_t changes_until(const struct zone *z, int64_t unix_s)
 {
 	size_t low = 0, high = z->count;

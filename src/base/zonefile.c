@@ -13,7 +13,7 @@
 
 #define NAME_MAX_LEN 127
 
-/* A zone that somebody holds. Few: a list will do. */
+/* A zone with references. They are few, so a list suffices. */
 struct held_zone {
 	struct held_zone *prev, *next;
 	char *name;
@@ -30,7 +30,7 @@ static const char *directory(void)
 	return given && *given ? given : "/usr/share/zoneinfo";
 }
 
-/* Letters, digits, "_", "+", "-" and slashes between: nothing that leads out of the directory. */
+/* No dots, so that a name cannot lead out of the directory. */
 static bool is_name(const char *name)
 {
 	size_t len = strlen(name);

@@ -9,10 +9,10 @@
 #define HOURS_OFFSET_MAX 24
 #define HOURS_CHANGE_MAX 167
 #define DEFAULT_CHANGE_S 7200 /* 02:00 */
-/* Far beyond any year that matters, and safe to calculate with. */
+/* Beyond all years that matter, and without overflow. */
 #define FAR_S (INT64_C(1) << 40)
 
-/* What is left to read. */
+/* The rest of the text. */
 struct rule_text {
 	const char *at, *end;
 };
@@ -81,7 +81,7 @@ static bool take_time(struct rule_text *t, int hours_max, int32_t *out)
 	return true;
 }
 
-/* POSIX counts westwards. */
+/* In POSIX west is positive. */
 static bool take_offset(struct rule_text *t, int32_t *out)
 {
 	if (!take_time(t, HOURS_OFFSET_MAX, out))
@@ -132,7 +132,7 @@ int zonerule_parse(const char *text, size_t len, struct zonerule *out, struct er
 	return 0;
 }
 
-/* When it is, seconds since 1970, if clocks were ahead by offset_s before. */
+/* The time of the transition, in seconds since 1970; offset_s: the offset before it. */
 static int64_t change_s(const struct zonerule_change *c, int year, int32_t offset_s)
 {
 	int64_t day;
@@ -162,9 +162,8 @@ struct zone_period zonerule_period(const struct zonerule *r, int64_t unix_s)
 		return p;
 	year = calendar_date((near_s + r->standard_s) / DAY_S).year;
 	/*
-	 * Either change of three years: one of them is the last before, another the first after.
-	 * Where both fall together (a zone that is on daylight saving time all year), daylight
-	 * holds.
+	 * Of the transitions of three years the last before and the first after near_s. If both of
+	 * a year coincide (permanent daylight saving time), daylight saving time counts.
 	 */
 	for (int i = year - 1; i <= year + 1; i++) {
 		const int64_t at[] = { change_s(&r->to_standard, i, r->daylight_s),

@@ -3,9 +3,9 @@
 #define BASE_ZONERULE_H
 
 /*
- * The rule by which a time zone goes on for ever: the TZ string of POSIX
- * ("CET-1CEST,M3.5.0,M10.5.0/3"), as it stands at the end of each file of the time zone database
- * (RFC 9636, 3.3.1), with the extension that hours of a change go from -167 to 167. A value; pure.
+ * The recurring rule of a time zone: a POSIX TZ string ("CET-1CEST,M3.5.0,M10.5.0/3"), as at the
+ * end of TZif files (RFC 9636, 3.3.1), with the extension that hours of a transition are -167 to
+ * 167. A value; pure.
  */
 
 #include <stdbool.h>
@@ -15,8 +15,8 @@
 #include "base/err.h"
 
 /*
- * A stretch of time in which clocks are ahead of UTC by the same amount: from_s <= t < until_s,
- * seconds since 1970; INT64_MIN and INT64_MAX where there is no end.
+ * A period of constant offset from UTC: from_s <= t < until_s, in seconds since 1970; INT64_MIN and
+ * INT64_MAX: unbounded.
  */
 struct zone_period {
 	int64_t from_s, until_s;
@@ -25,11 +25,11 @@ struct zone_period {
 
 enum zonerule_kind { ZONERULE_JULIAN, ZONERULE_DAY, ZONERULE_WEEKDAY };
 
-/* The day on which clocks change, each year. */
+/* A yearly transition. */
 struct zonerule_change {
 	enum zonerule_kind kind;
 	/*
-	 * JULIAN: 1 to 365, no leap day is counted; DAY: 0 to 365, it is; WEEKDAY: 0 (Sunday) to 6
+	 * JULIAN: 1 to 365, without leap days; DAY: 0 to 365, with them; WEEKDAY: 0 (Sunday) to 6
 	 */
 	int day;
 	int week, month; /* of WEEKDAY: 1 to 5 (the last), 1 to 12 */
@@ -42,7 +42,7 @@ struct zonerule {
 	struct zonerule_change to_daylight, to_standard;
 };
 
-/* All of text. ERR_INVALID. */
+/* Parses all of text. ERR_INVALID names it. */
 int zonerule_parse(const char *text, size_t len, struct zonerule *out, struct err *err);
 struct zone_period zonerule_period(const struct zonerule *r, int64_t unix_s);
 

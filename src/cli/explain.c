@@ -131,11 +131,8 @@ static json_t *ask_either(struct insightclient *client, const char *namespace_, 
 	job = ask(client, ASKING_JOBS, namespace_, name, &of_job);
 	if (object && job)
 		json_object_set_new(object, "also", json_string("ScaledJob"));
-	if (!object && !job && err->kind == ERR_MISSING && of_job.kind == ERR_MISSING) {
-		struct err of_object = *err;
-
-		err_set(err, ERR_MISSING, "%s; %s", of_object.msg, of_job.msg);
-	}
+	if (!object && !job && err->kind == ERR_MISSING && of_job.kind == ERR_MISSING)
+		err_set(err, ERR_MISSING, "%s; %s", err->msg, of_job.msg);
 	if (!object)
 		return job;
 	json_decref(job);

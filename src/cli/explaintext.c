@@ -65,13 +65,11 @@ static void say_other(const struct explaintext_page *p, const json_t *answer)
 {
 	struct buf line = EXPLAINTEXT_LINE();
 
-	if (*json_str_or_empty(answer, "also")) {
+	if (*json_str_or_empty(answer, "also"))
 		buf_printf(&line, "there is a %s of this name, too: `kscaled explain sj %s/%s`",
 			json_str_or_empty(answer, "also"), json_str_or_empty(answer, "namespace"),
 			json_str_or_empty(answer, "name"));
-		explaintext_field(p, "Also", buf_text(&line));
-	}
-	buf_done(&line);
+	explaintext_field_of(p, "Also", &line);
 }
 
 static const json_t *ready_condition(const json_t *answer)
@@ -158,9 +156,7 @@ static void say_annotations(const struct explaintext_page *p, const json_t *answ
 		buf_printf(&line, "%sscaling out is paused", line.len ? ", " : "");
 	if (json_is_true(json_object_get(answer, "forced")))
 		buf_printf(&line, "%sactive by force", line.len ? ", " : "");
-	if (line.len)
-		explaintext_field(p, "By order", buf_text(&line));
-	buf_done(&line);
+	explaintext_field_of(p, "By order", &line);
 }
 
 static void say_leader(const struct explaintext_page *p, const json_t *answer)
@@ -235,13 +231,11 @@ static void say_hpa(const struct explaintext_page *p, const json_t *answer)
 		struct buf says = EXPLAINTEXT_LINE();
 
 		/* Only if unusual. */
-		if (limited == yes) {
+		if (limited == yes)
 			buf_printf(&says, "%s=%s %s: %s", json_str_or_empty(one, "type"),
 				json_str_or_empty(one, "status"), json_str_or_empty(one, "reason"),
 				json_str_or_empty(one, "message"));
-			explaintext_field(p, "", buf_text(&says));
-		}
-		buf_done(&says);
+		explaintext_field_of(p, "", &says);
 	}
 }
 

@@ -46,6 +46,7 @@ void explaintext_field(const struct explaintext_page *p, const char *label, cons
 
 void explaintext_field_of(const struct explaintext_page *p, const char *label, struct buf *text)
 {
-	explaintext_field(p, label, buf_text(text));
+	if (text->len > 0)
+		explaintext_field(p, label, buf_text(text));
 	buf_done(text);
 }

@@ -23,7 +23,10 @@ struct explaintext_page { /* borrowed */
 const char *explaintext_number(const json_t *object, const char *key, char text[32]);
 const char *explaintext_age(double seconds, char text[32]);
 
-/* A labelled line, broken at the width of the screen. The second one frees text. */
+/*
+ * A labelled line, broken at the width of the screen. The second one frees text, and prints nothing
+ * if it is empty.
+ */
 void explaintext_field(const struct explaintext_page *p, const char *label, const char *text);
 void explaintext_field_of(const struct explaintext_page *p, const char *label, struct buf *text);
 #define EXPLAINTEXT_LINE() BUF_INIT(65536)

@@ -29,9 +29,9 @@ struct insightclient {
 	char *place;  /* for messages */
 };
 
-/* ---- Which way ---- */
+/* ---- Choosing the way ---- */
 
-/* Why nobody can be asked there; NULL: somebody can. */
+/* Why the socket cannot be used; NULL: it accepts connections. */
 static const char *why_unusable(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -124,7 +124,7 @@ void insightclient_free(struct insightclient *c)
 	free(c);
 }
 
-/* ---- Asking ---- */
+/* ---- Requests ---- */
 
 struct insight_reply {
 	const struct insightclient *client;
@@ -140,7 +140,7 @@ static const char *what_to_do(const struct insightclient *c)
 			 : "";
 }
 
-/* For an APIService that is missing, or not served, the API server answers with no Status. */
+/* If the APIService is missing or unavailable, the API server answers without a Status. */
 static void judge(struct insight_reply *r, const struct httpc_response *response)
 {
 	json_t *body = json_parse(response->body, response->len, NULL);

@@ -3,35 +3,35 @@
 #define CLI_INSIGHTCLIENT_H
 
 /*
- * GETs of the insight API (serve/insight), for sub-commands: over the Unix socket of a kscaled on
- * this host, or through the API server as the user of a kubeconfig. The paths and the answers are
- * the same. Blocking, with a deadline.
+ * Client of the insight API (serve/insight) for sub-commands: over the Unix socket of a kscaled on
+ * this host, or through the API server as the user of a kubeconfig, with the same paths and
+ * answers. Blocks, with a deadline.
  */
 
 #include <jansson.h>
 
 #include "base/err.h"
 
-#define INSIGHTCLIENT_SOCKET "/run/kscaled/insight.sock" /* where the systemd unit has it */
+#define INSIGHTCLIENT_SOCKET "/run/kscaled/insight.sock" /* of the systemd unit */
 
-/* Texts are borrowed; NULL: not said. What was said counts, and only one of both may be. */
+/* Strings are borrowed; NULL: not set. The first two take precedence; only one may be set. */
 struct insightclient_ways {
-	const char *socket, *kubeconfig; /* as the command line says */
-	const char *usual_socket;        /* as the daemon is told; NULL: INSIGHTCLIENT_SOCKET. Only if somebody
-					    answers there that lets us */
-	const char *usual_kubeconfig;    /* as the daemon is told; NULL: the service account of the Pod */
+	const char *socket, *kubeconfig; /* of the command line */
+	const char *usual_socket;        /* the daemon's option; NULL: INSIGHTCLIENT_SOCKET. Used if it accepts a
+					    connection */
+	const char *usual_kubeconfig;    /* the daemon's option; NULL: the service account of the Pod */
 };
 
 struct insightclient;
 
-/* ERR_INVALID: there is no way, and why. */
+/* NULL and ERR_INVALID: neither way is usable; the message has the reasons. */
 struct insightclient *insightclient_new(const struct insightclient_ways *ways, struct err *err);
 void insightclient_free(struct insightclient *c);
 
 /*
- * path: percent-encoded; accept: what form is wanted. The caller owns *object. ERR_MISSING:
- * kscaled says that there is no such object, in its words; ERR_DENIED: the user may not read it;
- * ERR_TEMPORARY: nobody answers, or not yet, or nothing that is kscaled.
+ * path: percent-encoded; accept: the media type. The caller owns *object. ERR_MISSING: kscaled
+ * answers, with its message, that there is no such object; ERR_DENIED: the user may not read it;
+ * ERR_TEMPORARY: no answer, or none of kscaled.
  */
 int insightclient_get(struct insightclient *c, const char *path, const char *accept, json_t **object, struct err *err);
 

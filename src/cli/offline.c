@@ -271,9 +271,8 @@ static char *hide(struct err *err, const char *from, const char *to)
 {
 	static const char instead[] = "(secret)";
 	size_t before = (size_t)(from - err->msg);
-	MEM_AUTO char *text = mem_printf("%.*s%s%s", (int)before, err->msg, instead, to);
 
-	err_set(err, err->kind, "%s", text);
+	err_set(err, err->kind, "%.*s%s%s", (int)before, err->msg, instead, to);
 	before += sizeof(instead) - 1;
 	return err->msg + (before < strlen(err->msg) ? before : strlen(err->msg));
 }

@@ -17,7 +17,7 @@ static bool is_control(const char *text, size_t step)
 		(step == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0);
 }
 
-/* One character as it is shown; returns its bytes in the text. */
+/* Appends one character; returns its length in the text. */
 static size_t put_one(struct buf *out, const char *text, size_t len)
 {
 	size_t step = utf8_step(text, len);
@@ -59,7 +59,7 @@ static void put_blanks(struct buf *out, size_t count)
 		buf_putc(out, ' ');
 }
 
-/* How many bytes fit into so many columns without breaking a word that could be left whole. */
+/* How many bytes fit into `columns`; breaks only a word that is longer. */
 static size_t line_bytes(const char *text, size_t columns)
 {
 	size_t len = strlen(text), at = 0, last_blank = 0, step;

@@ -3,8 +3,8 @@
 #define CLI_PLAINTEXT_H
 
 /*
- * Texts from a cluster on a terminal: whoever may write a condition must not be able to move the
- * cursor, so control characters (C0, DEL, C1) become blanks. One character counts as one column.
+ * Prints texts from a cluster to a terminal. Control characters (C0, DEL, C1) become blanks, so
+ * that those who write a condition cannot move the cursor. One character counts as one column.
  * Pure.
  */
 
@@ -12,17 +12,15 @@
 
 #include "base/buf.h"
 
+/* The width of a text. */
 size_t plaintext_columns(const char *text);
 
-/*
- * Appends the text, cut to so many columns, its last being "…", when it is longer; 0: never cut.
- * Returns the columns written.
- */
+/* Appends text, cut to `columns` (0: not cut) with "…" as the last. Returns the columns written. */
 size_t plaintext_put(struct buf *out, const char *text, size_t columns);
 
 /*
- * Appends `label` and, from column `indent` on, the text, broken between words into lines of
- * `width` columns (0: one line). Ends with a newline.
+ * Appends label and, from column `indent` on, text, broken between words into lines of `width`
+ * columns (0: one line), and a newline.
  */
 void plaintext_put_field(struct buf *out, const char *label, const char *text, size_t indent, size_t width);
 

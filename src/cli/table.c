@@ -7,7 +7,7 @@
 #include "cli/plaintext.h"
 
 #define GAP        2
-#define LAST_LEAST 6 /* columns of the last one, however narrow the terminal is */
+#define LAST_LEAST 6 /* minimal width of the last column */
 
 void table_init(struct table *t, const char *const *headings)
 {
@@ -48,7 +48,7 @@ static void print_row(const struct table *t, const char *const *cells, const siz
 	for (size_t i = 0; i + 1 < t->columns; i++) {
 		size_t used = plaintext_put(out, cells[i], 0);
 
-		/* No blanks at the end of a line whose last cell is empty. */
+		/* No trailing blanks if the last cell is empty. */
 		for (; (i + 2 < t->columns || *cells[i + 1]) && used < widths[i] + GAP; used++)
 			buf_putc(out, ' ');
 	}

@@ -3,8 +3,8 @@
 #define CLI_TABLE_H
 
 /*
- * A table of texts with aligned columns, as kubectl prints them: headings, then rows; the last
- * column is cut where the terminal ends, and only there.
+ * Prints a table with aligned columns, as kubectl does: headings, then rows. Only the last column
+ * is cut, at the width of the terminal.
  */
 
 #include <stddef.h>
@@ -21,8 +21,8 @@ struct table {
 };
 
 void table_init(struct table *t, const char *const *headings);
-void table_add(struct table *t,
-	const char *const *cells); /* as many as headings; copied; NULL and "" show as "-" but in the last column */
+/* cells: as many as headings; copied; NULL and "" are printed as "-", except in the last column */
+void table_add(struct table *t, const char *const *cells);
 void table_print(const struct table *t, size_t width /* 0: not cut */, struct buf *out);
 void table_done(struct table *t);
 
