@@ -31,7 +31,7 @@ struct serve {
 	const void *asks_arg;
 	int64_t metrics_max_age_ms;
 	int64_t metrics_deadline_ms;
-	char *version;
+	const char *version;                    /* borrowed from serve_config */
 	struct httpd *secure, *status, *socket; /* the latter two NULL: turned off */
 	struct frontproxy *frontproxy;
 	struct authn *authn;

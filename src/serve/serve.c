@@ -93,7 +93,7 @@ struct serve *serve_new(struct cache *cache, struct kube *kube, struct tls_serve
 	s->asks_arg = config->asks_arg;
 	s->metrics_max_age_ms = config->metrics_max_age_ms;
 	s->metrics_deadline_ms = config->metrics_deadline_ms;
-	s->version = mem_dup(config->version);
+	s->version = config->version;
 	buf_init(&s->reply, REPLY_MAX);
 	s->traffic = traffic_declare(cache->counters);
 	s->webhook = webhook_new(cache->counters);
@@ -123,7 +123,6 @@ void serve_free(struct serve *s)
 	discovery_free(s->discovery);
 	webhook_free(s->webhook);
 	buf_done(&s->reply);
-	free(s->version);
 	free(s);
 }
 

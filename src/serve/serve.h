@@ -28,7 +28,7 @@ struct serve_config {
 	int64_t metrics_max_age_ms;
 	int64_t metrics_deadline_ms;
 	int max_connections; /* of each port; the socket has a few */
-	const char *version;
+	const char *version; /* outlives the server */
 	/*
 	 * Whether the API server asks for reviews at this path, as sent and without the query;
 	 * NULL: at none. Both outlive.

@@ -11,15 +11,12 @@
 #include "../unit/serve/fake_admit.h"
 #include "../unit/serve/fake_cache.h"
 #include "../unit/serve/fake_kube.h"
+#include "../unit/serve/fake_serve.h"
 #include "caller.h"
 #include "fuzz.h"
 #include "net/x509.h"
 #include "serve/access/frontproxy.h"
-#include "serve/discovery.h"
-#include "serve/page/kedametrics.h"
 #include "serve/request.h"
-#include "serve/routes.h"
-#include "serve/webhook.h"
 
 #define HURRIED 128 /* in the first byte */
 
@@ -82,29 +79,13 @@ static bool asks_for_reviews_at(const void *arg, const char *path, size_t len)
 
 static void set_up(void)
 {
-	static char version[] = "9.9.9";
 	struct httpd_config config;
 	struct loop *loop = caller_start();
 
 	room.kube = fake_kube_new(loop);
 	room.cache = fake_cache_new(loop);
 	room.cache->synced = true;
-	room.serve = (struct serve){ .loop = loop,
-		.cache = &room.cache->cache,
-		.metrics_max_age_ms = 1000,
-		.metrics_deadline_ms = 3000,
-		.version = version,
-		.routes = routes_all,
-		.asks_for_reviews_at = asks_for_reviews_at };
-	room.serve.tls = tls_server_new(NULL);
-	room.serve.frontproxy = frontproxy_new(room.kube);
-	room.serve.authn = authn_new(room.kube, room.serve.frontproxy);
-	room.serve.authz = authz_new(room.kube);
-	room.serve.discovery = discovery_new(version);
-	room.serve.traffic = traffic_declare(room.cache->cache.counters);
-	room.serve.webhook = webhook_new(room.cache->cache.counters);
-	buf_init(&room.serve.reply, 65536);
-	kedametrics_declare(&room.serve);
+	fake_serve_start(&room.serve, room.kube, &room.cache->cache, asks_for_reviews_at);
 	say_configmap();
 	httpd_config_defaults(&config);
 	config.address = "127.0.0.1";

@@ -12,11 +12,7 @@
 #include <cmocka.h>
 
 #include "base/json.h"
-#include "serve/access/frontproxy.h"
-#include "serve/discovery.h"
-#include "serve/page/kedametrics.h"
-#include "serve/routes.h"
-#include "serve/webhook.h"
+#include "fake_serve.h"
 
 struct room room;
 
@@ -93,30 +89,13 @@ static bool asks_for_reviews_at(const void *arg, const char *path, size_t len)
 
 int room_set_up(void **state)
 {
-	static char version[] = "9.9.9";
-
 	(void)state;
 	room.loop = loop_new(NULL);
 	room.kube = fake_kube_new(room.loop);
 	room.cache = fake_cache_new(room.loop);
-	room.serve = (struct serve){ .loop = room.loop,
-		.cache = &room.cache->cache,
-		.metrics_max_age_ms = 1000,
-		.metrics_deadline_ms = 3000,
-		.version = version,
-		.routes = routes_all,
-		.asks_for_reviews_at = asks_for_reviews_at };
 	memset(room.reviews, 0, sizeof(room.reviews));
 	room.reviews[0] = ROOM_REVIEW;
-	room.serve.tls = tls_server_new(NULL);
-	room.serve.frontproxy = frontproxy_new(room.kube);
-	room.serve.authn = authn_new(room.kube, room.serve.frontproxy);
-	room.serve.authz = authz_new(room.kube);
-	room.serve.discovery = discovery_new(version);
-	room.serve.traffic = traffic_declare(room.cache->cache.counters);
-	room.serve.webhook = webhook_new(room.cache->cache.counters);
-	buf_init(&room.serve.reply, 65536);
-	kedametrics_declare(&room.serve);
+	fake_serve_start(&room.serve, room.kube, &room.cache->cache, asks_for_reviews_at);
 	/* "Bearer root" is known. */
 	room_send(ROUTE_SECURE, "GET", "/version", "Bearer root", NULL, NULL);
 	fake_kube_answer_token(room.kube, "root", "system:masters");
@@ -131,14 +110,8 @@ int room_tear_down(void **state)
 	fake_httpd_done(&room.last);
 	room.last = (struct httpd_request){ .connection = NULL };
 	fake_httpd_close(&room.connection);
-	authz_free(room.serve.authz);
-	authn_free(room.serve.authn);
-	frontproxy_free(room.serve.frontproxy);
-	discovery_free(room.serve.discovery);
-	webhook_free(room.serve.webhook);
+	fake_serve_end(&room.serve);
 	fake_admit_reset();
-	tls_server_free(room.serve.tls);
-	buf_done(&room.serve.reply);
 	fake_cache_free(room.cache);
 	fake_kube_free(room.kube);
 	loop_free(room.loop);
