@@ -8,21 +8,24 @@
 #include <openssl/crypto.h>
 #include <openssl/ssl.h>
 
+#include "base/fingerprint.h"
 #include "base/mem.h"
-#include "serve/access/tokens.h"
+#include "serve/access/verdicts.h"
 
 #define VERIFY_AGAIN_MS 60000 /* a certificate that ends while its connection lives stops counting within this */
 #define TOKEN_MAX       16384
 #define MEMO_MAX        4096 /* longer Authorization headers are looked up each time */
+#define KEEP_MS         10000
+#define MAX_ENTRIES     1024
+#define MAX_ASKING      64 /* a flood of made-up tokens takes so much of the API server, and no more */
 
 struct authn {
 	struct loop *loop;
 	const struct frontproxy *frontproxy;
-	struct tokens *tokens;
+	struct verdicts *verdicts; /* on tokens */
 };
 
 struct authn_wait {
-	struct authn *authn;
 	struct httpd_request *request;
 	struct verdicts_wait *review;
 	authn_fn fn;
@@ -122,6 +125,12 @@ static bool token_of(const char *authorization, char *out)
 	return true;
 }
 
+/* Verdicts are kept under a keyed fingerprint of the token: no token is kept. */
+static size_t token_key(const char *token, char key[FINGERPRINT_TEXT])
+{
+	return strlen(fingerprint_of(&token, 1, key));
+}
+
 static bool memo_holds(const struct authn *a, const struct peer *p, const char *authorization)
 {
 	return p->user && authorization && strlen(authorization) == p->authorization_len &&
@@ -157,7 +166,8 @@ static int refuse_nobody(const struct peer *p, const struct err *proxy, struct e
 static enum authn_found peek_token(struct authn *a, struct peer *p, const char *authorization, const char *token,
 	struct identity **user, struct err *err)
 {
-	const struct verdict *verdict = tokens_peek(a->tokens, token);
+	char key[FINGERPRINT_TEXT];
+	const struct verdict *verdict = verdicts_peek(a->verdicts, key, token_key(token, key));
 
 	if (!verdict)
 		return AUTHN_UNKNOWN;
@@ -199,36 +209,45 @@ enum authn_found authn_peek(struct authn *a, struct httpd_request *r, struct ide
 	return found;
 }
 
-static void on_verdict(void *arg, const struct verdict *verdict, const struct err *review)
+static void on_verdict(void *arg, const struct verdict *verdict, const struct err *err)
 {
 	struct authn_wait *w = arg;
 	struct authn_wait done = *w;
-	struct err err = { 0 };
+	struct err refusal;
 
 	free(w);
-	if (review && review->http_status == 429)
-		err = *review;
-	else if (review)
-		err_set(&err, ERR_TEMPORARY, "the API server could not be asked whose token this is (TokenReview): %s",
-			review->msg);
-	else if (!verdict->yes)
-		refuse_token(&err);
-	else
+	if (verdict && verdict->yes) {
 		memo_take(peer_of(done.request), httpd_header(done.request, "Authorization"), verdict);
-	done.fn(done.arg, err.kind == ERR_NONE ? verdict->who : NULL, err.kind == ERR_NONE ? NULL : &err);
+	} else if (verdict) {
+		refuse_token(&refusal);
+		err = &refusal;
+	}
+	done.fn(done.arg, err ? NULL : verdict->who, err);
+}
+
+static void on_review(void *arg, const struct review_user *user, const struct err *err)
+{
+	if (err)
+		verdicts_fail(arg, err);
+	else
+		verdicts_settle(arg, user != NULL, user, NULL);
+}
+
+static struct kube_call *start(struct kube *kube, const void *token, struct verdicts_entry *entry)
+{
+	return review_token(kube, token, on_review, entry);
 }
 
 struct authn_wait *authn_ask(struct authn *a, struct httpd_request *r, authn_fn fn, void *arg)
 {
 	struct authn_wait *w = mem_zalloc(sizeof(*w));
-	char token[TOKEN_MAX] = "";
+	char token[TOKEN_MAX] = "", key[FINGERPRINT_TEXT];
 
-	w->authn = a;
 	w->request = r;
 	w->fn = fn;
 	w->arg = arg;
 	token_of(httpd_header(r, "Authorization"), token);
-	w->review = tokens_ask(a->tokens, token, on_verdict, w);
+	w->review = verdicts_ask(a->verdicts, key, token_key(token, key), token, on_verdict, w);
 	mem_wipe(token, strlen(token));
 	return w;
 }
@@ -243,11 +262,18 @@ void authn_cancel(struct authn_wait *w)
 
 struct authn *authn_new(struct kube *kube, const struct frontproxy *frontproxy)
 {
+	static const struct verdicts_config config = {
+		.keep_ms = KEEP_MS,
+		.max_entries = MAX_ENTRIES,
+		.max_asking = MAX_ASKING,
+		.start = start,
+		.failing = "the API server could not be asked whose token this is (TokenReview)",
+	};
 	struct authn *a = mem_zalloc(sizeof(*a));
 
 	a->loop = kube_loop(kube);
 	a->frontproxy = frontproxy;
-	a->tokens = tokens_new(kube);
+	a->verdicts = verdicts_new(kube, &config);
 	return a;
 }
 
@@ -255,6 +281,6 @@ void authn_free(struct authn *a)
 {
 	if (!a)
 		return;
-	tokens_free(a->tokens);
+	verdicts_free(a->verdicts);
 	free(a);
 }

@@ -13,7 +13,6 @@
 #define KEY_MAX     2048
 
 struct authz {
-	struct kube *kube;
 	struct verdicts *verdicts;
 };
 
@@ -93,12 +92,11 @@ static void on_review(void *arg, bool allowed, const char *reason, const struct 
 		verdicts_settle(arg, allowed, NULL, allowed ? NULL : reason);
 }
 
-static struct kube_call *start(void *owner, const void *question, struct verdicts_entry *entry)
+static struct kube_call *start(struct kube *kube, const void *question, struct verdicts_entry *entry)
 {
-	struct authz *a = owner;
 	const struct access_question *q = question;
 
-	return review_access(a->kube, &q->who->user, q->access, on_review, entry);
+	return review_access(kube, &q->who->user, q->access, on_review, entry);
 }
 
 enum authz_found authz_peek(struct authz *a, const struct identity *who, const struct review_access *access,
@@ -131,33 +129,19 @@ static void wait_free(struct authz_wait *w)
 	free(w);
 }
 
-/*
- * An error of the review is never the asker's fault, whatever kind it is: when kscaled itself may
- * not ask, that is not a no to them.
- */
-static void failure_of(const struct err *review, struct err *err)
-{
-	if (review->http_status == 429)
-		*err = *review;
-	else
-		err_set(err, ERR_TEMPORARY,
-			"the API server could not be asked whether this is allowed (SubjectAccessReview): %s",
-			review->msg);
-}
-
-static void on_verdict(void *arg, const struct verdict *verdict, const struct err *review)
+static void on_verdict(void *arg, const struct verdict *verdict, const struct err *err)
 {
 	struct authz_wait *w = arg;
 	authz_fn fn = w->fn;
 	void *fn_arg = w->arg;
-	struct err err = { 0 };
+	struct err denied;
 
-	if (review)
-		failure_of(review, &err);
-	else if (!verdict->yes)
-		set_denied(&err, w->forbidden, verdict->why);
+	if (verdict && !verdict->yes) {
+		set_denied(&denied, w->forbidden, verdict->why);
+		err = &denied;
+	}
 	wait_free(w);
-	fn(fn_arg, err.kind == ERR_NONE ? NULL : &err);
+	fn(fn_arg, err);
 }
 
 struct authz_wait *authz_ask(struct authz *a, struct identity *who, const struct review_access *access, authz_fn fn,
@@ -185,11 +169,16 @@ void authz_cancel(struct authz_wait *w)
 
 struct authz *authz_new(struct kube *kube)
 {
-	struct verdicts_config config = { .keep_ms = KEEP_MS, .max_entries = MAX_ENTRIES, .max_asking = MAX_ASKING };
+	static const struct verdicts_config config = {
+		.keep_ms = KEEP_MS,
+		.max_entries = MAX_ENTRIES,
+		.max_asking = MAX_ASKING,
+		.start = start,
+		.failing = "the API server could not be asked whether this is allowed (SubjectAccessReview)",
+	};
 	struct authz *a = mem_zalloc(sizeof(*a));
 
-	a->kube = kube;
-	a->verdicts = verdicts_new(kube_loop(kube), &config, start, a);
+	a->verdicts = verdicts_new(kube, &config);
 	return a;
 }
 

@@ -4,7 +4,7 @@
 
 /*
  * Who asks: a proven user, unchanging and counted, so that a connection, a cached verdict and a
- * request share one. Made by tokens and frontproxy, read by authz and the access log.
+ * request share one. Made by verdicts and frontproxy, read by authz and the access log.
  */
 
 #include <stdbool.h>

@@ -31,10 +31,9 @@ struct verdicts_entry {
 };
 
 struct verdicts {
+	struct kube *kube; /* borrowed, as its loop */
 	struct loop *loop;
 	struct verdicts_config config;
-	verdicts_start start;
-	void *owner;
 	struct verdicts_entry *entries;
 	struct verdicts_entry *settled;
 	struct verdicts_wait refused; /* sentinel */
@@ -79,15 +78,13 @@ static void ring_free(struct verdicts_wait *sentinel)
 		wait_free(sentinel->next);
 }
 
-struct verdicts *verdicts_new(struct loop *loop, const struct verdicts_config *config, verdicts_start start,
-	void *owner)
+struct verdicts *verdicts_new(struct kube *kube, const struct verdicts_config *config)
 {
 	struct verdicts *v = mem_zalloc(sizeof(*v));
 
-	v->loop = loop;
+	v->kube = kube;
+	v->loop = kube_loop(kube);
 	v->config = *config;
-	v->start = start;
-	v->owner = owner;
 	ring_init(&v->refused);
 	return v;
 }
@@ -203,7 +200,7 @@ struct verdicts_wait *verdicts_ask(struct verdicts *v, const void *key, size_t l
 	}
 	if (!e) {
 		e = entry_new(v, key, len);
-		e->review = v->start(v->owner, question, e);
+		e->review = v->config.start(v->kube, question, e);
 	}
 	ring_add(&e->waiters, w);
 	return w;
@@ -251,12 +248,16 @@ void verdicts_settle(struct verdicts_entry *e, bool yes, const struct review_use
 	identity_unref(user);
 }
 
+/*
+ * That is never the caller's fault, whatever kind of error it is: when kscaled itself may not ask,
+ * that is no denial to others, and the API server's 429 to us is not ours to them.
+ */
 void verdicts_fail(struct verdicts_entry *e, const struct err *err)
 {
-	struct err failure = *err;
+	struct err failure = { 0 };
 	struct verdicts_wait waiters;
 
-	failure.http_status = 0; /* the API server's 429 to us is not ours to the asker */
+	err_set(&failure, ERR_TEMPORARY, "%s: %s", e->owner->config.failing, err->msg);
 	e->review = NULL;
 	ring_move_all(&e->waiters, &waiters);
 	entry_free(e);

@@ -6,8 +6,8 @@
  * What the API server said about a token or an access, remembered for a while, yes and no alike.
  * One review per key is under way however many ask; a review that fails is told to all who wait and
  * never remembered. Entries and reviews under way have caps: the oldest verdict makes room, and an
- * asker past the cap on reviews is told to come back. Knows neither tokens nor accesses: its owner
- * starts the reviews.
+ * caller beyond the cap on reviews is told to come back. Knows neither tokens nor accesses: authn
+ * and authz, which own one each, start the reviews.
  */
 
 #include <stdbool.h>
@@ -30,28 +30,27 @@ struct verdict {
 	int64_t until_ms;     /* loop clock: remembered until then */
 };
 
-/*
- * Starts the review of `question` (the owner's own, borrowed for the call); its end is told by
- * verdicts_settle or verdicts_fail, exactly one of them, once.
- */
-typedef struct kube_call *(*verdicts_start)(void *owner, const void *question, struct verdicts_entry *entry);
-
-struct verdicts_config {
+struct verdicts_config { /* copied */
 	int64_t keep_ms;
 	size_t max_entries;
 	size_t max_asking; /* reviews under way at once; less than max_entries */
+	/*
+	 * Starts the review of `question` (the owner's own, borrowed for the call); its end is told
+	 * by verdicts_settle or verdicts_fail, exactly one of them, once.
+	 */
+	struct kube_call *(*start)(struct kube *kube, const void *question, struct verdicts_entry *entry);
+	const char *failing; /* before the text of a review that failed; a literal */
 };
 
-struct verdicts *verdicts_new(struct loop *loop, const struct verdicts_config *config, verdicts_start start,
-	void *owner);
+struct verdicts *verdicts_new(struct kube *kube, const struct verdicts_config *config);
 void verdicts_free(struct verdicts *v); /* cancels reviews; waiters are dropped without callbacks */
 
 /* What is remembered, borrowed until the loop turns; NULL when there is nothing. Keys are bytes. */
 const struct verdict *verdicts_peek(struct verdicts *v, const void *key, size_t len);
 
 /*
- * verdict NULL exactly when err is not. http_status is 429 when too many reviews are under way,
- * else 0.
+ * verdict NULL exactly when err is not. err is ERR_TEMPORARY; its http_status is 429 when too many
+ * reviews are under way, else 0.
  */
 typedef void (*verdicts_fn)(void *arg, const struct verdict *verdict, const struct err *err);
 struct verdicts_wait *verdicts_ask(struct verdicts *v, const void *key, size_t len, const void *question,

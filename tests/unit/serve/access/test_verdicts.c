@@ -16,9 +16,9 @@
 static struct verdicts_entry *started[16];
 static int start_count;
 
-static struct kube_call *start(void *owner, const void *question, struct verdicts_entry *entry)
+static struct kube_call *start(struct kube *k, const void *question, struct verdicts_entry *entry)
 {
-	(void)owner;
+	(void)k;
 	(void)question;
 	started[start_count++] = entry;
 	return NULL;
@@ -65,13 +65,14 @@ static void on_told(void *arg, const struct verdict *verdict, const struct err *
 }
 
 static struct loop *loop;
+static struct kube *kube;
 
 static struct verdicts *make(int64_t keep_ms, size_t entries, size_t asking)
 {
-	struct verdicts_config config = { keep_ms, entries, asking };
+	struct verdicts_config config = { keep_ms, entries, asking, start, "it could not be asked" };
 
 	start_count = 0;
-	return verdicts_new(loop, &config, start, NULL);
+	return verdicts_new(kube, &config);
 }
 
 static const struct verdict *peek(struct verdicts *v, const char *key)
@@ -111,14 +112,15 @@ static void a_failed_review_is_not_remembered(void **state)
 {
 	struct verdicts *v = make(LONG, 10, 5);
 	struct asker a = { 0 }, b = { 0 };
-	struct err err = { .kind = ERR_TEMPORARY, .http_status = 429, .msg = "no answer" };
+	struct err err = { .kind = ERR_DENIED, .http_status = 429, .msg = "no answer" };
 
 	(void)state;
 	ask(&a, v, "k");
 	verdicts_fail(started[0], &err);
 	assert_int_equal(a.told, 1);
-	assert_string_equal(a.err.msg, "no answer");
-	assert_int_equal(a.err.http_status, 0); /* 429 is kept for the cap */
+	assert_string_equal(a.err.msg, "it could not be asked: no answer");
+	assert_int_equal(a.err.kind, ERR_TEMPORARY); /* that we are denied is no denial to others */
+	assert_int_equal(a.err.http_status, 0);      /* 429 is kept for the cap */
 	assert_int_equal(verdicts_count(v), 0);
 	ask(&b, v, "k");
 	assert_int_equal(start_count, 2);
@@ -242,12 +244,14 @@ static int set_up(void **state)
 {
 	(void)state;
 	loop = loop_new(NULL);
-	return loop ? 0 : -1;
+	kube = fake_kube_new(loop);
+	return 0;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
+	fake_kube_free(kube);
 	loop_free(loop);
 	return 0;
 }
