@@ -11,7 +11,6 @@
 #include "serve/documents.h"
 #include "serve/machine.h"
 #include "serve/request.h"
-#include "serve/router.h"
 
 #define DOCUMENT_MAX 65536
 #define ETAG_MAX     24
@@ -64,7 +63,7 @@ struct discovery *discovery_new(const char *version)
 	struct discovery *d = mem_zalloc(sizeof(*d));
 
 	for (int i = 0; i < DOCUMENTS; i++)
-		make(&d->documents[i], documents_text((enum document)i)->text, version, d->documents);
+		make(&d->documents[i], documents_all[i].text, version, d->documents);
 	return d;
 }
 
@@ -82,30 +81,29 @@ void discovery_free(struct discovery *d)
 static void reply_document(struct request *r, enum document which)
 {
 	const struct ready *doc = &r->serve->discovery->documents[which];
-	const char *known = httpd_header(r->http, "If-None-Match");
+	const char *content_type = documents_all[which].content_type, *known = httpd_header(r->http, "If-None-Match");
 
 	httpd_add_header(r->http, "ETag", doc->etag);
 	httpd_add_header(r->http, "Vary", "Accept");
 	if (known && strstr(known, doc->etag))
-		request_reply(r, 304, documents_text(which)->content_type, NULL, 0);
+		request_reply(r, 304, content_type, NULL, 0);
 	else
-		request_reply(r, 200, documents_text(which)->content_type, doc->text, doc->len);
+		request_reply(r, 200, content_type, doc->text, doc->len);
 }
 
-/* The plain list is what whoever asks for anything else gets, as before aggregated discovery. */
+/* Clients that ask for anything else get the plain list, as before aggregated discovery. */
 void discovery_handle_groups(struct request *r)
 {
-	static const enum document forms[] = { DOCUMENT_GROUPS, DOCUMENT_GROUPS_V2, DOCUMENT_GROUPS_V2BETA1 };
-	const char *const offers[] = { documents_text(forms[0])->content_type, documents_text(forms[1])->content_type,
-		documents_text(forms[2])->content_type, NULL };
+	const char *const offers[] = { [DOCUMENT_GROUPS] = documents_all[DOCUMENT_GROUPS].content_type,
+		[DOCUMENT_GROUPS_V2] = documents_all[DOCUMENT_GROUPS_V2].content_type,
+		[DOCUMENT_GROUPS_V2BETA1] = documents_all[DOCUMENT_GROUPS_V2BETA1].content_type,
+		NULL };
 	int chosen = accept_choose(httpd_header(r->http, "Accept"), offers);
 
-	reply_document(r, forms[chosen < 0 ? 0 : chosen]);
+	reply_document(r, chosen < 0 ? DOCUMENT_GROUPS : (enum document)chosen);
 }
 
-/*
- * OpenAPI is JSON only: who insists on protobuf is told so rather than given what they cannot read.
- */
+/* OpenAPI is JSON only: a client that accepts only protobuf is told so. */
 void discovery_handle(struct request *r)
 {
 	static const char *const offers[] = { "application/json", NULL };
@@ -116,21 +114,14 @@ void discovery_handle(struct request *r)
 		reply_document(r, (enum document)r->route->of);
 }
 
-static void on_route(void *arg, const struct route *route)
-{
-	struct buf *out = arg;
-
-	if (strchr(route->pattern, '{') || route->access == ROUTE_RESOURCE)
-		return;
-	buf_printf(out, "%s\"%s\"", out->data[out->len - 1] == '[' ? "" : ",", route->pattern);
-}
-
 void discovery_handle_paths(struct request *r)
 {
 	struct buf out = BUF_INIT(DOCUMENT_MAX);
 
 	buf_puts(&out, "{\"paths\":[");
-	router_each(r->serve->routes, r->port, on_route, &out);
+	for (const struct route *route = r->serve->routes; route->pattern; route++)
+		if (route->ports & r->port && !strchr(route->pattern, '{') && route->access != ROUTE_RESOURCE)
+			buf_printf(&out, "%s\"%s\"", out.data[out.len - 1] == '[' ? "" : ",", route->pattern);
 	buf_puts(&out, "]}\n");
 	request_reply(r, 200, "application/json", out.data, out.len);
 	buf_done(&out);

@@ -4,12 +4,12 @@
 
 /*
  * The texts of discovery: JSON written with ' for ", @V for kscaled's version, @A for the
- * architecture, @H and @I for the hashes of the OpenAPI v3 documents of the two groups. Not to be
- * sent as they are: discovery.c makes them into documents.
+ * architecture, @H and @I for the hashes of the OpenAPI v3 documents of the two groups. discovery.c
+ * makes the documents from them that are sent.
  */
 
 enum document {
-	DOCUMENT_GROUPS,
+	DOCUMENT_GROUPS,    /* the forms of /apis stand first: discovery_handle_groups */
 	DOCUMENT_GROUPS_V2, /* aggregated discovery */
 	DOCUMENT_GROUPS_V2BETA1,
 	DOCUMENT_GROUP,
@@ -28,6 +28,6 @@ struct document_text {
 	const char *content_type;
 	const char *text;
 };
-const struct document_text *documents_text(enum document which);
+extern const struct document_text documents_all[DOCUMENTS];
 
 #endif

@@ -62,11 +62,3 @@ bool router_allows(const struct route *route, const char *method)
 	}
 	return false;
 }
-
-void router_each(const struct route *routes, enum route_port port, void (*fn)(void *arg, const struct route *route),
-	void *arg)
-{
-	for (const struct route *r = routes; r->pattern; r++)
-		if (r->ports & port)
-			fn(arg, r);
-}

@@ -77,8 +77,4 @@ const struct route *router_find(const struct route *routes, enum route_port port
 	struct route_parts *parts);
 bool router_allows(const struct route *route, const char *method);
 
-/* Each route of a port in order, for "/". */
-void router_each(const struct route *routes, enum route_port port, void (*fn)(void *arg, const struct route *route),
-	void *arg);
-
 #endif
