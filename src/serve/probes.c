@@ -8,14 +8,9 @@
 #include "serve/request.h"
 
 #define PAGE_MAX 16384
+#define TEXT     "text/plain; charset=utf-8"
 
-/* Each says NULL, or why it fails. */
-
-static const char *ping_trouble(const struct serve *s)
-{
-	(void)s;
-	return NULL;
-}
+/* Each returns NULL, or why the check fails. */
 
 static const char *objects_trouble(const struct serve *s)
 {
@@ -41,9 +36,9 @@ enum { READY = 1 << PROBES_READY, ALL = READY | 1 << PROBES_LIVE | 1 << PROBES_H
 static const struct check {
 	const char *name;
 	unsigned probes;
-	const char *(*trouble)(const struct serve *s);
+	const char *(*trouble)(const struct serve *s); /* NULL: it never fails */
 } checks[] = {
-	{ "ping", ALL, ping_trouble },
+	{ "ping", ALL, NULL },
 	{ "objects", READY, objects_trouble },
 	{ "certificate", READY, certificate_trouble },
 	{ "front-proxy", READY, front_proxy_trouble },
@@ -56,12 +51,6 @@ static bool wanted(const struct request *r, const struct check *check, unsigned 
 	return !r->parts.count ||
 		(r->parts.list[0].len == strlen(check->name) &&
 			!memcmp(r->parts.list[0].text, check->name, r->parts.list[0].len));
-}
-
-static void reply_text(struct request *r, int status, struct buf *page)
-{
-	request_reply(r, status, "text/plain; charset=utf-8", page->data, page->len);
-	buf_done(page);
 }
 
 void probes_handle(struct request *r)
@@ -78,7 +67,7 @@ void probes_handle(struct request *r)
 
 		if (!wanted(r, &checks[i], 1u << r->route->of))
 			continue;
-		trouble = checks[i].trouble(r->serve);
+		trouble = checks[i].trouble ? checks[i].trouble(r->serve) : NULL;
 		if (trouble)
 			buf_printf(&page, "[-]%s failed: %s\n", checks[i].name, trouble);
 		else
@@ -86,16 +75,13 @@ void probes_handle(struct request *r)
 		asked++;
 		failed += trouble != NULL;
 	}
-	if (!asked) {
-		buf_done(&page);
-		request_refuse(r, APISTATUS_NOT_FOUND, "%s has no such check", name);
-		return;
-	}
-	if (!failed && !verbose)
-		buf_reset(&page);
 	if (failed || verbose)
 		buf_printf(&page, "%s check %s\n", name, failed ? "failed" : "passed");
+	if (!asked)
+		request_refuse(r, APISTATUS_NOT_FOUND, "%s has no such check", name);
+	else if (failed || verbose)
+		request_reply(r, failed ? 503 : 200, TEXT, page.data, page.len);
 	else
-		buf_puts(&page, "ok");
-	reply_text(r, failed ? 503 : 200, &page);
+		request_reply(r, 200, TEXT, "ok", 2);
+	buf_done(&page);
 }

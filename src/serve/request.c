@@ -25,7 +25,7 @@ static int64_t clock_us(void)
 
 /* ---- The access log ---- */
 
-/* The part that the client's own request tells; the caller owns it. */
+/* The part of a line that is taken from the client's request; the caller owns it. */
 static char *describe(const struct request *r)
 {
 	const char *agent = httpd_header(r->http, "User-Agent");
@@ -50,7 +50,7 @@ static void log_access(const struct request *r, int status, int64_t took_us)
 		r->user ? r->user->user.name : "-", status, (long long)(took_us / 1000), (long long)(took_us % 1000));
 }
 
-/* ---- The end ---- */
+/* ---- The reply ---- */
 
 static void finish(struct request *r, int status)
 {
@@ -121,16 +121,17 @@ void request_end_all(struct serve *s)
 		request_refuse(s->waiting, APISTATUS_UNAVAILABLE, "kscaled is stopping");
 }
 
-/* ---- Step 3: may they? ---- */
-
-static void refuse_access(struct request *r, const struct err *err)
+/* What authn or authz said; denied: the status of ERR_DENIED. */
+static void refuse(struct request *r, enum apistatus denied, const struct err *err)
 {
-	enum apistatus what = err->kind == ERR_DENIED ? APISTATUS_FORBIDDEN
+	enum apistatus what = err->kind == ERR_DENIED ? denied
 		: err->http_status == 429             ? APISTATUS_TOO_MANY_REQUESTS
 						      : APISTATUS_UNAVAILABLE;
 
 	request_refuse(r, what, "%s", err->msg);
 }
+
+/* ---- Step 3: authorization ---- */
 
 static void on_authorised(void *arg, const struct err *err)
 {
@@ -138,7 +139,7 @@ static void on_authorised(void *arg, const struct err *err)
 
 	r->give_up = NULL;
 	if (err)
-		refuse_access(r, err);
+		refuse(r, APISTATUS_FORBIDDEN, err);
 	else
 		r->route->handle(r);
 }
@@ -148,7 +149,7 @@ static void cancel_authz(void *wait)
 	authz_cancel(wait);
 }
 
-/* HEAD is asked for as GET: it shows less. */
+/* HEAD is authorized as GET: it shows less. */
 static struct review_access access_of(const struct request *r)
 {
 	const struct route_resource *of = r->route->resource;
@@ -170,29 +171,18 @@ static void authorise(struct request *r)
 
 	switch (authz_peek(r->serve->authz, r->user, &access, &err)) {
 	case AUTHZ_ALLOWED: r->route->handle(r); return;
-	case AUTHZ_DENIED: refuse_access(r, &err); return;
+	case AUTHZ_DENIED: refuse(r, APISTATUS_FORBIDDEN, &err); return;
 	case AUTHZ_UNKNOWN:
 		request_wait(r, authz_ask(r->serve->authz, r->user, &access, on_authorised, r), cancel_authz);
 	}
 }
 
-/* ---- Step 2: is there such a thing? (only those who are known get to know) ---- */
+/* ---- Step 2: the route, which only users who are known are told of ---- */
 
 static bool decode_part(const struct route_parts *parts, size_t i, char *out, size_t size)
 {
 	*out = '\0';
 	return i >= parts->count || httpd_decode(parts->list[i].text, parts->list[i].len, false, out, size) == 0;
-}
-
-static bool check_names(struct request *r)
-{
-	if (r->route->access != ROUTE_RESOURCE)
-		return true;
-	if (decode_part(&r->parts, 0, r->namespace_, sizeof(r->namespace_)) &&
-		decode_part(&r->parts, 1, r->name, sizeof(r->name)))
-		return true;
-	request_refuse(r, APISTATUS_BAD_REQUEST, "the namespace or the name in the path is too long or badly encoded");
-	return false;
 }
 
 static bool check_route(struct request *r)
@@ -211,19 +201,15 @@ static bool check_route(struct request *r)
 			r->route->methods);
 		return false;
 	}
-	return check_names(r);
+	if (r->route->access != ROUTE_RESOURCE ||
+		(decode_part(&r->parts, 0, r->namespace_, sizeof(r->namespace_)) &&
+			decode_part(&r->parts, 1, r->name, sizeof(r->name))))
+		return true;
+	request_refuse(r, APISTATUS_BAD_REQUEST, "the namespace or the name in the path is too long or badly encoded");
+	return false;
 }
 
-/* ---- Step 1: who asks? ---- */
-
-static void refuse_user(struct request *r, const struct err *err)
-{
-	enum apistatus what = err->kind == ERR_DENIED ? APISTATUS_UNAUTHORIZED
-		: err->http_status == 429             ? APISTATUS_TOO_MANY_REQUESTS
-						      : APISTATUS_UNAVAILABLE;
-
-	request_refuse(r, what, "%s", err->msg);
-}
+/* ---- Step 1: authentication ---- */
 
 static void on_authenticated(void *arg, struct identity *user, const struct err *err)
 {
@@ -231,7 +217,7 @@ static void on_authenticated(void *arg, struct identity *user, const struct err 
 
 	r->give_up = NULL;
 	if (err) {
-		refuse_user(r, err);
+		refuse(r, APISTATUS_UNAUTHORIZED, err);
 		return;
 	}
 	r->user = identity_ref(user);
@@ -253,7 +239,7 @@ static void authenticate(struct request *r)
 		if (check_route(r))
 			authorise(r);
 		return;
-	case AUTHN_REFUSED: refuse_user(r, &err); return;
+	case AUTHN_REFUSED: refuse(r, APISTATUS_UNAUTHORIZED, &err); return;
 	case AUTHN_UNKNOWN: request_wait(r, authn_ask(r->serve->authn, r->http, on_authenticated, r), cancel_authn);
 	}
 }
@@ -265,8 +251,8 @@ static bool is_free(const struct request *r)
 }
 
 /*
- * Where the API server does not ask for reviews there is nothing, whoever tries; what he tries may
- * have been a secret a moment ago.
+ * Where the API server does not ask for reviews there is no route, for anybody; the path that was
+ * tried may have been a secret a moment ago, so it is not logged either.
  */
 static void find_route(struct request *r, const char *path, size_t len)
 {
@@ -280,9 +266,11 @@ static void find_route(struct request *r, const char *path, size_t len)
 		r->route = NULL;
 }
 
-static struct request *request_new(struct serve *s, enum route_port port, struct httpd_request *http)
+void request_start(struct serve *s, enum route_port port, struct httpd_request *http)
 {
 	struct request *r = mem_alloc(sizeof(*r));
+	size_t len;
+	const char *path = httpd_raw_path(http, &len);
 
 	memset(r, 0, offsetof(struct request, namespace_)); /* the names behind are written before they are read */
 	r->serve = s;
@@ -290,15 +278,6 @@ static struct request *request_new(struct serve *s, enum route_port port, struct
 	r->port = port;
 	r->method = httpd_method(http);
 	r->started_us = clock_us();
-	return r;
-}
-
-void request_start(struct serve *s, enum route_port port, struct httpd_request *http)
-{
-	struct request *r = request_new(s, port, http);
-	size_t len;
-	const char *path = httpd_raw_path(http, &len);
-
 	find_route(r, path, len);
 	if (!is_free(r))
 		authenticate(r);

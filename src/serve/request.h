@@ -3,9 +3,9 @@
 #define SERVE_REQUEST_H
 
 /*
- * One request on its way: found a route, proven who asks, allowed to, handled, answered; each step
- * may have to wait for somebody, and the client may leave meanwhile. Handlers get it when they may
- * answer, and end it with request_reply, now or later.
+ * One request from its start to its reply: its route is found, its user authenticated and
+ * authorized, then its handler is called, which ends it with request_reply, now or later. Each step
+ * may have to wait, and the client may leave meanwhile.
  */
 
 #include <stdbool.h>
@@ -34,14 +34,10 @@ struct request {
 	struct identity *user; /* owns a count; NULL on free paths */
 	const char *method;    /* a literal */
 	int64_t started_us;
-	/*
-	 * what the access log will say of it, kept while it waits: the client may be gone by then;
-	 * NULL
-	 */
-	char *logged;
+	char *logged;                /* for the access log; owned; kept while it waits, as the client may leave; NULL */
 	struct request *prev, *next; /* in serve->waiting while it waits */
 	bool waiting;
-	void *wait; /* what it waits for, and how that is given up; give_up NULL: nothing */
+	void *wait; /* what it waits for, and what cancels that; give_up NULL: nothing */
 	void (*give_up)(void *wait);
 	/* ROUTE_RESOURCE: decoded from the path; "" where it has none. */
 	char namespace_[REQUEST_NAMESPACE_MAX];
@@ -49,21 +45,22 @@ struct request {
 	char key[STORE_KEY_MAX];     /* of a metric's object; by the handler, from the selector */
 };
 
+/* Takes a request from the HTTP server of this port; every request ends with one reply. */
 void request_start(struct serve *s, enum route_port port, struct httpd_request *http);
 
 /*
- * The next step, or a handler's reply, will come later: if the client leaves before, what the
- * request waits for is given up and the request ends. What came sets give_up back to NULL.
+ * The next step, or the handler's reply, will come later: if the client leaves before, give_up is
+ * called and the request ends. The callback of what was waited for sets give_up back to NULL.
  */
 void request_wait(struct request *r, void *wait, void (*give_up)(void *wait));
 
 /* Answers, logs, counts, and ends the request: `r` is gone. */
 void request_reply(struct request *r, int status, const char *content_type, const void *body, size_t len);
 
-/* The same with a Status, and with the header that its code asks for. */
+/* The same with a Status object, and with the header that goes with its code. */
 void request_refuse(struct request *r, enum apistatus what, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Answers all that wait with 503, for the end of the server. */
+/* Answers all requests that wait with 503, before the server is freed. */
 void request_end_all(struct serve *s);
 
 #endif

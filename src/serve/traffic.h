@@ -2,7 +2,7 @@
 #ifndef SERVE_TRAFFIC_H
 #define SERVE_TRAFFIC_H
 
-/* How many requests were answered, with which codes, how fast. */
+/* Counts the requests that were answered, by status code, and how long they took. */
 
 #include <stdint.h>
 
@@ -14,6 +14,7 @@ struct traffic { /* a value; its families are the registry's */
 };
 
 struct traffic traffic_declare(struct counters *c);
+/* took_us: microseconds from the request to its reply */
 void traffic_count(const struct traffic *t, enum route_port port, enum route_kind kind, const char *method, int status,
 	int64_t took_us);
 

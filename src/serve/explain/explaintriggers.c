@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/explain/explaintriggers.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -10,7 +11,6 @@ struct triggers_page {
 	struct jsonout *j;
 	struct cache *cache;
 	struct object *object;
-	const struct scaled *of;
 };
 
 static void write_quantity(struct jsonout *j, const char *key, struct quantity q)
@@ -20,9 +20,9 @@ static void write_quantity(struct jsonout *j, const char *key, struct quantity q
 	jsonout_text(j, key, quantity_format(q, text));
 }
 
-static void write_seconds(struct jsonout *j, const char *key, int64_t ms)
+static void write_seconds(struct jsonout *j, const char *key, bool known, int64_t ms)
 {
-	jsonout_double(j, key, (double)ms / 1000);
+	jsonout_double(j, key, known ? (double)ms / 1000 : NAN);
 }
 
 static void write_spec(const struct triggers_page *p, const struct scaler *s)
@@ -38,24 +38,14 @@ static void write_spec(const struct triggers_page *p, const struct scaler *s)
 		write_quantity(p->j, "target", s->target);
 }
 
-static void write_reading(const struct triggers_page *p, const struct scaler *s, bool known, struct reading reading,
-	const struct answer *answer)
+/* active NULL: neither is known, and both are written as null, as jsonout does with NAN. */
+static void write_value(struct jsonout *j, double value, const bool *active)
 {
-	jsonout_double(p->j, "activation", s->activation);
-	if (known) {
-		jsonout_double(p->j, "value", reading.value);
-		jsonout_bool(p->j, "active", reading.active);
-	} else {
-		jsonout_null(p->j, "value");
-		jsonout_null(p->j, "active");
-	}
-	if (answer) {
-		write_seconds(p->j, "ageSeconds", loop_now_ms(p->cache->loop) - answer->answered_at_ms);
-		write_seconds(p->j, "latencySeconds", answer->answered_at_ms - answer->asked_at_ms);
-	} else {
-		jsonout_null(p->j, "ageSeconds");
-		jsonout_null(p->j, "latencySeconds");
-	}
+	jsonout_double(j, "value", active ? value : NAN);
+	if (active)
+		jsonout_bool(j, "active", *active);
+	else
+		jsonout_null(j, "active");
 }
 
 /*
@@ -67,15 +57,21 @@ static void write_last(const struct triggers_page *p, const struct scaler *s, co
 	struct err err = { 0 };
 	struct answer answer = { 0 };
 	enum readings_found found = readings_peek(p->cache->readings, s->question, INT64_MAX, &answer, &err);
-	bool falling_back = judged && judged->falling_back, stands_in = falling_back && judged->fallback_replicas >= 0;
+	struct reading reading = { 0 };
+	bool read = found == READINGS_ANSWER, falling_back = judged && judged->falling_back;
+	bool stands_in = falling_back && judged->fallback_replicas >= 0;
 
-	if (found == READINGS_ANSWER)
-		write_reading(p, s, true, scaler_judge(s, &answer), &answer);
-	else
-		write_reading(p, s, stands_in, stands_in ? judged->reading : (struct reading){ 0 }, NULL);
+	jsonout_double(p->j, "activation", s->activation);
+	if (read)
+		reading = scaler_judge(s, &answer);
+	else if (stands_in)
+		reading = judged->reading;
+	write_value(p->j, reading.value, read || stands_in ? &reading.active : NULL);
+	write_seconds(p->j, "ageSeconds", read, loop_now_ms(p->cache->loop) - answer.answered_at_ms);
+	write_seconds(p->j, "latencySeconds", read, answer.answered_at_ms - answer.asked_at_ms);
 	jsonout_text(p->j, "error", found == READINGS_FAILURE ? err.msg : NULL);
 	jsonout_int(p->j, "failures", health_failures(p->cache->health, p->object, s->metric_name));
-	if (p->of->kind == SCALED_JOB)
+	if (p->object->kind == SCALED_JOB)
 		return; /* it has no fallback */
 	jsonout_bool(p->j, "fallingBack", falling_back);
 	jsonout_text(p->j, "noFallback", judged ? judged->fallback_trouble : NULL);
@@ -91,7 +87,7 @@ const char *explaintriggers_push_word(enum watch_state state)
 	return words[state];
 }
 
-/* Whether its source wakes us; null when this trigger has no push. */
+/* The state of its push; null when this trigger has none. */
 static void write_push(const struct triggers_page *p, const struct scaler *s)
 {
 	struct watch_report report = { .why = "" };
@@ -132,30 +128,25 @@ static void write_trigger(const struct triggers_page *p, const struct scaler *s,
 static void write_composite(const struct triggers_page *p, const struct composite *c)
 {
 	struct jsonout *j = p->j;
+	bool known = c && !c->failing;
 	struct metric_spec metric;
 	double activation;
 
 	jsonout_object(j, "composite");
 	jsonout_text(j, "metric", VERDICT_COMPOSITE_NAME);
-	if (verdict_composite_metric(&p->of->so->spec, &metric)) {
+	if (verdict_composite_metric(&p->object->of.so->spec, &metric)) {
 		jsonout_text(j, "metricType", metric_target_type_name(metric.target_type));
 		write_quantity(j, "target", metric.target);
 	}
-	if (verdict_activation_target(&p->of->so->spec, &activation))
+	if (verdict_activation_target(&p->object->of.so->spec, &activation))
 		jsonout_double(j, "activation", activation);
-	if (c && !c->failing) {
-		jsonout_double(j, "value", c->value);
-		jsonout_bool(j, "active", c->active);
-	} else {
-		jsonout_null(j, "value");
-		jsonout_null(j, "active");
-	}
+	write_value(j, known ? c->value : 0, known ? &c->active : NULL);
 	jsonout_text(j, "error", c && c->failing ? c->err.msg : NULL);
 	jsonout_bool(j, "fallingBack", c && c->falling_back);
 	jsonout_end_object(j);
 }
 
-/* result NULL: some trigger was never read, so there is no verdict on all of them. */
+/* result NULL: some trigger was never read, so there is no verdict. */
 static void write_all(const struct triggers_page *p, const struct survey_result *result)
 {
 	struct built built = { 0 };
@@ -167,9 +158,9 @@ static void write_all(const struct triggers_page *p, const struct survey_result 
 	for (size_t i = 0; !failed && i < built.count; i++)
 		write_trigger(p, &built.list[i], result);
 	jsonout_end_array(p->j);
-	if (p->of->kind == SCALED_JOB)
+	if (p->object->kind == SCALED_JOB)
 		return;
-	if (verdict_has_composite(&p->of->so->spec))
+	if (verdict_has_composite(&p->object->of.so->spec))
 		write_composite(p, result ? result->composite : NULL);
 	else
 		jsonout_null(p->j, "composite");
@@ -182,7 +173,7 @@ static void on_survey(void *arg, const struct survey_result *result)
 
 void explaintriggers_write(struct jsonout *j, struct cache *cache, struct object *o)
 {
-	struct triggers_page p = { j, cache, o, &o->of };
+	struct triggers_page p = { j, cache, o };
 	struct survey_terms terms = { .max_age_ms = INT64_MAX };
 
 	if (!survey_peek(cache, o, &terms, on_survey, &p))

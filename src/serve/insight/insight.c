@@ -66,16 +66,6 @@ static void write_members(struct jsonout *j, struct cache *cache, struct object 
 
 /* ---- Forms ---- */
 
-/* Whether it is to be a Table; false in *acceptable: nothing that there is will do. */
-static bool wants_table(const struct request *r, bool *acceptable)
-{
-	static const char *const offers[] = { "application/json", TABLE_FORM, NULL };
-	int chosen = accept_choose(httpd_header(r->http, "Accept"), offers);
-
-	*acceptable = chosen >= 0;
-	return chosen == 1;
-}
-
 static void write_row_object(struct jsonout *j, struct cache *cache, struct object *o,
 	enum insightquery_include include)
 {
@@ -125,20 +115,36 @@ static void write_list(struct jsonout *j, struct cache *cache, enum scaled_kind 
 	jsonout_end_array(j);
 }
 
-static void reply(struct request *r, struct buf *out)
+enum form { FORM_OBJECT, FORM_LIST, FORM_TABLE };
+
+static void reply_objects(struct request *r, enum form form, struct object *const *items, size_t count,
+	enum insightquery_include include)
 {
+	struct cache *cache = r->serve->cache;
+	struct buf out = BUF_INIT(ANSWER_MAX);
+	struct jsonout j = JSONOUT_INIT(&out);
+
+	jsonout_object(&j, NULL);
+	if (form == FORM_TABLE)
+		write_table(&j, cache, kind_of(r), items, count, include);
+	else if (form == FORM_LIST)
+		write_list(&j, cache, kind_of(r), items, count);
+	else
+		write_members(&j, cache, items[0], true);
+	jsonout_end_object(&j);
 	httpd_add_header(r->http, "Vary", "Accept");
-	if (buf_failed(out))
+	if (buf_failed(&out))
 		request_refuse(r, APISTATUS_INTERNAL_ERROR,
 			"the answer would be longer than %zu bytes: ask for one namespace, or with a labelSelector",
 			ANSWER_MAX);
 	else
-		request_reply(r, 200, "application/json", out->data, out->len);
+		request_reply(r, 200, "application/json", out.data, out.len);
+	buf_done(&out);
 }
 
-/* ---- What stands before each answer ---- */
+/* ---- Checks before each answer ---- */
 
-/* Before the objects of the kind were read nothing can be said to be there or not. */
+/* Before the objects of the kind were read, whether one exists is not known. */
 static bool check_read(struct request *r)
 {
 	const struct store *store = r->serve->cache->store;
@@ -151,13 +157,15 @@ static bool check_read(struct request *r)
 	return synced;
 }
 
+/* *table: the answer is to be a Table. */
 static bool check_query(struct request *r, struct insightquery *q, bool *table)
 {
+	static const char *const offers[] = { "application/json", TABLE_FORM, NULL };
+	int form = accept_choose(httpd_header(r->http, "Accept"), offers);
 	struct err err = { 0 };
-	bool acceptable;
 
-	*table = wants_table(r, &acceptable);
-	if (!acceptable)
+	*table = form == 1;
+	if (form < 0)
 		request_refuse(r, APISTATUS_NOT_ACCEPTABLE, "only application/json and %s are available here",
 			TABLE_FORM);
 	else if (insightquery_read(r->http, q, &err))
@@ -181,22 +189,6 @@ static void reply_unknown(struct request *r)
 	buf_done(&text);
 }
 
-static void reply_object(struct request *r, struct object *o, bool table, enum insightquery_include include)
-{
-	struct cache *cache = r->serve->cache;
-	struct buf out = BUF_INIT(ANSWER_MAX);
-	struct jsonout j = JSONOUT_INIT(&out);
-
-	jsonout_object(&j, NULL);
-	if (table)
-		write_table(&j, cache, o->kind, &o, 1, include);
-	else
-		write_members(&j, cache, o, true);
-	jsonout_end_object(&j);
-	reply(r, &out);
-	buf_done(&out);
-}
-
 void insight_handle(struct request *r)
 {
 	struct insightquery query = { 0 };
@@ -206,14 +198,14 @@ void insight_handle(struct request *r)
 	if (check_query(r, &query, &table)) {
 		o = store_find(r->serve->cache->store, kind_of(r), r->namespace_, r->name);
 		if (o)
-			reply_object(r, o, table, query.include);
+			reply_objects(r, table ? FORM_TABLE : FORM_OBJECT, &o, 1, query.include);
 		else
 			reply_unknown(r);
 	}
 	insightquery_done(&query);
 }
 
-/* ---- All of them ---- */
+/* ---- Lists ---- */
 
 struct insight_list {
 	enum scaled_kind kind;
@@ -245,22 +237,6 @@ static int compare(const void *a, const void *b)
 	return by_namespace ? by_namespace : strcmp(x->name, y->name);
 }
 
-static void reply_list(struct request *r, const struct insight_list *list, bool table)
-{
-	struct cache *cache = r->serve->cache;
-	struct buf out = BUF_INIT(ANSWER_MAX);
-	struct jsonout j = JSONOUT_INIT(&out);
-
-	jsonout_object(&j, NULL);
-	if (table)
-		write_table(&j, cache, list->kind, list->items, list->count, list->query->include);
-	else
-		write_list(&j, cache, list->kind, list->items, list->count);
-	jsonout_end_object(&j);
-	reply(r, &out);
-	buf_done(&out);
-}
-
 void insight_handle_list(struct request *r)
 {
 	struct insightquery query = { 0 };
@@ -271,7 +247,7 @@ void insight_handle_list(struct request *r)
 		store_each_object(r->serve->cache->store, on_listed, &list);
 		if (list.count)
 			qsort(list.items, list.count, sizeof(struct object *), compare);
-		reply_list(r, &list, table);
+		reply_objects(r, table ? FORM_TABLE : FORM_LIST, list.items, list.count, query.include);
 	}
 	free(list.items);
 	insightquery_done(&query);

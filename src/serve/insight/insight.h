@@ -4,23 +4,22 @@
 
 /*
  * The insight API, insight.kscaled.io/v1: what kscaled knows of each ScaledObject and ScaledJob and
- * why it scales it so, to be read and nothing else. Over the secure port as any aggregated API, by
- * those whom Kubernetes' RBAC lets read these resources in this namespace; over the Unix socket by
- * whoever may open it. Asks no source.
+ * why it scales it so; read-only. On the secure port it is an aggregated API, for those whom
+ * Kubernetes' RBAC lets read these resources in this namespace; on the Unix socket it is for
+ * everybody who may open that. Asks no source.
  *
  * GET /apis/insight.kscaled.io/v1/scaledobjectinsights, .../namespaces/{namespace}/...: a list
  * GET .../namespaces/{namespace}/scaledobjectinsights/{name}: one
- * and the same of scaledjobinsights. Each object has the name of the ScaledObject or ScaledJob that
- * it is about:
+ * and the same of scaledjobinsights. Each object has the name of its ScaledObject or ScaledJob:
  *   apiVersion, kind   insight.kscaled.io/v1, ScaledObjectInsight or ScaledJobInsight
- *   metadata           name, namespace, uid, creationTimestamp and labels: those of the other
+ *   metadata           name, namespace, uid, creationTimestamp and labels of that
  *   summary            serve/explain/explain.h
  *   explanation        the same; only of one that is asked for by its name
  * Lists are sorted by namespace and name; labelSelector, fieldSelector and the form of a Table are
- * as in Kubernetes (insightquery.h, insighttable.h). Nothing is watched: 405. 503 with Retry-After
- * before the objects were read, with the reason while they cannot be: what is not known must not
- * look as if it were not there. What was read once is told on while the API server is away. 404
- * names near objects of the same kind and namespace.
+ * as in Kubernetes (insightquery.h, insighttable.h). A watch is answered 405. Before the objects
+ * were read the answer is 503 with Retry-After, with the reason when they cannot be read: what is
+ * not known must not look as if it did not exist. What was read is served while the API server is
+ * away. A 404 names objects of the same kind and namespace with similar names.
  */
 
 #define INSIGHT_GROUP   "insight.kscaled.io"

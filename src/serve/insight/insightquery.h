@@ -3,10 +3,10 @@
 #define SERVE_INSIGHT_INSIGHTQUERY_H
 
 /*
- * What the query of a request to the insight API asks for, by Kubernetes' rules: labelSelector,
- * fieldSelector of metadata.name and metadata.namespace, includeObject of a Table, watch. A filter
- * that cannot be followed is an error: what is listed beyond it could be taken for what was asked
- * for. Other parameters say nothing here (limit may always be answered with all there is).
+ * The query of a request to the insight API, by Kubernetes' rules: labelSelector, fieldSelector of
+ * metadata.name and metadata.namespace, includeObject of a Table, watch. A filter that cannot be
+ * applied is an error, because an unfiltered list could be taken for a filtered one. Other
+ * parameters are ignored (a list may always be longer than its limit).
  */
 
 #include <stdbool.h>

@@ -3,9 +3,9 @@
 #define SERVE_INSIGHT_INSIGHTTABLE_H
 
 /*
- * The insight API's objects as rows of a Table (meta.k8s.io/v1), which is what kubectl and `kscaled
- * get` print: names and meanings of the columns, and an object's cells. Columns of priority 1 are
- * shown with -o wide only; what is not known is null.
+ * The insight API's objects as rows of a Table (meta.k8s.io/v1), which kubectl and `kscaled get`
+ * print: names and descriptions of the columns, and an object's cells. Columns of priority 1 are
+ * shown with -o wide only; a cell that is not known is null.
  */
 
 #include "cache/cache.h"
