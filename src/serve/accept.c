@@ -7,10 +7,10 @@
 #include <string.h>
 #include <strings.h>
 
-#define CLAUSE_MAX 128 /* longer ones name nothing that is offered */
+#define CLAUSE_MAX 128 /* no offer is longer */
 
-/* A parameter that says nothing about the form; *refused is set by q=0. */
-static bool is_aside(const char *param, size_t len, bool *refused)
+/* A parameter that does not belong to the form; *refused is set by q=0. */
+static bool is_ignored(const char *param, size_t len, bool *refused)
 {
 	if (len > 2 && !strncasecmp(param, "q=", 2)) {
 		*refused = strtod(param + 2, NULL) <= 0;
@@ -19,7 +19,7 @@ static bool is_aside(const char *param, size_t len, bool *refused)
 	return len >= 8 && !strncasecmp(param, "charset=", 8);
 }
 
-/* One clause without spaces and asides into out; false when it does not fit or is refused. */
+/* One clause without spaces and such parameters; false when it does not fit or is refused. */
 static bool normalise(const char *clause, size_t len, char *out)
 {
 	char text[CLAUSE_MAX];
@@ -37,7 +37,7 @@ static bool normalise(const char *clause, size_t len, char *out)
 	for (const char *at = text; *at;) {
 		size_t part = strcspn(at, ";");
 
-		if (at == text || !is_aside(at, part, &refused)) {
+		if (at == text || !is_ignored(at, part, &refused)) {
 			if (used)
 				out[used++] = ';';
 			memcpy(out + used, at, part);
@@ -50,7 +50,7 @@ static bool normalise(const char *clause, size_t len, char *out)
 	return used && !refused;
 }
 
-/* One part, up to a semicolon, is among those of the other. */
+/* Whether form has this part (type or parameter). */
 static bool has_part(const char *form, const char *part, size_t len)
 {
 	for (size_t other; *form; form += other, form += *form == ';') {
@@ -61,7 +61,7 @@ static bool has_part(const char *form, const char *part, size_t len)
 	return false;
 }
 
-/* The same type with the same parameters, whatever their order. */
+/* The same type with the same parameters, in any order. */
 static bool is_same(const char *form, const char *offer)
 {
 	if (strlen(form) != strlen(offer))

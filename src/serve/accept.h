@@ -2,13 +2,13 @@
 #ifndef SERVE_ACCEPT_H
 #define SERVE_ACCEPT_H
 
-/* Which of several forms of an answer a client wants, by its Accept header. Pure. */
+/* Content negotiation: which of several forms a client wants, by its Accept header. Pure. */
 
 /*
- * The index of the first offer that the header names, in the header's order (a q of 0 refuses,
- * other weights are not looked at); -1 when none fits. Offers are written without spaces, ended by
- * NULL; the order of their parameters says nothing. The first is the usual form: no header, an
- * empty one and wildcards get it.
+ * The index of the first offer that the header names, in the header's order (q=0 refuses one; other
+ * weights are ignored); -1 when none fits. Offers are NULL-terminated and written without spaces;
+ * the order of their parameters does not matter. The first is the default, for no header, an empty
+ * one and wildcards.
  */
 int accept_choose(const char *header, const char *const *offers);
 

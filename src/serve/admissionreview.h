@@ -3,9 +3,9 @@
 #define SERVE_ADMISSIONREVIEW_H
 
 /*
- * What the API server sends to an admission webhook and reads from it: AdmissionReview of
- * admission.k8s.io/v1 (k8s.io/api admission/v1). Only the envelope: the objects inside are for
- * cache/admit. Pure, and fed by strangers.
+ * The request and the response of an admission webhook: AdmissionReview of admission.k8s.io/v1
+ * (k8s.io/api admission/v1). Only the envelope: the objects inside are for cache/admit. Pure; its
+ * input comes from anybody.
  */
 
 #include <jansson.h>
@@ -21,19 +21,19 @@
 struct admissionreview {
 	json_t *document; /* owned; the rest is borrowed from it */
 	const char *uid;
-	const char *kind;         /* of group keda.sh; any */
+	const char *kind;         /* of group keda.sh; not checked */
 	const char *operation;    /* "CREATE", "UPDATE", ... */
-	const char *namespace_;   /* "" for what has none */
+	const char *namespace_;   /* "": not namespaced */
 	const json_t *object;     /* NULL on DELETE */
 	const json_t *old_object; /* NULL on CREATE */
 	bool dry_run;
 };
 
-/* ERR_INVALID says what is wrong with the envelope. */
+/* ERR_INVALID names what is wrong in the envelope; then nothing needs to be freed. */
 int admissionreview_read(const char *body, size_t len, struct admissionreview *out, struct err *err);
 void admissionreview_done(struct admissionreview *r);
 
-/* The answer. A refusal is 403 Forbidden, as KEDA's is (controller-runtime's Denied). */
+/* The response. A refusal is 403 Forbidden, as KEDA's (controller-runtime's Denied). */
 void admissionreview_write(struct buf *out, const char *uid, const struct admit_verdict *verdict);
 
 #endif

@@ -2,8 +2,8 @@
 #include "serve/apistatus.h"
 
 /*
- * A metric's 503 carries no Retry-After: client-go would then sleep and ask again up to ten times,
- * and one failing source would hold a worker of the HPA controller meanwhile.
+ * The 503 of a metric has no Retry-After: client-go would sleep and retry up to ten times, and one
+ * failing source would block a worker of the HPA controller meanwhile.
  */
 static const struct apistatus_terms statuses[] = {
 	[APISTATUS_BAD_REQUEST] = { 400, "BadRequest", NULL, NULL },

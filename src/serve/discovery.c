@@ -76,7 +76,7 @@ void discovery_free(struct discovery *d)
 	free(d);
 }
 
-/* ---- Answered ---- */
+/* ---- Replies ---- */
 
 static void reply_document(struct request *r, enum document which)
 {

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/selector.h"
 #include "base/strmap.h"
 #include "base/timestamp.h"
@@ -17,8 +16,8 @@
 /* ---- Which object ---- */
 
 /*
- * What the HPA controller asks for: this one label, and nothing else. NULL: the selector must be
- * parsed.
+ * The name in a selector of this one label, as the HPA controller sends it; NULL: the selector must
+ * be parsed.
  */
 static const char *sole_name(const char *selector)
 {
@@ -29,10 +28,7 @@ static const char *sole_name(const char *selector)
 	return *name && selector_is_value(name, strlen(name)) ? name : NULL;
 }
 
-/*
- * Puts the object's key into the request. Other labels in the selector are not looked at, as KEDA
- * does not.
- */
+/* Puts the object's key into the request. Other labels of the selector are ignored, as by KEDA. */
 static int find_key(struct request *r, struct err *err)
 {
 	const char *text = httpd_query(r->http, "labelSelector");
@@ -41,7 +37,7 @@ static int find_key(struct request *r, struct err *err)
 	int result = 0;
 	const char *name;
 
-	/* With an escaped slash in it, it would make the key of another kind. */
+	/* With an escaped slash in it, the key could be one of another kind. */
 	if (strchr(r->namespace_, '/'))
 		return err_set(err, ERR_INVALID, "\"%s\" cannot be the name of a namespace", r->namespace_);
 	if (sole) {
@@ -112,7 +108,7 @@ static void count_scaler(struct request *r, const struct scaler *scaler)
 		1);
 }
 
-/* The source's own error stays an error in the counters also where fallback stands in. */
+/* A source's error is counted also when fallback replaces its value. */
 static void count_failures(struct request *r, const struct survey_result *result)
 {
 	bool any = result->composite && result->composite->failing;
@@ -167,8 +163,8 @@ static void on_object(void *arg, struct object *o)
 }
 
 /*
- * What is unknown, from the outside in: namespace, object, metric. Before the objects were read
- * nothing can be said to be unknown.
+ * Says what is unknown: namespace, else object (text NULL), else metric (text). Before the objects
+ * were read, that is not known either.
  */
 static void reply_missing(struct request *r, const char *text)
 {
@@ -184,6 +180,8 @@ static void reply_missing(struct request *r, const char *text)
 			"%s is a ScaledJob: its metrics are not served, no HorizontalPodAutoscaler scales it", r->key);
 	else if (!search.found)
 		request_refuse(r, APISTATUS_NOT_FOUND, "no ScaledObject is known in namespace \"%s\"", r->namespace_);
+	else if (!text)
+		request_refuse(r, APISTATUS_NOT_FOUND, "%s %s not found", scaled_kind_word(SCALED_OBJECT), r->key);
 	else
 		request_refuse(r, APISTATUS_NOT_FOUND, "%s", text);
 }
@@ -221,13 +219,6 @@ static void cancel_survey(void *survey)
 	survey_cancel(survey);
 }
 
-static void reply_unknown(struct request *r)
-{
-	MEM_AUTO char *text = mem_printf("%s %s not found", scaled_kind_word(SCALED_OBJECT), r->key);
-
-	reply_missing(r, text);
-}
-
 void externalmetrics_handle(struct request *r)
 {
 	struct serve *s = r->serve;
@@ -241,7 +232,7 @@ void externalmetrics_handle(struct request *r)
 	}
 	o = find(r, SCALED_OBJECT);
 	if (!o) {
-		reply_unknown(r);
+		reply_missing(r, NULL);
 		return;
 	}
 	if (survey_peek(s->cache, o, &terms, on_survey, r))

@@ -5,12 +5,13 @@
 /*
  * The external metrics API: GET
  * …/namespaces/{namespace}/{metric}?labelSelector=scaledobject.keda.sh/name=<name> (keda-core.md
- * 5). A reading young enough is answered from memory, else all who ask join one query, each with a
- * deadline; a client that leaves waits no longer.
+ * 5). A reading that is recent enough is answered from memory; else all requests for it share one
+ * query, each with its own deadline. A client that leaves ends its request.
  */
 
 struct request;
 
+/* Replies the value, or a Status that says why there is none. */
 void externalmetrics_handle(struct request *r);
 
 #endif

@@ -27,43 +27,31 @@ static void begin(struct jsonout *j, const char *key)
 	buf_puts(j->out, ": ");
 }
 
-static void open(struct jsonout *j, const char *key, char bracket)
-{
-	begin(j, key);
-	buf_putc(j->out, bracket);
-	j->depth++;
-	j->empty = true;
-}
-
-static void close(struct jsonout *j, char bracket)
-{
-	j->depth--;
-	if (!j->empty)
-		new_line(j);
-	buf_putc(j->out, bracket);
-	j->empty = false;
-	if (j->depth == 0)
-		buf_putc(j->out, '\n');
-}
-
 void jsonout_object(struct jsonout *j, const char *key)
 {
-	open(j, key, '{');
+	begin(j, key);
+	buf_putc(j->out, '{');
+	j->arrays &= ~(UINT32_C(1) << j->depth++);
+	j->empty = true;
 }
 
 void jsonout_array(struct jsonout *j, const char *key)
 {
-	open(j, key, '[');
+	begin(j, key);
+	buf_putc(j->out, '[');
+	j->arrays |= UINT32_C(1) << j->depth++;
+	j->empty = true;
 }
 
-void jsonout_end_object(struct jsonout *j)
+void jsonout_end(struct jsonout *j)
 {
-	close(j, '}');
-}
-
-void jsonout_end_array(struct jsonout *j)
-{
-	close(j, ']');
+	j->depth--;
+	if (!j->empty)
+		new_line(j);
+	buf_putc(j->out, j->arrays >> j->depth & 1 ? ']' : '}');
+	j->empty = false;
+	if (j->depth == 0)
+		buf_putc(j->out, '\n');
 }
 
 void jsonout_null(struct jsonout *j, const char *key)

@@ -3,9 +3,8 @@
 #define SERVE_NEARNAMES_H
 
 /*
- * Which known objects somebody may have meant who asked for one that is not known: those of its
- * kind and namespace whose names differ by a slip of the fingers. Of others nothing is told: who
- * asks was allowed to read this kind there, and nothing else.
+ * Suggestions for an unknown name: objects of the same kind and namespace with a similar name. No
+ * others are named, because the client was authorized for this kind in this namespace alone.
  */
 
 #include "base/buf.h"
@@ -19,8 +18,8 @@ void nearnames_explain(const struct store *store, enum scaled_kind kind, const c
 	struct buf *out);
 
 /*
- * Whether two names differ by at most two letters put in, left out, or taken for others (or two
- * neighbours changed over), or one begins with or holds the other. Pure.
+ * Whether two names differ by at most two letters inserted, deleted or replaced (or two neighbours
+ * swapped), or one contains the other. Pure.
  */
 bool nearnames_near(const char *a, const char *b);
 

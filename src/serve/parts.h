@@ -2,7 +2,7 @@
 #ifndef SERVE_PARTS_H
 #define SERVE_PARTS_H
 
-/* The parts of one running server, for the files of this room; everybody else sees serve.h. */
+/* The state of one server, for the files of this room; other rooms include serve.h. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ struct serve {
 	int64_t metrics_max_age_ms;
 	int64_t metrics_deadline_ms;
 	const char *version;                    /* borrowed from serve_config */
-	struct httpd *secure, *status, *socket; /* the latter two NULL: turned off */
+	struct httpd *secure, *status, *socket; /* the latter two NULL when off */
 	struct frontproxy *frontproxy;
 	struct authn *authn;
 	struct authz *authz;
@@ -40,7 +40,7 @@ struct serve {
 	struct traffic traffic;
 	struct webhook *webhook;
 	struct request *waiting; /* requests whose answer will come later */
-	struct buf reply;        /* scratch for answers that are sent at once: keeps its memory */
+	struct buf reply;        /* scratch for replies that are sent at once; keeps its memory */
 	struct counters_family *metric_errors, *object_errors, *job_errors;
 };
 

@@ -3,19 +3,6 @@
 
 #include <string.h>
 
-const char *route_kind_name(enum route_kind kind)
-{
-	static const char *const names[ROUTE_KINDS] = { "metric", "discovery", "openapi", "probe", "metrics",
-		"admission", "insight", "unknown" };
-
-	return names[kind];
-}
-
-const char *route_port_name(enum route_port port)
-{
-	return port == ROUTE_STATUS ? "status" : port == ROUTE_SOCKET ? "socket" : "secure";
-}
-
 /* Pattern and path, segment by segment; both begin with a slash. */
 static bool fits(const char *pattern, const char *path, const char *end, struct route_parts *parts)
 {

@@ -3,8 +3,8 @@
 #define SERVE_ROUTER_H
 
 /*
- * Which path is whose: by a table (serve/routes.c), from a path's pattern to its handler, its
- * methods, and what it takes to come in. Pure.
+ * Finds the route of a path in a table (serve/routes.c): pattern, handler, methods and required
+ * access. Pure.
  */
 
 #include <stdbool.h>
@@ -12,23 +12,22 @@
 
 struct request;
 
-/* HTTPS for the cluster; plain HTTP for probes and scrapes; a Unix socket for those on this host */
+/* HTTPS for the cluster; plain HTTP for probes and scrapes; a Unix socket for users of this host */
 enum route_port { ROUTE_SECURE = 1, ROUTE_STATUS = 2, ROUTE_SOCKET = 4 };
-const char *route_port_name(enum route_port port);
 
 enum route_access {
-	ROUTE_FREE, /* nobody is asked who they are: probes */
+	ROUTE_FREE, /* no authentication: probes */
 	/*
-	 * nor here, as the API server shows no credentials to a webhook; but it is there at paths
-	 * only that the API server was told (serve_config.asks_for_reviews_at), and what is shown
-	 * of it in logs is the pattern
+	 * no authentication either, as the API server sends no credentials to a webhook; but the
+	 * route exists only at paths that the API server was told (serve_config.
+	 * asks_for_reviews_at), and logs show its pattern instead of the path
 	 */
 	ROUTE_REVIEW,
 	ROUTE_PATH,     /* a user who may get this path (nonResourceAttributes) */
 	ROUTE_RESOURCE, /* a user who may do this with these resources (resourceAttributes) */
 };
 
-/* What the requests are counted under on /metrics. */
+/* The label `path` of requests on /metrics. */
 enum route_kind {
 	ROUTE_KIND_METRIC,
 	ROUTE_KIND_DISCOVERY,
@@ -40,28 +39,27 @@ enum route_kind {
 	ROUTE_KIND_UNKNOWN,
 	ROUTE_KINDS
 };
-const char *route_kind_name(enum route_kind kind);
 
-/* What resource attributes are made of, with the namespace and the name that stand in the path. */
+/* The resourceAttributes of an access review, besides the namespace and the name in the path. */
 struct route_resource {
 	const char *group, *version, *verb;
-	const char *resource; /* NULL: what the path ends with is the resource, and no name */
+	const char *resource; /* NULL: the last part of the path is the resource, and there is no name */
 };
 
 struct route {
-	const char *pattern; /* "/healthz/{check}": {…} stands for one segment that is not empty; also the path that
-				access is asked for */
+	const char *pattern; /* "/healthz/{check}": {…} matches one segment that is not empty; also the path of an
+				access review */
 	enum route_kind kind;
-	unsigned ports;           /* where it is */
-	enum route_access access; /* on the secure port; the others ask nobody */
-	const char *methods;      /* "GET, HEAD": as the Allow header says it */
+	unsigned ports;           /* enum route_port, or-ed: where it exists */
+	enum route_access access; /* on the secure port; the others have no access control */
+	const char *methods;      /* "GET, HEAD": as in the Allow header */
 	void (*handle)(struct request *r);
 	int of;                                /* which document, probe or kind of object, for its handler */
 	const struct route_resource *resource; /* of ROUTE_RESOURCE, whose patterns hold {namespace}, then a name */
 };
 
 #define ROUTER_PARTS_MAX 2
-struct route_parts { /* what the {…} stand for; not decoded; borrowed from the path */
+struct route_parts { /* the segments that the {…} match; not decoded; borrowed from the path */
 	struct {
 		const char *text;
 		size_t len;
@@ -70,8 +68,8 @@ struct route_parts { /* what the {…} stand for; not decoded; borrowed from the
 };
 
 /*
- * The route of a path as sent (not decoded, no query; one slash at its end does not matter); NULL
- * when there is none on this port.
+ * The route of a path as sent (not decoded, without query; a slash at its end is ignored); NULL
+ * when this port has none.
  */
 const struct route *router_find(const struct route *routes, enum route_port port, const char *raw_path, size_t len,
 	struct route_parts *parts);

@@ -3,13 +3,13 @@
 #define SERVE_ROUTES_H
 
 /*
- * All paths and who answers them: one table. A new endpoint is one line there. serve_new hands it
+ * The table of all paths and their handlers. A new endpoint is one line there. serve_new passes it
  * to the requests.
  */
 
 #include "serve/router.h"
 
-/* The first that fits counts; the busiest stands first. Ends with a pattern of NULL. */
+/* The first match counts, so the busiest is first. Ends with a pattern of NULL. */
 extern const struct route routes_all[];
 
 #endif

@@ -17,7 +17,7 @@
 #include "serve/webhook.h"
 
 #define REPLY_MAX          65536
-#define SOCKET_CONNECTIONS 16 /* what net/descriptors puts aside for files and the like has room for them */
+#define SOCKET_CONNECTIONS 16 /* they fit into the reserve of net/descriptors */
 
 static void on_secure(void *arg, struct httpd_request *http)
 {
@@ -34,13 +34,8 @@ static void on_socket(void *arg, struct httpd_request *http)
 	request_start(arg, ROUTE_SOCKET, http);
 }
 
-static int listen_secure(struct serve *s, const struct serve_config *config, struct err *err)
+static int listen_secure(struct serve *s, const struct serve_config *config, struct httpd_config http, struct err *err)
 {
-	struct httpd_config http;
-
-	httpd_config_defaults(&http);
-	if (config->max_connections > 0)
-		http.max_connections = config->max_connections;
 	http.address = config->bind_address;
 	http.port = config->secure_port;
 	http.tls = s->tls;
@@ -48,16 +43,12 @@ static int listen_secure(struct serve *s, const struct serve_config *config, str
 	return s->secure ? 0 : err_wrap(err, "HTTPS port");
 }
 
-static int listen_status(struct serve *s, const struct serve_config *config, struct err *err)
+static int listen_status(struct serve *s, const struct serve_config *config, struct httpd_config http, struct err *err)
 {
-	struct httpd_config http;
 	struct hostport at;
 
 	if (!config->status_address || !*config->status_address)
 		return 0;
-	httpd_config_defaults(&http);
-	if (config->max_connections > 0)
-		http.max_connections = config->max_connections;
 	if (hostport_parse_listen(config->status_address, &at, err))
 		return err_wrap(err, "status address");
 	http.address = at.host;
@@ -66,13 +57,10 @@ static int listen_status(struct serve *s, const struct serve_config *config, str
 	return s->status ? 0 : err_wrap(err, "status address");
 }
 
-static int listen_socket(struct serve *s, const struct serve_config *config, struct err *err)
+static int listen_socket(struct serve *s, const struct serve_config *config, struct httpd_config http, struct err *err)
 {
-	struct httpd_config http;
-
 	if (!config->insight_socket)
 		return 0;
-	httpd_config_defaults(&http);
 	http.max_connections = SOCKET_CONNECTIONS;
 	http.path = config->insight_socket;
 	http.group = config->insight_socket_group;
@@ -84,6 +72,7 @@ struct serve *serve_new(struct cache *cache, struct kube *kube, struct tls_serve
 	const struct serve_config *config, struct err *err)
 {
 	struct serve *s = mem_zalloc(sizeof(*s));
+	struct httpd_config http;
 
 	s->loop = cache->loop;
 	s->cache = cache;
@@ -98,7 +87,11 @@ struct serve *serve_new(struct cache *cache, struct kube *kube, struct tls_serve
 	s->traffic = traffic_declare(cache->counters);
 	s->webhook = webhook_new(cache->counters);
 	s->discovery = discovery_new(config->version);
-	if (listen_secure(s, config, err) || listen_status(s, config, err) || listen_socket(s, config, err)) {
+	httpd_config_defaults(&http);
+	if (config->max_connections > 0)
+		http.max_connections = config->max_connections;
+	if (listen_secure(s, config, http, err) || listen_status(s, config, http, err) ||
+		listen_socket(s, config, http, err)) {
 		serve_free(s);
 		return NULL;
 	}

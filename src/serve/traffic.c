@@ -4,6 +4,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+static const char *const kind_names[ROUTE_KINDS] = { "metric", "discovery", "openapi", "probe", "metrics", "admission",
+	"insight", "unknown" };
+static const char
+	*const port_names[] = { [ROUTE_SECURE] = "secure", [ROUTE_STATUS] = "status", [ROUTE_SOCKET] = "socket" };
 static const double bounds_s[] = { 0.00025, 0.001, 0.005, 0.025, 0.1, 0.5, 1, 3 };
 
 /* Any text may be sent as a method; it must not become a series each. */
@@ -33,10 +37,10 @@ struct traffic traffic_declare(struct counters *c)
 void traffic_count(const struct traffic *t, enum route_port port, enum route_kind kind, const char *method, int status,
 	int64_t took_us)
 {
-	const char *path = route_kind_name(kind);
+	const char *path = kind_names[kind];
 	const char code[] = { (char)('0' + status / 100 % 10), (char)('0' + status / 10 % 10),
 		(char)('0' + status % 10), '\0' };
 
-	counters_add(t->requests, (const char *const[]){ route_port_name(port), path, known_method(method), code }, 1);
+	counters_add(t->requests, (const char *const[]){ port_names[port], path, known_method(method), code }, 1);
 	counters_observe(t->seconds, (const char *const[]){ path }, (double)took_us / 1e6);
 }

@@ -13,15 +13,15 @@
 #include "serve/admissionreview.h"
 
 #define ANSWER_MAX        (1 << 20)
-#define TIME_MS           8000 /* for the facts; the API server waits 10 s by default ... */
-#define TIME_MARGIN_MS    500  /* ... and says how long in ?timeout=; so much of it is ours and the network's */
-#define NAMESPACES_MAX    1000 /* that are counted by name: strangers may send any */
-#define NAMESPACE_LEN_MAX 63   /* of a namespace's name; what strangers send has up to megabytes */
+#define TIME_MS           8000 /* to gather the facts; the API server waits 10 s by default ... */
+#define TIME_MARGIN_MS    500  /* ... and sends its timeout as ?timeout=; this part of it is for us and the network */
+#define NAMESPACES_MAX    1000 /* that are counted by name: anybody may send any */
+#define NAMESPACE_LEN_MAX 63   /* of a namespace's name; what is sent may be megabytes long */
 
 struct webhook {
 	unsigned under_way;
 	struct counters_family *validations, *errors;
-	struct strmap namespaces; /* those that are counted by name; the values mean nothing */
+	struct strmap namespaces; /* those that are counted by name; the values are not used */
 };
 
 struct webhook_call {
@@ -155,7 +155,7 @@ static void ask(struct request *r, const struct admissionreview *review, const c
 	call->wait = admit_ask(r->serve->cache->admit, &request, on_verdict, call);
 }
 
-/* ---- In ---- */
+/* ---- Requests ---- */
 
 static bool is_json(const char *content_type)
 {
@@ -178,7 +178,7 @@ static void handle_review(struct request *r, const struct admissionreview *revie
 	else if (strcmp(review->operation, "UPDATE") == 0)
 		ask(r, review, kind, "update");
 	else
-		reply(r, review->uid, &allowed); /* a deletion is never hindered */
+		reply(r, review->uid, &allowed); /* a deletion is always allowed */
 }
 
 void webhook_handle(struct request *r)

@@ -4,11 +4,11 @@
 
 /*
  * The admission webhook: the API server asks before it stores a ScaledObject, ScaledJob or
- * authentication, cache/admit judges. On every replica, leading or not. Callers show no credentials
- * (that is how the API server calls webhooks by default); they know the path. In case that others
- * do, too, what one request costs has caps, in its body, its time and in how many are under way.
+ * authentication, and cache/admit decides. It runs on every replica, leading or not. Callers send
+ * no credentials (the API server's default for webhooks); they know the path. As others may know it
+ * too, body, time and number of requests under way have caps.
  *
- * What is allowed but looks wrong goes back as warnings, which kubectl shows to whoever applies; so
+ * What is allowed but looks wrong is returned as warnings, which kubectl shows to the user; so
  * KEDA's KEDAScalerInfo Events about the same are not sent.
  */
 
@@ -24,10 +24,10 @@ struct webhook;
 #define WEBHOOK_CLUSTERTRIGGERAUTH "/validate-keda-sh-v1alpha1-clustertriggerauthentication"
 
 #define WEBHOOK_CALLS_MAX                                                                                              \
-	64 /* under way; one more is answered 429, and the API server goes on without us (failurePolicy Ignore) */
+	64 /* under way; one more is answered 429, and the API server does without us (failurePolicy Ignore) */
 
 struct webhook *webhook_new(struct counters *counters);
-void webhook_free(struct webhook *w); /* no call is under way any more */
+void webhook_free(struct webhook *w); /* when no call is under way */
 
 void webhook_handle(struct request *r);
 

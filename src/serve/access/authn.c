@@ -12,9 +12,9 @@
 #include "base/mem.h"
 #include "serve/access/verdicts.h"
 
-#define VERIFY_AGAIN_MS 60000 /* a certificate that ends while its connection lives stops counting within this */
+#define VERIFY_AGAIN_MS 60000 /* so soon an expired certificate of an open connection is not trusted any more */
 #define TOKEN_MAX       16384
-#define MEMO_MAX        4096 /* longer Authorization headers are looked up each time */
+#define MEMO_MAX        4096 /* longer Authorization headers are not cached with the connection */
 #define KEEP_MS         10000
 #define MAX_ENTRIES     1024
 #define MAX_ASKING      64 /* a flood of made-up tokens takes so much of the API server, and no more */
@@ -32,7 +32,7 @@ struct authn_wait {
 	void *arg;
 };
 
-/* What one connection has proved so far; kept with it. */
+/* What a connection has proved; kept with it. */
 struct peer {
 	unsigned version; /* of the front proxy's ConfigMap when the certificate was verified; 0: never */
 	int64_t verified_at_ms;
@@ -41,7 +41,7 @@ struct peer {
 	struct frontproxy_memo proxied;
 	char *authorization; /* the last header that proved good; secret; NULL */
 	size_t authorization_len;
-	struct identity *user; /* whose it is */
+	struct identity *user; /* its owner */
 	int64_t user_until_ms;
 };
 
@@ -88,9 +88,7 @@ static void verify(struct authn *a, struct peer *p, struct httpd_request *r)
 	httpd_set_first(r, p->trusted);
 }
 
-/*
- * A certificate that is not the front proxy's is no error by itself: the token may still be good.
- */
+/* Another certificate is no error by itself: the token may be good. */
 static bool is_front_proxy(struct authn *a, struct peer *p, struct httpd_request *r)
 {
 	SSL *tls = httpd_tls(r);
@@ -180,7 +178,7 @@ static enum authn_found peek_token(struct authn *a, struct peer *p, const char *
 	return AUTHN_KNOWN;
 }
 
-/* ---- Both ---- */
+/* ---- By either ---- */
 
 enum authn_found authn_peek(struct authn *a, struct httpd_request *r, struct identity **user, struct err *err)
 {

@@ -3,10 +3,10 @@
 #define SERVE_ACCESS_AUTHN_H
 
 /*
- * Who asks (keda-core.md 5.3): the user whom a verified front proxy names, else the owner of the
- * bearer token, else nobody. Nobody is anonymous here. What a connection proved is kept with it:
- * its certificate is verified once and again when the ConfigMap changes, and whom it spoke for
- * last, and its last good token, are known without a look-up.
+ * Authentication (keda-core.md 5.3): the user named by a verified front proxy, else the owner of
+ * the bearer token; there are no anonymous users. What a connection proved is cached with it: its
+ * certificate, which is verified again when the ConfigMap changes, the last user of the front
+ * proxy, and the last good token.
  */
 
 #include "base/err.h"
@@ -19,22 +19,22 @@ struct authn;
 struct authn_wait;
 
 struct authn *authn_new(struct kube *kube, const struct frontproxy *frontproxy /* borrowed, outlives */);
-void authn_free(struct authn *a); /* nobody may be waiting any more */
+void authn_free(struct authn *a); /* when nobody waits */
 
 enum authn_found { AUTHN_KNOWN, AUTHN_REFUSED, AUTHN_UNKNOWN };
 /*
- * What is known at once: *user (the caller owns one count), or the refusal in err, or that the API
- * server must be asked.
+ * What is known at once: *user (the caller owns one reference), or the refusal in err, or that the
+ * API server must be asked.
  */
 enum authn_found authn_peek(struct authn *a, struct httpd_request *r, struct identity **user, struct err *err);
 
 /*
- * user (borrowed) NULL exactly when err is not. ERR_DENIED: not good; ERR_TEMPORARY: it could not
- * be found out (http_status 429: too many reviews are under way).
+ * user (borrowed) NULL exactly when err is not. ERR_DENIED: the credentials are not good;
+ * ERR_TEMPORARY: that is not known (http_status 429: too many reviews are under way).
  */
 typedef void (*authn_fn)(void *arg, struct identity *user, const struct err *err);
-/* Only behind AUTHN_UNKNOWN. `r` must live until the callback; when it goes, cancel. */
+/* Only after AUTHN_UNKNOWN. `r` must live until the callback, or authn_cancel is called. */
 struct authn_wait *authn_ask(struct authn *a, struct httpd_request *r, authn_fn fn, void *arg);
-void authn_cancel(struct authn_wait *w); /* no callback any more; NULL is fine */
+void authn_cancel(struct authn_wait *w); /* no callback then; NULL is fine */
 
 #endif

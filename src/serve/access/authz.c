@@ -20,7 +20,7 @@ struct authz_wait {
 	struct verdicts_wait *review;
 	authz_fn fn;
 	void *arg;
-	char *forbidden; /* what a no is told as */
+	char *forbidden; /* the text of a denial; owned */
 };
 
 struct access_question {
@@ -30,7 +30,7 @@ struct access_question {
 
 /* ---- The key ---- */
 
-/* The user first: nobody outside can foresee its keyed fingerprint, or choose keys that collide. */
+/* The user is first: nobody can predict its keyed fingerprint, and so choose keys that collide. */
 
 struct access_key {
 	char bytes[KEY_MAX];
@@ -151,7 +151,7 @@ struct authz_wait *authz_ask(struct authz *a, struct identity *who, const struct
 	struct authz_wait *w = mem_zalloc(sizeof(*w));
 	struct access_key key;
 
-	make_key(&key, who, access); /* a key cut short was refused by authz_peek before */
+	make_key(&key, who, access); /* authz_peek refused one that is too long */
 	w->fn = fn;
 	w->arg = arg;
 	w->forbidden = forbidden_text(who, access);

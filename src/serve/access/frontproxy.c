@@ -19,11 +19,11 @@
 #define SUBJECT       "configmap kube-system/" NAME
 #define EXTRA_MAX     256
 #define EXTRA_KEY_MAX 512
-#define MEMO_MAX      8192 /* longer headers are read each time */
+#define MEMO_MAX      8192 /* longer headers are not cached */
 
 struct frontproxy {
 	struct informer informer;
-	struct frontproxy_config config; /* in force when roots is set */
+	struct frontproxy_config config; /* in force while roots is set */
 	X509_STORE *roots;
 	unsigned version;
 	struct err trouble; /* why there are no roots, or why the newest ConfigMap is not in force */
@@ -78,7 +78,7 @@ static void on_deleted(void *arg, const json_t *configmap)
 	err_set(&f->trouble, ERR_MISSING, SUBJECT ": does not exist");
 }
 
-/* A watch that fails later changes nothing: the last that was read stays in force. */
+/* After the first list a failing watch changes nothing: the last ConfigMap stays in force. */
 static void on_trouble(void *arg, const struct err *err)
 {
 	struct frontproxy *f = arg;
@@ -178,7 +178,7 @@ static bool is_among(const struct frontproxy_names *names, const char *name)
 	return false;
 }
 
-/* What stands behind the prefix; NULL when the header is none of the extra ones. */
+/* The part after the prefix; NULL when the header is no extra one. */
 static const char *behind_prefix(const struct frontproxy_config *c, const char *name)
 {
 	for (size_t i = 0; i < c->extra_prefixes.count; i++) {
@@ -190,7 +190,7 @@ static const char *behind_prefix(const struct frontproxy_config *c, const char *
 	return NULL;
 }
 
-/* The key: lower case, percent-decoded; as it is when it does not decode. */
+/* The key: in lower case, percent-decoded if that is possible. */
 static void extra_key(const char *name, char *out, size_t size)
 {
 	char lower[EXTRA_KEY_MAX];
@@ -245,9 +245,9 @@ static struct identity *read_user(const struct frontproxy *f, const struct httpd
 	return who;
 }
 
-/* ---- The memo: most requests of a connection speak for the same user ---- */
+/* ---- The memo: most requests of a connection are of the same user ---- */
 
-/* Everything that read_user looks at; a header left out here would be another user's way in. */
+/* All headers that read_user looks at: one left out here would let another user in. */
 static bool names_user(const struct frontproxy_config *c, const char *name)
 {
 	return is_among(&c->user_headers, name) || is_among(&c->uid_headers, name) ||
@@ -256,7 +256,7 @@ static bool names_user(const struct frontproxy_config *c, const char *name)
 
 struct comparison {
 	const struct frontproxy_config *config;
-	const char *at, *end; /* what of the memo was not met yet */
+	const char *at, *end; /* the rest of the memo */
 	bool same;
 };
 

@@ -3,8 +3,8 @@
 #define SERVE_ACCESS_FRONTPROXYCONFIG_H
 
 /*
- * What ConfigMap kube-system/extension-apiserver-authentication says about the front proxy (the
- * aggregator): who signs its certificate, what it may be called, and in which headers it puts the
+ * The front proxy (the aggregator) as ConfigMap kube-system/extension-apiserver-authentication
+ * describes it: the CA of its certificate, its allowed common names, and the headers that name the
  * user (k8s.io/apiserver pkg/server/options/authentication_dynamic_request_header.go). A value.
  */
 
@@ -22,7 +22,7 @@ struct frontproxy_names { /* owned strings */
 struct frontproxy_config {
 	char *ca_pem;
 	struct frontproxy_names allowed;       /* common names; empty: any */
-	struct frontproxy_names user_headers;  /* the first that is there counts */
+	struct frontproxy_names user_headers;  /* the first that the request has counts */
 	struct frontproxy_names uid_headers;   /* Kubernetes 1.32 and later; may be empty */
 	struct frontproxy_names group_headers; /* each value is a group */
 	struct frontproxy_names extra_prefixes;

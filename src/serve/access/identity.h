@@ -3,8 +3,8 @@
 #define SERVE_ACCESS_IDENTITY_H
 
 /*
- * Who asks: a proven user, unchanging and counted, so that a connection, a cached verdict and a
- * request share one. Made by verdicts and frontproxy, read by authz and the access log.
+ * An authenticated user: immutable and reference-counted, so that a connection, a cached verdict
+ * and a request share one. Made by verdicts and frontproxy, read by authz and the access log.
  */
 
 #include <stdbool.h>
@@ -17,8 +17,7 @@ struct identity {
 	struct review_user user; /* owned */
 	bool master;             /* in group system:masters, who may do everything */
 	/*
-	 * of everything an access review looks at: the key of what may be remembered about this
-	 * user
+	 * of all that an access review looks at: identifies the user in the key of a cached verdict
 	 */
 	char fingerprint[FINGERPRINT_TEXT];
 };
@@ -32,7 +31,7 @@ struct identity *identity_new(const struct review_user *user);
 struct identity *identity_ref(struct identity *who);
 void identity_unref(struct identity *who); /* NULL is fine */
 
-/* For those who build a review_user piece by piece; each copies. */
+/* To build a review_user step by step; each copies its text. */
 void identity_add_group(struct review_user *user, const char *group);
 void identity_add_extra(struct review_user *user, const char *key, const char *value);
 

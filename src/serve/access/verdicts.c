@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include <utlist.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 struct verdicts_wait {
-	struct verdicts_wait *prev, *next; /* in a ring: of an entry, of those being told, or of the refused */
+	struct verdicts_wait *prev, *next;
+	struct verdicts_wait **list; /* of an entry, of those being told, or of the refused */
 	struct verdicts *owner;
 	verdicts_fn fn;
 	void *arg;
@@ -23,7 +24,7 @@ struct verdicts_entry {
 	bool asking;
 	struct verdict verdict;             /* while not asking */
 	char *why;                          /* owned text of the verdict */
-	struct verdicts_wait waiters;       /* sentinel; while asking */
+	struct verdicts_wait *waiters;      /* while asking */
 	struct verdicts_entry *prev, *next; /* settled ones by age, oldest first */
 	UT_hash_handle hh;
 	size_t len;
@@ -36,46 +37,38 @@ struct verdicts {
 	struct verdicts_config config;
 	struct verdicts_entry *entries;
 	struct verdicts_entry *settled;
-	struct verdicts_wait refused; /* sentinel */
+	struct verdicts_wait *refused; /* those who will be told that too many reviews are under way */
 	size_t asking;
 };
 
-static void ring_init(struct verdicts_wait *sentinel)
+static void wait_add(struct verdicts_wait **list, struct verdicts_wait *w)
 {
-	sentinel->prev = sentinel->next = sentinel;
-}
-
-static void ring_add(struct verdicts_wait *sentinel, struct verdicts_wait *w)
-{
-	w->prev = sentinel->prev;
-	w->next = sentinel;
-	w->prev->next = w->next->prev = w;
-}
-
-/* Whoever is in `from` is in the empty `to` then. */
-static void ring_move_all(struct verdicts_wait *from, struct verdicts_wait *to)
-{
-	ring_init(to);
-	if (from->next == from)
-		return;
-	to->next = from->next;
-	to->prev = from->prev;
-	to->next->prev = to->prev->next = to;
-	ring_init(from);
+	w->list = list;
+	DL_APPEND(*list, w);
 }
 
 static void wait_free(struct verdicts_wait *w)
 {
-	w->prev->next = w->next;
-	w->next->prev = w->prev;
+	DL_DELETE(*w->list, w);
 	loop_task_cancel(w->owner->loop, &w->refusal);
 	free(w);
 }
 
-static void ring_free(struct verdicts_wait *sentinel)
+static void waits_free(struct verdicts_wait **list)
 {
-	while (sentinel->next != sentinel)
-		wait_free(sentinel->next);
+	while (*list)
+		wait_free(*list);
+}
+
+/* To an empty list. */
+static void waits_move(struct verdicts_wait **from, struct verdicts_wait **to)
+{
+	struct verdicts_wait *w;
+
+	*to = *from;
+	*from = NULL;
+	DL_FOREACH (*to, w)
+		w->list = to;
 }
 
 struct verdicts *verdicts_new(struct kube *kube, const struct verdicts_config *config)
@@ -85,7 +78,6 @@ struct verdicts *verdicts_new(struct kube *kube, const struct verdicts_config *c
 	v->kube = kube;
 	v->loop = kube_loop(kube);
 	v->config = *config;
-	ring_init(&v->refused);
 	return v;
 }
 
@@ -98,7 +90,7 @@ static void entry_free(struct verdicts_entry *e)
 		v->asking--;
 	else
 		DL_DELETE(v->settled, e);
-	ring_free(&e->waiters);
+	waits_free(&e->waiters);
 	kube_cancel(e->review);
 	identity_unref(e->verdict.who);
 	free(e->why);
@@ -113,7 +105,7 @@ void verdicts_free(struct verdicts *v)
 		return;
 	HASH_ITER (hh, v->entries, e, next)
 		entry_free(e);
-	ring_free(&v->refused);
+	waits_free(&v->refused);
 	free(v);
 }
 
@@ -132,7 +124,7 @@ const struct verdict *verdicts_peek(struct verdicts *v, const void *key, size_t 
 	return e && !e->asking && loop_now_ms(v->loop) < e->verdict.until_ms ? &e->verdict : NULL;
 }
 
-/* All are kept for the same time, so the oldest is also the first to end. */
+/* All are kept for the same time, so the oldest expires first. */
 static void make_room(struct verdicts *v)
 {
 	int64_t now_ms = loop_now_ms(v->loop);
@@ -150,7 +142,6 @@ static struct verdicts_entry *entry_new(struct verdicts *v, const void *key, siz
 	e = mem_zalloc(sizeof(*e) + len);
 	e->owner = v;
 	e->asking = true;
-	ring_init(&e->waiters);
 	e->len = len;
 	memcpy(e->key, key, len);
 	HASH_ADD_KEYPTR(hh, v->entries, e->key, e->len, e);
@@ -194,7 +185,7 @@ struct verdicts_wait *verdicts_ask(struct verdicts *v, const void *key, size_t l
 		e = NULL;
 	}
 	if (!e && v->asking >= v->config.max_asking) {
-		ring_add(&v->refused, w);
+		wait_add(&v->refused, w);
 		loop_task_queue(v->loop, &w->refusal);
 		return w;
 	}
@@ -202,7 +193,7 @@ struct verdicts_wait *verdicts_ask(struct verdicts *v, const void *key, size_t l
 		e = entry_new(v, key, len);
 		e->review = v->config.start(v->kube, question, e);
 	}
-	ring_add(&e->waiters, w);
+	wait_add(&e->waiters, w);
 	return w;
 }
 
@@ -213,16 +204,16 @@ void verdicts_cancel(struct verdicts_wait *w)
 }
 
 /*
- * The callbacks may cancel each other, ask anew, or make the entry go: it is settled before, and
- * only locals are used here.
+ * The callbacks may cancel each other, ask again, or free the entry: it is settled before, and only
+ * locals are used here.
  */
-static void tell(struct verdicts_wait *waiters, const struct verdict *verdict, const struct err *err)
+static void tell(struct verdicts_wait **waiters, const struct verdict *verdict, const struct err *err)
 {
-	while (waiters->next != waiters) {
-		verdicts_fn fn = waiters->next->fn;
-		void *arg = waiters->next->arg;
+	while (*waiters) {
+		verdicts_fn fn = (*waiters)->fn;
+		void *arg = (*waiters)->arg;
 
-		wait_free(waiters->next);
+		wait_free(*waiters);
 		fn(arg, verdict, err);
 	}
 }
@@ -232,7 +223,7 @@ void verdicts_settle(struct verdicts_entry *e, bool yes, const struct review_use
 	struct verdicts *v = e->owner;
 	struct identity *user = who ? identity_new(who) : NULL;
 	struct verdict verdict = { yes, user, why, loop_now_ms(v->loop) + v->config.keep_ms };
-	struct verdicts_wait waiters;
+	struct verdicts_wait *waiters;
 
 	e->review = NULL;
 	e->asking = false;
@@ -241,7 +232,7 @@ void verdicts_settle(struct verdicts_entry *e, bool yes, const struct review_use
 	e->verdict = verdict;
 	e->verdict.why = e->why;
 	DL_APPEND(v->settled, e);
-	ring_move_all(&e->waiters, &waiters);
+	waits_move(&e->waiters, &waiters);
 	if (user)
 		identity_ref(user);
 	tell(&waiters, &verdict, NULL);
@@ -255,11 +246,11 @@ void verdicts_settle(struct verdicts_entry *e, bool yes, const struct review_use
 void verdicts_fail(struct verdicts_entry *e, const struct err *err)
 {
 	struct err failure = { 0 };
-	struct verdicts_wait waiters;
+	struct verdicts_wait *waiters;
 
 	err_set(&failure, ERR_TEMPORARY, "%s: %s", e->owner->config.failing, err->msg);
 	e->review = NULL;
-	ring_move_all(&e->waiters, &waiters);
+	waits_move(&e->waiters, &waiters);
 	entry_free(e);
 	tell(&waiters, NULL, &failure);
 }

@@ -3,11 +3,11 @@
 #define SERVE_ACCESS_VERDICTS_H
 
 /*
- * What the API server said about a token or an access, remembered for a while, yes and no alike.
- * One review per key is under way however many ask; a review that fails is told to all who wait and
- * never remembered. Entries and reviews under way have caps: the oldest verdict makes room, and an
- * caller beyond the cap on reviews is told to come back. Knows neither tokens nor accesses: authn
- * and authz, which own one each, start the reviews.
+ * A cache of what the API server said about a token or an access, positive or negative. Callers
+ * with the same key share one review; a review that fails is told to all of them and not cached.
+ * Entries and reviews under way have caps: the oldest verdict makes room, and callers beyond the
+ * cap on reviews get an error with status 429. Knows neither tokens nor accesses: authn and authz,
+ * which own one each, start the reviews.
  */
 
 #include <stdbool.h>
@@ -25,9 +25,9 @@ struct verdicts_wait;
 
 struct verdict {
 	bool yes;
-	struct identity *who; /* whose token it is; NULL where nobody is meant */
-	const char *why;      /* of a no, for people; may be NULL */
-	int64_t until_ms;     /* loop clock: remembered until then */
+	struct identity *who; /* the owner of a token; NULL of an access */
+	const char *why;      /* of a denial, for people; may be NULL */
+	int64_t until_ms;     /* loop clock: cached until then */
 };
 
 struct verdicts_config { /* copied */
@@ -43,9 +43,9 @@ struct verdicts_config { /* copied */
 };
 
 struct verdicts *verdicts_new(struct kube *kube, const struct verdicts_config *config);
-void verdicts_free(struct verdicts *v); /* cancels reviews; waiters are dropped without callbacks */
+void verdicts_free(struct verdicts *v); /* cancels reviews; no callbacks */
 
-/* What is remembered, borrowed until the loop turns; NULL when there is nothing. Keys are bytes. */
+/* The cached verdict, borrowed until the loop turns; NULL: there is none. Keys are bytes. */
 const struct verdict *verdicts_peek(struct verdicts *v, const void *key, size_t len);
 
 /*
@@ -55,7 +55,7 @@ const struct verdict *verdicts_peek(struct verdicts *v, const void *key, size_t 
 typedef void (*verdicts_fn)(void *arg, const struct verdict *verdict, const struct err *err);
 struct verdicts_wait *verdicts_ask(struct verdicts *v, const void *key, size_t len, const void *question,
 	verdicts_fn fn, void *arg);
-/* no callback any more; the review goes on, its verdict may serve the next; NULL is fine */
+/* no callback then; the review goes on, and its verdict is cached; NULL is fine */
 void verdicts_cancel(struct verdicts_wait *w);
 
 void verdicts_settle(struct verdicts_entry *e, bool yes, const struct review_user *who /* may be NULL */,

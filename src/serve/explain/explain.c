@@ -14,10 +14,10 @@ static void write_leader(struct jsonout *j, const struct leadership *l)
 	jsonout_bool(j, "leading", l->leading);
 	jsonout_text(j, "holder", *l->holder ? l->holder : NULL);
 	jsonout_text(j, "whyNot", l->leading || !*l->why_not ? NULL : l->why_not);
-	jsonout_end_object(j);
+	jsonout_end(j);
 }
 
-/* ---- In short ---- */
+/* ---- The brief ---- */
 
 static const char *status_of(const struct conditions *all, const char *type)
 {
@@ -26,7 +26,7 @@ static const char *status_of(const struct conditions *all, const char *type)
 	return c ? condition_status_name(c->status) : NULL;
 }
 
-/* On a standby it was overtaken long ago: it is history, and stands among the decisions. */
+/* On a standby the newest decision is an old one, and only listed among the decisions. */
 static const struct journal_object *decided_of(const struct cache *cache, const struct object *o)
 {
 	const struct journal_object *journal = journal_get(o);
@@ -50,7 +50,7 @@ static const char *find_reason(const struct conditions *all, const struct journa
 	return active ? active->message : NULL;
 }
 
-/* An annotation that cannot be read is in Ready. */
+/* An annotation that cannot be read is told by the condition Ready. */
 static void read_paused(const struct object *o, struct explain_brief *b)
 {
 	if (o->kind == SCALED_JOB)
@@ -95,9 +95,9 @@ static void write_conditions(struct jsonout *j, const struct conditions *all)
 		jsonout_text(j, "reason", c->reason);
 		jsonout_text(j, "message", c->message);
 		jsonout_time(j, "lastTransitionTime", c->since_unix_ms);
-		jsonout_end_object(j);
+		jsonout_end(j);
 	}
-	jsonout_end_array(j);
+	jsonout_end(j);
 }
 
 static void write_changes(struct jsonout *j, const struct journal_object *o)
@@ -112,9 +112,9 @@ static void write_changes(struct jsonout *j, const struct journal_object *o)
 		jsonout_int(j, "to", c->to);
 		jsonout_text(j, "who", c->who);
 		jsonout_text(j, "why", c->why);
-		jsonout_end_object(j);
+		jsonout_end(j);
 	}
-	jsonout_end_array(j);
+	jsonout_end(j);
 }
 
 static void write_decisions(struct jsonout *j, const struct journal_object *o, const char *number)
@@ -128,9 +128,9 @@ static void write_decisions(struct jsonout *j, const struct journal_object *o, c
 		jsonout_text(j, "rule", d->rule);
 		jsonout_int(j, number, d->replicas);
 		jsonout_text(j, "text", d->text);
-		jsonout_end_object(j);
+		jsonout_end(j);
 	}
-	jsonout_end_array(j);
+	jsonout_end(j);
 }
 
 /* ---- The two parts ---- */
@@ -178,7 +178,7 @@ static void write_decision(struct jsonout *j, const struct journal_object *o, bo
 	if (!job)
 		jsonout_time(j, "until", d->until_unix_ms);
 	jsonout_time(j, "decidedAt", o->decided_at_unix_ms);
-	jsonout_end_object(j);
+	jsonout_end(j);
 }
 
 void explain_write(struct jsonout *j, struct cache *cache, struct object *o)

@@ -3,11 +3,11 @@
 #define SERVE_EXPLAIN_EXPLAIN_H
 
 /*
- * Why things are as they are, as JSON: the two parts of an object of the insight API
- * (serve/insight) that are its own, for `kscaled explain` and `kscaled get`, and for whoever else
- * may read them. Asks no source: all of it is what the cache and the journal hold. Texts come from
- * where the Events and conditions have them. Names below are stable; what is not known is null or
- * left out where it says so. Times are RFC 3339, newest first in lists.
+ * Why an object is scaled as it is, as JSON: summary and explanation of an object of the insight
+ * API (serve/insight), for `kscaled explain`, `kscaled get` and other clients. Asks no source: all
+ * of it comes from the cache and the journal. Texts are those of the Events and conditions. Names
+ * below are stable; what is not known is null, or left out where it says so. Times are RFC 3339,
+ * newest first in lists.
  *
  * summary: kind, namespace, name, and
  *
@@ -81,17 +81,17 @@
 
 #define EXPLAIN_PAUSED_MAX 64
 
-/* The short words of a summary, for its table, too. Borrowed until the loop turns. */
+/* The short texts of a summary, also for the table. Borrowed until the loop turns. */
 struct explain_brief {
 	const char *ready, *active, *fallback; /* NULL: there is no such condition yet */
 	struct annotations annotations;        /* of a ScaledJob: paused alone */
 	char paused[EXPLAIN_PAUSED_MAX];       /* "paused at 3 replicas"; "": it is not */
 	const char *rule;                      /* NULL on a standby */
-	const char *reason;                    /* NULL: nothing is to be said */
+	const char *reason;                    /* NULL: there is none */
 };
 void explain_brief(const struct cache *cache, const struct object *o, struct explain_brief *out);
 
-/* The members of each; what opens and closes them is the caller's. */
+/* The members of each; the caller opens and closes the object. */
 void explain_write_summary(struct jsonout *j, const struct cache *cache, const struct object *o);
 void explain_write(struct jsonout *j, struct cache *cache, struct object *o);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/explain/explainjob.h"
 
-/* Only who acts watches Jobs. */
+/* Only the leader watches Jobs. */
 bool explainjob_tally(const struct cache *cache, const struct object *o, struct jobs_tally *out, const char **trouble)
 {
 	bool known;
@@ -45,5 +45,5 @@ void explainjob_write_jobs(struct jsonout *j, const struct cache *cache, const s
 	jsonout_int_known(j, "failed", known, (int64_t)tally.failed);
 	jsonout_bool(j, "known", known);
 	jsonout_text(j, "trouble", trouble);
-	jsonout_end_object(j);
+	jsonout_end(j);
 }

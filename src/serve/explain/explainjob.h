@@ -2,12 +2,12 @@
 #ifndef SERVE_EXPLAIN_EXPLAINJOB_H
 #define SERVE_EXPLAIN_EXPLAINJOB_H
 
-/* The part of serve/explain that is about one ScaledJob. */
+/* The part of serve/explain about one ScaledJob. */
 
 #include "cache/cache.h"
 #include "serve/jsonout.h"
 
-/* Whether its Jobs are known, and how many there are; *trouble: why they cannot be, or NULL. */
+/* Whether its Jobs are known, and how many; *trouble: why they cannot be known, or NULL. */
 bool explainjob_tally(const struct cache *cache, const struct object *o, struct jobs_tally *out, const char **trouble);
 
 void explainjob_write_spec(struct jsonout *j, const struct scaledjob *sj, bool paused); /* the members min to paused */

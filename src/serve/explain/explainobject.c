@@ -21,7 +21,7 @@ static void write_target(struct jsonout *j, const struct object *o)
 	jsonout_int_known(j, "ready", workload && workload->ready_replicas >= 0,
 		workload ? workload->ready_replicas : 0);
 	jsonout_text(j, "trouble", targets_trouble(o));
-	jsonout_end_object(j);
+	jsonout_end(j);
 }
 
 bool explainobject_at_number(const struct annotations *a)
@@ -42,7 +42,7 @@ void explainobject_write_spec(struct jsonout *j, const struct object *o, const s
 	jsonout_int_known(j, "replicas", explainobject_at_number(a), a->paused_replicas);
 	jsonout_bool(j, "scaleIn", a->scale_in_paused);
 	jsonout_bool(j, "scaleOut", a->scale_out_paused);
-	jsonout_end_object(j);
+	jsonout_end(j);
 	jsonout_bool(j, "forced", a->force_active);
 }
 
@@ -56,7 +56,7 @@ static void write_hpa_condition(struct jsonout *j, const char *type, const char 
 	jsonout_text(j, "status", status);
 	jsonout_text(j, "reason", reason);
 	jsonout_text(j, "message", message);
-	jsonout_end_object(j);
+	jsonout_end(j);
 }
 
 void explainobject_write_hpa(struct jsonout *j, const struct cache *cache, const struct scaledobject *so)
@@ -83,6 +83,6 @@ void explainobject_write_hpa(struct jsonout *j, const struct cache *cache, const
 	write_hpa_condition(j, "ScalingLimited",
 		h->scaling_limited.reason ? condition_status_name(h->scaling_limited.status) : NULL,
 		h->scaling_limited.reason, h->scaling_limited.message);
-	jsonout_end_array(j);
-	jsonout_end_object(j);
+	jsonout_end(j);
+	jsonout_end(j);
 }

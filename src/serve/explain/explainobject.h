@@ -2,13 +2,13 @@
 #ifndef SERVE_EXPLAIN_EXPLAINOBJECT_H
 #define SERVE_EXPLAIN_EXPLAINOBJECT_H
 
-/* The part of serve/explain that is about one ScaledObject. */
+/* The part of serve/explain about one ScaledObject. */
 
 #include "cache/cache.h"
 #include "decide/annotations.h"
 #include "serve/jsonout.h"
 
-/* While paused the target is kept at a number. */
+/* Whether it is paused at a number of replicas. */
 bool explainobject_at_number(const struct annotations *a);
 
 /* The members target to forced. */

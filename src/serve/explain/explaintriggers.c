@@ -100,7 +100,7 @@ static void write_push(const struct triggers_page *p, const struct scaler *s)
 	jsonout_object(p->j, "push");
 	jsonout_text(p->j, "state", state == PUSHES_UNHELD ? "unwatched" : explaintriggers_push_word(report.state));
 	jsonout_text(p->j, "why", report.why);
-	jsonout_end_object(p->j);
+	jsonout_end(p->j);
 }
 
 static const struct verdict_trigger *judged_as(const struct survey_result *result, const struct scaler *s)
@@ -122,7 +122,7 @@ static void write_trigger(const struct triggers_page *p, const struct scaler *s,
 	}
 	jsonout_text(p->j, "unknownKeys", s->unknown);
 	jsonout_text(p->j, "shortened", s->shortened);
-	jsonout_end_object(p->j);
+	jsonout_end(p->j);
 }
 
 static void write_composite(const struct triggers_page *p, const struct composite *c)
@@ -143,7 +143,7 @@ static void write_composite(const struct triggers_page *p, const struct composit
 	write_value(j, known ? c->value : 0, known ? &c->active : NULL);
 	jsonout_text(j, "error", c && c->failing ? c->err.msg : NULL);
 	jsonout_bool(j, "fallingBack", c && c->falling_back);
-	jsonout_end_object(j);
+	jsonout_end(j);
 }
 
 /* result NULL: some trigger was never read, so there is no verdict. */
@@ -157,7 +157,7 @@ static void write_all(const struct triggers_page *p, const struct survey_result 
 	jsonout_array(p->j, "triggers");
 	for (size_t i = 0; !failed && i < built.count; i++)
 		write_trigger(p, &built.list[i], result);
-	jsonout_end_array(p->j);
+	jsonout_end(p->j);
 	if (p->object->kind == SCALED_JOB)
 		return;
 	if (verdict_has_composite(&p->object->of.so->spec))

@@ -45,9 +45,9 @@ static void write_metadata(struct jsonout *j, const struct meta *m)
 		jsonout_object(j, "labels");
 		for (size_t i = 0; i < m->labels.count; i++)
 			jsonout_text(j, m->labels.pairs[i].key, m->labels.pairs[i].value);
-		jsonout_end_object(j);
+		jsonout_end(j);
 	}
-	jsonout_end_object(j);
+	jsonout_end(j);
 }
 
 static void write_members(struct jsonout *j, struct cache *cache, struct object *o, bool whole)
@@ -56,12 +56,12 @@ static void write_members(struct jsonout *j, struct cache *cache, struct object 
 	write_metadata(j, o->of.meta);
 	jsonout_object(j, "summary");
 	explain_write_summary(j, cache, o);
-	jsonout_end_object(j);
+	jsonout_end(j);
 	if (!whole)
 		return;
 	jsonout_object(j, "explanation");
 	explain_write(j, cache, o);
-	jsonout_end_object(j);
+	jsonout_end(j);
 }
 
 /* ---- Forms ---- */
@@ -79,7 +79,7 @@ static void write_row_object(struct jsonout *j, struct cache *cache, struct obje
 		jsonout_text(j, "apiVersion", "meta.k8s.io/v1");
 		write_metadata(j, o->of.meta);
 	}
-	jsonout_end_object(j);
+	jsonout_end(j);
 }
 
 static void write_table(struct jsonout *j, struct cache *cache, enum scaled_kind kind, struct object *const *items,
@@ -88,16 +88,16 @@ static void write_table(struct jsonout *j, struct cache *cache, enum scaled_kind
 	jsonout_text(j, "kind", "Table");
 	jsonout_text(j, "apiVersion", "meta.k8s.io/v1");
 	jsonout_object(j, "metadata");
-	jsonout_end_object(j);
+	jsonout_end(j);
 	insighttable_columns(j, kind);
 	jsonout_array(j, "rows");
 	for (size_t i = 0; i < count; i++) {
 		jsonout_object(j, NULL);
 		insighttable_cells(j, cache, items[i]);
 		write_row_object(j, cache, items[i], include);
-		jsonout_end_object(j);
+		jsonout_end(j);
 	}
-	jsonout_end_array(j);
+	jsonout_end(j);
 }
 
 static void write_list(struct jsonout *j, struct cache *cache, enum scaled_kind kind, struct object *const *items,
@@ -105,14 +105,14 @@ static void write_list(struct jsonout *j, struct cache *cache, enum scaled_kind 
 {
 	write_kind(j, kind, "List");
 	jsonout_object(j, "metadata");
-	jsonout_end_object(j);
+	jsonout_end(j);
 	jsonout_array(j, "items");
 	for (size_t i = 0; i < count; i++) {
 		jsonout_object(j, NULL);
 		write_members(j, cache, items[i], false);
-		jsonout_end_object(j);
+		jsonout_end(j);
 	}
-	jsonout_end_array(j);
+	jsonout_end(j);
 }
 
 enum form { FORM_OBJECT, FORM_LIST, FORM_TABLE };
@@ -131,7 +131,7 @@ static void reply_objects(struct request *r, enum form form, struct object *cons
 		write_list(&j, cache, kind_of(r), items, count);
 	else
 		write_members(&j, cache, items[0], true);
-	jsonout_end_object(&j);
+	jsonout_end(&j);
 	httpd_add_header(r->http, "Vary", "Accept");
 	if (buf_failed(&out))
 		request_refuse(r, APISTATUS_INTERNAL_ERROR,

@@ -115,9 +115,9 @@ void insighttable_columns(struct jsonout *j, enum scaled_kind kind)
 		jsonout_text(j, "format", c->format);
 		jsonout_text(j, "description", c->description);
 		jsonout_int(j, "priority", c->priority);
-		jsonout_end_object(j);
+		jsonout_end(j);
 	}
-	jsonout_end_array(j);
+	jsonout_end(j);
 }
 
 void insighttable_cells(struct jsonout *j, const struct cache *cache, const struct object *o)
@@ -130,5 +130,5 @@ void insighttable_cells(struct jsonout *j, const struct cache *cache, const stru
 		put_job(j, cache, o, &brief);
 	else
 		put_object(j, cache, o, &brief);
-	jsonout_end_array(j);
+	jsonout_end(j);
 }

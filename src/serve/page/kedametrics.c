@@ -25,7 +25,7 @@ static void on_change(void *arg, struct object *o, unsigned changes)
 		return;
 	name = strchr(o->path, '/') + 1;
 	namespace_ = mem_dupn(o->path, (size_t)(name - 1 - o->path));
-	/* One of the other kind that has the same name begins anew, as after a restart. */
+	/* Those of the other kind with the same name begin anew, as after a restart. */
 	counters_drop(s->metric_errors, "namespace", namespace_, "scaledObject", name);
 	counters_remove(o->kind == SCALED_JOB ? s->job_errors : s->object_errors,
 		(const char *const[]){ namespace_, name });
@@ -53,7 +53,7 @@ static void on_paused(void *arg, struct object *o)
 	struct annotations d;
 
 	if (!o->of.so || annotations_read(o->of.so, &d, NULL))
-		return; /* what it means to say is in Ready */
+		return; /* the condition Ready says what is wrong */
 	exposition_sample(out, "keda_scaled_object_paused", object_labels,
 		(const char *const[]){ o->of.meta->namespace_, o->of.meta->name }, d.paused);
 }
@@ -86,8 +86,13 @@ struct tally {
 	UT_hash_handle hh;
 };
 
-struct tallies { /* by namespace; triggers by type */
-	struct tally *objects, *jobs, *triggers, *authentications, *cluster_authentications;
+enum counted { /* by namespace; triggers by type */
+	COUNTED_OBJECTS,
+	COUNTED_JOBS,
+	COUNTED_AUTHENTICATIONS,
+	COUNTED_CLUSTER_AUTHENTICATIONS,
+	COUNTED_TRIGGERS,
+	COUNTED
 };
 
 static void tally_add(struct tally **all, const char *name)
@@ -105,25 +110,25 @@ static void tally_add(struct tally **all, const char *name)
 
 static void on_counted(void *arg, struct object *o)
 {
-	struct tallies *all = arg;
+	struct tally **all = arg;
 	const struct scaled *of = &o->of;
 
-	tally_add(of->kind == SCALED_JOB ? &all->jobs : &all->objects, of->meta->namespace_);
-	/* An object that is refused may lack what every other has. */
+	tally_add(&all[of->kind == SCALED_JOB ? COUNTED_JOBS : COUNTED_OBJECTS], of->meta->namespace_);
+	/* A trigger of an object whose spec is refused may have no type. */
 	for (size_t i = 0; i < of->trigger_count; i++)
 		if (of->triggers[i].type)
-			tally_add(&all->triggers, of->triggers[i].type);
+			tally_add(&all[COUNTED_TRIGGERS], of->triggers[i].type);
 }
 
 static void on_authentication(void *arg, const struct triggerauth *t)
 {
-	struct tallies *all = arg;
+	struct tally **all = arg;
 
-	/* KEDA counts what stands in no namespace under "default". */
+	/* KEDA counts objects without a namespace under "default". */
 	if (*t->meta.namespace_)
-		tally_add(&all->authentications, t->meta.namespace_);
+		tally_add(&all[COUNTED_AUTHENTICATIONS], t->meta.namespace_);
 	else
-		tally_add(&all->cluster_authentications, "default");
+		tally_add(&all[COUNTED_CLUSTER_AUTHENTICATIONS], "default");
 }
 
 static void tallies_free(struct tally **all)
@@ -136,36 +141,29 @@ static void tallies_free(struct tally **all)
 	}
 }
 
-static void write_resources(const struct tally *all, const char *type, struct buf *out)
-{
-	static const char *const labels[] = { "type", "namespace", NULL };
-
-	for (const struct tally *t = all; t; t = t->hh.next)
-		exposition_sample(out, "keda_resource_registered_total", labels, (const char *const[]){ type, t->name },
-			(double)t->count);
-}
-
 static void write_registered(const struct serve *s, struct buf *out)
 {
-	static const char *const trigger_labels[] = { "type", NULL };
-	struct tallies all = { .objects = NULL };
+	static const char *const resource_labels[] = { "type", "namespace", NULL },
+				 *const trigger_labels[] = { "type", NULL };
+	static const char *const resources[] = { [COUNTED_OBJECTS] = "scaled_object",
+		[COUNTED_JOBS] = "scaled_job",
+		[COUNTED_AUTHENTICATIONS] = "trigger_authentication",
+		[COUNTED_CLUSTER_AUTHENTICATIONS] = "cluster_trigger_authentication" };
+	struct tally *all[COUNTED] = { NULL };
 
-	store_each_object(s->cache->store, on_counted, &all);
-	store_each_triggerauth(s->cache->store, on_authentication, &all);
+	store_each_object(s->cache->store, on_counted, all);
+	store_each_triggerauth(s->cache->store, on_authentication, all);
 	exposition_family(out, "keda_resource_registered_total", "gauge", "Objects known, by type and namespace.");
-	write_resources(all.objects, "scaled_object", out);
-	write_resources(all.jobs, "scaled_job", out);
-	write_resources(all.authentications, "trigger_authentication", out);
-	write_resources(all.cluster_authentications, "cluster_trigger_authentication", out);
+	for (size_t i = 0; i < MEM_COUNT(resources); i++)
+		for (const struct tally *t = all[i]; t; t = t->hh.next)
+			exposition_sample(out, "keda_resource_registered_total", resource_labels,
+				(const char *const[]){ resources[i], t->name }, (double)t->count);
 	exposition_family(out, "keda_trigger_registered_total", "gauge", "Triggers known, by type.");
-	for (struct tally *t = all.triggers; t; t = t->hh.next)
+	for (const struct tally *t = all[COUNTED_TRIGGERS]; t; t = t->hh.next)
 		exposition_sample(out, "keda_trigger_registered_total", trigger_labels,
 			(const char *const[]){ t->name }, (double)t->count);
-	tallies_free(&all.objects);
-	tallies_free(&all.jobs);
-	tallies_free(&all.triggers);
-	tallies_free(&all.authentications);
-	tallies_free(&all.cluster_authentications);
+	for (size_t i = 0; i < COUNTED; i++)
+		tallies_free(&all[i]);
 }
 
 static void write_build(const struct serve *s, struct buf *out)

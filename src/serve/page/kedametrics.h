@@ -3,9 +3,9 @@
 #define SERVE_PAGE_KEDAMETRICS_H
 
 /*
- * KEDA's own metric names (keda-core.md 7.6), so that dashboards and alerts made for it go on
- * working: what the cache knows, written when somebody looks. Its counters are kept in
- * base/counters by whoever meets the failure.
+ * KEDA's metrics under their own names (keda-core.md 7.6), so that its dashboards and alerts go on
+ * working: what the cache knows, written at each scrape. Failures are counted in base/counters
+ * where they occur.
  */
 
 #include "base/buf.h"
@@ -15,8 +15,8 @@ struct serve;
 void kedametrics_write(const struct serve *s, struct buf *out);
 
 /*
- * Declares the error counters that a failed metric read counts up (control counts the same ones,
- * and those of ScaledJobs, which no HPA reads), and drops those of objects that go.
+ * Declares the counters of failed metric requests (control counts in the same families, and the
+ * failures of ScaledJobs, which no HPA asks for), and drops those of objects that are deleted.
  */
 void kedametrics_declare(struct serve *s);
 

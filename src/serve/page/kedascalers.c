@@ -25,8 +25,7 @@ struct sample { /* texts are borrowed until the loop turns */
 	enum scaled_kind kind;
 	int index;
 	struct reading reading;
-	/* cpu and memory of a ScaledObject have none of ours, but KEDA calls them active */
-	bool has_reading;
+	bool has_reading;   /* not of cpu and memory triggers of a ScaledObject, which KEDA calls active */
 	int64_t latency_ms; /* -1: unknown */
 };
 
@@ -59,7 +58,7 @@ static void on_fallen_back(void *arg, const struct survey_result *result)
 	}
 }
 
-/* What fallback gives the HPA in the place of a source that fails. */
+/* The value of fallback, which the HPA is given while the source fails. */
 static bool fallen_back(struct cache *cache, struct object *o, struct sample *sample)
 {
 	struct survey_terms terms = { .metric = sample->metric, .max_age_ms = INT64_MAX };
@@ -88,7 +87,7 @@ static void add_scaler(struct samples *all, struct object *o, const struct scale
 			return;
 		}
 	} else if (o->kind == SCALED_JOB) {
-		return; /* nobody reads it, and no Job is made for it */
+		return; /* it is not read, and no Job is created for it */
 	}
 	add_sample(all, &sample);
 }

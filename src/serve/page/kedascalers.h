@@ -3,9 +3,9 @@
 #define SERVE_PAGE_KEDASCALERS_H
 
 /*
- * The part of serve/page/kedametrics that is about triggers, of ScaledObjects and of ScaledJobs:
- * what the HPA, or the count of Jobs, is given of the newest answers. Only what memory holds;
- * whoever looks asks no source.
+ * The part of serve/page/kedametrics about triggers, of ScaledObjects and of ScaledJobs: the values
+ * that the HPA, or the number of Jobs, is computed from. Written from memory: a scrape asks no
+ * source.
  */
 
 #include "base/buf.h"

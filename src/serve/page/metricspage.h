@@ -3,8 +3,8 @@
 #define SERVE_PAGE_METRICSPAGE_H
 
 /*
- * /metrics: everything that was counted (base/counters) and what is computed when somebody looks
- * (the loop, the cache, this process, KEDA's names).
+ * /metrics: all counters (base/counters), and what is computed at each scrape (loop, cache, this
+ * process, KEDA's metrics).
  */
 
 struct request;

@@ -107,7 +107,7 @@ static void on_scaledjob(void *arg, struct object *o)
 	write_job_count(page->out, sj, "failed", tally.failed);
 }
 
-/* Only who acts watches Jobs. */
+/* Only the leader watches Jobs. */
 static void write_jobs(const struct serve *s, struct buf *out)
 {
 	struct jobs_page page = { s->cache->jobs, out };

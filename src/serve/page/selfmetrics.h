@@ -3,8 +3,8 @@
 #define SERVE_PAGE_SELFMETRICS_H
 
 /*
- * How kscaled itself is doing, computed when somebody looks: the loop's longest turn (since the
- * last look), the shared readings, connections, leadership, the Jobs that its leader watches, this
+ * Metrics of kscaled itself, computed at each scrape: the loop's longest turn since the last
+ * scrape, the shared readings, connections, leadership, the Jobs that the leader watches, this
  * process.
  */
 

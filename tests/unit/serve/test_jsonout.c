@@ -30,13 +30,13 @@ static void every_kind_of_value(void **state)
 	jsonout_time(&j, "time", 1767323045678);
 	jsonout_time(&j, "never", 0);
 	jsonout_array(&j, "empty");
-	jsonout_end_array(&j);
+	jsonout_end(&j);
 	jsonout_array(&j, "list");
 	jsonout_object(&j, NULL);
-	jsonout_end_object(&j);
+	jsonout_end(&j);
 	jsonout_int(&j, NULL, 2);
-	jsonout_end_array(&j);
-	jsonout_end_object(&j);
+	jsonout_end(&j);
+	jsonout_end(&j);
 	assert_string_equal(buf_text(&out),
 		"{\n \"text\": \"a \\\"b\\\"\\n\xEF\xBF\xBD\",\n \"none\": null,\n \"int\": -9223372036854775808,\n "
 		"\"double\": 0.1,\n \"nan\": null,\n \"infinite\": null,\n \"yes\": true,\n"
@@ -53,7 +53,7 @@ static void a_full_buffer_is_seen(void **state)
 	(void)state;
 	jsonout_object(&j, NULL);
 	jsonout_text(&j, "text", "longer than that");
-	jsonout_end_object(&j);
+	jsonout_end(&j);
 	assert_true(buf_failed(&out));
 	buf_done(&out);
 }

@@ -24,7 +24,7 @@ static json_t *table_of(enum scaled_kind kind)
 	jsonout_object(&j, NULL);
 	insighttable_columns(&j, kind);
 	insighttable_cells(&j, &room.cache->cache, o);
-	jsonout_end_object(&j);
+	jsonout_end(&j);
 	table = json_loadb(out.data, out.len, 0, NULL);
 	assert_non_null(table);
 	assert_int_equal(json_array_size(at(table, "cells")), json_array_size(at(table, "columnDefinitions")));
