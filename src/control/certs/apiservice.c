@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "kube/keeper.h"
 #include "net/loop.h"
 
@@ -20,9 +21,8 @@ struct apiservice {
 	struct keeper *keeper;
 	void (*on_change)(void *arg);
 	void *arg;
-	char *name, *what, *namespace_, *service_name, *title;
-	int service_port;
-	bool own_ca, take_over, optional;
+	struct apiservice_config config;
+	char *title;
 
 	enum apiservice_points points;
 	char *service; /* "namespace/name" that it points to; NULL unless it exists */
@@ -30,9 +30,9 @@ struct apiservice {
 	bool insecure; /* insecureSkipTLSVerify */
 	int64_t since_ms;
 
-	char *bundle; /* what caBundle shall hold; NULL: not our business */
+	char *bundle; /* what caBundle is to hold; NULL: it is left as it is */
 	bool leading;
-	char trouble[ERR_MSG_MAX]; /* with what it says; "" when none */
+	char trouble[ERR_MSG_MAX]; /* with its content; "": none */
 };
 
 /* ---- Facts ---- */
@@ -49,7 +49,7 @@ bool apiservice_is_known(const struct apiservice *a)
 
 const char *apiservice_foreign(const struct apiservice *a)
 {
-	return a->points == APISERVICE_TO_OTHERS && !a->take_over ? a->service : NULL;
+	return a->points == APISERVICE_TO_OTHERS && !a->config.take_over ? a->service : NULL;
 }
 
 bool apiservice_trusts(const struct apiservice *a, const char *ca_pem)
@@ -69,7 +69,7 @@ int64_t apiservice_since_ms(const struct apiservice *a)
 
 static bool has_bundle(const struct apiservice *a)
 {
-	return a->bundle && a->trusted && strcmp(a->bundle, a->trusted) == 0 && !a->insecure;
+	return a->bundle && text_equal(a->bundle, a->trusted) && !a->insecure;
 }
 
 const char *apiservice_trouble(const struct apiservice *a)
@@ -85,14 +85,14 @@ const char *apiservice_trouble(const struct apiservice *a)
 	return NULL;
 }
 
-/* ---- Troubles: told when they are new ---- */
+/* ---- Troubles: each is logged once ---- */
 
 static void set_trouble(struct apiservice *a, const char *text)
 {
 	if (strcmp(a->trouble, text) == 0)
 		return;
 	snprintf(a->trouble, sizeof a->trouble, "%s", text);
-	if (text[0] && a->optional)
+	if (text[0] && a->config.optional)
 		log_info(a->title, "%s", text);
 	else if (text[0])
 		log_warn(a->title, "%s", text);
@@ -105,21 +105,20 @@ static void explain(struct apiservice *a)
 	if (a->points == APISERVICE_MISSING)
 		snprintf(text, sizeof text,
 			"APIService %s does not exist, so nobody finds %s: kscaled manifests | kubectl apply -f -",
-			a->name, a->what);
+			a->config.name, a->config.what);
 	else if (apiservice_foreign(a))
 		snprintf(text, sizeof text,
 			"APIService %s points to Service %s, not to %s/%s: it is not touched. When that server is "
 			"gone: kscaled manifests | kubectl apply -f -; or run kscaled with --take-over",
-			a->name, a->service, a->namespace_, a->service_name);
+			a->config.name, a->service, a->config.namespace_, a->config.service_name);
 	set_trouble(a, text);
 }
 
-/* ---- Looking ---- */
+/* ---- Reading ---- */
 
 static void set_trusted(struct apiservice *a, char *trusted, bool insecure)
 {
-	bool same = a->insecure == insecure &&
-		(trusted && a->trusted ? strcmp(trusted, a->trusted) == 0 : !trusted && !a->trusted);
+	bool same = a->insecure == insecure && text_equal(trusted, a->trusted);
 
 	free(a->trusted);
 	a->trusted = trusted;
@@ -133,7 +132,7 @@ static char *decoded(const json_t *text)
 	return json_is_string(text) ? base64_decode(json_string_value(text), NULL) : NULL;
 }
 
-/* Without a Service the API server itself is meant to answer, which is not us either. */
+/* Without a Service the API server itself serves the group, which is not us either. */
 static char *service_of(const json_t *spec)
 {
 	const json_t *service = json_object_get(spec, "service");
@@ -145,7 +144,7 @@ static char *service_of(const json_t *spec)
 
 static bool is_ours(const struct apiservice *a, const char *service)
 {
-	MEM_AUTO char *ours = mem_printf("%s/%s", a->namespace_, a->service_name);
+	MEM_AUTO char *ours = mem_printf("%s/%s", a->config.namespace_, a->config.service_name);
 
 	return strcmp(service, ours) == 0;
 }
@@ -167,14 +166,14 @@ static void on_object(void *arg, const json_t *object)
 
 static bool is_to_be_taken(const struct apiservice *a)
 {
-	return a->points == APISERVICE_TO_OTHERS && a->take_over;
+	return a->points == APISERVICE_TO_OTHERS && a->config.take_over;
 }
 
 static bool lacks(void *arg)
 {
 	const struct apiservice *a = arg;
 
-	if (!a->leading || (a->own_ca && !a->bundle))
+	if (!a->leading || (a->config.own_ca && !a->bundle))
 		return false;
 	return is_to_be_taken(a) || (a->points == APISERVICE_TO_US && a->bundle && !has_bundle(a));
 }
@@ -185,8 +184,8 @@ static json_t *spec_patch(const struct apiservice *a)
 
 	if (is_to_be_taken(a))
 		json_object_set_new(spec, "service",
-			json_pack("{s:s, s:s, s:i}", "namespace", a->namespace_, "name", a->service_name, "port",
-				a->service_port));
+			json_pack("{s:s, s:s, s:i}", "namespace", a->config.namespace_, "name", a->config.service_name,
+				"port", a->config.service_port));
 	if (a->bundle) {
 		char *text = base64_encode(a->bundle, strlen(a->bundle));
 
@@ -224,12 +223,13 @@ static void on_change(void *arg)
 {
 	struct apiservice *a = arg;
 
-	a->on_change(a->arg);
+	if (a->on_change)
+		a->on_change(a->arg);
 }
 
 static const struct keeper_policy policy = { on_object, lacks, make, on_written, on_change };
 
-/* ---- In and out ---- */
+/* ---- Life ---- */
 
 void apiservice_set_leading(struct apiservice *a, bool leading)
 {
@@ -239,7 +239,7 @@ void apiservice_set_leading(struct apiservice *a, bool leading)
 
 void apiservice_set_bundle(struct apiservice *a, const char *pem)
 {
-	if (pem && a->bundle ? strcmp(pem, a->bundle) == 0 : pem == a->bundle)
+	if (text_equal(pem, a->bundle))
 		return;
 	free(a->bundle);
 	a->bundle = mem_dup(pem);
@@ -255,15 +255,8 @@ struct apiservice *apiservice_new(struct kube *kube, const struct apiservice_con
 	a->loop = kube_loop(kube);
 	a->on_change = on_change_fn;
 	a->arg = arg;
-	a->name = mem_dup(config->name);
-	a->what = mem_dup(config->what);
-	a->optional = config->optional;
-	a->namespace_ = mem_dup(config->namespace_);
-	a->service_name = mem_dup(config->service_name);
+	a->config = *config;
 	kept.title = a->title = mem_printf("APIService %s", config->name);
-	a->service_port = config->service_port;
-	a->own_ca = config->own_ca;
-	a->take_over = config->take_over;
 	a->keeper = keeper_new(kube, &kept, &policy, a);
 	return a;
 }
@@ -276,10 +269,6 @@ void apiservice_free(struct apiservice *a)
 	free(a->service);
 	free(a->trusted);
 	free(a->bundle);
-	free(a->name);
-	free(a->what);
-	free(a->namespace_);
-	free(a->service_name);
 	free(a->title);
 	free(a);
 }

@@ -3,9 +3,9 @@
 #define CONTROL_CERTS_APISERVICE_H
 
 /*
- * One of our APIServices, by which the API server finds us: watched by name. While it points to our
- * Service, the leader keeps our CA in its caBundle, under its resourceVersion. One that points to
- * another Service is left alone, and whose it is is told, unless we are told to take it over.
+ * One of our APIServices, which tells the API server where we are: watched by name. While it points
+ * to our Service, the leader keeps our CA in its caBundle, under its resourceVersion. One that
+ * points to another Service is not changed, and that Service is reported, unless take_over is set.
  */
 
 #include <stdbool.h>
@@ -17,27 +17,27 @@ struct apiservice;
 
 enum apiservice_points { APISERVICE_UNKNOWN, APISERVICE_MISSING, APISERVICE_TO_US, APISERVICE_TO_OTHERS };
 
-struct apiservice_config {
+struct apiservice_config { /* copied; its texts outlive the apiservice */
 	const char *name;
-	const char *what; /* that nobody finds without it, for people */
-	bool optional;    /* where it is missing, or another's, that is worth a word and no warning */
+	const char *what; /* that is not served without it, for people */
+	bool optional;    /* that it is missing, or of others, is logged as information, not as a warning */
 	const char *namespace_, *service_name; /* our Service */
 	int service_port;                      /* of it; written only when an APIService is taken over */
 	bool own_ca;                           /* apiservice_set_bundle will be called: nothing is written before */
 	bool take_over;
 };
 
-/* on_change: something below may be another now. */
+/* on_change: the result of a function below may have changed; NULL: the caller need not know. */
 struct apiservice *apiservice_new(struct kube *kube, const struct apiservice_config *config,
 	void (*on_change)(void *arg), void *arg);
 void apiservice_free(struct apiservice *a);
 
 void apiservice_set_leading(struct apiservice *a, bool leading);
-/* what caBundle shall hold; copied; NULL: it is not our business */
+/* what caBundle is to hold; copied; NULL: it is left as it is */
 void apiservice_set_bundle(struct apiservice *a, const char *pem);
 
 enum apiservice_points apiservice_points(const struct apiservice *a);
-bool apiservice_is_known(const struct apiservice *a);       /* it was looked at, or we may not look */
+bool apiservice_is_known(const struct apiservice *a);       /* it was read, or we may not read it */
 const char *apiservice_foreign(const struct apiservice *a); /* borrowed; "namespace/name" of the Service it points to;
 							       NULL unless that is another's and stays so */
 /* its caBundle holds that CA, or it asks for no certificate */

@@ -3,10 +3,10 @@
 #define CONTROL_CERTS_CERTFILES_H
 
 /*
- * The user's own certificate and key in files: given to the TLS server at the start, and again
- * whenever the files change. Looks at them every few seconds (mounted Secrets change by symbolic
- * links, which stat follows); new files that are broken leave the old pair in use and are told of
- * once. Never touches the cluster.
+ * The user's certificate and key in files: given to the TLS server at the start and whenever the
+ * files change. Checks them every few seconds (mounted Secrets change by symbolic links, which stat
+ * follows); when new files are broken the old pair stays in use, and that is logged once. Does
+ * nothing in the cluster.
  */
 
 #include "base/err.h"
@@ -23,7 +23,7 @@ struct certfiles *certfiles_new(struct loop *loop, struct tls_server *tls, const
 	struct err *err);
 void certfiles_free(struct certfiles *f);
 
-void certfiles_reload(struct certfiles *f);               /* now, changed or not */
+void certfiles_reload(struct certfiles *f);               /* now, whether they changed or not */
 const char *certfiles_trouble(const struct certfiles *f); /* borrowed; NULL: none */
 
 #endif

@@ -23,12 +23,16 @@ void certpack_done(struct certpack *p)
 	memset(p, 0, sizeof *p);
 }
 
+static void copy_pair(struct x509_pair *to, const struct x509_pair *from)
+{
+	to->cert_pem = mem_dup(from->cert_pem);
+	to->key_pem = mem_dup(from->key_pem);
+}
+
 void certpack_copy(struct certpack *to, const struct certpack *from)
 {
-	to->serving.cert_pem = mem_dup(from->serving.cert_pem);
-	to->serving.key_pem = mem_dup(from->serving.key_pem);
-	to->ca.cert_pem = mem_dup(from->ca.cert_pem);
-	to->ca.key_pem = mem_dup(from->ca.key_pem);
+	copy_pair(&to->serving, &from->serving);
+	copy_pair(&to->ca, &from->ca);
 	to->old_ca = mem_dup(from->old_ca);
 }
 
@@ -52,7 +56,7 @@ static int read_span(const char *cert_pem, struct validity *out, struct err *err
 	return 0;
 }
 
-/* Readable and valid at the moment; else why. */
+/* Whether it is readable and valid now; if not, why. */
 static bool is_valid(const char *what, const char *cert_pem, int64_t now, struct validity *span, char *why, size_t size)
 {
 	struct err err;
@@ -84,17 +88,7 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/*
- * An authority whose key lies here is to be good for our names alone: one that versions before this
- * rule made, that an administrator brought, or that was made for another Service or namespace, is
- * replaced as one that ends is, whatever is left of its life.
- */
-static bool is_loose(const struct certpack *p, const char *const *dns_names)
-{
-	return !x509_ca_is_confined(p->ca.cert_pem, dns_names);
-}
-
-/* The need of a pack that can be served, and why. */
+/* What a pack that can be served needs, and why. */
 static enum certpack_need need_later(const struct certpack_state *judged, bool ca_signs, bool loose, int64_t ca_due,
 	int64_t now, const char **why)
 {
@@ -119,7 +113,12 @@ void certpack_judge(const struct certpack *p, const char *const *dns_names, int6
 	memset(out, 0, sizeof *out);
 	ca_valid = is_valid("ca.crt", p->ca.cert_pem, now, &ca, out->why, sizeof out->why);
 	ca_signs = ca_valid && fits("ca.key", &p->ca, p->ca.cert_pem, no_names, ignored, sizeof ignored);
-	loose = ca_signs && is_loose(p, dns_names);
+	/*
+	 * A CA whose key is here must be good for our names alone. One that is not (of an older
+	 * version, of an administrator, for another Service or namespace) is replaced like one that
+	 * expires, whatever is left of its life.
+	 */
+	loose = ca_signs && !x509_ca_is_confined(p->ca.cert_pem, dns_names);
 	out->usable = ca_valid && is_valid("tls.crt", p->serving.cert_pem, now, &serving, out->why, sizeof out->why) &&
 		fits("tls.crt", &p->serving, p->ca.cert_pem, dns_names, out->why, sizeof out->why);
 	if (!out->usable) {
@@ -143,12 +142,6 @@ static bool is_alive(const char *cert_pem, int64_t now)
 	return cert_pem && read_span(cert_pem, &span, &err) == 0 && now < span.end;
 }
 
-static void copy_pair(struct x509_pair *to, const struct x509_pair *from)
-{
-	to->cert_pem = mem_dup(from->cert_pem);
-	to->key_pem = mem_dup(from->key_pem);
-}
-
 static const char *first_alive(const char *const *certs, size_t count, int64_t now)
 {
 	for (size_t i = 0; i < count; i++)
@@ -158,9 +151,9 @@ static const char *first_alive(const char *const *certs, size_t count, int64_t n
 }
 
 /*
- * Nobody serves by the old authority any more a day after the new one's first certificate: each
- * replica takes that up as soon as the API server trusts it. Longer it is not trusted, valid or
- * not: who once read its key, in this Secret or a backup of it, wins nothing by that.
+ * A day after the first certificate of the new CA no replica serves one of the old CA any more:
+ * each swaps as soon as the API server trusts the new one. After that the old CA is not trusted,
+ * valid or not, so that a key of it that was read once, in this Secret or a backup, is of no use.
  */
 static bool is_trusted(const char *old_ca, const struct certpack *p, int64_t now)
 {
@@ -201,7 +194,7 @@ int certpack_renew(const struct certpack *p, enum certpack_need need, const stru
 
 	if (make(p, need, plan, out, err) != 0)
 		return err_wrap(err, "making a certificate");
-	/* Or it would be made again and again. */
+	/* Else it would be made again and again. */
 	certpack_judge(out, plan->dns_names, plan->now_unix_ms, &state);
 	if (state.need != CERTPACK_NOTHING)
 		return err_set(err, ERR_INVALID, "a certificate that was made does not fit: %s", state.why);

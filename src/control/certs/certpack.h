@@ -3,10 +3,10 @@
 #define CONTROL_CERTS_CERTPACK_H
 
 /*
- * What Secret `kscaled-certs` holds, as a value: our CA, which can sign for our names alone
- * (x509_make_ca), the serving certificate that it signed and, for a day, the CA before it. Tells
- * what is wrong or due with one, and makes the next one: a good CA is kept, and only the serving
- * certificate is made anew. No I/O; the clock comes in as an argument.
+ * The content of Secret `kscaled-certs`, as a value: our CA, which can sign for our names alone
+ * (x509_make_ca), the serving certificate that it signed and, for a day, the CA before it. Says
+ * what is wrong or due, and makes the next content: a good CA is kept, and only the serving
+ * certificate is made anew. No I/O; the time is an argument.
  */
 
 #include <jansson.h>
@@ -33,16 +33,16 @@ enum certpack_need {
 struct certpack_state {
 	bool usable; /* the serving certificate can be served now */
 	enum certpack_need need;
-	int64_t due_unix_ms;   /* while nothing is needed: when something will be */
+	int64_t due_unix_ms;   /* when nothing is needed: the time at which something will be */
 	int64_t until_unix_ms; /* end of the serving certificate; 0 when it cannot be read */
 	char why[256];         /* what is wrong, for people */
 };
 
 /*
- * dns_names: NULL-terminated. Each certificate is due when a third of its own life is left, and a
- * CA whose key is here and that is not confined to these names is due at once. A CA whose key is
- * absent or of another certificate (somebody else made the Secret) is kept as long as its serving
- * certificate is good.
+ * dns_names: NULL-terminated. Each certificate is due when a third of its life is left; a CA whose
+ * key is here and that is not confined to these names is due at once. A CA whose key is missing or
+ * of another certificate (somebody else made the Secret) is kept as long as its serving certificate
+ * is good.
  */
 void certpack_judge(const struct certpack *p, const char *const *dns_names, int64_t now_unix_ms,
 	struct certpack_state *out);
@@ -52,22 +52,22 @@ struct certpack_plan {
 	int64_t now_unix_ms;
 	int64_t serving_valid_s, ca_valid_s;
 	/*
-	 * the CA that our clients may still go by, when it is not the one in the pack any more (the
-	 * Secret was deleted or overwritten); may be NULL
+	 * the CA that our clients may still trust, when the pack has another one (the Secret was
+	 * deleted or overwritten); may be NULL
 	 */
 	const char *trusted_ca;
 };
 
 /*
- * Fills *out (an empty one) with what follows on p (maybe empty). A CA that it replaces, or the
- * trusted one, stays in the bundle as the old one, for a day and while it is valid. ERR_INVALID
+ * Fills *out (an empty one) with the successor of p (which may be empty). A CA that it replaces, or
+ * the trusted one, stays in the bundle as the old one, for a day and while it is valid. ERR_INVALID
  * when no certificate can be made that fits the names.
  */
 int certpack_renew(const struct certpack *p, enum certpack_need need, const struct certpack_plan *plan,
 	struct certpack *out, struct err *err);
 
 /*
- * Whom to trust: our CA and, for a day while it is valid, the one before it. PEM; the caller owns
+ * The CAs to trust: ours and, for a day while it is valid, the one before it. PEM; the caller owns
  * it; NULL when there is no CA.
  */
 char *certpack_bundle(const struct certpack *p, int64_t now_unix_ms);

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/timestamp.h"
 #include "control/certs/apiservice.h"
 #include "control/certs/certfiles.h"
@@ -19,7 +20,7 @@
 #define SERVING_VALID_S (365 * DAY_S)
 #define CA_VALID_S      (3650LL * DAY_S)
 #define SETTLE_MS       2000          /* until every API server has seen a new caBundle */
-#define REVIEWS_WAIT_MS (3600 * 1000) /* when the webhooks' caBundle cannot be written */
+#define REVIEWS_WAIT_MS (3600 * 1000) /* for the webhooks' caBundle, which may not be writable */
 #define LOOK_MS         (3600 * 1000)
 #define NAMES           4
 
@@ -38,23 +39,23 @@ struct certs {
 
 	char *served_cert, *served_ca; /* what the TLS server has from the Secret; NULL: nothing yet */
 	int64_t served_until_unix_ms;
-	char *next_cert; /* what the Secret holds, and when it was first seen there (loop clock) */
+	char *next_cert; /* that of the Secret, and when it was first seen there (loop clock) */
 	int64_t next_since_ms;
 	char swap_trouble[ERR_MSG_MAX];
-	struct loop_timer timer; /* to swap what waits */
+	struct loop_timer timer; /* to try a swap again */
 
 	bool told_foreign; /* on_foreign was called */
-	char foreign[544]; /* what it was told; "" for NULL */
+	char foreign[544]; /* with which name; "" for NULL */
 };
 
-/* ---- Serving what the Secret holds ---- */
+/* ---- Serving the certificate of the Secret ---- */
 
 static int64_t later(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
 
-/* Loop clock: when requests for metrics go by the new CA. */
+/* Loop clock: when the API server trusts the new CA for metrics; 0: it does, or need not. */
 static int64_t metrics_at_ms(const struct certs *c, const char *new_ca)
 {
 	bool known = apiservice_is_known(c->apiservice);
@@ -66,9 +67,7 @@ static int64_t metrics_at_ms(const struct certs *c, const char *new_ca)
 	return apiservice_trusts(c->apiservice, c->served_ca) ? apiservice_since_ms(c->apiservice) + SETTLE_MS : 0;
 }
 
-/*
- * Loop clock: when reviews do. Should their caBundle not come to it, metrics do not wait for ever.
- */
+/* The same for reviews, for which metrics wait an hour at most. */
 static int64_t reviews_at_ms(const struct certs *c, const char *new_ca)
 {
 	if (!c->webhookconfig)
@@ -83,9 +82,9 @@ static int64_t reviews_at_ms(const struct certs *c, const char *new_ca)
 }
 
 /*
- * A certificate by a new CA is not served before the API server trusts that CA, or its requests
- * would fail meanwhile: the old one goes on until both caBundles hold the new CA. Milliseconds to
- * wait; 0: swap now.
+ * A certificate of a new CA is not served before the API server trusts that CA, or its requests
+ * would fail: the old one is served until both caBundles hold the new CA. Milliseconds to wait; 0:
+ * swap now.
  */
 static int64_t swap_wait_ms(const struct certs *c, const struct certpack *pack)
 {
@@ -121,20 +120,25 @@ static void swap(struct certs *c, const struct certpack *pack)
 
 static void note_next(struct certs *c, const struct certpack *pack)
 {
-	if (c->next_cert && strcmp(c->next_cert, pack->serving.cert_pem) == 0)
+	if (text_equal(c->next_cert, pack->serving.cert_pem))
 		return;
 	free(c->next_cert);
 	c->next_cert = mem_dup(pack->serving.cert_pem);
 	c->next_since_ms = loop_now_ms(c->loop);
 }
 
-static void serve_newest(struct certs *c)
+/*
+ * Also for what may let a certificate be swapped that waits: the timer, the APIService, the
+ * webhooks.
+ */
+static void serve_newest(void *arg)
 {
-	const struct certpack *pack = certsecret_pack(c->secret);
+	struct certs *c = arg;
+	const struct certpack *pack = c->secret ? certsecret_pack(c->secret) : NULL;
 	int64_t wait;
 
 	loop_timer_cancel(&c->timer);
-	if (!pack || (c->served_cert && strcmp(c->served_cert, pack->serving.cert_pem) == 0))
+	if (!pack || text_equal(c->served_cert, pack->serving.cert_pem))
 		return;
 	note_next(c, pack);
 	wait = swap_wait_ms(c, pack);
@@ -157,19 +161,6 @@ static void pass_on_bundle(struct certs *c)
 		webhookconfig_set_bundle(c->webhookconfig, bundle);
 }
 
-static void on_timer(void *arg)
-{
-	serve_newest(arg);
-}
-
-static void on_webhookconfig(void *arg)
-{
-	struct certs *c = arg;
-
-	if (c->secret)
-		serve_newest(c);
-}
-
 static void on_secret(void *arg)
 {
 	struct certs *c = arg;
@@ -178,7 +169,7 @@ static void on_secret(void *arg)
 	pass_on_bundle(c);
 }
 
-/* ---- Whose the APIService is ---- */
+/* ---- The Service of the APIService ---- */
 
 static void tell_foreign(struct certs *c)
 {
@@ -196,12 +187,11 @@ static void on_apiservice(void *arg)
 {
 	struct certs *c = arg;
 
-	if (c->secret)
-		serve_newest(c);
+	serve_newest(c);
 	tell_foreign(c);
 }
 
-/* ---- In ---- */
+/* ---- Calls from outside ---- */
 
 void certs_set_leading(struct certs *c, bool leading)
 {
@@ -253,11 +243,6 @@ static bool has_files(const struct certs_config *config)
 	return config->cert_file && config->cert_file[0];
 }
 
-static void on_insight(void *arg)
-{
-	(void)arg; /* nothing follows from it */
-}
-
 static void start_apiservices(struct certs *c, const struct certs_config *config)
 {
 	struct apiservice_config own = {
@@ -274,7 +259,7 @@ static void start_apiservices(struct certs *c, const struct certs_config *config
 	own.name = CERTS_INSIGHT;
 	own.what = "the insight API (kubectl get scaledobjectinsights)";
 	own.optional = true;
-	c->insight = apiservice_new(c->kube, &own, on_insight, c);
+	c->insight = apiservice_new(c->kube, &own, NULL, NULL);
 }
 
 static void start_webhookconfig(struct certs *c, const struct certs_config *config)
@@ -286,7 +271,7 @@ static void start_webhookconfig(struct certs *c, const struct certs_config *conf
 		.own_ca = !has_files(config),
 	};
 
-	c->webhookconfig = webhookconfig_new(c->kube, &own, on_webhookconfig, c);
+	c->webhookconfig = webhookconfig_new(c->kube, &own, serve_newest, c);
 }
 
 static void start_secret(struct certs *c, const struct certs_config *config)
@@ -311,7 +296,7 @@ struct certs *certs_new(struct kube *kube, struct tls_server *tls, const struct 
 	c->tls = tls;
 	c->on_foreign = config->on_foreign;
 	c->on_foreign_arg = config->on_foreign_arg;
-	loop_timer_init(&c->timer, c->loop, on_timer, c);
+	loop_timer_init(&c->timer, c->loop, serve_newest, c);
 	make_names(c, config);
 	if (has_files(config)) {
 		c->files = certfiles_new(c->loop, tls, config->cert_file, config->key_file, err);

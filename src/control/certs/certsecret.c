@@ -11,16 +11,15 @@
 #include "kube/keeper.h"
 #include "net/loop.h"
 
-#define BRAKE_MAX_MS 2000          /* until it is mended, a replica that starts has no certificate to serve */
-#define LOOK_MS      (3600 * 1000) /* until the next look at the clock: it may be set, and timers are not for years */
+#define BRAKE_MAX_MS 2000          /* until it is repaired, a replica that starts has no certificate to serve */
+#define LOOK_MS      (3600 * 1000) /* the clock may be set, and timers are not for years */
 
 struct certsecret {
 	struct keeper *keeper;
 	void (*on_change)(void *arg);
 	void *arg;
-	char *namespace_, *name, *title;
-	const char *const *dns_names; /* borrowed */
-	int64_t serving_valid_s, ca_valid_s;
+	struct certsecret_config config;
+	char *title;
 
 	bool present;         /* the Secret exists */
 	struct certpack pack; /* as it stands there */
@@ -28,8 +27,8 @@ struct certsecret {
 	struct certpack good; /* the newest that could be served; empty before the first */
 
 	bool leading;
-	struct loop_timer timer;   /* the next look at the clock */
-	char trouble[ERR_MSG_MAX]; /* why what it holds cannot be used; "" */
+	struct loop_timer timer;   /* when something may be due */
+	char trouble[ERR_MSG_MAX]; /* why its content cannot be used; "": it can */
 };
 
 static void set_trouble(struct certsecret *s, const char *text)
@@ -55,22 +54,17 @@ const struct certpack *certsecret_pack(const struct certsecret *s)
 	return s->good.serving.cert_pem ? &s->good : NULL;
 }
 
-static void keep_good(struct certsecret *s)
-{
-	certpack_done(&s->good);
-	certpack_copy(&s->good, &s->pack);
-}
-
 static void judge(struct certsecret *s)
 {
 	int64_t now_ms = timestamp_now_ms(), left_ms;
 	char text[ERR_MSG_MAX];
 
-	certpack_judge(&s->pack, s->dns_names, now_ms, &s->state);
+	certpack_judge(&s->pack, s->config.dns_names, now_ms, &s->state);
 	left_ms = s->state.need == CERTPACK_NOTHING ? s->state.due_unix_ms - now_ms : LOOK_MS;
 	loop_timer_set(&s->timer, left_ms < 0 ? 0 : left_ms < LOOK_MS ? left_ms : LOOK_MS);
 	if (s->state.usable) {
-		keep_good(s);
+		certpack_done(&s->good);
+		certpack_copy(&s->good, &s->pack);
 		set_trouble(s, "");
 		return;
 	}
@@ -117,7 +111,7 @@ static void on_object(void *arg, const json_t *secret)
 	judge(s);
 }
 
-/* Only the leader rewrites; what does not exist yet, anybody creates. */
+/* Only the leader rewrites it; every replica creates one that does not exist. */
 static bool lacks(void *arg)
 {
 	const struct certsecret *s = arg;
@@ -129,10 +123,10 @@ static char *make(void *arg, const char *version, struct err *err)
 {
 	struct certsecret *s = arg;
 	struct certpack_plan plan = {
-		s->dns_names,
+		s->config.dns_names,
 		timestamp_now_ms(),
-		s->serving_valid_s,
-		s->ca_valid_s,
+		s->config.serving_valid_s,
+		s->config.ca_valid_s,
 		s->good.ca.cert_pem,
 	};
 	enum certpack_need need = s->present ? s->state.need : CERTPACK_CA;
@@ -143,7 +137,7 @@ static char *make(void *arg, const char *version, struct err *err)
 		if (s->present)
 			log_info(s->title, "renewing the %s: %s",
 				need == CERTPACK_CA ? "certificate authority" : "serving certificate", s->state.why);
-		body = certpack_encode(&next, s->namespace_, s->name, version);
+		body = certpack_encode(&next, s->config.namespace_, s->config.name, version);
 	}
 	certpack_done(&next);
 	return body;
@@ -165,7 +159,7 @@ static void on_change(void *arg)
 
 static const struct keeper_policy policy = { on_object, lacks, make, on_written, on_change };
 
-/* ---- In and out ---- */
+/* ---- Life ---- */
 
 struct certsecret *certsecret_new(struct kube *kube, const struct certsecret_config *config,
 	void (*on_change_fn)(void *arg), void *arg)
@@ -183,12 +177,8 @@ struct certsecret *certsecret_new(struct kube *kube, const struct certsecret_con
 
 	s->on_change = on_change_fn;
 	s->arg = arg;
-	s->namespace_ = mem_dup(config->namespace_);
-	s->name = mem_dup(config->name);
+	s->config = *config;
 	kept.title = s->title = mem_printf("Secret %s/%s", config->namespace_, config->name);
-	s->dns_names = config->dns_names;
-	s->serving_valid_s = config->serving_valid_s;
-	s->ca_valid_s = config->ca_valid_s;
 	loop_timer_init(&s->timer, kube_loop(kube), on_timer, s);
 	s->keeper = keeper_new(kube, &kept, &policy, s);
 	return s;
@@ -202,8 +192,6 @@ void certsecret_free(struct certsecret *s)
 	loop_timer_done(&s->timer);
 	certpack_done(&s->pack);
 	certpack_done(&s->good);
-	free(s->namespace_);
-	free(s->name);
 	free(s->title);
 	free(s);
 }

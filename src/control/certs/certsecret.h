@@ -4,10 +4,9 @@
 
 /*
  * Keeps Secret `kscaled-certs`, which all replicas share: watches it by name, creates it when there
- * is none (every replica may; the first wins and the watch brings the others the winner's), and, on
- * the leader only, rewrites what is wrong or due under its resourceVersion. Tells
- * control/certs of each new content that can be served; never touches TLS or the APIService
- * itself.
+ * is none (every replica does; the first one wins, and the others get that by their watch), and, on
+ * the leader only, rewrites what is wrong or due, under its resourceVersion. Reports each new
+ * content that can be served to control/certs, which knows TLS and the APIService.
  */
 
 #include <stdbool.h>
@@ -18,13 +17,13 @@
 
 struct certsecret;
 
-struct certsecret_config {
+struct certsecret_config { /* copied; its texts outlive the certsecret */
 	const char *namespace_, *name;
-	const char *const *dns_names; /* NULL-terminated; borrowed, outlives */
+	const char *const *dns_names; /* NULL-terminated */
 	int64_t serving_valid_s, ca_valid_s;
 };
 
-/* on_change: certsecret_pack or certsecret_trouble is another now. */
+/* on_change: certsecret_pack or certsecret_trouble may have changed. */
 struct certsecret *certsecret_new(struct kube *kube, const struct certsecret_config *config,
 	void (*on_change)(void *arg), void *arg);
 void certsecret_free(struct certsecret *s);

@@ -4,21 +4,20 @@
 
 /*
  * The paths at which the API server may ask for reviews: those that our webhook configuration
- * names, and for a moment those that it named before. The API server shows no credentials to a
- * webhook, so a path that nobody can guess is what tells it from strangers: whoever else reaches
- * the port learns from verdicts what there is in any namespace. A secret path is a password: it is
- * compared in constant time and never logged. A value; the clock (of the loop) comes in as an
- * argument.
+ * names, and for a moment those that it named before. The API server sends no credentials to a
+ * webhook, so a path that nobody can guess authenticates it; without that everybody who reaches the
+ * port could learn from verdicts what exists in any namespace. A secret path is a password: it is
+ * compared in constant time and never logged. A value; the time (of the loop) is an argument.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define REVIEWPATHS_SECRET "/admission/" /* what secret paths begin with; then come 32 hex digits */
+#define REVIEWPATHS_SECRET "/admission/" /* secret paths begin so; 32 hex digits follow */
 #define REVIEWPATHS_SIZE   128           /* of a path with its NUL; longer ones are not answered */
 #define REVIEWPATHS_MAX    16
-#define REVIEWPATHS_LAG_MS 10000 /* so long an API server may go by what the configuration said before */
+#define REVIEWPATHS_LAG_MS 10000 /* so long an API server may use the configuration before */
 
 struct reviewpaths { /* zero-initialised: none */
 	struct reviewpath {
@@ -27,16 +26,16 @@ struct reviewpaths { /* zero-initialised: none */
 	} list[REVIEWPATHS_MAX];
 };
 
-void reviewpaths_make(char out[REVIEWPATHS_SIZE]); /* a secret path that nobody has seen */
-bool reviewpaths_is_secret(const char *path);      /* as reviewpaths_make does, or with more digits */
+void reviewpaths_make(char out[REVIEWPATHS_SIZE]); /* a new secret path */
+bool reviewpaths_is_secret(const char *path);      /* as reviewpaths_make makes it, or with more digits */
 
 /*
- * The configuration is another: first retire, then name each path that it has (a slash at its end
- * does not matter). Beyond REVIEWPATHS_MAX none is taken.
+ * When the configuration has changed: first retire, then name each of its paths (a slash at the end
+ * is ignored). Paths beyond REVIEWPATHS_MAX are dropped.
  */
 void reviewpaths_retire(struct reviewpaths *p, int64_t now_ms);
 void reviewpaths_name(struct reviewpaths *p, const char *path);
-/* It will be named, if all goes well: the API server may be faster than the news. */
+/* It is being written: the API server may use it before our watch shows it. */
 void reviewpaths_expect(struct reviewpaths *p, const char *path, int64_t now_ms);
 
 /* path: as it was sent, not terminated */

@@ -19,17 +19,17 @@ struct webhookconfig {
 	struct loop *loop; /* borrowed */
 	void (*on_change)(void *arg);
 	void *arg;
-	char *namespace_, *service_name, *title;
-	bool looked;              /* a list or an event said what there is */
-	json_t *seen;             /* as it was last seen: a few hundred bytes; NULL: it does not exist */
+	struct webhookconfig_config config;
+	char *title;
+	bool looked;              /* a list or an event showed whether it exists */
+	json_t *seen;             /* its newest state: a few hundred bytes; NULL: it does not exist */
 	struct reviewpaths paths; /* that it names */
-	bool own_ca;
-	char *bundle; /* base64, as caBundle has it; NULL: not known yet, or not our business */
+	char *bundle;             /* base64, as in caBundle; NULL: not known yet, or not ours to write */
 	int64_t since_ms;
 	bool leading;
 };
 
-/* ---- What is there ---- */
+/* ---- Reading ---- */
 
 static const json_t *webhooks_of(const json_t *configuration)
 {
@@ -40,11 +40,11 @@ static bool is_ours(const struct webhookconfig *w, const json_t *client_config)
 {
 	const json_t *service = json_object_get(client_config, "service");
 
-	return strcmp(json_str_or_empty(service, "namespace"), w->namespace_) == 0 &&
-		strcmp(json_str_or_empty(service, "name"), w->service_name) == 0;
+	return strcmp(json_str_or_empty(service, "namespace"), w->config.namespace_) == 0 &&
+		strcmp(json_str_or_empty(service, "name"), w->config.service_name) == 0;
 }
 
-/* Where a webhook asks us; NULL: it does not. Who names a URL knows where he leads it. */
+/* The path at which a webhook asks us; NULL: at none. A URL is taken to be one of ours. */
 static const char *path_of(const struct webhookconfig *w, const json_t *client_config)
 {
 	const char *url = json_str_or_empty(client_config, "url"), *host = strstr(url, "://");
@@ -75,7 +75,7 @@ bool webhookconfig_asks_at(const struct webhookconfig *w, const char *path, size
 
 	if (w->looked)
 		return reviewpaths_has(&w->paths, path, len, loop_now_ms(w->loop));
-	/* Who may not look has written no secret path. */
+	/* A replica that may not read it has written no secret path. */
 	return keeper_is_known(w->keeper) && (len < secret || strncmp(path, REVIEWPATHS_SECRET, secret) != 0);
 }
 
@@ -111,9 +111,9 @@ int64_t webhookconfig_since_ms(const struct webhookconfig *w)
 	return w->since_ms;
 }
 
-/* ---- What is to be written ---- */
+/* ---- Writing ---- */
 
-/* Which one of ours has already, so that it stays; NULL: none. */
+/* The secret path that one of ours has already, and keeps; NULL: none has. */
 static const char *secret_path(const struct webhookconfig *w)
 {
 	const json_t *webhook;
@@ -130,7 +130,7 @@ static const char *secret_path(const struct webhookconfig *w)
 	return NULL;
 }
 
-/* secret: the path that it shall have; NULL: any that is secret */
+/* secret: the path that it should have; NULL: there is none yet */
 static bool lacks_something(const struct webhookconfig *w, const json_t *webhook, const char *secret)
 {
 	const json_t *client_config = json_object_get(webhook, "clientConfig");
@@ -147,7 +147,7 @@ static bool lacks(void *arg)
 	const json_t *webhook;
 	size_t i;
 
-	if (!w->leading || (w->own_ca && !w->bundle))
+	if (!w->leading || (w->config.own_ca && !w->bundle))
 		return false;
 	json_array_foreach(webhooks_of(w->seen), i, webhook) if (lacks_something(w, webhook, secret)) return true;
 	return false;
@@ -215,7 +215,7 @@ static void on_change(void *arg)
 
 static const struct keeper_policy policy = { on_object, lacks, make, on_written, on_change };
 
-/* ---- In and out ---- */
+/* ---- Life ---- */
 
 void webhookconfig_set_leading(struct webhookconfig *w, bool leading)
 {
@@ -243,9 +243,7 @@ struct webhookconfig *webhookconfig_new(struct kube *kube, const struct webhookc
 	w->loop = kube_loop(kube);
 	w->on_change = on_change_fn;
 	w->arg = arg;
-	w->namespace_ = mem_dup(config->namespace_);
-	w->service_name = mem_dup(config->service_name);
-	w->own_ca = config->own_ca;
+	w->config = *config;
 	kept.title = w->title = mem_printf("webhook configuration %s", config->name);
 	w->keeper = keeper_new(kube, &kept, &policy, w);
 	return w;
@@ -258,8 +256,6 @@ void webhookconfig_free(struct webhookconfig *w)
 	keeper_free(w->keeper);
 	json_decref(w->seen);
 	free(w->bundle);
-	free(w->namespace_);
-	free(w->service_name);
 	free(w->title);
 	free(w);
 }

@@ -3,16 +3,16 @@
 #define CONTROL_CERTS_WEBHOOKCONFIG_H
 
 /*
- * ValidatingWebhookConfiguration `kscaled-admission`, by which the API server finds our admission
- * webhook: watched by name, by every replica. The leader keeps our CA in the caBundle of each of
- * its webhooks that points to our Service, and a path that nobody can guess (reviewpaths.h), one
- * for all, under its resourceVersion. The path is kept nowhere else: whoever may read it there
- * reads it there, and all replicas answer where the API server was told to ask, whoever told it. So
- * one that an administrator wrote is answered too; where we may not write, the plain paths are.
+ * ValidatingWebhookConfiguration `kscaled-admission`, which tells the API server where our
+ * admission webhook is: watched by name, by every replica. In each of its webhooks that points to
+ * our Service the leader keeps our CA in caBundle, and one secret path (reviewpaths.h) in all of
+ * them, under its resourceVersion. The path is stored nowhere else: all replicas read it there, and
+ * answer at every path that the configuration names, whoever wrote it. So a path that an
+ * administrator wrote is answered too, and where we may not write, the plain paths are.
  *
- * It may be absent (kscaled manifests --no-webhook), and nothing here keeps anybody from scaling:
- * what goes wrong is logged, and tried again. Whether a new CA is trusted here is for control/certs
- * to ask before it serves by it.
+ * It may be absent (kscaled manifests --no-webhook), and its failures stop no scaling: they are
+ * logged and retried. control/certs asks whether a new CA is trusted here before it serves a
+ * certificate of it.
  */
 
 #include <stdbool.h>
@@ -22,28 +22,28 @@
 
 struct webhookconfig;
 
-struct webhookconfig_config {
+struct webhookconfig_config { /* copied; its texts outlive the webhookconfig */
 	const char *name;
 	const char *namespace_, *service_name; /* our Service */
-	bool own_ca;                           /* or its caBundles are the user's business */
+	bool own_ca;                           /* false: its caBundles are the user's */
 };
 
-/* on_change: something below may be another now. */
+/* on_change: the result of a function below may have changed. */
 struct webhookconfig *webhookconfig_new(struct kube *kube, const struct webhookconfig_config *config,
 	void (*on_change)(void *arg), void *arg);
 void webhookconfig_free(struct webhookconfig *w);
 
 void webhookconfig_set_leading(struct webhookconfig *w, bool leading);
-/* what each caBundle shall hold; copied; nothing is written before */
+/* what each caBundle is to hold; copied; nothing is written before */
 void webhookconfig_set_bundle(struct webhookconfig *w, const char *pem);
 
 /*
- * Whether the API server may ask at this path (as sent, without the query): it is named there, or
- * was a moment ago. Before it was looked at at none; who may not look has the plain ones.
+ * Whether the API server may ask at this path (as sent, without the query): the configuration names
+ * it, or did a moment ago. Before it was read: at none; when we may not read it: at the plain ones.
  */
 bool webhookconfig_asks_at(const struct webhookconfig *w, const char *path, size_t len);
 
-bool webhookconfig_is_known(const struct webhookconfig *w); /* it was looked at, or we may not look */
+bool webhookconfig_is_known(const struct webhookconfig *w); /* it was read, or we may not read it */
 /* the caBundle of each webhook of ours holds that CA; true, too, when there is none */
 bool webhookconfig_trusts(const struct webhookconfig *w, const char *ca_pem);
 int64_t webhookconfig_since_ms(const struct webhookconfig *w); /* loop clock: when a webhook was last seen to change */
