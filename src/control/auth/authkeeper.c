@@ -276,7 +276,11 @@ static void on_authentication(struct authkeeper *k, const char *key)
 	struct kept_auth *e;
 
 	HASH_FIND_STR(k->entries, key, e);
-	if (e && t && strcmp(e->uid, t->meta.uid) != 0) { /* deleted and made anew */
+	if (e && t && strcmp(e->uid, t->meta.uid) != 0) {
+		/*
+		 * Deleted and created again. The answer to a write may say so: the entry must live
+		 * on.
+		 */
 		announce(e, "Deleted", "was deleted");
 		entry_stop(e);
 		free(e->uid);
@@ -289,7 +293,7 @@ static void on_authentication(struct authkeeper *k, const char *key)
 		e->generation = t->meta.generation;
 	} else if (t) {
 		e = entry_new(k, key, t);
-		/* What comes with its list is no news: it was told long ago. */
+		/* An object of the first list is no news. */
 		if (store_knows_triggerauths(k->cache->store, is_cluster(key), t->meta.namespace_, &trouble))
 			announce(e, "Added", NULL);
 	} else if (e) {

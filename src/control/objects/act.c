@@ -16,7 +16,7 @@ char *act_target_name(const struct scaledobject *so)
 	return mem_printf("%s %s/%s", scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name);
 }
 
-static void recorder_done(struct work *work, const struct scaledobject *so)
+static void tell_scaled(struct work *work, const struct scaledobject *so)
 {
 	MEM_AUTO char *target = act_target_name(so);
 
@@ -30,7 +30,7 @@ static void recorder_done(struct work *work, const struct scaledobject *so)
 	log_info(work->subject, "scaled %s: %s", target, work->act.why);
 }
 
-static void recorder_failed(struct work *work, const struct scaledobject *so, const struct err *err)
+static void tell_failed(struct work *work, const struct scaledobject *so, const struct err *err)
 {
 	MEM_AUTO char *target = act_target_name(so);
 
@@ -99,20 +99,14 @@ static void on_read_again(void *arg, const json_t *scale, const struct err *err)
 		return; /* the next poll looks again */
 	}
 	targets_learn_scale(work->object, scale);
-	work->act.look_again(work);
-}
-
-static void read_again(struct work *work)
-{
-	struct kube_request request = { .verb = KUBE_GET, .path = work->act.path, .priority = KUBE_NORMAL };
-
-	work->act.call = kube_call(work->control->kube, &request, on_read_again, work);
+	polling_look(work);
 }
 
 static void on_scaled(void *arg, const json_t *scale, const struct err *err)
 {
 	struct work *work = arg;
 	const struct scaledobject *so = work->object->of.so;
+	struct kube_request read_again = { .verb = KUBE_GET, .path = work->act.path, .priority = KUBE_NORMAL };
 
 	work->act.call = NULL;
 	counters_add(work->control->scalings, (const char *const[]){ err ? err_kind_name(err->kind) : "ok" }, 1);
@@ -120,25 +114,25 @@ static void on_scaled(void *arg, const json_t *scale, const struct err *err)
 		return;
 	/* One that never ends is a failure like others. */
 	if (err && err->kind == ERR_CONFLICT && ++work->act.conflicts <= CONFLICTS_USUAL) {
-		read_again(work);
+		work->act.call = kube_call(work->control->kube, &read_again, on_read_again, work);
 		return;
 	}
 	work->act.conflicts = 0;
 	if (err) {
-		recorder_failed(work, so, err);
+		tell_failed(work, so, err);
 		return; /* the next poll decides anew */
 	}
 	targets_learn_scale(work->object, scale);
-	recorder_done(work, so);
+	tell_scaled(work, so);
 	/*
 	 * Work came while the target was being scaled to zero, say: nobody wakes us for that again.
 	 */
 	if (work->act.missed)
-		work->act.look_again(work);
+		polling_look(work);
 }
 
 void act_scale(struct work *work, const struct scaledobject *so, const struct scale_facts *facts,
-	const struct scale_decision *d, const char *why, void (*look_again)(struct work *work))
+	const struct scale_decision *d, const char *why)
 {
 	const struct workload *w;
 	MEM_AUTO char *path = act_scale_path(work, so);
@@ -149,7 +143,6 @@ void act_scale(struct work *work, const struct scaledobject *so, const struct sc
 	work->act.missed = work->act.call != NULL;
 	if (work->act.call || !path || targets_get(work->object, &w) != TARGET_PRESENT)
 		return;
-	work->act.look_again = look_again;
 	work->act.from = facts->replicas;
 	work->act.to = d->replicas;
 	work->act.activation = d->rule == SCALE_RULE_ACTIVATE;
@@ -169,8 +162,7 @@ void act_stop(struct work *work)
 {
 	kube_cancel(work->act.call);
 	work->act.call = NULL;
-	free(work->act.cause);
-	free(work->act.why);
-	free(work->act.path);
-	work->act.cause = work->act.why = work->act.path = NULL;
+	mem_free_ptr(&work->act.cause);
+	mem_free_ptr(&work->act.why);
+	mem_free_ptr(&work->act.path);
 }

@@ -135,9 +135,9 @@ static void work_free(struct work *work)
 
 /* ---- What changed outside ---- */
 
-static void look(struct control *c, struct object *o)
+static void look(void *control, struct object *o)
 {
-	struct work *work = o->gone ? o->work : work_get(c, o);
+	struct work *work = o->gone ? o->work : work_get(control, o);
 
 	if (!work)
 		return;
@@ -264,11 +264,6 @@ static void on_turn_end(void *arg)
 
 /* ---- Leading ---- */
 
-static void take_up(void *arg, struct object *o)
-{
-	look(arg, o);
-}
-
 static void drop_all(struct control *c)
 {
 	struct work *work, *next;
@@ -286,7 +281,7 @@ void control_set_leading(struct control *c, bool leading)
 	c->leading = leading;
 	health_forget(c->cache->health); /* meanwhile another one counted, or does from now on */
 	if (leading)
-		store_each_object(c->cache->store, take_up, c);
+		store_each_object(c->cache->store, look, c);
 	else
 		drop_all(c);
 }

@@ -79,19 +79,16 @@ static void on_restored(struct work *work, const json_t *scale)
 
 static bool on_restore_failure(struct work *work, const struct err *err)
 {
-	if (err->kind == ERR_MISSING) {
-		work->reconcile.restored = true; /* no target: nothing to restore */
-		queue_mark(work);
-		return true;
-	}
-	if (++work->reconcile.restore_failures >= RESTORE_TRIES) {
+	bool no_target = err->kind == ERR_MISSING;
+
+	if (!no_target && ++work->reconcile.restore_failures < RESTORE_TRIES)
+		return false;
+	if (!no_target)
 		log_error(work->subject, "was deleted; its target's original replicas could not be restored: %s",
 			err->msg);
-		work->reconcile.restored = true;
-		queue_mark(work);
-		return true;
-	}
-	return false;
+	work->reconcile.restored = true;
+	queue_mark(work);
+	return true;
 }
 
 /*

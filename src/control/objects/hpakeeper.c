@@ -13,6 +13,8 @@
 #include "control/objects/work.h"
 #include "decide/hpaspec.h"
 
+#define ENSURE "failed to ensure HPA is correctly created for ScaledObject: "
+
 /* So often in a row an HPA may be gone when it is read, and there when it is created. */
 #define VANISHED_MAX 3
 
@@ -29,8 +31,8 @@ static const char *desired_name(const json_t *desired)
 
 static void forget(struct work *work, const char *name)
 {
-	MEM_AUTO char *namespace_ = mem_dupn(work->object->path, strcspn(work->object->path, "/"));
-	MEM_AUTO char *key = mem_printf("%s/%s", namespace_, name);
+	const char *path = work->object->path;
+	MEM_AUTO char *key = mem_printf("%.*s/%s", (int)strcspn(path, "/"), path, name);
 
 	store_forget_hpa(work->control->cache->store, key);
 }
@@ -94,8 +96,7 @@ static void put_merged(struct work *work, const struct scaledobject *so, const j
 	struct kube_request request = { .verb = KUBE_UPDATE, .path = path, .body = body, .priority = KUBE_NORMAL };
 
 	json_decref(merged);
-	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: updating HPA %s",
-		name);
+	snprintf(doing, sizeof(doing), ENSURE "updating HPA %s", name);
 	write_start(work, &request, doing, on_stored, NULL);
 }
 
@@ -131,8 +132,7 @@ static void replace(struct work *work, const struct scaledobject *so, const json
 	MEM_AUTO char *path = hpa_path(so->meta.namespace_, desired_name(desired));
 	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_NORMAL };
 
-	write_start(work, &request, "failed to ensure HPA is correctly created for ScaledObject: reading the HPA",
-		on_live, on_live_failure);
+	write_start(work, &request, ENSURE "reading the HPA", on_live, on_live_failure);
 }
 
 /* ---- Creating ---- */
@@ -155,8 +155,7 @@ static void create(struct work *work, const struct scaledobject *so, const json_
 	MEM_AUTO char *body = json_text(desired);
 	struct kube_request request = { .verb = KUBE_CREATE, .path = path, .body = body, .priority = KUBE_NORMAL };
 
-	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: creating HPA %s",
-		desired_name(desired));
+	snprintf(doing, sizeof(doing), ENSURE "creating HPA %s", desired_name(desired));
 	write_start(work, &request, doing, on_stored, on_create_failure);
 }
 
@@ -177,16 +176,16 @@ static bool on_remove_failure(struct work *work, const struct err *err)
 	return true;
 }
 
-static void delete (struct work *work, const char *namespace_, const char *name, const char *uid, const char *doing)
+static void delete (struct work *work, const struct meta *hpa, const char *doing)
 {
-	MEM_AUTO char *path = hpa_path(namespace_, name);
+	MEM_AUTO char *path = hpa_path(hpa->namespace_, hpa->name);
 	MEM_AUTO char *body =
 		mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":\"%s\"}}",
-			uid);
+			hpa->uid);
 	struct kube_request request = { .verb = KUBE_DELETE, .path = path, .body = body, .priority = KUBE_NORMAL };
 
 	free(work->reconcile.removing);
-	work->reconcile.removing = mem_dup(name);
+	work->reconcile.removing = mem_dup(hpa->name);
 	write_start(work, &request, doing, on_removed, on_remove_failure);
 }
 
@@ -196,7 +195,7 @@ bool hpakeeper_remove(struct work *work, const struct scaledobject *so, const ch
 
 	if (!hpa)
 		return false;
-	delete (work, so->meta.namespace_, hpa->meta.name, hpa->meta.uid, doing);
+	delete (work, &hpa->meta, doing);
 	return true;
 }
 
@@ -208,9 +207,8 @@ static bool remove_old(struct work *work, const struct scaledobject *so, const c
 
 	if (!old)
 		return false;
-	snprintf(doing, sizeof(doing),
-		"failed to ensure HPA is correctly created for ScaledObject: deleting the old HPA %s", old->meta.name);
-	delete (work, so->meta.namespace_, old->meta.name, old->meta.uid, doing);
+	snprintf(doing, sizeof(doing), ENSURE "deleting the old HPA %s", old->meta.name);
+	delete (work, &old->meta, doing);
 	return true;
 }
 

@@ -315,8 +315,7 @@ void polling_stop(struct work *work)
 	loop_timer_done(&work->loop.timer);
 	loop_timer_done(&work->loop.wake);
 	pushes_release(work->object);
-	free(work->loop.said_push);
-	work->loop.said_push = NULL;
+	mem_free_ptr(&work->loop.said_push);
 	work->loop.push_settled_until_ms = 0;
 	work->loop.woken = false;
 	work->loop.running = false;

@@ -52,16 +52,21 @@ void reconcile_stop(struct work *work)
 {
 	json_decref(work->reconcile.desired);
 	work->reconcile.desired = NULL;
-	free(work->reconcile.removing);
-	work->reconcile.removing = NULL;
+	mem_free_ptr(&work->reconcile.removing);
 }
 
 /* ---- What the object asks for ---- */
 
+/* trouble: why it cannot be read; NULL: it will be, and that leads to another look. */
+static int unread(struct desired *desired, const char *step, const char *trouble, struct err *err)
+{
+	desired->waits = !trouble;
+	return err_set(err, ERR_TEMPORARY, "%s%s", step, trouble ? trouble : "not read yet");
+}
+
 static int desired_target(struct work *work, const struct scaledobject *so, struct desired *desired, struct err *err)
 {
 	const struct workload *w;
-	const char *trouble = targets_trouble(work->object);
 	struct targetref *refs = work->control->cache->targetref;
 
 	if (targetref_find(refs, so, desired->group, desired->version, desired->resource, &desired->waits, err)) {
@@ -70,9 +75,7 @@ static int desired_target(struct work *work, const struct scaledobject *so, stru
 	}
 	snprintf(desired->kind, sizeof(desired->kind), "%s", scaledobject_target_kind(&so->spec));
 	switch (targets_get(work->object, &w)) {
-	case TARGET_UNREAD:
-		desired->waits = !trouble;
-		return err_set(err, ERR_TEMPORARY, TARGET_STEP ": %s", trouble ? trouble : "not read yet");
+	case TARGET_UNREAD: return unread(desired, TARGET_STEP ": ", targets_trouble(work->object), err);
 	case TARGET_MISSING:
 		desired->words = NOT_FOUND;
 		err_set(err, ERR_MISSING, NOT_FOUND ": %s %s/%s", desired->kind, so->meta.namespace_,
@@ -106,10 +109,8 @@ static int desired_hpa(struct work *work, const struct scaledobject *so, struct 
 	struct built built;
 	const char *trouble;
 
-	if (!store_knows_hpas(work->control->cache->store, so->meta.namespace_, &trouble)) {
-		desired->waits = !trouble;
-		return err_set(err, ERR_TEMPORARY, SPEC_STEP ": %s", trouble ? trouble : "not read yet");
-	}
+	if (!store_knows_hpas(work->control->cache->store, so->meta.namespace_, &trouble))
+		return unread(desired, SPEC_STEP ": ", trouble, err);
 	if (scalers_get(work->control->cache->scalers, work->object, &built, err)) {
 		desired->waits = err->kind == ERR_WAITING;
 		return err_wrap(err, SPEC_STEP);
@@ -133,10 +134,8 @@ static int desired_alone(struct work *work, const struct scaledobject *so, struc
 	const struct store *store = work->control->cache->store;
 	const char *trouble;
 
-	if (!store_knows(store, SCALED_OBJECT, so->meta.namespace_, &trouble)) {
-		desired->waits = !trouble;
-		return err_set(err, ERR_TEMPORARY, "%s", trouble ? trouble : "the ScaledObjects are not read yet");
-	}
+	if (!store_knows(store, SCALED_OBJECT, so->meta.namespace_, &trouble))
+		return unread(desired, trouble ? "" : "the ScaledObjects are ", trouble, err);
 	desired->refused = rivals_refuse(work, so, err);
 	return desired->refused ? -1 : 0;
 }

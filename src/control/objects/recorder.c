@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "control/objects/work.h"
 
 #define PUSH_TEXT_MAX 4096
@@ -44,6 +45,13 @@ void recorder_event(struct work *work, const char *type, const char *reason, con
 	send(work, work->object->of.meta, type, reason, text);
 }
 
+void recorder_kind_event(struct work *work, const char *type, const char *what, const char *text)
+{
+	MEM_AUTO char *reason = mem_printf("%s%s", scaled_kind_name(work->object->kind), what);
+
+	send(work, work->object->of.meta, type, reason, text);
+}
+
 void recorder_fallback(struct work *work, bool was)
 {
 	bool is = work_says(work, "Fallback");
@@ -65,14 +73,13 @@ bool recorder_turn(struct work *work, bool was_ready, bool was_paused)
 	bool became_ready = !was_ready && work_says(work, "Ready");
 
 	if (is_paused && !was_paused)
-		recorder_event(work, "Normal", job ? "ScaledJobPaused" : "ScaledObjectPaused", "%s is paused",
-			scaled_kind_name(work->object->kind));
+		recorder_kind_event(work, "Normal", "Paused", job ? "ScaledJob is paused" : "ScaledObject is paused");
 	if (was_paused && !is_paused)
-		recorder_event(work, "Normal", job ? "ScaledJobUnpaused" : "ScaledObjectUnpaused",
+		recorder_kind_event(work, "Normal", "Unpaused",
 			job ? "ScaledJob is unpaused" : "pause annotation removed for ScaledObject");
 	if (became_ready)
-		recorder_event(work, "Normal", job ? "ScaledJobReady" : "ScaledObjectReady", "%s is ready for scaling",
-			scaled_kind_name(work->object->kind));
+		recorder_kind_event(work, "Normal", "Ready",
+			job ? "ScaledJob is ready for scaling" : "ScaledObject is ready for scaling");
 	return became_ready;
 }
 
@@ -118,7 +125,7 @@ static char *push_trouble(const struct work *work, bool *settled)
 	if (*settled)
 		return text.len > 0 ? buf_take(&text) : NULL;
 	buf_done(&text);
-	return work->loop.said_push ? mem_dup(work->loop.said_push) : NULL;
+	return mem_dup(work->loop.said_push);
 }
 
 void recorder_push(struct work *work)
@@ -131,7 +138,7 @@ void recorder_push(struct work *work)
 		return;
 	text = push_trouble(work, &settled);
 	work->loop.push_settled_until_ms = settled && !text ? now_ms + PUSH_AGAIN_MS : 0;
-	if (text && (!work->loop.said_push || strcmp(text, work->loop.said_push) != 0))
+	if (text && !text_equal(work->loop.said_push, text))
 		recorder_event(work, "Warning", "KEDAScalerInfo", "%s", text);
 	free(work->loop.said_push);
 	work->loop.said_push = text;
@@ -149,29 +156,27 @@ void recorder_started(struct work *work)
 void recorder_check_failed(struct work *work, const char *words, const char *text)
 {
 	struct reconcile_part *r = &work->reconcile;
-	MEM_AUTO char *reason = mem_printf("%sCheckFailed", scaled_kind_name(work->object->kind));
 
-	if (r->said_error && strcmp(r->said_error, text) == 0)
+	if (text_equal(r->said_error, text))
 		return;
 	free(r->said_error);
 	r->said_error = mem_dup(text);
 	log_warn(work->subject, "%s", text);
 	if (words)
-		recorder_event(work, "Warning", reason, "%s", words);
-	recorder_event(work, "Warning", reason, "%s", text);
+		recorder_kind_event(work, "Warning", "CheckFailed", words);
+	recorder_kind_event(work, "Warning", "CheckFailed", text);
 }
 
 void recorder_check_passed(struct work *work)
 {
-	free(work->reconcile.said_error);
-	work->reconcile.said_error = NULL;
+	mem_free_ptr(&work->reconcile.said_error);
 }
 
 void recorder_rival(struct work *work, const char *text)
 {
 	struct reconcile_part *r = &work->reconcile;
 
-	if (text && (!r->said_rival || strcmp(r->said_rival, text) != 0)) {
+	if (text && !text_equal(r->said_rival, text)) {
 		log_warn(work->subject, "%s", text);
 		recorder_event(work, "Warning", "HPAConflict", "%s", text);
 	}

@@ -93,7 +93,7 @@ static void decide(struct work *work, const struct survey_result *r, const struc
 	polling_say_failures(work, r);
 	polling_log_failing(work, r, d.failing);
 	if (d.act)
-		act_scale(work, r->of.so, &facts, &d, why, polling_look);
+		act_scale(work, r->of.so, &facts, &d, why);
 	say_status(work, &facts, &d, r->of.so);
 	recorder_push(work);
 	/* The end of a cooldown is not left to the next poll. */

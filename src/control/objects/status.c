@@ -51,10 +51,10 @@ static void notice_pruning(struct work *work, const struct scaledobject_status *
 /* Said once until a write succeeds; nothing else of the object can tell it. */
 static void note_failure(struct work *work, const struct err *err)
 {
-	MEM_AUTO char *reason = mem_printf("%sUpdateFailed", scaled_kind_name(work->object->kind));
+	MEM_AUTO char *text = mem_printf("Its status could not be written: %s", err->msg);
 
 	if (!work->status.said_failure)
-		recorder_event(work, "Warning", reason, "Its status could not be written: %s", err->msg);
+		recorder_kind_event(work, "Warning", "UpdateFailed", text);
 	work->status.said_failure = true;
 	log_warn(work->subject, "writing its status: %s; trying again", err->msg);
 }

@@ -63,7 +63,6 @@ struct control {
 	struct loop_timer next_turn; /* the rest of it, when it was too much for one turn */
 	struct loop_timer settle;    /* after such a flood: what its writes took goes back to the system */
 	struct work *dirty;          /* objects to reconcile, first come first served */
-	struct work *dirty_last;
 	size_t dirty_count;
 	bool times_pruned;                              /* the installed CRD does not keep the conditions' times */
 	struct counters_family *errors[SCALED_JOB + 1]; /* by enum scaled_kind */
@@ -77,7 +76,7 @@ struct control {
 /* control/objects/reconcile.c: brings the cluster to what the object says, one write at a time. */
 struct reconcile_part {
 	bool dirty; /* waits in control.dirty */
-	struct work *dirty_next;
+	struct work *dirty_next, *dirty_prev;
 	struct kube_call *call;  /* the one write under way */
 	struct write *write;     /* its context, owned */
 	struct loop_timer again; /* back-off after a failure */
@@ -160,7 +159,6 @@ struct act_part {
 	char *path;         /* of the /scale it writes; owned */
 	unsigned conflicts; /* in a row */
 	bool missed;        /* another was decided while this one was under way */
-	void (*look_again)(struct work *work);
 	int32_t from, to;
 	bool activation;
 	char *cause; /* what the Event of an activation says */
@@ -346,11 +344,11 @@ void scaleloop_note(struct work *work, const struct scale_facts *facts, const st
 
 /* act.c */
 /*
- * Nothing while a write is under way. why: scale_explain's; look_again: after a conflict, with the
- * newer replicas.
+ * Writes the replicas that were decided, unless a write is under way. why: scale_explain's text.
+ * After a conflict the newer replicas are read, and the triggers asked again.
  */
 void act_scale(struct work *work, const struct scaledobject *so, const struct scale_facts *facts,
-	const struct scale_decision *d, const char *why, void (*look_again)(struct work *work));
+	const struct scale_decision *d, const char *why);
 void act_stop(struct work *work);
 /* of the target's /scale; NULL for a target that cannot be; the caller owns it */
 char *act_scale_path(const struct work *work, const struct scaledobject *so);
@@ -400,6 +398,8 @@ void jobsweeper_stop(struct work *work);
 /* recorder.c: Events about the object, which is stored, with KEDA's reasons and words. */
 void recorder_event(struct work *work, const char *type, const char *reason, const char *note, ...)
 	__attribute__((format(printf, 4, 5)));
+/* the reason begins with the kind's name: "ScaledObject", then `what` */
+void recorder_kind_event(struct work *work, const char *type, const char *what, const char *text);
 void recorder_gone(struct work *work);
 void recorder_started(struct work *work); /* it is polled from now on */
 /*

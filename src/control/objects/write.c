@@ -33,8 +33,7 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 	r->write = NULL;
 	if (!err) {
 		err_keep(&r->write_err, NULL);
-		if (w->on_success)
-			w->on_success(work, object);
+		w->on_success(work, object);
 		queue_mark(work);
 	} else if (!w->on_failure || !w->on_failure(work, err)) {
 		err_keep(&r->write_err, err);
@@ -101,6 +100,5 @@ void write_stop(struct work *work)
 	loop_timer_cancel(&work->reconcile.again);
 	kube_cancel(work->reconcile.call);
 	work->reconcile.call = NULL;
-	free(work->reconcile.write);
-	work->reconcile.write = NULL;
+	mem_free_ptr(&work->reconcile.write);
 }
