@@ -16,23 +16,20 @@
 #define RETRY_MOST_MS     60000
 #define CONFLICT_RETRY_MS 50
 
-/* One object that we have seen. */
+/* One known object. */
 struct kept_auth {
 	struct authkeeper *keeper;
 	char *key; /* "shop/redis", "/redis" */
 	char *uid;
 	int64_t generation;
-	/*
-	 * what status.scaledobjects and status.scaledjobs should say, by enum scaled_kind; NULL:
-	 * not known yet
-	 */
+	/* wanted status.scaledobjects and status.scaledjobs, by enum scaled_kind; NULL: unknown */
 	char *users[SCALED_JOB + 1];
 	struct kube_call *call; /* the one write under way */
 	struct loop_timer again;
 	unsigned failures;
-	uint64_t sent, futile; /* fingerprints of a status that is being written; that was taken and not stored */
+	uint64_t sent, futile; /* fingerprints of the status being written; of one that was accepted and not stored */
 	bool releasing;        /* the write is about the finalizer */
-	bool released;         /* which was taken off once; if somebody keeps putting it there, it is his */
+	bool released;         /* it was removed once; if others add it again, it stays */
 	UT_hash_handle hh;
 };
 
@@ -73,7 +70,7 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 
 	e->call = NULL;
 	if (err && err->kind == ERR_MISSING)
-		return; /* deleted meanwhile: the watch says so */
+		return; /* deleted meanwhile: the watch will show it */
 	if (err) {
 		if (!conflict)
 			log_warn("triggerauthentications", "%s %s: %s; trying again", kind_of(e->key), e->key,
@@ -125,14 +122,14 @@ static void write_users(struct kept_auth *e, const struct triggerauth *t)
 	}
 	buf_puts(&body, "}}");
 	e->sent = fingerprint_fast(buf_text(&body), body.len);
-	/* The server dropped it once, and would again. */
+	/* The server did not store it the last time, and would not again. */
 	e->releasing = false;
 	if (e->sent != e->futile)
 		patch(e, "/status", buf_text(&body));
 	buf_done(&body);
 }
 
-/* Level-triggered: the first thing that is not as it should be. */
+/* Level-triggered: writes the first thing that is not as wanted. */
 static void keep(void *arg)
 {
 	static const char *const drop[] = { KEDA_FINALIZER, NULL };
@@ -165,12 +162,12 @@ static void gather_soon(void *arg)
 {
 	struct authkeeper *k = arg;
 
-	/* Before all is known, some users would be missing. */
+	/* Before all objects are listed some users would be missing. */
 	if (k->leading && k->entries && store_synced(k->cache->store) && !loop_timer_pending(&k->gather))
 		loop_timer_set(&k->gather, AUTHKEEPER_GATHER_MS);
 }
 
-/* ScaledJobs that cannot be listed use nothing that we know of; what is stored about them stays. */
+/* While ScaledJobs cannot be listed, what is stored about them stays. */
 static bool jobs_known_to(const struct kept_auth *e, const char *users)
 {
 	MEM_AUTO char *namespace_ = mem_dupn(e->key, strcspn(e->key, "/"));
@@ -212,7 +209,7 @@ static void on_gather(void *arg)
 		keep(e);
 }
 
-/* ---- What came, changed and went ---- */
+/* ---- Events ---- */
 
 /* verb NULL: it is new */
 static void announce(const struct kept_auth *e, const char *what, const char *verb)
@@ -316,7 +313,7 @@ static void on_object(void *arg, struct object *o, unsigned changes)
 		gather_soon(arg);
 }
 
-/* ---- The house around it ---- */
+/* ---- Life ---- */
 
 void authkeeper_set_leading(struct authkeeper *k, bool leading)
 {

@@ -3,11 +3,11 @@
 #define CONTROL_AUTH_AUTHKEEPER_H
 
 /*
- * Looks after TriggerAuthentications and ClusterTriggerAuthentications while this process leads:
- * status.scaledobjects and status.scaledjobs say which ScaledObjects and ScaledJobs refer to one
- * (also when one stops to; KEDA forgets that), KEDA's finalizer is taken off, Events tell what
- * came, changed and went. A burst of changes is looked at once, half a second after its first; what
- * then differs is written, one write at a time per object. Never changes a spec.
+ * The controller of TriggerAuthentications and ClusterTriggerAuthentications while this process
+ * leads: status.scaledobjects and status.scaledjobs list the ScaledObjects and ScaledJobs that
+ * refer to one (also when one stops doing so, unlike KEDA), KEDA's finalizer is removed, Events
+ * tell of creation, change and deletion. A burst of changes is handled once, half a second after
+ * the first; what then differs is written, one write at a time per object. Never changes a spec.
  *
  * The users of a ClusterTriggerAuthentication are listed as namespace/name, a deliberate difference
  * from KEDA, whose bare names of different namespaces collide.

@@ -4,8 +4,7 @@
 
 /*
  * Which ScaledObjects, or which ScaledJobs, refer to which TriggerAuthentication: gathered from the
- * store in one pass, asked, and thrown away within one turn of the loop, as it borrows from the
- * store.
+ * store in one pass, used and freed within one turn of the loop, as it borrows from the store.
  */
 
 #include "cache/objects/store.h"
@@ -19,8 +18,8 @@ void authusers_gather(struct authusers *u, const struct store *store);
 
 /*
  * Sorted, comma-joined, each once: names for "shop/redis", namespace/name for "/redis" (a
- * ClusterTriggerAuthentication). "" when there is none. What would make it longer than max bytes is
- * counted: ", and 12 more". The caller owns it.
+ * ClusterTriggerAuthentication). "" when there is none. Beyond max bytes they are only counted: ",
+ * and 12 more". The caller owns it.
  */
 char *authusers_text(struct authusers *u, const char *key, size_t max);
 void authusers_done(struct authusers *u);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tick of a ScaledJob: what its triggers say, the Jobs it has, and (where the strategy asks for
- * it) which of them are pending lead to Jobs that are created now.
+ * A tick of a ScaledJob: from the answers of its triggers, the Jobs it has and (if the strategy
+ * needs that) which of them are pending, the number of Jobs to create now is decided.
  *
- * What is read first is the older knowledge. The Pods are read before the triggers, so a Pod that
- * starts in between makes us create too few, never one twice; and a Job that ended since the
- * triggers were asked is counted as one that runs, as what it took away may still be in their
- * answers.
+ * The Pods are read before the triggers, so that a Pod that starts in between leads to too few
+ * Jobs, never to one too many; and a Job that ended since the triggers were asked counts as
+ * running, as their answers may still contain what it processed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +44,7 @@ static struct jobloop_name *name_find(const struct jobloop_part *p, const char *
 	return p->name_count > 0 ? bsearch(&key, p->names, p->name_count, sizeof(*p->names), by_text) : NULL;
 }
 
-/* Those that run now. */
+/* Of the Jobs that run now. */
 static void take_names(struct work *work)
 {
 	struct jobloop_part *p = &work->job->jobloop;
@@ -112,7 +111,7 @@ void jobloop_unprepare(struct work *work)
 	work->job->jobloop.pods = NULL;
 }
 
-/* What nobody looked at, because it was made since, counts as pending. */
+/* A Job that was created after the Pods were read counts as pending. */
 static size_t count_pending(const struct work *work)
 {
 	size_t count, pending = jobmaker_unseen(work);
@@ -130,7 +129,7 @@ static size_t count_pending(const struct work *work)
 
 /* ---- The facts ---- */
 
-/* Of the triggers that are asked; the caller frees it. */
+/* The caller frees it. */
 static struct jobs_trigger *triggers_of(const struct survey_result *r)
 {
 	struct jobs_trigger *list = mem_array(r->count + 1, sizeof(*list));
@@ -165,7 +164,7 @@ static void count_jobs(const struct work *work, int64_t asked_at_ms, struct jobs
 	facts->pending = jobs_needs_pods(facts->spec) ? number(count_pending(work)) : 0;
 }
 
-/* ---- What follows ---- */
+/* ---- The decision ---- */
 
 /* triggers: as many as the facts have */
 static void note(struct work *work, const struct verdict_trigger *triggers, const struct jobs_facts *facts,
@@ -207,9 +206,7 @@ static void say_status(struct work *work, const struct scaledjob *sj, const stru
 	status_write(work);
 }
 
-/*
- * That Jobs were refused is no trouble any more when there is nothing to create, and nothing open.
- */
+/* An earlier refusal of Jobs is forgotten when none is to be created and none is open. */
 static struct jobs_decision judge(struct work *work, struct jobs_facts *facts)
 {
 	struct jobs_decision d = jobs_decide(facts);
@@ -222,8 +219,8 @@ static struct jobs_decision judge(struct work *work, struct jobs_facts *facts)
 }
 
 /*
- * When its triggers cannot be built (a Secret is missing, say) nobody was asked, and there are
- * none: the Jobs that it always has need none. What is wrong then reconcile says.
+ * When the triggers cannot be built (a Secret is missing, say) none was asked, and only the Jobs of
+ * minReplicaCount are created. The error is reported by reconcile.
  */
 static void decide(struct work *work, const struct scaledjob *sj, const struct survey_result *r)
 {
@@ -265,8 +262,7 @@ static void decide(struct work *work, const struct scaledjob *sj, const struct s
 		polling_log_failing(work, r, d.failing);
 	}
 	/*
-	 * Who was refused a moment ago is not asked again by each message of a source, only by the
-	 * next poll that is due.
+	 * After a refusal only a poll that is due creates Jobs again, not each message of a source.
 	 */
 	jobmaker_create(work, facts.create_trouble && !work->loop.timed ? 0 : d.create, facts.running, text);
 	if (asked) {
@@ -280,7 +276,7 @@ void jobloop_decide(struct work *work, const struct survey_result *result)
 	const struct scaledjob *sj = work->object->of.sj;
 	bool paused, held = !sj || annotations_read_paused(&sj->meta.annotations, &paused, NULL) || paused;
 
-	/* What is wrong with the object reconcile says, in Ready; a pause is its work, too. */
+	/* Errors of the object and a pause are handled by reconcile. */
 	if (held || result->err)
 		queue_mark(work);
 	if (held || (result->err && !scaledjob_min(&sj->spec)))
@@ -314,7 +310,7 @@ void jobloop_note(struct work *work)
 	size_t finished = tally.complete + tally.failed;
 
 	jobmaker_look(work);
-	/* The history may be too long now. */
+	/* The history may exceed its limits now. */
 	if (finished > work->job->jobloop.finished)
 		queue_mark(work);
 	work->job->jobloop.finished = finished;

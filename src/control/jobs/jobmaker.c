@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every Job is created once, and counted from the moment it is sent. What becomes of one:
+ * Creates every Job once, and counts it from the moment it is sent. The states of one:
  *
  *   SENT ------ created -------------------------> it is in cache/objects/jobs
  *               the name is taken ---------------> DUE, to be looked up: a connection that broke
@@ -19,8 +19,8 @@
  *               there is none -------------------> none
  *               no answer that says so ----------> UNSURE
  *
- * UNSURE and DUE also end when the watch shows it. An object that is deleted or not led any more
- * drops all of it: the next leader lists.
+ * UNSURE and DUE also end when the watch shows the Job. When the object is deleted or we stop
+ * leading all are dropped: the next leader lists.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,36 +38,28 @@
 #include "decide/jobs/jobspec.h"
 
 /*
- * Creates under way, of all objects. Enough to keep an API server busy that answers in 10 ms (3,000
- * Jobs a second), and few enough that its flow control, which grants a client some dozens, has room
- * for the others.
+ * Creates under way, of all objects: enough for 3,000 Jobs a second of an API server that answers
+ * in 10 ms, and few enough for its flow control, which grants a client some dozens of requests.
  */
 #define CREATES_MAX 32
 
-/*
- * Jobs of one object that are sent and not settled: of those that get no answer no more are tried,
- * and kept, than can be under way.
- */
+/* Jobs of one object that are sent and not settled; so those without an answer are bounded, too. */
 #define OPEN_MAX CREATES_MAX
 
 #define AGAIN_FIRST_MS 500
 #define AGAIN_MAX_MS   30000
 
 /*
- * An API server that was just started refuses everything, until it has read who may do what: so
- * long, some two minutes with the back-off, "denied" is no answer to whether a Job is there.
+ * An API server that was just started denies everything until it has read the roles: so often (some
+ * two minutes with the back-off) "denied" does not say whether a Job exists.
  */
 #define DENIALS_MAX 10
 
-/*
- * So many times in a row the server may say for one Job that it has a trouble of its own; then
- * people are told: the webhook that it asks may be down for long.
- */
+/* After so many server errors in a row for one Job they are reported: a webhook may be down. */
 #define TROUBLES_USUAL 3
 
 /*
- * Names tried for one Job: of 14 million suffixes the chance to meet a taken one so often in a row
- * is none, so it is something else.
+ * Names tried for one Job: with 14 million suffixes, more collisions in a row have another cause.
  */
 #define NAMES_MAX 5
 
@@ -79,13 +71,13 @@ struct making {
 	struct work *work;
 	struct making *prev, *next;
 	enum making_state state;
-	bool unsure; /* an answer was lost: it may be there */
+	bool unsure; /* an answer was lost: it may exist */
 	bool seen;   /* cache/objects/jobs had it */
 	bool look;   /* it is to be looked up, not sent again */
 	unsigned failures, names;
 	int64_t generation;  /* of the ScaledJob when it was sent */
 	unsigned refusals;   /* maker_part.refusals then */
-	struct err *refusal; /* of a second try; owned; NULL */
+	struct err *refusal; /* of a second create; owned; NULL */
 	struct kube_call *call;
 	struct loop_timer again;
 	char name[JOBSPEC_NAME_MAX + 1];
@@ -152,7 +144,7 @@ static bool any_sent(const struct work *work)
 	return false;
 }
 
-/* ---- The burst: what people are told ---- */
+/* ---- The burst: Events and log ---- */
 
 static void forget_burst(struct maker_part *p)
 {
@@ -175,7 +167,7 @@ static void tell(struct work *work)
 	p->made = 0;
 }
 
-/* When all that was decided was sent and answered, or is not sure. */
+/* When all that was decided was sent, and answered or in doubt. */
 static void tell_when_over(struct work *work)
 {
 	if (work->job->maker.planned == 0 && !any_sent(work))
@@ -189,7 +181,7 @@ static void count(struct work *work, struct counters_family *family)
 	counters_add(family, (const char *const[]){ namespace_, work->object->path + strlen(namespace_) + 1 }, 1);
 }
 
-/* What all names of its Jobs begin with. */
+/* Length of the part that all names of its Jobs begin with. */
 static int stem_len(const struct making *m)
 {
 	size_t len = strlen(m->name);
@@ -198,8 +190,8 @@ static int stem_len(const struct making *m)
 }
 
 /*
- * The API server's words without the random part of the name, so that the same trouble is the same
- * text each time; the caller owns it.
+ * The API server's message without the random part of the name, so that the same cause gives the
+ * same text; the caller owns it.
  */
 static char *cause_of(const struct making *m, const struct err *err)
 {
@@ -213,9 +205,9 @@ static char *cause_of(const struct making *m, const struct err *err)
 }
 
 /*
- * Told once per burst and kind of refusal, as KEDA without the random part of the name, so that a
- * repetition is the same Event; logged when it is news. Ready says it with the next look, which
- * creates nothing.
+ * An Event once per burst and kind of refusal, like KEDA's without the random part of the name, so
+ * that a repetition is the same Event; logged when the text is new. Ready says it with the next
+ * look, which creates nothing.
  */
 static void tell_refusal(struct making *m, const struct err *err)
 {
@@ -238,7 +230,7 @@ static void tell_refusal(struct making *m, const struct err *err)
 	polling_wake(work);
 }
 
-/* ---- What becomes of one ---- */
+/* ---- Transitions ---- */
 
 void jobmaker_forgive(struct work *work)
 {
@@ -252,14 +244,16 @@ static void made(struct making *m, const json_t *job)
 	struct maker_part *p = &work->job->maker;
 
 	p->made++;
-	/* One that was sent before another was refused says nothing about what is allowed now. */
+	/*
+	 * A Job that was sent before another was refused does not show that Jobs are allowed now.
+	 */
 	if (m->refusals == p->refusals)
 		jobmaker_forgive(work);
-	/* It may be one of an earlier version by now, which the rollout did not see. */
+	/* It may be of an earlier version by now, which the rollout did not see. */
 	if (!work->object->gone && work->object->of.meta->generation != m->generation)
 		queue_mark(work);
 	count(work, work->control->jobs_created);
-	/* One that the watch showed, and showed gone, is not there again. */
+	/* Not one that the watch has shown, as it may be deleted already. */
 	if (job && !m->seen)
 		jobs_learn(work->control->cache->jobs, job);
 	end(m, "created");
@@ -270,7 +264,7 @@ static void refused(struct making *m, const struct err *err)
 	struct work *work = m->work;
 
 	count(work, work->control->job_failures);
-	/* The others would be, too. The next poll that is due decides again. */
+	/* The others would be refused, too. The next poll that is due decides again. */
 	work->job->maker.planned = 0;
 	work->job->maker.refusals++;
 	tell_refusal(m, err);
@@ -310,8 +304,8 @@ static void unsure(struct making *m, const struct err *err)
 static void send(struct making *m, enum making_state state, const char *why);
 
 /*
- * None that a Job of ours has: among a thousand, two suffixes are the same every thirtieth time,
- * and a Job that met another one would be taken for it.
+ * A name that no Job of ours has: among a thousand Jobs two suffixes collide in one of thirty
+ * cases, and the new Job would be taken for the other.
  */
 static void take_name(struct making *m, const struct scaledjob *sj)
 {
@@ -353,7 +347,7 @@ static void answered(struct work *work)
 	serve(work->control);
 }
 
-/* Whatever stands between us and the API server: an answer may be another's, or none. */
+/* A proxy in between may give an answer that is not about the Job. */
 static const struct err odd = { .kind = ERR_TEMPORARY, .msg = "the answer is not the Job" };
 
 static bool is_about(const struct making *m, const json_t *job)
@@ -419,11 +413,11 @@ static void on_looked_up(void *arg, const json_t *job, const struct err *err)
 	else if (err->kind == ERR_TEMPORARY || (err->kind == ERR_DENIED && m->failures < DENIALS_MAX))
 		unsure(m, err);
 	else if (err->kind != ERR_MISSING)
-		end(m, "it cannot be looked up; the watch will show it"); /* nothing more can be learnt this way */
-	/* A conflict about something else (a quota that others count in) leaves none, either. */
+		end(m, "it cannot be looked up; the watch will show it"); /* no retry helps */
+	/* A conflict about something else (a quota) created none, either. */
 	else if (m->refusal)
 		refused(m, m->refusal);
-	/* One that was sent before and met itself was there, and did its work. */
+	/* The first create succeeded, as the second one met its Job, which has ended since. */
 	else if (m->unsure)
 		end(m, "there is none any more");
 	else
@@ -452,14 +446,14 @@ static void send(struct making *m, enum making_state state, const char *why)
 
 	move(m, state, "%s", why);
 	m->refusals = work->job->maker.refusals;
-	/* The body is made when it is needed: thousands that wait cost nothing. */
+	/* The body is made only now, so that thousands that wait take no memory. */
 	if (!work->object->gone) {
 		m->generation = of->meta->generation;
 		job = jobspec_make(of->sj, work->control->version, &err);
 	} else {
 		err_set(&err, ERR_MISSING, "the ScaledJob is gone");
 	}
-	if (!job) { /* what was sent before may be there, and is found by the watch */
+	if (!job) { /* one that was sent before may exist; the watch will show it */
 		refused(m, &err);
 		return;
 	}
@@ -479,7 +473,7 @@ static void look(struct making *m)
 	call(m, &request, on_looked_up);
 }
 
-/* After a refusal one alone finds out whether that is still so; the rest follows its answer. */
+/* After a refusal one Job is tried; the others wait for its answer. */
 static bool may_send_planned(const struct work *work)
 {
 	const struct making *m;
@@ -489,7 +483,7 @@ static bool may_send_planned(const struct work *work)
 	return work->job->maker.planned > 0 && open < OPEN_MAX && !(work->job->maker.trouble && any_sent(work));
 }
 
-/* One call; false: nothing of it waits, or what does waits for an answer. */
+/* Sends one request; false: there is none to send now. */
 static bool take_turn(struct work *work)
 {
 	struct making *m;
@@ -506,7 +500,7 @@ static bool take_turn(struct work *work)
 	if (!may_send_planned(work))
 		return false;
 	if (work->object->gone) {
-		work->job->maker.planned = 0; /* it is being taken down */
+		work->job->maker.planned = 0; /* it was deleted */
 		return true;
 	}
 	work->job->maker.planned--;
@@ -519,7 +513,7 @@ static bool take_turn(struct work *work)
 	return true;
 }
 
-/* One of each object in turn, so that a big burst holds up nobody. */
+/* One of each object in turn, so that a big burst does not delay others. */
 static void serve(struct control *c)
 {
 	while (c->creates < CREATES_MAX && c->making) {
@@ -531,7 +525,7 @@ static void serve(struct control *c)
 	}
 }
 
-/* ---- Asked from outside ---- */
+/* ---- Calls from outside ---- */
 
 void jobmaker_create(struct work *work, int32_t count, int32_t running, const char *why)
 {
@@ -541,7 +535,7 @@ void jobmaker_create(struct work *work, int32_t count, int32_t running, const ch
 	tell_when_over(work);
 	if (count <= 0)
 		return;
-	tell(work); /* of an earlier burst, whose last ones are under way */
+	tell(work); /* of an earlier burst, whose last Jobs are under way */
 	forget_burst(p);
 	p->planned = count;
 	p->from = running;
@@ -608,7 +602,7 @@ void jobmaker_stop(struct work *work)
 		end(m, "dropped");
 	forget_burst(&work->job->maker);
 	jobmaker_forgive(work);
-	/* What was under way was somebody's turn. */
+	/* What was under way may have been the last slot: the others are served. */
 	if (work->control->leading)
 		serve(work->control);
 }

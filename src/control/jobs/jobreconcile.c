@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ScaledJob, level-triggered as a ScaledObject is (reconcile.c): each look starts the first thing
- * that is missing, whose end leads to the next.
+ * Reconciles a ScaledJob, level-triggered like a ScaledObject (reconcile.c): each reconcile starts
+ * the first thing that is missing, whose end leads to the next reconcile.
  *
  *   deleted ----------------> KEDA's finalizer is taken off; all stops. The Jobs go with their
  *   owner, by the garbage collector
@@ -28,18 +28,18 @@
 #define JOBS_STEP    "Cannot get list of Jobs owned by this scaledJob"
 #define SCALERS_STEP "Failed to ensure ScaledJob is correctly created"
 
-/* What the object asks for, as far as it can be told now. */
+/* What the object wants, as far as it is known. */
 struct desired_job {
-	bool waits; /* something is not read or deleted yet: whoever does that leads back here */
-	const struct annotations *annotations; /* no more than whether it is paused; NULL: it cannot be read */
-	const char *words;                     /* of KEDA's Event about what is wrong, where we say more; NULL */
+	bool waits; /* something is not read or deleted yet; when it is, the object is reconciled */
+	const struct annotations *annotations; /* only whether it is paused; NULL: that cannot be read */
+	const char *words;                     /* of KEDA's Event about the error, where ours says more; NULL */
 	const char **metrics;                  /* names; borrowed, the array is owned. NULL: not known */
 	size_t metric_count;
 };
 
 /* ---- The outcome ---- */
 
-/* The status as it is from now on, and what about it is news. True when it was not Ready before. */
+/* Updates the wanted status, with Events for what changed. True when it became Ready. */
 static bool conclude(struct work *work, const struct scaledjob *sj, const struct desired_job *desired,
 	const struct err *err)
 {
@@ -78,10 +78,7 @@ static void stop_loop(struct work *work)
 	jobmaker_hold(work);
 }
 
-/*
- * A spec that cannot be followed stops the loop: nothing is created by a rule nobody can read. What
- * may pass by itself leaves it running.
- */
+/* An invalid spec stops the loop; an error that may pass by itself does not. */
 static void failed(struct work *work, const struct scaledjob *sj, const struct desired_job *desired,
 	const struct err *err)
 {
@@ -92,10 +89,7 @@ static void failed(struct work *work, const struct scaledjob *sj, const struct d
 	report_failure(work, sj, desired, err);
 }
 
-/*
- * The Jobs of minReplicaCount need no trigger: the loop keeps them, also of one whose triggers
- * could never be built.
- */
+/* The Jobs of minReplicaCount need no trigger: the loop keeps them even when none can be built. */
 static void failed_scalers(struct work *work, const struct scaledjob *sj, const struct desired_job *desired,
 	const struct err *err)
 {
@@ -117,7 +111,7 @@ static bool release(struct work *work, const struct scaledjob *sj, const struct 
 	return true;
 }
 
-/* ---- What the object asks for ---- */
+/* ---- What the object wants ---- */
 
 static int desired_jobs(struct work *work, const struct scaledjob *sj, struct desired_job *desired, struct err *err)
 {
@@ -180,7 +174,7 @@ static void reconcile_scaled(struct work *work, const struct scaledjob *sj, stru
 	}
 }
 
-/* An object that is paused need not be right. */
+/* A paused object need not be valid. */
 static void reconcile_paused(struct work *work, const struct scaledjob *sj, const struct desired_job *desired)
 {
 	stop_loop(work);
@@ -192,7 +186,7 @@ static void reconcile_paused(struct work *work, const struct scaledjob *sj, cons
 	status_write(work);
 }
 
-/* ---- The look ---- */
+/* ---- The reconcile ---- */
 
 static void reconcile_living(struct work *work, const struct scaledjob *sj)
 {
@@ -211,8 +205,8 @@ static void reconcile_living(struct work *work, const struct scaledjob *sj)
 	r->paused = annotations.paused;
 	r->seen_generation = sj->meta.generation;
 	/*
-	 * Who mends his object does not wait for the back-off that its faults led to, nor for the
-	 * end of what was decided by what it said before.
+	 * A changed object does not wait for an earlier back-off, and earlier decisions are
+	 * dropped.
 	 */
 	if (!same) {
 		write_forgive(work);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deletes what decide/jobs/jobspec says is to go, in rounds: what a round found is deleted, then it
- * is looked again. Jobs that finished are deleted with their Pods in the background. Those of an
- * earlier version go as spec.rollout says, and as long as one of them could not be deleted the
- * ScaledJob is not Ready; it waits for their deletes, not for the end of their Pods.
+ * Deletes the Jobs that decide/jobs/jobspec selects, in rounds: all of a round are deleted, then
+ * the object is reconciled again. Finished Jobs are deleted with background propagation. Those of
+ * an earlier version are deleted as spec.rollout says; while one of them could not be deleted the
+ * ScaledJob is not Ready. It waits for the deletes, not for the end of the Pods.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "control/objects/work.h"
 #include "decide/jobs/jobspec.h"
 
-/* Deletes under way, of all objects: fewer than creates, as nobody waits for them. */
+/* Deletes under way, of all objects: fewer than creates, as they are less urgent. */
 #define DELETES_MAX 16
 
 #define ROUND_MAX 1000 /* Jobs of one object */
@@ -70,8 +70,8 @@ static void add(struct work *work, const struct job *job, bool rollout)
 }
 
 /*
- * The earlier version goes first. What finished during a look at the triggers is kept until its
- * end: it counts in it.
+ * Jobs of an earlier version come first. Finished Jobs are kept until a look at the triggers ends,
+ * as they count in it.
  */
 static void round_plan(struct work *work, const struct scaledjob *sj)
 {
@@ -99,7 +99,9 @@ static void round_plan(struct work *work, const struct scaledjob *sj)
 
 /* ---- One delete ---- */
 
-/* Of several the first by name is named: the same each time, in whatever order the answers come. */
+/*
+ * Of several failures the first by name is told, so that the text does not depend on their order.
+ */
 static void failed(struct work *work, const struct sweep *s, const struct err *err)
 {
 	struct sweep_part *p = &work->job->sweep;
@@ -158,17 +160,20 @@ static void on_deleted(void *arg, const json_t *answer, const struct err *err)
 	c->deletes--;
 	p->answered++;
 	p->rollouts_answered += s->rollout;
-	/* It is gone, or another one has its name: the watch says so. A 404 may be a proxy's. */
+	/*
+	 * It is deleted, or another one has its name: the watch will show it. A 404 may be a
+	 * proxy's.
+	 */
 	if (err && (err->kind == ERR_MISSING || err->kind == ERR_CONFLICT))
 		p->failed = true;
 	else if (err)
 		failed(work, s, err);
 	else if (strcmp(json_str_or_empty(answer, "kind"), "Job") == 0 &&
 		*json_str_or_empty(json_object_get(answer, "metadata"), "deletionTimestamp"))
-		jobs_learn(c->cache->jobs, answer); /* it waits for its Pods, or for somebody's finalizer */
+		jobs_learn(c->cache->jobs, answer); /* it waits for its Pods or for a finalizer */
 	else
 		jobs_forget(c->cache->jobs, namespace_, s->name);
-	/* Those that wait for the rollout go on before the history is done. */
+	/* What waits for the rollout need not wait for the history. */
 	if (p->answered == p->count)
 		round_over(work);
 	else if (s->rollout && p->rollouts_answered == p->rollouts)
@@ -207,7 +212,7 @@ static void serve(struct control *c)
 	}
 }
 
-/* ---- Asked from outside ---- */
+/* ---- Calls from outside ---- */
 
 enum sweep_state jobsweeper_run(struct work *work, const struct scaledjob *sj, struct err *err)
 {
@@ -246,7 +251,7 @@ void jobsweeper_stop(struct work *work)
 	p->failures = 0;
 	p->retry_at_ms = 0;
 	p->waits = false;
-	/* What was under way was somebody's turn. */
+	/* What was under way may have been the last slot: the others are served. */
 	if (work->control->leading)
 		serve(work->control);
 }

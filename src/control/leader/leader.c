@@ -16,14 +16,14 @@
 
 #define RETRY_JITTER 1.2   /* client-go: leaderelection.JitterFactor */
 #define KEDA_LOOK_MS 10000 /* while leading */
-/* somebody else wrote the Lease (a label, say): once more, but never in a tight circle */
+/* the Lease was changed by others (a label, say): a retry, but not in a tight loop */
 #define AFTER_CONFLICT_MS 100
-#define LIMIT_MARGIN_MS   1000 /* other writes end so long before the Lease does */
+#define LIMIT_MARGIN_MS   1000 /* other writes end so long before the Lease expires */
 
 enum leader_state {
-	LEADER_STARTING,  /* nothing is known yet */
-	LEADER_CANDIDATE, /* another holds the Lease, or it cannot be had now */
-	LEADER_KEDA,      /* KEDA's operator is at work */
+	LEADER_STARTING,  /* nothing was read yet */
+	LEADER_CANDIDATE, /* another holds the Lease, or it cannot be taken now */
+	LEADER_KEDA,      /* KEDA's operator is active */
 	LEADER_BLOCKED,   /* leader_set_blocked */
 	LEADER_TWIN,      /* another process renews the Lease under our identity */
 	LEADER_LEADING,
@@ -46,10 +46,10 @@ struct leader {
 	int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
 
 	enum leader_state state;
-	/* what the last log line was about: the same state with the same key is not told again */
+	/* of the last log line: the same state with the same key is not logged again */
 	char key[256];
 	char *blocked;           /* NULL: not */
-	struct leaderkeda *keda; /* NULL: not looked at */
+	struct leaderkeda *keda; /* NULL: not checked */
 	enum leaderkeda_verdict keda_verdict;
 	struct err keda_err; /* why it is unknown */
 
@@ -80,8 +80,8 @@ static void cancel_calls(struct leader *l)
 }
 
 /*
- * The one door from state to state. The receiver may call back in, so nothing of the leader may be
- * taken for granted afterwards.
+ * The only place where the state changes. on_change may call the functions of leader.h, so nothing
+ * of the leader may be assumed afterwards.
  */
 static void __attribute__((format(printf, 5, 6)))
 move(struct leader *l, enum leader_state to, enum log_level level, const char *key, const char *fmt, ...)
@@ -123,7 +123,7 @@ static bool is_released(const struct leader *l)
 	return l->state == LEADER_RELEASING || l->state == LEADER_RELEASED;
 }
 
-/* The next round as client-go spaces them, so that candidates do not come all at once. */
+/* The next round, with client-go's jitter, so that candidates do not try at the same time. */
 static void retry(struct leader *l)
 {
 	double jitter = 1.0 + RETRY_JITTER * fingerprint_random_unit();
@@ -141,9 +141,9 @@ static void trouble(struct leader *l, const char *doing, const struct err *err)
 	retry(l);
 }
 
-/* ---- Seeing and writing the Lease ---- */
+/* ---- Reading and writing the Lease ---- */
 
-/* What an answer shows is taken in. NULL, or why it shows nothing: borrowed until the next one. */
+/* Takes an answer. NULL, or why it cannot be used: borrowed until the next one. */
 static const struct err *see(struct leader *l, const json_t *object, const struct err *err)
 {
 	l->call = NULL;
@@ -166,9 +166,7 @@ static int64_t min_ms(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/*
- * Half the renew deadline, so that a try that hangs on a dead connection leaves time for another.
- */
+/* Half the renew deadline: a try that hangs on a dead connection leaves time for another. */
 static int64_t try_ms(const struct leader *l)
 {
 	int64_t half = l->renew_deadline_ms / 2;
@@ -195,7 +193,7 @@ static void call_read(struct leader *l, kube_fn fn)
 	call(l, KUBE_GET, l->path, NULL, fn);
 }
 
-/* Takes the text. */
+/* Owns the text from then on. */
 static void call_write(struct leader *l, char *text, kube_fn fn)
 {
 	bool present = l->lease.record.present;
@@ -210,7 +208,7 @@ static void write_claim(struct leader *l, kube_fn fn)
 	call_write(l, leaderlease_claim(&l->lease, (l->lease_duration_ms + 999) / 1000, timestamp_now_ms()), fn);
 }
 
-/* ---- Giving the Lease back ---- */
+/* ---- Releasing the Lease ---- */
 
 static void finish_release(void *arg)
 {
@@ -263,7 +261,7 @@ static void write_empty(struct leader *l)
 	call_write(l, leaderlease_disclaim(&l->lease, timestamp_now_ms()), on_given_back);
 }
 
-/* With no call of ours under way. */
+/* When no call is under way. */
 static void give_back(struct leader *l)
 {
 	loop_timer_cancel(&l->round);
@@ -339,7 +337,7 @@ static void on_taken(void *arg, const json_t *object, const struct err *err)
 	const struct err *wrong = see(l, object, err);
 
 	if (wrong && (wrong->kind == ERR_CONFLICT || wrong->kind == ERR_MISSING)) {
-		retry(l); /* another was faster: the next round sees who */
+		retry(l); /* another was faster: the next round reads which one */
 		return;
 	}
 	if (wrong) {
@@ -350,7 +348,7 @@ static void on_taken(void *arg, const json_t *object, const struct err *err)
 	if (l->blocked) /* meanwhile */
 		give_back(l);
 	else if (loop_now_ms(l->loop) - l->call_started_ms >= l->renew_deadline_ms)
-		retry(l); /* this process was stopped for long; what it knows is old */
+		retry(l); /* this process was stopped for long, so what it knows is old */
 	else
 		lead(l);
 }
@@ -417,10 +415,7 @@ static void lose(void *arg)
 	retry(l);
 }
 
-/*
- * Timers may come late, after a stop of the whole process; then it is not sure any more that the
- * Lease is ours.
- */
+/* Timers are late after the process was stopped; then the Lease may not be ours any more. */
 static bool is_too_late(const struct leader *l)
 {
 	return loop_now_ms(l->loop) - l->renewed_ms >= l->renew_deadline_ms;
@@ -440,8 +435,8 @@ static void note_renew_trouble(struct leader *l, const struct err *err)
 }
 
 /*
- * Our write met another version: a change of something else (a label), a write of ours whose answer
- * was lost, or another holder.
+ * After a conflict: something else changed (a label), or the answer to a write of ours was lost, or
+ * there is another holder.
  */
 static void on_looked_again(void *arg, const json_t *object, const struct err *err)
 {
@@ -450,7 +445,7 @@ static void on_looked_again(void *arg, const json_t *object, const struct err *e
 	const char *holder;
 
 	if (wrong && wrong->kind == ERR_MISSING) {
-		see_nothing(l); /* deleted by hand: made anew, as client-go does */
+		see_nothing(l); /* deleted by hand: created again, as by client-go */
 		loop_timer_set(&l->round, AFTER_CONFLICT_MS);
 	} else if (wrong) {
 		note_renew_trouble(l, wrong);
@@ -491,7 +486,7 @@ static void on_keda_looked(void *arg, enum leaderkeda_verdict verdict, const str
 {
 	struct leader *l = arg;
 
-	(void)err; /* a Lease of KEDA's that cannot be read now does not take ours away */
+	(void)err; /* as long as KEDA's Lease cannot be read we go on leading */
 	if (verdict != LEADERKEDA_ACTIVE) {
 		loop_timer_set(&l->keda_look, KEDA_LOOK_MS);
 		return;
@@ -509,7 +504,7 @@ static void on_keda_look(void *arg)
 	leaderkeda_ask(l->keda, try_ms(l), on_keda_looked, l);
 }
 
-/* ---- In ---- */
+/* ---- Calls from outside ---- */
 
 static void on_round(void *arg)
 {
@@ -555,9 +550,7 @@ static char *path_below(const char *path, const char *name)
 	return mem_printf("%s/%s", path, kube_escape(name, segment, size));
 }
 
-/*
- * KEDA's Lease is looked at unless told not to, or unless it is the very one that we compete for.
- */
+/* KEDA's Lease is checked unless that is off, or it is the one that we compete for. */
 static bool minds_keda(const struct leader_config *config)
 {
 	if (config->take_over || !config->keda_namespace || !config->keda_namespace[0])

@@ -4,9 +4,9 @@
 
 /*
  * Leader election by a coordination.k8s.io Lease, as client-go does it
- * (k8s.io/client-go/tools/leaderelection), with what a small daemon needs besides: a restart under
- * the same identity resumes at once, SIGTERM releases the Lease, losing it stops acting without
- * exiting, and we never lead while KEDA's own operator does.
+ * (k8s.io/client-go/tools/leaderelection), and in addition: a restart under the same identity
+ * resumes at once, SIGTERM releases the Lease, losing it stops all actions without an exit, and we
+ * never lead while KEDA's own operator does.
  */
 
 #include <stdbool.h>
@@ -23,24 +23,23 @@ struct leader_config {
 	const char *namespace_, *lease_name;
 	const char *identity;
 	int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
-	const char *keda_namespace; /* never lead while `operator.keda.sh` there is held and fresh; "" does not look */
+	const char *keda_namespace; /* never lead while `operator.keda.sh` there is held and fresh; "": not checked */
 	bool take_over;             /* lead although KEDA does */
 };
 
 typedef void (*leader_fn)(void *arg, bool leading);
 
 /*
- * Writes *state (borrowed; before each callback). on_change is told of each change, never before
- * leader_new returned, maybe from inside the calls below; the leader must not be freed from inside
- * it.
+ * Writes *state (borrowed) before each callback. on_change is called on each change, never before
+ * leader_new returned, possibly from inside the calls below; it must not free the leader.
  */
 struct leader *leader_new(struct kube *kube, const struct leader_config *config, struct leadership *state,
 	leader_fn on_change, void *arg);
 
 /*
- * While there is a reason (copied; NULL lifts it) this process does not lead: a leader steps down
- * at once and gives the Lease back. For what only the daemon knows, such as an APIService that
- * points to somebody else's Service; blocked from the start, it does not lead before that is known.
+ * While there is a reason (copied; NULL removes it) this process does not lead: a leader steps down
+ * at once and releases the Lease. For what only the daemon knows, such as an APIService that points
+ * to another Service; the daemon blocks it from the start until that is known.
  */
 void leader_set_blocked(struct leader *l, const char *why);
 
@@ -49,7 +48,7 @@ void leader_set_blocked(struct leader *l, const char *why);
  * then calls done: exactly once, within deadline_ms, never before this returned. Once only.
  */
 void leader_release(struct leader *l, int64_t deadline_ms, void (*done)(void *arg), void *arg);
-void leader_free(struct leader *l); /* without callbacks; a Lease that is held runs out */
+void leader_free(struct leader *l); /* without callbacks; a held Lease expires */
 
 /*
  * Identity from a configured text, else host (or pod) name plus a nonce kept in state_dir/identity:

@@ -15,9 +15,7 @@
 #define NONCE_DIGITS 16
 #define TRIES        3 /* another process may make the file at the same time */
 
-/*
- * A host's name alone is not enough: two hosts may share one, and so may the processes on a host.
- */
+/* Not unique by itself: hosts, and the processes on one, may share a name. */
 static char *own_name(void)
 {
 	const char *pod = getenv("POD_NAME");
@@ -51,7 +49,7 @@ static enum found read_nonce(const char *path, char nonce[NONCE_DIGITS + 1])
 	errno = saved;
 	if (len < 0)
 		return FOUND_ERROR;
-	/* "0123456789abcdef" and at most a line end behind it. */
+	/* 16 hex digits and at most a newline. */
 	if (len == NONCE_DIGITS + 1 && text[NONCE_DIGITS] == '\n')
 		len--;
 	if (len != NONCE_DIGITS || strspn(text, "0123456789abcdef") < NONCE_DIGITS)
@@ -62,8 +60,8 @@ static enum found read_nonce(const char *path, char nonce[NONCE_DIGITS + 1])
 }
 
 /*
- * Whole or not at all: written aside, then linked (a file that appeared meanwhile wins) or, over a
- * bad one, renamed.
+ * Atomically: written to another file, which is linked (a file that was created meanwhile wins) or,
+ * over a bad one, renamed.
  */
 static int store_nonce(const char *path, const char *nonce, bool over)
 {

@@ -3,10 +3,9 @@
 #define CONTROL_LEADER_LEADERKEDA_H
 
 /*
- * Whether KEDA's own operator is at work: its Lease `operator.keda.sh` is held and fresh. Asked by
- * control/leader, which must not lead meanwhile; keeps what it saw between two questions, so
- * that a Lease left behind by an operator that is gone is told from one that is renewed. Never
- * writes.
+ * Whether KEDA's own operator is active: its Lease `operator.keda.sh` is held and fresh. Asked by
+ * control/leader, which must not lead then; remembers the Lease between two questions, to tell one
+ * that is renewed from one that a stopped operator left behind. Never writes.
  */
 
 #include <stdint.h>
@@ -21,8 +20,8 @@ struct leaderkeda;
 enum leaderkeda_verdict {
 	LEADERKEDA_UNKNOWN, /* the Lease could not be read */
 	/*
-	 * no Lease, nobody holds it, or it has run out; also when we are not allowed to read it,
-	 * which is warned of once
+	 * no Lease, no holder, or expired; also when we may not read it, of which a warning is
+	 * logged once
 	 */
 	LEADERKEDA_ABSENT,
 	LEADERKEDA_ACTIVE,
@@ -34,9 +33,9 @@ typedef void (*leaderkeda_fn)(void *arg, enum leaderkeda_verdict verdict, const 
 struct leaderkeda *leaderkeda_new(struct kube *kube, const char *namespace_);
 void leaderkeda_free(struct leaderkeda *k);
 
-/* a question that is still open is forgotten */
+/* a question that is still open is cancelled */
 void leaderkeda_ask(struct leaderkeda *k, int64_t deadline_ms, leaderkeda_fn fn, void *arg);
-void leaderkeda_cancel(struct leaderkeda *k);              /* no callback any more */
+void leaderkeda_cancel(struct leaderkeda *k);              /* no callback then */
 const char *leaderkeda_holder(const struct leaderkeda *k); /* as last seen; borrowed */
 
 #endif

@@ -131,10 +131,7 @@ char *leaderlease_disclaim(struct leaderlease *l, int64_t now_unix_ms)
 	struct lease lease = {
 		.resource_version = seen->resource_version,
 		.holder = (char[]){ "" },
-		/*
-		 * the least that the API allows: free soon also for those who look at the times
-		 * only
-		 */
+		/* the least that the API allows, for candidates that look only at the times */
 		.duration_s = 1,
 		.acquired_unix_ms = stamp,
 		.renewed_unix_ms = stamp,

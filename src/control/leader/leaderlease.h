@@ -3,10 +3,9 @@
 #define CONTROL_LEADER_LEADERLEASE_H
 
 /*
- * The Lease that control/leader competes for: as it was last seen, what we ourselves wrote
- * into it, and the texts to write next. Answers the one hard question, whether a record that
- * carries our identity is of our making: a write whose answer was lost, a restart, or another
- * process under the same name. No I/O, no clock.
+ * The Lease that control/leader competes for: its last known content, what we wrote into it, and
+ * the texts to write next. Decides whether a record with our identity is ours (a write whose answer
+ * was lost, a restart) or another process's under the same name. No I/O, no clock.
  */
 
 #include <jansson.h>
@@ -29,13 +28,10 @@ struct leaderlease {
 	char *namespace_, *name, *identity; /* owned */
 	struct leaderrecord record;
 	json_t *object; /* owned; as last read or written; NULL when there is none */
-	/*
-	 * our identity held it when we first looked, and nothing has happened to it since: a
-	 * restart
-	 */
+	/* at the first read it had our identity, and it has not changed since: a restart */
 	bool resume;
 	enum leaderlease_hold hold;
-	int64_t stamps[LEADERLEASE_STAMPS]; /* renewTimes that we wrote or tried to */
+	int64_t stamps[LEADERLEASE_STAMPS]; /* renewTimes that we wrote or tried to write */
 	unsigned stamp_count;
 };
 
@@ -46,14 +42,14 @@ int leaderlease_see(struct leaderlease *l, const json_t *object, int64_t now_ms,
 void leaderlease_see_nothing(struct leaderlease *l, int64_t now_ms); /* there is no such Lease */
 
 bool leaderlease_names_us(const struct leaderlease *l);
-/* names us, and was written by this process or before its start */
+/* has our identity, and was written by this process or before its start */
 bool leaderlease_is_ours(const struct leaderlease *l);
 const char *leaderlease_holder(const struct leaderlease *l); /* borrowed; "" when nobody */
 
 /*
- * The body to create or update it with, under the resourceVersion last seen; what else stands in
- * the object (labels) is kept. From then on it may be held. The caller owns the text. disclaim:
- * nobody's, as client-go's ReleaseOnCancel leaves it.
+ * The body to create or update it with, under the last resourceVersion; other parts of the object
+ * (labels) are kept. From then on it may be held. The caller owns the text. disclaim: without a
+ * holder, as by client-go's ReleaseOnCancel.
  */
 char *leaderlease_claim(struct leaderlease *l, int64_t duration_s, int64_t now_unix_ms);
 char *leaderlease_disclaim(struct leaderlease *l, int64_t now_unix_ms);

@@ -3,10 +3,10 @@
 #define CONTROL_LEADER_LEADERRECORD_H
 
 /*
- * What was last seen of a Lease, and since when by our own clock. Whether a Lease has run out is
- * judged by how long its record has stayed the same here, never by comparing its times with ours,
- * so that clocks that differ do no harm (k8s.io/client-go/tools/leaderelection: observedRecord,
- * observedTime). A value; pure.
+ * The last known content of a Lease, and since when by our own clock. A Lease has expired when its
+ * record has not changed here for its duration; its times are not compared with ours, so that
+ * clocks may differ (k8s.io/client-go/tools/leaderelection: observedRecord, observedTime). A value;
+ * pure.
  */
 
 #include <stdbool.h>
@@ -14,28 +14,28 @@
 
 #include "crd/lease.h"
 
-struct leaderrecord { /* zero-initialised: never looked */
-	bool looked;  /* it was read, or found to be absent */
+struct leaderrecord { /* zero-initialised: never read */
+	bool looked;  /* it was read, or does not exist */
 	bool present;
-	bool changed;     /* it changed between two looks: somebody is, or was, alive */
-	int64_t since_ms; /* loop clock: when this content was first seen */
+	bool changed;     /* it changed between two reads: its holder is, or was, alive */
+	int64_t since_ms; /* loop clock: when this content was first read */
 	struct lease lease;
 };
 
 /*
- * Takes the content of *lease (NULL: there is no such Lease). True when the record is another than
- * at the last look; a new resourceVersion alone is none.
+ * Takes the content of *lease (NULL: there is no such Lease). True when the record has changed
+ * since the last read; a new resourceVersion alone is no change.
  */
 bool leaderrecord_see(struct leaderrecord *r, struct lease *lease, int64_t now_ms);
 void leaderrecord_done(struct leaderrecord *r);
 
 bool leaderrecord_held(const struct leaderrecord *r); /* it exists and names a holder */
 bool leaderrecord_held_by(const struct leaderrecord *r, const char *identity);
-bool leaderrecord_expired(const struct leaderrecord *r, int64_t now_ms); /* seen unchanged for its whole duration */
+bool leaderrecord_expired(const struct leaderrecord *r, int64_t now_ms); /* unchanged here for its whole duration */
 
 /*
- * Held, and renewed lately: by its own times at the first look, by having seen it change
- * afterwards. For Leases that we respect without competing for them.
+ * Held and recently renewed: by its own times at the first read, by its changes afterwards. For
+ * Leases that we respect without competing for them.
  */
 bool leaderrecord_alive(const struct leaderrecord *r, int64_t now_ms, int64_t now_unix_ms);
 

@@ -44,8 +44,8 @@ static void tell_failed(struct work *work, const struct scaledobject *so, const 
 }
 
 /*
- * One part of a path, which may be anything: nobody says of a deleted object any more that its name
- * is none, and a status can be written by others.
+ * A path segment from any text: the spec of a deleted object is not validated, and others can write
+ * a status.
  */
 static bool segment(const char *text, char out[254 * 3])
 {
@@ -74,7 +74,7 @@ char *act_scale_path(const struct work *work, const struct scaledobject *so)
 	return act_scale_path_of(group, version, resource, so->meta.namespace_, so->spec.target_name);
 }
 
-/* Another target was named meanwhile: what is answered is not about it. */
+/* The spec has another target now: the answer is not about it. */
 static bool other_target(const struct work *work, const struct scaledobject *so)
 {
 	MEM_AUTO char *path = act_scale_path(work, so);
@@ -83,8 +83,8 @@ static bool other_target(const struct work *work, const struct scaledobject *so)
 }
 
 /*
- * After a conflict: the newer replicas and version, then a fresh look; the decision is never forced
- * upon what we have not seen.
+ * After a conflict: the newer replicas and version, then a new look. A decision is never written
+ * over replicas that it was not made from.
  */
 static void on_read_again(void *arg, const json_t *scale, const struct err *err)
 {
@@ -112,7 +112,7 @@ static void on_scaled(void *arg, const json_t *scale, const struct err *err)
 	counters_add(work->control->scalings, (const char *const[]){ err ? err_kind_name(err->kind) : "ok" }, 1);
 	if (!so || other_target(work, so))
 		return;
-	/* One that never ends is a failure like others. */
+	/* Beyond that it is a failure like others. */
 	if (err && err->kind == ERR_CONFLICT && ++work->act.conflicts <= CONFLICTS_USUAL) {
 		work->act.call = kube_call(work->control->kube, &read_again, on_read_again, work);
 		return;
@@ -124,9 +124,7 @@ static void on_scaled(void *arg, const json_t *scale, const struct err *err)
 	}
 	targets_learn_scale(work->object, scale);
 	tell_scaled(work, so);
-	/*
-	 * Work came while the target was being scaled to zero, say: nobody wakes us for that again.
-	 */
+	/* For example work came while the target was scaled to zero: no other event follows. */
 	if (work->act.missed)
 		polling_look(work);
 }

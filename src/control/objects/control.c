@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "control/objects/work.h"
 
-/* ---- What differs between the kinds ---- */
+/* ---- The kinds ---- */
 
 static void stop_object(struct work *work)
 {
@@ -19,8 +19,8 @@ static void stop_object(struct work *work)
 }
 
 /*
- * A look that finds its target unread could do nothing; the end of reading leads back here. Paused
- * or deleted it needs none.
+ * Without its target a reconcile could do nothing; when it was read the object is reconciled. A
+ * paused or deleted object does not need it.
  */
 static bool awaits_target(struct work *work)
 {
@@ -61,7 +61,7 @@ static const struct work_kind job_kind = {
 	.stop = stop_job,
 };
 
-/* ---- Its life ---- */
+/* ---- Life of a work ---- */
 
 static void on_reconcile_again(void *arg)
 {
@@ -94,10 +94,7 @@ static void work_stop(struct work *work)
 	write_stop(work);
 }
 
-/*
- * How late its polls were: one who does not poll has nothing to say about it. What failed is kept
- * until the object is gone.
- */
+/* The latency goes when polling ends; counters of failures stay until the object is deleted. */
 static void drop_counters(struct work *work)
 {
 	MEM_AUTO char *namespace_ = mem_dupn(work->object->path, strcspn(work->object->path, "/"));
@@ -133,7 +130,7 @@ static void work_free(struct work *work)
 	free(work);
 }
 
-/* ---- What changed outside ---- */
+/* ---- Events ---- */
 
 static void look(void *control, struct object *o)
 {
@@ -147,8 +144,8 @@ static void look(void *control, struct object *o)
 }
 
 /*
- * A status that others wrote is put right by status.c alone; what the HPA says goes into the next
- * tick, while there is one.
+ * A status that others wrote is corrected by status.c alone; the HPA's status is used by the next
+ * tick, if the loop runs.
  */
 static bool leads_to_look(const struct work *work, unsigned changes)
 {
@@ -172,9 +169,8 @@ static void on_object(void *arg, struct object *o, unsigned changes)
 }
 
 /*
- * A metric request was one failure too many for a source, or the first success again: the status
- * and the Events need not wait for the next poll. What a poll under way counts it concludes from by
- * itself.
+ * A metric request met one failure too many of a source, or the first success after it: status and
+ * Events do not wait for the next poll. A poll under way will see it by itself.
  */
 static void on_health(void *arg, struct object *o)
 {
@@ -183,7 +179,7 @@ static void on_health(void *arg, struct object *o)
 		polling_look(o->work);
 }
 
-/* A Job came, changed or went; or (NULL) it is known now which there are. */
+/* key: the object of a Job that was created, changed or deleted; NULL: the Jobs were listed. */
 static void on_job(void *arg, const char *key)
 {
 	struct control *c = arg;
@@ -209,7 +205,7 @@ static void on_wake(void *arg, struct object *o)
 		polling_wake(o->work);
 }
 
-/* ---- The turn's end: reconcile what is dirty ---- */
+/* ---- The end of the turn: dirty objects are reconciled ---- */
 
 static void take_turn(struct work *work)
 {
@@ -223,18 +219,15 @@ static void take_turn(struct work *work)
 	}
 	work->looked = true;
 	if (work->reconcile.call)
-		return; /* its answer leads back here */
+		return; /* its answer marks the object again */
 	counters_add(c->reconciles, (const char *const[]){ scaled_kind_word(work->object->kind) }, 1);
 	work->kind->reconcile(work);
 }
 
-/*
- * Objects per turn, so that a start with thousands of them leaves the loop free for others in
- * between.
- */
+/* So that a start with thousands of objects does not block the loop. */
 #define RECONCILES_PER_TURN 64
 
-/* By then the writes of a flood are answered, and what the watches bring because of them. */
+/* By then the writes of a flood and their watch events are over. */
 #define SETTLE_AFTER_MS 8000
 
 static void on_settle(void *arg)
@@ -253,7 +246,7 @@ static void on_turn_end(void *arg)
 		queue_remove(work);
 		take_turn(work);
 	}
-	/* Not as work put off: that would still be this turn. */
+	/* The rest in another turn: a task would still run in this one. */
 	loop_task_cancel(c->cache->loop, &c->turn);
 	counters_set(c->queued, NULL, (double)c->dirty_count);
 	if (c->dirty && c->leading) {
@@ -270,7 +263,7 @@ static void drop_all(struct control *c)
 
 	DL_FOREACH_SAFE (c->all, work, next)
 		work_free(work);
-	/* What the next leader does nobody tells us; we list anew when it is our turn again. */
+	/* We are not told what the next leader does, so we list again when we lead again. */
 	jobs_close(c->cache->jobs);
 }
 
@@ -279,7 +272,7 @@ void control_set_leading(struct control *c, bool leading)
 	if (c->leading == leading)
 		return;
 	c->leading = leading;
-	health_forget(c->cache->health); /* meanwhile another one counted, or does from now on */
+	health_forget(c->cache->health); /* another process counted before, or does from now on */
 	if (leading)
 		store_each_object(c->cache->store, look, c);
 	else

@@ -3,9 +3,10 @@
 #define CONTROL_OBJECTS_CONTROL_H
 
 /*
- * The acting half: for each ScaledObject a reconciler (HPA, status, finalizer) and a scale loop
- * (poll, decide, write /scale). Acts only while this process leads; what it has under way when it
- * stops leading is abandoned. Listens to cache; serve never sees it.
+ * The controller: for each ScaledObject a reconciler (HPA, status, finalizer) and a scale loop
+ * (poll, decide, write /scale); for each ScaledJob the same with Jobs. Acts only while this process
+ * leads; when it stops leading, what is under way is cancelled. Listens to cache; serve never uses
+ * it.
  */
 
 #include <stdbool.h>
@@ -17,16 +18,17 @@
 struct control;
 
 struct control_config {
-	int64_t query_deadline_ms; /* how long one poll waits for its sources */
-	int64_t wake_interval_ms;  /* from one look at an object to the next that a source asks for */
-	const char *version;       /* app.kubernetes.io/version on HPAs */
+	int64_t query_deadline_ms; /* of the queries of one poll */
+	int64_t wake_interval_ms;  /* least time between two looks at an object that sources ask for */
+	const char *version;       /* app.kubernetes.io/version on HPAs and Jobs; outlives */
 };
 
+/* Borrows cache, kube and events. Does nothing before it leads. */
 struct control *control_new(struct cache *cache, struct kube *kube, struct events *events,
 	const struct control_config *config);
 void control_free(struct control *c);
 
-/* Starts or stops acting. Starting takes up every object known; stopping ends the loops at once. */
+/* Starting reconciles every known object; stopping ends all loops at once. */
 void control_set_leading(struct control *c, bool leading);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deletion. A finalizer of ours stands only while `restoreToOriginalReplicaCount` asks for
- * something to be done afterwards; KEDA's own are released at once, so that nothing waits for an
- * operator that may be gone.
+ * Deletion. The object has a finalizer of ours only while `restoreToOriginalReplicaCount` is set;
+ * KEDA's is removed at once, so that no deletion waits for an operator that may be gone.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +14,10 @@
 #define OUR_FINALIZER  "kscaled.io/restore"
 #define KEDA_FINALIZER "finalizer.keda.sh"
 
-/* How long the watch may take to tell what an answer told already. */
+/* How long the watch may take to show what an answer told. */
 #define GONE_WAIT_MS 2000
 
-/* So often a restore is tried before the object is let go without it. */
+/* After so many failed restores the object is released without one. */
 #define RESTORE_TRIES 5
 
 static void on_stored(struct work *work, const json_t *object)
@@ -27,7 +26,7 @@ static void on_stored(struct work *work, const json_t *object)
 		store_learn(work->control->cache->store, work->object->kind, object);
 }
 
-/* The watch will say so in a moment, and nobody else hears of it; if it does not, we look again. */
+/* The watch will show that it is deleted; if it does not, the object is reconciled again. */
 static bool gone_is_fine(struct work *work, const struct err *err)
 {
 	if (err->kind != ERR_MISSING)
@@ -92,8 +91,8 @@ static bool on_restore_failure(struct work *work, const struct err *err)
 }
 
 /*
- * Where we scaled, as the status has it: nobody waits for discovery, and a target that was named a
- * moment ago was never scaled.
+ * The target of the status, which is the one that we scaled: no discovery is needed, and a target
+ * that was just named was never scaled.
  */
 static bool restore(struct work *work, const struct scaledobject *so)
 {
@@ -105,10 +104,7 @@ static bool restore(struct work *work, const struct scaledobject *so)
 	if (work->reconcile.restored || !so->spec.restore_to_original || s->original_replicas < 0 ||
 		targetref_stored(so, group, version, resource))
 		return false;
-	/*
-	 * What another ScaledObject scales is none of ours, whatever we remember from before we
-	 * were pointed at it.
-	 */
+	/* Not a target that another ScaledObject scales now. */
 	path = rivals_refuse(work, so, NULL)
 		? NULL
 		: act_scale_path_of(group, version, resource, so->meta.namespace_, so->spec.target_name);
@@ -130,7 +126,7 @@ void finalise_run(struct work *work, const struct scaledobject *so)
 	status_stop(work);
 	recorder_gone(work);
 	if (!ours && !meta_has_finalizer(&so->meta, KEDA_FINALIZER))
-		return; /* others' finalizers: not ours to wait for */
+		return; /* other finalizers are not ours */
 	if (write_must_wait(work) ||
 		(ours && !store_knows_hpas(work->control->cache->store, so->meta.namespace_, &trouble)))
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps the one HPA of an object: made when missing, its spec replaced when it differs, the old one
- * removed after a rename, somebody else's never touched.
+ * Keeps the HPA of an object: it is created when missing, its spec is replaced when it differs, the
+ * old one is deleted after a rename. An HPA of others is never changed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #define ENSURE "failed to ensure HPA is correctly created for ScaledObject: "
 
-/* So often in a row an HPA may be gone when it is read, and there when it is created. */
+/* How often in a row an HPA may be missing when read and present when created. */
 #define VANISHED_MAX 3
 
 static char *hpa_path(const char *namespace_, const char *name)
@@ -47,7 +47,7 @@ static void on_stored(struct work *work, const json_t *object)
 
 /* ---- Replacing ---- */
 
-/* Whose it is, for people: "Deployment web" or "nobody"; into out. */
+/* Its controller, for people: "Deployment web" or "nobody"; into out. */
 static const char *owner_of(const json_t *live, char out[320])
 {
 	const json_t *owner;
@@ -107,10 +107,7 @@ static void on_live(struct work *work, const json_t *live)
 
 	if (!so || so->meta.deleted_unix_ms || !work->reconcile.desired)
 		return;
-	/*
-	 * It was given another name while this one was read: what it says now was not said of this
-	 * HPA.
-	 */
+	/* If the spec got another HPA name meanwhile, what it wants is not about this HPA. */
 	if (strcmp(desired_name(work->reconcile.desired), scaledobject_hpa_name(so, name, sizeof(name))) == 0)
 		put_merged(work, so, live);
 }
@@ -119,14 +116,14 @@ static bool on_live_failure(struct work *work, const struct err *err)
 {
 	if (err->kind != ERR_MISSING || work->reconcile.failures >= VANISHED_MAX)
 		return false;
-	/* Deleted under us: the next look makes it. */
+	/* It was deleted meanwhile: the next reconcile creates it. */
 	work->reconcile.failures++;
 	forget(work, desired_name(work->reconcile.desired));
 	queue_mark(work);
 	return true;
 }
 
-/* All of the live object is read first: labels and annotations of others stay. */
+/* The live object is read first, so that labels and annotations of others stay. */
 static void replace(struct work *work, const struct scaledobject *so, const json_t *desired)
 {
 	MEM_AUTO char *path = hpa_path(so->meta.namespace_, desired_name(desired));
@@ -212,7 +209,7 @@ static bool remove_old(struct work *work, const struct scaledobject *so, const c
 	return true;
 }
 
-/* ---- The look ---- */
+/* ---- The reconcile ---- */
 
 bool hpakeeper_run(struct work *work, const struct scaledobject *so, json_t *desired)
 {
@@ -234,10 +231,7 @@ bool hpakeeper_run(struct work *work, const struct scaledobject *so, json_t *des
 		create(work, so, desired);
 		return true;
 	}
-	/*
-	 * An admission plugin may keep changing what we write: once is enough, or we would write
-	 * for ever.
-	 */
+	/* An admission plugin may change each write: then it is not repeated. */
 	if (r->wanted_hpa == r->futile_hpa) {
 		log_debug(work->subject, "HPA %s was written and came back different; left as it is", name);
 		return false;

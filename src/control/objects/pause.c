@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A paused object: its HPA is gone, and its target stands at the paused replicas for as long as the
- * annotation does. Whoever scales the target meanwhile is answered, but patiently: two who want
- * different things must not write at full speed.
+ * A paused object: its HPA is deleted, and its target is kept at the paused replicas for as long as
+ * the annotation exists. When others scale the target it is set back, with a back-off, so that two
+ * writers do not work against each other at full speed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 #define WRITE_FIRST_MS 1000
 #define WRITE_MAX_MS   30000
-/* After so long a quiet it is another quarrel. */
+/* After so long without a write the back-off begins anew. */
 #define QUIET_MS 60000
 
 /* ---- The replicas ---- */
@@ -42,7 +42,7 @@ static void on_scaled(struct work *work, const json_t *scale)
 		work->pause.to, target);
 }
 
-/* What was not written is no sign of a quarrel; write.c paces what comes after it. */
+/* A failed write does not count for the back-off; write.c has its own. */
 static bool on_not_scaled(struct work *work, const struct err *err)
 {
 	(void)err;
@@ -52,7 +52,7 @@ static bool on_not_scaled(struct work *work, const struct err *err)
 	return false;
 }
 
-/* Nothing is written before it is time again; then the object is looked at by itself. */
+/* True before the next write is allowed; the timer then leads to a reconcile. */
 static bool too_early(struct work *work)
 {
 	struct pause_part *p = &work->pause;
@@ -79,13 +79,13 @@ static enum pause_state keep_at(struct work *work, const struct scaledobject *so
 
 	if (!path)
 		return PAUSE_DONE;
-	/*
-	 * Set back already, and nothing else to say than that it is paused; but if that failed, it
-	 * is still so.
-	 */
+	/* Nothing else is to be reported than the pause, unless the last write failed. */
 	if (too_early(work))
 		return !work->reconcile.write_err ? PAUSE_DONE : PAUSE_BUSY;
-	/* An object that is born paused has its original replicas before we change them. */
+	/*
+	 * Of an object that was created paused the original replicas are noted before we change
+	 * them.
+	 */
 	if (wanted->original_replicas == INT32_UNSET)
 		wanted->original_replicas = w->replicas;
 	work->pause.from = w->replicas;
@@ -97,7 +97,7 @@ static enum pause_state keep_at(struct work *work, const struct scaledobject *so
 	return PAUSE_BUSY;
 }
 
-/* What the loop would decide, as it would say it. */
+/* The decision of the loop, with its text, also for the journal. */
 static struct scale_decision decide(struct work *work, const struct scaledobject *so,
 	const struct annotations *annotations)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When an object's triggers are asked, of either kind: at each poll all at once, every answer or
- * its deadline awaited; what they say is the kind's to judge (scaleloop.c, jobloop.c). Polls fall
- * into slots of 50 ms, so that objects on one server leave in one write; the phase of each object
- * is random, so that a thousand of them do not tick together.
+ * When the triggers of an object of either kind are asked: at each poll all of them, waiting for
+ * every answer or the deadline; scaleloop.c and jobloop.c act on the answers. Polls fall into slots
+ * of 50 ms, so that queries of several objects to one server go out in one write; the phase of each
+ * object is random, so that a thousand of them do not poll at the same time.
  */
 #include <stdlib.h>
 
@@ -14,12 +14,10 @@
 #include "control/objects/work.h"
 
 #define SLOT_MS 50
-/*
- * A poll wants the present; two triggers of one slot with the same question still share one answer.
- */
+/* A poll wants new readings; two triggers of one slot with the same question still share one. */
 #define POLL_MAX_AGE_MS SLOT_MS
 
-/* How long a status waits for a tick that is about to come, which usually has more to say. */
+/* How long a status waits for the tick that is about to end, which usually changes it, too. */
 #define TICK_MS 300
 
 static int64_t slot_after(int64_t at_ms)
@@ -60,7 +58,7 @@ static void on_survey(void *arg, const struct survey_result *result)
 		look_when_allowed(work);
 }
 
-/* ---- What failed in it ---- */
+/* ---- Failures ---- */
 
 static void say_failed(struct work *work, const struct survey_result *r, const char *what, const struct err *err)
 {
@@ -79,7 +77,7 @@ static char *trigger_label(const struct survey_result *r, size_t i)
 	return mem_printf("trigger %d (%s)", index, r->of.triggers[index].type);
 }
 
-/* A formula that fails because of a trigger says nothing that the trigger has not said. */
+/* The formula's failure is told only when no trigger failed, as that would be its cause. */
 void polling_say_failures(struct work *work, const struct survey_result *r)
 {
 	bool any = false;
@@ -95,7 +93,7 @@ void polling_say_failures(struct work *work, const struct survey_result *r)
 		say_failed(work, r, VERDICT_COMPOSITE_NAME, &r->composite->err);
 }
 
-/* A fallback stands in for a source that cannot be read; that is none that can be. */
+/* With fallback in its place, the source still fails. */
 static const struct err *source_trouble(const struct verdict_trigger *t)
 {
 	return t->err ? t->err : t->source_err;
@@ -131,8 +129,8 @@ bool polling_busy(const struct work *work)
 }
 
 /*
- * A source that fails may do so often: its failures between two polls must not add up to a fallback
- * before its time.
+ * Failures in looks between two polls are not counted, or they would reach the threshold of
+ * fallback too early.
  */
 static void ask(struct work *work)
 {
@@ -145,10 +143,7 @@ static void ask(struct work *work)
 		.uncounted = !work->loop.timed,
 	};
 
-	/*
-	 * Whatever began after the wake-up will do, however long that is ago; what began before
-	 * will not, however young it is.
-	 */
+	/* A reading that began after the wake-up is used at any age, one from before at none. */
 	if (work->loop.woken) {
 		terms.max_age_ms = INT64_MAX;
 		terms.after = work->loop.woken_after;
@@ -174,7 +169,7 @@ static void poll(struct work *work)
 		ask(work);
 }
 
-/* What is being asked is given up. */
+/* Cancels the look under way. */
 static void abandon(struct work *work)
 {
 	work->loop.owed |= polling_busy(work) && work->loop.timed;
@@ -207,7 +202,7 @@ static void on_timer(void *arg)
 	if (now_ms >= work->loop.due_ms) {
 		note_lateness(work, now_ms - work->loop.due_ms);
 		work->loop.owed = true;
-		/* Start to start; after a stall the missed ones are not made up for. */
+		/* Counted from start to start; polls that were missed in a stall are dropped. */
 		work->loop.due_ms += interval_ms;
 		if (work->loop.due_ms <= now_ms)
 			work->loop.due_ms = slot_after(now_ms + interval_ms);
@@ -223,7 +218,7 @@ void polling_look(struct work *work)
 {
 	if (!work->loop.running)
 		return;
-	/* What is being asked may be asked no more; what still is, is joined or in memory. */
+	/* The triggers may have changed; queries that are still needed are joined or in memory. */
 	abandon(work);
 	work->loop.push_settled_until_ms = 0;
 	loop_timer_set(&work->loop.timer, 0);
@@ -232,15 +227,15 @@ void polling_look(struct work *work)
 /* ---- Woken by a source ---- */
 
 /*
- * From look to look, whatever led to the last one: the first wake-up is followed at once, those
- * within the interval together at its end.
+ * The interval counts from the last look of any cause: a wake-up after it leads to a look at once,
+ * those within it to one at its end.
  */
 static void look_when_allowed(struct work *work)
 {
 	int64_t wait_ms = work->loop.looked_at_ms + work->control->wake_interval_ms -
 		loop_now_ms(work->control->cache->loop);
 
-	/* Never from within: all who are told in this turn have one mark then, and one query. */
+	/* By the timer also when at once: all objects woken in this turn then share a query. */
 	if (!loop_timer_pending(&work->loop.wake))
 		loop_timer_set(&work->loop.wake, wait_ms > 0 ? wait_ms : 0);
 }
@@ -259,7 +254,7 @@ void polling_wake(struct work *work)
 		return;
 	work->loop.woken = true;
 	work->loop.woken_after = readings_mark(work->control->cache->readings);
-	/* What is asked for at the moment was asked before: its end leads to another look. */
+	/* A look under way began before the wake-up: its end leads to another one. */
 	if (!polling_busy(work))
 		look_when_allowed(work);
 }
@@ -267,8 +262,9 @@ void polling_wake(struct work *work)
 /* ---- Life ---- */
 
 /*
- * A new leader that finds the object active counts the cooldown from now: when it was active last,
- * nobody wrote down (design 6). One that only stopped for a while knows better than what is stored.
+ * A new leader that finds the object active counts the cooldown from now, as the last active time
+ * is not stored while active (design 6). A loop that was only stopped may know a later time than
+ * what is stored.
  */
 static int64_t last_active_at_start(const struct work *work, const struct scaledobject_status *stored)
 {
@@ -299,8 +295,7 @@ void polling_start(struct work *work)
 	work->loop.late_known = false;
 	work->loop.owed = true;
 	/*
-	 * The first look at once, the second somewhere within the interval: from there on the phase
-	 * is random.
+	 * The first look at once, the second after half an interval or more, which sets the phase.
 	 */
 	work->loop.due_ms = slot_after(
 		now_ms + interval_ms / 2 + (int64_t)(fingerprint_random_unit() * (double)interval_ms / 2));
@@ -323,10 +318,7 @@ void polling_stop(struct work *work)
 	work->loop.was_failing = false;
 }
 
-/*
- * What the annotations or the spec say anew is not left to the next poll, nor is another
- * credential.
- */
+/* A changed spec, annotation or credential does not wait for the next poll. */
 static bool take_news(struct work *work, const struct annotations *says)
 {
 	struct reconcile_part *r = &work->reconcile;

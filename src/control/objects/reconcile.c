@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Level-triggered: each look compares what the object says with what is there and starts the first
- * write that is missing; its answer, or any change of the object, its target or its HPA, leads to
- * the next look. When nothing is missing, the status says so and the scale loop runs.
+ * Level-triggered: each reconcile compares the spec with the cluster and starts the first write
+ * that is missing; its answer, or any change of the object, its target or its HPA, leads to the
+ * next reconcile. When nothing is missing, the status says so and the scale loop runs.
  *
  *   deleted ----------------> finalise
  *   annotation unreadable --> Ready=False with the reason; the loop stops, the HPA is left
  *   paused -----------------> the loop stops, the HPA is deleted, the target kept at its paused
- *   replicas; Ready=True "ScaledObject is paused". Nothing else is looked at but whose the target
- *   is: an object that is paused need not be right
- *   not all are known ----> wait: nobody can say whose the target is
+ *   replicas; Ready=True "ScaledObject is paused". Only the claim on the target is checked: a
+ *   paused object need not be valid
+ *   not all are listed ---> wait: which object was first is not known
  *   spec wrong, no target --> Ready=False with the reason; the loop stops
  *   another was there first > the same, and it has no HPA
  *   finalizer missing ------> write it
@@ -34,13 +34,13 @@
 #define NOT_FOUND      "Target resource doesn't exist"
 #define NO_SUBRESOURCE "Target resource doesn't expose /scale subresource"
 
-/* What the object asks for, as far as it can be told now. */
+/* What the object wants, as far as it is known. */
 struct desired {
 	char group[254], version[254], resource[254], kind[600], hpa_name[254];
 	int32_t replicas;
-	bool waits;        /* something is not read yet: whoever reads it leads back here */
-	bool refused;      /* another ScaledObject has the target or the HPA */
-	const char *words; /* of KEDA's Event about what is wrong, where they are always the same; NULL */
+	bool waits;                            /* something is not read yet; when it is, the object is reconciled */
+	bool refused;                          /* another ScaledObject has the target or the HPA */
+	const char *words;                     /* of KEDA's Event about the error, where it has a fixed text; NULL */
 	const struct annotations *annotations; /* NULL: they cannot be read */
 	struct metric_spec *metrics;           /* borrowed names */
 	size_t metric_count;
@@ -55,7 +55,7 @@ void reconcile_stop(struct work *work)
 	mem_free_ptr(&work->reconcile.removing);
 }
 
-/* ---- What the object asks for ---- */
+/* ---- What the object wants ---- */
 
 /* trouble: why it cannot be read; NULL: it will be, and that leads to another look. */
 static int unread(struct desired *desired, const char *step, const char *trouble, struct err *err)
@@ -87,9 +87,8 @@ static int desired_target(struct work *work, const struct scaledobject *so, stru
 }
 
 /*
- * What is in the HPA. A trigger whose source has not named its metrics yet has none there, but
- * where it can speak for the object all the same: by the composite, which is the object's own, or
- * by spec.fallback, which then says how many replicas there are.
+ * The metrics of the HPA. A trigger whose source has not named its metrics yet is left out, unless
+ * there is a value all the same: the composite's, or that of spec.fallback.
  */
 static void desired_metrics(const struct scaledobject *so, const struct built *built, struct desired *desired)
 {
@@ -117,7 +116,7 @@ static int desired_hpa(struct work *work, const struct scaledobject *so, struct 
 	}
 	desired_metrics(so, &built, desired);
 	if (desired->undescribed && desired->metric_count == 0)
-		return 0; /* no HPA is made, and one that is there stays as it is; the loop says why */
+		return 0; /* no HPA is created, and one that exists stays as it is; the loop reports why */
 	desired->desired = hpaspec_make(so, desired->metrics, desired->metric_count, work->control->version, err);
 	if (!desired->desired)
 		return err_wrap(err, SPEC_STEP);
@@ -126,8 +125,8 @@ static int desired_hpa(struct work *work, const struct scaledobject *so, struct 
 }
 
 /*
- * Of a list that is half read nobody can say who was there first: the HPA of a later one would be
- * made, and fight for a moment.
+ * Before all objects are listed it is not known which was first: the HPA of a later one would be
+ * created, and scale against the other for a moment.
  */
 static int desired_alone(struct work *work, const struct scaledobject *so, struct desired *desired, struct err *err)
 {
@@ -142,7 +141,7 @@ static int desired_alone(struct work *work, const struct scaledobject *so, struc
 
 static int desired_make(struct work *work, const struct scaledobject *so, struct desired *desired, struct err *err)
 {
-	/* The spec's own faults are named before anything that is looked up because of it. */
+	/* Errors of the spec itself come before those of what it refers to. */
 	if (validate_for_reconcile(so, err) || desired_alone(work, so, desired, err) ||
 		desired_target(work, so, desired, err) || desired_hpa(work, so, desired, err))
 		return -1;
@@ -171,7 +170,7 @@ static struct reconcile_outcome outcome_of(const struct desired *desired, const 
 	return outcome;
 }
 
-/* The HPA that was made last, which goes on when the object cannot be followed any more. */
+/* The HPA of the status, which goes on working when the object is wrong. */
 static const struct hpa *hpa_of(const struct work *work, const struct scaledobject *so,
 	const struct scaledobject_status *status)
 {
@@ -182,7 +181,7 @@ static const struct hpa *hpa_of(const struct work *work, const struct scaledobje
 		: NULL;
 }
 
-/* The status as it is from now on, and what about it is news. True when it was not Ready before. */
+/* Updates the wanted status, with Events for what changed. True when it became Ready. */
 static bool conclude(struct work *work, const struct scaledobject *so, const struct desired *desired,
 	const struct err *err)
 {
@@ -220,18 +219,15 @@ static void report_success(struct work *work, const struct scaledobject *so, con
 	struct err err = { 0 };
 
 	/*
-	 * Two HPAs on one target overrule each other. Ours was there first, or the webhook would
-	 * have said so: it stays.
+	 * Two HPAs on one target overrule each other. Ours stays: it was first, or the webhook
+	 * would have refused the object.
 	 */
 	recorder_rival(work, admit_among_hpas(work->control->cache->store, so, &err) < 0 ? err.msg : NULL);
 	health_keep(work->object, desired->metrics, desired->metric_count);
 	polling_follow(work, desired->annotations, became_ready, was_paused);
 }
 
-/*
- * A spec that cannot be followed stops the loop: nothing is scaled by a rule nobody can read. What
- * may pass by itself leaves it running.
- */
+/* An invalid spec stops the loop; an error that may pass by itself does not. */
 static void failed(struct work *work, const struct scaledobject *so, const struct desired *desired,
 	const struct err *err)
 {
@@ -239,7 +235,7 @@ static void failed(struct work *work, const struct scaledobject *so, const struc
 		return;
 	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
 		polling_end(work);
-	/* Two HPAs on one target would stop each other. */
+	/* Two HPAs on one target would scale against each other. */
 	if (desired->refused && !write_must_wait(work) &&
 		hpakeeper_remove(work, so, "deleting the HPA of a refused ScaledObject"))
 		return;
@@ -267,8 +263,8 @@ static void reconcile_scaled(struct work *work, const struct scaledobject *so, s
 /* ---- Paused ---- */
 
 /*
- * The target is not needed to be paused, only to be kept at a number; and who was refused it does
- * not keep it there, or two would fight about it.
+ * A pause needs the target only to keep it at a number of replicas, and does not when another
+ * object was first, or two would scale it.
  */
 static void reconcile_paused(struct work *work, const struct scaledobject *so, struct desired *desired)
 {
@@ -279,7 +275,7 @@ static void reconcile_paused(struct work *work, const struct scaledobject *so, s
 	act_stop(work);
 	targeted = !validate_for_reconcile(so, &target_err) && !desired_alone(work, so, desired, &target_err) &&
 		!desired_target(work, so, desired, &target_err);
-	desired->words = NULL; /* what fails from here on is another thing */
+	desired->words = NULL; /* later errors are others */
 	if (desired->waits)
 		return;
 	if (write_must_wait(work)) {
@@ -295,12 +291,9 @@ static void reconcile_paused(struct work *work, const struct scaledobject *so, s
 	}
 }
 
-/* ---- The look ---- */
+/* ---- The reconcile ---- */
 
-/*
- * What failed on the way to one thing says nothing about another: who mends his object does not
- * wait for the back-off that its faults led to.
- */
+/* When the object has changed, the back-off of an earlier failure ends. */
 static void note_asked(struct work *work, const struct scaledobject *so, const struct annotations *says)
 {
 	struct reconcile_part *r = &work->reconcile;
@@ -312,7 +305,7 @@ static void note_asked(struct work *work, const struct scaledobject *so, const s
 	r->seen = *says;
 	if (turned)
 		pause_forget(work);
-	/* Two who write to a paused target keep their pace, whatever else changes. */
+	/* The back-off of a pause goes on whatever else changes. */
 	if (!turned && (!changed || says->paused))
 		return;
 	write_forgive(work);

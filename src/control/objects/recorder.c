@@ -10,10 +10,7 @@
 #include "control/objects/work.h"
 
 #define PUSH_TEXT_MAX 4096
-/*
- * A server changes its mind about push seldom; what is asked for may be another after a rebuild,
- * which leads to a look at once (polling_look).
- */
+/* A server seldom changes whether it pushes; a rebuild of the scalers leads to a check at once. */
 #define PUSH_AGAIN_MS 30000
 
 static void send(struct work *work, const struct meta *meta, const char *type, const char *reason, const char *text)
@@ -27,10 +24,7 @@ static void send(struct work *work, const struct meta *meta, const char *type, c
 		.resource_version = meta->resource_version,
 	};
 
-	/*
-	 * KEDA's reconciler passes the message as the action, which the API limits to 128
-	 * characters; the reason always fits.
-	 */
+	/* The action is the reason: KEDA's message may exceed the 128 characters of an action. */
 	events_send(work->control->events, &about, type, reason, reason, text);
 }
 
@@ -83,9 +77,7 @@ bool recorder_turn(struct work *work, bool was_ready, bool was_paused)
 	return became_ready;
 }
 
-/*
- * KEDA's words, when it is told to check (keda-scalers.md C.2); what may have been meant is ours.
- */
+/* KEDA's words, when it is told to check (keda-scalers.md C.2); the suggestion is ours. */
 void recorder_unknown(struct work *work)
 {
 	struct built built;
@@ -99,10 +91,7 @@ void recorder_unknown(struct work *work)
 				built.list[i].type->name, built.list[i].index);
 }
 
-/*
- * What an Event says of push: owned; NULL when there is nothing. *settled: no watch is on its way
- * to another state.
- */
+/* The text of an Event about push: owned; NULL: there is none. *settled: no watch is changing. */
 static char *push_trouble(const struct work *work, bool *settled)
 {
 	struct buf text = BUF_INIT(PUSH_TEXT_MAX);
@@ -184,10 +173,7 @@ void recorder_rival(struct work *work, const char *text)
 	r->said_rival = mem_dup(text);
 }
 
-/*
- * Deleted: the loop has stopped and nothing of ours is left. Said once, from the key alone, as the
- * object may be gone already.
- */
+/* Told once, with what the key says, as the object may be gone from the store. */
 void recorder_gone(struct work *work)
 {
 	const char *kind = scaled_kind_name(work->object->kind);

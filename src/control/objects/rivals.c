@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two objects that name one target or one HPA: cache/admit says who was there first. Here only who
- * must be looked at anew when an object comes, goes or changes its mind: those that lay the same
- * claim (cache/objects/store).
+ * Objects that name the same target or HPA: cache/admit decides which was first. This file only
+ * marks the others with the same claim (cache/objects/store) when an object is created, deleted or
+ * changes its claims.
  */
 #include "cache/admit.h"
 #include "control/objects/work.h"
@@ -19,7 +19,7 @@ static struct rivals_part claims_of(const struct scaledobject *so)
 	};
 }
 
-/* The next of the others that lay this claim; NULL: there is none. */
+/* The next other object with this claim; NULL: there is none. */
 static struct object *next_sharer(const struct work *work, uint64_t claim, size_t *at)
 {
 	struct object *other;

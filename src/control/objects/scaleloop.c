@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a ScaledObject makes of a look at its triggers: decide/scale decides, the target is scaled,
- * and people are told.
+ * Acts on the answers of a ScaledObject's triggers: decide/scale decides, the target is scaled,
+ * status, journal and Events are written.
  */
 #include <string.h>
 
@@ -44,8 +44,8 @@ void scaleloop_note(struct work *work, const struct scale_facts *facts, const st
 }
 
 /*
- * Told when it is another than at the last poll, or for another reason. why gets the sentence that
- * is needed.
+ * Writes the decision to the journal when it or its reason differs from the last one. why gets its
+ * text, if that or a write needs it.
  */
 static void note_decision(struct work *work, const struct scale_facts *facts, const struct scale_decision *d, char *why,
 	size_t size)
@@ -82,7 +82,7 @@ static void decide(struct work *work, const struct survey_result *r, const struc
 		.last_active_unix_ms = work->loop.last_active_unix_ms,
 	};
 	struct scale_decision d = scale_decide(&facts);
-	/* What fails first and what falls back first, and how; 0: nothing does. */
+	/* The first failure and the first fallback; 0: there is none. */
 	uint64_t cause = print_of(scale_failure(&facts)) + 31 * print_of(scale_fallback(&facts));
 	char why[512];
 
@@ -96,7 +96,7 @@ static void decide(struct work *work, const struct survey_result *r, const struc
 		act_scale(work, r->of.so, &facts, &d, why);
 	say_status(work, &facts, &d, r->of.so);
 	recorder_push(work);
-	/* The end of a cooldown is not left to the next poll. */
+	/* The end of a cooldown does not wait for the next poll. */
 	if (d.until_unix_ms > facts.now_unix_ms)
 		polling_arm_sooner(work, d.until_unix_ms - facts.now_unix_ms + 1);
 }
@@ -107,9 +107,8 @@ void scaleloop_decide(struct work *work, const struct survey_result *result)
 	struct annotations annotations;
 
 	/*
-	 * What is wrong with the object reconcile says, in Ready; or it waits, as for another
-	 * target that was named a moment ago. A pause is its work, too, and a target that is
-	 * another's, which it may not have looked at yet.
+	 * These are handled by reconcile: an object that is wrong, or waits for something, a pause,
+	 * and a target that another object claimed first.
 	 */
 	if (result->err || annotations_read(result->of.so, &annotations, NULL) || annotations.paused ||
 		rivals_refuse(work, result->of.so, NULL))

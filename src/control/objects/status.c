@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one writer of an object's status. What reconcile and the loop want is kept in memory; only a
- * difference to what is stored is written, one patch at a time, and what came up meanwhile goes
- * into the next. So a quiet object costs no writes at all.
+ * The only writer of an object's status. What reconcile and the loop want is kept in memory; only
+ * the difference to the stored status is written, one patch at a time, and later changes go into
+ * the next one. So an object that does not change costs no writes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +28,8 @@ struct scaledobject_status *status_wanted(struct work *work, const struct scaled
 }
 
 /*
- * KEDA's own CRD prunes the conditions' times; then they are not compared any more, or every tick
- * would write them again.
+ * KEDA's own CRD prunes the conditions' times; then they are not compared, or each tick would write
+ * them again.
  */
 static void notice_pruning(struct work *work, const struct scaledobject_status *kept)
 {
@@ -48,7 +48,7 @@ static void notice_pruning(struct work *work, const struct scaledobject_status *
 	}
 }
 
-/* Said once until a write succeeds; nothing else of the object can tell it. */
+/* An Event, once until a write succeeds: the status itself cannot say it. */
 static void note_failure(struct work *work, const struct err *err)
 {
 	MEM_AUTO char *text = mem_printf("Its status could not be written: %s", err->msg);
@@ -67,11 +67,10 @@ static void on_patched(void *arg, const json_t *object, const struct err *err)
 
 	work->status.call = NULL;
 	if ((err && err->kind == ERR_MISSING) || work->object->gone)
-		return; /* deleted meanwhile: the watch says so */
+		return; /* deleted meanwhile: the watch will show it */
 	if (err) {
 		/*
-		 * A conflict is the usual race with whoever edits the object: the watch brings the
-		 * newer one.
+		 * A conflict is a race with an edit of the object: the watch brings the newer one.
 		 */
 		if (err->kind != ERR_CONFLICT)
 			note_failure(work, err);
@@ -117,10 +116,7 @@ void status_write(struct work *work)
 		work->status.futile = 0;
 		conditions_share(&work->status.wanted.conditions, &of->status->conditions);
 	}
-	/*
-	 * The same change sent twice in a row and still not stored: the server drops it, and would
-	 * for ever.
-	 */
+	/* The server accepted this patch and did not store it; it would again. */
 	if (work->status.sent == work->status.futile)
 		return;
 	body = mem_printf("{\"metadata\":{\"resourceVersion\":\"%s\"},%s", of->meta->resource_version, patch + 1);

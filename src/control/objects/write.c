@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one write that reconcile has under way for an object: its answer leads to the next look, its
+ * The write that reconcile has under way for an object: its answer leads to the next reconcile, its
  * failure to a back-off.
  */
 #include <stdlib.h>
@@ -9,10 +9,7 @@
 #include "base/mem.h"
 #include "control/objects/work.h"
 
-/*
- * Conflicts in a row that are no news: others write the object and its HPA, too, between our
- * reading and our writing.
- */
+/* Conflicts in a row that are not told: others write the object and its HPA, too. */
 #define CONFLICTS_USUAL 3
 
 struct write {
@@ -40,7 +37,7 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 		err_wrap(r->write_err, "%s", w->doing);
 		r->retry_at_ms = loop_now_ms(work->control->cache->loop) +
 			loop_backoff_ms(r->failures++, err->kind == ERR_CONFLICT ? 50 : 500, 30000);
-		queue_mark(work); /* says it in Ready; the back-off holds the next try */
+		queue_mark(work); /* to report it in Ready; the back-off delays the next write */
 	}
 	free(w);
 }
@@ -69,10 +66,7 @@ void write_start(struct work *work, const struct kube_request *request, const ch
 	work->reconcile.call = kube_call(work->control->kube, &asked, on_written, w);
 }
 
-/*
- * After a failed write nothing is tried until the back-off is over; a conflict passes as soon as
- * the newer version is seen.
- */
+/* Until the back-off of a failed write is over nothing is tried. */
 bool write_must_wait(struct work *work)
 {
 	struct reconcile_part *r = &work->reconcile;
