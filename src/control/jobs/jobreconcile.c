@@ -201,8 +201,8 @@ static void reconcile_living(struct work *work, const struct scaledjob *sj)
 		return;
 	}
 	desired.annotations = &annotations;
-	same = r->paused == annotations.paused && r->seen_generation == sj->meta.generation;
-	r->paused = annotations.paused;
+	same = r->seen.paused == annotations.paused && r->seen_generation == sj->meta.generation;
+	r->seen.paused = annotations.paused;
 	r->seen_generation = sj->meta.generation;
 	/*
 	 * A changed object does not wait for an earlier back-off, and earlier decisions are

@@ -36,13 +36,12 @@
 
 /* What the object wants, as far as it is known. */
 struct desired {
-	char group[254], version[254], resource[254], kind[600], hpa_name[254];
-	int32_t replicas;
-	bool waits;                            /* something is not read yet; when it is, the object is reconciled */
-	bool refused;                          /* another ScaledObject has the target or the HPA */
-	const char *words;                     /* of KEDA's Event about the error, where it has a fixed text; NULL */
-	const struct annotations *annotations; /* NULL: they cannot be read */
-	struct metric_spec *metrics;           /* borrowed names */
+	char group[254], version[254], resource[254], hpa_name[254];
+	struct reconcile_outcome outcome; /* as far as it is known; HPA and metrics count only without an error */
+	bool waits;                       /* something is not read yet; when it is, the object is reconciled */
+	bool refused;                     /* another ScaledObject has the target or the HPA */
+	const char *words;                /* of KEDA's Event about the error, where it has a fixed text; NULL */
+	struct metric_spec *metrics;      /* borrowed names */
 	size_t metric_count;
 	bool undescribed; /* a trigger's metrics are not known */
 	json_t *desired;  /* owned; NULL: no metric is known, so the HPA is left as it is */
@@ -73,15 +72,18 @@ static int desired_target(struct work *work, const struct scaledobject *so, stru
 		desired->words = targetref_unscalable(refs, so) ? NO_SUBRESOURCE : NULL;
 		return err_wrap(err, TARGET_STEP);
 	}
-	snprintf(desired->kind, sizeof(desired->kind), "%s", scaledobject_target_kind(&so->spec));
+	desired->outcome.group = desired->group;
+	desired->outcome.version = desired->version;
+	desired->outcome.resource = desired->resource;
+	desired->outcome.kind = scaledobject_target_kind(&so->spec);
 	switch (targets_get(work->object, &w)) {
 	case TARGET_UNREAD: return unread(desired, TARGET_STEP ": ", targets_trouble(work->object), err);
 	case TARGET_MISSING:
 		desired->words = NOT_FOUND;
-		err_set(err, ERR_MISSING, NOT_FOUND ": %s %s/%s", desired->kind, so->meta.namespace_,
+		err_set(err, ERR_MISSING, NOT_FOUND ": %s %s/%s", desired->outcome.kind, so->meta.namespace_,
 			so->spec.target_name);
 		return err_wrap(err, TARGET_STEP);
-	case TARGET_PRESENT: desired->replicas = w->replicas;
+	case TARGET_PRESENT: desired->outcome.replicas = w->replicas;
 	}
 	return 0;
 }
@@ -120,7 +122,9 @@ static int desired_hpa(struct work *work, const struct scaledobject *so, struct 
 	desired->desired = hpaspec_make(so, desired->metrics, desired->metric_count, work->control->version, err);
 	if (!desired->desired)
 		return err_wrap(err, SPEC_STEP);
-	scaledobject_hpa_name(so, desired->hpa_name, sizeof(desired->hpa_name));
+	desired->outcome.hpa_name = scaledobject_hpa_name(so, desired->hpa_name, sizeof(desired->hpa_name));
+	desired->outcome.metrics = desired->metrics;
+	desired->outcome.metric_count = desired->metric_count;
 	return 0;
 }
 
@@ -150,26 +154,6 @@ static int desired_make(struct work *work, const struct scaledobject *so, struct
 
 /* ---- The outcome ---- */
 
-static struct reconcile_outcome outcome_of(const struct desired *desired, const struct err *err)
-{
-	struct reconcile_outcome outcome = { .err = err,
-		.replicas = desired->replicas,
-		.annotations = desired->annotations };
-
-	if (desired->resource[0]) {
-		outcome.group = desired->group;
-		outcome.version = desired->version;
-		outcome.kind = desired->kind;
-		outcome.resource = desired->resource;
-	}
-	if (!err && desired->desired) {
-		outcome.hpa_name = desired->hpa_name;
-		outcome.metrics = desired->metrics;
-		outcome.metric_count = desired->metric_count;
-	}
-	return outcome;
-}
-
 /* The HPA of the status, which goes on working when the object is wrong. */
 static const struct hpa *hpa_of(const struct work *work, const struct scaledobject *so,
 	const struct scaledobject_status *status)
@@ -185,11 +169,17 @@ static const struct hpa *hpa_of(const struct work *work, const struct scaledobje
 static bool conclude(struct work *work, const struct scaledobject *so, const struct desired *desired,
 	const struct err *err)
 {
-	struct reconcile_outcome outcome = outcome_of(desired, err);
+	struct reconcile_outcome outcome = desired->outcome;
 	struct scaledobject_status *wanted = status_wanted(work, &so->status);
 	bool was_ready = work_says(work, "Ready"), was_paused = work_says(work, "Paused"),
 	     was_falling_back = work_says(work, "Fallback"), became_ready;
 
+	outcome.err = err;
+	if (err) {
+		outcome.hpa_name = NULL;
+		outcome.metrics = NULL;
+		outcome.metric_count = 0;
+	}
 	outcome.hpa = hpa_of(work, so, wanted);
 	conditions_after_reconcile(so, &outcome, timestamp_now_ms(), wanted);
 	became_ready = recorder_turn(work, was_ready, was_paused);
@@ -224,7 +214,7 @@ static void report_success(struct work *work, const struct scaledobject *so, con
 	 */
 	recorder_rival(work, admit_among_hpas(work->control->cache->store, so, &err) < 0 ? err.msg : NULL);
 	health_keep(work->object, desired->metrics, desired->metric_count);
-	polling_follow(work, desired->annotations, became_ready, was_paused);
+	polling_follow(work, desired->outcome.annotations, became_ready, was_paused);
 }
 
 /* An invalid spec stops the loop; an error that may pass by itself does not. */
@@ -284,7 +274,7 @@ static void reconcile_paused(struct work *work, const struct scaledobject *so, s
 	}
 	if (finalise_keep(work, so))
 		return;
-	switch (pause_run(work, so, desired->annotations, targeted ? NULL : &target_err, &err)) {
+	switch (pause_run(work, so, desired->outcome.annotations, targeted ? NULL : &target_err, &err)) {
 	case PAUSE_BUSY: break;
 	case PAUSE_FAILED: report_failure(work, so, desired, &err); break;
 	case PAUSE_DONE: conclude_well(work, so, desired); status_write(work);
@@ -297,10 +287,9 @@ static void reconcile_paused(struct work *work, const struct scaledobject *so, s
 static void note_asked(struct work *work, const struct scaledobject *so, const struct annotations *says)
 {
 	struct reconcile_part *r = &work->reconcile;
-	bool turned = r->paused != says->paused,
+	bool turned = r->seen.paused != says->paused,
 	     changed = r->seen_generation != so->meta.generation || !annotations_same(&r->seen, says);
 
-	r->paused = says->paused;
 	r->seen_generation = so->meta.generation;
 	r->seen = *says;
 	if (turned)
@@ -313,7 +302,7 @@ static void note_asked(struct work *work, const struct scaledobject *so, const s
 
 static void reconcile_living(struct work *work, const struct scaledobject *so)
 {
-	struct desired desired = { .replicas = INT32_UNSET };
+	struct desired desired = { .outcome.replicas = INT32_UNSET };
 	struct annotations annotations;
 	struct err err = { 0 };
 
@@ -321,7 +310,7 @@ static void reconcile_living(struct work *work, const struct scaledobject *so)
 		failed(work, so, &desired, &err);
 		return;
 	}
-	desired.annotations = &annotations;
+	desired.outcome.annotations = &annotations;
 	note_asked(work, so, &annotations);
 	if (annotations.paused)
 		reconcile_paused(work, so, &desired);

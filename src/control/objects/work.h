@@ -87,9 +87,8 @@ struct reconcile_part {
 	char *said_rival;    /* the text of the last Event about an HPA of others; NULL: there is none */
 	unsigned restore_failures;
 	bool restored;                  /* the original replicas are restored, or will not be */
-	bool paused;                    /* at the last reconcile */
-	int64_t seen_generation;        /* the same */
-	struct annotations seen;        /* the same */
+	int64_t seen_generation;        /* at the last reconcile */
+	struct annotations seen;        /* the same; of a ScaledJob: paused alone */
 	struct annotations annotations; /* at the last reconcile that succeeded */
 	uint64_t questions;             /* scalers_questions then */
 };
