@@ -17,11 +17,13 @@
 #define V1BETA1       "/apis/" METRICS_GROUP "/v1beta1"
 #define TOLD          (ROUTE_SECURE | ROUTE_SOCKET)
 
+#define INSIGHT INSIGHT_GROUP, INSIGHT_VERSION
+
 static const struct route_resource metric = { METRICS_GROUP, "v1beta1", "list", NULL },
-				   list_objects = { INSIGHT_GROUP, INSIGHT_VERSION, "list", "scaledobjectinsights" },
-				   get_object = { INSIGHT_GROUP, INSIGHT_VERSION, "get", "scaledobjectinsights" },
-				   list_jobs = { INSIGHT_GROUP, INSIGHT_VERSION, "list", "scaledjobinsights" },
-				   get_job = { INSIGHT_GROUP, INSIGHT_VERSION, "get", "scaledjobinsights" };
+				   list_objects = { INSIGHT, "list", "scaledobjectinsights" },
+				   get_object = { INSIGHT, "get", "scaledobjectinsights" },
+				   list_jobs = { INSIGHT, "list", "scaledjobinsights" },
+				   get_job = { INSIGHT, "get", "scaledjobinsights" };
 
 const struct route routes_all[] = {
 	{ V1BETA1 "/namespaces/{namespace}/{metric}", ROUTE_KIND_METRIC, ROUTE_SECURE, ROUTE_RESOURCE, READ,

@@ -49,7 +49,7 @@ void explainobject_write_spec(struct jsonout *j, const struct object *o, const s
 static void write_hpa_condition(struct jsonout *j, const char *type, const char *status, const char *reason,
 	const char *message)
 {
-	if (!status || !*status)
+	if (!status || !*status || !reason)
 		return;
 	jsonout_object(j, NULL);
 	jsonout_text(j, "type", type);
@@ -77,11 +77,9 @@ void explainobject_write_hpa(struct jsonout *j, const struct cache *cache, const
 	jsonout_array(j, "conditions");
 	write_hpa_condition(j, "ScalingActive", h->scaling_active_status, h->scaling_active_reason,
 		h->scaling_active_message);
-	write_hpa_condition(j, "AbleToScale",
-		h->able_to_scale.reason ? condition_status_name(h->able_to_scale.status) : NULL,
-		h->able_to_scale.reason, h->able_to_scale.message);
-	write_hpa_condition(j, "ScalingLimited",
-		h->scaling_limited.reason ? condition_status_name(h->scaling_limited.status) : NULL,
+	write_hpa_condition(j, "AbleToScale", condition_status_name(h->able_to_scale.status), h->able_to_scale.reason,
+		h->able_to_scale.message);
+	write_hpa_condition(j, "ScalingLimited", condition_status_name(h->scaling_limited.status),
 		h->scaling_limited.reason, h->scaling_limited.message);
 	jsonout_end(j);
 	jsonout_end(j);

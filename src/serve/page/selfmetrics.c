@@ -8,6 +8,7 @@
 #include "base/exposition.h"
 #include "base/mem.h"
 #include "base/shares.h"
+#include "serve/explain/explainjob.h"
 #include "serve/explain/explaintriggers.h"
 #include "serve/parts.h"
 
@@ -80,37 +81,35 @@ static void write_pushes(const struct serve *s, struct buf *out)
 }
 
 struct jobs_page {
-	const struct jobs *jobs;
+	const struct cache *cache;
 	struct buf *out;
 };
 
-static void write_job_count(struct buf *out, const struct scaledjob *sj, const char *state, size_t count)
+static void write_job_count(struct buf *out, const struct meta *meta, const char *state, size_t count)
 {
 	static const char *const labels[] = { "namespace", "scaledJob", "state", NULL };
 
-	exposition_sample(out, "kscaled_jobs", labels,
-		(const char *const[]){ sj->meta.namespace_, sj->meta.name, state }, (double)count);
+	exposition_sample(out, "kscaled_jobs", labels, (const char *const[]){ meta->namespace_, meta->name, state },
+		(double)count);
 }
 
 static void on_scaledjob(void *arg, struct object *o)
 {
 	const struct jobs_page *page = arg;
-	const struct scaledjob *sj = o->of.sj;
 	const char *trouble;
 	struct jobs_tally tally;
 
-	if (!sj || !jobs_known(page->jobs, sj->meta.namespace_, &trouble))
+	if (o->kind != SCALED_JOB || !explainjob_tally(page->cache, o, &tally, &trouble))
 		return;
-	tally = jobs_tally(page->jobs, o->key);
-	write_job_count(page->out, sj, "running", tally.running);
-	write_job_count(page->out, sj, "complete", tally.complete);
-	write_job_count(page->out, sj, "failed", tally.failed);
+	write_job_count(page->out, o->of.meta, "running", tally.running);
+	write_job_count(page->out, o->of.meta, "complete", tally.complete);
+	write_job_count(page->out, o->of.meta, "failed", tally.failed);
 }
 
 /* Only the leader watches Jobs. */
 static void write_jobs(const struct serve *s, struct buf *out)
 {
-	struct jobs_page page = { s->cache->jobs, out };
+	struct jobs_page page = { s->cache, out };
 
 	if (!s->cache->leadership.leading)
 		return;
