@@ -292,6 +292,29 @@ static void what_comes_changes_and_goes_is_told(void **state)
 		1);
 }
 
+static void create_it_again(void)
+{
+	fakecluster_delete(TA("redis"));
+	fakecluster_apply(TA("redis"), AUTH_SPEC);
+}
+
+/*
+ * The answer to the write is about the new one, before the watch has shown that the old one is
+ * gone.
+ */
+static void one_that_is_created_again_during_a_write_is_another(void **state)
+{
+	(void)state;
+	fakecluster_apply(TA("redis"), AUTH_SPEC);
+	scaledobject("web", REF("redis"));
+	fakecluster_just_before(KUBE_MERGE_PATCH, TA("redis"), create_it_again);
+	world_pass(5000);
+	expect_users(TA("redis"), "web");
+	assert_int_equal(fakecluster_events_sent("TriggerAuthenticationDeleted",
+				 "TriggerAuthentication redis was deleted"),
+		1);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
@@ -308,6 +331,7 @@ int main(void)
 		CASE(somebody_who_insists_on_it_is_left_alone),
 		CASE(a_finalizer_that_comes_meanwhile_stays),
 		CASE(what_comes_changes_and_goes_is_told),
+		CASE(one_that_is_created_again_during_a_write_is_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
