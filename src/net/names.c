@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/shares.h"
-#include "net/namequeue.h"
+#include "base/fairqueue.h"
 #include "net/resolver.h"
 
 #define SWEEP_MS  1000
@@ -34,7 +34,7 @@ struct known_name {
 	struct event *rested;
 	char *namespace_;         /* owned; of the first request */
 	struct shares_hold share; /* of the cache */
-	struct namequeue_entry turn;
+	struct fairqueue_entry turn;
 	UT_hash_handle hh;
 };
 
@@ -45,7 +45,7 @@ struct names {
 	struct resolver *resolver;
 	struct known_name *known;
 	struct shares remembered;
-	struct namequeue fresh, failed;
+	struct fairqueue fresh, failed;
 	bool filling;
 	unsigned generation;
 	int64_t swept_ms;
@@ -64,8 +64,8 @@ static int64_t now_ms(void)
 static void forget(struct known_name *name)
 {
 	HASH_DEL(name->names->known, name);
-	namequeue_leave(&name->turn);
-	namequeue_answered(&name->turn);
+	fairqueue_leave(&name->turn);
+	fairqueue_end(&name->turn);
 	shares_give(&name->share, 1);
 	if (name->rested)
 		event_free(name->rested);
@@ -163,7 +163,7 @@ static void on_answer(void *arg, const struct resolver_answer *answer)
 	struct known_name *name = arg;
 	struct names *n = name->names;
 
-	namequeue_answered(&name->turn);
+	fairqueue_end(&name->turn);
 	name->state = IDLE;
 	keep(name, answer);
 	name->until_ms = now_ms() + kept_ms(name, answer);
@@ -171,9 +171,9 @@ static void on_answer(void *arg, const struct resolver_answer *answer)
 	fill(n);
 }
 
-static struct known_name *next_of(struct namequeue *queue)
+static struct known_name *next_of(struct fairqueue *queue)
 {
-	struct namequeue_entry *turn = namequeue_take(queue);
+	struct fairqueue_entry *turn = fairqueue_take(queue);
 
 	return turn ? (struct known_name *)((char *)turn - offsetof(struct known_name, turn)) : NULL;
 }
@@ -198,7 +198,7 @@ static void enqueue(struct known_name *name, const char *namespace_)
 	struct names *n = name->names;
 
 	name->state = QUEUED;
-	namequeue_put(name->failures ? &n->failed : &n->fresh, &name->turn, namespace_);
+	fairqueue_put(name->failures ? &n->failed : &n->fresh, &name->turn, namespace_);
 	fill(n);
 }
 
@@ -292,7 +292,7 @@ void names_leave(struct names_asker *a)
 	a->name = NULL;
 	DL_DELETE(name->askers, a);
 	if (!name->askers && name->state == QUEUED) {
-		namequeue_leave(&name->turn);
+		fairqueue_leave(&name->turn);
 		name->state = IDLE;
 	}
 }

@@ -8,7 +8,7 @@
  * that moved is found soon; that a name does not exist is kept for NAMES_NONE_MS. After a failed
  * query the next one waits for a back-off, and so do all who ask meanwhile. The number of queries
  * under way is limited, separately for names that failed before, so that these do not delay others.
- * Namespaces have shares of both limits (net/namequeue) and of the cache. An entry counts for the
+ * Namespaces have shares of both limits (base/fairqueue) and of the cache. An entry counts for the
  * namespace that asked first. Owned by the loop (loop_names), used by net/dns.
  */
 

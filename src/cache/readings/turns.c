@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/readings/turns.h"
 
+#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
-#include <utlist.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
-
-/* A namespace of which something waits. */
-struct turns_party {
-	struct turns *turns;
-	char *namespace_; /* owned; the table's key */
-	struct turns_wait *waiting;
-	struct turns_party *prev, *next; /* the first is next */
-	UT_hash_handle hh;
-};
 
 struct turns {
 	struct loop *loop;
-	struct turns_party *by_namespace, *waiting;
+	struct fairqueue waiting;
 	uint64_t loop_turn; /* in which so many have begun: */
 	unsigned begun;
 	struct loop_timer next_turn;
@@ -35,69 +24,29 @@ static bool may_begin(struct turns *t)
 	return t->begun < TURNS_BEGIN_MAX;
 }
 
-static struct turns_party *party_of(struct turns *t, const char *namespace_)
-{
-	struct turns_party *p;
-
-	HASH_FIND_STR(t->by_namespace, namespace_, p);
-	if (p)
-		return p;
-	p = mem_zalloc(sizeof(*p));
-	p->turns = t;
-	p->namespace_ = mem_dup(namespace_);
-	HASH_ADD_KEYPTR(hh, t->by_namespace, p->namespace_, strlen(p->namespace_), p);
-	DL_APPEND(t->waiting, p);
-	return p;
-}
-
-static void remove_wait(struct turns_wait *w)
-{
-	struct turns_party *p = w->party;
-
-	w->party = NULL;
-	DL_DELETE(p->waiting, w);
-	if (p->waiting)
-		return;
-	DL_DELETE(p->turns->waiting, p);
-	HASH_DELETE(hh, p->turns->by_namespace, p);
-	free(p->namespace_);
-	free(p);
-}
-
-/* The next, whose namespace is the last then. */
-static struct turns_wait *take_first(struct turns *t)
-{
-	struct turns_party *p = t->waiting;
-	struct turns_wait *w = p->waiting;
-
-	DL_DELETE(t->waiting, p);
-	DL_APPEND(t->waiting, p);
-	remove_wait(w);
-	return w;
-}
-
 static void on_next_turn(void *arg)
 {
 	struct turns *t = arg;
+	struct fairqueue_entry *first;
 	struct turns_wait *w;
 
-	while (t->waiting && may_begin(t)) {
+	while (may_begin(t) && (first = fairqueue_take(&t->waiting)) != NULL) {
+		fairqueue_end(first); /* nothing waits for its end */
 		t->begun++;
-		w = take_first(t);
+		w = (struct turns_wait *)((char *)first - offsetof(struct turns_wait, entry));
 		w->fn(w->arg);
 	}
-	if (t->waiting)
+	if (t->waiting.lanes)
 		loop_timer_set(&t->next_turn, 0);
 }
 
 bool turns_begin(struct turns *t, struct turns_wait *w, const char *namespace_)
 {
-	if (!t->waiting && may_begin(t)) {
+	if (!t->waiting.lanes && may_begin(t)) {
 		t->begun++;
 		return true;
 	}
-	w->party = party_of(t, namespace_);
-	DL_APPEND(w->party->waiting, w);
+	fairqueue_put(&t->waiting, &w->entry, namespace_);
 	if (!loop_timer_pending(&t->next_turn))
 		loop_timer_set(&t->next_turn, 0);
 	return false;
@@ -105,8 +54,7 @@ bool turns_begin(struct turns *t, struct turns_wait *w, const char *namespace_)
 
 void turns_give_up(struct turns_wait *w)
 {
-	if (w->party)
-		remove_wait(w);
+	fairqueue_leave(&w->entry);
 }
 
 struct turns *turns_new(struct loop *loop)
@@ -122,8 +70,7 @@ void turns_free(struct turns *t)
 {
 	if (!t)
 		return;
-	while (t->waiting)
-		remove_wait(t->waiting->waiting);
+	fairqueue_clear(&t->waiting);
 	loop_timer_done(&t->next_turn);
 	free(t);
 }

@@ -11,12 +11,12 @@
 
 #include <stdbool.h>
 
+#include "base/fairqueue.h"
 #include "net/loop.h"
 
 #define TURNS_BEGIN_MAX 64 /* in one turn of the loop */
 
 struct turns;
-struct turns_party;
 
 struct turns *turns_new(struct loop *loop);
 void turns_free(struct turns *t); /* who waits hears nothing any more; NULL is fine */
@@ -25,8 +25,7 @@ void turns_free(struct turns *t); /* who waits hears nothing any more; NULL is f
 struct turns_wait {
 	void (*fn)(void *arg);
 	void *arg;
-	struct turns_party *party; /* NULL: it does not wait */
-	struct turns_wait *prev, *next;
+	struct fairqueue_entry entry;
 };
 
 /*

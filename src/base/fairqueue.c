@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "net/namequeue.h"
+#include "base/fairqueue.h"
 
 #include <string.h>
 #include <utlist.h>
@@ -8,26 +8,26 @@
 #include "base/mem.h"
 
 /* What waits of one namespace; gone with the last. */
-struct namequeue_lane {
-	struct namequeue *queue;
+struct fairqueue_lane {
+	struct fairqueue *queue;
 	char *namespace_; /* owned; the key */
 	size_t count;
-	struct namequeue_entry *waiting;    /* oldest first */
-	struct namequeue_lane *prev, *next; /* whose turn it was last is last */
+	struct fairqueue_entry *waiting;    /* oldest first */
+	struct fairqueue_lane *prev, *next; /* whose turn it was last is last */
 	UT_hash_handle hh;
 };
 
-static struct namequeue_lane *lane_find(const struct namequeue *q, const char *namespace_)
+static struct fairqueue_lane *lane_find(const struct fairqueue *q, const char *namespace_)
 {
-	struct namequeue_lane *lane;
+	struct fairqueue_lane *lane;
 
 	HASH_FIND_STR(q->by_namespace, namespace_, lane);
 	return lane;
 }
 
-static struct namequeue_lane *lane_new(struct namequeue *q, const char *namespace_)
+static struct fairqueue_lane *lane_new(struct fairqueue *q, const char *namespace_)
 {
-	struct namequeue_lane *lane = mem_zalloc(sizeof(*lane));
+	struct fairqueue_lane *lane = mem_zalloc(sizeof(*lane));
 
 	lane->queue = q;
 	lane->namespace_ = mem_dup(namespace_);
@@ -36,13 +36,13 @@ static struct namequeue_lane *lane_new(struct namequeue *q, const char *namespac
 	return lane;
 }
 
-void namequeue_put(struct namequeue *q, struct namequeue_entry *e, const char *namespace_)
+void fairqueue_put(struct fairqueue *q, struct fairqueue_entry *e, const char *namespace_)
 {
-	struct namequeue_lane *lane = lane_find(q, namespace_);
+	struct fairqueue_lane *lane = lane_find(q, namespace_);
 
 	if (e->lane && lane && lane->count >= e->lane->count)
 		return;
-	namequeue_leave(e);
+	fairqueue_leave(e);
 	if (!lane)
 		lane = lane_new(q, namespace_);
 	DL_APPEND(lane->waiting, e);
@@ -50,9 +50,9 @@ void namequeue_put(struct namequeue *q, struct namequeue_entry *e, const char *n
 	e->lane = lane;
 }
 
-void namequeue_leave(struct namequeue_entry *e)
+void fairqueue_leave(struct fairqueue_entry *e)
 {
-	struct namequeue_lane *lane = e->lane;
+	struct fairqueue_lane *lane = e->lane;
 
 	if (!lane)
 		return;
@@ -66,10 +66,16 @@ void namequeue_leave(struct namequeue_entry *e)
 	mem_free_ptr(&lane);
 }
 
-struct namequeue_entry *namequeue_take(struct namequeue *q)
+void fairqueue_clear(struct fairqueue *q)
 {
-	struct namequeue_lane *lane;
-	struct namequeue_entry *e;
+	while (q->lanes)
+		fairqueue_leave(q->lanes->waiting);
+}
+
+struct fairqueue_entry *fairqueue_take(struct fairqueue *q)
+{
+	struct fairqueue_lane *lane;
+	struct fairqueue_entry *e;
 
 	DL_FOREACH (q->lanes, lane) {
 		e = lane->waiting;
@@ -77,13 +83,13 @@ struct namequeue_entry *namequeue_take(struct namequeue *q)
 			continue;
 		DL_DELETE(q->lanes, lane);
 		DL_APPEND(q->lanes, lane);
-		namequeue_leave(e);
+		fairqueue_leave(e);
 		return e;
 	}
 	return NULL;
 }
 
-void namequeue_answered(struct namequeue_entry *e)
+void fairqueue_end(struct fairqueue_entry *e)
 {
 	shares_give(&e->share, e->share.has);
 }
