@@ -53,7 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!loop) {
 		loop = peer_start(PEER_SPEAKS_FIRST);
 		question = source_question("mysql",
-			"host=127.0.0.1|port=#|username=u|dbName=d|query=SELECT 1|queryValue=5", NULL);
+			"host=127.0.0.1|port=#|username=u|dbName=d|query=SELECT 1|queryValue=5",
+			"password=" SOURCE_SECRET);
 	}
 	check_value(data, size);
 	source_try(loop, question, SOURCE_ASK, data, size);

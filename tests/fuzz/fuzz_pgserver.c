@@ -18,9 +18,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!loop) {
 		loop = peer_start(PEER_LISTENS);
-		questions[0] = source_question("postgresql", PLACE "disable", "password=secret");
-		questions[1] = source_question("postgresql", PLACE "prefer", "password=secret");
-		questions[2] = source_question("postgresql", PLACE "disable|notifyChannel=jobs", "password=secret");
+		questions[0] = source_question("postgresql", PLACE "disable", "password=" SOURCE_SECRET);
+		questions[1] = source_question("postgresql", PLACE "prefer", "password=" SOURCE_SECRET);
+		questions[2] = source_question("postgresql", PLACE "disable|notifyChannel=jobs", "password=" SOURCE_SECRET);
 	}
 	if (size > 0)
 		source_try(loop, questions[data[0] % 3], data[0] % 3 == 2 ? SOURCE_WATCH : SOURCE_ASK, data + 1,

@@ -30,12 +30,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		questions[4] = source_question("redis", "address=@|listName=jobs|notify=auto", NULL);
 		/* A greeting before the answer. */
 		questions[5] = source_question("redis", "address=@|listName=jobs|databaseIndex=3",
-			"username=u|password=pass");
+			"username=u|password=" SOURCE_SECRET);
 		questions[6] = source_question("redis-cluster", "addresses=@|listName=jobs", NULL);
 		questions[7] = source_question("redis-cluster", "addresses=@|listName=jobs|notify=auto", NULL);
 		questions[8] = source_question("redis-sentinel", "addresses=@|sentinelMaster=main|listName=jobs", NULL);
 		questions[9] = source_question("redis-sentinel",
-			"addresses=@|sentinelMaster=main|listName=jobs|notify=auto", "password=pass");
+			"addresses=@|sentinelMaster=main|listName=jobs|notify=auto", "password=" SOURCE_SECRET);
 	}
 	if (size == 0)
 		return 0;

@@ -20,7 +20,7 @@
  */
 struct question *source_question(const char *type, const char *metadata, const char *auth);
 
-/* In the auth of a question: in no error. */
+/* In the auth of a question: in no error of that question. */
 #define SOURCE_SECRET "t0ken-of-ours"
 
 enum source_way { SOURCE_ASK, SOURCE_WATCH, SOURCE_DESCRIBE };

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "decide/inherit.h"
 
 #define EXCLUDED_LABELS "scaledjob.keda.sh/job-excluded-labels"
@@ -116,7 +117,7 @@ char *jobspec_name(const struct scaledjob *sj, uint64_t random, char out[JOBSPEC
 	/* without vowels and what looks like them: no word comes of it */
 	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
 	const size_t room = JOBSPEC_NAME_MAX - JOBSPEC_SUFFIX - 1;
-	size_t len = strnlen(sj->meta.name, room);
+	size_t len = utf8_cut(sj->meta.name, strlen(sj->meta.name), room);
 
 	while (len > 0 && (sj->meta.name[len - 1] == '-' || sj->meta.name[len - 1] == '.'))
 		len--;

@@ -228,6 +228,7 @@ static void test_name(void **state)
 								  or ".-", which would not */
 		{ FIFTY "123456.8", 0, FIFTY "123456-bbbbb" },
 		{ FIFTY "1234---8901", 0, FIFTY "1234-bbbbb" },
+		{ FIFTY "123456\xC3\xA9", 0, FIFTY "123456-bbbbb" }, /* no half character */
 	};
 	char out[JOBSPEC_NAME_MAX + 1];
 
