@@ -18,7 +18,8 @@
 enum err_kind status_kind(int http_status);
 
 /*
- * From a failing answer. A body that is no Status (a proxy's page) is quoted in short.
+ * From a failing answer. A body that is no Status is quoted in short when it is text (a proxy's
+ * page), and not when it is an object, which may hold a secret.
  * retry_after_ms: of the header, 0 when absent; a Status' own retryAfterSeconds counts too.
  */
 void status_to_err(int http_status, const char *body, size_t len, int64_t retry_after_ms, struct err *err);

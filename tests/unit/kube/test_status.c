@@ -66,7 +66,8 @@ static void answers(void **state)
 		{ 502, "<html>\nbad gateway", 0, "HTTP 502 from the API server: <html>", 0 },
 		{ 503, "", 2000, "HTTP 503 from the API server", 2000 },
 		{ 403, "[1,2]", 0, "HTTP 403 from the API server: [1,2]", 0 },
-		{ 403, "{\"kind\":[]}", 0, "HTTP 403 from the API server: {\"kind\":[]}", 0 },
+		{ 403, "{\"kind\":[]}", 0, "HTTP 403 from the API server", 0 },
+		{ 307, "\n {\"status\":{\"token\":\"t\"}}", 0, "HTTP 307 from the API server", 0 },
 	};
 
 	(void)state;
