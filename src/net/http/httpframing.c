@@ -51,29 +51,37 @@ static bool is_number(const char *text)
 	return text[0] && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* Non-zero when one of the eight bytes is below `below` (at most 0x80), or is 0x7f. */
-static uint64_t bad_ones(const char *bytes, unsigned below)
-{
-	const uint64_t each = UINT64_C(0x0101010101010101);
-	uint64_t eight, del;
+#define LANES 16
 
-	memcpy(&eight, bytes, 8);
-	del = eight ^ 0x7f * each;
-	return (((eight - below * each) & ~eight) | ((del - each) & ~del)) & 0x80 * each;
+typedef unsigned char lanes __attribute__((vector_size(LANES)));
+
+/* Which of the bytes are below `below`, or DEL. */
+static lanes bad_ones(const char *bytes, unsigned char below)
+{
+	lanes each;
+
+	memcpy(&each, bytes, LANES);
+	return (lanes)((each < below) | (each == 0x7f));
 }
 
 /*
- * No control characters, nothing below `below` except `allowed`. Eight bytes are checked at once,
- * as a token may have a thousand, and as a rule nothing is wrong.
+ * No control characters, nothing below `below` except `allowed`. As a token may have a thousand
+ * bytes, and as a rule nothing is wrong, many are checked at once; the last of them twice.
  */
-static bool is_clean(const char *text, unsigned below, char allowed)
+static bool is_clean(const char *text, unsigned char below, char allowed)
 {
 	size_t len = strlen(text), at = 0;
-	uint64_t bad = 0;
 
-	for (; at + 8 <= len; at += 8)
-		bad |= bad_ones(text + at, below);
-	for (at = bad ? 0 : at; at < len; at++)
+	if (len >= LANES) {
+		lanes bad = bad_ones(text + len - LANES, below);
+		uint64_t any[2];
+
+		for (; at + LANES < len; at += LANES)
+			bad |= bad_ones(text + at, below);
+		memcpy(any, &bad, LANES);
+		at = any[0] | any[1] ? 0 : len;
+	}
+	for (; at < len; at++)
 		if (((unsigned char)text[at] < below && text[at] != allowed) || text[at] == 0x7f)
 			return false;
 	return true;

@@ -267,7 +267,7 @@ static void compare_header(void *arg, const char *name, const char *value)
 
 	if (!c->same)
 		return;
-	if (c->at < c->end && strcmp(c->at, name) == 0) {
+	if (c->at < c->end && *c->at == *name && strcmp(c->at, name) == 0) {
 		known = c->at + strlen(name) + 1;
 		c->same = strcmp(known, value) == 0;
 		c->at = known + strlen(known) + 1;
