@@ -461,7 +461,8 @@ static void flood_before_the_greeting(void **state)
 		loop_turn(w->f->loop);
 	}
 	assert_int_equal(a.calls, 1);
-	assert_non_null(strstr(a.err.msg, "far too much"));
+	/* libpq 16 and later do not wait for an error message as long as this one says it is */
+	assert_true(strstr(a.err.msg, "far too much") || strstr(a.err.msg, "received invalid"));
 	assert_true(sent < (16u << 20));
 	close(p.fd);
 }
