@@ -9,10 +9,10 @@
 #include <time.h>
 #include <utlist.h>
 
+#include "base/fairqueue.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/shares.h"
-#include "base/fairqueue.h"
 #include "net/resolver.h"
 
 #define SWEEP_MS  1000

@@ -9,6 +9,7 @@
 #include "peer.h"
 #include "source.h"
 
+#define AUTH  "password=" SOURCE_SECRET
 #define PLACE "host=127.0.0.1|port=#|userName=u|dbName=d|query=SELECT 1|targetQueryValue=5|sslmode="
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -18,9 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!loop) {
 		loop = peer_start(PEER_LISTENS);
-		questions[0] = source_question("postgresql", PLACE "disable", "password=" SOURCE_SECRET);
-		questions[1] = source_question("postgresql", PLACE "prefer", "password=" SOURCE_SECRET);
-		questions[2] = source_question("postgresql", PLACE "disable|notifyChannel=jobs", "password=" SOURCE_SECRET);
+		questions[0] = source_question("postgresql", PLACE "disable", AUTH);
+		questions[1] = source_question("postgresql", PLACE "prefer", AUTH);
+		questions[2] = source_question("postgresql", PLACE "disable|notifyChannel=jobs", AUTH);
 	}
 	if (size > 0)
 		source_try(loop, questions[data[0] % 3], data[0] % 3 == 2 ? SOURCE_WATCH : SOURCE_ASK, data + 1,

@@ -215,19 +215,14 @@ static void test_name(void **state)
 		uint64_t random;
 		const char *wanted;
 	} cases[] = {
-		{ "work", 0, "work-bbbbb" },
-		{ "work", 1, "work-cbbbb" },
-		{ "work", 26, "work-9bbbb" },
-		{ "work", 27, "work-bcbbb" },
-		{ "work", 14348906, "work-99999" },
-		{ "a.b", 0, "a.b-bbbbb" },
+		{ "work", 0, "work-bbbbb" }, { "work", 1, "work-cbbbb" }, { "work", 26, "work-9bbbb" },
+		{ "work", 27, "work-bcbbb" }, { "work", 14348906, "work-99999" }, { "a.b", 0, "a.b-bbbbb" },
 		{ "x", 14348907, "x-bbbbb" },
 		{ FIFTY "1234567", 0, FIFTY "1234567-bbbbb" }, /* 57: the longest that is whole */
 		{ FIFTY "12345678", 0, FIFTY "1234567-bbbbb" },
 		{ FIFTY "123456-8", 0, FIFTY "123456-bbbbb" }, /* no "--" at the cut, which would be well, and no "-."
 								  or ".-", which would not */
-		{ FIFTY "123456.8", 0, FIFTY "123456-bbbbb" },
-		{ FIFTY "1234---8901", 0, FIFTY "1234-bbbbb" },
+		{ FIFTY "123456.8", 0, FIFTY "123456-bbbbb" }, { FIFTY "1234---8901", 0, FIFTY "1234-bbbbb" },
 		{ FIFTY "123456\xC3\xA9", 0, FIFTY "123456-bbbbb" }, /* no half character */
 	};
 	char out[JOBSPEC_NAME_MAX + 1];
