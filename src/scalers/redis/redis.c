@@ -123,10 +123,7 @@ static void redis_ask_cancel(void *handle)
 static void *redis_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
 {
 	const struct redis_question *q = question->data;
-	const struct rediswatch_config config = { .key = q->key,
-		.key_len = strlen(q->key),
-		.notify = q->notify,
-		.classes = REDISWATCH_LENGTHS };
+	const struct rediswatch_config config = { .key = q->key, .notify = q->notify, .classes = REDISWATCH_LENGTHS };
 
 	return redisserver_watch_start(sources, &q->server, &config, look, arg);
 }

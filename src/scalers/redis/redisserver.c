@@ -51,7 +51,7 @@ static void on_owner(void *arg, struct redisendpoint *endpoint)
 {
 	struct redisserver_watch *w = arg;
 
-	rediswatch_set_endpoints(w->watch, &endpoint, 1);
+	rediswatch_set_endpoint(w->watch, endpoint);
 }
 
 struct redisserver_watch *redisserver_watch_start(struct scaler_sources *sources, const struct redisserver *s,
@@ -65,10 +65,10 @@ struct redisserver_watch *redisserver_watch_start(struct scaler_sources *sources
 	w = mem_zalloc(sizeof(*w));
 	w->watch = watch;
 	if (s->site)
-		w->follower = redisrouter_follow(sources->redis_router, s->site, config->key, config->key_len, on_owner,
-			w);
+		w->follower = redisrouter_follow(sources->redis_router, s->site, config->key, strlen(config->key),
+			on_owner, w);
 	else
-		rediswatch_set_endpoints(watch, &(struct redisendpoint *){ s->endpoint }, 1);
+		rediswatch_set_endpoint(watch, s->endpoint);
 	return w;
 }
 

@@ -265,10 +265,7 @@ static void streams_ask_cancel(void *handle)
 static void *streams_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
 {
 	const struct stream_question *q = question->data;
-	const struct rediswatch_config config = { .key = q->stream,
-		.key_len = strlen(q->stream),
-		.notify = q->notify,
-		.classes = REDISWATCH_STREAM };
+	const struct rediswatch_config config = { .key = q->stream, .notify = q->notify, .classes = REDISWATCH_STREAM };
 
 	return redisserver_watch_start(sources, &q->server, &config, look, arg);
 }

@@ -38,7 +38,7 @@ struct server {
 	struct rediswatch_pool *pool;
 	struct redisendpoint *endpoint; /* one count; any of those on this server */
 	UT_hash_handle hh;              /* by the endpoint's server_key */
-	struct watched_key *spots;
+	struct rediswatch *watches;
 	struct redis_call *call;
 	struct loop_timer again;
 	int64_t asked_ms;
@@ -47,26 +47,19 @@ struct server {
 	char why[200];
 };
 
-/* One key on one server. */
-struct watched_key {
-	struct rediswatch *watch;
-	struct server *server;
-	struct redisendpoint *endpoint;  /* one count */
-	struct redissub *sub;            /* NULL: not subscribed to */
-	bool heard;                      /* a notification came: it is on, whatever the server tells */
-	struct watched_key *prev, *next; /* of the server */
-};
-
+/* One key, on one server at a time. */
 struct rediswatch {
 	struct rediswatch_pool *pool;
 	char *key;
-	size_t key_len;
 	enum rediswatch_notify notify;
 	enum rediswatch_classes classes;
 	question_look_fn look;
 	void *arg;
-	struct watched_key **spots; /* owned; usually one */
-	size_t count;
+	struct redisendpoint *endpoint; /* one reference; NULL: not known yet, as are the rest */
+	struct server *server;
+	struct redissub *sub;           /* NULL: not subscribed */
+	bool heard;                     /* a notification arrived: they are on, whatever the server reports */
+	struct rediswatch *prev, *next; /* of the same server */
 };
 
 struct rediswatch_pool {
@@ -164,53 +157,53 @@ static void ask_server(struct server *s);
 
 static void on_event(void *arg, const char *message, size_t len)
 {
-	struct watched_key *spot = arg;
-	struct server *s = spot->server;
+	struct rediswatch *w = arg;
+	struct server *s = w->server;
 
 	(void)len;
 	if (message) {
-		spot->heard = true;
+		w->heard = true;
 		if (is_less(message))
 			return;
 	} else if (!s->call && loop_now_ms(s->pool->loop) - s->asked_ms >= AGAIN_SOON_MS) {
 		ask_server(s); /* it may have been restarted with another configuration */
 	}
-	spot->watch->look(spot->watch->arg);
+	w->look(w->arg);
 }
 
 /*
  * A server that does not tell is only bothered with a subscription when somebody asked for push by
  * name.
  */
-static bool wants_subscription(const struct watched_key *spot)
+static bool wants_subscription(const struct rediswatch *w)
 {
-	switch (spot->server->state) {
-	case ANSWER_NONE: return spot->sub; /* it stays as it was: what failed is a question, not the subscription */
-	case ANSWER_GIVEN: return is_on(spot->server->flags, spot->watch->classes);
-	case ANSWER_UNTOLD: return spot->watch->notify == REDISWATCH_AUTO;
+	switch (w->server->state) {
+	case ANSWER_NONE: return w->sub; /* unchanged: it was the question that failed, not the subscription */
+	case ANSWER_GIVEN: return is_on(w->server->flags, w->classes);
+	case ANSWER_UNTOLD: return w->notify == REDISWATCH_AUTO;
 	}
 	return false;
 }
 
-static void settle(struct watched_key *spot)
+static void unsubscribe(struct rediswatch *w)
+{
+	redissub_stop(w->sub);
+	w->sub = NULL;
+	w->heard = false;
+}
+
+static void settle(struct rediswatch *w)
 {
 	MEM_AUTO char *channel = NULL;
-	struct rediswatch *w = spot->watch;
-	int prefix;
 
-	if (wants_subscription(spot) == (spot->sub != NULL))
+	if (wants_subscription(w) == (w->sub != NULL))
 		return;
-	if (spot->sub) {
-		redissub_stop(spot->sub);
-		spot->sub = NULL;
-		spot->heard = false;
+	if (w->sub) {
+		unsubscribe(w);
 		return;
 	}
-	prefix = snprintf(NULL, 0, "__keyspace@%d__:", spot->endpoint->database);
-	channel = mem_alloc((size_t)prefix + w->key_len + 1);
-	snprintf(channel, (size_t)prefix + 1, "__keyspace@%d__:", spot->endpoint->database);
-	memcpy(channel + prefix, w->key, w->key_len);
-	spot->sub = redissub_start(w->pool->subs, spot->endpoint, channel, (size_t)prefix + w->key_len, on_event, spot);
+	channel = mem_printf("__keyspace@%d__:%s", w->endpoint->database, w->key);
+	w->sub = redissub_start(w->pool->subs, w->endpoint, channel, strlen(channel), on_event, w);
 }
 
 /* ---- Asking the server ---- */
@@ -235,7 +228,7 @@ static void on_setting(void *arg, const struct redis_reply *reply, const struct 
 	struct server *s = arg;
 	enum answer_state was = s->state;
 	int64_t again_ms = reply ? AGAIN_ON_MS : AGAIN_FAILED_MS;
-	struct watched_key *spot, *next;
+	struct rediswatch *w, *next;
 	char flags[sizeof(s->flags)];
 	bool news;
 
@@ -247,18 +240,18 @@ static void on_setting(void *arg, const struct redis_reply *reply, const struct 
 	} else if (s->state == ANSWER_NONE) {
 		snprintf(s->why, sizeof(s->why), "%s", err->msg);
 	}
-	for (spot = s->spots; reply && spot; spot = spot->next)
-		if (!is_on(s->flags, spot->watch->classes))
+	DL_FOREACH (s->watches, w)
+		if (reply && !is_on(s->flags, w->classes))
 			again_ms = AGAIN_OFF_MS;
 	if (reply && s->state == ANSWER_UNTOLD)
 		again_ms = AGAIN_UNTOLD_MS;
 	loop_timer_set(&s->again, loop_backoff_ms(0, again_ms, AGAIN_UNTOLD_MS * 2));
 	/* Nobody else tells news to those who asked for push by name. */
 	news = reply && (was != s->state || strcmp(flags, s->flags) != 0);
-	DL_FOREACH_SAFE (s->spots, spot, next) {
-		settle(spot);
-		if (news && !spot->sub && spot->watch->notify == REDISWATCH_AUTO)
-			spot->watch->look(spot->watch->arg);
+	DL_FOREACH_SAFE (s->watches, w, next) {
+		settle(w);
+		if (news && !w->sub && w->notify == REDISWATCH_AUTO)
+			w->look(w->arg);
 	}
 }
 
@@ -279,7 +272,7 @@ static void on_again(void *arg)
 		ask_server(s);
 }
 
-/* ---- Servers and spots ---- */
+/* ---- Servers ---- */
 
 static struct server *server_get(struct rediswatch_pool *p, struct redisendpoint *e)
 {
@@ -299,126 +292,118 @@ static struct server *server_get(struct rediswatch_pool *p, struct redisendpoint
 	return s;
 }
 
-static void spot_free(struct watched_key *spot)
+/* The last watch of a server frees it. */
+static void leave(struct rediswatch *w)
 {
-	struct server *s = spot->server;
+	struct server *s = w->server;
 
-	redissub_stop(spot->sub);
-	DL_DELETE(s->spots, spot);
-	if (!s->spots) {
-		HASH_DEL(s->pool->servers, s);
-		redis_cancel(s->call);
-		loop_timer_done(&s->again);
-		redisendpoint_unref(s->endpoint);
-		free(s);
-	}
-	redisendpoint_unref(spot->endpoint);
-	free(spot);
+	if (!s)
+		return;
+	unsubscribe(w);
+	DL_DELETE(s->watches, w);
+	redisendpoint_unref(w->endpoint);
+	w->endpoint = NULL;
+	w->server = NULL;
+	if (s->watches)
+		return;
+	HASH_DEL(s->pool->servers, s);
+	redis_cancel(s->call);
+	loop_timer_done(&s->again);
+	redisendpoint_unref(s->endpoint);
+	free(s);
+}
+
+void rediswatch_set_endpoint(struct rediswatch *w, struct redisendpoint *endpoint)
+{
+	if (w->endpoint && strcmp(w->endpoint->base.key, endpoint->base.key) == 0)
+		return;
+	leave(w);
+	w->endpoint = redisendpoint_ref(endpoint);
+	w->server = server_get(w->pool, endpoint);
+	DL_APPEND(w->server->watches, w);
+	settle(w);
 }
 
 /* ---- What there is to say ---- */
 
-static char *say_off(const struct watched_key *spot)
+static char *say_off(const struct rediswatch *w)
 {
-	const struct server *s = spot->server;
+	const struct server *s = w->server;
 	char flags[64];
 
-	wanted_flags(s->flags, spot->watch->classes, flags);
+	wanted_flags(s->flags, w->classes, flags);
 	return mem_printf("redis %s does not announce changes of this kind (" SETTING
 			  " is \"%s\"); turn it on with: CONFIG SET " SETTING
 			  " %s (and the same in its configuration file, so that it stays)",
-		spot->endpoint->base.name, s->flags, flags);
+		w->endpoint->base.name, s->flags, flags);
 }
 
-static char *say_untold(const struct watched_key *spot)
+static char *say_untold(const struct rediswatch *w)
 {
-	const char *address = spot->endpoint->base.name, *needed = classes_of[spot->watch->classes].needed;
+	const char *address = w->endpoint->base.name, *needed = classes_of[w->classes].needed;
 
-	if (!spot->sub)
+	if (!w->sub)
 		return mem_printf("redis %s does not tell whether it announces changes (CONFIG GET: %s); if it is set "
 				  "to, with at least " SETTING " %s, say notify: \"auto\" in the trigger",
-			address, spot->server->why, needed);
+			address, w->server->why, needed);
 	return mem_printf("redis %s does not tell whether it announces changes (CONFIG GET: %s), and has announced "
 			  "none yet; it must be set to, with at least " SETTING " %s",
-		address, spot->server->why, needed);
+		address, w->server->why, needed);
 }
 
 /* On, though some kinds of things are not announced. */
-static char *say_partly(const struct watched_key *spot)
+static char *say_partly(const struct rediswatch *w)
 {
 	char flags[64];
 
-	if (spot->server->state != ANSWER_GIVEN)
+	if (w->server->state != ANSWER_GIVEN)
 		return mem_dup("");
-	wanted_flags(spot->server->flags, spot->watch->classes, flags);
+	wanted_flags(w->server->flags, w->classes, flags);
 	return *flags
 		? mem_printf("redis %s announces only some kinds (" SETTING " is \"%s\"); all that matter are with %s",
-			  spot->endpoint->base.name, spot->server->flags, flags)
+			  w->endpoint->base.name, w->server->flags, flags)
 		: mem_dup("");
 }
 
-static enum watch_state report_subscribed(const struct watched_key *spot, char **text)
+static enum watch_state report_subscribed(const struct rediswatch *w, char **text)
 {
 	const char *why;
 
-	switch (redissub_state(spot->sub, &why)) {
+	switch (redissub_state(w->sub, &why)) {
 	case REDISSUB_STARTING: return WATCH_STARTING;
 	case REDISSUB_REFUSED:
 		*text = mem_printf("redis %s does not let this user subscribe (%s); allow it with: ACL SETUSER <user> "
 				   "&__keyspace@%d__:*",
-			spot->endpoint->base.name, why, spot->endpoint->database);
+			w->endpoint->base.name, why, w->endpoint->database);
 		return WATCH_OFF;
 	case REDISSUB_FAILING: *text = mem_dup(why); return WATCH_FAILING;
 	case REDISSUB_ON: break;
 	}
-	if (spot->server->state == ANSWER_UNTOLD && !spot->heard) {
-		*text = say_untold(spot);
+	if (w->server->state == ANSWER_UNTOLD && !w->heard) {
+		*text = say_untold(w);
 		return WATCH_OFF;
 	}
-	*text = say_partly(spot);
+	*text = say_partly(w);
 	return WATCH_ON;
 }
 
-/* The caller owns *text; NULL for none. */
-static enum watch_state report_spot(const struct watched_key *spot, char **text)
-{
-	const struct server *s = spot->server;
-
-	if (spot->sub)
-		return report_subscribed(spot, text);
-	switch (s->state) {
-	case ANSWER_NONE: *text = mem_dup(s->why); return *s->why ? WATCH_FAILING : WATCH_STARTING;
-	case ANSWER_GIVEN: *text = is_on(s->flags, spot->watch->classes) ? NULL : say_off(spot); break;
-	case ANSWER_UNTOLD: *text = say_untold(spot); break;
-	}
-	return WATCH_OFF;
-}
-
-/* Of several servers the one that fares worst is told of. */
 struct watch_report rediswatch_report(const void *watch)
 {
-	static const int badness[] = { [WATCH_ON] = 0, [WATCH_STARTING] = 1, [WATCH_OFF] = 2, [WATCH_FAILING] = 3 };
 	const struct rediswatch *w = watch;
-	struct rediswatch_pool *p = w->pool;
-	struct watch_report report = { .state = w->count > 0 ? WATCH_ON : WATCH_STARTING,
-		.why = "",
-		.tell = w->notify == REDISWATCH_AUTO };
+	const struct server *s = w->server;
+	struct watch_report report = { .state = WATCH_OFF, .tell = w->notify == REDISWATCH_AUTO };
+	char **text = &w->pool->text;
 
-	free(p->text);
-	p->text = NULL;
-	for (size_t i = 0; i < w->count; i++) {
-		char *text = NULL;
-		enum watch_state state = report_spot(w->spots[i], &text);
-
-		if (i > 0 && badness[state] <= badness[report.state]) {
-			free(text);
-			continue;
-		}
-		free(p->text);
-		p->text = text;
-		report.state = state;
+	mem_free_ptr(text);
+	if (w->sub) {
+		report.state = report_subscribed(w, text);
+	} else if (!s || s->state == ANSWER_NONE) {
+		report.state = s && *s->why ? WATCH_FAILING : WATCH_STARTING;
+		*text = s ? mem_dup(s->why) : NULL;
+	} else {
+		*text = s->state == ANSWER_GIVEN ? say_off(w) : say_untold(w);
 	}
-	report.why = p->text ? p->text : "";
+	report.why = *text ? *text : "";
 	return report;
 }
 
@@ -438,8 +423,7 @@ struct rediswatch *rediswatch_start(struct rediswatch_pool *p, const struct redi
 		return NULL;
 	w = mem_zalloc(sizeof(*w));
 	*w = (struct rediswatch){ .pool = p,
-		.key = mem_dupn(config->key, config->key_len),
-		.key_len = config->key_len,
+		.key = mem_dup(config->key),
 		.notify = config->notify,
 		.classes = config->classes,
 		.look = look,
@@ -451,51 +435,9 @@ void rediswatch_stop(struct rediswatch *w)
 {
 	if (!w)
 		return;
-	for (size_t i = 0; i < w->count; i++)
-		spot_free(w->spots[i]);
-	free(w->spots);
+	leave(w);
 	free(w->key);
 	free(w);
-}
-
-static struct watched_key *find_spot(struct watched_key *const *spots, size_t count, const struct redisendpoint *e)
-{
-	for (size_t i = 0; i < count; i++)
-		if (spots[i] && strcmp(spots[i]->endpoint->base.key, e->base.key) == 0)
-			return spots[i];
-	return NULL;
-}
-
-void rediswatch_set_endpoints(struct rediswatch *w, struct redisendpoint *const *endpoints, size_t count)
-{
-	struct watched_key **old = w->spots;
-	size_t old_count = w->count;
-
-	w->spots = mem_array(count + 1, sizeof(*w->spots));
-	w->count = 0;
-	for (size_t i = 0; i < count && i < REDISWATCH_ENDPOINTS_MAX; i++) {
-		struct watched_key *spot;
-
-		if (find_spot(w->spots, w->count, endpoints[i]))
-			continue; /* given twice */
-		spot = find_spot(old, old_count, endpoints[i]);
-		for (size_t k = 0; spot && k < old_count; k++)
-			if (old[k] == spot)
-				old[k] = NULL;
-		if (!spot) {
-			spot = mem_zalloc(sizeof(*spot));
-			spot->watch = w;
-			spot->endpoint = redisendpoint_ref(endpoints[i]);
-			spot->server = server_get(w->pool, endpoints[i]);
-			DL_APPEND(spot->server->spots, spot);
-			settle(spot);
-		}
-		w->spots[w->count++] = spot;
-	}
-	for (size_t i = 0; i < old_count; i++)
-		if (old[i])
-			spot_free(old[i]);
-	free(old);
 }
 
 struct rediswatch_pool *rediswatch_pool_new(struct loop *loop, struct redis_pool *redis)

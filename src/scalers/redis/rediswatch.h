@@ -4,7 +4,7 @@
 
 /*
  * Push for all Redis types: one key, watched by keyspace notifications (channel
- * `__keyspace@<database>__:<key>`) on the server, or the servers, that have it. For
+ * `__keyspace@<database>__:<key>`) on the server that holds it. For
  * scalers/redis/redisserver, which starts one for the `watch` of each Redis type and tells it where
  * the key lives.
  *
@@ -16,7 +16,6 @@
  * poll.
  */
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -55,14 +54,13 @@ enum rediswatch_classes {
 };
 
 struct rediswatch_config {
-	const char *key; /* copied */
-	size_t key_len;
+	const char *key;               /* copied */
 	enum rediswatch_notify notify; /* REDISWATCH_OFF: rediswatch_start returns NULL */
 	enum rediswatch_classes classes;
 };
 
 /*
- * Starts without any server: rediswatch_set_endpoints tells which. look: as struct scaler_type has
+ * Starts without any server: rediswatch_set_endpoint names it. look: as struct scaler_type has
  * it, also when the report has changed in a way that people should hear of. NULL when notify is
  * off, or p is NULL (as in tools that only check). Stop it with rediswatch_stop.
  */
@@ -71,14 +69,12 @@ struct rediswatch *rediswatch_start(struct rediswatch_pool *p, const struct redi
 void rediswatch_stop(struct rediswatch *w);
 
 /*
- * The servers that have the key now, the database being the endpoint's: one for a single server,
- * the master behind sentinels, the node of the key's slot in a cluster (or several, where that is
- * not known). Replaces those given before; one that stays keeps its subscription. Takes its own
- * counts. Whenever the set becomes another one, look is called once the new ones are subscribed to.
- * count 0: none is known at the moment.
+ * The server that holds the key now, with the endpoint's database: the single server, the master
+ * behind sentinels, or the node of the key's slot in a cluster. Replaces the one before; the same
+ * one keeps its subscription. Takes its own reference. look is called when the new one is
+ * subscribed.
  */
-#define REDISWATCH_ENDPOINTS_MAX 64
-void rediswatch_set_endpoints(struct rediswatch *w, struct redisendpoint *const *endpoints, size_t count);
+void rediswatch_set_endpoint(struct rediswatch *w, struct redisendpoint *endpoint);
 
 struct watch_report rediswatch_report(const void *watch);
 

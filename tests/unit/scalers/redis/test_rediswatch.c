@@ -81,7 +81,7 @@ static void on_look(void *arg)
 
 static struct rediswatch *start(struct world *w, enum rediswatch_notify notify, enum rediswatch_classes classes)
 {
-	const struct rediswatch_config config = { .key = "jobs", .key_len = 4, .notify = notify, .classes = classes };
+	const struct rediswatch_config config = { .key = "jobs", .notify = notify, .classes = classes };
 
 	return rediswatch_start(w->sources.redis_watches, &config, on_look, w);
 }
@@ -117,7 +117,7 @@ static void answer_flags(struct world *w, const char *flags)
 static void begin(struct world *w, enum rediswatch_notify notify, enum rediswatch_classes classes)
 {
 	w->watch = start(w, notify, classes);
-	rediswatch_set_endpoints(w->watch, &w->endpoint, 1);
+	rediswatch_set_endpoint(w->watch, w->endpoint);
 	expect_report(w, WATCH_STARTING, "");
 }
 
@@ -245,7 +245,7 @@ static void one_question_for_all_watches(void **state)
 	begin(w, REDISWATCH_QUIET, REDISWATCH_LENGTHS);
 	for (size_t i = 0; i < 50; i++) {
 		more[i] = start(w, REDISWATCH_QUIET, REDISWATCH_LENGTHS);
-		rediswatch_set_endpoints(more[i], &w->endpoint, 1);
+		rediswatch_set_endpoint(more[i], w->endpoint);
 	}
 	answer_flags(w, ALL);
 	join(w);
@@ -256,24 +256,29 @@ static void one_question_for_all_watches(void **state)
 	}
 }
 
-static void servers_come_and_go(void **state)
+static void the_key_moves_to_another_server(void **state)
 {
 	struct world *w = *state;
 	MEM_AUTO char *dead = mem_printf("127.0.0.1:%u", fixture_dead_port());
-	struct redisendpoint *other = endpoint(dead, 2), *both[] = { w->endpoint, other, w->endpoint };
+	struct redisendpoint *other = endpoint(dead, 2), *same = endpoint(w->address, 2);
 
-	begin(w, REDISWATCH_QUIET, REDISWATCH_LENGTHS);
-	answer_flags(w, ALL);
-	join(w);
-	rediswatch_set_endpoints(w->watch, both, 3);
+	w->watch = start(w, REDISWATCH_QUIET, REDISWATCH_LENGTHS);
+	expect_report(w, WATCH_STARTING, ""); /* no server is known yet */
+	rediswatch_set_endpoint(w->watch, other);
 	UNTIL(w->f, rediswatch_report(w->watch).state == WATCH_FAILING);
 	expect_report(w, WATCH_FAILING, dead);
-	assert_false(client_ended(&w->sub)); /* the one that stays */
-	rediswatch_set_endpoints(w->watch, &w->endpoint, 1);
-	expect_report(w, WATCH_ON, "");
-	rediswatch_set_endpoints(w->watch, NULL, 0);
+	rediswatch_set_endpoint(w->watch, w->endpoint);
 	expect_report(w, WATCH_STARTING, "");
+	answer_flags(w, ALL);
+	join(w);
+	rediswatch_set_endpoint(w->watch, same);
+	expect_report(w, WATCH_ON, ""); /* nothing has changed */
+	assert_false(client_ended(&w->sub));
+	rediswatch_set_endpoint(w->watch, other);
+	UNTIL(w->f, client_ended(&w->sub));
+	UNTIL(w->f, rediswatch_report(w->watch).state == WATCH_FAILING);
 	redisendpoint_unref(other);
+	redisendpoint_unref(same);
 }
 
 static void words_of_notify(void **state)
@@ -322,7 +327,7 @@ int main(void)
 		CASE(a_server_that_does_not_tell),
 		CASE(a_user_that_may_not_subscribe),
 		CASE(one_question_for_all_watches),
-		CASE(servers_come_and_go),
+		CASE(the_key_moves_to_another_server),
 		CASE(words_of_notify),
 	};
 
