@@ -16,6 +16,8 @@
 
 enum { METADATA = 'm', AUTH = 'a', ENV = 'e' }; /* the letters of struct param_row, where */
 
+#define DIGITS "0123456789"
+
 /* Of every type. */
 static const struct param_row all_types_rows[] = {
 	{ "metricName", PARAM_DROPPED, "m",
@@ -32,11 +34,7 @@ struct found_value {
 	bool unknown;
 };
 
-/*
- * A copy without white space at both ends; NULL when nothing is left: an empty value counts as
- * absent.
- */
-static char *trimmed(const char *text)
+char *params_trimmed(const char *text)
 {
 	size_t len;
 
@@ -224,7 +222,7 @@ char *params_unknown(const struct scaler_params *params)
 static void take(const struct scaler_params *params, const struct strmap *from, const char *key, char place,
 	struct found_value *out)
 {
-	out->text = from ? trimmed(strmap_get(from, key)) : NULL;
+	out->text = from ? params_trimmed(strmap_get(from, key)) : NULL;
 	out->place = place;
 	out->unknown = place != METADATA && out->text && params->unknown && strstr(out->text, params->unknown);
 }
@@ -246,7 +244,7 @@ static int from_place(const struct scaler_params *params, char place, const char
 		return 0;
 	}
 	key = mem_printf("%sFromEnv", name);
-	variable = trimmed(strmap_get(params->metadata, key));
+	variable = params_trimmed(strmap_get(params->metadata, key));
 	if (!variable)
 		return 0;
 	take(params, params->env, variable, ENV, out);
@@ -327,11 +325,7 @@ static bool json_integer(const char *text)
 		text++;
 	if (text[0] == '0')
 		return !text[1];
-	if (!isdigit((unsigned char)*text))
-		return false;
-	while (isdigit((unsigned char)*text))
-		text++;
-	return !*text;
+	return *text && !text[strspn(text, DIGITS)];
 }
 
 /*
@@ -344,18 +338,18 @@ static bool json_number(const char *text)
 	if (*c == '0')
 		c++;
 	else if (isdigit((unsigned char)*c))
-		c += strspn(c, "0123456789");
+		c += strspn(c, DIGITS);
 	else
 		return false;
 	if (*c == '.') {
-		size_t digits = strspn(c + 1, "0123456789");
+		size_t digits = strspn(c + 1, DIGITS);
 
 		if (digits == 0)
 			return false;
 		c += 1 + digits;
 	}
 	if (*c == 'e' || *c == 'E') {
-		size_t sign = c[1] == '+' || c[1] == '-', digits = strspn(c + 1 + sign, "0123456789");
+		size_t sign = c[1] == '+' || c[1] == '-', digits = strspn(c + 1 + sign, DIGITS);
 
 		if (digits == 0)
 			return false;
@@ -364,14 +358,20 @@ static bool json_number(const char *text)
 	return !*c;
 }
 
+/* False also for one that is out of range. */
+static bool read_whole(const char *text, long long *out)
+{
+	errno = 0;
+	*out = strtoll(text, NULL, 10);
+	return json_integer(text) && errno != ERANGE;
+}
+
 static int read_int64(const struct param_row *row, const struct found_value *f, int64_t *out, struct err *err)
 {
 	char name[PARAM_NAME_SIZE];
 	long long value;
 
-	errno = 0;
-	value = json_integer(f->text) ? strtoll(f->text, NULL, 10) : 0;
-	if (!json_integer(f->text) || errno == ERANGE)
+	if (!read_whole(f->text, &value))
 		return wrong(row, f->place, f->text, "a whole number", err);
 	*out = value;
 	if ((row->least == 0 && row->most == 0) || (value >= row->least && value <= row->most))
@@ -408,9 +408,7 @@ static int read_duration(const struct param_row *row, const struct found_value *
 {
 	long long number;
 
-	errno = 0;
-	number = json_integer(f->text) ? strtoll(f->text, NULL, 10) : -1;
-	if (json_integer(f->text) && number >= 0 && errno != ERANGE)
+	if (read_whole(f->text, &number) && number >= 0)
 		*out_ms = number;
 	else if (json_integer(f->text) || duration_parse(f->text, out_ms, NULL))
 		return wrong(row, f->place, f->text,
@@ -444,8 +442,8 @@ static int read_map(const struct param_row *row, struct found_value *f, struct s
 
 	while ((piece = strsep(&rest, ",")) != NULL) {
 		char *equals = strchr(piece, '=');
-		MEM_AUTO char *key = equals ? mem_dupn(piece, (size_t)(equals - piece)) : NULL, *name = trimmed(key),
-			      *value = equals ? trimmed(equals + 1) : NULL;
+		MEM_AUTO char *key = equals ? mem_dupn(piece, (size_t)(equals - piece)) : NULL,
+			      *name = params_trimmed(key), *value = equals ? params_trimmed(equals + 1) : NULL;
 
 		if (!name || strchr(equals + 1, '='))
 			return wrong(row, f->place, piece,
@@ -509,7 +507,7 @@ static int store(const struct scaler_params *params, const struct param_row *row
 	case PARAM_LIST:
 		while ((piece = strsep(&rest, ",")) != NULL) {
 			list->items = mem_resize(list->items, list->count + 1, sizeof(*list->items));
-			piece = trimmed(piece);
+			piece = params_trimmed(piece);
 			list->items[list->count++] = piece ? piece : mem_dup("");
 		}
 		return 0;

@@ -117,6 +117,12 @@ bool params_next_name(const char **names, char name[PARAM_NAME_SIZE]);
  */
 int params_metric_type(const struct scaler_params *params, enum metric_target_type *out, struct err *err);
 
+/*
+ * A copy without white space at its ends, which the caller owns; NULL for NULL and when nothing is
+ * left: an empty value counts as absent.
+ */
+char *params_trimmed(const char *text);
+
 /* KEDA's normalisation of metric names: each of / . : % ( ) becomes '-'. In place; returns text. */
 char *params_normalise(char *text);
 

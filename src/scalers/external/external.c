@@ -11,70 +11,73 @@
 
 #define SERVICE "/externalscaler.ExternalScaler/"
 
-/* A call about a question; what its message is the caller says. */
-static struct grpc_call *call(struct scaler_sources *sources, const struct question *question,
-	const struct grpc_request *about)
+/*
+ * A call to the server of the question that `arg`, a struct scaler_ask or what begins with one, is
+ * about.
+ */
+static struct grpc_call *call(struct scaler_sources *sources, void *arg, const char *method,
+	void (*put)(void *arg, struct buf *message), int64_t deadline_ms, grpc_fn fn)
 {
-	const struct externalquestion_source *s = ((const struct externalquestion *)question->data)->source;
-	struct grpc_request request = *about;
+	const struct externalquestion *q = ((const struct scaler_ask *)arg)->question->data;
+	struct grpc_request request = { .method = method,
+		.namespace_ = q->source->namespace_,
+		.put = put,
+		.deadline_ms = deadline_ms,
+		.fn = fn,
+		.arg = arg };
 
-	request.namespace_ = s->namespace_;
-	return grpc_unary(sources->grpc, s->endpoint, &request);
+	return grpc_unary(sources->grpc, q->source->endpoint, &request);
+}
+
+static void put_reference(void *arg, struct buf *message)
+{
+	const struct externalquestion *q = ((const struct scaler_ask *)arg)->question->data;
+	const struct buf *reference = &q->source->reference;
+
+	buf_reserve(message, reference->len);
+	buf_append(message, buf_text(reference), reference->len);
+}
+
+static void put_request(void *arg, struct buf *message)
+{
+	const struct externalquestion *q = ((const struct scaler_ask *)arg)->question->data;
+
+	externalmessages_put(message, q->source->namespace_, q->source->object, &q->source->metadata, q->metric);
 }
 
 /* ---- Which metrics there are ---- */
 
 struct describe {
+	struct scaler_ask base; /* its fn is not used */
 	struct grpc_call *call;
-	struct question *question;
 	describe_fn fn;
-	void *arg;
 };
-
-static void describe_free(struct describe *d)
-{
-	question_unref(d->question);
-	free(d);
-}
 
 static void on_specs(void *arg, const void *bytes, size_t len, const struct err *failure)
 {
 	struct describe *d = arg;
 	struct description description = { 0 };
-	struct err err = { 0 };
+	struct err err = failure ? *failure : (struct err){ 0 };
 
-	if (failure)
-		err = *failure;
-	else if (externalmessages_get_description(bytes, len, &description, &err))
+	if (!failure && externalmessages_get_description(bytes, len, &description, &err))
 		err_wrap(&err, "GetMetricSpec");
-	if (err.kind != ERR_NONE)
-		externalquestion_name_error(d->question, &err);
-	d->fn(d->arg, err.kind == ERR_NONE ? &description : NULL, err.kind == ERR_NONE ? NULL : &err);
+	if (err.kind != ERR_NONE) {
+		externalquestion_name_error(d->base.question, &err);
+		d->fn(d->base.arg, NULL, &err);
+	} else {
+		d->fn(d->base.arg, &description, NULL);
+	}
 	description_done(&description);
-	describe_free(d);
-}
-
-static void put_reference_to_describe(void *arg, struct buf *message)
-{
-	const struct describe *d = arg;
-
-	externalquestion_put_reference(d->question, message);
+	scaler_ask_free(d);
 }
 
 static void *external_describe(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
 	describe_fn fn, void *arg)
 {
-	struct describe *d = mem_zalloc(sizeof(*d));
+	struct describe *d = scaler_ask_new(sizeof(*d), question, NULL, arg);
 
-	d->question = question_ref(question);
 	d->fn = fn;
-	d->arg = arg;
-	d->call = call(sources, question,
-		&(struct grpc_request){ .method = SERVICE "GetMetricSpec",
-			.put = put_reference_to_describe,
-			.deadline_ms = deadline_ms,
-			.fn = on_specs,
-			.arg = d });
+	d->call = call(sources, d, SERVICE "GetMetricSpec", put_reference, deadline_ms, on_specs);
 	return d;
 }
 
@@ -83,7 +86,7 @@ static void external_describe_cancel(void *handle)
 	struct describe *d = handle;
 
 	grpc_cancel(d->call);
-	describe_free(d);
+	scaler_ask_free(d);
 }
 
 /* ---- What a metric is ---- */
@@ -170,20 +173,6 @@ static void on_described(void *arg, const struct description *description, const
 	scaler_ask_end(a, 0, failure ? failure : &err);
 }
 
-static void put_request(void *arg, struct buf *message)
-{
-	const struct ask *a = arg;
-
-	externalquestion_put_request(a->base.question, message);
-}
-
-static void put_reference(void *arg, struct buf *message)
-{
-	const struct ask *a = arg;
-
-	externalquestion_put_reference(a->base.question, message);
-}
-
 static void *external_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
 	question_fn fn, void *arg)
 {
@@ -194,18 +183,8 @@ static void *external_ask(struct scaler_sources *sources, struct question *quest
 		a->describe = external_describe(sources, question, deadline_ms, on_described, a);
 		return a;
 	}
-	a->value = call(sources, question,
-		&(struct grpc_request){ .method = SERVICE "GetMetrics",
-			.put = put_request,
-			.deadline_ms = deadline_ms,
-			.fn = on_value,
-			.arg = a });
-	a->active = call(sources, question,
-		&(struct grpc_request){ .method = SERVICE "IsActive",
-			.put = put_reference,
-			.deadline_ms = deadline_ms,
-			.fn = on_active,
-			.arg = a });
+	a->value = call(sources, a, SERVICE "GetMetrics", put_request, deadline_ms, on_value);
+	a->active = call(sources, a, SERVICE "IsActive", put_reference, deadline_ms, on_active);
 	return a;
 }
 
@@ -219,31 +198,14 @@ static void *external_watch(struct scaler_sources *sources, struct question *que
 	return q->metric && q->position == 0 ? externalpush_watch(sources, question, look, arg) : NULL;
 }
 
-const struct scaler_type external_scaler_type = {
-	.name = "external",
-	.go_name = "externalScaler",
-	.tables = { &externalquestion_table },
-	.build = externalquestion_build,
-	.ask = external_ask,
-	.cancel = ask_free,
-	.free_data = externalquestion_free,
-	.describe = external_describe,
-	.describe_cancel = external_describe_cancel,
-	.narrow = externalquestion_narrow,
-};
+#define EXTERNAL_TYPE(word, go_word, ...)                                                                              \
+	{                                                                                                              \
+		.name = (word), .go_name = (go_word), .tables = { &externalquestion_table },                           \
+		.build = externalquestion_build, .ask = external_ask, .cancel = ask_free,                              \
+		.free_data = externalquestion_free, .describe = external_describe,                                     \
+		.describe_cancel = external_describe_cancel, .narrow = externalquestion_narrow, __VA_ARGS__            \
+	}
 
-const struct scaler_type external_push_scaler_type = {
-	.name = "external-push",
-	.go_name = "externalPushScaler",
-	.tables = { &externalquestion_table },
-	.build = externalquestion_build,
-	.ask = external_ask,
-	.cancel = ask_free,
-	.free_data = externalquestion_free,
-	.watch = external_watch,
-	.unwatch = externalpush_unwatch,
-	.watch_report = externalpush_report,
-	.describe = external_describe,
-	.describe_cancel = external_describe_cancel,
-	.narrow = externalquestion_narrow,
-};
+const struct scaler_type external_scaler_type = EXTERNAL_TYPE("external", "externalScaler", .watch = NULL);
+const struct scaler_type external_push_scaler_type = EXTERNAL_TYPE("external-push", "externalPushScaler",
+	.watch = external_watch, .unwatch = externalpush_unwatch, .watch_report = externalpush_report);

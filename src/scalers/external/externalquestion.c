@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scalers/external/externalquestion.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,24 +40,10 @@ static void source_unref(struct externalquestion_source *s)
 	grpcendpoint_unref(s->endpoint);
 	free(s->namespace_);
 	free(s->object);
-	free(s->key);
-	free(s->name);
 	strmap_done_secret(&s->metadata);
 	strmap_done(&s->variables);
 	buf_done_secret(&s->reference);
 	free(s);
-}
-
-static char *trimmed(const char *text)
-{
-	size_t len;
-
-	while (isspace((unsigned char)*text))
-		text++;
-	len = strlen(text);
-	while (len > 0 && isspace((unsigned char)text[len - 1]))
-		len--;
-	return mem_dupn(text, len);
 }
 
 /*
@@ -68,9 +53,9 @@ static char *trimmed(const char *text)
 static int take_variable(const struct scaler_params *params, const struct strmap_pair *pair,
 	struct externalquestion_source *s, struct err *err)
 {
-	MEM_AUTO char *variable = trimmed(pair->value);
-	const char *value = params->env ? strmap_get(params->env, variable) : NULL;
-	const char *why = params->unresolved ? strmap_get(params->unresolved, variable) : NULL;
+	MEM_AUTO char *variable = params_trimmed(pair->value);
+	const char *value = params->env && variable ? strmap_get(params->env, variable) : NULL;
+	const char *why = params->unresolved && variable ? strmap_get(params->unresolved, variable) : NULL;
 
 	if (!value && why)
 		return err_set(err, ERR_INVALID,
@@ -123,7 +108,7 @@ static int make_endpoint(const struct external_fields *f, const char *namespace_
  * What a server is told decides what it answers: all of it is in the key, values of the environment
  * as fingerprints.
  */
-static char *key_of(const struct externalquestion_source *s)
+static char *key_of(const struct scaler_type *type, const struct externalquestion_source *s)
 {
 	const char **texts = mem_array(2 + 2 * s->metadata.count, sizeof(*texts));
 	char fingerprint[FINGERPRINT_TEXT], *key;
@@ -135,21 +120,18 @@ static char *key_of(const struct externalquestion_source *s)
 		texts[count++] = s->metadata.pairs[i].key;
 		texts[count++] = s->metadata.pairs[i].value;
 	}
-	key = mem_printf("%s %s %s", s->type->name, s->endpoint->base.key, fingerprint_of(texts, count, fingerprint));
+	key = mem_printf("%s %s %s", type->name, s->endpoint->base.key, fingerprint_of(texts, count, fingerprint));
 	free(texts);
 	return key;
 }
 
-static struct question *make_question(struct externalquestion_source *s, const char *metric, size_t position)
+static struct externalquestion *make_data(struct externalquestion_source *s, const char *metric, size_t position)
 {
 	struct externalquestion *q = mem_zalloc(sizeof(*q));
 
 	s->count++;
-	q->source = s;
-	q->position = position;
-	q->metric = mem_dup(metric);
-	return question_new(s->type, metric ? mem_printf("%s metric %s", s->key, metric) : mem_dup(s->key),
-		mem_dup(s->name), q);
+	*q = (struct externalquestion){ s, mem_dup(metric), position };
+	return q;
 }
 
 int externalquestion_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
@@ -159,7 +141,6 @@ int externalquestion_build(const struct scaler_params *params, struct scaler *ou
 	int rc;
 
 	s->count = 1;
-	s->type = out->type;
 	s->namespace_ = mem_dup(params->namespace_ ? params->namespace_ : "");
 	s->object = mem_dup(params->object ? params->object : "");
 	buf_init(&s->reference, MESSAGE_MAX);
@@ -169,10 +150,9 @@ int externalquestion_build(const struct scaler_params *params, struct scaler *ou
 		rc = -1;
 	params_done(&externalquestion_table, &f);
 	if (rc == 0) {
-		s->key = key_of(s);
-		s->name = mem_printf("external %s", s->endpoint->base.name);
 		externalmessages_put(&s->reference, s->namespace_, s->object, &s->metadata, NULL);
-		out->question = make_question(s, NULL, 0);
+		out->question = question_new(out->type, key_of(out->type, s),
+			mem_printf("external %s", s->endpoint->base.name), make_data(s, NULL, 0));
 	}
 	out->undescribed = true;
 	out->target = quantity_from_int(1);
@@ -185,7 +165,8 @@ struct question *externalquestion_narrow(const struct question *question, const 
 {
 	const struct externalquestion *q = question->data;
 
-	return make_question(q->source, metric, position);
+	return question_new(question->type, mem_printf("%s metric %s", question->key, metric),
+		mem_dup(question->source), make_data(q->source, metric, position));
 }
 
 void externalquestion_free(void *data)
@@ -195,22 +176,6 @@ void externalquestion_free(void *data)
 	source_unref(q->source);
 	free(q->metric);
 	free(q);
-}
-
-void externalquestion_put_reference(const struct question *question, struct buf *out)
-{
-	const struct externalquestion *q = question->data;
-
-	buf_reserve(out, q->source->reference.len);
-	buf_append(out, buf_text(&q->source->reference), q->source->reference.len);
-}
-
-void externalquestion_put_request(const struct question *question, struct buf *out)
-{
-	const struct externalquestion *q = question->data;
-	const struct externalquestion_source *s = q->source;
-
-	externalmessages_put(out, s->namespace_, s->object, &s->metadata, q->metric);
 }
 
 void externalquestion_name_error(const struct question *question, struct err *err)

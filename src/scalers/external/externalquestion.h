@@ -21,13 +21,11 @@
  */
 struct externalquestion_source {
 	unsigned count;
-	const struct scaler_type *type;
 	struct grpcendpoint *endpoint;
 	char *namespace_, *object;
 	struct strmap metadata;  /* as sent: variables are there by value */
 	struct strmap variables; /* its keys that came from the environment */
-	struct buf reference;
-	char *key, *name; /* of the question as a whole */
+	struct buf reference;    /* a ScaledObjectRef, packed */
 };
 
 struct externalquestion { /* the data of a question */
@@ -42,10 +40,6 @@ extern const struct param_table externalquestion_table;
 int externalquestion_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err);
 struct question *externalquestion_narrow(const struct question *question, const char *metric, size_t position);
 void externalquestion_free(void *data);
-
-/* What a server is told, packed: of the trigger, and of the question about one metric. */
-void externalquestion_put_reference(const struct question *question, struct buf *out);
-void externalquestion_put_request(const struct question *question, struct buf *out);
 
 /*
  * Puts the source before the message, and takes the words of a server out of it that has repeated a
