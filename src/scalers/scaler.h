@@ -169,10 +169,11 @@ struct scaler_type {
 	const char *go_name;                 /* what KEDA's /metrics call it: "redisScaler" */
 	const struct param_table *tables[5]; /* of its parameters, for scalers/params.h; NULL-terminated */
 	/*
-	 * Fills target, activation, question (or kind and container) and *metric_name, the part of
-	 * the name behind "sN-", which the caller then owns. Keeps nothing of params. ERR_INVALID
-	 * names the parameter. When some values are unknown there is no question, and no
-	 * metric_name if it depends on them.
+	 * Fills target, activation, question and *metric_name, the part of the name after "sN-",
+	 * which the caller then owns; of resource metrics kind, container and target type instead
+	 * of the question. Keeps nothing of params. 0; -1 and ERR_INVALID that names the parameter;
+	 * 1: some values are unknown, so there is no question, and no metric_name if it depends on
+	 * them.
 	 */
 	int (*build)(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err);
 	/*

@@ -12,9 +12,7 @@ int scaler_build(const struct scaler_params *params, struct scaler *out, struct 
 	const struct scaler_type *type = scaler_type_find(params->type);
 	struct scaler_params tracked = *params;
 	char *name = NULL;
-	int failed;
-
-	memset(out, 0, sizeof(*out));
+	*out = (struct scaler){ 0 };
 	if (!type) {
 		err_set(err, ERR_INVALID, "no scaler found for type: %s (this version has: %s)", params->type,
 			scaler_type_names());
@@ -23,8 +21,8 @@ int scaler_build(const struct scaler_params *params, struct scaler *out, struct 
 	out->type = type;
 	out->index = params->index;
 	tracked.tables = type->tables;
-	failed = type->build(&tracked, out, &name, err);
-	if (failed) {
+	if (type->build(&tracked, out, &name, err) < 0 ||
+		(out->kind == METRIC_EXTERNAL && params_metric_type(params, &out->target_type, err))) {
 		free(name);
 		scaler_done(out);
 		return err_wrap(err, "trigger %d (%s)", params->index, params->type);

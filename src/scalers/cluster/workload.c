@@ -48,7 +48,7 @@ static int workload_build(const struct scaler_params *params, struct scaler *out
 	struct workload_fields f = { 0 };
 	char *selector = NULL;
 
-	if (params_read(&table, params, &f, err) == 0 && params_metric_type(params, &out->target_type, err) == 0) {
+	if (params_read(&table, params, &f, err) == 0) {
 		selector = setselector_normal(f.selector, err);
 		if (!selector)
 			err_wrap(err, "parameter \"podSelector\": error parsing pod selector");

@@ -106,11 +106,9 @@ static int cron_build(const struct scaler_params *params, struct scaler *out, ch
 	struct cron_question *q = mem_zalloc(sizeof(*q));
 	struct buf name = BUF_INIT(4096);
 	struct texts t = { 0 };
-	int rc = -1;
+	int rc = params_read(&table, params, &t, err) || read_window(&t, &q->window, err) ? -1 : 0;
 
 	out->target = quantity_from_int(1);
-	if (params_read(&table, params, &t, err) == 0 && read_window(&t, &q->window, err) == 0)
-		rc = params_metric_type(params, &out->target_type, err);
 	if (rc == 0) {
 		q->desired = (double)t.desired;
 		out->question = question_new(&cron_scaler_type,

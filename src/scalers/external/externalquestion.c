@@ -138,14 +138,12 @@ int externalquestion_build(const struct scaler_params *params, struct scaler *ou
 {
 	struct externalquestion_source *s = mem_zalloc(sizeof(*s));
 	struct external_fields f = { 0 };
-	int rc;
+	int rc = params_read(&externalquestion_table, params, &f, err);
 
 	s->count = 1;
 	s->namespace_ = mem_dup(params->namespace_ ? params->namespace_ : "");
 	s->object = mem_dup(params->object ? params->object : "");
 	buf_init(&s->reference, MESSAGE_MAX);
-	rc = params_metric_type(params, &out->target_type, err) ? -1
-								: params_read(&externalquestion_table, params, &f, err);
 	if (rc == 0 && (make_endpoint(&f, params->namespace_, s, err) || take_metadata(params, s, err)))
 		rc = -1;
 	params_done(&externalquestion_table, &f);
@@ -158,7 +156,7 @@ int externalquestion_build(const struct scaler_params *params, struct scaler *ou
 	out->target = quantity_from_int(1);
 	*metric_name = mem_dup(out->type->name);
 	source_unref(s);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 struct question *externalquestion_narrow(const struct question *question, const char *metric, size_t position)

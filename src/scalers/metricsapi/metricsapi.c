@@ -128,9 +128,7 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 {
 	struct metricsapi_question *q = mem_zalloc(sizeof(*q));
 	struct metricsapi_fields f = { 0 };
-	int rc = params_read(&table, params, &f, err) || params_metric_type(params, &out->target_type, err)
-		? -1
-		: read_question(params, &f, q, err);
+	int rc = params_read(&table, params, &f, err) ? -1 : read_question(params, &f, q, err);
 
 	out->target = f.target;
 	out->activation = f.activation;
@@ -142,7 +140,7 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 		put_question(out, q);
 	else
 		free_data(q);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 const struct scaler_type metricsapi_scaler_type = {

@@ -156,10 +156,10 @@ static int prometheus_build(const struct scaler_params *params, struct scaler *o
 	struct httpauth auth = { 0 };
 	struct prometheus_question *q = NULL;
 	char where[256];
-	int rc = params_read(&table, params, &f, err) || params_metric_type(params, &out->target_type, err) ? -1 : 0;
+	int rc = params_read(&table, params, &f, err)
+		? -1
+		: httpauth_read(params, "serverAddress", f.server, HTTPAUTH_CLOUD, &auth, err);
 
-	if (rc == 0)
-		rc = httpauth_read(params, "serverAddress", f.server, HTTPAUTH_CLOUD, &auth, err);
 	if (rc == 0) {
 		q = make_question(&f, &auth, err);
 		rc = q ? 0 : -1;
@@ -174,7 +174,7 @@ static int prometheus_build(const struct scaler_params *params, struct scaler *o
 	*metric_name = mem_dup("prometheus");
 	httpauth_done(&auth);
 	params_done(&table, &f);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 /* ---- Asking ---- */

@@ -58,14 +58,10 @@ static int redis_build(const struct scaler_params *params, struct scaler *out, c
 	struct redisserver server = { 0 };
 	enum rediswatch_notify notify;
 	struct redis_fields f = { 0 };
-	int rc = params_read(&table, params, &f, err) ||
-			redisparams_check_target(params, "listLength", &f.length, err) ||
-			params_metric_type(params, &out->target_type, err)
+	int rc = params_read(&table, params, &f, err) || redisparams_check_target(params, "listLength", &f.length, err)
 		? -1
-		: 0;
+		: redisparams_read(params, &server, &notify, err);
 
-	if (rc == 0)
-		rc = redisparams_read(params, &server, &notify, err);
 	if (rc >= 0) {
 		out->target = quantity_from_int(f.length);
 		out->activation = (double)f.activation;
@@ -74,7 +70,7 @@ static int redis_build(const struct scaler_params *params, struct scaler *out, c
 	if (rc == 0)
 		make_question(out, &f, &server, notify);
 	params_done(&table, &f);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 static void redis_free_data(void *data)

@@ -101,8 +101,7 @@ static int streams_build(const struct scaler_params *params, struct scaler *out,
 	int rc = params_read(&table, params, &f, err);
 	enum mode mode = !f.group ? LENGTH : f.targets[LAG] != 0 ? LAG : PENDING;
 
-	if (rc < 0 || redisparams_check_target(params, modes[mode].threshold, &f.targets[mode], err) ||
-		params_metric_type(params, &out->target_type, err))
+	if (rc < 0 || redisparams_check_target(params, modes[mode].threshold, &f.targets[mode], err))
 		rc = -1;
 	else
 		rc = redisparams_read(params, &server, &notify, err);
@@ -114,7 +113,7 @@ static int streams_build(const struct scaler_params *params, struct scaler *out,
 	if (rc == 0)
 		make_question(out, &f, mode, &server, notify);
 	params_done(&table, &f);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 /* ---- A question under way ---- */

@@ -206,8 +206,6 @@ static int mysql_build(const struct scaler_params *params, struct scaler *out, c
 	const char *name;
 	int rc = params_read(&table, params, &f, err);
 
-	if (rc >= 0 && params_metric_type(params, &out->target_type, err))
-		rc = -1;
 	if (rc == 0) {
 		out->question = make_question(&f, params->namespace_, err);
 		rc = out->question ? 0 : -1;
@@ -226,7 +224,7 @@ static int mysql_build(const struct scaler_params *params, struct scaler *out, c
 	out->target = f.target;
 	out->activation = f.activation;
 	params_done(&table, &f);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 static void mysql_free_data(void *data)

@@ -151,7 +151,7 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 	struct postgresql_fields f = { 0 };
 	int rc = params_read(&table, params, &f, err);
 
-	if (rc >= 0 && (check_question(&f, err) || params_metric_type(params, &out->target_type, err)))
+	if (rc >= 0 && check_question(&f, err))
 		rc = -1;
 	if (rc == 0) {
 		out->question = make_question(params, &f, err);
@@ -161,7 +161,7 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 	out->activation = f.activation;
 	*metric_name = mem_dup("postgresql");
 	params_done(&table, &f);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 /* ---- Asking ---- */
