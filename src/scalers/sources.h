@@ -16,7 +16,6 @@
 #include "net/redis/redis.h"
 #include "net/redis/redisrouter.h"
 #include "net/web/webget.h"
-#include "scalers/exchanges.h"
 
 struct kube;
 struct podcounts;
@@ -32,8 +31,8 @@ struct scaler_sources {
 	struct rediswatch_pool *redis_watches; /* NULL where nothing is watched */
 	struct pg_pool *pg;
 	struct pool *mysql;
-	struct webget *web;         /* whatever is asked over HTTP */
-	struct exchanges exchanges; /* how often that was, and with what result */
+	struct webget *web;                                   /* for all that is asked over HTTP */
+	struct counters_family *http_requests, *http_seconds; /* of web; NULL without counters */
 	struct grpc_pool *grpc;
 	struct podcounts *pods; /* counted at the API server */
 };

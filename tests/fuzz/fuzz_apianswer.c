@@ -33,16 +33,15 @@ static void read_pods(const json_t *answer)
 	const json_t *items = json_object_get(answer, "items"), *pod;
 	size_t i, before;
 
-	podtable_list(&table);
 	json_array_foreach(items, i, pod)
 	{
-		podtable_take(&table, pod);
+		podtable_take(&table, pod, 1);
 		jobpods_started(pod, conditions, i % 3);
 	}
-	podtable_listed(&table);
+	podtable_listed(&table, 1);
 	before = podtable_pods(&table);
 	must(before <= json_array_size(items) && podtable_nodes(&table) <= before);
-	podtable_take(&table, answer);
+	podtable_take(&table, answer, 1);
 	must(podtable_pods(&table) <= before + 1);
 	json_array_foreach(items, i, pod) podtable_drop(&table, pod);
 	podtable_drop(&table, answer);

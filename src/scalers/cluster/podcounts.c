@@ -176,18 +176,11 @@ static void settle(struct counted_place *p)
 
 /* ---- What the watch brings ---- */
 
-static void on_list(void *arg)
-{
-	struct counted_place *p = arg;
-
-	podtable_list(&p->table);
-}
-
 static void on_object(void *arg, const json_t *object)
 {
 	struct counted_place *p = arg;
 
-	podtable_take(&p->table, object);
+	podtable_take(&p->table, object, p->informer.list);
 	if (!p->informer.listing)
 		settle(p);
 }
@@ -204,7 +197,7 @@ static void on_synced(void *arg)
 {
 	struct counted_place *p = arg;
 
-	podtable_listed(&p->table);
+	podtable_listed(&p->table, p->informer.list);
 	p->tell = p->tell || !p->known;
 	p->known = true;
 	if (!p->informer.trouble)
@@ -244,7 +237,7 @@ static void on_idle(void *arg)
 
 static void place_start(struct counted_place *p, const struct podcounts_of *of)
 {
-	static const struct informer_events events = { on_list, on_object, on_deleted, on_synced, on_trouble, NULL };
+	static const struct informer_events events = { NULL, on_object, on_deleted, on_synced, on_trouble, NULL };
 	char namespace_[ESCAPED_SIZE];
 	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s/pods",
 		kube_escape(of->namespace_, namespace_, sizeof(namespace_)) ? namespace_ : "");

@@ -74,7 +74,7 @@ void podtable_drop(struct podtable *t, const json_t *pod)
 		forget(t, p);
 }
 
-void podtable_take(struct podtable *t, const json_t *pod)
+void podtable_take(struct podtable *t, const json_t *pod, unsigned list)
 {
 	const char *name = name_of(pod);
 	const char *phase = json_str_or_empty(json_object_get(pod, "status"), "phase");
@@ -93,23 +93,18 @@ void podtable_take(struct podtable *t, const json_t *pod)
 		memcpy(p->name, name, strlen(name) + 1);
 		HASH_ADD_KEYPTR(hh, t->pods, p->name, strlen(p->name), p);
 	}
-	p->list = t->list;
+	p->list = list;
 	before = p->node;
 	p->node = node_ref(t, json_str_or_empty(json_object_get(pod, "spec"), "nodeName"));
 	node_unref(t, before);
 }
 
-void podtable_list(struct podtable *t)
-{
-	t->list++;
-}
-
-void podtable_listed(struct podtable *t)
+void podtable_listed(struct podtable *t, unsigned list)
 {
 	struct podtable_pod *p, *next;
 
 	HASH_ITER (hh, t->pods, p, next)
-		if (p->list != t->list)
+		if (p->list != list)
 			forget(t, p);
 }
 

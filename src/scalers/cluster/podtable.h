@@ -13,12 +13,12 @@
 struct podtable {                    /* zero-initialised is empty */
 	struct podtable_pod *pods;   /* by name */
 	struct podtable_node *nodes; /* by name */
-	unsigned list;               /* number of the list that is or was read */
 };
 
-void podtable_list(struct podtable *t);   /* a list begins */
-void podtable_listed(struct podtable *t); /* it is whole: what was not in it is gone */
-void podtable_take(struct podtable *t, const json_t *pod);
+/* A pod was listed, added or changed; list: number of the current list (struct informer). */
+void podtable_take(struct podtable *t, const json_t *pod, unsigned list);
+/* That list is complete: pods that were not in it are dropped. */
+void podtable_listed(struct podtable *t, unsigned list);
 void podtable_drop(struct podtable *t, const json_t *pod);
 size_t podtable_pods(const struct podtable *t);
 size_t podtable_nodes(const struct podtable *t);

@@ -7,10 +7,12 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-static bool read_index(const char *text, size_t *out)
+bool dotpath_index(const char *text, size_t *out)
 {
 	size_t index = 0;
 
+	if (!*text)
+		return false;
 	for (; *text; text++) {
 		if (*text < '0' || *text > '9' || index > SIZE_MAX / 100)
 			return false;
@@ -36,7 +38,7 @@ static const char *read_part(const char *at, struct dotpath_part *out)
 			buf_putc(&name, *at);
 	}
 	out->name = buf_take(&name);
-	out->indexed = !out->escaped && *out->name && read_index(out->name, &out->index);
+	out->indexed = !out->escaped && dotpath_index(out->name, &out->index);
 	return cut ? NULL : at;
 }
 

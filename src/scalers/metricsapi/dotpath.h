@@ -31,6 +31,9 @@ struct dotpath {                    /* zeroed is empty */
 int dotpath_read(const char *text, struct dotpath *out, struct err *err);
 void dotpath_done(struct dotpath *p);
 
+/* Whether all of text is digits, and the number that they are. False: none, or too many. */
+bool dotpath_index(const char *text, size_t *out);
+
 /* The first `count` parts as they may be written, for messages; the caller owns it. */
 char *dotpath_text(const struct dotpath *p, size_t count);
 

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "scalers/metricsapi/dotpath.h"
 #include "scalers/metricsapi/jsonpath_parts.h"
 
 /* The text of one path (that of a condition is a piece of the whole one) and where we are in it. */
@@ -234,22 +235,6 @@ static int read_modifier(struct path_reader *r, struct jsonpath_step *step)
 	return 1;
 }
 
-/* All digits, none of them escaped. */
-static bool read_index(const char *text, size_t *out)
-{
-	size_t index = 0;
-
-	if (!*text)
-		return false;
-	for (; *text; text++) {
-		if (!isdigit((unsigned char)*text) || index > SIZE_MAX / 100)
-			return false;
-		index = 10 * index + (size_t)(*text - '0');
-	}
-	*out = index;
-	return true;
-}
-
 /* A name, up to the next . or |. Patterns keep their backslashes. */
 static int read_name(struct path_reader *r, struct jsonpath_step *step)
 {
@@ -276,7 +261,7 @@ static int read_name(struct path_reader *r, struct jsonpath_step *step)
 	step->kind = is_pattern                            ? JSONPATH_PATTERN
 		: !escaped && strcmp(step->text, "#") == 0 ? JSONPATH_HASH
 							   : JSONPATH_KEY;
-	step->indexed = !is_pattern && !escaped && read_index(step->text, &step->index);
+	step->indexed = !is_pattern && !escaped && dotpath_index(step->text, &step->index);
 	buf_done(&plain);
 	buf_done(&pattern);
 	return 0;

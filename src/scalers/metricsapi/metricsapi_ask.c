@@ -157,6 +157,7 @@ static bool on_piece(void *arg, const char *bytes, size_t len, size_t *kept)
 static void start_more(struct metricsapi_ask *ask)
 {
 	const struct metricsapi_question *q = question_of(ask);
+	bool pieces = metricsapi_reads_pieces(q);
 
 	while (ask->started < ask->count && ask->under_way < AT_ONCE) {
 		struct asked_server *target = &ask->targets[ask->started++];
@@ -164,8 +165,8 @@ static void start_more(struct metricsapi_ask *ask)
 			.access = q->access,
 			.timeout_ms = q->timeout_ms,
 			.deadline_ms = ask->deadline_ms,
-			.max_body = metricsapi_body_max(q),
-			.on_piece = metricsapi_reads_pieces(q) ? on_piece : NULL,
+			.max_body = pieces ? METRICSAPI_STREAM_MAX : METRICSAPI_TREE_MAX,
+			.on_piece = pieces ? on_piece : NULL,
 			.asker = ask->base.question->type->name,
 			.namespace_ = ask->base.question->namespace_ };
 

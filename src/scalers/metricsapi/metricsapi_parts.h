@@ -39,12 +39,13 @@ struct metricsapi_question {
 };
 
 /*
- * What is taken of an answer at most. Pages and XML are read as they come; JSON and YAML become
- * trees, which takes some milliseconds in which nothing else is done.
+ * At most so much of an answer is read. Metric pages and XML are parsed as they arrive; JSON and
+ * YAML become trees, which blocks the loop for some milliseconds.
  */
-size_t metricsapi_body_max(const struct metricsapi_question *q);
+#define METRICSAPI_STREAM_MAX ((size_t)8 << 20)
+#define METRICSAPI_TREE_MAX   ((size_t)1 << 20)
 
-/* Reads a page or XML as it comes. */
+/* Parses a metric page or XML while it arrives. */
 struct metricsapi_reader {
 	struct promtext *page; /* owned; one of these, by format */
 	struct xmlvalue *xml;

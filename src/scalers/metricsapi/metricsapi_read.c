@@ -4,11 +4,6 @@
 #include "scalers/metricsapi/metricsapi_parts.h"
 #include "scalers/metricsapi/yamlpath.h"
 
-size_t metricsapi_body_max(const struct metricsapi_question *q)
-{
-	return q->format == METRICSAPI_JSON || q->format == METRICSAPI_YAML ? (size_t)1 << 20 : (size_t)8 << 20;
-}
-
 bool metricsapi_reads_pieces(const struct metricsapi_question *q)
 {
 	return q->format == METRICSAPI_XML || q->format == METRICSAPI_PROMETHEUS;

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "net/http/httpc.h"
 
 /* Of a server's own words so much is repeated. */
@@ -22,10 +23,8 @@ static enum promreply failed(struct err *err, const char *what)
 /* On one line and not too long. */
 static void put_words(struct buf *out, const char *text)
 {
-	size_t len = strlen(text), cut = len > WORDS_MAX ? WORDS_MAX : len;
+	size_t len = strlen(text), cut = utf8_cut(text, len, WORDS_MAX);
 
-	while (cut < len && cut > 0 && ((unsigned char)text[cut] & 0xc0) == 0x80) /* not inside a character */
-		cut--;
 	for (size_t i = 0; i < cut; i++)
 		buf_putc(out, iscntrl((unsigned char)text[i]) ? ' ' : text[i]);
 	buf_puts(out, cut < len ? "..." : "");

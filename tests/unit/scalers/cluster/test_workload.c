@@ -502,10 +502,9 @@ static void memory_of_a_thousand_pods(void **state)
 			json_sprintf("web-6d4cf56db6-x%04d-abcde", i), "spec", "nodeName",
 			json_sprintf("node-%d.example.com", i % 50));
 	before = mallinfo2().uordblks;
-	podtable_list(&table);
 	for (int i = 0; i < 1000; i++)
-		podtable_take(&table, pods[i]);
-	podtable_listed(&table);
+		podtable_take(&table, pods[i], 1);
+	podtable_listed(&table, 1);
 	after = mallinfo2().uordblks;
 	assert_int_equal(podtable_pods(&table), 1000);
 	assert_int_equal(podtable_nodes(&table), 50);
