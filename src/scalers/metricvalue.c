@@ -72,7 +72,7 @@ int metricvalue_of_json(const json_t *value, double *out, struct err *err)
 	case JSON_STRING:
 		if (metricvalue_of_text(json_string_value(value), json_string_length(value), out))
 			return 0;
-		return metricvalue_none("String: a text that is no quantity like 5, 1.5, 100m or 2Gi", err);
+		return metricvalue_none(METRICVALUE_NO_QUANTITY, err);
 	case JSON_TRUE: return metricvalue_none("True", err);
 	case JSON_FALSE: return metricvalue_none("False", err);
 	case JSON_NULL: return metricvalue_none("Null", err);

@@ -25,6 +25,7 @@ int metricvalue_of_json(const json_t *value, double *out, struct err *err);
 
 /* The same words for what other formats found: "an element with elements inside". Returns -1. */
 int metricvalue_none(const char *got, struct err *err);
+#define METRICVALUE_NO_QUANTITY "String: a text that is no quantity like 5, 1.5, 100m or 2Gi"
 
 /* Why an answer is no JSON: jansson's own words quote it. Returns -1. */
 int metricvalue_bad_json(const json_error_t *where, struct err *err);

@@ -619,6 +619,14 @@ void params_done(const struct param_table *t, void *out)
 	}
 }
 
+int params_check_pair(const char *name, const char *value, const char *other_name, const char *other, struct err *err)
+{
+	if (!value == !other)
+		return 0;
+	return err_set(err, ERR_INVALID, "parameters \"%s\" and \"%s\" belong together: only %s is given", name,
+		other_name, value ? name : other_name);
+}
+
 int params_metric_type(const struct scaler_params *params, enum metric_target_type *out, struct err *err)
 {
 	const char *text = params->metric_type;

@@ -111,6 +111,9 @@ char *params_shortened(const struct scaler_params *params);
 #define PARAM_NAME_SIZE 64
 bool params_next_name(const char **names, char name[PARAM_NAME_SIZE]);
 
+/* ERR_INVALID when only one of two parameters is given that belong together. */
+int params_check_pair(const char *name, const char *value, const char *other_name, const char *other, struct err *err);
+
 /*
  * metricType: empty is AverageValue; Utilization and unknown words are refused for external metrics
  * (keda-scalers.md C.7).

@@ -309,8 +309,7 @@ struct podcounts_wait *podcounts_ask(struct podcounts *c, const struct podcounts
 
 void podcounts_cancel(struct podcounts_wait *w)
 {
-	if (w)
-		wait_free(w);
+	wait_free(w);
 }
 
 /* ---- Watching ---- */
@@ -330,18 +329,18 @@ struct podcounts_watch *podcounts_watch(struct podcounts *c, const struct podcou
 	return w;
 }
 
-void podcounts_unwatch(struct podcounts_watch *w)
+void podcounts_unwatch(void *watch)
 {
-	if (!w)
-		return;
+	struct podcounts_watch *w = watch;
+
 	DL_DELETE(w->place->watchers, w);
 	rest(w->place);
 	free(w);
 }
 
-struct watch_report podcounts_watch_report(const struct podcounts_watch *w)
+struct watch_report podcounts_watch_report(const void *watch)
 {
-	const struct counted_place *p = w->place;
+	const struct counted_place *p = ((const struct podcounts_watch *)watch)->place;
 	const char *why = informer_trouble(&p->informer);
 
 	if (why)

@@ -30,9 +30,10 @@ struct podcounts_watch;
 struct podcounts *podcounts_new(struct kube *kube);
 void podcounts_free(struct podcounts *p); /* askers and watchers are gone by then */
 
-struct podcounts_of {                      /* borrowed */
-	const char *namespace_, *selector; /* as setselector_normal writes it */
-	bool nodes;                        /* the nodes are counted, not the pods */
+struct podcounts_of {
+	char *namespace_;
+	char *selector; /* as setselector_normal writes it */
+	bool nodes;     /* the nodes are counted, not the pods */
 };
 
 /* The count, or err. */
@@ -47,8 +48,8 @@ void podcounts_cancel(struct podcounts_wait *w);
  */
 struct podcounts_watch *podcounts_watch(struct podcounts *p, const struct podcounts_of *of, question_look_fn look,
 	void *arg);
-void podcounts_unwatch(struct podcounts_watch *w);
-struct watch_report podcounts_watch_report(const struct podcounts_watch *w);
+void podcounts_unwatch(void *watch);
+struct watch_report podcounts_watch_report(const void *watch);
 
 size_t podcounts_watched(const struct podcounts *p); /* how many watches of the API server there are */
 

@@ -23,11 +23,10 @@ static const struct param_table table = PARAM_TABLE(rows);
 static const struct param_row percentage = { "value", PARAM_INT64, "m", 0, .required = true };
 static const struct param_table percentage_table = { &percentage, 1 };
 
-static int read_utilization(const struct scaler_params *params, const char *text, struct scaler *out, struct err *err)
+static int read_utilization(const struct scaler_params *params, struct scaler *out, struct err *err)
 {
 	int64_t percent = 0;
 
-	(void)text;
 	if (params_read(&percentage_table, params, &percent, err))
 		return -1;
 	if (percent < 1 || percent > INT32_MAX)
@@ -38,9 +37,8 @@ static int read_utilization(const struct scaler_params *params, const char *text
 	return 0;
 }
 
-static int read_average_value(const struct scaler_params *params, const char *text, struct scaler *out, struct err *err)
+static int read_average_value(const char *text, struct scaler *out, struct err *err)
 {
-	(void)params;
 	if (quantity_parse(text, &out->target, err))
 		return err_wrap(err, "parameter \"value\"");
 	if (out->target.milli <= 0)
@@ -52,13 +50,6 @@ static int read_average_value(const struct scaler_params *params, const char *te
 static int read_target(const struct scaler_params *params, const struct resource_fields *f, struct scaler *out,
 	struct err *err)
 {
-	static const struct {
-		const char *metric_type;
-		int (*read)(const struct scaler_params *params, const char *text, struct scaler *out, struct err *err);
-	} kinds[] = {
-		{ "Utilization", read_utilization },
-		{ "AverageValue", read_average_value },
-	};
 	const char *wanted = params->metric_type ? params->metric_type : "";
 
 	if (f->old_type) /* left alone it would be overlooked */
@@ -66,9 +57,10 @@ static int read_target(const struct scaler_params *params, const struct resource
 			"scaler %s info: The 'type' setting is DEPRECATED and is removed in v2.18 - Use 'metricType' "
 			"instead.",
 			params->type);
-	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
-		if (strcmp(wanted, kinds[i].metric_type) == 0)
-			return kinds[i].read(params, f->value, out, err);
+	if (strcmp(wanted, "Utilization") == 0)
+		return read_utilization(params, out, err);
+	if (strcmp(wanted, "AverageValue") == 0)
+		return read_average_value(f->value, out, err);
 	return err_set(err, ERR_INVALID, "unknown metric type: %s, allowed values are 'Utilization' or 'AverageValue'",
 		*wanted ? wanted : "\"\"");
 }
@@ -85,11 +77,10 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 	return rc;
 }
 
-const struct scaler_type resource_cpu_scaler_type = { .name = "cpu",
-	.go_name = "cpuMemoryScaler",
-	.tables = { &table },
-	.build = build };
-const struct scaler_type resource_memory_scaler_type = { .name = "memory",
-	.go_name = "cpuMemoryScaler",
-	.tables = { &table },
-	.build = build };
+#define RESOURCE_TYPE(word)                                                                                            \
+	{                                                                                                              \
+		.name = (word), .go_name = "cpuMemoryScaler", .tables = { &table }, .build = build                     \
+	}
+
+const struct scaler_type resource_cpu_scaler_type = RESOURCE_TYPE("cpu");
+const struct scaler_type resource_memory_scaler_type = RESOURCE_TYPE("memory");

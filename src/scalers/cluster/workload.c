@@ -9,11 +9,6 @@
 #include "scalers/params.h"
 #include "scalers/sources.h"
 
-struct workload_question {
-	char *namespace_, *selector; /* owned */
-	bool nodes;
-};
-
 struct workload_fields {
 	char *selector;
 	struct quantity target;
@@ -34,7 +29,7 @@ static const struct param_table table = PARAM_TABLE(rows);
 
 static void workload_free_data(void *data)
 {
-	struct workload_question *q = data;
+	struct podcounts_of *q = data;
 
 	free(q->namespace_);
 	free(q->selector);
@@ -44,7 +39,7 @@ static void workload_free_data(void *data)
 static int workload_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
 	const char *namespace_ = params->namespace_ ? params->namespace_ : "";
-	struct workload_question *q;
+	struct podcounts_of *q;
 	struct workload_fields f = { 0 };
 	char *selector = NULL;
 
@@ -57,7 +52,7 @@ static int workload_build(const struct scaler_params *params, struct scaler *out
 	if (!selector)
 		return -1;
 	q = mem_zalloc(sizeof(*q));
-	*q = (struct workload_question){ .namespace_ = mem_dup(namespace_), .selector = selector, .nodes = f.nodes };
+	*q = (struct podcounts_of){ mem_dup(namespace_), selector, f.nodes };
 	out->target = f.target;
 	out->activation = f.activation;
 	out->question = question_new(&workload_scaler_type,
@@ -65,13 +60,6 @@ static int workload_build(const struct scaler_params *params, struct scaler *out
 		mem_printf("pods in %s", namespace_), q);
 	*metric_name = params_normalise(mem_printf("workload-%s", namespace_));
 	return 0;
-}
-
-static struct podcounts_of counted(const struct question *question)
-{
-	const struct workload_question *q = question->data;
-
-	return (struct podcounts_of){ q->namespace_, q->selector, q->nodes };
 }
 
 /* ---- Asking ---- */
@@ -97,9 +85,8 @@ static void *workload_ask(struct scaler_sources *sources, struct question *quest
 	question_fn fn, void *arg)
 {
 	struct workload_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
-	struct podcounts_of of = counted(question);
 
-	ask->wait = podcounts_ask(sources->pods, &of, deadline_ms, on_count, ask);
+	ask->wait = podcounts_ask(sources->pods, question->data, deadline_ms, on_count, ask);
 	return ask;
 }
 
@@ -115,19 +102,7 @@ static void workload_cancel(void *handle)
 
 static void *workload_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
 {
-	struct podcounts_of of = counted(question);
-
-	return podcounts_watch(sources->pods, &of, look, arg);
-}
-
-static void workload_unwatch(void *watch)
-{
-	podcounts_unwatch(watch);
-}
-
-static struct watch_report workload_watch_report(const void *watch)
-{
-	return podcounts_watch_report(watch);
+	return podcounts_watch(sources->pods, question->data, look, arg);
 }
 
 const struct scaler_type workload_scaler_type = {
@@ -139,6 +114,6 @@ const struct scaler_type workload_scaler_type = {
 	.cancel = workload_cancel,
 	.free_data = workload_free_data,
 	.watch = workload_watch,
-	.unwatch = workload_unwatch,
-	.watch_report = workload_watch_report,
+	.unwatch = podcounts_unwatch,
+	.watch_report = podcounts_watch_report,
 };

@@ -94,11 +94,8 @@ static int make_endpoint(const struct external_fields *f, const char *namespace_
 		.cert_pem = f->cert,
 		.key_pem = f->key };
 
-	if (!f->cert != !f->key)
-		return err_set(err, ERR_INVALID,
-			"parameters \"tlsClientCert\" and \"tlsClientKey\" belong together: only %s is given",
-			f->cert ? "tlsClientCert" : "tlsClientKey");
-	if (tlsrules_demand(config.tls, "set enableTLS to \"true\"", err))
+	if (params_check_pair("tlsClientCert", f->cert, "tlsClientKey", f->key, err) ||
+		tlsrules_demand(config.tls, "set enableTLS to \"true\"", err))
 		return -1;
 	s->endpoint = grpcendpoint_new(&config, err);
 	return s->endpoint ? 0 : err_wrap(err, "parameter \"scalerAddress\"");

@@ -7,7 +7,6 @@
 #include "base/fingerprint.h"
 #include "base/mem.h"
 #include "net/http/httpurl.h"
-#include "scalers/httpauth.h"
 #include "scalers/metricsapi/metricsapi_parts.h"
 #include "scalers/params.h"
 
@@ -50,8 +49,7 @@ static void free_data(void *data)
 {
 	struct metricsapi_question *q = data;
 
-	free(q->url);
-	webaccess_unref(q->access);
+	httpauth_done(&q->auth);
 	free(q->location);
 	jsonpath_free(q->json);
 	dotpath_done(&q->path);
@@ -78,7 +76,7 @@ static int compile(struct metricsapi_question *q, struct err *err)
 	if (compile_location(q, err))
 		return err_wrap(err, "parameter \"valueLocation\" value \"%.*s\", for format %s",
 			METRICSAPI_LOCATION_SHOWN, q->location, formats[q->format]);
-	if (q->aggregates && serviceurls_read(q->url, &q->service, err))
+	if (q->aggregates && serviceurls_read(q->auth.url, &q->service, err))
 		return err_wrap(err, "parameter \"url\"");
 	return 0;
 }
@@ -87,18 +85,12 @@ static int compile(struct metricsapi_question *q, struct err *err)
 static int read_question(const struct scaler_params *params, struct metricsapi_fields *f, struct metricsapi_question *q,
 	struct err *err)
 {
-	struct httpauth auth;
-	int rc = httpauth_read(params, "url", f->url, HTTPAUTH_API_KEY, &auth, err);
+	int rc = httpauth_read(params, "url", f->url, HTTPAUTH_API_KEY, &q->auth, err);
 
-	*q = (struct metricsapi_question){
-		.url = auth.url,
-		.access = auth.access,
-		.timeout_ms = auth.timeout_ms,
-		.format = f->format,
-		.location = f->location,
-		.aggregates = f->aggregates,
-		.aggregation = f->aggregation,
-	};
+	q->format = f->format;
+	q->location = f->location;
+	q->aggregates = f->aggregates;
+	q->aggregation = f->aggregation;
 	f->location = NULL;
 	return rc >= 0 && compile(q, err) ? -1 : rc;
 }
@@ -106,22 +98,22 @@ static int read_question(const struct scaler_params *params, struct metricsapi_f
 /* People put tokens into URLs: only a fingerprint of what is behind the server's name. */
 static char *make_key(const struct metricsapi_question *q, const char *origin)
 {
-	const char *const texts[] = { q->url, q->location };
+	const char *const texts[] = { q->auth.url, q->location };
 	char print[FINGERPRINT_TEXT];
 
 	return mem_printf("metrics-api %s %s %s %s %s %lld", origin, fingerprint_of(texts, 2, print),
-		formats[q->format], q->aggregates ? aggregations[q->aggregation] : "one", webaccess_key(q->access),
-		(long long)q->timeout_ms);
+		formats[q->format], q->aggregates ? aggregations[q->aggregation] : "one", webaccess_key(q->auth.access),
+		(long long)q->auth.timeout_ms);
 }
 
 static void put_question(struct scaler *out, struct metricsapi_question *q /* takes */)
 {
 	char origin[256];
 
-	httpurl_origin(q->url, origin, sizeof(origin));
+	httpurl_origin(q->auth.url, origin, sizeof(origin));
 	out->question = question_new(&metricsapi_scaler_type, make_key(q, origin), mem_printf("metrics-api %s", origin),
 		q);
-	out->question->timeout_ms = q->timeout_ms ? q->timeout_ms : QUESTION_TIMEOUT_HTTP;
+	out->question->timeout_ms = q->auth.timeout_ms ? q->auth.timeout_ms : QUESTION_TIMEOUT_HTTP;
 }
 
 static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)

@@ -41,7 +41,7 @@ static const struct metricsapi_question *question_of(const struct metricsapi_ask
 	return ask->base.question->data;
 }
 
-static void ask_free(struct metricsapi_ask *ask)
+static void free_targets(struct metricsapi_ask *ask)
 {
 	for (size_t i = 0; i < ask->count; i++) {
 		webget_cancel(ask->targets[i].call);
@@ -49,15 +49,14 @@ static void ask_free(struct metricsapi_ask *ask)
 		free(ask->targets[i].url);
 	}
 	free(ask->targets);
-	scaler_ask_free(ask);
 }
 
 /* ---- The answer ---- */
 
 static void fail(struct metricsapi_ask *ask)
 {
-	ask->base.fn(ask->base.arg, NULL, &ask->err);
-	ask_free(ask);
+	free_targets(ask);
+	scaler_ask_end(ask, 0, &ask->err);
 }
 
 static double aggregate(const struct metricsapi_ask *ask)
@@ -73,16 +72,16 @@ static double aggregate(const struct metricsapi_ask *ask)
 
 static void finish(struct metricsapi_ask *ask)
 {
-	struct answer answer = { .value = aggregate(ask) };
+	double value = aggregate(ask);
 
-	if (!isfinite(answer.value)) {
+	if (!isfinite(value)) {
 		err_set(&ask->err, ERR_INVALID, "%s: the values of the endpoints together are too large",
 			ask->base.question->source);
 		fail(ask);
 		return;
 	}
-	ask->base.fn(ask->base.arg, &answer, NULL);
-	ask_free(ask);
+	free_targets(ask);
+	scaler_ask_end(ask, value, NULL);
 }
 
 /*
@@ -124,6 +123,7 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 	struct metricsapi_ask *ask = target->ask;
 	struct err err = { 0 };
 	double value = 0;
+	bool all;
 
 	target->call = NULL;
 	ask->under_way--;
@@ -138,10 +138,10 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 		ask->good++;
 	}
 	metricsapi_reader_done(&target->reader);
-	if (ask->err.kind != ERR_NONE &&
-		(!rest_is_enough(ask) || (ask->started == ask->count && ask->under_way == 0 && ask->good == 0)))
+	all = ask->started == ask->count && ask->under_way == 0;
+	if (ask->err.kind != ERR_NONE && (!rest_is_enough(ask) || (all && ask->good == 0)))
 		fail(ask);
-	else if (ask->started == ask->count && ask->under_way == 0)
+	else if (all)
 		finish(ask);
 	else
 		start_more(ask);
@@ -162,8 +162,8 @@ static void start_more(struct metricsapi_ask *ask)
 	while (ask->started < ask->count && ask->under_way < AT_ONCE) {
 		struct asked_server *target = &ask->targets[ask->started++];
 		struct webget_request request = { .url = target->url,
-			.access = q->access,
-			.timeout_ms = q->timeout_ms,
+			.access = q->auth.access,
+			.timeout_ms = q->auth.timeout_ms,
 			.deadline_ms = ask->deadline_ms,
 			.max_body = pieces ? METRICSAPI_STREAM_MAX : METRICSAPI_TREE_MAX,
 			.on_piece = pieces ? on_piece : NULL,
@@ -232,7 +232,7 @@ void *metricsapi_ask(struct scaler_sources *sources, struct question *question, 
 		return ask;
 	}
 	one = mem_array(1, sizeof(*one));
-	one[0] = mem_dup(question_of(ask)->url);
+	one[0] = mem_dup(question_of(ask)->auth.url);
 	start_targets(ask, one, 1);
 	return ask;
 }
@@ -242,5 +242,6 @@ void metricsapi_cancel(void *handle)
 	struct metricsapi_ask *ask = handle;
 
 	kube_cancel(ask->listing);
-	ask_free(ask);
+	free_targets(ask);
+	scaler_ask_free(ask);
 }

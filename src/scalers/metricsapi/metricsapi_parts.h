@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "net/web/webget.h"
+#include "scalers/httpauth.h"
 #include "scalers/metricsapi/dotpath.h"
 #include "scalers/metricsapi/jsonpath.h"
 #include "scalers/metricsapi/promselector.h"
@@ -25,9 +26,7 @@ enum metricsapi_format { METRICSAPI_JSON, METRICSAPI_XML, METRICSAPI_YAML, METRI
 enum metricsapi_aggregation { METRICSAPI_AVERAGE, METRICSAPI_SUM, METRICSAPI_MAX, METRICSAPI_MIN };
 
 struct metricsapi_question {
-	char *url;                /* owned */
-	struct webaccess *access; /* one count */
-	int64_t timeout_ms;       /* of one request; 0: the process's */
+	struct httpauth auth; /* of the URL; owned */
 	enum metricsapi_format format;
 	char *location;        /* owned: valueLocation, for messages */
 	struct jsonpath *json; /* owned; one of these three, by format */

@@ -200,17 +200,7 @@ static bool read_number(struct line *l, double *out)
 	return !*behind;
 }
 
-/* An exemplar: ` # {trace_id="x"} 0.5 1700000000`; not looked at. */
-static int skip_exemplar(struct promtext *p, struct line *l)
-{
-	skip_blanks(l);
-	if (at_end(l))
-		return 0;
-	if (!looking_at(l, '#'))
-		return wrong(p, "there is something behind the value and its time");
-	return 0;
-}
-
+/* An exemplar (` # {trace_id="x"} 0.5 1700000000`) is not looked at. */
 static int read_value(struct promtext *p, struct line *l, double *value)
 {
 	double time;
@@ -221,7 +211,8 @@ static int read_value(struct promtext *p, struct line *l, double *value)
 	skip_blanks(l);
 	if (!at_end(l) && !looking_at(l, '#') && !read_number(l, &time))
 		return wrong(p, "what stands behind the value is no time");
-	return skip_exemplar(p, l);
+	skip_blanks(l);
+	return at_end(l) || looking_at(l, '#') ? 0 : wrong(p, "there is something behind the value and its time");
 }
 
 /* ---- Lines ---- */

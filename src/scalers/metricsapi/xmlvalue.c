@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scalers/metricsapi/xmlvalue.h"
 
-#include <ctype.h>
 #include <expat.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "scalers/metricvalue.h"
+#include "scalers/params.h"
 
 #define DEPTH_MAX 256
 #define TEXT_MAX  1024 /* no number is longer */
@@ -176,22 +176,17 @@ static void read_path(const struct dotpath *path, struct xmlvalue *s)
 
 static int number(const struct xmlvalue *s, double *out, struct err *err)
 {
-	const char *text = buf_text(&s->text);
-	size_t len = s->text.len;
+	MEM_AUTO char *text = params_trimmed(buf_text(&s->text));
 
 	if (!s->found)
 		return metricvalue_none("Null: there is nothing", err);
 	if (s->nested && !s->attribute)
 		return metricvalue_none("an element with elements inside", err);
-	for (; len > 0 && isspace((unsigned char)*text); len--)
-		text++;
-	while (len > 0 && isspace((unsigned char)text[len - 1]))
-		len--;
-	if (!buf_failed(&s->text) && metricvalue_of_text(text, len, out))
+	if (!text)
+		return metricvalue_none("nothing: it is empty", err);
+	if (!buf_failed(&s->text) && metricvalue_of_text(text, strlen(text), out))
 		return 0;
-	return metricvalue_none(len == 0 ? "nothing: it is empty"
-					 : "String: a text that is no quantity like 5, 1.5, 100m or 2Gi",
-		err);
+	return metricvalue_none(METRICVALUE_NO_QUANTITY, err);
 }
 
 size_t xmlvalue_kept(const struct xmlvalue *s)

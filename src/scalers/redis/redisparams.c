@@ -100,10 +100,7 @@ static int check_tls(const struct connection *c, struct err *err)
 		return err_set(err, ERR_INVALID,
 			"parameter \"tls\" must be one of [enable disable]"); /* it is not shown: whatever is in the
 										 Secret, by mistake, too */
-	if (!c->cert != !c->key)
-		return err_set(err, ERR_INVALID, "parameters \"cert\" and \"key\" belong together: only %s is given",
-			c->cert ? "cert" : "key");
-	return 0;
+	return params_check_pair("cert", c->cert, "key", c->key, err);
 }
 
 /*

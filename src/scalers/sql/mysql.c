@@ -115,9 +115,8 @@ static int read_tls(const struct mysql_fields *f, struct mysqldsn *dsn, struct e
 		return err_set(err, ERR_INVALID, "parameter \"tls\": the connection string says tls already");
 	if (f->tls != TLS_UNSAID)
 		dsn->tls = (enum mysqlendpoint_tls)f->tls;
-	if (!f->cert != !f->key)
-		return err_set(err, ERR_INVALID, "parameters \"cert\" and \"key\" belong together: only %s is given",
-			f->cert ? "cert" : "key");
+	if (params_check_pair("cert", f->cert, "key", f->key, err))
+		return -1;
 	if (!f->ca && !f->cert)
 		return demand_tls(dsn, err);
 	if (f->tls == TLS_UNSAID && !dsn->tls_given)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scalers/sql/postgresql.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,17 +202,12 @@ static const char *type_advice(unsigned type)
 /* As PostgreSQL writes numbers, or a person into a text column; NaN and Infinity are none. */
 static bool read_number(const char *text, double *out)
 {
+	MEM_AUTO char *plain = params_trimmed(text);
 	char *end;
 
-	while (isspace((unsigned char)*text))
-		text++;
-	if (!*text || text[strspn(text, "+-.0123456789eE \t\r\n")])
+	if (!plain || plain[strspn(plain, "+-.0123456789eE")])
 		return false;
-	*out = strtod(text, &end);
-	if (end == text)
-		return false;
-	while (isspace((unsigned char)*end))
-		end++;
+	*out = strtod(plain, &end);
 	return !*end && isfinite(*out);
 }
 
