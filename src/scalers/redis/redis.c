@@ -2,18 +2,10 @@
 #include "scalers/redis/redis.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "net/redis/redisreply.h"
 #include "scalers/redis/redisparams.h"
-
-/* What is asked: one key on one server. */
-struct redis_question {
-	struct redisserver server;
-	char *key;
-	enum rediswatch_notify notify;
-};
 
 /*
  * One round trip and atomic: the type of the key, then its length. Command names are literals, as
@@ -40,58 +32,43 @@ static const struct param_row rows[] = {
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-static void make_question(struct scaler *out, const struct redis_fields *f,
-	const struct redisserver *server /* takes */, enum rediswatch_notify notify)
+static void redis_free_data(void *data)
 {
-	struct redis_question *q = mem_zalloc(sizeof(*q));
-
-	q->server = *server;
-	q->key = mem_dup(f->list);
-	q->notify = notify;
-	out->question = question_new(out->type,
-		mem_printf("redis length %s%s %s", redisserver_key(server), rediswatch_notify_key(notify), f->list),
-		redisserver_name(server), q);
+	redisserver_question_done(data);
+	free(data);
 }
 
 static int redis_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
-	struct redisserver server = { 0 };
-	enum rediswatch_notify notify;
+	struct redisserver_question *q = mem_zalloc(sizeof(*q));
 	struct redis_fields f = { 0 };
 	int rc = params_read(&table, params, &f, err) || redisparams_check_target(params, "listLength", &f.length, err)
 		? -1
-		: redisparams_read(params, &server, &notify, err);
+		: redisparams_read(params, q, err);
 
 	if (rc >= 0) {
 		out->target = quantity_from_int(f.length);
 		out->activation = (double)f.activation;
 		*metric_name = params_normalise(mem_printf("redis-%s", f.list));
 	}
-	if (rc == 0)
-		make_question(out, &f, &server, notify);
+	if (rc == 0) {
+		q->key = mem_dup(f.list);
+		q->classes = REDISWATCH_LENGTHS;
+		out->question = question_new(out->type,
+			mem_printf("redis length %s%s %s", redisserver_key(&q->server),
+				rediswatch_notify_key(q->notify), q->key),
+			redisserver_name(&q->server), q);
+	} else {
+		redis_free_data(q);
+	}
 	params_done(&table, &f);
 	return rc;
 }
 
-static void redis_free_data(void *data)
-{
-	struct redis_question *q = data;
-
-	redisserver_done(&q->server);
-	free(q->key);
-	free(q);
-}
-
-/* One question under way. */
-struct redis_ask {
-	struct scaler_ask base;
-	struct redisserver_call call;
-};
-
 static void on_reply(void *arg, const struct redis_reply *reply, const struct err *transport)
 {
-	struct redis_ask *ask = arg;
-	const struct redis_question *q = ask->base.question->data;
+	struct redisserver_ask *ask = arg;
+	const struct redisserver_question *q = ask->base.question->data;
 	MEM_AUTO char *doing = mem_printf("asking the length of %s", q->key);
 
 	redisserver_end_with_count(&ask->base, doing, reply, transport);
@@ -100,36 +77,16 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 static void *redis_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 	void *arg)
 {
-	const struct redis_question *q = question->data;
+	const struct redisserver_question *q = question->data;
 	const char *argv[] = { "EVAL", length_script, "1", q->key };
-	struct redis_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
+	struct redisserver_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
 
-	ask->call = redisserver_command(sources, &q->server, q->key, 4, argv, deadline_ms, on_reply, ask);
+	redisserver_command(sources, ask, 4, argv, deadline_ms, on_reply);
 	return ask;
 }
 
-static void redis_ask_cancel(void *handle)
-{
-	struct redis_ask *ask = handle;
-
-	redisserver_cancel(&ask->call);
-	scaler_ask_free(ask);
-}
-
-static void *redis_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
-{
-	const struct redis_question *q = question->data;
-	const struct rediswatch_config config = { .key = q->key, .notify = q->notify, .classes = REDISWATCH_LENGTHS };
-
-	return redisserver_watch_start(sources, &q->server, &config, look, arg);
-}
-
 #define REDIS_TYPE(word, ...)                                                                                          \
-	{                                                                                                              \
-		.name = (word), .go_name = "redisScaler", .tables = { &table, &redisparams_table, __VA_ARGS__ },       \
-		.build = redis_build, .ask = redis_ask, .cancel = redis_ask_cancel, .free_data = redis_free_data,      \
-		.watch = redis_watch, .unwatch = redisserver_watch_stop, .watch_report = redisserver_watch_report,     \
-	}
+	REDISSERVER_TYPE(word, "redisScaler", redis_build, redis_ask, redis_free_data, __VA_ARGS__)
 
 const struct scaler_type redis_scaler_type = REDIS_TYPE("redis", NULL);
 const struct scaler_type redis_cluster_scaler_type = REDIS_TYPE("redis-cluster", NULL);

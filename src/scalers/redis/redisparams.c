@@ -145,8 +145,7 @@ static int make_server(const struct connection *c, const char *namespace_, enum 
 	return out->endpoint || out->site ? 0 : -1;
 }
 
-int redisparams_read(const struct scaler_params *params, struct redisserver *server, enum rediswatch_notify *notify,
-	struct err *err)
+int redisparams_read(const struct scaler_params *params, struct redisserver_question *out, struct err *err)
 {
 	struct connection c = { .notify = REDISWATCH_QUIET };
 	enum redisserver_mode mode = strstr(params->type, "cluster") ? REDISSERVER_CLUSTER
@@ -160,8 +159,8 @@ int redisparams_read(const struct scaler_params *params, struct redisserver *ser
 	if (rc == 0)
 		rc = join_addresses(&c, err) || check_tls(&c, err)
 			? -1
-			: make_server(&c, params->namespace_, mode, server, err);
-	*notify = c.notify;
+			: make_server(&c, params->namespace_, mode, &out->server, err);
+	out->notify = c.notify;
 	params_done(&redisparams_table, &c);
 	params_done(&redisparams_sentinel_table, &c);
 	return rc;

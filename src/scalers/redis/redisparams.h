@@ -14,11 +14,10 @@
 extern const struct param_table redisparams_table, redisparams_sentinel_table;
 
 /*
- * What they all have: *server, when all is known (0); 1: some values are unknown. The mode is in
- * the type's name: "redis-cluster-streams".
+ * Fills server and notify of *out, which is zeroed. 0; -1 and ERR_INVALID; 1: some values are
+ * unknown. Without 0 there is no server. The mode is in the type's name: "redis-cluster-streams".
  */
-int redisparams_read(const struct scaler_params *params, struct redisserver *server, enum rediswatch_notify *notify,
-	struct err *err);
+int redisparams_read(const struct scaler_params *params, struct redisserver_question *out, struct err *err);
 
 /*
  * A whole-number target must be above 0: KEDA lets others through, and the API server then refuses

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scalers/redis/redisserver.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "net/redis/redisendpoint.h"
 #include "net/redis/redisreply.h"
 #include "scalers/sources.h"
-
-void redisserver_done(struct redisserver *s)
-{
-	redisendpoint_unref(s->endpoint);
-	redissite_unref(s->site);
-	memset(s, 0, sizeof(*s));
-}
 
 const char *redisserver_key(const struct redisserver *s)
 {
@@ -25,21 +19,33 @@ char *redisserver_name(const struct redisserver *s)
 	return s->site ? mem_dup(s->site->name) : mem_printf("redis %s", s->endpoint->base.name);
 }
 
-struct redisserver_call redisserver_command(struct scaler_sources *sources, const struct redisserver *s,
-	const char *key, int argc, const char *const *argv, int64_t deadline_ms, redis_fn fn, void *arg)
+void redisserver_question_done(struct redisserver_question *q)
 {
-	if (s->site)
-		return (struct redisserver_call){ .routed = redisrouter_command(sources->redis_router, s->site, key,
-							  strlen(key), argc, argv, NULL, deadline_ms, fn, arg) };
-	return (struct redisserver_call){ .direct = redis_command(sources->redis, s->endpoint, argc, argv, NULL,
-						  deadline_ms, fn, arg) };
+	redisendpoint_unref(q->server.endpoint);
+	redissite_unref(q->server.site);
+	free(q->key);
+	*q = (struct redisserver_question){ 0 };
 }
 
-void redisserver_cancel(struct redisserver_call *call)
+void redisserver_command(struct scaler_sources *sources, struct redisserver_ask *ask, int argc, const char *const *argv,
+	int64_t deadline_ms, redis_fn fn)
 {
-	redis_cancel(call->direct);
-	redisrouter_cancel(call->routed);
-	memset(call, 0, sizeof(*call));
+	const struct redisserver_question *q = ask->base.question->data;
+
+	if (q->server.site)
+		ask->routed = redisrouter_command(sources->redis_router, q->server.site, q->key, strlen(q->key), argc,
+			argv, NULL, deadline_ms, fn, ask);
+	else
+		ask->direct = redis_command(sources->redis, q->server.endpoint, argc, argv, NULL, deadline_ms, fn, ask);
+}
+
+void redisserver_cancel(void *handle)
+{
+	struct redisserver_ask *ask = handle;
+
+	redis_cancel(ask->direct);
+	redisrouter_cancel(ask->routed);
+	scaler_ask_free(ask);
 }
 
 struct redisserver_watch {
@@ -54,21 +60,23 @@ static void on_owner(void *arg, struct redisendpoint *endpoint)
 	rediswatch_set_endpoint(w->watch, endpoint);
 }
 
-struct redisserver_watch *redisserver_watch_start(struct scaler_sources *sources, const struct redisserver *s,
-	const struct rediswatch_config *config, question_look_fn look, void *arg)
+void *redisserver_watch_start(struct scaler_sources *sources, struct question *question, question_look_fn look,
+	void *arg)
 {
-	struct rediswatch *watch = rediswatch_start(sources->redis_watches, config, look, arg);
+	const struct redisserver_question *q = question->data;
+	const struct rediswatch_config config = { .key = q->key, .notify = q->notify, .classes = q->classes };
+	struct rediswatch *watch = rediswatch_start(sources->redis_watches, &config, look, arg);
 	struct redisserver_watch *w;
 
 	if (!watch)
 		return NULL;
 	w = mem_zalloc(sizeof(*w));
 	w->watch = watch;
-	if (s->site)
-		w->follower = redisrouter_follow(sources->redis_router, s->site, config->key, strlen(config->key),
+	if (q->server.site)
+		w->follower = redisrouter_follow(sources->redis_router, q->server.site, q->key, strlen(q->key),
 			on_owner, w);
 	else
-		rediswatch_set_endpoint(watch, s->endpoint);
+		rediswatch_set_endpoint(watch, q->server.endpoint);
 	return w;
 }
 
@@ -78,7 +86,7 @@ void redisserver_watch_stop(void *watch)
 
 	redisrouter_unfollow(w->follower);
 	rediswatch_stop(w->watch);
-	mem_free_ptr(&w);
+	free(w);
 }
 
 struct watch_report redisserver_watch_report(const void *watch)

@@ -22,29 +22,47 @@ struct redisserver {
 	struct redisendpoint *endpoint; /* REDISSERVER_SINGLE */
 	struct redissite *site;         /* the others */
 };
-void redisserver_done(struct redisserver *s);
 const char *redisserver_key(const struct redisserver *s); /* identity without secrets, for a question's key */
 char *redisserver_name(
 	const struct redisserver *s); /* for people, caller owns: "redis a:6379", "redis-cluster a:6379,b:6379" */
 
-/* A command about the key (which says where it goes in a cluster); as redis_command. */
-struct redisserver_call {
-	struct redis_call *direct;
-	struct redisrouter_call *routed;
+/* The data of a question of a Redis type begins with this. */
+struct redisserver_question {
+	struct redisserver server;
+	char *key; /* owned */
+	enum rediswatch_notify notify;
+	enum rediswatch_classes classes;
 };
-struct redisserver_call redisserver_command(struct scaler_sources *sources, const struct redisserver *s,
-	const char *key, int argc, const char *const *argv, int64_t deadline_ms, redis_fn fn, void *arg);
-void redisserver_cancel(struct redisserver_call *call); /* also of none */
+void redisserver_question_done(struct redisserver_question *q); /* empty again */
 
+/* An ask of a Redis type begins with this. */
+struct redisserver_ask {
+	struct scaler_ask base;
+	struct redis_call *direct;       /* to the single server; */
+	struct redisrouter_call *routed; /* or to the site */
+};
 /*
- * Push for one key: rediswatch at wherever the key lives, followed when that changes. As struct
- * scaler_type has watch, unwatch and watch_report; NULL when there is none.
+ * Sends a command about the question's key, which says where it goes in a cluster; as
+ * redis_command.
  */
-struct redisserver_watch;
-struct redisserver_watch *redisserver_watch_start(struct scaler_sources *sources, const struct redisserver *s,
-	const struct rediswatch_config *config, question_look_fn look, void *arg);
+void redisserver_command(struct scaler_sources *sources, struct redisserver_ask *ask, int argc, const char *const *argv,
+	int64_t deadline_ms, redis_fn fn);
+
+/* The cancel, watch, unwatch and watch_report of every Redis type. */
+void redisserver_cancel(void *ask);
+void *redisserver_watch_start(struct scaler_sources *sources, struct question *question, question_look_fn look,
+	void *arg);
 void redisserver_watch_stop(void *watch);
 struct watch_report redisserver_watch_report(const void *watch);
+
+/* A struct scaler_type; behind free_data its third table of parameters, or NULL. */
+#define REDISSERVER_TYPE(word, go_word, build_fn, ask_fn, free_fn, ...)                                                \
+	{                                                                                                              \
+		.name = (word), .go_name = (go_word), .tables = { &table, &redisparams_table, __VA_ARGS__ },           \
+		.build = (build_fn), .ask = (ask_fn), .cancel = redisserver_cancel, .free_data = (free_fn),            \
+		.watch = redisserver_watch_start, .unwatch = redisserver_watch_stop,                                   \
+		.watch_report = redisserver_watch_report,                                                              \
+	}
 
 /*
  * Whether a command failed, in transport or by an error reply; fills err. `doing` stands before the

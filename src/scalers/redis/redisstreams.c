@@ -12,10 +12,9 @@
 enum mode { LENGTH, PENDING, LAG };
 
 struct stream_question {
-	struct redisserver server;
+	struct redisserver_question base;
 	enum mode mode;
-	char *stream, *group; /* group: NULL for LENGTH */
-	enum rediswatch_notify notify;
+	char *group; /* owned; NULL for LENGTH */
 };
 
 struct redisstreams_fields {
@@ -70,48 +69,39 @@ static void streams_free_data(void *data)
 {
 	struct stream_question *q = data;
 
-	redisserver_done(&q->server);
-	free(q->stream);
+	redisserver_question_done(&q->base);
 	free(q->group);
 	free(q);
 }
 
-static void make_question(struct scaler *out, struct redisstreams_fields *f, enum mode mode,
-	const struct redisserver *server /* takes */, enum rediswatch_notify notify)
-{
-	struct stream_question *q = mem_zalloc(sizeof(*q));
-
-	*q = (struct stream_question){ .server = *server,
-		.mode = mode,
-		.stream = f->stream,
-		.group = f->group,
-		.notify = notify };
-	f->stream = f->group = NULL;
-	out->question = question_new(out->type,
-		mem_printf("redis-streams %s %s%s %zu:%s %s", modes[mode].name, redisserver_key(server),
-			rediswatch_notify_key(notify), strlen(q->stream), q->stream, q->group ? q->group : ""),
-		redisserver_name(server), q);
-}
-
 static int streams_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
-	struct redisserver server = { 0 };
-	enum rediswatch_notify notify;
+	struct stream_question *q = mem_zalloc(sizeof(*q));
 	struct redisstreams_fields f = { 0 };
 	int rc = params_read(&table, params, &f, err);
-	enum mode mode = !f.group ? LENGTH : f.targets[LAG] != 0 ? LAG : PENDING;
 
-	if (rc < 0 || redisparams_check_target(params, modes[mode].threshold, &f.targets[mode], err))
+	q->mode = !f.group ? LENGTH : f.targets[LAG] != 0 ? LAG : PENDING;
+	if (rc < 0 || redisparams_check_target(params, modes[q->mode].threshold, &f.targets[q->mode], err))
 		rc = -1;
 	else
-		rc = redisparams_read(params, &server, &notify, err);
+		rc = redisparams_read(params, &q->base, err);
 	if (rc >= 0) {
-		out->target = quantity_from_int(f.targets[mode]);
+		out->target = quantity_from_int(f.targets[q->mode]);
 		out->activation = (double)f.activation;
 		*metric_name = params_normalise(mem_printf("redis-streams-%s", f.stream));
 	}
-	if (rc == 0)
-		make_question(out, &f, mode, &server, notify);
+	if (rc == 0) {
+		q->base.key = mem_dup(f.stream);
+		q->base.classes = REDISWATCH_STREAM;
+		q->group = mem_dup(f.group);
+		out->question = question_new(out->type,
+			mem_printf("redis-streams %s %s%s %zu:%s %s", modes[q->mode].name,
+				redisserver_key(&q->base.server), rediswatch_notify_key(q->base.notify),
+				strlen(f.stream), f.stream, f.group ? f.group : ""),
+			redisserver_name(&q->base.server), q);
+	} else {
+		streams_free_data(q);
+	}
 	params_done(&table, &f);
 	return rc;
 }
@@ -119,54 +109,51 @@ static int streams_build(const struct scaler_params *params, struct scaler *out,
 /* ---- A question under way ---- */
 
 struct stream_ask {
-	struct scaler_ask base;
-	struct redisserver_call call;
+	struct redisserver_ask base;
 	struct scaler_sources *sources;
 	int64_t deadline_ms;
 };
 
 static void send(struct stream_ask *ask, int argc, const char *const *argv, redis_fn fn)
 {
-	const struct stream_question *q = ask->base.question->data;
-
-	ask->call = redisserver_command(ask->sources, &q->server, q->stream, argc, argv, ask->deadline_ms, fn, ask);
+	redisserver_command(ask->sources, &ask->base, argc, argv, ask->deadline_ms, fn);
 }
 
 static char *doing_of(const struct stream_question *q)
 {
 	return q->group ? mem_printf("asking for the %s of group %s of stream %s",
-				  q->mode == LAG ? "lag" : "pending entries", q->group, q->stream)
-			: mem_printf("asking for the length of stream %s", q->stream);
+				  q->mode == LAG ? "lag" : "pending entries", q->group, q->base.key)
+			: mem_printf("asking for the length of stream %s", q->base.key);
 }
 
 static void on_count(void *arg, const struct redis_reply *reply, const struct err *transport)
 {
 	struct stream_ask *ask = arg;
-	MEM_AUTO char *doing = doing_of(ask->base.question->data);
+	MEM_AUTO char *doing = doing_of(ask->base.base.question->data);
 
-	redisserver_end_with_count(&ask->base, doing, reply, transport);
+	redisserver_end_with_count(&ask->base.base, doing, reply, transport);
 }
 
 static void ask_length(struct stream_ask *ask)
 {
-	const struct stream_question *q = ask->base.question->data;
+	const struct stream_question *q = ask->base.base.question->data;
 
-	send(ask, 2, (const char *[]){ "XLEN", q->stream }, on_count);
+	send(ask, 2, (const char *[]){ "XLEN", q->base.key }, on_count);
 }
 
 /* The summary: how many, from, to, by whom. */
 static void on_pending(void *arg, const struct redis_reply *reply, const struct err *transport)
 {
 	struct stream_ask *ask = arg;
-	MEM_AUTO char *doing = doing_of(ask->base.question->data);
+	MEM_AUTO char *doing = doing_of(ask->base.base.question->data);
 	struct err err;
 
-	if (!redisserver_failed(ask->base.question->source, doing, reply, transport, &err)) {
+	if (!redisserver_failed(ask->base.base.question->source, doing, reply, transport, &err)) {
 		if (reply->type == REDIS_ARRAY && reply->count > 0) {
 			on_count(ask, reply->elements[0], NULL);
 			return;
 		}
-		err_set(&err, ERR_INVALID, "%s: %s: the reply is no summary", ask->base.question->source, doing);
+		err_set(&err, ERR_INVALID, "%s: %s: the reply is no summary", ask->base.base.question->source, doing);
 	}
 	scaler_ask_end(ask, 0, &err);
 }
@@ -189,7 +176,7 @@ static const struct redis_reply *field(const struct redis_reply *group, const ch
 
 static void take_groups(struct stream_ask *ask, const struct redis_reply *reply, const char *doing)
 {
-	const struct stream_question *q = ask->base.question->data;
+	const struct stream_question *q = ask->base.base.question->data;
 	const struct redis_reply *group = NULL, *lag, *last_id;
 	struct err err;
 
@@ -199,7 +186,7 @@ static void take_groups(struct stream_ask *ask, const struct redis_reply *reply,
 		/* Groups know their lag since Redis 7, whichever they are. */
 		if (!field(reply->elements[i], "lag")) {
 			err_set(&err, ERR_INVALID, "%s: %s: redis version 7+ required for lag",
-				ask->base.question->source, doing);
+				ask->base.base.question->source, doing);
 			scaler_ask_end(ask, 0, &err);
 			return;
 		}
@@ -213,7 +200,7 @@ static void take_groups(struct stream_ask *ask, const struct redis_reply *reply,
 	lag = field(group, "lag");
 	last_id = field(group, "last-delivered-id");
 	if (lag->type == REDIS_NIL && last_id && last_id->type == REDIS_STRING)
-		send(ask, 5, (const char *[]){ "EVAL", count_script, "1", q->stream, last_id->text }, on_count);
+		send(ask, 5, (const char *[]){ "EVAL", count_script, "1", q->base.key, last_id->text }, on_count);
 	else
 		on_count(ask, lag, NULL);
 }
@@ -221,8 +208,8 @@ static void take_groups(struct stream_ask *ask, const struct redis_reply *reply,
 static void on_groups(void *arg, const struct redis_reply *reply, const struct err *transport)
 {
 	struct stream_ask *ask = arg;
-	const char *source = ask->base.question->source;
-	MEM_AUTO char *doing = doing_of(ask->base.question->data);
+	const char *source = ask->base.base.question->source;
+	MEM_AUTO char *doing = doing_of(ask->base.base.question->data);
 	struct err err;
 
 	if (!transport && reply->type == REDIS_ERROR && strcmp(reply->text, "ERR no such key") == 0) {
@@ -247,35 +234,14 @@ static void *streams_ask(struct scaler_sources *sources, struct question *questi
 	ask->deadline_ms = deadline_ms;
 	switch (q->mode) {
 	case LENGTH: ask_length(ask); break;
-	case PENDING: send(ask, 3, (const char *[]){ "XPENDING", q->stream, q->group }, on_pending); break;
-	case LAG: send(ask, 3, (const char *[]){ "XINFO", "GROUPS", q->stream }, on_groups); break;
+	case PENDING: send(ask, 3, (const char *[]){ "XPENDING", q->base.key, q->group }, on_pending); break;
+	case LAG: send(ask, 3, (const char *[]){ "XINFO", "GROUPS", q->base.key }, on_groups); break;
 	}
 	return ask;
 }
 
-static void streams_ask_cancel(void *handle)
-{
-	struct stream_ask *ask = handle;
-
-	redisserver_cancel(&ask->call);
-	scaler_ask_free(ask);
-}
-
-static void *streams_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
-{
-	const struct stream_question *q = question->data;
-	const struct rediswatch_config config = { .key = q->stream, .notify = q->notify, .classes = REDISWATCH_STREAM };
-
-	return redisserver_watch_start(sources, &q->server, &config, look, arg);
-}
-
 #define STREAMS_TYPE(word, ...)                                                                                        \
-	{                                                                                                              \
-		.name = (word), .go_name = "redisStreamsScaler",                                                       \
-		.tables = { &table, &redisparams_table, __VA_ARGS__ }, .build = streams_build, .ask = streams_ask,     \
-		.cancel = streams_ask_cancel, .free_data = streams_free_data, .watch = streams_watch,                  \
-		.unwatch = redisserver_watch_stop, .watch_report = redisserver_watch_report,                           \
-	}
+	REDISSERVER_TYPE(word, "redisStreamsScaler", streams_build, streams_ask, streams_free_data, __VA_ARGS__)
 
 const struct scaler_type redisstreams_scaler_type = STREAMS_TYPE("redis-streams", NULL);
 const struct scaler_type redisstreams_cluster_scaler_type = STREAMS_TYPE("redis-cluster-streams", NULL);

@@ -295,20 +295,19 @@ static void words_of_notify(void **state)
 	struct world *w = *state;
 	struct strmap metadata = { 0 };
 	const struct scaler_params params = { .type = "redis", .metadata = &metadata };
-	struct redisserver server = { 0 };
-	enum rediswatch_notify notify;
+	struct redisserver_question q = { 0 };
 	struct err err = { 0 };
 
 	strmap_set(&metadata, "address", "a:1");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		strmap_set(&metadata, "notify", rows[i].word);
-		assert_int_equal(redisparams_read(&params, &server, &notify, NULL), 0);
-		redisserver_done(&server);
-		assert_int_equal(notify, rows[i].notify);
-		assert_string_equal(rediswatch_notify_key(notify), rows[i].key);
+		assert_int_equal(redisparams_read(&params, &q, NULL), 0);
+		assert_int_equal(q.notify, rows[i].notify);
+		assert_string_equal(rediswatch_notify_key(q.notify), rows[i].key);
+		redisserver_question_done(&q);
 	}
 	strmap_set(&metadata, "notify", "on");
-	assert_int_equal(redisparams_read(&params, &server, &notify, &err), -1);
+	assert_int_equal(redisparams_read(&params, &q, &err), -1);
 	assert_string_equal(err.msg, "unable to set param \"notify\" value \"on\": must be one of auto, off");
 	strmap_done(&metadata);
 	assert_null(start(w, REDISWATCH_OFF, REDISWATCH_LENGTHS));
