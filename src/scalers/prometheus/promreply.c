@@ -14,12 +14,6 @@
 /* Of a server's own words so much is repeated. */
 #define WORDS_MAX 200
 
-static enum promreply failed(struct err *err, const char *what)
-{
-	err_set(err, ERR_INVALID, "%s", what);
-	return PROMREPLY_FAILED;
-}
-
 /* On one line and not too long. */
 static void put_words(struct buf *out, const char *text)
 {
@@ -38,7 +32,7 @@ static enum promreply number(const char *text, double *value, struct err *err)
 
 	*value = strtod(text, &end);
 	if (!*text || isspace((unsigned char)*text) || *end)
-		return failed(err, "the value is not a number");
+		return err_set(err, ERR_INVALID, "the value is not a number");
 	if (isfinite(*value))
 		return PROMREPLY_VALUE;
 	err_set(err, ERR_INVALID, "the value is %s", isnan(*value) ? "NaN" : *value > 0 ? "+Inf" : "-Inf");
@@ -51,7 +45,7 @@ static enum promreply sample(const json_t *pair, double *value, struct err *err)
 	const json_t *v = json_array_get(pair, 1);
 
 	if (json_array_size(pair) != 2)
-		return failed(err, "the value is not a pair of time and number");
+		return err_set(err, ERR_INVALID, "the value is not a pair of time and number");
 	if (json_is_string(v))
 		return number(json_string_value(v), value, err);
 	if (json_is_number(v)) {
@@ -59,7 +53,7 @@ static enum promreply sample(const json_t *pair, double *value, struct err *err)
 		return PROMREPLY_VALUE;
 	}
 	if (!json_is_null(v))
-		return failed(err, "the value is not a number");
+		return err_set(err, ERR_INVALID, "the value is not a number");
 	err_set(err, ERR_INVALID, "the value is null");
 	return PROMREPLY_EMPTY;
 }
@@ -88,13 +82,13 @@ static enum promreply element(const json_t *e, double *value, struct err *err)
 	if (json_is_array(pair))
 		return sample(pair, value, err);
 	if (json_is_array(json_object_get(e, "values")) || json_is_array(json_object_get(e, "histograms")))
-		return failed(err,
+		return err_set(err, ERR_INVALID,
 			"the result is a range of values, not one: the query lacks a function around its [range]");
 	if (json_is_array(json_object_get(e, "histogram")))
-		return failed(err,
+		return err_set(err, ERR_INVALID,
 			"the result is a histogram, not a number: histogram_quantile, histogram_count or histogram_sum "
 			"makes one of it");
-	return failed(err, "the result has no value");
+	return err_set(err, ERR_INVALID, "the result has no value");
 }
 
 static enum promreply elements(const json_t *root, const json_t *result, double *value, struct err *err)
@@ -105,11 +99,10 @@ static enum promreply elements(const json_t *root, const json_t *result, double 
 		return empty(root, err);
 	if (count == 1)
 		return element(json_array_get(result, 0), value, err);
-	err_set(err, ERR_INVALID,
+	return err_set(err, ERR_INVALID,
 		"the query returned multiple elements (%zu), and must return one: sum(), max() and the like make one "
 		"of them",
 		count);
-	return PROMREPLY_FAILED;
 }
 
 static enum promreply success(const json_t *root, double *value, struct err *err)
@@ -118,12 +111,12 @@ static enum promreply success(const json_t *root, double *value, struct err *err
 	const char *type = json_str_or_empty(data, "resultType");
 
 	if (strcmp(type, "string") == 0)
-		return failed(err, "the result is a text, not a number");
+		return err_set(err, ERR_INVALID, "the result is a text, not a number");
 	/* Go writes an empty list that was never made as null. */
 	if (json_is_object(data) && json_is_null(result))
 		return empty(root, err);
 	if (!json_is_array(result))
-		return failed(err, "the answer has no data.result: is this the query API of Prometheus?");
+		return err_set(err, ERR_INVALID, "the answer has no data.result: is this the query API of Prometheus?");
 	if (strcmp(type, "scalar") == 0 || json_is_number(json_array_get(result, 0)))
 		return sample(result, value, err);
 	return elements(root, result, value, err);

@@ -13,13 +13,10 @@
 #include "base/err.h"
 
 enum promreply {
-	PROMREPLY_VALUE, /* *value is finite */
-	/*
-	 * no series, or NaN, an infinity or null: `ignoreNullValues` decides; *err says which of
-	 * them
-	 */
+	PROMREPLY_FAILED = -1, /* *err says why; what err_set returns */
+	PROMREPLY_VALUE,       /* *value is finite */
+	/* no series, NaN, infinite or null (*err says which): `ignoreNullValues` decides */
 	PROMREPLY_EMPTY,
-	PROMREPLY_FAILED, /* *err says why */
 };
 
 /*
