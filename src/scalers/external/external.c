@@ -109,20 +109,16 @@ static void ask_free(void *handle)
 	scaler_ask_free(a);
 }
 
-static void succeed_if_whole(struct ask *a)
+/* One of the two has answered, or failed, which ends both. */
+static void go_on(struct ask *a, struct err *err)
 {
-	if (a->value || a->active)
-		return;
-	a->base.fn(a->base.arg, &a->answer, NULL);
-	ask_free(a);
-}
+	bool failed = err->kind != ERR_NONE;
 
-static void fail_by(struct ask *a, const char *method, struct err *err)
-{
-	if (method)
-		err_wrap(err, "%s", method);
-	externalquestion_name_error(a->base.question, err);
-	a->base.fn(a->base.arg, NULL, err);
+	if (!failed && (a->value || a->active))
+		return;
+	if (failed)
+		externalquestion_name_error(a->base.question, err);
+	a->base.fn(a->base.arg, failed ? NULL : &a->answer, failed ? err : NULL);
 	ask_free(a);
 }
 
@@ -132,12 +128,9 @@ static void on_value(void *arg, const void *bytes, size_t len, const struct err 
 	struct err err = failure ? *failure : (struct err){ 0 };
 
 	a->value = NULL;
-	if (failure)
-		fail_by(a, NULL, &err);
-	else if (externalmessages_get_value(bytes, len, &a->answer.value, &err))
-		fail_by(a, "GetMetrics", &err);
-	else
-		succeed_if_whole(a);
+	if (!failure && externalmessages_get_value(bytes, len, &a->answer.value, &err))
+		err_wrap(&err, "GetMetrics");
+	go_on(a, &err);
 }
 
 static void on_active(void *arg, const void *bytes, size_t len, const struct err *failure)
@@ -147,14 +140,10 @@ static void on_active(void *arg, const void *bytes, size_t len, const struct err
 	bool active = false;
 
 	a->active = NULL;
-	if (failure) {
-		fail_by(a, NULL, &err);
-	} else if (externalmessages_get_active(bytes, len, &active, &err)) {
-		fail_by(a, "IsActive", &err);
-	} else {
-		a->answer.activity = active ? ACTIVITY_ACTIVE : ACTIVITY_INACTIVE;
-		succeed_if_whole(a);
-	}
+	if (!failure && externalmessages_get_active(bytes, len, &active, &err))
+		err_wrap(&err, "IsActive");
+	a->answer.activity = active ? ACTIVITY_ACTIVE : ACTIVITY_INACTIVE;
+	go_on(a, &err);
 }
 
 /*
