@@ -3,14 +3,14 @@
 #define SCALERS_HTTPAUTH_H
 
 /*
- * What the triggers that ask over HTTP have in common (keda-scalers.md C.5, C.6): where, as whom
- * and for how long. authModes (or authMode) is a comma-separated list; each mode has its
- * parameters, and those of a mode that is not on are ignored, as in KEDA. Not as in KEDA: `ca`
- * counts without any mode, `unsafeSsl` with every mode, custom goes together with bearer or basic,
- * oauth works.
+ * What triggers over HTTP have in common (keda-scalers.md C.5, C.6): URL, authentication, TLS and
+ * timeout. authModes (or authMode) is a comma-separated list; each mode has its own parameters, and
+ * parameters of a mode that is not listed are ignored, as in KEDA. Differences from KEDA: `ca`
+ * applies without any mode, `unsafeSsl` with every mode, custom can be combined with bearer or
+ * basic, and oauth works.
  *
- * A user and password in the URL are taken out of it and sent as Basic, unless a mode says who we
- * are.
+ * A user and password in the URL are removed from it and sent as Basic authentication, unless a
+ * mode sets other credentials.
  */
 
 #include <stdint.h>
@@ -20,32 +20,37 @@
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 
-/* What a type knows beside bearer, basic, oauth, custom, tls. */
+/* What a type supports besides bearer, basic, oauth, custom and tls. */
 enum {
 	HTTPAUTH_API_KEY = 1, /* authModes: apiKey, with method and keyParamName */
 	/*
-	 * without authModes: AWS Signature 4 by static keys, for Amazon Managed Prometheus; what
-	 * needs an identity of a cloud is refused by name
+	 * without authModes: AWS Signature 4 with static keys, for Amazon Managed Prometheus;
+	 * settings that need a cloud identity are refused by name
 	 */
 	HTTPAUTH_CLOUD = 2,
 };
 
-/* For the tables of the types: of all of them, and by what they know beside. */
+/* For the tables of the types: the parameters of all, and those of the two features. */
 extern const struct param_table httpauth_table, httpauth_api_key_table, httpauth_cloud_table;
 
-/* A request that is waited for longer keeps its place at the server from those of others. */
+/* A longer request would hold its slot at the server and keep other requests waiting. */
 #define HTTPAUTH_TIMEOUT_MAX_MS 120000
 
 struct httpauth {
-	/* owned; http or https, host, no user, no fragment; path and query as they were written */
+	/*
+	 * owned; scheme http or https, with a host, without user and fragment; path and query as
+	 * written
+	 */
 	char *url;
-	struct webaccess *access; /* one count; NULL only where values are unknown: its key goes into the question's */
-	int64_t timeout_ms;       /* 0: the process's default; also goes into the question's key */
+	/* one reference; NULL only when values are unknown; its key is in the question's key */
+	struct webaccess *access;
+	int64_t timeout_ms; /* 0: the process's default; also part of the question's key */
 };
 
 /*
- * url: the text of the parameter `name`. 0, or -1 and ERR_INVALID that names the parameter; 1: some
- * values are unknown. *out is to be freed by httpauth_done then, not after -1.
+ * Reads and checks the parameters; url is the text of the parameter `name`. Returns 0, -1 with
+ * ERR_INVALID that names the parameter, or 1 when some values are unknown. After 0 and 1 the caller
+ * frees *out with httpauth_done; after -1 it need not.
  */
 int httpauth_read(const struct scaler_params *params, const char *name, const char *url, unsigned features,
 	struct httpauth *out, struct err *err);

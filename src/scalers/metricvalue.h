@@ -3,9 +3,9 @@
 #define SCALERS_METRICVALUE_H
 
 /*
- * What counts as a number in an answer of metrics-api, whatever its format, and what is said when
- * there is none: always what kind of thing there is, never its content, which is somebody's page.
- * An absent value, a null, a NaN or an infinity is an error, never 0. Pure.
+ * Reads a number from an answer of metrics-api, whatever its format. Errors say what kind of value
+ * was found, never its content, which may be confidential. An absent value, null, NaN and infinity
+ * are errors, never 0. Pure.
  */
 
 #include <jansson.h>
@@ -14,20 +14,23 @@
 
 #include "base/err.h"
 
-/* A Kubernetes quantity ("500m", "1Ki", "12.5"), with all its digits. False when it is none. */
+/* Reads a Kubernetes quantity ("500m", "1Ki", "12.5") in full precision. False when it is none. */
 bool metricvalue_of_text(const char *text, size_t len, double *out);
 
 /*
- * A number, or a string that is a quantity. ERR_INVALID `must point to a numeric value or a string
- * parseable as a Quantity, got ...`; NULL is "nothing".
+ * Reads a JSON number, or a JSON string that is a quantity. ERR_INVALID `must point to a numeric
+ * value or a string parseable as a Quantity, got ...`; NULL counts as absent.
  */
 int metricvalue_of_json(const json_t *value, double *out, struct err *err);
 
-/* The same words for what other formats found: "an element with elements inside". Returns -1. */
+/* The same error for other formats; got: "an element with elements inside". Returns -1. */
 int metricvalue_none(const char *got, struct err *err);
 #define METRICVALUE_NO_QUANTITY "String: a text that is no quantity like 5, 1.5, 100m or 2Gi"
 
-/* Why an answer is no JSON: jansson's own words quote it. Returns -1. */
+/*
+ * Says why an answer is not JSON. jansson's own message quotes the answer, so it is not used.
+ * Returns -1.
+ */
 int metricvalue_bad_json(const json_error_t *where, struct err *err);
 
 #endif

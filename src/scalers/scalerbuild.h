@@ -2,13 +2,13 @@
 #ifndef SCALERS_SCALERBUILD_H
 #define SCALERS_SCALERBUILD_H
 
-/* From a trigger, as it is written, to its scaler. Checks parameters only; asks nobody. */
+/* Builds a scaler from a trigger's definition. Checks parameters only; no network. */
 
 #include "scalers/scaler.h"
 
 /*
- * Looks the type up and builds. On failure *out needs no scaler_done; the error starts with
- * `trigger <index> (<type>)`. An unknown type: ERR_INVALID naming it.
+ * Looks up the type and builds the scaler. 0, or -1 with an error that starts with `trigger <index>
+ * (<type>)`; *out then needs no scaler_done. Unknown types are ERR_INVALID.
  */
 int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err);
 

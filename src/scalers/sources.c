@@ -7,10 +7,10 @@
 #include "scalers/cluster/podcounts.h"
 #include "scalers/redis/rediswatch.h"
 
-/* KEDA's. */
+/* KEDA's buckets. */
 static const double bounds_s[] = { 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10 };
 
-/* "error": no answer came. */
+/* The status code is "error" when there was no answer. */
 static void on_exchange(void *arg, const char *asker, int status, int64_t took_ms)
 {
 	const struct scaler_sources *s = arg;
@@ -23,8 +23,8 @@ static void on_exchange(void *arg, const char *asker, int status, int64_t took_m
 }
 
 /*
- * Under KEDA's names (keda-core.md 7.6), but without its labels of object and trigger: one request
- * answers all triggers that ask the same.
+ * KEDA's metrics (keda-core.md 7.6) without its labels for object and trigger, because one request
+ * serves all triggers with the same question.
  */
 static void count_exchanges(struct scaler_sources *s)
 {

@@ -3,9 +3,8 @@
 #define SCALERS_SOURCES_H
 
 /*
- * What scalers ask with: one pool of connections for each kind of server, shared by all triggers.
- * None costs a connection before the first question. The daemon owns it; unit tests fill in what
- * they need.
+ * The connection pools of the scalers, one for each kind of server, shared by all triggers. No pool
+ * connects before its first question. The daemon owns it; unit tests fill in what they need.
  */
 
 #include "base/counters.h"
@@ -26,26 +25,26 @@ struct scaler_sources {
 	struct counters *counters; /* borrowed; NULL in tests */
 	struct kube *kube;         /* borrowed: the API server of the objects; NULL in tests */
 	struct redis_pool *redis;
-	/* clusters, and masters behind sentinels, over the connections of redis */
+	/* clusters and sentinels; uses the connections of redis */
 	struct redisrouter *redis_router;
-	struct rediswatch_pool *redis_watches; /* NULL where nothing is watched */
+	struct rediswatch_pool *redis_watches; /* NULL: nothing is watched */
 	struct pg_pool *pg;
 	struct pool *mysql;
-	struct webget *web;                                   /* for all that is asked over HTTP */
-	struct counters_family *http_requests, *http_seconds; /* of web; NULL without counters */
+	struct webget *web;                                   /* all requests over HTTP */
+	struct counters_family *http_requests, *http_seconds; /* their metrics; NULL without counters */
 	struct grpc_pool *grpc;
-	struct podcounts *pods; /* counted at the API server */
+	struct podcounts *pods; /* watches of the API server */
 };
 
 struct sources_config {
-	int64_t deadline_ms;     /* of a question: what waits longer is given up */
-	int64_t http_timeout_ms; /* of a request over HTTP whose trigger says none */
+	int64_t deadline_ms;     /* of a question */
+	int64_t http_timeout_ms; /* default of a request over HTTP */
 };
 
 void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube, struct counters *counters,
 	const struct sources_config *config);
 /*
- * After all who ask: cache/readings, cache/readings/pushes, cache/readings/descriptions.
+ * Call after freeing all users: cache/readings, cache/readings/pushes, cache/readings/descriptions.
  */
 void sources_done(struct scaler_sources *s);
 

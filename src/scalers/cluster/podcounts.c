@@ -12,11 +12,11 @@
 #include "scalers/cluster/podtable.h"
 
 #define PAGE         200
-#define IDLE_MS      300000 /* a watch that nobody asks about ends */
-#define STALE_MS     30000  /* so long a count holds while its watch fails */
+#define IDLE_MS      300000 /* an unused watch stops after this time */
+#define STALE_MS     30000  /* how long a count holds while its watch fails */
 #define ESCAPED_SIZE (3 * 253 + 1)
 
-/* What is told: it changes only when a list is whole. */
+/* What is reported; changes only when a list is complete. */
 struct pod_counts {
 	size_t pods, nodes;
 };
@@ -28,13 +28,13 @@ struct counted_place {
 	struct informer informer;
 	struct podtable table;
 	struct pod_counts counts;
-	bool known;          /* a list was read to its end */
-	int64_t troubled_ms; /* since then the watch fails (loop clock); 0: it works */
+	bool known;          /* a list was complete once */
+	int64_t troubled_ms; /* since when the watch fails (loop clock); 0: it works */
 	struct podcounts_wait *waits;
 	struct podcounts_watch *watchers;
-	struct loop_task settle; /* at the end of the turn: counts are compared, askers answered, watchers told */
-	bool tell;               /* watchers, whatever the counts are */
-	struct loop_timer idle;  /* while nobody waits or watches */
+	struct loop_task settle; /* at the end of the turn: updates counts, answers waits, notifies watchers */
+	bool tell;               /* notify watchers even if the counts are unchanged */
+	struct loop_timer idle;  /* runs while there are no waits and watchers */
 	UT_hash_handle hh;
 };
 
@@ -51,7 +51,7 @@ struct podcounts_watch {
 	struct podcounts_watch *prev, *next;
 	struct counted_place *place;
 	bool nodes;
-	size_t told; /* the count at the last look */
+	size_t told; /* the count last reported to look */
 	question_look_fn look;
 	void *arg;
 	bool due;
@@ -75,7 +75,7 @@ static enum standing standing_of(const struct counted_place *p)
 {
 	const struct err *trouble = p->informer.trouble;
 
-	/* A refusal stays until somebody changes something. */
+	/* A refusal lasts until somebody changes the configuration. */
 	if (trouble && trouble->kind != ERR_TEMPORARY && trouble->kind != ERR_GONE)
 		return STANDING_FAILED;
 	if (!p->known)
@@ -102,7 +102,7 @@ static void wait_free(struct podcounts_wait *w)
 	free(w);
 }
 
-/* Exactly once: the wait is gone before its asker hears. */
+/* Frees the wait before the callback, so that it is called once. */
 static void wait_finish(struct podcounts_wait *w, const struct err *err)
 {
 	size_t count = count_of(w->place, w->nodes);
@@ -114,8 +114,8 @@ static void wait_finish(struct podcounts_wait *w, const struct err *err)
 }
 
 /*
- * Who is answered may ask anew, which is another matter, and cancel others: each time from the
- * front.
+ * Callbacks may cancel other waits and add new ones, which belong to a later answer, so the search
+ * restarts at the front each time.
  */
 static void answer(struct counted_place *p)
 {
@@ -145,7 +145,7 @@ static void tell_watchers(struct counted_place *p)
 	DL_FOREACH (p->watchers, w)
 		w->due = p->tell || w->told != count_of(p, w->nodes);
 	p->tell = false;
-	/* One who is told may end any watch: each time from the front. */
+	/* look may end any watch, so the search restarts at the front each time. */
 	do {
 		DL_FOREACH (p->watchers, w)
 			if (w->due)

@@ -16,8 +16,8 @@ struct podtable_node {
 };
 
 struct podtable_pod {
-	struct podtable_node *node; /* counted; NULL: it is not scheduled yet */
-	unsigned list;              /* in which it was seen */
+	struct podtable_node *node; /* one reference; NULL: not scheduled yet */
+	unsigned list;              /* number of the list it was last in */
 	UT_hash_handle hh;
 	char name[];
 };
@@ -81,7 +81,7 @@ void podtable_take(struct podtable *t, const json_t *pod, unsigned list)
 	struct podtable_pod *p = find(t, name);
 	struct podtable_node *before;
 
-	/* The API server leaves out those that have ended; who stands in its place might not. */
+	/* The API server's field selector excludes ended pods; a proxy might ignore it. */
 	if (strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0) {
 		podtable_drop(t, pod);
 		return;

@@ -3,14 +3,14 @@
 #define SCALERS_CLUSTER_PODTABLE_H
 
 /*
- * The pods of one watch, of each its name and its node, and how many of both there are. Pure; owned
- * by scalers/cluster/podcounts.
+ * The pods of one watch, each with its name and node, and the number of both. Pure; owned by
+ * scalers/cluster/podcounts.
  */
 
 #include <jansson.h>
 #include <stddef.h>
 
-struct podtable {                    /* zero-initialised is empty */
+struct podtable {                    /* empty when zeroed */
 	struct podtable_pod *pods;   /* by name */
 	struct podtable_node *nodes; /* by name */
 };

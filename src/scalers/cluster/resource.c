@@ -52,7 +52,7 @@ static int read_target(const struct scaler_params *params, const struct resource
 {
 	const char *wanted = params->metric_type ? params->metric_type : "";
 
-	if (f->old_type) /* left alone it would be overlooked */
+	if (f->old_type) /* ignoring it would hide a wrong target */
 		return err_set(err, ERR_INVALID,
 			"scaler %s info: The 'type' setting is DEPRECATED and is removed in v2.18 - Use 'metricType' "
 			"instead.",

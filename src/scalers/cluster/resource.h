@@ -3,9 +3,9 @@
 #define SCALERS_CLUSTER_RESOURCE_H
 
 /*
- * Trigger types `cpu` and `memory` (keda-scalers.md A.5): metrics that the HPA controller reads by
- * itself. Such a scaler has no question, and nobody asks it; it only says what stands in the HPA,
- * under the name of the resource and not under one of ours.
+ * Trigger types `cpu` and `memory` (keda-scalers.md A.5): metrics that the HPA controller reads
+ * itself. Such a scaler has no question; it only defines the metric in the HPA, under the
+ * resource's own name.
  */
 
 #include "scalers/scaler.h"

@@ -13,17 +13,17 @@
 #include "scalers/sources.h"
 
 /*
- * Timers go by a clock that nobody sets, windows by one that is set at times: so often they are
- * compared.
+ * Timers use the monotonic clock, windows the wall clock, which can be set: they are compared at
+ * this interval.
  */
 #define COMPARE_MS 60000
 
 struct cron_question {
-	struct cronwindow window; /* its zones are counted */
+	struct cronwindow window; /* holds references to its zones */
 	double desired;
 };
 
-/* The parameters as they are written. Owns its texts. */
+/* The parameters as written. Owns its texts. */
 struct texts {
 	char *timezone, *start, *end;
 	int64_t desired;
@@ -62,7 +62,7 @@ static int read_window(const struct texts *t, struct cronwindow *w, struct err *
 			"replicas within its window and for none outside it, so to have none at some time, give as the "
 			"window the time in which there are to be some",
 			(long long)t->desired);
-	zone = zonefile_get(t->timezone, err); /* it must be one even where both expressions bring their own */
+	zone = zonefile_get(t->timezone, err); /* it must be valid even if both expressions name their own */
 	zonefile_put(zone);
 	if (!zone)
 		return err_wrap(err, "parameter \"timezone\"");
@@ -166,8 +166,8 @@ static void cron_cancel(void *handle)
 
 struct cron_watch {
 	struct question *question;
-	struct loop_timer timer; /* to the next boundary, or until clocks are compared again */
-	bool open;               /* at the last look */
+	struct loop_timer timer; /* until the next boundary, or the next comparison of the clocks */
+	bool open;               /* state last reported to look */
 	question_look_fn look;
 	void *arg;
 };
@@ -180,7 +180,7 @@ static void wait_for_boundary(struct cron_watch *w, int64_t now_ms)
 	loop_timer_set(&w->timer, next_ms < now_ms + COMPARE_MS ? next_ms - now_ms : COMPARE_MS);
 }
 
-/* look comes last: it may end the watch. */
+/* Calls look last, as it may end the watch. */
 static void on_boundary(void *arg)
 {
 	struct cron_watch *w = arg;

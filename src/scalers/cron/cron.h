@@ -3,10 +3,10 @@
 #define SCALERS_CRON_CRON_H
 
 /*
- * Trigger type `cron`: so many replicas within a window of time (keda-scalers.md A.6; what a window
- * is: scalers/cron/cronwindow.h). It asks nobody but the clock, and wakes the loop when a window
- * opens or closes. Unlike KEDA it looks at time zone and expressions when it is built, and refuses
- * windows that never open or never close.
+ * Trigger type `cron` (keda-scalers.md A.6): a fixed number of replicas within a time window
+ * (scalers/cron/cronwindow.h). It reads only the clock, and triggers a poll when a window opens or
+ * closes. Unlike KEDA it checks time zone and expressions when it is built, and refuses windows
+ * that never open or never close.
  */
 
 #include "scalers/scaler.h"
