@@ -11,10 +11,7 @@
 
 #define SERVICE "/externalscaler.ExternalScaler/"
 
-/*
- * A call to the server of the question that `arg`, a struct scaler_ask or what begins with one, is
- * about.
- */
+/* Starts a call about a question. arg begins with a struct scaler_ask. */
 static struct grpc_call *call(struct scaler_sources *sources, void *arg, const char *method,
 	void (*put)(void *arg, struct buf *message), int64_t deadline_ms, grpc_fn fn)
 {
@@ -48,7 +45,7 @@ static void put_request(void *arg, struct buf *message)
 /* ---- Which metrics there are ---- */
 
 struct describe {
-	struct scaler_ask base; /* its fn is not used */
+	struct scaler_ask base; /* fn is unused */
 	struct grpc_call *call;
 	describe_fn fn;
 };
@@ -93,8 +90,8 @@ static void external_describe_cancel(void *handle)
 
 struct ask {
 	struct scaler_ask base;
-	struct grpc_call *value, *active; /* both at once, over one connection; NULL when it has answered */
-	void *describe;                   /* instead, when no metric is known */
+	struct grpc_call *value, *active; /* sent together over one connection; NULL once answered */
+	void *describe;                   /* used instead while no metric is known */
 	struct answer answer;
 };
 
@@ -109,7 +106,7 @@ static void ask_free(void *handle)
 	scaler_ask_free(a);
 }
 
-/* One of the two has answered, or failed, which ends both. */
+/* Continues after one of the two calls: fails, succeeds, or waits for the other. */
 static void go_on(struct ask *a, struct err *err)
 {
 	bool failed = err->kind != ERR_NONE;
@@ -147,8 +144,8 @@ static void on_active(void *arg, const void *bytes, size_t len, const struct err
 }
 
 /*
- * Without a metric there is no answer; that the server can say now which there are leads to other
- * questions in a moment (cache/readings/descriptions).
+ * Without a metric there is no answer. The description leads to new questions at once
+ * (cache/readings/descriptions).
  */
 static void on_described(void *arg, const struct description *description, const struct err *failure)
 {
@@ -179,7 +176,7 @@ static void *external_ask(struct scaler_sources *sources, struct question *quest
 
 /* ---- Push ---- */
 
-/* One stream is enough for a trigger: the first metric's. */
+/* One stream per trigger: the first metric's question watches. */
 static void *external_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
 {
 	const struct externalquestion *q = question->data;

@@ -3,9 +3,9 @@
 #define SCALERS_EXTERNAL_EXTERNAL_H
 
 /*
- * Trigger types external and external-push: a gRPC server of the user's own says which metrics a
- * trigger has, what they are, and whether there is work (keda-scalers.md A.9, A.10). external-push
- * also keeps a stream on which the server says that there is work now.
+ * Trigger types external and external-push (keda-scalers.md A.9, A.10): the user's own gRPC server
+ * reports which metrics a trigger has, their values, and whether the trigger is active.
+ * external-push also keeps a stream on which the server reports activity.
  */
 
 #include "scalers/scaler.h"

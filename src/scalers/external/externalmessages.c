@@ -11,16 +11,16 @@
 #include "base/utf8.h"
 #include "scalers/external/externalscaler.pb-c.h"
 
-/* An empty element takes two bytes in a message and some sixty in memory. */
+/* An empty element takes two bytes in a message and about sixty in memory. */
 #define READ_BYTES_MAX ((size_t)16 << 20)
-#define SHOWN_MAX      64 /* of a name that is refused */
+#define SHOWN_MAX      64 /* bytes of a refused name shown in the error */
 
 /* ---- What we send ---- */
 
 typedef Externalscaler__ScaledObjectRef ref_message;
 typedef Externalscaler__ScaledObjectRef__ScalerMetadataEntry entry_message;
 
-/* protobuf-c's structs have plain pointers; packing only reads. */
+/* protobuf-c's structs have non-const pointers, but packing only reads. */
 static char *lent(const char *text)
 {
 	return (char *)(uintptr_t)(text ? text : "");
@@ -68,7 +68,7 @@ static void *take(void *arg, size_t size)
 	size_t *left = arg;
 
 	if (size > *left)
-		return NULL; /* protobuf-c gives the message up */
+		return NULL; /* unpacking then fails */
 	*left -= size;
 	return malloc(size);
 }
@@ -112,7 +112,7 @@ int externalmessages_get_active(const void *bytes, size_t len, bool *out, struct
 	return 0;
 }
 
-/* As it may stand in a message: no control characters, not long. */
+/* For error messages: without control characters, shortened. */
 static char *shown(const char *name)
 {
 	size_t len = strlen(name);
@@ -125,8 +125,8 @@ static char *shown(const char *name)
 }
 
 /*
- * What the API server takes as the name of an HPA's metric (path segments: no '/' and '%'), and
- * what can be text at all.
+ * Names that the API server accepts for an HPA's metric (path segments: no '/' and '%'), in valid
+ * UTF-8.
  */
 static bool is_name(const char *name)
 {
@@ -192,7 +192,7 @@ int externalmessages_get_description(const void *bytes, size_t len, struct descr
 	return failed;
 }
 
-/* A negative float beside an integer of 0 stays what the server said. */
+/* A negative float with an integer of 0 is passed on unchanged. */
 static double value_of(const Externalscaler__MetricValue *v)
 {
 	if (v->metricvaluefloat > 0 || !isfinite(v->metricvaluefloat) || v->metricvalue == 0)

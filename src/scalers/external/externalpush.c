@@ -11,13 +11,13 @@
 #define AGAIN_FIRST_MS 2000
 #define AGAIN_MAX_MS   60000
 /*
- * Many servers send nothing, no headers either, before their first message: a stream that has
- * lasted longer than connecting may take is as good as open.
+ * Many servers send nothing, not even headers, before the first message. A stream that outlives a
+ * connection attempt counts as open.
  */
 #define SETTLED_MS 6000
 /*
- * More in one second is no wake-up but a flood: the stream is closed, as reading it would be all we
- * do.
+ * A server that exceeds this floods us: the stream is closed, as reading it would take all our
+ * time.
  */
 #define MESSAGES_PER_SECOND_MAX 1000
 
@@ -26,13 +26,13 @@ struct push {
 	struct question *question;
 	question_look_fn look;
 	void *arg;
-	struct grpc_call *stream; /* NULL between two attempts */
-	struct loop_timer again;  /* while there is a stream: until it counts as open */
-	unsigned failures;        /* in a row */
+	struct grpc_call *stream; /* NULL between attempts */
+	struct loop_timer again;  /* with a stream: when it counts as open */
+	unsigned failures;        /* consecutive */
 	enum watch_state state;
-	bool was_lost;     /* what was said meanwhile nobody heard */
+	bool was_lost;     /* messages may have been missed */
 	struct err *err;   /* owned; while failing */
-	int64_t second_ms; /* loop clock: when the count began */
+	int64_t second_ms; /* loop clock: start of the counting period */
 	unsigned messages;
 };
 
@@ -92,7 +92,7 @@ static void on_message(void *arg, const void *bytes, size_t len)
 	}
 	p->failures = 0;
 	active |= p->was_lost;
-	p->was_lost = false; /* or opening would look once more */
+	p->was_lost = false; /* so that on_open does not call look again */
 	on_open(p);
 	if (active)
 		p->look(p->arg);

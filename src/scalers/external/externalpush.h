@@ -3,10 +3,10 @@
 #define SCALERS_EXTERNAL_EXTERNALPUSH_H
 
 /*
- * The stream of an external-push trigger (keda-scalers.md A.10): result=true means "look now",
- * false means nothing. Opened at once, and again 2 s after it ended, doubling to 60 s with jitter
- * while it does not work; a message or a clean end begins again with 2 s. For scalers/external: the
- * watch of scaler.h.
+ * The stream of an external-push trigger (keda-scalers.md A.10): result=true triggers a poll, false
+ * is ignored. Opened at once; reopened 2 s after it ended, doubling to 60 s with jitter while it
+ * fails; a message or a clean end resets the delay. For scalers/external: the watch functions of
+ * struct scaler_type.
  */
 
 #include "scalers/scaler.h"

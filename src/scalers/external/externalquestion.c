@@ -10,10 +10,10 @@
 #include "scalers/external/externalmessages.h"
 
 #define FROM_ENV     "FromEnv"
-#define MESSAGE_MAX  ((size_t)2 << 20) /* of ours: an object is no larger */
-#define HIDDEN_LEAST 4                 /* shorter values of the environment are no secrets, and stand in any text */
+#define MESSAGE_MAX  ((size_t)2 << 20) /* of our messages; Kubernetes objects are smaller */
+#define HIDDEN_LEAST 4                 /* shorter environment values are not secrets, and occur in any text by chance */
 
-/* How the server is reached, as it is written. Owns its texts. */
+/* Connection parameters as written. Owns its texts. */
 struct external_fields {
 	char *address, *ca, *cert, *key;
 	bool tls, insecure;
@@ -47,8 +47,8 @@ static void source_unref(struct externalquestion_source *s)
 }
 
 /*
- * The key stays as it is, the value becomes the variable's; one that is not there or empty is not
- * sent (A.9). One that is there and cannot be had is an error.
+ * Sends the key with the variable's value; an absent or empty variable is not sent (A.9). A
+ * variable that exists but cannot be read is an error.
  */
 static int take_variable(const struct scaler_params *params, const struct strmap_pair *pair,
 	struct externalquestion_source *s, struct err *err)
@@ -68,7 +68,7 @@ static int take_variable(const struct scaler_params *params, const struct strmap
 	return 0;
 }
 
-/* Values of the authentication are never sent. */
+/* Values from the TriggerAuthentication are never sent. */
 static int take_metadata(const struct scaler_params *params, struct externalquestion_source *s, struct err *err)
 {
 	for (size_t i = 0; i < params->metadata->count; i++) {
@@ -102,8 +102,8 @@ static int make_endpoint(const struct external_fields *f, const char *namespace_
 }
 
 /*
- * What a server is told decides what it answers: all of it is in the key, values of the environment
- * as fingerprints.
+ * The server's answer depends on all it is told, so all of it is in the key; values only as a
+ * fingerprint.
  */
 static char *key_of(const struct scaler_type *type, const struct externalquestion_source *s)
 {

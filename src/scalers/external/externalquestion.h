@@ -3,8 +3,8 @@
 #define SCALERS_EXTERNAL_EXTERNALQUESTION_H
 
 /*
- * What a trigger of type external or external-push says, and what its server is told about it: the
- * data of its questions, for scalers/external and its push.
+ * The data of the questions of external and external-push: the trigger's parameters and what its
+ * server is told. For scalers/external and its push.
  */
 
 #include <stddef.h>
@@ -16,22 +16,22 @@
 #include "scalers/scaler.h"
 
 /*
- * One trigger of one object, as its server gets to know it; shared by the questions about its
- * metrics.
+ * One trigger of one object as its server knows it. Reference-counted: shared by the questions
+ * about its metrics.
  */
 struct externalquestion_source {
 	unsigned count;
 	struct grpcendpoint *endpoint;
 	char *namespace_, *object;
-	struct strmap metadata;  /* as sent: variables are there by value */
-	struct strmap variables; /* its keys that came from the environment */
+	struct strmap metadata;  /* as sent, with the values of variables */
+	struct strmap variables; /* keys whose values came from the environment */
 	struct buf reference;    /* a ScaledObjectRef, packed */
 };
 
 struct externalquestion { /* the data of a question */
 	struct externalquestion_source *source;
-	char *metric;    /* NULL: which metrics are there is not known */
-	size_t position; /* among them */
+	char *metric;    /* NULL: the metrics are not known yet */
+	size_t position; /* index among the metrics */
 };
 
 extern const struct param_table externalquestion_table;
@@ -42,8 +42,8 @@ struct question *externalquestion_narrow(const struct question *question, const 
 void externalquestion_free(void *data);
 
 /*
- * Puts the source before the message, and takes the words of a server out of it that has repeated a
- * value of the target's environment.
+ * Prefixes the message with the source, and removes a server's text that repeats a value of the
+ * target's environment.
  */
 void externalquestion_name_error(const struct question *question, struct err *err);
 

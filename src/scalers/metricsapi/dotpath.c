@@ -22,7 +22,7 @@ bool dotpath_index(const char *text, size_t *out)
 	return true;
 }
 
-/* Up to the next dot; NULL: nothing behind a backslash. */
+/* Reads up to the next dot; NULL: the text ends after a backslash. */
 static const char *read_part(const char *at, struct dotpath_part *out)
 {
 	struct buf name = BUF_INIT(DOTPATH_LENGTH_MAX);

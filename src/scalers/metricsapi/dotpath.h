@@ -3,9 +3,9 @@
 #define SCALERS_METRICSAPI_DOTPATH_H
 
 /*
- * "a.b.1.c": names and indexes one below the other, for the formats of metrics-api that have no
- * path language of their own (yaml, xml). A backslash takes the meaning from the character behind
- * it: `a\.b` is one name, `\1` a name and no index. Compiled when the trigger is built.
+ * Paths such as "a.b.1.c" of names and indexes, for the formats of metrics-api without a path
+ * language (yaml, xml). A backslash escapes the next character: `a\.b` is one name, `\1` is a name,
+ * not an index. Compiled when the trigger is built.
  */
 
 #include <stdbool.h>
@@ -19,10 +19,10 @@
 struct dotpath_part {
 	char *name;   /* owned */
 	bool indexed; /* all digits */
-	bool escaped; /* with a backslash in it */
+	bool escaped; /* contains a backslash */
 	size_t index;
 };
-struct dotpath {                    /* zeroed is empty */
+struct dotpath {                    /* empty when zeroed */
 	struct dotpath_part *parts; /* owned */
 	size_t count;
 };
@@ -31,10 +31,10 @@ struct dotpath {                    /* zeroed is empty */
 int dotpath_read(const char *text, struct dotpath *out, struct err *err);
 void dotpath_done(struct dotpath *p);
 
-/* Whether all of text is digits, and the number that they are. False: none, or too many. */
+/* True and *out when text consists of digits only and fits. */
 bool dotpath_index(const char *text, size_t *out);
 
-/* The first `count` parts as they may be written, for messages; the caller owns it. */
+/* The first `count` parts as text, escaped, for messages; the caller owns it. */
 char *dotpath_text(const struct dotpath *p, size_t count);
 
 #endif

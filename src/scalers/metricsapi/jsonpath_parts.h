@@ -2,15 +2,15 @@
 #ifndef SCALERS_METRICSAPI_JSONPATH_PARTS_H
 #define SCALERS_METRICSAPI_JSONPATH_PARTS_H
 
-/* What jsonpath_compile makes and jsonpath_number walks over. */
+/* The compiled path: made by jsonpath_compile, evaluated by jsonpath_number. */
 
 #include <stdbool.h>
 #include <stddef.h>
 
 enum jsonpath_kind {
-	JSONPATH_KEY,     /* a field by name, or an element when the name is a number */
-	JSONPATH_PATTERN, /* a field by * and ? */
-	JSONPATH_HASH,    /* #: the length, or with more behind it each element */
+	JSONPATH_KEY,     /* a field by name, or an element by index */
+	JSONPATH_PATTERN, /* a field by a pattern with * and ? */
+	JSONPATH_HASH,    /* #: the length, or each element when steps follow */
 	JSONPATH_FIRST,   /* #(...) */
 	JSONPATH_ALL,     /* #(...)# */
 	JSONPATH_THIS,
@@ -37,12 +37,12 @@ struct jsonpath_condition {
 	enum jsonpath_operator operator;
 	char *text; /* owned; the right side, without quotes */
 	double number;
-	bool is_number; /* the text is one */
+	bool is_number; /* text is a number */
 };
 
 struct jsonpath_step {
 	enum jsonpath_kind kind;
-	bool piped; /* a | stands before it */
+	bool piped; /* preceded by | */
 	char *text; /* owned: the name or pattern, "#"; NULL */
 	bool indexed;
 	size_t index;

@@ -21,7 +21,7 @@ static const char *const aggregations[] = { [METRICSAPI_AVERAGE] = "average",
 	[METRICSAPI_MIN] = "min",
 	NULL };
 
-/* As they are written. Owns its texts. */
+/* The parameters as written. Owns its texts. */
 struct metricsapi_fields {
 	char *url, *location;
 	enum metricsapi_format format;
@@ -81,7 +81,7 @@ static int compile(struct metricsapi_question *q, struct err *err)
 	return 0;
 }
 
-/* 1: some values are unknown, and q lacks what they are needed for. */
+/* 1: some values are unknown, and q is incomplete. */
 static int read_question(const struct scaler_params *params, struct metricsapi_fields *f, struct metricsapi_question *q,
 	struct err *err)
 {
@@ -95,7 +95,7 @@ static int read_question(const struct scaler_params *params, struct metricsapi_f
 	return rc >= 0 && compile(q, err) ? -1 : rc;
 }
 
-/* People put tokens into URLs: only a fingerprint of what is behind the server's name. */
+/* Users put tokens into URLs: only the origin is in the key as text, the rest as a fingerprint. */
 static char *make_key(const struct metricsapi_question *q, const char *origin)
 {
 	const char *const texts[] = { q->auth.url, q->location };
@@ -125,7 +125,7 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 	out->target = f.target;
 	out->activation = f.activation;
 	params_done(&table, &f);
-	/* Quotes, braces, # and = stay: in the path of the metrics API they are escaped. */
+	/* Quotes, braces, # and = are kept: they are escaped in paths of the metrics API. */
 	if (rc >= 0)
 		*metric_name = params_normalise(mem_printf("metric-api-%s", q->location));
 	if (rc == 0)

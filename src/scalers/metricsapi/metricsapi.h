@@ -3,13 +3,12 @@
 #define SCALERS_METRICSAPI_METRICSAPI_H
 
 /*
- * Trigger type metrics-api: a number somewhere in an answer over HTTP (keda-scalers.md A.8).
- * metricsapi.c reads the parameters and finds the number; metricsapi_ask.c asks, one URL or each
- * pod behind a Service.
+ * Trigger type metrics-api (keda-scalers.md A.8): a number in an HTTP answer, from one URL or from
+ * each pod behind a Service.
  *
- * Of the pods of a Service an error is never a lower value: sum, average and max fail when one pod
- * does (KEDA goes on with the rest), as the one that fails may be the one with the load. Only min
- * is that of the others: it can but be too high.
+ * With several pods an error never lowers the value: sum, average and max fail when one pod fails
+ * (KEDA uses the other pods), because that pod may be the one with the load. Only min uses the
+ * others, as it can then only be too high.
  */
 
 #include "scalers/scaler.h"

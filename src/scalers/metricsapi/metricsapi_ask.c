@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asking: one URL, or the EndpointSlices of a Service and then each of its pods, a few at a time.
+ * Sends a question: to one URL, or lists the EndpointSlices of a Service and asks its pods, a few
+ * at a time.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "scalers/metricsapi/metricsapi_parts.h"
 #include "scalers/sources.h"
 
-#define AT_ONCE 5 /* pods; as KEDA */
+#define AT_ONCE 5 /* pods; as in KEDA */
 
 struct metricsapi_ask;
 
@@ -33,7 +34,7 @@ struct metricsapi_ask {
 	struct asked_server *targets; /* owned */
 	size_t count, started, under_way, good;
 	double sum, max, min;
-	struct err err; /* of the first that failed */
+	struct err err; /* the first failure */
 };
 
 static const struct metricsapi_question *question_of(const struct metricsapi_ask *ask)
@@ -84,10 +85,7 @@ static void finish(struct metricsapi_ask *ask)
 	scaler_ask_end(ask, value, NULL);
 }
 
-/*
- * Whether the rest may stand for all: without those that failed the least value can only be too
- * high, everything else too low.
- */
+/* Whether the result may ignore failed servers: without them only the minimum cannot be too low. */
 static bool rest_is_enough(const struct metricsapi_ask *ask)
 {
 	return question_of(ask)->aggregates && question_of(ask)->aggregation == METRICSAPI_MIN;
@@ -97,10 +95,7 @@ static bool rest_is_enough(const struct metricsapi_ask *ask)
 
 static void start_more(struct metricsapi_ask *ask);
 
-/*
- * The transport names the server by itself, the one that a redirect led to; but not with each
- * error.
- */
+/* Transport errors usually name the server, after redirects the last one. */
 static void note_failure(struct asked_server *target, const struct err *failure)
 {
 	struct metricsapi_ask *ask = target->ask;
@@ -176,7 +171,7 @@ static void start_more(struct metricsapi_ask *ask)
 	}
 }
 
-/* Takes the URLs, and the array. */
+/* Takes ownership of the URLs and the array. */
 static void start_targets(struct metricsapi_ask *ask, char **urls, size_t count)
 {
 	ask->targets = mem_array(count, sizeof(*ask->targets));

@@ -3,8 +3,8 @@
 #define SCALERS_METRICSAPI_METRICSAPI_PARTS_H
 
 /*
- * What the three files of metrics-api share: metricsapi.c builds a question, metricsapi_ask.c puts
- * it to servers, metricsapi_read.c finds the number in what they answer.
+ * Shared by the three files of metrics-api: metricsapi.c builds a question, metricsapi_ask.c sends
+ * it, metricsapi_read.c extracts the number from an answer.
  */
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 #include "scalers/metricsapi/xmlvalue.h"
 #include "scalers/scaler.h"
 
-#define METRICSAPI_LOCATION_SHOWN 120 /* of valueLocation, in messages */
+#define METRICSAPI_LOCATION_SHOWN 120 /* bytes of valueLocation shown in messages */
 
 enum metricsapi_format { METRICSAPI_JSON, METRICSAPI_XML, METRICSAPI_YAML, METRICSAPI_PROMETHEUS };
 enum metricsapi_aggregation { METRICSAPI_AVERAGE, METRICSAPI_SUM, METRICSAPI_MAX, METRICSAPI_MIN };
@@ -29,10 +29,10 @@ struct metricsapi_question {
 	struct httpauth auth; /* of the URL; owned */
 	enum metricsapi_format format;
 	char *location;        /* owned: valueLocation, for messages */
-	struct jsonpath *json; /* owned; one of these three, by format */
+	struct jsonpath *json; /* owned; by format one of these three */
 	struct dotpath path;
 	struct promselector *selector;
-	bool aggregates; /* then: */
+	bool aggregates; /* if so: */
 	enum metricsapi_aggregation aggregation;
 	struct serviceurls service;
 };
@@ -46,20 +46,20 @@ struct metricsapi_question {
 
 /* Parses a metric page or XML while it arrives. */
 struct metricsapi_reader {
-	struct promtext *page; /* owned; one of these, by format */
+	struct promtext *page; /* owned; by format one of these */
 	struct xmlvalue *xml;
-	bool refused; /* it is none */
+	bool refused; /* the content is invalid */
 	bool line_is_open;
 };
 bool metricsapi_reads_pieces(const struct metricsapi_question *q);
 void metricsapi_reader_init(struct metricsapi_reader *r, const struct metricsapi_question *q);
 void metricsapi_reader_done(struct metricsapi_reader *r);
-/* false: no more; *kept: how many of the bytes so far it keeps */
+/* Returns false when no more data is wanted; *kept: how many bytes the parser buffers. */
 bool metricsapi_feed(struct metricsapi_reader *r, const char *bytes, size_t len, size_t *kept);
 
 /*
- * The number in an answer with any status; of one that was read in pieces answer is NULL when the
- * reader refused it. The error does not say which server it was.
+ * Reads the number from an answer with any HTTP status. answer is NULL when the reader refused a
+ * streamed one. The error does not name the server.
  */
 int metricsapi_number(const struct metricsapi_question *q, const struct webget_answer *answer,
 	struct metricsapi_reader *r, double *out, struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The number in an answer, read as it comes or when all of it is there. */
+/* Extracts the number from an answer, streamed or complete. */
 #include "net/http/httpc.h"
 #include "scalers/metricsapi/metricsapi_parts.h"
 #include "scalers/metricsapi/yamlpath.h"
@@ -48,8 +48,8 @@ static int find_number(const struct metricsapi_question *q, const struct webget_
 }
 
 /*
- * Of JSON and XML one sees where they end. Of lines only a line's end says that the last one is
- * whole, where HTTP does not say it: "jobs 1" may have been "jobs 12".
+ * JSON and XML show where they end. Text of lines does not: without a length in HTTP and a final
+ * newline, "jobs 1" may have been "jobs 12".
  */
 static bool may_be_cut(const struct metricsapi_question *q, const struct webget_answer *answer,
 	const struct metricsapi_reader *r)

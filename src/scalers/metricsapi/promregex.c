@@ -14,12 +14,12 @@
 
 #define DEPTH_MAX       32
 #define REPEAT_MAX      1000
-#define TRANSLATION_MAX 65536 /* bytes; \S in brackets is the longest, 37 for 2 */
+#define TRANSLATION_MAX 65536 /* bytes; \S in brackets is the longest: 37 for 2 */
 #define HEAP_MAX_KIB    4096
 #define FIRST_TRY       4   /* steps */
-#define TEXT_PER_STEP   64  /* bytes: one step may look at the whole text, */
-#define CODE_PER_STEP   8   /* and at the whole expression, */
-#define CODE_FREE       192 /* of which so much is its head, or that of any simple one */
+#define TEXT_PER_STEP   64  /* bytes of text, and */
+#define CODE_PER_STEP   8   /* bytes of code that one step may scan */
+#define CODE_FREE       192 /* not counted: the header and any simple expression */
 
 #define COMPILE_OPTIONS                                                                                                \
 	(PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_UTF | PCRE2_NEVER_UCP |      \
@@ -29,15 +29,15 @@ struct promregex {
 	pcre2_code *code;
 	pcre2_match_data *data;
 	pcre2_match_context *limits;
-	size_t size, price; /* of code in bytes, of a step that looks at all of it */
+	size_t size, price; /* bytes of code, and the cost of one step */
 };
 
 /* ---- From RE2's syntax to PCRE2's ---- */
 
 struct regex_reader {
 	const char *at;
-	struct buf out;  /* the same for PCRE2 */
-	bool repeatable; /* there is something in front that * may stand behind */
+	struct buf out;  /* the translation */
+	bool repeatable; /* a repetition may follow here */
 	struct err *err;
 };
 
@@ -46,7 +46,9 @@ static int wrong(struct err *err, const char *what)
 	return err_set(err, ERR_INVALID, "the regular expression: %s", what);
 }
 
-/* What PCRE2 reads otherwise: for it, \v are several characters, and one of \s. */
+/*
+ * Escapes that PCRE2 interprets differently: its \v matches several characters and is part of \s.
+ */
 static const struct {
 	char letter;
 	const char *plain, *in_brackets;
@@ -56,7 +58,7 @@ static const struct {
 	{ 'v', "\\x0b", "\\x0b" },
 };
 
-/* Behind a backslash. *class: it stands for several characters. */
+/* Reads an escape after the backslash. *class: it matches several characters. */
 static int read_escape(struct regex_reader *in, bool in_brackets, bool *class)
 {
 	char letter = *in->at;
@@ -81,7 +83,10 @@ static int read_escape(struct regex_reader *in, bool in_brackets, bool *class)
 	return 0;
 }
 
-/* Behind the [. A ] that stands first is one; a - behind \d is one, too. */
+/*
+ * Reads a bracket expression after the [. A ] in first place is literal, and so is a - after an
+ * escape such as \d.
+ */
 static int read_brackets(struct regex_reader *in)
 {
 	bool class = false, first = true;
@@ -130,10 +135,7 @@ static long read_count(const char **at)
 	return count;
 }
 
-/*
- * The length of {n}, {n,} or {n,m}; 0: it is none, and the brace is a character, as in RE2. -1: it
- * is wrong.
- */
+/* The length of {n}, {n,} or {n,m}; 0: the brace is literal, as in RE2; -1: invalid. */
 static int counts_length(const struct regex_reader *in)
 {
 	const char *at = in->at + 1;
@@ -152,7 +154,7 @@ static int counts_length(const struct regex_reader *in)
 	return (int)(at + 1 - in->at);
 }
 
-/* The length of a repetition: 0: there is none; -1: it is wrong. */
+/* The length of a repetition; 0: none; -1: invalid. */
 static int repetition_length(const struct regex_reader *in)
 {
 	if (*in->at == '{')
@@ -161,8 +163,8 @@ static int repetition_length(const struct regex_reader *in)
 }
 
 /*
- * A ? behind one only says which match is taken, and here there is but one. What else follows would
- * be PCRE2's alone.
+ * A ? after a repetition only selects among matches, and a whole-text match is unique. Other
+ * suffixes are PCRE2 extensions.
  */
 static int read_repetition(struct regex_reader *in, int length)
 {
@@ -285,8 +287,8 @@ void promregex_free(struct promregex *r)
 /* ---- Matching ---- */
 
 /*
- * PCRE2 does not say how many steps a match took, only when it took more than it may. So each try
- * may take four times as many as the one before, and all tries are paid for.
+ * PCRE2 does not report the steps of a match, only that it exceeded a limit. So each attempt gets
+ * four times the limit of the one before, and all attempts are charged.
  */
 bool promregex_fits(const struct promregex *r, const char *text, size_t *budget)
 {

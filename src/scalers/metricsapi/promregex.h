@@ -3,14 +3,13 @@
 #define SCALERS_METRICSAPI_PROMREGEX_H
 
 /*
- * The regular expressions of Prometheus' matchers (RE2's, matched against the whole of a label's
- * value) as far as labels need them: x . [a-z] [^...] \d \w \s \D \W \S (...) (?:...) | * + ? {n,m}
- * ^ $ and escaped signs. PCRE2 matches them. What it reads in another way than RE2 is written for
- * it anew or refused, as is what is not known here ((?i), \p{...}, [[:alpha:]], \b, look-around,
- * back references, callouts): nothing is taken for something else.
+ * The regular expressions of Prometheus' matchers (RE2 syntax, matched against the whole label
+ * value), limited to: x . [a-z] [^...] \d \w \s \D \W \S (...) (?:...) | * + ? {n,m} ^ $ and
+ * escaped punctuation. PCRE2 does the matching. Syntax that PCRE2 interprets differently from RE2
+ * is translated or refused; everything else ((?i), \p{...}, [[:alpha:]], \b, look-around, back
+ * references, callouts) is refused.
  *
- * Both the expression and the texts come from strangers: steps are counted against a budget, memory
- * has a limit.
+ * Expressions and texts are untrusted: steps are counted against a budget, and memory is limited.
  */
 
 #include <stdbool.h>
@@ -19,7 +18,7 @@
 #include "base/err.h"
 
 #define PROMREGEX_LENGTH_MAX 512
-#define PROMREGEX_SIZE_MAX   32768 /* bytes, compiled; repetitions are written out */
+#define PROMREGEX_SIZE_MAX   32768 /* bytes of compiled code, in which repetitions are expanded */
 
 struct promregex;
 
@@ -27,8 +26,8 @@ struct promregex *promregex_compile(const char *text, struct err *err); /* ERR_I
 void promregex_free(struct promregex *r);                               /* NULL is fine */
 
 /*
- * Takes the steps that it costs from *budget; false when they do not suffice, with *budget 0. A
- * text that is no UTF-8 never fits.
+ * Whether text matches. Subtracts the steps it takes from *budget; when they do not suffice,
+ * returns false with *budget 0. Text that is not UTF-8 never matches.
  */
 bool promregex_fits(const struct promregex *r, const char *text, size_t *budget);
 

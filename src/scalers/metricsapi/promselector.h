@@ -3,13 +3,12 @@
 #define SCALERS_METRICSAPI_PROMSELECTOR_H
 
 /*
- * Which series of a page of metrics is meant, as PromQL's instant selectors say it: `name`,
- * `name{a="b",c!="d",e=~"x|y",f!~"z"}`, `{__name__="name"}`, `{"a.name"}`. A label that a series
- * has not is the empty text. KEDA compares for equality whatever the operator (keda-scalers.md
- * A.8); here each means what it says. Called by metricsapi (to compile) and promtext (to match).
+ * Selects series of a metric page by a PromQL instant selector: `name`,
+ * `name{a="b",c!="d",e=~"x|y",f!~"z"}`, `{__name__="name"}`, `{"a.name"}`. A missing label is an
+ * empty text. KEDA compares for equality whatever the operator (keda-scalers.md A.8); here
+ * operators have their PromQL meaning. Compiled by metricsapi, matched by promtext.
  *
- * Regular expressions are those of promregex, matched against the whole value. What their matching
- * costs is counted.
+ * Regular expressions (promregex) match the whole value; their cost is counted.
  */
 
 #include <stdbool.h>
@@ -26,11 +25,11 @@ enum promselector_operator { PROMSELECTOR_EQUAL, PROMSELECTOR_UNEQUAL, PROMSELEC
 struct promselector_matcher {
 	char *label, *value; /* owned */
 	enum promselector_operator operator;
-	struct promregex *regex; /* owned; of FITS and UNFITS */
+	struct promregex *regex; /* owned; for FITS and UNFITS */
 };
 
 struct promselector {
-	char *name;                            /* owned; of the series */
+	char *name;                            /* owned; name of the series */
 	struct promselector_matcher *matchers; /* owned */
 	size_t count;
 };
@@ -40,8 +39,8 @@ struct promselector *promselector_compile(const char *text, struct err *err);
 void promselector_free(struct promselector *s); /* NULL is fine */
 
 /*
- * Whether a matcher holds for a label's value; "" is a label that is not there. With *budget at 0
- * (see promregex_fits) the answer means nothing.
+ * Whether a matcher accepts a label value; "" for a missing label. The result is meaningless once
+ * *budget is 0 (promregex_fits).
  */
 bool promselector_holds(const struct promselector_matcher *m, const char *value, size_t *budget);
 

@@ -3,13 +3,12 @@
 #define SCALERS_METRICSAPI_PROMTEXT_H
 
 /*
- * The value of the first series on a page of metrics (Prometheus' text format 0.0.4, and what
- * OpenMetrics adds: exemplars, # EOF, # UNIT, times with fractions, quoted names) that a selector
- * means. Read as it comes, nothing is built. A line that cannot be read is an error; CR LF is as
- * good as LF, and the last line may lack it: whether the page is whole, whoever asks must know.
- * Series are found under the names their lines begin with: those of histograms and summaries too
- * (name_bucket, name_sum, name_count), which KEDA never finds. NaN and infinities are no value.
- * Pure.
+ * Finds the first series on a metric page that a selector matches, and reads its value. Formats:
+ * Prometheus text 0.0.4, and from OpenMetrics exemplars, # EOF, # UNIT, fractional times and quoted
+ * names. Parsed as it arrives; nothing is stored. An unreadable line is an error; CR LF is
+ * accepted, and the last line may lack its end: the caller must know whether the page is complete.
+ * Series of histograms and summaries are found under their full names (name_bucket, name_sum,
+ * name_count), which KEDA never finds. NaN and infinity are errors. Pure.
  */
 
 #include <stddef.h>
@@ -21,10 +20,10 @@ struct promtext;
 
 struct promtext *promtext_new(const struct promselector *selector /* borrowed until the end */);
 void promtext_free(struct promtext *t); /* NULL is fine */
-/* The next bytes of the page. -1: it is none, as promtext_end says; no more of it is wanted. */
+/* Parses the next bytes. -1: the page is invalid, promtext_end says why; do not feed more. */
 int promtext_feed(struct promtext *t, const char *bytes, size_t len);
-size_t promtext_kept(const struct promtext *t); /* bytes, until the end of the line comes */
-/* There is no more. ERR_INVALID, without content of the page */
+size_t promtext_kept(const struct promtext *t); /* bytes buffered until the line ends */
+/* Ends the page. ERR_INVALID without content of the page. */
 int promtext_end(struct promtext *t, double *out, struct err *err);
 
 #endif

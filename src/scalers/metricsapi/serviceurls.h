@@ -3,16 +3,16 @@
 #define SCALERS_METRICSAPI_SERVICEURLS_H
 
 /*
- * From the URL of a Service to the URLs of the pods behind it, for
- * aggregateFromKubeServiceEndpoints of metrics-api (keda-scalers.md A.8). Its host is read as
- * <service>.<namespace>[.svc...]; path and query stay (KEDA drops the query). Called by metricsapi,
- * which brings the EndpointSlices; pure.
+ * Derives the URLs of the pods behind a Service from the Service's URL, for
+ * aggregateFromKubeServiceEndpoints of metrics-api (keda-scalers.md A.8). The host is read as
+ * <service>.<namespace>[.svc...]; path and query are kept (KEDA drops the query). metricsapi reads
+ * the EndpointSlices. Pure.
  *
- * Endpoints that are not ready are left out, and each pod counts once: by its uid where there is
- * one, as a Service with two families of addresses has two slices that name the same pods; else by
- * its address. The port of the URL is that of the pods, as in KEDA. Where a slice has another one
- * and only that, it is taken: then the URL had the Service's. Where it has several others, that is
- * an error (KEDA leaves the port out).
+ * Endpoints that are not ready are skipped, and each pod counts once: by its uid if there is one,
+ * because a dual-stack Service has two slices for the same pods; else by its address. The port of
+ * the URL is the pods' port, as in KEDA. If a slice has exactly one port and it is another, that
+ * port is used: the URL then has the Service's port. Several other ports are an error (KEDA omits
+ * the port).
  */
 
 #include <jansson.h>
@@ -25,24 +25,26 @@
 
 struct serviceurls { /* owns its texts */
 	char *scheme, *service, *namespace_;
-	char *rest; /* path and query, "" or from / or ? on */
+	char *rest; /* path and query, from / or ? on; may be "" */
 	uint16_t port;
 };
 
-/* ERR_INVALID when the host names no service and namespace; on failure *out needs no done. */
+/*
+ * Parses the URL. ERR_INVALID when the host is not <service>.<namespace>; *out then needs no done.
+ */
 int serviceurls_read(const char *url, struct serviceurls *out, struct err *err);
 void serviceurls_done(struct serviceurls *s);
 
 /*
- * The path of the request for its EndpointSlices; the caller owns it. From the API server's memory:
- * an answer may be some milliseconds old.
+ * The path of the request for the EndpointSlices; the caller owns it. Answered from the API
+ * server's cache, which may lag by milliseconds.
  */
 char *serviceurls_request(const struct serviceurls *s);
 
 /*
- * list: that request's answer. The caller owns the URLs and frees each, and the array.
+ * Extracts the pod URLs from that request's answer; the caller frees each URL and the array.
  * ERR_TEMPORARY when there is none: `no endpoints URLs were given for the service name ...`;
- * ERR_INVALID when there are too many, or the port is not clear.
+ * ERR_INVALID when there are too many or the port is ambiguous.
  */
 int serviceurls_of(const struct serviceurls *s, const json_t *list, char ***urls, size_t *count, struct err *err);
 

@@ -13,31 +13,28 @@
 
 #define DEPTH_MAX 256
 #define TEXT_MAX  1024 /* no number is longer */
-/*
- * A tag or a comment that comes in pieces is read by expat from its beginning with each of them,
- * unless it is a newer one.
- */
+/* Older versions of expat parse an incomplete tag or comment from its beginning with each piece. */
 #define TOKEN_MAX ((size_t)1 << 18)
 
-/* One step of the path: an element's name and which of them. */
+/* One step of the path: an element's name and its index. */
 struct level {
 	const char *name; /* borrowed */
 	bool indexed;
 	size_t index;
-	size_t seen; /* elements of that name inside the one above that is being read */
+	size_t seen; /* elements of that name so far in the current parent */
 };
 
 struct xmlvalue {
 	XML_Parser parser;
 	struct level *levels; /* owned */
 	size_t count;
-	const char *attribute; /* borrowed; NULL: the text is wanted */
-	size_t depth;          /* elements that are open */
-	size_t matched;        /* how many of them, from the root on, are on the path */
+	const char *attribute; /* borrowed; NULL: the element's text is read */
+	size_t depth;          /* open elements */
+	size_t matched;        /* how many of them, from the root, match the path */
 	bool found, nested;
 	XML_Index fed;
 	struct buf text;
-	struct err err; /* what is wrong with it */
+	struct err err; /* why the document is invalid */
 };
 
 static void stop(struct xmlvalue *s, const char *what)
@@ -54,7 +51,7 @@ static bool is_named(const char *element, const char *wanted)
 	return strcmp(element, wanted) == 0 || (colon && !strchr(wanted, ':') && strcmp(colon + 1, wanted) == 0);
 }
 
-/* Whether this element, inside of one that is on the path, is the next on it. */
+/* Whether this child of a matching element is the next step. */
 static bool is_next(struct xmlvalue *s, const char *element)
 {
 	struct level *level = &s->levels[s->matched];
@@ -89,7 +86,7 @@ static void XMLCALL on_start(void *arg, const char *element, const char **attrib
 	struct xmlvalue *s = arg;
 
 	if (s->matched == s->count && s->depth >= s->count)
-		s->nested = true; /* counts for the text alone */
+		s->nested = true; /* matters only for text */
 	if (++s->depth > DEPTH_MAX) {
 		stop(s, "the answer is nested too deep: at most 256 levels");
 		return;

@@ -3,10 +3,9 @@
 #define SCALERS_METRICSAPI_YAMLPATH_H
 
 /*
- * The number at a dot path of a YAML answer: names of mappings, indexes of lists. The first
- * document counts, and it is a mapping, as in KEDA (keda-scalers.md A.8). Not as there: a path that
- * goes on behind a scalar leads nowhere (there it is cut off), and a key that stands twice is an
- * error. Pure.
+ * Reads the number at a dot path of a YAML document: names of mappings, indexes of lists. The first
+ * document counts and must be a mapping, as in KEDA (keda-scalers.md A.8). Unlike KEDA a path that
+ * continues below a scalar is an error (there it is cut off), and so are duplicate keys. Pure.
  */
 
 #include "scalers/metricsapi/dotpath.h"

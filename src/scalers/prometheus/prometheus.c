@@ -15,12 +15,12 @@
 #include "scalers/sources.h"
 
 #define URL_MAX ((size_t)1 << 16)
-/* So much of the query is repeated in messages. */
+/* Bytes of the query shown in messages. */
 #define QUERY_SHOWN 120
 
 /*
- * What is asked. The URL is in two pieces with the time between them: its parameters are sorted, as
- * a signature wants them.
+ * The data of a question. The URL is split around the time parameter, because AWS signatures need
+ * sorted parameters.
  */
 struct prometheus_question {
 	char *before, *after; /* "http://prom:9090/api/v1/query?query=up&" and "" or "&timeout=2s" */
@@ -31,7 +31,7 @@ struct prometheus_question {
 	bool empty_is_zero;
 };
 
-/* As they are written. Owns its texts. */
+/* The parameters as written. Owns its texts. */
 struct prometheus_fields {
 	char *server, *query, *namespace_;
 	struct strmap parameters, headers;
@@ -67,7 +67,7 @@ static void prometheus_free_data(void *data)
 
 /* ---- Building ---- */
 
-/* The pieces of the query that sort before "time", or those after it. */
+/* Appends the parameters that sort before "time", or those after it. */
 static void put_parameters(struct buf *out, const struct strmap *parameters, bool after)
 {
 	for (size_t i = 0; i < parameters->count; i++) {
@@ -84,10 +84,7 @@ static void put_parameters(struct buf *out, const struct strmap *parameters, boo
 	}
 }
 
-/*
- * serverAddress may have a path (Mimir's /prometheus, a route of an ingress) and a slash at its
- * end.
- */
+/* serverAddress may have a path (Mimir's /prometheus, an ingress route) and end with a slash. */
 static int make_url(struct prometheus_question *q, char *server, const struct strmap *parameters, struct err *err)
 {
 	struct buf before = BUF_INIT(URL_MAX), after = BUF_INIT(URL_MAX);
@@ -111,7 +108,7 @@ static int make_url(struct prometheus_question *q, char *server, const struct st
 		: 0;
 }
 
-/* Without the time. Headers only as a fingerprint: people put tokens there. */
+/* Without the time. Headers only as a fingerprint, as they may contain tokens. */
 static char *make_key(const struct prometheus_question *q)
 {
 	const char **texts = mem_array(2 * q->headers.count + 1, sizeof(*texts));
@@ -129,7 +126,7 @@ static char *make_key(const struct prometheus_question *q)
 	return key;
 }
 
-/* What this trigger asks for wins over queryParameters of the same name. */
+/* The trigger's own parameters override queryParameters of the same name. */
 static struct prometheus_question *make_question(struct prometheus_fields *f, struct httpauth *auth, struct err *err)
 {
 	struct prometheus_question *q = mem_zalloc(sizeof(*q));
@@ -196,8 +193,8 @@ static bool understand(struct prometheus_ask *ask, const struct webget_answer *a
 	if (reply == PROMREPLY_EMPTY)
 		*value = 0;
 	/*
-	 * KEDA's counter, of whose labels only this is the question's: one query answers all
-	 * triggers that ask the same.
+	 * KEDA's counter, without its labels for object and trigger: one query serves all triggers
+	 * with the same question.
 	 */
 	if (reply == PROMREPLY_EMPTY && counters)
 		counters_add(counters_declare(counters, COUNTERS_COUNTER, "keda_scaler_empty_upstream_responses_total",
@@ -244,7 +241,7 @@ static void *prometheus_ask(struct scaler_sources *sources, struct question *que
 		.namespace_ = question->namespace_ };
 	int64_t now_ms = timestamp_now_ms();
 
-	/* KEDA's whole seconds would be up to one behind what was scraped just now. */
+	/* KEDA sends whole seconds, which may exclude what was scraped within the last second. */
 	buf_printf(&url, "%stime=%lld.%03lld%s", q->before, (long long)(now_ms / 1000), (long long)(now_ms % 1000),
 		q->after);
 	request.url = buf_text(&url);

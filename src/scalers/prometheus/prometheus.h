@@ -3,8 +3,8 @@
 #define SCALERS_PROMETHEUS_PROMETHEUS_H
 
 /*
- * Trigger type `prometheus` (keda-scalers.md A.4): the one number that an instant query gives, from
- * Prometheus or whoever speaks its API.
+ * Trigger type `prometheus` (keda-scalers.md A.4): the single number that an instant query returns,
+ * from Prometheus or a server with its API.
  */
 
 #include "scalers/scaler.h"

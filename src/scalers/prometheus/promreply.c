@@ -11,10 +11,10 @@
 #include "base/utf8.h"
 #include "net/http/httpc.h"
 
-/* Of a server's own words so much is repeated. */
+/* Bytes of a server's text that are quoted. */
 #define WORDS_MAX 200
 
-/* On one line and not too long. */
+/* On one line, shortened. */
 static void put_words(struct buf *out, const char *text)
 {
 	size_t len = strlen(text), cut = utf8_cut(text, len, WORDS_MAX);

@@ -3,9 +3,9 @@
 #define SCALERS_PROMETHEUS_PROMREPLY_H
 
 /*
- * What a server with Prometheus' query API answered to an instant query: one number, nothing, or a
- * failure. Prometheus, Thanos, Mimir, VictoriaMetrics and whatever stands behind a wrong address:
- * nothing in it is believed.
+ * Parses the answer to an instant query of Prometheus' API: one number, nothing, or a failure.
+ * Answers come from Prometheus, Thanos, Mimir, VictoriaMetrics, or anything at a wrong address, so
+ * nothing in them is trusted.
  */
 
 #include <stddef.h>
@@ -20,9 +20,9 @@ enum promreply {
 };
 
 /*
- * One element of an instant vector, or a scalar. Several elements, ranges, histograms and texts are
- * failures, and so is an empty result with warnings: a store that is away looks like that. A number
- * may stand as text, as Prometheus writes it, or as a number.
+ * Accepts one element of an instant vector, or a scalar. Several elements, ranges, histograms and
+ * strings are failures, and so is an empty result with warnings, which is what an unavailable store
+ * looks like. The number may be a string, as Prometheus writes it, or a JSON number.
  */
 enum promreply promreply_read(int status, const char *content_type, const char *body, size_t len, double *value,
 	struct err *err);

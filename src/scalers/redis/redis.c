@@ -8,9 +8,9 @@
 #include "scalers/redis/redisparams.h"
 
 /*
- * One round trip and atomic: the type of the key, then its length. Command names are literals, as
- * some proxies look for them; the script is sent whole each time, so a restarted server needs
- * nothing from us. A key that does not exist has length 0; that is the source's own answer.
+ * Reads the key's type and its length atomically in one round trip. Command names are literals,
+ * because some proxies search for them. The script is sent in full each time, so a restarted server
+ * needs no preparation. A missing key has length 0.
  */
 static const char length_script[] = "local t=redis.call('TYPE',KEYS[1]).ok "
 				    "if t=='list' or t=='none' then return redis.call('LLEN',KEYS[1]) end "

@@ -11,7 +11,7 @@
 #include "net/redis/redissentinel.h"
 #include "net/tlsrules.h"
 
-/* How the server is reached, as it is written. */
+/* Connection parameters as written. */
 struct connection {
 	struct param_list addresses, hosts, ports;
 	char *username, *password;
@@ -26,7 +26,7 @@ struct connection {
 #define AT(field) offsetof(struct connection, field)
 static const char *const notify_words[] = { [REDISWATCH_AUTO] = "auto", [REDISWATCH_OFF] = "off", NULL };
 
-/* Orders of look-up as keda-scalers.md A.1 has them. */
+/* Lookup orders as in keda-scalers.md A.1. */
 static const struct param_row rows[] = {
 	{ "notify", PARAM_CHOICE, "m", AT(notify), .words = notify_words,
 		.help = "whether keyspace notifications wake the trigger" },
@@ -53,9 +53,7 @@ static const struct param_row sentinel_rows[] = {
 };
 const struct param_table redisparams_sentinel_table = PARAM_TABLE(sentinel_rows);
 
-/*
- * A comma too many does no harm, but in front: KEDA refuses an empty first address, and so do we.
- */
+/* Surplus commas are ignored, except at the beginning: KEDA refuses an empty first address. */
 static void drop_empty(struct param_list *list)
 {
 	size_t kept = list->count > 0;
@@ -98,15 +96,14 @@ static int check_tls(const struct connection *c, struct err *err)
 			"unable to set `tls` in both ScaledObject and TriggerAuthentication together");
 	if (c->tls && strcmp(c->tls, "enable") != 0 && strcmp(c->tls, "disable") != 0)
 		return err_set(err, ERR_INVALID,
-			"parameter \"tls\" must be one of [enable disable]"); /* it is not shown: whatever is in the
-										 Secret, by mistake, too */
+			/* not shown, as it comes from a Secret */
+			"parameter \"tls\" must be one of [enable disable]");
 	return params_check_pair("cert", c->cert, "key", c->key, err);
 }
 
 /*
- * One server uses only the first address, a cluster only database 0 (A.1). A user without a
- * password is nobody: KEDA's client does not log in then, and what everybody may do is enough for
- * many.
+ * A single server uses only the first address, a cluster only database 0 (A.1). Without a password
+ * the user is ignored, as KEDA's client does not log in then.
  */
 static int make_server(const struct connection *c, const char *namespace_, enum redisserver_mode mode,
 	struct redisserver *out, struct err *err)

@@ -2,15 +2,12 @@
 #ifndef SCALERS_REDIS_REDISPARAMS_H
 #define SCALERS_REDIS_REDISPARAMS_H
 
-/*
- * Where a Redis trigger's server is and how one is let in: the parameters that all six types share
- * (keda-scalers.md A.1).
- */
+/* The connection parameters that all six Redis types share (keda-scalers.md A.1). */
 
 #include "scalers/params.h"
 #include "scalers/redis/redisserver.h"
 
-/* For the tables of the six types; the second one for those with sentinels. */
+/* For the tables of the six types; the second for those with sentinels. */
 extern const struct param_table redisparams_table, redisparams_sentinel_table;
 
 /*
@@ -20,8 +17,8 @@ extern const struct param_table redisparams_table, redisparams_sentinel_table;
 int redisparams_read(const struct scaler_params *params, struct redisserver_question *out, struct err *err);
 
 /*
- * A whole-number target must be above 0: KEDA lets others through, and the API server then refuses
- * the HPA. Of a formula source it becomes 0.
+ * Checks that a whole-number target is above 0: KEDA accepts others, and the API server then
+ * refuses the HPA. For a formula source it becomes 0 instead.
  */
 int redisparams_check_target(const struct scaler_params *params, const char *name, int64_t *value, struct err *err);
 

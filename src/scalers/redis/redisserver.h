@@ -3,9 +3,9 @@
 #define SCALERS_REDIS_REDISSERVER_H
 
 /*
- * The server of a Redis trigger, in the three ways in which one is reached: by its address, as a
- * cluster, or through sentinels. What the types have in common: how they send a command, and what
- * they say about an answer that is none. Parameters are read by scalers/redis/redisparams.
+ * The server of a Redis trigger: a single one, a cluster, or a master behind sentinels. What the
+ * Redis types have in common: sending a command, watching a key, and error messages. Parameters are
+ * read by scalers/redis/redisparams.
  */
 
 #include <stddef.h>
@@ -17,45 +17,47 @@
 
 enum redisserver_mode { REDISSERVER_SINGLE, REDISSERVER_CLUSTER, REDISSERVER_SENTINEL };
 
-/* Zero-initialised is none. One count of one of the two. */
+/* Empty when zeroed. One reference to one of the two. */
 struct redisserver {
-	struct redisendpoint *endpoint; /* REDISSERVER_SINGLE */
-	struct redissite *site;         /* the others */
+	struct redisendpoint *endpoint; /* for REDISSERVER_SINGLE */
+	struct redissite *site;         /* for the other modes */
 };
 const char *redisserver_key(const struct redisserver *s); /* identity without secrets, for a question's key */
 char *redisserver_name(
 	const struct redisserver *s); /* for people, caller owns: "redis a:6379", "redis-cluster a:6379,b:6379" */
 
-/* The data of a question of a Redis type begins with this. */
+/* The first member of the data of a Redis type's question. */
 struct redisserver_question {
 	struct redisserver server;
 	char *key; /* owned */
 	enum rediswatch_notify notify;
 	enum rediswatch_classes classes;
 };
-void redisserver_question_done(struct redisserver_question *q); /* empty again */
+void redisserver_question_done(struct redisserver_question *q); /* leaves it empty */
 
-/* An ask of a Redis type begins with this. */
+/* The first member of a Redis type's ask. */
 struct redisserver_ask {
 	struct scaler_ask base;
-	struct redis_call *direct;       /* to the single server; */
-	struct redisrouter_call *routed; /* or to the site */
+	struct redis_call *direct; /* one of these is set */
+	struct redisrouter_call *routed;
 };
 /*
- * Sends a command about the question's key, which says where it goes in a cluster; as
- * redis_command.
+ * Sends a command about the question's key, which selects the node of a cluster; as redis_command.
  */
 void redisserver_command(struct scaler_sources *sources, struct redisserver_ask *ask, int argc, const char *const *argv,
 	int64_t deadline_ms, redis_fn fn);
 
-/* The cancel, watch, unwatch and watch_report of every Redis type. */
+/*
+ * cancel, watch, unwatch and watch_report of all Redis types. The watch follows the key when it
+ * moves to another server.
+ */
 void redisserver_cancel(void *ask);
 void *redisserver_watch_start(struct scaler_sources *sources, struct question *question, question_look_fn look,
 	void *arg);
 void redisserver_watch_stop(void *watch);
 struct watch_report redisserver_watch_report(const void *watch);
 
-/* A struct scaler_type; behind free_data its third table of parameters, or NULL. */
+/* A struct scaler_type; after free_fn its third parameter table, or NULL. */
 #define REDISSERVER_TYPE(word, go_word, build_fn, ask_fn, free_fn, ...)                                                \
 	{                                                                                                              \
 		.name = (word), .go_name = (go_word), .tables = { &table, &redisparams_table, __VA_ARGS__ },           \
@@ -65,12 +67,12 @@ struct watch_report redisserver_watch_report(const void *watch);
 	}
 
 /*
- * Whether a command failed, in transport or by an error reply; fills err. `doing` stands before the
- * server's words: "asking the length of jobs".
+ * Whether a command failed, by transport or error reply; fills *err. doing, as "asking the length
+ * of jobs", precedes the server's text.
  */
 bool redisserver_failed(const char *source, const char *doing, const struct redis_reply *reply,
 	const struct err *transport, struct err *err);
-/* Ends the ask with the count that the reply is, or with an error when it is none. */
+/* Ends the ask with the count in the reply, or with an error. */
 void redisserver_end_with_count(struct scaler_ask *ask, const char *doing, const struct redis_reply *reply,
 	const struct err *transport);
 

@@ -24,8 +24,8 @@ struct redisstreams_fields {
 };
 
 /*
- * A group chooses between lag and pending entries, no group the length; what belongs to another
- * mode is read, so that it is well-formed, and does not matter (A.2).
+ * With a group the mode is lag or pending entries, without one length. Parameters of other modes
+ * are checked for syntax only (A.2).
  */
 #define AT(field) offsetof(struct redisstreams_fields, field)
 static const struct param_row rows[] = {
@@ -50,9 +50,9 @@ static const struct {
 };
 
 /*
- * How many entries follow the last one that the group was given, where Redis does not know: counted
- * up to 1,000, in pieces, so that it costs the server little; with more than that the length of the
- * stream, which the lag never exceeds. One script, so that both are of one moment.
+ * Counts the entries after the group's last delivered one when Redis does not know the lag: up to
+ * 1,000, in batches, to limit the server's work; above that the length of the stream, which the lag
+ * never exceeds. One script, so that both refer to the same moment.
  */
 static const char count_script[] = "local n,from=0,'('..ARGV[1] "
 				   "repeat "
@@ -141,7 +141,7 @@ static void ask_length(struct stream_ask *ask)
 	send(ask, 2, (const char *[]){ "XLEN", q->base.key }, on_count);
 }
 
-/* The summary: how many, from, to, by whom. */
+/* The summary form: count, first id, last id, consumers. */
 static void on_pending(void *arg, const struct redis_reply *reply, const struct err *transport)
 {
 	struct stream_ask *ask = arg;
@@ -165,7 +165,7 @@ static bool is_text(const struct redis_reply *r, const char *text)
 	return (r->type == REDIS_STRING || r->type == REDIS_STATUS) && strcmp(r->text, text) == 0;
 }
 
-/* A field of one group, of names and values in turn; NULL when it has none of that name. */
+/* A field of a group's list of alternating names and values; NULL when absent. */
 static const struct redis_reply *field(const struct redis_reply *group, const char *name)
 {
 	for (size_t i = 0; group->type == REDIS_ARRAY && i + 1 < group->count; i += 2)
@@ -183,7 +183,7 @@ static void take_groups(struct stream_ask *ask, const struct redis_reply *reply,
 	for (size_t i = 0; i < reply->count; i++) {
 		const struct redis_reply *name = field(reply->elements[i], "name");
 
-		/* Groups know their lag since Redis 7, whichever they are. */
+		/* Since Redis 7 every group has the field. */
 		if (!field(reply->elements[i], "lag")) {
 			err_set(&err, ERR_INVALID, "%s: %s: redis version 7+ required for lag",
 				ask->base.base.question->source, doing);
@@ -213,7 +213,7 @@ static void on_groups(void *arg, const struct redis_reply *reply, const struct e
 	struct err err;
 
 	if (!transport && reply->type == REDIS_ERROR && strcmp(reply->text, "ERR no such key") == 0) {
-		scaler_ask_end(ask, 0, NULL); /* the server's own answer: there is no stream */
+		scaler_ask_end(ask, 0, NULL); /* the stream does not exist: length 0 */
 	} else if (redisserver_failed(source, doing, reply, transport, &err)) {
 		scaler_ask_end(ask, 0, &err);
 	} else if (reply->type != REDIS_ARRAY) {

@@ -3,14 +3,14 @@
 #define SCALERS_REDIS_REDISSTREAMS_H
 
 /*
- * Trigger types `redis-streams`, `redis-cluster-streams` and `redis-sentinel-streams`: the length
- * of a stream, or what a consumer group has pending, or what it has not been given yet
- * (keda-scalers.md A.2).
+ * Trigger types `redis-streams`, `redis-cluster-streams` and `redis-sentinel-streams`
+ * (keda-scalers.md A.2): the length of a stream, or of a consumer group the pending entries or the
+ * lag.
  *
- * The lag is what Redis 7 says. Where it cannot say it (nil: entries were deleted behind the
- * group's position, or the position was set by hand), KEDA takes it for -1 and scales to zero; here
- * the entries behind the position are counted, and when there are more than 1,000 of them the
- * length of the stream is answered, which is never less than the lag.
+ * The lag is the one that Redis 7 reports. When Redis reports nil (entries after the group's
+ * position were deleted, or the position was set manually), KEDA uses -1 and scales to zero;
+ * kscaled counts the entries after the position, and above 1,000 of them uses the length of the
+ * stream, which is never less than the lag.
  */
 
 #include "scalers/scaler.h"

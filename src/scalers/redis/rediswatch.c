@@ -16,28 +16,28 @@
 
 #define ASK_MS 3000
 /*
- * When the server is asked again. An ACL user that may not is asked about rarely: each time stands
- * in the server's ACL LOG.
+ * Intervals of CONFIG GET. Denied users ask rarely, because each denial is logged in the server's
+ * ACL LOG.
  */
 #define AGAIN_OFF_MS    10000
 #define AGAIN_ON_MS     60000
 #define AGAIN_UNTOLD_MS 600000
 #define AGAIN_FAILED_MS 5000
-/* A reconnect makes it ask at once, but not for each of a thousand channels. */
+/* A reconnect repeats the query at once, but not for each of a thousand channels. */
 #define AGAIN_SOON_MS 1000
 
 #define SETTING "notify-keyspace-events"
 
 enum answer_state {
-	ANSWER_NONE,   /* the server has not been asked, or did not answer yet: why says what failed */
+	ANSWER_NONE,   /* no answer yet; why: the last failure */
 	ANSWER_GIVEN,  /* flags */
-	ANSWER_UNTOLD, /* it does not tell: why */
+	ANSWER_UNTOLD, /* the server refuses to answer: why */
 };
 
 struct server {
 	struct rediswatch_pool *pool;
-	struct redisendpoint *endpoint; /* one count; any of those on this server */
-	UT_hash_handle hh;              /* by the endpoint's server_key */
+	struct redisendpoint *endpoint; /* one reference; any endpoint of this server */
+	UT_hash_handle hh;              /* keyed by the endpoint's server_key */
 	struct rediswatch *watches;
 	struct redis_call *call;
 	struct loop_timer again;
@@ -47,7 +47,7 @@ struct server {
 	char why[200];
 };
 
-/* One key, on one server at a time. */
+/* One watched key. */
 struct rediswatch {
 	struct rediswatch_pool *pool;
 	char *key;
@@ -55,10 +55,10 @@ struct rediswatch {
 	enum rediswatch_classes classes;
 	question_look_fn look;
 	void *arg;
-	struct redisendpoint *endpoint; /* one reference; NULL: not known yet, as are the rest */
+	struct redisendpoint *endpoint; /* one reference; NULL until known, like server and sub */
 	struct server *server;
 	struct redissub *sub;           /* NULL: not subscribed */
-	bool heard;                     /* a notification arrived: they are on, whatever the server reports */
+	bool heard;                     /* a notification has arrived, so they are enabled */
 	struct rediswatch *prev, *next; /* of the same server */
 };
 
@@ -67,20 +67,20 @@ struct rediswatch_pool {
 	struct redis_pool *redis;
 	struct redissub_pool *subs;
 	struct server *servers;
-	char *text; /* of the last report, whichever watch it was about: thousands say the same */
+	char *text; /* text of the last report of any watch: thousands report the same */
 };
 
 /* ---- What the setting must have ---- */
 
 static const struct {
-	const char *needed; /* all of it is needed for everything that may lie under the key */
-	const char *enough; /* one of it, beside K, tells of something */
+	const char *needed; /* needed for all kinds of keys */
+	const char *enough; /* one of these with K enables some notifications */
 } classes_of[] = {
 	[REDISWATCH_LENGTHS] = { "Kglszh", "lszh" },
 	[REDISWATCH_STREAM] = { "Kgt", "t" },
 };
 
-/* "A" stands for all classes. */
+/* "A" enables all classes. */
 static bool has_flag(const char *flags, char flag)
 {
 	return strchr(flags, flag) || (flag != 'K' && strchr(flags, 'A'));
@@ -96,7 +96,7 @@ static bool is_on(const char *flags, enum rediswatch_classes classes)
 	return false;
 }
 
-/* What is set, and what is missing: "" when nothing is. */
+/* The flags to set: needed and present ones; "" when none is missing. */
 static void wanted_flags(const char *flags, enum rediswatch_classes classes, char out[64])
 {
 	size_t len = 0;
@@ -112,7 +112,7 @@ static void wanted_flags(const char *flags, enum rediswatch_classes classes, cha
 	out[missing ? len : 0] = '\0';
 }
 
-/* Events that only take away, or only touch. */
+/* Events that only remove elements or do not change the length. */
 static bool is_less(const char *event)
 {
 	static const char *const less[] = {
@@ -166,19 +166,19 @@ static void on_event(void *arg, const char *message, size_t len)
 		if (is_less(message))
 			return;
 	} else if (!s->call && loop_now_ms(s->pool->loop) - s->asked_ms >= AGAIN_SOON_MS) {
-		ask_server(s); /* it may have been restarted with another configuration */
+		ask_server(s); /* the server may have restarted with another configuration */
 	}
 	w->look(w->arg);
 }
 
 /*
- * A server that does not tell is only bothered with a subscription when somebody asked for push by
- * name.
+ * Without an answer about notifications a key is subscribed to only when push was requested
+ * explicitly.
  */
 static bool wants_subscription(const struct rediswatch *w)
 {
 	switch (w->server->state) {
-	case ANSWER_NONE: return w->sub; /* unchanged: it was the question that failed, not the subscription */
+	case ANSWER_NONE: return w->sub; /* unchanged: only the query failed */
 	case ANSWER_GIVEN: return is_on(w->server->flags, w->classes);
 	case ANSWER_UNTOLD: return w->notify == REDISWATCH_AUTO;
 	}
@@ -208,7 +208,7 @@ static void settle(struct rediswatch *w)
 
 /* ---- Asking the server ---- */
 
-/* The reply to CONFIG GET: the name and the value. Servers without the setting send nothing. */
+/* The reply to CONFIG GET: name and value; empty when the server lacks the setting. */
 static void take_setting(struct server *s, const struct redis_reply *reply)
 {
 	bool good = reply->type == REDIS_ARRAY && reply->count == 2 && reply->elements[1]->type == REDIS_STRING &&
@@ -217,7 +217,7 @@ static void take_setting(struct server *s, const struct redis_reply *reply)
 	s->state = good ? ANSWER_GIVEN : ANSWER_UNTOLD;
 	if (good)
 		snprintf(s->flags, sizeof(s->flags), "%s", reply->elements[1]->text);
-	else if (reply->type == REDIS_ERROR) /* perhaps with our arguments in quotes behind it */
+	else if (reply->type == REDIS_ERROR) /* may quote our arguments at the end */
 		snprintf(s->why, sizeof(s->why), "%.*s", (int)strcspn(reply->text, "'`\""), reply->text);
 	else
 		snprintf(s->why, sizeof(s->why), "the answer has no such setting");
@@ -246,7 +246,9 @@ static void on_setting(void *arg, const struct redis_reply *reply, const struct 
 	if (reply && s->state == ANSWER_UNTOLD)
 		again_ms = AGAIN_UNTOLD_MS;
 	loop_timer_set(&s->again, loop_backoff_ms(0, again_ms, AGAIN_UNTOLD_MS * 2));
-	/* Nobody else tells news to those who asked for push by name. */
+	/*
+	 * Without a subscription only this call reports the change to triggers with notify: auto.
+	 */
 	news = reply && (was != s->state || strcmp(flags, s->flags) != 0);
 	DL_FOREACH_SAFE (s->watches, w, next) {
 		settle(w);
@@ -351,7 +353,7 @@ static char *say_untold(const struct rediswatch *w)
 		address, w->server->why, needed);
 }
 
-/* On, though some kinds of things are not announced. */
+/* Enabled, but not for all kinds. */
 static char *say_partly(const struct rediswatch *w)
 {
 	char flags[64];

@@ -3,17 +3,15 @@
 #define SCALERS_REDIS_REDISWATCH_H
 
 /*
- * Push for all Redis types: one key, watched by keyspace notifications (channel
- * `__keyspace@<database>__:<key>`) on the server that holds it. For
- * scalers/redis/redisserver, which starts one for the `watch` of each Redis type and tells it where
- * the key lives.
+ * Push for all Redis types: watches one key by keyspace notifications (channel
+ * `__keyspace@<database>__:<key>`) on the server that holds it. scalers/redis/redisserver starts
+ * one for the `watch` of each Redis type and names the server.
  *
- * Whether a server has the notifications on is asked of it (CONFIG GET, one question per server
- * however many keys are watched, on the connection that queries use), again every now and then, so
- * that turning them on or off is noticed; its configuration is never changed. Only where they are
- * on is there a subscription, or where a server does not tell: then the first notification shows
- * it. Events that only take away (LPOP, DEL, ...) lead to no look: what is less can wait for the
- * poll.
+ * Whether notifications are enabled is queried with CONFIG GET, once per server however many keys
+ * are watched, on the connection for queries, and repeatedly, to notice changes; the configuration
+ * is never modified. A key is subscribed to only where they are enabled, or where the server does
+ * not answer: then the first notification proves it. Events that only remove elements (LPOP, DEL,
+ * ...) do not call look: a lower value can wait for the poll.
  */
 
 #include <stddef.h>
@@ -28,26 +26,26 @@ struct rediswatch_pool;
 struct rediswatch;
 
 /*
- * Of the daemon, as scaler_sources.redis_watches; queries go through `redis`. Owns the subscription
- * connections.
+ * Owned by the daemon as scaler_sources.redis_watches. Sends queries through `redis`; owns the
+ * subscription connections.
  */
 struct rediswatch_pool *rediswatch_pool_new(struct loop *loop, struct redis_pool *redis);
-/* before the redis_pool; all watches are stopped by then */
+/* before redis_pool_free; all watches must be stopped */
 void rediswatch_pool_free(struct rediswatch_pool *p);
 size_t rediswatch_pool_connections(const struct rediswatch_pool *p);
 
 /*
- * Metadata `notify`. Belongs into the question's key when it is not the default
- * (rediswatch_notify_key), as one watch serves all who ask the question.
+ * Parameter `notify`. Part of the question's key when not the default (rediswatch_notify_key), as
+ * one watch serves all triggers with the question.
  */
 enum rediswatch_notify {
-	REDISWATCH_AUTO,  /* "auto": used when the server has it on; when it is off people are told how to turn it on */
+	REDISWATCH_AUTO,  /* "auto": used if enabled on the server; if not, the user is told how to enable it */
 	REDISWATCH_OFF,   /* "off" */
-	REDISWATCH_QUIET, /* the default: as auto, and people are not told */
+	REDISWATCH_QUIET, /* the default: as auto, without telling the user */
 };
 const char *rediswatch_notify_key(enum rediswatch_notify notify); /* "", " notify=auto", " notify=off" */
 
-/* What kind of thing lies under the key: which notifications are needed. */
+/* The key's kind, which determines the notification classes. */
 enum rediswatch_classes {
 	REDISWATCH_LENGTHS, /* list, set, sorted set, hash: "Klszh" with generic ones: "Kglszh" */
 	REDISWATCH_STREAM,  /* "Kgt" */
@@ -60,9 +58,9 @@ struct rediswatch_config {
 };
 
 /*
- * Starts without any server: rediswatch_set_endpoint names it. look: as struct scaler_type has
- * it, also when the report has changed in a way that people should hear of. NULL when notify is
- * off, or p is NULL (as in tools that only check). Stop it with rediswatch_stop.
+ * Starts without a server: rediswatch_set_endpoint names it. look: as in struct scaler_type, also
+ * called when the report changes in a way that users should see. NULL when notify is off, or when p
+ * is NULL (`kscaled check`). Stop it with rediswatch_stop.
  */
 struct rediswatch *rediswatch_start(struct rediswatch_pool *p, const struct rediswatch_config *config,
 	question_look_fn look, void *arg);

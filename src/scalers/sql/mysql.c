@@ -32,7 +32,7 @@ static const char *const tls_words[] = {
 };
 #define TLS_UNSAID MEM_COUNT(tls_words)
 
-/* As they are written. Owns its texts. */
+/* The parameters as written. Owns its texts. */
 struct mysql_fields {
 	char *query;
 	struct quantity target;
@@ -43,8 +43,8 @@ struct mysql_fields {
 };
 
 /*
- * Orders of look-up as KEDA has them; tls and the four behind it are ours, and so are hostFromEnv
- * and its like, of which KEDA's manual speaks.
+ * Lookup orders as in KEDA; tls and the four rows after it are ours, and so are hostFromEnv and the
+ * like, which KEDA's manual mentions.
  */
 #define AT(field) offsetof(struct mysql_fields, field)
 static const struct param_row rows[] = {
@@ -68,8 +68,8 @@ static const struct param_row rows[] = {
 static const struct param_table table = PARAM_TABLE(rows);
 
 /*
- * Without a connection string. KEDA joins host and port before the driver splits them again: what
- * is wrong is said here.
+ * Without a connection string. KEDA joins host and port and the driver splits them again; errors
+ * are reported here.
  */
 static int read_single(const struct mysql_fields *f, struct mysqldsn *dsn, struct err *err)
 {
@@ -99,8 +99,8 @@ static int read_single(const struct mysql_fields *f, struct mysqldsn *dsn, struc
 }
 
 /*
- * What prefers TLS does without when somebody says that there is none. A Unix socket leads nowhere
- * else.
+ * "preferred" falls back to plaintext, so it does not satisfy a TLS requirement. A Unix socket is
+ * local.
  */
 static int demand_tls(const struct mysqldsn *dsn, struct err *err)
 {
@@ -130,7 +130,7 @@ static int read_tls(const struct mysql_fields *f, struct mysqldsn *dsn, struct e
 	return demand_tls(dsn, err);
 }
 
-/* As the driver does it: the names for the connection, then all variables in one statement. */
+/* As in the driver: SET NAMES first, then all variables in one statement. */
 static struct mysqlendpoint *make_endpoint(const struct mysql_fields *f, const struct mysqldsn *d,
 	const char *namespace_, struct err *err)
 {
@@ -168,7 +168,7 @@ static struct question *make_question(struct mysql_fields *f, const char *namesp
 	struct mysqlendpoint *endpoint = NULL;
 	struct mysql_question *q;
 
-	/* A connection string has the last word. */
+	/* A connection string takes precedence. */
 	if ((f->string ? mysqldsn_parse(f->string, &dsn, err) : read_single(f, &dsn, err)) == 0 &&
 		read_tls(f, &dsn, err) == 0)
 		endpoint = make_endpoint(f, &dsn, namespace_, err);
@@ -183,7 +183,7 @@ static struct question *make_question(struct mysql_fields *f, const char *namesp
 		mem_printf("mysql %s", endpoint->base.name), q);
 }
 
-/* The parts of an address are judged together, whatever else is unknown. */
+/* Checks the address once all its parts are known, whatever else is unknown. */
 static int judge_address(const struct scaler_params *params, const struct mysql_fields *f, struct err *err)
 {
 	static const size_t parts[] = { AT(string), AT(host), AT(port), AT(user) };
@@ -212,8 +212,8 @@ static int mysql_build(const struct scaler_params *params, struct scaler *out, c
 		rc = -1;
 	}
 	/*
-	 * Of a connection string KEDA takes what follows its last slash, parameters and all; the
-	 * parser has refused what could be a password there.
+	 * KEDA names the metric by what follows the last slash of the connection string, including
+	 * its parameters; the parser has refused anything there that could be a password.
 	 */
 	name = f.string ? strrchr(f.string, '/') : f.database;
 	if (f.string)
@@ -243,7 +243,7 @@ struct mysql_ask {
 	struct mysqlpool_call *call;
 };
 
-/* The value itself may be anything that is in the database: it is not shown. */
+/* The value is not shown: it may be confidential. */
 static void tell_no_number(const char *source, const struct mysqlvalue *value, struct err *err)
 {
 	if (!value->has_row)

@@ -3,7 +3,7 @@
 #define SCALERS_SQL_MYSQL_H
 
 /*
- * The first value of the first row that a query gives, on a MySQL or MariaDB server (KEDA's
+ * Trigger type mysql: the first column of the first row of a query, on MySQL or MariaDB (KEDA's
  * pkg/scalers/mysql_scaler.go).
  */
 

@@ -3,14 +3,13 @@
 #define SCALERS_SQL_MYSQLDSN_H
 
 /*
- * Connection strings as KEDA's users write them, for go-sql-driver/mysql (its dsn.go, v1.10):
+ * Parses connection strings of go-sql-driver/mysql (its dsn.go, v1.10), as KEDA uses them:
  * [user[:password]@][net[(address)]]/database[?name=value&...]. Pure.
  *
- * Parameters that would change nothing here are taken, checked and left (parseTime, loc, timeout,
- * ...); `tls`, `collation`, `charset`, `multiStatements` and the ways to log in mean what they mean
- * there. A parameter that the driver does not know is a system variable of the session there, and
- * here. What names a thing of the Go program (serverPubKey, a tls configuration of its own) is
- * refused.
+ * Parameters without effect here (parseTime, loc, timeout, ...) are checked and ignored; `tls`,
+ * `collation`, `charset`, `multiStatements` and the login options have the driver's meaning. As in
+ * the driver, an unknown parameter is a session variable. Names that refer to Go code
+ * (serverPubKey, a registered tls configuration) are refused.
  */
 
 #include <stdbool.h>
@@ -20,8 +19,8 @@
 #include "net/mysql/mysqlendpoint.h"
 
 struct mysqldsn {
-	char *user, *password; /* owned, all of them; secrets; "" for none */
-	char *host;            /* or the path of a Unix socket, with port 0 */
+	char *user, *password; /* all owned; user and password are secrets; "" for none */
+	char *host;            /* or the path of a Unix socket, then port is 0 */
 	uint16_t port;
 	char *database; /* "" for none */
 	bool tls_given;
@@ -29,17 +28,17 @@ struct mysqldsn {
 	char *charset, *collation; /* NULL: not given */
 	char *variables;           /* "a=1, b=2" for SET; NULL for none */
 	bool native_passwords, clear_passwords, multi_statements;
-	bool fallback; /* allowFallbackToPlaintext; in tls already */
+	bool fallback; /* allowFallbackToPlaintext; already applied to tls */
 };
 
 /*
- * Into *out, which mysqldsn_done empties, also after an error. ERR_INVALID: nothing of the text
- * stands in the message but the names of parameters that are known: it is a secret.
+ * Fills *out; call mysqldsn_done also after an error. ERR_INVALID messages contain only names of
+ * known parameters, as the text is a secret.
  */
 int mysqldsn_parse(const char *text, struct mysqldsn *out, struct err *err);
 void mysqldsn_done(struct mysqldsn *dsn); /* wipes */
 
-/* host:port as Go joins and splits them; port 0 in *port when there is none. */
+/* Splits host:port by Go's rules; *port is 0 when absent. */
 int mysqldsn_address(const char *text, char **host, uint16_t *port, struct err *err);
 
 #endif

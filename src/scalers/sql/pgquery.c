@@ -11,8 +11,8 @@ static bool is_word(char c)
 }
 
 /*
- * Behind the quotation that starts at c; a doubled quote is part of it, and so is one after a
- * backslash where backslashes count.
+ * Returns the end of the quotation that starts at c. A doubled quote is part of it, and so is an
+ * escaped one where backslashes escape.
  */
 static const char *skip_quoted(const char *c, bool backslashes)
 {
@@ -29,7 +29,7 @@ static const char *skip_quoted(const char *c, bool backslashes)
 	return c;
 }
 
-/* $$...$$ or $tag$...$tag$; behind the first sign when it is none. */
+/* Skips $$...$$ or $tag$...$tag$; only the first character when it is neither. */
 static const char *skip_dollar(const char *c)
 {
 	size_t len = 1;
@@ -47,7 +47,7 @@ static const char *skip_dollar(const char *c)
 	return end;
 }
 
-/* Comments of this kind stand inside each other. */
+/* These comments nest. */
 static const char *skip_block(const char *c)
 {
 	unsigned depth = 0;

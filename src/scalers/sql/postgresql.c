@@ -13,7 +13,7 @@
 #include "scalers/sources.h"
 #include "scalers/sql/pgquery.h"
 
-/* What is asked: one query on one server; and who says when to ask it. */
+/* The data of a question: one query on one server, and the channel of its notifications. */
 struct pg_question {
 	struct pgendpoint *endpoint;
 	char *query;
@@ -22,7 +22,7 @@ struct pg_question {
 
 /* ---- Parameters ---- */
 
-/* As they are written. Owns its texts. */
+/* The parameters as written. Owns its texts. */
 struct postgresql_fields {
 	char *query, *channel;
 	struct quantity target;
@@ -33,8 +33,8 @@ struct postgresql_fields {
 };
 
 /*
- * Orders of look-up as keda-scalers.md A.3 has them; ca, cert, key and keyPassword are ours, named
- * as elsewhere.
+ * Lookup orders as in keda-scalers.md A.3; ca, cert, key and keyPassword are ours, named as in
+ * other types.
  */
 #define AT(field) offsetof(struct postgresql_fields, field)
 static const struct param_row rows[] = {
@@ -56,7 +56,7 @@ static const struct param_row rows[] = {
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-/* Without a connection string all five are needed; KEDA asks for them one by one, in this order. */
+/* Without a connection string all five are required; KEDA checks them in this order. */
 static int check_parts(const struct scaler_params *params, const struct postgresql_fields *f, struct err *err)
 {
 	const struct {
@@ -171,10 +171,7 @@ struct pg_ask {
 	struct pg_call *call;
 };
 
-/*
- * Types that people select by mistake, by the numbers that PostgreSQL's catalogue gives them for
- * good.
- */
+/* Types often selected by mistake, by their fixed OIDs in PostgreSQL's catalogue. */
 static const char *type_advice(unsigned type)
 {
 	static const struct {
@@ -196,10 +193,10 @@ static const char *type_advice(unsigned type)
 		if (types[i].oid == type)
 			return types[i].advice;
 	}
-	return "no number"; /* not shown: it may be anything of the database */
+	return "no number"; /* the value is not shown: it may be confidential */
 }
 
-/* As PostgreSQL writes numbers, or a person into a text column; NaN and Infinity are none. */
+/* A number as PostgreSQL writes it or as text in a column; NaN and Infinity are none. */
 static bool read_number(const char *text, double *out)
 {
 	MEM_AUTO char *plain = params_trimmed(text);
@@ -211,7 +208,10 @@ static bool read_number(const char *text, double *out)
 	return !*end && isfinite(*out);
 }
 
-/* KEDA's rule: one column, of the first row, that is a number. Nothing else is ever 0. */
+/*
+ * KEDA's rule: one column, of the first row, that is a number. Everything else is an error, never
+ * 0.
+ */
 static int judge_answer(const struct pg_answer *a, double *value, struct err *err)
 {
 	if (a->results > 1)
@@ -268,7 +268,7 @@ struct pg_watch {
 	struct question *question; /* one count */
 	question_look_fn look;
 	void *arg;
-	char *advice; /* made when first shown */
+	char *advice; /* created when first shown */
 };
 
 static void on_notified(void *arg)
@@ -303,7 +303,7 @@ static void stop_watch(void *watch)
 	free(w);
 }
 
-/* text between quotes of that kind, those in it doubled. */
+/* Appends text in quotes, with quotes inside doubled. */
 static void put_quoted(struct buf *out, char quote, const char *prefix, const char *text)
 {
 	buf_putc(out, quote);
@@ -317,8 +317,8 @@ static void put_quoted(struct buf *out, char quote, const char *prefix, const ch
 }
 
 /*
- * What makes the database say it, ready to be copied. Of the statement, not of each row: a COPY of
- * a million rows is one word.
+ * The SQL that sends the notifications, ready to copy. A statement trigger, so that a COPY of a
+ * million rows sends one.
  */
 static char *trigger_to_copy(const char *channel)
 {
@@ -347,7 +347,7 @@ static struct watch_report watch_report(const void *watch)
 		[PG_LISTEN_OFF] = WATCH_OFF,
 		[PG_LISTEN_FAILING] = WATCH_FAILING,
 	};
-	struct pg_watch *w = (struct pg_watch *)(uintptr_t)watch; /* only its text changes */
+	struct pg_watch *w = (struct pg_watch *)(uintptr_t)watch; /* only advice is modified */
 	const struct pg_question *q = w->question->data;
 	struct pg_listen_report report = pg_listen_report(w->listener);
 

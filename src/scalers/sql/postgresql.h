@@ -3,8 +3,8 @@
 #define SCALERS_SQL_POSTGRESQL_H
 
 /*
- * The trigger postgresql: the number that a query gives (keda-scalers.md A.3). Connections are
- * net/pg's; notifyChannel lets the database say when to look.
+ * Trigger type postgresql: the number that a query returns (keda-scalers.md A.3). Uses the
+ * connections of net/pg; with notifyChannel a NOTIFY triggers a poll.
  */
 
 #include "scalers/scaler.h"
