@@ -3,9 +3,9 @@
 #define KUBE_CONFIG_H
 
 /*
- * Where the API server is and who we are: a kubeconfig file, or the service account mounted into
- * the pod. What kscaled cannot honour (exec plugins, auth providers) is refused by name. Files that
- * rotate (token, certificates) are read again when they change.
+ * The API server's address and our credentials, from a kubeconfig file or the service account
+ * mounted into the pod. Unsupported settings (exec plugins, auth providers) are refused by name.
+ * Rotating files (token, certificates) are read again when they change.
  */
 
 #include <stdbool.h>
@@ -26,21 +26,21 @@ struct kube_config {
 	bool insecure;
 	char *source;          /* "kubeconfig /etc/x, context y" or "in-cluster service account", for messages */
 	char *kubeconfig_path; /* as given, maybe a colon list; NULL in-cluster */
-	struct files files;    /* everything that was read, so that a refresh knows whether to read again */
+	struct files files;    /* all files read, to detect changes */
 };
 
 #define KUBE_CONFIG_MOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 
 /*
- * path: from --kubeconfig or $KUBECONFIG (a colon list merges like kubectl: the first file that
- * sets a thing wins); NULL: in-cluster, from the service account at mount (the token's folder) and
- * KUBERNETES_SERVICE_HOST/PORT.
+ * Loads the configuration. path: from --kubeconfig or $KUBECONFIG (a colon-separated list is merged
+ * as by kubectl: the first file that sets a value wins). path NULL: in-cluster, from the service
+ * account in the folder mount and KUBERNETES_SERVICE_HOST/PORT.
  */
 int kube_config_load(const char *path, const char *mount, struct kube_config *out, struct err *err);
 
 /*
- * Reads changed files again. *changed says whether credentials or the server differ. A file that is
- * broken at the moment keeps the old values and is an error.
+ * Reads changed files again. *changed: credentials or server differ. When a file is invalid, the
+ * old values are kept and the error is returned.
  */
 int kube_config_refresh(struct kube_config *config, bool *changed, struct err *err);
 void kube_config_done(struct kube_config *config); /* wipes secrets */

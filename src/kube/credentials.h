@@ -3,9 +3,8 @@
 #define KUBE_CREDENTIALS_H
 
 /*
- * An immutable copy of what a request needs to reach the API server. Requests under way hold the
- * one they were sent with, while the configuration behind it is read again and replaced; the last
- * holder frees it.
+ * An immutable, reference-counted copy of what a request needs to reach the API server. Requests
+ * under way keep the one they were sent with while the configuration is reloaded.
  */
 
 #include "kube/config.h"
@@ -18,7 +17,7 @@ struct credentials {
 	struct httpc_server reach; /* its strings are owned here */
 };
 
-struct credentials *credentials_new(const struct kube_config *config); /* held once */
+struct credentials *credentials_new(const struct kube_config *config); /* one reference */
 struct credentials *credentials_hold(struct credentials *c);           /* returns c */
 void credentials_release(struct credentials *c);                       /* NULL is fine */
 

@@ -3,11 +3,10 @@
 #define KUBE_EVENTS_H
 
 /*
- * Events (events.k8s.io/v1) about objects. A repeat of the same (object, type, reason, action,
- * note) does not become a new Event but a series on the first one, refreshed at most every 30
- * minutes; memory of past events is capped and forgotten after an hour. Sending is best effort, in
- * the background, and never holds anything up; waiting Events are capped too, the oldest are
- * dropped and counted.
+ * Sends Events (events.k8s.io/v1) about objects. A repeat of the same (object, type, reason,
+ * action, note) updates the series of the first Event, at most every 30 minutes. Past Events are
+ * remembered for an hour, up to a cap. Sending is best effort, in the background; waiting Events
+ * are capped, the oldest are dropped and counted.
  */
 
 #include <stdbool.h>
@@ -31,6 +30,7 @@ void events_free(struct events *e);
 /* type "Normal" or "Warning"; note is cut to 1,024 bytes, action to 128 (limits of the API). */
 void events_send(struct events *e, const struct events_object *about, const char *type, const char *reason,
 	const char *action, const char *note);
-void events_hold(struct events *e, bool hold); /* while we do not lead nothing is sent; what waits is dropped */
+/* while not leading nothing is sent, and waiting Events are dropped */
+void events_hold(struct events *e, bool hold);
 
 #endif

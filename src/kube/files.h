@@ -3,9 +3,9 @@
 #define KUBE_FILES_H
 
 /*
- * The files a configuration came from. Each one is read here, under a cap, and remembered with its
- * identity, size and time, so that one cheap question later tells whether any of them changed,
- * appeared or went. The content is not kept.
+ * The files of a configuration. Each is read up to a cap and remembered with its identity, size and
+ * time, so that a cheap check detects whether any changed, appeared or disappeared. Contents are
+ * not kept.
  */
 
 #include <stdbool.h>
@@ -21,20 +21,17 @@ struct files {                       /* a value; zero-initialised is empty */
 
 struct files_entry {
 	char *path;     /* owned */
-	uint64_t stamp; /* of device, inode, size, mtime; 0: it was not there */
+	uint64_t stamp; /* hash of device, inode, size, mtime; 0: missing */
 };
 
 /*
- * Reads all of a regular file of at most `cap` bytes into *text (NUL-terminated, the caller owns
- * it) and remembers it, even when it is not there (ERR_MISSING). ERR_INVALID: too big, not a
- * regular file, not readable.
+ * Reads a regular file of at most `cap` bytes into *text (NUL-terminated, the caller owns it) and
+ * remembers it, also when it is missing (ERR_MISSING). ERR_INVALID: too big, not a regular file,
+ * not readable.
  */
 int files_read(struct files *f, const char *path, size_t cap, char **text, size_t *len, struct err *err);
 
-/*
- * The same of a path that somebody else chose, which must lie below `root` as base/file's
- * file_beneath has it.
- */
+/* The same for an untrusted path, which must lie below `root` (file_beneath of base/file). */
 int files_read_beneath(struct files *f, const char *root, const char *path, size_t cap, char **text, size_t *len,
 	struct err *err);
 

@@ -28,32 +28,33 @@ struct objecttext_part {
 struct objecttext {
 	const char *json; /* stripped */
 	size_t len;
-	/*
-	 * Of one object, alone or in a watch event. The namespace is empty for a cluster-wide one.
-	 */
+	/* Of a single object, also in a watch event. namespace_ is empty for a cluster-wide one. */
 	struct objecttext_part namespace_, name, uid, version;
 	/*
-	 * Of an ADDED or MODIFIED event: of the object's text without its version, under the key of
-	 * the process. 0: it is no such event.
+	 * Of an ADDED or MODIFIED event: a keyed hash of the object's text without its version. 0:
+	 * any other text.
 	 */
 	uint64_t print;
 };
 
 /*
- * Reads an object, a list or a watch event. room holds len bytes and takes the stripped text, which
- * *out borrows. An object's own metadata and status are meant, those of the items of a list, or of
- * a watch event's object; those deeper inside, as in a Pod template, stay. What is not JSON stays
- * as it is from there on.
+ * Scans an object, a list or a watch event. room holds len bytes and receives the stripped text,
+ * which *out borrows. Only metadata and status of the object itself, of a list's items or of an
+ * event's object are stripped; nested ones, as in a Pod template, are kept. Text after a JSON error
+ * is kept unchanged.
  */
 void objecttext_read(struct objecttext *out, const char *json, size_t len, char *room);
 
 bool objecttext_says(const struct objecttext_part *part, const char *text);
 
-/* json_parse of what is left, or, to keep all, of json itself. NULL: it is not JSON. */
+/* json_parse of the stripped text, or of json itself when keep is true. NULL: not JSON. */
 json_t *objecttext_parse(const char *json, size_t len, bool keep);
 
 typedef bool (*objecttext_known_fn)(void *arg, const struct objecttext *text);
-/* json_parse of what is left, unless the object is known: then *known and NULL. */
+/*
+ * json_parse of the stripped text, unless the object is known: then *known is true and the result
+ * NULL.
+ */
 json_t *objecttext_parse_news(const char *json, size_t len, objecttext_known_fn is_known, void *arg, bool *known);
 
 #endif

@@ -3,8 +3,8 @@
 #define KUBE_REVIEWS_H
 
 /*
- * Who is this token (TokenReview) and may they do this (SubjectAccessReview): one call each, no
- * cache (serve keeps that).
+ * TokenReview and SubjectAccessReview: authenticates a token and checks a permission, with one call
+ * each. No cache (serve has one).
  */
 
 #include "base/strmap.h"
@@ -23,7 +23,7 @@ struct review_user { /* a value; owns its strings */
 };
 void review_user_done(struct review_user *u);
 
-/* user NULL and err NULL: the token is not good. */
+/* user and err both NULL: the token is not valid. */
 typedef void (*review_token_fn)(void *arg, const struct review_user *user, const struct err *err);
 struct kube_call *review_token(struct kube *k, const char *token, review_token_fn fn, void *arg);
 
@@ -35,6 +35,6 @@ typedef void (*review_access_fn)(void *arg, bool allowed, const char *reason, co
 struct kube_call *review_access(struct kube *k, const struct review_user *user, const struct review_access *access,
 	review_access_fn fn, void *arg);
 
-/* kube_cancel on the returned call cancels either; its context is freed with it. */
+/* kube_cancel cancels either call and frees its context. */
 
 #endif

@@ -3,8 +3,8 @@
 #define KUBE_SESSION_H
 
 /*
- * What the short calls of a client (kube/client, which owns it) and its streams (kube/stream) have
- * in common: with which credentials the next request is sent, and how requests are counted.
+ * Shared by a client's short calls (kube/client, which owns it) and streams (kube/stream): the
+ * current credentials and the request counters.
  */
 
 #include "base/counters.h"
@@ -14,9 +14,9 @@
 struct session {
 	struct loop *loop;               /* borrowed */
 	struct kube_config *config;      /* borrowed */
-	struct credentials *credentials; /* what the next request is sent with */
+	struct credentials *credentials; /* for the next request */
 	int64_t refreshed_at_ms;
-	struct loop_task refresh_task;    /* the client's: reads the credentials again */
+	struct loop_task refresh_task;    /* reloads the credentials */
 	struct counters_family *requests; /* NULL without a registry */
 };
 

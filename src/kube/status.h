@@ -3,9 +3,9 @@
 #define KUBE_STATUS_H
 
 /*
- * The API server's way of saying no: an HTTP status with a `Status` object
- * (k8s.io/apimachinery/pkg/apis/meta/v1), made into our error value. Pure; used by calls and by
- * watches, where a Status also comes inside a stream.
+ * Converts failures of the API server, an HTTP status with a `Status` object
+ * (k8s.io/apimachinery/pkg/apis/meta/v1), to struct err. Pure; used by calls and by watches, where
+ * a Status also arrives inside a stream.
  */
 
 #include <jansson.h>
@@ -14,17 +14,17 @@
 
 #include "base/err.h"
 
-/* What kind of failure an HTTP status is. */
+/* The error kind of an HTTP status. */
 enum err_kind status_kind(int http_status);
 
 /*
  * From a failing answer. A body that is no Status is quoted in short when it is text (a proxy's
  * page), and not when it is an object, which may hold a secret.
- * retry_after_ms: of the header, 0 when absent; a Status' own retryAfterSeconds counts too.
+ * retry_after_ms: from the header, 0 when absent; a Status' retryAfterSeconds is used, too.
  */
 void status_to_err(int http_status, const char *body, size_t len, int64_t retry_after_ms, struct err *err);
 
-/* From a Status object whose own `code` counts, as watches send it. */
+/* From a Status object with its own `code`, as watches send it. */
 void status_object_to_err(const json_t *status, struct err *err);
 
 #endif

@@ -3,14 +3,12 @@
 #define KUBE_STREAM_H
 
 /*
- * Streaming GETs with the client's credentials: the transport under kube/watch. Streams go over as
- * many links as it takes, each a connection pool with one HTTP/2 connection and at most
- * STREAM_LINK_MAX streams on it. Libcurl would open a connection per stream while the first is
- * being dialled, so that is seen to here: one stream of a link goes ahead, the others follow when
- * it is answered, or fail with it.
- *
- * A stream that says nothing for longer than silence_ms is taken for a dead link: it fails, and the
- * link's next streams are dialled anew (once, however many streams it carried).
+ * Streaming GETs with the client's credentials: the transport of kube/watch. Streams use as many
+ * links as needed, each a pool with one HTTP/2 connection and at most STREAM_LINK_MAX streams.
+ * libcurl would open a connection per stream while the first is being established, so one stream of
+ * a link starts first and the others wait until it is answered or fails. A stream without data for
+ * silence_ms means a dead link: it fails, and later streams of the link use a new connection
+ * (opened once, however many streams it carried).
  */
 
 #include <stdint.h>
@@ -24,7 +22,7 @@ struct stream_link;
 
 struct streams {                   /* of one client */
 	struct session *session;   /* borrowed */
-	struct stream_link *links; /* made as they are needed */
+	struct stream_link *links; /* created on demand */
 };
 
 /* path as in kube_request; events (on_data is needed) and arg as in httpc_start. */

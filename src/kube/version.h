@@ -3,15 +3,15 @@
 #define KUBE_VERSION_H
 
 /*
- * Which of two versions of one object is the newer. resourceVersions are decimal numbers that grow
- * (Kubernetes guarantees this since 1.35, and etcd always did it); for anything else the one that
- * comes later counts as newer.
+ * Compares two resourceVersions of one object. They are increasing decimal numbers (guaranteed by
+ * Kubernetes since 1.35, and always true with etcd); with any other format the later one counts as
+ * newer.
  */
 
 #include <stdlib.h>
 #include <string.h>
 
-/* < 0: `a` is older than `b`; 0: the same; > 0: newer, or not to be told. */
+/* < 0: `a` is older than `b`; 0: equal; > 0: newer, or not comparable */
 static inline int version_compare(const char *a, const char *b)
 {
 	char *end_a, *end_b;

@@ -3,13 +3,13 @@
 #define KUBE_WATCH_H
 
 /*
- * List, then watch, for ever: chunks of `page` objects, bookmarks, resume from the last
- * resourceVersion after a cut, a new list after 410 Gone, back-off with jitter after failures, and
- * a re-dial when a link stays silent too long. Keeps no objects: each one is handed on as JSON
- * while it is parsed.
+ * Lists, then watches a collection until stopped: lists in pages of `page` objects, uses bookmarks,
+ * resumes from the last resourceVersion after a disconnect, lists again after 410 Gone, retries
+ * with back-off and jitter, and reconnects when a link is silent too long. Stores no objects: each
+ * is passed on as JSON.
  *
- * The receiver sees: on_list (a full list starts), on_object for each, on_synced (what was not seen
- * since on_list is gone), then on_object and on_deleted.
+ * The receiver gets on_list (a full list starts), on_object for each object, on_synced (objects not
+ * seen since on_list no longer exist), then on_object and on_deleted.
  */
 
 #include <jansson.h>
@@ -37,15 +37,15 @@ struct watch_events {
 	void (*on_deleted)(void *arg, const json_t *object); /* its last state */
 	void (*on_synced)(void *arg);
 	/*
-	 * Optional: the watch works again (err NULL) or fails (called on each change and with each
-	 * new reason, not on each retry, nor when a stream is cut and goes on at the next try).
+	 * Optional: the watch works again (err NULL) or fails. Called on each change and for each
+	 * new reason, but not for each retry, nor for a disconnect when the next attempt succeeds.
 	 * ERR_MISSING: no such resource (CRD not installed).
 	 */
 	void (*on_trouble)(void *arg, const struct err *err);
 	/*
-	 * Optional: the text of an event, before it is parsed; not with managed_fields. true, where
-	 * it has a print: the receiver knows the object so already, it is not handed on. The watch
-	 * may not be stopped in it.
+	 * Optional: the text of an event before it is parsed; not with managed_fields. Returns true
+	 * (only if it has a print) when the object is known already: then it is not passed on. The
+	 * watch must not be stopped in it.
 	 */
 	bool (*on_text)(void *arg, const struct objecttext *text);
 };
@@ -56,17 +56,17 @@ struct watch *watch_start(struct kube *k, const struct watch_config *config, con
 const char *watch_version(
 	const struct watch *w);   /* how far it has come: the resourceVersion of the list, then of the last event;
 				     borrowed until the next one; "" before the first list */
-void watch_stop(struct watch *w); /* no callbacks any more; safe from inside them; NULL is fine */
+void watch_stop(struct watch *w); /* no more callbacks; safe from inside one; NULL is fine */
 
 /*
- * The line splitter under the watch: cuts a byte stream into JSON lines with a cap per line. Open
+ * The line splitter of the watch: splits a byte stream into JSON lines with a cap per line. Public
  * for tests and fuzzing.
  */
 struct watch_lines;
 typedef bool (*watch_line_fn)(void *arg, const char *line, size_t len);
 struct watch_lines *watch_lines_new(size_t max_line);
 void watch_lines_free(struct watch_lines *l);
-/* false: a line was too long, or fn said so */
+/* false: a line was too long, or fn returned false */
 bool watch_lines_feed(struct watch_lines *l, const char *bytes, size_t len, watch_line_fn fn, void *arg);
 
 #endif
