@@ -3,19 +3,20 @@
 #define CACHE_ADMIT_H
 
 /*
- * Whether an object may come in: gathers the facts that lie outside it and lets decide/validate
- * judge. Other ScaledObjects and foreign HPAs are known from memory, so a review costs no request;
- * only triggers cpu and memory lead to two, for the target's requests and the LimitRanges, behind
- * all that kscaled itself asks for (KUBE_ASIDE), and for a few reviews at a time: anybody may post
- * them. A verdict tells of nothing outside the object's namespace. (Of a ScaledJob and an
- * authentication nothing lies outside.) The webhook and the reconciler go through here, so that
- * they say the same with the same words; `kscaled check` does with the documents it was given. What
- * was applied a moment ago may not be known yet: the reconciler hears of it, and says so.
+ * Validates objects for admission: gathers the facts outside the object and passes them to
+ * decide/validate. Other ScaledObjects and foreign HPAs are in memory, so a review costs no
+ * request. Only triggers cpu and memory need two requests, for the target's resource requests and
+ * the LimitRanges; these run at the lowest priority (KUBE_ASIDE) and for a few reviews at a time,
+ * because anybody may post reviews. A verdict reveals nothing outside the object's namespace.
+ * (ScaledJobs and authentications need no outside facts.) The webhook and the reconciler both use
+ * this module, so that they give the same messages; `kscaled check` does with the documents it was
+ * given. Objects applied a moment ago may be unknown; the reconciler then reports the conflict
+ * later.
  *
- * Parameters of triggers are judged by their scalers when nothing in them comes from an
- * authentication or an environment, and what they say is a warning, not a refusal: KEDA's webhook
- * lets every trigger in (keda-core.md 7.7), and a type that this version does not know may be one
- * that a later one does. Works on every replica, leading or not; writes nothing.
+ * Trigger parameters are checked by their scalers when none comes from an authentication or an
+ * environment. Their errors are warnings, not refusals: KEDA's webhook accepts every trigger
+ * (keda-core.md 7.7), and an unknown type may be known to a later version. Works on every replica,
+ * leading or not; writes nothing.
  */
 
 #include <jansson.h>
@@ -36,14 +37,17 @@ struct admit_request {
 	const json_t *object; /* as it would be stored; borrowed for the call */
 	const json_t *old_object; /* NULL on creation */
 	bool dry_run;
-	int64_t deadline_ms; /* loop clock; facts that did not come in time, or too many ask for, are left out,
-				and a warning says so */
+	/*
+	 * loop clock; facts that are late, or refused because of too many reviews, are left out,
+	 * with a warning
+	 */
+	int64_t deadline_ms;
 };
 
 struct admit_verdict { /* borrowed until the callback returns */
 	bool allowed;
-	const char *reason;  /* of a rejection, as keda_webhook_scaled_object_validation_errors_total has it:
-				"incorrect-replicas"; "" */
+	/* label of keda_webhook_scaled_object_validation_errors_total: "incorrect-replicas"; "" */
+	const char *reason;
 	const char *message; /* for the user; "" when allowed */
 	const char *const *warnings;
 	size_t warning_count;
@@ -52,23 +56,23 @@ struct admit_verdict { /* borrowed until the callback returns */
 typedef void (*admit_fn)(void *arg, const struct admit_verdict *verdict);
 
 struct admit *admit_new(struct store *store, struct kube *kube); /* borrows both */
-void admit_free(struct admit *a);                                /* nobody waits any more */
+void admit_free(struct admit *a);                                /* all reviews must have ended */
 
 /*
- * An update that only takes finalizers away, and any to an object that is being deleted, is allowed
- * unseen: nothing here may ever hinder a deletion.
+ * An update that only removes finalizers, and any update of an object being deleted, is allowed
+ * without checks: validation must never block a deletion.
  */
-/* never calls back before it returns */
+/* fn is never called before this returns */
 struct admit_wait *admit_ask(struct admit *a, const struct admit_request *request, admit_fn fn, void *arg);
 void admit_cancel(struct admit_wait *w);
 
 /*
- * For the reconciler, from memory alone: 0, or ERR_INVALID when another ScaledObject of the
- * namespace that was there first (older, then the one that has its HPA already, then by name) has
- * the same target or the same HPA name, in the webhook's words.
+ * For the reconciler, from memory: 0, or ERR_INVALID when another ScaledObject of the namespace
+ * with precedence (older, then the one with an existing HPA, then by name) has the same target or
+ * HPA name, with the webhook's message.
  */
 int admit_among_others(const struct store *store, const struct scaledobject *so, struct err *err);
-/* The same of an HPA of somebody else that scales the target. */
+/* The same for an HPA of another owner that scales the target. */
 int admit_among_hpas(const struct store *store, const struct scaledobject *so, struct err *err);
 
 #endif

@@ -3,8 +3,8 @@
 #define CACHE_CACHE_H
 
 /*
- * What we know, in one place: handed to control and serve, which never see each other. The daemon
- * makes and frees its parts; what one learns and others must know goes through here.
+ * All cached state in one struct, used by control and serve, which do not see each other. The
+ * daemon creates and frees the parts; events between parts are routed here.
  */
 
 #include "base/counters.h"
@@ -53,17 +53,20 @@ struct cache {
 };
 
 /*
- * From now on the parts hear what changed, in the order that cache/cache.c says; they outlive the
- * watches.
+ * Connects the parts: from now on each gets the others' events, in the order given in
+ * cache/cache.c. They outlive the watches.
  */
 void cache_connect(struct cache *c);
 
-/* After the parts, in the order of listening; for the life of the cache; a handful. */
+/*
+ * Adds a listener, called after the parts, in order of registration; for the life of the cache; at
+ * most CACHE_LISTENERS_MAX.
+ */
 void cache_listen(struct cache *c, const struct store_events *events, void *arg);
 
 /*
- * All objects are gone, so that the parts let go of what they keep of them; before these are freed.
- * Who listened is not told.
+ * Drops all objects, so that the parts release what they keep for them; call before freeing the
+ * parts. Listeners are not called.
  */
 void cache_forget(struct cache *c);
 

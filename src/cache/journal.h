@@ -3,16 +3,14 @@
 #define CACHE_JOURNAL_H
 
 /*
- * Why things are as they are: the newest decision of each object with its reason, the decisions
- * before it that were different, and the changes of its replicas (a ScaledJob's: how many Jobs run)
- * with who made them. Kept in memory with caps, written by control on the leader, read by serve for
- * `kscaled explain`. Says nothing that scale_explain and the Events do not say: one text, one
- * place. Holds no secret.
+ * Records decisions for `kscaled explain`: the newest decision of each object with its reason,
+ * previous different decisions, and changes of its replicas (of a ScaledJob: running Jobs) with
+ * their author. In memory with caps; written by control on the leader, read by serve. Texts are
+ * those of scale_explain and the Events. Contains no secrets.
  *
- * Changes of replicas are seen in cache/objects/targets, whoever made them; what control tells of
- * its own comes before or after that, and the two are one. An object with nothing but decisions
- * costs about half a KiB, and a decision that is like the last one costs a comparison
- * (journal_stands).
+ * Changes of replicas are observed in cache/objects/targets, whoever made them; control reports its
+ * own changes before or after that, and both become one entry. An object with only decisions takes
+ * about half a KiB, and a decision equal to the last costs a comparison (journal_stands).
  */
 
 #include <stdbool.h>
@@ -27,15 +25,15 @@
 #define JOURNAL_DECISIONS_MAX 10
 #define JOURNAL_TEXT_MAX      300 /* bytes of a text; the rest is cut off */
 
-struct journal_verdict {  /* what was decided, of either kind of object */
+struct journal_verdict {  /* a decision about either kind of object */
 	const char *rule; /* a constant: scale_rule_name, jobs_rule_name */
 	bool act;
 	int32_t replicas; /* wanted; of a ScaledJob: Jobs to create now */
 	bool active, forced, failing;
-	int64_t until_unix_ms; /* until when it stands at the most, as a cooldown; 0: it is not known */
+	int64_t until_unix_ms; /* latest time until which it holds, as a cooldown; 0: unknown */
 };
 
-struct journal_facts { /* what it was decided on; borrowed */
+struct journal_facts { /* the inputs of the decision; borrowed */
 	int64_t now_unix_ms;
 	const struct verdict_trigger *triggers;
 	size_t trigger_count;
@@ -82,27 +80,25 @@ struct journal_object { /* borrowed until the loop turns */
 	size_t change_count; /* at most JOURNAL_CHANGES_MAX, newest last */
 };
 
-/* Its target or its HPA changed, or it is gone. The store is asked for the HPA. */
+/* Handles changes of the target or the HPA, and deletion. The HPA is looked up in the store. */
 void journal_follow(const struct store *store, struct object *o, unsigned changes);
 
 /*
- * Whether a decision of this mark (scale_mark, jobs_mark) is the one that was noted last. If so it
- * is noted that it stands at this time, and nothing else need be told of it: that is what nearly
- * every poll finds, so no text is made for it.
+ * Whether the last decision noted has this mark (scale_mark, jobs_mark). If so, records that it
+ * still holds at this time, and no text need be made; this is the case in nearly every poll.
  */
 bool journal_stands(struct object *o, uint64_t mark, int64_t at_unix_ms);
 
 /*
- * What one tick decided, and its mark. text: scale_explain's or jobs_explain's, copied. Objects
- * that are gone are passed over.
+ * Records the decision of one poll and its mark. text: scale_explain's or jobs_explain's, copied.
+ * Deleted objects are ignored.
  */
 void journal_decided(struct object *o, uint64_t mark, const struct journal_facts *facts,
 	const struct journal_verdict *d, const char *text);
 
 /*
- * We changed the replicas (of a ScaledJob: from the Jobs that ran to those that run now), and why:
- * the API server has answered. Changes by others are noted by the journal itself, which sees the
- * target change.
+ * Records that we changed the replicas (of a ScaledJob: running Jobs) and why, after the API
+ * server's answer. Changes by others are detected from the target.
  */
 void journal_scaled(struct object *o, int64_t at_unix_ms, int32_t from, int32_t to, const char *why);
 

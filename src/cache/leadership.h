@@ -3,8 +3,8 @@
 #define CACHE_LEADERSHIP_H
 
 /*
- * Whether this process may act, and who does otherwise: written by control/leader, read by
- * everybody. A value.
+ * Whether this process is the leader, and who is otherwise: written by control/leader, read by all.
+ * A value.
  */
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 struct leadership {
 	bool leading;
 	char holder[256];  /* of the Lease as last seen; "" when unknown */
-	char why_not[512]; /* while not leading: the reason for people; "" */
+	char why_not[512]; /* while not leading: the reason, for users; "" */
 };
 
 #endif

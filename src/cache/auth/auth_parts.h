@@ -3,23 +3,23 @@
 #define CACHE_AUTH_AUTH_PARTS_H
 
 /*
- * What the three files of cache/auth/auth.h say to each other: auth.c takes parameters from the
- * sources, auth_environment.c from the target's container; both ask by auth_lookup.c.
+ * Shared by the three files of cache/auth/auth.h: auth.c reads parameters from the sources,
+ * auth_environment.c from the target's container; both read through auth_lookup.c.
  */
 
 #include "cache/auth/auth.h"
 
 /* ---- auth_lookup.c ---- */
 
-/* The look-up's key and all, with the rule of restricted Secrets. */
+/* The look-up's key and all, restricted to permitted Secrets. */
 enum reference_state auth_key(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_,
 	const char *name, const char *key, const char **out, struct err *err);
 enum reference_state auth_all(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_,
 	const char *name, const struct strmap **out, struct err *err);
 
 /*
- * The TriggerAuthentication that a trigger refers to; *out NULL (and 0) when it refers to none. -1
- * when it cannot be had.
+ * The TriggerAuthentication of a trigger; *out NULL and 0 when it has none, -1 when it cannot be
+ * read.
  */
 int auth_of(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
 	const struct triggerauth **out, struct err *err);

@@ -4,9 +4,9 @@
 
 /*
  * The files that ClusterTriggerAuthentications name (filePath), below one folder: each a JSON
- * object of texts. Looked at every 10 s while somebody needs them, read again when they changed;
- * one that is caught half written keeps what it said before for one look. Held as
- * cache/auth/holders says. What was read is wiped when freed and is in no error.
+ * object of strings. Checked every 10 s while in use, and read again when changed; a file caught
+ * half written keeps its previous content for one check. Held as in cache/auth/holders. Contents
+ * are wiped when freed and never in an error.
  */
 
 #include "base/err.h"
@@ -24,9 +24,9 @@ void authfiles_free(struct authfiles *f);
 void authfiles_listen(struct authfiles *f, object_fn fn, void *arg); /* one */
 
 /*
- * path: relative, without ".."; links may not lead out of the folder. *values is borrowed until
- * the loop turns. Never REFERENCE_UNREAD. REFERENCE_MISSING says the same of a file that is not
- * there and of one that is wrong; the log says why.
+ * path: relative, without ".."; links must not leave the folder. *values is borrowed until the end
+ * of the turn. Never REFERENCE_UNREAD. REFERENCE_MISSING does not distinguish missing and invalid
+ * files; the log has the reason.
  */
 enum reference_state authfiles_get(struct authfiles *f, struct object *owner, const char *path,
 	const struct strmap **values, struct err *err);

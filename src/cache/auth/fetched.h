@@ -3,9 +3,9 @@
 #define CACHE_AUTH_FETCHED_H
 
 /*
- * A secret text that a server is asked for, again and again: the token of a ServiceAccount, a value
- * of Vault. Its module asks and says what came of it; what was read once stays in use while the
- * next tries fail.
+ * A secret text that is fetched from a server repeatedly: a ServiceAccount token, a value of Vault.
+ * The module that embeds it sends the requests and reports the results; an old text stays in use
+ * while fetching fails.
  */
 
 #include <stdbool.h>
@@ -15,22 +15,22 @@
 #include "cache/auth/holders.h"
 #include "net/loop.h"
 
-struct fetched { /* stands first in the thing, as its struct held */
+struct fetched { /* first member of the thing, like struct held */
 	struct held held;
 	char *text;      /* owned; NULL: none yet */
-	struct err *err; /* why the last try failed; NULL */
+	struct err *err; /* error of the last attempt; NULL */
 	unsigned failures;
-	struct loop_timer again; /* its module initialises it, and asks when it fires */
+	struct loop_timer again; /* initialised by its module, which fetches when it fires */
 };
 
 void fetched_done(struct fetched *f);
 /*
- * Tried again after a back-off. A new failure is logged under `who`, with what `stays` when there
- * is a text.
+ * Schedules a retry with back-off. A new error is logged under `who`, with what `stays` in use if
+ * there is a text.
  */
 void fetched_failed(struct fetched *f, const struct err *err, const char *who, const char *stays);
 void fetched_take(struct fetched *f, const char *text, int64_t again_in_ms);
-/* The owner holds it from now on. False: there is no text, but *err when the last try failed. */
+/* Adds a hold of the owner. False: there is no text; *err is set when the last attempt failed. */
 bool fetched_get(struct fetched *f, struct object *owner, const char **text, struct err *err);
 
 #endif

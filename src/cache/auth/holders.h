@@ -3,11 +3,10 @@
 #define CACHE_AUTH_HOLDERS_H
 
 /*
- * Who needs what: THE book of what objects hold, whatever it is: keys of Secrets and ConfigMaps,
- * tokens, files, values of Vault, TriggerAuthentications, what an external scaler says of its
- * metrics. An object asks for all that it needs in one round, and what it did not ask for again by
- * the end of the round it does not hold any more; a thing that nobody holds goes. What the things
- * are and how they are read is their module's own.
+ * Tracks what each object uses: keys of Secrets and ConfigMaps, tokens, files, values of Vault,
+ * TriggerAuthentications, descriptions of external scalers. An object requests all it needs in one
+ * round; what it did not request in the round is released at its end, and a thing without holders
+ * is freed. What the things are and how they are read is up to their modules.
  */
 
 #include <stdbool.h>
@@ -17,29 +16,31 @@
 
 struct hold;
 
-struct held { /* stands first in the thing, which its module allocates and frees */
+struct held { /* first member of the thing, which its module allocates and frees */
 	struct holders *holders;
-	char *key; /* owned; NULL: its module finds it in its own way */
+	char *key; /* owned; NULL: looked up by its module in another way */
 	struct hold *holds;
 	UT_hash_handle hh;
 };
 
-struct holders {                                          /* the things of one kind; a value; lives inside its module */
+/* the things of one kind; a value embedded in its module */
+struct holders {
 	struct held *things;                              /* those with a key */
-	void (*on_unheld)(void *arg, struct held *thing); /* frees it; it is in no list any more */
-	object_fn fn;                                     /* OBJECT_NEEDS of who holds what changed; NULL */
+	void (*on_unheld)(void *arg, struct held *thing); /* frees it; it has been removed from all lists */
+	/* called with OBJECT_NEEDS for holders of a changed thing; NULL */
+	object_fn fn;
 	void *arg, *fn_arg;
 };
 
 void holders_init(struct holders *h, void (*on_unheld)(void *arg, struct held *thing), void *arg);
-void holders_listen(struct holders *h, object_fn fn, void *arg); /* one; it only takes note */
-void holders_done(struct holders *h);                            /* all things go, whoever holds them */
+void holders_listen(struct holders *h, object_fn fn, void *arg); /* one listener; it only queues work */
+void holders_done(struct holders *h);                            /* frees all things, held or not */
 
 struct held *holders_find(const struct holders *h, const char *key); /* NULL */
-/* a new one; somebody takes it before the round ends; key NULL: holders_find does not find it */
+/* adds a new thing, to be taken before the round ends; key NULL: not found by holders_find */
 void holders_add(struct holders *h, struct held *thing, const char *key);
-void holders_drop(struct held *thing); /* it goes, whoever holds it */
-/* Tells everyone who holds it, once each. */
+void holders_drop(struct held *thing); /* frees it, held or not */
+/* Notifies every holder once. */
 void holders_tell(const struct held *thing);
 
 /* ---- An object's round, over the things of all kinds ---- */
@@ -48,6 +49,6 @@ void holdings_begin(struct object *o);
 void holdings_take(struct object *o, struct held *thing); /* between begin and end */
 bool holdings_has(const struct object *o, const struct held *thing);
 void holdings_end(struct object *o);
-void holdings_release(struct object *o); /* it holds nothing any more */
+void holdings_release(struct object *o); /* releases everything it holds */
 
 #endif

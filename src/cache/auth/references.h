@@ -5,11 +5,11 @@
 /*
  * The Secrets and ConfigMaps that objects refer to, watched by name (design 7): one watch per name
  * while a namespace has at most 8 referenced names of the kind, above that one watch of the kind in
- * that namespace. Projected while parsing to the referenced names and keys; what nobody refers to
- * is never kept. A thousand objects that refer to one Secret cost one watch and one value.
+ * that namespace. Only referenced names and keys are kept, others are dropped while parsing. A
+ * thousand objects that refer to one Secret cost one watch and one value.
  *
- * Asking is what makes a thing watched; what an object did not ask for again by the end of its
- * round it holds no more (cache/auth/holders).
+ * A request starts the watch; what an object did not request again by the end of its round it
+ * releases (cache/auth/holders).
  */
 
 #include <stdbool.h>
@@ -29,19 +29,19 @@ struct references;
 
 enum reference_state {
 	/*
-	 * not known yet: the owner is told when it is. *err says what is waited for: ERR_WAITING,
-	 * or ERR_TEMPORARY with the reason once it is known why it cannot be read
+	 * not known yet, the owner is notified later. *err: ERR_WAITING, or ERR_TEMPORARY with the
+	 * reason why it cannot be read
 	 */
 	REFERENCE_UNREAD,
 	/*
-	 * no such object, or no such key in it: ERR_MISSING naming kind, namespace, name and key.
-	 * What can never be there or is no text: ERR_INVALID
+	 * no such object or key: ERR_MISSING naming kind, namespace, name and key. Impossible names
+	 * and values that are not text: ERR_INVALID
 	 */
 	REFERENCE_MISSING,
 	REFERENCE_FOUND,
 	/*
-	 * we may not read it and know nothing of it: ERR_DENIED naming what to grant. What was read
-	 * before stays FOUND
+	 * access denied and nothing known: ERR_DENIED naming the permission to grant. Values read
+	 * before stay FOUND
 	 */
 	REFERENCE_DENIED,
 };
@@ -51,14 +51,15 @@ void references_free(struct references *r);                            /* wipes 
 void references_listen(struct references *r, object_fn fn, void *arg); /* as holders_listen */
 
 /*
- * One key. *value is borrowed until the loop turns. Only between begin and end of a round of owner
- * (cache/auth/holders). An
- * empty value is REFERENCE_FOUND with "".
+ * Looks up one key. *value is borrowed until the end of the turn. Only within a round of owner
+ * (cache/auth/holders). An empty value is REFERENCE_FOUND with "".
  */
 enum reference_state references_key(struct references *r, struct object *owner, enum keydata_kind kind,
 	const char *namespace_, const char *name, const char *key, const char **value, struct err *err);
 
-/* All of it (envFrom) but what is no text. *data is borrowed until the loop turns. */
+/*
+ * Looks up all keys (envFrom) whose values are text. *data is borrowed until the end of the turn.
+ */
 enum reference_state references_all(struct references *r, struct object *owner, enum keydata_kind kind,
 	const char *namespace_, const char *name, const struct strmap **data, struct err *err);
 

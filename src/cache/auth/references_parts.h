@@ -21,7 +21,7 @@
 #define REFERENCES_OBJECT_FMT     "%s %s/%s"
 #define REFERENCES_OBJECT_ARGS(o) keydata_kind_name((o)->place->kind), (o)->place->namespace_, (o)->name
 
-/* One watch: of one object by its name, or of all that is in a place. */
+/* A watch of one object by name, or of a whole place. */
 struct reference_watch {
 	struct reference_place *place;
 	struct referenced *only; /* NULL: the whole place */
@@ -30,14 +30,14 @@ struct reference_watch {
 	bool down;     /* counted in references.down */
 };
 
-/* One kind in one namespace, while something in it is referred to. */
+/* One kind in one namespace, while an object in it is referenced. */
 struct reference_place {
 	struct references *r;
 	char *key; /* "Secret/shop" */
 	enum keydata_kind kind;
 	const char *namespace_;        /* inside key */
 	struct reference_watch *whole; /* NULL: by name */
-	struct loop_timer timer;       /* with a whole view: gives it up; without: tries it again */
+	struct loop_timer timer;       /* with a whole watch: ends it; without: tries it again */
 	struct referenced *objects;
 	size_t count;
 	UT_hash_handle hh;
@@ -45,18 +45,19 @@ struct reference_place {
 
 struct referenced {
 	struct reference_place *place;
-	char *key;                            /* "Secret/shop/redis" */
-	const char *name;                     /* inside key */
-	enum reference_state state;           /* UNREAD, MISSING or FOUND */
-	char *version;                        /* of the newest state that was brought; NULL */
-	const struct reference_watch *source; /* who brought that; NULL: a read, or a view that is no more */
-	struct strmap data;                   /* of the keys that are wanted */
-	struct strmap unreadable;             /* their keys -> reasons */
-	struct wanted_key **wanted;           /* sorted by key */
+	char *key;                  /* "Secret/shop/redis" */
+	const char *name;           /* inside key */
+	enum reference_state state; /* UNREAD, MISSING or FOUND */
+	char *version;              /* of the newest state received; NULL */
+	/* the watch that delivered it; NULL: a GET, or a watch that has ended */
+	const struct reference_watch *source;
+	struct strmap data;         /* values of the wanted keys */
+	struct strmap unreadable;   /* their keys -> reasons */
+	struct wanted_key **wanted; /* sorted by key */
 	size_t wanted_count;
-	bool incomplete;                /* FOUND, and a key was wanted later */
-	struct reference_watch *own;    /* by name; NULL: the place's whole view sees it */
-	unsigned seen;                  /* the place's list it was last seen in */
+	bool incomplete;                /* FOUND, but without a key requested later */
+	struct reference_watch *own;    /* by name; NULL: covered by the whole watch of the place */
+	unsigned seen;                  /* number of the place's list it was last in */
 	struct refetch *read;           /* a GET, until it is answered; NULL */
 	struct err *trouble;            /* of reading it; NULL: none */
 	struct referenced *prev, *next; /* in its place */

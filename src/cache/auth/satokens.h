@@ -3,9 +3,9 @@
 #define CACHE_AUTH_SATOKENS_H
 
 /*
- * Tokens of service accounts (TokenRequest), asked for when somebody needs one and renewed when
- * 80 % of their life is over. One per service account and audience, however many need it. Held
- * as cache/auth/holders says. Tokens are wiped when freed and are in no error.
+ * Tokens of service accounts (TokenRequest), requested on demand and renewed after 80 % of their
+ * lifetime. One per service account and audience, shared. Held as in cache/auth/holders. Tokens are
+ * wiped when freed and never in an error.
  */
 
 #include <stdint.h>
@@ -21,8 +21,8 @@ void satokens_free(struct satokens *s);
 void satokens_listen(struct satokens *s, object_fn fn, void *arg); /* one */
 
 /*
- * audience NULL: the API server's own. *token is borrowed until the loop turns. A renewal that
- * fails keeps the old token.
+ * audience NULL: the API server's own. *token is borrowed until the end of the turn. If a renewal
+ * fails, the old token stays.
  */
 enum reference_state satokens_get(struct satokens *s, struct object *owner, const char *namespace_,
 	const char *service_account, const char *audience, const char **token, struct err *err);
