@@ -3,17 +3,16 @@
 #define CACHE_OBJECTS_INDEX_H
 
 /*
- * Which objects stand in one relation to one thing: the HPAs of an owner, the ScaledObjects that
- * name a target. A thing is a mark, the fingerprint of its text, so two things may share one by
- * chance: whoever finds a key here looks at the object before it acts. Owns copies of the keys; no
- * order among them.
+ * An index from a thing to the objects related to it: the HPAs of an owner, the ScaledObjects that
+ * name a target. Things are identified by a mark, a hash of their text, so two may collide: the
+ * caller must check the object. Owns copies of the keys; unordered.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct index_slot;
-struct index {                    /* a value; zero is empty */
+struct index {                    /* a value; empty when zeroed */
 	struct index_slot *slots; /* owned; open addressing */
 	size_t size, count;       /* size: a power of 2, or 0 */
 };
@@ -21,8 +20,12 @@ struct index {                    /* a value; zero is empty */
 uint64_t index_mark(const char *namespace_, const char *kind, const char *name);
 
 void index_add(struct index *x, uint64_t mark, const char *key);
-void index_remove(struct index *x, uint64_t mark, const char *key); /* one of that key; nothing when there is none */
-/* The keys at the mark, of which fn changes none. `at` is 0 at first; NULL at the end. Borrowed. */
+/* removes one entry of that key, if there is one */
+void index_remove(struct index *x, uint64_t mark, const char *key);
+/*
+ * Iterates over the keys of a mark; `at` is 0 at first; NULL at the end. Borrowed; the index must
+ * not change meanwhile.
+ */
 const char *index_next(const struct index *x, uint64_t mark, size_t *at);
 void index_done(struct index *x);
 

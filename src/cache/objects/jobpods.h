@@ -3,9 +3,9 @@
 #define CACHE_OBJECTS_JOBPODS_H
 
 /*
- * Which of some Jobs are still pending: one look at their Pods, by the label job-name, in lists of
- * at most JOBPODS_NAMES_PER_LIST names and in pages. Nothing is kept: it is asked again at the next
- * tick of those strategies that need it, and no Pod of anybody else is ever read.
+ * Finds which of some Jobs are pending by reading their Pods once, by the label job-name, in lists
+ * of at most JOBPODS_NAMES_PER_LIST names and in pages. Nothing is stored: strategies that need it
+ * ask at each poll. Pods of others are never read.
  */
 
 #include <stddef.h>
@@ -24,18 +24,18 @@ struct jobpods_request { /* borrowed for the call */
 	size_t job_count;
 	const char *const *conditions;
 	size_t condition_count; /* pendingPodConditions */
-	int64_t deadline_ms;    /* from now, for all lists together; 0: 10,000 */
+	int64_t deadline_ms;    /* relative, for all lists together; 0: 10,000 */
 };
 
 /*
- * err NULL: pending[0..count) are the names of those that are pending, borrowed for the call. Else
+ * err NULL: pending[0..count) are the names of the pending Jobs, borrowed for the call. Else
  * nothing is known.
  */
 typedef void (*jobpods_fn)(void *arg, const char *const *pending, size_t count, const struct err *err);
 
 /*
- * Exactly once, never before it returned, not after jobpods_cancel. Without Jobs it is told at the
- * end of the turn that none is pending.
+ * fn is called exactly once, never before this returns, not after jobpods_cancel. Without Jobs it
+ * is called at the end of the turn.
  */
 struct jobpods *jobpods_ask(struct kube *kube, const struct jobpods_request *request, jobpods_fn fn, void *arg);
 void jobpods_cancel(struct jobpods *p); /* NULL is fine */

@@ -3,15 +3,13 @@
 #define CACHE_OBJECTS_KINDS_H
 
 /*
- * Which resource a kind is, found by discovery (GET /apis/<group>/<version>, or /api/<version> for
- * the core group; one per group and version, kept): plural name, namespaced, has /scale. Deployment
- * and StatefulSet of apps/v1 are known without asking. A kind that is not there, or a server that
- * does not answer, is looked for again with back-off while somebody wants it: a CRD may be
- * installed later than the object that names it. What is known is looked at again every few
- * minutes, and at once when somebody doubts it.
- *
- * Nobody says that he does not want a kind any more: after each look the listeners ask again for
- * what they want, and a group and version that nobody asked for since is forgotten.
+ * Maps kinds to resources by discovery (GET /apis/<group>/<version>, or /api/<version> for the core
+ * group; one request per group and version, cached): plural name, namespaced, has /scale.
+ * Deployment and StatefulSet of apps/v1 are built in. A missing kind and a failing server are
+ * retried with back-off while the kind is in use, as a CRD may be installed after the object that
+ * names it. Known kinds are refreshed every few minutes, and at once after kinds_doubt. Users do
+ * not release kinds: after each refresh the listeners request what they need again, and a group and
+ * version without requests is dropped.
  */
 
 #include <stdbool.h>
@@ -29,15 +27,15 @@ struct kind {
 };
 
 /*
- * Groups with their versions that are asked for although they are not there, in shares by namespace
- * (base/shares): whoever names what does not exist keeps nobody's from being found.
+ * Cap on missing groups and versions that are retried, in shares by namespace (base/shares), so
+ * that names that do not exist cannot block those that do.
  */
 #define KINDS_MAX 300
 #define KINDS_FEW 4
 
 /*
- * After each look; `changed`: something became known, is gone, or it is known now why it cannot be
- * looked at. Listeners must ask again for every kind that they want.
+ * Called after each refresh; `changed`: a kind became known or is gone, or the reason of a failure
+ * is known. Listeners must request every kind they need again.
  */
 typedef void (*kinds_fn)(void *arg, bool changed);
 
@@ -46,18 +44,18 @@ void kinds_free(struct kinds *k);
 void kinds_listen(struct kinds *k, kinds_fn fn, void *arg); /* one listener */
 
 /*
- * Starts looking when it is not known, for this namespace (NULL: an object that has none). group
- * and version are names (DNS), as validate_for_reconcile has them. *out (may be NULL) is set for
- * KIND_PRESENT. KIND_MISSING: *err (may be NULL) is ERR_MISSING, "no kind Rollout in
- * argoproj.io/v1alpha1: is its CRD installed?". KIND_UNREAD: ERR_TEMPORARY with the reason when
- * something is wrong (`*wrong`), else the first answer is awaited.
+ * Looks up a kind, and starts discovery when it is unknown, for this namespace (NULL: a
+ * cluster-wide object). group and version are DNS names, checked by validate_for_reconcile. *out
+ * (may be NULL) is set for KIND_PRESENT. KIND_MISSING: *err (may be NULL) is ERR_MISSING, "no kind
+ * Rollout in argoproj.io/v1alpha1: is its CRD installed?". KIND_UNREAD: ERR_TEMPORARY with the
+ * reason after a failure (`*wrong`), else the first answer is pending.
  */
 enum kind_state kinds_get(struct kinds *k, const char *namespace_, const char *group, const char *version,
 	const char *kind, struct kind *out, bool *wrong, struct err *err);
 
 /*
- * Somebody met "not found" where this group and version should be: looked at again, now and a few
- * times more.
+ * A request for this group and version returned "not found": refreshes them now and a few times
+ * more.
  */
 void kinds_doubt(struct kinds *k, const char *group, const char *version);
 

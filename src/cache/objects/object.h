@@ -3,13 +3,11 @@
 #define CACHE_OBJECTS_OBJECT_H
 
 /*
- * One ScaledObject or ScaledJob that is in the cluster, and what each module keeps about it: one
- * record, so that nobody looks it up by name. cache/objects/store makes it when it first shows, and
- * tells of each change of it (cache/changes: the one place from where the modules hear). When it is
- * not found any more it is `gone`: the modules let go of what they keep, and it is freed when the
- * last one that holds it has. One that is made anew under the same name is another record.
- *
- * What a module keeps is its own: nobody else looks into it, or sets the pointer.
+ * The record of one ScaledObject or ScaledJob, with what each module keeps about it, so that nobody
+ * looks it up by name. cache/objects/store creates it and reports its changes (cache/cache
+ * distributes them). When the object no longer exists the record is `gone`: modules release their
+ * data, and the last reference frees it. An object created again under the same name gets a new
+ * record. Each module's data is private to it: others neither read it nor set the pointer.
  */
 
 #include <stdbool.h>
@@ -19,7 +17,7 @@
 
 struct hold;
 
-/* What it needs of others: cache/auth/holders. */
+/* Its holds: cache/auth/holders. */
 struct holdings {
 	struct hold *holds;
 	size_t count;
@@ -32,23 +30,23 @@ struct object {
 	char *uid;
 	enum scaled_kind kind;
 	bool gone;
-	struct scaled of; /* as it is stored now; nothing when it is gone */
+	struct scaled of; /* as stored now; empty when gone */
 	unsigned references;
 
 	struct target *target; /* cache/objects/targets: what it scales */
 	struct object *next_of_target;
-	struct holdings holdings;      /* cache/auth, cache/readings/descriptions: what its parameters come from */
+	struct holdings holdings;      /* cache/auth, cache/readings/descriptions: inputs of its parameters */
 	struct built_scalers *scalers; /* cache/readings/scalers */
-	struct pushed *pushed;         /* cache/readings/pushes: while somebody works with it */
+	struct pushed *pushed;         /* cache/readings/pushes: while it is held */
 	struct polled *polled;         /* cache/readings/lastpoll */
 	struct failing *failing;       /* cache/health */
 	struct journal_entry *journal; /* cache/journal */
-	struct work *work;             /* control/objects: while we lead */
+	struct work *work;             /* control/objects: while leading */
 };
 
 /*
- * One reference is the caller's. A stored one is made by cache/objects/store alone. prefix: what
- * its key has before "namespace/name".
+ * The caller gets one reference. Only cache/objects/store creates stored ones. prefix: part of its
+ * key before "namespace/name".
  */
 struct object *object_new(const struct scaled *of, const char *prefix);
 
@@ -56,25 +54,25 @@ struct object *object_ref(struct object *o);
 void object_unref(struct object *o); /* NULL is fine */
 
 /*
- * What is another than before: bits. A new resourceVersion under which nothing changed that anybody
- * here looks at is not told, nor is a status that we wrote ourselves (store_learn_*): who wrote it
- * knows.
+ * What has changed, as bits. A new resourceVersion without a relevant change is not reported, nor
+ * is a status that we wrote (store_learn_*).
  */
 enum object_change {
-	OBJECT_SPEC = 1 << 0, /* its spec; also: it came */
+	OBJECT_SPEC = 1 << 0, /* its spec; also when it was added */
 	OBJECT_ANNOTATIONS = 1 << 1,
 	OBJECT_META = 1 << 2, /* its labels, finalizers, deletionTimestamp */
 	OBJECT_STATUS = 1 << 3,
-	OBJECT_GONE = 1 << 4, /* it is not found any more */
-	/* its HPA: all but the status; also when more is known than before of what is beside it */
+	OBJECT_GONE = 1 << 4, /* it no longer exists */
+	/* its HPA except the status; also when more is known about HPAs and objects beside it */
 	OBJECT_HPA = 1 << 5,
-	OBJECT_HPA_STATUS = 1 << 6, /* its HPA's condition ScalingActive, what that wants and when it last scaled */
-	OBJECT_TARGET = 1 << 7,     /* its target came, changed or went, or more is known of its kind */
-	OBJECT_NEEDS = 1 << 8,      /* something that it holds is different, or is there now */
+	/* its HPA's condition ScalingActive, desired replicas and time of the last scaling */
+	OBJECT_HPA_STATUS = 1 << 6,
+	OBJECT_TARGET = 1 << 7, /* its target was added, changed or deleted, or more is known of its kind */
+	OBJECT_NEEDS = 1 << 8,  /* something it holds has changed or become available */
 };
 #define OBJECT_STORED (OBJECT_SPEC | OBJECT_ANNOTATIONS | OBJECT_META | OBJECT_STATUS | OBJECT_GONE)
 
-/* Who is told only takes note: it works at the end of the turn, or when it is asked. */
+/* The callback only queues work for the end of the turn, or for the next request. */
 typedef void (*object_fn)(void *arg, struct object *o, unsigned changes);
 
 #endif

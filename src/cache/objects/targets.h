@@ -3,15 +3,14 @@
 #define CACHE_OBJECTS_TARGETS_H
 
 /*
- * The scale targets that ScaledObjects name: current replicas, the version to write under,
- * containers' environments. One watch per referenced kind (per watched namespace), projected while
- * parsing; objects nobody named are dropped at once. A target named later than its kind's list is
- * read once by itself, then kept by the watch. So no poll ever needs a GET.
- *
- * Kinds that do not keep their replicas in .spec.replicas: the watch tells that the spec changed,
- * and /scale is read then. Kinds that may not be watched (the role of the default installation
- * names Deployments and StatefulSets only): /scale of each target is read every 15 s, until the
- * watch is allowed; their environment cannot be had meanwhile (workload's no_environment).
+ * The scale targets of ScaledObjects: current replicas, the version for writes, containers'
+ * environments. One watch per referenced kind (per watched namespace); only needed fields are kept,
+ * and other objects are dropped while parsing. A target named after its kind's list is read once by
+ * GET, then kept by the watch, so polls need no GET. Kinds that keep replicas outside
+ * .spec.replicas: the watch shows that the spec changed, and /scale is read then. Kinds that may
+ * not be watched (the default role covers Deployments and StatefulSets): /scale of each target is
+ * read every 15 s until the watch is allowed; their environment is unknown meanwhile (workload's
+ * no_environment).
  */
 
 #include <stdbool.h>
@@ -36,34 +35,32 @@ enum target_state {
 	TARGET_PRESENT,
 };
 
-struct targets *targets_new(struct kube *kube, struct kinds *kinds /* borrowed; hears when a kind seems to be gone */);
+struct targets *targets_new(struct kube *kube, struct kinds *kinds /* borrowed; told when a kind seems to be gone */);
 void targets_free(struct targets *t);
 void targets_start(struct targets *t, const char *const *namespaces, size_t count);
 /*
- * What is wanted at the start is all said: the lists may begin, and bring it. If nobody says so
- * they begin after a second, and who is named later is read by itself.
+ * All initial targets are named: the lists may begin. Without this call they begin after a second;
+ * targets named later are read by GET.
  */
 void targets_open(struct targets *t);
-/* OBJECT_TARGET of each object whose target changed, came or went; one, for life */
+/*
+ * called with OBJECT_TARGET for each object whose target changed, was added or deleted; one
+ * listener, for life
+ */
 void targets_listen(struct targets *t, object_fn fn, void *arg);
 
-/* A ScaledObject needs this target; one per object, an older one is released. */
+/* Sets the target that a ScaledObject needs; replaces an earlier one. */
 void targets_want(struct targets *t, struct object *o, const struct target_ref *ref);
 void targets_release(struct object *o);
 
-/* Its target. *out is set for TARGET_PRESENT, borrowed until the loop turns. */
+/* Returns its target. *out is set for TARGET_PRESENT, borrowed until the end of the turn. */
 enum target_state targets_get(const struct object *o, const struct workload **out);
-/*
- * Whether it is being read, and nothing is known to be wrong: the listener hears of the end of
- * that.
- */
+/* Whether it is being read without a known error; the listener is called at the end. */
 bool targets_reads(const struct object *o);
-/*
- * Why it cannot be read at the moment (watch denied, ...); NULL when nothing is known to be wrong.
- */
+/* Why it cannot be read (watch denied, ...); NULL: no error is known. */
 const char *targets_trouble(const struct object *o);
 
-/* A scale write was answered: the new replicas and version, ahead of the watch. */
+/* Takes the answer to a scale write, new replicas and version, before the watch. */
 void targets_learn_scale(const struct object *o, const json_t *scale);
 
 #endif

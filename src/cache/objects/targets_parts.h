@@ -26,7 +26,7 @@ struct target_place {
 	char *key; /* "apps/v1/deployments" or "apps/v1/deployments in shop" */
 	char *group, *version, *resource, *path;
 	char *grant;       /* what to do when the kind may not be scaled */
-	bool default_role; /* Deployments and StatefulSets: whoever installs kscaled lets it watch them */
+	bool default_role; /* Deployments and StatefulSets: covered by the default role */
 	bool native;       /* Kubernetes' own: absent replicas are 1, absent readyReplicas 0 */
 	struct informer informer;
 	bool denied;      /* may not be watched: /scale of its targets is read instead */
@@ -47,12 +47,12 @@ struct target {
 	char *namespace_; /* the place may be all namespaces */
 	enum target_state state;
 	struct workload *workload;
-	struct workload *unsure; /* what the watch brought last while its replicas are asked of /scale; NULL */
+	struct workload *unsure; /* the watch's last state while its replicas are read from /scale; NULL */
 	struct refetch *scale;   /* NULL: nothing is asked of /scale */
-	unsigned list;           /* the list it was last seen in */
-	uint64_t shape;          /* fingerprint of what scaling looks at */
+	unsigned list;           /* number of the list it was last in */
+	uint64_t shape;          /* hash of the fields that scaling uses */
 	struct refetch *read;    /* of a target named after its kind's list, until it is answered; NULL */
-	char *trouble;           /* why it cannot be read; NULL */
+	char *trouble;           /* reading error; NULL */
 	struct object *owners;   /* by their next_of_target */
 	UT_hash_handle hh;
 };
@@ -74,17 +74,17 @@ struct targets {
 struct target *targets_object_find(struct targets *t, const char *key);
 /* path of a collection; namespace_ NULL: everywhere; the caller owns it */
 char *targets_object_collection(const char *group, const char *version, const char *resource, const char *namespace_);
-/* its owners; who is told only takes note, and never calls back into this module from there */
+/* notifies its owners; they only queue work and do not call back into this module */
 void targets_object_tell(struct target *target);
 void targets_object_missing(struct target *target);
 /*
- * What a list, a watch or a read brought. authoritative: a list, which says what is even where it
- * seems older.
+ * Takes an object from a list, a watch or a GET. authoritative: from a list, valid even if it seems
+ * older.
  */
 void targets_object_take(struct target *target, const json_t *object, bool authoritative);
-void targets_object_read(struct target *target); /* by itself, once; tried again after failures */
+void targets_object_read(struct target *target); /* by GET, once; retried after failures */
 void targets_object_read_stop(struct target *target);
-void targets_object_poll(struct target *target); /* its /scale, now and then */
+void targets_object_poll(struct target *target); /* reads its /scale periodically */
 void targets_object_scale_stop(struct target *target);
 
 /* targets_watch.c */

@@ -3,8 +3,8 @@
 #define CACHE_OBJECTS_TARGETSHAPE_H
 
 /*
- * What scaling looks at in a target, as one number, so that a Deployment's ever-moving status is no
- * change. Pure; for cache/objects/targets.
+ * A hash of the fields of a target that scaling uses, so that frequent status updates of a
+ * Deployment are no change. Pure; for cache/objects/targets.
  */
 
 #include <stdint.h>

@@ -3,12 +3,11 @@
 #define CACHE_READINGS_DESCRIPTIONS_H
 
 /*
- * Which metrics a trigger has whose source says so itself (external scalers), one description per
- * question however many need it. Asked for when somebody first needs it, and again four times a
- * minute while it is needed, so that a new target or name reaches the HPA; an answer that does not
- * come keeps the old one. Objects hear when a description is another than before, or when it is
- * known for the first time why there is none. Held as cache/auth/holders says. For
- * cache/readings/scalers.
+ * The descriptions of triggers whose source reports its metrics (external scalers), one per
+ * question, shared. Requested on first use and then every 15 s while in use, so that new targets
+ * and names reach the HPA; when a request fails, the old description stays. Objects are notified
+ * when a description changes, or when the first request has failed. Held as in cache/auth/holders.
+ * For cache/readings/scalers.
  */
 
 #include <stdint.h>
@@ -21,14 +20,14 @@ struct descriptions;
 
 struct descriptions *descriptions_new(struct scaler_sources *sources, int64_t deadline_ms /* of one question */);
 void descriptions_free(struct descriptions *d); /* after cache_forget */
-/* one; it only takes note, and begins no round */
+/* one listener; it only queues work and begins no round */
 void descriptions_listen(struct descriptions *d, object_fn fn, void *arg);
 
 /*
- * REFERENCE_FOUND: *out is borrowed until the loop turns; once so it stays so. REFERENCE_UNREAD: it
- * is being asked for the first time (ERR_WAITING), at most until the question's deadline.
- * REFERENCE_MISSING: the source has never said it, and *err is what it said instead; it is asked
- * again every few seconds.
+ * REFERENCE_FOUND: *out is borrowed until the end of the turn; stays FOUND. REFERENCE_UNREAD: the
+ * first request is under way (ERR_WAITING), until the question's deadline at most.
+ * REFERENCE_MISSING: no request has succeeded; *err is the last error, and it is retried every few
+ * seconds.
  */
 enum reference_state descriptions_get(struct descriptions *d, struct object *owner, struct question *question,
 	const struct description **out, struct err *err);

@@ -3,10 +3,10 @@
 #define CACHE_READINGS_LASTPOLL_H
 
 /*
- * What the last timed poll of an object brought, for its triggers with useCachedMetrics: the HPA is
- * answered with it until the next one (keda-core.md 3.8). The readings cannot say it: objects that
- * ask the same question share one, and a wake-up or another object's request makes it newer.
- * cache/survey alone puts and reads.
+ * The results of an object's last timed poll, for triggers with useCachedMetrics: the HPA gets them
+ * until the next poll (keda-core.md 3.8). The shared readings cannot serve this, because another
+ * object with the same question, a push or another request may refresh them. Used by cache/survey
+ * only.
  */
 
 #include <stdint.h>
@@ -15,20 +15,19 @@
 #include "cache/readings/readings.h"
 
 /*
- * An answer, or a failure (err is not NULL, and of *answer only the times count). What the object
- * has from before since_ms (loop clock) is forgotten.
+ * Stores an answer, or a failure (err not NULL; of *answer only the times are used). Drops the
+ * object's results older than since_ms (loop clock).
  */
 void lastpoll_put(struct object *o, struct question *q, const struct answer *answer, const struct err *err,
 	int64_t since_ms);
 
 /*
- * What was put for this question, if it was answered since then; *answer and *err as in
- * readings_peek.
+ * The result for this question, if it is newer than since_ms; *answer and *err as in readings_peek.
  */
 enum readings_found lastpoll_peek(const struct object *o, const struct question *q, int64_t since_ms,
 	struct answer *answer, struct err *err);
 
-/* All of it; the object is gone, or the process ends. */
+/* Drops all results: the object is gone, or the process ends. */
 void lastpoll_forget(struct object *o);
 
 #endif

@@ -3,20 +3,20 @@
 #define CACHE_READINGS_QUESTIONS_H
 
 /*
- * One question under each key, however many triggers ask it: a trigger builds its question anew
- * with each change of its object, and takes the one that is asked already. So what is known of a
- * question (its reading, whether it is watched, which metrics it has) stands with it. A question
- * lives as long as somebody counts it; the table only knows it.
+ * Shares questions: one per key, however many triggers have it. A trigger builds a new question
+ * after each change of its object and then uses the shared one, so what is known of it (reading,
+ * watch, description) is kept. A question lives as long as it has references; the table holds none.
  */
 
 #include "scalers/scaler.h"
 
-struct questions { /* a value; zero is empty; outlives its questions */
+struct questions { /* a value; empty when zeroed; outlives its questions */
 	struct question *all;
 };
 
 /*
- * Takes q and gives the one under its key, counted; its namespace_ becomes "" when q is of another.
+ * Takes q and returns the shared question of its key, with a reference; its namespace_ becomes ""
+ * when q's differs.
  */
 struct question *questions_share(struct questions *t, struct question *q);
 

@@ -3,18 +3,17 @@
 #define CACHE_READINGS_SCALERS_H
 
 /*
- * The built scalers of each ScaledObject and ScaledJob, made when somebody first asks (a poll on
- * the leader, a metric request on any replica) and dropped when the object's spec, the environment
- * or anything that its TriggerAuthentications lead to changes. Building checks parameters only: a
- * source that is down is a failing reading, not a failing build.
+ * The built scalers of each ScaledObject and ScaledJob, built on first use (a poll on the leader, a
+ * metric request on any replica) and dropped when the object's spec, the environment or an input of
+ * its TriggerAuthentications changes. Building checks parameters only: a source that is down is a
+ * failing reading, not a failing build.
  *
- * A trigger whose source says itself which metrics there are gives one scaler for each of them
- * (cache/readings/descriptions). While the source has never said it, they are those that the
- * object's HPA has for this trigger, as it was made from what the source said before we were
- * started; and if there are none (a ScaledJob has no HPA), one scaler stands for the trigger,
- * undescribed, which fails with the source's error. Each of them is asked for at every poll and
- * stands in the HPA, and it is the source that says how many there are: of one object they are at
- * most SCALERS_DESCRIBED_MAX.
+ * A trigger whose source reports its metrics gives one scaler per metric
+ * (cache/readings/descriptions). Until the source has reported any, they are those of the object's
+ * HPA for this trigger, made from an earlier report; without an HPA (a ScaledJob has none) one
+ * undescribed scaler stands for the trigger and fails with the source's error. Each metric is read
+ * at every poll and is in the HPA, and the source chooses their number, so one object has at most
+ * SCALERS_DESCRIBED_MAX of them.
  */
 
 #include <stddef.h>
@@ -28,21 +27,18 @@
 #include "decide/formula/formula.h"
 #include "scalers/scaler.h"
 
-/* More metrics that the sources of one object's triggers have named are refused (ERR_INVALID). */
+/* More described metrics of one object are refused (ERR_INVALID). */
 #define SCALERS_DESCRIBED_MAX 256
 
 struct scalers;
 
 struct built {            /* borrowed until the loop turns */
 	struct scaled of; /* what they were built from */
-	/*
-	 * in trigger order; one trigger may have several; those of cpu and memory have no question
-	 */
+	/* in trigger order; a trigger may have several; cpu and memory have no question */
 	const struct scaler *list;
 	size_t count;
 	/*
-	 * of scalingModifiers, over the names of the triggers that have a question, in their order;
-	 * NULL without one
+	 * of scalingModifiers, over the names of the triggers with a question, in order; NULL: none
 	 */
 	const struct formula *formula;
 };
@@ -52,33 +48,33 @@ struct scalers *scalers_new(struct store *store, struct lookups *lookups, struct
 void scalers_free(struct scalers *s); /* after cache_forget */
 
 /*
- * The scalers of one object, in trigger order. ERR_MISSING: no such object; ERR_INVALID: the object
- * or a trigger cannot be built (the same text as in its Ready condition), also because a Secret, a
- * key, a TriggerAuthentication is missing or denied; ERR_WAITING: something that it needs is not
- * read yet, and OBJECT_NEEDS or OBJECT_TARGET tells when it was; ERR_TEMPORARY: the same, and why
- * it cannot be read at the moment.
+ * Returns the scalers of one object. ERR_MISSING: no such object; ERR_INVALID: the object or a
+ * trigger cannot be built (the text is also in its Ready condition), also because a Secret, key or
+ * TriggerAuthentication is missing or denied; ERR_WAITING: an input is being read, and OBJECT_NEEDS
+ * or OBJECT_TARGET follows; ERR_TEMPORARY: the same, with the reason why it cannot be read at the
+ * moment.
  */
 int scalers_get(struct scalers *s, struct object *o, struct built *out, struct err *err);
 
 /*
- * The one for this external metric (cpu and memory are not asked for here); names are compared
- * without regard to case (keda-core.md 5.2). NULL and ERR_MISSING: the object has none.
+ * The scaler of this external metric (not cpu and memory), case-insensitive (keda-core.md 5.2).
+ * NULL and ERR_MISSING: the object has no such metric.
  */
 const struct scaler *scalers_find(const struct built *built, const char *metric, struct err *err);
 
-/* What it was built from may be different: it is built anew when somebody asks. */
+/* Inputs may have changed: drops the scalers, to be rebuilt on the next use. */
 void scalers_follow(struct object *o, unsigned changes);
 
 /*
- * Told when an object's scalers were built: what it asks may be another thing than before. It only
- * takes note. For life; one.
+ * Called when an object's scalers were rebuilt, so its questions may differ. Only queues work. For
+ * life; one listener.
  */
 typedef void (*scalers_fn)(void *arg, struct object *o);
 void scalers_on_built(struct scalers *s, scalers_fn fn, void *arg);
 
 /*
- * A fingerprint of the questions as they were built last; 0 while nothing is built. When it is
- * another than before, what was read so far says nothing about the sources that are asked now.
+ * A hash of the current questions; 0 while nothing is built. When it changes, earlier readings say
+ * nothing about the present sources.
  */
 uint64_t scalers_questions(const struct object *o);
 

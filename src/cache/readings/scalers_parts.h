@@ -14,12 +14,12 @@
 
 /* One object's scalers, or why there are none. */
 struct built_scalers {
-	bool built;       /* list or err is what the object as stored gives */
-	bool uses_target; /* some parameter comes from the target's environment */
-	struct err *err;  /* owned; NULL: the list is good */
+	bool built;       /* list or err belongs to the object as stored */
+	bool uses_target; /* a parameter comes from the target's environment */
+	struct err *err;  /* owned; NULL: list is valid */
 	struct scaler *list;
 	size_t count;
-	size_t described;        /* of list: metrics that sources have named */
+	size_t described;        /* described metrics in list */
 	struct formula *formula; /* NULL without one */
 };
 
@@ -32,13 +32,13 @@ struct scalers {
 	void *on_built_arg;
 };
 
-/* Whether what it says can be followed at all; err may be NULL. */
+/* Validates the spec; err may be NULL. */
 int scalers_validate(const struct scaled *of, struct err *err);
 
 /*
- * Into what the object has for it, which is empty. Fails with what stays true until the object, its
- * target or what it refers to changes, and so may be remembered, or with ERR_WAITING or
- * ERR_TEMPORARY; what was built before is left there.
+ * Builds into the object's empty struct built_scalers. Fails with an error that holds until the
+ * object, its target or an input changes, and so may be cached, or with ERR_WAITING or
+ * ERR_TEMPORARY; scalers built so far stay there.
  */
 int scalers_build(struct scalers *s, struct object *o, struct err *err);
 
