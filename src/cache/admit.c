@@ -20,14 +20,14 @@
 #include "scalers/scalerbuild.h"
 
 #define WARNINGS_MAX 16
-#define LIST_MAX     "500" /* more LimitRanges in one namespace are told, not looked at */
-#define LOOKING_MAX  16    /* reviews that ask the API server at once: two calls each */
+#define LIST_MAX     "500" /* above this LimitRanges are not evaluated, with a warning */
+#define LOOKING_MAX  16    /* reviews with requests at the same time, two each */
 #define ESCAPED_SIZE (3 * 253 + 1)
 #define NOT_CHECKED  "whether the workload requests cpu and memory was not checked: "
 
 enum fact { FACT_TARGET, FACT_LIMIT_RANGES, FACTS };
 
-/* One thing that is being looked up. */
+/* One request. */
 struct lookup {
 	struct admit_wait *owner;
 	enum fact fact;
@@ -44,7 +44,7 @@ struct admit_wait {
 	struct scaledobject *so; /* owned; NULL for other kinds */
 	struct lookup lookups[FACTS];
 	unsigned under_way;
-	bool looks_up;          /* counted as such */
+	bool looks_up;          /* counted in LOOKING_MAX */
 	struct loop_task later; /* the verdict stands */
 	const char *reason;     /* a literal; NULL: allowed */
 	char *message;          /* owned */
@@ -116,7 +116,7 @@ struct rival_search {
 	bool older_only;
 	const char *reason;
 	struct err *err;
-	int found; /* -1: one speaks against it */
+	int found; /* -1: a conflict was found */
 };
 
 static bool is_taken_up(const struct scaledobject *so)
@@ -129,15 +129,14 @@ static bool was_first(const struct scaledobject *other, const struct scaledobjec
 	if (other->meta.created_unix_ms != so->meta.created_unix_ms)
 		return other->meta.created_unix_ms < so->meta.created_unix_ms;
 	/*
-	 * Within one second, which is all that creationTimestamp tells: one that is at work is not
-	 * displaced.
+	 * With equal creationTimestamps (in seconds) the one that already works is not displaced.
 	 */
 	if (is_taken_up(other) != is_taken_up(so))
 		return is_taken_up(other);
 	return strcmp(other->meta.name, so->meta.name) < 0;
 }
 
-/* What is found by a mark may be another namespace's, of which nothing is told. */
+/* A mark may match an object of another namespace, which must not be revealed. */
 static bool is_beside(const struct meta *other, const struct scaledobject *so)
 {
 	return strcmp(other->namespace_, so->meta.namespace_) == 0;
@@ -149,7 +148,7 @@ static void look_at(struct rival_search *s, const struct scaledobject *other)
 		s->found = validate_beside(s->so, other, &s->reason, s->err);
 }
 
-/* Those of its namespace that name the same target or the same HPA. */
+/* ScaledObjects of its namespace with the same target or HPA name. */
 static void search_others(const struct store *store, struct rival_search *s)
 {
 	struct store_claims claims = store_claims_of(s->so);
@@ -206,14 +205,14 @@ static void judge(struct admit_wait *w)
 		refuse(w, reason, &err);
 }
 
-/* A list has its end; one object does not. */
+/* A list may be truncated; a single object is not. */
 static void check_whole(struct lookup *l)
 {
 	if (*json_str_or_empty(json_object_get(l->answer, "metadata"), "continue"))
 		warn(l->owner, "the namespace has more than " LIST_MAX " LimitRanges: not all were looked at");
 }
 
-/* The server's own words, which tell who we are there, are for the log. */
+/* The server's message reveals our identity there, so it goes to the log only. */
 static const char *why_not_checked(const struct err *err)
 {
 	return err->kind == ERR_DENIED ? NOT_CHECKED "kscaled has no right to read it"
@@ -251,7 +250,7 @@ static void look_up(struct admit_wait *w, enum fact fact, enum kube_verb verb, c
 	w->under_way++;
 }
 
-/* Only triggers cpu and memory ask for more than is known. */
+/* Only triggers cpu and memory need requests. */
 static void look_up_all(struct admit_wait *w, int64_t left_ms)
 {
 	const struct scaledobject *so = w->so;
@@ -295,16 +294,16 @@ static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 		struct scaler scaler;
 		struct err err;
 
-		/* That it cannot be used at all is said already. */
+		/* Another message already says that it cannot be used. */
 		if (of->kind == SCALED_JOB && validate_is_resource_type(params.type))
 			continue;
-		/* A review asks nobody for Secrets. */
+		/* A review reads no Secrets. */
 		params.auth_open = of->triggers[i].auth_name != NULL;
 		params.env_open = true;
 		if (scaler_build(&params, &scaler, &err)) {
 			/*
-			 * What may be meant well is a warning, what this installation forbids
-			 * is not.
+			 * Errors that may be correct elsewhere are warnings; what this installation
+			 * forbids is not.
 			 */
 			if (err.kind == ERR_DENIED && !w->reason)
 				refuse(w, "requires-tls", &err);
@@ -374,7 +373,7 @@ static void warn_of_scaledjob(struct admit_wait *w, const struct scaledjob *sj)
 	warn_of_parameters(w, &of);
 }
 
-/* Nothing lies outside of it: no target, no neighbours. */
+/* It needs no outside facts: no target, no conflicts. */
 static int judge_scaledjob(struct admit_wait *w, const json_t *object, const char **reason, struct err *err)
 {
 	struct scaledjob *sj = scaledjob_decode(object, err);
@@ -406,7 +405,7 @@ static int judge_triggerauth(struct admit_wait *w, const json_t *object, const c
 
 static const struct kind {
 	const char *name;
-	/* by what is known at once */
+	/* from facts in memory */
 	int (*judge)(struct admit_wait *w, const json_t *object, const char **reason, struct err *err);
 } kinds[] = {
 	{ "ScaledObject", judge_scaledobject },
@@ -494,7 +493,7 @@ struct admit_wait *admit_ask(struct admit *a, const struct admit_request *reques
 		judge_at_once(w, request);
 	if (w->so && !w->reason)
 		warn_of_scaledobject(w);
-	/* A dry run may come before the target was made. */
+	/* A dry run may precede the creation of the target. */
 	if (!w->so || w->reason || request->dry_run || !validate_needs_target(w->so)) {
 		loop_task_queue(a->loop, &w->later);
 	} else if (a->looking_up >= LOOKING_MAX) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who hears what changed, and in which order: the one place. Each part only takes note, so what
- * comes first is what others will ask when they work: the target before the scalers that read its
- * environment, these before who asks them.
+ * Distributes changes to the parts, in this order only. Each part only queues work, so the order is
+ * that of dependence: the target before the scalers that read its environment, these before their
+ * users.
  */
 #include "cache/cache.h"
 

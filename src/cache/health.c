@@ -9,10 +9,10 @@
 struct metric {
 	char *name;
 	int32_t failures;        /* in a row */
-	int64_t completed_at_ms; /* of the newest completion that was counted; 0: taken over */
+	int64_t completed_at_ms; /* of the newest counted completion; 0: from the stored status */
 };
 
-/* Only of objects that have, or had, something failing: what is well costs nothing. */
+/* Exists only for objects with present or past failures; healthy ones cost nothing. */
 struct failing {
 	struct metric *metrics;
 	size_t count;
@@ -63,7 +63,7 @@ static int32_t stored_failures(const struct scaledobject_status *status, const c
 	return 0;
 }
 
-/* Where the leader before us, or we before a restart, left off. */
+/* Continues from the status that the previous leader, or we before a restart, stored. */
 static void take_over(struct object *o)
 {
 	const struct scaledobject_status *status = o->of.status;

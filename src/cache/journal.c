@@ -11,24 +11,21 @@
 #include "base/utf8.h"
 #include "decide/verdict.h"
 
-#define KSCALED        "kscaled" /* our manager: what stands before the slash in our User-Agent */
+#define KSCALED        "kscaled" /* our field manager: the part of our User-Agent before the slash */
 #define UNKNOWN        "unknown"
-#define HPA_APART_MS   5000  /* at most, between a change and the HPA's lastScaleTime, which is in whole seconds */
-#define ANSWER_LATE_MS 60000 /* from a change to the answer of the call that made it */
+#define HPA_APART_MS   5000  /* maximum between a change and the HPA's lastScaleTime, which has whole seconds */
+#define ANSWER_LATE_MS 60000 /* maximum from a change to the answer of its call */
 
 struct journal_entry {
 	struct journal_object object;
 	bool seen; /* replicas are the target's */
 	int32_t replicas;
-	uint64_t target; /* fingerprint of its uid: another target's replicas are no change */
+	uint64_t target; /* hash of its uid: another target's replicas are no change */
 };
 
 /* ---- Texts ---- */
 
-/*
- * Into *slot, cut; what fits in place of the old text stays in its memory, and what is the same is
- * left alone. NULL empties it.
- */
+/* Sets *slot, truncated; reuses the memory of the old text when it fits. NULL empties it. */
 static void set_text(char **slot, const char *text)
 {
 	size_t len;
@@ -199,9 +196,9 @@ static void name_hpa(struct journal_change *c, const struct hpa *hpa)
 }
 
 /*
- * Once /scale has set a workload to 0, the API server no longer tells who sets its replicas. The
- * HPA tells itself what it wants and when it last scaled, as a rule shortly after the change; so
- * this is asked when either is seen.
+ * After /scale has set a workload to 0, the API server no longer records who sets its replicas. The
+ * HPA's desired replicas and last scaling time, which usually follow the change, identify the HPA;
+ * so this is checked when either changes.
  */
 static void name_unknown(struct journal_entry *e, const struct hpa *hpa)
 {
@@ -219,10 +216,10 @@ static void name_unknown(struct journal_entry *e, const struct hpa *hpa)
 
 static void note_change(struct journal_entry *e, const struct workload *w, const struct hpa *hpa)
 {
-	/* How the HPA controller's process is called, or a distribution's that runs all in one. */
+	/* Names of the process that contains the HPA controller. */
 	static const char *const controllers[] = { "kube-controller-manager", "k3s", "kubelite", NULL };
 	const char *manager = w->replicas_manager ? w->replicas_manager : UNKNOWN;
-	bool ours = strcmp(manager, KSCALED) == 0; /* control says why when its call is answered */
+	bool ours = strcmp(manager, KSCALED) == 0; /* control adds the reason when its call is answered */
 
 	add_change(&e->object, timestamp_now_ms(), e->replicas, w->replicas, manager,
 		ours || !w->replicas_by_scale ? "" : "through /scale");
@@ -251,8 +248,8 @@ static void look_at_target(const struct store *store, struct object *o)
 }
 
 /*
- * The same change as the watch of the target showed it, before our call was answered: the newest
- * one when it led to these replicas, else one of ours that others have changed again since.
+ * The entry of the same change, if the target's watch showed it before our call was answered: the
+ * newest one if it led to these replicas, else one of ours that others have changed since.
  */
 static struct journal_change *noted(struct journal_entry *e, int64_t at_unix_ms, int32_t from, int32_t to)
 {
@@ -278,7 +275,7 @@ void journal_scaled(struct object *o, int64_t at_unix_ms, int32_t from, int32_t 
 
 	if (!e)
 		return;
-	/* Nobody else tells of a ScaledJob's Jobs: as many of them as a moment ago are others. */
+	/* Only control reports a ScaledJob's Jobs, so an equal change is a new one. */
 	change = o->kind == SCALED_JOB ? NULL : noted(e, at_unix_ms, from, to);
 	if (change) {
 		set_text(&change->who, KSCALED);

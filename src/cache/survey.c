@@ -9,44 +9,44 @@
 #include "cache/readings/lastpoll.h"
 
 /*
- * How much later than its pollingInterval a poll's answer may be there before useCachedMetrics asks
- * by itself. On a replica that does not poll, the HPA's request asks, and no more often than that.
+ * How long after its pollingInterval a poll's answer may arrive before useCachedMetrics asks the
+ * source. On a replica that does not poll, the HPA's requests ask, at that rate.
  */
 #define CACHED_SLACK_MS 5000
 
 /*
- * A replica that nobody asked yet reads the Secrets of an object for the first question about it:
- * it is looked again so often, until the asker's deadline.
+ * A replica reads the Secrets of an object on the first request for it: retried at this interval
+ * until the caller's deadline.
  */
 #define WAIT_STEP_MS 25
 
-/* What would be asked now. Borrowed until the loop turns. */
+/* The questions and scalers of the moment. Borrowed until the end of the turn. */
 struct survey_view {
 	struct cache *cache;
 	struct object *object;
 	const struct survey_terms *terms;
 	struct built built; /* the object's, or of them one alone */
-	size_t asked;       /* those of the list that have a question */
+	size_t asked;       /* number of scalers with a question */
 	bool all;
 };
 
-/* What one question gave. */
+/* The result of one question. */
 struct sampled {
 	const struct scaler *scaler;
 	struct answer answer;
 	const struct err *err; /* NULL: answer is good */
 	int64_t completed_at_ms;
-	bool held; /* by cache/readings/lastpoll: no news */
+	bool held; /* from cache/readings/lastpoll: not new */
 };
 
-/* Room for what is told: parallel arrays. */
+/* Memory of the result: parallel arrays. */
 struct room {
 	struct sampled *found;
 	struct verdict_trigger *triggers;
 	const struct scaler **scalers;
 };
 
-/* A question that is waited for; what it gave is the `found` of the same place. */
+/* A pending question; its result is the `found` with the same index. */
 struct slot {
 	struct survey *survey;
 	struct question *question; /* counted */
@@ -64,8 +64,8 @@ struct survey {
 	struct slot *slots; /* owned, with the room behind them */
 	struct room room;
 	size_t count, awaited;
-	struct loop_task later;  /* nothing is awaited: told at the end of the turn */
-	struct loop_timer again; /* what the scalers are built from is being read */
+	struct loop_task later;  /* nothing is pending: fn is called at the end of the turn */
+	struct loop_timer again; /* the scalers' inputs are being read */
 };
 
 /*
@@ -85,7 +85,7 @@ static void *room_make(struct room *room, size_t count, size_t size)
 
 /* ---- What is asked ---- */
 
-/* What fallback and scalingModifiers stand in; NULL of a ScaledJob. */
+/* The spec with fallback and scalingModifiers; NULL for a ScaledJob. */
 static const struct scaledobject_spec *spec_of(const struct survey_view *v)
 {
 	return v->built.of.so ? &v->built.of.so->spec : NULL;
@@ -140,8 +140,8 @@ static enum readings_found peek_held(const struct survey_view *v, const struct s
 }
 
 /*
- * Held is what a timed poll brings, and on a replica without polls what a request for the HPA
- * brings. A wake-up serves activation only, but a good answer always ends a failure that is held.
+ * Stores results of timed polls, and on a replica without polls those of the HPA's requests. A push
+ * serves activation only, but a good answer always replaces a stored failure.
  */
 static void hold(const struct survey_view *v, const struct sampled *f)
 {
@@ -158,7 +158,7 @@ static void hold(const struct survey_view *v, const struct sampled *f)
 
 /* ---- What it says ---- */
 
-/* An answer ends what failed in a row, whatever led to it. */
+/* An answer resets the count, whatever caused the query. */
 static int32_t failures_in_a_row(const struct survey_view *v, const struct sampled *f)
 {
 	struct health *health = v->cache->health;
@@ -309,8 +309,8 @@ void survey_cancel(struct survey *s)
 }
 
 /*
- * Whether the answers are to what would be asked now. Thresholds may be others: they are judged by
- * now.
+ * Whether the answers belong to the present questions. Thresholds may have changed: the new ones
+ * apply.
  */
 static bool same_questions(const struct survey *s, const struct survey_view *v)
 {
@@ -388,8 +388,8 @@ static void ask_one(struct slot *slot, struct sampled *f, const struct survey_vi
 	if (f->held)
 		return;
 	/*
-	 * A trigger with a time of its own has all of it, whoever asks: a slow query that nobody
-	 * waits for would never be read.
+	 * A trigger with its own timeout gets all of it, even if the caller's deadline is shorter:
+	 * else a slow query would never complete.
 	 */
 	slot->wait = readings_ask(readings, q, s->terms.after, s->terms.max_age_ms,
 		q->timeout_ms && own_ms > s->terms.deadline_ms ? own_ms : s->terms.deadline_ms, on_reading, slot);

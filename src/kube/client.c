@@ -62,10 +62,10 @@ static const char *const priority_names[KUBE_PRIORITIES] = { "urgent", "scale", 
 	"aside" };
 
 enum call_state {
-	CALL_QUEUED, /* for its turn */
+	CALL_QUEUED, /* in its queue */
 	CALL_SENT,
-	CALL_WAITING, /* as long as the server asked for; then queued again */
-	CALL_FAILING, /* its callback comes at the end of this turn */
+	CALL_WAITING, /* for the server's Retry-After; then queued again */
+	CALL_FAILING, /* its callback is called at the end of the turn */
 	CALL_DONE,    /* no callback any more */
 };
 
@@ -117,7 +117,7 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 
 /* ---- Credentials ---- */
 
-/* A new token goes with the next request; anything else needs new connections. */
+/* A new token is used by the next request; any other change needs new connections. */
 static bool same_connection(const struct credentials *a, const struct credentials *b)
 {
 	return text_equal(a->server, b->server) && text_equal(a->reach.ca_pem, b->reach.ca_pem) &&
@@ -126,10 +126,7 @@ static bool same_connection(const struct credentials *a, const struct credential
 		text_equal(a->reach.proxy_url, b->reach.proxy_url) && a->reach.insecure == b->reach.insecure;
 }
 
-/*
- * Reads the credentials again when their files changed; true when the next request will be sent
- * with others.
- */
+/* Reloads the credentials when their files changed; true when they differ. */
 static bool refresh(struct kube *k, struct err *err)
 {
 	struct credentials *old = k->session.credentials;
@@ -199,7 +196,7 @@ static void call_free(void *arg)
 	free(c);
 }
 
-/* Takes the call out of what it was in. */
+/* Removes the call from its list. */
 static void call_leave(struct kube_call *c)
 {
 	struct kube_call **list = list_of(c);
@@ -214,7 +211,7 @@ static void call_leave(struct kube_call *c)
 	c->credentials = NULL;
 }
 
-/* The one door from state to state. */
+/* All changes of state go through here. */
 static void call_enter(struct kube_call *c, enum call_state to)
 {
 	struct kube *k = c->k;
@@ -226,7 +223,7 @@ static void call_enter(struct kube_call *c, enum call_state to)
 	} else {
 		struct kube_call **list = list_of(c);
 
-		/* Who waited before does not stand in line again. */
+		/* A call that waited for Retry-After goes to the front. */
 		DL_PREPEND(*list, c);
 		count_state(c, 1);
 	}
@@ -260,9 +257,9 @@ static bool has_room(const struct kube *k, enum kube_priority priority)
 }
 
 /*
- * The API server gives up a write when we do: what a webhook of somebody else's, its queue or etcd
- * still has then would otherwise be carried out after the Lease is another's. Who is stopped, or
- * has lost its power, cannot cancel it. The caller frees it.
+ * The deadline also limits the write at the API server: otherwise a webhook, its queue or etcd
+ * could complete it after another process holds the Lease, and a stopped process cannot cancel it.
+ * The caller frees the result.
  */
 static char *url_of(const struct kube_call *c, int64_t within_ms)
 {
@@ -306,8 +303,8 @@ static void say_not_sent(const struct kube_call *c, struct err *err)
 }
 
 /*
- * The timer may be late, after a stop of the whole process, and what waited would be sent by one
- * that may not write any more.
+ * After a stop of the process the timer may be late; a queued write must not be sent after the
+ * Lease was lost.
  */
 static void send_or_fail(struct kube_call *c)
 {
@@ -331,7 +328,7 @@ static void send_what_fits(struct kube *k)
 
 /* ---- Ends ---- */
 
-/* The last thing that is done with the call's client on the way out: the callback may free it. */
+/* Must be the last use of the call's client: the callback may free it. */
 static void call_finish(struct kube_call *c, const json_t *object, const struct err *err)
 {
 	struct kube *k = c->k;
@@ -374,9 +371,9 @@ static void send_again(struct kube_call *c)
 }
 
 /*
- * No answer: a read is tried a second time at once, for a server that closed the connection it was
- * sent on (GOAWAY at a restart). A write may have been done. (libcurl itself sends again what met a
- * cut on a connection that had served before, whatever it is.)
+ * No answer: a read is retried once at once, for a server that closed the connection (GOAWAY at a
+ * restart). A write may have been carried out. (libcurl itself repeats any request when a reused
+ * connection is cut.)
  */
 static void on_no_answer(struct kube_call *c, const struct err *err)
 {
@@ -400,7 +397,7 @@ static bool with_other_credentials(struct kube_call *c, struct err *err)
 		return false;
 	c->resent_with_credentials = true;
 	err_clear(&refresh_err);
-	/* Another call's answer may have led to new ones already. */
+	/* Another call may have reloaded them already. */
 	if (c->credentials != c->k->session.credentials || refresh(c->k, &refresh_err))
 		return true;
 	if (refresh_err.kind != ERR_NONE)
@@ -408,10 +405,7 @@ static bool with_other_credentials(struct kube_call *c, struct err *err)
 	return false;
 }
 
-/*
- * How long the server wants us to wait before the same again; 0: it does not say so. (client-go:
- * rest/with_retry.go)
- */
+/* The delay the server requests before a retry; 0: none. (client-go: rest/with_retry.go) */
 static int64_t wait_asked_ms(int http_status, const struct err *err)
 {
 	if (http_status != 429 && http_status < 500)
@@ -451,8 +445,8 @@ static void on_answered(struct kube_call *c, const struct httpc_response *respon
 				     : objecttext_parse(response->body, response->len, c->answer == KUBE_ANSWER_WHOLE);
 		if (!object && !known) {
 			/*
-			 * Not the API server's doing but of something in between, which may pass.
-			 * The parser's words would quote the body, which may be secret.
+			 * Probably from a proxy, so temporary. The parser's message would quote the
+			 * body, which may be secret.
 			 */
 			err_set(&err, ERR_TEMPORARY, "%s %s: HTTP %d with a body that is not JSON", c->verb->method,
 				c->path, response->status);

@@ -50,7 +50,7 @@ static int read_text(struct files *files, const char *path, size_t cap, char **o
 	return 0;
 }
 
-/* A token that would break out of its header is refused here. */
+/* Refuses a token that would break out of its header. */
 static int check_token(const char *token, const char *where, struct err *err)
 {
 	for (const char *c = token; *c; c++)
@@ -84,7 +84,7 @@ static int read_pem(struct files *files, struct kubeconfig_source *source, const
 
 /* ---- A kubeconfig ---- */
 
-/* A file of a list may be missing, as with kubectl; not all of them. */
+/* A file of a list may be missing, as with kubectl, but not all of them. */
 static int add_files(struct kubeconfig *kc, struct kube_config *out, const char *list, struct err *err)
 {
 	MEM_AUTO char *copy = mem_dup(list);
@@ -171,7 +171,7 @@ static int load_mount(const char *mount, struct kube_config *out, struct err *er
 		return err_wrap(err, "in-cluster service account");
 	if (read_text(&out->files, ca_file, PEM_SIZE_MAX, &out->ca_pem, err) < 0)
 		return err_wrap(err, "in-cluster service account: reading the certificate authority");
-	/* Not every mount has it, and what it would say can be told otherwise. */
+	/* Optional: not every mount has it, and the namespace can be configured. */
 	read_text(&out->files, namespace_file, NAMESPACE_SIZE_MAX, &out->namespace_, NULL);
 	return 0;
 }

@@ -32,8 +32,7 @@
 #define BODY_MAX          16384
 
 /*
- * What was sent about one thing, so that a repeat is told from news. In the table in the order of
- * last use, so the first is forgotten first.
+ * A sent Event, to detect repeats. The table is in order of last use; the oldest is dropped first.
  */
 struct memory {
 	uint64_t print;  /* the key */
@@ -43,7 +42,7 @@ struct memory {
 	int64_t seen_at_ms;    /* last, loop clock */
 	int64_t written_at_ms; /* created or patched, loop clock */
 	int64_t seen_unix_ms;
-	unsigned written_count; /* what the API server knows; 0: not created yet */
+	unsigned written_count; /* count known to the API server; 0: not created yet */
 	bool writing;
 	UT_hash_handle hh;
 };
@@ -64,7 +63,7 @@ struct events {
 	struct memory *memories;
 	struct event_write *waiting, *sent;
 	unsigned waiting_count, sent_count;
-	unsigned failures; /* in a row: the queue pauses */
+	unsigned failures; /* consecutive; the queue pauses */
 	struct loop_timer pause;
 	bool held;
 	struct counters_family *outcomes; /* NULL without a registry */
@@ -164,7 +163,7 @@ static struct memory *memory_find(struct events *e, uint64_t print)
 	return m;
 }
 
-/* Makes room and drops what is old: the table is in the order of last use. */
+/* Drops old entries to make room: the table is in order of last use. */
 static struct memory *memory_new(struct events *e, uint64_t print, uint64_t number, int64_t now_ms)
 {
 	struct memory *m, *next;
@@ -200,7 +199,7 @@ static void event_write_free(struct event_write *j)
 	free(j);
 }
 
-/* A write that will not be made: the next of its kind starts afresh. */
+/* Drops a write; the next of its kind starts anew. */
 static void event_write_drop(struct event_write *j, const char *outcome)
 {
 	struct memory *m = memory_find(j->events, j->print);
@@ -242,7 +241,7 @@ static void enqueue(struct events *e, struct memory *m, enum kube_verb verb, cha
 	send_waiting(e);
 }
 
-/* The first repeat makes a series at once; later ones are counted and written now and then. */
+/* The first repeat creates a series at once; later ones are counted and written periodically. */
 static void write_series_if_due(struct events *e, struct memory *m, int64_t now_ms)
 {
 	char seen[TIMESTAMP_TEXT_MAX];
@@ -280,8 +279,8 @@ static void on_sent(void *arg, const json_t *object, const struct err *err)
 		loop_timer_set(&e->pause, loop_backoff_ms(e->failures++, 1000, 30000));
 	} else {
 		/*
-		 * A namespace that is being deleted, rights that are missing, an Event that is
-		 * gone: nothing that would help.
+		 * A namespace being deleted, missing permissions, an Event that is gone: retrying
+		 * would not help.
 		 */
 		log_debug("events", "%s: %s", j->request.path, err->msg);
 		event_write_drop(j, "failed");
@@ -306,7 +305,7 @@ static void send_waiting(void *arg)
 
 /* ---- In ---- */
 
-/* Events about what has no namespace live in "default" (client-go: tools/events, recorder). */
+/* Events about cluster-wide objects are in "default" (client-go: tools/events, recorder). */
 static const char *namespace_of(const struct events_object *about)
 {
 	return about->namespace_ && *about->namespace_ ? about->namespace_ : "default";
@@ -363,7 +362,7 @@ static void send_repeat(struct events *e, const struct events_object *about, str
 	write_series_if_due(e, m, now_ms);
 }
 
-/* Of all parts, under the key of the process: who chooses a note cannot hide another's Event. */
+/* A keyed hash of all parts, so that nobody can choose a note that collides with another Event. */
 static uint64_t print_of(const char *const *parts, size_t count)
 {
 	uint64_t print = 0;

@@ -15,7 +15,7 @@ static const char *meta_text(const json_t *object, const char *key)
 
 /* ---- What the watch brings ---- */
 
-/* Some servers' caches do not know the field selector. */
+/* Some servers' caches ignore the field selector. */
 static bool is_asked_for(const struct informer *i, const json_t *object)
 {
 	return !i->name || strcmp(meta_text(object, "name"), i->name) == 0;
@@ -43,7 +43,7 @@ static void on_object(void *arg, const json_t *object)
 	i->events->on_object(i->arg, object);
 }
 
-/* What was not asked for is known well enough. */
+/* Objects that were not requested count as known. */
 static bool on_text(void *arg, const struct objecttext *text)
 {
 	struct informer *i = arg;
@@ -61,7 +61,10 @@ static void on_deleted(void *arg, const json_t *object)
 		i->events->on_deleted(i->arg, object);
 }
 
-/* Only the watch may be failing now. A refusal stays: the list alone may be allowed. */
+/*
+ * A temporary error now concerns the watch only. A refusal stays: the permission may cover only the
+ * list.
+ */
 static void end_passing_trouble(struct informer *i)
 {
 	if (i->trouble && (i->trouble->kind == ERR_TEMPORARY || i->trouble->kind == ERR_GONE))

@@ -13,7 +13,7 @@
 
 #define BACKOFF_FIRST_MS 1000
 #define BACKOFF_MAX_MS   60000
-#define QUIET_MS         60000 /* what is undone sooner than that is undone by somebody who will do so again */
+#define QUIET_MS         60000 /* a write reverted within this time is likely to be reverted again */
 
 struct keeper {
 	struct kube *kube; /* borrowed */
@@ -21,15 +21,15 @@ struct keeper {
 	void *arg;
 	char *collection, *name, *title, *failing, *without;
 	struct informer informer;
-	bool looked;             /* a list, an event or an answer said what there is */
-	bool refused;            /* or nobody tells us */
-	char *version;           /* NULL: it does not exist, or nobody looked */
+	bool looked;             /* the state is known from a list, an event or an answer */
+	bool refused;            /* or access is denied */
+	char *version;           /* NULL: it does not exist, or is not known */
 	struct kube_call *call;  /* the write under way */
 	struct err *trouble;     /* of writing; NULL: none */
 	struct loop_timer timer; /* until the next write is allowed */
-	int64_t written_at_ms;   /* loop clock; 0: never, or that it was undone is counted */
-	unsigned setbacks;       /* writes that failed, or were undone sooner than in a minute, in a row */
-	bool braked;             /* the timer holds, whatever the watch brings */
+	int64_t written_at_ms;   /* loop clock; 0: never, or its revert was counted */
+	unsigned setbacks;       /* consecutive writes that failed or were reverted within a minute */
+	bool braked;             /* the timer delays writes, whatever the watch delivers */
 	int64_t brake_max_ms;
 };
 
@@ -48,7 +48,7 @@ static void end_trouble(struct keeper *k)
 	err_keep(&k->trouble, NULL);
 }
 
-/* Logged when it is another. */
+/* Logged when it changes. */
 static void set_trouble(struct keeper *k, const struct err *err)
 {
 	struct err told = *err;
@@ -64,7 +64,7 @@ static int64_t setback_ms(struct keeper *k)
 	return loop_backoff_ms(k->setbacks++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS);
 }
 
-/* Asked once for each write that is wanted. 0: now. */
+/* The delay before the next write; 0: none. Called once per write. */
 static int64_t brake_ms(struct keeper *k)
 {
 	int64_t lasted_ms = loop_now_ms(kube_loop(k->kube)) - k->written_at_ms;
@@ -74,7 +74,7 @@ static int64_t brake_ms(struct keeper *k)
 	k->written_at_ms = 0;
 	if (lasted_ms >= QUIET_MS)
 		k->setbacks = 0;
-	/* The first time is an accident. */
+	/* The first revert is not counted. */
 	if (k->setbacks > 0)
 		return loop_backoff_ms(k->setbacks++, BACKOFF_FIRST_MS, k->brake_max_ms);
 	k->setbacks = 1;
@@ -147,7 +147,7 @@ static void take(struct keeper *k, const json_t *object)
 	free(k->version);
 	k->version = object ? mem_dup(version_of(object)) : NULL;
 	if (!object)
-		k->written_at_ms = 0; /* one that is made anew undoes nothing */
+		k->written_at_ms = 0; /* a new object reverts nothing */
 	k->policy->on_object(k->arg, object);
 	tell(k);
 }
@@ -168,14 +168,14 @@ static void on_deleted(void *arg, const json_t *object)
 {
 	struct keeper *k = arg;
 
-	/* An answer may have brought the one that was made anew meanwhile. */
+	/* An answer may have delivered the recreated object already. */
 	if ((k->looked && !k->version) || (object && informer_is_old(&k->informer, object, k->version)))
 		return;
 	take(k, NULL);
 	keeper_look(k);
 }
 
-/* A failure that may pass leaves what was known. */
+/* A temporary failure keeps the known state. */
 static void on_trouble(void *arg, const struct err *err)
 {
 	struct keeper *k = arg;
@@ -194,8 +194,8 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 	k->call = NULL;
 	if (err) {
 		/*
-		 * On a conflict the watch brings what is there now: then again, at once unless it
-		 * is a quarrel.
+		 * After a conflict the watch delivers the current state, and the write is repeated
+		 * at once unless delayed.
 		 */
 		if (err->kind != ERR_CONFLICT)
 			set_trouble(k, err);
@@ -206,7 +206,7 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 	}
 	end_trouble(k);
 	k->written_at_ms = loop_now_ms(kube_loop(k->kube));
-	/* Not if the watch was faster, and has brought more than that, or that it was deleted. */
+	/* Not if the watch was faster and delivered a newer state or the deletion. */
 	if (object && version_compare(version_of(object), known) > 0)
 		take(k, object);
 	k->policy->on_written(k->arg, created);

@@ -102,7 +102,7 @@ static int bool_field(const struct part *at, const char *field, bool *out, struc
 	return 0;
 }
 
-/* Against the folder of the kubeconfig that names it (clientcmd.ResolveLocalPaths). */
+/* Relative to the kubeconfig's folder (clientcmd.ResolveLocalPaths). */
 static char *resolve(const char *kubeconfig_path, const char *path)
 {
 	const char *slash = strrchr(kubeconfig_path, '/');
@@ -232,8 +232,8 @@ static int choose_cluster(const struct part *at, struct kubeconfig_choice *out, 
 #define NOBODY_ELSE  "impersonation is not supported: give kscaled a user of its own"
 
 /*
- * Who we are by means that need another program, a cloud's library, or somebody else's rights: not
- * honoured, so never skipped over in silence.
+ * Credentials that need another program, a cloud library or impersonation: not supported, and
+ * refused rather than ignored.
  */
 static const struct {
 	const char *field, *hint;

@@ -11,8 +11,8 @@
 enum where { ELSEWHERE, IN_METADATA, IN_STATUS };
 
 /*
- * A member that means something here: an array, which is stripped, or a text, which is noted. The
- * API server writes no white space.
+ * A relevant member: an array, which is stripped, or a text, whose position is noted. The API
+ * server writes no white space.
  */
 static const struct member {
 	const char *key;
@@ -27,7 +27,7 @@ static const struct member {
 	{ "\"currentMetrics\":[", IN_STATUS, 0 },
 };
 
-/* How far the text was read. An object's own metadata is at one depth, by what is around it. */
+/* The scanning position. The depth of an object's own metadata depends on its container. */
 struct text_place {
 	const char *at;
 	size_t depth;
@@ -35,7 +35,7 @@ struct text_place {
 	enum where where;
 };
 
-/* Behind the string that begins at `at`; end: it does not end. */
+/* The end of the string that begins at `at`; end: it is not terminated. */
 static const char *skip_string(const char *at, const char *end)
 {
 	const char *quote = at, *slash;
@@ -50,7 +50,7 @@ static const char *skip_string(const char *at, const char *end)
 	return quote + 1;
 }
 
-/* Behind the array that begins at `at`; NULL: it does not end. */
+/* The end of the array that begins at `at`; NULL: it is not terminated. */
 static const char *skip_array(const char *at, const char *end)
 {
 	size_t depth = 0;
@@ -99,14 +99,14 @@ static const struct member *member_at(const struct text_place *p, const char *en
 	if (p->where == ELSEWHERE || p->depth != p->own)
 		return NULL;
 	for (size_t i = 0; i < MEM_COUNT(members); i++)
-		/* The second character decides mostly. */
+		/* Mostly decided by the second character. */
 		if (members[i].where == p->where && end - p->at > 1 && p->at[1] == members[i].key[1] &&
 			begins(p->at, end, members[i].key))
 			return &members[i];
 	return NULL;
 }
 
-/* The next one from p->at on, which moves there. NULL: there is none. */
+/* The next member from p->at on, which advances. NULL: none. */
 static const struct member *find(const char *json, const char *end, struct text_place *p)
 {
 	const struct member *found;
@@ -127,7 +127,7 @@ static const struct member *find(const char *json, const char *end, struct text_
 	return NULL;
 }
 
-/* The text that begins at `from`; where it will stand when all before it is written. */
+/* The text that begins at `from`, at its position in the output. */
 static struct objecttext_part part_of(const char *from, const char *end, const char *stands)
 {
 	size_t len = (size_t)(skip_string(from, end) - from);
@@ -136,7 +136,7 @@ static struct objecttext_part part_of(const char *from, const char *end, const c
 	return plain ? (struct objecttext_part){ stands + 1, len - 2 } : (struct objecttext_part){ 0 };
 }
 
-/* Where the object begins; NULL: it is no such event. */
+/* The start of the object; NULL: not such an event. */
 static const char *object_of(const char *json, size_t len)
 {
 	static const char *const events[] = { "{\"type\":\"ADDED\",\"object\":", "{\"type\":\"MODIFIED\",\"object\":" };
@@ -176,7 +176,7 @@ void objecttext_read(struct objecttext *out, const char *json, size_t len, char 
 		}
 		if ((behind = skip_array(value, end)) == NULL)
 			break;
-		/* With one of the commas around it; it is the last member, usually. */
+		/* With an adjacent comma; it is usually the last member. */
 		if (found > kept && found[-1] == ',')
 			found--;
 		else if (behind < end && *behind == ',')

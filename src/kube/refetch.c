@@ -14,8 +14,8 @@ struct refetch {
 	refetch_fn fn;
 	void *arg;
 	int64_t period_ms;
-	unsigned failures, before; /* in a row; and before the last answer */
-	bool again;                /* asked for while one was under way */
+	unsigned failures, before; /* consecutive; and before the last answer */
+	bool again;                /* requested while one was under way */
 	struct kube_call *call;
 	struct loop_timer timer;
 };
@@ -43,10 +43,10 @@ static void arm(struct refetch *r, bool failed)
 		start(r);
 	else if (r->period_ms > 0)
 		loop_timer_set(&r->timer,
-			loop_backoff_ms(0, r->period_ms, r->period_ms)); /* its jitter keeps many apart */
+			loop_backoff_ms(0, r->period_ms, r->period_ms)); /* with jitter, to spread many */
 }
 
-/* The receiver may free it: the last thing that is done. */
+/* The callback may free it, so it is called last. */
 static void on_answer(void *arg, const json_t *object, const struct err *err)
 {
 	struct refetch *r = arg;

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 
 #define REVIEW_DEADLINE_MS 5000
-#define REVIEW_BODY_MAX    (1u << 20) /* what is asked about came in a request's header, which is smaller */
+#define REVIEW_BODY_MAX    (1u << 20) /* the content comes from a request's header, which is smaller */
 
 struct review_ask {
 	review_token_fn on_token; /* one of the two */
@@ -17,7 +17,7 @@ struct review_ask {
 	void *arg;
 };
 
-/* Wipes the body. One that did not fit is cut, and the API server says 400 to it. */
+/* Wipes the body. One that did not fit is truncated, and the API server answers 400. */
 static struct kube_call *review(struct kube *k, const char *path, struct buf *body, kube_fn fn, struct review_ask asked)
 {
 	struct kube_request request = { .verb = KUBE_REVIEW,
@@ -53,8 +53,8 @@ void review_user_done(struct review_user *u)
 }
 
 /*
- * A user that was cut short could be allowed what the whole one is denied, so too much is an error;
- * so is text that C would cut at a NUL.
+ * A truncated user could be allowed what the whole one is denied, so an excess is an error; so is
+ * text with a NUL byte.
  */
 static int too_many(const char *what, struct err *err)
 {
@@ -224,8 +224,7 @@ static void put_extra(struct buf *b, const struct review_user *user)
 }
 
 /*
- * Bytes that are not UTF-8 become U+FFFD, as Go's encoder makes them in every other aggregated
- * server.
+ * Bytes that are not UTF-8 become U+FFFD, as in Go's encoder, which other aggregated servers use.
  */
 struct kube_call *review_access(struct kube *k, const struct review_user *user, const struct review_access *access,
 	review_access_fn fn, void *arg)

@@ -8,8 +8,8 @@
 #include "base/mem.h"
 
 /*
- * A first stream that is connected but not answered for so long (a server that makes requests
- * queue) does not hold up the others any longer.
+ * When the first stream is connected but not answered for this time (a server that queues
+ * requests), the others start.
  */
 #define GO_AHEAD_MS 6000
 
@@ -20,18 +20,18 @@ struct stream_link {
 	struct httpc *pool;
 	struct kube_stream *streams;
 	unsigned count;
-	unsigned age;              /* how often it was dialled anew on purpose */
-	unsigned answered;         /* streams of this age that were answered and live: there is a connection for more */
-	struct kube_stream *ahead; /* the one that goes ahead; NULL */
+	unsigned age;              /* number of deliberate reconnects */
+	unsigned answered;         /* answered live streams of this age: the connection can carry more */
+	struct kube_stream *ahead; /* the first stream, while the others wait for it; NULL */
 	struct loop_timer ahead_timer;
-	struct err why; /* what the last one that went ahead met */
+	struct err why; /* the error of the last first stream */
 };
 
 enum stream_state {
-	STREAM_WAITING, /* for the one that goes ahead */
+	STREAM_WAITING, /* for the first stream */
 	STREAM_STARTED,
 	STREAM_ANSWERED,
-	STREAM_FAILING, /* with the one that went ahead; its callback comes at the end of this turn */
+	STREAM_FAILING, /* together with the first stream; its callback is called at the end of the turn */
 	STREAM_ENDED,
 };
 
@@ -78,7 +78,7 @@ static void stream_send(struct kube_stream *s)
 	s->http = httpc_start(s->link->pool, &request, &events, s);
 }
 
-/* Starts all that may: the first one, or, when there is a connection, all. */
+/* Starts the first stream, or all once there is a connection. */
 static void link_go_on(struct stream_link *l)
 {
 	struct kube_stream *s;
@@ -103,8 +103,8 @@ static void link_nobody_ahead(struct stream_link *l)
 }
 
 /*
- * The one that goes ahead is connected, or libcurl would have given up: the others can share what
- * it has.
+ * The first stream is connected, or libcurl would have given up, so the others can use its
+ * connection.
  */
 static void on_ahead_timer(void *arg)
 {
@@ -117,7 +117,7 @@ static void on_ahead_timer(void *arg)
 			stream_send(s);
 }
 
-/* There is no way to the server: those who wait for this one need not try one after the other. */
+/* The server is unreachable: the waiting streams fail without an attempt of their own. */
 static void link_fail_waiting(struct stream_link *l, const struct err *err)
 {
 	struct kube_stream *s;
@@ -143,8 +143,8 @@ static void stream_free(void *arg)
 }
 
 /*
- * Freed at the end of the turn: its own callbacks may be on the stack, and libcurl below them,
- * which still looks at the credentials.
+ * Freed at the end of the turn: its callbacks may be on the stack, above libcurl, which still uses
+ * the credentials.
  */
 static void stream_end(struct kube_stream *s)
 {
@@ -206,7 +206,7 @@ static void link_reset(struct stream_link *l)
 	link_go_on(l);
 }
 
-/* Only the first stream on a dead link makes the others be dialled anew. */
+/* Only the first silent stream of a dead link causes the reconnect. */
 static void reset_if_silent(struct kube_stream *s)
 {
 	struct stream_link *l = s->link;

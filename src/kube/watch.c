@@ -24,10 +24,9 @@
 #define TIMEOUT_SPREAD_S         301
 #define BACKOFF_FIRST_MS         200
 #define BACKOFF_MAX_MS           30000
-#define BACKOFF_NO_ANSWER_MAX_MS 2000 /* a server that restarts is met again soon */
-#define SETTLE_MS                1000 /* an open stream that lives so long works */
-#define SAME_VERSION_TRIES                                                                                             \
-	5 /* failing answers to one resourceVersion, then a new list: a restored etcd may not know it */
+#define BACKOFF_NO_ANSWER_MAX_MS 2000 /* for a quick recovery after a server restart */
+#define SETTLE_MS                1000 /* a stream open for this time counts as working */
+#define SAME_VERSION_TRIES       5    /* failures before a new list: a restored etcd may not know the version */
 
 enum watch_state {
 	WATCH_PAUSING, /* until the timer: back-off */
@@ -54,14 +53,14 @@ struct watch {
 	struct kube_stream *stream; /* while streaming */
 	struct watch_lines *lines;  /* while streaming */
 	int stream_status;
-	bool heard;          /* the stream brought a line */
-	struct err *verdict; /* what the stream itself said was wrong; owned; NULL */
+	bool heard;          /* the stream has delivered a line */
+	struct err *verdict; /* an error sent in the stream; owned; NULL */
 
 	unsigned failures; /* in a row, of the kind below */
 	bool failures_without_answer;
 	bool listing_anew;      /* after a 410, until the watch works again */
-	bool troubled;          /* the receiver was told so */
-	uint64_t trouble_print; /* of what it was told */
+	bool troubled;          /* the receiver knows of it */
+	uint64_t trouble_print; /* hash of the error it knows */
 };
 
 static void on_timer(void *arg);
@@ -77,8 +76,8 @@ static const struct httpc_events stream_events = { .on_status = on_status,
 /* ---- Asking ---- */
 
 /*
- * Without resourceVersion: a consistent list, of the newest state that etcd has; later pages are of
- * the same moment. Who begins to act may rely on it.
+ * Without resourceVersion: a consistent list of etcd's newest state, with later pages of the same
+ * moment. The leader relies on this.
  */
 static void start_list(struct watch *w)
 {
@@ -112,7 +111,7 @@ static void start_stream(struct watch *w)
 	buf_done(&path);
 }
 
-/* The one door from state to state; what belonged to the old one ends here. */
+/* All changes of state go through here; the old state's resources are freed. */
 static void watch_enter(struct watch *w, enum watch_state to)
 {
 	loop_timer_cancel(&w->timer);
@@ -178,7 +177,7 @@ static int64_t backoff_ms(struct watch *w, const struct err *err)
 	bool without_answer = err->http_status == 0 && err->kind == ERR_TEMPORARY;
 	int64_t pause_ms;
 
-	/* A server that was away and now answers, though not yet well, is asked again soon. */
+	/* A server that answers again, if only with errors, is retried soon. */
 	if (without_answer != w->failures_without_answer)
 		w->failures = 0;
 	w->failures_without_answer = without_answer;
@@ -187,7 +186,7 @@ static int64_t backoff_ms(struct watch *w, const struct err *err)
 	return pause_ms > err->retry_after_ms ? pause_ms : err->retry_after_ms;
 }
 
-/* Of a failure's message without its figures: times and ports differ from try to try. */
+/* A hash of an error message without digits: times and ports differ between attempts. */
 static uint64_t print_of(const struct err *err)
 {
 	char text[ERR_MSG_MAX];
@@ -211,20 +210,20 @@ static void tell_trouble(struct watch *w, const struct err *err)
 		w->events.on_trouble(w->arg, err);
 }
 
-/* What we knew is of no use any more, unless the server may come back to it. */
+/* Whether to keep the position: the server may accept it later. */
 static bool keeps_place(const struct watch *w, const struct err *err)
 {
 	if (err->kind == ERR_TEMPORARY)
 		return err->http_status < 500 || w->failures < SAME_VERSION_TRIES;
-	return err->kind == ERR_DENIED; /* a server that has just started may not know our rights yet */
+	return err->kind == ERR_DENIED; /* a server that has just started may not know our permissions yet */
 }
 
 /* The last thing that is done. */
 static void fail(struct watch *w, const struct err *reason)
 {
-	struct err err = *reason; /* it may live in what ends now */
+	struct err err = *reason; /* reason may belong to what is freed now */
 	int64_t pause_ms = backoff_ms(w, &err);
-	/* A stream that worked and is cut is nothing to speak of, if going on works. */
+	/* A disconnect of a working stream is not reported if resuming works. */
 	bool only_cut = err.kind == ERR_TEMPORARY && w->state == WATCH_STREAMING && w->failures == 1;
 
 	log_debug(w->subject, "watch: %s; again in %lld ms", err.msg, (long long)pause_ms);
@@ -237,8 +236,8 @@ static void fail(struct watch *w, const struct err *reason)
 }
 
 /*
- * 410: what we know is too old. The first time this is no failure but the way to a new list; again
- * and again it would be a storm.
+ * 410: the position is too old. The first time a new list starts at once; repeated ones back off,
+ * to avoid a storm of lists.
  */
 static void list_anew(struct watch *w, const struct err *gone)
 {
@@ -386,8 +385,8 @@ static bool on_event(struct watch *w, const char *type, const json_t *object)
 		return false;
 	}
 	/*
-	 * First the version: if the receiver fails to keep an object, asking for it again would not
-	 * help.
+	 * The version first: repeating the event would not help a receiver that failed to keep the
+	 * object.
 	 */
 	learn_version(w, meta_text(object, "resourceVersion"));
 	on_heard(w);
@@ -397,7 +396,7 @@ static bool on_event(struct watch *w, const char *type, const json_t *object)
 		w->events.on_object(w->arg, object);
 	else if (strcmp(type, "DELETED") == 0)
 		w->events.on_deleted(w->arg, object);
-	return w->state != WATCH_STOPPED; /* BOOKMARK, and what later servers may send, only bring a version */
+	return w->state != WATCH_STOPPED; /* BOOKMARK and unknown types only have a version */
 }
 
 static bool on_json(struct watch *w, const char *json, size_t len)
@@ -456,8 +455,8 @@ static bool on_data(void *arg, const char *bytes, size_t len)
 }
 
 /*
- * A stream that ended by itself. One that lived goes on from where it was; one that ended at once,
- * saying nothing, would go on doing so.
+ * The server has ended the stream. One that lasted resumes; one that ended at once without data
+ * counts as a failure.
  */
 static void on_clean_end(struct watch *w)
 {

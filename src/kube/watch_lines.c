@@ -8,7 +8,7 @@
 
 struct watch_lines {
 	size_t max_line;
-	struct buf rest; /* the start of a line whose end has not come; empty, and without memory, between lines */
+	struct buf rest; /* the start of an incomplete line; empty and without memory between lines */
 };
 
 struct watch_lines *watch_lines_new(size_t max_line)
@@ -44,10 +44,7 @@ static bool end_rest(struct watch_lines *l, const char *bytes, size_t len, watch
 	if (buf_failed(&l->rest))
 		return false;
 	go_on = hand_on(l->rest.data, l->rest.len, fn, arg);
-	/*
-	 * Most watches are silent most of the time, and there are many: none keeps a buffer
-	 * meanwhile.
-	 */
+	/* Most of many watches are idle, so none keeps a buffer. */
 	buf_done_secret(&l->rest);
 	return go_on;
 }

@@ -9,7 +9,7 @@
 
 #define DEPTH_MAX   64
 #define NODES_MAX   100000
-#define ANCHORS_MAX 100 /* libyaml looks for each among all, so many of them take quadratic time */
+#define ANCHORS_MAX 100 /* libyaml searches them linearly, so many take quadratic time */
 
 struct yamldoc {
 	yaml_document_t document;
@@ -61,7 +61,7 @@ static int count_event(struct yaml_counts *n, const yaml_event_t *event, struct 
 	return 0;
 }
 
-/* A first pass over the events only, so that no tree is built from hostile input. */
+/* A first pass over the events, so that no tree is built from hostile input. */
 static int check_caps(const char *text, size_t len, struct err *err)
 {
 	struct yaml_counts counts = { 0, 0, 0, false };

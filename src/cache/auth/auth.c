@@ -14,7 +14,7 @@
 #define VALUE_BYTES_MAX (1 << 20)
 #define NOT_SUPPORTED   "is not supported by this version of kscaled: "
 
-/* One TriggerAuthentication being followed for one trigger. */
+/* One TriggerAuthentication being resolved for one trigger. */
 struct resolve {
 	const struct auth_lookup *lookup;
 	const struct scaled *of;
@@ -37,14 +37,14 @@ static int weight(const struct err *err)
 	}
 }
 
-/* All sources are asked even so: asking is what makes a thing watched. */
+/* All sources are requested even after a failure, because requests start watches. */
 void auth_note_failure(struct err *worst, const struct err *err)
 {
 	if (weight(err) > weight(worst))
 		*worst = *err;
 }
 
-/* What is said is what failed by `cause`, or, where that is NULL, all that is wrong. */
+/* Records a failure with the error `cause`; cause NULL: the text is the whole error. */
 static void __attribute__((format(printf, 3, 4))) fail(struct resolve *r, const struct err *cause, const char *fmt, ...)
 {
 	struct err err = { 0 };
@@ -66,7 +66,7 @@ static void __attribute__((format(printf, 3, 4))) fail(struct resolve *r, const 
 
 static void put(struct resolve *r, const char *source, const char *parameter, const char *value, const char *what)
 {
-	/* The triggers' parameters take blanks off at both ends. */
+	/* Parameters of triggers are trimmed. */
 	if (value[strspn(value, " \t\n\v\f\r")]) {
 		strmap_remove_secret(r->out, parameter);
 		strmap_set(r->out, parameter, value);
@@ -219,7 +219,7 @@ static void from_tokens(struct resolve *r, const char *source)
 
 /* ---- Oauth2 ---- */
 
-/* As Go's url.QueryEscape, which KEDA's parameter is read back with. */
+/* As Go's url.QueryEscape, which KEDA uses for this parameter. */
 static void query_escape(struct buf *out, const char *text)
 {
 	size_t from = out->len;
@@ -269,7 +269,7 @@ static void from_oauth2(struct resolve *r, const char *source)
 
 /* ---- What is refused by name ---- */
 
-/* Of several the first is told. */
+/* The first of several is reported. */
 static void from_clouds(struct resolve *r, const char *names)
 {
 	const char *name = r->t->azure_key_vault ? "azureKeyVault"
@@ -285,7 +285,7 @@ static void from_clouds(struct resolve *r, const char *names)
 			name);
 }
 
-/* PodIdentity says who the trigger's requests come from. */
+/* podIdentity selects the identity for the trigger's requests. */
 static void take_identity(struct resolve *r)
 {
 	static const char *const clouds[] = { "aws", "aws-eks", "azure-workload", "gcp", NULL };
@@ -305,8 +305,8 @@ static void take_identity(struct resolve *r)
 /* ---- The order ---- */
 
 /*
- * KEDA's order of evaluation: the later ones overwrite the earlier on the same parameter
- * (keda-core.md 6.3). Each does nothing when the object does not ask for it.
+ * KEDA's order of evaluation: later sources overwrite earlier ones (keda-core.md 6.3). Each returns
+ * at once when it is not configured.
  */
 static const struct {
 	const char *name; /* the field */
@@ -323,7 +323,7 @@ static const struct {
 static void take_all(struct resolve *r)
 {
 	take_identity(r);
-	/* A file replaces all that the other sources say. */
+	/* A file replaces the parameters of all other sources. */
 	if (r->t->file_path && *r->t->file_path) {
 		from_file(r, "filePath");
 		return;

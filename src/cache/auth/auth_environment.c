@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The environment of the target's container, as far as triggers name it. */
+/* Resolves the environment of the target's container, as far as triggers need it. */
 #include <ctype.h>
 #include <string.h>
 
@@ -95,10 +95,7 @@ bool auth_needs_target(const struct auth_lookup *lookup, const struct scaled *of
 	bool needed;
 
 	auth_variable_names(of, &wanted);
-	/*
-	 * a container that is named must be there, as KEDA has it, also while no variable is wanted
-	 * of it
-	 */
+	/* as in KEDA, a named container must exist even if no variable is needed */
 	needed = wanted.count > 0 || (container && *container);
 	strmap_done(&wanted);
 	for (size_t i = 0; i < of->trigger_count && !needed; i++) {

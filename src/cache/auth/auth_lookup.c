@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What cache/auth/auth.h asks by: restricted Secrets, and the object that a trigger refers to. */
+/*
+ * The look-ups of cache/auth/auth.h: restricted Secrets, and the TriggerAuthentication of a
+ * trigger.
+ */
 #include <string.h>
 
 #include "cache/auth/auth_parts.h"

@@ -12,12 +12,12 @@
 
 struct file {
 	struct held held;   /* key: the path below the root */
-	struct files stamp; /* what it was like when it was read */
+	struct files stamp; /* its state when read */
 	struct strmap values;
 	struct err *err; /* why there are none; NULL */
 	bool good;       /* there are values */
 	/*
-	 * they are older than the file, which could not be read at the last look: it may have been
+	 * the values are older than the file, which was unreadable at the last check: it may be
 	 * half written
 	 */
 	bool doubtful;
@@ -35,7 +35,7 @@ struct authfiles {
 /* A JSON object of texts, and nothing else. */
 static int parse(const char *text, size_t len, struct strmap *out, struct err *err)
 {
-	json_t *object = json_parse(text, len, NULL); /* what is wrong with it might be told with a piece of it */
+	json_t *object = json_parse(text, len, NULL); /* no error text, which might quote the file */
 	const char *key;
 	json_t *value;
 	int failed = 0;
@@ -73,8 +73,8 @@ static int read_values(struct authfiles *f, struct file *file, struct strmap *va
 }
 
 /*
- * False when nothing is different for those who need it. A good file that turns bad has until the
- * next look to become good again.
+ * False when nothing changed for its holders. A file that becomes invalid is reported at the next
+ * check.
  */
 static bool file_reread(struct authfiles *f, struct file *file)
 {
@@ -96,7 +96,7 @@ static bool file_reread(struct authfiles *f, struct file *file)
 	else
 		file->values = values;
 	file->good = !failed;
-	/* Who hears this may be anybody, and is told nothing about kscaled's machine. */
+	/* Any user may see this error, so it contains nothing about kscaled's machine. */
 	err_set(&told, ERR_INVALID,
 		"\"%.200s\" is no usable file below --filepath-auth-root-path: kscaled's log says why", file->held.key);
 	err_keep(&file->err, failed ? &told : NULL);

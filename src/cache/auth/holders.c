@@ -11,9 +11,9 @@
 struct hold {
 	struct object *owner;
 	struct held *thing;
-	unsigned round;           /* the owner's round in which it was asked for last */
-	struct hold *next_owned;  /* among those of the owner */
-	struct hold *prev, *next; /* among those of the thing */
+	unsigned round;           /* the owner's last round that requested it */
+	struct hold *next_owned;  /* list of the owner */
+	struct hold *prev, *next; /* list of the thing */
 };
 
 /* ---- Things ---- */
@@ -93,7 +93,7 @@ void holders_done(struct holders *h)
 		holders_drop(thing);
 }
 
-/* What was not asked for in this round; all of it when `all`. */
+/* Releases what was not requested in this round; everything when `all`. */
 static void sweep(struct object *o, bool all)
 {
 	struct hold *hold, *next;

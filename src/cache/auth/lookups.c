@@ -11,18 +11,15 @@
 #include "cache/auth/satokens.h"
 #include "cache/auth/vaultvalues.h"
 
-/*
- * What KEDA logs in with when nothing is said. Here it stands for kscaled's own login, and is
- * not read.
- */
+/* KEDA's default token file. Here it means kscaled's own login, and the file is not read. */
 #define KEDAS_TOKEN         "/var/run/secrets/kubernetes.io/serviceaccount/token"
 #define OWN_SERVICE_ACCOUNT "kscaled" /* as `kscaled manifests` has it */
 
-/* A TriggerAuthentication that somebody refers to, there or not: what its owners know of it. */
+/* A referenced TriggerAuthentication, existing or not, as its owners know it. */
 struct referred {
 	struct held held; /* key as the store's: "shop/redis", "/redis" */
 	bool present;
-	int64_t generation; /* its status changes, too, and is none of theirs */
+	int64_t generation; /* its status also changes, which does not concern them */
 	char *uid;          /* NULL */
 };
 
@@ -41,7 +38,7 @@ struct lookups {
 
 /* ---- Something changed ---- */
 
-/* What its owners will see from now on; true when it is something else than before. */
+/* Updates what its owners see; true when it differs. */
 static bool note(struct referred *r, const struct triggerauth *t)
 {
 	const char *uid = t ? t->meta.uid : "";
@@ -72,7 +69,7 @@ void lookups_follow(struct lookups *l, const char *triggerauth)
 			holders_tell(held);
 		return;
 	}
-	/* Those that were waited for may turn out not to be there. */
+	/* Pending ones may turn out not to exist. */
 	HASH_ITER (hh, l->triggerauths.things, held, next)
 		if (!((struct referred *)held)->present)
 			holders_tell(held);
@@ -156,7 +153,7 @@ static enum reference_state refuse(struct err *err, const char *what)
 	return REFERENCE_MISSING;
 }
 
-/* Without blanks around it and slashes behind it, which mean nothing. */
+/* Without surrounding white space and trailing slashes, which have no meaning. */
 static const char *bare_address(const char *text, size_t *len)
 {
 	while (*len > 0 && strchr(" \t", *text)) {
@@ -169,8 +166,8 @@ static const char *bare_address(const char *text, size_t *len)
 }
 
 /*
- * Whether the object may have kscaled log in there as itself. Who may write a
- * ClusterTriggerAuthentication is trusted with that; who writes a namespaced one may run the server
+ * Whether the object may use kscaled's own login at that address. Authors of
+ * ClusterTriggerAuthentications are trusted; the author of a namespaced one may operate the server
  * that it names.
  */
 static bool may_use_own_login(const struct lookups *l, const struct triggerauth *t)
@@ -224,7 +221,7 @@ static bool given(const char *text)
 	return text && *text;
 }
 
-/* As kscaled itself, by a token that opens nothing but Vault. */
+/* Logs in as kscaled, with a token that is valid only for Vault. */
 static enum reference_state login_as_itself(struct lookups *l, struct vaultvalues_source *source, char **whose,
 	struct err *err)
 {

@@ -69,7 +69,7 @@ static struct wanted_key *want(struct references *r, enum keydata_kind kind, con
 	return w;
 }
 
-/* Values that nobody wants any more. */
+/* Drops values that nobody needs. */
 static void trim(struct referenced *o)
 {
 	for (size_t i = o->data.count; i-- > 0;)
@@ -80,7 +80,7 @@ static void trim(struct referenced *o)
 			strmap_remove(&o->unreadable, o->unreadable.pairs[i].key);
 }
 
-/* holders_init's on_unheld: nobody asks for it any more; with its last key the object is freed */
+/* on_unheld of struct holders: the object is freed with its last key */
 static void unwant(void *references, struct held *wanted)
 {
 	struct wanted_key *w = (struct wanted_key *)wanted;
@@ -108,8 +108,8 @@ static void unwant(void *references, struct held *wanted)
 #define ALNUM "abcdefghijklmnopqrstuvwxyz0123456789"
 
 /*
- * RFC 1123, as the API server requires: other names are of nothing that can exist, and would not be
- * safe in a path or a selector.
+ * RFC 1123, as the API server requires: other names cannot exist and would be unsafe in a path or a
+ * selector.
  */
 static bool is_name(const char *text, size_t max, const char *allowed)
 {
@@ -131,7 +131,7 @@ static bool is_possible(enum keydata_kind kind, const char *namespace_, const ch
 	return false;
 }
 
-/* NULL: *err says why that cannot be asked for. */
+/* NULL: *err is the reason of the refusal. */
 static struct wanted_key *ask_for(struct references *r, struct object *owner, enum keydata_kind kind,
 	const char *namespace_, const char *name, const char *key, struct err *err)
 {

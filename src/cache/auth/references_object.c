@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "kube/version.h"
 
-#define READ_FAILURES_TOLD 3 /* in a row; what passes by itself is no news */
+#define READ_FAILURES_TOLD 3 /* consecutive; fewer are not reported */
 
 /* ---- Where it is ---- */
 
@@ -77,7 +77,7 @@ bool references_object_wants(void *arg, const char *key)
 
 /* ---- Taking in ---- */
 
-/* Whatever a read that is under way brings, we know it by now. */
+/* Cancels a GET: its answer is no longer needed. */
 void references_object_read_stop(struct referenced *o)
 {
 	refetch_free(o->read);
@@ -91,7 +91,7 @@ void references_object_forget(struct referenced *o)
 	strmap_done(&o->unreadable);
 }
 
-/* Everything about the object is known: what was `news` is told. */
+/* The object's state is known: reports what is marked `news`. */
 static void settle(struct referenced *o, enum reference_state state)
 {
 	o->state = state;
@@ -104,7 +104,7 @@ static void settle(struct referenced *o, enum reference_state state)
 			holders_tell(&o->wanted[i]->held);
 }
 
-/* Its version stays: an older list may still hold it. */
+/* Keeps its version: an older list may still contain it. */
 void references_object_gone(struct referenced *o, const struct reference_watch *from)
 {
 	for (size_t i = 0; i < o->wanted_count; i++)
@@ -126,7 +126,7 @@ static bool is_news(const struct wanted_key *w, const struct strmap *data, const
 		!text_equal(strmap_get(&o->unreadable, w->key), strmap_get(unreadable, w->key));
 }
 
-/* Its owners hear of it once; what is known of it stays. */
+/* Reports an error to its owners once; known values stay. */
 static void set_trouble(struct referenced *o, const struct err *err, enum log_level level, const char *what)
 {
 	MEM_AUTO char *subject = mem_printf(REFERENCES_OBJECT_FMT, REFERENCES_OBJECT_ARGS(o));
@@ -139,9 +139,8 @@ static void set_trouble(struct referenced *o, const struct err *err, enum log_le
 }
 
 /*
- * An older state never replaces a newer one, whichever of the two watches of an object, or a read,
- * brought it. Only what one and the same watch lists anew is true even if older: an etcd that was
- * restored counts backwards.
+ * An older state never replaces a newer one, from whichever watch or GET. Only a new list of the
+ * same watch is authoritative even if older: a restored etcd counts backwards.
  */
 static bool is_outdated(const struct referenced *o, const struct reference_watch *from, const char *version)
 {
@@ -159,7 +158,7 @@ void references_object_take(struct referenced *o, const struct reference_watch *
 	struct err err = { 0 };
 
 	if (is_outdated(o, from, version)) {
-		/* From here on this view is the one that knows it. */
+		/* From now on this watch is its source. */
 		if (from && text_equal(version, o->version))
 			o->source = from;
 		return;
@@ -187,13 +186,13 @@ static void on_read(void *arg, const json_t *json, const struct err *err, unsign
 {
 	struct referenced *o = arg;
 
-	/* Tried again for ever; its owners hear why when it does not pass by itself. */
+	/* Retried forever; owners get the reason when the failure lasts. */
 	if (failures > 0) {
 		if (err->kind != ERR_TEMPORARY || failures >= READ_FAILURES_TOLD)
 			set_trouble(o, err, LOG_LEVEL_WARN, "cannot be read");
 		return;
 	}
-	/* A list under way may have passed it already. */
+	/* A running list may have passed it already. */
 	if (o->place->whole)
 		o->seen = o->place->whole->informer.list;
 	if (err)

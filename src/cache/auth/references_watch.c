@@ -20,7 +20,7 @@
  * and the whole is tried again from time to time.
  */
 #define WHOLE_AGAIN_MS   600000
-#define WHOLE_GIVE_UP_MS 30000 /* one that worked: an API server that has just started may not know our rights yet */
+#define WHOLE_GIVE_UP_MS 30000 /* an API server that has just started may not know our permissions yet */
 #define WHOLE_PAGE       20    /* of objects that may have 1 MiB each */
 
 static void on_object(void *arg, const json_t *json);
@@ -45,7 +45,7 @@ static struct reference_watch *view_new(struct reference_place *place, struct re
 		.path = path,
 		.name = only ? only->name : NULL,
 		.page = WHOLE_PAGE,
-		.failing = only ? "" : NULL, /* answers name the one object that they are about */
+		.failing = only ? "" : NULL, /* the error already names the object */
 		.quiet = true,
 	};
 
@@ -59,7 +59,7 @@ static struct reference_watch *view_new(struct reference_place *place, struct re
 	return view;
 }
 
-/* What it saw is kept, and is nobody's until somebody else sees it. */
+/* Its objects are kept, without a source until another watch delivers them. */
 static void view_end(struct reference_watch **slot)
 {
 	struct reference_watch *view = *slot;
@@ -83,7 +83,7 @@ static void view_end(struct reference_watch **slot)
 
 /* ---- What a view brings ---- */
 
-/* The referenced object that this JSON is about, or NULL: everything else is dropped right here. */
+/* The referenced object of this JSON, or NULL: all others are dropped here. */
 static struct referenced *object_of(const struct reference_watch *view, const json_t *json)
 {
 	const struct reference_place *place = view->place;
@@ -106,7 +106,7 @@ static void on_object(void *arg, const json_t *json)
 	references_object_take(o, view, json);
 }
 
-/* The list did not bring it: it is gone, unless who brought it knows more than this list. */
+/* A complete list lacks it: it is gone, unless its source knows more than this list. */
 static void not_listed(const struct reference_watch *view, struct referenced *o)
 {
 	if (o->read)
@@ -122,7 +122,7 @@ static void on_deleted(void *arg, const json_t *json)
 	struct reference_watch *view = arg;
 	struct referenced *o = object_of(view, json);
 
-	/* A read, or the other watch, may have brought the one that was made anew meanwhile. */
+	/* A GET or the other watch may have delivered the recreated object already. */
 	if (!o || (json && informer_is_old(&view->informer, json, o->version)))
 		return;
 	if (json)
@@ -152,7 +152,7 @@ static void see_by_name(struct referenced *o)
 		o->own = view_new(o->place, o);
 }
 
-/* The view may be in the middle of its callback. */
+/* The watch's callback may be running. */
 static void whole_give_up(struct reference_place *place)
 {
 	struct referenced *o;
@@ -174,8 +174,8 @@ static void on_place_timer(void *arg)
 }
 
 /*
- * One line for a server that is away, however many watches it had; one for each thing that must be
- * granted.
+ * Logs one line for an unreachable server, however many watches it has; one for each missing
+ * permission.
  */
 static void log_trouble(struct reference_watch *view, const struct err *err)
 {
@@ -193,7 +193,7 @@ static void log_trouble(struct reference_watch *view, const struct err *err)
 		log_info("references", "all watches of Secrets and ConfigMaps work");
 }
 
-/* Who waits hears why. What is known is still served. */
+/* Waiting owners get the reason. Known values stay in use. */
 static void on_trouble(void *arg, const struct err *err)
 {
 	struct reference_watch *view = arg;
@@ -247,7 +247,7 @@ void references_watch_add(struct referenced *o)
 	if (!place->whole)
 		see_by_name(o);
 	else if (place->whole->informer.listing || place->whole->informer.synced)
-		references_object_read(o); /* only a list that has not begun is sure to bring it */
+		references_object_read(o); /* a running list may have passed it already */
 }
 
 void references_watch_remove(struct referenced *o)

@@ -31,7 +31,7 @@ struct satokens {
 
 /* ---- Asking ---- */
 
-/* When 80 % of its life is over; the server may have given it another one than was asked for. */
+/* After 80 % of its lifetime, which the server may have changed. */
 static int64_t renew_in_ms(const struct satoken *t, const char *expires)
 {
 	int64_t until_ms = 0, life_ms = t->owner->life_ms;
@@ -72,7 +72,7 @@ static void ask(void *arg)
 {
 	struct satoken *t = arg;
 	struct buf body = BUF_INIT(BODY_MAX_BYTES);
-	/* It asks and changes nothing: a standby needs tokens too. */
+	/* A standby needs tokens, too, and the request changes nothing. */
 	struct kube_request request = { .verb = KUBE_REVIEW, .path = t->path, .priority = KUBE_NORMAL };
 
 	buf_printf(&body,

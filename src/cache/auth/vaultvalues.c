@@ -13,7 +13,7 @@
 #include "kube/files.h"
 
 #define READ_DEADLINE_MS    10000
-#define READ_AGAIN_MS       60000 /* when the server does not say for how long a value is good */
+#define READ_AGAIN_MS       60000 /* when the server sends no lifetime */
 #define READ_AGAIN_LEAST_MS 1000
 #define READ_AGAIN_MOST_MS  (24 * 3600 * INT64_C(1000))
 #define JWT_BYTES_MAX       (1 << 20)
@@ -34,7 +34,7 @@ struct vaultvalues {
 
 /* ---- The service account's token in a file ---- */
 
-/* The bytes of a JWT's part; NULL when it is none. */
+/* Decodes a part of a JWT; NULL when it is invalid. */
 static json_t *jwt_part(const char *text, size_t len)
 {
 	size_t padded = (len + 3) / 4 * 4, bytes = 0;
@@ -54,7 +54,7 @@ static json_t *jwt_part(const char *text, size_t len)
 	return value;
 }
 
-/* One that the API server takes too would open more than Vault. */
+/* A token that the API server accepts would be valid beyond Vault. */
 static bool is_for(const json_t *claims, const char *audience)
 {
 	const json_t *aud = json_object_get(claims, "aud");
@@ -119,8 +119,8 @@ static void on_value(void *arg, const char *text, int64_t good_for_ms, const str
 
 	v->call = NULL;
 	/*
-	 * Not before net/vault says so: until then it would hand out the same again, as a lease or
-	 * a certificate exists only once.
+	 * Not before net/vault allows it: until then it returns the same value, as a lease or
+	 * certificate exists once.
 	 */
 	if (ms < READ_AGAIN_LEAST_MS)
 		ms = READ_AGAIN_LEAST_MS;
@@ -132,7 +132,7 @@ static void on_value(void *arg, const char *text, int64_t good_for_ms, const str
 		fetched_take(&v->fetched, text, ms);
 }
 
-/* Objects are told nothing about kscaled's machine, as whether there is such a file. */
+/* Errors for objects reveal nothing about kscaled's machine, such as whether a file exists. */
 static void failed_file(struct value *v, const struct err *why)
 {
 	struct err err = { 0 };
@@ -178,8 +178,8 @@ static void on_again(void *arg)
 #define TEXTS 18
 
 /*
- * What the value is known by, but for the engine. The jwt is renewed, so it is none of it: whose it
- * is, or where it lies, is.
+ * The texts that identify the value, without the engine. The jwt is renewed, so its owner or
+ * location is used instead.
  */
 static void list_texts(struct vaultvalues_source *s, const char **texts[TEXTS])
 {
@@ -237,11 +237,11 @@ static struct value *value_new(struct vaultvalues *owner, const struct vaultvalu
 		*texts[i] = mem_dup(*texts[i]);
 	v->source.login.jwt = mem_dup(source->login.jwt);
 	loop_timer_init(&v->fetched.again, owner->loop, on_again, v);
-	loop_timer_set(&v->fetched.again, 0); /* not from inside the question for it */
+	loop_timer_set(&v->fetched.again, 0); /* asynchronously, not from inside the request */
 	return v;
 }
 
-/* What failed with an older token may succeed with this one. */
+/* A request that failed with an older token may succeed with this one. */
 static void renew_jwt(struct value *v, const char *jwt)
 {
 	const char *old = v->source.login.jwt;

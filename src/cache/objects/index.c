@@ -35,7 +35,7 @@ static void place(struct index *x, struct index_slot slot)
 	x->slots[at] = slot;
 }
 
-/* At most three quarters are taken, so every search meets an empty slot. */
+/* At most three quarters are used, so every search ends at an empty slot. */
 static void grow(struct index *x)
 {
 	struct index old = *x;
@@ -56,7 +56,7 @@ void index_add(struct index *x, uint64_t mark, const char *key)
 	x->count++;
 }
 
-/* What follows an emptied slot without a gap may have been pushed on by it. */
+/* Entries after an emptied slot may have been displaced by it. */
 static void close_gap(struct index *x, size_t at)
 {
 	for (at = (at + 1) & (x->size - 1); x->slots[at].key; at = (at + 1) & (x->size - 1)) {

@@ -17,7 +17,7 @@ struct source {
 	struct indexer *owner;
 	char *namespace_; /* NULL: everywhere */
 	struct informer informer;
-	bool known;     /* what is there, by a first list */
+	bool known;     /* its objects, from a first list */
 	uint64_t print; /* of the last event's text; 0: it has none */
 };
 
@@ -25,9 +25,9 @@ struct item { /* one allocation: of some kinds there are tens of thousands */
 	void *object;
 	void *beside; /* the listener's */
 	struct source *source;
-	uint64_t print; /* of the text it was decoded from, its version apart; 0: nobody knows */
-	unsigned list;  /* the list it was last seen in */
-	bool learned;   /* from the answer to a write; the watch has not told of it yet */
+	uint64_t print; /* hash of its text without the version; 0: unknown */
+	unsigned list;  /* number of the list it was last in */
+	bool learned;   /* from the answer to a write, not delivered by the watch yet */
 	UT_hash_handle hh;
 	char key[];
 };
@@ -38,7 +38,7 @@ struct indexer {
 	const struct indexer_events *events;
 	void *arg;
 	struct item *items;
-	struct item *last; /* found last: one poll asks for the same object many times */
+	struct item *last; /* last result: a poll looks up the same object many times */
 	struct source *sources;
 	size_t source_count;
 	struct counters_family *objects;
@@ -87,7 +87,7 @@ static struct item *item_add(struct indexer *s, const char *key)
 	return item;
 }
 
-/* The object is the caller's from now on. */
+/* The caller then owns the object. */
 static void *item_remove(struct indexer *s, struct item *item)
 {
 	void *object = item->object;
@@ -100,7 +100,7 @@ static void *item_remove(struct indexer *s, struct item *item)
 	return object;
 }
 
-/* It is gone before the listener looks. */
+/* Removes it before the listener is called. */
 static void drop(struct indexer *s, struct item *item)
 {
 	void *beside = item->beside, *object = item_remove(s, item);
@@ -133,8 +133,8 @@ static void replace(struct indexer *s, struct item *item, void *object)
 }
 
 /*
- * `authoritative`: from a list, which is true whatever we knew (an etcd that was restored counts
- * backwards). print: of the text that json was; 0: unknown.
+ * authoritative: from a list, which overrides what was known (a restored etcd counts backwards).
+ * print: hash of the text of json; 0: unknown.
  */
 static struct item *take(struct indexer *s, const json_t *json, bool authoritative, uint64_t print)
 {
@@ -160,7 +160,7 @@ static struct item *take(struct indexer *s, const json_t *json, bool authoritati
 	return item;
 }
 
-/* The watch tells of it as it is kept. */
+/* The watch has delivered the stored version. */
 static void mark_seen(struct source *source, struct item *item)
 {
 	item->source = source;
@@ -190,8 +190,8 @@ static struct item *item_of_text(struct indexer *s, const struct objecttext *tex
 }
 
 /*
- * What is kept already: the echo of a write that was answered, or a later version in which nothing
- * is different that is read here.
+ * Whether it is stored already: the event of a write whose answer was taken, or a newer version
+ * without a relevant change.
  */
 static bool on_text(void *arg, const struct objecttext *text)
 {
@@ -216,23 +216,17 @@ static void on_deleted(void *arg, const json_t *object)
 	char key[INDEXER_KEY_MAX];
 	struct item *item;
 
-	/* What could be taken in must get out again, whatever else stands in it. */
+	/* Deletion must work whatever else the object contains. */
 	if (meta_decode_slim(object, &meta, NULL) == 0) {
 		item = item_find(source->owner, key_of(source->owner, &meta, key));
-		/*
-		 * A late "deleted" of an object that was made anew meanwhile says nothing about the
-		 * new one.
-		 */
+		/* A late "deleted" of a recreated object does not concern the new one. */
 		if (item && strcmp(meta_of(item->object)->uid, meta.uid) == 0)
 			drop(source->owner, item);
 	}
 	meta_done(&meta);
 }
 
-/*
- * Whether it is not in the list that was read because it was written after that; the watch, which
- * goes on from there, will tell of it.
- */
+/* Whether it was written after the list; the watch will deliver it. */
 static bool is_ahead(const struct item *item, const char *list_version)
 {
 	return item->learned && version_compare(meta_of(item->object)->resource_version, list_version) > 0;
@@ -317,7 +311,7 @@ static void ignore_synced(void *arg)
 	(void)arg;
 }
 
-/* The watches end at once; the rest may be in the midst of telling of a change. */
+/* Watches stop at once; the rest may be in use by a callback. */
 void indexer_free(struct indexer *s)
 {
 	static const struct indexer_events deaf = { ignore_change, ignore_known, ignore_synced };
@@ -429,7 +423,7 @@ void indexer_each(const struct indexer *s, void (*fn)(void *arg, const void *obj
 
 /* ---- Answers to writes ---- */
 
-/* What an admission plugin took our label from is not seen by our watch. */
+/* Our watch does not see an object whose label an admission plugin removed. */
 static bool is_watched(const struct source *source, const struct meta *meta)
 {
 	const char *label = source ? source->owner->kind->label : NULL;
@@ -438,8 +432,8 @@ static bool is_watched(const struct source *source, const struct meta *meta)
 }
 
 /*
- * An object that we do not know although the watch has come further: it was deleted before the
- * answer to its write came.
+ * An unknown object while the watch is further: it was deleted before the answer to its write
+ * arrived.
  */
 static bool is_gone(const struct source *source, const struct meta *meta)
 {
@@ -465,7 +459,7 @@ void indexer_learn(struct indexer *s, const json_t *object)
 	struct item *item;
 
 	if (!object || meta_decode(object, &meta, NULL))
-		return; /* an empty answer: the watch will tell */
+		return; /* an empty answer: the watch delivers it */
 	source = source_of(s, meta.namespace_);
 	item = is_gone(source, &meta) ? NULL : take(s, object, false, 0);
 	meta_done(&meta);

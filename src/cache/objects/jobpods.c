@@ -18,8 +18,8 @@
 #define TOKEN_MAX_BYTES 4096
 #define JOB_NAME_LABEL  "job-name"
 /*
- * Without conditions only Pods that run or ran take their Jobs out of the pending ones; there are
- * no other phases than these and those three. With conditions each Pod counts, whatever its phase
+ * Without conditions only Pods that run or ran make their Jobs not pending; there are no other
+ * phases than these and those three. With conditions each Pod counts, whatever its phase
  * (keda-core.md 4.3).
  */
 #define STARTED_ONLY "&fieldSelector=status.phase%21%3DPending%2Cstatus.phase%21%3DFailed%2Cstatus.phase%21%3DUnknown"
@@ -40,13 +40,13 @@ struct jobpods {
 	jobpods_fn fn;
 	void *arg;
 
-	size_t first, end; /* the names of the list under way */
+	size_t first, end; /* range of names of the current list */
 	char *next_page;   /* its continue token, escaped; NULL: from the start */
-	bool begun_anew;   /* it was, after a continue token that ran out */
+	bool begun_anew;   /* the list was restarted after an expired continue token */
 	struct kube_call *call;
 	struct loop_task task;
 	struct err *failure; /* owned; NULL */
-	bool done;           /* it was told, or cancelled */
+	bool done;           /* fn was called, or it was cancelled */
 };
 
 static void on_page(void *arg, const json_t *list, const struct err *err);
@@ -78,7 +78,7 @@ static void end(struct jobpods *p)
 	loop_free_later(kube_loop(p->kube), p, jobpods_free);
 }
 
-/* The last thing that is done. */
+/* The callback may do anything, so it is called last. */
 static void finish(void *arg)
 {
 	struct jobpods *p = arg;
@@ -173,10 +173,7 @@ static void look_at(struct jobpods *p, const json_t *pod)
 		name->started = jobpods_started(pod, (const char *const *)p->conditions, p->condition_count);
 }
 
-/*
- * Whether nothing more can be learnt from the list under way: of one Job there may be thousands of
- * Pods.
- */
+/* Whether the rest of the list is irrelevant: one Job may have thousands of Pods. */
 static bool all_started(const struct jobpods *p)
 {
 	for (size_t i = p->first; i < p->end; i++)
@@ -230,7 +227,7 @@ static void on_page(void *arg, const json_t *list, const struct err *err)
 	struct jobpods *p = arg;
 
 	p->call = NULL;
-	/* what was seen of this list stays true: a Pod that has started has */
+	/* the results so far stay valid: a Pod that has started stays started */
 	if (err && err->kind == ERR_GONE && p->next_page && !p->begun_anew) {
 		p->begun_anew = true;
 		set_next_page(p, "");

@@ -15,10 +15,7 @@
 
 #define FIRST_ROOM 4
 
-/*
- * How long it is remembered of one that is gone when it finished: longer than a look at triggers
- * takes.
- */
+/* How long a deleted Job's finishing time is kept: longer than a survey of triggers takes. */
 #define GONE_MS  60000
 #define GONE_MAX 10000
 
@@ -27,15 +24,12 @@ struct owner {
 	struct jobs_seen *list;
 	size_t count, room;
 	struct jobs_tally tally;
-	int64_t finish_seen_ms; /* of the one that we saw finish last; 0 */
+	int64_t finish_seen_ms; /* of the last Job seen to finish; 0 */
 	UT_hash_handle hh;
 	char key[];
 };
 
-/*
- * One that finished a moment ago, and is not there any more: its ttlSecondsAfterFinished is 0, or
- * somebody tidies up.
- */
+/* A Job that finished recently and is deleted: by ttlSecondsAfterFinished 0, or by somebody. */
 struct gone {
 	struct gone *prev, *next;
 	uint64_t owner; /* fingerprint of the key */
@@ -52,7 +46,7 @@ struct jobs {
 	void *arg;
 	struct indexer *indexer; /* NULL: closed */
 	struct owner *owners;
-	struct gone *gone; /* in the order in which they went */
+	struct gone *gone; /* in order of deletion */
 	size_t gone_count;
 };
 
@@ -61,7 +55,7 @@ static char *key_of(const struct job *job, char out[STORE_KEY_MAX])
 	return store_job_key(job->meta.namespace_, job->owner, out);
 }
 
-/* The last thing that is done: the receiver may close. */
+/* Called last: the callback may close. */
 static void tell(struct jobs *j, const char *owner)
 {
 	if (j->fn)
@@ -105,7 +99,7 @@ static size_t *counted_as(struct owner *o, const struct job *job)
 					     : &o->tally.failed;
 }
 
-/* What changes is mostly what came last. */
+/* Changes mostly concern the newest ones. */
 static struct jobs_seen *seen_find(const struct owner *o, const struct job *job)
 {
 	for (size_t i = o->count; i-- > 0;)
@@ -134,7 +128,7 @@ static void seen_remove(struct jobs *j, struct owner *o, struct jobs_seen *seen)
 		owner_free(j, o);
 }
 
-/* Takes it out of the index; when we saw it finish. */
+/* Removes it from the index; returns when it was seen to finish. */
 static int64_t take_out(struct jobs *j, const struct job *job)
 {
 	char key[STORE_KEY_MAX];
@@ -148,9 +142,9 @@ static int64_t take_out(struct jobs *j, const struct job *job)
 }
 
 /*
- * One that has finished before we see it for the first time ran between two looks (or is labelled
- * by hand only now), and what it took away may still be in what its queue was found to hold; but
- * for those of the first list, whose queues nobody has looked at yet.
+ * A Job that is finished when first seen ran between two events (or was labelled by hand later),
+ * and its queue may have been read before it removed its items. Except in the first list, before
+ * which no queue was read.
  */
 static int64_t finished_when(const struct jobs *j, const struct job *before, int64_t before_ms, const struct job *now)
 {
@@ -234,7 +228,7 @@ static void on_synced(void *arg)
 	(void)arg;
 }
 
-/* One allocation in the place of seven: there are tens of thousands. */
+/* One allocation instead of seven: there are tens of thousands. */
 static struct job *pack(const struct job *job)
 {
 	const char *const from[] = { job->meta.namespace_, job->meta.name, job->meta.uid, job->meta.resource_version,
@@ -275,7 +269,7 @@ static void *decode(const json_t *object, struct err *err)
 	return packed;
 }
 
-/* No selector of ours but the label: KEDA counts by it alone, whoever set it. */
+/* Selected by the label only, whoever set it, as in KEDA. */
 static const struct indexer_kind kind = {
 	.kind = "Job",
 	.resource = "jobs",
@@ -391,8 +385,8 @@ struct jobs_tally jobs_tally(const struct jobs *j, const char *owner)
 /* ---- Answers to writes ---- */
 
 /*
- * A Job that an admission plugin took the label from is none of ours: no watch would ever tell that
- * it is gone.
+ * A Job without the label, removed by an admission plugin, is ignored: no watch would report its
+ * deletion.
  */
 void jobs_learn(struct jobs *j, const json_t *job)
 {

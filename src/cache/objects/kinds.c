@@ -14,7 +14,7 @@
 #define AGAIN_FIRST_MS 500
 #define AGAIN_MAX_MS   30000
 #define REFRESH_MS     300000
-#define DOUBTS         6    /* looks after a doubt: what is deleted may be listed for a few seconds more */
+#define DOUBTS         6    /* refreshes after a doubt: a deleted kind may be listed for a few seconds more */
 #define RESOURCES_MAX  2000 /* of one group and version */
 
 /* One group and version: all of its resources, as the last answer had them. */
@@ -23,12 +23,12 @@ struct kind_entry {
 	char *key; /* "argoproj.io/v1alpha1"; "v1" for the core group */
 	struct resource *resources;
 	size_t count;
-	bool known;                            /* an answer came, be it that there is no such group */
-	char *trouble;                         /* why there is no answer; NULL */
-	uint64_t print;                        /* of the answer, to tell changes */
-	struct shares_hold share;              /* while it is not there */
-	bool asked;                            /* since the last look */
-	bool in_vain;                          /* for something that is not there, or cannot be scaled */
+	bool known;                            /* answered, possibly with "no such group" */
+	char *trouble;                         /* error of the last request; NULL */
+	uint64_t print;                        /* hash of the answer, to detect changes */
+	struct shares_hold share;              /* while it is missing */
+	bool asked;                            /* requested since the last refresh */
+	bool in_vain;                          /* for a missing kind, or one without /scale */
 	unsigned failures, doubts, vain_looks; /* in a row; doubts: to come */
 	struct kube_call *call;
 	struct loop_timer again;
@@ -117,10 +117,7 @@ static uint64_t print_of(const struct kind_entry *e)
 	return print;
 }
 
-/*
- * An APIResourceList; NULL: there is no such group and version. True when it is another than the
- * last.
- */
+/* Takes an APIResourceList; NULL: no such group and version. True when it has changed. */
 static bool take_list(struct kind_entry *e, const json_t *list)
 {
 	const json_t *all = json_object_get(list, "resources"), *one;
@@ -167,7 +164,7 @@ static void tell(struct kind_entry *e, bool changed)
 		k->fn(k->arg, changed);
 }
 
-/* What somebody wants may be missing, and come any moment. */
+/* A needed kind may be missing and appear at any moment. */
 static int64_t pause_ms(struct kind_entry *e)
 {
 	if (e->trouble)
@@ -181,7 +178,7 @@ static int64_t pause_ms(struct kind_entry *e)
 	return REFRESH_MS;
 }
 
-/* A failure keeps what was known: only an answer takes it away. */
+/* A failure keeps the known state; only an answer changes it. */
 static void on_answer(void *arg, const json_t *object, const struct err *err)
 {
 	struct kind_entry *e = arg;
@@ -235,7 +232,7 @@ static struct kind_entry *find(struct kinds *k, const char *group, const char *v
 	return e;
 }
 
-/* NULL: the namespace asks for too many that are not there. */
+/* NULL: the namespace requests too many missing ones. */
 static struct kind_entry *make(struct kinds *k, const char *namespace_, const char *group, const char *version)
 {
 	struct shares_hold share = { 0 };
@@ -279,7 +276,7 @@ static enum kind_state unread(const struct kind_entry *e, bool *wrong, struct er
 	return KIND_UNREAD;
 }
 
-/* What is missing is looked for sooner than what is known is refreshed. */
+/* Missing kinds are requested sooner than known ones are refreshed. */
 static void ask_in_vain(struct kind_entry *e)
 {
 	if (!e->in_vain && loop_timer_pending(&e->again))

@@ -18,16 +18,19 @@ enum kind { KIND_SCALEDOBJECT, KIND_SCALEDJOB, KIND_HPA, KIND_TRIGGERAUTH, KIND_
 
 struct store {
 	struct indexer *indexers[KINDS];
-	struct index hpas;       /* by the ScaledObject that they belong to */
-	struct index rival_hpas; /* those that kscaled does not manage, by what they scale */
-	struct index claims;     /* ScaledObjects by what they lay claim to */
-	bool learning;           /* what is taken in is the answer to a write of ours */
+	struct index hpas;       /* by owning ScaledObject */
+	struct index rival_hpas; /* foreign ones, by target */
+	struct index claims;     /* ScaledObjects by their claims */
+	bool learning;           /* an answer to a write of ours is being taken */
 	struct store_events events;
 	void *arg;
 	bool told_synced;
 };
 
-/* Cut where it does not fit: what is longer is no name. Not by printf, as each GET makes two. */
+/*
+ * Truncates what does not fit, which is no valid name. Without printf, for speed: each GET makes
+ * two.
+ */
 static char *put_key(const char *const parts[4], char out[STORE_KEY_MAX])
 {
 	char *at = out, *end = out + STORE_KEY_MAX - 1;
@@ -79,7 +82,7 @@ static void tell_triggerauth(struct store *s, const char *key)
 
 /* ---- What a change means, by kind ---- */
 
-/* What kscaled cannot work without. */
+/* Kinds that kscaled cannot work without. */
 static const enum kind needed[] = { KIND_SCALEDOBJECT, KIND_HPA };
 #define NEEDED (sizeof(needed) / sizeof(needed[0]))
 
@@ -112,7 +115,7 @@ static unsigned meta_changes(const struct meta *a, const struct meta *b)
 	return (strmap_equal(&a->annotations, &b->annotations) ? 0u : OBJECT_ANNOTATIONS) | (meta ? OBJECT_META : 0u);
 }
 
-/* Digests of spec and status as they came, for what of both nobody else may write unseen. */
+/* Digests of spec and status, to detect relevant changes. */
 struct digests {
 	uint64_t spec, status;
 };
@@ -135,7 +138,7 @@ static struct digests digests_of(const struct scaled *of)
 		      : (struct digests){ of->sj->spec_digest, of->sj->status_digest };
 }
 
-/* It is not found any more, also by whoever is told so. */
+/* Removes the record before the event, so that listeners do not find it. */
 static void lose(struct store *s, void **beside)
 {
 	struct object *o = *beside;
@@ -152,7 +155,7 @@ static void on_scaled(struct store *s, const struct scaled *now, const char *pre
 	struct object *o = *beside;
 	unsigned changes = OBJECT_SPEC;
 
-	/* What is kept of an object says nothing about one that is made anew under its name. */
+	/* A recreated object of the same name gets a new record. */
 	if (o && (!now || strcmp(o->uid, now->meta->uid) != 0))
 		lose(s, beside);
 	if (!now)
@@ -163,7 +166,7 @@ static void on_scaled(struct store *s, const struct scaled *now, const char *pre
 	else
 		*beside = o = object_new(now, prefix);
 	o->of = *now;
-	/* Whoever is answered goes on by himself. */
+	/* Not for our own write: its author continues with the answer. */
 	tell(s, o, s->learning ? changes & ~(unsigned)(OBJECT_STATUS | OBJECT_META) : changes);
 }
 
@@ -215,7 +218,7 @@ static void on_scaledjob(void *arg, const void *before, const void *now, void **
 	on_scaled(arg, now ? &is : NULL, JOB_KEY_PREFIX, beside);
 }
 
-/* They have no neighbours that somebody would wait for. */
+/* Nobody waits for objects beside a ScaledJob. */
 static void on_scaledjobs_known(void *arg, const char *namespace_)
 {
 	(void)arg;
@@ -223,8 +226,8 @@ static void on_scaledjobs_known(void *arg, const char *namespace_)
 }
 
 /*
- * The ScaledObject that an HPA belongs to: which controls it or, when nobody does, which it was
- * made for. NULL: none.
+ * The ScaledObject of an HPA: its controller or, without one, the one it was created for. NULL:
+ * none.
  */
 static const char *hpa_owner(const struct hpa *hpa)
 {
@@ -242,7 +245,7 @@ static bool same_owners(const struct meta *a, const struct meta *b)
 	return one && other ? strcmp(one->uid, other->uid) == 0 : !one && !other;
 }
 
-/* Of the status only what somebody acts on: its metrics are written every 15 s. */
+/* Only the relevant part of the status: its metrics are written every 15 s. */
 static bool same_hpa_status(const struct hpa *a, const struct hpa *b)
 {
 	return a->desired_replicas == b->desired_replicas && a->last_scale_unix_ms == b->last_scale_unix_ms &&
@@ -276,7 +279,7 @@ static void tell_owner(struct store *s, unsigned changes, const struct hpa *hpa,
 }
 
 /*
- * What an HPA scales that we do not manage, as a ScaledObject would claim it; 0: nothing, or it is
+ * The claim of a foreign HPA's target, as a ScaledObject would have it; 0: none, or the HPA is
  * ours.
  */
 static uint64_t rival_claim(const struct hpa *hpa)
@@ -289,7 +292,7 @@ static uint64_t rival_claim(const struct hpa *hpa)
 	return index_mark(hpa->meta.namespace_, scaledobject_target_kind(&spec), hpa->target_name);
 }
 
-/* Whoever lays the same claim looks again. */
+/* Notifies objects with the same claim. */
 static void tell_rivals(struct store *s, uint64_t claim)
 {
 	struct object *o;
@@ -315,7 +318,7 @@ static void move_rival(struct store *s, const struct meta *meta, uint64_t old, u
 	}
 }
 
-/* Whoever it belonged to until now is concerned as well as whoever it does from now on. */
+/* Both the previous and the new owner are concerned. */
 static void on_hpa(void *arg, const void *before, const void *now, void **beside)
 {
 	struct store *s = arg;
@@ -348,7 +351,7 @@ static void tell_waiting(void *arg, const void *object, void *beside)
 		tell(w->store, beside, OBJECT_HPA);
 }
 
-/* Objects whose HPAs, or whose rivals, could not be looked up hear of it when that changes. */
+/* Notifies objects whose HPAs or conflicting objects could not be looked up before. */
 static void on_neighbours_known(void *arg, const char *namespace_)
 {
 	struct store *s = arg;
@@ -403,7 +406,7 @@ static bool is_of_a_scaledobject(const json_t *metadata)
 	return false;
 }
 
-/* Of those of others hardly anything is kept. */
+/* Of foreign HPAs little is kept. */
 static void *decode_hpa(const json_t *object, struct err *err)
 {
 	const json_t *metadata = json_object_get(object, "metadata");

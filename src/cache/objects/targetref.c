@@ -70,7 +70,7 @@ static bool same(const char *stored, const char *text)
 	return stored && strcmp(stored, text) == 0;
 }
 
-/* Others may write a status: what becomes part of a URL is looked at. */
+/* Others may write the status, so parts of a URL are checked. */
 int targetref_stored(const struct scaledobject *so, char *group, char *version, char *resource)
 {
 	const struct scaledobject_status *s = &so->status;
@@ -89,7 +89,7 @@ int targetref_stored(const struct scaledobject *so, char *group, char *version, 
 	return 0;
 }
 
-/* Names become parts of URLs, so only those that were found to be names go any further. */
+/* Names become parts of URLs, so only valid ones are passed on. */
 static void want(struct targetref *t, struct object *o)
 {
 	const struct scaledobject *so = o->of.so;
@@ -102,7 +102,7 @@ static void want(struct targetref *t, struct object *o)
 		targets_want(t->targets, o, &ref);
 }
 
-/* An annotation may be why the spec cannot be followed. */
+/* An invalid annotation also makes the object unusable. */
 void targetref_follow(struct targetref *t, struct object *o, unsigned changes)
 {
 	if (o->of.so && (changes & (OBJECT_SPEC | OBJECT_ANNOTATIONS)))

@@ -27,10 +27,7 @@ static struct target *target_get(struct targets *t, const struct target_ref *ref
 	target->namespace_ = mem_dup(ref->namespace_);
 	target->name = target->key + strlen(target->key) - strlen(ref->name);
 	HASH_ADD_KEYPTR(hh, t->targets, target->key, strlen(target->key), target);
-	/*
-	 * The first list may be half read; only one that has not begun is sure to bring this
-	 * object.
-	 */
+	/* A running first list may have passed this object. */
 	if (target->place->denied)
 		targets_object_poll(target);
 	else if (target->place->informer.synced || target->place->informer.listing)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * One target: what is known of it and how that came, be it by the watch of its kind, by a read of
- * its own, or by its /scale.
- */
+/* One target: its state and how it was read, by the watch of its kind, a GET, or /scale. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +10,7 @@
 #include "cache/objects/targetshape.h"
 #include "kube/version.h"
 
-#define READ_FAILURES_TOLD 3 /* in a row; what passes by itself is no news */
+#define READ_FAILURES_TOLD 3 /* consecutive; fewer are not reported */
 
 struct target *targets_object_find(struct targets *t, const char *key)
 {
@@ -79,7 +76,7 @@ static void set_trouble(struct target *target, char *trouble)
 	target->trouble = trouble;
 }
 
-/* The watch is newer than a read that started before it. */
+/* The watch is newer than a GET that started before it. */
 void targets_object_read_stop(struct target *target)
 {
 	refetch_free(target->read);
@@ -87,7 +84,7 @@ void targets_object_read_stop(struct target *target)
 	set_trouble(target, NULL);
 }
 
-/* Who waits hears why it does not come; what passes by itself is no news. */
+/* Reports the error to waiting owners when it lasts. */
 static void reading_failed(struct target *target, bool scale, const struct err *err, unsigned failures)
 {
 	if (failures == 1 || failures == READ_FAILURES_TOLD)
@@ -111,7 +108,7 @@ void targets_object_scale_stop(struct target *target)
 	drop_unsure(target);
 }
 
-/* Of a kind that may not be watched: all that is known of it. Takes w. */
+/* The only information about a kind that may not be watched. Takes w. */
 static void take_scale_alone(struct target *target, struct workload *w)
 {
 	const struct target_place *place = target->place;
@@ -188,8 +185,8 @@ static struct refetch *scale_of(struct target *target)
 }
 
 /*
- * The replicas stand somewhere in the spec, where only the API server knows; while the spec stays
- * the same they do. Takes w.
+ * The replicas are in a part of the spec that only the API server knows; while the spec is
+ * unchanged they are, too. Takes w.
  */
 static void take_unsure(struct target *target, struct workload *w)
 {
@@ -241,7 +238,7 @@ void targets_object_take(struct target *target, const json_t *object, bool autho
 
 /* ---- A target that was named after its kind's list ---- */
 
-/* Tried again for ever; its owners hear why when it does not pass by itself. */
+/* Retried forever; owners get the reason when the failure lasts. */
 static void on_read(void *arg, const json_t *object, const struct err *err, unsigned failures)
 {
 	struct target *target = arg;
@@ -251,7 +248,7 @@ static void on_read(void *arg, const json_t *object, const struct err *err, unsi
 		return;
 	}
 	targets_object_read_stop(target);
-	/* The list under way may have passed it already. */
+	/* The running list may have passed it already. */
 	target->list = target->place->informer.list;
 	if (err)
 		targets_object_missing(target);

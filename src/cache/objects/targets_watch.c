@@ -7,11 +7,11 @@
 #include "base/mem.h"
 #include "cache/objects/targets_parts.h"
 
-/* How often the watch of a kind that may not be watched is tried again. */
+/* Retry interval of a forbidden watch. */
 #define WATCH_AGAIN_FIRST_MS 10000
 #define WATCH_AGAIN_MAX_MS   300000
 
-/* The wanted object that this JSON is about, or NULL: everything else is dropped right here. */
+/* The target of this JSON, or NULL: all others are dropped here. */
 static struct target *target_of(struct target_place *place, const json_t *object)
 {
 	const json_t *meta = json_object_get(object, "metadata");
@@ -26,7 +26,7 @@ static struct target *target_of(struct target_place *place, const json_t *object
 	return targets_object_find(place->owner, key);
 }
 
-/* The watch may be had after all. */
+/* The watch is allowed after all. */
 static void place_allow(struct target_place *place)
 {
 	struct target *target, *next;
@@ -66,7 +66,7 @@ static void on_deleted(void *arg, const json_t *object)
 
 	if (!target)
 		return;
-	/* A read may have brought the one that was made anew meanwhile. */
+	/* A GET may have delivered the recreated object already. */
 	newest = target->unsure ? target->unsure : target->workload;
 	if (informer_is_old(&place->informer, object, newest ? newest->resource_version : NULL))
 		return;
@@ -85,7 +85,7 @@ static void on_synced(void *arg)
 			targets_object_missing(target);
 }
 
-/* Who waits for the list hears why it does not come. */
+/* Reports the list's error to waiting owners. */
 static void tell_unread(struct target_place *place)
 {
 	struct target *target, *next;
@@ -95,10 +95,7 @@ static void tell_unread(struct target_place *place)
 			targets_object_tell(target);
 }
 
-/*
- * The rules that kscaled brings let it write every /scale, but the kinds to be watched are named
- * there one by one.
- */
+/* The default role allows writing every /scale, but lists the kinds to watch. */
 static void place_deny(struct target_place *place, const struct err *err)
 {
 	struct target *target, *next;

@@ -10,7 +10,7 @@
 
 #define AGAIN_MS       15000
 #define RETRY_FIRST_MS 1000
-#define RETRY_MOST_MS  2000 /* nothing can be scaled by what is not known: soon after the server is back it is */
+#define RETRY_MOST_MS  2000 /* short, because an undescribed trigger cannot scale */
 
 struct described_question {
 	struct held held; /* without a key */
@@ -18,7 +18,7 @@ struct described_question {
 	struct question *question;
 	bool known;
 	struct description description;
-	struct err *err; /* owned; why the last answer was none; NULL */
+	struct err *err; /* owned; error of the last request; NULL */
 	unsigned failures;
 	void *under_way; /* the scaler's handle; NULL */
 	struct loop_timer again;
@@ -40,7 +40,7 @@ static void failed(struct described_question *e, const struct err *err)
 	loop_timer_set(&e->again,
 		e->known ? loop_backoff_ms(0, AGAIN_MS, AGAIN_MS)
 			 : loop_backoff_ms(e->failures++, RETRY_FIRST_MS, RETRY_MOST_MS));
-	/* Later failures are told by whoever asks for the metrics' values. */
+	/* Later failures show when the metrics' values are read. */
 	if (first)
 		holders_tell(&e->held);
 }
@@ -110,7 +110,7 @@ static struct described_question *entry_new(struct descriptions *d, struct quest
 	e->owner = d;
 	e->question = question_ref(question);
 	loop_timer_init(&e->again, d->sources->loop, on_again, e);
-	loop_timer_set(&e->again, 0); /* not from inside the question for it */
+	loop_timer_set(&e->again, 0); /* asynchronously, not from inside the request */
 	return e;
 }
 

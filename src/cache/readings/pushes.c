@@ -14,27 +14,27 @@
 struct watched {
 	struct pushes *owner;
 	struct question *question; /* counted */
-	void *handle;              /* of its type; NULL: it cannot be watched, or there are too many */
+	void *handle;              /* the type's handle; NULL: cannot be watched, or there are too many */
 	bool too_many;
 	struct shares_hold share;
 	struct push_link *links;
-	bool called; /* since it was told on last */
+	bool called; /* since the last delivery */
 	int64_t told_at_ms;
-	struct loop_timer pace; /* when it may be told on again */
+	struct loop_timer pace; /* earliest next delivery */
 	struct watched *next_called;
 	struct watched *prev, *next;
 };
 
-/* An object that asks a watched question. */
+/* Links an object to a watched question. */
 struct push_link {
 	struct watched *watch;
 	struct pushed *pushed;
-	bool stays;                    /* while the object's questions are gone through */
+	bool stays;                    /* marked while the object's questions are scanned */
 	struct push_link *prev, *next; /* of the watch */
 	struct push_link *next_of_pushed;
 };
 
-/* An object that somebody works with. */
+/* A held object. */
 struct pushed {
 	struct pushes *owner;
 	struct object *object; /* counted */
@@ -51,9 +51,9 @@ struct pushes {
 	size_t held_count;
 	struct watched *watches;
 	struct shares shares;   /* of the watches */
-	bool following;         /* what is built meanwhile is built for us */
-	struct pushed *changed; /* their questions may be others; newest first */
-	struct watched *called; /* to be told on at the end of this turn; newest first */
+	bool following;         /* scalers built meanwhile are built for this module */
+	struct pushed *changed; /* objects whose questions may have changed; newest first */
+	struct watched *called; /* to be delivered at the end of this turn; newest first */
 	struct loop_task follow;
 	struct loop_task tell;
 	pushes_fn fn;
@@ -64,10 +64,10 @@ struct pushes {
 
 /* ---- Telling ---- */
 
-/* Who is told may hold and release. */
+/* The callback may hold and release. */
 static void tell_holders(struct pushes *p, struct watched *w)
 {
-	const char *type = w->question->type->name; /* types are for ever */
+	const char *type = w->question->type->name; /* static */
 	struct push_link *link;
 	size_t count = 0, told = 0;
 	struct object **objects;
@@ -124,8 +124,8 @@ static void on_pace(void *arg)
 }
 
 /*
- * What a source calls: takes note only. The first is told at the end of this turn, one that follows
- * at once when the pace allows.
+ * Called by sources; only queues the delivery: the first at the end of this turn, later ones as
+ * soon as the pace allows.
  */
 static void on_look(void *arg)
 {
@@ -182,7 +182,7 @@ static void link_new(struct pushed *h, struct watched *w)
 	h->links = link;
 }
 
-/* Drops those that do not stay. */
+/* Drops unmarked links. */
 static void drop_links(struct pushed *h)
 {
 	struct push_link **at = &h->links;
@@ -219,9 +219,8 @@ static void follow_question(struct pushed *h, struct question *q)
 }
 
 /*
- * New links come before old ones go, so that a watch that passes from one to the other stays.
- * Scalers that cannot be built at the moment leave all as it is: their object is released when it
- * is for good.
+ * Adds new links before dropping old ones, so that a shared watch continues. If the scalers cannot
+ * be built at the moment, nothing changes; the object is released when it is gone.
  */
 static void follow(struct pushed *h)
 {

@@ -11,7 +11,7 @@ static void on_end(struct question *q)
 	HASH_DELETE(hh, q->shared->all, q);
 }
 
-/* What two namespaces ask alike is neither's alone. */
+/* A question of two namespaces is attributed to neither. */
 static void add_asker(struct question *known, const struct question *q)
 {
 	const char *one = known->namespace_ ? known->namespace_ : "", *other = q->namespace_ ? q->namespace_ : "";

@@ -32,16 +32,13 @@ static void forget(struct object *o)
 	o->scalers = NULL;
 }
 
-/* Of the annotations only whether they can be read decides what is built. */
+/* Annotations matter only by being valid. */
 static bool stands(const struct object *o)
 {
 	return o->scalers->built && !o->scalers->err && scalers_validate(&o->of, NULL) == 0;
 }
 
-/*
- * The same values of another environment, of another Secret, give the same questions, so readings
- * live on.
- */
+/* Equal values from another environment or Secret give equal questions, so readings stay valid. */
 static bool concerns(const struct object *o, unsigned changes)
 {
 	return (changes & (OBJECT_SPEC | OBJECT_NEEDS)) || ((changes & OBJECT_ANNOTATIONS) && !stands(o)) ||
@@ -69,7 +66,7 @@ static void build_anew(struct scalers *s, struct object *o)
 	drop(b);
 	failed = scalers_build(s, o, &err) != 0;
 	if (failed) {
-		drop(b); /* what was built before the one that failed */
+		drop(b); /* drops the scalers built before the failure */
 		err_keep(&b->err, &err);
 	}
 	b->built = !failed || (err.kind != ERR_TEMPORARY && err.kind != ERR_WAITING);

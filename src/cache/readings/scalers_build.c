@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One object's scalers: from its triggers, its authentications, the environment of its target and
- * what its sources say of their metrics.
+ * Builds one object's scalers from its triggers, authentications, the target's environment and the
+ * sources' descriptions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "decide/validate/validate.h"
 #include "scalers/scalerbuild.h"
 
-/* What they are built from. */
+/* The inputs. */
 struct material {
 	const struct auth_lookup *lookup;
 	const struct workload *target; /* NULL: not needed */
@@ -70,7 +70,7 @@ static const char *formula_text(const struct scaled *of)
 	return m && m->formula && *m->formula ? m->formula : NULL;
 }
 
-/* A formula knows a trigger by its name, and that can mean one number only. */
+/* A formula refers to a trigger by name, which must mean one metric only. */
 static int check_one_metric(const struct scaled *of, const struct scaler *whole, const struct description *d,
 	struct err *err)
 {
@@ -82,7 +82,7 @@ static int check_one_metric(const struct scaled *of, const struct scaler *whole,
 		whole->question->source, d->count, d->metrics[0].name, d->metrics[1].name);
 }
 
-/* Refuses what is too much for one object. who: names them, for the message. */
+/* Refuses more metrics than one object may have. who: names them, for the message. */
 static int narrow(struct built_scalers *b, const struct scaler *whole, const struct description *d, const char *who,
 	struct err *err)
 {
@@ -101,12 +101,12 @@ static bool is_of(const struct hpa_external *metric, const char *prefix, const s
 {
 	size_t len = strlen(prefix);
 
-	/* One that stood in for the trigger is no metric of its source's. */
+	/* An earlier placeholder of the trigger is not a metric of its source. */
 	return strncmp(metric->name, prefix, len) == 0 && metric->name[len] &&
 		strcmp(metric->name, whole->metric_name) != 0 && metric->target.milli > 0;
 }
 
-/* What the HPA has for this trigger, "s2-..."; *d is empty when there is nothing. */
+/* The HPA's metrics of this trigger, "s2-..."; *d is empty when there are none. */
 static int recall(const struct scalers *s, const struct scaledobject *so, const struct scaler *whole,
 	struct description *d, struct err *err)
 {
@@ -122,7 +122,7 @@ static int recall(const struct scalers *s, const struct scaledobject *so, const 
 	return 0;
 }
 
-/* The source has never said which metrics there are. Takes whole. */
+/* Used while the source has never described its metrics. Takes whole. */
 static int stand_in(struct scalers *s, struct object *o, struct scaler *whole, struct err *err)
 {
 	struct description d = { 0 };
@@ -178,12 +178,12 @@ static int build_one(struct scalers *s, struct object *o, const struct material 
 }
 
 /*
- * Every trigger's references are asked for, also behind something that fails: what is not asked for
- * in a round is not watched any more.
+ * Requests the references of all triggers, also after a failure: what a round does not request is
+ * no longer watched.
  */
 static void build_all(struct scalers *s, struct object *o, const struct material *m, struct err *worst)
 {
-	struct err waits = { 0 }; /* for a description: others are asked for at the same time */
+	struct err waits = { 0 }; /* for a description; the others are requested at the same time */
 
 	for (size_t i = 0; i < o->of.trigger_count; i++) {
 		struct strmap auth = { 0 };
@@ -201,7 +201,7 @@ static void build_all(struct scalers *s, struct object *o, const struct material
 		auth_note_failure(worst, &waits);
 }
 
-/* Over the triggers that are asked, by their names; a trigger without one cannot be meant. */
+/* Over the triggers with questions, by name; triggers without a name cannot be referenced. */
 static int build_formula(struct built_scalers *b, const struct scaled *of, struct err *err)
 {
 	const char *text = formula_text(of);
@@ -265,8 +265,8 @@ int scalers_build(struct scalers *s, struct object *o, struct err *err)
 	if (worst.kind == ERR_NONE)
 		return 0;
 	/*
-	 * What is missing is this object's fault to mend, as a wrong parameter is: ERR_MISSING
-	 * would say that there is no such object.
+	 * A missing reference is reported as ERR_INVALID, like a wrong parameter: ERR_MISSING would
+	 * mean that the object does not exist.
 	 */
 	if (worst.kind == ERR_MISSING)
 		worst.kind = ERR_INVALID;
