@@ -22,7 +22,7 @@ static const struct {
 	{ "oauth", OAUTH },
 };
 
-/* What was read. Owns its texts, most of which are secrets. */
+/* The parameters read. Owns its texts, most of which are secrets. */
 struct httpauth_fields {
 	struct param_list modes;
 	char *bearer, *username, *password, *header_name, *header_value;
@@ -41,7 +41,7 @@ enum owner { POD, OPERATOR };
 static const char *const methods[] = { [HEADER] = "header", [QUERY] = "query", NULL };
 static const char *const owners[] = { [POD] = "pod", [OPERATOR] = "operator", NULL };
 
-/* Sources as keda-scalers.md C.5 and A.4 have them. */
+/* Places as in keda-scalers.md C.5 and A.4. */
 #define AT(field) offsetof(struct httpauth_fields, field)
 static const struct param_row rows[] = {
 	{ "authModes|authMode", PARAM_LIST, "ma", AT(modes),
@@ -98,7 +98,7 @@ const struct param_table httpauth_cloud_table = PARAM_TABLE(cloud_rows);
 
 /* ---- AuthModes ---- */
 
-/* The value is not shown: what stands in the authentication may be a secret in the wrong place. */
+/* The value is not shown: it may be a secret in the wrong place. */
 static int take_modes(const struct param_list *list, unsigned features, unsigned *out, struct err *err)
 {
 	unsigned who;
@@ -127,7 +127,7 @@ static int take_modes(const struct param_list *list, unsigned features, unsigned
 	return 0;
 }
 
-/* A list with commas here, with one blank each in the request (RFC 6749, 3.3). In place. */
+/* Converts a comma-separated list to one separated by single spaces (RFC 6749, 3.3). In place. */
 static void join_scopes(char *scopes)
 {
 	char *to = scopes;
@@ -148,7 +148,7 @@ static void join_scopes(char *scopes)
 
 #define STATIC_KEYS "give awsAccessKeyID and awsSecretAccessKey by a TriggerAuthentication"
 
-/* Keys alone are somebody else's, as in KEDA. */
+/* Keys without a region are ignored, as in KEDA. */
 static int check_cloud(const struct httpauth_fields *f, struct err *err)
 {
 	if (f->owner == OPERATOR)
@@ -187,14 +187,14 @@ static int read_fields(const struct scaler_params *params, unsigned features, st
 				"alone sends any header");
 		return rc;
 	}
-	if (rc == 1 && f->modes.count == 0) /* it may be the modes that are unknown */
+	if (rc == 1 && f->modes.count == 0) /* the modes may be among the unknown values */
 		return 1;
 	if (features & HTTPAUTH_CLOUD)
 		rc = worse(rc, params_read(&httpauth_cloud_table, params, f, err));
 	return rc == 0 ? check_cloud(f, err) : rc;
 }
 
-/* A user in the URL counts when nothing else says who we are. */
+/* A user in the URL is used when nothing else sets credentials. */
 static int read_url(const char *name, const char *text, unsigned wanted, struct httpauth_fields *f, char **url,
 	struct err *err)
 {

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/quantity.h"
 
-#define LENGTH_MAX 128 /* no number is longer */
+#define LENGTH_MAX 128 /* longer than any number */
 
 static const struct {
 	const char *suffix;
@@ -43,7 +43,7 @@ bool metricvalue_of_text(const char *text, size_t len, double *out)
 		return false;
 	memcpy(plain, text, len);
 	plain[len] = '\0';
-	/* What is one is known there; its value there is in thousandths. */
+	/* Used only as a syntax check: its value is in thousandths. */
 	if (quantity_parse(plain, &q, NULL))
 		return false;
 	number = strtod(plain, &suffix);

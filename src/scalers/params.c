@@ -18,7 +18,7 @@ enum { METADATA = 'm', AUTH = 'a', ENV = 'e' }; /* the letters of struct param_r
 
 #define DIGITS "0123456789"
 
-/* Of every type. */
+/* Rows of all types. */
 static const struct param_row all_types_rows[] = {
 	{ "metricName", PARAM_DROPPED, "m",
 		.why = "KEDA dropped it in 2.12: the metric is named by the trigger's place" },
@@ -27,10 +27,10 @@ static const struct param_row all_types_rows[] = {
 };
 static const struct param_table all_types = PARAM_TABLE(all_types_rows);
 
-/* What is known of one value. */
+/* The result of one lookup. */
 struct found_value {
 	char *text; /* owned; NULL: absent */
-	char place; /* of where it stands */
+	char place; /* where it was found */
 	bool unknown;
 };
 
@@ -74,14 +74,14 @@ static const char *first_name(const struct param_row *row, char name[PARAM_NAME_
 
 /* ---- Names ---- */
 
-/* Goes over the keys of the metadata that the tables name, one after the other. */
+/* Iterates over the metadata keys that the tables define. */
 struct keys {
 	const struct scaler_params *params;
 	size_t table, row;
-	const char *names; /* of the row, those to come; NULL: at its beginning */
+	const char *names; /* remaining names of the row; NULL: at its beginning */
 	char name[PARAM_NAME_SIZE];
 	char key[PARAM_NAME_SIZE + 8];
-	bool variable; /* the name was given; now as the name of a variable */
+	bool variable; /* the name was returned; next is its ...FromEnv key */
 };
 
 static const struct param_table *table_at(const struct scaler_params *params, size_t i)
@@ -115,7 +115,7 @@ static const char *next_key(struct keys *k)
 	return NULL;
 }
 
-/* The row of a table that has the name; NULL. */
+/* The table's row with this name, kind and place; NULL. */
 static const struct param_row *row_named(const struct param_table *t, const char *wanted, enum param_kind kind,
 	const char *place)
 {
@@ -144,14 +144,11 @@ static bool is_known(const struct scaler_params *params, const char *key)
 		others |= row_named(t, "*", PARAM_OTHERS, "m") != NULL;
 		misplaced |= row_named(t, key, PARAM_TEXT, "a") != NULL;
 	}
-	/* Where all other keys are a server's, but for one that only an authentication may have. */
+	/* All other keys are for a server, except one that may only come from an authentication. */
 	return others && !(misplaced && !params->auth_open && (!params->auth || !strmap_get(params->auth, key)));
 }
 
-/*
- * A key of the metadata that may be meant to be this parameter, of which there is nothing; NULL.
- * Those that are known are what they say.
- */
+/* A metadata key that may be a misspelling of this absent parameter; NULL. Known keys are none. */
 static const char *mistyped(const struct scaler_params *params, const struct param_row *row)
 {
 	const char *names = row->names, *found = NULL;
@@ -216,8 +213,8 @@ char *params_unknown(const struct scaler_params *params)
 /* ---- Looking for one value ---- */
 
 /*
- * The trimmed value of a key, if it is there. It is unknown with an unknown part, too: variables
- * are made of others.
+ * The trimmed value of a key, if present. It is unknown also when only a part is, because variables
+ * may refer to others.
  */
 static void take(const struct scaler_params *params, const struct strmap *from, const char *key, char place,
 	struct found_value *out)
@@ -228,9 +225,9 @@ static void take(const struct scaler_params *params, const struct strmap *from, 
 }
 
 /*
- * `<name>FromEnv` names a variable. One that is there but could not be read is an error. One that
- * is not there, or is empty, leaves the word to the sources behind it, as in KEDA; when they have
- * nothing either, *absent is the error: never an empty value in silence.
+ * `<name>FromEnv` names a variable. One that exists but cannot be read is an error. If it is
+ * missing or empty, the following places are used, as in KEDA; when these have nothing either,
+ * *absent is the error, so that no empty value is used silently.
  */
 static int from_place(const struct scaler_params *params, char place, const char *name, struct found_value *out,
 	struct err *absent, struct err *err)
@@ -301,8 +298,8 @@ static int find(const struct scaler_params *params, const struct param_row *row,
 /* ---- Reading it ---- */
 
 /*
- * Only what stands in the object itself may be shown: the rest may be a secret that was put into
- * the wrong place.
+ * Shows the value only when it comes from the object itself: others may be a secret in the wrong
+ * place.
  */
 static int wrong(const struct param_row *row, char place, const char *text, const char *must, struct err *err)
 {
@@ -316,9 +313,7 @@ static int wrong(const struct param_row *row, char place, const char *text, cons
 		place_name(place), must);
 }
 
-/*
- * As JSON writes whole numbers: no plus sign, no leading zeros, no fraction (keda-scalers.md C.2).
- */
+/* Whole numbers in JSON syntax: no plus sign, leading zeros or fraction (keda-scalers.md C.2). */
 static bool json_integer(const char *text)
 {
 	if (*text == '-')
@@ -328,9 +323,7 @@ static bool json_integer(const char *text)
 	return *text && !text[strspn(text, DIGITS)];
 }
 
-/*
- * As JSON writes numbers: digits on both sides of a point, an exponent; nothing that is not finite.
- */
+/* Numbers in JSON syntax: digits on both sides of a point, an exponent; only finite ones. */
 static bool json_number(const char *text)
 {
 	const char *c = text + (*text == '-');
@@ -358,7 +351,7 @@ static bool json_number(const char *text)
 	return !*c;
 }
 
-/* False also for one that is out of range. */
+/* False also when out of range. */
 static bool read_whole(const char *text, long long *out)
 {
 	errno = 0;
@@ -454,8 +447,8 @@ static int read_map(const struct param_row *row, struct found_value *f, struct s
 }
 
 /*
- * The target of a metric as a float threshold. What is not above 0, and what rounds to 0, is
- * refused here: KEDA lets some of it through and the API server then refuses the whole HPA.
+ * The target of a metric as a float threshold. Values not above 0, also after rounding, are refused
+ * here: KEDA accepts some of them, and the API server then refuses the whole HPA.
  */
 static int read_target(const struct scaler_params *params, const struct param_row *row, const struct found_value *f,
 	struct quantity *out, struct err *err)

@@ -10,14 +10,14 @@
 #include "base/mem.h"
 
 /*
- * A place is seen by one watch per name, or by one whole view. When its ninth object comes the
- * whole view is begun, and those by name go when it is synced, so that nothing is unseen in
- * between. It stays until nobody refers to anything in the place: there is no way back by itself,
- * because a namespace that had so many is likely to have them again, one watch is cheaper than a
- * few, and each way back would be a list more.
+ * A place is watched by one watch per name, or by one whole watch. When its ninth object is
+ * referenced, the whole watch starts, and those by name stop once it is synced, so that nothing is
+ * missed in between. It stays until nothing in the place is referenced: a namespace that had so
+ * many objects is likely to have them again, one watch is cheaper than several, and switching back
+ * would cost another list.
  *
- * Where the whole may not be seen (rights on single names) it is by name however many there are,
- * and the whole is tried again from time to time.
+ * Where the whole watch is denied (permissions on single names), watches by name are used for any
+ * number of objects, and the whole watch is tried again periodically.
  */
 #define WHOLE_AGAIN_MS   600000
 #define WHOLE_GIVE_UP_MS 30000 /* an API server that has just started may not know our permissions yet */

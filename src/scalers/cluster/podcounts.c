@@ -88,7 +88,7 @@ static size_t count_of(const struct counted_place *p, bool nodes)
 	return nodes ? p->counts.nodes : p->counts.pods;
 }
 
-static void rest(struct counted_place *p)
+static void idle_if_unused(struct counted_place *p)
 {
 	if (!p->waits && !p->watchers)
 		loop_timer_set(&p->idle, IDLE_MS);
@@ -98,7 +98,7 @@ static void wait_free(struct podcounts_wait *w)
 {
 	DL_DELETE(w->place->waits, w);
 	loop_timer_done(&w->deadline);
-	rest(w->place);
+	idle_if_unused(w->place);
 	free(w);
 }
 
@@ -334,7 +334,7 @@ void podcounts_unwatch(void *watch)
 	struct podcounts_watch *w = watch;
 
 	DL_DELETE(w->place->watchers, w);
-	rest(w->place);
+	idle_if_unused(w->place);
 	free(w);
 }
 

@@ -12,7 +12,7 @@
 #include "scalers/metricsapi/dotpath.h"
 #include "scalers/metricsapi/jsonpath_parts.h"
 
-/* The text of one path (that of a condition is a piece of the whole one) and where we are in it. */
+/* The text of one path (a condition's path is a part of the whole) and the position in it. */
 struct path_reader {
 	const char *whole; /* for positions */
 	const char *at, *end;
@@ -44,7 +44,7 @@ static bool looking_at(const struct path_reader *r, char c)
 
 /* ---- Conditions: #(path operator text) ---- */
 
-/* Behind a text in quotes that begins at `at`; NULL when it does not end. */
+/* The end of a quoted text that begins at `at`; NULL when it is not terminated. */
 static const char *behind_quotes(const char *at, const char *end)
 {
 	for (at++; at < end; at++) {
@@ -56,7 +56,7 @@ static const char *behind_quotes(const char *at, const char *end)
 	return NULL;
 }
 
-/* The parenthesis that closes the one before `at`; NULL when there is none. */
+/* The closing parenthesis of the one before `at`; NULL when there is none. */
 static const char *closing(const char *at, const char *end)
 {
 	int depth = 1;
@@ -75,8 +75,7 @@ static const char *closing(const char *at, const char *end)
 }
 
 /*
- * Where the operator begins, or the end: not inside of parentheses, which are conditions of the
- * left side.
+ * The start of the operator, or the end. Skips parentheses, which are conditions in the left side.
  */
 static const char *find_operator(const char *at, const char *end)
 {
@@ -213,7 +212,7 @@ static const struct {
 	{ "dig", JSONPATH_THIS, true },
 };
 
-/* @name. 1: it is none, but a field whose name begins so. */
+/* Reads @name. 1: not a modifier but a field name. */
 static int read_modifier(struct path_reader *r, struct jsonpath_step *step)
 {
 	size_t len = 1;
@@ -235,7 +234,7 @@ static int read_modifier(struct path_reader *r, struct jsonpath_step *step)
 	return 1;
 }
 
-/* A name, up to the next . or |. Patterns keep their backslashes. */
+/* Reads a name up to the next . or |. Patterns keep their backslashes. */
 static int read_name(struct path_reader *r, struct jsonpath_step *step)
 {
 	const char *start = r->at;
@@ -267,7 +266,7 @@ static int read_name(struct path_reader *r, struct jsonpath_step *step)
 	return 0;
 }
 
-/* Begins at something that is no name. */
+/* Reads one step. */
 static int read_step(struct path_reader *r, struct jsonpath_step *step)
 {
 	size_t left = (size_t)(r->end - r->at);
@@ -288,7 +287,7 @@ static int read_step(struct path_reader *r, struct jsonpath_step *step)
 	return rc > 0 ? read_name(r, step) : rc;
 }
 
-/* A . or a | and one more step, or the end. */
+/* Reads the . or | before another step; 0 at the end. */
 static int read_separator(struct path_reader *r, bool *piped)
 {
 	if (at_end(r))

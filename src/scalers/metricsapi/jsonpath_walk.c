@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A compiled path put to an answer. */
+/* Evaluates a compiled path on an answer. */
 #include <jansson.h>
 #include <string.h>
 
@@ -8,18 +8,20 @@
 #include "scalers/metricsapi/jsonpath_parts.h"
 #include "scalers/metricvalue.h"
 
-/* A step is a character that is compared: two nanoseconds. What else costs is worth so many: */
+/*
+ * The budget counts steps of one character comparison, some two nanoseconds. Other work counts as:
+ */
 #define STEPS_MAX 5000000
-#define VISIT     50  /* a value that is looked at */
-#define REBUILD   800 /* a field that is put into another object */
+#define VISIT     50  /* visiting a value */
+#define REBUILD   800 /* copying a field to another object */
 
 struct walk {
-	size_t steps; /* left; 0: it was enough */
+	size_t steps; /* remaining; 0: given up */
 };
 
 static json_t *run(struct walk *w, const struct jsonpath *p, json_t *value);
 
-/* False: it is enough. */
+/* False: the budget is used up. */
 static bool spend(struct walk *w, size_t steps)
 {
 	w->steps = steps < w->steps ? w->steps - steps : 0;
@@ -43,8 +45,8 @@ static size_t character_length(const char *text)
 }
 
 /*
- * * is any text, ? any character, \x is x. Each * is tried again only behind the last one: the time
- * is at most the product of the lengths.
+ * Matches a pattern: * is any text, ? any character, \x is x. Only the last * is retried, so the
+ * time is at most the product of the lengths.
  */
 static bool fits(struct walk *w, const char *pattern, const char *text)
 {
@@ -74,7 +76,7 @@ static bool fits(struct walk *w, const char *pattern, const char *text)
 
 /* ---- Conditions ---- */
 
-/* What a comparison (-1, 0, 1) says to an operator. */
+/* Whether the order (-1, 0, 1) satisfies an operator. */
 static bool holds(enum jsonpath_operator operator, int order)
 {
 	switch (operator) {
@@ -132,7 +134,7 @@ static json_t *reversed(struct walk *w, json_t *value)
 
 	for (; json_is_array(value) && i > 0 && visit(w); i--)
 		json_array_append(out, json_array_get(value, i - 1));
-	if (json_is_object(value)) { /* only their order counts, to patterns and @values */
+	if (json_is_object(value)) { /* only the order changes, for patterns and @values */
 		json_t *pairs = json_array();
 
 		json_object_foreach(value, key, one) if (spend(w, REBUILD))
@@ -201,7 +203,7 @@ static json_t *walk_key(struct walk *w, const struct jsonpath_step *step, const 
 	return next ? walk_steps(w, step + 1, end, next) : NULL;
 }
 
-/* A field that fits, but below which there is not what follows, is passed over. */
+/* A matching field below which the rest of the path fails is skipped. */
 static json_t *walk_pattern(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end,
 	json_t *value)
 {
@@ -282,7 +284,10 @@ static json_t *walk_steps(struct walk *w, const struct jsonpath_step *step, cons
 	}
 }
 
-/* From one | to the next: what is behind it is for the whole of what was found before it. */
+/*
+ * Evaluates the path from one | to the next: what follows a | applies to the whole result before
+ * it.
+ */
 static json_t *run(struct walk *w, const struct jsonpath *p, json_t *value)
 {
 	size_t from = 0, to;
@@ -303,8 +308,8 @@ static json_t *run(struct walk *w, const struct jsonpath *p, json_t *value)
 /* ---- The number ---- */
 
 /*
- * Whole numbers of any length; a name that stands twice would be another one here than elsewhere.
- * Some servers send a byte order mark.
+ * Accepts integers of any length and a byte order mark; refuses duplicate names, which parsers
+ * treat differently.
  */
 static json_t *load(const char *answer, size_t len, json_error_t *where)
 {

@@ -28,7 +28,7 @@ static void skip_blanks(struct selector_reader *r)
 	r->at += strspn(r->at, " \t\r\n");
 }
 
-/* A label's name, or with colons a series'. NULL: none begins here. */
+/* A label name, or with colons a metric name. NULL: none. */
 static char *read_bare_name(struct selector_reader *r, bool colons)
 {
 	size_t len = 0;
@@ -40,7 +40,7 @@ static char *read_bare_name(struct selector_reader *r, bool colons)
 	return len > 0 ? mem_dupn(r->at - len, len) : NULL;
 }
 
-/* What is behind a backslash in quotes: as Go writes texts, as far as labels need it. */
+/* An escape in quotes, in Go's syntax as far as labels need it. */
 static int read_escape(struct selector_reader *r, struct buf *out)
 {
 	static const char names[] = "abfnrtv\\'\"", meanings[] = "\a\b\f\n\r\t\v\\'\"";
@@ -55,7 +55,7 @@ static int read_escape(struct selector_reader *r, struct buf *out)
 	return 0;
 }
 
-/* "text", 'text' or `text` (where a backslash is one). */
+/* "text", 'text' or `text` (without escapes). */
 static int read_quoted(struct selector_reader *r, char **out)
 {
 	struct buf text = BUF_INIT(PROMSELECTOR_LENGTH_MAX + 1);
@@ -105,7 +105,7 @@ static int read_operator(struct selector_reader *r, enum promselector_operator *
 	return wrong(r, "one of = != =~ !~ must stand here");
 }
 
-/* __name__ is what the series is called. */
+/* Sets the metric's name, once. */
 static int keep_name(const struct selector_reader *r, const char *at, struct promselector *s, char *name /* takes */)
 {
 	if (s->name) {

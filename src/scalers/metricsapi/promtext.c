@@ -14,7 +14,7 @@
 #define LABELS_MAX     256   /* of one series */
 #define VALUE_MAX      65536 /* of one label, or a name */
 #define NUMBER_MAX     128
-#define BUDGET         1000000 /* of all regular expressions together: some milliseconds */
+#define BUDGET         1000000 /* for all regular expressions together: some milliseconds */
 
 /* One line, without its end. */
 struct line {
@@ -24,14 +24,14 @@ struct line {
 struct promtext {
 	const struct promselector *selector;
 	size_t number;                 /* of the line */
-	struct buf rest;               /* of a line, whose end has not come yet */
-	struct buf name, label, value; /* kept from line to line */
-	bool *given;                   /* owned; by matcher: the series has its label */
+	struct buf rest;               /* the start of an incomplete line */
+	struct buf name, label, value; /* reused for each line */
+	bool *given;                   /* owned; per matcher: the series has its label */
 	size_t budget;                 /* for regular expressions */
-	bool name_known;               /* some series has the name */
+	bool name_known;               /* a series with the name was found */
 	bool found;
 	double result;
-	struct err err; /* what is wrong with it */
+	struct err err; /* why the page is invalid */
 };
 
 static int wrong(struct promtext *p, const char *what)
@@ -130,10 +130,7 @@ static bool is_selected(const struct promtext *p)
 	return strcmp(buf_text(&p->name), p->selector->name) == 0;
 }
 
-/*
- * `name="value"`, or in quotes the series' own name: OpenMetrics' way of names that are none
- * otherwise.
- */
+/* Reads `name="value"`, or the series' own name in quotes (OpenMetrics' syntax for other names). */
 static int read_label(struct promtext *p, struct line *l, bool *meant)
 {
 	bool quoted = looking_at(l, '"');
@@ -180,7 +177,7 @@ static int read_labels(struct promtext *p, struct line *l, bool *meant)
 
 /* ---- Numbers ---- */
 
-/* As Go's ParseFloat, but for hexadecimal ones: +Inf, NaN, 1e3. */
+/* Reads a number as Go's ParseFloat does, except hexadecimal ones: +Inf, NaN, 1e3. */
 static bool read_number(struct line *l, double *out)
 {
 	char text[NUMBER_MAX + 1], *behind;
@@ -254,7 +251,7 @@ static int read_line(struct promtext *p, struct line l)
 	return at_end(&l) || looking_at(&l, '#') ? 0 : read_series(p, &l);
 }
 
-/* Begun in the piece before, and ended here. */
+/* Reads a line that began in an earlier piece. */
 static int read_rest(struct promtext *p, const char *bytes, size_t len)
 {
 	int rc;

@@ -16,10 +16,7 @@
 
 /* ---- The Service ---- */
 
-/*
- * One label of a DNS name that ends at a dot or the end; NULL when it is none that an object may
- * have.
- */
+/* A DNS label that ends at a dot or the end; NULL when it cannot be an object's name. */
 static char *read_label(const char *host)
 {
 	size_t len = strspn(host, "abcdefghijklmnopqrstuvwxyz0123456789-");
@@ -94,7 +91,7 @@ static bool is_tcp(const json_t *port)
 	return !*protocol || strcmp(protocol, "TCP") == 0;
 }
 
-/* 0: it is not clear. A slice without ports, or with one that has no number, has them all. */
+/* 0: ambiguous. A slice without ports, or with a port without number, has all ports. */
 static uint16_t choose_port(const json_t *ports, uint16_t wanted)
 {
 	const json_t *port;
@@ -117,7 +114,7 @@ static uint16_t choose_port(const json_t *ports, uint16_t wanted)
 	return count == 1 && other > 0 && other <= UINT16_MAX ? (uint16_t)other : 0;
 }
 
-/* Whether it is new. */
+/* Remembers a text; whether it is new. */
 static bool note(struct found_endpoints *f, const char *what)
 {
 	if (strmap_get(&f->seen, what))
@@ -132,10 +129,7 @@ static int add_endpoint(struct found_endpoints *f, const json_t *endpoint, uint1
 	const char *pod = json_str_or_empty(json_object_get(endpoint, "targetRef"), "uid");
 	MEM_AUTO char *place = NULL, *url = NULL;
 
-	/*
-	 * Of several addresses of one endpoint any stands for all of them (EndpointSlice's own
-	 * words).
-	 */
+	/* The addresses of one endpoint are interchangeable (EndpointSlice's documentation). */
 	if (!address || json_is_false(json_object_get(json_object_get(endpoint, "conditions"), "ready")))
 		return 0;
 	if (strspn(address, "0123456789abcdefABCDEF.:ghijklmnopqrstuvwxyz-") != strlen(address))
