@@ -3,12 +3,11 @@
 #define CACHE_AUTH_REFERENCES_PARTS_H
 
 /*
- * What the three files of cache/auth/references say to each other; nobody else includes it.
+ * Shared by the three files of cache/auth/references; included by no others.
  *
- *   references.c         which keys are wanted, and the answers
- *   references_watch.c   places (a kind in a namespace), and by which watches their objects are
- *                        seen
- *   references_object.c  one object: its values, who is told, the GET for a key wanted late
+ *   references.c         the wanted keys, and the answers
+ *   references_watch.c   places (a kind in a namespace), and the watches of their objects
+ *   references_object.c  one object: its values, notifications, the GET for a key requested late
  */
 
 #include "base/hash.h"

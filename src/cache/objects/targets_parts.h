@@ -59,7 +59,7 @@ struct target {
 
 struct targets {
 	struct kube *kube;
-	struct kinds *kinds; /* hears of kinds that are gone */
+	struct kinds *kinds; /* told of kinds that are gone */
 	char **namespaces;
 	size_t namespace_count;
 	bool open; /* lists may begin */

@@ -197,7 +197,7 @@ static bool read_number(struct line *l, double *out)
 	return !*behind;
 }
 
-/* An exemplar (` # {trace_id="x"} 0.5 1700000000`) is not looked at. */
+/* An exemplar (` # {trace_id="x"} 0.5 1700000000`) is ignored. */
 static int read_value(struct promtext *p, struct line *l, double *value)
 {
 	double time;

@@ -140,7 +140,7 @@ static const struct parameter {
 	const char *(*take)(struct mysqldsn *dsn, char *value);
 	size_t flag;      /* without take: where its true or false is kept; 0: nowhere */
 	const char *must; /* whatever it is, it must not be there */
-	bool free_text;   /* not even looked at */
+	bool free_text;   /* not checked */
 } parameters[] = {
 	{ .name = "tls", .take = take_tls },
 	{ .name = "charset", .take = take_charset },
@@ -149,13 +149,13 @@ static const struct parameter {
 	{ .name = "allowCleartextPasswords", .flag = offsetof(struct mysqldsn, clear_passwords) },
 	{ .name = "multiStatements", .flag = offsetof(struct mysqldsn, multi_statements) },
 	{ .name = "allowFallbackToPlaintext", .flag = offsetof(struct mysqldsn, fallback) },
-	/* No files are sent, whatever this says. */
+	/* Ignored: no files are ever sent. */
 	{ .name = "allowAllFiles" },
-	/* Passwords from before MySQL 4.1 are not used, whatever this says. */
+	/* Ignored: passwords from before MySQL 4.1 are never used. */
 	{ .name = "allowOldPasswords" },
 	/*
-	 * These are about how the Go program gets rows, and how long it waits: one number is wanted
-	 * here, by the deadline of the question.
+	 * These concern how the Go program reads rows and its timeouts: here one number is read, by
+	 * the question's deadline.
 	 */
 	{ .name = "checkConnLiveness" },
 	{ .name = "clientFoundRows" },
@@ -183,7 +183,7 @@ static int take_parameter(struct mysqldsn *dsn, struct buf *variables, char *pai
 	bool ignored;
 
 	if (!value)
-		return 0; /* the driver passes over it */
+		return 0; /* ignored, as in the driver */
 	*value++ = '\0';
 	for (size_t i = 0; i < MEM_COUNT(parameters); i++) {
 		const struct parameter *p = &parameters[i];
@@ -279,8 +279,8 @@ static int take_net(struct mysqldsn *dsn, char *text, struct err *err)
 }
 
 /*
- * What stands in front of the last slash: the last '@' ends the user, the first ':' before it the
- * name.
+ * The part before the last slash: the last '@' ends the credentials, the first ':' before it the
+ * user.
  */
 static int take_front(struct mysqldsn *dsn, char *text, struct err *err)
 {
@@ -301,10 +301,7 @@ static int take_front(struct mysqldsn *dsn, char *text, struct err *err)
 
 static int take_database(struct mysqldsn *dsn, char *text, struct err *err)
 {
-	/*
-	 * A password with a slash in it, and no slash before the database: this is the rest of the
-	 * password.
-	 */
+	/* Without a slash before the database, this may be the rest of a password with a slash. */
 	if (strpbrk(text, "@()"))
 		return invalid(err, "there is no slash between the address and the database");
 	if (unescape(text, false))
@@ -313,7 +310,7 @@ static int take_database(struct mysqldsn *dsn, char *text, struct err *err)
 	return 0;
 }
 
-/* The text is taken apart where it stands. */
+/* Modifies text. */
 static int take_all(struct mysqldsn *dsn, char *text, struct err *err)
 {
 	char *slash = strrchr(text, '/'), *question;
@@ -328,7 +325,7 @@ static int take_all(struct mysqldsn *dsn, char *text, struct err *err)
 		return -1;
 	if (question && take_parameters(dsn, question + 1, err))
 		return -1;
-	/* Verified TLS that anybody in between can turn off is no more than none. */
+	/* Verified TLS with a fallback that an attacker can force is no protection. */
 	if (dsn->fallback && dsn->tls == MYSQLENDPOINT_TLS_VERIFY)
 		return err_set(err, ERR_INVALID,
 			"the connection string's parameter \"allowFallbackToPlaintext\" must be false with tls=true: "
