@@ -17,12 +17,12 @@ static const char *const
 
 const char *condition_status_name(enum condition_status s)
 {
-	return (size_t)s < sizeof(status_names) / sizeof(status_names[0]) ? status_names[s] : "Unknown";
+	return (size_t)s < MEM_COUNT(status_names) ? status_names[s] : "Unknown";
 }
 
-static enum condition_status status_of(const char *name)
+enum condition_status condition_status_of(const char *name)
 {
-	for (size_t i = 0; i < sizeof(status_names) / sizeof(status_names[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(status_names); i++)
 		if (strcmp(status_names[i], name) == 0)
 			return (enum condition_status)i;
 	return CONDITION_UNKNOWN;
@@ -39,6 +39,8 @@ static int decode_one(const struct json_at *at, struct condition *out, struct er
 {
 	MEM_AUTO char *status = NULL;
 
+	out->reason = intern_dup("");
+	out->message = intern_dup("");
 	if (shape_object(at, err) < 0 || intern_get(at, "type", &out->type, err) < 0 ||
 		json_get_string(at, "status", &status, err) < 0 || intern_get(at, "reason", &out->reason, err) < 0 ||
 		intern_get(at, "message", &out->message, err) < 0 ||
@@ -47,15 +49,11 @@ static int decode_one(const struct json_at *at, struct condition *out, struct er
 		return -1;
 	if (out->type == NULL)
 		return shape_missing(at, "type", err);
-	out->status = status_of(status != NULL ? status : "");
-	if (out->reason == NULL)
-		out->reason = intern_dup("");
-	if (out->message == NULL)
-		out->message = intern_dup("");
+	out->status = condition_status_of(status != NULL ? status : "");
 	return 0;
 }
 
-/* Of a list that nobody else has. */
+/* For a list with a single owner. */
 static void resize(struct conditions *c, size_t count)
 {
 	c->list = mem_resize(c->list, 1, sizeof(*c->list) + count * sizeof(c->list->items[0]));
@@ -138,7 +136,10 @@ void conditions_share(struct conditions *c, const struct conditions *other)
 	conditions_copy(c, other);
 }
 
-/* Before c is changed: `one` (NULL: none), as it stands in a list that nobody else has. */
+/*
+ * Before c is changed: copies a shared list. Returns `one` (NULL: none) in the list that c now owns
+ * alone.
+ */
 static struct condition *own(struct conditions *c, const struct condition *one)
 {
 	const struct conditions shared = *c;
@@ -202,7 +203,7 @@ bool conditions_set(struct conditions *c, const char *type, enum condition_statu
 	if (one->status != status)
 		one->since_unix_ms = now_unix_ms;
 	one->status = status;
-	intern_set(&one->reason, reason); /* which may be the very text that is replaced */
+	intern_set(&one->reason, reason); /* which may be the replaced text itself */
 	intern_set(&one->message, message);
 	one->observed_generation = generation;
 	return !same;
@@ -218,7 +219,7 @@ void conditions_observe(struct conditions *c, const char *type, int64_t generati
 		one->observed_generation = generation;
 }
 
-/* Times as they are stored, in whole seconds: what was set in memory equals what is read back. */
+/* Times in whole seconds, as they are stored: a time set in memory equals the one read back. */
 static bool same_times(const struct condition *a, const struct condition *b)
 {
 	return a->since_unix_ms / MS_PER_S == b->since_unix_ms / MS_PER_S &&

@@ -3,8 +3,8 @@
 #define CRD_CONDITION_H
 
 /*
- * Status conditions as KEDA's kinds carry them: a list keyed by type, status True, False or
- * Unknown; times where the CRD keeps them.
+ * Status conditions of KEDA's kinds: a list keyed by type. lastTransitionTime and
+ * observedGeneration are absent where the CRD prunes them.
  */
 
 #include <jansson.h>
@@ -16,7 +16,7 @@
 
 enum condition_status { CONDITION_UNKNOWN, CONDITION_TRUE, CONDITION_FALSE };
 
-/* Its texts are crd/intern's. */
+/* Texts are owned through crd/intern. */
 struct condition {
 	const char *type;
 	enum condition_status status;
@@ -26,7 +26,7 @@ struct condition {
 	int64_t observed_generation; /* 0 when absent */
 };
 
-/* A value. Copies share one list until one of them is changed. */
+/* A value. Copies share one list, copied on write. */
 struct conditions {
 	struct condition_list *list; /* NULL: none */
 	size_t count;
@@ -36,22 +36,25 @@ struct condition_list {
 	struct condition items[];
 };
 
+/* Sets *out, empty on an error: ERR_INVALID with the path. An unknown status is Unknown. */
 int conditions_decode(const struct json_at *array, struct conditions *out, struct err *err);
-json_t *conditions_encode(const struct conditions *c);
+json_t *conditions_encode(const struct conditions *c); /* the caller owns it */
 void conditions_done(struct conditions *c);
 void conditions_copy(struct conditions *to, const struct conditions *from);
-/* When both are equal, times and all, c has the list of `other` from here on. */
+/* When both are equal, also in their times, c shares the list of `other`. */
 void conditions_share(struct conditions *c, const struct conditions *other);
 const struct condition *conditions_get(const struct conditions *c, const char *type); /* NULL when absent */
 
 /*
- * Sets one; lastTransitionTime moves to now only when status changes. Returns whether anything but
- * the times changed.
+ * Sets one; lastTransitionTime becomes now only when status changes. Returns whether status, reason
+ * or message changed.
  */
 bool conditions_set(struct conditions *c, const char *type, enum condition_status status, const char *reason,
 	const char *message, int64_t now_unix_ms, int64_t generation);
-void conditions_observe(struct conditions *c, const char *type, int64_t generation); /* nothing when absent */
+void conditions_observe(struct conditions *c, const char *type,
+	int64_t generation); /* sets observedGeneration; nothing when absent */
 bool conditions_equal(const struct conditions *a, const struct conditions *b, bool with_times);
-const char *condition_status_name(enum condition_status s); /* "True", "False", "Unknown" */
+const char *condition_status_name(enum condition_status s);  /* "True", "False", "Unknown" */
+enum condition_status condition_status_of(const char *name); /* CONDITION_UNKNOWN for any other text */
 
 #endif

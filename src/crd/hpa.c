@@ -17,15 +17,6 @@ static void take_text(const json_t *object, const char *key, const char **out)
 	intern_set(out, json_str_or_empty(object, key));
 }
 
-static enum condition_status status_of(const json_t *condition)
-{
-	const char *text = json_str_or_empty(condition, "status");
-
-	return strcmp(text, "True") == 0     ? CONDITION_TRUE
-		: strcmp(text, "False") == 0 ? CONDITION_FALSE
-					     : CONDITION_UNKNOWN;
-}
-
 static void says_done(struct hpa_says *s)
 {
 	intern_free(s->reason);
@@ -35,7 +26,7 @@ static void says_done(struct hpa_says *s)
 static void take_says(const json_t *condition, enum condition_status usual, struct hpa_says *out)
 {
 	says_done(out);
-	out->status = status_of(condition);
+	out->status = condition_status_of(json_str_or_empty(condition, "status"));
 	out->reason = intern_dup(json_str_or_empty(condition, "reason"));
 	out->message = out->status == usual ? NULL : intern_dup(json_str_or_empty(condition, "message"));
 }
@@ -60,8 +51,7 @@ static void decode_conditions(const struct json_at *status, struct hpa *out)
 	struct json_at list = json_field(status, "conditions");
 	size_t count;
 
-	if (shape_array(&list, CONDITIONS_MAX, &count, NULL) < 0)
-		return;
+	shape_array(&list, CONDITIONS_MAX, &count, NULL);
 	for (size_t i = 0; i < count; i++)
 		take_condition(json_array_get(list.value, i), out);
 }
@@ -89,7 +79,7 @@ static int read_external(const json_t *metric, struct hpa_external *out)
 
 	if (!*name)
 		return -1;
-	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(targets); i++) {
 		const char *text = json_str_or_empty(target, targets[i]);
 
 		if (*text && quantity_parse(text, &out->target, NULL) == 0) {

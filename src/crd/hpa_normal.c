@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/quantity.h"
+#include "base/text.h"
 
 #define NANO_PER_MILLI 1000000
 
@@ -48,7 +49,7 @@ static int suffix_scale(const char *suffix, int *ten, int *two)
 	long exponent;
 
 	*ten = *two = 0;
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(suffixes); i++) {
 		if (strcmp(suffix, suffixes[i].suffix) != 0)
 			continue;
 		*ten = suffixes[i].ten;
@@ -187,25 +188,19 @@ static void set_quantity(json_t *object, const char *key, bool normal)
  * difference.
  */
 
-static bool is_listed(const char *key, const char *const *list)
-{
-	for (; *list != NULL; list++)
-		if (strcmp(key, *list) == 0)
-			return true;
-	return false;
-}
-
 static void keep_only(json_t *object, const char *const *list)
 {
 	const char *key;
 	json_t *value;
 	void *next;
 
-	json_object_foreach_safe(object, next, key, value) if (!is_listed(key, list)) json_object_del(object, key);
+	json_object_foreach_safe(object, next, key, value) if (!text_is_one_of(key, list)) json_object_del(object, key);
 }
 
-/* null is absent. */
-static void drop_nulls(json_t *value)
+typedef bool (*absent_fn)(const char *key, const json_t *value);
+
+/* Fields that are as good as absent, at any depth. */
+static void drop(json_t *value, absent_fn absent)
 {
 	const char *key;
 	json_t *child;
@@ -214,33 +209,27 @@ static void drop_nulls(json_t *value)
 
 	json_object_foreach_safe(value, next, key, child)
 	{
-		if (json_is_null(child))
+		if (absent(key, child))
 			json_object_del(value, key);
 		else
-			drop_nulls(child);
+			drop(child, absent);
 	}
-	json_array_foreach(value, i, child) drop_nulls(child);
+	json_array_foreach(value, i, child) drop(child, absent);
+}
+
+static bool is_null(const char *key, const json_t *value)
+{
+	(void)key;
+	return json_is_null(value);
 }
 
 /*
- * But for policies: without any, the API server refuses the object, and it must not look like one
- * that leaves them to the defaults.
+ * Except policies: the API server refuses an empty list of them, which must not look like the
+ * defaults.
  */
-static void drop_empty_lists(json_t *value)
+static bool is_empty_list(const char *key, const json_t *value)
 {
-	const char *key;
-	json_t *child;
-	void *next;
-	size_t i;
-
-	json_object_foreach_safe(value, next, key, child)
-	{
-		if (json_is_array(child) && json_array_size(child) == 0 && strcmp(key, "policies") != 0)
-			json_object_del(value, key);
-		else
-			drop_empty_lists(child);
-	}
-	json_array_foreach(value, i, child) drop_empty_lists(child);
+	return json_is_array(value) && json_array_size(value) == 0 && strcmp(key, "policies") != 0;
 }
 
 /* ---- Defaults: k8s.io/kubernetes pkg/apis/autoscaling/v2/defaults.go ---- */
@@ -317,7 +306,7 @@ static void normal_spec(json_t *spec)
 	size_t i;
 
 	keep_only(spec, fields);
-	drop_nulls(spec);
+	drop(spec, is_null);
 	default_new(spec, "minReplicas", json_integer(1));
 	if (json_array_size(json_object_get(spec, "metrics")) == 0)
 		json_object_set_new(spec, "metrics",
@@ -326,7 +315,7 @@ static void normal_spec(json_t *spec)
 	json_array_foreach(json_object_get(spec, "metrics"), i, metric) normal_metric(metric);
 	if (json_is_object(json_object_get(spec, "behavior")))
 		normal_behavior(json_object_get(spec, "behavior"));
-	drop_empty_lists(spec);
+	drop(spec, is_empty_list);
 }
 
 json_t *hpa_spec_normal(const json_t *spec)

@@ -8,8 +8,8 @@
 #include "base/mem.h"
 
 /*
- * Rows and no pointers, so that the table is shared between processes and an address tells whether
- * a text is one of them.
+ * Rows instead of pointers: the table needs no relocation, and an address tells whether a text
+ * belongs to it.
  */
 static const char phrases[][72] = {
 	"",
@@ -83,10 +83,10 @@ static const char phrases[][72] = {
 	"composite-metric",
 };
 
-/* NULL when it is none. */
+/* NULL when the table has no such text. */
 static const char *find(const char *text)
 {
-	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(phrases); i++)
 		if (phrases[i][0] == text[0] && strcmp(phrases[i], text) == 0)
 			return phrases[i];
 	return NULL;
@@ -104,16 +104,6 @@ const char *intern_dup(const char *text)
 	return phrase != NULL ? phrase : mem_dup(text);
 }
 
-const char *intern_take(char *text)
-{
-	const char *phrase = text != NULL ? find(text) : NULL;
-
-	if (phrase == NULL)
-		return text;
-	free(text);
-	return phrase;
-}
-
 void intern_free(const char *text)
 {
 	if (!is_phrase(text))
@@ -128,10 +118,14 @@ void intern_set(const char **slot, const char *text)
 	*slot = copy;
 }
 
-void intern_clear(const char **slot)
+void intern_take(const char **slot, char *text)
 {
+	const char *phrase = text != NULL ? find(text) : NULL;
+
 	intern_free(*slot);
-	*slot = NULL;
+	*slot = phrase != NULL ? phrase : text;
+	if (phrase != NULL)
+		free(text);
 }
 
 int intern_get(const struct json_at *at, const char *key, const char **out, struct err *err)
@@ -140,9 +134,7 @@ int intern_get(const struct json_at *at, const char *key, const char **out, stru
 
 	if (json_get_string(at, key, &text, err) < 0)
 		return -1;
-	if (text != NULL) {
-		intern_free(*out);
-		*out = intern_take(text);
-	}
+	if (text != NULL)
+		intern_take(out, text);
 	return 0;
 }

@@ -3,27 +3,21 @@
 #define CRD_INTERN_H
 
 /*
- * Texts that nearly every object carries: the types, reasons and messages of conditions, the words
- * of the usual targets. A thousand ScaledObjects and their HPAs say the same forty sentences, each
- * twice (as stored and as wanted), so those stand once in a table here and cost nothing; any other
- * text is an ordinary copy. What these functions give is owned by who asked and freed by
- * intern_free only, whichever of both it is. A sentence that is worded anew elsewhere and not here
- * is still right, only dearer.
+ * Interned texts: the types, reasons and messages of conditions and the names of common targets,
+ * which nearly every object repeats. They stand once in a static table; any other text is an
+ * ordinary copy. The caller owns what these functions return and frees it with intern_free only. A
+ * text that is missing in the table costs memory, nothing else.
  */
 
 #include "base/err.h"
 #include "base/json.h"
 
 const char *intern_dup(const char *text);             /* NULL gives NULL */
-const char *intern_take(char *text);                  /* takes an allocated one; NULL gives NULL */
 void intern_free(const char *text);                   /* NULL is fine */
-void intern_set(const char **slot, const char *text); /* frees the older one; text may be that or NULL */
-void intern_clear(const char **slot);                 /* to NULL */
+void intern_set(const char **slot, const char *text); /* frees the previous text, which may be `text`; NULL is fine */
+void intern_take(const char **slot, char *text);      /* the same; takes an allocated text */
 
-/*
- * As json_get_string: *out is the caller's, for intern_free; an older one is freed; absent leaves
- * it.
- */
+/* As json_get_string; the caller owns *out (intern_free), a previous text is freed. */
 int intern_get(const struct json_at *at, const char *key, const char **out, struct err *err);
 
 #endif

@@ -21,10 +21,6 @@ static int decode_fields(const struct json_at *root, struct lease *out, struct e
 		json_get_time(&spec, "renewTime", &out->renewed_unix_ms, err) < 0 ||
 		json_get_int64(&spec, "leaseTransitions", &out->transitions, err) < 0)
 		return -1;
-	if (out->resource_version == NULL)
-		out->resource_version = mem_dup("");
-	if (out->holder == NULL)
-		out->holder = mem_dup("");
 	return 0;
 }
 
@@ -35,6 +31,8 @@ int lease_decode(const json_t *object, struct lease *out, struct err *err)
 	memset(out, 0, sizeof(*out));
 	if (!json_is_object(object))
 		return err_set(err, ERR_INVALID, "not a Kubernetes object");
+	out->resource_version = mem_dup("");
+	out->holder = mem_dup("");
 	if (decode_fields(&root, out, err) == 0)
 		return 0;
 	lease_done(out);
@@ -67,17 +65,15 @@ static json_t *encode_spec(const struct lease *l)
 
 char *lease_encode(const char *namespace_, const char *name, const struct lease *l)
 {
-	json_t *object = json_object(), *metadata = json_object();
+	json_t *metadata = json_object(), *object;
 	char *text;
 
 	json_object_set_new(metadata, "namespace", json_string(namespace_));
 	json_object_set_new(metadata, "name", json_string(name));
 	if (l->resource_version != NULL && *l->resource_version != '\0')
 		json_object_set_new(metadata, "resourceVersion", json_string(l->resource_version));
-	json_object_set_new(object, "apiVersion", json_string("coordination.k8s.io/v1"));
-	json_object_set_new(object, "kind", json_string("Lease"));
-	json_object_set_new(object, "metadata", metadata);
-	json_object_set_new(object, "spec", encode_spec(l));
+	object = json_pack("{s:s, s:s, s:o, s:o}", "apiVersion", "coordination.k8s.io/v1", "kind", "Lease", "metadata",
+		metadata, "spec", encode_spec(l));
 	text = json_text(object);
 	json_decref(object);
 	return text;

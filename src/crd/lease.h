@@ -2,7 +2,7 @@
 #ifndef CRD_LEASE_H
 #define CRD_LEASE_H
 
-/* coordination.k8s.io/v1 Lease. */
+/* coordination.k8s.io/v1 Lease: decoded, and encoded to be written. */
 
 #include <jansson.h>
 #include <stdint.h>
@@ -16,6 +16,7 @@ struct lease { /* a value; owns its strings */
 	int64_t acquired_unix_ms, renewed_unix_ms; /* 0 when absent */
 	int64_t transitions;
 };
+/* *out: the caller's, for lease_done; empty on an error. ERR_INVALID with the path. */
 int lease_decode(const json_t *object, struct lease *out, struct err *err);
 void lease_done(struct lease *l);
 /* The object to create (resource_version NULL) or to update. The caller owns the text. */

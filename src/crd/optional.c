@@ -16,6 +16,16 @@ int optional_int32(const struct json_at *at, const char *key, int32_t *out, stru
 	return 0;
 }
 
+int optional_int32s(const struct json_at *at, const struct optional_field *fields, size_t count, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (optional_int32(at, fields[i].key, fields[i].out, rc == 0 ? err : NULL) < 0)
+			rc = -1;
+	return rc;
+}
+
 int32_t optional_or(int32_t value, int32_t otherwise)
 {
 	return value != INT32_UNSET ? value : otherwise;

@@ -3,8 +3,8 @@
 #define CRD_OPTIONAL_H
 
 /*
- * Numbers of a spec that may be left out: absent stays apart from zero, until somebody asks for the
- * value with its default.
+ * Optional numbers of a spec: absent differs from zero until the value is asked for with its
+ * default.
  */
 
 #include <stdint.h>
@@ -14,12 +14,16 @@
 
 #define INT32_UNSET INT32_MIN
 
-/*
- * As json_get_int32. INT32_UNSET itself, when somebody writes it, is as wrong as any number that
- * does not fit.
- */
+/* As json_get_int32. INT32_UNSET itself is out of range. */
 int optional_int32(const struct json_at *at, const char *key, int32_t *out, struct err *err);
 
-int32_t optional_or(int32_t value, int32_t otherwise); /* otherwise, when it is INT32_UNSET */
+struct optional_field {
+	const char *key;
+	int32_t *out;
+};
+/* All of them, also those behind a wrong one; -1 with the first error. */
+int optional_int32s(const struct json_at *at, const struct optional_field *fields, size_t count, struct err *err);
+
+int32_t optional_or(int32_t value, int32_t otherwise); /* otherwise: for INT32_UNSET */
 
 #endif

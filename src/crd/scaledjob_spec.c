@@ -10,11 +10,9 @@
 #include "crd/optional.h"
 #include "crd/shape.h"
 
-#define PATH_TEXT 256
-
 /*
- * As json_get_string, but an empty text counts as absent: wherever a ScaledJob has words, KEDA
- * takes "" for the default.
+ * As json_get_string, but an empty text counts as absent: KEDA takes "" for the default in all
+ * these fields.
  */
 static int get_word(const struct json_at *at, const char *key, char **out, struct err *err)
 {
@@ -26,51 +24,42 @@ static int get_word(const struct json_at *at, const char *key, char **out, struc
 }
 
 /*
- * fingerprint_fast will do for the fingerprint: it depends on nothing but the text, so that other
- * versions and other replicas find the same one. Who makes two templates with one fingerprint on
- * purpose gains that Jobs of the one are not replaced by Jobs of the other, both their own.
+ * fingerprint_fast is enough for the fingerprint: it depends on the text alone, so other versions
+ * and replicas compute the same one. Two templates with the same fingerprint, made on purpose, only
+ * keep their author's own Jobs from being replaced.
  */
 static int decode_template(const struct json_at *spec, struct scaledjob_spec *out, struct err *err)
 {
 	struct json_at at = json_field(spec, "jobTargetRef");
-	char path[PATH_TEXT], *text;
+	char *text;
 	size_t size;
 
 	if (at.value == NULL)
-		return 0; /* for decide/validate to tell: KEDA has words for it */
+		return 0; /* decide/validate reports it, in KEDA's words */
 	if (shape_object(&at, err) < 0)
 		return -1;
 	text = json_dumps(at.value, JSON_SORT_KEYS | JSON_COMPACT);
 	size = strlen(text);
 	if (size > SCALEDJOB_TEMPLATE_BYTES_MAX) {
 		free(text);
-		return err_set(err, ERR_INVALID, "%s: too long: %zu bytes, at most %d",
-			json_path(&at, path, sizeof(path)), size, SCALEDJOB_TEMPLATE_BYTES_MAX);
+		return shape_wrong(&at, err, "too long: %zu bytes, at most %d", size, SCALEDJOB_TEMPLATE_BYTES_MAX);
 	}
 	out->template_text = text;
-	snprintf(out->template_print, sizeof(out->template_print), "%016" PRIx64,
-		fingerprint_fast(out->template_text, size));
+	snprintf(out->template_print, sizeof(out->template_print), "%016" PRIx64, fingerprint_fast(text, size));
 	return 0;
 }
 
 static int decode_numbers(const struct json_at *spec, struct scaledjob_spec *out, struct err *err)
 {
-	const struct {
-		const char *key;
-		int32_t *value;
-	} fields[] = {
+	const struct optional_field fields[] = {
 		{ "pollingInterval", &out->polling_interval_s },
 		{ "successfulJobsHistoryLimit", &out->successful_history },
 		{ "failedJobsHistoryLimit", &out->failed_history },
 		{ "minReplicaCount", &out->min_jobs },
 		{ "maxReplicaCount", &out->max_jobs },
 	};
-	int rc = 0;
 
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (optional_int32(spec, fields[i].key, fields[i].value, rc == 0 ? err : NULL) < 0)
-			rc = -1;
-	return rc;
+	return optional_int32s(spec, fields, MEM_COUNT(fields), err);
 }
 
 static int decode_env_source(const struct json_at *spec, struct scaledjob_spec *out, struct err *err)
@@ -86,7 +75,7 @@ static int decode_rollout(const struct json_at *spec, struct scaledjob_spec *out
 	MEM_AUTO char *strategy = NULL;
 
 	if (rc < 0)
-		err = NULL; /* the first fault is the one that is told */
+		err = NULL; /* the first error is reported */
 	if (shape_object(&at, err) < 0)
 		return -1;
 	if (get_word(&at, "strategy", &strategy, err) < 0 ||
@@ -148,13 +137,9 @@ void scaledjob_spec_decode(const struct json_at *at, struct scaledjob_spec *out,
 	memset(out, 0, sizeof(*out));
 	out->polling_interval_s = out->successful_history = out->failed_history = INT32_UNSET;
 	out->min_jobs = out->max_jobs = out->queue_length_deduction = INT32_UNSET;
-	if (at->value == NULL) {
-		json_wrong(at, err, "missing");
+	if (shape_required_object(at, err) < 0)
 		return;
-	}
-	if (shape_object(at, err) < 0)
-		return;
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(parts); i++)
 		if (parts[i](at, out, rc == 0 ? err : NULL) < 0)
 			rc = -1;
 }

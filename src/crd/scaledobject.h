@@ -4,8 +4,8 @@
 
 /*
  * keda.sh/v1alpha1 ScaledObject as a plain struct (keda-core.md 1.1, 1.2). Everything the CRD
- * allows is decoded, also what is not honoured yet, so that decide/validate can refuse it
- * by name. Absent stays apart from zero: INT32_UNSET, NULL.
+ * allows is decoded, also what decide/validate refuses by name. Absent differs from zero:
+ * INT32_UNSET, NULL.
  */
 
 #include <jansson.h>
@@ -43,17 +43,14 @@ struct scaledobject_spec {
 	size_t trigger_count;
 };
 
-struct metric_health {
+struct metric_state { /* an entry of health or of triggersActivity, which is about one metric */
 	char *metric;
-	int32_t failures;
-	bool failing;
-};
-struct metric_activity {
-	char *metric;
-	bool active;
+	int32_t failures; /* health */
+	bool failing;     /* health */
+	bool active;      /* triggersActivity */
 };
 
-struct scaledobject_status {                                               /* single texts are crd/intern's */
+struct scaledobject_status {                                               /* single texts: owned through crd/intern */
 	const char *target_kind;                                           /* "apps/v1.Deployment" */
 	const char *gvkr_group, *gvkr_version, *gvkr_kind, *gvkr_resource; /* all or none */
 	int32_t original_replicas;                                         /* INT32_UNSET */
@@ -64,9 +61,9 @@ struct scaledobject_status {                                               /* si
 	size_t resource_metric_count;
 	const char *composite_scaler_name;
 	struct conditions conditions;
-	struct metric_health *health;
+	struct metric_state *health;
 	size_t health_count;
-	struct metric_activity *activity;
+	struct metric_state *activity;
 	size_t activity_count;
 	int32_t paused_replicas; /* INT32_UNSET */
 	const char *hpa_name;
@@ -79,12 +76,11 @@ struct scaledobject {
 	struct scaledobject_spec spec;
 	struct scaledobject_status status;
 	/*
-	 * A spec that does not decode (only possible where the CRD's schema is looser than ours)
-	 * does not hide the object: meta and status are there, and this says what is wrong, for
-	 * Ready. Owned; NULL: all is well.
+	 * Why the spec does not decode, for Ready; only possible where the CRD's schema is looser
+	 * than ours. meta and status are decoded all the same. Owned; NULL: it was decoded.
 	 */
 	struct err *spec_err;
-	uint64_t spec_digest, status_digest; /* of both as they came; other ones say something else */
+	uint64_t spec_digest, status_digest; /* json_digest of both; differs when they differ */
 };
 
 /* NULL and *err only when not even metadata can be read. The caller owns the result. */
@@ -113,6 +109,9 @@ json_t *scaledobject_status_encode(const struct scaledobject_status *s);
 /* into a zeroed one */
 void scaledobject_status_copy(struct scaledobject_status *to, const struct scaledobject_status *from);
 void scaledobject_status_done(struct scaledobject_status *s);
+/* Each frees one list of a status, which is empty afterwards. */
+void scaledobject_free_names(char ***names, size_t *count);
+void scaledobject_free_states(struct metric_state **states, size_t *count);
 
 /*
  * The JSON merge patch that turns `from` into `to` ({"status":{...}}, nulls where a field goes

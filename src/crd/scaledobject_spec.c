@@ -10,7 +10,6 @@
 #include "crd/shape.h"
 
 #define BEHAVIOR_BYTES_MAX (64 * 1024)
-#define PATH_TEXT          256
 
 static int decode_target(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
 {
@@ -26,10 +25,7 @@ static int decode_target(const struct json_at *spec, struct scaledobject_spec *o
 
 static int decode_numbers(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
 {
-	const struct {
-		const char *key;
-		int32_t *value;
-	} fields[] = {
+	const struct optional_field fields[] = {
 		{ "pollingInterval", &out->polling_interval_s },
 		{ "cooldownPeriod", &out->cooldown_s },
 		{ "initialCooldownPeriod", &out->initial_cooldown_s },
@@ -37,12 +33,8 @@ static int decode_numbers(const struct json_at *spec, struct scaledobject_spec *
 		{ "minReplicaCount", &out->min_replicas },
 		{ "maxReplicaCount", &out->max_replicas },
 	};
-	int rc = 0;
 
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (optional_int32(spec, fields[i].key, fields[i].value, rc == 0 ? err : NULL) < 0)
-			rc = -1;
-	return rc;
+	return optional_int32s(spec, fields, MEM_COUNT(fields), err);
 }
 
 static int decode_restore(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
@@ -57,7 +49,6 @@ static int decode_restore(const struct json_at *spec, struct scaledobject_spec *
 static int decode_behavior(const struct json_at *config, struct scaledobject_spec *out, struct err *err)
 {
 	struct json_at at = json_field(config, "behavior");
-	char path[PATH_TEXT];
 
 	if (at.value == NULL)
 		return 0;
@@ -66,17 +57,15 @@ static int decode_behavior(const struct json_at *config, struct scaledobject_spe
 	out->hpa_behavior = hpa_behavior_text(at.value);
 	if (strlen(out->hpa_behavior) <= BEHAVIOR_BYTES_MAX)
 		return 0;
-	free(out->hpa_behavior);
-	out->hpa_behavior = NULL;
-	return err_set(err, ERR_INVALID, "%s: too long: at most %d bytes", json_path(&at, path, sizeof(path)),
-		BEHAVIOR_BYTES_MAX);
+	mem_free_ptr(&out->hpa_behavior);
+	return shape_wrong(&at, err, "too long: at most %d bytes", BEHAVIOR_BYTES_MAX);
 }
 
 static int decode_hpa_config(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
 {
 	struct json_at advanced = json_field(spec, "advanced"), at;
 
-	if (!json_is_object(advanced.value)) /* told by decode_restore */
+	if (!json_is_object(advanced.value)) /* decode_restore reports it */
 		return 0;
 	at = json_field(&advanced, "horizontalPodAutoscalerConfig");
 	if (shape_object(&at, err) < 0 || json_get_string(&at, "name", &out->hpa_name, err) < 0)
@@ -104,7 +93,7 @@ static int decode_modifiers(const struct json_at *spec, struct scaledobject_spec
 {
 	struct json_at advanced = json_field(spec, "advanced"), at;
 	struct scaling_modifiers *m;
-	int rc;
+	bool wrong;
 
 	if (!json_is_object(advanced.value))
 		return 0;
@@ -114,17 +103,15 @@ static int decode_modifiers(const struct json_at *spec, struct scaledobject_spec
 	if (shape_object(&at, err) < 0)
 		return -1;
 	m = mem_zalloc(sizeof(*m));
-	rc = json_get_string(&at, "formula", &m->formula, err) < 0 ||
-			json_get_string(&at, "target", &m->target, err) < 0 ||
-			json_get_string(&at, "activationTarget", &m->activation_target, err) < 0 ||
-			json_get_string(&at, "metricType", &m->metric_type, err) < 0
-		? -1
-		: 0;
+	wrong = json_get_string(&at, "formula", &m->formula, err) < 0 ||
+		json_get_string(&at, "target", &m->target, err) < 0 ||
+		json_get_string(&at, "activationTarget", &m->activation_target, err) < 0 ||
+		json_get_string(&at, "metricType", &m->metric_type, err) < 0;
 	if (given(m->formula) || given(m->target) || given(m->activation_target) || given(m->metric_type))
 		out->modifiers = m;
 	else
 		modifiers_free(m);
-	return rc;
+	return wrong ? -1 : 0;
 }
 
 static int decode_fallback(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
@@ -162,19 +149,14 @@ void scaledobject_spec_decode(const struct json_at *at, struct scaledobject_spec
 {
 	static const decode_fn parts[] = { decode_target, decode_numbers, decode_restore, decode_hpa_config,
 		decode_modifiers, decode_fallback, decode_triggers };
-	int rc;
+	int rc = 0;
 
 	memset(out, 0, sizeof(*out));
 	out->polling_interval_s = out->cooldown_s = out->initial_cooldown_s = INT32_UNSET;
 	out->idle_replicas = out->min_replicas = out->max_replicas = INT32_UNSET;
-	if (at->value == NULL) {
-		json_wrong(at, err, "missing");
+	if (shape_required_object(at, err) < 0)
 		return;
-	}
-	if (shape_object(at, err) < 0)
-		return;
-	rc = 0;
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(parts); i++)
 		if (parts[i](at, out, rc == 0 ? err : NULL) < 0)
 			rc = -1;
 }

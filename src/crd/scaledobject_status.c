@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "crd/scaledobject_parts.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,28 +12,51 @@
 #include "crd/shape.h"
 
 #define NAMES_MAX                                                                                                      \
-	(2 * SCALEDOBJECT_TRIGGERS_MAX) /* a status says no more than a spec may; anything longer was not written by   \
-					   an autoscaler */
+	(2 * SCALEDOBJECT_TRIGGERS_MAX) /* a status has no more entries than a spec may; a longer list was not written \
+					   by an autoscaler */
+
+/* The fields that are a single text, those of scaleTargetGVKR first. */
+static const struct {
+	const char *key;
+	size_t offset;
+} texts[] = {
+	{ "group", offsetof(struct scaledobject_status, gvkr_group) },
+	{ "version", offsetof(struct scaledobject_status, gvkr_version) },
+	{ "kind", offsetof(struct scaledobject_status, gvkr_kind) },
+	{ "resource", offsetof(struct scaledobject_status, gvkr_resource) },
+	{ "scaleTargetKind", offsetof(struct scaledobject_status, target_kind) },
+	{ "compositeScalerName", offsetof(struct scaledobject_status, composite_scaler_name) },
+	{ "hpaName", offsetof(struct scaledobject_status, hpa_name) },
+	{ "triggersTypes", offsetof(struct scaledobject_status, triggers_types) },
+	{ "authenticationsTypes", offsetof(struct scaledobject_status, authentications_types) },
+};
+#define GVKR_TEXTS 4
+
+static const char **text_at(struct scaledobject_status *s, size_t i)
+{
+	return (const char **)(void *)((char *)s + texts[i].offset);
+}
+
+static const char *text_in(const struct scaledobject_status *s, size_t i)
+{
+	return *(const char *const *)(const void *)((const char *)s + texts[i].offset);
+}
 
 /* ---- Reading ---- */
 
-static void decode_gvkr(const struct json_at *status, struct scaledobject_status *out)
+/* scaleTargetGVKR is there with all its parts, or not at all. */
+static void decode_texts(const struct json_at *status, struct scaledobject_status *out)
 {
-	struct json_at at = json_field(status, "scaleTargetGVKR");
+	struct json_at gvkr = json_field(status, "scaleTargetGVKR");
+	bool whole = json_is_object(gvkr.value);
 
-	if (!json_is_object(at.value))
-		return;
-	intern_get(&at, "group", &out->gvkr_group, NULL);
-	intern_get(&at, "version", &out->gvkr_version, NULL);
-	intern_get(&at, "kind", &out->gvkr_kind, NULL);
-	intern_get(&at, "resource", &out->gvkr_resource, NULL);
-	if (out->gvkr_group != NULL && out->gvkr_version != NULL && out->gvkr_kind != NULL &&
-		out->gvkr_resource != NULL)
-		return;
-	intern_clear(&out->gvkr_group);
-	intern_clear(&out->gvkr_version);
-	intern_clear(&out->gvkr_kind);
-	intern_clear(&out->gvkr_resource);
+	for (size_t i = 0; i < MEM_COUNT(texts); i++)
+		if (i >= GVKR_TEXTS || json_is_object(gvkr.value))
+			intern_get(i < GVKR_TEXTS ? &gvkr : status, texts[i].key, text_at(out, i), NULL);
+	for (size_t i = 0; i < GVKR_TEXTS; i++)
+		whole = whole && text_in(out, i) != NULL;
+	for (size_t i = 0; i < GVKR_TEXTS && !whole; i++)
+		intern_set(text_at(out, i), NULL);
 }
 
 /* A string without a NUL inside, else NULL. Borrowed. */
@@ -59,7 +83,7 @@ static void decode_names(const struct json_at *status, const char *key, char ***
 	}
 }
 
-/* The object at `key` when it is one of bearable size, else NULL. */
+/* The object at `key` when it is not empty and has at most NAMES_MAX entries, else NULL. */
 static const json_t *map_at(const struct json_at *status, const char *key)
 {
 	struct json_at at = json_field(status, key);
@@ -80,7 +104,7 @@ static void decode_health(const struct json_at *status, struct scaledobject_stat
 	out->health = mem_array(json_object_size(map), sizeof(*out->health));
 	json_object_foreach((json_t *)(uintptr_t)map, metric, entry)
 	{
-		struct metric_health *h = &out->health[out->health_count++];
+		struct metric_state *h = &out->health[out->health_count++];
 		struct json_at at = json_root(entry);
 
 		h->metric = mem_dup(metric);
@@ -102,7 +126,7 @@ static void decode_activity(const struct json_at *status, struct scaledobject_st
 	out->activity = mem_array(json_object_size(map), sizeof(*out->activity));
 	json_object_foreach((json_t *)(uintptr_t)map, metric, entry)
 	{
-		struct metric_activity *a = &out->activity[out->activity_count++];
+		struct metric_state *a = &out->activity[out->activity_count++];
 
 		a->metric = mem_dup(metric);
 		a->active = json_is_true(json_object_get(entry, "isActive"));
@@ -117,30 +141,19 @@ void scaledobject_status_decode(const struct json_at *at, struct scaledobject_st
 	out->original_replicas = out->paused_replicas = INT32_UNSET;
 	if (!json_is_object(at->value))
 		return;
-	intern_get(at, "scaleTargetKind", &out->target_kind, NULL);
-	decode_gvkr(at, out);
+	decode_texts(at, out);
 	json_get_int32(at, "originalReplicaCount", &out->original_replicas, NULL);
 	json_get_time(at, "lastActiveTime", &out->last_active_unix_ms, NULL);
 	decode_names(at, "externalMetricNames", &out->external_metric_names, &out->external_metric_count);
 	decode_names(at, "resourceMetricNames", &out->resource_metric_names, &out->resource_metric_count);
-	intern_get(at, "compositeScalerName", &out->composite_scaler_name, NULL);
 	conditions = json_field(at, "conditions");
 	conditions_decode(&conditions, &out->conditions, NULL);
 	decode_health(at, out);
 	decode_activity(at, out);
 	json_get_int32(at, "pausedReplicaCount", &out->paused_replicas, NULL);
-	intern_get(at, "hpaName", &out->hpa_name, NULL);
-	intern_get(at, "triggersTypes", &out->triggers_types, NULL);
-	intern_get(at, "authenticationsTypes", &out->authentications_types, NULL);
 }
 
 /* ---- Writing ---- */
-
-static void set_text(json_t *object, const char *key, const char *text)
-{
-	if (text != NULL)
-		json_object_set_new(object, key, json_string(text));
-}
 
 static void set_count(json_t *object, const char *key, int32_t count)
 {
@@ -160,18 +173,15 @@ static void set_names(json_t *object, const char *key, char *const *names, size_
 	json_object_set_new(object, key, array);
 }
 
-static void set_gvkr(json_t *object, const struct scaledobject_status *s)
+static void set_texts(json_t *object, const struct scaledobject_status *s)
 {
-	json_t *gvkr;
+	json_t *gvkr = s->gvkr_kind != NULL ? json_object() : NULL;
 
-	if (s->gvkr_kind == NULL)
-		return;
-	gvkr = json_object();
-	set_text(gvkr, "group", s->gvkr_group);
-	set_text(gvkr, "version", s->gvkr_version);
-	set_text(gvkr, "kind", s->gvkr_kind);
-	set_text(gvkr, "resource", s->gvkr_resource);
-	json_object_set_new(object, "scaleTargetGVKR", gvkr);
+	for (size_t i = 0; i < MEM_COUNT(texts); i++)
+		if (text_in(s, i) != NULL)
+			json_object_set_new(i < GVKR_TEXTS ? gvkr : object, texts[i].key, json_string(text_in(s, i)));
+	if (gvkr != NULL)
+		json_object_set_new(object, "scaleTargetGVKR", gvkr);
 }
 
 static void set_health(json_t *object, const struct scaledobject_status *s)
@@ -185,7 +195,7 @@ static void set_health(json_t *object, const struct scaledobject_status *s)
 		json_t *entry = json_object();
 
 		json_object_set_new(entry, "numberOfFailures", json_integer(s->health[i].failures));
-		set_text(entry, "status", s->health[i].failing ? "Failing" : "Happy");
+		json_object_set_new(entry, "status", json_string(s->health[i].failing ? "Failing" : "Happy"));
 		json_object_set_new(map, s->health[i].metric, entry);
 	}
 	json_object_set_new(object, "health", map);
@@ -212,22 +222,18 @@ json_t *scaledobject_status_encode(const struct scaledobject_status *s)
 	json_t *object = json_object();
 	char text[TIMESTAMP_TEXT_MAX];
 
-	set_text(object, "scaleTargetKind", s->target_kind);
-	set_gvkr(object, s);
+	set_texts(object, s);
 	set_count(object, "originalReplicaCount", s->original_replicas);
 	if (s->last_active_unix_ms != 0)
-		set_text(object, "lastActiveTime", timestamp_format(s->last_active_unix_ms, text));
+		json_object_set_new(object, "lastActiveTime",
+			json_string(timestamp_format(s->last_active_unix_ms, text)));
 	set_names(object, "externalMetricNames", s->external_metric_names, s->external_metric_count);
 	set_names(object, "resourceMetricNames", s->resource_metric_names, s->resource_metric_count);
-	set_text(object, "compositeScalerName", s->composite_scaler_name);
 	if (s->conditions.count > 0)
 		json_object_set_new(object, "conditions", conditions_encode(&s->conditions));
 	set_health(object, s);
 	set_activity(object, s);
 	set_count(object, "pausedReplicaCount", s->paused_replicas);
-	set_text(object, "hpaName", s->hpa_name);
-	set_text(object, "triggersTypes", s->triggers_types);
-	set_text(object, "authenticationsTypes", s->authentications_types);
 	return object;
 }
 
@@ -254,17 +260,6 @@ static json_t *merge_diff(const json_t *from, const json_t *to)
 	return NULL;
 }
 
-static char *patch_text(json_t *diff)
-{
-	json_t *patch = json_object();
-	char *text;
-
-	json_object_set_new(patch, "status", diff);
-	text = json_text(patch);
-	json_decref(patch);
-	return text;
-}
-
 static bool same_names(char *const *a, size_t a_count, char *const *b, size_t b_count)
 {
 	if (a_count != b_count)
@@ -275,53 +270,48 @@ static bool same_names(char *const *a, size_t a_count, char *const *b, size_t b_
 	return true;
 }
 
-static bool same_health(const struct scaledobject_status *a, const struct scaledobject_status *b)
+static bool same_states(const struct metric_state *a, size_t a_count, const struct metric_state *b, size_t b_count)
 {
-	if (a->health_count != b->health_count)
+	if (a_count != b_count)
 		return false;
-	for (size_t i = 0; i < a->health_count; i++)
-		if (strcmp(a->health[i].metric, b->health[i].metric) != 0 ||
-			a->health[i].failures != b->health[i].failures || a->health[i].failing != b->health[i].failing)
+	for (size_t i = 0; i < a_count; i++)
+		if (strcmp(a[i].metric, b[i].metric) != 0 || a[i].failures != b[i].failures ||
+			a[i].failing != b[i].failing || a[i].active != b[i].active)
 			return false;
 	return true;
 }
 
-static bool same_activity(const struct scaledobject_status *a, const struct scaledobject_status *b)
+static bool same_texts(const struct scaledobject_status *a, const struct scaledobject_status *b)
 {
-	if (a->activity_count != b->activity_count)
-		return false;
-	for (size_t i = 0; i < a->activity_count; i++)
-		if (strcmp(a->activity[i].metric, b->activity[i].metric) != 0 ||
-			a->activity[i].active != b->activity[i].active)
+	for (size_t i = 0; i < MEM_COUNT(texts); i++)
+		if (!text_equal(text_in(a, i), text_in(b, i)))
 			return false;
 	return true;
 }
 
 /*
- * Certainly the same; what only differs in order or in a second's fraction is left to the patch to
- * find out. Asked at every tick of every object, so without making JSON of either.
+ * True only when both are equal; a difference in order or in the fraction of a second is left to
+ * the patch. Called at every tick of every object, so it makes no JSON.
  */
 static bool surely_same(const struct scaledobject_status *a, const struct scaledobject_status *b, bool stored_times)
 {
-	return text_equal(a->target_kind, b->target_kind) && text_equal(a->gvkr_group, b->gvkr_group) &&
-		text_equal(a->gvkr_version, b->gvkr_version) && text_equal(a->gvkr_kind, b->gvkr_kind) &&
-		text_equal(a->gvkr_resource, b->gvkr_resource) && a->original_replicas == b->original_replicas &&
+	return same_texts(a, b) && a->original_replicas == b->original_replicas &&
 		a->last_active_unix_ms / 1000 == b->last_active_unix_ms / 1000 /* as stored */ &&
 		same_names(a->external_metric_names, a->external_metric_count, b->external_metric_names,
 			b->external_metric_count) &&
 		same_names(a->resource_metric_names, a->resource_metric_count, b->resource_metric_names,
 			b->resource_metric_count) &&
-		text_equal(a->composite_scaler_name, b->composite_scaler_name) &&
-		conditions_equal(&a->conditions, &b->conditions, stored_times) && same_health(a, b) &&
-		same_activity(a, b) && a->paused_replicas == b->paused_replicas &&
-		text_equal(a->hpa_name, b->hpa_name) && text_equal(a->triggers_types, b->triggers_types) &&
-		text_equal(a->authentications_types, b->authentications_types);
+		conditions_equal(&a->conditions, &b->conditions, stored_times) &&
+		same_states(a->health, a->health_count, b->health, b->health_count) &&
+		same_states(a->activity, a->activity_count, b->activity, b->activity_count) &&
+		a->paused_replicas == b->paused_replicas;
 }
 
 char *scaledobject_status_patch(const struct scaledobject_status *from, const struct scaledobject_status *to,
 	bool stored_times)
 {
-	json_t *old, *new, *diff;
+	json_t *old, *new, *diff, *patch;
+	char *text;
 
 	if (surely_same(from, to, stored_times))
 		return NULL;
@@ -334,7 +324,12 @@ char *scaledobject_status_patch(const struct scaledobject_status *from, const st
 	diff = merge_diff(old, new);
 	json_decref(old);
 	json_decref(new);
-	return diff != NULL ? patch_text(diff) : NULL;
+	if (diff == NULL)
+		return NULL;
+	patch = json_pack("{s:o}", "status", diff);
+	text = json_text(patch);
+	json_decref(patch);
+	return text;
 }
 
 /* ---- Copying and freeing ---- */
@@ -348,70 +343,54 @@ static char **copy_names(char *const *names, size_t count)
 	return copy;
 }
 
-static void copy_health(struct scaledobject_status *to, const struct scaledobject_status *from)
+static struct metric_state *copy_states(const struct metric_state *states, size_t count)
 {
-	to->health = from->health_count > 0 ? mem_array(from->health_count, sizeof(*to->health)) : NULL;
-	for (size_t i = 0; i < from->health_count; i++) {
-		to->health[i] = from->health[i];
-		to->health[i].metric = mem_dup(from->health[i].metric);
-	}
-}
+	struct metric_state *copy = count > 0 ? mem_array(count, sizeof(*copy)) : NULL;
 
-static void copy_activity(struct scaledobject_status *to, const struct scaledobject_status *from)
-{
-	to->activity = from->activity_count > 0 ? mem_array(from->activity_count, sizeof(*to->activity)) : NULL;
-	for (size_t i = 0; i < from->activity_count; i++) {
-		to->activity[i] = from->activity[i];
-		to->activity[i].metric = mem_dup(from->activity[i].metric);
+	for (size_t i = 0; i < count; i++) {
+		copy[i] = states[i];
+		copy[i].metric = mem_dup(states[i].metric);
 	}
+	return copy;
 }
 
 void scaledobject_status_copy(struct scaledobject_status *to, const struct scaledobject_status *from)
 {
 	*to = *from;
-	to->target_kind = intern_dup(from->target_kind);
-	to->gvkr_group = intern_dup(from->gvkr_group);
-	to->gvkr_version = intern_dup(from->gvkr_version);
-	to->gvkr_kind = intern_dup(from->gvkr_kind);
-	to->gvkr_resource = intern_dup(from->gvkr_resource);
+	for (size_t i = 0; i < MEM_COUNT(texts); i++)
+		*text_at(to, i) = intern_dup(text_in(from, i));
 	to->external_metric_names = copy_names(from->external_metric_names, from->external_metric_count);
 	to->resource_metric_names = copy_names(from->resource_metric_names, from->resource_metric_count);
-	to->composite_scaler_name = intern_dup(from->composite_scaler_name);
 	conditions_copy(&to->conditions, &from->conditions);
-	copy_health(to, from);
-	copy_activity(to, from);
-	to->hpa_name = intern_dup(from->hpa_name);
-	to->triggers_types = intern_dup(from->triggers_types);
-	to->authentications_types = intern_dup(from->authentications_types);
+	to->health = copy_states(from->health, from->health_count);
+	to->activity = copy_states(from->activity, from->activity_count);
 }
 
-static void free_names(char **names, size_t count)
+void scaledobject_free_names(char ***names, size_t *count)
 {
-	for (size_t i = 0; i < count; i++)
-		free(names[i]);
-	free(names);
+	for (size_t i = 0; i < *count; i++)
+		free((*names)[i]);
+	mem_free_ptr(names);
+	*count = 0;
+}
+
+void scaledobject_free_states(struct metric_state **states, size_t *count)
+{
+	for (size_t i = 0; i < *count; i++)
+		free((*states)[i].metric);
+	mem_free_ptr(states);
+	*count = 0;
 }
 
 void scaledobject_status_done(struct scaledobject_status *s)
 {
-	intern_free(s->target_kind);
-	intern_free(s->gvkr_group);
-	intern_free(s->gvkr_version);
-	intern_free(s->gvkr_kind);
-	intern_free(s->gvkr_resource);
-	free_names(s->external_metric_names, s->external_metric_count);
-	free_names(s->resource_metric_names, s->resource_metric_count);
-	intern_free(s->composite_scaler_name);
+	for (size_t i = 0; i < MEM_COUNT(texts); i++)
+		intern_free(text_in(s, i));
+	scaledobject_free_names(&s->external_metric_names, &s->external_metric_count);
+	scaledobject_free_names(&s->resource_metric_names, &s->resource_metric_count);
 	conditions_done(&s->conditions);
-	for (size_t i = 0; i < s->health_count; i++)
-		free(s->health[i].metric);
-	free(s->health);
-	for (size_t i = 0; i < s->activity_count; i++)
-		free(s->activity[i].metric);
-	free(s->activity);
-	intern_free(s->hpa_name);
-	intern_free(s->triggers_types);
-	intern_free(s->authentications_types);
+	scaledobject_free_states(&s->health, &s->health_count);
+	scaledobject_free_states(&s->activity, &s->activity_count);
 	memset(s, 0, sizeof(*s));
 	s->original_replicas = s->paused_replicas = INT32_UNSET;
 }

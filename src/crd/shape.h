@@ -3,8 +3,8 @@
 #define CRD_SHAPE_H
 
 /*
- * What the decoders of this room ask of a value before they read it: that it is an object, or a
- * list of a bearable length. Knows nothing of what is inside.
+ * Checks that the decoders of this room make before they read a value: it is an object, or an array
+ * that is not too long. What is inside is the decoder's.
  */
 
 #include <stddef.h>
@@ -12,16 +12,20 @@
 #include "base/err.h"
 #include "base/json.h"
 
-/* 0 for an object and for what is absent; else -1, ERR_INVALID with the path. */
+/* 0 for an object and for an absent value; else -1, ERR_INVALID with the path. */
 int shape_object(const struct json_at *at, struct err *err);
+int shape_required_object(const struct json_at *at, struct err *err); /* the same; absent is "missing" */
 
 /*
- * 0 and the length for an array of at most `max`, 0 and length 0 for what is absent; else -1,
- * ERR_INVALID with the path, the count and the cap; *count is 0 then.
+ * 0 and the length for an array of at most `max` elements, 0 and length 0 for an absent value; else
+ * -1, ERR_INVALID with the path, the count and the cap, and *count is 0.
  */
 int shape_array(const struct json_at *at, size_t max, size_t *count, struct err *err);
 
 /* -1 with ERR_INVALID "<path of at>.<key>: missing". */
 int shape_missing(const struct json_at *at, const char *key, struct err *err);
+
+/* -1 with ERR_INVALID "<path of at>: <text>". */
+int shape_wrong(const struct json_at *at, struct err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

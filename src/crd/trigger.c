@@ -8,8 +8,7 @@
 #include "crd/shape.h"
 
 #define METADATA_KEYS_MAX  1000         /* of one trigger */
-#define METADATA_BYTES_MAX (512 * 1024) /* of all triggers: they are kept in memory and asked about at every poll */
-#define PATH_TEXT          256
+#define METADATA_BYTES_MAX (512 * 1024) /* of all triggers: all of it is kept in memory and read at every poll */
 
 static void trigger_done(struct trigger *t)
 {
@@ -24,17 +23,16 @@ static void trigger_done(struct trigger *t)
 static size_t bytes_of(const json_t *object)
 {
 	size_t bytes = 0;
+	const char *key;
+	json_t *value;
 
-	for (void *it = json_object_iter((json_t *)(uintptr_t)object); it != NULL;
-		it = json_object_iter_next((json_t *)(uintptr_t)object, it))
-		bytes += strlen(json_object_iter_key(it)) + json_string_length(json_object_iter_value(it));
+	json_object_foreach((json_t *)(uintptr_t)object, key, value) bytes += strlen(key) + json_string_length(value);
 	return bytes;
 }
 
 static int decode_metadata(const struct json_at *trigger, struct trigger *out, size_t *room, struct err *err)
 {
 	struct json_at at = json_field(trigger, "metadata");
-	char path[PATH_TEXT];
 	size_t bytes;
 
 	if (shape_object(&at, err) < 0)
@@ -42,12 +40,12 @@ static int decode_metadata(const struct json_at *trigger, struct trigger *out, s
 	if (at.value == NULL)
 		return 0;
 	if (json_object_size(at.value) > METADATA_KEYS_MAX)
-		return err_set(err, ERR_INVALID, "%s: %zu keys are too many: at most %d",
-			json_path(&at, path, sizeof(path)), json_object_size(at.value), METADATA_KEYS_MAX);
+		return shape_wrong(&at, err, "%zu keys are too many: at most %d", json_object_size(at.value),
+			METADATA_KEYS_MAX);
 	bytes = bytes_of(at.value);
 	if (bytes > *room)
-		return err_set(err, ERR_INVALID, "%s: too long: all triggers together may have %d bytes of metadata",
-			json_path(&at, path, sizeof(path)), METADATA_BYTES_MAX);
+		return shape_wrong(&at, err, "too long: all triggers together may have %d bytes of metadata",
+			METADATA_BYTES_MAX);
 	*room -= bytes;
 	return json_get_strmap(trigger, "metadata", &out->metadata, err);
 }

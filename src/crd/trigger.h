@@ -4,7 +4,7 @@
 
 /*
  * One entry of spec.triggers, the same in ScaledObject and ScaledJob (keda-core.md 1.1). A plain
- * value; what it may say is decide/validate's business.
+ * value; decide/validate judges its content.
  */
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "base/strmap.h"
 
-#define SCALEDOBJECT_TRIGGERS_MAX 1000 /* more are refused: each is asked for at every poll */
+#define SCALEDOBJECT_TRIGGERS_MAX 1000 /* each is queried at every poll */
 
 struct trigger {
 	char *type;
@@ -27,9 +27,9 @@ struct trigger {
 };
 
 /*
- * spec.triggers into *out and *count (set in any case; the caller's, for trigger_free_list): what
- * can be read is read even when something else is wrong. ERR_INVALID with the path: a wrong type,
- * more than SCALEDOBJECT_TRIGGERS_MAX, more metadata than may be kept.
+ * spec.triggers into *out and *count: set in any case, also to the part that could be read before
+ * an error; the caller owns them (trigger_free_list). ERR_INVALID with the path: a wrong type, more
+ * than SCALEDOBJECT_TRIGGERS_MAX entries, too much metadata.
  */
 int trigger_decode_list(const struct json_at *spec, struct trigger **out, size_t *count, struct err *err);
 void trigger_free_list(struct trigger *list, size_t count);

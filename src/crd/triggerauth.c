@@ -7,8 +7,6 @@
 #include "base/mem.h"
 #include "crd/shape.h"
 
-#define PATH_TEXT 256
-
 /* ---- Lists and fields ---- */
 
 struct text_field {
@@ -19,9 +17,7 @@ struct text_field {
 
 static int decode_texts(const struct json_at *at, const struct text_field *fields, size_t count, struct err *err)
 {
-	if (at->value == NULL)
-		return json_wrong(at, err, "missing");
-	if (shape_object(at, err) < 0)
+	if (shape_required_object(at, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		struct json_at field = json_field(at, fields[i].key);
@@ -36,7 +32,7 @@ static int decode_texts(const struct json_at *at, const struct text_field *field
 	return 0;
 }
 
-#define TEXTS(at, fields, err) decode_texts(at, fields, sizeof(fields) / sizeof((fields)[0]), err)
+#define TEXTS(at, fields, err) decode_texts(at, fields, MEM_COUNT(fields), err)
 
 typedef int (*entry_fn)(const struct json_at *at, void *entry, struct err *err);
 
@@ -73,7 +69,7 @@ static int decode_choice(const struct json_at *at, const char *key, const char *
 	struct err *err)
 {
 	struct json_at field = json_field(at, key);
-	char path[PATH_TEXT], *text = NULL;
+	char *text = NULL;
 	int found = -1;
 
 	if (json_get_string(at, key, &text, err) < 0)
@@ -84,8 +80,7 @@ static int decode_choice(const struct json_at *at, const char *key, const char *
 		if (strcmp(names[i], text) == 0)
 			found = i;
 	if (found < 0)
-		err_set(err, ERR_INVALID, "%s: \"%.100s\" is not supported", json_path(&field, path, sizeof(path)),
-			text);
+		shape_wrong(&field, err, "\"%.100s\" is not supported", text);
 	free(text);
 	return found;
 }
@@ -109,10 +104,8 @@ static int decode_variable(const struct json_at *at, void *entry, struct err *er
 
 	if (TEXTS(at, fields, err) < 0)
 		return -1;
-	if (e->container != NULL && *e->container == '\0') { /* as KEDA: the first container */
-		free(e->container);
-		e->container = NULL;
-	}
+	if (e->container != NULL && *e->container == '\0') /* as KEDA: the first container */
+		mem_free_ptr(&e->container);
 	return 0;
 }
 
@@ -174,10 +167,8 @@ static int decode_file(const struct json_at *spec, struct triggerauth *out, stru
 {
 	if (json_get_string(spec, "filePath", &out->file_path, err) < 0)
 		return -1;
-	if (out->file_path != NULL && *out->file_path == '\0') { /* KEDA takes an empty one for none */
-		free(out->file_path);
-		out->file_path = NULL;
-	}
+	if (out->file_path != NULL && *out->file_path == '\0') /* absent to KEDA */
+		mem_free_ptr(&out->file_path);
 	return 0;
 }
 
@@ -286,7 +277,7 @@ static void vault_free(struct triggerauth_vault *v)
 		char *const texts[] = { s->parameter, s->path, s->key, s->common_name, s->alt_names, s->ip_sans,
 			s->uri_sans, s->other_sans, s->ttl, s->format };
 
-		for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
+		for (size_t k = 0; k < MEM_COUNT(texts); k++)
 			free(texts[k]);
 	}
 	free(v->secrets);
@@ -383,21 +374,12 @@ static int decode_spec(const struct json_at *at, struct triggerauth *out, struct
 	};
 	int rc = 0;
 
-	if (at->value == NULL)
-		return json_wrong(at, err, "missing");
-	if (shape_object(at, err) < 0)
+	if (shape_required_object(at, err) < 0)
 		return -1;
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(parts); i++)
 		if (parts[i](at, out, rc == 0 ? err : NULL) < 0)
 			rc = -1;
 	return rc;
-}
-
-/* Ours to write: what cannot be read counts as absent. */
-static void decode_status(const struct json_at *at, struct triggerauth *out)
-{
-	json_get_string(at, "scaledobjects", &out->used_by_scaledobjects, NULL);
-	json_get_string(at, "scaledjobs", &out->used_by_scaledjobs, NULL);
 }
 
 struct triggerauth *triggerauth_decode(const json_t *object, struct err *err)
@@ -414,51 +396,20 @@ struct triggerauth *triggerauth_decode(const json_t *object, struct err *err)
 	status = json_field(&root, "status");
 	if (decode_spec(&spec, t, &spec_err) < 0)
 		err_keep(&t->spec_err, &spec_err);
-	decode_status(&status, t);
+	/* kscaled writes the status: a field that cannot be read counts as absent. */
+	json_get_string(&status, "scaledobjects", &t->used_by_scaledobjects, NULL);
+	json_get_string(&status, "scaledjobs", &t->used_by_scaledjobs, NULL);
 	return t;
 }
 
-static void identity_free(struct triggerauth_identity *i)
+/* An array of structs whose members are owned texts (char *) only. */
+static void free_texts(void *structs, size_t count, size_t size)
 {
-	if (i == NULL)
-		return;
-	free(i->provider);
-	free(i->identity_id);
-	free(i->identity_tenant_id);
-	free(i->identity_authority_host);
-	free(i->role_arn);
-	free(i->external_id);
-	free(i->identity_owner);
-	free(i);
-}
+	char **texts = structs;
 
-static void keys_free(struct triggerauth_key *keys, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		free(keys[i].parameter);
-		free(keys[i].name);
-		free(keys[i].key);
-	}
-	free(keys);
-}
-
-static void env_free(struct triggerauth_env *env, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		free(env[i].parameter);
-		free(env[i].name);
-		free(env[i].container);
-	}
-	free(env);
-}
-
-static void service_tokens_free(struct triggerauth_token *tokens, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		free(tokens[i].parameter);
-		free(tokens[i].service_account);
-	}
-	free(tokens);
+	for (size_t i = 0; i < count * size / sizeof(char *); i++)
+		free(texts[i]);
+	free(structs);
 }
 
 void triggerauth_free(struct triggerauth *t)
@@ -466,13 +417,13 @@ void triggerauth_free(struct triggerauth *t)
 	if (t == NULL)
 		return;
 	meta_done(&t->meta);
-	identity_free(t->identity);
-	keys_free(t->secrets, t->secret_count);
-	keys_free(t->config_maps, t->config_map_count);
-	env_free(t->env, t->env_count);
+	free_texts(t->identity, t->identity != NULL, sizeof(*t->identity));
+	free_texts(t->secrets, t->secret_count, sizeof(*t->secrets));
+	free_texts(t->config_maps, t->config_map_count, sizeof(*t->config_maps));
+	free_texts(t->env, t->env_count, sizeof(*t->env));
 	free(t->file_path);
 	vault_free(t->vault);
-	service_tokens_free(t->tokens, t->token_count);
+	free_texts(t->tokens, t->token_count, sizeof(*t->tokens));
 	oauth2_free(t->oauth2);
 	free(t->used_by_scaledobjects);
 	free(t->used_by_scaledjobs);

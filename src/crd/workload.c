@@ -12,22 +12,19 @@
 #define CONTAINERS_MAX     100
 #define ENV_FROM_MAX       100
 #define SELECTOR_BYTES_MAX (64 * 1024)
-#define PATH_TEXT          256
 
 /* ---- Replicas ---- */
 
 static int decode_replicas(const struct json_at *spec, struct workload *out, struct err *err)
 {
 	struct json_at field = json_field(spec, "replicas");
-	char path[PATH_TEXT];
 
 	out->replicas = 1;
 	out->has_replicas = field.value != NULL;
 	if (json_get_int32(spec, "replicas", &out->replicas, err) < 0)
 		return -1;
 	if (out->replicas < 0)
-		return err_set(err, ERR_INVALID, "%s: %d is negative", json_path(&field, path, sizeof(path)),
-			(int)out->replicas);
+		return shape_wrong(&field, err, "%d is negative", (int)out->replicas);
 	return 0;
 }
 
@@ -72,10 +69,10 @@ static void add_requirement(struct buf *out, const json_t *one)
 	const json_t *values = json_object_get(one, "values"), *value;
 	size_t i, word;
 
-	for (word = 0; word < sizeof(words) / sizeof(words[0]); word++)
+	for (word = 0; word < MEM_COUNT(words); word++)
 		if (strcmp(words[word].operator, json_str_or_empty(one, "operator")) == 0)
 			break;
-	if (word == sizeof(words) / sizeof(words[0]))
+	if (word == MEM_COUNT(words))
 		return;
 	buf_printf(out, "%s%s%s", out->len > 0 ? "," : "", words[word].before, json_str_or_empty(one, "key"));
 	if (words[word].after == NULL)
@@ -133,49 +130,38 @@ static void decode_env(const struct json_at *at, struct workload_env *out)
 {
 	struct json_at value_from = json_field(at, "valueFrom");
 
+	out->name = mem_dup("");
+	out->value = mem_dup("");
+	out->ref_name = mem_dup("");
+	out->ref_key = mem_dup("");
 	json_get_string(at, "name", &out->name, NULL);
 	if (json_get_string(at, "value", &out->value, NULL) < 0) {
 		out->source = WORKLOAD_ENV_OTHER;
-	} else if ((out->value != NULL && *out->value != '\0') || !json_is_object(value_from.value)) {
+	} else if (*out->value != '\0' || !json_is_object(value_from.value)) {
 		out->source = WORKLOAD_ENV_VALUE;
 	} else {
 		out->source = WORKLOAD_ENV_OTHER;
 		decode_key_ref(&value_from, "secretKeyRef", WORKLOAD_ENV_SECRET_KEY, out);
 		decode_key_ref(&value_from, "configMapKeyRef", WORKLOAD_ENV_CONFIGMAP_KEY, out);
 	}
-	if (out->name == NULL)
-		out->name = mem_dup("");
-	if (out->value == NULL)
-		out->value = mem_dup("");
-	if (out->ref_name == NULL)
-		out->ref_name = mem_dup("");
-	if (out->ref_key == NULL)
-		out->ref_key = mem_dup("");
-}
-
-static void env_done(struct workload_env *e)
-{
-	free(e->name);
-	free(e->value);
-	free(e->ref_name);
-	free(e->ref_key);
 }
 
 static void decode_env_from(const struct json_at *at, struct workload_env_from *out)
 {
-	struct json_at secret = json_field(at, "secretRef"), map = json_field(at, "configMapRef");
-	struct json_at *ref = json_is_object(secret.value) ? &secret : &map;
+	struct json_at ref = json_field(at, "secretRef");
 
-	out->secret = ref == &secret;
-	json_get_string(at, "prefix", &out->prefix, NULL);
-	if (json_is_object(ref->value)) {
-		json_get_string(ref, "name", &out->name, NULL);
-		json_get_bool(ref, "optional", &out->optional, NULL);
+	out->kind = KEYDATA_SECRET;
+	if (!json_is_object(ref.value)) {
+		out->kind = KEYDATA_CONFIG_MAP;
+		ref = json_field(at, "configMapRef");
 	}
-	if (out->prefix == NULL)
-		out->prefix = mem_dup("");
-	if (out->name == NULL)
-		out->name = mem_dup("");
+	out->name = mem_dup("");
+	out->prefix = mem_dup("");
+	json_get_string(at, "prefix", &out->prefix, NULL);
+	if (!json_is_object(ref.value))
+		return;
+	json_get_string(&ref, "name", &out->name, NULL);
+	json_get_bool(&ref, "optional", &out->optional, NULL);
 }
 
 static void decode_container(const struct json_at *at, struct workload_container *out)
@@ -183,9 +169,8 @@ static void decode_container(const struct json_at *at, struct workload_container
 	struct json_at env = json_field(at, "env"), env_from = json_field(at, "envFrom");
 	size_t count;
 
+	out->name = mem_dup("");
 	json_get_string(at, "name", &out->name, NULL);
-	if (out->name == NULL)
-		out->name = mem_dup("");
 	if (json_is_array(env.value)) {
 		count = json_array_size(env.value);
 		out->env_left_out = count > WORKLOAD_ENV_MAX ? count - WORKLOAD_ENV_MAX : 0;
@@ -237,8 +222,12 @@ static void decode_containers(const struct json_at *spec, struct workload *out)
 static void container_done(struct workload_container *c)
 {
 	free(c->name);
-	for (size_t i = 0; i < c->env_count; i++)
-		env_done(&c->env[i]);
+	for (size_t i = 0; i < c->env_count; i++) {
+		free(c->env[i].name);
+		free(c->env[i].value);
+		free(c->env[i].ref_name);
+		free(c->env[i].ref_key);
+	}
 	free(c->env);
 	for (size_t i = 0; i < c->env_from_count; i++) {
 		free(c->env_from[i].name);

@@ -31,7 +31,7 @@ struct workload_env {
 	bool optional;
 };
 struct workload_env_from {
-	bool secret;
+	enum keydata_kind kind;
 	char *name, *prefix;
 	bool optional;
 };

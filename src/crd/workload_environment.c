@@ -196,11 +196,6 @@ static void find_needed(struct environment *e, const struct strmap *wanted)
 
 /* ---- EnvFrom and the references of env ---- */
 
-static enum keydata_kind kind_of(const struct workload_env_from *from)
-{
-	return from->secret ? KEYDATA_SECRET : KEYDATA_CONFIG_MAP;
-}
-
 /* One name from one source of envFrom: true when that settles it. */
 static bool take_from(struct environment *e, const struct workload_env_from *from, const char *name)
 {
@@ -211,7 +206,7 @@ static bool take_from(struct environment *e, const struct workload_env_from *fro
 
 	if (strncmp(name, from->prefix, prefix) != 0)
 		return false;
-	if (e->lookup->all(e->lookup->arg, kind_of(from), from->name, &data, &err))
+	if (e->lookup->all(e->lookup->arg, from->kind, from->name, &data, &err))
 		return !is_absent(e, name, from->optional, &err);
 	value = strmap_get(data, name + prefix);
 	if (value == NULL)

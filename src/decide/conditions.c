@@ -28,12 +28,6 @@ static const struct statusparts_words words = {
 	.lowered = (const char *const[]){ "TriggerError", "PartialTriggerError", "ErrorGettingCurrentReplicas", NULL },
 };
 
-static void replace_owned(const char **text, char *with)
-{
-	intern_free(*text);
-	*text = intern_take(with);
-}
-
 /* ---- After a reconcile ---- */
 
 static void say_no_fallback(const struct statusparts *p)
@@ -50,7 +44,7 @@ static void record_target(const struct reconcile_outcome *o, struct scaledobject
 		/*
 		 * The core group has no name, which leaves the slash in front: KEDA's own spelling.
 		 */
-		replace_owned(&status->target_kind, mem_printf("%s/%s.%s", group, o->version, o->kind));
+		intern_take(&status->target_kind, mem_printf("%s/%s.%s", group, o->version, o->kind));
 		intern_set(&status->gvkr_group, group);
 		intern_set(&status->gvkr_version, o->version);
 		intern_set(&status->gvkr_kind, o->kind);
@@ -62,23 +56,14 @@ static void record_target(const struct reconcile_outcome *o, struct scaledobject
 		intern_set(&status->hpa_name, o->hpa_name);
 }
 
-static void free_health(struct scaledobject_status *status)
-{
-	for (size_t i = 0; i < status->health_count; i++)
-		free(status->health[i].metric);
-	free(status->health);
-	status->health = NULL;
-	status->health_count = 0;
-}
-
 /* resourceMetricNames has Resource metrics only, not those of one container (keda-core.md 1.2). */
 static void record_metrics(const struct scaledobject *so, const struct reconcile_outcome *o,
 	struct scaledobject_status *status)
 {
 	if (!o->metrics)
 		return;
-	statusparts_free_names(&status->external_metric_names, &status->external_metric_count);
-	statusparts_free_names(&status->resource_metric_names, &status->resource_metric_count);
+	scaledobject_free_names(&status->external_metric_names, &status->external_metric_count);
+	scaledobject_free_names(&status->resource_metric_names, &status->resource_metric_count);
 	intern_set(&status->composite_scaler_name, verdict_has_composite(&so->spec) ? VERDICT_COMPOSITE_NAME : NULL);
 	for (size_t i = 0; i < o->metric_count; i++) {
 		if (o->metrics[i].kind == METRIC_EXTERNAL)
@@ -135,7 +120,7 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 	statusparts_looked_at(&p, FALLBACK);
 	if (!verdict_fallback_valid(&so->spec)) {
 		say_no_fallback(&p);
-		free_health(status);
+		scaledobject_free_states(&status->health, &status->health_count);
 	}
 	if (o->annotations)
 		record_pause(&p, o->annotations);
@@ -159,7 +144,7 @@ static bool trigger_active(const void *arg, const char *metric)
 	return false;
 }
 
-static struct metric_health *health_of(struct scaledobject_status *status, const char *metric)
+static struct metric_state *health_of(struct scaledobject_status *status, const char *metric)
 {
 	for (size_t i = 0; i < status->health_count; i++)
 		if (strcmp(status->health[i].metric, metric) == 0)
@@ -170,7 +155,7 @@ static struct metric_health *health_of(struct scaledobject_status *status, const
 /* A count that only grows is not written: a threshold or an edge must be crossed. */
 static void record_health(const struct verdict_trigger *t, int32_t threshold, struct scaledobject_status *status)
 {
-	struct metric_health *h = health_of(status, t->metric_name);
+	struct metric_state *h = health_of(status, t->metric_name);
 	bool failing = t->failures > 0, over = t->failures > threshold;
 
 	if (!h) {
@@ -178,7 +163,7 @@ static void record_health(const struct verdict_trigger *t, int32_t threshold, st
 			return;
 		status->health = mem_resize(status->health, status->health_count + 1, sizeof(*status->health));
 		h = &status->health[status->health_count++];
-		*h = (struct metric_health){ .metric = mem_dup(t->metric_name) };
+		*h = (struct metric_state){ .metric = mem_dup(t->metric_name) };
 	} else if (h->failing == failing && (h->failing && h->failures > threshold) == over) {
 		return;
 	}

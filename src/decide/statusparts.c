@@ -93,35 +93,17 @@ bool statusparts_is_true(const struct conditions *c, const char *type)
 
 /* ---- Triggers and their metrics ---- */
 
-static void replace_owned(const char **text, char *with)
-{
-	intern_free(*text);
-	*text = intern_take(with);
-}
-
-typedef const char *(*trigger_text_fn)(const struct trigger *t);
-
-static const char *type_of(const struct trigger *t)
-{
-	return t->type;
-}
-
-static const char *authentication_of(const struct trigger *t)
-{
-	return t->auth_name;
-}
-
 /*
- * The distinct texts in the order of the triggers, joined by commas; NULL when there are none. The
- * caller owns it.
+ * The distinct types of the triggers, or the names of their authentications, in the order of the
+ * triggers, joined by commas; NULL when there are none. The caller owns it.
  */
-static char *distinct(const struct trigger *triggers, size_t count, trigger_text_fn text_of)
+static char *distinct(const struct trigger *triggers, size_t count, bool authentications)
 {
 	struct strmap seen = { 0 };
 	struct buf out = BUF_INIT(TYPES_TEXT_MAX);
 
 	for (size_t i = 0; i < count; i++) {
-		const char *text = text_of(&triggers[i]);
+		const char *text = authentications ? triggers[i].auth_name : triggers[i].type;
 
 		if (!text || !*text || strmap_get(&seen, text))
 			continue;
@@ -140,17 +122,8 @@ static char *distinct(const struct trigger *triggers, size_t count, trigger_text
 
 void statusparts_triggers(const struct trigger *triggers, size_t count, struct scaledobject_status *status)
 {
-	replace_owned(&status->triggers_types, distinct(triggers, count, type_of));
-	replace_owned(&status->authentications_types, distinct(triggers, count, authentication_of));
-}
-
-void statusparts_free_names(char ***names, size_t *count)
-{
-	for (size_t i = 0; i < *count; i++)
-		free((*names)[i]);
-	free(*names);
-	*names = NULL;
-	*count = 0;
+	intern_take(&status->triggers_types, distinct(triggers, count, false));
+	intern_take(&status->authentications_types, distinct(triggers, count, true));
 }
 
 void statusparts_add_name(char ***names, size_t *count, size_t room, const char *name)
@@ -168,25 +141,23 @@ bool statusparts_has_metric(const struct scaledobject_status *status, const char
 	return false;
 }
 
-void statusparts_prune(struct scaledobject_status *status)
+static size_t prune(const struct scaledobject_status *status, struct metric_state *states, size_t count)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < status->health_count; i++) {
-		if (statusparts_has_metric(status, status->health[i].metric))
-			status->health[kept++] = status->health[i];
+	for (size_t i = 0; i < count; i++) {
+		if (statusparts_has_metric(status, states[i].metric))
+			states[kept++] = states[i];
 		else
-			free(status->health[i].metric);
+			free(states[i].metric);
 	}
-	status->health_count = kept;
-	kept = 0;
-	for (size_t i = 0; i < status->activity_count; i++) {
-		if (statusparts_has_metric(status, status->activity[i].metric))
-			status->activity[kept++] = status->activity[i];
-		else
-			free(status->activity[i].metric);
-	}
-	status->activity_count = kept;
+	return kept;
+}
+
+void statusparts_prune(struct scaledobject_status *status)
+{
+	status->health_count = prune(status, status->health, status->health_count);
+	status->activity_count = prune(status, status->activity, status->activity_count);
 }
 
 static bool activity_is_of_all_metrics(const struct scaledobject_status *status)
@@ -201,14 +172,11 @@ static bool activity_is_of_all_metrics(const struct scaledobject_status *status)
 
 static void list_activity(struct scaledobject_status *status)
 {
-	struct metric_activity *list;
+	struct metric_state *list = mem_array(status->external_metric_count, sizeof(*list));
 
-	list = mem_array(status->external_metric_count, sizeof(*list));
 	for (size_t i = 0; i < status->external_metric_count; i++)
 		list[i].metric = mem_dup(status->external_metric_names[i]);
-	for (size_t i = 0; i < status->activity_count; i++)
-		free(status->activity[i].metric);
-	free(status->activity);
+	scaledobject_free_states(&status->activity, &status->activity_count);
 	status->activity = list;
 	status->activity_count = status->external_metric_count;
 }

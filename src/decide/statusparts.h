@@ -65,8 +65,7 @@ bool statusparts_is_true(const struct conditions *c, const char *type);
 /* triggersTypes and authenticationsTypes. */
 void statusparts_triggers(const struct trigger *triggers, size_t count, struct scaledobject_status *status);
 
-/* A list of names is emptied, then filled; room is how many there will be at most. */
-void statusparts_free_names(char ***names, size_t *count);
+/* Appends a copy to a list that scaledobject_free_names emptied; room: its final size at most. */
 void statusparts_add_name(char ***names, size_t *count, size_t room, const char *name);
 bool statusparts_has_metric(const struct scaledobject_status *status, const char *name); /* among externalMetricNames */
 /* Entries of health and triggersActivity go away with their metrics (keda-core.md 1.2). */

@@ -14,7 +14,7 @@ static void add_env(struct buf *b, const struct workload_container *c)
 			c->env[i].value ? c->env[i].value : "", c->env[i].ref_name ? c->env[i].ref_name : "",
 			c->env[i].ref_key ? c->env[i].ref_key : "", c->env[i].optional);
 	for (size_t i = 0; i < c->env_from_count; i++)
-		buf_printf(b, "from %d %s %s %d\n", c->env_from[i].secret, c->env_from[i].name,
+		buf_printf(b, "from %d %s %s %d\n", (int)c->env_from[i].kind, c->env_from[i].name,
 			c->env_from[i].prefix ? c->env_from[i].prefix : "", c->env_from[i].optional);
 }
 

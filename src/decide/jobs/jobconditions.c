@@ -30,7 +30,7 @@ static void record_metrics(const struct job_outcome *o, struct scaledobject_stat
 {
 	if (!o->metric_names)
 		return;
-	statusparts_free_names(&status->external_metric_names, &status->external_metric_count);
+	scaledobject_free_names(&status->external_metric_names, &status->external_metric_count);
 	for (size_t i = 0; i < o->metric_count; i++)
 		statusparts_add_name(&status->external_metric_names, &status->external_metric_count, o->metric_count,
 			o->metric_names[i]);
