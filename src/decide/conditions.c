@@ -116,8 +116,8 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 	statusparts_first_sight(&p, ACTIVE, CONDITION_UNKNOWN);
 	statusparts_first_sight(&p, FALLBACK, CONDITION_UNKNOWN);
 	statusparts_first_sight(&p, PAUSED, CONDITION_FALSE);
-	statusparts_looked_at(&p, PAUSED);
-	statusparts_looked_at(&p, FALLBACK);
+	conditions_observe(&status->conditions, PAUSED, p.generation);
+	conditions_observe(&status->conditions, FALLBACK, p.generation);
 	if (!verdict_fallback_valid(&so->spec)) {
 		say_no_fallback(&p);
 		scaledobject_free_states(&status->health, &status->health_count);
@@ -234,8 +234,7 @@ void conditions_after_tick(const struct scaledobject *so, const struct scale_fac
 
 	if (d->rule == SCALE_RULE_PAUSED)
 		return;
-	statusparts_last_active(&p, d->active, sets_active && !statusparts_is_true(&status->conditions, ACTIVE),
-		d->last_active_unix_ms);
+	statusparts_last_active(&p, d->active, sets_active, d->last_active_unix_ms);
 	if (facts->trigger_count > 0)
 		statusparts_activity(trigger_active, facts, status);
 	record_counts(&p, &so->spec, facts->triggers, facts->trigger_count, facts->cause_is_news);

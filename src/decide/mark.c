@@ -12,6 +12,11 @@ uint64_t mark_word(uint64_t mark, uint64_t word)
 	return mark ^ (mark >> 29);
 }
 
+uint64_t mark_pair(uint64_t mark, int32_t a, int32_t b)
+{
+	return mark_word(mark, (uint64_t)(uint32_t)a << 32 | (uint32_t)b);
+}
+
 uint64_t mark_number(uint64_t mark, double number)
 {
 	uint64_t bits;

@@ -3,8 +3,8 @@
 #define DECIDE_MARK_H
 
 /*
- * A fingerprint of a decision, mixed from all that its sentence tells: each function takes the mark
- * so far and gives the next one. For this process only.
+ * A fingerprint of a decision, computed from all that its sentence tells: each function takes the
+ * fingerprint so far and returns the next one. Valid within one process.
  */
 
 #include <stdint.h>
@@ -12,6 +12,7 @@
 #include "base/err.h"
 
 uint64_t mark_word(uint64_t mark, uint64_t word);
+uint64_t mark_pair(uint64_t mark, int32_t a, int32_t b);
 uint64_t mark_number(uint64_t mark, double number);
 uint64_t mark_text(uint64_t mark, const char *text);     /* NULL is fine */
 uint64_t mark_err(uint64_t mark, const struct err *err); /* its message; NULL is fine */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What tells one decision from the next without making its sentence: a poll that finds all as it
- * was costs no text.
- */
+/* Tells whether a decision differs from the last one, without making its sentence. */
 #include "decide/annotations.h"
 #include "decide/mark.h"
 #include "decide/scale.h"
@@ -18,7 +15,7 @@ static uint64_t mix_trigger(uint64_t mark, const struct verdict_trigger *t)
 	mark = mark_number(mark, t->reading.value);
 	mark = mark_number(mark, t->activation);
 	mark = mark_word(mark, (uint64_t)t->metric.target.milli);
-	mark = mark_word(mark, (uint64_t)(uint32_t)t->failures << 32 | flags);
+	mark = mark_pair(mark, t->failures, (int32_t)flags);
 	mark = mark_number(mark, t->fallback_replicas);
 	mark = mark_err(mark, t->err);
 	mark = mark_err(mark, t->source_err);
@@ -47,7 +44,7 @@ static uint64_t mix_decision(uint64_t mark, const struct scale_decision *d)
 		(unsigned)(d->last_active_unix_ms == 0) << 4;
 
 	mark = mark_word(mark, (uint64_t)d->rule << 8 | flags);
-	mark = mark_word(mark, (uint64_t)(uint32_t)d->replicas << 32 | (uint32_t)d->trigger);
+	mark = mark_pair(mark, d->replicas, d->trigger);
 	return mark_word(mark, (uint64_t)d->until_unix_ms);
 }
 
@@ -55,11 +52,10 @@ uint64_t scale_mark(const struct scale_facts *facts, const struct scale_decision
 {
 	uint64_t mark = mix_decision(0, d);
 
-	mark = mark_word(mark, (uint64_t)(uint32_t)facts->replicas << 32 | (uint32_t)scaledobject_hpa_max(facts->spec));
-	mark = mark_word(mark,
-		(uint64_t)(uint32_t)scaledobject_cooldown_s(facts->spec) << 32 |
-			(uint32_t)(facts->annotations ? facts->annotations->paused_replicas : INT32_UNSET));
-	/* A time is told by its day when that is another. */
+	mark = mark_pair(mark, facts->replicas, scaledobject_hpa_max(facts->spec));
+	mark = mark_pair(mark, scaledobject_cooldown_s(facts->spec),
+		facts->annotations ? facts->annotations->paused_replicas : INT32_UNSET);
+	/* The sentence has the date of a time that is on another day. */
 	mark = mark_word(mark, d->until_unix_ms ? (uint64_t)(facts->now_unix_ms / MS_PER_DAY) : 0);
 	mark = mark_word(mark, (uint64_t)facts->resource_count << 32 | facts->trigger_count);
 	if (facts->composite)

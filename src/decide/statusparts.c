@@ -24,7 +24,7 @@ void statusparts_say_once(const struct statusparts *p, const char *type, enum co
 {
 	const struct condition *told = conditions_get(&p->status->conditions, type);
 	bool same = stands && told && told->status == status && strcmp(told->reason, reason) == 0;
-	/* A copy, as conditions_set may free what conditions_get lent. */
+	/* A copy: conditions_set may free the text that conditions_get returned. */
 	MEM_AUTO char *kept = same ? mem_dup(told->message) : NULL;
 
 	statusparts_say(p, type, status, reason, same ? kept : message);
@@ -34,11 +34,6 @@ void statusparts_first_sight(const struct statusparts *p, const char *type, enum
 {
 	if (!conditions_get(&p->status->conditions, type))
 		statusparts_say(p, type, status, "", "");
-}
-
-void statusparts_looked_at(const struct statusparts *p, const char *type)
-{
-	conditions_observe(&p->status->conditions, type, p->generation);
 }
 
 void statusparts_pause(const struct statusparts *p, bool paused)
@@ -82,13 +77,6 @@ bool statusparts_is_refused(const struct statusparts *p)
 	const struct condition *ready = conditions_get(&p->status->conditions, STATUSPARTS_READY);
 
 	return ready && ready->status == CONDITION_FALSE && strcmp(ready->reason, p->words->refused) == 0;
-}
-
-bool statusparts_is_true(const struct conditions *c, const char *type)
-{
-	const struct condition *is = conditions_get(c, type);
-
-	return is && is->status == CONDITION_TRUE;
 }
 
 /* ---- Triggers and their metrics ---- */
@@ -189,9 +177,11 @@ void statusparts_activity(statusparts_active_fn active, const void *arg, struct 
 		status->activity[i].active = active(arg, status->activity[i].metric);
 }
 
-void statusparts_last_active(const struct statusparts *p, bool active, bool edge, int64_t last_unix_ms)
+void statusparts_last_active(const struct statusparts *p, bool active, bool says_active, int64_t last_unix_ms)
 {
 	struct scaledobject_status *status = p->status;
+	const struct condition *told = conditions_get(&status->conditions, STATUSPARTS_ACTIVE);
+	bool edge = says_active && !(told && told->status == CONDITION_TRUE);
 
 	if (active && (edge || status->last_active_unix_ms == 0))
 		status->last_active_unix_ms = p->now_unix_ms;

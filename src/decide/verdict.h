@@ -100,6 +100,9 @@ bool verdict_fallback_valid(const struct scaledobject_spec *spec);
  */
 bool verdict_composite_metric(const struct scaledobject_spec *spec, struct metric_spec *out);
 
+/* A decimal number as Go's ParseFloat reads it, but finite; false otherwise, and for NULL. */
+bool verdict_read_number(const char *text, double *out);
+
 /* scalingModifiers.activationTarget; 0 when absent. False when it is no number. */
 bool verdict_activation_target(const struct scaledobject_spec *spec, double *out);
 

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A decimal number as Go's ParseFloat reads it, but finite. */
-static bool read_number(const char *text, double *out)
+bool verdict_read_number(const char *text, double *out)
 {
 	char *end;
 
@@ -30,7 +29,7 @@ bool verdict_composite_metric(const struct scaledobject_spec *spec, struct metri
 	const struct scaling_modifiers *m = spec->modifiers;
 	double target;
 
-	if (!m || !read_number(m->target, &target))
+	if (!m || !verdict_read_number(m->target, &target))
 		return false;
 	*out = (struct metric_spec){
 		.kind = METRIC_EXTERNAL,
@@ -47,7 +46,7 @@ bool verdict_activation_target(const struct scaledobject_spec *spec, double *out
 	const char *text = spec->modifiers ? spec->modifiers->activation_target : NULL;
 
 	*out = 0;
-	return !text || !*text || read_number(text, out);
+	return !text || !*text || verdict_read_number(text, out);
 }
 
 bool verdict_fallback_valid(const struct scaledobject_spec *spec)

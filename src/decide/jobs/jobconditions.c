@@ -48,7 +48,7 @@ void jobconditions_after_reconcile(const struct scaledjob *sj, const struct job_
 	statusparts_first_sight(&p, READY, CONDITION_UNKNOWN);
 	statusparts_first_sight(&p, ACTIVE, CONDITION_UNKNOWN);
 	statusparts_first_sight(&p, PAUSED, CONDITION_FALSE);
-	statusparts_looked_at(&p, PAUSED);
+	conditions_observe(&status->conditions, PAUSED, p.generation);
 	if (o->paused_known)
 		statusparts_pause(&p, o->paused);
 	statusparts_reconciled(&p, o->err, o->paused_known && o->paused);
@@ -94,8 +94,7 @@ void jobconditions_after_tick(const struct scaledjob *sj, const struct jobs_fact
 
 	if (d->rule == JOBS_RULE_PAUSED)
 		return;
-	statusparts_last_active(&p, d->active, sets_active && !statusparts_is_true(&status->conditions, ACTIVE),
-		d->last_active_unix_ms);
+	statusparts_last_active(&p, d->active, sets_active, d->last_active_unix_ms);
 	if (facts->trigger_count > 0)
 		statusparts_activity(trigger_active, facts, status);
 	if (ours && d->ready_reason)

@@ -3,19 +3,21 @@
 
 #include <string.h>
 
-/* json_string_value and json_object_get take what is missing, or of another type, for NULL. */
+#include "base/json.h"
+
+/* False when the field, or the object, is missing or has another type. */
 static bool has_text(const json_t *object, const char *field, const char *text)
 {
-	const char *value = json_string_value(json_object_get(object, field));
-
-	return value && strcmp(value, text) == 0;
+	return strcmp(json_str_or_empty(object, field), text) == 0;
 }
 
 static bool is_true(const json_t *list, const char *type)
 {
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *condition = json_array_get(list, i);
+	const json_t *condition;
+	size_t i;
 
+	json_array_foreach(list, i, condition)
+	{
 		if (has_text(condition, "type", type))
 			return has_text(condition, "status", "True");
 	}

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/jobs/jobs.h"
 
-#include <ctype.h>
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "decide/jobs/jobs_parts.h"
+#include "decide/verdict.h"
 
 #define COUNT_MAX                                                                                                      \
 	INT64_C(1000000000000000) /* more Jobs than there can be: sums of a few such numbers, and their doubles, are   \
@@ -16,40 +15,44 @@
 
 /* ---- What the spec says ---- */
 
-/* As Go's ParseFloat reads it, but finite. */
-static bool read_percentage(const char *text, double *out)
-{
-	char *end;
+const char *const jobs_strategies[] = {
+	[JOBS_STRATEGY_DEFAULT] = "default",
+	[JOBS_STRATEGY_CUSTOM] = "custom",
+	[JOBS_STRATEGY_ACCURATE] = "accurate",
+	[JOBS_STRATEGY_EAGER] = "eager",
+	NULL,
+};
 
-	if (!text || !*text || isspace((unsigned char)*text))
-		return false;
-	*out = strtod(text, &end);
-	return !*end && isfinite(*out);
-}
+const char *const jobs_calculations[] = {
+	[JOBS_CALCULATION_MAX] = "max",
+	[JOBS_CALCULATION_MIN] = "min",
+	[JOBS_CALCULATION_AVG] = "avg",
+	[JOBS_CALCULATION_SUM] = "sum",
+	NULL,
+};
 
-static bool is_word(const char *text, const char *word)
+/* The index of a word in a list that ends with NULL; 0, the default, for any other text. */
+static unsigned index_of(const char *word, const char *const *words)
 {
-	return text && strcmp(text, word) == 0;
+	for (unsigned i = 0; words[i]; i++)
+		if (text_equal(word, words[i]))
+			return i;
+	return 0;
 }
 
 enum jobs_strategy jobs_strategy(const struct scaledjob_spec *spec)
 {
+	enum jobs_strategy strategy = (enum jobs_strategy)index_of(spec->strategy, jobs_strategies);
 	double percentage;
 
-	if (is_word(spec->strategy, "custom") && read_percentage(spec->running_job_percentage, &percentage))
-		return JOBS_STRATEGY_CUSTOM;
-	if (is_word(spec->strategy, "accurate"))
-		return JOBS_STRATEGY_ACCURATE;
-	return is_word(spec->strategy, "eager") ? JOBS_STRATEGY_EAGER : JOBS_STRATEGY_DEFAULT;
+	return strategy == JOBS_STRATEGY_CUSTOM && !verdict_read_number(spec->running_job_percentage, &percentage)
+		? JOBS_STRATEGY_DEFAULT
+		: strategy;
 }
 
 enum jobs_calculation jobs_calculation(const struct scaledjob_spec *spec)
 {
-	if (is_word(spec->calculation, "min"))
-		return JOBS_CALCULATION_MIN;
-	if (is_word(spec->calculation, "avg"))
-		return JOBS_CALCULATION_AVG;
-	return is_word(spec->calculation, "sum") ? JOBS_CALCULATION_SUM : JOBS_CALCULATION_MAX;
+	return (enum jobs_calculation)index_of(spec->calculation, jobs_calculations);
 }
 
 bool jobs_needs_pods(const struct scaledjob_spec *spec)
@@ -57,20 +60,6 @@ bool jobs_needs_pods(const struct scaledjob_spec *spec)
 	enum jobs_strategy strategy = jobs_strategy(spec);
 
 	return strategy == JOBS_STRATEGY_ACCURATE || strategy == JOBS_STRATEGY_EAGER;
-}
-
-static int64_t min_of(const struct jobs_facts *facts)
-{
-	int32_t min = scaledjob_min(facts->spec);
-
-	return min > 0 ? min : 0;
-}
-
-static int64_t max_of(const struct jobs_facts *facts)
-{
-	int32_t max = scaledjob_max(facts->spec);
-
-	return max > 0 ? max : 0;
 }
 
 /* ---- Numbers that cannot overflow ---- */
@@ -108,7 +97,7 @@ static int64_t running_of(const struct jobs_facts *facts)
 
 int64_t jobs_beyond_min(const struct jobs_facts *facts)
 {
-	return greater(running_of(facts) - min_of(facts), 0);
+	return greater(running_of(facts) - scaledjob_min(facts->spec), 0);
 }
 
 int64_t jobs_pending(const struct jobs_facts *facts)
@@ -121,7 +110,7 @@ int64_t jobs_running_share(const struct jobs_facts *facts)
 	double percentage;
 
 	if (jobs_strategy(facts->spec) != JOBS_STRATEGY_CUSTOM ||
-		!read_percentage(facts->spec->running_job_percentage, &percentage))
+		!verdict_read_number(facts->spec->running_job_percentage, &percentage))
 		return 0;
 	return whole((double)jobs_beyond_min(facts) * percentage);
 }
@@ -149,7 +138,7 @@ struct jobs_share jobs_share_at(const struct jobs_facts *facts, size_t position)
 /* Of all active triggers together. */
 struct demand {
 	double queue;
-	double jobs;   /* that are needed to do it, each trigger's and all together at most max */
+	double jobs;   /* needed for it; at most max, for each trigger and in total */
 	double wanted; /* the same without max */
 };
 
@@ -161,18 +150,13 @@ static struct demand demand_of(const struct jobs_share *share, double max)
 }
 
 /*
- * Queue and Jobs apart. KEDA's max and min take both from the trigger with the greatest (smallest)
- * queue: where targets differ, a queue that grows may then hand over to a trigger that needs fewer
- * Jobs, and so lower their number.
+ * The maximum or minimum (fmax, fmin) of queue and Jobs each. KEDA takes both from the trigger with
+ * the longest (shortest) queue: where targets differ, a longer queue may then lower the number of
+ * Jobs.
  */
-static struct demand greatest(struct demand a, struct demand b)
+static struct demand pick(double (*of_two)(double a, double b), struct demand a, struct demand b)
 {
-	return (struct demand){ fmax(a.queue, b.queue), fmax(a.jobs, b.jobs), fmax(a.wanted, b.wanted) };
-}
-
-static struct demand smallest(struct demand a, struct demand b)
-{
-	return (struct demand){ fmin(a.queue, b.queue), fmin(a.jobs, b.jobs), fmin(a.wanted, b.wanted) };
+	return (struct demand){ of_two(a.queue, b.queue), of_two(a.jobs, b.jobs), of_two(a.wanted, b.wanted) };
 }
 
 static struct demand sum(struct demand a, struct demand b)
@@ -188,18 +172,17 @@ static struct demand mean(struct demand all, size_t count)
 static struct demand join(enum jobs_calculation calculation, struct demand a, struct demand b)
 {
 	switch (calculation) {
-	case JOBS_CALCULATION_MIN: return smallest(a, b);
+	case JOBS_CALCULATION_MIN: return pick(fmin, a, b);
 	case JOBS_CALCULATION_AVG:
 	case JOBS_CALCULATION_SUM: return sum(a, b);
 	case JOBS_CALCULATION_MAX: break;
 	}
-	return greatest(a, b);
+	return pick(fmax, a, b);
 }
 
 /*
- * multipleScalersCalculation. What fails may only lower the outcome: of max and sum it is left out;
- * in avg it has nothing to do, but is one of those whose mean it is; min without it is not known,
- * thus nothing.
+ * multipleScalersCalculation. A failing trigger may only lower the result: max and sum leave it
+ * out, avg counts it with an empty queue, and min is unknown, so 0.
  */
 static struct demand demand_of_all(const struct jobs_facts *facts)
 {
@@ -213,7 +196,7 @@ static struct demand demand_of_all(const struct jobs_facts *facts)
 		i = share.next;
 		failing += share.failing;
 		if (share.active) {
-			struct demand one = demand_of(&share, (double)max_of(facts));
+			struct demand one = demand_of(&share, (double)scaledjob_max(facts->spec));
 
 			all = active++ > 0 ? join(calculation, all, one) : one;
 		}
@@ -257,7 +240,7 @@ static bool pods_trouble(const struct jobs_facts *facts)
 	return jobs_needs_pods(facts->spec) && jobs_is_trouble(facts->pods_err);
 }
 
-/* The order is jobs_failure's: what keeps all Jobs from being made comes first. */
+/* In the order of jobs_failure: what blocks all Jobs comes first. */
 static void judge_ready(const struct jobs_facts *facts, struct jobs_decision *d)
 {
 	if (jobs_is_trouble(facts->jobs_err))
@@ -311,7 +294,7 @@ static struct jobs_decision observe(const struct jobs_facts *facts)
 			d.trigger = (int)i;
 		i = share.next;
 	}
-	d.active = d.trigger >= 0 || min_of(facts) > 0;
+	d.active = d.trigger >= 0 || scaledjob_min(facts->spec) > 0;
 	if (d.trigger < 0 && failing)
 		d.trigger = (int)(failing - facts->triggers);
 	d.failing = failing || facts->trigger_count == 0 || jobs_is_trouble(facts->jobs_err) || pods_trouble(facts);
@@ -352,7 +335,7 @@ static void decide_active(const struct jobs_facts *facts, const struct demand *a
 
 	if (jobs_strategy(facts->spec) != JOBS_STRATEGY_EAGER)
 		unlimited = smaller(unlimited, d->scale_to);
-	d->effective_max = ask(facts, d->max_scale, max_of(facts));
+	d->effective_max = ask(facts, d->max_scale, scaledjob_max(facts->spec));
 	d->create = (int32_t)smaller(d->scale_to, d->effective_max);
 	if (d->create < unlimited)
 		d->rule = JOBS_RULE_AT_MAX;
@@ -362,7 +345,7 @@ static void decide_active(const struct jobs_facts *facts, const struct demand *a
 
 static void measure(const struct jobs_facts *facts, const struct demand *all, struct jobs_decision *d)
 {
-	int64_t max = max_of(facts);
+	int32_t max = scaledjob_max(facts->spec);
 
 	d->queue = all->queue;
 	d->scale_to = jobs_strategy(facts->spec) == JOBS_STRATEGY_EAGER ? max : whole(ceil(all->queue));
@@ -398,9 +381,9 @@ struct jobs_decision jobs_decide(const struct jobs_facts *facts)
 	judge_active(facts, &d);
 	if (facts->jobs_err) {
 		d.rule = JOBS_RULE_JOBS_UNKNOWN;
-	} else if (running_of(facts) < min_of(facts)) {
+	} else if (running_of(facts) < scaledjob_min(facts->spec)) {
 		d.rule = JOBS_RULE_BELOW_MIN;
-		d.create = (int32_t)(min_of(facts) - running_of(facts));
+		d.create = (int32_t)(scaledjob_min(facts->spec) - running_of(facts));
 	} else {
 		decide_beyond_min(facts, &d);
 	}

@@ -85,17 +85,6 @@ static void add_triggers(struct sentence *s, const struct jobs_facts *facts, enu
 
 /* ---- Their clauses ---- */
 
-static const char *calculation_name(const struct jobs_facts *facts)
-{
-	switch (jobs_calculation(facts->spec)) {
-	case JOBS_CALCULATION_MIN: return "min";
-	case JOBS_CALCULATION_AVG: return "avg";
-	case JOBS_CALCULATION_SUM: return "sum";
-	case JOBS_CALCULATION_MAX: break;
-	}
-	return "max";
-}
-
 /* How many triggers the calculation is of: in avg what fails counts, too. */
 static size_t counted(const struct jobs_facts *facts)
 {
@@ -124,7 +113,8 @@ static void add_queue(struct sentence *s, const struct jobs_facts *facts, const 
 		add_queue_of_one(s, facts, d);
 		return;
 	}
-	sentence_add(s, "%s of %zu triggers %.10g for ", calculation_name(facts), counted(facts), d->queue);
+	sentence_add(s, "%s of %zu triggers %.10g for ", jobs_calculations[jobs_calculation(facts->spec)],
+		counted(facts), d->queue);
 	add_jobs(s, d->max_scale);
 	sentence_add(s, " (");
 	add_triggers(s, facts, PICK_ACTIVE);
@@ -142,13 +132,14 @@ static void add_running(struct sentence *s, const struct jobs_facts *facts)
 		sentence_add(s, " (%lld for minReplicaCount)", (long long)(running - beyond));
 }
 
-/* What the strategy takes off, beside what default does. */
+/* What the strategy subtracts, unlike default. */
 static void add_strategy(struct sentence *s, const struct jobs_facts *facts)
 {
 	int32_t deduction = facts->spec->queue_length_deduction;
 	int64_t pending = jobs_pending(facts);
+	enum jobs_strategy strategy = jobs_strategy(facts->spec);
 
-	switch (jobs_strategy(facts->spec)) {
+	switch (strategy) {
 	case JOBS_STRATEGY_DEFAULT: break;
 	case JOBS_STRATEGY_CUSTOM:
 		sentence_add(s, ", custom: less %d and less %lld for Jobs that run",
@@ -156,16 +147,11 @@ static void add_strategy(struct sentence *s, const struct jobs_facts *facts)
 		break;
 	case JOBS_STRATEGY_ACCURATE:
 	case JOBS_STRATEGY_EAGER:
-		sentence_add(s, ", %s: ", jobs_strategy(facts->spec) == JOBS_STRATEGY_EAGER ? "eager" : "accurate");
+		sentence_add(s, ", %s: ", jobs_strategies[strategy]);
 		add_jobs(s, pending);
 		sentence_add(s, pending > 1 ? " are pending" : " is pending");
 		break;
 	}
-}
-
-static void add_most(struct sentence *s, const struct jobs_facts *facts)
-{
-	sentence_add(s, ", at most %lld", (long long)scaledjob_max(facts->spec) + scaledjob_min(facts->spec));
 }
 
 static void add_troubles(struct sentence *s, const struct jobs_facts *facts)
@@ -200,7 +186,7 @@ static void explain_active(struct sentence *s, const struct jobs_facts *facts, c
 	sentence_add(s, ", ");
 	add_running(s, facts);
 	add_strategy(s, facts);
-	add_most(s, facts);
+	sentence_add(s, ", at most %lld", (long long)scaledjob_max(facts->spec) + scaledjob_min(facts->spec));
 	add_troubles(s, facts);
 }
 

@@ -9,11 +9,6 @@
 #include "decide/jobs/jobs_parts.h"
 #include "decide/mark.h"
 
-static uint64_t mark_pair(uint64_t mark, int32_t a, int32_t b)
-{
-	return mark_word(mark, (uint64_t)(uint32_t)a << 32 | (uint32_t)b);
-}
-
 static uint64_t mark_trigger(uint64_t mark, const struct jobs_trigger *t)
 {
 	mark = mark_pair(mark, t->index, t->active);
@@ -47,10 +42,7 @@ uint64_t jobs_mark(const struct jobs_facts *facts, const struct jobs_decision *d
 	return mark;
 }
 
-/*
- * The API server's refusals have the Job's name in quotes, and numbers (of a quota), which are
- * others each time.
- */
+/* Without the quoted name of the Job and the numbers (of a quota), which differ at each refusal. */
 static uint64_t mark_words(uint64_t mark, const char *text)
 {
 	bool quoted = false;

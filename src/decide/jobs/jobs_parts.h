@@ -2,7 +2,7 @@
 #ifndef DECIDE_JOBS_JOBS_PARTS_H
 #define DECIDE_JOBS_JOBS_PARTS_H
 
-/* What the files of decide/jobs have in common; everybody else sees jobs.h. */
+/* Shared by the files of decide/jobs and by decide/validate; all others include jobs.h. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,17 +13,20 @@
 enum jobs_strategy { JOBS_STRATEGY_DEFAULT, JOBS_STRATEGY_CUSTOM, JOBS_STRATEGY_ACCURATE, JOBS_STRATEGY_EAGER };
 enum jobs_calculation { JOBS_CALCULATION_MAX, JOBS_CALCULATION_MIN, JOBS_CALCULATION_AVG, JOBS_CALCULATION_SUM };
 
-/* custom without a percentage that can be read is default, and so is what nobody knows */
+/* What the spec calls them, by their number; each ends with NULL. */
+extern const char *const jobs_strategies[], *const jobs_calculations[];
+
+/* The first of each when it is absent or unknown; custom without a valid percentage is default. */
 enum jobs_strategy jobs_strategy(const struct scaledjob_spec *spec);
 enum jobs_calculation jobs_calculation(const struct scaledjob_spec *spec);
 
-/* One trigger, of all its metrics. */
+/* One trigger with all its metrics. */
 struct jobs_share {
-	const struct jobs_trigger *first; /* of its metrics: names it */
+	const struct jobs_trigger *first; /* its first metric, whose name stands for it */
 	size_t next;                      /* position of the next trigger's first metric */
-	bool failing;                     /* one of its metrics does; the rest is not known then */
+	bool failing;                     /* one of its metrics fails: queue and target are unknown */
 	bool active;
-	double queue, target; /* neither is negative; target 0: none */
+	double queue, target; /* at least 0; target 0: none */
 };
 struct jobs_share jobs_share_at(const struct jobs_facts *facts, size_t position);
 
@@ -35,12 +38,12 @@ struct jobs_cause {
 };
 struct jobs_cause jobs_first_cause(const struct jobs_facts *facts);
 
-/* What is no error: what is being read for the first time. */
+/* Whether it is a failure: waiting for the first answer is not. */
 bool jobs_is_trouble(const struct err *err);
 
 int64_t jobs_beyond_min(const struct jobs_facts *facts); /* Jobs that run beyond the minimum; 0 when fewer do */
 int64_t jobs_pending(const struct jobs_facts *facts);    /* never more than run */
-/* what customScalingRunningJobPercentage takes off for the Jobs that run */
+/* what customScalingRunningJobPercentage subtracts for the running Jobs */
 int64_t jobs_running_share(const struct jobs_facts *facts);
 
 #endif

@@ -141,11 +141,6 @@ static bool is_outdated(const struct scaledjob *sj, const struct job *job)
 				    : job->for_generation != sj->meta.generation;
 }
 
-static bool is_rolled_out(const struct scaledjob *sj)
-{
-	return !sj->spec.rollout_strategy || strcmp(sj->spec.rollout_strategy, ROLLOUT_GRADUAL) != 0;
-}
-
 struct finished {
 	const struct job *job;
 	enum jobspec_sweep *out;
@@ -160,35 +155,32 @@ static int by_finish(const void *a, const void *b)
 	return strcmp(x->meta.name, y->meta.name);
 }
 
-static void sweep_history(struct finished *list, size_t count, int32_t limit)
+/* The Jobs of one state beyond its limit that finished first. */
+static void sweep_history(const struct job *const *jobs, size_t job_count, enum job_state state, int32_t limit,
+	enum jobspec_sweep *out)
 {
-	if (count <= (size_t)limit)
-		return;
+	MEM_AUTO struct finished *list = mem_array(job_count, sizeof(*list));
+	size_t count = 0;
+
+	for (size_t i = 0; i < job_count; i++)
+		if (jobs[i]->state == state && jobs[i]->meta.deleted_unix_ms == 0)
+			list[count++] = (struct finished){ jobs[i], &out[i] };
 	qsort(list, count, sizeof(*list), by_finish);
-	for (size_t i = 0; i < count - (size_t)limit; i++)
+	for (size_t i = 0; i + (size_t)limit < count; i++)
 		*list[i].out = JOBSPEC_HISTORY;
 }
 
 void jobspec_sweep(const struct scaledjob *sj, const struct job *const *jobs, size_t count, enum jobspec_sweep *out)
 {
-	MEM_AUTO struct finished *complete = mem_array(count, sizeof(*complete)),
-				 *failed = mem_array(count, sizeof(*failed));
-	size_t complete_count = 0, failed_count = 0;
-	bool rollout = is_rolled_out(sj);
+	bool rollout = !sj->spec.rollout_strategy || strcmp(sj->spec.rollout_strategy, ROLLOUT_GRADUAL) != 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct job *job = jobs[i];
 
-		out[i] = JOBSPEC_KEEP;
-		if (job->meta.deleted_unix_ms != 0)
-			continue;
-		if (job->state == JOB_COMPLETE)
-			complete[complete_count++] = (struct finished){ job, &out[i] };
-		else if (job->state == JOB_FAILED)
-			failed[failed_count++] = (struct finished){ job, &out[i] };
-		else if (rollout && is_outdated(sj, job))
-			out[i] = JOBSPEC_ROLLOUT;
+		out[i] = rollout && job->state == JOB_RUNNING && job->meta.deleted_unix_ms == 0 && is_outdated(sj, job)
+			? JOBSPEC_ROLLOUT
+			: JOBSPEC_KEEP;
 	}
-	sweep_history(complete, complete_count, scaledjob_successful_history(&sj->spec));
-	sweep_history(failed, failed_count, scaledjob_failed_history(&sj->spec));
+	sweep_history(jobs, count, JOB_COMPLETE, scaledjob_successful_history(&sj->spec), out);
+	sweep_history(jobs, count, JOB_FAILED, scaledjob_failed_history(&sj->spec), out);
 }

@@ -240,8 +240,8 @@ static bool has_idle_conditions(const struct scaledjob *sj)
 }
 
 /*
- * The words that the schema allows. Another one is only there where somebody's schema is looser,
- * and does what KEDA makes of it.
+ * The words that the schema allows. Any other one is possible only where the schema is looser, and
+ * has the effect that it has in KEDA.
  */
 static bool is_unknown(const char *word, const char *const *known)
 {
@@ -250,16 +250,12 @@ static bool is_unknown(const char *word, const char *const *known)
 
 static bool has_unknown_strategy(const struct scaledjob *sj)
 {
-	static const char *const known[] = { "default", "custom", "accurate", "eager", NULL };
-
-	return is_unknown(sj->spec.strategy, known);
+	return is_unknown(sj->spec.strategy, jobs_strategies);
 }
 
 static bool has_unknown_calculation(const struct scaledjob *sj)
 {
-	static const char *const known[] = { "max", "min", "avg", "sum", NULL };
-
-	return is_unknown(sj->spec.calculation, known);
+	return is_unknown(sj->spec.calculation, jobs_calculations);
 }
 
 static bool has_unknown_rollout(const struct scaledjob *sj)
