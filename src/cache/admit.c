@@ -348,7 +348,7 @@ static int judge_scaledobject(struct admit_wait *w, const json_t *object, const 
 	w->so = scaledobject_decode(object, err);
 	if (!w->so || check_namespace(&w->so->meta, err) < 0)
 		return -1;
-	if (validate_scaledobject(w->so, reason, err) < 0)
+	if (validate_admission(scaled_of_object(w->so), reason, err) < 0)
 		return -1;
 	search.so = w->so;
 	search_others(w->owner->store, &search);
@@ -383,7 +383,7 @@ static int judge_scaledjob(struct admit_wait *w, const json_t *object, const cha
 		return -1;
 	rc = check_namespace(&sj->meta, err);
 	if (rc == 0)
-		rc = validate_scaledjob(sj, reason, err);
+		rc = validate_admission(scaled_of_job(sj), reason, err);
 	if (rc == 0)
 		warn_of_scaledjob(w, sj);
 	scaledjob_free(sj);

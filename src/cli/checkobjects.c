@@ -43,7 +43,7 @@ static void judge_rules(struct run *r, const struct scaledobject *so)
 	const char *warnings[VALIDATE_WARNINGS_MAX];
 	size_t count;
 
-	validate_every(so, on_broken_rule, &r->findings);
+	validate_every(scaled_of_object(so), on_broken_rule, &r->findings);
 	count = validate_warnings(so, warnings);
 	for (size_t i = 0; i < count; i++)
 		findings_warning_of(&r->findings, warnings[i]);
@@ -227,7 +227,7 @@ static void judge_job_rules(struct run *r, const struct scaledjob *sj)
 	const char *warnings[VALIDATE_JOB_WARNINGS_MAX];
 	size_t count;
 
-	validate_every_of_job(sj, on_broken_rule, &r->findings);
+	validate_every(scaled_of_job(sj), on_broken_rule, &r->findings);
 	count = validate_job_warnings(sj, warnings);
 	/* What these two warn of is a problem above, which names the trigger. */
 	for (size_t i = 0; i < count; i++)

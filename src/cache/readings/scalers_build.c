@@ -242,8 +242,7 @@ static void share_questions(struct scalers *s, struct built_scalers *b)
 
 int scalers_validate(const struct scaled *of, struct err *err)
 {
-	return of->kind == SCALED_JOB ? validate_scaledjob_for_reconcile(of->sj, err)
-				      : validate_for_reconcile(of->so, err);
+	return validate_for_reconcile(*of, err);
 }
 
 int scalers_build(struct scalers *s, struct object *o, struct err *err)

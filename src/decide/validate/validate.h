@@ -19,57 +19,32 @@
 
 #include "base/err.h"
 #include "crd/hpa.h"
-#include "crd/scaledjob.h"
-#include "crd/scaledobject.h"
+#include "crd/scaled.h"
 #include "crd/triggerauth.h"
 
 /*
- * The object alone: a spec that did not decode (spec_err); scaleTargetRef; int32 ranges and replica
- * bounds (keda-core.md 2.3 rows 4, 7); triggers; names longer than 63; fallback and
- * scalingModifiers.
+ * A ScaledObject or ScaledJob alone, for the webhook: that its spec was decoded (spec_err), its
+ * numbers, triggers, names and annotations (keda-core.md 2.3, 4.1), scaleTargetRef, fallback and
+ * scalingModifiers, or jobTargetRef and its template. Not the parameters of triggers, which the
+ * scalers judge, nor what KEDA's webhook admits although its reconciler refuses it: metricType and
+ * resource triggers of a ScaledJob (keda-core.md 7.7). Unknown words of a ScaledJob's strategies
+ * mean KEDA's defaults, with a warning.
  */
-int validate_scaledobject(const struct scaledobject *so, const char **reason, struct err *err);
+int validate_admission(struct scaled of, const char **reason, struct err *err);
 
 /*
- * The same, all rules that it breaks, each with its first fault; one that did not decode has no
- * more than that. For `kscaled check`.
+ * All rules, for Ready: the first fault, after the text of KEDA's reconcile step if it has one
+ * (keda-core.md 2.3, 4.1).
  */
-void validate_every(const struct scaledobject *so, void (*on_fault)(void *arg, const struct err *err), void *arg);
+int validate_for_reconcile(struct scaled of, struct err *err);
 
 /*
- * The same, with the text of KEDA's reconcile step in front where it has one (keda-core.md 2.3):
- * what Ready says.
+ * All rules, for `kscaled check`: on_fault for each that is broken, with its first fault; of a spec
+ * that was not decoded only that.
  */
-int validate_for_reconcile(const struct scaledobject *so, struct err *err);
-
-/*
- * spec.triggers of a ScaledObject or ScaledJob (`kind` for the message): 0, or ERR_INVALID: none at
- * all, names used twice, useCachedMetrics on cpu, memory and cron (keda-core.md 2.3 row 8),
- * metricType, authenticationRef. Parameters are for the scalers to judge.
- */
-int validate_triggers(const char *kind, const struct trigger *triggers, size_t count, struct err *err);
+void validate_every(struct scaled of, void (*on_fault)(void *arg, const struct err *err), void *arg);
 
 /* ---- A ScaledJob ---- */
-
-/*
- * The object alone: a spec that did not decode; jobTargetRef and its template; triggers; a name
- * longer than 63; int32 ranges; the annotation that pauses it. Of the words that the schema lists
- * (strategies and the like) others are KEDA's defaults, and only warned of. For the webhook: a
- * metricType passes (keda-core.md 7.7), with a warning.
- */
-int validate_scaledjob(const struct scaledjob *sj, const char **reason, struct err *err);
-
-/*
- * As validate_every: all rules, also that no trigger has a metricType, which the reconciler
- * refuses.
- */
-void validate_every_of_job(const struct scaledjob *sj, void (*on_fault)(void *arg, const struct err *err), void *arg);
-
-/*
- * The same, the first fault, with the text of KEDA's reconcile step in front where it has one
- * (keda-core.md 4.1).
- */
-int validate_scaledjob_for_reconcile(const struct scaledjob *sj, struct err *err);
 
 /*
  * A type of trigger, cpu or memory, that the HPA controller reads by itself; no ScaledJob can use

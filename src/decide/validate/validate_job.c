@@ -12,18 +12,9 @@
 
 /* ---- The rules ---- */
 
-static int validate_decoded(const struct scaledjob *sj, struct err *err)
+static int validate_present(const struct scaled *of, struct err *err)
 {
-	if (!sj->spec_err)
-		return 0;
-	if (err)
-		*err = *sj->spec_err;
-	return -1;
-}
-
-static int validate_present(const struct scaledjob *sj, struct err *err)
-{
-	if (sj->spec.template_text)
+	if (of->sj->spec.template_text)
 		return 0;
 	return err_set(err, ERR_INVALID,
 		"spec.jobTargetRef: missing: say what each Job looks like, as the spec of a batch/v1 Job does");
@@ -33,9 +24,9 @@ static int validate_present(const struct scaledjob *sj, struct err *err)
  * Only as far as kscaled itself needs it: the API server knows what else a Job must have, in its
  * own version.
  */
-static int validate_template(const struct scaledjob *sj, struct err *err)
+static int validate_template(const struct scaled *of, struct err *err)
 {
-	const char *text = sj->spec.template_text;
+	const char *text = of->sj->spec.template_text;
 	json_t *spec = text ? json_parse(text, strlen(text), err) : NULL;
 	const json_t *template = json_object_get(spec, "template");
 	int rc = text && !spec ? -1 : 0;
@@ -54,10 +45,10 @@ static int validate_template(const struct scaledjob *sj, struct err *err)
  * KEDA says that it ignores them, but lets none through: without a metricType their scaler refuses
  * them, with one the rule below.
  */
-static int validate_types(const struct scaledjob *sj, struct err *err)
+static int validate_types(const struct scaled *of, struct err *err)
 {
-	for (size_t i = 0; i < sj->spec.trigger_count; i++) {
-		const char *type = sj->spec.triggers[i].type;
+	for (size_t i = 0; i < of->trigger_count; i++) {
+		const char *type = of->triggers[i].type;
 
 		if (validate_is_resource_type(type))
 			return err_set(err, ERR_INVALID,
@@ -68,12 +59,10 @@ static int validate_types(const struct scaledjob *sj, struct err *err)
 	return 0;
 }
 
-static int validate_metric_types(const struct scaledjob *sj, struct err *err)
+static int validate_metric_types(const struct scaled *of, struct err *err)
 {
-	for (size_t i = 0; i < sj->spec.trigger_count; i++) {
-		const char *type = validate_is_resource_type(sj->spec.triggers[i].type)
-			? NULL
-			: sj->spec.triggers[i].metric_type;
+	for (size_t i = 0; i < of->trigger_count; i++) {
+		const char *type = validate_is_resource_type(of->triggers[i].type) ? NULL : of->triggers[i].metric_type;
 
 		if (type && *type)
 			return err_set(err, ERR_INVALID,
@@ -84,113 +73,55 @@ static int validate_metric_types(const struct scaledjob *sj, struct err *err)
 	return 0;
 }
 
-static int validate_job_triggers(const struct scaledjob *sj, struct err *err)
-{
-	return validate_triggers("ScaledJob", sj->spec.triggers, sj->spec.trigger_count, err);
-}
-
-static int validate_name(const struct scaledjob *sj, struct err *err)
-{
-	return validate_label_name(sj->meta.name, err);
-}
-
-static int validate_counts(const struct scaledjob *sj, struct err *err)
+static int validate_counts(const struct scaled *of, struct err *err)
 {
 	const struct validate_bound bounds[] = {
-		{ "spec.minReplicaCount", sj->spec.min_jobs, 0 },
-		{ "spec.maxReplicaCount", sj->spec.max_jobs, 1 },
+		{ "spec.minReplicaCount", of->sj->spec.min_jobs, 0 },
+		{ "spec.maxReplicaCount", of->sj->spec.max_jobs, 1 },
 	};
 
 	return validate_bounds(bounds, MEM_COUNT(bounds), err);
 }
 
-static int validate_history(const struct scaledjob *sj, struct err *err)
+static int validate_history(const struct scaled *of, struct err *err)
 {
 	const struct validate_bound bounds[] = {
-		{ "spec.successfulJobsHistoryLimit", sj->spec.successful_history, 0 },
-		{ "spec.failedJobsHistoryLimit", sj->spec.failed_history, 0 },
+		{ "spec.successfulJobsHistoryLimit", of->sj->spec.successful_history, 0 },
+		{ "spec.failedJobsHistoryLimit", of->sj->spec.failed_history, 0 },
 	};
 
 	return validate_bounds(bounds, MEM_COUNT(bounds), err);
 }
 
-static int validate_periods(const struct scaledjob *sj, struct err *err)
+static int validate_periods(const struct scaled *of, struct err *err)
 {
-	const struct validate_bound bounds[] = { { "spec.pollingInterval", sj->spec.polling_interval_s, 1 } };
+	const struct validate_bound bounds[] = { { "spec.pollingInterval", of->sj->spec.polling_interval_s, 1 } };
 
 	return validate_bounds(bounds, MEM_COUNT(bounds), err);
 }
 
-static int validate_annotations(const struct scaledjob *sj, struct err *err)
+static int validate_annotations(const struct scaled *of, struct err *err)
 {
 	bool paused;
 
-	return annotations_read_paused(&sj->meta.annotations, &paused, err);
+	return annotations_read_paused(&of->meta->annotations, &paused, err);
 }
 
-/*
- * The order in which an object is looked at, and the texts, as in decide/validate/validate.c.
- * admitted: KEDA's webhook lets it in and its reconciler then refuses it, and so do we: whoever
- * applies such an object is warned (validate_job_warnings).
- */
-static const struct {
-	int (*check)(const struct scaledjob *sj, struct err *err);
-	const char *reason, *step;
-	bool admitted;
-} checks[] = {
+const struct validate_check validate_job_checks[] = {
 	{ validate_decoded, "incorrect-spec", NULL, false },
 	{ validate_present, "missing-job", "ScaledJob.spec.jobTargetRef not found", false },
 	{ validate_template, "incorrect-job", NULL, false },
 	{ validate_types, "incorrect-type", "ScaledJob doesn't have correct triggers specification", true },
 	/* before the triggers' own rule: that one would ask for another metricType */
 	{ validate_metric_types, "incorrect-metric-type", "Cannot set metricType in ScaledJob triggers", true },
-	{ validate_job_triggers, "incorrect-triggers", "ScaledJob doesn't have correct triggers specification", false },
+	{ validate_triggers, "incorrect-triggers", "ScaledJob doesn't have correct triggers specification", false },
 	{ validate_name, "name-too-long", NULL, false },
 	{ validate_counts, "incorrect-replicas", NULL, false },
 	{ validate_history, "incorrect-history", NULL, false },
 	{ validate_periods, "incorrect-periods", NULL, false },
 	{ validate_annotations, "incorrect-annotations", NULL, false },
+	{ NULL, NULL, NULL, false },
 };
-
-/* The first check that fails; MEM_COUNT(checks): none does. */
-static size_t first_failing(const struct scaledjob *sj, bool admission, struct err *err)
-{
-	size_t i = 0;
-
-	while (i < MEM_COUNT(checks) && ((admission && checks[i].admitted) || checks[i].check(sj, err) == 0))
-		i++;
-	return i;
-}
-
-int validate_scaledjob(const struct scaledjob *sj, const char **reason, struct err *err)
-{
-	size_t i = first_failing(sj, true, err);
-
-	if (reason)
-		*reason = i < MEM_COUNT(checks) ? checks[i].reason : NULL;
-	return i < MEM_COUNT(checks) ? -1 : 0;
-}
-
-void validate_every_of_job(const struct scaledjob *sj, void (*on_fault)(void *arg, const struct err *err), void *arg)
-{
-	struct err err = { 0 };
-
-	for (size_t i = 0; i < MEM_COUNT(checks); i++)
-		if (checks[i].check(sj, &err) < 0) {
-			on_fault(arg, &err);
-			if (checks[i].check == validate_decoded)
-				return;
-		}
-}
-
-int validate_scaledjob_for_reconcile(const struct scaledjob *sj, struct err *err)
-{
-	size_t i = first_failing(sj, false, err);
-
-	if (i == MEM_COUNT(checks))
-		return 0;
-	return checks[i].step ? err_wrap(err, "%s", checks[i].step) : -1;
-}
 
 /* ---- What is allowed, but not what it seems ---- */
 
@@ -201,7 +132,9 @@ static bool says_custom(const struct scaledjob *sj)
 
 static bool has_metric_type(const struct scaledjob *sj)
 {
-	return validate_metric_types(sj, NULL) < 0;
+	const struct scaled of = scaled_of_job(sj);
+
+	return validate_metric_types(&of, NULL) < 0;
 }
 
 static bool has_cached_metrics(const struct scaledjob *sj)
@@ -215,7 +148,9 @@ static bool has_cached_metrics(const struct scaledjob *sj)
 
 static bool has_resource_type(const struct scaledjob *sj)
 {
-	return validate_types(sj, NULL) < 0;
+	const struct scaled of = scaled_of_job(sj);
+
+	return validate_types(&of, NULL) < 0;
 }
 
 static bool min_above_max(const struct scaledjob *sj)

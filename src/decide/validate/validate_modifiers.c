@@ -26,11 +26,11 @@ static bool has_external_trigger(const struct scaledobject_spec *s)
 	return false;
 }
 
-int validate_fallback(const struct scaledobject *so, struct err *err)
+int validate_fallback(const struct scaled *of, struct err *err)
 {
 	static const char *const behaviors[] = { "static", "currentReplicas", "currentReplicasIfHigher",
 		"currentReplicasIfLower", "scalingModifiers", NULL };
-	const struct fallback *f = so->spec.fallback;
+	const struct fallback *f = of->so->spec.fallback;
 
 	if (!f)
 		return 0;
@@ -45,7 +45,7 @@ int validate_fallback(const struct scaledobject *so, struct err *err)
 			"spec.fallback.behavior: \"%s\" is unknown: static, currentReplicas, currentReplicasIfHigher, "
 			"currentReplicasIfLower or scalingModifiers",
 			f->behavior);
-	if (!so->spec.modifiers && !has_external_trigger(&so->spec))
+	if (!of->so->spec.modifiers && !has_external_trigger(&of->so->spec))
 		return err_set(err, ERR_INVALID,
 			"spec.fallback: it has no effect on cpu and memory, which the HPA controller reads by itself: "
 			"add another trigger or remove it");
@@ -96,23 +96,23 @@ static int check_formula(const struct scaledobject_spec *s, struct err *err)
 	return 0;
 }
 
-int validate_modifiers(const struct scaledobject *so, struct err *err)
+int validate_modifiers(const struct scaled *of, struct err *err)
 {
-	const struct scaling_modifiers *m = so->spec.modifiers;
+	const struct scaling_modifiers *m = of->so->spec.modifiers;
 
 	if (!m)
 		return 0;
 	if (!given(m->formula))
 		return err_set(err, ERR_INVALID,
 			MODIFIERS ".formula: missing: scalingModifiers do nothing without one");
-	if (check_target(&so->spec, err) < 0)
+	if (check_target(&of->so->spec, err) < 0)
 		return -1;
-	return check_formula(&so->spec, err);
+	return check_formula(&of->so->spec, err);
 }
 
-int validate_modifiers_fallback(const struct scaledobject *so, struct err *err)
+int validate_modifiers_fallback(const struct scaled *of, struct err *err)
 {
-	const struct scaledobject_spec *s = &so->spec;
+	const struct scaledobject_spec *s = &of->so->spec;
 
 	if (!s->fallback || !given(s->fallback->behavior) || strcmp(s->fallback->behavior, "scalingModifiers") != 0)
 		return 0;

@@ -2,31 +2,48 @@
 #ifndef DECIDE_VALIDATE_VALIDATE_PARTS_H
 #define DECIDE_VALIDATE_VALIDATE_PARTS_H
 
-/*
- * The rules of decide/validate that have files of their own; everybody else sees
- * validate.h. Each: 0, or -1 and ERR_INVALID.
- */
+/* Shared by the files of decide/validate; all others include validate.h. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
-#include "crd/scaledobject.h"
+#include "crd/scaled.h"
 
-/* the numbers, the behavior, that there is a trigger which can fall back */
-int validate_fallback(const struct scaledobject *so, struct err *err);
-int validate_modifiers(const struct scaledobject *so, struct err *err);
-/* behavior scalingModifiers needs a formula */
-int validate_modifiers_fallback(const struct scaledobject *so, struct err *err);
+/* One rule: 0, or -1 and ERR_INVALID. */
+struct validate_check {
+	int (*check)(const struct scaled *of, struct err *err); /* NULL ends a table */
+	/* the label of the webhook's metric, KEDA's if it has one (keda-core.md 7.7) */
+	const char *reason;
+	/* what KEDA's reconciler puts before the cause (keda-core.md 2.3, 4.1); NULL: nothing */
+	const char *step;
+	/*
+	 * KEDA's webhook admits the object and its reconciler refuses it; so does kscaled, with a
+	 * warning (validate_job_warnings)
+	 */
+	bool admitted;
+};
+/* In the order in which they are made: the first fault is the one reported. */
+extern const struct validate_check validate_object_checks[], validate_job_checks[];
 
-/* Shared by both kinds. */
+/* Of both kinds. */
+int validate_decoded(const struct scaled *of, struct err *err); /* spec_err */
+/* spec.triggers without their parameters: metricType, authenticationRef, unique names */
+int validate_triggers(const struct scaled *of, struct err *err);
+int validate_name(const struct scaled *of, struct err *err); /* it becomes the value of a label (keda-core.md 7.7) */
+#define VALIDATE_LABEL_MAX 63
+
+/* Of a ScaledObject. */
+int validate_fallback(const struct scaled *of, struct err *err);
+int validate_modifiers(const struct scaled *of, struct err *err);
+int validate_modifiers_fallback(const struct scaled *of,
+	struct err *err); /* behavior scalingModifiers needs a formula */
+
 struct validate_bound {
 	const char *field;
 	int32_t value, least;
 };
 int validate_bounds(const struct validate_bound *bounds, size_t count, struct err *err); /* INT32_UNSET passes */
-/* metadata.name, when it becomes the value of a label (keda-core.md 7.7) */
-int validate_label_name(const char *name, struct err *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/dnsname.h"
 #include "base/text.h"
 #include "decide/validate/validate.h"
+#include "decide/validate/validate_parts.h"
 
 static int check_metric_type(const struct trigger *t, size_t index, struct err *err)
 {
@@ -89,16 +90,18 @@ static int check_names_unique(const struct trigger *triggers, size_t trigger_cou
 	return 0;
 }
 
-int validate_triggers(const char *kind, const struct trigger *triggers, size_t count, struct err *err)
+int validate_triggers(const struct scaled *of, struct err *err)
 {
+	size_t count = of->trigger_count;
+
 	if (count == 0)
 		return err_set(err, ERR_INVALID, "spec.triggers: no triggers defined in the %s: at least one is needed",
-			kind);
+			scaled_kind_name(of->kind));
 	if (count > SCALEDOBJECT_TRIGGERS_MAX)
 		return err_set(err, ERR_INVALID, "spec.triggers: %zu triggers are too many: at most %d", count,
 			SCALEDOBJECT_TRIGGERS_MAX);
 	for (size_t i = 0; i < count; i++)
-		if (check_trigger(&triggers[i], i, err) < 0)
+		if (check_trigger(&of->triggers[i], i, err) < 0)
 			return -1;
-	return check_names_unique(triggers, count, err);
+	return check_names_unique(of->triggers, count, err);
 }

@@ -7,7 +7,12 @@ typedef int (*validate_fn)(const struct scaledobject *so, struct err *err);
 
 static int validate_alone(const struct scaledobject *so, struct err *err)
 {
-	return validate_scaledobject(so, NULL, err);
+	return validate_admission(scaled_of_object(so), NULL, err);
+}
+
+static int validate_reconciled(const struct scaledobject *so, struct err *err)
+{
+	return validate_for_reconcile(scaled_of_object(so), err);
 }
 
 static void check_passes(validate_fn validate, const char *object)
@@ -245,7 +250,7 @@ static void test_reasons(void **state)
 		struct scaledobject *so = given_scaledobject(cases[i].object);
 		const char *reason = "";
 
-		assert_int_equal(validate_scaledobject(so, &reason, NULL), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), &reason, NULL), -1);
 		assert_string_equal(reason, cases[i].reason);
 		scaledobject_free(so);
 	}
@@ -253,7 +258,7 @@ static void test_reasons(void **state)
 		struct scaledobject *so = given_scaledobject(SPEC("'minReplicaCount':1"));
 		const char *reason = "";
 
-		assert_int_equal(validate_scaledobject(so, &reason, NULL), 0);
+		assert_int_equal(validate_admission(scaled_of_object(so), &reason, NULL), 0);
 		assert_null(reason);
 		scaledobject_free(so);
 	}
@@ -320,19 +325,19 @@ static void test_warnings(void **state)
 static void test_for_reconcile(void **state)
 {
 	(void)state;
-	check_passes(validate_for_reconcile, GIVEN_SO("", GIVEN_TARGET "," GIVEN_TRIGGERS));
-	check_refused(validate_for_reconcile, GIVEN_SO("", GIVEN_TRIGGERS),
+	check_passes(validate_reconciled, GIVEN_SO("", GIVEN_TARGET "," GIVEN_TRIGGERS));
+	check_refused(validate_reconciled, GIVEN_SO("", GIVEN_TRIGGERS),
 		"ScaledObject doesn't have correct scaleTargetRef specification: spec.scaleTargetRef.name: missing: "
 		"name the workload to scale");
-	check_refused(validate_for_reconcile, SPEC("'maxReplicaCount':0"),
+	check_refused(validate_reconciled, SPEC("'maxReplicaCount':0"),
 		"ScaledObject doesn't have correct Idle/Min/Max Replica Counts specification: spec.maxReplicaCount: 0 "
 		"is too small: at least 1");
-	check_refused(validate_for_reconcile, GIVEN_SO("", GIVEN_TARGET),
+	check_refused(validate_reconciled, GIVEN_SO("", GIVEN_TARGET),
 		"ScaledObject doesn't have correct triggers specification: spec.triggers: no triggers defined in the "
 		"ScaledObject: at least one is needed");
-	check_refused(validate_for_reconcile, GIVEN_SO("", GIVEN_TARGET ",'triggers':3"),
+	check_refused(validate_reconciled, GIVEN_SO("", GIVEN_TARGET ",'triggers':3"),
 		"spec.triggers: must be an array, not a number");
-	check_refused(validate_for_reconcile, SPEC("'pollingInterval':0"),
+	check_refused(validate_reconciled, SPEC("'pollingInterval':0"),
 		"spec.pollingInterval: 0 is too small: at least 1");
 }
 
@@ -353,22 +358,22 @@ static void test_long_texts(void **state)
 		struct scaledobject *so = given_scaledobject(text);
 		struct err err = { 0 };
 
-		assert_int_equal(validate_scaledobject(so, NULL, &err), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &err), -1);
 		free(so->spec.target_name);
 		so->spec.target_name = mem_dup("web");
-		assert_int_equal(validate_scaledobject(so, NULL, &err), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &err), -1);
 		assert_has(err.msg, "kind");
 		free(so->spec.target_kind);
 		so->spec.target_kind = NULL;
-		assert_int_equal(validate_scaledobject(so, NULL, &err), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &err), -1);
 		assert_has(err.msg, "apiVersion");
 		free(so->spec.target_api_version);
 		so->spec.target_api_version = NULL;
-		assert_int_equal(validate_scaledobject(so, NULL, &err), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &err), -1);
 		assert_has(err.msg, "metricType");
 		free(so->spec.triggers[0].metric_type);
 		so->spec.triggers[0].metric_type = NULL;
-		assert_int_equal(validate_scaledobject(so, NULL, &err), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &err), -1);
 		assert_has(err.msg, "HorizontalPodAutoscaler");
 		scaledobject_free(so);
 	}

@@ -35,7 +35,8 @@ static void test_good(void **state)
 		const char *reason = "";
 		struct err err = { 0 };
 
-		if (validate_scaledjob(sj, &reason, &err) != 0 || validate_scaledjob_for_reconcile(sj, &err) != 0)
+		if (validate_admission(scaled_of_job(sj), &reason, &err) != 0 ||
+			validate_for_reconcile(scaled_of_job(sj), &err) != 0)
 			fail_msg("%s: %s", cases[i], err.msg);
 		assert_null(reason);
 		scaledjob_free(sj);
@@ -96,16 +97,16 @@ static void test_refused(void **state)
 		const char *reason = "";
 		struct err err = { 0 };
 
-		if (validate_scaledjob(sj, &reason, &err) != -1)
+		if (validate_admission(scaled_of_job(sj), &reason, &err) != -1)
 			fail_msg("%s: not refused", cases[i].object);
 		assert_int_equal(err.kind, ERR_INVALID);
 		assert_string_equal(err.msg, cases[i].message);
 		assert_string_equal(reason, cases[i].reason);
-		assert_int_equal(validate_scaledjob_for_reconcile(sj, &err), -1);
+		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), &err), -1);
 		assert_int_equal(err.kind, ERR_INVALID);
 		assert_string_equal(err.msg, with_step);
-		assert_int_equal(validate_scaledjob(sj, NULL, NULL), -1);
-		assert_int_equal(validate_scaledjob_for_reconcile(sj, NULL), -1);
+		assert_int_equal(validate_admission(scaled_of_job(sj), NULL, NULL), -1);
+		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), NULL), -1);
 		free(with_step);
 		scaledjob_free(sj);
 	}
@@ -131,10 +132,10 @@ static void test_metric_type(void **state)
 		const char *warnings[VALIDATE_JOB_WARNINGS_MAX];
 
 		sj = given_scaledjob(text);
-		assert_int_equal(validate_scaledjob(sj, NULL, NULL), 0);
+		assert_int_equal(validate_admission(scaled_of_job(sj), NULL, NULL), 0);
 		assert_int_equal(validate_job_warnings(sj, warnings), 1);
 		assert_string_equal(warnings[0], METRIC_TYPE);
-		assert_int_equal(validate_scaledjob_for_reconcile(sj, &err), -1);
+		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), &err), -1);
 		assert_string_equal(err.msg, message);
 		assert_int_equal(err.kind, ERR_INVALID);
 		scaledjob_free(sj);
@@ -146,11 +147,11 @@ static void test_metric_type(void **state)
 	 * one.
 	 */
 	sj = given_scaledjob(TRIGGERS("{'type':'redis','metricType':'Sum'}"));
-	assert_int_equal(validate_scaledjob(sj, NULL, &err), -1);
+	assert_int_equal(validate_admission(scaled_of_job(sj), NULL, &err), -1);
 	assert_string_equal(err.msg,
 		"spec.triggers[0].metricType: \"Sum\" is unknown: AverageValue, Value or, for cpu and memory, "
 		"Utilization");
-	assert_int_equal(validate_scaledjob_for_reconcile(sj, &err), -1);
+	assert_int_equal(validate_for_reconcile(scaled_of_job(sj), &err), -1);
 	assert_has(err.msg,
 		"Cannot set metricType in ScaledJob triggers: spec.triggers[0].metricType: \"Sum\": remove it");
 	scaledjob_free(sj);
@@ -181,7 +182,7 @@ static void test_every(void **state)
 	struct told told = { 0 };
 
 	(void)state;
-	validate_every_of_job(sj, on_fault, &told);
+	validate_every(scaled_of_job(sj), on_fault, &told);
 	assert_int_equal(told.count, sizeof(wanted) / sizeof(wanted[0]));
 	for (size_t i = 0; i < told.count; i++)
 		assert_has(told.texts[i], wanted[i]);
@@ -190,7 +191,7 @@ static void test_every(void **state)
 	/* what did not decode is not judged further */
 	sj = given_scaledjob(GIVEN_SJ("", "'triggers':3"));
 	told.count = 0;
-	validate_every_of_job(sj, on_fault, &told);
+	validate_every(scaled_of_job(sj), on_fault, &told);
 	assert_int_equal(told.count, 1);
 	assert_has(told.texts[0], "spec.triggers: must be an array");
 	scaledjob_free(sj);
@@ -198,7 +199,7 @@ static void test_every(void **state)
 	/* no jobTargetRef is one fault, not two */
 	sj = given_scaledjob(GIVEN_SJ("", GIVEN_TRIGGERS));
 	told.count = 0;
-	validate_every_of_job(sj, on_fault, &told);
+	validate_every(scaled_of_job(sj), on_fault, &told);
 	assert_int_equal(told.count, 1);
 	scaledjob_free(sj);
 }
@@ -223,10 +224,10 @@ static void test_resource_types(void **state)
 		struct told told = { 0 };
 		struct err err;
 
-		assert_int_equal(validate_scaledjob(sj, NULL, &err), 0);
-		assert_int_equal(validate_scaledjob_for_reconcile(sj, &err), -1);
+		assert_int_equal(validate_admission(scaled_of_job(sj), NULL, &err), 0);
+		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), &err), -1);
 		assert_has(err.msg, cases[i].message);
-		validate_every_of_job(sj, on_fault, &told);
+		validate_every(scaled_of_job(sj), on_fault, &told);
 		assert_int_equal(told.count, 1);
 		scaledjob_free(sj);
 	}
