@@ -2,12 +2,13 @@
 /*
  * The HPA that there is already: whose it is, whether it is as wanted, and what to write over it.
  */
-#include "base/mem.h"
 #include "decide/hpaspec.h"
 
 #include <string.h>
 
 #include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "decide/annotations.h"
 
 #define OWNER_KIND  "ScaledObject"
@@ -15,12 +16,17 @@
 
 /* ---- Whose it is ---- */
 
+static json_t *in_metadata(const json_t *object, const char *key)
+{
+	return json_object_get(json_object_get(object, "metadata"), key);
+}
+
 static const json_t *controller_of(const json_t *object)
 {
 	json_t *reference;
 	size_t i;
 
-	json_array_foreach(json_object_get(json_object_get(object, "metadata"), "ownerReferences"), i,
+	json_array_foreach(in_metadata(object, "ownerReferences"), i,
 		reference) if (json_is_true(json_object_get(reference, "controller"))) return reference;
 	return NULL;
 }
@@ -35,8 +41,7 @@ static bool is_scaledobject(const json_t *reference, const char *name)
 /* The uid may be that of a predecessor, whose HPA waits for the garbage collector. */
 static bool is_ours_already(const struct scaledobject *so, const json_t *live_object)
 {
-	const json_t *labels = json_object_get(json_object_get(live_object, "metadata"), "labels"),
-		     *controller = controller_of(live_object);
+	const json_t *labels = in_metadata(live_object, "labels"), *controller = controller_of(live_object);
 
 	if (controller)
 		return is_scaledobject(controller, so->meta.name);
@@ -58,19 +63,16 @@ enum hpaspec_claim hpaspec_claim(const struct scaledobject *so, const json_t *li
 
 bool hpaspec_is_managed(const struct hpa *hpa)
 {
-	const char *label = strmap_get(&hpa->meta.labels, HPASPEC_MANAGED_LABEL);
-
-	return label && strcmp(label, "true") == 0;
+	return text_equal(strmap_get(&hpa->meta.labels, HPASPEC_MANAGED_LABEL), "true");
 }
 
 bool hpaspec_is_of(const struct hpa *hpa, const struct scaledobject *so)
 {
 	const struct owner_ref *owner = meta_controller(&hpa->meta);
-	const char *label = strmap_get(&hpa->meta.labels, HPASPEC_NAME_LABEL);
 
 	if (owner)
 		return strcmp(owner->uid, so->meta.uid) == 0;
-	return hpaspec_is_managed(hpa) && label && strcmp(label, so->meta.name) == 0;
+	return hpaspec_is_managed(hpa) && text_equal(strmap_get(&hpa->meta.labels, HPASPEC_NAME_LABEL), so->meta.name);
 }
 
 /* ---- Comparing with the live one ---- */
@@ -96,9 +98,7 @@ static bool map_matches(const json_t *desired, const struct strmap *live)
 
 	json_object_foreach((json_t *)(uintptr_t)desired, key, value)
 	{
-		const char *has = strmap_get(live, key);
-
-		if (!has || strcmp(has, json_string_value(value)) != 0)
+		if (!text_equal(strmap_get(live, key), json_string_value(value)))
 			return false;
 	}
 	for (size_t i = 0; i < live->count; i++)
@@ -109,7 +109,7 @@ static bool map_matches(const json_t *desired, const struct strmap *live)
 
 static const json_t *owner_of(const json_t *desired)
 {
-	return json_array_get(json_object_get(json_object_get(desired, "metadata"), "ownerReferences"), 0);
+	return json_array_get(in_metadata(desired, "ownerReferences"), 0);
 }
 
 bool hpaspec_matches(const json_t *desired, const struct hpa *live)
@@ -135,12 +135,10 @@ static bool is_owner(const json_t *reference, const json_t *owner)
 /* The ScaledObject's annotations are among the desired ones. */
 static bool may_take(const json_t *desired)
 {
-	const char *text = json_string_value(
-		json_object_get(json_object_get(json_object_get(desired, "metadata"), "annotations"),
-			ANNOTATION_TRANSFER_HPA));
+	const char *text = json_str_or_empty(in_metadata(desired, "annotations"), ANNOTATION_TRANSFER_HPA);
 	bool yes;
 
-	return text && annotations_read_bool(text, &yes) && yes;
+	return annotations_read_bool(text, &yes) && yes;
 }
 
 /*

@@ -54,20 +54,22 @@ bool formula_call_exists(const char *name, size_t len)
 /* ---- Functions of values ---- */
 
 /*
- * What one argument of a function of many makes of the result: numbers keep the first one's type,
- * and after an array or what is open nothing is looked at any more.
+ * The type of the result after one more argument: that of the first number; after an array or an
+ * open type it is open, and further arguments are not checked.
  */
-static bool join_many(struct formula_shape *result, uint32_t before, struct formula_shape argument)
+static int join_many(struct formula_parser *p, struct formula_place place, const struct function *fn,
+	struct formula_shape *result, uint32_t before, struct formula_shape argument)
 {
 	if (before > 0 && result->base == SHAPE_ANY)
-		return true;
+		return 0;
 	if (argument.arrays > 0 || formula_types_open(argument))
 		*result = formula_types_simple(SHAPE_ANY);
 	else if (!formula_types_number(argument))
-		return false;
+		return formula_wrong(p->err, place, "%s takes numbers and arrays of them, not %s", fn->name,
+			formula_types_name(argument));
 	else if (before == 0)
 		*result = argument;
-	return true;
+	return 0;
 }
 
 static int call_many(struct formula_parser *p, const struct formula_token *name, const struct function *fn,
@@ -76,20 +78,16 @@ static int call_many(struct formula_parser *p, const struct formula_token *name,
 	uint32_t count = 0;
 	struct formula_shape argument;
 
-	if (piped && !join_many(out, count++, *piped))
-		return formula_wrong(p->err, name->place, "%s takes numbers and arrays of them, not %s", fn->name,
-			formula_types_name(*piped));
+	if (piped && join_many(p, name->place, fn, out, count++, *piped) < 0)
+		return -1;
 	for (bool first = true; p->now.kind != TOKEN_RPAREN; first = false) {
 		if (!first && formula_parse_expect(p, TOKEN_COMMA) < 0)
 			return -1;
 		if (!first && p->now.kind == TOKEN_RPAREN)
 			break;
 		struct formula_place place = p->now.place;
-		if (formula_parse_expression(p, &argument) < 0)
+		if (formula_parse_expression(p, &argument) < 0 || join_many(p, place, fn, out, count++, argument) < 0)
 			return -1;
-		if (!join_many(out, count++, argument))
-			return formula_wrong(p->err, place, "%s takes numbers and arrays of them, not %s", fn->name,
-				formula_types_name(argument));
 	}
 	if (count == 0)
 		return formula_wrong(p->err, name->place, "%s needs numbers or an array of them, as in %s(a, b)",

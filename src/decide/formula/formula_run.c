@@ -107,7 +107,7 @@ static int loop_next(struct formula_machine *m, const struct formula_cell *said)
 static struct formula_cell loop_result(struct formula_machine *m)
 {
 	const struct formula_frame *frame = &m->frames[--m->frame_count];
-	struct formula_cell truth = { TAG_BOOL, 0, { .integer = 0 } };
+	bool truth;
 
 	m->used = frame->mark;
 	switch (frame->kind) {
@@ -115,11 +115,12 @@ static struct formula_cell loop_result(struct formula_machine *m)
 	case LOOP_MAP: return (struct formula_cell){ TAG_ARRAY, frame->count, { .first = frame->kept } };
 	case LOOP_COUNT: return (struct formula_cell){ TAG_INT, 0, { .integer = frame->count } };
 	case LOOP_SUM: return frame->sum;
-	case LOOP_ALL: truth.is.truth = frame->count == frame->array.len; return truth;
-	case LOOP_NONE: truth.is.truth = frame->count == 0; return truth;
-	case LOOP_ANY: truth.is.truth = frame->count > 0; return truth;
-	default: /* LOOP_ONE */ truth.is.truth = frame->count == 1; return truth;
+	case LOOP_ALL: truth = frame->count == frame->array.len; break;
+	case LOOP_NONE: truth = frame->count == 0; break;
+	case LOOP_ANY: truth = frame->count > 0; break;
+	default: /* LOOP_ONE */ truth = frame->count == 1; break;
 	}
+	return (struct formula_cell){ TAG_BOOL, 0, { .truth = truth } };
 }
 
 /* ---- The code ---- */

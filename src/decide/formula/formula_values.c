@@ -114,13 +114,12 @@ static int unary_number(struct formula_machine *m, enum formula_op op, struct fo
 
 	if (!is_number(a))
 		return formula_machine_wrong(m, "%s takes a number, not %s", signs[op], formula_values_name(a));
+	if (op == OP_ABS && !(real(a) < 0))
+		return 0;
 	switch (op) {
+	case OP_ABS:
 	case OP_NEGATE:
 		a->tag == TAG_INT ? set_integer(a, 0 - (uint64_t)a->is.integer) : set_real(a, -a->is.real);
-		break;
-	case OP_ABS:
-		if (real(a) < 0)
-			a->tag == TAG_INT ? set_integer(a, 0 - (uint64_t)a->is.integer) : set_real(a, -a->is.real);
 		break;
 	case OP_CEIL: set_real(a, ceil(real(a))); break;
 	case OP_FLOOR: set_real(a, floor(real(a))); break;
