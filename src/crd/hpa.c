@@ -10,7 +10,7 @@
 
 #define CONDITIONS_MAX 100
 #define EXTERNALS_MAX  2000
-#define OWNERSHIP      "validations.keda.sh/hpa-ownership" /* "false": it need not be its ScaledObject's */
+#define OWNERSHIP      "validations.keda.sh/hpa-ownership" /* "false": may share its target with a ScaledObject */
 
 static void take_text(const json_t *object, const char *key, const char **out)
 {
@@ -56,7 +56,7 @@ static void decode_conditions(const struct json_at *status, struct hpa *out)
 		take_condition(json_array_get(list.value, i), out);
 }
 
-/* The status is the HPA controller's; what cannot be read of it is as if it were not there yet. */
+/* Written by the HPA controller: a field that cannot be read counts as absent. */
 static void decode_status(const struct json_at *status, struct hpa *out)
 {
 	out->scaling_active_status = intern_dup("");
@@ -70,7 +70,7 @@ static void decode_status(const struct json_at *status, struct hpa *out)
 	decode_conditions(status, out);
 }
 
-/* 0, or -1: it is none, or cannot be read, and so is as if it were not there. */
+/* -1 when it is of another type, or cannot be read, which counts as absent. */
 static int read_external(const json_t *metric, struct hpa_external *out)
 {
 	static const char *const targets[] = { "averageValue", "value" };

@@ -13,7 +13,7 @@
 
 #define NANO_PER_MILLI 1000000
 
-/* ---- Quantities: two texts of one number must become one text ---- */
+/* ---- Quantities: all texts of a number become the same one ---- */
 
 /* Kubernetes keeps down to nano and rounds up what is finer (quantity.go ParseQuantity). */
 #define NANO_DIGITS 9
@@ -71,8 +71,8 @@ static __int128 times(__int128 value, int factor)
 }
 
 /*
- * digits * 10^ten * 2^two, rounded up. The scale is applied at once to all digits: applied step by
- * step while reading, it would round in between.
+ * digits * 10^ten * 2^two, rounded up once: to scale while reading the digits would round at each
+ * step.
  */
 static __int128 scaled(__int128 digits, int ten, int two)
 {
@@ -109,7 +109,8 @@ static __int128 read_nano(const char *text, bool *negative)
 		if (fraction > 1000)
 			return -1;
 		if (digits > NANO_LIMIT / 10)
-			fraction -= after_point ? 1 : 0; /* no room: what follows is below or beyond what is kept */
+			fraction -= after_point ? 1
+						: 0; /* no further digits fit: they are below or above the kept range */
 		else
 			digits = digits * 10 + (*text - '0');
 	}
@@ -141,8 +142,8 @@ static char *canonical(const char *text)
 }
 
 /*
- * The shortest decimal text that reads back as the same number: 0.1, not 0.10000000000000001, which
- * Kubernetes would round up to 100000001n.
+ * The shortest decimal text of the number: 0.1, not 0.10000000000000001, which Kubernetes would
+ * round up to 100000001n.
  */
 static char *real_text(double value)
 {
@@ -184,7 +185,7 @@ static void set_quantity(json_t *object, const char *key, bool normal)
 /* ---- Shape: what Kubernetes 1.36 knows ---- */
 
 /*
- * Other fields are pruned there, and what a later version fills in by itself must not look like a
+ * Other fields may be pruned by the API server, or added by a later version; neither is a
  * difference.
  */
 
@@ -262,8 +263,8 @@ static void normal_rules(json_t *rules)
 }
 
 /*
- * Policies that are given replace the default ones as a whole; scaleDown's window has no default
- * here: the controller's own option is it.
+ * Given policies replace all default ones. scaleDown's window has no default in the API: it is an
+ * option of the controller.
  */
 static void normal_behavior(json_t *behavior)
 {

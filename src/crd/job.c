@@ -14,8 +14,8 @@
 #define GENERATION_DIGITS_MAX 18
 
 /*
- * Of the JSON itself, not of decoded maps: whatever else stands in labels and annotations is not
- * copied. Nothing in here can be wrong, only absent: the API server types all of it.
+ * Read from the JSON, so that other labels and annotations are not copied. A wrong type counts as
+ * absent: the API server has checked them.
  */
 
 static char *owner_uid(const json_t *metadata)
@@ -52,7 +52,7 @@ static void decode_origin(const json_t *metadata, struct job *out)
 		snprintf(out->template_print, sizeof(out->template_print), "%s", print);
 }
 
-/* The condition that says that the Job is finished; NULL while it is not. */
+/* The condition that finished the Job; NULL while it is not finished. */
 static const json_t *final_condition(const json_t *status, enum job_state *state)
 {
 	const json_t *list = json_object_get(status, "conditions"), *one;
@@ -71,7 +71,7 @@ static const json_t *final_condition(const json_t *status, enum job_state *state
 	return NULL;
 }
 
-/* completionTime is that of success; a Job that failed has none. */
+/* A failed Job has no completionTime. */
 static void decode_state(const json_t *status, struct job *out)
 {
 	const json_t *final = final_condition(status, &out->state);

@@ -3,10 +3,8 @@
 #define CRD_JOB_H
 
 /*
- * A batch/v1 Job projected to what a ScaledJob needs to know of those it made: whether it still
- * runs, of which version of the ScaledJob it is. Small, as there may be tens of thousands: of meta
- * only names, uid, versions and times are kept, labels, annotations, finalizers and owners are
- * empty.
+ * A batch/v1 Job of a ScaledJob, reduced to its state and the version of the ScaledJob that it was
+ * made from. Small, as there may be tens of thousands: meta is that of meta_decode_slim.
  */
 
 #include <jansson.h>
@@ -22,20 +20,21 @@
 	"scaledjob.kscaled.io/template" /* scaledjob_spec.template_print of what it was made from; KEDA's Jobs have    \
 					   none */
 
-enum job_state { JOB_RUNNING /* or waiting: not finished */, JOB_COMPLETE, JOB_FAILED };
+enum job_state { JOB_RUNNING /* not finished, also suspended or pending */, JOB_COMPLETE, JOB_FAILED };
 
 struct job { /* begins with its meta, as cache/objects/indexer wants it */
 	struct meta meta;
 	char *owner;             /* the ScaledJob's name, of the label; "" when it has none */
 	char *owner_uid;         /* of the controlling ScaledJob; NULL when nothing, or something else, controls it */
-	int64_t for_generation;  /* the ScaledJob's when it was made; -1: not said */
-	char template_print[17]; /* "" when not said */
+	int64_t for_generation;  /* the ScaledJob's when the Job was made; -1: unknown */
+	char template_print[17]; /* "" when unknown */
 	enum job_state state;    /* by the conditions Complete and Failed that are True (keda-core.md 4.3) */
 	/* status.completionTime, else when the condition became True, else 0; 0 while it runs */
 	int64_t finished_unix_ms;
 };
 
-struct job *job_decode(const json_t *object, struct err *err); /* the caller owns it */
+/* The caller owns it. NULL and ERR_INVALID when metadata cannot be read; all else may be absent. */
+struct job *job_decode(const json_t *object, struct err *err);
 void job_free(struct job *job);
 
 #endif

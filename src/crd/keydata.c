@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "crd/shape.h"
 
-#define KEYS_MAX 20000 /* taken of one object: its size is the API server's to limit */
+#define KEYS_MAX 20000 /* of one object, whose size the API server limits */
 
 const char *keydata_kind_name(enum keydata_kind kind)
 {

@@ -3,9 +3,8 @@
 #define CRD_KEYDATA_H
 
 /*
- * The data of a Secret or a ConfigMap, projected to the keys that somebody asked for: everything
- * else is dropped while decoding. Values of Secrets come base64-encoded and are wiped when freed,
- * like all that passed on the way.
+ * The data of a Secret or ConfigMap, reduced to the wanted keys while decoding. Values of Secrets
+ * are base64-encoded; every buffer that held one is wiped when freed.
  */
 
 #include <jansson.h>
@@ -20,9 +19,10 @@ enum keydata_kind { KEYDATA_SECRET, KEYDATA_CONFIG_MAP };
 const char *keydata_kind_name(enum keydata_kind kind); /* "Secret", "ConfigMap" */
 
 /*
- * Into *out (empty before, the caller's; strmap_done_secret it). wanted NULL: all keys; a
- * ConfigMap's binaryData is not read. A value that is not text (NUL inside, invalid base64) is left
- * out and its key goes into *unreadable with the reason; neither names the value.
+ * Into *out, which is empty before and the caller's (strmap_done_secret). wanted NULL: all keys. A
+ * ConfigMap's binaryData is not read. A value that is not text (a NUL, invalid base64) is left out;
+ * *unreadable then has its key with the reason, which never quotes the value. -1 and ERR_INVALID:
+ * no object, data that is none, too many keys.
  */
 int keydata_decode(enum keydata_kind kind, const json_t *object, bool (*wanted)(void *arg, const char *key), void *arg,
 	struct strmap *out, struct strmap *unreadable, struct err *err);

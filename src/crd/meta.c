@@ -13,7 +13,7 @@
 #define OWNERS_MAX     1000
 #define LAST_APPLIED   "kubectl.kubernetes.io/last-applied-configuration"
 
-/* Wiped, too: a TriggerAuthentication may hold a token, and this repeats it. */
+/* Wiped, as it repeats the token that a TriggerAuthentication may have. */
 static void drop_last_applied(struct strmap *annotations)
 {
 	const char *text = strmap_get(annotations, LAST_APPLIED);

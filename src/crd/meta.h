@@ -3,10 +3,9 @@
 #define CRD_META_H
 
 /*
- * metadata of a Kubernetes object, as far as anybody here looks at it. A plain value that owns its
- * strings. kubectl's last-applied-configuration annotation is left out while decoding, a deliberate
- * difference from KEDA: it holds the whole object once more, and copied to the HPA it would make
- * `kubectl apply` there compare with the wrong object.
+ * The metadata of a Kubernetes object that kscaled uses. A plain value that owns its strings.
+ * Unlike KEDA, decoding drops kubectl's last-applied-configuration annotation: it repeats the whole
+ * object, and a copy of it on the HPA would make `kubectl apply` compare with the wrong object.
  */
 
 #include <jansson.h>
@@ -18,12 +17,12 @@
 #include "base/strmap.h"
 
 struct owner_ref {
-	char *api_version, *kind, *name, *uid; /* "" when absent; one block, which begins with the first */
+	char *api_version, *kind, *name, *uid; /* "" when absent; one allocation, owned by the first */
 	bool controller;
 };
 
 struct meta {
-	char *namespace_; /* "" for cluster-scoped; the other texts are in its block */
+	char *namespace_; /* "" for cluster-scoped; owns the allocation that also has the next three */
 	char *name;
 	char *uid;
 	char *resource_version;
@@ -38,24 +37,24 @@ struct meta {
 	size_t owner_count;
 };
 
-int meta_decode(const json_t *object, struct meta *out, struct err *err); /* of the whole object; name is required */
 /*
- * the same without labels, annotations, finalizers and owners: for kinds of which there are very
- * many
+ * Of the whole object, whose name is required. *out is the caller's (meta_done), empty on an error:
+ * ERR_INVALID with the path.
  */
+int meta_decode(const json_t *object, struct meta *out, struct err *err);
+/* The same without labels, annotations, finalizers and owners, for kinds with very many objects. */
 int meta_decode_slim(const json_t *object, struct meta *out, struct err *err);
 void meta_done(struct meta *m);
 /*
- * Another resourceVersion of the same content, in the room of the one that stands there. false: it
- * is longer.
+ * Overwrites resourceVersion in place, for a new version with the same content. False when it is
+ * longer than the old one.
  */
 bool meta_renew(struct meta *m, const char *version, size_t len);
 bool meta_has_finalizer(const struct meta *m, const char *finalizer);
 /*
- * A merge patch of the finalizers: without those of the list `drop`, which ends with NULL, and with
- * `add` (NULL: none). It is the whole list under the object's resourceVersion: when somebody
- * changed it meanwhile, the write fails and is tried anew on what there is then. The caller owns
- * it.
+ * A merge patch of the finalizers, without those in the NULL-terminated list `drop` and with `add`
+ * (NULL: none). It has the whole list and the resourceVersion, so that it fails when the object has
+ * changed meanwhile; the caller then retries with the new object. The caller owns the text.
  */
 char *meta_finalizers_patch(const struct meta *m, const char *const *drop, const char *add);
 const struct owner_ref *meta_controller(const struct meta *m); /* borrowed; NULL when none */

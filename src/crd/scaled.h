@@ -3,10 +3,9 @@
 #define CRD_SCALED_H
 
 /*
- * What a ScaledObject and a ScaledJob have in common: triggers that are asked, who asks, how often,
- * and a status. Scalers, authentications, looks at the triggers (cache/survey), polls and the
- * writing of statuses work with this and do not care which of the two it is. A view: a value that
- * borrows from the object it was made of, and is good as long as that.
+ * The common view of a ScaledObject and a ScaledJob: triggers, polling interval, status. Used where
+ * the kind does not matter: scalers, authentications, surveys (cache/survey), polls, status writes,
+ * validation. A value that borrows from its object and lives no longer than that.
  */
 
 #include <stdint.h>
@@ -21,10 +20,10 @@ struct scaled {
 	const struct meta *meta;
 	const struct trigger *triggers;
 	size_t trigger_count;
-	const char *env_source_container; /* whose environment the ...FromEnv parameters mean; NULL: the first one's */
+	const char *env_source_container; /* container whose environment ...FromEnv parameters use; NULL: the first */
 	int32_t polling_interval_s;       /* with its default */
 	const struct scaledobject_status *status;
-	const struct err *spec_err;    /* NULL: the spec was read */
+	const struct err *spec_err;    /* NULL: the spec was decoded */
 	const struct scaledobject *so; /* the one it is a view of; the other is NULL */
 	const struct scaledjob *sj;
 };

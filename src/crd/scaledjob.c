@@ -50,10 +50,7 @@ int32_t scaledjob_polling_interval_s(const struct scaledjob_spec *s)
 	return optional_or(s->polling_interval_s, DEFAULT_POLLING_INTERVAL_S);
 }
 
-/*
- * Numbers below 0 do not come this far through decide/validate. Should one, it deletes
- * nothing and creates nothing.
- */
+/* decide/validate refuses negative numbers; should one come here, nothing is deleted or created. */
 static int32_t history(int32_t limit)
 {
 	return limit >= 0 ? limit : DEFAULT_HISTORY;

@@ -4,8 +4,7 @@
 
 /*
  * keda.sh/v1alpha1 ScaledJob as a plain struct (keda-core.md 1.3). Everything the CRD allows is
- * decoded, also what decide/validate refuses by name. Absent stays apart from zero:
- * INT32_UNSET, NULL.
+ * decoded, also what decide/validate refuses by name. Absent differs from zero: INT32_UNSET, NULL.
  */
 
 #include <jansson.h>
@@ -23,8 +22,8 @@
 
 struct scaledjob_spec {
 	/*
-	 * jobTargetRef as compact JSON with sorted keys; NULL when absent. Not parsed further: the
-	 * API server judges each Job
+	 * jobTargetRef as compact JSON with sorted keys; NULL when absent. Not decoded further: the
+	 * API server validates each Job
 	 */
 	char *template_text;
 	char template_print[17];    /* a fingerprint of it in hexadecimal: the same text gives the same one in every
@@ -66,17 +65,17 @@ void scaledjob_free(struct scaledjob *sj);
 int32_t scaledjob_polling_interval_s(const struct scaledjob_spec *s); /* 30 */
 int32_t scaledjob_successful_history(const struct scaledjob_spec *s); /* 100 */
 int32_t scaledjob_failed_history(const struct scaledjob_spec *s);     /* 100 */
-/* Jobs that run always: 0; minReplicaCount, but never more than maxReplicaCount */
+/* Jobs that always run: minReplicaCount, at most maxReplicaCount; 0 */
 int32_t scaledjob_min(const struct scaledjob_spec *s);
 /*
- * Jobs beyond the minimum: 100; maxReplicaCount when minReplicaCount is more; else maxReplicaCount
- * less minReplicaCount. Without maxReplicaCount the minimum is not subtracted
+ * Jobs beyond the minimum, at most: maxReplicaCount minus minReplicaCount; maxReplicaCount when
+ * minReplicaCount is more; 100, with nothing subtracted, when it is absent.
  */
 int32_t scaledjob_max(const struct scaledjob_spec *s);
 
 /*
  * Its Pod template as a workload, for the environment of its containers (`...FromEnv`); parsed at
- * each call. NULL when there is none or it cannot be read. The caller owns it.
+ * each call. NULL when it is absent or cannot be parsed. The caller owns it.
  */
 struct workload *scaledjob_workload(const struct scaledjob *sj);
 

@@ -37,8 +37,8 @@ static int decode_texts(const struct json_at *at, const struct text_field *field
 typedef int (*entry_fn)(const struct json_at *at, void *entry, struct err *err);
 
 /*
- * A list of objects. The array is whole, zeroed beyond the first wrong entry, so that it is freed
- * like any other.
+ * A list of objects into an array of full length, which is zero from the first wrong entry on, so
+ * that it is freed like any other.
  */
 static int decode_list(const struct json_at *parent, const char *key, size_t entry_size, entry_fn fn, void *entries,
 	size_t *count, struct err *err)
@@ -174,7 +174,7 @@ static int decode_file(const struct json_at *spec, struct triggerauth *out, stru
 
 static int decode_clouds(const struct json_at *spec, struct triggerauth *out, struct err *err)
 {
-	(void)err; /* refused by name whatever is in them */
+	(void)err; /* refused by name, whatever they contain */
 	out->azure_key_vault = json_field(spec, "azureKeyVault").value != NULL;
 	out->gcp_secret_manager = json_field(spec, "gcpSecretManager").value != NULL;
 	out->aws_secret_manager = json_field(spec, "awsSecretManager").value != NULL;
@@ -350,7 +350,7 @@ static void oauth2_free(struct triggerauth_oauth2 *o)
 	for (size_t i = 0; i < o->scope_count; i++)
 		free(o->scopes[i]);
 	free(o->scopes);
-	strmap_done_secret(&o->token_url_params); /* people put credentials there, too */
+	strmap_done_secret(&o->token_url_params); /* may contain credentials */
 	free(o);
 }
 
@@ -358,7 +358,7 @@ static void oauth2_free(struct triggerauth_oauth2 *o)
 
 typedef int (*part_fn)(const struct json_at *spec, struct triggerauth *out, struct err *err);
 
-/* What can be read is read even when something else is wrong; the first fault is told. */
+/* All parts are decoded even when one is wrong; the first error is reported. */
 static int decode_spec(const struct json_at *at, struct triggerauth *out, struct err *err)
 {
 	static const part_fn parts[] = {

@@ -4,9 +4,9 @@
 
 /*
  * keda.sh/v1alpha1 TriggerAuthentication and ClusterTriggerAuthentication as one plain struct
- * (keda-core.md 1.4): the two differ in scope only. Everything the CRD allows is decoded; of the
- * sources that are refused by name (Azure Key Vault, GCP and AWS Secret Manager, cloud identities)
- * only that they are there.
+ * (keda-core.md 1.4): they differ in scope only. Everything the CRD allows is decoded; of the
+ * sources that are refused by name (Azure Key Vault, GCP and AWS Secret Manager) only whether they
+ * are present.
  */
 
 #include <jansson.h>
@@ -53,9 +53,7 @@ struct triggerauth_oauth2 {
 
 struct triggerauth_identity { /* podIdentity */
 	char *provider;       /* "none", "aws", ... */
-	/*
-	 * For the rules of the webhook (keda-core.md 7.7); NULL when absent, "" when written empty.
-	 */
+	/* for the webhook's rules (keda-core.md 7.7); NULL when absent, "" when written empty */
 	char *identity_id, *identity_tenant_id, *identity_authority_host, *role_arn, *external_id, *identity_owner;
 };
 
@@ -81,8 +79,8 @@ struct triggerauth {
 #define TRIGGERAUTH_ENTRIES_MAX 1000 /* of each list */
 
 /*
- * Of either kind. NULL and *err only when not even metadata can be read. What the CRD requires is
- * there and not empty where spec_err is NULL. The caller owns the result.
+ * Of either kind; the caller owns it. NULL and *err only when metadata cannot be read. While
+ * spec_err is NULL, all fields that the CRD requires are present and not empty.
  */
 struct triggerauth *triggerauth_decode(const json_t *object, struct err *err);
 void triggerauth_free(struct triggerauth *t); /* wipes what is secret */

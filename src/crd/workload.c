@@ -111,7 +111,7 @@ static void decode_selector(const struct json_at *spec, const struct json_at *st
 
 /* ---- Containers ---- */
 
-/* What cannot be read is left out or told as another source: it must not hide the replicas. */
+/* No error here: entries that cannot be read are left out, or become WORKLOAD_ENV_OTHER. */
 
 static void decode_key_ref(const struct json_at *value_from, const char *key, enum workload_env_source source,
 	struct workload_env *out)

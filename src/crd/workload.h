@@ -3,9 +3,8 @@
 #define CRD_WORKLOAD_H
 
 /*
- * A scale target (Deployment, StatefulSet, any kind with a pod template) projected to what scaling
- * needs: its replicas, the version to write under, and the environment of its containers. Decoded
- * from the object, the rest is dropped while parsing.
+ * A scale target (Deployment, StatefulSet, any kind with a Pod template), reduced to what scaling
+ * needs: its replicas, the resourceVersion for the write, the environment of its containers.
  */
 
 #include <jansson.h>
@@ -45,11 +44,11 @@ struct workload_container {
 	size_t env_from_count;
 };
 struct workload {
-	char *namespace_, *name, *uid; /* one block, which begins with the first */
+	char *namespace_, *name, *uid; /* one allocation, owned by the first */
 	char *resource_version;
-	int64_t generation;      /* grows with each change of the spec; 0 where there is none */
-	int32_t replicas;        /* spec.replicas; nil counts as 1 as the API server defaults it */
-	bool has_replicas;       /* the object has .spec.replicas at all */
+	int64_t generation;      /* grows with each change of the spec; 0 when absent */
+	int32_t replicas;        /* spec.replicas; 1, the API server's default, when absent */
+	bool has_replicas;       /* spec.replicas is present */
 	int32_t status_replicas; /* status.replicas */
 	/*
 	 * status.readyReplicas; -1 when absent: unknown for kinds that have none, 0 for those that
@@ -57,35 +56,32 @@ struct workload {
 	 */
 	int32_t ready_replicas;
 	/*
-	 * why the containers are not known, for workload_environment; NULL: they are what they are
+	 * why the containers are unknown, for workload_environment; NULL: they are known
 	 */
 	char *no_environment;
-	char *replicas_manager; /* who owns .spec.replicas, the latest of several, as metadata.managedFields tells it
-				   ("kubectl-edit", "kube-controller-manager"); NULL: unknown */
-	bool replicas_by_scale; /* and wrote it through /scale */
+	char *replicas_manager; /* the latest owner of .spec.replicas in metadata.managedFields ("kubectl-edit",
+				   "kube-controller-manager"); NULL: unknown */
+	bool replicas_by_scale; /* it wrote them through /scale */
 	char *selector;         /* status.selector or spec.selector as text; NULL */
 	struct workload_container *containers;
 	size_t container_count;
 };
 
 struct workload *workload_decode(const json_t *object, struct err *err); /* the caller owns it */
-/*
- * The little that an autoscaling/v1 Scale tells of its object: whose it is, its version, its
- * replicas. The caller owns it.
- */
+/* From an autoscaling/v1 Scale: identity, resourceVersion and replicas. The caller owns it. */
 struct workload *workload_decode_scale(const json_t *scale, struct err *err);
 /*
- * A spec with a Pod template (spec.template), as a ScaledJob has one: the containers alone, under
- * the metadata of whom it is in. Never NULL; whatever cannot be read is no container. The caller
- * owns it.
+ * From a spec with a Pod template (spec.template), as a ScaledJob has one: its containers, with the
+ * metadata of the object it is in. Never NULL; containers that cannot be read are left out. The
+ * caller owns it.
  */
 struct workload *workload_decode_template(const struct meta *meta, const json_t *spec);
 void workload_free(struct workload *w);
 
 /*
- * What is in Secrets and ConfigMaps of the workload's namespace. 0 and what was asked for,
- * borrowed; else -1: ERR_MISSING (no such object or key), ERR_WAITING or ERR_TEMPORARY (not read
- * yet), or why it may not be read.
+ * Reads Secrets and ConfigMaps of the workload's namespace. 0 and the value or data, borrowed; else
+ * -1: ERR_MISSING (no such object or key), ERR_WAITING or ERR_TEMPORARY (not read yet), or why it
+ * may not be read.
  */
 struct workload_lookup {
 	void *arg;
@@ -95,17 +91,19 @@ struct workload_lookup {
 };
 
 /*
- * Variables of one container (NULL or "": the first) as its process gets them (keda-core.md 6.2):
- * envFrom first, later entries win, env over envFrom, $(VAR) expanded as Kubernetes does it. Only
- * those whose names are keys of `wanted` are looked at, and what they refer to; so only what they
- * need is looked up. Values go into *out (also those of variables that are referred to); a variable
- * that is there but cannot be had goes into *unresolved with the reason ("cannot be had: Secret
- * shop/x has no key ..."; "refers to A, which cannot be had: ..."). Something optional that is
- * missing is no variable. Both maps are given empty and stay the caller's, who wipes *out. A target
- * without containers has no environment, which is no error. -1: ERR_INVALID when the container does
- * not exist, ERR_DENIED when the containers could not be read (no_environment), ERR_WAITING or
- * ERR_TEMPORARY when something is not read yet (all the rest was looked up, too). At most 128 KiB
- * of one value and 2 MiB of all are kept.
+ * The environment of one container (NULL or "": the first) as its process gets it (keda-core.md
+ * 6.2): env over envFrom, later entries over earlier ones, $(VAR) expanded as Kubernetes does. Only
+ * variables that are keys of `wanted`, and those they refer to, are resolved and looked up.
+ *
+ * Both maps are empty before and the caller's, who wipes *out: it gets the values, also those of
+ * variables that are referred to; *unresolved gets the variables without a value and the reason
+ * ("cannot be had: Secret shop/x has no key ..."; "refers to A, which cannot be had: ..."). An
+ * optional reference that is missing defines no variable; a target without containers has none. At
+ * most 128 KiB per value and 2 MiB in total are kept.
+ *
+ * -1: ERR_INVALID when the container does not exist, ERR_DENIED when the containers are unknown
+ * (no_environment), ERR_WAITING or ERR_TEMPORARY when a look-up is not finished (all others were
+ * made, too).
  */
 int workload_environment(const struct workload *w, const char *container, const struct strmap *wanted,
 	const struct workload_lookup *lookup, struct strmap *out, struct strmap *unresolved, struct err *err);

@@ -9,8 +9,8 @@
 #include "base/utf8.h"
 
 #define VALUE_BYTES_MAX       (128 * 1024)  /* what Linux lets one variable have (MAX_ARG_STRLEN) */
-#define ENVIRONMENT_BYTES_MAX (2048 * 1024) /* and all together (ARG_MAX): $(A)$(A) in a chain doubles without end */
-#define REFERRED_MAX          2000          /* names that are looked for because something wanted refers to them */
+#define ENVIRONMENT_BYTES_MAX (2048 * 1024) /* of all (ARG_MAX): a chain of $(A)$(A) grows exponentially */
+#define REFERRED_MAX          2000          /* variables that are resolved because a wanted one refers to them */
 #define NAME_TOLD_MAX         100
 #define REFERS                "refers to "
 
@@ -18,11 +18,11 @@ struct environment {
 	struct strmap *known, *unresolved;
 	const struct workload_container *container;
 	const struct workload_lookup *lookup;
-	struct strmap needed; /* names that nothing behind the place where we are has defined; values mean nothing */
+	struct strmap needed; /* a set: names that no entry after the current one defines */
 	bool *entry_needed;   /* by the index of the container's env */
-	size_t referred;      /* names that came into needed by a reference */
+	size_t referred;      /* names added to needed by a reference */
 	size_t room;          /* bytes that may still be added */
-	struct err waits;     /* the first thing that is not read yet; ERR_NONE */
+	struct err waits;     /* the first look-up that is not finished; ERR_NONE: none */
 };
 
 static void leave_unresolved(struct environment *e, const char *name, const char *why)
@@ -45,14 +45,14 @@ static void put(struct environment *e, const char *name, const char *value)
 	strmap_set(e->known, name, value);
 }
 
-/* A look-up that failed: true when the variable is simply not there. */
+/* After a failed look-up: true when the variable is merely undefined. */
 static bool is_absent(struct environment *e, const char *name, bool optional, const struct err *err)
 {
 	MEM_AUTO char *why = NULL;
 
 	if (err->kind == ERR_MISSING && optional)
 		return true;
-	/* A known reason is told before mere waiting. */
+	/* ERR_TEMPORARY, a known reason, is reported before ERR_WAITING. */
 	if ((err->kind == ERR_TEMPORARY && e->waits.kind != ERR_TEMPORARY) ||
 		(err->kind == ERR_WAITING && e->waits.kind == ERR_NONE))
 		e->waits = *err;
@@ -73,7 +73,7 @@ static int expand_name(struct environment *e, const char *reference, size_t len,
 	const char *value = strmap_get(e->known, name),
 		   *reason = value == NULL ? strmap_get(e->unresolved, name) : NULL;
 
-	/* told already; a chain of thousands must not make a text of thousands of links */
+	/* one link only: a chain of thousands must not make a text of thousands of links */
 	if (reason != NULL && strncmp(reason, REFERS, strlen(REFERS)) == 0)
 		*why = mem_dup(reason);
 	else if (reason != NULL)
@@ -85,7 +85,7 @@ static int expand_name(struct environment *e, const char *reference, size_t len,
 	return reason != NULL ? -1 : 0;
 }
 
-/* What stands in a text: plain bytes, a dollar sign, or a reference whose name is handed on. */
+/* A part of a text: plain bytes, a dollar sign, or a reference, of which it is the name. */
 struct env_piece {
 	const char *text;
 	size_t len;
@@ -154,7 +154,7 @@ static void add_value(struct environment *e, const struct workload_env *env)
 
 /* ---- What is needed ---- */
 
-/* From the last entry to the first, as an entry refers only to those before it. */
+/* From the last entry to the first: an entry can refer only to earlier ones. */
 
 static void need_referred(struct environment *e, const char *text)
 {
@@ -178,7 +178,7 @@ static void find_needed(struct environment *e, const struct strmap *wanted)
 	const struct workload_container *c = e->container;
 
 	strmap_copy(&e->needed, wanted);
-	strmap_remove(&e->needed, ""); /* no variable has no name */
+	strmap_remove(&e->needed, ""); /* no variable has an empty name */
 	e->entry_needed = mem_array(c->env_count + 1, sizeof(*e->entry_needed));
 	for (size_t i = c->env_count; i-- > 0;) {
 		const struct workload_env *env = &c->env[i];
@@ -186,7 +186,7 @@ static void find_needed(struct environment *e, const struct strmap *wanted)
 		if (strmap_get(&e->needed, env->name) == NULL)
 			continue;
 		e->entry_needed[i] = true;
-		/* Something optional that is missing leaves what was defined before. */
+		/* An optional entry may be undefined: then an earlier definition counts. */
 		if (!env->optional)
 			strmap_remove(&e->needed, env->name);
 		if (env->source == WORKLOAD_ENV_VALUE)

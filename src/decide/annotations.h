@@ -3,9 +3,9 @@
 #define DECIDE_ANNOTATIONS_H
 
 /*
- * What the annotations of a ScaledObject or ScaledJob tell kscaled to do (keda-core.md 1.5). Each
- * means what it says (design 6): booleans as Go's ParseBool reads them, anything else is an error
- * that names the annotation and its value, never a guess. Pure.
+ * The annotations of a ScaledObject or ScaledJob that change what kscaled does (keda-core.md 1.5).
+ * Booleans are read like Go's ParseBool; any other value is an error that names the annotation and
+ * the value (design 6). Pure.
  */
 
 #include <stdbool.h>
@@ -23,12 +23,11 @@
 #define ANNOTATION_TRANSFER_HPA    "scaledobject.keda.sh/transfer-hpa-ownership"
 
 struct annotations {
-	bool paused; /* nothing is scaled, there is no HPA. paused: "true", or paused-replicas without a paused: "false"
-			beside it */
-	int32_t paused_replicas; /* while paused the target is kept at these; INT32_UNSET: left as it is */
+	bool paused; /* nothing is scaled, there is no HPA: paused is true, or absent beside paused-replicas */
+	int32_t paused_replicas; /* kept while paused; INT32_UNSET: those it has */
 	bool scale_in_paused;    /* the HPA and the loop never lower */
 	bool scale_out_paused;   /* the HPA and the loop never raise */
-	bool force_active;       /* the loop takes the object as active, whatever the triggers say */
+	bool force_active;       /* the object counts as active, whatever its triggers say */
 	bool transfer_hpa;       /* the HPA named by horizontalPodAutoscalerConfig.name may be taken over */
 };
 
@@ -39,8 +38,8 @@ struct annotations {
 int annotations_read(const struct scaledobject *so, struct annotations *out, struct err *err);
 
 /*
- * Of a ScaledJob: autoscaling.keda.sh/paused alone counts (keda-core.md 4.1). *paused is set in any
- * case, to false where it cannot be read: ERR_INVALID as above.
+ * For a ScaledJob, where only autoscaling.keda.sh/paused has an effect (keda-core.md 4.1). *paused
+ * is false after an error: ERR_INVALID as above.
  */
 int annotations_read_paused(const struct strmap *annotations, bool *paused, struct err *err);
 

@@ -152,7 +152,7 @@ static struct metric_state *health_of(struct scaledobject_status *status, const 
 	return NULL;
 }
 
-/* A count that only grows is not written: a threshold or an edge must be crossed. */
+/* Changed only when failing begins or ends, or the count passes the threshold. */
 static void record_health(const struct verdict_trigger *t, int32_t threshold, struct scaledobject_status *status)
 {
 	struct metric_state *h = health_of(status, t->metric_name);
@@ -171,10 +171,7 @@ static void record_health(const struct verdict_trigger *t, int32_t threshold, st
 	h->failures = failing ? t->failures : 0;
 }
 
-/*
- * KEDA's sentence, and behind it which trigger and why; what was told stays as it does in Ready
- * (say_ready).
- */
+/* KEDA's message with the trigger and its error appended; kept as in say_ready. */
 static void say_fallback(const struct statusparts *p, const struct verdict_trigger *t, bool news)
 {
 	static const char sentence[] = "At least one trigger is falling back on this scaled object";
@@ -212,8 +209,8 @@ void conditions_after_count(const struct scaledobject *so, const struct verdict_
 }
 
 /*
- * KEDA's sentence, and behind it the cause, for whoever looks with kubectl only. What was told of a
- * failure stays while it is the same trigger and the same kind of error.
+ * KEDA's message with the cause appended, for users of kubectl. It is kept while the same trigger
+ * fails with the same kind of error.
  */
 static void say_ready(const struct statusparts *p, const struct scale_facts *facts, const struct scale_decision *d)
 {

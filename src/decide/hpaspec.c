@@ -40,10 +40,7 @@ static json_t *make_labels(const struct scaledobject *so, const char *hpa_name, 
 
 	name_label(&labels, hpa_name);
 	inherit_labels(&so->meta, version, EXCLUDED_LABELS, &labels);
-	/*
-	 * After the user's: the one is what metric requests carry, the other what our watch selects
-	 * on.
-	 */
+	/* Over the user's: metric requests select by the first, the watch by the second. */
 	strmap_set(&labels, SELECTOR_KEY, so->meta.name);
 	strmap_set(&labels, HPASPEC_MANAGED_LABEL, "true");
 	object = inherit_map(&labels);
@@ -52,8 +49,8 @@ static json_t *make_labels(const struct scaledobject *so, const char *hpa_name, 
 }
 
 /*
- * The API server keeps this family for its own conversions between versions of the HPA and drops it
- * from what it stores: copied, it would be missing for ever.
+ * The API server uses these for its conversions between versions of the HPA and does not store
+ * them: a copy would differ from the live HPA forever.
  */
 static json_t *make_annotations(const struct scaledobject *so)
 {
@@ -126,9 +123,9 @@ static json_t *make_metric(const struct scaledobject *so, const struct metric_sp
 }
 
 /*
- * Sorted by type, each type in the order of the triggers. The composite takes the place of all
- * external ones. KEDA drops ContainerResource metrics then, too (keda-core.md 8.6), and keeps
- * Resource ones: a metric that the user wrote is not dropped in silence, so both stay.
+ * Sorted by type, within a type in the order of the triggers. The composite replaces all external
+ * ones. KEDA then also drops ContainerResource metrics, but not Resource ones (keda-core.md 8.6);
+ * here both stay, so that no metric is dropped silently.
  */
 static json_t *make_metrics(const struct scaledobject *so, const struct metric_spec *metrics, size_t count,
 	const struct metric_spec *composite)
@@ -205,7 +202,7 @@ static int find_composite(const struct scaledobject *so, struct metric_spec *out
 		target ? target : "");
 }
 
-/* "Disabled" for the direction, whatever else the user wrote about it. */
+/* Sets selectPolicy of the direction to "Disabled"; all else in it stays. */
 static void disable(json_t **behavior, const char *direction)
 {
 	json_t *rules = json_object_get(*behavior, direction);
@@ -218,7 +215,7 @@ static void disable(json_t **behavior, const char *direction)
 		json_object_set_new(*behavior, direction, json_pack("{s:s}", "selectPolicy", "Disabled"));
 }
 
-/* NULL is no error by itself: there may be nothing to say. */
+/* *out is NULL when there is nothing to set. */
 static int make_behavior(const struct scaledobject *so, json_t **out, struct err *err)
 {
 	const char *written = so->spec.hpa_behavior;

@@ -3,10 +3,10 @@
 #define DECIDE_HPASPEC_H
 
 /*
- * The HPA that belongs to a ScaledObject, exactly as keda-core.md 2.4 has it, with design 7's own
- * label; app.kubernetes.io/managed-by is kscaled, kubectl's last-applied annotation is not copied
- * (crd/meta.h), and the composite metric of scalingModifiers replaces External metrics only (KEDA
- * drops ContainerResource ones, too). Pure.
+ * The HPA of a ScaledObject as KEDA makes it (keda-core.md 2.4), with these differences: an own
+ * label (design 7); app.kubernetes.io/managed-by is kscaled; kubectl's last-applied annotation is
+ * not copied (crd/meta.h); the composite metric of scalingModifiers replaces External metrics only
+ * (KEDA also drops ContainerResource ones). Pure.
  */
 
 #include <jansson.h>
@@ -18,9 +18,9 @@
 #include "crd/hpa.h"
 #include "crd/scaledobject.h"
 
-#define HPASPEC_MANAGED_LABEL "kscaled.io/managed" /* value "true": it is of our making; no exclusion removes it */
+#define HPASPEC_MANAGED_LABEL "kscaled.io/managed" /* "true": made by kscaled; no exclusion removes it */
 
-#define HPASPEC_NAME_LABEL "scaledobject.keda.sh/name" /* which ScaledObject it was made for */
+#define HPASPEC_NAME_LABEL "scaledobject.keda.sh/name" /* the ScaledObject that it was made for */
 
 /*
  * The object to create: metadata (name, namespace, labels, annotations, controller owner reference)
@@ -33,36 +33,34 @@ json_t *hpaspec_make(const struct scaledobject *so, const struct metric_spec *me
 	const char *version, struct err *err);
 
 /*
- * True when the live HPA already is what `desired` says: same spec, its labels and annotations
- * contained, controlled by the owner, and nothing of ours left to remove: keys of
- * autoscaling.keda.sh, scaledobject.keda.sh and kscaled.io, which come from nowhere but the
- * ScaledObject. (Other keys that were copied and then taken off the ScaledObject stay, as with
- * KEDA.)
+ * Whether nothing need be written: the live HPA has the desired spec, labels, annotations and
+ * controller, and no other key of autoscaling.keda.sh, scaledobject.keda.sh or kscaled.io, which
+ * can only come from the ScaledObject. (Other keys stay after their removal from the ScaledObject,
+ * as in KEDA.)
  */
 bool hpaspec_matches(const json_t *desired, const struct hpa *live);
 
 /*
- * The object to PUT so that `live_object` (read anew, all of it) becomes what desired says: spec
- * replaced whole; labels and annotations merged (foreign ones stay; last-applied annotations are
- * foreign) but for what is ours and no longer wanted; the controller owner reference ours, in the
- * place of an earlier ScaledObject's of the same name; resourceVersion kept; without status and
- * managedFields. NULL and ERR_CONFLICT naming the foreign controller when the live HPA is
- * controlled by another object, unless the desired annotations have transfer-hpa-ownership: then
- * that reference goes. A live HPA without a controller is adopted. Whether the HPA may be touched
- * at all is for hpaspec_claim to say, before. The caller owns the result.
+ * The object to PUT so that `live_object`, just read in full, becomes the desired one: the desired
+ * spec; labels and annotations merged, where foreign keys stay and our own, no longer wanted ones
+ * go; our controller reference, in the place of one to an earlier ScaledObject of the same name;
+ * the live resourceVersion; no status, no managedFields. An HPA without a controller is adopted.
+ * NULL and ERR_CONFLICT, naming the controller, when another object controls it, unless the desired
+ * annotations have transfer-hpa-ownership: then its reference is removed. hpaspec_claim decides
+ * before whether the HPA may be changed at all. The caller owns the result.
  */
 json_t *hpaspec_merge(const json_t *desired, const json_t *live_object, struct err *err);
 
-/* Whose an existing HPA is that has the name we want. */
+/* Whether an existing HPA with the wanted name may be used. */
 enum hpaspec_claim {
 	/*
-	 * controlled by a ScaledObject of this name (also an earlier one, and KEDA's), or made by
-	 * us and its owner was taken off
+	 * controlled by a ScaledObject of this name (also an earlier one, or KEDA's), or made by
+	 * kscaled for it and without a controller
 	 */
 	HPASPEC_OURS,
 	/*
-	 * nobody's or another's, and the object says that it may be taken: transfer-hpa-ownership,
-	 * and the name is written in horizontalPodAutoscalerConfig.name
+	 * any other, and the ScaledObject may take it: transfer-hpa-ownership is true and
+	 * horizontalPodAutoscalerConfig.name has its name
 	 */
 	HPASPEC_TAKEABLE,
 	HPASPEC_FOREIGN,
@@ -72,9 +70,7 @@ enum hpaspec_claim hpaspec_claim(const struct scaledobject *so, const json_t *li
 /* Whether kscaled made it, as its label says. */
 bool hpaspec_is_managed(const struct hpa *hpa);
 
-/*
- * Whether it is this very object's: controlled by it, or made for it and its owner was taken off.
- */
+/* Whether it belongs to this object: controlled by it (by uid), or made for it and without one. */
 bool hpaspec_is_of(const struct hpa *hpa, const struct scaledobject *so);
 
 #endif

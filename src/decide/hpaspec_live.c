@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The HPA that there is already: whose it is, whether it is as wanted, and what to write over it.
- */
+/* The live HPA: its owner, how it differs from the desired one, and what to write. */
 #include "decide/hpaspec.h"
 
 #include <string.h>
@@ -38,7 +36,7 @@ static bool is_scaledobject(const json_t *reference, const char *name)
 		strncmp(json_str_or_empty(reference, "apiVersion"), OWNER_GROUP, strlen(OWNER_GROUP)) == 0;
 }
 
-/* The uid may be that of a predecessor, whose HPA waits for the garbage collector. */
+/* By name: the uid may be a deleted predecessor's, whose HPA is not yet garbage collected. */
 static bool is_ours_already(const struct scaledobject *so, const json_t *live_object)
 {
 	const json_t *labels = in_metadata(live_object, "labels"), *controller = controller_of(live_object);
@@ -77,10 +75,7 @@ bool hpaspec_is_of(const struct hpa *hpa, const struct scaledobject *so)
 
 /* ---- Comparing with the live one ---- */
 
-/*
- * Keys that get onto an HPA only from its ScaledObject: without it there, they are left over. Any
- * other key may be somebody else's.
- */
+/* Keys that an HPA can only have from its ScaledObject; any other may be foreign. */
 static bool is_ours(const char *key)
 {
 	static const char *const families[] = { "autoscaling.keda.sh/", "scaledobject.keda.sh/", "kscaled.io/" };
@@ -142,8 +137,8 @@ static bool may_take(const json_t *desired)
 }
 
 /*
- * NULL and *err when another object controls it; else the live references with ours in the place of
- * what was ours before.
+ * The live references with the desired one in the place of earlier ones of ours; NULL and *err when
+ * another object is the controller.
  */
 static json_t *merge_owners(const json_t *desired, const json_t *live, struct err *err)
 {

@@ -3,8 +3,8 @@
 #define DECIDE_INHERIT_H
 
 /*
- * What an object that we create takes over from the one it is created for: an HPA from its
- * ScaledObject, a Job from its ScaledJob. Pure.
+ * Metadata that a created object gets from its owner: an HPA from its ScaledObject, a Job from its
+ * ScaledJob. Pure.
  */
 
 #include <jansson.h>
@@ -13,15 +13,15 @@
 #include "crd/meta.h"
 
 /*
- * Kubernetes' recommended labels, and over them those of `from`, but for the keys in the
- * comma-separated list that the annotation `exclusion` of `from` holds; its parts are taken as they
- * stand (keda-core.md 1.5). app.kubernetes.io/name is the caller's, before.
+ * Adds Kubernetes' recommended labels, except app.kubernetes.io/name, which the caller sets before,
+ * and over them the labels of `from`, without the keys in the comma-separated list of its
+ * annotation `exclusion`, whose parts are not trimmed (keda-core.md 1.5).
  */
 void inherit_labels(const struct meta *from, const char *version, const char *exclusion, struct strmap *labels);
 
 /*
- * metadata.ownerReferences: the one controller, of group keda.sh, whose deletion waits for what it
- * controls. The caller owns it.
+ * metadata.ownerReferences with `owner`, of group keda.sh, as the controller (blockOwnerDeletion).
+ * The caller owns it.
  */
 json_t *inherit_owners(const char *kind, const struct meta *owner);
 

@@ -48,22 +48,19 @@ static const struct annotations *annotations_of(const struct scale_facts *facts)
 	return facts->annotations ? facts->annotations : &no_annotations;
 }
 
-/* No trigger at all means that nothing is known, which must not look like "nothing to do". */
+/* Without any trigger nothing is known, which must not count as inactive. */
 static bool knows_nothing(const struct scale_facts *facts)
 {
 	return facts->trigger_count == 0 && facts->resource_count == 0;
 }
 
-/*
- * cpu and memory have nobody to say that there is nothing to do: alone they are always active
- * (keda-core.md 3.3 step 6).
- */
+/* cpu and memory triggers alone are always active (keda-core.md 3.3 step 6). */
 static bool by_resources(const struct scale_facts *facts, bool failing)
 {
 	return facts->trigger_count == 0 && facts->resource_count > 0 && !failing;
 }
 
-/* What the triggers say together, before the replicas are looked at. */
+/* What all triggers say together; the rules compare it with the replicas. */
 static struct scale_decision observe(const struct scale_facts *facts)
 {
 	struct scale_decision d = { .replicas = facts->replicas > 0 ? facts->replicas : 0,
@@ -86,10 +83,7 @@ static struct scale_decision observe(const struct scale_facts *facts)
 	d.active = first_active >= 0 || (composite && composite->active && !composite->failing) ||
 		by_resources(facts, d.failing) || d.forced;
 	d.trigger = first_active >= 0 ? first_active : first_failing;
-	/*
-	 * A stamp from the future (another replica's clock) would stretch the cooldown by the
-	 * difference: it counts as now.
-	 */
+	/* A time in the future, by another replica's clock, would extend the cooldown. */
 	d.last_active_unix_ms = facts->last_active_unix_ms < facts->now_unix_ms ? facts->last_active_unix_ms
 										: facts->now_unix_ms;
 	if (d.active)
@@ -148,7 +142,7 @@ static void raise_to(const struct scale_facts *facts, struct scale_decision *d, 
 		act(d, rule, replicas);
 }
 
-/* Whether all that is active is what fallback put there. */
+/* Whether only fallbacks are active. */
 static bool only_fallback(const struct scale_facts *facts, const struct scale_decision *d)
 {
 	if (d->forced)
@@ -185,10 +179,7 @@ static void decide_active(const struct scale_facts *facts, struct scale_decision
 		d->rule = rule_while_running(facts, d);
 }
 
-/*
- * KEDA scales in when the end is strictly past, so the first moment that may act is the one after
- * it.
- */
+/* KEDA scales in only when the end is past, so the first moment that may act is 1 ms later. */
 static void decide_scale_in(const struct scale_facts *facts, struct scale_decision *d, int32_t rest)
 {
 	const struct scaledobject_spec *spec = facts->spec;
@@ -198,7 +189,7 @@ static void decide_scale_in(const struct scale_facts *facts, struct scale_decisi
 			    : add_seconds(d->last_active_unix_ms, scaledobject_cooldown_s(spec));
 
 	if (annotations_of(facts)->scale_in_paused) {
-		d->rule = SCALE_RULE_SCALE_IN_PAUSED; /* KEDA speaks of no cooldown then, either */
+		d->rule = SCALE_RULE_SCALE_IN_PAUSED; /* without a cooldown in Active, as in KEDA */
 		return;
 	}
 	if (end < facts->now_unix_ms) {
@@ -229,8 +220,8 @@ static void decide_inactive(const struct scale_facts *facts, struct scale_decisi
 }
 
 /*
- * Conditions are reconcile's while paused, and the time of the last activity stands: a cooldown
- * goes on where it was.
+ * While paused, reconcile sets the conditions; the last activity stays, so that a cooldown
+ * continues afterwards.
  */
 static struct scale_decision decide_paused(const struct scale_facts *facts)
 {

@@ -4,14 +4,16 @@
 
 /*
  * The decision of one tick: what to do with the replicas of a ScaledObject's target, and why. Pure:
- * facts in, decision out; no clock, no I/O, no log. The table is KEDA's RequestScale (keda-core.md
- * 3.4), with the differences of design 6: errors never scale in, whether or not there is a
- * fallback; no triggers at all (none could be asked) is an error, too; being active counts as being
- * active while another trigger fails, and a failing trigger shows in Ready in the tick that
- * activates already; a stamp of the future counts as now. A fallback of 0 replicas, which only the
- * user can have written, is not active, so the object may be scaled in by it; KEDA takes it as
- * active. paused-scale-out also keeps an object below minReplicaCount. What is paused is not
- * scaled, but to the replicas that paused-replicas names.
+ * facts in, decision out; no clock, no I/O, no log. The rules are KEDA's RequestScale (keda-core.md
+ * 3.4), with the differences of design 6:
+ *   - an error never scales in, with or without a fallback; no triggers at all is an error, too;
+ *   - the object is active while one trigger is, even if another fails; a failing trigger lowers
+ *     Ready already in the tick that activates;
+ *   - a last activity in the future counts as now;
+ *   - a fallback to 0 replicas, which only the user can set, is inactive and may scale in; in
+ *     KEDA it is active;
+ *   - paused-scale-out also holds an object below minReplicaCount;
+ *   - a paused object is scaled only to the number in paused-replicas.
  */
 
 #include <stdbool.h>
@@ -30,48 +32,45 @@ struct scale_facts {
 	const struct scaledobject_spec *spec;
 	int64_t created_unix_ms;
 	int64_t now_unix_ms;
-	const struct annotations *annotations;  /* what the annotations say; NULL: nothing */
+	const struct annotations *annotations;  /* NULL: none */
 	const struct verdict_trigger *triggers; /* external ones only */
 	size_t trigger_count;
 	/* cpu and memory triggers: alone they keep an object active (keda-core.md 3.3 step 6) */
 	size_t resource_count;
-	/*
-	 * of scalingModifiers: it alone says whether the object is active; NULL: each trigger
-	 * counts by itself
-	 */
+	/* of scalingModifiers: it alone makes the object active; NULL: the triggers do */
 	const struct composite *composite;
 	bool replicas_known;
 	int32_t replicas;            /* the target's spec.replicas */
 	int64_t last_active_unix_ms; /* 0: never */
 	/*
-	 * what fails first, or the kind of its error, is another than when Ready and Fallback were
-	 * told last; the same of what falls back first
+	 * the first failing trigger, the kind of its error, or the first trigger that falls back
+	 * has changed since Ready and Fallback were set
 	 */
 	bool cause_is_news;
 };
 
-/* What fails first: a trigger, or the formula. Borrowed from the facts. */
+/* The first failure, of a trigger or the formula. Borrowed from the facts. */
 struct scale_failure {
 	const char *metric_name;
 	const struct err *err;
 };
 struct scale_failure scale_failure(const struct scale_facts *facts); /* err NULL: nothing fails */
-/* what falls back first, and what its source said; err NULL: nothing does */
+/* the first trigger that falls back, and its source's error; err NULL: none */
 struct scale_failure scale_fallback(const struct scale_facts *facts);
 
-enum scale_rule {                    /* which row of the table decided; scale_explain() says it for people */
+enum scale_rule {                    /* the rule that decided; scale_explain() describes it */
 	SCALE_RULE_REPLICAS_UNKNOWN, /* the target's replicas cannot be read */
 	SCALE_RULE_ACTIVATE,         /* active at 0 (or below min while idling): to min or 1 */
 	SCALE_RULE_ACTIVE,           /* active and running: the HPA scales */
-	SCALE_RULE_FALLBACK,         /* the same, but only by what fallback puts in the place of failing readings */
+	SCALE_RULE_FALLBACK,         /* the same, but only fallbacks are active */
 	SCALE_RULE_ACTIVE_PARTIAL,   /* active, but some trigger fails */
 	SCALE_RULE_ERROR_HOLD,       /* not active, some trigger fails: nothing is scaled in */
 	SCALE_RULE_COOLDOWN,         /* not active: waits for the cooldown, until .until_unix_ms */
 	SCALE_RULE_INITIAL_COOLDOWN, /* never active yet: waits for the initial cooldown */
 	SCALE_RULE_DEACTIVATE,       /* cooldown over: to idle or 0 */
 	SCALE_RULE_BELOW_MIN,        /* not active and below min: to min */
-	SCALE_RULE_INACTIVE,         /* not active and where it should be */
-	SCALE_RULE_PAUSED,           /* by annotation: left as it is, or kept at paused-replicas */
+	SCALE_RULE_INACTIVE,         /* not active, and the replicas are right */
+	SCALE_RULE_PAUSED,           /* by annotation: unchanged, or kept at paused-replicas */
 	SCALE_RULE_SCALE_IN_PAUSED,  /* would go to idle or 0 (now or after the cooldown), but for the annotation */
 	SCALE_RULE_SCALE_OUT_PAUSED, /* would be raised, but for the annotation */
 };
@@ -83,10 +82,10 @@ struct scale_decision {
 	bool active;                 /* the object is active, by its triggers or forced */
 	bool forced;                 /* force-activation stands */
 	bool failing;                /* at least one trigger failed (and no fallback stands in), or the composite */
-	int64_t last_active_unix_ms; /* to carry on (state goes in as a value and comes out as a value) */
+	int64_t last_active_unix_ms; /* the new value, for the next tick */
 	/*
-	 * COOLDOWN rules: the first moment that may scale in; else 0. A look is due then even if
-	 * the next poll is later
+	 * COOLDOWN rules: the first moment that may scale in, when a tick is due even if the next
+	 * poll is later; else 0
 	 */
 	int64_t until_unix_ms;
 	/*
@@ -94,10 +93,7 @@ struct scale_decision {
 	 * the composite is active)
 	 */
 	int trigger;
-	/*
-	 * Conditions with KEDA's reasons and messages; borrowed constants. A reason that is NULL:
-	 * that condition stays as it is.
-	 */
+	/* KEDA's reasons and messages; constants. A reason of NULL: that condition is unchanged. */
 	enum condition_status ready, active_status;
 	const char *ready_reason, *ready_message;
 	const char *active_reason, *active_message;
@@ -112,9 +108,9 @@ const char *scale_rule_name(enum scale_rule rule); /* "cooldown", for JSON and m
  */
 char *scale_explain(const struct scale_facts *facts, const struct scale_decision *d, char *out, size_t size);
 /*
- * A fingerprint of the decision (its last_active_unix_ms apart, which moves with each active poll)
- * and of all facts that scale_explain and cache/journal tell: when it is the same as before, so are
- * their texts, which then need not be made again.
+ * A fingerprint of the decision, except last_active_unix_ms, which changes at each active poll, and
+ * of all facts that scale_explain and cache/journal describe: while it is the same, so are their
+ * texts, which need not be made again.
  */
 uint64_t scale_mark(const struct scale_facts *facts, const struct scale_decision *d);
 /*

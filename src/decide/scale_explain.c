@@ -10,10 +10,7 @@
 
 #define NAMED_MAX 5 /* triggers named in a sentence; the rest is counted */
 
-/*
- * "12 of 5 (active above 3)": the target is what one replica is to bear, or all of them (metric
- * type Value).
- */
+/* "12 of 5 (active above 3)"; the target is per replica, or for all (metric type Value). */
 static void add_measure(struct sentence *s, double value, const struct metric_spec *metric, double activation)
 {
 	sentence_add(s, "%.10g", value);
@@ -141,7 +138,7 @@ static void add_troubles(struct sentence *s, const struct scale_facts *facts)
 	}
 }
 
-/* The time of day while it is today's, else all of it. UTC. */
+/* Time of day, with the date unless it is today. UTC. */
 static void add_time(struct sentence *s, int64_t unix_ms, int64_t now_unix_ms)
 {
 	char at[TIMESTAMP_TEXT_MAX], now[TIMESTAMP_TEXT_MAX];
@@ -154,7 +151,7 @@ static void add_time(struct sentence *s, int64_t unix_ms, int64_t now_unix_ms)
 		sentence_add(s, "%s", at);
 }
 
-/* What is known, and is not enough to be active. */
+/* The readings, none of which is active. */
 static void add_readings(struct sentence *s, const struct scale_facts *facts)
 {
 	bool read = any(facts, PICK_READ);

@@ -3,8 +3,8 @@
 #define DECIDE_SENTENCE_H
 
 /*
- * A sentence that explains a decision, put together piece by piece in a buffer of its reader's. It
- * is cut where the room ends, never inside a character.
+ * A sentence that explains a decision, appended piece by piece to the caller's buffer. It is cut at
+ * the end of the buffer, never inside a UTF-8 character.
  */
 
 #include <stdbool.h>

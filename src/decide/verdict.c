@@ -37,9 +37,8 @@ static bool read_behavior(const char *behavior, enum basis *out)
 }
 
 /*
- * The replicas that stand in for a failing source; NULL, or why there are none. A 0 is only ever
- * the one that the user wrote: a target that is at 0 has no replicas to go by, and its error stays
- * an error, which holds it where it is.
+ * R of the fallback; returns NULL, or why there is none. It is 0 only when the user wrote 0: a
+ * target at 0 keeps its error, which holds it there.
  */
 static const char *find_replicas(const struct verdict_facts *facts, enum basis basis, int32_t *out)
 {
@@ -57,8 +56,8 @@ static const char *find_replicas(const struct verdict_facts *facts, enum basis b
 }
 
 /*
- * What the HPA must be told so that it wants these replicas; NULL, or why that cannot be said. In
- * whole thousandths, as KEDA cuts them; what is more than 0 stays so.
+ * The value for which the HPA computes these replicas; returns NULL, or why there is none.
+ * Truncated to thousandths, as in KEDA, but never to 0.
  */
 static const char *find_value(const struct verdict_facts *facts, const struct metric_spec *metric, int32_t replicas,
 	double *out)
@@ -93,10 +92,7 @@ static const char *fall_back(const struct verdict_facts *facts, struct verdict_t
 	if (basis == BASIS_FORMULA) {
 		if (!facts->formula)
 			return "spec.fallback.behavior scalingModifiers needs a formula";
-		/*
-		 * The formula gets nil; nobody else may take the number for a reading, so it is
-		 * KEDA's -1 and never 0.
-		 */
+		/* The formula gets nil; the number, which no one else may use, is -1 as in KEDA. */
 		t->reading = (struct reading){ .value = -1 };
 		t->fallback_replicas = -1;
 		return NULL;
@@ -113,7 +109,7 @@ static const char *fall_back(const struct verdict_facts *facts, struct verdict_t
 	return NULL;
 }
 
-/* What is no number would reach the HPA as 0. */
+/* Otherwise it would reach the HPA as 0. */
 static const struct err no_number = { .kind = ERR_TEMPORARY, .msg = "the source's answer is not a finite number" };
 
 static void settle(const struct verdict_facts *facts, struct verdict_trigger *t)
@@ -160,8 +156,8 @@ static void fail(struct composite *c, enum err_kind kind, const char *what, cons
 }
 
 /*
- * A formula may say that it has nothing to say: then spec.fallback speaks (keda-core.md 3.6, last
- * sentence), and is active as a trigger is that falls back.
+ * The formula gives nil: spec.fallback replaces it (keda-core.md 3.6, last sentence), active like
+ * the fallback of a trigger.
  */
 static void stand_in(const struct verdict_facts *facts, struct composite *c)
 {
@@ -219,9 +215,8 @@ static void compose(const struct verdict_facts *facts, struct composite *c)
 		fail(c, ERR_INVALID, FIELD ".formula", "there is none that can be used");
 	} else if ((t = first_falling_back(facts)) != NULL) {
 		/*
-		 * As KEDA: the formula is not asked, the fallback is for the object as a whole. Its
-		 * replicas decide, not activationTarget: what the user asked to be kept must not be
-		 * scaled in.
+		 * As in KEDA, the formula is not evaluated. The fallback's replicas decide about
+		 * active, not activationTarget, so that they are not scaled in.
 		 */
 		c->falling_back = true;
 		c->value = t->reading.value;
@@ -239,10 +234,7 @@ void verdict_make(const struct verdict_facts *facts, struct composite *composite
 {
 	for (size_t i = 0; i < facts->count; i++)
 		settle(facts, &facts->triggers[i]);
-	/*
-	 * Not by memset: this is on the way of each poll and each metric request, and the message
-	 * is most of it.
-	 */
+	/* Not by memset: this runs for each poll and metric request, and the message is large. */
 	composite->failing = composite->active = composite->falling_back = false;
 	composite->value = 0;
 	err_clear(&composite->err);

@@ -3,20 +3,20 @@
 #define DECIDE_VERDICT_H
 
 /*
- * What the triggers of one object say once fallback and scalingModifiers had their say
- * (keda-core.md 3.3, 3.6, 3.7). The poll and the metric request both go through here, so that the
- * HPA and the loop never disagree. Pure.
+ * The outcome of all triggers of one object, after fallback and scalingModifiers (keda-core.md 3.3,
+ * 3.6, 3.7). Used for the poll and for the metric request, so that the HPA and the scale loop never
+ * disagree. Pure.
  *
- * Fallback: a reading that failed more often in a row than failureThreshold is replaced by target x
- * R, R by the behavior; with metric type Value it is divided by the ready pods. Any decimal target
- * will do (design 6). It is active while R is more than 0, whatever the activation thresholds: what
- * the user wants kept is not scaled in. R is 0 only where fallback.replicas says so: a target that
- * is at 0 has no replicas to go by (currentReplicas...), so that its error stays an error and it
- * stays where it is. An answer that is NaN or infinite counts as an error.
+ * Fallback: when a trigger failed more often in a row than failureThreshold, its reading becomes
+ * target x R, with R from the behavior; with metric type Value this is divided by the number of
+ * ready pods. Any decimal target is allowed (design 6). The fallback is active while R is more than
+ * 0, whatever the activation thresholds. R is 0 only if fallback.replicas is: for a target at 0,
+ * behaviors that use its current replicas do not apply, and the error stays, which holds the target
+ * there. A reading that is NaN or infinite is an error.
  *
- * The composite: a trigger that falls back stands for the object as a whole, the formula is not
- * asked (behaviors but scalingModifiers, where the formula gets nil); a trigger that fails, and
- * does not fall back, makes it fail; a formula that gives nil is replaced by the fallback.
+ * Composite: the value of the first trigger that falls back, without evaluating the formula (except
+ * with behavior scalingModifiers, where the formula gets nil for it); an error, when a trigger
+ * fails without falling back; else the formula's result, or the fallback when that is nil.
  */
 
 #include <stdbool.h>
@@ -30,28 +30,27 @@
 
 #define VERDICT_COMPOSITE_NAME "composite-metric"
 
-struct verdict_trigger {         /* one external trigger's outcome this tick; strings borrowed */
+struct verdict_trigger {         /* an external trigger in this tick; strings borrowed */
 	const char *metric_name; /* "s0-redis-jobs" */
 	struct reading reading;
 	const struct err *err; /* NULL: reading is good */
-	/* What a fallback in the place of a failed reading goes by, and what it comes to. */
-	const char *trigger_name;     /* what a formula calls it; NULL */
+	/* The input and the result of a fallback. */
+	const char *trigger_name;     /* its variable in a formula; NULL */
 	struct metric_spec metric;    /* its target; the name is metric_name */
-	double activation;            /* a value above it is active; for the sentence */
-	const struct err *source_err; /* what the source said, also while falling back; NULL */
+	double activation;            /* activation threshold; for scale_explain */
+	const struct err *source_err; /* the source's error, also while falling back; NULL */
 	int32_t failures;             /* in a row, this one counted */
 	bool falling_back;            /* reading is the fallback's, err is NULL */
 	/*
-	 * while falling_back: the replicas that it stands for; -1: the formula gets nil (behavior
-	 * scalingModifiers)
+	 * while falling_back: its R; -1: the formula gets nil (behavior scalingModifiers)
 	 */
 	double fallback_replicas;
-	const char *fallback_trouble; /* why it should fall back but cannot ("the target has no ready pods"); a
+	const char *fallback_trouble; /* why a due fallback is impossible ("no pod of the target is ready"); a
 					 constant; NULL */
 };
 
 struct composite {    /* the one metric of scalingModifiers */
-	bool failing; /* value is no good: err */
+	bool failing; /* by err; value is not set */
 	double value;
 	bool active;       /* above activationTarget */
 	bool falling_back; /* value is a fallback's */
@@ -61,13 +60,12 @@ struct composite {    /* the one metric of scalingModifiers */
 struct verdict_facts {
 	const struct scaledobject_spec *spec; /* NULL: a ScaledJob, which has neither fallback nor scalingModifiers */
 	/*
-	 * of the scalingModifiers, compiled with the names of these triggers in this order; NULL
-	 * without one
+	 * of scalingModifiers, compiled with the names of these triggers in this order; NULL: none
 	 */
 	const struct formula *formula;
 	/*
-	 * external ones in order, with source_err, reading, failures, metric and names set; err,
-	 * falling_back, fallback_..., and in their case reading, are filled in
+	 * external ones in order, with source_err, reading, failures, metric and names set;
+	 * verdict_make sets err, falling_back, fallback_... and a fallback's reading
 	 */
 	struct verdict_trigger *triggers;
 	size_t count;
@@ -83,13 +81,13 @@ struct verdict_facts {
 bool verdict_has_composite(const struct scaledobject_spec *spec);
 
 /*
- * Fills in the triggers and, when the object has one, the composite (else it says nothing: all
- * false, 0, no error). composite->err is filled in while failing only.
+ * Completes the triggers and sets *composite, to zero when the object has none; composite->err only
+ * while failing.
  */
 void verdict_make(const struct verdict_facts *facts, struct composite *composite);
 
 /*
- * Whether fallback may be used at all: set, not negative, and with modifiers a readable target
+ * Whether fallback is configured, with valid numbers and, beside scalingModifiers, a valid target
  * (keda-core.md 3.6).
  */
 bool verdict_fallback_valid(const struct scaledobject_spec *spec);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Binary operators by precedence climbing, as expr-lang's parser/parser.go does it, and ?? with its
- * rule that it stands beside no other.
+ * Binary operators by precedence climbing, as in expr-lang's parser/parser.go, which allows no
+ * other operator beside ??.
  */
 
 #include "decide/formula/formula_parts.h"
@@ -113,7 +113,7 @@ static int parse_comparisons(struct formula_parser *p, struct formula_place plac
 	return 0;
 }
 
-/* A literal 0 as all that is to the right of %: known to fail wherever it is reached. */
+/* Whether the right operand is a literal 0: % by it always fails. */
 static bool is_zero(const struct formula *f, uint32_t start)
 {
 	if (f->code_count != start + 1 || f->code[start].op != OP_PUSH)
@@ -162,8 +162,8 @@ static int parse_pipe(struct formula_parser *p, struct formula_shape *left)
 }
 
 /*
- * not in: 1 when it stands here and binds as strongly as precedence, and p->now is its `in`; 0 when
- * it is for somebody outside.
+ * At `not in`: 1 when its precedence is high enough, and p->now is the `in`; 0 when it belongs to
+ * an outer expression.
  */
 static int take_not_in(struct formula_parser *p, int precedence)
 {

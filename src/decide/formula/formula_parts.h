@@ -3,15 +3,15 @@
 #define DECIDE_FORMULA_FORMULA_PARTS_H
 
 /*
- * What the files of decide/formula share; nobody else includes it. A formula is read once,
- * from left to right: formula_lex.c makes tokens; formula_parse.c, formula_operators.c and
- * formula_call.c (functions, predicates) write postfix code at once (formula_emit.c) and ask
- * formula_types.c whether the operands fit; formula_run.c runs the code; formula_values.c knows
- * arithmetic, equality and what goes over whole arrays.
+ * Shared by the files of decide/formula; no other file includes it. A formula is compiled in one
+ * pass from left to right: formula_lex.c makes tokens; formula_parse.c, formula_operators.c and
+ * formula_call.c (functions, predicates) emit postfix code (formula_emit.c) and check operand types
+ * (formula_types.c). formula_run.c executes the code; formula_values.c has arithmetic, equality and
+ * the functions over arrays.
  *
- * The rules are those of expr-lang 1.17 (docs/language-definition.md, parser, checker, vm),
- * compared with it formula by formula. Where its static types say too much (max(1, a) is an integer
- * to its checker, a float when it runs) and it then fails inside, the value counts here.
+ * The rules are those of expr-lang 1.17 (docs/language-definition.md, parser, checker, vm), tested
+ * against it formula by formula. Where its static type is wrong (max(1, a) is an integer to its
+ * checker, a float at run time) and it fails, the type of the value counts here.
  */
 
 #include <stdarg.h>
@@ -19,9 +19,9 @@
 
 #include "decide/formula/formula.h"
 
-#define FORMULA_DEPTH_MAX  200    /* of what stands within one another */
+#define FORMULA_DEPTH_MAX  200    /* nesting */
 #define FORMULA_LOCALS_MAX 128    /* let and chained comparisons in scope at a time */
-#define FORMULA_LOOPS_MAX  16     /* predicates within one another */
+#define FORMULA_LOOPS_MAX  16     /* nested predicates */
 #define FORMULA_STEPS_MAX  100000 /* instructions and elements looked at in one evaluation: about a millisecond */
 #define FORMULA_CELLS_MAX  4096   /* operands, locals and elements of arrays in one evaluation: 64 KiB of stack */
 #define FORMULA_RANGE_MAX  1000000
@@ -86,7 +86,7 @@ struct formula_token {
 };
 
 struct formula_lexer {
-	const char *at; /* a copy of the lexer is a place to come back to */
+	const char *at; /* copy the struct to backtrack */
 	struct formula_place place;
 };
 
@@ -97,7 +97,7 @@ int formula_wrong(struct err *err, struct formula_place place, const char *fmt, 
 	__attribute__((format(printf, 3, 4)));
 int formula_vwrong(struct err *err, struct formula_place place, const char *fmt, va_list ap)
 	__attribute__((format(printf, 3, 0)));
-int formula_lex_shown(const struct formula_token *token); /* how many of its bytes a message shows */
+int formula_lex_shown(const struct formula_token *token); /* bytes of its text that a message quotes */
 bool formula_lex_is(const struct formula_token *token, const char *word);
 
 /* ---- Code ---- */
@@ -109,7 +109,7 @@ enum formula_op {
 	OP_STORE, /* pops into local arg */
 	OP_KEEP,  /* copies into local arg */
 	OP_POP,
-	OP_JUMP, /* to arg; the conditional ones leave the top where it is */
+	OP_JUMP, /* to arg; conditional jumps do not pop */
 	OP_JUMP_IF_FALSE,
 	OP_JUMP_IF_TRUE,
 	OP_JUMP_IF_VALUE,
@@ -129,7 +129,7 @@ enum formula_op {
 	OP_NOT_EQUAL,
 	OP_IN,
 	OP_RANGE,
-	OP_ARRAY, /* of the arg topmost */
+	OP_ARRAY, /* of the top arg values */
 	OP_INDEX,
 	OP_LEN,
 	OP_ABS,
@@ -141,10 +141,10 @@ enum formula_op {
 	OP_MIN,
 	OP_MAX,
 	OP_MEAN,
-	OP_MEDIAN, /* of the arg topmost */
-	OP_LOOP,   /* pops an array; arg: where its OP_RESULT stands */
-	OP_ITEM,   /* of the innermost loop */
-	OP_NEXT,   /* pops what the predicate says; to arg while there are more elements */
+	OP_MEDIAN, /* MIN to MEDIAN: of the top arg values */
+	OP_LOOP,   /* pops an array; arg: index of its OP_RESULT */
+	OP_ITEM,   /* element of the innermost loop */
+	OP_NEXT,   /* pops the predicate's result; to arg while there are more elements */
 	OP_RESULT, /* arg: enum formula_loop */
 };
 
@@ -181,28 +181,28 @@ struct formula {
 	bool may_be_nil;
 };
 
-/* ---- What is known of a value before it is there (expr-lang's natures) ---- */
+/* ---- Static types (expr-lang's natures) ---- */
 
 /*
- * SHAPE_ANY is what functions and mixed arrays give, SHAPE_UNKNOWN the rest: alike but for the type
- * of a conditional.
+ * Both known only at run time ("open"): SHAPE_ANY results from functions and mixed arrays,
+ * SHAPE_UNKNOWN from all else. They differ in the type of a conditional.
  */
 enum formula_base { SHAPE_UNKNOWN, SHAPE_ANY, SHAPE_NIL, SHAPE_BOOL, SHAPE_INT, SHAPE_FLOAT };
 
 struct formula_shape {
-	uint16_t arrays; /* so many levels of array around the base */
+	uint16_t arrays; /* levels of array around the base */
 	uint8_t base;    /* enum formula_base */
 };
 
 struct formula_shape formula_types_simple(enum formula_base base);
-bool formula_types_open(struct formula_shape s); /* known only when it runs */
+bool formula_types_open(struct formula_shape s); /* known only at run time */
 bool formula_types_number(struct formula_shape s);
 bool formula_types_numeric(struct formula_shape s); /* a number, or open */
 bool formula_types_truth(struct formula_shape s);   /* a boolean, or open */
 bool formula_types_integer(struct formula_shape s); /* an integer, or open */
 struct formula_shape formula_types_element(struct formula_shape array);
 struct formula_shape formula_types_array_of(struct formula_shape element);
-/* of an array's elements: *next* behind those before */
+/* type of an array's elements after one more, `next` */
 struct formula_shape formula_types_join(struct formula_shape elements, struct formula_shape next);
 struct formula_shape formula_types_either(struct formula_shape a, struct formula_shape b); /* of c ? a : b */
 struct formula_shape formula_types_coalesce(struct formula_shape a, struct formula_shape b);
@@ -243,10 +243,10 @@ int formula_parse_expression(struct formula_parser *p, struct formula_shape *out
 int formula_parse_unexpected(struct formula_parser *p);
 /* a sequence from its opening sign to its closing one */
 int formula_parse_enclosed(struct formula_parser *p, enum formula_token_kind close, struct formula_shape *out);
-/* what binds at least as strongly; 0: a whole expression */
+/* operators of at least this precedence; 0: a whole expression */
 int formula_parse_at(struct formula_parser *p, int precedence, struct formula_shape *out);
 int formula_parse_primary(struct formula_parser *p, struct formula_shape *out);
-/* a primary and the binary operators behind it */
+/* a primary and the binary operators after it */
 int formula_operators(struct formula_parser *p, int precedence, struct formula_shape *out);
 
 /*
@@ -257,12 +257,12 @@ int formula_call(struct formula_parser *p, const struct formula_token *name, con
 	struct formula_shape *out);
 bool formula_call_exists(const char *name, size_t len);
 
-/* Appends an instruction that moves the stack's top by *moves*; its index. */
+/* Appends an instruction that changes the stack's height by `moves`; returns its index. */
 uint32_t formula_emit(struct formula_parser *p, struct formula_place place, enum formula_op op, uint32_t arg,
 	int moves);
 void formula_emit_constant(struct formula_parser *p, struct formula_place place, struct formula_cell value);
-void formula_emit_target(struct formula_parser *p, uint32_t jump); /* of a jump: here */
-/* until p->locals is set back */
+void formula_emit_target(struct formula_parser *p, uint32_t jump); /* the jump goes to the next instruction */
+/* reserves a local, until p->locals is set back */
 int formula_emit_local(struct formula_parser *p, struct formula_place place, uint32_t *slot);
 
 /* ---- Running ---- */
@@ -288,7 +288,7 @@ struct formula_machine {
 	struct err *err;
 };
 
-/* trial: with made-up values, where a division by zero says nothing. */
+/* trial: a run with made-up values, where a division by zero is no error. */
 int formula_run(const struct formula *f, const struct formula_value *values, bool trial, struct formula_cell *out,
 	struct err *err);
 int formula_machine_wrong(struct formula_machine *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

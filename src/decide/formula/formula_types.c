@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What expr-lang's checker says of each operator (checker/checker.go, checker/nature/nature.go),
- * for the types that a formula can have here.
+ * The type rules of expr-lang's checker (checker/checker.go, checker/nature/nature.go), for the
+ * types that a formula can have here.
  */
 
 #include "decide/formula/formula_parts.h"
@@ -61,7 +61,7 @@ struct formula_shape formula_types_array_of(struct formula_shape element)
 	return element;
 }
 
-/* Arrays are all []any to it; nil can stand where an array or anything can. */
+/* In expr-lang all arrays are []any; nil is assignable to arrays and to any. */
 static bool assignable(struct formula_shape from, struct formula_shape to)
 {
 	if (is(from, SHAPE_NIL) && (to.arrays > 0 || is(to, SHAPE_ANY)))
@@ -71,7 +71,7 @@ static bool assignable(struct formula_shape from, struct formula_shape to)
 	return is(to, SHAPE_ANY) || same(from, to) || (from.arrays > 0 && to.arrays > 0);
 }
 
-/* To its arrays all arrays are of one kind, and nil and what is unknown are of none. */
+/* As elements, all arrays are of one kind; nil and unknown have none. */
 static unsigned kind_of(struct formula_shape s)
 {
 	if (s.arrays > 0)

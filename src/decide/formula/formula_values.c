@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What operators and functions make of values: expr-lang's vm/runtime and builtin/lib.go. Integers
- * are 64 bits wide and wrap, as Go's do; what would stop a Go program is an error.
+ * Operators and functions on values, as in expr-lang's vm/runtime and builtin/lib.go. Integers have
+ * 64 bits and wrap, as in Go; what panics in Go is an error.
  */
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #include "decide/formula/formula_parts.h"
 
-#define WHOLE_MAX 9.2e18 /* what fits 64 bits for certain */
+#define WHOLE_MAX 9.2e18 /* below the maximum of 64 bits */
 
 static const char *const signs[] = {
 	[OP_NOT] = "not",
@@ -102,7 +102,7 @@ int formula_values_whole(struct formula_machine *m, const struct formula_cell *v
 		return 0;
 	if (isnan(value->is.real))
 		return formula_machine_wrong(m, "0 divided by 0 is no integer");
-	/* what Go makes of it depends on the machine, INT64_MIN most often */
+	/* In Go the result depends on the machine; most often it is INT64_MIN. */
 	return formula_machine_wrong(m, "%g does not fit an integer", value->is.real);
 }
 

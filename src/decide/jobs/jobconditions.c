@@ -70,10 +70,9 @@ static bool trigger_active(const void *arg, const char *metric)
 }
 
 /*
- * KEDA's sentence, and behind it the cause, for whoever looks with kubectl only. What was told of a
- * failure stays while it is the same failure (its text may name another Job each time). Reconcile
- * says "ready to scaling" where the loop says "ready for scaling", both as KEDA does: that, too,
- * stays as it was told, or the two would write in turn.
+ * KEDA's message with the cause appended, for users of kubectl. It is kept while the failure is the
+ * same (its text may name another Job each time), and without a failure, too: reconcile writes
+ * "ready to scaling" and the loop "ready for scaling", both as in KEDA, and would write in turn.
  */
 static void say_ready(const struct statusparts *p, const struct jobs_facts *facts, const struct jobs_decision *d)
 {

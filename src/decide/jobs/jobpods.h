@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 /*
- * Whether this Pod takes its Job out of the pending ones: without conditions when its phase is
- * Running or Succeeded; with conditions (scalingStrategy.pendingPodConditions) when each of these
- * types is True in its status.conditions. What cannot be read counts as not started.
+ * Whether this Pod has started, so that its Job is not pending: its phase is Running or Succeeded;
+ * or, with conditions (scalingStrategy.pendingPodConditions), each of these types is True in its
+ * status.conditions. A Pod that cannot be read has not started.
  */
 bool jobpods_started(const json_t *pod, const char *const *conditions, size_t condition_count);
 

@@ -25,16 +25,13 @@ static json_t *make_labels(const struct scaledjob *sj, const char *version)
 
 	strmap_set(&labels, "app.kubernetes.io/name", sj->meta.name);
 	inherit_labels(&sj->meta, version, EXCLUDED_LABELS, &labels);
-	strmap_set(&labels, JOB_OWNER_LABEL, sj->meta.name); /* after the user's: by it the Job is found again */
+	strmap_set(&labels, JOB_OWNER_LABEL, sj->meta.name); /* over the user's: the Job is found by it */
 	object = inherit_map(&labels);
 	strmap_done(&labels);
 	return object;
 }
 
-/*
- * Ours after the user's, too: what says of which version a Job is must be true, or it would be
- * deleted for it, or kept.
- */
+/* Ours over the user's, too: a wrong version would delete a Job, or keep an outdated one. */
 static json_t *make_annotations(const struct scaledjob *sj)
 {
 	json_t *object = inherit_map(&sj->meta.annotations);
@@ -55,8 +52,8 @@ static json_t *make_metadata(const struct scaledjob *sj, const char *version)
 /* ---- Spec ---- */
 
 /*
- * The object at key, made when there is none; NULL when something else is there, or no parent: that
- * is for the API server to refuse. Borrowed.
+ * The object at key, created when absent. Borrowed. NULL when parent is NULL or the value is no
+ * object, which the API server will refuse.
  */
 static json_t *object_at(json_t *parent, const char *key)
 {
@@ -80,7 +77,7 @@ static void dress_pods(json_t *spec, const char *name)
 		return;
 	labels = object_at(object_at(template, "metadata"), "labels");
 	json_object_set_new(labels, JOB_OWNER_LABEL, json_string(name));
-	/* Pods' own default, Always, is none that a Job may have */
+	/* The default of Pods, Always, is invalid in a Job. */
 	if (json_is_object(pod) && is_unset(json_object_get(pod, "restartPolicy")))
 		json_object_set_new(pod, "restartPolicy", json_string("OnFailure"));
 }
@@ -114,7 +111,7 @@ json_t *jobspec_make(const struct scaledjob *sj, const char *version, struct err
 
 char *jobspec_name(const struct scaledjob *sj, uint64_t random, char out[JOBSPEC_NAME_MAX + 1])
 {
-	/* without vowels and what looks like them: no word comes of it */
+	/* Without vowels and similar digits, so that it forms no words. */
 	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
 	const size_t room = JOBSPEC_NAME_MAX - JOBSPEC_SUFFIX - 1;
 	size_t len = utf8_cut(sj->meta.name, strlen(sj->meta.name), room);
@@ -135,7 +132,7 @@ static bool is_outdated(const struct scaledjob *sj, const struct job *job)
 {
 	const char *now = sj->spec.template_print;
 
-	if (!*now) /* not known what a Job should be */
+	if (!*now) /* the current template is unknown */
 		return false;
 	return *job->template_print ? strcmp(job->template_print, now) != 0
 				    : job->for_generation != sj->meta.generation;

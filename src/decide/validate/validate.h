@@ -3,14 +3,14 @@
 #define DECIDE_VALIDATE_VALIDATE_H
 
 /*
- * What an object may say: by itself alone, and beside what lies outside it (gathered by
- * cache/admit). One place for the reconciler, the webhook and `kscaled check`, and so one wording.
+ * The validation of objects: each alone, and against other objects (which cache/admit collects).
+ * Shared by the reconciler, the webhook and `kscaled check`, so that all report the same text.
  * Pure.
  *
- * Each rule gives 0, or -1 with ERR_INVALID: the field, the value and what to do. *reason (reason
- * may be NULL) is the word for programs, a literal: the label of
- * keda_webhook_scaled_object_validation_errors_total, KEDA's where it has one (keda-core.md 7.7);
- * NULL when all is well.
+ * Each function returns 0, or -1 with ERR_INVALID: the field, the value and what to do. *reason
+ * (reason may be NULL) is a literal for programs, the label of
+ * keda_webhook_scaled_object_validation_errors_total, KEDA's if it has one (keda-core.md 7.7); NULL
+ * without an error.
  */
 
 #include <jansson.h>
@@ -46,36 +46,33 @@ void validate_every(struct scaled of, void (*on_fault)(void *arg, const struct e
 
 /* ---- A ScaledJob ---- */
 
-/*
- * A type of trigger, cpu or memory, that the HPA controller reads by itself; no ScaledJob can use
- * it.
- */
+/* cpu and memory triggers: the HPA controller reads them; a ScaledJob cannot use them. */
 bool validate_is_resource_type(const char *type);
 
 /*
- * What its Jobs will be refused for, as far as it can be told without the API server: on_fault for
- * each. `kscaled check` complains of them; the webhook, as KEDA's, lets them in and warns:
- * something on the way may still put right what it does not know of.
+ * on_fault for each reason known here why the API server will refuse its Jobs. `kscaled check`
+ * reports them as errors; the webhook admits the object, as KEDA's does, and warns, since a
+ * mutating webhook may still correct the Jobs.
  */
 void validate_jobs_of(const struct scaledjob *sj, void (*on_fault)(void *arg, const struct err *err), void *arg);
 
 #define VALIDATE_JOB_WARNINGS_MAX 16
 
 /*
- * What is allowed and has no effect, or not the one that is wished for: texts, literals; how many.
- * Of metricType, too, which is a fault for the two above.
+ * Warnings about fields without effect, or with an unexpected one, and about metricType and
+ * resource triggers, which validate_admission lets pass. Literals into out; returns their number.
  */
 size_t validate_job_warnings(const struct scaledjob *sj, const char *out[VALIDATE_JOB_WARNINGS_MAX]);
 
-/* ---- Beside what is outside of it ---- */
+/* ---- Against other objects ---- */
 
-/* Another ScaledObject of the same namespace: not the same target, not the same HPA. */
+/* Another ScaledObject of the namespace must not have the same target or the same HPA. */
 int validate_beside(const struct scaledobject *so, const struct scaledobject *other, const char **reason,
 	struct err *err);
 
-/* What is outside, as far as it is known; NULL: not known, and so not judged. Borrowed. */
+/* Other objects; NULL: unknown, and not checked. Borrowed. */
 struct validate_facts {
-	/* of the namespace; those that kscaled manages need not be among them */
+	/* of the namespace; those that kscaled manages may be missing */
 	const struct hpa *const *hpas;
 	size_t hpa_count;
 	const json_t *target;       /* the Deployment or StatefulSet */
@@ -84,40 +81,37 @@ struct validate_facts {
 };
 
 /*
- * Whether the target (and, as what it lacks may have a default, the LimitRanges) must be looked at:
- * there is a trigger cpu or memory, and the target is a Deployment or StatefulSet of apps/v1.
+ * Whether validate_surroundings needs the target, and the LimitRanges for their defaults: there is
+ * a cpu or memory trigger, and the target is a Deployment or StatefulSet of apps/v1.
  */
 bool validate_needs_target(const struct scaledobject *so);
 
 /*
- * Nobody else's HPA scales the target; triggers cpu and memory have something to measure by, and do
- * not alone lead to zero. On a dry run the target may be one that does not exist yet: needs_target
- * then does not hold.
+ * No foreign HPA scales the target; for cpu and memory triggers the containers have requests, and
+ * such triggers alone do not scale to zero. Without target and target_missing, as on a dry run
+ * where the target need not exist yet, only the HPAs are checked.
  */
 int validate_surroundings(const struct scaledobject *so, const struct validate_facts *facts, const char **reason,
 	struct err *err);
 
 /* ---- Authentications ---- */
 
-/*
- * A TriggerAuthentication or ClusterTriggerAuthentication alone: a spec that did not decode,
- * podIdentity, oauth2.
- */
+/* A TriggerAuthentication or ClusterTriggerAuthentication alone: spec_err, podIdentity, oauth2. */
 int validate_triggerauth(const struct triggerauth *t, const char **reason, struct err *err);
 
 /*
- * What depends on how kscaled was started: a namespaced one that has kscaled log in to Vault as
- * itself. A static text, NULL when there is nothing to say.
+ * A warning about what depends on kscaled's options: a namespaced one for which kscaled logs in to
+ * Vault as itself. A literal; NULL: none.
  */
 const char *validate_triggerauth_warning(const struct triggerauth *t);
 
-/* ---- What is allowed, but not what it seems ---- */
+/* ---- Warnings ---- */
 
 #define VALIDATE_WARNINGS_MAX 4
 
 /*
- * What is allowed and has no effect (keda-core.md 7.7), or not the one that is wished for (8, 17):
- * texts, literals; how many.
+ * Warnings about fields of a ScaledObject without effect (keda-core.md 7.7), or with an unexpected
+ * one (8, 17): literals into out; returns their number.
  */
 size_t validate_warnings(const struct scaledobject *so, const char *out[VALIDATE_WARNINGS_MAX]);
 

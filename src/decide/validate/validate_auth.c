@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a TriggerAuthentication or ClusterTriggerAuthentication may say (keda-core.md 7.7). */
+/* Rules for a TriggerAuthentication or ClusterTriggerAuthentication (keda-core.md 7.7). */
 #include <string.h>
 #include <strings.h>
 
@@ -74,7 +74,7 @@ static int check_oauth2(const struct triggerauth *t, struct err *err)
 	if (!given(o->token_url))
 		return err_set(err, ERR_INVALID,
 			"spec.oauth2.tokenUrl: missing: it is required when oauth2 is configured");
-	/* It may hold a password before the host, so it is not shown. */
+	/* Not quoted: it may contain a password. */
 	if (!is_url(o->token_url))
 		return err_set(err, ERR_INVALID, "spec.oauth2.tokenUrl: must be a valid http or https URL");
 	return 0;

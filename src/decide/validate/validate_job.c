@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a ScaledJob may say (keda-core.md 4.1, 7.7), and what it says without effect. */
+/* Rules and warnings for a ScaledJob alone (keda-core.md 4.1, 7.7). */
 #include <string.h>
 
 #include "base/json.h"
@@ -20,10 +20,7 @@ static int validate_present(const struct scaled *of, struct err *err)
 		"spec.jobTargetRef: missing: say what each Job looks like, as the spec of a batch/v1 Job does");
 }
 
-/*
- * Only as far as kscaled itself needs it: the API server knows what else a Job must have, in its
- * own version.
- */
+/* Only what kscaled itself needs: all else depends on the API server's version. */
 static int validate_template(const struct scaled *of, struct err *err)
 {
 	const char *text = of->sj->spec.template_text;
@@ -42,8 +39,8 @@ static int validate_template(const struct scaled *of, struct err *err)
 }
 
 /*
- * KEDA says that it ignores them, but lets none through: without a metricType their scaler refuses
- * them, with one the rule below.
+ * KEDA claims to ignore them, but refuses them, too: by their scaler without a metricType, with one
+ * by the rule below.
  */
 static int validate_types(const struct scaled *of, struct err *err)
 {
@@ -112,7 +109,7 @@ const struct validate_check validate_job_checks[] = {
 	{ validate_present, "missing-job", "ScaledJob.spec.jobTargetRef not found", false },
 	{ validate_template, "incorrect-job", NULL, false },
 	{ validate_types, "incorrect-type", "ScaledJob doesn't have correct triggers specification", true },
-	/* before the triggers' own rule: that one would ask for another metricType */
+	/* before validate_triggers, which would demand another metricType */
 	{ validate_metric_types, "incorrect-metric-type", "Cannot set metricType in ScaledJob triggers", true },
 	{ validate_triggers, "incorrect-triggers", "ScaledJob doesn't have correct triggers specification", false },
 	{ validate_name, "name-too-long", NULL, false },
@@ -123,7 +120,7 @@ const struct validate_check validate_job_checks[] = {
 	{ NULL, NULL, NULL, false },
 };
 
-/* ---- What is allowed, but not what it seems ---- */
+/* ---- Warnings ---- */
 
 static bool says_custom(const struct scaledjob *sj)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is wrong in a jobTargetRef that every API server refuses in a Job, and accepts in a
- * ScaledJob, whose schema does not know it.
+ * Faults of a jobTargetRef that every API server refuses in a Job, but accepts in a ScaledJob,
+ * whose schema does not cover it.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -51,10 +51,7 @@ static void judge_numbers(const struct told *t, const json_t *job)
 	}
 }
 
-/*
- * A Job finds its Pods by labels that are made for it; a selector of all its siblings would take
- * theirs.
- */
+/* The API server gives each Job its own; a common one would match the Pods of all Jobs. */
 static void judge_selector(const struct told *t, const json_t *job)
 {
 	if (json_object_size(json_object_get(job, "selector")) > 0 &&
@@ -62,7 +59,7 @@ static void judge_selector(const struct told *t, const json_t *job)
 		tell(t, JOB_TARGET "selector: remove it: each Job is given one of its own");
 }
 
-/* An image that something puts into Pods as they are made comes too late for the Job. */
+/* Required in the Job already: a webhook that sets images in Pods is too late. */
 static void judge_images(const struct told *t, const json_t *pod, const char *list)
 {
 	const json_t *container;

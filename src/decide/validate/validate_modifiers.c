@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What fallback and scalingModifiers may say (keda-core.md 3.6, 3.7, 7.7). */
+/* Rules for fallback and scalingModifiers (keda-core.md 3.6, 3.7, 7.7). */
 #include <string.h>
 
 #include "base/mem.h"
@@ -76,10 +76,7 @@ static int check_target(const struct scaledobject_spec *s, struct err *err)
 	return 0;
 }
 
-/*
- * The names that the formula may use are those of the triggers that are asked; one without a name
- * cannot be meant.
- */
+/* A formula may use the names of external triggers; one without a name cannot be referred to. */
 static int check_formula(const struct scaledobject_spec *s, struct err *err)
 {
 	const char *names[SCALEDOBJECT_TRIGGERS_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lies outside a ScaledObject and may speak against it (keda-core.md 7.7): other
- * ScaledObjects, foreign HPAs, what the target's containers request.
+ * Rules for a ScaledObject beside other objects (keda-core.md 7.7): ScaledObjects, foreign HPAs,
+ * the requests of the target's containers.
  */
 #include <stdio.h>
 #include <string.h>
@@ -30,10 +30,7 @@ static int pass(const char **reason)
 
 /* ---- Targets ---- */
 
-/*
- * "apps/v1.Deployment", as KEDA writes it; "" when the apiVersion cannot be read (which is told
- * elsewhere).
- */
+/* "apps/v1.Deployment", as KEDA writes it; "" for an invalid apiVersion, which has its own rule. */
 static char *target_type(const struct scaledobject_spec *s, char out[TYPE_SIZE])
 {
 	char group[NAME_SIZE], version[NAME_SIZE];
@@ -48,7 +45,7 @@ static bool same_target(const struct scaledobject_spec *a, const struct scaledob
 {
 	char type_a[TYPE_SIZE], type_b[TYPE_SIZE];
 
-	/* The name first: this is asked about every pair of objects in a namespace. */
+	/* The name first: this is called for each pair of objects in a namespace. */
 	return a->target_name && b->target_name && strcmp(a->target_name, b->target_name) == 0 &&
 		strcmp(target_type(a, type_a), target_type(b, type_b)) == 0;
 }
@@ -99,10 +96,7 @@ static bool is_owner(const struct meta *meta, const struct scaledobject *so)
 	return false;
 }
 
-/*
- * An HPA's reference has the defaults of ours: what is empty means the same in both (KEDA's
- * ParseGVKR).
- */
+/* Empty fields of an HPA's reference have the same defaults as ours (KEDA's ParseGVKR). */
 static bool scales_target(const struct hpa *hpa, const struct scaledobject *so)
 {
 	const struct scaledobject_spec spec = {
@@ -139,7 +133,7 @@ static int check_hpa(const struct hpa *hpa, const struct scaledobject *so, const
 	return refuse(reason, "transfer-ownership-missing-hpa-name");
 }
 
-/* ---- What cpu and memory are measured by ---- */
+/* ---- Requests, for cpu and memory triggers ---- */
 
 bool validate_needs_target(const struct scaledobject *so)
 {
@@ -190,7 +184,7 @@ static int check_requests(const struct trigger *t, size_t index, const json_t *p
 	const json_t *container;
 	size_t i;
 
-	if (each && has_request(pod, t->type)) /* of the Pod as a whole, which newer Kubernetes has */
+	if (each && has_request(pod, t->type)) /* Pod-level resources */
 		return 0;
 	json_array_foreach(json_object_get(pod, "containers"), i, container)
 	{

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the triggers of one object may say, each by itself and beside the others. Their parameters
- * are for the scalers to judge.
- */
+/* Rules for the triggers of one object; their parameters are validated by the scalers. */
 #include <stdlib.h>
 #include <string.h>
 
