@@ -62,8 +62,6 @@ static void decode_status(const struct json_at *status, struct hpa *out)
 	out->scaling_active_status = intern_dup("");
 	out->scaling_active_reason = intern_dup("");
 	out->scaling_active_message = intern_dup("");
-	if (!json_is_object(status->value))
-		return;
 	json_get_int32(status, "currentReplicas", &out->current_replicas, NULL);
 	json_get_int32(status, "desiredReplicas", &out->desired_replicas, NULL);
 	json_get_time(status, "lastScaleTime", &out->last_scale_unix_ms, NULL);

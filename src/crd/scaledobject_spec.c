@@ -65,9 +65,7 @@ static int decode_hpa_config(const struct json_at *spec, struct scaledobject_spe
 {
 	struct json_at advanced = json_field(spec, "advanced"), at;
 
-	if (!json_is_object(advanced.value)) /* decode_restore reports it */
-		return 0;
-	at = json_field(&advanced, "horizontalPodAutoscalerConfig");
+	at = json_field(&advanced, "horizontalPodAutoscalerConfig"); /* decode_restore reports a wrong `advanced` */
 	if (shape_object(&at, err) < 0 || json_get_string(&at, "name", &out->hpa_name, err) < 0)
 		return -1;
 	return at.value != NULL ? decode_behavior(&at, out, err) : 0;
@@ -95,8 +93,6 @@ static int decode_modifiers(const struct json_at *spec, struct scaledobject_spec
 	struct scaling_modifiers *m;
 	bool wrong;
 
-	if (!json_is_object(advanced.value))
-		return 0;
 	at = json_field(&advanced, "scalingModifiers");
 	if (at.value == NULL)
 		return 0;

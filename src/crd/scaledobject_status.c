@@ -48,11 +48,10 @@ static const char *text_in(const struct scaledobject_status *s, size_t i)
 static void decode_texts(const struct json_at *status, struct scaledobject_status *out)
 {
 	struct json_at gvkr = json_field(status, "scaleTargetGVKR");
-	bool whole = json_is_object(gvkr.value);
+	bool whole = true;
 
 	for (size_t i = 0; i < MEM_COUNT(texts); i++)
-		if (i >= GVKR_TEXTS || json_is_object(gvkr.value))
-			intern_get(i < GVKR_TEXTS ? &gvkr : status, texts[i].key, text_at(out, i), NULL);
+		intern_get(i < GVKR_TEXTS ? &gvkr : status, texts[i].key, text_at(out, i), NULL);
 	for (size_t i = 0; i < GVKR_TEXTS; i++)
 		whole = whole && text_in(out, i) != NULL;
 	for (size_t i = 0; i < GVKR_TEXTS && !whole; i++)
@@ -108,8 +107,6 @@ static void decode_health(const struct json_at *status, struct scaledobject_stat
 		struct json_at at = json_root(entry);
 
 		h->metric = mem_dup(metric);
-		if (!json_is_object(entry))
-			continue;
 		json_get_int32(&at, "numberOfFailures", &h->failures, NULL);
 		h->failing = strcmp(json_str_or_empty(entry, "status"), "Failing") == 0;
 	}
@@ -139,8 +136,6 @@ void scaledobject_status_decode(const struct json_at *at, struct scaledobject_st
 
 	memset(out, 0, sizeof(*out));
 	out->original_replicas = out->paused_replicas = INT32_UNSET;
-	if (!json_is_object(at->value))
-		return;
 	decode_texts(at, out);
 	json_get_int32(at, "originalReplicaCount", &out->original_replicas, NULL);
 	json_get_time(at, "lastActiveTime", &out->last_active_unix_ms, NULL);

@@ -103,9 +103,8 @@ static char *selector_text(const json_t *selector)
 
 static void decode_selector(const struct json_at *spec, const struct json_at *status, struct workload *out)
 {
-	if (json_is_object(status->value))
-		json_get_string(status, "selector", &out->selector, NULL);
-	if (out->selector == NULL && json_is_object(spec->value))
+	json_get_string(status, "selector", &out->selector, NULL);
+	if (out->selector == NULL)
 		out->selector = selector_text(json_object_get(spec->value, "selector"));
 }
 
@@ -158,8 +157,6 @@ static void decode_env_from(const struct json_at *at, struct workload_env_from *
 	out->name = mem_dup("");
 	out->prefix = mem_dup("");
 	json_get_string(at, "prefix", &out->prefix, NULL);
-	if (!json_is_object(ref.value))
-		return;
 	json_get_string(&ref, "name", &out->name, NULL);
 	json_get_bool(&ref, "optional", &out->optional, NULL);
 }
@@ -196,18 +193,10 @@ static void decode_container(const struct json_at *at, struct workload_container
 
 static void decode_containers(const struct json_at *spec, struct workload *out)
 {
-	struct json_at template, pod, list;
+	struct json_at template = json_field(spec, "template"), pod = json_field(&template, "spec"),
+		       list = json_field(&pod, "containers");
 	size_t count;
 
-	if (!json_is_object(spec->value))
-		return;
-	template = json_field(spec, "template");
-	if (!json_is_object(template.value))
-		return;
-	pod = json_field(&template, "spec");
-	if (!json_is_object(pod.value))
-		return;
-	list = json_field(&pod, "containers");
 	if (shape_array(&list, CONTAINERS_MAX, &count, NULL) < 0 || count == 0)
 		return;
 	out->containers = mem_array(count, sizeof(*out->containers));
@@ -270,10 +259,8 @@ struct workload *workload_decode(const json_t *object, struct err *err)
 		return NULL;
 	}
 	w->ready_replicas = -1;
-	if (json_is_object(status.value)) {
-		json_get_int32(&status, "replicas", &w->status_replicas, NULL);
-		json_get_int32(&status, "readyReplicas", &w->ready_replicas, NULL);
-	}
+	json_get_int32(&status, "replicas", &w->status_replicas, NULL);
+	json_get_int32(&status, "readyReplicas", &w->ready_replicas, NULL);
 	decode_manager(metadata.value, w);
 	decode_selector(&spec, &status, w);
 	decode_containers(&spec, w);
