@@ -224,7 +224,7 @@ static void httpc_really_free(struct httpc *c)
 static void add_to_curl(struct httpc_call *call)
 {
 	httpclear_set(&call->clear, call->easy);
-	httpmulti_add(call->pool->multi, call->easy, call->request.maybe_http2);
+	httpmulti_add(call->pool->multi, call->easy, call->request.maybe_http2, !call->c->config.foreign);
 	call->added = true;
 }
 
@@ -331,7 +331,7 @@ static size_t on_curl_data(char *bytes, size_t size, size_t count, void *arg)
 	size_t len = size * count;
 
 	call->heard_ms = loop_now_ms(call->c->loop);
-	httpmulti_hear(call->pool->multi);
+	httpmulti_hear(call->pool->multi, len);
 	if (call->ended)
 		return 0;
 	if (!takes_pieces(call))

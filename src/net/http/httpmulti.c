@@ -2,6 +2,7 @@
 #include "net/http/httpmulti.h"
 
 #include <event2/event.h>
+#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <utlist.h>
 
@@ -15,8 +16,13 @@
  * may be HTTP/2 is made to read, whether its socket is readable or not, and again as long as data
  * comes. The only way to do that is to unpause a transfer, which must have been paused before; no
  * frame is sent for it.
+ *
+ * As that costs more than a watch event itself, it is left out where nothing can be left behind:
+ * when what came through TLS is one DATA frame (RFC 9113 4.1), all of which was handed on.
  */
 #define LOOK_AFTER_MS 20
+#define FRAME_HEAD    9
+#define TLS13_EXTRA   17 /* of a record: the type and the tag of all ciphers that are used (RFC 8446 5.2) */
 
 struct socket_watch {
 	struct httpmulti *m;
@@ -38,6 +44,9 @@ struct httpmulti {
 	bool inside;
 	bool heard;       /* libcurl has handed on data */
 	bool maybe_http2; /* some transfer was HTTP/2, or may have been */
+	bool uncounted;   /* one of those, whose reads are not counted */
+	/* since look_after was set: bytes out of TLS, bytes and pieces of bodies that were handed on */
+	size_t read, taken, pieces;
 };
 
 static void follow_timeout(struct httpmulti *m)
@@ -67,14 +76,42 @@ static void drive(struct httpmulti *m, curl_socket_t fd, int what)
 	leave(m);
 }
 
+static void on_tls_message(int sent, int version, int type, const void *bytes, size_t len, SSL *ssl, void *arg)
+{
+	struct httpmulti *m = arg;
+	const unsigned char *head = bytes;
+
+	(void)version;
+	if (sent || type != SSL3_RT_HEADER || len != SSL3_RT_HEADER_LENGTH)
+		return;
+	m->read += (size_t)head[3] << 8 | head[4];
+	if (SSL_version(ssl) == TLS1_3_VERSION) /* else the sum never fits, and that is well, too */
+		m->read -= TLS13_EXTRA;
+}
+
+static CURLcode on_curl_tls(CURL *easy, void *ctx, void *arg)
+{
+	(void)easy;
+	SSL_CTX_set_msg_callback(ctx, on_tls_message);
+	SSL_CTX_set_msg_callback_arg(ctx, arg);
+	return CURLE_OK;
+}
+
+static bool nothing_is_left(const struct httpmulti *m)
+{
+	return !m->uncounted && m->pieces == 1 && m->read == FRAME_HEAD + m->taken;
+}
+
 static void on_socket_ready(evutil_socket_t fd, short what, void *arg)
 {
-	struct socket_watch *w = arg;
+	struct httpmulti *m = ((struct socket_watch *)arg)->m;
 
-	loop_enter(w->m->loop);
-	if ((what & EV_READ) && w->m->maybe_http2 && !loop_timer_pending(&w->m->look_after))
-		loop_timer_set(&w->m->look_after, LOOK_AFTER_MS);
-	drive(w->m, fd, (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0));
+	loop_enter(m->loop);
+	if ((what & EV_READ) && m->maybe_http2 && !loop_timer_pending(&m->look_after)) {
+		m->read = m->taken = m->pieces = 0;
+		loop_timer_set(&m->look_after, LOOK_AFTER_MS);
+	}
+	drive(m, fd, (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0));
 }
 
 static void on_timer(void *arg)
@@ -100,6 +137,8 @@ static void on_look_after(void *arg)
 {
 	struct httpmulti *m = arg;
 
+	if (nothing_is_left(m))
+		return;
 	m->heard = false;
 	m->inside = true;
 	m->each(m->arg, make_it_read);
@@ -115,9 +154,11 @@ void httpmulti_resume(struct httpmulti *m, httpmulti_each_fn each)
 	leave(m);
 }
 
-void httpmulti_hear(struct httpmulti *m)
+void httpmulti_hear(struct httpmulti *m, size_t len)
 {
 	m->heard = true;
+	m->taken += len;
+	m->pieces++;
 }
 
 static int on_curl_timer(CURLM *multi, long timeout_ms, void *arg)
@@ -208,9 +249,14 @@ bool httpmulti_inside(const struct httpmulti *m)
 	return m->inside;
 }
 
-void httpmulti_add(struct httpmulti *m, CURL *easy, bool maybe_http2)
+void httpmulti_add(struct httpmulti *m, CURL *easy, bool maybe_http2, bool alone)
 {
 	m->maybe_http2 |= maybe_http2;
+	m->uncounted |= maybe_http2 && !alone;
+	if (alone) {
+		curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_curl_tls);
+		curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, m);
+	}
 	if (curl_multi_add_handle(m->multi, easy) != CURLM_OK)
 		abort(); /* out of memory */
 }

@@ -28,8 +28,13 @@ void httpmulti_free(struct httpmulti *m); /* all transfers must have been remove
 
 CURLM *httpmulti_handle(struct httpmulti *m); /* for options */
 bool httpmulti_inside(const struct httpmulti *m);
-void httpmulti_hear(struct httpmulti *m); /* called from inside: libcurl has handed on bytes of a response */
-void httpmulti_add(struct httpmulti *m, CURL *easy, bool maybe_http2); /* not from inside */
+/* Called from inside: libcurl has handed on so many bytes of a response's body. */
+void httpmulti_hear(struct httpmulti *m, size_t len);
+/*
+ * Not from inside. alone: no SSL_CTX function of the caller's is set; one that counts what is read
+ * is. It must be the same for all transfers that may share a connection.
+ */
+void httpmulti_add(struct httpmulti *m, CURL *easy, bool maybe_http2, bool alone);
 void httpmulti_remove(struct httpmulti *m, CURL *easy);                /* not from inside */
 
 /* Resumes the paused transfers (CURL_WRITEFUNC_PAUSE) that `each` selects; not from inside. */
