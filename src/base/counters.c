@@ -39,6 +39,7 @@ struct counters_family {
 	const double *bounds; /* borrowed; of a histogram */
 	size_t bound_count;
 	struct series *series; /* owned */
+	struct series *last;   /* found last, one of series: often the next one, too */
 };
 
 struct counters {
@@ -59,6 +60,8 @@ struct counters *counters_new(void)
 static void remove_series(struct counters_family *f, struct series *s)
 {
 	HASH_DEL(f->series, s);
+	if (f->last == s)
+		f->last = NULL;
 	if (s->share.has)
 		shares_give(&s->share, 1);
 	else
@@ -203,17 +206,30 @@ static struct series *add_series(struct counters_family *f, const struct series_
 	return s;
 }
 
+static bool has_values(const struct series *s, size_t count, const char *const *values)
+{
+	const char *key = s->key;
+
+	for (size_t i = 0; i < count; i++, key += strlen(key) + 1)
+		if (strcmp(key, values[i]) != 0)
+			return false;
+	return true;
+}
+
 /* NULL: there is no such series, nor, with `make`, room for it. */
 static struct series *find_series(struct counters_family *f, const char *const *values, bool make)
 {
 	struct series_key k;
 	struct series *s;
 
+	if (f->last && has_values(f->last, f->label_count, values))
+		return f->last;
 	key_init(&k, f, values);
 	HASH_FIND(hh, f->series, k.bytes, k.len, s);
 	if (s == NULL && make)
 		s = add_series(f, &k);
 	key_done(&k);
+	f->last = s;
 	return s;
 }
 

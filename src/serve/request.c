@@ -65,6 +65,7 @@ static void finish(struct request *r, int status)
 		DL_DELETE(r->serve->waiting, r);
 	identity_unref(r->user);
 	free(r->logged);
+	free(r->name);
 	free(r);
 }
 
@@ -185,6 +186,16 @@ static bool decode_part(const struct route_parts *parts, size_t i, char *out, si
 	return i >= parts->count || httpd_decode(parts->list[i].text, parts->list[i].len, false, out, size) == 0;
 }
 
+/* The buffer of the name is as long as it needs to be: most are short. */
+static bool decode_parts(struct request *r)
+{
+	size_t len = r->parts.count > 1 ? r->parts.list[1].len : 0, size = (len < REQUEST_NAME_MAX ? len : 0) + 1;
+
+	r->name = mem_alloc(size);
+	return decode_part(&r->parts, 0, r->namespace_, sizeof(r->namespace_)) &&
+		decode_part(&r->parts, 1, r->name, size);
+}
+
 static bool check_route(struct request *r)
 {
 	if (!r->route) {
@@ -201,9 +212,7 @@ static bool check_route(struct request *r)
 			r->route->methods);
 		return false;
 	}
-	if (r->route->access != ROUTE_RESOURCE ||
-		(decode_part(&r->parts, 0, r->namespace_, sizeof(r->namespace_)) &&
-			decode_part(&r->parts, 1, r->name, sizeof(r->name))))
+	if (r->route->access != ROUTE_RESOURCE || decode_parts(r))
 		return true;
 	request_refuse(r, APISTATUS_BAD_REQUEST, "the namespace or the name in the path is too long or badly encoded");
 	return false;

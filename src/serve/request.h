@@ -40,9 +40,9 @@ struct request {
 	void *wait; /* what it waits for, and what cancels that; give_up NULL: nothing */
 	void (*give_up)(void *wait);
 	/* ROUTE_RESOURCE: decoded from the path; "" where it has none. */
+	char *name; /* of the metric, or of the object; owned; less than REQUEST_NAME_MAX bytes */
 	char namespace_[REQUEST_NAMESPACE_MAX];
-	char name[REQUEST_NAME_MAX]; /* of the metric, or of the object */
-	char key[STORE_KEY_MAX];     /* of a metric's object; by the handler, from the selector */
+	char key[STORE_KEY_MAX]; /* of a metric's object; by the handler, from the selector */
 };
 
 /* Takes a request from the HTTP server of this port; every request ends with one reply. */

@@ -8,13 +8,15 @@ static bool fits(const char *pattern, const char *path, const char *end, struct 
 {
 	parts->count = 0;
 	for (;;) {
+		size_t fixed = (size_t)(strchrnul(pattern, '{') - pattern), len;
 		const char *slash;
-		size_t len;
 
-		while (*pattern && path < end && *pattern == *path && *pattern != '{')
-			pattern++, path++;
-		if (*pattern != '{')
-			return !*pattern && (path == end || (*path == '/' && path + 1 == end));
+		if ((size_t)(end - path) < fixed || memcmp(pattern, path, fixed) != 0)
+			return false;
+		pattern += fixed;
+		path += fixed;
+		if (!*pattern)
+			return path == end || (*path == '/' && path + 1 == end);
 		slash = memchr(path, '/', (size_t)(end - path));
 		len = (size_t)((slash ? slash : end) - path);
 		if (!len)

@@ -35,7 +35,7 @@ void httpmulti_hear(struct httpmulti *m, size_t len);
  * is. It must be the same for all transfers that may share a connection.
  */
 void httpmulti_add(struct httpmulti *m, CURL *easy, bool maybe_http2, bool alone);
-void httpmulti_remove(struct httpmulti *m, CURL *easy);                /* not from inside */
+void httpmulti_remove(struct httpmulti *m, CURL *easy); /* not from inside */
 
 /* Resumes the paused transfers (CURL_WRITEFUNC_PAUSE) that `each` selects; not from inside. */
 void httpmulti_resume(struct httpmulti *m, httpmulti_each_fn each);

@@ -45,7 +45,7 @@ static bool is_utf8(const char *text, size_t len)
 			break;
 	}
 	while (len > 0) {
-		size_t n = utf8_step(text, len);
+		size_t n = (unsigned char)*text < 0x80 ? 1 : utf8_step(text, len);
 
 		if (n == 0)
 			return false;
@@ -120,6 +120,8 @@ static bool name_is(const char *text, size_t len, const char *name)
 {
 	char decoded[NAME_MAX_LEN + 1];
 
+	if (len == strlen(name) && memcmp(text, name, len) == 0)
+		return true;
 	return httppath_decode(text, len, true, decoded, sizeof(decoded)) == 0 && strcmp(decoded, name) == 0;
 }
 
