@@ -45,7 +45,7 @@ struct httpmulti {
 	bool heard;       /* libcurl has handed on data */
 	bool maybe_http2; /* some transfer was HTTP/2, or may have been */
 	bool uncounted;   /* one of those, whose reads are not counted */
-	/* since look_after was set: bytes out of TLS, bytes and pieces of bodies that were handed on */
+	/* since look_after was set: bytes out of TLS; bytes and pieces of bodies handed on */
 	size_t read, taken, pieces;
 };
 
