@@ -148,7 +148,7 @@ static void judge(struct insight_reply *r, const struct httpc_response *response
 
 	if (response->status == 200 && json_is_object(body))
 		r->object = json_incref(body);
-	else if (response->status == 404 && strcmp(json_str_or_empty(body, "reason"), "NotFound") == 0)
+	else if (response->status == 404 && json_str_is(body, "reason", "NotFound"))
 		err_set(&r->err, ERR_MISSING, "%s", message);
 	else if (*message && (response->status == 401 || response->status == 403))
 		err_set(&r->err, ERR_DENIED, "%s: %s", place, message);

@@ -106,7 +106,7 @@ static void decode_target(const json_t *object, struct hpa *out)
 	const json_t *annotations = json_object_get(json_object_get(object, "metadata"), "annotations");
 	const json_t *target = json_object_get(json_object_get(object, "spec"), "scaleTargetRef");
 
-	if (strcmp(json_str_or_empty(annotations, OWNERSHIP), "false") == 0)
+	if (json_str_is(annotations, OWNERSHIP, "false"))
 		return;
 	out->target_api_version = intern_dup(json_str_or_empty(target, "apiVersion"));
 	out->target_kind = intern_dup(json_str_or_empty(target, "kind"));

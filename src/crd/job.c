@@ -25,7 +25,7 @@ static char *owner_uid(const json_t *metadata)
 
 	json_array_foreach(list, i, one) if (json_is_true(json_object_get(one, "controller")))
 	{
-		bool ours = strcmp(json_str_or_empty(one, "kind"), OWNER_KIND) == 0 &&
+		bool ours = json_str_is(one, "kind", OWNER_KIND) &&
 			strncmp(json_str_or_empty(one, "apiVersion"), OWNER_GROUP, strlen(OWNER_GROUP)) == 0;
 
 		return ours ? mem_dup(json_str_or_empty(one, "uid")) : NULL;
@@ -63,7 +63,7 @@ static const json_t *final_condition(const json_t *status, enum job_state *state
 		const char *type = json_str_or_empty(one, "type");
 		bool complete = strcmp(type, "Complete") == 0;
 
-		if ((!complete && strcmp(type, "Failed") != 0) || strcmp(json_str_or_empty(one, "status"), "True") != 0)
+		if ((!complete && strcmp(type, "Failed") != 0) || !json_str_is(one, "status", "True"))
 			continue;
 		*state = complete ? JOB_COMPLETE : JOB_FAILED;
 		return one;

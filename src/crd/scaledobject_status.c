@@ -108,7 +108,7 @@ static void decode_health(const struct json_at *status, struct scaledobject_stat
 
 		h->metric = mem_dup(metric);
 		json_get_int32(&at, "numberOfFailures", &h->failures, NULL);
-		h->failing = strcmp(json_str_or_empty(entry, "status"), "Failing") == 0;
+		h->failing = json_str_is(entry, "status", "Failing");
 	}
 }
 

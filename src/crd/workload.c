@@ -53,7 +53,7 @@ static void decode_manager(const json_t *metadata, struct workload *out)
 	if (*json_str_or_empty(latest, "manager") == '\0')
 		return;
 	out->replicas_manager = mem_dup(json_str_or_empty(latest, "manager"));
-	out->replicas_by_scale = strcmp(json_str_or_empty(latest, "subresource"), "scale") == 0;
+	out->replicas_by_scale = json_str_is(latest, "subresource", "scale");
 }
 
 static void add_requirement(struct buf *out, const json_t *one)

@@ -31,8 +31,7 @@ static const json_t *controller_of(const json_t *object)
 
 static bool is_scaledobject(const json_t *reference, const char *name)
 {
-	return strcmp(json_str_or_empty(reference, "kind"), OWNER_KIND) == 0 &&
-		strcmp(json_str_or_empty(reference, "name"), name) == 0 &&
+	return json_str_is(reference, "kind", OWNER_KIND) && json_str_is(reference, "name", name) &&
 		strncmp(json_str_or_empty(reference, "apiVersion"), OWNER_GROUP, strlen(OWNER_GROUP)) == 0;
 }
 
@@ -43,8 +42,8 @@ static bool is_ours_already(const struct scaledobject *so, const json_t *live_ob
 
 	if (controller)
 		return is_scaledobject(controller, so->meta.name);
-	return strcmp(json_str_or_empty(labels, HPASPEC_MANAGED_LABEL), "true") == 0 &&
-		strcmp(json_str_or_empty(labels, HPASPEC_NAME_LABEL), so->meta.name) == 0;
+	return json_str_is(labels, HPASPEC_MANAGED_LABEL, "true") &&
+		json_str_is(labels, HPASPEC_NAME_LABEL, so->meta.name);
 }
 
 enum hpaspec_claim hpaspec_claim(const struct scaledobject *so, const json_t *live_object)
@@ -123,7 +122,7 @@ bool hpaspec_matches(const json_t *desired, const struct hpa *live)
 /* The owner itself, or an earlier object of its name that is gone. */
 static bool is_owner(const json_t *reference, const json_t *owner)
 {
-	return strcmp(json_str_or_empty(reference, "uid"), json_str_or_empty(owner, "uid")) == 0 ||
+	return json_str_is(reference, "uid", json_str_or_empty(owner, "uid")) ||
 		is_scaledobject(reference, json_str_or_empty(owner, "name"));
 }
 

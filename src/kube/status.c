@@ -60,7 +60,7 @@ void status_to_err(int http_status, const char *body, size_t len, int64_t retry_
 	json_t *object = len && len <= STATUS_SIZE_MAX ? json_parse(body, len, NULL) : NULL;
 	char text[QUOTE_MAX];
 
-	if (strcmp(json_str_or_empty(object, "kind"), "Status") == 0) {
+	if (json_str_is(object, "kind", "Status")) {
 		fill(object, http_status, retry_after_ms, err);
 	} else {
 		/* Its first line. An object is not quoted: it may be a Secret or a token. */

@@ -37,7 +37,7 @@ static int check_request(const json_t *request, struct err *err)
 
 	if (!*uid || strlen(uid) > ADMISSIONREVIEW_UID_MAX)
 		return err_set(err, ERR_INVALID, "request.uid: must have 1 to %d characters", ADMISSIONREVIEW_UID_MAX);
-	if (strcmp(json_str_or_empty(of, "group"), GROUP) != 0)
+	if (!json_str_is(of, "group", GROUP))
 		return err_set(err, ERR_INVALID,
 			"request.kind: %.80s of group \"%.80s\" is not judged here, but kinds of " GROUP,
 			json_str_or_empty(of, "kind"), json_str_or_empty(of, "group"));

@@ -402,7 +402,7 @@ static bool is_of_a_scaledobject(const json_t *metadata)
 	size_t i;
 
 	json_array_foreach(json_object_get(metadata, "ownerReferences"), i,
-		owner) if (strcmp(json_str_or_empty(owner, "kind"), "ScaledObject") == 0) return true;
+		owner) if (json_str_is(owner, "kind", "ScaledObject")) return true;
 	return false;
 }
 
@@ -410,7 +410,7 @@ static bool is_of_a_scaledobject(const json_t *metadata)
 static void *decode_hpa(const json_t *object, struct err *err)
 {
 	const json_t *metadata = json_object_get(object, "metadata");
-	bool ours = strcmp(json_str_or_empty(json_object_get(metadata, "labels"), HPASPEC_MANAGED_LABEL), "true") == 0;
+	bool ours = json_str_is(json_object_get(metadata, "labels"), HPASPEC_MANAGED_LABEL, "true");
 
 	return ours || is_of_a_scaledobject(metadata) ? hpa_decode(object, err) : hpa_decode_slim(object, err);
 }

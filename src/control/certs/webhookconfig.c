@@ -40,8 +40,8 @@ static bool is_ours(const struct webhookconfig *w, const json_t *client_config)
 {
 	const json_t *service = json_object_get(client_config, "service");
 
-	return strcmp(json_str_or_empty(service, "namespace"), w->config.namespace_) == 0 &&
-		strcmp(json_str_or_empty(service, "name"), w->config.service_name) == 0;
+	return json_str_is(service, "namespace", w->config.namespace_) &&
+		json_str_is(service, "name", w->config.service_name);
 }
 
 /* The path at which a webhook asks us; NULL: at none. A URL is taken to be one of ours. */
@@ -137,7 +137,7 @@ static bool lacks_something(const struct webhookconfig *w, const json_t *webhook
 
 	return is_ours(w, client_config) &&
 		(!secret || strcmp(path_of(w, client_config), secret) != 0 ||
-			(w->bundle && strcmp(json_str_or_empty(client_config, "caBundle"), w->bundle) != 0));
+			(w->bundle && !json_str_is(client_config, "caBundle", w->bundle)));
 }
 
 static bool lacks(void *arg)

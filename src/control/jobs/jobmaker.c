@@ -352,7 +352,7 @@ static const struct err odd = { .kind = ERR_TEMPORARY, .msg = "the answer is not
 
 static bool is_about(const struct making *m, const json_t *job)
 {
-	return strcmp(json_str_or_empty(json_object_get(job, "metadata"), "name"), m->name) == 0;
+	return json_str_is(json_object_get(job, "metadata"), "name", m->name);
 }
 
 static void on_created(void *arg, const json_t *job, const struct err *err)
@@ -391,7 +391,7 @@ static bool is_ours(const struct work *work, const json_t *job)
 
 	json_array_foreach(json_object_get(json_object_get(job, "metadata"), "ownerReferences"), i,
 		owner) if (json_is_true(json_object_get(owner, "controller")) &&
-		strcmp(json_str_or_empty(owner, "uid"), work->object->uid) == 0) return true;
+		json_str_is(owner, "uid", work->object->uid)) return true;
 	return false;
 }
 

@@ -168,7 +168,7 @@ static void on_deleted(void *arg, const json_t *answer, const struct err *err)
 		p->failed = true;
 	else if (err)
 		failed(work, s, err);
-	else if (strcmp(json_str_or_empty(answer, "kind"), "Job") == 0 &&
+	else if (json_str_is(answer, "kind", "Job") &&
 		*json_str_or_empty(json_object_get(answer, "metadata"), "deletionTimestamp"))
 		jobs_learn(c->cache->jobs, answer); /* it waits for its Pods or for a finalizer */
 	else

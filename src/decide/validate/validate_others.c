@@ -162,7 +162,7 @@ static bool has_default(const json_t *limit_ranges, const char *resource)
 
 	json_array_foreach(limit_ranges, i, range)
 		json_array_foreach(json_object_get(json_object_get(range, "spec"), "limits"), j,
-			limit) if (strcmp(json_str_or_empty(limit, "type"), "Container") == 0 &&
+			limit) if (json_str_is(limit, "type", "Container") &&
 			(is_positive(json_object_get(limit, "defaultRequest"), resource) ||
 				is_positive(json_object_get(limit, "default"), resource))) return true;
 	return false;

@@ -168,7 +168,7 @@ enum promreply promreply_read(int status, const char *content_type, const char *
 	enum promreply reply = PROMREPLY_FAILED;
 
 	*value = 0;
-	if (status < 200 || status > 299 || strcmp(json_str_or_empty(root, "status"), "error") == 0)
+	if (status < 200 || status > 299 || json_str_is(root, "status", "error"))
 		reply = refused(status, root, err);
 	else if (!bearable)
 		err_wrap(err, "the query must return one element, and the answer is too large");
