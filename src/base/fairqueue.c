@@ -79,7 +79,7 @@ struct fairqueue_entry *fairqueue_take(struct fairqueue *q)
 
 	DL_FOREACH (q->lanes, lane) {
 		e = lane->waiting;
-		if (!shares_take(&q->shares, &e->share, lane->namespace_, 1))
+		if (q->shares.total && !shares_take(&q->shares, &e->share, lane->namespace_, 1))
 			continue;
 		DL_DELETE(q->lanes, lane);
 		DL_APPEND(q->lanes, lane);

@@ -35,7 +35,10 @@ void fairqueue_put(struct fairqueue *q, struct fairqueue_entry *e, const char *n
 void fairqueue_leave(struct fairqueue_entry *e); /* it waits no longer; fine when it does not */
 void fairqueue_clear(struct fairqueue *q);       /* nothing waits any longer */
 
-/* The next that may begin, which is under way then, until fairqueue_end. NULL: none. */
+/*
+ * The next that may begin, which is under way then, until fairqueue_end; without a limit nothing
+ * needs to be ended. NULL: none.
+ */
 struct fairqueue_entry *fairqueue_take(struct fairqueue *q);
 void fairqueue_end(struct fairqueue_entry *e);
 

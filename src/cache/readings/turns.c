@@ -31,7 +31,6 @@ static void on_next_turn(void *arg)
 	struct turns_wait *w;
 
 	while (may_begin(t) && (first = fairqueue_take(&t->waiting)) != NULL) {
-		fairqueue_end(first); /* nothing waits for its end */
 		t->begun++;
 		w = (struct turns_wait *)((char *)first - offsetof(struct turns_wait, entry));
 		w->fn(w->arg);
