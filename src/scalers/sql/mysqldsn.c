@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scalers/sql/mysqldsn.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,6 +9,7 @@
 #include "base/duration.h"
 #include "base/hostport.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define TEXT_MAX       65536
 #define DEFAULT_PORT   3306
@@ -39,14 +39,6 @@ static int bool_of(const char *text, bool *out)
 	return -1;
 }
 
-static int hex_of(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)tolower((unsigned char)c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* In place. -1: a '%' without two hexadecimal digits, or a zero byte. */
 static int unescape(char *text, bool plus_is_space)
 {
@@ -56,11 +48,11 @@ static int unescape(char *text, bool plus_is_space)
 		char c = *from;
 
 		if (c == '%') {
-			int high = hex_of(from[1]), low = high < 0 ? -1 : hex_of(from[2]);
+			int byte = text_hex_byte(from + 1, strnlen(from + 1, 2));
 
-			if (low < 0 || (high == 0 && low == 0))
+			if (byte <= 0)
 				return -1;
-			c = (char)(high * 16 + low);
+			c = (char)byte;
 			from += 2;
 		} else if (c == '+' && plus_is_space) {
 			c = ' ';
