@@ -249,11 +249,11 @@ bool httpmulti_inside(const struct httpmulti *m)
 	return m->inside;
 }
 
-void httpmulti_add(struct httpmulti *m, CURL *easy, bool maybe_http2, bool alone)
+void httpmulti_add(struct httpmulti *m, CURL *easy, bool maybe_http2, bool count_reads)
 {
 	m->maybe_http2 |= maybe_http2;
-	m->uncounted |= maybe_http2 && !alone;
-	if (alone) {
+	m->uncounted |= maybe_http2 && !count_reads;
+	if (count_reads) {
 		curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_curl_tls);
 		curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, m);
 	}

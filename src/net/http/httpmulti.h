@@ -31,10 +31,10 @@ bool httpmulti_inside(const struct httpmulti *m);
 /* Called from inside: libcurl has handed on so many bytes of a response's body. */
 void httpmulti_hear(struct httpmulti *m, size_t len);
 /*
- * Not from inside. alone: no SSL_CTX function of the caller's is set; one that counts what is read
- * is. It must be the same for all transfers that may share a connection.
+ * Not from inside. count_reads: what is read through TLS is counted, by a CURLOPT_SSL_CTX_FUNCTION,
+ * so the caller may have none; the same for all transfers that may share a connection.
  */
-void httpmulti_add(struct httpmulti *m, CURL *easy, bool maybe_http2, bool alone);
+void httpmulti_add(struct httpmulti *m, CURL *easy, bool maybe_http2, bool count_reads);
 void httpmulti_remove(struct httpmulti *m, CURL *easy); /* not from inside */
 
 /* Resumes the paused transfers (CURL_WRITEFUNC_PAUSE) that `each` selects; not from inside. */
