@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 #define VALUE_BYTES_MAX       (128 * 1024)  /* what Linux lets one variable have (MAX_ARG_STRLEN) */
@@ -74,7 +75,7 @@ static int expand_name(struct environment *e, const char *reference, size_t len,
 		   *reason = value == NULL ? strmap_get(e->unresolved, name) : NULL;
 
 	/* one link only: a chain of thousands must not make a text of thousands of links */
-	if (reason != NULL && strncmp(reason, REFERS, strlen(REFERS)) == 0)
+	if (reason != NULL && text_begins(reason, REFERS))
 		*why = mem_dup(reason);
 	else if (reason != NULL)
 		*why = mem_printf(REFERS "%.*s, which %s", (int)utf8_cut(name, len, NAME_TOLD_MAX), name, reason);

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/quantity.h"
+#include "base/text.h"
 #include "decide/annotations.h"
 #include "decide/inherit.h"
 #include "decide/verdict.h"
@@ -60,7 +61,7 @@ static json_t *make_annotations(const struct scaledobject *so)
 	for (size_t i = 0; i < so->meta.annotations.count; i++) {
 		const struct strmap_pair *p = &so->meta.annotations.pairs[i];
 
-		if (strncmp(p->key, dropped, strlen(dropped)) != 0)
+		if (!text_begins(p->key, dropped))
 			json_object_set_new(object, p->key, json_string(p->value));
 	}
 	return object;

@@ -80,7 +80,7 @@ static bool is_ours(const char *key)
 	static const char *const families[] = { "autoscaling.keda.sh/", "scaledobject.keda.sh/", "kscaled.io/" };
 
 	for (size_t i = 0; i < MEM_COUNT(families); i++)
-		if (strncmp(key, families[i], strlen(families[i])) == 0)
+		if (text_begins(key, families[i]))
 			return true;
 	return false;
 }

@@ -6,6 +6,7 @@
 
 #include "base/selector.h"
 #include "base/strmap.h"
+#include "base/text.h"
 #include "base/timestamp.h"
 #include "cache/survey.h"
 #include "serve/page/kedascalers.h"
@@ -23,7 +24,7 @@ static const char *sole_name(const char *selector)
 {
 	const char *name = selector + strlen(LABEL "=");
 
-	if (strncmp(selector, LABEL "=", strlen(LABEL "=")) != 0)
+	if (!text_begins(selector, LABEL "="))
 		return NULL;
 	return *name && selector_is_value(name, strlen(name)) ? name : NULL;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/jobs/jobpods.h"
 
-#include <string.h>
-
 #include "base/json.h"
 
 static bool is_true(const json_t *list, const char *type)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/http/httpurl.h"
 #include "net/vault/vaultreply.h"
 
@@ -106,7 +107,7 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 		if (failure->kind == ERR_TEMPORARY)
 			httphost_unanswered(r->host);
 		err = *failure;
-		if (strncmp(err.msg, origin, strlen(origin)) != 0)
+		if (!text_begins(err.msg, origin))
 			err_wrap(&err, "%s", origin);
 	} else if (is_redirect(response->status) && follow(r, response, secrets, &err) == 0) {
 		wait_for_turn(r);

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 struct selector_reader {
 	const char *whole, *at;
@@ -95,7 +96,7 @@ static int read_operator(struct selector_reader *r, enum promselector_operator *
 {
 	skip_blanks(r);
 	for (size_t i = 0; i < MEM_COUNT(operators); i++) {
-		if (strncmp(r->at, operators[i].text, strlen(operators[i].text)) != 0)
+		if (!text_begins(r->at, operators[i].text))
 			continue;
 		r->at += strlen(operators[i].text);
 		*out = operators[i].operator;
