@@ -195,7 +195,7 @@ bool webaccess_repeats(const struct webaccess *a, const char *words)
 	for (size_t i = 0; a && i < TEXTS; i++) {
 		const char *text = *text_at(&a->config, i);
 
-		if (texts[i].use & SENT && text && strstr(words, text))
+		if (texts[i].use & SENT && text && strcasestr(words, text)) /* a host's name is in lower case */
 			return true;
 	}
 	return false;

@@ -62,7 +62,8 @@ struct webget_call {
 	struct webtoken_wait *token_wait;
 	char *token; /* owned, a secret; NULL */
 	bool token_renewed;
-	bool measured; /* see webget_answer; since the last redirect */
+	bool hides_place; /* a redirect's host repeats a credential: it is in no error */
+	bool measured;    /* see webget_answer; since the last redirect */
 	struct httphost *host;
 	struct httphost_turn turn;
 	struct httpc_call *http;
@@ -118,6 +119,10 @@ static void fail(struct webget_call *call, const struct err *err)
 {
 	struct err copy = *err;
 
+	if (call->hides_place)
+		err_set(&copy, err->kind,
+			"redirected to a server whose name repeats a credential that was sent; the name, and what went "
+			"wrong there, are not shown");
 	if (call->wait != FOR_TOKEN)
 		tell_exchange(call, 0);
 	detach(call);
@@ -237,6 +242,8 @@ static int redirect(struct webget_call *call, const char *location, struct err *
 	free(user);
 	mem_free_secret(password);
 	httpurl_place(url, &place, err);
+	call->hides_place |= webaccess_repeats(call->access, place.host) ||
+		(call->token && strcasestr(place.host, call->token));
 	if (!httpurl_may_follow(&call->place, &place)) {
 		struct webaccess *stranger = webaccess_for_stranger(call->access);
 

@@ -34,6 +34,16 @@ static void answer_seen(struct httpd_request *r)
 	buf_done(&out);
 }
 
+/* To the place that the query says, behind which the credential stands that came with the request. */
+static void redirect_to_credential(struct httpd_request *r)
+{
+	const char *authorization = httpd_header(r, "Authorization"), *place = strchr(httpd_uri(r), '?');
+	MEM_AUTO char *location = mem_printf("%s%s.invalid/", place ? place + 1 : "", strrchr(authorization, ' ') + 1);
+
+	httpd_add_header(r, "Location", location);
+	httpd_reply(r, 302, "text/plain", "there", 5);
+}
+
 static void on_request(void *arg, struct httpd_request *r)
 {
 	struct world *w = arg;
@@ -56,6 +66,8 @@ static void on_request(void *arg, struct httpd_request *r)
 	} else if (strcmp(httpd_path(r), "/307") == 0) {
 		httpd_add_header(r, "Location", "/elsewhere?a=b");
 		httpd_reply(r, 307, "text/plain", "there", 5);
+	} else if (strcmp(httpd_path(r), "/repeats") == 0) {
+		redirect_to_credential(r);
 	} else if (strcmp(httpd_path(r), "/big") == 0) {
 		answer_big(r);
 	} else {

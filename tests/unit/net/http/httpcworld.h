@@ -11,7 +11,8 @@
 
 /*
  * Our own server, which answers with what it saw, or by the path: "/hold" never, "/307", "/404" and
- * "/503" with these, "/big" with a megabyte.
+ * "/503" with these, "/repeats?PREFIX" with a redirect to PREFIX and the credential it was sent,
+ * "/big" with a megabyte.
  */
 struct world {
 	struct fixture *f;

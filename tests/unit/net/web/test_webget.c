@@ -162,6 +162,35 @@ static void answers(void **state)
 	webget_free(web);
 }
 
+/* A server sends the credential on in the name of another server: no error shows it. */
+static void a_redirect_that_repeats_the_credential(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 3000);
+	static const struct {
+		const char *path;
+		enum err_kind kind;
+		const char *expected;
+	} rows[] = {
+		{ "/repeats?http://", ERR_TEMPORARY, "a server whose name repeats a credential" },
+		{ "/repeats?http://a.", ERR_TEMPORARY, "a server whose name repeats a credential" },
+		{ "/repeats?http://[", ERR_INVALID, "the new place: is no URL" },
+		{ "/repeats?ftp://", ERR_INVALID, "the new place: must be a URL" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct webaccess *access = access_of((struct webaccess_config){ .bearer = "S3cret-of-Ours" });
+		struct got g = { .w = web };
+
+		get(&g, w->plain_url, rows[i].path, (struct webget_request){ .access = access, .timeout_ms = 20000 });
+		webaccess_unref(access);
+		expect_error(w, &g, rows[i].kind, rows[i].expected);
+		if (strcasestr(g.err.msg, "s3cret"))
+			fail_msg("%s: %s", rows[i].path, g.err.msg);
+	}
+	webget_free(web);
+}
+
 /* What came of an answer that is taken as it comes. */
 struct taken {
 	struct got got; /* first */
@@ -563,6 +592,7 @@ int main(void)
 		IN_WORLD(what_is_sent),
 		IN_WORLD(headers),
 		IN_WORLD(answers),
+		IN_WORLD(a_redirect_that_repeats_the_credential),
 		IN_WORLD(as_it_comes),
 		IN_WORLD(no_more_is_kept_than_may_be),
 		IN_WORLD(a_flood_is_read_in_turns),
