@@ -182,6 +182,13 @@ struct prometheus_ask {
 	struct scaler_sources *sources;
 };
 
+/* The words of an error are the server's: from its body, as JSON may write them, or its headers. */
+static bool shows_credential(const struct prometheus_question *q, const struct webget_answer *answer, const char *words)
+{
+	return webaccess_repeats(q->access, answer->body) || webaccess_repeats(q->access, answer->content_type) ||
+		webaccess_repeats(q->access, words);
+}
+
 static bool understand(struct prometheus_ask *ask, const struct webget_answer *answer, double *value, struct err *err)
 {
 	static const char *const labels[] = { "ignoreNullValues", NULL };
@@ -202,7 +209,7 @@ static bool understand(struct prometheus_ask *ask, const struct webget_answer *a
 			(const char *const[]){ q->empty_is_zero ? "true" : "false" }, 1);
 	if (reply == PROMREPLY_VALUE || (reply == PROMREPLY_EMPTY && q->empty_is_zero))
 		return true;
-	if (webaccess_repeats(q->access, answer->body))
+	if (shows_credential(q, answer, err->msg))
 		err_set(err, err->kind,
 			"HTTP status %d, and words that are not shown, as they repeat what was sent to log in",
 			answer->status);
