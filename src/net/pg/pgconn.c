@@ -424,6 +424,12 @@ static enum err_kind state_kind(const char *state)
 	return ERR_TEMPORARY;
 }
 
+/* Five digits and capitals (PostgreSQL's documentation, appendix A). Anything else is not shown. */
+static bool is_state(const char *text)
+{
+	return text && strlen(text) == 5 && strspn(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 5;
+}
+
 void pgconn_explain(const struct pgconn *c, const PGresult *result, struct err *err)
 {
 	const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY),
@@ -432,7 +438,7 @@ void pgconn_explain(const struct pgconn *c, const PGresult *result, struct err *
 
 	snprintf(text, sizeof(text), "%s", primary ? primary : PQresultErrorMessage(result));
 	pgendpoint_clean(c->endpoint, text);
-	if (state)
+	if (is_state(state))
 		err_set(err, state_kind(state), "%s (SQLSTATE %s)", text, state);
 	else
 		err_set(err, ERR_TEMPORARY, "%s", text[0] ? text : "no reason given");

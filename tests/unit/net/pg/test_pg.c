@@ -289,6 +289,30 @@ static void refused_and_backing_off(void **state)
 	close(p.fd);
 }
 
+/* Only what is an SQLSTATE is shown as one. */
+static void password_as_sqlstate(void **state)
+{
+	static const char *const states[] = { "21P01open-sesame", "open-sesame", "21p01" };
+	struct world *w = *state;
+	struct result a;
+	struct peer p;
+
+	ask(w, &a, "SELECT 1", ASK_MS);
+	let_in(w, &p);
+	for (size_t i = 0; i < MEM_COUNT(states); i++) {
+		if (i > 0)
+			ask(w, &a, "SELECT 1", ASK_MS);
+		wait_query(w, &p, "SELECT 1");
+		send_error(&p, states[i], "no such table");
+		SEND(p.fd, READY);
+		UNTIL(w->f, a.calls == 1);
+		assert_non_null(strstr(a.err.msg, "/shop: no such table"));
+		assert_null(strstr(a.err.msg, "SQLSTATE"));
+		assert_int_equal(a.err.kind, ERR_TEMPORARY);
+	}
+	close(p.fd);
+}
+
 /*
  * Lets everybody in and hangs up at the query: that is no reason to dial it for each query that
  * waits.
@@ -775,6 +799,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(slow_one_gets_a_second_connection, setup, teardown),
 		cmocka_unit_test_setup_teardown(pooler_that_refuses_options, setup, teardown),
 		cmocka_unit_test_setup_teardown(refused_and_backing_off, setup, teardown),
+		cmocka_unit_test_setup_teardown(password_as_sqlstate, setup, teardown),
 		cmocka_unit_test_setup_teardown(hangs_up_on_every_query, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_long_for_a_number, setup, teardown),
 		cmocka_unit_test_setup_teardown(giant_row, setup, teardown),
