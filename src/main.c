@@ -6,6 +6,7 @@
 #include <hiredis/hiredis.h>
 #include <jansson.h>
 #include <openssl/crypto.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "cli/check.h"
 #include "cli/explain.h"
 #include "cli/get.h"
+#include "cli/kubectlplugin.h"
 #include "cli/manifests.h"
 #include "daemon.h"
 #include "options.h"
@@ -60,8 +62,16 @@ static int cmd_version(int argc, char **argv)
 	return 0;
 }
 
+static int ask_as_kubectl(const struct command *command, int argc, char **argv)
+{
+	MEM_AUTO char *path = kubectlplugin_kubeconfig();
+	struct insightclient_ways usual = { .kubeconfig = path };
+
+	return command->ask(argc, argv, &usual);
+}
+
 /* The environment and the config file name the socket and the kubeconfig of the daemon. */
-static int ask(const struct command *command, int argc, char **argv)
+static int ask_daemon(const struct command *command, int argc, char **argv)
 {
 	struct insightclient_ways usual = { 0 };
 	struct options options;
@@ -97,13 +107,19 @@ static int cmd_run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	bool as_kubectl = kubectlplugin_runs(argv[0]);
+
+	if (argc < 2 && as_kubectl)
+		return cmd_help(0, NULL);
 	if (argc < 2 || argv[1][0] == '-')
 		return cmd_run(argc, argv);
 	for (size_t i = 0; i < MEM_COUNT(commands); i++) {
 		const struct command *c = &commands[i];
 
 		if (strcmp(argv[1], c->name) == 0)
-			return c->run ? c->run(argc - 1, argv + 1) : ask(c, argc - 1, argv + 1);
+			return c->run        ? c->run(argc - 1, argv + 1)
+				: as_kubectl ? ask_as_kubectl(c, argc - 1, argv + 1)
+					     : ask_daemon(c, argc - 1, argv + 1);
 	}
 	fprintf(stderr, "kscaled: there is no command \"%s\"; `kscaled help` shows the commands\n", argv[1]);
 	return 2;

@@ -3,13 +3,15 @@
 import json
 import os
 import pathlib
+import shutil
 import socket
 import stat
+import subprocess
 
 import pytest
 import yaml
 
-from rig.daemon import INSIGHT, run
+from rig.daemon import INSIGHT, program, run
 from rig.process import free_port, free_socket
 from rig.waiting import eventually
 
@@ -192,6 +194,30 @@ def test_commands_of_a_tenant(kscaled, stage, neighbour, tenant, tmp_path):
     for arguments in (("get", "-n", neighbour.namespace), ("get",), ("explain", f"{neighbour.namespace}/worker")):
         done = run(*arguments, "--kubeconfig", str(kubeconfig))
         assert done.returncode == 2 and "forbidden" in done.stderr and done.stdout == "", done
+
+
+def test_plugin_of_kubectl(cluster, kscaled, stage, tenant, tmp_path):
+    """kubectl finds it by its name and runs it; it asks as the user of kubectl's file, and not the daemon of this host."""
+    stage.deployment(replicas=0)
+    stage.ready_scaledobject()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/kubectl-kscaled").symlink_to(program())
+    (tmp_path / "home/.kube").mkdir(parents=True)
+    shutil.copy(tenant.kubeconfig(tmp_path), tmp_path / "home/.kube/config")
+    environment = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "HOME": str(tmp_path / "home"), "KSCALED_INSIGHT_SOCKET": kscaled.socket}
+    kubectl = lambda *arguments, **more: subprocess.run([cluster.kubectl_program, "kscaled", *arguments], capture_output=True, text=True, timeout=60, env={**environment, **more})
+    expected = kscaled.tell("get", "-n", stage.namespace).stdout
+    done = kubectl("get", "-n", stage.namespace)
+    assert done.returncode == 0 and done.stderr == "" and done.stdout == expected, done
+    done = kubectl("explain", f"{stage.namespace}/worker")
+    assert done.returncode == 0 and f" {stage.namespace}/worker " in done.stdout.splitlines()[0], done
+    done = kubectl("get")  # everybody's: the daemon's socket would tell
+    assert done.returncode == 2 and "forbidden" in done.stderr and done.stdout == "", done
+    done = kubectl("get", "-n", stage.namespace, HOME=str(tmp_path), KUBECONFIG=str(tmp_path / "tenant.kubeconfig"))
+    assert done.returncode == 0 and done.stdout == expected, done
+    done = kubectl("get", HOME=str(tmp_path))
+    assert done.returncode == 2 and f"{tmp_path}/.kube/config" in done.stderr, done
+    assert "commands:" in kubectl().stdout
 
 
 def test_logins_that_are_refused(tmp_path, installation):

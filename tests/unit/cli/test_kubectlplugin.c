@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/kubectlplugin.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+
+static void by_which_name(void **state)
+{
+	(void)state;
+	assert_true(kubectlplugin_runs("kubectl-kscaled"));
+	assert_true(kubectlplugin_runs("/usr/local/bin/kubectl-kscaled"));
+	assert_false(kubectlplugin_runs("kscaled"));
+	assert_false(kubectlplugin_runs("/opt/kubectl-kscaled/kscaled"));
+	assert_false(kubectlplugin_runs(""));
+}
+
+static void which_kubeconfig(void **state)
+{
+	static const struct {
+		const char *named, *home, *expected;
+	} rows[] = {
+		{ "/a/config", "/home/x", "/a/config" },
+		{ "/a:/b", NULL, "/a:/b" },
+		{ "", "/home/x", "/home/x/.kube/config" },
+		{ NULL, "/home/x", "/home/x/.kube/config" },
+		{ NULL, "", NULL },
+		{ NULL, NULL, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		MEM_AUTO char *path = NULL;
+
+		unsetenv("KUBECONFIG");
+		unsetenv("HOME");
+		if (rows[i].named)
+			setenv("KUBECONFIG", rows[i].named, 1);
+		if (rows[i].home)
+			setenv("HOME", rows[i].home, 1);
+		path = kubectlplugin_kubeconfig();
+		if (rows[i].expected)
+			assert_string_equal(path, rows[i].expected);
+		else
+			assert_null(path);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(by_which_name),
+		cmocka_unit_test(which_kubeconfig),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
