@@ -16,8 +16,8 @@
 bool kubectlplugin_runs(const char *program);
 
 /*
- * kubectl's own choice: $KUBECONFIG, else .kube/config in the home folder. The caller owns it; NULL:
- * there is neither, so a service account of a Pod may do.
+ * kubectl's own choice: $KUBECONFIG, else .kube/config in the home folder. The caller owns it;
+ * NULL: there is neither, so a service account of a Pod may do.
  */
 char *kubectlplugin_kubeconfig(void);
 
