@@ -7,6 +7,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 /* An address of 16 bytes (IPv4 is mapped), of which the first `bits` bits are compared. */
 struct address_block {
 	uint8_t prefix[16];
@@ -37,26 +39,48 @@ static const struct address_block blocks[] = {
 	{ { 0xff }, 8, false, "a multicast address" },
 };
 
-/* IPv6 prefixes with an IPv4 address at the end: RFC 6052, RFC 8215. */
+/*
+ * IPv6 addresses that lead to an IPv4 address, and where in them it is. The prefix for local use
+ * (RFC 8215) may be divided in each of the ways of RFC 6052, section 2.2, which leave out byte 8;
+ * what is at or behind `end` is 0.
+ */
 static const struct {
-	uint8_t prefix[12];
-} translated[] = { { { 0x00, 0x64, 0xff, 0x9b } }, { { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 } } };
+	uint8_t prefix[12], prefix_len;
+	uint8_t at[4], end;
+} translated[] = {
+	{ { 0x00, 0x64, 0xff, 0x9b }, 12, { 12, 13, 14, 15 }, 16 },
+	{ { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 }, 6, { 6, 7, 9, 10 }, 11 },
+	{ { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 }, 6, { 7, 9, 10, 11 }, 12 },
+	{ { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 }, 6, { 9, 10, 11, 12 }, 13 },
+	{ { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 }, 6, { 12, 13, 14, 15 }, 16 },
+	{ { 0x20, 0x02 }, 2, { 2, 3, 4, 5 }, 16 }, /* 6to4, RFC 3056; behind it is what the site likes */
+};
 
+/* IPv4 is mapped. */
 static bool plain_address(const struct sockaddr *address, uint8_t out[16])
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-
 	if (address->sa_family == AF_INET) {
-		memcpy(out, mapped, sizeof(mapped));
-		memcpy(out + 12, &((const struct sockaddr_in *)address)->sin_addr, 4);
+		const uint8_t *v4 = (const uint8_t *)&((const struct sockaddr_in *)address)->sin_addr;
+
+		memcpy(out, (const uint8_t[16])MAPPED(v4[0], v4[1], v4[2], v4[3]), 16);
 		return true;
 	}
 	if (address->sa_family != AF_INET6)
 		return false;
 	memcpy(out, &((const struct sockaddr_in6 *)address)->sin6_addr, 16);
-	for (size_t i = 0; i < sizeof(translated) / sizeof(translated[0]); i++)
-		if (memcmp(out, translated[i].prefix, 12) == 0)
-			memcpy(out, mapped, sizeof(mapped));
+	return true;
+}
+
+/* Where form i of `translated` leads, mapped; false: it is not of this form. */
+static bool translated_address(const uint8_t address[16], size_t i, uint8_t out[16])
+{
+	static const uint8_t nothing[16] = { 0 };
+	const uint8_t *at = translated[i].at;
+
+	if (memcmp(address, translated[i].prefix, translated[i].prefix_len) != 0 ||
+		memcmp(address + translated[i].end, nothing, (size_t)(16 - translated[i].end)) != 0)
+		return false;
+	memcpy(out, (const uint8_t[16])MAPPED(address[at[0]], address[at[1]], address[at[2]], address[at[3]]), 16);
 	return true;
 }
 
@@ -108,9 +132,19 @@ static bool is_own_port(const struct sourcerules *rules, const struct sockaddr *
 	return false;
 }
 
+/* The block that it is in, and may not be in; NULL: none. */
+static const struct address_block *block_of(const struct sourcerules *rules, const uint8_t address[16])
+{
+	for (size_t i = 0; i < MEM_COUNT(blocks); i++)
+		if (is_in(address, &blocks[i]) && !(blocks[i].local && rules->allow_local))
+			return &blocks[i];
+	return NULL;
+}
+
 int sourcerules_judge(const struct sourcerules *rules, const struct sockaddr *address, socklen_t len, struct err *err)
 {
-	uint8_t plain[16];
+	const struct address_block *block;
+	uint8_t plain[16], behind[16];
 
 	if (!rules->judges)
 		return 0;
@@ -119,10 +153,12 @@ int sourcerules_judge(const struct sourcerules *rules, const struct sockaddr *ad
 	if (!plain_address(address, plain) || len > sizeof(struct sockaddr_storage))
 		return err_set(err, ERR_TEMPORARY, "an address of family %d, where no trigger's server may be",
 			address->sa_family);
-	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
-		if (is_in(plain, &blocks[i]) && !(blocks[i].local && rules->allow_local))
-			return refuse(address, blocks[i].what,
-				blocks[i].local ? " (--allow-local-sources would allow it)" : "", err);
+	block = block_of(rules, plain);
+	for (size_t i = 0; !block && i < MEM_COUNT(translated); i++)
+		if (translated_address(plain, i, behind))
+			block = block_of(rules, behind);
+	if (block)
+		return refuse(address, block->what, block->local ? " (--allow-local-sources would allow it)" : "", err);
 	if (is_own_port(rules, address) && is_ours(address, len))
 		return refuse(address, "this host, and the port one of kscaled's own", "", err);
 	return 0;

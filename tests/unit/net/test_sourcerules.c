@@ -81,6 +81,17 @@ static const struct {
 	{ "::ffff:127.0.0.1", LOCALLY, "a loopback address" },
 	{ "64:ff9b::127.0.0.1", LOCALLY, "a loopback address" },
 	{ "64:ff9b:1::127.0.0.1", LOCALLY, "a loopback address" },
+	{ "64:ff9b:1:7f00:0:100::", LOCALLY, "a loopback address" },
+	{ "64:ff9b:1:a9fe:a9:fe00::", NEVER, "a link-local address" },      /* /48 */
+	{ "64:ff9b:1:12a9:fe:a9fe::", NEVER, "a link-local address" },      /* /56 */
+	{ "64:ff9b:1:1234:a9:fea9:fe00::", NEVER, "a link-local address" }, /* /64 */
+	{ "64:ff9b:1:1::169.254.169.254", NEVER, "a link-local address" },  /* /96 */
+	{ "64:ff9b:1:a9fe:a9:fe00:10.0.0.1", ALWAYS, "" },                  /* /96, to 10.0.0.1 */
+	{ "64:ff9b:1:1::10.0.0.1", ALWAYS, "" },
+	{ "64:ff9b:2::169.254.169.254", ALWAYS, "" },
+	{ "2002:7f00:1::1", LOCALLY, "a loopback address" },
+	{ "2002:a9fe:a9fe::1", NEVER, "a link-local address" },
+	{ "2002:a00:1::1", ALWAYS, "" },
 	{ "169.254.169.254", NEVER, "169.254.169.254 is a link-local address, where clouds have their metadata" },
 	{ "169.254.0.0", NEVER, "a link-local address" },
 	{ "169.254.255.255", NEVER, "a link-local address" },
