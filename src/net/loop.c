@@ -49,6 +49,7 @@ struct loop {
 	bool stop;
 	int64_t clock_step_ms;
 	int64_t entered_us; /* when this turn's work began; 0 while waiting */
+	int64_t cpu_us;     /* of the thread, at the end of the last turn; 0: none yet */
 	unsigned entries;   /* this turn's */
 	bool ending;        /* the turn ends after the current callback */
 	struct loop_stats stats;
@@ -58,12 +59,17 @@ struct loop {
  * BOOTTIME counts suspended time, too, as the clocks of others do: a Lease expires meanwhile, and
  * readings become old.
  */
-static int64_t now_us(void)
+static int64_t clock_us(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_BOOTTIME, &ts);
+	clock_gettime(clock, &ts);
 	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+static int64_t now_us(void)
+{
+	return clock_us(CLOCK_BOOTTIME);
 }
 
 /*
@@ -217,7 +223,7 @@ static bool turn(struct loop *loop)
 {
 	bool idle = !loop->tasks;
 	int result;
-	int64_t us;
+	int64_t us, cpu_us;
 
 	loop->turn_order = loop->timers.orders;
 	loop->ending = false;
@@ -230,6 +236,11 @@ static bool turn(struct loop *loop)
 	loop->stats.busy_us += us;
 	if (us > loop->stats.longest_turn_us)
 		loop->stats.longest_turn_us = us;
+	/* Nothing is computed while it waits: what was since the last turn's end is this turn's. */
+	cpu_us = clock_us(CLOCK_THREAD_CPUTIME_ID);
+	if (loop->cpu_us && cpu_us - loop->cpu_us > loop->stats.longest_turn_cpu_us)
+		loop->stats.longest_turn_cpu_us = cpu_us - loop->cpu_us;
+	loop->cpu_us = cpu_us;
 	return result == 0 || !idle || loop->tasks;
 }
 
@@ -260,7 +271,7 @@ struct loop_stats loop_stats(struct loop *loop, bool reset_longest)
 	struct loop_stats stats = loop->stats;
 
 	if (reset_longest)
-		loop->stats.longest_turn_us = loop->stats.longest_lag_ms = 0;
+		loop->stats.longest_turn_us = loop->stats.longest_turn_cpu_us = loop->stats.longest_lag_ms = 0;
 	return stats;
 }
 

@@ -110,9 +110,10 @@ void loop_end_turn(struct loop *loop);
 
 struct loop_stats {
 	uint64_t turns;
-	int64_t longest_turn_us; /* since the last reset: work between two waits */
-	int64_t busy_us;         /* sum of work */
-	int64_t longest_lag_ms;  /* since the last reset: how late a timer was */
+	int64_t longest_turn_us;     /* since the last reset: work between two waits */
+	int64_t longest_turn_cpu_us; /* since the last reset: of it computing, so without what other processes took */
+	int64_t busy_us;             /* sum of work */
+	int64_t longest_lag_ms;      /* since the last reset: how late a timer was */
 };
 struct loop_stats loop_stats(struct loop *loop, bool reset_longest);
 uint64_t loop_turns(const struct loop *loop); /* the number of the turn */

@@ -453,6 +453,45 @@ static void on_busy(void *arg)
 	*(bool *)arg = true;
 }
 
+static int64_t cpu_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+static void on_computing(void *arg)
+{
+	int64_t until_us = cpu_us() + 20000;
+
+	while (cpu_us() < until_us)
+		continue;
+	*(bool *)arg = true;
+}
+
+/* A turn that waits for something takes no processor time. */
+static void computing_is_seen(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_timer waits, computes;
+	bool waited = false, computed = false;
+
+	loop_timer_init(&waits, f->loop, on_busy, &waited);
+	loop_timer_init(&computes, f->loop, on_computing, &computed);
+	fixture_linger(f, 1);
+	loop_stats(f->loop, true);
+	loop_timer_set(&waits, 1);
+	UNTIL(f, waited);
+	assert_true(loop_stats(f->loop, true).longest_turn_cpu_us < 20000);
+	loop_timer_set(&computes, 1);
+	UNTIL(f, computed);
+	assert_true(loop_stats(f->loop, true).longest_turn_cpu_us >= 20000);
+	assert_int_equal(loop_stats(f->loop, false).longest_turn_cpu_us, 0);
+	loop_timer_done(&waits);
+	loop_timer_done(&computes);
+}
+
 static void long_turns_are_seen(void **state)
 {
 	struct fixture *f = *state;
@@ -540,6 +579,7 @@ int main(void)
 		cmocka_unit_test(runs_until_stopped_or_until_nothing_is_left),
 		cmocka_unit_test_setup_teardown(signals_come, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(long_turns_are_seen, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(computing_is_seen, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(late_timers_are_seen, fixture_setup, fixture_teardown),
 		cmocka_unit_test(waiting_is_not_work),
 		cmocka_unit_test(backoff_doubles_to_its_end),

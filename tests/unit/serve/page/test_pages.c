@@ -297,6 +297,7 @@ static void metrics_tell_what_happened(void **state)
 		"keda_scaler_metrics_latency_seconds{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"web\","
 		"scaler=\"redisScaler\",triggerIndex=\"0\",type=\"scaledobject\"} 2\n",
 		"kscaled_loop_longest_turn_seconds ",
+		"kscaled_loop_longest_turn_cpu_seconds ",
 		"kscaled_loop_longest_lag_seconds ",
 		"keda_scaled_object_paused{namespace=\"shop\",scaledObject=\"web\"} 0\n",
 		"process_resident_memory_bytes ",
