@@ -12,12 +12,16 @@ from rig.grpc_scaler import GrpcScaler
 from rig.hostile import large, postgres
 from rig.hostile.many import Halfway
 from rig.hostile.postgres import KerberosServer, authentication
+from rig.hostile.reviewer import Reviewer
 from rig.http_source import HttpSource
+from rig.memory_limit import MemoryLimit
 from rig.nameserver import NameServer, under
 from rig.waiting import eventually, timed
 
 TENANTS = 20
 WINDOWS = 20
+BUDGET_MIB = 96
+BUSY = 0.1  # of the time
 
 
 class Servers:
@@ -65,8 +69,29 @@ def names():
 
 
 @pytest.fixture
-def daemon(launch, names, tmp_path):
-    return launch(under=under(names.resolv_conf(tmp_path))).wait_serving()
+def limit():
+    limit = MemoryLimit(BUDGET_MIB)
+    yield limit
+    limit.end()
+
+
+@pytest.fixture
+def daemon(limit, launch, installation, names, tmp_path):
+    """Held to its budget by the kernel, where a group can be made; with the webhook, and at times at which a renewal of the Lease that is late would be seen."""
+    installation.apply(webhook=True)
+    daemon = launch(under=limit.under() + under(names.resolv_conf(tmp_path)), options={"lease_duration": "5s", "renew_deadline": "4s", "retry_period": "1s"}).wait_serving()
+    installation.wait_judging()
+    yield daemon
+    daemon.check_alive()
+    daemon.term()  # before its group goes
+    installation.apply()
+
+
+@pytest.fixture
+def reviewer(daemon, installation):
+    reviewer = Reviewer(daemon, installation.review_path())
+    yield reviewer
+    reviewer.end()
 
 
 def put(stage, name, triggers):
@@ -78,6 +103,8 @@ def attack(stage, servers, numbers):
     put(stage, "hang", [{"type": "metrics-api", "metadata": {"url": f"{servers.hanging.url}/?{next(numbers)}", "valueLocation": "n", "targetValue": "5", "timeout": "1h"}} for _ in range(10)])
     put(stage, "large", [{"type": "metrics-api", "metadata": {"url": f"{servers.large.url}/{kind}?{next(numbers)}", "format": kind, "valueLocation": where, "targetValue": "1", "timeout": "20s"}}
                          for kind, (where, _) in large.ANSWERS.items() for _ in range(2)])
+    put(stage, "costly", [{"type": "metrics-api", "metadata": {"url": f"{servers.large.url}/{kind}?{next(numbers)}", "format": form, "valueLocation": where, "targetValue": "1", "timeout": "20s"}}
+                          for kind, (form, where, _) in large.COSTLY.items()])
     half = [servers.halfway.addresses[next(numbers) % len(servers.halfway.addresses)] for _ in range(6)]
     put(stage, "halfway", [{"type": "metrics-api", "metadata": {"url": f"http://{at}/", "valueLocation": "n", "targetValue": "5", "timeout": "20s"}} for at in half] +
         [{"type": "redis", "name": f"t{n}", "metadata": {"address": at, "listName": stage.namespace}} for n, at in enumerate(half[:2])])
@@ -86,15 +113,28 @@ def attack(stage, servers, numbers):
     put(stage, "kerberos", [{"type": "postgresql", "metadata": {"connectionFromEnv": "PG", "query": "SELECT 1", "targetQueryValue": "5"}}])
 
 
+KINDS = [*large.ANSWERS, *large.COSTLY]
+
+
 def reached(servers, names):
     """How much of it has reached whom it is to harm."""
-    return {**{kind: len(servers.large.to(f"/{kind}")) for kind in large.ANSWERS}, "hanging": len(servers.hanging.asked), "halfway": servers.halfway.served, "kerberos": servers.pg.logins,
+    return {**{kind: len(servers.large.to(f"/{kind}")) for kind in KINDS}, "hanging": len(servers.hanging.asked), "halfway": servers.halfway.served, "kerberos": servers.pg.logins,
             "names": len([name for name in names.asked if name.endswith(".silent")])}
 
 
 def is_under_attack(servers, names):
     seen = reached(servers, names)
-    return all(count >= (TENANTS if what != "names" else 20 * TENANTS) for what, count in seen.items() if what not in large.ANSWERS) and all(seen[kind] >= 4 for kind in large.ANSWERS)
+    return all(count >= (TENANTS if what != "names" else 20 * TENANTS) for what, count in seen.items() if what not in KINDS) and all(seen[kind] for kind in KINDS)
+
+
+def longest_turns(daemon):
+    """Since this was asked last, in seconds: how long a turn took at most, and how much a turn computed."""
+    metrics = daemon.metrics()
+    return metrics["kscaled_loop_longest_turn_seconds"], metrics["kscaled_loop_longest_turn_cpu_seconds"]
+
+
+def percentile(took, percent):
+    return took[min(len(took) - 1, len(took) * percent // 100)]
 
 
 @pytest.fixture
@@ -111,30 +151,39 @@ def ask():
 
 
 @pytest.mark.alone  # how long anything takes
-def test_all_at_once(cluster, daemon, stage, servers, names, tenants, ask):
+def test_all_at_once(cluster, installation, daemon, limit, stage, servers, names, tenants, reviewer, ask):
     stage.deployment("good")
     stage.ready_scaledobject("good", pollingInterval=1, maxReplicaCount=3)
     quiet, _ = ask(cluster, stage.path(name="good"), 3).result()
     numbers = itertools.count()
     for tenant in tenants:
         attack(tenant, servers, numbers)
-    eventually(lambda: is_under_attack(servers, names) or print(reached(servers, names)), timeout=60, every=1)
-    daemon.metric("kscaled_loop_longest_turn_seconds")
-    asker = ask(cluster, stage.path(name="good"), WINDOWS)
-    longest = []
+    eventually(lambda: is_under_attack(servers, names) and reviewer.answers > 20 or print(reached(servers, names), reviewer.answers), timeout=180, every=1)
+    longest_turns(daemon)
+    asker, beside = ask(cluster, stage.path(name="good"), WINDOWS), ask(cluster, "/version", WINDOWS)
+    began, longest, judged = time.monotonic(), [], []
+    renewed, reviewed, waited = daemon.renewals(), reviewer.answers, daemon.waited_s()
     for _ in range(WINDOWS):
         time.sleep(1)  # a window of time is what is looked at
-        longest.append(daemon.metric("kscaled_loop_longest_turn_seconds"))
+        longest.append(longest_turns(daemon))
+        judged.append(timed(lambda: "denied the request" in installation.judged().text))
     took, values = asker.result()
+    machine = percentile(beside.result()[0], 99)
     assert values == ["0"]
+    renewed, seconds, reviewed = daemon.renewals() - renewed, time.monotonic() - began, reviewer.answers - reviewed
+    busy = (daemon.waited_s() - waited) / seconds
     stage.push(12)
     woken = timed(lambda: stage.replicas("good") > 0)
-    longest.sort()
-    p99, usual = took[int(len(took) * 0.99)], longest[len(longest) // 2]
-    figures = (f"longest turn {longest[-1] * 1000:.0f} ms, of a second as a rule {usual * 1000:.0f} ms; GET p99 {p99 * 1000:.1f} ms of {len(took)} (p50 {took[len(took) // 2] * 1000:.1f}; "
-               f"before {quiet[int(len(quiet) * 0.99)] * 1000:.1f} and {quiet[len(quiet) // 2] * 1000:.1f}); 0 -> 1 in {woken:.2f} s; peak {daemon.peak_mib():.1f} MiB; "
-               f"{daemon.open_files()} files; {reached(servers, names)}")
+    turn, computed = max(turn for turn, _ in longest), max(computed for _, computed in longest)
+    figures = (f"longest turn {turn * 1000:.0f} ms, {computed * 1000:.0f} ms of it computing; GET p99 {percentile(took, 99) * 1000:.1f} ms of {len(took)} (p50 {percentile(took, 50) * 1000:.1f}; "
+               f"before {percentile(quiet, 99) * 1000:.1f} and {percentile(quiet, 50) * 1000:.1f}; the API server's own, beside {machine * 1000:.1f}; waited for a processor {busy * 100:.0f} % of the time); 0 -> 1 in {woken:.2f} s; "
+               f"peak {daemon.peak_mib():.1f} MiB, of the group {limit.peak_mib() or 0:.1f}; {daemon.open_files()} files; {renewed} renewals in {seconds:.0f} s; "
+               f"reviews in up to {max(judged):.2f} s, beside {reviewed} of a stranger; {reached(servers, names)}")
     print(figures)
-    # What is aimed at are 50 ms, 10 ms, 1.5 s and 96 MiB. The times are looser here: what other work on the machine takes from this process is in them.
-    assert daemon.sanitized() or (usual < 0.4 and took[len(took) // 2] < 0.25 and woken < 5 and daemon.peak_mib() < 96), figures
-    assert daemon.leading()
+    assert daemon.leading() and "stopped leading" not in daemon.log()
+    if daemon.sanitized():
+        return
+    # What a turn computes is ours alone. Other work on the machine is in all times; where it often had the processors that this process wanted, they tell nothing about kscaled.
+    assert computed <= 0.05 and daemon.peak_mib() <= BUDGET_MIB and renewed >= 0.7 * seconds, figures
+    assert busy > BUSY or (percentile(took, 99) <= 0.01 + 2 * machine and woken <= 1.5), figures
+    assert percentile(took, 50) < 0.25 and woken < 5, figures

@@ -64,11 +64,6 @@ def woken(stage, name):
     return created, timed(lambda: stage.replicas(name) == 1)
 
 
-def renewals(daemon):
-    """Answers to what the leader wrote into its Lease."""
-    return daemon.log().count("PUT /apis/coordination.k8s.io/v1/namespaces/kscaled/leases/operator.keda.sh?fieldManager=kscaled: 200")
-
-
 def test_reviews_delay_nobody(launch, configured, between, stage, module_stage):
     proxy, kubeconfig = between
     daemon = launch(options={"kubeconfig": kubeconfig, "lease_duration": "5s", "renew_deadline": "4s", "retry_period": "1s"}).wait_serving()
@@ -79,9 +74,9 @@ def test_reviews_delay_nobody(launch, configured, between, stage, module_stage):
     module_stage.drain()
     with Flood(daemon, stage) as flood:
         beside = woken(module_stage, "beside")
-        renewed, answers = renewals(daemon), flood.answers
+        renewed, answers = daemon.renewals(), flood.answers
         throughout(daemon.leading, until=after(10), every=0.5)
-        renewed, answers = renewals(daemon) - renewed, flood.answers - answers
+        renewed, answers = daemon.renewals() - renewed, flood.answers - answers
     figures = f"created {usual[0]:.2f} s, beside the flood {beside[0]:.2f} s; woken {usual[1]:.2f} s, {beside[1]:.2f} s; {answers} reviews and {renewed} renewals in 10 s"
     print(figures)
     assert beside[0] < usual[0] + 1 and beside[1] < usual[1] + 1, figures

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Asks for a metric again and again, as the HPA controller does, and says how long each answer took: a process of its own, as what else runs in the
+Asks for a metric, or something of the API server's own, again and again, as the HPA controller does, and says how long each answer took: a process of its own, as what else runs in the
 test's interpreter would be in the times.
 """
 import http.client
@@ -28,7 +28,8 @@ def main(server, ca, cert, key, path, headers, seconds):
         answer = connection.getresponse()
         body = answer.read()
         took.append(time.monotonic() - begun)
-        values.add(json.loads(body)["items"][0]["value"] if answer.status == 200 else f"{answer.status}: {body[:200]!r}")
+        items = json.loads(body).get("items") if answer.status == 200 else None
+        values.add(items[0]["value"] if items else f"{answer.status}: {body[:200]!r}")
     json.dump({"took": sorted(took), "values": sorted(values)}, sys.stdout)
 
 

@@ -181,8 +181,16 @@ class Daemon(Process):
     def metric(self, name):
         return self.metrics()[name]
 
+    def waited_s(self):
+        """How long it was ready to run and no processor was free."""
+        return int(pathlib.Path(f"/proc/{self.popen.pid}/schedstat").read_text().split()[1]) / 1e9
+
     def leading(self):
         return self.metric("kscaled_leading") == 1
+
+    def renewals(self):
+        """Answers to what the leader wrote into its Lease."""
+        return self.log().count("PUT /apis/coordination.k8s.io/v1/namespaces/kscaled/leases/operator.keda.sh?fieldManager=kscaled: 200")
 
     def ready(self):
         assert self.alive(), f"kscaled ended with {self.popen.returncode}: {self.tail()}"

@@ -16,6 +16,15 @@ ANSWERS = {
     "yaml": ("wanted", filled("- 1\n", 120000, "list:\n") + "wanted: 3\n"),
 }
 
+# Where the looking costs more than the reading: of each, its format, the place that is asked for, and the answer.
+COSTLY = {
+    "pattern": ("prometheus", 'x{a=~"(.*a){12}(a|b){200}d"}', filled('x{a="' + "b" * 380 + '"} 1\n', 4 * MIB)),
+    "nested": ("prometheus", 'x{a=~"(.*)*d"}', filled('x{a="' + "b" * 380 + '"} 1\n', 4 * MIB)),
+    "filter": ("json", "list.#(>0)#|#(>0)#|#", filled("1,", 190000, '{"list":[', "1]}")),
+    "glob": ("json", "*" + "a" * 40 + "b", '{"' + "a" * 1000000 + '":1}'),
+}
+
 
 def source():
-    return HttpSource({f"/{name}": (200, {"Content-Type": "text/plain"}, answer) for name, (_, answer) in ANSWERS.items()})
+    answers = {name: answer for name, (_, answer) in ANSWERS.items()} | {name: answer for name, (_, _, answer) in COSTLY.items()}
+    return HttpSource({f"/{name}": (200, {"Content-Type": "text/plain"}, answer) for name, answer in answers.items()})
