@@ -200,9 +200,9 @@ static void say_status(struct work *work, const struct scaledjob *sj, const stru
 	active = work_says(work, "Active");
 	if (active != was_active)
 		recorder_event(work, "Normal", active ? "ScaledJobActive" : "ScaledJobInactive", "%s",
-			d->active_message ? d->active_message
-				: active  ? "ScaledJob is active"
-					  : "ScaledJob is inactive");
+			d->active_words  ? d->active_words->message
+				: active ? "ScaledJob is active"
+					 : "ScaledJob is inactive");
 	status_write(work);
 }
 

@@ -74,14 +74,13 @@ static bool trigger_active(const void *arg, const char *metric)
  * same (its text may name another Job each time), and without a failure, too: reconcile writes
  * "ready to scaling" and the loop "ready for scaling", both as in KEDA, and would write in turn.
  */
-static void say_ready(const struct statusparts *p, const struct jobs_facts *facts, const struct jobs_decision *d)
+static void say_ready(const struct statusparts *p, const struct jobs_facts *facts, const struct jobs_words *says)
 {
 	char cause[ERR_MSG_MAX];
-	MEM_AUTO char *message = jobs_failure(facts, cause, sizeof(cause))
-		? mem_printf("%s: %s", d->ready_message, cause)
-		: NULL;
+	MEM_AUTO char *message = jobs_failure(facts, cause, sizeof(cause)) ? mem_printf("%s: %s", says->message, cause)
+									   : NULL;
 
-	statusparts_say_once(p, READY, d->ready, d->ready_reason, message ? message : d->ready_message,
+	statusparts_say_once(p, READY, says->status, says->reason, message ? message : says->message,
 		!facts->cause_is_news);
 }
 
@@ -89,15 +88,15 @@ void jobconditions_after_tick(const struct scaledjob *sj, const struct jobs_fact
 	int64_t now_unix_ms, struct scaledobject_status *status)
 {
 	const struct statusparts p = { &words, status, now_unix_ms, sj->meta.generation };
-	bool ours = !statusparts_is_refused(&p), sets_active = ours && d->active_reason;
+	bool ours = !statusparts_is_refused(&p), sets_active = ours && d->active_words;
 
 	if (d->rule == JOBS_RULE_PAUSED)
 		return;
 	statusparts_last_active(&p, d->active, sets_active, d->last_active_unix_ms);
 	if (facts->trigger_count > 0)
 		statusparts_activity(trigger_active, facts, status);
-	if (ours && d->ready_reason)
-		say_ready(&p, facts, d);
+	if (ours && d->ready_words)
+		say_ready(&p, facts, d->ready_words);
 	if (sets_active)
-		statusparts_say(&p, ACTIVE, d->active_status, d->active_reason, d->active_message);
+		statusparts_say(&p, ACTIVE, d->active_words->status, d->active_words->reason, d->active_words->message);
 }

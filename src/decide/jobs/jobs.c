@@ -62,6 +62,11 @@ bool jobs_needs_pods(const struct scaledjob_spec *spec)
 	return strategy == JOBS_STRATEGY_ACCURATE || strategy == JOBS_STRATEGY_EAGER;
 }
 
+int32_t jobs_deduction(const struct scaledjob_spec *spec)
+{
+	return spec->queue_length_deduction != INT32_UNSET ? spec->queue_length_deduction : 0;
+}
+
 /* ---- Numbers that cannot overflow ---- */
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -74,7 +79,7 @@ static int64_t greater(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* NaN, which should have come as an error, is nothing. */
+/* NaN, which should have come as an error, counts as 0. */
 static double not_negative(double number)
 {
 	return number > 0 ? number : 0;
@@ -90,19 +95,19 @@ static int64_t whole(double number)
 
 /* ---- What runs ---- */
 
-static int64_t running_of(const struct jobs_facts *facts)
+int64_t jobs_at_work(const struct jobs_facts *facts)
 {
 	return greater(facts->running, 0);
 }
 
 int64_t jobs_beyond_min(const struct jobs_facts *facts)
 {
-	return greater(running_of(facts) - scaledjob_min(facts->spec), 0);
+	return greater(jobs_at_work(facts) - scaledjob_min(facts->spec), 0);
 }
 
 int64_t jobs_pending(const struct jobs_facts *facts)
 {
-	return jobs_needs_pods(facts->spec) ? smaller(greater(facts->pending, 0), running_of(facts)) : 0;
+	return jobs_needs_pods(facts->spec) ? smaller(greater(facts->pending, 0), jobs_at_work(facts)) : 0;
 }
 
 int64_t jobs_running_share(const struct jobs_facts *facts)
@@ -117,22 +122,28 @@ int64_t jobs_running_share(const struct jobs_facts *facts)
 
 /* ---- What the triggers ask for ---- */
 
-struct jobs_share jobs_share_at(const struct jobs_facts *facts, size_t position)
+bool jobs_next_share(const struct jobs_facts *facts, struct jobs_share *share)
 {
-	const struct jobs_trigger *first = &facts->triggers[position];
-	struct jobs_share share = { .first = first, .active = first->active, .queue = not_negative(first->queue) };
+	size_t start = share->next, i = start;
+	const struct jobs_trigger *t = facts->triggers;
+	bool failing = false;
 	double targets = 0;
-	size_t i;
 
-	for (i = position; i < facts->trigger_count && facts->triggers[i].index == first->index; i++) {
-		share.failing = share.failing || facts->triggers[i].err;
-		targets += not_negative(facts->triggers[i].target);
+	if (start == facts->trigger_count)
+		return false;
+	for (; i < facts->trigger_count && t[i].index == t[start].index; i++) {
+		failing = failing || t[i].err;
+		targets += not_negative(t[i].target);
 	}
-	share.target = targets / (double)(i - position);
-	share.next = i;
-	if (share.failing)
-		share.active = false;
-	return share;
+	*share = (struct jobs_share){
+		.first = &t[start],
+		.next = i,
+		.failing = failing,
+		.active = t[start].active && !failing,
+		.queue = not_negative(t[start].queue),
+		.target = targets / (double)(i - start),
+	};
+	return true;
 }
 
 /* Of all active triggers together. */
@@ -141,13 +152,6 @@ struct demand {
 	double jobs;   /* needed for it; at most max, for each trigger and in total */
 	double wanted; /* the same without max */
 };
-
-static struct demand demand_of(const struct jobs_share *share, double max)
-{
-	double wanted = share->target > 0 ? not_negative(share->queue / share->target) : 0;
-
-	return (struct demand){ .queue = share->queue, .jobs = fmin(wanted, max), .wanted = wanted };
-}
 
 /*
  * The maximum or minimum (fmax, fmin) of queue and Jobs each. KEDA takes both from the trigger with
@@ -162,11 +166,6 @@ static struct demand pick(double (*of_two)(double a, double b), struct demand a,
 static struct demand sum(struct demand a, struct demand b)
 {
 	return (struct demand){ fmin(a.queue + b.queue, DBL_MAX), a.jobs + b.jobs, fmin(a.wanted + b.wanted, DBL_MAX) };
-}
-
-static struct demand mean(struct demand all, size_t count)
-{
-	return (struct demand){ all.queue / (double)count, all.jobs / (double)count, all.wanted / (double)count };
 }
 
 static struct demand join(enum jobs_calculation calculation, struct demand a, struct demand b)
@@ -187,42 +186,46 @@ static struct demand join(enum jobs_calculation calculation, struct demand a, st
 static struct demand demand_of_all(const struct jobs_facts *facts)
 {
 	enum jobs_calculation calculation = jobs_calculation(facts->spec);
+	double max = scaledjob_max(facts->spec), count = 1;
+	struct jobs_share share = { 0 };
 	struct demand all = { 0 };
 	size_t active = 0, failing = 0;
 
-	for (size_t i = 0; i < facts->trigger_count;) {
-		struct jobs_share share = jobs_share_at(facts, i);
-
-		i = share.next;
+	while (jobs_next_share(facts, &share)) {
 		failing += share.failing;
 		if (share.active) {
-			struct demand one = demand_of(&share, (double)scaledjob_max(facts->spec));
+			double wanted = share.target > 0 ? not_negative(share.queue / share.target) : 0;
+			struct demand one = { .queue = share.queue, .jobs = fmin(wanted, max), .wanted = wanted };
 
 			all = active++ > 0 ? join(calculation, all, one) : one;
 		}
 	}
 	if (calculation == JOBS_CALCULATION_MIN && failing > 0)
 		return (struct demand){ 0 };
-	return calculation == JOBS_CALCULATION_AVG && active > 0 ? mean(all, active + failing) : all;
+	if (calculation == JOBS_CALCULATION_AVG && active > 0)
+		count = (double)(active + failing);
+	return (struct demand){ all.queue / count, all.jobs / count, all.wanted / count };
 }
 
-/* ---- Conditions ---- */
+/* ---- What the conditions say ---- */
 
-static void say_ready(struct jobs_decision *d, enum condition_status status, const char *reason, const char *message)
-{
-	d->ready = status;
-	d->ready_reason = reason;
-	d->ready_message = message;
-}
+static const struct jobs_words ready_no_jobs = { CONDITION_FALSE, "ErrorGettingJobs",
+	"Error getting the Jobs of the ScaledJob" },
+			       ready_no_pods = { CONDITION_FALSE, "ErrorGettingPods",
+				       "Error getting the Pods of the Jobs, which scalingStrategy.strategy needs" },
+			       ready_refused = { CONDITION_FALSE, "KEDAJobCreateFailed", "Failed to create Jobs" },
+			       ready_some_fail = { CONDITION_UNKNOWN, "PartialTriggerError",
+				       "Some triggers defined in ScaledJob are not working correctly" },
+			       ready_all_fail = { CONDITION_FALSE, "TriggerError",
+				       "Triggers defined in ScaledJob are not working correctly" },
+			       ready_good = { CONDITION_TRUE, "ScaledJobReady",
+				       "ScaledJob is defined correctly and is ready for scaling" },
+			       scaler_active = { CONDITION_TRUE, "ScalerActive",
+				       "Scaling is performed because triggers are active" },
+			       scaler_inactive = { CONDITION_FALSE, "ScalerNotActive",
+				       "Scaling is not performed because triggers are not active" };
 
-static void say_active(struct jobs_decision *d, enum condition_status status, const char *reason, const char *message)
-{
-	d->active_status = status;
-	d->active_reason = reason;
-	d->active_message = message;
-}
-
-bool jobs_is_trouble(const struct err *err)
+static bool is_trouble(const struct err *err)
 {
 	return err && err->kind != ERR_WAITING;
 }
@@ -237,67 +240,44 @@ static const struct jobs_trigger *first_failing(const struct jobs_facts *facts)
 
 static bool pods_trouble(const struct jobs_facts *facts)
 {
-	return jobs_needs_pods(facts->spec) && jobs_is_trouble(facts->pods_err);
+	return jobs_needs_pods(facts->spec) && is_trouble(facts->pods_err);
 }
 
-/* In the order of jobs_failure: what blocks all Jobs comes first. */
-static void judge_ready(const struct jobs_facts *facts, struct jobs_decision *d)
+static struct jobs_cause error_of(const struct jobs_words *ready, const char *metric_name, const struct err *err)
 {
-	if (jobs_is_trouble(facts->jobs_err))
-		say_ready(d, CONDITION_FALSE, "ErrorGettingJobs", "Error getting the Jobs of the ScaledJob");
-	else if (pods_trouble(facts))
-		say_ready(d, CONDITION_FALSE, "ErrorGettingPods",
-			"Error getting the Pods of the Jobs, which scalingStrategy.strategy needs");
-	else if (facts->create_trouble && d->active)
-		say_ready(d, CONDITION_FALSE, "KEDAJobCreateFailed", "Failed to create Jobs");
-	else if (facts->trigger_count == 0)
-		return;
-	else if (d->failing && d->active)
-		say_ready(d, CONDITION_UNKNOWN, "PartialTriggerError",
-			"Some triggers defined in ScaledJob are not working correctly");
-	else if (d->failing)
-		say_ready(d, CONDITION_FALSE, "TriggerError",
-			"Triggers defined in ScaledJob are not working correctly");
-	else
-		say_ready(d, CONDITION_TRUE, "ScaledJobReady",
-			"ScaledJob is defined correctly and is ready for scaling");
+	return (struct jobs_cause){ ready, metric_name, err->msg, err->kind };
 }
 
-static void judge_active(const struct jobs_facts *facts, struct jobs_decision *d)
+/* What blocks all Jobs comes first. */
+static struct jobs_cause first_cause(const struct jobs_facts *facts, bool is_active)
 {
-	if (facts->jobs_err)
-		return;
-	if (d->active)
-		say_active(d, CONDITION_TRUE, "ScalerActive", "Scaling is performed because triggers are active");
-	else
-		say_active(d, CONDITION_FALSE, "ScalerNotActive",
-			"Scaling is not performed because triggers are not active");
+	const struct jobs_trigger *failing = first_failing(facts);
+
+	if (is_trouble(facts->jobs_err))
+		return error_of(&ready_no_jobs, NULL, facts->jobs_err);
+	if (pods_trouble(facts))
+		return error_of(&ready_no_pods, NULL, facts->pods_err);
+	if (facts->create_trouble && is_active)
+		return (struct jobs_cause){ .ready = &ready_refused, .text = facts->create_trouble, .kind = ERR_NONE };
+	if (failing)
+		return error_of(is_active ? &ready_some_fail : &ready_all_fail, failing->metric_name, failing->err);
+	return (struct jobs_cause){ .ready = facts->trigger_count > 0 ? &ready_good : NULL };
 }
 
 /* ---- The decision ---- */
-
-/* A trigger that is active and known. */
-static bool by_triggers(const struct jobs_facts *facts, const struct jobs_decision *d)
-{
-	return d->trigger >= 0 && !facts->triggers[d->trigger].err;
-}
 
 static struct jobs_decision observe(const struct jobs_facts *facts)
 {
 	struct jobs_decision d = { .trigger = -1 };
 	const struct jobs_trigger *failing = first_failing(facts);
+	struct jobs_share share = { 0 };
 
-	for (size_t i = 0; i < facts->trigger_count && d.trigger < 0;) {
-		struct jobs_share share = jobs_share_at(facts, i);
-
-		if (share.active)
-			d.trigger = (int)i;
-		i = share.next;
-	}
-	d.active = d.trigger >= 0 || scaledjob_min(facts->spec) > 0;
-	if (d.trigger < 0 && failing)
-		d.trigger = (int)(failing - facts->triggers);
-	d.failing = failing || facts->trigger_count == 0 || jobs_is_trouble(facts->jobs_err) || pods_trouble(facts);
+	while (!share.active && jobs_next_share(facts, &share))
+		;
+	d.active = share.active || scaledjob_min(facts->spec) > 0;
+	if (share.active || failing)
+		d.trigger = (int)((share.active ? share.first : failing) - facts->triggers);
+	d.failing = failing || facts->trigger_count == 0 || is_trouble(facts->jobs_err) || pods_trouble(facts);
 	/* A stamp from the future (another replica's clock) counts as now. */
 	d.last_active_unix_ms = d.active || facts->last_active_unix_ms > facts->now_unix_ms
 		? facts->now_unix_ms
@@ -312,13 +292,10 @@ static struct jobs_decision observe(const struct jobs_facts *facts)
 static int64_t ask(const struct jobs_facts *facts, int64_t needed, int64_t max)
 {
 	int64_t running = jobs_beyond_min(facts), pending = jobs_pending(facts), room = max - running, asked = 0;
-	int32_t deduction = facts->spec->queue_length_deduction;
 
 	switch (jobs_strategy(facts->spec)) {
 	case JOBS_STRATEGY_DEFAULT: asked = needed - running; break;
-	case JOBS_STRATEGY_CUSTOM:
-		asked = needed - (deduction != INT32_UNSET ? deduction : 0) - jobs_running_share(facts);
-		break;
+	case JOBS_STRATEGY_CUSTOM: asked = needed - jobs_deduction(facts->spec) - jobs_running_share(facts); break;
 	/*
 	 * KEDA's two branches are this: the first is taken when needed - pending is more than the
 	 * room
@@ -331,25 +308,14 @@ static int64_t ask(const struct jobs_facts *facts, int64_t needed, int64_t max)
 
 static void decide_active(const struct jobs_facts *facts, const struct demand *all, struct jobs_decision *d)
 {
-	int64_t unlimited = ask(facts, whole(ceil(all->wanted)), COUNT_MAX);
+	int64_t most = jobs_strategy(facts->spec) == JOBS_STRATEGY_EAGER ? COUNT_MAX : whole(ceil(all->queue)),
+		unlimited = smaller(ask(facts, whole(ceil(all->wanted)), COUNT_MAX), most);
 
-	if (jobs_strategy(facts->spec) != JOBS_STRATEGY_EAGER)
-		unlimited = smaller(unlimited, d->scale_to);
-	d->effective_max = ask(facts, d->max_scale, scaledjob_max(facts->spec));
-	d->create = (int32_t)smaller(d->scale_to, d->effective_max);
+	d->create = (int32_t)smaller(ask(facts, d->max_scale, scaledjob_max(facts->spec)), most);
 	if (d->create < unlimited)
 		d->rule = JOBS_RULE_AT_MAX;
 	else
 		d->rule = d->create > 0 ? JOBS_RULE_CREATE : JOBS_RULE_ENOUGH;
-}
-
-static void measure(const struct jobs_facts *facts, const struct demand *all, struct jobs_decision *d)
-{
-	int32_t max = scaledjob_max(facts->spec);
-
-	d->queue = all->queue;
-	d->scale_to = jobs_strategy(facts->spec) == JOBS_STRATEGY_EAGER ? max : whole(ceil(all->queue));
-	d->max_scale = whole(ceil(fmin(all->jobs, (double)max)));
 }
 
 static void decide_beyond_min(const struct jobs_facts *facts, struct jobs_decision *d)
@@ -357,8 +323,9 @@ static void decide_beyond_min(const struct jobs_facts *facts, struct jobs_decisi
 	bool failing = first_failing(facts) || facts->trigger_count == 0;
 	struct demand all = demand_of_all(facts);
 
-	measure(facts, &all, d);
-	if (!by_triggers(facts, d))
+	d->queue = all.queue;
+	d->max_scale = whole(ceil(fmin(all.jobs, (double)scaledjob_max(facts->spec))));
+	if (d->trigger < 0 || facts->triggers[d->trigger].err)
 		d->rule = failing ? JOBS_RULE_ERROR_HOLD : JOBS_RULE_INACTIVE;
 	else if (failing && jobs_calculation(facts->spec) == JOBS_CALCULATION_MIN)
 		d->rule = JOBS_RULE_ERROR_HOLD;
@@ -377,35 +344,24 @@ struct jobs_decision jobs_decide(const struct jobs_facts *facts)
 			.trigger = -1,
 			.last_active_unix_ms = facts->last_active_unix_ms };
 	d = observe(facts);
-	judge_ready(facts, &d);
-	judge_active(facts, &d);
+	d.ready_words = first_cause(facts, d.active).ready;
 	if (facts->jobs_err) {
 		d.rule = JOBS_RULE_JOBS_UNKNOWN;
-	} else if (running_of(facts) < scaledjob_min(facts->spec)) {
+		return d;
+	}
+	d.active_words = d.active ? &scaler_active : &scaler_inactive;
+	if (jobs_at_work(facts) < scaledjob_min(facts->spec)) {
 		d.rule = JOBS_RULE_BELOW_MIN;
-		d.create = (int32_t)(scaledjob_min(facts->spec) - running_of(facts));
+		d.create = (int32_t)(scaledjob_min(facts->spec) - jobs_at_work(facts));
 	} else {
 		decide_beyond_min(facts, &d);
 	}
 	return d;
 }
 
-/* In the order of judge_ready. */
 struct jobs_cause jobs_first_cause(const struct jobs_facts *facts)
 {
-	const struct jobs_trigger *failing = first_failing(facts);
-
-	if (jobs_is_trouble(facts->jobs_err))
-		return (struct jobs_cause){ .text = facts->jobs_err->msg, .kind = facts->jobs_err->kind };
-	if (pods_trouble(facts))
-		return (struct jobs_cause){ .text = facts->pods_err->msg, .kind = facts->pods_err->kind };
-	if (facts->create_trouble && observe(facts).active)
-		return (struct jobs_cause){ .text = facts->create_trouble, .kind = ERR_NONE };
-	if (failing)
-		return (struct jobs_cause){ .name = failing->metric_name,
-			.text = failing->err->msg,
-			.kind = failing->err->kind };
-	return (struct jobs_cause){ .text = NULL };
+	return first_cause(facts, observe(facts).active);
 }
 
 const char *jobs_rule_name(enum jobs_rule rule)

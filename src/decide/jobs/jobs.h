@@ -95,27 +95,31 @@ enum jobs_rule { /* the rule that decided; jobs_explain() describes it */
 	JOBS_RULE_INACTIVE, /* no trigger is active (a ScaledJob with a minimum still is) */
 };
 
+/* What a condition says: KEDA's reason and message (keda-core.md 4.4); constants. */
+struct jobs_words {
+	enum condition_status status;
+	const char *reason, *message;
+};
+
 struct jobs_decision {
 	enum jobs_rule rule;
-	int32_t create;                             /* Jobs to create now */
-	double queue;                               /* of all triggers, after multipleScalersCalculation */
-	int64_t scale_to, max_scale, effective_max; /* keda-core.md 4.2, 4.3, for the sentence */
-	bool active;                                /* some trigger is active, or minReplicaCount keeps Jobs */
-	bool failing;                               /* at least one trigger failed, or Jobs or Pods cannot be read */
-	int64_t last_active_unix_ms;                /* the new value, for the next tick */
+	int32_t create;              /* Jobs to create now */
+	double queue;                /* of all triggers, after multipleScalersCalculation */
+	int64_t max_scale;           /* Jobs needed for it, at most maxReplicaCount (keda-core.md 4.2) */
+	bool active;                 /* some trigger is active, or minReplicaCount keeps Jobs */
+	bool failing;                /* at least one trigger failed, or Jobs or Pods cannot be read */
+	int64_t last_active_unix_ms; /* the new value, for the next tick */
 	/*
 	 * index in facts.triggers of the first active one, else of the first failing one, else -1
 	 */
 	int trigger;
 	/*
-	 * KEDA's reasons and messages (keda-core.md 4.4); constants. A reason of NULL: that
-	 * condition is unchanged. Own reasons of a False Ready: `ErrorGettingJobs` and
-	 * `ErrorGettingPods`, named after ScaledObject's ErrorGettingCurrentReplicas, and, while
-	 * active, `KEDAJobCreateFailed`, the name of KEDA's Event.
+	 * The conditions Ready and Active; NULL: unchanged. Own reasons of a False Ready:
+	 * `ErrorGettingJobs` and `ErrorGettingPods`, named after ScaledObject's
+	 * ErrorGettingCurrentReplicas, and, while active, `KEDAJobCreateFailed`, the name of KEDA's
+	 * Event.
 	 */
-	enum condition_status ready, active_status;
-	const char *ready_reason, *ready_message;
-	const char *active_reason, *active_message;
+	const struct jobs_words *ready_words, *active_words;
 };
 
 /* Whether the strategy needs Pods (accurate, eager); with any other no Pod is read. */

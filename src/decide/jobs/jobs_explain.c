@@ -30,14 +30,11 @@ static bool picked(const struct jobs_share *share, enum pick pick)
 
 static size_t count(const struct jobs_facts *facts, enum pick pick)
 {
+	struct jobs_share share = { 0 };
 	size_t n = 0;
 
-	for (size_t i = 0; i < facts->trigger_count;) {
-		struct jobs_share share = jobs_share_at(facts, i);
-
+	while (jobs_next_share(facts, &share))
 		n += picked(&share, pick);
-		i = share.next;
-	}
 	return n;
 }
 
@@ -61,12 +58,10 @@ static void add_share(struct sentence *s, const struct jobs_share *share)
 
 static void add_triggers(struct sentence *s, const struct jobs_facts *facts, enum pick pick)
 {
+	struct jobs_share share = { 0 };
 	size_t named = 0, more = 0;
 
-	for (size_t i = 0; i < facts->trigger_count;) {
-		struct jobs_share share = jobs_share_at(facts, i);
-
-		i = share.next;
+	while (jobs_next_share(facts, &share)) {
 		if (!picked(&share, pick))
 			continue;
 		if (named == NAMED_MAX) {
@@ -94,8 +89,9 @@ static size_t counted(const struct jobs_facts *facts)
 
 static void add_queue_of_one(struct sentence *s, const struct jobs_facts *facts, const struct jobs_decision *d)
 {
-	struct jobs_share share = jobs_share_at(facts, (size_t)d->trigger);
+	struct jobs_share share = { .next = (size_t)d->trigger };
 
+	jobs_next_share(facts, &share);
 	sentence_add(s, "%.10g waiting in %s", share.queue, share.first->metric_name);
 	if (share.target == 0)
 		sentence_add(s, " (without a target, which asks for no Job)");
@@ -124,7 +120,7 @@ static void add_queue(struct sentence *s, const struct jobs_facts *facts, const 
 /* "7 Jobs run (2 for minReplicaCount)" */
 static void add_running(struct sentence *s, const struct jobs_facts *facts)
 {
-	int64_t running = facts->running > 0 ? facts->running : 0, beyond = jobs_beyond_min(facts);
+	int64_t running = jobs_at_work(facts), beyond = jobs_beyond_min(facts);
 
 	add_jobs(s, running);
 	sentence_add(s, running > 1 ? " run" : " runs");
@@ -135,15 +131,14 @@ static void add_running(struct sentence *s, const struct jobs_facts *facts)
 /* What the strategy subtracts, unlike default. */
 static void add_strategy(struct sentence *s, const struct jobs_facts *facts)
 {
-	int32_t deduction = facts->spec->queue_length_deduction;
 	int64_t pending = jobs_pending(facts);
 	enum jobs_strategy strategy = jobs_strategy(facts->spec);
 
 	switch (strategy) {
 	case JOBS_STRATEGY_DEFAULT: break;
 	case JOBS_STRATEGY_CUSTOM:
-		sentence_add(s, ", custom: less %d and less %lld for Jobs that run",
-			deduction != INT32_UNSET ? (int)deduction : 0, (long long)jobs_running_share(facts));
+		sentence_add(s, ", custom: less %d and less %lld for Jobs that run", (int)jobs_deduction(facts->spec),
+			(long long)jobs_running_share(facts));
 		break;
 	case JOBS_STRATEGY_ACCURATE:
 	case JOBS_STRATEGY_EAGER:
@@ -175,24 +170,8 @@ static void add_readings(struct sentence *s, const struct jobs_facts *facts)
 	}
 }
 
-static void explain_active(struct sentence *s, const struct jobs_facts *facts, const struct jobs_decision *d)
+static void add_hold(struct sentence *s, const struct jobs_facts *facts, const struct jobs_decision *d)
 {
-	sentence_add(s, "creates ");
-	add_jobs(s, d->create);
-	if (d->rule == JOBS_RULE_AT_MAX)
-		sentence_add(s, d->create > 0 ? ", as many as maxReplicaCount allows" : ", held by maxReplicaCount");
-	sentence_add(s, ": ");
-	add_queue(s, facts, d);
-	sentence_add(s, ", ");
-	add_running(s, facts);
-	add_strategy(s, facts);
-	sentence_add(s, ", at most %lld", (long long)scaledjob_max(facts->spec) + scaledjob_min(facts->spec));
-	add_troubles(s, facts);
-}
-
-static void explain_hold(struct sentence *s, const struct jobs_facts *facts, const struct jobs_decision *d)
-{
-	sentence_add(s, "creates no Job: ");
 	if (facts->trigger_count == 0) {
 		sentence_add(s, "no trigger could be asked");
 	} else if (!facts->triggers[d->trigger].err) {
@@ -202,52 +181,54 @@ static void explain_hold(struct sentence *s, const struct jobs_facts *facts, con
 	} else {
 		add_readings(s, facts);
 	}
-	add_troubles(s, facts);
 }
 
-static void explain_below_min(struct sentence *s, const struct jobs_facts *facts, const struct jobs_decision *d)
+static void add_reason(struct sentence *s, const struct jobs_facts *facts, const struct jobs_decision *d)
 {
-	sentence_add(s, "creates ");
-	add_jobs(s, d->create);
-	sentence_add(s, ": ");
-	add_running(s, facts);
-	sentence_add(s, ", of at least %d", (int)scaledjob_min(facts->spec));
-	add_troubles(s, facts);
-}
-
-static void explain_unknown(struct sentence *s, const struct jobs_facts *facts, const struct jobs_decision *d)
-{
-	sentence_add(s, "creates no Job: ");
-	if (d->rule == JOBS_RULE_JOBS_UNKNOWN) {
-		sentence_add(s, "which Jobs run is not known (%s)", facts->jobs_err->msg);
-	} else {
+	switch (d->rule) {
+	case JOBS_RULE_PAUSED: break;
+	case JOBS_RULE_JOBS_UNKNOWN: sentence_add(s, "which Jobs run is not known (%s)", facts->jobs_err->msg); break;
+	case JOBS_RULE_PODS_UNKNOWN:
 		add_queue(s, facts, d);
 		sentence_add(s, ", but which Jobs are pending is not known (%s)", facts->pods_err->msg);
+		break;
+	case JOBS_RULE_BELOW_MIN:
+		add_running(s, facts);
+		sentence_add(s, ", of at least %d", (int)scaledjob_min(facts->spec));
+		break;
+	case JOBS_RULE_CREATE:
+	case JOBS_RULE_AT_MAX:
+	case JOBS_RULE_ENOUGH:
+		add_queue(s, facts, d);
+		sentence_add(s, ", ");
+		add_running(s, facts);
+		add_strategy(s, facts);
+		sentence_add(s, ", at most %lld", (long long)scaledjob_max(facts->spec) + scaledjob_min(facts->spec));
+		break;
+	case JOBS_RULE_ERROR_HOLD: add_hold(s, facts, d); break;
+	case JOBS_RULE_INACTIVE:
+		add_readings(s, facts);
+		sentence_add(s, ", ");
+		add_running(s, facts);
+		break;
 	}
-	add_troubles(s, facts);
 }
 
 char *jobs_explain(const struct jobs_facts *facts, const struct jobs_decision *d, char *out, size_t size)
 {
 	struct sentence s = sentence_in(out, size);
 
-	switch (d->rule) {
-	case JOBS_RULE_PAUSED: sentence_add(&s, "paused by annotation " ANNOTATION_PAUSED); break;
-	case JOBS_RULE_JOBS_UNKNOWN:
-	case JOBS_RULE_PODS_UNKNOWN: explain_unknown(&s, facts, d); break;
-	case JOBS_RULE_BELOW_MIN: explain_below_min(&s, facts, d); break;
-	case JOBS_RULE_CREATE:
-	case JOBS_RULE_AT_MAX:
-	case JOBS_RULE_ENOUGH: explain_active(&s, facts, d); break;
-	case JOBS_RULE_ERROR_HOLD: explain_hold(&s, facts, d); break;
-	case JOBS_RULE_INACTIVE:
-		sentence_add(&s, "creates no Job: ");
-		add_readings(&s, facts);
-		sentence_add(&s, ", ");
-		add_running(&s, facts);
-		add_troubles(&s, facts);
-		break;
+	if (d->rule == JOBS_RULE_PAUSED) {
+		sentence_add(&s, "paused by annotation " ANNOTATION_PAUSED);
+		return out;
 	}
+	sentence_add(&s, "creates ");
+	add_jobs(&s, d->create);
+	if (d->rule == JOBS_RULE_AT_MAX)
+		sentence_add(&s, d->create > 0 ? ", as many as maxReplicaCount allows" : ", held by maxReplicaCount");
+	sentence_add(&s, ": ");
+	add_reason(&s, facts, d);
+	add_troubles(&s, facts);
 	return out;
 }
 

@@ -28,19 +28,24 @@ struct jobs_share {
 	bool active;
 	double queue, target; /* at least 0; target 0: none */
 };
-struct jobs_share jobs_share_at(const struct jobs_facts *facts, size_t position);
+/* The trigger at share->next, so with a share of zeros the first one. False: there are no more. */
+bool jobs_next_share(const struct jobs_facts *facts, struct jobs_share *share);
 
-/* What fails first. Borrowed from the facts. */
+/*
+ * What fails first, in the order of jobs_failure, and what Ready says of it. Borrowed from the
+ * facts.
+ */
 struct jobs_cause {
-	const char *name;   /* the metric's; NULL: no trigger's error */
-	const char *text;   /* NULL: nothing fails */
-	enum err_kind kind; /* ERR_NONE of a Job that could not be created */
+	const struct jobs_words *ready; /* as jobs_decision.ready_words */
+	const char *name;               /* the metric's; NULL: no trigger's error */
+	const char *text;               /* NULL: nothing fails */
+	enum err_kind kind;             /* ERR_NONE of a Job that could not be created */
 };
 struct jobs_cause jobs_first_cause(const struct jobs_facts *facts);
 
-/* Whether it is a failure: waiting for the first answer is not. */
-bool jobs_is_trouble(const struct err *err);
+int32_t jobs_deduction(const struct scaledjob_spec *spec); /* customScalingQueueLengthDeduction */
 
+int64_t jobs_at_work(const struct jobs_facts *facts);    /* Jobs that run; at least 0 */
 int64_t jobs_beyond_min(const struct jobs_facts *facts); /* Jobs that run beyond the minimum; 0 when fewer do */
 int64_t jobs_pending(const struct jobs_facts *facts);    /* never more than run */
 /* what customScalingRunningJobPercentage subtracts for the running Jobs */

@@ -105,13 +105,13 @@ static void set_scene(const struct scene *scene, struct scaledjob_spec *spec, st
 		.last_active_unix_ms = T - 5000 };
 }
 
-static void check_said(size_t scene, enum condition_status status, const char *reason, const char *message,
-	const char *wanted)
+static void check_said(size_t scene, const struct jobs_words *words, const char *wanted)
 {
 	char said[256] = "";
 
-	if (reason != NULL)
-		snprintf(said, sizeof(said), "%s %s: %s", condition_status_name(status), reason, message);
+	if (words != NULL)
+		snprintf(said, sizeof(said), "%s %s: %s", condition_status_name(words->status), words->reason,
+			words->message);
 	if (strcmp(said, wanted != NULL ? wanted : "") != 0)
 		fail_msg("scene %zu: %s", scene, said);
 }
@@ -133,8 +133,8 @@ static void test_scenes(void **state)
 			d.failing != scene->failing)
 			fail_msg("scene %zu: %s creates %d, active %d, failing %d", i, jobs_rule_name(d.rule),
 				(int)d.create, d.active, d.failing);
-		check_said(i, d.ready, d.ready_reason, d.ready_message, scene->ready);
-		check_said(i, d.active_status, d.active_reason, d.active_message, scene->active_said);
+		check_said(i, d.ready_words, scene->ready);
+		check_said(i, d.active_words, scene->active_said);
 		if (d.last_active_unix_ms != (scene->active ? T : T - 5000))
 			fail_msg("scene %zu: active at %lld", i, (long long)d.last_active_unix_ms);
 		if (jobs_failure(&facts, failure, sizeof(failure)) != (scene->failure != NULL) ||
@@ -193,8 +193,8 @@ static void test_paused(void **state)
 	assert_int_equal(d.create, 0);
 	assert_false(d.active);
 	assert_int_equal(d.last_active_unix_ms, T - 5000);
-	assert_null(d.ready_reason);
-	assert_null(d.active_reason);
+	assert_null(d.ready_words);
+	assert_null(d.active_words);
 }
 
 static void test_needs_pods(void **state)
