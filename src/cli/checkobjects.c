@@ -231,8 +231,8 @@ static void judge_job_rules(struct run *r, const struct scaledjob *sj)
 	count = validate_job_warnings(sj, warnings);
 	/* What these two warn of is a problem above, which names the trigger. */
 	for (size_t i = 0; i < count; i++)
-		if (!text_behind(warnings[i], "spec.triggers: metricType ") &&
-			!text_behind(warnings[i], "spec.triggers: cpu and memory "))
+		if (!text_begins(warnings[i], "spec.triggers: metricType ") &&
+			!text_begins(warnings[i], "spec.triggers: cpu and memory "))
 			findings_warning_of(&r->findings, warnings[i]);
 }
 

@@ -125,7 +125,7 @@ void findings_warning_of(struct findings *f, const char *message)
 	/* "spec.pollingInterval has no effect ...": a sentence about a field has its line, too. */
 	if (is_told(f, field ? field : first))
 		return;
-	if (!field && (text_behind(first, "spec.") || text_behind(first, "metadata.")))
+	if (!field && (text_begins(first, "spec.") || text_begins(first, "metadata.")))
 		add(f, line_of(f, first), true, NULL, mem_dup(message));
 	else
 		findings_warning(f, field, "%s", rest);
