@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -33,28 +36,21 @@ static const struct suffix {
 	{ "Ei", QUANTITY_BINARY_SI, 0, 60 },
 };
 
-/* More digits of an exponent change nothing: the value is out of range or below a thousandth. */
+/* A larger exponent changes nothing: the value is out of range or below a thousandth. */
 #define EXPONENT_LIMIT 100000000
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-/* "e3", "E-2": all of text. */
+/* "e3", "E-2": all of text. An exponent beyond 64 bits is none (suffix.go: strconv.ParseInt). */
 static bool read_exponent(const char *text, int *out)
 {
-	bool negative = text[1] == '-';
-	const char *p = text + 1 + (text[1] == '-' || text[1] == '+');
-	int value = 0;
+	char *end;
+	long long value;
 
-	if (!is_digit(*p))
+	if (isspace((unsigned char)text[1]))
 		return false;
-	for (; is_digit(*p); p++)
-		if (value < EXPONENT_LIMIT)
-			value = value * 10 + (*p - '0');
-	*out = negative ? -value : value;
-	return *p == '\0';
+	errno = 0;
+	value = strtoll(text + 1, &end, 10);
+	*out = (int)(value < -EXPONENT_LIMIT ? -EXPONENT_LIMIT : value > EXPONENT_LIMIT ? EXPONENT_LIMIT : value);
+	return end > text + 1 && *end == '\0' && errno == 0;
 }
 
 static bool read_suffix(const char *text, struct suffix *out)
