@@ -36,6 +36,9 @@ static const struct suffix {
 	{ "Ei", QUANTITY_BINARY_SI, 0, 60 },
 };
 
+#define MILLI_PLACES 3
+#define NANO_PLACES  9
+
 /* A larger exponent changes nothing: the value is out of range or below a thousandth. */
 #define EXPONENT_LIMIT 100000000
 
@@ -149,15 +152,15 @@ static struct wide read_digits(const char *text, size_t len, int *exponent)
 	return w;
 }
 
-static int64_t to_milli(const struct wide *w, bool negative)
+static int64_t rounded(const struct wide *w, bool negative)
 {
-	uint64_t milli = w->whole;
+	uint64_t whole = w->whole;
 
-	if (!w->huge && milli <= (uint64_t)INT64_MAX && (w->part > 0 || w->more))
-		milli++;
-	if (w->huge || milli > (uint64_t)INT64_MAX)
+	if (!w->huge && whole <= (uint64_t)INT64_MAX && (w->part > 0 || w->more))
+		whole++;
+	if (w->huge || whole > (uint64_t)INT64_MAX)
 		return negative ? INT64_MIN : INT64_MAX;
-	return negative ? -(int64_t)milli : (int64_t)milli;
+	return negative ? -(int64_t)whole : (int64_t)whole;
 }
 
 /* Length of "digits[.digits]"; 0 without a digit. */
@@ -169,7 +172,8 @@ static size_t number_length(const char *text)
 	return whole > 0 || part > 1 ? whole + part : 0;
 }
 
-int quantity_parse(const char *text, struct quantity *out, struct err *err)
+/* *out: the value * 10^places. False: no quantity. */
+static bool read_quantity(const char *text, int places, int64_t *out, enum quantity_format *format)
 {
 	bool negative = text[0] == '-';
 	const char *number = text + (text[0] == '-' || text[0] == '+');
@@ -177,17 +181,32 @@ int quantity_parse(const char *text, struct quantity *out, struct err *err)
 	struct suffix suffix;
 
 	if (len == 0 || !read_suffix(number + len, &suffix))
-		return err_set(err, ERR_INVALID, "\"%.64s\" is no quantity like 5, 1.5, 100m or 2Gi", text);
+		return false;
 
 	int exponent = suffix.ten;
 	struct wide w = read_digits(number, len, &exponent);
-	wide_scale(&w, exponent + 3, suffix.two);
-	out->milli = to_milli(&w, negative);
-	out->format = suffix.format;
+	wide_scale(&w, exponent + places, suffix.two);
+	*out = rounded(&w, negative);
+	*format = suffix.format;
+	return true;
+}
+
+int quantity_parse(const char *text, struct quantity *out, struct err *err)
+{
+	if (!read_quantity(text, MILLI_PLACES, &out->milli, &out->format))
+		return err_set(err, ERR_INVALID, "\"%.64s\" is no quantity like 5, 1.5, 100m or 2Gi", text);
 	/* As in Kubernetes a value between -1 and 1 has no binary form. */
 	if (out->format == QUANTITY_BINARY_SI && out->milli > -1000 && out->milli < 1000)
 		out->format = QUANTITY_DECIMAL_SI;
 	return 0;
+}
+
+int64_t quantity_nano(const char *text)
+{
+	enum quantity_format format;
+	int64_t nano;
+
+	return read_quantity(text, NANO_PLACES, &nano, &format) ? nano : 0;
 }
 
 /* Not by printf, for speed: each answer of the metrics API contains a quantity. */

@@ -26,6 +26,12 @@ struct quantity {
 int quantity_parse(const char *text, struct quantity *out, struct err *err);
 
 /*
+ * The value in billionths, the finest unit that Kubernetes keeps, rounded away from 0; saturates. 0
+ * when text is no quantity.
+ */
+int64_t quantity_nano(const char *text);
+
+/*
  * Writes the canonical text to out (at least QUANTITY_TEXT_MAX bytes); returns out. 2500 milli ->
  * "2500m", 3000 -> "3", 1e6*1000 -> "1M", 1024Ki -> "1Mi".
  */

@@ -15,129 +15,22 @@
 
 /* ---- Quantities: all texts of a number become the same one ---- */
 
-/* Kubernetes keeps down to nano and rounds up what is finer (quantity.go ParseQuantity). */
-#define NANO_DIGITS 9
-/* more than any quantity that Kubernetes keeps exactly */
-static const __int128 NANO_LIMIT = (__int128)INT64_MAX * 1000000000;
-
-static const struct {
-	const char *suffix;
-	int ten;
-	int two;
-} suffixes[] = {
-	{ "n", -9, 0 },
-	{ "u", -6, 0 },
-	{ "m", -3, 0 },
-	{ "", 0, 0 },
-	{ "k", 3, 0 },
-	{ "M", 6, 0 },
-	{ "G", 9, 0 },
-	{ "T", 12, 0 },
-	{ "P", 15, 0 },
-	{ "E", 18, 0 },
-	{ "Ki", 0, 10 },
-	{ "Mi", 0, 20 },
-	{ "Gi", 0, 30 },
-	{ "Ti", 0, 40 },
-	{ "Pi", 0, 50 },
-	{ "Ei", 0, 60 },
-};
-
-static int suffix_scale(const char *suffix, int *ten, int *two)
-{
-	char *end;
-	long exponent;
-
-	*ten = *two = 0;
-	for (size_t i = 0; i < MEM_COUNT(suffixes); i++) {
-		if (strcmp(suffix, suffixes[i].suffix) != 0)
-			continue;
-		*ten = suffixes[i].ten;
-		*two = suffixes[i].two;
-		return 0;
-	}
-	if ((suffix[0] != 'e' && suffix[0] != 'E') || suffix[1] == '\0' || suffix[1] == ' ')
-		return -1;
-	exponent = strtol(suffix + 1, &end, 10);
-	if (*end != '\0' || exponent < -1000 || exponent > 1000)
-		return -1;
-	*ten = (int)exponent;
-	return 0;
-}
-
-static __int128 times(__int128 value, int factor)
-{
-	return value > NANO_LIMIT / factor ? NANO_LIMIT : value * factor;
-}
-
-/*
- * digits * 10^ten * 2^two, rounded up once: to scale while reading the digits would round at each
- * step.
- */
-static __int128 scaled(__int128 digits, int ten, int two)
-{
-	bool lost = false;
-
-	for (; two > 0; two--)
-		digits = times(digits, 2);
-	for (; ten > 0 && digits < NANO_LIMIT; ten--)
-		digits = digits == 0 ? 0 : times(digits, 10);
-	for (; ten < 0 && digits != 0; ten++) {
-		lost |= digits % 10 != 0;
-		digits /= 10;
-	}
-	return digits + (lost ? 1 : 0);
-}
-
-/* |text| in nano; -1 when it is no quantity. *negative: its sign. */
-static __int128 read_nano(const char *text, bool *negative)
-{
-	__int128 digits = 0;
-	int ten, two, fraction = 0, seen = 0;
-	bool after_point = false;
-
-	*negative = *text == '-';
-	if (*text == '-' || *text == '+')
-		text++;
-	for (; (*text >= '0' && *text <= '9') || (*text == '.' && !after_point); text++) {
-		if (*text == '.') {
-			after_point = true;
-			continue;
-		}
-		seen++;
-		fraction += after_point ? 1 : 0;
-		if (fraction > 1000)
-			return -1;
-		if (digits > NANO_LIMIT / 10)
-			fraction -= after_point ? 1
-						: 0; /* no further digits fit: they are below or above the kept range */
-		else
-			digits = digits * 10 + (*text - '0');
-	}
-	if (seen == 0 || suffix_scale(text, &ten, &two) < 0)
-		return -1;
-	return scaled(digits, ten + NANO_DIGITS - fraction, two);
-}
-
 /*
  * "500m" and "0.5" give "500m"; finer than a thousandth gives "<n>n". The caller owns it; text that
  * is no quantity is copied.
  */
 static char *canonical(const char *text)
 {
-	bool negative;
-	__int128 nano = read_nano(text, &negative);
-	struct quantity q = { .format = QUANTITY_DECIMAL_SI };
+	struct quantity q;
+	int64_t nano;
 	char out[QUANTITY_TEXT_MAX];
 
-	if (nano < 0)
+	if (quantity_parse(text, &q, NULL) != 0)
 		return mem_dup(text);
-	if (nano % NANO_PER_MILLI != 0 && nano <= INT64_MAX)
-		return mem_printf("%s%lldn", negative ? "-" : "", (long long)nano);
-	nano /= NANO_PER_MILLI;
-	q.milli = nano > INT64_MAX ? INT64_MAX : (int64_t)nano;
-	if (negative)
-		q.milli = -q.milli;
+	nano = quantity_nano(text);
+	if (nano % NANO_PER_MILLI != 0 && nano > INT64_MIN && nano < INT64_MAX)
+		return mem_printf("%lldn", (long long)nano);
+	q.format = QUANTITY_DECIMAL_SI;
 	return mem_dup(quantity_format(q, out));
 }
 

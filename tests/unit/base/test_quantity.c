@@ -199,6 +199,37 @@ static void refuses(void **state)
 	}
 }
 
+static void billionths(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t nano;
+	} rows[] = {
+		{ "0", 0 },
+		{ "-0.0", 0 },
+		{ "1", 1000000000 },
+		{ "-1.5", -1500000000 },
+		{ "500m", 500000000 },
+		{ "1n", 1 },
+		{ "100000001n", 100000001 },
+		{ "0.100000001", 100000001 },
+		{ "1e-9", 1 },
+		{ "0.1n", 1 },
+		{ "-0.0000000001", -1 },
+		{ "1.0000000001", 1000000001 },
+		{ "1Ki", 1024000000000 },
+		{ "9223372036.854775807", INT64_MAX },
+		{ "9223372037", INT64_MAX },
+		{ "-1E", INT64_MIN },
+		{ "five", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (quantity_nano(rows[i].text) != rows[i].nano)
+			fail_msg("%s: %lld", rows[i].text, (long long)quantity_nano(rows[i].text));
+}
+
 static void formats(void **state)
 {
 	static const struct {
@@ -310,6 +341,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_and_writes),
 		cmocka_unit_test(refuses),
+		cmocka_unit_test(billionths),
 		cmocka_unit_test(formats),
 		cmocka_unit_test(whole_numbers),
 		cmocka_unit_test(doubles),
