@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +25,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/*
- * Letters of other scripts are letters to expr-lang; which characters they are is not looked into.
- */
+/* expr-lang takes letters of all scripts; here any character beyond ASCII counts as one. */
 static bool is_name_start(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || (unsigned char)c >= 0x80;
@@ -78,18 +77,7 @@ static int skip_blank(struct formula_lexer *lexer, struct err *err)
 
 /* ---- Numbers ---- */
 
-static bool read_integer(const char *digits, unsigned base, int64_t *out)
-{
-	*out = 0;
-	for (; *digits; digits++) {
-		int64_t digit = is_digit(*digits) ? *digits - '0' : (*digits | 0x20) - 'a' + 10;
-		if (__builtin_mul_overflow(*out, (int64_t)base, out) || __builtin_add_overflow(*out, digit, out))
-			return false;
-	}
-	return true;
-}
-
-static int number_value(struct formula_token *token, unsigned base, bool real, struct err *err)
+static int number_value(struct formula_token *token, int base, bool real, struct err *err)
 {
 	char text[NUMBER_SIZE], *end;
 	size_t len = 0, skip = base == 10 ? 0 : 2;
@@ -112,7 +100,9 @@ static int number_value(struct formula_token *token, unsigned base, bool real, s
 	}
 	if (len == 0)
 		return formula_wrong(err, token->place, "%.*s is no number", shown, token->text);
-	if (!read_integer(text, base, &token->number.integer))
+	errno = 0;
+	token->number.integer = strtoll(text, NULL, base);
+	if (errno != 0)
 		return formula_wrong(err, token->place, "the integer %.*s is too large: write %.*s.0", shown,
 			token->text, shown, token->text);
 	return 0;
@@ -123,14 +113,14 @@ static int read_number(struct formula_lexer *lexer, struct formula_token *token,
 {
 	static const struct {
 		const char *prefix, *digits;
-		unsigned base;
+		int base;
 	} bases[] = {
 		{ "xX", "0123456789abcdefABCDEF_", 16 },
 		{ "oO", "01234567_", 8 },
 		{ "bB", "01_", 2 },
 	};
 	const char *text = lexer->at, *digits = "0123456789_";
-	unsigned base = 10;
+	int base = 10;
 	size_t len = 0;
 	bool real = false;
 
@@ -199,7 +189,7 @@ static int read_name(struct formula_lexer *lexer, struct formula_token *token, s
 	return 0;
 }
 
-/* A character that begins nothing we know. */
+/* A character that begins no token. */
 static int wrong_character(const char *text, struct formula_place place, struct err *err)
 {
 	if (strchr("'\"`", text[0]))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a running formula may use: steps and cells, each with a limit. */
+/* The limits of a running formula: steps and cells. */
 #include "decide/formula/formula_parts.h"
 
 int formula_machine_wrong(struct formula_machine *m, const char *fmt, ...)

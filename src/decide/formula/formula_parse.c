@@ -12,6 +12,8 @@
 #define PRECEDENCE_NOT  51
 #define PRECEDENCE_SIGN 91
 
+typedef int (*parse_fn)(struct formula_parser *p, struct formula_shape *out);
+
 /* ---- Tokens ---- */
 
 int formula_parse_next(struct formula_parser *p)
@@ -40,7 +42,7 @@ int formula_parse_expect(struct formula_parser *p, enum formula_token_kind kind)
 
 /* ---- Names ---- */
 
-/* What could be meant: the triggers, and one whose name no formula can write. */
+/* The error lists the triggers, or says which one has a name that no formula can contain. */
 static int unknown_name(struct formula_parser *p, const struct formula_token *name)
 {
 	char list[200] = "";
@@ -58,14 +60,13 @@ static int unknown_name(struct formula_parser *p, const struct formula_token *na
 				"unknown name \"%.*s\": a formula cannot say %.63s; name that trigger with letters, "
 				"digits and _ only",
 				shown, name->text, variable);
-		int len = snprintf(list + used, sizeof(list) - used, "%s%.63s",
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%.63s",
 			i == 0                               ? ""
 				: i + 1 == p->variable_count ? " and "
 							     : ", ",
 			*variable ? variable : "one without a name");
-		used += (size_t)len;
 		if (used > sizeof(list) - 70 && i + 1 < p->variable_count) {
-			snprintf(list + used, sizeof(list) - used, "%s", ", ...");
+			snprintf(list + used, sizeof(list) - used, ", ...");
 			break;
 		}
 	}
@@ -134,7 +135,7 @@ static int parse_array(struct formula_parser *p, struct formula_shape *out)
 	return formula_parse_next(p);
 }
 
-/* a[0], as often as it stands there. */
+/* a[0], a[0][1], ... */
 static int parse_postfix(struct formula_parser *p, struct formula_shape *out)
 {
 	while (p->now.kind == TOKEN_LBRACKET) {
@@ -209,7 +210,7 @@ static int parse_unary(struct formula_parser *p, struct formula_shape *out)
 		*out = formula_types_simple(SHAPE_UNKNOWN);
 	if (sign.kind != TOKEN_PLUS)
 		formula_emit(p, sign.place, logic ? OP_NOT : OP_NEGATE, 0, 0);
-	return parse_postfix(p, out);
+	return 0;
 }
 
 static int parse_item(struct formula_parser *p, struct formula_shape *out)
@@ -225,27 +226,28 @@ static int parse_item(struct formula_parser *p, struct formula_shape *out)
 			formula_lex_shown(&p->now), p->now.text);
 	formula_emit(p, sign.place, OP_ITEM, 0, 1);
 	*out = p->items[p->loop_count - 1];
-	return parse_postfix(p, out);
+	return 0;
 }
 
 int formula_parse_primary(struct formula_parser *p, struct formula_shape *out)
 {
 	struct formula_token token = p->now;
+	int rc;
 
 	switch (token.kind) {
 	case TOKEN_NOT:
 	case TOKEN_BANG:
 	case TOKEN_MINUS:
-	case TOKEN_PLUS: return parse_unary(p, out);
-	case TOKEN_LPAREN: return formula_parse_enclosed(p, TOKEN_RPAREN, out) < 0 ? -1 : parse_postfix(p, out);
-	case TOKEN_HASH: return parse_item(p, out);
+	case TOKEN_PLUS: rc = parse_unary(p, out); break;
+	case TOKEN_LPAREN: rc = formula_parse_enclosed(p, TOKEN_RPAREN, out); break;
+	case TOKEN_HASH: rc = parse_item(p, out); break;
 	case TOKEN_NAME: return parse_name(p, out);
-	case TOKEN_LBRACKET: return parse_array(p, out) < 0 ? -1 : parse_postfix(p, out);
+	case TOKEN_LBRACKET: rc = parse_array(p, out); break;
 	case TOKEN_LBRACE: return formula_wrong(p->err, token.place, "maps ({a: 1}) are not supported");
 	case TOKEN_INT:
+		*out = formula_types_simple(SHAPE_INT);
 		formula_emit_constant(p, token.place,
 			(struct formula_cell){ TAG_INT, 0, { .integer = token.number.integer } });
-		*out = formula_types_simple(SHAPE_INT);
 		return formula_parse_next(p);
 	case TOKEN_FLOAT:
 		formula_emit_constant(p, token.place,
@@ -254,6 +256,7 @@ int formula_parse_primary(struct formula_parser *p, struct formula_shape *out)
 		return formula_parse_next(p);
 	default: return formula_parse_unexpected(p);
 	}
+	return rc < 0 ? -1 : parse_postfix(p, out);
 }
 
 /* ---- Conditionals, let, sequences ---- */
@@ -280,10 +283,29 @@ static int parse_short_ternary(struct formula_parser *p, struct formula_place pl
 	return 0;
 }
 
+/* The condition is on the stack; `between` separates the branches. */
+static int parse_branches(struct formula_parser *p, struct formula_place place, parse_fn yes,
+	enum formula_token_kind between, parse_fn no, struct formula_shape *out)
+{
+	uint32_t if_not = formula_emit(p, place, OP_JUMP_IF_FALSE, 0, 0), end;
+	struct formula_shape other;
+
+	formula_emit(p, place, OP_POP, 0, -1);
+	if (yes(p, out) < 0)
+		return -1;
+	end = formula_emit(p, place, OP_JUMP, 0, 0);
+	formula_emit_target(p, if_not);
+	formula_emit(p, place, OP_POP, 0, -1);
+	if (formula_parse_expect(p, between) < 0 || no(p, &other) < 0)
+		return -1;
+	formula_emit_target(p, end);
+	*out = formula_types_either(*out, other);
+	return 0;
+}
+
 static int parse_ternary(struct formula_parser *p, struct formula_shape *out)
 {
 	struct formula_place place = p->now.place;
-	struct formula_shape other;
 
 	if (p->now.kind != TOKEN_QUESTION)
 		return 0;
@@ -291,18 +313,7 @@ static int parse_ternary(struct formula_parser *p, struct formula_shape *out)
 		return -1;
 	if (p->now.kind == TOKEN_COLON)
 		return parse_short_ternary(p, place, out);
-	uint32_t no = formula_emit(p, place, OP_JUMP_IF_FALSE, 0, 0);
-	formula_emit(p, place, OP_POP, 0, -1);
-	if (formula_parse_expression(p, out) < 0)
-		return -1;
-	uint32_t end = formula_emit(p, place, OP_JUMP, 0, 0);
-	formula_emit_target(p, no);
-	formula_emit(p, place, OP_POP, 0, -1);
-	if (formula_parse_expect(p, TOKEN_COLON) < 0 || formula_parse_expression(p, &other) < 0)
-		return -1;
-	formula_emit_target(p, end);
-	*out = formula_types_either(*out, other);
-	return 0;
+	return parse_branches(p, place, formula_parse_expression, TOKEN_COLON, formula_parse_expression, out);
 }
 
 static int parse_block(struct formula_parser *p, struct formula_shape *out)
@@ -310,26 +321,19 @@ static int parse_block(struct formula_parser *p, struct formula_shape *out)
 	return p->now.kind == TOKEN_LBRACE ? formula_parse_enclosed(p, TOKEN_RBRACE, out) : formula_parse_unexpected(p);
 }
 
+static int parse_else(struct formula_parser *p, struct formula_shape *out)
+{
+	return p->now.kind == TOKEN_IF ? formula_parse_expression(p, out) : parse_block(p, out);
+}
+
 /* if a > 1 { 2 } else { 3 } */
 static int parse_if(struct formula_parser *p, struct formula_shape *out)
 {
 	struct formula_place place = p->now.place;
-	struct formula_shape other;
 
 	if (formula_parse_next(p) < 0 || formula_parse_expression(p, out) < 0 || must_be_truth(p, place, *out) < 0)
 		return -1;
-	uint32_t no = formula_emit(p, place, OP_JUMP_IF_FALSE, 0, 0);
-	formula_emit(p, place, OP_POP, 0, -1);
-	if (parse_block(p, out) < 0 || formula_parse_expect(p, TOKEN_ELSE) < 0)
-		return -1;
-	uint32_t end = formula_emit(p, place, OP_JUMP, 0, 0);
-	formula_emit_target(p, no);
-	formula_emit(p, place, OP_POP, 0, -1);
-	if ((p->now.kind == TOKEN_IF ? formula_parse_expression(p, &other) : parse_block(p, &other)) < 0)
-		return -1;
-	formula_emit_target(p, end);
-	*out = formula_types_either(*out, other);
-	return 0;
+	return parse_branches(p, place, parse_block, TOKEN_ELSE, parse_else, out);
 }
 
 static int parse_let(struct formula_parser *p)

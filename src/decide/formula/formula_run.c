@@ -38,7 +38,7 @@ static int take_element(struct formula_machine *m, struct formula_cell *a, const
 
 /* ---- Loops ---- */
 
-/* Whether there is anything to do; *array is the collection. */
+/* 1: there is a first element; 0: the array is empty; -1: an error. */
 static int loop_begin(struct formula_machine *m, const struct formula_cell *array, enum formula_loop kind)
 {
 	struct formula_frame *frame = &m->frames[m->frame_count];
@@ -54,8 +54,8 @@ static int loop_begin(struct formula_machine *m, const struct formula_cell *arra
 }
 
 /*
- * What the predicate said of one element. A sum counts nothing, and a map keeps what it is given;
- * for the others it must be a truth.
+ * Takes the predicate's result for one element. A sum adds it and a map stores it; for the others
+ * it must be true or false.
  */
 static int loop_count(struct formula_machine *m, struct formula_frame *frame, const struct formula_cell *said)
 {
@@ -141,7 +141,7 @@ static struct formula_cell variable(const struct formula_value *value)
 			  : (struct formula_cell){ TAG_FLOAT, 0, { .real = value->number } };
 }
 
-/* What leaves the code where it is: the new number of operands on top, or -1. */
+/* An instruction that neither jumps nor loops; puts its result over its first operand. */
 static int operate(struct formula_machine *m, const struct formula_insn *at, struct formula_cell *top)
 {
 	enum formula_op op = (enum formula_op)at->op;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong with a formula, and where. */
+/* Errors with the place in the formula's text. */
 #include "decide/formula/formula_parts.h"
 
 int formula_vwrong(struct err *err, struct formula_place place, const char *fmt, va_list ap)
