@@ -9,42 +9,29 @@
 #include "cache/readings/turns.h"
 #include "scalers/sources.h"
 
-/* An entry that nobody asked for so long is forgotten; the next asker simply asks the source. */
-#define WAITERS_FEW     64 /* that a namespace may have of what is kept for those with few */
-#define FORGET_AFTER_MS 60000
-
-enum entry_state {
-	IDLE,   /* nothing known */
-	ASKING, /* a query is under way; what was known before stays readable */
-	FRESH,  /* the last query brought an answer */
-	FAILED, /* the last query failed */
-};
-
-/* A place in a ring of waiters, and the sentinel of one. */
-struct ring {
-	struct ring *prev, *next;
-};
+#define WAITERS_FEW     64    /* that a namespace may have of what is kept for those with few */
+#define FORGET_AFTER_MS 60000 /* entries that nobody asked for so long; the next asker simply asks the source */
 
 struct reading_entry {
 	struct readings *owner;
 	struct question *question;
-	enum entry_state state;
-	bool has_answer; /* `answer` is the newest query's, or while ASKING the one before */
-	struct answer answer;
-	struct err *err; /* owned; of the newest query, if it failed */
-	int64_t failed_at_ms;
+	bool known;           /* the result of the last query that ended: */
+	struct answer answer; /* of a failure only its times */
+	struct err *err;      /* owned; NULL: answer is good */
+	bool asking;          /* a query is under way: */
 	int64_t asked_at_ms;
-	uint64_t number; /* of the newest query; counted over all */
+	uint64_t number;        /* of the newest query; counted over all */
+	struct turns_wait turn; /* before it begins */
+	void *ask;              /* the scaler's handle; NULL before it begins */
+	struct readings_wait *waiters;
+	struct readings_wait *next_waiters; /* for whom the query under way began too early */
 	int64_t touched_at_ms;
-	struct turns_wait turn; /* while ASKING, before it begins */
-	void *ask;              /* the scaler's handle while ASKING; NULL before it begins */
-	struct ring waiters;
-	struct ring next_waiters; /* for whom the query under way began too early */
 	struct reading_entry *prev, *next;
 };
 
 struct readings_wait {
-	struct ring ring; /* first, so that one leads to the other */
+	struct readings_wait **list; /* that it is in */
+	struct readings_wait *prev, *next;
 	struct readings *owner;
 	readings_fn fn;
 	void *arg;
@@ -64,56 +51,34 @@ struct readings {
 	struct readings_config config;
 	struct reading_entry *entries;
 	size_t entry_count;
-	struct ring remembered; /* waiters that are answered from memory */
+	struct readings_wait *remembered; /* waiters that are answered from memory */
 	struct loop_timer sweep;
 	size_t asking, waiters;
 	struct shares shares; /* of the second half of them */
 	uint64_t questions, from_memory;
 };
 
-/* ---- Rings of waiters ---- */
+/* ---- Waiters ---- */
 
-static void ring_init(struct ring *r)
+static void list_add(struct readings_wait **list, struct readings_wait *w)
 {
-	r->prev = r->next = r;
+	DL_APPEND(*list, w);
+	w->list = list;
 }
 
-static void ring_add(struct ring *sentinel, struct readings_wait *w)
-{
-	struct ring *r = &w->ring;
-
-	r->prev = sentinel->prev;
-	r->next = sentinel;
-	r->prev->next = r->next->prev = r;
-}
-
-static void ring_remove(struct readings_wait *w)
-{
-	w->ring.prev->next = w->ring.next;
-	w->ring.next->prev = w->ring.prev;
-	ring_init(&w->ring);
-}
-
-/* NULL when there is none. */
-static struct readings_wait *ring_first(const struct ring *sentinel)
-{
-	return sentinel->next == sentinel ? NULL : (struct readings_wait *)sentinel->next;
-}
-
-static void ring_move_all(struct ring *from, struct ring *to)
+static void list_move_all(struct readings_wait **from, struct readings_wait **to)
 {
 	struct readings_wait *w;
 
-	ring_init(to);
-	while ((w = ring_first(from)) != NULL) {
-		ring_remove(w);
-		ring_add(to, w);
+	while ((w = *from) != NULL) {
+		DL_DELETE(*from, w);
+		list_add(to, w);
 	}
 }
 
 static void wait_free(struct readings_wait *w)
 {
-	ring_remove(w);
+	DL_DELETE(*w->list, w);
 	loop_timer_done(&w->deadline);
 	loop_task_cancel(w->owner->loop, &w->later);
 	question_unref(w->question);
@@ -123,7 +88,7 @@ static void wait_free(struct readings_wait *w)
 	free(w);
 }
 
-/* The end of a wait: the asker hears exactly once. */
+/* Ends a wait: calls the asker's callback, once. */
 static void wait_finish(struct readings_wait *w, const struct answer *answer, const struct err *err,
 	int64_t completed_at_ms)
 {
@@ -147,8 +112,6 @@ static struct reading_entry *entry_get(struct readings *r, struct question *q)
 	e = q->reading = mem_zalloc(sizeof(*e));
 	e->owner = r;
 	e->question = question_ref(q);
-	ring_init(&e->waiters);
-	ring_init(&e->next_waiters);
 	e->turn = (struct turns_wait){ .fn = entry_begin, .arg = e };
 	DL_APPEND(r->entries, e);
 	r->entry_count++;
@@ -162,12 +125,12 @@ static void entry_free(struct reading_entry *e)
 	e->question->reading = NULL;
 	if (e->ask)
 		e->question->type->cancel(e->ask);
-	e->owner->asking -= e->state == ASKING;
+	e->owner->asking -= e->asking;
 	turns_give_up(&e->turn);
-	while (ring_first(&e->waiters))
-		wait_free(ring_first(&e->waiters));
-	while (ring_first(&e->next_waiters))
-		wait_free(ring_first(&e->next_waiters));
+	while (e->waiters)
+		wait_free(e->waiters);
+	while (e->next_waiters)
+		wait_free(e->next_waiters);
 	question_unref(e->question);
 	err_keep(&e->err, NULL);
 	free(e);
@@ -183,7 +146,7 @@ static void on_answer(void *arg, const struct answer *given, const struct err *e
 {
 	struct reading_entry *e = arg;
 	struct readings *r = e->owner;
-	struct ring finished;
+	struct readings_wait *finished = NULL;
 	struct answer answer = {
 		.value = given ? given->value : 0,
 		.activity = given ? given->activity : ACTIVITY_BY_THRESHOLD,
@@ -193,31 +156,25 @@ static void on_answer(void *arg, const struct answer *given, const struct err *e
 	struct err failure;
 
 	err_clear(&failure);
-	e->ask = NULL;
-	r->asking--;
-	if (err) {
-		e->state = FAILED;
-		e->has_answer = false;
+	if (err)
 		failure = *err;
-		err_keep(&e->err, &failure);
-		e->failed_at_ms = answer.answered_at_ms;
-	} else {
-		e->state = FRESH;
-		e->has_answer = true;
-		e->answer = answer;
-		err_keep(&e->err, NULL);
-	}
+	e->ask = NULL;
+	e->asking = false;
+	r->asking--;
+	e->known = true;
+	e->answer = answer;
+	err_keep(&e->err, err ? &failure : NULL);
 	/*
 	 * The callbacks may ask anew, cancel each other, or free the entry by way of a sweep: from
 	 * here on only locals.
 	 */
-	ring_move_all(&e->waiters, &finished);
-	if (ring_first(&e->next_waiters)) {
-		ring_move_all(&e->next_waiters, &e->waiters);
+	list_move_all(&e->waiters, &finished);
+	if (e->next_waiters) {
+		list_move_all(&e->next_waiters, &e->waiters);
 		entry_ask(e);
 	}
-	while (ring_first(&finished))
-		wait_finish(ring_first(&finished), err ? NULL : &answer, err ? &failure : NULL, answer.answered_at_ms);
+	while (finished)
+		wait_finish(finished, err ? NULL : &answer, err ? &failure : NULL, answer.answered_at_ms);
 }
 
 int64_t readings_patience_ms(const struct readings *r, const struct question *q)
@@ -240,21 +197,12 @@ static void entry_ask(struct reading_entry *e)
 {
 	struct readings *r = e->owner;
 
-	e->state = ASKING;
+	e->asking = true;
 	e->asked_at_ms = loop_now_ms(r->loop);
 	r->asking++;
 	e->number = ++r->questions;
 	if (turns_begin(r->turns, &e->turn, e->question->namespace_ ? e->question->namespace_ : ""))
 		entry_begin(e);
-}
-
-static enum readings_found entry_peek(const struct reading_entry *e, int64_t now_ms, int64_t max_age_ms)
-{
-	if (e->has_answer && now_ms - e->answer.answered_at_ms < max_age_ms)
-		return READINGS_ANSWER;
-	if (!e->has_answer && e->err && now_ms - e->failed_at_ms < max_age_ms)
-		return READINGS_FAILURE;
-	return READINGS_NONE;
 }
 
 static void on_sweep(void *arg)
@@ -264,7 +212,7 @@ static void on_sweep(void *arg)
 	struct reading_entry *e, *next;
 
 	DL_FOREACH_SAFE (r->entries, e, next)
-		if (e->state != ASKING && !ring_first(&e->waiters) && now_ms - e->touched_at_ms > FORGET_AFTER_MS)
+		if (!e->asking && !e->waiters && now_ms - e->touched_at_ms > FORGET_AFTER_MS)
 			entry_free(e);
 	loop_timer_set(&r->sweep, FORGET_AFTER_MS);
 }
@@ -275,22 +223,17 @@ enum readings_found readings_peek(struct readings *r, const struct question *q, 
 	struct answer *answer, struct err *err)
 {
 	struct reading_entry *e = q->reading;
-	int64_t now_ms = loop_now_ms(r->loop);
-	enum readings_found found;
 
 	if (!e)
 		return READINGS_NONE;
-	e->touched_at_ms = now_ms;
-	found = entry_peek(e, now_ms, max_age_ms);
-	if (found == READINGS_ANSWER)
-		*answer = e->answer;
-	if (found == READINGS_FAILURE)
-		*answer = (struct answer){ .asked_at_ms = e->asked_at_ms, .answered_at_ms = e->failed_at_ms };
-	if (found == READINGS_FAILURE && err)
+	e->touched_at_ms = loop_now_ms(r->loop);
+	if (!e->known || e->touched_at_ms - e->answer.answered_at_ms >= max_age_ms)
+		return READINGS_NONE;
+	r->from_memory++;
+	*answer = e->answer;
+	if (e->err && err)
 		*err = *e->err;
-	if (found != READINGS_NONE)
-		r->from_memory++;
-	return found;
+	return e->err ? READINGS_FAILURE : READINGS_ANSWER;
 }
 
 static void on_later(void *arg)
@@ -313,7 +256,7 @@ static void on_deadline(void *arg)
 	wait_finish(w, NULL, &err, 0);
 }
 
-/* While there is much room nobody counts whose they are. */
+/* The first half of the places is for whoever comes. */
 static bool may_wait(struct readings_wait *w)
 {
 	struct readings *r = w->owner;
@@ -330,7 +273,6 @@ static struct readings_wait *wait_new(struct readings *r, struct question *q, re
 	w->question = question_ref(q);
 	w->fn = fn;
 	w->arg = arg;
-	ring_init(&w->ring);
 	loop_task_init(&w->later, on_later, w);
 	loop_timer_init(&w->deadline, r->loop, on_deadline, w);
 	r->waiters++;
@@ -339,7 +281,7 @@ static struct readings_wait *wait_new(struct readings *r, struct question *q, re
 
 static void answer_later(struct readings *r, struct readings_wait *w)
 {
-	ring_add(&r->remembered, w);
+	list_add(&r->remembered, w);
 	loop_task_queue(r->loop, &w->later);
 }
 
@@ -358,11 +300,11 @@ static bool too_early(const struct reading_entry *e, uint64_t after)
 static void wait_for_query(struct reading_entry *e, struct readings_wait *w, uint64_t after, int64_t deadline_ms)
 {
 	struct readings *r = e->owner;
-	bool next = e->state == ASKING && too_early(e, after);
+	bool next = e->asking && too_early(e, after);
 	int64_t ends_ms;
 
-	ring_add(next ? &e->next_waiters : &e->waiters, w);
-	if (e->state != ASKING)
+	list_add(next ? &e->next_waiters : &e->waiters, w);
+	if (!e->asking)
 		entry_ask(e);
 	ends_ms = e->asked_at_ms + readings_patience_ms(r, e->question);
 	/* When the next one begins is not known: it may end too late. */
@@ -389,8 +331,8 @@ struct readings_wait *readings_ask(struct readings *r, struct question *q, uint6
 	 * entry's.
 	 */
 	e = after ? q->reading : NULL;
-	found = e && (e->state == ASKING || too_early(e, after)) ? READINGS_NONE
-								 : readings_peek(r, q, max_age_ms, &w->answer, &err);
+	found = e && (e->asking || too_early(e, after)) ? READINGS_NONE
+							: readings_peek(r, q, max_age_ms, &w->answer, &err);
 	if (found == READINGS_FAILURE)
 		err_keep(&w->err, &err);
 	if (found != READINGS_NONE) {
@@ -418,7 +360,6 @@ struct readings *readings_new(struct scaler_sources *sources, const struct readi
 	r->loop = sources->loop;
 	r->config = *config;
 	r->shares = (struct shares){ .total = config->max_waiters - config->max_waiters / 2, .few = WAITERS_FEW };
-	ring_init(&r->remembered);
 	loop_timer_init(&r->sweep, r->loop, on_sweep, r);
 	loop_timer_set(&r->sweep, FORGET_AFTER_MS);
 	return r;
@@ -432,8 +373,8 @@ void readings_free(struct readings *r)
 		return;
 	DL_FOREACH_SAFE (r->entries, e, next)
 		entry_free(e);
-	while (ring_first(&r->remembered))
-		wait_free(ring_first(&r->remembered));
+	while (r->remembered)
+		wait_free(r->remembered);
 	loop_timer_done(&r->sweep);
 	turns_free(r->turns);
 	free(r);

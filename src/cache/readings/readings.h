@@ -3,13 +3,13 @@
 #define CACHE_READINGS_READINGS_H
 
 /*
- * THE shared cache: one entry per question (idle, asking, fresh, failed), whoever asks; questions
- * with one key are one (cache/readings/questions), or are asked twice. A reading
- * younger than the asker's max age is answered from memory; otherwise all askers join the one query
- * that is under way. Every asker has a deadline of its own: a hung source delays only those who ask
- * about it. A failure is kept as an answer is, as long as the asker's max age says, so that a dead
- * source is not hammered. What nobody asked for in a minute is forgotten. Of very many that are due
- * at once some begin in later turns of the loop (cache/readings/turns).
+ * THE shared cache: one entry per question, whoever asks; questions with one key are one
+ * (cache/readings/questions). A reading younger than the asker's max age is answered from memory;
+ * otherwise all askers join the one query that is under way. Every asker has a deadline of its own:
+ * a hung source delays only those who ask about it. A failure is kept as an answer is, as long as
+ * the asker's max age says, so that a dead source is not hammered. What nobody asked for in a
+ * minute is forgotten. Of very many that are due at once some begin in later turns of the loop
+ * (cache/readings/turns).
  */
 
 #include <stdbool.h>
@@ -51,18 +51,18 @@ enum readings_found readings_peek(struct readings *r, const struct question *q, 
  */
 typedef void (*readings_fn)(void *arg, const struct answer *answer, const struct err *err, int64_t completed_at_ms);
 
-/* How long one query of q may take: who can, waits as long. */
+/* How long one query of q may take. */
 int64_t readings_patience_ms(const struct readings *r, const struct question *q);
 
 /*
  * Joins the query under way or starts one (max_age_ms 0 still joins one that is under way). Never
  * calls back before it returns. deadline_ms: loop clock.
  *
- * after: for who was told that something happened just now: a reading asked for before that may not
- * know of it. readings_mark is taken when the word comes; whatever is asked with it is answered by
- * a query that began since, from memory if there is one, and never joins one that began before: it
- * waits for the next, which begins when that has ended. So a thousand askers with one mark still
- * make one query. 0: no such wish.
+ * after: for askers that were notified of a change at the source, which a query that began before
+ * may have missed. They take readings_mark at the notification; what is asked with it is answered
+ * only by a query that began since, from memory if there is one. If an older query is under way,
+ * they wait for the next one, which begins when that has ended. So a thousand askers with one mark
+ * still make one query. 0: any query will do.
  */
 struct readings_wait *readings_ask(struct readings *r, struct question *q, uint64_t after, int64_t max_age_ms,
 	int64_t deadline_ms, readings_fn fn, void *arg);
