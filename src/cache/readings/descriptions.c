@@ -32,19 +32,6 @@ struct descriptions {
 
 /* ---- Asking ---- */
 
-static void failed(struct described_question *e, const struct err *err)
-{
-	bool first = !e->known && !e->err;
-
-	err_keep(&e->err, err);
-	loop_timer_set(&e->again,
-		e->known ? loop_backoff_ms(0, AGAIN_MS, AGAIN_MS)
-			 : loop_backoff_ms(e->failures++, RETRY_FIRST_MS, RETRY_MOST_MS));
-	/* Later failures show when the metrics' values are read. */
-	if (first)
-		holders_tell(&e->held);
-}
-
 static void take(struct described_question *e, const struct description *description)
 {
 	struct description copy = { 0 };
@@ -59,15 +46,19 @@ static void take(struct described_question *e, const struct description *descrip
 static void on_description(void *arg, const struct description *description, const struct err *err)
 {
 	struct described_question *e = arg;
+	bool first = !e->known && !e->err, retry = err && !e->known;
 
 	e->under_way = NULL;
+	err_keep(&e->err, err);
+	loop_timer_set(&e->again,
+		retry ? loop_backoff_ms(e->failures++, RETRY_FIRST_MS, RETRY_MOST_MS)
+		      : loop_backoff_ms(0, AGAIN_MS, AGAIN_MS));
 	if (err) {
-		failed(e, err);
+		/* Later failures show when the metrics' values are read. */
+		if (first)
+			holders_tell(&e->held);
 		return;
 	}
-	e->failures = 0;
-	err_keep(&e->err, NULL);
-	loop_timer_set(&e->again, loop_backoff_ms(0, AGAIN_MS, AGAIN_MS));
 	if (e->known && description_equal(&e->description, description))
 		return;
 	log_debug("descriptions", "%s: %zu metrics, the first is %s", e->question->source, description->count,

@@ -48,7 +48,6 @@ struct pushes {
 	struct scaler_sources *sources;
 	struct scalers *scalers;
 	struct pushed *held;
-	size_t held_count;
 	struct watched *watches;
 	struct shares shares;   /* of the watches */
 	bool following;         /* scalers built meanwhile are built for this module */
@@ -62,7 +61,7 @@ struct pushes {
 	struct counters_family *wakes_by_type;
 };
 
-/* ---- Telling ---- */
+/* ---- Notifying the listener ---- */
 
 /* The callback may hold and release. */
 static void tell_holders(struct pushes *p, struct watched *w)
@@ -89,19 +88,8 @@ static void tell_holders(struct pushes *p, struct watched *w)
 
 static void put_called(struct watched *w)
 {
-	w->next_called = w->owner->called;
-	w->owner->called = w;
+	LL_PREPEND2(w->owner->called, w, next_called);
 	loop_task_queue(w->owner->sources->loop, &w->owner->tell);
-}
-
-static void take_called(struct watched *w)
-{
-	struct watched **at = &w->owner->called;
-
-	while (*at && *at != w)
-		at = &(*at)->next_called;
-	if (*at)
-		*at = w->next_called;
 }
 
 static void on_tell(void *arg)
@@ -164,7 +152,8 @@ static void watch_free(struct watched *w)
 	w->question->watched = NULL;
 	if (w->handle)
 		w->question->type->unwatch(w->handle);
-	take_called(w);
+	if (w->owner->called)
+		LL_DELETE2(w->owner->called, w, next_called);
 	loop_timer_done(&w->pace);
 	question_unref(w->question);
 	free(w);
@@ -180,6 +169,12 @@ static void link_new(struct pushed *h, struct watched *w)
 	DL_APPEND(w->links, link);
 	link->next_of_pushed = h->links;
 	h->links = link;
+}
+
+static void unmark_links(struct pushed *h)
+{
+	for (struct push_link *link = h->links; link; link = link->next_of_pushed)
+		link->stays = false;
 }
 
 /* Drops unmarked links. */
@@ -202,7 +197,7 @@ static void drop_links(struct pushed *h)
 	}
 }
 
-/* ---- Following what is asked ---- */
+/* ---- Which questions an object has ---- */
 
 static void follow_question(struct pushed *h, struct question *q)
 {
@@ -232,8 +227,7 @@ static void follow(struct pushed *h)
 	h->owner->following = false;
 	if (failed)
 		return;
-	for (struct push_link *link = h->links; link; link = link->next_of_pushed)
-		link->stays = false;
+	unmark_links(h);
 	for (size_t i = 0; i < built.count; i++) {
 		struct question *q = built.list[i].question;
 
@@ -261,8 +255,7 @@ static void mark_changed(struct pushed *h)
 	if (h->changed)
 		return;
 	h->changed = true;
-	h->next_changed = h->owner->changed;
-	h->owner->changed = h;
+	LL_PREPEND2(h->owner->changed, h, next_changed);
 	loop_task_queue(h->owner->sources->loop, &h->owner->follow);
 }
 
@@ -274,7 +267,7 @@ static void on_built(void *arg, struct object *o)
 		mark_changed(o->pushed);
 }
 
-/* ---- For everybody ---- */
+/* ---- Called by others ---- */
 
 void pushes_hold(struct pushes *p, struct object *o)
 {
@@ -284,7 +277,6 @@ void pushes_hold(struct pushes *p, struct object *o)
 	o->pushed->owner = p;
 	o->pushed->object = object_ref(o);
 	DL_APPEND(p->held, o->pushed);
-	p->held_count++;
 	mark_changed(o->pushed);
 }
 
@@ -296,11 +288,9 @@ void pushes_release(struct object *o)
 		return;
 	if (h->changed)
 		LL_DELETE2(h->owner->changed, h, next_changed);
-	for (struct push_link *link = h->links; link; link = link->next_of_pushed)
-		link->stays = false;
+	unmark_links(h);
 	drop_links(h);
 	DL_DELETE(h->owner->held, h);
-	h->owner->held_count--;
 	o->pushed = NULL;
 	free(h);
 	object_unref(o);
@@ -328,8 +318,10 @@ enum pushes_state pushes_report(const struct question *q, struct watch_report *r
 
 struct pushes_stats pushes_stats(const struct pushes *p)
 {
-	struct pushes_stats stats = { .held = p->held_count, .wakes = p->wakes };
+	struct pushes_stats stats = { .wakes = p->wakes };
+	const struct pushed *h;
 
+	DL_COUNT(p->held, h, stats.held);
 	for (const struct watched *w = p->watches; w; w = w->next)
 		if (w->handle || w->too_many)
 			stats.watches[report_of(w).state]++;

@@ -49,11 +49,6 @@ static int read_scale_target(const struct object *o, struct material *m, struct 
 	return 0;
 }
 
-static int read_target(const struct object *o, struct material *m, struct err *err)
-{
-	return o->kind == SCALED_JOB ? read_template(o, m, err) : read_scale_target(o, m, err);
-}
-
 /* ---- Metrics that the source names ---- */
 
 static struct scaler *add(struct built_scalers *b)
@@ -224,10 +219,12 @@ static void build_round(struct scalers *s, struct object *o, struct material *m,
 	struct err err = { 0 };
 
 	o->scalers->uses_target = auth_needs_target(m->lookup, &o->of);
-	if (o->scalers->uses_target && read_target(o, m, worst))
-		return;
-	if (o->scalers->uses_target && auth_environment(m->lookup, &o->of, m->target, &m->env, &m->unresolved, &err))
-		auth_note_failure(worst, &err);
+	if (o->scalers->uses_target) {
+		if (o->kind == SCALED_JOB ? read_template(o, m, worst) : read_scale_target(o, m, worst))
+			return;
+		if (auth_environment(m->lookup, &o->of, m->target, &m->env, &m->unresolved, &err))
+			auth_note_failure(worst, &err);
+	}
 	build_all(s, o, m, worst);
 	if (worst->kind == ERR_NONE)
 		build_formula(o->scalers, &o->of, worst);
@@ -240,17 +237,12 @@ static void share_questions(struct scalers *s, struct built_scalers *b)
 			b->list[i].question = questions_share(s->questions, b->list[i].question);
 }
 
-int scalers_validate(const struct scaled *of, struct err *err)
-{
-	return validate_for_reconcile(*of, err);
-}
-
 int scalers_build(struct scalers *s, struct object *o, struct err *err)
 {
 	struct material m = { .target = NULL };
 	struct err worst = { 0 };
 
-	if (scalers_validate(&o->of, err)) {
+	if (validate_for_reconcile(o->of, err)) {
 		holdings_release(o);
 		return -1;
 	}

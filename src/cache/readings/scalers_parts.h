@@ -3,11 +3,11 @@
 #define CACHE_READINGS_SCALERS_PARTS_H
 
 /*
- * What the two files of cache/readings/scalers say to each other; nobody else includes it.
+ * Shared by the two files of cache/readings/scalers; no other file includes it.
  *
- *   scalers.c        what is kept of each object, and when it is dropped
- *   scalers_build.c  one object's scalers from its triggers, its authentications, its environment
- *                    and what its sources name
+ *   scalers.c        keeps each object's scalers, and drops them when an input changes
+ *   scalers_build.c  builds one object's scalers from its triggers, authentications, environment
+ *                    and the metrics that its sources name
  */
 
 #include "cache/readings/scalers.h"
@@ -31,9 +31,6 @@ struct scalers {
 	scalers_fn on_built;
 	void *on_built_arg;
 };
-
-/* Validates the spec; err may be NULL. */
-int scalers_validate(const struct scaled *of, struct err *err);
 
 /*
  * Builds into the object's empty struct built_scalers. Fails with an error that holds until the

@@ -3,10 +3,9 @@
 #define CACHE_READINGS_TURNS_H
 
 /*
- * When a question is put to its source: in one turn of the loop only so many begin, as each costs
- * some time, so that thousands that are due together delay nothing else. What is beyond begins in
- * the next turns; namespaces take turns. Nothing waits for anything to end. For
- * cache/readings/readings.
+ * Limits how many queries begin in one turn of the loop: starting one takes time, and thousands
+ * that are due together must not delay everything else. The others begin in the following turns,
+ * namespaces in rotation. How long a query runs is not limited here. For cache/readings/readings.
  */
 
 #include <stdbool.h>
@@ -19,9 +18,9 @@
 struct turns;
 
 struct turns *turns_new(struct loop *loop);
-void turns_free(struct turns *t); /* who waits hears nothing any more; NULL is fine */
+void turns_free(struct turns *t); /* those that wait get no callback; NULL is fine */
 
-/* One that is to begin; lives inside its owner, who sets fn and arg. */
+/* A query that is to begin; lives inside its owner, who sets fn and arg. */
 struct turns_wait {
 	void (*fn)(void *arg);
 	void *arg;
@@ -29,10 +28,10 @@ struct turns_wait {
 };
 
 /*
- * True: it may begin now. False: it waits, and fn is called when it may. namespace_: whose it is;
- * copied; "": of several.
+ * True: it may begin now. False: it waits, and fn is called when it may. namespace_: its owner's;
+ * copied; "" when it belongs to several.
  */
 bool turns_begin(struct turns *t, struct turns_wait *w, const char *namespace_);
-void turns_give_up(struct turns_wait *w); /* it waits no longer; fine when it does not */
+void turns_give_up(struct turns_wait *w); /* cancels the wait, if there is one */
 
 #endif
