@@ -58,8 +58,8 @@ struct loop_timer {
 };
 void loop_timer_init(struct loop_timer *t, struct loop *loop, loop_fn fn, void *arg);
 /*
- * Sets or moves it. A delay of 0 fires in the next turn, never within this call. It never fires
- * before its time on loop_now_ms.
+ * Sets or moves it. A delay of 0 or less fires in the next turn, never within this call. It never
+ * fires before its time on loop_now_ms.
  */
 void loop_timer_set(struct loop_timer *t, int64_t delay_ms);
 void loop_timer_cancel(struct loop_timer *t);

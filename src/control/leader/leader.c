@@ -46,8 +46,7 @@ struct leader {
 	int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
 
 	enum leader_state state;
-	/* of the last log line: the same state with the same key is not logged again */
-	char key[256];
+	char key[256];           /* of the last log line: the same state with the same key is not logged again */
 	char *blocked;           /* NULL: not */
 	struct leaderkeda *keda; /* NULL: not checked */
 	enum leaderkeda_verdict keda_verdict;
@@ -166,6 +165,15 @@ static int64_t min_ms(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/*
+ * Timers are late after the process was stopped (SIGSTOP, a frozen machine): a Lease written or
+ * renewed so long ago may be another's now.
+ */
+static bool is_too_late(const struct leader *l, int64_t since_ms)
+{
+	return loop_now_ms(l->loop) - since_ms >= l->renew_deadline_ms;
+}
+
 /* Half the renew deadline: a try that hangs on a dead connection leaves time for another. */
 static int64_t try_ms(const struct leader *l)
 {
@@ -193,7 +201,7 @@ static void call_read(struct leader *l, kube_fn fn)
 	call(l, KUBE_GET, l->path, NULL, fn);
 }
 
-/* Owns the text from then on. */
+/* Takes the text. */
 static void call_write(struct leader *l, char *text, kube_fn fn)
 {
 	bool present = l->lease.record.present;
@@ -293,14 +301,12 @@ static void start_renewing(struct leader *l)
 {
 	int64_t margin = min_ms(LIMIT_MARGIN_MS, (l->lease_duration_ms - l->renew_deadline_ms) / 2),
 		now = loop_now_ms(l->loop);
-	int64_t next = l->call_started_ms + l->retry_period_ms - now,
-		end = l->call_started_ms + l->renew_deadline_ms - now;
 
 	l->renewed_ms = l->call_started_ms;
 	l->renew_trouble[0] = '\0';
 	kube_set_write_limit(l->kube, l->renewed_ms + l->lease_duration_ms - (margin > 0 ? margin : 0));
-	loop_timer_set(&l->round, next > 0 ? next : 0);
-	loop_timer_set(&l->deadline, end > 0 ? end : 0);
+	loop_timer_set(&l->round, l->renewed_ms + l->retry_period_ms - now);
+	loop_timer_set(&l->deadline, l->renewed_ms + l->renew_deadline_ms - now);
 }
 
 static void lead(struct leader *l)
@@ -347,8 +353,8 @@ static void on_taken(void *arg, const json_t *object, const struct err *err)
 	l->lease.hold = LEADERLEASE_HELD;
 	if (l->blocked) /* meanwhile */
 		give_back(l);
-	else if (loop_now_ms(l->loop) - l->call_started_ms >= l->renew_deadline_ms)
-		retry(l); /* this process was stopped for long, so what it knows is old */
+	else if (is_too_late(l, l->call_started_ms))
+		retry(l);
 	else
 		lead(l);
 }
@@ -415,12 +421,6 @@ static void lose(void *arg)
 	retry(l);
 }
 
-/* Timers are late after the process was stopped; then the Lease may not be ours any more. */
-static bool is_too_late(const struct leader *l)
-{
-	return loop_now_ms(l->loop) - l->renewed_ms >= l->renew_deadline_ms;
-}
-
 static void renew_again(struct leader *l)
 {
 	int64_t wait = l->call_started_ms + l->retry_period_ms - loop_now_ms(l->loop);
@@ -442,7 +442,7 @@ static void on_looked_again(void *arg, const json_t *object, const struct err *e
 {
 	struct leader *l = arg;
 	const struct err *wrong = see(l, object, err);
-	const char *holder;
+	const char *holder = leaderlease_holder(&l->lease);
 
 	if (wrong && wrong->kind == ERR_MISSING) {
 		see_nothing(l); /* deleted by hand: created again, as by client-go */
@@ -455,9 +455,8 @@ static void on_looked_again(void *arg, const json_t *object, const struct err *e
 	} else if (leaderlease_names_us(&l->lease)) {
 		stand_by_for_twin(l);
 	} else {
-		holder = leaderlease_holder(&l->lease);
-		move(l, LEADER_CANDIDATE, LOG_LEVEL_WARN, holder, "%s %s the Lease", holder[0] ? holder : "somebody",
-			holder[0] ? "took" : "emptied");
+		move(l, LEADER_CANDIDATE, LOG_LEVEL_WARN, holder, "%s %s the Lease", *holder ? holder : "somebody",
+			*holder ? "took" : "emptied");
 		retry(l);
 	}
 }
@@ -467,14 +466,14 @@ static void on_renewed(void *arg, const json_t *object, const struct err *err)
 	struct leader *l = arg;
 	const struct err *wrong = see(l, object, err);
 
-	if (!wrong && loop_now_ms(l->loop) - l->call_started_ms < l->renew_deadline_ms) {
+	if (!wrong && !is_too_late(l, l->call_started_ms)) {
 		l->lease.hold = LEADERLEASE_HELD;
 		start_renewing(l);
 		return;
 	}
 	if (wrong)
 		note_renew_trouble(l, wrong);
-	if (is_too_late(l))
+	if (is_too_late(l, l->renewed_ms))
 		lose(l);
 	else if (wrong && (wrong->kind == ERR_CONFLICT || wrong->kind == ERR_MISSING))
 		call_read(l, on_looked_again);
@@ -504,13 +503,13 @@ static void on_keda_look(void *arg)
 	leaderkeda_ask(l->keda, try_ms(l), on_keda_looked, l);
 }
 
-/* ---- Calls from outside ---- */
+/* ---- Called by others ---- */
 
 static void on_round(void *arg)
 {
 	struct leader *l = arg;
 
-	if (l->state == LEADER_LEADING && is_too_late(l))
+	if (l->state == LEADER_LEADING && is_too_late(l, l->renewed_ms))
 		lose(l);
 	else if (l->state == LEADER_LEADING)
 		write_claim(l, on_renewed);

@@ -28,11 +28,6 @@ static char *own_name(void)
 	return mem_dup(host);
 }
 
-static void make_nonce(char nonce[NONCE_DIGITS + 1])
-{
-	snprintf(nonce, NONCE_DIGITS + 1, "%016llx", (unsigned long long)fingerprint_random());
-}
-
 enum found { FOUND_GOOD, FOUND_BAD, FOUND_NONE, FOUND_ERROR /* errno */ };
 
 static enum found read_nonce(const char *path, char nonce[NONCE_DIGITS + 1])
@@ -89,7 +84,8 @@ static int store_nonce(const char *path, const char *nonce, bool over)
 	return rc;
 }
 
-static int kept_nonce(const char *path, char nonce[NONCE_DIGITS + 1])
+/* nonce: a new one; replaced by the one that is kept, if there is one. */
+static int keep_nonce(const char *path, char nonce[NONCE_DIGITS + 1])
 {
 	for (int i = 0; i < TRIES; i++) {
 		enum found found = read_nonce(path, nonce);
@@ -98,7 +94,6 @@ static int kept_nonce(const char *path, char nonce[NONCE_DIGITS + 1])
 			return 0;
 		if (found == FOUND_ERROR)
 			return -1;
-		make_nonce(nonce);
 		if (store_nonce(path, nonce, found == FOUND_BAD) != 0 && errno != EEXIST)
 			return -1;
 	}
@@ -115,17 +110,15 @@ char *leader_identity(const char *configured, const char *state_dir, char **warn
 	if (configured && configured[0])
 		return mem_dup(configured);
 	name = own_name();
-	if (!state_dir || !state_dir[0]) {
-		make_nonce(nonce);
-		return mem_printf("%s_%s", name, nonce);
-	}
-	path = mem_printf("%s/identity", state_dir);
-	mkdir(state_dir, 0700); /* if it fails, the next step says why */
-	if (kept_nonce(path, nonce) != 0) {
-		*warning = mem_printf("%s cannot be kept: %s; a restart of this process will wait for its own Lease to "
-				      "run out (set --state-dir to a folder that can be written, or --identity)",
-			path, strerror(errno));
-		make_nonce(nonce);
+	snprintf(nonce, sizeof nonce, "%016llx", (unsigned long long)fingerprint_random());
+	if (state_dir && state_dir[0]) {
+		path = mem_printf("%s/identity", state_dir);
+		mkdir(state_dir, 0700); /* if it fails, the next step says why */
+		if (keep_nonce(path, nonce) != 0)
+			*warning = mem_printf("%s cannot be kept: %s; a restart of this process will wait for its own "
+					      "Lease to run out (set --state-dir to a folder that can be written, or "
+					      "--identity)",
+				path, strerror(errno));
 	}
 	return mem_printf("%s_%s", name, nonce);
 }

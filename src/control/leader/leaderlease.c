@@ -89,54 +89,43 @@ static int64_t new_stamp(struct leaderlease *l, int64_t now_unix_ms)
 	return stamp;
 }
 
-static char *text_of(struct leaderlease *l, const struct lease *lease)
+/* acquired_unix_ms 0: now */
+static char *write_text(struct leaderlease *l, char *holder, int64_t duration_s, int64_t acquired_unix_ms,
+	int64_t transitions, int64_t now_unix_ms)
 {
-	char *text = lease_encode(l->namespace_, l->name, lease);
-	json_t *encoded, *object;
+	int64_t stamp = new_stamp(l, now_unix_ms);
+	struct lease lease = {
+		.resource_version = l->record.lease.resource_version,
+		.holder = holder,
+		.duration_s = duration_s,
+		.acquired_unix_ms = acquired_unix_ms ? acquired_unix_ms : stamp,
+		.renewed_unix_ms = stamp,
+		.transitions = transitions,
+	};
+	char *text = lease_encode(l->namespace_, l->name, &lease);
+	json_t *encoded;
 
 	l->hold = LEADERLEASE_MAYBE_HELD;
 	if (!l->object)
 		return text;
 	encoded = json_parse(text, strlen(text), NULL);
-	object = json_deep_copy(l->object);
-	json_object_set(object, "spec", json_object_get(encoded, "spec"));
-	free(text);
-	text = json_text(object);
-	json_decref(object);
+	json_object_set(l->object, "spec", json_object_get(encoded, "spec"));
 	json_decref(encoded);
-	return text;
+	free(text);
+	return json_text(l->object);
 }
 
 char *leaderlease_claim(struct leaderlease *l, int64_t duration_s, int64_t now_unix_ms)
 {
 	const struct lease *seen = &l->record.lease;
 	bool held = leaderlease_names_us(l);
-	int64_t stamp = new_stamp(l, now_unix_ms);
-	struct lease lease = {
-		.resource_version = seen->resource_version,
-		.holder = l->identity,
-		.duration_s = duration_s,
-		.acquired_unix_ms = held ? seen->acquired_unix_ms : stamp,
-		.renewed_unix_ms = stamp,
-		.transitions = seen->transitions + (l->record.present && !held ? 1 : 0),
-	};
 
-	return text_of(l, &lease);
+	return write_text(l, l->identity, duration_s, held ? seen->acquired_unix_ms : 0,
+		seen->transitions + (l->record.present && !held ? 1 : 0), now_unix_ms);
 }
 
+/* The least duration that the API allows, for candidates that look only at the times. */
 char *leaderlease_disclaim(struct leaderlease *l, int64_t now_unix_ms)
 {
-	const struct lease *seen = &l->record.lease;
-	int64_t stamp = new_stamp(l, now_unix_ms);
-	struct lease lease = {
-		.resource_version = seen->resource_version,
-		.holder = (char[]){ "" },
-		/* the least that the API allows, for candidates that look only at the times */
-		.duration_s = 1,
-		.acquired_unix_ms = stamp,
-		.renewed_unix_ms = stamp,
-		.transitions = seen->transitions,
-	};
-
-	return text_of(l, &lease);
+	return write_text(l, (char[]){ "" }, 1, 0, l->record.lease.transitions, now_unix_ms);
 }
