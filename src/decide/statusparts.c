@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/strmap.h"
+#include "base/text.h"
 #include "crd/intern.h"
 
 #define TYPES_TEXT_MAX 65536 /* triggersTypes: at most SCALEDOBJECT_TRIGGERS_MAX short words */
@@ -46,26 +47,16 @@ void statusparts_pause(const struct statusparts *p, bool paused)
 		statusparts_say(p, STATUSPARTS_PAUSED, CONDITION_FALSE, w->unpaused, w->unpaused_message);
 }
 
-/* The reason, when the loop lowered Ready; NULL. */
-static const char *lowered_by_loop(const struct statusparts *p, const struct condition *ready)
-{
-	for (const char *const *reason = p->words->lowered; *reason; reason++)
-		if (strcmp(ready->reason, *reason) == 0)
-			return *reason;
-	return NULL;
-}
-
 void statusparts_reconciled(const struct statusparts *p, const struct err *err, bool paused)
 {
 	const struct statusparts_words *w = p->words;
 	const struct condition *ready = conditions_get(&p->status->conditions, STATUSPARTS_READY);
-	const char *lowered = lowered_by_loop(p, ready);
 
 	if (err) {
 		statusparts_say(p, STATUSPARTS_READY, CONDITION_FALSE, w->refused, err->msg);
 		statusparts_say(p, STATUSPARTS_ACTIVE, CONDITION_UNKNOWN, "UnknownState", w->refused_message);
-	} else if (lowered && !paused) {
-		statusparts_say_once(p, STATUSPARTS_READY, ready->status, lowered, "", true);
+	} else if (text_is_one_of(ready->reason, w->lowered) && !paused) {
+		statusparts_say_once(p, STATUSPARTS_READY, ready->status, ready->reason, "", true);
 	} else {
 		statusparts_say(p, STATUSPARTS_READY, CONDITION_TRUE, w->ready,
 			paused ? w->ready_paused_message : w->ready_message);

@@ -35,8 +35,9 @@ struct statusparts {
 void statusparts_say(const struct statusparts *p, const char *type, enum condition_status status, const char *reason,
 	const char *message);
 /*
- * stands: keep the stored message when status and reason are the same. A message that differs at
- * each poll (times, ports, "refused" and then "timed out") would cause a write at each poll.
+ * As statusparts_say; stands: keep the stored message when status and reason are the same. A
+ * message that differs at each poll (times, ports, "refused" and then "timed out") would cause a
+ * write at each poll.
  */
 void statusparts_say_once(const struct statusparts *p, const char *type, enum condition_status status,
 	const char *reason, const char *message, bool stands);
