@@ -82,29 +82,28 @@ static const struct formula_scope *find_scope(const struct formula_parser *p, co
 	return NULL;
 }
 
-static bool find_variable(const struct formula_parser *p, const struct formula_token *name, uint32_t *out)
+/* Its index; -1: there is none. */
+static int find_variable(const struct formula_parser *p, const struct formula_token *name)
 {
-	for (size_t i = 0; i < p->variable_count; i++) {
-		*out = (uint32_t)i;
+	for (size_t i = 0; i < p->variable_count; i++)
 		if (formula_lex_is(name, p->variables[i]))
-			return true;
-	}
-	return false;
+			return (int)i;
+	return -1;
 }
 
 static int parse_variable(struct formula_parser *p, const struct formula_token *name, struct formula_shape *out)
 {
 	const struct formula_scope *scope = find_scope(p, name);
-	uint32_t index;
+	int index = find_variable(p, name);
 
 	if (scope) {
 		formula_emit(p, name->place, OP_LOCAL, scope->slot, 1);
 		*out = scope->shape;
 		return 0;
 	}
-	if (!find_variable(p, name, &index))
+	if (index < 0)
 		return unknown_name(p, name);
-	formula_emit(p, name->place, OP_VARIABLE, index, 1);
+	formula_emit(p, name->place, OP_VARIABLE, (uint32_t)index, 1);
 	*out = formula_types_simple(SHAPE_FLOAT);
 	return 0;
 }
@@ -183,8 +182,7 @@ static int parse_name(struct formula_parser *p, struct formula_shape *out)
 		}
 	if (p->now.kind != TOKEN_LPAREN)
 		return parse_variable(p, &name, out) < 0 ? -1 : parse_postfix(p, out);
-	uint32_t ignored;
-	if (find_variable(p, &name, &ignored) || find_scope(p, &name))
+	if (find_variable(p, &name) >= 0 || find_scope(p, &name))
 		return formula_wrong(p->err, name.place, "%.*s is a trigger or variable here, not a function",
 			formula_lex_shown(&name), name.text);
 	return formula_call(p, &name, NULL, out) < 0 ? -1 : parse_postfix(p, out);
@@ -348,7 +346,7 @@ static int parse_let(struct formula_parser *p)
 	if (formula_parse_expect(p, TOKEN_NAME) < 0)
 		return -1;
 	int shown = formula_lex_shown(&name);
-	if (find_scope(p, &name) || find_variable(p, &name, &slot))
+	if (find_scope(p, &name) || find_variable(p, &name) >= 0)
 		return formula_wrong(p->err, name.place, "%.*s exists already: choose another name", shown, name.text);
 	if (formula_call_exists(name.text, name.len))
 		return formula_wrong(p->err, name.place, "%.*s is a function: choose another name", shown, name.text);

@@ -116,12 +116,11 @@ static bool comparable(struct formula_shape a, struct formula_shape b)
 		assignable(a, b);
 }
 
-static bool arithmetic(struct formula_shape a, struct formula_shape b, struct formula_shape *out)
+static enum formula_base arithmetic(struct formula_shape a, struct formula_shape b)
 {
-	*out = formula_types_simple(formula_types_open(a) || formula_types_open(b) ? SHAPE_UNKNOWN
-			: is(a, SHAPE_FLOAT) || is(b, SHAPE_FLOAT)                 ? SHAPE_FLOAT
-										   : SHAPE_INT);
-	return formula_types_numeric(a) && formula_types_numeric(b);
+	if (formula_types_open(a) || formula_types_open(b))
+		return SHAPE_UNKNOWN;
+	return is(a, SHAPE_FLOAT) || is(b, SHAPE_FLOAT) ? SHAPE_FLOAT : SHAPE_INT;
 }
 
 static bool membership(struct formula_shape a, struct formula_shape b)
@@ -131,25 +130,22 @@ static bool membership(struct formula_shape a, struct formula_shape b)
 
 bool formula_types_binary(enum formula_op op, struct formula_shape a, struct formula_shape b, struct formula_shape *out)
 {
+	bool numbers = formula_types_numeric(a) && formula_types_numeric(b),
+	     integers = formula_types_integer(a) && formula_types_integer(b);
+
 	*out = formula_types_simple(SHAPE_BOOL);
 	switch (op) {
 	case OP_ADD:
 	case OP_SUBTRACT:
-	case OP_MULTIPLY: return arithmetic(a, b, out);
+	case OP_MULTIPLY: *out = formula_types_simple(arithmetic(a, b)); return numbers;
 	case OP_DIVIDE:
-	case OP_POWER:
-		*out = formula_types_simple(SHAPE_FLOAT);
-		return formula_types_numeric(a) && formula_types_numeric(b);
-	case OP_MODULO:
-		*out = formula_types_simple(SHAPE_INT);
-		return formula_types_integer(a) && formula_types_integer(b);
-	case OP_RANGE:
-		*out = formula_types_array_of(formula_types_simple(SHAPE_INT));
-		return formula_types_integer(a) && formula_types_integer(b);
+	case OP_POWER: *out = formula_types_simple(SHAPE_FLOAT); return numbers;
+	case OP_MODULO: *out = formula_types_simple(SHAPE_INT); return integers;
+	case OP_RANGE: *out = formula_types_array_of(formula_types_simple(SHAPE_INT)); return integers;
 	case OP_EQUAL:
 	case OP_NOT_EQUAL: return comparable(a, b);
 	case OP_IN: return membership(a, b);
-	default: return formula_types_numeric(a) && formula_types_numeric(b); /* < <= > >= */
+	default: return numbers; /* < <= > >= */
 	}
 }
 

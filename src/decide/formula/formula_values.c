@@ -161,6 +161,14 @@ static int divide(struct formula_machine *m, struct formula_cell *a, const struc
 	return 0;
 }
 
+/* With NaN a number is neither less, equal nor more. */
+static int compare(enum formula_op op, struct formula_cell *out, bool less, bool equal, bool more)
+{
+	if (op == OP_LESS || op == OP_LESS_EQUAL)
+		return set_truth(out, less || (equal && op == OP_LESS_EQUAL));
+	return set_truth(out, more || (equal && op == OP_MORE_EQUAL));
+}
+
 static int integers(struct formula_machine *m, enum formula_op op, struct formula_cell *a, const struct formula_cell *b)
 {
 	uint64_t x = (uint64_t)a->is.integer, y = (uint64_t)b->is.integer;
@@ -170,10 +178,7 @@ static int integers(struct formula_machine *m, enum formula_op op, struct formul
 	case OP_SUBTRACT: set_integer(a, x - y); return 0;
 	case OP_MULTIPLY: set_integer(a, x * y); return 0;
 	case OP_MODULO: return divide(m, a, b);
-	case OP_LESS: return set_truth(a, a->is.integer < b->is.integer);
-	case OP_LESS_EQUAL: return set_truth(a, a->is.integer <= b->is.integer);
-	case OP_MORE: return set_truth(a, a->is.integer > b->is.integer);
-	default: /* OP_MORE_EQUAL */ return set_truth(a, a->is.integer >= b->is.integer);
+	default: return compare(op, a, a->is.integer<b->is.integer, x == y, a->is.integer> b->is.integer);
 	}
 }
 
@@ -186,10 +191,7 @@ static int reals(struct formula_machine *m, enum formula_op op, struct formula_c
 	case OP_DIVIDE: set_real(a, x / y); return 0;
 	case OP_POWER: set_real(a, pow(x, y)); return 0;
 	case OP_MODULO: return formula_machine_wrong(m, "%% takes integers, not a float: write int(...)");
-	case OP_LESS: return set_truth(a, x < y);
-	case OP_LESS_EQUAL: return set_truth(a, x <= y);
-	case OP_MORE: return set_truth(a, x > y);
-	default: /* OP_MORE_EQUAL */ return set_truth(a, x >= y);
+	default: return compare(op, a, x<y, x == y, x> y);
 	}
 }
 
