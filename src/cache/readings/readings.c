@@ -9,7 +9,7 @@
 #include "cache/readings/turns.h"
 #include "scalers/sources.h"
 
-#define WAITERS_FEW     64    /* that a namespace may have of what is kept for those with few */
+#define WAITERS_FEW     64    /* per namespace, of the places kept for namespaces with few waiters */
 #define FORGET_AFTER_MS 60000 /* entries that nobody asked for so long; the next asker simply asks the source */
 
 struct reading_entry {

@@ -27,8 +27,8 @@ struct readings_config {
 	int64_t ask_timeout_ms;  /* how long one query may take, whoever waits */
 	int64_t http_timeout_ms; /* of questions with QUESTION_TIMEOUT_HTTP, if longer */
 	/*
-	 * askers held at once, over all entries: the half of them whoever comes, the rest in shares
-	 * by namespace (base/shares)
+	 * cap on waiting askers, over all entries: the first half are taken from any namespace, the
+	 * rest in shares by namespace (base/shares)
 	 */
 	size_t max_waiters;
 };
@@ -47,7 +47,7 @@ enum readings_found readings_peek(struct readings *r, const struct question *q, 
 /*
  * answer NULL exactly when err is not. completed_at_ms (loop clock): when the query that brought
  * this ended; askers of one query, and those answered from memory later, get the same. 0: this
- * asker gave up waiting, or was one too many; that says nothing about the source.
+ * asker's deadline has passed, or there were too many; that says nothing about the source.
  */
 typedef void (*readings_fn)(void *arg, const struct answer *answer, const struct err *err, int64_t completed_at_ms);
 

@@ -14,7 +14,7 @@
 #include "decide/validate/validate.h"
 #include "scalers/scalerbuild.h"
 
-/* The inputs. */
+/* What one object's scalers are built from. */
 struct material {
 	const struct auth_lookup *lookup;
 	const struct workload *target; /* NULL: not needed */
@@ -153,7 +153,7 @@ static int expand(struct scalers *s, struct object *o, struct scaler *whole, str
 	return failed;
 }
 
-/* ---- One after the other ---- */
+/* ---- Building ---- */
 
 static int build_one(struct scalers *s, struct object *o, const struct material *m, size_t i, const struct strmap *auth,
 	struct err *err)
