@@ -60,7 +60,7 @@ struct workload {
 	 */
 	char *no_environment;
 	char *replicas_manager; /* the latest owner of .spec.replicas in metadata.managedFields ("kubectl-edit",
-				   "kube-controller-manager"); NULL: unknown */
+				   "kube-controller-manager"); NULL: unknown, as after a GET */
 	bool replicas_by_scale; /* it wrote them through /scale */
 	char *selector;         /* status.selector or spec.selector as text; NULL */
 	struct workload_container *containers;

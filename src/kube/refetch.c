@@ -25,10 +25,7 @@ static void on_answer(void *arg, const json_t *object, const struct err *err);
 static void start(void *arg)
 {
 	struct refetch *r = arg;
-	struct kube_request request = { .verb = KUBE_GET,
-		.path = r->path,
-		.priority = KUBE_NORMAL,
-		.answer = KUBE_ANSWER_WHOLE };
+	struct kube_request request = { .verb = KUBE_GET, .path = r->path, .priority = KUBE_NORMAL };
 
 	loop_timer_cancel(&r->timer);
 	r->again = false;

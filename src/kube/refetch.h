@@ -4,8 +4,9 @@
 
 /*
  * A GET that is retried until answered: once on request, or periodically. For what no watch
- * delivers: /scale of a target, an object named after its kind's list was read. Owns the call and
- * its timer; does not interpret the answer.
+ * delivers: /scale of a target, an object named after its kind's list was read. Its managedFields
+ * are left out (kube/objecttext.h): they tell who made the last change, and a first reading is not
+ * compared to anything. Owns the call and its timer; does not interpret the answer.
  */
 
 #include <jansson.h>
