@@ -178,7 +178,7 @@ static int integers(struct formula_machine *m, enum formula_op op, struct formul
 	case OP_SUBTRACT: set_integer(a, x - y); return 0;
 	case OP_MULTIPLY: set_integer(a, x * y); return 0;
 	case OP_MODULO: return divide(m, a, b);
-	default: return compare(op, a, a->is.integer<b->is.integer, x == y, a->is.integer> b->is.integer);
+	default: return compare(op, a, (a->is.integer < b->is.integer), x == y, (a->is.integer > b->is.integer));
 	}
 }
 
@@ -191,7 +191,7 @@ static int reals(struct formula_machine *m, enum formula_op op, struct formula_c
 	case OP_DIVIDE: set_real(a, x / y); return 0;
 	case OP_POWER: set_real(a, pow(x, y)); return 0;
 	case OP_MODULO: return formula_machine_wrong(m, "%% takes integers, not a float: write int(...)");
-	default: return compare(op, a, x<y, x == y, x> y);
+	default: return compare(op, a, (x < y), x == y, (x > y));
 	}
 }
 
