@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/fingerprint.h"
+#include "base/jsonplain.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
 
@@ -76,8 +77,10 @@ static json_t *load_tamed(const char *text, size_t len, json_error_t *where)
 json_t *json_parse(const char *text, size_t len, struct err *err)
 {
 	json_error_t where;
-	json_t *value = load(text, len, &where);
+	json_t *value = jsonplain_read(text, len);
 
+	if (value == NULL)
+		value = load(text, len, &where);
 	if (value == NULL &&
 		(json_error_code(&where) == json_error_null_byte_in_key ||
 			json_error_code(&where) == json_error_stack_overflow))

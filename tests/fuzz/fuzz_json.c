@@ -2,13 +2,14 @@
 
 /*
  * JSON: what is read can be written and is read the same again; readers of fields take any type;
- * any bytes become a literal that JSON accepts.
+ * any bytes become a literal that JSON accepts. What is read without jansson is the same.
  */
 
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/jsonplain.h"
 #include "base/mem.h"
 #include "fuzz.h"
 
@@ -66,6 +67,19 @@ static void there_and_back(const json_t *value)
 	free(text);
 }
 
+/* What is read without jansson is what jansson reads. */
+static void plain_is_the_same(const char *text, size_t len)
+{
+	json_t *plain = jsonplain_read(text, len), *full;
+
+	if (plain == NULL)
+		return;
+	full = json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	must(json_equal(plain, full));
+	json_decref(full);
+	json_decref(plain);
+}
+
 static void any_bytes(const char *text)
 {
 	struct buf out = BUF_INIT((size_t)16 << 20);
@@ -93,6 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else {
 		must(err.kind == ERR_INVALID && err.msg[0] != '\0');
 	}
+	plain_is_the_same((const char *)data, size);
 	any_bytes(text);
 	return 0;
 }

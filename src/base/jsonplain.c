@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/jsonplain.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/utf8.h"
+
+#define DEPTH_MAX  64  /* of the recursion here; the API server's objects have some 20 */
+#define DIGITS_MAX 18  /* of an integer: fits into 63 bits */
+#define KEY_MAX    384 /* of a label or annotation: 253, a slash, 63 */
+
+struct place {
+	const char *at, *end;
+	unsigned depth;
+};
+
+static json_t *read_value(struct place *p);
+
+static void skip_white(struct place *p)
+{
+	while (p->at < p->end && (*p->at == ' ' || *p->at == '\n' || *p->at == '\t' || *p->at == '\r'))
+		p->at++;
+}
+
+/* Whether c comes next, after white space; then behind it. */
+static bool takes(struct place *p, char c)
+{
+	skip_white(p);
+	if (p->at == p->end || *p->at != c)
+		return false;
+	p->at++;
+	return true;
+}
+
+/* ---- Strings ---- */
+
+/*
+ * The end of the string whose first character is at p->at, which is its quote; NULL: not valid.
+ * escapes: whether there are any.
+ */
+static const char *string_end(const struct place *p, bool *escapes)
+{
+	const char *at = p->at;
+
+	*escapes = false;
+	while (at < p->end && *at != '"') {
+		unsigned char c = (unsigned char)*at;
+		size_t step = c >= 0x80 ? utf8_step(at, (size_t)(p->end - at)) : 1;
+
+		if (c == '\\') {
+			*escapes = true;
+			step = 2; /* which of them are valid is seen when they are replaced */
+		}
+		if (c < 0x20 || step == 0 || step > (size_t)(p->end - at))
+			return NULL;
+		at += step;
+	}
+	return at < p->end ? at : NULL;
+}
+
+/* What the escape at `at`, behind its backslash, means, and its length; 0: jansson must say it. */
+static char unescaped(const char *at, size_t len, size_t *used)
+{
+	static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+	const char *name = memchr(names, *at, sizeof(names) - 1);
+	int byte;
+
+	*used = 1;
+	if (name)
+		return meant[name - names];
+	if (len < 5 || memcmp(at, "u00", 3) != 0)
+		return '\0';
+	*used = 5;
+	byte = text_hex_byte(at + 3, 2);
+	return byte > 0 && byte < 0x80 ? (char)byte : '\0';
+}
+
+static json_t *string_with_escapes(const char *from, size_t len)
+{
+	char *text = mem_alloc(len);
+	json_t *value = NULL;
+	size_t at = 0, used, written = 0;
+
+	while (at < len) {
+		text[written] = from[at++];
+		if (text[written] == '\\') {
+			if ((text[written] = unescaped(from + at, len - at, &used)) == '\0')
+				break;
+			at += used;
+		}
+		written++;
+	}
+	if (at == len)
+		value = json_stringn_nocheck(text, written);
+	mem_wipe(text, len); /* may be secret */
+	free(text);
+	return value;
+}
+
+static json_t *read_string(struct place *p)
+{
+	const char *from = p->at, *end;
+	bool escapes;
+
+	if ((end = string_end(p, &escapes)) == NULL)
+		return NULL;
+	p->at = end + 1;
+	return escapes ? string_with_escapes(from, (size_t)(end - from))
+		       : json_stringn_nocheck(from, (size_t)(end - from));
+}
+
+/* ---- Numbers and words ---- */
+
+/* The end of a value: what follows a number or a word must be no part of it. */
+static bool is_over(const struct place *p)
+{
+	return p->at == p->end || memchr(",]} \n\t\r", *p->at, 7) != NULL;
+}
+
+static json_t *read_integer(struct place *p)
+{
+	bool negative = *p->at == '-';
+	const char *first = p->at + negative;
+	json_int_t number = 0;
+
+	for (p->at = first; p->at < p->end && *p->at >= '0' && *p->at <= '9'; p->at++) {
+		if (p->at - first >= DIGITS_MAX)
+			return NULL;
+		number = number * 10 + (*p->at - '0');
+	}
+	if (p->at == first || (*first == '0' && p->at - first > 1) || !is_over(p))
+		return NULL;
+	return json_integer(negative ? -number : number);
+}
+
+static json_t *read_word(struct place *p)
+{
+	static const struct {
+		const char *text;
+		json_t *(*make)(void);
+	} words[] = { { "true", json_true }, { "false", json_false }, { "null", json_null } };
+
+	for (size_t i = 0; i < MEM_COUNT(words); i++) {
+		size_t len = strlen(words[i].text);
+
+		if ((size_t)(p->end - p->at) < len || memcmp(p->at, words[i].text, len) != 0)
+			continue;
+		p->at += len;
+		return is_over(p) ? words[i].make() : NULL;
+	}
+	return NULL;
+}
+
+/* ---- Objects and arrays ---- */
+
+/* A key without escapes and its colon. */
+static bool read_key(struct place *p, char key[KEY_MAX])
+{
+	const char *from, *end;
+	bool escapes;
+	size_t len;
+
+	if (!takes(p, '"') || (end = string_end(p, &escapes)) == NULL || escapes)
+		return false;
+	from = p->at;
+	len = (size_t)(end - from);
+	if (len >= KEY_MAX)
+		return false;
+	memcpy(key, from, len);
+	key[len] = '\0';
+	p->at = end + 1;
+	return takes(p, ':');
+}
+
+static bool read_member(struct place *p, json_t *object)
+{
+	char key[KEY_MAX];
+	json_t *value;
+
+	return read_key(p, key) && (value = read_value(p)) != NULL &&
+		json_object_set_new_nocheck(object, key, value) == 0; /* the last of equal keys counts */
+}
+
+static bool read_element(struct place *p, json_t *array)
+{
+	json_t *value = read_value(p);
+
+	return value && json_array_append_new(array, value) == 0;
+}
+
+/* All members; takes container. */
+static json_t *read_all(struct place *p, json_t *container, char closing, bool (*read_one)(struct place *, json_t *))
+{
+	bool good = ++p->depth <= DEPTH_MAX;
+
+	if (good && !takes(p, closing)) {
+		do
+			good = read_one(p, container);
+		while (good && takes(p, ','));
+		good = good && takes(p, closing);
+	}
+	p->depth--;
+	if (good)
+		return container;
+	json_decref(container);
+	return NULL;
+}
+
+static json_t *read_value(struct place *p)
+{
+	skip_white(p);
+	if (p->at == p->end)
+		return NULL;
+	switch (*p->at) {
+	case '{': p->at++; return read_all(p, json_object(), '}', read_member);
+	case '[': p->at++; return read_all(p, json_array(), ']', read_element);
+	case '"': p->at++; return read_string(p);
+	case 't':
+	case 'f':
+	case 'n': return read_word(p);
+	default: return *p->at == '-' || (*p->at >= '0' && *p->at <= '9') ? read_integer(p) : NULL;
+	}
+}
+
+json_t *jsonplain_read(const char *text, size_t len)
+{
+	struct place p = { .at = text, .end = text + len };
+	json_t *value = read_value(&p);
+
+	skip_white(&p);
+	if (p.at == p.end)
+		return value;
+	json_decref(value);
+	return NULL;
+}
