@@ -9,9 +9,10 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-#define DEPTH_MAX  64  /* of the recursion here; the API server's objects have some 20 */
-#define DIGITS_MAX 18  /* of an integer: fits into 63 bits */
-#define KEY_MAX    384 /* of a label or annotation: 253, a slash, 63 */
+#define DEPTH_MAX    64  /* of the recursion here; the API server's objects have some 20 */
+#define DIGITS_MAX   18  /* of an integer: fits into 63 bits */
+#define FRACTION_MAX 32  /* a number with a point and its NUL */
+#define KEY_MAX      384 /* of a label or annotation: 253, a slash, 63 */
 
 struct place {
 	const char *at, *end;
@@ -121,20 +122,48 @@ static bool is_over(const struct place *p)
 	return p->at == p->end || memchr(",]} \n\t\r", *p->at, 7) != NULL;
 }
 
-static json_t *read_integer(struct place *p)
+static const char *digits_end(const char *at, const char *end)
 {
-	bool negative = *p->at == '-';
-	const char *first = p->at + negative;
+	while (at < end && *at >= '0' && *at <= '9')
+		at++;
+	return at;
+}
+
+/* As strtod understands it, which jansson asks as well. */
+static json_t *read_fraction(struct place *p, const char *from)
+{
+	char text[FRACTION_MAX], *behind;
+	size_t len = (size_t)(p->at - from);
+	double number;
+
+	if (len >= sizeof(text))
+		return NULL;
+	memcpy(text, from, len);
+	text[len] = '\0';
+	number = strtod(text, &behind);
+	return *behind ? NULL : json_real(number); /* else the locale has another point */
+}
+
+static json_t *read_integer(const char *digits, const char *end, bool negative)
+{
 	json_int_t number = 0;
 
-	for (p->at = first; p->at < p->end && *p->at >= '0' && *p->at <= '9'; p->at++) {
-		if (p->at - first >= DIGITS_MAX)
-			return NULL;
-		number = number * 10 + (*p->at - '0');
-	}
-	if (p->at == first || (*first == '0' && p->at - first > 1) || !is_over(p))
+	if (end - digits > DIGITS_MAX)
 		return NULL;
+	for (; digits < end; digits++)
+		number = number * 10 + (*digits - '0');
 	return json_integer(negative ? -number : number);
+}
+
+static json_t *read_number(struct place *p)
+{
+	const char *from = p->at, *digits = from + (*from == '-'), *end = digits_end(digits, p->end);
+	bool has_point = end < p->end && *end == '.';
+
+	p->at = has_point ? digits_end(end + 1, p->end) : end;
+	if (end == digits || (*digits == '0' && end - digits > 1) || (has_point && p->at == end + 1) || !is_over(p))
+		return NULL;
+	return has_point ? read_fraction(p, from) : read_integer(digits, end, *from == '-');
 }
 
 static json_t *read_word(struct place *p)
@@ -222,7 +251,7 @@ static json_t *read_value(struct place *p)
 	case 't':
 	case 'f':
 	case 'n': return read_word(p);
-	default: return *p->at == '-' || (*p->at >= '0' && *p->at <= '9') ? read_integer(p) : NULL;
+	default: return *p->at == '-' || (*p->at >= '0' && *p->at <= '9') ? read_number(p) : NULL;
 	}
 }
 
