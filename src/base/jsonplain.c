@@ -14,21 +14,21 @@
 #define FRACTION_MAX 32  /* a number with a point and its NUL */
 #define KEY_MAX      384 /* of a label or annotation: 253, a slash, 63 */
 
-struct place {
+struct plain_place {
 	const char *at, *end;
 	unsigned depth;
 };
 
-static json_t *read_value(struct place *p);
+static json_t *plain_value(struct plain_place *p);
 
-static void skip_white(struct place *p)
+static void skip_white(struct plain_place *p)
 {
 	while (p->at < p->end && (*p->at == ' ' || *p->at == '\n' || *p->at == '\t' || *p->at == '\r'))
 		p->at++;
 }
 
 /* Whether c comes next, after white space; then behind it. */
-static bool takes(struct place *p, char c)
+static bool takes(struct plain_place *p, char c)
 {
 	skip_white(p);
 	if (p->at == p->end || *p->at != c)
@@ -43,7 +43,7 @@ static bool takes(struct place *p, char c)
  * The end of the string whose first character is at p->at, which is its quote; NULL: not valid.
  * escapes: whether there are any.
  */
-static const char *string_end(const struct place *p, bool *escapes)
+static const char *string_end(const struct plain_place *p, bool *escapes)
 {
 	const char *at = p->at;
 
@@ -102,7 +102,7 @@ static json_t *string_with_escapes(const char *from, size_t len)
 	return value;
 }
 
-static json_t *read_string(struct place *p)
+static json_t *read_string(struct plain_place *p)
 {
 	const char *from = p->at, *end;
 	bool escapes;
@@ -117,7 +117,7 @@ static json_t *read_string(struct place *p)
 /* ---- Numbers and words ---- */
 
 /* The end of a value: what follows a number or a word must be no part of it. */
-static bool is_over(const struct place *p)
+static bool is_over(const struct plain_place *p)
 {
 	return p->at == p->end || memchr(",]} \n\t\r", *p->at, 7) != NULL;
 }
@@ -130,7 +130,7 @@ static const char *digits_end(const char *at, const char *end)
 }
 
 /* As strtod understands it, which jansson asks as well. */
-static json_t *read_fraction(struct place *p, const char *from)
+static json_t *read_fraction(struct plain_place *p, const char *from)
 {
 	char text[FRACTION_MAX], *behind;
 	size_t len = (size_t)(p->at - from);
@@ -155,7 +155,7 @@ static json_t *read_integer(const char *digits, const char *end, bool negative)
 	return json_integer(negative ? -number : number);
 }
 
-static json_t *read_number(struct place *p)
+static json_t *number_of(struct plain_place *p)
 {
 	const char *from = p->at, *digits = from + (*from == '-'), *end = digits_end(digits, p->end);
 	bool has_point = end < p->end && *end == '.';
@@ -166,7 +166,7 @@ static json_t *read_number(struct place *p)
 	return has_point ? read_fraction(p, from) : read_integer(digits, end, *from == '-');
 }
 
-static json_t *read_word(struct place *p)
+static json_t *read_word(struct plain_place *p)
 {
 	static const struct {
 		const char *text;
@@ -187,7 +187,7 @@ static json_t *read_word(struct place *p)
 /* ---- Objects and arrays ---- */
 
 /* A key without escapes and its colon. */
-static bool read_key(struct place *p, char key[KEY_MAX])
+static bool read_key(struct plain_place *p, char key[KEY_MAX])
 {
 	const char *from, *end;
 	bool escapes;
@@ -205,24 +205,25 @@ static bool read_key(struct place *p, char key[KEY_MAX])
 	return takes(p, ':');
 }
 
-static bool read_member(struct place *p, json_t *object)
+static bool read_member(struct plain_place *p, json_t *object)
 {
 	char key[KEY_MAX];
 	json_t *value;
 
-	return read_key(p, key) && (value = read_value(p)) != NULL &&
+	return read_key(p, key) && (value = plain_value(p)) != NULL &&
 		json_object_set_new_nocheck(object, key, value) == 0; /* the last of equal keys counts */
 }
 
-static bool read_element(struct place *p, json_t *array)
+static bool read_element(struct plain_place *p, json_t *array)
 {
-	json_t *value = read_value(p);
+	json_t *value = plain_value(p);
 
 	return value && json_array_append_new(array, value) == 0;
 }
 
 /* All members; takes container. */
-static json_t *read_all(struct place *p, json_t *container, char closing, bool (*read_one)(struct place *, json_t *))
+static json_t *read_all(struct plain_place *p, json_t *container, char closing,
+	bool (*read_one)(struct plain_place *, json_t *))
 {
 	bool good = ++p->depth <= DEPTH_MAX;
 
@@ -239,7 +240,7 @@ static json_t *read_all(struct place *p, json_t *container, char closing, bool (
 	return NULL;
 }
 
-static json_t *read_value(struct place *p)
+static json_t *plain_value(struct plain_place *p)
 {
 	skip_white(p);
 	if (p->at == p->end)
@@ -251,14 +252,14 @@ static json_t *read_value(struct place *p)
 	case 't':
 	case 'f':
 	case 'n': return read_word(p);
-	default: return *p->at == '-' || (*p->at >= '0' && *p->at <= '9') ? read_number(p) : NULL;
+	default: return *p->at == '-' || (*p->at >= '0' && *p->at <= '9') ? number_of(p) : NULL;
 	}
 }
 
 json_t *jsonplain_read(const char *text, size_t len)
 {
-	struct place p = { .at = text, .end = text + len };
-	json_t *value = read_value(&p);
+	struct plain_place p = { .at = text, .end = text + len };
+	json_t *value = plain_value(&p);
 
 	skip_white(&p);
 	if (p.at == p.end)

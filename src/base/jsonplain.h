@@ -6,7 +6,8 @@
  * Reads the JSON that API servers write, in fewer instructions than jansson, which takes a text
  * character by character: that was a fifth of what the creation of an object costs. base/json calls
  * this first and jansson for the rest. So it judges nothing: what is unusual (an exponent, a
- * large number, an escape beyond ASCII, deep nesting) or wrong ends it, and jansson says what it is.
+ * large number, an escape beyond ASCII, deep nesting) or wrong ends it, and jansson says what it
+ * is.
  */
 
 #include <jansson.h>
