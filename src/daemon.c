@@ -13,8 +13,10 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cache/cache.h"
 #include "config.h"
+#include "control/access/accesskeeper.h"
 #include "control/auth/authkeeper.h"
 #include "control/certs/certs.h"
 #include "control/leader/leader.h"
@@ -41,7 +43,9 @@
 
 /* What lives as long as the process, in the order in which it is started. */
 struct daemon {
-	const struct options *options;
+	struct options *options;
+	int argc; /* as options_load takes them */
+	char **argv;
 	int kerberos_fd;
 	struct loop *loop;
 	struct counters *counters;
@@ -61,6 +65,7 @@ struct daemon {
 	struct authkeeper *authkeeper;
 	struct tls_server *tls;
 	struct certs *certs;
+	struct accesskeeper *accesskeeper;
 	struct serve *serve;
 	struct leader *leader;
 	struct loop_timer settle;
@@ -183,12 +188,53 @@ static void on_term(void *arg)
 	leader_release(d->leader, RELEASE_MS, on_released, d);
 }
 
+/* ---- Reloading: options, the kubeconfig with its files, the serving certificate ---- */
+
+static void on_changed_option(void *arg, const char *name)
+{
+	static const char *const at_once[] = { "log-level", "log-format", NULL };
+
+	(void)arg;
+	if (text_is_one_of(name, at_once))
+		log_info("kscaled", "option %s: the new value is in force", name);
+	else
+		log_warn("kscaled", "option %s: the new value needs a restart", name);
+}
+
+static void reload_options(struct daemon *d)
+{
+	struct options fresh;
+	struct err err = { 0 };
+
+	if (options_load(d->argc, d->argv, &fresh, &err) < 0) {
+		log_error("kscaled", "options: %s; the old ones stay in force", err.msg);
+		return;
+	}
+	log_setup(fresh.log_level, fresh.log_format);
+	options_compare(d->options, &fresh, on_changed_option, d);
+	d->options->log_level = fresh.log_level;
+	d->options->log_format = fresh.log_format;
+	options_done(&fresh);
+}
+
+/*
+ * sd_notify(3): systemd waits for READY=1. It has none before the first, which is not to be said
+ * for us.
+ */
 static void on_hup(void *arg)
 {
 	struct daemon *d = arg;
 
-	log_info("kscaled", "reloading certificates");
+	if (d->stopping)
+		return;
+	if (d->ready)
+		notify_reloading();
+	log_info("kscaled", "reloading options, credentials and certificates");
+	reload_options(d);
+	accesskeeper_reload(d->accesskeeper);
 	certs_reload(d->certs);
+	if (d->ready)
+		notify_send("READY=1");
 }
 
 /* ---- Starting ---- */
@@ -351,6 +397,24 @@ static int start_serve(struct daemon *d, struct err *err)
 	return 0;
 }
 
+static int64_t serving_until(void *arg)
+{
+	struct daemon *d = arg;
+
+	return certs_until_unix_ms(d->certs);
+}
+
+static void start_access(struct daemon *d)
+{
+	struct accesskeeper_config config = { .access = &d->kube_config,
+		.state_dir = d->options->state_dir,
+		.renew = d->options->renew_token,
+		.serving_until = serving_until,
+		.arg = d };
+
+	d->accesskeeper = accesskeeper_new(d->kube, d->counters, &config);
+}
+
 static void start_leader(struct daemon *d)
 {
 	const struct options *o = d->options;
@@ -393,10 +457,11 @@ static int start(struct daemon *d, struct err *err)
 	start_control(d);
 	if (start_serve(d, err))
 		return -1;
+	start_access(d);
 	start_leader(d);
 	if (start_signals(d, err))
 		return -1;
-	sandbox_enter(d->options, &d->kube_config.files);
+	sandbox_enter(d->options, &d->kube_config.files, accesskeeper_token_file(d->accesskeeper));
 	targets_start(d->cache.targets, d->watched, d->watched_count);
 	cache_listen(&d->cache, &(struct store_events){ .on_synced = on_synced }, d);
 	jobs_start(d->cache.jobs, d->watched, d->watched_count);
@@ -411,6 +476,7 @@ static void stop(struct daemon *d)
 	loop_timer_done(&d->watchdog);
 	loop_timer_done(&d->settle);
 	leader_free(d->leader);
+	accesskeeper_free(d->accesskeeper);
 	serve_free(d->serve);
 	certs_free(d->certs);
 	tls_server_free(d->tls);
@@ -447,9 +513,9 @@ static void stop(struct daemon *d)
 		close(d->kerberos_fd);
 }
 
-int daemon_run(const struct options *options)
+int daemon_run(struct options *options, int argc, char **argv)
 {
-	struct daemon d = { .options = options, .kerberos_fd = -1 };
+	struct daemon d = { .options = options, .argc = argc, .argv = argv, .kerberos_fd = -1 };
 	struct err err = { 0 };
 	int failed;
 

@@ -100,7 +100,7 @@ static int cmd_run(int argc, char **argv)
 	}
 	int status = options.show_help ? cmd_help(0, NULL)
 		: options.show_version ? cmd_version(0, NULL)
-				       : daemon_run(&options);
+				       : daemon_run(&options, argc - 1, argv + 1);
 	options_done(&options);
 	return status;
 }

@@ -54,6 +54,10 @@ static const struct option {
 	{ "kubeconfig", TEXT, AT(kubeconfig), "PATH",
 		"the cluster and how to enter it; without it the service account of the Pod",
 		.env_also = "KUBECONFIG" },
+	{ "renew-token", BOOL, AT(renew_token), "BOOL",
+		"renew the token in the kubeconfig's tokenFile when that lies below --state-dir, as kscaled join "
+		"puts it there",
+		.initial = "true" },
 	{ "namespace", OPTIONAL_LABEL, AT(namespace_), "NS",
 		"own namespace: Lease and certificate Secret; else the service account's, else \"kscaled\"",
 		.env_also = "POD_NAMESPACE" },
@@ -546,6 +550,38 @@ static bool owns_text(enum type type)
 {
 	return type != BOOL && type != PORT && type != COUNT && type != DURATION && type != MILLISECONDS &&
 		type != LEVEL && type != FORMAT;
+}
+
+/* Of the value that an option of this type has in struct options. */
+static size_t size_of(enum type type)
+{
+	switch (type) {
+	case BOOL: return sizeof(bool);
+	case PORT: return sizeof(uint16_t);
+	case LEVEL: return sizeof(enum log_level);
+	case FORMAT: return sizeof(enum log_format);
+	default: return sizeof(int64_t);
+	}
+}
+
+static bool is_same(const struct option *option, const struct options *a, const struct options *b)
+{
+	const char *one = (const char *)a + option->offset, *other = (const char *)b + option->offset;
+	const char *text, *other_text;
+
+	if (!owns_text(option->type))
+		return memcmp(one, other, size_of(option->type)) == 0;
+	memcpy(&text, one, sizeof(text));
+	memcpy(&other_text, other, sizeof(other_text));
+	return text_equal(text, other_text);
+}
+
+void options_compare(const struct options *old, const struct options *fresh, void (*fn)(void *arg, const char *name),
+	void *arg)
+{
+	for (size_t i = FIRST_BUT_CONFIG; i < OPTIONS; i++)
+		if (!is_same(&table[i], old, fresh))
+			fn(arg, table[i].name);
 }
 
 void options_done(struct options *o)

@@ -17,6 +17,7 @@
 
 struct options {                    /* strings are owned; NULL: not set, and no default */
 	char *kubeconfig;           /* NULL: the in-cluster service account */
+	bool renew_token;           /* control/access/accesskeeper */
 	char *namespace_;           /* NULL: the daemon determines it */
 	char *watch_namespaces;     /* "a,b", without blanks; NULL: all */
 	char *bind_address;         /* an IP address; NULL: all addresses, IPv4 and IPv6 */
@@ -71,6 +72,13 @@ struct options {                    /* strings are owned; NULL: not set, and no 
  */
 int options_load(int argc, char **argv, struct options *out, struct err *err);
 void options_done(struct options *o);
+
+/*
+ * Calls fn with the name of each option that another value was given in `fresh` than in `old`.
+ * --config itself is none of them.
+ */
+void options_compare(const struct options *old, const struct options *fresh, void (*fn)(void *arg, const char *name),
+	void *arg);
 
 /* Prints each option with its help, variables and default. */
 void options_help(FILE *out);

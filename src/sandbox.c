@@ -68,7 +68,7 @@ static void allow_folder(struct landlock *l, const char *option, const char *pat
 
 static void allow_options(struct landlock *l, const struct options *o)
 {
-	const char *const files[] = { o->tls_cert_file, o->tls_private_key_file, o->vault_jwt_file };
+	const char *const files[] = { o->config, o->tls_cert_file, o->tls_private_key_file, o->vault_jwt_file };
 
 	for (size_t i = 0; i < MEM_COUNT(files); i++)
 		if (files[i])
@@ -78,7 +78,20 @@ static void allow_options(struct landlock *l, const struct options *o)
 	allow_list(l, o->ca_dir, ","); /* net/tlsrules logs what is missing */
 }
 
-static int restrict_files(const struct options *o, const struct files *files, int *version, struct err *err)
+static void allow_replacing(struct landlock *l, const char *path)
+{
+	MEM_AUTO char *folder = mem_dup(path);
+	char *slash = strrchr(folder, '/');
+
+	if (!slash)
+		return;
+	slash[slash == folder ? 1 : 0] = '\0';
+	if (!landlock_allow_replacing(l, folder))
+		log_warn(SUBJECT, "%s: %s; it cannot be replaced", folder, strerror(errno));
+}
+
+static int restrict_files(const struct options *o, const struct files *files, const char *replaced, int *version,
+	struct err *err)
 {
 	struct landlock l;
 
@@ -89,6 +102,8 @@ static int restrict_files(const struct options *o, const struct files *files, in
 		allow_options(&l, o);
 		for (size_t i = 0; i < files->count; i++)
 			landlock_allow_file(&l, files->entries[i].path);
+		if (replaced)
+			allow_replacing(&l, replaced);
 	}
 	return landlock_restrict(&l, err);
 }
@@ -103,7 +118,7 @@ static int restrict_files(const struct options *o, const struct files *files, in
 #define IS_INSTRUMENTED false
 #endif
 
-void sandbox_enter(const struct options *o, const struct files *files)
+void sandbox_enter(const struct options *o, const struct files *files, const char *replaced)
 {
 	struct err no_files = { 0 }, no_calls = { 0 };
 	int version, failed_files, failed_calls;
@@ -114,8 +129,8 @@ void sandbox_enter(const struct options *o, const struct files *files)
 		return;
 	}
 	/* Files first: the filter refuses the system calls of Landlock. */
-	failed_files = restrict_files(o, files, &version, &no_files);
-	failed_calls = syscallfilter_enter(&no_calls);
+	failed_files = restrict_files(o, files, replaced, &version, &no_files);
+	failed_calls = syscallfilter_enter(replaced != NULL, &no_calls);
 	if (failed_files && failed_calls)
 		log_warn(SUBJECT, "none: %s; %s", no_files.msg, no_calls.msg);
 	else if (failed_files)

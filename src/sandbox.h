@@ -4,7 +4,8 @@
 
 /*
  * Drops the privileges that the running daemon does not need: by base/landlock it reads only the
- * files that its options name and those of the system that its libraries read; by
+ * files that its options name and those of the system that its libraries read, and writes none but
+ * the token that it renews; by
  * base/syscallfilter it makes only the system calls of such a program. Called once, after
  * everything that needs more (listeners are open, the nonce is stored) and before the first byte
  * from outside is read. Logs one line about what is in force. A kernel without support is no error.
@@ -17,7 +18,10 @@
 #include "kube/files.h"
 #include "options.h"
 
-/* files: those that the kubeconfig, or the service account, was read from. Both are borrowed. */
-void sandbox_enter(const struct options *o, const struct files *files);
+/*
+ * files: those that the kubeconfig, or the service account, was read from. replaced: a file that
+ * the daemon replaces (base/file), whose folder it may write in; NULL: none. All are borrowed.
+ */
+void sandbox_enter(const struct options *o, const struct files *files, const char *replaced);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,6 +52,38 @@ int file_read(const char *path, enum file_kind kind, struct stat *st, struct buf
 	result = read_open(fd, kind, st, out, err);
 	close(fd);
 	return result;
+}
+
+static int write_new(const char *path, const char *text, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), saved;
+	size_t done = 0;
+	ssize_t put = 0;
+
+	if (fd < 0)
+		return -1;
+	while (done < len && (put = write(fd, text + done, len - done)) > 0)
+		done += (size_t)put;
+	if (put == 0 && done < len)
+		errno = ENOSPC;
+	put = done == len && fsync(fd) == 0 ? 0 : -1;
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return (int)put;
+}
+
+int file_replace(const char *path, const char *text, size_t len, struct err *err)
+{
+	MEM_AUTO char *aside = mem_printf("%s.new", path);
+	int saved;
+
+	unlink(aside); /* left by a crash */
+	if (write_new(aside, text, len) == 0 && rename(aside, path) == 0)
+		return 0;
+	saved = errno;
+	unlink(aside);
+	return err_set(err, ERR_INVALID, "%s", strerror(saved));
 }
 
 char *file_beneath(const char *root, const char *path, struct err *err)

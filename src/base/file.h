@@ -32,6 +32,14 @@ int file_read(const char *path, enum file_kind kind, struct stat *st, struct buf
  */
 char *file_beneath(const char *root, const char *path, struct err *err);
 
+/*
+ * Replaces a file, or creates it, mode 0600: written beside it under the name "PATH.new" and
+ * renamed, so that a reader, or a start after a crash, finds the old or the new text and never a
+ * part. It opens no file that exists. For one writer per file. ERR_INVALID with the reason, without
+ * the path; then the old file is as it was.
+ */
+int file_replace(const char *path, const char *text, size_t len, struct err *err);
+
 /* Reads to the end, or until the buffer has failed. -1: errno. */
 int file_read_fd(int fd, struct buf *out);
 

@@ -21,6 +21,8 @@
 
 #define FS_FIRST (LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1) /* all rights of the first version */
 #define FS_READ  (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define FS_REPLACE                                                                                                     \
+	(FS_READ | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE)
 
 /* struct landlock_ruleset_attr of version 6. Older kernels accept it if what they lack is 0. */
 struct ruleset {
@@ -56,9 +58,9 @@ void landlock_begin(struct landlock *l)
 		l->version = 0;
 }
 
-static bool allow_fd(struct landlock *l, int fd)
+static bool allow_fd(struct landlock *l, int fd, uint64_t access)
 {
-	struct landlock_path_beneath_attr rule = { .parent_fd = fd, .allowed_access = FS_READ };
+	struct landlock_path_beneath_attr rule = { .parent_fd = fd, .allowed_access = access };
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
@@ -69,16 +71,26 @@ static bool allow_fd(struct landlock *l, int fd)
 		syscall(SYS_landlock_add_rule, l->rules_fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
 }
 
-bool landlock_allow(struct landlock *l, const char *path)
+static bool allow_path(struct landlock *l, const char *path, int flags, uint64_t access)
 {
-	int fd = open(path, O_PATH | O_CLOEXEC);
-	bool allowed = fd >= 0 && allow_fd(l, fd);
+	int fd = open(path, flags | O_PATH | O_CLOEXEC);
+	bool allowed = fd >= 0 && allow_fd(l, fd, access);
 	int saved = errno;
 
 	if (fd >= 0)
 		close(fd);
 	errno = saved;
 	return allowed;
+}
+
+bool landlock_allow(struct landlock *l, const char *path)
+{
+	return allow_path(l, path, 0, FS_READ);
+}
+
+bool landlock_allow_replacing(struct landlock *l, const char *folder)
+{
+	return allow_path(l, folder, O_DIRECTORY, FS_REPLACE);
 }
 
 static void allow_folder_of(struct landlock *l, const char *path)

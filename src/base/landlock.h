@@ -4,8 +4,9 @@
 
 /*
  * Landlock, landlock(7): after landlock_restrict this process can read only the files that were
- * allowed. It can write, create, remove and execute none, and send signals only to itself. What an
- * older kernel cannot restrict remains allowed; without Landlock nothing is restricted.
+ * allowed, and write, create and remove none but below landlock_allow_replacing. It executes none,
+ * and send signals only to itself. What an older kernel cannot restrict remains allowed; without
+ * Landlock nothing is restricted.
  *
  * Not restricted: stat, open descriptors, memory files, and sockets (net/sourcerules binds sockets
  * to learn the host's addresses).
@@ -37,6 +38,12 @@ bool landlock_allow(struct landlock *l, const char *path);
  * file later, by a rename or by changed links as in a mounted Secret. Of a file in / only the file.
  */
 void landlock_allow_file(struct landlock *l, const char *path);
+
+/*
+ * Allows also to create, replace and remove files in a folder and below, and to read them. False
+ * (errno): it does not exist.
+ */
+bool landlock_allow_replacing(struct landlock *l, const char *folder);
 
 /*
  * Restricts the calling thread and those that it starts, irrevocably. Needs PR_SET_NO_NEW_PRIVS.

@@ -65,10 +65,12 @@ static const char allowed[] =
 	"getegid32 getresuid getresuid32 getresgid getresgid32 getgroups getgroups32 capget uname sysinfo getrusage "
 	"getrlimit ugetrlimit getcpu";
 
+/* Allowed to who may replace files. */
+static const char replacing[] = "unlink unlinkat rename renameat renameat2";
+
 static const char refused[] =
-	"execve execveat fork vfork creat openat2 truncate truncate64 mkdir mkdirat rmdir unlink unlinkat rename "
-	"renameat "
-	"renameat2 link linkat symlink symlinkat mknod mknodat chmod fchmodat fchmodat2 chown chown32 lchown lchown32 "
+	"execve execveat fork vfork creat openat2 truncate truncate64 mkdir mkdirat rmdir link linkat symlink "
+	"symlinkat mknod mknodat chmod fchmodat fchmodat2 chown chown32 lchown lchown32 "
 	"fchown fchown32 fchownat utime utimes utimensat utimensat_time64 futimesat fallocate setxattr lsetxattr "
 	"fsetxattr removexattr lremovexattr fremovexattr chdir fchdir listen rt_sigqueueinfo rt_tgsigqueueinfo "
 	"pidfd_send_signal pidfd_open pidfd_getfd setuid setuid32 setgid setgid32 setreuid setreuid32 setregid "
@@ -135,11 +137,17 @@ static const struct by_argument {
 
 /* The same calls with other arguments: EPERM, not ENOSYS, because people see the error. */
 static const struct by_argument refused_by_argument[] = {
-	{ "open", 1, O_ACCMODE, O_WRONLY },
+	{ "open", 1, O_ACCMODE | O_EXCL, O_WRONLY },
 	{ "open", 1, O_ACCMODE, O_RDWR },
-	{ "openat", 2, O_ACCMODE, O_WRONLY },
+	{ "openat", 2, O_ACCMODE | O_EXCL, O_WRONLY },
 	{ "openat", 2, O_ACCMODE, O_RDWR },
 	{ "clone", CLONE_FLAGS, CLONE_THREAD, 0 },
+};
+
+/* A file that there was not: of who may replace files, else refused as the others above. */
+static const struct by_argument creating[] = {
+	{ "open", 1, O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC, O_WRONLY | O_CREAT | O_EXCL },
+	{ "openat", 2, O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC, O_WRONLY | O_CREAT | O_EXCL },
 };
 
 struct filter {
@@ -198,8 +206,10 @@ static void set(struct filter *f, enum scmp_filter_attr attribute, uint32_t valu
 		f->failed = failed;
 }
 
-static void fill(struct filter *f)
+static void fill(struct filter *f, bool may_replace_files)
 {
+	uint32_t to_write = may_replace_files ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM);
+
 	set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	set(f, SCMP_FLTATR_CTL_TSYNC, 1);
 	/*
@@ -215,16 +225,19 @@ static void fill(struct filter *f)
 		add_by_argument(f, SCMP_ACT_ALLOW, &by_argument[i]);
 	for (size_t i = 0; i < MEM_COUNT(refused_by_argument); i++)
 		add_by_argument(f, SCMP_ACT_ERRNO(EPERM), &refused_by_argument[i]);
+	add_all(f, to_write, replacing);
+	for (size_t i = 0; i < MEM_COUNT(creating); i++)
+		add_by_argument(f, to_write, &creating[i]);
 	add_signals(f);
 }
 
-int syscallfilter_enter(struct err *err)
+int syscallfilter_enter(bool may_replace_files, struct err *err)
 {
 	struct filter f = { .context = seccomp_init(SCMP_ACT_ERRNO(ENOSYS)) };
 
 	if (!f.context)
 		return err_set(err, ERR_INVALID, "libseccomp cannot make a filter");
-	fill(&f);
+	fill(&f, may_replace_files);
 	if (f.failed == 0)
 		f.failed = seccomp_load(f.context);
 	seccomp_release(f.context);
@@ -235,8 +248,9 @@ int syscallfilter_enter(struct err *err)
 
 #else
 
-int syscallfilter_enter(struct err *err)
+int syscallfilter_enter(bool may_replace_files, struct err *err)
 {
+	(void)may_replace_files;
 	return err_set(err, ERR_INVALID, "built without libseccomp");
 }
 

@@ -14,12 +14,17 @@
  * would make (ptrace, modules, mounts, namespaces, BPF) kill the process.
  */
 
+#include <stdbool.h>
+
 #include "base/err.h"
 
 /*
+ * may_replace_files: also to create files that there were not, to rename and to remove them, as
+ * file_replace of base/file does; where is for base/landlock to say.
+ *
  * Applies to all threads, irrevocably. Needs PR_SET_NO_NEW_PRIVS. ERR_INVALID: built without
  * libseccomp, or the kernel has no seccomp.
  */
-int syscallfilter_enter(struct err *err);
+int syscallfilter_enter(bool may_replace_files, struct err *err);
 
 #endif

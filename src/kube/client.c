@@ -54,6 +54,7 @@ static const struct verb {
 	[KUBE_CREATE] = { "create", "POST", "Content-Type: application/json", true },
 	[KUBE_UPDATE] = { "update", "PUT", "Content-Type: application/json", true },
 	[KUBE_MERGE_PATCH] = { "patch", "PATCH", "Content-Type: application/merge-patch+json", true },
+	[KUBE_APPLY] = { "apply", "PATCH", "Content-Type: application/apply-patch+yaml", true },
 	[KUBE_DELETE] = { "delete", "DELETE", "Content-Type: application/json", true },
 	[KUBE_REVIEW] = { "create", "POST", "Content-Type: application/json", false },
 };
@@ -126,15 +127,16 @@ static bool same_connection(const struct credentials *a, const struct credential
 		text_equal(a->reach.proxy_url, b->reach.proxy_url) && a->reach.insecure == b->reach.insecure;
 }
 
-/* Reloads the credentials when their files changed; true when they differ. */
-static bool refresh(struct kube *k, struct err *err)
+int kube_refresh(struct kube *k, bool *changed, struct err *err)
 {
 	struct credentials *old = k->session.credentials;
-	bool changed;
 
+	*changed = false;
 	k->session.refreshed_at_ms = loop_now_ms(k->session.loop);
-	if (kube_config_refresh(k->session.config, &changed, err) < 0 || !changed)
-		return false;
+	if (kube_config_refresh(k->session.config, changed, err) < 0)
+		return -1;
+	if (!*changed)
+		return 0;
 	k->session.credentials = credentials_new(k->session.config);
 	if (!same_connection(old, k->session.credentials)) {
 		httpc_drop_connections(k->call_pool);
@@ -142,7 +144,15 @@ static bool refresh(struct kube *k, struct err *err)
 	}
 	credentials_release(old);
 	log_debug("kube", "the credentials changed (%s)", k->session.config->source);
-	return true;
+	return 0;
+}
+
+/* Whether they differ. */
+static bool refresh(struct kube *k, struct err *err)
+{
+	bool changed;
+
+	return kube_refresh(k, &changed, err) == 0 && changed;
 }
 
 static void on_refresh_task(void *arg)

@@ -49,6 +49,11 @@ enum kube_verb {
 	KUBE_CREATE,
 	KUBE_UPDATE,
 	KUBE_MERGE_PATCH,
+	/*
+	 * server-side apply under the path's fieldManager: creates the object or changes what the
+	 * body has; the right "patch", to create also "create", both of which a name may limit
+	 */
+	KUBE_APPLY,
 	KUBE_DELETE,
 	/*
 	 * a POST that changes nothing (TokenReview, SubjectAccessReview), so losing the Lease does
@@ -116,6 +121,13 @@ void kube_abort_writes(struct kube *k);
  * the Lease, are exempt.
  */
 void kube_set_write_limit(struct kube *k, int64_t until_ms);
+
+/*
+ * Reads the files of the configuration again, now, where they changed. *changed: later requests go
+ * with other credentials, or to another server. -1: what a file says cannot be used, and the old
+ * stays in use. May be called from inside callbacks of calls, but not of watches.
+ */
+int kube_refresh(struct kube *k, bool *changed, struct err *err);
 
 struct loop *kube_loop(struct kube *k);
 struct streams *kube_streams(struct kube *k); /* for kube/watch */

@@ -2,10 +2,12 @@
 #include "net/notify.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
@@ -38,6 +40,17 @@ void notify_send(const char *state)
 		return;
 	(void)sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address, len);
 	close(fd);
+}
+
+void notify_reloading(void)
+{
+	struct timespec now;
+	char state[64];
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%lld",
+		(long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+	notify_send(state);
 }
 
 static long long number(const char *text)

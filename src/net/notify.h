@@ -14,6 +14,11 @@
 void notify_send(const char *state);
 
 /*
+ * RELOADING=1 with the time that systemd wants to see in it; READY=1 must follow.
+ */
+void notify_reloading(void);
+
+/*
  * The interval for WATCHDOG=1 in milliseconds: half of $WATCHDOG_USEC, when that is for this
  * process. 0: no watchdog.
  */

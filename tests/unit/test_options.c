@@ -557,7 +557,7 @@ static void each_option(void (*fn)(const char *name, const char *text), const ch
 			count++;
 		}
 	}
-	assert_int_equal(count, 43);
+	assert_int_equal(count, 44);
 	free(help);
 }
 
@@ -619,6 +619,30 @@ static void the_sample_has_every_option_with_its_default(void **state)
 	buf_done(&config);
 }
 
+static void on_difference(void *arg, const char *name)
+{
+	buf_printf(arg, "%s ", name);
+}
+
+static void what_a_reload_finds_changed(void **state)
+{
+	struct buf names = BUF_INIT(SIZE_MAX);
+	struct options before, after;
+
+	(void)state;
+	loaded(ARGS("--namespace=a", "--lease-name=one", "--secure-port=1"), &before);
+	loaded(ARGS("--lease-name=two", "--secure-port=2", "--log-level=warn", "--webhook=false", "--retry-period=1s",
+		       "--insight-socket=/x"),
+		&after);
+	options_compare(&before, &after, on_difference, &names);
+	assert_string_equal(buf_text(&names),
+		"namespace secure-port insight-socket lease-name retry-period log-level webhook ");
+	buf_done(&names);
+	options_compare(&before, &before, on_difference, NULL);
+	options_done(&before);
+	options_done(&after);
+}
+
 int main(void)
 {
 	/* The first two need srcdir, which is cleared away then. */
@@ -631,6 +655,7 @@ int main(void)
 		cmocka_unit_test_setup(help_and_version_come_first, bare),
 		cmocka_unit_test_setup(flag_before_environment_before_file_before_default, bare),
 		cmocka_unit_test_setup(environment_names, bare),
+		cmocka_unit_test_setup(what_a_reload_finds_changed, bare),
 		cmocka_unit_test_setup(config_files, bare),
 		cmocka_unit_test_setup(wrong_config_files, bare),
 		cmocka_unit_test_setup(unreadable_config_files, bare),

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "base/landlock.h"
 #include "base/mem.h"
 #include "config.h"
@@ -44,7 +45,7 @@ static void make(const char *name)
 static int set_up(void **state)
 {
 	static const char *const files[] = { "kube/config", "tls/cert", "key/key", "jwt/token", "auth/a", "vault/a",
-		"ca1/a", "ca2/a", "ssl/bundle", "other/a" };
+		"ca1/a", "ca2/a", "state/token", "ssl/bundle", "other/a" };
 
 	(void)state;
 	assert_non_null(mkdtemp(folder));
@@ -72,6 +73,8 @@ static void on_line(void *arg, enum log_level level, const char *line)
 	snprintf(logged + len, sizeof(logged) - len, "%d %s\n", (int)level, line);
 }
 
+static const char *replaced; /* for sandbox_enter */
+
 /* In the child: with all options that name files. `more` changes them. */
 static void enter(void (*more)(struct options *o))
 {
@@ -91,7 +94,7 @@ static void enter(void (*more)(struct options *o))
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (more)
 		more(&o);
-	sandbox_enter(&o, &files);
+	sandbox_enter(&o, &files, replaced);
 }
 
 /* 0, or the number of what is not as `say` expects it in a process that entered. */
@@ -163,6 +166,30 @@ static void nothing_else_is_read_or_written_or_run(void **state)
 {
 	(void)state;
 	entered(NULL, say_other);
+}
+
+static int say_replaced(void)
+{
+	MEM_AUTO char *token = in("state/token"), *elsewhere = in("kube/token");
+	struct err err;
+
+	EXPECT(1, file_replace(token, "new", 3, &err) == 0);
+	EXPECT(2, try_open("state/token", O_RDONLY) == 0);
+	EXPECT(3, file_replace(elsewhere, "new", 3, &err) < 0);
+	EXPECT(4, rename(token, elsewhere) < 0);
+	EXPECT(5, try_open("state/token", O_WRONLY) != 0);
+	return 0;
+}
+
+static void one_file_is_replaced(void **state)
+{
+	MEM_AUTO char *token = in("state/token");
+
+	(void)state;
+	replaced = token;
+	entered(NULL, say_replaced);
+	entered(NULL, say_other);
+	replaced = NULL;
 }
 
 static int say_system(void)
@@ -257,6 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_options_name_is_read),
 		cmocka_unit_test(nothing_else_is_read_or_written_or_run),
+		cmocka_unit_test(one_file_is_replaced),
 		cmocka_unit_test(what_libraries_need_is_read),
 		cmocka_unit_test(the_option_switches_it_off),
 		cmocka_unit_test(one_line_says_what_holds),

@@ -116,6 +116,11 @@ static void on_look(void *arg)
 	loop_timer_set(&f->timer, settled ? LOOK_MS : SETTLE_MS);
 }
 
+int64_t certfiles_until_unix_ms(const struct certfiles *f)
+{
+	return f->until_unix_ms;
+}
+
 const char *certfiles_trouble(const struct certfiles *f)
 {
 	return f->trouble[0] ? f->trouble : NULL;

@@ -9,6 +9,8 @@
  * nothing in the cluster.
  */
 
+#include <stdint.h>
+
 #include "base/err.h"
 #include "net/loop.h"
 #include "net/tls.h"
@@ -23,7 +25,8 @@ struct certfiles *certfiles_new(struct loop *loop, struct tls_server *tls, const
 	struct err *err);
 void certfiles_free(struct certfiles *f);
 
-void certfiles_reload(struct certfiles *f);               /* now, whether they changed or not */
-const char *certfiles_trouble(const struct certfiles *f); /* borrowed; NULL: none */
+void certfiles_reload(struct certfiles *f);                 /* now, whether they changed or not */
+int64_t certfiles_until_unix_ms(const struct certfiles *f); /* the end of the certificate in use */
+const char *certfiles_trouble(const struct certfiles *f);   /* borrowed; NULL: none */
 
 #endif

@@ -209,6 +209,11 @@ void certs_reload(struct certs *c)
 		certfiles_reload(c->files);
 }
 
+int64_t certs_until_unix_ms(const struct certs *c)
+{
+	return c->files ? certfiles_until_unix_ms(c->files) : c->served_until_unix_ms;
+}
+
 bool certs_asks_for_reviews_at(const struct certs *c, const char *path, size_t len)
 {
 	return c->webhookconfig && webhookconfig_asks_at(c->webhookconfig, path, len);

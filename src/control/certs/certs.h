@@ -61,6 +61,9 @@ void certs_free(struct certs *c);
 void certs_set_leading(struct certs *c, bool leading);
 void certs_reload(struct certs *c); /* SIGHUP: the user's files now */
 
+/* When the certificate that is served ends, in ms since 1970; 0: none is served yet. */
+int64_t certs_until_unix_ms(const struct certs *c);
+
 /*
  * Whether the API server asks for reviews at this path, as sent and without the query
  * (control/certs/webhookconfig); at others there is no webhook.

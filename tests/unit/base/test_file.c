@@ -163,6 +163,40 @@ static void what_leads_out_of_a_folder(void **state)
 	assert_int_equal(rmdir(sub) | rmdir(root) | rmdir(like), 0);
 }
 
+static int listed(const char *name)
+{
+	MEM_AUTO char *path = mem_printf("%s/%s", folder, name);
+
+	return access(path, F_OK) == 0;
+}
+
+static void replaced_whole_or_not_at_all(void **state)
+{
+	MEM_AUTO char *path = mem_printf("%s/token", folder), *left = mem_printf("%s.new", path),
+		      *nowhere = mem_printf("%s/none/token", folder);
+	struct buf text = BUF_INIT(100);
+	struct stat st;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(file_replace(path, "first", 5, &err), 0);
+	assert_int_equal(chmod(path, 0644), 0);
+	assert_int_equal(symlink("/etc/hosts", left), 0); /* somebody's trap, or what a crash left */
+	assert_int_equal(file_replace(path, "second", 6, &err), 0);
+	assert_int_equal(file_read(path, FILE_REGULAR, &st, &text, &err), 0);
+	assert_string_equal(buf_text(&text), "second");
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_false(listed("token.new"));
+	buf_done(&text);
+	assert_int_equal(file_replace(nowhere, "x", 1, &err), -1);
+	assert_string_equal(err.msg, "No such file or directory");
+	unlink(path);
+	assert_int_equal(mkdir(path, 0700), 0); /* what cannot be renamed over stays, and nothing beside it */
+	assert_int_equal(file_replace(path, "x", 1, &err), -1);
+	assert_false(listed("token.new"));
+	assert_int_equal(rmdir(path), 0);
+}
+
 static int remove_folder(void **state)
 {
 	(void)state;
@@ -175,6 +209,7 @@ int main(void)
 		cmocka_unit_test(read_whole_up_to_the_cap),
 		cmocka_unit_test(what_is_no_file),
 		cmocka_unit_test(what_leads_out_of_a_folder),
+		cmocka_unit_test(replaced_whole_or_not_at_all),
 		cmocka_unit_test(pipes_when_they_are_wanted),
 	};
 

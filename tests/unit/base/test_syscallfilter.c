@@ -27,6 +27,8 @@
 #include "base/syscallfilter.h"
 
 /* How a process ends that filters its system calls and then does `act`: the status of waitpid. */
+static bool may_replace_files;
+
 static int status_of(int (*act)(void))
 {
 	struct err err;
@@ -37,7 +39,7 @@ static int status_of(int (*act)(void))
 	if (child == 0) {
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* no core */
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-		_exit(syscallfilter_enter(&err) ? 101 : act());
+		_exit(syscallfilter_enter(may_replace_files, &err) ? 101 : act());
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	return status;
@@ -94,6 +96,7 @@ static int use_files(void)
 	EXPECT(3, REFUSED(open("/dev/null", O_RDWR | O_CLOEXEC), EPERM));
 	EXPECT(4, REFUSED(open("/tmp/test_syscallfilter", O_RDWR | O_CREAT | O_CLOEXEC, 0600), EPERM));
 	EXPECT(5, open("/tmp/test_syscallfilter", O_RDONLY | O_CREAT | O_CLOEXEC, 0600) < 0);
+	EXPECT(11, REFUSED(open("/tmp/test_syscallfilter", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), EPERM));
 	EXPECT(6, REFUSED(unlink("/tmp/test_syscallfilter"), EPERM));
 	EXPECT(7, REFUSED(mkdir("/tmp/test_syscallfilter", 0700), EPERM));
 	EXPECT(8, REFUSED(chdir("/"), EPERM));
@@ -108,6 +111,30 @@ static void files_are_read_only(void **state)
 {
 	(void)state;
 	expect_well(use_files);
+}
+
+static int replace_files(void)
+{
+	int fd = open("/tmp/test_syscallfilter.new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	EXPECT(1, fd >= 0 && write(fd, "x", 1) == 1 && fsync(fd) == 0 && close(fd) == 0);
+	EXPECT(2, rename("/tmp/test_syscallfilter.new", "/tmp/test_syscallfilter") == 0);
+	EXPECT(3, REFUSED(open("/tmp/test_syscallfilter", O_WRONLY | O_CLOEXEC), EPERM));
+	EXPECT(4, REFUSED(open("/tmp/test_syscallfilter", O_RDWR | O_CLOEXEC), EPERM));
+	EXPECT(5, open("/tmp/test_syscallfilter", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) < 0);
+	EXPECT(6, unlink("/tmp/test_syscallfilter") == 0);
+	EXPECT(7, REFUSED(mkdir("/tmp/test_syscallfilter", 0700), EPERM));
+	return 0;
+}
+
+/* By file_replace of base/file, and in no other way. */
+static void files_may_be_replaced(void **state)
+{
+	(void)state;
+	may_replace_files = true;
+	expect_well(replace_files);
+	expect_well(run_programs);
+	may_replace_files = false;
 }
 
 static int use_sockets(void)
@@ -260,6 +287,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_program_is_run),
 		cmocka_unit_test(files_are_read_only),
+		cmocka_unit_test(files_may_be_replaced),
 		cmocka_unit_test(sockets_ask_and_open_no_port),
 		cmocka_unit_test(libraries_may_have_threads),
 		cmocka_unit_test(memory_is_never_written_and_run),

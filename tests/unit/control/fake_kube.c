@@ -73,6 +73,7 @@ struct event {
 
 static struct {
 	uint64_t version;
+	struct kube_config *config; /* borrowed */
 	struct object *objects;
 	struct rule *rules;
 	struct kube_call *calls;
@@ -312,7 +313,7 @@ static void carry_out(struct kube_call *c)
 	} else if (c->verb == KUBE_UPDATE || c->verb == KUBE_MERGE_PATCH) {
 		carry_out_change(c);
 	} else {
-		assert_int_equal(c->verb, KUBE_GET);
+		assert_true(c->verb == KUBE_GET || c->verb == KUBE_REVIEW);
 		if (find(c->path))
 			c->answer = json_deep_copy(fake_object(c->path));
 		else
@@ -428,6 +429,17 @@ void kube_set_write_limit(struct kube *k, int64_t until_ms)
 {
 	(void)k;
 	fake.write_limit_ms = until_ms;
+}
+
+void fake_keep_current(struct kube_config *config)
+{
+	fake.config = config;
+}
+
+int kube_refresh(struct kube *k, bool *changed, struct err *err)
+{
+	(void)k;
+	return kube_config_refresh(fake.config, changed, err);
 }
 
 char *kube_escape(const char *text, char *out, size_t size)

@@ -4,10 +4,11 @@
 
 /*
  * A small API server at link level, on the loop of fake_loop.h: the symbols of kube/client and
- * kube/watch that control/leader and control/certs call. A fake, because every failure
- * and its moment must be under the test's control: answers that are lost, two writers who meet.
- * Objects are kept with resourceVersions; creates, updates and patches meet the conflicts that a
- * real server answers. The real client is tried in tests/live.
+ * kube/watch that control/leader and control/certs call. A fake, because every failure and its
+ * moment must be under the test's control: answers that are lost, two writers who meet. Objects are
+ * kept with resourceVersions; creates, updates and patches meet the conflicts that a real server
+ * answers; what a review (KUBE_REVIEW) is answered stands at its path. The real client is tried in
+ * tests/live.
  */
 
 #include <jansson.h>
@@ -20,6 +21,8 @@
 void fake_start(void); /* the loop's, and an empty server */
 void fake_end(void);   /* fails when a timer, a call or a watch is left over */
 struct kube *fake_kube(void);
+
+void fake_keep_current(struct kube_config *config); /* what kube_refresh reads again; borrowed */
 
 #define FAKE_ANSWER_MS 2 /* every answer takes so long */
 

@@ -45,6 +45,26 @@ static void a_state_arrives_as_one_datagram(void **state)
 	close(fd);
 }
 
+static void a_reload_has_its_time(void **state)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), us = 0;
+	socklen_t len = sizeof(address);
+	char got[128] = "", name[128];
+
+	(void)state;
+	/* The kernel chooses a name. */
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(sa_family_t)), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+	snprintf(name, sizeof(name), "@%.*s", (int)(len - sizeof(sa_family_t) - 1), address.sun_path + 1);
+	setenv("NOTIFY_SOCKET", name, 1);
+	notify_reloading();
+	unsetenv("NOTIFY_SOCKET");
+	assert_true(recv(fd, got, sizeof(got) - 1, MSG_DONTWAIT) > 0);
+	assert_true(sscanf(got, "RELOADING=1\nMONOTONIC_USEC=%*[0-9]%n", &us) == 0 && us > 0 && got[us] == '\0');
+	close(fd);
+}
+
 static void without_a_manager_nothing_happens(void **state)
 {
 	static const char *const names[] = { "", "@", "relative", "/nowhere/at/all" };
@@ -86,6 +106,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_state_arrives_as_one_datagram),
+		cmocka_unit_test(a_reload_has_its_time),
 		cmocka_unit_test(without_a_manager_nothing_happens),
 		cmocka_unit_test(the_watchdog_is_fed_twice_per_period),
 	};
