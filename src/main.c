@@ -14,7 +14,9 @@
 #include "cli/check.h"
 #include "cli/explain.h"
 #include "cli/get.h"
+#include "cli/join/join.h"
 #include "cli/kubectlplugin.h"
+#include "cli/leave/leave.h"
 #include "cli/manifests.h"
 #include "daemon.h"
 #include "options.h"
@@ -33,6 +35,8 @@ static const struct command {
 	{ "explain", "tells why the replicas, or Jobs, of one object are what they are", .ask = cli_explain },
 	{ "get", "lists the objects that the running daemon knows", .ask = cli_get },
 	{ "manifests", "prints what a cluster needs, for kubectl apply -f -", .run = cli_manifests },
+	{ "join", "makes this host the one that scales a cluster, and starts the service", .run = cli_join },
+	{ "leave", "takes kscaled out of a cluster, in the order in which nothing hangs", .run = cli_leave },
 	{ "check", "checks manifests without a cluster", .run = cli_check },
 	{ "version", "prints the versions of kscaled and its libraries", .run = cmd_version },
 	{ "help", "this text", .run = cmd_help },

@@ -1,0 +1,609 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/join/join.h"
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/duration.h"
+#include "base/hostport.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/cluster.h"
+#include "cli/hostfiles.h"
+#include "cli/join/reach.h"
+#include "cli/manifestobjects.h"
+#include "cli/systemd.h"
+
+#define NAME         "kscaled join"
+#define USUAL_PORT   8443
+#define USUAL_WAIT   60000
+#define WAIT_MAX     3600000
+#define LOOK_MS      500
+#define TOKEN_LIFE_S (30 * 86400) /* as the daemon's own renewals (control/access) */
+
+#define APISERVICE "/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.external.metrics.k8s.io"
+#define METRICS    "/apis/external.metrics.k8s.io/v1beta1"
+
+struct join_arguments {
+	const char *kubeconfig;
+	struct manifests_params params; /* host: NULL: it is found out */
+	struct hostfiles files;
+	unsigned port;   /* of a host that is found out */
+	int64_t wait_ms; /* -1: not said */
+	bool dry_run, no_start, take_apiservice, help;
+};
+
+/* One run. */
+struct join {
+	struct join_arguments a;
+	struct cluster *cluster;
+	struct reach_way ways[REACH_MAX];
+	size_t way_count;
+};
+
+static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+	fflush(stdout);
+}
+
+static const char *own_namespace(const struct join *j)
+{
+	return j->a.params.namespace_ ? j->a.params.namespace_ : "kscaled";
+}
+
+static const char *service_name(const struct join *j)
+{
+	return j->a.params.service_name ? j->a.params.service_name : "kscaled";
+}
+
+/* ---- Whose the APIService is ---- */
+
+/* ERR_DENIED: another's, and it is not to be taken. */
+static int check_owner(struct join *j, struct err *err)
+{
+	MEM_AUTO char *ours = mem_printf("%s/%s", own_namespace(j), service_name(j)), *theirs = NULL;
+	json_t *apiservice = NULL;
+	const json_t *service;
+	bool is_ours;
+
+	if (cluster_call(j->cluster, KUBE_GET, APISERVICE, NULL, &apiservice, err) < 0)
+		return err->kind == ERR_MISSING ? 0 : err_wrap(err, "APIService v1beta1.external.metrics.k8s.io");
+	service = json_object_get(json_object_get(apiservice, "spec"), "service");
+	theirs = mem_printf("%s/%s", json_str_or_empty(service, "namespace"), json_str_or_empty(service, "name"));
+	is_ours = !json_is_object(service) || strcmp(ours, theirs) == 0;
+	json_decref(apiservice);
+	if (is_ours)
+		return 0;
+	if (j->a.take_apiservice) {
+		say("APIService v1beta1.external.metrics.k8s.io is taken from Service %s", theirs);
+		return 0;
+	}
+	return err_set(err, ERR_DENIED,
+		"APIService v1beta1.external.metrics.k8s.io belongs to Service %s, whose server answers the external "
+		"metrics: remove that installation first, or give --take-apiservice",
+		theirs);
+}
+
+/* ---- The way back to this host ---- */
+
+/*
+ * The InternalIP of the node that this host is. The caller owns it; NULL: it is none, or nobody may
+ * say.
+ */
+static char *node_address(struct join *j)
+{
+	json_t *nodes = NULL;
+	const json_t *node, *address;
+	char *found = NULL;
+	size_t i, k;
+
+	if (cluster_call(j->cluster, KUBE_LIST, "/api/v1/nodes", NULL, &nodes, NULL) < 0)
+		return NULL;
+	json_array_foreach(json_object_get(nodes, "items"), i, node)
+	{
+		json_array_foreach(json_object_get(json_object_get(node, "status"), "addresses"), k, address)
+		{
+			const char *text = json_str_or_empty(address, "address");
+
+			if (!found && json_str_is(address, "type", "InternalIP") && reach_is_own_address(text))
+				found = mem_dup(text);
+		}
+	}
+	json_decref(nodes);
+	return found;
+}
+
+static int find_ways(struct join *j, struct err *err)
+{
+	struct reach_facts facts;
+
+	if (j->a.params.host) {
+		j->ways[j->way_count++] = (struct reach_way){ .host = mem_dup(j->a.params.host), .why = "as given" };
+		return 0;
+	}
+	reach_look(cluster_config(j->cluster)->server, &facts);
+	facts.node_address = node_address(j);
+	j->way_count = reach_ways(&facts, j->a.port, j->ways);
+	reach_facts_done(&facts);
+	if (j->way_count == 0)
+		return err_set(err, ERR_INVALID,
+			"no address of this host is known that the API server could use: give --host HOST:PORT");
+	return 0;
+}
+
+/* ---- Applying ---- */
+
+static int apply(struct join *j, const json_t *object, struct err *err)
+{
+	MEM_AUTO char *path = manifestobjects_path(object), *title = manifestobjects_title(object);
+	MEM_AUTO char *whole = mem_printf("%s?fieldManager=kscaled-join&force=true", path);
+
+	if (j->a.dry_run) {
+		say("would apply %s", title);
+		return 0;
+	}
+	if (cluster_call(j->cluster, KUBE_APPLY, whole, object, NULL, err) < 0)
+		return err_wrap(err, "applying %s", title);
+	return 0;
+}
+
+static struct documents *objects_for(struct join *j, const struct reach_way *way, struct err *err)
+{
+	struct manifests_params params = j->a.params;
+
+	params.host = way->host;
+	return manifestobjects_make(&params, err);
+}
+
+/* Which of the objects say where this host is. */
+static bool is_of_way(const json_t *object)
+{
+	static const char *const kinds[] = { "Service", "EndpointSlice", "Endpoints", "APIService",
+		"ValidatingWebhookConfiguration", NULL };
+
+	return text_is_one_of(json_str_or_empty(object, "kind"), kinds);
+}
+
+static int apply_objects(struct join *j, const struct reach_way *way, bool only_way, struct err *err)
+{
+	struct documents *objects = objects_for(j, way, err);
+	size_t applied = 0;
+	int failed = objects ? 0 : -1;
+
+	for (size_t i = 0; !failed && i < objects->count; i++) {
+		if (only_way && !is_of_way(objects->list[i].json))
+			continue;
+		failed = apply(j, objects->list[i].json, err);
+		applied++;
+	}
+	if (!failed && !j->a.dry_run)
+		say("applied %zu objects, with %s (%s) as the way to this host", applied, way->host, way->why);
+	if (objects)
+		documents_free(objects);
+	return failed;
+}
+
+/*
+ * A Service of another form, or the endpoints of another address, which the API server does not
+ * turn into each other. What stays as it is is not worth keeping: it is applied in a moment.
+ */
+static int clear_way(struct join *j, struct err *err)
+{
+	const char *ns = own_namespace(j), *name = service_name(j);
+	MEM_AUTO char *service = mem_printf("/api/v1/namespaces/%s/services/%s", ns, name);
+	MEM_AUTO char *endpoints = mem_printf("/api/v1/namespaces/%s/endpoints/%s", ns, name);
+	MEM_AUTO char *slice = mem_printf("/apis/discovery.k8s.io/v1/namespaces/%s/endpointslices/%s-host", ns, name);
+	const char *const paths[] = { slice, endpoints, service };
+
+	for (size_t i = 0; i < MEM_COUNT(paths); i++)
+		if (cluster_call(j->cluster, KUBE_DELETE, paths[i], NULL, NULL, err) < 0 && err->kind != ERR_MISSING)
+			return err_wrap(err, "%s", paths[i]);
+	return 0;
+}
+
+/* ---- This host's files ---- */
+
+static char *environment_of(const struct join *j)
+{
+	const struct manifests_params *p = &j->a.params;
+	struct buf out = BUF_INIT(SIZE_MAX);
+
+	buf_puts(&out, "# Made by kscaled join: what follows from how it was called.\n");
+	if (p->namespace_)
+		buf_printf(&out, "KSCALED_NAMESPACE=%s\n", p->namespace_);
+	if (p->watch_namespaces)
+		buf_printf(&out, "KSCALED_WATCH_NAMESPACE=%s\n", p->watch_namespaces);
+	if (p->service_name)
+		buf_printf(&out, "KSCALED_SERVICE_NAME=%s\n", p->service_name);
+	if (p->restrict_secrets)
+		buf_puts(&out, "KSCALED_RESTRICT_SECRET_ACCESS=true\n");
+	if (p->no_webhook)
+		buf_puts(&out, "KSCALED_WEBHOOK=false\n");
+	if (!p->host && j->a.port != USUAL_PORT)
+		buf_printf(&out, "KSCALED_SECURE_PORT=%u\n", j->a.port);
+	return buf_take(&out);
+}
+
+/* The caller wipes it; NULL and err. */
+static char *mint_token(struct join *j, struct err *err)
+{
+	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s/serviceaccounts/kscaled/token", own_namespace(j));
+	json_t *request = json_pack("{s:s, s:s, s:{s:i}}", "apiVersion", "authentication.k8s.io/v1", "kind",
+		"TokenRequest", "spec", "expirationSeconds", TOKEN_LIFE_S);
+	json_t *answer = NULL;
+	int failed = cluster_call(j->cluster, KUBE_REVIEW, path, request, &answer, err);
+	const char *token = json_str_or_empty(json_object_get(answer, "status"), "token");
+	char *copy = *token ? mem_dup(token) : NULL;
+
+	if (!failed && !copy)
+		err_set(err, ERR_TEMPORARY, "the answer has no token");
+	if (!copy)
+		err_wrap(err, "a token of ServiceAccount %s/kscaled", own_namespace(j));
+	json_decref(answer);
+	json_decref(request);
+	return copy;
+}
+
+static int write_files(struct join *j, struct err *err)
+{
+	const struct hostfiles *f = &j->a.files;
+	char *token, *kubeconfig;
+	MEM_AUTO char *environment = environment_of(j);
+	int failed;
+
+	if (j->a.dry_run) {
+		say("would write %s/token, %s/join.env and %s/kubeconfig", f->state_dir, f->config_dir, f->config_dir);
+		return 0;
+	}
+	token = mint_token(j, err);
+	if (!token)
+		return -1;
+	kubeconfig = hostfiles_kubeconfig(f, cluster_config(j->cluster), own_namespace(j));
+	failed = hostfiles_write(f, kubeconfig, token, environment, err);
+	if (!failed)
+		say("wrote %s/kubeconfig, with a token of ServiceAccount %s/kscaled in %s/token, which kscaled renews",
+			f->config_dir, own_namespace(j), f->state_dir);
+	mem_free_secret(kubeconfig); /* a proxy's password may be in it */
+	mem_free_secret(token);
+	return failed;
+}
+
+/* ---- The service ---- */
+
+static int start_service(struct join *j, struct err *err)
+{
+	static const char *const enable[] = { "enable", SYSTEMD_UNIT, NULL },
+				 *const restart[] = { "restart", "--no-block", SYSTEMD_UNIT, NULL };
+
+	if (j->a.no_start || !systemd_is_running()) {
+		say("start kscaled with: %s",
+			systemd_is_running() || j->a.dry_run ? "systemctl enable --now kscaled"
+							     : "kscaled run, see kscaled(8)");
+		return 0;
+	}
+	if (j->a.dry_run) {
+		say("would enable and start " SYSTEMD_UNIT);
+		return 0;
+	}
+	if (systemd_control(enable, err) < 0 || systemd_control(restart, err) < 0)
+		return -1;
+	say("enabled and started " SYSTEMD_UNIT);
+	return 0;
+}
+
+/* ---- Waiting until it is reached ---- */
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void nap(void)
+{
+	struct timespec t = { .tv_nsec = LOOK_MS * 1000000L };
+
+	nanosleep(&t, NULL);
+}
+
+/* 0, or why the aggregator does not call us available. */
+static int look_available(struct join *j, struct err *why)
+{
+	json_t *apiservice = NULL;
+	const json_t *condition;
+	bool available = false;
+	size_t i;
+
+	if (cluster_call(j->cluster, KUBE_GET, APISERVICE, NULL, &apiservice, why) < 0)
+		return -1;
+	err_set(why, ERR_TEMPORARY, "the API server has not looked yet");
+	json_array_foreach(json_object_get(json_object_get(apiservice, "status"), "conditions"), i, condition)
+	{
+		if (!json_str_is(condition, "type", "Available"))
+			continue;
+		available = json_str_is(condition, "status", "True");
+		err_set(why, ERR_TEMPORARY, "%s: %s", json_str_or_empty(condition, "reason"),
+			json_str_or_empty(condition, "message"));
+	}
+	json_decref(apiservice);
+	/* It may have been available by another way a moment ago: somebody must answer. */
+	return available ? cluster_call(j->cluster, KUBE_GET, METRICS, NULL, NULL, why) : -1;
+}
+
+static int wait_available(struct join *j, struct err *why)
+{
+	int64_t until = now_ms() + j->a.wait_ms;
+
+	while (look_available(j, why) < 0) {
+		if (now_ms() >= until)
+			return -1;
+		nap();
+	}
+	return 0;
+}
+
+/* One way after the other. */
+static int wait_reached(struct join *j, struct err *err)
+{
+	struct err why = { 0 };
+
+	for (size_t i = 0; i < j->way_count; i++) {
+		if (i > 0 && (clear_way(j, err) < 0 || apply_objects(j, &j->ways[i], true, err) < 0))
+			return -1;
+		if (wait_available(j, &why) == 0) {
+			say("the API server reaches kscaled at %s", j->ways[i].host);
+			return 0;
+		}
+		say("not reached at %s: %s", j->ways[i].host, why.msg);
+	}
+	return err_set(err, ERR_TEMPORARY,
+		"the API server does not reach kscaled: is it running here (journalctl -u kscaled), and does a "
+		"firewall "
+		"let the API server through? Then run this again, with --host HOST:PORT when the address is another");
+}
+
+/* The path of a metric of this object; NULL: it has none. The caller owns it. */
+static char *metric_path(const json_t *object)
+{
+	const json_t *metadata = json_object_get(object, "metadata"),
+		     *names = json_object_get(json_object_get(object, "status"), "externalMetricNames");
+	const char *metric = json_string_value(json_array_get(names, 0));
+	char escaped[1024], name[800];
+
+	if (!metric || !kube_escape(metric, escaped, sizeof(escaped)) ||
+		!kube_escape(json_str_or_empty(metadata, "name"), name, sizeof(name)))
+		return NULL;
+	return mem_printf(METRICS "/namespaces/%s/%s?labelSelector=scaledobject.keda.sh%%2Fname%%3D%s",
+		json_str_or_empty(metadata, "namespace"), escaped, name);
+}
+
+/* What the API server gets for the metrics of the cluster's objects, until one is good. */
+static void prove(struct join *j)
+{
+	json_t *list = NULL;
+	const json_t *object;
+	struct err err = { 0 };
+	size_t i, asked = 0;
+	bool fetched = false;
+
+	if (cluster_call(j->cluster, KUBE_LIST, "/apis/keda.sh/v1alpha1/scaledobjects?limit=50", NULL, &list, &err) ==
+		0)
+		json_array_foreach(json_object_get(list, "items"), i, object)
+		{
+			MEM_AUTO char *path = fetched ? NULL : metric_path(object),
+				      *title = manifestobjects_title(object);
+
+			if (!path)
+				continue;
+			asked++;
+			fetched = cluster_call(j->cluster, KUBE_GET, path, NULL, NULL, &err) == 0;
+			if (fetched)
+				say("fetched a metric of %s through the API server", title);
+		}
+	if (asked == 0)
+		say("there is no ScaledObject with a metric yet; the list of metrics was fetched through the API "
+		    "server");
+	else if (!fetched)
+		say("no metric could be read: the last one says: %s", err.msg);
+	json_decref(list);
+}
+
+/* ---- All of it ---- */
+
+static void show_dry(const struct join *j)
+{
+	for (size_t i = 0; i < j->way_count; i++)
+		say("would %s %s (%s)", i == 0 ? "be reached at" : "try next", j->ways[i].host, j->ways[i].why);
+}
+
+static int run(struct join *j, struct err *err)
+{
+	if (check_owner(j, err) < 0 || find_ways(j, err) < 0)
+		return -1;
+	if (cluster_config(j->cluster)->insecure)
+		fputs(NAME ": warning: the kubeconfig does not verify the API server, and so neither will kscaled\n",
+			stderr);
+	if (j->a.dry_run)
+		show_dry(j);
+	if (apply_objects(j, &j->ways[0], false, err) < 0 || write_files(j, err) < 0 || start_service(j, err) < 0)
+		return -1;
+	if (j->a.dry_run || j->a.wait_ms == 0)
+		return 0;
+	if (wait_reached(j, err) < 0)
+		return -1;
+	prove(j);
+	return 0;
+}
+
+static const char help_text[] =
+	"Usage: kscaled join --kubeconfig FILE [OPTION]...\n"
+	"Prepare a cluster for kscaled on this host, and this host for the cluster.\n"
+	"\n"
+	"  --kubeconfig FILE      the administrator's, such as /etc/rancher/k3s/k3s.yaml\n"
+	"  --host HOST:PORT       where the API server reaches kscaled: a DNS name, an IPv4 address, or an IPv6\n"
+	"                         address in brackets (default: what works of the addresses of this host)\n"
+	"  --port PORT            without --host: the port of kscaled on this host (default: 8443)\n"
+	"  --take-apiservice      take the external metrics from KEDA or another server that has them\n"
+	"  --dry-run              print what would be done, and change nothing\n"
+	"  --no-start             do not start the service\n"
+	"  --wait DURATION        wait so long for each address until kscaled is reached; 0s: do not wait\n"
+	"                         (default: 60s; with --no-start 0s)\n"
+	"  --config-dir DIR       where kubeconfig and join.env are written (default: " HOSTFILES_CONFIG ")\n"
+	"  --state-dir DIR        where the token is written (default: " HOSTFILES_STATE ")\n"
+	"  --namespace, --service-name, --watch-namespace, --scale-kinds, --no-scaledjobs,\n"
+	"  --restrict-secret-access, --service-account-tokens, --no-webhook\n"
+	"                         as of kscaled manifests\n"
+	"  --help                 print this text\n";
+
+enum { USAGE_ERROR = 2 };
+
+static int check_arguments(struct join_arguments *a, struct err *err)
+{
+	if (!a->kubeconfig)
+		return err_set(err, ERR_INVALID, "--kubeconfig is missing: whose cluster is to be joined?");
+	if (*a->files.config_dir != '/' || *a->files.state_dir != '/')
+		return err_set(err, ERR_INVALID, "--config-dir and --state-dir must be absolute");
+	if (a->wait_ms < 0)
+		a->wait_ms = a->no_start ? 0 : USUAL_WAIT;
+	return 0;
+}
+
+static int read_wait(const char *text, int64_t *out, struct err *err)
+{
+	if (duration_parse(text, out, err) < 0)
+		return err_wrap(err, "--wait");
+	if (*out < 0 || *out > WAIT_MAX)
+		return err_set(err, ERR_INVALID, "--wait: \"%.64s\" is out of range: 0s to 1h", text);
+	return 0;
+}
+
+static int read_port(const char *text, unsigned *out, struct err *err)
+{
+	int port = hostport_port(text);
+
+	if (port <= 0)
+		return err_set(err, ERR_INVALID, "--port: \"%.64s\" is no port: 1 to 65535", text);
+	*out = (unsigned)port;
+	return 0;
+}
+
+/* -1: err, with an empty message where getopt has said it. */
+static int read_arguments(int argc, char **argv, struct join_arguments *a, struct err *err)
+{
+	static const struct option options[] = {
+		{ "kubeconfig", required_argument, NULL, 'k' },
+		{ "host", required_argument, NULL, 'H' },
+		{ "port", required_argument, NULL, 'p' },
+		{ "take-apiservice", no_argument, NULL, 'T' },
+		{ "dry-run", no_argument, NULL, 'd' },
+		{ "no-start", no_argument, NULL, 'S' },
+		{ "wait", required_argument, NULL, 'w' },
+		{ "config-dir", required_argument, NULL, 'C' },
+		{ "state-dir", required_argument, NULL, 'D' },
+		{ "namespace", required_argument, NULL, 'n' },
+		{ "service-name", required_argument, NULL, 's' },
+		{ "watch-namespace", required_argument, NULL, 'N' },
+		{ "scale-kinds", required_argument, NULL, 'K' },
+		{ "no-scaledjobs", no_argument, NULL, 'J' },
+		{ "restrict-secret-access", no_argument, NULL, 'r' },
+		{ "service-account-tokens", no_argument, NULL, 't' },
+		{ "no-webhook", no_argument, NULL, 'W' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct manifests_params *p = &a->params;
+	int c;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (c) {
+		case 'k': a->kubeconfig = optarg; break;
+		case 'H': p->host = optarg; break;
+		case 'p':
+			if (read_port(optarg, &a->port, err) < 0)
+				return -1;
+			break;
+		case 'T': a->take_apiservice = true; break;
+		case 'd': a->dry_run = true; break;
+		case 'S': a->no_start = true; break;
+		case 'w':
+			if (read_wait(optarg, &a->wait_ms, err) < 0)
+				return -1;
+			break;
+		case 'C': a->files.config_dir = optarg; break;
+		case 'D': a->files.state_dir = optarg; break;
+		case 'n': p->namespace_ = optarg; break;
+		case 's': p->service_name = optarg; break;
+		case 'N': p->watch_namespaces = optarg; break;
+		case 'K': p->scale_kinds = optarg; break;
+		case 'J': p->no_scaledjobs = true; break;
+		case 'r': p->restrict_secrets = true; break;
+		case 't': p->service_account_tokens = true; break;
+		case 'W': p->no_webhook = true; break;
+		case 'h': a->help = true; return 0;
+		default: return err_set(err, ERR_INVALID, "try \"" NAME " --help\"");
+		}
+	}
+	if (optind < argc)
+		return err_set(err, ERR_INVALID, "\"%s\" is no option", argv[optind]);
+	return check_arguments(a, err);
+}
+
+/* Parameters of the manifests that are wrong, before anything is asked or changed. */
+static int check_params(const struct join_arguments *a, struct err *err)
+{
+	struct documents *objects;
+	struct manifests_params params = a->params;
+
+	if (!params.host)
+		params.host = "192.0.2.1:8443"; /* any that is valid */
+	objects = manifestobjects_make(&params, err);
+	if (!objects)
+		return -1;
+	documents_free(objects);
+	return 0;
+}
+
+int cli_join(int argc, char **argv)
+{
+	static char name[] = NAME; /* what getopt's own messages begin with */
+	struct join j = { .a = { .port = USUAL_PORT,
+				  .wait_ms = -1,
+				  .files = { .config_dir = HOSTFILES_CONFIG, .state_dir = HOSTFILES_STATE } } };
+	struct err err = { 0 };
+	int failed;
+
+	argv[0] = name;
+	if (read_arguments(argc, argv, &j.a, &err) < 0 || (!j.a.help && check_params(&j.a, &err) < 0)) {
+		fprintf(stderr, NAME ": %s\n", err.msg);
+		return USAGE_ERROR;
+	}
+	if (j.a.help) {
+		fputs(help_text, stdout);
+		return 0;
+	}
+	j.cluster = cluster_new(j.a.kubeconfig, &err);
+	failed = j.cluster ? run(&j, &err) : -1;
+	if (failed)
+		fprintf(stderr, NAME ": %s\n", err.msg);
+	reach_ways_done(j.ways, j.way_count);
+	cluster_free(j.cluster);
+	return failed ? 1 : 0;
+}

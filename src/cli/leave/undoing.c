@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/leave/undoing.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/timestamp.h"
+
+/* What control/objects/finalise and KEDA put there. */
+static const char *const finalizers_of_ours[] = { "kscaled.io/restore", "finalizer.keda.sh", NULL };
+
+bool undoing_is_held(const json_t *lease, int64_t now_unix_ms)
+{
+	const json_t *spec = json_object_get(lease, "spec");
+	int64_t renewed, seconds = json_integer_value(json_object_get(spec, "leaseDurationSeconds"));
+
+	if (!*json_str_or_empty(spec, "holderIdentity") ||
+		timestamp_parse(json_str_or_empty(spec, "renewTime"), &renewed, NULL) < 0)
+		return false;
+	return now_unix_ms - renewed < seconds * 1000;
+}
+
+json_t *undoing_without_finalizer(const json_t *object)
+{
+	const json_t *metadata = json_object_get(object, "metadata"),
+		     *finalizers = json_object_get(metadata, "finalizers"), *one;
+	json_t *rest = json_array();
+	size_t i;
+
+	json_array_foreach(finalizers, i, one)
+	{
+		if (json_is_string(one) && !text_is_one_of(json_string_value(one), finalizers_of_ours))
+			json_array_append(rest, (json_t *)(uintptr_t)one);
+	}
+	if (json_array_size(rest) == json_array_size(finalizers)) {
+		json_decref(rest);
+		return NULL;
+	}
+	return json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion",
+		json_str_or_empty(metadata, "resourceVersion"), "finalizers", rest);
+}
+
+static bool is_service(const json_t *service, const char *namespace_, const char *name)
+{
+	return json_str_is(service, "namespace", namespace_) && json_str_is(service, "name", name);
+}
+
+bool undoing_leads_to(const json_t *object, const char *namespace_, const char *service)
+{
+	const json_t *webhooks = json_object_get(object, "webhooks"), *one;
+	size_t i;
+
+	if (!json_is_array(webhooks))
+		return is_service(json_object_get(json_object_get(object, "spec"), "service"), namespace_, service);
+	json_array_foreach(webhooks, i, one)
+	{
+		if (!is_service(json_object_get(json_object_get(one, "clientConfig"), "service"), namespace_, service))
+			return false;
+	}
+	return true;
+}
+
+bool undoing_is_of_scaledobject(const json_t *hpa)
+{
+	const json_t *owners = json_object_get(json_object_get(hpa, "metadata"), "ownerReferences"), *one;
+	size_t i;
+
+	json_array_foreach(owners, i, one)
+	{
+		if (json_str_is(one, "kind", "ScaledObject") &&
+			text_begins(json_str_or_empty(one, "apiVersion"), "keda.sh/"))
+			return true;
+	}
+	return false;
+}
+
+/* A path segment that comes from a status, which users may write. */
+static bool is_plain(const char *text)
+{
+	return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789.-")];
+}
+
+char *undoing_original(const json_t *scaledobject, int64_t *replicas)
+{
+	const json_t *status = json_object_get(scaledobject, "status"),
+		     *gvkr = json_object_get(status, "scaleTargetGVKR"),
+		     *count = json_object_get(status, "originalReplicaCount");
+	const char *group = json_str_or_empty(gvkr, "group"), *version = json_str_or_empty(gvkr, "version"),
+		   *resource = json_str_or_empty(gvkr, "resource"),
+		   *namespace_ = json_str_or_empty(json_object_get(scaledobject, "metadata"), "namespace"),
+		   *name = json_str_or_empty(json_object_get(json_object_get(scaledobject, "spec"), "scaleTargetRef"),
+			   "name");
+
+	if (!json_is_integer(count) || json_integer_value(count) < 0 || (*group && !is_plain(group)) ||
+		!is_plain(version) || !is_plain(resource) || !is_plain(namespace_) || !is_plain(name))
+		return NULL;
+	*replicas = json_integer_value(count);
+	return mem_printf("/%s%s%s/%s/namespaces/%s/%s/%s/scale", *group ? "apis" : "api", *group ? "/" : "", group,
+		version, namespace_, resource, name);
+}

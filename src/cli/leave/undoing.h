@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_LEAVE_UNDOING_H
+#define CLI_LEAVE_UNDOING_H
+
+/*
+ * What `kscaled leave` decides about an object that it has read: whose it is, and what is left of
+ * it. Pure.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether a Lease is held at this time, by whose word it is still to be taken as held. */
+bool undoing_is_held(const json_t *lease, int64_t now_unix_ms);
+
+/*
+ * The merge patch that takes our finalizer, and KEDA's, away, under the object's version. NULL: it
+ * has neither. The caller owns it.
+ */
+json_t *undoing_without_finalizer(const json_t *object);
+
+/*
+ * Whether an APIService, or each webhook of a ValidatingWebhookConfiguration, leads to this
+ * Service.
+ */
+bool undoing_leads_to(const json_t *object, const char *namespace_, const char *service);
+
+/* Whether a HorizontalPodAutoscaler is controlled by a ScaledObject. */
+bool undoing_is_of_scaledobject(const json_t *hpa);
+
+/*
+ * The path of a ScaledObject's target's /scale, and in *replicas what it had before. NULL: its
+ * status does not say. The caller owns it.
+ */
+char *undoing_original(const json_t *scaledobject, int64_t *replicas);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_SYSTEMD_H
+#define CLI_SYSTEMD_H
+
+/* Starts and stops the service of this host by systemctl(1), where systemd runs. Blocks. */
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+#define SYSTEMD_UNIT "kscaled.service"
+
+bool systemd_is_running(void); /* sd_booted(3) */
+
+/*
+ * arguments: of systemctl, NULL-terminated. ERR_TEMPORARY: it failed, and has said why on standard
+ * error.
+ */
+int systemd_control(const char *const *arguments, struct err *err);
+
+#endif

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A host joins a cluster that has nothing of kscaled, and leaves it as it was: the commands of the README, as an administrator runs them, on a control plane of this file's own.
+"""
+import base64
+import json
+import os
+import re
+import time
+
+import pytest
+
+from rig.cluster import Cluster
+from rig.daemon import Daemon, Installation, run
+from rig.process import free_port
+from rig.stage import Stage
+from rig.waiting import eventually
+
+
+@pytest.fixture(scope="module")
+def empty(session_dir):
+    """A control plane where nothing is installed."""
+    cluster = Cluster(session_dir / "empty-cluster")
+    cluster.up("--hpa-sync-period=1s", "--hpa-downscale-stabilization=1s")
+    yield cluster
+    cluster.down()
+
+
+class Host:
+    """What `kscaled join` writes, and the daemon that lives by it."""
+
+    def __init__(self, cluster, directory):
+        self.cluster = cluster
+        self.dir = directory
+        self.config, self.state = directory / "etc", directory / "state"
+        self.port = free_port()
+        self.installation = Installation(cluster, directory)
+        self.installation.port = self.port
+        self.installation.kubeconfig = self.config / "kubeconfig"
+        self.daemon = None
+
+    def command(self, name, *arguments, timeout=180):
+        return run(name, f"--kubeconfig={self.cluster.kubeconfig}", f"--config-dir={self.config}", f"--state-dir={self.state}", *arguments, timeout=timeout)
+
+    def join(self, *arguments, code=0):
+        done = self.command("join", "--no-start", *arguments)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def leave(self, *arguments, code=0):
+        done = self.command("leave", *arguments)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def start(self, config=None, **options):
+        """As the unit does it: what join wrote is all that the daemon is told."""
+        env = dict(line.split("=", 1) for line in (self.config / "join.env").read_text().splitlines() if "=" in line and not line.startswith("#"))
+        self.daemon = Daemon(self.installation, self.dir, options={"state_dir": self.state, "secure_port": None if "KSCALED_SECURE_PORT" in env else self.port, **options}, env=env, config=config)
+        return self.daemon
+
+    def stop(self):
+        if self.daemon and self.daemon.alive():
+            self.daemon.term()
+
+    def token(self):
+        return (self.state / "token").read_text()
+
+
+@pytest.fixture
+def host(empty, tmp_path):
+    host = Host(empty, tmp_path)
+    yield host
+    host.stop()
+    if host.daemon:
+        host.daemon.check_alive()
+
+
+@pytest.fixture
+def place(empty, shared_redis, request):
+    """A namespace on that control plane."""
+    stage = Stage(empty, re.sub(r"[^a-z0-9]+", "-", request.node.name.removeprefix("test_")).strip("-")[:40], shared_redis)
+    empty.create_namespace(stage.namespace)
+    yield stage
+    eventually(lambda: empty.request(f"/api/v1/namespaces/{stage.namespace}", "DELETE").status in (200, 202, 404, 409))
+    stage.drain()
+
+
+def claims(token):
+    text = token.split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+
+
+def everything(cluster):
+    """All objects of all kinds, but those that come and go by themselves."""
+    resources = [name for name in cluster.kubectl("api-resources", "--verbs=list", "-o", "name").split()
+                 if name.partition(".")[0] not in ("events", "leases", "componentstatuses") and "metrics" not in name and "insight" not in name]
+    lines = cluster.kubectl("get", ",".join(resources), "-A", "--no-headers", "-o", "custom-columns=V:.apiVersion,K:.kind,N:.metadata.namespace,M:.metadata.name", check=False)
+    names = {tuple(line.split()) for line in lines.splitlines()}
+    assert ("v1", "Namespace", "<none>", "default") in names
+    return names
+
+
+def test_from_nothing_and_gone(empty, host, place):
+    before = everything(empty)
+    # What would be done is said, and not done.
+    said = host.join("--dry-run", f"--host=localhost:{host.port}")
+    assert "would apply Namespace kscaled" in said and f"would write {host.state}/token" in said and f"localhost:{host.port}" in said
+    assert everything(empty) == before and not host.config.exists() and not host.state.exists()
+
+    said = host.join(f"--host=localhost:{host.port}")
+    assert "start kscaled with" in said
+    assert "renewed" not in said and host.token() not in said
+    for path in (host.config / "kubeconfig", host.state / "token", host.config / "join.env"):
+        assert path.stat().st_mode & 0o7777 == 0o600
+    assert claims(host.token())["sub"] == "system:serviceaccount:kscaled:kscaled"
+    assert host.token() not in (host.config / "kubeconfig").read_text()
+    assert "certificate-authority-data" in (host.config / "kubeconfig").read_text()
+    host.start()
+    said = host.join(f"--host=localhost:{host.port}", "--wait=60s")
+    assert f"the API server reaches kscaled at localhost:{host.port}" in said and "there is no ScaledObject with a metric yet" in said
+    host.daemon.wait_serving()
+    place.deployment(replicas=2)
+    place.push(1)
+    place.ready_scaledobject(maxReplicaCount=1, advanced={"restoreToOriginalReplicaCount": True})
+    eventually(lambda: place.replicas() == 1)
+    said = host.join(f"--host=localhost:{host.port}", "--wait=60s")  # once more: all is well
+    assert f"fetched a metric of ScaledObject {place.namespace}/" in said, said
+
+    # It does not leave while it acts; and what would be done is said, and not done.
+    with_it = everything(empty)
+    assert "still scales: stop it first (nothing was undone)" in host.leave("--wait=1s", code=1)
+    assert "would wait until nobody holds Lease kscaled/operator.keda.sh" in host.leave("--dry-run", "--purge")
+    assert everything(empty) == with_it
+    host.stop()
+
+    said = host.leave("--restore-replicas")
+    assert "deleted APIService v1beta1.external.metrics.k8s.io" in said and f"the target of scaledobjects {place.namespace}/worker: 2 replicas, as before" in said
+    assert place.replicas() == 2
+    assert "no finalizer of ours" in said, said
+    assert not place.get()["metadata"].get("finalizers")
+    assert place.hpa() and not list(host.config.iterdir()) and not (host.state / "token").exists()
+    delete_and_see_gone(empty, place.namespace)
+
+    host.leave("--purge")
+    eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404)
+    empty.create_namespace(place.namespace)
+    eventually(lambda: everything(empty) == before, timeout=60)
+    assert "failed" not in host.leave("--purge")  # there is nothing any more, which is no failure
+
+
+def delete_and_see_gone(cluster, namespace):
+    cluster.core.delete_namespace(namespace)
+    eventually(lambda: cluster.request(f"/api/v1/namespaces/{namespace}").status == 404, timeout=60)
+
+
+def joined(host):
+    host.join(f"--host=localhost:{host.port}")
+    return host.start().wait_serving()
+
+
+def test_the_token_is_renewed(empty, host, place):
+    """One with ten minutes, which is less than a quarter of an hour before its end."""
+    host.join(f"--host=localhost:{host.port}")
+    short = empty.token("kscaled", "kscaled", seconds=600)
+    (host.state / "token").write_text(short)
+    daemon = host.start()
+    eventually(lambda: host.token() != short)
+    assert (host.state / "token").stat().st_mode & 0o7777 == 0o600
+    said = claims(host.token())
+    assert said["sub"] == "system:serviceaccount:kscaled:kscaled" and said["exp"] > time.time() + 86400
+    daemon.wait_serving()
+    assert re.search(r"credentials: .*/token: renewed, good until ", daemon.log())
+    eventually(lambda: daemon.metric('kscaled_credentials_expiry_timestamp_seconds{credential="token"}') == said["exp"])
+    assert daemon.metric('kscaled_credentials_expiry_timestamp_seconds{credential="serving-certificate"}') > time.time() + 86400
+    assert short not in daemon.log() and host.token() not in daemon.log()
+    place.deployment(replicas=0)
+    place.push(1)
+    place.ready_scaledobject(maxReplicaCount=1)
+    eventually(lambda: place.replicas() == 1)
+
+
+def test_a_token_elsewhere_is_left_alone(empty, host, tmp_path):
+    host.join(f"--host=localhost:{host.port}")
+    short = empty.token("kscaled", "kscaled", seconds=600)
+    (tmp_path / "token").write_text(short)
+    empty.write_kubeconfig(host.config / "kubeconfig", "kscaled", token_file=tmp_path / "token")
+    daemon = host.start().wait_serving()
+    assert (tmp_path / "token").read_text() == short and "renewed, good until" not in daemon.log() and "renewing" not in daemon.log()
+
+
+def test_the_kubeconfig_is_replaced(empty, host):
+    """As k3s does it: another file in its place, which is in use at once; and a broken one is said at once."""
+    daemon = joined(host)
+    another = empty.token("kscaled", "kscaled")
+    empty.write_kubeconfig(host.config / "new", "kscaled", another)
+    os.replace(host.config / "new", host.config / "kubeconfig")
+    eventually(lambda: f"credentials: kubeconfig {host.config}/kubeconfig" in daemon.log() and ": read again" in daemon.log(), timeout=10)
+    (host.config / "kubeconfig").write_text("{")
+    eventually(lambda: "the old ones stay in use" in daemon.log(), timeout=10)
+    assert daemon.leading()
+
+
+def test_reload(empty, host, tmp_path):
+    host.join(f"--host=localhost:{host.port}")
+    config = tmp_path / "etc" / "kscaled.conf"
+    config.write_text("log-level = info\n")
+    daemon = host.start(config=config, log_level=None).wait_serving()
+    config.write_text("log-level = debug\nlease-name = another\n")
+    daemon.hup()
+    eventually(lambda: "option lease-name: the new value needs a restart" in daemon.log())
+    assert "option log-level: the new value is in force" in daemon.log() and ": nothing has changed" in daemon.log()
+    eventually(lambda: " debug " in daemon.log())
+    config.write_text("log-level = loud\n")
+    daemon.hup()
+    eventually(lambda: 'log-level: "loud"' in daemon.log() and "the old ones stay in force" in daemon.log())
+    assert daemon.alive()
+
+
+def test_the_way_is_found(empty, host):
+    """Without --host: Services have no addresses here that lead anywhere, so what is left is the name of this very host."""
+    host.join(f"--port={host.port}")
+    assert f"KSCALED_SECURE_PORT={host.port}" in (host.config / "join.env").read_text()
+    host.start(allow_local_sources="true").wait_ready()
+    said = host.join(f"--port={host.port}", "--wait=12s")
+    assert f"the API server reaches kscaled at localhost:{host.port}" in said
+    refused = [line for line in said.splitlines() if line.startswith("not reached at ")]
+    assert all(line.partition(": ")[2] for line in refused), said
+    host.daemon.wait_serving()
+
+
+def test_nobody_is_reached(empty, host):
+    """Nothing runs here: said with the reason, and another run completes it."""
+    said = host.join(f"--host=localhost:{host.port}", "--wait=3s", code=1)
+    assert f"not reached at localhost:{host.port}: " in said and "does not reach kscaled: is it running here" in said
+    host.start()
+    assert "the API server reaches kscaled" in host.join(f"--host=localhost:{host.port}", "--wait=60s")
+
+
+def test_what_others_have_is_theirs(empty, host):
+    """The external metrics of another server: refused, by name, before anything is changed; and taken when told."""
+    spec = {"group": "external.metrics.k8s.io", "version": "v1beta1", "groupPriorityMinimum": 100, "versionPriority": 100, "insecureSkipTLSVerify": True,
+            "service": {"namespace": "keda", "name": "keda-operator-metrics-apiserver"}}
+    host.leave("--purge")
+    empty.registration.create_api_service({"metadata": {"name": "v1beta1.external.metrics.k8s.io"}, "spec": spec})
+    said = host.join(f"--host=localhost:{host.port}", code=1)
+    assert "belongs to Service keda/keda-operator-metrics-apiserver" in said and "--take-apiservice" in said
+    assert empty.request("/api/v1/namespaces/kscaled").status == 404 and not host.config.exists()
+    assert "v1beta1.external.metrics.k8s.io stays: it does not lead to Service kscaled/kscaled" in host.leave()
+    assert "is taken from Service keda/" in host.join(f"--host=localhost:{host.port}", "--take-apiservice")
+    host.start().wait_serving()
+
+
+def test_killed_and_freed_by_hand(empty, host, place):
+    """As kscaled-leave(1) says it, for one who has no kscaled at hand: no namespace hangs."""
+    daemon = joined(host)
+    place.deployment(replicas=0)
+    place.ready_scaledobject(maxReplicaCount=1, advanced={"restoreToOriginalReplicaCount": True})
+    assert place.get()["metadata"]["finalizers"]
+    daemon.kill()
+    empty.kubectl("delete", "apiservice", "v1beta1.external.metrics.k8s.io", "v1.insight.kscaled.io")
+    for line in empty.kubectl("get", "scaledobjects", "-A", "-o", "custom-columns=N:.metadata.namespace,M:.metadata.name", "--no-headers").splitlines():
+        namespace, name = line.split()
+        empty.kubectl("-n", namespace, "patch", "scaledobject", name, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+    delete_and_see_gone(empty, place.namespace)
+
+
+@pytest.mark.parametrize("command, arguments, said", [
+    ("join", [], "--kubeconfig is missing"), ("leave", [], "--kubeconfig is missing"), ("join", ["--kubeconfig=/none"], "/none"), ("leave", ["--kubeconfig=/none"], "/none"),
+    ("join", ["--kubeconfig=x", "--host=10.0.0.300:1"], "10.0.0.300"), ("join", ["--kubeconfig=x", "--wait=2h"], "out of range"), ("join", ["--kubeconfig=x", "--port=0"], "no port"),
+    ("join", ["--kubeconfig=x", "--config-dir=etc"], "must be absolute"), ("join", ["--kubeconfig=x", "more"], '"more" is no option'), ("join", ["--kubeconfig=x", "--namespace=A"], "--namespace"),
+    ("leave", ["--kubeconfig=x", "--namespace=A"], "--namespace"), ("leave", ["--kubeconfig=x", "--wait=soon"], "--wait"),
+])
+def test_wrong_usage(command, arguments, said):
+    done = run(command, *arguments)
+    assert done.returncode == (1 if "/none" in said else 2) and said in done.stderr, done.stderr

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/leave/undoing.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/timestamp.h"
+
+/* JSON with ' for ". */
+static json_t *json_of(const char *text)
+{
+	MEM_AUTO char *copy = mem_dup(text);
+	json_t *value;
+
+	for (char *c = copy; *c; c++)
+		*c = *c == '\'' ? '"' : *c;
+	value = json_parse(copy, strlen(copy), NULL);
+	assert_non_null(value);
+	return value;
+}
+
+static void who_holds_the_lease(void **state)
+{
+	static const struct {
+		const char *lease;
+		bool held;
+	} rows[] = {
+		{ "{'spec':{'holderIdentity':'a','leaseDurationSeconds':15,'renewTime':'2026-01-01T00:00:00.000000Z'}}",
+			true },
+		{ "{'spec':{'holderIdentity':'a','leaseDurationSeconds':15,'renewTime':'2025-12-31T23:59:46.000000Z'}}",
+			true },
+		{ "{'spec':{'holderIdentity':'a','leaseDurationSeconds':15,'renewTime':'2025-12-31T23:59:45.000000Z'}}",
+			false },
+		{ "{'spec':{'holderIdentity':'','leaseDurationSeconds':15,'renewTime':'2026-01-01T00:00:00.000000Z'}}",
+			false },
+		{ "{'spec':{'holderIdentity':'a','leaseDurationSeconds':15}}", false },
+		{ "{'spec':{}}", false },
+		{ "{}", false },
+	};
+	int64_t now;
+
+	(void)state;
+	assert_int_equal(timestamp_parse("2026-01-01T00:00:00Z", &now, NULL), 0);
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		json_t *lease = json_of(rows[i].lease);
+
+		assert_true(undoing_is_held(lease, now) == rows[i].held);
+		json_decref(lease);
+	}
+	assert_false(undoing_is_held(NULL, now));
+}
+
+static void what_finalizers_are_left(void **state)
+{
+	static const struct {
+		const char *object, *patch; /* NULL: there is none */
+	} rows[] = {
+		{ "{'metadata':{'resourceVersion':'7','finalizers':['finalizer.keda.sh']}}",
+			"{'metadata':{'resourceVersion':'7','finalizers':[]}}" },
+		{ "{'metadata':{'resourceVersion':'7','finalizers':['a','kscaled.io/restore','b']}}",
+			"{'metadata':{'resourceVersion':'7','finalizers':['a','b']}}" },
+		{ "{'metadata':{'resourceVersion':'7','finalizers':['a']}}", NULL },
+		{ "{'metadata':{'resourceVersion':'7'}}", NULL },
+		{ "{}", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		json_t *object = json_of(rows[i].object), *wanted = rows[i].patch ? json_of(rows[i].patch) : NULL;
+		json_t *patch = undoing_without_finalizer(object);
+
+		assert_true(wanted ? json_equal(patch, wanted) : !patch);
+		json_decref(object);
+		json_decref(wanted);
+		json_decref(patch);
+	}
+}
+
+static void where_it_leads(void **state)
+{
+	static const struct {
+		const char *object;
+		bool to_us;
+	} rows[] = {
+		{ "{'spec':{'service':{'namespace':'n','name':'s'}}}", true },
+		{ "{'spec':{'service':{'namespace':'keda','name':'s'}}}", false },
+		{ "{'spec':{}}", false },
+		{ "{'webhooks':[{'clientConfig':{'service':{'namespace':'n','name':'s'}}}]}", true },
+		{ "{'webhooks':[{'clientConfig':{'service':{'namespace':'n','name':'s'}}},{'clientConfig':{'url':'x'}}]"
+		  "}",
+			false },
+		{ "{'webhooks':[]}", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		json_t *object = json_of(rows[i].object);
+
+		assert_true(undoing_leads_to(object, "n", "s") == rows[i].to_us);
+		json_decref(object);
+	}
+}
+
+static void whose_hpa(void **state)
+{
+	static const struct {
+		const char *hpa;
+		bool ours;
+	} rows[] = {
+		{ "{'metadata':{'ownerReferences':[{'kind':'ScaledObject','apiVersion':'keda.sh/v1alpha1'}]}}", true },
+		{ "{'metadata':{'ownerReferences':[{'kind':'ScaledObject','apiVersion':'example.com/v1'}]}}", false },
+		{ "{'metadata':{'ownerReferences':[{'kind':'Deployment','apiVersion':'apps/v1'}]}}", false },
+		{ "{'metadata':{}}", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		json_t *hpa = json_of(rows[i].hpa);
+
+		assert_true(undoing_is_of_scaledobject(hpa) == rows[i].ours);
+		json_decref(hpa);
+	}
+}
+
+#define OBJECT(name, gvkr, count)                                                                                      \
+	"{'metadata':{'namespace':'shop'},'spec':{'scaleTargetRef':{'name':'" name                                     \
+	"'}},'status':{'scaleTargetGVKR':{" gvkr "},'originalReplicaCount':" count "}}"
+
+static void how_many_there_were(void **state)
+{
+	static const struct {
+		const char *object, *path; /* NULL: it does not say */
+		int64_t replicas;
+	} rows[] = {
+		{ OBJECT("web", "'group':'apps','version':'v1','resource':'deployments'", "3"),
+			"/apis/apps/v1/namespaces/shop/deployments/web/scale", 3 },
+		{ OBJECT("web", "'group':'','version':'v1','resource':'replicationcontrollers'", "0"),
+			"/api/v1/namespaces/shop/replicationcontrollers/web/scale", 0 },
+		{ OBJECT("web", "'version':'v1','resource':'deployments'", "-1"), NULL, 0 },
+		{ OBJECT("web", "'version':'v1','resource':'deployments'", "'3'"), NULL, 0 },
+		{ OBJECT("web", "'version':'v1'", "3"), NULL, 0 },
+		{ OBJECT("../../x", "'version':'v1','resource':'deployments'", "3"), NULL, 0 },
+		{ OBJECT("web", "'group':'a/b','version':'v1','resource':'deployments'", "3"), NULL, 0 },
+		{ "{'metadata':{'namespace':'shop'}}", NULL, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		json_t *object = json_of(rows[i].object);
+		int64_t replicas = 0;
+		MEM_AUTO char *path = undoing_original(object, &replicas);
+
+		if (rows[i].path) {
+			assert_non_null(path);
+			assert_string_equal(path, rows[i].path);
+			assert_int_equal(replicas, rows[i].replicas);
+		} else {
+			assert_null(path);
+		}
+		json_decref(object);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_holds_the_lease),
+		cmocka_unit_test(what_finalizers_are_left),
+		cmocka_unit_test(where_it_leads),
+		cmocka_unit_test(whose_hpa),
+		cmocka_unit_test(how_many_there_were),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
