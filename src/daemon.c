@@ -174,6 +174,13 @@ static void on_released(void *arg)
 	loop_stop(d->loop);
 }
 
+static void release_lease(void *arg)
+{
+	struct daemon *d = arg;
+
+	leader_release(d->leader, RELEASE_MS, on_released, d);
+}
+
 static void on_term(void *arg)
 {
 	struct daemon *d = arg;
@@ -185,7 +192,9 @@ static void on_term(void *arg)
 	d->stopping = true;
 	log_info("kscaled", "stopping: releasing the Lease");
 	notify_send("STOPPING=1");
-	leader_release(d->leader, RELEASE_MS, on_released, d);
+	/* While we hold the Lease: the next leader creates them again. */
+	if (!certs_release(d->certs, RELEASE_MS, release_lease, d))
+		release_lease(d);
 }
 
 /* ---- Reloading: options, the kubeconfig with its files, the serving certificate ---- */
@@ -359,6 +368,7 @@ static int start_serve(struct daemon *d, struct err *err)
 		.service_name = o->service_name,
 		.cert_file = o->tls_cert_file,
 		.key_file = o->tls_private_key_file,
+		.recreate = o->release_apiservice_on_stop,
 		.take_over = o->take_over,
 		.webhook = o->webhook,
 		.on_foreign = on_foreign_apiservice,

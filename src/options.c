@@ -127,6 +127,11 @@ static const struct option {
 		.initial = "keda" },
 	{ "take-over", BOOL, AT(take_over), "BOOL",
 		"act all the same, and take an APIService that points to another Service", .initial = "false" },
+	{ "release-apiservice-on-stop", BOOL, AT(release_apiservice_on_stop), "BOOL",
+		"at a stop the leader deletes the APIServices, so that nothing in the cluster waits for it, and "
+		"creates "
+		"them again when it leads",
+		.initial = "false" },
 	{ "webhook", BOOL, AT(webhook), "BOOL",
 		"look after our ValidatingWebhookConfiguration; false: there is none, and no review is answered",
 		.initial = "true" },

@@ -48,7 +48,8 @@ struct options {                    /* strings are owned; NULL: not set, and no 
 	char *state_dir;
 	char *keda_namespace; /* NULL: KEDA's Lease is ignored */
 	bool take_over;
-	bool webhook; /* control/certs/webhookconfig */
+	bool release_apiservice_on_stop; /* control/certs */
+	bool webhook;                    /* control/certs/webhookconfig */
 	bool restrict_secret_access;
 	bool allow_local_sources;       /* net/sourcerules */
 	char *cluster_object_namespace; /* NULL: the own namespace */

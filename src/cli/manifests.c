@@ -30,6 +30,7 @@ struct word {
 struct plan {
 	struct manifests_params params; /* scale_kinds is NULL for "*" */
 	const char *namespace_selector; /* of the webhooks */
+	const char *own_service_rules;  /* "" unless params.host is set */
 	struct outsidehost host;        /* where params.host is set */
 	FILE *out;
 };
@@ -324,6 +325,8 @@ static void print_all(const struct plan *plan)
 			plan->params.service_account_tokens ? manifests_rules_tokens
 				: plan->params.host         ? manifests_rules_own_token
 							    : "" },
+		{ "OWN_SERVICE_RULES", plan->own_service_rules },
+		{ "RELEASE_RULES", plan->params.host ? manifests_rules_release : "" },
 		{ "RESTRICT_SECRETS", plan->params.restrict_secrets ? "true" : "false" },
 		{ "WEBHOOK", plan->params.no_webhook ? "false" : "true" },
 		{ "NAMESPACE_SELECTOR", plan->namespace_selector },
@@ -362,14 +365,33 @@ static char *namespace_selector(const char *watch_namespaces)
 	return buf_take(&out);
 }
 
+/*
+ * A text of one word, for a word: words are not looked for in the values of words. The caller owns
+ * it.
+ */
+static char *own_service_rules(const struct plan *plan)
+{
+	const struct word words[] = { { "SERVICE_NAME", plan->params.service_name }, { NULL, NULL } };
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = plan->params.host ? open_memstream(&text, &len) : NULL;
+
+	if (!out)
+		return mem_dup("");
+	print_text(out, words, manifests_rules_own_service);
+	fclose(out);
+	return text;
+}
+
 int manifests_print(const struct manifests_params *params, FILE *out, struct err *err)
 {
 	struct plan plan = { .out = out };
-	MEM_AUTO char *selector = NULL;
+	MEM_AUTO char *selector = NULL, *service_rules = NULL;
 
 	if (check(params, &plan, err) < 0)
 		return -1;
 	plan.namespace_selector = selector = namespace_selector(plan.params.watch_namespaces);
+	plan.own_service_rules = service_rules = own_service_rules(&plan);
 	print_all(&plan);
 	if (fflush(out) != 0 || ferror(out))
 		return err_set(err, ERR_TEMPORARY, "writing the manifests: %s", strerror(errno));

@@ -36,6 +36,8 @@ extern const char manifests_rules_webhook[];
 extern const char manifests_rules_limitranges[];
 extern const char manifests_rules_tokens[];
 extern const char manifests_rules_own_token[];
+extern const char manifests_rules_own_service[];
+extern const char manifests_rules_release[];
 extern const char manifests_rules_scale_all[];
 extern const char manifests_rules_scale_kind[];
 

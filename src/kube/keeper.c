@@ -31,6 +31,7 @@ struct keeper {
 	unsigned setbacks;       /* consecutive writes that failed or were reverted within a minute */
 	bool braked;             /* the timer delays writes, whatever the watch delivers */
 	int64_t brake_max_ms;
+	bool create_by_apply;
 };
 
 static void tell(struct keeper *k)
@@ -85,9 +86,15 @@ static void on_written(void *arg, const json_t *object, const struct err *err);
 
 static void send(struct keeper *k)
 {
-	MEM_AUTO char *path = k->version ? mem_printf("%s/%s?fieldManager=kscaled", k->collection, k->name)
-					 : mem_printf("%s?fieldManager=kscaled", k->collection);
-	struct kube_request request = { .verb = k->version ? KUBE_MERGE_PATCH : KUBE_CREATE, .path = path };
+	bool by_name = k->version || k->create_by_apply;
+	MEM_AUTO char *path = mem_printf("%s%s%s?fieldManager=kscaled", k->collection, by_name ? "/" : "",
+		by_name ? k->name : "");
+	struct kube_request request = {
+		.verb = k->version           ? KUBE_MERGE_PATCH
+			: k->create_by_apply ? KUBE_APPLY
+					     : KUBE_CREATE,
+		.path = path,
+	};
 	struct err err = { 0 };
 	char *body = k->policy->make(k->arg, k->version, &err);
 
@@ -215,6 +222,11 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 
 /* ---- In and out ---- */
 
+const char *keeper_version(const struct keeper *k)
+{
+	return k->version;
+}
+
 bool keeper_is_known(const struct keeper *k)
 {
 	return k->looked || k->refused;
@@ -244,6 +256,7 @@ struct keeper *keeper_new(struct kube *kube, const struct keeper_config *config,
 	k->title = mem_dup(config->title);
 	k->without = mem_dup(config->without);
 	k->brake_max_ms = config->brake_max_ms ? config->brake_max_ms : BACKOFF_MAX_MS;
+	k->create_by_apply = config->create_by_apply;
 	k->failing = mem_printf("%s cannot be watched", k->title);
 	loop_timer_init(&k->timer, kube_loop(kube), on_timer, k);
 	watched = (struct informer_config){

@@ -32,6 +32,8 @@ struct keeper_config {          /* copied */
 	const char *name;
 	const char *title;    /* "APIService v1beta1.external.metrics.k8s.io": in the log and in troubles */
 	const char *without;  /* what fails while it cannot be kept, for the log; NULL */
+	bool create_by_apply; /* of that name (KUBE_APPLY), which a role can limit; fails when it is there, and another
+			       */
 	int64_t brake_max_ms; /* maximum delay before repeating a reverted write; 0: a minute */
 };
 
@@ -57,6 +59,9 @@ void keeper_free(struct keeper *k); /* not from inside its policy */
 
 void keeper_look(struct keeper *k);  /* an input of `lacks` has changed */
 void keeper_hurry(struct keeper *k); /* the desired state has changed: resets the delay after reverts */
+
+/* The resourceVersion of the known state; borrowed; NULL: it does not exist, or is not known. */
+const char *keeper_version(const struct keeper *k);
 
 /* Whether the state is known, or cannot be: access is denied or the server lacks the kind. */
 bool keeper_is_known(const struct keeper *k);

@@ -5,7 +5,9 @@ import base64
 import pytest
 
 from rig import pki
-from rig.daemon import APISERVICE
+from rig.cluster import gone
+from rig.daemon import APISERVICE, INSIGHT
+from rig.process import free_port
 from rig.waiting import after, eventually, throughout
 
 FOREIGN = {"spec": {"service": {"namespace": "keda", "name": "keda-metrics-apiserver", "port": 443}}}
@@ -111,3 +113,40 @@ def test_none_at_all(launch, restored, stage):
     eventually(lambda: stage.replicas() == 1)
     stage.drain()
     eventually(lambda: stage.replicas() == 0)
+
+
+def released(restored):
+    return all(gone(lambda name=name: restored.apiservice(name)) for name in (APISERVICE, INSIGHT))
+
+
+def test_released_at_a_stop(launch, restored, cluster, stage):
+    """--release-apiservice-on-stop: while the host is away nothing waits for it, and at its start all is as it was."""
+    spec = restored.apiservice().spec.to_dict()
+    daemon = launch(options={"release_apiservice_on_stop": "true"}).wait_serving()
+    stage.deployment(replicas=0)
+    stage.push(1)
+    stage.ready_scaledobject(maxReplicaCount=1)
+    cluster.create_namespace(f"{stage.namespace}-other")
+    daemon.term()
+    assert released(restored)
+    cluster.core.delete_namespace(f"{stage.namespace}-other")
+    eventually(lambda: cluster.request(f"/api/v1/namespaces/{stage.namespace}-other").status == 404, timeout=60)
+    again = launch("again", options={"release_apiservice_on_stop": "true"}).wait_serving()
+    eventually(lambda: stage.metric().value() == "1")
+    now = restored.apiservice().spec.to_dict()
+    assert {**now, "ca_bundle": None, "insecure_skip_tls_verify": None} == {**spec, "ca_bundle": None, "insecure_skip_tls_verify": None}
+    eventually(lambda: restored.available(INSIGHT))
+    # A crash releases nothing, and nor does who does not lead.
+    again.kill()
+    assert not gone(restored.apiservice) and not gone(lambda: restored.apiservice(INSIGHT))
+
+
+def test_the_next_leader_creates_it_again(launch, restored):
+    first = launch(options={"release_apiservice_on_stop": "true"}).wait_serving()
+    second = launch("second", port=free_port(), options={"release_apiservice_on_stop": "true"}).wait_ready()
+    assert not second.leading()
+    first.term()
+    eventually(second.leading)
+    eventually(lambda: not released(restored) and restored.apiservice().spec.ca_bundle)
+    second.term()
+    assert released(restored)

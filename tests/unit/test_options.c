@@ -557,7 +557,7 @@ static void each_option(void (*fn)(const char *name, const char *text), const ch
 			count++;
 		}
 	}
-	assert_int_equal(count, 44);
+	assert_int_equal(count, 45);
 	free(help);
 }
 

@@ -11,12 +11,15 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "config.h"
 #include "kube/keeper.h"
 #include "net/loop.h"
 
-#define COLLECTION "/apis/apiregistration.k8s.io/v1/apiservices"
+#define COLLECTION       "/apis/apiregistration.k8s.io/v1/apiservices"
+#define SERVICE_AGAIN_MS 30000
 
 struct apiservice {
+	struct kube *kube; /* borrowed */
 	struct loop *loop; /* borrowed */
 	struct keeper *keeper;
 	void (*on_change)(void *arg);
@@ -32,6 +35,13 @@ struct apiservice {
 
 	char *bundle; /* what caBundle is to hold; NULL: it is left as it is */
 	bool leading;
+
+	struct kube_call *call; /* with recreate: the look at our Service, or the release */
+	struct loop_timer look; /* at the Service again, after a failure */
+	int port;               /* of the Service; 0: not known yet */
+	bool released;
+	void (*on_released)(void *arg);
+	void *released_arg;
 	char trouble[ERR_MSG_MAX]; /* with its content; "": none */
 };
 
@@ -102,7 +112,7 @@ static void explain(struct apiservice *a)
 {
 	char text[ERR_MSG_MAX] = "";
 
-	if (a->points == APISERVICE_MISSING)
+	if (a->points == APISERVICE_MISSING && !a->config.recreate)
 		snprintf(text, sizeof text,
 			"APIService %s does not exist, so nobody finds %s: kscaled manifests | kubectl apply -f -",
 			a->config.name, a->config.what);
@@ -169,12 +179,20 @@ static bool is_to_be_taken(const struct apiservice *a)
 	return a->points == APISERVICE_TO_OTHERS && a->config.take_over;
 }
 
+/* What is missing, or points to us, as it is to be created. */
+static bool is_to_be_created(const struct apiservice *a)
+{
+	return a->points == APISERVICE_MISSING && a->config.recreate && a->port > 0;
+}
+
 static bool lacks(void *arg)
 {
 	const struct apiservice *a = arg;
 
-	if (!a->leading || (a->config.own_ca && !a->bundle))
+	if (!a->leading || a->released || (a->config.own_ca && !a->bundle))
 		return false;
+	if (is_to_be_created(a))
+		return true;
 	return is_to_be_taken(a) || (a->points == APISERVICE_TO_US && a->bundle && !has_bundle(a));
 }
 
@@ -197,13 +215,41 @@ static json_t *spec_patch(const struct apiservice *a)
 	return spec;
 }
 
+/*
+ * As src/cli/manifests/apiservice.yaml has it; and the API server never asks without verifying us.
+ */
+static char *whole(const struct apiservice *a)
+{
+	const char *dot = strchr(a->config.name, '.');
+	MEM_AUTO char *version = mem_dupn(a->config.name, (size_t)(dot - a->config.name));
+	MEM_AUTO char *bundle = a->bundle ? base64_encode(a->bundle, strlen(a->bundle)) : NULL;
+	json_t *object = json_pack("{s:s, s:s, s:{s:s, s:{s:s, s:s, s:s}}, s:{s:s, s:s, s:i, s:i, s:{s:s, s:s, s:i}}}",
+		"apiVersion", "apiregistration.k8s.io/v1", "kind", "APIService", "metadata", "name", a->config.name,
+		"labels", "app.kubernetes.io/name", "kscaled", "app.kubernetes.io/part-of", "kscaled",
+		"app.kubernetes.io/version", PACKAGE_VERSION, "spec", "group", dot + 1, "version", version,
+		"groupPriorityMinimum", 100, "versionPriority", 100, "service", "namespace", a->config.namespace_,
+		"name", a->config.service_name, "port", a->port);
+	char *text;
+
+	if (bundle)
+		json_object_set_new(json_object_get(object, "spec"), "caBundle", json_string(bundle));
+	json_object_set_new(json_object_get(object, "spec"), "insecureSkipTLSVerify", json_false());
+	text = json_text(object);
+	json_decref(object);
+	return text;
+}
+
 static char *make(void *arg, const char *version, struct err *err)
 {
 	const struct apiservice *a = arg;
-	json_t *patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion", version, "spec", spec_patch(a));
-	char *text = json_text(patch);
+	json_t *patch;
+	char *text;
 
 	(void)err;
+	if (!version)
+		return whole(a);
+	patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion", version, "spec", spec_patch(a));
+	text = json_text(patch);
 	if (is_to_be_taken(a))
 		log_warn(a->title, "taking it over from Service %s, as told", a->service);
 	json_decref(patch);
@@ -214,26 +260,99 @@ static void on_written(void *arg, bool created)
 {
 	const struct apiservice *a = arg;
 
-	(void)created;
-	if (has_bundle(a))
+	if (created)
+		log_info(a->title, "was not there, and is created again");
+	else if (has_bundle(a))
 		log_info(a->title, "our certificate authority is in its caBundle");
 }
+
+static void look_at_service(void *arg);
 
 static void on_change(void *arg)
 {
 	struct apiservice *a = arg;
 
+	look_at_service(a);
 	if (a->on_change)
 		a->on_change(a->arg);
 }
 
 static const struct keeper_policy policy = { on_object, lacks, make, on_written, on_change };
 
+/* ---- Released, and created again ---- */
+
+static void on_service(void *arg, const json_t *object, const struct err *err)
+{
+	struct apiservice *a = arg;
+	const json_t *ports = json_object_get(json_object_get(object, "spec"), "ports");
+
+	a->call = NULL;
+	a->port = (int)json_integer_value(json_object_get(json_array_get(ports, 0), "port"));
+	if (err || a->port <= 0) {
+		log_warn(a->title, "is missing, and cannot be created again: Service %s/%s: %s", a->config.namespace_,
+			a->config.service_name, err ? err->msg : "has no port");
+		loop_timer_set(&a->look, SERVICE_AGAIN_MS);
+	}
+	keeper_look(a->keeper);
+}
+
+static void look_at_service(void *arg)
+{
+	struct apiservice *a = arg;
+	MEM_AUTO char *path = NULL;
+	struct kube_request request = { .verb = KUBE_GET, .answer = KUBE_ANSWER_WHOLE };
+
+	if (!a->config.recreate || !a->leading || a->released || a->points != APISERVICE_MISSING || a->port > 0 ||
+		a->call || loop_timer_pending(&a->look))
+		return;
+	request.path = path = mem_printf("/api/v1/namespaces/%s/services/%s", a->config.namespace_,
+		a->config.service_name);
+	a->call = kube_call(a->kube, &request, on_service, a);
+}
+
+static void on_deleted(void *arg, const json_t *object, const struct err *err)
+{
+	struct apiservice *a = arg;
+
+	(void)object;
+	a->call = NULL;
+	if (err && err->kind != ERR_MISSING)
+		log_warn(a->title, "could not be released: %s", err->msg);
+	else
+		log_info(a->title, "released: it is created again at the next start");
+	a->on_released(a->released_arg);
+}
+
+bool apiservice_release(struct apiservice *a, int64_t deadline_ms, void (*done)(void *arg), void *arg)
+{
+	const char *version = keeper_version(a->keeper);
+	MEM_AUTO char *path = mem_printf(COLLECTION "/%s", a->config.name), *body = NULL;
+	struct kube_request request = { .verb = KUBE_DELETE,
+		.deadline_ms = deadline_ms,
+		.answer = KUBE_ANSWER_IGNORED };
+
+	if (!a->config.recreate || !a->leading || a->points != APISERVICE_TO_US || !version)
+		return false;
+	a->released = true;
+	a->on_released = done;
+	a->released_arg = arg;
+	kube_cancel(a->call);
+	/* Not one that somebody has pointed elsewhere meanwhile. */
+	body = mem_printf("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{\"resourceVersion\":\"%"
+			  "s\"}}",
+		version);
+	request.path = path;
+	request.body = body;
+	a->call = kube_call(a->kube, &request, on_deleted, a);
+	return true;
+}
+
 /* ---- Life ---- */
 
 void apiservice_set_leading(struct apiservice *a, bool leading)
 {
 	a->leading = leading;
+	look_at_service(a);
 	keeper_look(a->keeper);
 }
 
@@ -250,9 +369,11 @@ struct apiservice *apiservice_new(struct kube *kube, const struct apiservice_con
 	void (*on_change_fn)(void *arg), void *arg)
 {
 	struct apiservice *a = mem_zalloc(sizeof *a);
-	struct keeper_config kept = { .collection = COLLECTION, .name = config->name };
+	struct keeper_config kept = { .collection = COLLECTION, .name = config->name, .create_by_apply = true };
 
+	a->kube = kube;
 	a->loop = kube_loop(kube);
+	loop_timer_init(&a->look, a->loop, look_at_service, a);
 	a->on_change = on_change_fn;
 	a->arg = arg;
 	a->config = *config;
@@ -266,6 +387,8 @@ void apiservice_free(struct apiservice *a)
 	if (!a)
 		return;
 	keeper_free(a->keeper);
+	kube_cancel(a->call);
+	loop_timer_done(&a->look);
 	free(a->service);
 	free(a->trusted);
 	free(a->bundle);

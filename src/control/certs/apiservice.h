@@ -23,6 +23,7 @@ struct apiservice_config { /* copied; its texts outlive the apiservice */
 	bool optional;    /* that it is missing, or of others, is logged as information, not as a warning */
 	const char *namespace_, *service_name; /* our Service */
 	int service_port;                      /* of it; written only when an APIService is taken over */
+	bool recreate;                         /* see apiservice_release */
 	bool own_ca;                           /* apiservice_set_bundle will be called: nothing is written before */
 	bool take_over;
 };
@@ -31,6 +32,14 @@ struct apiservice_config { /* copied; its texts outlive the apiservice */
 struct apiservice *apiservice_new(struct kube *kube, const struct apiservice_config *config,
 	void (*on_change)(void *arg), void *arg);
 void apiservice_free(struct apiservice *a);
+
+/*
+ * With `recreate`: the leader deletes it, so that the API server asks nobody while this process is
+ * away, and creates it again when it leads and there is none (its port is read from our Service).
+ * From now on nothing is written. False: there is nothing to release, and no callback; else done is
+ * called once, within deadline_ms, whatever came of it.
+ */
+bool apiservice_release(struct apiservice *a, int64_t deadline_ms, void (*done)(void *arg), void *arg);
 
 void apiservice_set_leading(struct apiservice *a, bool leading);
 /* what caBundle is to hold; copied; NULL: it is left as it is */

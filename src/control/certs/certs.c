@@ -44,6 +44,10 @@ struct certs {
 	char swap_trouble[ERR_MSG_MAX];
 	struct loop_timer timer; /* to try a swap again */
 
+	int releasing; /* APIServices whose release is under way */
+	void (*on_released)(void *arg);
+	void *released_arg;
+
 	bool told_foreign; /* on_foreign was called */
 	char foreign[544]; /* with which name; "" for NULL */
 };
@@ -209,6 +213,23 @@ void certs_reload(struct certs *c)
 		certfiles_reload(c->files);
 }
 
+static void on_one_released(void *arg)
+{
+	struct certs *c = arg;
+
+	if (--c->releasing == 0)
+		c->on_released(c->released_arg);
+}
+
+bool certs_release(struct certs *c, int64_t deadline_ms, void (*done)(void *arg), void *arg)
+{
+	c->on_released = done;
+	c->released_arg = arg;
+	c->releasing += apiservice_release(c->apiservice, deadline_ms, on_one_released, c);
+	c->releasing += apiservice_release(c->insight, deadline_ms, on_one_released, c);
+	return c->releasing > 0;
+}
+
 int64_t certs_until_unix_ms(const struct certs *c)
 {
 	return c->files ? certfiles_until_unix_ms(c->files) : c->served_until_unix_ms;
@@ -257,6 +278,7 @@ static void start_apiservices(struct certs *c, const struct certs_config *config
 		.service_name = config->service_name,
 		.service_port = config->service_port > 0 ? config->service_port : 443,
 		.own_ca = !has_files(config),
+		.recreate = config->recreate,
 		.take_over = config->take_over,
 	};
 

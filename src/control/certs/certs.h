@@ -35,6 +35,7 @@ struct certs_config { /* copied; its texts outlive the certs */
 	int service_port;                    /* of that Service, written only by a take-over; 0: 443 */
 	const char *cert_file, *key_file;    /* both or none; with them the caBundles are the user's, too */
 	bool webhook;                        /* there is a ValidatingWebhookConfiguration to keep */
+	bool recreate;                       /* see certs_release */
 	bool take_over;                      /* repoint an APIService of another Service to ours */
 	int64_t serving_valid_s, ca_valid_s; /* 0: 365 days, 10 years */
 
@@ -60,6 +61,13 @@ void certs_free(struct certs *c);
  */
 void certs_set_leading(struct certs *c, bool leading);
 void certs_reload(struct certs *c); /* SIGHUP: the user's files now */
+
+/*
+ * This process ends: with `recreate` the leader deletes both APIServices (apiservice_release), and
+ * from now on writes neither. False: there is nothing to release, and no callback; else done is
+ * called once, within deadline_ms.
+ */
+bool certs_release(struct certs *c, int64_t deadline_ms, void (*done)(void *arg), void *arg);
 
 /* When the certificate that is served ends, in ms since 1970; 0: none is served yet. */
 int64_t certs_until_unix_ms(const struct certs *c);

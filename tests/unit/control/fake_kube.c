@@ -299,6 +299,35 @@ static void carry_out_change(struct kube_call *c)
 	}
 }
 
+/* Without force: of one that is there, all that the body has must be so already. */
+static void carry_out_apply(struct kube_call *c)
+{
+	json_t *merged = find(c->path) ? json_deep_copy(fake_object(c->path)) : json_object();
+
+	merge(merged, c->body);
+	if (find(c->path) && !json_equal(merged, fake_object(c->path)))
+		refuse(c, 409);
+	else if (!find(c->path))
+		fake_put_json(c->path, json_incref(merged));
+	if (c->err.kind == ERR_NONE)
+		c->answer = json_deep_copy(fake_object(c->path));
+	json_decref(merged);
+}
+
+static void carry_out_delete(struct kube_call *c)
+{
+	const json_t *wanted = json_object_get(c->body, "preconditions");
+	struct object *o = find(c->path);
+
+	if (!o)
+		refuse(c, 404);
+	else if (strcmp(json_str_or_empty(wanted, "resourceVersion"),
+			 json_str_or_empty(json_object_get(o->json, "metadata"), "resourceVersion")) != 0)
+		refuse(c, 409);
+	else
+		fake_remove(c->path);
+}
+
 static void carry_out(struct kube_call *c)
 {
 	if (fake.before && (fake.before_verb == FAKE_ANY || fake.before_verb == (int)c->verb) &&
@@ -310,6 +339,10 @@ static void carry_out(struct kube_call *c)
 	}
 	if (c->verb == KUBE_CREATE) {
 		carry_out_create(c);
+	} else if (c->verb == KUBE_APPLY) {
+		carry_out_apply(c);
+	} else if (c->verb == KUBE_DELETE) {
+		carry_out_delete(c);
 	} else if (c->verb == KUBE_UPDATE || c->verb == KUBE_MERGE_PATCH) {
 		carry_out_change(c);
 	} else {

@@ -284,10 +284,114 @@ static void somebody_elses_keeps_nobody_from_leading(void **state)
 	assert_int_equal(fake_logged_at(LOG_LEVEL_INFO, "points to Service kscaled/other"), 1);
 }
 
+#define SERVICE "/api/v1/namespaces/kscaled/services/kscaled"
+
+static unsigned released;
+
+static void on_released(void *arg)
+{
+	(void)arg;
+	released++;
+}
+
+static void start_recreating(void)
+{
+	struct certs_config config = certs_usual();
+
+	config.recreate = true;
+	released = 0;
+	certs_start_with(config);
+	certs_set_leading(t.certs, true);
+	fake_advance(5000);
+}
+
+static void is_released_and_created_again(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	fake_put(SERVICE, "{\"spec\":{\"ports\":[{\"port\":9443}]}}");
+	start_recreating();
+	assert_bundle_is_the_ca();
+	assert_true(certs_release(t.certs, 3000, on_released, NULL));
+	assert_int_equal(released, 0);
+	fake_advance(10000);
+	assert_int_equal(released, 1);
+	assert_null(fake_object(APISERVICE)); /* and it is not made again by one that ends */
+	certs_free(t.certs);
+	t.told = 0;
+	start_recreating();
+	assert_non_null(fake_object(APISERVICE));
+	assert_bundle_is_the_ca();
+	assert_int_equal(json_integer_value(json_object_get(apiservice_field("service"), "port")), 9443);
+	assert_string_equal(json_string_value(apiservice_field("group")), "external.metrics.k8s.io");
+	assert_string_equal(json_string_value(apiservice_field("version")), "v1beta1");
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "does not exist"), 0);
+	assert_true(fake_logged("was not there, and is created again") >= 1);
+}
+
+static void what_is_not_ours_is_not_released(void **state)
+{
+	(void)state;
+	put_apiservice("keda", "x", "");
+	start_recreating();
+	assert_false(certs_release(t.certs, 3000, on_released, NULL));
+	fake_advance(10000);
+	assert_non_null(fake_object(APISERVICE));
+	certs_next_case();
+	/* it becomes another's between our look and our write */
+	put_our_apiservice();
+	start_recreating();
+	fake_just_before(KUBE_DELETE, APISERVICE, another_takes_it);
+	assert_true(certs_release(t.certs, 3000, on_released, NULL));
+	fake_advance(10000);
+	assert_int_equal(released, 1);
+	assert_non_null(fake_object(APISERVICE));
+	certs_next_case();
+	/* nor by one that does not lead, or was not told to */
+	put_our_apiservice();
+	certs_start(true);
+	fake_advance(5000);
+	assert_false(certs_release(t.certs, 3000, on_released, NULL));
+	certs_next_case();
+	put_our_apiservice();
+	start_recreating();
+	certs_set_leading(t.certs, false);
+	assert_false(certs_release(t.certs, 3000, on_released, NULL));
+}
+
+static void a_release_that_hangs_ends(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	start_recreating();
+	fake_fail(FAKE_HANG, KUBE_DELETE, APISERVICES, FAKE_ANY, 0);
+	assert_true(certs_release(t.certs, 3000, on_released, NULL));
+	fake_advance(3001);
+	assert_int_equal(released, 1);
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "could not be released"), 1);
+}
+
+static void without_its_service_it_waits(void **state)
+{
+	(void)state;
+	start_recreating();
+	fake_advance(60000);
+	assert_null(fake_object(APISERVICE));
+	assert_true(fake_logged_at(LOG_LEVEL_WARN,
+			    "is missing, and cannot be created again: Service kscaled/kscaled") >= 1);
+	fake_put(SERVICE, "{\"spec\":{\"ports\":[{\"port\":443}]}}");
+	fake_advance(60000);
+	assert_bundle_is_the_ca();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(injects_under_conflict_retry),
+		T(is_released_and_created_again),
+		T(what_is_not_ours_is_not_released),
+		T(a_release_that_hangs_ends),
+		T(without_its_service_it_waits),
 		T(writes_only_what_it_has_seen),
 		T(ends_skipping_of_verification),
 		T(puts_its_bundle_back),
