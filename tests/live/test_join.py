@@ -273,3 +273,18 @@ def test_killed_and_freed_by_hand(empty, host, place):
 def test_wrong_usage(command, arguments, said):
     done = run(command, *arguments)
     assert done.returncode == (1 if "/none" in said else 2) and said in done.stderr, done.stderr
+
+
+def test_leaves_a_cluster_install(empty, host):
+    """What `kscaled manifests` without --host put there; the files of this host are none of its business."""
+    host.leave("--purge")  # what another test left
+    eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404, timeout=60)
+    before = everything(empty)
+    empty.kubectl("apply", "-f", "-", stdin=host.installation.manifests("--watch-namespace", "default,kube-public"))
+    host.config.mkdir()
+    (host.config / "kubeconfig").write_text("another's")
+    said = host.leave("--in-cluster", "--purge", "--delete-hpas")
+    assert "changed Deployment kscaled: no replicas" in said and "deleted deployments kscaled/kscaled" in said and "deleted rolebindings kube-public/" in said
+    assert (host.config / "kubeconfig").read_text() == "another's"
+    eventually(lambda: everything(empty) <= before, timeout=60)
+    assert not any("kscaled" in name or "keda" in name for one in everything(empty) for name in one)
