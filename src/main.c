@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "cli/check.h"
+#include "cli/completion/completion.h"
 #include "cli/explain.h"
 #include "cli/get.h"
 #include "cli/join/join.h"
@@ -24,20 +25,28 @@
 static int cmd_run(int argc, char **argv);
 static int cmd_version(int argc, char **argv);
 static int cmd_help(int argc, char **argv);
+static int cmd_completion(int argc, char **argv);
+
+static const struct commandline run_line = { .print_help = options_help, .values = options_values };
 
 /* Both functions: argv[0] is the sub-command; the result is the exit status. */
 static const struct command {
 	const char *name, *help;
 	int (*run)(int argc, char **argv);
 	int (*ask)(int argc, char **argv, const struct insightclient_ways *usual); /* asks a running daemon */
+	const struct commandline *line;                                            /* NULL: it takes nothing */
 } commands[] = {
-	{ "run", "runs the daemon; so does kscaled with flags only", .run = cmd_run },
-	{ "explain", "tells why the replicas, or Jobs, of one object are what they are", .ask = cli_explain },
-	{ "get", "lists the objects that the running daemon knows", .ask = cli_get },
-	{ "manifests", "prints what a cluster needs, for kubectl apply -f -", .run = cli_manifests },
+	{ "run", "runs the daemon; so does kscaled with flags only", .run = cmd_run, .line = &run_line },
+	{ "explain", "tells why the replicas, or Jobs, of one object are what they are", .ask = cli_explain,
+		.line = &cli_explain_line },
+	{ "get", "lists the objects that the running daemon knows", .ask = cli_get, .line = &cli_get_line },
+	{ "manifests", "prints what a cluster needs, for kubectl apply -f -", .run = cli_manifests,
+		.line = &cli_manifests_line },
 	{ "join", "makes this host the one that scales a cluster, and starts the service", .run = cli_join },
 	{ "leave", "takes kscaled out of a cluster, in the order in which nothing hangs", .run = cli_leave },
-	{ "check", "checks manifests without a cluster", .run = cli_check },
+	{ "check", "checks manifests without a cluster", .run = cli_check, .line = &cli_check_line },
+	{ "completion", "prints the completion of command lines for bash, zsh or fish", .run = cmd_completion,
+		.line = &cli_completion_line },
 	{ "version", "prints the versions of kscaled and its libraries", .run = cmd_version },
 	{ "help", "this text", .run = cmd_help },
 };
@@ -72,6 +81,15 @@ static int ask_as_kubectl(const struct command *command, int argc, char **argv)
 	struct insightclient_ways usual = { .kubeconfig = path };
 
 	return command->ask(argc, argv, &usual);
+}
+
+static int cmd_completion(int argc, char **argv)
+{
+	struct completion_command told[MEM_COUNT(commands)];
+
+	for (size_t i = 0; i < MEM_COUNT(commands); i++)
+		told[i] = (struct completion_command){ commands[i].name, commands[i].help, commands[i].line };
+	return cli_completion(argc, argv, told, MEM_COUNT(commands));
 }
 
 /* The environment and the config file name the socket and the kubeconfig of the daemon. */

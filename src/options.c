@@ -40,14 +40,17 @@ enum type {
 	SUBDOMAIN
 };
 
+static const char *const tls_versions[] = { "TLS10", "TLS11", "TLS12", "TLS13", NULL };
+
 static const struct option {
 	const char *name; /* the flag without its dashes, and the key in the config file */
 	enum type type;
 	size_t offset;
 	const char *argument, *help;
-	const char *env_also; /* a variable that Kubernetes users know; used when ours is not set; NULL */
-	const char *initial;  /* the default as text; NULL: none */
-	int64_t least, most;  /* of DURATION and MILLISECONDS, in ms, and of COUNT */
+	const char *env_also;      /* a variable that Kubernetes users know; used when ours is not set; NULL */
+	const char *initial;       /* the default as text; NULL: none */
+	int64_t least, most;       /* of DURATION and MILLISECONDS, in ms, and of COUNT */
+	const char *const *values; /* all that a TEXT may be, ended by NULL; NULL: it is open */
 } table[] = {
 #define AT(member) .offset = offsetof(struct options, member)
 	{ "config", TEXT, AT(config), "FILE", "options from a file of \"name = value\" lines, see kscaled.conf(5)" },
@@ -102,7 +105,7 @@ static const struct option {
 	{ "http-min-tls-version", TEXT, AT(http_min_tls_version), "VERSION",
 		"sources over HTTP, gRPC and Redis must speak this version of TLS or a later: TLS10, TLS11, TLS12 or "
 		"TLS13",
-		.env_also = "KEDA_HTTP_MIN_TLS_VERSION", .initial = "TLS12" },
+		.env_also = "KEDA_HTTP_MIN_TLS_VERSION", .initial = "TLS12", .values = tls_versions },
 	{ "http-tls-cipher-list", TEXT, AT(http_tls_cipher_list), "NAME[:NAME]",
 		"cipher suites for the same, by their IANA names; without it the usual good ones",
 		.env_also = "KEDA_HTTP_TLS_CIPHER_LIST" },
@@ -595,6 +598,21 @@ void options_done(struct options *o)
 		if (owns_text(table[i].type))
 			mem_free_ptr((char *)o + table[i].offset);
 	memset(o, 0, sizeof(*o));
+}
+
+const char *const *options_values(const char *name)
+{
+	static const char *const bools[] = { "true", "false", NULL };
+	const struct option *option = option_named(name, strlen(name));
+
+	if (option == NULL)
+		return NULL;
+	switch (option->type) {
+	case BOOL: return bools;
+	case LEVEL: return log_level_names;
+	case FORMAT: return log_format_names;
+	default: return option->values;
+	}
 }
 
 void options_help(FILE *out)

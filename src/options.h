@@ -84,4 +84,7 @@ void options_compare(const struct options *old, const struct options *fresh, voi
 /* Prints each option with its help, variables and default. */
 void options_help(FILE *out);
 
+/* All that --name may be, ended by NULL. NULL: it is open, or there is no such option. */
+const char *const *options_values(const char *name);
+
 #endif

@@ -19,12 +19,13 @@ static struct {
 	void *sink_arg;
 } setup = { LOG_LEVEL_INFO, LOG_FORMAT_TEXT, NULL, NULL };
 
-static const char *const level_names[] = { "debug", "info", "warn", "error" };
+const char *const log_level_names[] = { "debug", "info", "warn", "error", NULL };
+const char *const log_format_names[] = { "text", "json", NULL };
 
 int log_level_parse(const char *text, enum log_level *out, struct err *err)
 {
-	for (size_t i = 0; i < MEM_COUNT(level_names); i++) {
-		if (strcmp(text, level_names[i]) == 0) {
+	for (size_t i = 0; log_level_names[i]; i++) {
+		if (strcmp(text, log_level_names[i]) == 0) {
 			*out = (enum log_level)i;
 			return 0;
 		}
@@ -34,13 +35,13 @@ int log_level_parse(const char *text, enum log_level *out, struct err *err)
 
 int log_format_parse(const char *text, enum log_format *out, struct err *err)
 {
-	if (strcmp(text, "text") == 0)
-		*out = LOG_FORMAT_TEXT;
-	else if (strcmp(text, "json") == 0)
-		*out = LOG_FORMAT_JSON;
-	else
-		return err_set(err, ERR_INVALID, "\"%s\" is no log format: text or json", text);
-	return 0;
+	for (size_t i = 0; log_format_names[i]; i++) {
+		if (strcmp(text, log_format_names[i]) == 0) {
+			*out = (enum log_format)i;
+			return 0;
+		}
+	}
+	return err_set(err, ERR_INVALID, "\"%s\" is no log format: text or json", text);
 }
 
 void log_setup(enum log_level least, enum log_format format)
@@ -81,7 +82,7 @@ static const char *escape(const char *text, size_t step, char room[BUF_ESCAPE_MA
 
 static void put_text(struct buf *out, enum log_level level, const char *subject, const char *msg)
 {
-	buf_printf(out, " %-5s ", level_names[level]);
+	buf_printf(out, " %-5s ", log_level_names[level]);
 	if (subject != NULL) {
 		buf_put_escaped(out, subject, escape);
 		buf_puts(out, ": ");
@@ -91,7 +92,7 @@ static void put_text(struct buf *out, enum log_level level, const char *subject,
 
 static void put_json(struct buf *out, const char *ts, enum log_level level, const char *subject, const char *msg)
 {
-	buf_printf(out, "{\"ts\":\"%s\",\"level\":\"%s\"", ts, level_names[level]);
+	buf_printf(out, "{\"ts\":\"%s\",\"level\":\"%s\"", ts, log_level_names[level]);
 	if (subject != NULL) {
 		buf_puts(out, ",\"object\":");
 		buf_put_json(out, subject);

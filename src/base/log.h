@@ -16,6 +16,9 @@
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
 enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
+/* How they are said, by their numbers; ended by NULL. */
+extern const char *const log_level_names[], *const log_format_names[];
+
 /* By name. ERR_INVALID names the text. */
 int log_level_parse(const char *text, enum log_level *out, struct err *err);
 int log_format_parse(const char *text, enum log_format *out, struct err *err);

@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 
 #define GROUP_PATH "/apis/insight.kscaled.io/v1"
 
@@ -37,12 +37,16 @@ bool asking_take(const char *command, int c, const char *value, struct insightcl
 	}
 }
 
+#define NAMES_OF_A_KIND 4
+const char *const asking_kinds[] = { "so", "scaledobject", "scaledobjects", "soi", "sj", "scaledjob", "scaledjobs",
+	"sji", NULL };
+
 const char *asking_resource(const char *word)
 {
-	static const char *const objects[] = { "so", "scaledobject", "scaledobjects", "soi", NULL },
-				 *const jobs[] = { "sj", "scaledjob", "scaledjobs", "sji", NULL };
-
-	return text_is_one_of(word, objects) ? ASKING_OBJECTS : text_is_one_of(word, jobs) ? ASKING_JOBS : NULL;
+	for (size_t i = 0; asking_kinds[i]; i++)
+		if (strcmp(word, asking_kinds[i]) == 0)
+			return i < NAMES_OF_A_KIND ? ASKING_OBJECTS : ASKING_JOBS;
+	return NULL;
 }
 
 char *asking_path(const char *resource, const char *namespace_, const char *name)

@@ -51,6 +51,7 @@ bool asking_take(const char *command, int c, const char *value, struct insightcl
 #define ASKING_OBJECTS "scaledobjectinsights"
 #define ASKING_JOBS    "scaledjobinsights"
 const char *asking_resource(const char *word);
+extern const char *const asking_kinds[]; /* these words; ended by NULL */
 
 /*
  * "/apis/insight.kscaled.io/v1/namespaces/shop/scaledobjectinsights/web". namespace_ and name may

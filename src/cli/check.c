@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +36,19 @@ static const char help_text[] =
 	"  -h, --help             print this text\n"
 	"\n"
 	"Exit status: 0 all is well, 1 something is wrong, 2 something could not be read.\n";
+
+static const struct option options[] = {
+	{ "namespace", required_argument, NULL, 'n' },
+	{ "cluster-object-namespace", required_argument, NULL, 'c' },
+	{ "require-tls", no_argument, NULL, 't' },
+	{ "complete", no_argument, NULL, 'C' },
+	{ "strict", no_argument, NULL, 's' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+const struct commandline cli_check_line = { .help = help_text, .options = options, .files = true };
 
 struct check_request {
 	struct checkobjects_params params;
@@ -143,16 +155,6 @@ static bool check_namespace(const char *option, const char *name)
 
 int cli_check(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "namespace", required_argument, NULL, 'n' },
-		{ "cluster-object-namespace", required_argument, NULL, 'c' },
-		{ "require-tls", no_argument, NULL, 't' },
-		{ "complete", no_argument, NULL, 'C' },
-		{ "strict", no_argument, NULL, 's' },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
 	static char name[] = "kscaled check"; /* what getopt's own messages begin with */
 	struct check_request request = { .params = { .namespace_ = "default", .cluster_namespace = "kscaled" } };
 	int c, status;

@@ -8,10 +8,13 @@
  * cannot be read is an error on standard error.
  */
 
+#include "cli/commandline.h"
+
 /*
  * The sub-command: argv[0] is its name. Returns the exit status: 0: no problems; 1: problems; 2:
  * something could not be read, or wrong usage.
  */
 int cli_check(int argc, char **argv);
+extern const struct commandline cli_check_line;
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/explain.h"
 
-#include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include "base/dnsname.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/timestamp.h"
 #include "cli/asking.h"
 #include "cli/explaintext.h"
@@ -24,6 +24,26 @@ static const char help_text[] =
 	"\n"
 	"  -n, --namespace NS           the namespace, when only NAME is given\n"
 	"  -o, --output json            print the answer as JSON\n" ASKING_HELP;
+
+static const struct option options[] = {
+	{ "namespace", required_argument, NULL, 'n' },
+	{ "output", required_argument, NULL, 'o' },
+	ASKING_OPTIONS,
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char *const formats[] = { "json", NULL };
+
+static const char *const *values(const char *option)
+{
+	return strcmp(option, "output") == 0 ? formats : NULL;
+}
+
+const struct commandline cli_explain_line = { .help = help_text,
+	.options = options,
+	.values = values,
+	.words = asking_kinds };
 
 struct explain_arguments {
 	struct insightclient_ways ways;
@@ -49,13 +69,6 @@ static bool take_words(struct explain_arguments *a, char *const *words, int coun
 
 static bool read_options(int argc, char **argv, struct explain_arguments *a)
 {
-	static const struct option options[] = {
-		{ "namespace", required_argument, NULL, 'n' },
-		{ "output", required_argument, NULL, 'o' },
-		ASKING_OPTIONS,
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
 	int c;
 
 	optind = 0; /* glibc: begin anew, main may have used getopt before */
@@ -64,7 +77,7 @@ static bool read_options(int argc, char **argv, struct explain_arguments *a)
 		case 'n': a->namespace_ = optarg; break;
 		case 'h': a->help = true; return true;
 		case 'o':
-			a->json = strcmp(optarg, "json") == 0;
+			a->json = text_is_one_of(optarg, formats);
 			if (a->json)
 				break;
 			fprintf(stderr, "kscaled explain: -o: \"%s\" is not json\n", optarg);

@@ -7,6 +7,7 @@
  * replicas, or a ScaledJob its Jobs. Asks the insight API (cli/insightclient).
  */
 
+#include "cli/commandline.h"
 #include "cli/insightclient.h"
 
 /*
@@ -16,5 +17,6 @@
  * "ScaledJob" when no kind was given and a ScaledJob has the name of the ScaledObject, too.
  */
 int cli_explain(int argc, char **argv, const struct insightclient_ways *usual);
+extern const struct commandline cli_explain_line;
 
 #endif

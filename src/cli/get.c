@@ -2,7 +2,6 @@
 #include "cli/get.h"
 
 #include <ctype.h>
-#include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "base/dnsname.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/table.h"
 
 static const char help_text[] =
@@ -23,6 +23,27 @@ static const char help_text[] =
 	"  -n, --namespace NS           only those of this namespace\n"
 	"  -A, --all-namespaces         those of all namespaces; so it is without -n\n"
 	"  -o, --output FORMAT          wide (more columns) or json\n" ASKING_HELP;
+
+static const struct option options[] = {
+	{ "namespace", required_argument, NULL, 'n' },
+	{ "all-namespaces", no_argument, NULL, 'A' },
+	{ "output", required_argument, NULL, 'o' },
+	ASKING_OPTIONS,
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char *const formats[] = { "json", "wide", NULL };
+
+static const char *const *values(const char *option)
+{
+	return strcmp(option, "output") == 0 ? formats : NULL;
+}
+
+const struct commandline cli_get_line = { .help = help_text,
+	.options = options,
+	.values = values,
+	.words = asking_kinds };
 
 /* The media type by which a list is answered as a Table. */
 #define TABLE_FORM "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -125,9 +146,10 @@ static bool take_format(struct get_arguments *a, const char *text)
 {
 	a->json = strcmp(text, "json") == 0;
 	a->wide = strcmp(text, "wide") == 0;
-	if (!a->json && !a->wide)
-		fprintf(stderr, "kscaled get: -o: \"%s\" is neither wide nor json\n", text);
-	return a->json || a->wide;
+	if (text_is_one_of(text, formats))
+		return true;
+	fprintf(stderr, "kscaled get: -o: \"%s\" is neither wide nor json\n", text);
+	return false;
 }
 
 static bool check_words(struct get_arguments *a, char *const *words, int count)
@@ -149,14 +171,6 @@ static bool check_words(struct get_arguments *a, char *const *words, int count)
 
 static bool read_arguments(int argc, char **argv, struct get_arguments *a)
 {
-	static const struct option options[] = {
-		{ "namespace", required_argument, NULL, 'n' },
-		{ "all-namespaces", no_argument, NULL, 'A' },
-		{ "output", required_argument, NULL, 'o' },
-		ASKING_OPTIONS,
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
 	int c;
 
 	optind = 0; /* glibc: begin anew, main may have used getopt before */

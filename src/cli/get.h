@@ -12,12 +12,14 @@
 #include <stddef.h>
 
 #include "cli/asking.h"
+#include "cli/commandline.h"
 
 /*
  * The sub-command: argv[0] is its name; usual: the daemon's own options. Returns the exit status:
  * 0, also when only one kind can be read; 2: none can, or the usage is wrong.
  */
 int cli_get(int argc, char **argv, const struct insightclient_ways *usual);
+extern const struct commandline cli_get_line;
 
 /*
  * Appends a Table (meta.k8s.io/v1) as text, with each row's namespace as the first column, and with

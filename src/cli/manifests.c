@@ -2,7 +2,6 @@
 #include "cli/manifests.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -420,24 +419,27 @@ static const char help_text[] =
 	"  --no-webhook           objects are not judged before they are stored\n"
 	"  --help                 print this text\n";
 
+static const struct option options[] = {
+	{ "host", required_argument, NULL, 'H' },
+	{ "namespace", required_argument, NULL, 'n' },
+	{ "image", required_argument, NULL, 'i' },
+	{ "service-name", required_argument, NULL, 's' },
+	{ "watch-namespace", required_argument, NULL, 'w' },
+	{ "scale-kinds", required_argument, NULL, 'k' },
+	{ "no-scaledjobs", no_argument, NULL, 'J' },
+	{ "restrict-secret-access", no_argument, NULL, 'r' },
+	{ "service-account-tokens", no_argument, NULL, 't' },
+	{ "no-webhook", no_argument, NULL, 'W' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+const struct commandline cli_manifests_line = { .help = help_text, .options = options };
+
 enum { USAGE_ERROR = 2 };
 
 int cli_manifests(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "host", required_argument, NULL, 'H' },
-		{ "namespace", required_argument, NULL, 'n' },
-		{ "image", required_argument, NULL, 'i' },
-		{ "service-name", required_argument, NULL, 's' },
-		{ "watch-namespace", required_argument, NULL, 'w' },
-		{ "scale-kinds", required_argument, NULL, 'k' },
-		{ "no-scaledjobs", no_argument, NULL, 'J' },
-		{ "restrict-secret-access", no_argument, NULL, 'r' },
-		{ "service-account-tokens", no_argument, NULL, 't' },
-		{ "no-webhook", no_argument, NULL, 'W' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
 	static char name[] = "kscaled manifests"; /* what getopt's own messages begin with */
 	struct manifests_params params = { 0 };
 	struct err err;

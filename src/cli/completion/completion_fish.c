@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/completion/completion_parts.h"
+
+#include <string.h>
+
+static void put_quoted(struct buf *out, const char *text)
+{
+	buf_putc(out, '\'');
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			buf_putc(out, '\\');
+		buf_putc(out, *text);
+	}
+	buf_putc(out, '\'');
+}
+
+static void put_words(struct buf *out, const char *const *words)
+{
+	buf_puts(out, " -a '");
+	for (size_t i = 0; words[i]; i++)
+		buf_printf(out, "%s%s", i > 0 ? " " : "", words[i]);
+	buf_putc(out, '\'');
+}
+
+static void put_option(struct buf *out, const char *command, const struct completion_option *option)
+{
+	buf_printf(out, "complete -c kscaled -n '__kscaled_is %s'", command);
+	if (option->letter)
+		buf_printf(out, " -s %c", option->letter);
+	buf_printf(out, " -l %s", option->name);
+	if (option->argument) {
+		buf_puts(out, option->kind == COMPLETION_FILES ? " -r -F" : " -x");
+		if (option->kind == COMPLETION_FOLDERS)
+			buf_puts(out, " -a '(__fish_complete_directories (commandline -ct))'");
+		else if (option->kind == COMPLETION_WORDS)
+			put_words(out, option->words);
+	}
+	buf_puts(out, " -d ");
+	put_quoted(out, option->help);
+	buf_putc(out, '\n');
+}
+
+static void put_line(struct buf *out, const struct completion_line *line)
+{
+	for (size_t i = 0; i < line->count; i++)
+		put_option(out, line->name, &line->options[i]);
+	if (line->kind == COMPLETION_OPEN)
+		return;
+	buf_printf(out, "complete -c kscaled -n '__kscaled_is %s%s'", line->name,
+		line->kind == COMPLETION_WORDS ? "; and __kscaled_words 2" : "");
+	if (line->kind == COMPLETION_FILES)
+		buf_puts(out, " -F");
+	else
+		put_words(out, line->words);
+	buf_putc(out, '\n');
+}
+
+void completion_fish(struct buf *out, const struct completion_line *lines, size_t count)
+{
+	buf_printf(out,
+		"# Completion of kscaled for fish: kscaled completion fish | source\n"
+		"\n"
+		"# Whether as many words stand before the one that is completed.\n"
+		"function __kscaled_words\n"
+		"	test (count (commandline -opc)) -eq $argv[1]\n"
+		"end\n"
+		"\n"
+		"# Whether the line is this command's; flags alone are of %s.\n"
+		"function __kscaled_is\n"
+		"	set -l said (commandline -opc)[2]\n"
+		"	if test -z \"$said\"; or string match -q -- '-*' $said\n"
+		"		set said %s\n"
+		"	end\n"
+		"	test $said = $argv[1]\n"
+		"end\n"
+		"\n"
+		"complete -c kscaled -f\n",
+		lines[0].name, lines[0].name);
+	for (size_t i = 0; i < count; i++) {
+		buf_printf(out, "complete -c kscaled -n '__kscaled_words 1' -a %s -d ", lines[i].name);
+		put_quoted(out, lines[i].help);
+		buf_putc(out, '\n');
+	}
+	for (size_t i = 0; i < count; i++)
+		put_line(out, &lines[i]);
+}

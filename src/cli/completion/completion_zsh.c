@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/completion/completion_parts.h"
+
+#include <string.h>
+
+static const char head[] =
+	"#compdef kscaled\n"
+	"# Completion of kscaled for zsh: source <(kscaled completion zsh), or a file _kscaled in a folder of $fpath\n"
+	"\n"
+	"_kscaled() {\n"
+	"	local -a commands\n"
+	"	if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n"
+	"		commands=(\n";
+
+/* Read by autoload, this is the function's body, and is to complete at once. */
+static const char tail[] = "	esac\n"
+			   "}\n"
+			   "\n"
+			   "if [[ $funcstack[1] == _kscaled ]]; then\n"
+			   "	_kscaled \"$@\"\n"
+			   "else\n"
+			   "	compdef _kscaled kscaled\n"
+			   "fi\n";
+
+/* What stands within single quotes, with a backslash before what is in `special`. */
+static void put_quoted(struct buf *out, const char *text, const char *special)
+{
+	for (; *text; text++) {
+		if (strchr(special, *text))
+			buf_putc(out, '\\');
+		if (*text == '\'')
+			buf_puts(out, "'\\''");
+		else
+			buf_putc(out, *text);
+	}
+}
+
+static void put_action(struct buf *out, enum completion_kind kind, const char *const *words)
+{
+	switch (kind) {
+	case COMPLETION_OPEN: buf_puts(out, " "); break;
+	case COMPLETION_FILES: buf_puts(out, "_files"); break;
+	case COMPLETION_FOLDERS: buf_puts(out, "_files -/"); break;
+	case COMPLETION_WORDS:
+		for (size_t i = 0; words[i]; i++)
+			buf_printf(out, "%c%s", i > 0 ? ' ' : '(', words[i]);
+		buf_putc(out, ')');
+		break;
+	}
+}
+
+/* '(-n --namespace)'{-n+,--namespace=}'[help]:NS: ' */
+static void put_option(struct buf *out, const struct completion_option *option)
+{
+	const char *value = option->argument ? "=" : "";
+
+	buf_puts(out, " \\\n\t\t\t");
+	if (option->letter)
+		buf_printf(out, "'(-%c --%s)'{-%c%s,--%s%s}'[", option->letter, option->name, option->letter,
+			option->argument ? "+" : "", option->name, value);
+	else
+		buf_printf(out, "'--%s%s[", option->name, value);
+	put_quoted(out, option->help, "[]\\");
+	buf_putc(out, ']');
+	if (option->argument) {
+		/* A switch stands for itself, too. */
+		buf_puts(out, strcmp(option->argument, "BOOL") == 0 ? "::" : ":");
+		put_quoted(out, option->argument, ":\\");
+		buf_putc(out, ':');
+		put_action(out, option->kind, option->words);
+	}
+	buf_putc(out, '\'');
+}
+
+static void put_line(struct buf *out, const struct completion_line *line)
+{
+	buf_printf(out, "\t%s)\n\t\t_arguments -s -S :", line->name);
+	for (size_t i = 0; i < line->count; i++)
+		put_option(out, &line->options[i]);
+	if (line->kind != COMPLETION_OPEN) {
+		buf_puts(out, line->kind == COMPLETION_FILES ? " \\\n\t\t\t'*: :" : " \\\n\t\t\t'1: :");
+		put_action(out, line->kind, line->words);
+		buf_putc(out, '\'');
+	}
+	buf_puts(out, "\n\t\t;;\n");
+}
+
+void completion_zsh(struct buf *out, const struct completion_line *lines, size_t count)
+{
+	buf_puts(out, head);
+	for (size_t i = 0; i < count; i++) {
+		buf_printf(out, "\t\t\t'%s:", lines[i].name);
+		put_quoted(out, lines[i].help, "\\");
+		buf_puts(out, "'\n");
+	}
+	buf_puts(out, "\t\t)\n\t\t_describe -t commands command commands\n\t\treturn\n\tfi\n");
+	buf_printf(out,
+		"\tlocal command=%s\n\tif [[ $words[2] != -* ]]; then\n\t\tcommand=$words[2]\n\t\tshift words\n"
+		"\t\t(( CURRENT-- ))\n\tfi\n\tcase $command in\n",
+		lines[0].name);
+	for (size_t i = 0; i < count; i++)
+		put_line(out, &lines[i]);
+	buf_puts(out, tail);
+}
