@@ -20,7 +20,8 @@ build='autoconf automake autoconf-archive pkg-config gcc libc6-dev make
 demo='redis-server redis-tools python3-venv curl openssl ca-certificates'
 # llvm has the symbolizer that makes a sanitizer's report readable.
 # The shells are what completion is tried in; the servers, what the scalers are tried against; tzdata, what cron triggers need.
-tests='clang clang-format llvm wrk mandoc valgrind tzdata systemd bash-completion zsh fish postgresql pgbouncer mariadb-server prometheus'
+tests='clang clang-format llvm wrk mandoc valgrind tzdata systemd bash-completion zsh fish
+	dpkg-dev debhelper lintian mmdebstrap qemu-user-static postgresql pgbouncer mariadb-server prometheus'
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 
