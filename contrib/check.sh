@@ -12,8 +12,10 @@
 #               then by themselves the tests that measure; whether all of them together used
 #               each right that the manifests give; and what units of work cost, in instructions
 #               (tests/bench/instructions)
+#   artefacts   what is made to be installed, made and tried (tests/artefacts): the Debian package
 #
-#   --only unit|sanitizers|live   only that part
+#   --only unit|sanitizers|live|artefacts
+#                                 only that part
 #   --quick                       strict build with gcc, unit tests, layers, and the live tests of the
 #                                 main journeys: what to run before each commit
 #   --skip-live                   all but the live tests
@@ -26,7 +28,7 @@
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-parts='unit sanitizers live'
+parts='unit sanitizers live artefacts'
 quick=no
 install=yes
 keep=no
@@ -38,12 +40,12 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--only)
 		case ${2-} in
-		unit|sanitizers|live) parts=$2 ;;
-		*) die '--only needs unit, sanitizers or live' ;;
+		unit|sanitizers|live|artefacts) parts=$2 ;;
+		*) die '--only needs unit, sanitizers, live or artefacts' ;;
 		esac
 		shift ;;
 	--quick) quick=yes ;;
-	--skip-live) parts='unit sanitizers' ;;
+	--skip-live) parts='unit sanitizers artefacts' ;;
 	--no-install) install=no ;;
 	--keep) keep=yes ;;
 	-h|--help) sed -n '4,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
@@ -262,6 +264,17 @@ check_instructions() { "$top/tests/bench/instructions" --binary "$work/gcc/src/k
 
 check_journeys() { live_tests -m journey -n 2 --basetemp="$work/live"; }
 
+# Whoever changes the root of a file system is root.
+as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -E "$@"; fi; }
+
+check_deb() {
+	local venv
+	python_environment
+	cd "$top"
+	BUILD=$work/gcc PYTHONDONTWRITEBYTECODE=1 as_root "$venv/bin/python" -m pytest -c tests/artefacts/pytest.ini \
+		tests/artefacts/test_deb.py -q -o timeout=900 --durations=5 --basetemp="$work/deb"
+}
+
 # ---- All of it ----
 
 wanted() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
@@ -280,7 +293,7 @@ run_all() {
 		step 'live tests, main journeys' check_journeys
 		return 0
 	fi
-	if wanted unit || wanted live; then
+	if wanted unit || wanted live || wanted artefacts; then
 		step 'build, gcc' build_gcc
 	fi
 	if wanted unit; then
@@ -295,6 +308,9 @@ run_all() {
 		step 'live tests, alone' check_live_alone
 		step 'rights' check_rights
 		step 'instructions' check_instructions
+	fi
+	if wanted artefacts; then
+		step 'Debian package' check_deb
 	fi
 }
 
