@@ -467,10 +467,44 @@ static const char help_text[] =
 	"                         (default: 60s; with --no-start 0s)\n"
 	"  --config-dir DIR       where kubeconfig and join.env are written (default: " HOSTFILES_CONFIG ")\n"
 	"  --state-dir DIR        where the token is written (default: " HOSTFILES_STATE ")\n"
-	"  --namespace, --service-name, --watch-namespace, --scale-kinds, --no-scaledjobs,\n"
-	"  --restrict-secret-access, --service-account-tokens, --no-webhook\n"
-	"                         as of kscaled manifests\n"
+	"As of kscaled manifests:\n"
+	"  --namespace NS         namespace of kscaled\n"
+	"  --service-name NAME    Service behind the APIService\n"
+	"  --watch-namespace NS[,NS]\n"
+	"                         the namespaces that are looked after\n"
+	"  --scale-kinds KIND[,KIND]\n"
+	"                         kinds of workloads to scale\n"
+	"  --no-scaledjobs        no rights on Jobs\n"
+	"  --restrict-secret-access\n"
+	"                         Secrets are read in the namespace of kscaled only\n"
+	"  --service-account-tokens\n"
+	"                         let it make tokens of service accounts\n"
+	"  --no-webhook           objects are not judged before they are stored\n"
 	"  --help                 print this text\n";
+
+static const struct option options[] = {
+	{ "kubeconfig", required_argument, NULL, 'k' },
+	{ "host", required_argument, NULL, 'H' },
+	{ "port", required_argument, NULL, 'p' },
+	{ "take-apiservice", no_argument, NULL, 'T' },
+	{ "dry-run", no_argument, NULL, 'd' },
+	{ "no-start", no_argument, NULL, 'S' },
+	{ "wait", required_argument, NULL, 'w' },
+	{ "config-dir", required_argument, NULL, 'C' },
+	{ "state-dir", required_argument, NULL, 'D' },
+	{ "namespace", required_argument, NULL, 'n' },
+	{ "service-name", required_argument, NULL, 's' },
+	{ "watch-namespace", required_argument, NULL, 'N' },
+	{ "scale-kinds", required_argument, NULL, 'K' },
+	{ "no-scaledjobs", no_argument, NULL, 'J' },
+	{ "restrict-secret-access", no_argument, NULL, 'r' },
+	{ "service-account-tokens", no_argument, NULL, 't' },
+	{ "no-webhook", no_argument, NULL, 'W' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+const struct commandline cli_join_line = { .help = help_text, .options = options };
 
 enum { USAGE_ERROR = 2 };
 
@@ -507,27 +541,6 @@ static int read_port(const char *text, unsigned *out, struct err *err)
 /* -1: err, with an empty message where getopt has said it. */
 static int read_arguments(int argc, char **argv, struct join_arguments *a, struct err *err)
 {
-	static const struct option options[] = {
-		{ "kubeconfig", required_argument, NULL, 'k' },
-		{ "host", required_argument, NULL, 'H' },
-		{ "port", required_argument, NULL, 'p' },
-		{ "take-apiservice", no_argument, NULL, 'T' },
-		{ "dry-run", no_argument, NULL, 'd' },
-		{ "no-start", no_argument, NULL, 'S' },
-		{ "wait", required_argument, NULL, 'w' },
-		{ "config-dir", required_argument, NULL, 'C' },
-		{ "state-dir", required_argument, NULL, 'D' },
-		{ "namespace", required_argument, NULL, 'n' },
-		{ "service-name", required_argument, NULL, 's' },
-		{ "watch-namespace", required_argument, NULL, 'N' },
-		{ "scale-kinds", required_argument, NULL, 'K' },
-		{ "no-scaledjobs", no_argument, NULL, 'J' },
-		{ "restrict-secret-access", no_argument, NULL, 'r' },
-		{ "service-account-tokens", no_argument, NULL, 't' },
-		{ "no-webhook", no_argument, NULL, 'W' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
 	struct manifests_params *p = &a->params;
 	int c;
 

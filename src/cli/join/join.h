@@ -10,6 +10,10 @@
  * done again, so that another run completes one that failed.
  */
 
+#include "cli/commandline.h"
+
+extern const struct commandline cli_join_line;
+
 /* The sub-command: argv[0] is its name. Returns the exit status: 0; 1: error; 2: wrong usage. */
 int cli_join(int argc, char **argv);
 

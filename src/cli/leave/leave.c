@@ -460,6 +460,24 @@ static const char help_text[] =
 	"  --service-name NAME    Service behind the APIService (default: kscaled)\n"
 	"  --help                 print this text\n";
 
+static const struct option options[] = {
+	{ "kubeconfig", required_argument, NULL, 'k' },
+	{ "in-cluster", no_argument, NULL, 'i' },
+	{ "restore-replicas", no_argument, NULL, 'r' },
+	{ "delete-hpas", no_argument, NULL, 'a' },
+	{ "purge", no_argument, NULL, 'p' },
+	{ "dry-run", no_argument, NULL, 'd' },
+	{ "wait", required_argument, NULL, 'w' },
+	{ "config-dir", required_argument, NULL, 'C' },
+	{ "state-dir", required_argument, NULL, 'D' },
+	{ "namespace", required_argument, NULL, 'n' },
+	{ "service-name", required_argument, NULL, 's' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+const struct commandline cli_leave_line = { .help = help_text, .options = options };
+
 enum { USAGE_ERROR = 2 };
 
 static int read_wait(const char *text, int64_t *out, struct err *err)
@@ -490,21 +508,6 @@ static int check_arguments(const struct leave_arguments *a, struct err *err)
 
 static int read_arguments(int argc, char **argv, struct leave_arguments *a, struct err *err)
 {
-	static const struct option options[] = {
-		{ "kubeconfig", required_argument, NULL, 'k' },
-		{ "in-cluster", no_argument, NULL, 'i' },
-		{ "restore-replicas", no_argument, NULL, 'r' },
-		{ "delete-hpas", no_argument, NULL, 'a' },
-		{ "purge", no_argument, NULL, 'p' },
-		{ "dry-run", no_argument, NULL, 'd' },
-		{ "wait", required_argument, NULL, 'w' },
-		{ "config-dir", required_argument, NULL, 'C' },
-		{ "state-dir", required_argument, NULL, 'D' },
-		{ "namespace", required_argument, NULL, 'n' },
-		{ "service-name", required_argument, NULL, 's' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
 	int c;
 
 	optind = 0;

@@ -8,6 +8,10 @@
  * finalizers go, then all else. What cannot be undone is said, and the rest is done all the same.
  */
 
+#include "cli/commandline.h"
+
+extern const struct commandline cli_leave_line;
+
 /* The sub-command: argv[0] is its name. Returns the exit status: 0; 1: error; 2: wrong usage. */
 int cli_leave(int argc, char **argv);
 
