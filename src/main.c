@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "cli/check.h"
 #include "cli/completion/completion.h"
+#include "cli/doctor/doctor.h"
 #include "cli/explain.h"
 #include "cli/get.h"
 #include "cli/join/join.h"
@@ -34,12 +35,14 @@ static const struct command {
 	const char *name, *help;
 	int (*run)(int argc, char **argv);
 	int (*ask)(int argc, char **argv, const struct insightclient_ways *usual); /* asks a running daemon */
+	int (*examine)(int argc, char **argv, const struct doctor_setup *usual);   /* looks at how one is set up */
 	const struct commandline *line;                                            /* NULL: it takes nothing */
 } commands[] = {
 	{ "run", "runs the daemon; so does kscaled with flags only", .run = cmd_run, .line = &run_line },
 	{ "explain", "tells why the replicas, or Jobs, of one object are what they are", .ask = cli_explain,
 		.line = &cli_explain_line },
 	{ "get", "lists the objects that the running daemon knows", .ask = cli_get, .line = &cli_get_line },
+	{ "doctor", "walks the chain to the cluster and says what is wrong and what mends it", .examine = cli_doctor },
 	{ "manifests", "prints what a cluster needs, for kubectl apply -f -", .run = cli_manifests,
 		.line = &cli_manifests_line },
 	{ "join", "makes this host the one that scales a cluster, and starts the service", .run = cli_join,
@@ -113,6 +116,36 @@ static int ask_daemon(const struct command *command, int argc, char **argv)
 	return status;
 }
 
+/* As the daemon runs, by its environment and config file; the cluster may be kubectl's. */
+static int examine(const struct command *command, int argc, char **argv, bool as_kubectl)
+{
+	const char *config = doctor_config(argc, argv);
+	MEM_AUTO char *kubeconfig = as_kubectl ? kubectlplugin_kubeconfig() : NULL;
+	MEM_AUTO char *flag = config ? mem_printf("--config=%s", config) : NULL;
+	struct options o;
+	struct err err = { 0 };
+	int status;
+
+	if (options_load(flag ? 1 : 0, &flag, &o, &err) < 0) {
+		fprintf(stderr, "kscaled %s: %s\n", argv[0], err.msg);
+		return 2;
+	}
+	struct doctor_setup usual = { .kubeconfig = kubeconfig ? kubeconfig : o.kubeconfig,
+		.namespace_ = o.namespace_,
+		.service_name = o.service_name,
+		.lease_name = o.lease_name,
+		.keda_namespace = o.keda_namespace,
+		.watch_namespaces = o.watch_namespaces,
+		.tls_cert_file = o.tls_cert_file,
+		.secure_port = o.secure_port,
+		.webhook = o.webhook,
+		.restrict_secrets = o.restrict_secret_access,
+		.take_over = o.take_over };
+	status = command->examine(argc, argv, &usual);
+	options_done(&o);
+	return status;
+}
+
 static int cmd_run(int argc, char **argv)
 {
 	struct options options;
@@ -142,6 +175,7 @@ int main(int argc, char **argv)
 
 		if (strcmp(argv[1], c->name) == 0)
 			return c->run        ? c->run(argc - 1, argv + 1)
+				: c->examine ? examine(c, argc - 1, argv + 1, as_kubectl)
 				: as_kubectl ? ask_as_kubectl(c, argc - 1, argv + 1)
 					     : ask_daemon(c, argc - 1, argv + 1);
 	}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_DOCTOR_AGGREGATION_H
+#define CLI_DOCTOR_AGGREGATION_H
+
+/*
+ * Judgements of `kscaled doctor` on the way from the API server to kscaled: Service, endpoints,
+ * APIService, how the aggregator gets there, whom it trusts and whom kscaled trusts, and a metric
+ * fetched on that way. Pure.
+ *
+ * Facts: "service", "endpointslices" (a list), "endpoints", "apiservice", "certificates" (ca,
+ * serving: PEM texts), "request-header" (a ConfigMap), "discovery" (an APIResourceList), "metric"
+ * (of, and list: an ExternalMetricValueList).
+ */
+
+#include "cli/doctor/casefile.h"
+
+void aggregation_service(const struct casefile *c);
+void aggregation_endpoints(const struct casefile *c);
+void aggregation_apiservice(const struct casefile *c);
+void aggregation_routing(const struct casefile *c);
+void aggregation_ca_bundle(const struct casefile *c);
+void aggregation_request_header(const struct casefile *c);
+void aggregation_available(const struct casefile *c);
+void aggregation_metric(const struct casefile *c);
+
+#endif

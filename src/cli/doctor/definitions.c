@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/doctor/definitions.h"
+
+#include <config.h> /* configure's; in quotes it would be the one of another room */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+
+const char *const definitions_plurals[] = { "scaledobjects", "scaledjobs", "triggerauthentications",
+	"clustertriggerauthentications", NULL };
+
+static bool serves_our_version(const json_t *crd)
+{
+	const json_t *version;
+	size_t i;
+
+	json_array_foreach(casefile_at(crd, "spec.versions"), i, version)
+	{
+		if (json_str_is(version, "name", "v1alpha1"))
+			return json_is_true(json_object_get(version, "served"));
+	}
+	return false;
+}
+
+/* Whose schema it is, by the labels: ours, KEDA's. */
+enum whose { OURS, OURS_OF_ANOTHER_VERSION, OF_OTHERS };
+
+static enum whose whose(const json_t *crd)
+{
+	const json_t *labels = casefile_at(crd, "metadata.labels");
+
+	if (!json_str_is(labels, "app.kubernetes.io/name", "kscaled"))
+		return OF_OTHERS;
+	return json_str_is(labels, "app.kubernetes.io/version", PACKAGE_VERSION) ? OURS : OURS_OF_ANOTHER_VERSION;
+}
+
+/* false: it could not be read, which is told; counts gets one more where it can be used. */
+static bool judge(const struct casefile *c, const char *plural, size_t counts[3])
+{
+	MEM_AUTO char *fact = mem_printf("crd %s", plural);
+	bool told;
+	const json_t *crd = casefile_read(c, fact, &told);
+
+	if (told)
+		return false;
+	if (!crd)
+		casefile_wrong(c, casefile_apply(c), "the CustomResourceDefinition %s.keda.sh is missing", plural);
+	else if (!json_str_is(casefile_condition(crd, "Established"), "status", "True"))
+		casefile_wrong(c, mem_printf("kubectl describe crd %s.keda.sh", plural),
+			"the CustomResourceDefinition %s.keda.sh is not established: %s", plural,
+			json_str_or_empty(casefile_condition(crd, "NamesAccepted"), "message"));
+	else if (!serves_our_version(crd))
+		casefile_wrong(c, casefile_apply(c), "%s.keda.sh is not served as v1alpha1", plural);
+	else
+		counts[whose(crd)]++;
+	return true;
+}
+
+void definitions_crds(const struct casefile *c)
+{
+	size_t counts[3] = { 0 }, all = 0;
+
+	/* Who may not read one may read none. */
+	for (const char *const *plural = definitions_plurals; *plural && judge(c, *plural, counts); plural++)
+		continue;
+	all = counts[OURS] + counts[OURS_OF_ANOTHER_VERSION] + counts[OF_OTHERS];
+	if (counts[OURS_OF_ANOTHER_VERSION] > 0)
+		casefile_warn(c, casefile_apply(c),
+			"%zu of %zu CustomResourceDefinitions are of another version of kscaled than this, which is "
+			"%s: what they do not know is dropped",
+			counts[OURS_OF_ANOTHER_VERSION], all, PACKAGE_VERSION);
+	else if (counts[OF_OTHERS] > 0)
+		casefile_fine(c, "v1alpha1 is served; %zu of %zu have the schema of KEDA, not of kscaled",
+			counts[OF_OTHERS], all);
+	else if (all > 0)
+		casefile_fine(c, "%zu, served as v1alpha1, of kscaled %s", all, PACKAGE_VERSION);
+}

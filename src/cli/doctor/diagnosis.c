@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/doctor/diagnosis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/plaintext.h"
+
+static const char *const names[] = { [DIAGNOSIS_OK] = "ok",
+	[DIAGNOSIS_SKIPPED] = "skipped",
+	[DIAGNOSIS_WARNING] = "warning",
+	[DIAGNOSIS_ERROR] = "error" };
+
+void diagnosis_vadd(struct diagnosis *d, const char *hop, enum diagnosis_status status, char *mend, const char *fmt,
+	va_list ap)
+{
+	if (d->count == d->alloc) {
+		d->alloc = d->alloc ? 2 * d->alloc : 32;
+		d->list = mem_resize(d->list, d->alloc, sizeof(*d->list));
+	}
+	d->list[d->count++] = (struct diagnosis_line){ hop, status, mem_vprintf(fmt, ap), mend };
+}
+
+void diagnosis_done(struct diagnosis *d)
+{
+	for (size_t i = 0; i < d->count; i++) {
+		free(d->list[i].message);
+		free(d->list[i].mend);
+	}
+	free(d->list);
+	*d = (struct diagnosis){ NULL, 0, 0 };
+}
+
+enum diagnosis_status diagnosis_worst(const struct diagnosis *d, const char *hop)
+{
+	enum diagnosis_status worst = DIAGNOSIS_OK;
+
+	for (size_t i = 0; i < d->count; i++)
+		if ((!hop || strcmp(d->list[i].hop, hop) == 0) && d->list[i].status > worst)
+			worst = d->list[i].status;
+	return worst;
+}
+
+static size_t findings_of(const struct diagnosis *d, const char *hop)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < d->count; i++)
+		count += strcmp(d->list[i].hop, hop) == 0;
+	return count;
+}
+
+static void put_heading(const struct diagnosis *d, const char *hop, bool beside, struct buf *out)
+{
+	buf_printf(out, beside ? "%-8s %-16s" : "%-8s %s", names[diagnosis_worst(d, hop)], hop);
+}
+
+static void put_mend(const struct diagnosis_line *f, struct buf *out)
+{
+	if (!f->mend)
+		return;
+	buf_puts(out, "           mend: ");
+	plaintext_put(out, f->mend, 0);
+	buf_putc(out, '\n');
+}
+
+/* What is wrong stands below the hop; what is fine, or the one thing that there is, beside it. */
+void diagnosis_text(const struct diagnosis *d, struct buf *out)
+{
+	for (size_t i = 0; i < d->count; i++) {
+		const struct diagnosis_line *f = &d->list[i];
+		bool first = i == 0 || strcmp(d->list[i - 1].hop, f->hop) != 0;
+		bool beside = f->status <= DIAGNOSIS_SKIPPED && findings_of(d, f->hop) == 1;
+
+		if (first)
+			put_heading(d, f->hop, beside, out);
+		if (first && !beside)
+			buf_putc(out, '\n');
+		buf_puts(out, beside ? " " : "         ");
+		plaintext_put(out, f->message, 0);
+		buf_putc(out, '\n');
+		put_mend(f, out);
+	}
+}
+
+json_t *diagnosis_json(const struct diagnosis *d)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < d->count; i++) {
+		const struct diagnosis_line *f = &d->list[i];
+
+		json_array_append_new(list,
+			json_pack("{s:s, s:s, s:s, s:s?}", "hop", f->hop, "status", names[f->status], "message",
+				f->message, "mend", f->mend));
+	}
+	return list;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/doctor/doctor.h"
+
+#include <getopt.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/dnsname.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/timestamp.h"
+#include "cli/asking.h"
+#include "cli/doctor/aggregation.h"
+#include "cli/doctor/company.h"
+#include "cli/doctor/definitions.h"
+#include "cli/doctor/entrance.h"
+#include "cli/doctor/gather.h"
+#include "cli/doctor/holdings.h"
+#include "cli/doctor/hooks.h"
+#include "cli/doctor/rights.h"
+#include "kube/config.h"
+
+enum { FINE = 0, WRONG = 1, UNREACHABLE = 2 /* wrong usage, too */ };
+
+/* Where the systemd unit has them. */
+#define HOST_CONFIG     "/etc/kscaled/kscaled.conf"
+#define HOST_KUBECONFIG "/etc/kscaled/kubeconfig"
+
+/* ---- The chain ---- */
+
+#define NEEDS_MAX 4
+
+/*
+ * In the order in which they are told. A hop that needs one that is wrong is not looked at: what it
+ * would say is a consequence.
+ */
+static const struct hop {
+	const char *name;
+	void (*judge)(const struct casefile *c);
+	const char *needs[NEEDS_MAX];
+} hops[] = {
+	{ "kubeconfig", entrance_kubeconfig, { NULL } },
+	{ "credentials", entrance_credentials, { "kubeconfig" } },
+	{ "api-server", entrance_api_server, { "kubeconfig" } },
+	{ "clock", entrance_clock, { "api-server" } },
+	{ "rights", rights_judge, { "api-server" } },
+	{ "crds", definitions_crds, { "api-server" } },
+	{ "service", aggregation_service, { "api-server" } },
+	{ "endpoints", aggregation_endpoints, { "service" } },
+	{ "apiservice", aggregation_apiservice, { "api-server" } },
+	{ "routing", aggregation_routing, { "service", "endpoints", "apiservice" } },
+	{ "ca-bundle", aggregation_ca_bundle, { "apiservice" } },
+	{ "request-header", aggregation_request_header, { "api-server" } },
+	{ "available", aggregation_available, { "service", "endpoints", "apiservice" } },
+	{ "metric", aggregation_metric, { "crds", "available" } },
+	{ "webhook", hooks_configuration, { "api-server" } },
+	{ "webhook-reached", hooks_reached, { "crds", "service", "endpoints", "webhook" } },
+	{ "lease", company_lease, { "api-server" } },
+	{ "keda", company_keda, { "api-server" } },
+	{ "hpas", company_hpas, { "crds" } },
+	{ "objects", holdings_objects, { "crds" } },
+	{ "certificates", holdings_certificates, { "api-server" } },
+};
+
+/* Whether a hop of this name went wrong, or was left out because one before it did. */
+static bool went_wrong(const char *name, const bool *wrong)
+{
+	for (size_t i = 0; i < MEM_COUNT(hops); i++)
+		if (strcmp(hops[i].name, name) == 0)
+			return wrong[i];
+	return false;
+}
+
+static const char *wrong_need(const struct hop *hop, const bool *wrong)
+{
+	for (size_t i = 0; i < NEEDS_MAX && hop->needs[i]; i++)
+		if (went_wrong(hop->needs[i], wrong))
+			return hop->needs[i];
+	return NULL;
+}
+
+void doctor_judge(const struct doctor_setup *setup, json_t *facts, bool reached, int64_t now_ms, struct diagnosis *out)
+{
+	bool wrong[MEM_COUNT(hops)] = { false };
+	struct casefile c = { .setup = setup, .facts = facts, .now_ms = now_ms, .out = out };
+
+	for (size_t i = 0; i < MEM_COUNT(hops); i++) {
+		const char *need = wrong_need(&hops[i], wrong);
+
+		c.hop = hops[i].name;
+		if (need)
+			casefile_skip(&c, "not looked at: %s is wrong", need);
+		else
+			hops[i].judge(&c);
+		wrong[i] = need || diagnosis_worst(out, c.hop) == DIAGNOSIS_ERROR ||
+			(!reached && strcmp(c.hop, "api-server") == 0);
+	}
+}
+
+/* ---- The command line ---- */
+
+static const char help_text[] =
+	"usage: kscaled doctor [OPTION]...\n"
+	"Walk the chain from the kubeconfig to a metric, and say for each hop whether it is fine, or what is wrong "
+	"and\n"
+	"the command that mends it.\n"
+	"\n"
+	"      --kubeconfig FILE        the cluster, and as whom it is asked (default: kscaled's own, the Pod's, "
+	"yours)\n"
+	"      --config FILE            kscaled's options (default: " HOST_CONFIG ", if it is there)\n"
+	"  -o, --output json            print the findings as JSON\n"
+	"      --strict                 warnings count as errors\n"
+	"      --help                   print this text\n"
+	"\n"
+	"How kscaled runs, where its configuration does not say it:\n"
+	"      --namespace NS           its namespace\n"
+	"      --service-name NAME      the Service behind the APIService\n"
+	"      --watch-namespace NS[,NS]\n"
+	"                               the namespaces that it watches\n"
+	"      --keda-namespace NS      where KEDA would be\n"
+	"      --restrict-secret-access, --no-webhook\n"
+	"\n"
+	"How its manifests were printed:\n"
+	"      --host HOST:PORT         for a kscaled outside of the cluster\n"
+	"      --scale-kinds KIND[,KIND], --no-scaledjobs, --service-account-tokens\n"
+	"\n"
+	"Exit status: 0 all is fine, or there are warnings; 1 errors; 2 the cluster cannot be asked, or wrong usage.\n";
+
+struct doctor_arguments {
+	struct doctor_setup setup;
+	bool json, strict, help;
+};
+
+const char *doctor_config(int argc, char **argv)
+{
+	const char *given = NULL;
+
+	for (int i = 1; i < argc; i++) {
+		const char *value = text_behind(argv[i], "--config");
+
+		if (value && *value == '=')
+			given = value + 1;
+		else if (value && !*value && i + 1 < argc)
+			given = argv[i + 1];
+	}
+	if (given || getenv("KSCALED_CONFIG"))
+		return given;
+	return access(HOST_CONFIG, R_OK) == 0 ? HOST_CONFIG : NULL;
+}
+
+static bool is_namespace(const char *option, const char *name)
+{
+	if (dnsname_is_label(name, strlen(name)))
+		return true;
+	fprintf(stderr, "kscaled doctor: --%s: \"%.80s\" is no name of Kubernetes\n", option, name);
+	return false;
+}
+
+static bool take_format(struct doctor_arguments *a, const char *text)
+{
+	a->json = strcmp(text, "json") == 0;
+	if (!a->json)
+		fprintf(stderr, "kscaled doctor: -o: \"%.80s\" is not json\n", text);
+	return a->json;
+}
+
+enum {
+	KUBECONFIG = 256,
+	CONFIG,
+	STRICT,
+	NAMESPACE,
+	SERVICE_NAME,
+	WATCH_NAMESPACE,
+	KEDA_NAMESPACE,
+	RESTRICT_SECRETS,
+	NO_WEBHOOK,
+	HOST,
+	SCALE_KINDS,
+	NO_SCALEDJOBS,
+	TOKENS
+};
+
+static bool take(struct doctor_arguments *a, int c, const char *value)
+{
+	struct doctor_setup *s = &a->setup;
+
+	switch (c) {
+	case 'h': a->help = true; return true;
+	case 'o': return take_format(a, value);
+	case KUBECONFIG: s->kubeconfig = value; return true;
+	case CONFIG: return true; /* doctor_config has it */
+	case STRICT: a->strict = true; return true;
+	case NAMESPACE: s->namespace_ = value; return is_namespace("namespace", value);
+	case SERVICE_NAME: s->service_name = value; return is_namespace("service-name", value);
+	case WATCH_NAMESPACE: s->watch_namespaces = *value ? value : NULL; return true;
+	case KEDA_NAMESPACE:
+		s->keda_namespace = *value ? value : NULL;
+		return !*value || is_namespace("keda-namespace", value);
+	case RESTRICT_SECRETS: s->restrict_secrets = true; return true;
+	case NO_WEBHOOK: s->webhook = false; return true;
+	case HOST: s->host = value; return true;
+	case SCALE_KINDS: s->scale_kinds = value; return true;
+	case NO_SCALEDJOBS: s->no_scaledjobs = true; return true;
+	case TOKENS: s->service_account_tokens = true; return true;
+	default: fputs("Try \"kscaled doctor --help\".\n", stderr); return false;
+	}
+}
+
+static bool read_arguments(int argc, char **argv, struct doctor_arguments *a)
+{
+	static const struct option options[] = {
+		{ "kubeconfig", required_argument, NULL, KUBECONFIG },
+		{ "config", required_argument, NULL, CONFIG },
+		{ "output", required_argument, NULL, 'o' },
+		{ "strict", no_argument, NULL, STRICT },
+		{ "namespace", required_argument, NULL, NAMESPACE },
+		{ "service-name", required_argument, NULL, SERVICE_NAME },
+		{ "watch-namespace", required_argument, NULL, WATCH_NAMESPACE },
+		{ "keda-namespace", required_argument, NULL, KEDA_NAMESPACE },
+		{ "restrict-secret-access", no_argument, NULL, RESTRICT_SECRETS },
+		{ "no-webhook", no_argument, NULL, NO_WEBHOOK },
+		{ "host", required_argument, NULL, HOST },
+		{ "scale-kinds", required_argument, NULL, SCALE_KINDS },
+		{ "no-scaledjobs", no_argument, NULL, NO_SCALEDJOBS },
+		{ "service-account-tokens", no_argument, NULL, TOKENS },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	optind = 0; /* glibc: begin anew, main may have used getopt before */
+	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1)
+		if (!take(a, c, optarg))
+			return false;
+	if (optind < argc)
+		fprintf(stderr, "kscaled doctor: \"%.80s\" is no option; nothing else is expected\n", argv[optind]);
+	return optind == argc;
+}
+
+/* The manifests' options are checked by those who print them. */
+static bool check_setup(const struct doctor_setup *setup)
+{
+	struct doctor_setup known = *setup;
+	struct err err = { 0 };
+	json_t *needs;
+
+	known.namespace_ = known.namespace_ ? known.namespace_ : "kscaled";
+	needs = rights_needed(&known, &err);
+	if (!needs)
+		fprintf(stderr, "kscaled doctor: %s\n", err.msg);
+	json_decref(needs);
+	return needs != NULL;
+}
+
+/* ---- All of it ---- */
+
+/* Where no option says it: the Pod's account, kscaled's own of this host, that of kubectl. */
+static void find_kubeconfig(struct doctor_setup *setup, char **owned)
+{
+	const char *home = getenv("HOME");
+
+	if (setup->kubeconfig || getenv("KUBERNETES_SERVICE_HOST"))
+		return;
+	if (access(HOST_KUBECONFIG, R_OK) == 0) {
+		setup->kubeconfig = HOST_KUBECONFIG;
+		return;
+	}
+	*owned = home ? mem_printf("%s/.kube/config", home) : NULL;
+	if (*owned && access(*owned, R_OK) == 0)
+		setup->kubeconfig = *owned;
+}
+
+static bool print(const struct doctor_arguments *a, const struct diagnosis *found)
+{
+	struct buf out = BUF_INIT(SIZE_MAX);
+	json_t *list;
+	bool good;
+
+	if (a->json) {
+		list = diagnosis_json(found);
+		good = asking_print_json("kscaled doctor", list) == ASKING_OK;
+		json_decref(list);
+		return good;
+	}
+	diagnosis_text(found, &out);
+	good = asking_print("kscaled doctor", &out) == ASKING_OK;
+	buf_done(&out);
+	return good;
+}
+
+static int run(struct doctor_arguments *a)
+{
+	MEM_AUTO char *kubeconfig = NULL;
+	struct diagnosis found = { 0 };
+	enum diagnosis_status worst;
+	json_t *facts;
+	bool reached, printed;
+
+	find_kubeconfig(&a->setup, &kubeconfig);
+	reached = gather_entrance(&a->setup, &facts);
+	if (reached)
+		gather_cluster(&a->setup, facts);
+	doctor_judge(&a->setup, facts, reached, timestamp_now_ms(), &found);
+	printed = print(a, &found);
+	worst = diagnosis_worst(&found, NULL);
+	diagnosis_done(&found);
+	json_decref(facts);
+	if (!reached || !printed)
+		return UNREACHABLE;
+	return worst == DIAGNOSIS_ERROR || (a->strict && worst == DIAGNOSIS_WARNING) ? WRONG : FINE;
+}
+
+int cli_doctor(int argc, char **argv, const struct doctor_setup *usual)
+{
+	static char name[] = "kscaled doctor"; /* what getopt's own messages begin with */
+	struct doctor_arguments a = { .setup = *usual };
+
+	argv[0] = name;
+	json_wipe_on_free();
+	if (!read_arguments(argc, argv, &a))
+		return UNREACHABLE;
+	if (a.help) {
+		fputs(help_text, stdout);
+		return FINE;
+	}
+	return check_setup(&a.setup) ? run(&a) : UNREACHABLE;
+}

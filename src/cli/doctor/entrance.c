@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/doctor/entrance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/timestamp.h"
+
+#define SET_CLOCK "timedatectl set-ntp true"
+#define SECOND_MS INT64_C(1000)
+#define DAY_MS    (24 * 3600 * SECOND_MS)
+
+/* Kubernetes' Leases and tokens bear some seconds; certificates that are made anew do not. */
+#define SKEW_ODD_MS   (5 * SECOND_MS)
+#define SKEW_WRONG_MS (60 * SECOND_MS)
+
+/* What an error's text says, and what mends it, the first that fits; FILE is the kubeconfig. */
+struct remedy {
+	const char *word, *mend;
+};
+
+static char *remedy_for(const struct remedy *list, const char *message, const char *file)
+{
+	const char *place;
+
+	while (list->word && !strstr(message, list->word))
+		list++;
+	place = strstr(list->mend, "FILE");
+	if (!place)
+		return mem_dup(list->mend);
+	return mem_printf("%.*s%s%s", (int)(place - list->mend), list->mend, file, place + strlen("FILE"));
+}
+
+static const char *shown_file(const struct casefile *c)
+{
+	return c->setup->kubeconfig ? c->setup->kubeconfig : "FILE";
+}
+
+void entrance_kubeconfig(const struct casefile *c)
+{
+	static const struct remedy remedies[] = {
+		{ "not in a pod", "kscaled doctor --kubeconfig KUBECONFIG" },
+		{ "No such file",
+			"kscaled join --kubeconfig ADMIN, which writes one, or kscaled doctor --kubeconfig "
+			"KUBECONFIG" },
+		{ "Permission denied", "sudo kscaled doctor --kubeconfig FILE" },
+		{ ": exec:",
+			"kubectl -n kscaled create token kscaled, in FILE as `token` of the user in the place of "
+			"`exec`" },
+		{ ": auth-provider:",
+			"kubectl -n kscaled create token kscaled, in FILE as `token` of the user in the place of "
+			"`auth-provider`" },
+		{ "current-context", "kubectl --kubeconfig FILE config use-context NAME" },
+		{ NULL, "kubectl --kubeconfig FILE config view shows what is in it" },
+	};
+	const json_t *object = casefile_object(c, "kubeconfig");
+	const char *message = casefile_message(c, "kubeconfig");
+
+	if (object)
+		casefile_fine(c, "%s, %s", json_str_or_empty(object, "source"), json_str_or_empty(object, "server"));
+	else
+		casefile_wrong(c, remedy_for(remedies, message, shown_file(c)), "%s", message);
+}
+
+/* ---- Credentials ---- */
+
+static int64_t number(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+/*
+ * The token of an account is asked for by kubectl; of a file that a daemon keeps itself, that
+ * daemon must be running.
+ */
+static char *new_token(const struct casefile *c, const json_t *token)
+{
+	const char *account = text_behind(json_str_or_empty(token, "subject"), "system:serviceaccount:");
+	const char *file = casefile_text_at(casefile_object(c, "kubeconfig"), "token_file");
+	const char *colon = account ? strchr(account, ':') : NULL;
+
+	if (!colon)
+		return mem_printf("a new token in %s", *file ? file : shown_file(c));
+	if (!*file)
+		return mem_printf("kubectl -n %.*s create token %s --duration 24h, as `token` in %s",
+			(int)(colon - account), account, colon + 1, shown_file(c));
+	return mem_printf("kubectl -n %.*s create token %s --duration 24h >%s", (int)(colon - account), account,
+		colon + 1, file);
+}
+
+static char *new_certificate(void)
+{
+	return mem_dup("kubeadm certs renew admin.conf, k3s certificate rotate, or, for kscaled's own, kscaled join "
+		       "--kubeconfig ADMIN");
+}
+
+/* Judges one span of life; what: "the token of x". mend is taken. */
+static void judge_span(const struct casefile *c, const char *what, int64_t from_ms, int64_t until_ms, char *mend)
+{
+	char from[TIMESTAMP_TEXT_MAX], until[TIMESTAMP_TEXT_MAX];
+	int64_t left_ms = until_ms - c->now_ms, life_ms = until_ms - from_ms;
+
+	timestamp_format(from_ms, from);
+	timestamp_format(until_ms, until);
+	if (until_ms > 0 && left_ms <= 0) {
+		casefile_wrong(c, mend, "%s ended at %s", what, until);
+		return;
+	}
+	if (until_ms > 0 && left_ms < 14 * DAY_MS && left_ms < life_ms / 5) {
+		casefile_warn(c, mend, "%s ends soon: at %s", what, until);
+		return;
+	}
+	free(mend);
+	if (from_ms > c->now_ms + SECOND_MS)
+		casefile_wrong(c, mem_dup(SET_CLOCK), "%s is not valid before %s: the clock of this host is behind",
+			what, from);
+	else if (until_ms > 0)
+		casefile_fine(c, "%s is good until %s", what, until);
+	else
+		casefile_fine(c, "%s does not end", what);
+}
+
+void entrance_credentials(const struct casefile *c)
+{
+	const json_t *config = casefile_object(c, "kubeconfig"), *certificate = json_object_get(config, "certificate"),
+		     *token = json_object_get(config, "token");
+	const char *cn = json_str_or_empty(certificate, "cn"), *subject = json_str_or_empty(token, "subject");
+	MEM_AUTO char *of_certificate = mem_printf("the client certificate of \"%s\"", cn);
+	MEM_AUTO char *of_token = *subject ? mem_printf("the token of %s", subject) : mem_dup("the token");
+
+	if (!certificate && !token)
+		casefile_warn(c, mem_dup("kscaled join --kubeconfig ADMIN"),
+			"there is neither a token nor a client certificate: everything is asked as nobody");
+	if (certificate && json_object_get(certificate, "unreadable"))
+		casefile_wrong(c, new_certificate(), "the client certificate cannot be read: %s",
+			json_str_or_empty(certificate, "unreadable"));
+	else if (certificate)
+		judge_span(c, of_certificate, number(certificate, "from_ms"), number(certificate, "until_ms"),
+			new_certificate());
+	if (token)
+		judge_span(c, of_token, number(token, "issued_ms"), number(token, "until_ms"), new_token(c, token));
+}
+
+/* ---- The API server ---- */
+
+void entrance_api_server(const struct casefile *c)
+{
+	static const struct remedy remedies[] = {
+		{ "not yet valid", SET_CLOCK },
+		{ "has expired",
+			"kubeadm certs renew all, or k3s certificate rotate: the API server's certificate has ended" },
+		{ "self-signed",
+			"kubectl config set-cluster NAME --kubeconfig FILE --embed-certs --certificate-authority "
+			"CERTIFICATE" },
+		{ "self signed",
+			"kubectl config set-cluster NAME --kubeconfig FILE --embed-certs --certificate-authority "
+			"CERTIFICATE" },
+		{ "local issuer",
+			"kubectl config set-cluster NAME --kubeconfig FILE --embed-certs --certificate-authority "
+			"CERTIFICATE" },
+		{ "esolv", "the name in `server` of FILE: getent hosts NAME" },
+		{ "refused", "systemctl status k3s, or kubelet: nobody listens there, or `server` in FILE is another" },
+		{ NULL, "kubectl --kubeconfig FILE version" },
+	};
+	const json_t *version = casefile_object(c, "version");
+	const char *message = casefile_message(c, "version"), *git = json_str_or_empty(version, "gitVersion");
+	const char *server = casefile_text_at(casefile_object(c, "kubeconfig"), "server");
+	int minor = atoi(json_str_or_empty(version, "minor"));
+
+	if (!version && json_str_is(json_object_get(c->facts, "version"), "error", "denied"))
+		casefile_wrong(c, new_token(c, casefile_at(casefile_object(c, "kubeconfig"), "token")),
+			"%s does not know who asks: %s", server, message);
+	else if (!version)
+		casefile_wrong(c, remedy_for(remedies, message, shown_file(c)), "%s", message);
+	else if (strcmp(json_str_or_empty(version, "major"), "1") != 0 || minor < ENTRANCE_MINOR_MIN)
+		casefile_warn(c, mem_dup("an API server of version 1.25 or later"),
+			"%s is %s, which is older than what kscaled is known to work with", server, git);
+	else if (minor > ENTRANCE_MINOR_MAX)
+		casefile_warn(c, mem_dup("a newer kscaled, if there is one"),
+			"%s is %s, which is newer than what kscaled %s", server, git, "is known to work with");
+	else
+		casefile_fine(c, "%s is %s", server, git);
+}
+
+void entrance_clock(const struct casefile *c)
+{
+	const json_t *version = casefile_object(c, "version");
+	int64_t date_ms = number(version, "date_ms"), skew_ms = number(version, "asked_ms") - date_ms;
+	long long seconds = llabs((long long)skew_ms / SECOND_MS);
+	const char *way = skew_ms > 0 ? "ahead of" : "behind";
+
+	if (date_ms == 0)
+		casefile_skip(c, "not looked at: the API server does not tell the time");
+	else if (llabs(skew_ms) > SKEW_WRONG_MS)
+		casefile_wrong(c, mem_dup(SET_CLOCK),
+			"the clock of this host is %lld seconds %s the API server's: certificates and tokens are not "
+			"yet "
+			"valid, or end early",
+			seconds, way);
+	else if (llabs(skew_ms) > SKEW_ODD_MS)
+		casefile_warn(c, mem_dup(SET_CLOCK), "the clock of this host is %lld seconds %s the API server's",
+			seconds, way);
+	else
+		casefile_fine(c, "agrees with the API server's");
+}

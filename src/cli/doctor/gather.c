@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/doctor/gather.h"
+
+#include <config.h> /* configure's; in quotes it would be the one of another room */
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/timestamp.h"
+#include "cli/cluster.h"
+#include "cli/doctor/definitions.h"
+#include "cli/doctor/rights.h"
+#include "control/certs/certs.h"
+#include "control/leader/leaderkeda.h"
+#include "net/http/httpc.h"
+#include "net/x509.h"
+
+#define DEADLINE_MS   10000
+#define PAGE          "limit=500"
+#define FILE_SIZE_MAX (1 << 20)
+
+/* ---- Facts ---- */
+
+static void put_object(json_t *facts, const char *fact, json_t *object)
+{
+	json_object_set_new(facts, fact, json_pack("{s:o}", "object", object));
+}
+
+static void put_error(json_t *facts, const char *fact, const char *wanted, const struct err *err)
+{
+	json_object_set_new(facts, fact,
+		json_pack("{s:s, s:s, s:s}", "error", err_kind_name(err->kind), "message", err->msg, "wanted", wanted));
+}
+
+/* ---- The kubeconfig ---- */
+
+json_t *gather_claims(const char *token)
+{
+	const char *dot = strchr(token, '.'), *end = dot ? strchr(dot + 1, '.') : NULL;
+	MEM_AUTO char *payload = NULL, *padded = NULL;
+	json_t *claims;
+	size_t len;
+
+	if (!end)
+		return NULL;
+	len = (size_t)(end - dot - 1);
+	/* Base64url without padding (RFC 7515, section 2). */
+	padded = mem_printf("%.*s%s", (int)len, dot + 1, len % 4 == 2 ? "==" : len % 4 == 3 ? "=" : "");
+	for (char *p = padded; *p; p++)
+		*p = *p == '-' ? '+' : *p == '_' ? '/' : *p;
+	payload = base64_decode(padded, &len);
+	claims = payload ? json_parse_foreign(payload, len, NULL) : NULL;
+	if (json_is_object(claims))
+		return claims;
+	json_decref(claims);
+	return NULL;
+}
+
+static json_t *token_facts(const char *token)
+{
+	json_t *claims = gather_claims(token), *out;
+
+	out = json_pack("{s:s, s:I, s:I}", "subject", json_str_or_empty(claims, "sub"), "issued_ms",
+		1000 * json_integer_value(json_object_get(claims, "iat")), "until_ms",
+		1000 * json_integer_value(json_object_get(claims, "exp")));
+	json_decref(claims);
+	return out;
+}
+
+static json_t *certificate_facts(const char *pem)
+{
+	struct x509_facts facts;
+	struct err err = { 0 };
+
+	if (x509_read(pem, &facts, &err) < 0)
+		return json_pack("{s:s}", "unreadable", err.msg);
+	return json_pack("{s:s, s:I, s:I}", "cn", facts.subject_cn, "from_ms", (json_int_t)facts.not_before_unix_ms,
+		"until_ms", (json_int_t)facts.not_after_unix_ms);
+}
+
+static void put_config(json_t *facts, const struct kube_config *config)
+{
+	json_t *object = json_pack("{s:s, s:s, s:s?}", "source", config->source, "server", config->server, "token_file",
+		config->token_file);
+
+	if (config->cert_pem)
+		json_object_set_new(object, "certificate", certificate_facts(config->cert_pem));
+	if (config->token)
+		json_object_set_new(object, "token", token_facts(config->token));
+	/* A kubeconfig's namespace is the user's, not ours, as in the daemon. */
+	if (!config->kubeconfig_path && config->namespace_)
+		json_object_set_new(object, "namespace", json_string(config->namespace_));
+	put_object(facts, "kubeconfig", object);
+}
+
+/* ---- The API server, and what its clock says ---- */
+
+struct greeting {
+	bool done;
+	int64_t date_ms;
+	json_t *version;
+	struct err err;
+};
+
+static void on_header(void *arg, const char *line, size_t len)
+{
+	struct greeting *g = arg;
+	MEM_AUTO char *text = mem_dupn(line, len);
+	const char *date = text_behind_nocase(text, "date:");
+	time_t seconds = date ? curl_getdate(date, NULL) : -1;
+
+	if (seconds > 0)
+		g->date_ms = 1000 * (int64_t)seconds;
+}
+
+static void on_greeted(void *arg, const struct httpc_response *response, const struct err *err)
+{
+	struct greeting *g = arg;
+	json_t *body;
+
+	g->done = true;
+	if (err) {
+		g->err = *err;
+		return;
+	}
+	body = json_parse_foreign(response->body, response->len, NULL);
+	if (response->status == 200 && json_is_object(body))
+		g->version = json_incref(body);
+	else
+		err_set(&g->err, response->status == 200 ? ERR_INVALID : httpc_status_kind(response->status),
+			"/version: HTTP %d: %s", response->status,
+			response->status == 200 ? "this is no API server" : json_str_or_empty(body, "message"));
+	json_decref(body);
+}
+
+/* By a client of its own: it needs a header of the answer, and no second try. */
+static void greet(const struct kube_config *config, struct greeting *g)
+{
+	static const struct httpc_events events = { .on_header = on_header, .on_done = on_greeted };
+	struct httpc_config pool = { 0 };
+	struct loop *loop = loop_new(&g->err);
+	struct httpc *http = loop ? httpc_new(loop, &pool, &g->err) : NULL;
+	MEM_AUTO char *url = mem_printf("%s/version", config->server);
+	struct httpc_server server = { .ca_pem = config->ca_pem,
+		.cert_pem = config->cert_pem,
+		.key_pem = config->key_pem,
+		.tls_server_name = config->tls_server_name,
+		.proxy_url = config->proxy_url,
+		.insecure = config->insecure };
+	const char *const headers[] = { "Accept: application/json", "User-Agent: kscaled/" PACKAGE_VERSION, NULL };
+	struct httpc_request request = { .method = "GET",
+		.url = url,
+		.headers = headers,
+		.bearer = config->token,
+		.deadline_ms = DEADLINE_MS,
+		.server = &server };
+
+	if (http)
+		httpc_start(http, &request, &events, g);
+	while (http && !g->done)
+		loop_turn(loop);
+	httpc_free(http);
+	loop_free(loop);
+}
+
+static bool ask_version(const struct kube_config *config, json_t *facts)
+{
+	struct greeting g = { .done = false };
+	int64_t before_ms = timestamp_now_ms();
+
+	greet(config, &g);
+	if (!g.version) {
+		put_error(facts, "version", "", &g.err);
+		return false;
+	}
+	/*
+	 * The time of the answer has whole seconds: half of one, and half of the way, are between.
+	 */
+	json_object_set_new(g.version, "date_ms", json_integer(g.date_ms ? g.date_ms + 500 : 0));
+	json_object_set_new(g.version, "asked_ms", json_integer((before_ms + timestamp_now_ms()) / 2));
+	put_object(facts, "version", g.version);
+	return true;
+}
+
+bool gather_entrance(struct doctor_setup *setup, json_t **facts)
+{
+	struct err err = { 0 };
+	struct kube_config config;
+	const char *namespace_;
+	bool reached = false;
+
+	*facts = json_object();
+	if (kube_config_load(setup->kubeconfig, KUBE_CONFIG_MOUNT, &config, &err) < 0) {
+		put_error(*facts, "kubeconfig", "", &err);
+	} else {
+		put_config(*facts, &config);
+		reached = ask_version(&config, *facts);
+		kube_config_done(&config);
+	}
+	namespace_ = json_string_value(
+		json_object_get(json_object_get(json_object_get(*facts, "kubeconfig"), "object"), "namespace"));
+	if (!setup->namespace_)
+		setup->namespace_ = namespace_ ? namespace_ : "kscaled";
+	return reached;
+}
+
+/* ---- Calls ---- */
+
+struct gatherer {
+	const struct doctor_setup *setup;
+	struct cluster *cluster;
+	json_t *facts;
+};
+
+static void get(const struct gatherer *g, const char *fact, const char *wanted, const char *path)
+{
+	struct err err = { 0 };
+	json_t *object = NULL;
+
+	if (cluster_call(g->cluster, KUBE_GET, path, NULL, &object, &err) == 0)
+		put_object(g->facts, fact, object ? object : json_object());
+	else
+		put_error(g->facts, fact, wanted, &err);
+}
+
+/*
+ * One object as a list by its name: kscaled's own account may list these by name, and not get them.
+ * collection: the path of the list.
+ */
+static void list_one(const struct gatherer *g, const char *fact, const char *collection, const char *name)
+{
+	MEM_AUTO char *path = mem_printf("%s?fieldSelector=metadata.name%%3D%s", collection, name);
+	MEM_AUTO char *wanted = mem_printf("list on %s %s", strrchr(collection, '/') + 1, name);
+	json_t *list = NULL, *first;
+	struct err err = { 0 };
+
+	if (cluster_call(g->cluster, KUBE_LIST, path, NULL, &list, &err) == 0) {
+		first = json_array_get(json_object_get(list, "items"), 0);
+		if (first)
+			put_object(g->facts, fact, json_incref(first));
+		else
+			err_set(&err, ERR_MISSING, "%s: there is none", name);
+	}
+	if (err.kind != ERR_NONE)
+		put_error(g->facts, fact, wanted, &err);
+	json_decref(list);
+}
+
+/* All pages of one list, into items. */
+static int list_into(const struct gatherer *g, const char *path, json_t *items, struct err *err)
+{
+	MEM_AUTO char *next = NULL;
+	json_t *page;
+
+	do {
+		struct buf url = BUF_INIT(65536);
+
+		buf_printf(&url, "%s%s" PAGE, path, strchr(path, '?') ? "&" : "?");
+		if (next) {
+			buf_puts(&url, "&continue=");
+			buf_put_percent(&url, next, "");
+		}
+		free(next);
+		next = NULL;
+		page = NULL;
+		int rc = cluster_call(g->cluster, KUBE_LIST, buf_text(&url), NULL, &page, err);
+		buf_done(&url);
+		if (rc < 0)
+			return -1;
+		json_array_extend(items, json_object_get(page, "items"));
+		const char *more = casefile_text_at(page, "metadata.continue");
+		next = *more ? mem_dup(more) : NULL;
+		json_decref(page);
+	} while (next);
+	return 0;
+}
+
+/* In all watched namespaces. group: "/apis/keda.sh/v1alpha1". */
+static void list_watched(const struct gatherer *g, const char *fact, const char *group, const char *resource)
+{
+	MEM_AUTO char *names = mem_dup(g->setup->watch_namespaces ? g->setup->watch_namespaces : ""),
+		      *wanted = mem_printf("list on %s", resource);
+	json_t *items = json_array();
+	struct err err = { 0 };
+	char *rest = names, *name;
+	int rc = 0;
+
+	while (rc == 0 && (name = strsep(&rest, ",")) != NULL) {
+		MEM_AUTO char *path = mem_printf("%s%s%s/%s", group, *name ? "/namespaces/" : "", name, resource);
+
+		rc = list_into(g, path, items, &err);
+	}
+	if (rc == 0)
+		put_object(g->facts, fact, json_pack("{s:O}", "items", items));
+	else
+		put_error(g->facts, fact, wanted, &err);
+	json_decref(items);
+}
+
+/* ---- Certificates ---- */
+
+static void put_own_files(const struct gatherer *g)
+{
+	struct buf text = BUF_INIT(FILE_SIZE_MAX);
+	struct err err = { 0 };
+
+	if (file_read(g->setup->tls_cert_file, FILE_ANY, NULL, &text, &err) < 0) {
+		MEM_AUTO char *wanted = mem_printf("to read %s (%s)", g->setup->tls_cert_file, err.msg);
+
+		err.kind = ERR_DENIED;
+		put_error(g->facts, "certificates", wanted, &err);
+	} else {
+		put_object(g->facts, "certificates", json_pack("{s:s}", "serving", buf_text(&text)));
+	}
+	buf_done(&text);
+}
+
+static json_t *decoded(const json_t *secret, const char *key)
+{
+	MEM_AUTO char *text = base64_decode(json_str_or_empty(json_object_get(secret, "data"), key), NULL);
+
+	return json_string(text ? text : "");
+}
+
+/* Of the Secret only what is public is kept. */
+static void get_certificates(const struct gatherer *g, const char *path, const char *wanted)
+{
+	json_t *secret;
+
+	if (g->setup->tls_cert_file) {
+		put_own_files(g);
+		return;
+	}
+	get(g, "certificates", wanted, path);
+	secret = json_object_get(json_object_get(g->facts, "certificates"), "object");
+	if (!secret)
+		return;
+	put_object(g->facts, "certificates",
+		json_pack("{s:o, s:o}", "ca", decoded(secret, "ca.crt"), "serving", decoded(secret, "tls.crt")));
+}
+
+/* ---- Rights ---- */
+
+/* Who asks, as far as it can be known; "". The caller owns it. */
+static char *own_name(const struct gatherer *g)
+{
+	static const char *const versions[] = { "v1", "v1beta1", "v1alpha1" };
+	const char *subject = casefile_text_at(json_object_get(g->facts, "kubeconfig"), "object.token.subject");
+	char *name = NULL;
+
+	if (*subject)
+		return mem_dup(subject);
+	for (size_t i = 0; !name && i < MEM_COUNT(versions); i++) {
+		MEM_AUTO char *path = mem_printf("/apis/authentication.k8s.io/%s/selfsubjectreviews", versions[i]);
+		json_t *body = json_pack("{s:{}}", "spec"), *answer = NULL;
+
+		if (cluster_call(g->cluster, KUBE_REVIEW, path, body, &answer, NULL) == 0)
+			name = mem_dup(casefile_text_at(answer, "status.userInfo.username"));
+		json_decref(body);
+		json_decref(answer);
+	}
+	return name ? name : mem_dup("");
+}
+
+/* The groups that the API server gives to every service account. The caller owns them. */
+static json_t *groups_of(const char *account)
+{
+	const char *name = text_behind(account, "system:serviceaccount:");
+	MEM_AUTO char *of_namespace = mem_printf("system:serviceaccounts:%.*s", name ? (int)strcspn(name, ":") : 0,
+		name);
+
+	return json_pack("[s, s, s]", "system:serviceaccounts", of_namespace, "system:authenticated");
+}
+
+/* 1: it has the right, 0: it has not, -1 and err: this was not answered. */
+static int review(const struct gatherer *g, const json_t *need, bool own, struct err *err)
+{
+	const char *account = json_str_or_empty(need, "account");
+	json_t *answer = NULL, *spec = json_pack("{s:O}", "resourceAttributes", json_object_get(need, "attributes")),
+	       *body;
+	int rc;
+
+	if (!own) {
+		json_object_set_new(spec, "user", json_string(account));
+		json_object_set_new(spec, "groups", groups_of(account));
+	}
+	body = json_pack("{s:s, s:s, s:o}", "apiVersion", "authorization.k8s.io/v1", "kind",
+		own ? "SelfSubjectAccessReview" : "SubjectAccessReview", "spec", spec);
+	rc = cluster_call(g->cluster, KUBE_REVIEW,
+		own ? "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+		    : "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+		body, &answer, err);
+	if (rc == 0)
+		rc = json_is_true(casefile_at(answer, "status.allowed")) ? 1 : 0;
+	json_decref(answer);
+	json_decref(body);
+	return rc;
+}
+
+/*
+ * Of itself it asks as itself, of all others by SubjectAccessReview, which not everybody may. The
+ * first failure but that ends it.
+ */
+static int review_all(const struct gatherer *g, const json_t *needs, const char *own, json_t *out, struct err *err)
+{
+	json_t *missing = json_object_get(out, "missing"), *not_asked = json_object_get(out, "not_asked");
+	json_t *need;
+	size_t i;
+
+	json_array_foreach(needs, i, need)
+	{
+		bool is_own = json_str_is(need, "account", own);
+		int rc = !is_own && json_array_size(not_asked) > 0 ? -1 : review(g, need, is_own, err);
+
+		if (rc < 0 && (is_own || err->kind != ERR_DENIED))
+			return -1;
+		if (rc < 0)
+			json_array_append(not_asked, need);
+		if (rc == 0)
+			json_array_append(missing, need);
+	}
+	return 0;
+}
+
+static void ask_rights(const struct gatherer *g)
+{
+	struct doctor_setup setup = *g->setup;
+	struct err err = { 0 };
+	MEM_AUTO char *own = own_name(g), *account = mem_printf("system:serviceaccount:%s:kscaled", setup.namespace_);
+	json_t *needs, *out;
+
+	/* Outside of the cluster one right more is needed, wherever it is. */
+	if (!setup.host && json_str_is(json_object_get(g->facts, "deployment"), "error", "missing"))
+		setup.host = "kscaled.invalid:8443";
+	needs = rights_needed(&setup, &err);
+	out = json_pack("{s:s, s:i, s:[], s:[]}", "account", account, "asked", (int)json_array_size(needs), "missing",
+		"not_asked");
+	if (!needs || review_all(g, needs, own, out, &err) < 0)
+		put_error(g->facts, "rights", "", &err);
+	else if (json_array_size(json_object_get(out, "not_asked")) == json_array_size(needs))
+		put_error(g->facts, "rights", "create on subjectaccessreviews.authorization.k8s.io", &err);
+	else
+		put_object(g->facts, "rights", json_incref(out));
+	json_decref(needs);
+	json_decref(out);
+}
+
+/* ---- Trials ---- */
+
+/* The first ScaledObject that has an external metric; one that is Ready, if there is one. */
+static const json_t *with_metric(const json_t *objects)
+{
+	const json_t *object, *found = NULL;
+	size_t i;
+
+	json_array_foreach(objects, i, object)
+	{
+		if (json_array_size(casefile_at(object, "status.externalMetricNames")) == 0)
+			continue;
+		if (json_str_is(casefile_condition(object, "Ready"), "status", "True"))
+			return object;
+		found = found ? found : object;
+	}
+	return found;
+}
+
+static void ask_metric(const struct gatherer *g)
+{
+	const json_t *object = with_metric(casefile_at(json_object_get(g->facts, "scaledobjects"), "object.items"));
+	const char *ns = casefile_namespace_of(object), *name = casefile_name_of(object);
+	MEM_AUTO char *of = mem_printf("%s/%s", ns, name);
+	struct buf path = BUF_INIT(4096);
+
+	if (!object)
+		return;
+	buf_printf(&path, "/apis/external.metrics.k8s.io/v1beta1/namespaces/%s/", ns);
+	buf_put_percent(&path, json_string_value(json_array_get(casefile_at(object, "status.externalMetricNames"), 0)),
+		"");
+	buf_printf(&path, "?labelSelector=scaledobject.keda.sh%%2Fname%%3D%s", name);
+	get(g, "metric", "list on *.external.metrics.k8s.io", buf_text(&path));
+	json_object_set_new(json_object_get(g->facts, "metric"), "of", json_string(of));
+	buf_done(&path);
+}
+
+/* A ScaledObject that the schema takes and the webhook does not: its formula breaks off. */
+static json_t *bad_object(const char *namespace_)
+{
+	return json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:{s:s}, s:{s:{s:s, s:s}}, s:[{s:s, s:s, s:{s:s, s:s, s:s, "
+			 "s:s}}]}}",
+		"apiVersion", "keda.sh/v1alpha1", "kind", "ScaledObject", "metadata", "name", "kscaled-doctor",
+		"namespace", namespace_, "spec", "scaleTargetRef", "name", "kscaled-doctor", "advanced",
+		"scalingModifiers", "formula", "a +", "target", "1", "triggers", "type", "cron", "name", "a",
+		"metadata", "timezone", "UTC", "start", "0 8 * * *", "end", "0 9 * * *", "desiredReplicas", "1");
+}
+
+static void ask_webhook(const struct gatherer *g)
+{
+	const char *watched = g->setup->watch_namespaces;
+	MEM_AUTO char *ns = watched ? mem_dupn(watched, strcspn(watched, ",")) : mem_dup(g->setup->namespace_),
+		      *path = mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/scaledobjects?dryRun=All", ns),
+		      *wanted = mem_printf("create on scaledobjects.keda.sh in %s", ns);
+	json_t *body, *answer = NULL;
+	struct err err = { 0 };
+
+	if (!json_object_get(json_object_get(g->facts, "webhooks"), "object"))
+		return;
+	body = bad_object(ns);
+	if (cluster_call(g->cluster, KUBE_CREATE, path, body, &answer, &err) == 0)
+		put_object(g->facts, "trial", answer ? answer : json_object());
+	else
+		put_error(g->facts, "trial", wanted, &err);
+	json_decref(body);
+}
+
+/* ---- All of it ---- */
+
+static void get_objects(const struct gatherer *g)
+{
+	const struct doctor_setup *s = g->setup;
+	const char *own = s->namespace_, *keda = s->keda_namespace ? s->keda_namespace : "";
+	const struct {
+		const char *fact, *group, *namespace_, *resource, *name, *query;
+	} rows[] = {
+		{ "deployment", "/apis/apps/v1", own, "deployments", "kscaled", NULL },
+		{ "service", "/api/v1", own, "services", s->service_name, NULL },
+		{ "endpointslices", "/apis/discovery.k8s.io/v1", own, "endpointslices", NULL,
+			"?labelSelector=kubernetes.io%2Fservice-name%3D" },
+		{ "endpoints", "/api/v1", own, "endpoints", s->service_name, NULL },
+		{ "request-header", "/api/v1", "kube-system", "configmaps", "extension-apiserver-authentication",
+			NULL },
+		{ "lease", "/apis/coordination.k8s.io/v1", own, "leases", s->lease_name, NULL },
+		{ "keda-lease", "/apis/coordination.k8s.io/v1", keda, "leases", LEADERKEDA_LEASE, NULL },
+		{ "keda-deployment", "/apis/apps/v1", keda, "deployments", "keda-operator", NULL },
+	};
+
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		const char *ns = rows[i].namespace_, *name = rows[i].name;
+		MEM_AUTO char *wanted = mem_printf("%s on %s %s%s%s", name ? "get" : "list", rows[i].resource,
+			ns ? ns : "", ns && name ? "/" : "", name ? name : "");
+		MEM_AUTO char *path = mem_printf("%s%s%s/%s%s%s%s%s", rows[i].group, ns ? "/namespaces/" : "",
+			ns ? ns : "", rows[i].resource, name ? "/" : "", name ? name : "",
+			rows[i].query ? rows[i].query : "", rows[i].query ? s->service_name : "");
+
+		if (!ns || *ns)
+			get(g, rows[i].fact, wanted, path);
+	}
+}
+
+static void get_definitions(const struct gatherer *g)
+{
+	for (const char *const *plural = definitions_plurals; *plural; plural++) {
+		MEM_AUTO char *fact = mem_printf("crd %s", *plural),
+			      *path = mem_printf("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/%s.keda.sh",
+				      *plural),
+			      *wanted = mem_printf("get on customresourcedefinitions %s.keda.sh", *plural);
+
+		get(g, fact, wanted, path);
+	}
+}
+
+void gather_cluster(const struct doctor_setup *setup, json_t *facts)
+{
+	struct gatherer g = { .setup = setup, .facts = facts };
+	MEM_AUTO char *secret = mem_printf("/api/v1/namespaces/%s/secrets/" CERTS_SECRET, setup->namespace_),
+		      *wanted = mem_printf("get on secrets %s/" CERTS_SECRET, setup->namespace_);
+
+	g.cluster = cluster_new(setup->kubeconfig, NULL);
+	if (!g.cluster)
+		return; /* it has gone since: each hop says that it knows nothing */
+	get_objects(&g);
+	list_one(&g, "apiservice", "/apis/apiregistration.k8s.io/v1/apiservices", CERTS_APISERVICE);
+	list_one(&g, "webhooks", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+		CERTS_WEBHOOKS);
+	get_definitions(&g);
+	get_certificates(&g, secret, wanted);
+	list_watched(&g, "scaledobjects", "/apis/keda.sh/v1alpha1", "scaledobjects");
+	list_watched(&g, "scaledjobs", "/apis/keda.sh/v1alpha1", "scaledjobs");
+	list_watched(&g, "hpas", "/apis/autoscaling/v2", "horizontalpodautoscalers");
+	ask_rights(&g);
+	get(&g, "discovery", "get on /apis/external.metrics.k8s.io/v1beta1", "/apis/external.metrics.k8s.io/v1beta1");
+	ask_metric(&g);
+	ask_webhook(&g);
+	cluster_free(g.cluster);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_DOCTOR_GATHER_H
+#define CLI_DOCTOR_GATHER_H
+
+/*
+ * Collects the facts (casefile.h) that `kscaled doctor` judges: reads the kubeconfig, asks the API
+ * server. Changes nothing in the cluster: what it creates are reviews, which are stored nowhere,
+ * and one object with dryRun. Judges nothing. Blocks, each call with a deadline.
+ */
+
+#include "cli/doctor/casefile.h"
+
+/*
+ * The facts "kubeconfig" and "version". Sets setup->namespace_, where it is NULL, to a text that
+ * *facts owns. false: no more can be asked. The caller owns *facts.
+ */
+bool gather_entrance(struct doctor_setup *setup, json_t **facts);
+
+/* All others, after gather_entrance was true. */
+void gather_cluster(const struct doctor_setup *setup, json_t *facts);
+
+/* The claims of a token that is a JWT, not verified; NULL: it is none. The caller owns them. */
+json_t *gather_claims(const char *token);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/doctor/rights.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/documents.h"
+#include "cli/manifests.h"
+
+/*
+ * Roles of Kubernetes itself, which the manifests bind and do not print
+ * (plugin/pkg/auth/authorizer/rbac/bootstrappolicy).
+ */
+static const struct {
+	const char *name, *group, *resource, *resource_name, *verb;
+} roles_of_kubernetes[] = {
+	{ "system:auth-delegator", "authentication.k8s.io", "tokenreviews", NULL, "create" },
+	{ "system:auth-delegator", "authorization.k8s.io", "subjectaccessreviews", NULL, "create" },
+	{ "extension-apiserver-authentication-reader", "", "configmaps", "extension-apiserver-authentication", "get" },
+	{ "extension-apiserver-authentication-reader", "", "configmaps", "extension-apiserver-authentication",
+		"watch" },
+};
+
+/* ---- What is needed ---- */
+
+struct needs {
+	json_t *list; /* grows */
+	const char *account, *role, *namespace_ /* "": the cluster */;
+};
+
+static void add(const struct needs *n, const char *group, const char *resource, const char *name, const char *verb)
+{
+	const char *slash = strchr(resource, '/');
+	MEM_AUTO char *plural = slash ? mem_dupn(resource, (size_t)(slash - resource)) : mem_dup(resource);
+	json_t *attributes = json_pack("{s:s, s:s, s:s}", "verb", verb, "group", group, "resource", plural);
+
+	if (slash)
+		json_object_set_new(attributes, "subresource", json_string(slash + 1));
+	if (name)
+		json_object_set_new(attributes, "name", json_string(name));
+	if (*n->namespace_)
+		json_object_set_new(attributes, "namespace", json_string(n->namespace_));
+	json_array_append_new(n->list,
+		json_pack("{s:s, s:s, s:o}", "account", n->account, "role", n->role, "attributes", attributes));
+}
+
+static void add_named(const struct needs *n, const char *group, const char *resource, const json_t *names,
+	const char *verb)
+{
+	const json_t *name;
+	size_t i;
+
+	if (json_array_size(names) == 0)
+		add(n, group, resource, NULL, verb);
+	json_array_foreach(names, i, name) add(n, group, resource, json_string_value(name), verb);
+}
+
+static void add_rule(const struct needs *n, const json_t *rule)
+{
+	const json_t *group, *resource, *verb;
+	size_t i, j, k;
+
+	json_array_foreach(json_object_get(rule, "apiGroups"), i, group)
+	{
+		json_array_foreach(json_object_get(rule, "resources"), j, resource)
+		{
+			json_array_foreach(json_object_get(rule, "verbs"), k, verb)
+			{
+				add_named(n, json_string_value(group), json_string_value(resource),
+					json_object_get(rule, "resourceNames"), json_string_value(verb));
+			}
+		}
+	}
+}
+
+static const json_t *role_named(const struct documents *d, const json_t *ref, const char *namespace_)
+{
+	const char *kind = json_str_or_empty(ref, "kind"), *name = json_str_or_empty(ref, "name");
+
+	for (size_t i = 0; i < d->count; i++) {
+		const json_t *role = d->list[i].json;
+
+		if (json_str_is(role, "kind", kind) && strcmp(casefile_name_of(role), name) == 0 &&
+			(strcmp(kind, "ClusterRole") == 0 || strcmp(casefile_namespace_of(role), namespace_) == 0))
+			return role;
+	}
+	return NULL;
+}
+
+static void add_binding(json_t *list, const struct documents *d, const json_t *binding)
+{
+	const json_t *ref = json_object_get(binding, "roleRef"),
+		     *subject = json_array_get(json_object_get(binding, "subjects"), 0), *role, *rule;
+	MEM_AUTO char *account = mem_printf("system:serviceaccount:%s:%s", json_str_or_empty(subject, "namespace"),
+		json_str_or_empty(subject, "name"));
+	struct needs needs = { list, account, json_str_or_empty(ref, "name"), casefile_namespace_of(binding) };
+	size_t i;
+
+	role = role_named(d, ref, needs.namespace_);
+	json_array_foreach(json_object_get(role, "rules"), i, rule) add_rule(&needs, rule);
+	for (i = 0; i < MEM_COUNT(roles_of_kubernetes); i++)
+		if (strcmp(roles_of_kubernetes[i].name, needs.role) == 0)
+			add(&needs, roles_of_kubernetes[i].group, roles_of_kubernetes[i].resource,
+				roles_of_kubernetes[i].resource_name, roles_of_kubernetes[i].verb);
+}
+
+static json_t *read_needs(const char *text, size_t len, struct err *err)
+{
+	struct documents *d = documents_new();
+	json_t *list = NULL;
+
+	if (documents_read(d, "kscaled manifests", text, len, err) == 0) {
+		list = json_array();
+		for (size_t i = 0; i < d->count; i++)
+			if (json_str_is(d->list[i].json, "kind", "RoleBinding") ||
+				json_str_is(d->list[i].json, "kind", "ClusterRoleBinding"))
+				add_binding(list, d, d->list[i].json);
+	}
+	documents_free(d);
+	return list;
+}
+
+json_t *rights_needed(const struct doctor_setup *setup, struct err *err)
+{
+	struct manifests_params params = { .namespace_ = setup->namespace_,
+		.host = setup->host,
+		.service_name = setup->service_name,
+		.watch_namespaces = setup->watch_namespaces,
+		.scale_kinds = setup->scale_kinds,
+		.no_scaledjobs = setup->no_scaledjobs,
+		.restrict_secrets = setup->restrict_secrets,
+		.service_account_tokens = setup->service_account_tokens,
+		.no_webhook = !setup->webhook };
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	json_t *list = NULL;
+
+	if (!out) {
+		err_set(err, ERR_TEMPORARY, "the manifests cannot be read: %s", strerror(errno));
+		return NULL;
+	}
+	if (manifests_print(&params, out, err) == 0)
+		list = read_needs(text, len, err);
+	fclose(out);
+	free(text);
+	return list;
+}
+
+/* ---- Judging ---- */
+
+/* Roles that an option leaves out, or narrows. */
+static const char *option_of(const char *role)
+{
+	static const struct {
+		const char *role, *option;
+	} options[] = {
+		{ "kscaled-jobs", "--no-scaledjobs" },
+		{ "kscaled-scale", "--scale-kinds" },
+		{ "kscaled-secrets", "--restrict-secret-access" },
+		{ "kscaled-tokens", "--service-account-tokens" },
+	};
+
+	for (size_t i = 0; i < MEM_COUNT(options); i++)
+		if (strcmp(options[i].role, role) == 0)
+			return options[i].option;
+	return NULL;
+}
+
+/* "list jobs.batch in shop", "get configmaps \"x\"" */
+static void put_right(const json_t *attributes, struct buf *out)
+{
+	const char *group = json_str_or_empty(attributes, "group"), *sub = json_str_or_empty(attributes, "subresource"),
+		   *name = json_str_or_empty(attributes, "name"), *ns = json_str_or_empty(attributes, "namespace");
+
+	buf_printf(out, "%s%s %s", out->len > 0 ? ", " : "", json_str_or_empty(attributes, "verb"),
+		json_str_or_empty(attributes, "resource"));
+	if (*group)
+		buf_printf(out, ".%s", group);
+	if (*sub)
+		buf_printf(out, "/%s", sub);
+	if (*name)
+		buf_printf(out, " \"%s\"", name);
+	if (*ns)
+		buf_printf(out, " in %s", ns);
+}
+
+/* One finding for each role and account, whose first missing right is at this index. */
+static void judge_role(const struct casefile *c, const json_t *missing, size_t first)
+{
+	const json_t *one = json_array_get(missing, first), *other;
+	const char *role = json_str_or_empty(one, "role"), *account = json_str_or_empty(one, "account"),
+		   *option = option_of(role);
+	struct buf rights = BUF_INIT(2000);
+	size_t i;
+
+	json_array_foreach(missing, i, other)
+	{
+		if (!json_str_is(other, "role", role) || !json_str_is(other, "account", account))
+			continue;
+		if (i < first) {
+			buf_done(&rights);
+			return; /* told */
+		}
+		put_right(json_object_get(other, "attributes"), &rights);
+	}
+	casefile_wrong(c, casefile_apply(c), "%s may not %s: role %s%s%s%s", account, buf_text(&rights), role,
+		option ? " (if that is meant: kscaled doctor " : "", option ? option : "", option ? ")" : "");
+	buf_done(&rights);
+}
+
+void rights_judge(const struct casefile *c)
+{
+	bool told;
+	const json_t *rights = casefile_read(c, "rights", &told), *missing = json_object_get(rights, "missing");
+
+	if (!rights)
+		return;
+	for (size_t i = 0; i < json_array_size(missing); i++)
+		judge_role(c, missing, i);
+	if (json_array_size(missing) == 0)
+		casefile_fine(c, "%s has all %d", json_str_or_empty(rights, "account"),
+			(int)json_integer_value(json_object_get(rights, "asked")));
+	if (json_array_size(json_object_get(rights, "not_asked")) > 0)
+		casefile_skip(c,
+			"%zu of others not looked at: needs create on subjectaccessreviews.authorization.k8s.io",
+			json_array_size(json_object_get(rights, "not_asked")));
+}

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All judgements, on facts: a chain that is fine, and one fact changed at a time. What the API
+ * server really says is in tests/live/test_doctor.py.
+ */
+#include "cli/doctor/doctor.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <config.h> /* configure's; in quotes it would be the one of another room */
+
+#include "base/base64.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "net/x509.h"
+
+#define NOW_MS INT64_C(1790000000000) /* 2026-09-21T14:13:20Z */
+#define DAY_S  INT64_C(86400)
+
+/* Quotes are apostrophes; CA, BUNDLE and SERVING are certificates. */
+#define SERVICE                                                                                                        \
+	"'service': {'object': {'spec': {'type': 'ClusterIP', 'clusterIP': '10.0.0.9', 'ports': [{'name': 'https', "   \
+	"'port': 443, 'targetPort': 8443}]}}}"
+#define EXTERNAL_NAME                                                                                                  \
+	"'service': {'object': {'spec': {'type': 'ExternalName', 'externalName': 'host.example', 'ports': [{'name': "  \
+	"'https', 'port': 8443}]}}}"
+#define SLICE(conditions, port)                                                                                        \
+	"'endpointslices': {'object': {'items': [{'metadata': {'name': 'kscaled-host'}, 'endpoints': [{'addresses': "  \
+	"['192.0.2.7'], 'conditions': {'ready': " conditions "}}], 'ports': [{'name': '" port "'}]}]}}"
+#define APISERVICE(service, condition)                                                                                 \
+	"'apiservice': {'object': {'spec': {'caBundle': 'BUNDLE', 'service': {" service                                \
+	", 'port': 443}}, 'status': {'conditions': [{'type': 'Available', " condition "}]}}}"
+#define OUR_SERVICE "'namespace': 'kscaled', 'name': 'kscaled'"
+#define CRD(name)                                                                                                      \
+	"'crd " name                                                                                                   \
+	"': {'object': {'metadata': {'labels': {'app.kubernetes.io/name': 'kscaled', 'app.kubernetes.io/version': "    \
+	"'VERSION'}}, 'spec': {'versions': [{'name': 'v1alpha1', 'served': true}]}, 'status': {'conditions': "         \
+	"[{'type': 'Established', 'status': 'True'}]}}}"
+#define WEBHOOKS(more)                                                                                                 \
+	"'webhooks': {'object': {'webhooks': [{'name': 'vso', 'clientConfig': {'service': {" OUR_SERVICE               \
+	"}, 'caBundle': 'BUNDLE'}" more "}]}}"
+#define LEASE(fact, holder, renewed)                                                                                   \
+	"'" fact "': {'object': {'spec': {'holderIdentity': '" holder                                                  \
+	"', 'leaseDurationSeconds': 15, 'renewTime': '" renewed "'}}}"
+#define OBJECTS(condition)                                                                                             \
+	"'scaledobjects': {'object': {'items': [{'metadata': {'namespace': 'shop', 'name': 'web', "                    \
+	"'creationTimestamp': '2026-09-01T00:00:00Z'}, 'spec': {'scaleTargetRef': {'name': 'web'}}, 'status': "        \
+	"{'conditions': [" condition "]}}]}}"
+#define HPA(more)                                                                                                      \
+	"'hpas': {'object': {'items': [{'metadata': {'namespace': 'shop', 'name': 'hpa'" more                          \
+	"}, 'spec': {'scaleTargetRef': {'apiVersion': 'apps/v1', 'kind': 'Deployment', 'name': 'web'}}}]}}"
+#define CONFIG(more) "'kubeconfig': {'object': {'source': 'kubeconfig k, context c', 'server': 'https://api' " more "}}"
+#define DENIED       "{'error': 'denied', 'message': 'no', 'wanted': 'get on it'}"
+#define LACKS        "{'error': 'missing', 'message': 'no'}"
+
+/* A chain that is fine. */
+static const char *const fine[] = {
+	CONFIG(", 'token': {'subject': 'system:serviceaccount:kscaled:kscaled', 'issued_ms': 1789999000000, "
+	       "'until_ms': "
+	       "1790010000000}"),
+	"'version': {'object': {'major': '1', 'minor': '32', 'gitVersion': 'v1.32.1', 'date_ms': 1790000000000, "
+	"'asked_ms': 1790000000900}}",
+	"'rights': {'object': {'account': 'a', 'asked': 77, 'missing': [], 'not_asked': []}}",
+	"'deployment': " LACKS,
+	CRD("scaledobjects"),
+	CRD("scaledjobs"),
+	CRD("triggerauthentications"),
+	CRD("clustertriggerauthentications"),
+	SERVICE,
+	"'endpoints': {'object': {}}",
+	SLICE("true", "https"),
+	APISERVICE(OUR_SERVICE, "'status': 'True'"),
+	"'certificates': {'object': {'ca': 'CA', 'serving': 'SERVING'}}",
+	"'request-header': {'object': {'data': {'requestheader-client-ca-file': 'CA'}}}",
+	"'discovery': {'object': {}}",
+	"'metric': {'of': 'shop/web', 'object': {'items': [{'metricName': 's0', 'value': '7'}]}}",
+	WEBHOOKS(""),
+	"'trial': {'error': 'denied', 'message': 'admission webhook \\'vscaledobject.kscaled.io\\' denied the request: "
+	"x'}",
+	LEASE("lease", "host_1", "2026-09-21T14:13:18.000000Z"),
+	"'keda-lease': " LACKS,
+	"'keda-deployment': " LACKS,
+	OBJECTS("{'type': 'Ready', 'status': 'True'}"),
+	"'scaledjobs': {'object': {'items': []}}",
+	HPA(", 'ownerReferences': [{'kind': 'ScaledObject', 'name': 'web'}]"),
+};
+
+static char *ca, *serving, *bundle;
+
+static int setup(void **state)
+{
+	static const char *const names[] = { "kscaled.kscaled.svc", NULL };
+	struct x509_pair authority, leaf;
+	struct err err;
+
+	(void)state;
+	if (x509_make_ca("authority", names, NOW_MS, 3650 * DAY_S, &authority, &err) < 0 ||
+		x509_make_serving(&authority, names, NOW_MS, 365 * DAY_S, &leaf, &err) < 0)
+		return -1;
+	ca = mem_dup(authority.cert_pem);
+	serving = mem_dup(leaf.cert_pem);
+	bundle = base64_encode(ca, strlen(ca));
+	x509_pair_done(&authority);
+	x509_pair_done(&leaf);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	free(ca);
+	free(serving);
+	free(bundle);
+	return 0;
+}
+
+static void put_text(struct buf *out, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '\n')
+			buf_puts(out, "\\n");
+		else
+			buf_putc(out, *text);
+}
+
+static json_t *facts_of(const char *text)
+{
+	const struct {
+		const char *word, *text;
+	} words[] = { { "'CA'", ca }, { "'SERVING'", serving }, { "'BUNDLE'", bundle },
+		{ "'VERSION'", PACKAGE_VERSION } };
+	struct buf out = BUF_INIT(1 << 20);
+	struct err err;
+	json_t *facts;
+
+	while (*text) {
+		size_t i = 0;
+
+		while (i < MEM_COUNT(words) && strncmp(text, words[i].word, strlen(words[i].word)) != 0)
+			i++;
+		if (i < MEM_COUNT(words)) {
+			buf_putc(&out, '"');
+			put_text(&out, words[i].text);
+			buf_putc(&out, '"');
+			text += strlen(words[i].word);
+			continue;
+		}
+		/* \' is a quote inside of a text */
+		if (text[0] == '\\' && text[1] == '\'') {
+			buf_puts(&out, "\\\"");
+			text += 2;
+			continue;
+		}
+		buf_putc(&out, *text == '\'' ? '"' : *text);
+		text++;
+	}
+	facts = json_parse(buf_text(&out), out.len, &err);
+	if (!facts)
+		fail_msg("%s: %s", err.msg, buf_text(&out));
+	buf_done(&out);
+	return facts;
+}
+
+static const struct doctor_setup usual = { .namespace_ = "kscaled",
+	.kubeconfig = "k",
+	.service_name = "kscaled",
+	.lease_name = "operator.keda.sh",
+	.keda_namespace = "keda",
+	.secure_port = 8443,
+	.webhook = true };
+
+static void visit(const struct doctor_setup *s, const char *changed, bool reached, struct diagnosis *out)
+{
+	json_t *facts = json_object(), *change = facts_of(changed);
+
+	for (size_t i = 0; i < MEM_COUNT(fine); i++) {
+		MEM_AUTO char *text = mem_printf("{%s}", fine[i]);
+		json_t *fact = facts_of(text);
+
+		json_object_update(facts, fact);
+		json_decref(fact);
+	}
+	json_object_update(facts, change);
+	doctor_judge(s, facts, reached, NOW_MS, out);
+	json_decref(facts);
+	json_decref(change);
+}
+
+static const struct diagnosis_line *first_of(const struct diagnosis *d, const char *hop, enum diagnosis_status status)
+{
+	for (size_t i = 0; i < d->count; i++)
+		if (strcmp(d->list[i].hop, hop) == 0 && d->list[i].status == status)
+			return &d->list[i];
+	return NULL;
+}
+
+/* Fails the test when there is none. */
+static struct diagnosis_line the_first_of(const struct diagnosis *d, const char *hop, enum diagnosis_status status)
+{
+	const struct diagnosis_line *line = first_of(d, hop, status);
+
+	if (!line)
+		fail_msg("%s says nothing of status %d", hop, status);
+	return line ? *line : (struct diagnosis_line){ hop, status, NULL, NULL };
+}
+
+static void print(const struct diagnosis *d)
+{
+	struct buf text = BUF_INIT(1 << 20);
+
+	diagnosis_text(d, &text);
+	fprintf(stderr, "%s", buf_text(&text));
+	buf_done(&text);
+}
+
+static void all_is_fine(void **state)
+{
+	struct diagnosis d = { 0 };
+
+	(void)state;
+	visit(&usual, "{}", true, &d);
+	if (diagnosis_worst(&d, NULL) != DIAGNOSIS_OK)
+		print(&d);
+	assert_int_equal(diagnosis_worst(&d, NULL), DIAGNOSIS_OK);
+	diagnosis_done(&d);
+}
+
+#define OK   DIAGNOSIS_OK
+#define SKIP DIAGNOSIS_SKIPPED
+#define WARN DIAGNOSIS_WARNING
+#define BAD  DIAGNOSIS_ERROR
+#define OURS "kscaled manifests --host 192.0.2.7:8443 | kubectl apply -f -"
+
+static const struct example {
+	const char *hop, *changed;
+	enum diagnosis_status status;
+	const char *says, *mend; /* NULL: none */
+} examples[] = {
+	{ "kubeconfig", "'kubeconfig': {'error': 'missing', 'message': 'kubeconfig: k: No such file or directory'}",
+		BAD, "No such file", "kscaled join" },
+	{ "kubeconfig", "'kubeconfig': {'error': 'invalid', 'message': 'k: Permission denied'}", BAD,
+		"Permission denied", "sudo kscaled doctor --kubeconfig k" },
+	{ "kubeconfig", "'kubeconfig': {'error': 'invalid', 'message': 'user x: exec: credential plugins'}", BAD,
+		"exec", "in k as `token`" },
+	{ "kubeconfig", "'kubeconfig': {'error': 'invalid', 'message': 'line 3: no YAML'}", BAD, "line 3",
+		"kubectl --kubeconfig k config view" },
+	{ "credentials", CONFIG(""), WARN, "neither a token nor", "kscaled join" },
+	{ "credentials", CONFIG(", 'certificate': {'unreadable': 'no PEM'}"), BAD, "no PEM", "kubeadm certs renew" },
+	{ "credentials", CONFIG(", 'certificate': {'cn': 'admin', 'from_ms': 1, 'until_ms': 1789999999000}"), BAD,
+		"\"admin\" ended at 2026-09-21T14:13:19Z", "kscaled join" },
+	{ "credentials",
+		CONFIG(", 'certificate': {'cn': 'admin', 'from_ms': 1790009000000, 'until_ms': 1890000000000}"), BAD,
+		"not valid before 2026-09-21T16:43:20Z", "timedatectl" },
+	{ "credentials",
+		CONFIG(", 'token_file': '/t', 'token': {'subject': 'system:serviceaccount:ns:me', 'issued_ms': 1, "
+		       "'until_ms': "
+		       "2}"),
+		BAD, "token of system:serviceaccount:ns:me ended", "kubectl -n ns create token me --duration 24h >/t" },
+	{ "credentials", CONFIG(", 'token': {'subject': '', 'issued_ms': 0, 'until_ms': 0}"), OK, "does not end",
+		NULL },
+	{ "credentials",
+		CONFIG(", 'token': {'subject': 'system:serviceaccount:ns:me', 'issued_ms': 1789990000000, 'until_ms': "
+		       "1790000100000}"),
+		WARN, "ends soon", "as `token` in k" },
+	{ "api-server", "'version': {'error': 'temporary', 'message': 'connect: Connection refused'}", BAD, "refused",
+		"systemctl status k3s" },
+	{ "api-server", "'version': {'error': 'temporary', 'message': 'certificate is not yet valid'}", BAD,
+		"not yet valid", "timedatectl" },
+	{ "api-server", "'version': {'error': 'denied', 'message': 'HTTP 401: Unauthorized'}", BAD, "who asks",
+		"kubectl -n kscaled create token kscaled" },
+	{ "api-server", "'version': {'object': {'major': '1', 'minor': '24', 'gitVersion': 'v1.24.0'}}", WARN, "older",
+		"1.25" },
+	{ "api-server", "'version': {'object': {'major': '1', 'minor': '37+', 'gitVersion': 'v1.37.0'}}", WARN, "newer",
+		"newer kscaled" },
+	{ "clock",
+		"'version': {'object': {'major': '1', 'minor': '32', 'date_ms': 1790000000000, 'asked_ms': "
+		"1790000090000}}",
+		BAD, "90 seconds ahead of", "timedatectl" },
+	{ "clock",
+		"'version': {'object': {'major': '1', 'minor': '32', 'date_ms': 1790000000000, 'asked_ms': "
+		"1789999990000}}",
+		WARN, "10 seconds behind", "timedatectl" },
+	{ "clock", "'version': {'object': {'major': '1', 'minor': '32', 'date_ms': 0}}", SKIP, "does not tell", NULL },
+	{ "rights",
+		"'rights': {'object': {'account': 'a', 'asked': 2, 'missing': [{'account': 'a', 'role': "
+		"'kscaled-jobs', "
+		"'attributes': {'verb': 'list', 'group': 'batch', 'resource': 'jobs'}}, {'account': 'a', 'role': "
+		"'kscaled-jobs', 'attributes': {'verb': 'get', 'group': '', 'resource': 'pods', 'subresource': 'log', "
+		"'name': "
+		"'x', 'namespace': 'shop'}}]}}",
+		BAD,
+		"a may not list jobs.batch, get pods/log \"x\" in shop: role kscaled-jobs (if that is meant: kscaled "
+		"doctor "
+		"--no-scaledjobs)",
+		OURS },
+	{ "rights", "'rights': " DENIED, SKIP, "needs get on it", NULL },
+	{ "crds", "'crd scaledjobs': " LACKS, BAD, "scaledjobs.keda.sh is missing", OURS },
+	{ "crds", "'crd scaledjobs': " DENIED, SKIP, "needs get on it", NULL },
+	{ "crds",
+		"'crd scaledjobs': {'object': {'status': {'conditions': [{'type': 'Established', 'status': "
+		"'False'}]}}}",
+		BAD, "is not established", "kubectl describe crd scaledjobs.keda.sh" },
+	{ "crds",
+		"'crd scaledjobs': {'object': {'spec': {'versions': [{'name': 'v1alpha1', 'served': false}]}, "
+		"'status': "
+		"{'conditions': [{'type': 'Established', 'status': 'True'}]}}}",
+		BAD, "is not served as v1alpha1", OURS },
+	{ "crds",
+		"'crd scaledjobs': {'object': {'spec': {'versions': [{'name': 'v1alpha1', 'served': true}]}, 'status': "
+		"{'conditions': [{'type': 'Established', 'status': 'True'}]}}}",
+		OK, "1 of 4 have the schema of KEDA", NULL },
+	{ "service", "'service': " LACKS, BAD, "no Service kscaled/kscaled", "kscaled manifests --host HOST:8443 |" },
+	{ "service", "'service': {'error': 'temporary', 'message': 'etcd'}", BAD, "could not be read: etcd", NULL },
+	{ "service", "'service': {'object': {'spec': {'type': 'ClusterIP', 'ports': [{'port': 80}]}}}", BAD,
+		"no port 443", "kscaled manifests" },
+	{ "endpoints", "'endpointslices': {'object': {'items': []}}", BAD, "no endpoint that is ready",
+		"kscaled manifests" },
+	{ "endpoints", SLICE("false", "https"), BAD, "no endpoint that is ready", OURS },
+	{ "endpoints", SLICE("true", ""), BAD, "EndpointSlice kscaled-host has no port named \"https\"", OURS },
+	{ "endpoints", EXTERNAL_NAME, OK, "resolves host.example itself", NULL },
+	{ "endpoints", "'endpoints': " LACKS, BAD, "no Endpoints kscaled/kscaled", OURS },
+	{ "endpoints",
+		"'deployment': {'object': {}}, 'endpointslices': {'object': {'items': []}}, 'service': {'object': "
+		"{'spec': "
+		"{'selector': {'a': 'b'}, 'ports': [{'port': 443}]}}}",
+		BAD, "no endpoint", "kubectl -n kscaled get pods" },
+	{ "apiservice", "'apiservice': " LACKS, BAD, "no APIService", OURS },
+	{ "apiservice", APISERVICE("'namespace': 'keda', 'name': 'adapter'", "'status': 'True'"), BAD,
+		"names Service keda/adapter", "\"namespace\":\"kscaled\",\"name\":\"kscaled\",\"port\":443" },
+	{ "apiservice", "'apiservice': {'object': {'spec': {}}}, " EXTERNAL_NAME, BAD, "names no Service",
+		"\"port\":8443" },
+	{ "routing",
+		EXTERNAL_NAME ", " APISERVICE(OUR_SERVICE,
+			"'status': 'False', 'message': 'unsupported service type \\'ExternalName\\''"),
+		BAD, "knows no ExternalName", "--host ADDRESS:PORT" },
+	{ "routing", APISERVICE(OUR_SERVICE, "'status': 'False', 'message': 'from https://10.0.0.9:443/apis: timeout'"),
+		WARN, "cluster IP 10.0.0.9", "--enable-aggregator-routing=true" },
+	{ "routing",
+		APISERVICE(OUR_SERVICE, "'status': 'False', 'message': 'from https://192.0.2.7:8443/apis: timeout'"),
+		OK, "what the Service names", NULL },
+	{ "ca-bundle", "'certificates': {'object': {'ca': 'SERVING', 'serving': 'SERVING'}}", BAD,
+		"is not kscaled's authority", "kubectl -n kscaled get secret kscaled-certs" },
+	{ "ca-bundle", "'apiservice': {'object': {'spec': {'service': {" OUR_SERVICE "}}}}", BAD, "has no caBundle",
+		"kubectl patch apiservice" },
+	{ "ca-bundle", "'certificates': " LACKS, BAD, "no authority", "systemctl restart kscaled" },
+	{ "ca-bundle", "'certificates': " LACKS ", 'deployment': {'object': {}}", BAD, "no authority",
+		"kubectl -n kscaled rollout restart deployment/kscaled" },
+	{ "ca-bundle", "'certificates': " DENIED, SKIP, "needs get on it", NULL },
+	{ "request-header", "'request-header': {'object': {'data': {}}}", BAD, "has no requestheader-client-ca-file",
+		"kube-apiserver --requestheader-client-ca-file" },
+	{ "request-header", "'request-header': {'object': {'data': {'requestheader-client-ca-file': 'x'}}}", BAD,
+		"no certificate", "kube-apiserver" },
+	{ "available",
+		APISERVICE(OUR_SERVICE, "'status': 'False', 'reason': 'FailedDiscoveryCheck', 'message': 'refused'"),
+		BAD, "FailedDiscoveryCheck: refused", "kubectl delete apiservice" },
+	{ "available", APISERVICE(OUR_SERVICE, "'status': 'False', 'message': 'x509: unknown authority'"), BAD, "x509",
+		"kubectl patch apiservice" },
+	{ "metric", "'discovery': " LACKS, BAD, "is not found", "systemctl restart kscaled" },
+	{ "metric", "'metric': null", OK, "no ScaledObject with an external metric", NULL },
+	{ "metric", "'metric': {'of': 'shop/web', 'error': 'invalid', 'message': 'source is down'}", BAD,
+		"source is down", "kscaled explain shop/web" },
+	{ "metric", "'metric': {'of': 'shop/web', 'error': 'denied', 'wanted': 'list on x'}", SKIP, "needs list on x",
+		NULL },
+	{ "metric", "'metric': {'of': 'shop/web', 'object': {'items': []}}", BAD, "there is no value",
+		"kscaled explain" },
+	{ "webhook", "'webhooks': " LACKS, WARN, "no ValidatingWebhookConfiguration", OURS },
+	{ "webhook", WEBHOOKS(", 'failurePolicy': 'Fail'"), WARN, "failurePolicy Fail", OURS },
+	{ "webhook", "'certificates': {'object': {'ca': 'SERVING', 'serving': 'SERVING'}}", BAD, "the caBundle of vso",
+		"systemctl restart" },
+	{ "webhook",
+		"'webhooks': {'object': {'webhooks': [{'name': 'v', 'clientConfig': {'service': {" OUR_SERVICE "}}}]}}",
+		BAD, "v has no caBundle", "systemctl restart" },
+	{ "webhook",
+		"'webhooks': {'object': {'webhooks': [{'name': 'v', 'clientConfig': {'service': {'namespace': 'keda', "
+		"'name': "
+		"'x'}}}]}}",
+		BAD, "v names Service keda/x", OURS },
+	{ "webhook-reached", "'trial': {'object': {}}", BAD, "took a ScaledObject", "systemctl restart" },
+	{ "webhook-reached", "'trial': " DENIED, SKIP, "needs get on it", NULL },
+	{ "webhook-reached", "'trial': {'error': 'invalid', 'message': 'admission webhook x denied'}", WARN,
+		"another webhook", NULL },
+	{ "webhook-reached", "'trial': {'error': 'temporary', 'message': 'failed calling webhook x'}", BAD,
+		"does not get to the webhook", "systemctl restart" },
+	{ "lease", "'lease': " LACKS, BAD, "never run", "systemctl restart" },
+	{ "lease", LEASE("lease", "", "2026-09-21T14:13:18Z"), BAD, "nobody holds", "systemctl restart" },
+	{ "lease", LEASE("lease", "x", "2026-09-21T14:12:20Z"), BAD,
+		"x holds the Lease kscaled/operator.keda.sh, but has not "
+		"renewed it for 60 seconds",
+		"systemctl restart" },
+	{ "keda", LEASE("keda-lease", "keda-1", "2026-09-21T14:13:18Z"), BAD, "keda-1 holds",
+		"kubectl -n keda scale deployment keda-operator --replicas 0" },
+	{ "keda", LEASE("keda-lease", "keda-1", "2026-09-21T14:10:18Z"), OK, "is not there", NULL },
+	{ "keda", "'keda-deployment': {'object': {'spec': {'replicas': 1}}}", WARN, "wants 1 replicas",
+		"--replicas 0" },
+	{ "keda", "'keda-deployment': {'object': {'spec': {'replicas': 0}}}", OK, "has no replicas", NULL },
+	{ "hpas", HPA(""), BAD, "shop/hpa has the target of ScaledObject shop/web", "kubectl -n shop delete hpa hpa" },
+	{ "hpas", HPA(", 'ownerReferences': [{'kind': 'ScaledObject', 'name': 'other'}]"), BAD, "is not of it",
+		"kubectl -n shop delete hpa hpa" },
+	{ "hpas", "'hpas': " DENIED, SKIP, "needs get on it", NULL },
+	{ "objects", OBJECTS("{'type': 'Ready', 'status': 'False', 'reason': 'Bad', 'message': 'why'}"), BAD,
+		"ScaledObject shop/web is not Ready: Bad: why", "kscaled explain so shop/web" },
+	{ "objects", OBJECTS(""), BAD, "nobody looks after it", "systemctl restart" },
+	{ "certificates", "'certificates': {'object': {'ca': 'CA', 'serving': 'x'}}", BAD,
+		"serving certificate cannot be read", "systemctl restart" },
+	{ "certificates", "'certificates': {'object': {'ca': 'CA'}}", BAD, "no serving certificate",
+		"systemctl restart" },
+};
+
+static void each_hop_says_what_is_wrong(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(examples); i++) {
+		const struct example *e = &examples[i];
+		MEM_AUTO char *changed = mem_printf("{%s}", e->changed);
+		struct diagnosis d = { 0 };
+		const struct diagnosis_line *line;
+
+		visit(&usual, changed, true, &d);
+		line = first_of(&d, e->hop, e->status);
+		if (!line || !strstr(line->message, e->says) || !line->mend != !e->mend ||
+			(e->mend && !strstr(line->mend, e->mend))) {
+			print(&d);
+			fail_msg("%s with %s: not \"%s\", mend \"%s\"", e->hop, changed, e->says,
+				e->mend ? e->mend : "");
+		}
+		assert_int_equal(diagnosis_worst(&d, e->hop), e->status);
+		diagnosis_done(&d);
+	}
+}
+
+static void what_depends_on_it_is_left_out(void **state)
+{
+	struct diagnosis d = { 0 };
+
+	(void)state;
+	visit(&usual, "{'service': " LACKS "}", true, &d);
+	assert_string_equal(the_first_of(&d, "available", SKIP).message, "not looked at: service is wrong");
+	assert_string_equal(the_first_of(&d, "metric", SKIP).message, "not looked at: available is wrong");
+	assert_int_equal(diagnosis_worst(&d, "lease"), OK);
+	diagnosis_done(&d);
+	/* What may not be looked at is not wrong. */
+	visit(&usual, "{'service': " DENIED "}", true, &d);
+	assert_int_equal(diagnosis_worst(&d, "available"), OK);
+	assert_int_equal(diagnosis_worst(&d, "metric"), OK);
+	diagnosis_done(&d);
+	visit(&usual, "{'version': {'error': 'temporary', 'message': 'refused'}}", false, &d);
+	assert_int_equal(diagnosis_worst(&d, "credentials"), OK);
+	assert_string_equal(the_first_of(&d, "certificates", SKIP).message, "not looked at: api-server is wrong");
+	diagnosis_done(&d);
+}
+
+static void options_count(void **state)
+{
+	struct doctor_setup s = usual;
+	struct diagnosis d = { 0 };
+
+	(void)state;
+	s.webhook = false;
+	visit(&s, "{}", true, &d);
+	assert_non_null(strstr(the_first_of(&d, "webhook", BAD).mend, "kubectl delete validatingwebhookconfiguration"));
+	diagnosis_done(&d);
+	visit(&s, "{'webhooks': " LACKS ", 'trial': null}", true, &d);
+	assert_int_equal(diagnosis_worst(&d, "webhook"), OK);
+	diagnosis_done(&d);
+	s = usual;
+	s.take_over = true;
+	visit(&s, "{" LEASE("keda-lease", "keda-1", "2026-09-21T14:13:18Z") "}", true, &d);
+	assert_int_equal(diagnosis_worst(&d, "keda"), OK);
+	diagnosis_done(&d);
+	s = usual;
+	s.tls_cert_file = "/own.pem";
+	visit(&s, "{'certificates': {'object': {'serving': 'x'}}}", true, &d);
+	assert_int_equal(diagnosis_worst(&d, "ca-bundle"), SKIP);
+	assert_string_equal(the_first_of(&d, "certificates", BAD).mend, "a new certificate in /own.pem");
+	diagnosis_done(&d);
+	s = usual;
+	s.host = "h:1";
+	s.watch_namespaces = "a,b";
+	s.scale_kinds = "deployments";
+	s.no_scaledjobs = s.restrict_secrets = s.service_account_tokens = true;
+	s.namespace_ = "own";
+	s.service_name = "svc";
+	visit(&s, "{'service': " LACKS "}", true, &d);
+	assert_string_equal(the_first_of(&d, "service", BAD).mend,
+		"kscaled manifests --host h:1 --namespace own --service-name svc --watch-namespace a,b --scale-kinds "
+		"'deployments' --no-scaledjobs --restrict-secret-access --service-account-tokens | kubectl apply -f -");
+	diagnosis_done(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_is_fine),
+		cmocka_unit_test(each_hop_says_what_is_wrong),
+		cmocka_unit_test(what_depends_on_it_is_left_out),
+		cmocka_unit_test(options_count),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
