@@ -16,6 +16,7 @@
 #include "cli/doctor/doctor.h"
 #include "cli/explain.h"
 #include "cli/get.h"
+#include "cli/init.h"
 #include "cli/join/join.h"
 #include "cli/kubectlplugin.h"
 #include "cli/leave/leave.h"
@@ -49,6 +50,7 @@ static const struct command {
 		.line = &cli_join_line },
 	{ "leave", "takes kscaled out of a cluster, in the order in which nothing hangs", .run = cli_leave,
 		.line = &cli_leave_line },
+	{ "init", "prints a ScaledObject for a type of trigger, to begin with", .run = cli_init },
 	{ "check", "checks manifests without a cluster", .run = cli_check, .line = &cli_check_line },
 	{ "completion", "prints the completion of command lines for bash, zsh or fish", .run = cmd_completion,
 		.line = &cli_completion_line },

@@ -43,6 +43,26 @@ def test_wrong_usage(arguments, named):
     assert len(done.stderr.splitlines()) <= 3
 
 
+def test_init(tmp_path):
+    """A manifest for each type that is there, which check takes as it stands."""
+    types = run("init", "--help").stdout.rpartition("types: ")[2].strip().split(", ")
+    assert len(types) >= 16 and "redis" in types
+    for kind in types:
+        path = tmp_path / f"{kind}.yaml"
+        done = run("init", kind, "-o", str(path))
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), done
+        assert path.read_text() == run("init", kind).stdout
+        (trigger,) = yaml.safe_load(path.read_text())["spec"]["triggers"]
+        assert trigger["type"] == kind and trigger["metadata"]
+        checked = run("check", "--strict", str(path))
+        assert checked.returncode == 0, checked
+    again = run("init", "redis", "-o", str(tmp_path / "cron.yaml"))
+    assert again.returncode == 1 and "exists" in again.stderr and "cron" in (tmp_path / "cron.yaml").read_text()
+    for wrong, says in ((["redi"], 'perhaps redis;'), ([], "name one type"), (["redis", "cron"], "name one type"), (["--nonsense"], "nonsense")):
+        done = run("init", *wrong)
+        assert done.returncode == 2 and done.stdout == "" and says in done.stderr, done
+
+
 @pytest.mark.parametrize("text, named", [
     ("nonsense = 1\n", ":1"), ("\n# fine\nsecure-port = x\n", ":3"), ("secure-port = 1\nsecure-port = 2\n", ":2"), ("secure-port\n", ":1"), ("= 5\n", ":1"), ("log-level = \x00\n", ":"),
     ("a" * 100000, ":1"), ("config = /etc/x\n", ":1"),

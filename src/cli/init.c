@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/init.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/editdist.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/asking.h"
+#include "scalers/params.h"
+#include "scalers/scaler.h"
+
+enum { DONE = 0, UNWRITTEN = 1, USAGE = 2 };
+
+/* ---- What is written ---- */
+
+#define THREE(name, port)                                                                                              \
+	name "-0." name ".default.svc:" port "," name "-1." name ".default.svc:" port "," name "-2." name              \
+	     ".default.svc:" port
+
+/*
+ * The parameters that stand in the manifest and are no comments: all that a type must have, and the
+ * target, which is what people change first. The first row that fits a type and a name counts; type
+ * NULL: any.
+ */
+static const struct {
+	const char *type, *name, *value;
+} written[] = {
+	{ "redis", "address", "redis.default.svc:6379" },
+	{ "redis-streams", "address", "redis.default.svc:6379" },
+	{ "redis-cluster", "address", THREE("redis", "6379") },
+	{ "redis-cluster-streams", "address", THREE("redis", "6379") },
+	{ "redis-sentinel", "address", THREE("sentinel", "26379") },
+	{ "redis-sentinel-streams", "address", THREE("sentinel", "26379") },
+	{ NULL, "sentinelMaster", "mymaster" },
+	{ NULL, "listName", "jobs" },
+	{ NULL, "listLength", "5" },
+	{ NULL, "stream", "events" },
+	{ NULL, "streamLength", "5" },
+	{ "mysql", "host", "mysql.default.svc" },
+	{ "mysql", "port", "3306" },
+	{ "mysql", "username", "scaler" },
+	{ "postgresql", "host", "postgresql.default.svc" },
+	{ "postgresql", "port", "5432" },
+	{ "postgresql", "userName", "scaler" },
+	{ "postgresql", "sslmode", "verify-full" },
+	{ NULL, "dbName", "shop" },
+	{ "prometheus", "serverAddress", "http://prometheus.monitoring.svc:9090" },
+	{ "prometheus", "query", "sum(rate(http_requests_total{app=\"shop\"}[2m]))" },
+	{ "prometheus", "threshold", "100" },
+	{ NULL, "query", "SELECT COUNT(*) FROM jobs WHERE state = 'queued'" },
+	{ NULL, "queryValue", "5" },
+	{ NULL, "targetQueryValue", "5" },
+	{ NULL, "url", "http://stats.default.svc:8080/queues" },
+	{ NULL, "valueLocation", "queues.0.messages" },
+	{ NULL, "targetValue", "5" },
+	{ NULL, "scalerAddress", "scaler.default.svc:50051" },
+	{ NULL, "timezone", "Europe/Berlin" },
+	{ NULL, "start", "0 8 * * 1-5" },
+	{ NULL, "end", "0 20 * * 1-5" },
+	{ NULL, "desiredReplicas", "3" },
+	{ NULL, "podSelector", "app=front-end" },
+	{ "kubernetes-workload", "value", "4" },
+	{ NULL, "value", "80" },
+};
+
+/* The value that is written for a parameter; NULL: it becomes a comment. */
+static const char *value_of(const char *type, const char *name)
+{
+	for (size_t i = 0; i < MEM_COUNT(written); i++)
+		if (strcmp(written[i].name, name) == 0 && (!written[i].type || strcmp(written[i].type, type) == 0))
+			return written[i].value;
+	return NULL;
+}
+
+/* What is accepted and not meant for people who begin. */
+static bool is_shown(const struct param_row *row)
+{
+	return row->kind != PARAM_IGNORED && row->kind != PARAM_REFUSED && row->kind != PARAM_DROPPED &&
+		row->kind != PARAM_OTHERS && !(row->help && strstr(row->help, ": an error"));
+}
+
+static void put_choices(const struct param_row *row, struct buf *out)
+{
+	for (size_t i = 0; row->words[i]; i++)
+		buf_printf(out, "%s%s", i > 0 ? ", " : "", row->words[i]);
+}
+
+/* The help, and the words of a choice. */
+static void put_help(const struct param_row *row, struct buf *out)
+{
+	buf_puts(out, row->help ? row->help : "");
+	if (row->words) {
+		buf_puts(out, ": ");
+		put_choices(row, out);
+	}
+	buf_putc(out, '\n');
+}
+
+/* `# name: "default"  # help`. An empty value counts as absent: it does no harm without the #. */
+static void put_comment(const struct param_row *row, const char *name, const char *more, struct buf *out)
+{
+	buf_printf(out, "      # %s: ", name);
+	buf_put_json(out, row->otherwise ? row->otherwise : "");
+	buf_printf(out, "  # %s", more);
+	put_help(row, out);
+}
+
+static void put_row(const char *type, const struct param_row *row, struct buf *out)
+{
+	const char *names = row->names, *value;
+	char name[PARAM_NAME_SIZE];
+
+	params_next_name(&names, name);
+	value = value_of(type, name);
+	if (value && strchr(row->where, 'm')) {
+		buf_puts(out, "      # ");
+		put_help(row, out);
+		buf_printf(out, "      %s: ", name);
+		buf_put_json(out, value);
+		buf_putc(out, '\n');
+	} else if (strchr(row->where, 'm')) {
+		put_comment(row, name, "", out);
+	} else if (strchr(row->where, 'e')) {
+		MEM_AUTO char *from_env = mem_printf("%sFromEnv", name);
+
+		put_comment(row, from_env, "a variable of the container: ", out);
+	}
+}
+
+/* Those that come from a TriggerAuthentication. */
+static void put_secrets(const struct scaler_type *type, struct buf *out)
+{
+	bool first = true;
+
+	for (size_t t = 0; type->tables[t]; t++) {
+		for (size_t i = 0; i < type->tables[t]->count; i++) {
+			const struct param_row *row = &type->tables[t]->rows[i];
+			const char *names = row->names;
+			char name[PARAM_NAME_SIZE];
+
+			if (!is_shown(row) || !strchr(row->where, 'a') || strchr(row->where, 'm'))
+				continue;
+			if (first)
+				buf_puts(out,
+					"    # From Secrets, by a TriggerAuthentication:\n    # authenticationRef: "
+					"{name: ...}\n");
+			first = false;
+			params_next_name(&names, name);
+			buf_printf(out, "    #   parameter %s: ", name);
+			put_help(row, out);
+		}
+	}
+}
+
+static bool is_resource(const char *type)
+{
+	return strcmp(type, "cpu") == 0 || strcmp(type, "memory") == 0;
+}
+
+bool init_print(const char *name, struct buf *out)
+{
+	const struct scaler_type *type = scaler_type_find(name);
+	bool resource = is_resource(name);
+
+	if (!type)
+		return false;
+	buf_printf(out,
+		"# A ScaledObject with a trigger of type %s. What is behind # may be said, too: kscaled-triggers(5), "
+		"kscaled-scaledobject(7).\n"
+		"apiVersion: keda.sh/v1alpha1\n"
+		"kind: ScaledObject\n"
+		"metadata:\n"
+		"  name: worker\n"
+		"  # namespace: that of the target\n"
+		"spec:\n"
+		"  scaleTargetRef:\n"
+		"    # kind: Deployment, unless it is said; apiVersion: apps/v1\n"
+		"    name: worker\n"
+		"  # pollingInterval: how often is looked, in seconds (default: 30)\n"
+		"  # cooldownPeriod: how long after the last work is scaled to zero, in seconds (default: 300)\n"
+		"%s"
+		"  minReplicaCount: %d\n"
+		"  maxReplicaCount: 10\n"
+		"  triggers:\n"
+		"  - type: %s\n",
+		name, resource ? "  # Not 0: without a Pod there is nothing to measure.\n" : "", resource ? 1 : 0,
+		name);
+	if (resource)
+		buf_puts(out,
+			"    # Utilization: a percentage of the request; AverageValue: a quantity for each Pod\n"
+			"    metricType: Utilization\n");
+	else
+		buf_puts(out, "    # metricType: AverageValue (the default) or Value\n");
+	buf_puts(out, "    metadata:\n");
+	for (size_t t = 0; type->tables[t]; t++)
+		for (size_t i = 0; i < type->tables[t]->count; i++)
+			if (is_shown(&type->tables[t]->rows[i]))
+				put_row(name, &type->tables[t]->rows[i], out);
+	put_secrets(type, out);
+	return true;
+}
+
+/* ---- The command line ---- */
+
+static const char help_text[] = "usage: kscaled init [-o FILE] TYPE\n"
+				"Print a ScaledObject with a trigger of this type, and a comment for each parameter.\n"
+				"    kscaled init redis -o worker.yaml && kscaled check worker.yaml\n"
+				"\n"
+				"  -o, --output FILE            write it there; a file that is there is left as it is\n"
+				"      --help                   print this text\n"
+				"\n"
+				"types: ";
+
+static int complain_of_type(const char *type)
+{
+	MEM_AUTO char *names = mem_dup(scaler_type_names());
+	char *rest = names, *name, *nearest = NULL;
+	size_t best = strlen(type) / 3 + 2, distance;
+
+	while ((name = strsep(&rest, ",")) != NULL) {
+		name = text_trim(name, " ");
+		distance = editdist_between(type, name);
+		if (distance >= best)
+			continue;
+		best = distance;
+		nearest = name;
+	}
+	fprintf(stderr, "kscaled init: there is no type \"%.80s\"%s%s; there are %s\n", type,
+		nearest ? "; perhaps " : "", nearest ? nearest : "", scaler_type_names());
+	return USAGE;
+}
+
+/* What somebody has written there is not lost. */
+static int write_file(const char *path, const struct buf *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	bool good = fd >= 0 && write(fd, text->data, text->len) == (ssize_t)text->len;
+
+	if (fd >= 0 && close(fd) < 0)
+		good = false;
+	if (!good)
+		fprintf(stderr, "kscaled init: %s: %s\n", path, strerror(errno));
+	return good ? DONE : UNWRITTEN;
+}
+
+static int print(const char *type, const char *path)
+{
+	struct buf out = BUF_INIT(SIZE_MAX);
+	int status;
+
+	if (!init_print(type, &out))
+		status = complain_of_type(type);
+	else if (path)
+		status = write_file(path, &out);
+	else
+		status = asking_print("kscaled init", &out) == ASKING_OK ? DONE : UNWRITTEN;
+	buf_done(&out);
+	return status;
+}
+
+int cli_init(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	static char name[] = "kscaled init"; /* what getopt's own messages begin with */
+	const char *path = NULL;
+	int c;
+
+	argv[0] = name;
+	optind = 0; /* glibc: begin anew, main may have used getopt before */
+	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
+		switch (c) {
+		case 'o': path = optarg; break;
+		case 'h': printf("%s%s\n", help_text, scaler_type_names()); return DONE;
+		default: fputs("Try \"kscaled init --help\".\n", stderr); return USAGE;
+		}
+	}
+	if (optind + 1 != argc) {
+		fprintf(stderr, "kscaled init: name one type: %s\n", scaler_type_names());
+		return USAGE;
+	}
+	return print(argv[optind], path);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_INIT_H
+#define CLI_INIT_H
+
+/*
+ * `kscaled init TYPE`: prints a ScaledObject for a type of trigger, with a comment for each
+ * parameter that its tables declare (scalers/params.h), so that it is a manifest to begin with and
+ * a short reference. Asks no cluster; what it prints passes `kscaled check`.
+ */
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+/* false: there is no such type, and nothing is printed. */
+bool init_print(const char *type, struct buf *out);
+
+/*
+ * The sub-command: argv[0] is its name. Returns the exit status: 0; 1: the file cannot be written;
+ * 2: wrong usage, or no such type.
+ */
+int cli_init(int argc, char **argv);
+
+#endif
