@@ -142,7 +142,8 @@ static int examine(const struct command *command, int argc, char **argv, bool as
 		.secure_port = o.secure_port,
 		.webhook = o.webhook,
 		.restrict_secrets = o.restrict_secret_access,
-		.take_over = o.take_over };
+		.take_over = o.take_over,
+		.no_lease = !o.leader_elect };
 	status = command->examine(argc, argv, &usual);
 	options_done(&o);
 	return status;

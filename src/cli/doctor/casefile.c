@@ -121,10 +121,12 @@ void casefile_wrong(const struct casefile *c, char *mend, const char *fmt, ...)
 
 /* ---- Commands ---- */
 
-/* It runs in a Pod, by the Deployment of our manifests. */
+/*
+ * It runs in a Pod, by the Deployment of our manifests; so does this, where no kubeconfig is given.
+ */
 static bool in_cluster(const struct casefile *c)
 {
-	return casefile_object(c, "deployment") != NULL;
+	return casefile_object(c, "deployment") != NULL || !c->setup->kubeconfig;
 }
 
 /*

@@ -27,7 +27,7 @@ struct doctor_setup { /* strings are borrowed; NULL: not set */
 	const char *watch_namespaces; /* "a,b"; NULL: all */
 	const char *tls_cert_file;    /* NULL: kscaled has an authority of its own */
 	int secure_port;
-	bool webhook, restrict_secrets, take_over;
+	bool webhook, restrict_secrets, take_over, no_lease;
 	/* Of `kscaled manifests`. */
 	const char *host;        /* "HOST:PORT" */
 	const char *scale_kinds; /* NULL: all */

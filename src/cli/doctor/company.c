@@ -40,7 +40,9 @@ void company_lease(const struct casefile *c)
 
 	if (told)
 		return;
-	if (!lease)
+	if (c->setup->no_lease)
+		casefile_fine(c, "none is needed, as --leader-elect=false has it");
+	else if (!lease)
 		casefile_wrong(c, casefile_restart(c), "there is no Lease %s/%s: kscaled has never run here", ns, name);
 	else if (!*hold.holder)
 		casefile_wrong(c, casefile_restart(c),

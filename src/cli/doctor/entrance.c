@@ -82,6 +82,9 @@ static char *new_token(const struct casefile *c, const json_t *token)
 	const char *file = casefile_text_at(casefile_object(c, "kubeconfig"), "token_file");
 	const char *colon = account ? strchr(account, ':') : NULL;
 
+	/* The kubelet renews that of a Pod when four fifths of its life are over. */
+	if (!c->setup->kubeconfig)
+		return casefile_restart(c);
 	if (!colon)
 		return mem_printf("a new token in %s", *file ? file : shown_file(c));
 	if (!*file)
@@ -109,7 +112,7 @@ static void judge_span(const struct casefile *c, const char *what, int64_t from_
 		casefile_wrong(c, mend, "%s ended at %s", what, until);
 		return;
 	}
-	if (until_ms > 0 && left_ms < 14 * DAY_MS && left_ms < life_ms / 5) {
+	if (until_ms > 0 && left_ms < 14 * DAY_MS && left_ms < life_ms / 6) {
 		casefile_warn(c, mend, "%s ends soon: at %s", what, until);
 		return;
 	}

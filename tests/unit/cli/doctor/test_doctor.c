@@ -475,6 +475,18 @@ static void options_count(void **state)
 	assert_int_equal(diagnosis_worst(&d, "keda"), OK);
 	diagnosis_done(&d);
 	s = usual;
+	s.no_lease = true;
+	visit(&s, "{'lease': " LACKS "}", true, &d);
+	assert_int_equal(diagnosis_worst(&d, "lease"), OK);
+	diagnosis_done(&d);
+	s = usual;
+	s.kubeconfig = NULL; /* in a Pod */
+	visit(&s, "{'service': " LACKS ", 'lease': " LACKS "}", true, &d);
+	assert_string_equal(the_first_of(&d, "service", BAD).mend, "kscaled manifests | kubectl apply -f -");
+	assert_string_equal(the_first_of(&d, "lease", BAD).mend,
+		"kubectl -n kscaled rollout restart deployment/kscaled");
+	diagnosis_done(&d);
+	s = usual;
 	s.tls_cert_file = "/own.pem";
 	visit(&s, "{'certificates': {'object': {'serving': 'x'}}}", true, &d);
 	assert_int_equal(diagnosis_worst(&d, "ca-bundle"), SKIP);
