@@ -280,8 +280,8 @@ def test_endpoints(resting):
             finding = resting.visit(host="192.0.2.7:9443").bad()["endpoints"]
             assert says in finding["message"], finding
             assert "--host 192.0.2.7:9443" in finding["mend"], finding
-            resting.do(finding["mend"])
-            assert resting.visit(host="192.0.2.7:9443").status("endpoints") == "ok"
+        resting.do(finding["mend"])
+        assert resting.visit(host="192.0.2.7:9443").status("endpoints") == "ok"
     finally:
         away()
         resting.installation.apply(webhook=True)
