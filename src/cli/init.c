@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -218,6 +217,14 @@ static const char help_text[] = "usage: kscaled init [-o FILE] TYPE\n"
 				"\n"
 				"types: ";
 
+static const struct option options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+const struct commandline cli_init_line = { .help = help_text, .options = options };
+
 static int complain_of_type(const char *type)
 {
 	MEM_AUTO char *names = mem_dup(scaler_type_names());
@@ -267,11 +274,6 @@ static int print(const char *type, const char *path)
 
 int cli_init(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
 	static char name[] = "kscaled init"; /* what getopt's own messages begin with */
 	const char *path = NULL;
 	int c;

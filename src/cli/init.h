@@ -11,6 +11,9 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "cli/commandline.h"
+
+extern const struct commandline cli_init_line;
 
 /* false: there is no such type, and nothing is printed. */
 bool init_print(const char *type, struct buf *out);

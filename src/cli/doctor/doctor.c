@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/doctor/doctor.h"
 
-#include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,13 +121,62 @@ static const char help_text[] =
 	"      --watch-namespace NS[,NS]\n"
 	"                               the namespaces that it watches\n"
 	"      --keda-namespace NS      where KEDA would be\n"
-	"      --restrict-secret-access, --no-webhook\n"
+	"      --restrict-secret-access\n"
+	"                               as the daemon's option of this name\n"
+	"      --no-webhook             it has no webhook\n"
 	"\n"
 	"How its manifests were printed:\n"
 	"      --host HOST:PORT         for a kscaled outside of the cluster\n"
-	"      --scale-kinds KIND[,KIND], --no-scaledjobs, --service-account-tokens\n"
+	"      --scale-kinds KIND[,KIND]\n"
+	"                               as the option of kscaled manifests, as the next two\n"
+	"      --no-scaledjobs          no rights on Jobs\n"
+	"      --service-account-tokens rights on tokens of service accounts\n"
 	"\n"
 	"Exit status: 0 all is fine, or there are warnings; 1 errors; 2 the cluster cannot be asked, or wrong usage.\n";
+
+enum {
+	KUBECONFIG = 256,
+	CONFIG,
+	STRICT,
+	NAMESPACE,
+	SERVICE_NAME,
+	WATCH_NAMESPACE,
+	KEDA_NAMESPACE,
+	RESTRICT_SECRETS,
+	NO_WEBHOOK,
+	HOST,
+	SCALE_KINDS,
+	NO_SCALEDJOBS,
+	TOKENS
+};
+
+static const struct option options[] = {
+	{ "kubeconfig", required_argument, NULL, KUBECONFIG },
+	{ "config", required_argument, NULL, CONFIG },
+	{ "output", required_argument, NULL, 'o' },
+	{ "strict", no_argument, NULL, STRICT },
+	{ "namespace", required_argument, NULL, NAMESPACE },
+	{ "service-name", required_argument, NULL, SERVICE_NAME },
+	{ "watch-namespace", required_argument, NULL, WATCH_NAMESPACE },
+	{ "keda-namespace", required_argument, NULL, KEDA_NAMESPACE },
+	{ "restrict-secret-access", no_argument, NULL, RESTRICT_SECRETS },
+	{ "no-webhook", no_argument, NULL, NO_WEBHOOK },
+	{ "host", required_argument, NULL, HOST },
+	{ "scale-kinds", required_argument, NULL, SCALE_KINDS },
+	{ "no-scaledjobs", no_argument, NULL, NO_SCALEDJOBS },
+	{ "service-account-tokens", no_argument, NULL, TOKENS },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char *const formats[] = { "json", NULL };
+
+static const char *const *values(const char *option)
+{
+	return strcmp(option, "output") == 0 ? formats : NULL;
+}
+
+const struct commandline cli_doctor_line = { .help = help_text, .options = options, .values = values };
 
 struct doctor_arguments {
 	struct doctor_setup setup;
@@ -168,22 +216,6 @@ static bool take_format(struct doctor_arguments *a, const char *text)
 	return a->json;
 }
 
-enum {
-	KUBECONFIG = 256,
-	CONFIG,
-	STRICT,
-	NAMESPACE,
-	SERVICE_NAME,
-	WATCH_NAMESPACE,
-	KEDA_NAMESPACE,
-	RESTRICT_SECRETS,
-	NO_WEBHOOK,
-	HOST,
-	SCALE_KINDS,
-	NO_SCALEDJOBS,
-	TOKENS
-};
-
 static bool take(struct doctor_arguments *a, int c, const char *value)
 {
 	struct doctor_setup *s = &a->setup;
@@ -212,24 +244,6 @@ static bool take(struct doctor_arguments *a, int c, const char *value)
 
 static bool read_arguments(int argc, char **argv, struct doctor_arguments *a)
 {
-	static const struct option options[] = {
-		{ "kubeconfig", required_argument, NULL, KUBECONFIG },
-		{ "config", required_argument, NULL, CONFIG },
-		{ "output", required_argument, NULL, 'o' },
-		{ "strict", no_argument, NULL, STRICT },
-		{ "namespace", required_argument, NULL, NAMESPACE },
-		{ "service-name", required_argument, NULL, SERVICE_NAME },
-		{ "watch-namespace", required_argument, NULL, WATCH_NAMESPACE },
-		{ "keda-namespace", required_argument, NULL, KEDA_NAMESPACE },
-		{ "restrict-secret-access", no_argument, NULL, RESTRICT_SECRETS },
-		{ "no-webhook", no_argument, NULL, NO_WEBHOOK },
-		{ "host", required_argument, NULL, HOST },
-		{ "scale-kinds", required_argument, NULL, SCALE_KINDS },
-		{ "no-scaledjobs", no_argument, NULL, NO_SCALEDJOBS },
-		{ "service-account-tokens", no_argument, NULL, TOKENS },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
 	int c;
 
 	optind = 0; /* glibc: begin anew, main may have used getopt before */

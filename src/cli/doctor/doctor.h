@@ -8,7 +8,10 @@
  * judge, this says in which order and what depends on what.
  */
 
+#include "cli/commandline.h"
 #include "cli/doctor/casefile.h"
+
+extern const struct commandline cli_doctor_line;
 
 /*
  * The configuration file of the daemon that the command line names, else the one of the systemd

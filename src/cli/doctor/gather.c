@@ -19,6 +19,7 @@
 #include "cli/doctor/rights.h"
 #include "control/certs/certs.h"
 #include "control/leader/leaderkeda.h"
+#include "kube/tokenfacts.h"
 #include "net/http/httpc.h"
 #include "net/x509.h"
 
@@ -41,37 +42,15 @@ static void put_error(json_t *facts, const char *fact, const char *wanted, const
 
 /* ---- The kubeconfig ---- */
 
-json_t *gather_claims(const char *token)
-{
-	const char *dot = strchr(token, '.'), *end = dot ? strchr(dot + 1, '.') : NULL;
-	MEM_AUTO char *payload = NULL, *padded = NULL;
-	json_t *claims;
-	size_t len;
-
-	if (!end)
-		return NULL;
-	len = (size_t)(end - dot - 1);
-	/* Base64url without padding (RFC 7515, section 2). */
-	padded = mem_printf("%.*s%s", (int)len, dot + 1, len % 4 == 2 ? "==" : len % 4 == 3 ? "=" : "");
-	for (char *p = padded; *p; p++)
-		*p = *p == '-' ? '+' : *p == '_' ? '/' : *p;
-	payload = base64_decode(padded, &len);
-	claims = payload ? json_parse_foreign(payload, len, NULL) : NULL;
-	if (json_is_object(claims))
-		return claims;
-	json_decref(claims);
-	return NULL;
-}
-
 static json_t *token_facts(const char *token)
 {
-	json_t *claims = gather_claims(token), *out;
+	struct tokenfacts facts = { .issued_unix_ms = 0 };
+	MEM_AUTO char *subject = NULL;
 
-	out = json_pack("{s:s, s:I, s:I}", "subject", json_str_or_empty(claims, "sub"), "issued_ms",
-		1000 * json_integer_value(json_object_get(claims, "iat")), "until_ms",
-		1000 * json_integer_value(json_object_get(claims, "exp")));
-	json_decref(claims);
-	return out;
+	tokenfacts_read(token, &facts, NULL); /* one that is no JWT says nothing of itself */
+	subject = *facts.account ? mem_printf("system:serviceaccount:%s:%s", facts.namespace_, facts.account) : NULL;
+	return json_pack("{s:s, s:I, s:I}", "subject", subject ? subject : "", "issued_ms",
+		(json_int_t)facts.issued_unix_ms, "until_ms", (json_int_t)facts.ends_unix_ms);
 }
 
 static json_t *certificate_facts(const char *pem)

@@ -19,7 +19,4 @@ bool gather_entrance(struct doctor_setup *setup, json_t **facts);
 /* All others, after gather_entrance was true. */
 void gather_cluster(const struct doctor_setup *setup, json_t *facts);
 
-/* The claims of a token that is a JWT, not verified; NULL: it is none. The caller owns them. */
-json_t *gather_claims(const char *token);
-
 #endif
