@@ -112,11 +112,14 @@ static void read_facts(struct accesskeeper *a)
 		: NULL;
 }
 
+/* The kubelet, for one, replaces a token when a fifth of its life is left. */
 static int64_t warning_ms(const struct accesskeeper *a, enum credential which)
 {
+	int64_t life_ms = a->token.issued_unix_ms > 0 ? a->token.ends_unix_ms - a->token.issued_unix_ms : 0;
+
 	if (which != TOKEN)
 		return CERT_WARNING_MS;
-	return a->token.issued_unix_ms > 0 ? (a->token.ends_unix_ms - a->token.issued_unix_ms) / 3 : 0;
+	return life_ms / (a->own_file ? 3 : 10);
 }
 
 static const char *remedy(const struct accesskeeper *a, enum credential which)

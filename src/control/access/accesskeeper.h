@@ -8,7 +8,7 @@
  * there. It is renewed at half of its life by a TokenRequest for its own ServiceAccount (kube/
  * tokenfacts says when), every replica by itself, and written over the old one. When what we have
  * ends is a metric, and a warning when that is near: 30 days for certificates, a third of its life
- * for a token.
+ * for a token of ours, a tenth for one of others.
  */
 
 #include <stdbool.h>

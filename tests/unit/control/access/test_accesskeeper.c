@@ -214,8 +214,12 @@ static void those_of_others_are_left_alone(void **state)
 
 		begin(rows[i].file, token, rows[i].renew);
 		assert_null(accesskeeper_token_file(keeper));
-		fake_advance(300000);
+		fake_advance(480000); /* then the kubelet renews its own */
 		assert_int_equal(fake_count(FAKE_ANY, TOKENS), 0);
+		assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, ""), (unsigned)i);
+		fake_advance(90000);
+		assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "who made its file should have renewed it"),
+			(unsigned)i + 1);
 		end();
 	}
 }
