@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/dnsname.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/deleteorder.h"
 #include "cli/manifests_text.h"
 #include "cli/outsidehost.h"
 #include "config.h"
@@ -18,6 +20,9 @@
 /* One more than the longest, so that a longer one is still too long after it is cut. */
 #define LABEL_SIZE 64
 #define KIND_SIZE  (63 + 1 + 253 + 1)
+
+/* One leads, all answer: more than a few are a mistake. */
+#define REPLICAS_MAX 16
 
 /* A word between @ signs in the templates, and its replacement. */
 struct word {
@@ -30,7 +35,9 @@ struct plan {
 	struct manifests_params params; /* scale_kinds is NULL for "*" */
 	const char *namespace_selector; /* of the webhooks */
 	const char *own_service_rules;  /* "" unless params.host is set */
+	const char *pod_priority;       /* a line of the Deployment, or "" */
 	struct outsidehost host;        /* where params.host is set */
+	int replicas;
 	FILE *out;
 };
 
@@ -155,6 +162,71 @@ static int check_scale_kinds(const char *list, struct err *err)
 	return 0;
 }
 
+/* ---- What belongs to the Deployment ---- */
+
+static int check_replicas(const char *text, int *replicas, struct err *err)
+{
+	size_t len = strlen(text);
+
+	*replicas = len > 0 && len < 4 && text[strspn(text, "0123456789")] == '\0' ? atoi(text) : 0;
+	if (*replicas >= 1 && *replicas <= REPLICAS_MAX)
+		return 0;
+	return err_set(err, ERR_INVALID, "--replicas: \"%.80s\" is no number from 1 to %d", text, REPLICAS_MAX);
+}
+
+static int check_priority_class(const char *text, struct err *err)
+{
+	if (!text || dnsname_is_subdomain(text, strlen(text)))
+		return 0;
+	return err_set(err, ERR_INVALID,
+		"--priority-class: \"%.80s\" is not a name that Kubernetes allows: lower-case letters, digits, \"-\" "
+		"and "
+		"\".\", with a letter or digit first and last",
+		text);
+}
+
+static int check_monitor(const char *text, struct err *err)
+{
+	if (!text || strcmp(text, "pod") == 0 || strcmp(text, "service") == 0)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		"--monitor: \"%.80s\" is neither \"pod\", for a PodMonitor, nor \"service\", for a ServiceMonitor",
+		text);
+}
+
+/* Options that say how the Pods are: with --host there are none. */
+static int check_not_of_a_pod(const struct manifests_params *p, struct err *err)
+{
+	const struct {
+		const char *option;
+		bool given;
+	} of_pods[] = {
+		{ "replicas", p->replicas != NULL },
+		{ "priority-class", p->priority_class != NULL },
+		{ "monitor", p->monitor != NULL },
+		{ "network-policy", p->network_policy },
+	};
+
+	for (size_t i = 0; i < MEM_COUNT(of_pods); i++)
+		if (of_pods[i].given)
+			return err_set(err, ERR_INVALID,
+				"--%s says how the Pods of kscaled are, and with --host there are none: leave out one "
+				"of "
+				"the two",
+				of_pods[i].option);
+	return 0;
+}
+
+static int check_deployment(struct plan *plan, struct err *err)
+{
+	const struct manifests_params *p = &plan->params;
+
+	if (check_replicas(p->replicas ? p->replicas : "1", &plan->replicas, err) < 0 ||
+		check_priority_class(p->priority_class, err) < 0 || check_monitor(p->monitor, err) < 0)
+		return -1;
+	return p->host ? check_not_of_a_pod(p, err) : 0;
+}
+
 static int check(const struct manifests_params *params, struct plan *plan, struct err *err)
 {
 	struct manifests_params *p = &plan->params;
@@ -168,7 +240,7 @@ static int check(const struct manifests_params *params, struct plan *plan, struc
 		p->scale_kinds = NULL;
 	if (check_label("namespace", p->namespace_, err) < 0 || check_service_name(p->service_name, err) < 0 ||
 		check_image(p->image, err) < 0 || check_watch_namespaces(p->watch_namespaces, err) < 0 ||
-		check_scale_kinds(p->scale_kinds, err) < 0)
+		check_scale_kinds(p->scale_kinds, err) < 0 || check_deployment(plan, err) < 0)
 		return -1;
 	if (p->host && outsidehost_parse(p->host, &plan->host, err) < 0)
 		return err_wrap(err, "--host");
@@ -296,6 +368,29 @@ static const char *service_text(const struct plan *plan)
 	return plan->host.kind == OUTSIDEHOST_NAME ? manifests_service_name : manifests_service_address;
 }
 
+static void print_crds(const struct plan *plan, const struct word *words)
+{
+	print_document(plan->out, words, manifests_crd_scaledobjects);
+	print_document(plan->out, words, manifests_crd_scaledjobs);
+	print_document(plan->out, words, manifests_crd_triggerauthentications);
+	print_document(plan->out, words, manifests_crd_clustertriggerauthentications);
+}
+
+/* The Deployment, and what belongs to it. */
+static void print_deployment(const struct plan *plan, const struct word *words)
+{
+	const char *monitor = plan->params.monitor;
+
+	print_document(plan->out, words, manifests_deployment);
+	if (plan->replicas > 1)
+		print_document(plan->out, words, manifests_poddisruptionbudget);
+	if (plan->params.network_policy)
+		print_document(plan->out, words, manifests_networkpolicy);
+	if (monitor)
+		print_document(plan->out, words,
+			strcmp(monitor, "pod") == 0 ? manifests_monitor_pod : manifests_monitor_service);
+}
+
 static void print_all(const struct plan *plan)
 {
 	/*
@@ -303,7 +398,8 @@ static void print_all(const struct plan *plan)
 	 * them.
 	 */
 	static const char *const of_kubernetes[] = { "default", "kube-system", "kube-public", "kube-node-lease", NULL };
-	char port[16];
+	char port[16], replicas[16];
+	bool by_service = plan->params.monitor && strcmp(plan->params.monitor, "service") == 0;
 	struct word words[] = {
 		[WORD_ROLE] = { "ROLE", "" },
 		[WORD_BOUND] = { "BOUND", "" },
@@ -329,24 +425,27 @@ static void print_all(const struct plan *plan)
 		{ "RESTRICT_SECRETS", plan->params.restrict_secrets ? "true" : "false" },
 		{ "WEBHOOK", plan->params.no_webhook ? "false" : "true" },
 		{ "NAMESPACE_SELECTOR", plan->namespace_selector },
+		{ "REPLICAS", replicas },
+		{ "POD_PRIORITY", plan->pod_priority },
+		{ "POD_SPREAD", plan->replicas > 1 ? manifests_pod_spread : "" },
+		{ "STATUS_PORT", by_service ? manifests_service_status_port : "" },
 		{ "FAMILY", plan->host.kind == OUTSIDEHOST_IPV6 ? "IPv6" : "IPv4" },
 		{ NULL, NULL },
 	};
 
 	snprintf(port, sizeof(port), "%d", plan->host.port);
+	snprintf(replicas, sizeof(replicas), "%d", plan->replicas);
 	if (!text_is_one_of(plan->params.namespace_, of_kubernetes))
 		print_document(plan->out, words, manifests_namespace);
-	print_document(plan->out, words, manifests_crd_scaledobjects);
-	print_document(plan->out, words, manifests_crd_scaledjobs);
-	print_document(plan->out, words, manifests_crd_triggerauthentications);
-	print_document(plan->out, words, manifests_crd_clustertriggerauthentications);
+	if (!plan->params.no_crds)
+		print_crds(plan, words);
 	print_rights(plan, words);
 	print_document(plan->out, words, service_text(plan));
 	print_document(plan->out, words, manifests_apiservice);
 	if (!plan->params.no_webhook)
 		print_document(plan->out, words, manifests_webhook);
 	if (!plan->params.host)
-		print_document(plan->out, words, manifests_deployment);
+		print_deployment(plan, words);
 }
 
 /* Limits the webhooks to the watched namespaces. In YAML's flow style; the caller owns it. */
@@ -382,16 +481,41 @@ static char *own_service_rules(const struct plan *plan)
 	return text;
 }
 
+/* As print_all, but in the order of deletion. */
+static int print_reversed(struct plan *plan, struct err *err)
+{
+	MEM_AUTO char *text = NULL;
+	FILE *out = plan->out;
+	size_t len;
+
+	plan->out = open_memstream(&text, &len);
+	if (!plan->out)
+		return err_set(err, ERR_TEMPORARY, "printing the manifests: %s", strerror(errno));
+	print_all(plan);
+	if (fclose(plan->out) != 0)
+		return err_set(err, ERR_TEMPORARY, "printing the manifests: %s", strerror(errno));
+	plan->out = out;
+	deleteorder_print(text, out);
+	return 0;
+}
+
 int manifests_print(const struct manifests_params *params, FILE *out, struct err *err)
 {
 	struct plan plan = { .out = out };
-	MEM_AUTO char *selector = NULL, *service_rules = NULL;
+	MEM_AUTO char *selector = NULL, *service_rules = NULL, *priority = NULL;
 
 	if (check(params, &plan, err) < 0)
 		return -1;
 	plan.namespace_selector = selector = namespace_selector(plan.params.watch_namespaces);
 	plan.own_service_rules = service_rules = own_service_rules(&plan);
-	print_all(&plan);
+	priority = plan.params.priority_class
+		? mem_printf("      priorityClassName: \"%s\"\n", plan.params.priority_class)
+		: mem_dup("");
+	plan.pod_priority = priority;
+	if (!plan.params.delete_order)
+		print_all(&plan);
+	else if (print_reversed(&plan, err) < 0)
+		return -1;
 	if (fflush(out) != 0 || ferror(out))
 		return err_set(err, ERR_TEMPORARY, "writing the manifests: %s", strerror(errno));
 	return 0;
@@ -417,6 +541,12 @@ static const char help_text[] =
 	"  --service-account-tokens\n"
 	"                         let it make tokens of service accounts, for boundServiceAccountToken and Vault\n"
 	"  --no-webhook           objects are not judged before they are stored\n"
+	"  --no-crds              the kinds are there already: print no CustomResourceDefinitions\n"
+	"  --replicas N           Pods of kscaled, of which one acts and all answer (default: 1)\n"
+	"  --priority-class NAME  PriorityClass of the Pods, such as system-cluster-critical\n"
+	"  --network-policy       a NetworkPolicy: nothing but the two ports is open\n"
+	"  --monitor pod|service  a PodMonitor or a ServiceMonitor for the Prometheus operator\n"
+	"  --delete-order         print the documents in the order in which they are to be deleted\n"
 	"  --help                 print this text\n";
 
 static const struct option options[] = {
@@ -430,6 +560,12 @@ static const struct option options[] = {
 	{ "restrict-secret-access", no_argument, NULL, 'r' },
 	{ "service-account-tokens", no_argument, NULL, 't' },
 	{ "no-webhook", no_argument, NULL, 'W' },
+	{ "no-crds", no_argument, NULL, 'C' },
+	{ "replicas", required_argument, NULL, 'R' },
+	{ "priority-class", required_argument, NULL, 'p' },
+	{ "network-policy", no_argument, NULL, 'N' },
+	{ "monitor", required_argument, NULL, 'm' },
+	{ "delete-order", no_argument, NULL, 'd' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -459,6 +595,12 @@ int cli_manifests(int argc, char **argv)
 		case 'r': params.restrict_secrets = true; break;
 		case 't': params.service_account_tokens = true; break;
 		case 'W': params.no_webhook = true; break;
+		case 'C': params.no_crds = true; break;
+		case 'R': params.replicas = optarg; break;
+		case 'p': params.priority_class = optarg; break;
+		case 'N': params.network_policy = true; break;
+		case 'm': params.monitor = optarg; break;
+		case 'd': params.delete_order = true; break;
 		case 'h': fputs(help_text, stdout); return 0;
 		default: fputs("Try \"kscaled manifests --help\".\n", stderr); return USAGE_ERROR;
 		}

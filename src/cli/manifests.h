@@ -5,7 +5,8 @@
 /*
  * `kscaled manifests`: prints the objects that a cluster needs for kscaled, as YAML documents for
  * `kubectl apply -f -`: Namespace, CRDs, service account and roles, Service, APIService,
- * ValidatingWebhookConfiguration, and the Deployment unless kscaled runs outside the cluster.
+ * ValidatingWebhookConfiguration, and the Deployment unless kscaled runs outside the cluster, with
+ * what belongs to it: PodDisruptionBudget, NetworkPolicy, PodMonitor or ServiceMonitor.
  * Connects to no cluster.
  */
 
@@ -30,6 +31,15 @@ struct manifests_params {             /* strings are borrowed; NULL: the default
 	bool restrict_secrets;       /* Secrets of the own namespace only */
 	bool service_account_tokens; /* the right to make tokens of service accounts */
 	bool no_webhook;             /* no ValidatingWebhookConfiguration, and no rights for it */
+	bool no_crds;                /* no CustomResourceDefinitions: others install them */
+
+	/* Of kscaled in a Pod: each is refused beside host. */
+	const char *replicas;       /* 1 to 16; "1". More are spread, and drained one by one */
+	const char *priority_class; /* a DNS-1123 subdomain; NULL: what the cluster has as its default */
+	const char *monitor;        /* "pod" or "service": how the Prometheus operator finds it; NULL: not */
+	bool network_policy;        /* nothing but the two ports is open */
+
+	bool delete_order; /* the documents in the order in which they are to be deleted */
 };
 
 /*

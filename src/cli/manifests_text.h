@@ -30,6 +30,10 @@ extern const char manifests_service_address[];
 extern const char manifests_apiservice[];
 extern const char manifests_webhook[];
 extern const char manifests_deployment[];
+extern const char manifests_poddisruptionbudget[];
+extern const char manifests_networkpolicy[];
+extern const char manifests_monitor_pod[];
+extern const char manifests_monitor_service[];
 
 /* Rules that are inserted into roles. */
 extern const char manifests_rules_webhook[];
@@ -40,5 +44,9 @@ extern const char manifests_rules_own_service[];
 extern const char manifests_rules_release[];
 extern const char manifests_rules_scale_all[];
 extern const char manifests_rules_scale_kind[];
+
+/* Lines that are inserted into the Deployment and the Service. */
+extern const char manifests_pod_spread[];
+extern const char manifests_service_status_port[];
 
 #endif

@@ -30,8 +30,45 @@ def test_applying_twice_changes_nothing(shared_kscaled, restored, cluster, argum
 
 def test_strict_validation(installation, cluster):
     """No field that the API server does not know."""
-    for arguments in ([], ["--host", "10.1.2.3:9443"]):
+    for arguments in ([], ["--host", "10.1.2.3:9443"], ["--network-policy", "--priority-class", "system-cluster-critical"]):
         cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin=installation.manifests(*arguments))
+
+
+def test_delete_order(launch, restored, cluster, stage):
+    """As the man page says: the objects first, then what was applied. Nothing hangs, and nothing is left, nor does a namespace wait for it."""
+    daemon = launch().wait_serving()
+    stage.deployment(replicas=0)
+    stage.push(1)
+    stage.ready_scaledobject(maxReplicaCount=1)
+    eventually(lambda: stage.replicas() == 1)
+    options = ("--host", f"localhost:{restored.port}")
+    try:
+        cluster.kubectl("delete", "scaledobjects,scaledjobs", "--all", "--all-namespaces", "--timeout=60s")
+        daemon.term()
+        order = restored.manifests(*options, "--delete-order")
+        cluster.kubectl("delete", "--ignore-not-found", "--timeout=60s", "-f", "-", stdin=order)
+        cluster.create_namespace(f"{stage.namespace}-after")
+        cluster.kubectl("delete", "namespace", f"{stage.namespace}-after", "--timeout=60s")
+        kinds = "namespaces,services,endpoints,endpointslices,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,apiservices,customresourcedefinitions,validatingwebhookconfigurations"
+        assert cluster.kubectl("get", kinds, "-A", "-l", "app.kubernetes.io/name=kscaled", "-o", "name") == ""
+    finally:
+        daemon.expected_end = True
+        restored.kubeconfig.unlink()  # its account is gone
+        restored.apply()
+
+
+def test_delete_order_of_a_dead_kscaled(launch, restored, cluster, stage):
+    """Killed, with the webhook and the APIServices in place: the first documents free the API server of it, so that a namespace can go."""
+    daemon = launch().wait_serving()
+    daemon.expected_end = True
+    daemon.kill()
+    eventually(lambda: not restored.available(), timeout=60)
+    order = restored.manifests("--host", f"localhost:{restored.port}", "--delete-order", "--no-crds").split("---\n")
+    first = [one for one in order if "kind: APIService" in one or "kind: ValidatingWebhookConfiguration" in one]
+    assert first == order[1:4]
+    cluster.kubectl("delete", "--ignore-not-found", "--timeout=60s", "-f", "-", stdin="---\n".join(first))
+    cluster.create_namespace(f"{stage.namespace}-after")
+    cluster.kubectl("delete", "namespace", f"{stage.namespace}-after", "--timeout=60s")
 
 
 def test_watches_only_its_namespaces(shared_kscaled, launch, restored, cluster, stage, credentials):

@@ -77,6 +77,12 @@ static const struct manifests_params variants[] = {
 		.service_account_tokens = true,
 		.restrict_secrets = true },
 	{ .namespace_ = "0x1f", .service_name = "e1", .host = "1e3.5:80" },
+	{ .replicas = "3",
+		.priority_class = "1e3.system-cluster-critical",
+		.network_policy = true,
+		.monitor = "service",
+		.no_crds = true },
+	{ .monitor = "pod", .delete_order = true },
 };
 
 #define EACH_VARIANT(p)                                                                                                \
@@ -180,6 +186,96 @@ static void in_the_cluster(void **state)
 		"spec|template|spec|containers|0|securityContext|readOnlyRootFilesystem", "true");
 	assert_false(has(&p, "EndpointSlice"));
 	done(&p);
+}
+
+static void one_replica_is_alone(void **state)
+{
+	struct printed p;
+
+	(void)state;
+	print(&p, &variants[0]);
+	assert_text(&p, "Deployment", "kscaled", "spec|replicas", "1");
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|resources|requests|cpu", "20m");
+	assert_null(yamldocs_node(yamldocs_find(&p.docs, "Deployment", "kscaled"), "spec|template|spec|affinity"));
+	assert_null(yamldocs_node(yamldocs_find(&p.docs, "Deployment", "kscaled"),
+		"spec|template|spec|topologySpreadConstraints"));
+	assert_null(
+		yamldocs_node(yamldocs_find(&p.docs, "Deployment", "kscaled"), "spec|template|spec|priorityClassName"));
+	assert_text(&p, "Service", "kscaled", "spec|ports|1|name", "");
+	assert_false(has(&p, "PodDisruptionBudget"));
+	assert_false(has(&p, "NetworkPolicy"));
+	assert_false(has(&p, "PodMonitor"));
+	assert_false(has(&p, "ServiceMonitor"));
+	done(&p);
+}
+
+#define POD  "spec|template|spec|"
+#define TERM POD "affinity|podAntiAffinity|preferredDuringSchedulingIgnoredDuringExecution|0|podAffinityTerm|"
+
+static void several_replicas_are_spread_and_guarded(void **state)
+{
+	static const struct {
+		const char *kind, *path, *expected;
+	} cases[] = {
+		{ "Deployment", "spec|replicas", "3" },
+		{ "Deployment", POD "priorityClassName", "1e3.system-cluster-critical" },
+		{ "Deployment", TERM "topologyKey", "kubernetes.io/hostname" },
+		{ "Deployment", TERM "labelSelector|matchLabels|app.kubernetes.io/name", "kscaled" },
+		{ "Deployment", POD "topologySpreadConstraints|0|topologyKey", "topology.kubernetes.io/zone" },
+		{ "Deployment", POD "topologySpreadConstraints|0|whenUnsatisfiable", "ScheduleAnyway" },
+		{ "Deployment", POD "securityContext|runAsNonRoot", "true" },
+		{ "PodDisruptionBudget", "spec|maxUnavailable", "1" },
+		{ "PodDisruptionBudget", "spec|selector|matchLabels|app.kubernetes.io/name", "kscaled" },
+		{ "NetworkPolicy", "spec|podSelector|matchLabels|app.kubernetes.io/name", "kscaled" },
+		{ "NetworkPolicy", "spec|policyTypes|0", "Ingress" },
+		{ "NetworkPolicy", "spec|policyTypes|1", "" },
+		{ "NetworkPolicy", "spec|ingress|0|from", "" },
+		{ "NetworkPolicy", "spec|ingress|0|ports|0|port", "8443" },
+		{ "NetworkPolicy", "spec|ingress|0|ports|1|port", "8080" },
+		{ "Service", "spec|ports|0|name", "status" },
+		{ "Service", "spec|ports|1|name", "https" },
+		{ "ServiceMonitor", "spec|endpoints|0|port", "status" },
+		{ "ServiceMonitor", "spec|selector|matchLabels|app.kubernetes.io/name", "kscaled" },
+	};
+	struct printed p;
+
+	(void)state;
+	print(&p, &variants[7]);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_text(&p, cases[i].kind, "kscaled", cases[i].path, cases[i].expected);
+	assert_quoted(yamldocs_find(&p.docs, "Deployment", "kscaled"), POD "priorityClassName");
+	assert_false(has(&p, "PodMonitor"));
+	assert_false(has(&p, "CustomResourceDefinition"));
+	done(&p);
+	print(&p, &variants[8]);
+	assert_text(&p, "PodMonitor", "kscaled", "spec|podMetricsEndpoints|0|port", "status");
+	assert_text(&p, "Service", "kscaled", "spec|ports|0|name", "https");
+	assert_false(has(&p, "ServiceMonitor"));
+	done(&p);
+}
+
+/* The same documents, and the first and the last are as said. */
+static void the_order_of_deletion(void **state)
+{
+	static const struct manifests_params there = { .replicas = "2" },
+					     back = { .replicas = "2", .delete_order = true };
+	struct printed p, reversed;
+
+	(void)state;
+	print(&p, &there);
+	print(&reversed, &back);
+	assert_int_equal(reversed.docs.count, p.docs.count);
+	assert_int_equal(reversed.len, p.len);
+	for (size_t i = 0; i < p.docs.count; i++) {
+		const char *kind = yamldocs_text(&p.docs.docs[i], "kind");
+
+		assert_non_null(yamldocs_find(&reversed.docs, kind, yamldocs_text(&p.docs.docs[i], "metadata|name")));
+	}
+	assert_string_equal(yamldocs_text(&reversed.docs.docs[0], "kind"), "ValidatingWebhookConfiguration");
+	assert_string_equal(yamldocs_text(&reversed.docs.docs[1], "kind"), "APIService");
+	assert_string_equal(yamldocs_text(&reversed.docs.docs[p.docs.count - 1], "kind"), "Namespace");
+	done(&p);
+	done(&reversed);
 }
 
 static void on_a_host_with_a_name(void **state)
@@ -824,6 +920,20 @@ static void bad_parameters_print_nothing(void **state)
 		{ { .scale_kinds = "rollouts.argoproj.io/scale" }, "--scale-kinds" },
 		{ { .scale_kinds = "rollouts.\"" }, "--scale-kinds" },
 		{ { .scale_kinds = "*,deployments" }, "--scale-kinds" },
+		{ { .replicas = "" }, "--replicas: \"\" is no number" },
+		{ { .replicas = "0" }, "--replicas: \"0\" is no number from 1 to 16" },
+		{ { .replicas = "17" }, "--replicas" },
+		{ { .replicas = "-1" }, "--replicas" },
+		{ { .replicas = "2x" }, "--replicas" },
+		{ { .replicas = "4294967297" }, "--replicas" },
+		{ { .priority_class = "" }, "--priority-class" },
+		{ { .priority_class = "High" }, "--priority-class: \"High\"" },
+		{ { .priority_class = "a\"" }, "--priority-class" },
+		{ { .monitor = "pods" }, "--monitor: \"pods\" is neither" },
+		{ { .host = "k.example:1", .replicas = "1" }, "--replicas says how the Pods" },
+		{ { .host = "k.example:1", .priority_class = "a" }, "--priority-class says how the Pods" },
+		{ { .host = "k.example:1", .network_policy = true }, "--network-policy says how the Pods" },
+		{ { .host = "k.example:1", .monitor = "pod" }, "--monitor says how the Pods" },
 		{ { .host = "" }, "--host" },
 		{ { .host = "localhost:0" }, "--host" },
 		{ { .host = "fd00::1:8443" }, "brackets" },
@@ -896,6 +1006,9 @@ static void the_sub_command(void **state)
 		{ { "--host=localhost" }, 2, false },
 		{ { "--watch-namespace=a,b", "--image=i", "--service-name=s" }, 0, true },
 		{ { "--restrict-secret-access", "--service-account-tokens", "--no-webhook" }, 0, true },
+		{ { "--replicas=2", "--network-policy", "--monitor=pod", "--delete-order" }, 0, true },
+		{ { "--priority-class", "a", "--no-crds" }, 0, true },
+		{ { "--replicas=two" }, 2, false },
 		{ { "--no-webhook=1" }, 2, false },
 		{ { "--nonsense" }, 2, false },
 		{ { "--host" }, 2, false },
@@ -925,6 +1038,9 @@ int main(void)
 		cmocka_unit_test(every_document_says_what_it_is),
 		cmocka_unit_test(names_stay_texts),
 		cmocka_unit_test(in_the_cluster),
+		cmocka_unit_test(one_replica_is_alone),
+		cmocka_unit_test(several_replicas_are_spread_and_guarded),
+		cmocka_unit_test(the_order_of_deletion),
 		cmocka_unit_test(on_a_host_with_a_name),
 		cmocka_unit_test(on_a_host_with_an_address),
 		cmocka_unit_test(the_apiservices_leave_trust_to_kscaled),
