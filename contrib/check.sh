@@ -12,13 +12,14 @@
 #               then by themselves the tests that measure; whether all of them together used
 #               each right that the manifests give; and what units of work cost, in instructions
 #               (tests/bench/instructions)
-#   artefacts   what is made to be installed, made and tried (tests/artefacts): the Debian package
+#   artefacts   what is made to be installed, made and tried (tests/artefacts): the Debian package,
+#               the chart, the kustomization and the file for k3s
 #
 #   --only unit|sanitizers|live|artefacts
 #                                 only that part
 #   --quick                       strict build with gcc, unit tests, layers, and the live tests of the
 #                                 main journeys: what to run before each commit
-#   --skip-live                   all but the live tests
+#   --skip-live                   all but the live tests and the artefacts, which they try
 #   --no-install                  install no packages
 #   --keep                        keep the builds and logs
 #
@@ -275,6 +276,25 @@ check_deb() {
 		tests/artefacts/test_deb.py -q -o timeout=900 --durations=5 --basetemp="$work/deb"
 }
 
+# artefact FILE [PYTEST_OPTION...]: what tests/artefacts/FILE says of the program of build_gcc.
+artefact() {
+	local venv file=$1
+	shift
+	[ -x "$work/gcc/src/kscaled" ] || { echo "there is no $work/gcc/src/kscaled: the build failed"; return 1; }
+	python_environment
+	KUBE_ASSETS=$("$top/tests/cluster/build")
+	export KUBE_ASSETS PYTHONDONTWRITEBYTECODE=1
+	cd "$top"
+	KSCALED=$work/gcc/src/kscaled "$venv/bin/python" -m pytest -q -o timeout=900 \
+		--basetemp="$work/${file%.py}" "$@" "tests/artefacts/$file"
+}
+
+# helm and kustomize are built before: that may take longer than a test.
+artefact_kubernetes() {
+	"$top/tests/artefacts/tools/build" >/dev/null
+	artefact "$@"
+}
+
 # ---- All of it ----
 
 wanted() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
@@ -311,6 +331,8 @@ run_all() {
 	fi
 	if wanted artefacts; then
 		step 'Debian package' check_deb
+		step 'chart' artefact_kubernetes test_chart.py -n 2
+		step 'kustomize, k3s' artefact_kubernetes test_kustomize.py -n 2
 	fi
 }
 

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A control plane of tests/cluster, and the programs of tools/, for the tests of what is installed."""
+import os
+import pathlib
+import shlex
+import subprocess
+
+import yaml
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+TOOLS = TOP / "tests" / "artefacts" / "tools" / "build"
+KSCALED = os.environ.get("KSCALED", "")
+
+
+def run(*command, stdin=None, check=True, timeout=600, env=None):
+    done = subprocess.run([str(word) for word in command], input=stdin, text=True, capture_output=True, timeout=timeout, check=False, env={**os.environ, **(env or {})})
+    assert not check or done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return done
+
+
+def tools():
+    return pathlib.Path(run(TOOLS, timeout=1800).stdout.strip())
+
+
+def manifests(*options):
+    """What `kscaled manifests` prints, as texts."""
+    assert os.access(KSCALED, os.X_OK), "the environment variable KSCALED must hold the path of the program"
+    return run(KSCALED, "manifests", *options).stdout
+
+
+def objects(text):
+    """Documents by kind, namespace and name."""
+    found = {}
+    for one in yaml.safe_load_all(text):
+        if one:
+            key = (one["kind"], one["metadata"].get("namespace", ""), one["metadata"]["name"])
+            assert key not in found, f"twice: {key}"
+            found[key] = one
+    return found
+
+
+class ControlPlane:
+    """With the API of policy, which the live tests do without, and the Prometheus operator's kinds."""
+
+    def __init__(self, directory):
+        self.dir = pathlib.Path(directory)
+        self.kubeconfig = self.dir / "kubeconfig"
+
+    def up(self, crds):
+        run(TOP / "tests/cluster/up", self.dir, "--apiserver-arg", "--runtime-config=policy/v1=true", timeout=1800)
+        lines = dict(line.split("=", 1) for line in (self.dir / "env").read_text().splitlines())
+        self.program = shlex.split(lines["KUBECTL"])[0]
+        self.kubectl("apply", "--server-side", "-f", crds)
+        self.kubectl("wait", "--for=condition=Established", "customresourcedefinition", "--all", "--timeout=60s")
+
+    def down(self):
+        run(TOP / "tests/cluster/down", self.dir)
+
+    def kubectl(self, *arguments, stdin=None, check=True):
+        return run(self.program, "--kubeconfig", self.kubeconfig, *arguments, stdin=stdin, check=check)
+
+    def accepts(self, text):
+        """Each object as it stands: no field that the API server does not know, none of a wrong type or value."""
+        return self.kubectl("apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-", stdin=text)
+
+    def left(self):
+        """What is there of kscaled: kinds and names."""
+        kinds = self.kubectl("api-resources", "--verbs=list,delete", "-o", "name", check=False).stdout.split()
+        wanted = [kind for kind in kinds if not kind.startswith(("events", "leases"))]
+        return self.kubectl("get", ",".join(wanted), "-A", "-l", "app.kubernetes.io/part-of=kscaled", "-o", "name").stdout.split()
