@@ -13,7 +13,8 @@
 #               each right that the manifests give; and what units of work cost, in instructions
 #               (tests/bench/instructions)
 #   artefacts   what is made to be installed, made and tried (tests/artefacts): the Debian package,
-#               the chart, the kustomization and the file for k3s
+#               the chart, the kustomization and the file for k3s; these, and the main journeys, with
+#               the oldest Kubernetes, too
 #
 #   --only unit|sanitizers|live|artefacts
 #                                 only that part
@@ -263,6 +264,17 @@ check_rights() {
 # What each unit of work costs, in instructions, which a busy machine hardly changes.
 check_instructions() { "$top/tests/bench/instructions" --binary "$work/gcc/src/kscaled" --check; }
 
+# The main journeys, and what is installed, with the oldest Kubernetes that kscaled is for.
+check_oldest() {
+	local venv
+	python_environment
+	KUBE_ASSETS=$("$top/tests/cluster/build" --oldest)
+	export KUBE_ASSETS
+	live_tests -m journey -n 2 --basetemp="$work/live-oldest"
+	KSCALED=$work/gcc/src/kscaled "$venv/bin/python" -m pytest -q -n 2 -o timeout=900 --basetemp="$work/oldest" \
+		tests/artefacts/test_chart.py tests/artefacts/test_kustomize.py -k 'strictly or life or k3s'
+}
+
 check_journeys() { live_tests -m journey -n 2 --basetemp="$work/live"; }
 
 # Whoever changes the root of a file system is root.
@@ -333,6 +345,7 @@ run_all() {
 		step 'Debian package' check_deb
 		step 'chart' artefact_kubernetes test_chart.py -n 2
 		step 'kustomize, k3s' artefact_kubernetes test_kustomize.py -n 2
+		step 'oldest Kubernetes' check_oldest
 	fi
 }
 

@@ -109,6 +109,7 @@ class Cluster:
         self.rbac = client.RbacAuthorizationV1Api(self.api)
         self._admin = self._pool(self.pki("admin.crt"), self.pki("admin.key"))
         self._nobody = self._pool()
+        self.minor = int(self.request("/version").json["minor"].rstrip("+"))  # 36 of v1.36.3
 
     def _pool(self, cert=None, key=None):
         return urllib3.PoolManager(ca_certs=self.pki("ca.crt"), cert_file=cert, key_file=key, retries=False, maxsize=8, timeout=30.0)
