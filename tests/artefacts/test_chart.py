@@ -10,7 +10,7 @@ import time
 import pytest
 import yaml
 
-from control_plane import TOP, ControlPlane, manifests, objects, run, tools
+from control_plane import KSCALED, TOP, ControlPlane, manifests, objects, run, tools
 
 NAMESPACE = "scaling"
 
@@ -128,10 +128,10 @@ ONLY = {
         (DEPLOYMENT, f"{POD}.containers.0.securityContext", {"runAsUser": 7}), (DEPLOYMENT, f"{POD}.securityContext", {"runAsNonRoot": True, "fsGroup": 9}),
         (DEPLOYMENT, f"{POD}.containers.0.env.3.name", "VAULT_TOKEN"), (DEPLOYMENT, f"{POD}.containers.0.livenessProbe.periodSeconds", 60),
         (DEPLOYMENT, f"{POD}.containers.0.volumeMounts.2.mountPath", "/custom/ca"), (DEPLOYMENT, f"{POD}.volumes.2.configMap.name", "ca")]),
-    "options": ({"logging": {"operator": {"level": 4, "format": "json"}}, "http": {"timeout": 1500, "minTlsVersion": "TLS13", "tlsCipherList": "A:B"}, "extraArgs": {"keda": {"require-tls": True, "ca-dir": "/a"}}}, [
+    "options": ({"logging": {"operator": {"level": 4, "format": "json"}}, "http": {"timeout": 1500, "minTlsVersion": "TLS13", "tlsCipherList": "TLS_AES_128_GCM_SHA256"}, "extraArgs": {"keda": {"require-tls": True, "ca-dir": "/a"}}}, [
         (DEPLOYMENT, f"{POD}.containers.0.args.8", "--log-level=debug"), (DEPLOYMENT, f"{POD}.containers.0.args.9", "--log-format=json"),
         (DEPLOYMENT, f"{POD}.containers.0.args.10", "--http-timeout=1500"), (DEPLOYMENT, f"{POD}.containers.0.args.11", "--http-min-tls-version=TLS13"),
-        (DEPLOYMENT, f"{POD}.containers.0.args.12", "--http-tls-cipher-list=A:B"), (DEPLOYMENT, f"{POD}.containers.0.args.13", "--ca-dir=/a"),
+        (DEPLOYMENT, f"{POD}.containers.0.args.12", "--http-tls-cipher-list=TLS_AES_128_GCM_SHA256"), (DEPLOYMENT, f"{POD}.containers.0.args.13", "--ca-dir=/a"),
         (DEPLOYMENT, f"{POD}.containers.0.args.14", "--require-tls=true")]),
     "spread": ({"operator": {"replicaCount": 2}, "affinity": {"nodeAffinity": {}}, "podDisruptionBudget": {"operator": {"minAvailable": 1}},
                 "topologySpreadConstraints": {"operator": [{"maxSkew": 1, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule"}]}}, [
@@ -149,9 +149,11 @@ ONLY = {
         (("PodMonitor", "shop", "kscaled"), "spec.podMetricsEndpoints.0.metricRelabelings.0.regex", "x")]),
     "extra objects": ({"extraObjects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "more", "namespace": "{{ .Release.Namespace }}"}}]}, [
         (("ConfigMap", NAMESPACE, "more"), "apiVersion", "v1")]),
-    "hook": ({"uninstall": {"hook": True, "timeoutSeconds": 60}}, [
-        (("Job", NAMESPACE, "kscaled-leave"), "metadata.annotations.helm\\.sh/hook", "pre-delete"), (("Job", NAMESPACE, "kscaled-leave"), f"{POD}.containers.0.args", ["leave", "--in-cluster"]),
-        (("Job", NAMESPACE, "kscaled-leave"), "spec.activeDeadlineSeconds", 60)]),
+    "hook": ({"uninstall": {"hook": True, "restoreReplicas": True, "timeoutSeconds": 60}, "service": {"name": "metrics"}}, [
+        (("Job", NAMESPACE, "kscaled-leave"), "metadata.annotations.helm\\.sh/hook", "pre-delete"),
+        (("Job", NAMESPACE, "kscaled-leave"), f"{POD}.containers.0.args", ["leave", "--in-cluster", "--kubeconfig=/etc/kscaled-leave/kubeconfig", f"--namespace={NAMESPACE}", "--service-name=metrics", "--restore-replicas"]),
+        (("Job", NAMESPACE, "kscaled-leave"), "spec.activeDeadlineSeconds", 60), (("Job", NAMESPACE, "kscaled-leave"), f"{POD}.serviceAccountName", "kscaled-leave"),
+        (("ClusterRoleBinding", "", "kscaled-leave"), "subjects.0", {"kind": "ServiceAccount", "name": "kscaled-leave", "namespace": NAMESPACE})]),
 }
 
 
@@ -167,7 +169,15 @@ def test_values(render, case):
     got = objects(render(values))
     for key, path, value in expected:
         assert at(got[key], path) == value, (key, path)
-    assert ("ServiceAccount" in {kind for kind, _, _ in got}) == (case != "account")
+    assert (("ServiceAccount", NAMESPACE, "kscaled") in got) == (case != "account")
+
+
+def test_options_are_kscaleds(render):
+    """What the Pod is started with, the program takes: it gets as far as to look for the cluster."""
+    for case in ("options", "labels"):
+        container = objects(render(ONLY[case][0]))[DEPLOYMENT]["spec"]["template"]["spec"]["containers"][0]
+        done = run(KSCALED, *container["args"], check=False, timeout=60)
+        assert done.returncode != 0 and "not in a pod" in done.stderr, done.stderr
 
 
 def test_without_rights(render):
