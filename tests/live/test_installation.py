@@ -50,7 +50,8 @@ def test_delete_order(launch, restored, cluster, stage):
         cluster.create_namespace(f"{stage.namespace}-after")
         cluster.kubectl("delete", "namespace", f"{stage.namespace}-after", "--timeout=60s")
         kinds = "namespaces,services,endpoints,endpointslices,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,apiservices,customresourcedefinitions,validatingwebhookconfigurations"
-        assert cluster.kubectl("get", kinds, "-A", "-l", "app.kubernetes.io/name=kscaled", "-o", "name") == ""
+        # A namespace of another test may still be going.
+        eventually(lambda: cluster.kubectl("get", kinds, "-A", "-l", "app.kubernetes.io/name=kscaled", "-o", "name") == "", timeout=60)
     finally:
         daemon.expected_end = True
         restored.kubeconfig.unlink()  # its account is gone
