@@ -13,7 +13,7 @@
 #               each right that the manifests give; and what units of work cost, in instructions
 #               (tests/bench/instructions)
 #   artefacts   what is made to be installed, made and tried (tests/artefacts): the Debian package,
-#               the chart, the kustomization and the file for k3s; these, and the main journeys, with
+#               the image, the chart, the kustomization and the file for k3s; these, and the main journeys, with
 #               the oldest Kubernetes, too
 #
 #   --only unit|sanitizers|live|artefacts
@@ -288,6 +288,13 @@ check_deb() {
 		tests/artefacts/test_deb.py -q -o timeout=900 --durations=5 --basetemp="$work/deb"
 }
 
+# The program in another folder, to see that the image is the same.
+build_elsewhere() {
+	mkdir -p "$work/elsewhere"
+	configured elsewhere/build CC=gcc --enable-werror
+	make src/kscaled
+}
+
 # artefact FILE [PYTEST_OPTION...]: what tests/artefacts/FILE says of the program of build_gcc.
 artefact() {
 	local venv file=$1
@@ -297,8 +304,8 @@ artefact() {
 	KUBE_ASSETS=$("$top/tests/cluster/build")
 	export KUBE_ASSETS PYTHONDONTWRITEBYTECODE=1
 	cd "$top"
-	KSCALED=$work/gcc/src/kscaled "$venv/bin/python" -m pytest -q -o timeout=900 \
-		--basetemp="$work/${file%.py}" "$@" "tests/artefacts/$file"
+	KSCALED=$work/gcc/src/kscaled KSCALED_AGAIN=$work/elsewhere/build/src/kscaled \
+		"$venv/bin/python" -m pytest -q -o timeout=900 --basetemp="$work/${file%.py}" "$@" "tests/artefacts/$file"
 }
 
 # helm and kustomize are built before: that may take longer than a test.
@@ -343,6 +350,8 @@ run_all() {
 	fi
 	if wanted artefacts; then
 		step 'Debian package' check_deb
+		step 'build, elsewhere' build_elsewhere
+		step 'image' artefact test_image.py
 		step 'chart' artefact_kubernetes test_chart.py -n 2
 		step 'kustomize, k3s' artefact_kubernetes test_kustomize.py -n 2
 		step 'oldest Kubernetes' check_oldest

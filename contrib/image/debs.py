@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Debian packages of any architecture, downloaded by apt and unpacked, without installing them.
+
+apt is used as this machine is configured, but with lists of its own, kept in kscaled's cache folder: so
+an architecture that is foreign here needs no `dpkg --add-architecture`, and nobody needs to be root.
+What was downloaded before is used again, when its checksum is the one in the lists.
+"""
+import hashlib
+import os
+import pathlib
+import re
+import subprocess
+import time
+import urllib.parse
+
+LISTS_AGE = 24 * 3600  # after so many seconds the lists are read anew
+
+
+class Failed(Exception):
+    """Said to whoever runs the script, who can do something about it."""
+
+
+def run(*command, **more):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, **more)
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(command[:2])} failed: {done.stderr.strip() or done.stdout.strip() or f'exit status {done.returncode}'}")
+    return done.stdout
+
+
+def cache_folder():
+    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "kscaled"
+
+
+class Package:
+    """One package, unpacked: its files, and what its control file says."""
+
+    def __init__(self, deb, folder):
+        self.deb = deb
+        self.files = folder / "files"
+        folder.mkdir()
+        run("dpkg-deb", "-R", str(deb), str(self.files))
+        self.control = (self.files / "DEBIAN/control").read_text(encoding="utf-8")
+        fields = dict(re.findall(r"^([A-Za-z-]+): *(.*)$", self.control, re.M))
+        self.name, self.version, self.architecture = (fields[key] for key in ("Package", "Version", "Architecture"))
+
+    def newest(self):
+        """The time of its newest file, in whole seconds: the same wherever it is unpacked."""
+        return max(int(path.lstat().st_mtime) for path in self.files.rglob("*") if path.is_file() and "DEBIAN" not in path.parts)
+
+
+class Debs:
+    """Packages of one architecture."""
+
+    def __init__(self, architecture, folder):
+        self.architecture = architecture
+        self.folder = pathlib.Path(folder)
+        self.state = cache_folder() / f"apt-{architecture}"
+        self.store = cache_folder() / "debs"
+        self.store.mkdir(parents=True, exist_ok=True)
+        (self.state / "lists/partial").mkdir(parents=True, exist_ok=True)
+        (self.state / "cache/archives/partial").mkdir(parents=True, exist_ok=True)
+        self.packages = {}
+        self.update()
+
+    def apt(self, *arguments, **more):
+        options = [f"APT::Architecture={self.architecture}", f"APT::Architectures={self.architecture}", f"Dir::State={self.state}",
+                   f"Dir::State::lists={self.state}/lists", "Dir::State::status=/dev/null", f"Dir::Cache={self.state}/cache",
+                   "APT::Get::List-Cleanup=false", "Acquire::Languages=none", "Acquire::Retries=3"]
+        # Whom apt would become to download may not write here.
+        options += ["APT::Sandbox::User="] if os.getuid() else ["APT::Sandbox::User=root"]
+        return run("apt-get", "-q", *(word for option in options for word in ("-o", option)), *arguments, **more)
+
+    def update(self, age=LISTS_AGE):
+        """Reads the lists anew, when they are older than that. True: they were."""
+        stamp = self.state / "updated"
+        if stamp.exists() and time.time() - stamp.stat().st_mtime < age:
+            return False
+        self.apt("update")
+        if not list(self.state.glob("lists/*_Packages*")):
+            raise Failed(f"apt has no list of packages for {self.architecture}: does its configuration name a distribution that has it?")
+        stamp.touch()
+        return True
+
+    def get(self, names):
+        """Downloads and unpacks what is not there yet."""
+        names = sorted(set(names) - set(self.packages))
+        try:
+            self.fetch(names)
+        except Failed:
+            # A package of yesterday's lists may have been replaced since.
+            if not self.update(age=60):
+                raise
+            self.fetch(names)
+
+    def fetch(self, names):
+        if not names:
+            return
+        wanted = {}
+        for line in self.apt("download", "--print-uris", *names).splitlines():
+            found = re.fullmatch(r"'(\S+)' (\S+) \d+ (?:SHA256:([0-9a-f]{64}))?.*", line)
+            if not found or not found[3]:
+                raise Failed(f"apt says no SHA256 of a package: {line}")
+            wanted[urllib.parse.unquote(found[2])] = found[3]
+        for deb, digest in wanted.items():
+            path = self.store / deb
+            if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+                path.unlink(missing_ok=True)
+                self.apt("download", deb.split("_")[0], cwd=self.folder)
+                fresh = next(iter(self.folder.glob(f"{deb.split('_')[0]}_*.deb")), None)
+                if not fresh or hashlib.sha256(fresh.read_bytes()).hexdigest() != digest:
+                    raise Failed(f"{deb} as it was downloaded is not what apt's lists name")
+                # Somebody else may do the same at this moment.
+                partial = self.store / f".{deb}.{os.getpid()}"
+                partial.write_bytes(fresh.read_bytes())
+                partial.rename(path)
+                fresh.unlink()
+            package = Package(path, self.folder / deb)
+            if package.architecture not in (self.architecture, "all"):
+                raise Failed(f"{deb} is for {package.architecture}, not for {self.architecture}")
+            self.packages[package.name] = package
+        missing = set(names) - set(self.packages)
+        if missing:
+            raise Failed(f"apt knows no package {', '.join(sorted(missing))} for {self.architecture}")
+
+
+def owner_of(path_end):
+    """Which installed package has the library PATH_END, or a link to it; the same name has it for every architecture."""
+    try:
+        text = run("dpkg-query", "-S", f"*/{path_end}")
+    except Failed:
+        text = ""
+    owners = {line.split(":")[0] for line in text.splitlines() if re.fullmatch(rf"[^/]*: (/usr)?/lib(64|/[^/]+-linux-[^/]+)?/{re.escape(path_end)}", line)}
+    if len(owners) != 1:
+        raise Failed(f"{'more than one package' if owners else 'no installed package'} has {path_end}{': ' if owners else ''}{', '.join(sorted(owners))}")
+    return owners.pop()
