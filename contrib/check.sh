@@ -13,8 +13,8 @@
 #               each right that the manifests give; and what units of work cost, in instructions
 #               (tests/bench/instructions)
 #   artefacts   what is made to be installed, made and tried (tests/artefacts): the Debian package,
-#               the image, the chart, the kustomization and the file for k3s; these, and the main journeys, with
-#               the oldest Kubernetes, too
+#               the image, the chart, the kustomization and the file for k3s, a release; some of
+#               these, and the main journeys, with the oldest Kubernetes, too
 #
 #   --only unit|sanitizers|live|artefacts
 #                                 only that part
@@ -355,6 +355,7 @@ run_all() {
 		step 'chart' artefact_kubernetes test_chart.py -n 2
 		step 'kustomize, k3s' artefact_kubernetes test_kustomize.py -n 2
 		step 'oldest Kubernetes' check_oldest
+		step 'release' artefact test_release.py
 	fi
 }
 
