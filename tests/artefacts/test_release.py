@@ -42,7 +42,7 @@ def fixture_given(tmp_path_factory):
     """Parts that were made before."""
     folder = tmp_path_factory.mktemp("given")
     package(folder)
-    for name, text in ((f"kscaled-{VERSION}-k3s.yaml", "kind: List\n"), (f"kscaled-{VERSION}.tgz", "chart"), (f"kscaled-{VERSION}.tar.gz", "source")):
+    for name, text in ((f"kscaled-{VERSION}.tgz", "chart"), (f"kscaled-{VERSION}.tar.gz", "source")):
         (folder / name).write_text(text, encoding="utf-8")
     done = subprocess.run([str(TOP / "contrib/image/make-image"), "--version", VERSION, "--output", str(folder / "image"), f"{ARCHITECTURE}={program()}"],
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
@@ -62,7 +62,7 @@ def check_sums(folder):
 
 
 IMAGE = {f"kscaled-{VERSION}.oci.tar", f"kscaled-{VERSION}-{ARCHITECTURE}.spdx.json"}
-AIRGAP = IMAGE | {f"kscaled_{VERSION}_{ARCHITECTURE}.deb", f"kscaled-{VERSION}.yaml", f"kscaled-{VERSION}-k3s.yaml", "README", "SHA256SUMS"}
+AIRGAP = IMAGE | {f"kscaled_{VERSION}_{ARCHITECTURE}.deb", f"kscaled-{VERSION}.yaml", "README", "SHA256SUMS"}
 
 
 def unpacked(archive, folder):
@@ -102,7 +102,7 @@ def test_air_gap(given, tmp_path):
 def fixture_tree(tmp_path):
     """As much of the tree as the script looks at, so that it may be changed; with nothing uncommitted."""
     tree = tmp_path / "tree"
-    for name in ("configure.ac", "CHANGELOG.md", "contrib/release", "contrib/image", "contrib/package", "contrib/helm", "etc/kubernetes", "debian"):
+    for name in ("configure.ac", "CHANGELOG.md", "contrib/release", "contrib/image", "contrib/package", "contrib/helm", "debian"):
         if (TOP / name).is_dir():
             shutil.copytree(TOP / name, tree / name)
         elif (TOP / name).exists():
@@ -161,7 +161,7 @@ def test_a_release_is_what_is_committed(given, tree, tmp_path):
 
 
 def test_all_that_is_missing_is_told(tree, tmp_path):
-    for name in ("contrib/image/make-image", "contrib/package", "contrib/helm", "etc/kubernetes"):
+    for name in ("contrib/image/make-image", "contrib/package", "contrib/helm"):
         path = tree / name
         if path.is_dir():
             shutil.rmtree(path)
@@ -170,7 +170,7 @@ def test_all_that_is_missing_is_told(tree, tmp_path):
     commit(tree)
     done = release("--version", VERSION, "--program", program(), "--output", tmp_path / "out", top=tree)
     assert done.returncode == 1
-    for part in ("image", "deb", "chart", "k3s"):
+    for part in ("image", "deb", "chart"):
         assert f"the part '{part}' cannot be made: there is no" in done.stderr
 
 
