@@ -8,7 +8,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import stat
 import subprocess
 import sys
@@ -205,40 +204,40 @@ def test_list_of_materials(made):
     assert owners <= set(listed)
 
 
-def test_index_of_two_architectures(made, tmp_path):
-    """A second image that differs in its platform: who asks for one gets that one."""
-    layouts = [tmp_path / "one", tmp_path / "two"]
-    build = [CONTRIB / "build", "--arch", ARCHITECTURE, "--program", program("KSCALED"), "--version", VERSION, "--revision", REVISION, "--epoch", EPOCH]
-    good(*build, "--output", layouts[0])
-    shutil.copytree(*layouts)
+FOREIGN = """
+import pathlib, shutil, sys
+sys.path.insert(0, sys.argv[1])
+from debs import Debs
+debs = Debs(sys.argv[2], sys.argv[3])
+debs.get(["curl"])
+shutil.copy(debs.packages["curl"].files / "usr/bin/curl", sys.argv[4])
+"""
+
+
+def test_two_architectures(tmp_path):
+    """A program of Debian's stands for a kscaled that was built for another architecture: its image has that one's libraries, and who asks gets their own."""
     other = "arm64" if ARCHITECTURE != "arm64" else "amd64"
-    index = json.loads((layouts[1] / "index.json").read_bytes())
-    descriptor = index["manifests"][0]
-
-    def replace(descriptor, change):
-        blobs = layouts[1] / "blobs/sha256"
-        value = json.loads((blobs / descriptor["digest"].removeprefix("sha256:")).read_bytes())
-        change(value)
-        data = json.dumps(value).encode()
-        digest = hashlib.sha256(data).hexdigest()
-        (blobs / digest).write_bytes(data)
-        descriptor.update(digest=f"sha256:{digest}", size=len(data))
-
-    replace(descriptor, lambda manifest: replace(manifest["config"], lambda config: config.update(architecture=other)))
-    descriptor["platform"]["architecture"] = other
-    (layouts[1] / "index.json").write_text(json.dumps(index), encoding="utf-8")
+    foreign = tmp_path / "curl"
+    good(sys.executable, "-c", FOREIGN, CONTRIB, other, tmp_path, foreign)
+    layouts = {ARCHITECTURE: tmp_path / "one", other: tmp_path / "two"}
+    for architecture, path in ((ARCHITECTURE, program("KSCALED")), (other, foreign)):
+        good(CONTRIB / "build", "--arch", architecture, "--program", path, "--version", VERSION, "--revision", REVISION, "--epoch", EPOCH, "--output", layouts[architecture])
+    architectures = {row.split("\t")[2] for row in (layouts[other] / "packages.tsv").read_text(encoding="utf-8").splitlines()}
+    assert architectures == {other, "all"}
+    assert "libcurl4\t" in (layouts[other] / "packages.tsv").read_text(encoding="utf-8")
 
     archive = tmp_path / "both.tar"
-    said = good(CONTRIB / "index", "--name", "registry.example.com/team/kscaled:9", "--output", archive, *layouts)
+    said = good(CONTRIB / "index", "--name", "registry.example.com/team/kscaled:9", "--output", archive, *layouts.values())
     assert "registry.example.com/team/kscaled:9" in said and f"linux/{other}" in said
-    for architecture in (ARCHITECTURE, other):
+    for architecture in layouts:
         config = json.loads(good("skopeo", "--override-arch", architecture, "inspect", "--config", f"oci-archive:{archive}:9"))
         assert config["architecture"] == architecture
-    twice = run(CONTRIB / "index", "--name", "kscaled:9", "--output", archive, layouts[0], layouts[0])
+    twice = run(CONTRIB / "index", "--name", "kscaled:9", "--output", archive, *[layouts[other]] * 2)
     assert twice.returncode == 1 and "more than one image is for linux/" in twice.stderr
     # A blob that was damaged on its way is told, not passed on.
-    (layouts[0] / "blobs/sha256" / made.manifest()["layers"][1]["digest"].removeprefix("sha256:")).write_bytes(b"no layer")
-    damaged = run(CONTRIB / "index", "--name", "kscaled:9", "--output", archive, layouts[0])
+    biggest = max((layouts[other] / "blobs/sha256").iterdir(), key=lambda path: path.stat().st_size)
+    biggest.write_bytes(b"no layer")
+    damaged = run(CONTRIB / "index", "--name", "kscaled:9", "--output", archive, layouts[other])
     assert damaged.returncode == 1 and "is damaged" in damaged.stderr
 
 
