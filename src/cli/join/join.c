@@ -7,11 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/duration.h"
 #include "base/hostport.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -20,13 +18,12 @@
 #include "cli/hostfiles.h"
 #include "cli/join/reach.h"
 #include "cli/manifestobjects.h"
+#include "cli/steps.h"
 #include "cli/systemd.h"
 
 #define NAME         "kscaled join"
 #define USUAL_PORT   8443
 #define USUAL_WAIT   60000
-#define WAIT_MAX     3600000
-#define LOOK_MS      500
 #define TOKEN_LIFE_S (30 * 86400) /* as the daemon's own renewals (control/access) */
 
 #define APISERVICE "/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.external.metrics.k8s.io"
@@ -48,18 +45,6 @@ struct join {
 	struct reach_way ways[REACH_MAX];
 	size_t way_count;
 };
-
-static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	putchar('\n');
-	fflush(stdout);
-}
 
 static const char *own_namespace(const struct join *j)
 {
@@ -90,7 +75,7 @@ static int check_owner(struct join *j, struct err *err)
 	if (is_ours)
 		return 0;
 	if (j->a.take_apiservice) {
-		say("APIService v1beta1.external.metrics.k8s.io is taken from Service %s", theirs);
+		steps_say("APIService v1beta1.external.metrics.k8s.io is taken from Service %s", theirs);
 		return 0;
 	}
 	return err_set(err, ERR_DENIED,
@@ -154,7 +139,7 @@ static int apply(struct join *j, const json_t *object, struct err *err)
 	MEM_AUTO char *whole = mem_printf("%s?fieldManager=kscaled-join&force=true", path);
 
 	if (j->a.dry_run) {
-		say("would apply %s", title);
+		steps_say("would apply %s", title);
 		return 0;
 	}
 	if (cluster_call(j->cluster, KUBE_APPLY, whole, object, NULL, err) < 0)
@@ -192,7 +177,7 @@ static int apply_objects(struct join *j, const struct reach_way *way, bool only_
 		applied++;
 	}
 	if (!failed && !j->a.dry_run)
-		say("applied %zu objects, with %s (%s) as the way to this host", applied, way->host, way->why);
+		steps_say("applied %zu objects, with %s (%s) as the way to this host", applied, way->host, way->why);
 	if (objects)
 		documents_free(objects);
 	return failed;
@@ -267,7 +252,8 @@ static int write_files(struct join *j, struct err *err)
 	int failed;
 
 	if (j->a.dry_run) {
-		say("would write %s/token, %s/join.env and %s/kubeconfig", f->state_dir, f->config_dir, f->config_dir);
+		steps_say("would write %s/token, %s/join.env and %s/kubeconfig", f->state_dir, f->config_dir,
+			f->config_dir);
 		return 0;
 	}
 	token = mint_token(j, err);
@@ -276,7 +262,8 @@ static int write_files(struct join *j, struct err *err)
 	kubeconfig = hostfiles_kubeconfig(f, cluster_config(j->cluster), own_namespace(j));
 	failed = hostfiles_write(f, kubeconfig, token, environment, err);
 	if (!failed)
-		say("wrote %s/kubeconfig, with a token of ServiceAccount %s/kscaled in %s/token, which kscaled renews",
+		steps_say("wrote %s/kubeconfig, with a token of ServiceAccount %s/kscaled in %s/token, which kscaled "
+			  "renews",
 			f->config_dir, own_namespace(j), f->state_dir);
 	mem_free_secret(kubeconfig); /* a proxy's password may be in it */
 	mem_free_secret(token);
@@ -291,37 +278,22 @@ static int start_service(struct join *j, struct err *err)
 				 *const restart[] = { "restart", "--no-block", SYSTEMD_UNIT, NULL };
 
 	if (j->a.no_start || !systemd_is_running()) {
-		say("start kscaled with: %s",
+		steps_say("start kscaled with: %s",
 			systemd_is_running() || j->a.dry_run ? "systemctl enable --now kscaled"
 							     : "kscaled run, see kscaled(8)");
 		return 0;
 	}
 	if (j->a.dry_run) {
-		say("would enable and start " SYSTEMD_UNIT);
+		steps_say("would enable and start " SYSTEMD_UNIT);
 		return 0;
 	}
 	if (systemd_control(enable, err) < 0 || systemd_control(restart, err) < 0)
 		return -1;
-	say("enabled and started " SYSTEMD_UNIT);
+	steps_say("enabled and started " SYSTEMD_UNIT);
 	return 0;
 }
 
 /* ---- Waiting until it is reached ---- */
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-static void nap(void)
-{
-	struct timespec t = { .tv_nsec = LOOK_MS * 1000000L };
-
-	nanosleep(&t, NULL);
-}
 
 /* 0, or why the aggregator does not call us available. */
 static int look_available(struct join *j, struct err *why)
@@ -349,12 +321,12 @@ static int look_available(struct join *j, struct err *why)
 
 static int wait_available(struct join *j, struct err *why)
 {
-	int64_t until = now_ms() + j->a.wait_ms;
+	int64_t until = steps_now_ms() + j->a.wait_ms;
 
 	while (look_available(j, why) < 0) {
-		if (now_ms() >= until)
+		if (steps_now_ms() >= until)
 			return -1;
-		nap();
+		steps_nap();
 	}
 	return 0;
 }
@@ -368,10 +340,10 @@ static int wait_reached(struct join *j, struct err *err)
 		if (i > 0 && (clear_way(j, err) < 0 || apply_objects(j, &j->ways[i], true, err) < 0))
 			return -1;
 		if (wait_available(j, &why) == 0) {
-			say("the API server reaches kscaled at %s", j->ways[i].host);
+			steps_say("the API server reaches kscaled at %s", j->ways[i].host);
 			return 0;
 		}
-		say("not reached at %s: %s", j->ways[i].host, why.msg);
+		steps_say("not reached at %s: %s", j->ways[i].host, why.msg);
 	}
 	return err_set(err, ERR_TEMPORARY,
 		"the API server does not reach kscaled: is it running here (journalctl -u kscaled), and does a "
@@ -415,13 +387,13 @@ static void prove(struct join *j)
 			asked++;
 			fetched = cluster_call(j->cluster, KUBE_GET, path, NULL, NULL, &err) == 0;
 			if (fetched)
-				say("fetched a metric of %s through the API server", title);
+				steps_say("fetched a metric of %s through the API server", title);
 		}
 	if (asked == 0)
-		say("there is no ScaledObject with a metric yet; the list of metrics was fetched through the API "
-		    "server");
+		steps_say("there is no ScaledObject with a metric yet; the list of metrics was fetched through the API "
+			  "server");
 	else if (!fetched)
-		say("no metric could be read: the last one says: %s", err.msg);
+		steps_say("no metric could be read: the last one says: %s", err.msg);
 	json_decref(list);
 }
 
@@ -430,7 +402,7 @@ static void prove(struct join *j)
 static void show_dry(const struct join *j)
 {
 	for (size_t i = 0; i < j->way_count; i++)
-		say("would %s %s (%s)", i == 0 ? "be reached at" : "try next", j->ways[i].host, j->ways[i].why);
+		steps_say("would %s %s (%s)", i == 0 ? "be reached at" : "try next", j->ways[i].host, j->ways[i].why);
 }
 
 static int run(struct join *j, struct err *err)
@@ -519,15 +491,6 @@ static int check_arguments(struct join_arguments *a, struct err *err)
 	return 0;
 }
 
-static int read_wait(const char *text, int64_t *out, struct err *err)
-{
-	if (duration_parse(text, out, err) < 0)
-		return err_wrap(err, "--wait");
-	if (*out < 0 || *out > WAIT_MAX)
-		return err_set(err, ERR_INVALID, "--wait: \"%.64s\" is out of range: 0s to 1h", text);
-	return 0;
-}
-
 static int read_port(const char *text, unsigned *out, struct err *err)
 {
 	int port = hostport_port(text);
@@ -557,7 +520,7 @@ static int read_arguments(int argc, char **argv, struct join_arguments *a, struc
 		case 'd': a->dry_run = true; break;
 		case 'S': a->no_start = true; break;
 		case 'w':
-			if (read_wait(optarg, &a->wait_ms, err) < 0)
+			if (steps_read_wait(optarg, &a->wait_ms, err) < 0)
 				return -1;
 			break;
 		case 'C': a->files.config_dir = optarg; break;

@@ -2,29 +2,25 @@
 #include "cli/leave/leave.h"
 
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/dnsname.h"
-#include "base/duration.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "cli/cluster.h"
 #include "cli/hostfiles.h"
 #include "cli/leave/undoing.h"
+#include "cli/steps.h"
 #include "cli/systemd.h"
 
 #define NAME         "kscaled leave"
 #define LEASE        "operator.keda.sh"
-#define LOOK_MS      500
 #define USUAL_WAIT   60000
-#define WAIT_MAX     3600000
 #define PATH_SIZE    1024
 #define OURS         "labelSelector=app.kubernetes.io%2Fname%3Dkscaled"
 #define KEDA         "/apis/keda.sh/v1alpha1"
@@ -49,18 +45,6 @@ struct leave {
 
 /* ---- What is said ---- */
 
-static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	putchar('\n');
-	fflush(stdout);
-}
-
 /* What could not be undone; the rest is. */
 static void fail(struct leave *l, const char *what, const struct err *err)
 {
@@ -69,21 +53,6 @@ static void fail(struct leave *l, const char *what, const struct err *err)
 }
 
 /* ---- Calls ---- */
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-static void nap(void)
-{
-	struct timespec t = { .tv_nsec = LOOK_MS * 1000000L };
-
-	nanosleep(&t, NULL);
-}
 
 /* The caller owns it. NULL: there is none, or it could not be read, which is told. */
 static json_t *get(struct leave *l, const char *path)
@@ -102,11 +71,11 @@ static void delete (struct leave *l, const char *path, const char *title)
 	struct err err = { 0 };
 
 	if (l->a.dry_run) {
-		say("would delete %s", title);
+		steps_say("would delete %s", title);
 		return;
 	}
 	if (cluster_call(l->cluster, KUBE_DELETE, path, NULL, NULL, &err) == 0)
-		say("deleted %s", title);
+		steps_say("deleted %s", title);
 	else if (err.kind != ERR_MISSING)
 		fail(l, title, &err);
 }
@@ -117,9 +86,9 @@ static void change(struct leave *l, const char *path, json_t *patch, const char 
 	struct err err = { 0 };
 
 	if (l->a.dry_run)
-		say("would change %s", what);
+		steps_say("would change %s", what);
 	else if (cluster_call(l->cluster, KUBE_MERGE_PATCH, path, patch, NULL, &err) == 0)
-		say("changed %s", what);
+		steps_say("changed %s", what);
 	else if (err.kind != ERR_MISSING)
 		fail(l, what, &err);
 	json_decref(patch);
@@ -192,18 +161,18 @@ static void stop_service(struct leave *l)
 	if (!systemd_is_running())
 		return;
 	if (l->a.dry_run)
-		say("would stop and disable " SYSTEMD_UNIT);
+		steps_say("would stop and disable " SYSTEMD_UNIT);
 	else if (systemd_control(disable, &err) < 0)
 		fail(l, SYSTEMD_UNIT, &err);
 	else
-		say("stopped and disabled " SYSTEMD_UNIT);
+		steps_say("stopped and disabled " SYSTEMD_UNIT);
 }
 
 /* -1: it still acts: it would put back what is taken away. */
 static int wait_stopped(struct leave *l, struct err *err)
 {
 	MEM_AUTO char *path = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEASE, l->a.namespace_);
-	int64_t until = now_ms() + l->a.wait_ms;
+	int64_t until = steps_now_ms() + l->a.wait_ms;
 
 	for (;;) {
 		json_t *lease = NULL;
@@ -222,12 +191,12 @@ static int wait_stopped(struct leave *l, struct err *err)
 		if (failed)
 			return err_wrap(err, "Lease %s/" LEASE, l->a.namespace_);
 		if (l->a.dry_run) {
-			say("would wait until nobody holds Lease %s/" LEASE, l->a.namespace_);
+			steps_say("would wait until nobody holds Lease %s/" LEASE, l->a.namespace_);
 			return 0;
 		}
-		if (now_ms() >= until)
+		if (steps_now_ms() >= until)
 			return -1;
-		nap();
+		steps_nap();
 	}
 }
 
@@ -258,7 +227,7 @@ static void free_endpoint(struct leave *l, const char *path, const char *title)
 	if (object && undoing_leads_to(object, l->a.namespace_, l->a.service_name))
 		delete (l, path, title);
 	else if (object)
-		say("%s stays: it does not lead to Service %s/%s", title, l->a.namespace_, l->a.service_name);
+		steps_say("%s stays: it does not lead to Service %s/%s", title, l->a.namespace_, l->a.service_name);
 	json_decref(object);
 }
 
@@ -313,16 +282,16 @@ static bool is_labelled_ours(const json_t *object)
 
 static void wait_gone(struct leave *l, const char *path, const char *title)
 {
-	int64_t until = now_ms() + l->a.wait_ms;
+	int64_t until = steps_now_ms() + l->a.wait_ms;
 	struct err err = { 0 };
 
 	while (!l->a.dry_run && cluster_call(l->cluster, KUBE_GET, path, NULL, NULL, &err) == 0) {
-		if (now_ms() >= until) {
+		if (steps_now_ms() >= until) {
 			err_set(&err, ERR_TEMPORARY, "is being deleted, but still there");
 			fail(l, title, &err);
 			return;
 		}
-		nap();
+		steps_nap();
 	}
 }
 
@@ -334,7 +303,8 @@ static void delete_if_ours(struct leave *l, const char *path, const char *title)
 		delete (l, path, title);
 		wait_gone(l, path, title);
 	} else if (object) {
-		say("%s stays: it has no label app.kubernetes.io/name=kscaled, so another installation made it", title);
+		steps_say("%s stays: it has no label app.kubernetes.io/name=kscaled, so another installation made it",
+			title);
 	}
 	json_decref(object);
 }
@@ -397,7 +367,7 @@ static void leave_namespace(struct leave *l)
 	if (l->a.purge)
 		delete_if_ours(l, path, title);
 	else
-		say("%s, the CustomResourceDefinitions and their objects stay; --purge deletes them", title);
+		steps_say("%s, the CustomResourceDefinitions and their objects stay; --purge deletes them", title);
 }
 
 /* ---- All of it ---- */
@@ -407,12 +377,12 @@ static void remove_files(struct leave *l)
 	struct err err = { 0 };
 
 	if (l->a.dry_run)
-		say("would remove %s/kubeconfig, %s/join.env, %s/token", l->a.files.config_dir, l->a.files.config_dir,
-			l->a.files.state_dir);
+		steps_say("would remove %s/kubeconfig, %s/join.env, %s/token", l->a.files.config_dir,
+			l->a.files.config_dir, l->a.files.state_dir);
 	else if (hostfiles_remove(&l->a.files, &err) < 0)
 		fail(l, "the files of this host", &err);
 	else
-		say("removed %s/kubeconfig, %s/join.env, %s/token", l->a.files.config_dir, l->a.files.config_dir,
+		steps_say("removed %s/kubeconfig, %s/join.env, %s/token", l->a.files.config_dir, l->a.files.config_dir,
 			l->a.files.state_dir);
 }
 
@@ -480,15 +450,6 @@ const struct commandline cli_leave_line = { .help = help_text, .options = option
 
 enum { USAGE_ERROR = 2 };
 
-static int read_wait(const char *text, int64_t *out, struct err *err)
-{
-	if (duration_parse(text, out, err) < 0)
-		return err_wrap(err, "--wait");
-	if (*out < 0 || *out > WAIT_MAX)
-		return err_set(err, ERR_INVALID, "--wait: \"%.64s\" is out of range: 0s to 1h", text);
-	return 0;
-}
-
 static int check_label(const char *option, const char *text, struct err *err)
 {
 	if (dnsname_is_label(text, strlen(text)))
@@ -520,7 +481,7 @@ static int read_arguments(int argc, char **argv, struct leave_arguments *a, stru
 		case 'p': a->purge = true; break;
 		case 'd': a->dry_run = true; break;
 		case 'w':
-			if (read_wait(optarg, &a->wait_ms, err) < 0)
+			if (steps_read_wait(optarg, &a->wait_ms, err) < 0)
 				return -1;
 			break;
 		case 'C': a->files.config_dir = optarg; break;
