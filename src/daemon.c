@@ -342,7 +342,7 @@ static void start_cache(struct daemon *d)
 	d->cache.descriptions = descriptions_new(&d->sources, d->options->metrics_deadline_ms);
 	d->cache.readings = readings_new(&d->sources, &readings);
 	d->cache.scalers = scalers_new(d->cache.store, d->cache.lookups, d->cache.descriptions, &d->cache.questions);
-	d->cache.pushes = pushes_new(&d->sources, d->cache.scalers, d->counters);
+	d->cache.pushes = pushes_new(&d->sources, d->cache.scalers, d->counters, PUSHES_WATCHES_MAX);
 	d->cache.health = health_new(d->cache.store, &d->cache.leadership);
 	d->cache.admit = admit_new(d->cache.store, d->kube);
 	cache_connect(&d->cache);

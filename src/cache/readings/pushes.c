@@ -300,7 +300,8 @@ static struct watch_report report_of(const struct watched *w)
 {
 	if (w->too_many)
 		return (struct watch_report){ .state = WATCH_OFF,
-			.why = "too many questions of this namespace are watched already" };
+			.why = "too many questions of this namespace are watched already",
+			.tell = true };
 	return w->question->type->watch_report(w->handle);
 }
 
@@ -334,14 +335,15 @@ void pushes_listen(struct pushes *p, pushes_fn fn, void *arg)
 	p->arg = arg;
 }
 
-struct pushes *pushes_new(struct scaler_sources *sources, struct scalers *scalers, struct counters *counters)
+struct pushes *pushes_new(struct scaler_sources *sources, struct scalers *scalers, struct counters *counters,
+	size_t watches_max)
 {
 	static const char *const labels[] = { "type", NULL };
 	struct pushes *p = mem_zalloc(sizeof(*p));
 
 	p->sources = sources;
 	p->scalers = scalers;
-	p->shares = (struct shares){ .total = PUSHES_WATCHES_MAX, .few = WATCHES_FEW };
+	p->shares = (struct shares){ .total = watches_max, .few = WATCHES_FEW };
 	p->wakes_by_type = counters_declare(counters, COUNTERS_COUNTER, "kscaled_push_wakes_total",
 		"Looks at objects that a source asked for, by type of trigger.", labels);
 	loop_task_init(&p->follow, on_follow, p);

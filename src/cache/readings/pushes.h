@@ -22,15 +22,18 @@
 
 #define PUSHES_PACE_MS 10
 /*
- * Cap on watched questions, in shares by namespace; for others the report says that they are not
- * watched.
+ * Cap on watched questions, in shares by namespace; the report of what is beyond says so, and so
+ * does an Event.
  */
 #define PUSHES_WATCHES_MAX 20000
 
 struct pushes;
 
-/* borrows all arguments; registers as listener of scalers for life */
-struct pushes *pushes_new(struct scaler_sources *sources, struct scalers *scalers, struct counters *counters);
+/*
+ * Borrows all arguments; registers as listener of scalers for life. watches_max: of all namespaces.
+ */
+struct pushes *pushes_new(struct scaler_sources *sources, struct scalers *scalers, struct counters *counters,
+	size_t watches_max);
 void pushes_free(struct pushes *p);
 
 /*

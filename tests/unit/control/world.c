@@ -52,7 +52,7 @@ static void process_start(void)
 	c->descriptions = descriptions_new(&world.sources, 3000);
 	c->readings = readings_new(&world.sources, &config);
 	c->scalers = scalers_new(c->store, c->lookups, c->descriptions, &c->questions);
-	c->pushes = pushes_new(&world.sources, c->scalers, c->counters);
+	c->pushes = pushes_new(&world.sources, c->scalers, c->counters, PUSHES_WATCHES_MAX);
 	c->health = health_new(c->store, &c->leadership);
 	cache_connect(c);
 	world.control = control_new(c, kube, fakecluster_events(), &control_config);

@@ -21,6 +21,8 @@
 #include "cache/readings/pushes.h"
 #include "scalers/sources.h"
 
+#define WATCHES 64
+
 static const struct lookups_config lookups = { .cluster_namespace = "kscaled", .token_life_ms = 3600000 };
 
 static struct {
@@ -85,7 +87,7 @@ static int setup(void **state)
 	c->descriptions = descriptions_new(&t.sources, 3000);
 	c->readings = readings_new(&t.sources, &(struct readings_config){ .ask_timeout_ms = 3000, .max_waiters = 100 });
 	c->scalers = scalers_new(c->store, c->lookups, c->descriptions, &c->questions);
-	c->pushes = pushes_new(&t.sources, c->scalers, c->counters);
+	c->pushes = pushes_new(&t.sources, c->scalers, c->counters, WATCHES);
 	cache_connect(c);
 	pushes_listen(c->pushes, on_wake, NULL);
 	targets_start(c->targets, NULL, 0);
@@ -260,6 +262,34 @@ static void what_there_is_to_say(void **state)
 	assert_int_equal(pushes_stats(t.cache.pushes).watches[WATCH_OFF], 1);
 }
 
+/* One namespace does not get all; what is beyond its share polls, and is told. */
+static void beyond_the_share(void **state)
+{
+	struct watch_report report = { .tell = false };
+	struct built built;
+
+	(void)state;
+	for (int i = 0; i < WATCHES; i++) {
+		MEM_AUTO char *name = mem_printf("s%d", i), *key = mem_printf("default/s%d", i);
+
+		object(name, name, NULL);
+		hold(key);
+	}
+	assert_int_equal(scalers_get(t.cache.scalers, stored("default/s0"), &built, NULL), 0);
+	assert_int_equal(pushes_report(built.list[0].question, &report), PUSHES_REPORTED);
+	assert_int_not_equal(report.state, WATCH_OFF);
+	assert_int_equal(scalers_get(t.cache.scalers, stored("default/s63"), &built, NULL), 0);
+	assert_int_equal(pushes_report(built.list[0].question, &report), PUSHES_REPORTED);
+	assert_int_equal(report.state, WATCH_OFF);
+	assert_string_equal(report.why, "too many questions of this namespace are watched already");
+	assert_true(report.tell);
+	assert_int_equal(fakesource_watched("s63"), 0);
+	pushes_release(stored("default/s0"));
+	pushes_release(stored("default/s63"));
+	hold("default/s63");
+	assert_int_equal(fakesource_watched("s63"), 1);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -271,6 +301,7 @@ int main(void)
 		CASE(a_storm_is_told_of_by_the_pace),
 		CASE(who_is_told_may_let_go),
 		CASE(what_there_is_to_say),
+		CASE(beyond_the_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
