@@ -171,7 +171,7 @@ def test_the_token_is_renewed(empty, host, place):
     daemon.wait_serving()
     assert re.search(r"credentials: .*/token: renewed, good until ", daemon.log())
     eventually(lambda: daemon.metric('kscaled_credentials_expiry_timestamp_seconds{credential="token"}') == said["exp"])
-    assert daemon.metric('kscaled_credentials_expiry_timestamp_seconds{credential="serving-certificate"}') > time.time() + 86400
+    eventually(lambda: daemon.metrics().get('kscaled_credentials_expiry_timestamp_seconds{credential="serving-certificate"}', 0) > time.time() + 86400, timeout=60)  # looked at each 30 s
     assert short not in daemon.log() and host.token() not in daemon.log()
     place.deployment(replicas=0)
     place.push(1)
