@@ -4,7 +4,7 @@
 # usage: contrib/check.sh [option...]
 #
 # Installs what the tests need and runs them all:
-#   unit        layout (clang-format), strict build with gcc, make distcheck (unit tests, layers, fuzz
+#   unit        layout (clang-format), scripts (shellcheck), strict build with gcc, make distcheck (unit tests, layers, fuzz
 #               corpora, the tarball)
 #   sanitizers  strict build with clang, the same tests under address and undefined
 #               behaviour sanitizers
@@ -201,6 +201,14 @@ layout() {
 	find src tests -name '*.[ch]' -exec clang-format --dry-run -Werror {} +
 }
 
+# Each of ours for sh or bash.
+scripts() {
+	cd "$work/tree"
+	find . \( -path ./.git -o -path ./build-aux -o -path ./configure -o -path ./autom4te.cache \) -prune -o -type f \
+		-exec sh -c 'head -n 1 "$1" | grep -aqE "^#!.*[ /](ba|da)?sh( |$)"' sh {} \; -print0 |
+		xargs -0 shellcheck --severity=warning --external-sources
+}
+
 # Optimized as the program is. Of debug information only the lines, here and below: less to write and link.
 distcheck() {
 	cd "$work/gcc"
@@ -337,6 +345,7 @@ run_all() {
 	fi
 	if wanted unit; then
 		step 'layout' layout
+		step 'scripts' scripts
 		step 'make distcheck' distcheck
 	fi
 	if wanted sanitizers; then
