@@ -66,6 +66,8 @@ class Audit:
             decision = event.get("annotations", {}).get("authorization.k8s.io/decision")
             if decision == "allow" and reference:
                 self.used.add(right)
+                if right[0] == "patch" and event.get("responseStatus", {}).get("code") == 201:
+                    self.used.add(("create", *right[1:]))  # server-side apply, which the API server asks for that right, too
             if decision != "forbid":
                 continue  # allowed; or never decided, as what a server that has too much to do puts off (429)
             when = datetime.datetime.fromisoformat(event["requestReceivedTimestamp"]).timestamp()
