@@ -134,8 +134,9 @@ def test_from_nothing_and_gone(empty, host, place):
     host.stop()
 
     said = host.leave("--restore-replicas")
-    assert "deleted APIService v1beta1.external.metrics.k8s.io" in said and f"the target of scaledobjects {place.namespace}/worker: 2 replicas, as before" in said
-    assert place.replicas() == 2
+    assert "deleted APIService v1beta1.external.metrics.k8s.io" in said
+    # The HPA, which stays, may have brought it within its bounds again.
+    assert f"changed the target of scaledobjects {place.namespace}/worker: 2 replicas, as before" in said
     assert "no finalizer of ours" in said, said
     assert not place.get()["metadata"].get("finalizers")
     assert place.hpa() and not list(host.config.iterdir()) and not (host.state / "token").exists()
