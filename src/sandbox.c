@@ -7,6 +7,7 @@
 
 #include <openssl/x509.h>
 
+#include "base/file.h"
 #include "base/landlock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -80,12 +81,10 @@ static void allow_options(struct landlock *l, const struct options *o)
 
 static void allow_replacing(struct landlock *l, const char *path)
 {
-	MEM_AUTO char *folder = mem_dup(path);
-	char *slash = strrchr(folder, '/');
+	MEM_AUTO char *folder = file_folder(path);
 
-	if (!slash)
+	if (!strchr(path, '/'))
 		return;
-	slash[slash == folder ? 1 : 0] = '\0';
 	if (!landlock_allow_replacing(l, folder))
 		log_warn(SUBJECT, "%s: %s; it cannot be replaced", folder, strerror(errno));
 }

@@ -54,6 +54,13 @@ int file_read(const char *path, enum file_kind kind, struct stat *st, struct buf
 	return result;
 }
 
+char *file_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !slash ? mem_dup(".") : slash == path ? mem_dup("/") : mem_dupn(path, (size_t)(slash - path));
+}
+
 static int write_new(const char *path, const char *text, size_t len)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), saved;

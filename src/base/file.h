@@ -33,6 +33,12 @@ int file_read(const char *path, enum file_kind kind, struct stat *st, struct buf
 char *file_beneath(const char *root, const char *path, struct err *err);
 
 /*
+ * The folder that a path's last part is in: "/a" of "/a/b", "/" of "/b", "." of "b". The caller
+ * owns it.
+ */
+char *file_folder(const char *path);
+
+/*
  * Replaces a file, or creates it, mode 0600: written beside it under the name "PATH.new" and
  * renamed, so that a reader, or a start after a crash, finds the old or the new text and never a
  * part. It opens no file that exists. For one writer per file. ERR_INVALID with the reason, without

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
 /* Rights of later versions, which the system's header may lack. */
@@ -95,9 +96,7 @@ bool landlock_allow_replacing(struct landlock *l, const char *folder)
 
 static void allow_folder_of(struct landlock *l, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	MEM_AUTO char *folder = slash ? mem_dupn(path, (size_t)(slash - path)) : mem_dup(".");
-	MEM_AUTO char *whole = realpath(*folder ? folder : "/", NULL);
+	MEM_AUTO char *folder = file_folder(path), *whole = realpath(folder, NULL);
 
 	if (whole)
 		landlock_allow(l, strcmp(whole, "/") != 0 ? whole : path);

@@ -8,6 +8,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
 /* Who writes several files, or one in parts, has mostly finished then. */
@@ -66,10 +67,7 @@ void filewatch_free(struct filewatch *f)
 
 static bool watch_folder_of(struct filewatch *f, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	MEM_AUTO char *folder = !slash ? mem_dup(".")
-		: slash == path        ? mem_dup("/")
-				       : mem_dupn(path, (size_t)(slash - path));
+	MEM_AUTO char *folder = file_folder(path);
 
 	return inotify_add_watch(f->fd, folder, EVENTS) >= 0;
 }

@@ -67,17 +67,10 @@ static void say_trouble(struct accesskeeper *a, const struct err *err)
 
 /* ---- Whose the token file is ---- */
 
-static char *folder_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash != path ? mem_dupn(path, (size_t)(slash - path)) : mem_dup(slash ? "/" : ".");
-}
-
 /* Below the state folder, and no link, which a mounted Secret would be. */
 static bool is_below_state(const struct accesskeeper *a, const char *path)
 {
-	MEM_AUTO char *folder = folder_of(path), *whole = realpath(folder, NULL);
+	MEM_AUTO char *folder = file_folder(path), *whole = realpath(folder, NULL);
 	MEM_AUTO char *state = a->config.state_dir ? realpath(a->config.state_dir, NULL) : NULL;
 	size_t len = state ? strlen(state) : 0;
 	struct stat st;

@@ -197,6 +197,19 @@ static void replaced_whole_or_not_at_all(void **state)
 	assert_int_equal(rmdir(path), 0);
 }
 
+static void folders(void **state)
+{
+	static const char *const rows[][2] = { { "/a/b", "/a" }, { "/a/b/", "/a/b" }, { "/b", "/" }, { "b", "." },
+		{ "a/b", "a" }, { "", "." } };
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		MEM_AUTO char *folder_of = file_folder(rows[i][0]);
+
+		assert_string_equal(folder_of, rows[i][1]);
+	}
+}
+
 static int remove_folder(void **state)
 {
 	(void)state;
@@ -211,6 +224,7 @@ int main(void)
 		cmocka_unit_test(what_leads_out_of_a_folder),
 		cmocka_unit_test(replaced_whole_or_not_at_all),
 		cmocka_unit_test(pipes_when_they_are_wanted),
+		cmocka_unit_test(folders),
 	};
 
 	if (!mkdtemp(folder))
