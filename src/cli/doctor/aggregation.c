@@ -7,7 +7,6 @@
 #include "base/base64.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "base/timestamp.h"
 #include "control/certs/certs.h"
 #include "net/x509.h"
@@ -242,14 +241,6 @@ void aggregation_routing(const struct casefile *c)
 
 /* ---- Trust ---- */
 
-/* Whether the PEM text has this certificate, whatever else. */
-static bool bundle_has(const char *bundle, const char *certificate)
-{
-	MEM_AUTO char *copy = mem_dup(certificate);
-
-	return strstr(bundle, text_trim(copy, " \r\n")) != NULL;
-}
-
 static char *put_bundle(const struct casefile *c)
 {
 	return mem_printf("kubectl patch apiservice " CERTS_APISERVICE " --type=merge -p "
@@ -282,7 +273,7 @@ void aggregation_ca_bundle(const struct casefile *c)
 	else if (!*encoded)
 		casefile_wrong(c, put_bundle(c),
 			"the APIService has no caBundle: kscaled has never led since it was made");
-	else if (!bundle || !bundle_has(bundle, ca))
+	else if (!casefile_bundle_has(bundle, ca))
 		casefile_wrong(c, put_bundle(c), "the caBundle of the APIService is not kscaled's authority");
 	else
 		casefile_fine(c, "is kscaled's authority");

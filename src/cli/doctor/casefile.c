@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/timestamp.h"
 
 /* ---- Facts ---- */
@@ -87,6 +88,13 @@ int64_t casefile_time_at(const json_t *object, const char *path)
 	int64_t ms = 0;
 
 	return timestamp_parse(casefile_text_at(object, path), &ms, NULL) == 0 ? ms : 0;
+}
+
+bool casefile_bundle_has(const char *bundle, const char *certificate)
+{
+	MEM_AUTO char *copy = mem_dup(certificate);
+
+	return bundle && strstr(bundle, text_trim(copy, " \r\n")) != NULL;
 }
 
 /* ---- Findings ---- */

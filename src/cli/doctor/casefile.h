@@ -67,6 +67,9 @@ const char *casefile_name_of(const json_t *object);
 /* "2026-01-02T03:04:05Z" as milliseconds; 0: it is none. */
 int64_t casefile_time_at(const json_t *object, const char *path);
 
+/* Whether the PEM text of a decoded caBundle, NULL: none, has this certificate, whatever else. */
+bool casefile_bundle_has(const char *bundle, const char *certificate);
+
 /* ---- Findings ---- */
 
 void casefile_fine(const struct casefile *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

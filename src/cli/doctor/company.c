@@ -59,12 +59,12 @@ void company_lease(const struct casefile *c)
 void company_keda(const struct casefile *c)
 {
 	const char *ns = c->setup->keda_namespace;
-	const json_t *lease = casefile_object(c, "keda-lease"), *operator= casefile_object(c, "keda-deployment");
+	const json_t *lease = casefile_object(c, "keda-lease"), *deployment = casefile_object(c, "keda-deployment");
 	struct tenure hold = tenure_of(c, lease);
-	json_int_t replicas = json_integer_value(casefile_at(operator, "spec.replicas"));
+	json_int_t replicas = json_integer_value(casefile_at(deployment, "spec.replicas"));
 	bool told;
 
-	if (!ns || (strcmp(ns, c->setup->namespace_) == 0 && !operator)) {
+	if (!ns || (strcmp(ns, c->setup->namespace_) == 0 && !deployment)) {
 		casefile_fine(c,
 			ns ? "kscaled is in the namespace of KEDA, which is not" : "--keda-namespace is empty");
 		return;
@@ -76,10 +76,10 @@ void company_keda(const struct casefile *c)
 		casefile_wrong(c, mem_printf("kubectl -n %s scale deployment keda-operator --replicas 0", ns),
 			"KEDA is at work: %s holds the Lease %s/operator.keda.sh, so kscaled does not act", hold.holder,
 			ns);
-	else if (operator&& replicas> 0)
+	else if (deployment && replicas > 0)
 		casefile_warn(c, mem_printf("kubectl -n %s scale deployment keda-operator --replicas 0", ns),
 			"KEDA is installed: Deployment %s/keda-operator wants %d replicas", ns, (int)replicas);
-	else if (operator)
+	else if (deployment)
 		casefile_fine(c, "Deployment %s/keda-operator has no replicas", ns);
 	else
 		casefile_fine(c, "is not there");
@@ -91,7 +91,7 @@ void company_keda(const struct casefile *c)
 static char *target_key(const json_t *object, const json_t *ref)
 {
 	const char *version = json_str_or_empty(ref, "apiVersion"), *kind = json_str_or_empty(ref, "kind");
-	const char *slash = strchr(version, '/');
+	const char *slash;
 
 	if (!*version)
 		version = "apps/v1"; /* the default of a ScaledObject, with kind Deployment */

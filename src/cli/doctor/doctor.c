@@ -21,6 +21,7 @@
 #include "cli/doctor/holdings.h"
 #include "cli/doctor/hooks.h"
 #include "cli/doctor/rights.h"
+#include "cli/kubectlplugin.h"
 #include "kube/config.h"
 
 enum { FINE = 0, WRONG = 1, UNREACHABLE = 2 /* wrong usage, too */ };
@@ -275,15 +276,13 @@ static bool check_setup(const struct doctor_setup *setup)
 /* Where no option says it: the Pod's account, kscaled's own of this host, that of kubectl. */
 static void find_kubeconfig(struct doctor_setup *setup, char **owned)
 {
-	const char *home = getenv("HOME");
-
 	if (setup->kubeconfig || getenv("KUBERNETES_SERVICE_HOST"))
 		return;
 	if (access(HOST_KUBECONFIG, R_OK) == 0) {
 		setup->kubeconfig = HOST_KUBECONFIG;
 		return;
 	}
-	*owned = home ? mem_printf("%s/.kube/config", home) : NULL;
+	*owned = kubectlplugin_kubeconfig();
 	if (*owned && access(*owned, R_OK) == 0)
 		setup->kubeconfig = *owned;
 }

@@ -183,7 +183,7 @@ void entrance_api_server(const struct casefile *c)
 			"%s is %s, which is older than what kscaled is known to work with", server, git);
 	else if (minor > ENTRANCE_MINOR_MAX)
 		casefile_warn(c, mem_dup("a newer kscaled, if there is one"),
-			"%s is %s, which is newer than what kscaled %s", server, git, "is known to work with");
+			"%s is %s, which is newer than what kscaled is known to work with", server, git);
 	else
 		casefile_fine(c, "%s is %s", server, git);
 }

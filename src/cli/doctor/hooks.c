@@ -6,7 +6,6 @@
 #include "base/base64.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "control/certs/certs.h"
 
 /* A patch of all webhooks would need their number: kscaled writes them itself when it leads. */
@@ -14,7 +13,7 @@ static bool judge_one(const struct casefile *c, const json_t *hook, const char *
 {
 	const json_t *service = casefile_at(hook, "clientConfig.service");
 	const char *name = json_str_or_empty(hook, "name"), *encoded = casefile_text_at(hook, "clientConfig.caBundle");
-	MEM_AUTO char *bundle = base64_decode(encoded, NULL), *copy = mem_dup(ca);
+	MEM_AUTO char *bundle = base64_decode(encoded, NULL);
 
 	if (!json_str_is(service, "name", c->setup->service_name) ||
 		!json_str_is(service, "namespace", c->setup->namespace_))
@@ -23,7 +22,7 @@ static bool judge_one(const struct casefile *c, const json_t *hook, const char *
 	else if (!*encoded)
 		casefile_wrong(c, casefile_restart(c), "%s has no caBundle: kscaled has never led since it was made",
 			name);
-	else if (*ca && (!bundle || !strstr(bundle, text_trim(copy, " \r\n"))))
+	else if (*ca && !casefile_bundle_has(bundle, ca))
 		casefile_wrong(c, casefile_restart(c), "the caBundle of %s is not kscaled's authority", name);
 	else if (json_str_is(hook, "failurePolicy", "Fail"))
 		casefile_warn(c, casefile_apply(c),

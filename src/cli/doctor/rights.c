@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/doctor/rights.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/documents.h"
-#include "cli/manifests.h"
+#include "cli/manifestobjects.h"
 
 /*
  * Roles of Kubernetes itself, which the manifests bind and do not print
@@ -110,22 +106,6 @@ static void add_binding(json_t *list, const struct documents *d, const json_t *b
 				roles_of_kubernetes[i].resource_name, roles_of_kubernetes[i].verb);
 }
 
-static json_t *read_needs(const char *text, size_t len, struct err *err)
-{
-	struct documents *d = documents_new();
-	json_t *list = NULL;
-
-	if (documents_read(d, "kscaled manifests", text, len, err) == 0) {
-		list = json_array();
-		for (size_t i = 0; i < d->count; i++)
-			if (json_str_is(d->list[i].json, "kind", "RoleBinding") ||
-				json_str_is(d->list[i].json, "kind", "ClusterRoleBinding"))
-				add_binding(list, d, d->list[i].json);
-	}
-	documents_free(d);
-	return list;
-}
-
 json_t *rights_needed(const struct doctor_setup *setup, struct err *err)
 {
 	struct manifests_params params = { .namespace_ = setup->namespace_,
@@ -137,19 +117,15 @@ json_t *rights_needed(const struct doctor_setup *setup, struct err *err)
 		.restrict_secrets = setup->restrict_secrets,
 		.service_account_tokens = setup->service_account_tokens,
 		.no_webhook = !setup->webhook };
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
-	json_t *list = NULL;
+	struct documents *d = manifestobjects_make(&params, err);
+	json_t *list = d ? json_array() : NULL;
 
-	if (!out) {
-		err_set(err, ERR_TEMPORARY, "the manifests cannot be read: %s", strerror(errno));
-		return NULL;
-	}
-	if (manifests_print(&params, out, err) == 0)
-		list = read_needs(text, len, err);
-	fclose(out);
-	free(text);
+	for (size_t i = 0; d && i < d->count; i++)
+		if (json_str_is(d->list[i].json, "kind", "RoleBinding") ||
+			json_str_is(d->list[i].json, "kind", "ClusterRoleBinding"))
+			add_binding(list, d, d->list[i].json);
+	if (d)
+		documents_free(d);
 	return list;
 }
 

@@ -20,13 +20,14 @@
 #include "cli/manifestobjects.h"
 #include "cli/steps.h"
 #include "cli/systemd.h"
+#include "control/certs/certs.h"
 
 #define NAME         "kscaled join"
 #define USUAL_PORT   8443
 #define USUAL_WAIT   60000
 #define TOKEN_LIFE_S (30 * 86400) /* as the daemon's own renewals (control/access) */
 
-#define APISERVICE "/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.external.metrics.k8s.io"
+#define APISERVICE "/apis/apiregistration.k8s.io/v1/apiservices/" CERTS_APISERVICE
 #define METRICS    "/apis/external.metrics.k8s.io/v1beta1"
 
 struct join_arguments {
@@ -67,7 +68,7 @@ static int check_owner(struct join *j, struct err *err)
 	bool is_ours;
 
 	if (cluster_call(j->cluster, KUBE_GET, APISERVICE, NULL, &apiservice, err) < 0)
-		return err->kind == ERR_MISSING ? 0 : err_wrap(err, "APIService v1beta1.external.metrics.k8s.io");
+		return err->kind == ERR_MISSING ? 0 : err_wrap(err, "APIService " CERTS_APISERVICE);
 	service = json_object_get(json_object_get(apiservice, "spec"), "service");
 	theirs = mem_printf("%s/%s", json_str_or_empty(service, "namespace"), json_str_or_empty(service, "name"));
 	is_ours = !json_is_object(service) || strcmp(ours, theirs) == 0;
@@ -75,11 +76,11 @@ static int check_owner(struct join *j, struct err *err)
 	if (is_ours)
 		return 0;
 	if (j->a.take_apiservice) {
-		steps_say("APIService v1beta1.external.metrics.k8s.io is taken from Service %s", theirs);
+		steps_say("APIService " CERTS_APISERVICE " is taken from Service %s", theirs);
 		return 0;
 	}
 	return err_set(err, ERR_DENIED,
-		"APIService v1beta1.external.metrics.k8s.io belongs to Service %s, whose server answers the external "
+		"APIService " CERTS_APISERVICE " belongs to Service %s, whose server answers the external "
 		"metrics: remove that installation first, or give --take-apiservice",
 		theirs);
 }

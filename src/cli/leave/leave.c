@@ -17,6 +17,7 @@
 #include "cli/leave/undoing.h"
 #include "cli/steps.h"
 #include "cli/systemd.h"
+#include "control/certs/certs.h"
 
 #define NAME         "kscaled leave"
 #define LEASE        "operator.keda.sh"
@@ -27,7 +28,10 @@
 #define RBAC         "/apis/rbac.authorization.k8s.io/v1"
 #define REGISTRATION "/apis/apiregistration.k8s.io/v1/apiservices/"
 #define CRDS         "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
-#define WEBHOOKS     "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/kscaled-admission"
+#define WEBHOOKS     "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/" CERTS_WEBHOOKS
+
+static const char *const keda_kinds[] = { "scaledobjects", "scaledjobs", "triggerauthentications",
+	"clustertriggerauthentications" };
 
 struct leave_arguments {
 	const char *kubeconfig, *namespace_, *service_name;
@@ -233,7 +237,7 @@ static void free_endpoint(struct leave *l, const char *path, const char *title)
 
 static void free_endpoints(struct leave *l)
 {
-	static const char *const names[] = { "v1beta1.external.metrics.k8s.io", "v1.insight.kscaled.io" };
+	static const char *const names[] = { CERTS_APISERVICE, CERTS_INSIGHT };
 
 	for (size_t i = 0; i < MEM_COUNT(names); i++) {
 		MEM_AUTO char *path = mem_printf(REGISTRATION "%s", names[i]),
@@ -241,7 +245,7 @@ static void free_endpoints(struct leave *l)
 
 		free_endpoint(l, path, title);
 	}
-	free_endpoint(l, WEBHOOKS, "ValidatingWebhookConfiguration kscaled-admission");
+	free_endpoint(l, WEBHOOKS, "ValidatingWebhookConfiguration " CERTS_WEBHOOKS);
 }
 
 /* ---- 4: Finalizers ---- */
@@ -257,11 +261,8 @@ static void take_finalizer(struct leave *l, const char *path, const char *title,
 
 static void take_finalizers(struct leave *l)
 {
-	static const char *const plurals[] = { "scaledobjects", "scaledjobs", "triggerauthentications",
-		"clustertriggerauthentications" };
-
-	for (size_t i = 0; i < MEM_COUNT(plurals); i++)
-		each(l, KEDA, NULL, plurals[i], "", take_finalizer);
+	for (size_t i = 0; i < MEM_COUNT(keda_kinds); i++)
+		each(l, KEDA, NULL, keda_kinds[i], "", take_finalizer);
 }
 
 /* ---- 5: HPAs ---- */
@@ -311,13 +312,10 @@ static void delete_if_ours(struct leave *l, const char *path, const char *title)
 
 static void delete_crds(struct leave *l)
 {
-	static const char *const names[] = { "scaledobjects", "scaledjobs", "triggerauthentications",
-		"clustertriggerauthentications" };
-
-	for (size_t i = 0; i < MEM_COUNT(names); i++) {
-		MEM_AUTO char *path = mem_printf(CRDS "%s.keda.sh", names[i]),
+	for (size_t i = 0; i < MEM_COUNT(keda_kinds); i++) {
+		MEM_AUTO char *path = mem_printf(CRDS "%s.keda.sh", keda_kinds[i]),
 			      *title = mem_printf("CustomResourceDefinition %s.keda.sh, with all its objects",
-				      names[i]);
+				      keda_kinds[i]);
 
 		delete_if_ours(l, path, title);
 	}
@@ -349,12 +347,12 @@ static void delete_the_rest(struct leave *l)
 		{ RBAC, "roles", true },
 		{ RBAC, "clusterroles", true },
 	};
-	MEM_AUTO char *secret = mem_printf("/api/v1/namespaces/%s/secrets/kscaled-certs", l->a.namespace_);
+	MEM_AUTO char *secret = mem_printf("/api/v1/namespaces/%s/secrets/" CERTS_SECRET, l->a.namespace_);
 	MEM_AUTO char *lease = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEASE, l->a.namespace_);
 
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
 		each(l, kinds[i].api, kinds[i].everywhere ? NULL : l->a.namespace_, kinds[i].plural, OURS, delete_it);
-	delete (l, secret, "the Secret kscaled-certs");
+	delete (l, secret, "the Secret " CERTS_SECRET);
 	delete (l, lease, "the Lease " LEASE);
 }
 
