@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "net/http/httpc.h"
+#include "net/http/httpstatus.h"
 #include "net/http/httpurl.h"
 #include "scalers/httppauses.h"
 
@@ -183,7 +183,7 @@ int httpsource_expect(const struct webget_answer *answer, int least, int most, s
 	while (*end && (size_t)(end - answer->body) < WORDS_SHOWN && *end != '\n' && *end != '\r')
 		end++;
 	len = (size_t)(end - answer->body);
-	err_set(err, httpc_status_kind(answer->status), "HTTP status %d%s%.*s", answer->status, len > 0 ? ": " : "",
+	err_set(err, httpstatus_kind(answer->status), "HTTP status %d%s%.*s", answer->status, len > 0 ? ": " : "",
 		(int)len, answer->body);
 	err->http_status = answer->status;
 	return -1;

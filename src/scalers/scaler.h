@@ -40,6 +40,18 @@ struct httpsource_type; /* scalers/httpsource.h */
 struct param_table;     /* scalers/params.h */
 struct scaler_sources;  /* connection pools: scalers/sources.h */
 
+/*
+ * Who a trigger is to a cloud: podIdentity of its TriggerAuthentication. Borrowed; texts are NULL
+ * when absent.
+ */
+struct pod_identity {
+	const char *provider;                                                   /* "aws"; NULL: none */
+	const char *identity_id, *identity_tenant_id, *identity_authority_host; /* of Azure */
+	const char *role_arn, *external_id;                                     /* of AWS */
+	/* whoever runs kscaled lets this trigger use its own identity (option cloud-identity) */
+	bool may_be_kscaled;
+};
+
 /* The content of a trigger, borrowed for the build. */
 struct scaler_params {
 	const char *namespace_; /* of the object; NULL when unknown */
@@ -53,10 +65,11 @@ struct scaler_params {
 	 * and needs no target
 	 */
 	bool formula_source;
-	const struct strmap *metadata;   /* trigger.metadata */
-	const struct strmap *auth;       /* from the TriggerAuthentication; may be NULL */
-	const struct strmap *env;        /* environment variables of the target's container; may be NULL */
-	const struct strmap *unresolved; /* variables that exist but could not be read -> reason; may be NULL */
+	const struct strmap *metadata;       /* trigger.metadata */
+	const struct strmap *auth;           /* from the TriggerAuthentication; may be NULL */
+	const struct pod_identity *identity; /* the same; may be NULL */
+	const struct strmap *env;            /* environment variables of the target's container; may be NULL */
+	const struct strmap *unresolved;     /* variables that exist but could not be read -> reason; may be NULL */
 	/* For `kscaled check` and admission, where not all values can be read; else zero. */
 	const char *unknown;      /* the placeholder in auth and env for values that were not read */
 	bool auth_open, env_open; /* auth, env may be incomplete */

@@ -20,6 +20,7 @@ static const struct {
 	{ "redis-streams", "redis, redis-cluster, redis-sentinel" },
 	{ "redis-cluster-streams", "redis, redis-cluster, redis-sentinel" },
 	{ "redis-sentinel-streams", "redis, redis-cluster, redis-sentinel" },
+	{ "prometheus", "AWS authentication" },
 	{ "prometheus", "HTTP authentication" },
 	{ "metrics-api", "HTTP authentication" },
 	{ "external-push", "external" },

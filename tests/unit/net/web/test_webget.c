@@ -14,7 +14,6 @@
 #include "net/http/httphost.h"
 #include "net/http/httpurl.h"
 #include "net/web/webget.h"
-#include "net/web/webtoken.h"
 
 #define MANY 100
 
@@ -525,44 +524,6 @@ static void freed_inside(void **state)
 	assert_int_equal(b.done, 0);
 }
 
-static void token_answers(void **state)
-{
-	static const struct {
-		int status;
-		const char *body, *token, *error;
-		int64_t life_ms;
-	} rows[] = {
-		{ 200, "{\"access_token\":\"abc\",\"token_type\":\"bearer\",\"expires_in\":3600}", "abc", NULL,
-			3600000 },
-		{ 200, "{\"access_token\":\"abc\",\"expires_in\":\"60\"}", "abc", NULL, 60000 },
-		{ 201, "{\"access_token\":\"abc\",\"expires_in\":-5}", "abc", NULL, 0 },
-		{ 200, "{\"access_token\":\"abc\",\"expires_in\":1e300}", "abc", NULL, INT64_C(315360000000) },
-		{ 200, "{\"access_token\":\"a b\"}", NULL, "no access_token that can be sent", 0 },
-		{ 200, "{\"access_token\":\"a\",\"token_type\":\"mac\"}", NULL, "token_type is not bearer", 0 },
-		{ 200, "{}", NULL, "no access_token", 0 },
-		{ 200, "<html>", NULL, "not a JSON object", 0 },
-		{ 401, "{\"error\":\"invalid_client\",\"error_description\":\"s3cret\"}", NULL,
-			"HTTP status 401, invalid_client", 0 },
-		{ 400, "{\"error\":\"s3cret\"}", NULL, "HTTP status 400", 0 },
-		{ 503, "", NULL, "HTTP status 503", 0 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct err err = { 0 };
-		int64_t life_ms;
-		char *token = webtoken_parse(rows[i].status, rows[i].body, strlen(rows[i].body), &life_ms, &err);
-
-		assert_true(!token == !rows[i].token);
-		assert_int_equal(life_ms, rows[i].life_ms);
-		if (token)
-			assert_string_equal(token, rows[i].token);
-		else if (!strstr(err.msg, rows[i].error) || strstr(err.msg, "s3cret"))
-			fail_msg("%s: %s", rows[i].body, err.msg);
-		mem_free_secret(token);
-	}
-}
-
 /* Whether credentials may follow a redirect. */
 static void following(void **state)
 {
@@ -636,7 +597,6 @@ int main(void)
 		IN_WORLD(cancelled),
 		IN_WORLD(freed_inside),
 		IN_WORLD(proxies),
-		cmocka_unit_test(token_answers),
 		cmocka_unit_test(following),
 	};
 
