@@ -90,22 +90,12 @@ def claims(token):
     return json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
 
 
-def everything(cluster):
-    """All objects of all kinds, but those that come and go by themselves."""
-    resources = [name for name in cluster.kubectl("api-resources", "--verbs=list", "-o", "name").split()
-                 if name.partition(".")[0] not in ("events", "leases", "componentstatuses") and "metrics" not in name and "insight" not in name]
-    lines = cluster.kubectl("get", ",".join(resources), "-A", "--no-headers", "-o", "custom-columns=V:.apiVersion,K:.kind,N:.metadata.namespace,M:.metadata.name", check=False)
-    names = {tuple(line.split()) for line in lines.splitlines()}
-    assert ("v1", "Namespace", "<none>", "default") in names
-    return names
-
-
 def test_from_nothing_and_gone(empty, host, place):
-    before = everything(empty)
+    before = empty.everything()
     # What would be done is said, and not done.
     said = host.join("--dry-run", f"--host=localhost:{host.port}")
     assert "would apply Namespace kscaled" in said and f"would write {host.state}/token" in said and f"localhost:{host.port}" in said
-    assert everything(empty) == before and not host.config.exists() and not host.state.exists()
+    assert empty.everything() == before and not host.config.exists() and not host.state.exists()
 
     said = host.join(f"--host=localhost:{host.port}")
     assert "start kscaled with" in said
@@ -127,10 +117,10 @@ def test_from_nothing_and_gone(empty, host, place):
     assert f"fetched a metric of ScaledObject {place.namespace}/" in said, said
 
     # It does not leave while it acts; and what would be done is said, and not done.
-    with_it = everything(empty)
+    with_it = empty.everything()
     assert "still scales: stop it first (nothing was undone)" in host.leave("--wait=1s", code=1)
     assert "would wait until nobody holds Lease kscaled/operator.keda.sh" in host.leave("--dry-run", "--purge")
-    assert everything(empty) == with_it
+    assert empty.everything() == with_it
     host.stop()
 
     said = host.leave("--restore-replicas")
@@ -145,7 +135,7 @@ def test_from_nothing_and_gone(empty, host, place):
     host.leave("--purge")
     eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404)
     empty.create_namespace(place.namespace)
-    eventually(lambda: everything(empty) == before, timeout=60)
+    eventually(lambda: empty.everything() == before, timeout=60)
     assert "failed" not in host.leave("--purge")  # there is nothing any more, which is no failure
 
 
@@ -280,12 +270,12 @@ def test_leaves_a_cluster_install(empty, host):
     """What `kscaled manifests` without --host put there; the files of this host are none of its business."""
     host.leave("--purge")  # what another test left
     eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404, timeout=60)
-    before = everything(empty)
+    before = empty.everything()
     empty.kubectl("apply", "-f", "-", stdin=host.installation.manifests("--watch-namespace", "default,kube-public"))
     host.config.mkdir()
     (host.config / "kubeconfig").write_text("another's")
     said = host.leave("--in-cluster", "--purge", "--delete-hpas")
     assert "changed Deployment kscaled: no replicas" in said and "deleted deployments kscaled/kscaled" in said and "deleted rolebindings kube-public/" in said
     assert (host.config / "kubeconfig").read_text() == "another's"
-    eventually(lambda: everything(empty) <= before, timeout=60)
-    assert not any("kscaled" in name or "keda" in name for one in everything(empty) for name in one)
+    eventually(lambda: empty.everything() <= before, timeout=60)
+    assert not any("kscaled" in name or "keda" in name for one in empty.everything() for name in one)
