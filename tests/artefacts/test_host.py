@@ -338,7 +338,7 @@ def test_killed(service, stage, signal):
 def test_frozen(service, stage):
     """The watchdog, in less time than the unit's."""
     assert service.property("WatchdogUSec") == "30s"
-    with service.drop_in("WatchdogSec=2\n"):
+    with service.drop_in("WatchdogSec=5\n"):
         service.control("restart")
         pid, mark = service.pid(), service.mark()
         assert service.scales(stage)  # which takes its time, in which it is not killed
