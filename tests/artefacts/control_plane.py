@@ -46,10 +46,11 @@ class ControlPlane:
         self.dir = pathlib.Path(directory)
         self.kubeconfig = self.dir / "kubeconfig"
 
-    def up(self, crds):
-        run(TOP / "tests/cluster/up", self.dir, "--apiserver-arg", "--runtime-config=policy/v1=true", timeout=1800)
+    def up(self, crds, *more):
+        run(TOP / "tests/cluster/up", self.dir, "--apiserver-arg", "--runtime-config=policy/v1=true", *more, timeout=1800)
         lines = dict(line.split("=", 1) for line in (self.dir / "env").read_text().splitlines())
         self.program = shlex.split(lines["KUBECTL"])[0]
+        self.server = shlex.split(lines["KUBE_SERVER"])[0]
         self.kubectl("apply", "--server-side", "-f", crds)
         self.kubectl("wait", "--for=condition=Established", "customresourcedefinition", "--all", "--timeout=60s")
 
