@@ -11,8 +11,8 @@ import time
 import pytest
 import yaml
 
+from container import Pod
 from control_plane import KSCALED, TOP, ControlPlane, manifests, objects, run, tools
-from kubelet import Pod
 
 NAMESPACE = "scaling"
 LEAVING = "leaving"  # where the chart is uninstalled by its hook; what its account asks for is in the audit log

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plays scheduler, kubelet and container runtime for one Pod, of which kwok runs no program.
+"""Plays scheduler, kubelet and container runtime for one Pod, of which kwok runs no program. Each step is the test's: pods.py does it for all.
 
 What the Pod's only container is told is what KSCALED gets: its arguments, its variables, its volumes at their places, a token of its
 account; nothing else can be written to, user and group are 65532. It has a network of its own with nothing in it but the API server,
@@ -103,7 +103,7 @@ class Pod:
 
     def forward(self):
         """From the container's network to the API server: the socket was made there, and is read from here."""
-        server = urllib.parse.urlparse(self.plane.server)
+        server = urllib.parse.urlparse(self.plane.env["KUBE_SERVER"])
         while True:
             try:
                 inner, _ = self.listener.accept()
