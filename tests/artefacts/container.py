@@ -185,7 +185,7 @@ def furnish(stage, program, mounts):
         shutil.copytree(folder, stage / place[1:])
         if writable:
             mount("-t", "tmpfs", "none", stage / place[1:])
-    mount("-o", "remount,ro", stage)
+    mount("-o", "remount,bind,ro", stage)
 
 
 def main(told):
