@@ -458,3 +458,8 @@ def test_leaves_after_it_was_purged(service):
     assert left == []
     assert "there is no kscaled.service here to stop" in service.command("leave", "--purge", program="/root/program")
     eventually(lambda: service.cluster.everything() == service.before, timeout=60)
+    # And there is no joining without the user, whom the package leaves.
+    machine.good("userdel", "kscaled")
+    said = service.join(program="/root/program", code=1)
+    assert "there is no user kscaled, as whom kscaled.service runs" in said and "nothing was changed" in said
+    assert service.cluster.everything() == service.before and not machine.file("/etc/kscaled").exists()

@@ -320,11 +320,11 @@ def test_another_way_than_what_others_made(empty, host):
     api = "/apis/discovery.k8s.io/v1/namespaces/kscaled/endpointslices"
     slice_ = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": {"name": "kscaled-host"}, "addressType": "IPv6", "endpoints": [{"addresses": ["2001:db8::1"]}], "ports": []}
     assert empty.request(api, "POST", body=slice_).status == 201
-    before = everything(empty)
+    before = empty.everything()
     for options in ([], ["--dry-run"]):
         said = host.join(f"--host={first}", *options, code=1)
         assert "EndpointSlice kscaled/kscaled-host leads elsewhere" in said and "--service-name" in said
-    assert everything(empty) == before and not host.config.exists()
+    assert empty.everything() == before and not host.config.exists()
     host.join(f"--host={name}")  # nothing of theirs is in its way
     assert empty.request(f"{api}/kscaled-host").json["addressType"] == "IPv6"
 
@@ -355,7 +355,7 @@ def test_the_user_of_the_service(empty, host, tmp_path):
     """Where there is none the service could not start: said, and before anything is changed; `make install` alone makes none."""
     host.leave("--purge")
     eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404, timeout=60)
-    before = everything(empty)
+    before = empty.everything()
     root = "root:x:0:0:root:/root:/bin/sh\n"
     (tmp_path / "nsswitch.conf").write_text("passwd: files\ngroup: files\nhosts: files\n")
 
@@ -372,7 +372,7 @@ def test_the_user_of_the_service(empty, host, tmp_path):
     assert done.returncode == 0 and "warning: there is no user kscaled" in done.stderr and "would enable and start" in done.stdout, done.stderr
     done = join(root + "kscaled:x:990:990::/var/lib/kscaled:/usr/sbin/nologin\n", "--dry-run")
     assert done.returncode == 0 and done.stderr == "" and "would enable and start" in done.stdout
-    assert everything(empty) == before and not host.config.exists() and not host.state.exists()
+    assert empty.everything() == before and not host.config.exists() and not host.state.exists()
     done = join(root, "--no-start")
     assert done.returncode == 0 and "warning: there is no user kscaled" in done.stderr and "start kscaled with: systemctl enable --now kscaled" in done.stdout, done.stderr
 
