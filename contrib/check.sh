@@ -255,6 +255,7 @@ live_tests() {
 # to give, and tests wait for each other. Vault is built before, when need be: it takes longer than a
 # test may.
 check_live() {
+	"$top/tests/moto/build" >/dev/null
 	"$top/tests/vault/build" >/dev/null
 	KSCALED_RIGHTS_DIR=$work/rights live_tests -m 'not alone' -n "$workers" --basetemp="$work/live"
 }
