@@ -182,9 +182,11 @@ static void take_json(const json_t *value, char **code, char **message)
 /* Both are owned by the caller; NULL: not there. */
 static void read_error(const char *body, size_t len, char **code, char **message)
 {
+	/* Pairs of code and message, as services differ. */
 	static const char *const paths[] = { "ErrorResponse/Error/Code", "ErrorResponse/Error/Message",
-		"Response/Errors/Error/Code", "Response/Errors/Error/Message" };
-	char *texts[4] = { NULL };
+		"ErrorResponse/Errors/Error/Code", "ErrorResponse/Errors/Error/Message", "Response/Errors/Error/Code",
+		"Response/Errors/Error/Message" };
+	char *texts[MEM_COUNT(paths)] = { NULL };
 	json_t *value = json_parse_foreign(body, len, NULL);
 
 	*code = *message = NULL;
@@ -193,13 +195,19 @@ static void read_error(const char *body, size_t len, char **code, char **message
 		json_decref(value);
 		return;
 	}
-	if (awsxml_read(body, len, paths, 4, texts, NULL))
+	if (awsxml_read(body, len, paths, MEM_COUNT(paths), texts, NULL))
 		return;
-	*code = texts[0] ? texts[0] : texts[2];
-	*message = texts[0] ? texts[1] : texts[3];
-	for (size_t i = 0; i < 4; i++)
-		if (texts[i] != *code && texts[i] != *message)
+	for (size_t i = 0; i < MEM_COUNT(paths); i += 2) {
+		bool takes = texts[i] && !*code;
+
+		if (takes) {
+			*code = texts[i];
+			*message = texts[i + 1];
+		} else {
 			free(texts[i]);
+			free(texts[i + 1]);
+		}
+	}
 }
 
 char *awssts_words(const char *body, size_t len)

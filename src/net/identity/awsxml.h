@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 
-#define AWSXML_PATHS_MAX 4
+#define AWSXML_PATHS_MAX 6
 
 /*
  * out[i] is the text of the element at paths[i] ("ErrorResponse/Error/Code"), which the caller

@@ -251,17 +251,27 @@ struct cloudwatch_window cloudwatch_window(int64_t now_s, int64_t period_s, int6
 	return (struct cloudwatch_window){ end_s - length_s, end_s };
 }
 
+static void put_time(struct buf *form, const char *name, int64_t unix_s)
+{
+	char text[TIMESTAMP_TEXT_MAX];
+
+	buf_printf(form, "&%s=", name);
+	buf_put_percent(form, timestamp_format(unix_s * 1000, text), "");
+}
+
 static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
 {
 	const struct cloudwatch_question *q = ask->base.question->data;
 	struct cloudwatch_window w = cloudwatch_window(timestamp_now_ms() / 1000, q->period_s, q->offset_s,
 		q->length_s);
-	char start[TIMESTAMP_TEXT_MAX], end[TIMESTAMP_TEXT_MAX];
+	struct buf form = BUF_INIT(2 * FORM_MAX);
 
 	(void)err;
+	buf_puts(&form, q->form);
+	put_time(&form, "StartTime", w.start_s);
+	put_time(&form, "EndTime", w.end_s);
 	out->url = mem_dup(q->query.url);
-	out->body = mem_printf("%s&StartTime=%s&EndTime=%s", q->form, timestamp_format(w.start_s * 1000, start),
-		timestamp_format(w.end_s * 1000, end));
+	out->body = buf_take(&form);
 	out->content_type = "application/x-www-form-urlencoded; charset=utf-8";
 	out->max_body = ANSWER_MAX;
 	return 0;
