@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "scalers/metricsapi/jsonpath.h"
-#include "scalers/metricsapi/jsonpath_parts.h"
-#include "scalers/metricvalue.h"
+#include "scalers/values/jsonpath.h"
+#include "scalers/values/jsonpath_parts.h"
+#include "scalers/values/metricvalue.h"
 
 /*
  * The budget counts steps of one character comparison, some two nanoseconds. Other work counts as:
@@ -328,13 +328,13 @@ int jsonpath_number(const struct jsonpath *p, const char *answer, size_t len, do
 	int rc;
 
 	if (!json_is_bearable(answer, len, err))
-		return err_wrap(err, "the answer is too large");
+		return err_wrap(err, "the text is too large");
 	root = load(answer, len, &where);
 	if (!root)
 		return metricvalue_bad_json(&where, err);
 	value = run(&w, p, root);
 	if (w.steps == 0)
-		rc = err_set(err, ERR_INVALID, "the answer is too large for that path: it takes more than %d steps",
+		rc = err_set(err, ERR_INVALID, "the text is too large for that path: it takes more than %d steps",
 			STEPS_MAX);
 	else
 		rc = metricvalue_of_json(value, out, err);

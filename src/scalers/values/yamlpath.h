@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_METRICSAPI_YAMLPATH_H
-#define SCALERS_METRICSAPI_YAMLPATH_H
+#ifndef SCALERS_VALUES_YAMLPATH_H
+#define SCALERS_VALUES_YAMLPATH_H
 
 /*
  * Reads the number at a dot path of a YAML document: names of mappings, indexes of lists. The first
@@ -8,7 +8,7 @@
  * continues below a scalar is an error (there it is cut off), and so are duplicate keys. Pure.
  */
 
-#include "scalers/metricsapi/dotpath.h"
+#include "scalers/values/dotpath.h"
 
 /* ERR_INVALID as jsonpath_number */
 int yamlpath_number(const struct dotpath *path, const char *answer, size_t len, double *out, struct err *err);

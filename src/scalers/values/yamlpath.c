@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/metricsapi/yamlpath.h"
+#include "scalers/values/yamlpath.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/places.h"
 #include "base/yamljson.h"
-#include "scalers/metricvalue.h"
+#include "scalers/values/metricvalue.h"
 
 static const char *kind(const json_t *value)
 {
@@ -55,15 +55,14 @@ int yamlpath_number(const struct dotpath *path, const char *answer, size_t len, 
 	int rc = yamljson_next(y, &root, &places, err);
 
 	if (rc < 0)
-		err_wrap(err, "the answer is not understood");
+		err_wrap(err, "the text is not understood");
 	else if (rc == 0 || json_is_null(root))
-		rc = err_set(err, ERR_INVALID, "the answer is empty");
+		rc = err_set(err, ERR_INVALID, "the text is empty");
 	else if (places.fault_count > 0)
-		rc = err_set(err, ERR_INVALID,
-			"the answer is not understood: line %u: a key stands twice in one mapping",
+		rc = err_set(err, ERR_INVALID, "the text is not understood: line %u: a key stands twice in one mapping",
 			places.list[places.faults[0].place].line);
 	else if (!json_is_object(root))
-		rc = err_set(err, ERR_INVALID, "the answer is %s, not a mapping", kind(root));
+		rc = err_set(err, ERR_INVALID, "the text is %s, not a mapping", kind(root));
 	else
 		rc = find(path, root, out, err);
 	places_done(&places);

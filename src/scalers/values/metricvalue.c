@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/metricvalue.h"
+#include "scalers/values/metricvalue.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -100,6 +100,6 @@ int metricvalue_bad_json(const json_error_t *where, struct err *err)
 	for (size_t i = 0; i < MEM_COUNT(reasons); i++)
 		if (json_error_code(where) == reasons[i].code)
 			reason = reasons[i].text;
-	return err_set(err, ERR_INVALID, "the answer is not JSON: line %d column %d: %s", where->line, where->column,
+	return err_set(err, ERR_INVALID, "the text is not JSON: line %d column %d: %s", where->line, where->column,
 		reason);
 }
