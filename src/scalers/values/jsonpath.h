@@ -31,6 +31,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "scalers/values/metricvalue.h"
 
 #define JSONPATH_LENGTH_MAX 1024
 #define JSONPATH_STEPS_MAX  64 /* of one path; paths in conditions count separately */
@@ -43,11 +44,13 @@ struct jsonpath *jsonpath_compile(const char *text, struct err *err);
 void jsonpath_free(struct jsonpath *p); /* NULL is fine */
 
 /*
- * Reads the number at the path; a string is read as a Kubernetes quantity. ERR_INVALID: not JSON,
- * or not a number; the message says what was found, without its content. The
- * text may have at most JSON_FOREIGN_VALUES_MAX values, and evaluation stops after five million
- * steps (100,000 visited values; some 20 ms).
+ * Reads the number at the path. ERR_INVALID: not JSON, or not a number; the message says what was
+ * found, without its content. The text may have at most JSON_FOREIGN_VALUES_MAX values, and
+ * evaluation stops after five million steps (100,000 visited values; some 20 ms).
  */
+int jsonpath_read(const struct jsonpath *p, const char *text, size_t len, metricvalue_fn read, double *out,
+	struct err *err);
+/* By metricvalue_of_json. */
 int jsonpath_number(const struct jsonpath *p, const char *answer, size_t len, double *out, struct err *err);
 
 #endif

@@ -320,16 +320,17 @@ static json_t *load(const char *answer, size_t len, json_error_t *where)
 		JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, where);
 }
 
-int jsonpath_number(const struct jsonpath *p, const char *answer, size_t len, double *out, struct err *err)
+int jsonpath_read(const struct jsonpath *p, const char *text, size_t len, metricvalue_fn read, double *out,
+	struct err *err)
 {
 	struct walk w = { STEPS_MAX };
 	json_error_t where;
 	json_t *root, *value;
 	int rc;
 
-	if (!json_is_bearable(answer, len, err))
+	if (!json_is_bearable(text, len, err))
 		return err_wrap(err, "the text is too large");
-	root = load(answer, len, &where);
+	root = load(text, len, &where);
 	if (!root)
 		return metricvalue_bad_json(&where, err);
 	value = run(&w, p, root);
@@ -337,8 +338,13 @@ int jsonpath_number(const struct jsonpath *p, const char *answer, size_t len, do
 		rc = err_set(err, ERR_INVALID, "the text is too large for that path: it takes more than %d steps",
 			STEPS_MAX);
 	else
-		rc = metricvalue_of_json(value, out, err);
+		rc = read(value, out, err);
 	json_decref(value);
 	json_decref(root);
 	return rc;
+}
+
+int jsonpath_number(const struct jsonpath *p, const char *answer, size_t len, double *out, struct err *err)
+{
+	return jsonpath_read(p, answer, len, metricvalue_of_json, out, err);
 }

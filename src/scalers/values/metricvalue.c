@@ -82,6 +82,19 @@ int metricvalue_of_json(const json_t *value, double *out, struct err *err)
 	return metricvalue_none("nothing that is known", err);
 }
 
+int metricvalue_whole_of_json(const json_t *value, double *out, struct err *err)
+{
+	if (json_is_string(value))
+		return err_set(err, ERR_INVALID,
+			"must point to a numeric value, got String: a text, which is not read as a whole number");
+	if (metricvalue_of_json(value, out, err))
+		return -1;
+	*out = trunc(*out);
+	if (fabs(*out) < 0x1p63)
+		return 0;
+	return err_set(err, ERR_INVALID, "must point to a whole number of 64 bits, got Number: a larger one");
+}
+
 int metricvalue_bad_json(const json_error_t *where, struct err *err)
 {
 	static const struct {

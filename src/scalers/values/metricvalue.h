@@ -23,6 +23,15 @@ bool metricvalue_of_text(const char *text, size_t len, double *out);
  */
 int metricvalue_of_json(const json_t *value, double *out, struct err *err);
 
+/* How a found value is read. */
+typedef int (*metricvalue_fn)(const json_t *value, double *out, struct err *err);
+
+/*
+ * Reads a JSON number alone, without its fraction. ERR_INVALID also when it is beyond the whole
+ * numbers of 64 bits.
+ */
+int metricvalue_whole_of_json(const json_t *value, double *out, struct err *err);
+
 /* The same error for other formats; got: "an element with elements inside". Returns -1. */
 int metricvalue_none(const char *got, struct err *err);
 #define METRICVALUE_NO_QUANTITY "String: a text that is no quantity like 5, 1.5, 100m or 2Gi"

@@ -30,7 +30,7 @@ static int dead_end(const struct dotpath *path, size_t depth, const json_t *valu
 	return err_set(err, ERR_INVALID, "%s is %s: there is no \"%s\" in it", above, kind(value), name);
 }
 
-static int find(const struct dotpath *path, const json_t *root, double *out, struct err *err)
+static int find(const struct dotpath *path, const json_t *root, metricvalue_fn read, double *out, struct err *err)
 {
 	const json_t *value = root;
 
@@ -44,12 +44,13 @@ static int find(const struct dotpath *path, const json_t *root, double *out, str
 			return dead_end(path, i, value, err);
 		value = next;
 	}
-	return metricvalue_of_json(value, out, err);
+	return read(value, out, err);
 }
 
-int yamlpath_number(const struct dotpath *path, const char *answer, size_t len, double *out, struct err *err)
+int yamlpath_read(const struct dotpath *path, const char *text, size_t len, metricvalue_fn read, double *out,
+	struct err *err)
 {
-	struct yamljson *y = yamljson_new(answer, len, YAMLJSON_FOREIGN_VALUES_MAX);
+	struct yamljson *y = yamljson_new(text, len, YAMLJSON_FOREIGN_VALUES_MAX);
 	struct places places = { 0 };
 	json_t *root = NULL;
 	int rc = yamljson_next(y, &root, &places, err);
@@ -64,9 +65,14 @@ int yamlpath_number(const struct dotpath *path, const char *answer, size_t len, 
 	else if (!json_is_object(root))
 		rc = err_set(err, ERR_INVALID, "the text is %s, not a mapping", kind(root));
 	else
-		rc = find(path, root, out, err);
+		rc = find(path, root, read, out, err);
 	places_done(&places);
 	json_decref(root);
 	yamljson_free(y);
 	return rc;
+}
+
+int yamlpath_number(const struct dotpath *path, const char *answer, size_t len, double *out, struct err *err)
+{
+	return yamlpath_read(path, answer, len, metricvalue_of_json, out, err);
 }

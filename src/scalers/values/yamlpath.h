@@ -9,8 +9,12 @@
  */
 
 #include "scalers/values/dotpath.h"
+#include "scalers/values/metricvalue.h"
 
-/* ERR_INVALID as jsonpath_number */
+/* ERR_INVALID as jsonpath_read */
+int yamlpath_read(const struct dotpath *path, const char *text, size_t len, metricvalue_fn read, double *out,
+	struct err *err);
+/* By metricvalue_of_json. */
 int yamlpath_number(const struct dotpath *path, const char *answer, size_t len, double *out, struct err *err);
 
 #endif
