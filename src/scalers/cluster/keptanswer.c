@@ -41,7 +41,18 @@ static enum standing standing_of(const struct keptanswer *k)
 		return STANDING_FAILED;
 	if (!k->known)
 		return STANDING_WAIT;
-	return trouble && loop_now_ms(k->loop) - k->troubled_ms > STALE_MS ? STANDING_FAILED : STANDING_KNOWN;
+	return k->troubled_ms && loop_now_ms(k->loop) - k->troubled_ms > STALE_MS ? STANDING_FAILED : STANDING_KNOWN;
+}
+
+/* The watch's, unless it is just tried again. */
+static struct err failure_of(const struct keptanswer *k)
+{
+	struct err err = { 0 };
+
+	if (k->informer->trouble)
+		return *k->informer->trouble;
+	err_set(&err, ERR_TEMPORARY, "%s", k->late);
+	return err;
 }
 
 static void idle_if_unused(struct keptanswer *k)
@@ -76,14 +87,15 @@ static void wait_finish(struct keptanswer_wait *w, const struct err *err)
 static void answer(struct keptanswer *k)
 {
 	enum standing standing = standing_of(k);
-	const struct err *why = standing == STANDING_FAILED ? k->informer->trouble : k->wrong;
+	struct err err = { 0 };
 	struct keptanswer_wait *w;
-	struct err err;
 
 	if (standing == STANDING_WAIT)
 		return;
-	if (why)
-		err = *why;
+	if (standing == STANDING_FAILED)
+		err = failure_of(k);
+	else if (k->wrong)
+		err = *k->wrong;
 	DL_FOREACH (k->waits, w)
 		w->due = true;
 	do {
@@ -91,7 +103,7 @@ static void answer(struct keptanswer *k)
 			if (w->due)
 				break;
 		if (w)
-			wait_finish(w, why ? &err : NULL);
+			wait_finish(w, err.kind != ERR_NONE ? &err : NULL);
 	} while (w);
 }
 
@@ -163,12 +175,8 @@ void keptanswer_trouble(struct keptanswer *k, const struct err *err)
 static void on_deadline(void *arg)
 {
 	struct keptanswer_wait *w = arg;
-	struct err err = { 0 };
+	struct err err = failure_of(w->of);
 
-	if (w->of->informer->trouble)
-		err = *w->of->informer->trouble;
-	else
-		err_set(&err, ERR_TEMPORARY, "%s", w->of->late);
 	wait_finish(w, &err);
 }
 

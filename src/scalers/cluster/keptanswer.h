@@ -29,7 +29,7 @@ struct keptanswer_watch;
 struct keptanswer {
 	struct loop *loop;
 	const struct informer *informer; /* borrowed: its trouble */
-	const char *late;                /* static: what to say when a request waits too long */
+	const char *late;                /* borrowed: what to say when a request waits too long */
 	loop_fn on_idle;                 /* nobody has used it for some minutes; may end it */
 	void *arg;
 	bool known;          /* the watch has said it */
