@@ -13,8 +13,9 @@
 #               each right that the manifests give; and what units of work cost, in instructions
 #               (tests/bench/instructions)
 #   artefacts   what is made to be installed, made and tried (tests/artefacts): the Debian package,
-#               the image, the chart, the kustomization and the file for k3s, a release; some of
-#               these, and the main journeys, with the oldest Kubernetes, too
+#               the same for arm64 and armhf (built here, run by qemu), the image, the chart, the
+#               kustomization and the file for k3s, a release; some of these, and the main
+#               journeys, with the oldest Kubernetes, too
 #
 #   --only unit|sanitizers|live|artefacts
 #                                 only that part
@@ -296,6 +297,15 @@ check_deb() {
 		tests/artefacts/test_deb.py -q -o timeout=900 --durations=5 --basetemp="$work/deb"
 }
 
+# Whoever builds in a small Debian is root.
+check_arm() {
+	local venv
+	python_environment
+	cd "$top"
+	KSCALED=$work/gcc/src/kscaled PYTHONDONTWRITEBYTECODE=1 as_root "$venv/bin/python" -m pytest -c tests/artefacts/pytest.ini \
+		tests/artefacts/test_cross.py -q -rP -o timeout=900 --durations=5 --basetemp="$work/arm"
+}
+
 # The program in another folder, to see that the image is the same.
 build_elsewhere() {
 	mkdir -p "$work/elsewhere"
@@ -359,6 +369,7 @@ run_all() {
 	fi
 	if wanted artefacts; then
 		step 'Debian package' check_deb
+		step 'arm64, armhf' check_arm
 		step 'build, elsewhere' build_elsewhere
 		step 'image' artefact test_image.py
 		step 'chart' artefact_kubernetes test_chart.py -n 2

@@ -17,8 +17,8 @@
 
 #define BACKDATE_S      3600 /* clocks of a cluster's machines differ */
 #define S_PER_DAY       86400
-#define COMMON_NAME_MAX 64   /* ub-common-name, RFC 5280 */
-#define SERIAL_BITS     159  /* positive in 20 octets, RFC 5280 4.1.2.2 */
+#define COMMON_NAME_MAX 64  /* ub-common-name, RFC 5280 */
+#define SERIAL_BITS     159 /* positive in 20 octets, RFC 5280 4.1.2.2 */
 
 static int fail(struct err *err, const char *what)
 {
@@ -89,8 +89,8 @@ static X509 *new_cert(EVP_PKEY *key, const char *common_name, int64_t not_before
 	X509 *cert = X509_new();
 
 	if (cert && X509_set_version(cert, X509_VERSION_3) == 1 && set_serial(cert) &&
-		set_time(X509_getm_notBefore(cert), not_before_s) &&
-		set_time(X509_getm_notAfter(cert), not_after_s) && X509_set_pubkey(cert, key) == 1 &&
+		set_time(X509_getm_notBefore(cert), not_before_s) && set_time(X509_getm_notAfter(cert), not_after_s) &&
+		X509_set_pubkey(cert, key) == 1 &&
 		X509_NAME_add_entry_by_NID(X509_get_subject_name(cert), NID_commonName, MBSTRING_UTF8,
 			(const unsigned char *)common_name, (int)name_len, -1, 0) == 1)
 		return cert;

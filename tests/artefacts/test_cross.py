@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+kscaled for arm64 and armhf, as contrib/package/cross makes it: the Debian packages, the unit tests under qemu, and one image for
+all three architectures, in which each finds its own libraries. Root only. KSCALED: the program of this machine, amd64.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tarfile
+
+import pytest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+VERSION = re.search(r"AC_INIT\(\[kscaled\], \[([^]]+)\]", (TOP / "configure.ac").read_text(encoding="utf-8"))[1]
+# Debian's name: what readelf calls the machine, who runs its programs here, its place in the index, the folder of its libraries.
+ARM = {
+    "arm64": ("AArch64", "qemu-aarch64-static", {"architecture": "arm64", "os": "linux"}, "aarch64-linux-gnu"),
+    "armhf": ("ARM", "qemu-arm-static", {"architecture": "arm", "os": "linux", "variant": "v7"}, "arm-linux-gnueabihf"),
+}
+AMD64 = {"architecture": "amd64", "os": "linux"}
+# The rooms whose unit tests are run: who wants all of them runs contrib/package/cross --check.
+ROOMS = {"arm64": "base,crd,decide", "armhf": "base,net,crd,decide"}
+
+
+def run(*command, **more):
+    return subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, **more)
+
+
+def good(*command, **more):
+    done = run(*command, **more)
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+    return done.stdout
+
+
+class Made:
+    def __init__(self, arch, folder):
+        self.arch, self.machine, self.qemu = arch, ARM[arch][0], shutil.which(ARM[arch][1])
+        self.said = good(TOP / "contrib/package/cross", "--rooms", ROOMS[arch], "--output", folder / "packages", arch)
+        self.deb = folder / f"packages/kscaled_{VERSION}_{arch}.deb"
+        self.changes = self.deb.with_suffix(".changes")
+        good("dpkg-deb", "-x", self.deb, folder / "tree")
+        self.program = folder / "tree/usr/bin/kscaled"
+
+
+@pytest.fixture(scope="module", name="all_made")
+def fixture_all_made(tmp_path_factory):
+    return {arch: Made(arch, tmp_path_factory.mktemp(arch)) for arch in ARM}
+
+
+@pytest.fixture(name="made", params=list(ARM))
+def fixture_made(request, all_made):
+    return all_made[request.param]
+
+
+def test_unit_tests(made):
+    """Those that fail as qemu has them fail are in its table; another failure ends contrib/package/cross."""
+    passed, known = map(int, re.search(rf"cross: {made.arch} under qemu: (\d+) cases pass, (\d+) are known not to", made.said).groups())
+    print(f"{made.arch}: {passed} cases passed under qemu, {known} are known not to")
+    assert passed > 500 and known < passed / 20
+
+
+def test_the_package_is_for_its_architecture(made):
+    assert good("dpkg-deb", "-f", made.deb, "Architecture").strip() == made.arch
+    assert re.search(rf"Machine:\s+{made.machine}\n", good("readelf", "-h", made.program))
+    # By the names of packages; its libraries' versions are looked up where it is installed.
+    depends = good("dpkg-deb", "-f", made.deb, "Depends")
+    names = {re.split(r"[ |]", word.strip())[0] for word in depends.split(",")}
+    assert {"libc6", "libcares2", "libcurl4", "libevent-openssl-2.1-7", "libexpat1", "libhiredis0.14", "libjansson4", "libmariadb3", "libpcre2-8-0", "libpq5",
+            "libprotobuf-c1", "libseccomp2", "libssl3", "libyaml-0-2", "ca-certificates", "procps"} <= names, depends
+    headers = good("readelf", "-W", "-h", "-l", "-d", made.program)
+    assert "DYN" in headers and "GNU_RELRO" in headers and "BIND_NOW" in headers
+    assert "__memcpy_chk" in good("readelf", "-W", "--dyn-syms", made.program)
+
+
+def test_lintian(made):
+    done = run("lintian", "--allow-root", "--fail-on", "error,warning", "--display-info", made.changes)
+    print(done.stdout)
+    assert done.returncode == 0 and not re.search(r"(?m)^[EW]:", done.stdout), done.stdout + done.stderr
+
+
+# ---- One image for all ----
+
+class Image:
+    """One platform's image, unpacked, with qemu in it, so that its program runs where nothing else is."""
+
+    def __init__(self, layout, manifest, folder):
+        self.root = folder
+        for layer in manifest["layers"]:
+            with tarfile.open(layout / "blobs" / layer["digest"].replace(":", "/")) as tar:
+                tar.extractall(folder, filter="tar")
+
+    def kscaled(self, qemu, *arguments):
+        shutil.copy(qemu, self.root / "qemu")
+        return run("chroot", self.root, "/qemu", "/usr/bin/kscaled", *arguments, env={})
+
+
+@pytest.fixture(scope="module", name="images")
+def fixture_images(all_made, tmp_path_factory):
+    """{architecture of the index's platform: Image}"""
+    folder = tmp_path_factory.mktemp("image")
+    program = os.path.abspath(os.environ["KSCALED"])
+    # Debian's archives as they were good enough to build with: debian-root says when one was left out.
+    root = good(TOP / "contrib/package/debian-root", "--cross", "armhf").strip()
+    print(good(TOP / "contrib/image/make-image", "--version", VERSION, "--output", folder / "made", f"amd64={program}", *(f"{arch}={made.program}" for arch, made in all_made.items()),
+               env={**os.environ, "SOURCE_DATE_EPOCH": "1790000000", "KSCALED_APT_SOURCES": f"{root}/etc/apt/sources.list"}))
+    archive = folder / f"made/kscaled-{VERSION}.oci.tar"
+    assert {path.name for path in (folder / "made").iterdir()} == {archive.name, *(f"kscaled-{VERSION}-{arch}.spdx.json" for arch in ("amd64", *ARM))}
+    with tarfile.open(archive) as tar:
+        tar.extractall(folder / "layout", filter="data")
+
+    def blob(descriptor):
+        return json.loads((folder / "layout/blobs" / descriptor["digest"].replace(":", "/")).read_bytes())
+
+    index = blob(json.loads((folder / "layout/index.json").read_bytes())["manifests"][0])
+    by_platform = sorted(index["manifests"], key=lambda one: one["platform"]["architecture"])
+    assert [one["platform"] for one in by_platform] == [AMD64, ARM["armhf"][2], ARM["arm64"][2]]
+    found = {}
+    for one in by_platform:
+        architecture = one["platform"]["architecture"]
+        # What somebody else's tool takes for that platform is the same image.
+        variant = one["platform"].get("variant", "")
+        config = json.loads(good("skopeo", "--override-arch", architecture, "--override-variant", variant, "inspect", "--config", f"oci-archive:{archive}:{VERSION}"))
+        assert config == blob(blob(one)["config"]) and (config["architecture"], config.get("variant", "")) == (architecture, variant)
+        found[architecture] = Image(folder / "layout", blob(one), folder / architecture)
+    return found
+
+
+@pytest.mark.parametrize("arch", list(ARM))
+def test_each_image_has_its_own_libraries(images, all_made, arch):
+    machine, _, platform, triplet = ARM[arch]
+    root = images[platform["architecture"]].root
+    libraries = [path for path in (root / "usr/lib").rglob("*.so*") if path.is_file() and not path.is_symlink()]
+    assert {path.parent.relative_to(root / "usr/lib").parts[0] for path in libraries if not path.name.startswith("ld-linux")} == {triplet}
+    assert len(libraries) > 40
+    for path in [root / "usr/bin/kscaled", *libraries]:
+        assert re.search(rf"Machine:\s+{machine}\n", good("readelf", "-h", path)), path
+    needed = set(re.findall(r"\(NEEDED\).*\[([^]]+)\]", good("readelf", "-W", "-d", all_made[arch].program)))
+    assert needed <= {path.name for path in libraries}
+
+
+@pytest.mark.parametrize("arch", list(ARM))
+def test_it_runs_there(images, all_made, arch):
+    image = images[ARM[arch][2]["architecture"]]
+    done = image.kscaled(all_made[arch].qemu, "version")
+    assert done.returncode == 0 and done.stdout.startswith(f"kscaled {VERSION}\n"), done.stderr
+    # Its time zones too.
+    shutil.copy(TOP / "etc/examples/cron/scaledobject.yaml", image.root / "given.yaml")
+    done = image.kscaled(all_made[arch].qemu, "check", "/given.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    text = (image.root / "given.yaml").read_text(encoding="utf-8")
+    (image.root / "given.yaml").write_text(re.sub(r"timezone: \S+", "timezone: Europe/Nowhere", text), encoding="utf-8")
+    done = image.kscaled(all_made[arch].qemu, "check", "/given.yaml")
+    assert done.returncode == 1 and "Europe/Nowhere" in done.stdout + done.stderr
