@@ -15,7 +15,7 @@
 #   artefacts   what is made to be installed, made and tried (tests/artefacts): the Debian package,
 #               the same for arm64 and armhf (built here, run by qemu), the image, the chart, the
 #               kustomization and the file for k3s, a release; some of these, and the main
-#               journeys, with the oldest Kubernetes, too
+#               journeys, with the oldest Kubernetes, too; and what README says
 #
 #   --only unit|sanitizers|live|artefacts
 #                                 only that part
@@ -306,6 +306,17 @@ check_arm() {
 		tests/artefacts/test_cross.py -q -rP -o timeout=900 --durations=5 --basetemp="$work/arm"
 }
 
+# README's commands, on a machine that pretends to be somebody's.
+check_readme() {
+	local venv
+	python_environment
+	"$top/tests/artefacts/tools/build" >/dev/null
+	KUBE_ASSETS=$("$top/tests/cluster/build")
+	cd "$top"
+	BUILD=$work/gcc KUBE_ASSETS=$KUBE_ASSETS PYTHONDONTWRITEBYTECODE=1 as_root "$venv/bin/python" -m pytest \
+		tests/artefacts/test_readme.py -q -o timeout=900 --basetemp="$work/readme"
+}
+
 # The program in another folder, to see that the image is the same.
 build_elsewhere() {
 	mkdir -p "$work/elsewhere"
@@ -376,6 +387,7 @@ run_all() {
 		step 'kustomize, k3s' artefact_kubernetes test_kustomize.py -n 2
 		step 'oldest Kubernetes' check_oldest
 		step 'release' artefact test_release.py
+		step 'README' check_readme
 	fi
 }
 

@@ -45,7 +45,7 @@ const struct scaler_type *scaler_type_find(const char *name)
 
 const char *scaler_type_names(void)
 {
-	static char names[512]; /* the same text at each call */
+	static char names[4096]; /* the same text at each call */
 	size_t len = 0;
 
 	for (size_t i = 0; i < MEM_COUNT(types) && len < sizeof(names); i++)
