@@ -303,7 +303,7 @@ check_arm() {
 	python_environment
 	cd "$top"
 	KSCALED=$work/gcc/src/kscaled PYTHONDONTWRITEBYTECODE=1 as_root "$venv/bin/python" -m pytest -c tests/artefacts/pytest.ini \
-		tests/artefacts/test_cross.py -q -rP -o timeout=900 --durations=5 --basetemp="$work/arm"
+		tests/artefacts/test_cross.py -q -rP -o timeout=1800 --durations=5 --basetemp="$work/arm"
 }
 
 # README's commands, on a machine that pretends to be somebody's.
