@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "scalers/azure/azurepipelines.h"
 #include "scalers/cluster/resource.h"
 #include "scalers/cluster/workload.h"
 #include "scalers/cron/cron.h"
@@ -17,6 +18,7 @@
 #include "scalers/sql/postgresql.h"
 
 static const struct scaler_type *const types[] = {
+	&azurepipelines_scaler_type,
 	&metricsapi_scaler_type,
 	&prometheus_scaler_type,
 	&postgresql_scaler_type,
