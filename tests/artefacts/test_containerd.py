@@ -9,46 +9,13 @@ import re
 
 import pytest
 
+from containerdnode import GROUP, Node
 from debpackage import ARCHITECTURE, TOP, VERSION, good, run
 from rig.cluster import Cluster
 from rig.process import Process, free_port
 from rig.waiting import eventually
 
 PROGRAM = os.environ.get("KSCALED", "")
-GROUP = f"kscaled-artefacts-{os.getpid()}"
-
-
-class Node:
-    """A containerd. Its mounts, and those of its containers, are in a namespace of its own, with /run, where shims and runc keep what they know."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        config = folder / "config.toml"
-        config.write_text(f"""version = 2
-root = "{folder}/root"
-state = "{folder}/state"
-disabled_plugins = ["io.containerd.grpc.v1.cri"]
-[grpc]
-  address = "{folder}/socket"
-[ttrpc]
-  address = "{folder}/ttrpc"
-""", encoding="utf-8")
-        script = 'mount -t tmpfs none /run && exec containerd --config "$0"'
-        self.process = Process("containerd", ["unshare", "--mount", "--propagation", "private", "--", "sh", "-c", script, config], folder / "log")
-        eventually(lambda: self.good("version"))
-
-    def words(self, *arguments):
-        return ["nsenter", "--target", str(self.process.pid), "--mount", "--", "ctr", "--address", str(self.folder / "socket"), "--namespace", "k8s.io", *(str(word) for word in arguments)]
-
-    def good(self, *arguments):
-        return good(*self.words(*arguments))
-
-    def run_words(self, name, image, *command, options=()):
-        """A control group for it alone: of ctr's own the one above would stay."""
-        return self.words("run", "--rm", "--read-only", "--cgroup", f"/{GROUP}", *options, image, name, *command)
-
-    def end(self):
-        assert self.process.stop() == 0, self.process.tail()
 
 
 @pytest.fixture(scope="module", name="name")

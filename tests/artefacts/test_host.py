@@ -14,66 +14,13 @@ import time
 
 import pytest
 
-from debpackage import NAME, TOP, VERSION, good, run
+from debianhost import STOP_LIMIT, DebianHost
+from debpackage import NAME, VERSION, good
 from rig.cluster import Cluster
-from rig.process import Process, free_port
+from rig.process import free_port
 from rig.redis_server import RedisServer
 from rig.stage import Stage
 from rig.waiting import eventually
-
-BOOTED = TOP / "tests/artefacts/booted"
-ENVIRONMENT = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive"]
-STOP_LIMIT = 90  # systemd's own: after this it kills
-
-
-def only_descendant(pid, name):
-    """The program of this name at the end of a chain of only children."""
-    while pathlib.Path(f"/proc/{pid}/comm").read_text().strip() != name:
-        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        assert len(children) == 1, (pid, children)
-        pid = children[0]
-    return pid
-
-
-class Machine:
-    """A Debian that runs. Its network is this machine's."""
-
-    def __init__(self, base, folder):
-        self.path = folder / "machine"
-        self.console = folder / "console"
-        good("cp", "-a", "--reflink=auto", base, self.path)
-
-    def boot(self):
-        self.process = Process("booted", [BOOTED, self.path], self.console)
-        self.init = eventually(lambda: only_descendant(self.process.pid, "systemd"))
-        eventually(self.has_booted)
-
-    def has_booted(self):
-        state = self.run("systemctl", "is-system-running", "--wait").stdout.strip()
-        assert state == "running", state + self.run("systemctl", "--failed").stdout
-        return True
-
-    def shut_down(self):
-        assert self.process.stop(STOP_LIMIT) == 0, self.console.read_text()
-
-    def run(self, *command):
-        return run("nsenter", "--target", self.init, "--all", *ENVIRONMENT, *command)
-
-    def good(self, *command):
-        done = self.run(*command)
-        assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
-        return done.stdout
-
-    def shell(self, script):
-        return self.good("sh", "-euc", script)
-
-    def file(self, path):
-        return self.path / path.lstrip("/")
-
-    def install(self, package):
-        shutil.copy(package, self.file("/root/package.deb"))
-        self.good("apt-get", "-q", "-y", "-o", "Dpkg::Options::=--force-confold", "-o", "APT::Sandbox::User=root", "--reinstall", "--allow-downgrades", "install", "/root/package.deb")
-
 
 class Service:
     """kscaled on that machine, as systemd sees it and as the cluster does."""
@@ -159,7 +106,7 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def machine(base, tmp_path_factory):
-    machine = Machine(base, tmp_path_factory.mktemp("host"))
+    machine = DebianHost(base, tmp_path_factory.mktemp("host"))
     try:
         machine.boot()
         yield machine

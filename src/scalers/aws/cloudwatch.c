@@ -13,8 +13,8 @@
 #include "net/identity/awsxml.h"
 #include "scalers/aws/awsquery.h"
 #include "scalers/awslogin.h"
-#include "scalers/metricvalue.h"
 #include "scalers/params.h"
+#include "scalers/values/metricvalue.h"
 
 #define FORM_MAX   ((size_t)1 << 16)
 #define ANSWER_MAX ((size_t)8 << 20)

@@ -3,7 +3,6 @@
  * The parameters of aws-cloudwatch, the window, and what an answer says (keda-scalers-more.md 4.4).
  * What is sent is tried live.
  */
- * tried live. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -3,7 +3,6 @@
  * The parameters of aws-kinesis-stream, and what an answer says (keda-scalers-more.md 4.5).
  * What is sent is tried live.
  */
- */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
