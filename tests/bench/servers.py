@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers of the benchmark's sources beside Redis: PostgreSQL and Prometheus, with what each says of its own connections and queries."""
+"""The servers of the benchmark's sources beside Redis: PostgreSQL, Prometheus and what SQS looks like, with what each says of its own connections and queries."""
 import glob
+import json
 import os
 import pwd
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
@@ -103,3 +105,26 @@ class Prometheus(Process):
 
     def queries(self):
         return int(self.samples("prometheus_http_requests_total", 'handler="/api/v1/query"'))
+
+
+class Queues(Process):
+    def __init__(self, log):
+        self.port = free_port()
+        super().__init__([sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "queues.py"), str(self.port)], log)
+        wait_for("the server of queues", self.ready)
+
+    def counts(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/", timeout=5) as answer:
+            return json.load(answer)
+
+    def ready(self):
+        try:
+            return self.counts() is not None
+        except OSError:
+            return False
+
+    def connections_of_others(self):
+        return self.counts()["connections"] - 1
+
+    def queries(self):
+        return self.counts()["requests"]

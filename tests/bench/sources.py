@@ -3,7 +3,8 @@
 import time
 import urllib.request
 
-from servers import Postgres, Prometheus
+from plane import NS
+from servers import Postgres, Prometheus, Queues
 
 COUNT, POLL_S, WATCHED_S = 1000, 5, 60
 
@@ -21,6 +22,11 @@ def prometheus_trigger(port, i):
     return {"type": "prometheus", "metadata": {"serverAddress": f"http://127.0.0.1:{port}", "query": f'sum(prometheus_http_requests_total{{code="{i}"}}) or vector(0)', "threshold": "5"}}
 
 
+def sqs_trigger(port, i):
+    return {"type": "aws-sqs-queue", "metadata": {"queueURL": f"https://sqs.eu-west-1.amazonaws.com/123456789012/orders{i}", "awsRegion": "eu-west-1", "awsEndpoint": f"http://127.0.0.1:{port}", "queueLength": "5"},
+            "authenticationRef": {"name": "aws"}}
+
+
 class Sources:
     """Sections of the benchmark (class Bench in run)."""
 
@@ -36,6 +42,16 @@ class Sources:
     def prometheus_1000(self):
         server = self.keep(Prometheus(self.folder, f"{self.folder}/prometheus.log"))
         self.thousand("prometheus", server, prometheus_trigger)
+        self.drop(server)
+
+    def sqs_1000(self):
+        """What is signed is not verified: that is the live tests' matter."""
+        self.api.call("POST", f"/api/v1/namespaces/{NS}/secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "aws"}, "stringData": {"id": "AKIAIOSFODNN7EXAMPLE", "secret": "wJalrXUtnFEMI/K7MDENG"}})
+        self.api.call("POST", f"/apis/keda.sh/v1alpha1/namespaces/{NS}/triggerauthentications", {
+            "apiVersion": "keda.sh/v1alpha1", "kind": "TriggerAuthentication", "metadata": {"name": "aws"},
+            "spec": {"secretTargetRef": [{"parameter": "awsAccessKeyID", "name": "aws", "key": "id"}, {"parameter": "awsSecretAccessKey", "name": "aws", "key": "secret"}]}})
+        server = self.keep(Queues(f"{self.folder}/queues.log"))
+        self.thousand("sqs", server, sqs_trigger)
         self.drop(server)
 
     def drop(self, child):
@@ -71,7 +87,7 @@ class Sources:
 
 def figures():
     """As in run: key, what it is, unit, KEDA's, aim."""
-    for kind, connections in (("redis", "<= 1"), ("postgresql", "<= 2"), ("prometheus", None)):
+    for kind, connections in (("redis", "<= 1"), ("postgresql", "<= 2"), ("prometheus", None), ("sqs", "<= 8")):
         yield f"{kind}_1000_cpu_percent", f"1,000 {kind} triggers, poll 5 s: CPU", "% of a core", None, "<= 1"
         yield f"{kind}_1000_rss_mib", "  RSS", "MiB", None, "<= 30"
         yield f"{kind}_1000_connections", "  connections that the server sees", "", None, connections
