@@ -18,6 +18,7 @@
 #include "net/identity/awsplace.h"
 #include "net/identity/awsrole.h"
 #include "net/identity/awssts.h"
+#include "net/identity/entra.h"
 #include "net/identity/oauthclient.h"
 
 #define NOW_MS INT64_C(1440938160000) /* 20150830T123600Z */
@@ -394,6 +395,94 @@ static void a_role_by_token_then_by_own_keys(void **state)
 	run_done(&r, i);
 }
 
+/* ---- Entra ID ---- */
+
+#define SCOPE "https://storage.azure.com/.default"
+
+static void entra_by_a_secret(void **state)
+{
+	const struct entra_config config = { .tenant = "t-1",
+		.client_id = "c",
+		.secret = "s+3",
+		.scope = SCOPE,
+		.authority = "http://127.0.0.1:9/" };
+	struct identity *i = entra_new(&config, NULL);
+	struct run r;
+
+	(void)state;
+	run_init(&r, i, ENV("AZURE_TENANT_ID", "other", "AZURE_AUTHORITY_HOST", "https://other"));
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.url, "http://127.0.0.1:9/t-1/oauth2/v2.0/token");
+	assert_string_equal(r.request.body,
+		"client_id=c&grant_type=client_credentials&scope=https%3A%2F%2Fstorage.azure.com%2F.default&client_"
+		"secret=s%2B3");
+	assert_int_equal(answered(&r, 401,
+				 "{\"error\":\"invalid_client\",\"error_description\":\"AADSTS7000215: Invalid s+3\"}"),
+		IDENTITY_FAILED);
+	assert_string_equal(r.err.msg, "no token: HTTP status 401, invalid_client (AADSTS7000215)");
+	assert_int_equal(answered(&r, 200, "{\"token_type\":\"Bearer\",\"expires_in\":3599,\"access_token\":\"ey\"}"),
+		IDENTITY_GOT);
+	assert_string_equal(r.got.token, "ey");
+	assert_int_equal(r.got.life_ms, 3599000);
+	run_done(&r, i);
+}
+
+static void entra_by_the_token_beside_us(void **state)
+{
+	struct entra_config config = { .scope = SCOPE };
+	struct identity *i = entra_new(&config, NULL);
+	struct run r;
+
+	(void)state;
+	run_init(&r, i, ENV("AZURE_CLIENT_ID", "c", "AZURE_TENANT_ID", "t"));
+	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_non_null(strstr(r.err.msg, "kscaled has no Azure identity of its own"));
+	r.place = (struct place){ ENV("AZURE_CLIENT_ID", "c", "AZURE_TENANT_ID", "t", "AZURE_FEDERATED_TOKEN_FILE",
+					  "/t", "AZURE_AUTHORITY_HOST", "https://login.microsoftonline.us/"),
+		"/t", "j.w.t" };
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.url, "https://login.microsoftonline.us/t/oauth2/v2.0/token");
+	assert_string_equal(r.request.body,
+		"client_id=c&grant_type=client_credentials&scope=https%3A%2F%2Fstorage.azure.com%2F.default&"
+		"client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer&"
+		"client_assertion=j.w.t");
+	run_done(&r, i);
+
+	/* identityId, identityTenantId and identityAuthorityHost of a TriggerAuthentication */
+	config.client_id = "mine";
+	config.tenant = "my-tenant";
+	config.authority = "https://login.microsoftonline.com/";
+	i = entra_new(&config, NULL);
+	run_init(&r, i, ENV("AZURE_CLIENT_ID", "c", "AZURE_TENANT_ID", "t", "AZURE_FEDERATED_TOKEN_FILE", "/t"));
+	r.place.file_name = "/t";
+	r.place.file = "j.w.t";
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.url, "https://login.microsoftonline.com/my-tenant/oauth2/v2.0/token");
+	assert_int_equal(strncmp(r.request.body, "client_id=mine&", 15), 0);
+	run_done(&r, i);
+}
+
+/* Whoever has our token is us. */
+static void entra_tells_nobody_else(void **state)
+{
+	static const char *const wrong[] = { "http://login.microsoftonline.com",
+		"https://login.microsoftonline.com:8443", "https://evil.example",
+		"https://login.microsoftonline.com.evil.example", "https://x@evil.example", "login" };
+	struct entra_config config = { .tenant = "../x", .scope = SCOPE };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_null(entra_new(&config, &err));
+	assert_string_equal(err.msg, "the tenant id is none");
+	config.tenant = "t";
+	for (size_t i = 0; i < MEM_COUNT(wrong); i++) {
+		config.authority = wrong[i];
+		if (entra_new(&config, &err))
+			fail_msg("%s was accepted", wrong[i]);
+		assert_non_null(strstr(err.msg, "the authority host"));
+	}
+}
+
 /* ---- Who is who ---- */
 
 static void who_is_the_same(void **state)
@@ -475,6 +564,9 @@ int main(void)
 		cmocka_unit_test(a_machine_that_says_nonsense),
 		cmocka_unit_test(a_role_by_own_keys),
 		cmocka_unit_test(a_role_by_token_then_by_own_keys),
+		cmocka_unit_test(entra_by_a_secret),
+		cmocka_unit_test(entra_by_the_token_beside_us),
+		cmocka_unit_test(entra_tells_nobody_else),
 		cmocka_unit_test(who_is_the_same),
 		cmocka_unit_test(regions),
 		cmocka_unit_test(what_an_error_says),
