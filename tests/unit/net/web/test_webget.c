@@ -10,9 +10,13 @@
 #include <unistd.h>
 
 #include "../http/httpcworld.h"
+#include "base/mem.h"
 #include "base/shares.h"
 #include "net/http/httphost.h"
 #include "net/http/httpurl.h"
+#include "net/identity/awskeys.h"
+#include "net/identity/awsown.h"
+#include "net/sourcerules.h"
 #include "net/web/webget.h"
 
 #define MANY 100
@@ -113,6 +117,58 @@ static void what_is_sent(void **state)
 		expect_body(w, &g, rows[i].expected);
 		assert_int_equal(g.status, 200);
 	}
+	webget_free(web);
+}
+
+/* Keys of AWS sign; what is signed is sent so, sorted and encoded. */
+static void signatures(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 3000);
+	struct identity *keys = awskeys_new("AK", "secret", NULL, NULL);
+	struct webaccess *access = access_of(
+		(struct webaccess_config){ .identity = keys, .region = "eu-west-1", .service = "aps" });
+	struct got g = { .w = web };
+
+	get(&g, w->plain_url, "/x?b=(1)&a=2", (struct webget_request){ .access = access });
+	expect_body(w, &g, "GET /x?a=2&b=%281%29 auth=AWS4-HMAC-SHA256 Credential=AK/");
+	expect_body(w, &g, "/eu-west-1/aps/aws4_request, SignedHeaders=host;x-amz-date, Signature=");
+	webaccess_unref(access);
+	identity_unref(keys);
+	webget_free(web);
+}
+
+/*
+ * The environment names a place that no trigger may name: it is asked all the same, and not what
+ * the trigger names.
+ */
+static void places_of_the_environment(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 3000);
+	struct identity *own = awsown_new("eu-west-1");
+	struct webaccess *access = access_of(
+		(struct webaccess_config){ .identity = own, .region = "eu-west-1", .service = "sqs" });
+	struct got g = { .w = web }, foreign = { .w = web }, moved = { .w = web };
+	MEM_AUTO char *busy = mem_printf("%s/503", w->plain_url), *elsewhere = mem_printf("%s/307", w->plain_url);
+
+	*loop_source_rules(w->f->loop) = (struct sourcerules){ .judges = true };
+	setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", busy, 1);
+	get(&foreign, w->plain_url, "/x", (struct webget_request){ .timeout_ms = 2000 });
+	expect_error(w, &foreign, ERR_TEMPORARY, "--allow-local-sources");
+	get(&g, w->plain_url, "/x", (struct webget_request){ .access = access });
+	expect_error(w, &g, ERR_TEMPORARY, "kscaled's own AWS identity: http://127.0.0.1:");
+	expect_error(w, &g, ERR_TEMPORARY, "the container's credentials: no keys: HTTP status 503");
+	/* it follows nowhere */
+	webget_free(web);
+	moved.w = web = webget_new(w->f->loop, 3000);
+	setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", elsewhere, 1);
+	get(&moved, w->plain_url, "/x", (struct webget_request){ .access = access });
+	expect_error(w, &moved, ERR_INVALID, "no keys: HTTP status 307");
+	unsetenv("AWS_CONTAINER_CREDENTIALS_FULL_URI");
+	*loop_source_rules(w->f->loop) = (struct sourcerules){ .judges = false };
+	webaccess_unref(access);
+	identity_unref(own);
 	webget_free(web);
 }
 
@@ -582,6 +638,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(what_is_sent),
+		IN_WORLD(signatures),
+		IN_WORLD(places_of_the_environment),
 		IN_WORLD(headers),
 		IN_WORLD(bodies_and_a_header),
 		IN_WORLD(answers),
