@@ -37,6 +37,7 @@ struct metric_spec {
 /* What determines whether a trigger is active. */
 enum activity {
 	ACTIVITY_BY_THRESHOLD,
+	ACTIVITY_BY_LOAD, /* the threshold, compared with the answer's load instead of its value */
 	ACTIVITY_ACTIVE,
 	ACTIVITY_INACTIVE /* these two: the source, whatever the value, as external scalers do */
 };
@@ -44,6 +45,7 @@ enum activity {
 /* What a source answers. */
 struct answer {
 	double value;
+	double load; /* ACTIVITY_BY_LOAD: all that is there, where the value is a rate, or bounded */
 	enum activity activity;
 	int64_t asked_at_ms;    /* loop clock */
 	int64_t answered_at_ms; /* loop clock */

@@ -47,9 +47,14 @@ void *scaler_ask_new(size_t size, struct question *question, question_fn fn, voi
 
 void scaler_ask_end(void *ask, double value, const struct err *err)
 {
+	scaler_ask_answer(ask, &(struct answer){ .value = value }, err);
+}
+
+void scaler_ask_answer(void *ask, const struct answer *answer, const struct err *err)
+{
 	const struct scaler_ask *a = ask;
 
-	a->fn(a->arg, err ? NULL : &(struct answer){ .value = value }, err);
+	a->fn(a->arg, err ? NULL : answer, err);
 	scaler_ask_free(ask);
 }
 
@@ -126,6 +131,7 @@ struct metric_spec scaler_metric_spec(const struct scaler *s)
 struct reading scaler_judge(const struct scaler *s, const struct answer *answer)
 {
 	bool active = answer->activity == ACTIVITY_BY_THRESHOLD ? answer->value > s->activation
+		: answer->activity == ACTIVITY_BY_LOAD          ? answer->load > s->activation
 								: answer->activity == ACTIVITY_ACTIVE;
 
 	return (struct reading){ .value = answer->value, .active = active };

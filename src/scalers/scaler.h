@@ -36,8 +36,9 @@
 #include "base/strmap.h"
 #include "net/loop.h"
 
-struct param_table;    /* scalers/params.h */
-struct scaler_sources; /* connection pools: scalers/sources.h */
+struct httpsource_type; /* scalers/httpsource.h */
+struct param_table;     /* scalers/params.h */
+struct scaler_sources;  /* connection pools: scalers/sources.h */
 
 /* The content of a trigger, borrowed for the build. */
 struct scaler_params {
@@ -183,6 +184,7 @@ struct scaler_type {
 	void *(*ask)(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 		void *arg);
 	void (*cancel)(void *handle);
+	const struct httpsource_type *http; /* where ask is httpsource_ask; else NULL */
 	void (*free_data)(void *data);
 	/*
 	 * Optional. Calls look whenever the answer may have changed, also once after a reconnect.
@@ -211,6 +213,8 @@ struct scaler_ask {
 void *scaler_ask_new(size_t size, struct question *question, question_fn fn,
 	void *arg);                                                  /* size of the type's struct; zeroed */
 void scaler_ask_end(void *ask, double value, const struct err *err); /* calls fn with the value, or err, then frees */
+void scaler_ask_answer(void *ask, const struct answer *answer,
+	const struct err *err); /* the same for sources that say more than a value: activity and load */
 void scaler_ask_free(void *ask);
 
 void scaler_done(struct scaler *s);

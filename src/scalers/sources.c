@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "scalers/cluster/podcounts.h"
+#include "scalers/httppauses.h"
 #include "scalers/redis/rediswatch.h"
 
 /* KEDA's buckets. */
@@ -51,6 +52,7 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	s->web = webget_new(loop, config->http_timeout_ms);
 	if (counters)
 		count_exchanges(s);
+	s->pauses = httppauses_new(loop);
 	s->grpc = grpc_pool_new(loop);
 	s->pods = podcounts_new(kube);
 }
@@ -59,6 +61,7 @@ void sources_done(struct scaler_sources *s)
 {
 	podcounts_free(s->pods);
 	grpc_pool_free(s->grpc);
+	httppauses_free(s->pauses);
 	webget_free(s->web);
 	pool_free(s->mysql);
 	pg_pool_free(s->pg);

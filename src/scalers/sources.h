@@ -16,6 +16,7 @@
 #include "net/redis/redisrouter.h"
 #include "net/web/webget.h"
 
+struct httppauses;
 struct kube;
 struct podcounts;
 struct rediswatch_pool;
@@ -32,6 +33,7 @@ struct scaler_sources {
 	struct pool *mysql;
 	struct webget *web;                                   /* all requests over HTTP */
 	struct counters_family *http_requests, *http_seconds; /* their metrics; NULL without counters */
+	struct httppauses *pauses;                            /* that servers asked for; NULL in tests */
 	struct grpc_pool *grpc;
 	struct podcounts *pods; /* watches of the API server */
 };

@@ -149,6 +149,7 @@ static void on_answer(void *arg, const struct answer *given, const struct err *e
 	struct readings_wait *finished = NULL;
 	struct answer answer = {
 		.value = given ? given->value : 0,
+		.load = given ? given->load : 0,
 		.activity = given ? given->activity : ACTIVITY_BY_THRESHOLD,
 		.asked_at_ms = e->asked_at_ms,
 		.answered_at_ms = loop_now_ms(r->loop),
