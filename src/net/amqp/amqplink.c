@@ -96,7 +96,10 @@ void amqplink_declare(struct amqplink *l, size_t channel, const char *queue)
 
 /* ---- What the server says ---- */
 
-/* Servers repeat user, vhost and queue in their words; one that repeats the password is not shown. */
+/*
+ * Servers repeat user, vhost and queue in their words; those that repeat the password are not
+ * shown.
+ */
 static const char *words_of(const struct amqplink *l, const struct amqpmethod *m)
 {
 	const char *password = l->endpoint->password;

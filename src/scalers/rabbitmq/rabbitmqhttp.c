@@ -4,13 +4,11 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "base/mem.h"
 
 #define URL_MAX ((size_t)1 << 14)
 /* Without it a queue is described by kilobytes. The counters tell rates that are 0 from none. */
@@ -115,8 +113,12 @@ static int read_queue(const json_t *queue, const struct rabbitmqhttp_question *q
 {
 	if (!json_is_object(queue))
 		return wrong(err, name, "the answer is no object");
-	if (read_messages(queue, q->ready_only ? "messages_ready" : "messages", name, &out->messages, err) ||
-		read_rate(queue, "publish", "publish_details", name, &out->published, err) ||
+	*out = (struct rabbitmqvalue_figures){ 0 };
+	if (read_messages(queue, q->ready_only ? "messages_ready" : "messages", name, &out->messages, err))
+		return -1;
+	if (!q->rates)
+		return 0;
+	if (read_rate(queue, "publish", "publish_details", name, &out->published, err) ||
 		read_rate(queue, "deliver_get", "deliver_get_details", name, &out->delivered, err))
 		return -1;
 	return 0;
@@ -171,13 +173,4 @@ int rabbitmqhttp_read(const struct rabbitmqhttp_question *q, const char *body, s
 	rc = q->regex ? read_page(json, q, out, err) : read_queue(json, q, q->queue, out, err);
 	json_decref(json);
 	return rc;
-}
-
-const char *rabbitmqhttp_reason(const char *body, size_t len, char *room, size_t size)
-{
-	json_t *json = json_parse_foreign(body, len, NULL);
-
-	snprintf(room, size, "%s", json_str_or_empty(json, "reason"));
-	json_decref(json);
-	return room;
 }

@@ -37,13 +37,11 @@ char *rabbitmqhttp_url(const struct rabbitmqhttp_place *place, struct err *err);
 struct rabbitmqhttp_question {
 	const char *queue; /* for messages */
 	bool regex;        /* the answer is a page of queues */
+	bool rates;        /* they are wanted; else 0 */
 	enum rabbitmqhttp_operation operation;
 	bool ready_only; /* without what was delivered and not acknowledged */
 };
 int rabbitmqhttp_read(const struct rabbitmqhttp_question *q, const char *body, size_t len,
 	struct rabbitmqvalue_figures *out, struct err *err);
-
-/* The server's reason in an answer that is an error, or "". Borrows room. */
-const char *rabbitmqhttp_reason(const char *body, size_t len, char *room, size_t size);
 
 #endif

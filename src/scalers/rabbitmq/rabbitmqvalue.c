@@ -3,7 +3,7 @@
 
 bool rabbitmqvalue_depends_on_activation(enum rabbitmqvalue_mode mode)
 {
-	return mode != RABBITMQVALUE_QUEUE_LENGTH && mode != RABBITMQVALUE_DELIVER_GET_RATE;
+	return mode == RABBITMQVALUE_PUBLISHED_TO_DELIVERED || mode == RABBITMQVALUE_CONSUMPTION_TIME;
 }
 
 static void set(struct answer *out, double value, bool active)
@@ -18,7 +18,11 @@ void rabbitmqvalue_judge(enum rabbitmqvalue_mode mode, const struct rabbitmqvalu
 	double m = f->messages, p = f->published, d = f->delivered, value;
 
 	switch (mode) {
-	case RABBITMQVALUE_MESSAGE_RATE: set(out, p, p > activation || m > activation); break;
+	case RABBITMQVALUE_MESSAGE_RATE: /* active by the rate or by what waits */
+		out->value = p;
+		out->load = p > m ? p : m;
+		out->activity = ACTIVITY_BY_LOAD;
+		break;
 	case RABBITMQVALUE_PUBLISHED_TO_DELIVERED:
 		value = p <= 0 ? 0 : d > 0 ? p / d : activation;
 		set(out, value, value > activation || (p > 0 && d <= 0));
@@ -27,8 +31,6 @@ void rabbitmqvalue_judge(enum rabbitmqvalue_mode mode, const struct rabbitmqvalu
 		value = d > 0 ? (p - d) / d + m / d : activation;
 		set(out, value, value > activation || d <= 0);
 		break;
-	default:
-		out->value = mode == RABBITMQVALUE_QUEUE_LENGTH ? m : d;
-		out->activity = ACTIVITY_BY_THRESHOLD;
+	default: out->value = mode == RABBITMQVALUE_QUEUE_LENGTH ? m : d; out->activity = ACTIVITY_BY_THRESHOLD;
 	}
 }

@@ -3,8 +3,8 @@
 #define SCALERS_RABBITMQ_RABBITMQVALUE_H
 
 /*
- * What the modes of a rabbitmq trigger make of a queue's figures, as KEDA does (keda-scalers-more.md
- * 2). Pure.
+ * What the modes of a rabbitmq trigger make of a queue's figures, as KEDA does
+ * (keda-scalers-more.md 2). Pure.
  */
 
 #include <stdbool.h>
@@ -24,10 +24,13 @@ struct rabbitmqvalue_figures {
 	double published, delivered; /* per second */
 };
 
-/* Whether activationValue is part of the answer, so that triggers with other ones do not share it. */
+/*
+ * Whether activationValue is part of the value, so that triggers with other ones do not share the
+ * answer.
+ */
 bool rabbitmqvalue_depends_on_activation(enum rabbitmqvalue_mode mode);
 
-/* Sets value and activity. */
+/* Sets value, activity and load. */
 void rabbitmqvalue_judge(enum rabbitmqvalue_mode mode, const struct rabbitmqvalue_figures *f, double activation,
 	struct answer *out);
 
