@@ -97,15 +97,16 @@ void amqplink_declare(struct amqplink *l, size_t channel, const char *queue)
 /* ---- What the server says ---- */
 
 /*
- * Servers repeat user, vhost and queue in their words; those that repeat the password are not
- * shown.
+ * Up to the first line break. Servers repeat user, vhost and queue in their words; those that
+ * repeat the password are not shown.
  */
-static const char *words_of(const struct amqplink *l, const struct amqpmethod *m)
+static const char *words_of(const struct amqplink *l, struct amqpmethod *m)
 {
 	const char *password = l->endpoint->password;
 
 	if (password && *password && strstr(m->text, password))
 		return "(its words are not shown, as they repeat the password)";
+	m->text[strcspn(m->text, "\r\n")] = '\0';
 	return *m->text ? m->text : "(without words)";
 }
 
@@ -120,7 +121,7 @@ static enum err_kind kind_of(unsigned code)
 }
 
 /* By which step it was; some codes say it themselves (amqp-0-9-1: 1.2, "constants"). */
-static void explain_close(const struct amqplink *l, const struct amqpmethod *m, struct err *err)
+static void explain_close(const struct amqplink *l, struct amqpmethod *m, struct err *err)
 {
 	const char *words = words_of(l, m);
 
@@ -198,7 +199,7 @@ static void on_entered(struct amqplink *l)
 		open_channel(l, i);
 }
 
-static void on_channel_closed(struct amqplink *l, size_t channel, const struct amqpmethod *m)
+static void on_channel_closed(struct amqplink *l, size_t channel, struct amqpmethod *m)
 {
 	struct err err;
 
@@ -217,7 +218,7 @@ static void unexpected(struct amqplink *l, const struct amqpmethod *m)
 	l->handler->failed(l->arg, &err, false);
 }
 
-static void take_on_channel(struct amqplink *l, size_t channel, const struct amqpmethod *m)
+static void take_on_channel(struct amqplink *l, size_t channel, struct amqpmethod *m)
 {
 	bool open = l->open[channel];
 

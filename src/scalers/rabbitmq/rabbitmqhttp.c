@@ -75,7 +75,9 @@ char *rabbitmqhttp_url(const struct rabbitmqhttp_place *place, struct err *err)
 
 static int wrong(struct err *err, const char *name, const char *what)
 {
-	return err_set(err, ERR_TEMPORARY, "queue \"%.80s\": %s", name, what);
+	size_t len = strcspn(name, "\r\n"); /* it may be the server's own */
+
+	return err_set(err, ERR_TEMPORARY, "queue \"%.*s\": %s", len < 80 ? (int)len : 80, name, what);
 }
 
 static int read_messages(const json_t *queue, const char *field, const char *name, double *out, struct err *err)

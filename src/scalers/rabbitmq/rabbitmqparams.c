@@ -218,7 +218,7 @@ static int check_tls(const struct fields *f, bool secure, struct err *err)
 			"tls is \"enable\", but parameter \"host\" begins with \"%.*s://\": "
 			"write %s://",
 			(int)(strlen(scheme) - 1), scheme, scheme);
-	return f->protocol == HTTP ? 0 : tlsrules_demand(secure, "write amqps:// in the place of amqp:// in host", err);
+	return f->protocol == HTTP ? 0 : tlsrules_demand(secure, "set host to an address of amqps://", err);
 }
 
 /* ca, cert and key count with tls enable alone, as in KEDA; unsafeSsl always. */

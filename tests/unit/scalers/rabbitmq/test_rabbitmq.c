@@ -300,7 +300,7 @@ static void tls_may_be_required(void **state)
 	};
 
 	(void)state;
-	tlsrows_check(rows, MEM_COUNT(rows), build_of_row, "write amqps://");
+	tlsrows_check(rows, MEM_COUNT(rows), build_of_row, "set host to an address of amqps://");
 }
 
 int main(void)
