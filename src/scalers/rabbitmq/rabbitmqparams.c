@@ -439,7 +439,6 @@ static char *metric_name_of(const char *queue)
 {
 	struct buf out = BUF_INIT((size_t)1 << 22);
 	const char *next;
-	MEM_AUTO char *plain = NULL;
 
 	buf_puts(&out, "rabbitmq-");
 	for (; *queue; queue = *next ? next + 1 : next) {
