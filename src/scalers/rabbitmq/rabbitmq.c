@@ -50,6 +50,7 @@ static int http_request(const struct httpsource *ask, struct httpsource_request 
 
 	(void)err;
 	out->url = mem_dup(q->url);
+	out->spare = true; /* its management plug-in works alone, and long, for each request */
 	out->max_body = q->regex ? (size_t)4 << 20 : 0; /* a server that knows no columns describes 500 queues */
 	return 0;
 }
