@@ -24,32 +24,28 @@ if __name__ != "__main__":
 ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
-class Pod:
-    def __init__(self, plane, name, namespace, directory):
-        self.plane, self.name, self.namespace = plane, name, namespace
+def assign(plane, pod, check=True):
+    """To the one node, as the scheduler does."""
+    name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+    binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": {"apiVersion": "v1", "kind": "Node", "name": "node-0"}}
+    return plane.kubectl("create", "--raw", f"/api/v1/namespaces/{namespace}/pods/{name}/binding", "-f", "-", stdin=json.dumps(binding), check=check)
+
+
+class Contents:
+    """What a Pod's only container has, as its object says it."""
+
+    def __init__(self, plane, pod, directory):
+        self.plane, self.object = plane, pod
+        self.name, self.namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
         self.dir = pathlib.Path(directory)
-        self.dir.mkdir()
-        self.process = None
-        self.taken_on()
-        self.object = self.get()
+        self.dir.mkdir(parents=True)
 
     def kubectl(self, *arguments, **more):
         return self.plane.kubectl("--namespace", self.namespace, *arguments, **more)
 
-    def get(self):
-        return json.loads(self.kubectl("get", "pod", self.name, "-o", "json").stdout)
-
-    def taken_on(self):
-        """It gets its node, where kwok makes it Running, and leaves its end to us."""
-        self.kubectl("annotate", "pod", self.name, "test.kscaled.io/outcome=none")
-        binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": self.name}, "target": {"apiVersion": "v1", "kind": "Node", "name": "node-0"}}
-        self.kubectl("create", "--raw", f"/api/v1/namespaces/{self.namespace}/pods/{self.name}/binding", "-f", "-", stdin=json.dumps(binding))
-        self.kubectl("wait", "--for=jsonpath={.status.phase}=Running", f"pod/{self.name}", "--timeout=60s")
-
-    # --- what the container has ---
-
     def token(self, **asked):
-        options = [f"--{name}={value}" for name, value in asked.items() if value]
+        bound = {"bound-object-kind": "Pod", "bound-object-name": self.name, "bound-object-uid": self.object["metadata"]["uid"]}
+        options = [f"--{name}={value}" for name, value in {**bound, **asked}.items() if value]
         return self.kubectl("create", "token", self.object["spec"].get("serviceAccountName", "default"), *options).stdout.strip()
 
     def volume(self, volume):
@@ -83,7 +79,22 @@ class Pod:
         (container,) = self.object["spec"]["containers"]
         return container
 
-    # --- its life ---
+
+class Pod(Contents):
+    """One that waits for a node."""
+
+    def __init__(self, plane, name, namespace, directory):
+        get = lambda: json.loads(plane.kubectl("--namespace", namespace, "get", "pod", name, "-o", "json").stdout)
+        super().__init__(plane, get(), directory)
+        self.process = None
+        self.taken_on()
+        self.object = get()
+
+    def taken_on(self):
+        """It gets its node, where kwok makes it Running, and leaves its end to us."""
+        self.kubectl("annotate", "pod", self.name, "test.kscaled.io/outcome=none")
+        assign(self.plane, self.object)
+        self.kubectl("wait", "--for=jsonpath={.status.phase}=Running", f"pod/{self.name}", "--timeout=60s")
 
     def start(self):
         ours, theirs = socket.socketpair()
