@@ -47,7 +47,7 @@ void httphost_table_free(struct httphost_table *t); /* remaining turns end witho
  */
 struct httphost *httphost_get(struct httphost_table *t, const struct httpurl_place *place, const char *namespace_);
 
-/* From now on at most HTTPHOST_FEW requests with HTTP/1.1, for a server to which each costs much. */
+/* From now on at most HTTPHOST_FEW requests by HTTP/1.1, for a server to which each costs much. */
 void httphost_spare(struct httphost *h);
 
 /* The turn of one request; a member of its owner. */
