@@ -59,7 +59,8 @@ static const char *const modes[] = {
 static const struct param_row rows[] = {
 	{ "queueName", PARAM_TEXT, "m", AT(queue), .required = true, .help = "queue, or a regular expression" },
 	{ "host", PARAM_TEXT, "mae", AT(host), .required = true, .help = "URL of the server, with the vhost" },
-	{ "protocol", PARAM_CHOICE, "ma", AT(protocol), .words = protocols, .help = "amqp or http; auto: by the URL" },
+	{ "protocol", PARAM_CHOICE, "ma", AT(protocol), .words = protocols,
+		.help = "what is spoken; auto is by the URL" },
 	{ "mode", PARAM_CHOICE, "m", AT(mode), .words = modes, .help = "what is measured" },
 	{ "value", PARAM_DOUBLE, "m", AT(value), .help = "target: as much of it per replica" },
 	{ "queueLength", PARAM_DOUBLE, "m", AT(queue_length),
