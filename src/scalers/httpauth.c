@@ -127,8 +127,7 @@ static int take_modes(const struct param_list *list, unsigned features, unsigned
 	return 0;
 }
 
-/* Converts a comma-separated list to one separated by single spaces (RFC 6749, 3.3). In place. */
-static void join_scopes(char *scopes)
+void httpauth_join_scopes(char *scopes)
 {
 	char *to = scopes;
 
@@ -257,7 +256,7 @@ int httpauth_read(const struct scaler_params *params, const char *name, const ch
 		rc = -1;
 	if (rc == 0) {
 		out->timeout_ms = f.timeout_ms;
-		join_scopes(f.scopes);
+		httpauth_join_scopes(f.scopes);
 		out->access = make_access(&f, wanted, err);
 		rc = out->access ? 0 : -1;
 	}

@@ -56,4 +56,10 @@ int httpauth_read(const struct scaler_params *params, const char *name, const ch
 	struct httpauth *out, struct err *err);
 void httpauth_done(struct httpauth *a);
 
+/*
+ * Converts a comma-separated list of OAuth scopes to one separated by single spaces (RFC 6749,
+ * 3.3). In place; NULL is fine.
+ */
+void httpauth_join_scopes(char *scopes);
+
 #endif

@@ -133,6 +133,7 @@ static void send_next(struct httpsource *ask)
 			.timeout_ms = login->timeout_ms,
 			.deadline_ms = ask->deadline_ms,
 			.max_body = r.max_body,
+			.spare = r.spare,
 			.asker = ask->base.question->type->name,
 			.namespace_ = ask->base.question->namespace_,
 			.body = r.body,

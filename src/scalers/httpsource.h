@@ -48,6 +48,7 @@ struct httpsource_request {        /* empty when zeroed */
 	struct strmap headers;     /* owned, wiped */
 	const char *wanted_header; /* as of webget_request */
 	size_t max_body;           /* 0: 1 MiB */
+	bool spare;                /* as of webget_request */
 };
 
 enum httpsource_verdict {

@@ -12,6 +12,7 @@
 #include "scalers/external/external.h"
 #include "scalers/metricsapi/metricsapi.h"
 #include "scalers/prometheus/prometheus.h"
+#include "scalers/rabbitmq/rabbitmq.h"
 #include "scalers/redis/redis.h"
 #include "scalers/redis/redisstreams.h"
 #include "scalers/scaler.h"
@@ -27,6 +28,7 @@ static const struct scaler_type *const types[] = {
 	&external_scaler_type,
 	&external_push_scaler_type,
 	&cron_scaler_type,
+	&rabbitmq_scaler_type,
 	&redis_scaler_type,
 	&redis_cluster_scaler_type,
 	&redis_sentinel_scaler_type,

@@ -8,6 +8,7 @@
  */
 
 #include "base/counters.h"
+#include "net/amqp/amqp.h"
 #include "net/grpc/grpc.h"
 #include "net/loop.h"
 #include "net/mysql/mysqlpool.h"
@@ -26,6 +27,7 @@ struct scaler_sources {
 	struct loop *loop;         /* borrowed */
 	struct counters *counters; /* borrowed; NULL in tests */
 	struct kube *kube;         /* borrowed: the API server of the objects; NULL in tests */
+	struct amqp_pool *amqp;
 	struct redis_pool *redis;
 	/* clusters and sentinels; uses the connections of redis */
 	struct redisrouter *redis_router;

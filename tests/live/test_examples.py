@@ -25,6 +25,7 @@ from rig.job_stage import JobStage
 from rig.mariadb_server import MariadbServer
 from rig.postgres_server import PostgresServer
 from rig.prometheus_server import PrometheusServer
+from rig.rabbitmq_server import RabbitServer
 from rig.redis_cluster import RedisCluster
 from rig.redis_sentinel import RedisSentinels
 from rig.redis_server import RedisServer
@@ -146,6 +147,17 @@ class Pages:
             server.end()
 
 
+class Rabbit:
+    """A user as the comment of the example has it."""
+
+    def __init__(self, directory, cluster):
+        self.server = RabbitServer(directory, "rabbitmq-of-examples")
+        self.server.add_vhost("shop")
+        self.server.do("PUT", f"permissions/shop/{self.server.login[0]}", {"configure": ".*", "write": ".*", "read": ".*"})
+        self.server.add_user("scaler", PASSWORD, vhosts=["shop"], tags="")
+        self.server.fill("jobs", 50, "shop")
+
+
 class Scalers:
     def __init__(self, directory, cluster):
         self.authority = pki.authority(directory, "orders-ca")
@@ -181,7 +193,7 @@ class Vault:
 class Servers:
     """All of them, started at once; `servers.open` is the Open, and so on."""
 
-    KINDS = (Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Prometheus, Scalers, Open, Locked, Pages)
+    KINDS = (Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Prometheus, Scalers, Open, Locked, Pages)
 
     def __init__(self, directory, cluster):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -311,6 +323,7 @@ EXAMPLES = {
     "postgresql-notify": Example(lambda s: {"postgres.default.svc.cluster.local:5432/orders": f"{s.postgres.server.address}/shop"}, beside=("postgresql/scaledobject.yaml",),
                                  later=lambda s: s.postgres.insert("shop")),
     "mysql": Example(lambda s: {"mysql.default.svc.cluster.local": "127.0.0.1", '"3306"': f'"{s.mariadb.server.port}"'}),
+    "rabbitmq": Example(lambda s: {"rabbitmq.default.svc.cluster.local:5672": f"127.0.0.1:{s.rabbit.server.port}"}),
     "prometheus": Example(lambda s: {"http://prometheus.monitoring.svc.cluster.local:9090": s.prometheus.server.url}, replicas=lambda count: count > 1),
     "prometheus-bearer": Example(on_mimir),
     "metrics-api": Example(on_stats, replicas=lambda count: count in (4, 5)),   # 42 messages; to the HPA controller 4 is near enough, if it comes by there

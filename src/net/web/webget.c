@@ -52,6 +52,7 @@ struct webget_call {
 	char *namespace_;          /* owned */
 	const char *asker;         /* borrowed; NULL */
 	size_t max_body;
+	bool spare; /* httphost_spare */
 	bool (*on_piece)(void *arg, const char *bytes, size_t len, size_t *kept);
 	size_t taken;               /* by on_piece, so far */
 	struct answers_hold kept;   /* bytes that on_piece keeps */
@@ -431,6 +432,8 @@ static void wait_for_turn(struct webget_call *call)
 	call->wait = FOR_TURN;
 	call->since_ms = loop_now_ms(call->owner->loop);
 	call->host = httphost_get(call->owner->hosts, &call->place, call->namespace_);
+	if (call->spare)
+		httphost_spare(call->host);
 	httphost_wait(call->host, &call->turn, call->namespace_, on_turn, call);
 }
 
@@ -488,6 +491,7 @@ struct webget_call *webget_start(struct webget *w, const struct webget_request *
 	call->wanted_header = request->wanted_header;
 	call->namespace_ = mem_dup(request->namespace_ ? request->namespace_ : "");
 	call->asker = request->asker;
+	call->spare = request->spare;
 	call->max_body = request->max_body ? request->max_body : BODY_MAX;
 	call->on_piece = request->on_piece;
 	call->timeout_ms = span_ms;

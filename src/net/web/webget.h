@@ -47,6 +47,7 @@ struct webget_request {
 	int64_t timeout_ms;
 	int64_t deadline_ms; /* loop clock: an earlier limit; 0: none */
 	size_t max_body;     /* limit of the response's size; 0: 1 MiB */
+	bool spare;          /* few connections will do for this server (HTTPHOST_FEW) */
 	/*
 	 * the name that webget_watch reports (of a trigger type, a constant text); NULL: not
 	 * reported
