@@ -9,6 +9,7 @@
 #include "scalers/cron/cron.h"
 #include "scalers/external/external.h"
 #include "scalers/metricsapi/metricsapi.h"
+#include "scalers/nats/nats.h"
 #include "scalers/prometheus/prometheus.h"
 #include "scalers/redis/redis.h"
 #include "scalers/redis/redisstreams.h"
@@ -33,6 +34,7 @@ static const struct scaler_type *const types[] = {
 	&resource_cpu_scaler_type,
 	&resource_memory_scaler_type,
 	&workload_scaler_type,
+	&nats_scaler_type,
 };
 
 const struct scaler_type *scaler_type_find(const char *name)

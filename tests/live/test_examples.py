@@ -21,6 +21,7 @@ from rig.grpc_scaler import GrpcScaler
 from rig.http_source import HttpSource, own_address, vector
 from rig.job_stage import JobStage
 from rig.mariadb_server import MariadbServer
+from rig.nats_server import NatsServer
 from rig.postgres_server import PostgresServer
 from rig.prometheus_server import PrometheusServer
 from rig.redis_cluster import RedisCluster
@@ -106,6 +107,15 @@ class Mariadb:
         self.server.sql(commented("mysql/scaledobject.yaml", "GRANT SELECT") + "@'%'; INSERT INTO shop.jobs (state) VALUES " + ",".join(["('queued')"] * 12))
 
 
+class Nats:
+    def __init__(self, directory, cluster):
+        self.server = NatsServer(directory, "nats")
+        with self.server.client() as client:
+            client.stream("orders")
+            client.consumer("orders", "worker")
+            client.add("orders", 12)
+
+
 class Prometheus:
     """It reads a counter that grows by a million a second, and a number that stays."""
 
@@ -177,7 +187,7 @@ class Vault:
 class Servers:
     """All of them, started at once; `servers.open` is the Open, and so on."""
 
-    KINDS = (Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Prometheus, Scalers, Open, Locked, Pages)
+    KINDS = (Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Nats, Prometheus, Scalers, Open, Locked, Pages)
 
     def __init__(self, directory, cluster):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -302,6 +312,7 @@ EXAMPLES = {
     "mysql": Example(lambda s: {"mysql.default.svc.cluster.local": "127.0.0.1", '"3306"': f'"{s.mariadb.server.port}"'}),
     "prometheus": Example(lambda s: {"http://prometheus.monitoring.svc.cluster.local:9090": s.prometheus.server.url}, replicas=lambda count: count > 1),
     "prometheus-bearer": Example(on_mimir),
+    "nats-jetstream": Example(lambda s: {"nats.default.svc.cluster.local:8222": s.nats.server.address}, replicas=2),
     "metrics-api": Example(on_stats, replicas=lambda count: count in (4, 5)),   # 42 messages; to the HPA controller 4 is near enough, if it comes by there
     "metrics-api/xml.yaml": Example(on_stats, replicas=2),
     "metrics-api/yaml.yaml": Example(on_stats, replicas=2),

@@ -3,21 +3,21 @@
 All sources at once, failing in all ways for thousands of cycles: nothing grows, nothing is scaled in, healthy servers are not waited for, and what comes back is in use within a poll.
 
 Where each fault is shown by itself, with what is said of it (ra: redis_outages, ro: rotation, au: authentication, r: redis, c: redis_cluster, s: redis_sentinel, t: redis_streams, p: postgresql, m: mysql,
-h: prometheus, a: metrics_api, e: external; here: this file):
+h: prometheus, a: metrics_api, n: nats, e: external; here: this file):
 
-                       redis  cluster  sentinel  streams  postgresql  mysql  prometheus  metrics-api  external
-    down at start       ra     c        s         t        p           m      h           a            e
-    killed              ra     c        s         t        p           m      h           a            e
-    hung                ra     c        s         here     p           m      h           a            e
-    wrong password      r      c        s         t        p           m      h           a            e: its code
-    wrong type          r      c        s         t        p           m      h           a            e
-    password rotated    ro     ro       ro        ro       p           m      au          au           ro: client certificates
-    certificate expired r      c        s         r        p           m      h           h            e
-    slow drip           ra     c        ra        t        p           m      h           a            e
-    giant answer        ra     c        ra        t        p           m      h           a            e
-    half an answer      ra     c        ra        t        p           m      h           a            e
-    1,000 cycles        here   here     here      here     here        here   here        here         here
-    back within a poll  here   here     here      here     here        here   here        here         here
+                       redis  cluster  sentinel  streams  postgresql  mysql  prometheus  metrics-api  nats-jetstream  external
+    down at start       ra     c        s         t        p           m      h           a           n                e
+    killed              ra     c        s         t        p           m      h           a           n                e
+    hung                ra     c        s         here     p           m      h           a           n                e
+    wrong password      r      c        s         t        p           m      h           a           -                e: its code
+    wrong type          r      c        s         t        p           m      h           a           n                e
+    password rotated    ro     ro       ro        ro       p           m      au          au          -                ro: client certificates
+    certificate expired r      c        s         r        p           m      h           h           h                e
+    slow drip           ra     c        ra        t        p           m      h           a           n                e
+    giant answer        ra     c        ra        t        p           m      h           a           n                e
+    half an answer      ra     c        ra        t        p           m      h           a           n                e
+    1,000 cycles        here   here     here      here     here        here   here        here        here             here
+    back within a poll  here   here     here      here     here        here   here        here        here             here
 """
 import concurrent.futures
 import time
@@ -29,6 +29,7 @@ from rig.credentials import LockedRedis
 from rig.grpc_scaler import GrpcScaler
 from rig.http_source import HttpSource, vector
 from rig.mariadb_server import MariadbServer
+from rig.nats_server import NatsServer
 from rig.postgres_server import PASSWORD, PostgresServer
 from rig.process import free_port
 from rig.redis_cluster import RedisCluster
@@ -39,11 +40,12 @@ from rig.waiting import eventually, timed
 # How long healthy servers take to answer beside those that fail, and those that come back; kscaled's memory.
 pytestmark = pytest.mark.alone
 
-SOURCES = ("redis", "redis-cluster", "redis-sentinel", "redis-streams", "postgresql", "mysql", "prometheus", "metrics-api", "external")
+SOURCES = ("redis", "redis-cluster", "redis-sentinel", "redis-streams", "postgresql", "mysql", "prometheus", "metrics-api", "nats-jetstream", "external")
+NO_PASSWORD = ("external", "nats-jetstream")
 EACH = 40      # questions per source and fault
 CYCLES = 1000  # per source
 METRICS = {"redis": "s0-redis-jobs", "redis-cluster": "s0-redis-jobs", "redis-sentinel": "s0-redis-jobs", "redis-streams": "s0-redis-streams-events", "postgresql": "s0-postgresql", "mysql": "s0-mysql-shop",
-           "prometheus": "s0-prometheus", "metrics-api": "s0-metric-api-n", "external": "s0-queue"}
+           "prometheus": "s0-prometheus", "metrics-api": "s0-metric-api-n", "nats-jetstream": "s0-nats-jetstream-orders", "external": "s0-queue"}
 
 
 def question(kind, port, n, password=None):
@@ -61,6 +63,8 @@ def question(kind, port, n, password=None):
         metadata = {"serverAddress": f"http://{address}{'/denied' if password else ''}", "query": f"up{n}", "threshold": "5"}
     elif kind == "metrics-api":
         metadata = {"url": f"http://{address}/{'denied' if password else ''}?n={n}", "valueLocation": "n", "targetValue": "5"}
+    elif kind == "nats-jetstream":
+        metadata = {"natsServerMonitoringEndpoint": address, "account": "$G", "stream": "orders", "consumer": f"worker{more}", "lagThreshold": "5"}
     else:
         metadata = {"scalerAddress": address, "n": n}
     return {"type": kind, "metadata": {name: str(value) for name, value in metadata.items()}}
@@ -74,16 +78,20 @@ class Servers:
         makers = {
             "redis": lambda: RedisServer(directory, "faults-redis"), "cluster": lambda: RedisCluster(directory, "faults-cluster", masters=3), "pg": lambda: PostgresServer(directory, "faults-pg"),
             "sentinels": lambda: RedisSentinels(directory, "faults-guarded", replicas=0, sentinels=1), "mysql": lambda: MariadbServer(directory, "faults-mariadb"),
-            "http": lambda: HttpSource(self.pages), "grpc": lambda: GrpcScaler(directory, "faults-grpc"), "locked": lambda: LockedRedis(directory, "faults-locked"),
+            "http": lambda: HttpSource(self.pages), "nats": lambda: NatsServer(directory, "faults-nats"), "grpc": lambda: GrpcScaler(directory, "faults-grpc"), "locked": lambda: LockedRedis(directory, "faults-locked"),
         }
         self.all = {}
         with concurrent.futures.ThreadPoolExecutor(len(makers)) as pool:
             for name, made in [(name, pool.submit(make)) for name, make in makers.items()]:
                 self.all[name] = made.result()
-        self.redis, self.cluster, self.sentinels, self.pg, self.mysql, self.http, self.grpc, self.locked = (
-            self.all[name] for name in ("redis", "cluster", "sentinels", "pg", "mysql", "http", "grpc", "locked"))
+        self.redis, self.cluster, self.sentinels, self.pg, self.mysql, self.http, self.nats, self.grpc, self.locked = (
+            self.all[name] for name in ("redis", "cluster", "sentinels", "pg", "mysql", "http", "nats", "grpc", "locked"))
         self.pg.user("scaler")
         self.grpc.says(values={"queue": [7, 0]}, active=True)
+        with self.nats.client() as client:
+            client.stream("orders")
+            client.consumer("orders", "worker")
+            client.add("orders", 7)
         self.fill()
 
     def fill(self):
@@ -96,14 +104,14 @@ class Servers:
 
     def ports(self):
         return {"redis": self.redis.port, "redis-streams": self.redis.port, "redis-cluster": self.cluster.nodes[0].port, "redis-sentinel": self.sentinels.sentinels[0].port, "postgresql": self.pg.port,
-                "mysql": self.mysql.port, "prometheus": self.http.port, "metrics-api": self.http.port, "external": self.grpc.port}
+                "mysql": self.mysql.port, "prometheus": self.http.port, "metrics-api": self.http.port, "nats-jetstream": self.nats.port, "external": self.grpc.port}
 
     def guarded(self):
         """Who refuses a wrong password."""
         return {kind: self.locked.port if kind.startswith("redis") else port for kind, port in self.ports().items()}
 
     def away(self):
-        for one in (self.redis, *self.cluster.nodes, *self.sentinels.sentinels, self.sentinels.servers[0], self.pg, self.mysql, self.grpc):
+        for one in (self.redis, *self.cluster.nodes, *self.sentinels.sentinels, self.sentinels.servers[0], self.pg, self.mysql, self.nats, self.grpc):
             (one.process if hasattr(one, "process") and not hasattr(one, "kill") else one).kill()
         self.http.routes = {path: lambda asked: None for path in self.pages}  # ends the connections that are kept
         self.http.end()
@@ -121,7 +129,7 @@ class Servers:
                 one.start()
         else:
             self.http.routes = dict(self.pages)
-            {"postgresql": self.pg, "mysql": self.mysql, "prometheus": self.http, "external": self.grpc}[kinds[0]].start()
+            {"postgresql": self.pg, "mysql": self.mysql, "prometheus": self.http, "nats-jetstream": self.nats, "external": self.grpc}[kinds[0]].start()
 
     def end(self):
         for one in self.all.values():
@@ -155,7 +163,7 @@ def healthy(shared_kscaled, module_stage, servers):
 @pytest.fixture
 def failing(stage, servers):
     """For each source an object that asks dead, strange and forbidding servers, and one that asks a hung one. Nothing is scaled: no HPA controller asks for a thousand metrics."""
-    hung = {"redis": RedisServer(servers.redis.dir, "hung")}
+    hung = {"redis": RedisServer(servers.redis.dir, "hung")}                                          n               
     hung["redis"].freeze()
     silent, strange, dead = scripted.Scripted(scripted.silent), scripted.Scripted(scripted.answers(bytes(range(255, -1, -1)) * 8)), free_port()
     stage.deployment("worker", replicas=0, env=ENV)
@@ -165,7 +173,7 @@ def failing(stage, servers):
 
     for kind in SOURCES:
         numbers = range(1, EACH + 1)
-        fast = [question(kind, port, n, password) for port, password in ((dead, None), (port_of(strange), None), (servers.guarded()[kind], "open-sesamy")) for n in numbers if kind != "external" or not password]
+        fast = [question(kind, port, n, password) for port, password in ((dead, None), (port_of(strange), None), (servers.guarded()[kind], "open-sesamy")) for n in numbers if not password or kind not in NO_PASSWORD]
         slow = [question(kind, port_of(hung["redis"] if kind.startswith("redis") else silent), n) for n in numbers]
         for name, triggers in ((f"{kind}-fast", fast), (f"{kind}-hung", slow)):
             stage.scaledobject(name, target=stage.another(name), triggers=triggers)
@@ -216,7 +224,7 @@ def test_thousands_of_failures(kscaled, healthy, failing):
     assert all(failing.replicas(name) == 0 for name in names())
 
 
-GROUPS = (["redis", "redis-streams"], ["redis-cluster"], ["redis-sentinel"], ["postgresql"], ["mysql"], ["prometheus", "metrics-api"], ["external"])
+GROUPS = (["redis", "redis-streams"], ["redis-cluster"], ["redis-sentinel"], ["postgresql"], ["mysql"], ["prometheus", "metrics-api"], ["nats-jetstream"], ["external"])
 
 
 def test_back_within_a_poll(kscaled, healthy, servers):

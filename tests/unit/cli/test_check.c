@@ -586,6 +586,7 @@ static const struct {
 		"customAuthHeader customAuthValue cert key ca", NULL },
 	{ "metrics-api", "url: 'http://p', valueLocation: a, targetValue: '1'",
 		"authMode token username method keyParamName apiKey", NULL },
+	{ "nats-jetstream", "stream: a, consumer: b", "natsServerMonitoringEndpoint account accountID", NULL },
 	{ "cron", "timezone: Europe/Berlin, start: 0 8 * * *, end: 0 9 * * *, desiredReplicas: '2'", "x", NULL },
 	{ "kubernetes-workload", "podSelector: app=x, value: '2'", "x", NULL },
 	{ "external", "scalerAddress: 'a:1', enableTLS: 'true'", "caCert tlsClientCert tlsClientKey",
