@@ -163,7 +163,7 @@ def healthy(shared_kscaled, module_stage, servers):
 @pytest.fixture
 def failing(stage, servers):
     """For each source an object that asks dead, strange and forbidding servers, and one that asks a hung one. Nothing is scaled: no HPA controller asks for a thousand metrics."""
-    hung = {"redis": RedisServer(servers.redis.dir, "hung")}                                          n               
+    hung = {"redis": RedisServer(servers.redis.dir, "hung")}
     hung["redis"].freeze()
     silent, strange, dead = scripted.Scripted(scripted.silent), scripted.Scripted(scripted.answers(bytes(range(255, -1, -1)) * 8)), free_port()
     stage.deployment("worker", replicas=0, env=ENV)
