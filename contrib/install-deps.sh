@@ -22,7 +22,8 @@ demo='redis-server redis-tools python3-venv curl openssl ca-certificates'
 # umoci and skopeo read what `make image` makes, which itself needs no more than building does.
 # The shells are what completion is tried in; the servers, what the scalers are tried against; tzdata, what cron triggers need.
 tests='clang clang-format llvm shellcheck wrk mandoc valgrind tzdata systemd bash-completion zsh fish
-	dpkg-dev debhelper lintian mmdebstrap qemu-user-static umoci skopeo postgresql pgbouncer mariadb-server prometheus nats-server'
+	dpkg-dev debhelper lintian mmdebstrap qemu-user-static umoci skopeo postgresql pgbouncer mariadb-server prometheus nats-server
+	graphite-web graphite-carbon'
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 
@@ -98,8 +99,15 @@ if [ "$with_tests" = yes ]; then
 fi
 # shellcheck disable=SC2086
 apt install -y --no-install-recommends $missing
-for server in redis-server postgresql pgbouncer mariadb-server prometheus nats-server; do
+unit_of() {
+	case $1 in
+	mariadb-server) echo mariadb ;;
+	graphite-carbon) echo carbon-cache ;;
+	*) echo "$1" ;;
+	esac
+}
+for server in redis-server postgresql pgbouncer mariadb-server prometheus nats-server graphite-carbon; do
 	if grep -qw "$server" <<<"$missing" && [ -d /run/systemd/system ]; then
-		$as_root systemctl disable --quiet "${server/mariadb-server/mariadb}"
+		$as_root systemctl disable --quiet "$(unit_of "$server")"
 	fi
 done

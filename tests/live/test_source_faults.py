@@ -3,21 +3,21 @@
 All sources at once, failing in all ways for thousands of cycles: nothing grows, nothing is scaled in, healthy servers are not waited for, and what comes back is in use within a poll.
 
 Where each fault is shown by itself, with what is said of it (ra: redis_outages, ro: rotation, au: authentication, r: redis, c: redis_cluster, s: redis_sentinel, t: redis_streams, p: postgresql, m: mysql,
-h: prometheus, a: metrics_api, n: nats, e: external; here: this file):
+h: prometheus, a: metrics_api, l: loki, g: graphite, n: nats, e: external; here: this file):
 
-                       redis  cluster  sentinel  streams  postgresql  mysql  prometheus  metrics-api  nats-jetstream  external
-    down at start       ra     c        s         t        p           m      h           a           n                e
-    killed              ra     c        s         t        p           m      h           a           n                e
-    hung                ra     c        s         here     p           m      h           a           n                e
-    wrong password      r      c        s         t        p           m      h           a           -                e: its code
-    wrong type          r      c        s         t        p           m      h           a           n                e
-    password rotated    ro     ro       ro        ro       p           m      au          au          -                ro: client certificates
-    certificate expired r      c        s         r        p           m      h           h           h                e
-    slow drip           ra     c        ra        t        p           m      h           a           n                e
-    giant answer        ra     c        ra        t        p           m      h           a           n                e
-    half an answer      ra     c        ra        t        p           m      h           a           n                e
-    1,000 cycles        here   here     here      here     here        here   here        here        here             here
-    back within a poll  here   here     here      here     here        here   here        here        here             here
+                       redis  cluster  sentinel  streams  postgresql  mysql  prometheus  metrics-api  loki  graphite  nats-jetstream  external
+    down at start       ra     c        s         t        p           m      h           a           l     g         n                e
+    killed              ra     c        s         t        p           m      h           a           l     g         n                e
+    hung                ra     c        s         here     p           m      h           a           l     g         n                e
+    wrong password      r      c        s         t        p           m      h           a           l     g         -                e: its code
+    wrong type          r      c        s         t        p           m      h           a           l     g         n                e
+    password rotated    ro     ro       ro        ro       p           m      au          au          l     g         -                ro: client certificates
+    certificate expired r      c        s         r        p           m      h           h           h     h         h                e
+    slow drip           ra     c        ra        t        p           m      h           a           l     g         n                e
+    giant answer        ra     c        ra        t        p           m      h           a           l     g         n                e
+    half an answer      ra     c        ra        t        p           m      h           a           l     g         n                e
+    1,000 cycles        here   here     here      here     here        here   here        here        here  here      here             here
+    back within a poll  here   here     here      here     here        here   here        here        here  here      here             here
 """
 import concurrent.futures
 import time
@@ -40,12 +40,12 @@ from rig.waiting import eventually, timed
 # How long healthy servers take to answer beside those that fail, and those that come back; kscaled's memory.
 pytestmark = pytest.mark.alone
 
-SOURCES = ("redis", "redis-cluster", "redis-sentinel", "redis-streams", "postgresql", "mysql", "prometheus", "metrics-api", "nats-jetstream", "external")
+SOURCES = ("redis", "redis-cluster", "redis-sentinel", "redis-streams", "postgresql", "mysql", "prometheus", "metrics-api", "loki", "graphite", "nats-jetstream", "external")
 NO_PASSWORD = ("external", "nats-jetstream")
 EACH = 40      # questions per source and fault
 CYCLES = 1000  # per source
 METRICS = {"redis": "s0-redis-jobs", "redis-cluster": "s0-redis-jobs", "redis-sentinel": "s0-redis-jobs", "redis-streams": "s0-redis-streams-events", "postgresql": "s0-postgresql", "mysql": "s0-mysql-shop",
-           "prometheus": "s0-prometheus", "metrics-api": "s0-metric-api-n", "nats-jetstream": "s0-nats-jetstream-orders", "external": "s0-queue"}
+           "prometheus": "s0-prometheus", "metrics-api": "s0-metric-api-n", "loki": "s0-loki", "graphite": "s0-graphite", "nats-jetstream": "s0-nats-jetstream-orders", "external": "s0-queue"}
 
 
 def question(kind, port, n, password=None):
@@ -59,8 +59,8 @@ def question(kind, port, n, password=None):
         metadata = {"host": "127.0.0.1", "port": port, "userName": "scaler", "dbName": "postgres", "sslmode": "disable", "passwordFromEnv": "WRONG" if password else "PG", "query": f"SELECT {7 + n}", "targetQueryValue": "5"}
     elif kind == "mysql":
         metadata = {"host": "127.0.0.1", "port": port, "username": "scaler", "dbName": "shop", "passwordFromEnv": "WRONG" if password else "MYSQL", "query": f"SELECT {7 + n}", "queryValue": "5"}
-    elif kind == "prometheus":
-        metadata = {"serverAddress": f"http://{address}{'/denied' if password else ''}", "query": f"up{n}", "threshold": "5"}
+    elif kind in ("prometheus", "loki", "graphite"):
+        metadata = {"serverAddress": f"http://{address}{'/denied' if password else ''}", "query": f"up{n}", "threshold": "5", **({"queryTime": "-5min"} if kind == "graphite" else {})}
     elif kind == "metrics-api":
         metadata = {"url": f"http://{address}/{'denied' if password else ''}?n={n}", "valueLocation": "n", "targetValue": "5"}
     elif kind == "nats-jetstream":
@@ -74,7 +74,7 @@ class Servers:
     """One healthy server for each source (those of the same protocol share), which may go and come back."""
 
     def __init__(self, directory):
-        self.pages = {"/api/v1/query": vector(7), "/": '{"n":7}'}
+        self.pages = {"/api/v1/query": vector(7), "/loki/api/v1/query": vector(7), "/render": '[{"target": "a", "datapoints": [[7, 1]]}]', "/": '{"n":7}'}
         makers = {
             "redis": lambda: RedisServer(directory, "faults-redis"), "cluster": lambda: RedisCluster(directory, "faults-cluster", masters=3), "pg": lambda: PostgresServer(directory, "faults-pg"),
             "sentinels": lambda: RedisSentinels(directory, "faults-guarded", replicas=0, sentinels=1), "mysql": lambda: MariadbServer(directory, "faults-mariadb"),
@@ -104,7 +104,7 @@ class Servers:
 
     def ports(self):
         return {"redis": self.redis.port, "redis-streams": self.redis.port, "redis-cluster": self.cluster.nodes[0].port, "redis-sentinel": self.sentinels.sentinels[0].port, "postgresql": self.pg.port,
-                "mysql": self.mysql.port, "prometheus": self.http.port, "metrics-api": self.http.port, "nats-jetstream": self.nats.port, "external": self.grpc.port}
+                "mysql": self.mysql.port, "prometheus": self.http.port, "metrics-api": self.http.port, "loki": self.http.port, "graphite": self.http.port, "nats-jetstream": self.nats.port, "external": self.grpc.port}
 
     def guarded(self):
         """Who refuses a wrong password."""
@@ -224,7 +224,7 @@ def test_thousands_of_failures(kscaled, healthy, failing):
     assert all(failing.replicas(name) == 0 for name in names())
 
 
-GROUPS = (["redis", "redis-streams"], ["redis-cluster"], ["redis-sentinel"], ["postgresql"], ["mysql"], ["prometheus", "metrics-api"], ["nats-jetstream"], ["external"])
+GROUPS = (["redis", "redis-streams"], ["redis-cluster"], ["redis-sentinel"], ["postgresql"], ["mysql"], ["prometheus", "metrics-api", "loki", "graphite"], ["nats-jetstream"], ["external"])
 
 
 def test_back_within_a_poll(kscaled, healthy, servers):
