@@ -21,9 +21,10 @@ demo='redis-server redis-tools python3-venv curl openssl ca-certificates'
 # llvm has the symbolizer that makes a sanitizer's report readable.
 # umoci and skopeo read what `make image` makes, which itself needs no more than building does.
 # The shells are what completion is tried in; the servers, what the scalers are tried against; tzdata, what cron triggers need.
-tests='clang clang-format llvm shellcheck wrk mandoc valgrind tzdata systemd bash-completion zsh fish
-	dpkg-dev debhelper lintian mmdebstrap qemu-user-static umoci skopeo postgresql pgbouncer mariadb-server prometheus nats-server
-	graphite-web graphite-carbon'
+# A Debian is booted by systemd-container, which has systemd-nspawn; containerd with runc takes the image.
+tests='clang clang-format llvm shellcheck wrk mandoc valgrind tzdata systemd systemd-container bash-completion zsh fish
+	dpkg-dev debhelper lintian mmdebstrap qemu-user-static umoci skopeo containerd runc postgresql pgbouncer mariadb-server prometheus
+	nats-server graphite-web graphite-carbon'
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 
@@ -106,7 +107,7 @@ unit_of() {
 	*) echo "$1" ;;
 	esac
 }
-for server in redis-server postgresql pgbouncer mariadb-server prometheus nats-server graphite-carbon; do
+for server in redis-server postgresql pgbouncer mariadb-server prometheus nats-server graphite-carbon containerd; do
 	if grep -qw "$server" <<<"$missing" && [ -d /run/systemd/system ]; then
 		$as_root systemctl disable --quiet "$(unit_of "$server")"
 	fi

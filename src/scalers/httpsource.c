@@ -184,16 +184,14 @@ void httpsource_cancel(void *handle)
 
 int httpsource_expect(const struct webget_answer *answer, int least, int most, struct err *err)
 {
-	const char *end = answer->body;
-	size_t len;
+	char words[WORDS_SHOWN + 1] = "";
 
 	if (answer->status >= least && answer->status <= most)
 		return 0;
-	while (*end && (size_t)(end - answer->body) < WORDS_SHOWN && *end != '\n' && *end != '\r')
-		end++;
-	len = (size_t)(end - answer->body);
-	err_set(err, httpc_status_kind(answer->status), "HTTP status %d%s%.*s", answer->status, len > 0 ? ": " : "",
-		(int)len, answer->body);
+	for (size_t i = 0; i < WORDS_SHOWN && i < answer->len; i++)
+		words[i] = (unsigned char)answer->body[i] < ' ' || answer->body[i] == 0x7f ? ' ' : answer->body[i];
+	err_set(err, httpc_status_kind(answer->status), "HTTP status %d%s%s", answer->status, *words ? ": " : "",
+		words);
 	err->http_status = answer->status;
 	return -1;
 }

@@ -46,8 +46,8 @@ class ControlPlane:
         self.dir = pathlib.Path(directory)
         self.kubeconfig = self.dir / "kubeconfig"
 
-    def up(self, crds):
-        run(TOP / "tests/cluster/up", self.dir, "--apiserver-arg", "--runtime-config=policy/v1=true", timeout=1800)
+    def up(self, crds, *more):
+        run(TOP / "tests/cluster/up", self.dir, "--apiserver-arg", "--runtime-config=policy/v1=true", *more, timeout=1800)
         self.read_env()
         self.kubectl("apply", "--server-side", "-f", crds)
         self.kubectl("wait", "--for=condition=Established", "customresourcedefinition", "--all", "--timeout=60s")

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Runs kscaled in the Pods that the cluster makes for it, as a kubelet would: the image's root file system, read-only, as user 65532,
-with the arguments, variables and volumes that the Pod has, at an address of the Pod. kwok reports Pods as running and runs nothing;
+with what container.py says that it has, at an address of the Pod. kwok reports Pods as running and runs nothing;
 this does what is missing for those of kscaled, and assigns Pods to the node, for which there is no scheduler.
 
 All of it is in a network namespace of its own, where the control plane's loopback and the Pods' addresses are; and folders below
 /var/lib that are written to there are nobody else's.
 """
-import base64
 import json
 import os
 import pathlib
@@ -15,11 +14,10 @@ import shutil
 import signal
 import subprocess
 import threading
+import urllib.parse
 
+from container import Contents, assign
 from control_plane import ControlPlane, TOP, run
-
-ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
-
 
 class Machine:
     """A network, and a /var/lib, of its own. Root only."""
@@ -43,8 +41,8 @@ class Plane(ControlPlane):
         super().__init__(directory)
         self.machine = machine
 
-    def up(self):
-        run(*self.machine.inside(TOP / "tests/cluster/up", self.dir, "--apiserver-arg", "--runtime-config=policy/v1=true", "--aggregator-routing", "--hpa-sync-period", "1s"), timeout=600)
+    def up(self, *more):
+        run(*self.machine.inside(TOP / "tests/cluster/up", self.dir, "--apiserver-arg", "--runtime-config=policy/v1=true", "--hpa-sync-period", "1s", *more), timeout=600)
         self.read_env()
 
     def kubectl(self, *arguments, stdin=None, check=True):
@@ -77,7 +75,7 @@ class Kubelet:
         pods = {pod["metadata"]["uid"]: pod for pod in self.plane.get("pods", "--all-namespaces")["items"]}
         for pod in pods.values():
             if not pod["spec"].get("nodeName"):
-                self.assign(pod)
+                assign(self.plane, pod, check=False)  # it may be gone
         for uid in set(self.running) - set(pods):
             self.kill(uid)
         for uid, pod in pods.items():
@@ -88,67 +86,19 @@ class Kubelet:
             if process.poll() is not None:
                 self.ended[uid] = self.running.pop(uid).returncode
 
-    def assign(self, pod):
-        """As the scheduler does, to the one node."""
-        name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
-        binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name, "namespace": namespace}, "target": {"apiVersion": "v1", "kind": "Node", "name": "node-0"}}
-        self.plane.kubectl("create", "--raw", f"/api/v1/namespaces/{namespace}/pods/{name}/binding", "-f", "-", stdin=json.dumps(binding), check=False)
-
     def start(self, pod):
-        meta, container = pod["metadata"], pod["spec"]["containers"][0]
-        folder = self.folder / meta["uid"]
-        volumes = {ACCOUNT: self.account(pod, folder / "account")}
-        sources = {volume["name"]: volume for volume in pod["spec"].get("volumes", [])}
-        for mount in container.get("volumeMounts", []):
-            path = self.volume(pod, sources[mount["name"]], folder / mount["name"])
-            if path:
-                volumes[mount["mountPath"]] = path
+        meta, contents = pod["metadata"], Contents(self.plane, pod, self.folder / pod["metadata"]["uid"])
+        # `inside` has a folder for the state, the only thing that can be written to.
+        volumes = [word for place, folder, writable in contents.mounts() if not writable for word in ("--volume", f"{folder}:{place}")]
         address = f"10.244.0.{len(self.running) + len(self.ended) + 1}"
         run(*self.plane.machine.inside("ip", "address", "replace", f"{address}/32", "dev", "lo"))
         status = {"status": {"podIP": address, "podIPs": [{"ip": address}]}}
-        self.plane.kubectl("patch", "pod", "--namespace", meta["namespace"], meta["name"], "--subresource=status", "--type=merge", "--patch", json.dumps(status))
-        host, port = self.plane.env["KUBE_SERVER"].removeprefix("https://").split(":")
-        env = {"PATH": os.environ["PATH"], "KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
-        for one in container.get("env", []):
-            env[one["name"]] = one["value"] if "value" in one else self.field(pod, one["valueFrom"]["fieldRef"]["fieldPath"])
-        command = [TOP / "tests/artefacts/inside", *(word for place, path in volumes.items() for word in ("--volume", f"{path}:{place}")), self.root, *container.get("args", [])]
-        with open(folder / "log", "wb") as log:
+        contents.kubectl("patch", "pod", meta["name"], "--subresource=status", "--type=merge", "--patch", json.dumps(status))
+        server = urllib.parse.urlparse(self.plane.env["KUBE_SERVER"])
+        env = {**contents.environment(), "PATH": os.environ["PATH"], "KUBERNETES_SERVICE_HOST": server.hostname, "KUBERNETES_SERVICE_PORT": str(server.port)}
+        command = [TOP / "tests/artefacts/inside", *volumes, self.root, *contents.container().get("args", [])]
+        with open(contents.dir / "log", "wb") as log:
             self.running[meta["uid"]] = subprocess.Popen(self.plane.machine.inside(*command), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env)
-
-    @staticmethod
-    def field(pod, path):
-        value = pod
-        for word in path.split("."):
-            value = value[word]
-        return value
-
-    def token(self, pod, *arguments):
-        meta = pod["metadata"]
-        return self.plane.kubectl("create", "token", "--namespace", meta["namespace"], pod["spec"]["serviceAccountName"], "--bound-object-kind=Pod", f"--bound-object-name={meta['name']}",
-                                  f"--bound-object-uid={meta['uid']}", *arguments).stdout.strip()
-
-    def account(self, pod, folder):
-        """What the admission of service accounts adds to each Pod."""
-        folder.mkdir(parents=True)
-        config = self.plane.kubectl("config", "view", "--raw", "-o", "jsonpath={.clusters[0].cluster.certificate-authority-data}").stdout
-        (folder / "ca.crt").write_bytes(base64.b64decode(config))
-        (folder / "namespace").write_text(pod["metadata"]["namespace"])
-        (folder / "token").write_text(self.token(pod))
-        return folder
-
-    def volume(self, pod, volume, folder):
-        if "emptyDir" in volume:
-            return None  # `inside` has one, the only one of the Deployment
-        folder.mkdir(parents=True)
-        if "configMap" in volume:
-            found = self.plane.get("configmap", "--namespace", pod["metadata"]["namespace"], volume["configMap"]["name"])
-            for name, text in found["data"].items():
-                (folder / name).write_text(text)
-            return folder
-        for source in volume["projected"]["sources"]:
-            asked = source["serviceAccountToken"]
-            (folder / asked["path"]).write_text(self.token(pod, f"--audience={asked['audience']}", f"--duration={asked['expirationSeconds']}s"))
-        return folder
 
     def kill(self, uid):
         process = self.running.pop(uid)
