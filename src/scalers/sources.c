@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "scalers/cluster/keyvalues.h"
 #include "scalers/cluster/podcounts.h"
 #include "scalers/httppauses.h"
 #include "scalers/redis/rediswatch.h"
@@ -55,10 +56,12 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	s->pauses = httppauses_new(loop);
 	s->grpc = grpc_pool_new(loop);
 	s->pods = podcounts_new(kube);
+	s->keys = keyvalues_new(kube);
 }
 
 void sources_done(struct scaler_sources *s)
 {
+	keyvalues_free(s->keys);
 	podcounts_free(s->pods);
 	grpc_pool_free(s->grpc);
 	httppauses_free(s->pauses);

@@ -17,6 +17,7 @@
 #include "net/web/webget.h"
 
 struct httppauses;
+struct keyvalues;
 struct kube;
 struct podcounts;
 struct rediswatch_pool;
@@ -35,7 +36,8 @@ struct scaler_sources {
 	struct counters_family *http_requests, *http_seconds; /* their metrics; NULL without counters */
 	struct httppauses *pauses;                            /* that servers asked for; NULL in tests */
 	struct grpc_pool *grpc;
-	struct podcounts *pods; /* watches of the API server */
+	struct podcounts *pods; /* watches of the API server, as are: */
+	struct keyvalues *keys;
 };
 
 struct sources_config {
