@@ -268,6 +268,17 @@ int httpauth_read(const struct scaler_params *params, const char *name, const ch
 	return rc;
 }
 
+int httpauth_cut_url(struct httpauth *a, const char *name, const char *instead, struct err *err)
+{
+	size_t len = strlen(a->url);
+
+	if (strchr(a->url, '?'))
+		return err_set(err, ERR_INVALID, "parameter \"%s\" must not have a query (?...): %s", name, instead);
+	while (len > 0 && a->url[len - 1] == '/')
+		a->url[--len] = '\0';
+	return 0;
+}
+
 void httpauth_done(struct httpauth *a)
 {
 	mem_free_ptr(&a->url);

@@ -10,7 +10,10 @@
 #include "scalers/cluster/workload.h"
 #include "scalers/cron/cron.h"
 #include "scalers/external/external.h"
+#include "scalers/graphite/graphite.h"
 #include "scalers/metricsapi/metricsapi.h"
+#include "scalers/nats/nats.h"
+#include "scalers/prometheus/loki.h"
 #include "scalers/prometheus/prometheus.h"
 #include "scalers/rabbitmq/rabbitmq.h"
 #include "scalers/redis/redis.h"
@@ -39,6 +42,9 @@ static const struct scaler_type *const types[] = {
 	&resource_memory_scaler_type,
 	&workload_scaler_type,
 	&kubernetesresource_scaler_type,
+	&nats_scaler_type,
+	&loki_scaler_type,
+	&graphite_scaler_type,
 };
 
 const struct scaler_type *scaler_type_find(const char *name)

@@ -19,10 +19,13 @@ import yaml
 
 from rig import pki
 from rig.azure_devops import AzureDevops, job
+from rig.graphite_server import GraphiteServer
 from rig.grpc_scaler import GrpcScaler
 from rig.http_source import HttpSource, own_address, vector
 from rig.job_stage import JobStage
+from rig.loki_fake import LokiFake
 from rig.mariadb_server import MariadbServer
+from rig.nats_server import NatsServer
 from rig.postgres_server import PostgresServer
 from rig.prometheus_server import PrometheusServer
 from rig.rabbitmq_server import RabbitServer
@@ -109,6 +112,22 @@ class Mariadb:
         self.server.sql(commented("mysql/scaledobject.yaml", "GRANT SELECT") + "@'%'; INSERT INTO shop.jobs (state) VALUES " + ",".join(["('queued')"] * 12))
 
 
+class Graphite:
+    def __init__(self, directory, cluster):
+        self.server = GraphiteServer(directory)
+        for name in ("mail", "web"):
+            self.server.says(f"shop.queue.{name}", 120, ago=60)
+
+
+class Nats:
+    def __init__(self, directory, cluster):
+        self.server = NatsServer(directory, "nats")
+        with self.server.client() as client:
+            client.stream("orders")
+            client.consumer("orders", "worker")
+            client.add("orders", 12)
+
+
 class Prometheus:
     """It reads a counter that grows by a million a second, and a number that stays."""
 
@@ -137,13 +156,14 @@ class Pages:
         })
         self.mimir = HttpSource({"/prometheus/api/v1/query": lambda asked: vector(50) if (asked.bearer, asked.headers.get("X-Scope-OrgID")) == (PASSWORD, "shop") else (401, {}, "{}")},
                                 tls=pki.certificate(directory, "mimir", self.authority, "localhost"))
+        self.loki = LokiFake({yaml.safe_load((FOLDER / "loki/scaledobject.yaml").read_text())["spec"]["triggers"][0]["metadata"]["query"]: [25]}, tenants=["shop"])
         self.devops = AzureDevops(token=PASSWORD)
         self.devops.jobs[7] = [job(n, demands=["docker"]) for n in range(3)]
         assert own_address(), "this machine has no address but loopback"
         self.web = HttpSource({"/metrics": (200, text, 'requests_waiting{queue="slow",kind="internal"} 1\nrequests_waiting{queue="slow",kind="user"} 18\n')}, host=own_address())
 
     def end(self):
-        for server in (self.stats, self.mimir, self.web, self.devops):
+        for server in (self.stats, self.mimir, self.loki, self.web, self.devops):
             server.end()
 
 
@@ -193,7 +213,7 @@ class Vault:
 class Servers:
     """All of them, started at once; `servers.open` is the Open, and so on."""
 
-    KINDS = (Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Prometheus, Scalers, Open, Locked, Pages)
+    KINDS = (Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages)
 
     def __init__(self, directory, cluster):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -326,6 +346,9 @@ EXAMPLES = {
     "rabbitmq": Example(lambda s: {"rabbitmq.default.svc.cluster.local:5672": f"127.0.0.1:{s.rabbit.server.port}"}),
     "prometheus": Example(lambda s: {"http://prometheus.monitoring.svc.cluster.local:9090": s.prometheus.server.url}, replicas=lambda count: count > 1),
     "prometheus-bearer": Example(on_mimir),
+    "loki": Example(lambda s: {"http://loki.monitoring.svc.cluster.local:3100": s.pages.loki.url}, replicas=3),
+    "graphite": Example(lambda s: {"http://graphite.monitoring.svc.cluster.local:8080": s.graphite.server.url}, replicas=3),
+    "nats-jetstream": Example(lambda s: {"nats.default.svc.cluster.local:8222": s.nats.server.address}, replicas=2),
     "metrics-api": Example(on_stats, replicas=lambda count: count in (4, 5)),   # 42 messages; to the HPA controller 4 is near enough, if it comes by there
     "metrics-api/xml.yaml": Example(on_stats, replicas=2),
     "metrics-api/yaml.yaml": Example(on_stats, replicas=2),

@@ -22,6 +22,8 @@ static const struct {
 	{ "redis-sentinel-streams", "redis, redis-cluster, redis-sentinel" },
 	{ "prometheus", "HTTP authentication" },
 	{ "metrics-api", "HTTP authentication" },
+	{ "loki", "HTTP authentication" },
+	{ "graphite", "HTTP authentication" },
 	{ "external-push", "external" },
 };
 
