@@ -61,6 +61,8 @@ void httpauth_done(struct httpauth *a);
  * query; instead: what the user should write.
  */
 int httpauth_cut_url(struct httpauth *a, const char *name, const char *instead, struct err *err);
+
+/*
  * Converts a comma-separated list of OAuth scopes to one separated by single spaces (RFC 6749,
  * 3.3). In place; NULL is fine.
  */
