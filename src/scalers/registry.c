@@ -8,6 +8,8 @@
 #include "scalers/cluster/workload.h"
 #include "scalers/cron/cron.h"
 #include "scalers/external/external.h"
+#include "scalers/kafka/apachekafka.h"
+#include "scalers/kafka/kafka.h"
 #include "scalers/metricsapi/metricsapi.h"
 #include "scalers/prometheus/prometheus.h"
 #include "scalers/redis/redis.h"
@@ -23,6 +25,8 @@ static const struct scaler_type *const types[] = {
 	&mysql_scaler_type,
 	&external_scaler_type,
 	&external_push_scaler_type,
+	&kafka_scaler_type,
+	&apachekafka_scaler_type,
 	&cron_scaler_type,
 	&redis_scaler_type,
 	&redis_cluster_scaler_type,

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "scalers/cluster/podcounts.h"
+#include "scalers/kafka/kafkamemory.h"
 #include "scalers/redis/rediswatch.h"
 
 /* KEDA's buckets. */
@@ -52,12 +53,16 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	if (counters)
 		count_exchanges(s);
 	s->grpc = grpc_pool_new(loop);
+	s->kafka = kafka_pool_new(loop, webget_tokens(s->web));
+	s->kafka_memory = kafkamemory_new();
 	s->pods = podcounts_new(kube);
 }
 
 void sources_done(struct scaler_sources *s)
 {
 	podcounts_free(s->pods);
+	kafkamemory_free(s->kafka_memory);
+	kafka_pool_free(s->kafka);
 	grpc_pool_free(s->grpc);
 	webget_free(s->web);
 	pool_free(s->mysql);

@@ -9,6 +9,7 @@
 
 #include "base/counters.h"
 #include "net/grpc/grpc.h"
+#include "net/kafka/kafka.h"
 #include "net/loop.h"
 #include "net/mysql/mysqlpool.h"
 #include "net/pg/pg.h"
@@ -16,6 +17,7 @@
 #include "net/redis/redisrouter.h"
 #include "net/web/webget.h"
 
+struct kafkamemory;
 struct kube;
 struct podcounts;
 struct rediswatch_pool;
@@ -33,6 +35,8 @@ struct scaler_sources {
 	struct webget *web;                                   /* all requests over HTTP */
 	struct counters_family *http_requests, *http_seconds; /* their metrics; NULL without counters */
 	struct grpc_pool *grpc;
+	struct kafka_pool *kafka; /* uses the tokens of web */
+	struct kafkamemory *kafka_memory;
 	struct podcounts *pods; /* watches of the API server */
 };
 
