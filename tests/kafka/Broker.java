@@ -39,8 +39,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * A Kafka broker for tests, and hands that make topics, messages and commits, in one process: each
  * start of a JVM takes seconds. Started as Broker CONFIG CLUSTER-ID ADDRESS; formats the broker's
  * directory when it is new, runs the broker, and does what its standard input says, a command a
- * line; each is answered by a line "ok ..." or "failed ...", the start by "ready". It ends with its
- * input.
+ * line; each is answered by a line "hands: ok ..." or "hands: failed ...", the start by "hands: ready".
+ * It ends with its input.
  */
 public class Broker {
 	private static final PrintStream out = System.out;
@@ -142,14 +142,14 @@ public class Broker {
 		admin = Admin.create(client(address));
 		producer = new KafkaProducer<>(client(address), new ByteArraySerializer(), new ByteArraySerializer());
 		admin.describeCluster().nodes().get();
-		out.println("ready");
+		out.println("hands: ready");
 		while ((line = in.readLine()) != null) {
 			try {
-				out.println("ok " + obey(line.split(" ")));
+				out.println("hands: ok " + obey(line.split(" ")));
 			} catch (ExecutionException e) {
-				out.println("failed " + String.valueOf(e.getCause()).replace('\n', ' '));
+				out.println("hands: failed " + String.valueOf(e.getCause()).replace('\n', ' '));
 			} catch (Exception e) {
-				out.println("failed " + String.valueOf(e).replace('\n', ' '));
+				out.println("hands: failed " + String.valueOf(e).replace('\n', ' '));
 			}
 			out.flush();
 		}

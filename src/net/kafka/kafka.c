@@ -212,15 +212,15 @@ static void on_deadline(void *arg)
 static void next_step(struct kafka_call *call);
 
 static void on_topics(struct kafkawait *w, const struct kafkamessages_offsets *answer, const struct err *err,
-	bool doubtful);
+	enum kafkacluster_doubt doubt);
 static void on_groups_topics(struct kafkawait *w, const struct kafkamessages_offsets *answer, const struct err *err,
-	bool doubtful);
+	enum kafkacluster_doubt doubt);
 static void on_offsets(struct kafkawait *w, const struct kafkamessages_offsets *answer, const struct err *err,
-	bool doubtful);
+	enum kafkacluster_doubt doubt);
 
 static void prepare(struct kafka_call *call, enum step step, size_t waits,
 	void (*fn)(struct kafkawait *w, const struct kafkamessages_offsets *answer, const struct err *err,
-		bool doubtful))
+		enum kafkacluster_doubt doubt))
 {
 	for (size_t i = 0; i < call->wait_count; i++)
 		kafkacluster_leave(&call->waits[i]);
@@ -232,12 +232,12 @@ static void prepare(struct kafka_call *call, enum step step, size_t waits,
 		call->waits[i] = (struct kafkawait){ .fn = fn, .arg = call };
 }
 
-static void fail_step(struct kafka_call *call, const struct err *err, bool doubtful)
+static void fail_step(struct kafka_call *call, const struct err *err, enum kafkacluster_doubt doubt)
 {
-	if (doubtful)
-		try_again(call, err, true);
-	else
+	if (doubt == KAFKACLUSTER_CERTAIN)
 		end_call(call, err);
+	else
+		try_again(call, err, doubt == KAFKACLUSTER_LOST);
 }
 
 /* ---- Topics ---- */
@@ -351,13 +351,13 @@ static void take_topics(struct kafka_call *call)
 }
 
 static void on_topics(struct kafkawait *w, const struct kafkamessages_offsets *answer, const struct err *err,
-	bool doubtful)
+	enum kafkacluster_doubt doubt)
 {
 	struct kafka_call *call = w->arg;
 
 	(void)answer;
 	if (err)
-		fail_step(call, err, doubtful);
+		fail_step(call, err, doubt);
 	else
 		take_topics(call);
 }
@@ -448,14 +448,14 @@ static int take_offset(struct kafka_call *call, struct kafka_partition *p, const
 }
 
 static void on_offsets(struct kafkawait *w, const struct kafkamessages_offsets *answer, const struct err *failed,
-	bool doubtful)
+	enum kafkacluster_doubt doubt)
 {
 	struct kafka_call *call = w->arg;
 	struct err err;
 
 	/* The start is a refinement: without it the end counts, as it did before. */
 	if (failed && call->step != STARTS) {
-		fail_step(call, failed, doubtful);
+		fail_step(call, failed, doubt);
 		return;
 	}
 	for (size_t i = 0; answer && i < call->count; i++) {
@@ -482,12 +482,12 @@ static void on_offsets(struct kafkawait *w, const struct kafkamessages_offsets *
  * again, with all the partitions that there are.
  */
 static void on_groups_topics(struct kafkawait *w, const struct kafkamessages_offsets *answer, const struct err *err,
-	bool doubtful)
+	enum kafkacluster_doubt doubt)
 {
 	struct kafka_call *call = w->arg;
 
 	if (err) {
-		fail_step(call, err, doubtful);
+		fail_step(call, err, doubt);
 		return;
 	}
 	call->found = mem_array(answer->topic_count, sizeof(*call->found));

@@ -70,7 +70,6 @@ struct kafkacluster {
 	struct kafkaerrand *pending; /* are sent at the end of this turn */
 	struct kafkaerrand *under_way;
 	struct loop_task flush;
-	bool told; /* since the last flush: new metadata */
 };
 
 /* ---- Connections ---- */
@@ -154,13 +153,16 @@ static void name_links(struct kafkacluster *c)
 	}
 }
 
-/* The brokers are known: who only led to them is not needed. */
+/* A broker answers: who only led to the brokers is not needed. */
 static void close_bootstrap(struct kafkacluster *c)
 {
+	bool open = false;
 	struct link *l;
 
 	DL_FOREACH (c->links, l)
-		if (kafkalink_node(l->link) < 0)
+		open |= kafkalink_node(l->link) >= 0 && kafkalink_is_open(l->link);
+	DL_FOREACH (c->links, l)
+		if (open && kafkalink_node(l->link) < 0)
 			kafkalink_close_idle(l->link);
 }
 
@@ -219,9 +221,19 @@ void kafkacluster_leave(struct kafkawait *w)
 		errand_free(e);
 }
 
+static enum kafkacluster_doubt doubt_of_code(int16_t code)
+{
+	return kafkamessages_is_retryable(code) ? KAFKACLUSTER_MOVED : KAFKACLUSTER_CERTAIN;
+}
+
+static enum kafkacluster_doubt doubt_of_loss(const struct err *err)
+{
+	return err->kind == ERR_DENIED ? KAFKACLUSTER_CERTAIN : KAFKACLUSTER_LOST;
+}
+
 /* Tells all who wait, and ends. */
 static void finish(struct kafkaerrand *e, const struct kafkamessages_offsets *answer, const struct err *err,
-	bool doubtful)
+	enum kafkacluster_doubt doubt)
 {
 	struct kafkacluster *c = e->cluster;
 	struct kafkawait *w;
@@ -231,7 +243,7 @@ static void finish(struct kafkaerrand *e, const struct kafkamessages_offsets *an
 	while ((w = e->waits) != NULL) {
 		DL_DELETE(e->waits, w);
 		w->errand = NULL;
-		w->fn(w, answer, err, doubtful);
+		w->fn(w, answer, err, doubt);
 	}
 	e->list = &c->under_way; /* where errand_free takes it from */
 	DL_APPEND(c->under_way, e);
@@ -310,10 +322,10 @@ static void send(struct kafkaerrand *e)
 		link = NULL;
 	}
 	if (!link) {
-		bool doubtful = !buf_failed(&frame);
+		enum kafkacluster_doubt doubt = buf_failed(&frame) ? KAFKACLUSTER_CERTAIN : KAFKACLUSTER_MOVED;
 
 		buf_done(&frame);
-		finish(e, NULL, &err, doubtful);
+		finish(e, NULL, &err, doubt);
 		return;
 	}
 	move(e, &c->under_way);
@@ -330,9 +342,7 @@ static void on_flush(void *arg)
 			sort_names(c->pending);
 		send(c->pending);
 	}
-	if (c->told)
-		close_bootstrap(c);
-	c->told = false;
+	close_bootstrap(c);
 }
 
 /* ---- Coordinators ---- */
@@ -363,10 +373,10 @@ static void group_free(struct group *g)
 	free(g);
 }
 
-static void not_found(struct group *g, const struct err *err, bool doubtful)
+static void not_found(struct group *g, const struct err *err, enum kafkacluster_doubt doubt)
 {
 	while (g->waiting)
-		finish(g->waiting, NULL, err, doubtful);
+		finish(g->waiting, NULL, err, doubt);
 }
 
 static void on_coordinator(void *arg, struct kafkawire_reader *r, const struct err *failed)
@@ -382,13 +392,13 @@ static void on_coordinator(void *arg, struct kafkawire_reader *r, const struct e
 		c->next_server++;
 		find_coordinator(g, g->waiting->deadline_ms);
 	} else if (failed) {
-		not_found(g, failed, failed->kind != ERR_DENIED);
+		not_found(g, failed, doubt_of_loss(failed));
 	} else if (kafkamessages_read_coordinator(r, &answer, &err)) {
-		not_found(g, &err, false);
+		not_found(g, &err, KAFKACLUSTER_CERTAIN);
 	} else if (answer.error) {
 		err_set(&err, kafkamessages_is_denied(answer.error) ? ERR_DENIED : ERR_TEMPORARY, "group %s: %s",
 			g->name, kafkamessages_error(answer.error, room));
-		not_found(g, &err, kafkamessages_is_retryable(answer.error));
+		not_found(g, &err, doubt_of_code(answer.error));
 	} else {
 		g->node = answer.broker.id;
 		kafkamap_put_broker(&c->map, &answer.broker);
@@ -432,7 +442,7 @@ static void take_metadata(struct kafkaerrand *e, struct kafkawire_reader *r)
 
 	if (kafkamessages_read_metadata(r, &said, &err)) {
 		kafkamessages_metadata_done(&said);
-		finish(e, NULL, &err, false);
+		finish(e, NULL, &err, KAFKACLUSTER_CERTAIN);
 		return;
 	}
 	/*
@@ -443,9 +453,7 @@ static void take_metadata(struct kafkaerrand *e, struct kafkawire_reader *r)
 	kafkamap_take(&c->map, &said, (const char *const *)e->names, e->name_count, loop_now_ms(c->loop));
 	kafkamessages_metadata_done(&said);
 	name_links(c);
-	c->told = true;
-	loop_task_queue(c->loop, &c->flush);
-	finish(e, NULL, NULL, false);
+	finish(e, NULL, NULL, KAFKACLUSTER_CERTAIN);
 }
 
 static void take_offsets(struct kafkaerrand *e, struct kafkawire_reader *r)
@@ -460,9 +468,9 @@ static void take_offsets(struct kafkaerrand *e, struct kafkawire_reader *r)
 		rc = err_set(&err, kafkamessages_is_denied(answer.error) ? ERR_DENIED : ERR_TEMPORARY,
 			"committed offsets of group %s: %s", e->group->name, kafkamessages_error(answer.error, room));
 	if (rc)
-		finish(e, NULL, &err, kafkamessages_is_retryable(answer.error));
+		finish(e, NULL, &err, doubt_of_code(answer.error));
 	else
-		finish(e, &answer, NULL, false);
+		finish(e, &answer, NULL, KAFKACLUSTER_CERTAIN);
 	kafkamessages_offsets_done(&answer);
 }
 
@@ -481,7 +489,7 @@ static void answered(void *arg, struct kafkawire_reader *r, const struct err *er
 		move(e, &c->pending);
 		loop_task_queue(c->loop, &c->flush);
 	} else {
-		finish(e, NULL, err, err->kind != ERR_DENIED);
+		finish(e, NULL, err, doubt_of_loss(err));
 	}
 }
 

@@ -40,17 +40,23 @@ const struct kafkamap *kafkacluster_map(const struct kafkacluster *c);
 void kafkacluster_doubt_topic(struct kafkacluster *c, const char *topic);
 void kafkacluster_doubt_group(struct kafkacluster *c, const char *group);
 
+/* Why there is no answer: whether another try may help. */
+enum kafkacluster_doubt {
+	KAFKACLUSTER_CERTAIN, /* no */
+	KAFKACLUSTER_MOVED,   /* what was known of leaders or coordinators is old */
+	KAFKACLUSTER_LOST,    /* the connection: perhaps because of that */
+};
+
 /*
  * Somebody who waits for one of the answers below; a member of its owner. Zeroed it waits for none.
  */
 struct kafkawait {
 	/*
-	 * answer: borrowed; NULL of metadata, which is in the map, and when err is not. doubtful:
-	 * what was known of leaders or coordinators may have been old, so another try may help.
-	 * Never called before the asking function has returned, exactly once.
+	 * answer: borrowed; NULL of metadata, which is in the map, and when err is not. Never
+	 * called before the asking function has returned, exactly once.
 	 */
 	void (*fn)(struct kafkawait *w, const struct kafkamessages_offsets *answer, const struct err *err,
-		bool doubtful);
+		enum kafkacluster_doubt doubt);
 	void *arg;
 	struct kafkaerrand *errand; /* NULL: it does not wait */
 	struct kafkawait *prev, *next;

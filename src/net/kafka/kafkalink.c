@@ -388,7 +388,7 @@ static const char *hint_of(const struct kafkalink *l)
 	const struct kafkaendpoint *e = l->terms->endpoint;
 
 	if (l->state == ASKING_VERSIONS && !e->tls)
-		return " (is TLS needed here? set tls to enable. Kafka before 1.0 closes, too)";
+		return " (is TLS needed here? set tls to enable; or is it older than Kafka 1.0?)";
 	if (l->state == ASKING_VERSIONS && !e->base.tls.cert_pem) /* in TLS 1.3 its alert may be lost */
 		return " (does it ask for a client certificate? give cert and key)";
 	if (l->state == OPEN && !l->heard && e->mechanism == KAFKASASL_NONE)
