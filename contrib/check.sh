@@ -14,7 +14,7 @@
 #               (tests/bench/instructions)
 #   artefacts   what is made to be installed, made and tried (tests/artefacts): the Debian package,
 #               the image, the chart, the kustomization and the file for k3s, a release; some of
-#               these, and the main journeys, with the oldest Kubernetes, too
+#               these, and the main journeys, with the oldest Kubernetes, too; and what README says
 #
 #   --only unit|sanitizers|live|artefacts
 #                                 only that part
@@ -296,6 +296,17 @@ check_deb() {
 		tests/artefacts/test_deb.py -q -o timeout=900 --durations=5 --basetemp="$work/deb"
 }
 
+# README's commands, on a machine that pretends to be somebody's.
+check_readme() {
+	local venv
+	python_environment
+	"$top/tests/artefacts/tools/build" >/dev/null
+	KUBE_ASSETS=$("$top/tests/cluster/build")
+	cd "$top"
+	BUILD=$work/gcc KUBE_ASSETS=$KUBE_ASSETS PYTHONDONTWRITEBYTECODE=1 as_root "$venv/bin/python" -m pytest \
+		tests/artefacts/test_readme.py -q -o timeout=900 --basetemp="$work/readme"
+}
+
 # The program in another folder, to see that the image is the same.
 build_elsewhere() {
 	mkdir -p "$work/elsewhere"
@@ -365,6 +376,7 @@ run_all() {
 		step 'kustomize, k3s' artefact_kubernetes test_kustomize.py -n 2
 		step 'oldest Kubernetes' check_oldest
 		step 'release' artefact test_release.py
+		step 'README' check_readme
 	fi
 }
 

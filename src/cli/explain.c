@@ -14,7 +14,7 @@
 #include "cli/explaintext.h"
 
 static const char help_text[] =
-	"usage: kscaled explain [OPTION]... [KIND] NAMESPACE/NAME\n"
+	"usage: kscaled explain [OPTION]... [KIND] [NAMESPACE/]NAME\n"
 	"Tell why the replicas of a ScaledObject's target are what they are, or why a ScaledJob has created so many\n"
 	"Jobs: readings, the decision and what held it back, what the HorizontalPodAutoscaler says, and what was\n"
 	"changed or created lately, and why.\n"
@@ -22,7 +22,7 @@ static const char help_text[] =
 	"KIND is so (scaledobject) or sj (scaledjob); without it, whichever has the name, and the ScaledObject of "
 	"two.\n"
 	"\n"
-	"  -n, --namespace NS           the namespace, when only NAME is given\n"
+	"  -n, --namespace NS           the namespace, when only NAME is given; else that of the kubeconfig\n"
 	"  -o, --output json            print the answer as JSON\n" ASKING_HELP;
 
 static const struct option options[] = {
@@ -91,26 +91,26 @@ static bool read_options(int argc, char **argv, struct explain_arguments *a)
 }
 
 /*
- * The names of the object, which the caller owns. false: they cannot be names; the error is
- * printed.
+ * The names of the object, which the caller owns; namespace NULL: not named. false: they cannot be
+ * names; the error is printed.
  */
 static bool read_object(const struct explain_arguments *a, char **namespace_, char **name)
 {
 	const char *slash = strchr(a->object, '/');
 
 	*name = mem_dup(slash ? slash + 1 : a->object);
-	*namespace_ = slash ? mem_dupn(a->object, (size_t)(slash - a->object))
-			    : mem_dup(a->namespace_ ? a->namespace_ : "");
-	if (!slash && !a->namespace_)
-		fprintf(stderr, "kscaled explain: \"%.80s\": say the namespace, too: NAMESPACE/NAME\n", a->object);
-	else if (slash && a->namespace_ && strcmp(*namespace_, a->namespace_) != 0)
+	*namespace_ = slash     ? mem_dupn(a->object, (size_t)(slash - a->object))
+		: a->namespace_ ? mem_dup(a->namespace_)
+				: NULL;
+	if (slash && a->namespace_ && strcmp(*namespace_, a->namespace_) != 0)
 		fprintf(stderr, "kscaled explain: \"%.80s\" is not in the namespace \"%.80s\" that -n names\n",
 			a->object, a->namespace_);
-	else if (!dnsname_is_subdomain(*namespace_, strlen(*namespace_)) || !dnsname_is_subdomain(*name, strlen(*name)))
+	else if ((*namespace_ && !dnsname_is_subdomain(*namespace_, strlen(*namespace_))) ||
+		!dnsname_is_subdomain(*name, strlen(*name)))
 		fprintf(stderr,
-			"kscaled explain: \"%s/%.80s\" cannot be an object: lower-case letters, digits, \"-\" and "
+			"kscaled explain: \"%s%s%.80s\" cannot be an object: lower-case letters, digits, \"-\" and "
 			"\".\" are allowed, as NAMESPACE/NAME\n",
-			*namespace_, *name);
+			*namespace_ ? *namespace_ : "", *namespace_ ? "/" : "", *name);
 	else
 		return true;
 	return false;
@@ -173,7 +173,11 @@ static enum asking_exit run(const struct explain_arguments *a, const char *names
 	enum asking_exit status;
 	json_t *explanation = NULL;
 
-	if (client)
+	if (client && !namespace_)
+		namespace_ = insightclient_namespace(client);
+	if (client && !namespace_)
+		err_set(&err, ERR_INVALID, "\"%.80s\": say the namespace, too: NAMESPACE/NAME", name);
+	else if (client)
 		explanation = a->resource ? ask(client, a->resource, namespace_, name, &err)
 					  : ask_either(client, namespace_, name, &err);
 	if (explanation) {

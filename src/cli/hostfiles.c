@@ -41,6 +41,11 @@ char *hostfiles_kubeconfig(const struct hostfiles *f, const struct kube_config *
 	return mem_printf("# Made by kscaled join.\n%s\n", text);
 }
 
+bool hostfiles_has_user(void)
+{
+	return getpwnam(HOSTFILES_USER) != NULL;
+}
+
 /* Who runs the daemon; false: there is no such user, or we may not give anything away. */
 static bool find_owner(uid_t *uid, gid_t *gid)
 {

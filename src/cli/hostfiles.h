@@ -22,6 +22,8 @@ struct hostfiles {                          /* strings are borrowed */
 	const char *config_dir, *state_dir; /* absolute */
 };
 
+bool hostfiles_has_user(void); /* this host knows HOSTFILES_USER */
+
 /*
  * The text of the kubeconfig: server and trust of `admin`, and our token's file. Owned by the
  * caller.

@@ -37,6 +37,9 @@ static const struct {
 	{ "redis-cluster-streams", "address", THREE("redis", "6379") },
 	{ "redis-sentinel", "address", THREE("sentinel", "26379") },
 	{ "redis-sentinel-streams", "address", THREE("sentinel", "26379") },
+	{ "azure-pipelines", "organizationURL", "https://dev.azure.com/shop" },
+	{ "azure-pipelines", "poolName", "linux" },
+	{ "azure-pipelines", "personalAccessTokenFromEnv", "AZP_TOKEN" },
 	{ NULL, "sentinelMaster", "mymaster" },
 	{ NULL, "listName", "jobs" },
 	{ NULL, "listLength", "5" },
@@ -102,9 +105,23 @@ static void put_help(const struct param_row *row, struct buf *out)
 	buf_putc(out, '\n');
 }
 
-/* `# name: "default"  # help`. An empty value counts as absent: it does no harm without the #. */
-static void put_comment(const struct param_row *row, const char *name, const char *more, struct buf *out)
+/*
+ * With a value, or as a comment: `# name: "default"  # help`. An empty value counts as absent: it
+ * does no harm without the #.
+ */
+static void put_parameter(const char *type, const struct param_row *row, const char *name, const char *more,
+	struct buf *out)
 {
+	const char *value = value_of(type, name);
+
+	if (value) {
+		buf_printf(out, "      # %s", more);
+		put_help(row, out);
+		buf_printf(out, "      %s: ", name);
+		buf_put_json(out, value);
+		buf_putc(out, '\n');
+		return;
+	}
 	buf_printf(out, "      # %s: ", name);
 	buf_put_json(out, row->otherwise ? row->otherwise : "");
 	buf_printf(out, "  # %s", more);
@@ -113,24 +130,14 @@ static void put_comment(const struct param_row *row, const char *name, const cha
 
 static void put_row(const char *type, const struct param_row *row, struct buf *out)
 {
-	const char *names = row->names, *value;
-	char name[PARAM_NAME_SIZE];
+	const char *names = row->names;
+	char name[PARAM_NAME_SIZE + sizeof("FromEnv")];
 
 	params_next_name(&names, name);
-	value = value_of(type, name);
-	if (value && strchr(row->where, 'm')) {
-		buf_puts(out, "      # ");
-		put_help(row, out);
-		buf_printf(out, "      %s: ", name);
-		buf_put_json(out, value);
-		buf_putc(out, '\n');
-	} else if (strchr(row->where, 'm')) {
-		put_comment(row, name, "", out);
-	} else if (strchr(row->where, 'e')) {
-		MEM_AUTO char *from_env = mem_printf("%sFromEnv", name);
-
-		put_comment(row, from_env, "a variable of the container: ", out);
-	}
+	if (strchr(row->where, 'm'))
+		put_parameter(type, row, name, "", out);
+	else if (strchr(row->where, 'e'))
+		put_parameter(type, row, strcat(name, "FromEnv"), "a variable of the container: ", out);
 }
 
 /* Those that come from a TriggerAuthentication. */

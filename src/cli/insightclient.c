@@ -124,6 +124,11 @@ void insightclient_free(struct insightclient *c)
 	free(c);
 }
 
+const char *insightclient_namespace(const struct insightclient *c)
+{
+	return c->socket ? NULL : c->config.namespace_ ? c->config.namespace_ : "default";
+}
+
 /* ---- Requests ---- */
 
 struct insight_reply {

@@ -29,6 +29,12 @@ struct insightclient *insightclient_new(const struct insightclient_ways *ways, s
 void insightclient_free(struct insightclient *c);
 
 /*
+ * The namespace of objects that are named without one, as for kubectl: that of the kubeconfig's
+ * context or of the service account, else "default". NULL: the socket is asked. Borrowed.
+ */
+const char *insightclient_namespace(const struct insightclient *c);
+
+/*
  * path: percent-encoded; accept: the media type. The caller owns *object. ERR_MISSING: kscaled
  * answers, with its message, that there is no such object; ERR_DENIED: the user may not read it;
  * ERR_TEMPORARY: no answer, or none of kscaled.

@@ -620,6 +620,16 @@ int params_check_pair(const char *name, const char *value, const char *other_nam
 		other_name, value ? name : other_name);
 }
 
+int params_check_target(const struct scaler_params *params, const char *name, int64_t *value, struct err *err)
+{
+	if (*value <= 0 && params->formula_source)
+		*value = 0;
+	else if (*value <= 0)
+		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%lld\" must be greater than 0", name,
+			(long long)*value);
+	return 0;
+}
+
 int params_metric_type(const struct scaler_params *params, enum metric_target_type *out, struct err *err)
 {
 	const char *text = params->metric_type;

@@ -118,6 +118,12 @@ bool params_next_name(const char **names, char name[PARAM_NAME_SIZE]);
 int params_check_pair(const char *name, const char *value, const char *other_name, const char *other, struct err *err);
 
 /*
+ * Checks that a whole-number target is above 0: KEDA accepts others, and the API server then
+ * refuses the HPA. For a formula source it becomes 0 instead.
+ */
+int params_check_target(const struct scaler_params *params, const char *name, int64_t *value, struct err *err);
+
+/*
  * Reads metricType: empty is AverageValue; Utilization and unknown words are refused for external
  * metrics (keda-scalers.md C.7).
  */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "scalers/azure/azurepipelines.h"
 #include "scalers/cluster/resource.h"
 #include "scalers/cluster/workload.h"
 #include "scalers/cron/cron.h"
@@ -19,6 +20,7 @@
 #include "scalers/sql/postgresql.h"
 
 static const struct scaler_type *const types[] = {
+	&azurepipelines_scaler_type,
 	&metricsapi_scaler_type,
 	&prometheus_scaler_type,
 	&postgresql_scaler_type,
@@ -49,7 +51,7 @@ const struct scaler_type *scaler_type_find(const char *name)
 
 const char *scaler_type_names(void)
 {
-	static char names[512]; /* the same text at each call */
+	static char names[4096]; /* the same text at each call */
 	size_t len = 0;
 
 	for (size_t i = 0; i < MEM_COUNT(types) && len < sizeof(names); i++)

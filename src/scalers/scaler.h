@@ -36,8 +36,9 @@
 #include "base/strmap.h"
 #include "net/loop.h"
 
-struct param_table;    /* scalers/params.h */
-struct scaler_sources; /* connection pools: scalers/sources.h */
+struct httpsource_type; /* scalers/httpsource.h */
+struct param_table;     /* scalers/params.h */
+struct scaler_sources;  /* connection pools: scalers/sources.h */
 
 /* The content of a trigger, borrowed for the build. */
 struct scaler_params {
@@ -184,6 +185,7 @@ struct scaler_type {
 	void *(*ask)(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 		void *arg);
 	void (*cancel)(void *handle);
+	const struct httpsource_type *http; /* where ask is httpsource_ask; else NULL */
 	void (*free_data)(void *data);
 	/*
 	 * Optional. Calls look whenever the answer may have changed, also once after a reconnect.

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "scalers/cluster/podcounts.h"
+#include "scalers/httppauses.h"
 #include "scalers/kafka/kafkamemory.h"
 #include "scalers/redis/rediswatch.h"
 
@@ -52,6 +53,7 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	s->web = webget_new(loop, config->http_timeout_ms);
 	if (counters)
 		count_exchanges(s);
+	s->pauses = httppauses_new(loop);
 	s->grpc = grpc_pool_new(loop);
 	s->kafka = kafka_pool_new(loop, webget_tokens(s->web));
 	s->kafka_memory = kafkamemory_new();
@@ -64,6 +66,7 @@ void sources_done(struct scaler_sources *s)
 	kafkamemory_free(s->kafka_memory);
 	kafka_pool_free(s->kafka);
 	grpc_pool_free(s->grpc);
+	httppauses_free(s->pauses);
 	webget_free(s->web);
 	pool_free(s->mysql);
 	pg_pool_free(s->pg);

@@ -17,6 +17,7 @@
 #include "net/redis/redisrouter.h"
 #include "net/web/webget.h"
 
+struct httppauses;
 struct kafkamemory;
 struct kube;
 struct podcounts;
@@ -34,6 +35,7 @@ struct scaler_sources {
 	struct pool *mysql;
 	struct webget *web;                                   /* all requests over HTTP */
 	struct counters_family *http_requests, *http_seconds; /* their metrics; NULL without counters */
+	struct httppauses *pauses;                            /* that servers asked for; NULL in tests */
 	struct grpc_pool *grpc;
 	struct kafka_pool *kafka; /* uses the tokens of web */
 	struct kafkamemory *kafka_memory;

@@ -12,8 +12,8 @@ TOOLS = TOP / "tests" / "artefacts" / "tools" / "build"
 KSCALED = os.environ.get("KSCALED", "")
 
 
-def run(*command, stdin=None, check=True, timeout=600, env=None):
-    done = subprocess.run([str(word) for word in command], input=stdin, text=True, capture_output=True, timeout=timeout, check=False, env={**os.environ, **(env or {})})
+def run(*command, stdin=None, check=True, timeout=600, env=None, cwd=None):
+    done = subprocess.run([str(word) for word in command], input=stdin, text=True, capture_output=True, timeout=timeout, check=False, env={**os.environ, **(env or {})}, cwd=cwd)
     assert not check or done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
     return done
 
@@ -46,12 +46,15 @@ class ControlPlane:
         self.dir = pathlib.Path(directory)
         self.kubeconfig = self.dir / "kubeconfig"
 
-    def up(self, crds):
-        run(TOP / "tests/cluster/up", self.dir, "--apiserver-arg", "--runtime-config=policy/v1=true", timeout=1800)
-        lines = dict(line.split("=", 1) for line in (self.dir / "env").read_text().splitlines())
-        self.program = shlex.split(lines["KUBECTL"])[0]
+    def up(self, crds, *more):
+        run(TOP / "tests/cluster/up", self.dir, "--apiserver-arg", "--runtime-config=policy/v1=true", *more, timeout=1800)
+        self.read_env()
         self.kubectl("apply", "--server-side", "-f", crds)
         self.kubectl("wait", "--for=condition=Established", "customresourcedefinition", "--all", "--timeout=60s")
+
+    def read_env(self):
+        self.env = dict(shlex.split(line)[0].split("=", 1) for line in (self.dir / "env").read_text().splitlines())
+        self.program = shlex.split(self.env["KUBECTL"])[0]
 
     def down(self):
         run(TOP / "tests/cluster/down", self.dir)

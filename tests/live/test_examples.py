@@ -17,6 +17,7 @@ import redis
 import yaml
 
 from rig import pki
+from rig.azure_devops import AzureDevops, job
 from rig.grpc_scaler import GrpcScaler
 from rig.http_source import HttpSource, own_address, vector
 from rig.job_stage import JobStage
@@ -134,11 +135,13 @@ class Pages:
         })
         self.mimir = HttpSource({"/prometheus/api/v1/query": lambda asked: vector(50) if (asked.bearer, asked.headers.get("X-Scope-OrgID")) == (PASSWORD, "shop") else (401, {}, "{}")},
                                 tls=pki.certificate(directory, "mimir", self.authority, "localhost"))
+        self.devops = AzureDevops(token=PASSWORD)
+        self.devops.jobs[7] = [job(n, demands=["docker"]) for n in range(3)]
         assert own_address(), "this machine has no address but loopback"
         self.web = HttpSource({"/metrics": (200, text, 'requests_waiting{queue="slow",kind="internal"} 1\nrequests_waiting{queue="slow",kind="user"} 18\n')}, host=own_address())
 
     def end(self):
-        for server in (self.stats, self.mimir, self.web):
+        for server in (self.stats, self.mimir, self.web, self.devops):
             server.end()
 
 
@@ -310,6 +313,7 @@ EXAMPLES = {
     "kubernetes-workload": Example(before=front_ends, replicas=2),
     "external": Example(lambda s: {"orders-scaler.default.svc.cluster.local:50051": s.scalers.asked.address}, before=certificates),
     "external-push": Example(lambda s: {"orders-scaler.default.svc.cluster.local:50051": s.scalers.pushing.address}, later=lambda s: s.scalers.push()),
+    "scaledjob-azure-pipelines": Example(lambda s: {"https://dev.azure.com": s.pages.devops.url}, replicas=3),
     "scaledjob-redis-list": Example(lambda s: {**on_open(s), "redis.default.svc.cluster.local": "127.0.0.1"}, replicas=10),          # of 12 entries
     "scaledjob-redis-streams": Example(lambda s: {**on_open(s), "redis.default.svc.cluster.local": "127.0.0.1"}, replicas=5),        # of 30 entries
     "scaledjob-prometheus": Example(lambda s: {"http://prometheus.monitoring.svc.cluster.local:9090": s.prometheus.server.url}, replicas=3),  # 12 files, 4 for each; what is pending is not started again
@@ -430,7 +434,7 @@ def test_every_type_has_one():
     """Those that the manual has."""
     manual = (FOLDER.parents[1] / "man" / "kscaled-triggers.5").read_text().split(".Sh TRIGGERS")[1].split(".Sh PUSH")[0]
     types = {word for line in re.findall(r"^\.Ss ([a-z].*)$", manual, re.M) for word in line.split(", ")}
-    used = {trigger["type"] for name in EXAMPLES for document in yaml.safe_load_all((FOLDER / file_of(name)).read_text()) if document["kind"] == "ScaledObject" for trigger in document["spec"]["triggers"]}
+    used = {trigger["type"] for name in EXAMPLES for document in yaml.safe_load_all((FOLDER / file_of(name)).read_text()) if document["kind"] in ("ScaledObject", "ScaledJob") for trigger in document["spec"]["triggers"]}
     assert types == used
 
 

@@ -211,6 +211,8 @@ def test_plugin_of_kubectl(cluster, kscaled, stage, tenant, tmp_path):
     assert done.returncode == 0 and done.stderr == "" and done.stdout == expected, done
     done = kubectl("explain", f"{stage.namespace}/worker")
     assert done.returncode == 0 and f" {stage.namespace}/worker " in done.stdout.splitlines()[0], done
+    done = kubectl("explain", "worker")  # in the namespace of the context, as for kubectl
+    assert done.returncode == 0 and f" {stage.namespace}/worker " in done.stdout.splitlines()[0], done
     done = kubectl("get")  # everybody's: the daemon's socket would tell
     assert done.returncode == 2 and "forbidden" in done.stderr and done.stdout == "", done
     done = kubectl("get", "-n", stage.namespace, HOME=str(tmp_path), KUBECONFIG=str(tmp_path / "tenant.kubeconfig"))

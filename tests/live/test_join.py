@@ -6,12 +6,13 @@ import base64
 import json
 import os
 import re
+import subprocess
 import time
 
 import pytest
 
 from rig.cluster import Cluster
-from rig.daemon import Daemon, Installation, run
+from rig.daemon import Daemon, Installation, program, run
 from rig.process import free_port
 from rig.stage import Stage
 from rig.waiting import eventually
@@ -21,7 +22,8 @@ from rig.waiting import eventually
 def empty(session_dir):
     """A control plane where nothing is installed."""
     cluster = Cluster(session_dir / "empty-cluster")
-    cluster.up("--hpa-sync-period=1s", "--hpa-downscale-stabilization=1s")
+    # With Services of both families, so that the host may have an address of either.
+    cluster.up("--hpa-sync-period=1s", "--hpa-downscale-stabilization=1s", "--apiserver-arg=--service-cluster-ip-range=10.96.0.0/16,fd00:96::/108")
     yield cluster
     cluster.down()
 
@@ -263,6 +265,126 @@ def test_killed_and_freed_by_hand(empty, host, place):
         namespace, name = line.split()
         empty.kubectl("-n", namespace, "patch", "scaledobject", name, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
     delete_and_see_gone(empty, place.namespace)
+
+
+def way(cluster):
+    """What leads to the host: of the Service, its EndpointSlices and its Endpoints. And which Service it is."""
+    objects = [cluster.request(f"{api}/namespaces/kscaled/{kind}") for api, kind in (("/api/v1", "services"), ("/apis/discovery.k8s.io/v1", "endpointslices"), ("/api/v1", "endpoints"))]
+    (service,), slices, endpoints = (answer.json["items"] for answer in objects)
+    spec = service["spec"]
+    return [
+        (spec.get("externalName", ""), spec.get("ipFamilies", []), [port["port"] for port in spec["ports"]]),
+        [(one["addressType"], one["endpoints"][0]["addresses"], one["ports"][0]["port"]) for one in slices],
+        [(one["subsets"][0]["addresses"][0]["ip"], one["subsets"][0]["ports"][0]["port"]) for one in endpoints]], service["metadata"]["uid"]
+
+
+WAYS = {
+    "192.0.2.7:8443": [("", ["IPv4"], [443]), [("IPv4", ["192.0.2.7"], 8443)], [("192.0.2.7", 8443)]],
+    "192.0.2.8:8444": [("", ["IPv4"], [443]), [("IPv4", ["192.0.2.8"], 8444)], [("192.0.2.8", 8444)]],
+    "[2001:db8::7]:8445": [("", ["IPv6"], [443]), [("IPv6", ["2001:db8::7"], 8445)], [("2001:db8::7", 8445)]],
+    "scaler.example.com:8446": [("scaler.example.com", [], [8446]), [], []],
+}
+
+
+def test_another_way(empty, host):
+    """From each kind of address to each other, which the API server does not turn into each other by itself."""
+    first, second, third, name = WAYS
+    host.leave("--purge")
+    eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404, timeout=60)
+    host.join(f"--host={first}")
+    _, service = way(empty)
+    before = first
+    for to in (third, first, second, name, third, name, first, first):
+        said = host.join("--dry-run", f"--host={to}")
+        family = lambda text: text.count(":") if text != name else 0
+        assert ("would replace Service kscaled/kscaled" in said) == (family(before) != family(to)), said
+        assert ("would replace EndpointSlice kscaled/kscaled-host" in said) == (family(before) != family(to) and name not in (before, to)), said
+        assert ("would delete" in said) == (to == name), said
+        assert way(empty) == (WAYS[before], service)
+        host.join(f"--host={to}")
+        assert way(empty) == (WAYS[to], service)  # the same Service: one that goes takes Endpoints along, whenever a controller gets to it
+        before = to
+    # And it is a way: once the daemon is there, it is reached.
+    host.start()
+    assert f"the API server reaches kscaled at localhost:{host.port}" in host.join(f"--host=localhost:{host.port}", "--wait=60s")
+
+
+def test_another_way_than_what_was_applied_by_hand(empty, host):
+    """Whoever applied the manifests has ports of his own in the Service, which would stay beside ours."""
+    first, _, third, name = WAYS
+    for applied, joined_by in ((first, name), (name, third)):
+        host.leave("--purge")
+        eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404, timeout=60)
+        empty.kubectl("apply", "-f", "-", stdin=host.installation.manifests(f"--host={applied}"))
+        assert way(empty)[0] == WAYS[applied]
+        host.join(f"--host={joined_by}")
+        assert way(empty)[0] == WAYS[joined_by]
+
+
+def test_another_way_than_what_others_made(empty, host):
+    """That is theirs: refused by name, before anything is changed."""
+    first, _, third, name = WAYS
+    host.leave("--purge")
+    eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404, timeout=60)
+    empty.create_namespace("kscaled")
+    api = "/apis/discovery.k8s.io/v1/namespaces/kscaled/endpointslices"
+    slice_ = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": {"name": "kscaled-host"}, "addressType": "IPv6", "endpoints": [{"addresses": ["2001:db8::1"]}], "ports": []}
+    assert empty.request(api, "POST", body=slice_).status == 201
+    before = everything(empty)
+    for options in ([], ["--dry-run"]):
+        said = host.join(f"--host={first}", *options, code=1)
+        assert "EndpointSlice kscaled/kscaled-host leads elsewhere" in said and "--service-name" in said
+    assert everything(empty) == before and not host.config.exists()
+    host.join(f"--host={name}")  # nothing of theirs is in its way
+    assert empty.request(f"{api}/kscaled-host").json["addressType"] == "IPv6"
+
+    services = "/api/v1/namespaces/kscaled/services"
+    assert empty.request(f"{services}/kscaled", "DELETE").status == 200 and empty.request(f"{api}/kscaled-host", "DELETE").status == 200
+    theirs = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "kscaled", "labels": {"app.kubernetes.io/part-of": "another"}}, "spec": {"type": "ExternalName", "externalName": "their.example.com"}}
+    assert empty.request(services, "POST", body=theirs).status == 201
+    assert "Service kscaled/kscaled leads elsewhere" in host.join(f"--host={third}", code=1)
+    assert empty.request(f"{services}/kscaled").json["spec"]["externalName"] == "their.example.com"
+    host.join(f"--host={third}", "--service-name=another", "--take-apiservice")
+    assert empty.request(f"{services}/kscaled").json["spec"]["externalName"] == "their.example.com"
+    assert empty.request(f"{api}/another-host").json["addressType"] == "IPv6"
+    host.leave("--service-name=another")
+
+
+# A host where systemd runs, of which the users are told in a file: in namespaces of its own.
+ON_A_HOST = """
+mount -t tmpfs none /run
+mkdir -p /run/systemd/system
+mount --bind "$1" /etc/passwd
+mount --bind "$2" /etc/nsswitch.conf
+shift 2
+exec "$@"
+"""
+
+
+def test_the_user_of_the_service(empty, host, tmp_path):
+    """Where there is none the service could not start: said, and before anything is changed; `make install` alone makes none."""
+    host.leave("--purge")
+    eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404, timeout=60)
+    before = everything(empty)
+    root = "root:x:0:0:root:/root:/bin/sh\n"
+    (tmp_path / "nsswitch.conf").write_text("passwd: files\ngroup: files\nhosts: files\n")
+
+    def join(users, *arguments):
+        (tmp_path / "passwd").write_text(users)
+        command = ["unshare", "--user", "--map-root-user", "--mount", "--", "sh", "-eu", "-c", ON_A_HOST, "sh", tmp_path / "passwd", tmp_path / "nsswitch.conf",
+                   program(), "join", f"--kubeconfig={empty.kubeconfig}", f"--config-dir={host.config}", f"--state-dir={host.state}", f"--host=localhost:{host.port}", *arguments]
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180, check=False)
+
+    done = join(root)
+    assert done.returncode == 1 and "there is no user kscaled, as whom kscaled.service runs" in done.stderr and '"systemd-sysusers kscaled.conf"' in done.stderr, done.stderr
+    assert done.stdout == ""
+    done = join(root, "--dry-run")
+    assert done.returncode == 0 and "warning: there is no user kscaled" in done.stderr and "would enable and start" in done.stdout, done.stderr
+    done = join(root + "kscaled:x:990:990::/var/lib/kscaled:/usr/sbin/nologin\n", "--dry-run")
+    assert done.returncode == 0 and done.stderr == "" and "would enable and start" in done.stdout
+    assert everything(empty) == before and not host.config.exists() and not host.state.exists()
+    done = join(root, "--no-start")
+    assert done.returncode == 0 and "warning: there is no user kscaled" in done.stderr and "start kscaled with: systemctl enable --now kscaled" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("command, arguments, said", [

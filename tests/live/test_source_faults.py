@@ -3,7 +3,7 @@
 All sources at once, failing in all ways for thousands of cycles: nothing grows, nothing is scaled in, healthy servers are not waited for, and what comes back is in use within a poll.
 
 Where each fault is shown by itself, with what is said of it (ra: redis_outages, ro: rotation, au: authentication, r: redis, c: redis_cluster, s: redis_sentinel, t: redis_streams, p: postgresql, m: mysql,
-h: prometheus, a: metrics_api, e: external; here: this file):
+h: prometheus, a: metrics_api, e: external; here: this file; other types over HTTP share prometheus' connections, so that its column is theirs):
 
                        redis  cluster  sentinel  streams  postgresql  mysql  prometheus  metrics-api  external
     down at start       ra     c        s         t        p           m      h           a            e

@@ -17,6 +17,7 @@
 #include "cli/cluster.h"
 #include "cli/hostfiles.h"
 #include "cli/join/reach.h"
+#include "cli/join/standing.h"
 #include "cli/manifestobjects.h"
 #include "cli/steps.h"
 #include "cli/systemd.h"
@@ -134,20 +135,6 @@ static int find_ways(struct join *j, struct err *err)
 
 /* ---- Applying ---- */
 
-static int apply(struct join *j, const json_t *object, struct err *err)
-{
-	MEM_AUTO char *path = manifestobjects_path(object), *title = manifestobjects_title(object);
-	MEM_AUTO char *whole = mem_printf("%s?fieldManager=kscaled-join&force=true", path);
-
-	if (j->a.dry_run) {
-		steps_say("would apply %s", title);
-		return 0;
-	}
-	if (cluster_call(j->cluster, KUBE_APPLY, whole, object, NULL, err) < 0)
-		return err_wrap(err, "applying %s", title);
-	return 0;
-}
-
 static struct documents *objects_for(struct join *j, const struct reach_way *way, struct err *err)
 {
 	struct manifests_params params = j->a.params;
@@ -165,41 +152,133 @@ static bool is_of_way(const json_t *object)
 	return text_is_one_of(json_str_or_empty(object, "kind"), kinds);
 }
 
+/* What must be done before this object can be applied, and whether it may. */
+static int judge(struct join *j, const json_t *object, enum standing *out, struct err *err)
+{
+	static const char *const kinds[] = { "Service", "EndpointSlice", NULL };
+	MEM_AUTO char *path = manifestobjects_path(object), *title = manifestobjects_title(object);
+	json_t *there = NULL;
+	bool is_ours;
+
+	*out = STANDING_FITS;
+	if (!text_is_one_of(json_str_or_empty(object, "kind"), kinds))
+		return 0;
+	if (cluster_call(j->cluster, KUBE_GET, path, NULL, &there, err) < 0)
+		return err->kind == ERR_MISSING ? 0 : err_wrap(err, "%s", title);
+	*out = standing_judge(there, object);
+	is_ours = standing_is_ours(there);
+	json_decref(there);
+	if (*out == STANDING_FITS || is_ours)
+		return 0;
+	return err_set(err, ERR_DENIED,
+		"%s leads elsewhere in a way that cannot be changed, and is another's: it has no label "
+		"app.kubernetes.io/part-of=kscaled. Delete it, or give --service-name",
+		title);
+}
+
+/* ERR_DENIED: by one of the ways we would replace what others made. Before anything is changed. */
+static int check_ways(struct join *j, struct err *err)
+{
+	int failed = 0;
+
+	for (size_t i = 0; !failed && i < j->way_count; i++) {
+		struct documents *objects = objects_for(j, &j->ways[i], err);
+		enum standing standing;
+
+		failed = objects ? 0 : -1;
+		for (size_t k = 0; !failed && k < objects->count; k++)
+			failed = judge(j, objects->list[k].json, &standing, err);
+		if (objects)
+			documents_free(objects);
+	}
+	return failed;
+}
+
+/* Takes patch; NULL: nothing is to be patched. */
+static int merge(struct join *j, const char *path, json_t *patch, struct err *err)
+{
+	int failed = patch ? cluster_call(j->cluster, KUBE_MERGE_PATCH, path, patch, NULL, err) : 0;
+
+	json_decref(patch);
+	return failed;
+}
+
+static int replace(struct join *j, const json_t *object, enum standing standing, struct err *err)
+{
+	MEM_AUTO char *path = manifestobjects_path(object);
+	MEM_AUTO char *whole = mem_printf("%s?fieldManager=kscaled-join&force=true", path);
+
+	if (standing == STANDING_CLEARED && merge(j, path, standing_clearing(), err) < 0)
+		return -1;
+	if (standing == STANDING_DELETED && cluster_call(j->cluster, KUBE_DELETE, path, NULL, NULL, err) < 0 &&
+		err->kind != ERR_MISSING)
+		return -1;
+	if (cluster_call(j->cluster, KUBE_APPLY, whole, object, NULL, err) < 0)
+		return -1;
+	return standing == STANDING_CLEARED ? merge(j, path, standing_tidying(object), err) : 0;
+}
+
+static int apply(struct join *j, const json_t *object, struct err *err)
+{
+	MEM_AUTO char *title = manifestobjects_title(object);
+	enum standing standing;
+
+	if (judge(j, object, &standing, err) < 0)
+		return -1;
+	if (j->a.dry_run)
+		steps_say("would %s %s", standing == STANDING_FITS ? "apply" : "replace", title);
+	else if (replace(j, object, standing, err) < 0)
+		return err_wrap(err, "applying %s", title);
+	return 0;
+}
+
+/* Endpoints of before, when the way is a name now: whoever looks at them would be led astray. */
+static int drop_endpoints(struct join *j, struct err *err)
+{
+	const char *ns = own_namespace(j), *name = service_name(j);
+	MEM_AUTO char *endpoints = mem_printf("/api/v1/namespaces/%s/endpoints/%s", ns, name);
+	MEM_AUTO char *slice = mem_printf("/apis/discovery.k8s.io/v1/namespaces/%s/endpointslices/%s-host", ns, name);
+	const char *const paths[] = { slice, endpoints };
+	int failed = 0;
+
+	for (size_t i = 0; !failed && i < MEM_COUNT(paths); i++) {
+		json_t *there = NULL;
+
+		failed = cluster_call(j->cluster, KUBE_GET, paths[i], NULL, &there, err);
+		if (!failed && standing_is_ours(there)) {
+			if (j->a.dry_run)
+				steps_say("would delete %s", paths[i]);
+			else
+				failed = cluster_call(j->cluster, KUBE_DELETE, paths[i], NULL, NULL, err);
+		}
+		json_decref(there);
+		if (failed && err->kind == ERR_MISSING)
+			failed = 0;
+	}
+	return failed ? err_wrap(err, "endpoints of before") : 0;
+}
+
 static int apply_objects(struct join *j, const struct reach_way *way, bool only_way, struct err *err)
 {
 	struct documents *objects = objects_for(j, way, err);
 	size_t applied = 0;
+	bool has_endpoints = false;
 	int failed = objects ? 0 : -1;
 
 	for (size_t i = 0; !failed && i < objects->count; i++) {
 		if (only_way && !is_of_way(objects->list[i].json))
 			continue;
 		failed = apply(j, objects->list[i].json, err);
+		has_endpoints |= json_str_is(objects->list[i].json, "kind", "EndpointSlice");
 		applied++;
 	}
+	if (!failed && !has_endpoints)
+		failed = drop_endpoints(j, err);
 	if (!failed && !j->a.dry_run)
 		steps_say("applied %zu objects, with %s (%s) as the way to this host", applied, way->host, way->why);
 	if (objects)
 		documents_free(objects);
 	return failed;
-}
-
-/*
- * A Service of another form, or the endpoints of another address, which the API server does not
- * turn into each other. What stays as it is is not worth keeping: it is applied in a moment.
- */
-static int clear_way(struct join *j, struct err *err)
-{
-	const char *ns = own_namespace(j), *name = service_name(j);
-	MEM_AUTO char *service = mem_printf("/api/v1/namespaces/%s/services/%s", ns, name);
-	MEM_AUTO char *endpoints = mem_printf("/api/v1/namespaces/%s/endpoints/%s", ns, name);
-	MEM_AUTO char *slice = mem_printf("/apis/discovery.k8s.io/v1/namespaces/%s/endpointslices/%s-host", ns, name);
-	const char *const paths[] = { slice, endpoints, service };
-
-	for (size_t i = 0; i < MEM_COUNT(paths); i++)
-		if (cluster_call(j->cluster, KUBE_DELETE, paths[i], NULL, NULL, err) < 0 && err->kind != ERR_MISSING)
-			return err_wrap(err, "%s", paths[i]);
-	return 0;
 }
 
 /* ---- This host's files ---- */
@@ -273,6 +352,27 @@ static int write_files(struct join *j, struct err *err)
 
 /* ---- The service ---- */
 
+/*
+ * The unit starts as a user of its own, whom the package makes, and `make install` does not. The
+ * files would be of no use to it, either.
+ */
+static int check_user(const struct join *j, struct err *err)
+{
+	static const char none[] = "there is no user " HOSTFILES_USER ", as whom " SYSTEMD_UNIT " runs";
+
+	if (!systemd_is_running() || hostfiles_has_user())
+		return 0;
+	if (!j->a.no_start && !j->a.dry_run)
+		return err_set(err, ERR_MISSING,
+			"%s: make it with \"systemd-sysusers kscaled.conf\" and run this again (nothing was changed)",
+			none);
+	fprintf(stderr,
+		NAME ": warning: %s: it will not start. Make the user with \"systemd-sysusers kscaled.conf\", "
+		     "then run this, which gives it the files\n",
+		none);
+	return 0;
+}
+
 static int start_service(struct join *j, struct err *err)
 {
 	static const char *const enable[] = { "enable", SYSTEMD_UNIT, NULL },
@@ -338,7 +438,7 @@ static int wait_reached(struct join *j, struct err *err)
 	struct err why = { 0 };
 
 	for (size_t i = 0; i < j->way_count; i++) {
-		if (i > 0 && (clear_way(j, err) < 0 || apply_objects(j, &j->ways[i], true, err) < 0))
+		if (i > 0 && apply_objects(j, &j->ways[i], true, err) < 0)
 			return -1;
 		if (wait_available(j, &why) == 0) {
 			steps_say("the API server reaches kscaled at %s", j->ways[i].host);
@@ -408,7 +508,7 @@ static void show_dry(const struct join *j)
 
 static int run(struct join *j, struct err *err)
 {
-	if (check_owner(j, err) < 0 || find_ways(j, err) < 0)
+	if (check_user(j, err) < 0 || check_owner(j, err) < 0 || find_ways(j, err) < 0 || check_ways(j, err) < 0)
 		return -1;
 	if (cluster_config(j->cluster)->insecure)
 		fputs(NAME ": warning: the kubeconfig does not verify the API server, and so neither will kscaled\n",

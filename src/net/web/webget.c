@@ -43,10 +43,14 @@ struct webget_call {
 	struct webget_call *prev, *next;
 	webget_fn fn;
 	void *arg;
-	char *url;         /* owned; redirects change it */
-	char *form;        /* owned, a secret; NULL */
-	char *namespace_;  /* owned */
-	const char *asker; /* borrowed; NULL */
+	char *url;          /* owned; redirects change it */
+	char *body;         /* owned, may be a secret; NULL */
+	char *content_type; /* owned; of the body */
+	const char *method;
+	const char *wanted_header; /* NULL */
+	char *header;              /* owned; its value; NULL */
+	char *namespace_;          /* owned */
+	const char *asker;         /* borrowed; NULL */
 	size_t max_body;
 	bool (*on_piece)(void *arg, const char *bytes, size_t len, size_t *kept);
 	size_t taken;               /* by on_piece, so far */
@@ -91,7 +95,9 @@ static void call_free(void *ptr)
 	answers_release(&call->kept);
 	err_keep(&call->crowded, NULL);
 	mem_free_secret(call->url);
-	mem_free_secret(call->form);
+	mem_free_secret(call->body);
+	free(call->content_type);
+	free(call->header);
 	free(call->namespace_);
 	mem_free_secret(call->token);
 	strmap_done_secret(&call->headers);
@@ -192,8 +198,8 @@ static void make_lines(const struct webget_call *call, struct lines *lines)
 	}
 	if (!agent)
 		add_line(lines, mem_dup("User-Agent: kscaled"));
-	if (call->form)
-		add_line(lines, mem_dup("Content-Type: application/x-www-form-urlencoded"));
+	if (call->body)
+		add_line(lines, mem_printf("Content-Type: %s", call->content_type));
 	if (c && c->username)
 		add_line(lines, basic_line(c->username, c->password));
 	if (c && c->header_name)
@@ -212,6 +218,8 @@ static void answer(struct webget_call *call, const struct httpc_response *respon
 		.body = response->body,
 		.len = response->len,
 		.content_type = response->content_type,
+		.wanted_header = call->header ? call->header : "",
+		.retry_after_ms = response->retry_after_ms,
 		.measured = call->measured };
 
 	detach(call);
@@ -222,7 +230,7 @@ static bool is_redirect(const struct webget_call *call, const struct httpc_respo
 {
 	int s = response->status;
 
-	return !call->form && *response->location && (s == 301 || s == 302 || s == 303 || s == 307 || s == 308);
+	return !call->body && *response->location && (s == 301 || s == 302 || s == 303 || s == 307 || s == 308);
 }
 
 /*
@@ -293,6 +301,23 @@ static void on_http(void *arg, const struct httpc_response *response, const stru
 	}
 }
 
+/* Of the last of that name, as a map of headers would have it. */
+static void note_header(struct webget_call *call, const char *line, size_t len)
+{
+	size_t name = strlen(call->wanted_header);
+
+	if (len <= name || line[name] != ':' || strncasecmp(line, call->wanted_header, name) != 0)
+		return;
+	line += name + 1;
+	len -= name + 1;
+	while (len > 0 && (*line == ' ' || *line == '\t')) {
+		line++;
+		len--;
+	}
+	free(call->header);
+	call->header = mem_dupn(line, len);
+}
+
 static void on_header(void *arg, const char *line, size_t len)
 {
 	static const char *const names[] = { "HTTP/2", "content-length:", "transfer-encoding:" };
@@ -301,6 +326,8 @@ static void on_header(void *arg, const char *line, size_t len)
 	for (size_t i = 0; i < MEM_COUNT(names); i++)
 		if (len >= strlen(names[i]) && strncasecmp(line, names[i], strlen(names[i])) == 0)
 			call->measured = true;
+	if (call->wanted_header)
+		note_header(call, line, len);
 }
 
 static void on_connected(void *arg, bool http2)
@@ -340,15 +367,15 @@ static void send(struct webget_call *call)
 	struct lines lines = { .count = 0 };
 	struct httpc_signing signing;
 	struct httpc_request request = {
-		.method = call->form ? "POST" : "GET",
+		.method = call->method,
 		.url = with_key ? with_key : call->url,
 		.headers = (const char *const *)lines.text,
 		.bearer = call->token ? call->token
 			: c           ? c->bearer
 				      : NULL,
 		.addresses = httphost_addresses(call->host),
-		.body = call->form,
-		.body_len = call->form ? strlen(call->form) : 0,
+		.body = call->body,
+		.body_len = call->body ? strlen(call->body) : 0,
 		.namespace_ = call->namespace_,
 		/*
 		 * A little less than the time-out, so that an unreachable server is distinguished
@@ -378,6 +405,7 @@ static void send(struct webget_call *call)
 	}
 	call->wait = FOR_ANSWER;
 	call->measured = false;
+	mem_free_ptr(&call->header);
 	call->taken = 0;
 	answers_release(&call->kept);
 	events.on_data = call->on_piece ? on_data : NULL;
@@ -454,7 +482,10 @@ struct webget_call *webget_start(struct webget *w, const struct webget_request *
 	call->fn = fn;
 	call->arg = arg;
 	call->url = mem_dup(request->url);
-	call->form = mem_dup(request->form);
+	call->body = mem_dup(request->body);
+	call->content_type = mem_dup(request->content_type);
+	call->method = request->method ? request->method : request->body ? "POST" : "GET";
+	call->wanted_header = request->wanted_header;
 	call->namespace_ = mem_dup(request->namespace_ ? request->namespace_ : "");
 	call->asker = request->asker;
 	call->max_body = request->max_body ? request->max_body : BODY_MAX;
@@ -499,7 +530,8 @@ static void post_for_token(void *arg, const char *url, struct webaccess *access,
 	const struct webget_request request = { .url = url,
 		.access = access,
 		.max_body = TOKEN_ANSWER_MAX,
-		.form = form };
+		.body = form,
+		.content_type = "application/x-www-form-urlencoded" };
 
 	webget_start(arg, &request, on_token_answer, token);
 }

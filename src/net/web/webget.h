@@ -3,11 +3,11 @@
 #define NET_WEB_WEBGET_H
 
 /*
- * HTTP GET for all scalers, over one pool of connections. Connections and requests under way are
- * limited per server (scheme, host, port); further requests wait for their turn while their
- * deadline runs. Connections are kept and, with HTTP/2, shared: 1,000 triggers of one server use a
- * handful. A server that refuses connections fails at once; one that hangs delays only its own
- * requests.
+ * HTTP requests for all scalers, mostly GET, over one pool of connections. Connections and requests
+ * under way are limited per server (scheme, host, port); further requests wait for their turn while
+ * their deadline runs. Connections are kept and, with HTTP/2, shared: 1,000 triggers of one server
+ * use a handful. A server that refuses connections fails at once; one that hangs delays only its
+ * own requests.
  *
  * Proxies come from the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY). Names are resolved on the
  * loop (net/dns), or by the proxy. At most ten redirects are followed; credentials and headers are
@@ -61,17 +61,21 @@ struct webget_request {
 	 */
 	bool (*on_piece)(void *arg, const char *bytes, size_t len, size_t *kept);
 	/*
-	 * NULL; else a form to POST (net/web/webtoken); redirects are not followed. Copied and
-	 * wiped.
+	 * NULL; else what is sent, with its media type; redirects are not followed then, as what
+	 * they make of a body differs. Copied and wiped.
 	 */
-	const char *form;
+	const char *body, *content_type;
+	const char *method;        /* constant; NULL: GET, or POST with a body */
+	const char *wanted_header; /* constant: the name of one that is in the answer; NULL: none */
 };
 
 struct webget_answer {
 	int status;       /* any, except redirects that were followed */
 	const char *body; /* borrowed, NUL-terminated */
 	size_t len;
-	const char *content_type; /* "" when absent */
+	const char *content_type;  /* "" when absent */
+	const char *wanted_header; /* the value; "" when absent, or not asked for */
+	int64_t retry_after_ms;    /* from Retry-After in seconds; 0 when absent */
 	/*
 	 * the response had a length or an end mark, so it is complete. Without that, a lost
 	 * connection looks like the end of the response

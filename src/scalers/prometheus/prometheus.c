@@ -10,9 +10,9 @@
 #include "base/timestamp.h"
 #include "net/http/httpurl.h"
 #include "scalers/httpauth.h"
+#include "scalers/httpsource.h"
 #include "scalers/params.h"
 #include "scalers/prometheus/promreply.h"
-#include "scalers/sources.h"
 
 #define URL_MAX ((size_t)1 << 16)
 /* Bytes of the query shown in messages. */
@@ -23,11 +23,10 @@
  * sorted parameters.
  */
 struct prometheus_question {
+	struct httpsource_login login;
 	char *before, *after; /* "http://prom:9090/api/v1/query?query=up&" and "" or "&timeout=2s" */
 	char *query;          /* for messages */
 	struct strmap headers;
-	struct webaccess *access;
-	int64_t timeout_ms; /* 0: the process's */
 	bool empty_is_zero;
 };
 
@@ -61,7 +60,7 @@ static void prometheus_free_data(void *data)
 	free(q->after);
 	free(q->query);
 	strmap_done_secret(&q->headers);
-	webaccess_unref(q->access);
+	webaccess_unref(q->login.access);
 	free(q);
 }
 
@@ -120,8 +119,8 @@ static char *make_key(const struct prometheus_question *q)
 	}
 	if (q->headers.count > 0)
 		fingerprint_of(texts, 2 * q->headers.count, headers);
-	key = mem_printf("prometheus %s%s %s %s %lld %s", q->before, q->after, webaccess_key(q->access), headers,
-		(long long)q->timeout_ms, q->empty_is_zero ? "zero" : "error");
+	key = mem_printf("prometheus %s%s %s %s %lld %s", q->before, q->after, webaccess_key(q->login.access), headers,
+		(long long)q->login.timeout_ms, q->empty_is_zero ? "zero" : "error");
 	free(texts);
 	return key;
 }
@@ -134,10 +133,9 @@ static struct prometheus_question *make_question(struct prometheus_fields *f, st
 	if (f->namespace_)
 		strmap_set(&f->parameters, "namespace", f->namespace_);
 	strmap_set(&f->parameters, "query", f->query);
-	*q = (struct prometheus_question){ .query = f->query,
+	*q = (struct prometheus_question){ .login = { webaccess_ref(auth->access), auth->timeout_ms },
+		.query = f->query,
 		.headers = f->headers,
-		.access = webaccess_ref(auth->access),
-		.timeout_ms = auth->timeout_ms,
 		.empty_is_zero = f->empty_is_zero };
 	f->query = NULL;
 	f->headers = (struct strmap){ 0 };
@@ -164,7 +162,7 @@ static int prometheus_build(const struct scaler_params *params, struct scaler *o
 	if (q) {
 		out->question = question_new(&prometheus_scaler_type, make_key(q),
 			mem_printf("prometheus %s", httpurl_origin(auth.url, where, sizeof(where))), q);
-		out->question->timeout_ms = q->timeout_ms ? q->timeout_ms : QUESTION_TIMEOUT_HTTP;
+		out->question->timeout_ms = q->login.timeout_ms ? q->login.timeout_ms : QUESTION_TIMEOUT_HTTP;
 	}
 	out->target = f.target;
 	out->activation = f.activation;
@@ -176,102 +174,61 @@ static int prometheus_build(const struct scaler_params *params, struct scaler *o
 
 /* ---- Asking ---- */
 
-struct prometheus_ask {
-	struct scaler_ask base;
-	struct webget_call *call;
-	struct scaler_sources *sources;
-};
-
-/* The words of an error are the server's: from its body, as JSON may write them, or its headers. */
-static bool shows_credential(const struct prometheus_question *q, const struct webget_answer *answer, const char *words)
+static int prometheus_request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
 {
-	return webaccess_repeats(q->access, answer->body) || webaccess_repeats(q->access, answer->content_type) ||
-		webaccess_repeats(q->access, words);
-}
-
-static bool understand(struct prometheus_ask *ask, const struct webget_answer *answer, double *value, struct err *err)
-{
-	static const char *const labels[] = { "ignoreNullValues", NULL };
 	const struct prometheus_question *q = ask->base.question->data;
-	struct counters *counters = ask->sources->counters;
-	enum promreply reply = promreply_read(answer->status, answer->content_type, answer->body, answer->len, value,
-		err);
-
-	if (reply == PROMREPLY_EMPTY)
-		*value = 0;
-	/*
-	 * KEDA's counter, without its labels for object and trigger: one query serves all triggers
-	 * with the same question.
-	 */
-	if (reply == PROMREPLY_EMPTY && counters)
-		counters_add(counters_declare(counters, COUNTERS_COUNTER, "keda_scaler_empty_upstream_responses_total",
-				     "Queries that were answered with nothing.", labels),
-			(const char *const[]){ q->empty_is_zero ? "true" : "false" }, 1);
-	if (reply == PROMREPLY_VALUE || (reply == PROMREPLY_EMPTY && q->empty_is_zero))
-		return true;
-	if (shows_credential(q, answer, err->msg))
-		err_set(err, err->kind,
-			"HTTP status %d, and words that are not shown, as they repeat what was sent to log in",
-			answer->status);
-	if (reply == PROMREPLY_EMPTY)
-		err_wrap(err, "ignoreNullValues is false");
-	err_wrap(err, "%s: query %.*s%s", ask->base.question->source, QUERY_SHOWN, q->query,
-		strlen(q->query) > QUERY_SHOWN ? "..." : "");
-	return false;
-}
-
-static void on_answer(void *arg, const struct webget_answer *answer, const struct err *transport)
-{
-	struct prometheus_ask *ask = arg;
-	struct err err = { 0 };
-	double value = 0;
-	bool good = answer && understand(ask, answer, &value, &err);
-
-	if (!answer) {
-		err = *transport;
-		err_wrap(&err, "prometheus");
-	}
-	scaler_ask_end(ask, value, good ? NULL : &err);
-}
-
-static void *prometheus_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
-	question_fn fn, void *arg)
-{
-	const struct prometheus_question *q = question->data;
-	struct prometheus_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
-	struct buf url = BUF_INIT(2 * URL_MAX + 64);
-	struct webget_request request = { .headers = &q->headers,
-		.access = q->access,
-		.timeout_ms = q->timeout_ms,
-		.deadline_ms = deadline_ms,
-		.asker = question->type->name,
-		.namespace_ = question->namespace_ };
 	int64_t now_ms = timestamp_now_ms();
 
+	(void)err;
 	/* KEDA sends whole seconds, which may exclude what was scraped within the last second. */
-	buf_printf(&url, "%stime=%lld.%03lld%s", q->before, (long long)(now_ms / 1000), (long long)(now_ms % 1000),
+	out->url = mem_printf("%stime=%lld.%03lld%s", q->before, (long long)(now_ms / 1000), (long long)(now_ms % 1000),
 		q->after);
-	request.url = buf_text(&url);
-	ask->sources = sources;
-	ask->call = webget_start(sources->web, &request, on_answer, ask);
-	buf_done(&url);
-	return ask;
+	strmap_copy(&out->headers, &q->headers);
+	return 0;
 }
 
-static void prometheus_cancel(void *handle)
+/*
+ * KEDA's counter, without its labels for object and trigger: one query serves all triggers with the
+ * same question.
+ */
+static void count_empty(struct counters *counters, bool is_zero)
 {
-	struct prometheus_ask *ask = handle;
+	static const char *const labels[] = { "ignoreNullValues", NULL };
 
-	webget_cancel(ask->call);
-	scaler_ask_free(ask);
+	if (counters)
+		counters_add(counters_declare(counters, COUNTERS_COUNTER, "keda_scaler_empty_upstream_responses_total",
+				     "Queries that were answered with nothing.", labels),
+			(const char *const[]){ is_zero ? "true" : "false" }, 1);
 }
+
+static enum httpsource_verdict prometheus_read(struct httpsource *ask, const struct webget_answer *answer,
+	struct answer *out, struct err *err)
+{
+	const struct prometheus_question *q = ask->base.question->data;
+	enum promreply reply = promreply_read(answer->status, answer->content_type, answer->body, answer->len,
+		&out->value, err);
+
+	if (reply == PROMREPLY_EMPTY) {
+		out->value = 0;
+		count_empty(ask->sources->counters, q->empty_is_zero);
+	}
+	if (reply == PROMREPLY_VALUE || (reply == PROMREPLY_EMPTY && q->empty_is_zero))
+		return HTTPSOURCE_ANSWERED;
+	if (reply == PROMREPLY_EMPTY)
+		err_wrap(err, "ignoreNullValues is false");
+	err_wrap(err, "query %.*s%s", QUERY_SHOWN, q->query, strlen(q->query) > QUERY_SHOWN ? "..." : "");
+	return HTTPSOURCE_FAILED;
+}
+
+static const struct httpsource_type prometheus_http = { .request = prometheus_request, .read = prometheus_read };
 
 const struct scaler_type prometheus_scaler_type = {
 	.name = "prometheus",
 	.go_name = "prometheusScaler",
 	.tables = { &table, &httpauth_table, &httpauth_cloud_table },
 	.build = prometheus_build,
-	.ask = prometheus_ask,
-	.cancel = prometheus_cancel,
+	.ask = httpsource_ask,
+	.cancel = httpsource_cancel,
+	.http = &prometheus_http,
 	.free_data = prometheus_free_data,
 };

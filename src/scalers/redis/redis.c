@@ -42,7 +42,7 @@ static int redis_build(const struct scaler_params *params, struct scaler *out, c
 {
 	struct redisserver_question *q = mem_zalloc(sizeof(*q));
 	struct redis_fields f = { 0 };
-	int rc = params_read(&table, params, &f, err) || redisparams_check_target(params, "listLength", &f.length, err)
+	int rc = params_read(&table, params, &f, err) || params_check_target(params, "listLength", &f.length, err)
 		? -1
 		: redisparams_read(params, q, err);
 

@@ -162,13 +162,3 @@ int redisparams_read(const struct scaler_params *params, struct redisserver_ques
 	params_done(&redisparams_sentinel_table, &c);
 	return rc;
 }
-
-int redisparams_check_target(const struct scaler_params *params, const char *name, int64_t *value, struct err *err)
-{
-	if (*value <= 0 && params->formula_source)
-		*value = 0;
-	else if (*value <= 0)
-		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%lld\" must be greater than 0", name,
-			(long long)*value);
-	return 0;
-}

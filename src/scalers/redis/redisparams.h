@@ -16,10 +16,4 @@ extern const struct param_table redisparams_table, redisparams_sentinel_table;
  */
 int redisparams_read(const struct scaler_params *params, struct redisserver_question *out, struct err *err);
 
-/*
- * Checks that a whole-number target is above 0: KEDA accepts others, and the API server then
- * refuses the HPA. For a formula source it becomes 0 instead.
- */
-int redisparams_check_target(const struct scaler_params *params, const char *name, int64_t *value, struct err *err);
-
 #endif

@@ -81,7 +81,7 @@ static int streams_build(const struct scaler_params *params, struct scaler *out,
 	int rc = params_read(&table, params, &f, err);
 
 	q->mode = !f.group ? LENGTH : f.targets[LAG] != 0 ? LAG : PENDING;
-	if (rc < 0 || redisparams_check_target(params, modes[q->mode].threshold, &f.targets[q->mode], err))
+	if (rc < 0 || params_check_target(params, modes[q->mode].threshold, &f.targets[q->mode], err))
 		rc = -1;
 	else
 		rc = redisparams_read(params, &q->base, err);

@@ -156,17 +156,49 @@ static void the_usual_socket_is_taken_where_one_answers(void **state)
 	json_decref(object);
 }
 
-static void write_kubeconfig(const char *user)
+static void write_kubeconfig_in(const char *namespace_, const char *user)
 {
 	FILE *f = fopen(kubeconfig_path, "we");
 
 	assert_non_null(f);
 	fprintf(f,
 		"{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: k, user: "
-		"u}}], clusters: [{name: k, cluster: {server: 'https://127.255.255.254:9'}}], users: [{name: u, user: "
-		"{%s}}]}\n",
-		user);
+		"u, namespace: '%s'}}], clusters: [{name: k, cluster: {server: 'https://127.255.255.254:9'}}], "
+		"users: [{name: u, user: {%s}}]}\n",
+		namespace_, user);
 	assert_int_equal(fclose(f), 0);
+}
+
+static void write_kubeconfig(const char *user)
+{
+	write_kubeconfig_in("", user);
+}
+
+static void expect_namespace(const struct insightclient_ways *ways, const char *namespace_)
+{
+	struct err err = { 0 };
+	struct insightclient *client = insightclient_new(ways, &err);
+	const char *found;
+
+	assert_non_null(client);
+	found = insightclient_namespace(client);
+	if (namespace_)
+		assert_string_equal(found, namespace_);
+	else
+		assert_null(found);
+	insightclient_free(client);
+}
+
+static void the_namespace_is_the_contexts(void **state)
+{
+	struct insightclient_ways cluster = { .kubeconfig = kubeconfig_path }, socket = { .socket = socket_path };
+
+	(void)state;
+	write_kubeconfig_in("shop", "token: t");
+	expect_namespace(&cluster, "shop");
+	write_kubeconfig("token: t");
+	expect_namespace(&cluster, "default");
+	expect_namespace(&socket, NULL);
 }
 
 static void expect_no_way(const struct insightclient_ways *ways, enum err_kind kind, const char *message)
@@ -210,6 +242,7 @@ int main(void)
 		cmocka_unit_test(what_is_answered),
 		cmocka_unit_test(the_usual_socket_is_taken_where_one_answers),
 		cmocka_unit_test(who_cannot_be_asked),
+		cmocka_unit_test(the_namespace_is_the_contexts),
 	};
 
 	return cmocka_run_group_tests_name("cli/insightclient", tests, setup, teardown);

@@ -22,6 +22,8 @@ struct got {
 	struct webget *w;
 	int done, status;
 	bool measured;
+	char header[64];
+	int64_t retry_after_ms;
 	char body[1024];
 	struct err err;
 	bool free_all;              /* in the callback */
@@ -37,6 +39,8 @@ static void on_got(void *arg, const struct webget_answer *answer, const struct e
 	if (answer) {
 		g->status = answer->status;
 		g->measured = answer->measured;
+		g->retry_after_ms = answer->retry_after_ms;
+		snprintf(g->header, sizeof(g->header), "%s", answer->wanted_header);
 		snprintf(g->body, sizeof(g->body), "%s", answer->body);
 	} else {
 		g->err = *err;
@@ -130,6 +134,33 @@ static void headers(void **state)
 	expect_body(w, &a, "auth=mine type=x/y");
 	expect_body(w, &b, "auth=Bearer t type=x/y");
 	webaccess_unref(access);
+	webget_free(web);
+}
+
+/* A body is sent with its type, and not redirected; a header is found by its name in any case. */
+static void bodies_and_a_header(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 3000);
+	struct webget_request json = { .body = "{\"a\":1}", .content_type = "application/json" }, put = json;
+	struct got a = { .w = web }, b = { .w = web }, moved = { .w = web }, busy = { .w = web }, other = { .w = web };
+
+	get(&a, w->plain_url, "/", json);
+	expect_body(w, &a, "POST / auth=- type=application/json");
+	expect_body(w, &a, "body={\"a\":1} ");
+	put.method = "PUT";
+	get(&b, w->plain_url, "/", put);
+	expect_body(w, &b, "PUT / auth=-");
+	get(&moved, w->plain_url, "/307", json);
+	expect_body(w, &moved, "there");
+	assert_int_equal(moved.status, 307);
+	get(&busy, w->plain_url, "/503", (struct webget_request){ .wanted_header = "retry-AFTER" });
+	expect_body(w, &busy, "busy");
+	assert_string_equal(busy.header, "7");
+	assert_int_equal(busy.retry_after_ms, 7000);
+	get(&other, w->plain_url, "/503", (struct webget_request){ .wanted_header = "Retry" });
+	expect_body(w, &other, "busy");
+	assert_string_equal(other.header, "");
 	webget_free(web);
 }
 
@@ -591,6 +622,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(what_is_sent),
 		IN_WORLD(headers),
+		IN_WORLD(bodies_and_a_header),
 		IN_WORLD(answers),
 		IN_WORLD(a_redirect_that_repeats_the_credential),
 		IN_WORLD(as_it_comes),

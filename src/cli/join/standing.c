@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/join/standing.h"
+
+#include <string.h>
+
+#include "base/json.h"
+
+static bool is_name(const json_t *spec)
+{
+	return json_str_is(spec, "type", "ExternalName");
+}
+
+static const char *family_of(const json_t *spec)
+{
+	const char *family = json_string_value(json_array_get(json_object_get(spec, "ipFamilies"), 0));
+
+	return family ? family : "";
+}
+
+static bool service_fits(const json_t *there, const json_t *wanted)
+{
+	return is_name(there) == is_name(wanted) &&
+		(is_name(wanted) || strcmp(family_of(there), family_of(wanted)) == 0);
+}
+
+enum standing standing_judge(const json_t *there, const json_t *wanted)
+{
+	bool fits = true;
+
+	if (!there)
+		return STANDING_FITS;
+	if (json_str_is(wanted, "kind", "Service")) {
+		fits = service_fits(json_object_get(there, "spec"), json_object_get(wanted, "spec"));
+		return fits ? STANDING_FITS : STANDING_CLEARED;
+	}
+	if (json_str_is(wanted, "kind", "EndpointSlice"))
+		fits = strcmp(json_str_or_empty(there, "addressType"), json_str_or_empty(wanted, "addressType")) == 0;
+	return fits ? STANDING_FITS : STANDING_DELETED;
+}
+
+bool standing_is_ours(const json_t *there)
+{
+	return json_str_is(json_object_get(json_object_get(there, "metadata"), "labels"), "app.kubernetes.io/part-of",
+		"kscaled");
+}
+
+json_t *standing_clearing(void)
+{
+	return json_pack("{s:{s:s, s:s, s:n, s:n, s:n, s:n, s:n, s:n}}", "spec", "type", "ExternalName", "externalName",
+		"nowhere.invalid", "ports", "selector", "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy");
+}
+
+json_t *standing_tidying(const json_t *wanted)
+{
+	if (is_name(json_object_get(wanted, "spec")))
+		return NULL;
+	return json_pack("{s:{s:n}}", "spec", "externalName");
+}

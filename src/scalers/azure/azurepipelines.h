@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_AZURE_AZUREPIPELINES_H
+#define SCALERS_AZURE_AZUREPIPELINES_H
+
+/*
+ * Trigger type `azure-pipelines` (keda-scalers-more.md 5.10): jobs that wait for an agent in a pool
+ * of Azure DevOps. Over scalers/httpsource; which jobs count is pipelinejobs'.
+ */
+
+#include "scalers/scaler.h"
+
+extern const struct scaler_type azurepipelines_scaler_type;
+
+#endif

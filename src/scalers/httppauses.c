@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/httppauses.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+/* Beyond it the server is asked as if it had not said anything. */
+#define ENTRIES_MAX 4096
+
+struct pause {
+	char *key; /* owned */
+	int64_t until_ms;
+	UT_hash_handle hh;
+};
+
+struct httppauses {
+	struct loop *loop;
+	struct pause *pauses;
+};
+
+struct httppauses *httppauses_new(struct loop *loop)
+{
+	struct httppauses *p = mem_zalloc(sizeof(*p));
+
+	p->loop = loop;
+	return p;
+}
+
+static void drop(struct httppauses *p, struct pause *one)
+{
+	HASH_DEL(p->pauses, one);
+	free(one->key);
+	free(one);
+}
+
+void httppauses_free(struct httppauses *p)
+{
+	struct pause *one, *next;
+
+	if (!p)
+		return;
+	HASH_ITER (hh, p->pauses, one, next) {
+		drop(p, one);
+	}
+	free(p);
+}
+
+static struct pause *find(const struct httppauses *p, const char *place, const char *login)
+{
+	MEM_AUTO char *key = mem_printf("%s %s", place, login);
+	struct pause *one;
+
+	HASH_FIND_STR(p->pauses, key, one);
+	return one;
+}
+
+void httppauses_begin(struct httppauses *p, const char *place, const char *login, int64_t span_ms)
+{
+	int64_t now_ms = loop_now_ms(p->loop);
+	struct pause *one, *next;
+
+	HASH_ITER (hh, p->pauses, one, next) {
+		if (one->until_ms <= now_ms)
+			drop(p, one);
+	}
+	one = find(p, place, login);
+	if (!one && HASH_COUNT(p->pauses) >= ENTRIES_MAX)
+		return;
+	if (!one) {
+		one = mem_zalloc(sizeof(*one));
+		one->key = mem_printf("%s %s", place, login);
+		HASH_ADD_KEYPTR(hh, p->pauses, one->key, strlen(one->key), one);
+	}
+	one->until_ms = now_ms + (span_ms < HTTPPAUSES_MAX_MS ? span_ms : HTTPPAUSES_MAX_MS);
+}
+
+int64_t httppauses_left(const struct httppauses *p, const char *place, const char *login)
+{
+	struct pause *one = p ? find(p, place, login) : NULL;
+	int64_t left_ms = one ? one->until_ms - loop_now_ms(p->loop) : 0;
+
+	return left_ms > 0 ? left_ms : 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_HTTPPAUSES_H
+#define SCALERS_HTTPPAUSES_H
+
+/*
+ * Servers that asked to be left alone (RFC 9110, 10.2.3 Retry-After, with 429, 503 or a 403 as
+ * GitHub's), each for one login: whoever asks before then gets an error at once, and nothing is
+ * sent. A pause lasts an hour at most.
+ */
+
+#include <stdint.h>
+
+#include "net/loop.h"
+
+struct httppauses;
+
+struct httppauses *httppauses_new(struct loop *loop);
+void httppauses_free(struct httppauses *p); /* NULL is fine */
+
+#define HTTPPAUSES_MAX_MS ((int64_t)3600 * 1000)
+
+/* place: the server's origin; login: webaccess_key. */
+void httppauses_begin(struct httppauses *p, const char *place, const char *login, int64_t span_ms);
+/* How many milliseconds are left; 0: none. p may be NULL. */
+int64_t httppauses_left(const struct httppauses *p, const char *place, const char *login);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/httpsource.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "net/http/httpc.h"
+#include "net/http/httpurl.h"
+#include "scalers/httppauses.h"
+
+/* Bytes of a server's words in an error. */
+#define WORDS_SHOWN 200
+
+static const struct httpsource_login *login_of(const struct httpsource *ask)
+{
+	return ask->base.question->data;
+}
+
+static const struct httpsource_type *type_of(const struct httpsource *ask)
+{
+	return ask->base.question->type->http;
+}
+
+/* ---- How an ask ends ---- */
+
+static void let_go(struct httpsource *ask)
+{
+	if (ask->note && type_of(ask)->note_done)
+		type_of(ask)->note_done(ask->note);
+	mem_free_ptr(&ask->note);
+	mem_free_secret(ask->url);
+	ask->url = NULL;
+}
+
+/* Errors of the transport begin with the server, after a redirect another one than the source. */
+static void fail(struct httpsource *ask, struct err *err)
+{
+	const struct question *q = ask->base.question;
+
+	let_go(ask);
+	err_wrap(err, "%s", text_begins(err->msg, "http") ? q->type->name : q->source);
+	scaler_ask_end(ask, 0, err);
+}
+
+/* ---- The steps ---- */
+
+static void send_next(struct httpsource *ask);
+
+static void note_pause(const struct httpsource *ask, const struct webget_answer *answer)
+{
+	bool asks = answer->status == 429 || answer->status == 503 || answer->status == 403;
+	char place[256];
+
+	if (asks && answer->retry_after_ms > 0 && ask->sources->pauses)
+		httppauses_begin(ask->sources->pauses, httpurl_origin(ask->url, place, sizeof(place)),
+			webaccess_key(login_of(ask)->access), answer->retry_after_ms);
+}
+
+static void on_answer(void *arg, const struct webget_answer *answer, const struct err *transport)
+{
+	struct httpsource *ask = arg;
+	struct answer out = { 0 };
+	struct err err = { 0 };
+
+	ask->call = NULL;
+	ask->step++;
+	if (!answer) {
+		err = *transport;
+		fail(ask, &err);
+		return;
+	}
+	note_pause(ask, answer);
+	switch (type_of(ask)->read(ask, answer, &out, &err)) {
+	case HTTPSOURCE_ANSWERED:
+		let_go(ask);
+		scaler_ask_answer(ask, &out, NULL);
+		break;
+	case HTTPSOURCE_NEXT: send_next(ask); break;
+	case HTTPSOURCE_FAILED:
+		if (httpsource_repeats(login_of(ask)->access, answer, err.msg))
+			err_set(&err, err.kind,
+				"HTTP status %d, and words that are not shown, as they repeat what was sent to log in",
+				answer->status);
+		fail(ask, &err);
+		break;
+	}
+}
+
+static void on_unsent(void *arg)
+{
+	struct httpsource *ask = arg;
+
+	fail(ask, &ask->err);
+}
+
+/* The server's wish is in force for whatever is asked there with this login. */
+static int check_pause(struct httpsource *ask, struct err *err)
+{
+	char place[256];
+	int64_t left_ms = httppauses_left(ask->sources->pauses, httpurl_origin(ask->url, place, sizeof(place)),
+		webaccess_key(login_of(ask)->access));
+
+	return left_ms == 0 ? 0
+			    : err_set(err, ERR_TEMPORARY, "%s asked to be left alone (Retry-After): for another %lld s",
+				      place, (long long)(left_ms + 999) / 1000);
+}
+
+static int make_request(struct httpsource *ask, struct httpsource_request *request, struct err *err)
+{
+	if (ask->step >= HTTPSOURCE_STEPS_MAX)
+		return err_set(err, ERR_INVALID, "more than %d requests for one answer", HTTPSOURCE_STEPS_MAX);
+	if (type_of(ask)->request(ask, request, err))
+		return -1;
+	mem_free_secret(ask->url);
+	ask->url = mem_dup(request->url);
+	return check_pause(ask, err);
+}
+
+static void send_next(struct httpsource *ask)
+{
+	const struct httpsource_login *login = login_of(ask);
+	struct httpsource_request r = { 0 };
+
+	if (make_request(ask, &r, &ask->err)) {
+		loop_task_queue(ask->sources->loop, &ask->unsent);
+	} else {
+		struct webget_request request = { .url = r.url,
+			.headers = &r.headers,
+			.access = login->access,
+			.timeout_ms = login->timeout_ms,
+			.deadline_ms = ask->deadline_ms,
+			.max_body = r.max_body,
+			.asker = ask->base.question->type->name,
+			.namespace_ = ask->base.question->namespace_,
+			.body = r.body,
+			.content_type = r.content_type,
+			.method = r.method,
+			.wanted_header = r.wanted_header };
+
+		ask->call = webget_start(ask->sources->web, &request, on_answer, ask);
+	}
+	mem_free_secret(r.url);
+	mem_free_secret(r.body);
+	strmap_done_secret(&r.headers);
+}
+
+void *httpsource_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
+	void *arg)
+{
+	struct httpsource *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
+
+	ask->sources = sources;
+	ask->deadline_ms = deadline_ms;
+	if (type_of(ask)->note_size)
+		ask->note = mem_zalloc(type_of(ask)->note_size);
+	loop_task_init(&ask->unsent, on_unsent, ask);
+	send_next(ask);
+	return ask;
+}
+
+void httpsource_cancel(void *handle)
+{
+	struct httpsource *ask = handle;
+
+	webget_cancel(ask->call);
+	loop_task_cancel(ask->sources->loop, &ask->unsent);
+	let_go(ask);
+	scaler_ask_free(ask);
+}
+
+/* ---- For the read functions ---- */
+
+int httpsource_expect(const struct webget_answer *answer, int least, int most, struct err *err)
+{
+	char words[WORDS_SHOWN + 1] = "";
+
+	if (answer->status >= least && answer->status <= most)
+		return 0;
+	for (size_t i = 0; i < WORDS_SHOWN && i < answer->len; i++)
+		words[i] = (unsigned char)answer->body[i] < ' ' || answer->body[i] == 0x7f ? ' ' : answer->body[i];
+	err_set(err, httpc_status_kind(answer->status), "HTTP status %d%s%s", answer->status, *words ? ": " : "",
+		words);
+	err->http_status = answer->status;
+	return -1;
+}
+
+json_t *httpsource_json(const struct webget_answer *answer, struct err *err)
+{
+	json_t *value = json_is_bearable(answer->body, answer->len, err) ? json_parse(answer->body, answer->len, NULL)
+									 : NULL;
+
+	if (!value && err->kind == ERR_NONE)
+		err_set(err, ERR_INVALID, "the answer is not JSON%s%.80s", *answer->content_type ? " but " : "",
+			answer->content_type);
+	return value;
+}
+
+bool httpsource_repeats(const struct webaccess *access, const struct webget_answer *answer, const char *words)
+{
+	return webaccess_repeats(access, answer->body) || webaccess_repeats(access, answer->content_type) ||
+		webaccess_repeats(access, answer->wanted_header) || webaccess_repeats(access, words);
+}

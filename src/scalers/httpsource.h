@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_HTTPSOURCE_H
+#define SCALERS_HTTPSOURCE_H
+
+/*
+ * Asking a source over HTTP, for all types that do (how they log in is scalers/httpauth). A type
+ * says which request is next and what its response means, both without I/O; everything else is the
+ * same for all: sending it (net/web/webget), one request after the other, pauses that a server
+ * asks for, an end at any time, and errors that name the source and repeat no credential.
+ *
+ * A type has .http = &its_http, .ask = httpsource_ask and .cancel = httpsource_cancel in its
+ * struct scaler_type, and its question's data begins with a struct httpsource_login.
+ */
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/strmap.h"
+#include "net/web/webget.h"
+#include "scalers/scaler.h"
+#include "scalers/sources.h"
+
+struct httpsource_login {
+	struct webaccess *access; /* one reference; NULL: no credentials */
+	int64_t timeout_ms;       /* of one request; 0: the process's */
+};
+
+/* One ask. For types to read. */
+struct httpsource {
+	struct scaler_ask base; /* its question, whose data is the type's */
+	struct scaler_sources *sources;
+	void *note;    /* owned: note_size bytes that the type keeps from request to request; zeroed at first */
+	unsigned step; /* requests answered so far */
+	/* ---- of httpsource.c alone ---- */
+	struct webget_call *call; /* NULL: none is under way */
+	struct loop_task unsent;  /* ends it with err, after httpsource_ask has returned */
+	struct err err;
+	int64_t deadline_ms;
+	char *url; /* owned: of the request under way */
+};
+
+struct httpsource_request {        /* empty when zeroed */
+	char *url;                 /* owned; http or https, without user and password */
+	const char *method;        /* constant; NULL: GET, or POST with a body */
+	char *body;                /* owned, wiped; NULL */
+	const char *content_type;  /* constant; of the body */
+	struct strmap headers;     /* owned, wiped */
+	const char *wanted_header; /* as of webget_request */
+	size_t max_body;           /* 0: 1 MiB */
+};
+
+enum httpsource_verdict {
+	HTTPSOURCE_ANSWERED, /* *out is the answer */
+	HTTPSOURCE_FAILED,   /* err says why; the source's name is put before it */
+	HTTPSOURCE_NEXT,     /* request() makes another one; at most HTTPSOURCE_STEPS_MAX in all */
+};
+#define HTTPSOURCE_STEPS_MAX 200
+
+struct httpsource_type {
+	size_t note_size;
+	void (*note_done)(void *note); /* frees what the note owns; NULL: nothing */
+	/* Makes the next request. 0, or -1 with err. */
+	int (*request)(const struct httpsource *ask, struct httpsource_request *out, struct err *err);
+	/* Judges a response with any status. */
+	enum httpsource_verdict (
+		*read)(struct httpsource *ask, const struct webget_answer *answer, struct answer *out, struct err *err);
+};
+
+/* For struct scaler_type. */
+void *httpsource_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
+	void *arg);
+void httpsource_cancel(void *handle);
+
+/* ---- For the read functions ---- */
+
+/*
+ * 0 when the status is in this range; else -1 with an error of its kind (httpc_status_kind) that
+ * has the status and the beginning of what the server says.
+ */
+int httpsource_expect(const struct webget_answer *answer, int least, int most, struct err *err);
+/* The body as JSON, which the caller owns; NULL with ERR_INVALID, which does not quote it. */
+json_t *httpsource_json(const struct webget_answer *answer, struct err *err);
+
+/*
+ * Whether words made from a response must not be shown, as they repeat a credential that was sent.
+ */
+bool httpsource_repeats(const struct webaccess *access, const struct webget_answer *answer, const char *words);
+
+#endif

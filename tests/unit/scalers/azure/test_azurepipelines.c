@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parameters of the azure-pipelines trigger: accepted, defaulted, rejected with the message
+ * (keda-scalers-more.md 5.10). What is sent, and what a server answers, is tried live; which jobs
+ * count is in test_pipelinejobs.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../pairs.h"
+#include "scalers/params.h"
+#include "scalers/scaler.h"
+#include "scalers/scalerbuild.h"
+
+static int build(const char *metadata, const char *auth, struct scaler *out, struct err *err)
+{
+	struct strmap m = { 0 }, a = { 0 }, e = { 0 };
+	struct scaler_params params = { .type = "azure-pipelines", .index = 1, .metadata = &m, .auth = &a, .env = &e };
+	int failed;
+
+	pairs_fill(&m, metadata);
+	pairs_fill(&a, auth);
+	pairs_fill(&e, "PAT=secret-value|EMPTY=");
+	failed = scaler_build(&params, out, err);
+	strmap_done(&m);
+	strmap_done(&a);
+	strmap_done(&e);
+	return failed;
+}
+
+#define ORGANIZATION "organizationURL=https://dev.azure.com/shop"
+#define BASE         ORGANIZATION "|poolID=7"
+#define TOKEN        "personalAccessToken=secret-value"
+
+static const struct {
+	const char *metadata, *auth, *metric;
+	int64_t target_milli;
+	double activation;
+} goods[] = {
+	{ BASE, TOKEN, "s1-azure-pipelines-7", 1000, 0 },
+	{ BASE "|personalAccessTokenFromEnv=PAT", NULL, "s1-azure-pipelines-7", 1000, 0 },
+	{ "poolID=7", TOKEN "|organizationURL=https://devops.example/tfs/shop", "s1-azure-pipelines-7", 1000, 0 },
+	{ BASE, "personalAccessToken=secret-value\n", "s1-azure-pipelines-7", 1000, 0 },
+	{ ORGANIZATION "|poolName=linux (x64)|poolID=9", TOKEN, "s1-azure-pipelines-linux -x64-", 1000, 0 },
+	{ BASE "|targetPipelinesQueueLength=5|activationTargetPipelinesQueueLength=2", TOKEN, "s1-azure-pipelines-7",
+		5000, 2 },
+	{ BASE "|jobsToFetch=3|demands=maven, java -equals 17|requireAllDemands=true", TOKEN, "s1-azure-pipelines-7",
+		1000, 0 },
+	{ BASE "|fetchUnfinishedJobsOnly=true|parent=template", TOKEN, "s1-azure-pipelines-7", 1000, 0 },
+};
+
+static void accepted(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(goods) / sizeof(goods[0]); i++) {
+		struct scaler s;
+		struct err err = { 0 };
+
+		if (build(goods[i].metadata, goods[i].auth, &s, &err))
+			fail_msg("%s: %s", goods[i].metadata, err.msg);
+		assert_string_equal(s.metric_name, goods[i].metric);
+		assert_null(strstr(s.question->key, "secret-value"));
+		assert_int_equal(strncmp(s.question->source, "azure-pipelines https://dev", 27), 0);
+		assert_int_equal(s.target.milli, goods[i].target_milli);
+		assert_true(s.activation == goods[i].activation);
+		if (s.unknown)
+			fail_msg("%s: unknown %s", goods[i].metadata, s.unknown);
+		scaler_done(&s);
+	}
+}
+
+static const struct {
+	const char *metadata, *auth, *message;
+} bads[] = {
+	{ "poolID=7", TOKEN, "missing required parameter \"organizationURL\"" },
+	{ ORGANIZATION, TOKEN, "no poolName or poolID given" },
+	{ ORGANIZATION "|poolID=0", TOKEN, "no poolName or poolID given" },
+	{ ORGANIZATION "|poolID=seven", TOKEN, "\"poolID\" value \"seven\"" },
+	{ ORGANIZATION "/|poolID=7", TOKEN, "failed to extract organization name from organizationURL" },
+	{ "organizationURL=dev.azure.com/shop|poolID=7", TOKEN, "\"organizationURL\": must be a URL" },
+	{ BASE, NULL, "no personalAccessToken given or PodIdentity provider configured" },
+	{ BASE "|personalAccessToken=secret-value", NULL, "no personalAccessToken given" },
+	{ BASE "|personalAccessTokenFromEnv=EMPTY", NULL, "has no environment variable EMPTY with a value" },
+	{ BASE "|jobsToFetch=5|fetchUnfinishedJobsOnly=false", TOKEN,
+		"cannot specify both jobsToFetch and fetchUnfinishedJobsOnly at the same time" },
+	{ BASE "|jobsToFetch=5|parent=p", TOKEN, "cannot specify both jobsToFetch and parent at the same time" },
+	{ BASE "|jobsToFetch=0", TOKEN, "\"jobsToFetch\"" },
+	{ BASE "|targetPipelinesQueueLength=0", TOKEN,
+		"\"targetPipelinesQueueLength\" value \"0\" must be greater than 0" },
+	{ BASE "|targetPipelinesQueueLength=1.5", TOKEN, "\"targetPipelinesQueueLength\" value \"1.5\"" },
+	{ BASE "|requireAllDemands=maybe", TOKEN, "\"requireAllDemands\" value \"maybe\"" },
+};
+
+static void rejected(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(bads) / sizeof(bads[0]); i++) {
+		struct scaler s;
+		struct err err = { 0 };
+
+		if (build(bads[i].metadata, bads[i].auth, &s, &err) == 0)
+			fail_msg("%s was accepted", bads[i].metadata);
+		assert_int_equal(err.kind, ERR_INVALID);
+		if (!strstr(err.msg, bads[i].message))
+			fail_msg("%s: said \"%s\", not \"%s\"", bads[i].metadata, err.msg, bads[i].message);
+		assert_null(strstr(err.msg, "secret-value"));
+	}
+}
+
+static void questions(void **state)
+{
+	static const struct {
+		const char *a, *b, *b_auth;
+		bool same;
+	} pairs[] = {
+		{ BASE, BASE "|targetPipelinesQueueLength=9|activationTargetPipelinesQueueLength=3|jobsToFetch=250",
+			TOKEN, true },
+		{ BASE, BASE "|personalAccessTokenFromEnv=PAT", NULL, true },
+		{ BASE, BASE, "personalAccessToken=another", false },
+		{ BASE, ORGANIZATION "|poolID=8", TOKEN, false },
+		{ BASE, ORGANIZATION "|poolName=7", TOKEN, false },
+		{ BASE, BASE "|jobsToFetch=10", TOKEN, false },
+		{ BASE, BASE "|fetchUnfinishedJobsOnly=true", TOKEN, false },
+		{ BASE, BASE "|parent=p", TOKEN, false },
+		{ BASE, BASE "|demands=p", TOKEN, false },
+		{ BASE "|demands=a, b", BASE "|demands=a,b", TOKEN, true },
+		{ BASE "|demands=a,b", BASE "|demands=a,c", TOKEN, false },
+		{ BASE "|demands=a", BASE "|demands=a|requireAllDemands=true", TOKEN, false },
+		{ BASE "|demands=a", BASE "|demands=a|caseInsensitiveDemandsProcessing=true", TOKEN, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		struct scaler a, b;
+		struct err err = { 0 };
+
+		if (build(pairs[i].a, TOKEN, &a, &err) || build(pairs[i].b, pairs[i].b_auth, &b, &err))
+			fail_msg("pair %zu: %s", i, err.msg);
+		if ((strcmp(a.question->key, b.question->key) == 0) != pairs[i].same)
+			fail_msg("%s and %s: keys \"%s\" and \"%s\"", pairs[i].a, pairs[i].b, a.question->key,
+				b.question->key);
+		scaler_done(&a);
+		scaler_done(&b);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(accepted), cmocka_unit_test(rejected),
+		cmocka_unit_test(questions) };
+
+	return cmocka_run_group_tests_name("scalers/azure/azurepipelines", tests, NULL, NULL);
+}

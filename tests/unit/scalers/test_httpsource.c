@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Asking over HTTP against our own server: a type of this test says what to request and what an
+ * answer means.
+ */
+#include "../net/http/httpcworld.h"
+#include "scalers/httppauses.h"
+#include "scalers/httpsource.h"
+
+/* What the type of this test does; each test sets it. */
+static struct plan {
+	const char *paths[4]; /* one request each; NULL: the last one's answer is the answer */
+	bool forever, unfit;
+	unsigned notes_done;
+} plan;
+static char base_url[64];
+
+static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+{
+	unsigned at = plan.forever ? 0 : ask->step;
+
+	if (plan.unfit)
+		return err_set(err, ERR_INVALID, "no request can be made of it");
+	assert_true(at < MEM_COUNT(plan.paths) && plan.paths[at]);
+	out->url = mem_printf("%s%s", base_url, plan.paths[at]);
+	strmap_set(&out->headers, "Authorization", "own");
+	return 0;
+}
+
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+	struct err *err)
+{
+	unsigned *seen = ask->note;
+
+	*seen += 1;
+	assert_int_equal(*seen, ask->step);
+	if (httpsource_expect(answer, 200, 299, err))
+		return HTTPSOURCE_FAILED;
+	if (plan.forever || plan.paths[ask->step])
+		return HTTPSOURCE_NEXT;
+	*out = (struct answer){ .value = *seen, .load = 9, .activity = ACTIVITY_BY_LOAD };
+	return HTTPSOURCE_ANSWERED;
+}
+
+static void note_done(void *note)
+{
+	(void)note;
+	plan.notes_done++;
+}
+
+static const struct httpsource_type http = { .note_size = sizeof(unsigned),
+	.note_done = note_done,
+	.request = request,
+	.read = judge };
+static const struct scaler_type type = { .name = "tested",
+	.ask = httpsource_ask,
+	.cancel = httpsource_cancel,
+	.http = &http,
+	.free_data = free };
+
+struct got {
+	int done;
+	struct answer answer;
+	struct err err;
+};
+
+static void on_got(void *arg, const struct answer *answer, const struct err *err)
+{
+	struct got *g = arg;
+
+	g->done++;
+	assert_true(!answer != !err);
+	if (answer)
+		g->answer = *answer;
+	else
+		g->err = *err;
+}
+
+struct stage {
+	struct world *w;
+	struct scaler_sources sources;
+	struct question *question;
+};
+
+static void stage_setup(struct stage *s, struct world *w, struct webaccess *access)
+{
+	struct httpsource_login *login = mem_zalloc(sizeof(*login));
+
+	plan = (struct plan){ .notes_done = 0 };
+	snprintf(base_url, sizeof(base_url), "%s", w->plain_url);
+	login->access = access; /* the test's */
+	*s = (struct stage){ .w = w };
+	s->sources.loop = w->f->loop;
+	s->sources.web = webget_new(w->f->loop, 3000);
+	s->sources.pauses = httppauses_new(w->f->loop);
+	s->question = question_new(&type, mem_dup("tested 1"), mem_dup("tested server"), login);
+}
+
+static void stage_done(struct stage *s)
+{
+	question_unref(s->question);
+	httppauses_free(s->sources.pauses);
+	webget_free(s->sources.web);
+}
+
+static struct got ask(struct stage *s)
+{
+	struct got g = { .done = 0 };
+
+	httpsource_ask(&s->sources, s->question, loop_now_ms(s->w->f->loop) + 3000, on_got, &g);
+	assert_int_equal(g.done, 0);
+	UNTIL(s->w->f, g.done);
+	assert_int_equal(g.done, 1);
+	return g;
+}
+
+static void one_request_after_the_other(void **state)
+{
+	struct stage s;
+	struct got g;
+
+	stage_setup(&s, *state, NULL);
+	plan.paths[0] = "/a";
+	plan.paths[1] = "/b";
+	plan.paths[2] = "/c";
+	g = ask(&s);
+	assert_int_equal(g.err.kind, ERR_NONE);
+	assert_true(g.answer.value == 3 && g.answer.load == 9 && g.answer.activity == ACTIVITY_BY_LOAD);
+	assert_int_equal(plan.notes_done, 1);
+	stage_done(&s);
+}
+
+static void what_fails_names_the_source(void **state)
+{
+	struct stage s;
+	struct got g;
+
+	stage_setup(&s, *state, NULL);
+	plan.paths[0] = "/a";
+	plan.paths[1] = "/404";
+	g = ask(&s);
+	assert_string_equal(g.err.msg, "tested server: HTTP status 404: not here");
+	assert_int_equal(g.err.kind, ERR_MISSING);
+	assert_int_equal(g.err.http_status, 404);
+	plan.unfit = true;
+	g = ask(&s);
+	assert_string_equal(g.err.msg, "tested server: no request can be made of it");
+	plan.unfit = false;
+	plan.forever = true;
+	g = ask(&s);
+	assert_string_equal(g.err.msg, "tested server: more than 200 requests for one answer");
+	plan.forever = false;
+	snprintf(base_url, sizeof(base_url), "http://127.0.0.1:%u", fixture_dead_port());
+	g = ask(&s);
+	assert_non_null(strstr(g.err.msg, "tested: http://127.0.0.1:"));
+	assert_int_equal(g.err.kind, ERR_TEMPORARY);
+	stage_done(&s);
+}
+
+/* The server is left alone for as long as it asked for, by this login; another one may ask. */
+static void a_pause_is_kept(void **state)
+{
+	struct webaccess_config other = { .username = "another" };
+	struct err err = { 0 };
+	struct stage s, t;
+	struct got g;
+
+	stage_setup(&s, *state, NULL);
+	plan.paths[0] = "/503";
+	g = ask(&s);
+	assert_string_equal(g.err.msg, "tested server: HTTP status 503: busy");
+	plan.paths[0] = "/a";
+	g = ask(&s);
+	assert_int_equal(g.err.kind, ERR_TEMPORARY);
+	assert_non_null(strstr(g.err.msg, "tested: http://127.0.0.1:"));
+	assert_non_null(strstr(g.err.msg, " asked to be left alone (Retry-After): for another 7 s"));
+	stage_setup(&t, *state, webaccess_new(&other, &err));
+	plan.paths[0] = "/a";
+	httppauses_free(t.sources.pauses);
+	t.sources.pauses = s.sources.pauses;
+	g = ask(&t);
+	assert_int_equal(g.err.kind, ERR_NONE);
+	t.sources.pauses = NULL;
+	webaccess_unref(((struct httpsource_login *)t.question->data)->access);
+	stage_done(&t);
+	stage_done(&s);
+}
+
+static void words_that_repeat_a_credential_are_not_shown(void **state)
+{
+	struct webaccess_config config = { .query_name = "key", .query_value = "not here" };
+	struct err err = { 0 };
+	struct stage s;
+	struct got g;
+
+	stage_setup(&s, *state, webaccess_new(&config, &err));
+	plan.paths[0] = "/404";
+	snprintf(base_url, sizeof(base_url), "%s", s.w->plain_url);
+	g = ask(&s);
+	assert_null(strstr(g.err.msg, "not here"));
+	assert_non_null(strstr(g.err.msg, "tested server: HTTP status 404, and words that are not shown"));
+	webaccess_unref(((struct httpsource_login *)s.question->data)->access);
+	stage_done(&s);
+}
+
+static void nothing_comes_after_a_cancel(void **state)
+{
+	struct stage s;
+	struct got g = { .done = 0 };
+	void *first, *second;
+
+	stage_setup(&s, *state, NULL);
+	plan.paths[0] = "/hold";
+	first = httpsource_ask(&s.sources, s.question, loop_now_ms(s.w->f->loop) + 3000, on_got, &g);
+	UNTIL(s.w->f, s.w->held_count == 1);
+	plan.unfit = true;
+	second = httpsource_ask(&s.sources, s.question, loop_now_ms(s.w->f->loop) + 3000, on_got, &g);
+	httpsource_cancel(first);
+	httpsource_cancel(second);
+	UNTIL(s.w->f, s.w->gone == 1);
+	assert_int_equal(g.done, 0);
+	assert_int_equal(plan.notes_done, 2);
+	stage_done(&s);
+}
+
+static void json(void **state)
+{
+	struct webget_answer good = { .body = "[1]", .len = 3, .content_type = "" },
+			     html = { .body = "<p>", .len = 3, .content_type = "text/html" };
+	struct err err = { 0 };
+	json_t *value = httpsource_json(&good, &err);
+
+	(void)state;
+	assert_int_equal(json_array_size(value), 1);
+	json_decref(value);
+	assert_null(httpsource_json(&html, &err));
+	assert_string_equal(err.msg, "the answer is not JSON but text/html");
+}
+
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, world_setup, world_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(one_request_after_the_other),
+		IN_WORLD(what_fails_names_the_source),
+		IN_WORLD(a_pause_is_kept),
+		IN_WORLD(words_that_repeat_a_credential_are_not_shown),
+		IN_WORLD(nothing_comes_after_a_cancel),
+		cmocka_unit_test(json),
+	};
+
+	world_without_proxies();
+	return cmocka_run_group_tests_name("scalers/httpsource", tests, NULL, NULL);
+}
