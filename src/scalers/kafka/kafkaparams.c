@@ -53,7 +53,7 @@ static const struct param_row rows[] = {
 	{ "lagThreshold", PARAM_INT64, "m", AT(threshold), .otherwise = "10", .help = "target: messages per replica" },
 	{ "activationLagThreshold", PARAM_INT64, "m", AT(activation), .help = "active when there are more" },
 	{ "offsetResetPolicy", PARAM_CHOICE, "m", AT(policy), .words = policies, .otherwise = "latest",
-		.help = "where the group begins when it has committed nothing: latest, earliest" },
+		.help = "where the group begins when it has committed nothing" },
 	{ "partitionLimitation", PARAM_TEXT, "m", AT(limitation), .help = "partitions that count: 1,3-5" },
 	{ "allowIdleConsumers", PARAM_BOOL, "m", AT(idle), .help = "more replicas than partitions" },
 	{ "excludePersistentLag", PARAM_BOOL, "m", AT(excludes_stuck),
@@ -64,7 +64,7 @@ static const struct param_row rows[] = {
 		.help = "no more replicas than partitions with a lag" },
 	{ "ensureEvenDistributionOfPartitions", PARAM_BOOL, "m", AT(even),
 		.help = "a number of replicas that divides the partitions" },
-	{ "tls", PARAM_CHOICE, "ma", AT(tls), .words = tls_words, .otherwise = "disable", .help = "enable, disable" },
+	{ "tls", PARAM_CHOICE, "ma", AT(tls), .words = tls_words, .otherwise = "disable", .help = "TLS" },
 	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the brokers, PEM" },
 	{ "cert", PARAM_TEXT, "a", AT(cert), .help = "client certificate, PEM" },
 	{ "key", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
@@ -80,8 +80,7 @@ static const struct param_row sarama_rows[] = {
 	{ "topic", PARAM_TEXT, "me", AT(topic), .help = "without one: all topics in which the group has committed" },
 	{ "version", PARAM_TEXT, "m", AT(version), .help = "of Kafka; checked, and not needed" },
 	{ "unsafeSsl", PARAM_BOOL, "m", AT(insecure), .help = "TLS that verifies nothing" },
-	{ "sasl", PARAM_CHOICE, "ma", AT(sasl), .words = sarama_sasls, .otherwise = "none",
-		.help = "none, plaintext, scram_sha256, scram_sha512, oauthbearer" },
+	{ "sasl", PARAM_CHOICE, "ma", AT(sasl), .words = sarama_sasls, .otherwise = "none", .help = "how to log in" },
 	{ "saslTokenProvider", PARAM_CHOICE, "ma", AT(provider), .words = providers, .otherwise = "bearer",
 		.help = "oauthbearer: where the token comes from" },
 	{ "scopes", PARAM_TEXT, "a", AT(scopes), .help = "bearer: scopes, separated by commas" },
@@ -98,8 +97,7 @@ const struct param_table kafkaparams_sarama_table = PARAM_TABLE(sarama_rows);
 
 static const struct param_row apache_rows[] = {
 	{ "topic", PARAM_LIST, "me", AT(topics), .help = "topics, separated by commas; none: as for kafka" },
-	{ "sasl", PARAM_CHOICE, "ma", AT(sasl), .words = apache_sasls, .otherwise = "none",
-		.help = "none, plaintext, scram_sha256, scram_sha512" },
+	{ "sasl", PARAM_CHOICE, "ma", AT(sasl), .words = apache_sasls, .otherwise = "none", .help = "how to log in" },
 };
 const struct param_table kafkaparams_apache_table = PARAM_TABLE(apache_rows);
 
