@@ -22,7 +22,8 @@ demo='redis-server redis-tools python3-venv curl openssl ca-certificates'
 # umoci and skopeo read what `make image` makes, which itself needs no more than building does.
 # The shells are what completion is tried in; the servers, what the scalers are tried against; tzdata, what cron triggers need.
 tests='clang clang-format llvm shellcheck wrk mandoc valgrind tzdata systemd bash-completion zsh fish
-	dpkg-dev debhelper lintian mmdebstrap qemu-user-static umoci skopeo postgresql pgbouncer mariadb-server prometheus'
+	dpkg-dev debhelper lintian mmdebstrap qemu-user-static umoci skopeo postgresql pgbouncer mariadb-server prometheus
+	maven openjdk-17-jdk-headless'
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 

@@ -21,6 +21,7 @@ from rig.azure_devops import AzureDevops, job
 from rig.grpc_scaler import GrpcScaler
 from rig.http_source import HttpSource, own_address, vector
 from rig.job_stage import JobStage
+from rig.kafka_server import KafkaServer
 from rig.mariadb_server import MariadbServer
 from rig.postgres_server import PostgresServer
 from rig.prometheus_server import PrometheusServer
@@ -107,6 +108,18 @@ class Mariadb:
         self.server.sql(commented("mysql/scaledobject.yaml", "GRANT SELECT") + "@'%'; INSERT INTO shop.jobs (state) VALUES " + ",".join(["('queued')"] * 12))
 
 
+class Kafka:
+    """12 messages of 16 that nobody has committed, in a topic of four partitions."""
+
+    def __init__(self, directory, cluster):
+        self.authority = pki.authority(directory, "kafka-ca")
+        self.server = KafkaServer(directory, "kafka", pair=pki.certificate(directory, "kafka", self.authority, "localhost"), authority=self.authority.cert)
+        self.server.user("scaler", PASSWORD)
+        self.server.topic("orders", 4, messages=(8, 8))
+        self.server.topic("returns", 1)
+        self.server.commit("workers", "orders", 2, 2, 0, 0)
+
+
 class Prometheus:
     """It reads a counter that grows by a million a second, and a number that stays."""
 
@@ -180,7 +193,7 @@ class Vault:
 class Servers:
     """All of them, started at once; `servers.open` is the Open, and so on."""
 
-    KINDS = (Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Prometheus, Scalers, Open, Locked, Pages)
+    KINDS = (Kafka, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Prometheus, Scalers, Open, Locked, Pages)
 
     def __init__(self, directory, cluster):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -230,11 +243,18 @@ def hours(count):
     return f"{when.minute} {when.hour} * * *"
 
 
+def authority_in(file, ours):
+    """The certificate that stands there, and ours."""
+    pem = re.search(r"    -----BEGIN CERTIFICATE-----.*-----END CERTIFICATE-----\n", (FOLDER / file).read_text(), re.S).group()
+    return {pem: "".join(f"    {line}\n" for line in pathlib.Path(ours.cert).read_text().splitlines())}
+
+
 def on_mimir(servers):
-    text = (FOLDER / "prometheus-bearer/scaledobject.yaml").read_text()
-    pem = re.search(r"    -----BEGIN CERTIFICATE-----.*-----END CERTIFICATE-----\n", text, re.S).group()
-    ours = pathlib.Path(servers.pages.authority.cert).read_text()
-    return {pem: "".join(f"    {line}\n" for line in ours.splitlines()), "https://mimir.monitoring.svc.cluster.local": servers.pages.mimir.url}
+    return {**authority_in("prometheus-bearer/scaledobject.yaml", servers.pages.authority), "https://mimir.monitoring.svc.cluster.local": servers.pages.mimir.url}
+
+
+def on_kafka(servers):
+    return {**authority_in("kafka/scaledobject.yaml", servers.kafka.authority), "kafka.default.svc.cluster.local:9093": servers.kafka.server.address("sasltls")}
 
 
 def may(cluster, *what):
@@ -303,6 +323,8 @@ EXAMPLES = {
     "postgresql-notify": Example(lambda s: {"postgres.default.svc.cluster.local:5432/orders": f"{s.postgres.server.address}/shop"}, beside=("postgresql/scaledobject.yaml",),
                                  later=lambda s: s.postgres.insert("shop")),
     "mysql": Example(lambda s: {"mysql.default.svc.cluster.local": "127.0.0.1", '"3306"': f'"{s.mariadb.server.port}"'}),
+    "kafka": Example(on_kafka),
+    "apache-kafka": Example(lambda s: {"kafka.default.svc.cluster.local:9092": s.kafka.server.address()}),
     "prometheus": Example(lambda s: {"http://prometheus.monitoring.svc.cluster.local:9090": s.prometheus.server.url}, replicas=lambda count: count > 1),
     "prometheus-bearer": Example(on_mimir),
     "metrics-api": Example(on_stats, replicas=lambda count: count in (4, 5)),   # 42 messages; to the HPA controller 4 is near enough, if it comes by there
