@@ -51,7 +51,7 @@ public class Broker {
 		Properties p = new Properties();
 		p.put("bootstrap.servers", address);
 		p.put("default.api.timeout.ms", "20000");
-		p.put("request.timeout.ms", "10000");
+		p.put("request.timeout.ms", "3000"); /* a broker may be frozen */
 		return p;
 	}
 
