@@ -202,10 +202,13 @@ static void errand_free(struct kafkaerrand *e)
 
 static void wait_for(struct kafkaerrand *e, struct kafkawait *w, int64_t deadline_ms)
 {
+	int64_t left_ms = deadline_ms - loop_now_ms(e->cluster->loop);
+	int64_t ends_ms = deadline_ms - (left_ms < 8 * EARLIER_MS ? left_ms / 8 : EARLIER_MS);
+
 	w->errand = e;
 	DL_APPEND(e->waits, w);
-	if (deadline_ms - EARLIER_MS > e->deadline_ms)
-		e->deadline_ms = deadline_ms - EARLIER_MS;
+	if (ends_ms > e->deadline_ms)
+		e->deadline_ms = ends_ms;
 }
 
 void kafkacluster_leave(struct kafkawait *w)
