@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers of the benchmark's sources beside Redis: PostgreSQL and Prometheus, with what each says of its own connections and queries."""
+"""The servers of the benchmark's sources beside Redis: Kafka, PostgreSQL and Prometheus, with what each says of its own connections and queries."""
 import glob
 import os
 import pwd
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
@@ -103,3 +104,36 @@ class Prometheus(Process):
 
     def queries(self):
         return int(self.samples("prometheus_http_requests_total", 'handler="/api/v1/query"'))
+
+
+class Kafka:
+    """One broker, as the live tests have it; topics of PARTITIONS partitions, and a group for each trigger."""
+
+    TOPICS, PARTITIONS = 100, 12
+
+    def __init__(self, folder, groups):
+        sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../live"))
+        from rig.kafka_server import KafkaServer  # needs what the live tests need
+        self.server = KafkaServer(folder, "kafka")
+        self.broker = self.server.first
+        self.port = self.broker.ports["plain"]
+        self.broker.do("topics", "topic", self.TOPICS, self.PARTITIONS)
+        for topic in range(self.TOPICS):
+            self.broker.do("produce", f"topic{topic}", 0, 3)
+        self.broker.do("commits", "group", groups, "topic", self.TOPICS, self.PARTITIONS)
+        self.own = self.connections()
+
+    def connections(self):
+        """Established at the broker's end."""
+        with open("/proc/net/tcp") as four, open("/proc/net/tcp6") as six:
+            lines = [line.split() for line in [*four.readlines()[1:], *six.readlines()[1:]]]
+        return sum(int(fields[1].rpartition(":")[2], 16) == self.port and fields[3] == "01" for fields in lines)
+
+    def connections_of_others(self):
+        return self.connections() - self.own
+
+    def queries(self):
+        return sum(int(self.broker.do("requests", name)) for name in ("Metadata", "FindCoordinator", "OffsetFetch", "ListOffsets"))
+
+    def stop(self):
+        self.server.end()

@@ -3,7 +3,7 @@
 import time
 import urllib.request
 
-from servers import Postgres, Prometheus
+from servers import Kafka, Postgres, Prometheus
 
 COUNT, POLL_S, WATCHED_S = 1000, 5, 60
 
@@ -21,6 +21,10 @@ def prometheus_trigger(port, i):
     return {"type": "prometheus", "metadata": {"serverAddress": f"http://127.0.0.1:{port}", "query": f'sum(prometheus_http_requests_total{{code="{i}"}}) or vector(0)', "threshold": "5"}}
 
 
+def kafka_trigger(port, i):
+    return {"type": "kafka", "metadata": {"bootstrapServers": f"localhost:{port}", "consumerGroup": f"group{i}", "topic": f"topic{i % Kafka.TOPICS}", "lagThreshold": "5"}}
+
+
 class Sources:
     """Sections of the benchmark (class Bench in run)."""
 
@@ -36,6 +40,11 @@ class Sources:
     def prometheus_1000(self):
         server = self.keep(Prometheus(self.folder, f"{self.folder}/prometheus.log"))
         self.thousand("prometheus", server, prometheus_trigger)
+        self.drop(server)
+
+    def kafka_1000(self):
+        server = self.keep(Kafka(self.folder, COUNT))
+        self.thousand("kafka", server, kafka_trigger)
         self.drop(server)
 
     def drop(self, child):
@@ -71,8 +80,8 @@ class Sources:
 
 def figures():
     """As in run: key, what it is, unit, KEDA's, aim."""
-    for kind, connections in (("redis", "<= 1"), ("postgresql", "<= 2"), ("prometheus", None)):
-        yield f"{kind}_1000_cpu_percent", f"1,000 {kind} triggers, poll 5 s: CPU", "% of a core", None, "<= 1"
+    for kind, connections, cpu in (("redis", "<= 1", "<= 1"), ("postgresql", "<= 2", "<= 1"), ("prometheus", None, "<= 1"), ("kafka", "<= 1", "<= 2")):
+        yield f"{kind}_1000_cpu_percent", f"1,000 {kind} triggers, poll 5 s: CPU", "% of a core", None, cpu
         yield f"{kind}_1000_rss_mib", "  RSS", "MiB", None, "<= 30"
         yield f"{kind}_1000_connections", "  connections that the server sees", "", None, connections
         yield f"{kind}_1000_queries_per_s", "  queries that the server sees", "1/s", None, None

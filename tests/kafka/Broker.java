@@ -3,15 +3,20 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
+
+import javax.management.ObjectName;
 
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewPartitionReassignment;
@@ -80,7 +85,7 @@ public class Broker {
 			return "";
 		}
 		case "topics": { /* PREFIX COUNT PARTITIONS */
-			java.util.ArrayList<NewTopic> all = new java.util.ArrayList<>();
+			ArrayList<NewTopic> all = new ArrayList<>();
 			for (int i = 0; i < Integer.parseInt(w[2]); i++)
 				all.add(new NewTopic(w[1] + i, Integer.parseInt(w[3]), (short)1));
 			admin.createTopics(all).all().get();
@@ -99,6 +104,23 @@ public class Broker {
 			admin.alterConsumerGroupOffsets(w[1], Map.of(new TopicPartition(w[2], Integer.parseInt(w[3])),
 				new OffsetAndMetadata(Long.parseLong(w[4])))).all().get();
 			return "";
+		case "commits": { /* PREFIX COUNT TOPIC-PREFIX TOPICS PARTITIONS: as many groups, offset 0 in all of a topic */
+			for (int i = 0; i < Integer.parseInt(w[2]); i++) {
+				Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
+				for (int p = 0; p < Integer.parseInt(w[5]); p++)
+					offsets.put(new TopicPartition(w[3] + i % Integer.parseInt(w[4]), p), new OffsetAndMetadata(0));
+				admin.alterConsumerGroupOffsets(w[1] + i, offsets).all().get();
+			}
+			return "";
+		}
+		case "requests": { /* NAME: how many there were so far */
+			var server = ManagementFactory.getPlatformMBeanServer();
+			long count = 0;
+			for (ObjectName name : server.queryNames(
+				new ObjectName("kafka.network:type=RequestMetrics,name=RequestsPerSec,request=" + w[1] + ",*"), null))
+				count += (Long)server.getAttribute(name, "Count");
+			return "" + count;
+		}
 		case "forget": /* GROUP */
 			admin.deleteConsumerGroups(List.of(w[1])).all().get();
 			return "";
@@ -108,7 +130,7 @@ public class Broker {
 			return "";
 		case "lead": { /* TOPIC PARTITION BROKER [OTHER...]: the first replica, elected */
 			TopicPartition tp = new TopicPartition(w[1], Integer.parseInt(w[2]));
-			java.util.ArrayList<Integer> replicas = new java.util.ArrayList<>();
+			ArrayList<Integer> replicas = new ArrayList<>();
 			for (int i = 3; i < w.length; i++)
 				replicas.add(Integer.parseInt(w[i]));
 			admin.alterPartitionReassignments(Map.of(tp, Optional.of(new NewPartitionReassignment(replicas)))).all().get();

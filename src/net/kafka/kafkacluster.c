@@ -20,6 +20,11 @@
  * waiting, not only that they waited.
  */
 #define EARLIER_MS 50
+/*
+ * Groups are asked for one by one, and a broker answers one after the other: the ends that follow
+ * wait so long for each other, for as long as groups are being asked.
+ */
+#define GATHER_MS 20
 
 enum kind { DESCRIBE, COMMITTED, OFFSETS };
 
@@ -38,7 +43,7 @@ struct kafkaerrand {
 	char **names; /* DESCRIBE; owned */
 	size_t name_count;
 	struct kafkawait *waits;
-	int64_t deadline_ms;
+	int64_t begun_ms, deadline_ms;
 	struct kafkalink_request *request; /* while under way */
 	size_t tries;
 };
@@ -67,9 +72,11 @@ struct kafkacluster {
 	size_t next_server; /* of the bootstrap servers, the one to begin with */
 	struct kafkamap map;
 	struct group *groups;
-	struct kafkaerrand *pending; /* are sent at the end of this turn */
+	struct kafkaerrand *pending; /* are sent at the end of this turn, or a little later: gathering */
 	struct kafkaerrand *under_way;
+	size_t groups_asked; /* of them, COMMITTED */
 	struct loop_task flush;
+	struct loop_timer gathering;
 };
 
 /* ---- Connections ---- */
@@ -174,22 +181,35 @@ static struct kafkaerrand *errand_new(struct kafkacluster *c, enum kind kind)
 
 	e->cluster = c;
 	e->kind = kind;
+	e->begun_ms = loop_now_ms(c->loop);
 	e->list = &c->pending;
 	DL_APPEND(c->pending, e);
 	loop_task_queue(c->loop, &c->flush);
 	return e;
 }
 
+static void leave_list(struct kafkaerrand *e)
+{
+	struct kafkacluster *c = e->cluster;
+
+	DL_DELETE(*e->list, e);
+	c->groups_asked -= e->kind == COMMITTED && e->list == &c->under_way;
+	if (c->groups_asked == 0 && c->pending)
+		loop_task_queue(c->loop, &c->flush);
+}
+
 static void move(struct kafkaerrand *e, struct kafkaerrand **list)
 {
-	DL_DELETE(*e->list, e);
+	leave_list(e);
+	e->cluster->groups_asked += e->kind == COMMITTED && list == &e->cluster->under_way;
 	e->list = list;
 	DL_APPEND(*list, e);
 }
 
 static void errand_free(struct kafkaerrand *e)
 {
-	DL_DELETE(*e->list, e);
+	if (e->list)
+		leave_list(e);
 	kafkalink_cancel(e->request);
 	for (size_t i = 0; i < e->count; i++)
 		kafkatopic_unref(e->wants[i].topic);
@@ -238,18 +258,15 @@ static enum kafkacluster_doubt doubt_of_loss(const struct err *err)
 static void finish(struct kafkaerrand *e, const struct kafkamessages_offsets *answer, const struct err *err,
 	enum kafkacluster_doubt doubt)
 {
-	struct kafkacluster *c = e->cluster;
 	struct kafkawait *w;
 
-	DL_DELETE(*e->list, e);
+	leave_list(e);
 	e->list = NULL;
 	while ((w = e->waits) != NULL) {
 		DL_DELETE(e->waits, w);
 		w->errand = NULL;
 		w->fn(w, answer, err, doubt);
 	}
-	e->list = &c->under_way; /* where errand_free takes it from */
-	DL_APPEND(c->under_way, e);
 	errand_free(e);
 }
 
@@ -336,15 +353,33 @@ static void send(struct kafkaerrand *e)
 	buf_done(&frame);
 }
 
+static void send_pending(struct kafkacluster *c, bool gathers)
+{
+	int64_t now_ms = loop_now_ms(c->loop), wait_ms = 0;
+	struct kafkaerrand *e = c->pending;
+
+	while (e) {
+		int64_t left_ms = e->begun_ms + GATHER_MS - now_ms;
+
+		if (gathers && e->kind == OFFSETS && c->groups_asked > 0 && left_ms > 0 && e->count < WANTS_MAX) {
+			wait_ms = left_ms;
+			e = e->next;
+			continue;
+		}
+		if (e->kind == DESCRIBE)
+			sort_names(e);
+		send(e); /* what fails at once may have led to more */
+		e = c->pending;
+	}
+	if (wait_ms > 0 && !loop_timer_pending(&c->gathering))
+		loop_timer_set(&c->gathering, wait_ms);
+}
+
 static void on_flush(void *arg)
 {
 	struct kafkacluster *c = arg;
 
-	while (c->pending) {
-		if (c->pending->kind == DESCRIBE)
-			sort_names(c->pending);
-		send(c->pending);
-	}
+	send_pending(c, true);
 	close_bootstrap(c);
 }
 
@@ -452,7 +487,7 @@ static void take_metadata(struct kafkaerrand *e, struct kafkawire_reader *r)
 	 * What this turn has gathered refers to what was known until now: sent apart from what
 	 * comes next, no partition stands in a request twice.
 	 */
-	on_flush(c);
+	send_pending(c, false);
 	kafkamap_take(&c->map, &said, (const char *const *)e->names, e->name_count, loop_now_ms(c->loop));
 	kafkamessages_metadata_done(&said);
 	name_links(c);
@@ -578,6 +613,7 @@ struct kafkacluster *kafkacluster_new(struct loop *loop, struct kafkaendpoint *e
 	c->loop = loop;
 	c->terms = (struct kafkalink_terms){ .loop = loop, .endpoint = kafkaendpoint_ref(endpoint), .tokens = tokens };
 	loop_task_init(&c->flush, on_flush, c);
+	loop_timer_init(&c->gathering, loop, on_flush, c);
 	return c;
 }
 
@@ -608,6 +644,7 @@ void kafkacluster_free(struct kafkacluster *c)
 	while (c->links)
 		drop_link(c, c->links);
 	loop_task_cancel(c->loop, &c->flush);
+	loop_timer_done(&c->gathering);
 	kafkamap_done(&c->map);
 	SSL_CTX_free(c->terms.tls);
 	kafkaendpoint_unref(c->terms.endpoint);

@@ -294,7 +294,8 @@ static bool is_printable(const char *text)
 }
 
 /*
- * False: no host and port to connect to. A broker that has none for this listener says "" and -1.
+ * False: no broker with a host and port to connect to. One that has none for this listener says ""
+ * and -1; of none the number is below 0.
  */
 static bool read_broker(struct kafkawire_reader *r, struct kafkamessages_broker *out)
 {
@@ -303,8 +304,8 @@ static bool read_broker(struct kafkawire_reader *r, struct kafkamessages_broker 
 	out->id = kafkawire_i32(r);
 	out->host = kafkawire_dup(kafkawire_text(r));
 	port = kafkawire_i32(r);
-	if (out->host && *out->host && strlen(out->host) <= HOST_MAX && is_printable(out->host) && port > 0 &&
-		port <= UINT16_MAX) {
+	if (out->id >= 0 && out->host && *out->host && strlen(out->host) <= HOST_MAX && is_printable(out->host) &&
+		port > 0 && port <= UINT16_MAX) {
 		out->port = (uint16_t)port;
 		return true;
 	}

@@ -233,6 +233,10 @@ static void a_coordinator(void **state)
 	assert_int_equal(kafkamessages_read_coordinator(&r, &c, &err), 0);
 	assert_true(kafkamessages_is_retryable(c.error));
 	kafkamessages_coordinator_done(&c);
+	/* No error, and no broker either: it would be looked for without end. */
+	r = reader(BYTES("\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\0\2h2\0\0\x23\x85"));
+	assert_int_equal(kafkamessages_read_coordinator(&r, &c, &err), -1);
+	kafkamessages_coordinator_done(&c);
 	r = reader(BYTES("\0\0\0\0\0\0\xff\xff\0\0\0\2\0\2h\n\0\0\x23\x85"));
 	assert_int_equal(kafkamessages_read_coordinator(&r, &c, &err), -1);
 	kafkamessages_coordinator_done(&c);
