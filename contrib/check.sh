@@ -13,8 +13,10 @@
 #               each right that the manifests give; and what units of work cost, in instructions
 #               (tests/bench/instructions)
 #   artefacts   what is made to be installed, made and tried (tests/artefacts): the Debian package,
-#               the image, the chart, the kustomization and the file for k3s, a release; some of
-#               these, and the main journeys, with the oldest Kubernetes, too; and what README says
+#               on a host that systemd has booted, too, and for arm64 and armhf (built here, run by
+#               qemu); the image, in containerd, too; the chart, the
+#               kustomization and the file for k3s, a release; some of these, and the main
+#               journeys, with the oldest Kubernetes, too; and what README says
 #
 #   --only unit|sanitizers|live|artefacts
 #                                 only that part
@@ -289,23 +291,22 @@ check_journeys() { live_tests -m journey -n 2 --basetemp="$work/live"; }
 # Whoever changes the root of a file system is root.
 as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -E "$@"; fi; }
 
-check_deb() {
-	local venv
+# artefacts_as_root NAME [PYTEST_OPTION...] FILE...: those files of tests/artefacts in one run, in which they share the package and the
+# small Debian. What root would look for in a cache of its own is named.
+artefacts_as_root() {
+	local venv name=$1
+	shift
 	python_environment
-	cd "$top"
-	BUILD=$work/gcc PYTHONDONTWRITEBYTECODE=1 as_root "$venv/bin/python" -m pytest -c tests/artefacts/pytest.ini \
-		tests/artefacts/test_deb.py -q -o timeout=900 --durations=5 --basetemp="$work/deb"
+	KUBE_ASSETS=$("$top/tests/cluster/build")
+	export KUBE_ASSETS PYTHONDONTWRITEBYTECODE=1
+	cd "$top/tests/artefacts"
+	BUILD=$work/gcc KSCALED=$work/gcc/src/kscaled as_root "$venv/bin/python" -m pytest -q -o timeout=900 --durations=5 --basetemp="$work/$name" "$@"
 }
 
-# README's commands, on a machine that pretends to be somebody's.
-check_readme() {
-	local venv
-	python_environment
+# The package, on hosts, and what README says of all the ways: together, as they need the same package.
+check_hosts() {
 	"$top/tests/artefacts/tools/build" >/dev/null
-	KUBE_ASSETS=$("$top/tests/cluster/build")
-	cd "$top"
-	BUILD=$work/gcc KUBE_ASSETS=$KUBE_ASSETS PYTHONDONTWRITEBYTECODE=1 as_root "$venv/bin/python" -m pytest \
-		tests/artefacts/test_readme.py -q -o timeout=900 --basetemp="$work/readme"
+	artefacts_as_root hosts test_deb.py test_host.py test_readme.py
 }
 
 # The program in another folder, to see that the image is the same.
@@ -370,14 +371,15 @@ run_all() {
 		step 'instructions' check_instructions
 	fi
 	if wanted artefacts; then
-		step 'Debian package' check_deb
+		step 'arm64, armhf' artefacts_as_root arm -rP -o timeout=1800 test_cross.py
 		step 'build, elsewhere' build_elsewhere
 		step 'image' artefact test_image.py
+		step 'containerd' artefacts_as_root containerd test_containerd.py
 		step 'chart' artefact_kubernetes test_chart.py -n 2
 		step 'kustomize, k3s' artefact_kubernetes test_kustomize.py -n 2
 		step 'oldest Kubernetes' check_oldest
 		step 'release' artefact test_release.py
-		step 'README' check_readme
+		step 'package, systemd, README' check_hosts
 	fi
 }
 

@@ -21,8 +21,9 @@ demo='redis-server redis-tools python3-venv curl openssl ca-certificates'
 # llvm has the symbolizer that makes a sanitizer's report readable.
 # umoci and skopeo read what `make image` makes, which itself needs no more than building does.
 # The shells are what completion is tried in; the servers, what the scalers are tried against; tzdata, what cron triggers need.
-tests='clang clang-format llvm shellcheck wrk mandoc valgrind tzdata systemd bash-completion zsh fish
-	dpkg-dev debhelper lintian mmdebstrap qemu-user-static umoci skopeo postgresql pgbouncer mariadb-server prometheus
+# A Debian is booted by systemd-container, which has systemd-nspawn; containerd with runc takes the image.
+tests='clang clang-format llvm shellcheck wrk mandoc valgrind tzdata systemd systemd-container bash-completion zsh fish
+	dpkg-dev debhelper lintian mmdebstrap qemu-user-static umoci skopeo containerd runc postgresql pgbouncer mariadb-server prometheus
 	maven openjdk-17-jdk-headless'
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
@@ -99,7 +100,7 @@ if [ "$with_tests" = yes ]; then
 fi
 # shellcheck disable=SC2086
 apt install -y --no-install-recommends $missing
-for server in redis-server postgresql pgbouncer mariadb-server prometheus; do
+for server in redis-server postgresql pgbouncer mariadb-server prometheus containerd; do
 	if grep -qw "$server" <<<"$missing" && [ -d /run/systemd/system ]; then
 		$as_root systemctl disable --quiet "${server/mariadb-server/mariadb}"
 	fi

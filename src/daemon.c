@@ -148,7 +148,7 @@ static void on_synced(void *arg)
 	d->ready = true;
 	log_info("kscaled", "ready: %zu ScaledObjects and %zu ScaledJobs known so far",
 		store_count(d->cache.store, SCALED_OBJECT), store_count(d->cache.store, SCALED_JOB));
-	notify_send("READY=1");
+	notify_send("STATUS=The cluster's objects have been read.");
 }
 
 static void on_settle(void *arg)
@@ -226,24 +226,18 @@ static void reload_options(struct daemon *d)
 	options_done(&fresh);
 }
 
-/*
- * sd_notify(3): systemd waits for READY=1. It has none before the first, which is not to be said
- * for us.
- */
 static void on_hup(void *arg)
 {
 	struct daemon *d = arg;
 
 	if (d->stopping)
 		return;
-	if (d->ready)
-		notify_reloading();
+	notify_reloading();
 	log_info("kscaled", "reloading options, credentials and certificates");
 	reload_options(d);
 	accesskeeper_reload(d->accesskeeper);
 	certs_reload(d->certs);
-	if (d->ready)
-		notify_send("READY=1");
+	notify_send("READY=1");
 }
 
 /* ---- Starting ---- */
@@ -476,6 +470,8 @@ static int start(struct daemon *d, struct err *err)
 	cache_listen(&d->cache, &(struct store_events){ .on_synced = on_synced }, d);
 	jobs_start(d->cache.jobs, d->watched, d->watched_count);
 	store_start(d->cache.store, d->watched, d->watched_count);
+	/* Boots and upgrades wait for this, not for a cluster that may be away for days. */
+	notify_send("READY=1\nSTATUS=Waiting for the API server: the cluster's objects are not known yet.");
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 apt is used as this machine is configured, but with lists of its own, kept in kscaled's cache folder: so
 an architecture that is foreign here needs no `dpkg --add-architecture`, and nobody needs to be root.
+KSCALED_APT_SOURCES names a sources.list that is used instead of this machine's.
 What was downloaded before is used again, when its checksum is the one in the lists.
 """
 import hashlib
@@ -54,7 +55,9 @@ class Debs:
     def __init__(self, architecture, folder):
         self.architecture = architecture
         self.folder = pathlib.Path(folder)
-        self.state = cache_folder() / f"apt-{architecture}"
+        self.sources = os.environ.get("KSCALED_APT_SOURCES")
+        suffix = "-" + hashlib.sha256(pathlib.Path(self.sources).read_bytes()).hexdigest()[:16] if self.sources else ""
+        self.state = cache_folder() / f"apt-{architecture}{suffix}"
         self.store = cache_folder() / "debs"
         self.store.mkdir(parents=True, exist_ok=True)
         (self.state / "lists/partial").mkdir(parents=True, exist_ok=True)
@@ -66,6 +69,8 @@ class Debs:
         options = [f"APT::Architecture={self.architecture}", f"APT::Architectures={self.architecture}", f"Dir::State={self.state}",
                    f"Dir::State::lists={self.state}/lists", "Dir::State::status=/dev/null", f"Dir::Cache={self.state}/cache",
                    "APT::Get::List-Cleanup=false", "Acquire::Languages=none", "Acquire::Retries=3"]
+        if self.sources:
+            options += [f"Dir::Etc::SourceList={os.path.abspath(self.sources)}", "Dir::Etc::SourceParts=/dev/null"]
         # Whom apt would become to download may not write here.
         options += ["APT::Sandbox::User="] if os.getuid() else ["APT::Sandbox::User=root"]
         return run("apt-get", "-q", *(word for option in options for word in ("-o", option)), *arguments, **more)

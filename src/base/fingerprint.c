@@ -44,10 +44,10 @@ static void put_framed(struct buf *out, const char *const *strings, size_t count
 	size_t size = 0;
 
 	for (size_t i = 0; i < count; i++)
-		size += 1 + sizeof(uint64_t) + (strings[i] ? strlen(strings[i]) : 0);
+		size += 1 + sizeof(size_t) + (strings[i] ? strlen(strings[i]) : 0);
 	buf_reserve(out, size);
 	for (size_t i = 0; i < count; i++) {
-		uint64_t len = strings[i] ? strlen(strings[i]) : 0;
+		size_t len = strings[i] ? strlen(strings[i]) : 0;
 
 		buf_putc(out, strings[i] ? 1 : 0);
 		if (!strings[i])

@@ -3,7 +3,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -15,9 +17,10 @@
 static struct {
 	enum log_level least;
 	enum log_format format;
+	bool to_journal;
 	log_sink_fn sink;
 	void *sink_arg;
-} setup = { LOG_LEVEL_INFO, LOG_FORMAT_TEXT, NULL, NULL };
+} setup = { .least = LOG_LEVEL_INFO, .format = LOG_FORMAT_TEXT };
 
 const char *const log_level_names[] = { "debug", "info", "warn", "error", NULL };
 const char *const log_format_names[] = { "text", "json", NULL };
@@ -44,10 +47,22 @@ int log_format_parse(const char *text, enum log_format *out, struct err *err)
 	return err_set(err, ERR_INVALID, "\"%s\" is no log format: text or json", text);
 }
 
+/* systemd.exec(5): the variable outlives a redirection, so the file that it names counts. */
+static bool goes_to_journal(void)
+{
+	const char *named = getenv("JOURNAL_STREAM");
+	unsigned long long device, inode;
+	struct stat st;
+
+	return named && sscanf(named, "%llu:%llu", &device, &inode) == 2 && fstat(STDERR_FILENO, &st) == 0 &&
+		device == st.st_dev && inode == st.st_ino;
+}
+
 void log_setup(enum log_level least, enum log_format format)
 {
 	setup.least = least;
 	setup.format = format;
+	setup.to_journal = goes_to_journal();
 }
 
 void log_set_sink(log_sink_fn sink, void *arg)
@@ -80,9 +95,19 @@ static const char *escape(const char *text, size_t step, char room[BUF_ESCAPE_MA
 	return room;
 }
 
-static void put_text(struct buf *out, enum log_level level, const char *subject, const char *msg)
+/* sd-daemon(3): the journal takes it for the line's priority. */
+static void put_priority(struct buf *out, enum log_level level)
 {
-	buf_printf(out, " %-5s ", log_level_names[level]);
+	static const char *const priorities[] = { "<7>", "<6>", "<4>", "<3>" };
+
+	buf_puts(out, priorities[level]);
+}
+
+/* The journal has time and level of each line itself. */
+static void put_text(struct buf *out, const char *ts, enum log_level level, const char *subject, const char *msg)
+{
+	if (!setup.to_journal)
+		buf_printf(out, "%s %-5s ", ts, log_level_names[level]);
 	if (subject != NULL) {
 		buf_put_escaped(out, subject, escape);
 		buf_puts(out, ": ");
@@ -133,12 +158,12 @@ void log_line(enum log_level level, const char *subject, const char *fmt, ...)
 		buf_puts(&msg, "(a message too long for the log)");
 	}
 	timestamp_format_milli(timestamp_now_ms(), ts);
-	if (setup.format == LOG_FORMAT_JSON) {
+	if (setup.to_journal)
+		put_priority(&line, level);
+	if (setup.format == LOG_FORMAT_JSON)
 		put_json(&line, ts, level, subject, buf_text(&msg));
-	} else {
-		buf_puts(&line, ts);
-		put_text(&line, level, subject, buf_text(&msg));
-	}
+	else
+		put_text(&line, ts, level, subject, buf_text(&msg));
 	emit(level, &line);
 	buf_done(&msg);
 	buf_done(&line);

@@ -6,7 +6,8 @@
  * The log: one line per event on standard error, as text or as JSON. Configured once by the daemon;
  * tests capture the lines with a sink. Control characters and bytes that are not UTF-8 are escaped,
  * so that no input can forge a line. Text: `2026-01-02T03:04:05.678Z info  scaledobject
- * default/web: scaled from 0 to 1`. JSON: {"ts":..,"level":..,"object":..,"msg":..}.
+ * default/web: scaled from 0 to 1`. JSON: {"ts":..,"level":..,"object":..,"msg":..}. Where standard
+ * error is systemd's journal, each line begins with its priority, and text has no time and level.
  */
 
 #include <stdbool.h>

@@ -6,7 +6,7 @@
  * Converts a stream of YAML documents to JSON, with the places of their values. Reads libyaml's
  * events; caps depth and size, where an alias counts as much as its value, so that a small text
  * cannot stand for a huge document. Plain scalars are resolved as by kubectl (sigs.k8s.io/yaml:
- * YAML 1.1). Called by cli/documents for manifests, and by scalers/metricsapi/yamlpath for answers.
+ * YAML 1.1). Called by cli/documents for manifests, and by scalers/values/yamlpath for answers.
  */
 
 #include <jansson.h>

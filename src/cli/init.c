@@ -64,7 +64,7 @@ static const struct {
 	{ NULL, "queryValue", "5" },
 	{ NULL, "targetQueryValue", "5" },
 	{ NULL, "url", "http://stats.default.svc:8080/queues" },
-	{ NULL, "valueLocation", "queues.0.messages" },
+	{ "metrics-api", "valueLocation", "queues.0.messages" },
 	{ NULL, "targetValue", "5" },
 	{ NULL, "scalerAddress", "scaler.default.svc:50051" },
 	{ NULL, "timezone", "Europe/Berlin" },
@@ -73,6 +73,9 @@ static const struct {
 	{ NULL, "desiredReplicas", "3" },
 	{ NULL, "podSelector", "app=front-end" },
 	{ "kubernetes-workload", "value", "4" },
+	{ "kubernetes-resource", "resourceKind", "ConfigMap" },
+	{ "kubernetes-resource", "resourceName", "queues" },
+	{ "kubernetes-resource", "key", "jobs" },
 	{ NULL, "value", "80" },
 };
 

@@ -11,6 +11,7 @@
 extern char **environ;
 
 #define ARGUMENTS_MAX 8
+#define NOT_INSTALLED 5 /* systemctl(1), of LSB: there is no such unit */
 
 bool systemd_is_running(void)
 {
@@ -31,7 +32,8 @@ int systemd_control(const char *const *arguments, struct err *err)
 	while (waitpid(child, &status, 0) < 0)
 		if (errno != EINTR)
 			return err_set(err, ERR_TEMPORARY, "systemctl: %s", strerror(errno));
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		return err_set(err, ERR_TEMPORARY, "systemctl %s failed", arguments[0]);
-	return 0;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	return err_set(err, WIFEXITED(status) && WEXITSTATUS(status) == NOT_INSTALLED ? ERR_MISSING : ERR_TEMPORARY,
+		"systemctl %s failed", arguments[0]);
 }

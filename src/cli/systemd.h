@@ -14,7 +14,7 @@ bool systemd_is_running(void); /* sd_booted(3) */
 
 /*
  * arguments: of systemctl, NULL-terminated. ERR_TEMPORARY: it failed, and has said why on standard
- * error.
+ * error. ERR_MISSING, of start and stop: there is no such unit, which it has said as well.
  */
 int systemd_control(const char *const *arguments, struct err *err);
 

@@ -25,6 +25,7 @@
  */
 #define TURN_ENTRIES 16
 #define TURN_US      2000
+#define TICK_MAX_MS  86400000 /* longer waits are made of several */
 
 struct loop_signal {
 	struct loop *loop;
@@ -277,7 +278,7 @@ struct loop_stats loop_stats(struct loop *loop, bool reset_longest)
 
 /* ---- Timers ---- */
 
-/* The tick follows the first timer. */
+/* The tick follows the first timer; it may come before, as time_t may have 32 bits. */
 static void follow_first(struct loop *loop)
 {
 	const struct timerheap_entry *first = timerheap_first(&loop->timers);
@@ -293,7 +294,9 @@ static void follow_first(struct loop *loop)
 	}
 	left_ms = first->due_ms - loop_now_ms(loop);
 	asked_ms = left_ms > 0 ? left_ms + loop->clock_step_ms : 0;
-	tv = (struct timeval){ .tv_sec = asked_ms / 1000, .tv_usec = asked_ms % 1000 * 1000 };
+	if (asked_ms > TICK_MAX_MS)
+		asked_ms = TICK_MAX_MS;
+	tv = (struct timeval){ .tv_sec = (time_t)(asked_ms / 1000), .tv_usec = (suseconds_t)(asked_ms % 1000 * 1000) };
 	event_add(loop->tick, &tv);
 }
 

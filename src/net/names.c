@@ -218,7 +218,7 @@ static void on_rested(evutil_socket_t fd, short what, void *arg)
 
 static void rest(struct known_name *name, int64_t ms)
 {
-	struct timeval tv = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
+	struct timeval tv = { .tv_sec = (time_t)(ms / 1000), .tv_usec = (suseconds_t)(ms % 1000 * 1000) };
 
 	if (!name->rested)
 		name->rested = evtimer_new(name->names->base, on_rested, name);

@@ -12,11 +12,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/calendar.h"
 #include "base/mem.h"
 
 #define BACKDATE_S      3600 /* clocks of a cluster's machines differ */
-#define COMMON_NAME_MAX 64   /* ub-common-name, RFC 5280 */
-#define SERIAL_BITS     159  /* positive in 20 octets, RFC 5280 4.1.2.2 */
+#define S_PER_DAY       86400
+#define COMMON_NAME_MAX 64  /* ub-common-name, RFC 5280 */
+#define SERIAL_BITS     159 /* positive in 20 octets, RFC 5280 4.1.2.2 */
 
 static int fail(struct err *err, const char *what)
 {
@@ -74,6 +76,12 @@ static bool set_serial(X509 *cert)
 	return ok;
 }
 
+/* By days since 1970: where time_t has 32 bits, it ends in 2038. */
+static bool set_time(ASN1_TIME *time, int64_t unix_s)
+{
+	return ASN1_TIME_adj(time, 0, (int)(unix_s / S_PER_DAY), (long)(unix_s % S_PER_DAY)) != NULL;
+}
+
 /* A certificate with all but its issuer, extensions and signature. */
 static X509 *new_cert(EVP_PKEY *key, const char *common_name, int64_t not_before_s, int64_t not_after_s)
 {
@@ -81,8 +89,8 @@ static X509 *new_cert(EVP_PKEY *key, const char *common_name, int64_t not_before
 	X509 *cert = X509_new();
 
 	if (cert && X509_set_version(cert, X509_VERSION_3) == 1 && set_serial(cert) &&
-		ASN1_TIME_set(X509_getm_notBefore(cert), (time_t)not_before_s) &&
-		ASN1_TIME_set(X509_getm_notAfter(cert), (time_t)not_after_s) && X509_set_pubkey(cert, key) == 1 &&
+		set_time(X509_getm_notBefore(cert), not_before_s) && set_time(X509_getm_notAfter(cert), not_after_s) &&
+		X509_set_pubkey(cert, key) == 1 &&
 		X509_NAME_add_entry_by_NID(X509_get_subject_name(cert), NID_commonName, MBSTRING_UTF8,
 			(const unsigned char *)common_name, (int)name_len, -1, 0) == 1)
 		return cert;
@@ -289,7 +297,10 @@ static int64_t unix_s(const ASN1_TIME *time)
 {
 	struct tm tm;
 
-	return ASN1_TIME_to_tm(time, &tm) == 1 ? (int64_t)timegm(&tm) : 0;
+	if (ASN1_TIME_to_tm(time, &tm) != 1)
+		return 0;
+	return calendar_days(tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday) * S_PER_DAY + tm.tm_hour * 3600 +
+		tm.tm_min * 60 + tm.tm_sec;
 }
 
 int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, int64_t now_unix_ms, int64_t valid_s,

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "scalers/azure/azurepipelines.h"
+#include "scalers/cluster/kubernetesresource.h"
 #include "scalers/cluster/resource.h"
 #include "scalers/cluster/workload.h"
 #include "scalers/cron/cron.h"
@@ -39,6 +40,7 @@ static const struct scaler_type *const types[] = {
 	&resource_cpu_scaler_type,
 	&resource_memory_scaler_type,
 	&workload_scaler_type,
+	&kubernetesresource_scaler_type,
 };
 
 const struct scaler_type *scaler_type_find(const char *name)

@@ -58,6 +58,11 @@ struct scaler_params {
 	const struct strmap *auth;       /* from the TriggerAuthentication; may be NULL */
 	const struct strmap *env;        /* environment variables of the target's container; may be NULL */
 	const struct strmap *unresolved; /* variables that exist but could not be read -> reason; may be NULL */
+	/*
+	 * why Secrets of the namespace are not read in this installation; NULL: they are. For types
+	 * that read a Secret as their source
+	 */
+	const char *secrets_denied;
 	/* For `kscaled check` and admission, where not all values can be read; else zero. */
 	const char *unknown;      /* the placeholder in auth and env for values that were not read */
 	bool auth_open, env_open; /* auth, env may be incomplete */

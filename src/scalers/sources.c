@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "scalers/cluster/keyvalues.h"
 #include "scalers/cluster/podcounts.h"
 #include "scalers/httppauses.h"
 #include "scalers/kafka/kafkamemory.h"
@@ -58,10 +59,12 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	s->kafka = kafka_pool_new(loop, webget_tokens(s->web));
 	s->kafka_memory = kafkamemory_new();
 	s->pods = podcounts_new(kube);
+	s->keys = keyvalues_new(kube);
 }
 
 void sources_done(struct scaler_sources *s)
 {
+	keyvalues_free(s->keys);
 	podcounts_free(s->pods);
 	kafkamemory_free(s->kafka_memory);
 	kafka_pool_free(s->kafka);

@@ -19,6 +19,7 @@
 
 struct httppauses;
 struct kafkamemory;
+struct keyvalues;
 struct kube;
 struct podcounts;
 struct rediswatch_pool;
@@ -39,7 +40,8 @@ struct scaler_sources {
 	struct grpc_pool *grpc;
 	struct kafka_pool *kafka; /* uses the tokens of web */
 	struct kafkamemory *kafka_memory;
-	struct podcounts *pods; /* watches of the API server */
+	struct podcounts *pods; /* watches of the API server, as are: */
+	struct keyvalues *keys;
 };
 
 struct sources_config {

@@ -41,8 +41,8 @@ class Plane(ControlPlane):
         super().__init__(directory)
         self.machine = machine
 
-    def up(self):
-        run(*self.machine.inside(TOP / "tests/cluster/up", self.dir, "--apiserver-arg", "--runtime-config=policy/v1=true", "--aggregator-routing", "--hpa-sync-period", "1s"), timeout=600)
+    def up(self, *more):
+        run(*self.machine.inside(TOP / "tests/cluster/up", self.dir, "--apiserver-arg", "--runtime-config=policy/v1=true", "--hpa-sync-period", "1s", *more), timeout=600)
         self.read_env()
 
     def kubectl(self, *arguments, stdin=None, check=True):

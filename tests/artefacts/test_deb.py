@@ -9,58 +9,14 @@ import pathlib
 import re
 import shutil
 import stat
-import subprocess
 
 import pytest
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
-VERSION = re.search(r"AC_INIT\(\[kscaled\], \[([^]]+)\]", (TOP / "configure.ac").read_text(encoding="utf-8"))[1]
-ARCHITECTURE = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
-NAME = f"kscaled_{VERSION}_{ARCHITECTURE}.deb"
+from debpackage import ARCHITECTURE, NAME, TOP, VERSION, good, run
 
 # What dpkg, apt, ldconfig and the clock write whatever is installed, and the user, whom Debian keeps (told apart below).
 NOT_OURS = re.compile(r"/(var/lib/dpkg|var/lib/apt|var/cache|var/log|proc|sys|dev|tmp)(/|$)|/etc/ld\.so\.cache$|/etc/\.pwd\.lock$")
 ACCOUNTS = re.compile(r"/etc/(passwd|group|shadow|gshadow)-?$")
-
-
-def run(*command, **more):
-    return subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, **more)
-
-
-def good(*command, **more):
-    done = run(*command, **more)
-    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
-    return done.stdout
-
-
-@pytest.fixture(scope="module", name="packages")
-def built_packages(tmp_path_factory):
-    """By make, in a build folder that is not the tree, as in README.md."""
-    build = os.environ.get("BUILD", "")
-    assert build and os.path.exists(f"{build}/Makefile"), f"the environment variable BUILD must name a configured build folder, not {build!r}"
-    folder = pathlib.Path(build) / "packages"
-    shutil.rmtree(folder, ignore_errors=True)
-    good("make", "-C", build, "deb")
-    kept = tmp_path_factory.mktemp("deb") / "packages"
-    shutil.copytree(folder, kept)
-    return kept
-
-
-@pytest.fixture(scope="module", name="older")
-def older_package(packages, tmp_path_factory):
-    """
-    The version before. There is none yet that was released: it is this one with a lower version, another text in the configuration
-    file and a file that went away since.
-    """
-    folder = tmp_path_factory.mktemp("older")
-    good("dpkg-deb", "-R", packages / NAME, folder / "tree")
-    control = folder / "tree/DEBIAN/control"
-    control.write_text(control.read_text().replace(f"Version: {VERSION}\n", "Version: 0.0.9\n"))
-    conf = folder / "tree/etc/kscaled/kscaled.conf"
-    conf.write_text("# of the version before\n" + conf.read_text())
-    (folder / "tree/usr/share/doc/kscaled/of-old").write_text("gone\n")
-    good("dpkg-deb", "--root-owner-group", "-b", folder / "tree", folder / "kscaled-older.deb")
-    return folder / "kscaled-older.deb"
 
 
 class Root:
@@ -106,14 +62,6 @@ class Root:
                 content = os.readlink(path) if path.is_symlink() else hashlib.sha256(path.read_bytes()).hexdigest() if stat.S_ISREG(st.st_mode) else ""
                 found[shown] = (oct(st.st_mode), st.st_uid, st.st_gid, content)
         return found
-
-
-@pytest.fixture(scope="module", name="base")
-def small_debian(packages):
-    """With what the package depends on, so that no test asks for more."""
-    depends = good("dpkg-deb", "-f", packages / NAME, "Depends", "Recommends").replace("Depends:", "").replace("Recommends:", ",")
-    names = sorted({re.split(r"[ |]", word.strip())[0] for word in depends.split(",")})
-    return good(TOP / "contrib/package/debian-root", *names).strip()
 
 
 @pytest.fixture(name="root")

@@ -2,16 +2,18 @@
 """
 README's first five minutes, each block of commands as it stands there: installed, used, and gone without a trace. Root only.
 BUILD: a configured build folder with the program; KUBE_ASSETS. What is not real: the kubelet and the scheduler (pods.py), and k3s, of
-which there are its two folders and what it does with them. The way onto a host is tried in test_host.py, where systemd is.
+which there are its two folders and what it does with them. The host has booted by its own systemd, and the node has a containerd.
 """
 import os
 import pathlib
 import shutil
-import subprocess
 
 import pytest
+import yaml
 
-from control_plane import TOP, run, tools
+from containerdnode import Node
+from control_plane import run, tools
+from debianhost import DebianHost
 from pods import Kubelet, Machine, Plane
 from readme import blocks, headings
 
@@ -50,45 +52,109 @@ def fixture_root(made, tmp_path_factory):
 
 
 class Tried:
-    """A machine with a cluster, where blocks are run one after the other."""
+    """A network with a cluster in it, where blocks are run one after the other."""
 
-    def __init__(self, made, root, folder):
+    def __init__(self, folder, *options):
+        self.folder = folder
         self.machine = Machine()
         self.plane = Plane(self.machine, folder / "cluster")
         try:
-            self.plane.up()
-            self.kubelet = Kubelet(self.plane, root, folder / "pods")
+            self.plane.up(*options)
         except BaseException:
             self.machine.end()
             raise
+
+    def told(self):
+        """For who looks why a block failed."""
+        return ""
+
+    def run(self, block):
+        print(block)
+        done = self.do(block)
+        print(done.stdout, done.stderr)
+        assert done.returncode == 0, f"{block}{done.stdout}{done.stderr}{self.told()}"
+        return done.stdout
+
+    def end(self):
+        self.plane.down()
+        self.machine.end()
+
+
+SUDO = '#!/bin/sh\nexec "$@"\n'  # where there is none, root needs none
+
+
+class Outside(Tried):
+    """Somebody's machine, beside a cluster that runs kscaled in its Pods."""
+
+    def __init__(self, made, root, folder):
+        super().__init__(folder, "--aggregator-routing")
+        self.kubelet = Kubelet(self.plane, root, folder / "pods")
         programs = folder / "bin"
         programs.mkdir()
-        if not shutil.which("sudo"):  # where there is none, root needs none
-            (programs / "sudo").write_text('#!/bin/sh\nexec "$@"\n')
+        if not shutil.which("sudo"):
+            (programs / "sudo").write_text(SUDO)
             (programs / "sudo").chmod(0o755)
         prefix = next(made.rglob("bin/kscaled")).parent
         self.env = {"KUBECONFIG": str(self.plane.kubeconfig), "HOME": str(folder), "PATH": f"{programs}:{prefix}:{pathlib.Path(self.plane.program).parent}:{tools()}:{os.environ['PATH']}"}
 
-    def run(self, block):
-        print(block)
-        done = run(*self.machine.inside("bash", "-euo", "pipefail", "-c", block, folder=BUILD), env=self.env, check=False, timeout=300)
-        print(done.stdout, done.stderr)
-        assert done.returncode == 0, f"{block}{done.stdout}{done.stderr}{self.kubelet.logs()}"
-        return done.stdout
+    def do(self, block):
+        return run(*self.machine.inside("bash", "-euo", "pipefail", "-c", block, folder=BUILD), env=self.env, check=False, timeout=300)
+
+    def told(self):
+        return self.kubelet.logs()
 
     def end(self):
         try:
             self.kubelet.end()
         finally:
-            self.plane.down()
-            self.machine.end()
+            super().end()
+
+
+class Host(Tried):
+    """A Debian that has booted, with the package, kubectl, and the kubeconfig where k3s has it."""
+
+    def __init__(self, base, packages, folder):
+        super().__init__(folder)
+        self.host = DebianHost(base, folder, self.machine.inside())
+        shutil.copytree(packages, self.host.file("/root/packages"))
+        for name, source in (("/etc/rancher/k3s/k3s.yaml", self.plane.kubeconfig), ("/usr/local/bin/kubectl", self.plane.program)):
+            self.host.file(name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, self.host.file(name))
+        sudo = self.host.file("/usr/local/bin/sudo")
+        sudo.write_text(SUDO)
+        sudo.chmod(0o755)
+        try:
+            self.host.boot()
+        except BaseException:
+            super().end()
+            raise
+
+    def do(self, block):
+        return self.host.run("env", "KUBECONFIG=/etc/rancher/k3s/k3s.yaml", "PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "bash", "-euo", "pipefail", "-c", f"cd /root\n{block}")
+
+    def told(self):
+        return self.host.run("journalctl", "--unit", "kscaled", "--lines", "100").stdout
+
+    def end(self):
+        try:
+            self.host.shut_down()
+        finally:
+            shutil.rmtree(self.host.path)
+            super().end()
 
 
 @pytest.fixture(name="tried")
 def fixture_tried(made, root, tmp_path):
-    tried = Tried(made, root, tmp_path)
+    tried = Outside(made, root, tmp_path)
     yield tried
     tried.end()
+
+
+@pytest.fixture(name="host")
+def fixture_host(base, packages, tmp_path):
+    host = Host(base, packages, tmp_path)
+    yield host
+    host.end()
 
 
 def use(tried):
@@ -113,10 +179,21 @@ def test_each_block_is_tried():
     assert [len(blocks(heading)) for heading in (HELM, K3S, HOST, USE, LEAVE)] == [3, 2, 2, 2, 4]
 
 
+def test_a_node_imports_the_image(made, tmp_path):
+    assert made
+    node = Node(tmp_path)
+    try:
+        assert node.good("images", "ls").splitlines()[1:] == []
+        words = blocks(HELM)[1]
+        run(*node.inside("bash", "-euo", "pipefail", "-c", f"cd {BUILD}\n{words if shutil.which('sudo') else words.replace('sudo ', '')}"))
+        name = yaml.safe_load((BUILD / "chart/kscaled/Chart.yaml").read_text())["appVersion"]
+        assert f"docker.io/library/kscaled:{name}" in node.good("images", "ls")
+    finally:
+        node.end()
+
+
 def test_by_helm(tried):
-    _, copied, installed = blocks(HELM)
-    assert copied.startswith("sudo ctr ")
-    tried.run(installed)
+    tried.run(blocks(HELM)[2])
     use(tried)
     tried.run(blocks(LEAVE)[GONE_HELM])
     nothing_is_left(tried)
@@ -135,3 +212,14 @@ def test_on_k3s(tried):
     use(tried)
     tried.run(blocks(LEAVE)[GONE_K3S])
     nothing_is_left(tried)
+
+
+def test_on_a_host(host):
+    made, install = blocks(HOST)[0].splitlines(keepends=True)
+    assert made == "make deb\n"  # by the fixture, which is shared
+    host.run(install)
+    host.run(blocks(HOST)[1])
+    use(host)
+    host.run(blocks(LEAVE)[GONE_HOST])
+    nothing_is_left(host)
+    assert host.host.run("find", "/etc", "/usr", "/var/lib", "-name", "*kscaled*").stdout == ""

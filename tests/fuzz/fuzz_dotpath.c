@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "fuzz.h"
 #include "scalers/metricsapi/xmlvalue.h"
-#include "scalers/metricsapi/yamlpath.h"
+#include "scalers/values/yamlpath.h"
 
 static void check(int rc, double value, const struct err *err)
 {

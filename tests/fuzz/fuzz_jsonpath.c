@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "fuzz.h"
-#include "scalers/metricsapi/jsonpath.h"
+#include "scalers/values/jsonpath.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

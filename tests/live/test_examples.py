@@ -9,6 +9,7 @@ import datetime
 import json
 import pathlib
 import re
+import shlex
 import time
 import zoneinfo
 
@@ -283,6 +284,13 @@ def front_ends(stage, servers):
         stage.cluster.core.create_namespaced_pod(stage.namespace, {"metadata": {"name": f"front-{i}", "labels": {"app": "front-end"}}, "spec": {"containers": [{"name": "main", "image": "none"}]}})
 
 
+def queues(stage, servers):
+    """By the command of its comment."""
+    text = (FOLDER / "kubernetes-resource/scaledobject.yaml").read_text()
+    (command,) = [line for line in text.splitlines() if "kubectl create configmap" in line]
+    stage.cluster.kubectl(*shlex.split(command.removeprefix("#"))[1:], "-n", stage.namespace)
+
+
 def web_pods(stage, servers):
     """The Service, with one pod that is a server of ours."""
     server = servers.pages.web
@@ -333,6 +341,7 @@ EXAMPLES = {
     "metrics-api/prometheus.yaml": Example(before=web_pods, replicas=4),
     "cron": Example(lambda s: {"0 8 * * 1-5": hours(-2), "0 20 * * 1-5": hours(2), "30 11 * * mon-fri": hours(4), "0 14 * * mon-fri": hours(6)}, replicas=lambda count: count > 1),
     "kubernetes-workload": Example(before=front_ends, replicas=2),
+    "kubernetes-resource": Example(before=queues),
     "external": Example(lambda s: {"orders-scaler.default.svc.cluster.local:50051": s.scalers.asked.address}, before=certificates),
     "external-push": Example(lambda s: {"orders-scaler.default.svc.cluster.local:50051": s.scalers.pushing.address}, later=lambda s: s.scalers.push()),
     "scaledjob-azure-pipelines": Example(lambda s: {"https://dev.azure.com": s.pages.devops.url}, replicas=3),

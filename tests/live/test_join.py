@@ -92,22 +92,12 @@ def claims(token):
     return json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
 
 
-def everything(cluster):
-    """All objects of all kinds, but those that come and go by themselves."""
-    resources = [name for name in cluster.kubectl("api-resources", "--verbs=list", "-o", "name").split()
-                 if name.partition(".")[0] not in ("events", "leases", "componentstatuses") and "metrics" not in name and "insight" not in name]
-    lines = cluster.kubectl("get", ",".join(resources), "-A", "--no-headers", "-o", "custom-columns=V:.apiVersion,K:.kind,N:.metadata.namespace,M:.metadata.name", check=False)
-    names = {tuple(line.split()) for line in lines.splitlines()}
-    assert ("v1", "Namespace", "<none>", "default") in names
-    return names
-
-
 def test_from_nothing_and_gone(empty, host, place):
-    before = everything(empty)
+    before = empty.everything()
     # What would be done is said, and not done.
     said = host.join("--dry-run", f"--host=localhost:{host.port}")
     assert "would apply Namespace kscaled" in said and f"would write {host.state}/token" in said and f"localhost:{host.port}" in said
-    assert everything(empty) == before and not host.config.exists() and not host.state.exists()
+    assert empty.everything() == before and not host.config.exists() and not host.state.exists()
 
     said = host.join(f"--host=localhost:{host.port}")
     assert "start kscaled with" in said
@@ -129,10 +119,10 @@ def test_from_nothing_and_gone(empty, host, place):
     assert f"fetched a metric of ScaledObject {place.namespace}/" in said, said
 
     # It does not leave while it acts; and what would be done is said, and not done.
-    with_it = everything(empty)
+    with_it = empty.everything()
     assert "still scales: stop it first (nothing was undone)" in host.leave("--wait=1s", code=1)
     assert "would wait until nobody holds Lease kscaled/operator.keda.sh" in host.leave("--dry-run", "--purge")
-    assert everything(empty) == with_it
+    assert empty.everything() == with_it
     host.stop()
 
     said = host.leave("--restore-replicas")
@@ -147,7 +137,7 @@ def test_from_nothing_and_gone(empty, host, place):
     host.leave("--purge")
     eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404)
     empty.create_namespace(place.namespace)
-    eventually(lambda: everything(empty) == before, timeout=60)
+    eventually(lambda: empty.everything() == before, timeout=60)
     assert "failed" not in host.leave("--purge")  # there is nothing any more, which is no failure
 
 
@@ -330,11 +320,11 @@ def test_another_way_than_what_others_made(empty, host):
     api = "/apis/discovery.k8s.io/v1/namespaces/kscaled/endpointslices"
     slice_ = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": {"name": "kscaled-host"}, "addressType": "IPv6", "endpoints": [{"addresses": ["2001:db8::1"]}], "ports": []}
     assert empty.request(api, "POST", body=slice_).status == 201
-    before = everything(empty)
+    before = empty.everything()
     for options in ([], ["--dry-run"]):
         said = host.join(f"--host={first}", *options, code=1)
         assert "EndpointSlice kscaled/kscaled-host leads elsewhere" in said and "--service-name" in said
-    assert everything(empty) == before and not host.config.exists()
+    assert empty.everything() == before and not host.config.exists()
     host.join(f"--host={name}")  # nothing of theirs is in its way
     assert empty.request(f"{api}/kscaled-host").json["addressType"] == "IPv6"
 
@@ -365,7 +355,7 @@ def test_the_user_of_the_service(empty, host, tmp_path):
     """Where there is none the service could not start: said, and before anything is changed; `make install` alone makes none."""
     host.leave("--purge")
     eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404, timeout=60)
-    before = everything(empty)
+    before = empty.everything()
     root = "root:x:0:0:root:/root:/bin/sh\n"
     (tmp_path / "nsswitch.conf").write_text("passwd: files\ngroup: files\nhosts: files\n")
 
@@ -382,7 +372,7 @@ def test_the_user_of_the_service(empty, host, tmp_path):
     assert done.returncode == 0 and "warning: there is no user kscaled" in done.stderr and "would enable and start" in done.stdout, done.stderr
     done = join(root + "kscaled:x:990:990::/var/lib/kscaled:/usr/sbin/nologin\n", "--dry-run")
     assert done.returncode == 0 and done.stderr == "" and "would enable and start" in done.stdout
-    assert everything(empty) == before and not host.config.exists() and not host.state.exists()
+    assert empty.everything() == before and not host.config.exists() and not host.state.exists()
     done = join(root, "--no-start")
     assert done.returncode == 0 and "warning: there is no user kscaled" in done.stderr and "start kscaled with: systemctl enable --now kscaled" in done.stdout, done.stderr
 
@@ -402,12 +392,12 @@ def test_leaves_a_cluster_install(empty, host):
     """What `kscaled manifests` without --host put there; the files of this host are none of its business."""
     host.leave("--purge")  # what another test left
     eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404, timeout=60)
-    before = everything(empty)
+    before = empty.everything()
     empty.kubectl("apply", "-f", "-", stdin=host.installation.manifests("--watch-namespace", "default,kube-public"))
     host.config.mkdir()
     (host.config / "kubeconfig").write_text("another's")
     said = host.leave("--in-cluster", "--purge", "--delete-hpas")
     assert "changed Deployment kscaled: no replicas" in said and "deleted deployments kscaled/kscaled" in said and "deleted rolebindings kube-public/" in said
     assert (host.config / "kubeconfig").read_text() == "another's"
-    eventually(lambda: everything(empty) <= before, timeout=60)
-    assert not any("kscaled" in name or "keda" in name for one in everything(empty) for name in one)
+    eventually(lambda: empty.everything() <= before, timeout=60)
+    assert not any("kscaled" in name or "keda" in name for one in empty.everything() for name in one)

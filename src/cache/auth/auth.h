@@ -68,6 +68,12 @@ int auth_environment(const struct auth_lookup *lookup, const struct scaled *of, 
 	struct strmap *env, struct strmap *unresolved, struct err *err);
 
 /*
+ * Whether the Secrets of a namespace may not be read; then *err (ERR_DENIED) says why. For triggers
+ * that read a Secret as their source; what this room reads itself is judged by the same function.
+ */
+bool auth_denies_secrets(const struct auth_lookup *lookup, const char *namespace_, struct err *err);
+
+/*
  * Collects the variable names in the `...FromEnv` of all triggers as keys of *out, with empty
  * values. For `kscaled check`, which substitutes an environment it cannot read.
  */

@@ -7,14 +7,21 @@
 
 #include "cache/auth/auth_parts.h"
 
+bool auth_denies_secrets(const struct auth_lookup *lookup, const char *namespace_, struct err *err)
+{
+	if (!lookup->restrict_secrets || strcmp(namespace_, lookup->cluster_namespace) == 0)
+		return false;
+	err_set(err, ERR_DENIED, "--restrict-secret-access allows Secrets of namespace %s only",
+		lookup->cluster_namespace);
+	return true;
+}
+
 static bool is_denied(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_,
 	const char *name, struct err *err)
 {
-	if (kind != KEYDATA_SECRET || !lookup->restrict_secrets || strcmp(namespace_, lookup->cluster_namespace) == 0)
+	if (kind != KEYDATA_SECRET || !auth_denies_secrets(lookup, namespace_, err))
 		return false;
-	err_set(err, ERR_DENIED,
-		"Secret %s/%s is not read: --restrict-secret-access allows Secrets of namespace %s only", namespace_,
-		name, lookup->cluster_namespace);
+	err_wrap(err, "Secret %s/%s is not read", namespace_, name);
 	return true;
 }
 

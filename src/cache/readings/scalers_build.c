@@ -20,6 +20,7 @@ struct material {
 	const struct workload *target; /* NULL: not needed */
 	struct workload *template;     /* owned: what target is of a ScaledJob */
 	struct strmap env, unresolved;
+	struct err secrets_denied; /* ERR_NONE: the namespace's Secrets may be read */
 };
 
 static int read_template(const struct object *o, struct material *m, struct err *err)
@@ -164,6 +165,7 @@ static int build_one(struct scalers *s, struct object *o, const struct material 
 	params.auth = auth;
 	params.env = &m->env;
 	params.unresolved = &m->unresolved;
+	params.secrets_denied = m->secrets_denied.kind != ERR_NONE ? m->secrets_denied.msg : NULL;
 	if (scaler_build(&params, &whole, err))
 		return -1;
 	if (whole.undescribed)
@@ -247,6 +249,7 @@ int scalers_build(struct scalers *s, struct object *o, struct err *err)
 		return -1;
 	}
 	m.lookup = lookups_begin(s->lookups, o);
+	auth_denies_secrets(m.lookup, o->of.meta->namespace_, &m.secrets_denied);
 	build_round(s, o, &m, &worst);
 	share_questions(s, o->scalers);
 	lookups_end(s->lookups);

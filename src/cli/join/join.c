@@ -376,7 +376,7 @@ static int check_user(const struct join *j, struct err *err)
 static int start_service(struct join *j, struct err *err)
 {
 	static const char *const enable[] = { "enable", SYSTEMD_UNIT, NULL },
-				 *const restart[] = { "restart", "--no-block", SYSTEMD_UNIT, NULL };
+				 *const restart[] = { "restart", SYSTEMD_UNIT, NULL };
 
 	if (j->a.no_start || !systemd_is_running()) {
 		steps_say("start kscaled with: %s",

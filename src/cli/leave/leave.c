@@ -159,14 +159,17 @@ static void stop_deployment(struct leave *l)
 
 static void stop_service(struct leave *l)
 {
-	static const char *const disable[] = { "disable", "--now", SYSTEMD_UNIT, NULL };
+	static const char *const stop[] = { "stop", SYSTEMD_UNIT, NULL },
+				 *const disable[] = { "disable", SYSTEMD_UNIT, NULL };
 	struct err err = { 0 };
 
 	if (!systemd_is_running())
 		return;
 	if (l->a.dry_run)
 		steps_say("would stop and disable " SYSTEMD_UNIT);
-	else if (systemd_control(disable, &err) < 0)
+	else if (systemd_control(stop, &err) < 0 && err.kind == ERR_MISSING)
+		steps_say("there is no " SYSTEMD_UNIT " here to stop");
+	else if (err.kind != ERR_NONE || systemd_control(disable, &err) < 0)
 		fail(l, SYSTEMD_UNIT, &err);
 	else
 		steps_say("stopped and disabled " SYSTEMD_UNIT);

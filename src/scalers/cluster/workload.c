@@ -66,10 +66,10 @@ static int workload_build(const struct scaler_params *params, struct scaler *out
 
 struct workload_ask {
 	struct scaler_ask base;
-	struct podcounts_wait *wait;
+	struct keptanswer_wait *wait;
 };
 
-static void on_count(void *arg, size_t count, const struct err *failure)
+static void on_count(void *arg, double count, const struct err *failure)
 {
 	struct workload_ask *ask = arg;
 	struct err err;
@@ -78,7 +78,7 @@ static void on_count(void *arg, size_t count, const struct err *failure)
 		err = *failure;
 		err_wrap(&err, "%s", ask->base.question->source);
 	}
-	scaler_ask_end(ask, (double)count, failure ? &err : NULL);
+	scaler_ask_end(ask, count, failure ? &err : NULL);
 }
 
 static void *workload_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
@@ -86,7 +86,7 @@ static void *workload_ask(struct scaler_sources *sources, struct question *quest
 {
 	struct workload_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
 
-	ask->wait = podcounts_ask(sources->pods, question->data, deadline_ms, on_count, ask);
+	ask->wait = keptanswer_ask(podcounts_get(sources->pods, question->data), deadline_ms, on_count, ask);
 	return ask;
 }
 
@@ -94,7 +94,7 @@ static void workload_cancel(void *handle)
 {
 	struct workload_ask *ask = handle;
 
-	podcounts_cancel(ask->wait);
+	keptanswer_cancel(ask->wait);
 	scaler_ask_free(ask);
 }
 
@@ -102,7 +102,7 @@ static void workload_cancel(void *handle)
 
 static void *workload_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
 {
-	return podcounts_watch(sources->pods, question->data, look, arg);
+	return keptanswer_watch(podcounts_get(sources->pods, question->data), look, arg);
 }
 
 const struct scaler_type workload_scaler_type = {
@@ -114,6 +114,6 @@ const struct scaler_type workload_scaler_type = {
 	.cancel = workload_cancel,
 	.free_data = workload_free_data,
 	.watch = workload_watch,
-	.unwatch = podcounts_unwatch,
-	.watch_report = podcounts_watch_report,
+	.unwatch = keptanswer_unwatch,
+	.watch_report = keptanswer_watch_report,
 };

@@ -12,13 +12,13 @@
 
 #include "net/web/webget.h"
 #include "scalers/httpauth.h"
-#include "scalers/metricsapi/dotpath.h"
-#include "scalers/metricsapi/jsonpath.h"
 #include "scalers/metricsapi/promselector.h"
 #include "scalers/metricsapi/promtext.h"
 #include "scalers/metricsapi/serviceurls.h"
 #include "scalers/metricsapi/xmlvalue.h"
 #include "scalers/scaler.h"
+#include "scalers/values/dotpath.h"
+#include "scalers/values/jsonpath.h"
 
 #define METRICSAPI_LOCATION_SHOWN 120 /* bytes of valueLocation shown in messages */
 

@@ -2,7 +2,7 @@
 /* Extracts the number from an answer, streamed or complete. */
 #include "net/http/httpc.h"
 #include "scalers/metricsapi/metricsapi_parts.h"
-#include "scalers/metricsapi/yamlpath.h"
+#include "scalers/values/yamlpath.h"
 
 bool metricsapi_reads_pieces(const struct metricsapi_question *q)
 {

@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "scalers/metricvalue.h"
 #include "scalers/params.h"
+#include "scalers/values/metricvalue.h"
 
 #define DEPTH_MAX 256
 #define TEXT_MAX  1024 /* no number is longer */

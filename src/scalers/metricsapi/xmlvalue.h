@@ -16,7 +16,7 @@
  * nothing can expand. Pure.
  */
 
-#include "scalers/metricsapi/dotpath.h"
+#include "scalers/values/dotpath.h"
 
 /* Checks what only XML requires: an index follows a name, an attribute is last. ERR_INVALID. */
 int xmlvalue_check(const struct dotpath *path, struct err *err);

@@ -182,6 +182,15 @@ class Cluster:
         assert not check or done.returncode == 0, f"kubectl {' '.join(arguments)}: {done.stdout}{done.stderr}"
         return done.stdout
 
+    def everything(self):
+        """All objects of all kinds, but those that come and go by themselves."""
+        resources = [name for name in self.kubectl("api-resources", "--verbs=list", "-o", "name").split()
+                     if name.partition(".")[0] not in ("events", "leases", "componentstatuses") and "metrics" not in name and "insight" not in name]
+        lines = self.kubectl("get", ",".join(resources), "-A", "--no-headers", "-o", "custom-columns=V:.apiVersion,K:.kind,N:.metadata.namespace,M:.metadata.name", check=False)
+        names = {tuple(line.split()) for line in lines.splitlines()}
+        assert ("v1", "Namespace", "<none>", "default") in names
+        return names
+
     # --- accounts ---
 
     def token(self, namespace, account, seconds=7200, bound_to_secret=None, audience=None):

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -163,27 +164,58 @@ static void names(void **state)
 	assert_string_equal(err.msg, "\"xml\" is no log format: text or json");
 }
 
-/* What a service manager sees: one whole line on standard error. */
+/* What standard error gets; journal: it is named as systemd's, beside: another file. */
+static void write_line(enum log_format format, bool journal, int beside, char *line, size_t size)
+{
+	int ends[2], kept = dup(STDERR_FILENO);
+	struct stat st;
+	char named[64];
+	ssize_t got;
+
+	assert_true(kept >= 0);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(fstat(ends[1], &st), 0);
+	snprintf(named, sizeof(named), "%llu:%llu", (unsigned long long)st.st_dev,
+		(unsigned long long)st.st_ino + (unsigned)beside);
+	if (journal)
+		setenv("JOURNAL_STREAM", named, 1);
+	dup2(ends[1], STDERR_FILENO);
+	log_setup(LOG_LEVEL_INFO, format);
+	log_warn("lease", "lost");
+	dup2(kept, STDERR_FILENO);
+	unsetenv("JOURNAL_STREAM");
+	close(kept);
+	close(ends[1]);
+	got = read(ends[0], line, size - 1);
+	close(ends[0]);
+	assert_true(got > 0);
+	line[got] = '\0';
+}
+
+/* One whole line. */
 static void standard_error(void **state)
 {
-	int ends[2];
 	char line[256];
 
 	(void)state;
 	log_set_sink(NULL, NULL);
-	assert_int_equal(pipe(ends), 0);
-	int kept = dup(STDERR_FILENO);
-	assert_true(kept >= 0);
-	dup2(ends[1], STDERR_FILENO);
-	log_info("lease", "held");
-	dup2(kept, STDERR_FILENO);
-	close(kept);
-	close(ends[1]);
-	ssize_t got = read(ends[0], line, sizeof(line) - 1);
-	close(ends[0]);
-	assert_true(got > (ssize_t)TS_LEN);
-	line[got] = '\0';
-	assert_string_equal(line + TS_LEN, " info  lease: held\n");
+	write_line(LOG_FORMAT_TEXT, false, 0, line, sizeof(line));
+	assert_string_equal(line + TS_LEN, " warn  lease: lost\n");
+	write_line(LOG_FORMAT_TEXT, true, 1, line, sizeof(line)); /* redirected since */
+	assert_string_equal(line + TS_LEN, " warn  lease: lost\n");
+}
+
+static void the_journal(void **state)
+{
+	static const char json[] = "<4>{\"ts\":\"";
+	char line[256];
+
+	(void)state;
+	log_set_sink(NULL, NULL);
+	write_line(LOG_FORMAT_TEXT, true, 0, line, sizeof(line));
+	assert_string_equal(line, "<4>lease: lost\n");
+	write_line(LOG_FORMAT_JSON, true, 0, line, sizeof(line));
+	assert_memory_equal(line, json, sizeof(json) - 1);
 }
 
 int main(void)
@@ -196,6 +228,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(messages_of_any_length, start, stop),
 		cmocka_unit_test(names),
 		cmocka_unit_test_setup_teardown(standard_error, start, stop),
+		cmocka_unit_test_setup_teardown(the_journal, start, stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,13 +117,16 @@ static void agrees_with_the_library(void **state)
 	(void)state;
 	for (int64_t day = -200000; day < 200000; day += 7) {
 		int64_t ms = day * 86400000 + (day & 0xFFFFF) * 61;
-		time_t seconds = (time_t)((ms - (((ms % 1000) + 1000) % 1000)) / 1000);
+		int64_t floor_s = (ms - (((ms % 1000) + 1000) % 1000)) / 1000;
+		time_t seconds = (time_t)floor_s;
 		struct tm tm;
 		char ours[TIMESTAMP_TEXT_MAX], theirs[64];
 		int64_t again;
-		assert_non_null(gmtime_r(&seconds, &tm));
-		strftime(theirs, sizeof(theirs), "%Y-%m-%dT%H:%M:%SZ", &tm);
-		assert_string_equal(timestamp_format(ms, ours), theirs);
+		if (seconds == floor_s) { /* as far as the library's time_t goes */
+			assert_non_null(gmtime_r(&seconds, &tm));
+			strftime(theirs, sizeof(theirs), "%Y-%m-%dT%H:%M:%SZ", &tm);
+			assert_string_equal(timestamp_format(ms, ours), theirs);
+		}
 		assert_int_equal(timestamp_parse(timestamp_format_micro(ms, ours), &again, NULL), 0);
 		assert_true(again == ms);
 	}

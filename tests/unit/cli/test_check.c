@@ -598,6 +598,7 @@ static const struct {
 		"bootstrapServersFromEnv: A, topicFromEnv: B" },
 	{ "cron", "timezone: Europe/Berlin, start: 0 8 * * *, end: 0 9 * * *, desiredReplicas: '2'", "x", NULL },
 	{ "kubernetes-workload", "podSelector: app=x, value: '2'", "x", NULL },
+	{ "kubernetes-resource", "resourceKind: Secret, resourceName: a, key: b, targetValue: '2'", "x", NULL },
 	{ "external", "scalerAddress: 'a:1', enableTLS: 'true'", "caCert tlsClientCert tlsClientKey",
 		"someFromEnv: A" },
 	{ "external-push", "scalerAddress: 'a:1'", "caCert tlsClientCert tlsClientKey", "someFromEnv: A" },
@@ -686,6 +687,9 @@ static void what_is_known_is_judged_beside_it(void **state)
 			"must be one of json, xml, yaml, prometheus" },
 		{ "redis-streams", "stream: a, lagCount: '-1', consumerGroup: g", "must be greater than 0" },
 		{ "external", "scalerAddress: 'a:1', enableTLS: maybe", "must be true or false" },
+		{ "kubernetes-resource",
+			"resourceKind: ConfigMap, resourceName: a, key: b, format: json, targetValue: '2'",
+			"parameter \"valueLocation\" is required for json format" },
 		{ "cron", "timezone: Nowhere, start: 0 8 * * *, end: 0 9 * * *, desiredReplicas: '2'", "timezone" },
 	};
 

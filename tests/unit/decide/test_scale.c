@@ -473,7 +473,7 @@ static int64_t random_time(void)
 
 static void random_letters(char *letters)
 {
-	size_t count = random_below(TRIGGERS_MAX);
+	size_t count = (size_t)random_below(TRIGGERS_MAX);
 
 	for (size_t i = 0; i < count; i++)
 		letters[i] = "AiE"[random_below(3)];

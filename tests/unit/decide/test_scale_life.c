@@ -95,8 +95,8 @@ static void choose_spec(struct life *l)
 static void begin(struct life *l)
 {
 	memset(l, 0, sizeof(*l));
-	l->trigger_count = random_below(TRIGGERS_MAX + 1);
-	l->resource_count = one_in(4) ? 1 + random_below(2) : 0;
+	l->trigger_count = (size_t)random_below(TRIGGERS_MAX + 1);
+	l->resource_count = one_in(4) ? 1 + (size_t)random_below(2) : 0;
 	l->now = l->created = T;
 	l->replicas_known = true;
 	l->replicas = l->ready = (int32_t)random_below(6);

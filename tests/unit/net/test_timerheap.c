@@ -58,7 +58,7 @@ static void the_first_is_first_whatever_happens(void **state)
 
 	(void)state;
 	for (int step = 0; step < STEPS; step++) {
-		size_t i = random_below(TIMERS), first = TIMERS, count = 0;
+		size_t i = (size_t)random_below(TIMERS), first = TIMERS, count = 0;
 
 		if (random_below(3) > 0) {
 			due_ms[i] = (int64_t)random_below(50);

@@ -73,6 +73,22 @@ static void dates_and_names_are_as_asked(void **state)
 	assert_int_equal(x509_read("", &facts, &err), -1);
 }
 
+/* More seconds than a time_t of 32 bits has. */
+static void it_may_end_after_2038(void **state)
+{
+	const int64_t valid_s = INT64_C(60) * 365 * 86400;
+	int64_t now_s = timestamp_now_ms() / 1000;
+	struct x509_pair ca;
+	struct x509_facts facts;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(x509_make_ca("kscaled CA", names, now_s * 1000, valid_s, &ca, &err), 0);
+	assert_int_equal(x509_read(ca.cert_pem, &facts, &err), 0);
+	assert_int_equal(facts.not_after_unix_ms, (now_s + valid_s) * 1000);
+	x509_pair_done(&ca);
+}
+
 static void extensions_say_what_each_is_for(void **state)
 {
 	struct made *m = *state;
@@ -382,6 +398,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dates_and_names_are_as_asked),
+		cmocka_unit_test(it_may_end_after_2038),
 		cmocka_unit_test(extensions_say_what_each_is_for),
 		cmocka_unit_test(serving_certificate_ends_with_its_ca),
 		cmocka_unit_test(bad_names_and_keys_are_refused),

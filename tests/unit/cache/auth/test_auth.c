@@ -358,6 +358,8 @@ static void what_is_missing_empty_or_late_is_named(void **state)
 
 static void restricted_secrets_are_denied_and_never_read_elsewhere(void **state)
 {
+	struct err err = { 0 };
+
 	(void)state;
 	t.lookup.restrict_secrets = true;
 	t.auth.secrets = &password;
@@ -366,6 +368,13 @@ static void restricted_secrets_are_denied_and_never_read_elsewhere(void **state)
 		"TriggerAuthentication shop/redis: secretTargetRef parameter \"password\": Secret shop/creds is not "
 		"read: --restrict-secret-access allows Secrets of namespace ops only");
 	assert_string_equal(t.asked, "");
+	/* The same is told to triggers that read a Secret as their source. */
+	assert_true(auth_denies_secrets(&t.lookup, "shop", &err));
+	assert_int_equal(err.kind, ERR_DENIED);
+	assert_string_equal(err.msg, "--restrict-secret-access allows Secrets of namespace ops only");
+	err_clear(&err);
+	assert_false(auth_denies_secrets(&t.lookup, "ops", &err));
+	assert_int_equal(err.kind, ERR_NONE);
 	/* ConfigMaps are no secrets, and what is in the one namespace is allowed. */
 	t.auth.secret_count = 0;
 	t.auth.config_maps = &configured;

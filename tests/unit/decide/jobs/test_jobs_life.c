@@ -86,7 +86,7 @@ static void make_triggers(struct given *g, bool extreme)
 	double common = one_in(2) ? 1 + (double)random_below(4) : 0;
 	int index = 0;
 
-	g->facts.trigger_count = random_below(TRIGGERS_MAX + 1);
+	g->facts.trigger_count = (size_t)random_below(TRIGGERS_MAX + 1);
 	for (size_t i = 0; i < g->facts.trigger_count; i++) {
 		index += one_in(5) ? 0 : 1;
 		g->triggers[i] = (struct jobs_trigger){ .index = index,
@@ -341,7 +341,7 @@ static void test_same_as_keda(void **state)
 		g.facts = (struct jobs_facts){ .spec = &g.spec,
 			.now_unix_ms = T,
 			.triggers = g.triggers,
-			.trigger_count = 1 + random_below(TRIGGERS_MAX),
+			.trigger_count = 1 + (size_t)random_below(TRIGGERS_MAX),
 			.running = (int32_t)random_below(30) };
 		g.facts.pending = (int32_t)random_below((uint64_t)g.facts.running + 1);
 		for (size_t k = 0; k < g.facts.trigger_count; k++)

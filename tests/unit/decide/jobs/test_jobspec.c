@@ -257,7 +257,7 @@ static void test_name_always_valid(void **state)
 	for (int round = 0; round < 20000; round++) {
 		static const char letters[] = "ab0-.";
 		char name[80], out[JOBSPEC_NAME_MAX + 1], other[JOBSPEC_NAME_MAX + 1];
-		size_t len = 1 + next(&seed) % (sizeof(name) - 1);
+		size_t len = 1 + (size_t)(next(&seed) % (sizeof(name) - 1));
 		uint64_t random = next(&seed);
 		struct scaledjob sj = { .meta.name = name };
 
@@ -448,7 +448,7 @@ static void test_sweep_always(void **state)
 			.spec = { .template_print = "abc",
 				.successful_history = (int32_t)(next(&seed) % 30),
 				.failed_history = (int32_t)(next(&seed) % 30) } };
-		size_t count = next(&seed) % (MANY + 1);
+		size_t count = (size_t)(next(&seed) % (MANY + 1));
 
 		for (size_t i = 0; i < count; i++) {
 			snprintf(names[i], sizeof(names[i]), "%" PRIu64, next(&seed));

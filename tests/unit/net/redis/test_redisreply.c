@@ -140,7 +140,7 @@ static void what_is_asked_of_memory_has_a_cap(void **state)
 	assert_string_equal(buf_text(&out), "! the reply is longer than 4194304 bytes");
 	buf_reset(&bytes);
 	buf_reset(&out);
-	buf_puts(&bytes, "$1000000000000\r\n");
+	buf_puts(&bytes, "$2000000000\r\n");
 	for (int i = 0; i < 8; i++)
 		buf_append(&bytes, megabyte, 1 << 20);
 	read_all(bytes.data, bytes.len, 16384, &out);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_METRICSAPI_DOTPATH_H
-#define SCALERS_METRICSAPI_DOTPATH_H
+#ifndef SCALERS_VALUES_DOTPATH_H
+#define SCALERS_VALUES_DOTPATH_H
 
 /*
- * Paths such as "a.b.1.c" of names and indexes, for the formats of metrics-api without a path
- * language (yaml, xml). A backslash escapes the next character: `a\.b` is one name, `\1` is a name,
- * not an index. Compiled when the trigger is built.
+ * Paths such as "a.b.1.c" of names and indexes, for formats without a path language (yaml, xml). A
+ * backslash escapes the next character: `a\.b` is one name, `\1` is a name, not an index. Compiled
+ * when the trigger is built.
  */
 
 #include <stdbool.h>

@@ -12,9 +12,9 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/yamljson.h"
-#include "scalers/metricsapi/dotpath.h"
 #include "scalers/metricsapi/xmlvalue.h"
-#include "scalers/metricsapi/yamlpath.h"
+#include "scalers/values/dotpath.h"
+#include "scalers/values/yamlpath.h"
 
 static void paths(void **state)
 {
@@ -128,10 +128,10 @@ static void yaml(void **state)
 		{ "a", "a:", 0, "got Null" },
 		{ "a", "a: .nan", 0, "got String" },
 		{ "a", "a: s3cret", 0, "got String" },
-		{ "a", "", 0, "the answer is empty" },
-		{ "a", "# nothing", 0, "the answer is empty" },
-		{ "a", "5", 0, "the answer is a scalar, not a mapping" },
-		{ "a", "- 5", 0, "the answer is a list, not a mapping" },
+		{ "a", "", 0, "the text is empty" },
+		{ "a", "# nothing", 0, "the text is empty" },
+		{ "a", "5", 0, "the text is a scalar, not a mapping" },
+		{ "a", "- 5", 0, "the text is a list, not a mapping" },
 		{ "a", "a: 1\na: 2\n", 0, "line 2: a key stands twice" },
 		{ "a", "a: [1", 0, "not YAML" },
 		{ "a", "a: *nobody", 0, "the alias refers to an anchor that is not there" },

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_METRICSAPI_JSONPATH_H
-#define SCALERS_METRICSAPI_JSONPATH_H
+#ifndef SCALERS_VALUES_JSONPATH_H
+#define SCALERS_VALUES_JSONPATH_H
 
 /*
- * The location of a number in a JSON answer, as KEDA's users write it: the subset of GJSON paths
+ * The location of a number in a JSON text, as KEDA's users write it: the subset of GJSON paths
  * (github.com/tidwall/gjson, SYNTAX.md) that selects one value. Compiled once when the trigger is
- * built, so that syntax errors are reported then and not at each poll. Called by metricsapi.
+ * built, so that syntax errors are reported then and not at each poll. Called by metrics-api and
+ * kubernetes-resource.
  *
  *   a.b.0            fields and elements; `\.` is a dot in a name, so are `\*`, `\?`, `\|`, `\#`,
  *                    `\@`, `\\`
@@ -19,7 +20,7 @@
  *   a|b              as a.b, but after # and #(...)# it applies to the list, not to each element
  *   @this @reverse @values @keys @flatten
  *
- * Differences from GJSON: the whole answer must be JSON, and no object may have a duplicate name; a
+ * Differences from GJSON: the whole text must be JSON, and no object may have a duplicate name; a
  * number compared with a text that is none satisfies only != (there any text is 0); @keys and
  * @values of an absent value, and @keys of a value that is no object, are absent (there they are
  * empty, so their # is 0); false >= false and true <= true hold; `\*` in a pattern is an asterisk.
@@ -30,6 +31,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "scalers/values/metricvalue.h"
 
 #define JSONPATH_LENGTH_MAX 1024
 #define JSONPATH_STEPS_MAX  64 /* of one path; paths in conditions count separately */
@@ -42,11 +44,13 @@ struct jsonpath *jsonpath_compile(const char *text, struct err *err);
 void jsonpath_free(struct jsonpath *p); /* NULL is fine */
 
 /*
- * Reads the number at the path; a string is read as a Kubernetes quantity. ERR_INVALID: not JSON,
- * or not a number; the message says what was found, without content of the answer. The answer may
- * have at most JSON_FOREIGN_VALUES_MAX values, and evaluation stops after five million steps
- * (100,000 visited values; some 20 ms).
+ * Reads the number at the path. ERR_INVALID: not JSON, or not a number; the message says what was
+ * found, without its content. The text may have at most JSON_FOREIGN_VALUES_MAX values, and
+ * evaluation stops after five million steps (100,000 visited values; some 20 ms).
  */
+int jsonpath_read(const struct jsonpath *p, const char *text, size_t len, metricvalue_fn read, double *out,
+	struct err *err);
+/* By metricvalue_of_json. */
 int jsonpath_number(const struct jsonpath *p, const char *answer, size_t len, double *out, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_METRICSAPI_JSONPATH_PARTS_H
-#define SCALERS_METRICSAPI_JSONPATH_PARTS_H
+#ifndef SCALERS_VALUES_JSONPATH_PARTS_H
+#define SCALERS_VALUES_JSONPATH_PARTS_H
 
 /* The compiled path: made by jsonpath_compile, evaluated by jsonpath_number. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/metricvalue.h"
+#include "scalers/values/metricvalue.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -82,6 +82,19 @@ int metricvalue_of_json(const json_t *value, double *out, struct err *err)
 	return metricvalue_none("nothing that is known", err);
 }
 
+int metricvalue_whole_of_json(const json_t *value, double *out, struct err *err)
+{
+	if (json_is_string(value))
+		return err_set(err, ERR_INVALID,
+			"must point to a numeric value, got String: a text, which is not read as a whole number");
+	if (metricvalue_of_json(value, out, err))
+		return -1;
+	*out = trunc(*out);
+	if (fabs(*out) < 0x1p63)
+		return 0;
+	return err_set(err, ERR_INVALID, "must point to a whole number of 64 bits, got Number: a larger one");
+}
+
 int metricvalue_bad_json(const json_error_t *where, struct err *err)
 {
 	static const struct {
@@ -100,6 +113,6 @@ int metricvalue_bad_json(const json_error_t *where, struct err *err)
 	for (size_t i = 0; i < MEM_COUNT(reasons); i++)
 		if (json_error_code(where) == reasons[i].code)
 			reason = reasons[i].text;
-	return err_set(err, ERR_INVALID, "the answer is not JSON: line %d column %d: %s", where->line, where->column,
+	return err_set(err, ERR_INVALID, "the text is not JSON: line %d column %d: %s", where->line, where->column,
 		reason);
 }

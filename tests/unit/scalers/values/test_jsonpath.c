@@ -15,13 +15,13 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "scalers/metricsapi/jsonpath.h"
-#include "scalers/metricvalue.h"
+#include "scalers/values/jsonpath.h"
+#include "scalers/values/metricvalue.h"
 
 static const struct {
 	const char *path, *json, *kind, *text;
 } gjson[] = {
-#include "../jsonpath_gjson.inc"
+#include "jsonpath_gjson.inc"
 };
 
 static int number(const char *path, const char *json, double *out, struct err *err)
@@ -146,10 +146,10 @@ static void what_is_not_understood_is_said_at_once(void **state)
 static const struct {
 	const char *path, *json, *message;
 } bad_answers[] = {
-	{ "a", "", "the answer is not JSON: line 1 column 0: it ends too early" },
+	{ "a", "", "the text is not JSON: line 1 column 0: it ends too early" },
 	{ "a", "{\"a\":1", "it ends too early" },
-	{ "a", "{\"a\":1}\n{\"a\":2}", "the answer is not JSON: line 2 column 1: there is more behind its end" },
-	{ "a", "<html>secret</html>", "the answer is not JSON: line 1 column 1: it cannot be read" },
+	{ "a", "{\"a\":1}\n{\"a\":2}", "the text is not JSON: line 2 column 1: there is more behind its end" },
+	{ "a", "<html>secret</html>", "the text is not JSON: line 1 column 1: it cannot be read" },
 	{ "a", "{\"a\":1,\"a\":2}", "an object has a name twice" },
 	{ "a", "{\"a\":1e999}", "a number is too large" },
 	{ "a", "{\"a\":NaN}", "it cannot be read" },
@@ -181,7 +181,7 @@ static void what_is_no_number_is_an_error(void **state)
 /* Neither takes long. */
 static void costs_are_bounded(void **state)
 {
-	static const char too_many_steps[] = "the answer is too large for that path: it takes more than 5000000 steps";
+	static const char too_many_steps[] = "the text is too large for that path: it takes more than 5000000 steps";
 	struct buf json = BUF_INIT(16 << 20);
 	struct err err = { 0 };
 	double value;
@@ -203,7 +203,7 @@ static void costs_are_bounded(void **state)
 	assert_string_equal(err.msg, too_many_steps);
 	buf_puts(&json, ",");
 	assert_int_equal(number("a.#", json.data, &value, &err), -1);
-	assert_string_equal(err.msg, "the answer is too large: it has more than 100000 values and names");
+	assert_string_equal(err.msg, "the text is too large: it has more than 100000 values and names");
 	buf_reset(&json);
 	/* A pattern is put to each place of a long text. */
 	buf_puts(&json, "{\"");

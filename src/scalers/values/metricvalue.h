@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_METRICVALUE_H
-#define SCALERS_METRICVALUE_H
+#ifndef SCALERS_VALUES_METRICVALUE_H
+#define SCALERS_VALUES_METRICVALUE_H
 
 /*
- * Reads a number from an answer of metrics-api, whatever its format. Errors say what kind of value
+ * Reads a number from a text of foreign origin, whatever its format. Errors say what kind of value
  * was found, never its content, which may be confidential. An absent value, null, NaN and infinity
  * are errors, never 0. Pure.
  */
@@ -23,12 +23,21 @@ bool metricvalue_of_text(const char *text, size_t len, double *out);
  */
 int metricvalue_of_json(const json_t *value, double *out, struct err *err);
 
+/* How a found value is read. */
+typedef int (*metricvalue_fn)(const json_t *value, double *out, struct err *err);
+
+/*
+ * Reads a JSON number alone, without its fraction. ERR_INVALID also when it is beyond the whole
+ * numbers of 64 bits.
+ */
+int metricvalue_whole_of_json(const json_t *value, double *out, struct err *err);
+
 /* The same error for other formats; got: "an element with elements inside". Returns -1. */
 int metricvalue_none(const char *got, struct err *err);
 #define METRICVALUE_NO_QUANTITY "String: a text that is no quantity like 5, 1.5, 100m or 2Gi"
 
 /*
- * Says why an answer is not JSON. jansson's own message quotes the answer, so it is not used.
+ * Says why a text is not JSON. jansson's own message quotes it, so it is not used.
  * Returns -1.
  */
 int metricvalue_bad_json(const json_error_t *where, struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/metricsapi/dotpath.h"
+#include "scalers/values/dotpath.h"
 
 #include <stdlib.h>
 #include <string.h>

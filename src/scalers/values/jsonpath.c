@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/metricsapi/jsonpath.h"
+#include "scalers/values/jsonpath.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -9,8 +9,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "scalers/metricsapi/dotpath.h"
-#include "scalers/metricsapi/jsonpath_parts.h"
+#include "scalers/values/dotpath.h"
+#include "scalers/values/jsonpath_parts.h"
 
 /* The text of one path (a condition's path is a part of the whole) and the position in it. */
 struct path_reader {

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "scalers/metricsapi/jsonpath.h"
-#include "scalers/metricsapi/jsonpath_parts.h"
-#include "scalers/metricvalue.h"
+#include "scalers/values/jsonpath.h"
+#include "scalers/values/jsonpath_parts.h"
+#include "scalers/values/metricvalue.h"
 
 /*
  * The budget counts steps of one character comparison, some two nanoseconds. Other work counts as:
@@ -320,25 +320,31 @@ static json_t *load(const char *answer, size_t len, json_error_t *where)
 		JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, where);
 }
 
-int jsonpath_number(const struct jsonpath *p, const char *answer, size_t len, double *out, struct err *err)
+int jsonpath_read(const struct jsonpath *p, const char *text, size_t len, metricvalue_fn read, double *out,
+	struct err *err)
 {
 	struct walk w = { STEPS_MAX };
 	json_error_t where;
 	json_t *root, *value;
 	int rc;
 
-	if (!json_is_bearable(answer, len, err))
-		return err_wrap(err, "the answer is too large");
-	root = load(answer, len, &where);
+	if (!json_is_bearable(text, len, err))
+		return err_wrap(err, "the text is too large");
+	root = load(text, len, &where);
 	if (!root)
 		return metricvalue_bad_json(&where, err);
 	value = run(&w, p, root);
 	if (w.steps == 0)
-		rc = err_set(err, ERR_INVALID, "the answer is too large for that path: it takes more than %d steps",
+		rc = err_set(err, ERR_INVALID, "the text is too large for that path: it takes more than %d steps",
 			STEPS_MAX);
 	else
-		rc = metricvalue_of_json(value, out, err);
+		rc = read(value, out, err);
 	json_decref(value);
 	json_decref(root);
 	return rc;
+}
+
+int jsonpath_number(const struct jsonpath *p, const char *answer, size_t len, double *out, struct err *err)
+{
+	return jsonpath_read(p, answer, len, metricvalue_of_json, out, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/metricsapi/yamlpath.h"
+#include "scalers/values/yamlpath.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/places.h"
 #include "base/yamljson.h"
-#include "scalers/metricvalue.h"
+#include "scalers/values/metricvalue.h"
 
 static const char *kind(const json_t *value)
 {
@@ -30,7 +30,7 @@ static int dead_end(const struct dotpath *path, size_t depth, const json_t *valu
 	return err_set(err, ERR_INVALID, "%s is %s: there is no \"%s\" in it", above, kind(value), name);
 }
 
-static int find(const struct dotpath *path, const json_t *root, double *out, struct err *err)
+static int find(const struct dotpath *path, const json_t *root, metricvalue_fn read, double *out, struct err *err)
 {
 	const json_t *value = root;
 
@@ -44,30 +44,35 @@ static int find(const struct dotpath *path, const json_t *root, double *out, str
 			return dead_end(path, i, value, err);
 		value = next;
 	}
-	return metricvalue_of_json(value, out, err);
+	return read(value, out, err);
 }
 
-int yamlpath_number(const struct dotpath *path, const char *answer, size_t len, double *out, struct err *err)
+int yamlpath_read(const struct dotpath *path, const char *text, size_t len, metricvalue_fn read, double *out,
+	struct err *err)
 {
-	struct yamljson *y = yamljson_new(answer, len, YAMLJSON_FOREIGN_VALUES_MAX);
+	struct yamljson *y = yamljson_new(text, len, YAMLJSON_FOREIGN_VALUES_MAX);
 	struct places places = { 0 };
 	json_t *root = NULL;
 	int rc = yamljson_next(y, &root, &places, err);
 
 	if (rc < 0)
-		err_wrap(err, "the answer is not understood");
+		err_wrap(err, "the text is not understood");
 	else if (rc == 0 || json_is_null(root))
-		rc = err_set(err, ERR_INVALID, "the answer is empty");
+		rc = err_set(err, ERR_INVALID, "the text is empty");
 	else if (places.fault_count > 0)
-		rc = err_set(err, ERR_INVALID,
-			"the answer is not understood: line %u: a key stands twice in one mapping",
+		rc = err_set(err, ERR_INVALID, "the text is not understood: line %u: a key stands twice in one mapping",
 			places.list[places.faults[0].place].line);
 	else if (!json_is_object(root))
-		rc = err_set(err, ERR_INVALID, "the answer is %s, not a mapping", kind(root));
+		rc = err_set(err, ERR_INVALID, "the text is %s, not a mapping", kind(root));
 	else
-		rc = find(path, root, out, err);
+		rc = find(path, root, read, out, err);
 	places_done(&places);
 	json_decref(root);
 	yamljson_free(y);
 	return rc;
+}
+
+int yamlpath_number(const struct dotpath *path, const char *answer, size_t len, double *out, struct err *err)
+{
+	return yamlpath_read(path, answer, len, metricvalue_of_json, out, err);
 }

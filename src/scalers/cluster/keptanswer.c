@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/cluster/keptanswer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+#include "base/mem.h"
+
+#define IDLE_MS  300000 /* an unused answer is kept for this time */
+#define STALE_MS 30000  /* how long it holds while the watch fails */
+
+struct keptanswer_wait {
+	struct keptanswer_wait *prev, *next;
+	struct keptanswer *of;
+	bool due;
+	keptanswer_fn fn;
+	void *arg;
+	struct loop_timer deadline;
+};
+
+struct keptanswer_watch {
+	struct keptanswer_watch *prev, *next;
+	struct keptanswer *of;
+	question_look_fn look;
+	void *arg;
+	bool due;
+};
+
+/* ---- What can be answered ---- */
+
+enum standing { STANDING_WAIT, STANDING_KNOWN, STANDING_FAILED };
+
+static enum standing standing_of(const struct keptanswer *k)
+{
+	const struct err *trouble = k->informer->trouble;
+
+	/* A refusal lasts until somebody changes the configuration. */
+	if (trouble && trouble->kind != ERR_TEMPORARY && trouble->kind != ERR_GONE)
+		return STANDING_FAILED;
+	if (!k->known)
+		return STANDING_WAIT;
+	return k->troubled_ms && loop_now_ms(k->loop) - k->troubled_ms > STALE_MS ? STANDING_FAILED : STANDING_KNOWN;
+}
+
+/* The watch's, unless it is just tried again. */
+static struct err failure_of(const struct keptanswer *k)
+{
+	struct err err = { 0 };
+
+	if (k->informer->trouble)
+		return *k->informer->trouble;
+	err_set(&err, ERR_TEMPORARY, "%s", k->late);
+	return err;
+}
+
+static void idle_if_unused(struct keptanswer *k)
+{
+	if (!k->waits && !k->watchers)
+		loop_timer_set(&k->idle, IDLE_MS);
+}
+
+static void wait_free(struct keptanswer_wait *w)
+{
+	DL_DELETE(w->of->waits, w);
+	loop_timer_done(&w->deadline);
+	idle_if_unused(w->of);
+	free(w);
+}
+
+/* Frees the wait before the callback, so that it is called once. */
+static void wait_finish(struct keptanswer_wait *w, const struct err *err)
+{
+	double value = w->of->value;
+	keptanswer_fn fn = w->fn;
+	void *arg = w->arg;
+
+	wait_free(w);
+	fn(arg, err ? 0 : value, err);
+}
+
+/*
+ * Callbacks may cancel other waits and add new ones, which belong to a later answer, so the search
+ * restarts at the front each time.
+ */
+static void answer(struct keptanswer *k)
+{
+	enum standing standing = standing_of(k);
+	struct err err = { 0 };
+	struct keptanswer_wait *w;
+
+	if (standing == STANDING_WAIT)
+		return;
+	if (standing == STANDING_FAILED)
+		err = failure_of(k);
+	else if (k->wrong)
+		err = *k->wrong;
+	DL_FOREACH (k->waits, w)
+		w->due = true;
+	do {
+		DL_FOREACH (k->waits, w)
+			if (w->due)
+				break;
+		if (w)
+			wait_finish(w, err.kind != ERR_NONE ? &err : NULL);
+	} while (w);
+}
+
+static void tell_watchers(struct keptanswer *k)
+{
+	struct keptanswer_watch *w;
+
+	DL_FOREACH (k->watchers, w)
+		w->due = k->tell;
+	k->tell = false;
+	/* look may end any watch, so the search restarts at the front each time. */
+	do {
+		DL_FOREACH (k->watchers, w)
+			if (w->due)
+				break;
+		if (w) {
+			w->due = false;
+			w->look(w->arg);
+		}
+	} while (w);
+}
+
+static void on_settle(void *arg)
+{
+	struct keptanswer *k = arg;
+
+	if (k->known)
+		tell_watchers(k);
+	answer(k);
+}
+
+static void settle(struct keptanswer *k)
+{
+	loop_task_queue(k->loop, &k->settle);
+}
+
+/* ---- What the watch says ---- */
+
+static bool is_same(const struct keptanswer *k, double value, const struct err *wrong)
+{
+	if (!k->known || !k->wrong != !wrong)
+		return false;
+	return wrong ? strcmp(k->wrong->msg, wrong->msg) == 0 : k->value == value;
+}
+
+void keptanswer_set(struct keptanswer *k, double value, const struct err *wrong)
+{
+	k->tell = k->tell || !is_same(k, value, wrong);
+	k->known = true;
+	k->value = wrong ? 0 : value;
+	err_keep(&k->wrong, wrong);
+	if (!k->informer->trouble)
+		k->troubled_ms = 0;
+	settle(k);
+}
+
+void keptanswer_trouble(struct keptanswer *k, const struct err *err)
+{
+	if (!err)
+		k->troubled_ms = 0;
+	else if (!k->troubled_ms)
+		k->troubled_ms = loop_now_ms(k->loop);
+	k->tell = k->tell || !err;
+	settle(k);
+}
+
+/* ---- Asking ---- */
+
+static void on_deadline(void *arg)
+{
+	struct keptanswer_wait *w = arg;
+	struct err err = failure_of(w->of);
+
+	wait_finish(w, &err);
+}
+
+struct keptanswer_wait *keptanswer_ask(struct keptanswer *k, int64_t deadline_ms, keptanswer_fn fn, void *arg)
+{
+	struct keptanswer_wait *w = mem_zalloc(sizeof(*w));
+	int64_t left_ms = deadline_ms - loop_now_ms(k->loop);
+
+	w->of = k;
+	w->fn = fn;
+	w->arg = arg;
+	loop_timer_init(&w->deadline, k->loop, on_deadline, w);
+	DL_APPEND(k->waits, w);
+	loop_timer_cancel(&k->idle);
+	if (standing_of(k) == STANDING_WAIT)
+		loop_timer_set(&w->deadline, left_ms > 0 ? left_ms : 0);
+	else
+		settle(k);
+	return w;
+}
+
+void keptanswer_cancel(struct keptanswer_wait *w)
+{
+	wait_free(w);
+}
+
+/* ---- Watching ---- */
+
+struct keptanswer_watch *keptanswer_watch(struct keptanswer *k, question_look_fn look, void *arg)
+{
+	struct keptanswer_watch *w = mem_zalloc(sizeof(*w));
+
+	w->of = k;
+	w->look = look;
+	w->arg = arg;
+	DL_APPEND(k->watchers, w);
+	loop_timer_cancel(&k->idle);
+	return w;
+}
+
+void keptanswer_unwatch(void *watch)
+{
+	struct keptanswer_watch *w = watch;
+
+	DL_DELETE(w->of->watchers, w);
+	idle_if_unused(w->of);
+	free(w);
+}
+
+struct watch_report keptanswer_watch_report(const void *watch)
+{
+	const struct keptanswer *k = ((const struct keptanswer_watch *)watch)->of;
+	const char *why = informer_trouble(k->informer);
+
+	if (why)
+		return (struct watch_report){ .state = WATCH_FAILING, .why = why };
+	return (struct watch_report){ .state = k->known ? WATCH_ON : WATCH_STARTING, .why = "" };
+}
+
+/* ---- In and out ---- */
+
+static void on_idle(void *arg)
+{
+	struct keptanswer *k = arg;
+
+	k->on_idle(k->arg);
+}
+
+bool keptanswer_is_used(const struct keptanswer *k)
+{
+	return k->waits || k->watchers || loop_timer_pending(&k->idle);
+}
+
+void keptanswer_init(struct keptanswer *k, struct loop *loop, const struct informer *informer, const char *late,
+	loop_fn idle_fn, void *arg)
+{
+	*k = (struct keptanswer){
+		.loop = loop,
+		.informer = informer,
+		.late = late,
+		.on_idle = idle_fn,
+		.arg = arg,
+	};
+	loop_task_init(&k->settle, on_settle, k);
+	loop_timer_init(&k->idle, loop, on_idle, k);
+	idle_if_unused(k);
+}
+
+void keptanswer_done(struct keptanswer *k)
+{
+	loop_task_cancel(k->loop, &k->settle);
+	loop_timer_done(&k->idle);
+	err_keep(&k->wrong, NULL);
+}

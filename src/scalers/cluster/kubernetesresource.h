@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_CLUSTER_KUBERNETESRESOURCE_H
+#define SCALERS_CLUSTER_KUBERNETESRESOURCE_H
+
+/*
+ * Trigger type `kubernetes-resource` (keda-scalers-more.md 7.14): a number in a key of a ConfigMap
+ * or Secret of the object's namespace. The object is watched (scalers/cluster/keyvalues.h), so
+ * another number triggers a poll. Secrets are read where the installation lets them be read
+ * (struct scaler_params, secrets_denied).
+ */
+
+#include "scalers/scaler.h"
+
+extern const struct scaler_type kubernetesresource_scaler_type;
+
+#endif

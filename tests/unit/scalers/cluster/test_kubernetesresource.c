@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kubernetes-resource trigger: its parameters; numbers in keys, kept by a watch of their
+ * object, which may fail, be deleted or say nonsense, and is never 0 for that.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../fakes/fakecluster.h"
+#include "../../fakes/fakeloop.h"
+#include "../pairs.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "scalers/cluster/keyvalues.h"
+#include "scalers/cluster/kubernetesresource.h"
+#include "scalers/scaler.h"
+#include "scalers/scalerbuild.h"
+#include "scalers/sources.h"
+
+#define MAPS    "/api/v1/namespaces/shop/configmaps"
+#define SECRETS "/api/v1/namespaces/shop/secrets"
+#define QUEUE   MAPS "/queue"
+#define ASK_MS  3000
+#define PLAIN   "resourceKind=ConfigMap|resourceName=queue|key=n|targetValue=5"
+
+/* In the place of the registry, whose other types would bring the real loop with them. */
+const struct scaler_type *scaler_type_find(const char *name)
+{
+	return strcmp(name, kubernetesresource_scaler_type.name) == 0 ? &kubernetesresource_scaler_type : NULL;
+}
+
+const char *scaler_type_names(void)
+{
+	return kubernetesresource_scaler_type.name;
+}
+
+/* ---- Parameters ---- */
+
+static int build_as(const char *pairs, const char *metric_type, const char *secrets_denied, struct scaler *out,
+	struct err *err)
+{
+	struct strmap m = { 0 };
+	struct scaler_params params = { .type = "kubernetes-resource",
+		.index = 1,
+		.namespace_ = "shop",
+		.metric_type = metric_type,
+		.secrets_denied = secrets_denied,
+		.metadata = &m };
+	int failed;
+
+	pairs_fill(&m, pairs);
+	failed = scaler_build(&params, out, err);
+	strmap_done(&m);
+	return failed;
+}
+
+static int build(const char *pairs, struct scaler *out, struct err *err)
+{
+	return build_as(pairs, NULL, NULL, out, err);
+}
+
+static void accepted(void **state)
+{
+	static const struct {
+		const char *metadata, *metric_type, *metric, *key, *source;
+		int64_t target_milli;
+		double activation;
+		enum metric_target_type type;
+	} rows[] = {
+		{ PLAIN, NULL, "s1-configmap-queue-n", "kubernetes-resource shop ConfigMap queue n number float64 ",
+			"ConfigMap shop/queue", 5000, 0, METRIC_AVERAGE_VALUE },
+		{ "resourceKind=Secret|resourceName=a.b|key=Jobs.txt|targetValue=0.5|activationTargetValue=3.5|"
+		  "valueType=quantity|format= |valueLocation=",
+			"Value", "s1-secret-a-b-Jobs-txt",
+			"kubernetes-resource shop Secret a.b Jobs.txt number quantity ", "Secret shop/a.b", 500, 3.5,
+			METRIC_VALUE },
+		{ "resourceKind=ConfigMap|resourceName=queue|key=n|targetValue=5|format=json|valueLocation=a.b c|"
+		  "valueType=int64|activationTargetValue=-1",
+			"AverageValue", "s1-configmap-queue-n",
+			"kubernetes-resource shop ConfigMap queue n json int64 a.b c", "ConfigMap shop/queue", 5000, -1,
+			METRIC_AVERAGE_VALUE },
+		{ "resourceKind=ConfigMap|resourceName=queue|key=n|targetValue=5|format=yaml|valueLocation=a\\.b.0",
+			NULL, "s1-configmap-queue-n", "kubernetes-resource shop ConfigMap queue n yaml float64 a\\.b.0",
+			"ConfigMap shop/queue", 5000, 0, METRIC_AVERAGE_VALUE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		struct scaler s;
+		struct err err = { 0 };
+
+		if (build_as(rows[i].metadata, rows[i].metric_type, NULL, &s, &err))
+			fail_msg("%s: %s", rows[i].metadata, err.msg);
+		assert_string_equal(s.metric_name, rows[i].metric);
+		assert_string_equal(s.question->key, rows[i].key);
+		assert_string_equal(s.question->source, rows[i].source);
+		assert_string_equal(s.question->namespace_, "shop");
+		assert_int_equal(s.target.milli, rows[i].target_milli);
+		assert_true(s.activation == rows[i].activation);
+		assert_int_equal(s.target_type, rows[i].type);
+		assert_null(s.unknown);
+		scaler_done(&s);
+	}
+}
+
+static void rejected(void **state)
+{
+	static const struct {
+		const char *metadata, *metric_type, *message;
+	} rows[] = {
+		{ "resourceName=q|key=n|targetValue=5", NULL,
+			"trigger 1 (kubernetes-resource): missing required parameter \"resourceKind\" in "
+			"[triggerMetadata]" },
+		{ "resourceKind=ConfigMap|key=n|targetValue=5", NULL, "missing required parameter \"resourceName\"" },
+		{ "resourceKind=ConfigMap|resourceName=q|targetValue=5", NULL, "missing required parameter \"key\"" },
+		{ "resourceKind=configmap|resourceName=q|key=n|targetValue=5", NULL,
+			"unable to set param \"resourceKind\" value \"configmap\": must be one of Secret, ConfigMap" },
+		{ "resourceKind=Pod|resourceName=q|key=n|targetValue=5", NULL, "\"resourceKind\" value \"Pod\"" },
+		{ "resourceKind=Secret|resourceName=../x|key=n|targetValue=5", NULL,
+			"parameter \"resourceName\" value \"../x\" cannot be the name of a Secret" },
+		{ "resourceKind=Secret|resourceName=Q|key=n|targetValue=5", NULL,
+			"\"resourceName\" value \"Q\" cannot be the name of a Secret" },
+		{ "resourceKind=Secret|resourceName=q|key=a/b|targetValue=5", NULL,
+			"parameter \"key\" value \"a/b\" cannot be a key: letters, digits" },
+		{ PLAIN "|format=xml", NULL, "\"format\" value \"xml\": must be one of number, json, yaml" },
+		{ PLAIN "|valueType=float", NULL,
+			"\"valueType\" value \"float\": must be one of float64, int64, quantity" },
+		{ PLAIN "|valueLocation=a", NULL,
+			"parameter \"valueLocation\" is only supported with json or yaml format" },
+		{ PLAIN "|format=json", NULL, "parameter \"valueLocation\" is required for json format" },
+		{ PLAIN "|format=yaml|valueLocation= ", NULL,
+			"parameter \"valueLocation\" is required for yaml format" },
+		{ PLAIN "|format=json|valueLocation=a|valueLocation=a.#(", NULL,
+			"parameter \"valueLocation\" value \"a.#(\", for format json: position 3" },
+		{ "resourceKind=ConfigMap|resourceName=q|key=n", NULL, "no targetValue given" },
+		{ "resourceKind=ConfigMap|resourceName=q|key=n|targetValue=0", NULL,
+			"parameter \"targetValue\" value \"0\" must be greater than 0" },
+		{ "resourceKind=ConfigMap|resourceName=q|key=n|targetValue=-1", NULL, "must be greater than 0" },
+		{ PLAIN "|activationTargetValue=x", NULL, "\"activationTargetValue\" value \"x\": must be a number" },
+		{ PLAIN, "Utilization", "'Utilization' metric type is unsupported" },
+		/* nothing comes from the environment */
+		{ "resourceKind=ConfigMap|resourceNameFromEnv=Q|key=n|targetValue=5", NULL,
+			"missing required parameter \"resourceName\" in [triggerMetadata]" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		struct scaler s;
+		struct err err = { 0 };
+
+		if (build_as(rows[i].metadata, rows[i].metric_type, NULL, &s, &err) == 0)
+			fail_msg("%s was accepted", rows[i].metadata);
+		assert_int_equal(err.kind, ERR_INVALID);
+		if (!strstr(err.msg, rows[i].message))
+			fail_msg("%s: said \"%s\"", rows[i].metadata, err.msg);
+	}
+}
+
+static void denied_secrets(void **state)
+{
+	static const char secret[] = "resourceKind=Secret|resourceName=q|key=n|targetValue=5";
+	struct scaler s;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(build_as(secret, NULL, "only those of ops", &s, &err), -1);
+	assert_int_equal(err.kind, ERR_DENIED);
+	assert_string_equal(err.msg, "trigger 1 (kubernetes-resource): Secret shop/q is not read: only those of ops");
+	assert_int_equal(build_as(PLAIN, NULL, "only those of ops", &s, &err), 0);
+	scaler_done(&s);
+}
+
+static void unknown_keys(void **state)
+{
+	struct scaler s;
+
+	(void)state;
+	assert_int_equal(build(PLAIN "|valuetype=int64", &s, NULL), 0);
+	assert_string_equal(s.unknown, "\"valuetype\" (did you mean \"valueType\"?)");
+	scaler_done(&s);
+}
+
+/* ---- Reading ---- */
+
+static struct {
+	struct scaler_sources sources;
+	int answers, looks;
+	double value;
+	struct err err;
+} t;
+
+static void drop_line(void *arg, enum log_level level, const char *line)
+{
+	(void)arg;
+	(void)level;
+	(void)line;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	log_set_sink(drop_line, NULL);
+	t.sources.loop = fakeloop_start();
+	t.sources.kube = fakecluster_start(t.sources.loop);
+	t.sources.keys = keyvalues_new(t.sources.kube);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	keyvalues_free(t.sources.keys);
+	fakeloop_advance(0);
+	fakecluster_end();
+	fakeloop_end();
+	log_set_sink(NULL, NULL);
+	return 0;
+}
+
+static void on_answer(void *arg, const struct answer *answer, const struct err *err)
+{
+	(void)arg;
+	t.answers++;
+	t.value = answer ? answer->value : -1;
+	assert_true(!answer == !!err);
+	err_clear(&t.err);
+	if (err)
+		t.err = *err;
+}
+
+static void on_look(void *arg)
+{
+	(void)arg;
+	t.looks++;
+}
+
+static struct question *question(const char *metadata)
+{
+	struct scaler s;
+	struct err err = { 0 };
+	struct question *q;
+
+	if (build(metadata, &s, &err))
+		fail_msg("%s", err.msg);
+	q = question_ref(s.question);
+	scaler_done(&s);
+	return q;
+}
+
+static void *ask(struct question *q)
+{
+	return q->type->ask(&t.sources, q, loop_now_ms(t.sources.loop) + ASK_MS, on_answer, NULL);
+}
+
+/* The answer, or -1: an error in t.err. */
+static double answer_of(struct question *q)
+{
+	int before = t.answers;
+
+	ask(q);
+	assert_int_equal(t.answers, before);
+	fakeloop_advance(100);
+	if (t.answers == before)
+		fakeloop_advance(ASK_MS);
+	assert_int_equal(t.answers, before + 1);
+	return t.value;
+}
+
+static void expect_failure(struct question *q, enum err_kind kind, const char *message)
+{
+	if (answer_of(q) != -1)
+		fail_msg("%g, not \"%s\"", t.value, message);
+	assert_string_equal(t.err.msg, message);
+	assert_int_equal(t.err.kind, kind);
+}
+
+static void the_number_of_a_key(void **state)
+{
+	struct question *q = question(PLAIN), *where = question(PLAIN "|format=json|valueLocation=jobs");
+
+	(void)state;
+	fakecluster_apply(QUEUE, "{'data':{'n':'12abc','other':'5'}}");
+	assert_true(answer_of(q) == 12);
+	fakecluster_change(QUEUE, "{'data':{'n':'0'}}");
+	fakeloop_advance(10);
+	assert_true(answer_of(q) == 0); /* what stands there */
+	/* Another location in it is asked for later: the same watch. */
+	fakecluster_change(QUEUE, "{'data':{'n':'{\\\"jobs\\\":7}'}}");
+	assert_true(answer_of(where) == 7);
+	expect_failure(q, ERR_INVALID,
+		"ConfigMap shop/queue: key \"n\": the text does not begin with a number like 12 or 0.5");
+	assert_int_equal(fakecluster_watches(MAPS), 1);
+	assert_int_equal(keyvalues_watched(t.sources.keys), 1);
+	question_unref(q);
+	question_unref(where);
+}
+
+static void secrets_are_decoded(void **state)
+{
+	struct question *q = question("resourceKind=Secret|resourceName=queue|key=n|targetValue=5");
+
+	(void)state;
+	fakecluster_apply(SECRETS "/queue", "{'data':{'n':'NDI=','pw':'aHVudGVyMg=='}}");
+	fakecluster_apply(QUEUE, "{'data':{'n':'7'}}"); /* a ConfigMap of the same name is another object */
+	assert_true(answer_of(q) == 42);
+	fakecluster_change(SECRETS "/queue", "{'data':{'n':'aHVudGVyMg=='}}");
+	fakeloop_advance(10);
+	expect_failure(q, ERR_INVALID,
+		"Secret shop/queue: key \"n\": the text does not begin with a number like 12 or 0.5");
+	fakecluster_change(SECRETS "/queue", "{'data':{'n':'%%%'}}");
+	fakeloop_advance(10);
+	expect_failure(q, ERR_INVALID, "Secret shop/queue: key \"n\" is not base64");
+	question_unref(q);
+}
+
+static void what_is_missing_is_an_error(void **state)
+{
+	struct question *q = question(PLAIN);
+
+	(void)state;
+	expect_failure(q, ERR_INVALID, "ConfigMap shop/queue does not exist");
+	fakecluster_apply(QUEUE, "{'data':{'m':'1'},'binaryData':{'n':'NDI='}}");
+	fakeloop_advance(10);
+	expect_failure(q, ERR_INVALID, "ConfigMap shop/queue has no key \"n\"");
+	fakecluster_change(QUEUE, "{'data':{'n':'3'}}");
+	fakeloop_advance(10);
+	assert_true(answer_of(q) == 3);
+	fakecluster_change(QUEUE, "{'data':null}");
+	fakeloop_advance(10);
+	expect_failure(q, ERR_INVALID, "ConfigMap shop/queue has no key \"n\"");
+	fakecluster_delete(QUEUE);
+	fakeloop_advance(10);
+	expect_failure(q, ERR_INVALID, "ConfigMap shop/queue does not exist");
+	fakecluster_apply(QUEUE, "{'data':{'n':'4'}}");
+	fakeloop_advance(10);
+	assert_true(answer_of(q) == 4);
+	question_unref(q);
+}
+
+static void one_watch_for_each_object(void **state)
+{
+	struct question *n = question(PLAIN),
+			*m = question("resourceKind=ConfigMap|resourceName=queue|key=m|targetValue=1"),
+			*other = question("resourceKind=ConfigMap|resourceName=other|key=n|targetValue=1");
+
+	(void)state;
+	fakecluster_apply(QUEUE, "{'data':{'n':'1','m':'2'}}");
+	fakecluster_apply(MAPS "/other", "{'data':{'n':'3'}}");
+	assert_true(answer_of(n) == 1);
+	assert_true(answer_of(m) == 2);
+	assert_true(answer_of(n) == 1);
+	assert_true(answer_of(other) == 3);
+	assert_int_equal(keyvalues_watched(t.sources.keys), 2);
+	assert_int_equal(fakecluster_watches(MAPS), 2);
+	/* Nobody asks any more, for one of the two. */
+	for (int i = 0; i < 5; i++) {
+		fakeloop_advance(100000);
+		assert_true(answer_of(m) == 2);
+	}
+	assert_int_equal(keyvalues_watched(t.sources.keys), 1);
+	fakecluster_change(QUEUE, "{'data':{'n':'5'}}");
+	fakeloop_advance(10);
+	assert_true(answer_of(n) == 5);
+	fakeloop_advance(400000);
+	assert_int_equal(keyvalues_watched(t.sources.keys), 0);
+	assert_int_equal(fakecluster_watches(MAPS), 0);
+	question_unref(n);
+	question_unref(m);
+	question_unref(other);
+}
+
+/* Those that are known hold while the object is listed for another. */
+static void a_hundred_numbers_of_one_object(void **state)
+{
+	struct question *q[100];
+	struct buf text = BUF_INIT(65536);
+
+	(void)state;
+	buf_puts(&text, "{'data':{");
+	for (int i = 0; i < 100; i++)
+		buf_printf(&text, "%s'n%d':'%d'", i ? "," : "", i, 1000 + i);
+	buf_puts(&text, "}}");
+	fakecluster_apply(QUEUE, text.data);
+	buf_done(&text);
+	for (int i = 0; i < 100; i++) {
+		MEM_AUTO char *pairs = mem_printf("resourceKind=ConfigMap|resourceName=queue|key=n%d|targetValue=5", i);
+
+		q[i] = question(pairs);
+	}
+	for (int i = 0; i < 100; i++) {
+		assert_true(answer_of(q[i]) == 1000 + i);
+		assert_true(answer_of(q[0]) == 1000);
+	}
+	assert_int_equal(fakecluster_watches(MAPS), 1);
+	fakecluster_change(QUEUE, "{'data':{'n7':'7','n99':'99'}}");
+	fakeloop_advance(50);
+	for (int i = 0; i < 100; i++) {
+		assert_true(answer_of(q[i]) == (i == 7 || i == 99 ? i : 1000 + i));
+		question_unref(q[i]);
+	}
+}
+
+static void too_late(void **state)
+{
+	struct question *q = question(PLAIN);
+	void *handle;
+
+	(void)state;
+	fakecluster_apply(QUEUE, "{'data':{'n':'1'}}");
+	fakecluster_page(1, 20000);
+	fakecluster_trouble(MAPS, ERR_TEMPORARY, "connection refused");
+	ask(q);
+	handle = ask(q);
+	fakeloop_advance(1000);
+	assert_int_equal(t.answers, 0);
+	q->type->cancel(handle);
+	fakeloop_advance(ASK_MS);
+	assert_int_equal(t.answers, 1);
+	assert_int_equal(t.err.kind, ERR_TEMPORARY);
+	assert_string_equal(t.err.msg, "ConfigMap shop/queue cannot be read: connection refused");
+	question_unref(q);
+}
+
+static void forbidden_is_an_error(void **state)
+{
+	struct question *q = question("resourceKind=Secret|resourceName=queue|key=n|targetValue=5");
+
+	(void)state;
+	fakecluster_apply(SECRETS "/queue", "{'data':{'n':'NDI='}}");
+	fakecluster_trouble(SECRETS, ERR_DENIED, "secrets is forbidden");
+	expect_failure(q, ERR_DENIED,
+		"Secret shop/queue cannot be read: a role with the verbs list and watch on secrets is missing, or not "
+		"bound in this namespace: secrets is forbidden");
+	fakecluster_trouble(SECRETS, ERR_DENIED, NULL);
+	fakeloop_advance(5000);
+	assert_true(answer_of(q) == 42);
+	/* While it works the right is taken away: at once. */
+	fakecluster_trouble(SECRETS, ERR_DENIED, "secrets is forbidden");
+	fakeloop_advance(10);
+	assert_true(answer_of(q) == -1);
+	question_unref(q);
+}
+
+static void a_number_holds_for_half_a_minute(void **state)
+{
+	struct question *q = question(PLAIN), *late = question(PLAIN "|valueType=int64");
+	void *watch = q->type->watch(&t.sources, q, on_look, NULL);
+
+	(void)state;
+	assert_int_equal(q->type->watch_report(watch).state, WATCH_STARTING);
+	fakecluster_apply(QUEUE, "{'data':{'n':'1.5'}}");
+	fakeloop_advance(100);
+	assert_int_equal(q->type->watch_report(watch).state, WATCH_ON);
+	assert_true(answer_of(q) == 1.5);
+	fakecluster_trouble(MAPS, ERR_TEMPORARY, "connection refused");
+	fakeloop_advance(10000);
+	fakecluster_change(QUEUE, "{'data':{'n':'2.5'}}");
+	assert_int_equal(q->type->watch_report(watch).state, WATCH_FAILING);
+	assert_non_null(strstr(q->type->watch_report(watch).why, "connection refused"));
+	assert_true(answer_of(q) == 1.5);
+	/* Who asks for it now has the watch started anew, which makes the other no younger. */
+	assert_true(answer_of(late) == -1);
+	fakeloop_advance(25000);
+	assert_true(answer_of(q) == -1);
+	assert_int_equal(t.err.kind, ERR_TEMPORARY);
+	assert_non_null(strstr(t.err.msg, "connection refused"));
+	t.looks = 0;
+	fakecluster_trouble(MAPS, ERR_TEMPORARY, NULL);
+	fakeloop_advance(10000);
+	assert_true(t.looks > 0);
+	assert_int_equal(q->type->watch_report(watch).state, WATCH_ON);
+	assert_true(answer_of(q) == 2.5);
+	assert_true(answer_of(late) == 2);
+	q->type->unwatch(watch);
+	question_unref(q);
+	question_unref(late);
+}
+
+/* ---- Watching ---- */
+
+static void looks_when_the_number_changes(void **state)
+{
+	struct question *q = question(PLAIN);
+	void *watch = q->type->watch(&t.sources, q, on_look, NULL);
+
+	(void)state;
+	fakecluster_apply(QUEUE, "{'data':{'n':'1'}}");
+	fakeloop_advance(100);
+	assert_true(t.looks > 0);
+	t.looks = 0;
+	fakecluster_change(QUEUE, "{'metadata':{'annotations':{'x':'y'}},'data':{'m':'2'}}");
+	fakeloop_advance(100);
+	fakecluster_change(QUEUE, "{'data':{'n':'1.0 '}}");
+	fakeloop_advance(100);
+	assert_int_equal(t.looks, 0);
+	fakecluster_change(QUEUE, "{'data':{'n':'2'}}");
+	fakeloop_advance(100);
+	assert_int_equal(t.looks, 1);
+	fakecluster_change(QUEUE, "{'data':{'n':'two'}}");
+	fakeloop_advance(100);
+	assert_int_equal(t.looks, 2);
+	fakecluster_delete(QUEUE);
+	fakeloop_advance(100);
+	assert_int_equal(t.looks, 3);
+	fakecluster_apply(QUEUE, "{'data':{'n':'2'}}");
+	fakeloop_advance(100);
+	assert_int_equal(t.looks, 4);
+	/* Who watches keeps it. */
+	fakeloop_advance(3600000);
+	assert_int_equal(keyvalues_watched(t.sources.keys), 1);
+	q->type->unwatch(watch);
+	fakeloop_advance(3600000);
+	assert_int_equal(keyvalues_watched(t.sources.keys), 0);
+	question_unref(q);
+}
+
+static void *watches[2];
+
+static void on_look_end(void *arg)
+{
+	(void)arg;
+	t.looks++;
+	for (size_t i = 0; i < MEM_COUNT(watches); i++)
+		kubernetesresource_scaler_type.unwatch(watches[i]);
+}
+
+static void one_who_is_told_ends_all(void **state)
+{
+	struct question *q = question(PLAIN);
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(watches); i++)
+		watches[i] = q->type->watch(&t.sources, q, on_look_end, NULL);
+	fakeloop_advance(100);
+	assert_int_equal(t.looks, 1);
+	question_unref(q);
+}
+
+#define WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(accepted),
+		cmocka_unit_test(rejected),
+		cmocka_unit_test(denied_secrets),
+		cmocka_unit_test(unknown_keys),
+		WORLD(the_number_of_a_key),
+		WORLD(secrets_are_decoded),
+		WORLD(what_is_missing_is_an_error),
+		WORLD(one_watch_for_each_object),
+		WORLD(a_hundred_numbers_of_one_object),
+		WORLD(too_late),
+		WORLD(forbidden_is_an_error),
+		WORLD(a_number_holds_for_half_a_minute),
+		WORLD(looks_when_the_number_changes),
+		WORLD(one_who_is_told_ends_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
