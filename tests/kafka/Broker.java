@@ -55,7 +55,7 @@ public class Broker {
 	private static Properties client(String address) {
 		Properties p = new Properties();
 		p.put("bootstrap.servers", address);
-		p.put("default.api.timeout.ms", "20000");
+		p.put("default.api.timeout.ms", "60000");
 		p.put("request.timeout.ms", "3000"); /* a broker may be frozen */
 		return p;
 	}

@@ -102,7 +102,7 @@ class Broker(OneProcess):
         def answer():
             found = re.findall(r"^hands: (ok|failed) (.*)$", self.process.log(), re.M)
             return found[self.answers - 1] if len(found) >= self.answers else None
-        how, what = eventually(answer, timeout=60, every=0.01)
+        how, what = eventually(answer, timeout=120, every=0.01)
         assert how == "ok", f"{words}: {what}"
         return what
 
