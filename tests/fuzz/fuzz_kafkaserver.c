@@ -9,7 +9,7 @@
 #include "peer.h"
 #include "source.h"
 
-#define ROLES 5
+#define ROLES 6
 #define GROUP "bootstrapServers=@|consumerGroup=packers|"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -27,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			"username=u|password=" SOURCE_SECRET);
 		questions[4] = source_question("kafka", GROUP "topic=t|sasl=scram_sha256",
 			"username=u|password=" SOURCE_SECRET);
+		questions[5] = source_question("kafka", GROUP "sasl=plaintext", "username=u|password=" SOURCE_SECRET);
 	}
 	if (size > 0)
 		source_try(loop, questions[data[0] % ROLES], SOURCE_ASK, data + 1, size - 1);

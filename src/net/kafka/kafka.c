@@ -14,6 +14,7 @@
 #define WINDOW_MS      50
 #define WAITING_MAX    20000 /* per cluster */
 #define PARTITIONS_MAX 100000
+#define TOPIC_MAX      249 /* bytes of a topic's name, by Kafka's own rule */
 #define TIDY_MS        30000
 #define FORGET_MS      300000
 /*
@@ -240,6 +241,12 @@ static void fail_step(struct kafka_call *call, const struct err *err, enum kafka
 		try_again(call, err, doubt == KAFKACLUSTER_LOST);
 }
 
+/* The name of a topic: a group's own come from the broker. */
+static const char *shown(const struct kafka_call *call, const char *topic)
+{
+	return kafkaendpoint_shown(call->home->endpoint, topic);
+}
+
 /* ---- Topics ---- */
 
 static const char *const *wanted_topics(const struct kafka_call *call, size_t *count)
@@ -289,8 +296,8 @@ static bool add_topic(struct kafka_call *call, struct kafkatopic *t)
 
 	call->topics[call->topic_count++] = kafkatopic_ref(t);
 	if (t->error) {
-		err_set(&err, kafkamessages_is_denied(t->error) ? ERR_DENIED : ERR_TEMPORARY, "topic %s: %s", t->name,
-			kafkamessages_error(t->error, room));
+		err_set(&err, kafkamessages_is_denied(t->error) ? ERR_DENIED : ERR_TEMPORARY, "topic %s: %s",
+			shown(call, t->name), kafkamessages_error(t->error, room));
 		if (kafkamessages_is_retryable(t->error))
 			try_again(call, &err, false);
 		else
@@ -316,7 +323,8 @@ static bool add_topic(struct kafka_call *call, struct kafkatopic *t)
 	}
 	if (call->count > before)
 		return true;
-	end_with(call, ERR_INVALID, "expected at least one active partition within the topic '%s'", t->name);
+	end_with(call, ERR_INVALID, "expected at least one active partition within the topic '%s'",
+		shown(call, t->name));
 	return false;
 }
 
@@ -331,7 +339,7 @@ static void take_topics(struct kafka_call *call)
 		struct kafkatopic *t = kafkamap_topic(map, names[i]);
 
 		if (!t) {
-			end_with(call, ERR_TEMPORARY, "topic %s: nothing is known of it", names[i]);
+			end_with(call, ERR_TEMPORARY, "topic %s: nothing is known of it", shown(call, names[i]));
 			return;
 		}
 		if (!add_topic(call, t))
@@ -343,7 +351,7 @@ static void take_topics(struct kafka_call *call)
 		if (call->places[i].leader >= 0)
 			continue;
 		err_set(&err, ERR_TEMPORARY, "partition %" PRId32 " of topic %s has no leader at the moment",
-			call->partitions[i].id, call->partitions[i].topic);
+			call->partitions[i].id, shown(call, call->partitions[i].topic));
 		try_again(call, &err, false);
 		return;
 	}
@@ -428,7 +436,7 @@ static int take_offset(struct kafka_call *call, struct kafka_partition *p, const
 		return call->step != COMMITTED
 			? 0
 			: err_set(err, ERR_INVALID, "error finding offset block for topic %s and partition %" PRId32,
-				  p->topic, p->id);
+				  shown(call, p->topic), p->id);
 	}
 	if (o->error && call->step == STARTS)
 		return 0; /* the end alone has to do */
@@ -477,6 +485,13 @@ static void on_offsets(struct kafkawait *w, const struct kafkamessages_offsets *
 
 /* ---- The group's own topics ---- */
 
+static bool is_topic(const char *name)
+{
+	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+
+	return len > 0 && len <= TOPIC_MAX && !name[len];
+}
+
 /*
  * What is committed in any topic. The names are kept for the metadata; the offsets are asked for
  * again, with all the partitions that there are.
@@ -489,6 +504,12 @@ static void on_groups_topics(struct kafkawait *w, const struct kafkamessages_off
 	if (err) {
 		fail_step(call, err, doubt);
 		return;
+	}
+	for (size_t i = 0; i < answer->topic_count; i++) {
+		if (!is_topic(answer->topics[i])) {
+			end_with(call, ERR_INVALID, "the group's topics: the answer makes no sense");
+			return;
+		}
 	}
 	call->found = mem_array(answer->topic_count, sizeof(*call->found));
 	for (size_t i = 0; i < answer->topic_count; i++)

@@ -598,14 +598,6 @@ const struct kafkamap *kafkacluster_map(const struct kafkacluster *c)
 	return &c->map;
 }
 
-void kafkacluster_doubt_topic(struct kafkacluster *c, const char *topic)
-{
-	struct kafkatopic *t = kafkamap_topic(&c->map, topic);
-
-	if (t)
-		t->doubted = true;
-}
-
 struct kafkacluster *kafkacluster_new(struct loop *loop, struct kafkaendpoint *endpoint, struct webtoken_store *tokens)
 {
 	struct kafkacluster *c = mem_zalloc(sizeof(*c));

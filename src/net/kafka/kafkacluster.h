@@ -36,8 +36,7 @@ size_t kafkacluster_connections(const struct kafkacluster *c);
 void kafkacluster_tidy(struct kafkacluster *c); /* from time to time: forgets what nobody uses */
 
 const struct kafkamap *kafkacluster_map(const struct kafkacluster *c);
-/* Another look is due at who leads a topic, or coordinates a group. */
-void kafkacluster_doubt_topic(struct kafkacluster *c, const char *topic);
+/* Another look is due at who coordinates a group. (Of a topic: struct kafkatopic, doubted.) */
 void kafkacluster_doubt_group(struct kafkacluster *c, const char *group);
 
 /* Why there is no answer: whether another try may help. */

@@ -118,6 +118,11 @@ struct kafkaendpoint *kafkaendpoint_new(const struct kafkaendpoint_config *confi
 	return (struct kafkaendpoint *)endpoint_unique(&e->base);
 }
 
+const char *kafkaendpoint_shown(const struct kafkaendpoint *e, const char *text)
+{
+	return e->password && strstr(text, e->password) ? "(not shown: it repeats the password)" : text;
+}
+
 struct kafkaendpoint *kafkaendpoint_ref(struct kafkaendpoint *e)
 {
 	endpoint_ref(&e->base);

@@ -56,6 +56,11 @@ struct kafkaendpoint_config {
  * the field. Returns one reference.
  */
 struct kafkaendpoint *kafkaendpoint_new(const struct kafkaendpoint_config *config, struct err *err);
+/*
+ * A text that a broker said, as it may be shown: a name that has the password in it is not. (Only
+ * the message is changed; a broker may well be called as a password is.)
+ */
+const char *kafkaendpoint_shown(const struct kafkaendpoint *e, const char *text);
 struct kafkaendpoint *kafkaendpoint_ref(struct kafkaendpoint *e);
 void kafkaendpoint_unref(struct kafkaendpoint *e); /* wipes with the last reference */
 

@@ -141,12 +141,16 @@ static void close_now(struct kafkalink *l)
 
 static void name_broker(const struct kafkalink *l, struct err *err)
 {
+	const char *address = kafkaendpoint_shown(l->terms->endpoint, l->address);
+
+	if (address != l->address) /* and in it the host */
+		err_set(err, err->kind, "failed");
 	if (l->node < 0)
-		err_wrap(err, "bootstrap server %s", l->address);
+		err_wrap(err, "bootstrap server %s", address);
 	else if (l->state == DIALING && !l->was_open)
-		err_wrap(err, "broker %" PRId32 " advertises %s, which cannot be reached", l->node, l->address);
+		err_wrap(err, "broker %" PRId32 " advertises %s, which cannot be reached", l->node, address);
 	else
-		err_wrap(err, "broker %" PRId32 " at %s", l->node, l->address);
+		err_wrap(err, "broker %" PRId32 " at %s", l->node, address);
 }
 
 /*

@@ -63,6 +63,12 @@ void kafkasasl_free(struct kafkasasl *s)
 	free(s);
 }
 
+/* Whether a text of the broker holds something that only it and we should know. */
+static bool repeats(const struct kafkasasl *s, const char *words)
+{
+	return (*s->password && strstr(words, s->password)) || (s->token && *s->token && strstr(words, s->token));
+}
+
 int kafkasasl_judge_handshake(const struct kafkasasl *s, const struct kafkamessages_handshake *h, struct err *err)
 {
 	char room[32];
@@ -72,7 +78,7 @@ int kafkasasl_judge_handshake(const struct kafkasasl *s, const struct kafkamessa
 	if (h->error == KAFKA_UNSUPPORTED_MECHANISM)
 		return err_set(err, ERR_DENIED,
 			"SaslHandshake: the broker does not offer %s on this listener; it offers %s",
-			names[s->mechanism], *h->mechanisms ? h->mechanisms : "nothing");
+			names[s->mechanism], !*h->mechanisms || repeats(s, h->mechanisms) ? "nothing" : h->mechanisms);
 	return err_set(err, ERR_DENIED, "SaslHandshake: %s%s", kafkamessages_error(h->error, room),
 		h->error == 34 ? "; set sasl to none, or name the listener that has SASL" : "");
 }
@@ -113,12 +119,6 @@ int kafkasasl_start(struct kafkasasl *s, struct buf *out, struct err *err)
 }
 
 /* ---- The broker's ---- */
-
-/* Whether a text of the broker holds something that only it and we should know. */
-static bool repeats(const struct kafkasasl *s, const char *words)
-{
-	return (*s->password && strstr(words, s->password)) || (s->token && *s->token && strstr(words, s->token));
-}
 
 /* Text as it may be shown: UTF-8 without control characters, of bounded length. */
 static char *shown(struct kafkawire_text text)
