@@ -11,6 +11,8 @@
 #include "scalers/cron/cron.h"
 #include "scalers/external/external.h"
 #include "scalers/graphite/graphite.h"
+#include "scalers/kafka/apachekafka.h"
+#include "scalers/kafka/kafka.h"
 #include "scalers/metricsapi/metricsapi.h"
 #include "scalers/nats/nats.h"
 #include "scalers/prometheus/loki.h"
@@ -30,6 +32,8 @@ static const struct scaler_type *const types[] = {
 	&mysql_scaler_type,
 	&external_scaler_type,
 	&external_push_scaler_type,
+	&kafka_scaler_type,
+	&apachekafka_scaler_type,
 	&cron_scaler_type,
 	&rabbitmq_scaler_type,
 	&redis_scaler_type,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers of the benchmark's sources beside Redis: PostgreSQL, Prometheus and RabbitMQ, with what each says of its own connections and queries."""
+"""The servers of the benchmark's sources beside Redis: Kafka, PostgreSQL, Prometheus and RabbitMQ, with what each says of its own connections and queries."""
 import base64
 import glob
 import json
@@ -7,6 +7,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
@@ -157,3 +158,34 @@ class Rabbit(Process):
         super().stop()
         self.epmd.kill()
         self.epmd.wait()
+
+
+class Kafka:
+    """One broker, as the live tests have it; empty topics of PARTITIONS partitions, and for each trigger a group, which has committed in all of them."""
+
+    TOPICS, PARTITIONS = 100, 12
+
+    def __init__(self, folder, groups):
+        sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../live"))
+        from rig.kafka_server import KafkaServer  # needs what the live tests need
+        self.server = KafkaServer(folder, "kafka")
+        self.broker = self.server.first
+        self.port = self.broker.ports["plain"]
+        self.broker.do("topics", "topic", self.TOPICS, self.PARTITIONS)
+        self.broker.do("commits", "group", groups, "topic", self.TOPICS, self.PARTITIONS)
+        self.own = self.connections()
+
+    def connections(self):
+        """Established at the broker's end."""
+        with open("/proc/net/tcp") as four, open("/proc/net/tcp6") as six:
+            lines = [line.split() for line in [*four.readlines()[1:], *six.readlines()[1:]]]
+        return sum(int(fields[1].rpartition(":")[2], 16) == self.port and fields[3] == "01" for fields in lines)
+
+    def connections_of_others(self):
+        return self.connections() - self.own
+
+    def queries(self):
+        return sum(int(self.broker.do("requests", name)) for name in ("Metadata", "FindCoordinator", "OffsetFetch", "ListOffsets"))
+
+    def stop(self):
+        self.server.end()

@@ -3,7 +3,7 @@
 import time
 import urllib.request
 
-from servers import Postgres, Prometheus, Rabbit
+from servers import Kafka, Postgres, Prometheus, Rabbit
 
 COUNT, POLL_S, WATCHED_S = 1000, 5, 60
 
@@ -27,6 +27,10 @@ def amqp_trigger(port, i):
 
 def http_trigger(port, i):
     return {"type": "rabbitmq", "metadata": {"host": f"http://guest:guest@127.0.0.1:{port}", "queueName": f"q{i}", "mode": "QueueLength", "value": "5"}}
+
+
+def kafka_trigger(port, i):
+    return {"type": "kafka", "metadata": {"bootstrapServers": f"localhost:{port}", "consumerGroup": f"group{i}", "topic": f"topic{i % Kafka.TOPICS}", "lagThreshold": "5"}}
 
 
 class Sources:
@@ -53,6 +57,11 @@ class Sources:
         for kind, port, trigger in (("amqp", server.amqp_port, amqp_trigger), ("http", server.http_port, http_trigger)):
             server.port = port
             self.thousand(f"rabbitmq_{kind}", server, trigger, 600)
+        self.drop(server)
+
+    def kafka_1000(self):
+        server = self.keep(Kafka(self.folder, COUNT))
+        self.thousand("kafka", server, kafka_trigger)
         self.drop(server)
 
     def drop(self, child):
@@ -96,9 +105,9 @@ class Sources:
 
 def figures():
     """As in run: key, what it is, unit, KEDA's, aim."""
-    for kind, count, keda, connections in (("redis", 1000, None, "<= 1"), ("postgresql", 1000, None, "<= 2"), ("prometheus", 1000, None, None),
-                                           ("rabbitmq_amqp", 600, 10369, "<= 1"), ("rabbitmq_http", 600, None, "<= 4")):
-        yield f"{kind}_{count}_cpu_percent", f"{count:,} {kind.replace('_', ' by ')} triggers, poll 5 s: CPU", "% of a core", None, "<= 1"
+    for kind, count, keda, connections, cpu in (("redis", 1000, None, "<= 1", "<= 1"), ("postgresql", 1000, None, "<= 2", "<= 1"), ("prometheus", 1000, None, None, "<= 1"),
+                                                ("rabbitmq_amqp", 600, 10369, "<= 1", "<= 1"), ("rabbitmq_http", 600, None, "<= 4", "<= 1"), ("kafka", 1000, None, "<= 1", "<= 2")):
+        yield f"{kind}_{count}_cpu_percent", f"{count:,} {kind.replace('_', ' by ')} triggers, poll 5 s: CPU", "% of a core", None, cpu
         yield f"{kind}_{count}_rss_mib", "  RSS", "MiB", None, "<= 30"
         yield f"{kind}_{count}_connections", "  connections that the server sees, most", "", keda, connections
         yield f"{kind}_{count}_queries_per_s", "  queries that the server sees", "1/s", None, None

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "fuzz.h"
 #include "peer.h"
+#include "scalers/kafka/kafkamemory.h"
 #include "scalers/redis/rediswatch.h"
 #include "scalers/scalerbuild.h"
 
@@ -159,10 +160,14 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	s.mysql = mysqlpool_new(loop);
 	s.web = webget_new(loop, PEER_PATIENCE_MS / 2);
 	s.grpc = grpc_pool_new(loop);
+	s.kafka = kafka_pool_new(loop, webget_tokens(s.web));
+	s.kafka_memory = kafkamemory_new();
 	if (way == SOURCE_WATCH)
 		watch_it(&s, q);
 	else
 		ask_it(&s, q, way);
+	kafkamemory_free(s.kafka_memory);
+	kafka_pool_free(s.kafka);
 	grpc_pool_free(s.grpc);
 	webget_free(s.web);
 	pool_free(s.mysql);

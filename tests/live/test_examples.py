@@ -24,6 +24,7 @@ from rig.grpc_scaler import GrpcScaler
 from rig.http_source import HttpSource, own_address, vector
 from rig.job_stage import JobStage
 from rig.loki_fake import LokiFake
+from rig.kafka_server import KafkaServer
 from rig.mariadb_server import MariadbServer
 from rig.nats_server import NatsServer
 from rig.postgres_server import PostgresServer
@@ -128,6 +129,18 @@ class Nats:
             client.add("orders", 12)
 
 
+class Kafka:
+    """12 messages of 16 that nobody has committed, in a topic of four partitions."""
+
+    def __init__(self, directory, cluster):
+        self.authority = pki.authority(directory, "kafka-ca")
+        self.server = KafkaServer(directory, "kafka", pair=pki.certificate(directory, "kafka", self.authority, "localhost"), authority=self.authority.cert)
+        self.server.user("scaler", PASSWORD)
+        self.server.topic("orders", 4, messages=(8, 8))
+        self.server.topic("returns", 1)
+        self.server.commit("workers", "orders", 2, 2, 0, 0)
+
+
 class Prometheus:
     """It reads a counter that grows by a million a second, and a number that stays."""
 
@@ -213,7 +226,7 @@ class Vault:
 class Servers:
     """All of them, started at once; `servers.open` is the Open, and so on."""
 
-    KINDS = (Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages)
+    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages)
 
     def __init__(self, directory, cluster):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -263,11 +276,18 @@ def hours(count):
     return f"{when.minute} {when.hour} * * *"
 
 
+def authority_in(file, ours):
+    """The certificate that stands there, and ours."""
+    pem = re.search(r"    -----BEGIN CERTIFICATE-----.*-----END CERTIFICATE-----\n", (FOLDER / file).read_text(), re.S).group()
+    return {pem: "".join(f"    {line}\n" for line in pathlib.Path(ours.cert).read_text().splitlines())}
+
+
 def on_mimir(servers):
-    text = (FOLDER / "prometheus-bearer/scaledobject.yaml").read_text()
-    pem = re.search(r"    -----BEGIN CERTIFICATE-----.*-----END CERTIFICATE-----\n", text, re.S).group()
-    ours = pathlib.Path(servers.pages.authority.cert).read_text()
-    return {pem: "".join(f"    {line}\n" for line in ours.splitlines()), "https://mimir.monitoring.svc.cluster.local": servers.pages.mimir.url}
+    return {**authority_in("prometheus-bearer/scaledobject.yaml", servers.pages.authority), "https://mimir.monitoring.svc.cluster.local": servers.pages.mimir.url}
+
+
+def on_kafka(servers):
+    return {**authority_in("kafka/scaledobject.yaml", servers.kafka.authority), "kafka.default.svc.cluster.local:9093": servers.kafka.server.address("sasltls")}
 
 
 def may(cluster, *what):
@@ -344,6 +364,8 @@ EXAMPLES = {
                                  later=lambda s: s.postgres.insert("shop")),
     "mysql": Example(lambda s: {"mysql.default.svc.cluster.local": "127.0.0.1", '"3306"': f'"{s.mariadb.server.port}"'}),
     "rabbitmq": Example(lambda s: {"rabbitmq.default.svc.cluster.local:5672": f"127.0.0.1:{s.rabbit.server.port}"}),
+    "kafka": Example(on_kafka),
+    "apache-kafka": Example(lambda s: {"kafka.default.svc.cluster.local:9092": s.kafka.server.address()}),
     "prometheus": Example(lambda s: {"http://prometheus.monitoring.svc.cluster.local:9090": s.prometheus.server.url}, replicas=lambda count: count > 1),
     "prometheus-bearer": Example(on_mimir),
     "loki": Example(lambda s: {"http://loki.monitoring.svc.cluster.local:3100": s.pages.loki.url}, replicas=3),

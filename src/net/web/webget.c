@@ -568,3 +568,8 @@ void webget_free(struct webget *w)
 	httpc_free(w->http);
 	free(w);
 }
+
+struct webtoken_store *webget_tokens(struct webget *w)
+{
+	return w->tokens;
+}

@@ -26,6 +26,7 @@
 
 struct webget;
 struct webget_call;
+struct webtoken_store;
 
 /* Sets up nothing before the first request. timeout_ms: the default time-out. */
 struct webget *webget_new(struct loop *loop, int64_t timeout_ms);
@@ -93,5 +94,8 @@ typedef void (*webget_fn)(void *arg, const struct webget_answer *answer, const s
 /* Never NULL. */
 struct webget_call *webget_start(struct webget *w, const struct webget_request *request, webget_fn fn, void *arg);
 void webget_cancel(struct webget_call *call); /* no callback any more; NULL is fine */
+
+/* The OAuth 2 tokens, for those who send them otherwise than over HTTP; borrowed. */
+struct webtoken_store *webget_tokens(struct webget *w);
 
 #endif
