@@ -23,7 +23,8 @@ demo='redis-server redis-tools python3-venv curl openssl ca-certificates'
 # The shells are what completion is tried in; the servers, what the scalers are tried against; tzdata, what cron triggers need.
 # A Debian is booted by systemd-container, which has systemd-nspawn; containerd with runc takes the image.
 tests='clang clang-format llvm shellcheck wrk mandoc valgrind tzdata systemd systemd-container bash-completion zsh fish
-	dpkg-dev debhelper lintian mmdebstrap qemu-user-static umoci skopeo containerd runc postgresql pgbouncer mariadb-server prometheus'
+	dpkg-dev debhelper lintian mmdebstrap qemu-user-static umoci skopeo containerd runc postgresql pgbouncer mariadb-server prometheus
+	rabbitmq-server nats-server graphite-web graphite-carbon maven openjdk-17-jdk-headless'
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 
@@ -99,8 +100,15 @@ if [ "$with_tests" = yes ]; then
 fi
 # shellcheck disable=SC2086
 apt install -y --no-install-recommends $missing
-for server in redis-server postgresql pgbouncer mariadb-server prometheus containerd; do
+unit_of() {
+	case $1 in
+	mariadb-server) echo mariadb ;;
+	graphite-carbon) echo carbon-cache ;;
+	*) echo "$1" ;;
+	esac
+}
+for server in redis-server postgresql pgbouncer mariadb-server prometheus nats-server graphite-carbon rabbitmq-server containerd; do
 	if grep -qw "$server" <<<"$missing" && [ -d /run/systemd/system ]; then
-		$as_root systemctl disable --quiet "${server/mariadb-server/mariadb}"
+		$as_root systemctl disable --quiet "$(unit_of "$server")"
 	fi
 done

@@ -114,7 +114,7 @@ static const struct option {
 		"folders of certificates (PEM) that are trusted besides the system's, for the same; need not exist",
 		.initial = "/custom/ca" },
 	{ "require-tls", BOOL, AT(require_tls), "BOOL",
-		"refuse triggers that would ask Redis, PostgreSQL, MySQL or an external scaler without TLS",
+		"refuse triggers that would ask Redis, PostgreSQL, MySQL, RabbitMQ or an external scaler without TLS",
 		.initial = "false" },
 	{ "max-source-connections", COUNT, AT(max_source_connections), "COUNT",
 		"connections to servers of triggers at once, in shares by namespace; the limit of open files may say "

@@ -4,8 +4,8 @@
 
 /*
  * TLS contexts: of our server, whose certificate can be replaced while connections live; of clients
- * on plain sockets (Redis); and the system's trust store, with what net/tlsrules adds, loaded at
- * first use and shared. The contexts of libcurl are set up in net/http/httprequest.
+ * on plain sockets (Redis, AMQP); and the system's trust store, with what net/tlsrules adds, loaded
+ * at first use and shared. The contexts of libcurl are set up in net/http/httprequest.
  */
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #define NET_TLSRULES_H
 
 /*
- * The TLS requirements of the whole process for servers of scalers: HTTP, gRPC and Redis
+ * The TLS requirements of the whole process for servers of scalers: HTTP, gRPC, AMQP and Redis
  * (keda-scalers.md C.6). They do not apply to the API server and Vault; of databases, whose
  * libraries set up TLS themselves, only `required` applies. Set once, before the first context; the
  * default is TLS 1.2 and the libraries' cipher suites.
@@ -30,7 +30,7 @@ struct tlsrules_config {
 	 * system's roots; NULL: none.
 	 */
 	const char *ca_dirs;
-	bool required; /* --require-tls: no queries to Redis, databases and gRPC servers without TLS */
+	bool required; /* --require-tls: no queries to Redis, AMQP, databases, gRPC without TLS */
 };
 
 /* ERR_INVALID: min_version is unknown. */

@@ -242,6 +242,34 @@ static char *take_text(BIO *bio)
 	return text;
 }
 
+static int give_password(char *out, int size, int writing, void *password)
+{
+	size_t len = strlen(password);
+
+	(void)writing;
+	if (len > (size_t)size)
+		return -1;
+	memcpy(out, password, len);
+	return (int)len;
+}
+
+char *x509_decrypt_key(const char *key_pem, const char *password, struct err *err)
+{
+	BIO *in = BIO_new_mem_buf(key_pem, -1), *out = BIO_new(BIO_s_mem());
+	EVP_PKEY *key = PEM_read_bio_PrivateKey(in, NULL, give_password, (void *)(uintptr_t)password);
+	bool ok = key && PEM_write_bio_PKCS8PrivateKey(out, key, NULL, NULL, 0, NULL, NULL) == 1;
+	char *text = take_text(out);
+
+	BIO_free(in);
+	EVP_PKEY_free(key);
+	ERR_clear_error();
+	if (ok)
+		return text;
+	mem_free_secret(text);
+	err_set(err, ERR_INVALID, "private key: it is none, or encrypted with another password");
+	return NULL;
+}
+
 static int write_pair(X509 *cert, EVP_PKEY *key, struct x509_pair *out)
 {
 	BIO *cert_bio = BIO_new(BIO_s_mem());

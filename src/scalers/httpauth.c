@@ -121,8 +121,7 @@ static int take_modes(const struct param_list *list, unsigned features, unsigned
 	return 0;
 }
 
-/* Converts a comma-separated list to one separated by single spaces (RFC 6749, 3.3). In place. */
-static void join_scopes(char *scopes)
+void httpauth_join_scopes(char *scopes)
 {
 	char *to = scopes;
 
@@ -246,7 +245,7 @@ int httpauth_read(const struct scaler_params *params, const char *name, const ch
 	*out = (struct httpauth){ 0 };
 	if (rc >= 0 && read_url(name, url, wanted, &f, &out->url, err))
 		rc = -1;
-	join_scopes(f.scopes);
+	httpauth_join_scopes(f.scopes);
 	if (rc == 0)
 		rc = make_identity(params, &f, &identity, err);
 	if (rc == 0) {
@@ -261,6 +260,17 @@ int httpauth_read(const struct scaler_params *params, const char *name, const ch
 	params_done(&httpauth_api_key_table, &f);
 	params_done(&httpauth_cloud_table, &f);
 	return rc;
+}
+
+int httpauth_cut_url(struct httpauth *a, const char *name, const char *instead, struct err *err)
+{
+	size_t len = strlen(a->url);
+
+	if (strchr(a->url, '?'))
+		return err_set(err, ERR_INVALID, "parameter \"%s\" must not have a query (?...): %s", name, instead);
+	while (len > 0 && a->url[len - 1] == '/')
+		a->url[--len] = '\0';
+	return 0;
 }
 
 void httpauth_done(struct httpauth *a)

@@ -56,4 +56,16 @@ int httpauth_read(const struct scaler_params *params, const char *name, const ch
 	struct httpauth *out, struct err *err);
 void httpauth_done(struct httpauth *a);
 
+/*
+ * For a type that appends a path to the URL: cuts the slashes at its end. ERR_INVALID when it has a
+ * query; instead: what the user should write.
+ */
+int httpauth_cut_url(struct httpauth *a, const char *name, const char *instead, struct err *err);
+
+/*
+ * Converts a comma-separated list of OAuth scopes to one separated by single spaces (RFC 6749,
+ * 3.3). In place; NULL is fine.
+ */
+void httpauth_join_scopes(char *scopes);
+
 #endif

@@ -59,6 +59,16 @@ static void note_pause(const struct httpsource *ask, const struct webget_answer 
 			webaccess_key(login_of(ask)->access), answer->retry_after_ms);
 }
 
+static void on_lost(struct httpsource *ask, const struct err *transport)
+{
+	struct err err = *transport;
+
+	if (type_of(ask)->lost && type_of(ask)->lost(ask, &err) == HTTPSOURCE_NEXT)
+		send_next(ask);
+	else
+		fail(ask, &err);
+}
+
 static void on_answer(void *arg, const struct webget_answer *answer, const struct err *transport)
 {
 	struct httpsource *ask = arg;
@@ -68,8 +78,7 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 	ask->call = NULL;
 	ask->step++;
 	if (!answer) {
-		err = *transport;
-		fail(ask, &err);
+		on_lost(ask, transport);
 		return;
 	}
 	note_pause(ask, answer);
@@ -130,9 +139,10 @@ static void send_next(struct httpsource *ask)
 		struct webget_request request = { .url = r.url,
 			.headers = &r.headers,
 			.access = login->access,
-			.timeout_ms = login->timeout_ms,
+			.timeout_ms = r.timeout_ms ? r.timeout_ms : login->timeout_ms,
 			.deadline_ms = ask->deadline_ms,
 			.max_body = r.max_body,
+			.spare = r.spare,
 			.asker = ask->base.question->type->name,
 			.namespace_ = ask->base.question->namespace_,
 			.body = r.body,

@@ -48,6 +48,8 @@ struct httpsource_request {        /* empty when zeroed */
 	struct strmap headers;     /* owned, wiped */
 	const char *wanted_header; /* as of webget_request */
 	size_t max_body;           /* 0: 1 MiB */
+	bool spare;                /* as of webget_request */
+	int64_t timeout_ms;        /* of this one; 0: the login's */
 };
 
 enum httpsource_verdict {
@@ -65,6 +67,11 @@ struct httpsource_type {
 	/* Judges a response with any status. */
 	enum httpsource_verdict (
 		*read)(struct httpsource *ask, const struct webget_answer *answer, struct answer *out, struct err *err);
+	/*
+	 * A request had no response, and err says why: HTTPSOURCE_NEXT when there is another to
+	 * make all the same, else HTTPSOURCE_FAILED. NULL: always that.
+	 */
+	enum httpsource_verdict (*lost)(struct httpsource *ask, const struct err *err);
 };
 
 /* For struct scaler_type. */

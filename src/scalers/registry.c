@@ -13,8 +13,14 @@
 #include "scalers/cluster/workload.h"
 #include "scalers/cron/cron.h"
 #include "scalers/external/external.h"
+#include "scalers/graphite/graphite.h"
+#include "scalers/kafka/apachekafka.h"
+#include "scalers/kafka/kafka.h"
 #include "scalers/metricsapi/metricsapi.h"
+#include "scalers/nats/nats.h"
+#include "scalers/prometheus/loki.h"
 #include "scalers/prometheus/prometheus.h"
+#include "scalers/rabbitmq/rabbitmq.h"
 #include "scalers/redis/redis.h"
 #include "scalers/redis/redisstreams.h"
 #include "scalers/scaler.h"
@@ -32,7 +38,10 @@ static const struct scaler_type *const types[] = {
 	&mysql_scaler_type,
 	&external_scaler_type,
 	&external_push_scaler_type,
+	&kafka_scaler_type,
+	&apachekafka_scaler_type,
 	&cron_scaler_type,
+	&rabbitmq_scaler_type,
 	&redis_scaler_type,
 	&redis_cluster_scaler_type,
 	&redis_sentinel_scaler_type,
@@ -43,6 +52,9 @@ static const struct scaler_type *const types[] = {
 	&resource_memory_scaler_type,
 	&workload_scaler_type,
 	&kubernetesresource_scaler_type,
+	&nats_scaler_type,
+	&loki_scaler_type,
+	&graphite_scaler_type,
 };
 
 const struct scaler_type *scaler_type_find(const char *name)

@@ -58,6 +58,7 @@ struct scaler_params {
 	const char *object;     /* of the object; NULL when unknown */
 	const char *type;
 	int index;               /* position in spec.triggers; the N of "sN-..." */
+	int64_t polling_ms;      /* how often the object asks; 0: unknown */
 	const char *name;        /* NULL */
 	const char *metric_type; /* NULL: AverageValue */
 	/*

@@ -7,6 +7,7 @@
 #include "scalers/cluster/keyvalues.h"
 #include "scalers/cluster/podcounts.h"
 #include "scalers/httppauses.h"
+#include "scalers/kafka/kafkamemory.h"
 #include "scalers/redis/rediswatch.h"
 
 /* KEDA's buckets. */
@@ -45,6 +46,7 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	s->loop = loop;
 	s->counters = counters;
 	s->kube = kube;
+	s->amqp = amqp_pool_new(loop);
 	s->redis = redis_pool_new(loop);
 	s->redis_router = redisrouter_new(loop, s->redis);
 	s->redis_watches = rediswatch_pool_new(loop, s->redis);
@@ -55,6 +57,8 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 		count_exchanges(s);
 	s->pauses = httppauses_new(loop);
 	s->grpc = grpc_pool_new(loop);
+	s->kafka = kafka_pool_new(loop, webget_tokens(s->web));
+	s->kafka_memory = kafkamemory_new();
 	s->pods = podcounts_new(kube);
 	s->keys = keyvalues_new(kube);
 }
@@ -63,6 +67,8 @@ void sources_done(struct scaler_sources *s)
 {
 	keyvalues_free(s->keys);
 	podcounts_free(s->pods);
+	kafkamemory_free(s->kafka_memory);
+	kafka_pool_free(s->kafka);
 	grpc_pool_free(s->grpc);
 	httppauses_free(s->pauses);
 	webget_free(s->web);
@@ -71,5 +77,6 @@ void sources_done(struct scaler_sources *s)
 	rediswatch_pool_free(s->redis_watches);
 	redisrouter_free(s->redis_router);
 	redis_pool_free(s->redis);
+	amqp_pool_free(s->amqp);
 	*s = (struct scaler_sources){ 0 };
 }

@@ -8,7 +8,9 @@
  */
 
 #include "base/counters.h"
+#include "net/amqp/amqp.h"
 #include "net/grpc/grpc.h"
+#include "net/kafka/kafka.h"
 #include "net/loop.h"
 #include "net/mysql/mysqlpool.h"
 #include "net/pg/pg.h"
@@ -17,6 +19,7 @@
 #include "net/web/webget.h"
 
 struct httppauses;
+struct kafkamemory;
 struct keyvalues;
 struct kube;
 struct podcounts;
@@ -26,6 +29,7 @@ struct scaler_sources {
 	struct loop *loop;         /* borrowed */
 	struct counters *counters; /* borrowed; NULL in tests */
 	struct kube *kube;         /* borrowed: the API server of the objects; NULL in tests */
+	struct amqp_pool *amqp;
 	struct redis_pool *redis;
 	/* clusters and sentinels; uses the connections of redis */
 	struct redisrouter *redis_router;
@@ -36,6 +40,8 @@ struct scaler_sources {
 	struct counters_family *http_requests, *http_seconds; /* their metrics; NULL without counters */
 	struct httppauses *pauses;                            /* that servers asked for; NULL in tests */
 	struct grpc_pool *grpc;
+	struct kafka_pool *kafka; /* uses the tokens of web */
+	struct kafkamemory *kafka_memory;
 	struct podcounts *pods; /* watches of the API server, as are: */
 	struct keyvalues *keys;
 };

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers of the benchmark's sources beside Redis: PostgreSQL, Prometheus and what SQS looks like, with what each says of its own connections and queries."""
+"""The servers of the benchmark's sources beside Redis: Kafka, PostgreSQL, Prometheus, RabbitMQ and what SQS looks like, with what each says of its own connections and queries."""
+import base64
 import glob
 import json
 import os
@@ -105,6 +106,89 @@ class Prometheus(Process):
 
     def queries(self):
         return int(self.samples("prometheus_http_requests_total", 'handler="/api/v1/query"'))
+
+
+class Rabbit(Process):
+    """With a data folder, a cookie and a port mapper (epmd) of its own."""
+
+    def __init__(self, folder, log):
+        self.folder = os.path.join(folder, "rabbitmq")
+        os.makedirs(os.path.join(self.folder, "home"))
+        self.amqp_port, self.http_port, dist_port, epmd_port = (free_port() for _ in range(4))
+        self.port = self.amqp_port
+        with open(os.path.join(self.folder, "rabbitmq.conf"), "w") as file:
+            file.write(f"listeners.tcp.1 = 127.0.0.1:{self.amqp_port}\nmanagement.tcp.ip = 127.0.0.1\nmanagement.tcp.port = {self.http_port}\nlog.console = true\nlog.file = false\n")
+        with open(os.path.join(self.folder, "plugins"), "w") as file:
+            file.write("[rabbitmq_management].\n")
+        env = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "HOME": f"{self.folder}/home", "RUNNING_UNDER_SYSTEMD": "true", "ERL_EPMD_PORT": str(epmd_port), "ERL_EPMD_ADDRESS": "127.0.0.1",
+               "RABBITMQ_CONF_ENV_FILE": "/dev/null", "RABBITMQ_NODENAME": f"bench-{dist_port}@localhost", "RABBITMQ_DIST_PORT": str(dist_port), "RABBITMQ_MNESIA_BASE": f"{self.folder}/data",
+               "RABBITMQ_LOG_BASE": self.folder, "RABBITMQ_CONFIG_FILE": f"{self.folder}/rabbitmq.conf", "RABBITMQ_ENABLED_PLUGINS_FILE": f"{self.folder}/plugins",
+               "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1}"}
+        with open(log, "ab") as file:
+            self.epmd = subprocess.Popen(["epmd"], stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=env)
+        time.sleep(0.3)
+        super().__init__(glob.glob("/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server"), log, env)
+        wait_for("RabbitMQ", self.ready, 90)
+
+    def request(self, path, method="GET", body=None):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.http_port}/api/{path}", method=method, data=None if body is None else json.dumps(body).encode(),
+                                         headers={"Authorization": "Basic " + base64.b64encode(b"guest:guest").decode(), "Content-Type": "application/json", "Connection": "close"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            text = answer.read()
+        return json.loads(text) if text else None
+
+    def ready(self):
+        try:
+            return self.request(f"health/checks/port-listener/{self.amqp_port}") is not None
+        except OSError:
+            return False
+
+    def declare(self, queues):
+        for queue in queues:
+            self.request(f"queues/%2F/{queue}", "PUT", {"durable": False})
+        wait_for("statistics", lambda: "messages" in self.request(f"queues/%2F/{queues[-1]}"))
+
+    def connections_of_others(self):
+        """To the port that is measured, as the kernel has them; ours ends with each request."""
+        with open("/proc/net/tcp", encoding="ascii") as file:
+            rows = [line.split() for line in file][1:]
+        return sum(row[2] == f"0100007F:{self.port:04X}" and row[3] == "01" for row in rows)
+
+    def stop(self):
+        super().stop()
+        self.epmd.kill()
+        self.epmd.wait()
+
+
+class Kafka:
+    """One broker, as the live tests have it; empty topics of PARTITIONS partitions, and for each trigger a group, which has committed in all of them."""
+
+    TOPICS, PARTITIONS = 100, 12
+
+    def __init__(self, folder, groups):
+        sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../live"))
+        from rig.kafka_server import KafkaServer  # needs what the live tests need
+        self.server = KafkaServer(folder, "kafka")
+        self.broker = self.server.first
+        self.port = self.broker.ports["plain"]
+        self.broker.do("topics", "topic", self.TOPICS, self.PARTITIONS)
+        self.broker.do("commits", "group", groups, "topic", self.TOPICS, self.PARTITIONS)
+        self.own = self.connections()
+
+    def connections(self):
+        """Established at the broker's end."""
+        with open("/proc/net/tcp") as four, open("/proc/net/tcp6") as six:
+            lines = [line.split() for line in [*four.readlines()[1:], *six.readlines()[1:]]]
+        return sum(int(fields[1].rpartition(":")[2], 16) == self.port and fields[3] == "01" for fields in lines)
+
+    def connections_of_others(self):
+        return self.connections() - self.own
+
+    def queries(self):
+        return sum(int(self.broker.do("requests", name)) for name in ("Metadata", "FindCoordinator", "OffsetFetch", "ListOffsets"))
+
+    def stop(self):
+        self.server.end()
 
 
 class Queues(Process):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A thousand triggers on one server, each with a question of its own, asked every 5 s: what that costs kscaled, and what the server sees of it."""
+"""A thousand triggers (of RabbitMQ 600) on one server, each with a question of its own, asked every 5 s: what that costs kscaled, and what the server sees of it."""
 import time
 import urllib.request
 
 from plane import NS
-from servers import Postgres, Prometheus, Queues
+from servers import Kafka, Postgres, Prometheus, Queues, Rabbit
 
 COUNT, POLL_S, WATCHED_S = 1000, 5, 60
 
@@ -20,6 +20,18 @@ def postgresql_trigger(port, i):
 
 def prometheus_trigger(port, i):
     return {"type": "prometheus", "metadata": {"serverAddress": f"http://127.0.0.1:{port}", "query": f'sum(prometheus_http_requests_total{{code="{i}"}}) or vector(0)', "threshold": "5"}}
+
+
+def amqp_trigger(port, i):
+    return {"type": "rabbitmq", "metadata": {"host": f"amqp://127.0.0.1:{port}", "queueName": f"q{i}", "mode": "QueueLength", "value": "5"}}
+
+
+def http_trigger(port, i):
+    return {"type": "rabbitmq", "metadata": {"host": f"http://guest:guest@127.0.0.1:{port}", "queueName": f"q{i}", "mode": "QueueLength", "value": "5"}}
+
+
+def kafka_trigger(port, i):
+    return {"type": "kafka", "metadata": {"bootstrapServers": f"localhost:{port}", "consumerGroup": f"group{i}", "topic": f"topic{i % Kafka.TOPICS}", "lagThreshold": "5"}}
 
 
 def sqs_trigger(port, i):
@@ -44,6 +56,20 @@ class Sources:
         self.thousand("prometheus", server, prometheus_trigger)
         self.drop(server)
 
+    def rabbitmq_600(self):
+        server = self.keep(Rabbit(self.folder, f"{self.folder}/rabbitmq.log"))
+        self.say("600 queues: declaring")
+        server.declare([f"q{i}" for i in range(600)])
+        for kind, port, trigger in (("amqp", server.amqp_port, amqp_trigger), ("http", server.http_port, http_trigger)):
+            server.port = port
+            self.thousand(f"rabbitmq_{kind}", server, trigger, 600)
+        self.drop(server)
+
+    def kafka_1000(self):
+        server = self.keep(Kafka(self.folder, COUNT))
+        self.thousand("kafka", server, kafka_trigger)
+        self.drop(server)
+
     def sqs_1000(self):
         """What is signed is not verified: that is the live tests' matter."""
         self.api.call("POST", f"/api/v1/namespaces/{NS}/secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "aws"}, "stringData": {"id": "AKIAIOSFODNN7EXAMPLE", "secret": "wJalrXUtnFEMI/K7MDENG"}})
@@ -58,38 +84,47 @@ class Sources:
         child.stop()
         self.children.remove(child)
 
-    def thousand(self, kind, server, trigger):
+    def thousand(self, kind, server, trigger, count=COUNT):
         self.run_kscaled()  # so that memory is this section's alone
-        self.say(f"{COUNT} {kind} triggers: creating")
-        names = [f"{kind}{i}" for i in range(COUNT)]
-        self.create_with_triggers(names, [trigger(server.port, i) for i in range(COUNT)], POLL_S)
+        self.say(f"{count} {kind} triggers: creating")
+        queried = getattr(server, "queries", self.asked)  # RabbitMQ does not count passive declarations
+        names = [f"{kind.replace('_', '-')}{i}" for i in range(count)]
+        self.create_with_triggers(names, [trigger(server.port, i) for i in range(count)], POLL_S)
         self.wait_ready(names, 300)
         time.sleep(20)
-        begin, cpu, queries, late = time.monotonic(), self.kscaled.cpu_s(), server.queries(), []
+        begin, cpu, queries, late, most = time.monotonic(), self.kscaled.cpu_s(), queried(), [], 0
         while time.monotonic() - begin < WATCHED_S:
             time.sleep(POLL_S)
             late += self.lateness_ms()
+            most = max(most, server.connections_of_others())
         passed = time.monotonic() - begin
-        self.note(f"{kind}_1000_cpu_percent", 100 * (self.kscaled.cpu_s() - cpu) / passed)
-        self.note(f"{kind}_1000_rss_mib", self.kscaled.rss_kib()[0] / 1024)
-        self.note(f"{kind}_1000_connections", server.connections_of_others())
-        self.note(f"{kind}_1000_queries_per_s", (server.queries() - queries) / passed)
+        self.note(f"{kind}_{count}_cpu_percent", 100 * (self.kscaled.cpu_s() - cpu) / passed)
+        self.note(f"{kind}_{count}_rss_mib", self.kscaled.rss_kib()[0] / 1024)
+        self.note(f"{kind}_{count}_connections", most)
+        self.note(f"{kind}_{count}_queries_per_s", (queried() - queries) / passed)
         late.sort()
-        self.note(f"{kind}_1000_late_p99_ms", late[int(len(late) * 0.99)])
+        self.note(f"{kind}_{count}_late_p99_ms", late[int(len(late) * 0.99)])
         self.remove_all()
+
+    def status(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.kscaled.status_port}/metrics", timeout=10) as answer:
+            return answer.read().decode().splitlines()
+
+    def asked(self):
+        """How many questions kscaled has put to sources."""
+        return sum(float(line.split()[-1]) for line in self.status() if line.startswith("kscaled_readings_questions_total"))
 
     def lateness_ms(self):
         """How late the newest poll of each object began. Asking is part of what is measured: twelve scrapes of a thousand objects a minute."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.kscaled.status_port}/metrics", timeout=10) as answer:
-            text = answer.read().decode()
-        return [1000 * float(line.split()[-1]) for line in text.splitlines() if line.startswith("keda_internal_scale_loop_latency_seconds{")]
+        return [1000 * float(line.split()[-1]) for line in self.status() if line.startswith("keda_internal_scale_loop_latency_seconds{")]
 
 
 def figures():
     """As in run: key, what it is, unit, KEDA's, aim."""
-    for kind, connections in (("redis", "<= 1"), ("postgresql", "<= 2"), ("prometheus", None), ("sqs", "<= 8")):
-        yield f"{kind}_1000_cpu_percent", f"1,000 {kind} triggers, poll 5 s: CPU", "% of a core", None, "<= 1"
-        yield f"{kind}_1000_rss_mib", "  RSS", "MiB", None, "<= 30"
-        yield f"{kind}_1000_connections", "  connections that the server sees", "", None, connections
-        yield f"{kind}_1000_queries_per_s", "  queries that the server sees", "1/s", None, None
-        yield f"{kind}_1000_late_p99_ms", "  polls late by, p99", "ms", None, "<= 50"
+    for kind, count, keda, connections, cpu in (("redis", 1000, None, "<= 1", "<= 1"), ("postgresql", 1000, None, "<= 2", "<= 1"), ("prometheus", 1000, None, None, "<= 1"),
+                                                ("rabbitmq_amqp", 600, 10369, "<= 1", "<= 1"), ("rabbitmq_http", 600, None, "<= 4", "<= 1"), ("kafka", 1000, None, "<= 1", "<= 2"), ("sqs", 1000, None, "<= 8", "<= 1")):
+        yield f"{kind}_{count}_cpu_percent", f"{count:,} {kind.replace('_', ' by ')} triggers, poll 5 s: CPU", "% of a core", None, cpu
+        yield f"{kind}_{count}_rss_mib", "  RSS", "MiB", None, "<= 30"
+        yield f"{kind}_{count}_connections", "  connections that the server sees, most", "", keda, connections
+        yield f"{kind}_{count}_queries_per_s", "  queries that the server sees", "1/s", None, None
+        yield f"{kind}_{count}_late_p99_ms", "  polls late by, p99", "ms", None, "<= 50"

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "fuzz.h"
 #include "peer.h"
+#include "scalers/kafka/kafkamemory.h"
 #include "scalers/redis/rediswatch.h"
 #include "scalers/scalerbuild.h"
 
@@ -151,6 +152,7 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	for (size_t i = 0; i < secret.count; i++)
 		secret.sent |= secret.questions[i] == q;
 	peer_script(data + 1, size - 1, data[0]);
+	s.amqp = amqp_pool_new(loop);
 	s.redis = redis_pool_new(loop);
 	s.redis_router = redisrouter_new(loop, s.redis);
 	s.redis_watches = rediswatch_pool_new(loop, s.redis);
@@ -158,10 +160,14 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	s.mysql = mysqlpool_new(loop);
 	s.web = webget_new(loop, PEER_PATIENCE_MS / 2);
 	s.grpc = grpc_pool_new(loop);
+	s.kafka = kafka_pool_new(loop, webget_tokens(s.web));
+	s.kafka_memory = kafkamemory_new();
 	if (way == SOURCE_WATCH)
 		watch_it(&s, q);
 	else
 		ask_it(&s, q, way);
+	kafkamemory_free(s.kafka_memory);
+	kafka_pool_free(s.kafka);
 	grpc_pool_free(s.grpc);
 	webget_free(s.web);
 	pool_free(s.mysql);
@@ -169,5 +175,6 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	rediswatch_pool_free(s.redis_watches);
 	redisrouter_free(s.redis_router);
 	redis_pool_free(s.redis);
+	amqp_pool_free(s.amqp);
 	peer_end();
 }

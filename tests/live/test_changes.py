@@ -85,8 +85,8 @@ def test_triggers(kscaled, stage):
     follow([a, {**cpu}], [name(0, 0)], 4, least=4)
     assert stage.status()["triggersTypes"] == "redis,cpu"
     # A type that is unknown is told, and nothing is torn down; right again, it goes on.
-    stage.patch({"spec": {"triggers": [{"type": "kafka", "metadata": {}}]}})
-    assert "kafka" in stage.wait_refused()
+    stage.patch({"spec": {"triggers": [{"type": "predictkube", "metadata": {}}]}})
+    assert "predictkube" in stage.wait_refused()
     throughout(lambda: stage.replicas() == 4 and external_names(stage) == [name(0, 0)], until=after(1.2))
     follow([b], [name(0, 1)], 6, least=4)
     for jobs in lists:

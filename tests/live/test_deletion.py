@@ -99,7 +99,7 @@ def test_kedas_finalizer_on_a_deleted_object(kscaled, shared_kscaled, stage):
 
 
 def test_kedas_finalizer_on_an_invalid_object(kscaled, stage):
-    stage.scaledobject(metadata={"finalizers": [KEDAS]}, triggers=[{"type": "kafka", "metadata": {}}])
+    stage.scaledobject(metadata={"finalizers": [KEDAS]}, triggers=[{"type": "predictkube", "metadata": {}}])
     stage.wait_refused()
     stage.delete()
     eventually(stage.gone)

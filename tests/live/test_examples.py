@@ -19,13 +19,18 @@ import yaml
 
 from rig import pki
 from rig.azure_devops import AzureDevops, job
+from rig.graphite_server import GraphiteServer
 from rig.grpc_scaler import GrpcScaler
 from rig.http_source import HttpSource, own_address, vector
 from rig.job_stage import JobStage
+from rig.loki_fake import LokiFake
+from rig.kafka_server import KafkaServer
 from rig.moto_server import MotoServer, allow
 from rig.mariadb_server import MariadbServer
+from rig.nats_server import NatsServer
 from rig.postgres_server import PostgresServer
 from rig.prometheus_server import PrometheusServer
+from rig.rabbitmq_server import RabbitServer
 from rig.redis_cluster import RedisCluster
 from rig.redis_sentinel import RedisSentinels
 from rig.redis_server import RedisServer
@@ -109,6 +114,34 @@ class Mariadb:
         self.server.sql(commented("mysql/scaledobject.yaml", "GRANT SELECT") + "@'%'; INSERT INTO shop.jobs (state) VALUES " + ",".join(["('queued')"] * 12))
 
 
+class Graphite:
+    def __init__(self, directory, cluster):
+        self.server = GraphiteServer(directory)
+        for name in ("mail", "web"):
+            self.server.says(f"shop.queue.{name}", 120, ago=60)
+
+
+class Nats:
+    def __init__(self, directory, cluster):
+        self.server = NatsServer(directory, "nats")
+        with self.server.client() as client:
+            client.stream("orders")
+            client.consumer("orders", "worker")
+            client.add("orders", 12)
+
+
+class Kafka:
+    """12 messages of 16 that nobody has committed, in a topic of four partitions."""
+
+    def __init__(self, directory, cluster):
+        self.authority = pki.authority(directory, "kafka-ca")
+        self.server = KafkaServer(directory, "kafka", pair=pki.certificate(directory, "kafka", self.authority, "localhost"), authority=self.authority.cert)
+        self.server.user("scaler", PASSWORD)
+        self.server.topic("orders", 4, messages=(8, 8))
+        self.server.topic("returns", 1)
+        self.server.commit("workers", "orders", 2, 2, 0, 0)
+
+
 class Prometheus:
     """It reads a counter that grows by a million a second, and a number that stays."""
 
@@ -137,14 +170,26 @@ class Pages:
         })
         self.mimir = HttpSource({"/prometheus/api/v1/query": lambda asked: vector(50) if (asked.bearer, asked.headers.get("X-Scope-OrgID")) == (PASSWORD, "shop") else (401, {}, "{}")},
                                 tls=pki.certificate(directory, "mimir", self.authority, "localhost"))
+        self.loki = LokiFake({yaml.safe_load((FOLDER / "loki/scaledobject.yaml").read_text())["spec"]["triggers"][0]["metadata"]["query"]: [25]}, tenants=["shop"])
         self.devops = AzureDevops(token=PASSWORD)
         self.devops.jobs[7] = [job(n, demands=["docker"]) for n in range(3)]
         assert own_address(), "this machine has no address but loopback"
         self.web = HttpSource({"/metrics": (200, text, 'requests_waiting{queue="slow",kind="internal"} 1\nrequests_waiting{queue="slow",kind="user"} 18\n')}, host=own_address())
 
     def end(self):
-        for server in (self.stats, self.mimir, self.web, self.devops):
+        for server in (self.stats, self.mimir, self.loki, self.web, self.devops):
             server.end()
+
+
+class Rabbit:
+    """A user as the comment of the example has it."""
+
+    def __init__(self, directory, cluster):
+        self.server = RabbitServer(directory, "rabbitmq-of-examples")
+        self.server.add_vhost("shop")
+        self.server.do("PUT", f"permissions/shop/{self.server.login[0]}", {"configure": ".*", "write": ".*", "read": ".*"})
+        self.server.add_user("scaler", PASSWORD, vhosts=["shop"], tags="")
+        self.server.fill("jobs", 50, "shop")
 
 
 class Scalers:
@@ -193,7 +238,7 @@ class Aws:
 class Servers:
     """All of them, started at once; `servers.open` is the Open, and so on."""
 
-    KINDS = (Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Prometheus, Scalers, Open, Locked, Pages, Aws)
+    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws)
 
     def __init__(self, directory, cluster):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -243,11 +288,18 @@ def hours(count):
     return f"{when.minute} {when.hour} * * *"
 
 
+def authority_in(file, ours):
+    """The certificate that stands there, and ours."""
+    pem = re.search(r"    -----BEGIN CERTIFICATE-----.*-----END CERTIFICATE-----\n", (FOLDER / file).read_text(), re.S).group()
+    return {pem: "".join(f"    {line}\n" for line in pathlib.Path(ours.cert).read_text().splitlines())}
+
+
 def on_mimir(servers):
-    text = (FOLDER / "prometheus-bearer/scaledobject.yaml").read_text()
-    pem = re.search(r"    -----BEGIN CERTIFICATE-----.*-----END CERTIFICATE-----\n", text, re.S).group()
-    ours = pathlib.Path(servers.pages.authority.cert).read_text()
-    return {pem: "".join(f"    {line}\n" for line in ours.splitlines()), "https://mimir.monitoring.svc.cluster.local": servers.pages.mimir.url}
+    return {**authority_in("prometheus-bearer/scaledobject.yaml", servers.pages.authority), "https://mimir.monitoring.svc.cluster.local": servers.pages.mimir.url}
+
+
+def on_kafka(servers):
+    return {**authority_in("kafka/scaledobject.yaml", servers.kafka.authority), "kafka.default.svc.cluster.local:9093": servers.kafka.server.address("sasltls")}
 
 
 def may(cluster, *what):
@@ -328,8 +380,14 @@ EXAMPLES = {
     "postgresql-notify": Example(lambda s: {"postgres.default.svc.cluster.local:5432/orders": f"{s.postgres.server.address}/shop"}, beside=("postgresql/scaledobject.yaml",),
                                  later=lambda s: s.postgres.insert("shop")),
     "mysql": Example(lambda s: {"mysql.default.svc.cluster.local": "127.0.0.1", '"3306"': f'"{s.mariadb.server.port}"'}),
+    "rabbitmq": Example(lambda s: {"rabbitmq.default.svc.cluster.local:5672": f"127.0.0.1:{s.rabbit.server.port}"}),
+    "kafka": Example(on_kafka),
+    "apache-kafka": Example(lambda s: {"kafka.default.svc.cluster.local:9092": s.kafka.server.address()}),
     "prometheus": Example(lambda s: {"http://prometheus.monitoring.svc.cluster.local:9090": s.prometheus.server.url}, replicas=lambda count: count > 1),
     "prometheus-bearer": Example(on_mimir),
+    "loki": Example(lambda s: {"http://loki.monitoring.svc.cluster.local:3100": s.pages.loki.url}, replicas=3),
+    "graphite": Example(lambda s: {"http://graphite.monitoring.svc.cluster.local:8080": s.graphite.server.url}, replicas=3),
+    "nats-jetstream": Example(lambda s: {"nats.default.svc.cluster.local:8222": s.nats.server.address}, replicas=2),
     "metrics-api": Example(on_stats, replicas=lambda count: count in (4, 5)),   # 42 messages; to the HPA controller 4 is near enough, if it comes by there
     "metrics-api/xml.yaml": Example(on_stats, replicas=2),
     "metrics-api/yaml.yaml": Example(on_stats, replicas=2),

@@ -183,7 +183,7 @@ def test_one_that_belongs_to_somebody_else_is_not_touched(kscaled, stage):
 def test_one_that_keda_made_is_taken_over(kscaled, stage):
     """The cluster had KEDA before: its HPA has no label of ours, and the ScaledObject as owner."""
     stage.deployment(replicas=0)
-    made = stage.scaledobject(triggers=[{"type": "kafka", "metadata": {"x": "y"}}])   # not one that kscaled would act upon yet
+    made = stage.scaledobject(triggers=[{"type": "predictkube", "metadata": {"x": "y"}}])   # not one that kscaled would act upon yet
     stage.wait_refused()
     owner = {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "name": "worker", "uid": made["metadata"]["uid"], "controller": True, "blockOwnerDeletion": True}
     theirs = foreign_hpa(stage, owner=owner)

@@ -56,7 +56,7 @@ REFUSED = {
     "authentication-name": (with_trigger(authenticationRef={"name": "Not A Name"}), "spec.triggers[0].authenticationRef.name"),
     "paused-unreadable": (with_annotation("autoscaling.keda.sh/paused", "perhaps"), "autoscaling.keda.sh/paused"),
     "paused-replicas-unreadable": (with_annotation("autoscaling.keda.sh/paused-replicas", "none"), "autoscaling.keda.sh/paused-replicas"),
-    "unknown-trigger": (with_trigger(type="kafka"), "kafka"),
+    "unknown-trigger": (with_trigger(type="predictkube"), "predictkube"),
     "target-name": (with_spec(scaleTargetRef={"name": "../../secrets"}), "spec.scaleTargetRef.name"),
     "target-version": (with_spec(scaleTargetRef={"name": "worker", "apiVersion": "a/b/c"}), "scaleTargetRef"),
     "names-twice": (two_triggers(name="same"), "same"),

@@ -167,7 +167,7 @@ def test_unreadable_while_paused(kscaled, stage):
 def test_paused_need_not_be_right(kscaled, stage):
     """An object that rests may be broken elsewhere; it is told when it is to work again. Only what the pause itself needs must be there."""
     broken = {
-        "type": ({"triggers": [{"type": "kafka", "metadata": {}}]}, "kafka"),
+        "type": ({"triggers": [{"type": "predictkube", "metadata": {}}]}, "predictkube"),
         "length": ({"triggers": [stage.trigger(listLength="x")]}, "listLength"),
         "formula": ({"triggers": [stage.trigger(_name="a")], "advanced": {"scalingModifiers": {"formula": "a +", "target": "5"}}}, "formula"),
         "target": ({"target": {"name": "nobody"}}, "nobody"),

@@ -3,34 +3,36 @@
 All sources at once, failing in all ways for thousands of cycles: nothing grows, nothing is scaled in, healthy servers are not waited for, and what comes back is in use within a poll.
 
 Where each fault is shown by itself, with what is said of it (ra: redis_outages, ro: rotation, au: authentication, r: redis, c: redis_cluster, s: redis_sentinel, t: redis_streams, p: postgresql, m: mysql,
-h: prometheus, a: metrics_api, e: external; here: this file; other types over HTTP share prometheus' connections, so that its column is theirs):
+h: prometheus, a: metrics_api, q: rabbitmq, e: external, k: kafka; here: this file; other types over HTTP share prometheus' connections, so that its column is theirs):
 
-                       redis  cluster  sentinel  streams  postgresql  mysql  prometheus  metrics-api  external
-    down at start       ra     c        s         t        p           m      h           a            e
-    killed              ra     c        s         t        p           m      h           a            e
-    hung                ra     c        s         here     p           m      h           a            e
-    wrong password      r      c        s         t        p           m      h           a            e: its code
-    wrong type          r      c        s         t        p           m      h           a            e
-    password rotated    ro     ro       ro        ro       p           m      au          au           ro: client certificates
-    certificate expired r      c        s         r        p           m      h           h            e
-    slow drip           ra     c        ra        t        p           m      h           a            e
-    giant answer        ra     c        ra        t        p           m      h           a            e
-    half an answer      ra     c        ra        t        p           m      h           a            e
-    1,000 cycles        here   here     here      here     here        here   here        here         here
-    back within a poll  here   here     here      here     here        here   here        here         here
+                       redis  cluster  sentinel  streams  postgresql  mysql  prometheus  metrics-api  rabbitmq    external                    kafka
+    down at start       ra     c        s         t        p           m      h           a            q           e                          k
+    killed              ra     c        s         t        p           m      h           a            q           e                          k
+    hung                ra     c        s         here     p           m      h           a            q           e                          k
+    wrong password      r      c        s         t        p           m      h           a            q           e: its code                k
+    wrong type          r      c        s         t        p           m      h           a            q: missing  e                          -
+    password rotated    ro     ro       ro        ro       p           m      au          au           q           ro: client certificates    k
+    certificate expired r      c        s         r        p           m      h           h            q           e                          k
+    slow drip           ra     c        ra        t        p           m      h           a            q           e                          k
+    giant answer        ra     c        ra        t        p           m      h           a            q           e                          k
+    half an answer      ra     c        ra        t        p           m      h           a            q           e                          k
+    1,000 cycles        here   here     here      here     here        here   here        here         here        here                       here
+    back within a poll  here   here     here      here     here        here   here        here         here        here                       here
 """
 import concurrent.futures
 import time
 
 import pytest
 
-from rig import scripted
+from rig import rabbitmq_server, scripted
 from rig.credentials import LockedRedis
 from rig.grpc_scaler import GrpcScaler
 from rig.http_source import HttpSource, vector
+from rig.kafka_server import KafkaServer
 from rig.mariadb_server import MariadbServer
 from rig.postgres_server import PASSWORD, PostgresServer
 from rig.process import free_port
+from rig.rabbitmq_server import RabbitServer
 from rig.redis_cluster import RedisCluster
 from rig.redis_sentinel import MASTER, RedisSentinels
 from rig.redis_server import RedisServer
@@ -39,11 +41,11 @@ from rig.waiting import eventually, timed
 # How long healthy servers take to answer beside those that fail, and those that come back; kscaled's memory.
 pytestmark = pytest.mark.alone
 
-SOURCES = ("redis", "redis-cluster", "redis-sentinel", "redis-streams", "postgresql", "mysql", "prometheus", "metrics-api", "external")
+SOURCES = ("redis", "redis-cluster", "redis-sentinel", "redis-streams", "postgresql", "mysql", "prometheus", "metrics-api", "rabbitmq", "external", "kafka")
 EACH = 40      # questions per source and fault
 CYCLES = 1000  # per source
 METRICS = {"redis": "s0-redis-jobs", "redis-cluster": "s0-redis-jobs", "redis-sentinel": "s0-redis-jobs", "redis-streams": "s0-redis-streams-events", "postgresql": "s0-postgresql", "mysql": "s0-mysql-shop",
-           "prometheus": "s0-prometheus", "metrics-api": "s0-metric-api-n", "external": "s0-queue"}
+           "prometheus": "s0-prometheus", "metrics-api": "s0-metric-api-n", "rabbitmq": "s0-rabbitmq-jobs", "external": "s0-queue", "kafka": "s0-kafka-jobs"}
 
 
 def question(kind, port, n, password=None):
@@ -61,6 +63,10 @@ def question(kind, port, n, password=None):
         metadata = {"serverAddress": f"http://{address}{'/denied' if password else ''}", "query": f"up{n}", "threshold": "5"}
     elif kind == "metrics-api":
         metadata = {"url": f"http://{address}/{'denied' if password else ''}?n={n}", "valueLocation": "n", "targetValue": "5"}
+    elif kind == "rabbitmq":
+        metadata = {"host": f"amqp://{rabbitmq_server.USER}:{rabbitmq_server.quoted(password or rabbitmq_server.PASSWORD)}@{address}", "queueName": f"jobs{more}", "queueLength": "5"}
+    elif kind == "kafka":
+        metadata = {"bootstrapServers": address, "consumerGroup": f"workers{more}", "topic": "jobs", "lagThreshold": "5"}
     else:
         metadata = {"scalerAddress": address, "n": n}
     return {"type": kind, "metadata": {name: str(value) for name, value in metadata.items()}}
@@ -74,16 +80,20 @@ class Servers:
         makers = {
             "redis": lambda: RedisServer(directory, "faults-redis"), "cluster": lambda: RedisCluster(directory, "faults-cluster", masters=3), "pg": lambda: PostgresServer(directory, "faults-pg"),
             "sentinels": lambda: RedisSentinels(directory, "faults-guarded", replicas=0, sentinels=1), "mysql": lambda: MariadbServer(directory, "faults-mariadb"),
-            "http": lambda: HttpSource(self.pages), "grpc": lambda: GrpcScaler(directory, "faults-grpc"), "locked": lambda: LockedRedis(directory, "faults-locked"),
+            "http": lambda: HttpSource(self.pages), "grpc": lambda: GrpcScaler(directory, "faults-grpc"), "rabbit": lambda: RabbitServer(directory, "faults-rabbit"), "locked": lambda: LockedRedis(directory, "faults-locked"),
+            "kafka": lambda: KafkaServer(directory, "faults-kafka"),
         }
         self.all = {}
         with concurrent.futures.ThreadPoolExecutor(len(makers)) as pool:
             for name, made in [(name, pool.submit(make)) for name, make in makers.items()]:
                 self.all[name] = made.result()
-        self.redis, self.cluster, self.sentinels, self.pg, self.mysql, self.http, self.grpc, self.locked = (
-            self.all[name] for name in ("redis", "cluster", "sentinels", "pg", "mysql", "http", "grpc", "locked"))
+        self.redis, self.cluster, self.sentinels, self.pg, self.mysql, self.http, self.grpc, self.locked, self.rabbit, self.kafka = (
+            self.all[name] for name in ("redis", "cluster", "sentinels", "pg", "mysql", "http", "grpc", "locked", "rabbit", "kafka"))
         self.pg.user("scaler")
         self.grpc.says(values={"queue": [7, 0]}, active=True)
+        self.rabbit.fill("jobs", 7)
+        self.kafka.topic("jobs", messages=(7,))
+        self.kafka.commit("workers", "jobs", 0)
         self.fill()
 
     def fill(self):
@@ -96,14 +106,14 @@ class Servers:
 
     def ports(self):
         return {"redis": self.redis.port, "redis-streams": self.redis.port, "redis-cluster": self.cluster.nodes[0].port, "redis-sentinel": self.sentinels.sentinels[0].port, "postgresql": self.pg.port,
-                "mysql": self.mysql.port, "prometheus": self.http.port, "metrics-api": self.http.port, "external": self.grpc.port}
+                "mysql": self.mysql.port, "prometheus": self.http.port, "metrics-api": self.http.port, "rabbitmq": self.rabbit.port, "external": self.grpc.port, "kafka": self.kafka.first.ports["plain"]}
 
     def guarded(self):
         """Who refuses a wrong password."""
         return {kind: self.locked.port if kind.startswith("redis") else port for kind, port in self.ports().items()}
 
     def away(self):
-        for one in (self.redis, *self.cluster.nodes, *self.sentinels.sentinels, self.sentinels.servers[0], self.pg, self.mysql, self.grpc):
+        for one in (self.redis, *self.cluster.nodes, *self.sentinels.sentinels, self.sentinels.servers[0], self.pg, self.mysql, self.grpc, self.rabbit, *self.kafka.brokers):
             (one.process if hasattr(one, "process") and not hasattr(one, "kill") else one).kill()
         self.http.routes = {path: lambda asked: None for path in self.pages}  # ends the connections that are kept
         self.http.end()
@@ -121,7 +131,7 @@ class Servers:
                 one.start()
         else:
             self.http.routes = dict(self.pages)
-            {"postgresql": self.pg, "mysql": self.mysql, "prometheus": self.http, "external": self.grpc}[kinds[0]].start()
+            {"postgresql": self.pg, "mysql": self.mysql, "prometheus": self.http, "rabbitmq": self.rabbit, "external": self.grpc, "kafka": self.kafka}[kinds[0]].start()
 
     def end(self):
         for one in self.all.values():
@@ -165,7 +175,7 @@ def failing(stage, servers):
 
     for kind in SOURCES:
         numbers = range(1, EACH + 1)
-        fast = [question(kind, port, n, password) for port, password in ((dead, None), (port_of(strange), None), (servers.guarded()[kind], "open-sesamy")) for n in numbers if kind != "external" or not password]
+        fast = [question(kind, port, n, password) for port, password in ((dead, None), (port_of(strange), None), (servers.guarded()[kind], "open-sesamy")) for n in numbers if kind not in ("external", "kafka") or not password]  # which have no password in the metadata
         slow = [question(kind, port_of(hung["redis"] if kind.startswith("redis") else silent), n) for n in numbers]
         for name, triggers in ((f"{kind}-fast", fast), (f"{kind}-hung", slow)):
             stage.scaledobject(name, target=stage.another(name), triggers=triggers)
@@ -216,7 +226,7 @@ def test_thousands_of_failures(kscaled, healthy, failing):
     assert all(failing.replicas(name) == 0 for name in names())
 
 
-GROUPS = (["redis", "redis-streams"], ["redis-cluster"], ["redis-sentinel"], ["postgresql"], ["mysql"], ["prometheus", "metrics-api"], ["external"])
+GROUPS = (["redis", "redis-streams"], ["redis-cluster"], ["redis-sentinel"], ["postgresql"], ["mysql"], ["prometheus", "metrics-api"], ["rabbitmq"], ["external"], ["kafka"])
 
 
 def test_back_within_a_poll(kscaled, healthy, servers):

@@ -58,6 +58,7 @@ struct httphost {
 	 */
 	struct httphost_party *resting, *busy;
 	unsigned under_way, connecting;
+	bool spared;
 	struct loop_task pump;
 	struct loop_timer patience;
 	UT_hash_handle hh;
@@ -198,7 +199,14 @@ static void party_settle(struct httphost *h, struct httphost_party *p)
 
 static unsigned limit_of(const struct httphost *h)
 {
-	return h->protocol == HTTP2 && !httphost_wants_http1(h) ? HTTPHOST_STREAMS : HTTPHOST_CONNECTIONS;
+	if (h->protocol == HTTP2 && !httphost_wants_http1(h))
+		return HTTPHOST_STREAMS;
+	return h->spared ? HTTPHOST_FEW : HTTPHOST_CONNECTIONS;
+}
+
+void httphost_spare(struct httphost *h)
+{
+	h->spared = true;
 }
 
 static bool has_room(const struct httphost *h)

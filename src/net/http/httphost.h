@@ -28,6 +28,7 @@ struct httphost_table;
 struct httphost;
 
 #define HTTPHOST_CONNECTIONS 8  /* requests under way per server with HTTP/1.1, each on its own connection */
+#define HTTPHOST_FEW         4  /* of those, to a server that is to be spared */
 #define HTTPHOST_STREAMS     64 /* with HTTP/2, on one shared connection */
 #define HTTPHOST_PATIENCE_MS 250
 #define HTTPHOST_EXTRA       64 /* at most so many more, each of a namespace with none under way */
@@ -45,6 +46,9 @@ void httphost_table_free(struct httphost_table *t); /* remaining turns end witho
  * probed. namespace_: who asks; lookups and probes count for the first one.
  */
 struct httphost *httphost_get(struct httphost_table *t, const struct httpurl_place *place, const char *namespace_);
+
+/* From now on at most HTTPHOST_FEW requests by HTTP/1.1, for a server to which each costs much. */
+void httphost_spare(struct httphost *h);
 
 /* The turn of one request; a member of its owner. */
 struct httphost_turn {

@@ -63,6 +63,7 @@ struct webget_call {
 	char *namespace_;          /* owned */
 	const char *asker;         /* borrowed; NULL */
 	size_t max_body;
+	bool spare; /* httphost_spare */
 	bool (*on_piece)(void *arg, const char *bytes, size_t len, size_t *kept);
 	size_t taken;               /* by on_piece, so far */
 	struct answers_hold kept;   /* bytes that on_piece keeps */
@@ -535,6 +536,8 @@ static void wait_for_turn(struct webget_call *call)
 	call->wait = FOR_TURN;
 	call->since_ms = loop_now_ms(call->owner->loop);
 	call->host = httphost_get(call->way->hosts, &call->place, call->namespace_);
+	if (call->spare)
+		httphost_spare(call->host);
 	httphost_wait(call->host, &call->turn, call->namespace_, on_turn, call);
 }
 
@@ -595,6 +598,7 @@ static struct webget_call *start(struct webget *w, struct way *way, const struct
 	call->wanted_header = request->wanted_header;
 	call->namespace_ = mem_dup(request->namespace_ ? request->namespace_ : "");
 	call->asker = request->asker;
+	call->spare = request->spare;
 	call->max_body = request->max_body ? request->max_body : BODY_MAX;
 	call->on_piece = request->on_piece;
 	call->timeout_ms = span_ms;
@@ -701,4 +705,9 @@ void webget_free(struct webget *w)
 	httpc_free(w->foreign.http);
 	httpc_free(w->own.http);
 	free(w);
+}
+
+struct webtoken_store *webget_tokens(struct webget *w)
+{
+	return w->tokens;
 }

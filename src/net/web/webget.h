@@ -30,6 +30,7 @@
 
 struct webget;
 struct webget_call;
+struct webtoken_store;
 
 /* Sets up nothing before the first request. timeout_ms: the default time-out. */
 struct webget *webget_new(struct loop *loop, int64_t timeout_ms);
@@ -53,6 +54,7 @@ struct webget_request {
 	int64_t timeout_ms;
 	int64_t deadline_ms; /* loop clock: an earlier limit; 0: none */
 	size_t max_body;     /* limit of the response's size; 0: 1 MiB */
+	bool spare;          /* few connections will do for this server (HTTPHOST_FEW) */
 	/*
 	 * the name that webget_watch reports (of a trigger type, a constant text); NULL: not
 	 * reported
@@ -98,5 +100,8 @@ typedef void (*webget_fn)(void *arg, const struct webget_answer *answer, const s
 /* Never NULL. */
 struct webget_call *webget_start(struct webget *w, const struct webget_request *request, webget_fn fn, void *arg);
 void webget_cancel(struct webget_call *call); /* no callback any more; NULL is fine */
+
+/* The OAuth 2 tokens, for those who send them otherwise than over HTTP; borrowed. */
+struct webtoken_store *webget_tokens(struct webget *w);
 
 #endif

@@ -85,19 +85,15 @@ static void put_parameters(struct buf *out, const struct strmap *parameters, boo
 }
 
 /* serverAddress may have a path (Mimir's /prometheus, an ingress route) and end with a slash. */
-static int make_url(struct prometheus_question *q, char *server, const struct strmap *parameters, struct err *err)
+static int make_url(struct prometheus_question *q, struct httpauth *auth, const struct strmap *parameters,
+	struct err *err)
 {
 	struct buf before = BUF_INIT(URL_MAX), after = BUF_INIT(URL_MAX);
-	size_t len = strlen(server);
 	bool too_long;
 
-	if (strchr(server, '?'))
-		return err_set(err, ERR_INVALID,
-			"parameter \"serverAddress\" must not have a query (?...): queryParameters takes what belongs "
-			"there");
-	while (len > 0 && server[len - 1] == '/')
-		server[--len] = '\0';
-	buf_printf(&before, "%s/api/v1/query?", server);
+	if (httpauth_cut_url(auth, "serverAddress", "queryParameters takes what belongs there", err))
+		return -1;
+	buf_printf(&before, "%s/api/v1/query?", auth->url);
 	put_parameters(&before, parameters, false);
 	put_parameters(&after, parameters, true);
 	too_long = buf_failed(&before) || buf_failed(&after);
@@ -140,7 +136,7 @@ static struct prometheus_question *make_question(struct prometheus_fields *f, st
 		.empty_is_zero = f->empty_is_zero };
 	f->query = NULL;
 	f->headers = (struct strmap){ 0 };
-	if (make_url(q, auth->url, &f->parameters, err) == 0)
+	if (make_url(q, auth, &f->parameters, err) == 0)
 		return q;
 	prometheus_free_data(q);
 	return NULL;

@@ -112,11 +112,16 @@ static enum promreply success(const json_t *root, double *value, struct err *err
 
 	if (strcmp(type, "string") == 0)
 		return err_set(err, ERR_INVALID, "the result is a text, not a number");
+	if (strcmp(type, "streams") == 0)
+		return err_set(err, ERR_INVALID,
+			"the result is lines of a log, not a number: count_over_time(), rate() and the like make one "
+			"of "
+			"them");
 	/* Go writes an empty list that was never made as null. */
 	if (json_is_object(data) && json_is_null(result))
 		return empty(root, err);
 	if (!json_is_array(result))
-		return err_set(err, ERR_INVALID, "the answer has no data.result: is this the query API of Prometheus?");
+		return err_set(err, ERR_INVALID, "the answer has no data.result: is this the query API?");
 	if (strcmp(type, "scalar") == 0 || json_is_number(json_array_get(result, 0)))
 		return sample(result, value, err);
 	return elements(root, result, value, err);
@@ -153,8 +158,7 @@ static enum promreply no_json(const char *content_type, struct err *err)
 	struct buf words = BUF_INIT(4 * WORDS_MAX);
 
 	put_words(&words, *content_type ? content_type : "of unknown type");
-	err_set(err, ERR_INVALID,
-		"the answer is not JSON but %s: does serverAddress lead to the query API of Prometheus?",
+	err_set(err, ERR_INVALID, "the answer is not JSON but %s: does serverAddress lead to the query API?",
 		buf_text(&words));
 	buf_done(&words);
 	return PROMREPLY_FAILED;

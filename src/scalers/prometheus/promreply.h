@@ -4,8 +4,8 @@
 
 /*
  * Parses the answer to an instant query of Prometheus' API: one number, nothing, or a failure.
- * Answers come from Prometheus, Thanos, Mimir, VictoriaMetrics, or anything at a wrong address, so
- * nothing in them is trusted.
+ * Answers come from Prometheus, Thanos, Mimir, VictoriaMetrics, Loki, or anything at a wrong
+ * address, so nothing in them is trusted.
  */
 
 #include <stddef.h>

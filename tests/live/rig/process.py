@@ -87,13 +87,13 @@ warden = Warden()
 
 
 class Process:
-    def __init__(self, name, command, log_path, env=None, cwd=None):
+    def __init__(self, name, command, log_path, env=None, cwd=None, stdin=subprocess.DEVNULL):
         self.name = name
         self.log_path = log_path
         self.mark = 0  # how much of the log was there when the current test began
         with open(log_path, "ab") as log:
             self.log_start = log.tell()
-            self.popen = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, cwd=cwd, start_new_session=True)
+            self.popen = subprocess.Popen(command, stdin=stdin, stdout=log, stderr=log, env=env, cwd=cwd, start_new_session=True)
         warden.process(self.pid)
         started.append(self)
 

@@ -493,13 +493,13 @@ static void warnings_go_along(void **state)
 	judge("ScaledObject",
 		SO("web",
 			GIVEN_TARGET
-			",'triggers':[{'type':'kafka','metadata':{},'authenticationRef':{'name':'x'}},{'type':'"
+			",'triggers':[{'type':'predictkube','metadata':{},'authenticationRef':{'name':'x'}},{'type':'"
 			"scripted','metadata':{}},{'type':'scripted','metadata':{},'authenticationRef':{'name':'x'}},"
 			"{'type':'scripted','metadata':{'sourceFromEnv':'X'}}]"),
 		NULL);
 	expect_allowed();
 	assert_int_equal(t.warning_count, 2);
-	assert_has(t.warnings, "trigger 0: no scaler found for type: kafka");
+	assert_has(t.warnings, "trigger 0: no scaler found for type: predictkube");
 	assert_has(t.warnings, "trigger 1 (scripted): missing required parameter \"source\"");
 	judge("ScaledObject",
 		SO("web", GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'source':'a','treshold':'3'}}]"),
@@ -513,11 +513,11 @@ static void warnings_go_along(void **state)
 static void warnings_have_an_end(void **state)
 {
 	char *object = mem_dup("{'metadata':{'name':'web','namespace':'shop'},'spec':{" GIVEN_TARGET
-			       ",'triggers':[{'type':'kafka','metadata':{}}");
+			       ",'triggers':[{'type':'predictkube','metadata':{}}");
 
 	(void)state;
 	for (int i = 0; i < 50; i++) {
-		char *longer = mem_printf("%s,{'type':'kafka','metadata':{}}", object);
+		char *longer = mem_printf("%s,{'type':'predictkube','metadata':{}}", object);
 
 		free(object);
 		object = longer;
@@ -632,14 +632,14 @@ static void warnings_of_a_scaledjob(void **state)
 	judge("ScaledJob",
 		SJ("j",
 			TEMPLATE
-			",'triggers':[{'type':'kafka','metadata':{},'authenticationRef':{'name':'x'}},{'type':'"
+			",'triggers':[{'type':'predictkube','metadata':{},'authenticationRef':{'name':'x'}},{'type':'"
 			"scripted','metadata':{}},{'type':'scripted','metadata':{},'authenticationRef':{'name':'x'}},"
 			"{'type':'scripted','metadata':{'sourceFromEnv':'X'}},{'type':'scripted','metadata':{'source':'"
 			"a','treshold':'3'}}]"),
 		NULL);
 	expect_allowed();
 	assert_int_equal(t.warning_count, 3);
-	assert_has(t.warnings, "trigger 0: no scaler found for type: kafka");
+	assert_has(t.warnings, "trigger 0: no scaler found for type: predictkube");
 	assert_has(t.warnings, "trigger 1 (scripted): missing required parameter \"source\"");
 	assert_has(t.warnings,
 		"trigger 4 (scripted): metadata has what no parameter is named: \"treshold\" (did you mean "

@@ -84,7 +84,7 @@ static void an_unknown_type(void **state)
 	struct buf out = BUF_INIT(1000);
 
 	(void)state;
-	assert_false(init_print("kafka", &out));
+	assert_false(init_print("predictkube", &out));
 	assert_int_equal(out.len, 0);
 	buf_done(&out);
 }

@@ -11,7 +11,9 @@
 static struct plan {
 	const char *paths[4]; /* one request each; NULL: the last one's answer is the answer */
 	bool forever, unfit;
-	unsigned notes_done;
+	bool goes_on; /* without the response to a request */
+	unsigned timeout_ms;
+	unsigned notes_done, lost;
 } plan;
 static char base_url[64];
 
@@ -23,6 +25,7 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 		return err_set(err, ERR_INVALID, "no request can be made of it");
 	assert_true(at < MEM_COUNT(plan.paths) && plan.paths[at]);
 	out->url = mem_printf("%s%s", base_url, plan.paths[at]);
+	out->timeout_ms = strcmp(plan.paths[at], "/hold") == 0 ? plan.timeout_ms : 0;
 	strmap_set(&out->headers, "Authorization", "own");
 	return 0;
 }
@@ -42,6 +45,14 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webget
 	return HTTPSOURCE_ANSWERED;
 }
 
+static enum httpsource_verdict lost(struct httpsource *ask, const struct err *err)
+{
+	assert_int_equal(err->kind, ERR_TEMPORARY);
+	plan.lost++;
+	*(unsigned *)ask->note += 1;
+	return plan.goes_on ? HTTPSOURCE_NEXT : HTTPSOURCE_FAILED;
+}
+
 static void note_done(void *note)
 {
 	(void)note;
@@ -51,7 +62,8 @@ static void note_done(void *note)
 static const struct httpsource_type http = { .note_size = sizeof(unsigned),
 	.note_done = note_done,
 	.request = request,
-	.read = judge };
+	.read = judge,
+	.lost = lost };
 static const struct scaler_type type = { .name = "tested",
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,
@@ -127,6 +139,29 @@ static void one_request_after_the_other(void **state)
 	assert_int_equal(g.err.kind, ERR_NONE);
 	assert_true(g.answer.value == 3 && g.answer.load == 9 && g.answer.activity == ACTIVITY_BY_LOAD);
 	assert_int_equal(plan.notes_done, 1);
+	stage_done(&s);
+}
+
+/* A type may go on with another request, and has a time of its own for one. */
+static void a_request_without_a_response(void **state)
+{
+	struct stage s;
+	struct got g;
+
+	stage_setup(&s, *state, NULL);
+	plan.paths[0] = "/hold";
+	plan.paths[1] = "/b";
+	plan.timeout_ms = 20;
+	plan.goes_on = true;
+	g = ask(&s);
+	assert_int_equal(g.err.kind, ERR_NONE);
+	assert_true(g.answer.value == 2);
+	assert_int_equal(plan.lost, 1);
+	plan.goes_on = false;
+	g = ask(&s);
+	assert_non_null(strstr(g.err.msg, "no complete answer within 20 ms"));
+	assert_int_equal(plan.lost, 2);
+	assert_int_equal(plan.notes_done, 2);
 	stage_done(&s);
 }
 
@@ -243,6 +278,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(one_request_after_the_other),
+		IN_WORLD(a_request_without_a_response),
 		IN_WORLD(what_fails_names_the_source),
 		IN_WORLD(a_pause_is_kept),
 		IN_WORLD(words_that_repeat_a_credential_are_not_shown),

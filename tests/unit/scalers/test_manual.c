@@ -26,6 +26,8 @@ static const struct {
 	{ "prometheus", "AWS authentication" },
 	{ "prometheus", "HTTP authentication" },
 	{ "metrics-api", "HTTP authentication" },
+	{ "loki", "HTTP authentication" },
+	{ "graphite", "HTTP authentication" },
 	{ "external-push", "external" },
 };
 

@@ -199,8 +199,8 @@ static void a_wrong_spec_is_refused_as_ready_says_it(void **state)
 	(void)state;
 	apply(WEB, SPEC(TRIGGER("'source':'a','threshold':'x'")));
 	expect_failure(ERR_INVALID, "trigger 0 (scripted): unable to set param \"threshold\"");
-	apply(WEB, SPEC("{'type':'kafka','metadata':{}}"));
-	expect_failure(ERR_INVALID, "trigger 0: no scaler found for type: kafka");
+	apply(WEB, SPEC("{'type':'predictkube','metadata':{}}"));
+	expect_failure(ERR_INVALID, "trigger 0: no scaler found for type: predictkube");
 	apply(WEB, SPEC(""));
 	expect_failure(ERR_INVALID, "ScaledObject doesn't have correct triggers specification: ");
 	apply(WEB, "{'spec':{'scaleTargetRef':7}}");

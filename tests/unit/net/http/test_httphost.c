@@ -229,6 +229,19 @@ static void without_http2_all_connect(void **state)
 	scene_close(&s);
 }
 
+static void a_server_is_spared(void **state)
+{
+	struct scene s;
+
+	scene_open(&s, *state, "http");
+	httphost_spare(s.host);
+	for (int i = 0; i < MANY; i++)
+		wait_here(&s, "a");
+	settle(&s);
+	assert_int_equal(s.round.started, HTTPHOST_FEW);
+	scene_close(&s);
+}
+
 /* For a minute a server that left a request of HTTP/2 without answer is asked without that. */
 static void hung(void **state)
 {
@@ -327,6 +340,7 @@ int main(void)
 		IN_FIXTURE(patience_has_an_end),
 		IN_FIXTURE(one_connects),
 		IN_FIXTURE(without_http2_all_connect),
+		IN_FIXTURE(a_server_is_spared),
 		IN_FIXTURE(hung),
 		IN_FIXTURE(lost),
 		IN_FIXTURE(lost_behind_a_proxy),

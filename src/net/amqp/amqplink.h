@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_AMQP_AMQPLINK_H
+#define NET_AMQP_AMQPLINK_H
+
+/*
+ * One connection to an AMQP 0-9-1 server: dialling, TLS, the login (PLAIN or EXTERNAL), the vhost,
+ * channels, heartbeats, passive declarations, and the reason of its end in words. Used by
+ * net/amqp/amqp, which says which queue is asked for on which channel. It never reconnects by
+ * itself, and calls nobody from inside its own functions.
+ *
+ * A queue that is not there costs its channel: the server closes it and drops what else came on it.
+ * The link opens it again by itself; the questions are its owner's.
+ */
+
+#include <openssl/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "net/amqp/amqpendpoint.h"
+#include "net/answers.h"
+#include "net/descriptors.h"
+#include "net/loop.h"
+
+struct bufferevent;
+struct dial;
+
+#define AMQPLINK_CHANNELS 8 /* numbered from 0; a server may allow fewer */
+
+/*
+ * Called from the loop. After closed and failed the link may still be on the stack, so it must not
+ * be freed before the turn's end; to close it is fine.
+ */
+struct amqplink_handler {
+	void (*ready)(void *arg, size_t channel); /* it is open: declare may follow */
+	/* The answer to the oldest declaration on this channel. */
+	void (*declared)(void *arg, size_t channel, const char *queue, uint32_t messages);
+	/*
+	 * The oldest declaration on this channel failed, and the younger ones were dropped; ready
+	 * follows.
+	 */
+	void (*refused)(void *arg, size_t channel, const struct err *why);
+	/*
+	 * It could not be opened, cannot be used, or is lost: close it. idle: it had worked, and
+	 * the server ended it; only the owner knows whether an answer was due.
+	 */
+	void (*failed)(void *arg, const struct err *why, bool idle);
+};
+
+enum amqplink_state {
+	AMQPLINK_CLOSED,
+	AMQPLINK_DIALING,
+	AMQPLINK_SHAKING_HANDS, /* TLS */
+	AMQPLINK_GREETING,      /* the server's first words are due */
+	AMQPLINK_LOGGING_IN,
+	AMQPLINK_ENTERING, /* the vhost */
+	AMQPLINK_OPEN,
+};
+
+struct amqplink {
+	struct loop *loop;
+	const struct amqpendpoint *endpoint; /* borrowed */
+	const struct amqplink_handler *handler;
+	void *arg;
+	enum amqplink_state state;
+	struct dial *dial;
+	struct descriptors_hold hold;
+	struct answers_hold bytes; /* of a frame that is incomplete */
+	struct bufferevent *bev;   /* NULL until there is a socket */
+	SSL_CTX *tls;              /* made at the first connection */
+	SSL *ssl;                  /* owned by bev; NULL: plain */
+	size_t channels;           /* how many the server allows, and we use */
+	bool open[AMQPLINK_CHANNELS];
+	bool heard; /* a frame came on this connection */
+	int64_t heard_ms;
+	int64_t beat_ms;           /* heartbeats; 0: none */
+	struct loop_timer opening; /* deadline of TLS and login */
+	struct loop_timer beat;
+};
+
+void amqplink_init(struct amqplink *l, struct loop *loop, const struct amqpendpoint *e,
+	const struct amqplink_handler *handler, void *arg);
+void amqplink_open(struct amqplink *l);
+/* On an open channel. Sent at the end of this round of callbacks, with what follows until then. */
+void amqplink_declare(struct amqplink *l, size_t channel, const char *queue);
+void amqplink_close(struct amqplink *l); /* in any state; an open one says good-bye; may be opened again */
+void amqplink_done(struct amqplink *l);
+/* What it is at, for a question that is overdue meanwhile: "the login". NULL: closed or open. */
+const char *amqplink_step(const struct amqplink *l);
+
+#endif

@@ -1,0 +1,683 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/kafka/kafkacluster.h"
+
+#include <inttypes.h>
+#include <openssl/ssl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "net/kafka/kafkalink.h"
+
+#define WANTS_MAX       20000 /* in one request */
+#define NAMES_MAX       2000
+#define GROUP_FORGET_MS 600000
+#define LINK_FORGET_MS  300000
+/*
+ * A request ends a little before those who wait for it: they are told which broker kept them
+ * waiting, not only that they waited.
+ */
+#define EARLIER_MS 50
+/*
+ * Groups are asked for one by one, and a broker answers one after the other: the ends that follow
+ * wait so long for each other, for as long as groups are being asked.
+ */
+#define GATHER_MS 20
+
+enum kind { DESCRIBE, COMMITTED, OFFSETS };
+
+/* One request for all who asked in this turn. */
+struct kafkaerrand {
+	struct kafkacluster *cluster;
+	enum kind kind;
+	struct kafkaerrand *prev, *next;
+	struct kafkaerrand **list; /* that it is in: pending, under way, or waiting for a coordinator */
+	struct group *group;       /* COMMITTED */
+	int32_t node;              /* OFFSETS */
+	int64_t which;
+	bool all;                /* COMMITTED: of all topics */
+	struct kafkawant *wants; /* each with a reference to its topic */
+	size_t count;
+	char **names; /* DESCRIBE; owned */
+	size_t name_count;
+	struct kafkawait *waits;
+	int64_t begun_ms, deadline_ms;
+	struct kafkalink_request *request; /* while under way */
+	size_t tries;
+};
+
+/* A consumer group: which broker coordinates it. */
+struct group {
+	struct kafkacluster *cluster;
+	char *name;
+	int32_t node; /* -1: unknown */
+	struct kafkalink_request *finding;
+	struct kafkaerrand *waiting; /* until it is found */
+	size_t tries;
+	int64_t used_ms;
+	UT_hash_handle hh;
+};
+
+struct link {
+	struct kafkalink *link;
+	struct link *prev, *next;
+};
+
+struct kafkacluster {
+	struct loop *loop;
+	struct kafkalink_terms terms;
+	struct link *links;
+	size_t next_server; /* of the bootstrap servers, the one to begin with */
+	struct kafkamap map;
+	struct group *groups;
+	struct kafkaerrand *pending; /* are sent at the end of this turn, or a little later: gathering */
+	struct kafkaerrand *under_way;
+	size_t groups_asked; /* of them, COMMITTED */
+	struct loop_task flush;
+	struct loop_timer gathering;
+};
+
+/* ---- Connections ---- */
+
+static struct kafkalink *link_at(struct kafkacluster *c, const char *host, uint16_t port)
+{
+	const struct kafkamap_broker *broker;
+	struct link *l;
+
+	DL_FOREACH (c->links, l)
+		if (kafkalink_is(l->link, host, port))
+			return l->link;
+	l = mem_zalloc(sizeof(*l));
+	l->link = kafkalink_new(&c->terms, host, port);
+	broker = kafkamap_broker_at(&c->map, host, port);
+	if (broker)
+		kafkalink_set_node(l->link, broker->id);
+	DL_APPEND(c->links, l);
+	return l->link;
+}
+
+static void drop_link(struct kafkacluster *c, struct link *l)
+{
+	DL_DELETE(c->links, l);
+	kafkalink_free(l->link);
+	free(l);
+}
+
+/* The connection to a broker; NULL with err when nobody has said where it is. */
+static struct kafkalink *link_to(struct kafkacluster *c, int32_t node, struct err *err)
+{
+	const struct kafkamap_broker *broker = kafkamap_broker(&c->map, node);
+
+	if (broker)
+		return link_at(c, broker->host, broker->port);
+	err_set(err, ERR_TEMPORARY,
+		"broker %" PRId32 " is not among the brokers that the cluster names: it may be down", node);
+	return NULL;
+}
+
+static struct kafkalink *bootstrap_link(struct kafkacluster *c, size_t i)
+{
+	const struct kafkaendpoint *e = c->terms.endpoint;
+	const struct kafkaserver *server = &e->servers[(c->next_server + i) % e->count];
+
+	return link_at(c, server->host, server->port);
+}
+
+/*
+ * A connection for what every broker can answer: one of the cluster's that is open and answers,
+ * else the bootstrap server whose turn it is, but for those that have failed just now.
+ */
+static struct kafkalink *any_link(struct kafkacluster *c)
+{
+	struct kafkalink *best = NULL;
+	struct link *l;
+
+	DL_FOREACH (c->links, l)
+		if (kafkalink_node(l->link) >= 0 && kafkalink_is_open(l->link) && !kafkalink_is_slow(l->link) &&
+			(!best || kafkalink_waiting(l->link) < kafkalink_waiting(best)))
+			best = l->link;
+	for (size_t i = 0; !best && i < c->terms.endpoint->count; i++) {
+		best = bootstrap_link(c, i);
+		if (kafkalink_rests(best) || kafkalink_is_slow(best))
+			best = NULL;
+	}
+	return best ? best : bootstrap_link(c, 0);
+}
+
+/* Which broker each connection leads to, by the newest metadata. */
+static void name_links(struct kafkacluster *c)
+{
+	struct link *l;
+
+	DL_FOREACH (c->links, l) {
+		const struct kafkamap_broker *b = c->map.brokers;
+
+		while (b && !kafkalink_is(l->link, b->host, b->port))
+			b = b->hh.next;
+		kafkalink_set_node(l->link, b ? b->id : -1);
+	}
+}
+
+/* A broker answers: who only led to the brokers is not needed. */
+static void close_bootstrap(struct kafkacluster *c)
+{
+	bool open = false;
+	struct link *l;
+
+	DL_FOREACH (c->links, l)
+		open |= kafkalink_node(l->link) >= 0 && kafkalink_is_open(l->link);
+	DL_FOREACH (c->links, l)
+		if (open && kafkalink_node(l->link) < 0)
+			kafkalink_close_idle(l->link);
+}
+
+/* ---- Errands ---- */
+
+static struct kafkaerrand *errand_new(struct kafkacluster *c, enum kind kind)
+{
+	struct kafkaerrand *e = mem_zalloc(sizeof(*e));
+
+	e->cluster = c;
+	e->kind = kind;
+	e->begun_ms = loop_now_ms(c->loop);
+	e->list = &c->pending;
+	DL_APPEND(c->pending, e);
+	loop_task_queue(c->loop, &c->flush);
+	return e;
+}
+
+static void leave_list(struct kafkaerrand *e)
+{
+	struct kafkacluster *c = e->cluster;
+
+	DL_DELETE(*e->list, e);
+	c->groups_asked -= e->kind == COMMITTED && e->list == &c->under_way;
+	if (c->groups_asked == 0 && c->pending)
+		loop_task_queue(c->loop, &c->flush);
+}
+
+static void move(struct kafkaerrand *e, struct kafkaerrand **list)
+{
+	leave_list(e);
+	e->cluster->groups_asked += e->kind == COMMITTED && list == &e->cluster->under_way;
+	e->list = list;
+	DL_APPEND(*list, e);
+}
+
+static void errand_free(struct kafkaerrand *e)
+{
+	if (e->list)
+		leave_list(e);
+	kafkalink_cancel(e->request);
+	for (size_t i = 0; i < e->count; i++)
+		kafkatopic_unref(e->wants[i].topic);
+	free(e->wants);
+	for (size_t i = 0; i < e->name_count; i++)
+		free(e->names[i]);
+	free(e->names);
+	free(e);
+}
+
+static void wait_for(struct kafkaerrand *e, struct kafkawait *w, int64_t deadline_ms)
+{
+	int64_t left_ms = deadline_ms - loop_now_ms(e->cluster->loop);
+	int64_t ends_ms = deadline_ms - (left_ms < 8 * EARLIER_MS ? left_ms / 8 : EARLIER_MS);
+
+	w->errand = e;
+	DL_APPEND(e->waits, w);
+	if (ends_ms > e->deadline_ms)
+		e->deadline_ms = ends_ms;
+}
+
+void kafkacluster_leave(struct kafkawait *w)
+{
+	struct kafkaerrand *e = w->errand;
+
+	if (!e)
+		return;
+	DL_DELETE(e->waits, w);
+	w->errand = NULL;
+	/* Of one that is being told the last is its own end. */
+	if (!e->waits && e->list)
+		errand_free(e);
+}
+
+static enum kafkacluster_doubt doubt_of_code(int16_t code)
+{
+	return kafkamessages_is_retryable(code) ? KAFKACLUSTER_MOVED : KAFKACLUSTER_CERTAIN;
+}
+
+static enum kafkacluster_doubt doubt_of_loss(const struct err *err)
+{
+	return err->kind == ERR_DENIED ? KAFKACLUSTER_CERTAIN : KAFKACLUSTER_LOST;
+}
+
+/* Tells all who wait, and ends. */
+static void finish(struct kafkaerrand *e, const struct kafkamessages_offsets *answer, const struct err *err,
+	enum kafkacluster_doubt doubt)
+{
+	struct kafkawait *w;
+
+	leave_list(e);
+	e->list = NULL;
+	while ((w = e->waits) != NULL) {
+		DL_DELETE(e->waits, w);
+		w->errand = NULL;
+		w->fn(w, answer, err, doubt);
+	}
+	errand_free(e);
+}
+
+/* ---- Sending ---- */
+
+static void answered(void *arg, struct kafkawire_reader *r, const struct err *err);
+static void find_coordinator(struct group *g, int64_t deadline_ms);
+
+static struct buf frame_buf(void)
+{
+	struct buf frame = BUF_INIT(KAFKAMESSAGES_FRAME_MAX);
+
+	return frame;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void sort_names(struct kafkaerrand *e)
+{
+	size_t kept = 0;
+
+	if (e->name_count > 1)
+		qsort(e->names, e->name_count, sizeof(*e->names), compare_names);
+	for (size_t i = 0; i < e->name_count; i++) {
+		if (kept > 0 && strcmp(e->names[kept - 1], e->names[i]) == 0)
+			free(e->names[i]);
+		else
+			e->names[kept++] = e->names[i];
+	}
+	e->name_count = kept;
+}
+
+static void put_wants(const struct kafkaerrand *e, struct buf *frame)
+{
+	struct kafkamessages_want *wants = mem_array(e->count, sizeof(*wants));
+	size_t count;
+
+	for (size_t i = 0; i < e->count; i++)
+		wants[i] = (struct kafkamessages_want){ e->wants[i].topic->name, e->wants[i].partition };
+	count = kafkamessages_sort(wants, e->count);
+	if (e->kind == COMMITTED)
+		kafkamessages_put_committed(frame, e->group->name, wants, count);
+	else
+		kafkamessages_put_offsets(frame, e->which, wants, count);
+	free(wants);
+}
+
+static void send(struct kafkaerrand *e)
+{
+	static const enum kafkamessages_api apis[] = { KAFKA_METADATA, KAFKA_OFFSET_FETCH, KAFKA_LIST_OFFSETS };
+	struct kafkacluster *c = e->cluster;
+	struct buf frame = frame_buf();
+	struct kafkalink *link;
+	struct err err;
+
+	if (e->kind == COMMITTED && e->group->node < 0) {
+		move(e, &e->group->waiting);
+		find_coordinator(e->group, e->deadline_ms);
+		return;
+	}
+	if (e->kind == DESCRIBE)
+		kafkamessages_put_metadata(&frame, (const char *const *)e->names, e->name_count);
+	else if (e->all)
+		kafkamessages_put_committed(&frame, e->group->name, NULL, 0);
+	else
+		put_wants(e, &frame);
+	link = e->kind == DESCRIBE ? any_link(c) : link_to(c, e->kind == COMMITTED ? e->group->node : e->node, &err);
+	if (link && buf_failed(&frame)) {
+		err_set(&err, ERR_INVALID, "%s: the request is too large", kafkamessages_name(apis[e->kind]));
+		link = NULL;
+	}
+	if (!link) {
+		enum kafkacluster_doubt doubt = buf_failed(&frame) ? KAFKACLUSTER_CERTAIN : KAFKACLUSTER_MOVED;
+
+		buf_done(&frame);
+		finish(e, NULL, &err, doubt);
+		return;
+	}
+	move(e, &c->under_way);
+	e->request = kafkalink_ask(link, apis[e->kind], &frame, e->deadline_ms, answered, e);
+	buf_done(&frame);
+}
+
+static void send_pending(struct kafkacluster *c, bool gathers)
+{
+	int64_t now_ms = loop_now_ms(c->loop), wait_ms = 0;
+	struct kafkaerrand *e = c->pending;
+
+	while (e) {
+		int64_t left_ms = e->begun_ms + GATHER_MS - now_ms;
+
+		if (gathers && e->kind == OFFSETS && c->groups_asked > 0 && left_ms > 0 && e->count < WANTS_MAX) {
+			wait_ms = left_ms;
+			e = e->next;
+			continue;
+		}
+		if (e->kind == DESCRIBE)
+			sort_names(e);
+		send(e); /* what fails at once may have led to more */
+		e = c->pending;
+	}
+	if (wait_ms > 0 && !loop_timer_pending(&c->gathering))
+		loop_timer_set(&c->gathering, wait_ms);
+}
+
+static void on_flush(void *arg)
+{
+	struct kafkacluster *c = arg;
+
+	send_pending(c, true);
+	close_bootstrap(c);
+}
+
+/* ---- Coordinators ---- */
+
+static struct group *group_get(struct kafkacluster *c, const char *name)
+{
+	struct group *g;
+
+	HASH_FIND_STR(c->groups, name, g);
+	if (!g) {
+		g = mem_zalloc(sizeof(*g));
+		g->cluster = c;
+		g->name = mem_dup(name);
+		g->node = -1;
+		HASH_ADD_KEYPTR(hh, c->groups, g->name, strlen(g->name), g);
+	}
+	g->used_ms = loop_now_ms(c->loop);
+	return g;
+}
+
+static void group_free(struct group *g)
+{
+	HASH_DEL(g->cluster->groups, g);
+	kafkalink_cancel(g->finding);
+	while (g->waiting)
+		errand_free(g->waiting);
+	free(g->name);
+	free(g);
+}
+
+static void not_found(struct group *g, const struct err *err, enum kafkacluster_doubt doubt)
+{
+	while (g->waiting)
+		finish(g->waiting, NULL, err, doubt);
+}
+
+static void on_coordinator(void *arg, struct kafkawire_reader *r, const struct err *failed)
+{
+	struct group *g = arg;
+	struct kafkacluster *c = g->cluster;
+	struct kafkamessages_coordinator answer = { 0 };
+	char room[32];
+	struct err err;
+
+	g->finding = NULL;
+	if (failed && failed->kind != ERR_DENIED && ++g->tries < c->terms.endpoint->count && g->waiting) {
+		c->next_server++;
+		find_coordinator(g, g->waiting->deadline_ms);
+	} else if (failed) {
+		not_found(g, failed, doubt_of_loss(failed));
+	} else if (kafkamessages_read_coordinator(r, &answer, &err)) {
+		not_found(g, &err, KAFKACLUSTER_CERTAIN);
+	} else if (answer.error) {
+		err_set(&err, kafkamessages_is_denied(answer.error) ? ERR_DENIED : ERR_TEMPORARY, "group %s: %s",
+			g->name, kafkamessages_error(answer.error, room));
+		not_found(g, &err, doubt_of_code(answer.error));
+	} else {
+		g->node = answer.broker.id;
+		kafkamap_put_broker(&c->map, &answer.broker);
+		name_links(c);
+		while (g->waiting)
+			send(g->waiting);
+	}
+	kafkamessages_coordinator_done(&answer);
+	if (!g->finding)
+		g->tries = 0;
+}
+
+static void find_coordinator(struct group *g, int64_t deadline_ms)
+{
+	struct buf frame = frame_buf();
+
+	if (g->finding)
+		return;
+	kafkamessages_put_coordinator(&frame, g->name);
+	g->finding = kafkalink_ask(any_link(g->cluster), KAFKA_FIND_COORDINATOR, &frame, deadline_ms, on_coordinator,
+		g);
+	buf_done(&frame);
+}
+
+void kafkacluster_doubt_group(struct kafkacluster *c, const char *group)
+{
+	struct group *g;
+
+	HASH_FIND_STR(c->groups, group, g);
+	if (g)
+		g->node = -1;
+}
+
+/* ---- Answers ---- */
+
+static void take_metadata(struct kafkaerrand *e, struct kafkawire_reader *r)
+{
+	struct kafkacluster *c = e->cluster;
+	struct kafkamessages_metadata said;
+	struct err err;
+
+	if (kafkamessages_read_metadata(r, &said, &err)) {
+		kafkamessages_metadata_done(&said);
+		finish(e, NULL, &err, KAFKACLUSTER_CERTAIN);
+		return;
+	}
+	/*
+	 * What this turn has gathered refers to what was known until now: sent apart from what
+	 * comes next, no partition stands in a request twice.
+	 */
+	send_pending(c, false);
+	kafkamap_take(&c->map, &said, (const char *const *)e->names, e->name_count, loop_now_ms(c->loop));
+	kafkamessages_metadata_done(&said);
+	name_links(c);
+	finish(e, NULL, NULL, KAFKACLUSTER_CERTAIN);
+}
+
+static void take_offsets(struct kafkaerrand *e, struct kafkawire_reader *r)
+{
+	struct kafkamessages_offsets answer;
+	char room[32];
+	struct err err;
+	int rc = e->kind == COMMITTED ? kafkamessages_read_committed(r, &answer, &err)
+				      : kafkamessages_read_offsets(r, &answer, &err);
+
+	if (rc == 0 && answer.error)
+		rc = err_set(&err, kafkamessages_is_denied(answer.error) ? ERR_DENIED : ERR_TEMPORARY,
+			"committed offsets of group %s: %s", e->group->name, kafkamessages_error(answer.error, room));
+	if (rc)
+		finish(e, NULL, &err, doubt_of_code(answer.error));
+	else
+		finish(e, &answer, NULL, KAFKACLUSTER_CERTAIN);
+	kafkamessages_offsets_done(&answer);
+}
+
+static void answered(void *arg, struct kafkawire_reader *r, const struct err *err)
+{
+	struct kafkaerrand *e = arg;
+	struct kafkacluster *c = e->cluster;
+
+	e->request = NULL;
+	if (!err && e->kind == DESCRIBE) {
+		take_metadata(e, r);
+	} else if (!err) {
+		take_offsets(e, r);
+	} else if (e->kind == DESCRIBE && err->kind != ERR_DENIED && ++e->tries < c->terms.endpoint->count) {
+		c->next_server++;
+		move(e, &c->pending);
+		loop_task_queue(c->loop, &c->flush);
+	} else {
+		finish(e, NULL, err, doubt_of_loss(err));
+	}
+}
+
+/* ---- Asking ---- */
+
+static void add_wants(struct kafkaerrand *e, const struct kafkawant *wants, size_t count)
+{
+	e->wants = mem_resize(e->wants, e->count + count, sizeof(*e->wants));
+	for (size_t i = 0; i < count; i++) {
+		e->wants[e->count] = wants[i];
+		kafkatopic_ref(e->wants[e->count++].topic);
+	}
+}
+
+void kafkacluster_describe(struct kafkacluster *c, const char *const *topics, size_t count, int64_t deadline_ms,
+	struct kafkawait *w)
+{
+	struct kafkaerrand *e = c->pending;
+
+	while (e && (e->kind != DESCRIBE || e->name_count >= NAMES_MAX))
+		e = e->next;
+	if (!e)
+		e = errand_new(c, DESCRIBE);
+	e->names = mem_resize(e->names, e->name_count + count, sizeof(*e->names));
+	for (size_t i = 0; i < count; i++)
+		e->names[e->name_count++] = mem_dup(topics[i]);
+	wait_for(e, w, deadline_ms);
+}
+
+void kafkacluster_committed(struct kafkacluster *c, const char *group, const struct kafkawant *wants, size_t count,
+	int64_t deadline_ms, struct kafkawait *w)
+{
+	struct group *g = group_get(c, group);
+	struct kafkaerrand *e = c->pending;
+
+	while (e && (e->kind != COMMITTED || e->group != g || e->all != !wants || e->count >= WANTS_MAX))
+		e = e->next;
+	if (!e) {
+		e = errand_new(c, COMMITTED);
+		e->group = g;
+		e->all = !wants;
+	}
+	if (wants)
+		add_wants(e, wants, count);
+	wait_for(e, w, deadline_ms);
+}
+
+void kafkacluster_offsets(struct kafkacluster *c, int32_t node, int64_t which, const struct kafkawant *wants,
+	size_t count, int64_t deadline_ms, struct kafkawait *w)
+{
+	struct kafkaerrand *e = c->pending;
+
+	while (e && (e->kind != OFFSETS || e->node != node || e->which != which || e->count >= WANTS_MAX))
+		e = e->next;
+	if (!e) {
+		e = errand_new(c, OFFSETS);
+		e->node = node;
+		e->which = which;
+	}
+	add_wants(e, wants, count);
+	wait_for(e, w, deadline_ms);
+}
+
+/* ---- The cluster ---- */
+
+const struct kafkamap *kafkacluster_map(const struct kafkacluster *c)
+{
+	return &c->map;
+}
+
+struct kafkacluster *kafkacluster_new(struct loop *loop, struct kafkaendpoint *endpoint, struct webtoken_store *tokens)
+{
+	struct kafkacluster *c = mem_zalloc(sizeof(*c));
+
+	c->loop = loop;
+	c->terms = (struct kafkalink_terms){ .loop = loop, .endpoint = kafkaendpoint_ref(endpoint), .tokens = tokens };
+	loop_task_init(&c->flush, on_flush, c);
+	loop_timer_init(&c->gathering, loop, on_flush, c);
+	return c;
+}
+
+static void drop_errand(struct kafkaerrand *e)
+{
+	while (e->waits) {
+		e->waits->errand = NULL;
+		DL_DELETE(e->waits, e->waits);
+	}
+	errand_free(e);
+}
+
+void kafkacluster_free(struct kafkacluster *c)
+{
+	struct group *g, *next;
+
+	if (!c)
+		return;
+	while (c->pending)
+		drop_errand(c->pending);
+	while (c->under_way)
+		drop_errand(c->under_way);
+	HASH_ITER (hh, c->groups, g, next) {
+		while (g->waiting)
+			drop_errand(g->waiting);
+		group_free(g);
+	}
+	while (c->links)
+		drop_link(c, c->links);
+	loop_task_cancel(c->loop, &c->flush);
+	loop_timer_done(&c->gathering);
+	kafkamap_done(&c->map);
+	SSL_CTX_free(c->terms.tls);
+	kafkaendpoint_unref(c->terms.endpoint);
+	free(c);
+}
+
+size_t kafkacluster_connections(const struct kafkacluster *c)
+{
+	const struct link *l;
+	size_t count = 0;
+
+	DL_FOREACH (c->links, l)
+		count += kafkalink_is_connected(l->link);
+	return count;
+}
+
+static bool has_errand(const struct kafkacluster *c, const struct group *g)
+{
+	const struct kafkaerrand *e;
+
+	DL_FOREACH (c->pending, e)
+		if (e->group == g)
+			return true;
+	DL_FOREACH (c->under_way, e)
+		if (e->group == g)
+			return true;
+	return g->finding || g->waiting;
+}
+
+void kafkacluster_tidy(struct kafkacluster *c)
+{
+	int64_t now_ms = loop_now_ms(c->loop);
+	struct group *g, *next;
+	struct link *l, *next_link;
+
+	HASH_ITER (hh, c->groups, g, next)
+		if (now_ms - g->used_ms > GROUP_FORGET_MS && !has_errand(c, g))
+			group_free(g);
+	DL_FOREACH_SAFE (c->links, l, next_link)
+		if (!kafkalink_is_connected(l->link) && kafkalink_waiting(l->link) == 0 &&
+			now_ms - kafkalink_used_ms(l->link) > LINK_FORGET_MS)
+			drop_link(c, l);
+	kafkamap_forget_old(&c->map, now_ms);
+}

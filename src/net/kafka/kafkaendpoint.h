@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_KAFKA_KAFKAENDPOINT_H
+#define NET_KAFKA_KAFKAENDPOINT_H
+
+/*
+ * An endpoint of net/kafka: a cluster by its bootstrap servers, and how to log in. Immutable,
+ * reference-counted. All brokers of the cluster, also those that it advertises, are reached with
+ * the same TLS settings and credentials. Other modules than net/kafka read only base's key and
+ * name.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/strmap.h"
+#include "net/endpoint.h"
+#include "net/kafka/kafkasasl.h"
+
+struct identity;
+
+#define KAFKAENDPOINT_SERVERS_MAX 64
+
+struct kafkaserver { /* a host and port */
+	char *host;  /* owned; without brackets */
+	uint16_t port;
+};
+
+struct kafkaendpoint {
+	struct endpoint base; /* base.name: the bootstrap servers as given, cut when there are many */
+	struct kafkaserver *servers;
+	size_t count;
+	bool tls;
+	enum kafkasasl_mechanism mechanism;
+	char *username, *password; /* NULL for none; secrets */
+	struct identity *tokens;   /* OAUTHBEARER: whose they are; else NULL */
+	struct strmap extensions;  /* OAUTHBEARER; secret */
+};
+
+struct kafkaendpoint_config {
+	const char *namespace_;     /* of its trigger (net/endpoint.h); NULL: none */
+	const char *const *servers; /* host:port */
+	size_t count;
+	bool tls;
+	bool tls_insecure;
+	const char *tls_ca_pem, *tls_cert_pem, *tls_key_pem, *tls_key_password;
+	enum kafkasasl_mechanism mechanism;
+	const char *username, *password;
+	struct identity *tokens;         /* takes a reference of its own */
+	const struct strmap *extensions; /* copied; NULL for none */
+};
+
+/*
+ * Checks addresses and PEMs, and makes the key. No network I/O. NULL with ERR_INVALID, which names
+ * the field. Returns one reference.
+ */
+struct kafkaendpoint *kafkaendpoint_new(const struct kafkaendpoint_config *config, struct err *err);
+/*
+ * A text that a broker said, as it may be shown: a name that has the password in it is not. (Only
+ * the message is changed; a broker may well be called as a password is.)
+ */
+const char *kafkaendpoint_shown(const struct kafkaendpoint *e, const char *text);
+struct kafkaendpoint *kafkaendpoint_ref(struct kafkaendpoint *e);
+void kafkaendpoint_unref(struct kafkaendpoint *e); /* wipes with the last reference */
+
+#endif

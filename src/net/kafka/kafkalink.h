@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_KAFKA_KAFKALINK_H
+#define NET_KAFKA_KAFKALINK_H
+
+/*
+ * The connection to one broker: dialling, TLS, ApiVersions, the login, then requests, as many at a
+ * time as there are; answers come in order. net/kafka/kafkacluster owns one per broker.
+ *
+ * It is opened when first needed, closed after 60 idle seconds, and reopened after failures with
+ * back-off and jitter (net/dial.h); requests that come meanwhile wait for it, and fail at their
+ * deadline with the last error. When the oldest request under way is overdue the connection is
+ * closed, as a broker answers one after the other, and all its requests fail.
+ *
+ * Errors name the broker and the step: connecting, TLS handshake, ApiVersions, SaslHandshake,
+ * SaslAuthenticate, or the request. A broker that is advertised under an address that nobody can
+ * connect to is named as that.
+ */
+
+#include <openssl/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "net/kafka/kafkaendpoint.h"
+#include "net/kafka/kafkamessages.h"
+#include "net/loop.h"
+
+struct webtoken_store;
+
+struct kafkalink;
+struct kafkalink_request;
+
+/* What the links of one cluster share; owned by their owner, who outlives them. */
+struct kafkalink_terms {
+	struct loop *loop;
+	struct kafkaendpoint *endpoint;
+	struct webtoken_store *tokens; /* NULL: OAUTHBEARER fails (tests) */
+	SSL_CTX *tls;                  /* made at the first connection; the owner frees it */
+};
+
+struct kafkalink *kafkalink_new(struct kafkalink_terms *terms, const char *host, uint16_t port);
+void kafkalink_free(struct kafkalink *l); /* requests end without callbacks; not from inside one */
+
+/* Which broker it is by the cluster's metadata; at first -1, a bootstrap server. */
+void kafkalink_set_node(struct kafkalink *l, int32_t node);
+int32_t kafkalink_node(const struct kafkalink *l);
+bool kafkalink_is(const struct kafkalink *l, const char *host, uint16_t port);
+
+/*
+ * answer: what follows the correlation id, borrowed; NULL exactly when err is not. Called from the
+ * loop, exactly once, never before kafkalink_ask has returned; it may ask and cancel others.
+ */
+typedef void (*kafkalink_fn)(void *arg, struct kafkawire_reader *answer, const struct err *err);
+/* Takes the frame's content. deadline_ms: loop clock. */
+struct kafkalink_request *kafkalink_ask(struct kafkalink *l, enum kafkamessages_api api, struct buf *frame,
+	int64_t deadline_ms, kafkalink_fn fn, void *arg);
+void kafkalink_cancel(struct kafkalink_request *r); /* no callback any more; NULL is fine */
+
+bool kafkalink_is_open(const struct kafkalink *l);      /* logged in */
+bool kafkalink_is_connected(const struct kafkalink *l); /* open, or being opened */
+bool kafkalink_rests(const struct kafkalink *l);        /* the last connection failed just now */
+size_t kafkalink_waiting(const struct kafkalink *l);    /* requests */
+/* Has kept a request waiting for so long that others go elsewhere if they can. */
+bool kafkalink_is_slow(const struct kafkalink *l);
+int64_t kafkalink_used_ms(const struct kafkalink *l); /* the last request or answer */
+void kafkalink_close_idle(struct kafkalink *l);       /* now, unless there are requests */
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/kafka/kafkamap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct kafkatopic *kafkatopic_ref(struct kafkatopic *t)
+{
+	t->refs++;
+	return t;
+}
+
+void kafkatopic_unref(struct kafkatopic *t)
+{
+	if (!t || --t->refs > 0)
+		return;
+	free(t->name);
+	free(t->partitions);
+	free(t);
+}
+
+static void drop_topic(struct kafkamap *map, struct kafkatopic *t)
+{
+	HASH_DEL(map->topics, t);
+	kafkatopic_unref(t);
+}
+
+struct kafkatopic *kafkamap_topic(const struct kafkamap *map, const char *name)
+{
+	struct kafkatopic *t;
+
+	HASH_FIND_STR(map->topics, name, t);
+	return t;
+}
+
+/* Takes name and partitions. */
+static void put_topic(struct kafkamap *map, struct kafkamessages_topic *said, int64_t now_ms)
+{
+	struct kafkatopic *old = kafkamap_topic(map, said->name), *t = mem_zalloc(sizeof(*t));
+
+	if (old)
+		drop_topic(map, old);
+	t->refs = 1;
+	t->name = said->name;
+	t->error = said->error;
+	t->partitions = said->partitions;
+	t->count = said->count;
+	t->told_ms = now_ms;
+	said->name = NULL;
+	said->partitions = NULL;
+	HASH_ADD_KEYPTR(hh, map->topics, t->name, strlen(t->name), t);
+}
+
+static void free_broker(struct kafkamap *map, struct kafkamap_broker *b)
+{
+	HASH_DEL(map->brokers, b);
+	free(b->host);
+	free(b);
+}
+
+void kafkamap_put_broker(struct kafkamap *map, const struct kafkamessages_broker *broker)
+{
+	struct kafkamap_broker *b;
+
+	HASH_FIND_INT(map->brokers, &broker->id, b);
+	if (!b) {
+		b = mem_zalloc(sizeof(*b));
+		b->id = broker->id;
+		HASH_ADD_INT(map->brokers, id, b);
+	}
+	free(b->host);
+	b->host = mem_dup(broker->host);
+	b->port = broker->port;
+}
+
+static int compare_names(const void *name, const void *element)
+{
+	return strcmp(name, *(const char *const *)element);
+}
+
+void kafkamap_take(struct kafkamap *map, struct kafkamessages_metadata *m, const char *const *asked, size_t count,
+	int64_t now_ms)
+{
+	struct kafkamap_broker *b, *next;
+	struct kafkatopic *t;
+
+	/* An empty list says nothing: a broker that has just begun does not know the others yet. */
+	if (m->broker_count > 0)
+		HASH_ITER (hh, map->brokers, b, next)
+			free_broker(map, b);
+	for (size_t i = 0; i < m->broker_count; i++)
+		kafkamap_put_broker(map, &m->brokers[i]);
+	for (size_t i = 0; i < m->topic_count; i++)
+		if (m->topics[i].name && bsearch(m->topics[i].name, asked, count, sizeof(*asked), compare_names))
+			put_topic(map, &m->topics[i], now_ms);
+	for (size_t i = 0; i < count; i++) {
+		t = kafkamap_topic(map, asked[i]);
+		if (!t || t->doubted || t->told_ms != now_ms)
+			put_topic(map,
+				&(struct kafkamessages_topic){ .name = mem_dup(asked[i]),
+					.error = KAFKA_UNKNOWN_TOPIC },
+				now_ms);
+	}
+}
+
+const struct kafkamap_broker *kafkamap_broker(const struct kafkamap *map, int32_t id)
+{
+	struct kafkamap_broker *b;
+
+	HASH_FIND_INT(map->brokers, &id, b);
+	return b;
+}
+
+const struct kafkamap_broker *kafkamap_broker_at(const struct kafkamap *map, const char *host, uint16_t port)
+{
+	const struct kafkamap_broker *b = map->brokers;
+
+	while (b && (b->port != port || strcmp(b->host, host) != 0))
+		b = b->hh.next;
+	return b;
+}
+
+/* One with an error is asked about again by the next that wants it. */
+bool kafkamap_is_good(const struct kafkatopic *t, int64_t now_ms)
+{
+	return t && !t->error && !t->doubted && now_ms - t->told_ms < KAFKAMAP_GOOD_MS;
+}
+
+void kafkamap_forget_old(struct kafkamap *map, int64_t now_ms)
+{
+	struct kafkatopic *t, *next;
+
+	HASH_ITER (hh, map->topics, t, next)
+		if (now_ms - t->told_ms > KAFKAMAP_FORGET_MS)
+			drop_topic(map, t);
+}
+
+void kafkamap_done(struct kafkamap *map)
+{
+	struct kafkamap_broker *b, *next_broker;
+	struct kafkatopic *t, *next_topic;
+
+	HASH_ITER (hh, map->brokers, b, next_broker)
+		free_broker(map, b);
+	HASH_ITER (hh, map->topics, t, next_topic)
+		drop_topic(map, t);
+}

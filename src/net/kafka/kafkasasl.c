@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/kafka/kafkasasl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "net/sign/scram.h"
+
+#define WORDS_MAX 200
+
+static const char *const names[] = {
+	[KAFKASASL_NONE] = "none",
+	[KAFKASASL_PLAIN] = "PLAIN",
+	[KAFKASASL_SCRAM_SHA256] = "SCRAM-SHA-256",
+	[KAFKASASL_SCRAM_SHA512] = "SCRAM-SHA-512",
+	[KAFKASASL_OAUTHBEARER] = "OAUTHBEARER",
+};
+
+struct kafkasasl {
+	enum kafkasasl_mechanism mechanism;
+	char *username, *password, *token; /* owned, secrets */
+	struct strmap extensions;
+	struct scram *scram; /* NULL for others */
+	unsigned steps;      /* answers taken */
+};
+
+const char *kafkasasl_name(enum kafkasasl_mechanism m)
+{
+	return names[m];
+}
+
+static bool is_scram(enum kafkasasl_mechanism m)
+{
+	return m == KAFKASASL_SCRAM_SHA256 || m == KAFKASASL_SCRAM_SHA512;
+}
+
+struct kafkasasl *kafkasasl_new(const struct kafkasasl_login *login)
+{
+	struct kafkasasl *s = mem_zalloc(sizeof(*s));
+
+	s->mechanism = login->mechanism;
+	s->username = mem_dup(login->username ? login->username : "");
+	s->password = mem_dup(login->password ? login->password : "");
+	s->token = mem_dup(login->token);
+	if (login->extensions)
+		strmap_copy(&s->extensions, login->extensions);
+	if (is_scram(s->mechanism))
+		s->scram = scram_new(s->mechanism == KAFKASASL_SCRAM_SHA512 ? SCRAM_SHA512 : SCRAM_SHA256, s->username,
+			s->password, login->nonce);
+	return s;
+}
+
+void kafkasasl_free(struct kafkasasl *s)
+{
+	if (!s)
+		return;
+	mem_free_secret(s->username);
+	mem_free_secret(s->password);
+	mem_free_secret(s->token);
+	strmap_done_secret(&s->extensions);
+	scram_free(s->scram);
+	free(s);
+}
+
+/* Whether a text of the broker holds something that only it and we should know. */
+static bool repeats(const struct kafkasasl *s, const char *words)
+{
+	return (*s->password && strstr(words, s->password)) || (s->token && *s->token && strstr(words, s->token));
+}
+
+int kafkasasl_judge_handshake(const struct kafkasasl *s, const struct kafkamessages_handshake *h, struct err *err)
+{
+	char room[32];
+
+	if (h->error == KAFKA_OK)
+		return 0;
+	if (h->error == KAFKA_UNSUPPORTED_MECHANISM)
+		return err_set(err, ERR_DENIED,
+			"SaslHandshake: the broker does not offer %s on this listener; it offers %s",
+			names[s->mechanism], !*h->mechanisms || repeats(s, h->mechanisms) ? "nothing" : h->mechanisms);
+	return err_set(err, ERR_DENIED, "SaslHandshake: %s%s", kafkamessages_error(h->error, room),
+		h->error == 34 ? "; set sasl to none, or name the listener that has SASL" : "");
+}
+
+/* ---- Our messages ---- */
+
+static int put_message(struct kafkasasl *s, struct buf *out, struct err *err)
+{
+	char *text;
+
+	switch (s->mechanism) {
+	case KAFKASASL_PLAIN:
+		buf_putc(out, '\0');
+		buf_puts(out, s->username);
+		buf_putc(out, '\0');
+		buf_puts(out, s->password);
+		break;
+	case KAFKASASL_SCRAM_SHA256:
+	case KAFKASASL_SCRAM_SHA512:
+		text = scram_first(s->scram);
+		buf_puts(out, text);
+		mem_free_secret(text);
+		break;
+	case KAFKASASL_OAUTHBEARER:
+		buf_printf(out, "n,,\001auth=Bearer %s\001", s->token ? s->token : "");
+		for (size_t i = 0; i < s->extensions.count; i++)
+			buf_printf(out, "%s=%s\001", s->extensions.pairs[i].key, s->extensions.pairs[i].value);
+		buf_putc(out, '\001');
+		break;
+	case KAFKASASL_NONE: break;
+	}
+	return buf_failed(out) ? err_set(err, ERR_INVALID, "SaslAuthenticate: the credentials are too long") : 0;
+}
+
+int kafkasasl_start(struct kafkasasl *s, struct buf *out, struct err *err)
+{
+	return put_message(s, out, err);
+}
+
+/* ---- The broker's ---- */
+
+/* Text as it may be shown: UTF-8 without control characters, of bounded length. */
+static char *shown(struct kafkawire_text text)
+{
+	char *words = mem_dupn(text.data ? text.data : "", text.len < WORDS_MAX ? text.len : WORDS_MAX);
+
+	for (char *c = words; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = ' ';
+	return words; /* what is no UTF-8 is mended where the error is set */
+}
+
+static int refused(const struct kafkasasl *s, const struct kafkamessages_authenticate *answer, struct err *err)
+{
+	MEM_AUTO char *all = mem_dupn(answer->message.data ? answer->message.data : "", answer->message.len);
+	MEM_AUTO char *words = shown(answer->message);
+	char room[32];
+
+	if (repeats(s, all))
+		return err_set(err, ERR_DENIED,
+			"SaslAuthenticate (%s): refused; the broker's words repeat the secret, so they are not shown",
+			names[s->mechanism]);
+	return err_set(err, ERR_DENIED, "SaslAuthenticate (%s): %s", names[s->mechanism],
+		*words ? words : kafkamessages_error(answer->error, room));
+}
+
+static int step_scram(struct kafkasasl *s, struct kafkawire_text bytes, struct buf *out, struct err *err)
+{
+	const char *data = bytes.data ? bytes.data : "";
+	char *text;
+
+	if (s->steps > 1)
+		return scram_verify(s->scram, data, bytes.len, err) ? err_wrap(err, "SaslAuthenticate") : 0;
+	text = scram_final(s->scram, data, bytes.len, err);
+	if (!text)
+		return err_wrap(err, "SaslAuthenticate");
+	buf_puts(out, text);
+	mem_free_secret(text);
+	return 1;
+}
+
+int kafkasasl_step(struct kafkasasl *s, const struct kafkamessages_authenticate *answer, struct buf *out,
+	struct err *err)
+{
+	s->steps++;
+	if (answer->error)
+		return refused(s, answer, err);
+	if (s->scram)
+		return step_scram(s, answer->bytes, out, err);
+	if (answer->bytes.len == 0)
+		return 0;
+	if (s->mechanism != KAFKASASL_OAUTHBEARER || s->steps > 1)
+		return err_set(err, ERR_DENIED, "SaslAuthenticate (%s): the broker asks for more than there is",
+			names[s->mechanism]);
+	/*
+	 * It says why the token will not do; it refuses only when that is acknowledged (RFC 7628,
+	 * 3.2.3).
+	 */
+	buf_putc(out, '\001');
+	return 1;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/sign/scram.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#define SALT_MAX                  1024
+#define NO_CHANNEL_BINDING        "n,,"
+#define NO_CHANNEL_BINDING_BASE64 "biws"
+
+struct scram {
+	const EVP_MD *md;
+	size_t size; /* of the hash */
+	char *user, *password, *nonce;
+	unsigned char signature[EVP_MAX_MD_SIZE]; /* that the server must send */
+	bool expects;                             /* signature is set */
+};
+
+struct scram *scram_new(enum scram_hash hash, const char *user, const char *password, const char *nonce)
+{
+	struct scram *s = mem_zalloc(sizeof(*s));
+
+	s->md = hash == SCRAM_SHA512 ? EVP_sha512() : EVP_sha256();
+	s->size = (size_t)EVP_MD_get_size(s->md);
+	s->user = mem_dup(user);
+	s->password = mem_dup(password);
+	s->nonce = mem_dup(nonce);
+	return s;
+}
+
+void scram_free(struct scram *s)
+{
+	if (!s)
+		return;
+	mem_free_secret(s->user);
+	mem_free_secret(s->password);
+	mem_free_secret(s->nonce);
+	mem_wipe(s, sizeof(*s));
+	free(s);
+}
+
+/* ---- Messages ---- */
+
+/*
+ * "n=user,r=nonce": the first message without its header. A comma and an equals sign are escaped.
+ */
+static void put_bare_first(const struct scram *s, struct buf *out)
+{
+	buf_puts(out, "n=");
+	for (const char *c = s->user; *c; c++) {
+		if (*c == ',')
+			buf_puts(out, "=2C");
+		else if (*c == '=')
+			buf_puts(out, "=3D");
+		else
+			buf_putc(out, *c);
+	}
+	buf_printf(out, ",r=%s", s->nonce);
+}
+
+/* Room for all that these messages can hold, so that nothing is left behind by growing. */
+static struct buf message_buf(const struct scram *s)
+{
+	struct buf out = BUF_INIT(3 * strlen(s->user) + strlen(s->nonce) + 4 * SCRAM_MESSAGE_MAX);
+
+	buf_reserve(&out, out.cap);
+	return out;
+}
+
+char *scram_first(const struct scram *s)
+{
+	struct buf out = message_buf(s);
+
+	buf_puts(&out, NO_CHANNEL_BINDING);
+	put_bare_first(s, &out);
+	return buf_take(&out);
+}
+
+/*
+ * The value of "x=..." at *at, which is cut out of the text, and *at moves behind it; NULL:
+ * another.
+ */
+static char *take_attribute(char **at, char name)
+{
+	char *value = *at, *comma;
+
+	if (!value || value[0] != name || value[1] != '=')
+		return NULL;
+	comma = strchr(value, ',');
+	if (comma)
+		*comma++ = '\0';
+	*at = comma;
+	return value + 2;
+}
+
+static int refuse(struct err *err, const char *why)
+{
+	return err_set(err, ERR_DENIED, "SCRAM: %s", why);
+}
+
+/* A copy of the message as text, which the caller owns; NULL with err. */
+static char *read_text(const char *message, size_t len, struct err *err)
+{
+	if (len <= SCRAM_MESSAGE_MAX && !memchr(message, '\0', len))
+		return mem_dupn(message, len);
+	refuse(err, "the server's message makes no sense");
+	return NULL;
+}
+
+/* ---- Proofs ---- */
+
+static bool hmac(const struct scram *s, const unsigned char *key, const char *text, unsigned char *out)
+{
+	return HMAC(s->md, key, (int)s->size, (const unsigned char *)text, strlen(text), out, NULL) != NULL;
+}
+
+/* proof: client key XOR client signature. Also what the server must send at the end. */
+static bool prove(struct scram *s, const unsigned char *salt, size_t salt_len, int iterations, const char *said,
+	unsigned char *proof)
+{
+	unsigned char salted[EVP_MAX_MD_SIZE], key[EVP_MAX_MD_SIZE], stored[EVP_MAX_MD_SIZE],
+		signature[EVP_MAX_MD_SIZE];
+	bool done = PKCS5_PBKDF2_HMAC(s->password, (int)strlen(s->password), salt, (int)salt_len, iterations, s->md,
+			    (int)s->size, salted) == 1 &&
+		hmac(s, salted, "Client Key", key) && EVP_Digest(key, s->size, stored, NULL, s->md, NULL) == 1 &&
+		hmac(s, stored, said, signature);
+
+	for (size_t i = 0; done && i < s->size; i++)
+		proof[i] = key[i] ^ signature[i];
+	done = done && hmac(s, salted, "Server Key", key) && hmac(s, key, said, s->signature);
+	s->expects = done;
+	mem_wipe(salted, sizeof(salted));
+	mem_wipe(key, sizeof(key));
+	mem_wipe(stored, sizeof(stored));
+	mem_wipe(signature, sizeof(signature));
+	return done;
+}
+
+static int read_iterations(const char *text, int *out, struct err *err)
+{
+	if (!*text || text[strspn(text, "0123456789")] || strlen(text) > 9)
+		return refuse(err, "the server's message makes no sense");
+	*out = atoi(text);
+	if (*out < SCRAM_ITERATIONS_MIN)
+		return err_set(err, ERR_DENIED,
+			"SCRAM: the server asks for %d iterations, which protect a password too little: at least %d",
+			*out, SCRAM_ITERATIONS_MIN);
+	if (*out > SCRAM_ITERATIONS_MAX)
+		return err_set(err, ERR_DENIED, "SCRAM: the server asks for %d iterations, more than %d", *out,
+			SCRAM_ITERATIONS_MAX);
+	return 0;
+}
+
+char *scram_final(struct scram *s, const char *message, size_t len, struct err *err)
+{
+	MEM_AUTO char *text = read_text(message, len, err), *salt = NULL, *encoded = NULL;
+	char *at = text, *nonce, *salt_text, *iterations_text;
+	unsigned char proof[EVP_MAX_MD_SIZE];
+	struct buf said, out;
+	size_t salt_len = 0;
+	int iterations = 0;
+
+	if (!text)
+		return NULL;
+	nonce = take_attribute(&at, 'r');
+	salt_text = take_attribute(&at, 's');
+	iterations_text = take_attribute(&at, 'i');
+	/*
+	 * An extension ("m=") that must be understood stands before these, and so ends here, too.
+	 */
+	if (!nonce || !salt_text || !iterations_text) {
+		refuse(err, "the server's message makes no sense");
+		return NULL;
+	}
+	if (!text_begins(nonce, s->nonce) || strlen(nonce) == strlen(s->nonce)) {
+		refuse(err, "the server's nonce does not begin with ours");
+		return NULL;
+	}
+	salt = base64_decode(salt_text, &salt_len);
+	if (!salt || salt_len == 0 || salt_len > SALT_MAX) {
+		refuse(err, "the server's salt makes no sense");
+		return NULL;
+	}
+	if (read_iterations(iterations_text, &iterations, err))
+		return NULL;
+	said = message_buf(s);
+	put_bare_first(s, &said);
+	buf_putc(&said, ',');
+	buf_append(&said, message, len);
+	buf_printf(&said, ",c=" NO_CHANNEL_BINDING_BASE64 ",r=%s", nonce);
+	if (!prove(s, (const unsigned char *)salt, salt_len, iterations, buf_text(&said), proof)) {
+		err_set(err, ERR_BUG, "SCRAM: the proof cannot be computed");
+		buf_done_secret(&said);
+		return NULL;
+	}
+	buf_done_secret(&said);
+	encoded = base64_encode(proof, s->size);
+	out = message_buf(s);
+	buf_printf(&out, "c=" NO_CHANNEL_BINDING_BASE64 ",r=%s,p=%s", nonce, encoded);
+	return buf_take(&out);
+}
+
+int scram_verify(struct scram *s, const char *message, size_t len, struct err *err)
+{
+	MEM_AUTO char *text = read_text(message, len, err), *signature = NULL;
+	char *at = text, *value;
+	size_t size = 0;
+
+	if (!text)
+		return -1;
+	if (text_begins(text, "e="))
+		return refuse(err, "the server refuses the password");
+	value = take_attribute(&at, 'v');
+	signature = value ? base64_decode(value, &size) : NULL;
+	if (!s->expects || !signature || size != s->size || CRYPTO_memcmp(signature, s->signature, size) != 0)
+		return refuse(err, "the server does not prove that it knows the password");
+	return 0;
+}

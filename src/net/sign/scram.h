@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_SIGN_SCRAM_H
+#define NET_SIGN_SCRAM_H
+
+/*
+ * The client's side of SCRAM-SHA-256 and SCRAM-SHA-512 (RFC 5802, RFC 7677), without channel
+ * binding: three messages, and the proof that the server knows the password, too. Pure: the caller
+ * carries the messages and brings the nonce. User and password are used as they are, without
+ * SASLprep, as Kafka's brokers store them.
+ *
+ *   scram_first  ->  server's first message  ->  scram_final  ->  server's last  ->  scram_verify
+ *
+ * The number of iterations is the server's choice, and the loop waits while they are computed. So
+ * it has a limit: SCRAM_ITERATIONS_MAX take some tens of milliseconds. Kafka allows 4,096 to
+ * 16,384, MongoDB's default is 15,000. Fewer than RFC 7677's least are refused, too: with one
+ * iteration a server that somebody else runs could search for the password.
+ */
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+#define SCRAM_ITERATIONS_MIN 4096
+#define SCRAM_ITERATIONS_MAX 100000
+#define SCRAM_MESSAGE_MAX    4096 /* bytes of a server's message */
+
+enum scram_hash { SCRAM_SHA256, SCRAM_SHA512 };
+
+struct scram;
+
+/* Texts are copied. nonce: printable ASCII without commas, never used before. */
+struct scram *scram_new(enum scram_hash hash, const char *user, const char *password, const char *nonce);
+void scram_free(struct scram *s); /* wipes; NULL is fine */
+
+/* The three messages; the first two are the caller's to free (mem_free_secret). */
+char *scram_first(const struct scram *s);
+/* NULL with ERR_DENIED. The error quotes nothing of the message. */
+char *scram_final(struct scram *s, const char *message, size_t len, struct err *err);
+/* 0: the server has proved that it knows the password. -1 with ERR_DENIED. */
+int scram_verify(struct scram *s, const char *message, size_t len, struct err *err);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_GRAPHITE_GRAPHITE_H
+#define SCALERS_GRAPHITE_GRAPHITE_H
+
+/* graphite: the last value of a series of Graphite's render API (keda-scalers-more.md 7.6). */
+
+#include "scalers/scaler.h"
+
+extern const struct scaler_type graphite_scaler_type;
+
+#endif

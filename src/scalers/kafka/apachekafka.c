@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/kafka/apachekafka.h"
+
+#include "scalers/kafka/kafkaparams.h"
+#include "scalers/kafka/kafkaquestion.h"
+
+const struct scaler_type apachekafka_scaler_type = {
+	.name = "apache-kafka",
+	.go_name = "apacheKafkaScaler",
+	.tables = { &kafkaparams_table, &kafkaparams_apache_table },
+	.build = kafkaparams_build,
+	.ask = kafkaquestion_ask,
+	.cancel = kafkaquestion_cancel,
+	.free_data = kafkaquestion_free_data,
+};

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/kafka/kafkaparams.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "net/http/httpurl.h"
+#include "net/identity/oauthclient.h"
+#include "net/kafka/kafkaendpoint.h"
+#include "net/tlsrules.h"
+#include "scalers/kafka/kafkaquestion.h"
+
+enum policy { LATEST, EARLIEST };
+enum tls { TLS_DISABLE, TLS_ENABLE };
+enum sasl { SASL_NONE, SASL_PLAINTEXT, SASL_SCRAM_SHA256, SASL_SCRAM_SHA512, SASL_OAUTHBEARER, SASL_GSSAPI, SASL_MSK };
+enum provider { PROVIDER_BEARER, PROVIDER_MSK };
+static const char *const policies[] = { [LATEST] = "latest", [EARLIEST] = "earliest", NULL };
+static const char *const tls_words[] = { [TLS_DISABLE] = "disable", [TLS_ENABLE] = "enable", NULL };
+static const char *const sarama_sasls[] = { "none", "plaintext", "scram_sha256", "scram_sha512", "oauthbearer",
+	"gssapi", NULL };
+static const char *const apache_sasls[] = { "none", "plaintext", "scram_sha256", "scram_sha512", "gssapi",
+	"aws_msk_iam", NULL };
+static const char *const providers[] = { [PROVIDER_BEARER] = "bearer", [PROVIDER_MSK] = "aws_msk_iam", NULL };
+/* What the place in a type's list of words means. */
+static const enum sasl sarama_meanings[] = { SASL_NONE, SASL_PLAINTEXT, SASL_SCRAM_SHA256, SASL_SCRAM_SHA512,
+	SASL_OAUTHBEARER, SASL_GSSAPI };
+static const enum sasl apache_meanings[] = { SASL_NONE, SASL_PLAINTEXT, SASL_SCRAM_SHA256, SASL_SCRAM_SHA512,
+	SASL_GSSAPI, SASL_MSK };
+
+/* The parameters as written. Owns its texts. */
+struct kafkaparams_fields {
+	struct param_list servers, topics;
+	char *topic, *group, *limitation, *version;
+	int64_t threshold, activation;
+	enum policy policy;
+	bool idle, excludes_stuck, zero_on_invalid, only_lagging, even;
+	enum tls tls;
+	bool insecure;
+	char *ca, *cert, *key, *key_password;
+	unsigned sasl; /* in the type's words */
+	enum provider provider;
+	char *username, *password, *scopes, *token_url, *region;
+	struct strmap extensions;
+};
+
+#define AT(field) offsetof(struct kafkaparams_fields, field)
+static const struct param_row rows[] = {
+	{ "bootstrapServers", PARAM_LIST, "me", AT(servers), .required = true,
+		.help = "host:port of some brokers, which name the others" },
+	{ "consumerGroup", PARAM_TEXT, "me", AT(group), .required = true, .help = "whose lag counts" },
+	{ "lagThreshold", PARAM_INT64, "m", AT(threshold), .otherwise = "10", .help = "target: messages per replica" },
+	{ "activationLagThreshold", PARAM_INT64, "m", AT(activation), .help = "active when there are more" },
+	{ "offsetResetPolicy", PARAM_CHOICE, "m", AT(policy), .words = policies, .otherwise = "latest",
+		.help = "where the group begins when it has committed nothing" },
+	{ "partitionLimitation", PARAM_TEXT, "m", AT(limitation), .help = "partitions that count: 1,3-5" },
+	{ "allowIdleConsumers", PARAM_BOOL, "m", AT(idle), .help = "more replicas than partitions" },
+	{ "excludePersistentLag", PARAM_BOOL, "m", AT(excludes_stuck),
+		.help = "partitions whose offset does not move do not count" },
+	{ "scaleToZeroOnInvalidOffset", PARAM_BOOL, "m", AT(zero_on_invalid),
+		.help = "partitions without a committed offset count 0" },
+	{ "limitToPartitionsWithLag", PARAM_BOOL, "m", AT(only_lagging),
+		.help = "no more replicas than partitions with a lag" },
+	{ "ensureEvenDistributionOfPartitions", PARAM_BOOL, "m", AT(even),
+		.help = "a number of replicas that divides the partitions" },
+	{ "tls", PARAM_CHOICE, "ma", AT(tls), .words = tls_words, .otherwise = "disable", .help = "TLS" },
+	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the brokers, PEM" },
+	{ "cert", PARAM_TEXT, "a", AT(cert), .help = "client certificate, PEM" },
+	{ "key", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
+	{ "keyPassword", PARAM_TEXT, "a", AT(key_password), .help = "what the key is encrypted with" },
+	{ "username", PARAM_TEXT, "a", AT(username), .help = "user; of oauthbearer the client's id" },
+	{ "password", PARAM_TEXT, "a", AT(password), .help = "password; of oauthbearer the client's secret" },
+	{ "awsRegion", PARAM_TEXT, "m", AT(region), .help = "of aws_msk_iam" },
+};
+const struct param_table kafkaparams_table = PARAM_TABLE(rows);
+
+#define KERBEROS "for gssapi, which is not there"
+static const struct param_row sarama_rows[] = {
+	{ "topic", PARAM_TEXT, "me", AT(topic), .help = "without one: all topics in which the group has committed" },
+	{ "version", PARAM_TEXT, "m", AT(version), .help = "of Kafka; checked, and not needed" },
+	{ "unsafeSsl", PARAM_BOOL, "m", AT(insecure), .help = "TLS that verifies nothing" },
+	{ "sasl", PARAM_CHOICE, "ma", AT(sasl), .words = sarama_sasls, .otherwise = "none", .help = "how to log in" },
+	{ "saslTokenProvider", PARAM_CHOICE, "ma", AT(provider), .words = providers, .otherwise = "bearer",
+		.help = "oauthbearer: where the token comes from" },
+	{ "scopes", PARAM_TEXT, "a", AT(scopes), .help = "bearer: scopes, separated by commas" },
+	{ "oauthTokenEndpointUri", PARAM_TEXT, "a", AT(token_url), .help = "bearer: where tokens come from" },
+	{ "oauthExtensions", PARAM_MAP, "a", AT(extensions), .help = "bearer: extensions for the broker, k=v,k=v" },
+	{ "realm", PARAM_IGNORED, "a", .help = KERBEROS },
+	{ "keytab", PARAM_IGNORED, "a", .help = KERBEROS },
+	{ "kerberosConfig", PARAM_IGNORED, "a", .help = KERBEROS },
+	{ "kerberosServiceName", PARAM_IGNORED, "a", .help = KERBEROS },
+	{ "kerberosDisableFAST", PARAM_IGNORED, "a", .help = KERBEROS },
+	{ "fullMetadata", PARAM_IGNORED, "m", .help = "only the topics that are needed are asked for" },
+};
+const struct param_table kafkaparams_sarama_table = PARAM_TABLE(sarama_rows);
+
+static const struct param_row apache_rows[] = {
+	{ "topic", PARAM_LIST, "me", AT(topics), .help = "topics, separated by commas; none: as for kafka" },
+	{ "sasl", PARAM_CHOICE, "ma", AT(sasl), .words = apache_sasls, .otherwise = "none", .help = "how to log in" },
+};
+const struct param_table kafkaparams_apache_table = PARAM_TABLE(apache_rows);
+
+/* ---- Rules over several parameters ---- */
+
+static bool is_apache(const struct scaler_params *params)
+{
+	return strcmp(params->type, "apache-kafka") == 0;
+}
+
+static bool has_topic(const struct kafkaparams_fields *f)
+{
+	return f->topic || f->topics.count > 0;
+}
+
+static int check_numbers(const struct kafkaparams_fields *f, struct err *err)
+{
+	if (f->threshold <= 0)
+		return err_set(err, ERR_INVALID, "\"lagThreshold\" must be positive number, but is %" PRId64,
+			f->threshold);
+	if (f->activation < 0)
+		return err_set(err, ERR_INVALID, "\"activationLagThreshold\" must be positive number, but is %" PRId64,
+			f->activation);
+	return 0;
+}
+
+static int check_together(const struct kafkaparams_fields *f, struct err *err)
+{
+	if (f->idle && f->only_lagging)
+		return err_set(err, ERR_INVALID,
+			"allowIdleConsumers and limitToPartitionsWithLag cannot be set simultaneously");
+	if (f->only_lagging && f->even)
+		return err_set(err, ERR_INVALID,
+			"limitToPartitionsWithLag and ensureEvenDistributionOfPartitions cannot be set simultaneously");
+	if (!has_topic(f) && (f->only_lagging || f->even))
+		return err_set(err, ERR_INVALID, "topic must be specified when using %s",
+			f->even ? "ensureEvenDistributionOfPartitions" : "limitToPartitionsWithLag");
+	return 0;
+}
+
+/* sarama's form: three numbers, or four that begin with 0. */
+static int check_version(const char *version, struct err *err)
+{
+	size_t dots = 0, wanted = version && strncmp(version, "0.", 2) == 0 ? 3 : 2;
+	bool digit = false, good = true;
+
+	for (const char *c = version; c && *c; c++) {
+		dots += *c == '.';
+		good &= *c == '.' ? digit : *c >= '0' && *c <= '9';
+		digit = *c != '.';
+	}
+	if (!version || (good && digit && dots == wanted))
+		return 0;
+	return err_set(err, ERR_INVALID, "error parsing kafka version: \"%.40s\" is not like 1.0.0", version);
+}
+
+/* KEDA's apache-kafka refuses what its kafka takes from the metadata. */
+static int check_places(const struct scaler_params *params, struct err *err)
+{
+	static const char *const names[] = { "sasl", "tls" };
+
+	for (size_t i = 0; is_apache(params) && params->auth && i < MEM_COUNT(names); i++) {
+		MEM_AUTO char *here = params_trimmed(strmap_get(params->metadata, names[i]));
+		MEM_AUTO char *there = params_trimmed(strmap_get(params->auth, names[i]));
+
+		if (here && there)
+			return err_set(err, ERR_INVALID,
+				"unable to set `%s` in both ScaledObject and TriggerAuthentication together", names[i]);
+	}
+	return 0;
+}
+
+/* ---- The login ---- */
+
+#define INSTEAD "; use scram_sha512, scram_sha256, or plaintext with tls"
+
+static int check_msk(const struct kafkaparams_fields *f, struct err *err)
+{
+	if (!f->region)
+		return err_set(err, ERR_INVALID, "parameter \"awsRegion\" is required by aws_msk_iam");
+	if (f->tls != TLS_ENABLE)
+		return err_set(err, ERR_INVALID, "parameter \"tls\" must be enable for aws_msk_iam");
+	return err_set(err, ERR_INVALID,
+		"parameter \"sasl\": aws_msk_iam is not supported; use MSK's SASL/SCRAM (scram_sha512) or client "
+		"certificates");
+}
+
+static int check_login(enum sasl sasl, const struct kafkaparams_fields *f, struct err *err)
+{
+	bool msk = sasl == SASL_MSK || (sasl == SASL_OAUTHBEARER && f->provider == PROVIDER_MSK);
+
+	if (sasl == SASL_GSSAPI)
+		return err_set(err, ERR_INVALID, "parameter \"sasl\": gssapi (Kerberos) is not supported" INSTEAD);
+	if (msk)
+		return check_msk(f, err);
+	if (sasl != SASL_NONE && (!f->username || !f->password))
+		return err_set(err, ERR_INVALID, "no %s given, which sasl needs",
+			f->username ? "password" : "username");
+	if (sasl == SASL_OAUTHBEARER && !f->token_url)
+		return err_set(err, ERR_INVALID, "no oauthTokenEndpointUri given, which oauthbearer needs");
+	return 0;
+}
+
+static void join_scopes(char *scopes)
+{
+	for (char *c = scopes; c && *c; c++)
+		if (*c == ',')
+			*c = ' ';
+}
+
+/* NULL with err. Nothing but the authority is shared with the brokers: it may sign both. */
+static struct identity *make_tokens(struct kafkaparams_fields *f, struct err *err)
+{
+	struct oauthclient_config config = { .token_url = f->token_url,
+		.client_id = f->username,
+		.client_secret = f->password,
+		.scopes = f->scopes,
+		.trust = { .ca_pem = f->ca } };
+	struct identity *tokens;
+
+	join_scopes(f->scopes);
+	tokens = oauthclient_new(&config, err);
+	if (!tokens)
+		err_wrap(err, "oauthbearer");
+	return tokens;
+}
+
+static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, struct kafkaparams_fields *f,
+	enum sasl sasl, struct err *err)
+{
+	static const enum kafkasasl_mechanism mechanisms[] = {
+		[SASL_NONE] = KAFKASASL_NONE,
+		[SASL_PLAINTEXT] = KAFKASASL_PLAIN,
+		[SASL_SCRAM_SHA256] = KAFKASASL_SCRAM_SHA256,
+		[SASL_SCRAM_SHA512] = KAFKASASL_SCRAM_SHA512,
+		[SASL_OAUTHBEARER] = KAFKASASL_OAUTHBEARER,
+	};
+	bool bearer = sasl == SASL_OAUTHBEARER;
+	struct kafkaendpoint_config config = {
+		.namespace_ = params->namespace_,
+		.servers = (const char *const *)f->servers.items,
+		.count = f->servers.count,
+		.tls = f->tls == TLS_ENABLE,
+		.tls_insecure = f->insecure,
+		.tls_ca_pem = f->ca,
+		.tls_cert_pem = f->cert,
+		.tls_key_pem = f->key,
+		.tls_key_password = f->key_password,
+		.mechanism = mechanisms[sasl],
+		.username = sasl != SASL_NONE && !bearer ? f->username : NULL,
+		.password = sasl != SASL_NONE && !bearer ? f->password : NULL,
+		.extensions = bearer ? &f->extensions : NULL,
+	};
+	struct kafkaendpoint *endpoint;
+
+	if (config.tls && params_check_pair("cert", f->cert, "key", f->key, err))
+		return NULL;
+	if (tlsrules_demand(config.tls, "set tls to \"enable\"", err))
+		return NULL;
+	if (bearer && (config.tokens = make_tokens(f, err)) == NULL)
+		return NULL;
+	endpoint = kafkaendpoint_new(&config, err);
+	identity_unref(config.tokens);
+	if (!endpoint)
+		err_wrap(err, "parameter \"bootstrapServers\"");
+	return endpoint;
+}
+
+/* ---- The question ---- */
+
+static void take_topics(struct kafkaparams_fields *f, struct kafkaquestion_config *config)
+{
+	config->topics = mem_array(f->topics.count + 1, sizeof(*config->topics));
+	if (f->topic)
+		config->topics[config->topic_count++] = mem_dup(f->topic);
+	for (size_t i = 0; i < f->topics.count; i++)
+		if (*f->topics.items[i])
+			config->topics[config->topic_count++] = mem_dup(f->topics.items[i]);
+}
+
+static struct question *make_question(const struct scaler_params *params, struct kafkaparams_fields *f, enum sasl sasl,
+	const struct scaler_type *type, struct err *err)
+{
+	struct kafkaquestion_config config = {
+		.type = type,
+		.rules = { .threshold = f->threshold,
+			.from_start = f->policy == EARLIEST,
+			.zero_on_invalid = f->zero_on_invalid,
+			.idle = f->idle,
+			.only_lagging = f->only_lagging,
+			.even = f->even },
+		.excludes_stuck = f->excludes_stuck,
+		.poll_ms = params->polling_ms,
+	};
+	struct question *q = NULL;
+
+	/* Without a topic it is ignored. */
+	if (f->limitation && has_topic(f) &&
+		kafkalag_read_ranges(f->limitation, &config.ranges, &config.range_count, err))
+		return NULL;
+	config.endpoint = make_endpoint(params, f, sasl, err);
+	if (config.endpoint) {
+		take_topics(f, &config);
+		config.group = mem_dup(f->group);
+		q = kafkaquestion_new(&config);
+	}
+	kafkaquestion_config_done(&config);
+	return q;
+}
+
+static char *make_metric_name(const struct scaler_params *params, const struct kafkaparams_fields *f)
+{
+	struct buf name = BUF_INIT(1u << 20);
+	const struct param_table *own = is_apache(params) ? &kafkaparams_apache_table : &kafkaparams_sarama_table;
+
+	if (params_is_unknown(own, params, is_apache(params) ? AT(topics) : AT(topic)) ||
+		(!has_topic(f) && params_is_unknown(&kafkaparams_table, params, AT(group))))
+		return NULL;
+	if (f->topic)
+		buf_printf(&name, "kafka-%s", f->topic);
+	for (size_t i = 0; i < f->topics.count; i++)
+		buf_printf(&name, "%s%s", i > 0 ? "," : "kafka-", f->topics.items[i]);
+	if (!has_topic(f))
+		buf_printf(&name, "kafka-%s-topics", f->group);
+	return params_normalise(buf_take(&name));
+}
+
+static int worse(int a, int b)
+{
+	return a < 0 || b < 0 ? -1 : a | b;
+}
+
+int kafkaparams_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+{
+	const struct param_table *own = is_apache(params) ? &kafkaparams_apache_table : &kafkaparams_sarama_table;
+	struct kafkaparams_fields f = { 0 };
+	int rc = params_read(&kafkaparams_table, params, &f, err);
+	enum sasl sasl;
+
+	if (rc >= 0)
+		rc = worse(rc, params_read(own, params, &f, err));
+	sasl = is_apache(params) ? apache_meanings[f.sasl] : sarama_meanings[f.sasl];
+	if (rc >= 0 && (check_numbers(&f, err) || check_version(f.version, err) || check_places(params, err)))
+		rc = -1;
+	if (rc == 0 && (check_together(&f, err) || check_login(sasl, &f, err)))
+		rc = -1;
+	if (rc == 0) {
+		out->question = make_question(params, &f, sasl, out->type, err);
+		rc = out->question ? 0 : -1;
+	}
+	if (rc >= 0) {
+		out->target = quantity_from_int(f.threshold);
+		out->activation = (double)f.activation;
+		*metric_name = make_metric_name(params, &f);
+	}
+	params_done(&kafkaparams_table, &f);
+	params_done(own, &f);
+	return rc;
+}

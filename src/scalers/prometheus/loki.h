@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_PROMETHEUS_LOKI_H
+#define SCALERS_PROMETHEUS_LOKI_H
+
+/*
+ * loki: the number that an instant query gives to Loki, whose answers have the form of Prometheus'
+ * (keda-scalers-more.md 7.6).
+ */
+
+#include "scalers/scaler.h"
+
+extern const struct scaler_type loki_scaler_type;
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/rabbitmq/rabbitmq.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "net/amqp/amqp.h"
+#include "scalers/httpsource.h"
+#include "scalers/rabbitmq/rabbitmqhttp.h"
+#include "scalers/rabbitmq/rabbitmqparams.h"
+#include "scalers/rabbitmq/rabbitmqvalue.h"
+#include "scalers/sources.h"
+
+static void free_data(void *data)
+{
+	rabbitmqparams_question_free(data);
+}
+
+static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+{
+	struct rabbitmqparams_question *q = NULL;
+	char *key = NULL, *source = NULL;
+	int rc = rabbitmqparams_read(params, out, metric_name, &q, &key, &source, err);
+
+	if (!q)
+		return rc;
+	out->question = question_new(&rabbitmq_scaler_type, key, source, q);
+	if (!q->amqp)
+		out->question->timeout_ms = q->login.timeout_ms ? q->login.timeout_ms : QUESTION_TIMEOUT_HTTP;
+	return rc;
+}
+
+/* ---- Over AMQP ---- */
+
+struct amqp_asking {
+	struct scaler_ask base;
+	struct amqp_call *call;
+};
+
+static void on_messages(void *arg, uint32_t messages, const struct err *err)
+{
+	scaler_ask_end(arg, messages, err);
+}
+
+/* ---- Over HTTP ---- */
+
+static int http_request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+{
+	const struct rabbitmqparams_question *q = ask->base.question->data;
+
+	(void)err;
+	out->url = mem_dup(q->url);
+	out->spare = true; /* its management plug-in works alone, and long, for each request */
+	out->max_body = q->regex ? (size_t)4 << 20 : 0; /* a server that knows no columns describes 500 queues */
+	return 0;
+}
+
+static enum httpsource_verdict http_read(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+	struct err *err)
+{
+	const struct rabbitmqparams_question *q = ask->base.question->data;
+	const struct rabbitmqhttp_question wanted = { .queue = q->queue,
+		.regex = q->regex,
+		.rates = q->mode != RABBITMQVALUE_QUEUE_LENGTH,
+		.operation = q->operation,
+		.ready_only = q->ready_only };
+	struct rabbitmqvalue_figures figures;
+
+	if (httpsource_expect(answer, 200, 200, err)) {
+		err_wrap(err, "queue \"%.80s\"", q->queue);
+		return HTTPSOURCE_FAILED;
+	}
+	if (rabbitmqhttp_read(&wanted, answer->body, answer->len, &figures, err))
+		return HTTPSOURCE_FAILED;
+	rabbitmqvalue_judge(q->mode, &figures, q->activation, out);
+	return HTTPSOURCE_ANSWERED;
+}
+
+static const struct httpsource_type http = { .request = http_request, .read = http_read };
+
+/* ---- Either ---- */
+
+static void *start_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
+	void *arg)
+{
+	const struct rabbitmqparams_question *q = question->data;
+	struct amqp_asking *ask;
+
+	if (!q->amqp)
+		return httpsource_ask(sources, question, deadline_ms, fn, arg);
+	ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
+	ask->call = amqp_ask(sources->amqp, q->amqp, q->queue, deadline_ms, on_messages, ask);
+	return ask;
+}
+
+static void cancel_ask(void *handle)
+{
+	const struct rabbitmqparams_question *q = ((const struct scaler_ask *)handle)->question->data;
+	struct amqp_asking *ask = handle;
+
+	if (!q->amqp) {
+		httpsource_cancel(handle);
+		return;
+	}
+	amqp_cancel(ask->call);
+	scaler_ask_free(ask);
+}
+
+const struct scaler_type rabbitmq_scaler_type = {
+	.name = "rabbitmq",
+	.go_name = "rabbitMQScaler",
+	.tables = { &rabbitmqparams_table },
+	.build = build,
+	.ask = start_ask,
+	.cancel = cancel_ask,
+	.http = &http,
+	.free_data = free_data,
+};

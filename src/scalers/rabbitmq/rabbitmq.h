@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_RABBITMQ_RABBITMQ_H
+#define SCALERS_RABBITMQ_RABBITMQ_H
+
+/*
+ * The rabbitmq trigger: how many messages wait in a queue, or how fast they come and go
+ * (keda-scalers-more.md 2). Over AMQP 0-9-1 by net/amqp, or by RabbitMQ's management API.
+ */
+
+#include "scalers/scaler.h"
+
+extern const struct scaler_type rabbitmq_scaler_type;
+
+#endif

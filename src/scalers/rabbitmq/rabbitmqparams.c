@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/rabbitmq/rabbitmqparams.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hostport.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "net/amqp/amqp.h"
+#include "net/http/httpurl.h"
+#include "net/identity/oauthclient.h"
+#include "net/tlsrules.h"
+#include "net/x509.h"
+#include "scalers/httpauth.h"
+
+#define VALUE_DEFAULT 20 /* of a trigger that says neither mode nor value */
+
+/* The parameters as written. Owns its texts. */
+struct fields {
+	char *queue, *host, *vhost;
+	unsigned protocol;          /* enum protocol */
+	unsigned mode;              /* enum rabbitmqvalue_mode, or NO_MODE */
+	double value, queue_length; /* NAN: not given */
+	double activation;
+	bool regex, ready_only;
+	int64_t page_size;
+	unsigned operation; /* enum rabbitmqhttp_operation */
+	int64_t timeout_ms;
+	bool any_timeout; /* also with amqp, where it has no effect: KEDA looks only when there is a mode */
+	char *username, *password;
+	unsigned tls; /* enum tls */
+	char *ca, *cert, *key, *key_password;
+	bool unsafe_ssl;
+	char *token_url, *client_id, *client_secret, *scopes, *params;
+};
+
+enum protocol { AUTO, AMQP, HTTP };
+enum tls { TLS_DISABLE, TLS_ENABLE };
+enum { REGEX = 1 }; /* rows that count with useRegex alone */
+
+static const char *const protocols[] = { [AUTO] = "auto", [AMQP] = "amqp", [HTTP] = "http", NULL };
+static const char *const tls_words[] = { [TLS_DISABLE] = "disable", [TLS_ENABLE] = "enable", NULL };
+static const char *const
+	operations[] = { [RABBITMQHTTP_SUM] = "sum", [RABBITMQHTTP_AVG] = "avg", [RABBITMQHTTP_MAX] = "max", NULL };
+static const char *const modes[] = {
+	[RABBITMQVALUE_QUEUE_LENGTH] = "QueueLength",
+	[RABBITMQVALUE_MESSAGE_RATE] = "MessageRate",
+	[RABBITMQVALUE_DELIVER_GET_RATE] = "DeliverGetRate",
+	[RABBITMQVALUE_PUBLISHED_TO_DELIVERED] = "PublishedToDeliveredRatio",
+	[RABBITMQVALUE_CONSUMPTION_TIME] = "ExpectedQueueConsumptionTime",
+	NULL,
+};
+#define NO_MODE (MEM_COUNT(modes))
+
+/* Places as in keda-scalers-more.md 2. */
+#define AT(field) offsetof(struct fields, field)
+static const struct param_row rows[] = {
+	{ "queueName", PARAM_TEXT, "m", AT(queue), .required = true, .help = "queue, or a regular expression" },
+	{ "host", PARAM_TEXT, "mae", AT(host), .required = true, .help = "URL of the server, with the vhost" },
+	{ "protocol", PARAM_CHOICE, "ma", AT(protocol), .words = protocols,
+		.help = "what is spoken; auto is by the URL" },
+	{ "mode", PARAM_CHOICE, "m", AT(mode), .words = modes, .help = "what is measured" },
+	{ "value", PARAM_DOUBLE, "m", AT(value), .help = "target: as much of it per replica" },
+	{ "queueLength", PARAM_DOUBLE, "m", AT(queue_length),
+		.help = "the old way of saying mode QueueLength and value" },
+	{ "activationValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
+	{ "vhostName", PARAM_TEXT, "ma", AT(vhost), .help = "vhost, in the place of the URL's" },
+	{ "useRegex", PARAM_BOOL, "m", AT(regex), .help = "queueName is a regular expression; http only" },
+	{ "pageSize", PARAM_INT64, "m", AT(page_size), .when = REGEX, .otherwise = "100", .least = 1, .most = INT32_MAX,
+		.help = "how many queues may match" },
+	{ "operation", PARAM_CHOICE, "m", AT(operation), .when = REGEX, .words = operations,
+		.help = "what becomes of those that match" },
+	{ "excludeUnacknowledged", PARAM_BOOL, "m", AT(ready_only), .help = "only messages that are ready; http only" },
+	{ "timeout", PARAM_DURATION, "m", AT(timeout_ms), .most = HTTPAUTH_TIMEOUT_MAX_MS,
+		.help = "of one request; http only" },
+	{ "username", PARAM_TEXT, "ae", AT(username), .help = "user, in the place of the URL's" },
+	{ "password", PARAM_TEXT, "ae", AT(password), .help = "its password" },
+	{ "tls", PARAM_CHOICE, "a", AT(tls), .words = tls_words, .help = "whether ca, cert and key are used" },
+	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
+	{ "cert", PARAM_TEXT, "a", AT(cert), .help = "client certificate, PEM" },
+	{ "key", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
+	{ "keyPassword", PARAM_TEXT, "a", AT(key_password), .help = "what the key is encrypted with" },
+	{ "unsafeSsl", PARAM_BOOL, "m", AT(unsafe_ssl), .help = "TLS that verifies nothing" },
+	{ "oauthTokenURI", PARAM_TEXT, "a", AT(token_url), .help = "OAuth 2: where tokens come from; http only" },
+	{ "clientID", PARAM_TEXT, "a", AT(client_id), .help = "OAuth 2: client" },
+	{ "clientSecret", PARAM_TEXT, "a", AT(client_secret), .help = "OAuth 2: its secret" },
+	{ "scopes|scope", PARAM_TEXT, "a", AT(scopes), .help = "OAuth 2: scopes" },
+	{ "endpointParams", PARAM_TEXT, "a", AT(params), .help = "OAuth 2: more of the request for a token" },
+	{ "workloadIdentityResource", PARAM_REFUSED, "a",
+		.why = "tokens of Microsoft Entra ID are not supported yet; use OAuth 2 client credentials "
+		       "(oauthTokenURI, clientID, clientSecret) or username and password",
+		.help = "not supported" },
+};
+const struct param_table rabbitmqparams_table = PARAM_TABLE(rows);
+
+void rabbitmqparams_question_free(struct rabbitmqparams_question *q)
+{
+	if (!q)
+		return;
+	webaccess_unref(q->login.access);
+	amqpendpoint_unref(q->amqp);
+	free(q->queue);
+	free(q->url);
+	free(q);
+}
+
+/* ---- What is measured ---- */
+
+/* KEDA's rules, with its words. */
+static int take_mode(struct fields *f, struct err *err)
+{
+	bool has_mode = f->mode != NO_MODE, has_value = !isnan(f->value), has_length = !isnan(f->queue_length);
+
+	if (has_length && (has_mode || has_value))
+		return err_set(err, ERR_INVALID, "queueLength is deprecated; use mode and value");
+	if (has_value && !has_mode)
+		return err_set(err, ERR_INVALID, "mode must be specified");
+	if (has_mode && !has_value)
+		return err_set(err, ERR_INVALID, "value must be specified");
+	if (!has_mode) {
+		f->mode = RABBITMQVALUE_QUEUE_LENGTH;
+		f->value = has_length ? f->queue_length : VALUE_DEFAULT;
+		f->any_timeout = true;
+	}
+	return 0;
+}
+
+static int check_target(const struct scaler_params *params, const struct fields *f, struct quantity *target,
+	struct err *err)
+{
+	*target = quantity_from_double(f->value);
+	if (target->milli > 0 || params->formula_source)
+		return 0;
+	return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%g\" must be greater than 0 (at least 0.001)",
+		isnan(f->queue_length) ? "value" : "queueLength", f->value);
+}
+
+/* ---- Which protocol ---- */
+
+static bool is_amqp(const char *url)
+{
+	return text_behind_nocase(url, "amqp://") || text_behind_nocase(url, "amqps://");
+}
+
+static bool is_http(const char *url)
+{
+	return text_behind_nocase(url, "http://") || text_behind_nocase(url, "https://");
+}
+
+/* The URL is not shown, as a password may be in it; its scheme is no secret. */
+static int take_protocol(struct fields *f, struct err *err)
+{
+	const char *colon = strstr(f->host, "://");
+	int scheme = colon && colon - f->host < 20 ? (int)(colon - f->host) : 0;
+
+	if (!is_amqp(f->host) && !is_http(f->host))
+		return err_set(err, ERR_INVALID,
+			"parameter \"host\": unknown host URL scheme: `%.*s` (it must begin with amqp://, amqps://, "
+			"http:// or https://)",
+			scheme, f->host);
+	if (f->protocol == AUTO)
+		f->protocol = is_amqp(f->host) ? AMQP : HTTP;
+	if (is_amqp(f->host) != (f->protocol == AMQP))
+		return err_set(err, ERR_INVALID, "protocol is \"%s\", but parameter \"host\" begins with \"%.*s://\"",
+			protocols[f->protocol], scheme, f->host);
+	return 0;
+}
+
+static int only_http(const char *what, struct err *err)
+{
+	return err_set(err, ERR_INVALID, "%s needs protocol http: over AMQP only the number of ready messages is told",
+		what);
+}
+
+static int check_protocol(const struct fields *f, struct err *err)
+{
+	if (f->protocol == HTTP)
+		return 0;
+	if (f->mode != RABBITMQVALUE_QUEUE_LENGTH)
+		return err_set(err, ERR_INVALID, "protocol amqp not supported; must be http to use mode %s",
+			modes[f->mode]);
+	if (f->regex)
+		return only_http("useRegex", err);
+	if (f->ready_only)
+		return only_http("excludeUnacknowledged", err);
+	if (f->timeout_ms && !f->any_timeout)
+		return err_set(err, ERR_INVALID, "amqp protocol doesn't support custom timeouts");
+	if (f->token_url || f->client_id || f->client_secret)
+		return err_set(err, ERR_INVALID, "OAuth 2 (oauthTokenURI) needs protocol http");
+	if (strlen(f->queue) > AMQP_QUEUE_MAX)
+		return err_set(err, ERR_INVALID, "parameter \"queueName\" is longer than %d bytes", AMQP_QUEUE_MAX);
+	return 0;
+}
+
+/* ---- As whom ---- */
+
+static int check_login(const struct fields *f, struct err *err)
+{
+	bool oauth = f->token_url || f->client_id || f->client_secret;
+
+	if (!f->username != !f->password)
+		return err_set(err, ERR_INVALID, "username and password must be given together");
+	if (oauth && (!f->token_url || !f->client_id || !f->client_secret))
+		return err_set(err, ERR_INVALID, "oauthTokenURI, clientID and clientSecret must be given together");
+	if (oauth && f->username)
+		return err_set(err, ERR_INVALID, "username and password cannot be given with oauthTokenURI");
+	return params_check_pair("cert", f->cert, "key", f->key, err);
+}
+
+/* With tls enable KEDA speaks in the clear where the URL says so. */
+static int check_tls(const struct fields *f, bool secure, struct err *err)
+{
+	const char *scheme = f->protocol == AMQP ? "amqps" : "https";
+
+	if (f->tls == TLS_ENABLE && !secure)
+		return err_set(err, ERR_INVALID,
+			"tls is \"enable\", but parameter \"host\" begins with \"%.*s://\": "
+			"write %s://",
+			(int)(strlen(scheme) - 1), scheme, scheme);
+	return f->protocol == HTTP ? 0 : tlsrules_demand(secure, "set host to an address of amqps://", err);
+}
+
+/* ca, cert and key count with tls enable alone, as in KEDA; unsafeSsl always. */
+static struct tls_client_config tls_config(const struct fields *f)
+{
+	if (f->tls == TLS_DISABLE)
+		return (struct tls_client_config){ .insecure = f->unsafe_ssl };
+	return (struct tls_client_config){ .ca_pem = f->ca,
+		.cert_pem = f->cert,
+		.key_pem = f->key,
+		.key_password = f->key_password,
+		.insecure = f->unsafe_ssl };
+}
+
+/* ---- AMQP ---- */
+
+/* A URL, taken apart. Owns its texts. */
+struct address {
+	char *url; /* without user */
+	char *user, *password;
+	struct httpurl_place server;
+};
+
+static void address_done(struct address *p)
+{
+	free(p->url);
+	mem_free_secret(p->user);
+	mem_free_secret(p->password);
+	httpurl_place_done(&p->server);
+}
+
+static int read_address(const char *url, struct address *out, struct err *err)
+{
+	*out = (struct address){ 0 };
+	if (httpurl_split_user(url, &out->url, &out->user, &out->password, err) == 0 &&
+		httpurl_place(out->url, &out->server, err) == 0)
+		return 0;
+	address_done(out);
+	return err_wrap(err, "parameter \"host\"");
+}
+
+/* As URLs of HTTP, which the parser knows; the default ports are others. */
+static int read_amqp_address(const char *url, struct address *out, struct err *err)
+{
+	bool secure = text_behind_nocase(url, "amqps");
+	char *web = mem_printf("http%s%s", secure ? "s" : "", strstr(url, "://"));
+	const char *authority, *colon;
+	int rc = read_address(web, out, err);
+
+	mem_free_secret(web);
+	if (rc)
+		return -1;
+	authority = strstr(out->url, "://") + 3;
+	colon = strchr(*authority == '[' ? authority + strcspn(authority, "]") : authority, ':');
+	if (!colon || colon > authority + strcspn(authority, "/?"))
+		out->server.port = secure ? 5671 : 5672;
+	return 0;
+}
+
+/* The whole path, decoded. None is "/". */
+static char *vhost_of(const char *url)
+{
+	const char *path = strchr(strstr(url, "://") + 3, '/');
+	size_t len = path ? strcspn(path + 1, "?") : 0, written = 0;
+	char *vhost = len > 0 ? mem_dupn(path + 1, len) : mem_dup("/");
+	int byte;
+
+	for (char *at = vhost; *at; at++) {
+		byte = *at == '%' ? text_hex_byte(at + 1, strlen(at + 1)) : -1;
+		if (byte > 0)
+			at += 2;
+		vhost[written++] = byte > 0 ? (char)byte : *at;
+	}
+	vhost[written] = '\0';
+	return vhost;
+}
+
+static struct amqpendpoint *make_endpoint(const struct scaler_params *params, const struct fields *f,
+	const struct address *place, struct err *err)
+{
+	bool by_certificate = f->tls == TLS_ENABLE && f->cert && !f->password && !place->password;
+	MEM_AUTO char *vhost = f->vhost ? mem_dup(f->vhost) : vhost_of(place->url);
+	const struct amqpendpoint_config config = {
+		.namespace_ = params->namespace_,
+		.host = place->server.host,
+		.port = place->server.port,
+		.vhost = vhost,
+		/* Those that every RabbitMQ begins with, as KEDA's client has them. */
+		.user = by_certificate ? NULL
+			: f->username  ? f->username
+			: place->user  ? place->user
+				       : "guest",
+		.password = by_certificate ? NULL
+			: f->password      ? f->password
+			: place->password  ? place->password
+			: place->user      ? ""
+					   : "guest",
+		.tls = strcmp(place->server.scheme, "https") == 0,
+		.tls_config = tls_config(f),
+	};
+	struct amqpendpoint *e;
+
+	if (check_tls(f, config.tls, err))
+		return NULL;
+	e = amqpendpoint_new(&config, err);
+	if (!e)
+		err_wrap(err, "parameter \"host\"");
+	return e;
+}
+
+static int make_amqp(const struct scaler_params *params, const struct fields *f, struct rabbitmqparams_question *q,
+	char **key, char **source, struct err *err)
+{
+	struct address place;
+
+	if (read_amqp_address(f->host, &place, err))
+		return -1;
+	q->amqp = make_endpoint(params, f, &place, err);
+	address_done(&place);
+	if (!q->amqp)
+		return -1;
+	*key = mem_printf("rabbitmq %s queue %s", q->amqp->base.key, q->queue);
+	*source = mem_printf("rabbitmq at %s", q->amqp->base.name);
+	return 0;
+}
+
+/* ---- HTTP ---- */
+
+static struct webaccess *make_access(const struct fields *f, const struct address *place, struct err *err)
+{
+	const struct tls_client_config tls = tls_config(f);
+	char *key = tls.key_pem && f->key_password ? x509_decrypt_key(tls.key_pem, f->key_password, err) : NULL;
+	bool oauth = f->token_url;
+	const struct oauthclient_config client = { .token_url = f->token_url,
+		.client_id = f->client_id,
+		.client_secret = f->client_secret,
+		.scopes = f->scopes,
+		.params = f->params,
+		.trust = { tls.ca_pem, tls.cert_pem, key ? key : tls.key_pem, tls.insecure } };
+	struct webaccess_config config = {
+		.username = oauth     ? NULL
+			: f->username ? f->username
+				      : place->user,
+		.password = oauth     ? NULL
+			: f->username ? f->password
+				      : place->password,
+		.ca_pem = tls.ca_pem,
+		.cert_pem = tls.cert_pem,
+		.key_pem = key ? key : tls.key_pem,
+		.insecure = tls.insecure,
+	};
+	bool locked = tls.key_pem && f->key_password && !key;
+	struct webaccess *access = NULL;
+
+	if (!locked && oauth)
+		config.identity = oauthclient_new(&client, err);
+	if (!locked && (!oauth || config.identity))
+		access = webaccess_new(&config, err);
+	identity_unref(config.identity);
+	mem_free_secret(key);
+	return access;
+}
+
+static char *make_key(const struct rabbitmqparams_question *q)
+{
+	return mem_printf("rabbitmq %s %s %lld %s %g%s %s", q->url, webaccess_key(q->login.access),
+		(long long)q->login.timeout_ms, modes[q->mode], q->activation, q->ready_only ? " ready" : "",
+		operations[q->operation]);
+}
+
+static int make_http(struct fields *f, struct rabbitmqparams_question *q, char **key, char **source, struct err *err)
+{
+	struct address place;
+	struct rabbitmqhttp_place at = { .vhost = f->vhost,
+		.queue = f->queue,
+		.regex = f->regex,
+		.page_size = f->page_size };
+	char where[256];
+
+	if (read_address(f->host, &place, err))
+		return -1;
+	at.url = place.url;
+	httpauth_join_scopes(f->scopes);
+	q->login.timeout_ms = f->timeout_ms;
+	q->url = rabbitmqhttp_url(&at, err);
+	if (!q->url)
+		err_wrap(err, "parameter \"host\"");
+	else if (check_tls(f, strcmp(place.server.scheme, "https") == 0, err) == 0)
+		q->login.access = make_access(f, &place, err);
+	address_done(&place);
+	if (!q->login.access)
+		return -1;
+	*key = make_key(q);
+	*source = mem_printf("rabbitmq at %s", httpurl_origin(q->url, where, sizeof(where)));
+	return 0;
+}
+
+/* ---- All together ---- */
+
+static int make_question(const struct scaler_params *params, struct fields *f, struct rabbitmqparams_question **data,
+	char **key, char **source, struct err *err)
+{
+	struct rabbitmqparams_question *q;
+
+	if (check_protocol(f, err) || check_login(f, err))
+		return -1;
+	q = mem_zalloc(sizeof(*q));
+	q->queue = mem_dup(f->queue);
+	q->mode = f->mode;
+	q->activation = rabbitmqvalue_depends_on_activation(q->mode) ? f->activation : 0;
+	q->regex = f->regex;
+	q->ready_only = f->ready_only;
+	q->operation = f->operation;
+	if (f->protocol == AMQP ? make_amqp(params, f, q, key, source, err) : make_http(f, q, key, source, err)) {
+		rabbitmqparams_question_free(q);
+		return -1;
+	}
+	*data = q;
+	return 0;
+}
+
+/* KEDA escapes the name as in a form, and its normalisation takes the signs of percent away. */
+static char *metric_name_of(const char *queue)
+{
+	struct buf out = BUF_INIT((size_t)1 << 22);
+	const char *next;
+
+	buf_puts(&out, "rabbitmq-");
+	for (; *queue; queue = *next ? next + 1 : next) {
+		MEM_AUTO char *word = NULL;
+
+		next = queue + strcspn(queue, " ");
+		word = mem_dupn(queue, (size_t)(next - queue));
+		buf_put_percent(&out, word, "");
+		if (*next)
+			buf_putc(&out, '+');
+	}
+	return params_normalise(buf_take(&out));
+}
+
+int rabbitmqparams_read(const struct scaler_params *params, struct scaler *out, char **metric_name,
+	struct rabbitmqparams_question **data, char **key, char **source, struct err *err)
+{
+	struct fields f = { .mode = NO_MODE, .value = NAN, .queue_length = NAN };
+	int rc = params_read(&rabbitmqparams_table, params, &f, err), more = 0;
+
+	if (rc >= 0 && f.regex)
+		more = params_read_when(&rabbitmqparams_table, params, REGEX, &f, err);
+	rc = rc < 0 || more < 0 ? -1 : rc | more;
+	if (rc >= 0 && (take_mode(&f, err) || check_target(params, &f, &out->target, err)))
+		rc = -1;
+	if (rc == 0 && (take_protocol(&f, err) || make_question(params, &f, data, key, source, err)))
+		rc = -1;
+	out->activation = f.activation;
+	if (f.queue)
+		*metric_name = metric_name_of(f.queue);
+	params_done(&rabbitmqparams_table, &f);
+	return rc;
+}

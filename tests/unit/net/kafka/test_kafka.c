@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Questions to a cluster of fake brokers: what is asked together, what moves, what lies. */
+
+#include "../fixture.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "fakebrokers.h"
+#include "net/kafka/kafka.h"
+#include "net/kafka/kafkaendpoint.h"
+
+#define DEADLINE_MS 3000
+
+struct world {
+	struct fixture *f;
+	struct fakebrokers brokers;
+	struct kafka_pool *pool;
+	struct kafkaendpoint *endpoint;
+};
+
+static struct kafkaendpoint *endpoint_of(const char *const *servers, size_t count)
+{
+	struct err err = { 0 };
+	struct kafkaendpoint *e =
+		kafkaendpoint_new(&(struct kafkaendpoint_config){ .servers = servers, .count = count }, &err);
+
+	if (!e)
+		fail_msg("%s", err.msg);
+	return e;
+}
+
+static int world_setup(void **state)
+{
+	struct world *w = mem_zalloc(sizeof(*w));
+	char address[64];
+	void *f;
+
+	if (fixture_setup(&f) < 0)
+		return -1;
+	w->f = f;
+	fakebrokers_start(&w->brokers, w->f->loop);
+	w->pool = kafka_pool_new(w->f->loop, NULL);
+	snprintf(address, sizeof(address), "127.0.0.1:%u", w->brokers.brokers[0].port);
+	w->endpoint = endpoint_of((const char *[]){ address }, 1);
+	*state = w;
+	return 0;
+}
+
+static int world_teardown(void **state)
+{
+	struct world *w = *state;
+	void *f = w->f;
+
+	kafka_pool_free(w->pool);
+	kafkaendpoint_unref(w->endpoint);
+	fakebrokers_end(&w->brokers);
+	mem_free_ptr(&w);
+	return fixture_teardown(&f);
+}
+
+/* ---- Asking ---- */
+
+struct outcome {
+	int times;
+	size_t count;
+	int64_t lag;
+	struct kafka_partition partitions[FAKE_PARTITIONS];
+	struct err err;
+};
+
+static void on_answer(void *arg, const struct kafka_answer *answer, const struct err *err)
+{
+	struct outcome *o = arg;
+
+	o->times++;
+	o->count = 0;
+	o->lag = 0;
+	if (err) {
+		o->err = *err;
+		return;
+	}
+	o->err.kind = ERR_NONE;
+	o->count = answer->count;
+	for (size_t i = 0; i < answer->count; i++) {
+		o->partitions[i] = answer->partitions[i];
+		o->lag += answer->partitions[i].end - answer->partitions[i].committed;
+	}
+}
+
+static const char *const topics[] = { "t" };
+static const struct kafka_question about_t = { .group = "g", .topics = topics, .topic_count = 1 };
+
+static struct kafka_call *ask(struct world *w, const struct kafka_question *q, struct outcome *o)
+{
+	return kafka_ask(w->pool, w->endpoint, q, loop_now_ms(w->f->loop) + DEADLINE_MS, on_answer, o);
+}
+
+static void ask_and_wait(struct world *w, const struct kafka_question *q, struct outcome *o)
+{
+	*o = (struct outcome){ 0 };
+	ask(w, q, o);
+	assert_int_equal(o->times, 0);
+	UNTIL(w->f, o->times);
+	assert_int_equal(o->times, 1);
+}
+
+static void assert_lag(struct world *w, int64_t lag)
+{
+	struct outcome o;
+
+	ask_and_wait(w, &about_t, &o);
+	if (o.err.kind)
+		fail_msg("%s", o.err.msg);
+	assert_int_equal(o.lag, lag);
+}
+
+static void assert_error(struct world *w, const struct kafka_question *q, const char *words)
+{
+	struct outcome o;
+
+	ask_and_wait(w, q, &o);
+	if (!o.err.kind || !strstr(o.err.msg, words))
+		fail_msg("%d: %s", o.err.kind, o.err.msg);
+}
+
+/* ---- Tests ---- */
+
+static void the_lag(void **state)
+{
+	struct world *w = *state;
+	struct outcome o;
+
+	ask_and_wait(w, &about_t, &o);
+	assert_int_equal(o.count, 4);
+	for (int32_t p = 0; p < 4; p++) {
+		assert_int_equal(o.partitions[p].id, p);
+		assert_int_equal(o.partitions[p].committed, 90 + p);
+		assert_true(o.partitions[p].has_end);
+		assert_int_equal(o.partitions[p].end, 100);
+		assert_int_equal(o.partitions[p].start, KAFKA_OFFSET_NONE);
+	}
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_METADATA), 1);
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_COORDINATOR), 1);
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_COMMITTED), 1);
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_OFFSETS), 2);
+	/* What is known is not asked for again; there is one connection per broker. */
+	assert_lag(w, 34);
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_METADATA), 1);
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_COORDINATOR), 1);
+	assert_int_equal(w->brokers.brokers[0].accepted, 1);
+	assert_int_equal(w->brokers.brokers[1].accepted, 1);
+	assert_int_equal(kafka_pool_connections(w->pool), 2);
+}
+
+/* Of 100 questions of 10 groups, all at once. */
+static void asked_together(void **state)
+{
+	static struct outcome outcomes[100];
+	static char groups[10][8];
+	struct kafka_question questions[10];
+	struct world *w = *state;
+	int told = 0;
+
+	for (size_t i = 0; i < 10; i++) {
+		snprintf(groups[i], sizeof(groups[i]), "g%zu", i);
+		questions[i] = (struct kafka_question){ .group = groups[i], .topics = topics, .topic_count = 1 };
+	}
+	memset(outcomes, 0, sizeof(outcomes));
+	for (size_t i = 0; i < 100; i++)
+		ask(w, &questions[i % 10], &outcomes[i]);
+	UNTIL(w->f, (told = 0, ({
+		for (size_t i = 0; i < 100; i++)
+			told += outcomes[i].times;
+		told == 100;
+	})));
+	for (size_t i = 0; i < 100; i++)
+		assert_int_equal(outcomes[i].lag, 34);
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_METADATA), 1);
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_COORDINATOR), 10);
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_COMMITTED), 10);
+	/* Of groups whose coordinator is found in a later turn they may be a few more. */
+	assert_in_range(fakebrokers_asked(&w->brokers, FAKE_OFFSETS), 2, 20);
+}
+
+static void some_partitions(void **state)
+{
+	static const struct kafka_range ranges[] = { { 1, 1 }, { 3, 9 } }, none[] = { { 7, 9 } };
+	struct kafka_question q = about_t;
+	struct world *w = *state;
+	struct outcome o;
+
+	q.ranges = ranges;
+	q.range_count = 2;
+	w->brokers.leaders[0] = -1; /* nobody asks about it */
+	ask_and_wait(w, &q, &o);
+	assert_int_equal(o.count, 2);
+	assert_int_equal(o.lag, 9 + 7);
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_OFFSETS), 1); /* only the second broker leads these */
+	q.ranges = none;
+	q.range_count = 1;
+	assert_error(w, &q, "expected at least one active partition within the topic 't'");
+}
+
+static void starts_where_nothing_is_committed(void **state)
+{
+	struct kafka_question q = about_t;
+	struct world *w = *state;
+	struct outcome o;
+
+	q.starts = true;
+	w->brokers.committed[2] = -1;
+	w->brokers.starts[2] = 60;
+	ask_and_wait(w, &q, &o);
+	assert_int_equal(o.partitions[2].committed, KAFKA_OFFSET_NONE);
+	assert_int_equal(o.partitions[2].start, 60);
+	assert_int_equal(o.partitions[0].start, KAFKA_OFFSET_NONE);
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_OFFSETS), 3);
+	w->brokers.committed[2] = 95;
+	ask_and_wait(w, &q, &o);
+	assert_int_equal(o.partitions[2].start, KAFKA_OFFSET_NONE);
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_OFFSETS), 5);
+}
+
+static void all_topics_of_a_group(void **state)
+{
+	static const struct kafka_question q = { .group = "g" }, empty = { .group = "empty" };
+	struct world *w = *state;
+	struct outcome o;
+
+	ask_and_wait(w, &q, &o);
+	assert_int_equal(o.count, 4);
+	assert_int_equal(o.lag, 34);
+	/* Unlike KEDA: not all topics of the cluster. */
+	ask_and_wait(w, &empty, &o);
+	assert_int_equal(o.err.kind, ERR_NONE);
+	assert_int_equal(o.count, 0);
+}
+
+static void leaders_move(void **state)
+{
+	struct world *w = *state;
+
+	assert_lag(w, 34);
+	w->brokers.leaders[0] = 2;
+	w->brokers.leaders[1] = 1;
+	assert_lag(w, 34);
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_METADATA), 2);
+	/* A topic that was made anew: its old leader knows nothing of it. */
+	w->brokers.offset_error = 3;
+	w->brokers.offset_errors = 1;
+	assert_lag(w, 34);
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_METADATA), 3);
+	w->brokers.offset_error = 6;
+	w->brokers.offset_errors = 1000;
+	assert_error(w, &about_t, "topic t: NOT_LEADER");
+}
+
+static void coordinators_move(void **state)
+{
+	struct world *w = *state;
+
+	w->brokers.coordinator_error = 15; /* as on a cluster that has just begun */
+	w->brokers.coordinator_errors = 2;
+	assert_lag(w, 34);
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_COORDINATOR), 3);
+	w->brokers.coordinator = 2;
+	w->brokers.group_error = 16;
+	w->brokers.group_errors = 1;
+	assert_lag(w, 34);
+	assert_int_equal(w->brokers.brokers[1].asked[FAKE_COMMITTED], 1);
+	w->brokers.group_error = 30;
+	w->brokers.group_errors = 1;
+	assert_error(w, &about_t, "committed offsets of group g: GROUP_AUTHORIZATION_FAILED");
+	w->brokers.group_error = 14;
+	w->brokers.group_errors = 1000;
+	assert_error(w, &about_t, "COORDINATOR_LOAD_IN_PROGRESS");
+}
+
+static void topics_with_errors(void **state)
+{
+	static const char *const names[] = { "t", "absent" };
+	const struct kafka_question absent = { .group = "g", .topics = names, .topic_count = 2 };
+	struct world *w = *state;
+
+	assert_error(w, &absent, "topic absent: UNKNOWN_TOPIC_OR_PARTITION");
+	w->brokers.topic_error = 29;
+	w->brokers.topic_errors = 1;
+	assert_lag(w, 34); /* t is known from before, although the other was not there */
+	w->brokers.topic_errors = 0;
+	w->brokers.leaders[3] = -1;
+	w->brokers.offset_error = 5;
+	w->brokers.offset_errors = 1;
+	assert_error(w, &about_t, "partition 3 of topic t has no leader");
+}
+
+static void what_is_left_out(void **state)
+{
+	struct world *w = *state;
+	struct outcome o;
+
+	w->brokers.leaves_out_ends = true;
+	ask_and_wait(w, &about_t, &o);
+	assert_int_equal(o.count, 4);
+	assert_false(o.partitions[0].has_end);
+	assert_true(o.partitions[2].has_end);
+	w->brokers.leaves_out_ends = false;
+	w->brokers.leaves_out_committed = true;
+	assert_error(w, &about_t, "error finding offset block for topic t and partition 0");
+}
+
+static void answers_that_lie(void **state)
+{
+	static const int apis[] = { FAKE_METADATA, FAKE_COORDINATOR, FAKE_COMMITTED, FAKE_OFFSETS, 18 };
+	struct world *w = *state;
+
+	for (size_t i = 0; i < MEM_COUNT(apis); i++) {
+		kafka_pool_free(w->pool);
+		w->pool = kafka_pool_new(w->f->loop, NULL);
+		w->brokers.lies_about = apis[i];
+		assert_error(w, &about_t, "makes no sense");
+	}
+}
+
+static void brokers_that_are_none(void **state)
+{
+	struct world *w = *state;
+
+	w->brokers.closes = true;
+	assert_error(w, &about_t, "ApiVersions: the broker closed the connection (is TLS needed here?");
+	w->brokers.closes = false;
+	w->brokers.old = true;
+	assert_error(w, &about_t, "the broker speaks versions 7 to 9 of Metadata");
+}
+
+/* The usual mistake: the address that leads to a broker is not the one that it advertises. */
+static void an_address_that_leads_nowhere(void **state)
+{
+	struct world *w = *state;
+	char words[128];
+
+	w->brokers.advertised[1] = fixture_dead_port();
+	snprintf(words, sizeof(words),
+		"broker 2 advertises 127.0.0.1:%u, which cannot be reached: connecting: Connection refused",
+		w->brokers.advertised[1]);
+	assert_error(w, &about_t, words);
+	w->brokers.advertised[1] = 0;
+	assert_lag(w, 34);
+}
+
+/* One that is frozen keeps nobody waiting who does not need it. */
+static void a_silent_broker(void **state)
+{
+	static const struct kafka_range first = { 0, 0 };
+	struct kafka_question q = about_t;
+	struct world *w = *state;
+	struct outcome hung = { 0 }, o;
+
+	q.ranges = &first;
+	q.range_count = 1;
+	assert_lag(w, 34);
+	w->brokers.brokers[1].silent = true;
+	ask(w, &about_t, &hung);
+	for (int i = 0; i < 3; i++) {
+		ask_and_wait(w, &q, &o);
+		assert_int_equal(o.err.kind, ERR_NONE);
+		assert_int_equal(o.lag, 10);
+	}
+	assert_int_equal(hung.times, 0);
+	UNTIL(w->f, hung.times);
+	assert_non_null(strstr(hung.err.msg, "broker 2 at 127.0.0.1:"));
+	assert_non_null(strstr(hung.err.msg, "ListOffsets: the broker did not answer in time"));
+	w->brokers.brokers[1].silent = false;
+	assert_lag(w, 34);
+}
+
+static void a_lost_connection(void **state)
+{
+	struct world *w = *state;
+
+	assert_lag(w, 34);
+	for (size_t i = 0; i < FAKE_BROKERS; i++)
+		fakebrokers_hang_up(&w->brokers.brokers[i]);
+	fixture_linger(w->f, 50);
+	assert_int_equal(kafka_pool_connections(w->pool), 0); /* idle: closed without a word */
+	assert_lag(w, 34);
+}
+
+static void bootstrap_servers_in_turn(void **state)
+{
+	struct world *w = *state;
+	char dead[32], alive[32];
+	struct kafkaendpoint *both;
+	struct outcome o = { 0 };
+
+	snprintf(dead, sizeof(dead), "127.0.0.1:%u", fixture_dead_port());
+	snprintf(alive, sizeof(alive), "localhost:%u", w->brokers.brokers[1].port);
+	both = endpoint_of((const char *[]){ dead, alive }, 2);
+	kafka_ask(w->pool, both, &about_t, loop_now_ms(w->f->loop) + DEADLINE_MS, on_answer, &o);
+	UNTIL(w->f, o.times);
+	if (o.err.kind)
+		fail_msg("%s", o.err.msg);
+	assert_int_equal(o.lag, 34);
+	/*
+	 * "localhost" is none of the addresses that they advertise: who only led to them is closed.
+	 */
+	assert_int_equal(kafka_pool_connections(w->pool), 2);
+	kafkaendpoint_unref(both);
+}
+
+/* At each step of it, and the pool with questions under way. */
+static void cancelled(void **state)
+{
+	struct world *w = *state;
+	struct outcome never = { 0 }, o = { 0 };
+	struct kafka_call *call;
+
+	for (unsigned turns = 0; turns < 40; turns++) {
+		if (turns % 10 == 0) {
+			kafka_pool_free(w->pool);
+			w->pool = kafka_pool_new(w->f->loop, NULL);
+		}
+		call = ask(w, &about_t, &never);
+		for (unsigned i = 0; i < turns && !never.times; i++)
+			loop_turn(w->f->loop);
+		if (never.times)
+			break;
+		kafka_cancel(call);
+	}
+	ask(w, &about_t, &o);
+	UNTIL(w->f, o.times);
+	assert_int_equal(o.lag, 34);
+	for (unsigned turns = 0; turns < 20; turns++) {
+		struct outcome lost = { 0 };
+
+		ask(w, &about_t, &lost);
+		for (unsigned i = 0; i < turns && !lost.times; i++)
+			loop_turn(w->f->loop);
+		kafka_pool_free(w->pool);
+		w->pool = kafka_pool_new(w->f->loop, NULL);
+	}
+	kafka_cancel(NULL);
+}
+
+int main(void)
+{
+#define WORLD_TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
+	const struct CMUnitTest tests[] = {
+		WORLD_TEST(the_lag),
+		WORLD_TEST(asked_together),
+		WORLD_TEST(some_partitions),
+		WORLD_TEST(starts_where_nothing_is_committed),
+		WORLD_TEST(all_topics_of_a_group),
+		WORLD_TEST(leaders_move),
+		WORLD_TEST(coordinators_move),
+		WORLD_TEST(topics_with_errors),
+		WORLD_TEST(what_is_left_out),
+		WORLD_TEST(answers_that_lie),
+		WORLD_TEST(brokers_that_are_none),
+		WORLD_TEST(an_address_that_leads_nowhere),
+		WORLD_TEST(a_silent_broker),
+		WORLD_TEST(a_lost_connection),
+		WORLD_TEST(bootstrap_servers_in_turn),
+		WORLD_TEST(cancelled),
+	};
+
+	return cmocka_run_group_tests_name("net/kafka/kafka", tests, NULL, NULL);
+}

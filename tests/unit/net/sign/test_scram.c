@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * SCRAM-SHA-256 with the vectors of RFC 7677, SCRAM-SHA-512 with one computed by another program.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "net/sign/scram.h"
+
+static const struct exchange {
+	enum scram_hash hash;
+	const char *user, *password, *nonce, *first, *server_first, *final, *server_final;
+} exchanges[] = {
+	{ SCRAM_SHA256, "user", "pencil", "rOprNGfwEbeRWgbNEkqO", "n,,n=user,r=rOprNGfwEbeRWgbNEkqO",
+		"r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096",
+		"c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,p=dHzbZapWIk4jUhN+"
+		"Ute9ytag9zjfMHgsqmmiz7AndVQ=",
+		"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=" },
+	{ SCRAM_SHA512, "us=er,", "pencil", "fyko+d2lbbFgONRv9qkxdawL", "n,,n=us=3Der=2C,r=fyko+d2lbbFgONRv9qkxdawL",
+		"r=fyko+d2lbbFgONRv9qkxdawL3rfcNHYJY1ZVvWVs7j,s=Yin2FuHTt/M0kJWb0t9OI32n2VmOGi3m+JfjOvuDF88=,i=4096",
+		"c=biws,r=fyko+d2lbbFgONRv9qkxdawL3rfcNHYJY1ZVvWVs7j,p="
+		"hOOiw3Ho3gNroMHaXNgwsnPGTJHZhStARe8YrftdNgoASkA5yoNN4PFORmpsbyYBdcfdPE1wjJv2k4CjnfrZRQ==",
+		"v=hgbINE2kkU+8OXdFHs2G3Qx3re2jg/kXNNBOUushJmXjDBSsZxqgOPXV2vboaG4A4dknUyCUh6tdTpbHqeRn9Q==" },
+};
+
+static void vectors(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(exchanges); i++) {
+		const struct exchange *x = &exchanges[i];
+		struct scram *s = scram_new(x->hash, x->user, x->password, x->nonce);
+		MEM_AUTO char *first = scram_first(s), *final = NULL;
+		struct err err = { 0 };
+
+		assert_string_equal(first, x->first);
+		/* Nothing is proved before the exchange. */
+		assert_int_equal(scram_verify(s, x->server_final, strlen(x->server_final), &err), -1);
+		final = scram_final(s, x->server_first, strlen(x->server_first), &err);
+		if (!final)
+			fail_msg("%s", err.msg);
+		assert_string_equal(final, x->final);
+		assert_int_equal(scram_verify(s, x->server_final, strlen(x->server_final), &err), 0);
+		scram_free(s);
+	}
+}
+
+#define NONCE "r=rOprNGfwEbeRWgbNEkqOabc,"
+static void wrong_first_messages(void **state)
+{
+	static const struct {
+		const char *message, *error;
+	} rows[] = {
+		{ "", "makes no sense" },
+		{ "r=other,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096", "does not begin with ours" },
+		{ "r=rOprNGfwEbeRWgbNEkqO,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096", "does not begin with ours" },
+		{ NONCE "s=,i=4096", "salt" },
+		{ NONCE "s=!!!,i=4096", "salt" },
+		{ NONCE "s=W22ZaJ0SNY7soEsUEjb6gQ==", "makes no sense" },
+		{ NONCE "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=", "makes no sense" },
+		{ NONCE "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=-1", "makes no sense" },
+		{ NONCE "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=9999999999", "makes no sense" },
+		{ NONCE "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=1", "too little" },
+		{ NONCE "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4095", "too little" },
+		{ NONCE "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=100001", "more than 100000" },
+		{ "m=ext," NONCE "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096", "makes no sense" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		struct scram *s = scram_new(SCRAM_SHA256, "user", "pencil", "rOprNGfwEbeRWgbNEkqO");
+		struct err err = { 0 };
+
+		assert_null(scram_final(s, rows[i].message, strlen(rows[i].message), &err));
+		if (!strstr(err.msg, rows[i].error))
+			fail_msg("%s: %s", rows[i].message, err.msg);
+		assert_int_equal(err.kind, ERR_DENIED);
+		scram_free(s);
+	}
+}
+
+static void a_server_that_does_not_know_the_password(void **state)
+{
+	static const char *const messages[] = { "", "v=", "v=AAAA", "e=invalid-proof",
+		"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G8=", "x=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=" };
+	const struct exchange *x = &exchanges[0];
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(messages); i++) {
+		struct scram *s = scram_new(x->hash, x->user, x->password, x->nonce);
+		struct err err = { 0 };
+		MEM_AUTO char *final = scram_final(s, x->server_first, strlen(x->server_first), &err);
+
+		assert_non_null(final);
+		assert_int_equal(scram_verify(s, messages[i], strlen(messages[i]), &err), -1);
+		assert_int_equal(err.kind, ERR_DENIED);
+		scram_free(s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(vectors),
+		cmocka_unit_test(wrong_first_messages),
+		cmocka_unit_test(a_server_that_does_not_know_the_password),
+	};
+
+	return cmocka_run_group_tests_name("net/sign/scram", tests, NULL, NULL);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* excludePersistentLag: which partitions are stuck, by polls, not by looks between them. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "scalers/kafka/kafkamemory.h"
+
+#define POLL_MS 30000
+
+/* Two partitions with these committed offsets, as "stuck" bits: 1 the first, 2 the second. */
+static unsigned look(struct kafkamemory *m, const char *key, int64_t now_ms, int64_t a, int64_t b)
+{
+	const struct kafka_partition partitions[] = { { .topic = "t", .id = 0, .committed = a },
+		{ .topic = "t", .id = 1, .committed = b } };
+	bool stuck[2];
+
+	kafkamemory_compare(m, key, POLL_MS, now_ms, partitions, 2, stuck);
+	return (unsigned)stuck[0] | (unsigned)stuck[1] << 1;
+}
+
+static void polls(void **state)
+{
+	struct kafkamemory *m = kafkamemory_new();
+
+	(void)state;
+	assert_int_equal(look(m, "g", 1000, 5, 7), 0);                /* never seen before */
+	assert_int_equal(look(m, "g", 1000 + POLL_MS, 5, 8), 1);      /* the first has not moved */
+	assert_int_equal(look(m, "g", 1000 + 2 * POLL_MS, 6, 8), 2);  /* the second */
+	assert_int_equal(look(m, "g", 1000 + 3 * POLL_MS, 6, 8), 3);  /* both */
+	assert_int_equal(look(m, "h", 1000 + 3 * POLL_MS, 6, 8), 0);  /* of another group nothing is known */
+	assert_int_equal(look(m, "g", 1000 + 4 * POLL_MS, -1, 8), 2); /* nothing is committed any more */
+	assert_int_equal(look(m, "g", 1000 + 5 * POLL_MS, 6, 8), 2);
+	kafkamemory_free(m);
+}
+
+/* A healthy consumer that commits once a minute is no more stuck because somebody looks. */
+static void looks_between_polls(void **state)
+{
+	struct kafkamemory *m = kafkamemory_new();
+
+	(void)state;
+	assert_int_equal(look(m, "g", 1000, 5, 7), 0);
+	assert_int_equal(look(m, "g", 1000 + POLL_MS / 2, 5, 7), 0);
+	assert_int_equal(look(m, "g", 1000 + POLL_MS, 6, 7), 2);
+	for (int i = 1; i < 5; i++) /* as the poll said, until the next one */
+		assert_int_equal(look(m, "g", 1000 + POLL_MS + i * 5000, 6, 7), 2);
+	/* One that moves meanwhile is no longer stuck. */
+	assert_int_equal(look(m, "g", 1000 + POLL_MS + 20000, 6, 9), 0);
+	/* A poll that comes a little early is one. */
+	assert_int_equal(look(m, "g", 900 + 2 * POLL_MS, 6, 9), 1);
+	kafkamemory_free(m);
+}
+
+static void limits(void **state)
+{
+	struct kafkamemory *m = kafkamemory_new();
+	size_t many = KAFKAMEMORY_PARTITIONS_MAX / 4;
+	struct kafka_partition *partitions = mem_array(many, sizeof(*partitions));
+	bool *stuck = mem_array(many, sizeof(*stuck));
+	char key[16];
+
+	(void)state;
+	for (size_t i = 0; i < many; i++)
+		partitions[i] = (struct kafka_partition){ .topic = "t", .id = (int32_t)i, .committed = 1 };
+	assert_int_equal(look(m, "first", 1000, 5, 7), 0);
+	for (int i = 0; i < 4; i++) {
+		snprintf(key, sizeof(key), "g%d", i);
+		kafkamemory_compare(m, key, POLL_MS, 1000, partitions, many, stuck);
+	}
+	/* Four and a few are too many: the oldest is forgotten, and counts in full once more. */
+	assert_int_equal(look(m, "first", 1000 + POLL_MS, 5, 7), 0);
+	kafkamemory_compare(m, "g3", POLL_MS, 1000 + POLL_MS, partitions, many, stuck);
+	assert_true(stuck[0] && stuck[many - 1]);
+	/* Who has not asked for an hour is forgotten, too. */
+	assert_int_equal(look(m, "other", 1000 + 2 * KAFKAMEMORY_FORGET_MS, 5, 7), 0);
+	kafkamemory_compare(m, "g3", POLL_MS, 1000 + 2 * KAFKAMEMORY_FORGET_MS + POLL_MS, partitions, many, stuck);
+	assert_false(stuck[0]);
+	kafkamemory_free(m);
+	mem_free_ptr(&partitions);
+	mem_free_ptr(&stuck);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(polls),
+		cmocka_unit_test(looks_between_polls),
+		cmocka_unit_test(limits),
+	};
+
+	return cmocka_run_group_tests_name("scalers/kafka/kafkamemory", tests, NULL, NULL);
+}

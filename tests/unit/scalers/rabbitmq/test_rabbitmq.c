@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parameters of the rabbitmq trigger: accepted, defaulted, rejected with the message
+ * (keda-scalers-more.md 2), and which questions are the same. What servers answer is tried live.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../pairs.h"
+#include "../tlsrows.h"
+#include "base/mem.h"
+#include "net/identity/oauthclient.h"
+#include "scalers/rabbitmq/rabbitmqparams.h"
+#include "scalers/scaler.h"
+#include "scalers/scalerbuild.h"
+
+static int build(const char *metadata, const char *auth, const char *env, struct scaler *out, struct err *err)
+{
+	struct strmap m = { 0 }, a = { 0 }, e = { 0 };
+	struct scaler_params params = { .type = "rabbitmq",
+		.namespace_ = "shop",
+		.index = 2,
+		.metadata = &m,
+		.auth = &a,
+		.env = &e };
+	int failed;
+
+	pairs_fill(&m, metadata);
+	pairs_fill(&a, auth);
+	pairs_fill(&e, env);
+	failed = scaler_build(&params, out, err);
+	strmap_done(&m);
+	strmap_done(&a);
+	strmap_done(&e);
+	return failed;
+}
+
+#define AMQP "host=amqp://u:p@mq:5672/|queueName=jobs"
+#define HTTP "host=http://u:p@mq:15672/|queueName=jobs"
+#define COLUMNS                                                                                                        \
+	"columns=name,messages,messages_ready,message_stats.publish,message_stats.deliver_get,"                        \
+	"message_stats.publish_details.rate,message_stats.deliver_get_details.rate"
+
+/* ---- Over AMQP ---- */
+
+static const struct {
+	const char *metadata, *auth, *env;
+	const char *metric, *source, *vhost, *user, *password; /* user NULL: EXTERNAL */
+	int64_t target_milli;
+	double activation;
+	bool tls;
+} amqp_goods[] = {
+	{ AMQP, NULL, NULL, "s2-rabbitmq-jobs", "rabbitmq at mq:5672", "/", "u", "p", 20000, 0, false },
+	{ "host=amqp://mq|queueName=a/b c.d%|queueLength=5", NULL, NULL, "s2-rabbitmq-a-2Fb+c-d-25",
+		"rabbitmq at mq:5672", "/", "guest", "guest", 5000, 0, false },
+	{ "host=amqps://mq/shop|queueName=q|mode=QueueLength|value=2.5|activationValue=3", NULL, NULL, "s2-rabbitmq-q",
+		"rabbitmq at mq:5671", "shop", "guest", "guest", 2500, 3, true },
+	{ "host=AMQPS://[::1]:99/%2Fa%2fb/c|queueName=q|protocol=amqp", NULL, NULL, "s2-rabbitmq-q",
+		"rabbitmq at [::1]:99", "/a/b/c", "guest", "guest", 20000, 0, true },
+	{ "host=amqp://u%40:p%2F%3A%25@mq:80/%2F|queueName=q|vhostName=other/one", NULL, NULL, "s2-rabbitmq-q",
+		"rabbitmq at mq:80", "other/one", "u@", "p/:%", 20000, 0, false },
+	{ "host=amqp://u:p@mq/v?heartbeat=10|queueName=q", "username=me|password=secret", NULL, "s2-rabbitmq-q",
+		"rabbitmq at mq:5672", "v", "me", "secret", 20000, 0, false },
+	{ "hostFromEnv=H|usernameFromEnv=U|passwordFromEnv=W|queueName=q", NULL, "H=amqp://mq|U=me|W=it",
+		"s2-rabbitmq-q", "rabbitmq at mq:5672", "/", "me", "it", 20000, 0, false },
+	{ "queueName=q|timeout=5s", "host=amqp://mq/v", NULL, "s2-rabbitmq-q", "rabbitmq at mq:5672", "v", "guest",
+		"guest", 20000, 0, false },
+	/* Parameters of regular expressions do not count without one. */
+	{ AMQP "|operation=median|pageSize=0", NULL, NULL, "s2-rabbitmq-jobs", "rabbitmq at mq:5672", "/", "u", "p",
+		20000, 0, false },
+};
+
+static struct scaler build_good(const char *metadata, const char *auth, const char *env)
+{
+	struct err err = { 0 };
+	struct scaler s;
+
+	if (build(metadata, auth, env, &s, &err))
+		fail_msg("%s: %s", metadata, err.msg);
+	return s;
+}
+
+static void over_amqp(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(amqp_goods); i++) {
+		struct scaler s = build_good(amqp_goods[i].metadata, amqp_goods[i].auth, amqp_goods[i].env);
+		const struct rabbitmqparams_question *q = s.question->data;
+
+		assert_string_equal(s.metric_name, amqp_goods[i].metric);
+		assert_string_equal(s.question->source, amqp_goods[i].source);
+		assert_int_equal(s.target.milli, amqp_goods[i].target_milli);
+		assert_true(s.activation == amqp_goods[i].activation);
+		assert_int_equal(s.question->timeout_ms, 0);
+		assert_non_null(q->amqp);
+		assert_string_equal(q->amqp->vhost, amqp_goods[i].vhost);
+		assert_string_equal(q->amqp->user, amqp_goods[i].user);
+		assert_string_equal(q->amqp->password, amqp_goods[i].password);
+		assert_int_equal(q->amqp->tls, amqp_goods[i].tls);
+		scaler_done(&s);
+	}
+}
+
+/* ---- Over HTTP ---- */
+
+static const struct {
+	const char *metadata, *auth;
+	const char *source, *url;
+	const char *user, *password, *token_url;
+} http_goods[] = {
+	{ HTTP, NULL, "rabbitmq at http://mq:15672", "http://mq:15672/api/queues/%2F/jobs?" COLUMNS, "u", "p", NULL },
+	{ "host=https://mq/a//b/shop|queueName=a/b c+d", NULL, "rabbitmq at https://mq:443",
+		"https://mq/a/b/api/queues/shop/a%2Fb%20c%2Bd?" COLUMNS, NULL, NULL, NULL },
+	{ "host=http://mq|queueName=q", NULL, "rabbitmq at http://mq:80", "http://mq/api/queues/%2F/q?" COLUMNS, NULL,
+		NULL, NULL },
+	{ "host=http://mq/sub/%2Fv|queueName=q|protocol=http", NULL, "rabbitmq at http://mq:80",
+		"http://mq/sub/api/queues/%2Fv/q?" COLUMNS, NULL, NULL, NULL },
+	{ "host=http://mq/sub/gone|queueName=q|vhostName=my/v h", NULL, "rabbitmq at http://mq:80",
+		"http://mq/sub/api/queues/my%2Fv%20h/q?" COLUMNS, NULL, NULL, NULL },
+	{ HTTP "|useRegex=true", "username=me|password=it", "rabbitmq at http://mq:15672",
+		"http://mq:15672/api/queues/"
+		"%2F?page=1&use_regex=true&pagination=false&name=jobs&page_size=100&" COLUMNS,
+		"me", "it", NULL },
+	{ "host=http://mq/|queueName=^a.*|useRegex=true|pageSize=500|operation=max", NULL, "rabbitmq at http://mq:80",
+		"http://mq/api/queues/%2F?page=1&use_regex=true&pagination=false&name=%5Ea.%2A&page_size=500&" COLUMNS,
+		NULL, NULL, NULL },
+	{ HTTP, "oauthTokenURI=http://id/t|clientID=c|clientSecret=s|scopes=a,b", "rabbitmq at http://mq:15672",
+		"http://mq:15672/api/queues/%2F/jobs?" COLUMNS, NULL, NULL, "http://id/t" },
+};
+
+static void over_http(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(http_goods); i++) {
+		struct scaler s = build_good(http_goods[i].metadata, http_goods[i].auth, NULL);
+		const struct rabbitmqparams_question *q = s.question->data;
+		const struct webaccess_config *access = webaccess_config(q->login.access);
+
+		assert_string_equal(s.question->source, http_goods[i].source);
+		assert_int_equal(s.question->timeout_ms, QUESTION_TIMEOUT_HTTP);
+		assert_null(q->amqp);
+		assert_string_equal(q->url, http_goods[i].url);
+		if (http_goods[i].user) {
+			assert_string_equal(access->username, http_goods[i].user);
+			assert_string_equal(access->password, http_goods[i].password);
+		} else {
+			assert_null(access->username);
+		}
+		if (http_goods[i].token_url) {
+			const struct oauthclient_config client = { .token_url = http_goods[i].token_url,
+				.client_id = "c",
+				.client_secret = "s",
+				.scopes = "a b" };
+			struct identity *expected = oauthclient_new(&client, NULL);
+
+			assert_string_equal(identity_key(access->identity), identity_key(expected));
+			identity_unref(expected);
+		}
+		scaler_done(&s);
+	}
+}
+
+static void timeouts_and_modes(void **state)
+{
+	struct scaler s = build_good(HTTP "|mode=MessageRate|value=0.5|timeout=1500", NULL, NULL);
+	const struct rabbitmqparams_question *q = s.question->data;
+
+	(void)state;
+	assert_int_equal(s.question->timeout_ms, 1500);
+	assert_int_equal(q->mode, RABBITMQVALUE_MESSAGE_RATE);
+	assert_int_equal(s.target.milli, 500);
+	scaler_done(&s);
+}
+
+/* ---- Rejected ---- */
+
+static const struct {
+	const char *metadata, *auth, *message;
+} bads[] = {
+	{ "host=amqp://mq", NULL, "missing required parameter \"queueName\" in [triggerMetadata]" },
+	{ "queueName=q", NULL, "missing required parameter \"host\"" },
+	{ "queueName=q|host=mq:5672", NULL, "unknown host URL scheme: `` (it must begin with amqp://" },
+	{ "queueName=q|host=ftp://mq", NULL, "unknown host URL scheme: `ftp`" },
+	{ "queueName=q|host=amqp://:5672", NULL, "parameter \"host\"" },
+	{ AMQP "|protocol=stomp", NULL, "must be one of auto, amqp, http" },
+	{ AMQP "|protocol=http", NULL, "protocol is \"http\", but parameter \"host\" begins with \"amqp://\"" },
+	{ HTTP "|protocol=amqp", NULL, "protocol is \"amqp\", but parameter \"host\" begins with \"http://\"" },
+	{ AMQP "|mode=queuelength|value=1", NULL, "\"mode\" value \"queuelength\"" },
+	{ AMQP "|value=1", NULL, "mode must be specified" },
+	{ AMQP "|mode=QueueLength", NULL, "value must be specified" },
+	{ AMQP "|queueLength=1|mode=QueueLength", NULL, "queueLength is deprecated; use mode and value" },
+	{ AMQP "|queueLength=1|value=1", NULL, "queueLength is deprecated; use mode and value" },
+	{ AMQP "|mode=QueueLength|value=0", NULL, "\"value\" value \"0\" must be greater than 0" },
+	{ AMQP "|queueLength=-3", NULL, "\"queueLength\" value \"-3\" must be greater than 0" },
+	{ AMQP "|mode=MessageRate|value=1", NULL, "protocol amqp not supported; must be http to use mode MessageRate" },
+	{ AMQP "|useRegex=true", NULL, "useRegex needs protocol http" },
+	{ AMQP "|excludeUnacknowledged=true", NULL, "excludeUnacknowledged needs protocol http" },
+	{ AMQP "|mode=QueueLength|value=1|timeout=3s", NULL, "amqp protocol doesn't support custom timeouts" },
+	{ AMQP, "oauthTokenURI=http://id/t|clientID=c|clientSecret=s", "OAuth 2 (oauthTokenURI) needs protocol http" },
+	{ HTTP, "oauthTokenURI=http://id/t|clientID=c", "oauthTokenURI, clientID and clientSecret must be given" },
+	{ HTTP, "oauthTokenURI=http://id/t|clientID=c|clientSecret=s|username=u|password=p", "cannot be given with" },
+	{ HTTP, "workloadIdentityResource=api://x", "tokens of Microsoft Entra ID are not supported yet" },
+	{ HTTP, "username=u", "username and password must be given together" },
+	{ AMQP, "password=p", "username and password must be given together" },
+	{ AMQP, "tls=yes", "\"tls\" value from authParams (not shown): must be one of disable, enable" },
+	{ AMQP, "tls=enable", "tls is \"enable\", but parameter \"host\" begins with \"amqp://\": write amqps://" },
+	{ HTTP, "tls=enable", "begins with \"http://\": write https://" },
+	{ AMQP, "cert=PEM", "\"cert\" and \"key\" belong together" },
+	{ "host=amqps://mq|queueName=q", "tls=enable|ca=PEM", "PEM" },
+	{ HTTP "|useRegex=true|pageSize=0", NULL, "\"pageSize\" value \"0\"" },
+	{ HTTP "|useRegex=true|operation=min", NULL, "must be one of sum, avg, max" },
+	{ "queueName=q|host=http://u:open-sesame@mq/?x=1", NULL, "parameter \"host\": it must not have a query" },
+};
+
+static void rejected(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(bads); i++) {
+		struct err err = { 0 };
+		struct scaler s;
+
+		if (build(bads[i].metadata, bads[i].auth, NULL, &s, &err) == 0)
+			fail_msg("%s, %s: accepted", bads[i].metadata, bads[i].auth);
+		if (err.kind != ERR_INVALID || !strstr(err.msg, bads[i].message))
+			fail_msg("%s, %s: %s", bads[i].metadata, bads[i].auth, err.msg);
+		assert_null(strstr(err.msg, "open-sesame"));
+	}
+}
+
+static void a_name_has_its_limit_over_amqp(void **state)
+{
+	char metadata[400] = "host=amqp://mq|queueName=";
+	struct err err = { 0 };
+	struct scaler s;
+
+	(void)state;
+	memset(metadata + strlen(metadata), 'q', 256);
+	assert_int_equal(build(metadata, NULL, NULL, &s, &err), -1);
+	assert_non_null(strstr(err.msg, "\"queueName\" is longer than 255 bytes"));
+	metadata[strlen(metadata) - 1] = '\0';
+	assert_int_equal(build(metadata, NULL, NULL, &s, &err), 0);
+	scaler_done(&s);
+}
+
+/* ---- Who shares a question ---- */
+
+static char *key_of(const char *metadata, const char *auth)
+{
+	struct scaler s = build_good(metadata, auth, NULL);
+	char *key = mem_dup(s.question->key);
+
+	assert_null(strstr(key, "open-sesame"));
+	scaler_done(&s);
+	return key;
+}
+
+static void assert_keys(const char *a, const char *a_auth, const char *b, const char *b_auth, bool same)
+{
+	MEM_AUTO char *one = key_of(a, a_auth), *other = key_of(b, b_auth);
+
+	if ((strcmp(one, other) == 0) != same)
+		fail_msg("%s\n%s", one, other);
+}
+
+static void keys(void **state)
+{
+	(void)state;
+	assert_keys(AMQP, NULL, AMQP "|queueLength=3|activationValue=2", NULL, true);
+	assert_keys(AMQP, NULL, "host=amqp://mq|queueName=jobs", "username=u|password=p", true);
+	assert_keys(AMQP, NULL, "host=amqp://u:open-sesame@mq/|queueName=jobs", NULL, false);
+	assert_keys(AMQP, NULL, "host=amqp://u:p@mq/shop|queueName=jobs", NULL, false);
+	assert_keys(AMQP, NULL, "host=amqp://u:p@mq/|queueName=job", NULL, false);
+	assert_keys(AMQP, NULL, "host=amqps://u:p@mq:5672/|queueName=jobs", NULL, false);
+	assert_keys(AMQP, NULL, HTTP, NULL, false);
+	assert_keys(HTTP, NULL, HTTP "|queueLength=3|activationValue=2", NULL, true);
+	assert_keys(HTTP, NULL, HTTP "|excludeUnacknowledged=true", NULL, false);
+	assert_keys(HTTP, NULL, HTTP "|timeout=1s", NULL, false);
+	assert_keys(HTTP, NULL, HTTP, "username=u|password=open-sesame", false);
+	assert_keys(HTTP "|useRegex=true", NULL, HTTP "|useRegex=true|operation=avg", NULL, false);
+	assert_keys(HTTP "|mode=MessageRate|value=1", NULL, HTTP "|mode=MessageRate|value=1|activationValue=2", NULL,
+		true);
+	assert_keys(HTTP "|mode=MessageRate|value=1", NULL, HTTP "|mode=DeliverGetRate|value=1", NULL, false);
+	/* Here activationValue is the value where nothing is delivered. */
+	assert_keys(HTTP "|mode=ExpectedQueueConsumptionTime|value=1", NULL,
+		HTTP "|mode=ExpectedQueueConsumptionTime|value=1|activationValue=2", NULL, false);
+}
+
+static int build_of_row(const char *metadata, const char *auth, struct scaler *out, struct err *err)
+{
+	return build(metadata, auth, NULL, out, err);
+}
+
+/* Over HTTP nobody requires it, as of no trigger over HTTP. */
+static void tls_may_be_required(void **state)
+{
+	static const struct tlsrow rows[] = {
+		{ AMQP, NULL, false },
+		{ AMQP "|unsafeSsl=true", "tls=disable", false },
+		{ "host=amqps://mq|queueName=q", NULL, true },
+		{ "host=amqps://mq|queueName=q|unsafeSsl=true", "tls=enable", true },
+		{ HTTP, NULL, true },
+	};
+
+	(void)state;
+	tlsrows_check(rows, MEM_COUNT(rows), build_of_row, "set host to an address of amqps://");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(over_amqp),
+		cmocka_unit_test(over_http),
+		cmocka_unit_test(timeouts_and_modes),
+		cmocka_unit_test(rejected),
+		cmocka_unit_test(a_name_has_its_limit_over_amqp),
+		cmocka_unit_test(keys),
+		cmocka_unit_test(tls_may_be_required),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
