@@ -301,6 +301,9 @@ static struct lookups *make_lookups(struct daemon *d)
 	struct lookups_config config = {
 		.cluster_namespace = o->cluster_object_namespace ? o->cluster_object_namespace : d->namespace_,
 		.restrict_secrets = o->restrict_secret_access,
+		.cloud = strcmp(o->cloud_identity, "all") == 0      ? AUTH_CLOUD_ALL
+			: strcmp(o->cloud_identity, "cluster") == 0 ? AUTH_CLOUD_CLUSTER
+								    : AUTH_CLOUD_NONE,
 		.file_root = o->filepath_auth_root_path,
 		.token_life_ms = o->bound_service_account_token_expiry_ms,
 		.vault_token = getenv("VAULT_TOKEN"),
@@ -323,6 +326,7 @@ static void start_cache(struct daemon *d)
 		.max_waiters = WAITERS_MAX };
 
 	sources_init(&d->sources, d->loop, d->kube, d->counters, &sources);
+	webget_allow_metadata(d->sources.web, d->options->cloud_metadata);
 	d->vault = make_vault_pool(d->loop);
 	d->cache.loop = d->loop;
 	d->cache.counters = d->counters;

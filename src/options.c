@@ -40,6 +40,7 @@ enum type {
 	SUBDOMAIN
 };
 
+static const char *const cloud_identities[] = { "none", "cluster", "all", NULL };
 static const char *const tls_versions[] = { "TLS10", "TLS11", "TLS12", "TLS13", NULL };
 
 static const struct option {
@@ -141,6 +142,12 @@ static const struct option {
 	{ "restrict-secret-access", BOOL, AT(restrict_secret_access), "BOOL",
 		"Secrets are read in --cluster-object-namespace only; triggers that need others are refused",
 		.env_also = "KEDA_RESTRICT_SECRET_ACCESS", .initial = "false" },
+	{ "cloud-identity", TEXT, AT(cloud_identity), "WHO",
+		"triggers that may use kscaled's own identity at a cloud: none, cluster (by a "
+		"ClusterTriggerAuthentication), all",
+		.initial = "cluster", .values = cloud_identities },
+	{ "cloud-metadata", BOOL, AT(cloud_metadata), "BOOL",
+		"that identity may be the machine's, by the cloud's metadata server", .initial = "false" },
 	{ "cluster-object-namespace", OPTIONAL_LABEL, AT(cluster_object_namespace), "NS",
 		"where what ClusterTriggerAuthentications name lies; without it the own namespace",
 		.env_also = "KEDA_CLUSTER_OBJECT_NAMESPACE" },

@@ -29,7 +29,9 @@ static const char *const system_places[] = { "/etc", "/usr", "/lib", "/lib64", "
 static const char *const system_files[] = { "/etc/resolv.conf", "/etc/hosts", "/etc/localtime" };
 /* Variables of libraries and of kscaled that name files and folders. */
 static const char *const environment_places[] = { "TZDIR", "SSL_CERT_DIR", "OPENSSL_MODULES", "LD_LIBRARY_PATH" };
-static const char *const environment_files[] = { "SSL_CERT_FILE", "CURL_CA_BUNDLE", "OPENSSL_CONF", "VAULT_CACERT" };
+static const char *const environment_files[] = { "SSL_CERT_FILE", "CURL_CA_BUNDLE", "OPENSSL_CONF", "VAULT_CACERT",
+	"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AZURE_FEDERATED_TOKEN_FILE",
+	"GOOGLE_APPLICATION_CREDENTIALS" };
 
 /* list: NULL: none */
 static void allow_list(struct landlock *l, const char *list, const char *separator)

@@ -97,7 +97,8 @@ static void tell_unknown(const struct trial *j, size_t index, const struct scale
 		scaler->unknown);
 }
 
-static void build(const struct trial *j, size_t index, const struct strmap *auth, struct checktriggers *out)
+static void build(const struct trial *j, size_t index, const struct strmap *auth, const struct pod_identity *identity,
+	struct checktriggers *out)
 {
 	struct scaler *next = &out->list[out->count];
 	struct scaler_params params = triggerparams_of(j->of, index);
@@ -105,6 +106,7 @@ static void build(const struct trial *j, size_t index, const struct strmap *auth
 	struct err err;
 
 	params.auth = auth;
+	params.identity = identity;
 	params.env = &j->env;
 	params.unresolved = &j->unresolved;
 	params.unknown = OFFLINE_UNKNOWN;
@@ -131,17 +133,18 @@ static void run_one(struct trial *j, const struct auth_lookup *lookup, const str
 	struct checktriggers *out)
 {
 	struct strmap auth = { 0 };
+	struct pod_identity identity;
 	struct err err = { 0 };
 
 	j->offline->open = false;
-	if (auth_params(lookup, j->of, &j->of->triggers[index], target, &auth, &err)) {
+	if (auth_params(lookup, j->of, &j->of->triggers[index], target, &auth, &identity, &err)) {
 		MEM_AUTO char *field = mem_printf("spec.triggers[%zu].authenticationRef", index);
 
 		offline_hide(j->offline, &err);
 		findings_problem(j->findings, field, "%s", err.msg);
 		j->offline->open = true;
 	}
-	build(j, index, &auth, out);
+	build(j, index, &auth, &identity, out);
 	strmap_done_secret(&auth);
 }
 
@@ -222,12 +225,13 @@ int checktriggers_authentication(struct offline *o, const struct triggerauth *t,
 	struct scaled of = scaled_of_object(&so);
 	struct workload *target;
 	struct strmap params = { 0 };
+	struct pod_identity identity;
 	struct err err = { 0 };
 	int rc;
 
 	o->own = true;
 	target = offline_begin(o, &of, &err);
-	rc = auth_params(&lookup, &of, &trigger, target, &params, &err);
+	rc = auth_params(&lookup, &of, &trigger, target, &params, &identity, &err);
 	offline_hide(o, &err);
 	offline_end(o);
 	o->own = false;

@@ -7,6 +7,8 @@
 
 #include "base/mem.h"
 #include "net/http/httpurl.h"
+#include "net/identity/oauthclient.h"
+#include "scalers/awslogin.h"
 
 enum mode { API_KEY = 1, BASIC = 2, TLS = 4, BEARER = 8, CUSTOM = 16, OAUTH = 32 };
 
@@ -29,17 +31,14 @@ struct httpauth_fields {
 	char *api_key, *key_name;
 	unsigned method; /* enum method */
 	char *token_url, *client_id, *client_secret, *scopes, *params;
-	unsigned owner; /* enum owner */
-	char *region, *role, *key_id, *secret_key, *session_token;
+	char *region;
 	char *ca, *cert, *key;
 	bool insecure;
 	int64_t timeout_ms;
 };
 
 enum method { HEADER, QUERY };
-enum owner { POD, OPERATOR };
 static const char *const methods[] = { [HEADER] = "header", [QUERY] = "query", NULL };
-static const char *const owners[] = { [POD] = "pod", [OPERATOR] = "operator", NULL };
 
 /* Places as in keda-scalers.md C.5 and A.4. */
 #define AT(field) offsetof(struct httpauth_fields, field)
@@ -83,11 +82,6 @@ const struct param_table httpauth_api_key_table = PARAM_TABLE(api_key_rows);
 #define NO_GOOGLE "Google credentials are not supported; put a proxy with them before the server, or use authModes"
 static const struct param_row cloud_rows[] = {
 	{ "awsRegion", PARAM_TEXT, "ma", AT(region), .help = "Amazon Managed Prometheus: its region" },
-	{ "identityOwner", PARAM_CHOICE, "m", AT(owner), .words = owners, .help = "only pod" },
-	{ "awsRoleArn", PARAM_TEXT, "a", AT(role), .help = "not supported" },
-	{ "awsAccessKeyID|awsAccessKeyId", PARAM_TEXT, "ame", AT(key_id), .help = "key" },
-	{ "awsSecretAccessKey", PARAM_TEXT, "ae", AT(secret_key), .help = "its secret" },
-	{ "awsSessionToken", PARAM_TEXT, "a", AT(session_token), .help = "of temporary keys" },
 	{ "GoogleApplicationCredentials", PARAM_REFUSED, "a", .why = NO_GOOGLE, .help = "not supported" },
 	{ "credentialsFromEnv", PARAM_REFUSED, "m", .why = NO_GOOGLE, .help = "not supported" },
 	{ "credentialsFromEnvFile", PARAM_REFUSED, "m", .why = NO_GOOGLE, .help = "not supported" },
@@ -143,25 +137,6 @@ void httpauth_join_scopes(char *scopes)
 		*to = '\0';
 }
 
-/* ---- AWS, Google: without authModes ---- */
-
-#define STATIC_KEYS "give awsAccessKeyID and awsSecretAccessKey by a TriggerAuthentication"
-
-/* Keys without a region are ignored, as in KEDA. */
-static int check_cloud(const struct httpauth_fields *f, struct err *err)
-{
-	if (f->owner == OPERATOR)
-		return err_set(err, ERR_INVALID,
-			"parameter \"identityOwner\" value \"operator\": kscaled has no AWS identity of its "
-			"own; " STATIC_KEYS);
-	if (f->region && f->role)
-		return err_set(err, ERR_INVALID, "parameter \"awsRoleArn\": AWS roles are not supported; " STATIC_KEYS);
-	if (f->region && (!f->key_id || !f->secret_key))
-		return err_set(err, ERR_INVALID, "parameter \"awsRegion\" is given, but not %s: " STATIC_KEYS,
-			f->key_id ? "awsSecretAccessKey" : "awsAccessKeyID");
-	return 0;
-}
-
 /* ---- All together ---- */
 
 static int worse(int a, int b)
@@ -190,7 +165,7 @@ static int read_fields(const struct scaler_params *params, unsigned features, st
 		return 1;
 	if (features & HTTPAUTH_CLOUD)
 		rc = worse(rc, params_read(&httpauth_cloud_table, params, f, err));
-	return rc == 0 ? check_cloud(f, err) : rc;
+	return rc;
 }
 
 /* A user in the URL is used when nothing else sets credentials. */
@@ -211,7 +186,31 @@ static int read_url(const char *name, const char *text, unsigned wanted, struct 
 	return 0;
 }
 
-static struct webaccess *make_access(const struct httpauth_fields *f, unsigned wanted, struct err *err)
+/*
+ * Whose credential is used, if any is to be fetched; *out NULL: none. AWS keys without a region are
+ * ignored, as in KEDA. 0, -1, or 1 when some values are unknown.
+ */
+static int make_identity(const struct scaler_params *params, const struct httpauth_fields *f, struct identity **out,
+	struct err *err)
+{
+	const struct oauthclient_config oauth = { .token_url = f->token_url,
+		.client_id = f->client_id,
+		.client_secret = f->client_secret,
+		.scopes = f->scopes,
+		.params = f->params,
+		.trust = { f->ca, f->cert, f->key, f->insecure } };
+
+	*out = NULL;
+	if (f->region)
+		return awslogin_read(params, f->region, out, err);
+	if (!f->token_url)
+		return 0;
+	*out = oauthclient_new(&oauth, err);
+	return *out ? 0 : -1;
+}
+
+static struct webaccess *make_access(const struct httpauth_fields *f, unsigned wanted, struct identity *identity,
+	struct err *err)
 {
 	const char *api_name = f->key_name ? f->key_name : f->method == QUERY ? "api_key" : "X-API-KEY";
 	bool by_header = wanted & API_KEY && f->method == HEADER, by_query = wanted & API_KEY && f->method == QUERY;
@@ -223,24 +222,15 @@ static struct webaccess *make_access(const struct httpauth_fields *f, unsigned w
 		.header_value = by_header ? f->api_key : f->header_value,
 		.query_name = by_query ? api_name : NULL,
 		.query_value = by_query ? f->api_key : NULL,
-		.oauth = { .token_url = f->token_url,
-			.client_id = f->client_id,
-			.client_secret = f->client_secret,
-			.scopes = f->scopes,
-			.params = f->params },
+		.identity = identity,
+		.region = f->region,
+		.service = f->region ? "aps" : NULL,
 		.ca_pem = f->ca,
 		.cert_pem = f->cert,
 		.key_pem = f->key,
 		.insecure = f->insecure,
 	};
 
-	if (f->region) {
-		config.aws.region = f->region;
-		config.aws.service = "aps";
-		config.aws.key_id = f->key_id;
-		config.aws.secret_key = f->secret_key;
-		config.aws.session_token = f->session_token;
-	}
 	return webaccess_new(&config, err);
 }
 
@@ -248,18 +238,22 @@ int httpauth_read(const struct scaler_params *params, const char *name, const ch
 	struct httpauth *out, struct err *err)
 {
 	struct httpauth_fields f = { 0 };
+	struct identity *identity = NULL;
 	unsigned wanted = 0;
 	int rc = read_fields(params, features, &f, &wanted, err);
 
 	*out = (struct httpauth){ 0 };
 	if (rc >= 0 && read_url(name, url, wanted, &f, &out->url, err))
 		rc = -1;
+	httpauth_join_scopes(f.scopes);
+	if (rc == 0)
+		rc = make_identity(params, &f, &identity, err);
 	if (rc == 0) {
 		out->timeout_ms = f.timeout_ms;
-		httpauth_join_scopes(f.scopes);
-		out->access = make_access(&f, wanted, err);
+		out->access = make_access(&f, wanted, identity, err);
 		rc = out->access ? 0 : -1;
 	}
+	identity_unref(identity);
 	if (rc < 0)
 		httpauth_done(out);
 	params_done(&httpauth_table, &f);

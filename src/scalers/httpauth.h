@@ -24,8 +24,8 @@
 enum {
 	HTTPAUTH_API_KEY = 1, /* authModes: apiKey, with method and keyParamName */
 	/*
-	 * without authModes: AWS Signature 4 with static keys, for Amazon Managed Prometheus;
-	 * settings that need a cloud identity are refused by name
+	 * without authModes, and with awsRegion: AWS Signature 4, for Amazon Managed Prometheus
+	 * (scalers/awslogin); Google's settings are refused by name
 	 */
 	HTTPAUTH_CLOUD = 2,
 };

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "net/http/httpc.h"
+#include "net/http/httpstatus.h"
 #include "net/http/httpurl.h"
 #include "scalers/httppauses.h"
 
@@ -191,8 +191,7 @@ int httpsource_expect(const struct webget_answer *answer, int least, int most, s
 		return 0;
 	for (size_t i = 0; i < WORDS_SHOWN && i < answer->len; i++)
 		words[i] = (unsigned char)answer->body[i] < ' ' || answer->body[i] == 0x7f ? ' ' : answer->body[i];
-	err_set(err, httpc_status_kind(answer->status), "HTTP status %d%s%s", answer->status, *words ? ": " : "",
-		words);
+	err_set(err, httpstatus_kind(answer->status), "HTTP status %d%s%s", answer->status, *words ? ": " : "", words);
 	err->http_status = answer->status;
 	return -1;
 }

@@ -82,7 +82,7 @@ void httpsource_cancel(void *handle);
 /* ---- For the read functions ---- */
 
 /*
- * 0 when the status is in this range; else -1 with an error of its kind (httpc_status_kind) that
+ * 0 when the status is in this range; else -1 with an error of its kind (httpstatus_kind) that
  * has the status and the beginning of what the server says.
  */
 int httpsource_expect(const struct webget_answer *answer, int least, int most, struct err *err);

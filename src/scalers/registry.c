@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "scalers/aws/cloudwatch.h"
+#include "scalers/aws/kinesis.h"
+#include "scalers/aws/sqs.h"
 #include "scalers/azure/azurepipelines.h"
 #include "scalers/cluster/kubernetesresource.h"
 #include "scalers/cluster/resource.h"
@@ -25,6 +28,9 @@
 #include "scalers/sql/postgresql.h"
 
 static const struct scaler_type *const types[] = {
+	&cloudwatch_scaler_type,
+	&kinesis_scaler_type,
+	&sqs_scaler_type,
 	&azurepipelines_scaler_type,
 	&metricsapi_scaler_type,
 	&prometheus_scaler_type,

@@ -40,6 +40,18 @@ struct httpsource_type; /* scalers/httpsource.h */
 struct param_table;     /* scalers/params.h */
 struct scaler_sources;  /* connection pools: scalers/sources.h */
 
+/*
+ * Who a trigger is to a cloud: podIdentity of its TriggerAuthentication. Borrowed; texts are NULL
+ * when absent.
+ */
+struct pod_identity {
+	const char *provider;                                                   /* "aws"; NULL: none */
+	const char *identity_id, *identity_tenant_id, *identity_authority_host; /* of Azure */
+	const char *role_arn, *external_id;                                     /* of AWS */
+	/* whoever runs kscaled lets this trigger use its own identity (option cloud-identity) */
+	bool may_be_kscaled;
+};
+
 /* The content of a trigger, borrowed for the build. */
 struct scaler_params {
 	const char *namespace_; /* of the object; NULL when unknown */
@@ -54,10 +66,11 @@ struct scaler_params {
 	 * and needs no target
 	 */
 	bool formula_source;
-	const struct strmap *metadata;   /* trigger.metadata */
-	const struct strmap *auth;       /* from the TriggerAuthentication; may be NULL */
-	const struct strmap *env;        /* environment variables of the target's container; may be NULL */
-	const struct strmap *unresolved; /* variables that exist but could not be read -> reason; may be NULL */
+	const struct strmap *metadata;       /* trigger.metadata */
+	const struct strmap *auth;           /* from the TriggerAuthentication; may be NULL */
+	const struct pod_identity *identity; /* the same; may be NULL */
+	const struct strmap *env;            /* environment variables of the target's container; may be NULL */
+	const struct strmap *unresolved;     /* variables that exist but could not be read -> reason; may be NULL */
 	/*
 	 * why Secrets of the namespace are not read in this installation; NULL: they are. For types
 	 * that read a Secret as their source

@@ -63,7 +63,7 @@ static void finish(struct request *r, int status)
 		r->give_up(r->wait);
 	if (r->waiting)
 		DL_DELETE(r->serve->waiting, r);
-	identity_unref(r->user);
+	requester_unref(r->user);
 	free(r->logged);
 	free(r->name);
 	free(r);
@@ -220,7 +220,7 @@ static bool check_route(struct request *r)
 
 /* ---- Step 1: authentication ---- */
 
-static void on_authenticated(void *arg, struct identity *user, const struct err *err)
+static void on_authenticated(void *arg, struct requester *user, const struct err *err)
 {
 	struct request *r = arg;
 
@@ -229,7 +229,7 @@ static void on_authenticated(void *arg, struct identity *user, const struct err 
 		refuse(r, APISTATUS_UNAUTHORIZED, err);
 		return;
 	}
-	r->user = identity_ref(user);
+	r->user = requester_ref(user);
 	if (check_route(r))
 		authorise(r);
 }

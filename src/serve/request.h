@@ -16,7 +16,7 @@
 #include "net/http/httpd.h"
 #include "serve/access/authn.h"
 #include "serve/access/authz.h"
-#include "serve/access/identity.h"
+#include "serve/access/requester.h"
 #include "serve/apistatus.h"
 #include "serve/parts.h"
 #include "serve/router.h"
@@ -31,8 +31,8 @@ struct request {
 	const struct route *route; /* NULL: unknown path */
 	const char *shown;         /* in logs, in the place of a path that is secret; NULL: the path */
 	struct route_parts parts;
-	struct identity *user; /* owns a count; NULL on free paths */
-	const char *method;    /* a literal */
+	struct requester *user; /* owns a count; NULL on free paths */
+	const char *method;     /* a literal */
 	int64_t started_us;
 	char *logged;                /* for the access log; owned; kept while it waits, as the client may leave; NULL */
 	struct request *prev, *next; /* in serve->waiting while it waits */

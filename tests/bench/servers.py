@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers of the benchmark's sources beside Redis: Kafka, PostgreSQL, Prometheus and RabbitMQ, with what each says of its own connections and queries."""
+"""The servers of the benchmark's sources beside Redis: Kafka, PostgreSQL, Prometheus, RabbitMQ and what SQS looks like, with what each says of its own connections and queries."""
 import base64
 import glob
 import json
@@ -189,3 +189,26 @@ class Kafka:
 
     def stop(self):
         self.server.end()
+
+
+class Queues(Process):
+    def __init__(self, log):
+        self.port = free_port()
+        super().__init__([sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "queues.py"), str(self.port)], log)
+        wait_for("the server of queues", self.ready)
+
+    def counts(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/", timeout=5) as answer:
+            return json.load(answer)
+
+    def ready(self):
+        try:
+            return self.counts() is not None
+        except OSError:
+            return False
+
+    def connections_of_others(self):
+        return self.counts()["connections"] - 1
+
+    def queries(self):
+        return self.counts()["requests"]

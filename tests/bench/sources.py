@@ -3,7 +3,8 @@
 import time
 import urllib.request
 
-from servers import Kafka, Postgres, Prometheus, Rabbit
+from plane import NS
+from servers import Kafka, Postgres, Prometheus, Queues, Rabbit
 
 COUNT, POLL_S, WATCHED_S = 1000, 5, 60
 
@@ -31,6 +32,11 @@ def http_trigger(port, i):
 
 def kafka_trigger(port, i):
     return {"type": "kafka", "metadata": {"bootstrapServers": f"localhost:{port}", "consumerGroup": f"group{i}", "topic": f"topic{i % Kafka.TOPICS}", "lagThreshold": "5"}}
+
+
+def sqs_trigger(port, i):
+    return {"type": "aws-sqs-queue", "metadata": {"queueURL": f"https://sqs.eu-west-1.amazonaws.com/123456789012/orders{i}", "awsRegion": "eu-west-1", "awsEndpoint": f"http://127.0.0.1:{port}", "queueLength": "5"},
+            "authenticationRef": {"name": "aws"}}
 
 
 class Sources:
@@ -62,6 +68,16 @@ class Sources:
     def kafka_1000(self):
         server = self.keep(Kafka(self.folder, COUNT))
         self.thousand("kafka", server, kafka_trigger)
+        self.drop(server)
+
+    def sqs_1000(self):
+        """What is signed is not verified: that is the live tests' matter."""
+        self.api.call("POST", f"/api/v1/namespaces/{NS}/secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "aws"}, "stringData": {"id": "AKIAIOSFODNN7EXAMPLE", "secret": "wJalrXUtnFEMI/K7MDENG"}})
+        self.api.call("POST", f"/apis/keda.sh/v1alpha1/namespaces/{NS}/triggerauthentications", {
+            "apiVersion": "keda.sh/v1alpha1", "kind": "TriggerAuthentication", "metadata": {"name": "aws"},
+            "spec": {"secretTargetRef": [{"parameter": "awsAccessKeyID", "name": "aws", "key": "id"}, {"parameter": "awsSecretAccessKey", "name": "aws", "key": "secret"}]}})
+        server = self.keep(Queues(f"{self.folder}/queues.log"))
+        self.thousand("sqs", server, sqs_trigger)
         self.drop(server)
 
     def drop(self, child):
@@ -106,7 +122,8 @@ class Sources:
 def figures():
     """As in run: key, what it is, unit, KEDA's, aim."""
     for kind, count, keda, connections, cpu in (("redis", 1000, None, "<= 1", "<= 1"), ("postgresql", 1000, None, "<= 2", "<= 1"), ("prometheus", 1000, None, None, "<= 1"),
-                                                ("rabbitmq_amqp", 600, 10369, "<= 1", "<= 1"), ("rabbitmq_http", 600, None, "<= 4", "<= 1"), ("kafka", 1000, None, "<= 1", "<= 2")):
+                                                ("rabbitmq_amqp", 600, 10369, "<= 1", "<= 1"), ("rabbitmq_http", 600, None, "<= 4", "<= 1"), ("kafka", 1000, None, "<= 1", "<= 2"),
+                                                ("sqs", 1000, None, "<= 8", "<= 1")):
         yield f"{kind}_{count}_cpu_percent", f"{count:,} {kind.replace('_', ' by ')} triggers, poll 5 s: CPU", "% of a core", None, cpu
         yield f"{kind}_{count}_rss_mib", "  RSS", "MiB", None, "<= 30"
         yield f"{kind}_{count}_connections", "  connections that the server sees, most", "", keda, connections

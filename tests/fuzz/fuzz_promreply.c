@@ -10,28 +10,12 @@
 
 #include "base/mem.h"
 #include "fuzz.h"
-#include "net/web/webtoken.h"
 #include "scalers/prometheus/promreply.h"
 
 static void check_line(const struct err *err)
 {
 	must(err->kind != ERR_NONE && err->kind != ERR_BUG);
 	must(err->msg[0] != '\0' && strpbrk(err->msg, "\r\n\t") == NULL);
-}
-
-/* The same bytes as a token's server's answer. */
-static void check_token(int status, const char *body, size_t len)
-{
-	struct err err = { 0 };
-	int64_t life_ms;
-	char *token = webtoken_parse(status, body, len, &life_ms, &err);
-
-	must(life_ms >= 0);
-	if (token == NULL)
-		check_line(&err);
-	else
-		must(*token != '\0' && strpbrk(token, " \r\n") == NULL);
-	mem_free_secret(token);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -48,7 +32,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(reply == PROMREPLY_VALUE || reply == PROMREPLY_EMPTY || reply == PROMREPLY_FAILED);
 	if (reply != PROMREPLY_VALUE)
 		check_line(&err);
-	check_token(status, body, len);
 	mem_free_secret(body);
 	return 0;
 }

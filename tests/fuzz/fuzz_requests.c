@@ -33,13 +33,13 @@ static struct {
 static void name_user(struct httpd_request *r)
 {
 	struct err err = { 0 };
-	struct identity *first = frontproxy_user(room.serve.frontproxy, r, &room.memo, &err), *again;
+	struct requester *first = frontproxy_user(room.serve.frontproxy, r, &room.memo, &err), *again;
 
 	must(first || (err.kind == ERR_DENIED && err.msg[0] != '\0'));
 	again = frontproxy_user(room.serve.frontproxy, r, &room.memo, &err);
 	must(!first == !again && (!first || strcmp(first->user.name, again->user.name) == 0));
-	identity_unref(first);
-	identity_unref(again);
+	requester_unref(first);
+	requester_unref(again);
 }
 
 static void on_request(void *arg, struct httpd_request *r)

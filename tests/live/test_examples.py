@@ -25,6 +25,7 @@ from rig.http_source import HttpSource, own_address, vector
 from rig.job_stage import JobStage
 from rig.loki_fake import LokiFake
 from rig.kafka_server import KafkaServer
+from rig.moto_server import MotoServer, allow
 from rig.mariadb_server import MariadbServer
 from rig.nats_server import NatsServer
 from rig.postgres_server import PostgresServer
@@ -223,10 +224,21 @@ class Vault:
         self.server.role("worker", "worker", namespace_of("vault/scaledobject.yaml"), token_policies=["redis"])
 
 
+class Aws:
+    """A queue, a metric and a stream, each worth three replicas."""
+
+    def __init__(self, directory, cluster):
+        self.server = MotoServer(directory)
+        self.keys = self.server.user("reader", allow("sqs:GetQueueAttributes", "monitoring:GetMetricData", "kinesis:DescribeStreamSummary"))
+        self.server.queue("orders", messages=12)
+        self.server.put_metric("Shop", "OrdersWaiting", 60, at=int(time.time()) // 60 * 60 - 60, Region="north")
+        self.server.stream("orders", 3)
+
+
 class Servers:
     """All of them, started at once; `servers.open` is the Open, and so on."""
 
-    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages)
+    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws)
 
     def __init__(self, directory, cluster):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -343,6 +355,11 @@ def on_stats(servers):
     return {"http://stats.default.svc:8080": servers.pages.stats.url}
 
 
+def on_aws(servers):
+    moto, (key, secret) = servers.aws.server, servers.aws.keys
+    return {"AKIAIOSFODNN7EXAMPLE": key, "change-me": secret, "awsRegion: eu-west-1": f"awsRegion: eu-west-1\n      awsEndpoint: {moto.url}", "https://sqs.eu-west-1.amazonaws.com": moto.url}
+
+
 EXAMPLES = {
     "redis-list": Example(lambda s: {**on_open(s), "redis.default.svc.cluster.local": "127.0.0.1"}, beside=("redis-list/redis.yaml", "redis-list/deployment.yaml")),
     "secret": Example(on_locked),
@@ -380,6 +397,9 @@ EXAMPLES = {
     "kubernetes-resource": Example(before=queues),
     "external": Example(lambda s: {"orders-scaler.default.svc.cluster.local:50051": s.scalers.asked.address}, before=certificates),
     "external-push": Example(lambda s: {"orders-scaler.default.svc.cluster.local:50051": s.scalers.pushing.address}, later=lambda s: s.scalers.push()),
+    "aws-sqs-queue": Example(on_aws),
+    "aws-cloudwatch": Example(on_aws),
+    "aws-kinesis-stream": Example(on_aws),
     "scaledjob-azure-pipelines": Example(lambda s: {"https://dev.azure.com": s.pages.devops.url}, replicas=3),
     "scaledjob-redis-list": Example(lambda s: {**on_open(s), "redis.default.svc.cluster.local": "127.0.0.1"}, replicas=10),          # of 12 entries
     "scaledjob-redis-streams": Example(lambda s: {**on_open(s), "redis.default.svc.cluster.local": "127.0.0.1"}, replicas=5),        # of 30 entries

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "options.h"
 
-#define ARGS_MAX 8
+#define ARGS_MAX 12
 
 /* A configuration file of this test, removed at its end. */
 static char config_path[] = "options-XXXXXX";
@@ -128,6 +128,8 @@ static void same_options(const struct options *a, const struct options *b)
 	assert_int_equal(a->allow_local_sources, b->allow_local_sources);
 	assert_int_equal(a->sandbox, b->sandbox);
 	assert_int_equal(a->max_source_connections, b->max_source_connections);
+	same_text(a->cloud_identity, b->cloud_identity);
+	assert_int_equal(a->cloud_metadata, b->cloud_metadata);
 	same_text(a->cluster_object_namespace, b->cluster_object_namespace);
 	same_text(a->filepath_auth_root_path, b->filepath_auth_root_path);
 	same_text(a->vault_trusted_addresses, b->vault_trusted_addresses);
@@ -157,6 +159,7 @@ static void defaults(void **state)
 		.log_format = LOG_FORMAT_TEXT,
 		.state_dir = (char[]){ "/var/lib/kscaled" },
 		.vault_jwt_audience = (char[]){ "vault" },
+		.cloud_identity = (char[]){ "cluster" },
 		.keda_namespace = (char[]){ "keda" },
 		.take_over = false,
 		.webhook = true,
@@ -227,10 +230,13 @@ static void authentication(void **state)
 	(void)state;
 	loaded(ARGS("--restrict-secret-access", "--cluster-object-namespace=ops", "--filepath-auth-root-path=/etc/auth",
 		       "--vault-trusted-addresses=https://vault:8200", "--bound-service-account-token-expiry=6h",
-		       "--allow-local-sources", "--webhook=false", "--sandbox=false"),
+		       "--allow-local-sources", "--webhook=false", "--sandbox=false", "--cloud-identity=all",
+		       "--cloud-metadata"),
 		&o);
 	assert_true(o.restrict_secret_access);
 	assert_true(o.allow_local_sources);
+	assert_true(o.cloud_metadata);
+	assert_string_equal(o.cloud_identity, "all");
 	assert_false(o.webhook);
 	assert_false(o.sandbox);
 	assert_string_equal(o.cluster_object_namespace, "ops");
@@ -557,7 +563,7 @@ static void each_option(void (*fn)(const char *name, const char *text), const ch
 			count++;
 		}
 	}
-	assert_int_equal(count, 45);
+	assert_int_equal(count, 47);
 	free(help);
 }
 

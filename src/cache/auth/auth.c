@@ -22,6 +22,7 @@ struct resolve {
 	const struct triggerauth *t;
 	const char *namespace_; /* of the Secrets, ConfigMaps and service accounts it means */
 	struct strmap *out;
+	struct pod_identity *identity;
 	struct err err; /* the worst so far; ERR_NONE */
 };
 
@@ -285,15 +286,32 @@ static void from_clouds(struct resolve *r, const char *names)
 			name);
 }
 
-/* podIdentity selects the identity for the trigger's requests. */
+/*
+ * podIdentity selects the identity for the trigger's requests. Whether that may be kscaled's own
+ * holds also for triggers that ask for it otherwise (identityOwner operator).
+ */
 static void take_identity(struct resolve *r)
 {
-	static const char *const clouds[] = { "aws", "aws-eks", "azure-workload", "gcp", NULL };
-	const char *provider = r->t->identity && r->t->identity->provider ? r->t->identity->provider : "";
+	static const char *const clouds[] = { "aws-eks", "azure-workload", "gcp", NULL };
+	const struct triggerauth_identity *i = r->t->identity;
+	const char *provider = i && i->provider ? i->provider : "";
 
 	if (!*provider || strcmp(provider, "none") == 0)
 		return;
-	if (text_is_one_of(provider, clouds))
+	*r->identity = (struct pod_identity){ .provider = provider,
+		.identity_id = i->identity_id,
+		.identity_tenant_id = i->identity_tenant_id,
+		.identity_authority_host = i->identity_authority_host,
+		.role_arn = i->role_arn,
+		.external_id = i->external_id,
+		.may_be_kscaled = r->identity->may_be_kscaled };
+	if (strcmp(provider, "aws") == 0 && (!i->identity_owner || strcmp(i->identity_owner, "workload") != 0))
+		return;
+	if (strcmp(provider, "aws") == 0)
+		fail(r, NULL,
+			"podIdentity identityOwner workload " NOT_SUPPORTED
+			"say the role that the ServiceAccount's annotation has as podIdentity roleArn");
+	else if (text_is_one_of(provider, clouds))
 		fail(r, NULL,
 			"podIdentity provider %s " NOT_SUPPORTED
 			"give the trigger credentials of its own with secretTargetRef",
@@ -334,14 +352,16 @@ static void take_all(struct resolve *r)
 }
 
 int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
-	const struct workload *target, struct strmap *out, struct err *err)
+	const struct workload *target, struct strmap *out, struct pod_identity *identity, struct err *err)
 {
-	struct resolve r = { .lookup = lookup, .of = of, .target = target, .out = out };
+	struct resolve r = { .lookup = lookup, .of = of, .target = target, .out = out, .identity = identity };
 
+	*identity = (struct pod_identity){ .may_be_kscaled = lookup->cloud == AUTH_CLOUD_ALL };
 	if (auth_of(lookup, of, trigger, &r.t, err))
 		return -1;
 	if (!r.t)
 		return 0;
+	identity->may_be_kscaled |= lookup->cloud == AUTH_CLOUD_CLUSTER && is_cluster(r.t);
 	r.namespace_ = is_cluster(r.t) ? lookup->cluster_namespace : of->meta->namespace_;
 	if (r.t->spec_err)
 		auth_note_failure(&r.err, r.t->spec_err);

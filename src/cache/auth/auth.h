@@ -19,6 +19,14 @@
 #include "crd/scaled.h"
 #include "crd/triggerauth.h"
 #include "crd/workload.h"
+#include "scalers/scaler.h"
+
+/* Which triggers may use kscaled's own identity at a cloud: option cloud-identity. */
+enum auth_cloud {
+	AUTH_CLOUD_NONE,
+	AUTH_CLOUD_CLUSTER, /* those that refer to a ClusterTriggerAuthentication */
+	AUTH_CLOUD_ALL,
+};
 
 /*
  * Each returns REFERENCE_FOUND with *out set (borrowed until the end of the turn), or sets *err:
@@ -44,10 +52,12 @@ struct auth_lookup {
 	 */
 	const char *cluster_namespace;
 	bool restrict_secrets; /* Secrets are read only in cluster_namespace, and denied elsewhere */
+	enum auth_cloud cloud;
 };
 
 /*
  * Fills *out (empty before) with the authParams of one trigger; nothing without authenticationRef.
+ * *identity is what podIdentity says, borrowed until the end of the turn.
  * -1: ERR_WAITING while an input has not been read yet, ERR_TEMPORARY with the reason when it
  * cannot be read at the moment, else the error with the path from the trigger:
  * `TriggerAuthentication shop/redis: secretTargetRef parameter "password": Secret shop/redis has no
@@ -55,7 +65,8 @@ struct auth_lookup {
  * identities are refused by name.
  */
 int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
-	const struct workload *target /* NULL: has no containers */, struct strmap *out, struct err *err);
+	const struct workload *target /* NULL: has no containers */, struct strmap *out, struct pod_identity *identity,
+	struct err *err);
 
 /*
  * Resolves the variables that the `...FromEnv` of all triggers name, from the container of

@@ -334,6 +334,7 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 		.token = find_token,
 		.cluster_namespace = l->cluster_namespace,
 		.restrict_secrets = config->restrict_secrets,
+		.cloud = config->cloud,
 	};
 	holders_init(&l->triggerauths, on_unheld, l);
 	return l;

@@ -27,6 +27,7 @@ struct lookups_config { /* copied */
 	 */
 	const char *cluster_namespace;
 	bool restrict_secrets;
+	enum auth_cloud cloud;
 	const char *file_root;   /* NULL: filePath is denied */
 	int64_t token_life_ms;   /* of bound service account tokens */
 	const char *vault_token; /* VAULT_TOKEN, for objects without one of their own; NULL */

@@ -157,12 +157,13 @@ static int expand(struct scalers *s, struct object *o, struct scaler *whole, str
 /* ---- Building ---- */
 
 static int build_one(struct scalers *s, struct object *o, const struct material *m, size_t i, const struct strmap *auth,
-	struct err *err)
+	const struct pod_identity *identity, struct err *err)
 {
 	struct scaler whole;
 	struct scaler_params params = triggerparams_of(&o->of, i);
 
 	params.auth = auth;
+	params.identity = identity;
 	params.env = &m->env;
 	params.unresolved = &m->unresolved;
 	params.secrets_denied = m->secrets_denied.kind != ERR_NONE ? m->secrets_denied.msg : NULL;
@@ -184,12 +185,13 @@ static void build_all(struct scalers *s, struct object *o, const struct material
 
 	for (size_t i = 0; i < o->of.trigger_count; i++) {
 		struct strmap auth = { 0 };
+		struct pod_identity identity;
 		struct err err = { 0 };
 
-		if (auth_params(m->lookup, &o->of, &o->of.triggers[i], m->target, &auth, &err)) {
+		if (auth_params(m->lookup, &o->of, &o->of.triggers[i], m->target, &auth, &identity, &err)) {
 			err_wrap(&err, "trigger %zu (%s)", i, o->of.triggers[i].type);
 			auth_note_failure(worst, &err);
-		} else if (worst->kind == ERR_NONE && build_one(s, o, m, i, &auth, &err)) {
+		} else if (worst->kind == ERR_NONE && build_one(s, o, m, i, &auth, &identity, &err)) {
 			auth_note_failure(err.kind == ERR_WAITING ? &waits : worst, &err);
 		}
 		strmap_done_secret(&auth);

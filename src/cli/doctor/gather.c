@@ -21,6 +21,7 @@
 #include "control/leader/leaderkeda.h"
 #include "kube/tokenfacts.h"
 #include "net/http/httpc.h"
+#include "net/http/httpstatus.h"
 #include "net/x509.h"
 
 #define DEADLINE_MS   10000
@@ -113,7 +114,7 @@ static void on_greeted(void *arg, const struct httpc_response *response, const s
 	if (response->status == 200 && json_is_object(body))
 		g->version = json_incref(body);
 	else
-		err_set(&g->err, response->status == 200 ? ERR_INVALID : httpc_status_kind(response->status),
+		err_set(&g->err, response->status == 200 ? ERR_INVALID : httpstatus_kind(response->status),
 			"/version: HTTP %d: %s", response->status,
 			response->status == 200 ? "this is no API server" : json_str_or_empty(body, "message"));
 	json_decref(body);

@@ -735,12 +735,3 @@ void httpc_drop_connections(struct httpc *c)
 	httpc_pool_new(c);
 	tidy(c);
 }
-
-enum err_kind httpc_status_kind(int status)
-{
-	if (status == 401 || status == 403)
-		return ERR_DENIED;
-	if (status == 404)
-		return ERR_MISSING;
-	return status == 408 || status == 429 || status >= 500 ? ERR_TEMPORARY : ERR_INVALID;
-}

@@ -83,10 +83,4 @@ void httpc_cancel(struct httpc_call *call); /* no callback any more; safe from i
  */
 void httpc_drop_connections(struct httpc *c);
 
-/*
- * The error kind of an HTTP status: 401 and 403 ERR_DENIED, 404 ERR_MISSING, 408, 429 and 5xx
- * ERR_TEMPORARY, else ERR_INVALID.
- */
-enum err_kind httpc_status_kind(int status);
-
 #endif

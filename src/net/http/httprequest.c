@@ -63,9 +63,8 @@ static void copy_headers(struct httprequest *r, const struct httpc_request *requ
 		r->headers = curl_slist_append(r->headers, line);
 		mem_free_secret(line);
 	}
-	if (!request->signing) /* libcurl 7.88 would sign it, though it is not sent */
-		r->headers = curl_slist_append(r->headers,
-			"Expect:"); /* a large body does not wait for "100 Continue" */
+	/* a large body does not wait for "100 Continue" */
+	r->headers = curl_slist_append(r->headers, "Expect:");
 }
 
 /*
@@ -198,9 +197,6 @@ static void set_server(CURL *easy, const struct httpc_server *server)
 
 static void set_options(const struct httprequest *r, CURL *easy, const struct httpc_request *request)
 {
-	const struct httpc_signing *signing = request->signing;
-	MEM_AUTO char *provider = NULL;
-
 	set_transfer(r, easy);
 	if (request->server)
 		set_server(easy, request->server);
@@ -210,12 +206,6 @@ static void set_options(const struct httprequest *r, CURL *easy, const struct ht
 		curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
 	if (request->at_once)
 		curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 0L);
-	if (signing) {
-		provider = mem_printf("aws:amz:%s:%s", signing->region, signing->service);
-		curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, provider);
-		curl_easy_setopt(easy, CURLOPT_USERNAME, signing->key_id);
-		curl_easy_setopt(easy, CURLOPT_PASSWORD, signing->secret_key);
-	}
 	if (r->addresses)
 		curl_easy_setopt(easy, CURLOPT_RESOLVE, r->addresses);
 }

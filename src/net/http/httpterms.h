@@ -14,7 +14,7 @@ struct httpc_server {
 	const char *cert_pem; /* client certificate and key; NULL for none */
 	const char *key_pem;
 	const char *tls_server_name; /* verify this name instead of the URL's; NULL */
-	const char *proxy_url;       /* NULL: from the environment (HTTPS_PROXY, NO_PROXY) */
+	const char *proxy_url;       /* NULL: from the environment (HTTPS_PROXY, NO_PROXY); "": none */
 	const char *unix_socket;     /* connect to this Unix socket instead, without a proxy; NULL */
 	bool insecure;
 	/*
@@ -24,24 +24,14 @@ struct httpc_server {
 	bool system_too;
 };
 
-/*
- * AWS Signature Version 4, made by libcurl over the query as given (sorted and escaped) and all
- * headers. Borrowed until httpc_start returns.
- */
-struct httpc_signing {
-	const char *region, *service;
-	const char *key_id, *secret_key;
-};
-
 struct httpc_request {
 	const char *method;
 	const char *url;
-	const char *const *headers;          /* "Name: value" lines, NULL-terminated; copied */
-	const char *bearer;                  /* sent as Authorization: Bearer; NULL for none; copied and wiped */
-	const struct httpc_signing *signing; /* NULL for none */
-	const char *addresses; /* addresses of the URL's host: "host:port:address,address", IPv6 in brackets; NULL:
-				  libcurl resolves it in a thread */
-	const void *body;      /* copied; NULL for none */
+	const char *const *headers; /* "Name: value" lines, NULL-terminated; copied */
+	const char *bearer;         /* sent as Authorization: Bearer; NULL for none; copied and wiped */
+	const char *addresses;      /* addresses of the URL's host: "host:port:address,address", IPv6 in brackets; NULL:
+				       libcurl resolves it in a thread */
+	const void *body;           /* copied; NULL for none */
 	size_t body_len;
 	/*
 	 * the namespace that a new connection counts for (net/descriptors), when the client is

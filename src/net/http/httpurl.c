@@ -153,6 +153,14 @@ void httpurl_place_done(struct httpurl_place *p)
 	mem_free_ptr(&p->host);
 }
 
+char *httpurl_host_header(const struct httpurl_place *p)
+{
+	bool is_usual = p->port == (strcmp(p->scheme, "https") == 0 ? 443 : 80), is_v6 = strchr(p->host, ':') != NULL;
+	MEM_AUTO char *host = is_v6 ? mem_printf("[%s]", p->host) : mem_dup(p->host);
+
+	return is_usual ? mem_dup(host) : mem_printf("%s:%u", host, (unsigned)p->port);
+}
+
 bool httpurl_is_same(const struct httpurl_place *a, const struct httpurl_place *b)
 {
 	return strcmp(a->scheme, b->scheme) == 0 && strcmp(a->host, b->host) == 0 && a->port == b->port;

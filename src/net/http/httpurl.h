@@ -44,6 +44,8 @@ struct httpurl_place {
 };
 int httpurl_place(const char *url, struct httpurl_place *out, struct err *err);
 void httpurl_place_done(struct httpurl_place *p);
+/* The header Host of a request there, as libcurl sends it, for who signs it. The caller owns it. */
+char *httpurl_host_header(const struct httpurl_place *p);
 
 bool httpurl_is_same(const struct httpurl_place *a, const struct httpurl_place *b); /* scheme, host and port */
 

@@ -4,26 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/fingerprint.h"
 #include "base/mem.h"
-#include "net/http/httpurl.h"
 #include "net/tls.h"
 
 struct webaccess {
 	int refs;
 	struct webaccess_config config; /* its texts are owned */
 	char key[FINGERPRINT_TEXT + 32];
-	char token_key[FINGERPRINT_TEXT];
 };
 
 /* How each text is used: a table, so that copying, hashing and wiping miss none. */
 enum {
 	TRUST = 1,      /* how the server is trusted */
 	CLIENT_TLS = 2, /* our client certificate */
-	OAUTH = 4,
-	HEADER = 8, /* sent in a header: one line */
-	SENT = 16,  /* a secret that is sent to the server */
+	HEADER = 8,     /* sent in a header: one line */
+	SENT = 16,      /* a secret that is sent to the server */
 };
 static const struct {
 	size_t offset;
@@ -38,16 +34,8 @@ static const struct {
 	{ AT(header_value), HEADER | SENT, "the header's value" },
 	{ AT(query_name), 0, "the parameter's name" },
 	{ AT(query_value), SENT, "the parameter's value" },
-	{ AT(oauth.token_url), OAUTH, "the token URL" },
-	{ AT(oauth.client_id), OAUTH, "the client id" },
-	{ AT(oauth.client_secret), OAUTH, "the client secret" },
-	{ AT(oauth.scopes), OAUTH, "the scopes" },
-	{ AT(oauth.params), OAUTH | HEADER, "the token URL's parameters" },
-	{ AT(aws.region), HEADER, "the AWS region" },
-	{ AT(aws.service), HEADER, "the AWS service" },
-	{ AT(aws.key_id), HEADER, "the AWS access key id" },
-	{ AT(aws.secret_key), HEADER, "the AWS secret access key" },
-	{ AT(aws.session_token), HEADER | SENT, "the AWS session token" },
+	{ AT(region), HEADER, "the AWS region" },
+	{ AT(service), HEADER, "the AWS service" },
 	{ AT(ca_pem), TRUST, "the CA" },
 	{ AT(cert_pem), CLIENT_TLS, "the client certificate" },
 	{ AT(key_pem), CLIENT_TLS, "the client key" },
@@ -62,22 +50,20 @@ static const char **text_at(const struct webaccess_config *config, size_t i)
 
 static void make_keys(struct webaccess *a)
 {
-	const char *all[TEXTS + 1] = { NULL }, *token[TEXTS + 1] = { NULL };
+	const char *all[TEXTS + 2] = { NULL };
 	char fingerprint[FINGERPRINT_TEXT];
 	bool any = false;
 
 	for (size_t i = 0; i < TEXTS; i++) {
 		all[i] = *text_at(&a->config, i);
 		any = any || all[i];
-		token[i] = texts[i].use & (OAUTH | TRUST | CLIENT_TLS) ? all[i] : NULL;
 	}
-	all[TEXTS] = token[TEXTS] = a->config.insecure ? "insecure" : NULL;
-	if (a->config.oauth.token_url)
-		fingerprint_of(token, TEXTS + 1, a->token_key);
-	if (!any && !a->config.insecure)
+	all[TEXTS] = a->config.insecure ? "insecure" : NULL;
+	all[TEXTS + 1] = a->config.identity ? identity_key(a->config.identity) : NULL;
+	if (!any && !all[TEXTS] && !all[TEXTS + 1])
 		strcpy(a->key, "open");
 	else
-		strcpy(a->key, fingerprint_of(all, TEXTS + 1, fingerprint));
+		strcpy(a->key, fingerprint_of(all, TEXTS + 2, fingerprint));
 }
 
 static struct webaccess *copy(const struct webaccess_config *config, unsigned uses, bool all)
@@ -92,6 +78,8 @@ static struct webaccess *copy(const struct webaccess_config *config, unsigned us
 		if (text && *text && (all || texts[i].use & uses))
 			*text_at(&a->config, i) = mem_dup(text);
 	}
+	if (all)
+		a->config.identity = identity_ref(config->identity);
 	return a;
 }
 
@@ -103,7 +91,6 @@ static int check(const struct webaccess_config *config, struct err *err)
 		.key_pem = config->key_pem,
 		.insecure = config->insecure,
 	};
-	struct httpurl_place place = { 0 };
 
 	for (size_t i = 0; i < TEXTS; i++) {
 		const char *text = *text_at(config, i);
@@ -118,9 +105,6 @@ static int check(const struct webaccess_config *config, struct err *err)
 	if (config->username && strchr(config->username, ':'))
 		return err_set(err, ERR_INVALID,
 			"the user name holds a colon, which Basic authentication cannot carry");
-	if (config->oauth.token_url && httpurl_place(config->oauth.token_url, &place, err) < 0)
-		return err_wrap(err, "the token URL");
-	httpurl_place_done(&place);
 	return tls_client_check(&tls, err);
 }
 
@@ -136,24 +120,15 @@ struct webaccess *webaccess_new(const struct webaccess_config *config, struct er
 	return a;
 }
 
-static char *escaped(const char *text)
+struct webaccess *webaccess_for_identity(const struct identity *i)
 {
-	struct buf out = BUF_INIT(3 * (text ? strlen(text) : 0) + 1);
+	const struct identity_trust *trust = identity_trust(i);
+	const struct webaccess_config config = { .ca_pem = trust->ca_pem,
+		.cert_pem = trust->cert_pem,
+		.key_pem = trust->key_pem,
+		.insecure = trust->insecure };
+	struct webaccess *mine = copy(&config, 0, true);
 
-	buf_reserve(&out, out.cap);
-	buf_put_percent(&out, text ? text : "", "");
-	return buf_take(&out);
-}
-
-struct webaccess *webaccess_for_token(const struct webaccess *a, bool basic)
-{
-	struct webaccess *mine = copy(&a->config, TRUST | CLIENT_TLS, false);
-
-	/* RFC 6749, 2.3.1: both are form-encoded before they become user and password. */
-	if (basic) {
-		mine->config.username = escaped(a->config.oauth.client_id);
-		mine->config.password = escaped(a->config.oauth.client_secret);
-	}
 	make_keys(mine);
 	return mine;
 }
@@ -182,6 +157,7 @@ void webaccess_unref(struct webaccess *a)
 		return;
 	for (size_t i = 0; i < TEXTS; i++)
 		mem_free_secret((char *)(uintptr_t)*text_at(&a->config, i));
+	identity_unref(a->config.identity);
 	free(a);
 }
 
@@ -198,7 +174,7 @@ bool webaccess_repeats(const struct webaccess *a, const char *words)
 		if (texts[i].use & SENT && text && strcasestr(words, text)) /* a host's name is in lower case */
 			return true;
 	}
-	return false;
+	return a && a->config.identity && identity_repeats(a->config.identity, words);
 }
 
 const struct webaccess_config *webaccess_config(const struct webaccess *a)
@@ -206,7 +182,7 @@ const struct webaccess_config *webaccess_config(const struct webaccess *a)
 	return a ? &a->config : NULL;
 }
 
-const char *webaccess_token_key(const struct webaccess *a)
+struct identity *webaccess_identity(const struct webaccess *a)
 {
-	return a && a->token_key[0] ? a->token_key : NULL;
+	return a ? a->config.identity : NULL;
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "net/identity/identity.h"
 
 struct webaccess; /* shared, counted */
 
@@ -26,15 +27,12 @@ struct webaccess_config {
 	const char *username, *password;
 	const char *header_name, *header_value; /* any header */
 	const char *query_name, *query_value;   /* a query parameter */
-	/* OAuth 2 client credentials: a token is fetched and sent as bearer token */
-	struct {
-		const char *token_url, *client_id, *client_secret;
-		const char *scopes; /* separated by blanks */
-		const char *params; /* further fields of the form: "k=v&k=v", escaped */
-	} oauth;
-	struct { /* AWS Signature Version 4, when there is a key_id */
-		const char *region, *service, *key_id, *secret_key, *session_token;
-	} aws;
+	/*
+	 * whose credential is fetched and used: sent as bearer token or, when a service is given,
+	 * requests are signed with it (AWS Signature Version 4). A reference is taken; NULL
+	 */
+	struct identity *identity;
+	const char *region, *service;
 	const char *ca_pem;             /* trusted in addition to the system's roots */
 	const char *cert_pem, *key_pem; /* client certificate and key: both or none */
 	bool insecure;                  /* no verification (unsafeSsl) */
@@ -53,7 +51,7 @@ const char *webaccess_key(const struct webaccess *a);
 
 /*
  * Whether a text from a server holds a secret that was sent to it and so must not be shown. a may
- * be NULL. Fetched OAuth tokens are not checked here.
+ * be NULL. What was fetched for an identity is not checked here.
  */
 bool webaccess_repeats(const struct webaccess *a, const char *words);
 
@@ -61,16 +59,9 @@ bool webaccess_repeats(const struct webaccess *a, const char *words);
 
 /* Borrowed; texts that were not given are NULL. */
 const struct webaccess_config *webaccess_config(const struct webaccess *a); /* NULL gives NULL */
-/*
- * Identifies the OAuth client (token URL, client, secret, scopes, parameters, trust); NULL when
- * there is none.
- */
-const char *webaccess_token_key(const struct webaccess *a);
-/*
- * The same trust and client certificate; with `basic` also the OAuth client as user and password,
- * but no other credentials. Returns one reference.
- */
-struct webaccess *webaccess_for_token(const struct webaccess *a, bool basic);
+struct identity *webaccess_identity(const struct webaccess *a);             /* borrowed; NULL: there is none */
+/* What an identity's servers are shown: its trust and client certificate. One reference. */
+struct webaccess *webaccess_for_identity(const struct identity *i);
 /* Only the same trust: for another server that a redirect leads to. */
 struct webaccess *webaccess_for_stranger(const struct webaccess *a);
 

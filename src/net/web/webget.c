@@ -9,12 +9,16 @@
 
 #include "base/base64.h"
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/shares.h"
+#include "base/timestamp.h"
 #include "net/answers.h"
 #include "net/http/httpc.h"
 #include "net/http/httphost.h"
 #include "net/http/httpurl.h"
+#include "net/identity/awssts.h"
+#include "net/sign/sigv4.h"
 #include "net/web/webtoken.h"
 
 #define BODY_MAX         ((size_t)1 << 20)
@@ -24,11 +28,17 @@
 /* Idle connections kept, over all servers. */
 #define KEPT_MAX 256
 
+/* Connections and turns: of triggers' servers, and of those that whoever runs kscaled named. */
+struct way {
+	struct httpc *http; /* made when first needed */
+	struct httphost_table *hosts;
+};
+
 struct webget {
 	struct loop *loop;
 	int64_t timeout_ms;
-	struct httpc *http; /* made when first needed */
-	struct httphost_table *hosts;
+	struct way foreign, own;
+	struct identity_world world;
 	struct webtoken_store *tokens;
 	struct webget_call *calls;
 	webget_exchange_fn watch; /* NULL */
@@ -40,6 +50,7 @@ enum wait { FOR_TOKEN, FOR_TURN, FOR_ANSWER };
 
 struct webget_call {
 	struct webget *owner;
+	struct way *way;
 	struct webget_call *prev, *next;
 	webget_fn fn;
 	void *arg;
@@ -65,8 +76,8 @@ struct webget_call {
 	int64_t timeout_ms; /* for messages */
 	struct loop_timer deadline;
 	struct webtoken_wait *token_wait;
-	char *token; /* owned, a secret; NULL */
-	bool token_renewed;
+	struct credential credential;
+	bool has_credential, renewed;
 	bool hides_place; /* a redirect's host repeats a credential: it is in no error */
 	bool measured;    /* see webget_answer; since the last redirect */
 	struct httphost *host;
@@ -100,7 +111,7 @@ static void call_free(void *ptr)
 	free(call->content_type);
 	free(call->header);
 	free(call->namespace_);
-	mem_free_secret(call->token);
+	credential_done(&call->credential);
 	strmap_done_secret(&call->headers);
 	httpurl_place_done(&call->place);
 	webaccess_unref(call->access);
@@ -145,7 +156,8 @@ static void on_deadline(void *arg)
 
 	httpurl_origin(call->url, where, sizeof(where));
 	if (call->wait == FOR_TOKEN)
-		err_set(&err, ERR_TEMPORARY, "%s: no OAuth token for it within %lld ms", where, ms);
+		err_set(&err, ERR_TEMPORARY, "%s: no %s for it within %lld ms", where,
+			identity_called(webaccess_identity(call->access)), ms);
 	else if (call->wait == FOR_TURN && httphost_looking_up(call->host))
 		err_set(&err, ERR_TEMPORARY, "%s: the name was not looked up within %lld ms", where, ms);
 	else if (call->wait == FOR_TURN && httphost_lost(call->host))
@@ -188,7 +200,7 @@ static char *basic_line(const char *username, const char *password)
 static void make_lines(const struct webget_call *call, struct lines *lines)
 {
 	const struct webaccess_config *c = webaccess_config(call->access);
-	bool authorized = c && (c->bearer || c->username || c->oauth.token_url || c->aws.key_id), agent = false;
+	bool authorized = c && (c->bearer || c->username || c->identity), agent = false;
 
 	for (size_t i = 0; i < call->headers.count; i++) {
 		const struct strmap_pair *h = &call->headers.pairs[i];
@@ -205,8 +217,88 @@ static void make_lines(const struct webget_call *call, struct lines *lines)
 		add_line(lines, basic_line(c->username, c->password));
 	if (c && c->header_name)
 		add_line(lines, mem_printf("%s: %s", c->header_name, c->header_value ? c->header_value : ""));
-	if (c && c->aws.key_id && c->aws.session_token)
-		add_line(lines, mem_printf("X-Amz-Security-Token: %s", c->aws.session_token));
+}
+
+/* ---- AWS signatures ---- */
+
+static bool is_signed(const struct webget_call *call)
+{
+	const struct webaccess_config *c = webaccess_config(call->access);
+
+	return call->has_credential && c && c->service;
+}
+
+/*
+ * The URL with its query as it is signed, as the server may read another one otherwise; its pieces
+ * are path and query. The caller owns it.
+ */
+static char *url_to_sign(const char *url, char **path, char **query)
+{
+	const char *rest = strstr(url, "://"), *end;
+	size_t len;
+
+	rest = rest ? rest + 3 : url;
+	len = strcspn(rest, "/?#");
+	end = rest + len;
+	*path = *end == '/' ? mem_dupn(end, strcspn(end, "?#")) : mem_dup("/");
+	end += strcspn(end, "?#");
+	if (*end == '?') {
+		char *written = mem_dupn(end + 1, strcspn(end + 1, "#"));
+
+		*query = sigv4_query(written);
+		mem_free_secret(written);
+	} else {
+		*query = mem_dup("");
+	}
+	return mem_printf("%.*s%s%s%s", (int)(rest + len - url), url, *path, **query ? "?" : "", *query);
+}
+
+static bool is_to_be_signed(const char *name)
+{
+	return strncasecmp(name, "X-Amz-", 6) == 0 || strcasecmp(name, "Content-Type") == 0;
+}
+
+/* Adds date, token and signature to the lines. Returns the URL to send, which the caller owns. */
+static char *sign_lines(const struct webget_call *call, const char *url, struct lines *lines)
+{
+	const struct webaccess_config *c = webaccess_config(call->access);
+	const struct credential *k = &call->credential;
+	const struct sigv4_key key = { .region = c->region,
+		.service = c->service,
+		.key_id = k->key_id,
+		.secret = k->secret };
+	int64_t unix_s = timestamp_now_ms() / 1000;
+	char time[SIGV4_TIME_TEXT], *path, *query, *authorization, *sent = url_to_sign(url, &path, &query);
+	MEM_AUTO char *host = httpurl_host_header(&call->place);
+	struct sigv4_header headers[HEADERS_MAX + 2] = { { "Host", host } };
+	char *names[HEADERS_MAX + 1] = { NULL };
+	struct sigv4_request r = { .method = call->method,
+		.path = path,
+		.query = query,
+		.headers = headers,
+		.header_count = 1,
+		.body = call->body,
+		.body_len = call->body ? strlen(call->body) : 0,
+		.is_s3 = strcmp(c->service, "s3") == 0 };
+
+	add_line(lines, mem_printf("X-Amz-Date: %s", sigv4_time(unix_s, time)));
+	if (k->session_token)
+		add_line(lines, mem_printf("X-Amz-Security-Token: %s", k->session_token));
+	for (size_t i = 0; i < lines->count; i++) {
+		size_t len = strcspn(lines->text[i], ":");
+
+		names[i] = mem_dupn(lines->text[i], len);
+		if (is_to_be_signed(names[i]) && lines->text[i][len])
+			headers[r.header_count++] = (struct sigv4_header){ names[i], lines->text[i] + len + 1 };
+	}
+	authorization = sigv4_authorization(&r, &key, unix_s);
+	add_line(lines, mem_printf("Authorization: %s", authorization));
+	for (size_t i = 0; i <= HEADERS_MAX; i++)
+		free(names[i]);
+	mem_free_secret(authorization);
+	mem_free_secret(path);
+	mem_free_secret(query);
+	return sent;
 }
 
 /* ---- The steps ---- */
@@ -231,7 +323,8 @@ static bool is_redirect(const struct webget_call *call, const struct httpc_respo
 {
 	int s = response->status;
 
-	return !call->body && *response->location && (s == 301 || s == 302 || s == 303 || s == 307 || s == 308);
+	return !call->body && call->way == &call->owner->foreign && *response->location &&
+		(s == 301 || s == 302 || s == 303 || s == 307 || s == 308);
 }
 
 /*
@@ -252,21 +345,34 @@ static int redirect(struct webget_call *call, const char *location, struct err *
 	mem_free_secret(password);
 	httpurl_place(url, &place, err);
 	call->hides_place |= webaccess_repeats(call->access, place.host) ||
-		(call->token && strcasestr(place.host, call->token));
+		credential_repeats(&call->credential, place.host);
 	if (!httpurl_may_follow(&call->place, &place)) {
 		struct webaccess *stranger = webaccess_for_stranger(call->access);
 
 		webaccess_unref(call->access);
 		call->access = stranger;
 		strmap_done_secret(&call->headers);
-		mem_free_secret(call->token);
-		call->token = NULL;
+		credential_done(&call->credential);
+		call->has_credential = false;
 	}
 	mem_free_secret(call->url);
 	call->url = url;
 	httpurl_place_done(&call->place);
 	call->place = place;
 	return 0;
+}
+
+/*
+ * A server refuses the credential because it is over, though its time is not: another one may do.
+ */
+static bool refuses_credential(const struct webget_call *call, const struct httpc_response *response)
+{
+	if (!call->has_credential || call->renewed || identity_is_fixed(webaccess_identity(call->access)))
+		return false;
+	if (!is_signed(call))
+		return response->status == 401;
+	return (response->status == 400 || response->status == 401 || response->status == 403) &&
+		awssts_is_over(response->body, response->len);
 }
 
 static void on_http(void *arg, const struct httpc_response *response, const struct err *err)
@@ -284,14 +390,15 @@ static void on_http(void *arg, const struct httpc_response *response, const stru
 	} else if (err && call->crowded) {
 		fail(call, call->crowded);
 	} else if (err) {
-		if (err->kind == ERR_TEMPORARY)
+		/* what is to be told by trying to connect is told by rules for triggers' servers */
+		if (err->kind == ERR_TEMPORARY && call->way == &call->owner->foreign)
 			httphost_unanswered(call->host);
 		fail(call, err);
-	} else if (response->status == 401 && call->token && !call->token_renewed) {
-		webtoken_reject(call->owner->tokens, call->access, call->token);
-		mem_free_secret(call->token);
-		call->token = NULL;
-		call->token_renewed = true;
+	} else if (refuses_credential(call, response)) {
+		webtoken_reject(call->owner->tokens, webaccess_identity(call->access), &call->credential);
+		credential_done(&call->credential);
+		call->has_credential = false;
+		call->renewed = true;
 		begin(call);
 	} else if (!is_redirect(call, response)) {
 		answer(call, response);
@@ -366,14 +473,14 @@ static void send(struct webget_call *call)
 		: NULL;
 	struct httpc_events events = http_events;
 	struct lines lines = { .count = 0 };
-	struct httpc_signing signing;
+	char *signed_url = NULL;
 	struct httpc_request request = {
 		.method = call->method,
 		.url = with_key ? with_key : call->url,
 		.headers = (const char *const *)lines.text,
-		.bearer = call->token ? call->token
-			: c           ? c->bearer
-				      : NULL,
+		.bearer = call->credential.token ? call->credential.token
+			: c                      ? c->bearer
+						 : NULL,
 		.addresses = httphost_addresses(call->host),
 		.body = call->body,
 		.body_len = call->body ? strlen(call->body) : 0,
@@ -390,19 +497,15 @@ static void send(struct webget_call *call)
 	};
 
 	make_lines(call, &lines);
-	call->server = (struct httpc_server){ .system_too = true, .proxy_url = httphost_proxy(call->host) };
+	if (is_signed(call))
+		request.url = signed_url = sign_lines(call, request.url, &lines);
+	call->server = (struct httpc_server){ .system_too = true,
+		.proxy_url = call->way == &call->owner->own ? "" : httphost_proxy(call->host) };
 	if (c) {
 		call->server.ca_pem = c->ca_pem;
 		call->server.cert_pem = c->cert_pem;
 		call->server.key_pem = c->key_pem;
 		call->server.insecure = c->insecure;
-	}
-	if (c && c->aws.key_id) {
-		signing = (struct httpc_signing){ .region = c->aws.region,
-			.service = c->aws.service,
-			.key_id = c->aws.key_id,
-			.secret_key = c->aws.secret_key };
-		request.signing = &signing;
 	}
 	call->wait = FOR_ANSWER;
 	call->measured = false;
@@ -411,10 +514,11 @@ static void send(struct webget_call *call)
 	answers_release(&call->kept);
 	events.on_data = call->on_piece ? on_data : NULL;
 	call->since_ms = loop_now_ms(call->owner->loop);
-	call->http = httpc_start(call->owner->http, &request, &events, call);
+	call->http = httpc_start(call->way->http, &request, &events, call);
 	for (size_t i = 0; i < lines.count; i++)
 		mem_free_secret(lines.text[i]);
 	mem_free_secret(with_key);
+	mem_free_secret(signed_url);
 }
 
 static void on_turn(void *arg, const struct err *err)
@@ -431,13 +535,13 @@ static void wait_for_turn(struct webget_call *call)
 {
 	call->wait = FOR_TURN;
 	call->since_ms = loop_now_ms(call->owner->loop);
-	call->host = httphost_get(call->owner->hosts, &call->place, call->namespace_);
+	call->host = httphost_get(call->way->hosts, &call->place, call->namespace_);
 	if (call->spare)
 		httphost_spare(call->host);
 	httphost_wait(call->host, &call->turn, call->namespace_, on_turn, call);
 }
 
-static void on_token(void *arg, const char *token, const struct err *err)
+static void on_credential(void *arg, const struct credential *credential, const struct err *err)
 {
 	struct webget_call *call = arg;
 
@@ -446,18 +550,19 @@ static void on_token(void *arg, const char *token, const struct err *err)
 		fail(call, err);
 		return;
 	}
-	call->token = mem_dup(token);
+	credential_copy(&call->credential, credential);
+	call->has_credential = true;
 	wait_for_turn(call);
 }
 
 static void begin(struct webget_call *call)
 {
-	if (call->token || !webaccess_token_key(call->access)) {
+	if (call->has_credential || !webaccess_identity(call->access)) {
 		wait_for_turn(call);
 		return;
 	}
 	call->wait = FOR_TOKEN;
-	call->token_wait = webtoken_ask(call->owner->tokens, call->access, on_token, call);
+	call->token_wait = webtoken_ask(call->owner->tokens, webaccess_identity(call->access), on_credential, call);
 }
 
 /* ---- Starting ---- */
@@ -469,7 +574,8 @@ static void on_unfit(void *arg)
 	fail(call, &call->unfit_err);
 }
 
-struct webget_call *webget_start(struct webget *w, const struct webget_request *request, webget_fn fn, void *arg)
+static struct webget_call *start(struct webget *w, struct way *way, const struct webget_request *request, webget_fn fn,
+	void *arg)
 {
 	struct webget_call *call = mem_zalloc(sizeof(*call));
 	int64_t span_ms = request->timeout_ms > 0 ? request->timeout_ms : w->timeout_ms;
@@ -478,10 +584,11 @@ struct webget_call *webget_start(struct webget *w, const struct webget_request *
 	size_t few = loop_descriptors(w->loop)->total / 8;
 	const struct httpc_config config = {
 		.max_connections_kept = few > 0 && few < KEPT_MAX ? (int)few : KEPT_MAX,
-		.foreign = true,
+		.foreign = way == &w->foreign,
 	};
 
 	call->owner = w;
+	call->way = way;
 	call->fn = fn;
 	call->arg = arg;
 	call->url = mem_dup(request->url);
@@ -502,13 +609,18 @@ struct webget_call *webget_start(struct webget *w, const struct webget_request *
 	loop_task_init(&call->unfit, on_unfit, call);
 	loop_timer_init(&call->deadline, w->loop, on_deadline, call);
 	loop_timer_set(&call->deadline, request->deadline_ms && left_ms < span_ms ? left_ms : span_ms);
-	if (!w->http)
-		w->http = httpc_new(w->loop, &config, &call->unfit_err);
-	if (!w->http || httpurl_place(call->url, &call->place, &call->unfit_err) < 0)
+	if (!way->http)
+		way->http = httpc_new(w->loop, &config, &call->unfit_err);
+	if (!way->http || httpurl_place(call->url, &call->place, &call->unfit_err) < 0)
 		loop_task_queue(w->loop, &call->unfit);
 	else
 		begin(call);
 	return call;
+}
+
+struct webget_call *webget_start(struct webget *w, const struct webget_request *request, webget_fn fn, void *arg)
+{
+	return start(w, &w->foreign, request, fn, arg);
 }
 
 void webget_cancel(struct webget_call *call)
@@ -519,25 +631,42 @@ void webget_cancel(struct webget_call *call)
 
 /* ---- Life ---- */
 
-static void on_token_answer(void *arg, const struct webget_answer *answer, const struct err *err)
+static void on_exchange(void *arg, const struct webget_answer *answer, const struct err *err)
 {
-	if (err)
-		webtoken_answered(arg, 0, "", 0, err);
-	else
-		webtoken_answered(arg, answer->status, answer->body, answer->len, NULL);
+	const struct identity_answer out = { .status = answer ? answer->status : 0,
+		.transport = err,
+		.body = answer ? answer->body : "",
+		.len = answer ? answer->len : 0 };
+
+	webtoken_answered(arg, &out);
 }
 
-/* Requests for tokens have turns, name lookups and deadlines as all others have. */
-static void post_for_token(void *arg, const char *url, struct webaccess *access, const char *form,
+/* Requests of exchanges have turns, name lookups and deadlines as all others have. */
+static void send_exchange(void *arg, const struct identity_request *request, struct webaccess *access,
 	struct webtoken *token)
 {
-	const struct webget_request request = { .url = url,
+	const struct webget_request r = { .url = request->url,
+		.headers = &request->headers,
 		.access = access,
 		.max_body = TOKEN_ANSWER_MAX,
-		.body = form,
-		.content_type = "application/x-www-form-urlencoded" };
+		.body = request->body,
+		.content_type = request->content_type,
+		.method = request->method };
+	struct webget *w = arg;
 
-	webget_start(arg, &request, on_token_answer, token);
+	start(w, request->own ? &w->own : &w->foreign, &r, on_exchange, token);
+}
+
+static const char *env(void *arg, const char *name)
+{
+	(void)arg;
+	return getenv(name);
+}
+
+static int read_file(void *arg, const char *path, struct buf *out, struct err *err)
+{
+	(void)arg;
+	return file_read(path, FILE_REGULAR, NULL, out, err);
 }
 
 struct webget *webget_new(struct loop *loop, int64_t timeout_ms)
@@ -546,9 +675,16 @@ struct webget *webget_new(struct loop *loop, int64_t timeout_ms)
 
 	w->loop = loop;
 	w->timeout_ms = timeout_ms;
-	w->hosts = httphost_table_new(loop);
-	w->tokens = webtoken_store_new(loop, post_for_token, w);
+	w->foreign.hosts = httphost_table_new(loop);
+	w->own.hosts = httphost_table_new(loop);
+	w->world = (struct identity_world){ .env = env, .file = read_file };
+	w->tokens = webtoken_store_new(loop, &w->world, send_exchange, w);
 	return w;
+}
+
+void webget_allow_metadata(struct webget *w, bool allowed)
+{
+	w->world.metadata = allowed;
 }
 
 void webget_watch(struct webget *w, webget_exchange_fn fn, void *arg)
@@ -564,8 +700,10 @@ void webget_free(struct webget *w)
 	while (w->calls)
 		detach(w->calls);
 	webtoken_store_free(w->tokens);
-	httphost_table_free(w->hosts);
-	httpc_free(w->http);
+	httphost_table_free(w->foreign.hosts);
+	httphost_table_free(w->own.hosts);
+	httpc_free(w->foreign.http);
+	httpc_free(w->own.http);
 	free(w);
 }
 

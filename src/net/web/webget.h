@@ -9,10 +9,14 @@
  * use a handful. A server that refuses connections fails at once; one that hangs delays only its
  * own requests.
  *
+ * What an access's identity stands for is exchanged once and shared (net/web/webtoken): tokens are
+ * sent, AWS keys sign (net/sign/sigv4). Requests of an exchange go out like all others; where
+ * whoever runs kscaled named the address (struct identity_request, own), over connections of their
+ * own, to which the rules for triggers' servers do not apply.
+ *
  * Proxies come from the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY). Names are resolved on the
  * loop (net/dns), or by the proxy. At most ten redirects are followed; credentials and headers are
- * sent on only to the same server, or to the same host by TLS. OAuth 2 tokens are fetched once per
- * client and shared (net/web/webtoken).
+ * sent on only to the same server, or to the same host by TLS.
  */
 
 #include <stdbool.h>
@@ -30,6 +34,8 @@ struct webtoken_store;
 
 /* Sets up nothing before the first request. timeout_ms: the default time-out. */
 struct webget *webget_new(struct loop *loop, int64_t timeout_ms);
+/* Whether identities may ask the machine's metadata server; at first they may not. */
+void webget_allow_metadata(struct webget *w, bool allowed);
 /*
  * Called for each exchange with a server, of a redirected request for every one. status 0: no
  * response came, or the server is known to be unreachable and nothing was sent. took_ms: since the
@@ -86,8 +92,8 @@ struct webget_answer {
 
 /*
  * Either answer or err is NULL. ERR_TEMPORARY: network, time-out, TLS; ERR_INVALID: URL, or a
- * response that is too large; ERR_DENIED: no token. Messages begin with the server's origin and
- * hold no secret. Called exactly once, never before webget_start has returned.
+ * response that is too large; ERR_DENIED: no credential. Messages begin with the server's origin
+ * and hold no secret. Called exactly once, never before webget_start has returned.
  */
 typedef void (*webget_fn)(void *arg, const struct webget_answer *answer, const struct err *err);
 

@@ -3,22 +3,16 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <utlist.h>
 
-#include "base/buf.h"
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "net/http/httpc.h"
+#include "base/timestamp.h"
 #include "net/http/httpurl.h"
 
-#define FAILED_MS  1000
-#define FORGET_MS  600000
-#define FORM_MAX   ((size_t)1 << 18)
-#define TOKEN_MAX  ((size_t)1 << 16)
-#define LIFE_MAX_S (10 * 365 * 86400.0)
+#define FAILED_MS 1000
+#define FORGET_MS 600000
 
 struct webtoken_wait {
 	struct webtoken *owner;
@@ -30,178 +24,174 @@ struct webtoken_wait {
 
 struct webtoken {
 	struct webtoken_store *store;
-	struct webaccess *access;    /* one count */
-	const char *key;             /* inside access */
-	char *text;                  /* owned, a secret; NULL: none */
+	struct identity *identity; /* one reference */
+	const char *key;           /* inside identity */
+	struct credential credential;
+	bool has;                    /* there is a credential */
 	int64_t fetched_ms, ends_ms; /* ends_ms 0: unknown */
-	struct err *err;             /* owned; the error of the last fetch; NULL */
+	struct err *err;             /* owned; the error of the last exchange; NULL */
 	int64_t failed_ms, used_ms;
-	bool in_form;     /* client id and secret are sent in the form */
-	bool tried_other; /* the other way was tried in this fetch */
 	bool fetching;
+	struct identity_exchange exchange;
+	unsigned sent;                     /* requests of this exchange */
+	char where[256];                   /* whom the last one was sent to */
+	struct credential source;          /* of identity_source */
+	struct webtoken_wait *source_wait; /* NULL */
 	struct webtoken_wait *waits;
 	UT_hash_handle hh;
 };
 
 struct webtoken_store {
 	struct loop *loop;
-	webtoken_post_fn post;
-	void *post_arg;
+	const struct identity_world *world;
+	webtoken_send_fn send;
+	void *send_arg;
 	struct webtoken *tokens;
+	uint64_t serial;
 };
 
-/* ---- What the token's server says ---- */
+/* ---- An exchange ---- */
 
-static bool is_token(const char *text)
-{
-	for (const char *c = text; *c; c++)
-		if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 0x7f)
-			return false;
-	return *text && strlen(text) <= TOKEN_MAX;
-}
-
-/* A number of seconds; some servers write it as a string. */
-static int64_t life_of(const json_t *answer)
-{
-	const json_t *value = json_object_get(answer, "expires_in");
-	double seconds = json_is_string(value) ? strtod(json_string_value(value), NULL) : json_number_value(value);
-
-	if (!(seconds > 0))
-		return 0;
-	return (int64_t)((seconds < LIFE_MAX_S ? seconds : LIFE_MAX_S) * 1000);
-}
-
-char *webtoken_parse(int status, const char *body, size_t len, int64_t *life_ms, struct err *err)
-{
-	/* Only the codes of RFC 6749: error_description may repeat what was sent. */
-	static const char *const codes[] = { "invalid_request", "invalid_client", "invalid_grant",
-		"unauthorized_client", "unsupported_grant_type", "invalid_scope", "temporarily_unavailable",
-		"server_error", "access_denied", NULL };
-	json_t *answer = json_parse_foreign(body, len, NULL);
-	const char *text = json_str_or_empty(answer, "access_token"), *type = json_str_or_empty(answer, "token_type");
-	const char *code = json_str_or_empty(answer, "error");
-	bool known = text_is_one_of(code, codes);
-	char *token = NULL;
-
-	*life_ms = 0;
-	if (status < 200 || status > 299) {
-		err_set(err, status == 400 ? ERR_DENIED : httpc_status_kind(status), "no token: HTTP status %d%s%s",
-			status, known ? ", " : "", known ? code : "");
-		if (err)
-			err->http_status = status;
-	} else if (!json_is_object(answer)) {
-		err_set(err, ERR_INVALID, "no token: the answer is not a JSON object");
-	} else if (!is_token(text)) {
-		err_set(err, ERR_INVALID, "no token: the answer has no access_token that can be sent");
-	} else if (*type && strcasecmp(type, "bearer") != 0) {
-		err_set(err, ERR_INVALID, "no token: the answer's token_type is not bearer");
-	} else {
-		token = mem_dup(text);
-		*life_ms = life_of(answer);
-	}
-	json_decref(answer);
-	return token;
-}
-
-/* ---- Fetching ---- */
-
-static void start_fetch(struct webtoken *t);
-
-void webtoken_answered(struct webtoken *t, int status, const char *body, size_t len, const struct err *transport)
+static void end_exchange(struct webtoken *t)
 {
 	struct webtoken_wait *w;
-	struct err err = { 0 };
-	int64_t life_ms = 0;
-	char *text = NULL, where[256];
 
 	t->fetching = false;
-	if (transport)
-		err = *transport;
-	else
-		text = webtoken_parse(status, body, len, &life_ms, &err);
-	/*
-	 * RFC 6749 requires Basic, but not every server accepts it; which way works is not known
-	 * before.
-	 */
-	if (!text && (status == 400 || status == 401) && !t->tried_other) {
-		t->tried_other = true;
-		t->in_form = !t->in_form;
-		start_fetch(t);
-		return;
-	}
-	if (text) {
-		mem_free_secret(t->text);
-		t->text = text;
-		t->fetched_ms = loop_now_ms(t->store->loop);
-		t->ends_ms = life_ms ? t->fetched_ms + life_ms : 0;
-		err_keep(&t->err, NULL);
-	} else {
-		httpurl_origin(webaccess_config(t->access)->oauth.token_url, where, sizeof(where));
-		if (!text_begins(err.msg, where))
-			err_wrap(&err, "%s", where);
-		err_wrap(&err, "OAuth token");
-		err_keep(&t->err, &err);
-		t->failed_ms = loop_now_ms(t->store->loop);
-	}
+	identity_exchange_done(&t->exchange);
+	credential_done(&t->source);
 	DL_FOREACH (t->waits, w)
 		loop_task_queue(t->store->loop, &w->task);
 }
 
-static void put_field(struct buf *form, const char *name, const char *value)
+static void succeed(struct webtoken *t, const struct credential *got /* takes its texts */)
 {
-	if (!value || !*value)
+	credential_done(&t->credential);
+	t->credential = *got;
+	t->credential.serial = ++t->store->serial;
+	t->has = true;
+	t->fetched_ms = loop_now_ms(t->store->loop);
+	t->ends_ms = got->life_ms ? t->fetched_ms + got->life_ms : 0;
+	err_keep(&t->err, NULL);
+	end_exchange(t);
+}
+
+static void fail(struct webtoken *t, struct err *err)
+{
+	if (*t->where && !text_begins(err->msg, t->where))
+		err_wrap(err, "%s", t->where);
+	err_wrap(err, "%s", identity_called(t->identity));
+	err_keep(&t->err, err);
+	t->failed_ms = loop_now_ms(t->store->loop);
+	end_exchange(t);
+}
+
+static void step(struct webtoken *t);
+
+static void on_source(void *arg, const struct credential *credential, const struct err *err)
+{
+	struct webtoken *t = arg;
+	struct err copy;
+
+	t->source_wait = NULL;
+	if (err) {
+		copy = *err;
+		*t->where = '\0'; /* it names its own */
+		fail(t, &copy);
 		return;
-	buf_printf(form, "%s%s=", form->len > 0 ? "&" : "", name);
-	buf_put_percent(form, value, "");
+	}
+	credential_copy(&t->source, credential);
+	t->exchange.source = &t->source;
+	step(t);
+}
+
+static void send(struct webtoken *t, const struct identity_request *request)
+{
+	struct webaccess *access = webaccess_for_identity(t->identity);
+
+	httpurl_origin(request->url, t->where, sizeof(t->where));
+	t->sent++;
+	t->store->send(t->store->send_arg, request, access, t);
+	webaccess_unref(access);
+}
+
+static void step(struct webtoken *t)
+{
+	struct identity_request request = { 0 };
+	struct credential got = { 0 };
+	struct err err = { 0 };
+
+	t->exchange.unix_ms = timestamp_now_ms();
+	switch (identity_next(&t->exchange, &request, &got, &err)) {
+	case IDENTITY_SEND:
+		if (t->sent < IDENTITY_STEPS_MAX) {
+			send(t, &request);
+			break;
+		}
+		err_set(&err, ERR_INVALID, "more than %d requests", IDENTITY_STEPS_MAX);
+		fail(t, &err);
+		break;
+	case IDENTITY_NEEDS_SOURCE:
+		t->source_wait = webtoken_ask(t->store, identity_source(t->identity), on_source, t);
+		break;
+	case IDENTITY_GOT: succeed(t, &got); break;
+	case IDENTITY_NEXT: /* of identity_read only */
+	case IDENTITY_FAILED: fail(t, &err); break;
+	}
+	identity_request_done(&request);
+}
+
+void webtoken_answered(struct webtoken *t, const struct identity_answer *answer)
+{
+	struct credential got = { 0 };
+	struct err err = { 0 };
+
+	t->exchange.unix_ms = timestamp_now_ms();
+	switch (identity_read(&t->exchange, answer, &got, &err)) {
+	case IDENTITY_NEXT: step(t); break;
+	case IDENTITY_GOT: succeed(t, &got); break;
+	default: fail(t, &err); break;
+	}
 }
 
 static void start_fetch(struct webtoken *t)
 {
-	const struct webaccess_config *config = webaccess_config(t->access);
-	struct webaccess *access = webaccess_for_token(t->access, !t->in_form);
-	struct buf form = BUF_INIT(FORM_MAX);
-
-	buf_reserve(&form, 4096);
-	put_field(&form, "grant_type", "client_credentials");
-	put_field(&form, "scope", config->oauth.scopes);
-	if (t->in_form) {
-		put_field(&form, "client_id", config->oauth.client_id);
-		put_field(&form, "client_secret", config->oauth.client_secret);
-	}
-	if (config->oauth.params)
-		buf_printf(&form, "&%s", config->oauth.params);
 	t->fetching = true;
-	t->store->post(t->store->post_arg, config->oauth.token_url, access, buf_text(&form), t);
-	buf_done_secret(&form);
-	webaccess_unref(access);
+	t->sent = 0;
+	*t->where = '\0';
+	t->exchange = (struct identity_exchange){ .identity = t->identity,
+		.world = t->store->world,
+		.memory = t->exchange.memory };
+	step(t);
 }
 
 /* ---- Asking ---- */
 
-static struct webtoken *token_find(struct webtoken_store *s, const struct webaccess *access)
-{
-	const char *key = webaccess_token_key(access);
-	struct webtoken *t = NULL;
-
-	if (key)
-		HASH_FIND_STR(s->tokens, key, t);
-	return t;
-}
-
 static void token_free(struct webtoken *t)
 {
 	HASH_DELETE(hh, t->store->tokens, t);
+	webtoken_cancel(t->source_wait);
 	while (t->waits)
 		webtoken_cancel(t->waits);
-	mem_free_secret(t->text);
+	identity_exchange_done(&t->exchange);
+	credential_done(&t->credential);
+	credential_done(&t->source);
 	err_keep(&t->err, NULL);
-	webaccess_unref(t->access);
+	identity_unref(t->identity);
 	free(t);
 }
 
-static struct webtoken *token_get(struct webtoken_store *s, struct webaccess *access)
+static struct webtoken *token_find(struct webtoken_store *s, const struct identity *identity)
 {
-	struct webtoken *t = token_find(s, access), *old, *next;
+	const char *key = identity_key(identity);
+	struct webtoken *t;
+
+	HASH_FIND_STR(s->tokens, key, t);
+	return t;
+}
+
+static struct webtoken *token_get(struct webtoken_store *s, struct identity *identity)
+{
+	struct webtoken *t = token_find(s, identity), *old, *next;
 	int64_t now_ms = loop_now_ms(s->loop);
 
 	if (t)
@@ -211,23 +201,35 @@ static struct webtoken *token_get(struct webtoken_store *s, struct webaccess *ac
 			token_free(old);
 	t = mem_zalloc(sizeof(*t));
 	t->store = s;
-	t->access = webaccess_ref(access);
-	t->key = webaccess_token_key(access);
+	t->identity = identity_ref(identity);
+	t->key = identity_key(identity);
 	HASH_ADD_KEYPTR(hh, s->tokens, t->key, strlen(t->key), t);
 	return t;
 }
 
 static bool is_good(const struct webtoken *t, int64_t now_ms)
 {
-	return t->text && (!t->ends_ms || now_ms < t->ends_ms);
+	return t->has && (!t->ends_ms || now_ms < t->ends_ms);
 }
 
-/* After four fifths of its life, unless a fetch has failed just now. */
+int64_t webtoken_due_ms(int64_t life_ms, int64_t early_ms)
+{
+	int64_t usual = life_ms / 5 * 4, early = life_ms - early_ms;
+
+	if (early < life_ms / 2)
+		early = life_ms / 2;
+	return early_ms > 0 && early < usual ? early : usual;
+}
+
+/* Unless an exchange has failed just now. */
 static bool is_due(const struct webtoken *t, int64_t now_ms)
 {
 	if (t->err && now_ms - t->failed_ms < FAILED_MS)
 		return false;
-	return !is_good(t, now_ms) || (t->ends_ms && now_ms - t->fetched_ms >= (t->ends_ms - t->fetched_ms) / 5 * 4);
+	return !is_good(t, now_ms) ||
+		(t->ends_ms &&
+			now_ms - t->fetched_ms >=
+				webtoken_due_ms(t->ends_ms - t->fetched_ms, identity_early_ms(t->identity)));
 }
 
 static void on_wait(void *arg)
@@ -240,19 +242,19 @@ static void on_wait(void *arg)
 
 	webtoken_cancel(w);
 	if (is_good(t, loop_now_ms(t->store->loop))) {
-		fn(fn_arg, t->text, NULL);
+		fn(fn_arg, &t->credential, NULL);
 		return;
 	}
 	if (t->err)
 		err = *t->err;
 	else
-		err_set(&err, ERR_DENIED, "OAuth token: it was refused before it could be used");
+		err_set(&err, ERR_DENIED, "%s: it was refused before it could be used", identity_called(t->identity));
 	fn(fn_arg, NULL, &err);
 }
 
-struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct webaccess *access, webtoken_fn fn, void *arg)
+struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *identity, webtoken_fn fn, void *arg)
 {
-	struct webtoken *t = token_get(s, access);
+	struct webtoken *t = token_get(s, identity);
 	struct webtoken_wait *w = mem_zalloc(sizeof(*w));
 	int64_t now_ms = loop_now_ms(s->loop);
 
@@ -262,10 +264,8 @@ struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct webaccess *a
 	w->arg = arg;
 	loop_task_init(&w->task, on_wait, w);
 	DL_APPEND(t->waits, w);
-	if (!t->fetching && is_due(t, now_ms)) {
-		t->tried_other = false;
+	if (!t->fetching && is_due(t, now_ms))
 		start_fetch(t);
-	}
 	if (!t->fetching || is_good(t, now_ms))
 		loop_task_queue(s->loop, &w->task);
 	return w;
@@ -280,32 +280,39 @@ void webtoken_cancel(struct webtoken_wait *w)
 	free(w);
 }
 
-void webtoken_reject(struct webtoken_store *s, const struct webaccess *access, const char *token)
+void webtoken_reject(struct webtoken_store *s, const struct identity *identity, const struct credential *refused)
 {
-	struct webtoken *t = token_find(s, access);
+	struct webtoken *t = token_find(s, identity);
 
-	if (!t || !t->text || strcmp(t->text, token) != 0)
+	if (!t || !t->has || t->credential.serial != refused->serial)
 		return;
-	mem_free_secret(t->text);
-	t->text = NULL;
+	credential_done(&t->credential);
+	t->has = false;
 }
 
-struct webtoken_store *webtoken_store_new(struct loop *loop, webtoken_post_fn post, void *arg)
+struct webtoken_store *webtoken_store_new(struct loop *loop, const struct identity_world *world, webtoken_send_fn send_,
+	void *arg)
 {
 	struct webtoken_store *s = mem_zalloc(sizeof(*s));
 
 	s->loop = loop;
-	s->post = post;
-	s->post_arg = arg;
+	s->world = world;
+	s->send = send_;
+	s->send_arg = arg;
 	return s;
 }
 
+/* What waits for a source goes first: its wait is in another one's list. */
 void webtoken_store_free(struct webtoken_store *s)
 {
 	struct webtoken *t, *next;
 
 	if (!s)
 		return;
+	HASH_ITER (hh, s->tokens, t, next) {
+		webtoken_cancel(t->source_wait);
+		t->source_wait = NULL;
+	}
 	HASH_ITER (hh, s->tokens, t, next)
 		token_free(t);
 	free(s);

@@ -3,16 +3,16 @@
 #define NET_WEB_WEBTOKEN_H
 
 /*
- * OAuth 2 access tokens by client credentials (RFC 6749, 4.4): one per client
- * (webaccess_token_key), fetched at first use, shared by all requests, renewed in the background
- * after four fifths of its life, and again after a server has refused it. The client's id and
- * secret are sent as Basic credentials or, when the token server does not accept that, in the form;
- * what worked is remembered. Part of net/web/webget, which sends the requests.
+ * The credentials of identities (net/identity): one per identity, exchanged at first use, shared by
+ * all requests, renewed in the background after four fifths of its life, of AWS five minutes before
+ * its end at latest, and again after a server has refused it. Part of net/web/webget, which sends
+ * the requests of the exchange.
  */
 
 #include <stddef.h>
 
 #include "base/err.h"
+#include "net/identity/identity.h"
 #include "net/loop.h"
 #include "net/web/webaccess.h"
 
@@ -21,32 +21,34 @@ struct webtoken_store;
 struct webtoken_wait;
 
 /*
- * Posts the form (secret, borrowed) to the token server. The response, or status 0 when the
- * transport failed, is passed to webtoken_answered, never before this returns.
+ * Sends a request of an exchange (secret, borrowed). The response, or status 0 when the transport
+ * failed, is passed to webtoken_answered, never before this returns.
  */
-typedef void (*webtoken_post_fn)(void *arg, const char *url, struct webaccess *a, const char *form, struct webtoken *t);
-void webtoken_answered(struct webtoken *t, int status, const char *body, size_t len, const struct err *transport);
+typedef void (*webtoken_send_fn)(void *arg, const struct identity_request *request, struct webaccess *access,
+	struct webtoken *t);
+void webtoken_answered(struct webtoken *t, const struct identity_answer *answer);
 
-struct webtoken_store *webtoken_store_new(struct loop *loop, webtoken_post_fn post, void *arg);
-/* Waiting callers end without callbacks. No post may be under way. */
+/* world: borrowed for the store's life. */
+struct webtoken_store *webtoken_store_new(struct loop *loop, const struct identity_world *world, webtoken_send_fn send,
+	void *arg);
+/* Waiting callers end without callbacks. No request may be under way. */
 void webtoken_store_free(struct webtoken_store *s);
 
 /*
- * token (borrowed; secret) or err. Called exactly once, never before webtoken_ask has returned. A
- * failure is cached for a second.
+ * credential (borrowed; secret) or err. Called exactly once, never before webtoken_ask has
+ * returned. A failure is cached for a second.
  */
-typedef void (*webtoken_fn)(void *arg, const char *token, const struct err *err);
-struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct webaccess *access, webtoken_fn fn, void *arg);
+typedef void (*webtoken_fn)(void *arg, const struct credential *credential, const struct err *err);
+struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *identity, webtoken_fn fn, void *arg);
 void webtoken_cancel(struct webtoken_wait *w); /* no callback any more; NULL is fine */
 
-/* A server has refused the token: it is dropped, unless there is a newer one already. */
-void webtoken_reject(struct webtoken_store *s, const struct webaccess *access, const char *token);
+/* A server has refused the credential: it is dropped, unless there is a newer one already. */
+void webtoken_reject(struct webtoken_store *s, const struct identity *identity, const struct credential *refused);
 
 /*
- * Parses the token server's response; public for tests and fuzzing. Returns the token (owned by the
- * caller; secret) and its life in ms (0: unknown), or NULL with err, which quotes nothing but the
- * error code.
+ * When a credential with this life is renewed, in ms after it came: after four fifths of it, or so
+ * long before its end if that is earlier, but not in its first half.
  */
-char *webtoken_parse(int status, const char *body, size_t len, int64_t *life_ms, struct err *err);
+int64_t webtoken_due_ms(int64_t life_ms, int64_t early_ms);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Extracts the number from an answer, streamed or complete. */
-#include "net/http/httpc.h"
+#include "net/http/httpstatus.h"
 #include "scalers/metricsapi/metricsapi_parts.h"
 #include "scalers/values/yamlpath.h"
 
@@ -65,7 +65,7 @@ int metricsapi_number(const struct metricsapi_question *q, const struct webget_a
 	struct metricsapi_reader *r, double *out, struct err *err)
 {
 	if (answer && answer->status != 200) {
-		err_set(err, httpc_status_kind(answer->status), "api returned %d", answer->status);
+		err_set(err, httpstatus_kind(answer->status), "api returned %d", answer->status);
 		err->http_status = answer->status;
 		return -1;
 	}

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "net/http/httpc.h"
+#include "net/http/httpstatus.h"
 
 /* Bytes of a server's text that are quoted. */
 #define WORDS_MAX 200
@@ -145,7 +145,7 @@ static enum promreply refused(int status, const json_t *root, struct err *err)
 		buf_puts(&words, words.len > 0 ? ": " : "");
 		put_words(&words, text);
 	}
-	err_set(err, good ? ERR_INVALID : httpc_status_kind(status), "%s",
+	err_set(err, good ? ERR_INVALID : httpstatus_kind(status), "%s",
 		words.len > 0 ? buf_text(&words) : "the answer says error, and not which");
 	if (err)
 		err->http_status = good ? 0 : status;

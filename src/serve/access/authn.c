@@ -41,14 +41,14 @@ struct peer {
 	struct frontproxy_memo proxied;
 	char *authorization; /* the last header that proved good; secret; NULL */
 	size_t authorization_len;
-	struct identity *user; /* its owner */
+	struct requester *user; /* its owner */
 	int64_t user_until_ms;
 };
 
 static void forget_token(struct peer *p)
 {
 	mem_free_secret(p->authorization);
-	identity_unref(p->user);
+	requester_unref(p->user);
 	p->authorization = NULL;
 	p->user = NULL;
 }
@@ -143,7 +143,7 @@ static void memo_take(struct peer *p, const char *authorization, const struct ve
 	if (p->authorization_len > MEMO_MAX)
 		return;
 	p->authorization = mem_dup(authorization);
-	p->user = identity_ref(verdict->who);
+	p->user = requester_ref(verdict->who);
 	p->user_until_ms = verdict->until_ms;
 }
 
@@ -162,7 +162,7 @@ static int refuse_nobody(const struct peer *p, const struct err *proxy, struct e
 }
 
 static enum authn_found peek_token(struct authn *a, struct peer *p, const char *authorization, const char *token,
-	struct identity **user, struct err *err)
+	struct requester **user, struct err *err)
 {
 	char key[FINGERPRINT_TEXT];
 	const struct verdict *verdict = verdicts_peek(a->verdicts, key, token_key(token, key));
@@ -174,13 +174,13 @@ static enum authn_found peek_token(struct authn *a, struct peer *p, const char *
 		return AUTHN_REFUSED;
 	}
 	memo_take(p, authorization, verdict);
-	*user = identity_ref(verdict->who);
+	*user = requester_ref(verdict->who);
 	return AUTHN_KNOWN;
 }
 
 /* ---- By either ---- */
 
-enum authn_found authn_peek(struct authn *a, struct httpd_request *r, struct identity **user, struct err *err)
+enum authn_found authn_peek(struct authn *a, struct httpd_request *r, struct requester **user, struct err *err)
 {
 	struct peer *p = peer_of(r);
 	struct err proxy = { 0 };
@@ -195,7 +195,7 @@ enum authn_found authn_peek(struct authn *a, struct httpd_request *r, struct ide
 	}
 	authorization = httpd_header(r, "Authorization");
 	if (memo_holds(a, p, authorization)) {
-		*user = identity_ref(p->user);
+		*user = requester_ref(p->user);
 		return AUTHN_KNOWN;
 	}
 	if (!token_of(authorization, token)) {

@@ -13,7 +13,7 @@
 #include "kube/client.h"
 #include "net/http/httpd.h"
 #include "serve/access/frontproxy.h"
-#include "serve/access/identity.h"
+#include "serve/access/requester.h"
 
 struct authn;
 struct authn_wait;
@@ -26,13 +26,13 @@ enum authn_found { AUTHN_KNOWN, AUTHN_REFUSED, AUTHN_UNKNOWN };
  * What is known at once: *user (the caller owns one reference), or the refusal in err, or that the
  * API server must be asked.
  */
-enum authn_found authn_peek(struct authn *a, struct httpd_request *r, struct identity **user, struct err *err);
+enum authn_found authn_peek(struct authn *a, struct httpd_request *r, struct requester **user, struct err *err);
 
 /*
  * user (borrowed) NULL exactly when err is not. ERR_DENIED: the credentials are not good;
  * ERR_TEMPORARY: that is not known (http_status 429: too many reviews are under way).
  */
-typedef void (*authn_fn)(void *arg, struct identity *user, const struct err *err);
+typedef void (*authn_fn)(void *arg, struct requester *user, const struct err *err);
 /* Only after AUTHN_UNKNOWN. `r` must live until the callback, or authn_cancel is called. */
 struct authn_wait *authn_ask(struct authn *a, struct httpd_request *r, authn_fn fn, void *arg);
 void authn_cancel(struct authn_wait *w); /* no callback then; NULL is fine */

@@ -24,7 +24,7 @@ struct authz_wait {
 };
 
 struct access_question {
-	const struct identity *who;
+	const struct requester *who;
 	const struct review_access *access;
 };
 
@@ -48,7 +48,7 @@ static bool key_put(struct access_key *k, const char *text)
 	return true;
 }
 
-static bool make_key(struct access_key *k, const struct identity *who, const struct review_access *a)
+static bool make_key(struct access_key *k, const struct requester *who, const struct review_access *a)
 {
 	const char *const parts[] = { who->fingerprint, a->verb, a->path, a->namespace_, a->resource, a->group,
 		a->version, a->name };
@@ -62,7 +62,7 @@ static bool make_key(struct access_key *k, const struct identity *who, const str
 
 /* ---- Words, as in k8s.io/apiserver pkg/endpoints/handlers/responsewriters/errors.go ---- */
 
-static char *forbidden_text(const struct identity *who, const struct review_access *a)
+static char *forbidden_text(const struct requester *who, const struct review_access *a)
 {
 	MEM_AUTO char *where = NULL, *name = NULL;
 
@@ -99,7 +99,7 @@ static struct kube_call *start(struct kube *kube, const void *question, struct v
 	return review_access(kube, &q->who->user, q->access, on_review, entry);
 }
 
-enum authz_found authz_peek(struct authz *a, const struct identity *who, const struct review_access *access,
+enum authz_found authz_peek(struct authz *a, const struct requester *who, const struct review_access *access,
 	struct err *err)
 {
 	const struct verdict *verdict;
@@ -144,7 +144,7 @@ static void on_verdict(void *arg, const struct verdict *verdict, const struct er
 	fn(fn_arg, err);
 }
 
-struct authz_wait *authz_ask(struct authz *a, struct identity *who, const struct review_access *access, authz_fn fn,
+struct authz_wait *authz_ask(struct authz *a, struct requester *who, const struct review_access *access, authz_fn fn,
 	void *arg)
 {
 	struct access_question question = { who, access };

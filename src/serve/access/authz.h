@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "kube/reviews.h"
-#include "serve/access/identity.h"
+#include "serve/access/requester.h"
 
 struct authz;
 struct authz_wait;
@@ -20,7 +20,7 @@ void authz_free(struct authz *a); /* when nobody waits */
 
 enum authz_found { AUTHZ_ALLOWED, AUTHZ_DENIED, AUTHZ_UNKNOWN };
 /* What is known at once. Of a denial err gets the text, in Kubernetes' words. */
-enum authz_found authz_peek(struct authz *a, const struct identity *who, const struct review_access *access,
+enum authz_found authz_peek(struct authz *a, const struct requester *who, const struct review_access *access,
 	struct err *err);
 
 /*
@@ -28,7 +28,7 @@ enum authz_found authz_peek(struct authz *a, const struct identity *who, const s
  * too many reviews are under way).
  */
 typedef void (*authz_fn)(void *arg, const struct err *err);
-struct authz_wait *authz_ask(struct authz *a, struct identity *who, const struct review_access *access, authz_fn fn,
+struct authz_wait *authz_ask(struct authz *a, struct requester *who, const struct review_access *access, authz_fn fn,
 	void *arg);
 void authz_cancel(struct authz_wait *w); /* no callback then; NULL is fine */
 

@@ -212,22 +212,22 @@ static void on_header(void *arg, const char *name, const char *value)
 	if (is_among(&c->config->group_headers, name) && *value) {
 		c->too_many |= c->user->group_count >= REVIEW_GROUPS_MAX;
 		if (!c->too_many)
-			identity_add_group(c->user, value);
+			requester_add_group(c->user, value);
 	} else if (extra) {
 		c->too_many |= c->user->extra_count >= EXTRA_MAX;
 		extra_key(extra, key, sizeof(key));
 		if (!c->too_many)
-			identity_add_extra(c->user, key, value);
+			requester_add_extra(c->user, key, value);
 	}
 }
 
-static struct identity *read_user(const struct frontproxy *f, const struct httpd_request *r, struct err *err)
+static struct requester *read_user(const struct frontproxy *f, const struct httpd_request *r, struct err *err)
 {
 	const char *name = first_value(&f->config.user_headers, r);
 	const char *uid = first_value(&f->config.uid_headers, r);
 	struct review_user user = { 0 };
 	struct collect collect = { &f->config, &user, false };
-	struct identity *who = NULL;
+	struct requester *who = NULL;
 
 	if (!name) {
 		err_set(err, ERR_DENIED, "the front proxy names no user");
@@ -240,7 +240,7 @@ static struct identity *read_user(const struct frontproxy *f, const struct httpd
 		err_set(err, ERR_DENIED, "the front proxy names more than %d groups or %d extra values",
 			REVIEW_GROUPS_MAX, EXTRA_MAX);
 	else
-		who = identity_new(&user);
+		who = requester_new(&user);
 	review_user_done(&user);
 	return who;
 }
@@ -304,12 +304,12 @@ static void note_header(void *arg, const char *name, const char *value)
 
 void frontproxy_forget(struct frontproxy_memo *memo)
 {
-	identity_unref(memo->user);
+	requester_unref(memo->user);
 	memo->user = NULL;
 	buf_done(&memo->headers);
 }
 
-static void remember(const struct frontproxy *f, const struct httpd_request *r, struct identity *user,
+static void remember(const struct frontproxy *f, const struct httpd_request *r, struct requester *user,
 	struct frontproxy_memo *memo)
 {
 	struct note note = { &f->config, &memo->headers };
@@ -320,16 +320,16 @@ static void remember(const struct frontproxy *f, const struct httpd_request *r, 
 	if (buf_failed(&memo->headers))
 		return;
 	memo->version = f->version;
-	memo->user = identity_ref(user);
+	memo->user = requester_ref(user);
 }
 
-struct identity *frontproxy_user(const struct frontproxy *f, const struct httpd_request *r,
+struct requester *frontproxy_user(const struct frontproxy *f, const struct httpd_request *r,
 	struct frontproxy_memo *memo, struct err *err)
 {
-	struct identity *user;
+	struct requester *user;
 
 	if (remembers(f, r, memo))
-		return identity_ref(memo->user);
+		return requester_ref(memo->user);
 	user = read_user(f, r, err);
 	if (user)
 		remember(f, r, user, memo);

@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "kube/client.h"
 #include "net/http/httpd.h"
-#include "serve/access/identity.h"
+#include "serve/access/requester.h"
 
 struct frontproxy;
 
@@ -44,9 +44,9 @@ int frontproxy_verify(const struct frontproxy *f, SSL *tls, struct err *err);
  * same ConfigMap.
  */
 struct frontproxy_memo {
-	unsigned version;      /* of the ConfigMap */
-	struct buf headers;    /* names and values of those that name the user, each with its NUL */
-	struct identity *user; /* owns a reference; NULL: none is cached */
+	unsigned version;       /* of the ConfigMap */
+	struct buf headers;     /* names and values of those that name the user, each with its NUL */
+	struct requester *user; /* owns a reference; NULL: none is cached */
 };
 void frontproxy_forget(struct frontproxy_memo *memo);
 
@@ -54,7 +54,7 @@ void frontproxy_forget(struct frontproxy_memo *memo);
  * The user named by the headers of a verified front proxy; NULL and ERR_DENIED when they name none,
  * or too many groups or extra values. The caller owns one reference.
  */
-struct identity *frontproxy_user(const struct frontproxy *f, const struct httpd_request *r,
+struct requester *frontproxy_user(const struct frontproxy *f, const struct httpd_request *r,
 	struct frontproxy_memo *memo, struct err *err);
 
 #endif

@@ -92,7 +92,7 @@ static void entry_free(struct verdicts_entry *e)
 		DL_DELETE(v->settled, e);
 	waits_free(&e->waiters);
 	kube_cancel(e->review);
-	identity_unref(e->verdict.who);
+	requester_unref(e->verdict.who);
 	free(e->why);
 	free(e);
 }
@@ -221,7 +221,7 @@ static void tell(struct verdicts_wait **waiters, const struct verdict *verdict, 
 void verdicts_settle(struct verdicts_entry *e, bool yes, const struct review_user *who, const char *why)
 {
 	struct verdicts *v = e->owner;
-	struct identity *user = who ? identity_new(who) : NULL;
+	struct requester *user = who ? requester_new(who) : NULL;
 	struct verdict verdict = { yes, user, why, loop_now_ms(v->loop) + v->config.keep_ms };
 	struct verdicts_wait *waiters;
 
@@ -234,9 +234,9 @@ void verdicts_settle(struct verdicts_entry *e, bool yes, const struct review_use
 	DL_APPEND(v->settled, e);
 	waits_move(&e->waiters, &waiters);
 	if (user)
-		identity_ref(user);
+		requester_ref(user);
 	tell(&waiters, &verdict, NULL);
-	identity_unref(user);
+	requester_unref(user);
 }
 
 /*

@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "kube/client.h"
 #include "net/loop.h"
-#include "serve/access/identity.h"
+#include "serve/access/requester.h"
 
 struct verdicts;
 struct verdicts_entry;
@@ -25,9 +25,9 @@ struct verdicts_wait;
 
 struct verdict {
 	bool yes;
-	struct identity *who; /* the owner of a token; NULL of an access */
-	const char *why;      /* of a denial, for people; may be NULL */
-	int64_t until_ms;     /* loop clock: cached until then */
+	struct requester *who; /* the owner of a token; NULL of an access */
+	const char *why;       /* of a denial, for people; may be NULL */
+	int64_t until_ms;      /* loop clock: cached until then */
 };
 
 struct verdicts_config { /* copied */

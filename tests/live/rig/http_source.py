@@ -82,7 +82,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    do_GET = do_POST = _answer
+    do_GET = do_POST = do_PUT = _answer
 
     def log_message(self, *arguments):
         pass
@@ -226,6 +226,20 @@ class TokenServer:
         return lambda asked: answer if asked.bearer in self.good else (401, {}, "{}")
 
 
+def sigv4(method, path, raw_query, headers, body, stamp, region, service, secret_key):
+    """The signature over these headers, and what was signed."""
+    quote = lambda text: urllib.parse.quote(text, safe="-_.~")
+    signed = sorted(headers)
+    pairs = sorted((quote(k), quote(v)) for k, v in urllib.parse.parse_qsl(raw_query, keep_blank_values=True))
+    canonical = "\n".join([method, urllib.parse.quote(path, safe="/-_.~"), "&".join(f"{k}={v}" for k, v in pairs),
+                           *(f"{name}:{' '.join(headers[name].split())}" for name in signed), "", ";".join(signed), hashlib.sha256(body).hexdigest()])
+    to_sign = "\n".join(["AWS4-HMAC-SHA256", stamp, f"{stamp[:8]}/{region}/{service}/aws4_request", hashlib.sha256(canonical.encode()).hexdigest()])
+    key = f"AWS4{secret_key}".encode()
+    for piece in (stamp[:8], region, service, "aws4_request"):
+        key = hmac.new(key, piece.encode(), hashlib.sha256).digest()
+    return hmac.new(key, to_sign.encode(), hashlib.sha256).hexdigest(), canonical
+
+
 def sigv4_wrong(asked, region, service, key_id, secret_key):
     """What is wrong with a request's AWS signature (version 4), by Amazon's description of it; None when nothing is."""
     scheme, _, rest = asked.headers.get("Authorization", "").partition(" ")
@@ -242,13 +256,5 @@ def sigv4_wrong(asked, region, service, key_id, secret_key):
     signed = parts["SignedHeaders"].split(";")
     if signed != sorted(signed) or "host" not in signed or "x-amz-date" not in signed or any(name.startswith("x-amz-") and name not in signed for name in map(str.lower, asked.headers)):
         return f"signed headers {signed}"
-    quote = lambda text: urllib.parse.quote(text, safe="-_.~")
-    pairs = sorted((quote(k), quote(v)) for k, v in urllib.parse.parse_qsl(asked.raw_query, keep_blank_values=True))
-    canonical = "\n".join([asked.method, urllib.parse.quote(asked.path, safe="/-_.~"), "&".join(f"{k}={v}" for k, v in pairs),
-                           *(f"{name}:{' '.join(asked.headers.get(name, '').split())}" for name in signed), "", ";".join(signed), hashlib.sha256(asked.body).hexdigest()])
-    to_sign = "\n".join(["AWS4-HMAC-SHA256", stamp, scope, hashlib.sha256(canonical.encode()).hexdigest()])
-    key = f"AWS4{secret_key}".encode()
-    for piece in (stamp[:8], region, service, "aws4_request"):
-        key = hmac.new(key, piece.encode(), hashlib.sha256).digest()
-    expected = hmac.new(key, to_sign.encode(), hashlib.sha256).hexdigest()
+    expected, canonical = sigv4(asked.method, asked.path, asked.raw_query, {name: asked.headers.get(name, "") for name in signed}, asked.body, stamp, region, service, secret_key)
     return None if hmac.compare_digest(expected, parts["Signature"]) else f"signature of {canonical!r}"

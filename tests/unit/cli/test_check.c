@@ -251,8 +251,8 @@ static void bad_ones_are_told(void **state)
 		{ AUTH("pw", "password") NEXT SECRET("redis", "data: {pw: hunter2}"),
 			"f:6: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: parameter \"password\": key "
 			"\"pw\" of Secret shop/redis is not base64\n" },
-		{ KEDA("TriggerAuthentication", "x") "  podIdentity: {provider: aws}\n",
-			"f:5: TriggerAuthentication shop/x: spec.podIdentity: provider aws is not supported by this "
+		{ KEDA("TriggerAuthentication", "x") "  podIdentity: {provider: gcp}\n",
+			"f:5: TriggerAuthentication shop/x: spec.podIdentity: provider gcp is not supported by this "
 			"version of kscaled: give the trigger credentials of its own with secretTargetRef\n" },
 		/* Secrets stay secret, whole and in part. */
 		{ WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address")
@@ -585,6 +585,13 @@ static const struct {
 	{ "rabbitmq", "queueName: q, host: 'http://h', useRegex: 'true'",
 		"username password oauthTokenURI clientID clientSecret scopes endpointParams",
 		"usernameFromEnv: A, passwordFromEnv: B" },
+	{ "aws-sqs-queue", "queueURL: q, awsRegion: eu-west-1", "awsAccessKeyID awsSecretAccessKey awsSessionToken",
+		"awsAccessKeyIDFromEnv: A, awsSecretAccessKeyFromEnv: B" },
+	{ "aws-sqs-queue", "queueURL: q, awsAccessKeyID: a", "awsSecretAccessKey awsRegion",
+		"awsRegion: eu-west-1, awsSecretAccessKeyFromEnv: B" },
+	{ "aws-kinesis-stream", "streamName: s", "awsRegion awsRoleArn", NULL },
+	{ "aws-cloudwatch", "expression: x, targetMetricValue: '1', minMetricValue: '0'",
+		"awsRegion awsAccessKeyId awsSecretAccessKey", NULL },
 	{ "azure-pipelines", "poolName: linux, organizationURL: 'https://d/o'", "personalAccessToken",
 		"personalAccessTokenFromEnv: A" },
 	{ "azure-pipelines", "poolID: '7'", "organizationURL personalAccessToken",

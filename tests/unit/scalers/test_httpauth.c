@@ -125,8 +125,13 @@ static void trust(void **state)
 	httpauth_done(&auth);
 	assert_int_equal(read_auth(M("unsafeSsl", "false"), NULL, 0, &auth, &err), 0);
 	assert_string_equal(webaccess_key(auth.access), "open");
-	assert_null(webaccess_token_key(auth.access));
+	assert_null(webaccess_identity(auth.access));
 	httpauth_done(&auth);
+}
+
+static const char *key_of(const struct httpauth *a)
+{
+	return identity_key(webaccess_identity(a->access));
 }
 
 /* A token is shared by all who are the same client there, whatever else they send. */
@@ -146,17 +151,22 @@ static void tokens(void **state)
 					 "customAuthHeader", "X", "customAuthValue", "v"),
 				 0, &b, &err),
 		0);
-	assert_string_equal(webaccess_token_key(a.access), webaccess_token_key(b.access));
+	assert_string_equal(key_of(&a), key_of(&b));
 	assert_string_not_equal(webaccess_key(a.access), webaccess_key(b.access));
-	assert_string_equal(webaccess_config(a.access)->oauth.scopes, "x y");
 	httpauth_done(&b);
 	assert_int_equal(read_auth(M("authModes", "oauth"),
 				 A("oauthTokenURI", "https://t/", "clientID", "c", "clientSecret", "other", "scopes",
+					 "x,y"),
+				 0, &b, &err),
+		0);
+	assert_string_not_equal(key_of(&a), key_of(&b));
+	httpauth_done(&b);
+	assert_int_equal(read_auth(M("authModes", "oauth"),
+				 A("oauthTokenURI", "https://t/", "clientID", "c", "clientSecret", "s", "scopes",
 					 "x , ,y,"),
 				 0, &b, &err),
 		0);
-	assert_string_not_equal(webaccess_token_key(a.access), webaccess_token_key(b.access));
-	assert_string_equal(webaccess_config(b.access)->oauth.scopes, "x y");
+	assert_string_equal(key_of(&a), key_of(&b));
 	httpauth_done(&a);
 	httpauth_done(&b);
 }

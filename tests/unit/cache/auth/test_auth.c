@@ -29,6 +29,7 @@ static struct {
 	struct strmap file;
 	char asked[512];
 	struct strmap out;
+	struct pod_identity identity;
 	struct err err;
 } t;
 
@@ -247,7 +248,7 @@ static int resolve(void)
 	strmap_done(&t.out);
 	t.asked[0] = '\0';
 	err_clear(&t.err);
-	return auth_params(&t.lookup, of(), &t.trigger, &t.target, &t.out, &t.err);
+	return auth_params(&t.lookup, of(), &t.trigger, &t.target, &t.out, &t.identity, &t.err);
 }
 
 static void expect(const char *parameter, const char *value)
@@ -616,9 +617,9 @@ static void oauth2_becomes_parameters(void **state)
 
 /* ---- What is refused by name ---- */
 
-static void cloud_sources_and_identities_are_refused_by_name(void **state)
+static void what_is_not_supported_is_refused_by_name(void **state)
 {
-	static const char *const providers[] = { "aws", "aws-eks", "azure-workload", "gcp" };
+	static const char *const providers[] = { "aws-eks", "azure-workload", "gcp" };
 	struct triggerauth_identity identity = { 0 };
 
 	(void)state;
@@ -649,10 +650,59 @@ static void cloud_sources_and_identities_are_refused_by_name(void **state)
 		identity.provider = provider;
 		expect_failure(ERR_INVALID, message);
 	}
+	identity.provider = TEXT("aws");
+	identity.identity_owner = TEXT("workload");
+	expect_failure(ERR_INVALID,
+		"TriggerAuthentication shop/redis: podIdentity identityOwner workload is not supported by this version "
+		"of "
+		"kscaled: say the role that the ServiceAccount's annotation has as podIdentity roleArn");
 	identity.provider = TEXT("none");
 	assert_int_equal(resolve(), 0);
 	identity.provider = TEXT("azure");
 	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: podIdentity provider \"azure\" is unknown");
+}
+
+/* ---- Identities at clouds ---- */
+
+static void who_a_trigger_is_to_a_cloud(void **state)
+{
+	struct triggerauth_identity identity = { .provider = TEXT("aws"),
+		.role_arn = TEXT("arn"),
+		.external_id = TEXT("x"),
+		.identity_owner = TEXT("keda") };
+
+	(void)state;
+	t.auth.identity = &identity;
+	assert_int_equal(resolve(), 0);
+	assert_string_equal(t.identity.provider, "aws");
+	assert_string_equal(t.identity.role_arn, "arn");
+	assert_string_equal(t.identity.external_id, "x");
+	t.auth.identity = NULL;
+	assert_int_equal(resolve(), 0);
+	assert_null(t.identity.provider);
+}
+
+/* Also of triggers without an authentication, which may ask for it in their metadata. */
+static void who_may_be_kscaled(void **state)
+{
+	static const bool may[3][3] = { /* without an authentication, with one of the namespace, of the cluster */
+		[AUTH_CLOUD_NONE] = { false, false, false },
+		[AUTH_CLOUD_CLUSTER] = { false, false, true },
+		[AUTH_CLOUD_ALL] = { true, true, true }
+	};
+	char *named = t.trigger.auth_name;
+
+	(void)state;
+	for (int place = 0; place < 3; place++) {
+		t.trigger.auth_name = place == 0 ? NULL : named;
+		if (place == 2)
+			in_cluster();
+		for (int option = AUTH_CLOUD_NONE; option <= AUTH_CLOUD_ALL; option++) {
+			t.lookup.cloud = (enum auth_cloud)option;
+			assert_int_equal(resolve(), 0);
+			assert_int_equal(t.identity.may_be_kscaled, may[option][place]);
+		}
+	}
 }
 
 int main(void)
@@ -674,7 +724,9 @@ int main(void)
 		CASE(the_target_is_needed_for_variables),
 		CASE(a_scaledjob_has_its_pod_template),
 		CASE(oauth2_becomes_parameters),
-		CASE(cloud_sources_and_identities_are_refused_by_name),
+		CASE(what_is_not_supported_is_refused_by_name),
+		CASE(who_a_trigger_is_to_a_cloud),
+		CASE(who_may_be_kscaled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

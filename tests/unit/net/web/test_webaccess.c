@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "net/identity/awskeys.h"
 #include "net/web/webaccess.h"
 
 static bool repeats(const struct webaccess_config *config, const char *words)
@@ -25,35 +26,33 @@ static bool repeats(const struct webaccess_config *config, const char *words)
 
 static void secrets_that_were_sent_are_seen_in_words(void **state)
 {
-	static const struct webaccess_config configs[] = {
+	const struct webaccess_config configs[] = {
 		{ .bearer = "s3cret" },
 		{ .username = "me", .password = "s3cret" },
 		{ .header_name = "X-Key", .header_value = "s3cret" },
 		{ .query_name = "key", .query_value = "s3cret" },
-		{ .aws = { .region = "r",
-			  .service = "s",
-			  .key_id = "k",
-			  .secret_key = "x",
-			  .session_token = "s3cret" } },
+		{ .identity = awskeys_new("k", "x", "s3cret", NULL), .region = "r", .service = "s" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
 		assert_true(repeats(&configs[i], "{\"error\":\"bad s3cret\"}"));
 		assert_false(repeats(&configs[i], "bad secret of me"));
+		identity_unref(configs[i].identity);
 	}
 }
 
 static void what_is_no_secret_or_was_not_sent_may_be_said(void **state)
 {
 	static const struct webaccess_config user = { .username = "me", .password = "" };
-	static const struct webaccess_config aws = {
-		.aws = { .region = "r", .service = "aps", .key_id = "AK", .secret_key = "s3cret" }
-	};
+	const struct webaccess_config aws = { .identity = awskeys_new("AK", "s3cret", NULL, NULL),
+		.region = "r",
+		.service = "aps" };
 
 	(void)state;
 	assert_false(repeats(&user, "no user me"));
 	assert_false(repeats(&aws, "AK is not known; s3cret is signed with"));
+	identity_unref(aws.identity);
 	assert_false(webaccess_repeats(NULL, "anything"));
 }
 

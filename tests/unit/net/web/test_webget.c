@@ -10,11 +10,14 @@
 #include <unistd.h>
 
 #include "../http/httpcworld.h"
+#include "base/mem.h"
 #include "base/shares.h"
 #include "net/http/httphost.h"
 #include "net/http/httpurl.h"
+#include "net/identity/awskeys.h"
+#include "net/identity/awsown.h"
+#include "net/sourcerules.h"
 #include "net/web/webget.h"
-#include "net/web/webtoken.h"
 
 #define MANY 100
 
@@ -114,6 +117,58 @@ static void what_is_sent(void **state)
 		expect_body(w, &g, rows[i].expected);
 		assert_int_equal(g.status, 200);
 	}
+	webget_free(web);
+}
+
+/* Keys of AWS sign; what is signed is sent so, sorted and encoded. */
+static void signatures(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 3000);
+	struct identity *keys = awskeys_new("AK", "secret", NULL, NULL);
+	struct webaccess *access = access_of(
+		(struct webaccess_config){ .identity = keys, .region = "eu-west-1", .service = "aps" });
+	struct got g = { .w = web };
+
+	get(&g, w->plain_url, "/x?b=(1)&a=2", (struct webget_request){ .access = access });
+	expect_body(w, &g, "GET /x?a=2&b=%281%29 auth=AWS4-HMAC-SHA256 Credential=AK/");
+	expect_body(w, &g, "/eu-west-1/aps/aws4_request, SignedHeaders=host;x-amz-date, Signature=");
+	webaccess_unref(access);
+	identity_unref(keys);
+	webget_free(web);
+}
+
+/*
+ * The environment names a place that no trigger may name: it is asked all the same, and not what
+ * the trigger names.
+ */
+static void places_of_the_environment(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 3000);
+	struct identity *own = awsown_new("eu-west-1");
+	struct webaccess *access = access_of(
+		(struct webaccess_config){ .identity = own, .region = "eu-west-1", .service = "sqs" });
+	struct got g = { .w = web }, foreign = { .w = web }, moved = { .w = web };
+	MEM_AUTO char *busy = mem_printf("%s/503", w->plain_url), *elsewhere = mem_printf("%s/307", w->plain_url);
+
+	*loop_source_rules(w->f->loop) = (struct sourcerules){ .judges = true };
+	setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", busy, 1);
+	get(&foreign, w->plain_url, "/x", (struct webget_request){ .timeout_ms = 2000 });
+	expect_error(w, &foreign, ERR_TEMPORARY, "--allow-local-sources");
+	get(&g, w->plain_url, "/x", (struct webget_request){ .access = access });
+	expect_error(w, &g, ERR_TEMPORARY, "kscaled's own AWS identity: http://127.0.0.1:");
+	expect_error(w, &g, ERR_TEMPORARY, "the container's credentials: no keys: HTTP status 503");
+	/* it follows nowhere */
+	webget_free(web);
+	moved.w = web = webget_new(w->f->loop, 3000);
+	setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", elsewhere, 1);
+	get(&moved, w->plain_url, "/x", (struct webget_request){ .access = access });
+	expect_error(w, &moved, ERR_INVALID, "no keys: HTTP status 307");
+	unsetenv("AWS_CONTAINER_CREDENTIALS_FULL_URI");
+	*loop_source_rules(w->f->loop) = (struct sourcerules){ .judges = false };
+	webaccess_unref(access);
+	identity_unref(own);
 	webget_free(web);
 }
 
@@ -525,44 +580,6 @@ static void freed_inside(void **state)
 	assert_int_equal(b.done, 0);
 }
 
-static void token_answers(void **state)
-{
-	static const struct {
-		int status;
-		const char *body, *token, *error;
-		int64_t life_ms;
-	} rows[] = {
-		{ 200, "{\"access_token\":\"abc\",\"token_type\":\"bearer\",\"expires_in\":3600}", "abc", NULL,
-			3600000 },
-		{ 200, "{\"access_token\":\"abc\",\"expires_in\":\"60\"}", "abc", NULL, 60000 },
-		{ 201, "{\"access_token\":\"abc\",\"expires_in\":-5}", "abc", NULL, 0 },
-		{ 200, "{\"access_token\":\"abc\",\"expires_in\":1e300}", "abc", NULL, INT64_C(315360000000) },
-		{ 200, "{\"access_token\":\"a b\"}", NULL, "no access_token that can be sent", 0 },
-		{ 200, "{\"access_token\":\"a\",\"token_type\":\"mac\"}", NULL, "token_type is not bearer", 0 },
-		{ 200, "{}", NULL, "no access_token", 0 },
-		{ 200, "<html>", NULL, "not a JSON object", 0 },
-		{ 401, "{\"error\":\"invalid_client\",\"error_description\":\"s3cret\"}", NULL,
-			"HTTP status 401, invalid_client", 0 },
-		{ 400, "{\"error\":\"s3cret\"}", NULL, "HTTP status 400", 0 },
-		{ 503, "", NULL, "HTTP status 503", 0 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct err err = { 0 };
-		int64_t life_ms;
-		char *token = webtoken_parse(rows[i].status, rows[i].body, strlen(rows[i].body), &life_ms, &err);
-
-		assert_true(!token == !rows[i].token);
-		assert_int_equal(life_ms, rows[i].life_ms);
-		if (token)
-			assert_string_equal(token, rows[i].token);
-		else if (!strstr(err.msg, rows[i].error) || strstr(err.msg, "s3cret"))
-			fail_msg("%s: %s", rows[i].body, err.msg);
-		mem_free_secret(token);
-	}
-}
-
 /* Whether credentials may follow a redirect. */
 static void following(void **state)
 {
@@ -621,6 +638,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(what_is_sent),
+		IN_WORLD(signatures),
+		IN_WORLD(places_of_the_environment),
 		IN_WORLD(headers),
 		IN_WORLD(bodies_and_a_header),
 		IN_WORLD(answers),
@@ -636,7 +655,6 @@ int main(void)
 		IN_WORLD(cancelled),
 		IN_WORLD(freed_inside),
 		IN_WORLD(proxies),
-		cmocka_unit_test(token_answers),
 		cmocka_unit_test(following),
 	};
 

@@ -46,22 +46,22 @@ static struct httpd_request request(const struct fake_header *headers, size_t co
 
 struct outcome {
 	int told;
-	struct identity *user;
+	struct requester *user;
 	struct err err;
 };
 
-static void on_user(void *arg, struct identity *user, const struct err *err)
+static void on_user(void *arg, struct requester *user, const struct err *err)
 {
 	struct outcome *o = arg;
 
 	o->told++;
 	assert_true(!user == (err != NULL));
-	o->user = user ? identity_ref(user) : NULL;
+	o->user = user ? requester_ref(user) : NULL;
 	if (err)
 		o->err = *err;
 }
 
-static bool in_group(const struct identity *who, const char *group)
+static bool in_group(const struct requester *who, const char *group)
 {
 	for (size_t i = 0; i < who->user.group_count; i++)
 		if (!strcmp(who->user.groups[i], group))
@@ -69,7 +69,7 @@ static bool in_group(const struct identity *who, const char *group)
 	return false;
 }
 
-static const char *extra(const struct identity *who, const char *key)
+static const char *extra(const struct requester *who, const char *key)
 {
 	for (size_t i = 0; i < who->user.extra_count; i++)
 		if (!strcmp(who->user.extra_keys[i], key))
@@ -79,7 +79,7 @@ static const char *extra(const struct identity *who, const char *key)
 
 static void expect_refused(struct httpd_request *r, const char *message)
 {
-	struct identity *user = NULL;
+	struct requester *user = NULL;
 	struct err err = { 0 };
 
 	assert_int_equal(authn_peek(authn, r, &user, &err), AUTHN_REFUSED);
@@ -88,9 +88,9 @@ static void expect_refused(struct httpd_request *r, const char *message)
 		fail_msg("\"%s\" is not in: %s", message, err.msg);
 }
 
-static struct identity *expect_known(struct httpd_request *r, const char *name)
+static struct requester *expect_known(struct httpd_request *r, const char *name)
 {
-	struct identity *user = NULL;
+	struct requester *user = NULL;
 	struct err err = { 0 };
 
 	if (authn_peek(authn, r, &user, &err) != AUTHN_KNOWN)
@@ -165,7 +165,7 @@ static void the_front_proxy_speaks_for_a_user(void **state)
 		{ "X-Remote-Extra-Authentication.kubernetes.io%2FPod-Name", "p" }, { "X-Remote-Extra-Bad%zz", "q" },
 		{ "X-Other", "z" });
 	struct tls_pipe pipe;
-	struct identity *user;
+	struct requester *user;
 
 	(void)state;
 	list_configmap();
@@ -179,7 +179,7 @@ static void the_front_proxy_speaks_for_a_user(void **state)
 	assert_string_equal(extra(user, "bad%zz"), "q");
 	assert_int_equal(user->user.extra_count, 2);
 	assert_false(user->master);
-	identity_unref(user);
+	requester_unref(user);
 	disconnect(&pipe);
 }
 
@@ -188,14 +188,14 @@ static void the_second_user_header_counts_when_the_first_is_empty(void **state)
 	struct httpd_request r = REQUEST({ "X-Remote-User", "" }, { "X-User-2", "second" },
 		{ "X-Remote-Group", "system:masters" });
 	struct tls_pipe pipe;
-	struct identity *user;
+	struct requester *user;
 
 	(void)state;
 	list_configmap();
 	connect_with(&pipe, &proxy_pair);
 	user = expect_known(&r, "second");
 	assert_true(user->master);
-	identity_unref(user);
+	requester_unref(user);
 	disconnect(&pipe);
 }
 
@@ -207,14 +207,14 @@ static void a_user_without_groups_is_authenticated(void **state)
 {
 	struct httpd_request r = REQUEST({ "X-Remote-User", "system:aggregator" });
 	struct tls_pipe pipe;
-	struct identity *user;
+	struct requester *user;
 
 	(void)state;
 	list_configmap();
 	connect_with(&pipe, &proxy_pair);
 	user = expect_known(&r, "system:aggregator");
 	assert_true(in_group(user, "system:authenticated"));
-	identity_unref(user);
+	requester_unref(user);
 	disconnect(&pipe);
 }
 
@@ -250,7 +250,7 @@ static void a_front_proxy_that_names_nobody_needs_a_token(void **state)
 	struct httpd_request nobody = REQUEST({ "X-Remote-Group", "system:masters" });
 	struct httpd_request token = REQUEST({ "Authorization", "Bearer t" });
 	struct tls_pipe pipe;
-	struct identity *user;
+	struct requester *user;
 	struct err err;
 
 	(void)state;
@@ -292,17 +292,17 @@ static void every_word_of_a_user_counts_on_a_kept_connection(void **state)
 	list_configmap();
 	connect_with(&pipe, &proxy_pair);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		struct identity *mia = expect_known(&r, "mia");
-		struct identity *other = expect_known(&others[i], i == 0 ? "mib" : i == 1 ? "mia2" : "mia");
+		struct requester *mia = expect_known(&r, "mia");
+		struct requester *other = expect_known(&others[i], i == 0 ? "mib" : i == 1 ? "mia2" : "mia");
 
 		if (!strcmp(mia->fingerprint, other->fingerprint))
 			fail_msg("request %zu is taken for the one before", i);
-		identity_unref(mia);
+		requester_unref(mia);
 		mia = expect_known(&r, "mia");
 		assert_string_equal(mia->user.groups[1], "b");
 		assert_string_not_equal(mia->fingerprint, other->fingerprint);
-		identity_unref(mia);
-		identity_unref(other);
+		requester_unref(mia);
+		requester_unref(other);
 	}
 	disconnect(&pipe);
 }
@@ -313,7 +313,7 @@ static void the_same_user_on_a_kept_connection_is_read_once(void **state)
 	struct httpd_request later = REQUEST({ USER, "mia" }, { GROUP, "a" }, { "Audit-Id", "2" }, { GROUP, "b" });
 	struct httpd_request turned = REQUEST({ USER, "mia" }, { GROUP, "b" }, { GROUP, "a" });
 	struct tls_pipe pipe;
-	struct identity *first, *again, *other;
+	struct requester *first, *again, *other;
 
 	(void)state;
 	list_configmap();
@@ -321,12 +321,12 @@ static void the_same_user_on_a_kept_connection_is_read_once(void **state)
 	first = expect_known(&r, "mia");
 	again = expect_known(&later, "mia"); /* what says nothing of the user may differ */
 	assert_ptr_equal(first, again);
-	identity_unref(again);
+	requester_unref(again);
 	other = expect_known(&turned, "mia");
 	assert_ptr_not_equal(first, other);
 	assert_string_equal(other->user.groups[0], "b");
-	identity_unref(other);
-	identity_unref(first);
+	requester_unref(other);
+	requester_unref(first);
 	disconnect(&pipe);
 }
 
@@ -338,7 +338,7 @@ static void what_a_connection_said_is_forgotten_with_the_configmap(void **state)
 	struct httpd_request r = REQUEST({ "X-Remote-User", "mia" }, { "X-Remote-Group", "dev" });
 	struct httpd_request nobody = REQUEST({ "X-Remote-Group", "dev" });
 	struct tls_pipe pipe;
-	struct identity *first, *again;
+	struct requester *first, *again;
 
 	(void)state;
 	list_configmap();
@@ -348,13 +348,13 @@ static void what_a_connection_said_is_forgotten_with_the_configmap(void **state)
 	say_configmap(&proxy_ca, "\\'aggregator\\'");
 	again = expect_known(&r, "mia");
 	assert_ptr_not_equal(first, again);
-	identity_unref(again);
+	requester_unref(again);
 	say_configmap(&other_ca, "\\'aggregator\\'");
 	expect_refused(&r, "not the front proxy's");
 	assert_false(r.connection->first);
 	fake_kube_delete(kube);
 	expect_refused(&r, "does not exist");
-	identity_unref(first);
+	requester_unref(first);
 	disconnect(&pipe);
 
 	list_configmap();
@@ -368,7 +368,7 @@ static void long_headers_are_read_each_time(void **state)
 	static char group[9000];
 	struct httpd_request r;
 	struct tls_pipe pipe;
-	struct identity *first, *again;
+	struct requester *first, *again;
 
 	(void)state;
 	memset(group, 'g', sizeof(group) - 1);
@@ -379,8 +379,8 @@ static void long_headers_are_read_each_time(void **state)
 	again = expect_known(&r, "mia");
 	assert_ptr_not_equal(first, again);
 	assert_string_equal(again->fingerprint, first->fingerprint);
-	identity_unref(first);
-	identity_unref(again);
+	requester_unref(first);
+	requester_unref(again);
 	disconnect(&pipe);
 }
 
@@ -411,13 +411,13 @@ static void a_connection_is_judged_anew_when_the_configmap_changes(void **state)
 	(void)state;
 	list_configmap();
 	connect_with(&pipe, &proxy_pair);
-	identity_unref(expect_known(&r, "mia"));
+	requester_unref(expect_known(&r, "mia"));
 	say_configmap(&other_ca, "\\'aggregator\\'");
 	expect_refused(&r, "not the front proxy's");
 	say_configmap(&proxy_ca, "\\'someone\\'");
 	expect_refused(&r, "requestheader-allowed-names");
 	say_configmap(&proxy_ca, "");
-	identity_unref(expect_known(&r, "mia"));
+	requester_unref(expect_known(&r, "mia"));
 	fake_kube_delete(kube);
 	expect_refused(&r, "does not exist");
 	disconnect(&pipe);
@@ -435,13 +435,13 @@ static void other_configmaps_of_the_namespace_are_not_looked_at(void **state)
 	assert_non_null(strstr(frontproxy_trouble(frontproxy), "does not exist"));
 	list_configmap();
 	connect_with(&pipe, &proxy_pair);
-	identity_unref(expect_known(&r, "mia"));
+	requester_unref(expect_known(&r, "mia"));
 	version = frontproxy_version(frontproxy);
 	fake_kube_change(kube, "{'metadata':{'name':'kubeadm-config'},'data':{'requestheader-client-ca-file':'x'}}");
 	fake_kube_delete_other(kube, "kubeadm-config");
 	assert_int_equal(frontproxy_version(frontproxy), version);
 	assert_null(frontproxy_trouble(frontproxy));
-	identity_unref(expect_known(&r, "mia"));
+	requester_unref(expect_known(&r, "mia"));
 	fake_kube_delete(kube);
 	expect_refused(&r, "does not exist");
 	disconnect(&pipe);
@@ -458,7 +458,7 @@ static void a_broken_configmap_leaves_the_last_in_force(void **state)
 	fake_kube_change(kube,
 		"{'data':{'requestheader-client-ca-file':'no "
 		"certificate','requestheader-username-headers':'[\\'X-Remote-User\\']'}}");
-	identity_unref(expect_known(&r, "mia"));
+	requester_unref(expect_known(&r, "mia"));
 	assert_null(frontproxy_trouble(frontproxy));
 	disconnect(&pipe);
 }
@@ -475,7 +475,7 @@ static void too_many_groups_are_refused(void **state)
 	r.repeat_count = REVIEW_GROUPS_MAX + 1;
 	expect_refused(&r, "groups");
 	r.repeat_count = REVIEW_GROUPS_MAX;
-	identity_unref(expect_known(&r, "mia"));
+	requester_unref(expect_known(&r, "mia"));
 	disconnect(&pipe);
 }
 
@@ -486,7 +486,7 @@ static void a_good_token_is_asked_for_once(void **state)
 	struct httpd_request r = REQUEST({ "Authorization", "Bearer good" });
 	struct httpd_request elsewhere = r;
 	struct fake_connection other = { 0 };
-	struct identity *user = NULL;
+	struct requester *user = NULL;
 	struct outcome first = { 0 }, second = { 0 };
 	struct err err;
 
@@ -503,11 +503,11 @@ static void a_good_token_is_asked_for_once(void **state)
 	assert_true(first.told == 1 && second.told == 1);
 	assert_string_equal(second.user->user.name, "system:serviceaccount:a:b");
 	assert_true(in_group(second.user, "system:serviceaccounts"));
-	identity_unref(expect_known(&r, "system:serviceaccount:a:b"));
-	identity_unref(expect_known(&elsewhere, "system:serviceaccount:a:b"));
+	requester_unref(expect_known(&r, "system:serviceaccount:a:b"));
+	requester_unref(expect_known(&elsewhere, "system:serviceaccount:a:b"));
 	assert_int_equal(fake_kube_token_reviews_ever(kube), 1);
-	identity_unref(first.user);
-	identity_unref(second.user);
+	requester_unref(first.user);
+	requester_unref(second.user);
 	fake_httpd_close(&connection);
 	fake_httpd_close(&other);
 }
@@ -520,17 +520,17 @@ static void another_token_on_the_connection_is_another_user(void **state)
 		REQUEST({ "Authorization", "Bearer good2" }), REQUEST({ "Authorization", "Bearer goo" }) };
 	struct httpd_request none = REQUEST({ "Accept", "*/*" });
 	struct outcome o = { 0 };
-	struct identity *user;
+	struct requester *user;
 	struct err err;
 
 	(void)state;
 	authn_ask(authn, &good, on_user, &o);
 	fake_kube_answer_token(kube, "mia", NULL);
-	identity_unref(expect_known(&good, "mia"));
+	requester_unref(expect_known(&good, "mia"));
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(authn_peek(authn, &others[i], &user, &err), AUTHN_UNKNOWN);
 	expect_refused(&none, "neither");
-	identity_unref(o.user);
+	requester_unref(o.user);
 	fake_httpd_close(&connection);
 }
 
@@ -554,7 +554,7 @@ static void an_api_server_that_fails_is_no_verdict(void **state)
 {
 	static const enum err_kind kinds[] = { ERR_TEMPORARY, ERR_DENIED, ERR_INVALID };
 	struct httpd_request r = REQUEST({ "Authorization", "Bearer t" });
-	struct identity *user;
+	struct requester *user;
 	struct err err;
 
 	(void)state;
@@ -606,9 +606,9 @@ static void a_long_token_is_good_without_being_remembered_by_the_connection(void
 	r = REQUEST({ "Authorization", header });
 	authn_ask(authn, &r, on_user, &o);
 	fake_kube_answer_token(kube, "mia", NULL);
-	identity_unref(expect_known(&r, "mia"));
+	requester_unref(expect_known(&r, "mia"));
 	assert_int_equal(fake_kube_token_reviews_ever(kube), 1);
-	identity_unref(o.user);
+	requester_unref(o.user);
 	fake_httpd_close(&connection);
 }
 
@@ -624,7 +624,7 @@ static void who_leaves_is_not_told(void **state)
 	authn_cancel(NULL);
 	fake_kube_answer_token(kube, "mia", NULL);
 	assert_int_equal(o.told, 0);
-	identity_unref(expect_known(&r, "mia")); /* but the verdict was kept */
+	requester_unref(expect_known(&r, "mia")); /* but the verdict was kept */
 	fake_httpd_close(&connection);
 }
 
@@ -640,8 +640,8 @@ static void a_strangers_certificate_with_a_good_token_will_do(void **state)
 	connect_with(&pipe, &stranger);
 	authn_ask(authn, &r, on_user, &o);
 	fake_kube_answer_token(kube, "mia", NULL);
-	identity_unref(expect_known(&r, "mia"));
-	identity_unref(o.user);
+	requester_unref(expect_known(&r, "mia"));
+	requester_unref(o.user);
 	disconnect(&pipe);
 }
 
@@ -658,18 +658,18 @@ static void users_who_differ_have_different_fingerprints(void **state)
 		{ .name = group_a },
 	};
 	const size_t count = sizeof(users) / sizeof(users[0]);
-	struct identity *made[sizeof(users) / sizeof(users[0])], *again = identity_new(&users[3]);
+	struct requester *made[sizeof(users) / sizeof(users[0])], *again = requester_new(&users[3]);
 
 	(void)state;
 	for (size_t i = 0; i < count; i++)
-		made[i] = identity_new(&users[i]);
+		made[i] = requester_new(&users[i]);
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < i; j++)
 			assert_string_not_equal(made[i]->fingerprint, made[j]->fingerprint);
 	assert_string_equal(again->fingerprint, made[3]->fingerprint);
 	for (size_t i = 0; i < count; i++)
-		identity_unref(made[i]);
-	identity_unref(again);
+		requester_unref(made[i]);
+	requester_unref(again);
 }
 
 /* ---- Life ---- */

@@ -13,7 +13,7 @@
 static struct loop *loop;
 static struct kube *kube;
 static struct authz *authz;
-static struct identity *mia, *root;
+static struct requester *mia, *root;
 
 static const struct review_access jobs = { .verb = "list",
 	.group = "external.metrics.k8s.io",
@@ -170,16 +170,16 @@ static int set_up(void **state)
 	loop = loop_new(NULL);
 	kube = fake_kube_new(loop);
 	authz = authz_new(kube);
-	mia = identity_new(&user);
-	root = identity_new(&root_user);
+	mia = requester_new(&user);
+	root = requester_new(&root_user);
 	return 0;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	identity_unref(mia);
-	identity_unref(root);
+	requester_unref(mia);
+	requester_unref(root);
 	authz_free(authz);
 	fake_kube_free(kube);
 	loop_free(loop);

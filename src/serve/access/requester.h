@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SERVE_ACCESS_IDENTITY_H
-#define SERVE_ACCESS_IDENTITY_H
+#ifndef SERVE_ACCESS_REQUESTER_H
+#define SERVE_ACCESS_REQUESTER_H
 
 /*
  * An authenticated user: immutable and reference-counted, so that a connection, a cached verdict
@@ -12,7 +12,7 @@
 #include "base/fingerprint.h"
 #include "kube/reviews.h"
 
-struct identity {
+struct requester {
 	int refs;
 	struct review_user user; /* owned */
 	bool master;             /* in group system:masters, who may do everything */
@@ -27,12 +27,12 @@ struct identity {
  * pkg/authentication/group/authenticated_group_adder.go): the aggregator's own requests for
  * /openapi come with a name and no group, and are allowed by that group only.
  */
-struct identity *identity_new(const struct review_user *user);
-struct identity *identity_ref(struct identity *who);
-void identity_unref(struct identity *who); /* NULL is fine */
+struct requester *requester_new(const struct review_user *user);
+struct requester *requester_ref(struct requester *who);
+void requester_unref(struct requester *who); /* NULL is fine */
 
 /* To build a review_user step by step; each copies its text. */
-void identity_add_group(struct review_user *user, const char *group);
-void identity_add_extra(struct review_user *user, const char *key, const char *value);
+void requester_add_group(struct review_user *user, const char *group);
+void requester_add_extra(struct review_user *user, const char *key, const char *value);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "serve/access/identity.h"
+#include "serve/access/requester.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,13 +20,13 @@ static bool in_group(const struct review_user *user, const char *group)
 	return false;
 }
 
-void identity_add_group(struct review_user *user, const char *group)
+void requester_add_group(struct review_user *user, const char *group)
 {
 	user->groups = mem_resize(user->groups, user->group_count + 1, sizeof(*user->groups));
 	user->groups[user->group_count++] = mem_dup(group);
 }
 
-void identity_add_extra(struct review_user *user, const char *key, const char *value)
+void requester_add_extra(struct review_user *user, const char *key, const char *value)
 {
 	user->extra_keys = mem_resize(user->extra_keys, user->extra_count + 1, sizeof(*user->extra_keys));
 	user->extra_values = mem_resize(user->extra_values, user->extra_count + 1, sizeof(*user->extra_values));
@@ -35,7 +35,7 @@ void identity_add_extra(struct review_user *user, const char *key, const char *v
 }
 
 /* Each list is preceded by its length, so that no group can be taken for an extra value. */
-static void make_fingerprint(struct identity *who)
+static void make_fingerprint(struct requester *who)
 {
 	const struct review_user *u = &who->user;
 	const char **parts = mem_array(4 + u->group_count + 2 * u->extra_count, sizeof(*parts));
@@ -58,32 +58,32 @@ static void make_fingerprint(struct identity *who)
 	free(parts);
 }
 
-struct identity *identity_new(const struct review_user *user)
+struct requester *requester_new(const struct review_user *user)
 {
-	struct identity *who = mem_zalloc(sizeof(*who));
+	struct requester *who = mem_zalloc(sizeof(*who));
 
 	who->refs = 1;
 	who->user.name = mem_dup(user->name ? user->name : "");
 	who->user.uid = mem_dup(user->uid);
 	for (size_t i = 0; i < user->group_count; i++)
-		identity_add_group(&who->user, user->groups[i]);
+		requester_add_group(&who->user, user->groups[i]);
 	for (size_t i = 0; i < user->extra_count; i++)
-		identity_add_extra(&who->user, user->extra_keys[i], user->extra_values[i]);
+		requester_add_extra(&who->user, user->extra_keys[i], user->extra_values[i]);
 	if (strcmp(who->user.name, USER_ANONYMOUS) && !in_group(user, GROUP_AUTHENTICATED) &&
 		!in_group(user, GROUP_UNAUTHENTICATED))
-		identity_add_group(&who->user, GROUP_AUTHENTICATED);
+		requester_add_group(&who->user, GROUP_AUTHENTICATED);
 	who->master = in_group(user, GROUP_MASTERS);
 	make_fingerprint(who);
 	return who;
 }
 
-struct identity *identity_ref(struct identity *who)
+struct requester *requester_ref(struct requester *who)
 {
 	who->refs++;
 	return who;
 }
 
-void identity_unref(struct identity *who)
+void requester_unref(struct requester *who)
 {
 	if (!who || --who->refs > 0)
 		return;

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_HTTP_HTTPSTATUS_H
+#define NET_HTTP_HTTPSTATUS_H
+
+/* What an HTTP status is as an error. Pure. */
+
+#include "base/err.h"
+
+/*
+ * 401 and 403 are ERR_DENIED, 404 ERR_MISSING, 408, 429 and 5xx ERR_TEMPORARY, all others
+ * ERR_INVALID.
+ */
+enum err_kind httpstatus_kind(int status);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/identity/awsown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "net/identity/awssts.h"
+#include "net/identity/identity_parts.h"
+
+#define CONTAINER_PLACE "http://169.254.170.2"
+#define METADATA_PLACE  "http://169.254.169.254"
+#define METADATA_KEYS   "/latest/meta-data/iam/security-credentials/"
+#define ROLE_NAME_MAX   200
+
+enum { REGION };
+enum { START, WEB_IDENTITY, CONTAINER, METADATA_TOKEN, METADATA_ROLE, METADATA_END }; /* stages */
+
+/* ---- The steps ---- */
+
+static enum identity_verdict from_environment(const struct identity_exchange *x, struct credential *got)
+{
+	got->key_id = mem_dup(identity_env(x, "AWS_ACCESS_KEY_ID"));
+	got->secret = mem_dup(identity_env(x, "AWS_SECRET_ACCESS_KEY"));
+	got->session_token = mem_dup(identity_env(x, "AWS_SESSION_TOKEN"));
+	return IDENTITY_GOT;
+}
+
+static enum identity_verdict ask_sts(struct identity_exchange *x, struct identity_request *out, struct err *err)
+{
+	const struct awssts_role role = { .region = identity_text(x->identity, REGION),
+		.endpoint = identity_env(x, "AWS_ENDPOINT_URL_STS"),
+		.arn = identity_env(x, "AWS_ROLE_ARN") };
+	char *token = identity_file(x, "AWS_WEB_IDENTITY_TOKEN_FILE", err);
+
+	if (!token)
+		return IDENTITY_FAILED;
+	x->stage = WEB_IDENTITY;
+	awssts_by_token(&role, token, out);
+	mem_free_secret(token);
+	return IDENTITY_SEND;
+}
+
+static enum identity_verdict ask_container(struct identity_exchange *x, const char *full, const char *relative,
+	struct identity_request *out, struct err *err)
+{
+	const char *plain = identity_env(x, "AWS_CONTAINER_AUTHORIZATION_TOKEN");
+	bool by_file = identity_env(x, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") != NULL;
+	char *token = by_file ? identity_file(x, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", err) : mem_dup(plain);
+
+	if (by_file && !token)
+		return IDENTITY_FAILED;
+	if (token)
+		strmap_set(&out->headers, "Authorization", token);
+	mem_free_secret(token);
+	x->stage = CONTAINER;
+	out->own = true;
+	out->url = full ? mem_dup(full) : mem_printf(CONTAINER_PLACE "%s", relative);
+	return IDENTITY_SEND;
+}
+
+static enum identity_verdict ask_metadata(struct identity_exchange *x, const char *path, struct identity_request *out)
+{
+	const char *place = identity_env(x, "AWS_EC2_METADATA_SERVICE_ENDPOINT");
+	size_t len = strlen(place ? place : METADATA_PLACE);
+
+	while (place && len > 0 && place[len - 1] == '/')
+		len--;
+	out->own = true;
+	out->url = mem_printf("%.*s%s", (int)len, place ? place : METADATA_PLACE, path);
+	if (x->stage == METADATA_TOKEN) {
+		out->method = "PUT";
+		strmap_set(&out->headers, "X-aws-ec2-metadata-token-ttl-seconds", "300");
+	} else {
+		/* the token, and after a line break the role */
+		MEM_AUTO char *token = mem_dupn(x->note, strcspn(x->note, "\n"));
+
+		strmap_set(&out->headers, "X-aws-ec2-metadata-token", token);
+	}
+	return IDENTITY_SEND;
+}
+
+static enum identity_verdict start(struct identity_exchange *x, struct identity_request *out, struct credential *got,
+	struct err *err)
+{
+	const char *full = identity_env(x, "AWS_CONTAINER_CREDENTIALS_FULL_URI");
+	const char *relative = identity_env(x, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
+	const char *disabled = identity_env(x, "AWS_EC2_METADATA_DISABLED");
+
+	if (identity_env(x, "AWS_ACCESS_KEY_ID") && identity_env(x, "AWS_SECRET_ACCESS_KEY"))
+		return from_environment(x, got);
+	if (identity_env(x, "AWS_ROLE_ARN") && identity_env(x, "AWS_WEB_IDENTITY_TOKEN_FILE"))
+		return ask_sts(x, out, err);
+	if (full || relative)
+		return ask_container(x, full, relative, out, err);
+	if (!x->world->metadata || (disabled && strcasecmp(disabled, "true") == 0)) {
+		err_set(err, ERR_INVALID,
+			"kscaled has no AWS identity of its own: its environment has neither AWS_ACCESS_KEY_ID, nor "
+			"AWS_WEB_IDENTITY_TOKEN_FILE, nor AWS_CONTAINER_CREDENTIALS_FULL_URI, and the machine's is not "
+			"asked for (option cloud-metadata)");
+		return IDENTITY_FAILED;
+	}
+	x->stage = METADATA_TOKEN;
+	return ask_metadata(x, "/latest/api/token", out);
+}
+
+static enum identity_verdict awsown_next(struct identity_exchange *x, struct identity_request *out,
+	struct credential *got, struct err *err)
+{
+	MEM_AUTO char *path = NULL;
+
+	if (x->stage == START)
+		return start(x, out, got, err);
+	if (x->stage == METADATA_ROLE)
+		return ask_metadata(x, METADATA_KEYS, out);
+	path = mem_printf(METADATA_KEYS "%s", strchr(x->note, '\n') + 1);
+	return ask_metadata(x, path, out);
+}
+
+/* ---- What comes ---- */
+
+static enum identity_verdict take_line(struct identity_exchange *x, const struct identity_answer *answer,
+	struct err *err)
+{
+	size_t len = strcspn(answer->body ? answer->body : "", "\r\n");
+	char *line, *both;
+
+	if (answer->status != 200) {
+		identity_refused(answer, answer->status == 404 ? "the machine has no role" : "no keys", NULL, err);
+		err_wrap(err, "the machine's metadata server");
+		return IDENTITY_FAILED;
+	}
+	line = mem_dupn(answer->body, len);
+	if (!identity_is_token(line) || (x->stage == METADATA_ROLE && (len > ROLE_NAME_MAX || strpbrk(line, "/?#")))) {
+		mem_free_secret(line);
+		err_set(err, ERR_INVALID, "the machine's metadata server: what it says is no %s",
+			x->stage == METADATA_TOKEN ? "token" : "name of a role");
+		return IDENTITY_FAILED;
+	}
+	both = x->stage == METADATA_TOKEN ? mem_dup(line) : mem_printf("%s\n%s", x->note, line);
+	mem_free_secret(line);
+	mem_free_secret(x->note);
+	x->note = both;
+	x->stage++;
+	return IDENTITY_NEXT;
+}
+
+static enum identity_verdict awsown_read(struct identity_exchange *x, const struct identity_answer *answer,
+	struct credential *got, struct err *err)
+{
+	int rc;
+
+	if (x->stage == METADATA_TOKEN || x->stage == METADATA_ROLE)
+		return take_line(x, answer, err);
+	rc = x->stage == WEB_IDENTITY ? awssts_read(answer, x->unix_ms, got, err)
+				      : awssts_read_json(answer, x->unix_ms, got, err);
+	if (rc)
+		err_wrap(err, "%s",
+			x->stage == WEB_IDENTITY        ? "AssumeRoleWithWebIdentity"
+				: x->stage == CONTAINER ? "the container's credentials"
+							: "the machine's metadata server");
+	return rc ? IDENTITY_FAILED : IDENTITY_GOT;
+}
+
+static const struct identity_kind awsown = { .name = "aws own",
+	.called = "kscaled's own AWS identity",
+	.early_ms = 300000,
+	.next = awsown_next,
+	.read = awsown_read };
+
+struct identity *awsown_new(const char *region)
+{
+	const struct identity_config config = { .kind = &awsown, .texts = { [REGION] = region } };
+
+	return identity_new(&config);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/identity/awsrole.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "net/identity/awsown.h"
+#include "net/identity/awssts.h"
+#include "net/identity/identity_parts.h"
+
+enum { REGION, ARN, EXTERNAL_ID, BY_TOKEN };
+enum { START, WEB_IDENTITY, KEYS }; /* stages */
+
+static struct awssts_role role_of(const struct identity_exchange *x)
+{
+	return (struct awssts_role){ .region = identity_text(x->identity, REGION),
+		.endpoint = identity_env(x, "AWS_ENDPOINT_URL_STS"),
+		.arn = identity_text(x->identity, ARN),
+		.external_id = identity_text(x->identity, EXTERNAL_ID) };
+}
+
+/* What the first way said is told if the other one fails, too. */
+static void keep_failure(struct identity_exchange *x, const struct err *err)
+{
+	free(x->note);
+	x->note = mem_dup(err->msg);
+	x->stage = KEYS;
+}
+
+static enum identity_verdict awsrole_next(struct identity_exchange *x, struct identity_request *out,
+	struct credential *got, struct err *err)
+{
+	const struct awssts_role role = role_of(x);
+	char *token;
+
+	(void)got;
+	if (x->stage == START && identity_text(x->identity, BY_TOKEN) &&
+		identity_env(x, "AWS_WEB_IDENTITY_TOKEN_FILE")) {
+		token = identity_file(x, "AWS_WEB_IDENTITY_TOKEN_FILE", err);
+		if (token) {
+			x->stage = WEB_IDENTITY;
+			awssts_by_token(&role, token, out);
+			mem_free_secret(token);
+			return IDENTITY_SEND;
+		}
+		keep_failure(x, err);
+		err_clear(err);
+	}
+	x->stage = KEYS;
+	if (!x->source)
+		return IDENTITY_NEEDS_SOURCE;
+	return awssts_by_keys(&role, x->source, x->unix_ms, out, err) ? IDENTITY_FAILED : IDENTITY_SEND;
+}
+
+static enum identity_verdict awsrole_read(struct identity_exchange *x, const struct identity_answer *answer,
+	struct credential *got, struct err *err)
+{
+	if (awssts_read(answer, x->unix_ms, got, err) == 0)
+		return IDENTITY_GOT;
+	if (x->stage == WEB_IDENTITY) {
+		keep_failure(x, err);
+		err_clear(err);
+		return IDENTITY_NEXT;
+	}
+	err_wrap(err, "AssumeRole %.100s", identity_text(x->identity, ARN));
+	if (x->note) {
+		struct err second = *err;
+
+		err_set(err, second.kind, "%.250s (and AssumeRoleWithWebIdentity: %.200s)", second.msg, x->note);
+	}
+	return IDENTITY_FAILED;
+}
+
+static const struct identity_kind awsrole = { .name = "aws role",
+	.called = "AWS role",
+	.early_ms = 300000,
+	.next = awsrole_next,
+	.read = awsrole_read };
+
+struct identity *awsrole_new(const char *region, const char *arn, const char *external_id, bool by_token)
+{
+	const struct identity_config config = { .kind = &awsrole,
+		.texts = { [REGION] = region,
+			[ARN] = arn,
+			[EXTERNAL_ID] = external_id,
+			[BY_TOKEN] = by_token ? "t" : NULL },
+		.source = awsown_new(region) };
+
+	return identity_new(&config);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/identity/awssts.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/timestamp.h"
+#include "net/http/httpurl.h"
+#include "net/identity/awsplace.h"
+#include "net/identity/awsxml.h"
+#include "net/identity/identity_parts.h"
+#include "net/sign/sigv4.h"
+
+#define FORM_MAX    ((size_t)1 << 18)
+#define FORM_TYPE   "application/x-www-form-urlencoded; charset=utf-8"
+#define WORDS_SHOWN 300
+/* KEDA's. */
+#define SESSION "KEDA"
+
+/* ---- Requests ---- */
+
+static void begin(const char *action, const struct awssts_role *role, struct identity_request *out, struct buf *form)
+{
+	MEM_AUTO char *place = role->endpoint ? mem_dup(role->endpoint) : awsplace_url("sts", role->region);
+
+	place[strlen(place) - (text_begins(place + strlen(place) - 1, "/") ? 1 : 0)] = '\0';
+	out->url = mem_printf("%s/", place);
+	out->content_type = FORM_TYPE;
+	buf_init(form, FORM_MAX);
+	buf_reserve(form, 8192);
+	identity_put_field(form, "Action", action);
+	identity_put_field(form, "Version", "2011-06-15");
+	identity_put_field(form, "RoleArn", role->arn);
+	identity_put_field(form, "RoleSessionName", SESSION);
+}
+
+void awssts_by_token(const struct awssts_role *role, const char *token, struct identity_request *out)
+{
+	struct buf form;
+
+	begin("AssumeRoleWithWebIdentity", role, out, &form);
+	identity_put_field(&form, "WebIdentityToken", token);
+	out->body = buf_take(&form);
+}
+
+int awssts_by_keys(const struct awssts_role *role, const struct credential *keys, int64_t unix_ms,
+	struct identity_request *out, struct err *err)
+{
+	const struct sigv4_key key = { .region = role->region,
+		.service = "sts",
+		.key_id = keys->key_id,
+		.secret = keys->secret };
+	char time[SIGV4_TIME_TEXT], *authorization;
+	MEM_AUTO char *host = NULL;
+	struct httpurl_place place;
+	struct buf form;
+
+	begin("AssumeRole", role, out, &form);
+	identity_put_field(&form, "ExternalId", role->external_id);
+	out->body = buf_take(&form);
+	if (httpurl_place(out->url, &place, err))
+		return err_wrap(err, "the endpoint of STS");
+	host = httpurl_host_header(&place);
+	strmap_set(&out->headers, "X-Amz-Date", sigv4_time(unix_ms / 1000, time));
+	if (keys->session_token)
+		strmap_set(&out->headers, "X-Amz-Security-Token", keys->session_token);
+	{
+		const struct sigv4_header headers[] = { { "Content-Type", FORM_TYPE }, { "Host", host },
+			{ "X-Amz-Date", time }, { "X-Amz-Security-Token", keys->session_token } };
+		const char *path = strchr(out->url + strlen(place.scheme) + 3, '/');
+		const struct sigv4_request request = { .method = "POST",
+			.path = path,
+			.headers = headers,
+			.header_count = keys->session_token ? 4 : 3,
+			.body = out->body,
+			.body_len = strlen(out->body) };
+
+		authorization = sigv4_authorization(&request, &key, unix_ms / 1000);
+	}
+	strmap_set(&out->headers, "Authorization", authorization);
+	mem_free_secret(authorization);
+	httpurl_place_done(&place);
+	return 0;
+}
+
+/* ---- Answers ---- */
+
+/* Takes the texts. */
+static int take_keys(char *key_id, char *secret, char *token, const char *end, int64_t unix_ms, struct credential *out,
+	struct err *err)
+{
+	int64_t end_ms = 0;
+	bool sendable = key_id && identity_is_token(key_id) && secret && *secret &&
+		(!token || !*token || identity_is_token(token));
+	bool timely = !end || !*end || (timestamp_parse(end, &end_ms, NULL) == 0 && end_ms > unix_ms);
+
+	*out = (struct credential){ .key_id = key_id, .secret = secret, .life_ms = end_ms ? end_ms - unix_ms : 0 };
+	if (token && *token)
+		out->session_token = token;
+	else
+		free(token);
+	if (sendable && timely)
+		return 0;
+	credential_done(out);
+	return sendable ? err_set(err, ERR_TEMPORARY,
+				  "the keys that came are over already: is the clock of this machine right?")
+			: err_set(err, ERR_INVALID, "the answer has no keys that can be used");
+}
+
+static bool is_good(const struct identity_answer *answer, struct err *err)
+{
+	MEM_AUTO char *words = NULL;
+
+	if (answer->status >= 200 && answer->status <= 299)
+		return true;
+	words = answer->status ? awssts_words(answer->body, answer->len) : NULL;
+	identity_refused(answer, "no keys", words, err);
+	return false;
+}
+
+int awssts_read(const struct identity_answer *answer, int64_t unix_ms, struct credential *out, struct err *err)
+{
+#define BY_TOKEN "AssumeRoleWithWebIdentityResponse/AssumeRoleWithWebIdentityResult/Credentials/"
+#define BY_KEYS  "AssumeRoleResponse/AssumeRoleResult/Credentials/"
+	static const char *const by_token[] = { BY_TOKEN "AccessKeyId", BY_TOKEN "SecretAccessKey",
+		BY_TOKEN "SessionToken", BY_TOKEN "Expiration" };
+	static const char *const by_keys[] = { BY_KEYS "AccessKeyId", BY_KEYS "SecretAccessKey", BY_KEYS "SessionToken",
+		BY_KEYS "Expiration" };
+	char *texts[4] = { NULL };
+	MEM_AUTO char *end = NULL;
+
+	if (!is_good(answer, err) || awsxml_read(answer->body, answer->len, by_token, 4, texts, err))
+		return -1;
+	if (!texts[0]) {
+		for (size_t i = 0; i < MEM_COUNT(texts); i++)
+			mem_free_secret(texts[i]);
+		if (awsxml_read(answer->body, answer->len, by_keys, 4, texts, err))
+			return -1;
+	}
+	end = texts[3];
+	return take_keys(texts[0], texts[1], texts[2], end, unix_ms, out, err);
+}
+
+static char *member(const json_t *value, const char *name)
+{
+	const char *text = json_string_value(json_object_get(value, name));
+
+	return text && strlen(text) <= FORM_MAX ? mem_dup(text) : NULL;
+}
+
+int awssts_read_json(const struct identity_answer *answer, int64_t unix_ms, struct credential *out, struct err *err)
+{
+	json_t *value;
+	int rc;
+
+	if (!is_good(answer, err))
+		return -1;
+	value = json_parse_foreign(answer->body, answer->len, NULL);
+	rc = take_keys(member(value, "AccessKeyId"), member(value, "SecretAccessKey"), member(value, "Token"),
+		json_str_or_empty(value, "Expiration"), unix_ms, out, err);
+	json_decref(value);
+	return rc;
+}
+
+/* ---- Errors ---- */
+
+static void take_json(const json_t *value, char **code, char **message)
+{
+	const char *type = json_str_or_empty(value, "__type"), *hash = strchr(type, '#');
+
+	type = hash ? hash + 1 : type;
+	*code = mem_dup(*type ? type : json_str_or_empty(value, "code"));
+	*message = member(value, "message");
+	if (!*message)
+		*message = member(value, "Message");
+}
+
+/* Both are owned by the caller; NULL: not there. */
+static void read_error(const char *body, size_t len, char **code, char **message)
+{
+	/* Pairs of code and message, as services differ. */
+	static const char *const paths[] = { "ErrorResponse/Error/Code", "ErrorResponse/Error/Message",
+		"ErrorResponse/Errors/Error/Code", "ErrorResponse/Errors/Error/Message", "Response/Errors/Error/Code",
+		"Response/Errors/Error/Message" };
+	char *texts[MEM_COUNT(paths)] = { NULL };
+	json_t *value = json_parse_foreign(body, len, NULL);
+
+	*code = *message = NULL;
+	if (value) {
+		take_json(value, code, message);
+		json_decref(value);
+		return;
+	}
+	if (awsxml_read(body, len, paths, MEM_COUNT(paths), texts, NULL))
+		return;
+	for (size_t i = 0; i < MEM_COUNT(paths); i += 2) {
+		bool takes = texts[i] && !*code;
+
+		if (takes) {
+			*code = texts[i];
+			*message = texts[i + 1];
+		} else {
+			free(texts[i]);
+			free(texts[i + 1]);
+		}
+	}
+}
+
+char *awssts_words(const char *body, size_t len)
+{
+	MEM_AUTO char *code = NULL, *message = NULL;
+	char *words;
+
+	read_error(body, len, &code, &message);
+	if ((!code || !*code) && (!message || !*message))
+		return NULL;
+	words = mem_printf("%s%s%s", code ? code : "", code && *code && message && *message ? ": " : "",
+		message ? message : "");
+	/* the next line of SignatureDoesNotMatch is what was signed, session token and all */
+	words[strcspn(words, "\r\n")] = '\0';
+	for (char *c = words; *c; c++)
+		*c = (unsigned char)*c < ' ' || *c == 0x7f ? ' ' : *c;
+	if (strlen(words) > WORDS_SHOWN)
+		words[WORDS_SHOWN] = '\0';
+	return words;
+}
+
+bool awssts_is_over(const char *body, size_t len)
+{
+	static const char *const codes[] = { "ExpiredToken", "ExpiredTokenException", "RequestExpired",
+		"InvalidClientTokenId", "UnrecognizedClientException", "InvalidAccessKeyId", NULL };
+	MEM_AUTO char *code = NULL, *message = NULL;
+
+	read_error(body, len, &code, &message);
+	return code && text_is_one_of(code, codes);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/identity/entra.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "net/http/httpurl.h"
+#include "net/identity/identity_parts.h"
+#include "net/identity/oauthreply.h"
+
+#define FORM_MAX  ((size_t)1 << 18)
+#define AUTHORITY "https://login.microsoftonline.com"
+#define ASSERTION "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+enum { AUTHORITY_HOST, TENANT, CLIENT_ID, SECRET, SCOPE };
+
+static const char *const microsofts[] = { "login.microsoftonline.com", "login.microsoftonline.us",
+	"login.chinacloudapi.cn", "login.partner.microsoftonline.cn", NULL };
+
+/* What the object says, else the environment, where we are who it says we are. */
+static const char *said(const struct identity_exchange *x, size_t which, const char *variable)
+{
+	const char *text = identity_text(x->identity, which);
+
+	return text || identity_text(x->identity, SECRET) ? text : identity_env(x, variable);
+}
+
+static bool is_tenant(const char *text)
+{
+	return *text && strlen(text) <= 255 &&
+		strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") == strlen(text) &&
+		!strstr(text, "..") && *text != '.';
+}
+
+/* The fields that say who we are. -1: there is none. */
+static int put_proof(const struct identity_exchange *x, struct buf *form, struct err *err)
+{
+	const char *secret = identity_text(x->identity, SECRET);
+	char *token;
+
+	if (secret) {
+		identity_put_field(form, "client_secret", secret);
+		return 0;
+	}
+	if (!identity_env(x, "AZURE_FEDERATED_TOKEN_FILE"))
+		return err_set(err, ERR_INVALID,
+			"kscaled has no Azure identity of its own: its environment has no AZURE_FEDERATED_TOKEN_FILE");
+	token = identity_file(x, "AZURE_FEDERATED_TOKEN_FILE", err);
+	if (!token)
+		return -1;
+	identity_put_field(form, "client_assertion_type", ASSERTION);
+	identity_put_field(form, "client_assertion", token);
+	mem_free_secret(token);
+	return 0;
+}
+
+static enum identity_verdict entra_next(struct identity_exchange *x, struct identity_request *out,
+	struct credential *got, struct err *err)
+{
+	const char *tenant = said(x, TENANT, "AZURE_TENANT_ID"), *client_id = said(x, CLIENT_ID, "AZURE_CLIENT_ID");
+	const char *authority = said(x, AUTHORITY_HOST, "AZURE_AUTHORITY_HOST");
+	size_t len = strlen(authority ? authority : AUTHORITY);
+	struct buf form = BUF_INIT(FORM_MAX);
+
+	(void)got;
+	if (!tenant || !is_tenant(tenant) || !client_id) {
+		err_set(err, ERR_INVALID, "%s is not known, or is none",
+			tenant && is_tenant(tenant) ? "the client id" : "the tenant");
+		return IDENTITY_FAILED;
+	}
+	buf_reserve(&form, 8192);
+	identity_put_field(&form, "client_id", client_id);
+	identity_put_field(&form, "grant_type", "client_credentials");
+	identity_put_field(&form, "scope", identity_text(x->identity, SCOPE));
+	if (put_proof(x, &form, err)) {
+		buf_done_secret(&form);
+		return IDENTITY_FAILED;
+	}
+	while (authority && len > 0 && authority[len - 1] == '/')
+		len--;
+	out->url = mem_printf("%.*s/%s/oauth2/v2.0/token", (int)len, authority ? authority : AUTHORITY, tenant);
+	out->body = buf_take(&form);
+	out->content_type = "application/x-www-form-urlencoded";
+	return IDENTITY_SEND;
+}
+
+static enum identity_verdict entra_read(struct identity_exchange *x, const struct identity_answer *answer,
+	struct credential *got, struct err *err)
+{
+	(void)x;
+	return oauthreply_read(answer, got, err) ? IDENTITY_FAILED : IDENTITY_GOT;
+}
+
+static const struct identity_kind entra = { .name = "entra",
+	.called = "Entra ID token",
+	.early_ms = 300000,
+	.next = entra_next,
+	.read = entra_read };
+
+/* Our token goes to Microsoft's servers by TLS, whatever an object says. */
+static int check_authority(const char *authority, bool by_secret, struct err *err)
+{
+	struct httpurl_place place;
+	bool known;
+
+	if (httpurl_place(authority, &place, err))
+		return err_wrap(err, "the authority host");
+	known = by_secret ||
+		(strcmp(place.scheme, "https") == 0 && place.port == 443 && text_is_one_of(place.host, microsofts));
+	httpurl_place_done(&place);
+	return known
+		? 0
+		: err_set(err, ERR_INVALID,
+			  "the authority host is none of Microsoft's, and kscaled shows its own token to no other; "
+			  "whoever runs kscaled may name one by AZURE_AUTHORITY_HOST");
+}
+
+struct identity *entra_new(const struct entra_config *config, struct err *err)
+{
+	const struct identity_config c = { .kind = &entra,
+		.texts = { [AUTHORITY_HOST] = config->authority,
+			[TENANT] = config->tenant,
+			[CLIENT_ID] = config->client_id,
+			[SECRET] = config->secret,
+			[SCOPE] = config->scope } };
+	bool by_secret = config->secret && *config->secret;
+
+	if (config->tenant && *config->tenant && !is_tenant(config->tenant)) {
+		err_set(err, ERR_INVALID, "the tenant id is none");
+		return NULL;
+	}
+	if (config->authority && *config->authority && check_authority(config->authority, by_secret, err))
+		return NULL;
+	return identity_new(&c);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/fingerprint.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "net/http/httpstatus.h"
+#include "net/identity/identity_parts.h"
+
+#define TOKEN_MAX ((size_t)1 << 16)
+#define FILE_MAX  ((size_t)1 << 16)
+
+struct identity {
+	int refs;
+	const struct identity_kind *kind;
+	char *texts[IDENTITY_TEXTS]; /* owned, some are secrets */
+	struct identity_trust trust;
+	struct identity *source; /* one reference; NULL */
+	char key[FINGERPRINT_TEXT];
+};
+
+/* ---- Who ---- */
+
+static char *given(const char *text)
+{
+	return text && *text ? mem_dup(text) : NULL;
+}
+
+struct identity *identity_new(const struct identity_config *config)
+{
+	struct identity *i = mem_zalloc(sizeof(*i));
+	const char *all[IDENTITY_TEXTS + 6];
+	size_t n = 0;
+
+	i->refs = 1;
+	i->kind = config->kind;
+	i->source = config->source;
+	for (; n < IDENTITY_TEXTS; n++)
+		all[n] = i->texts[n] = given(config->texts[n]);
+	all[n++] = i->trust.ca_pem = given(config->trust.ca_pem);
+	all[n++] = i->trust.cert_pem = given(config->trust.cert_pem);
+	all[n++] = i->trust.key_pem = given(config->trust.key_pem);
+	i->trust.insecure = config->trust.insecure;
+	all[n++] = i->trust.insecure ? "insecure" : NULL;
+	all[n++] = i->kind->name;
+	all[n++] = i->source ? i->source->key : NULL;
+	fingerprint_of(all, n, i->key);
+	return i;
+}
+
+struct identity *identity_ref(struct identity *i)
+{
+	if (i)
+		i->refs++;
+	return i;
+}
+
+void identity_unref(struct identity *i)
+{
+	if (!i || --i->refs > 0)
+		return;
+	for (size_t n = 0; n < IDENTITY_TEXTS; n++)
+		mem_free_secret(i->texts[n]);
+	free(i->trust.ca_pem);
+	free(i->trust.cert_pem);
+	mem_free_secret(i->trust.key_pem);
+	identity_unref(i->source);
+	free(i);
+}
+
+const char *identity_key(const struct identity *i)
+{
+	return i->key;
+}
+
+const char *identity_called(const struct identity *i)
+{
+	return i->kind->called;
+}
+
+struct identity *identity_source(const struct identity *i)
+{
+	return i->source;
+}
+
+bool identity_is_fixed(const struct identity *i)
+{
+	return !i->kind->read;
+}
+
+int64_t identity_early_ms(const struct identity *i)
+{
+	return i->kind->early_ms;
+}
+
+const struct identity_trust *identity_trust(const struct identity *i)
+{
+	return &i->trust;
+}
+
+bool identity_repeats(const struct identity *i, const char *words)
+{
+	for (size_t n = 0; n < IDENTITY_TEXTS; n++)
+		if (i->kind->sent & 1u << n && i->texts[n] && strcasestr(words, i->texts[n]))
+			return true;
+	return false;
+}
+
+const char *identity_text(const struct identity *i, size_t which)
+{
+	return i->texts[which];
+}
+
+/* ---- What comes out ---- */
+
+void credential_done(struct credential *c)
+{
+	mem_free_secret(c->token);
+	mem_free_secret(c->key_id);
+	mem_free_secret(c->secret);
+	mem_free_secret(c->session_token);
+	*c = (struct credential){ 0 };
+}
+
+void credential_copy(struct credential *to, const struct credential *from)
+{
+	*to = *from;
+	to->token = mem_dup(from->token);
+	to->key_id = mem_dup(from->key_id);
+	to->secret = mem_dup(from->secret);
+	to->session_token = mem_dup(from->session_token);
+}
+
+/* A host's name is in lower case. The secret key is signed with, and never sent. */
+bool credential_repeats(const struct credential *c, const char *words)
+{
+	return (c->token && strcasestr(words, c->token)) || (c->session_token && strcasestr(words, c->session_token));
+}
+
+/* ---- The exchange ---- */
+
+void identity_request_done(struct identity_request *r)
+{
+	mem_free_secret(r->url);
+	mem_free_secret(r->body);
+	strmap_done_secret(&r->headers);
+	*r = (struct identity_request){ 0 };
+}
+
+void identity_exchange_done(struct identity_exchange *x)
+{
+	mem_free_secret(x->note);
+	x->note = NULL;
+}
+
+enum identity_verdict identity_next(struct identity_exchange *x, struct identity_request *out, struct credential *got,
+	struct err *err)
+{
+	return x->identity->kind->next(x, out, got, err);
+}
+
+enum identity_verdict identity_read(struct identity_exchange *x, const struct identity_answer *answer,
+	struct credential *got, struct err *err)
+{
+	return x->identity->kind->read(x, answer, got, err);
+}
+
+/* ---- For the kinds ---- */
+
+const char *identity_env(const struct identity_exchange *x, const char *name)
+{
+	const char *value = x->world->env(x->world->arg, name);
+
+	return value && *value ? value : NULL;
+}
+
+char *identity_file(const struct identity_exchange *x, const char *variable, struct err *err)
+{
+	struct buf content = BUF_INIT(FILE_MAX);
+	char *text = NULL, *whole;
+
+	if (x->world->file(x->world->arg, identity_env(x, variable), &content, err)) {
+		err_wrap(err, "the file that %s names", variable);
+	} else {
+		whole = buf_take(&content);
+		text = mem_dup(text_trim(whole, " \t\r\n"));
+		mem_free_secret(whole);
+	}
+	buf_done_secret(&content);
+	if (text && !identity_is_token(text)) {
+		err_set(err, ERR_INVALID, "the file that %s names holds no token", variable);
+		mem_free_secret(text);
+		text = NULL;
+	}
+	return text;
+}
+
+void identity_put_field(struct buf *form, const char *name, const char *value)
+{
+	if (!value || !*value)
+		return;
+	buf_printf(form, "%s%s=", form->len > 0 ? "&" : "", name);
+	buf_put_percent(form, value, "");
+}
+
+bool identity_is_token(const char *text)
+{
+	for (const char *c = text; *c; c++)
+		if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 0x7f)
+			return false;
+	return *text && strlen(text) <= TOKEN_MAX;
+}
+
+void identity_refused(const struct identity_answer *answer, const char *what, const char *code, struct err *err)
+{
+	int status = answer->status;
+
+	if (status == 0) {
+		*err = *answer->transport;
+		return;
+	}
+	err_set(err, status == 400 ? ERR_DENIED : httpstatus_kind(status), "%s: HTTP status %d%s%s", what, status,
+		code && *code ? ", " : "", code ? code : "");
+	err->http_status = status;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/identity/oauthclient.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/mem.h"
+#include "net/http/httpurl.h"
+#include "net/identity/identity_parts.h"
+#include "net/identity/oauthreply.h"
+
+#define FORM_MAX ((size_t)1 << 18)
+
+enum { TOKEN_URL, CLIENT_ID, CLIENT_SECRET, SCOPES, PARAMS };
+enum { FIRST_WAY, OTHER_WAY }; /* stages */
+enum { IN_FORM = 1 };          /* memory: id and secret are sent in the form */
+
+/* RFC 6749, 2.3.1: both are form-encoded before they become user and password. */
+static char *basic_value(const struct identity *i)
+{
+	struct buf pair = BUF_INIT(FORM_MAX);
+	char *encoded, *value;
+
+	buf_reserve(&pair, 4096);
+	buf_put_percent(&pair, identity_text(i, CLIENT_ID) ? identity_text(i, CLIENT_ID) : "", "");
+	buf_putc(&pair, ':');
+	buf_put_percent(&pair, identity_text(i, CLIENT_SECRET) ? identity_text(i, CLIENT_SECRET) : "", "");
+	encoded = base64_encode(buf_text(&pair), pair.len);
+	value = mem_printf("Basic %s", encoded);
+	mem_free_secret(encoded);
+	buf_done_secret(&pair);
+	return value;
+}
+
+static enum identity_verdict oauthclient_next(struct identity_exchange *x, struct identity_request *out,
+	struct credential *got, struct err *err)
+{
+	const struct identity *i = x->identity;
+	struct buf form = BUF_INIT(FORM_MAX);
+	char *basic;
+
+	(void)got;
+	(void)err;
+	buf_reserve(&form, 4096);
+	identity_put_field(&form, "grant_type", "client_credentials");
+	identity_put_field(&form, "scope", identity_text(i, SCOPES));
+	if (x->memory & IN_FORM) {
+		identity_put_field(&form, "client_id", identity_text(i, CLIENT_ID));
+		identity_put_field(&form, "client_secret", identity_text(i, CLIENT_SECRET));
+	} else {
+		basic = basic_value(i);
+		strmap_set(&out->headers, "Authorization", basic);
+		mem_free_secret(basic);
+	}
+	if (identity_text(i, PARAMS))
+		buf_printf(&form, "&%s", identity_text(i, PARAMS));
+	out->url = mem_dup(identity_text(i, TOKEN_URL));
+	out->body = buf_take(&form);
+	out->content_type = "application/x-www-form-urlencoded";
+	return IDENTITY_SEND;
+}
+
+/*
+ * RFC 6749 requires Basic, but not every server accepts it; which way works is not known before.
+ */
+static enum identity_verdict oauthclient_read(struct identity_exchange *x, const struct identity_answer *answer,
+	struct credential *got, struct err *err)
+{
+	if (oauthreply_read(answer, got, err) == 0)
+		return IDENTITY_GOT;
+	if ((answer->status != 400 && answer->status != 401) || x->stage == OTHER_WAY)
+		return IDENTITY_FAILED;
+	x->stage = OTHER_WAY;
+	x->memory ^= IN_FORM;
+	return IDENTITY_NEXT;
+}
+
+static const struct identity_kind oauthclient = { .name = "oauth2",
+	.called = "OAuth token",
+	.next = oauthclient_next,
+	.read = oauthclient_read };
+
+struct identity *oauthclient_new(const struct oauthclient_config *config, struct err *err)
+{
+	struct identity_config c = { .kind = &oauthclient, .trust = config->trust };
+	struct httpurl_place place = { 0 };
+
+	if (httpurl_place(config->token_url, &place, err)) {
+		err_wrap(err, "the token URL");
+		return NULL;
+	}
+	httpurl_place_done(&place);
+	for (const char *at = config->params; at && *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f) {
+			err_set(err, ERR_INVALID,
+				"the token URL's parameters holds a line break or another control character");
+			return NULL;
+		}
+	c.texts[TOKEN_URL] = config->token_url;
+	c.texts[CLIENT_ID] = config->client_id;
+	c.texts[CLIENT_SECRET] = config->client_secret;
+	c.texts[SCOPES] = config->scopes;
+	c.texts[PARAMS] = config->params;
+	return identity_new(&c);
+}

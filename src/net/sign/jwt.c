@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/sign/jwt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+
+#include "base/base64.h"
+#include "base/json.h"
+#include "base/mem.h"
+
+#define BITS_MIN 2048
+
+/* Base64 for URLs, without padding (RFC 4648, 5). */
+static char *base64url(const void *bytes, size_t len)
+{
+	char *text = base64_encode(bytes, len);
+
+	for (char *c = text; *c; c++)
+		*c = *c == '+' ? '-' : *c == '/' ? '_' : *c;
+	text[strcspn(text, "=")] = '\0';
+	return text;
+}
+
+/* A key with a password fails instead of asking for it at the terminal. */
+static int no_password(char *buf, int size, int writing, void *arg)
+{
+	(void)buf;
+	(void)size;
+	(void)writing;
+	(void)arg;
+	return -1;
+}
+
+static EVP_PKEY *read_key(const char *pem, struct err *err)
+{
+	BIO *bio = BIO_new_mem_buf(pem, -1);
+	EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL) : NULL;
+
+	BIO_free(bio);
+	ERR_clear_error();
+	if (key && EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA && EVP_PKEY_get_bits(key) >= BITS_MIN)
+		return key;
+	err_set(err, ERR_INVALID,
+		"the private key is not a PEM text of an RSA key of at least %d bits, without a password", BITS_MIN);
+	EVP_PKEY_free(key);
+	return NULL;
+}
+
+static char *signature_of(const char *text, EVP_PKEY *key, struct err *err)
+{
+	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	size_t len = (size_t)EVP_PKEY_get_size(key);
+	unsigned char *bytes = mem_alloc(len);
+	char *encoded = NULL;
+
+	if (md && EVP_DigestSignInit(md, NULL, EVP_sha256(), NULL, key) == 1 &&
+		EVP_DigestSign(md, bytes, &len, (const unsigned char *)text, strlen(text)) == 1)
+		encoded = base64url(bytes, len);
+	else
+		err_set(err, ERR_INVALID, "the private key does not sign");
+	EVP_MD_CTX_free(md);
+	ERR_clear_error();
+	free(bytes);
+	return encoded;
+}
+
+static char *part(const json_t *value)
+{
+	char *text = json_text(value), *encoded = base64url(text, strlen(text));
+
+	mem_free_secret(text);
+	return encoded;
+}
+
+char *jwt_rs256(const json_t *header, const json_t *claims, const char *key_pem, struct err *err)
+{
+	EVP_PKEY *key = read_key(key_pem, err);
+	json_t *whole = json_pack("{ss ss}", "alg", "RS256", "typ", "JWT");
+	MEM_AUTO char *head = NULL, *body = NULL, *text = NULL, *signature = NULL;
+
+	if (key) {
+		json_object_update(whole, (json_t *)(uintptr_t)header);
+		head = part(whole);
+		body = part(claims);
+		text = mem_printf("%s.%s", head, body);
+		signature = signature_of(text, key, err);
+	}
+	json_decref(whole);
+	EVP_PKEY_free(key);
+	return signature ? mem_printf("%s.%s", text, signature) : NULL;
+}

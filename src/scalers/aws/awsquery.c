@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/aws/awsquery.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "net/http/httpstatus.h"
+#include "net/http/httpurl.h"
+#include "net/identity/awsplace.h"
+#include "net/identity/awssts.h"
+#include "scalers/awslogin.h"
+
+/* The parameters as written. Owns its texts. */
+struct awsquery_fields {
+	char *region, *endpoint;
+};
+
+#define AT(field) offsetof(struct awsquery_fields, field)
+static const struct param_row rows[] = {
+	{ "awsRegion", PARAM_TEXT, "ma", AT(region), .required = true, .help = "region" },
+	{ "awsEndpoint", PARAM_TEXT, "m", AT(endpoint), .help = "URL that is asked instead of the region's" },
+};
+const struct param_table awsquery_table = PARAM_TABLE(rows);
+
+/* ---- Building ---- */
+
+/* With one slash at its end. */
+static int take_endpoint(const char *endpoint, char **url, struct err *err)
+{
+	char *clean, *user, *password;
+	size_t len;
+
+	if (httpurl_split_user(endpoint, &clean, &user, &password, err))
+		return err_wrap(err, "parameter \"awsEndpoint\"");
+	free(user);
+	mem_free_secret(password);
+	len = strlen(clean);
+	while (len > 0 && clean[len - 1] == '/')
+		len--;
+	*url = mem_printf("%.*s/", (int)len, clean);
+	free(clean);
+	return 0;
+}
+
+static int take_place(const struct awsquery_fields *f, const char *service, char **url, struct err *err)
+{
+	MEM_AUTO char *usual = awsplace_url(service, f->region);
+
+	return take_endpoint(f->endpoint ? f->endpoint : usual, url, err);
+}
+
+int awsquery_read(const struct scaler_params *params, const char *service, struct awsquery *out, struct err *err)
+{
+	struct awsquery_fields f = { 0 };
+	struct webaccess_config config = { .service = service };
+	int rc = params_read(&awsquery_table, params, &f, err), login;
+
+	*out = (struct awsquery){ 0 };
+	if (rc >= 0) {
+		login = awslogin_read(params, f.region, &config.identity, err);
+		rc = login < 0 ? login : rc | login;
+	}
+	if (rc == 0)
+		rc = take_place(&f, service, &out->url, err);
+	if (rc == 0) {
+		config.region = f.region;
+		out->login.access = webaccess_new(&config, err);
+		rc = out->login.access ? 0 : -1;
+	}
+	identity_unref(config.identity);
+	if (rc < 0)
+		awsquery_done(out);
+	params_done(&awsquery_table, &f);
+	return rc;
+}
+
+void awsquery_done(struct awsquery *q)
+{
+	mem_free_ptr(&q->url);
+	webaccess_unref(q->login.access);
+	q->login.access = NULL;
+}
+
+struct question *awsquery_question(const struct scaler_type *type, const struct awsquery *q, char *key, void *data)
+{
+	char place[256];
+	struct question *question = question_new(type, key,
+		mem_printf("%s %s", type->name, httpurl_origin(q->url, place, sizeof(place))), data);
+
+	question->timeout_ms = QUESTION_TIMEOUT_HTTP;
+	return question;
+}
+
+/* ---- Asking ---- */
+
+void awsquery_post_json(const struct awsquery *q, const char *target, const char *version, const json_t *body,
+	struct httpsource_request *out)
+{
+	out->url = mem_dup(q->url);
+	out->body = json_text(body);
+	out->content_type = strcmp(version, "1.0") == 0 ? "application/x-amz-json-1.0" : "application/x-amz-json-1.1";
+	strmap_set(&out->headers, "X-Amz-Target", target);
+}
+
+int awsquery_expect(const struct webget_answer *answer, const char *action, struct err *err)
+{
+	MEM_AUTO char *words = NULL;
+	int status = answer->status;
+
+	if (status == 200)
+		return 0;
+	words = awssts_words(answer->body, answer->len);
+	err_set(err, status == 400 ? ERR_INVALID : httpstatus_kind(status), "HTTP status %d%s%s%s%s", status,
+		words ? ", " : "", words ? words : "", status == 403 ? "; needed is the right " : "",
+		status == 403 ? action : "");
+	err->http_status = status;
+	return -1;
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/aws/cloudwatch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fingerprint.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/timestamp.h"
+#include "net/identity/awsxml.h"
+#include "scalers/aws/awsquery.h"
+#include "scalers/awslogin.h"
+#include "scalers/params.h"
+#include "scalers/values/metricvalue.h"
+
+#define FORM_MAX   ((size_t)1 << 16)
+#define ANSWER_MAX ((size_t)8 << 20)
+#define DAY_S      86400
+
+/* The data of a question. */
+struct cloudwatch_question {
+	struct awsquery query;
+	char *form; /* of the request, without the times */
+	int64_t period_s, length_s, offset_s;
+	double least; /* what nothing is */
+	bool empty_is_least;
+};
+
+/* The parameters as written. Owns its texts. */
+struct cloudwatch_fields {
+	char *namespace_, *metric, *dimension_names, *dimension_values, *expression, *stat, *unit, *account;
+	struct quantity target;
+	double activation, least;
+	int64_t period_s, length_s, offset_s;
+	bool empty_is_least;
+};
+
+#define AT(field) offsetof(struct cloudwatch_fields, field)
+static const struct param_row rows[] = {
+	{ "namespace", PARAM_TEXT, "m", AT(namespace_), .help = "namespace of the metric" },
+	{ "metricName", PARAM_TEXT, "m", AT(metric), .help = "its name" },
+	{ "dimensionName", PARAM_TEXT, "m", AT(dimension_names), .help = "names of its dimensions, separated by ;" },
+	{ "dimensionValue", PARAM_TEXT, "m", AT(dimension_values), .help = "their values, in the same order" },
+	{ "expression", PARAM_TEXT, "m", AT(expression), .help = "an expression over metrics, instead" },
+	{ "targetMetricValue", PARAM_TARGET, "m", AT(target), .required = true, .help = "target: as much per replica" },
+	{ "activationTargetMetricValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
+	{ "minMetricValue", PARAM_DOUBLE, "m", AT(least), .required = true,
+		.help = "the value when there is no point" },
+	{ "ignoreNullValues", PARAM_BOOL, "m", AT(empty_is_least), .otherwise = "true",
+		.help = "false: when there is no point, nothing is scaled" },
+	{ "metricCollectionTime", PARAM_INT64, "m", AT(length_s), .otherwise = "300",
+		.help = "seconds that are looked back; a multiple of metricStatPeriod" },
+	{ "metricStat", PARAM_TEXT, "m", AT(stat), .otherwise = "Average", .help = "statistic, also p99 and its like" },
+	{ "metricStatPeriod", PARAM_INT64, "m", AT(period_s), .otherwise = "300", .help = "seconds of one point" },
+	{ "metricUnit", PARAM_TEXT, "m", AT(unit), .help = "unit, as CloudWatch calls it" },
+	{ "metricEndTimeOffset", PARAM_INT64, "m", AT(offset_s), .otherwise = "0",
+		.help = "seconds ago that it ends, for metrics that come late" },
+	{ "awsAccountId", PARAM_TEXT, "m", AT(account), .help = "account of the metric, when it is another one" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
+
+static void free_data(void *data)
+{
+	struct cloudwatch_question *q = data;
+
+	awsquery_done(&q->query);
+	free(q->form);
+	free(q);
+}
+
+/* ---- What one row cannot say ---- */
+
+#define UNITS                                                                                                          \
+	"Seconds Microseconds Milliseconds Bytes Kilobytes Megabytes Gigabytes Terabytes Bits Kilobits Megabits "      \
+	"Gigabits Terabits Percent Count Bytes/Second Kilobytes/Second Megabytes/Second Gigabytes/Second "             \
+	"Terabytes/Second Bits/Second Kilobits/Second Megabits/Second Gigabits/Second Terabits/Second Count/Second "   \
+	"None"
+
+static bool is_unit(const char *unit)
+{
+	size_t len = strlen(unit);
+
+	for (const char *at = UNITS; *at; at += strcspn(at, " ") + (at[strcspn(at, " ")] != '\0'))
+		if (strcspn(at, " ") == len && memcmp(at, unit, len) == 0)
+			return true;
+	return false;
+}
+
+static size_t count_pieces(const char *list)
+{
+	size_t count = 1;
+
+	for (; *list; list++)
+		count += *list == ';';
+	return count;
+}
+
+static int check_metric(const struct cloudwatch_fields *f, struct err *err)
+{
+	const char *missing = !f->namespace_ ? "namespace"
+		: !f->metric                 ? "metric name"
+		: !f->dimension_names        ? "dimension name"
+		: !f->dimension_values       ? "dimension value"
+					     : NULL;
+
+	if (missing)
+		return err_set(err, ERR_INVALID, "%s not given", missing);
+	if (count_pieces(f->dimension_names) != count_pieces(f->dimension_values))
+		return err_set(err, ERR_INVALID, "dimensionName and dimensionValue are not matching in size");
+	if (f->unit && !is_unit(f->unit))
+		return err_set(err, ERR_INVALID, "metricUnit '%.80s' is not one of [" UNITS "]", f->unit);
+	return 0;
+}
+
+static int check_times(const struct cloudwatch_fields *f, struct err *err)
+{
+	static const int64_t short_ones[] = { 1, 5, 10, 30 };
+	long long period = (long long)f->period_s;
+	bool known = f->period_s % 60 == 0;
+
+	for (size_t i = 0; i < MEM_COUNT(short_ones); i++)
+		known = known || f->period_s == short_ones[i];
+	if (period < 1)
+		return err_set(err, ERR_INVALID,
+			"metricStatPeriod can not be smaller than 1, however, %lld is provided", period);
+	if (period < 60 && !known)
+		return err_set(err, ERR_INVALID,
+			"metricStatPeriod < 60 has to be one of [1, 5, 10, 30], however, %lld is provided", period);
+	if (!known || period > DAY_S)
+		return err_set(err, ERR_INVALID,
+			period > DAY_S ? "metricStatPeriod %lld is more than a day"
+				       : "metricStatPeriod >= 60 has to be a multiple of 60, however, %lld is provided",
+			period);
+	if (f->length_s < 0 || f->length_s % f->period_s != 0)
+		return err_set(err, ERR_INVALID,
+			"metricCollectionTime must be greater than 0 and a multiple of metricStatPeriod(%lld), %lld is "
+			"given",
+			period, (long long)f->length_s);
+	return 0;
+}
+
+/* ---- Building ---- */
+
+static void put(struct buf *form, const char *name, const char *value)
+{
+	buf_printf(form, "&MetricDataQueries.member.1.%s=", name);
+	buf_put_percent(form, value, "");
+}
+
+/* A piece of a list, without blanks at its ends. */
+static void put_piece(struct buf *form, size_t number, const char *what, const char **list)
+{
+	size_t len = strcspn(*list, ";");
+	MEM_AUTO char *piece = mem_dupn(*list, len);
+	MEM_AUTO char *name = mem_printf("MetricStat.Metric.Dimensions.member.%zu.%s", number, what);
+
+	put(form, name, text_trim(piece, " \t"));
+	*list += len + ((*list)[len] == ';');
+}
+
+static void put_metric(struct buf *form, const struct cloudwatch_fields *f, const char *period)
+{
+	const char *names = f->dimension_names, *values = f->dimension_values;
+	size_t count = count_pieces(names);
+
+	put(form, "Id", "c1");
+	put(form, "MetricStat.Metric.Namespace", f->namespace_);
+	put(form, "MetricStat.Metric.MetricName", f->metric);
+	for (size_t i = 1; i <= count; i++) {
+		put_piece(form, i, "Name", &names);
+		put_piece(form, i, "Value", &values);
+	}
+	put(form, "MetricStat.Period", period);
+	put(form, "MetricStat.Stat", f->stat);
+	if (f->unit)
+		put(form, "MetricStat.Unit", f->unit);
+	put(form, "ReturnData", "true");
+}
+
+static int make_form(const struct cloudwatch_fields *f, char **out, struct err *err)
+{
+	MEM_AUTO char *period = mem_printf("%lld", (long long)f->period_s);
+	struct buf form = BUF_INIT(FORM_MAX);
+	bool too_long;
+
+	buf_puts(&form, "Action=GetMetricData&Version=2010-08-01&ScanBy=TimestampDescending");
+	if (f->expression) {
+		put(&form, "Id", "q1");
+		put(&form, "Expression", f->expression);
+		put(&form, "Period", period);
+	} else {
+		put_metric(&form, f, period);
+	}
+	if (f->account)
+		put(&form, "AccountId", f->account);
+	too_long = buf_failed(&form);
+	*out = buf_take(&form);
+	return too_long ? err_set(err, ERR_INVALID, "the question is too long: it may have %zu bytes", FORM_MAX) : 0;
+}
+
+static char *make_key(const struct cloudwatch_question *q)
+{
+	char print[FINGERPRINT_TEXT];
+	const char *texts[] = { q->form };
+
+	return mem_printf("aws-cloudwatch %s %s %s %lld %lld %lld %a %d", q->query.url,
+		webaccess_key(q->query.login.access), fingerprint_of(texts, 1, print), (long long)q->period_s,
+		(long long)q->length_s, (long long)q->offset_s, q->least, q->empty_is_least);
+}
+
+static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+{
+	struct cloudwatch_question *q = mem_zalloc(sizeof(*q));
+	struct cloudwatch_fields f = { 0 };
+	int rc = params_read(&table, params, &f, err), query = -1;
+
+	if (rc == 0 && ((!f.expression && check_metric(&f, err)) || check_times(&f, err)))
+		rc = -1;
+	if (rc >= 0)
+		query = awsquery_read(params, "monitoring", &q->query, err);
+	rc = rc < 0 || query < 0 ? -1 : rc | query;
+	if (rc == 0)
+		rc = make_form(&f, &q->form, err);
+	out->target = f.target;
+	out->activation = f.activation;
+	*metric_name = mem_dup("aws-cloudwatch");
+	if (rc == 0) {
+		q->period_s = f.period_s;
+		q->length_s = f.length_s;
+		q->offset_s = f.offset_s;
+		q->least = f.least;
+		q->empty_is_least = f.empty_is_least;
+		out->question = awsquery_question(&cloudwatch_scaler_type, &q->query, make_key(q), q);
+	} else {
+		free_data(q);
+	}
+	params_done(&table, &f);
+	return rc;
+}
+
+/* ---- Asking ---- */
+
+struct cloudwatch_window cloudwatch_window(int64_t now_s, int64_t period_s, int64_t offset_s, int64_t length_s)
+{
+	int64_t end_s = now_s - offset_s;
+
+	end_s -= end_s % period_s;
+	return (struct cloudwatch_window){ end_s - length_s, end_s };
+}
+
+static void put_time(struct buf *form, const char *name, int64_t unix_s)
+{
+	char text[TIMESTAMP_TEXT_MAX];
+
+	buf_printf(form, "&%s=", name);
+	buf_put_percent(form, timestamp_format(unix_s * 1000, text), "");
+}
+
+static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+{
+	const struct cloudwatch_question *q = ask->base.question->data;
+	struct cloudwatch_window w = cloudwatch_window(timestamp_now_ms() / 1000, q->period_s, q->offset_s,
+		q->length_s);
+	struct buf form = BUF_INIT(2 * FORM_MAX);
+
+	(void)err;
+	buf_puts(&form, q->form);
+	put_time(&form, "StartTime", w.start_s);
+	put_time(&form, "EndTime", w.end_s);
+	out->url = mem_dup(q->query.url);
+	out->body = buf_take(&form);
+	out->content_type = "application/x-www-form-urlencoded; charset=utf-8";
+	out->max_body = ANSWER_MAX;
+	return 0;
+}
+
+/* Without a point, what does not say that all is well says that something is wrong. */
+static enum cloudwatch_found judge_nothing(const char *status, struct err *err)
+{
+	if (!status || strcmp(status, "Complete") == 0)
+		return CLOUDWATCH_NOTHING;
+	err_set(err, ERR_TEMPORARY, "no point came, and the status %.80s", status);
+	return CLOUDWATCH_FAILED;
+}
+
+enum cloudwatch_found cloudwatch_read(const char *body, size_t len, double *out, struct err *err)
+{
+#define RESULTS "GetMetricDataResponse/GetMetricDataResult/MetricDataResults"
+	static const char *const paths[] = { RESULTS, RESULTS "/member/Values/member", RESULTS "/member/StatusCode" };
+	enum cloudwatch_found found = CLOUDWATCH_FAILED;
+	char *texts[3] = { NULL };
+
+	if (awsxml_read(body, len, paths, MEM_COUNT(paths), texts, err))
+		return CLOUDWATCH_FAILED;
+	if (!texts[0])
+		err_set(err, ERR_INVALID, "the answer is no GetMetricDataResponse");
+	else if (!texts[1])
+		found = judge_nothing(texts[2], err);
+	else if (!metricvalue_of_text(texts[1], strlen(texts[1]), out) || !isfinite(*out))
+		err_set(err, ERR_INVALID, "the newest point is no number");
+	else
+		found = CLOUDWATCH_VALUE;
+	for (size_t i = 0; i < MEM_COUNT(texts); i++)
+		free(texts[i]);
+	return found;
+}
+
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+	struct err *err)
+{
+	const struct cloudwatch_question *q = ask->base.question->data;
+	enum cloudwatch_found found;
+
+	if (awsquery_expect(answer, "cloudwatch:GetMetricData", err))
+		return HTTPSOURCE_FAILED;
+	found = cloudwatch_read(answer->body, answer->len, &out->value, err);
+	if (found == CLOUDWATCH_NOTHING && !q->empty_is_least) {
+		err_set(err, ERR_INVALID, "empty metric data received, ignoreNullValues is false, returning error");
+		return HTTPSOURCE_FAILED;
+	}
+	if (found == CLOUDWATCH_NOTHING)
+		out->value = q->least;
+	return found == CLOUDWATCH_FAILED ? HTTPSOURCE_FAILED : HTTPSOURCE_ANSWERED;
+}
+
+static const struct httpsource_type http = { .request = request, .read = judge };
+
+const struct scaler_type cloudwatch_scaler_type = {
+	.name = "aws-cloudwatch",
+	.go_name = "awsCloudwatchScaler",
+	.tables = { &table, &awsquery_table, &awslogin_table },
+	.build = build,
+	.ask = httpsource_ask,
+	.cancel = httpsource_cancel,
+	.http = &http,
+	.free_data = free_data,
+};

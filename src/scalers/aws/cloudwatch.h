@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_AWS_CLOUDWATCH_H
+#define SCALERS_AWS_CLOUDWATCH_H
+
+/*
+ * Trigger type `aws-cloudwatch` (keda-scalers-more.md 4.4): the newest point of a metric, or of an
+ * expression over metrics.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "scalers/scaler.h"
+
+extern const struct scaler_type cloudwatch_scaler_type;
+
+/* ---- Pure; public for tests and fuzzing ---- */
+
+struct cloudwatch_window {
+	int64_t start_s, end_s; /* since 1970 */
+};
+/* Ends where the period begins that was now offset_s ago. In seconds; period above 0. */
+struct cloudwatch_window cloudwatch_window(int64_t now_s, int64_t period_s, int64_t offset_s, int64_t length_s);
+
+enum cloudwatch_found {
+	CLOUDWATCH_VALUE,   /* *out is it */
+	CLOUDWATCH_NOTHING, /* there is no metric, or no point of it */
+	CLOUDWATCH_FAILED,  /* err says why */
+};
+/* The newest point of the first result. */
+enum cloudwatch_found cloudwatch_read(const char *body, size_t len, double *out, struct err *err);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_AWS_KINESIS_H
+#define SCALERS_AWS_KINESIS_H
+
+/* Trigger type `aws-kinesis-stream` (keda-scalers-more.md 4.5): open shards of a stream. */
+
+#include "base/err.h"
+#include "scalers/scaler.h"
+
+extern const struct scaler_type kinesis_scaler_type;
+
+/* Pure; public for tests and fuzzing. 0, or -1 with an error. */
+int kinesis_read(const char *body, size_t len, double *out, struct err *err);
+
+#endif

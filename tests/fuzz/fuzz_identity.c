@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The exchanges of identities. The first byte chooses who we are, then each answer is a byte for
+ * its status and what follows up to a NUL. The answers are also words and queries to sign: whatever
+ * comes, an exchange ends with a credential that can be sent, or an error on one line.
+ */
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "fuzz.h"
+#include "net/identity/awsown.h"
+#include "net/identity/awsrole.h"
+#include "net/identity/awssts.h"
+#include "net/identity/oauthclient.h"
+#include "net/sign/sigv4.h"
+
+static const char *const places[][5] = {
+	{ NULL },
+	{ "AWS_ROLE_ARN", "r", "AWS_WEB_IDENTITY_TOKEN_FILE", "/t", NULL },
+	{ "AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://h/", NULL },
+};
+
+static const char *env(void *arg, const char *name)
+{
+	for (const char *const *at = arg; *at; at += 2)
+		if (strcmp(*at, name) == 0)
+			return at[1];
+	return NULL;
+}
+
+static int file(void *arg, const char *path, struct buf *out, struct err *err)
+{
+	(void)arg;
+	(void)path;
+	(void)err;
+	buf_puts(out, "j.w.t");
+	return 0;
+}
+
+static struct identity *who(unsigned which)
+{
+	static const struct oauthclient_config client = { .token_url = "https://t/", .client_id = "c" };
+
+	return which % 4 == 0    ? oauthclient_new(&client, NULL)
+		: which % 4 == 1 ? awsrole_new("r", "arn", "x", true)
+				 : awsown_new("r");
+}
+
+static void check_credential(const struct credential *c)
+{
+	must(c->life_ms >= 0);
+	must(c->token || (c->key_id && c->secret && *c->secret));
+	must(!c->token || strpbrk(c->token, " \r\n") == NULL);
+	must(!c->key_id || strpbrk(c->key_id, " \r\n") == NULL);
+	must(!c->session_token || strpbrk(c->session_token, " \r\n") == NULL);
+}
+
+static void check_words(const char *body)
+{
+	char *words = awssts_words(body, strlen(body)), *query = sigv4_query(body), *again = sigv4_query(query);
+
+	must(words == NULL || strpbrk(words, "\r\n\t") == NULL);
+	must(strcmp(query, again) == 0);
+	free(words);
+	free(query);
+	free(again);
+}
+
+/* The next answer; false: there are no more. */
+static bool take(const uint8_t **at, const uint8_t *end, struct identity_answer *answer, char **body)
+{
+	static const int statuses[] = { 200, 201, 400, 401, 403, 404, 500, 503 };
+	const uint8_t *stop;
+
+	if (*at >= end)
+		return false;
+	answer->status = statuses[*(*at)++ % MEM_COUNT(statuses)];
+	stop = memchr(*at, 0, (size_t)(end - *at));
+	answer->len = (size_t)((stop ? stop : end) - *at);
+	answer->body = *body = mem_dupn((const char *)*at, answer->len);
+	*at += answer->len + (stop != NULL);
+	return true;
+}
+
+static enum identity_verdict step(struct identity_exchange *x, const uint8_t **at, const uint8_t *end,
+	struct credential *got, struct err *err)
+{
+	static char key_id[] = "AK", secret[] = "s";
+	static const struct credential own = { .key_id = key_id, .secret = secret };
+	struct identity_request request = { 0 };
+	struct identity_answer answer = { 0 };
+	enum identity_verdict verdict = identity_next(x, &request, got, err);
+	char *body;
+
+	if (verdict == IDENTITY_NEEDS_SOURCE) {
+		must(!x->source);
+		x->source = &own;
+		return IDENTITY_NEXT;
+	}
+	if (verdict == IDENTITY_SEND && take(at, end, &answer, &body)) {
+		verdict = identity_read(x, &answer, got, err);
+		check_words(body);
+		free(body);
+	}
+	identity_request_done(&request);
+	return verdict;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	unsigned which = size > 0 ? data[0] : 0;
+	const uint8_t *at = data + (size > 0), *end = data + size;
+	const struct identity_world world = { .arg = (void *)(uintptr_t)places[which / 4 % MEM_COUNT(places)],
+		.env = env,
+		.file = file,
+		.metadata = true };
+	struct identity *i = who(which);
+	struct identity_exchange x = { .identity = i, .world = &world, .unix_ms = 1700000000000 };
+	enum identity_verdict verdict = IDENTITY_NEXT;
+	struct credential got = { 0 };
+	struct err err = { 0 };
+
+	for (int n = 0; n < 2 * IDENTITY_STEPS_MAX && verdict == IDENTITY_NEXT; n++)
+		verdict = step(&x, &at, end, &got, &err);
+	must(verdict != IDENTITY_NEXT);
+	if (verdict == IDENTITY_GOT)
+		check_credential(&got);
+	if (verdict == IDENTITY_FAILED)
+		must(err.kind != ERR_NONE && *err.msg && strpbrk(err.msg, "\r\n\t") == NULL);
+	credential_done(&got);
+	identity_exchange_done(&x);
+	identity_unref(i);
+	return 0;
+}

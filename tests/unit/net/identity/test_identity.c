@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The exchanges of all kinds: an environment, files and answers are given, and what is sent, and
+ * what comes out, is looked at.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "net/identity/awskeys.h"
+#include "net/identity/awsown.h"
+#include "net/identity/awsplace.h"
+#include "net/identity/awsrole.h"
+#include "net/identity/awssts.h"
+#include "net/identity/entra.h"
+#include "net/identity/oauthclient.h"
+
+#define NOW_MS INT64_C(1440938160000) /* 20150830T123600Z */
+
+/* ---- The world of a test ---- */
+
+struct place {
+	const char *const *env; /* names and values, NULL-terminated */
+	const char *file_name, *file;
+};
+
+static const char *env(void *arg, const char *name)
+{
+	const struct place *p = arg;
+
+	for (const char *const *at = p->env; at && *at; at += 2)
+		if (strcmp(*at, name) == 0)
+			return at[1];
+	return NULL;
+}
+
+static int file(void *arg, const char *path, struct buf *out, struct err *err)
+{
+	const struct place *p = arg;
+
+	if (!p->file_name || strcmp(path, p->file_name) != 0)
+		return err_set(err, ERR_MISSING, "there is no such file");
+	buf_puts(out, p->file);
+	return 0;
+}
+
+struct run {
+	struct place place;
+	struct identity_world world;
+	struct identity_exchange x;
+	struct identity_request request;
+	struct credential got;
+	struct err err;
+};
+
+static void run_init(struct run *r, const struct identity *i, const char *const *variables)
+{
+	*r = (struct run){ .place.env = variables };
+	r->world = (struct identity_world){ .arg = &r->place, .env = env, .file = file };
+	r->x = (struct identity_exchange){ .identity = i, .world = &r->world, .unix_ms = NOW_MS };
+}
+
+static enum identity_verdict next(struct run *r)
+{
+	identity_request_done(&r->request);
+	return identity_next(&r->x, &r->request, &r->got, &r->err);
+}
+
+static enum identity_verdict answered(struct run *r, int status, const char *body)
+{
+	const struct identity_answer answer = { .status = status, .body = body, .len = strlen(body) };
+
+	return identity_read(&r->x, &answer, &r->got, &r->err);
+}
+
+static void run_done(struct run *r, struct identity *i)
+{
+	identity_request_done(&r->request);
+	identity_exchange_done(&r->x);
+	credential_done(&r->got);
+	identity_unref(i);
+}
+
+#define ENV(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define STS_KEYS(action)                                                                                               \
+	"<" action "Response xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><" action                             \
+	"Result><Credentials><AccessKeyId>ASIA1</AccessKeyId><SecretAccessKey>se/cret</SecretAccessKey><SessionToken>" \
+	"to+ken=</SessionToken><Expiration>2015-08-30T13:36:00Z</Expiration></Credentials></" action                   \
+	"Result></" action "Response>"
+#define JSON_KEYS                                                                                                      \
+	"{\"AccessKeyId\":\"ASIA1\",\"SecretAccessKey\":\"se/cret\",\"Token\":\"to+ken=\",\"Expiration\":"             \
+	"\"2015-08-30T13:36:00Z\"}"
+
+static void expect_keys(const struct run *r)
+{
+	assert_string_equal(r->got.key_id, "ASIA1");
+	assert_string_equal(r->got.secret, "se/cret");
+	assert_string_equal(r->got.session_token, "to+ken=");
+	assert_int_equal(r->got.life_ms, 3600000);
+}
+
+/* ---- OAuth ---- */
+
+static void oauth_by_header_then_in_the_form(void **state)
+{
+	const struct oauthclient_config config = { .token_url = "https://t/token",
+		.client_id = "me:1",
+		.client_secret = "s3 cret",
+		.scopes = "a b",
+		.params = "audience=x%20y" };
+	struct identity *i = oauthclient_new(&config, NULL);
+	struct run r;
+
+	(void)state;
+	run_init(&r, i, NULL);
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.url, "https://t/token");
+	assert_string_equal(r.request.body, "grant_type=client_credentials&scope=a%20b&audience=x%20y");
+	/* me%3A1:s3%20cret */
+	assert_string_equal(strmap_get(&r.request.headers, "Authorization"), "Basic bWUlM0ExOnMzJTIwY3JldA==");
+	assert_int_equal(answered(&r, 401, "{}"), IDENTITY_NEXT);
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.body,
+		"grant_type=client_credentials&scope=a%20b&client_id=me%3A1&client_secret=s3%20cret&audience=x%20y");
+	assert_null(strmap_get(&r.request.headers, "Authorization"));
+	assert_int_equal(answered(&r, 200, "{\"access_token\":\"t\",\"expires_in\":60}"), IDENTITY_GOT);
+	assert_string_equal(r.got.token, "t");
+	assert_int_equal(r.got.life_ms, 60000);
+	/* the next exchange begins with what worked */
+	identity_exchange_done(&r.x);
+	r.x = (struct identity_exchange){ .identity = i, .world = &r.world, .unix_ms = NOW_MS, .memory = r.x.memory };
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_null(strmap_get(&r.request.headers, "Authorization"));
+	assert_int_equal(answered(&r, 400, "{\"error\":\"invalid_client\"}"), IDENTITY_NEXT);
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(answered(&r, 400, "{\"error\":\"invalid_client\"}"), IDENTITY_FAILED);
+	assert_int_equal(r.err.kind, ERR_DENIED);
+	assert_string_equal(r.err.msg, "no token: HTTP status 400, invalid_client");
+	run_done(&r, i);
+}
+
+static void oauth_that_is_no_client(void **state)
+{
+	struct oauthclient_config config = { .token_url = "ftp://t/" };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_null(oauthclient_new(&config, &err));
+	assert_non_null(strstr(err.msg, "the token URL: "));
+	config = (struct oauthclient_config){ .token_url = "http://t/", .params = "a=b\n" };
+	assert_null(oauthclient_new(&config, &err));
+	assert_non_null(strstr(err.msg, "control character"));
+}
+
+/* ---- AWS ---- */
+
+static void keys_that_are_given(void **state)
+{
+	struct identity *i = awskeys_new("AK", "se/cret", "to+ken", NULL);
+	struct err err = { 0 };
+	struct run r;
+
+	(void)state;
+	run_init(&r, i, NULL);
+	assert_true(identity_is_fixed(i));
+	assert_int_equal(next(&r), IDENTITY_GOT);
+	assert_string_equal(r.got.key_id, "AK");
+	assert_string_equal(r.got.secret, "se/cret");
+	assert_string_equal(r.got.session_token, "to+ken");
+	assert_int_equal(r.got.life_ms, 0);
+	assert_true(identity_repeats(i, "you sent TO+KEN"));
+	assert_false(identity_repeats(i, "AK is unknown, se/cret was never sent"));
+	run_done(&r, i);
+	assert_null(awskeys_new("A K", "s", NULL, &err));
+	assert_non_null(strstr(err.msg, "the AWS access key id holds a blank"));
+	assert_null(awskeys_new("AK", "s\r\nX: y", NULL, &err));
+	assert_non_null(strstr(err.msg, "the AWS secret access key holds"));
+}
+
+static void own_keys_of_the_environment(void **state)
+{
+	struct identity *i = awsown_new("eu-west-1");
+	struct run r;
+
+	(void)state;
+	run_init(&r, i,
+		ENV("AWS_ACCESS_KEY_ID", "AK", "AWS_SECRET_ACCESS_KEY", "s", "AWS_WEB_IDENTITY_TOKEN_FILE", "/t",
+			"AWS_ROLE_ARN", "arn"));
+	assert_int_equal(next(&r), IDENTITY_GOT);
+	assert_string_equal(r.got.key_id, "AK");
+	assert_null(r.got.session_token);
+	run_done(&r, i);
+}
+
+static void own_role_by_a_token_file(void **state)
+{
+	struct identity *i = awsown_new("eu-west-1");
+	struct run r;
+
+	(void)state;
+	run_init(&r, i, ENV("AWS_WEB_IDENTITY_TOKEN_FILE", "/t", "AWS_ROLE_ARN", "arn:aws:iam::1:role/x"));
+	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_string_equal(r.err.msg, "the file that AWS_WEB_IDENTITY_TOKEN_FILE names: there is no such file");
+	r.place.file_name = "/t";
+	r.place.file = "j.w.t\n";
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.url, "https://sts.eu-west-1.amazonaws.com/");
+	assert_string_equal(r.request.body,
+		"Action=AssumeRoleWithWebIdentity&Version=2011-06-15&RoleArn=arn%3Aaws%3Aiam%3A%3A1%3Arole%2Fx&"
+		"RoleSessionName=KEDA&WebIdentityToken=j.w.t");
+	assert_int_equal(r.request.headers.count, 0);
+	assert_false(r.request.own);
+	assert_int_equal(answered(&r, 200, STS_KEYS("AssumeRoleWithWebIdentity")), IDENTITY_GOT);
+	expect_keys(&r);
+	run_done(&r, i);
+}
+
+static void own_identity_of_a_pod(void **state)
+{
+	struct identity *i = awsown_new("eu-west-1");
+	struct run r;
+
+	(void)state;
+	run_init(&r, i,
+		ENV("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://169.254.170.23/v1/credentials",
+			"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "/t"));
+	r.place.file_name = "/t";
+	r.place.file = "j.w.t";
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.url, "http://169.254.170.23/v1/credentials");
+	assert_string_equal(strmap_get(&r.request.headers, "Authorization"), "j.w.t");
+	assert_null(r.request.body);
+	assert_true(r.request.own);
+	assert_int_equal(answered(&r, 403, "{\"code\":\"AccessDenied\",\"message\":\"no\\nfurther\"}"),
+		IDENTITY_FAILED);
+	assert_string_equal(r.err.msg, "the container's credentials: no keys: HTTP status 403, AccessDenied: no");
+	assert_int_equal(answered(&r, 200, JSON_KEYS), IDENTITY_GOT);
+	expect_keys(&r);
+	run_done(&r, i);
+
+	i = awsown_new("eu-west-1");
+	run_init(&r, i, ENV("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/x"));
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.url, "http://169.254.170.2/v2/x");
+	assert_int_equal(r.request.headers.count, 0);
+	run_done(&r, i);
+}
+
+static void own_identity_of_the_machine(void **state)
+{
+	struct identity *i = awsown_new("eu-west-1");
+	struct run r;
+
+	(void)state;
+	run_init(&r, i, NULL);
+	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_non_null(strstr(r.err.msg, "kscaled has no AWS identity of its own"));
+	assert_non_null(strstr(r.err.msg, "cloud-metadata"));
+	r.world.metadata = true;
+	r.place.env = ENV("AWS_EC2_METADATA_DISABLED", "TRUE");
+	assert_int_equal(next(&r), IDENTITY_FAILED);
+	r.place.env = NULL;
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.url, "http://169.254.169.254/latest/api/token");
+	assert_string_equal(r.request.method, "PUT");
+	assert_string_equal(strmap_get(&r.request.headers, "X-aws-ec2-metadata-token-ttl-seconds"), "300");
+	assert_true(r.request.own);
+	assert_int_equal(answered(&r, 200, "imds-token"), IDENTITY_NEXT);
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.url, "http://169.254.169.254/latest/meta-data/iam/security-credentials/");
+	assert_string_equal(strmap_get(&r.request.headers, "X-aws-ec2-metadata-token"), "imds-token");
+	assert_int_equal(answered(&r, 200, "node-role\n"), IDENTITY_NEXT);
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.url,
+		"http://169.254.169.254/latest/meta-data/iam/security-credentials/node-role");
+	assert_string_equal(strmap_get(&r.request.headers, "X-aws-ec2-metadata-token"), "imds-token");
+	assert_int_equal(answered(&r, 200, JSON_KEYS), IDENTITY_GOT);
+	expect_keys(&r);
+	run_done(&r, i);
+}
+
+static void a_machine_that_says_nonsense(void **state)
+{
+	static const struct {
+		int step, status;
+		const char *body, *error;
+	} rows[] = {
+		{ 0, 403, "", "the machine's metadata server: no keys: HTTP status 403" },
+		{ 0, 200, "", "what it says is no token" },
+		{ 0, 200, "a b", "what it says is no token" },
+		{ 1, 404, "", "the machine has no role: HTTP status 404" },
+		{ 1, 200, "../x", "is no name of a role" },
+		{ 2, 200, "{\"Code\":\"Failed\"}", "the answer has no keys that can be used" },
+		{ 2, 200, "{\"AccessKeyId\":\"a\",\"SecretAccessKey\":\"s\",\"Expiration\":\"2015-08-30T12:35:00Z\"}",
+			"are over already" },
+	};
+
+	(void)state;
+	for (size_t n = 0; n < MEM_COUNT(rows); n++) {
+		static const char *const good[] = { "token", "role" };
+		struct identity *i = awsown_new("eu-west-1");
+		struct run r;
+
+		run_init(&r, i, NULL);
+		r.world.metadata = true;
+		for (int step = 0; step < rows[n].step; step++) {
+			assert_int_equal(next(&r), IDENTITY_SEND);
+			assert_int_equal(answered(&r, 200, good[step]), IDENTITY_NEXT);
+		}
+		assert_int_equal(next(&r), IDENTITY_SEND);
+		assert_int_equal(answered(&r, rows[n].status, rows[n].body), IDENTITY_FAILED);
+		if (!strstr(r.err.msg, rows[n].error))
+			fail_msg("%zu: %s", n, r.err.msg);
+		assert_null(r.got.key_id);
+		run_done(&r, i);
+	}
+}
+
+static void a_role_by_own_keys(void **state)
+{
+	char key_id[] = "AKIDEXAMPLE", secret[] = "s", token[] = "own-token";
+	const struct credential own = { .key_id = key_id, .secret = secret, .session_token = token };
+	struct identity *i = awsrole_new("us-east-1", "arn:aws:iam::1:role/x", "ext", false);
+	struct run r;
+
+	(void)state;
+	run_init(&r, i, ENV("AWS_WEB_IDENTITY_TOKEN_FILE", "/t"));
+	assert_int_equal(next(&r), IDENTITY_NEEDS_SOURCE);
+	assert_non_null(identity_source(i));
+	r.x.source = &own;
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.url, "https://sts.us-east-1.amazonaws.com/");
+	assert_string_equal(r.request.body,
+		"Action=AssumeRole&Version=2011-06-15&RoleArn=arn%3Aaws%3Aiam%3A%3A1%3Arole%2Fx&RoleSessionName=KEDA&"
+		"ExternalId=ext");
+	assert_string_equal(strmap_get(&r.request.headers, "X-Amz-Date"), "20150830T123600Z");
+	assert_string_equal(strmap_get(&r.request.headers, "X-Amz-Security-Token"), "own-token");
+	assert_non_null(strstr(strmap_get(&r.request.headers, "Authorization"),
+		"Credential=AKIDEXAMPLE/20150830/us-east-1/sts/aws4_request, "
+		"SignedHeaders=content-type;host;x-amz-date;x-amz-security-token, Signature="));
+	assert_int_equal(answered(&r, 403,
+				 "<ErrorResponse><Error><Code>AccessDenied</Code><Message>User: arn:aws:iam::1:user/k "
+				 "is "
+				 "not authorized to perform: sts:AssumeRole</Message></Error></ErrorResponse>"),
+		IDENTITY_FAILED);
+	assert_int_equal(r.err.kind, ERR_DENIED);
+	assert_string_equal(r.err.msg,
+		"AssumeRole arn:aws:iam::1:role/x: no keys: HTTP status 403, AccessDenied: User: arn:aws:iam::1:user/k "
+		"is "
+		"not authorized to perform: sts:AssumeRole");
+	assert_int_equal(answered(&r, 200, STS_KEYS("AssumeRole")), IDENTITY_GOT);
+	expect_keys(&r);
+	run_done(&r, i);
+}
+
+static void a_role_by_token_then_by_own_keys(void **state)
+{
+	char key_id[] = "AK", secret[] = "s";
+	const struct credential own = { .key_id = key_id, .secret = secret };
+	struct identity *i = awsrole_new("us-east-1", "arn:r", NULL, true);
+	struct run r;
+
+	(void)state;
+	run_init(&r, i, ENV("AWS_WEB_IDENTITY_TOKEN_FILE", "/t", "AWS_ENDPOINT_URL_STS", "http://127.0.0.1:5/sts"));
+	r.place.file_name = "/t";
+	r.place.file = "j.w.t";
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.url, "http://127.0.0.1:5/sts/");
+	assert_non_null(strstr(r.request.body, "WebIdentityToken=j.w.t"));
+	assert_int_equal(answered(&r, 400,
+				 "<ErrorResponse><Error><Code>InvalidIdentityToken</Code></Error></ErrorResponse>"),
+		IDENTITY_NEXT);
+	assert_int_equal(next(&r), IDENTITY_NEEDS_SOURCE);
+	r.x.source = &own;
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_non_null(strstr(r.request.body, "Action=AssumeRole&"));
+	assert_null(strmap_get(&r.request.headers, "X-Amz-Security-Token"));
+	assert_int_equal(answered(&r, 500, "oops"), IDENTITY_FAILED);
+	assert_int_equal(r.err.kind, ERR_TEMPORARY);
+	assert_string_equal(r.err.msg,
+		"AssumeRole arn:r: no keys: HTTP status 500 (and AssumeRoleWithWebIdentity: no keys: HTTP status 400, "
+		"InvalidIdentityToken)");
+	run_done(&r, i);
+
+	/* without a token file there is one way */
+	i = awsrole_new("us-east-1", "arn:r", NULL, true);
+	run_init(&r, i, NULL);
+	assert_int_equal(next(&r), IDENTITY_NEEDS_SOURCE);
+	run_done(&r, i);
+}
+
+/* ---- Entra ID ---- */
+
+#define SCOPE "https://storage.azure.com/.default"
+
+static void entra_by_a_secret(void **state)
+{
+	const struct entra_config config = { .tenant = "t-1",
+		.client_id = "c",
+		.secret = "s+3",
+		.scope = SCOPE,
+		.authority = "http://127.0.0.1:9/" };
+	struct identity *i = entra_new(&config, NULL);
+	struct run r;
+
+	(void)state;
+	run_init(&r, i, ENV("AZURE_TENANT_ID", "other", "AZURE_AUTHORITY_HOST", "https://other"));
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.url, "http://127.0.0.1:9/t-1/oauth2/v2.0/token");
+	assert_string_equal(r.request.body,
+		"client_id=c&grant_type=client_credentials&scope=https%3A%2F%2Fstorage.azure.com%2F.default&client_"
+		"secret=s%2B3");
+	assert_int_equal(answered(&r, 401,
+				 "{\"error\":\"invalid_client\",\"error_description\":\"AADSTS7000215: Invalid s+3\"}"),
+		IDENTITY_FAILED);
+	assert_string_equal(r.err.msg, "no token: HTTP status 401, invalid_client (AADSTS7000215)");
+	assert_int_equal(answered(&r, 200, "{\"token_type\":\"Bearer\",\"expires_in\":3599,\"access_token\":\"ey\"}"),
+		IDENTITY_GOT);
+	assert_string_equal(r.got.token, "ey");
+	assert_int_equal(r.got.life_ms, 3599000);
+	run_done(&r, i);
+}
+
+static void entra_by_the_token_beside_us(void **state)
+{
+	struct entra_config config = { .scope = SCOPE };
+	struct identity *i = entra_new(&config, NULL);
+	struct run r;
+
+	(void)state;
+	run_init(&r, i, ENV("AZURE_CLIENT_ID", "c", "AZURE_TENANT_ID", "t"));
+	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_non_null(strstr(r.err.msg, "kscaled has no Azure identity of its own"));
+	r.place = (struct place){ ENV("AZURE_CLIENT_ID", "c", "AZURE_TENANT_ID", "t", "AZURE_FEDERATED_TOKEN_FILE",
+					  "/t", "AZURE_AUTHORITY_HOST", "https://login.microsoftonline.us/"),
+		"/t", "j.w.t" };
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.url, "https://login.microsoftonline.us/t/oauth2/v2.0/token");
+	assert_string_equal(r.request.body,
+		"client_id=c&grant_type=client_credentials&scope=https%3A%2F%2Fstorage.azure.com%2F.default&"
+		"client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer&"
+		"client_assertion=j.w.t");
+	run_done(&r, i);
+
+	/* identityId, identityTenantId and identityAuthorityHost of a TriggerAuthentication */
+	config.client_id = "mine";
+	config.tenant = "my-tenant";
+	config.authority = "https://login.microsoftonline.com/";
+	i = entra_new(&config, NULL);
+	run_init(&r, i, ENV("AZURE_CLIENT_ID", "c", "AZURE_TENANT_ID", "t", "AZURE_FEDERATED_TOKEN_FILE", "/t"));
+	r.place.file_name = "/t";
+	r.place.file = "j.w.t";
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.url, "https://login.microsoftonline.com/my-tenant/oauth2/v2.0/token");
+	assert_int_equal(strncmp(r.request.body, "client_id=mine&", 15), 0);
+	run_done(&r, i);
+}
+
+/* Whoever has our token is us. */
+static void entra_tells_nobody_else(void **state)
+{
+	static const char *const wrong[] = { "http://login.microsoftonline.com",
+		"https://login.microsoftonline.com:8443", "https://evil.example",
+		"https://login.microsoftonline.com.evil.example", "https://x@evil.example", "login" };
+	struct entra_config config = { .tenant = "../x", .scope = SCOPE };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_null(entra_new(&config, &err));
+	assert_string_equal(err.msg, "the tenant id is none");
+	config.tenant = "t";
+	for (size_t i = 0; i < MEM_COUNT(wrong); i++) {
+		config.authority = wrong[i];
+		if (entra_new(&config, &err))
+			fail_msg("%s was accepted", wrong[i]);
+		assert_non_null(strstr(err.msg, "the authority host"));
+	}
+}
+
+/* ---- Who is who ---- */
+
+static void who_is_the_same(void **state)
+{
+	struct identity *list[] = { awskeys_new("a", "b", NULL, NULL), awskeys_new("a", "b", "c", NULL),
+		awskeys_new("ab", "c", NULL, NULL), awsown_new("eu-west-1"), awsown_new("eu-west-2"),
+		awsrole_new("eu-west-1", "r", NULL, false), awsrole_new("eu-west-1", "r", NULL, true),
+		awsrole_new("eu-west-1", "r", "x", false), awsrole_new("eu-west-2", "r", NULL, false) };
+	struct identity *again = awsrole_new("eu-west-1", "r", "x", false);
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(list); i++)
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(identity_key(list[i]), identity_key(list[j]));
+	assert_string_equal(identity_key(list[7]), identity_key(again));
+	for (size_t i = 0; i < MEM_COUNT(list); i++)
+		identity_unref(list[i]);
+	identity_unref(again);
+}
+
+/* Credentials are sent to a host whose name a region is part of. */
+static void regions(void **state)
+{
+	static const char *const wrong[] = { "", "-a", "a-", "eu.west", "x.evil.com/", "evil.com#", "EU-WEST-1", "a@b",
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" };
+	MEM_AUTO char *usual = awsplace_url("sqs", "eu-west-1"), *china = awsplace_url("sqs", "cn-north-1");
+
+	(void)state;
+	assert_int_equal(awsplace_check_region("ap-southeast-2", NULL), 0);
+	for (size_t i = 0; i < MEM_COUNT(wrong); i++)
+		assert_int_equal(awsplace_check_region(wrong[i], NULL), -1);
+	assert_string_equal(usual, "https://sqs.eu-west-1.amazonaws.com");
+	assert_string_equal(china, "https://sqs.cn-north-1.amazonaws.com.cn");
+}
+
+static void what_an_error_says(void **state)
+{
+	static const struct {
+		const char *body, *words;
+		bool over;
+	} rows[] = {
+		{ "", NULL, false },
+		{ "{}", NULL, false },
+		{ "[1]", NULL, false },
+		{ "{\"__type\":\"com.amazonaws.sqs#QueueDoesNotExist\",\"message\":\"The specified queue does not "
+		  "exist.\"}",
+			"QueueDoesNotExist: The specified queue does not exist.", false },
+		{ "{\"__type\":\"ExpiredTokenException\",\"Message\":\"over\"}", "ExpiredTokenException: over", true },
+		{ "<ErrorResponse><Error><Code>ExpiredToken</Code></Error></ErrorResponse>", "ExpiredToken", true },
+		{ "<Response><Errors><Error><Code>InvalidClientTokenId</Code><Message>no</Message></Error></Errors>"
+		  "</Response>",
+			"InvalidClientTokenId: no", true },
+		{ "{\"__type\":\"SignatureDoesNotMatch\",\"message\":\"no match\\n\\nx-amz-security-token:s3cret\"}",
+			"SignatureDoesNotMatch: no match", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		MEM_AUTO char *words = awssts_words(rows[i].body, strlen(rows[i].body));
+
+		if (rows[i].words)
+			assert_string_equal(words, rows[i].words);
+		else
+			assert_null(words);
+		assert_int_equal(awssts_is_over(rows[i].body, strlen(rows[i].body)), rows[i].over);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(oauth_by_header_then_in_the_form),
+		cmocka_unit_test(oauth_that_is_no_client),
+		cmocka_unit_test(keys_that_are_given),
+		cmocka_unit_test(own_keys_of_the_environment),
+		cmocka_unit_test(own_role_by_a_token_file),
+		cmocka_unit_test(own_identity_of_a_pod),
+		cmocka_unit_test(own_identity_of_the_machine),
+		cmocka_unit_test(a_machine_that_says_nonsense),
+		cmocka_unit_test(a_role_by_own_keys),
+		cmocka_unit_test(a_role_by_token_then_by_own_keys),
+		cmocka_unit_test(entra_by_a_secret),
+		cmocka_unit_test(entra_by_the_token_beside_us),
+		cmocka_unit_test(entra_tells_nobody_else),
+		cmocka_unit_test(who_is_the_same),
+		cmocka_unit_test(regions),
+		cmocka_unit_test(what_an_error_says),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tokens are verified as the server would, with the key's public half. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
+
+#include "base/base64.h"
+#include "base/mem.h"
+#include "net/sign/jwt.h"
+
+static char *pem_of(EVP_PKEY *key, const char *password)
+{
+	BIO *bio = BIO_new(BIO_s_mem());
+	char *text, *copy;
+	long len;
+
+	assert_int_equal(PEM_write_bio_PrivateKey(bio, key, password ? EVP_aes_128_cbc() : NULL, NULL, 0, NULL,
+				 (char *)(uintptr_t)password),
+		1);
+	len = BIO_get_mem_data(bio, &text);
+	copy = mem_dupn(text, (size_t)len);
+	BIO_free(bio);
+	return copy;
+}
+
+/* Base64 for URLs back to bytes. */
+static char *decoded(const char *text, size_t len, size_t *out_len)
+{
+	char *copy = mem_zalloc(len + 4), *bytes;
+
+	for (size_t i = 0; i < len; i++)
+		copy[i] = text[i] == '-' ? '+' : text[i] == '_' ? '/' : text[i];
+	while (strlen(copy) % 4)
+		strcat(copy, "=");
+	bytes = base64_decode(copy, out_len);
+	free(copy);
+	assert_non_null(bytes);
+	return bytes;
+}
+
+static bool verifies(EVP_PKEY *key, const char *token)
+{
+	const char *dot = strrchr(token, '.');
+	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	size_t len;
+	char *signature = decoded(dot + 1, strlen(dot + 1), &len);
+	bool good = EVP_DigestVerifyInit(md, NULL, EVP_sha256(), NULL, key) == 1 &&
+		EVP_DigestVerify(md, (unsigned char *)signature, len, (const unsigned char *)token,
+			(size_t)(dot - token)) == 1;
+
+	EVP_MD_CTX_free(md);
+	free(signature);
+	return good;
+}
+
+static void a_token_is_what_its_key_says(void **state)
+{
+	EVP_PKEY *key = EVP_RSA_gen(2048), *other = EVP_RSA_gen(2048);
+	MEM_AUTO char *pem = pem_of(key, NULL), *token = NULL, *head = NULL, *body = NULL;
+	json_t *header = json_pack("{ss}", "kid", "k-1"),
+	       *claims = json_pack("{ss si}", "iss", "me?>", "exp", 1700000000);
+	struct err err = { 0 };
+	const char *dot;
+
+	(void)state;
+	token = jwt_rs256(header, claims, pem, &err);
+	assert_non_null(token);
+	assert_null(strpbrk(token, "+/="));
+	assert_true(verifies(key, token));
+	assert_false(verifies(other, token));
+	dot = strchr(token, '.');
+	head = decoded(token, (size_t)(dot - token), NULL);
+	body = decoded(dot + 1, strcspn(dot + 1, "."), NULL);
+	assert_string_equal(head, "{\"alg\":\"RS256\",\"typ\":\"JWT\",\"kid\":\"k-1\"}");
+	assert_string_equal(body, "{\"iss\":\"me?>\",\"exp\":1700000000}");
+	json_decref(header);
+	json_decref(claims);
+	EVP_PKEY_free(key);
+	EVP_PKEY_free(other);
+}
+
+static void keys_that_do_not_sign(void **state)
+{
+	EVP_PKEY *elliptic = EVP_EC_gen("P-256"), *small = EVP_RSA_gen(1024), *key = EVP_RSA_gen(2048);
+	char *const pems[] = { mem_dup(""), mem_dup("s3cret"), pem_of(elliptic, NULL), pem_of(small, NULL),
+		pem_of(key, "password") };
+	json_t *claims = json_object();
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(pems); i++) {
+		struct err err = { 0 };
+
+		assert_null(jwt_rs256(NULL, claims, pems[i], &err));
+		assert_int_equal(err.kind, ERR_INVALID);
+		assert_string_equal(err.msg,
+			"the private key is not a PEM text of an RSA key of at least 2048 bits, without a password");
+		free(pems[i]);
+	}
+	json_decref(claims);
+	EVP_PKEY_free(elliptic);
+	EVP_PKEY_free(small);
+	EVP_PKEY_free(key);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_token_is_what_its_key_says),
+		cmocka_unit_test(keys_that_do_not_sign),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store of credentials, on a clock of the test's, with answers that the test gives. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../fakes/fakeloop.h"
+#include "base/mem.h"
+#include "net/identity/awskeys.h"
+#include "net/identity/awsrole.h"
+#include "net/identity/oauthclient.h"
+#include "net/web/webtoken.h"
+
+static struct {
+	struct loop *loop;
+	struct webtoken_store *store;
+	struct webtoken *asking; /* whose request is under way; NULL: none */
+	unsigned sent;
+	char *body; /* owned; of the last one */
+} w;
+
+static const char *env(void *arg, const char *name)
+{
+	(void)arg;
+	return strcmp(name, "AWS_ACCESS_KEY_ID") == 0 ? "AK" : strcmp(name, "AWS_SECRET_ACCESS_KEY") == 0 ? "s" : NULL;
+}
+
+static const struct identity_world world = { .env = env };
+
+static void send_request(void *arg, const struct identity_request *request, struct webaccess *access,
+	struct webtoken *t)
+{
+	(void)arg;
+	assert_string_equal(webaccess_key(access), "open");
+	assert_null(w.asking);
+	w.asking = t;
+	w.sent++;
+	free(w.body);
+	w.body = mem_dup(request->body);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&w, 0, sizeof(w));
+	w.loop = fakeloop_start();
+	w.store = webtoken_store_new(w.loop, &world, send_request, NULL);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	webtoken_store_free(w.store);
+	free(w.body);
+	fakeloop_end();
+	return 0;
+}
+
+struct got {
+	unsigned times;
+	struct credential credential;
+	struct err err;
+};
+
+static void on_credential(void *arg, const struct credential *credential, const struct err *err)
+{
+	struct got *g = arg;
+
+	g->times++;
+	credential_done(&g->credential);
+	g->err = err ? *err : (struct err){ 0 };
+	if (credential)
+		credential_copy(&g->credential, credential);
+}
+
+static void answer(int status, const char *body)
+{
+	const struct identity_answer a = { .status = status, .body = body, .len = strlen(body) };
+	struct webtoken *t = w.asking;
+
+	assert_non_null(t);
+	w.asking = NULL;
+	webtoken_answered(t, &a);
+	fakeloop_advance(0);
+}
+
+static struct identity *client(void)
+{
+	const struct oauthclient_config config = { .token_url = "https://t/token",
+		.client_id = "c",
+		.client_secret = "s" };
+
+	return oauthclient_new(&config, NULL);
+}
+
+#define TOKEN(text) "{\"access_token\":\"" text "\",\"expires_in\":1000}"
+
+static void ask(struct got *g, struct identity *i)
+{
+	unsigned before = g->times;
+
+	webtoken_ask(w.store, i, on_credential, g);
+	assert_int_equal(g->times, before);
+	fakeloop_advance(0);
+}
+
+static void one_for_all_renewed_early_and_dropped_when_refused(void **state)
+{
+	struct identity *one = client(), *same = client();
+	struct got a = { 0 }, b = { 0 };
+	struct credential old = { 0 };
+
+	(void)state;
+	ask(&a, one);
+	ask(&b, same);
+	assert_int_equal(w.sent, 1);
+	answer(200, TOKEN("first"));
+	assert_string_equal(a.credential.token, "first");
+	assert_string_equal(b.credential.token, "first");
+	fakeloop_advance(799000);
+	ask(&a, one);
+	assert_int_equal(w.sent, 1);
+	fakeloop_advance(1000); /* four fifths: in the background */
+	ask(&a, one);
+	assert_int_equal(a.times, 3);
+	assert_int_equal(w.sent, 2);
+	answer(200, TOKEN("second"));
+	credential_copy(&old, &a.credential);
+	ask(&a, one);
+	assert_string_equal(a.credential.token, "second");
+	webtoken_reject(w.store, one, &old); /* there is a newer one */
+	ask(&a, one);
+	assert_int_equal(w.sent, 2);
+	webtoken_reject(w.store, one, &a.credential);
+	ask(&a, one);
+	assert_int_equal(w.sent, 3);
+	answer(200, TOKEN("third"));
+	assert_string_equal(a.credential.token, "third");
+	credential_done(&old);
+	credential_done(&a.credential);
+	credential_done(&b.credential);
+	identity_unref(one);
+	identity_unref(same);
+}
+
+static void a_failure_is_kept_for_a_second(void **state)
+{
+	struct identity *i = client();
+	struct got g = { 0 };
+
+	(void)state;
+	ask(&g, i);
+	answer(503, "");
+	assert_int_equal(g.err.kind, ERR_TEMPORARY);
+	assert_string_equal(g.err.msg, "OAuth token: https://t:443: no token: HTTP status 503");
+	fakeloop_advance(999);
+	ask(&g, i);
+	assert_int_equal(w.sent, 1);
+	assert_int_equal(g.times, 2);
+	fakeloop_advance(1);
+	ask(&g, i);
+	assert_int_equal(w.sent, 2);
+	answer(200, TOKEN("t"));
+	assert_string_equal(g.credential.token, "t");
+	credential_done(&g.credential);
+	identity_unref(i);
+}
+
+static void nobody_waits_any_more(void **state)
+{
+	struct identity *i = client();
+	struct got g = { 0 };
+
+	(void)state;
+	webtoken_cancel(webtoken_ask(w.store, i, on_credential, &g));
+	webtoken_cancel(NULL);
+	answer(200, TOKEN("t"));
+	assert_int_equal(g.times, 0);
+	ask(&g, i);
+	assert_int_equal(w.sent, 1);
+	assert_string_equal(g.credential.token, "t");
+	credential_done(&g.credential);
+	identity_unref(i);
+}
+
+static void what_needs_no_exchange(void **state)
+{
+	struct identity *i = awskeys_new("AK", "s", NULL, NULL);
+	struct got g = { 0 };
+
+	(void)state;
+	ask(&g, i);
+	assert_string_equal(g.credential.key_id, "AK");
+	assert_int_equal(w.sent, 0);
+	credential_done(&g.credential);
+	identity_unref(i);
+}
+
+#define ROLE_KEYS                                                                                                      \
+	"<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>r"         \
+	"</SecretAccessKey></Credentials></AssumeRoleResult></AssumeRoleResponse>"
+
+/* A role is asked for with the keys of another identity. */
+static void what_needs_another_identity(void **state)
+{
+	struct identity *i = awsrole_new("eu-west-1", "arn:r", NULL, false);
+	struct got g = { 0 };
+
+	(void)state;
+	ask(&g, i);
+	assert_int_equal(w.sent, 1);
+	assert_non_null(strstr(w.body, "Action=AssumeRole&"));
+	answer(200, ROLE_KEYS);
+	assert_string_equal(g.credential.key_id, "ASIA");
+	/* and with nobody waiting at the end */
+	webtoken_reject(w.store, i, &g.credential);
+	webtoken_ask(w.store, i, on_credential, &g);
+	webtoken_store_free(w.store);
+	w.store = NULL;
+	w.asking = NULL;
+	credential_done(&g.credential);
+	identity_unref(i);
+}
+
+static void when_it_is_renewed(void **state)
+{
+	(void)state;
+	assert_int_equal(webtoken_due_ms(3600000, 0), 2880000);
+	assert_int_equal(webtoken_due_ms(3600000, 300000), 2880000);
+	assert_int_equal(webtoken_due_ms(900000, 300000), 600000);
+	assert_int_equal(webtoken_due_ms(60000, 300000), 30000);
+	assert_int_equal(webtoken_due_ms(43200000, 300000), 34560000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(one_for_all_renewed_early_and_dropped_when_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_failure_is_kept_for_a_second, setup, teardown),
+		cmocka_unit_test_setup_teardown(nobody_waits_any_more, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_needs_no_exchange, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_needs_another_identity, setup, teardown),
+		cmocka_unit_test(when_it_is_renewed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
