@@ -7,9 +7,10 @@
 
 #include "base/mem.h"
 #include "net/http/httpurl.h"
+#include "net/identity/oauthclient.h"
 #include "net/kafka/kafkaendpoint.h"
 #include "net/tlsrules.h"
-#include "net/web/webaccess.h"
+#include "scalers/httpauth.h"
 #include "scalers/kafka/kafkaquestion.h"
 
 enum policy { LATEST, EARLIEST };
@@ -201,30 +202,23 @@ static int check_login(enum sasl sasl, const struct kafkaparams_fields *f, struc
 	return 0;
 }
 
-static void join_scopes(char *scopes)
-{
-	for (char *c = scopes; c && *c; c++)
-		if (*c == ',')
-			*c = ' ';
-}
-
 /* NULL with err. Nothing but the authority is shared with the brokers: it may sign both. */
-static struct webaccess *make_tokens(struct kafkaparams_fields *f, struct err *err)
+static struct identity *make_identity(struct kafkaparams_fields *f, struct err *err)
 {
-	struct webaccess_config config = {
-		.oauth = { .token_url = f->token_url,
-			.client_id = f->username,
-			.client_secret = f->password,
-			.scopes = f->scopes },
-		.ca_pem = f->ca,
+	const struct oauthclient_config config = {
+		.token_url = f->token_url,
+		.client_id = f->username,
+		.client_secret = f->password,
+		.scopes = f->scopes,
+		.trust = { .ca_pem = f->ca },
 	};
-	struct webaccess *tokens;
+	struct identity *identity;
 
-	join_scopes(f->scopes);
-	tokens = webaccess_new(&config, err);
-	if (!tokens)
+	httpauth_join_scopes(f->scopes);
+	identity = oauthclient_new(&config, err);
+	if (!identity)
 		err_wrap(err, "oauthbearer");
-	return tokens;
+	return identity;
 }
 
 static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, struct kafkaparams_fields *f,
@@ -259,10 +253,10 @@ static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, s
 		return NULL;
 	if (tlsrules_demand(config.tls, "set tls to \"enable\"", err))
 		return NULL;
-	if (bearer && (config.tokens = make_tokens(f, err)) == NULL)
+	if (bearer && (config.identity = make_identity(f, err)) == NULL)
 		return NULL;
 	endpoint = kafkaendpoint_new(&config, err);
-	webaccess_unref(config.tokens);
+	identity_unref(config.identity);
 	if (!endpoint)
 		err_wrap(err, "parameter \"bootstrapServers\"");
 	return endpoint;
