@@ -132,6 +132,22 @@ static const struct {
 		"http://mq:15672/api/queues/%2F/jobs?" COLUMNS, NULL, NULL, "http://id/t" },
 };
 
+/* What is sent for a token, with the scopes as OAuth has them. */
+static void expect_exchange(const struct identity *identity, const char *url)
+{
+	const struct identity_world world = { .arg = NULL };
+	struct identity_exchange exchange = { .identity = identity, .world = &world };
+	struct identity_request request = { .url = NULL };
+	struct credential credential = { .token = NULL };
+	struct err err = { 0 };
+
+	assert_int_equal(identity_next(&exchange, &request, &credential, &err), IDENTITY_SEND);
+	assert_string_equal(request.url, url);
+	assert_non_null(strstr(request.body, "scope=a%20b"));
+	identity_request_done(&request);
+	identity_exchange_done(&exchange);
+}
+
 static void over_http(void **state)
 {
 	(void)state;
@@ -151,8 +167,7 @@ static void over_http(void **state)
 			assert_null(access->username);
 		}
 		if (http_goods[i].token_url) {
-			assert_string_equal(access->oauth.token_url, http_goods[i].token_url);
-			assert_string_equal(access->oauth.scopes, "a b");
+			expect_exchange(access->identity, http_goods[i].token_url);
 		}
 		scaler_done(&s);
 	}
