@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from rig.http_source import half
-from rig.moto_server import REGION, Credentials, HttpSource, MotoServer, WebIdentity, allow
+from rig.http_source import HttpSource, half
+from rig.moto_server import REGION, Credentials, MotoServer, WebIdentity, allow, keys_of, through
 from rig.waiting import eventually
 
 
@@ -164,7 +164,6 @@ def test_keys(kscaled, stage, moto, credentials, keys):
 
 
 def test_temporary_keys(kscaled, stage, moto, credentials):
-    from rig.moto_server import keys_of
     url = moto.queue("temporary", 4)
     given = keys_of(moto.session(moto.role("temporary", allow("sqs:GetQueueAttributes"), "admin")))
     login = give(credentials, "temporary", (given["AccessKeyId"], given["SecretAccessKey"]), awsSessionToken=given["Token"])
@@ -262,6 +261,38 @@ def test_web_identity(launch, stage, moto, credentials, own, tmp_path):
         sts.end()
 
 
+def test_keys_that_end_early(launch, stage, moto, credentials, own, tmp_path):
+    """AWS refuses them before their time: others are fetched, once, and the trigger does not fail."""
+    (tmp_path / "token").write_text("token")
+    sts, front, ended = WebIdentity(moto, "token"), HttpSource(), set()
+
+    def key_of(asked):
+        return asked.headers["Authorization"].partition("Credential=")[2].partition("/")[0]
+
+    def route(asked):
+        return (403, {}, json.dumps({"__type": "ExpiredTokenException", "message": "The security token included in the request is expired"})) if key_of(asked) in ended else through(moto, asked)
+    front.routes["/"] = route
+    try:
+        launch(env={"AWS_ROLE_ARN": moto.queue_role, "AWS_WEB_IDENTITY_TOKEN_FILE": str(tmp_path / "token"), "AWS_ENDPOINT_URL_STS": sts.url}, options={"cloud_identity": "all"}).wait_serving()
+        stage.deployment(replicas=1)
+        stage.ready_scaledobject(maxReplicaCount=1, triggers=[sqs(moto, moto.url_of, endpoint=front.url, identityOwner="operator")])
+        eventually(lambda: stage.metric("s0-aws-sqs-roles").value() == "6")
+        assert len(sts.asked) == 1
+        ended.add(key_of(front.asked[-1]))
+        seen = len(front.asked)
+        eventually(lambda: len(front.asked) > seen + 4)
+        assert len(sts.asked) == 2 and len([asked for asked in front.asked[seen:] if key_of(asked) in ended]) == 1
+        stage.says("Ready", "True")
+        # When all are refused each poll asks for others, once, and says so.
+        front.routes["/"] = lambda asked: (ended.add(key_of(asked)), route(asked))[1]
+        failure(stage, "s0-aws-sqs-roles", "HTTP status 403, ExpiredTokenException")
+        front.routes["/"] = route
+        eventually(lambda: stage.metric("s0-aws-sqs-roles").value() == "6")
+    finally:
+        front.end()
+        sts.end()
+
+
 @pytest.mark.parametrize("which", ["pod", "machine"])
 def test_places_that_hand_out_keys(launch, stage, moto, own, tmp_path, which):
     """EKS Pod Identity, and IMDSv2 where it is allowed."""
@@ -291,14 +322,9 @@ def test_faults(kscaled, stage, moto, keys, login):
     """In all of them nothing is scaled in, and a condition says why; the next poll after the end is well."""
     url = moto.queue("faults", 4)
     source = HttpSource()
-
-    def through(asked):
-        headers = {name: value for name, value in asked.headers.items() if name.lower() not in ("accept", "content-length")}
-        answer = moto.pool.request(asked.method, f"{moto.url}{asked.target}", body=asked.body, headers=headers)
-        return (answer.status, {"Content-Type": answer.headers["Content-Type"]}, answer.data)
-
+    good = lambda asked: through(moto, asked)
     try:
-        source.routes["/"] = through
+        source.routes["/"] = good
         stage.deployment(replicas=0)
         stage.ready_scaledobject(maxReplicaCount=2, triggers=[sqs(moto, url, login, endpoint=source.url, queueLength=1)])
         eventually(lambda: stage.replicas() == 2)
@@ -309,14 +335,14 @@ def test_faults(kscaled, stage, moto, keys, login):
             stage.wait_failing()
             failure(stage, "s0-aws-sqs-faults", *words)
             assert stage.replicas() == 2
-            source.routes["/"] = through
+            source.routes["/"] = good
             eventually(lambda: stage.metric("s0-aws-sqs-faults").value() == "4")
             stage.wait_ready()
         source.routes["/"] = lambda asked: None  # ends the connections that are kept
         source.end()
         failure(stage, "s0-aws-sqs-faults", "127.0.0.1:")
         assert stage.replicas() == 2
-        source.routes["/"] = through
+        source.routes["/"] = good
         source.start()
         eventually(lambda: stage.metric("s0-aws-sqs-faults").value() == "4")
     finally:

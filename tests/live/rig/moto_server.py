@@ -126,6 +126,13 @@ def keys_of(answer):
     return {"Code": "Success", "AccessKeyId": found["AccessKeyId"], "SecretAccessKey": found["SecretAccessKey"], "Token": found["SessionToken"], "Expiration": found["Expiration"]}
 
 
+def through(moto, asked):
+    """What moto answers to a request that came to somebody else, whose name is signed."""
+    headers = {name: value for name, value in asked.headers.items() if name.lower() not in ("accept", "content-length")}
+    answer = moto.pool.request(asked.method, f"{moto.url}{asked.target}", body=asked.body, headers=headers)
+    return (answer.status, {"Content-Type": answer.headers["Content-Type"]}, answer.data)
+
+
 class Credentials(HttpSource):
     """A fake: the endpoint of EKS Pod Identity (/v1/credentials) and the metadata server of a machine (IMDSv2), with keys that moto knows."""
 
@@ -160,9 +167,7 @@ class WebIdentity(HttpSource):
 
     def answer(self, asked):
         if asked.form.get("Action") != "AssumeRoleWithWebIdentity":
-            headers = {name: value for name, value in asked.headers.items() if name.lower() not in ("accept", "content-length")}
-            answer = self.moto.pool.request(asked.method, f"{self.moto.url}{asked.target}", body=asked.body, headers=headers)
-            return (answer.status, {"Content-Type": answer.headers["Content-Type"]}, answer.data)
+            return through(self.moto, asked)
         if asked.headers.get("Authorization") or asked.form["WebIdentityToken"] != self.token:
             return (400, {"Content-Type": "text/xml"}, "<ErrorResponse><Error><Type>Sender</Type><Code>InvalidIdentityToken</Code><Message>Token is not good</Message></Error></ErrorResponse>")
         return (200, {"Content-Type": "text/xml"}, self.moto.session(asked.form["RoleArn"], "AssumeRoleWithWebIdentity", WebIdentityToken=self.token))
