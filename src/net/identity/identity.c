@@ -63,9 +63,9 @@ void identity_unref(struct identity *i)
 		return;
 	for (size_t n = 0; n < IDENTITY_TEXTS; n++)
 		mem_free_secret(i->texts[n]);
-	free(i->trust.ca_pem);
-	free(i->trust.cert_pem);
-	mem_free_secret(i->trust.key_pem);
+	free((char *)(uintptr_t)i->trust.ca_pem);
+	free((char *)(uintptr_t)i->trust.cert_pem);
+	mem_free_secret((char *)(uintptr_t)i->trust.key_pem);
 	identity_unref(i->source);
 	free(i);
 }

@@ -37,7 +37,7 @@ int64_t identity_early_ms(const struct identity *i);
 
 /* How the servers of its exchange are trusted, and our client certificate. The identity owns it. */
 struct identity_trust {
-	char *ca_pem, *cert_pem, *key_pem; /* NULL: none */
+	const char *ca_pem, *cert_pem, *key_pem; /* NULL: none */
 	bool insecure;
 };
 const struct identity_trust *identity_trust(const struct identity *i);

@@ -9,6 +9,7 @@
 #include "net/http/httpurl.h"
 #include "net/identity/identity_parts.h"
 #include "net/identity/oauthreply.h"
+#include "net/tls.h"
 
 #define FORM_MAX ((size_t)1 << 18)
 
@@ -84,8 +85,14 @@ static const struct identity_kind oauthclient = { .name = "oauth2",
 struct identity *oauthclient_new(const struct oauthclient_config *config, struct err *err)
 {
 	struct identity_config c = { .kind = &oauthclient, .trust = config->trust };
+	const struct tls_client_config tls = { .ca_pem = config->trust.ca_pem,
+		.cert_pem = config->trust.cert_pem,
+		.key_pem = config->trust.key_pem,
+		.insecure = config->trust.insecure };
 	struct httpurl_place place = { 0 };
 
+	if (tls_client_check(&tls, err))
+		return NULL;
 	if (httpurl_place(config->token_url, &place, err)) {
 		err_wrap(err, "the token URL");
 		return NULL;
