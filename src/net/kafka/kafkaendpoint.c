@@ -62,7 +62,7 @@ static void on_done(struct endpoint *base)
 	free(e->servers);
 	mem_free_secret(e->username);
 	mem_free_secret(e->password);
-	identity_unref(e->tokens);
+	identity_unref(e->identity);
 	strmap_done_secret(&e->extensions);
 }
 
@@ -83,8 +83,8 @@ static void make_key(struct kafkaendpoint *e)
 		!e->tls                        ? ""
 			: e->base.tls.insecure ? " tls-insecure"
 					       : " tls",
-		kafkasasl_name(e->mechanism), fingerprint, e->tokens ? " by " : "",
-		e->tokens ? identity_key(e->tokens) : "");
+		kafkasasl_name(e->mechanism), fingerprint, e->identity ? " by " : "",
+		e->identity ? identity_key(e->identity) : "");
 	free(servers);
 	free(secrets);
 }
@@ -107,7 +107,7 @@ struct kafkaendpoint *kafkaendpoint_new(const struct kafkaendpoint_config *confi
 	e->mechanism = config->mechanism;
 	e->username = endpoint_dup_given(config->username);
 	e->password = endpoint_dup_given(config->password);
-	e->tokens = identity_ref(config->tokens);
+	e->identity = identity_ref(config->identity);
 	if (config->extensions)
 		strmap_copy(&e->extensions, config->extensions);
 	if (take_servers(e, config, err) || endpoint_check_tls(&e->base, err)) {

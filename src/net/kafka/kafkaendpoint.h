@@ -34,7 +34,7 @@ struct kafkaendpoint {
 	bool tls;
 	enum kafkasasl_mechanism mechanism;
 	char *username, *password; /* NULL for none; secrets */
-	struct identity *tokens;   /* OAUTHBEARER: whose they are; else NULL */
+	struct identity *identity; /* OAUTHBEARER: whose token is sent; else NULL */
 	struct strmap extensions;  /* OAUTHBEARER; secret */
 };
 
@@ -47,7 +47,7 @@ struct kafkaendpoint_config {
 	const char *tls_ca_pem, *tls_cert_pem, *tls_key_pem, *tls_key_password;
 	enum kafkasasl_mechanism mechanism;
 	const char *username, *password;
-	struct identity *tokens;         /* takes a reference of its own */
+	struct identity *identity;       /* takes a reference of its own */
 	const struct strmap *extensions; /* copied; NULL for none */
 };
 

@@ -21,7 +21,6 @@
 #include "net/dial.h"
 #include "net/kafka/kafkasasl.h"
 #include "net/tls.h"
-#include "net/web/webaccess.h"
 #include "net/web/webtoken.h"
 
 #define CONNECT_MS        5000 /* for name and TCP; then as long again for TLS, and for the login */
@@ -53,8 +52,7 @@ struct kafkalink {
 	enum state state;
 	bool was_open, heard; /* ever; since it is open */
 	struct webtoken_wait *token_wait;
-	struct credential token; /* while opening */
-	bool has_token;
+	struct credential credential; /* of OAUTHBEARER, while opening */
 	struct dial *dial;
 	struct descriptors_hold hold;
 	struct answers_hold bytes;
@@ -124,8 +122,7 @@ static void close_now(struct kafkalink *l)
 {
 	webtoken_cancel(l->token_wait);
 	l->token_wait = NULL;
-	credential_done(&l->token);
-	l->has_token = false;
+	credential_done(&l->credential);
 	dial_cancel(l->dial);
 	l->dial = NULL;
 	if (l->bev)
@@ -286,8 +283,7 @@ static void on_open(struct kafkalink *l)
 	loop_timer_cancel(&l->step);
 	kafkasasl_free(l->sasl);
 	l->sasl = NULL;
-	credential_done(&l->token);
-	l->has_token = false;
+	credential_done(&l->credential);
 	l->state = OPEN;
 	l->was_open = true;
 	l->heard = false;
@@ -320,7 +316,7 @@ static void begin_login(struct kafkalink *l)
 		.username = e->username,
 		.password = e->password,
 		.nonce = nonce,
-		.token = l->token.token,
+		.token = l->credential.token,
 		.extensions = &e->extensions,
 	});
 	l->state = CHOOSING;
@@ -376,8 +372,8 @@ static int take_greeting(struct kafkalink *l, struct kafkawire_reader *r, struct
 		authenticate(l, &message);
 	else if (rc == 0)
 		on_open(l);
-	else if (l->has_token)
-		webtoken_reject(l->terms->tokens, e->tokens, &l->token);
+	else if (l->credential.token)
+		webtoken_reject(l->terms->tokens, e->identity, &l->credential);
 	buf_done_secret(&message);
 	return rc < 0 ? -1 : 0;
 }
@@ -589,7 +585,7 @@ static void dial_now(struct kafkalink *l)
 	l->dial = dial_start(l->loop, l->host, l->port, CONNECT_MS, &l->hold, on_dialed, l);
 }
 
-static void on_token(void *arg, const struct credential *token, const struct err *err)
+static void on_token(void *arg, const struct credential *credential, const struct err *err)
 {
 	struct kafkalink *l = arg;
 
@@ -598,8 +594,7 @@ static void on_token(void *arg, const struct credential *token, const struct err
 		link_fail(l, err);
 		return;
 	}
-	credential_copy(&l->token, token);
-	l->has_token = true;
+	credential_copy(&l->credential, credential);
 	dial_now(l);
 }
 
@@ -611,7 +606,7 @@ static void open_now(struct kafkalink *l)
 		return;
 	}
 	l->state = FETCHING_TOKEN;
-	l->token_wait = webtoken_ask(l->terms->tokens, l->terms->endpoint->tokens, on_token, l);
+	l->token_wait = webtoken_ask(l->terms->tokens, l->terms->endpoint->identity, on_token, l);
 }
 
 static void on_backoff_over(void *arg)

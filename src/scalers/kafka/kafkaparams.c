@@ -10,6 +10,7 @@
 #include "net/identity/oauthclient.h"
 #include "net/kafka/kafkaendpoint.h"
 #include "net/tlsrules.h"
+#include "scalers/httpauth.h"
 #include "scalers/kafka/kafkaquestion.h"
 
 enum policy { LATEST, EARLIEST };
@@ -201,28 +202,23 @@ static int check_login(enum sasl sasl, const struct kafkaparams_fields *f, struc
 	return 0;
 }
 
-static void join_scopes(char *scopes)
-{
-	for (char *c = scopes; c && *c; c++)
-		if (*c == ',')
-			*c = ' ';
-}
-
 /* NULL with err. Nothing but the authority is shared with the brokers: it may sign both. */
-static struct identity *make_tokens(struct kafkaparams_fields *f, struct err *err)
+static struct identity *make_identity(struct kafkaparams_fields *f, struct err *err)
 {
-	struct oauthclient_config config = { .token_url = f->token_url,
+	const struct oauthclient_config config = {
+		.token_url = f->token_url,
 		.client_id = f->username,
 		.client_secret = f->password,
 		.scopes = f->scopes,
-		.trust = { .ca_pem = f->ca } };
-	struct identity *tokens;
+		.trust = { .ca_pem = f->ca },
+	};
+	struct identity *identity;
 
-	join_scopes(f->scopes);
-	tokens = oauthclient_new(&config, err);
-	if (!tokens)
+	httpauth_join_scopes(f->scopes);
+	identity = oauthclient_new(&config, err);
+	if (!identity)
 		err_wrap(err, "oauthbearer");
-	return tokens;
+	return identity;
 }
 
 static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, struct kafkaparams_fields *f,
@@ -257,10 +253,10 @@ static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, s
 		return NULL;
 	if (tlsrules_demand(config.tls, "set tls to \"enable\"", err))
 		return NULL;
-	if (bearer && (config.tokens = make_tokens(f, err)) == NULL)
+	if (bearer && (config.identity = make_identity(f, err)) == NULL)
 		return NULL;
 	endpoint = kafkaendpoint_new(&config, err);
-	identity_unref(config.tokens);
+	identity_unref(config.identity);
 	if (!endpoint)
 		err_wrap(err, "parameter \"bootstrapServers\"");
 	return endpoint;

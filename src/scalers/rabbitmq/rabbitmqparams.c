@@ -349,37 +349,48 @@ static int make_amqp(const struct scaler_params *params, const struct fields *f,
 
 /* ---- HTTP ---- */
 
-static struct webaccess *make_access(const struct fields *f, const struct address *place, struct err *err)
+/* NULL: none is given, or err. */
+static struct identity *make_identity(const struct fields *f, char *key, struct err *err)
 {
-	const struct tls_client_config tls = tls_config(f);
-	char *key = tls.key_pem && f->key_password ? x509_decrypt_key(tls.key_pem, f->key_password, err) : NULL;
-	bool oauth = f->token_url;
-	const struct oauthclient_config client = { .token_url = f->token_url,
+	bool tls = f->tls != TLS_DISABLE;
+	const struct oauthclient_config config = {
+		.token_url = f->token_url,
 		.client_id = f->client_id,
 		.client_secret = f->client_secret,
 		.scopes = f->scopes,
 		.params = f->params,
-		.trust = { tls.ca_pem, tls.cert_pem, key ? key : tls.key_pem, tls.insecure } };
-	struct webaccess_config config = {
+		.trust = { tls ? f->ca : NULL, tls ? f->cert : NULL,
+			key           ? key
+				: tls ? f->key
+				      : NULL,
+			f->unsafe_ssl },
+	};
+
+	return f->token_url ? oauthclient_new(&config, err) : NULL;
+}
+
+static struct webaccess *make_access(const struct fields *f, const struct address *place, struct err *err)
+{
+	const struct tls_client_config tls = tls_config(f);
+	char *key = tls.key_pem && f->key_password ? x509_decrypt_key(tls.key_pem, f->key_password, err) : NULL;
+	bool oauth = f->token_url, locked = tls.key_pem && f->key_password && !key;
+	struct identity *identity = locked ? NULL : make_identity(f, key, err);
+	const struct webaccess_config config = {
 		.username = oauth     ? NULL
 			: f->username ? f->username
 				      : place->user,
 		.password = oauth     ? NULL
 			: f->username ? f->password
 				      : place->password,
+		.identity = identity,
 		.ca_pem = tls.ca_pem,
 		.cert_pem = tls.cert_pem,
 		.key_pem = key ? key : tls.key_pem,
 		.insecure = tls.insecure,
 	};
-	bool locked = tls.key_pem && f->key_password && !key;
-	struct webaccess *access = NULL;
+	struct webaccess *access = locked || (oauth && !identity) ? NULL : webaccess_new(&config, err);
 
-	if (!locked && oauth)
-		config.identity = oauthclient_new(&client, err);
-	if (!locked && (!oauth || config.identity))
-		access = webaccess_new(&config, err);
-	identity_unref(config.identity);
+	identity_unref(identity);
 	mem_free_secret(key);
 	return access;
 }
