@@ -19,6 +19,7 @@ import java.util.concurrent.ExecutionException;
 import javax.management.ObjectName;
 
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConsumerGroupOffsetsOptions;
 import org.apache.kafka.clients.admin.NewPartitionReassignment;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -35,6 +36,7 @@ import org.apache.kafka.common.acl.AccessControlEntry;
 import org.apache.kafka.common.acl.AclBinding;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.acl.AclPermissionType;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.resource.PatternType;
 import org.apache.kafka.common.resource.ResourcePattern;
 import org.apache.kafka.common.resource.ResourceType;
@@ -51,6 +53,20 @@ public class Broker {
 	private static final PrintStream out = System.out;
 	private static Admin admin;
 	private static KafkaProducer<byte[], byte[]> producer;
+
+	/* With a new look for the coordinator each time: a call waits in vain for one that died meanwhile. */
+	private static void commit(String group, Map<TopicPartition, OffsetAndMetadata> offsets) throws Exception {
+		for (int attempt = 1;; attempt++) {
+			try {
+				var options = new AlterConsumerGroupOffsetsOptions().timeoutMs(10000);
+				admin.alterConsumerGroupOffsets(group, offsets, options).all().get();
+				return;
+			} catch (ExecutionException e) {
+				if (!(e.getCause() instanceof TimeoutException) || attempt == 9)
+					throw e;
+			}
+		}
+	}
 
 	private static Properties client(String address) {
 		Properties p = new Properties();
@@ -101,15 +117,15 @@ public class Broker {
 			produce(w[1], Integer.parseInt(w[2]), Integer.parseInt(w[3]));
 			return "";
 		case "commit": /* GROUP TOPIC PARTITION OFFSET */
-			admin.alterConsumerGroupOffsets(w[1], Map.of(new TopicPartition(w[2], Integer.parseInt(w[3])),
-				new OffsetAndMetadata(Long.parseLong(w[4])))).all().get();
+			commit(w[1], Map.of(new TopicPartition(w[2], Integer.parseInt(w[3])),
+				new OffsetAndMetadata(Long.parseLong(w[4]))));
 			return "";
 		case "commits": { /* PREFIX COUNT TOPIC-PREFIX TOPICS PARTITIONS: as many groups, offset 0 in all of a topic */
 			for (int i = 0; i < Integer.parseInt(w[2]); i++) {
 				Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
 				for (int p = 0; p < Integer.parseInt(w[5]); p++)
 					offsets.put(new TopicPartition(w[3] + i % Integer.parseInt(w[4]), p), new OffsetAndMetadata(0));
-				admin.alterConsumerGroupOffsets(w[1] + i, offsets).all().get();
+				commit(w[1] + i, offsets);
 			}
 			return "";
 		}
