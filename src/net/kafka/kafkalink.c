@@ -458,7 +458,7 @@ static void on_read(struct bufferevent *bev, void *arg)
 
 	loop_enter(l->loop);
 	while (l->bev == bev && (len = whole_frame(l, input, &err)) > 0) {
-		unsigned char *bytes = evbuffer_pullup(input, len + 4);
+		unsigned char *bytes = evbuffer_pullup(input, (ev_ssize_t)len + 4);
 		struct kafkawire_reader reader = { bytes + 4, (size_t)len, false };
 
 		if (take_answer(l, &reader, &err)) {

@@ -88,11 +88,11 @@ static bool read_id(const char *text, int32_t *out)
 {
 	MEM_AUTO char *plain = params_trimmed(text);
 	char *end;
-	long value;
+	long long value;
 
 	if (!plain || plain[strspn(plain, "0123456789")] || strlen(plain) > 10)
 		return false;
-	value = strtol(plain, &end, 10);
+	value = strtoll(plain, &end, 10);
 	*out = (int32_t)value;
 	return value <= INT32_MAX;
 }
