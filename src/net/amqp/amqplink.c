@@ -15,6 +15,7 @@
 #include "net/amqp/amqpframe.h"
 #include "net/dial.h"
 #include "net/tls.h"
+#include "net/tlsstream.h"
 
 #define CONNECT_MS 5000 /* for name and TCP; then as long for TLS */
 /*
@@ -372,22 +373,6 @@ static void on_beat(void *arg)
 	loop_timer_set(&l->beat, l->beat_ms / 2);
 }
 
-static struct bufferevent *new_tls(struct amqplink *l, int fd, struct err *err)
-{
-	const struct endpoint *e = &l->endpoint->base;
-	struct bufferevent *bev;
-
-	if (!l->tls)
-		l->tls = tls_client_context(&e->tls, err);
-	l->ssl = l->tls ? tls_client_session(l->tls, l->endpoint->host, e->tls.insecure, err) : NULL;
-	if (!l->ssl)
-		return NULL;
-	bev = bufferevent_openssl_socket_new(loop_base(l->loop), fd, l->ssl, BUFFEREVENT_SSL_CONNECTING,
-		BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
-	bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
-	return bev;
-}
-
 static void on_dialed(void *arg, int fd, const struct err *dial_err)
 {
 	struct amqplink *l = arg;
@@ -397,8 +382,9 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 	if (fd < 0)
 		err_set(&err, dial_err->kind, "connecting: %s", dial_err->msg);
 	else
-		l->bev = l->endpoint->tls ? new_tls(l, fd, &err)
-					  : bufferevent_socket_new(loop_base(l->loop), fd, BEV_OPT_CLOSE_ON_FREE);
+		l->bev = l->endpoint->tls
+			? tlsstream_new(l->loop, fd, &l->tls, &l->endpoint->base.tls, l->endpoint->host, &l->ssl, &err)
+			: bufferevent_socket_new(loop_base(l->loop), fd, BEV_OPT_CLOSE_ON_FREE);
 	if (!l->bev) {
 		if (fd >= 0)
 			close(fd);

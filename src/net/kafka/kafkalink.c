@@ -21,6 +21,7 @@
 #include "net/dial.h"
 #include "net/kafka/kafkasasl.h"
 #include "net/tls.h"
+#include "net/tlsstream.h"
 #include "net/web/webtoken.h"
 
 #define CONNECT_MS        5000 /* for name and TCP; then as long again for TLS, and for the login */
@@ -532,24 +533,6 @@ static void on_step_timeout(void *arg)
 	fail_on_wire(l, &err);
 }
 
-static struct bufferevent *new_tls(struct kafkalink *l, int fd, struct err *err)
-{
-	struct kafkalink_terms *terms = l->terms;
-	const struct tls_client_config *config = &terms->endpoint->base.tls;
-	struct bufferevent *bev;
-
-	if (!terms->tls)
-		terms->tls = tls_client_context(config, err);
-	l->ssl = terms->tls ? tls_client_session(terms->tls, l->host, config->insecure, err) : NULL;
-	if (!l->ssl)
-		return NULL;
-	bev = bufferevent_openssl_socket_new(loop_base(l->loop), fd, l->ssl, BUFFEREVENT_SSL_CONNECTING,
-		BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
-	if (bev)
-		bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
-	return bev;
-}
-
 static void on_dialed(void *arg, int fd, const struct err *dial_err)
 {
 	struct kafkalink *l = arg;
@@ -560,7 +543,8 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 		err_set(&err, dial_err->kind, "connecting: %s", dial_err->msg);
 	else
 		l->bev = l->terms->endpoint->tls
-			? new_tls(l, fd, &err)
+			? tlsstream_new(l->loop, fd, &l->terms->tls, &l->terms->endpoint->base.tls, l->host, &l->ssl,
+				  &err)
 			: bufferevent_socket_new(loop_base(l->loop), fd, BEV_OPT_CLOSE_ON_FREE);
 	if (!l->bev) {
 		if (fd >= 0)

@@ -17,6 +17,7 @@
 #include "net/dial.h"
 #include "net/redis/redisreply.h"
 #include "net/tls.h"
+#include "net/tlsstream.h"
 
 #define FEED_BYTES 16384
 
@@ -277,33 +278,18 @@ static void on_shaking_timeout(void *arg)
 	l->handler->failed(l->arg, &err, false);
 }
 
-static struct bufferevent *new_tls(struct redislink *l, int fd, struct err *err)
-{
-	const struct redisendpoint *e = l->endpoint;
-	struct bufferevent *bev;
-
-	if (!l->tls)
-		l->tls = tls_client_context(&e->base.tls, err);
-	l->ssl = l->tls ? tls_client_session(l->tls, e->port ? e->host : "localhost", e->base.tls.insecure, err) : NULL;
-	if (!l->ssl)
-		return NULL;
-	bev = bufferevent_openssl_socket_new(loop_base(l->loop), fd, l->ssl, BUFFEREVENT_SSL_CONNECTING,
-		BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
-	if (bev)
-		bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
-	return bev;
-}
-
 static void on_dialed(void *arg, int fd, const struct err *dial_err)
 {
 	struct redislink *l = arg;
+	const struct redisendpoint *e = l->endpoint;
 	struct err err;
 
 	l->dial = NULL;
 	if (fd < 0)
 		err_set(&err, dial_err->kind, "connecting: %s", dial_err->msg);
 	else
-		l->bev = l->endpoint->tls ? new_tls(l, fd, &err)
+		l->bev = l->endpoint->tls ? tlsstream_new(l->loop, fd, &l->tls, &e->base.tls,
+						    e->port ? e->host : "localhost", &l->ssl, &err)
 					  : bufferevent_socket_new(loop_base(l->loop), fd, BEV_OPT_CLOSE_ON_FREE);
 	if (!l->bev) {
 		if (fd >= 0)
