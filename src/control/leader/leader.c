@@ -535,8 +535,8 @@ void leader_set_blocked(struct leader *l, const char *why)
 		move(l, LEADER_BLOCKED, LOG_LEVEL_INFO, why, "%s", why);
 		if (was_leading && l->state == LEADER_BLOCKED)
 			give_back(l);
-	} else if (!l->call) {
-		loop_timer_set(&l->round, 0);
+	} else if (!l->call && !(l->keda && leaderkeda_is_asking(l->keda))) {
+		loop_timer_set(&l->round, 0); /* a round that is under way goes on: two would conflict */
 	}
 }
 

@@ -89,6 +89,11 @@ void leaderkeda_ask(struct leaderkeda *k, int64_t deadline_ms, leaderkeda_fn fn,
 	k->call = kube_call(k->kube, &request, on_read, k);
 }
 
+bool leaderkeda_is_asking(const struct leaderkeda *k)
+{
+	return k->call != NULL;
+}
+
 void leaderkeda_cancel(struct leaderkeda *k)
 {
 	kube_cancel(k->call);

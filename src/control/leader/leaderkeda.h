@@ -8,6 +8,7 @@
  * that is renewed from one that a stopped operator left behind. Never writes.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -35,6 +36,7 @@ void leaderkeda_free(struct leaderkeda *k);
 
 /* a question that is still open is cancelled */
 void leaderkeda_ask(struct leaderkeda *k, int64_t deadline_ms, leaderkeda_fn fn, void *arg);
+bool leaderkeda_is_asking(const struct leaderkeda *k);
 void leaderkeda_cancel(struct leaderkeda *k);              /* no callback then */
 const char *leaderkeda_holder(const struct leaderkeda *k); /* as last seen; borrowed */
 

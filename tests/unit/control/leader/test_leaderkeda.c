@@ -94,6 +94,24 @@ static void keda_comes_up_while_leading(void **state)
 	assert_int_equal(fake_logged("stopped leading: KEDA"), 1);
 }
 
+static void unblock(void)
+{
+	leader_set_blocked(t.leader, NULL);
+}
+
+static void freed_while_keda_is_looked_at_it_goes_on_with_one_round(void **state)
+{
+	(void)state;
+	start_beside_keda();
+	leader_set_blocked(t.leader, "for a reason");
+	fake_just_before(KUBE_GET, KEDA_LEASE, unblock);
+	fake_advance(100);
+	assert_true(t.out.leading);
+	assert_string_equal(t.out.holder, leader_usual.identity);
+	assert_int_equal(fake_count(KUBE_GET, KEDA_LEASE), 1);
+	assert_int_equal(fake_count(KUBE_GET, LEASE), 1);
+}
+
 static void keda_lease_that_is_missing_or_denied(void **state)
 {
 	(void)state;
@@ -192,6 +210,7 @@ int main(void)
 		T(keda_lease_verdicts),
 		T(keda_with_a_clock_far_behind_is_noticed),
 		T(keda_comes_up_while_leading),
+		T(freed_while_keda_is_looked_at_it_goes_on_with_one_round),
 		T(keda_lease_that_is_missing_or_denied),
 		T(an_unreadable_keda_lease_holds_back_but_takes_nothing_away),
 		T(takes_over_from_keda_when_told),
