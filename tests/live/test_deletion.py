@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from rig.daemon import APISERVICE
+from rig.daemon import APISERVICE, INSIGHT
 from rig.cluster import gone
 from rig.waiting import after, eventually, throughout
 
@@ -125,7 +125,9 @@ def test_nothing_is_blocked_while_it_is_stopped(kscaled, restored, cluster, stag
     kscaled.term()
     stage.delete("other")
     assert stage.gone("other")
-    cluster.registration.delete_api_service(APISERVICE)
+    for name in (APISERVICE, INSIGHT):
+        cluster.registration.delete_api_service(name)
+    eventually(lambda: not {"external.metrics.k8s.io", "insight.kscaled.io"} & {group["name"] for group in json.loads(cluster.kubectl("get", "--raw", "/apis"))["groups"]})
     cluster.core.delete_namespace(stage.namespace)
     eventually(lambda: gone(lambda: cluster.core.read_namespace(stage.namespace)), timeout=60)
 
