@@ -127,7 +127,8 @@ def test_nothing_is_blocked_while_it_is_stopped(kscaled, restored, cluster, stag
     assert stage.gone("other")
     for name in (APISERVICE, INSIGHT):
         cluster.registration.delete_api_service(name)
-    eventually(lambda: not {"external.metrics.k8s.io", "insight.kscaled.io"} & {group["name"] for group in json.loads(cluster.kubectl("get", "--raw", "/apis"))["groups"]})
+    groups = {name.partition(".")[2] for name in (APISERVICE, INSIGHT)}
+    eventually(lambda: not groups & {group["name"] for group in json.loads(cluster.kubectl("get", "--raw", "/apis"))["groups"]})
     cluster.core.delete_namespace(stage.namespace)
     eventually(lambda: gone(lambda: cluster.core.read_namespace(stage.namespace)), timeout=60)
 

@@ -45,9 +45,13 @@ def own_words(status):
 
 def picture(stage):
     """What a kscaled that ends must leave as it is."""
+    def kept(metadata):
+        """All but what any write changes, also one that mirrors the HPA."""
+        return {key: value for key, value in metadata.items() if key not in ("resourceVersion", "managedFields")}
+
     objects = [stage.get(name) for name in ("worker", "asleep")]
     hpas = [stage.hpa_document(f"keda-hpa-{name}") for name in ("worker", "asleep")]
-    return {"objects": [(o["metadata"].get("finalizers"), o["spec"], own_words(o["status"])) for o in objects], "hpas": [(h["metadata"]["uid"], h["spec"]) for h in hpas],
+    return {"objects": [(kept(o["metadata"]), o["spec"], own_words(o["status"])) for o in objects], "hpas": [(h["metadata"]["uid"], h["spec"]) for h in hpas],
             "replicas": [stage.replicas(name) for name in ("worker", "asleep")]}
 
 
