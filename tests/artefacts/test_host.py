@@ -20,7 +20,7 @@ from rig.cluster import Cluster
 from rig.process import free_port
 from rig.redis_server import RedisServer
 from rig.stage import Stage
-from rig.waiting import eventually
+from rig.waiting import DEFINITIONS_GONE, eventually
 
 class Service:
     """kscaled on that machine, as systemd sees it and as the cluster does."""
@@ -392,7 +392,7 @@ def test_leave(service, stage):
     assert {path.name for path in service.machine.file("/etc/kscaled").iterdir()} == {"kscaled.conf", "kscaled.conf.dpkg-dist"}
     assert list(service.machine.file("/var/lib/kscaled").iterdir()) == []
     service.cluster.core.delete_namespace("host")
-    eventually(lambda: service.cluster.everything() == service.before, timeout=60)
+    eventually(lambda: service.cluster.everything() == service.before, timeout=DEFINITIONS_GONE)
 
 
 def test_leaves_after_it_was_purged(service):
@@ -406,7 +406,7 @@ def test_leaves_after_it_was_purged(service):
     left = machine.shell("find / -xdev -name '*kscaled*' -not -path '/proc/*' -not -path '/var/log/journal/*'").split()
     assert left == []
     assert "there is no kscaled.service here to stop" in service.command("leave", "--purge", program="/root/program")
-    eventually(lambda: service.cluster.everything() == service.before, timeout=60)
+    eventually(lambda: service.cluster.everything() == service.before, timeout=DEFINITIONS_GONE)
     # And there is no joining without the user, whom the package leaves.
     machine.good("userdel", "kscaled")
     said = service.join(program="/root/program", code=1)

@@ -6,6 +6,7 @@ KSCALED=src/kscaled python -m pytest tests/artefacts/test_kustomize.py
 import pytest
 
 from control_plane import KSCALED, TOP, ControlPlane, manifests, objects, run, tools
+from rig.waiting import DEFINITIONS_GONE
 
 NAMESPACED, HOST = "shop,bank", "10.0.0.7:8443"
 VARIANTS = {"base": [], "overlays/namespaced": ["--watch-namespace", NAMESPACED], "overlays/host": ["--host", HOST]}
@@ -79,5 +80,5 @@ def test_k3s(cluster):
     cluster.kubectl("apply", "-f", "-", stdin=text)
     again = cluster.kubectl("apply", "-f", "-", stdin=text).stdout.splitlines()
     assert [line for line in again if not line.endswith(" unchanged")] == []
-    cluster.kubectl("delete", "--timeout=60s", "-f", "-", stdin=manifests("--delete-order"))
+    cluster.kubectl("delete", f"--timeout={DEFINITIONS_GONE}s", "-f", "-", stdin=manifests("--delete-order"))
     assert cluster.left() == []

@@ -16,6 +16,7 @@ from control_plane import run, tools
 from debianhost import DebianHost
 from pods import Kubelet, Machine, Plane
 from readme import blocks, headings
+from rig.waiting import DEFINITIONS_GONE, eventually
 
 BUILD = pathlib.Path(os.environ.get("BUILD", ""))
 HELM, K3S, HOST = "In the cluster, by Helm", "On k3s, by a file", "On a host, as a systemd service"
@@ -167,7 +168,7 @@ def use(tried):
 
 
 def nothing_is_left(tried):
-    assert tried.plane.left() == []
+    eventually(lambda: tried.plane.left() == [], timeout=DEFINITIONS_GONE)
     assert "keda" not in tried.plane.kubectl("get", "crd", "-o", "name").stdout
     assert "kscaled" not in tried.plane.kubectl("get", "apiservice,validatingwebhookconfiguration,clusterrole,clusterrolebinding,namespace", "-o", "name").stdout
     assert "kscaled" not in tried.plane.kubectl("get", "role,rolebinding,lease,hpa,deployment", "--all-namespaces", "-o", "name").stdout

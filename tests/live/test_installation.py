@@ -4,7 +4,7 @@ import pytest
 
 from rig.credentials import from_secret
 from rig.daemon import Installation
-from rig.waiting import after, eventually, throughout
+from rig.waiting import DEFINITIONS_GONE, after, eventually, throughout
 
 
 @pytest.mark.parametrize("arguments", [
@@ -46,7 +46,7 @@ def test_delete_order(launch, restored, cluster, stage):
         cluster.kubectl("delete", "scaledobjects,scaledjobs", "--all", "--all-namespaces", "--timeout=60s")
         daemon.term()
         order = restored.manifests(*options, "--delete-order")
-        cluster.kubectl("delete", "--ignore-not-found", "--timeout=60s", "-f", "-", stdin=order)
+        cluster.kubectl("delete", "--ignore-not-found", f"--timeout={DEFINITIONS_GONE}s", "-f", "-", stdin=order)
         cluster.create_namespace(f"{stage.namespace}-after")
         cluster.kubectl("delete", "namespace", f"{stage.namespace}-after", "--timeout=60s")
         kinds = "namespaces,services,endpoints,endpointslices,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,apiservices,customresourcedefinitions,validatingwebhookconfigurations"

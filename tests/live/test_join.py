@@ -15,7 +15,7 @@ from rig.cluster import Cluster
 from rig.daemon import Daemon, Installation, program, run
 from rig.process import free_port
 from rig.stage import Stage
-from rig.waiting import eventually
+from rig.waiting import DEFINITIONS_GONE, eventually
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_from_nothing_and_gone(empty, host, place):
     host.leave("--purge")
     eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404)
     empty.create_namespace(place.namespace)
-    eventually(lambda: empty.everything() == before, timeout=60)
+    eventually(lambda: empty.everything() == before, timeout=DEFINITIONS_GONE)
     assert "failed" not in host.leave("--purge")  # there is nothing any more, which is no failure
 
 
@@ -399,5 +399,5 @@ def test_leaves_a_cluster_install(empty, host):
     said = host.leave("--in-cluster", "--purge", "--delete-hpas")
     assert "changed Deployment kscaled: no replicas" in said and "deleted deployments kscaled/kscaled" in said and "deleted rolebindings kube-public/" in said
     assert (host.config / "kubeconfig").read_text() == "another's"
-    eventually(lambda: empty.everything() <= before, timeout=60)
+    eventually(lambda: empty.everything() <= before, timeout=DEFINITIONS_GONE)
     assert not any("kscaled" in name or "keda" in name for one in empty.everything() for name in one)

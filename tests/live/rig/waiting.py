@@ -12,6 +12,11 @@ NOT_YET = (AssertionError, LookupError, ApiException, OSError, urllib3.exception
 
 TIMEOUT = 30.0  # generous: the machine may be busy; what must be fast is measured and asserted by itself
 
+# Kubernetes may forget a CustomResourceDefinition that is being deleted, until it looks at all of them again every five minutes: an
+# attempt that failed (its storage was just being made) is repeated with an old copy, and the conflict is taken for a change that it
+# will be told of (kube-apiserver's crd_finalizer.go).
+DEFINITIONS_GONE = 400
+
 
 def eventually(check, timeout=TIMEOUT, every=0.1):
     """Looks until check() gives something true, and returns that. A failing assertion inside check() is "not yet"."""
