@@ -44,8 +44,9 @@ struct leader *leader_new(struct kube *kube, const struct leader_config *config,
 void leader_set_blocked(struct leader *l, const char *why);
 
 /*
- * Stops leading at once (on_change false comes first), empties the Lease's holder if we hold it,
- * then calls done: exactly once, within deadline_ms, never before this returned. Once only.
+ * Stops leading at once (on_change false comes first), empties the Lease's holder if that is us, be
+ * it by a former process that could not (the API server was away), then calls done: exactly once,
+ * within deadline_ms, never before this returned. Once only.
  */
 void leader_release(struct leader *l, int64_t deadline_ms, void (*done)(void *arg), void *arg);
 void leader_free(struct leader *l); /* without callbacks; a held Lease expires */

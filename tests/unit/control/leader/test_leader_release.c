@@ -145,6 +145,38 @@ static void releases_within_its_deadline(void **state)
 	assert_int_equal(t.released, 1);
 }
 
+/* A former process ended without the API server; this one ends before it leads. */
+static void releases_what_its_predecessor_left(void **state)
+{
+	static const int64_t after_ms[] = { 0, FAKE_ANSWER_MS, 100 }; /* not read yet; read; kept from leading */
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		leader_next_case();
+		put_lease(LEASE, "me", 15, fake_wall_ms(), 1);
+		leader_start();
+		leader_set_blocked(t.leader, "for a reason");
+		fake_advance(after_ms[i]);
+		leader_release_now(5000);
+		fake_advance(100);
+		assert_int_equal(t.released, 1);
+		assert_int_equal(t.won, 0);
+		assert_holder("");
+	}
+}
+
+static void ends_within_its_deadline_before_it_has_read(void **state)
+{
+	(void)state;
+	fake_fail(FAKE_HANG, FAKE_ANY, LEASE, FAKE_ANY, 0);
+	leader_start();
+	leader_release_now(3000);
+	fake_advance(2900);
+	assert_int_equal(t.released, 0);
+	fake_advance(101);
+	assert_int_equal(t.released, 1);
+}
+
 static void releases_nothing_of_others(void **state)
 {
 	(void)state;
@@ -182,6 +214,8 @@ int main(void)
 		T(releases_under_another_version),
 		T(releases_what_a_lost_answer_left),
 		T(releases_within_its_deadline),
+		T(releases_what_its_predecessor_left),
+		T(ends_within_its_deadline_before_it_has_read),
 		T(releases_nothing_of_others),
 		T(releases_nothing_that_was_stolen_meanwhile),
 	};
