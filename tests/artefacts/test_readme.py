@@ -168,7 +168,7 @@ def use(tried):
 
 
 def nothing_is_left(tried):
-    eventually(lambda: tried.plane.left() == [], timeout=DEFINITIONS_GONE)
+    assert tried.plane.left() == []
     assert "keda" not in tried.plane.kubectl("get", "crd", "-o", "name").stdout
     assert "kscaled" not in tried.plane.kubectl("get", "apiservice,validatingwebhookconfiguration,clusterrole,clusterrolebinding,namespace", "-o", "name").stdout
     assert "kscaled" not in tried.plane.kubectl("get", "role,rolebinding,lease,hpa,deployment", "--all-namespaces", "-o", "name").stdout
@@ -222,5 +222,6 @@ def test_on_a_host(host):
     host.run(blocks(HOST)[1])
     use(host)
     host.run(blocks(LEAVE)[GONE_HOST])
+    eventually(lambda: host.plane.left() == [], timeout=DEFINITIONS_GONE)  # kubectl waits for that, leave does not
     nothing_is_left(host)
     assert host.host.run("find", "/etc", "/usr", "/var/lib", "-name", "*kscaled*").stdout == ""

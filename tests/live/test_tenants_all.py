@@ -8,6 +8,7 @@ import pytest
 
 from conftest import new_stage
 from rig.asker import Asker
+from rig.daemon import BUSY
 from rig.grpc_scaler import GrpcScaler
 from rig.hostile import large, postgres
 from rig.hostile.many import Halfway
@@ -21,7 +22,6 @@ from rig.waiting import eventually, timed
 TENANTS = 20
 WINDOWS = 20
 BUDGET_MIB = 96
-BUSY = 0.1  # of the time
 
 
 class Servers:
@@ -127,12 +127,6 @@ def is_under_attack(servers, names):
     return all(count >= (TENANTS if what != "names" else 20 * TENANTS) for what, count in seen.items() if what not in KINDS) and all(seen[kind] for kind in KINDS)
 
 
-def longest_turns(daemon):
-    """Since this was asked last, in seconds: how long a turn took at most, and how much a turn computed."""
-    metrics = daemon.metrics()
-    return metrics["kscaled_loop_longest_turn_seconds"], metrics["kscaled_loop_longest_turn_cpu_seconds"]
-
-
 def percentile(took, percent):
     return took[min(len(took) - 1, len(took) * percent // 100)]
 
@@ -159,13 +153,13 @@ def test_all_at_once(cluster, installation, daemon, limit, stage, servers, names
     for tenant in tenants:
         attack(tenant, servers, numbers)
     eventually(lambda: is_under_attack(servers, names) and reviewer.answers > 0 or print(reached(servers, names), reviewer.answers), timeout=180, every=1)
-    longest_turns(daemon)
+    daemon.longest_turns()
     asker, beside = ask(cluster, stage.path(name="good"), WINDOWS), ask(cluster, "/version", WINDOWS)
     began, longest, judged = time.monotonic(), [], []
     renewed, reviewed, waited = daemon.renewals(), reviewer.answers, daemon.waited_s()
     for _ in range(WINDOWS):
         time.sleep(1)  # a window of time is what is looked at
-        longest.append(longest_turns(daemon))
+        longest.append(daemon.longest_turns())
         judged.append(timed(lambda: "denied the request" in installation.judged().text))
     took, values = asker.result()
     machine = percentile(beside.result()[0], 99)

@@ -269,17 +269,11 @@ static void write_empty(struct leader *l)
 	call_write(l, leaderlease_disclaim(&l->lease, timestamp_now_ms()), on_given_back);
 }
 
-/* That it does not carry our name, not even as this process's predecessor left it. */
-static bool is_known_not_ours(const struct leader *l)
-{
-	return l->lease.hold == LEADERLEASE_NOT_HELD && l->lease.record.looked && !leaderlease_is_ours(&l->lease);
-}
-
 /* When no call is under way. */
 static void give_back(struct leader *l)
 {
 	loop_timer_cancel(&l->round);
-	if (!l->elect || is_known_not_ours(l))
+	if (!l->elect || l->lease.hold == LEADERLEASE_NOT_HELD)
 		end_giving_back(l);
 	else if (l->lease.hold == LEADERLEASE_HELD)
 		write_empty(l);

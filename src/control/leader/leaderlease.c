@@ -10,6 +10,7 @@
 void leaderlease_init(struct leaderlease *l, const char *namespace_, const char *name, const char *identity)
 {
 	memset(l, 0, sizeof *l);
+	l->hold = LEADERLEASE_MAYBE_HELD;
 	l->namespace_ = mem_dup(namespace_);
 	l->name = mem_dup(name);
 	l->identity = mem_dup(identity);

@@ -20,7 +20,8 @@
 /* Whether the Lease at the server carries our name. */
 enum leaderlease_hold {
 	LEADERLEASE_NOT_HELD,
-	LEADERLEASE_MAYBE_HELD /* a write is under way or its answer was lost */,
+	/* not read yet; so by a former process; a write is under way, or its answer was lost */
+	LEADERLEASE_MAYBE_HELD,
 	LEADERLEASE_HELD
 };
 

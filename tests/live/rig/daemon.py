@@ -19,6 +19,7 @@ from .waiting import eventually
 APISERVICE = "v1beta1.external.metrics.k8s.io"
 INSIGHT = "v1.insight.kscaled.io"
 WEBHOOKS = "kscaled-admission"
+BUSY = 0.1  # of the time waited_s(): more, and times tell of other work on the machine
 WEBHOOK_CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 COMPLAINTS = re.compile(r"AddressSanitizer|LeakSanitizer|runtime error:|UndefinedBehaviorSanitizer|double free|free\(\): |malloc\(\): |Assertion .* failed|\[(?:err|warn)\] (?:event|evhttp|bufferevent)")
 
@@ -184,6 +185,11 @@ class Daemon(Process):
     def waited_s(self):
         """How long it was ready to run and no processor was free."""
         return int(pathlib.Path(f"/proc/{self.popen.pid}/schedstat").read_text().split()[1]) / 1e9
+
+    def longest_turns(self):
+        """Since this was asked last, in seconds: how long a turn took at most, and how much a turn computed."""
+        metrics = self.metrics()
+        return metrics["kscaled_loop_longest_turn_seconds"], metrics["kscaled_loop_longest_turn_cpu_seconds"]
 
     def leading(self):
         return self.metric("kscaled_leading") == 1

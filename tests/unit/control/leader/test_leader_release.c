@@ -136,13 +136,19 @@ static void releases_what_a_lost_answer_left(void **state)
 static void releases_within_its_deadline(void **state)
 {
 	(void)state;
-	leader_lead();
-	fake_fail(FAKE_HANG, FAKE_ANY, LEASE, FAKE_ANY, 0);
-	leader_release_now(3000);
-	fake_advance(2900);
-	assert_int_equal(t.released, 0);
-	fake_advance(101);
-	assert_int_equal(t.released, 1);
+	for (int leads = 0; leads < 2; leads++) {
+		leader_next_case();
+		if (leads)
+			leader_lead();
+		else
+			leader_start(); /* it has read nothing */
+		fake_fail(FAKE_HANG, FAKE_ANY, LEASE, FAKE_ANY, 0);
+		leader_release_now(3000);
+		fake_advance(2900);
+		assert_int_equal(t.released, 0);
+		fake_advance(101);
+		assert_int_equal(t.released, 1);
+	}
 }
 
 /* A former process ended without the API server; this one ends before it leads. */
@@ -163,18 +169,6 @@ static void releases_what_its_predecessor_left(void **state)
 		assert_int_equal(t.won, 0);
 		assert_holder("");
 	}
-}
-
-static void ends_within_its_deadline_before_it_has_read(void **state)
-{
-	(void)state;
-	fake_fail(FAKE_HANG, FAKE_ANY, LEASE, FAKE_ANY, 0);
-	leader_start();
-	leader_release_now(3000);
-	fake_advance(2900);
-	assert_int_equal(t.released, 0);
-	fake_advance(101);
-	assert_int_equal(t.released, 1);
 }
 
 static void releases_nothing_of_others(void **state)
@@ -215,7 +209,6 @@ int main(void)
 		T(releases_what_a_lost_answer_left),
 		T(releases_within_its_deadline),
 		T(releases_what_its_predecessor_left),
-		T(ends_within_its_deadline_before_it_has_read),
 		T(releases_nothing_of_others),
 		T(releases_nothing_that_was_stolen_meanwhile),
 	};
