@@ -120,6 +120,11 @@ def test_statefulset(kscaled, stage):
     stage.drain()
     eventually(lambda: stage.replicas(kind="statefulset") == 0)
     assert "StatefulSet" in stage.event("KEDAScaleTargetDeactivated").note
+    # The second one is read by itself: the list is over.
+    stage.statefulset("late", replicas=0)
+    stage.push(3)
+    stage.ready_scaledobject("late", target={"name": "late", "kind": "StatefulSet"}, maxReplicaCount=1)
+    eventually(lambda: stage.replicas("late", "statefulset") == 1)
 
 
 def test_raised_to_minimum_without_work(kscaled, stage):
