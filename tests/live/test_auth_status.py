@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What TriggerAuthentications say of their users, and what is said of them: status, Events, KEDA's finalizer."""
+import re
+
 import pytest
 
 from rig.cluster import gone
@@ -25,6 +27,11 @@ def lists(get, wanted):
         assert users(get) == wanted
         return True
     eventually(is_so)
+
+
+def knows_all(daemon, plural="triggerauthentications"):
+    """Its first list is over, for which readiness does not wait: what is created later is news."""
+    eventually(lambda: re.search(rf"GET \S*/{plural}\?limit=\S*: 200", daemon.log()))
 
 
 def events(stage, kind, name, namespace=None):
@@ -111,6 +118,7 @@ def test_wrong_status_is_put_right(kscaled, stage, credentials, locked_redis, cl
 
 
 def test_events(kscaled, stage, credentials):
+    knows_all(kscaled)
     credentials.authentication(**from_secret())
     eventually(lambda: events(stage, "TriggerAuthentication", "redis") == ["TriggerAuthenticationAdded"])
     credentials.change_authentication(**from_secret(key="other"))
@@ -122,6 +130,7 @@ def test_events(kscaled, stage, credentials):
 
 def test_events_of_the_cluster_kind(kscaled, stage, credentials):
     name = stage.namespace
+    knows_all(kscaled, "clustertriggerauthentications")
     credentials.cluster_authentication(name, **from_secret())
     credentials.change_cluster_authentication(name, **from_secret(key="other"))
     credentials.delete_cluster_authentication(name)
@@ -131,6 +140,7 @@ def test_events_of_the_cluster_kind(kscaled, stage, credentials):
 def test_restart_tells_nothing_anew(launch, stage, credentials, locked_redis):
     """As KEDA does at each start."""
     daemon = launch().wait_serving()
+    knows_all(daemon)
     credentials.authentication(**from_secret())
     locked_redis.scaledobject(stage, "it", ref())
     lists(credentials.get, "it")
