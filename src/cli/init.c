@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/asking.h"
+#include "scalers/missingtypes.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 
@@ -279,7 +280,12 @@ static int complain_of_type(const char *type)
 	MEM_AUTO char *names = mem_dup(scaler_type_names());
 	char *rest = names, *name, *nearest = NULL;
 	size_t best = strlen(type) / 3 + 2, distance;
+	const char *instead = missingtypes_instead(type);
 
+	if (instead) {
+		fprintf(stderr, "kscaled init: there is no type \"%s\" in this version; %s\n", type, instead);
+		return USAGE;
+	}
 	while ((name = strsep(&rest, ",")) != NULL) {
 		name = text_trim(name, " ");
 		distance = editdist_between(type, name);

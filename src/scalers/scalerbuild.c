@@ -5,7 +5,20 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "scalers/missingtypes.h"
 #include "scalers/params.h"
+
+/* In KEDA's words. */
+static void refuse_type(const char *type, struct err *err)
+{
+	const char *instead = missingtypes_instead(type);
+
+	if (instead)
+		err_set(err, ERR_INVALID, "no scaler found for type: %s (not in this version; %s)", type, instead);
+	else
+		err_set(err, ERR_INVALID, "no scaler found for type: %s (this version has: %s)", type,
+			scaler_type_names());
+}
 
 int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err)
 {
@@ -14,8 +27,7 @@ int scaler_build(const struct scaler_params *params, struct scaler *out, struct 
 	char *name = NULL;
 	*out = (struct scaler){ 0 };
 	if (!type) {
-		err_set(err, ERR_INVALID, "no scaler found for type: %s (this version has: %s)", params->type,
-			scaler_type_names());
+		refuse_type(params->type, err);
 		return err_wrap(err, "trigger %d", params->index);
 	}
 	out->type = type;

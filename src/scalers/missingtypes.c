@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/missingtypes.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+#define BY_PROMETHEUS  "use prometheus, with an exporter of it"
+#define BY_METRICS_API "use metrics-api with a URL that gives the number"
+#define BY_EXTERNAL    "use external, with a scaler of your own that asks it"
+
+static const struct {
+	const char *type, *instead;
+} types[] = {
+	{ "activemq", "use metrics-api with the URL of its Jolokia API and valueLocation: value" },
+	{ "arangodb", BY_EXTERNAL },
+	{ "artemis-queue", "use metrics-api with the URL of its Jolokia API and valueLocation: value" },
+	{ "aws-dynamodb", "use aws-cloudwatch with a metric of the table, or external with a scaler that asks it" },
+	{ "aws-dynamodb-streams", "use aws-cloudwatch with a metric of the table" },
+	{ "azure-app-insights", BY_EXTERNAL },
+	{ "azure-data-explorer", BY_EXTERNAL },
+	{ "azure-eventhub", "use kafka with the Kafka endpoint of the namespace, where consumers commit there" },
+	{ "azure-log-analytics", BY_EXTERNAL },
+	{ "azure-monitor", "use prometheus, with an exporter of Azure's metrics" },
+	{ "beanstalkd", BY_PROMETHEUS },
+	{ "cassandra", BY_EXTERNAL },
+	{ "clickhouse", "use mysql with its MySQL interface" },
+	{ "couchdb", "use metrics-api with the URL of a view that counts" },
+	{ "dynatrace", BY_METRICS_API },
+	{ "elastic-forecast", "use elasticsearch with a query of the forecast" },
+	{ "external-mock", "use external with a scaler for tests" },
+	{ "forgejo-runner", "use metrics-api with the URL of the list of waiting jobs and valueLocation: #" },
+	{ "gcp-cloudtasks", "KEDA gives it up, too: use prometheus with Google Cloud's managed service" },
+	{ "gcp-spanner", "use prometheus with Google Cloud's managed service" },
+	{ "gcp-stackdriver", "KEDA gives it up, too: use prometheus with Google Cloud's managed service" },
+	{ "gcp-storage", BY_EXTERNAL },
+	{ "huawei-cloudeye", BY_EXTERNAL },
+	{ "ibmmq", "use prometheus, with the metrics of the queue manager" },
+	{ "influxdb", BY_EXTERNAL },
+	{ "liiklus", "use kafka with the broker behind it" },
+	{ "mssql", "use prometheus with an SQL exporter, or external" },
+	{ "new-relic", BY_EXTERNAL },
+	{ "nsq", "use metrics-api with nsqd's /stats?format=json and the channel's depth as valueLocation" },
+	{ "openstack-metric", BY_PROMETHEUS },
+	{ "openstack-swift", BY_EXTERNAL },
+	{ "predictkube", BY_PROMETHEUS },
+	{ "pulsar", "use prometheus with the brokers' metric pulsar_subscription_back_log" },
+	{ "selenium-grid", "use prometheus, with an exporter of the grid, or external" },
+	{ "solace-direct-messaging", BY_EXTERNAL },
+	{ "solace-event-queue", "use prometheus, with an exporter of the broker" },
+	{ "solarwinds", BY_EXTERNAL },
+	{ "solr", "use metrics-api with the URL of a query and valueLocation: response.numFound" },
+	{ "splunk", BY_EXTERNAL },
+	{ "splunk-observability", BY_EXTERNAL },
+	{ "sumologic", BY_EXTERNAL },
+	{ "stan", "KEDA has it no more, as NATS Streaming has ended: use nats-jetstream" },
+	{ "temporal", "use prometheus with the server's metric approximate_backlog_count" },
+};
+
+const char *missingtypes_instead(const char *type)
+{
+	for (size_t i = 0; i < MEM_COUNT(types); i++)
+		if (strcmp(types[i].type, type) == 0)
+			return types[i].instead;
+	return NULL;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/strmap.h"
+#include "scalers/missingtypes.h"
+#include "scalers/scalerbuild.h"
+
+/* Of KEDA 2.20 (pkg/scaling/scalers_builder.go, in its order), then of 2.21, then one that was. */
+static const char *const of_keda[] = { "activemq", "apache-kafka", "arangodb", "artemis-queue", "aws-cloudwatch",
+	"aws-dynamodb", "aws-dynamodb-streams", "aws-kinesis-stream", "aws-sqs-queue", "azure-app-insights",
+	"azure-blob", "azure-data-explorer", "azure-eventhub", "azure-log-analytics", "azure-monitor",
+	"azure-pipelines", "azure-queue", "azure-servicebus", "beanstalkd", "cassandra", "couchdb", "cpu", "cron",
+	"datadog", "dynatrace", "elastic-forecast", "elasticsearch", "etcd", "external", "external-mock",
+	"external-push", "forgejo-runner", "gcp-cloudtasks", "gcp-pubsub", "gcp-stackdriver", "gcp-storage",
+	"github-runner", "graphite", "huawei-cloudeye", "ibmmq", "influxdb", "kafka", "kubernetes-resource",
+	"kubernetes-workload", "liiklus", "loki", "memory", "metrics-api", "mongodb", "mssql", "mysql",
+	"nats-jetstream", "new-relic", "nsq", "opensearch", "openstack-metric", "openstack-swift", "postgresql",
+	"predictkube", "prometheus", "pulsar", "rabbitmq", "redis", "redis-cluster", "redis-cluster-streams",
+	"redis-sentinel", "redis-sentinel-streams", "redis-streams", "selenium-grid", "solace-direct-messaging",
+	"solace-event-queue", "solarwinds", "solr", "splunk", "splunk-observability", "sumologic", "temporal",
+	"clickhouse", "gcp-spanner", "stan" };
+
+/* "... use TYPE ...": a type that is there. */
+static bool names_one_that_is_there(const char *instead)
+{
+	const char *word = strstr(instead, "use ");
+	MEM_AUTO char *type = word ? mem_dupn(word + 4, strcspn(word + 4, " ,;")) : NULL;
+
+	return type && scaler_type_find(type);
+}
+
+static void each_type_of_keda_is_there_or_told_apart(void **state)
+{
+	size_t wrong = 0;
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(of_keda); i++) {
+		const char *instead = missingtypes_instead(of_keda[i]);
+		bool there = scaler_type_find(of_keda[i]);
+
+		if (there == !instead && (there || names_one_that_is_there(instead)))
+			continue;
+		print_error("%s: %s; %s\n", of_keda[i], there ? "is there" : "is not there",
+			instead ? instead : "nothing is said");
+		wrong++;
+	}
+	assert_int_equal(wrong, 0);
+	assert_null(missingtypes_instead("no-such-type"));
+}
+
+static void an_object_with_one_is_told_what_to_use(void **state)
+{
+	struct strmap none = { 0 };
+	const struct scaler_params params = { .type = "pulsar", .index = 2, .metadata = &none };
+	struct scaler scaler;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(scaler_build(&params, &scaler, &err), -1);
+	assert_int_equal(err.kind, ERR_INVALID);
+	assert_string_equal(err.msg,
+		"trigger 2: no scaler found for type: pulsar (not in this version; use prometheus with the brokers' "
+		"metric pulsar_subscription_back_log)");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_type_of_keda_is_there_or_told_apart),
+		cmocka_unit_test(an_object_with_one_is_told_what_to_use),
+	};
+
+	return cmocka_run_group_tests_name("scalers/missingtypes", tests, NULL, NULL);
+}
