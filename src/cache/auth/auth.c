@@ -292,7 +292,7 @@ static void from_clouds(struct resolve *r, const char *names)
  */
 static void take_identity(struct resolve *r)
 {
-	static const char *const clouds[] = { "aws-eks", "azure-workload", "gcp", NULL };
+	static const char *const clouds[] = { "aws-eks", "azure-workload", NULL };
 	const struct triggerauth_identity *i = r->t->identity;
 	const char *provider = i && i->provider ? i->provider : "";
 
@@ -305,6 +305,8 @@ static void take_identity(struct resolve *r)
 		.role_arn = i->role_arn,
 		.external_id = i->external_id,
 		.may_be_kscaled = r->identity->may_be_kscaled };
+	if (strcmp(provider, "gcp") == 0)
+		return;
 	if (strcmp(provider, "aws") == 0 && (!i->identity_owner || strcmp(i->identity_owner, "workload") != 0))
 		return;
 	if (strcmp(provider, "aws") == 0)

@@ -619,7 +619,7 @@ static void oauth2_becomes_parameters(void **state)
 
 static void what_is_not_supported_is_refused_by_name(void **state)
 {
-	static const char *const providers[] = { "aws-eks", "azure-workload", "gcp" };
+	static const char *const providers[] = { "aws-eks", "azure-workload" };
 	struct triggerauth_identity identity = { 0 };
 
 	(void)state;
@@ -677,6 +677,9 @@ static void who_a_trigger_is_to_a_cloud(void **state)
 	assert_string_equal(t.identity.provider, "aws");
 	assert_string_equal(t.identity.role_arn, "arn");
 	assert_string_equal(t.identity.external_id, "x");
+	identity = (struct triggerauth_identity){ .provider = TEXT("gcp") };
+	assert_int_equal(resolve(), 0);
+	assert_string_equal(t.identity.provider, "gcp");
 	t.auth.identity = NULL;
 	assert_int_equal(resolve(), 0);
 	assert_null(t.identity.provider);
