@@ -80,6 +80,10 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 
 	ask->call = NULL;
 	ask->step++;
+	if (!answer && ask->err.kind != ERR_NONE) {
+		fail(ask, &ask->err);
+		return;
+	}
 	if (!answer) {
 		on_lost(ask, transport);
 		return;
@@ -99,6 +103,13 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 		fail(ask, &err);
 		break;
 	}
+}
+
+static bool on_piece(void *arg, const char *bytes, size_t len, size_t *kept)
+{
+	struct httpsource *ask = arg;
+
+	return type_of(ask)->piece(ask, bytes, len, kept, &ask->err);
 }
 
 static void on_unsent(void *arg)
@@ -145,6 +156,7 @@ static void send_next(struct httpsource *ask)
 			.timeout_ms = r.timeout_ms ? r.timeout_ms : login->timeout_ms,
 			.deadline_ms = ask->deadline_ms,
 			.max_body = r.max_body,
+			.on_piece = type_of(ask)->piece ? on_piece : NULL,
 			.spare = r.spare,
 			.asker = ask->base.question->type->name,
 			.namespace_ = ask->base.question->namespace_,

@@ -38,7 +38,7 @@ struct httpsource {
 	struct webtoken_wait *wait; /* for the project; NULL */
 	struct loop_timer late;     /* that wait is over */
 	struct loop_task unsent;    /* ends it with err, after httpsource_ask has returned */
-	struct err err;
+	struct err err;             /* why no request could be made, or a piece was refused */
 	int64_t deadline_ms;
 	char *url; /* owned: of the request under way */
 };
@@ -75,6 +75,11 @@ struct httpsource_type {
 	/* Judges a response with any status. */
 	enum httpsource_verdict (
 		*read)(struct httpsource *ask, const struct webget_answer *answer, struct answer *out, struct err *err);
+	/*
+	 * NULL; else takes the body of each response with 2xx in pieces, as on_piece of
+	 * webget_request, and read is given no body then. False with err ends the ask.
+	 */
+	bool (*piece)(struct httpsource *ask, const char *bytes, size_t len, size_t *kept, struct err *err);
 	/*
 	 * A request had no response, and err says why: HTTPSOURCE_NEXT when there is another to
 	 * make all the same, else HTTPSOURCE_FAILED. NULL: always that.

@@ -8,6 +8,7 @@
 #include "scalers/aws/kinesis.h"
 #include "scalers/aws/sqs.h"
 #include "scalers/azure/azurepipelines.h"
+#include "scalers/azure/azurequeue.h"
 #include "scalers/cluster/kubernetesresource.h"
 #include "scalers/cluster/resource.h"
 #include "scalers/cluster/workload.h"
@@ -34,6 +35,7 @@ static const struct scaler_type *const types[] = {
 	&sqs_scaler_type,
 	&azurepipelines_scaler_type,
 	&gcppubsub_scaler_type,
+	&azurequeue_scaler_type,
 	&metricsapi_scaler_type,
 	&prometheus_scaler_type,
 	&postgresql_scaler_type,

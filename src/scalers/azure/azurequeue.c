@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/azure/azurequeue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "scalers/azure/storageaccount.h"
+#include "scalers/azure/storagexml.h"
+#include "scalers/params.h"
+
+#define COUNT_HEADER "x-ms-approximate-messages-count"
+#define DIGITS_MAX   15
+/* At most so many messages are seen at a time; each has 64 KiB, some of it escaped. */
+#define PEEK_MAX   32
+#define ANSWER_MAX ((size_t)16 << 20)
+
+enum strategy { ALL, VISIBLE_ONLY };
+
+/* The data of a question. */
+struct queue_question {
+	struct storageaccount account;
+	char *name;
+	unsigned strategy; /* enum strategy */
+};
+
+/* The parameters as written. Owns its texts. */
+struct queue_fields {
+	char *name, *connection, *account;
+	int64_t target, activation;
+	unsigned strategy;
+};
+
+static const char *const strategies[] = { [ALL] = "all", [VISIBLE_ONLY] = "visibleonly", NULL };
+
+#define AT(field) offsetof(struct queue_fields, field)
+static const struct param_row rows[] = {
+	{ "queueName", PARAM_TEXT, "m", AT(name), .required = true, .help = "the queue" },
+	{ "queueLength", PARAM_INT64, "m", AT(target), .otherwise = "5", .help = "target: as many per replica" },
+	{ "activationQueueLength", PARAM_INT64, "m", AT(activation), .help = "active when there are more" },
+	{ "queueLengthStrategy", PARAM_CHOICE, "m", AT(strategy), .words = strategies,
+		.help = "visibleonly: messages that nobody works on, up to 32" },
+	{ "connection", PARAM_TEXT, "ame", AT(connection), .help = "connection string of the storage account" },
+	{ "accountName", PARAM_TEXT, "m", AT(account), .help = "the account, with podIdentity azure-workload" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
+
+static const struct storageaccount_service service = { .name = "queue",
+	.endpoint = "QueueEndpoint",
+	.service = AZURECLOUD_QUEUE,
+	.no_connection = "no connection setting given",
+	.no_account = "no accountName given" };
+
+static void free_data(void *data)
+{
+	struct queue_question *q = data;
+
+	storageaccount_done(&q->account);
+	free(q->name);
+	free(q);
+}
+
+/* ---- Building ---- */
+
+static int read_question(const struct scaler_params *params, struct queue_fields *f, struct queue_question *q,
+	struct err *err)
+{
+	int rc = params_read(&table, params, f, err);
+
+	if (rc >= 0 && params_check_target(params, "queueLength", &f->target, err))
+		rc = -1;
+	return rc < 0 ? -1 : storageaccount_read(params, &service, f->connection, f->account, rc, &q->account, err);
+}
+
+static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+{
+	struct queue_question *q = mem_zalloc(sizeof(*q));
+	struct queue_fields f = { 0 };
+	int rc = read_question(params, &f, q, err);
+
+	if (rc >= 0) {
+		out->target = quantity_from_int(f.target);
+		out->activation = (double)f.activation;
+		if (f.name)
+			*metric_name = params_normalise(mem_printf("azure-queue-%s", f.name));
+	}
+	if (rc == 0) {
+		MEM_AUTO char *where = storageaccount_key(&q->account);
+
+		q->name = f.name;
+		f.name = NULL;
+		q->strategy = f.strategy;
+		out->question = storageaccount_question(&azurequeue_scaler_type, &q->account,
+			mem_printf("azure-queue %s %u %s", where, q->strategy, q->name), q);
+	} else {
+		free_data(q);
+	}
+	params_done(&table, &f);
+	return rc;
+}
+
+/* ---- Asking ---- */
+
+/* The note. */
+struct queue_note {
+	struct storagexml *peeked; /* owned; of the first request of VISIBLE_ONLY; NULL */
+};
+
+static void note_done(void *note)
+{
+	struct queue_note *n = note;
+
+	storagexml_free(n->peeked);
+	n->peeked = NULL;
+}
+
+static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+{
+	const struct queue_question *q = ask->base.question->data;
+	struct queue_note *n = ask->note;
+	bool peeks = q->strategy == VISIBLE_ONLY && ask->step == 0;
+
+	if (peeks)
+		n->peeked = storagexml_new(STORAGEXML_MESSAGES, NULL, NULL);
+	out->wanted_header = COUNT_HEADER;
+	out->max_body = ANSWER_MAX;
+	return storageaccount_request(&q->account, q->name, peeks ? "/messages" : "",
+		peeks ? "peekonly=true&numofmessages=32" : "comp=metadata", timestamp_now_ms(), out, err);
+}
+
+/* The other request's answer has no body. */
+static bool piece(struct httpsource *ask, const char *bytes, size_t len, size_t *kept, struct err *err)
+{
+	struct queue_note *n = ask->note;
+
+	if (!n->peeked)
+		return true;
+	if (storagexml_feed(n->peeked, bytes, len, err))
+		return false;
+	*kept = storagexml_kept(n->peeked);
+	return true;
+}
+
+int azurequeue_read_count(const char *text, double *out, struct err *err)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	*out = 0;
+	if (!*text)
+		return err_set(err, ERR_INVALID,
+			"the answer has no " COUNT_HEADER ": is it a queue service of Azure Storage that is asked?");
+	if (text[digits] || digits > DIGITS_MAX)
+		return err_set(err, ERR_INVALID, COUNT_HEADER " is no number");
+	*out = strtod(text, NULL);
+	return 0;
+}
+
+/* 32 may be all, or all that are seen. */
+static enum httpsource_verdict judge_peeked(struct queue_note *n, struct answer *out, struct err *err)
+{
+	size_t count;
+	MEM_AUTO char *marker = NULL;
+	int rc = storagexml_end(n->peeked, &count, &marker, err);
+
+	note_done(n);
+	if (rc)
+		return HTTPSOURCE_FAILED;
+	out->value = (double)count;
+	return count < PEEK_MAX ? HTTPSOURCE_ANSWERED : HTTPSOURCE_NEXT;
+}
+
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+	struct err *err)
+{
+	const struct queue_question *q = ask->base.question->data;
+	struct queue_note *n = ask->note;
+	enum httpsource_verdict verdict = HTTPSOURCE_FAILED;
+
+	if (storageaccount_expect(answer, "permission r, or the role Storage Queue Data Reader", err) == 0) {
+		if (n->peeked)
+			verdict = judge_peeked(n, out, err);
+		else if (azurequeue_read_count(answer->wanted_header, &out->value, err) == 0)
+			verdict = HTTPSOURCE_ANSWERED;
+	}
+	if (verdict == HTTPSOURCE_FAILED)
+		err_wrap(err, "queue %.100s", q->name);
+	return verdict;
+}
+
+static const struct httpsource_type http = { .note_size = sizeof(struct queue_note),
+	.note_done = note_done,
+	.request = request,
+	.read = judge,
+	.piece = piece };
+
+const struct scaler_type azurequeue_scaler_type = {
+	.name = "azure-queue",
+	.go_name = "azureQueueScaler",
+	.tables = { &table, &azurecloud_table },
+	.azure_workload = true,
+	.build = build,
+	.ask = httpsource_ask,
+	.cancel = httpsource_cancel,
+	.http = &http,
+	.free_data = free_data,
+};

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/azure/storageaccount.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/base64.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "net/http/httpstatus.h"
+#include "net/http/httpurl.h"
+#include "net/identity/awsxml.h"
+#include "net/sign/azuresign.h"
+#include "scalers/azure/azurelogin.h"
+
+#define VERSION     "2021-12-02" /* names in lists may be encoded since 2021-02-12 */
+#define URL_MAX     ((size_t)1 << 14)
+#define WORDS_SHOWN 300
+
+/* ---- Connection strings ---- */
+
+/* What one says. Owns its texts, some of which are secrets. */
+struct connection {
+	char *protocol, *suffix, *endpoint, *account, *key, *sas;
+};
+
+static void connection_done(struct connection *c)
+{
+	mem_free_secret(c->protocol);
+	mem_free_secret(c->suffix);
+	mem_free_secret(c->endpoint);
+	mem_free_secret(c->account);
+	mem_free_secret(c->key);
+	mem_free_secret(c->sas);
+}
+
+/* Keys in their case, and of several the last, as Azure's library for Go has it; "" is absent. */
+static int read_pairs(const char *text, const char *endpoint, struct connection *c, struct err *err)
+{
+	const struct {
+		const char *key;
+		char **value;
+	} known[] = { { "DefaultEndpointsProtocol", &c->protocol }, { "EndpointSuffix", &c->suffix },
+		{ endpoint, &c->endpoint }, { "AccountName", &c->account }, { "AccountKey", &c->key },
+		{ "SharedAccessSignature", &c->sas } };
+
+	for (size_t len; *text; text += len + (text[len] == ';')) {
+		const char *equals;
+
+		len = strcspn(text, ";");
+		equals = memchr(text, '=', len);
+		if (len > 0 && !equals)
+			return err_set(err, ERR_INVALID,
+				"connection string is either blank or malformed. The expected connection string should "
+				"contain key value pairs separated by semicolons. For example "
+				"'DefaultEndpointsProtocol=https;AccountName=<accountName>;AccountKey=<accountKey>;"
+				"EndpointSuffix=core.windows.net'");
+		for (size_t i = 0; equals && i < MEM_COUNT(known); i++) {
+			size_t key_len = (size_t)(equals - text);
+
+			if (strlen(known[i].key) != key_len || memcmp(known[i].key, text, key_len) != 0)
+				continue;
+			mem_free_secret(*known[i].value);
+			*known[i].value = len > key_len + 1 ? mem_dupn(equals + 1, len - key_len - 1) : NULL;
+		}
+	}
+	return 0;
+}
+
+/* ---- Where ---- */
+
+/* With a slash at its end. */
+static int take_url(const char *url, struct storageaccount *out, struct err *err)
+{
+	char *user, *password;
+	size_t len;
+
+	if (strchr(url, '?'))
+		return err_set(err, ERR_INVALID, "its endpoint has a query");
+	if (httpurl_split_user(url, &out->url, &user, &password, err))
+		return err_wrap(err, "its endpoint");
+	free(user);
+	mem_free_secret(password);
+	len = strlen(out->url);
+	if (out->url[len - 1] != '/') {
+		out->url = mem_resize(out->url, len + 2, 1);
+		strcpy(out->url + len, "/");
+	}
+	return 0;
+}
+
+static int take_place(const struct connection *c, const struct storageaccount_service *service,
+	struct storageaccount *out, struct err *err)
+{
+	MEM_AUTO char *usual = NULL;
+
+	if (!c->endpoint && !c->account)
+		return err_set(err, ERR_INVALID, "connection string needs either AccountName or %s", service->endpoint);
+	if (c->account && !azurecloud_is_label(c->account))
+		return err_set(err, ERR_INVALID, "its AccountName is none");
+	if (!c->endpoint)
+		usual = mem_printf("%s://%s.%s.%s", c->protocol ? c->protocol : "https", c->account, service->name,
+			c->suffix ? c->suffix : "core.windows.net");
+	return take_url(c->endpoint ? c->endpoint : usual, out, err);
+}
+
+/* ---- As whom ---- */
+
+/* The key is sent to nobody; it stands in the access for its fingerprint, and not to be repeated. */
+static int take_key(const struct connection *c, struct storageaccount *out, struct err *err)
+{
+	const struct webaccess_config config = { .password = c->key };
+	char *bytes = base64_decode(c->key, NULL);
+
+	mem_free_secret(bytes);
+	if (!bytes)
+		return err_set(err, ERR_INVALID, "its AccountKey is not base64");
+	out->login.access = webaccess_new(&config, err);
+	out->account = mem_dup(c->account);
+	out->key = mem_dup(c->key);
+	return out->login.access ? 0 : -1;
+}
+
+static char *percent_decoded(const char *text, size_t len)
+{
+	char *out = mem_alloc(len + 1), *to = out;
+
+	for (size_t i = 0; i < len; i++) {
+		int byte = text[i] == '%' ? text_hex_byte(text + i + 1, len - i - 1) : -1;
+
+		*to++ = byte > 0 ? (char)byte : text[i];
+		i += byte > 0 ? 2 : 0;
+	}
+	*to = '\0';
+	return out;
+}
+
+/* What makes it good goes into the access, and so into no URL of ours. */
+static int take_sas(const struct connection *c, struct storageaccount *out, struct err *err)
+{
+	struct webaccess_config config = { .query_name = "sig" };
+	struct buf rest = BUF_INIT(URL_MAX);
+	char *signature = NULL;
+
+	for (const char *at = c->sas + (*c->sas == '?'); *at; at += strspn(at, "&")) {
+		size_t len = strcspn(at, "&");
+
+		if (text_begins(at, "sig=")) {
+			mem_free_secret(signature);
+			signature = percent_decoded(at + 4, len - 4);
+		} else if (len > 0) {
+			buf_printf(&rest, "%s%.*s", rest.len > 0 ? "&" : "", (int)len, at);
+		}
+		at += len;
+	}
+	if (!signature || !*signature || buf_failed(&rest) || strpbrk(buf_text(&rest), " #?\"<>\\^`{|}\t\r\n")) {
+		mem_free_secret(signature);
+		buf_done_secret(&rest);
+		return err_set(err, ERR_INVALID, "its SharedAccessSignature is none: it has no sig, or is no query");
+	}
+	out->sas = buf_take(&rest);
+	config.query_value = signature;
+	config.password = out->sas;
+	out->login.access = webaccess_new(&config, err);
+	mem_free_secret(signature);
+	return out->login.access ? 0 : -1;
+}
+
+static int take_connection(const char *text, const struct storageaccount_service *service, struct storageaccount *out,
+	struct err *err)
+{
+	struct connection c = { 0 };
+	int rc = read_pairs(text, service->endpoint, &c, err);
+
+	if (rc == 0)
+		rc = take_place(&c, service, out, err);
+	if (rc == 0 && c.account && c.key)
+		rc = take_key(&c, out, err);
+	else if (rc == 0 && c.sas)
+		rc = take_sas(&c, out, err);
+	else if (rc == 0)
+		rc = err_set(err, ERR_INVALID, "connection string needs either AccountKey or SharedAccessSignature");
+	connection_done(&c);
+	return rc ? err_wrap(err, "parameter \"connection\"") : 0;
+}
+
+static int take_workload(const struct pod_identity *pod, const char *account, const char *suffix,
+	struct storageaccount *out, struct err *err)
+{
+	MEM_AUTO char *host = mem_printf("%s.%s", account, suffix);
+	struct webaccess_config config = { 0 };
+
+	if (!azurecloud_is_label(account))
+		return err_set(err, ERR_INVALID, "parameter \"accountName\" value \"%.100s\" is none", account);
+	config.identity = azurelogin_new(pod, AZURELOGIN_STORAGE, host, err);
+	if (!config.identity)
+		return -1;
+	out->url = mem_printf("https://%s/", host);
+	out->login.access = webaccess_new(&config, err);
+	identity_unref(config.identity);
+	return out->login.access ? 0 : -1;
+}
+
+/* ---- Reading ---- */
+
+int storageaccount_read(const struct scaler_params *params, const struct storageaccount_service *service,
+	const char *connection, const char *account, bool open, struct storageaccount *out, struct err *err)
+{
+	MEM_AUTO char *suffix = NULL;
+	int rc = azurecloud_read(params, service->service, &suffix, err), workload;
+
+	*out = (struct storageaccount){ 0 };
+	workload = rc < 0 ? -1 : azurelogin_is_workload(params->identity, params->type, err);
+	if (workload < 0)
+		return -1;
+	if (rc == 0)
+		rc = open;
+	if (rc == 0 && workload)
+		rc = account ? take_workload(params->identity, account, suffix, out, err)
+			     : err_set(err, ERR_INVALID, "%s", service->no_account);
+	else if (rc == 0)
+		rc = connection ? take_connection(connection, service, out, err)
+				: err_set(err, ERR_INVALID, "%s", service->no_connection);
+	if (rc < 0)
+		storageaccount_done(out);
+	return rc;
+}
+
+void storageaccount_done(struct storageaccount *s)
+{
+	webaccess_unref(s->login.access);
+	free(s->url);
+	free(s->account);
+	mem_free_secret(s->key);
+	mem_free_secret(s->sas);
+	*s = (struct storageaccount){ 0 };
+}
+
+char *storageaccount_key(const struct storageaccount *s)
+{
+	return mem_printf("%s %s %s", s->url, s->account ? s->account : "-", webaccess_key(s->login.access));
+}
+
+struct question *storageaccount_question(const struct scaler_type *type, const struct storageaccount *s, char *key,
+	void *data)
+{
+	char place[256];
+	struct question *question = question_new(type, key,
+		mem_printf("%s %s", type->name, httpurl_origin(s->url, place, sizeof(place))), data);
+
+	question->timeout_ms = QUESTION_TIMEOUT_HTTP;
+	return question;
+}
+
+/* ---- Asking ---- */
+
+/* "Thu, 26 Nov 2026 18:30:00 GMT" */
+static char *http_date(int64_t unix_ms)
+{
+	static const char days[] = "SunMonTueWedThuFriSat", months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+	time_t seconds = (time_t)(unix_ms / 1000);
+	struct tm t;
+
+	gmtime_r(&seconds, &t);
+	return mem_printf("%.3s, %02d %.3s %04d %02d:%02d:%02d GMT", days + 3 * (t.tm_wday % 7), t.tm_mday,
+		months + 3 * (t.tm_mon % 12), t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
+}
+
+static int sign(const struct storageaccount *s, const char *path, const char *query, struct httpsource_request *out,
+	struct err *err)
+{
+	const struct azuresign_request request = { .method = "GET",
+		.path = path,
+		.query = query,
+		.headers = &out->headers };
+	char *signature = azuresign_shared_key(&request, s->account, s->key, err);
+
+	if (!signature)
+		return -1;
+	strmap_set(&out->headers, "Authorization", signature);
+	mem_free_secret(signature);
+	return 0;
+}
+
+int storageaccount_request(const struct storageaccount *s, const char *name, const char *more, const char *query,
+	int64_t unix_ms, struct httpsource_request *out, struct err *err)
+{
+	struct buf url = BUF_INIT(URL_MAX);
+	MEM_AUTO char *date = http_date(unix_ms), *path = NULL;
+
+	buf_puts(&url, s->url);
+	buf_put_percent(&url, name, "$"); /* $logs, $root */
+	buf_puts(&url, more);
+	path = mem_dup(strchr(strstr(buf_text(&url), "://") + 3, '/'));
+	buf_printf(&url, "?%s%s%s", query, s->sas && *s->sas ? "&" : "", s->sas ? s->sas : "");
+	if (buf_failed(&url)) {
+		buf_done_secret(&url);
+		return err_set(err, ERR_INVALID, "the URL would have more than %zu bytes", URL_MAX);
+	}
+	out->url = buf_take(&url);
+	strmap_set(&out->headers, "x-ms-date", date);
+	strmap_set(&out->headers, "x-ms-version", VERSION);
+	return s->key ? sign(s, path, query, out, err) : 0;
+}
+
+/* "QueueNotFound: The specified queue does not exist."; the rest of it is ids and times. */
+static void put_words(const struct webget_answer *answer, char out[WORDS_SHOWN])
+{
+	static const char *const paths[] = { "Error/Code", "Error/Message" };
+	char *found[MEM_COUNT(paths)] = { NULL };
+
+	*out = '\0';
+	if (awsxml_read(answer->body, answer->len, paths, MEM_COUNT(paths), found, NULL) == 0 && found[0])
+		snprintf(out, WORDS_SHOWN, ", %.60s%s%.*s", found[0], found[1] ? ": " : "",
+			found[1] ? (int)strcspn(found[1], "\r\n") : 0, found[1] ? found[1] : "");
+	for (char *c = out; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = ' ';
+	free(found[0]);
+	free(found[1]);
+}
+
+int storageaccount_expect(const struct webget_answer *answer, const char *needed, struct err *err)
+{
+	char words[WORDS_SHOWN];
+	bool denied = answer->status == 401 || answer->status == 403;
+
+	if (answer->status == 200)
+		return 0;
+	put_words(answer, words);
+	err_set(err, httpstatus_kind(answer->status), "HTTP status %d%s%s%s", answer->status, words,
+		denied ? "; needed is the account's key, a shared access signature with " : "", denied ? needed : "");
+	err->http_status = answer->status;
+	return -1;
+}
