@@ -53,6 +53,7 @@ struct auth_lookup {
 	const char *cluster_namespace;
 	bool restrict_secrets; /* Secrets are read only in cluster_namespace, and denied elsewhere */
 	enum auth_cloud cloud;
+	const char *azure_trusted; /* option azure-trusted-hosts; NULL */
 };
 
 /*
