@@ -8,6 +8,7 @@
 #include "scalers/aws/kinesis.h"
 #include "scalers/aws/sqs.h"
 #include "scalers/azure/azurepipelines.h"
+#include "scalers/azure/servicebus.h"
 #include "scalers/cluster/kubernetesresource.h"
 #include "scalers/cluster/resource.h"
 #include "scalers/cluster/workload.h"
@@ -32,6 +33,7 @@ static const struct scaler_type *const types[] = {
 	&kinesis_scaler_type,
 	&sqs_scaler_type,
 	&azurepipelines_scaler_type,
+	&servicebus_scaler_type,
 	&metricsapi_scaler_type,
 	&prometheus_scaler_type,
 	&postgresql_scaler_type,

@@ -13,7 +13,7 @@
 /* A hundred queues with twelve rules of access each have some 25,000. */
 #define ELEMENTS_MAX 65536
 #define TEXT_MAX     1024
-#define COUNT_DIGITS 15
+#define COUNT_DIGITS 12 /* so that no sum of a list is too great */
 #define BLANKS       " \t\r\n"
 
 /* What of the document stands where. Depths count from 1, the root. */
@@ -27,13 +27,12 @@ struct reader {
 	struct err *err;
 	bool failed; /* err says why */
 	size_t depth, elements;
-	bool is_error;         /* the root is <Error> */
-	size_t entry_depth;    /* of the <entry> that is open; 0: none is */
-	enum place place;      /* inside of it */
-	struct buf *into;      /* what text goes to; NULL: nothing */
-	size_t into_depth;     /* of its element */
+	bool is_error;      /* the root is <Error> */
+	size_t entry_depth; /* of the <entry> that is open; 0: none is */
+	enum place place;   /* inside of it */
+	struct buf *into;   /* what text goes to; NULL: nothing */
+	size_t into_depth;  /* of its element */
 	struct servicebusatom_entry entry;
-	bool is_counted;
 	struct buf feed_title, title, status, count, detail;
 };
 

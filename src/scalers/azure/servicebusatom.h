@@ -15,7 +15,12 @@
 
 #include "base/err.h"
 
-enum servicebusatom_kind { SERVICEBUSATOM_OTHER, SERVICEBUSATOM_QUEUE, SERVICEBUSATOM_TOPIC, SERVICEBUSATOM_SUBSCRIPTION };
+enum servicebusatom_kind {
+	SERVICEBUSATOM_OTHER,
+	SERVICEBUSATOM_QUEUE,
+	SERVICEBUSATOM_TOPIC,
+	SERVICEBUSATOM_SUBSCRIPTION
+};
 
 /* One entry. Borrowed until servicebusatom_fn returns. */
 struct servicebusatom_entry {
