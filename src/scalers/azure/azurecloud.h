@@ -21,8 +21,8 @@ enum azurecloud_service {
 
 /*
  * How the hosts' names of a service end. cloud: KEDA's name in any case of letters; NULL and "":
- * the public one. In cloud Private it is what `own` says, which is the parameter `own_name`; elsewhere
- * that is ignored, as in KEDA. 0 with *out, which the caller owns; -1 with ERR_INVALID.
+ * the public one. In cloud Private it is what `own` says, which is the parameter `own_name`;
+ * elsewhere that is ignored, as in KEDA. 0 with *out, which the caller owns; -1 with ERR_INVALID.
  */
 int azurecloud_suffix(const char *cloud, enum azurecloud_service service, const char *own_name, const char *own,
 	char **out, struct err *err);

@@ -24,7 +24,7 @@ static void accepted(void **state)
 		{ "Endpoint=sb://" HOST "/;" KEY, HOST, "scaler", "c2VjcmV0LXZhbHVl=", NULL, NULL },
 		{ "Endpoint=sb://" HOST ";" KEY ";EntityPath=orders/new", HOST, "scaler", "c2VjcmV0LXZhbHVl=", NULL,
 			"orders/new" },
-		/* Cases of letters, order, blanks, line breaks and what nobody knows do not matter. */
+		/* Cases of letters, blanks, line breaks, what nobody knows. */
 		{ "\n sharedaccesskey = c2VjcmV0LXZhbHVl= ;;TransportType=Amqp; SHAREDACCESSKEYNAME=scaler;\r\n"
 		  "ENDPOINT=sb://" HOST "/;EntityPath=;\n",
 			HOST, "scaler", "c2VjcmV0LXZhbHVl=", NULL, NULL },

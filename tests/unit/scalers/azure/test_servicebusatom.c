@@ -63,7 +63,7 @@ static void told(void **state)
 		  "<s:QueueDescription xmlns:s=\"" CONNECT "\"><s:CountDetails><ActiveMessageCount>4"
 		  "</ActiveMessageCount></s:CountDetails></s:QueueDescription></a:content></a:entry>",
 			"queue orders  4;", false, false },
-		/* Of several the first counts, and what has the same name elsewhere is another thing. */
+		/* Of several the first counts; elsewhere the names mean other things. */
 		{ ENTRY("a", "QueueDescription",
 			  "<ActiveMessageCount>9</ActiveMessageCount><Other><ActiveMessageCount>9</ActiveMessageCount>"
 			  "<Status>Disabled</Status></Other>" ACTIVE("1") ACTIVE("2")),
