@@ -336,16 +336,21 @@ static int check_kind(const struct servicebus_question *q, const struct serviceb
 	return err_set(err, ERR_INVALID, "the answer is not about a %s", q->queue ? "queue" : "subscription");
 }
 
+/* Where the namespace is throttled, the service says of an entity only what never changes. */
 static int check_active(const struct servicebus_question *q, const char *name, int64_t active, struct err *err)
 {
-	return active >= 0 ? 0
-			   : err_set(err, ERR_INVALID, "%s %.260s: the answer has no number of active messages",
-				     q->queue ? "queue" : "subscription", name);
+	return active >= 0
+		? 0
+		: err_set(err, ERR_TEMPORARY,
+			  "%s %.260s: the answer has no number of active messages, as while the namespace is "
+			  "throttled",
+			  q->queue ? "queue" : "subscription", name);
 }
 
+/* Nobody can receive, so more replicas would be of no use (kedacore/keda#5712). */
 static bool is_disabled(const struct servicebusatom_entry *e)
 {
-	return strcmp(e->status, "Disabled") == 0;
+	return strcmp(e->status, "Disabled") == 0 || strcmp(e->status, "ReceiveDisabled") == 0;
 }
 
 /* What a read function is given. */
@@ -362,7 +367,8 @@ static int take_one(void *arg, const struct servicebusatom_entry *e, struct err 
 	if (check_kind(r->q, e, err) || check_active(r->q, name, e->active, err))
 		return -1;
 	if (is_disabled(e))
-		return err_set(err, ERR_INVALID, "%s %.260s is disabled", r->q->queue ? "queue" : "subscription", name);
+		return err_set(err, ERR_INVALID, "%s %.260s is disabled (%s)", r->q->queue ? "queue" : "subscription",
+			name, e->status);
 	r->note->sum = e->active;
 	return 0;
 }
