@@ -9,6 +9,7 @@
 #include "scalers/aws/sqs.h"
 #include "scalers/azure/azurepipelines.h"
 #include "scalers/azure/azurequeue.h"
+#include "scalers/azure/servicebus.h"
 #include "scalers/cluster/kubernetesresource.h"
 #include "scalers/cluster/resource.h"
 #include "scalers/cluster/workload.h"
@@ -36,6 +37,7 @@ static const struct scaler_type *const types[] = {
 	&azurepipelines_scaler_type,
 	&gcppubsub_scaler_type,
 	&azurequeue_scaler_type,
+	&servicebus_scaler_type,
 	&metricsapi_scaler_type,
 	&prometheus_scaler_type,
 	&postgresql_scaler_type,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_METRICSAPI_PROMREGEX_H
-#define SCALERS_METRICSAPI_PROMREGEX_H
+#ifndef SCALERS_VALUES_PROMREGEX_H
+#define SCALERS_VALUES_PROMREGEX_H
 
 /*
- * The regular expressions of Prometheus' matchers (RE2 syntax, matched against the whole label
- * value), limited to: x . [a-z] [^...] \d \w \s \D \W \S (...) (?:...) | * + ? {n,m} ^ $ and
- * escaped punctuation. PCRE2 does the matching. Syntax that PCRE2 interprets differently from RE2
- * is translated or refused; everything else ((?i), \p{...}, [[:alpha:]], \b, look-around, back
- * references, callouts) is refused.
+ * Regular expressions in RE2's syntax, matched against the whole text: those of Prometheus'
+ * matchers, and of types that choose among names. Limited to: x . [a-z] [^...] \d \w \s \D \W \S
+ * (...) (?:...) | * + ? {n,m} ^ $ and escaped punctuation. PCRE2 does the matching. Syntax that
+ * PCRE2 interprets differently from RE2 is translated or refused; everything else ((?i), \p{...},
+ * [[:alpha:]], \b, look-around, back references, callouts) is refused.
  *
  * Expressions and texts are untrusted: steps are counted against a budget, and memory is limited.
  */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_AZURE_SERVICEBUS_H
+#define SCALERS_AZURE_SERVICEBUS_H
+
+/*
+ * Trigger type `azure-servicebus` (keda-scalers-more.md 5.4): messages that wait in a queue or a
+ * subscription of Azure Service Bus, or in all whose names a regular expression fits. Over
+ * scalers/httpsource: its management API, whose answers servicebusatom reads.
+ */
+
+#include "scalers/scaler.h"
+
+extern const struct scaler_type servicebus_scaler_type;
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/azure/servicebusatom.h"
+
+#include <expat.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#define DEPTH_MAX 64
+/* A hundred queues with twelve rules of access each have some 25,000. */
+#define ELEMENTS_MAX 65536
+#define TEXT_MAX     1024
+#define COUNT_DIGITS 12 /* so that no sum of a list is too great */
+#define BLANKS       " \t\r\n"
+
+/* What of the document stands where. Depths count from 1, the root. */
+enum place { NOWHERE, IN_CONTENT, IN_DESCRIPTION, IN_COUNTS };
+
+struct reader {
+	XML_Parser parser;
+	servicebusatom_fn fn; /* NULL: only an <Error> is read */
+	void *arg;
+	struct servicebusatom *out;
+	struct err *err;
+	bool failed; /* err says why */
+	size_t depth, elements;
+	bool is_error;      /* the root is <Error> */
+	size_t entry_depth; /* of the <entry> that is open; 0: none is */
+	enum place place;   /* inside of it */
+	struct buf *into;   /* what text goes to; NULL: nothing */
+	size_t into_depth;  /* of its element */
+	struct servicebusatom_entry entry;
+	struct buf feed_title, title, status, count, detail;
+};
+
+static void stop(struct reader *r, const char *what)
+{
+	r->failed = true;
+	err_set(r->err, ERR_INVALID, "%s", what);
+	XML_StopParser(r->parser, XML_FALSE);
+}
+
+static const char *local_name(const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	return colon ? colon + 1 : name;
+}
+
+/* Of several elements of one name the first counts. */
+static void take_text(struct reader *r, struct buf *into)
+{
+	if (into->len > 0)
+		return;
+	r->into = into;
+	r->into_depth = r->depth;
+}
+
+/* ---- Elements ---- */
+
+static enum servicebusatom_kind kind_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum servicebusatom_kind kind;
+	} kinds[] = { { "QueueDescription", SERVICEBUSATOM_QUEUE }, { "TopicDescription", SERVICEBUSATOM_TOPIC },
+		{ "SubscriptionDescription", SERVICEBUSATOM_SUBSCRIPTION } };
+
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
+		if (strcmp(name, kinds[i].name) == 0)
+			return kinds[i].kind;
+	return SERVICEBUSATOM_OTHER;
+}
+
+static void begin_entry(struct reader *r)
+{
+	r->entry_depth = r->depth;
+	r->place = NOWHERE;
+	r->entry = (struct servicebusatom_entry){ .active = -1 };
+	buf_reset(&r->title);
+	buf_reset(&r->status);
+	buf_reset(&r->count);
+}
+
+/* entry/content/QueueDescription/CountDetails/ActiveMessageCount, and what is of use on the way. */
+static void enter(struct reader *r, const char *name)
+{
+	switch (r->depth - r->entry_depth) {
+	case 1:
+		if (strcmp(name, "title") == 0)
+			take_text(r, &r->title);
+		else if (strcmp(name, "content") == 0)
+			r->place = IN_CONTENT;
+		break;
+	case 2:
+		if (r->place == IN_CONTENT && r->entry.kind == SERVICEBUSATOM_OTHER) {
+			r->entry.kind = kind_of(name);
+			r->place = IN_DESCRIPTION;
+		}
+		break;
+	case 3:
+		if (r->place == IN_DESCRIPTION && strcmp(name, "Status") == 0)
+			take_text(r, &r->status);
+		else if (r->place == IN_DESCRIPTION && strcmp(name, "CountDetails") == 0)
+			r->place = IN_COUNTS;
+		break;
+	case 4:
+		if (r->place == IN_COUNTS && strcmp(name, "ActiveMessageCount") == 0)
+			take_text(r, &r->count);
+		break;
+	default: break;
+	}
+}
+
+static void enter_root(struct reader *r, const char *name)
+{
+	r->is_error = strcmp(name, "Error") == 0;
+	r->out->is_feed = strcmp(name, "feed") == 0;
+	if (strcmp(name, "entry") == 0)
+		begin_entry(r);
+	else if (!r->is_error && !r->out->is_feed)
+		stop(r, "the answer is XML, but no Atom entry or feed");
+}
+
+static void XMLCALL on_start(void *arg, const char *element, const char **attributes)
+{
+	struct reader *r = arg;
+	const char *name = local_name(element);
+
+	(void)attributes;
+	if (++r->depth > DEPTH_MAX) {
+		stop(r, "the answer is nested too deep");
+		return;
+	}
+	if (++r->elements > ELEMENTS_MAX) {
+		stop(r, "the answer has too many elements");
+		return;
+	}
+	if (r->depth == 1)
+		enter_root(r, name);
+	else if (r->entry_depth)
+		enter(r, name);
+	else if (r->is_error && r->depth == 2 && strcmp(name, "Detail") == 0)
+		take_text(r, &r->detail);
+	else if (r->out->is_feed && r->depth == 2 && strcmp(name, "title") == 0)
+		take_text(r, &r->feed_title);
+	else if (r->out->is_feed && r->depth == 2 && strcmp(name, "entry") == 0)
+		begin_entry(r);
+}
+
+static int64_t read_count(char *text)
+{
+	int64_t count = 0;
+	size_t len = strlen(text = text_trim(text, BLANKS));
+
+	if (len == 0 || len > COUNT_DIGITS || strspn(text, "0123456789") != len)
+		return -1;
+	for (; *text; text++)
+		count = 10 * count + (*text - '0');
+	return count;
+}
+
+static void end_entry(struct reader *r)
+{
+	MEM_AUTO char *title = mem_dup(buf_text(&r->title)), *status = mem_dup(buf_text(&r->status)),
+		      *count = mem_dup(buf_text(&r->count));
+
+	r->entry_depth = 0;
+	r->out->entries++;
+	if (buf_failed(&r->title) || buf_failed(&r->status) || buf_failed(&r->count)) {
+		stop(r, "a name, a status or a number of the answer is too long");
+		return;
+	}
+	r->entry.title = text_trim(title, BLANKS);
+	r->entry.status = text_trim(status, BLANKS);
+	r->entry.active = read_count(count);
+	if (r->fn && r->fn(r->arg, &r->entry, r->err)) {
+		r->failed = true;
+		XML_StopParser(r->parser, XML_FALSE);
+	}
+}
+
+static void XMLCALL on_end(void *arg, const char *element)
+{
+	struct reader *r = arg;
+
+	(void)element;
+	if (r->into && r->into_depth == r->depth)
+		r->into = NULL;
+	if (r->entry_depth && r->depth == r->entry_depth)
+		end_entry(r);
+	else if (r->entry_depth && r->place > NOWHERE && r->depth == r->entry_depth + (size_t)r->place)
+		r->place--;
+	r->depth--;
+}
+
+static void XMLCALL on_text(void *arg, const char *text, int len)
+{
+	struct reader *r = arg;
+
+	if (r->into && r->into_depth == r->depth)
+		buf_append(r->into, text, (size_t)len);
+}
+
+static void XMLCALL on_doctype(void *arg, const char *name, const char *system_id, const char *public_id, int internal)
+{
+	(void)name, (void)system_id, (void)public_id, (void)internal;
+	stop(arg, "the answer has a document type (<!DOCTYPE ...>), which is refused");
+}
+
+/* ---- Documents ---- */
+
+static void init(struct reader *r)
+{
+	r->parser = XML_ParserCreate(NULL);
+	if (!r->parser)
+		abort(); /* out of memory */
+	buf_init(&r->feed_title, TEXT_MAX);
+	buf_init(&r->title, TEXT_MAX);
+	buf_init(&r->status, TEXT_MAX);
+	buf_init(&r->count, TEXT_MAX);
+	buf_init(&r->detail, TEXT_MAX);
+	XML_SetUserData(r->parser, r);
+	XML_SetElementHandler(r->parser, on_start, on_end);
+	XML_SetCharacterDataHandler(r->parser, on_text);
+	XML_SetStartDoctypeDeclHandler(r->parser, on_doctype);
+}
+
+static void done(struct reader *r)
+{
+	XML_ParserFree(r->parser);
+	buf_done(&r->feed_title);
+	buf_done(&r->title);
+	buf_done(&r->status);
+	buf_done(&r->count);
+	buf_done(&r->detail);
+}
+
+static int parse(struct reader *r, const char *body, size_t len)
+{
+	if (len <= INT32_MAX && XML_Parse(r->parser, body, (int)len, 1) == XML_STATUS_OK)
+		return 0;
+	return r->failed ? -1 : err_set(r->err, ERR_INVALID, "the answer is not XML, or not whole");
+}
+
+int servicebusatom_read(const char *body, size_t len, servicebusatom_fn fn, void *arg, struct servicebusatom *out,
+	struct err *err)
+{
+	struct reader r = { .fn = fn, .arg = arg, .out = out, .err = err };
+	int rc;
+
+	*out = (struct servicebusatom){ 0 };
+	init(&r);
+	rc = parse(&r, body, len);
+	out->is_nothing = out->is_feed && strcmp(buf_text(&r.feed_title), "Publicly Listed Services") == 0;
+	if (rc == 0 && r.is_error)
+		rc = err_set(err, ERR_INVALID, "the answer is an error, without a status that says so");
+	done(&r);
+	return rc;
+}
+
+char *servicebusatom_detail(const char *body, size_t len)
+{
+	struct servicebusatom out = { 0 };
+	struct reader r = { .out = &out };
+	char *detail = NULL;
+
+	init(&r);
+	if (parse(&r, body, len) == 0 && r.is_error && r.detail.len > 0)
+		detail = mem_dup(buf_text(&r.detail));
+	done(&r);
+	for (char *c = detail; c && *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = ' ';
+	return detail;
+}
