@@ -14,6 +14,7 @@
 #include "scalers/cluster/resource.h"
 #include "scalers/cluster/workload.h"
 #include "scalers/cron/cron.h"
+#include "scalers/elasticsearch/elasticsearch.h"
 #include "scalers/external/external.h"
 #include "scalers/google/gcppubsub.h"
 #include "scalers/graphite/graphite.h"
@@ -47,6 +48,8 @@ static const struct scaler_type *const types[] = {
 	&kafka_scaler_type,
 	&apachekafka_scaler_type,
 	&cron_scaler_type,
+	&elasticsearch_scaler_type,
+	&opensearch_scaler_type,
 	&rabbitmq_scaler_type,
 	&redis_scaler_type,
 	&redis_cluster_scaler_type,

@@ -5,8 +5,8 @@
 /*
  * The location of a number in a JSON text, as KEDA's users write it: the subset of GJSON paths
  * (github.com/tidwall/gjson, SYNTAX.md) that selects one value. Compiled once when the trigger is
- * built, so that syntax errors are reported then and not at each poll. Called by metrics-api and
- * kubernetes-resource.
+ * built, so that syntax errors are reported then and not at each poll. Called by metrics-api,
+ * kubernetes-resource and elasticsearch.
  *
  *   a.b.0            fields and elements; `\.` is a dot in a name, so are `\*`, `\?`, `\|`, `\#`,
  *                    `\@`, `\\`
@@ -28,6 +28,7 @@
  * refused.
  */
 
+#include <jansson.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -50,6 +51,9 @@ void jsonpath_free(struct jsonpath *p); /* NULL is fine */
  */
 int jsonpath_read(const struct jsonpath *p, const char *text, size_t len, metricvalue_fn read, double *out,
 	struct err *err);
+/* The same in two steps, for who reads more of the text than that. The caller owns the tree. */
+json_t *jsonpath_load(const char *text, size_t len, struct err *err);
+int jsonpath_read_in(const struct jsonpath *p, json_t *tree, metricvalue_fn read, double *out, struct err *err);
 /* By metricvalue_of_json. */
 int jsonpath_number(const struct jsonpath *p, const char *answer, size_t len, double *out, struct err *err);
 

@@ -311,36 +311,43 @@ static json_t *run(struct walk *w, const struct jsonpath *p, json_t *value)
  * Accepts integers of any length and a byte order mark; refuses duplicate names, which parsers
  * treat differently.
  */
-static json_t *load(const char *answer, size_t len, json_error_t *where)
+json_t *jsonpath_load(const char *text, size_t len, struct err *err)
 {
 	static const char mark[] = "\xEF\xBB\xBF";
-	size_t skip = len >= 3 && memcmp(answer, mark, 3) == 0 ? 3 : 0;
+	size_t skip = len >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
+	json_error_t where;
+	json_t *tree;
 
-	return json_loadb(answer + skip, len - skip,
-		JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, where);
+	if (!json_is_bearable(text, len, err)) {
+		err_wrap(err, "the text is too large");
+		return NULL;
+	}
+	tree = json_loadb(text + skip, len - skip,
+		JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &where);
+	if (!tree)
+		metricvalue_bad_json(&where, err);
+	return tree;
+}
+
+int jsonpath_read_in(const struct jsonpath *p, json_t *tree, metricvalue_fn read, double *out, struct err *err)
+{
+	struct walk w = { STEPS_MAX };
+	json_t *value = run(&w, p, tree);
+	int rc = w.steps == 0 ? err_set(err, ERR_INVALID,
+					"the text is too large for that path: it takes more than %d steps", STEPS_MAX)
+			      : read(value, out, err);
+
+	json_decref(value);
+	return rc;
 }
 
 int jsonpath_read(const struct jsonpath *p, const char *text, size_t len, metricvalue_fn read, double *out,
 	struct err *err)
 {
-	struct walk w = { STEPS_MAX };
-	json_error_t where;
-	json_t *root, *value;
-	int rc;
+	json_t *tree = jsonpath_load(text, len, err);
+	int rc = tree ? jsonpath_read_in(p, tree, read, out, err) : -1;
 
-	if (!json_is_bearable(text, len, err))
-		return err_wrap(err, "the text is too large");
-	root = load(text, len, &where);
-	if (!root)
-		return metricvalue_bad_json(&where, err);
-	value = run(&w, p, root);
-	if (w.steps == 0)
-		rc = err_set(err, ERR_INVALID, "the text is too large for that path: it takes more than %d steps",
-			STEPS_MAX);
-	else
-		rc = read(value, out, err);
-	json_decref(value);
-	json_decref(root);
+	json_decref(tree);
 	return rc;
 }
 

@@ -56,6 +56,21 @@ bool metricvalue_of_text(const char *text, size_t len, double *out)
 	return false;
 }
 
+bool metricvalue_float_of_text(const char *text, size_t len, double *out)
+{
+	char plain[LENGTH_MAX + 1];
+	char *end;
+
+	if (len == 0 || len > LENGTH_MAX)
+		return false;
+	memcpy(plain, text, len);
+	plain[len] = '\0';
+	if (strspn(plain, "0123456789+-.eE") != len)
+		return false;
+	*out = strtod(plain, &end);
+	return *end == '\0' && end > plain && isfinite(*out);
+}
+
 int metricvalue_none(const char *got, struct err *err)
 {
 	return err_set(err, ERR_INVALID, "must point to a numeric value or a string parseable as a Quantity, got %s",

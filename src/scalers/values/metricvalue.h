@@ -18,6 +18,12 @@
 bool metricvalue_of_text(const char *text, size_t len, double *out);
 
 /*
+ * Reads a decimal number and nothing beside it, as Go's ParseFloat does ("-1", "+.5", "2e3"), but
+ * finite. False when it is none.
+ */
+bool metricvalue_float_of_text(const char *text, size_t len, double *out);
+
+/*
  * Reads a JSON number, or a JSON string that is a quantity. ERR_INVALID `must point to a numeric
  * value or a string parseable as a Quantity, got ...`; NULL counts as absent.
  */
