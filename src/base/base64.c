@@ -18,6 +18,16 @@ char *base64_encode(const void *bytes, size_t len)
 	return text;
 }
 
+char *base64_encode_url(const void *bytes, size_t len)
+{
+	char *text = base64_encode(bytes, len);
+
+	for (char *c = text; *c; c++)
+		*c = *c == '+' ? '-' : *c == '/' ? '_' : *c;
+	text[strcspn(text, "=")] = '\0';
+	return text;
+}
+
 /* Without line ends; NULL when what remains is not base64. The caller owns it. */
 static char *plain_digits(const char *text, size_t *len)
 {

@@ -14,6 +14,9 @@
 /* Without line ends. Aborts above BASE64_MAX. The caller owns the text. */
 char *base64_encode(const void *bytes, size_t len);
 
+/* The same for URLs, without padding (RFC 4648, 5). */
+char *base64_encode_url(const void *bytes, size_t len);
+
 /*
  * The bytes and a terminating NUL, which *len (may be NULL) does not count. Line ends in the text
  * are skipped. NULL: the text is not base64, or too long. The caller owns the result.

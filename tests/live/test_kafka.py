@@ -10,7 +10,7 @@ import pytest
 from rig import pki, scripted
 from rig.credentials import ref
 from rig.http_source import HttpSource
-from rig.kafka_server import LOST, PASSWORD, KafkaServer, token
+from rig.kafka_server import LOST, MSK_KEYS, MSK_REGION, PASSWORD, KafkaServer, token
 from rig.waiting import after, eventually, throughout, timed
 
 
@@ -268,6 +268,37 @@ def test_tokens(kscaled, stage, server, topic, credentials):
         assert token()[:30] not in kscaled.log() and PASSWORD not in kscaled.log()
     finally:
         tokens.end()
+
+
+def test_msk(kscaled, stage, server, topic, credentials, authority):
+    """AWS keys at a listener that asks as Amazon MSK does: as a token, as MSK's own mechanism, with session tokens, and what is wrong."""
+    server.commit("workers", topic, 5, 0, 0, 0)
+    stage.deployment(replicas=1)
+    bearer = {"kind": "kafka", "sasl": "oauthbearer", "saslTokenProvider": "aws_msk_iam", "awsRegion": MSK_REGION}
+    own = {"kind": "apache-kafka", "sasl": "aws_msk_iam", "awsRegion": MSK_REGION}
+    plain, temporary = ({"awsAccessKeyID": key, "awsSecretAccessKey": secret, **({"awsSessionToken": session} if session else {})} for key, (secret, session) in MSK_KEYS.items())
+    wrong, stranger = {**plain, "awsSecretAccessKey": "wrong-secret"}, {**plain, "awsAccessKeyID": "AKIDNOBODY"}
+    old = {**temporary, "awsSessionToken": "sess+ion/of-yesterday"}
+    rows = {
+        "bearer": (bearer, plain, "7"), "bearer-session": (bearer, temporary, "7"), "own": (own, plain, "7"), "own-session": (own, temporary, "7"),
+        "bearer-wrong": (bearer, wrong, "SaslAuthenticate (OAUTHBEARER)"), "own-wrong": (own, wrong, "SaslAuthenticate (AWS_MSK_IAM): [r-1]: Access denied (signature)"),
+        "own-stranger": (own, stranger, "SaslAuthenticate (AWS_MSK_IAM): [r-1]: Access denied (unknown key)"), "own-old": (own, old, "SaslAuthenticate (AWS_MSK_IAM): [r-1]: Access denied (session)"),
+        "own-elsewhere": ({**own, "awsRegion": "eu-west-2"}, plain, "SaslAuthenticate (AWS_MSK_IAM): [r-1]: Access denied (scope)"), "bearer-elsewhere": ({**bearer, "awsRegion": "eu-west-2"}, plain, "SaslAuthenticate (OAUTHBEARER)"),
+    }
+    for name, (more, keys, _) in rows.items():
+        secret = {**keys, "ca": open(authority.cert, encoding="ascii").read()}
+        credentials.secret(name, **secret)
+        credentials.authentication(name, secretTargetRef=[{"parameter": key, "name": name, "key": key} for key in secret])
+        put(stage, name, trigger(server, "workers", topic, ref(name), listener="msk", tls="enable", **more))
+    for name, (_, keys, expected) in rows.items():
+        if expected == "7":
+            wait_value(stage, "7", name)
+        else:
+            message = why(stage, name)
+            assert expected in message and "X-Amz" not in message, (name, message)
+    log = kscaled.log()
+    for secret in (plain, temporary, wrong, old):
+        assert secret["awsSecretAccessKey"] not in log and secret.get("awsSessionToken", "?-?") not in log
 
 
 def test_rights(kscaled, stage, server, topic, credentials):

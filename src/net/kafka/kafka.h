@@ -62,7 +62,7 @@ struct kafka_answer {
 	size_t count;
 };
 
-/* tokens: for OAUTHBEARER; borrowed for the pool's life; may be NULL in tests. */
+/* tokens: for logins by an identity; borrowed for the pool's life; may be NULL in tests. */
 struct kafka_pool *kafka_pool_new(struct loop *loop, struct webtoken_store *tokens);
 void kafka_pool_free(struct kafka_pool *p);                /* questions end without callbacks; NULL is fine */
 size_t kafka_pool_connections(const struct kafka_pool *p); /* open or being opened */

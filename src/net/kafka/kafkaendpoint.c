@@ -63,6 +63,7 @@ static void on_done(struct endpoint *base)
 	mem_free_secret(e->username);
 	mem_free_secret(e->password);
 	identity_unref(e->identity);
+	free(e->region);
 	strmap_done_secret(&e->extensions);
 }
 
@@ -79,12 +80,12 @@ static void make_key(struct kafkaendpoint *e)
 		secrets[count++] = e->extensions.pairs[i].value;
 	}
 	endpoint_fingerprint(&e->base, secrets, count, fingerprint);
-	e->base.key = mem_printf("kafka %s%s %s %s%s%s", servers,
+	e->base.key = mem_printf("kafka %s%s %s %s%s%s%s%s", servers,
 		!e->tls                        ? ""
 			: e->base.tls.insecure ? " tls-insecure"
 					       : " tls",
 		kafkasasl_name(e->mechanism), fingerprint, e->identity ? " by " : "",
-		e->identity ? identity_key(e->identity) : "");
+		e->identity ? identity_key(e->identity) : "", e->region ? " in " : "", e->region ? e->region : "");
 	free(servers);
 	free(secrets);
 }
@@ -108,6 +109,7 @@ struct kafkaendpoint *kafkaendpoint_new(const struct kafkaendpoint_config *confi
 	e->username = endpoint_dup_given(config->username);
 	e->password = endpoint_dup_given(config->password);
 	e->identity = identity_ref(config->identity);
+	e->region = endpoint_dup_given(config->region);
 	if (config->extensions)
 		strmap_copy(&e->extensions, config->extensions);
 	if (take_servers(e, config, err) || endpoint_check_tls(&e->base, err)) {

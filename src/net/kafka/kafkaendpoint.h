@@ -34,7 +34,8 @@ struct kafkaendpoint {
 	bool tls;
 	enum kafkasasl_mechanism mechanism;
 	char *username, *password; /* NULL for none; secrets */
-	struct identity *identity; /* OAUTHBEARER: whose token is sent; else NULL */
+	struct identity *identity; /* whose token is sent, or made of whose AWS keys; NULL: neither */
+	char *region;              /* of AWS: the token is made of keys, for MSK there; else NULL */
 	struct strmap extensions;  /* OAUTHBEARER; secret */
 };
 
@@ -48,6 +49,7 @@ struct kafkaendpoint_config {
 	enum kafkasasl_mechanism mechanism;
 	const char *username, *password;
 	struct identity *identity;       /* takes a reference of its own */
+	const char *region;              /* NULL: the identity's credential is a token */
 	const struct strmap *extensions; /* copied; NULL for none */
 };
 

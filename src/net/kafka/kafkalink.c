@@ -16,10 +16,13 @@
 #include "base/fingerprint.h"
 #include "base/hostport.h"
 #include "base/mem.h"
+#include "base/timestamp.h"
 #include "net/answers.h"
 #include "net/descriptors.h"
 #include "net/dial.h"
+#include "net/identity/identity.h"
 #include "net/kafka/kafkasasl.h"
+#include "net/sign/mskiam.h"
 #include "net/tls.h"
 #include "net/tlsstream.h"
 #include "net/web/webtoken.h"
@@ -53,7 +56,7 @@ struct kafkalink {
 	enum state state;
 	bool was_open, heard; /* ever; since it is open */
 	struct webtoken_wait *token_wait;
-	struct credential credential; /* of OAUTHBEARER, while opening */
+	struct credential credential; /* of the endpoint's identity, while opening */
 	struct dial *dial;
 	struct descriptors_hold hold;
 	struct answers_hold bytes;
@@ -195,7 +198,7 @@ static void set_deadline(struct kafkalink *l)
 static const char *doing(const struct kafkalink *l)
 {
 	switch (l->state) {
-	case FETCHING_TOKEN: return "fetching an OAuth token";
+	case FETCHING_TOKEN: return l->terms->endpoint->region ? "fetching AWS keys" : "fetching an OAuth token";
 	case DIALING: return "connecting";
 	case SHAKING_HANDS: return "TLS handshake";
 	case ASKING_VERSIONS: return "ApiVersions";
@@ -305,11 +308,28 @@ static void begin_versions(struct kafkalink *l)
 	send_frame(l, &frame);
 }
 
+/* What the login sends; NULL: nothing of the kind. The caller owns it. */
+static char *make_token(const struct kafkalink *l)
+{
+	const struct kafkaendpoint *e = l->terms->endpoint;
+	const struct sigv4_key key = { .region = e->region,
+		.key_id = l->credential.key_id,
+		.secret = l->credential.secret,
+		.session_token = l->credential.session_token };
+	int64_t unix_s = timestamp_now_ms() / 1000;
+
+	if (!e->region || !key.key_id || !key.secret)
+		return mem_dup(l->credential.token);
+	return e->mechanism == KAFKASASL_AWS_MSK_IAM ? mskiam_payload(&key, l->host, unix_s)
+						     : mskiam_token(&key, unix_s);
+}
+
 static void begin_login(struct kafkalink *l)
 {
 	char nonce[2 * 16 + 1];
 	const struct kafkaendpoint *e = l->terms->endpoint;
 	struct buf frame = frame_buf();
+	char *token = make_token(l);
 
 	snprintf(nonce, sizeof(nonce), "%016" PRIx64 "%016" PRIx64, fingerprint_random(), fingerprint_random());
 	l->sasl = kafkasasl_new(&(struct kafkasasl_login){
@@ -317,9 +337,11 @@ static void begin_login(struct kafkalink *l)
 		.username = e->username,
 		.password = e->password,
 		.nonce = nonce,
-		.token = l->credential.token,
+		.token = token,
+		.within = l->credential.session_token,
 		.extensions = &e->extensions,
 	});
+	mem_free_secret(token);
 	l->state = CHOOSING;
 	kafkamessages_put_handshake(&frame, kafkasasl_name(e->mechanism));
 	send_frame(l, &frame);
@@ -373,7 +395,7 @@ static int take_greeting(struct kafkalink *l, struct kafkawire_reader *r, struct
 		authenticate(l, &message);
 	else if (rc == 0)
 		on_open(l);
-	else if (l->credential.token)
+	else if (e->identity && l->terms->tokens && !identity_is_fixed(e->identity))
 		webtoken_reject(l->terms->tokens, e->identity, &l->credential);
 	buf_done_secret(&message);
 	return rc < 0 ? -1 : 0;
@@ -582,10 +604,10 @@ static void on_token(void *arg, const struct credential *credential, const struc
 	dial_now(l);
 }
 
-/* The token first: a broker waits for a login only so long. */
+/* The token, or keys, first: a broker waits for a login only so long. */
 static void open_now(struct kafkalink *l)
 {
-	if (l->terms->endpoint->mechanism != KAFKASASL_OAUTHBEARER || !l->terms->tokens) {
+	if (!l->terms->endpoint->identity || !l->terms->tokens) {
 		dial_now(l);
 		return;
 	}

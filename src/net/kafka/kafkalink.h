@@ -36,7 +36,7 @@ struct kafkalink_request;
 struct kafkalink_terms {
 	struct loop *loop;
 	struct kafkaendpoint *endpoint;
-	struct webtoken_store *tokens; /* NULL: OAUTHBEARER fails (tests) */
+	struct webtoken_store *tokens; /* NULL: nothing logs in as an identity (tests) */
 	SSL_CTX *tls;                  /* made at the first connection; the owner frees it */
 };
 

@@ -15,11 +15,12 @@ static const char *const names[] = {
 	[KAFKASASL_SCRAM_SHA256] = "SCRAM-SHA-256",
 	[KAFKASASL_SCRAM_SHA512] = "SCRAM-SHA-512",
 	[KAFKASASL_OAUTHBEARER] = "OAUTHBEARER",
+	[KAFKASASL_AWS_MSK_IAM] = "AWS_MSK_IAM",
 };
 
 struct kafkasasl {
 	enum kafkasasl_mechanism mechanism;
-	char *username, *password, *token; /* owned, secrets */
+	char *username, *password, *token, *within; /* owned, secrets */
 	struct strmap extensions;
 	struct scram *scram; /* NULL for others */
 	unsigned steps;      /* answers taken */
@@ -42,7 +43,8 @@ struct kafkasasl *kafkasasl_new(const struct kafkasasl_login *login)
 	s->mechanism = login->mechanism;
 	s->username = mem_dup(login->username ? login->username : "");
 	s->password = mem_dup(login->password ? login->password : "");
-	s->token = mem_dup(login->token);
+	s->token = mem_dup(login->token ? login->token : "");
+	s->within = mem_dup(login->within ? login->within : "");
 	if (login->extensions)
 		strmap_copy(&s->extensions, login->extensions);
 	if (is_scram(s->mechanism))
@@ -58,6 +60,7 @@ void kafkasasl_free(struct kafkasasl *s)
 	mem_free_secret(s->username);
 	mem_free_secret(s->password);
 	mem_free_secret(s->token);
+	mem_free_secret(s->within);
 	strmap_done_secret(&s->extensions);
 	scram_free(s->scram);
 	free(s);
@@ -66,7 +69,12 @@ void kafkasasl_free(struct kafkasasl *s)
 /* Whether a text of the broker holds something that only it and we should know. */
 static bool repeats(const struct kafkasasl *s, const char *words)
 {
-	return (*s->password && strstr(words, s->password)) || (s->token && *s->token && strstr(words, s->token));
+	const char *const secrets[] = { s->password, s->token, s->within };
+
+	for (size_t i = 0; i < MEM_COUNT(secrets); i++)
+		if (*secrets[i] && strstr(words, secrets[i]))
+			return true;
+	return false;
 }
 
 int kafkasasl_judge_handshake(const struct kafkasasl *s, const struct kafkamessages_handshake *h, struct err *err)
@@ -103,11 +111,12 @@ static int put_message(struct kafkasasl *s, struct buf *out, struct err *err)
 		mem_free_secret(text);
 		break;
 	case KAFKASASL_OAUTHBEARER:
-		buf_printf(out, "n,,\001auth=Bearer %s\001", s->token ? s->token : "");
+		buf_printf(out, "n,,\001auth=Bearer %s\001", s->token);
 		for (size_t i = 0; i < s->extensions.count; i++)
 			buf_printf(out, "%s=%s\001", s->extensions.pairs[i].key, s->extensions.pairs[i].value);
 		buf_putc(out, '\001');
 		break;
+	case KAFKASASL_AWS_MSK_IAM: buf_puts(out, s->token); break;
 	case KAFKASASL_NONE: break;
 	}
 	return buf_failed(out) ? err_set(err, ERR_INVALID, "SaslAuthenticate: the credentials are too long") : 0;
@@ -168,7 +177,8 @@ int kafkasasl_step(struct kafkasasl *s, const struct kafkamessages_authenticate 
 		return refused(s, answer, err);
 	if (s->scram)
 		return step_scram(s, answer->bytes, out, err);
-	if (answer->bytes.len == 0)
+	/* That of AWS_MSK_IAM has a version and a request's number, which say nothing more. */
+	if (answer->bytes.len == 0 || s->mechanism == KAFKASASL_AWS_MSK_IAM)
 		return 0;
 	if (s->mechanism != KAFKASASL_OAUTHBEARER || s->steps > 1)
 		return err_set(err, ERR_DENIED, "SaslAuthenticate (%s): the broker asks for more than there is",

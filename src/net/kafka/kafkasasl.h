@@ -21,6 +21,7 @@ enum kafkasasl_mechanism {
 	KAFKASASL_SCRAM_SHA256,
 	KAFKASASL_SCRAM_SHA512,
 	KAFKASASL_OAUTHBEARER,
+	KAFKASASL_AWS_MSK_IAM,
 };
 const char *kafkasasl_name(enum kafkasasl_mechanism m); /* "SCRAM-SHA-256" */
 
@@ -30,7 +31,8 @@ struct kafkasasl_login { /* borrowed for kafkasasl_new; texts that the mechanism
 	enum kafkasasl_mechanism mechanism;
 	const char *username, *password;
 	const char *nonce;               /* SCRAM */
-	const char *token;               /* OAUTHBEARER */
+	const char *token;               /* OAUTHBEARER, AWS_MSK_IAM: what is sent */
+	const char *within;              /* a secret that stands in the token, perhaps encoded; NULL */
 	const struct strmap *extensions; /* OAUTHBEARER; may be NULL */
 };
 

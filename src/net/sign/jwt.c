@@ -16,17 +16,6 @@
 #define BITS_MIN 2048
 #define BITS_MAX 4096
 
-/* Base64 for URLs, without padding (RFC 4648, 5). */
-static char *base64url(const void *bytes, size_t len)
-{
-	char *text = base64_encode(bytes, len);
-
-	for (char *c = text; *c; c++)
-		*c = *c == '+' ? '-' : *c == '/' ? '_' : *c;
-	text[strcspn(text, "=")] = '\0';
-	return text;
-}
-
 /* A key with a password fails instead of asking for it at the terminal. */
 static int no_password(char *buf, int size, int writing, void *arg)
 {
@@ -63,7 +52,7 @@ static char *signature_of(const char *text, EVP_PKEY *key, struct err *err)
 
 	if (md && EVP_DigestSignInit(md, NULL, EVP_sha256(), NULL, key) == 1 &&
 		EVP_DigestSign(md, bytes, &len, (const unsigned char *)text, strlen(text)) == 1)
-		encoded = base64url(bytes, len);
+		encoded = base64_encode_url(bytes, len);
 	else
 		err_set(err, ERR_INVALID, "the private key does not sign");
 	EVP_MD_CTX_free(md);
@@ -74,7 +63,7 @@ static char *signature_of(const char *text, EVP_PKEY *key, struct err *err)
 
 static char *part(const json_t *value)
 {
-	char *text = json_text(value), *encoded = base64url(text, strlen(text));
+	char *text = json_text(value), *encoded = base64_encode_url(text, strlen(text));
 
 	mem_free_secret(text);
 	return encoded;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scalers/kafka/apachekafka.h"
 
+#include "scalers/awslogin.h"
 #include "scalers/kafka/kafkaparams.h"
 #include "scalers/kafka/kafkaquestion.h"
 
 const struct scaler_type apachekafka_scaler_type = {
 	.name = "apache-kafka",
 	.go_name = "apacheKafkaScaler",
-	.tables = { &kafkaparams_table, &kafkaparams_apache_table },
+	.tables = { &kafkaparams_table, &kafkaparams_apache_table, &awslogin_table },
 	.build = kafkaparams_build,
 	.ask = kafkaquestion_ask,
 	.cancel = kafkaquestion_cancel,

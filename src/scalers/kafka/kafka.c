@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scalers/kafka/kafka.h"
 
+#include "scalers/awslogin.h"
 #include "scalers/kafka/kafkaparams.h"
 #include "scalers/kafka/kafkaquestion.h"
 
 const struct scaler_type kafka_scaler_type = {
 	.name = "kafka",
 	.go_name = "kafkaScaler",
-	.tables = { &kafkaparams_table, &kafkaparams_sarama_table },
+	.tables = { &kafkaparams_table, &kafkaparams_sarama_table, &awslogin_table },
 	.build = kafkaparams_build,
 	.ask = kafkaquestion_ask,
 	.cancel = kafkaquestion_cancel,

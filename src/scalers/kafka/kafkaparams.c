@@ -10,6 +10,7 @@
 #include "net/identity/oauthclient.h"
 #include "net/kafka/kafkaendpoint.h"
 #include "net/tlsrules.h"
+#include "scalers/awslogin.h"
 #include "scalers/httpauth.h"
 #include "scalers/kafka/kafkaquestion.h"
 
@@ -72,7 +73,7 @@ static const struct param_row rows[] = {
 	{ "keyPassword", PARAM_TEXT, "a", AT(key_password), .help = "what the key is encrypted with" },
 	{ "username", PARAM_TEXT, "a", AT(username), .help = "user; of oauthbearer the client's id" },
 	{ "password", PARAM_TEXT, "a", AT(password), .help = "password; of oauthbearer the client's secret" },
-	{ "awsRegion", PARAM_TEXT, "m", AT(region), .help = "of aws_msk_iam" },
+	{ "awsRegion", PARAM_TEXT, "m", AT(region), .help = "aws_msk_iam: where the cluster is" },
 };
 const struct param_table kafkaparams_table = PARAM_TABLE(rows);
 
@@ -181,18 +182,19 @@ static int check_msk(const struct kafkaparams_fields *f, struct err *err)
 		return err_set(err, ERR_INVALID, "parameter \"awsRegion\" is required by aws_msk_iam");
 	if (f->tls != TLS_ENABLE)
 		return err_set(err, ERR_INVALID, "parameter \"tls\" must be enable for aws_msk_iam");
-	return err_set(err, ERR_INVALID,
-		"parameter \"sasl\": aws_msk_iam is not supported; use MSK's SASL/SCRAM (scram_sha512) or client "
-		"certificates");
+	return 0;
+}
+
+static bool is_msk(enum sasl sasl, const struct kafkaparams_fields *f)
+{
+	return sasl == SASL_MSK || (sasl == SASL_OAUTHBEARER && f->provider == PROVIDER_MSK);
 }
 
 static int check_login(enum sasl sasl, const struct kafkaparams_fields *f, struct err *err)
 {
-	bool msk = sasl == SASL_MSK || (sasl == SASL_OAUTHBEARER && f->provider == PROVIDER_MSK);
-
 	if (sasl == SASL_GSSAPI)
 		return err_set(err, ERR_INVALID, "parameter \"sasl\": gssapi (Kerberos) is not supported" INSTEAD);
-	if (msk)
+	if (is_msk(sasl, f))
 		return check_msk(f, err);
 	if (sasl != SASL_NONE && (!f->username || !f->password))
 		return err_set(err, ERR_INVALID, "no %s given, which sasl needs",
@@ -203,7 +205,7 @@ static int check_login(enum sasl sasl, const struct kafkaparams_fields *f, struc
 }
 
 /* NULL with err. Nothing but the authority is shared with the brokers: it may sign both. */
-static struct identity *make_identity(struct kafkaparams_fields *f, struct err *err)
+static struct identity *make_client(struct kafkaparams_fields *f, struct err *err)
 {
 	const struct oauthclient_config config = {
 		.token_url = f->token_url,
@@ -221,8 +223,18 @@ static struct identity *make_identity(struct kafkaparams_fields *f, struct err *
 	return identity;
 }
 
+/* 0 with one reference, or NULL where the login has none; -1 with err; 1: values are unknown. */
+static int read_identity(const struct scaler_params *params, struct kafkaparams_fields *f, enum sasl sasl,
+	struct identity **out, struct err *err)
+{
+	if (is_msk(sasl, f))
+		return awslogin_read(params, f->region, out, err);
+	*out = sasl == SASL_OAUTHBEARER ? make_client(f, err) : NULL;
+	return sasl == SASL_OAUTHBEARER && !*out ? -1 : 0;
+}
+
 static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, struct kafkaparams_fields *f,
-	enum sasl sasl, struct err *err)
+	enum sasl sasl, struct identity *identity, struct err *err)
 {
 	static const enum kafkasasl_mechanism mechanisms[] = {
 		[SASL_NONE] = KAFKASASL_NONE,
@@ -230,8 +242,8 @@ static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, s
 		[SASL_SCRAM_SHA256] = KAFKASASL_SCRAM_SHA256,
 		[SASL_SCRAM_SHA512] = KAFKASASL_SCRAM_SHA512,
 		[SASL_OAUTHBEARER] = KAFKASASL_OAUTHBEARER,
+		[SASL_MSK] = KAFKASASL_AWS_MSK_IAM,
 	};
-	bool bearer = sasl == SASL_OAUTHBEARER;
 	struct kafkaendpoint_config config = {
 		.namespace_ = params->namespace_,
 		.servers = (const char *const *)f->servers.items,
@@ -243,9 +255,11 @@ static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, s
 		.tls_key_pem = f->key,
 		.tls_key_password = f->key_password,
 		.mechanism = mechanisms[sasl],
-		.username = sasl != SASL_NONE && !bearer ? f->username : NULL,
-		.password = sasl != SASL_NONE && !bearer ? f->password : NULL,
-		.extensions = bearer ? &f->extensions : NULL,
+		.username = sasl != SASL_NONE && !identity ? f->username : NULL,
+		.password = sasl != SASL_NONE && !identity ? f->password : NULL,
+		.identity = identity,
+		.region = is_msk(sasl, f) ? f->region : NULL,
+		.extensions = sasl == SASL_OAUTHBEARER && !is_msk(sasl, f) ? &f->extensions : NULL,
 	};
 	struct kafkaendpoint *endpoint;
 
@@ -253,10 +267,7 @@ static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, s
 		return NULL;
 	if (tlsrules_demand(config.tls, "set tls to \"enable\"", err))
 		return NULL;
-	if (bearer && (config.identity = make_identity(f, err)) == NULL)
-		return NULL;
 	endpoint = kafkaendpoint_new(&config, err);
-	identity_unref(config.identity);
 	if (!endpoint)
 		err_wrap(err, "parameter \"bootstrapServers\"");
 	return endpoint;
@@ -275,7 +286,7 @@ static void take_topics(struct kafkaparams_fields *f, struct kafkaquestion_confi
 }
 
 static struct question *make_question(const struct scaler_params *params, struct kafkaparams_fields *f, enum sasl sasl,
-	const struct scaler_type *type, struct err *err)
+	struct identity *identity, const struct scaler_type *type, struct err *err)
 {
 	struct kafkaquestion_config config = {
 		.type = type,
@@ -294,7 +305,7 @@ static struct question *make_question(const struct scaler_params *params, struct
 	if (f->limitation && has_topic(f) &&
 		kafkalag_read_ranges(f->limitation, &config.ranges, &config.range_count, err))
 		return NULL;
-	config.endpoint = make_endpoint(params, f, sasl, err);
+	config.endpoint = make_endpoint(params, f, sasl, identity, err);
 	if (config.endpoint) {
 		take_topics(f, &config);
 		config.group = mem_dup(f->group);
@@ -331,6 +342,7 @@ int kafkaparams_build(const struct scaler_params *params, struct scaler *out, ch
 	const struct param_table *own = is_apache(params) ? &kafkaparams_apache_table : &kafkaparams_sarama_table;
 	struct kafkaparams_fields f = { 0 };
 	int rc = params_read(&kafkaparams_table, params, &f, err);
+	struct identity *identity = NULL;
 	enum sasl sasl;
 
 	if (rc >= 0)
@@ -340,8 +352,10 @@ int kafkaparams_build(const struct scaler_params *params, struct scaler *out, ch
 		rc = -1;
 	if (rc == 0 && (check_together(&f, err) || check_login(sasl, &f, err)))
 		rc = -1;
+	if (rc == 0)
+		rc = read_identity(params, &f, sasl, &identity, err);
 	if (rc == 0) {
-		out->question = make_question(params, &f, sasl, out->type, err);
+		out->question = make_question(params, &f, sasl, identity, out->type, err);
 		rc = out->question ? 0 : -1;
 	}
 	if (rc >= 0) {
@@ -349,6 +363,7 @@ int kafkaparams_build(const struct scaler_params *params, struct scaler *out, ch
 		out->activation = (double)f.activation;
 		*metric_name = make_metric_name(params, &f);
 	}
+	identity_unref(identity);
 	params_done(&kafkaparams_table, &f);
 	params_done(own, &f);
 	return rc;

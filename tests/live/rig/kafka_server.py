@@ -18,13 +18,21 @@ JAVA = ["-Xmx256m", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-
 
 # Listener and what it speaks. `lost` is for a broker that advertises a name that leads nowhere.
 LISTENERS = {"plain": "PLAINTEXT", "lost": "PLAINTEXT", "sasl": "SASL_PLAINTEXT"}
-SECURE = {"tls": "SSL", "mtls": "SSL", "sasltls": "SASL_SSL"}
+SECURE = {"tls": "SSL", "mtls": "SSL", "sasltls": "SASL_SSL", "msk": "SASL_SSL"}
 LOST = "kafka-0.lost.invalid"
 LOGINS = {
     "plain": f'org.apache.kafka.common.security.plain.PlainLoginModule required user_reader="{PASSWORD}";',
     "scram-sha-256": "org.apache.kafka.common.security.scram.ScramLoginModule required;",
     "scram-sha-512": "org.apache.kafka.common.security.scram.ScramLoginModule required;",
     "oauthbearer": 'org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";',
+}
+# Of the listener that asks as Amazon MSK does (tests/kafka/Msk.java): key id -> secret, session token.
+MSK_REGION = "eu-west-1"
+MSK_KEYS = {"AKIDREADER": ("msk/secret+1", ""), "ASIAREADER": ("msk/secret+2", "sess+ion/token==")}
+MSK_OPTIONS = f'mskRegion="{MSK_REGION}" mskKeys="{";".join(",".join((key, *rest)) for key, rest in MSK_KEYS.items())}"'
+MSK_LOGINS = {
+    "oauthbearer": f'org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker" {MSK_OPTIONS};',
+    "aws_msk_iam": f"Msk$Login required {MSK_OPTIONS};",
 }
 
 
@@ -72,6 +80,10 @@ class Broker(OneProcess):
             if listener.startswith("sasl"):
                 config[f"listener.name.{listener}.sasl.enabled.mechanisms"] = ",".join(name.upper() for name in LOGINS)
                 config.update({f"listener.name.{listener}.{name}.sasl.jaas.config": module for name, module in LOGINS.items()})
+        if "msk" in self.listeners:
+            config["listener.name.msk.sasl.enabled.mechanisms"] = ",".join(name.upper() for name in MSK_LOGINS)
+            config["listener.name.msk.oauthbearer.sasl.server.callback.handler.class"] = "Msk$Tokens"
+            config.update({f"listener.name.msk.{name}.sasl.jaas.config": module for name, module in MSK_LOGINS.items()})
         if self.pair:
             store = self.dir / "keystore.pem"
             store.write_text(pathlib.Path(self.pair.key).read_text() + pathlib.Path(self.pair.cert).read_text())

@@ -62,6 +62,21 @@ static void every_byte_and_many_lines(void **state)
 	free(plain);
 }
 
+static void for_urls(void **state)
+{
+	static const struct {
+		const char *bytes, *text;
+	} rows[] = { { "", "" }, { "f", "Zg" }, { "fo", "Zm8" }, { "\xfb\xff\xbe", "-_--" }, { "\xff\xfe", "__4" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		char *text = base64_encode_url(rows[i].bytes, strlen(rows[i].bytes));
+
+		assert_string_equal(text, rows[i].text);
+		free(text);
+	}
+}
+
 static void refuses_what_is_no_base64(void **state)
 {
 	static const char *const bad[] = { "Z", "Zg", "Zg=", "Zm9v!", "Zm9vYg==Zm9v", "====", "\xff\xfe",
@@ -93,6 +108,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_ways),
 		cmocka_unit_test(every_byte_and_many_lines),
+		cmocka_unit_test(for_urls),
 		cmocka_unit_test(refuses_what_is_no_base64),
 		cmocka_unit_test(refuses_what_is_too_long),
 	};

@@ -23,6 +23,8 @@ static const struct {
 	{ "aws-cloudwatch", "AWS authentication" },
 	{ "aws-kinesis-stream", "AWS authentication" },
 	{ "aws-sqs-queue", "AWS authentication" },
+	{ "kafka", "AWS authentication" },
+	{ "apache-kafka", "AWS authentication" },
 	{ "prometheus", "AWS authentication" },
 	{ "prometheus", "HTTP authentication" },
 	{ "metrics-api", "HTTP authentication" },

@@ -106,6 +106,31 @@ static void bearer(void **state)
 	kafkasasl_free(s);
 }
 
+static void msk(void **state)
+{
+	struct kafkasasl *s = kafkasasl_new(&(struct kafkasasl_login){ .mechanism = KAFKASASL_AWS_MSK_IAM,
+		.token = "{\"version\":1}",
+		.within = "session-secret" });
+	struct kafkamessages_authenticate answer;
+	struct buf out = BUF_INIT(4096);
+	struct err err = { 0 };
+
+	(void)state;
+	assert_string_equal(kafkasasl_name(KAFKASASL_AWS_MSK_IAM), "AWS_MSK_IAM");
+	assert_int_equal(kafkasasl_start(s, &out, &err), 0);
+	assert_string_equal(buf_text(&out), "{\"version\":1}");
+	answer = says(0, "", "{\"version\":\"2020_10_22\",\"request-id\":\"r\"}");
+	assert_int_equal(kafkasasl_step(s, &answer, &out, &err), 0);
+	answer = says(58, "[r]: Access denied", "");
+	assert_int_equal(kafkasasl_step(s, &answer, &out, &err), -1);
+	assert_string_equal(err.msg, "SaslAuthenticate (AWS_MSK_IAM): [r]: Access denied");
+	answer = says(58, "no to session-secret", "");
+	assert_int_equal(kafkasasl_step(s, &answer, &out, &err), -1);
+	assert_null(strstr(err.msg, "session-secret"));
+	buf_done(&out);
+	kafkasasl_free(s);
+}
+
 static void scram(void **state)
 {
 	static const char first[] =
@@ -140,6 +165,7 @@ int main(void)
 		cmocka_unit_test(plain),
 		cmocka_unit_test(what_the_broker_offers),
 		cmocka_unit_test(bearer),
+		cmocka_unit_test(msk),
 		cmocka_unit_test(scram),
 	};
 

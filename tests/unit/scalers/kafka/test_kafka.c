@@ -46,6 +46,8 @@ static int build(const char *type, const char *metadata, const char *auth, int64
 #define A     "apache-kafka"
 #define BASIC "bootstrapServers=k:9092|consumerGroup=g"
 #define LOGIN "username=u|password=p"
+#define MSK   "|sasl=oauthbearer|saslTokenProvider=aws_msk_iam|tls=enable|awsRegion=eu-west-1"
+#define KEYS  "awsAccessKeyID=AKID|awsSecretAccessKey=secret"
 
 static const struct {
 	const char *type, *metadata, *auth, *metric, *source;
@@ -78,6 +80,9 @@ static const struct {
 	{ A, BASIC "|topic=t|limitToPartitionsWithLag=true", NULL, "s1-kafka-t", "kafka k:9092", 10000, 0 },
 	{ K, BASIC "|topic=t|ensureEvenDistributionOfPartitions=true|allowIdleConsumers=true", NULL, "s1-kafka-t",
 		"kafka k:9092", 10000, 0 },
+	{ K, BASIC MSK, KEYS, "s1-kafka-g-topics", "kafka k:9092", 10000, 0 },
+	{ A, BASIC "|sasl=aws_msk_iam|tls=enable|awsRegion=eu-west-1", KEYS, "s1-kafka-g-topics", "kafka k:9092", 10000,
+		0 },
 	/* Without TLS it does not matter that one is missing. */
 	{ K, BASIC, "cert=PEM", "s1-kafka-g-topics", "kafka k:9092", 10000, 0 },
 };
@@ -147,6 +152,10 @@ static const struct {
 	{ A, BASIC "|sasl=aws_msk_iam|tls=enable", NULL, "\"awsRegion\" is required by aws_msk_iam" },
 	{ A, BASIC "|sasl=aws_msk_iam|awsRegion=r", NULL, "\"tls\" must be enable for aws_msk_iam" },
 	{ K, BASIC "|sasl=oauthbearer|saslTokenProvider=aws_msk_iam|awsRegion=r", NULL, "\"tls\" must be enable" },
+	{ K, BASIC MSK, NULL, "awsAccessKeyID not found" },
+	{ K, BASIC MSK "|identityOwner=operator", NULL, "kscaled's own AWS identity" },
+	{ A, BASIC "|sasl=aws_msk_iam|tls=enable|awsRegion=a/b", KEYS,
+		"\"awsRegion\": is not the name of an AWS region" },
 	{ A, BASIC "|sasl=none", "sasl=none",
 		"unable to set `sasl` in both ScaledObject and TriggerAuthentication together" },
 	{ A, BASIC "|tls=disable", "tls=enable", "unable to set `tls` in both" },
@@ -218,6 +227,10 @@ static void keys(void **state)
 		{ BASIC "|sasl=oauthbearer", "username=u|password=s|oauthTokenEndpointUri=https://a",
 			BASIC "|sasl=oauthbearer",
 			"username=u|password=s|oauthTokenEndpointUri=https://a|oauthExtensions=x=secret", 1, 1, false },
+		{ BASIC MSK, KEYS, BASIC MSK, KEYS "|username=u|oauthExtensions=x=y", 1, 1, true },
+		{ BASIC MSK, KEYS, BASIC MSK, KEYS "|awsSessionToken=secret", 1, 1, false },
+		{ BASIC "|sasl=oauthbearer|saslTokenProvider=aws_msk_iam|tls=enable|awsRegion=eu-west-2", KEYS,
+			BASIC MSK, KEYS, 1, 1, false },
 	};
 
 	(void)state;
