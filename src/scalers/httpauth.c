@@ -11,6 +11,8 @@
 #include "net/identity/googleown.h"
 #include "net/identity/oauthclient.h"
 #include "scalers/awslogin.h"
+#include "scalers/azure/azurecloud.h"
+#include "scalers/azure/azurelogin.h"
 #include "scalers/googlelogin.h"
 
 enum mode { API_KEY = 1, BASIC = 2, TLS = 4, BEARER = 8, CUSTOM = 16, OAUTH = 32 };
@@ -34,7 +36,7 @@ struct httpauth_fields {
 	char *api_key, *key_name;
 	unsigned method; /* enum method */
 	char *token_url, *client_id, *client_secret, *scopes, *params;
-	char *region;
+	char *region, *cloud, *resource;
 	char *ca, *cert, *key;
 	bool insecure;
 	int64_t timeout_ms;
@@ -81,11 +83,12 @@ static const struct param_row api_key_rows[] = {
 };
 const struct param_table httpauth_api_key_table = PARAM_TABLE(api_key_rows);
 
-/* AWS, Google (whose table is googlelogin's): without authModes. */
+/* AWS, Azure, Google (whose table is googlelogin's): without authModes. */
 static const struct param_row cloud_rows[] = {
 	{ "awsRegion", PARAM_TEXT, "ma", AT(region), .help = "Amazon Managed Prometheus: its region" },
-	{ "cloud", PARAM_IGNORED, "m", .help = "has no effect" },
-	{ "azureManagedPrometheusResourceURL", PARAM_IGNORED, "m", .help = "has no effect" },
+	{ "cloud", PARAM_TEXT, "m", AT(cloud), .help = "Azure Managed Prometheus: AzurePublicCloud and so on" },
+	{ "azureManagedPrometheusResourceURL", PARAM_TEXT, "m", AT(resource),
+		.help = "of cloud Private: what the token is for" },
 };
 const struct param_table httpauth_cloud_table = PARAM_TABLE(cloud_rows);
 
@@ -185,6 +188,46 @@ static int read_url(const char *name, const char *text, unsigned wanted, struct 
 	return 0;
 }
 
+/* Who shows a token of kscaled's own is not to be led elsewhere. */
+static int check_trust(const struct httpauth_fields *f, const char *cloud, struct err *err)
+{
+	if (!f->ca && !f->insecure)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		"parameter \"%s\" does not go together with kscaled's own %s identity: who shows its token trusts the "
+		"system's roots alone",
+		f->ca ? "ca" : "unsafeSsl", cloud);
+}
+
+/* *out NULL: nothing is said of Azure. */
+static int make_azure(const struct scaler_params *params, const struct httpauth_fields *f, const char *url,
+	struct identity **out, struct err *err)
+{
+	const struct pod_identity *pod = params->identity;
+	struct httpurl_place place = { 0 };
+	MEM_AUTO char *scope = NULL, *host = NULL;
+	bool azure = pod && pod->provider && strcmp(pod->provider, "azure-workload") == 0;
+	int rc = azure ? azurelogin_is_workload(pod, "prometheus", err) : 0;
+
+	if (rc <= 0)
+		return rc;
+	if (azurecloud_prometheus_scope(f->cloud, f->resource, &scope, err) || check_trust(f, "Azure", err) ||
+		httpurl_place(url, &place, err))
+		return -1;
+	if (strcmp(place.scheme, "https") != 0)
+		rc = err_set(err, ERR_INVALID,
+			"parameter \"serverAddress\" must begin with https://: kscaled shows its own Azure token by "
+			"TLS "
+			"alone");
+	else {
+		host = httpurl_host_header(&place);
+		*out = azurelogin_new(pod, scope, host, err);
+		rc = *out ? 0 : err_wrap(err, "parameter \"serverAddress\"");
+	}
+	httpurl_place_done(&place);
+	return rc;
+}
+
 /* Our own token goes where Google answers, and nobody who could be taken for it. */
 static int check_own(const struct httpauth_fields *f, const char *url, struct err *err)
 {
@@ -193,12 +236,7 @@ static int check_own(const struct httpauth_fields *f, const char *url, struct er
 			"parameter \"serverAddress\": kscaled's own Google token is shown to Google's servers alone "
 			"(https://monitoring.googleapis.com/...); for others give GoogleApplicationCredentials by a "
 			"TriggerAuthentication");
-	if (f->ca || f->insecure)
-		return err_set(err, ERR_INVALID,
-			"parameter \"%s\" does not go together with kscaled's own Google identity: who shows its token "
-			"trusts the system's roots alone",
-			f->ca ? "ca" : "unsafeSsl");
-	return 0;
+	return check_trust(f, "Google", err);
 }
 
 /* *out NULL: nothing is said of Google, as in KEDA. */
@@ -233,8 +271,11 @@ static int make_identity(const struct scaler_params *params, const struct httpau
 	*out = NULL;
 	if (f->region)
 		return awslogin_read(params, f->region, out, err);
-	if (cloud)
-		return make_google(params, f, url, out, err);
+	if (cloud) {
+		int rc = make_azure(params, f, url, out, err);
+
+		return rc || *out ? rc : make_google(params, f, url, out, err);
+	}
 	if (!f->token_url)
 		return 0;
 	*out = oauthclient_new(&oauth, err);

@@ -11,13 +11,15 @@
 
 static const struct {
 	const char *names[3];
-	const char *storage, *service_bus, *key_vault;
+	const char *storage, *service_bus, *key_vault, *prometheus; /* NULL: it is not there */
 } clouds[] = {
-	{ { "AzurePublicCloud", "AzureCloud" }, "core.windows.net", "servicebus.windows.net", "vault.azure.net" },
+	{ { "AzurePublicCloud", "AzureCloud" }, "core.windows.net", "servicebus.windows.net", "vault.azure.net",
+		"prometheus.monitor.azure.com" },
 	{ { "AzureUSGovernmentCloud", "AzureUSGovernment" }, "core.usgovcloudapi.net", "servicebus.usgovcloudapi.net",
-		"vault.usgovcloudapi.net" },
-	{ { "AzureChinaCloud" }, "core.chinacloudapi.cn", "servicebus.chinacloudapi.cn", "vault.azure.cn" },
-	{ { "AzureGermanCloud" }, "core.cloudapi.de", "servicebus.cloudapi.de", "vault.microsoftazure.de" },
+		"vault.usgovcloudapi.net", "prometheus.monitor.azure.us" },
+	{ { "AzureChinaCloud" }, "core.chinacloudapi.cn", "servicebus.chinacloudapi.cn", "vault.azure.cn",
+		"prometheus.monitor.azure.cn" },
+	{ { "AzureGermanCloud" }, "core.cloudapi.de", "servicebus.cloudapi.de", "vault.microsoftazure.de", NULL },
 };
 #define PRIVATE "Private"
 
@@ -46,16 +48,12 @@ static char *suffix_in(size_t cloud, enum azurecloud_service service)
 	return mem_printf("%s.%s", storage_services[service], clouds[cloud].storage);
 }
 
-int azurecloud_suffix(const char *cloud, enum azurecloud_service service, const char *own_name, const char *own,
-	char **out, struct err *err)
+/* 0: *out is a cloud of the table; 1: it is Private, and *own is there. */
+static int choose(const char *cloud, const char *own_name, const char *own, size_t *out, struct err *err)
 {
-	size_t i = cloud && *cloud ? find(cloud) : 0;
-
-	*out = NULL;
-	if (i < MEM_COUNT(clouds)) {
-		*out = suffix_in(i, service);
+	*out = cloud && *cloud ? find(cloud) : 0;
+	if (*out < MEM_COUNT(clouds))
 		return 0;
-	}
 	if (strcasecmp(cloud, PRIVATE) != 0)
 		return err_set(err, ERR_INVALID,
 			"parameter \"cloud\": invalid cloud environment %.100s: there are AzurePublicCloud, "
@@ -63,7 +61,31 @@ int azurecloud_suffix(const char *cloud, enum azurecloud_service service, const 
 			cloud);
 	if (!own || !*own)
 		return err_set(err, ERR_INVALID, "%s must be provided for Private cloud type", own_name);
-	*out = mem_dup(own);
+	return 1;
+}
+
+int azurecloud_suffix(const char *cloud, enum azurecloud_service service, const char *own_name, const char *own,
+	char **out, struct err *err)
+{
+	size_t i;
+	int rc = choose(cloud, own_name, own, &i, err);
+
+	*out = rc < 0 ? NULL : rc ? mem_dup(own) : suffix_in(i, service);
+	return rc < 0 ? -1 : 0;
+}
+
+int azurecloud_prometheus_scope(const char *cloud, const char *own, char **out, struct err *err)
+{
+	size_t i;
+	int rc = choose(cloud, "azureManagedPrometheusResourceURL", own, &i, err);
+
+	*out = NULL;
+	if (rc < 0)
+		return -1;
+	if (!rc && !clouds[i].prometheus)
+		return err_set(err, ERR_INVALID,
+			"parameter \"cloud\": azure managed prometheus is not available in cloud %.100s", cloud);
+	*out = rc ? mem_dup(own) : mem_printf("https://%s/.default", clouds[i].prometheus);
 	return 0;
 }
 
@@ -114,7 +136,7 @@ bool azurecloud_has_host(const char *host)
 {
 	for (size_t i = 0; i < MEM_COUNT(clouds) && i != find("AzureGermanCloud"); i++)
 		if (is_below(host, clouds[i].storage) || is_below(host, clouds[i].service_bus) ||
-			is_below(host, clouds[i].key_vault))
+			is_below(host, clouds[i].key_vault) || is_below(host, clouds[i].prometheus))
 			return true;
 	return false;
 }

@@ -27,6 +27,12 @@ enum azurecloud_service {
 int azurecloud_suffix(const char *cloud, enum azurecloud_service service, const char *own_name, const char *own,
 	char **out, struct err *err);
 
+/*
+ * What a token for Azure Managed Prometheus is for (a scope); own: azureManagedPrometheusResourceURL,
+ * of cloud Private. As azurecloud_suffix.
+ */
+int azurecloud_prometheus_scope(const char *cloud, const char *own, char **out, struct err *err);
+
 /* The parameters cloud and endpointSuffix, for the tables of the types, and what they say. */
 extern const struct param_table azurecloud_table;
 /* 0 with *out, which the caller owns; -1 with ERR_INVALID; 1: it is unknown. */

@@ -223,6 +223,7 @@ static const struct httpsource_type prometheus_http = { .request = prometheus_re
 const struct scaler_type prometheus_scaler_type = {
 	.name = "prometheus",
 	.go_name = "prometheusScaler",
+	.azure_workload = true,
 	.tables = { &table, &httpauth_table, &httpauth_cloud_table, &awslogin_table, &googlelogin_table },
 	.build = prometheus_build,
 	.ask = httpsource_ask,

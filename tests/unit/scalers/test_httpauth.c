@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "net/identity/entra.h"
 #include "scalers/httpauth.h"
 
 static int read_auth(const char *const *metadata, const char *const *auth, unsigned features, struct httpauth *out,
@@ -171,10 +172,67 @@ static void tokens(void **state)
 	httpauth_done(&b);
 }
 
+/* Azure Managed Prometheus: kscaled's own token, for one cloud's service, by TLS and to nobody else. */
+static void own_token_of_azure(void **state)
+{
+	static const struct pod_identity workload = { .provider = "azure-workload", .may_be_kscaled = true },
+					 forbidden = { .provider = "azure-workload" };
+	static const char shop[] = "https://shop.eastus.prometheus.monitor.azure.com/",
+			  american[] = "https://shop.prometheus.monitor.azure.us";
+	static const struct {
+		const struct pod_identity *pod;
+		const char *url, *cloud, *resource, *more, *scope, *error;
+	} rows[] = {
+		{ &workload, shop, NULL, NULL, NULL, "https://prometheus.monitor.azure.com/.default", NULL },
+		{ &workload, american, "azureusgovernmentcloud", "ignored", NULL,
+			"https://prometheus.monitor.azure.us/.default", NULL },
+		{ &workload, shop, "Private", "https://p.local/.default", NULL, "https://p.local/.default", NULL },
+		{ NULL, "http://h/", "nonsense", NULL, NULL, NULL, NULL },
+		{ &workload, shop, "Private", NULL, NULL, NULL,
+			"azureManagedPrometheusResourceURL must be provided for Private cloud type" },
+		{ &workload, shop, "AzureGermanCloud", NULL, NULL, NULL,
+			"azure managed prometheus is not available in cloud AzureGermanCloud" },
+		{ &workload, "http://shop.prometheus.monitor.azure.com/", NULL, NULL, NULL, NULL,
+			"parameter \"serverAddress\" must begin with https://" },
+		{ &workload, "https://evil.example/", NULL, NULL, NULL, NULL,
+			"parameter \"serverAddress\": podIdentity azure-workload: evil.example is none of "
+			"Microsoft's hosts" },
+		{ &workload, shop, NULL, NULL, "unsafeSsl", NULL, "parameter \"unsafeSsl\" does not go together" },
+		{ &forbidden, shop, NULL, NULL, NULL, NULL, "asks for kscaled's own Azure identity" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		struct strmap m = { 0 };
+		struct scaler_params params = { .type = "prometheus", .metadata = &m, .identity = rows[i].pod };
+		struct identity *wanted = rows[i].scope
+			? entra_new(&(struct entra_config){ .scope = rows[i].scope }, NULL)
+			: NULL;
+		struct httpauth auth;
+		struct err err = { 0 };
+
+		strmap_set(&m, "cloud", rows[i].cloud ? rows[i].cloud : "");
+		strmap_set(&m, "azureManagedPrometheusResourceURL", rows[i].resource ? rows[i].resource : "");
+		if (rows[i].more)
+			strmap_set(&m, rows[i].more, "true");
+		assert_int_equal(httpauth_read(&params, "serverAddress", rows[i].url, HTTPAUTH_CLOUD, &auth, &err),
+			rows[i].error ? -1 : 0);
+		if (rows[i].error)
+			assert_non_null(strstr(err.msg, rows[i].error));
+		else if (wanted)
+			assert_string_equal(key_of(&auth), identity_key(wanted));
+		else
+			assert_null(webaccess_identity(auth.access));
+		httpauth_done(&auth);
+		identity_unref(wanted);
+		strmap_done(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(api_key), cmocka_unit_test(users_of_urls),
-		cmocka_unit_test(trust), cmocka_unit_test(tokens) };
+		cmocka_unit_test(trust), cmocka_unit_test(tokens), cmocka_unit_test(own_token_of_azure) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

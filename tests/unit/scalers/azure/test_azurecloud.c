@@ -88,10 +88,11 @@ static void labels_of_hosts(void **state)
 static void hosts_of_microsoft(void **state)
 {
 	static const char *const good[] = { "shop.queue.core.windows.net", "shop.BLOB.core.Windows.net",
-		"a.servicebus.windows.net", "a.vault.azure.net", "a.blob.core.usgovcloudapi.net",
-		"a.servicebus.chinacloudapi.cn" },
+		"a.servicebus.windows.net", "a.vault.azure.net", "a.eastus.prometheus.monitor.azure.com",
+		"a.blob.core.usgovcloudapi.net", "a.servicebus.chinacloudapi.cn" },
 				 *const bad[] = { "", ".core.windows.net", "core.windows.net", "evilcore.windows.net",
-					 "shop.core.windows.net.example", "example.net", "a.blob.core.cloudapi.de" };
+					 "shop.core.windows.net.example", "example.net", "a.blob.core.cloudapi.de",
+					 "a.monitor.azure.com" };
 
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(good); i++)
