@@ -252,8 +252,8 @@ static void bad_ones_are_told(void **state)
 			"f:6: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: parameter \"password\": key "
 			"\"pw\" of Secret shop/redis is not base64\n" },
 		{ KEDA("TriggerAuthentication", "x") "  podIdentity: {provider: aws-eks}\n",
-			"f:5: TriggerAuthentication shop/x: spec.podIdentity: provider aws-eks is not supported by this "
-			"version of kscaled: give the trigger credentials of its own with secretTargetRef\n" },
+			"f:5: TriggerAuthentication shop/x: spec.podIdentity: provider aws-eks is not supported by "
+			"this version of kscaled: give the trigger credentials of its own with secretTargetRef\n" },
 		/* Secrets stay secret, whole and in part. */
 		{ WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address")
 				NEXT SECRET("redis", "stringData: {addr: hunter2}"),
