@@ -198,17 +198,3 @@ char *pubsubquery_text(const struct pubsubquery *q, const char *project)
 		put_aggregation(&out, q->aggregation);
 	return buf_take(&out);
 }
-
-char *pubsubquery_promql(const struct pubsubquery *q, const char *project)
-{
-	const char *what = q->topic ? "topic" : "subscription";
-	struct buf out = BUF_INIT(TEXT_MAX);
-
-	if (q->aggregation)
-		return NULL;
-	buf_printf(&out, "pubsub_googleapis_com:%s_", what);
-	put_snake(&out, metric_of(q->mode));
-	buf_printf(&out, "{monitored_resource=\"pubsub_%s\",project_id=\"%s\",%s_id=\"%s\"}", what, project, what,
-		q->id);
-	return buf_take(&out);
-}

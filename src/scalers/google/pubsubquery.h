@@ -32,10 +32,4 @@ int pubsubquery_check(const struct pubsubquery *q, struct err *err);
 /* The query, which the caller owns, of what was checked. */
 char *pubsubquery_text(const struct pubsubquery *q, const char *project);
 
-/*
- * The same in PromQL, for a trigger of type prometheus; the caller owns it. NULL: with an
- * aggregation there is none that is the same.
- */
-char *pubsubquery_promql(const struct pubsubquery *q, const char *project);
-
 #endif

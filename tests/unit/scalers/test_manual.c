@@ -26,6 +26,8 @@ static const struct {
 	{ "kafka", "AWS authentication" },
 	{ "apache-kafka", "AWS authentication" },
 	{ "prometheus", "AWS authentication" },
+	{ "gcp-pubsub", "Google authentication" },
+	{ "prometheus", "Google authentication" },
 	{ "prometheus", "HTTP authentication" },
 	{ "metrics-api", "HTTP authentication" },
 	{ "loki", "HTTP authentication" },
