@@ -148,10 +148,11 @@ class Shared:
         self.installation = installation
         self.dir = directory
         self.daemon = None
+        self.options = {}   # of who is started next
 
     def running(self):
         if self.daemon is None or not self.daemon.alive():
-            self.daemon = Daemon(self.installation, self.dir)
+            self.daemon = Daemon(self.installation, self.dir, options=self.options)
             self.daemon.wait_serving()
         return self.daemon
 

@@ -34,6 +34,7 @@ from rig.rabbitmq_server import RabbitServer
 from rig.redis_cluster import RedisCluster
 from rig.redis_sentinel import RedisSentinels
 from rig.redis_server import RedisServer
+from rig.service_bus import Entity, Policy, ServiceBus
 from rig.stage import Stage
 from rig.vault_server import VaultServer
 from rig.waiting import eventually
@@ -235,10 +236,22 @@ class Aws:
         self.server.stream("orders", 3)
 
 
+class Bus:
+    """A queue worth three replicas, of a Service Bus whose authority is in --ca-dir."""
+
+    def __init__(self, directory, cluster):
+        authority = pki.authority(directory, "bus-ca")
+        self.trusted = directory / "trusted"
+        self.trusted.mkdir()
+        (self.trusted / "ca.pem").write_text(pathlib.Path(authority.cert).read_text())
+        self.server = ServiceBus(pki.certificate(directory, "bus", authority, "localhost"))
+        self.server.policies, self.server.queues = {"scaler": Policy(PASSWORD, entity="orders")}, {"orders": Entity(14)}
+
+
 class Servers:
     """All of them, started at once; `servers.open` is the Open, and so on."""
 
-    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws)
+    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws, Bus)
 
     def __init__(self, directory, cluster):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -400,6 +413,7 @@ EXAMPLES = {
     "aws-sqs-queue": Example(on_aws),
     "aws-cloudwatch": Example(on_aws),
     "aws-kinesis-stream": Example(on_aws),
+    "azure-servicebus": Example(lambda s: {"shop.servicebus.windows.net": s.bus.server.authority}),
     "scaledjob-azure-pipelines": Example(lambda s: {"https://dev.azure.com": s.pages.devops.url}, replicas=3),
     "scaledjob-redis-list": Example(lambda s: {**on_open(s), "redis.default.svc.cluster.local": "127.0.0.1"}, replicas=10),          # of 12 entries
     "scaledjob-redis-streams": Example(lambda s: {**on_open(s), "redis.default.svc.cluster.local": "127.0.0.1"}, replicas=5),        # of 30 entries
@@ -500,12 +514,16 @@ def servers(cluster, tmp_path_factory):
 @pytest.fixture(scope="module")
 def applied(servers, installation, shared_kscaled, cluster):
     installation.apply("--service-account-tokens", webhook=True)
+    shared_kscaled.stop()
+    shared_kscaled.options = {"ca_dir": servers.bus.trusted}
     shared_kscaled.running()
     installation.wait_judging()
     may(cluster, "create", "serviceaccounts", "--subresource=token", "-A")
     applied = Applied(cluster, servers)
     yield applied
     applied.clear()
+    shared_kscaled.stop()
+    shared_kscaled.options = {}
     installation.apply()
 
 

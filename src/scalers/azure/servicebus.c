@@ -313,16 +313,18 @@ static const char *advice(const struct servicebus_question *q, int status)
 /* The token that was sent opens the entity for a while, so words that repeat it are not shown. */
 static int refuse(const struct servicebus_question *q, const struct webget_answer *answer, struct err *err)
 {
-	MEM_AUTO char *detail = servicebusatom_detail(answer->body, answer->len);
-	int status = answer->status;
+	MEM_AUTO char *detail = servicebusatom_detail(answer->body, answer->len), *words = NULL;
+	enum err_kind kind = httpstatus_kind(answer->status);
 
-	if (!detail)
-		httpsource_expect(answer, 200, 200, err);
+	if (detail)
+		err_set(err, kind, "HTTP status %d: %.250s", answer->status, detail);
 	else
-		err_set(err, httpstatus_kind(status), "HTTP status %d: %.250s%s", status, detail, advice(q, status));
-	if (strstr(answer->body, "sig="))
-		err_set(err, httpstatus_kind(status), "HTTP status %d%s", status, advice(q, status));
-	err->http_status = status;
+		httpsource_expect(answer, 200, 200, err);
+	if (strstr(err->msg, "sig="))
+		err_set(err, kind, "HTTP status %d", answer->status);
+	words = mem_dup(err->msg);
+	err_set(err, kind, "%s%s", words, advice(q, answer->status));
+	err->http_status = answer->status;
 	return -1;
 }
 

@@ -151,6 +151,14 @@ static void XMLCALL on_start(void *arg, const char *element, const char **attrib
 		begin_entry(r);
 }
 
+/* For messages, which are one line. */
+static void blank_controls(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = ' ';
+}
+
 static int64_t read_count(char *text)
 {
 	int64_t count = 0;
@@ -174,6 +182,7 @@ static void end_entry(struct reader *r)
 		stop(r, "a name, a status or a number of the answer is too long");
 		return;
 	}
+	blank_controls(title);
 	r->entry.title = text_trim(title, BLANKS);
 	r->entry.status = text_trim(status, BLANKS);
 	r->entry.active = read_count(count);
@@ -272,8 +281,7 @@ char *servicebusatom_detail(const char *body, size_t len)
 	if (parse(&r, body, len) == 0 && r.is_error && r.detail.len > 0)
 		detail = mem_dup(buf_text(&r.detail));
 	done(&r);
-	for (char *c = detail; c && *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = ' ';
+	if (detail)
+		blank_controls(detail);
 	return detail;
 }

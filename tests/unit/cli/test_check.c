@@ -597,6 +597,7 @@ static const struct {
 	{ "azure-pipelines", "poolID: '7'", "organizationURL personalAccessToken",
 		"organizationURLFromEnv: A, personalAccessTokenFromEnv: B" },
 	{ "gcp-pubsub", "subscriptionName: orders", "GoogleApplicationCredentials", "credentialsFromEnv: A" },
+	{ "azure-servicebus", "queueName: orders", "connection", "connectionFromEnv: A" },
 	{ "metrics-api", "url: 'http://p', valueLocation: a, targetValue: '1', authMode: apiKey", "apiKey", NULL },
 	{ "metrics-api", "url: 'http://p', valueLocation: a, targetValue: '1', authMode: 'custom,tls'",
 		"customAuthHeader customAuthValue cert key ca", NULL },

@@ -467,6 +467,25 @@ static void advice(void **state)
 	}
 }
 
+/* The token opens the entity for a while: words that repeat it, wherever they do, are not shown. */
+static void tokens_are_not_repeated(void **state)
+{
+	static const char body[] = "no\0SharedAccessSignature sr=x&sig=y";
+	const struct webget_answer answer = { .status = 403, .body = body, .len = sizeof(body) - 1, .content_type = "" };
+	struct scaler s;
+	struct err err = { 0 };
+	struct answer out;
+	struct httpsource ask;
+
+	(void)state;
+	assert_int_equal(build(QUEUE, AUTH, &s, &err), 0);
+	ask = ask_of(s.question);
+	assert_int_equal(s.type->http->read(&ask, &answer, &out, &err), HTTPSOURCE_FAILED);
+	assert_string_equal(err.msg, "HTTP status 403");
+	free(ask.note);
+	scaler_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -477,6 +496,7 @@ int main(void)
 		cmocka_unit_test(answers),
 		cmocka_unit_test(pages),
 		cmocka_unit_test(advice),
+		cmocka_unit_test(tokens_are_not_repeated),
 	};
 
 	return cmocka_run_group_tests_name("scalers/azure/servicebus", tests, NULL, NULL);

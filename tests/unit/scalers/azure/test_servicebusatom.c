@@ -71,6 +71,7 @@ static void told(void **state)
 		{ "<entry><source><title>x</title></source><content><x/></content>"
 		  "<title>a<b>c</b></title></entry>",
 			"other a  -1;", false, false },
+		{ "<entry><title>a&#10;b\n</title></entry>", "other a b  -1;", false, false },
 		/* No number of messages. */
 		{ ENTRY("a", "QueueDescription", ACTIVE("")), "queue a  -1;", false, false },
 		{ ENTRY("a", "QueueDescription", ACTIVE("-1")), "queue a  -1;", false, false },
