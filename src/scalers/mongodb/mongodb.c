@@ -168,17 +168,21 @@ static struct question *make_question(struct mongodb_fields *f, struct mongofilt
 		mem_printf("mongodb %s", endpoint->base.name), q);
 }
 
-/* Checks the address once all its parts are known, whatever else is unknown. */
+/* Checks the address once all its parts are known, whatever else is unknown: the password, too. */
 static int judge_address(const struct scaler_params *params, const struct mongodb_fields *f, struct err *err)
 {
-	static const size_t parts[] = { AT(string), AT(scheme), AT(host), AT(port), AT(user), AT(password) };
+	static const size_t parts[] = { AT(string), AT(scheme), AT(host), AT(port), AT(user) };
+	struct mongodb_fields known = *f;
 	struct mongouri uri = { 0 };
+	char any[] = "*";
 	int rc;
 
 	for (size_t i = 0; i < MEM_COUNT(parts); i++)
 		if (params_is_unknown(&table, params, parts[i]))
 			return 0;
-	rc = read_address(f, &uri, err);
+	if (params_is_unknown(&table, params, AT(password)))
+		known.password = any;
+	rc = read_address(&known, &uri, err);
 	mongouri_done(&uri);
 	return rc;
 }

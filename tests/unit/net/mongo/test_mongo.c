@@ -25,7 +25,7 @@ struct fake {
 	uint16_t port;
 	struct client connections[CONNECTIONS_MAX];
 	size_t count;
-	/* By the name of a command what is answered: Extended JSON, or "!" and bytes that are sent as they are. */
+	/* What is answered to whom: Extended JSON; or "!" and bytes as they are, and the end. */
 	const char *hello, *old_hello, *aggregate;
 	int greetings, counts;
 	char seen[512]; /* the last count, NULs as dots */

@@ -248,7 +248,7 @@ static void questions(void **state)
 	} pairs[] = {
 		{ Q AT, "password=p", "query={\"done\":false}|queryValue=9|activationQueryValue=3|" C AT, "password=p",
 			true },
-		/* KEDA looks for the user in the database that is counted in, without a connection string. */
+		/* Without a connection string KEDA looks for the user where it counts. */
 		{ Q AT, "password=p", Q, URI "u:p@db/shop", true },
 		{ Q AT, "password=p", Q, URI "u:p@db/", false },
 		{ Q, URI "u:p@db/?socketTimeoutMS=1&w=1", Q, URI "u:p@db:27017", true },
