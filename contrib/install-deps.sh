@@ -14,7 +14,7 @@ set -euo pipefail
 
 build='autoconf automake autoconf-archive pkg-config gcc libc6-dev make
 	libevent-dev libssl-dev libcurl4-openssl-dev libjansson-dev libhiredis-dev libpq-dev
-	libmariadb-dev libc-ares-dev libexpat1-dev libpcre2-dev libprotobuf-c-dev protobuf-c-compiler
+	libmariadb-dev libc-ares-dev libexpat1-dev libbson-dev libpcre2-dev libprotobuf-c-dev protobuf-c-compiler
 	uthash-dev libyaml-dev libseccomp-dev linux-libc-dev libcmocka-dev'
 # python3-venv: where Go is missing or old, it comes from PyPI; so do pytest and the Kubernetes client.
 demo='redis-server redis-tools python3-venv curl openssl ca-certificates'

@@ -58,6 +58,30 @@ static inline int text_hex_byte(const char *text, size_t len)
 	return high < 0 || low < 0 ? -1 : high << 4 | low;
 }
 
+/* Percent-decoding, in place. -1: a '%' without two hexadecimal digits, or a zero byte. */
+static inline int text_unescape(char *text, bool plus_is_space)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++) {
+		char c = *from;
+
+		if (c == '%') {
+			int byte = text_hex_byte(from + 1, strnlen(from + 1, 2));
+
+			if (byte <= 0)
+				return -1;
+			c = (char)byte;
+			from += 2;
+		} else if (c == '+' && plus_is_space) {
+			c = ' ';
+		}
+		*to++ = c;
+	}
+	*to = '\0';
+	return 0;
+}
+
 /* words, here and below: NULL-terminated */
 static inline bool text_begins_with_one_of(const char *text, const char *const *words)
 {

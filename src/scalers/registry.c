@@ -21,6 +21,7 @@
 #include "scalers/kafka/apachekafka.h"
 #include "scalers/kafka/kafka.h"
 #include "scalers/metricsapi/metricsapi.h"
+#include "scalers/mongodb/mongodb.h"
 #include "scalers/nats/nats.h"
 #include "scalers/prometheus/loki.h"
 #include "scalers/prometheus/prometheus.h"
@@ -47,6 +48,7 @@ static const struct scaler_type *const types[] = {
 	&external_push_scaler_type,
 	&kafka_scaler_type,
 	&apachekafka_scaler_type,
+	&mongodb_scaler_type,
 	&cron_scaler_type,
 	&elasticsearch_scaler_type,
 	&opensearch_scaler_type,

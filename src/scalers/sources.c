@@ -52,6 +52,7 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	s->redis_watches = rediswatch_pool_new(loop, s->redis);
 	s->pg = pg_pool_new(loop, config->deadline_ms);
 	s->mysql = mysqlpool_new(loop);
+	s->mongo = mongo_new(loop);
 	s->web = webget_new(loop, config->http_timeout_ms);
 	if (counters)
 		count_exchanges(s);
@@ -72,6 +73,7 @@ void sources_done(struct scaler_sources *s)
 	grpc_pool_free(s->grpc);
 	httppauses_free(s->pauses);
 	webget_free(s->web);
+	pool_free(s->mongo);
 	pool_free(s->mysql);
 	pg_pool_free(s->pg);
 	rediswatch_pool_free(s->redis_watches);

@@ -12,6 +12,7 @@
 #include "net/grpc/grpc.h"
 #include "net/kafka/kafka.h"
 #include "net/loop.h"
+#include "net/mongo/mongo.h"
 #include "net/mysql/mysqlpool.h"
 #include "net/pg/pg.h"
 #include "net/redis/redis.h"
@@ -36,6 +37,7 @@ struct scaler_sources {
 	struct rediswatch_pool *redis_watches; /* NULL: nothing is watched */
 	struct pg_pool *pg;
 	struct pool *mysql;
+	struct pool *mongo;
 	struct webget *web;                                   /* all requests over HTTP */
 	struct counters_family *http_requests, *http_seconds; /* their metrics; NULL without counters */
 	struct httppauses *pauses;                            /* that servers asked for; NULL in tests */

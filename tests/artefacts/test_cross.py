@@ -75,7 +75,7 @@ def test_the_package_is_for_its_architecture(made):
     # By the names of packages; its libraries' versions are looked up where it is installed.
     depends = good("dpkg-deb", "-f", made.deb, "Depends")
     names = {re.split(r"[ |]", word.strip())[0] for word in depends.split(",")}
-    assert {"libc6", "libc-ares2", "libcurl4", "libevent-openssl-2.1-7", "libexpat1", "libhiredis0.14", "libjansson4", "libmariadb3", "libpcre2-8-0", "libpq5",
+    assert {"libbson-1.0-0", "libc6", "libc-ares2", "libcurl4", "libevent-openssl-2.1-7", "libexpat1", "libhiredis0.14", "libjansson4", "libmariadb3", "libpcre2-8-0", "libpq5",
             "libprotobuf-c1", "libseccomp2", "libssl3", "libyaml-0-2", "ca-certificates", "procps"} <= names, depends
     headers = good("readelf", "-W", "-h", "-l", "-d", made.program)
     assert "DYN" in headers and "GNU_RELRO" in headers and "BIND_NOW" in headers

@@ -158,6 +158,7 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	s.redis_watches = rediswatch_pool_new(loop, s.redis);
 	s.pg = pg_pool_new(loop, PEER_PATIENCE_MS / 2);
 	s.mysql = mysqlpool_new(loop);
+	s.mongo = mongo_new(loop);
 	s.web = webget_new(loop, PEER_PATIENCE_MS / 2);
 	s.grpc = grpc_pool_new(loop);
 	s.kafka = kafka_pool_new(loop, webget_tokens(s.web));
@@ -170,6 +171,7 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	kafka_pool_free(s.kafka);
 	grpc_pool_free(s.grpc);
 	webget_free(s.web);
+	pool_free(s.mongo);
 	pool_free(s.mysql);
 	pg_pool_free(s.pg);
 	rediswatch_pool_free(s.redis_watches);

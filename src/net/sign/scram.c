@@ -25,11 +25,20 @@ struct scram {
 	bool expects;                             /* signature is set */
 };
 
+static const EVP_MD *md_of(enum scram_hash hash)
+{
+	switch (hash) {
+	case SCRAM_SHA1: return EVP_sha1();
+	case SCRAM_SHA512: return EVP_sha512();
+	default: return EVP_sha256();
+	}
+}
+
 struct scram *scram_new(enum scram_hash hash, const char *user, const char *password, const char *nonce)
 {
 	struct scram *s = mem_zalloc(sizeof(*s));
 
-	s->md = hash == SCRAM_SHA512 ? EVP_sha512() : EVP_sha256();
+	s->md = md_of(hash);
 	s->size = (size_t)EVP_MD_get_size(s->md);
 	s->user = mem_dup(user);
 	s->password = mem_dup(password);

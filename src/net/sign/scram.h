@@ -3,17 +3,18 @@
 #define NET_SIGN_SCRAM_H
 
 /*
- * The client's side of SCRAM-SHA-256 and SCRAM-SHA-512 (RFC 5802, RFC 7677), without channel
- * binding: three messages, and the proof that the server knows the password, too. Pure: the caller
- * carries the messages and brings the nonce. User and password are used as they are, without
- * SASLprep, as Kafka's brokers store them.
+ * The client's side of SCRAM-SHA-1, SCRAM-SHA-256 and SCRAM-SHA-512 (RFC 5802, RFC 7677), without
+ * channel binding: three messages, and the proof that the server knows the password, too. Pure: the
+ * caller carries the messages and brings the nonce. User and password are used as they are, without
+ * SASLprep, as Kafka's brokers store them; what MongoDB makes of a password before SCRAM-SHA-1 is
+ * net/mongo/mongologin's.
  *
  *   scram_first  ->  server's first message  ->  scram_final  ->  server's last  ->  scram_verify
  *
  * The number of iterations is the server's choice, and the loop waits while they are computed. So
  * it has a limit: SCRAM_ITERATIONS_MAX take some tens of milliseconds. Kafka allows 4,096 to
- * 16,384, MongoDB's default is 15,000. Fewer than RFC 7677's least are refused, too: with one
- * iteration a server that somebody else runs could search for the password.
+ * 16,384, MongoDB's defaults are 15,000, and 10,000 with SHA-1. Fewer than RFC 7677's least are
+ * refused, too: with one iteration a server that somebody else runs could search for the password.
  */
 
 #include <stddef.h>
@@ -24,7 +25,7 @@
 #define SCRAM_ITERATIONS_MAX 100000
 #define SCRAM_MESSAGE_MAX    4096 /* bytes of a server's message */
 
-enum scram_hash { SCRAM_SHA256, SCRAM_SHA512 };
+enum scram_hash { SCRAM_SHA1, SCRAM_SHA256, SCRAM_SHA512 };
 
 struct scram;
 

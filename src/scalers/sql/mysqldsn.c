@@ -39,30 +39,6 @@ static int bool_of(const char *text, bool *out)
 	return -1;
 }
 
-/* In place. -1: a '%' without two hexadecimal digits, or a zero byte. */
-static int unescape(char *text, bool plus_is_space)
-{
-	char *to = text;
-
-	for (const char *from = text; *from; from++) {
-		char c = *from;
-
-		if (c == '%') {
-			int byte = text_hex_byte(from + 1, strnlen(from + 1, 2));
-
-			if (byte <= 0)
-				return -1;
-			c = (char)byte;
-			from += 2;
-		} else if (c == '+' && plus_is_space) {
-			c = ' ';
-		}
-		*to++ = c;
-	}
-	*to = '\0';
-	return 0;
-}
-
 #define WORD_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
 static bool is_word(const char *text)
@@ -193,7 +169,7 @@ static int take_parameter(struct mysqldsn *dsn, struct buf *variables, char *pai
 	}
 	if (!*pair || pair[strspn(pair, WORD_CHARACTERS ".@")])
 		return invalid(err, "a parameter has a name that no parameter or system variable can have");
-	if (unescape(value, true))
+	if (text_unescape(value, true))
 		return invalid(err, "the value of a system variable is not percent-encoded");
 	buf_printf(variables, "%s%s = %s", variables->len > 0 ? ", " : "", pair, value);
 	return 0;
@@ -296,7 +272,7 @@ static int take_database(struct mysqldsn *dsn, char *text, struct err *err)
 	/* Without a slash before the database, this may be the rest of a password with a slash. */
 	if (strpbrk(text, "@()"))
 		return invalid(err, "there is no slash between the address and the database");
-	if (unescape(text, false))
+	if (text_unescape(text, false))
 		return invalid(err, "the database is not percent-encoded");
 	dsn->database = mem_dup(text);
 	return 0;

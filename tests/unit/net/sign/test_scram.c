@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * SCRAM-SHA-256 with the vectors of RFC 7677, SCRAM-SHA-512 with one computed by another program.
+ * SCRAM-SHA-1 and SCRAM-SHA-256 with the vectors of RFC 5802 and RFC 7677, SCRAM-SHA-512 with one
+ * computed by another program.
  */
 
 #include <setjmp.h>
@@ -19,6 +20,10 @@ static const struct exchange {
 	enum scram_hash hash;
 	const char *user, *password, *nonce, *first, *server_first, *final, *server_final;
 } exchanges[] = {
+	{ SCRAM_SHA1, "user", "pencil", "fyko+d2lbbFgONRv9qkxdawL", "n,,n=user,r=fyko+d2lbbFgONRv9qkxdawL",
+		"r=fyko+d2lbbFgONRv9qkxdawL3rfcNHYJY1ZVvWVs7j,s=QSXCR+Q6sek8bf92,i=4096",
+		"c=biws,r=fyko+d2lbbFgONRv9qkxdawL3rfcNHYJY1ZVvWVs7j,p=v0X8v3Bz2T0CJGbJQyF0X+HI4Ts=",
+		"v=rmF9pqV8S7suAoZWja4dJRkFsKQ=" },
 	{ SCRAM_SHA256, "user", "pencil", "rOprNGfwEbeRWgbNEkqO", "n,,n=user,r=rOprNGfwEbeRWgbNEkqO",
 		"r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096",
 		"c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,p=dHzbZapWIk4jUhN+"

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/mongo/mongo.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fingerprint.h"
+#include "base/mem.h"
+#include "net/mongo/mongocommand.h"
+#include "net/mongo/mongolink.h"
+#include "net/mongo/mongologin.h"
+#include "net/mongo/mongoset.h"
+
+#define OPEN_MS      5000 /* the search, with all that it tries, and the login */
+#define HOST_MS      1000 /* one host of several at least, while there is time */
+#define WAITING_MAX  10000
+#define LIMIT_MS     100 /* the lowest limit of a count: a shorter one would fail on a busy server */
+#define LIMIT_TENTHS 9   /* of the time that is left: the server's error comes before our end */
+
+enum phase { GREETING, GREETING_OLD, LOGGING_IN, OPEN };
+
+struct mongo_call {
+	struct pool_call base;
+	char *database, *collection;
+	struct mongofilter filter;
+	const char *read_concern;
+	mongo_fn fn;
+	void *arg;
+	double count;
+};
+
+struct mongo_conn {
+	struct pool_slot *slot;
+	struct mongoendpoint *endpoint; /* borrowed */
+	struct mongoset *search;        /* until it is open */
+	struct mongologin *login;       /* while it logs in */
+	struct mongolink *link;         /* to the host that is tried, or was found */
+	struct loop_timer whole, one;   /* time-outs of opening, and of the host that is tried */
+	int64_t until_ms;
+	enum phase phase;
+	bool needs_preference; /* the member is no primary */
+};
+
+/* ---- Opening: one host after the other ---- */
+
+static const struct mongolink_events events;
+
+static void give_up(struct mongo_conn *c)
+{
+	struct err err;
+
+	mongoset_explain(c->search, &err);
+	pool_lost(c->slot, &err);
+}
+
+/* Each of those that are left has the same share of the time. */
+static int64_t share_ms(const struct mongo_conn *c)
+{
+	int64_t left_ms = c->until_ms - loop_now_ms(pool_slot_loop(c->slot));
+	int64_t share = left_ms / (int64_t)(1 + mongoset_left(c->search));
+
+	share = share > HOST_MS ? share : HOST_MS;
+	if (c->endpoint->connect_ms > 0 && share > c->endpoint->connect_ms)
+		share = c->endpoint->connect_ms;
+	return share;
+}
+
+static void try_next(struct mongo_conn *c)
+{
+	const struct mongoendpoint_host *host = mongoset_next(c->search);
+	int64_t limit_ms;
+
+	mongolink_free(c->link);
+	c->link = NULL;
+	if (!host) {
+		give_up(c);
+		return;
+	}
+	limit_ms = share_ms(c);
+	c->phase = GREETING;
+	loop_timer_set(&c->one, limit_ms);
+	c->link = mongolink_new(pool_slot_loop(c->slot), c->endpoint, host, limit_ms, &events, c);
+}
+
+static void skip(struct mongo_conn *c, const struct err *why)
+{
+	mongoset_failed(c->search, why);
+	try_next(c);
+}
+
+static const char *doing(const struct mongo_conn *c)
+{
+	const char *linking = c->link ? mongolink_doing(c->link) : "connecting";
+
+	if (c->phase == LOGGING_IN)
+		return "logging in";
+	return linking ? linking : "greeting";
+}
+
+static void on_host_timeout(void *arg)
+{
+	struct mongo_conn *c = arg;
+	struct err err;
+
+	err_set(&err, ERR_TEMPORARY, "%s: timed out%s", doing(c),
+		strcmp(doing(c), "greeting") == 0 ? " (is it a MongoDB server? is TLS needed here?)" : "");
+	skip(c, &err);
+}
+
+static void on_whole_timeout(void *arg)
+{
+	struct mongo_conn *c = arg;
+	struct err err;
+
+	err_set(&err, ERR_TEMPORARY, "%s: timed out", doing(c));
+	if (c->phase == LOGGING_IN) {
+		pool_lost(c->slot, &err);
+		return;
+	}
+	mongoset_failed(c->search, &err);
+	give_up(c);
+}
+
+/* Why a query that is overdue while this connection is opened has no answer. */
+static const char *opening(const void *connection)
+{
+	const struct mongo_conn *c = connection;
+
+	return c && c->phase == LOGGING_IN ? "logging in: timed out" : "connecting: timed out";
+}
+
+/* ---- Greeting and login ---- */
+
+static struct buf message_buf(void)
+{
+	struct buf message = BUF_INIT((size_t)4 << 20);
+
+	return message;
+}
+
+static void greet(struct mongo_conn *c)
+{
+	const struct mongoendpoint *e = c->endpoint;
+	MEM_AUTO char *user = e->mechanism == MONGOENDPOINT_SCRAM ? mem_printf("%s.%s", e->source, e->username) : NULL;
+	struct buf message = message_buf();
+
+	mongocommand_hello(&message, mongolink_number(c->link), c->phase == GREETING_OLD, user, e->app_name);
+	mongolink_send(c->link, &message);
+}
+
+static void on_open(void *arg)
+{
+	greet(arg);
+}
+
+static void be_open(struct mongo_conn *c)
+{
+	loop_timer_cancel(&c->whole);
+	loop_timer_cancel(&c->one);
+	mongologin_free(c->login);
+	c->login = NULL;
+	mongoset_free(c->search);
+	c->search = NULL;
+	c->phase = OPEN;
+	pool_opened(c->slot);
+}
+
+static void log_in(struct mongo_conn *c, const struct mongoreply_hello *hello)
+{
+	struct buf message = message_buf();
+	char nonce[2 * 16 + 1];
+
+	loop_timer_cancel(&c->one);
+	if (c->endpoint->mechanism == MONGOENDPOINT_NO_LOGIN) {
+		be_open(c);
+		return;
+	}
+	snprintf(nonce, sizeof(nonce), "%016" PRIx64 "%016" PRIx64, fingerprint_random(), fingerprint_random());
+	c->login = mongologin_new(c->endpoint, hello, nonce);
+	c->phase = LOGGING_IN;
+	mongologin_start(c->login, mongolink_number(c->link), &message);
+	mongolink_send(c->link, &message);
+}
+
+/* Servers before 4.4.2, and some that only speak like one, know the greeting by its older name. */
+static void take_greeting(struct mongo_conn *c, struct mongowire_document answer)
+{
+	struct mongoreply_status status;
+	struct mongoreply_hello hello;
+	struct err err;
+
+	if (mongoreply_status(answer, &status, &err)) {
+		skip(c, &err);
+		return;
+	}
+	if (!status.ok && status.code == MONGOREPLY_UNKNOWN_COMMAND && c->phase == GREETING) {
+		c->phase = GREETING_OLD;
+		greet(c);
+		return;
+	}
+	if (!status.ok) {
+		mongoreply_refused(&status, "greeting", c->endpoint->password, &err);
+		skip(c, &err);
+		return;
+	}
+	mongoreply_hello(answer, &hello);
+	if (mongoset_judge(c->search, &hello)) {
+		c->needs_preference = !hello.is_primary;
+		log_in(c, &hello);
+	} else {
+		try_next(c);
+	}
+	mongoreply_hello_done(&hello);
+}
+
+static void take_login(struct mongo_conn *c, struct mongowire_document answer)
+{
+	struct buf message = message_buf();
+	struct err err;
+	int rc = mongologin_step(c->login, answer, mongolink_number(c->link), &message, &err);
+
+	if (rc > 0)
+		mongolink_send(c->link, &message);
+	else if (rc == 0)
+		be_open(c);
+	else
+		pool_lost(c->slot, &err);
+	buf_done(&message);
+}
+
+static void *open_connection(struct pool_slot *slot, struct endpoint *e, const struct pool_call *first)
+{
+	struct mongo_conn *c = mem_zalloc(sizeof(*c));
+	struct loop *loop = pool_slot_loop(slot);
+
+	(void)first;
+	c->slot = slot;
+	c->endpoint = (struct mongoendpoint *)e;
+	c->search = mongoset_new(c->endpoint);
+	c->until_ms = loop_now_ms(loop) + OPEN_MS;
+	loop_timer_init(&c->whole, loop, on_whole_timeout, c);
+	loop_timer_init(&c->one, loop, on_host_timeout, c);
+	loop_timer_set(&c->whole, OPEN_MS);
+	try_next(c); /* there is one, so that it does not give up yet */
+	return c;
+}
+
+static void close_connection(void *connection)
+{
+	struct mongo_conn *c = connection;
+
+	mongolink_free(c->link);
+	mongologin_free(c->login);
+	mongoset_free(c->search);
+	loop_timer_done(&c->whole);
+	loop_timer_done(&c->one);
+	free(c);
+}
+
+/* ---- Asking ---- */
+
+/*
+ * The mode that goes with a count: who is not the primary must be told that it may answer, also
+ * when it is the one that was named.
+ */
+static const char *preference_of(const struct mongo_conn *c)
+{
+	enum mongoendpoint_reads reads = c->endpoint->reads;
+
+	if (reads == MONGOENDPOINT_PRIMARY && c->needs_preference && c->endpoint->direct)
+		reads = MONGOENDPOINT_PRIMARY_PREFERRED;
+	return reads == MONGOENDPOINT_PRIMARY ? NULL : mongoendpoint_reads_words[reads];
+}
+
+static int send_count(void *connection, struct pool_call *base, struct err *err)
+{
+	struct mongo_conn *c = connection;
+	const struct mongo_call *call = (const struct mongo_call *)base;
+	int64_t left_ms = base->deadline_ms - loop_now_ms(pool_slot_loop(c->slot));
+	int64_t limit_ms = left_ms * LIMIT_TENTHS / 10;
+	struct buf message = message_buf();
+
+	mongocommand_count(&message, mongolink_number(c->link),
+		&(struct mongocommand_count){
+			.database = call->database,
+			.collection = call->collection,
+			.filter = &call->filter,
+			.read_concern = call->read_concern,
+			.read_preference = preference_of(c),
+			.limit_ms = limit_ms > LIMIT_MS ? limit_ms : LIMIT_MS,
+		});
+	if (buf_failed(&message)) {
+		buf_done(&message);
+		return err_set(err, ERR_INVALID, "the query is too long");
+	}
+	mongolink_send(c->link, &message);
+	return 0;
+}
+
+static void take_count(struct mongo_conn *c, struct mongowire_document answer)
+{
+	struct mongo_call *call = (struct mongo_call *)pool_slot_call(c->slot);
+	struct mongoreply_status status;
+	struct err err;
+
+	if (mongoreply_status(answer, &status, &err)) {
+		pool_lost(c->slot, &err);
+		return;
+	}
+	if (mongoreply_is_elsewhere(&status)) { /* and may be sent once more */
+		mongoreply_refused(&status, "counting", c->endpoint->password, &err);
+		pool_lost(c->slot, &err);
+		return;
+	}
+	if (!status.ok) {
+		mongoreply_refused(&status, "counting", c->endpoint->password, &err);
+		err_keep(&call->base.err, &err);
+	} else if (mongoreply_count(answer, &call->count, &err)) {
+		err_keep(&call->base.err, &err);
+	}
+	pool_finished(c->slot, true);
+}
+
+/* A count changes nothing, so that it may be sent twice. */
+static bool again(struct pool_call *call)
+{
+	(void)call;
+	return true;
+}
+
+/* ---- The link's events ---- */
+
+static void on_answer(void *arg, struct mongowire_document answer)
+{
+	struct mongo_conn *c = arg;
+
+	if (c->phase == OPEN)
+		take_count(c, answer);
+	else if (c->phase == LOGGING_IN)
+		take_login(c, answer);
+	else
+		take_greeting(c, answer);
+}
+
+static void on_lost(void *arg, const struct err *why)
+{
+	struct mongo_conn *c = arg;
+	struct err err = *why;
+
+	if (c->phase == OPEN || c->phase == LOGGING_IN) {
+		if (c->phase == LOGGING_IN)
+			err_wrap(&err, "logging in");
+		pool_lost(c->slot, &err);
+	} else {
+		skip(c, &err);
+	}
+}
+
+static const struct mongolink_events events = { on_open, on_answer, on_lost };
+
+/* ---- For everybody ---- */
+
+static void tell(struct pool_call *base)
+{
+	struct mongo_call *call = (struct mongo_call *)base;
+
+	call->fn(call->arg, base->err ? 0 : call->count, base->err);
+}
+
+static void done(struct pool_call *base)
+{
+	struct mongo_call *call = (struct mongo_call *)base;
+
+	free(call->database);
+	free(call->collection);
+	mongofilter_done(&call->filter);
+}
+
+static const struct pool_protocol protocol = {
+	.name = "mongodb",
+	.waiting_max = WAITING_MAX,
+	.overdue = "no answer in time",
+	.crowded = "no answer in time: other queries take too long",
+	.open = open_connection,
+	.opening = opening,
+	.send = send_count,
+	.close = close_connection,
+	.again = again,
+	.tell = tell,
+	.done = done,
+};
+
+struct pool *mongo_new(struct loop *loop)
+{
+	return pool_new(loop, &protocol, NULL);
+}
+
+struct mongo_call *mongo_ask(struct pool *p, struct mongoendpoint *e, const struct mongo_count *count,
+	int64_t deadline_ms, mongo_fn fn, void *arg)
+{
+	struct mongo_call *call = mem_zalloc(sizeof(*call));
+
+	call->database = mem_dup(count->database);
+	call->collection = mem_dup(count->collection);
+	call->filter.len = count->filter.len;
+	call->filter.bytes = mem_alloc(count->filter.len);
+	memcpy(call->filter.bytes, count->filter.bytes, count->filter.len);
+	call->read_concern = count->read_concern;
+	call->fn = fn;
+	call->arg = arg;
+	pool_ask(p, &e->base, "", deadline_ms, &call->base);
+	return call;
+}
+
+void mongo_cancel(struct mongo_call *call)
+{
+	pool_cancel(call ? &call->base : NULL);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/mongo/mongoendpoint.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hostport.h"
+#include "base/mem.h"
+
+#define NAME_MAX_LEN 120 /* of the hosts in a message */
+#define NAME_CHARACTERS                                                                                                \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:%" /* '%' before the scope of an address */
+
+const char *const mongoendpoint_reads_words[] = { "primary", "primaryPreferred", "secondary", "secondaryPreferred",
+	"nearest", NULL };
+
+int mongoendpoint_parse_host(const char *text, struct mongoendpoint_host *out)
+{
+	struct hostport at;
+
+	if (hostport_parse(text, &at) != HOSTPORT_GOOD || !*at.host || at.host[strspn(at.host, NAME_CHARACTERS)] ||
+		(at.has_port && at.port == 0))
+		return -1;
+	*out = (struct mongoendpoint_host){ mem_dup(at.host), at.has_port ? at.port : MONGOENDPOINT_PORT };
+	return 0;
+}
+
+static int check(const struct mongoendpoint_config *c, struct err *err)
+{
+	if (c->count == 0 || c->count > MONGOENDPOINT_HOSTS_MAX)
+		return err_set(err, ERR_INVALID, "there must be 1 to %d hosts", MONGOENDPOINT_HOSTS_MAX);
+	if (c->direct && c->count > 1)
+		return err_set(err, ERR_INVALID, "a direct connection cannot be made if multiple hosts are specified");
+	if (c->mechanism == MONGOENDPOINT_X509 && (!c->tls || !c->tls_cert_pem))
+		return err_set(err, ERR_INVALID,
+			"authMechanism MONGODB-X509 needs TLS with a client certificate: give cert and key");
+	return 0;
+}
+
+static void take_hosts(struct mongoendpoint *e, const struct mongoendpoint_config *c)
+{
+	struct buf all = BUF_INIT(1u << 16), name = BUF_INIT(2 * NAME_MAX_LEN);
+
+	e->hosts = mem_array(c->count, sizeof(*e->hosts));
+	for (; e->count < c->count; e->count++) {
+		const struct mongoendpoint_host *host = &c->hosts[e->count];
+		MEM_AUTO char *text = hostport_join(host->name, host->port);
+
+		e->hosts[e->count] = (struct mongoendpoint_host){ mem_dup(host->name), host->port };
+		buf_printf(&all, "%s%s", e->count > 0 ? "," : "", text);
+	}
+	buf_printf(&name, "%.*s%s", NAME_MAX_LEN, buf_text(&all), all.len > NAME_MAX_LEN ? "..." : "");
+	e->base.name = buf_take(&name);
+	e->base.key = buf_take(&all); /* the rest follows */
+}
+
+static void on_done(struct endpoint *base)
+{
+	struct mongoendpoint *e = (struct mongoendpoint *)base;
+
+	for (size_t i = 0; i < e->count; i++)
+		free(e->hosts[i].name);
+	free(e->hosts);
+	free(e->set);
+	mem_free_secret(e->username);
+	mem_free_secret(e->password);
+	free(e->source);
+	free(e->app_name);
+}
+
+static void make_key(struct mongoendpoint *e)
+{
+	static const char *const mechanisms[] = { "", " scram", " scram-sha-1", " scram-sha-256", " x509" };
+	const char *const secrets[] = { e->username, e->password, e->source, e->set, e->app_name };
+	char fingerprint[FINGERPRINT_TEXT], *hosts = e->base.key;
+
+	endpoint_fingerprint(&e->base, secrets, MEM_COUNT(secrets), fingerprint);
+	e->base.key = mem_printf("mongodb %s%s%s %s%s %" PRId64 " %s", hosts,
+		!e->tls                        ? ""
+			: e->base.tls.insecure ? " tls-insecure"
+					       : " tls",
+		e->direct ? " direct" : "", mongoendpoint_reads_words[e->reads], mechanisms[e->mechanism],
+		e->connect_ms, fingerprint);
+	free(hosts);
+}
+
+struct mongoendpoint *mongoendpoint_new(const struct mongoendpoint_config *c, struct err *err)
+{
+	const struct tls_client_config tls = { .ca_pem = c->tls_ca_pem,
+		.cert_pem = c->tls_cert_pem,
+		.key_pem = c->tls_key_pem,
+		.key_password = c->tls_key_password,
+		.insecure = c->tls_insecure };
+	struct mongoendpoint *e;
+
+	if (check(c, err))
+		return NULL;
+	e = endpoint_new(sizeof(*e), on_done);
+	endpoint_set_namespace(&e->base, c->namespace_);
+	e->tls = c->tls;
+	if (c->tls)
+		endpoint_take_tls(&e->base, &tls);
+	if (endpoint_check_tls(&e->base, err)) {
+		mongoendpoint_unref(e);
+		return NULL;
+	}
+	take_hosts(e, c);
+	e->set = endpoint_dup_given(c->set);
+	e->direct = c->direct;
+	e->reads = c->reads;
+	e->mechanism = c->mechanism;
+	e->username = endpoint_dup_given(c->username);
+	e->password = endpoint_dup_given(c->password);
+	e->source = mem_dup(c->source && *c->source ? c->source : "admin");
+	e->app_name = endpoint_dup_given(c->app_name);
+	e->connect_ms = c->connect_ms;
+	make_key(e);
+	return (struct mongoendpoint *)endpoint_unique(&e->base);
+}
+
+void mongoendpoint_unref(struct mongoendpoint *e)
+{
+	endpoint_unref(e ? &e->base : NULL);
+}

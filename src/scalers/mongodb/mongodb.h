@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_MONGODB_MONGODB_H
+#define SCALERS_MONGODB_MONGODB_H
+
+/*
+ * Trigger type mongodb (keda-scalers-more.md 7.1): how many documents of a collection match a
+ * query. Uses the connections of net/mongo. There is no push: a change stream needs a replica set
+ * and a right of its own, and says nothing of what matches.
+ */
+
+#include "scalers/scaler.h"
+
+extern const struct scaler_type mongodb_scaler_type;
+
+#endif

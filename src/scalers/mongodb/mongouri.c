@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/mongodb/mongouri.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#define TEXT_MAX     65536
+#define APP_NAME_MAX 128 /* as MongoDB has it */
+
+static int invalid(struct err *err, const char *what)
+{
+	return err_set(err, ERR_INVALID,
+		"the connection string is none of MongoDB "
+		"(mongodb://user:password@host:port,host:port/database?options): %s",
+		what);
+}
+
+/* ---- Values of options ---- */
+
+/*
+ * Each checks its value, and takes what matters of it; returns what the value must be, or why the
+ * option cannot be used, or NULL. value is decoded.
+ */
+static void keep(char **field, const char *value)
+{
+	free(*field);
+	*field = *value ? mem_dup(value) : NULL;
+}
+
+static const char *bool_of(const char *value, bool *out)
+{
+	*out = strcmp(value, "true") == 0;
+	return *out || strcmp(value, "false") == 0 ? NULL : "must be true or false";
+}
+
+static const char *check_bool(struct mongouri *u, const char *value)
+{
+	bool ignored;
+
+	(void)u;
+	return bool_of(value, &ignored);
+}
+
+static const char *check_number(struct mongouri *u, const char *value)
+{
+	(void)u;
+	return *value && !value[strspn(value, "0123456789")] && strlen(value) < 10 ? NULL : "must be a whole number";
+}
+
+static const char *check_level(struct mongouri *u, const char *value)
+{
+	return check_number(u, value[0] == '-' ? value + 1 : value);
+}
+
+static const char *check_nothing(struct mongouri *u, const char *value)
+{
+	(void)u;
+	(void)value;
+	return NULL;
+}
+
+static const char *take_app_name(struct mongouri *u, const char *value)
+{
+	keep(&u->app_name, value);
+	return strlen(value) <= APP_NAME_MAX ? NULL : "must have at most 128 bytes";
+}
+
+static const char *take_mechanism(struct mongouri *u, const char *value)
+{
+	static const struct {
+		const char *name;
+		enum mongoendpoint_mechanism mechanism;
+	} known[] = {
+		{ "SCRAM-SHA-256", MONGOENDPOINT_SCRAM_SHA256 },
+		{ "SCRAM-SHA-1", MONGOENDPOINT_SCRAM_SHA1 },
+		{ "MONGODB-X509", MONGOENDPOINT_X509 },
+	};
+
+	for (size_t i = 0; i < MEM_COUNT(known); i++) {
+		if (strcasecmp(value, known[i].name) == 0) {
+			u->mechanism = known[i].mechanism;
+			return NULL;
+		}
+	}
+	return "must be SCRAM-SHA-256, SCRAM-SHA-1 or MONGODB-X509: PLAIN, GSSAPI, MONGODB-AWS, MONGODB-OIDC and "
+	       "MONGODB-CR are not spoken here";
+}
+
+static const char *take_source(struct mongouri *u, const char *value)
+{
+	keep(&u->source, value);
+	return NULL;
+}
+
+static const char *take_connect(struct mongouri *u, const char *value)
+{
+	u->direct = strcasecmp(value, "direct") == 0;
+	return u->direct || strcasecmp(value, "automatic") == 0 ? NULL : "must be automatic or direct";
+}
+
+static const char *take_direct(struct mongouri *u, const char *value)
+{
+	return bool_of(value, &u->direct);
+}
+
+static const char *take_connect_timeout(struct mongouri *u, const char *value)
+{
+	const char *why = check_number(u, value);
+
+	u->connect_ms = why ? 0 : atoi(value);
+	return why;
+}
+
+static const char *take_concern(struct mongouri *u, const char *value)
+{
+	static const char *const levels[] = { "local", "available", "majority", "linearizable", "snapshot" };
+
+	for (size_t i = 0; i < MEM_COUNT(levels); i++) {
+		if (strcmp(value, levels[i]) == 0) {
+			u->read_concern = levels[i];
+			return NULL;
+		}
+	}
+	return "must be local, available, majority, linearizable or snapshot";
+}
+
+static const char *take_preference(struct mongouri *u, const char *value)
+{
+	for (unsigned i = 0; mongoendpoint_reads_words[i]; i++) {
+		if (strcasecmp(value, mongoendpoint_reads_words[i]) == 0) {
+			u->reads = (enum mongoendpoint_reads)i;
+			return NULL;
+		}
+	}
+	return "must be primary, primaryPreferred, secondary, secondaryPreferred or nearest";
+}
+
+static const char *refuse_choice(struct mongouri *u, const char *value)
+{
+	(void)u;
+	return *value ? "is not done here: members are chosen by readPreference alone" : NULL;
+}
+
+static const char *take_set(struct mongouri *u, const char *value)
+{
+	keep(&u->set, value);
+	return NULL;
+}
+
+static const char *take_tls(struct mongouri *u, const char *value)
+{
+	bool was = u->tls;
+	const char *why = bool_of(value, &u->tls);
+
+	if (!why && u->tls_given && was != u->tls)
+		why = "says something else: tls and ssl options, when both specified, must be equivalent";
+	u->tls_given = true;
+	return why;
+}
+
+static const char *take_insecure(struct mongouri *u, const char *value)
+{
+	return bool_of(value, &u->tls_insecure);
+}
+
+static const char *refuse_file(struct mongouri *u, const char *value)
+{
+	(void)u;
+	(void)value;
+	return "names a file of KEDA's container: put its text into the TriggerAuthentication, as ca, cert, key or "
+	       "keyPassword, with tls \"enable\"";
+}
+
+static const char *refuse_balancer(struct mongouri *u, const char *value)
+{
+	bool on;
+	const char *why = bool_of(value, &on);
+
+	(void)u;
+	return why ? why : on ? "is not spoken here: name the members, or a mongos" : NULL;
+}
+
+static const struct option {
+	const char *name;
+	const char *(*take)(struct mongouri *u, const char *value);
+} options[] = {
+	{ "appName", take_app_name },
+	{ "authMechanism", take_mechanism },
+	{ "authMechanismProperties", check_nothing },
+	{ "authSource", take_source },
+	{ "compressors", check_nothing }, /* none is offered to the server */
+	{ "connect", take_connect },
+	{ "connectTimeoutMS", take_connect_timeout },
+	{ "directConnection", take_direct },
+	{ "heartbeatFrequencyMS", check_number },
+	{ "heartbeatIntervalMS", check_number },
+	{ "journal", check_bool },
+	{ "loadBalanced", refuse_balancer },
+	{ "localThresholdMS", check_number },
+	{ "maxConnecting", check_number },
+	{ "maxIdleTimeMS", check_number },
+	{ "maxPoolSize", check_number },
+	{ "maxStaleness", refuse_choice },
+	{ "maxStalenessSeconds", refuse_choice },
+	{ "minPoolSize", check_number },
+	{ "readConcernLevel", take_concern },
+	{ "readPreference", take_preference },
+	{ "readPreferenceTags", refuse_choice },
+	{ "replicaSet", take_set },
+	{ "retryReads", check_bool },
+	{ "retryWrites", check_bool },
+	{ "serverMonitoringMode", check_nothing },
+	{ "serverSelectionTimeoutMS", check_number },
+	{ "socketTimeoutMS", check_number },
+	{ "srvMaxHosts", check_number },
+	{ "srvServiceName", check_nothing },
+	{ "ssl", take_tls },
+	{ "sslCertificateAuthorityFile", refuse_file },
+	{ "sslClientCertificateKeyFile", refuse_file },
+	{ "sslClientCertificateKeyPassword", refuse_file },
+	{ "sslInsecure", take_insecure },
+	{ "timeoutMS", check_number },
+	{ "tls", take_tls },
+	{ "tlsCAFile", refuse_file },
+	{ "tlsCertificateFile", refuse_file },
+	{ "tlsCertificateKeyFile", refuse_file },
+	{ "tlsCertificateKeyFilePassword", refuse_file },
+	{ "tlsDisableOCSPEndpointCheck", check_bool },
+	{ "tlsInsecure", take_insecure },
+	{ "tlsPrivateKeyFile", refuse_file },
+	{ "w", check_nothing },
+	{ "wTimeout", check_number },
+	{ "wTimeoutMS", check_number },
+	{ "zlibCompressionLevel", check_level },
+	{ "zstdCompressionLevel", check_level },
+};
+
+/* Modifies pair. */
+static int take_option(struct mongouri *u, char *pair, struct err *err)
+{
+	char *value = strchr(pair, '=');
+	const char *why;
+
+	if (!value || value == pair)
+		return invalid(err, "an option is not name=value");
+	*value++ = '\0';
+	if (text_unescape(pair, true) || text_unescape(value, true))
+		return invalid(err, "an option is not percent-encoded");
+	for (size_t i = 0; i < MEM_COUNT(options); i++) {
+		if (strcasecmp(pair, options[i].name) != 0)
+			continue;
+		why = options[i].take(u, value);
+		return why ? err_set(err, ERR_INVALID, "the connection string: option %s %s", options[i].name, why) : 0;
+	}
+	return 0;
+}
+
+static int take_options(struct mongouri *u, char *text, struct err *err)
+{
+	char *rest = text, *pair;
+
+	while ((pair = strsep(&rest, "&;")) != NULL)
+		if (*pair && take_option(u, pair, err))
+			return -1;
+	return 0;
+}
+
+/* ---- Users and hosts ---- */
+
+static int take_user(struct mongouri *u, char *text, struct err *err)
+{
+	char *colon = strchr(text, ':');
+
+	if (colon)
+		*colon++ = '\0';
+	if (strchr(text, '/'))
+		return invalid(err, "unescaped slash in username");
+	if (colon && strchr(colon, ':'))
+		return invalid(err, "unescaped colon in password");
+	if (colon && strchr(colon, '/'))
+		return invalid(err, "unescaped slash in password");
+	if (text_unescape(text, false) || (colon && text_unescape(colon, false)))
+		return invalid(err, "user or password is not percent-encoded");
+	if (!*text)
+		return invalid(err, "username required if URI contains user info");
+	u->user = mem_dup(text);
+	u->password = mem_dup(colon);
+	return 0;
+}
+
+/* No word of it is shown: it may be part of a password that was not escaped. */
+static int take_host(struct mongouri *u, char *text, struct err *err)
+{
+	if (text_unescape(text, false))
+		return invalid(err, "a host is not percent-encoded");
+	if (strchr(text, '/'))
+		return invalid(err, "a host is the path of a Unix socket, which is not spoken here");
+	if (u->count >= MONGOENDPOINT_HOSTS_MAX)
+		return invalid(err, "there are more than 50 hosts");
+	if (!u->hosts)
+		u->hosts = mem_array(MONGOENDPOINT_HOSTS_MAX, sizeof(*u->hosts));
+	if (mongoendpoint_parse_host(text, &u->hosts[u->count]))
+		return invalid(err, "a host is no name or address with a port from 1 to 65535");
+	u->count++;
+	return 0;
+}
+
+static int take_hosts(struct mongouri *u, char *text, struct err *err)
+{
+	char *rest = text, *host;
+
+	while ((host = strsep(&rest, ",")) != NULL)
+		if (*host && take_host(u, host, err))
+			return -1;
+	return u->count > 0 ? 0 : invalid(err, "must have at least 1 host");
+}
+
+/* What follows the scheme. Modifies text. */
+static int take_all(struct mongouri *u, char *text, struct err *err)
+{
+	char *at = strchr(text, '@'), *hosts = at ? at + 1 : text, *slash = strpbrk(hosts, "/?@"), *question = NULL;
+
+	if (slash && *slash == '@')
+		return invalid(err, "unescaped @ sign in user info");
+	if (slash && *slash == '?')
+		return invalid(err, "must have a / before the query ?");
+	if (at)
+		*at = '\0';
+	if (slash) {
+		*slash++ = '\0';
+		question = strchr(slash, '?');
+	}
+	if (question)
+		*question++ = '\0';
+	if ((at && take_user(u, text, err)) || take_hosts(u, hosts, err))
+		return -1;
+	if (slash && text_unescape(slash, false))
+		return invalid(err, "the database is not percent-encoded");
+	u->database = slash && *slash ? mem_dup(slash) : NULL;
+	return question ? take_options(u, question, err) : 0;
+}
+
+/* ---- For everybody ---- */
+
+int mongouri_check_scheme(const char *scheme, struct err *err)
+{
+	if (strcmp(scheme, "mongodb") == 0)
+		return 0;
+	if (strcmp(scheme, "mongodb+srv") != 0)
+		return err_set(err, ERR_INVALID, "scheme must be \"mongodb\" or \"mongodb+srv\"");
+	return err_set(err, ERR_INVALID,
+		"scheme mongodb+srv: SRV and TXT records are not looked up here; write mongodb:// with the hosts and "
+		"ports "
+		"that `host -t SRV _mongodb._tcp.NAME` shows, tls=true, and the options that `host -t TXT NAME` shows");
+}
+
+int mongouri_parse(const char *text, struct mongouri *out, struct err *err)
+{
+	const char *end = strstr(text, "://");
+	size_t len = strlen(text);
+	char *copy;
+	int rc;
+
+	*out = (struct mongouri){ 0 };
+	if (len > TEXT_MAX)
+		return invalid(err, "it has more than 64 KiB");
+	copy = mem_dup(text);
+	if (end)
+		copy[end - text] = '\0';
+	rc = mongouri_check_scheme(end ? copy : "", err) ? err_wrap(err, "the connection string")
+							 : take_all(out, copy + (end - text) + 3, err);
+	mem_wipe(copy, len);
+	free(copy);
+	return rc;
+}
+
+void mongouri_done(struct mongouri *u)
+{
+	for (size_t i = 0; i < u->count; i++)
+		free(u->hosts[i].name);
+	free(u->hosts);
+	mem_free_secret(u->user);
+	mem_free_secret(u->password);
+	free(u->database);
+	free(u->source);
+	free(u->set);
+	free(u->app_name);
+	*u = (struct mongouri){ 0 };
+}
+
+int mongouri_settle_login(struct mongouri *u, struct err *err)
+{
+	if (u->mechanism == MONGOENDPOINT_X509) {
+		if (u->password)
+			return err_set(err, ERR_INVALID, "password cannot be specified for MONGODB-X509");
+		if (u->source && strcmp(u->source, "$external") != 0)
+			return err_set(err, ERR_INVALID, "auth source must be $external");
+		return 0;
+	}
+	if (!u->user && u->mechanism != MONGOENDPOINT_NO_LOGIN)
+		return err_set(err, ERR_INVALID, "authMechanism is given, but no username");
+	if (!u->user)
+		return 0;
+	if (!u->password || !*u->password)
+		return err_set(err, ERR_INVALID, "no password given");
+	if (u->mechanism == MONGOENDPOINT_NO_LOGIN)
+		u->mechanism = MONGOENDPOINT_SCRAM;
+	if (!u->source)
+		u->source = mem_dup(u->database ? u->database : "admin");
+	return 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TESTS_UNIT_NET_MONGO_MONGOTEXT_H
+#define TESTS_UNIT_NET_MONGO_MONGOTEXT_H
+
+/* Documents of a server as these tests write them: as Extended JSON. */
+
+#include "net/mongo/mongofilter.h"
+#include "net/mongo/mongowire.h"
+
+/* The document of a text; the test frees it (mongofilter_done). Fails when there is none. */
+struct mongofilter mongotext_make(const char *text);
+
+static inline struct mongowire_document mongotext_document(const struct mongofilter *made)
+{
+	return (struct mongowire_document){ made->bytes, made->len };
+}
+
+#endif

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Counts over loopback, against servers that say what the test writes: the way from the first byte
+ * to the number, members that send us on, and all that a server can do wrong. Logins:
+ * test_mongologin.c; the search: test_mongoset.c.
+ */
+
+#include "../fixture.h"
+
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "mongotext.h"
+#include "net/mongo/mongo.h"
+
+#define CONNECTIONS_MAX 8
+
+/* ---- A server ---- */
+
+struct fake {
+	int listener;
+	uint16_t port;
+	struct client connections[CONNECTIONS_MAX];
+	size_t count;
+	/* What is answered to whom: Extended JSON; or "!" and bytes as they are, and the end. */
+	const char *hello, *old_hello, *aggregate;
+	int greetings, counts;
+	char seen[512]; /* the last count, NULs as dots */
+};
+
+static void fake_start(struct fake *s)
+{
+	*s = (struct fake){ .hello = "{\"isWritablePrimary\": true, \"maxWireVersion\": 21, \"ok\": 1}",
+		.aggregate = "{\"cursor\": {\"firstBatch\": [{\"_id\": 1, \"n\": 7}]}, \"ok\": 1}" };
+	s->listener = fixture_listen(&s->port);
+}
+
+static void fake_stop(struct fake *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		client_close(&s->connections[i]);
+	close(s->listener);
+}
+
+static void put(int fd, const void *bytes, size_t len)
+{
+	assert_int_equal(write(fd, bytes, len), (ssize_t)len);
+}
+
+static void answer(struct client *c, const char *text)
+{
+	struct buf message = BUF_INIT(1 << 16);
+	struct mongofilter made;
+
+	if (!text)
+		return; /* silence */
+	if (*text == '!') {
+		put(c->fd, text + 1, strlen(text + 1));
+		shutdown(c->fd, SHUT_WR);
+		return;
+	}
+	made = mongotext_make(text);
+	mongowire_put(&message, 1, made.bytes, made.len);
+	memcpy(message.data + 8, c->got.data + 4, 4);
+	put(c->fd, message.data, message.len);
+	mongofilter_done(&made);
+	buf_done(&message);
+}
+
+static void serve_one(struct fake *s, struct client *c)
+{
+	struct err err;
+	int64_t len;
+
+	if (client_ended(c) || c->got.len == 0)
+		return;
+	len = mongowire_length((const uint8_t *)c->got.data, c->got.len, &err);
+	assert_true(len >= 0);
+	if (len == 0 || c->got.len < (size_t)len)
+		return;
+	for (size_t i = 0; i < sizeof(s->seen) - 1; i++)
+		s->seen[i] = i < c->got.len && c->got.data[i] ? c->got.data[i] : i < c->got.len ? '.' : '\0';
+	if (strstr(s->seen, "aggregate")) {
+		s->counts++;
+		answer(c, s->aggregate);
+	} else {
+		s->greetings++;
+		answer(c, strstr(s->seen, "isMaster") ? s->old_hello : s->hello);
+	}
+	client_forget(c);
+}
+
+static bool serve(struct fake *s)
+{
+	if (s->count < CONNECTIONS_MAX && client_accept(&s->connections[s->count], s->listener))
+		s->count++;
+	for (size_t i = 0; i < s->count; i++)
+		serve_one(s, &s->connections[i]);
+	return true;
+}
+
+/* ---- Questions ---- */
+
+struct world {
+	struct fixture *f;
+	struct pool *pool;
+	struct fake one, two;
+};
+
+struct outcome {
+	int times;
+	double count;
+	struct err err;
+};
+
+static void on_count(void *arg, double count, const struct err *err)
+{
+	struct outcome *o = arg;
+
+	o->times++;
+	o->count = count;
+	if (err)
+		o->err = *err;
+}
+
+static struct mongo_call *ask(struct world *w, uint16_t port, int64_t patience_ms, struct outcome *o)
+{
+	struct mongoendpoint_host host = { (char *)(uintptr_t) "127.0.0.1", port };
+	struct mongoendpoint_config config = { .hosts = &host, .count = 1 };
+	struct mongo_count count = { .database = "shop", .collection = "jobs", .filter = mongotext_make("{\"a\": 1}") };
+	struct err err = { 0 };
+	struct mongoendpoint *e = mongoendpoint_new(&config, &err);
+	struct mongo_call *call;
+
+	if (!e)
+		fail_msg("%s", err.msg);
+	*o = (struct outcome){ 0 };
+	call = mongo_ask(w->pool, e, &count, loop_now_ms(w->f->loop) + patience_ms, on_count, o);
+	assert_int_equal(o->times, 0);
+	mongofilter_done(&count.filter);
+	mongoendpoint_unref(e);
+	return call;
+}
+
+static void asked(struct world *w, uint16_t port, struct outcome *o)
+{
+	ask(w, port, 4000, o);
+	UNTIL(w->f, serve(&w->one) && serve(&w->two) && o->times);
+	assert_int_equal(o->times, 1);
+}
+
+static void expect_count(struct world *w, uint16_t port, double count)
+{
+	struct outcome o;
+
+	asked(w, port, &o);
+	if (o.err.kind != ERR_NONE)
+		fail_msg("%s", o.err.msg);
+	assert_true(o.count == count);
+}
+
+static void expect_error(struct world *w, uint16_t port, const char *text)
+{
+	struct outcome o;
+
+	asked(w, port, &o);
+	if (o.err.kind == ERR_NONE || !strstr(o.err.msg, text))
+		fail_msg("\"%s\", not \"%s\"", o.err.msg, text);
+}
+
+static int setup(void **state)
+{
+	struct world *w = mem_zalloc(sizeof(*w));
+
+	if (fixture_setup((void **)&w->f))
+		return -1;
+	w->pool = mongo_new(w->f->loop);
+	fake_start(&w->one);
+	fake_start(&w->two);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	pool_free(w->pool);
+	fake_stop(&w->one);
+	fake_stop(&w->two);
+	fixture_teardown((void **)&w->f);
+	mem_free_ptr(&w);
+	return 0;
+}
+
+/* ---- Good servers ---- */
+
+static void counts_over_one_connection(void **state)
+{
+	struct world *w = *state;
+
+	for (int i = 0; i < 3; i++)
+		expect_count(w, w->one.port, 7);
+	assert_int_equal(w->one.count, 1);
+	assert_int_equal(w->one.greetings, 1);
+	assert_int_equal(w->one.counts, 3);
+	assert_non_null(strstr(w->one.seen, "maxTimeMS"));
+	assert_null(strstr(w->one.seen, "$readPreference"));
+}
+
+static void older_greeting(void **state)
+{
+	struct world *w = *state;
+
+	w->one.hello = "{\"ok\": 0, \"code\": 59, \"codeName\": \"CommandNotFound\", \"errmsg\": \"no such command\"}";
+	w->one.old_hello = "{\"ismaster\": true, \"maxWireVersion\": 6, \"ok\": 1}";
+	expect_count(w, w->one.port, 7);
+	assert_int_equal(w->one.greetings, 2);
+	w->two.hello = w->two.old_hello = w->one.hello;
+	expect_error(w, w->two.port, "greeting: no such command (CommandNotFound, 59)");
+}
+
+/* A wrong query says nothing about the connection. */
+static void refused_count(void **state)
+{
+	struct world *w = *state;
+
+	w->one.aggregate = "{\"ok\": 0, \"code\": 2, \"codeName\": \"BadValue\", \"errmsg\": \"unknown operator: $x\"}";
+	expect_error(w, w->one.port, "counting: unknown operator: $x (BadValue, 2)");
+	w->one.aggregate = "{\"cursor\": {\"firstBatch\": []}, \"ok\": 1}";
+	expect_count(w, w->one.port, 0);
+	assert_int_equal(w->one.count, 1);
+}
+
+/* ---- Replica sets ---- */
+
+#define MEMBER                                                                                                         \
+	"{\"secondary\": true, \"setName\": \"rs0\", \"maxWireVersion\": 21, \"primary\": \"127.0.0.1:%u\", \"ok\": "  \
+	"1}"
+#define PRIMARY "{\"isWritablePrimary\": true, \"setName\": \"rs0\", \"maxWireVersion\": 21, \"ok\": 1}"
+
+static void sent_on_to_the_primary(void **state)
+{
+	struct world *w = *state;
+	MEM_AUTO char *member = mem_printf(MEMBER, w->two.port);
+
+	w->one.hello = member;
+	w->two.hello = PRIMARY;
+	expect_count(w, w->one.port, 7);
+	assert_int_equal(w->one.counts, 0);
+	assert_int_equal(w->two.counts, 1);
+}
+
+/* Who was the primary is it no more: the question goes to who is, and nobody notices. */
+static void primary_steps_down(void **state)
+{
+	struct world *w = *state;
+	MEM_AUTO char *member = mem_printf(MEMBER, w->two.port);
+
+	w->one.hello = PRIMARY;
+	expect_count(w, w->one.port, 7);
+	w->one.hello = member;
+	w->one.aggregate = "{\"ok\": 0, \"code\": 13435, \"errmsg\": \"not primary and secondaryOk=false\"}";
+	w->two.hello = PRIMARY;
+	w->two.aggregate = "{\"cursor\": {\"firstBatch\": [{\"n\": 8}]}, \"ok\": 1}";
+	expect_count(w, w->one.port, 8);
+	/* When there is none the question fails, and says what there is. */
+	w->two.hello = "{\"secondary\": true, \"setName\": \"rs0\", \"maxWireVersion\": 21, \"ok\": 1}";
+	w->two.aggregate = w->one.aggregate;
+	expect_error(w, w->one.port, "no primary found: 127.0.0.1:");
+}
+
+/* ---- Servers that are none ---- */
+
+static void nobody_there(void **state)
+{
+	struct world *w = *state;
+	uint16_t port = fixture_dead_port();
+	struct outcome o;
+	MEM_AUTO char *text = mem_printf("mongodb at 127.0.0.1:%u: connecting: Connection refused", port);
+
+	asked(w, port, &o);
+	assert_string_equal(o.err.msg, text);
+	assert_int_equal(o.err.kind, ERR_TEMPORARY);
+}
+
+static void bad_answers(void **state)
+{
+	struct world *w = *state;
+	static const struct {
+		const char *hello, *error;
+	} rows[] = {
+		{ "!", "the server closed the connection (is TLS needed here?" },
+		{ "!HTTP/1.1 400 Bad Request\r\n\r\n", "makes no sense (is it a MongoDB server" },
+		{ "!\xff\xff\xff\x7f"
+		  "\1\1\1\1"
+		  "\1\1\1\1"
+		  "\xdd\x07",
+			"the server closed the connection" },
+		{ "{\"hello\": \"you\"}", "it has no \"ok\"" },
+		{ "{\"ok\": 1, \"maxWireVersion\": 5}", "older than MongoDB 3.6" },
+		{ "{\"ok\": 0, \"errmsg\": \"too many connections\"}", "greeting: too many connections" },
+	};
+
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		w->one.hello = rows[i].hello;
+		expect_error(w, w->one.port, rows[i].error);
+	}
+	w->one.hello = w->two.hello;
+	/* A question is asked twice before it fails for what a connection does. */
+	w->one.aggregate = "!";
+	expect_error(w, w->one.port, "the server closed the connection");
+	assert_int_equal(w->one.counts, 2);
+}
+
+static void more_than_asked_for(void **state)
+{
+	struct world *w = *state;
+	struct outcome o;
+
+	w->one.aggregate = NULL;
+	ask(w, w->one.port, 4000, &o);
+	UNTIL(w->f, serve(&w->one) && w->one.counts == 1);
+	put(w->one.connections[0].fd,
+		"\0\0\20\0"
+		"\1\1\1\1"
+		"\1\1\1\1"
+		"\xdd\7\0\0",
+		16);
+	UNTIL(w->f, serve(&w->one) && o.times);
+	assert_non_null(strstr(o.err.msg, "larger than 256 KiB"));
+}
+
+static void no_answer(void **state)
+{
+	struct world *w = *state;
+	struct outcome o;
+
+	w->one.aggregate = NULL;
+	ask(w, w->one.port, 200, &o);
+	UNTIL(w->f, serve(&w->one) && o.times);
+	assert_non_null(strstr(o.err.msg, "no answer in time"));
+	w->two.hello = NULL;
+	ask(w, w->two.port, 200, &o);
+	UNTIL(w->f, serve(&w->two) && o.times);
+	assert_non_null(strstr(o.err.msg, "connecting: timed out"));
+}
+
+/* A server closes what is idle; the next question does not notice. */
+static void idle_connection_closed(void **state)
+{
+	struct world *w = *state;
+
+	expect_count(w, w->one.port, 7);
+	client_close(&w->one.connections[0]);
+	w->one.count = 0;
+	UNTIL(w->f, pool_connections(w->pool) == 0);
+	expect_count(w, w->one.port, 7);
+}
+
+static void cancelled(void **state)
+{
+	struct world *w = *state;
+	struct outcome queued, sent, other;
+	struct mongo_call *call;
+
+	w->one.aggregate = NULL;
+	mongo_cancel(ask(w, w->one.port, 4000, &queued));
+	call = ask(w, w->one.port, 4000, &sent);
+	UNTIL(w->f, serve(&w->one) && w->one.counts == 1);
+	mongo_cancel(call);
+	mongo_cancel(NULL);
+	ask(w, w->one.port, 4000, &other); /* still waiting when the pool is freed */
+	fixture_linger(w->f, 20);
+	assert_int_equal(queued.times + sent.times + other.times, 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(counts_over_one_connection, setup, teardown),
+		cmocka_unit_test_setup_teardown(older_greeting, setup, teardown),
+		cmocka_unit_test_setup_teardown(refused_count, setup, teardown),
+		cmocka_unit_test_setup_teardown(sent_on_to_the_primary, setup, teardown),
+		cmocka_unit_test_setup_teardown(primary_steps_down, setup, teardown),
+		cmocka_unit_test_setup_teardown(nobody_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(bad_answers, setup, teardown),
+		cmocka_unit_test_setup_teardown(more_than_asked_for, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(idle_connection_closed, setup, teardown),
+		cmocka_unit_test_setup_teardown(cancelled, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("net/mongo/mongo", tests, NULL, NULL);
+}
