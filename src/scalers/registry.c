@@ -12,6 +12,7 @@
 #include "scalers/cluster/resource.h"
 #include "scalers/cluster/workload.h"
 #include "scalers/cron/cron.h"
+#include "scalers/datadog/datadog.h"
 #include "scalers/external/external.h"
 #include "scalers/graphite/graphite.h"
 #include "scalers/kafka/apachekafka.h"
@@ -55,6 +56,7 @@ static const struct scaler_type *const types[] = {
 	&nats_scaler_type,
 	&loki_scaler_type,
 	&graphite_scaler_type,
+	&datadog_scaler_type,
 };
 
 const struct scaler_type *scaler_type_find(const char *name)
