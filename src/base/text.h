@@ -104,6 +104,17 @@ static inline bool text_is_one_of(const char *text, const char *const *words)
 	return *words != NULL;
 }
 
+/* The beginning of what somebody else says, with blanks for control characters. Returns out. */
+static inline char *text_line(const char *text, size_t len, char *out, size_t size)
+{
+	size_t i = 0;
+
+	for (; i + 1 < size && i < len; i++)
+		out[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i];
+	out[i] = '\0';
+	return out;
+}
+
 /* The text without these characters at either end. Cuts the end in place. */
 static inline char *text_trim(char *text, const char *blanks)
 {

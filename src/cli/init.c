@@ -27,7 +27,7 @@ enum { DONE = 0, UNWRITTEN = 1, USAGE = 2 };
 /*
  * The parameters that stand in the manifest and are no comments: all that a type must have, and the
  * target, which is what people change first. The first row that fits a type and a name counts; type
- * NULL: any.
+ * NULL: any. authenticationRef: of types that have their credentials from nowhere else.
  */
 static const struct {
 	const char *type, *name, *value;
@@ -48,6 +48,9 @@ static const struct {
 	{ "azure-servicebus", "queueName", "orders" },
 	{ NULL, "messageCount", "5" },
 	{ "azure-servicebus", "connectionFromEnv", "SERVICEBUS_CONNECTION" },
+	{ "datadog", "query", "sum:trace.redis.hits{env:production,service:shop}.as_rate()" },
+	{ "datadog", "targetValue", "100" },
+	{ "datadog", "authenticationRef", "datadog" },
 	{ NULL, "queueURL", "https://sqs.eu-west-1.amazonaws.com/123456789012/orders" },
 	{ "aws-sqs-queue", "queueLength", "5" },
 	{ "aws-cloudwatch", "namespace", "AWS/SQS" },
@@ -193,6 +196,7 @@ static void put_row(const char *type, const struct param_row *row, struct buf *o
 /* Those that come from a TriggerAuthentication. */
 static void put_secrets(const struct scaler_type *type, struct buf *out)
 {
+	const char *reference = value_of(type->name, "authenticationRef");
 	bool first = true;
 
 	for (size_t t = 0; type->tables[t]; t++) {
@@ -204,9 +208,10 @@ static void put_secrets(const struct scaler_type *type, struct buf *out)
 			if (!is_shown(row) || !strchr(row->where, 'a') || strchr(row->where, 'm'))
 				continue;
 			if (first)
-				buf_puts(out,
-					"    # From Secrets, by a TriggerAuthentication:\n    # authenticationRef: "
-					"{name: ...}\n");
+				buf_printf(out,
+					"    # From Secrets, by a TriggerAuthentication:\n"
+					"    %sauthenticationRef: {name: %s}\n",
+					reference ? "" : "# ", reference ? reference : "...");
 			first = false;
 			params_next_name(&names, name);
 			buf_printf(out, "    #   parameter %s: ", name);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <utlist.h>
@@ -252,6 +253,15 @@ static ares_channel channel_new(struct resolver *r)
 	return channel;
 }
 
+/* What is below localhost is this machine, and no server is asked for it (RFC 6761, 6.3). */
+static const char *name_to_ask(const char *host)
+{
+	static const char local[] = ".localhost";
+	size_t len = strlen(host), end = sizeof(local) - 1;
+
+	return len > end && strcasecmp(host + len - end, local) == 0 ? local + 1 : host;
+}
+
 static void put_leg(struct resolver *r, struct resolver_query *q, int family)
 {
 	struct ares_addrinfo_hints hints = { .ai_family = family, .ai_socktype = SOCK_STREAM };
@@ -262,7 +272,7 @@ static void put_leg(struct resolver *r, struct resolver_query *q, int family)
 		return;
 	}
 	r->inside++;
-	ares_getaddrinfo(r->channel, q->host, NULL, &hints, on_answer, q);
+	ares_getaddrinfo(r->channel, name_to_ask(q->host), NULL, &hints, on_answer, q);
 	r->inside--;
 }
 

@@ -5,8 +5,9 @@
 /*
  * DNS queries by c-ares on libevent. /etc/resolv.conf (nameserver, search, ndots, rotate),
  * /etc/nsswitch.conf and /etc/hosts apply; resolv.conf and hosts are read at the first query, and
- * again after a change, which queries under way survive. An answer that does not fit into a
- * datagram is fetched over TCP. Caching and the number of queries are up to net/names.
+ * again after a change, which queries under way survive. Names below localhost are localhost. An
+ * answer that does not fit into a datagram is fetched over TCP. Caching and the number of queries
+ * are up to net/names.
  */
 
 #include <stddef.h>

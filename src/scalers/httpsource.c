@@ -55,11 +55,9 @@ static void send_next(struct httpsource *ask);
 static void note_pause(const struct httpsource *ask, const struct webget_answer *answer)
 {
 	bool asks = answer->status == 429 || answer->status == 503 || answer->status == 403;
-	char place[256];
 
-	if (asks && answer->retry_after_ms > 0 && ask->sources->pauses)
-		httppauses_begin(ask->sources->pauses, httpurl_origin(ask->url, place, sizeof(place)),
-			webaccess_key(login_of(ask)->access), answer->retry_after_ms);
+	if (asks && answer->retry_after_ms > 0)
+		httpsource_pause(ask, answer->retry_after_ms);
 }
 
 static void on_lost(struct httpsource *ask, const struct err *transport)
@@ -133,8 +131,10 @@ static int check_pause(struct httpsource *ask, struct err *err)
 
 static int make_request(struct httpsource *ask, struct httpsource_request *request, struct err *err)
 {
-	if (ask->step >= HTTPSOURCE_STEPS_MAX)
-		return err_set(err, ERR_INVALID, "more than %d requests for one answer", HTTPSOURCE_STEPS_MAX);
+	unsigned most = type_of(ask)->steps_max ? type_of(ask)->steps_max : HTTPSOURCE_STEPS_MAX;
+
+	if (ask->step >= most)
+		return err_set(err, ERR_INVALID, "more than %u requests for one answer", most);
 	if (type_of(ask)->request(ask, request, err))
 		return -1;
 	mem_free_secret(ask->url);
@@ -242,14 +242,22 @@ void httpsource_cancel(void *handle)
 
 /* ---- For the read functions ---- */
 
+void httpsource_pause(const struct httpsource *ask, int64_t span_ms)
+{
+	char place[256];
+
+	if (ask->sources->pauses)
+		httppauses_begin(ask->sources->pauses, httpurl_origin(ask->url, place, sizeof(place)),
+			webaccess_key(login_of(ask)->access), span_ms);
+}
+
 int httpsource_expect(const struct webget_answer *answer, int least, int most, struct err *err)
 {
-	char words[WORDS_SHOWN + 1] = "";
+	char words[WORDS_SHOWN + 1];
 
 	if (answer->status >= least && answer->status <= most)
 		return 0;
-	for (size_t i = 0; i < WORDS_SHOWN && i < answer->len; i++)
-		words[i] = (unsigned char)answer->body[i] < ' ' || answer->body[i] == 0x7f ? ' ' : answer->body[i];
+	text_line(answer->body, answer->len, words, sizeof(words));
 	err_set(err, httpstatus_kind(answer->status), "HTTP status %d%s%s", answer->status, *words ? ": " : "", words);
 	err->http_status = answer->status;
 	return -1;
@@ -268,6 +276,9 @@ json_t *httpsource_json(const struct webget_answer *answer, struct err *err)
 
 bool httpsource_repeats(const struct webaccess *access, const struct webget_answer *answer, const char *words)
 {
+	for (size_t i = 0; i < WEBGET_WANTED_MAX; i++)
+		if (answer->wanted[i] && webaccess_repeats(access, answer->wanted[i]))
+			return true;
 	return webaccess_repeats(access, answer->body) || webaccess_repeats(access, answer->content_type) ||
-		webaccess_repeats(access, answer->wanted_header) || webaccess_repeats(access, words);
+		webaccess_repeats(access, words);
 }

@@ -58,11 +58,12 @@ struct httpsource_request {        /* empty when zeroed */
 enum httpsource_verdict {
 	HTTPSOURCE_ANSWERED, /* *out is the answer */
 	HTTPSOURCE_FAILED,   /* err says why; the source's name is put before it */
-	HTTPSOURCE_NEXT,     /* request() makes another one; at most HTTPSOURCE_STEPS_MAX in all */
+	HTTPSOURCE_NEXT,     /* request() makes another one; at most steps_max in all */
 };
 #define HTTPSOURCE_STEPS_MAX 200
 
 struct httpsource_type {
+	unsigned steps_max; /* 0: HTTPSOURCE_STEPS_MAX */
 	size_t note_size;
 	void (*note_done)(void *note); /* frees what the note owns; NULL: nothing */
 	/*
@@ -93,6 +94,12 @@ void *httpsource_ask(struct scaler_sources *sources, struct question *question, 
 void httpsource_cancel(void *handle);
 
 /* ---- For the read functions ---- */
+
+/*
+ * The server that has just answered is not asked for so long by anybody with this login. What
+ * Retry-After says is heeded without it.
+ */
+void httpsource_pause(const struct httpsource *ask, int64_t span_ms);
 
 /*
  * 0 when the status is in this range; else -1 with an error of its kind (httpstatus_kind) that

@@ -15,6 +15,7 @@
 #include "scalers/cluster/workload.h"
 #include "scalers/cron/cron.h"
 #include "scalers/elasticsearch/elasticsearch.h"
+#include "scalers/datadog/datadog.h"
 #include "scalers/external/external.h"
 #include "scalers/google/gcppubsub.h"
 #include "scalers/graphite/graphite.h"
@@ -66,6 +67,7 @@ static const struct scaler_type *const types[] = {
 	&nats_scaler_type,
 	&loki_scaler_type,
 	&graphite_scaler_type,
+	&datadog_scaler_type,
 };
 
 const struct scaler_type *scaler_type_find(const char *name)

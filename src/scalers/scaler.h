@@ -127,6 +127,7 @@ struct scaler {
 	char *trigger_name;    /* NULL */
 	enum metric_kind kind; /* METRIC_EXTERNAL, except for cpu and memory */
 	char *metric_name;     /* "s0-redis-jobs"; "cpu" or "memory" for resources; NULL: depends on unknown values */
+	bool whole_name;       /* of build: its metric_name is all of the name, without "sN-" */
 	char *container;       /* METRIC_CONTAINER_RESOURCE; else NULL */
 	enum metric_target_type target_type;
 	struct quantity target; /* above 0; 0 only for a formula source without a target */

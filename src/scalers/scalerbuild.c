@@ -44,8 +44,9 @@ int scaler_build(const struct scaler_params *params, struct scaler *out, struct 
 	if (out->question)
 		out->question->namespace_ = mem_dup(params->namespace_);
 	out->trigger_name = mem_dup(params->name);
-	out->metric_name = out->kind == METRIC_EXTERNAL && name ? mem_printf("s%d-%s", params->index, name)
-								: mem_dup(name);
+	out->metric_name = out->kind == METRIC_EXTERNAL && name && !out->whole_name
+		? mem_printf("s%d-%s", params->index, name)
+		: mem_dup(name);
 	free(name);
 	return 0;
 }

@@ -19,6 +19,7 @@ import yaml
 
 from rig import pki
 from rig.azure_devops import AzureDevops, job
+from rig.datadog_fake import Datadog
 from rig.graphite_server import GraphiteServer
 from rig.grpc_scaler import GrpcScaler
 from rig.http_source import HttpSource, own_address, vector
@@ -120,6 +121,14 @@ class Graphite:
         self.server = GraphiteServer(directory)
         for name in ("mail", "web"):
             self.server.says(f"shop.queue.{name}", 120, ago=60)
+
+
+class Watcher:
+    """Three replicas' worth of hits."""
+
+    def __init__(self, directory, cluster):
+        self.server = Datadog(directory, keys=(PASSWORD, "change-me-too"))
+        self.server.series[yaml.safe_load(list((FOLDER / "datadog/scaledobject.yaml").read_text().split("---"))[2])["spec"]["triggers"][0]["metadata"]["query"]] = [[240, 250, None]]
 
 
 class Nats:
@@ -252,6 +261,7 @@ class Servers:
     """All of them, started at once; `servers.open` is the Open, and so on."""
 
     KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws, Bus)
+    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws, Watcher)
 
     def __init__(self, directory, cluster):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -294,6 +304,13 @@ def on_open(servers):
 
 def on_locked(servers):
     return {"redis.default.svc.cluster.local:6379": servers.locked.server.address}
+
+
+def on_datadog(servers):
+    """Its site, and who signs that: the keys of the Secret stand below the site."""
+    datadog = servers.watcher.server
+    ca = "".join("    " + line + "\n" for line in pathlib.Path(datadog.authority.cert).read_text().splitlines())
+    return {"  site: datadoghq.com\n": f"  site: {datadog.site}\n  ca: |\n{ca}", "key: site}\n": "key: site}\n  - {parameter: ca, name: datadog, key: ca}\n"}
 
 
 def hours(count):
@@ -400,6 +417,7 @@ EXAMPLES = {
     "prometheus-bearer": Example(on_mimir),
     "loki": Example(lambda s: {"http://loki.monitoring.svc.cluster.local:3100": s.pages.loki.url}, replicas=3),
     "graphite": Example(lambda s: {"http://graphite.monitoring.svc.cluster.local:8080": s.graphite.server.url}, replicas=3),
+    "datadog": Example(on_datadog, replicas=3),
     "nats-jetstream": Example(lambda s: {"nats.default.svc.cluster.local:8222": s.nats.server.address}, replicas=2),
     "metrics-api": Example(on_stats, replicas=lambda count: count in (4, 5)),   # 42 messages; to the HPA controller 4 is near enough, if it comes by there
     "metrics-api/xml.yaml": Example(on_stats, replicas=2),

@@ -58,10 +58,10 @@ struct webget_call {
 	char *body;         /* owned, may be a secret; NULL */
 	char *content_type; /* owned; of the body */
 	const char *method;
-	const char *wanted_header; /* NULL */
-	char *header;              /* owned; its value; NULL */
-	char *namespace_;          /* owned */
-	const char *asker;         /* borrowed; NULL */
+	const char *wanted_header;       /* NULL */
+	char *wanted[WEBGET_WANTED_MAX]; /* owned; the values; NULL */
+	char *namespace_;                /* owned */
+	const char *asker;               /* borrowed; NULL */
 	size_t max_body;
 	bool spare; /* httphost_spare */
 	bool (*on_piece)(void *arg, const char *bytes, size_t len, size_t *kept);
@@ -99,6 +99,12 @@ static void tell_exchange(const struct webget_call *call, int status)
 
 /* ---- How a call ends ---- */
 
+static void forget_headers(struct webget_call *call)
+{
+	for (size_t i = 0; i < WEBGET_WANTED_MAX; i++)
+		mem_free_ptr(&call->wanted[i]);
+}
+
 static void call_free(void *ptr)
 {
 	struct webget_call *call = ptr;
@@ -109,7 +115,7 @@ static void call_free(void *ptr)
 	mem_free_secret(call->url);
 	mem_free_secret(call->body);
 	free(call->content_type);
-	free(call->header);
+	forget_headers(call);
 	free(call->namespace_);
 	credential_done(&call->credential);
 	strmap_done_secret(&call->headers);
@@ -311,10 +317,12 @@ static void answer(struct webget_call *call, const struct httpc_response *respon
 		.body = response->body,
 		.len = response->len,
 		.content_type = response->content_type,
-		.wanted_header = call->header ? call->header : "",
 		.retry_after_ms = response->retry_after_ms,
 		.measured = call->measured };
 
+	for (size_t i = 0; i < WEBGET_WANTED_MAX; i++)
+		a.wanted[i] = call->wanted[i] ? call->wanted[i] : "";
+	a.wanted_header = a.wanted[0];
 	detach(call);
 	call->fn(call->arg, &a, NULL);
 }
@@ -410,20 +418,30 @@ static void on_http(void *arg, const struct httpc_response *response, const stru
 }
 
 /* Of the last of that name, as a map of headers would have it. */
-static void note_header(struct webget_call *call, const char *line, size_t len)
+static void note_header(char **value, const char *name, size_t name_len, const char *line, size_t len)
 {
-	size_t name = strlen(call->wanted_header);
-
-	if (len <= name || line[name] != ':' || strncasecmp(line, call->wanted_header, name) != 0)
+	if (len <= name_len || line[name_len] != ':' || strncasecmp(line, name, name_len) != 0)
 		return;
-	line += name + 1;
-	len -= name + 1;
+	line += name_len + 1;
+	len -= name_len + 1;
 	while (len > 0 && (*line == ' ' || *line == '\t')) {
 		line++;
 		len--;
 	}
-	free(call->header);
-	call->header = mem_dupn(line, len);
+	free(*value);
+	*value = mem_dupn(line, len);
+}
+
+static void note_headers(struct webget_call *call, const char *line, size_t len)
+{
+	const char *name = call->wanted_header;
+
+	for (size_t i = 0; name && *name && i < WEBGET_WANTED_MAX; i++) {
+		size_t name_len = strcspn(name, " ");
+
+		note_header(&call->wanted[i], name, name_len, line, len);
+		name += name_len + strspn(name + name_len, " ");
+	}
 }
 
 static void on_header(void *arg, const char *line, size_t len)
@@ -434,8 +452,7 @@ static void on_header(void *arg, const char *line, size_t len)
 	for (size_t i = 0; i < MEM_COUNT(names); i++)
 		if (len >= strlen(names[i]) && strncasecmp(line, names[i], strlen(names[i])) == 0)
 			call->measured = true;
-	if (call->wanted_header)
-		note_header(call, line, len);
+	note_headers(call, line, len);
 }
 
 static void on_connected(void *arg, bool http2)
@@ -509,7 +526,7 @@ static void send(struct webget_call *call)
 	}
 	call->wait = FOR_ANSWER;
 	call->measured = false;
-	mem_free_ptr(&call->header);
+	forget_headers(call);
 	call->taken = 0;
 	answers_release(&call->kept);
 	events.on_data = call->on_piece ? on_data : NULL;

@@ -72,17 +72,23 @@ struct webget_request {
 	 * they make of a body differs. Copied and wiped.
 	 */
 	const char *body, *content_type;
-	const char *method;        /* constant; NULL: GET, or POST with a body */
-	const char *wanted_header; /* constant: the name of one that is in the answer; NULL: none */
+	const char *method; /* constant; NULL: GET, or POST with a body */
+	/*
+	 * constant: the name of a header whose value is in the answer, or of several with blanks
+	 * between; NULL: none
+	 */
+	const char *wanted_header;
 };
+#define WEBGET_WANTED_MAX 4
 
 struct webget_answer {
 	int status;       /* any, except redirects that were followed */
 	const char *body; /* borrowed, NUL-terminated */
 	size_t len;
-	const char *content_type;  /* "" when absent */
-	const char *wanted_header; /* the value; "" when absent, or not asked for */
-	int64_t retry_after_ms;    /* from Retry-After in seconds; 0 when absent */
+	const char *content_type;              /* "" when absent */
+	const char *wanted_header;             /* the value of the first; "" when absent, or not asked for */
+	const char *wanted[WEBGET_WANTED_MAX]; /* those of all, in the order of the names */
+	int64_t retry_after_ms;                /* from Retry-After in seconds; 0 when absent */
 	/*
 	 * the response had a length or an end mark, so it is complete. Without that, a lost
 	 * connection looks like the end of the response

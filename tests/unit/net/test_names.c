@@ -310,6 +310,20 @@ static void missing_names_are_known_for_a_moment(void **state)
 }
 
 /* More than fit into a datagram: the server says so, and is asked over TCP. */
+/* The answer is that of /etc/hosts. */
+static void below_localhost_nobody_is_asked(void **state)
+{
+	struct world *w = *state;
+	struct found found;
+
+	look_up(w, &found, "api.LocalHost");
+	assert_true(found.count > 0);
+	assert_int_equal(w->asked, 0);
+	look_up(w, &found, "notlocalhost");
+	assert_int_equal(found.count, 0);
+	assert_int_equal(w->asked, 1);
+}
+
 static void many_addresses(void **state)
 {
 	struct world *w = *state;
@@ -458,6 +472,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(one_question_for_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(missing_names_are_known_for_a_moment, setup, teardown),
+		cmocka_unit_test_setup_teardown(below_localhost_nobody_is_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_addresses, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_answers_for_ipv6, setup, teardown),
 		cmocka_unit_test_setup_teardown(silent_names_keep_nobody_waiting, setup, teardown),

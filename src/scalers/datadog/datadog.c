@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/datadog/datadog.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/fingerprint.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/timestamp.h"
+#include "net/http/httpstatus.h"
+#include "net/http/httpurl.h"
+#include "scalers/datadog/datadogreply.h"
+#include "scalers/httpauth.h"
+#include "scalers/httpsource.h"
+#include "scalers/params.h"
+
+/* A day of points of a few hundred series. */
+#define ANSWER_MAX ((size_t)4 << 20)
+#define URL_MAX    ((size_t)1 << 16)
+/* In seconds: some 14 months, for which Datadog keeps points. */
+#define REACH_MAX 40000000
+
+/* The data of a question. Owns its texts. */
+struct datadog_question {
+	struct httpsource_login login;
+	char *url;   /* but for its query */
+	char *query; /* NULL: of the Cluster Agent, whose url is whole */
+	int64_t age, offset, places_back;
+	enum datadogreply_aggregator aggregator;
+	double fill; /* NAN: none */
+};
+
+enum way { OF_DATADOG = 1, OF_AGENT = 2 };
+
+/* The parameters as written. Owns its texts. */
+struct datadog_fields {
+	bool by_agent;
+	struct quantity target;
+	double fill, activation;
+	int64_t timeout_ms;
+	char *api_key, *app_key, *site, *ca, *query;
+	unsigned aggregator; /* enum datadogreply_aggregator */
+	int64_t age, offset, places_back;
+	char *namespace_, *service, *mode, *token, *metric, *metric_namespace;
+	int64_t port;
+	bool insecure;
+};
+
+static const char *const aggregators[] = { [DATADOGREPLY_AVERAGE] = "average", [DATADOGREPLY_MAX] = "max", NULL };
+
+#define TYPE      "type"
+#define AT(field) offsetof(struct datadog_fields, field)
+static const struct param_row rows[] = {
+	{ "useClusterAgentProxy", PARAM_BOOL, "m", AT(by_agent), .help = "asks the Cluster Agent, not Datadog" },
+	{ "targetValue|queryValue", PARAM_TARGET, "m", AT(target), .help = "target: as much per replica" },
+	{ "metricUnavailableValue", PARAM_DOUBLE, "m", AT(fill), .help = "the value when Datadog has no point" },
+	{ "timeout", PARAM_DURATION, "m", AT(timeout_ms), .most = HTTPAUTH_TIMEOUT_MAX_MS,
+		.help = "of one request; 2 minutes at most" },
+	{ TYPE, PARAM_DROPPED, "m", .why = "trigger.metadata.type is deprecated in favor of trigger.metricType",
+		.help = "has no effect" },
+	{ "hpaMetricName", PARAM_IGNORED, "m", .help = "has no effect" },
+	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
+
+	{ "apiKey", PARAM_TEXT, "a", AT(api_key), .required = true, .when = OF_DATADOG, .help = "API key" },
+	{ "appKey", PARAM_TEXT, "a", AT(app_key), .required = true, .when = OF_DATADOG,
+		.help = "application key, with the right timeseries_query" },
+	{ "datadogSite", PARAM_TEXT, "a", AT(site), .otherwise = "datadoghq.com", .when = OF_DATADOG,
+		.help = "the account's site: datadoghq.eu" },
+	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .when = OF_DATADOG, .help = "query of metrics" },
+	{ "queryAggregator", PARAM_CHOICE, "m", AT(aggregator), .when = OF_DATADOG, .words = aggregators,
+		.help = "what several series make" },
+	{ "activationQueryValue", PARAM_DOUBLE, "m", AT(activation), .when = OF_DATADOG,
+		.help = "active when it is more" },
+	{ "age", PARAM_INT64, "m", AT(age), .otherwise = "90", .most = REACH_MAX, .when = OF_DATADOG,
+		.help = "seconds that the window is long" },
+	{ "timeWindowOffset", PARAM_INT64, "m", AT(offset), .most = REACH_MAX, .when = OF_DATADOG,
+		.help = "seconds ago that it ends" },
+	{ "lastAvailablePointOffset", PARAM_INT64, "m", AT(places_back), .most = INT32_MAX, .when = OF_DATADOG,
+		.help = "so many points before the last" },
+
+	{ "datadogNamespace", PARAM_TEXT, "a", AT(namespace_), .required = true, .when = OF_AGENT,
+		.help = "namespace of the Cluster Agent" },
+	{ "datadogMetricsService", PARAM_TEXT, "a", AT(service), .required = true, .when = OF_AGENT,
+		.help = "Service of its metrics server" },
+	{ "datadogMetricsServicePort", PARAM_INT64, "a", AT(port), .otherwise = "8443", .least = 1, .most = 65535,
+		.when = OF_AGENT, .help = "its port" },
+	{ "unsafeSsl", PARAM_BOOL, "a", AT(insecure), .when = OF_AGENT, .help = "TLS that verifies nothing" },
+	{ "authMode", PARAM_TEXT, "a", AT(mode), .when = OF_AGENT, .help = "as whom: bearer" },
+	{ "token", PARAM_TEXT, "a", AT(token), .when = OF_AGENT, .help = "bearer: the token" },
+	{ "datadogMetricName", PARAM_TEXT, "m", AT(metric), .required = true, .when = OF_AGENT,
+		.help = "the DatadogMetric" },
+	{ "datadogMetricNamespace", PARAM_TEXT, "m", AT(metric_namespace), .required = true, .when = OF_AGENT,
+		.help = "its namespace" },
+	{ "activationTargetValue", PARAM_DOUBLE, "m", AT(activation), .when = OF_AGENT,
+		.help = "Cluster Agent: active when it is more" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
+
+static void free_data(void *data)
+{
+	struct datadog_question *q = data;
+
+	webaccess_unref(q->login.access);
+	free(q->url);
+	free(q->query);
+	free(q);
+}
+
+/* ---- Building ---- */
+
+/* KEDA looks at it and makes nothing of it. */
+static int check_type(const struct scaler_params *params, struct err *err)
+{
+	const char *type = strmap_get(params->metadata, TYPE);
+
+	if (!type)
+		return 0;
+	if (params->metric_type && *params->metric_type)
+		return err_set(err, ERR_INVALID,
+			"only one of trigger.metadata.type or trigger.metricType should be defined");
+	if (!text_equal_nocase(type, "average") && !text_equal_nocase(type, "global"))
+		return err_set(err, ERR_INVALID, "type has to be global or average");
+	return 0;
+}
+
+/* A scope in braces, on one line. */
+static int check_query(const char *query, struct err *err)
+{
+	for (const char *at = query; (at = strchr(at, '{')) != NULL; at++)
+		if (at[strcspn(at, "}\n")] == '}')
+			return 0;
+	return err_set(err, ERR_INVALID, "error in query: malformed Datadog query: missing query scope");
+}
+
+/* A server's name with nothing behind it, as it stands in the middle of a URL. */
+static int check_site(const char *site, struct err *err)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:";
+	MEM_AUTO char *url = mem_printf("https://api.%s/", site);
+	struct httpurl_place place;
+
+	if (strspn(site, allowed) != strlen(site) || httpurl_place(url, &place, NULL))
+		return err_set(err, ERR_INVALID,
+			"parameter \"datadogSite\" must be a site's name, such as datadoghq.eu");
+	httpurl_place_done(&place);
+	return 0;
+}
+
+static int check_login(const struct datadog_fields *f, struct err *err)
+{
+	if (!f->mode)
+		return 0;
+	if (strcmp(f->mode, "bearer") != 0)
+		return err_set(err, ERR_INVALID, "err incorrect value for authMode is given: it can be bearer");
+	return f->token ? 0 : err_set(err, ERR_INVALID, "BearerToken is required");
+}
+
+/* Both are names of Kubernetes, and part of a URL as they are. */
+static int check_metric(const struct datadog_fields *f, struct err *err)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789.-";
+	const char *const texts[] = { f->metric_namespace, f->metric, f->namespace_, f->service };
+	const char *const names[] = { "datadogMetricNamespace", "datadogMetricName", "datadogNamespace",
+		"datadogMetricsService" };
+
+	for (size_t i = 0; i < MEM_COUNT(texts); i++)
+		if (texts[i] && strspn(texts[i], allowed) != strlen(texts[i]))
+			return err_set(err, ERR_INVALID, "parameter \"%s\" must be a name of Kubernetes", names[i]);
+	return 0;
+}
+
+/* 1: some values are unknown. */
+static int read_fields(const struct scaler_params *params, struct datadog_fields *f, struct err *err)
+{
+	int rc = params_read(&table, params, f, err), more;
+
+	if (rc < 0 || check_type(params, err))
+		return -1;
+	more = params_read_when(&table, params, f->by_agent ? OF_AGENT : OF_DATADOG, f, err);
+	if (more < 0 || (f->query && check_query(f->query, err)) || (f->site && check_site(f->site, err)) ||
+		check_metric(f, err))
+		return -1;
+	if ((rc | more) == 0 && check_login(f, err))
+		return -1;
+	return rc | more;
+}
+
+/* The second key is sent in a header, too: as the password it is wiped, and looked for in words. */
+static struct webaccess *log_in(const struct datadog_fields *f, struct err *err)
+{
+	struct webaccess_config config = { .ca_pem = f->ca };
+
+	if (f->by_agent) {
+		config.bearer = f->mode ? f->token : NULL;
+		config.insecure = f->insecure;
+	} else {
+		config.header_name = "DD-API-KEY";
+		config.header_value = f->api_key;
+		config.password = f->app_key;
+	}
+	return webaccess_new(&config, err);
+}
+
+static int make_question(struct datadog_fields *f, struct datadog_question *q, struct err *err)
+{
+	struct buf query = BUF_INIT(URL_MAX / 2);
+	bool too_long;
+
+	buf_put_percent(&query, f->query ? f->query : "", "");
+	too_long = buf_failed(&query);
+	buf_done(&query);
+	if (too_long)
+		return err_set(err, ERR_INVALID, "parameter \"query\" is too long: the URL may have %zu bytes",
+			URL_MAX);
+	if (f->app_key && strpbrk(f->app_key, "\r\n"))
+		return err_set(err, ERR_INVALID, "parameter \"appKey\" holds a line break");
+	q->login.access = log_in(f, err);
+	if (!q->login.access)
+		return -1;
+	q->login.timeout_ms = f->timeout_ms;
+	if (f->by_agent)
+		q->url = mem_printf("https://%s.%s:%lld/apis/external.metrics.k8s.io/v1beta1/namespaces/%s/"
+				    "datadogmetric@%s:%s",
+			f->service, f->namespace_, (long long)f->port, f->metric_namespace, f->metric_namespace,
+			f->metric);
+	else
+		q->url = mem_printf("https://api.%s/api/v1/query", f->site);
+	q->query = f->query;
+	q->age = f->age;
+	q->offset = f->offset;
+	q->places_back = f->places_back;
+	q->aggregator = f->aggregator;
+	q->fill = f->fill;
+	f->query = NULL;
+	return 0;
+}
+
+/* What stands for a missing point is part of the answer, and so of the question. */
+static char *make_key(const struct datadog_question *q)
+{
+	const char *texts[] = { q->query };
+	char query[FINGERPRINT_TEXT];
+
+	return mem_printf("datadog %s %s %s %lld %lld %lld %d %.17g %lld", q->url, webaccess_key(q->login.access),
+		fingerprint_of(texts, 1, query), (long long)q->age, (long long)q->offset, (long long)q->places_back,
+		(int)q->aggregator, q->fill, (long long)q->login.timeout_ms);
+}
+
+/* The Cluster Agent's has no place in it: it is what the agent itself calls it. NULL: not known. */
+static char *name_of(const struct datadog_fields *f)
+{
+	if (!f->by_agent)
+		return f->query ? params_normalise(mem_printf("datadog-%.*s", (int)strcspn(f->query, "{"), f->query))
+				: NULL;
+	return f->metric && f->metric_namespace ? mem_printf("datadogmetric@%s:%s", f->metric_namespace, f->metric)
+						: NULL;
+}
+
+static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+{
+	struct datadog_fields f = { .fill = NAN, .aggregator = DATADOGREPLY_ONE };
+	struct datadog_question *q;
+	char where[256];
+	int rc = read_fields(params, &f, err);
+
+	if (rc >= 0) {
+		out->target = f.target;
+		out->activation = f.activation;
+		out->whole_name = f.by_agent;
+		*metric_name = name_of(&f);
+	}
+	if (rc == 0) {
+		q = mem_zalloc(sizeof(*q));
+		rc = make_question(&f, q, err);
+		if (rc == 0) {
+			out->question = question_new(&datadog_scaler_type, make_key(q),
+				mem_printf("datadog %s", httpurl_origin(q->url, where, sizeof(where))), q);
+			out->question->timeout_ms = q->login.timeout_ms ? q->login.timeout_ms : QUESTION_TIMEOUT_HTTP;
+		} else {
+			free_data(q);
+		}
+	}
+	params_done(&table, &f);
+	return rc;
+}
+
+/* ---- Asking ---- */
+
+/* In the order of X_RATELIMIT below. */
+enum { LIMIT, PERIOD, RESET };
+#define X_RATELIMIT "X-RateLimit-Limit X-RateLimit-Period X-RateLimit-Reset"
+
+static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+{
+	const struct datadog_question *q = ask->base.question->data;
+	int64_t to_s = timestamp_now_ms() / 1000 - q->offset;
+	struct buf url = BUF_INIT(URL_MAX);
+
+	(void)err;
+	buf_puts(&url, q->url);
+	if (q->query) {
+		buf_printf(&url, "?from=%lld&to=%lld&query=", (long long)(to_s - q->age), (long long)to_s);
+		buf_put_percent(&url, q->query, "");
+		strmap_set(&out->headers, "DD-APPLICATION-KEY", webaccess_config(q->login.access)->password);
+		out->wanted_header = X_RATELIMIT;
+	}
+	strmap_set(&out->headers, "Accept", "application/json");
+	out->url = buf_take(&url);
+	out->max_body = ANSWER_MAX;
+	return 0;
+}
+
+/* A number of seconds, as a header says it; 0: none. */
+static int64_t seconds_of(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	return digits > 0 && digits < 10 && text[digits] == '\0' ? strtol(text, NULL, 10) : 0;
+}
+
+static const char *or_unknown(const char *text)
+{
+	return seconds_of(text) > 0 ? text : "?";
+}
+
+/* Whoever asks with these keys waits, as the limit is the organization's. */
+static void limited(const struct httpsource *ask, const struct webget_answer *answer, struct err *err)
+{
+	int64_t reset_s = seconds_of(answer->wanted[RESET]);
+
+	if (reset_s > 0)
+		httpsource_pause(ask, reset_s * 1000);
+	err_set(err, ERR_TEMPORARY,
+		"your Datadog account reached the %s queries per %s seconds rate limit, next limit reset will happen "
+		"in %s seconds",
+		or_unknown(answer->wanted[LIMIT]), or_unknown(answer->wanted[PERIOD]),
+		or_unknown(answer->wanted[RESET]));
+}
+
+/* The value of a question without a point; false: it has none. */
+static bool filled(const struct datadog_question *q, struct answer *out)
+{
+	if (isnan(q->fill))
+		return false;
+	out->value = q->fill;
+	return true;
+}
+
+static enum httpsource_verdict refused(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+	struct err *err)
+{
+	const struct datadog_question *q = ask->base.question->data;
+	json_t *value = json_parse_foreign(answer->body, answer->len, NULL);
+	char words[DATADOGREPLY_WORDS];
+
+	datadogreply_words(value, words);
+	if (answer->status == 422 && value && filled(q, out)) {
+		json_decref(value);
+		return HTTPSOURCE_ANSWERED;
+	}
+	if (q->query && answer->status == 429)
+		limited(ask, answer, err);
+	else if (*words)
+		err_set(err, httpstatus_kind(answer->status), "HTTP status %d: %s", answer->status, words);
+	else
+		httpsource_expect(answer, 200, 200, err);
+	if (q->query && (answer->status == 401 || answer->status == 403))
+		err_wrap(err,
+			"unauthorized to connect to Datadog. Check that your Datadog API and App keys are correct and "
+			"that your App key has the correct permissions, and datadogSite");
+	err->http_status = answer->status;
+	json_decref(value);
+	return HTTPSOURCE_FAILED;
+}
+
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+	struct err *err)
+{
+	const struct datadog_question *q = ask->base.question->data;
+	enum datadogreply reply = DATADOGREPLY_FAILED;
+	json_t *value;
+
+	if (answer->status != 200)
+		return refused(ask, answer, out, err);
+	value = httpsource_json(answer, err);
+	if (value && q->query)
+		reply = datadogreply_series(value, q->aggregator, q->places_back, &out->value, err);
+	else if (value && datadogreply_metric(value, &out->value, err) == 0)
+		reply = DATADOGREPLY_VALUE;
+	json_decref(value);
+	if (reply == DATADOGREPLY_VALUE || (reply == DATADOGREPLY_NONE && filled(q, out)))
+		return HTTPSOURCE_ANSWERED;
+	return HTTPSOURCE_FAILED;
+}
+
+static const struct httpsource_type http = { .request = request, .read = judge };
+
+const struct scaler_type datadog_scaler_type = {
+	.name = "datadog",
+	.go_name = "datadogScaler",
+	.tables = { &table },
+	.build = build,
+	.ask = httpsource_ask,
+	.cancel = httpsource_cancel,
+	.http = &http,
+	.free_data = free_data,
+};
