@@ -51,6 +51,17 @@ static const struct {
 	{ "datadog", "query", "sum:trace.redis.hits{env:production,service:shop}.as_rate()" },
 	{ "datadog", "targetValue", "100" },
 	{ "datadog", "authenticationRef", "datadog" },
+	{ "elasticsearch", "addresses", "http://elasticsearch.default.svc:9200" },
+	{ "elasticsearch", "username", "scaler" },
+	{ "elasticsearch", "passwordFromEnv", "ELASTIC_PASSWORD" },
+	{ "opensearch", "addresses", "https://opensearch.default.svc:9200" },
+	{ "opensearch", "username", "scaler" },
+	{ "opensearch", "passwordFromEnv", "OPENSEARCH_PASSWORD" },
+	{ NULL, "index", "jobs" },
+	{ "elasticsearch", "query", "{\"size\": 0, \"query\": {\"term\": {\"state.keyword\": \"queued\"}}}" },
+	{ "opensearch", "query", "{\"size\": 0, \"query\": {\"term\": {\"state.keyword\": \"queued\"}}}" },
+	{ "elasticsearch", "valueLocation", "hits.total.value" },
+	{ "opensearch", "valueLocation", "hits.total.value" },
 	{ NULL, "queueURL", "https://sqs.eu-west-1.amazonaws.com/123456789012/orders" },
 	{ "aws-sqs-queue", "queueLength", "5" },
 	{ "aws-cloudwatch", "namespace", "AWS/SQS" },
@@ -184,13 +195,15 @@ static void put_parameter(const char *type, const struct param_row *row, const c
 static void put_row(const char *type, const struct param_row *row, struct buf *out)
 {
 	const char *names = row->names;
-	char name[PARAM_NAME_SIZE + sizeof("FromEnv")];
+	char name[PARAM_NAME_SIZE + sizeof("FromEnv")], variable[sizeof(name)];
 
 	params_next_name(&names, name);
-	if (strchr(row->where, 'm'))
+	snprintf(variable, sizeof(variable), "%.*sFromEnv", PARAM_NAME_SIZE, name);
+	/* What may stand in the metadata, too, and better does not: a password. */
+	if (strchr(row->where, 'm') && !value_of(type, variable))
 		put_parameter(type, row, name, "", out);
 	else if (strchr(row->where, 'e'))
-		put_parameter(type, row, strcat(name, "FromEnv"), "a variable of the container: ", out);
+		put_parameter(type, row, variable, "a variable of the container: ", out);
 }
 
 /* Those that come from a TriggerAuthentication. */

@@ -29,6 +29,7 @@ from rig.kafka_server import KafkaServer
 from rig.moto_server import MotoServer, allow
 from rig.mariadb_server import MariadbServer
 from rig.nats_server import NatsServer
+from rig.opensearch_server import Gate, OpensearchServer
 from rig.postgres_server import PostgresServer
 from rig.prometheus_server import PrometheusServer
 from rig.rabbitmq_server import RabbitServer
@@ -138,6 +139,23 @@ class Nats:
             client.stream("orders")
             client.consumer("orders", "worker")
             client.add("orders", 12)
+
+
+class Search:
+    """12 documents that are queued, by a template that says how much they are together, for those who know the password; and a place where no server is."""
+
+    def __init__(self, directory, cluster):
+        self.server = OpensearchServer(directory)
+        self.gate = Gate(self.server, {"scaler": PASSWORD})
+        lines = (FOLDER / "opensearch/scaledobject.yaml").read_text().splitlines()
+        (script,) = [line.removeprefix("#") for line in lines if line.startswith('#   {"script"')]
+        self.server.ask("PUT", "/_scripts/queued-size", json.loads(script))
+        self.server.index("jobs")
+        self.server.add("jobs", *[{"state": "queued", "size": 20}] * 12, {"state": "done", "size": 1000})
+
+    def end(self):
+        self.gate.end()
+        self.server.end()
 
 
 class Kafka:
@@ -262,6 +280,7 @@ class Servers:
 
     KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws, Bus)
     KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws, Watcher)
+    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Search, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws)
 
     def __init__(self, directory, cluster):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -418,6 +437,8 @@ EXAMPLES = {
     "loki": Example(lambda s: {"http://loki.monitoring.svc.cluster.local:3100": s.pages.loki.url}, replicas=3),
     "graphite": Example(lambda s: {"http://graphite.monitoring.svc.cluster.local:8080": s.graphite.server.url}, replicas=3),
     "datadog": Example(on_datadog, replicas=3),
+    "elasticsearch": Example(lambda s: {"http://elasticsearch.default.svc.cluster.local:9200": s.search.gate.url}, replicas=3),
+    "opensearch": Example(lambda s: {"http://opensearch-0.opensearch.default.svc.cluster.local:9200": "http://127.0.0.1:9", "http://opensearch-1.opensearch.default.svc.cluster.local:9200": s.search.gate.url}, replicas=3),
     "nats-jetstream": Example(lambda s: {"nats.default.svc.cluster.local:8222": s.nats.server.address}, replicas=2),
     "metrics-api": Example(on_stats, replicas=lambda count: count in (4, 5)),   # 42 messages; to the HPA controller 4 is near enough, if it comes by there
     "metrics-api/xml.yaml": Example(on_stats, replicas=2),

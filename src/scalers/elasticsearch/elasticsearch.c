@@ -120,7 +120,7 @@ static int add_addresses(struct search_question *q, const struct param_list *lis
 	for (size_t i = 0; i < list->count; i++)
 		if (*list->items[i] && add_address(q, list->items[i], err))
 			return err_wrap(err, "parameter \"addresses\", piece %zu", i + 1);
-	return q->count > 0 ? 0 : err_set(err, ERR_INVALID, "parameter \"addresses\" has no address");
+	return 0;
 }
 
 static int log_in(struct search_question *q, const struct webaccess_config *config, const char *proof, struct err *err)
@@ -167,8 +167,10 @@ static int reach_elasticsearch(struct search_question *q, const struct search_fi
 			"both cloudID and apiKey must be provided when cloudID or apiKey is used");
 	if (!cloud && (!f->username || !f->password))
 		return err_set(err, ERR_INVALID, "both username and password must be provided when addresses is used");
+	if (!cloud && q->count == 0)
+		return err_set(err, ERR_INVALID, "parameter \"addresses\" has no address");
 	if (!cloud)
-		return add_addresses(q, &f->addresses, err) || log_in_with_password(q, f, err) ? -1 : 0;
+		return log_in_with_password(q, f, err);
 	if (searchrequest_cloud(f->cloud_id, &url, err))
 		return -1;
 	if (add_address(q, url, err))
@@ -188,8 +190,8 @@ static int reach_opensearch(struct search_question *q, const struct search_field
 			"both clientCert and clientKey must be provided when enableTLS is true");
 	if (!f->by_certificate && (!f->username || !f->password))
 		return err_set(err, ERR_INVALID, "both username and password must be provided for basic auth");
-	if (add_addresses(q, &f->addresses, err))
-		return -1;
+	if (q->count == 0)
+		return err_set(err, ERR_INVALID, "parameter \"addresses\" has no address");
 	return f->by_certificate ? log_in(q, &config, "clientCert and clientKey", err)
 				 : log_in_with_password(q, f, err);
 }
@@ -226,9 +228,9 @@ static int check_query(const struct search_kind *kind, const struct search_field
 static int compile_known(const struct search_kind *kind, struct search_question *q, struct search_fields *f,
 	struct err *err)
 {
-	int rc = 0;
+	int rc = add_addresses(q, &f->addresses, err);
 
-	if (f->location) {
+	if (rc == 0 && f->location) {
 		q->json = jsonpath_compile(f->location, err);
 		rc = q->json ? 0
 			     : err_wrap(err, "parameter \"valueLocation\" value \"%.*s\"", LOCATION_SHOWN, f->location);
@@ -255,7 +257,8 @@ static int read_question(const struct search_kind *kind, const struct scaler_par
 
 	if (login_rc < 0)
 		return -1;
-	if (rc == 0 && check_query(kind, f, err))
+	if (!params_is_unknown(&table, params, AT(template)) && !params_is_unknown(&table, params, AT(query)) &&
+		check_query(kind, f, err))
 		return -1;
 	if (compile_known(kind, q, f, err))
 		return -1;

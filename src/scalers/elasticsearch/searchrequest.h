@@ -28,7 +28,10 @@ int searchrequest_path(const char *indexes, bool is_template, char **out, struct
 int searchrequest_template(const char *name, const char *parameters, bool values_may_be_empty, char **out,
 	struct err *err);
 
-/* "https://ID.HOST" of name:base64(HOST$ID$...). The caller owns *out. ERR_INVALID does not show it. */
+/*
+ * "https://ID.HOST" of name:base64(HOST$ID$...). The caller owns *out. ERR_INVALID does not show
+ * it.
+ */
 int searchrequest_cloud(const char *cloud_id, char **out, struct err *err);
 
 #endif
