@@ -39,6 +39,7 @@ struct scaler_sources {
 	struct pool *mysql;
 	struct pool *mongo;
 	struct webget *web;                                   /* all requests over HTTP */
+	struct webtoken_store *tokens;                        /* borrowed: those of web */
 	struct counters_family *http_requests, *http_seconds; /* their metrics; NULL without counters */
 	struct httppauses *pauses;                            /* that servers asked for; NULL in tests */
 	struct grpc_pool *grpc;

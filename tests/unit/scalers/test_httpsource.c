@@ -116,6 +116,7 @@ static void stage_setup(struct stage *s, struct world *w, struct webaccess *acce
 	*s = (struct stage){ .w = w };
 	s->sources.loop = w->f->loop;
 	s->sources.web = webget_new(w->f->loop, 3000);
+	s->sources.tokens = webget_tokens(s->sources.web);
 	s->sources.pauses = httppauses_new(w->f->loop);
 	s->question = question_new(&type, mem_dup("tested 1"), mem_dup("tested server"), login);
 }
