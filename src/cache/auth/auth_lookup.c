@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The look-ups of cache/auth/auth.h: restricted Secrets, the TriggerAuthentication of a trigger, and
- * whether that one needs the workload.
+ * The look-ups of cache/auth/auth.h: restricted Secrets, the TriggerAuthentication of a trigger,
+ * and whether that one needs the workload.
  */
 #include <string.h>
 
