@@ -54,7 +54,7 @@ static enum reference_state find_key(void *arg, enum keydata_kind kind, const ch
 	struct catalogue_entry *e = catalogue_find(o->catalogue, keydata_kind_name(kind), namespace_, name);
 	const struct strmap *data, *unreadable;
 
-	if (!e && o->complete)
+	if (!e && o->complete && strcmp(name, OFFLINE_UNKNOWN) != 0)
 		return missing(keydata_kind_name(kind), namespace_, name, err);
 	*out = OFFLINE_UNKNOWN;
 	if (!e)
@@ -66,10 +66,11 @@ static enum reference_state find_key(void *arg, enum keydata_kind kind, const ch
 		return REFERENCE_FOUND;
 	}
 	if (strmap_get(unreadable, key))
-		err_set(err, ERR_INVALID, "key \"%s\" of %s %s/%s %s", key, keydata_kind_name(kind), namespace_, name,
-			strmap_get(unreadable, key));
+		err_set(err, ERR_INVALID, "%s \"%s\" of %s %s/%s %s", keydata_key_called(kind), key,
+			keydata_kind_name(kind), namespace_, name, strmap_get(unreadable, key));
 	else
-		err_set(err, ERR_MISSING, "%s %s/%s has no key \"%s\"", keydata_kind_name(kind), namespace_, name, key);
+		err_set(err, ERR_MISSING, "%s %s/%s has no %s \"%s\"", keydata_kind_name(kind), namespace_, name,
+			keydata_key_called(kind), key);
 	return REFERENCE_MISSING;
 }
 
@@ -207,8 +208,8 @@ static json_t *target_with_all(const struct wanted_names *w)
 
 	for (size_t i = 0; i < w->containers.count; i++)
 		json_array_append_new(containers, container_with_all(w->containers.pairs[i].key, &w->variables));
-	return json_pack("{s:{s:s}, s:{s:{s:{s:o}}}}", "metadata", "name", "unknown", "spec", "template", "spec",
-		"containers", containers);
+	return json_pack("{s:{s:s}, s:{s:{s:{s:s, s:o}}}}", "metadata", "name", "unknown", "spec", "template", "spec",
+		"serviceAccountName", OFFLINE_UNKNOWN, "containers", containers);
 }
 
 const json_t *offline_target_object(struct offline *o, const struct scaledobject *so)

@@ -13,7 +13,25 @@
 
 const char *keydata_kind_name(enum keydata_kind kind)
 {
-	return kind == KEYDATA_SECRET ? "Secret" : "ConfigMap";
+	static const char *const names[] = { [KEYDATA_SECRET] = "Secret",
+		[KEYDATA_CONFIG_MAP] = "ConfigMap",
+		[KEYDATA_SERVICE_ACCOUNT] = "ServiceAccount" };
+
+	return names[kind];
+}
+
+const char *keydata_plural(enum keydata_kind kind)
+{
+	static const char *const plurals[] = { [KEYDATA_SECRET] = "secrets",
+		[KEYDATA_CONFIG_MAP] = "configmaps",
+		[KEYDATA_SERVICE_ACCOUNT] = "serviceaccounts" };
+
+	return plurals[kind];
+}
+
+const char *keydata_key_called(enum keydata_kind kind)
+{
+	return kind == KEYDATA_SERVICE_ACCOUNT ? "annotation" : "key";
 }
 
 /* NULL when the value was taken, else why it was not. */
@@ -56,13 +74,13 @@ static const char *take(enum keydata_kind kind, const char *key, const json_t *v
 int keydata_decode(enum keydata_kind kind, const json_t *object, bool (*wanted)(void *arg, const char *key), void *arg,
 	struct strmap *out, struct strmap *unreadable, struct err *err)
 {
-	struct json_at root = json_root(object), data;
+	struct json_at root = json_root(object), metadata = json_field(&root, "metadata"), data;
 	const char *key, *why;
 	json_t *value;
 
 	if (!json_is_object(object))
 		return err_set(err, ERR_INVALID, "not a Kubernetes object");
-	data = json_field(&root, "data");
+	data = kind == KEYDATA_SERVICE_ACCOUNT ? json_field(&metadata, "annotations") : json_field(&root, "data");
 	if (shape_object(&data, err) < 0)
 		return -1;
 	json_object_foreach((json_t *)(uintptr_t)data.value, key, value)

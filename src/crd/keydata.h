@@ -3,8 +3,9 @@
 #define CRD_KEYDATA_H
 
 /*
- * The data of a Secret or ConfigMap, reduced to the wanted keys while decoding. Values of Secrets
- * are base64-encoded; every buffer that held one is wiped when freed.
+ * The data of a Secret or ConfigMap, or the annotations of a ServiceAccount, reduced to the wanted
+ * keys while decoding. Values of Secrets are base64-encoded; every buffer that held one is wiped
+ * when freed.
  */
 
 #include <jansson.h>
@@ -14,9 +15,11 @@
 #include "base/err.h"
 #include "base/strmap.h"
 
-enum keydata_kind { KEYDATA_SECRET, KEYDATA_CONFIG_MAP };
+enum keydata_kind { KEYDATA_SECRET, KEYDATA_CONFIG_MAP, KEYDATA_SERVICE_ACCOUNT };
 
-const char *keydata_kind_name(enum keydata_kind kind); /* "Secret", "ConfigMap" */
+const char *keydata_kind_name(enum keydata_kind kind);  /* "Secret", "ConfigMap", "ServiceAccount" */
+const char *keydata_plural(enum keydata_kind kind);     /* as in paths: "secrets" */
+const char *keydata_key_called(enum keydata_kind kind); /* "key", "annotation" */
 
 /*
  * Into *out, which is empty before and the caller's (strmap_done_secret). wanted NULL: all keys. A

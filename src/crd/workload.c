@@ -191,12 +191,14 @@ static void decode_container(const struct json_at *at, struct workload_container
 	}
 }
 
-static void decode_containers(const struct json_at *spec, struct workload *out)
+static void decode_pods(const struct json_at *spec, struct workload *out)
 {
 	struct json_at template = json_field(spec, "template"), pod = json_field(&template, "spec"),
 		       list = json_field(&pod, "containers");
 	size_t count;
 
+	if (*json_str_or_empty(pod.value, "serviceAccountName") != '\0')
+		json_get_string(&pod, "serviceAccountName", &out->service_account, NULL);
 	if (shape_array(&list, CONTAINERS_MAX, &count, NULL) < 0 || count == 0)
 		return;
 	out->containers = mem_array(count, sizeof(*out->containers));
@@ -263,7 +265,7 @@ struct workload *workload_decode(const json_t *object, struct err *err)
 	json_get_int32(&status, "readyReplicas", &w->ready_replicas, NULL);
 	decode_manager(metadata.value, w);
 	decode_selector(&spec, &status, w);
-	decode_containers(&spec, w);
+	decode_pods(&spec, w);
 	return w;
 }
 
@@ -291,7 +293,7 @@ struct workload *workload_decode_template(const struct meta *meta, const json_t 
 	w->resource_version = mem_dup(meta->resource_version);
 	w->generation = meta->generation;
 	w->ready_replicas = -1;
-	decode_containers(&root, w);
+	decode_pods(&root, w);
 	return w;
 }
 
@@ -304,6 +306,7 @@ void workload_free(struct workload *w)
 	free(w->replicas_manager);
 	free(w->selector);
 	free(w->no_environment);
+	free(w->service_account);
 	for (size_t i = 0; i < w->container_count; i++)
 		container_done(&w->containers[i]);
 	free(w->containers);

@@ -41,9 +41,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (value == NULL)
 		return 0;
-	for (int i = 0; i < 2; i++) {
-		check(i == 0 ? KEYDATA_SECRET : KEYDATA_CONFIG_MAP, value, NULL);
-		check(i == 0 ? KEYDATA_SECRET : KEYDATA_CONFIG_MAP, value, is_short);
+	for (enum keydata_kind kind = KEYDATA_SECRET; kind <= KEYDATA_SERVICE_ACCOUNT; kind++) {
+		check(kind, value, NULL);
+		check(kind, value, is_short);
 	}
 	json_decref(value);
 	return 0;

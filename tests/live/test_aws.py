@@ -184,12 +184,13 @@ def test_nobody_is_kscaled_unless_he_may(kscaled, stage, moto, credentials):
     credentials.authentication("own", podIdentity={"provider": "aws"})
     credentials.authentication("role", podIdentity={"provider": "aws", "roleArn": "arn:aws:iam::123456789012:role/x"})
     credentials.authentication("workload", podIdentity={"provider": "aws", "identityOwner": "workload"})
-    for name, more in {"operator": {"identityOwner": "operator"}, "own": {}, "role": {}, "workload": {}}.items():
+    credentials.authentication("eks", podIdentity={"provider": "aws-eks"})
+    annotate_account(stage, "default", "arn:aws:iam::123456789012:role/x")
+    for name, more in {"operator": {"identityOwner": "operator"}, "own": {}, "role": {}, "workload": {}, "eks": {}}.items():
         stage.deployment(name, replicas=1)
         login = None if name == "operator" else {"authenticationRef": {"name": name}}
         stage.scaledobject(name, triggers=[sqs(moto, url, login, **more)])
-        wanted = "identityOwner workload is not supported" if name == "workload" else "kscaled's own AWS identity"
-        assert wanted in stage.wait_refused(name)
+        eventually(lambda: "kscaled's own AWS identity" in stage.wait_refused(name))
 
 
 @pytest.fixture
@@ -219,6 +220,64 @@ def test_roles(launch, stage, moto, credentials, own):
         eventually(lambda: stage.metric("s0-aws-sqs-roles", name).value() == "6")
     failure(stage, "s0-aws-sqs-roles", "AWS role: ", f"AssumeRole {moto.shared_role}: no keys: HTTP status 403, AccessDenied", "not authorized to perform: sts:AssumeRole", name="other")
     failure(stage, "s0-aws-sqs-roles", "HTTP status 403, AccessDenied", "user/kscaled is not authorized to perform: sqs:GetQueueAttributes", name="own")
+
+
+ROLE = "eks.amazonaws.com/role-arn"
+
+
+def account(stage, name, role=None):
+    """A ServiceAccount, with this role in its annotation."""
+    stage.cluster.core.create_namespaced_service_account(stage.namespace, {"metadata": {"name": name, "annotations": {ROLE: role} if role else {}}})
+
+
+def annotate_account(stage, name, role):
+    """Also the one that every namespace gets a little later than itself."""
+    assert eventually(lambda: name in [one.metadata.name for one in stage.cluster.core.list_namespaced_service_account(stage.namespace).items])
+    stage.cluster.core.patch_namespaced_service_account(name, stage.namespace, {"metadata": {"annotations": {ROLE: role}}})
+
+
+def of_account(stage, name, account):
+    """A Deployment whose Pods are this ServiceAccount."""
+    stage.deployment(name, replicas=1)
+    become(stage, name, account)
+
+
+def become(stage, name, account):
+    stage.cluster.apps.patch_namespaced_deployment(name, stage.namespace, {"spec": {"template": {"spec": {"serviceAccountName": account}}}})
+
+
+def test_role_of_the_workload(launch, stage, moto, credentials, own):
+    """By the annotation of the ServiceAccount of the scale target, which is followed; moto judges who may be what. More accounts than are watched by name."""
+    names = {"workload": {"provider": "aws", "identityOwner": "workload"}, "eks": {"provider": "aws-eks"}}
+    for name, identity in names.items():
+        credentials.cluster_authentication(f"{stage.namespace}-{name}", podIdentity=identity)
+    login = lambda name: {"authenticationRef": {"name": f"{stage.namespace}-{name}", "kind": "ClusterTriggerAuthentication"}}
+    account(stage, "reader", moto.queue_role)
+    others_role = moto.role("of-others", allow("sqs:GetQueueAttributes"), "admin")
+    account(stage, "stranger", others_role)
+    account(stage, "nobody")
+    launch(env=own).wait_serving()
+    for name in names:
+        of_account(stage, name, "reader")
+        stage.scaledobject(name, maxReplicaCount=1, triggers=[sqs(moto, moto.url_of, login(name))])
+    for name in names:
+        eventually(lambda: stage.metric("s0-aws-sqs-roles", name).value() == "6")
+    # Another account, then that account's other role.
+    become(stage, "workload", "stranger")
+    failure(stage, "s0-aws-sqs-roles", "AWS role: ", f"AssumeRole {others_role}: no keys: HTTP status 403, AccessDenied", name="workload")
+    annotate_account(stage, "stranger", moto.queue_role)
+    eventually(lambda: stage.metric("s0-aws-sqs-roles", "workload").value() == "6")
+    become(stage, "eks", "nobody")
+    assert f"podIdentity: the workload's role: ServiceAccount {stage.namespace}/nobody has no annotation \"eks.amazonaws.com/role-arn\"" in stage.wait_refused("eks")
+    annotate_account(stage, "nobody", moto.queue_role)
+    eventually(lambda: stage.metric("s0-aws-sqs-roles", "eks").value() == "6")
+    for name in [f"more-{number}" for number in range(8)] + ["last"]:
+        if name == "last":
+            eventually(lambda: stage.metric("s0-aws-sqs-roles", "more-7").value() == "6")
+        account(stage, name, moto.queue_role)
+        of_account(stage, name, name)
+        stage.scaledobject(name, maxReplicaCount=1, triggers=[sqs(moto, moto.url_of, login("workload"))])
+    eventually(lambda: stage.metric("s0-aws-sqs-roles", "last").value() == "6")
 
 
 def test_everybody_may(launch, stage, moto, credentials, own):

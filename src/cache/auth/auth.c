@@ -13,8 +13,6 @@
 
 #define VALUE_BYTES_MAX (1 << 20)
 #define NOT_SUPPORTED   "is not supported by this version of kscaled: "
-/* and a type */
-#define NOT_SUPPORTED_FOR "is not supported by this version of kscaled for triggers of type"
 
 /* One TriggerAuthentication being resolved for one trigger. */
 struct resolve {
@@ -271,6 +269,52 @@ static void from_oauth2(struct resolve *r, const char *source)
 	put_built(r, "endpointParams", &params);
 }
 
+/* ---- The role of the workload's ServiceAccount ---- */
+
+#define ROLE_ANNOTATION "eks.amazonaws.com/role-arn"
+#define ROLE_PARAMETER  "awsRoleArn"
+#define USUAL_ACCOUNT   "default" /* of pods that name none */
+
+static bool is_aws(const char *provider)
+{
+	return strcmp(provider, "aws") == 0 || strcmp(provider, "aws-eks") == 0;
+}
+
+/*
+ * What EKS has pods be, by an annotation of their ServiceAccount. As in KEDA it goes before a role
+ * of other sources. kscaled assumes it as it assumes any other: that it may is decided elsewhere
+ * (struct pod_identity).
+ */
+static void take_workload_role(struct resolve *r)
+{
+	const char *namespace_ = r->of->meta->namespace_, *account, *value;
+	struct err err = { 0 };
+
+	if (!auth_is_of_workload(r->t))
+		return;
+	if (r->t->identity->role_arn && *r->t->identity->role_arn && strcmp(r->t->identity->provider, "aws") == 0) {
+		fail(r, NULL, "roleArn can't be set if KEDA isn't identity owner, current value: 'workload'");
+		return;
+	}
+	if (!r->target || r->target->container_count == 0) {
+		fail(r, NULL, "podIdentity: %s",
+			r->target && r->target->no_environment
+				? r->target->no_environment
+				: "the scale target has no Pod template, so no ServiceAccount whose role to take");
+		return;
+	}
+	account = r->target->service_account ? r->target->service_account : USUAL_ACCOUNT;
+	if (auth_key(r->lookup, KEYDATA_SERVICE_ACCOUNT, namespace_, account, ROLE_ANNOTATION, &value, &err) ==
+		REFERENCE_FOUND) {
+		MEM_AUTO char *what = mem_printf("annotation " ROLE_ANNOTATION " of ServiceAccount %s/%s", namespace_,
+			account);
+
+		put(r, "podIdentity", ROLE_PARAMETER, value, what);
+	} else {
+		fail(r, &err, "podIdentity: the workload's role");
+	}
+}
+
 /* ---- What is refused by name ---- */
 
 /* The first of several is reported. */
@@ -303,7 +347,6 @@ static bool takes_azure(const char *type)
  */
 static void take_identity(struct resolve *r)
 {
-	static const char *const clouds[] = { "aws-eks", NULL };
 	const struct triggerauth_identity *i = r->t->identity;
 	const char *provider = i && i->provider ? i->provider : "";
 
@@ -317,26 +360,15 @@ static void take_identity(struct resolve *r)
 		.external_id = i->external_id,
 		.may_be_kscaled = r->identity->may_be_kscaled,
 		.azure_trusted = r->identity->azure_trusted };
-	if (strcmp(provider, "gcp") == 0)
+	if (is_aws(provider) || strcmp(provider, "gcp") == 0)
 		return;
-	if (strcmp(provider, "aws") == 0 && (!i->identity_owner || strcmp(i->identity_owner, "workload") != 0))
+	if (strcmp(provider, "azure-workload") == 0 && takes_azure(r->trigger->type))
 		return;
-	if (strcmp(provider, "aws") == 0)
+	if (strcmp(provider, "azure-workload") == 0)
 		fail(r, NULL,
-			"podIdentity identityOwner workload " NOT_SUPPORTED
-			"say the role that the ServiceAccount's annotation has as podIdentity roleArn");
-	else if (strcmp(provider, "azure-workload") == 0 && takes_azure(r->trigger->type))
-		return;
-	else if (strcmp(provider, "azure-workload") == 0)
-		fail(r, NULL,
-			"podIdentity provider %s " NOT_SUPPORTED_FOR
-			" %s: give the trigger credentials of its own with secretTargetRef",
-			provider, r->trigger->type);
-	else if (text_is_one_of(provider, clouds))
-		fail(r, NULL,
-			"podIdentity provider %s " NOT_SUPPORTED
+			"podIdentity provider %s is not supported by this version of kscaled for triggers of type %s: "
 			"give the trigger credentials of its own with secretTargetRef",
-			provider);
+			provider, r->trigger->type);
 	else
 		fail(r, NULL, "podIdentity provider \"%s\" is unknown", provider);
 }
@@ -365,11 +397,12 @@ static void take_all(struct resolve *r)
 	/* A file replaces the parameters of all other sources. */
 	if (r->t->file_path && *r->t->file_path) {
 		from_file(r, "filePath");
-		return;
+	} else {
+		from_env(r, "env");
+		for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+			sources[i].take(r, sources[i].name);
 	}
-	from_env(r, "env");
-	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
-		sources[i].take(r, sources[i].name);
+	take_workload_role(r);
 }
 
 int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,

@@ -92,8 +92,8 @@ bool auth_denies_secrets(const struct auth_lookup *lookup, const char *namespace
 void auth_variable_names(const struct scaled *of, struct strmap *out);
 
 /*
- * Whether the target must be known: a trigger names a variable, an `env` source may be needed, or
- * envSourceContainerName is set.
+ * Whether the target must be known: a trigger names a variable, an `env` source may be needed, the
+ * identity is its ServiceAccount's, or envSourceContainerName is set.
  */
 bool auth_needs_target(const struct auth_lookup *lookup, const struct scaled *of);
 

@@ -101,7 +101,8 @@ bool auth_needs_target(const struct auth_lookup *lookup, const struct scaled *of
 	for (size_t i = 0; i < of->trigger_count && !needed; i++) {
 		const struct triggerauth *t;
 
-		needed = auth_of(lookup, of, &of->triggers[i], &t, NULL) == 0 && t && t->env_count > 0;
+		needed = auth_of(lookup, of, &of->triggers[i], &t, NULL) == 0 && t &&
+			(t->env_count > 0 || auth_is_of_workload(t));
 	}
 	return needed;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The look-ups of cache/auth/auth.h: restricted Secrets, and the TriggerAuthentication of a
- * trigger.
+ * The look-ups of cache/auth/auth.h: restricted Secrets, the TriggerAuthentication of a trigger,
+ * and whether that one needs the workload.
  */
 #include <string.h>
 
@@ -58,4 +58,13 @@ int auth_of(const struct auth_lookup *lookup, const struct scaled *of, const str
 			REFERENCE_FOUND
 		? 0
 		: -1;
+}
+
+bool auth_is_of_workload(const struct triggerauth *t)
+{
+	const struct triggerauth_identity *i = t->identity;
+	const char *provider = i && i->provider ? i->provider : "";
+
+	return strcmp(provider, "aws-eks") == 0 ||
+		(strcmp(provider, "aws") == 0 && i->identity_owner && strcmp(i->identity_owner, "workload") == 0);
 }

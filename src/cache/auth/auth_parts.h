@@ -24,6 +24,9 @@ enum reference_state auth_all(const struct auth_lookup *lookup, enum keydata_kin
 int auth_of(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
 	const struct triggerauth **out, struct err *err);
 
+/* Whether its podIdentity is the role of the workload's ServiceAccount. */
+bool auth_is_of_workload(const struct triggerauth *t);
+
 /* ---- auth_environment.c ---- */
 
 /* crd/workload's environment with Secrets and ConfigMaps of the object's namespace. */

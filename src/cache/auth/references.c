@@ -156,17 +156,17 @@ static struct wanted_key *ask_for(struct references *r, struct object *owner, en
 static enum reference_state answer_missing(const struct wanted_key *w, struct err *err)
 {
 	const struct referenced *o = w->object;
-	const char *why = strmap_get(&o->unreadable, w->key);
+	const char *why = strmap_get(&o->unreadable, w->key), *called = keydata_key_called(o->place->kind);
 
 	if (o->state == REFERENCE_FOUND && why)
-		err_set(err, ERR_INVALID, REFERENCES_OBJECT_FMT ": key \"%s\" %s", REFERENCES_OBJECT_ARGS(o), w->key,
-			why);
+		err_set(err, ERR_INVALID, REFERENCES_OBJECT_FMT ": %s \"%s\" %s", REFERENCES_OBJECT_ARGS(o), called,
+			w->key, why);
 	else if (o->state == REFERENCE_FOUND)
-		err_set(err, ERR_MISSING, REFERENCES_OBJECT_FMT " has no key \"%s\"", REFERENCES_OBJECT_ARGS(o),
+		err_set(err, ERR_MISSING, REFERENCES_OBJECT_FMT " has no %s \"%s\"", REFERENCES_OBJECT_ARGS(o), called,
 			w->key);
 	else if (*w->key)
-		err_set(err, ERR_MISSING, REFERENCES_OBJECT_FMT " does not exist (its key \"%s\" is needed)",
-			REFERENCES_OBJECT_ARGS(o), w->key);
+		err_set(err, ERR_MISSING, REFERENCES_OBJECT_FMT " does not exist (its %s \"%s\" is needed)",
+			REFERENCES_OBJECT_ARGS(o), called, w->key);
 	else
 		err_set(err, ERR_MISSING, REFERENCES_OBJECT_FMT " does not exist", REFERENCES_OBJECT_ARGS(o));
 	return REFERENCE_MISSING;
@@ -182,8 +182,8 @@ static enum reference_state answer_waiting(const struct wanted_key *w, struct er
 		err_set(err, ERR_DENIED,
 			REFERENCES_OBJECT_FMT
 			" may not be read: grant get, list and watch on %s \"%s\" in namespace %s: %s",
-			REFERENCES_OBJECT_ARGS(o), o->place->kind == KEYDATA_SECRET ? "secrets" : "configmaps", o->name,
-			o->place->namespace_, trouble->msg);
+			REFERENCES_OBJECT_ARGS(o), keydata_plural(o->place->kind), o->name, o->place->namespace_,
+			trouble->msg);
 		return REFERENCE_DENIED;
 	}
 	if (trouble)

@@ -26,8 +26,7 @@ struct referenced *references_object_find(const struct references *r, enum keyda
 
 char *references_object_collection(const struct reference_place *place)
 {
-	return mem_printf("/api/v1/namespaces/%s/%s", place->namespace_,
-		place->kind == KEYDATA_SECRET ? "secrets" : "configmaps");
+	return mem_printf("/api/v1/namespaces/%s/%s", place->namespace_, keydata_plural(place->kind));
 }
 
 /* ---- Telling ---- */

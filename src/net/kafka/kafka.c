@@ -61,6 +61,13 @@ struct kafka_call {
 		struct kafkatopic *topic; /* in topics */
 		int32_t leader;
 	} * places; /* of each */
+	struct kafka_share {
+		int32_t leader;
+		uint32_t partition; /* its place in partitions */
+	} * shares;                 /* sorted: each leader's partitions lie together */
+	struct kafka_span {
+		size_t from, to;
+	} * spans; /* of the shares; for each wait for offsets */
 	size_t count;
 	size_t tries;
 	bool was_lost;   /* a try failed by its connection */
@@ -95,6 +102,8 @@ static void forget_try(struct kafka_call *call)
 	call->found_count = 0;
 	mem_free_ptr(&call->partitions);
 	mem_free_ptr(&call->places);
+	mem_free_ptr(&call->shares);
+	mem_free_ptr(&call->spans);
 	call->count = 0;
 }
 
@@ -278,9 +287,18 @@ static void ask_topics(struct kafka_call *call)
 
 static bool is_wanted(const struct kafka_question *q, int32_t id)
 {
-	for (size_t i = 0; i < q->range_count; i++)
-		if (id >= q->ranges[i].first && id <= q->ranges[i].last)
+	size_t low = 0, high = q->range_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (id >= q->ranges[middle].first && id <= q->ranges[middle].last)
 			return true;
+		if (id > q->ranges[middle].last)
+			low = middle + 1;
+		else
+			high = middle;
+	}
 	return q->range_count == 0;
 }
 
@@ -372,45 +390,66 @@ static void on_topics(struct kafkawait *w, const struct kafkamessages_offsets *a
 
 /* ---- Offsets ---- */
 
+static int compare_shares(const void *a, const void *b)
+{
+	const struct kafka_share *x = a, *y = b;
+	int order = (x->leader > y->leader) - (x->leader < y->leader);
+
+	return order ? order : (x->partition > y->partition) - (x->partition < y->partition);
+}
+
+/* Once in a try: a cluster may have as many leaders as partitions. */
+static void make_shares(struct kafka_call *call)
+{
+	call->shares = mem_array(call->count, sizeof(*call->shares));
+	for (size_t i = 0; i < call->count; i++)
+		call->shares[i] = (struct kafka_share){ call->places[i].leader, (uint32_t)i };
+	if (call->count > 1)
+		qsort(call->shares, call->count, sizeof(*call->shares), compare_shares);
+}
+
+/* Those of the leader at `from` that are asked about; *to: where the next one's begin. */
+static size_t wants_of(const struct kafka_call *call, enum step step, size_t from, size_t *to, struct kafkawant *wants)
+{
+	size_t count = 0;
+
+	for (*to = from; *to < call->count && call->shares[*to].leader == call->shares[from].leader; (*to)++) {
+		const struct kafka_partition *p = &call->partitions[call->shares[*to].partition];
+
+		if (step != STARTS || (p->committed == KAFKA_OFFSET_NONE && p->has_end))
+			wants[count++] = (struct kafkawant){ call->places[call->shares[*to].partition].topic, p->id };
+	}
+	return count;
+}
+
 /* One request to each broker that leads some of the partitions; starts only where they matter. */
 static void ask_offsets(struct kafka_call *call, enum step step)
 {
 	struct kafkawant *wants = mem_array(call->count, sizeof(*wants));
-	bool *done = mem_array(call->count, sizeof(*done));
-	size_t brokers = 0, at = 0;
+	struct kafka_span *spans;
+	size_t brokers = 0, to;
 
-	for (size_t i = 0; step == STARTS && i < call->count; i++)
-		done[i] = call->partitions[i].committed != KAFKA_OFFSET_NONE || !call->partitions[i].has_end;
-	for (size_t i = 0; i < call->count; i++) {
-		size_t before = 0;
-
-		while (before < i && (done[before] || call->places[before].leader != call->places[i].leader))
-			before++;
-		brokers += !done[i] && before == i;
-	}
+	if (!call->shares)
+		make_shares(call);
+	spans = mem_array(call->count, sizeof(*spans));
+	for (size_t from = 0; from < call->count; from = to)
+		if (wants_of(call, step, from, &to, wants) > 0)
+			spans[brokers++] = (struct kafka_span){ from, to };
+	free(call->spans);
+	call->spans = spans;
 	if (brokers == 0) {
 		call->step = step;
 		next_step(call);
 	} else {
 		prepare(call, step, brokers, on_offsets);
 	}
-	for (size_t i = 0; i < call->count && brokers > 0; i++) {
-		size_t count = 0;
+	for (size_t i = 0; i < brokers; i++) {
+		size_t count = wants_of(call, step, call->spans[i].from, &to, wants);
 
-		for (size_t k = i; !done[i] && k < call->count; k++) {
-			if (done[k] || call->places[k].leader != call->places[i].leader)
-				continue;
-			wants[count++] = (struct kafkawant){ call->places[k].topic, call->partitions[k].id };
-			done[k] = k != i;
-		}
-		if (count > 0)
-			kafkacluster_offsets(call->home->cluster, call->places[i].leader,
-				step == ENDS ? KAFKA_END : KAFKA_START, wants, count, call->deadline_ms,
-				&call->waits[at++]);
-		done[i] = true;
+		kafkacluster_offsets(call->home->cluster, call->shares[call->spans[i].from].leader,
+			step == ENDS ? KAFKA_END : KAFKA_START, wants, count, call->deadline_ms, &call->waits[i]);
 	}
 	free(wants);
-	free(done);
 }
 
 static void ask_committed(struct kafka_call *call)
@@ -459,6 +498,7 @@ static void on_offsets(struct kafkawait *w, const struct kafkamessages_offsets *
 	enum kafkacluster_doubt doubt)
 {
 	struct kafka_call *call = w->arg;
+	struct kafka_span span = { 0, call->count };
 	struct err err;
 
 	/* The start is a refinement: without it the end counts, as it did before. */
@@ -466,8 +506,10 @@ static void on_offsets(struct kafkawait *w, const struct kafkamessages_offsets *
 		fail_step(call, failed, doubt);
 		return;
 	}
-	for (size_t i = 0; answer && i < call->count; i++) {
-		struct kafka_partition *p = &call->partitions[i];
+	if (call->step != COMMITTED)
+		span = call->spans[w - call->waits];
+	for (size_t i = span.from; answer && i < span.to; i++) {
+		struct kafka_partition *p = &call->partitions[call->step == COMMITTED ? i : call->shares[i].partition];
 		const struct kafkamessages_offset *o = kafkamessages_find(answer, p->topic, p->id);
 
 		if ((o || call->step == COMMITTED) && take_offset(call, p, o, &err)) {

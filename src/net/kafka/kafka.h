@@ -43,7 +43,8 @@ struct kafka_question {
 	const char *group;
 	const char *const *topics; /* none: every topic in which the group has a committed offset */
 	size_t topic_count;
-	const struct kafka_range *ranges; /* of the partitions that matter; none: all */
+	/* of the partitions that matter, sorted, without overlaps; none: all */
+	const struct kafka_range *ranges;
 	size_t range_count;
 	bool starts; /* where nothing is committed, also where the partition begins */
 };

@@ -8,11 +8,13 @@
 #include <utlist.h>
 
 #include "base/hash.h"
+#include "base/hostport.h"
 #include "base/mem.h"
 #include "net/kafka/kafkalink.h"
 
 #define WANTS_MAX       20000 /* in one request */
 #define NAMES_MAX       2000
+#define LINKS_MAX       2000 /* connections, those that are closed and not forgotten among them */
 #define GROUP_FORGET_MS 600000
 #define LINK_FORGET_MS  300000
 /*
@@ -28,10 +30,21 @@
 
 enum kind { DESCRIBE, COMMITTED, OFFSETS };
 
+/* What those have in common who ask together. All bytes count: made by errand_get alone. */
+struct errand_key {
+	enum kind kind;
+	int32_t node; /* OFFSETS */
+	int64_t which;
+	const struct group *group; /* COMMITTED */
+	int all;                   /* COMMITTED: of all topics */
+};
+
 /* One request for all who asked in this turn. */
 struct kafkaerrand {
 	struct kafkacluster *cluster;
 	enum kind kind;
+	struct errand_key key;
+	bool has_room; /* in the cluster's table: who asks the same joins it */
 	struct kafkaerrand *prev, *next;
 	struct kafkaerrand **list; /* that it is in: pending, under way, or waiting for a coordinator */
 	struct group *group;       /* COMMITTED */
@@ -46,6 +59,7 @@ struct kafkaerrand {
 	int64_t begun_ms, deadline_ms;
 	struct kafkalink_request *request; /* while under way */
 	size_t tries;
+	UT_hash_handle hh;
 };
 
 /* A consumer group: which broker coordinates it. */
@@ -55,14 +69,15 @@ struct group {
 	int32_t node; /* -1: unknown */
 	struct kafkalink_request *finding;
 	struct kafkaerrand *waiting; /* until it is found */
+	size_t errands;              /* that are about it */
 	size_t tries;
 	int64_t used_ms;
 	UT_hash_handle hh;
 };
 
 struct link {
-	struct kafkalink *link;
-	struct link *prev, *next;
+	struct kafkalink *link; /* its address is the key */
+	UT_hash_handle hh;
 };
 
 struct kafkacluster {
@@ -73,6 +88,7 @@ struct kafkacluster {
 	struct kafkamap map;
 	struct group *groups;
 	struct kafkaerrand *pending; /* are sent at the end of this turn, or a little later: gathering */
+	struct kafkaerrand *open;    /* those of them with room for more, by what they ask */
 	struct kafkaerrand *under_way;
 	size_t groups_asked; /* of them, COMMITTED */
 	struct loop_task flush;
@@ -81,40 +97,58 @@ struct kafkacluster {
 
 /* ---- Connections ---- */
 
+static void drop_link(struct kafkacluster *c, struct link *l)
+{
+	HASH_DEL(c->links, l);
+	kafkalink_free(l->link);
+	free(l);
+}
+
+/* Forgets connections that are closed, when there are as many as there may be. */
+static bool has_room(struct kafkacluster *c)
+{
+	struct link *l, *next;
+
+	if (HASH_COUNT(c->links) < LINKS_MAX)
+		return true;
+	HASH_ITER (hh, c->links, l, next)
+		if (!kafkalink_is_connected(l->link) && kafkalink_waiting(l->link) == 0)
+			drop_link(c, l);
+	return HASH_COUNT(c->links) < LINKS_MAX;
+}
+
+/* NULL: there are too many. */
 static struct kafkalink *link_at(struct kafkacluster *c, const char *host, uint16_t port)
 {
+	MEM_AUTO char *address = hostport_join(host, port);
 	const struct kafkamap_broker *broker;
 	struct link *l;
 
-	DL_FOREACH (c->links, l)
-		if (kafkalink_is(l->link, host, port))
-			return l->link;
+	HASH_FIND_STR(c->links, address, l);
+	if (l || !has_room(c))
+		return l ? l->link : NULL;
 	l = mem_zalloc(sizeof(*l));
 	l->link = kafkalink_new(&c->terms, host, port);
-	broker = kafkamap_broker_at(&c->map, host, port);
+	broker = kafkamap_broker_at(&c->map, address);
 	if (broker)
 		kafkalink_set_node(l->link, broker->id);
-	DL_APPEND(c->links, l);
+	HASH_ADD_KEYPTR(hh, c->links, kafkalink_address(l->link), strlen(address), l);
 	return l->link;
-}
-
-static void drop_link(struct kafkacluster *c, struct link *l)
-{
-	DL_DELETE(c->links, l);
-	kafkalink_free(l->link);
-	free(l);
 }
 
 /* The connection to a broker; NULL with err when nobody has said where it is. */
 static struct kafkalink *link_to(struct kafkacluster *c, int32_t node, struct err *err)
 {
 	const struct kafkamap_broker *broker = kafkamap_broker(&c->map, node);
+	struct kafkalink *link = broker ? link_at(c, broker->host, broker->port) : NULL;
 
-	if (broker)
-		return link_at(c, broker->host, broker->port);
-	err_set(err, ERR_TEMPORARY,
-		"broker %" PRId32 " is not among the brokers that the cluster names: it may be down", node);
-	return NULL;
+	if (!broker)
+		err_set(err, ERR_TEMPORARY,
+			"broker %" PRId32 " is not among the brokers that the cluster names: it may be down", node);
+	else if (!link)
+		err_set(err, ERR_TEMPORARY, "broker %" PRId32 ": %d connections to brokers are in use already", node,
+			LINKS_MAX);
+	return link;
 }
 
 static struct kafkalink *bootstrap_link(struct kafkacluster *c, size_t i)
@@ -132,30 +166,26 @@ static struct kafkalink *bootstrap_link(struct kafkacluster *c, size_t i)
 static struct kafkalink *any_link(struct kafkacluster *c)
 {
 	struct kafkalink *best = NULL;
-	struct link *l;
 
-	DL_FOREACH (c->links, l)
+	for (const struct link *l = c->links; l; l = l->hh.next)
 		if (kafkalink_node(l->link) >= 0 && kafkalink_is_open(l->link) && !kafkalink_is_slow(l->link) &&
 			(!best || kafkalink_waiting(l->link) < kafkalink_waiting(best)))
 			best = l->link;
 	for (size_t i = 0; !best && i < c->terms.endpoint->count; i++) {
 		best = bootstrap_link(c, i);
-		if (kafkalink_rests(best) || kafkalink_is_slow(best))
+		if (best && (kafkalink_rests(best) || kafkalink_is_slow(best)))
 			best = NULL;
 	}
-	return best ? best : bootstrap_link(c, 0);
+	best = best ? best : bootstrap_link(c, 0);
+	return best ? best : c->links->link; /* all that there may be are in use */
 }
 
 /* Which broker each connection leads to, by the newest metadata. */
 static void name_links(struct kafkacluster *c)
 {
-	struct link *l;
+	for (const struct link *l = c->links; l; l = l->hh.next) {
+		const struct kafkamap_broker *b = kafkamap_broker_at(&c->map, kafkalink_address(l->link));
 
-	DL_FOREACH (c->links, l) {
-		const struct kafkamap_broker *b = c->map.brokers;
-
-		while (b && !kafkalink_is(l->link, b->host, b->port))
-			b = b->hh.next;
 		kafkalink_set_node(l->link, b ? b->id : -1);
 	}
 }
@@ -164,34 +194,64 @@ static void name_links(struct kafkacluster *c)
 static void close_bootstrap(struct kafkacluster *c)
 {
 	bool open = false;
-	struct link *l;
 
-	DL_FOREACH (c->links, l)
-		open |= kafkalink_node(l->link) >= 0 && kafkalink_is_open(l->link);
-	DL_FOREACH (c->links, l)
-		if (open && kafkalink_node(l->link) < 0)
+	for (const struct link *l = c->links; l && !open; l = l->hh.next)
+		open = kafkalink_node(l->link) >= 0 && kafkalink_is_open(l->link);
+	for (const struct link *l = open ? c->links : NULL; l; l = l->hh.next)
+		if (kafkalink_node(l->link) < 0)
 			kafkalink_close_idle(l->link);
 }
 
 /* ---- Errands ---- */
 
-static struct kafkaerrand *errand_new(struct kafkacluster *c, enum kind kind)
+/* The one that asks the same and has room, or a new one. */
+static struct kafkaerrand *errand_get(struct kafkacluster *c, enum kind kind, struct group *group, bool all,
+	int32_t node, int64_t which)
 {
-	struct kafkaerrand *e = mem_zalloc(sizeof(*e));
+	struct errand_key key;
+	struct kafkaerrand *e;
 
+	memset(&key, 0, sizeof(key)); /* what lies between the fields, too */
+	key.kind = kind;
+	key.node = node;
+	key.which = which;
+	key.group = group;
+	key.all = all;
+	HASH_FIND(hh, c->open, &key, sizeof(key), e);
+	if (e)
+		return e;
+	e = mem_zalloc(sizeof(*e));
 	e->cluster = c;
+	memcpy(&e->key, &key, sizeof(key));
 	e->kind = kind;
+	e->group = group;
+	e->all = all;
+	e->node = node;
+	e->which = which;
 	e->begun_ms = loop_now_ms(c->loop);
+	if (group)
+		group->errands++;
 	e->list = &c->pending;
 	DL_APPEND(c->pending, e);
+	e->has_room = true;
+	HASH_ADD(hh, c->open, key, sizeof(key), e);
 	loop_task_queue(c->loop, &c->flush);
 	return e;
+}
+
+/* Nobody joins it any more. */
+static void errand_close(struct kafkaerrand *e)
+{
+	if (e->has_room)
+		HASH_DEL(e->cluster->open, e);
+	e->has_room = false;
 }
 
 static void leave_list(struct kafkaerrand *e)
 {
 	struct kafkacluster *c = e->cluster;
 
+	errand_close(e);
 	DL_DELETE(*e->list, e);
 	c->groups_asked -= e->kind == COMMITTED && e->list == &c->under_way;
 	if (c->groups_asked == 0 && c->pending)
@@ -211,6 +271,8 @@ static void errand_free(struct kafkaerrand *e)
 	if (e->list)
 		leave_list(e);
 	kafkalink_cancel(e->request);
+	if (e->group)
+		e->group->errands--;
 	for (size_t i = 0; i < e->count; i++)
 		kafkatopic_unref(e->wants[i].topic);
 	free(e->wants);
@@ -439,8 +501,8 @@ static void on_coordinator(void *arg, struct kafkawire_reader *r, const struct e
 		not_found(g, &err, doubt_of_code(answer.error));
 	} else {
 		g->node = answer.broker.id;
-		kafkamap_put_broker(&c->map, &answer.broker);
-		name_links(c);
+		if (kafkamap_put_broker(&c->map, &answer.broker))
+			name_links(c);
 		while (g->waiting)
 			send(g->waiting);
 	}
@@ -540,36 +602,28 @@ static void add_wants(struct kafkaerrand *e, const struct kafkawant *wants, size
 		e->wants[e->count] = wants[i];
 		kafkatopic_ref(e->wants[e->count++].topic);
 	}
+	if (e->count >= WANTS_MAX)
+		errand_close(e);
 }
 
 void kafkacluster_describe(struct kafkacluster *c, const char *const *topics, size_t count, int64_t deadline_ms,
 	struct kafkawait *w)
 {
-	struct kafkaerrand *e = c->pending;
+	struct kafkaerrand *e = errand_get(c, DESCRIBE, NULL, false, 0, 0);
 
-	while (e && (e->kind != DESCRIBE || e->name_count >= NAMES_MAX))
-		e = e->next;
-	if (!e)
-		e = errand_new(c, DESCRIBE);
 	e->names = mem_resize(e->names, e->name_count + count, sizeof(*e->names));
 	for (size_t i = 0; i < count; i++)
 		e->names[e->name_count++] = mem_dup(topics[i]);
+	if (e->name_count >= NAMES_MAX)
+		errand_close(e);
 	wait_for(e, w, deadline_ms);
 }
 
 void kafkacluster_committed(struct kafkacluster *c, const char *group, const struct kafkawant *wants, size_t count,
 	int64_t deadline_ms, struct kafkawait *w)
 {
-	struct group *g = group_get(c, group);
-	struct kafkaerrand *e = c->pending;
+	struct kafkaerrand *e = errand_get(c, COMMITTED, group_get(c, group), !wants, 0, 0);
 
-	while (e && (e->kind != COMMITTED || e->group != g || e->all != !wants || e->count >= WANTS_MAX))
-		e = e->next;
-	if (!e) {
-		e = errand_new(c, COMMITTED);
-		e->group = g;
-		e->all = !wants;
-	}
 	if (wants)
 		add_wants(e, wants, count);
 	wait_for(e, w, deadline_ms);
@@ -578,15 +632,8 @@ void kafkacluster_committed(struct kafkacluster *c, const char *group, const str
 void kafkacluster_offsets(struct kafkacluster *c, int32_t node, int64_t which, const struct kafkawant *wants,
 	size_t count, int64_t deadline_ms, struct kafkawait *w)
 {
-	struct kafkaerrand *e = c->pending;
+	struct kafkaerrand *e = errand_get(c, OFFSETS, NULL, false, node, which);
 
-	while (e && (e->kind != OFFSETS || e->node != node || e->which != which || e->count >= WANTS_MAX))
-		e = e->next;
-	if (!e) {
-		e = errand_new(c, OFFSETS);
-		e->node = node;
-		e->which = which;
-	}
 	add_wants(e, wants, count);
 	wait_for(e, w, deadline_ms);
 }
@@ -620,6 +667,7 @@ static void drop_errand(struct kafkaerrand *e)
 
 void kafkacluster_free(struct kafkacluster *c)
 {
+	struct link *l, *next_link;
 	struct group *g, *next;
 
 	if (!c)
@@ -633,8 +681,8 @@ void kafkacluster_free(struct kafkacluster *c)
 			drop_errand(g->waiting);
 		group_free(g);
 	}
-	while (c->links)
-		drop_link(c, c->links);
+	HASH_ITER (hh, c->links, l, next_link)
+		drop_link(c, l);
 	loop_task_cancel(c->loop, &c->flush);
 	loop_timer_done(&c->gathering);
 	kafkamap_done(&c->map);
@@ -645,25 +693,11 @@ void kafkacluster_free(struct kafkacluster *c)
 
 size_t kafkacluster_connections(const struct kafkacluster *c)
 {
-	const struct link *l;
 	size_t count = 0;
 
-	DL_FOREACH (c->links, l)
+	for (const struct link *l = c->links; l; l = l->hh.next)
 		count += kafkalink_is_connected(l->link);
 	return count;
-}
-
-static bool has_errand(const struct kafkacluster *c, const struct group *g)
-{
-	const struct kafkaerrand *e;
-
-	DL_FOREACH (c->pending, e)
-		if (e->group == g)
-			return true;
-	DL_FOREACH (c->under_way, e)
-		if (e->group == g)
-			return true;
-	return g->finding || g->waiting;
 }
 
 void kafkacluster_tidy(struct kafkacluster *c)
@@ -673,9 +707,9 @@ void kafkacluster_tidy(struct kafkacluster *c)
 	struct link *l, *next_link;
 
 	HASH_ITER (hh, c->groups, g, next)
-		if (now_ms - g->used_ms > GROUP_FORGET_MS && !has_errand(c, g))
+		if (now_ms - g->used_ms > GROUP_FORGET_MS && g->errands == 0 && !g->finding)
 			group_free(g);
-	DL_FOREACH_SAFE (c->links, l, next_link)
+	HASH_ITER (hh, c->links, l, next_link)
 		if (!kafkalink_is_connected(l->link) && kafkalink_waiting(l->link) == 0 &&
 			now_ms - kafkalink_used_ms(l->link) > LINK_FORGET_MS)
 			drop_link(c, l);

@@ -72,6 +72,7 @@ struct kafkalink {
 	struct err last_err;
 	struct loop_timer step;     /* deadline of what comes before OPEN */
 	struct loop_timer deadline; /* of requests; idle time */
+	int64_t first_ms;           /* when it fires */
 	struct loop_timer backoff;  /* pending: opens when it fires */
 	struct loop_task tell_failed;
 };
@@ -183,6 +184,12 @@ static void link_fail_text(struct kafkalink *l, enum err_kind kind, const char *
 
 /* ---- Deadlines ---- */
 
+static void set_first(struct kafkalink *l, int64_t first_ms)
+{
+	l->first_ms = first_ms;
+	loop_timer_set(&l->deadline, first_ms - loop_now_ms(l->loop));
+}
+
 static void set_deadline(struct kafkalink *l)
 {
 	const struct kafkalink_request *r;
@@ -192,7 +199,7 @@ static void set_deadline(struct kafkalink *l)
 		first_ms = r->deadline_ms < first_ms ? r->deadline_ms : first_ms;
 	if (first_ms == INT64_MAX)
 		first_ms = l->used_ms + IDLE_MS;
-	loop_timer_set(&l->deadline, first_ms - loop_now_ms(l->loop));
+	set_first(l, first_ms);
 }
 
 static const char *doing(const struct kafkalink *l)
@@ -680,9 +687,9 @@ int32_t kafkalink_node(const struct kafkalink *l)
 	return l->node;
 }
 
-bool kafkalink_is(const struct kafkalink *l, const char *host, uint16_t port)
+const char *kafkalink_address(const struct kafkalink *l)
 {
-	return l->port == port && strcmp(l->host, host) == 0;
+	return l->address;
 }
 
 struct kafkalink_request *kafkalink_ask(struct kafkalink *l, enum kafkamessages_api api, struct buf *frame,
@@ -703,7 +710,11 @@ struct kafkalink_request *kafkalink_ask(struct kafkalink *l, enum kafkamessages_
 	l->waiting++;
 	if (l->state == OPEN)
 		send_request(r);
-	set_deadline(l);
+	/* Of the many that may wait for a connection only one that is due before them is news. */
+	if (l->state == OPEN)
+		set_deadline(l);
+	else if (l->waiting == 1 || r->deadline_ms < l->first_ms)
+		set_first(l, r->deadline_ms);
 	if (l->state != CLOSED || loop_timer_pending(&l->backoff))
 		return r;
 	if (l->retry_ms > l->used_ms)

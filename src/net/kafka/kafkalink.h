@@ -46,7 +46,7 @@ void kafkalink_free(struct kafkalink *l); /* requests end without callbacks; not
 /* Which broker it is by the cluster's metadata; at first -1, a bootstrap server. */
 void kafkalink_set_node(struct kafkalink *l, int32_t node);
 int32_t kafkalink_node(const struct kafkalink *l);
-bool kafkalink_is(const struct kafkalink *l, const char *host, uint16_t port);
+const char *kafkalink_address(const struct kafkalink *l); /* host and port */
 
 /*
  * answer: what follows the correlation id, borrowed; NULL exactly when err is not. Called from the

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hostport.h"
 #include "base/mem.h"
 
 struct kafkatopic *kafkatopic_ref(struct kafkatopic *t)
@@ -53,26 +54,43 @@ static void put_topic(struct kafkamap *map, struct kafkamessages_topic *said, in
 	HASH_ADD_KEYPTR(hh, map->topics, t->name, strlen(t->name), t);
 }
 
+static void leave_address(struct kafkamap *map, struct kafkamap_broker *b)
+{
+	if (b->is_at_home)
+		HASH_DELETE(by_address, map->at, b);
+	b->is_at_home = false;
+	free(b->address);
+	free(b->host);
+}
+
 static void free_broker(struct kafkamap *map, struct kafkamap_broker *b)
 {
 	HASH_DEL(map->brokers, b);
-	free(b->host);
+	leave_address(map, b);
 	free(b);
 }
 
-void kafkamap_put_broker(struct kafkamap *map, const struct kafkamessages_broker *broker)
+bool kafkamap_put_broker(struct kafkamap *map, const struct kafkamessages_broker *broker)
 {
+	MEM_AUTO char *address = hostport_join(broker->host, broker->port);
 	struct kafkamap_broker *b;
 
 	HASH_FIND_INT(map->brokers, &broker->id, b);
+	if (b ? strcmp(b->address, address) == 0 : HASH_COUNT(map->brokers) >= KAFKAMAP_BROKERS_MAX)
+		return false;
 	if (!b) {
 		b = mem_zalloc(sizeof(*b));
 		b->id = broker->id;
 		HASH_ADD_INT(map->brokers, id, b);
 	}
-	free(b->host);
+	leave_address(map, b);
 	b->host = mem_dup(broker->host);
 	b->port = broker->port;
+	b->address = mem_dup(address);
+	b->is_at_home = !kafkamap_broker_at(map, address);
+	if (b->is_at_home)
+		HASH_ADD_KEYPTR(by_address, map->at, b->address, strlen(b->address), b);
+	return true;
 }
 
 static int compare_names(const void *name, const void *element)
@@ -113,12 +131,11 @@ const struct kafkamap_broker *kafkamap_broker(const struct kafkamap *map, int32_
 	return b;
 }
 
-const struct kafkamap_broker *kafkamap_broker_at(const struct kafkamap *map, const char *host, uint16_t port)
+const struct kafkamap_broker *kafkamap_broker_at(const struct kafkamap *map, const char *address)
 {
-	const struct kafkamap_broker *b = map->brokers;
+	struct kafkamap_broker *b;
 
-	while (b && (b->port != port || strcmp(b->host, host) != 0))
-		b = b->hh.next;
+	HASH_FIND(by_address, map->at, address, strlen(address), b);
 	return b;
 }
 

@@ -32,15 +32,20 @@ struct kafkatopic {
 struct kafkatopic *kafkatopic_ref(struct kafkatopic *t);
 void kafkatopic_unref(struct kafkatopic *t); /* NULL is fine */
 
+#define KAFKAMAP_BROKERS_MAX 2000 /* those that coordinators add to the metadata's among them */
+
 struct kafkamap_broker {
 	int32_t id;
 	char *host; /* owned */
 	uint16_t port;
-	UT_hash_handle hh;
+	char *address;   /* owned; both */
+	bool is_at_home; /* in at: of several at one address one is */
+	UT_hash_handle hh, by_address;
 };
 
-struct kafkamap { /* a value; zeroed is empty */
-	struct kafkamap_broker *brokers;
+struct kafkamap {                        /* a value; zeroed is empty */
+	struct kafkamap_broker *brokers; /* by id */
+	struct kafkamap_broker *at;      /* the same, by address */
 	struct kafkatopic *topics;
 };
 
@@ -50,9 +55,10 @@ struct kafkamap { /* a value; zeroed is empty */
  */
 void kafkamap_take(struct kafkamap *map, struct kafkamessages_metadata *m, const char *const *asked, size_t count,
 	int64_t now_ms);
-void kafkamap_put_broker(struct kafkamap *map, const struct kafkamessages_broker *broker);
+/* Whether that changed something. Nothing, when there are as many as there may be. */
+bool kafkamap_put_broker(struct kafkamap *map, const struct kafkamessages_broker *broker);
 const struct kafkamap_broker *kafkamap_broker(const struct kafkamap *map, int32_t id); /* NULL: unknown */
-const struct kafkamap_broker *kafkamap_broker_at(const struct kafkamap *map, const char *host, uint16_t port);
+const struct kafkamap_broker *kafkamap_broker_at(const struct kafkamap *map, const char *address);
 /* What was said last; NULL: nothing. And whether that will do, or another look is due. */
 struct kafkatopic *kafkamap_topic(const struct kafkamap *map, const char *name);
 bool kafkamap_is_good(const struct kafkatopic *t, int64_t now_ms); /* NULL is not */

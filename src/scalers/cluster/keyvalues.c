@@ -242,7 +242,7 @@ static void object_free(struct keyed_object *o)
 static struct keyed_object *object_get(struct keyvalues *c, const struct keyvalues_of *of)
 {
 	MEM_AUTO char *shown = mem_printf("%s %s/%s", keydata_kind_name(of->kind), of->namespace_, of->name);
-	const char *plural = of->kind == KEYDATA_SECRET ? "secrets" : "configmaps";
+	const char *plural = keydata_plural(of->kind);
 	struct keyed_object *o;
 
 	HASH_FIND_STR(c->objects, shown, o);

@@ -97,6 +97,27 @@ static bool read_id(const char *text, int32_t *out)
 	return value <= INT32_MAX;
 }
 
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct kafka_range *x = a, *y = b;
+
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Sorted, and those that touch are one: as net/kafka looks them up. */
+static size_t merge_ranges(struct kafka_range *ranges, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(ranges, count, sizeof(*ranges), compare_ranges);
+	for (size_t i = 1; i < count; i++)
+		if (ranges[i].first <= (int64_t)ranges[kept].last + 1)
+			ranges[kept].last = ranges[i].last > ranges[kept].last ? ranges[i].last : ranges[kept].last;
+		else
+			ranges[++kept] = ranges[i];
+	return kept + 1;
+}
+
 int kafkalag_read_ranges(const char *text, struct kafka_range **out, size_t *count, struct err *err)
 {
 	MEM_AUTO char *copy = mem_dup(text);
@@ -122,5 +143,6 @@ int kafkalag_read_ranges(const char *text, struct kafka_range **out, size_t *cou
 		*out = mem_resize(*out, *count + 1, sizeof(**out));
 		(*out)[(*count)++] = range;
 	}
+	*count = merge_ranges(*out, *count);
 	return 0;
 }

@@ -72,6 +72,28 @@ static void test_config_map(void **state)
 	assert_string_equal(keydata_kind_name(KEYDATA_CONFIG_MAP), "ConfigMap");
 }
 
+static void test_service_account(void **state)
+{
+	struct read r = read_data(KEYDATA_SERVICE_ACCOUNT,
+		"{'metadata':{'name':'x','annotations':{'eks.amazonaws.com/role-arn':'arn:aws:iam::1:role/x'}},'"
+		"secrets':[]}",
+		NULL);
+
+	(void)state;
+	assert_int_equal(r.rc, 0);
+	assert_int_equal(r.out.count, 1);
+	assert_string_equal(strmap_get(&r.out, "eks.amazonaws.com/role-arn"), "arn:aws:iam::1:role/x");
+	read_done(&r);
+	r = read_data(KEYDATA_SERVICE_ACCOUNT, "{'metadata':{'name':'x'},'data':{'a':'b'}}", NULL);
+	assert_int_equal(r.rc, 0);
+	assert_int_equal(r.out.count, 0);
+	r = read_data(KEYDATA_SERVICE_ACCOUNT, "{'metadata':{'annotations':[]}}", NULL);
+	assert_int_equal(r.rc, -1);
+	assert_string_equal(keydata_kind_name(KEYDATA_SERVICE_ACCOUNT), "ServiceAccount");
+	assert_string_equal(keydata_plural(KEYDATA_SERVICE_ACCOUNT), "serviceaccounts");
+	assert_string_equal(keydata_key_called(KEYDATA_SERVICE_ACCOUNT), "annotation");
+}
+
 static void test_unreadable(void **state)
 {
 	struct read r = read_data(KEYDATA_SECRET,
@@ -120,6 +142,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_secret),
 		cmocka_unit_test(test_config_map),
+		cmocka_unit_test(test_service_account),
 		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_wrong),
 	};

@@ -13,6 +13,38 @@ static struct workload *decode(const char *quoted, struct err *err)
 	return w;
 }
 
+static void check_account(const char *quoted, const char *account)
+{
+	struct workload *w = decode(quoted, NULL);
+	json_t *object = given_json(quoted);
+	struct meta meta = { .namespace_ = (char[]){ "shop" },
+		.name = (char[]){ "drain" },
+		.uid = (char[]){ "u" },
+		.resource_version = (char[]){ "1" } };
+	struct workload *of_template = workload_decode_template(&meta, json_object_get(object, "spec"));
+
+	if (account) {
+		assert_string_equal(w->service_account, account);
+		assert_string_equal(of_template->service_account, account);
+	} else {
+		assert_null(w->service_account);
+		assert_null(of_template->service_account);
+	}
+	workload_free(w);
+	workload_free(of_template);
+	json_decref(object);
+}
+
+static void test_service_account(void **state)
+{
+	(void)state;
+	check_account("{'metadata':{'name':'web'},'spec':{'template':{'spec':{'serviceAccountName':'worker'}}}}",
+		"worker");
+	check_account("{'metadata':{'name':'web'},'spec':{'template':{'spec':{'serviceAccountName':''}}}}", NULL);
+	check_account("{'metadata':{'name':'web'},'spec':{'template':{'spec':{'serviceAccountName':['x']}}}}", NULL);
+	check_account("{'metadata':{'name':'web'},'spec':{'template':{'spec':{}}}}", NULL);
+}
+
 static void test_deployment(void **state)
 {
 	struct err err = { 0 };
@@ -593,6 +625,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_deployment),
+		cmocka_unit_test(test_service_account),
 		cmocka_unit_test(test_replicas),
 		cmocka_unit_test(test_replicas_manager),
 		cmocka_unit_test(test_not_a_workload),

@@ -619,7 +619,6 @@ static void oauth2_becomes_parameters(void **state)
 
 static void what_is_not_supported_is_refused_by_name(void **state)
 {
-	static const char *const providers[] = { "aws-eks" };
 	struct triggerauth_identity identity = { 0 };
 
 	(void)state;
@@ -640,16 +639,6 @@ static void what_is_not_supported_is_refused_by_name(void **state)
 	t.auth.aws_secret_manager = false;
 	t.auth.identity = &identity;
 	assert_int_equal(resolve(), 0);
-	for (size_t i = 0; i < sizeof(providers) / sizeof(providers[0]); i++) {
-		MEM_AUTO char *message =
-			mem_printf("TriggerAuthentication shop/redis: podIdentity provider %s is not supported by this "
-				   "version of kscaled: give the trigger credentials of its own with secretTargetRef",
-				providers[i]);
-		MEM_AUTO char *provider = mem_dup(providers[i]);
-
-		identity.provider = provider;
-		expect_failure(ERR_INVALID, message);
-	}
 	identity.provider = TEXT("azure-workload");
 	t.trigger.type = TEXT("redis");
 	expect_failure(ERR_INVALID,
@@ -657,12 +646,6 @@ static void what_is_not_supported_is_refused_by_name(void **state)
 		"version of kscaled for triggers of type redis: give the trigger credentials of its own with "
 		"secretTargetRef");
 	t.trigger.type = NULL;
-	identity.provider = TEXT("aws");
-	identity.identity_owner = TEXT("workload");
-	expect_failure(ERR_INVALID,
-		"TriggerAuthentication shop/redis: podIdentity identityOwner workload is not supported by this version "
-		"of "
-		"kscaled: say the role that the ServiceAccount's annotation has as podIdentity roleArn");
 	identity.provider = TEXT("none");
 	assert_int_equal(resolve(), 0);
 	identity.provider = TEXT("azure");
@@ -704,6 +687,65 @@ static void who_a_trigger_is_to_a_cloud(void **state)
 	t.auth.identity = NULL;
 	assert_int_equal(resolve(), 0);
 	assert_null(t.identity.provider);
+}
+
+#define ROLE "eks.amazonaws.com/role-arn"
+
+/* Whose namespace it is, is the workload's also with an authentication of the cluster. */
+static void the_role_of_the_workload(void **state)
+{
+	struct triggerauth_identity identity = { .provider = TEXT("aws"), .identity_owner = TEXT("workload") };
+
+	(void)state;
+	t.auth.identity = &identity;
+	assert_true(auth_needs_target(&t.lookup, of()));
+	expect("awsRoleArn", "ServiceAccount default " ROLE);
+	assert_string_equal(t.asked, "ServiceAccount:shop/default/" ROLE " ");
+	assert_string_equal(t.identity.provider, "aws");
+	assert_null(t.identity.role_arn);
+	in_cluster();
+	t.target.service_account = TEXT("worker");
+	expect("awsRoleArn", "ServiceAccount worker " ROLE);
+	assert_string_equal(t.asked, "ServiceAccount:shop/worker/" ROLE " ");
+	identity.role_arn = TEXT("arn");
+	expect_failure(ERR_INVALID,
+		"ClusterTriggerAuthentication redis: roleArn can't be set if KEDA isn't identity owner, current value: "
+		"'workload'");
+	identity.role_arn = NULL;
+	identity.identity_owner = TEXT("keda");
+	assert_false(auth_needs_target(&t.lookup, of()));
+	assert_int_equal(resolve(), 0);
+	assert_string_equal(t.asked, "");
+	identity.provider = TEXT("aws-eks");
+	assert_true(auth_needs_target(&t.lookup, of()));
+	expect("awsRoleArn", "ServiceAccount worker " ROLE);
+	assert_string_equal(t.identity.provider, "aws-eks");
+	t.target.container_count = 0;
+	expect_failure(ERR_INVALID,
+		"ClusterTriggerAuthentication redis: podIdentity: the scale target has no Pod template, so no "
+		"ServiceAccount whose role to take");
+	t.target.no_environment = TEXT("grant get on widgets");
+	expect_failure(ERR_INVALID, "ClusterTriggerAuthentication redis: podIdentity: grant get on widgets");
+}
+
+/* It goes before a role of other sources, as in KEDA. */
+static void the_role_of_the_workload_goes_first(void **state)
+{
+	struct triggerauth_identity identity = { .provider = TEXT("aws-eks") };
+	struct triggerauth_key role = { .parameter = TEXT("awsRoleArn"), .name = TEXT("creds"), .key = TEXT("arn") };
+
+	(void)state;
+	t.auth.identity = &identity;
+	t.auth.secrets = &role;
+	t.auth.secret_count = 1;
+	expect("awsRoleArn", "ServiceAccount default " ROLE);
+	assert_string_equal(t.asked, "Secret:shop/creds/arn ServiceAccount:shop/default/" ROLE " ");
+	t.auth.secret_count = 0;
+	t.auth.file_path = TEXT("redis.json");
+	strmap_set(&t.file, "awsRoleArn", "of-the-file");
+	in_cluster();
+	expect("awsRoleArn", "ServiceAccount default " ROLE);
+	t.auth.file_path = NULL;
 }
 
 /* Also of triggers without an authentication, which may ask for it in their metadata. */
@@ -750,6 +792,8 @@ int main(void)
 		CASE(oauth2_becomes_parameters),
 		CASE(what_is_not_supported_is_refused_by_name),
 		CASE(who_a_trigger_is_to_a_cloud),
+		CASE(the_role_of_the_workload),
+		CASE(the_role_of_the_workload_goes_first),
 		CASE(who_may_be_kscaled),
 	};
 

@@ -35,6 +35,35 @@ static void a_secret_is_watched_by_its_name(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 
+static enum reference_state role_of(const char *account, const char **value)
+{
+	return references_key(t.references, fakeobject("shop/a"), KEYDATA_SERVICE_ACCOUNT, "shop", account, "role",
+		value, &t.err);
+}
+
+static void annotations_of_service_accounts(void **state)
+{
+	static const char path[] = "/api/v1/namespaces/shop/serviceaccounts/worker";
+	const char *value = NULL;
+
+	(void)state;
+	fakecluster_apply(path, "{'metadata':{'annotations':{'role':'arn','other':'x'}}}");
+	holdings_begin(fakeobject("shop/a"));
+	assert_int_equal(role_of("worker", &value), REFERENCE_UNREAD);
+	fakeloop_advance(10);
+	assert_int_equal(role_of("worker", &value), REFERENCE_FOUND);
+	assert_string_equal(value, "arn");
+	assert_int_equal(role_of("nobody", &value), REFERENCE_UNREAD);
+	fakeloop_advance(10);
+	assert_int_equal(role_of("nobody", &value), REFERENCE_MISSING);
+	assert_string_equal(t.err.msg, "ServiceAccount shop/nobody does not exist (its annotation \"role\" is needed)");
+	fakecluster_apply(path, "{'metadata':{'annotations':{}}}");
+	fakeloop_advance(10);
+	assert_int_equal(role_of("worker", &value), REFERENCE_MISSING);
+	assert_string_equal(t.err.msg, "ServiceAccount shop/worker has no annotation \"role\"");
+	holdings_end(fakeobject("shop/a"));
+}
+
 static void config_maps_are_no_secrets(void **state)
 {
 	const char *value;
@@ -428,6 +457,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(a_secret_is_watched_by_its_name),
 		CASE(config_maps_are_no_secrets),
+		CASE(annotations_of_service_accounts),
 		CASE(what_is_missing_is_named),
 		CASE(what_can_never_be_is_refused_at_once),
 		CASE(values_that_are_no_text_are_named),

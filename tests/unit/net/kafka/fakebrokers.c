@@ -68,11 +68,11 @@ static void put_metadata(struct fakebrokers *f, struct kafkawire_reader *body, s
 		kafkawire_put_i16(out, known ? next_error(f->topic_error, &f->topic_errors) : 3);
 		kafkawire_put_text(out, name);
 		kafkawire_put_i8(out, 0);
-		kafkawire_put_i32(out, known ? FAKE_PARTITIONS : 0);
-		for (int32_t p = 0; known && p < FAKE_PARTITIONS; p++) {
+		kafkawire_put_i32(out, known ? FAKE_PARTITIONS + f->crowd : 0);
+		for (int32_t p = 0; known && p < FAKE_PARTITIONS + f->crowd; p++) {
 			kafkawire_put_i16(out, 0);
 			kafkawire_put_i32(out, p);
-			kafkawire_put_i32(out, f->leaders[p]);
+			kafkawire_put_i32(out, p < FAKE_PARTITIONS ? f->leaders[p] : 10 + p);
 			kafkawire_put_i32(out, 0);
 			kafkawire_put_i32(out, 0);
 		}
@@ -90,7 +90,7 @@ static void put_coordinator(struct fakebrokers *f, struct buf *out)
 static void put_committed_one(struct fakebrokers *f, int32_t p, struct buf *out)
 {
 	kafkawire_put_i32(out, p);
-	kafkawire_put_i64(out, f->committed[p]);
+	kafkawire_put_i64(out, p < FAKE_PARTITIONS ? f->committed[p] : 0);
 	kafkawire_put_i16(out, -1);
 	kafkawire_put_i16(out, 0);
 }
@@ -106,8 +106,8 @@ static void put_committed(struct fakebrokers *f, struct kafkawire_reader *body, 
 	kafkawire_put_i32(out, empty && all ? 0 : 1);
 	if (!empty || !all) {
 		kafkawire_put_text(out, "t");
-		kafkawire_put_i32(out, FAKE_PARTITIONS - first);
-		for (int32_t p = first; p < FAKE_PARTITIONS; p++)
+		kafkawire_put_i32(out, FAKE_PARTITIONS + f->crowd - first);
+		for (int32_t p = first; p < FAKE_PARTITIONS + f->crowd; p++)
 			put_committed_one(f, p, out);
 	}
 	kafkawire_put_i16(out, next_error(f->group_error, &f->group_errors));
@@ -151,7 +151,7 @@ static void answer(struct fakeconnection *c, struct kafkawire_reader *r)
 {
 	struct fakebroker *b = c->broker;
 	struct fakebrokers *f = b->all;
-	struct buf out = BUF_INIT(1u << 20), frame = BUF_INIT(1u << 20);
+	struct buf out = BUF_INIT(4u << 20), frame = BUF_INIT(4u << 20);
 	int16_t api = kafkawire_i16(r);
 	int32_t correlation;
 

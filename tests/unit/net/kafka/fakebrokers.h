@@ -41,6 +41,7 @@ struct fakebrokers { /* what they say; tests change it as they like */
 	/* How many of the next answers have the error, of the topic, partitions, or group. */
 	int16_t topic_error, offset_error, group_error, coordinator_error;
 	unsigned topic_errors, offset_errors, group_errors, coordinator_errors;
+	int32_t crowd;             /* more partitions, each led by a broker of its own that nobody names */
 	bool leaves_out_ends;      /* of partition 0 */
 	bool leaves_out_committed; /* of partition 0 */
 	int lies_about;            /* the request that is answered with a count of 2^31 - 1; 0: none */

@@ -5,6 +5,7 @@
 #include "../fixture.h"
 
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -388,6 +389,31 @@ static void a_lost_connection(void **state)
 	assert_lag(w, 34);
 }
 
+/*
+ * As many leaders as partitions: what is done about them grows with their number, not with its
+ * square, which would take minutes.
+ */
+static void a_crowd_of_leaders(void **state)
+{
+	struct kafka_question starts = about_t;
+	struct world *w = *state;
+	struct outcome o;
+	clock_t begun = clock();
+
+	w->brokers.crowd = 90000;
+	assert_error(w, &about_t, "is not among the brokers that the cluster names");
+	starts.starts = true;
+	assert_error(w, &starts, "is not among the brokers that the cluster names");
+	assert_true((clock() - begun) / CLOCKS_PER_SEC < 20);
+	/* Only those that matter are looked at. */
+	starts.ranges = (const struct kafka_range[]){ { 0, 1 }, { 3, 3 } };
+	starts.range_count = 2;
+	ask_and_wait(w, &starts, &o);
+	assert_int_equal(o.err.kind, ERR_NONE);
+	assert_int_equal(o.count, 3);
+	assert_int_equal(o.partitions[2].id, 3);
+}
+
 static void bootstrap_servers_in_turn(void **state)
 {
 	struct world *w = *state;
@@ -462,6 +488,7 @@ int main(void)
 		WORLD_TEST(an_address_that_leads_nowhere),
 		WORLD_TEST(a_silent_broker),
 		WORLD_TEST(a_lost_connection),
+		WORLD_TEST(a_crowd_of_leaders),
 		WORLD_TEST(bootstrap_servers_in_turn),
 		WORLD_TEST(cancelled),
 	};

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What a cluster's metadata said: brokers by number and by address, and how many there may be. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "net/kafka/kafkamap.h"
+
+static bool put(struct kafkamap *map, int32_t id, const char *host, uint16_t port)
+{
+	MEM_AUTO char *copy = mem_dup(host);
+
+	return kafkamap_put_broker(map, &(struct kafkamessages_broker){ id, copy, port });
+}
+
+static int32_t at(const struct kafkamap *map, const char *address)
+{
+	const struct kafkamap_broker *b = kafkamap_broker_at(map, address);
+
+	return b ? b->id : -1;
+}
+
+static void by_address(void **state)
+{
+	struct kafkamap map = { 0 };
+
+	(void)state;
+	assert_true(put(&map, 1, "a", 9092));
+	assert_false(put(&map, 1, "a", 9092));
+	assert_true(put(&map, 2, "::1", 9093));
+	assert_int_equal(at(&map, "a:9092"), 1);
+	assert_int_equal(at(&map, "[::1]:9093"), 2);
+	assert_int_equal(at(&map, "a:9093"), -1);
+	/* It moves. */
+	assert_true(put(&map, 1, "b", 9092));
+	assert_int_equal(at(&map, "a:9092"), -1);
+	assert_int_equal(at(&map, "b:9092"), 1);
+	assert_string_equal(kafkamap_broker(&map, 1)->host, "b");
+	/* Two at one address: one of them is found there, and the other one leaves it alone. */
+	assert_true(put(&map, 3, "b", 9092));
+	assert_int_equal(at(&map, "b:9092"), 1);
+	assert_true(put(&map, 3, "c", 9092));
+	assert_int_equal(at(&map, "b:9092"), 1);
+	assert_int_equal(at(&map, "c:9092"), 3);
+	kafkamap_done(&map);
+}
+
+/* Coordinators may name a broker each. */
+static void so_many_brokers(void **state)
+{
+	struct kafkamap map = { 0 };
+
+	(void)state;
+	for (int32_t id = 0; id < KAFKAMAP_BROKERS_MAX; id++)
+		assert_true(put(&map, id, "a", (uint16_t)(id + 1)));
+	assert_false(put(&map, KAFKAMAP_BROKERS_MAX, "b", 1));
+	assert_null(kafkamap_broker(&map, KAFKAMAP_BROKERS_MAX));
+	assert_true(put(&map, 5, "b", 1)); /* one that is there may move */
+	assert_int_equal(at(&map, "b:1"), 5);
+	kafkamap_done(&map);
+}
+
+/* The next metadata say it all anew. */
+static void metadata(void **state)
+{
+	struct kafkamessages_broker brokers[] = { { 7, (char[]){ "x" }, 1 }, { 8, (char[]){ "x" }, 1 } };
+	struct kafkamessages_metadata m = { .brokers = brokers, .broker_count = 2 };
+	struct kafkamap map = { 0 };
+
+	(void)state;
+	put(&map, 1, "a", 9092);
+	kafkamap_take(&map, &m, NULL, 0, 1);
+	assert_null(kafkamap_broker(&map, 1));
+	assert_int_equal(at(&map, "a:9092"), -1);
+	assert_int_equal(at(&map, "x:1"), 7);
+	m.broker_count = 0; /* says nothing */
+	kafkamap_take(&map, &m, NULL, 0, 1);
+	assert_int_equal(at(&map, "x:1"), 7);
+	kafkamap_done(&map);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(by_address),
+		cmocka_unit_test(so_many_brokers),
+		cmocka_unit_test(metadata),
+	};
+
+	return cmocka_run_group_tests_name("net/kafka/kafkamap", tests, NULL, NULL);
+}
