@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "scalers/metricsapi/promregex.h"
+#include "scalers/values/promregex.h"
 
 #define PROMSELECTOR_LENGTH_MAX   2048
 #define PROMSELECTOR_MATCHERS_MAX 32

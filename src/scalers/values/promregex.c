@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/metricsapi/promregex.h"
+#include "scalers/values/promregex.h"
 
 #include <ctype.h>
 #include <stdint.h>

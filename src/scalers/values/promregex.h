@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_METRICSAPI_PROMREGEX_H
-#define SCALERS_METRICSAPI_PROMREGEX_H
+#ifndef SCALERS_VALUES_PROMREGEX_H
+#define SCALERS_VALUES_PROMREGEX_H
 
 /*
  * The regular expressions of Prometheus' matchers (RE2 syntax, matched against the whole label
