@@ -40,6 +40,12 @@ static const struct {
 	{ "azure-pipelines", "organizationURL", "https://dev.azure.com/shop" },
 	{ "azure-pipelines", "poolName", "linux" },
 	{ "azure-pipelines", "personalAccessTokenFromEnv", "AZP_TOKEN" },
+	{ "azure-queue", "queueName", "orders" },
+	{ "azure-queue", "queueLength", "5" },
+	{ "azure-queue", "connectionFromEnv", "AZURE_STORAGE_CONNECTION_STRING" },
+	{ "azure-blob", "blobContainerName", "orders" },
+	{ "azure-blob", "blobCount", "5" },
+	{ "azure-blob", "connectionFromEnv", "AZURE_STORAGE_CONNECTION_STRING" },
 	{ NULL, "queueURL", "https://sqs.eu-west-1.amazonaws.com/123456789012/orders" },
 	{ "aws-sqs-queue", "queueLength", "5" },
 	{ "aws-cloudwatch", "namespace", "AWS/SQS" },
@@ -173,13 +179,15 @@ static void put_parameter(const char *type, const struct param_row *row, const c
 static void put_row(const char *type, const struct param_row *row, struct buf *out)
 {
 	const char *names = row->names;
-	char name[PARAM_NAME_SIZE + sizeof("FromEnv")];
+	char name[PARAM_NAME_SIZE], by_env[PARAM_NAME_SIZE + sizeof("FromEnv")];
+	bool may_be_env = strchr(row->where, 'e');
 
 	params_next_name(&names, name);
-	if (strchr(row->where, 'm'))
+	snprintf(by_env, sizeof(by_env), "%sFromEnv", name);
+	if (may_be_env && (!strchr(row->where, 'm') || value_of(type, by_env)))
+		put_parameter(type, row, by_env, "a variable of the container: ", out);
+	else if (strchr(row->where, 'm'))
 		put_parameter(type, row, name, "", out);
-	else if (strchr(row->where, 'e'))
-		put_parameter(type, row, strcat(name, "FromEnv"), "a variable of the container: ", out);
 }
 
 /* Those that come from a TriggerAuthentication. */

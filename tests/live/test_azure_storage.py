@@ -37,6 +37,10 @@ def queue(name, login=None, **metadata):
     return trigger("azure-queue", login, queueName=name, **metadata)
 
 
+def blob(name, login=None, **metadata):
+    return trigger("azure-blob", login, blobContainerName=name, **metadata)
+
+
 def failure(stage, metric, *words, name="worker"):
     """What the metric's error says, once all of that is in it."""
     def is_said():
@@ -73,6 +77,74 @@ def test_queue_scales(kscaled, stage, azurite, login):
     eventually(lambda: stage.replicas() == 3)
     azurite.clear("scaling")
     eventually(lambda: stage.replicas() == 0)
+
+
+def test_blob(kscaled, stage, azurite, login):
+    """Each parameter that changes what is counted."""
+    azurite.container("counted", "a.json", "b.txt", "in/1.json", "in/2.xml", "in/deep/3.json", "in/deep/\xe4 & \xf6.json", "in-4.json", "other/5.json")
+    azurite.container("nothing")
+    cases = [("counted", {}, "3"), ("counted", {"recursive": "true"}, "8"), ("counted", {"blobPrefix": "in"}, "2"), ("counted", {"blobPrefix": "in", "recursive": "true"}, "5"), ("counted", {"blobPrefix": "in", "blobDelimiter": "-"}, "1"),
+             ("counted", {"globPattern": "*.json"}, "6"), ("counted", {"globPattern": "/in/*.json"}, "3"), ("counted", {"globPattern": "in/[0-9].{json,xml}"}, "2"), ("counted", {"globPattern": "*.json", "blobPrefix": "in"}, "3"),
+             ("counted", {"globPattern": "in/deep/\xe4 & ?.json"}, "1"), ("counted", {"blobPrefix": "none"}, "0"), ("nothing", {}, "0")]
+    stage.deployment(replicas=1)
+    stage.ready_scaledobject(maxReplicaCount=1, triggers=[blob(name, login, blobCount=1000, **metadata) for name, metadata, _ in cases])
+    for index, (name, metadata, wanted) in enumerate(cases):
+        assert stage.metric(f"s{index}-azure-blob-{name}").value() == wanted, metadata
+
+
+def test_blob_scales(kscaled, stage, azurite, login):
+    azurite.container("scaling", "1")
+    stage.deployment(replicas=0)
+    stage.ready_scaledobject(maxReplicaCount=5, triggers=[blob("scaling", login, blobCount=2, activationBlobCount=1)])
+    eventually(lambda: stage.metric("s0-azure-blob-scaling").value() == "1")
+    assert stage.replicas() == 0         # is not above 1
+    for number in range(2, 7):
+        azurite.put("scaling", str(number))
+    eventually(lambda: stage.replicas() == 3)
+    for number in range(1, 7):
+        azurite.remove("scaling", str(number))
+    eventually(lambda: stage.replicas() == 0)
+
+
+def page(count, marker="", begin=0, name="in/{}.json"):
+    """A page of a list as Azure sends it, with a mark of its order of bytes."""
+    blobs = "".join(f"<Blob><Name>{name.format(begin + n)}</Name><Properties><Content-Length>1</Content-Length></Properties></Blob>" for n in range(count))
+    text = f'\ufeff<?xml version="1.0" encoding="utf-8"?><EnumerationResults ServiceEndpoint="https://shop/" ContainerName="pages"><Blobs>{blobs}</Blobs><NextMarker>{marker}</NextMarker></EnumerationResults>'
+    return (200, {"Content-Type": "application/xml"}, text)
+
+
+def test_blob_pages(kscaled, stage, azurite, credentials):
+    """All pages are one number; more than so many are no answer, and neither is a list that goes round."""
+    front = HttpSource()
+    login = give(credentials, azurite.connection(blob=front.port))
+
+    def five(asked):
+        number = int(asked.query.get("marker", "m 0")[2:])
+        return page(2000, f"m {number + 1}" if number < 4 else "", begin=number * 2000)
+
+    front.answer = five
+    metric = "s0-azure-blob-pages"
+    try:
+        stage.deployment(replicas=1)
+        stage.ready_scaledobject(maxReplicaCount=1, triggers=[blob("pages", login, blobCount=100000), blob("pages", login, blobCount=100000, globPattern="in/*[05].json")])
+        eventually(lambda: stage.metric(metric).value() == "10k")
+        eventually(lambda: stage.metric("s1-azure-blob-pages").value() == "2k")
+        assert {asked.query["maxresults"] for asked in front.asked} == {"2000"}
+        assert {asked.query.get("marker") for asked in front.asked} == {None, "m 1", "m 2", "m 3", "m 4"}
+        # Azurite verifies what is signed of a page in the middle.
+        azurite.container("pages", *"abcde")
+        front.answer = lambda asked: through(azurite, BLOB, asked)
+        eventually(lambda: stage.metric(metric).value() == "5")
+        front.answer = lambda asked: page(1, "again")
+        failure(stage, metric, "container pages: the next page is the same one again")
+        front.answer = lambda asked: page(1, str(len(front.asked)))
+        failure(stage, metric, "there are more than 400000 blobs")
+        front.answer = lambda asked: page(60000)
+        failure(stage, metric, "container pages: the answer is no list of blobs: it has more than 100,000 elements")
+        front.answer = lambda asked: page(1)
+        eventually(lambda: stage.metric(metric).value() == "1")
+    finally:
+        front.end()
 
 
 # --- ways in ---
@@ -158,6 +230,40 @@ def test_queue_faults(kscaled, stage, azurite, credentials):
         front.end()
 
 
+def test_blob_faults(kscaled, stage, azurite, credentials):
+    """The same, where the first page is good and a later one is not, too: a part of a list is never taken for the whole."""
+    azurite.container("faults", *"abcd")
+    front = HttpSource()
+    good = lambda asked: through(azurite, BLOB, asked)
+    front.answer = good
+    metric = "s0-azure-blob-faults"
+    login = give(credentials, azurite.connection(blob=front.port))
+    give(credentials, azurite.signed_connection("r", BLOB), "reads")
+    try:
+        stage.deployment(replicas=0)
+        stage.ready_scaledobject(maxReplicaCount=2, triggers=[blob("faults", login, blobCount=1)])
+        eventually(lambda: stage.replicas() == 2)
+        busy = (503, {}, "<Error><Code>ServerBusy</Code><Message>The server is busy.</Message></Error>")
+        for broken, *words in ((lambda asked: (200, {}, ""), "container faults: the answer is no list of blobs"), (half, "azure-blob"), (drip, "azure-blob"), (giant, "the answer is no list of blobs"), (lambda asked: busy, "ServerBusy"),
+                               (lambda asked: (200, {}, "<html/>"), "it begins otherwise"), (lambda asked: (200, {}, '<!DOCTYPE a [<!ENTITY b "c">]><EnumerationResults/>'), "a document type"), (lambda asked: (206, {}, page(4)[2]), "HTTP status 206")):
+            for answer in (broken, lambda asked: broken(asked) if "marker" in asked.query else page(1, "next")):
+                front.answer = answer
+                stage.wait_failing()
+                failure(stage, metric, *words)
+                assert stage.replicas() == 2
+                front.answer = good
+                eventually(lambda: stage.metric(metric).value() == "4")
+                stage.wait_ready()
+        stage.deployment("missing", replicas=1)
+        stage.scaledobject("missing", maxReplicaCount=1, triggers=[blob("no-such", login)])
+        failure(stage, "s0-azure-blob-no-such", "container no-such: HTTP status 404, ContainerNotFound", name="missing")
+        stage.deployment("reads", replicas=1)
+        stage.scaledobject("reads", maxReplicaCount=1, triggers=[blob("faults", {"authenticationRef": {"name": "reads"}})])
+        failure(stage, metric, "HTTP status 403, AuthorizationPermissionMismatch", "permission l, or the role Storage Blob Data Reader", name="reads")
+    finally:
+        front.end()
+
+
 # --- as kscaled itself ---
 
 @pytest.fixture(scope="module")
@@ -225,3 +331,15 @@ def test_workload_identity(launch, stage, secure, workload, credentials):
         stage.scaledobject(name, maxReplicaCount=1, triggers=[queue("orders", login, **{**private(secure, QUEUE), **metadata})])
         stage.wait_refused(name)
         assert words in stage.condition("Ready", name)["message"]
+
+
+def test_workload_identity_for_blobs(launch, stage, secure, workload, credentials):
+    """The same token as for queues, for both; by KEDA's rule of who may, when that is chosen."""
+    credentials.authentication("mine", **identity())
+    mine = {"authenticationRef": {"name": "mine"}}
+    launch(**{**workload, "options": {**workload["options"], "cloud_identity": "all"}}).wait_serving()
+    stage.deployment(replicas=1)
+    stage.ready_scaledobject(maxReplicaCount=1, triggers=[blob("files", mine, **private(secure, BLOB)), queue("orders", mine, **private(secure, QUEUE))])
+    for metric, wanted in {"s0-azure-blob-files": "3", "s1-azure-queue-orders": "7"}.items():
+        eventually(lambda: stage.metric(metric).value() == wanted)
+    assert secure.entra.given == [("kscaled", "https://storage.azure.com/.default")]

@@ -124,20 +124,6 @@ static int take_key(const struct connection_string *c, struct storageaccount *ou
 	return out->login.access ? 0 : -1;
 }
 
-static char *percent_decoded(const char *text, size_t len)
-{
-	char *out = mem_alloc(len + 1), *to = out;
-
-	for (size_t i = 0; i < len; i++) {
-		int byte = text[i] == '%' ? text_hex_byte(text + i + 1, len - i - 1) : -1;
-
-		*to++ = byte > 0 ? (char)byte : text[i];
-		i += byte > 0 ? 2 : 0;
-	}
-	*to = '\0';
-	return out;
-}
-
 /* What makes it good goes into the access, and so into no URL of ours. */
 static int take_sas(const struct connection_string *c, struct storageaccount *out, struct err *err)
 {
@@ -150,7 +136,8 @@ static int take_sas(const struct connection_string *c, struct storageaccount *ou
 
 		if (text_begins(at, "sig=")) {
 			mem_free_secret(signature);
-			signature = percent_decoded(at + 4, len - 4);
+			signature = mem_dupn(at + 4, len - 4);
+			text_percent_decode(signature, len - 4);
 		} else if (len > 0) {
 			buf_printf(&rest, "%s%.*s", rest.len > 0 ? "&" : "", (int)len, at);
 		}

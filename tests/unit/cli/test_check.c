@@ -596,6 +596,8 @@ static const struct {
 		"personalAccessTokenFromEnv: A" },
 	{ "azure-pipelines", "poolID: '7'", "organizationURL personalAccessToken",
 		"organizationURLFromEnv: A, personalAccessTokenFromEnv: B" },
+	{ "azure-queue", "queueName: orders", "connection", "connectionFromEnv: A" },
+	{ "azure-blob", "blobContainerName: files", "connection", "connectionFromEnv: A" },
 	{ "metrics-api", "url: 'http://p', valueLocation: a, targetValue: '1', authMode: apiKey", "apiKey", NULL },
 	{ "metrics-api", "url: 'http://p', valueLocation: a, targetValue: '1', authMode: 'custom,tls'",
 		"customAuthHeader customAuthValue cert key ca", NULL },
