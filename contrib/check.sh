@@ -256,6 +256,7 @@ live_tests() {
 # to give, and tests wait for each other. Vault is built before, and Kafka and OpenSearch fetched, when need
 # be: that takes longer than a test may.
 check_live() {
+	"$top/tests/azurite/build" >/dev/null
 	"$top/tests/moto/build" >/dev/null
 	"$top/tests/vault/build" >/dev/null
 	"$top/tests/kafka/build" >/dev/null

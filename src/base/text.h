@@ -82,6 +82,24 @@ static inline int text_unescape(char *text, bool plus_is_space)
 	return 0;
 }
 
+/*
+ * Decodes %XX in place, but %00 and what is no escape. Returns the new length; the text ends with a
+ * NUL there.
+ */
+static inline size_t text_percent_decode(char *text, size_t len)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < len; i++, to++) {
+		int byte = text[i] == '%' ? text_hex_byte(text + i + 1, len - i - 1) : -1;
+
+		text[to] = byte > 0 ? (char)byte : text[i];
+		i += byte > 0 ? 2 : 0;
+	}
+	text[to] = '\0';
+	return to;
+}
+
 /* words, here and below: NULL-terminated */
 static inline bool text_begins_with_one_of(const char *text, const char *const *words)
 {

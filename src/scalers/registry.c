@@ -7,6 +7,7 @@
 #include "scalers/aws/cloudwatch.h"
 #include "scalers/aws/kinesis.h"
 #include "scalers/aws/sqs.h"
+#include "scalers/azure/azureblob.h"
 #include "scalers/azure/azurepipelines.h"
 #include "scalers/azure/azurequeue.h"
 #include "scalers/azure/servicebus.h"
@@ -41,6 +42,7 @@ static const struct scaler_type *const types[] = {
 	&gcppubsub_scaler_type,
 	&azurequeue_scaler_type,
 	&servicebus_scaler_type,
+	&azureblob_scaler_type,
 	&metricsapi_scaler_type,
 	&prometheus_scaler_type,
 	&postgresql_scaler_type,

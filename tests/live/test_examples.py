@@ -21,6 +21,7 @@ from rig import pki
 from rig.azure_devops import AzureDevops, job
 from rig.datadog_fake import Datadog
 from rig.google import Google
+from rig.azurite_server import AzuriteServer
 from rig.graphite_server import GraphiteServer
 from rig.grpc_scaler import GrpcScaler
 from rig.http_source import HttpSource, own_address, vector
@@ -276,10 +277,19 @@ class Bus:
         self.server.policies, self.server.queues = {"scaler": Policy(PASSWORD, entity="orders")}, {"orders": Entity(14)}
 
 
+class Azure:
+    """A queue and a folder of a container, each worth three replicas."""
+
+    def __init__(self, directory, cluster):
+        self.server = AzuriteServer(directory)
+        self.server.queue("orders", messages=12)
+        self.server.container("orders", *(f"in/{number}" for number in range(12)), "done/1")
+
+
 class Servers:
     """All of them, started at once; `servers.open` is the Open, and so on."""
 
-    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws, Bus, Watcher, Search)
+    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws, Bus, Watcher, Search, Azure)
 
     def __init__(self, directory, cluster):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -408,6 +418,10 @@ def on_aws(servers):
     return {"AKIAIOSFODNN7EXAMPLE": key, "change-me": secret, "awsRegion: eu-west-1": f"awsRegion: eu-west-1\n      awsEndpoint: {moto.url}", "https://sqs.eu-west-1.amazonaws.com": moto.url}
 
 
+def on_azure(servers):
+    return {"DefaultEndpointsProtocol=https;AccountName=shop;AccountKey=Y2hhbmdlLW1l;EndpointSuffix=core.windows.net": servers.azure.server.connection()}
+
+
 EXAMPLES = {
     "redis-list": Example(lambda s: {**on_open(s), "redis.default.svc.cluster.local": "127.0.0.1"}, beside=("redis-list/redis.yaml", "redis-list/deployment.yaml")),
     "secret": Example(on_locked),
@@ -452,6 +466,8 @@ EXAMPLES = {
     "aws-cloudwatch": Example(on_aws),
     "aws-kinesis-stream": Example(on_aws),
     "azure-servicebus": Example(lambda s: {"shop.servicebus.windows.net": s.bus.server.authority}),
+    "azure-queue": Example(on_azure),
+    "azure-blob": Example(on_azure),
     "scaledjob-azure-pipelines": Example(lambda s: {"https://dev.azure.com": s.pages.devops.url}, replicas=3),
     "scaledjob-redis-list": Example(lambda s: {**on_open(s), "redis.default.svc.cluster.local": "127.0.0.1"}, replicas=10),          # of 12 entries
     "scaledjob-redis-streams": Example(lambda s: {**on_open(s), "redis.default.svc.cluster.local": "127.0.0.1"}, replicas=5),        # of 30 entries

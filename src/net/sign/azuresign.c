@@ -62,15 +62,9 @@ static void put_ms_headers(struct buf *out, const struct strmap *headers)
 
 static char *decoded(const char *text, size_t len)
 {
-	char *out = mem_alloc(len + 1), *to = out;
+	char *out = mem_dupn(text, len);
 
-	for (size_t i = 0; i < len; i++) {
-		int byte = text[i] == '%' ? text_hex_byte(text + i + 1, len - i - 1) : -1;
-
-		*to++ = byte > 0 ? (char)byte : text[i];
-		i += byte > 0 ? 2 : 0;
-	}
-	*to = '\0';
+	text_percent_decode(out, len);
 	return out;
 }
 

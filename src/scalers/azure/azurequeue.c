@@ -136,8 +136,10 @@ static bool piece(struct httpsource *ask, const char *bytes, size_t len, size_t 
 
 	if (!n->peeked)
 		return true;
-	if (storagexml_feed(n->peeked, bytes, len, err))
+	if (storagexml_feed(n->peeked, bytes, len, err)) {
+		err_wrap(err, "queue %.100s", ((const struct queue_question *)ask->base.question->data)->name);
 		return false;
+	}
 	*kept = storagexml_kept(n->peeked);
 	return true;
 }

@@ -23,11 +23,11 @@
 /* ---- Connection strings ---- */
 
 /* What one says. Owns its texts, some of which are secrets. */
-struct connection {
+struct connection_string {
 	char *protocol, *suffix, *endpoint, *account, *key, *sas;
 };
 
-static void connection_done(struct connection *c)
+static void connection_string_done(struct connection_string *c)
 {
 	mem_free_secret(c->protocol);
 	mem_free_secret(c->suffix);
@@ -38,7 +38,7 @@ static void connection_done(struct connection *c)
 }
 
 /* Keys in their case, and of several the last, as Azure's library for Go has it; "" is absent. */
-static int read_pairs(const char *text, const char *endpoint, struct connection *c, struct err *err)
+static int read_pairs(const char *text, const char *endpoint, struct connection_string *c, struct err *err)
 {
 	const struct {
 		const char *key;
@@ -92,7 +92,7 @@ static int take_url(const char *url, struct storageaccount *out, struct err *err
 	return 0;
 }
 
-static int take_place(const struct connection *c, const struct storageaccount_service *service,
+static int take_place(const struct connection_string *c, const struct storageaccount_service *service,
 	struct storageaccount *out, struct err *err)
 {
 	MEM_AUTO char *usual = NULL;
@@ -109,8 +109,8 @@ static int take_place(const struct connection *c, const struct storageaccount_se
 
 /* ---- As whom ---- */
 
-/* The key is sent to nobody; it stands in the access for its fingerprint, and not to be repeated. */
-static int take_key(const struct connection *c, struct storageaccount *out, struct err *err)
+/* The key is sent to nobody; the access has it for its fingerprint, and so that none repeats it. */
+static int take_key(const struct connection_string *c, struct storageaccount *out, struct err *err)
 {
 	const struct webaccess_config config = { .password = c->key };
 	char *bytes = base64_decode(c->key, NULL);
@@ -124,22 +124,8 @@ static int take_key(const struct connection *c, struct storageaccount *out, stru
 	return out->login.access ? 0 : -1;
 }
 
-static char *percent_decoded(const char *text, size_t len)
-{
-	char *out = mem_alloc(len + 1), *to = out;
-
-	for (size_t i = 0; i < len; i++) {
-		int byte = text[i] == '%' ? text_hex_byte(text + i + 1, len - i - 1) : -1;
-
-		*to++ = byte > 0 ? (char)byte : text[i];
-		i += byte > 0 ? 2 : 0;
-	}
-	*to = '\0';
-	return out;
-}
-
 /* What makes it good goes into the access, and so into no URL of ours. */
-static int take_sas(const struct connection *c, struct storageaccount *out, struct err *err)
+static int take_sas(const struct connection_string *c, struct storageaccount *out, struct err *err)
 {
 	struct webaccess_config config = { .query_name = "sig" };
 	struct buf rest = BUF_INIT(URL_MAX);
@@ -150,7 +136,8 @@ static int take_sas(const struct connection *c, struct storageaccount *out, stru
 
 		if (text_begins(at, "sig=")) {
 			mem_free_secret(signature);
-			signature = percent_decoded(at + 4, len - 4);
+			signature = mem_dupn(at + 4, len - 4);
+			text_percent_decode(signature, len - 4);
 		} else if (len > 0) {
 			buf_printf(&rest, "%s%.*s", rest.len > 0 ? "&" : "", (int)len, at);
 		}
@@ -172,7 +159,7 @@ static int take_sas(const struct connection *c, struct storageaccount *out, stru
 static int take_connection(const char *text, const struct storageaccount_service *service, struct storageaccount *out,
 	struct err *err)
 {
-	struct connection c = { 0 };
+	struct connection_string c = { 0 };
 	int rc = read_pairs(text, service->endpoint, &c, err);
 
 	if (rc == 0)
@@ -183,7 +170,7 @@ static int take_connection(const char *text, const struct storageaccount_service
 		rc = take_sas(&c, out, err);
 	else if (rc == 0)
 		rc = err_set(err, ERR_INVALID, "connection string needs either AccountKey or SharedAccessSignature");
-	connection_done(&c);
+	connection_string_done(&c);
 	return rc ? err_wrap(err, "parameter \"connection\"") : 0;
 }
 

@@ -94,20 +94,6 @@ static void XMLCALL on_start(void *arg, const char *element, const char **attrib
 	}
 }
 
-static void decode(struct buf *name)
-{
-	size_t to = 0;
-
-	for (size_t i = 0; i < name->len; i++, to++) {
-		int byte = name->data[i] == '%' ? text_hex_byte(name->data + i + 1, name->len - i - 1) : -1;
-
-		name->data[to] = byte > 0 ? (char)byte : name->data[i];
-		i += byte > 0 ? 2 : 0;
-	}
-	if (name->len > 0)
-		name->data[name->len = to] = '\0';
-}
-
 static void judge_item(struct storagexml *x)
 {
 	int fits;
@@ -115,7 +101,7 @@ static void judge_item(struct storagexml *x)
 	if (!x->fits || x->name.len == 0)
 		return;
 	if (x->encoded)
-		decode(&x->name);
+		x->name.len = text_percent_decode(x->name.data, x->name.len);
 	fits = x->fits(x->arg, buf_text(&x->name), &x->err);
 	x->count += fits > 0;
 	if (fits < 0)

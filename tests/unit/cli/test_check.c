@@ -608,6 +608,8 @@ static const struct {
 		"password index searchTemplateName query valueLocation targetValue", NULL },
 	{ "opensearch", "addresses: 'http://p', index: a, valueLocation: b, targetValue: '1', query: '{}'",
 		"username password caCert enableTLS clientCert clientKey", "passwordFromEnv: A" },
+	{ "azure-queue", "queueName: orders", "connection", "connectionFromEnv: A" },
+	{ "azure-blob", "blobContainerName: files", "connection", "connectionFromEnv: A" },
 	{ "metrics-api", "url: 'http://p', valueLocation: a, targetValue: '1', authMode: apiKey", "apiKey", NULL },
 	{ "metrics-api", "url: 'http://p', valueLocation: a, targetValue: '1', authMode: 'custom,tls'",
 		"customAuthHeader customAuthValue cert key ca", NULL },

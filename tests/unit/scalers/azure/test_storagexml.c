@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of Azure Storage: whole, in pieces of each size, cut off, and of somebody who means harm. */
+/* Lists of Azure Storage: whole, in pieces, cut off, and of somebody who means harm. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

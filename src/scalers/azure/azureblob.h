@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_AZURE_AZUREBLOB_H
+#define SCALERS_AZURE_AZUREBLOB_H
+
+/*
+ * Trigger type `azure-blob` (keda-scalers-more.md 5.3): blobs of a container of Azure Storage. Over
+ * scalers/httpsource, page by page; who asks is storageaccount's, counting storagexml's, names
+ * blobglob's.
+ */
+
+#include "scalers/scaler.h"
+
+extern const struct scaler_type azureblob_scaler_type;
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/azure/blobglob.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "scalers/values/promregex.h"
+
+/* It becomes a regular expression, which counts its steps. */
+struct blobglob {
+	struct promregex *regex;
+};
+
+struct glob_reader {
+	const char *at;
+	struct buf out; /* the expression */
+	size_t open;    /* braces */
+	struct err *err;
+};
+
+static int wrong(struct glob_reader *in, const char *what)
+{
+	return err_set(in->err, ERR_INVALID, "%s", what);
+}
+
+/* ---- Characters ---- */
+
+/* 0: it is no UTF-8. */
+static size_t step(const char *at)
+{
+	return utf8_step(at, strlen(at));
+}
+
+/* A character as itself; it is a whole one. */
+static void put(struct glob_reader *in, const char *at, size_t len)
+{
+	if (len == 1 && ispunct((unsigned char)*at))
+		buf_putc(&in->out, '\\');
+	buf_append(&in->out, at, len);
+}
+
+/* The next one, which an escape may have made one like others. */
+static int take(struct glob_reader *in)
+{
+	size_t len;
+
+	in->at += *in->at == '\\' && in->at[1];
+	len = step(in->at);
+	if (len == 0)
+		return wrong(in, "it is no UTF-8");
+	put(in, in->at, len);
+	in->at += len;
+	return 0;
+}
+
+/* ---- Sets ---- */
+
+static const char *behind(const char *at)
+{
+	at += *at == '\\' && at[1];
+	return at + step(at);
+}
+
+/* "a-c]" */
+static bool is_range(const char *at)
+{
+	const char *second = behind(at);
+
+	return *at && *second == '-' && second[1];
+}
+
+static int take_range(struct glob_reader *in)
+{
+	if (take(in))
+		return -1;
+	buf_putc(&in->out, *in->at++);
+	if (take(in))
+		return -1;
+	return *in->at == ']' ? 0 : wrong(in, "a range in [] stands there alone: [a-c]");
+}
+
+static int take_set(struct glob_reader *in)
+{
+	buf_putc(&in->out, '[');
+	in->at++;
+	if (*in->at == '!') {
+		buf_putc(&in->out, '^');
+		in->at++;
+	}
+	if (*in->at == ']')
+		return wrong(in, "there is nothing in []");
+	if (is_range(in->at) && take_range(in))
+		return -1;
+	while (*in->at && *in->at != ']')
+		if (take(in))
+			return -1;
+	if (!*in->at)
+		return wrong(in, "a [ is not closed");
+	buf_putc(&in->out, *in->at++);
+	return 0;
+}
+
+/* ---- Patterns ---- */
+
+static void take_stars(struct glob_reader *in)
+{
+	in->at += strspn(in->at, "*");
+	buf_puts(&in->out, ".*");
+}
+
+/* What has a meaning, as an expression; NULL: it has none here. */
+static const char *meaning(const struct glob_reader *in)
+{
+	switch (*in->at) {
+	case '?': return ".";
+	case '{': return "(?:";
+	case '}': return in->open > 0 ? ")" : NULL;
+	case ',': return in->open > 0 ? "|" : NULL;
+	default: return NULL;
+	}
+}
+
+static int take_one(struct glob_reader *in)
+{
+	const char *means = meaning(in);
+
+	if (*in->at == '*') {
+		take_stars(in);
+		return 0;
+	}
+	if (*in->at == '[')
+		return take_set(in);
+	if (!means)
+		return take(in);
+	in->open += *in->at == '{';
+	in->open -= *in->at == '}';
+	buf_puts(&in->out, means);
+	in->at++;
+	return 0;
+}
+
+struct blobglob *blobglob_new(const char *pattern, struct err *err)
+{
+	struct glob_reader in = { .at = pattern + (*pattern == '/'),
+		.out = BUF_INIT(PROMREGEX_LENGTH_MAX),
+		.err = err };
+	struct blobglob *g = mem_zalloc(sizeof(*g));
+	int rc = 0;
+
+	while (rc == 0 && *in.at)
+		rc = take_one(&in);
+	if (rc == 0 && in.open > 0)
+		rc = wrong(&in, "a { is not closed");
+	if (rc == 0 && buf_failed(&in.out))
+		rc = wrong(&in, "it is too long");
+	if (rc == 0)
+		g->regex = promregex_compile(buf_text(&in.out), err);
+	buf_done(&in.out);
+	if (g->regex)
+		return g;
+	err_wrap(err, "invalid glob pattern \"%.100s\"", pattern);
+	free(g);
+	return NULL;
+}
+
+void blobglob_free(struct blobglob *g)
+{
+	if (!g)
+		return;
+	promregex_free(g->regex);
+	free(g);
+}
+
+int blobglob_fits(const struct blobglob *g, const char *name, size_t *budget, struct err *err)
+{
+	bool fits = promregex_fits(g->regex, name, budget);
+
+	return *budget == 0
+		? err_set(err, ERR_INVALID, "the glob pattern takes too long: with fewer * it may be quicker")
+		: fits;
+}

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A fake: Entra ID's token endpoint, which there is nothing to run for. It takes what Microsoft documents of client credentials with a federated token (and with a secret), refuses what differs as Entra ID does, and hands out tokens that nobody signed."""
+import base64
+import json
+import time
+
+from .http_source import HttpSource
+
+ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+
+def _part(value):
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
+
+
+class EntraServer(HttpSource):
+    """clients: id -> the federated token that it must show, or its secret."""
+
+    def __init__(self, tls, tenant="tenant", clients=None):
+        self.tenant, self.clients = tenant, clients or {}
+        self.given = []       # (client, scope)
+        self.life = 3600
+        super().__init__(tls=tls)
+
+    def answer(self, asked):
+        form = asked.form
+        client, scope = form.get("client_id"), form.get("scope", "")
+        proof = form.get("client_assertion") if form.get("client_assertion_type") == ASSERTION else form.get("client_secret")
+        if asked.method != "POST" or asked.path != f"/{self.tenant}/oauth2/v2.0/token":
+            return self.refusal(400, "invalid_request", "AADSTS90002: Tenant not found.")
+        if form.get("grant_type") != "client_credentials" or not scope.endswith("/.default"):
+            return self.refusal(400, "invalid_scope", "AADSTS70011: The provided value for the input parameter 'scope' is not valid.")
+        if client not in self.clients:
+            return self.refusal(400, "unauthorized_client", "AADSTS700016: Application was not found in the directory.")
+        if proof != self.clients[client]:
+            return self.refusal(401, "invalid_client", "AADSTS700024: Client assertion is not within its valid time range.")
+        self.given.append((client, scope))
+        return (200, {}, json.dumps({"token_type": "Bearer", "expires_in": self.life, "access_token": self.token(client, scope)}))
+
+    def token(self, client, scope):
+        now = int(time.time())
+        said = {"aud": scope.removesuffix("/.default"), "iss": f"https://sts.windows.net/{self.tenant}/", "iat": now, "nbf": now - 60, "exp": now + self.life, "appid": client, "jti": str(len(self.given))}
+        return f"{_part({'alg': 'RS256', 'typ': 'JWT'})}.{_part(said)}.{base64.urlsafe_b64encode(b'nobody').rstrip(b'=').decode()}"
+
+    @staticmethod
+    def refusal(status, error, words):
+        return (status, {}, json.dumps({"error": error, "error_description": f"{words} Trace ID: 1 Correlation ID: 2 Timestamp: 2026-11-26 18:00:00Z"}))
