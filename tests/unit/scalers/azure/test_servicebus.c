@@ -471,7 +471,10 @@ static void advice(void **state)
 static void tokens_are_not_repeated(void **state)
 {
 	static const char body[] = "no\0SharedAccessSignature sr=x&sig=y";
-	const struct webget_answer answer = { .status = 403, .body = body, .len = sizeof(body) - 1, .content_type = "" };
+	const struct webget_answer answer = { .status = 403,
+		.body = body,
+		.len = sizeof(body) - 1,
+		.content_type = "" };
 	struct scaler s;
 	struct err err = { 0 };
 	struct answer out;
