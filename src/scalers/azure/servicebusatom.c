@@ -67,7 +67,7 @@ static void XMLCALL on_text(void *arg, const char *text, int len)
 		stop(r, "a name, a status or a number of the answer is too long");
 }
 
-/* Of several elements of one name the first counts. All other text is passed over by expat alone. */
+/* Of several elements of one name the first counts. Other text is passed over by expat itself. */
 static void take_text(struct reader *r, struct buf *into)
 {
 	if (into->len > 0)
