@@ -70,6 +70,8 @@ static const struct param_row rows[] = {
 		.help = "connection string, of a policy with the right Manage" },
 	{ "namespace", PARAM_TEXT, "m", AT(namespace_),
 		.help = "name of the Service Bus namespace, with podIdentity azure-workload" },
+	{ "queueLength", PARAM_DROPPED, "m", .why = "KEDA dropped it in 2.0: use messageCount",
+		.help = "the old name of messageCount" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 

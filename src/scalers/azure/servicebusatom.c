@@ -10,8 +10,14 @@
 #include "base/text.h"
 
 #define DEPTH_MAX 64
-/* A hundred queues with twelve rules of access each have some 25,000. */
-#define ELEMENTS_MAX 65536
+/*
+ * Elements and attributes: new names are what costs. A hundred queues with twelve rules of access
+ * each have some 18,000.
+ */
+#define THINGS_MAX 32768
+/* Of one tag or comment; how much of the answer expat is given at once. */
+#define TOKEN_MAX    ((size_t)1 << 16)
+#define PIECE_MAX    ((size_t)1 << 15)
 #define TEXT_MAX     1024
 #define COUNT_DIGITS 12 /* so that no sum of a list is too great */
 #define BLANKS       " \t\r\n"
@@ -26,7 +32,7 @@ struct reader {
 	struct servicebusatom *out;
 	struct err *err;
 	bool failed; /* err says why */
-	size_t depth, elements;
+	size_t depth, things;
 	bool is_error;      /* the root is <Error> */
 	size_t entry_depth; /* of the <entry> that is open; 0: none is */
 	enum place place;   /* inside of it */
@@ -50,13 +56,25 @@ static const char *local_name(const char *name)
 	return colon ? colon + 1 : name;
 }
 
-/* Of several elements of one name the first counts. */
+static void XMLCALL on_text(void *arg, const char *text, int len)
+{
+	struct reader *r = arg;
+
+	if (!r->into || r->into_depth != r->depth)
+		return;
+	buf_append(r->into, text, (size_t)len);
+	if (buf_failed(r->into))
+		stop(r, "a name, a status or a number of the answer is too long");
+}
+
+/* Of several elements of one name the first counts. Other text is passed over by expat itself. */
 static void take_text(struct reader *r, struct buf *into)
 {
 	if (into->len > 0)
 		return;
 	r->into = into;
 	r->into_depth = r->depth;
+	XML_SetCharacterDataHandler(r->parser, on_text);
 }
 
 /* ---- Elements ---- */
@@ -130,13 +148,14 @@ static void XMLCALL on_start(void *arg, const char *element, const char **attrib
 	struct reader *r = arg;
 	const char *name = local_name(element);
 
-	(void)attributes;
+	for (r->things++; *attributes; attributes += 2)
+		r->things++;
 	if (++r->depth > DEPTH_MAX) {
 		stop(r, "the answer is nested too deep");
 		return;
 	}
-	if (++r->elements > ELEMENTS_MAX) {
-		stop(r, "the answer has too many elements");
+	if (r->things > THINGS_MAX) {
+		stop(r, "the answer has too many elements and attributes");
 		return;
 	}
 	if (r->depth == 1)
@@ -178,10 +197,6 @@ static void end_entry(struct reader *r)
 
 	r->entry_depth = 0;
 	r->out->entries++;
-	if (buf_failed(&r->title) || buf_failed(&r->status) || buf_failed(&r->count)) {
-		stop(r, "a name, a status or a number of the answer is too long");
-		return;
-	}
 	blank_controls(title);
 	r->entry.title = text_trim(title, BLANKS);
 	r->entry.status = text_trim(status, BLANKS);
@@ -197,21 +212,17 @@ static void XMLCALL on_end(void *arg, const char *element)
 	struct reader *r = arg;
 
 	(void)element;
-	if (r->into && r->into_depth == r->depth)
+	if (r->failed) /* of an element without content the end comes all the same */
+		return;
+	if (r->into && r->into_depth == r->depth) {
 		r->into = NULL;
+		XML_SetCharacterDataHandler(r->parser, NULL);
+	}
 	if (r->entry_depth && r->depth == r->entry_depth)
 		end_entry(r);
 	else if (r->entry_depth && r->place > NOWHERE && r->depth == r->entry_depth + (size_t)r->place)
 		r->place--;
 	r->depth--;
-}
-
-static void XMLCALL on_text(void *arg, const char *text, int len)
-{
-	struct reader *r = arg;
-
-	if (r->into && r->into_depth == r->depth)
-		buf_append(r->into, text, (size_t)len);
 }
 
 static void XMLCALL on_doctype(void *arg, const char *name, const char *system_id, const char *public_id, int internal)
@@ -234,7 +245,6 @@ static void init(struct reader *r)
 	buf_init(&r->detail, TEXT_MAX);
 	XML_SetUserData(r->parser, r);
 	XML_SetElementHandler(r->parser, on_start, on_end);
-	XML_SetCharacterDataHandler(r->parser, on_text);
 	XML_SetStartDoctypeDeclHandler(r->parser, on_doctype);
 }
 
@@ -248,11 +258,22 @@ static void done(struct reader *r)
 	buf_done(&r->detail);
 }
 
+/* In pieces, so that one tag with all attributes of the world ends when it is too long. */
 static int parse(struct reader *r, const char *body, size_t len)
 {
-	if (len <= INT32_MAX && XML_Parse(r->parser, body, (int)len, 1) == XML_STATUS_OK)
-		return 0;
-	return r->failed ? -1 : err_set(r->err, ERR_INVALID, "the answer is not XML, or not whole");
+	size_t at = 0, piece;
+
+	do {
+		piece = len - at < PIECE_MAX ? len - at : PIECE_MAX;
+		if (XML_Parse(r->parser, body + at, (int)piece, at + piece == len) != XML_STATUS_OK && !r->failed) {
+			r->failed = true;
+			err_set(r->err, ERR_INVALID, "the answer is not XML, or not whole");
+		}
+		at += piece;
+		if (!r->failed && at < len && at - (size_t)XML_GetCurrentByteIndex(r->parser) > TOKEN_MAX)
+			stop(r, "a tag or a comment of the answer is too long");
+	} while (!r->failed && at < len);
+	return r->failed ? -1 : 0;
 }
 
 int servicebusatom_read(const char *body, size_t len, servicebusatom_fn fn, void *arg, struct servicebusatom *out,

@@ -145,6 +145,20 @@ static void accepted(void **state)
 	}
 }
 
+/* As manifests for KEDA 1 have it. */
+static void an_old_name(void **state)
+{
+	struct scaler s;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(build(QUEUE "|queueLength=30", AUTH, &s, &err), 0);
+	assert_non_null(strstr(s.unknown, "\"queueLength\""));
+	assert_non_null(strstr(s.unknown, "use messageCount"));
+	assert_int_equal(s.target.milli, 5000);
+	scaler_done(&s);
+}
+
 static const struct {
 	const struct pod_identity *pod;
 	const char *metadata, *auth, *message;
@@ -471,7 +485,10 @@ static void advice(void **state)
 static void tokens_are_not_repeated(void **state)
 {
 	static const char body[] = "no\0SharedAccessSignature sr=x&sig=y";
-	const struct webget_answer answer = { .status = 403, .body = body, .len = sizeof(body) - 1, .content_type = "" };
+	const struct webget_answer answer = { .status = 403,
+		.body = body,
+		.len = sizeof(body) - 1,
+		.content_type = "" };
 	struct scaler s;
 	struct err err = { 0 };
 	struct answer out;
@@ -490,6 +507,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accepted),
+		cmocka_unit_test(an_old_name),
 		cmocka_unit_test(rejected),
 		cmocka_unit_test(questions),
 		cmocka_unit_test(who_signs),
