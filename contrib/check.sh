@@ -253,14 +253,15 @@ live_tests() {
 }
 
 # Most tests wait most of the time. More workers than this want more processor time than two cores have
-# to give, and tests wait for each other. Vault is built before, and Kafka and OpenSearch fetched, when need
-# be: that takes longer than a test may.
+# to give, and tests wait for each other. Vault is built before, and what runs in Java fetched, when need be: that
+# takes longer than a test may.
 check_live() {
 	"$top/tests/azurite/build" >/dev/null
 	"$top/tests/moto/build" >/dev/null
 	"$top/tests/vault/build" >/dev/null
 	"$top/tests/kafka/build" >/dev/null
 	"$top/tests/opensearch/build" >/dev/null
+	"$top/tests/mongo/build" >/dev/null
 	KSCALED_RIGHTS_DIR=$work/rights live_tests -m 'not alone' -n "$workers" --basetemp="$work/live"
 }
 

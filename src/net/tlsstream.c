@@ -4,6 +4,7 @@
 #include <event2/bufferevent.h>
 #include <event2/bufferevent_ssl.h>
 #include <openssl/ssl.h>
+#include <string.h>
 
 struct bufferevent *tlsstream_new(struct loop *loop, int fd, SSL_CTX **context, const struct tls_client_config *config,
 	const char *name, SSL **ssl, struct err *err)
@@ -25,4 +26,27 @@ struct bufferevent *tlsstream_new(struct loop *loop, int fd, SSL_CTX **context, 
 	}
 	bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
 	return bev;
+}
+
+void tlsstream_explain_end(struct bufferevent *bev, SSL *ssl, bool shaking, short what, int error, const char *hint,
+	struct err *err)
+{
+	unsigned long code = ssl ? bufferevent_get_openssl_error(bev) : 0;
+	char reason[256];
+
+	if (shaking) {
+		/*
+		 * libevent puts OpenSSL's result codes (below 16) into the same list as its errors.
+		 */
+		tls_explain(ssl, code < 16 ? 0 : code, reason, sizeof(reason));
+		err_set(err, ERR_TEMPORARY, "TLS handshake: %s%s", reason,
+			strstr(reason, "wrong version") ? " (the server does not speak TLS here)" : hint);
+	} else if (code >= 16) { /* in TLS 1.3 a server refuses a certificate after the handshake */
+		tls_explain(ssl, code, reason, sizeof(reason));
+		err_set(err, ERR_TEMPORARY, "TLS: %s", reason);
+	} else if (what & BEV_EVENT_EOF || !error) {
+		err_set(err, ERR_TEMPORARY, "the server closed the connection%s", hint);
+	} else {
+		err_set(err, ERR_TEMPORARY, "%s%s", strerror(error), hint);
+	}
 }

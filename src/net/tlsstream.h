@@ -4,8 +4,10 @@
 
 /*
  * A client's TLS over a socket that net/dial has connected, as a bufferevent on the loop: for the
- * links of protocols that we speak ourselves (redis, amqp, kafka).
+ * links of protocols that we speak ourselves (redis, amqp, kafka, mongo).
  */
+
+#include <stdbool.h>
 
 #include "base/err.h"
 #include "net/loop.h"
@@ -20,5 +22,13 @@ struct bufferevent;
  */
 struct bufferevent *tlsstream_new(struct loop *loop, int fd, SSL_CTX **context, const struct tls_client_config *config,
 	const char *name, SSL **ssl, struct err *err);
+
+/*
+ * Why such a stream, or a plain one (ssl: NULL), has ended: an event of it other than
+ * BEV_EVENT_CONNECTED, with errno as it was. shaking: the handshake was under way. hint: said
+ * behind an end that does not explain itself; "" for none.
+ */
+void tlsstream_explain_end(struct bufferevent *bev, SSL *ssl, bool shaking, short what, int error, const char *hint,
+	struct err *err);
 
 #endif

@@ -30,6 +30,7 @@ from rig.loki_fake import LokiFake
 from rig.kafka_server import KafkaServer
 from rig.moto_server import MotoServer, allow
 from rig.mariadb_server import MariadbServer
+from rig.mongo_fake import MongoFake
 from rig.nats_server import NatsServer
 from rig.opensearch_server import Gate, OpensearchServer
 from rig.postgres_server import PostgresServer
@@ -117,6 +118,13 @@ class Mariadb:
         self.server = MariadbServer(directory, "mariadb")
         self.server.sql(f"DROP USER scaler@'%'; DROP TABLE shop.jobs; CREATE TABLE shop.jobs (id INT PRIMARY KEY AUTO_INCREMENT, state VARCHAR(20)); CREATE USER scaler@'%' IDENTIFIED BY '{PASSWORD}'")
         self.server.sql(commented("mysql/scaledobject.yaml", "GRANT SELECT") + "@'%'; INSERT INTO shop.jobs (state) VALUES " + ",".join(["('queued')"] * 12))
+
+
+class Mongo:
+    """A fake, as the example logs in: rig/mongo_fake.py."""
+
+    def __init__(self, directory, cluster):
+        self.server = MongoFake({"shop.scaler": PASSWORD}, counts=12)
 
 
 class Graphite:
@@ -289,7 +297,7 @@ class Azure:
 class Servers:
     """All of them, started at once; `servers.open` is the Open, and so on."""
 
-    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws, Bus, Watcher, Search, Azure)
+    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws, Bus, Watcher, Search, Azure, Mongo)
 
     def __init__(self, directory, cluster):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -442,6 +450,7 @@ EXAMPLES = {
     "postgresql-notify": Example(lambda s: {"postgres.default.svc.cluster.local:5432/orders": f"{s.postgres.server.address}/shop"}, beside=("postgresql/scaledobject.yaml",),
                                  later=lambda s: s.postgres.insert("shop")),
     "mysql": Example(lambda s: {"mysql.default.svc.cluster.local": "127.0.0.1", '"3306"': f'"{s.mariadb.server.port}"'}),
+    "mongodb": Example(lambda s: {"mongodb.default.svc.cluster.local": "127.0.0.1", '"27017"': f'"{s.mongo.server.port}"'}),
     "rabbitmq": Example(lambda s: {"rabbitmq.default.svc.cluster.local:5672": f"127.0.0.1:{s.rabbit.server.port}"}),
     "kafka": Example(on_kafka),
     "apache-kafka": Example(lambda s: {"kafka.default.svc.cluster.local:9092": s.kafka.server.address()}),

@@ -47,6 +47,7 @@ SOURCES = {
     "redis-sentinel": {"type": "redis-sentinel", "metadata": {"addresses": "127.0.0.1:26379", "sentinelMaster": "m", "listName": "l"}},
     "postgresql": {"type": "postgresql", "metadata": {"host": "127.0.0.1", "port": "5432", "userName": "u", "dbName": "d", "sslmode": "disable", "query": "SELECT 1", "targetQueryValue": "1"}},
     "mysql": {"type": "mysql", "metadata": {"host": "127.0.0.1", "port": "3306", "username": "u", "dbName": "d", "query": "SELECT 1", "queryValue": "1"}},
+    "mongodb": {"type": "mongodb", "metadata": {"connectionString": "mongodb://127.0.0.1:27017", "dbName": "d", "collection": "c", "query": '{"a": 1}', "queryValue": "1"}},
     "prometheus": {"type": "prometheus", "metadata": {"serverAddress": "http://127.0.0.1:9090", "query": "up", "threshold": "1"}},
     "metrics-api": metrics_api("http://127.0.0.1:8081/n"),
     "metrics-api-by-name": metrics_api("http://localhost:8081/n"),

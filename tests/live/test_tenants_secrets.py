@@ -161,6 +161,7 @@ CLEAR = {
     "redis": ("redis", {"address": "127.0.0.1:1", "listName": "x"}, "enableTLS"),
     "postgresql": ("postgresql", {"host": "127.0.0.1", "port": "1", "userName": "u", "dbName": "d", "sslmode": "prefer", "query": "SELECT 1", "targetQueryValue": "5"}, "sslmode"),
     "mysql": ("mysql", {"host": "127.0.0.1", "username": "u", "tls": "preferred", "query": "SELECT 1", "queryValue": "5"}, "tls"),
+    "mongodb": ("mongodb", {"connectionString": "mongodb://127.0.0.1:1", "dbName": "d", "collection": "c", "query": '{"a": 1}', "queryValue": "5"}, "tls"),
     "rabbitmq": ("rabbitmq", {"host": "amqp://127.0.0.1:1", "queueName": "x"}, "host"),
     "external": ("external", {"scalerAddress": "127.0.0.1:1"}, "enableTLS"),
 }

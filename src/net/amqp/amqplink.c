@@ -3,7 +3,6 @@
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
-#include <event2/bufferevent_ssl.h>
 #include <event2/bufferevent_struct.h>
 #include <event2/event.h>
 #include <openssl/ssl.h>
@@ -14,7 +13,6 @@
 #include "base/mem.h"
 #include "net/amqp/amqpframe.h"
 #include "net/dial.h"
-#include "net/tls.h"
 #include "net/tlsstream.h"
 
 #define CONNECT_MS 5000 /* for name and TCP; then as long for TLS */
@@ -301,29 +299,6 @@ static void on_read(struct bufferevent *bev, void *arg)
 
 /* ---- Opening and losing ---- */
 
-/* Turns an event other than BEV_EVENT_CONNECTED into an error. */
-static void explain_end(const struct amqplink *l, short what, int error, struct err *err)
-{
-	unsigned long code = l->ssl ? bufferevent_get_openssl_error(l->bev) : 0;
-	char reason[256];
-
-	if (l->state == AMQPLINK_SHAKING_HANDS) {
-		/*
-		 * libevent puts OpenSSL's result codes (below 16) into the same list as its errors.
-		 */
-		tls_explain(l->ssl, code < 16 ? 0 : code, reason, sizeof(reason));
-		err_set(err, ERR_TEMPORARY, "TLS handshake: %s%s", reason,
-			strstr(reason, "wrong version") ? " (the server does not speak TLS here)" : "");
-	} else if (code >= 16) { /* in TLS 1.3 a server refuses a certificate after the handshake */
-		tls_explain(l->ssl, code, reason, sizeof(reason));
-		err_set(err, ERR_TEMPORARY, "TLS: %s", reason);
-	} else if (what & BEV_EVENT_EOF || !error) {
-		err_set(err, ERR_TEMPORARY, "the server closed the connection%s", hint_of(l));
-	} else {
-		err_set(err, ERR_TEMPORARY, "%s%s", strerror(error), hint_of(l));
-	}
-}
-
 static void greet(struct amqplink *l)
 {
 	l->state = AMQPLINK_GREETING;
@@ -341,13 +316,12 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 	int error = EVUTIL_SOCKET_ERROR();
 	struct err err;
 
-	(void)bev;
 	loop_enter(l->loop);
 	if (what & BEV_EVENT_CONNECTED) {
 		greet(l);
 		return;
 	}
-	explain_end(l, what, error, &err);
+	tlsstream_explain_end(bev, l->ssl, l->state == AMQPLINK_SHAKING_HANDS, what, error, hint_of(l), &err);
 	l->handler->failed(l->arg, &err, l->state == AMQPLINK_OPEN);
 }
 

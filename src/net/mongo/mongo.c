@@ -23,9 +23,7 @@ enum phase { GREETING, GREETING_OLD, LOGGING_IN, OPEN };
 
 struct mongo_call {
 	struct pool_call base;
-	char *database, *collection;
-	struct mongofilter filter;
-	const char *read_concern;
+	const struct mongo_count *what; /* borrowed until it is cancelled: what is cancelled is not sent */
 	mongo_fn fn;
 	void *arg;
 	double count;
@@ -284,10 +282,10 @@ static int send_count(void *connection, struct pool_call *base, struct err *err)
 
 	mongocommand_count(&message, mongolink_number(c->link),
 		&(struct mongocommand_count){
-			.database = call->database,
-			.collection = call->collection,
-			.filter = &call->filter,
-			.read_concern = call->read_concern,
+			.database = call->what->database,
+			.collection = call->what->collection,
+			.filter = &call->what->filter,
+			.read_concern = call->what->read_concern,
 			.read_preference = preference_of(c),
 			.limit_ms = limit_ms > LIMIT_MS ? limit_ms : LIMIT_MS,
 		});
@@ -369,15 +367,6 @@ static void tell(struct pool_call *base)
 	call->fn(call->arg, base->err ? 0 : call->count, base->err);
 }
 
-static void done(struct pool_call *base)
-{
-	struct mongo_call *call = (struct mongo_call *)base;
-
-	free(call->database);
-	free(call->collection);
-	mongofilter_done(&call->filter);
-}
-
 static const struct pool_protocol protocol = {
 	.name = "mongodb",
 	.waiting_max = WAITING_MAX,
@@ -389,8 +378,14 @@ static const struct pool_protocol protocol = {
 	.close = close_connection,
 	.again = again,
 	.tell = tell,
-	.done = done,
 };
+
+void mongo_count_done(struct mongo_count *c)
+{
+	free(c->database);
+	free(c->collection);
+	mongofilter_done(&c->filter);
+}
 
 struct pool *mongo_new(struct loop *loop)
 {
@@ -402,12 +397,7 @@ struct mongo_call *mongo_ask(struct pool *p, struct mongoendpoint *e, const stru
 {
 	struct mongo_call *call = mem_zalloc(sizeof(*call));
 
-	call->database = mem_dup(count->database);
-	call->collection = mem_dup(count->collection);
-	call->filter.len = count->filter.len;
-	call->filter.bytes = mem_alloc(count->filter.len);
-	memcpy(call->filter.bytes, count->filter.bytes, count->filter.len);
-	call->read_concern = count->read_concern;
+	call->what = count;
 	call->fn = fn;
 	call->arg = arg;
 	pool_ask(p, &e->base, "", deadline_ms, &call->base);

@@ -25,12 +25,12 @@
 
 struct mongo_call;
 
-/* What is counted; copied. */
-struct mongo_count {
-	const char *database, *collection;
+struct mongo_count { /* what is counted */
+	char *database, *collection;
 	struct mongofilter filter;
 	const char *read_concern; /* a constant; NULL: the server's default */
 };
+void mongo_count_done(struct mongo_count *c); /* of an owner of the texts and the filter */
 
 /*
  * count, or err, borrowed for the call. Called exactly once, never before mongo_ask has returned,
@@ -40,7 +40,7 @@ typedef void (*mongo_fn)(void *arg, double count, const struct err *err);
 
 struct pool *mongo_new(struct loop *loop); /* freed by pool_free */
 
-/* deadline_ms: loop clock. */
+/* count: borrowed until the callback or mongo_cancel. deadline_ms: loop clock. */
 struct mongo_call *mongo_ask(struct pool *p, struct mongoendpoint *e, const struct mongo_count *count,
 	int64_t deadline_ms, mongo_fn fn, void *arg);
 void mongo_cancel(struct mongo_call *call); /* no callback any more; NULL is fine */

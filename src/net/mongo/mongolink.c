@@ -3,18 +3,15 @@
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
-#include <event2/bufferevent_ssl.h>
 #include <event2/event.h>
 #include <openssl/ssl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "net/answers.h"
 #include "net/descriptors.h"
 #include "net/dial.h"
-#include "net/tls.h"
 #include "net/tlsstream.h"
 
 struct mongolink {
@@ -127,32 +124,13 @@ static void on_opened(void *arg)
 /* The end before anything was heard may mean that the server expects something else. */
 static const char *hint_of(const struct mongolink *l)
 {
-	if (l->heard || !l->open)
+	if (l->heard)
 		return "";
+	if (!l->open)
+		return " (does the server speak TLS here?)";
 	if (!l->ssl)
 		return " (is TLS needed here? set tls to enable, or tls=true in the connection string)";
 	return l->endpoint->base.tls.cert_pem ? "" : " (does it ask for a client certificate? give cert and key)";
-}
-
-static void explain_end(const struct mongolink *l, short what, int error, struct err *err)
-{
-	char reason[256];
-	unsigned long code = l->ssl ? bufferevent_get_openssl_error(l->bev) : 0;
-
-	/* libevent puts OpenSSL's result codes (below 16) into the same list as its errors. */
-	if (!l->open) {
-		tls_explain(l->ssl, code < 16 ? 0 : code, reason, sizeof(reason));
-		err_set(err, ERR_TEMPORARY, "%s%s", reason,
-			strstr(reason, "wrong version") || what & BEV_EVENT_EOF ? " (does the server speak TLS here?)"
-										: "");
-	} else if (code >= 16) { /* in TLS 1.3 a server rejects a certificate after the handshake */
-		tls_explain(l->ssl, code, reason, sizeof(reason));
-		err_set(err, ERR_TEMPORARY, "TLS: %s", reason);
-	} else if (what & BEV_EVENT_EOF || !error) {
-		err_set(err, ERR_TEMPORARY, "the server closed the connection%s", hint_of(l));
-	} else {
-		err_set(err, ERR_TEMPORARY, "%s%s", strerror(error), hint_of(l));
-	}
 }
 
 static void on_event(struct bufferevent *bev, short what, void *arg)
@@ -161,14 +139,13 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 	int error = EVUTIL_SOCKET_ERROR();
 	struct err err;
 
-	(void)bev;
 	loop_enter(l->loop);
 	if (what & BEV_EVENT_CONNECTED) {
 		on_opened(l);
 		return;
 	}
-	explain_end(l, what, error, &err);
-	lose(l, &err);
+	tlsstream_explain_end(bev, l->ssl, !l->open, what, error, hint_of(l), &err);
+	l->events.on_lost(l->arg, &err); /* the step is in its words already */
 }
 
 static void on_dialed(void *arg, int fd, const struct err *dial_err)

@@ -57,12 +57,15 @@ int64_t mongowire_length(const uint8_t *bytes, size_t len, struct err *err)
  */
 int mongowire_read(const uint8_t *bytes, size_t len, int32_t number, struct mongowire_document *out, struct err *err)
 {
-	const uint8_t *body = bytes + MONGOWIRE_HEADER_SIZE + FLAGS_SIZE + 1;
-	size_t rest = len - MONGOWIRE_HEADER_SIZE - FLAGS_SIZE - 1;
+	const uint8_t *body;
 	uint32_t flags;
+	size_t rest;
 
-	if (mongowire_length(bytes, len, err) != (int64_t)len || number_at(bytes + 8) != (uint32_t)number)
+	if (len < MESSAGE_LEAST || mongowire_length(bytes, len, err) != (int64_t)len ||
+		number_at(bytes + 8) != (uint32_t)number)
 		return err_set(err, ERR_INVALID, "the server sent an answer that nobody asked for");
+	body = bytes + MONGOWIRE_HEADER_SIZE + FLAGS_SIZE + 1;
+	rest = len - MONGOWIRE_HEADER_SIZE - FLAGS_SIZE - 1;
 	flags = number_at(bytes + MONGOWIRE_HEADER_SIZE);
 	if (flags & CHECKSUM_PRESENT)
 		rest = rest >= CHECKSUM_SIZE ? rest - CHECKSUM_SIZE : 0;

@@ -15,9 +15,7 @@
 /* What is asked. */
 struct mongodb_question {
 	struct mongoendpoint *endpoint;
-	char *database, *collection;
-	struct mongofilter filter;
-	const char *read_concern;
+	struct mongo_count what;
 };
 
 /* ---- Parameters ---- */
@@ -156,15 +154,12 @@ static struct question *make_question(struct mongodb_fields *f, struct mongofilt
 		return NULL;
 	q = mem_zalloc(sizeof(*q));
 	q->endpoint = endpoint;
-	q->database = f->database;
-	q->collection = f->collection;
-	q->filter = *filter;
-	q->read_concern = concern;
+	q->what = (struct mongo_count){ f->database, f->collection, *filter, concern };
 	f->database = f->collection = NULL;
 	*filter = (struct mongofilter){ 0 };
 	return question_new(&mongodb_scaler_type,
-		mem_printf("%s %zu:%s %zu:%s %s %s", endpoint->base.key, strlen(q->database), q->database,
-			strlen(q->collection), q->collection, concern ? concern : "-", f->query),
+		mem_printf("%s %zu:%s %zu:%s %s %s", endpoint->base.key, strlen(q->what.database), q->what.database,
+			strlen(q->what.collection), q->what.collection, concern ? concern : "-", f->query),
 		mem_printf("mongodb %s", endpoint->base.name), q);
 }
 
@@ -220,9 +215,7 @@ static void mongodb_free_data(void *data)
 	struct mongodb_question *q = data;
 
 	mongoendpoint_unref(q->endpoint);
-	free(q->database);
-	free(q->collection);
-	mongofilter_done(&q->filter);
+	mongo_count_done(&q->what);
 	free(q);
 }
 
@@ -244,9 +237,8 @@ static void *mongodb_ask(struct scaler_sources *sources, struct question *questi
 {
 	const struct mongodb_question *q = question->data;
 	struct mongodb_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
-	const struct mongo_count count = { q->database, q->collection, q->filter, q->read_concern };
 
-	ask->call = mongo_ask(sources->mongo, q->endpoint, &count, deadline_ms, on_count, ask);
+	ask->call = mongo_ask(sources->mongo, q->endpoint, &q->what, deadline_ms, on_count, ask);
 	return ask;
 }
 

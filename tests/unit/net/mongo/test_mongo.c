@@ -108,6 +108,7 @@ struct world {
 	struct fixture *f;
 	struct pool *pool;
 	struct fake one, two;
+	struct mongo_count count;
 };
 
 struct outcome {
@@ -130,7 +131,6 @@ static struct mongo_call *ask(struct world *w, uint16_t port, int64_t patience_m
 {
 	struct mongoendpoint_host host = { (char *)(uintptr_t) "127.0.0.1", port };
 	struct mongoendpoint_config config = { .hosts = &host, .count = 1 };
-	struct mongo_count count = { .database = "shop", .collection = "jobs", .filter = mongotext_make("{\"a\": 1}") };
 	struct err err = { 0 };
 	struct mongoendpoint *e = mongoendpoint_new(&config, &err);
 	struct mongo_call *call;
@@ -138,9 +138,8 @@ static struct mongo_call *ask(struct world *w, uint16_t port, int64_t patience_m
 	if (!e)
 		fail_msg("%s", err.msg);
 	*o = (struct outcome){ 0 };
-	call = mongo_ask(w->pool, e, &count, loop_now_ms(w->f->loop) + patience_ms, on_count, o);
+	call = mongo_ask(w->pool, e, &w->count, loop_now_ms(w->f->loop) + patience_ms, on_count, o);
 	assert_int_equal(o->times, 0);
-	mongofilter_done(&count.filter);
 	mongoendpoint_unref(e);
 	return call;
 }
@@ -178,6 +177,7 @@ static int setup(void **state)
 	if (fixture_setup((void **)&w->f))
 		return -1;
 	w->pool = mongo_new(w->f->loop);
+	w->count = (struct mongo_count){ mem_dup("shop"), mem_dup("jobs"), mongotext_make("{\"a\": 1}"), NULL };
 	fake_start(&w->one);
 	fake_start(&w->two);
 	*state = w;
@@ -189,6 +189,7 @@ static int teardown(void **state)
 	struct world *w = *state;
 
 	pool_free(w->pool);
+	mongo_count_done(&w->count);
 	fake_stop(&w->one);
 	fake_stop(&w->two);
 	fixture_teardown((void **)&w->f);

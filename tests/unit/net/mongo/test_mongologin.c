@@ -124,8 +124,7 @@ static void bad_logins(void **state)
 	struct err err = { 0 };
 	struct mongologin *l;
 	static const char *const answers[] = {
-		"{\"ok\": 0, \"code\": 18, \"codeName\": \"AuthenticationFailed\", \"errmsg\": \"Authentication "
-		"failed.\"}",
+		"{\"ok\": 0, \"code\": 18, \"errmsg\": \"Authentication failed.\"}",
 		"{\"ok\": 0, \"errmsg\": \"who says pencil?\"}",
 		"{\"ok\": 1}",
 		"{\"ok\": 1, \"payload\": \"text\"}",
