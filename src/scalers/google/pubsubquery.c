@@ -24,15 +24,17 @@
 
 /* ---- Names ---- */
 
+/* KEDA's words, without the name: it may be from the environment, and something else by mistake. */
 static int check_id(const char *id, struct err *err)
 {
 	size_t len = strlen(id);
 
 	if (text_behind_nocase(id, "goog"))
-		return err_set(err, ERR_INVALID,
-			"invalid Pub/Sub resource name \"%.80s\": names cannot start with \"goog\"", id);
+		return err_set(err, ERR_INVALID, "invalid Pub/Sub resource name: names cannot start with \"goog\"");
 	if (len < ID_LEAST || len > ID_MOST || !strchr(LETTERS, *id) || strspn(id, LETTERS DIGITS "-_.~+%") != len)
-		return err_set(err, ERR_INVALID, "invalid Pub/Sub resource name \"%.80s\"", id);
+		return err_set(err, ERR_INVALID,
+			"invalid Pub/Sub resource name: it is a letter and 2 to 254 letters, digits or -_.~+%%, or all "
+			"of projects/PROJECT/subscriptions/NAME");
 	return 0;
 }
 

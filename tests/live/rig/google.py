@@ -5,12 +5,9 @@ another one plays the metadata server of a machine. What is served is what Googl
 signature by openssl and the account's public key; what differs from what is documented is refused with 400 and kept in `wrong`. What can go wrong is answered as Google documents it.
 """
 import base64
-import contextlib
 import json
 import pathlib
 import re
-import selectors
-import socket
 import subprocess
 import threading
 import time
@@ -18,6 +15,7 @@ import urllib.parse
 
 from . import pki
 from .http_source import HttpSource, vector
+from .tcp_proxy import TcpProxy
 
 TOKENS, MONITORING = "oauth2.googleapis.com", "monitoring.googleapis.com"
 TOKEN_URL = f"https://{TOKENS}/token"
@@ -214,44 +212,22 @@ class Metadata(HttpSource):
         return (404, {"Content-Type": "text/html"}, "not found")
 
 
-class Tunnels:
+class Tunnels(TcpProxy):
     """An HTTP proxy: CONNECT to a name that it knows leads to a server of the test's, whatever the name is elsewhere; `refused` has the others."""
 
     def __init__(self, servers):
-        self.servers, self.asked, self.refused = servers, [], []
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.servers, self.refused = servers, []
+        super().__init__(None, None)
 
-    def _accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                client, _ = self.listener.accept()
-                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
-
-    def _serve(self, client):
-        with contextlib.suppress(OSError, IndexError), client:
-            head = b""
-            while b"\r\n\r\n" not in head:
-                head += client.recv(4096) or b"\r\n\r\n"
-            method, place = head.decode(errors="replace").split()[:2]
-            server = self.servers.get(place) if method == "CONNECT" else None
-            (self.asked if server else self.refused).append(place)
-            if not server:
-                client.sendall(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
-                return
-            with socket.create_connection((server.host, server.port), 5) as other, selectors.DefaultSelector() as ready:
-                client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-                ready.register(client, selectors.EVENT_READ, other)
-                ready.register(other, selectors.EVENT_READ, client)
-                while True:
-                    for key, _ in ready.select():
-                        data = key.fileobj.recv(65536)
-                        if not data:
-                            return
-                        key.data.sendall(data)
-
-    def end(self):
-        with contextlib.suppress(OSError):
-            self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
+    def way(self, client):
+        head = b""
+        while b"\r\n\r\n" not in head:
+            head += client.recv(4096) or b"\r\n\r\n"
+        method, place = (*head.decode(errors="replace").split(), "", "")[:2]
+        server = self.servers.get(place) if method == "CONNECT" else None
+        if not server:
+            self.refused.append(place)
+            client.sendall(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
+            raise ConnectionAbortedError(place)
+        client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        return server.host, server.port

@@ -99,7 +99,7 @@ static const struct {
 } bads[] = {
 	{ "", "key", NULL, "exactly one of subscription or topic name must be given" },
 	{ BASE "|topicName=orders", "key", NULL, "exactly one of subscription or topic name must be given" },
-	{ "subscriptionName=a", "key", NULL, "invalid Pub/Sub resource name \"a\"" },
+	{ "subscriptionName=a", "key", NULL, "invalid Pub/Sub resource name" },
 	{ "topicName=Google", "key", NULL, "names cannot start with \"goog\"" },
 	{ BASE "|subscriptionSize=5", "key", NULL,
 		"The 'subscriptionSize' setting is DEPRECATED and is removed in v2.20 - Use 'mode' and 'value' "
@@ -118,6 +118,7 @@ static const struct {
 	{ BASE, "bare", NULL, "the key has no project_id" },
 	{ BASE "|credentialsFromEnvFile=KEY", NULL, NULL, "no file that a trigger names is read" },
 	{ BASE "|credentialsFromEnv=GONE", NULL, NULL, "no environment variable GONE with a value" },
+	{ "subscriptionNameFromEnv=KEY", "key", NULL, "invalid Pub/Sub resource name: it is a letter" },
 	{ "subscriptionNameFromEnv=GONE", "key", NULL, "no environment variable GONE with a value" },
 };
 
@@ -133,6 +134,7 @@ static void rejected(void **state)
 		assert_int_equal(err.kind, ERR_INVALID);
 		if (!strstr(err.msg, bads[i].message))
 			fail_msg("%s: said \"%s\", not \"%s\"", bads[i].metadata, err.msg, bads[i].message);
+		assert_null(strstr(err.msg, "PRIVATE"));
 	}
 }
 
