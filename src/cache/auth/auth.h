@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/strmap.h"
+#include "cache/auth/managervalues.h"
 #include "cache/auth/references.h"
 #include "crd/scaled.h"
 #include "crd/triggerauth.h"
@@ -44,6 +45,9 @@ struct auth_lookup {
 	enum reference_state (*file)(void *arg, const char *path, const struct strmap **out, struct err *err);
 	enum reference_state (*vault)(void *arg, const struct triggerauth *t, size_t secret,
 		const char *namespace_ /* the object's */, const char **out, struct err *err);
+	/* what a secret manager has */
+	enum reference_state (
+		*managed)(void *arg, const struct managervalues_source *source, const char **out, struct err *err);
 	enum reference_state (*token)(void *arg, const char *namespace_, const char *service_account, const char **out,
 		struct err *err);
 	/*
@@ -53,6 +57,11 @@ struct auth_lookup {
 	const char *cluster_namespace;
 	bool restrict_secrets; /* Secrets are read only in cluster_namespace, and denied elsewhere */
 	enum auth_cloud cloud;
+	/*
+	 * of kscaled's environment, for secret managers: the region, where none is said, and the
+	 * URL that is asked instead of a region's; NULL: none
+	 */
+	const char *aws_region, *aws_secrets_url;
 };
 
 /*

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fakeweb.h"
+
+#include "base/mem.h"
+
+#define ANSWER_MS 5
+
+struct webget_call {
+	webget_fn fn;
+	void *arg;
+	struct loop_timer timer;
+};
+
+static struct {
+	struct loop *loop;
+	int status;
+	int64_t retry_after_ms;
+	char body[512], last[512];
+	struct err err;
+	bool hangs;
+	unsigned asked, under_way;
+} fake;
+
+struct webget *fakeweb_start(struct loop *loop)
+{
+	memset(&fake, 0, sizeof(fake));
+	fake.loop = loop;
+	return (struct webget *)&fake;
+}
+
+void fakeweb_end(void)
+{
+	assert_int_equal(fake.under_way, 0);
+}
+
+void fakeweb_answer(int status, const char *body, int64_t retry_after_ms)
+{
+	fake.status = status;
+	fake.retry_after_ms = retry_after_ms;
+	fake.hangs = false;
+	snprintf(fake.body, sizeof(fake.body), "%s", body);
+	err_clear(&fake.err);
+}
+
+void fakeweb_fail(enum err_kind kind, const char *message)
+{
+	fake.hangs = false;
+	err_set(&fake.err, kind, "%s", message);
+}
+
+void fakeweb_hang(void)
+{
+	fake.hangs = true;
+}
+
+unsigned fakeweb_asked(void)
+{
+	return fake.asked;
+}
+
+const char *fakeweb_last(void)
+{
+	return fake.last;
+}
+
+static void forget(struct webget_call *call)
+{
+	loop_timer_done(&call->timer);
+	free(call);
+	fake.under_way--;
+}
+
+static void on_time(void *arg)
+{
+	struct webget_call *call = arg;
+	const struct webget_answer answer = { .status = fake.status,
+		.body = fake.body,
+		.len = strlen(fake.body),
+		.content_type = "",
+		.wanted_header = "",
+		.retry_after_ms = fake.retry_after_ms,
+		.measured = true };
+	webget_fn fn = call->fn;
+	void *to = call->arg;
+
+	forget(call);
+	fn(to, fake.err.kind ? NULL : &answer, fake.err.kind ? &fake.err : NULL);
+}
+
+struct webget_call *webget_start(struct webget *w, const struct webget_request *request, webget_fn fn, void *arg)
+{
+	struct webget_call *call = mem_zalloc(sizeof(*call));
+
+	assert_ptr_equal(w, &fake);
+	fake.asked++;
+	fake.under_way++;
+	snprintf(fake.last, sizeof(fake.last), "%s %s %s", request->body ? "POST" : "GET", request->url,
+		request->body ? request->body : "");
+	call->fn = fn;
+	call->arg = arg;
+	loop_timer_init(&call->timer, fake.loop, on_time, call);
+	if (!fake.hangs)
+		loop_timer_set(&call->timer, ANSWER_MS);
+	return call;
+}
+
+void webget_cancel(struct webget_call *call)
+{
+	if (call)
+		forget(call);
+}
