@@ -107,7 +107,7 @@ def test_aws_told(launch, stage, credentials, locked_redis, moto):
     good = with_keys(credentials, "good", moto.reader)["awsSecretManager"]["credentials"]
     reader = lambda *secrets, **more: by(*secrets, credentials=good, **more)
     specs = {
-        "gone": (reader(secret(f"{n}/gone")), (f"secret {n}/gone: HTTP status 400, ResourceNotFoundException: Secrets Manager can't find the specified secret",)),
+        "gone": (reader(secret(f"{n}/gone")), (f"secret {n}/gone: HTTP status 404, ResourceNotFoundException: Secrets Manager can't find the specified secret",)),
         "binary": (reader(secret(f"{n}/binary")), (f"secret {n}/binary", "is binary (SecretBinary)")),
         "no-member": (reader(secret(f"{n}/json", secretKey="nope")), (f"secret {n}/json: secretKey \"nope\": SecretKey Not Found",)),
         "number": (reader(secret(f"{n}/json", secretKey="port")), ("SecretKey value is not a string",)),
@@ -150,7 +150,7 @@ def test_aws_identities(launch, stage, credentials, locked_redis, moto):
     one = secret(f"{n}/it")
     credentials.authentication("temporary", **with_keys(credentials, "temporary", (given["AccessKeyId"], given["SecretAccessKey"], given["Token"]), one))
     credentials.cluster_authentication(f"{n}-role", **by(one, podIdentity={"provider": "aws", "roleArn": role, "externalID": "shop"}, region=""))
-    credentials.cluster_authentication(f"{n}-other", **by(one, podIdentity={"provider": "aws", "roleArn": role}))
+    credentials.cluster_authentication(f"{n}-other", **by(one, podIdentity={"provider": "aws", "roleArn": role, "externalID": "bank"}))
     credentials.cluster_authentication(f"{n}-own", **by(one, podIdentity={"provider": "aws"}))
     launch(env=environment(moto, AWS_ACCESS_KEY_ID=kscaled[0], AWS_SECRET_ACCESS_KEY=kscaled[1], AWS_REGION=REGION)).wait_serving()
     locked_redis.scaledobject(stage, "temporary", ref("temporary"))
