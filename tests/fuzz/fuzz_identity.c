@@ -2,8 +2,10 @@
 
 /*
  * The exchanges of identities. The first byte chooses who we are, then each answer is a byte for
- * its status and what follows up to a NUL. The answers are also words and queries to sign: whatever
- * comes, an exchange ends with a credential that can be sent, or an error on one line.
+ * its status and what follows up to a NUL. From 128 on we are Google's: what comes first, up to a
+ * NUL, is a key, in a file of our own, or (from 192 on) of a trigger. The answers are also words
+ * and queries to sign: whatever comes, an exchange ends with a credential that can be sent, or an
+ * error on one line.
  */
 
 #include <string.h>
@@ -13,14 +15,24 @@
 #include "net/identity/awsown.h"
 #include "net/identity/awsrole.h"
 #include "net/identity/awssts.h"
+#include "net/identity/googlekey.h"
+#include "net/identity/googleown.h"
 #include "net/identity/oauthclient.h"
 #include "net/sign/sigv4.h"
+
+#define GOOGLES     128 /* the first byte: from here on */
+#define GOOGLE_KEYS 192
 
 static const char *const places[][5] = {
 	{ NULL },
 	{ "AWS_ROLE_ARN", "r", "AWS_WEB_IDENTITY_TOKEN_FILE", "/t", NULL },
 	{ "AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://h/", NULL },
 };
+
+static const char *const google_places[][3] = { { NULL }, { "GOOGLE_APPLICATION_CREDENTIALS", "/k", NULL },
+	{ "CLOUDSDK_CORE_PROJECT", "p", NULL } };
+
+static char *key; /* the content of that file; NULL: we are not Google's */
 
 static const char *env(void *arg, const char *name)
 {
@@ -35,7 +47,7 @@ static int file(void *arg, const char *path, struct buf *out, struct err *err)
 	(void)arg;
 	(void)path;
 	(void)err;
-	buf_puts(out, "j.w.t");
+	buf_puts(out, key ? key : "j.w.t");
 	return 0;
 }
 
@@ -43,6 +55,9 @@ static struct identity *who(unsigned which)
 {
 	static const struct oauthclient_config client = { .token_url = "https://t/", .client_id = "c" };
 
+	if (which >= GOOGLES)
+		return which >= GOOGLE_KEYS ? googlekey_new(key, GOOGLEKEY_MONITORING_READ, NULL)
+					    : googleown_new(GOOGLEKEY_CLOUD_PLATFORM);
 	return which % 4 == 0    ? oauthclient_new(&client, NULL)
 		: which % 4 == 1 ? awsrole_new("r", "arn", "x", true)
 				 : awsown_new("r");
@@ -52,6 +67,7 @@ static void check_credential(const struct credential *c)
 {
 	must(c->life_ms >= 0);
 	must(c->token || (c->key_id && c->secret && *c->secret));
+	must(!c->project || googlekey_is_project(c->project) || strcmp(c->project, "p") == 0);
 	must(!c->token || strpbrk(c->token, " \r\n") == NULL);
 	must(!c->key_id || strpbrk(c->key_id, " \r\n") == NULL);
 	must(!c->session_token || strpbrk(c->session_token, " \r\n") == NULL);
@@ -108,16 +124,20 @@ static enum identity_verdict step(struct identity_exchange *x, const uint8_t **a
 	return verdict;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* The next piece, up to a NUL; the caller owns it. */
+static char *take_text(const uint8_t **at, const uint8_t *end)
 {
-	unsigned which = size > 0 ? data[0] : 0;
-	const uint8_t *at = data + (size > 0), *end = data + size;
-	const struct identity_world world = { .arg = (void *)(uintptr_t)places[which / 4 % MEM_COUNT(places)],
-		.env = env,
-		.file = file,
-		.metadata = true };
-	struct identity *i = who(which);
-	struct identity_exchange x = { .identity = i, .world = &world, .unix_ms = 1700000000000 };
+	const uint8_t *stop = *at < end ? memchr(*at, 0, (size_t)(end - *at)) : NULL;
+	size_t len = (size_t)((stop ? stop : end) - *at);
+	char *text = mem_dupn((const char *)*at, len);
+
+	*at += len + (stop != NULL);
+	return text;
+}
+
+static void exchange(struct identity *i, const struct identity_world *world, const uint8_t *at, const uint8_t *end)
+{
+	struct identity_exchange x = { .identity = i, .world = world, .unix_ms = 1700000000000 };
 	enum identity_verdict verdict = IDENTITY_NEXT;
 	struct credential got = { 0 };
 	struct err err = { 0 };
@@ -131,6 +151,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(err.kind != ERR_NONE && *err.msg && strpbrk(err.msg, "\r\n\t") == NULL);
 	credential_done(&got);
 	identity_exchange_done(&x);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	unsigned which = size > 0 ? data[0] : 0;
+	const uint8_t *at = data + (size > 0), *end = data + size;
+	const char *const *place = which >= GOOGLES ? google_places[which % MEM_COUNT(google_places)]
+						    : places[which / 4 % MEM_COUNT(places)];
+	const struct identity_world world = { .arg = (void *)(uintptr_t)place,
+		.env = env,
+		.file = file,
+		.metadata = true };
+	struct identity *i;
+
+	key = which >= GOOGLES ? take_text(&at, end) : NULL;
+	i = who(which);
+	if (i)
+		exchange(i, &world, at, end);
 	identity_unref(i);
+	mem_free_ptr(&key);
 	return 0;
 }

@@ -108,6 +108,11 @@ bool identity_repeats(const struct identity *i, const char *words)
 	return false;
 }
 
+bool identity_is_of(const struct identity *i, const struct identity_kind *kind)
+{
+	return i->kind == kind;
+}
+
 const char *identity_text(const struct identity *i, size_t which)
 {
 	return i->texts[which];
@@ -121,6 +126,7 @@ void credential_done(struct credential *c)
 	mem_free_secret(c->key_id);
 	mem_free_secret(c->secret);
 	mem_free_secret(c->session_token);
+	free(c->project);
 	*c = (struct credential){ 0 };
 }
 
@@ -131,6 +137,7 @@ void credential_copy(struct credential *to, const struct credential *from)
 	to->key_id = mem_dup(from->key_id);
 	to->secret = mem_dup(from->secret);
 	to->session_token = mem_dup(from->session_token);
+	to->project = mem_dup(from->project);
 }
 
 /* A host's name is in lower case. The secret key is signed with, and never sent. */
@@ -176,7 +183,7 @@ const char *identity_env(const struct identity_exchange *x, const char *name)
 	return value && *value ? value : NULL;
 }
 
-char *identity_file(const struct identity_exchange *x, const char *variable, struct err *err)
+char *identity_file_text(const struct identity_exchange *x, const char *variable, struct err *err)
 {
 	struct buf content = BUF_INIT(FILE_MAX);
 	char *text = NULL, *whole;
@@ -189,6 +196,13 @@ char *identity_file(const struct identity_exchange *x, const char *variable, str
 		mem_free_secret(whole);
 	}
 	buf_done_secret(&content);
+	return text;
+}
+
+char *identity_file(const struct identity_exchange *x, const char *variable, struct err *err)
+{
+	char *text = identity_file_text(x, variable, err);
+
 	if (text && !identity_is_token(text)) {
 		err_set(err, ERR_INVALID, "the file that %s names holds no token", variable);
 		mem_free_secret(text);

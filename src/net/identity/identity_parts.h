@@ -32,6 +32,7 @@ struct identity_config {
 struct identity *identity_new(const struct identity_config *config);
 
 const char *identity_text(const struct identity *i, size_t which); /* NULL: not given */
+bool identity_is_of(const struct identity *i, const struct identity_kind *kind);
 
 /* ---- For the kinds ---- */
 
@@ -40,8 +41,10 @@ const char *identity_env(const struct identity_exchange *x, const char *name);
 
 /*
  * The content of a file that the environment names, without blanks at its ends; the caller owns it
- * (a secret). NULL with an error that names the variable, not the file. One line of text.
+ * (a secret). NULL with an error that names the variable, not the file. One line of text, or
+ * (identity_file_text) any.
  */
+char *identity_file_text(const struct identity_exchange *x, const char *variable, struct err *err);
 char *identity_file(const struct identity_exchange *x, const char *variable, struct err *err);
 
 /* Appends "name=value" to a form; nothing when there is no value. */

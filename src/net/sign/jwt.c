@@ -14,6 +14,7 @@
 #include "base/mem.h"
 
 #define BITS_MIN 2048
+#define BITS_MAX 4096
 
 /* Base64 for URLs, without padding (RFC 4648, 5). */
 static char *base64url(const void *bytes, size_t len)
@@ -43,10 +44,12 @@ static EVP_PKEY *read_key(const char *pem, struct err *err)
 
 	BIO_free(bio);
 	ERR_clear_error();
-	if (key && EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA && EVP_PKEY_get_bits(key) >= BITS_MIN)
+	if (key && EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA && EVP_PKEY_get_bits(key) >= BITS_MIN &&
+		EVP_PKEY_get_bits(key) <= BITS_MAX)
 		return key;
 	err_set(err, ERR_INVALID,
-		"the private key is not a PEM text of an RSA key of at least %d bits, without a password", BITS_MIN);
+		"the private key is not a PEM text of an RSA key of %d to %d bits, without a password", BITS_MIN,
+		BITS_MAX);
 	EVP_PKEY_free(key);
 	return NULL;
 }
@@ -93,4 +96,12 @@ char *jwt_rs256(const json_t *header, const json_t *claims, const char *key_pem,
 	json_decref(whole);
 	EVP_PKEY_free(key);
 	return signature ? mem_printf("%s.%s", text, signature) : NULL;
+}
+
+int jwt_check_key(const char *key_pem, struct err *err)
+{
+	EVP_PKEY *key = read_key(key_pem, err);
+
+	EVP_PKEY_free(key);
+	return key ? 0 : -1;
 }

@@ -14,8 +14,12 @@
 /*
  * The token, which the caller owns (a secret). key_pem: PKCS #1 or PKCS #8, without a password.
  * header, which may be NULL, has what stands in the header besides alg and typ ("kid", "x5t").
- * NULL with ERR_INVALID, which quotes nothing: the key is not one for RSA, of at least 2048 bits.
+ * NULL with ERR_INVALID, which quotes nothing: the key is not one for RSA, of 2048 to 4096 bits
+ * (signing with a longer one would hold up all others).
  */
 char *jwt_rs256(const json_t *header, const json_t *claims, const char *key_pem, struct err *err);
+
+/* Whether the key is one that signs; the error is that of jwt_rs256. */
+int jwt_check_key(const char *key_pem, struct err *err);
 
 #endif

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "exchange.h"
 #include "net/identity/awskeys.h"
 #include "net/identity/awsown.h"
 #include "net/identity/awsplace.h"
@@ -21,73 +22,6 @@
 #include "net/identity/entra.h"
 #include "net/identity/oauthclient.h"
 
-#define NOW_MS INT64_C(1440938160000) /* 20150830T123600Z */
-
-/* ---- The world of a test ---- */
-
-struct place {
-	const char *const *env; /* names and values, NULL-terminated */
-	const char *file_name, *file;
-};
-
-static const char *env(void *arg, const char *name)
-{
-	const struct place *p = arg;
-
-	for (const char *const *at = p->env; at && *at; at += 2)
-		if (strcmp(*at, name) == 0)
-			return at[1];
-	return NULL;
-}
-
-static int file(void *arg, const char *path, struct buf *out, struct err *err)
-{
-	const struct place *p = arg;
-
-	if (!p->file_name || strcmp(path, p->file_name) != 0)
-		return err_set(err, ERR_MISSING, "there is no such file");
-	buf_puts(out, p->file);
-	return 0;
-}
-
-struct run {
-	struct place place;
-	struct identity_world world;
-	struct identity_exchange x;
-	struct identity_request request;
-	struct credential got;
-	struct err err;
-};
-
-static void run_init(struct run *r, const struct identity *i, const char *const *variables)
-{
-	*r = (struct run){ .place.env = variables };
-	r->world = (struct identity_world){ .arg = &r->place, .env = env, .file = file };
-	r->x = (struct identity_exchange){ .identity = i, .world = &r->world, .unix_ms = NOW_MS };
-}
-
-static enum identity_verdict next(struct run *r)
-{
-	identity_request_done(&r->request);
-	return identity_next(&r->x, &r->request, &r->got, &r->err);
-}
-
-static enum identity_verdict answered(struct run *r, int status, const char *body)
-{
-	const struct identity_answer answer = { .status = status, .body = body, .len = strlen(body) };
-
-	return identity_read(&r->x, &answer, &r->got, &r->err);
-}
-
-static void run_done(struct run *r, struct identity *i)
-{
-	identity_request_done(&r->request);
-	identity_exchange_done(&r->x);
-	credential_done(&r->got);
-	identity_unref(i);
-}
-
-#define ENV(...) ((const char *const[]){ __VA_ARGS__, NULL })
 #define STS_KEYS(action)                                                                                               \
 	"<" action "Response xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><" action                             \
 	"Result><Credentials><AccessKeyId>ASIA1</AccessKeyId><SecretAccessKey>se/cret</SecretAccessKey><SessionToken>" \

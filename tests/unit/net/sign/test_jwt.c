@@ -9,28 +9,14 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <openssl/ec.h>
 #include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/rsa.h>
 
+#include "../../fakes/fakekey.h"
 #include "base/base64.h"
 #include "base/mem.h"
 #include "net/sign/jwt.h"
-
-static char *pem_of(EVP_PKEY *key, const char *password)
-{
-	BIO *bio = BIO_new(BIO_s_mem());
-	char *text, *copy;
-	long len;
-
-	assert_int_equal(PEM_write_bio_PrivateKey(bio, key, password ? EVP_aes_128_cbc() : NULL, NULL, 0, NULL,
-				 (char *)(uintptr_t)password),
-		1);
-	len = BIO_get_mem_data(bio, &text);
-	copy = mem_dupn(text, (size_t)len);
-	BIO_free(bio);
-	return copy;
-}
 
 /* Base64 for URLs back to bytes. */
 static char *decoded(const char *text, size_t len, size_t *out_len)
@@ -65,7 +51,7 @@ static bool verifies(EVP_PKEY *key, const char *token)
 static void a_token_is_what_its_key_says(void **state)
 {
 	EVP_PKEY *key = EVP_RSA_gen(2048), *other = EVP_RSA_gen(2048);
-	MEM_AUTO char *pem = pem_of(key, NULL), *token = NULL, *head = NULL, *body = NULL;
+	MEM_AUTO char *pem = fakekey_pem_of(key, NULL), *token = NULL, *head = NULL, *body = NULL;
 	json_t *header = json_pack("{ss}", "kid", "k-1"),
 	       *claims = json_pack("{ss si}", "iss", "me?>", "exp", 1700000000);
 	struct err err = { 0 };
@@ -74,6 +60,7 @@ static void a_token_is_what_its_key_says(void **state)
 	(void)state;
 	token = jwt_rs256(header, claims, pem, &err);
 	assert_non_null(token);
+	assert_int_equal(jwt_check_key(pem, &err), 0);
 	assert_null(strpbrk(token, "+/="));
 	assert_true(verifies(key, token));
 	assert_false(verifies(other, token));
@@ -90,24 +77,27 @@ static void a_token_is_what_its_key_says(void **state)
 
 static void keys_that_do_not_sign(void **state)
 {
-	EVP_PKEY *elliptic = EVP_EC_gen("P-256"), *small = EVP_RSA_gen(1024), *key = EVP_RSA_gen(2048);
-	char *const pems[] = { mem_dup(""), mem_dup("s3cret"), pem_of(elliptic, NULL), pem_of(small, NULL),
-		pem_of(key, "password") };
+	EVP_PKEY *elliptic = EVP_EC_gen("P-256"), *small = EVP_RSA_gen(1024), *large = EVP_RSA_gen(4104),
+		 *key = EVP_RSA_gen(2048);
+	char *const pems[] = { mem_dup(""), mem_dup("s3cret"), fakekey_pem_of(elliptic, NULL),
+		fakekey_pem_of(small, NULL), fakekey_pem_of(large, NULL), fakekey_pem_of(key, "password") };
 	json_t *claims = json_object();
 
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(pems); i++) {
 		struct err err = { 0 };
 
+		assert_int_equal(jwt_check_key(pems[i], NULL), -1);
 		assert_null(jwt_rs256(NULL, claims, pems[i], &err));
 		assert_int_equal(err.kind, ERR_INVALID);
 		assert_string_equal(err.msg,
-			"the private key is not a PEM text of an RSA key of at least 2048 bits, without a password");
+			"the private key is not a PEM text of an RSA key of 2048 to 4096 bits, without a password");
 		free(pems[i]);
 	}
 	json_decref(claims);
 	EVP_PKEY_free(elliptic);
 	EVP_PKEY_free(small);
+	EVP_PKEY_free(large);
 	EVP_PKEY_free(key);
 }
 

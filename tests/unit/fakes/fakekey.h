@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TESTS_UNIT_FAKES_FAKEKEY_H
+#define TESTS_UNIT_FAKES_FAKEKEY_H
+
+/* Keys for what is signed with RSA, made anew for each test program. */
+
+#include <openssl/evp.h>
+
+/* A key's PEM text, which the caller owns; password: NULL: none. */
+char *fakekey_pem_of(EVP_PKEY *key, const char *password);
+
+/* That of a new key; the same at each call. Borrowed. */
+const char *fakekey_pem(void);
+
+/*
+ * The key of a Google service account, robot@example.com, with that key; the caller owns it.
+ * project: NULL: it says none.
+ */
+char *fakekey_google(const char *token_url, const char *project);
+
+#endif
