@@ -312,6 +312,7 @@ static struct lookups *make_lookups(struct daemon *d)
 		.cloud = strcmp(o->cloud_identity, "all") == 0      ? AUTH_CLOUD_ALL
 			: strcmp(o->cloud_identity, "cluster") == 0 ? AUTH_CLOUD_CLUSTER
 								    : AUTH_CLOUD_NONE,
+		.azure_trusted = o->azure_trusted_hosts,
 		.file_root = o->filepath_auth_root_path,
 		.token_life_ms = o->bound_service_account_token_expiry_ms,
 		.vault_token = getenv("VAULT_TOKEN"),

@@ -146,6 +146,10 @@ static const struct option {
 		"triggers that may use kscaled's own identity at a cloud: none, cluster (by a "
 		"ClusterTriggerAuthentication), all",
 		.initial = "cluster", .values = cloud_identities },
+	{ "azure-trusted-hosts", TEXT, AT(azure_trusted_hosts), "HOST[,HOST]",
+		"servers besides Microsoft's, or what their names end with, that triggers may have kscaled show its "
+		"own "
+		"Azure token; * any that an object names" },
 	{ "cloud-metadata", BOOL, AT(cloud_metadata), "BOOL",
 		"that identity may be the machine's, by the cloud's metadata server", .initial = "false" },
 	{ "cluster-object-namespace", OPTIONAL_LABEL, AT(cluster_object_namespace), "NS",

@@ -146,8 +146,9 @@ struct auth_lookup offline_lookup(struct offline *o)
 		.managed = find_managed,
 		.token = find_token,
 		.cluster_namespace = o->cluster_namespace,
-		/* what the daemon's option and environment say is not known */
+		/* what the daemon's options and environment say is not known */
 		.cloud = AUTH_CLOUD_ALL,
+		.azure_trusted = "*",
 		.aws_region = "us-east-1",
 	};
 }

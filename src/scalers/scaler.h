@@ -50,6 +50,7 @@ struct pod_identity {
 	const char *role_arn, *external_id;                                     /* of AWS */
 	/* whoever runs kscaled lets this trigger use its own identity (option cloud-identity) */
 	bool may_be_kscaled;
+	const char *azure_trusted; /* to whom else its token may be shown (option azure-trusted-hosts); "a,b", "*" */
 };
 
 /* The content of a trigger, borrowed for the build. */
@@ -188,6 +189,7 @@ struct scaler_type {
 	const char *name;                    /* as in spec.triggers[].type */
 	const char *go_name;                 /* its name in KEDA's metrics: "redisScaler" */
 	const struct param_table *tables[5]; /* parameter tables (scalers/params.h), NULL-terminated */
+	bool azure_workload;                 /* build reads podIdentity azure-workload (scalers/azure/azurelogin) */
 	/*
 	 * Fills target, activation, question and *metric_name, the part of the name after "sN-",
 	 * which the caller owns; for resource metrics kind, container and target type instead of

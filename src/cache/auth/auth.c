@@ -12,6 +12,8 @@
 
 #define VALUE_BYTES_MAX (1 << 20)
 #define NOT_SUPPORTED   "is not supported by this version of kscaled: "
+/* and a type */
+#define NOT_SUPPORTED_FOR "is not supported by this version of kscaled for triggers of type"
 
 /* ---- Keys ---- */
 
@@ -224,13 +226,21 @@ static void from_clouds(struct auth_resolve *r, const char *names)
 			name);
 }
 
+/* A type that there is not has an error of its own. */
+static bool takes_azure(const char *type)
+{
+	const struct scaler_type *known = type ? scaler_type_find(type) : NULL;
+
+	return !known || known->azure_workload;
+}
+
 /*
  * podIdentity selects the identity for the trigger's requests. Whether that may be kscaled's own
  * holds also for triggers that ask for it otherwise (identityOwner operator).
  */
 static void take_identity(struct auth_resolve *r)
 {
-	static const char *const clouds[] = { "aws-eks", "azure-workload", "gcp", NULL };
+	static const char *const clouds[] = { "aws-eks", "gcp", NULL };
 	const struct triggerauth_identity *i = r->t->identity;
 	const char *provider = i && i->provider ? i->provider : "";
 
@@ -242,13 +252,21 @@ static void take_identity(struct auth_resolve *r)
 		.identity_authority_host = i->identity_authority_host,
 		.role_arn = i->role_arn,
 		.external_id = i->external_id,
-		.may_be_kscaled = r->identity->may_be_kscaled };
+		.may_be_kscaled = r->identity->may_be_kscaled,
+		.azure_trusted = r->identity->azure_trusted };
 	if (strcmp(provider, "aws") == 0 && (!i->identity_owner || strcmp(i->identity_owner, "workload") != 0))
 		return;
 	if (strcmp(provider, "aws") == 0)
 		auth_fail(r, NULL,
 			"podIdentity identityOwner workload " NOT_SUPPORTED
 			"say the role that the ServiceAccount's annotation has as podIdentity roleArn");
+	else if (strcmp(provider, "azure-workload") == 0 && takes_azure(r->trigger->type))
+		return;
+	else if (strcmp(provider, "azure-workload") == 0)
+		auth_fail(r, NULL,
+			"podIdentity provider %s " NOT_SUPPORTED_FOR
+			" %s: give the trigger credentials of its own with secretTargetRef",
+			provider, r->trigger->type);
 	else if (text_is_one_of(provider, clouds))
 		auth_fail(r, NULL,
 			"podIdentity provider %s " NOT_SUPPORTED
@@ -293,9 +311,15 @@ static void take_all(struct auth_resolve *r)
 int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
 	const struct workload *target, struct strmap *out, struct pod_identity *identity, struct err *err)
 {
-	struct auth_resolve r = { .lookup = lookup, .of = of, .target = target, .out = out, .identity = identity };
+	struct auth_resolve r = { .lookup = lookup,
+		.of = of,
+		.trigger = trigger,
+		.target = target,
+		.out = out,
+		.identity = identity };
 
-	*identity = (struct pod_identity){ .may_be_kscaled = lookup->cloud == AUTH_CLOUD_ALL };
+	*identity = (struct pod_identity){ .may_be_kscaled = lookup->cloud == AUTH_CLOUD_ALL,
+		.azure_trusted = lookup->azure_trusted };
 	if (auth_of(lookup, of, trigger, &r.t, err))
 		return -1;
 	if (!r.t)

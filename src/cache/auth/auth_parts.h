@@ -16,6 +16,7 @@
 struct auth_resolve {
 	const struct auth_lookup *lookup;
 	const struct scaled *of;
+	const struct trigger *trigger;
 	const struct workload *target;
 	const struct triggerauth *t;
 	const char *namespace_; /* of the Secrets, ConfigMaps and service accounts it means */

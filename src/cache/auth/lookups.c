@@ -34,9 +34,10 @@ struct lookups {
 	struct holders triggerauths;
 	struct auth_lookup lookup;
 	char *own_namespace, *cluster_namespace;
-	char *aws_region, *aws_secrets_url;                                                             /* NULL: none */
-	char *vault_token, *vault_trusted, *vault_jwt_file, *vault_jwt_audience, *vault_credential_dir; /* NULL: none */
-	struct object *owner; /* of the round under way; NULL */
+	char *aws_region, *aws_secrets_url; /* NULL: none */
+	char *azure_trusted, *vault_token, *vault_trusted, *vault_jwt_file, *vault_jwt_audience,
+		*vault_credential_dir; /* NULL: none */
+	struct object *owner;          /* of the round under way; NULL */
 };
 
 /* ---- Something changed ---- */
@@ -332,6 +333,7 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 	l->own_namespace = mem_dup(config->own_namespace);
 	l->cluster_namespace = mem_dup(config->cluster_namespace);
 	l->vault_token = given_copy(config->vault_token);
+	l->azure_trusted = given_copy(config->azure_trusted);
 	l->vault_trusted = given_copy(config->vault_trusted);
 	l->vault_jwt_file = given_copy(config->vault_jwt_file);
 	l->vault_jwt_audience = given_copy(config->vault_jwt_audience);
@@ -350,6 +352,7 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 		.cluster_namespace = l->cluster_namespace,
 		.restrict_secrets = config->restrict_secrets,
 		.cloud = config->cloud,
+		.azure_trusted = l->azure_trusted,
 		.aws_region = l->aws_region,
 		.aws_secrets_url = l->aws_secrets_url,
 	};
@@ -367,6 +370,7 @@ void lookups_free(struct lookups *l)
 	satokens_free(l->tokens);
 	authfiles_free(l->files);
 	mem_free_secret(l->vault_token);
+	free(l->azure_trusted);
 	free(l->vault_trusted);
 	free(l->vault_jwt_file);
 	free(l->vault_jwt_audience);

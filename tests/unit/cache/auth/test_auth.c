@@ -618,7 +618,7 @@ static void oauth2_becomes_parameters(void **state)
 
 static void what_is_not_supported_is_refused_by_name(void **state)
 {
-	static const char *const providers[] = { "aws-eks", "azure-workload", "gcp" };
+	static const char *const providers[] = { "aws-eks", "gcp" };
 	struct triggerauth_identity identity = { 0 };
 	struct triggerauth_manager manager = { 0 };
 
@@ -645,6 +645,13 @@ static void what_is_not_supported_is_refused_by_name(void **state)
 		identity.provider = provider;
 		expect_failure(ERR_INVALID, message);
 	}
+	identity.provider = TEXT("azure-workload");
+	t.trigger.type = TEXT("redis");
+	expect_failure(ERR_INVALID,
+		"TriggerAuthentication shop/redis: podIdentity provider azure-workload is not supported by this "
+		"version of kscaled for triggers of type redis: give the trigger credentials of its own with "
+		"secretTargetRef");
+	t.trigger.type = NULL;
 	identity.provider = TEXT("aws");
 	identity.identity_owner = TEXT("workload");
 	expect_failure(ERR_INVALID,
@@ -672,6 +679,20 @@ static void who_a_trigger_is_to_a_cloud(void **state)
 	assert_string_equal(t.identity.provider, "aws");
 	assert_string_equal(t.identity.role_arn, "arn");
 	assert_string_equal(t.identity.external_id, "x");
+	/* of a type that there is not: it has an error of its own */
+	identity = (struct triggerauth_identity){ .provider = TEXT("azure-workload"),
+		.identity_id = TEXT("id"),
+		.identity_tenant_id = TEXT("tenant"),
+		.identity_authority_host = TEXT("https://login.microsoftonline.us") };
+	t.trigger.type = TEXT("nothing");
+	t.lookup.azure_trusted = "core.local";
+	assert_int_equal(resolve(), 0);
+	assert_string_equal(t.identity.provider, "azure-workload");
+	assert_string_equal(t.identity.identity_id, "id");
+	assert_string_equal(t.identity.identity_tenant_id, "tenant");
+	assert_string_equal(t.identity.identity_authority_host, "https://login.microsoftonline.us");
+	assert_string_equal(t.identity.azure_trusted, "core.local");
+	t.trigger.type = NULL;
 	t.auth.identity = NULL;
 	assert_int_equal(resolve(), 0);
 	assert_null(t.identity.provider);

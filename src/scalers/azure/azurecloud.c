@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/azure/azurecloud.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+
+/* ---- The table ---- */
+
+static const struct {
+	const char *names[3];
+	const char *storage, *service_bus, *key_vault;
+} clouds[] = {
+	{ { "AzurePublicCloud", "AzureCloud" }, "core.windows.net", "servicebus.windows.net", "vault.azure.net" },
+	{ { "AzureUSGovernmentCloud", "AzureUSGovernment" }, "core.usgovcloudapi.net", "servicebus.usgovcloudapi.net",
+		"vault.usgovcloudapi.net" },
+	{ { "AzureChinaCloud" }, "core.chinacloudapi.cn", "servicebus.chinacloudapi.cn", "vault.azure.cn" },
+	{ { "AzureGermanCloud" }, "core.cloudapi.de", "servicebus.cloudapi.de", "vault.microsoftazure.de" },
+};
+#define PRIVATE "Private"
+
+static const char *const storage_services[] = { [AZURECLOUD_BLOB] = "blob", [AZURECLOUD_QUEUE] = "queue" };
+
+/* MEM_COUNT(clouds): there is none of that name. */
+static size_t find(const char *name)
+{
+	size_t i = 0;
+
+	for (; i < MEM_COUNT(clouds); i++)
+		for (const char *const *one = clouds[i].names; *one; one++)
+			if (strcasecmp(*one, name) == 0)
+				return i;
+	return i;
+}
+
+static char *suffix_in(size_t cloud, enum azurecloud_service service)
+{
+	switch (service) {
+	case AZURECLOUD_SERVICE_BUS: return mem_dup(clouds[cloud].service_bus);
+	case AZURECLOUD_KEY_VAULT: return mem_dup(clouds[cloud].key_vault);
+	case AZURECLOUD_BLOB:
+	case AZURECLOUD_QUEUE: break;
+	}
+	return mem_printf("%s.%s", storage_services[service], clouds[cloud].storage);
+}
+
+int azurecloud_suffix(const char *cloud, enum azurecloud_service service, const char *own_name, const char *own,
+	char **out, struct err *err)
+{
+	size_t i = cloud && *cloud ? find(cloud) : 0;
+
+	*out = NULL;
+	if (i < MEM_COUNT(clouds)) {
+		*out = suffix_in(i, service);
+		return 0;
+	}
+	if (strcasecmp(cloud, PRIVATE) != 0)
+		return err_set(err, ERR_INVALID,
+			"parameter \"cloud\": invalid cloud environment %.100s: there are AzurePublicCloud, "
+			"AzureUSGovernmentCloud, AzureChinaCloud, AzureGermanCloud and Private",
+			cloud);
+	if (!own || !*own)
+		return err_set(err, ERR_INVALID, "%s must be provided for Private cloud type", own_name);
+	*out = mem_dup(own);
+	return 0;
+}
+
+/* ---- The parameters ---- */
+
+struct azurecloud_fields { /* owns its texts */
+	char *cloud, *suffix;
+};
+
+#define AT(field) offsetof(struct azurecloud_fields, field)
+static const struct param_row rows[] = {
+	{ "cloud", PARAM_TEXT, "m", AT(cloud), .help = "AzurePublicCloud, AzureUSGovernmentCloud and so on" },
+	{ "endpointSuffix", PARAM_TEXT, "m", AT(suffix), .help = "of cloud Private: how the service's names end" },
+};
+const struct param_table azurecloud_table = PARAM_TABLE(rows);
+
+int azurecloud_read(const struct scaler_params *params, enum azurecloud_service service, char **out, struct err *err)
+{
+	struct azurecloud_fields f = { 0 };
+	int rc = params_read(&azurecloud_table, params, &f, err);
+
+	*out = NULL;
+	if (rc == 0)
+		rc = azurecloud_suffix(f.cloud, service, "endpointSuffix", f.suffix, out, err);
+	params_done(&azurecloud_table, &f);
+	return rc;
+}
+
+/* ---- Hosts ---- */
+
+bool azurecloud_is_label(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len > 0 && len <= 63 && text[0] != '-' &&
+		strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == len;
+}
+
+static bool is_below(const char *host, const char *suffix)
+{
+	size_t len = strlen(host), end = strlen(suffix);
+
+	return len > end + 1 && host[len - end - 1] == '.' && strcasecmp(host + len - end, suffix) == 0;
+}
+
+/* The German cloud has ended, and who has its names now is not known: it is none of Microsoft's. */
+bool azurecloud_has_host(const char *host)
+{
+	for (size_t i = 0; i < MEM_COUNT(clouds) && i != find("AzureGermanCloud"); i++)
+		if (is_below(host, clouds[i].storage) || is_below(host, clouds[i].service_bus) ||
+			is_below(host, clouds[i].key_vault))
+			return true;
+	return false;
+}

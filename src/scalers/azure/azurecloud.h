@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_AZURE_AZURECLOUD_H
+#define SCALERS_AZURE_AZURECLOUD_H
+
+/*
+ * Azure's clouds and how the names of their services end, as KEDA has them: for the types of Azure
+ * and for Azure Key Vault as an authentication source. Pure.
+ */
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "scalers/params.h"
+
+enum azurecloud_service {
+	AZURECLOUD_BLOB,        /* "blob.core.windows.net" */
+	AZURECLOUD_QUEUE,       /* "queue.core.windows.net" */
+	AZURECLOUD_SERVICE_BUS, /* "servicebus.windows.net", of Event Hubs, too */
+	AZURECLOUD_KEY_VAULT,   /* "vault.azure.net" */
+};
+
+/*
+ * How the hosts' names of a service end. cloud: KEDA's name in any case of letters; NULL and "":
+ * the public one. In cloud Private it is what `own` says, which is the parameter `own_name`;
+ * elsewhere that is ignored, as in KEDA. 0 with *out, which the caller owns; -1 with ERR_INVALID.
+ */
+int azurecloud_suffix(const char *cloud, enum azurecloud_service service, const char *own_name, const char *own,
+	char **out, struct err *err);
+
+/* The parameters cloud and endpointSuffix, for the tables of the types, and what they say. */
+extern const struct param_table azurecloud_table;
+/* 0 with *out, which the caller owns; -1 with ERR_INVALID; 1: it is unknown. */
+int azurecloud_read(const struct scaler_params *params, enum azurecloud_service service, char **out, struct err *err);
+
+/*
+ * Whether a text can be one label of a host's name, such as an account's or a namespace's: it
+ * becomes part of a host's name to which credentials are sent.
+ */
+bool azurecloud_is_label(const char *text);
+
+/* Whether a host is one of a service above, in a cloud that is Microsoft's. */
+bool azurecloud_has_host(const char *host);
+
+#endif

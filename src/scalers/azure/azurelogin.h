@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_AZURE_AZURELOGIN_H
+#define SCALERS_AZURE_AZURELOGIN_H
+
+/*
+ * As whom a trigger asks Azure when its TriggerAuthentication says podIdentity azure-workload: as
+ * kscaled itself, by an identity of net/identity/entra whose token is for one kind of service (a
+ * scope). A type that reads it says so (azure_workload in its struct scaler_type); of all others
+ * cache/auth refuses it. Whether a trigger may use kscaled's own identity was decided above (struct
+ * pod_identity). Pure.
+ *
+ * The token is shown to Microsoft's own services and to hosts that whoever runs kscaled named
+ * (option azure-trusted-hosts), by TLS, and to nobody else whom an object names: with it one can do
+ * there what kscaled may do.
+ */
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "net/identity/identity.h"
+#include "scalers/scaler.h"
+
+#define AZURELOGIN_STORAGE     "https://storage.azure.com/.default"
+#define AZURELOGIN_SERVICE_BUS "https://servicebus.azure.net/.default"
+#define AZURELOGIN_KEY_VAULT   "https://vault.azure.net/.default"
+
+/*
+ * Whether that is said: 1; 0: nothing is, so the trigger has credentials of its own; -1 with
+ * ERR_INVALID: another cloud's, or the trigger may not.
+ */
+int azurelogin_is_workload(const struct pod_identity *pod, const char *type, struct err *err);
+
+/*
+ * The identity with this scope, for a host ("name" or "name:port") that the type asks by TLS and
+ * otherwise not. NULL with ERR_INVALID: it is no host's name, or the token may not go there, or
+ * what podIdentity says is none. Returns one reference.
+ */
+struct identity *azurelogin_new(const struct pod_identity *pod, const char *scope, const char *host, struct err *err);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Azure's clouds by KEDA's names, and which hosts are theirs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "scalers/azure/azurecloud.h"
+
+static void suffixes(void **state)
+{
+	static const struct {
+		const char *cloud, *own;
+		enum azurecloud_service service;
+		const char *suffix, *error;
+	} rows[] = {
+		{ NULL, NULL, AZURECLOUD_BLOB, "blob.core.windows.net", NULL },
+		{ "", "ignored", AZURECLOUD_QUEUE, "queue.core.windows.net", NULL },
+		{ "azurepubliccloud", "ignored", AZURECLOUD_SERVICE_BUS, "servicebus.windows.net", NULL },
+		{ "AzureCloud", NULL, AZURECLOUD_KEY_VAULT, "vault.azure.net", NULL },
+		{ "AzureUSGovernmentCloud", NULL, AZURECLOUD_QUEUE, "queue.core.usgovcloudapi.net", NULL },
+		{ "AZUREUSGOVERNMENT", NULL, AZURECLOUD_SERVICE_BUS, "servicebus.usgovcloudapi.net", NULL },
+		{ "AzureUSGovernmentCloud", NULL, AZURECLOUD_KEY_VAULT, "vault.usgovcloudapi.net", NULL },
+		{ "AzureChinaCloud", NULL, AZURECLOUD_BLOB, "blob.core.chinacloudapi.cn", NULL },
+		{ "AzureChinaCloud", NULL, AZURECLOUD_SERVICE_BUS, "servicebus.chinacloudapi.cn", NULL },
+		{ "AzureChinaCloud", NULL, AZURECLOUD_KEY_VAULT, "vault.azure.cn", NULL },
+		{ "AzureGermanCloud", NULL, AZURECLOUD_BLOB, "blob.core.cloudapi.de", NULL },
+		{ "private", "queue.core.local", AZURECLOUD_QUEUE, "queue.core.local", NULL },
+		{ "Private", NULL, AZURECLOUD_QUEUE, NULL, "s must be provided for Private cloud type" },
+		{ "Private", "", AZURECLOUD_QUEUE, NULL, "s must be provided for Private cloud type" },
+		{ "Cloud", "x", AZURECLOUD_QUEUE, NULL,
+			"parameter \"cloud\": invalid cloud environment Cloud: there are AzurePublicCloud, "
+			"AzureUSGovernmentCloud, AzureChinaCloud, AzureGermanCloud and Private" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		struct err err = { 0 };
+		MEM_AUTO char *suffix;
+		int rc = azurecloud_suffix(rows[i].cloud, rows[i].service, "s", rows[i].own, &suffix, &err);
+
+		assert_int_equal(rc, rows[i].error ? -1 : 0);
+		if (rows[i].error)
+			assert_string_equal(err.msg, rows[i].error);
+		else
+			assert_string_equal(suffix, rows[i].suffix);
+	}
+}
+
+static void parameters(void **state)
+{
+	struct strmap metadata = { 0 };
+	struct scaler_params params = { .type = "azure-queue", .metadata = &metadata };
+	struct err err = { 0 };
+	char *suffix;
+
+	(void)state;
+	assert_int_equal(azurecloud_read(&params, AZURECLOUD_QUEUE, &suffix, &err), 0);
+	assert_string_equal(suffix, "queue.core.windows.net");
+	mem_free_ptr(&suffix);
+	strmap_set(&metadata, "cloud", "Private");
+	assert_int_equal(azurecloud_read(&params, AZURECLOUD_QUEUE, &suffix, &err), -1);
+	assert_string_equal(err.msg, "endpointSuffix must be provided for Private cloud type");
+	strmap_set(&metadata, "endpointSuffix", " core.local ");
+	assert_int_equal(azurecloud_read(&params, AZURECLOUD_QUEUE, &suffix, &err), 0);
+	assert_string_equal(suffix, "core.local");
+	mem_free_ptr(&suffix);
+	strmap_done(&metadata);
+}
+
+static void labels_of_hosts(void **state)
+{
+	static const char *const good[] = { "a", "shop2", "shop-sb", "ABC" },
+				 *const bad[] = { "", "-a", "a.b", "a/b", "a@b", "a b", "a:1", "\xC3\xA4",
+					 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" };
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(good); i++)
+		assert_true(azurecloud_is_label(good[i]));
+	for (size_t i = 0; i < MEM_COUNT(bad); i++)
+		assert_false(azurecloud_is_label(bad[i]));
+}
+
+static void hosts_of_microsoft(void **state)
+{
+	static const char *const good[] = { "shop.queue.core.windows.net", "shop.BLOB.core.Windows.net",
+		"a.servicebus.windows.net", "a.vault.azure.net", "a.blob.core.usgovcloudapi.net",
+		"a.servicebus.chinacloudapi.cn" },
+				 *const bad[] = { "", ".core.windows.net", "core.windows.net", "evilcore.windows.net",
+					 "shop.core.windows.net.example", "example.net", "a.blob.core.cloudapi.de" };
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(good); i++)
+		assert_true(azurecloud_has_host(good[i]));
+	for (size_t i = 0; i < MEM_COUNT(bad); i++)
+		assert_false(azurecloud_has_host(bad[i]));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(suffixes),
+		cmocka_unit_test(parameters),
+		cmocka_unit_test(labels_of_hosts),
+		cmocka_unit_test(hosts_of_microsoft),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
