@@ -150,6 +150,7 @@ struct auth_lookup offline_lookup(struct offline *o)
 		.cloud = AUTH_CLOUD_ALL,
 		.azure_trusted = "*",
 		.aws_region = "us-east-1",
+		.unknown = OFFLINE_UNKNOWN,
 	};
 }
 

@@ -211,21 +211,6 @@ static void from_oauth2(struct auth_resolve *r, const char *source)
 
 /* ---- What is refused by name ---- */
 
-/* The first of several is reported. */
-static void from_clouds(struct auth_resolve *r, const char *names)
-{
-	const char *name = r->t->azure_key_vault ? "azureKeyVault"
-		: r->t->gcp_secret_manager       ? "gcpSecretManager"
-						 : NULL;
-
-	(void)names;
-	if (name)
-		auth_fail(r, NULL,
-			"%s " NOT_SUPPORTED
-			"let something put its values into a Secret, and name that in secretTargetRef",
-			name);
-}
-
 /* A type that there is not has an error of its own. */
 static bool takes_azure(const char *type)
 {
@@ -289,7 +274,8 @@ static const struct {
 	{ "configMapTargetRef", from_config_maps },
 	{ "secretTargetRef", from_secrets },
 	{ "hashiCorpVault", from_vault },
-	{ "azureKeyVault, gcpSecretManager", from_clouds },
+	{ "azureKeyVault", auth_from_azure },
+	{ "gcpSecretManager", auth_from_google },
 	{ "awsSecretManager", auth_from_aws },
 	{ "boundServiceAccountToken", from_tokens },
 	{ "oauth2", from_oauth2 },

@@ -63,6 +63,7 @@ struct auth_lookup {
 	 * URL that is asked instead of a region's; NULL: none
 	 */
 	const char *aws_region, *aws_secrets_url;
+	const char *unknown; /* what stands for values that were not read, in `kscaled check`; NULL */
 };
 
 /*
@@ -71,8 +72,8 @@ struct auth_lookup {
  * -1: ERR_WAITING while an input has not been read yet, ERR_TEMPORARY with the reason when it
  * cannot be read at the moment, else the error with the path from the trigger:
  * `TriggerAuthentication shop/redis: secretTargetRef parameter "password": Secret shop/redis has no
- * key "pw"`. An empty value is an error, so that no empty password is sent. Cloud sources and
- * identities are refused by name.
+ * key "pw"`. An empty value is an error, so that no empty password is sent. Some
+ * identities at clouds are refused by name.
  */
 int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
 	const struct workload *target /* NULL: has no containers */, struct strmap *out, struct pod_identity *identity,

@@ -34,6 +34,8 @@ void auth_put(struct auth_resolve *r, const char *source, const char *parameter,
 /* ---- auth_managers.c ---- */
 
 /* As the sources of auth.c: name is the field's. */
+void auth_from_azure(struct auth_resolve *r, const char *name);
+void auth_from_google(struct auth_resolve *r, const char *name);
 void auth_from_aws(struct auth_resolve *r, const char *name);
 
 /* ---- auth_lookup.c ---- */

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cache/auth/fetched.h"
 #include "net/http/httpurl.h"
+#include "net/web/webtoken.h"
 
 #define READ_DEADLINE_MS   10000
 #define READ_AGAIN_MS      60000
@@ -22,6 +23,7 @@ struct managed {
 	struct managervalues_source source; /* with texts and a reference of its own; its member is unused */
 	struct strmap members;              /* those of the text that were asked for, secret */
 	struct webget_call *call;           /* NULL: none is under way */
+	struct webtoken_wait *wait;         /* for the project; NULL */
 };
 
 struct managervalues {
@@ -67,8 +69,9 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 	if (!answer) {
 		err = *transport;
 		failed(v, &err, 0);
-	} else if (v->source.manager->read(&v->source.secret, answer, &text, &err)) {
-		if (webaccess_repeats(v->source.access, err.msg))
+	} else if (secretmanager_read(v->source.manager, &v->source.secret, answer, &text, &err)) {
+		if (webaccess_repeats(v->source.access, err.msg) ||
+			(answer->credential && credential_repeats(answer->credential, err.msg)))
 			err_set(&err, err.kind,
 				"HTTP status %d, and words that are not shown, as they repeat what was sent to log in",
 				answer->status);
@@ -79,15 +82,14 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 	mem_free_secret(text);
 }
 
-static void on_again(void *arg)
+static void ask(struct managed *v, const char *project)
 {
-	struct managed *v = arg;
+	struct secretmanager_secret secret = v->source.secret;
 	struct secretmanager_request r = { 0 };
 	struct err err = { 0 };
 
-	if (v->call)
-		return;
-	if (v->source.manager->request(&v->source.secret, &r, &err)) {
+	secret.project = project;
+	if (v->source.manager->request(&secret, &r, &err)) {
 		failed(v, &err, 0);
 	} else {
 		const struct webget_request request = { .url = r.url,
@@ -105,14 +107,44 @@ static void on_again(void *arg)
 	secretmanager_request_done(&r);
 }
 
+static void on_project(void *arg, const struct credential *credential, const struct err *transport)
+{
+	struct managed *v = arg;
+	struct err err;
+
+	v->wait = NULL;
+	if (credential) {
+		ask(v, credential->project);
+		return;
+	}
+	err = *transport;
+	failed(v, &err, 0);
+}
+
+static void on_again(void *arg)
+{
+	struct managed *v = arg;
+	const char *project = v->source.secret.project;
+
+	if (v->call || v->wait)
+		return;
+	/* The token is kept, and so there at once for the request. */
+	if (v->source.manager->needs_project && !secretmanager_given(project))
+		v->wait = webtoken_ask(webget_tokens(v->owner->web), webaccess_identity(v->source.access), on_project,
+			v);
+	else
+		ask(v, project);
+}
+
 /* ---- Keeping ---- */
 
-#define TEXTS 4
+#define TEXTS 5
 
 /* The texts that identify the secret at its manager. */
 static void list_texts(struct managervalues_source *s, const char **texts[TEXTS])
 {
-	const char **const all[TEXTS] = { &s->secret.place, &s->secret.name, &s->secret.version, &s->secret.stage };
+	const char **const all[TEXTS] = { &s->secret.place, &s->secret.project, &s->secret.name, &s->secret.version,
+		&s->secret.stage };
 
 	memcpy(texts, all, sizeof(all));
 }
@@ -137,6 +169,7 @@ static void on_unheld(void *arg, struct held *held)
 
 	(void)arg;
 	webget_cancel(v->call);
+	webtoken_cancel(v->wait);
 	fetched_done(&v->fetched);
 	strmap_done_secret(&v->members);
 	list_texts(&v->source, texts);

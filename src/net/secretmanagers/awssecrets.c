@@ -12,15 +12,10 @@
 
 #define RIGHT "secretsmanager:GetSecretValue"
 
-static bool given(const char *text)
-{
-	return text && *text;
-}
-
 /* A stage wanders from version to version. */
 static bool awssecrets_is_pinned(const struct secretmanager_secret *s)
 {
-	return given(s->version);
+	return secretmanager_given(s->version);
 }
 
 /* ---- Asking ---- */
@@ -28,7 +23,7 @@ static bool awssecrets_is_pinned(const struct secretmanager_secret *s)
 /* -1: jansson takes UTF-8 only. */
 static int put(json_t *body, const char *key, const char *value)
 {
-	return given(value) ? json_object_set_new(body, key, json_string(value)) : 0;
+	return secretmanager_given(value) ? json_object_set_new(body, key, json_string(value)) : 0;
 }
 
 static int awssecrets_request(const struct secretmanager_secret *s, struct secretmanager_request *out, struct err *err)
@@ -67,7 +62,7 @@ static enum err_kind kind_of(int status, const char *words)
 							    : ERR_INVALID;
 }
 
-static int refused(const struct webget_answer *answer, struct err *err)
+static int awssecrets_refused(const struct webget_answer *answer, struct err *err)
 {
 	MEM_AUTO char *words = awssts_words(answer->body, answer->len);
 	enum err_kind kind = kind_of(answer->status, words);
@@ -78,27 +73,15 @@ static int refused(const struct webget_answer *answer, struct err *err)
 	return -1;
 }
 
-static int take_value(const json_t *answer, char **value, struct err *err)
+static int awssecrets_take(const json_t *answer, char **value, struct err *err)
 {
 	const json_t *text = json_object_get(answer, "SecretString");
 
-	if (!answer)
-		return err_set(err, ERR_INVALID, "the answer is not JSON");
 	if (!text && json_object_get(answer, "SecretBinary"))
 		return err_set(err, ERR_INVALID,
 			"its value is binary (SecretBinary), which no parameter can be: store it as text");
 	*value = secretmanager_text(text, "its value (SecretString)", err);
 	return *value ? 0 : -1;
-}
-
-static int awssecrets_read(const struct secretmanager_secret *s, const struct webget_answer *answer, char **value,
-	struct err *err)
-{
-	json_t *body = answer->status == 200 ? json_parse_foreign(answer->body, answer->len, NULL) : NULL;
-	int rc = answer->status == 200 ? take_value(body, value, err) : refused(answer, err);
-
-	json_decref(body);
-	return rc ? err_wrap(err, "secret %.200s", s->name) : 0;
 }
 
 /* The words of the errors are KEDA's. */
@@ -123,5 +106,6 @@ static int awssecrets_member(const char *value, const char *member, char **out, 
 const struct secretmanager awssecrets = { .called = "AWS Secrets Manager",
 	.is_pinned = awssecrets_is_pinned,
 	.request = awssecrets_request,
-	.read = awssecrets_read,
+	.take = awssecrets_take,
+	.refused = awssecrets_refused,
 	.member = awssecrets_member };

@@ -313,7 +313,8 @@ static void answer(struct webget_call *call, const struct httpc_response *respon
 		.content_type = response->content_type,
 		.wanted_header = call->header ? call->header : "",
 		.retry_after_ms = response->retry_after_ms,
-		.measured = call->measured };
+		.measured = call->measured,
+		.credential = call->has_credential ? &call->credential : NULL };
 
 	detach(call);
 	call->fn(call->arg, &a, NULL);

@@ -620,19 +620,8 @@ static void what_is_not_supported_is_refused_by_name(void **state)
 {
 	static const char *const providers[] = { "aws-eks", "gcp" };
 	struct triggerauth_identity identity = { 0 };
-	struct triggerauth_manager manager = { 0 };
 
 	(void)state;
-	t.auth.azure_key_vault = &manager;
-	expect_failure(ERR_INVALID,
-		"TriggerAuthentication shop/redis: azureKeyVault is not supported by this version of kscaled: let "
-		"something put its values into a Secret, and name that in secretTargetRef");
-	t.auth.azure_key_vault = NULL;
-	t.auth.gcp_secret_manager = &manager;
-	expect_failure(ERR_INVALID,
-		"TriggerAuthentication shop/redis: gcpSecretManager is not supported by this version of kscaled: let "
-		"something put its values into a Secret, and name that in secretTargetRef");
-	t.auth.gcp_secret_manager = NULL;
 	t.auth.identity = &identity;
 	assert_int_equal(resolve(), 0);
 	for (size_t i = 0; i < sizeof(providers) / sizeof(providers[0]); i++) {

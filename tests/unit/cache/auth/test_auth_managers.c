@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "../../fakes/fakekey.h"
+
 #include "base/mem.h"
 #include "cache/auth/auth.h"
 
@@ -80,8 +82,9 @@ static enum reference_state find_managed(void *arg, const struct managervalues_s
 
 	(void)arg;
 	assert_string_equal(source->namespace_, "shop");
-	snprintf(t.asked + len, sizeof(t.asked) - len, "%s %s %s %s %s %s\n", source->manager->called, s->place,
-		s->name, shown(s->version), shown(s->stage), shown(source->member));
+	snprintf(t.asked + len, sizeof(t.asked) - len, "%s %s%s%s %s %s %s %s\n", source->manager->called, s->place,
+		s->project ? " of " : "", s->project ? s->project : "", s->name, shown(s->version), shown(s->stage),
+		shown(source->member));
 	webaccess_unref(t.access);
 	t.access = webaccess_ref(source->access);
 	snprintf(value, sizeof(value), "value of %s", s->name);
@@ -148,6 +151,7 @@ static void expect_failure(enum err_kind kind, const char *message)
 	assert_int_equal(t.out.count, 0);
 }
 
+/* who asked last */
 static const struct identity *who(void)
 {
 	return webaccess_identity(t.access);
@@ -276,7 +280,290 @@ static void aws_identities(void **state)
 		"awsSecretManager: pod identity provider gcp not supported: aws is the one there is");
 }
 
+/* ---- Azure ---- */
+
+#define AZURE "Azure Key Vault https://shop.vault.azure.net "
+
+static void with_azure_secret(void)
+{
+	t.auth.azure_key_vault = &t.manager;
+	t.manager.vault_uri = TEXT("https://shop.vault.azure.net/");
+	t.manager.client_id = TEXT("client");
+	t.manager.tenant_id = TEXT("tenant");
+	t.manager.secret = (struct triggerauth_ref){ TEXT("azure"), TEXT("key") };
+	t.manager.cloud = t.manager.resource = t.manager.authority = NULL;
+}
+
+static int file(void *arg, const char *path, struct buf *out, struct err *err)
+{
+	(void)arg;
+	(void)path;
+	(void)err;
+	buf_puts(out, "j.w.t");
+	return 0;
+}
+
+static const char *env(void *arg, const char *name)
+{
+	static const char *const set[][2] = { { "AZURE_FEDERATED_TOKEN_FILE", "/token" }, { "AZURE_CLIENT_ID", "own" },
+		{ "AZURE_TENANT_ID", "home" } };
+
+	(void)arg;
+	for (size_t i = 0; i < MEM_COUNT(set); i++)
+		if (strcmp(set[i][0], name) == 0)
+			return set[i][1];
+	return NULL;
+}
+
+/* The request for the token of whoever asks. */
+static void expect_token_request(const char *url, const char *form)
+{
+	static const struct identity_world world = { .env = env, .file = file };
+	struct identity_exchange x = { .identity = who(), .world = &world };
+	struct identity_request r = { 0 };
+	struct credential got = { 0 };
+	struct err err = { 0 };
+
+	assert_int_equal(identity_next(&x, &r, &got, &err), IDENTITY_SEND);
+	assert_string_equal(r.url, url);
+	assert_string_equal(r.body, form);
+	identity_request_done(&r);
+	identity_exchange_done(&x);
+}
+
+#define FORM(scope)                                                                                                    \
+	"client_id=client&grant_type=client_credentials&scope=https%3A%2F%2F" scope                                    \
+	"%2F.default&client_secret=shop%2Fazure%2Fkey"
+
+static void azure_is_asked_with_a_secret(void **state)
+{
+	static const struct {
+		const char *uri, *cloud, *resource, *authority; /* given */
+		const char *place, *url, *form;
+	} rows[] = {
+		{ "https://shop.vault.azure.net/", NULL, NULL, NULL, "https://shop.vault.azure.net",
+			"https://login.microsoftonline.com/tenant/oauth2/v2.0/token", FORM("vault.azure.net") },
+		{ "https://shop.vault.usgovcloudapi.net", NULL, NULL, NULL, "https://shop.vault.usgovcloudapi.net",
+			"https://login.microsoftonline.us/tenant/oauth2/v2.0/token", FORM("vault.usgovcloudapi.net") },
+		{ "https://shop.vault.azure.cn", "", NULL, NULL, "https://shop.vault.azure.cn",
+			"https://login.chinacloudapi.cn/tenant/oauth2/v2.0/token", FORM("vault.azure.cn") },
+		{ "https://vault.example:8443", NULL, NULL, NULL, "https://vault.example:8443",
+			"https://login.microsoftonline.com/tenant/oauth2/v2.0/token", FORM("vault.azure.net") },
+		{ "https://vault.example", "AzureChinaCloud", "https://ignored", NULL, "https://vault.example",
+			"https://login.chinacloudapi.cn/tenant/oauth2/v2.0/token", FORM("vault.azure.cn") },
+		{ "https://a.vault.local", "Private", "https://vault.local/", "https://login.local/",
+			"https://a.vault.local", "https://login.local/tenant/oauth2/v2.0/token", FORM("vault.local") },
+		{ "https://a.vault.local", "private", "vault.local", "https://login.local:8443/adfs",
+			"https://a.vault.local", "https://login.local:8443/adfs/tenant/oauth2/v2.0/token",
+			FORM("vault.local") },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		MEM_AUTO char *asked = mem_printf("Azure Key Vault %s redis - - -\n", rows[i].place);
+
+		with_azure_secret();
+		t.manager.vault_uri = TEXT(rows[i].uri);
+		t.manager.cloud = TEXT(rows[i].cloud);
+		t.manager.resource = TEXT(rows[i].resource);
+		t.manager.authority = TEXT(rows[i].authority);
+		expect_asked(asked);
+		expect_token_request(rows[i].url, rows[i].form);
+	}
+	t.secrets[0].version = TEXT("4387");
+	with_azure_secret();
+	expect_asked(AZURE "redis 4387 - -\n");
+	assert_string_equal(strmap_get(&t.out, "password"), "value of redis");
+}
+
+static void azure_places_that_are_none(void **state)
+{
+	static const struct {
+		const char *uri, *cloud, *resource, *authority, *error;
+	} rows[] = {
+		{ "http://shop.vault.azure.net", NULL, NULL, NULL,
+			"azureKeyVault.vaultUri: must be an https URL without user and query" },
+		{ "https://shop.vault.azure.net/?x=", NULL, NULL, NULL,
+			"azureKeyVault.vaultUri: must be an https URL without user and query" },
+		{ "https://v", "Moon", NULL, NULL,
+			"azureKeyVault: cloud.type: parameter \"cloud\": invalid cloud environment Moon: there are "
+			"AzurePublicCloud, AzureUSGovernmentCloud, AzureChinaCloud, AzureGermanCloud and Private" },
+		{ "https://v", "Private", NULL, "https://a",
+			"azureKeyVault: cloud.type: keyVaultResourceURL must be provided for Private cloud type" },
+		{ "https://v", "Private", "https://r", NULL,
+			"azureKeyVault: cloud: activeDirectoryEndpoint must be provided for Private cloud type" },
+		{ "https://v", "Private", "https://r", "http://a",
+			"azureKeyVault: cloud.activeDirectoryEndpoint: must be an https URL without user and query" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		with_azure_secret();
+		t.manager.vault_uri = TEXT(rows[i].uri);
+		t.manager.cloud = TEXT(rows[i].cloud);
+		t.manager.resource = TEXT(rows[i].resource);
+		t.manager.authority = TEXT(rows[i].authority);
+		expect_failure(ERR_INVALID, rows[i].error);
+	}
+	with_azure_secret();
+	t.manager.vault_uri = TEXT("shop");
+	assert_int_equal(resolve(), -1);
+	assert_int_equal(t.err.kind, ERR_INVALID);
+}
+
+static void azure_credentials_are_needed(void **state)
+{
+	static const char expected[] =
+		"azureKeyVault: clientID, tenantID and clientSecret are expected when not using a pod identity "
+		"provider: give credentials";
+
+	(void)state;
+	with_azure_secret();
+	t.manager.client_id = NULL;
+	expect_failure(ERR_INVALID, expected);
+	with_azure_secret();
+	t.manager.tenant_id = TEXT("");
+	expect_failure(ERR_INVALID, expected);
+	with_azure_secret();
+	t.manager.secret.name = NULL;
+	expect_failure(ERR_INVALID, expected);
+	with_azure_secret();
+	t.manager.secret.key = TEXT("gone");
+	expect_failure(ERR_MISSING, "azureKeyVault.credentials.clientSecret: Secret shop/azure has no key \"gone\"");
+	with_azure_secret();
+	t.manager.tenant_id = TEXT("a/b");
+	expect_failure(ERR_INVALID, "azureKeyVault: the tenant id is none");
+}
+
+/* kscaled's own token: who may, and to whom it goes. */
+static void azure_workload_identity(void **state)
+{
+	(void)state;
+	with_azure_secret();
+	t.manager.identity = &t.identity;
+	t.identity.provider = TEXT("aws");
+	expect_failure(ERR_INVALID, "azureKeyVault: key vault does not support pod identity provider - aws");
+	t.identity.provider = TEXT("azure-workload");
+	expect_failure(ERR_INVALID,
+		"azureKeyVault.podIdentity asks for kscaled's own identity at the cloud, which a "
+		"ClusterTriggerAuthentication may use, or, where kscaled runs with cloud-identity all, any: give "
+		"credentials instead");
+	t.lookup.cloud = AUTH_CLOUD_ALL;
+	expect_asked(AZURE "redis - - -\n");
+	expect_token_request("https://login.microsoftonline.com/home/oauth2/v2.0/token",
+		"client_id=own&grant_type=client_credentials&scope=https%3A%2F%2Fvault.azure.net%2F.default&"
+		"client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer&"
+		"client_assertion=j.w.t");
+	t.identity.identity_id = TEXT("other");
+	t.identity.identity_tenant_id = TEXT("elsewhere");
+	expect_asked(AZURE "redis - - -\n");
+	expect_token_request("https://login.microsoftonline.com/elsewhere/oauth2/v2.0/token",
+		"client_id=other&grant_type=client_credentials&scope=https%3A%2F%2Fvault.azure.net%2F.default&"
+		"client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer&"
+		"client_assertion=j.w.t");
+	t.manager.vault_uri = TEXT("https://evil.example");
+	expect_failure(ERR_INVALID,
+		"azureKeyVault: podIdentity azure-workload: evil.example is none of Microsoft's hosts, and kscaled "
+		"shows its own Azure token to no other; whoever runs kscaled may name it by --azure-trusted-hosts");
+	t.lookup.azure_trusted = "evil.example";
+	expect_asked("Azure Key Vault https://evil.example redis - - -\n");
+	t.manager.vault_uri = TEXT("https://shop.vault.azure.net.evil.org");
+	assert_int_equal(resolve(), -1);
+}
+
+/* ---- Google ---- */
+
+#define GOOGLE "Google Secret Manager https://secretmanager.googleapis.com"
+
+static const char *google_key;
+
+static enum reference_state find_google_key(void *arg, enum keydata_kind kind, const char *namespace_, const char *name,
+	const char *key, const char **out, struct err *err)
+{
+	(void)arg;
+	(void)kind;
+	(void)namespace_;
+	(void)name;
+	(void)key;
+	(void)err;
+	*out = google_key;
+	return REFERENCE_FOUND;
+}
+
+static void with_google_key(const char *key)
+{
+	t.auth.gcp_secret_manager = &t.manager;
+	t.manager.secret = (struct triggerauth_ref){ TEXT("google"), TEXT("key") };
+	t.lookup.key = find_google_key;
+	google_key = key;
+}
+
+static void google_is_asked_with_a_key(void **state)
+{
+	MEM_AUTO char *good = fakekey_google("https://oauth2.googleapis.com/token", "shop");
+	MEM_AUTO char *homeless = fakekey_google("https://oauth2.googleapis.com/token", NULL);
+
+	(void)state;
+	with_google_key(good);
+	t.secrets[0].version = TEXT("3");
+	expect_asked(GOOGLE " of shop redis 3 - -\n");
+	assert_string_equal(identity_called(who()), "Google token");
+	with_google_key(homeless);
+	expect_failure(ERR_INVALID,
+		"gcpSecretManager.credentials.clientSecret: project_id field is missing in the json credentials");
+	with_google_key("{\"type\":\"authorized_user\"}");
+	expect_failure(ERR_INVALID,
+		"gcpSecretManager.credentials.clientSecret: the key's type is authorized_user, which is not supported: "
+		"it must be service_account");
+	with_google_key("s3cret");
+	expect_failure(ERR_INVALID, "gcpSecretManager.credentials.clientSecret: the key is not a JSON object");
+	/* In `kscaled check` it is not known. */
+	t.lookup.unknown = "s3cret";
+	expect_asked(GOOGLE " redis 3 - -\n");
+	t.manager.secret.name = NULL;
+	expect_failure(ERR_INVALID,
+		"gcpSecretManager: clientSecret is expected when not using a pod identity provider: give "
+		"credentials.clientSecret");
+}
+
+static void google_identities(void **state)
+{
+	(void)state;
+	with_google_key("");
+	t.manager.identity = &t.identity;
+	t.identity.provider = TEXT("aws");
+	expect_failure(ERR_INVALID,
+		"gcpSecretManager: gcp secret manager does not support pod identity provider - aws");
+	t.identity.provider = TEXT("gcp");
+	assert_int_equal(resolve(), -1);
+	assert_non_null(strstr(t.err.msg, "gcpSecretManager.podIdentity asks for kscaled's own identity"));
+	t.lookup.cloud = AUTH_CLOUD_ALL;
+	expect_asked(GOOGLE " redis - - -\n");
+	assert_string_equal(identity_called(who()), "kscaled's own Google token");
+}
+
 /* ---- All ---- */
+
+/* KEDA's order: Azure's, Google's, AWS'. */
+static void the_last_manager_wins(void **state)
+{
+	struct triggerauth_managed other = { .parameter = TEXT("password"), .name = TEXT("last") };
+	struct triggerauth_manager aws;
+	MEM_AUTO char *key = fakekey_google("https://oauth2.googleapis.com/token", "shop");
+
+	(void)state;
+	with_aws_keys();
+	aws = t.manager;
+	aws.secrets = &other;
+	with_azure_secret();
+	with_google_key(key);
+	t.auth.aws_secret_manager = &aws;
+	t.lookup.key = find_key;
+	assert_int_equal(resolve(), -1); /* the key of Google's is none */
+	t.auth.gcp_secret_manager = NULL;
+	expect_asked(AZURE "redis - - -\n" AWS "last - - -\n");
+	assert_string_equal(strmap_get(&t.out, "password"), "value of last");
+}
 
 static void what_a_manager_refuses_is_told(void **state)
 {
@@ -309,6 +596,13 @@ int main(void)
 		CASE(aws_region_and_url),
 		CASE(aws_keys_are_needed),
 		CASE(aws_identities),
+		CASE(azure_is_asked_with_a_secret),
+		CASE(azure_places_that_are_none),
+		CASE(azure_credentials_are_needed),
+		CASE(azure_workload_identity),
+		CASE(google_is_asked_with_a_key),
+		CASE(google_identities),
+		CASE(the_last_manager_wins),
 		CASE(what_a_manager_refuses_is_told),
 		CASE(later_sources_win),
 	};

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What AWS Secrets Manager is asked, byte by byte, and what its answers mean. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "answers.h"
 
-#include <cmocka.h>
-
-#include "base/mem.h"
 #include "net/secretmanagers/awssecrets.h"
 
 static void what_is_asked(void **state)
@@ -60,11 +52,7 @@ static void a_name_that_is_none(void **state)
 
 static void what_is_said(void **state)
 {
-	static const struct {
-		int status;
-		const char *body, *value, *error;
-		enum err_kind kind;
-	} rows[] = {
+	static const struct answer_row rows[] = {
 		{ 200, "{\"ARN\":\"a\",\"SecretString\":\"s3cret\",\"VersionStages\":[\"AWSCURRENT\"]}", "s3cret", NULL,
 			ERR_NONE },
 		{ 200, "{\"SecretString\":\"\"}", "", NULL, ERR_NONE },
@@ -112,26 +100,9 @@ static void what_is_said(void **state)
 			ERR_TEMPORARY },
 		{ 503, "", NULL, "secret n: HTTP status 503", ERR_TEMPORARY },
 	};
-	const struct secretmanager_secret s = { .place = "https://s", .name = "n" };
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const struct webget_answer answer = { .status = rows[i].status,
-			.body = rows[i].body,
-			.len = strlen(rows[i].body) };
-		struct err err = { 0 };
-		char *value = NULL;
-
-		assert_int_equal(awssecrets.read(&s, &answer, &value, &err), rows[i].value ? 0 : -1);
-		if (rows[i].value) {
-			assert_string_equal(value, rows[i].value);
-		} else {
-			assert_null(value);
-			assert_string_equal(err.msg, rows[i].error);
-			assert_int_equal(err.kind, rows[i].kind);
-		}
-		mem_free_secret(value);
-	}
+	check_answers(&awssecrets, rows, MEM_COUNT(rows));
 }
 
 static void members(void **state)
