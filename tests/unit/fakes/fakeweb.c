@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "fakeweb.h"
 
 #include "base/mem.h"
+#include "net/web/webtoken.h"
 
 #define ANSWER_MS 5
 
@@ -26,6 +28,8 @@ static struct {
 	int64_t retry_after_ms;
 	char body[512], last[512];
 	struct err err;
+	char *project; /* borrowed; NULL */
+	struct err no_token;
 	bool hangs;
 	unsigned asked, under_way;
 } fake;
@@ -60,6 +64,17 @@ void fakeweb_fail(enum err_kind kind, const char *message)
 void fakeweb_hang(void)
 {
 	fake.hangs = true;
+}
+
+void fakeweb_project(char *project)
+{
+	fake.project = project;
+	err_clear(&fake.no_token);
+}
+
+void fakeweb_no_token(enum err_kind kind, const char *message)
+{
+	err_set(&fake.no_token, kind, "%s", message);
 }
 
 unsigned fakeweb_asked(void)
@@ -121,6 +136,51 @@ void webget_cancel(struct webget_call *call)
 
 struct webtoken_store *webget_tokens(struct webget *w)
 {
-	(void)w;
-	return NULL;
+	return (struct webtoken_store *)w;
+}
+
+/* ---- Tokens ---- */
+
+struct webtoken_wait {
+	webtoken_fn fn;
+	void *arg;
+	struct loop_timer timer;
+};
+
+static void let_go(struct webtoken_wait *wait)
+{
+	loop_timer_done(&wait->timer);
+	free(wait);
+	fake.under_way--;
+}
+
+static void on_token(void *arg)
+{
+	struct webtoken_wait *wait = arg;
+	const struct credential credential = { .token = (char *)(uintptr_t) "t", .project = fake.project };
+	webtoken_fn fn = wait->fn;
+	void *to = wait->arg;
+
+	let_go(wait);
+	fn(to, fake.no_token.kind ? NULL : &credential, fake.no_token.kind ? &fake.no_token : NULL);
+}
+
+struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *identity, webtoken_fn fn, void *arg)
+{
+	struct webtoken_wait *wait = mem_zalloc(sizeof(*wait));
+
+	assert_ptr_equal(s, &fake);
+	assert_non_null(identity);
+	fake.under_way++;
+	wait->fn = fn;
+	wait->arg = arg;
+	loop_timer_init(&wait->timer, fake.loop, on_token, wait);
+	loop_timer_set(&wait->timer, ANSWER_MS);
+	return wait;
+}
+
+void webtoken_cancel(struct webtoken_wait *wait)
+{
+	if (wait)
+		let_go(wait);
 }

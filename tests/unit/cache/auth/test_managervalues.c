@@ -22,6 +22,7 @@
 #include "cache/auth/managervalues.h"
 #include "net/identity/awskeys.h"
 #include "net/secretmanagers/awssecrets.h"
+#include "net/secretmanagers/googlesecrets.h"
 
 #define MINUTE (60 * 1000)
 #define PLACE  "AWS Secrets Manager https://s.example:443"
@@ -292,6 +293,46 @@ static void a_manager_may_ask_to_be_left_alone(void **state)
 	assert_int_equal(fakeweb_asked(), asked + 1);
 }
 
+/* It comes with the token of an identity that is of none. */
+static void a_project_is_that_of_the_identity(void **state)
+{
+	char *project = (char[]){ "home" };
+	struct managervalues_source source = { .manager = &googlesecrets,
+		.access = t.keys,
+		.secret = { .place = "https://s.example", .name = "db" } };
+	const char *value;
+
+	(void)state;
+	fakeweb_answer(200, "{\"payload\":{\"data\":\"eA==\"}}", 0);
+	fakeweb_no_token(ERR_DENIED, "Google token: no");
+	get_as("shop/web", &source, &value);
+	fakeloop_advance(10);
+	assert_int_equal(get_as("shop/web", &source, &value), REFERENCE_DENIED);
+	expect_err(ERR_DENIED, "Google Secret Manager https://s.example:443: Google token: no");
+	assert_int_equal(fakeweb_asked(), 0);
+	fakeweb_project(NULL);
+	fakeloop_advance(MINUTE);
+	assert_int_equal(get_as("shop/web", &source, &value), REFERENCE_MISSING);
+	expect_err(ERR_INVALID,
+		"Google Secret Manager https://s.example:443: secret db: its project is not known: set "
+		"CLOUDSDK_CORE_PROJECT in kscaled's environment");
+	fakeweb_project(project);
+	fakeloop_advance(MINUTE + 20);
+	get_as("shop/web", &source, &value);
+	assert_string_equal(value, "x");
+	assert_string_equal(fakeweb_last(),
+		"GET https://s.example/v1/projects/home/secrets/db/versions/latest:access ");
+	source.secret.project = "shop";
+	get_as("shop/web", &source, &value);
+	fakeloop_advance(10);
+	assert_string_equal(fakeweb_last(),
+		"GET https://s.example/v1/projects/shop/secrets/db/versions/latest:access ");
+	source.secret.project = NULL;
+	get_as("shop/api", &source, &value);
+	fakeloop_advance(2); /* its token is being asked for */
+	holdings_release(fakeobject("shop/api"));
+}
+
 static void a_request_under_way_goes_with_its_last_holder(void **state)
 {
 	(void)state;
@@ -322,6 +363,7 @@ int main(void)
 		CASE(a_failure_keeps_the_value),
 		CASE(failures_are_told_once_by_kind),
 		CASE(a_manager_may_ask_to_be_left_alone),
+		CASE(a_project_is_that_of_the_identity),
 		CASE(a_request_under_way_goes_with_its_last_holder),
 	};
 
