@@ -7,8 +7,11 @@
 
 #include "base/mem.h"
 #include "net/http/httpurl.h"
+#include "net/identity/googlekey.h"
+#include "net/identity/googleown.h"
 #include "net/identity/oauthclient.h"
 #include "scalers/awslogin.h"
+#include "scalers/googlelogin.h"
 
 enum mode { API_KEY = 1, BASIC = 2, TLS = 4, BEARER = 8, CUSTOM = 16, OAUTH = 32 };
 
@@ -78,13 +81,9 @@ static const struct param_row api_key_rows[] = {
 };
 const struct param_table httpauth_api_key_table = PARAM_TABLE(api_key_rows);
 
-/* AWS, Google: without authModes. */
-#define NO_GOOGLE "Google credentials are not supported; put a proxy with them before the server, or use authModes"
+/* AWS, Google (whose table is googlelogin's): without authModes. */
 static const struct param_row cloud_rows[] = {
 	{ "awsRegion", PARAM_TEXT, "ma", AT(region), .help = "Amazon Managed Prometheus: its region" },
-	{ "GoogleApplicationCredentials", PARAM_REFUSED, "a", .why = NO_GOOGLE, .help = "not supported" },
-	{ "credentialsFromEnv", PARAM_REFUSED, "m", .why = NO_GOOGLE, .help = "not supported" },
-	{ "credentialsFromEnvFile", PARAM_REFUSED, "m", .why = NO_GOOGLE, .help = "not supported" },
 	{ "cloud", PARAM_IGNORED, "m", .help = "has no effect" },
 	{ "azureManagedPrometheusResourceURL", PARAM_IGNORED, "m", .help = "has no effect" },
 };
@@ -186,12 +185,43 @@ static int read_url(const char *name, const char *text, unsigned wanted, struct 
 	return 0;
 }
 
+/* Our own token goes where Google answers, and nobody who could be taken for it. */
+static int check_own(const struct httpauth_fields *f, const char *url, struct err *err)
+{
+	if (!googleown_may_see(url))
+		return err_set(err, ERR_INVALID,
+			"parameter \"serverAddress\": kscaled's own Google token is shown to Google's servers alone "
+			"(https://monitoring.googleapis.com/...); for others give GoogleApplicationCredentials by a "
+			"TriggerAuthentication");
+	if (f->ca || f->insecure)
+		return err_set(err, ERR_INVALID,
+			"parameter \"%s\" does not go together with kscaled's own Google identity: who shows its token "
+			"trusts the system's roots alone",
+			f->ca ? "ca" : "unsafeSsl");
+	return 0;
+}
+
+/* *out NULL: nothing is said of Google, as in KEDA. */
+static int make_google(const struct scaler_params *params, const struct httpauth_fields *f, const char *url,
+	struct identity **out, struct err *err)
+{
+	struct googlelogin login;
+	int rc = googlelogin_read(params, GOOGLEKEY_MONITORING_READ, &login, err);
+
+	if (rc == 0 && login.own)
+		rc = check_own(f, url, err);
+	if (rc == 0)
+		*out = identity_ref(login.identity);
+	googlelogin_done(&login);
+	return rc;
+}
+
 /*
  * Whose credential is used, if any is to be fetched; *out NULL: none. AWS keys without a region are
  * ignored, as in KEDA. 0, -1, or 1 when some values are unknown.
  */
-static int make_identity(const struct scaler_params *params, const struct httpauth_fields *f, struct identity **out,
-	struct err *err)
+static int make_identity(const struct scaler_params *params, const struct httpauth_fields *f, bool cloud,
+	const char *url, struct identity **out, struct err *err)
 {
 	const struct oauthclient_config oauth = { .token_url = f->token_url,
 		.client_id = f->client_id,
@@ -203,6 +233,8 @@ static int make_identity(const struct scaler_params *params, const struct httpau
 	*out = NULL;
 	if (f->region)
 		return awslogin_read(params, f->region, out, err);
+	if (cloud)
+		return make_google(params, f, url, out, err);
 	if (!f->token_url)
 		return 0;
 	*out = oauthclient_new(&oauth, err);
@@ -216,7 +248,7 @@ static struct webaccess *make_access(const struct httpauth_fields *f, unsigned w
 	bool by_header = wanted & API_KEY && f->method == HEADER, by_query = wanted & API_KEY && f->method == QUERY;
 	struct webaccess_config config = {
 		.bearer = f->bearer,
-		.username = f->username,
+		.username = identity ? NULL : f->username, /* a token, too, is sent as Authorization */
 		.password = f->password,
 		.header_name = by_header ? api_name : f->header_name,
 		.header_value = by_header ? f->api_key : f->header_value,
@@ -247,7 +279,7 @@ int httpauth_read(const struct scaler_params *params, const char *name, const ch
 		rc = -1;
 	httpauth_join_scopes(f.scopes);
 	if (rc == 0)
-		rc = make_identity(params, &f, &identity, err);
+		rc = make_identity(params, &f, features & HTTPAUTH_CLOUD && !wanted, out->url, &identity, err);
 	if (rc == 0) {
 		out->timeout_ms = f.timeout_ms;
 		out->access = make_access(&f, wanted, identity, err);

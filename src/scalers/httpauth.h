@@ -24,8 +24,8 @@
 enum {
 	HTTPAUTH_API_KEY = 1, /* authModes: apiKey, with method and keyParamName */
 	/*
-	 * without authModes, and with awsRegion: AWS Signature 4, for Amazon Managed Prometheus
-	 * (scalers/awslogin); Google's settings are refused by name
+	 * without authModes: with awsRegion AWS Signature 4, for Amazon Managed Prometheus
+	 * (scalers/awslogin); else with Google's settings a token, for theirs (scalers/googlelogin)
 	 */
 	HTTPAUTH_CLOUD = 2,
 };

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "net/http/httpstatus.h"
 #include "net/http/httpurl.h"
+#include "net/web/webtoken.h"
 #include "scalers/httppauses.h"
 
 /* Bytes of a server's words in an error. */
@@ -31,8 +32,10 @@ static void let_go(struct httpsource *ask)
 	if (ask->note && type_of(ask)->note_done)
 		type_of(ask)->note_done(ask->note);
 	mem_free_ptr(&ask->note);
+	mem_free_ptr(&ask->project);
 	mem_free_secret(ask->url);
 	ask->url = NULL;
+	loop_timer_done(&ask->late);
 }
 
 /* Errors of the transport begin with the server, after a redirect another one than the source. */
@@ -157,6 +160,44 @@ static void send_next(struct httpsource *ask)
 	strmap_done_secret(&r.headers);
 }
 
+/* ---- Whose project ---- */
+
+static void on_project(void *arg, const struct credential *credential, const struct err *err)
+{
+	struct httpsource *ask = arg;
+	struct err copy;
+
+	ask->wait = NULL;
+	loop_timer_cancel(&ask->late);
+	if (err) {
+		copy = *err;
+		fail(ask, &copy);
+		return;
+	}
+	ask->project = mem_dup(credential->project);
+	send_next(ask);
+}
+
+static void on_late(void *arg)
+{
+	struct httpsource *ask = arg;
+	struct err err;
+
+	webtoken_cancel(ask->wait);
+	ask->wait = NULL;
+	err_set(&err, ERR_TEMPORARY, "no %s in time, by which its project is known",
+		identity_called(webaccess_identity(login_of(ask)->access)));
+	fail(ask, &err);
+}
+
+/* The token is kept, and so there at once for the requests. */
+static void learn_project(struct httpsource *ask)
+{
+	ask->wait = webtoken_ask(ask->sources->tokens, webaccess_identity(login_of(ask)->access), on_project, ask);
+	if (ask->deadline_ms)
+		loop_timer_set(&ask->late, ask->deadline_ms - loop_now_ms(ask->sources->loop));
+}
+
 void *httpsource_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 	void *arg)
 {
@@ -167,7 +208,11 @@ void *httpsource_ask(struct scaler_sources *sources, struct question *question, 
 	if (type_of(ask)->note_size)
 		ask->note = mem_zalloc(type_of(ask)->note_size);
 	loop_task_init(&ask->unsent, on_unsent, ask);
-	send_next(ask);
+	loop_timer_init(&ask->late, sources->loop, on_late, ask);
+	if (type_of(ask)->needs_project && type_of(ask)->needs_project(question))
+		learn_project(ask);
+	else
+		send_next(ask);
 	return ask;
 }
 
@@ -176,6 +221,7 @@ void httpsource_cancel(void *handle)
 	struct httpsource *ask = handle;
 
 	webget_cancel(ask->call);
+	webtoken_cancel(ask->wait);
 	loop_task_cancel(ask->sources->loop, &ask->unsent);
 	let_go(ask);
 	scaler_ask_free(ask);

@@ -32,9 +32,12 @@ struct httpsource {
 	struct scaler_sources *sources;
 	void *note;    /* owned: note_size bytes that the type keeps from request to request; zeroed at first */
 	unsigned step; /* requests answered so far */
+	char *project; /* owned; of the identity, for who needs_project; NULL: it has none */
 	/* ---- of httpsource.c alone ---- */
-	struct webget_call *call; /* NULL: none is under way */
-	struct loop_task unsent;  /* ends it with err, after httpsource_ask has returned */
+	struct webget_call *call;   /* NULL: none is under way */
+	struct webtoken_wait *wait; /* for the project; NULL */
+	struct loop_timer late;     /* that wait is over */
+	struct loop_task unsent;    /* ends it with err, after httpsource_ask has returned */
 	struct err err;
 	int64_t deadline_ms;
 	char *url; /* owned: of the request under way */
@@ -62,6 +65,11 @@ enum httpsource_verdict {
 struct httpsource_type {
 	size_t note_size;
 	void (*note_done)(void *note); /* frees what the note owns; NULL: nothing */
+	/*
+	 * Whether the requests name the project of Google's that the login's identity is of, which
+	 * is known with its token (net/identity, struct credential); NULL: never.
+	 */
+	bool (*needs_project)(const struct question *question);
 	/* Makes the next request. 0, or -1 with err. */
 	int (*request)(const struct httpsource *ask, struct httpsource_request *out, struct err *err);
 	/* Judges a response with any status. */

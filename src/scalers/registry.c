@@ -13,6 +13,7 @@
 #include "scalers/cluster/workload.h"
 #include "scalers/cron/cron.h"
 #include "scalers/external/external.h"
+#include "scalers/google/gcppubsub.h"
 #include "scalers/graphite/graphite.h"
 #include "scalers/kafka/apachekafka.h"
 #include "scalers/kafka/kafka.h"
@@ -32,6 +33,7 @@ static const struct scaler_type *const types[] = {
 	&kinesis_scaler_type,
 	&sqs_scaler_type,
 	&azurepipelines_scaler_type,
+	&gcppubsub_scaler_type,
 	&metricsapi_scaler_type,
 	&prometheus_scaler_type,
 	&postgresql_scaler_type,

@@ -188,7 +188,8 @@ typedef void (*question_look_fn)(void *arg); /* only queues a poll; it must not 
 struct scaler_type {
 	const char *name;                    /* as in spec.triggers[].type */
 	const char *go_name;                 /* its name in KEDA's metrics: "redisScaler" */
-	const struct param_table *tables[5]; /* parameter tables (scalers/params.h), NULL-terminated */
+	const char *announced;               /* what KEDA says in an Event of each such trigger; NULL: nothing */
+	const struct param_table *tables[6]; /* parameter tables (scalers/params.h), NULL-terminated */
 	bool azure_workload;                 /* build reads podIdentity azure-workload (scalers/azure/azurelogin) */
 	/*
 	 * Fills target, activation, question and *metric_name, the part of the name after "sN-",

@@ -53,11 +53,12 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	s->pg = pg_pool_new(loop, config->deadline_ms);
 	s->mysql = mysqlpool_new(loop);
 	s->web = webget_new(loop, config->http_timeout_ms);
+	s->tokens = webget_tokens(s->web);
 	if (counters)
 		count_exchanges(s);
 	s->pauses = httppauses_new(loop);
 	s->grpc = grpc_pool_new(loop);
-	s->kafka = kafka_pool_new(loop, webget_tokens(s->web));
+	s->kafka = kafka_pool_new(loop, s->tokens);
 	s->kafka_memory = kafkamemory_new();
 	s->pods = podcounts_new(kube);
 	s->keys = keyvalues_new(kube);

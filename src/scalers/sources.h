@@ -37,6 +37,7 @@ struct scaler_sources {
 	struct pg_pool *pg;
 	struct pool *mysql;
 	struct webget *web;                                   /* all requests over HTTP */
+	struct webtoken_store *tokens;                        /* borrowed: those of web */
 	struct counters_family *http_requests, *http_seconds; /* their metrics; NULL without counters */
 	struct httppauses *pauses;                            /* that servers asked for; NULL in tests */
 	struct grpc_pool *grpc;

@@ -67,7 +67,7 @@ static void check_credential(const struct credential *c)
 {
 	must(c->life_ms >= 0);
 	must(c->token || (c->key_id && c->secret && *c->secret));
-	must(!c->project || googlekey_is_project(c->project) || strcmp(c->project, "p") == 0);
+	must(!c->project || googlekey_is_project(c->project));
 	must(!c->token || strpbrk(c->token, " \r\n") == NULL);
 	must(!c->key_id || strpbrk(c->key_id, " \r\n") == NULL);
 	must(!c->session_token || strpbrk(c->session_token, " \r\n") == NULL);

@@ -160,7 +160,8 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	s.mysql = mysqlpool_new(loop);
 	s.web = webget_new(loop, PEER_PATIENCE_MS / 2);
 	s.grpc = grpc_pool_new(loop);
-	s.kafka = kafka_pool_new(loop, webget_tokens(s.web));
+	s.tokens = webget_tokens(s.web);
+	s.kafka = kafka_pool_new(loop, s.tokens);
 	s.kafka_memory = kafkamemory_new();
 	if (way == SOURCE_WATCH)
 		watch_it(&s, q);

@@ -436,7 +436,7 @@ CLOUDS = {
     "azureKeyVault": {"azureKeyVault": {"vaultUri": "https://x.example", "secrets": [{"parameter": "password", "name": "x"}]}},
     "gcpSecretManager": {"gcpSecretManager": {"secrets": [{"parameter": "password", "id": "x"}]}},
     "awsSecretManager": {"awsSecretManager": {"secrets": [{"parameter": "password", "name": "x"}]}},
-    **{f"podIdentity provider {provider}": {"podIdentity": {"provider": provider}} for provider in ("aws-eks", "azure-workload", "gcp")},
+    **{f"podIdentity provider {provider}": {"podIdentity": {"provider": provider}} for provider in ("aws-eks", "azure-workload")},
 }
 
 

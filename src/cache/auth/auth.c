@@ -225,7 +225,7 @@ static bool takes_azure(const char *type)
  */
 static void take_identity(struct auth_resolve *r)
 {
-	static const char *const clouds[] = { "aws-eks", "gcp", NULL };
+	static const char *const clouds[] = { "aws-eks", NULL };
 	const struct triggerauth_identity *i = r->t->identity;
 	const char *provider = i && i->provider ? i->provider : "";
 
@@ -239,6 +239,8 @@ static void take_identity(struct auth_resolve *r)
 		.external_id = i->external_id,
 		.may_be_kscaled = r->identity->may_be_kscaled,
 		.azure_trusted = r->identity->azure_trusted };
+	if (strcmp(provider, "gcp") == 0)
+		return;
 	if (strcmp(provider, "aws") == 0 && (!i->identity_owner || strcmp(i->identity_owner, "workload") != 0))
 		return;
 	if (strcmp(provider, "aws") == 0)

@@ -133,12 +133,23 @@ void recorder_push(struct work *work)
 	work->loop.said_push = text;
 }
 
+/* KEDA's words about types that it means to drop, as it says them (keda-scalers.md C.2). */
+static void tell_announced(struct work *work, const char *type_name)
+{
+	const struct scaler_type *type = scaler_type_find(type_name);
+
+	if (type && type->announced)
+		recorder_event(work, "Normal", "KEDAScalersInfo", "scaler %s info: %s", type_name, type->announced);
+}
+
 void recorder_started(struct work *work)
 {
 	const struct scaled *of = &work->object->of;
 
 	for (size_t i = 0; i < of->trigger_count; i++)
 		recorder_event(work, "Normal", "KEDAScalersStarted", "Scaler %s is built", of->triggers[i].type);
+	for (size_t i = 0; i < of->trigger_count; i++)
+		tell_announced(work, of->triggers[i].type);
 	recorder_event(work, "Normal", "KEDAScalersStarted", "Started scalers watch");
 }
 

@@ -16,6 +16,8 @@
 #define METADATA_PATHS "/computeMetadata/v1/"
 #define URL_MAX        ((size_t)4096)
 
+#define PROJECT_ENV "CLOUDSDK_CORE_PROJECT"
+
 enum { SCOPE };
 enum { START, BY_KEY, METADATA_PROJECT, METADATA_TOKEN }; /* stages */
 /* The note is the project; NULL: not known. */
@@ -25,7 +27,7 @@ enum { START, BY_KEY, METADATA_PROJECT, METADATA_TOKEN }; /* stages */
 /* Where what the environment says would not be asked for is said by it, too. */
 static void note_project(struct identity_exchange *x, const char *otherwise)
 {
-	const char *said = identity_env(x, "CLOUDSDK_CORE_PROJECT");
+	const char *said = identity_env(x, PROJECT_ENV);
 
 	mem_free_secret(x->note);
 	x->note = mem_dup(said ? said : otherwise);
@@ -72,9 +74,15 @@ static enum identity_verdict ask_metadata(const struct identity_exchange *x, str
 static enum identity_verdict googleown_next(struct identity_exchange *x, struct identity_request *out,
 	struct credential *got, struct err *err)
 {
+	const char *project = identity_env(x, PROJECT_ENV);
+
 	(void)got;
 	if (x->stage != START)
 		return ask_metadata(x, out);
+	if (project && !googlekey_is_project(project)) {
+		err_set(err, ERR_INVALID, PROJECT_ENV " is no name of a project");
+		return IDENTITY_FAILED;
+	}
 	if (identity_env(x, KEY_FILE))
 		return ask_by_key(x, out, err);
 	if (!x->world->metadata) {

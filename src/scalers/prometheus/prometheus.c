@@ -10,6 +10,7 @@
 #include "base/timestamp.h"
 #include "net/http/httpurl.h"
 #include "scalers/awslogin.h"
+#include "scalers/googlelogin.h"
 #include "scalers/httpauth.h"
 #include "scalers/httpsource.h"
 #include "scalers/params.h"
@@ -222,7 +223,7 @@ static const struct httpsource_type prometheus_http = { .request = prometheus_re
 const struct scaler_type prometheus_scaler_type = {
 	.name = "prometheus",
 	.go_name = "prometheusScaler",
-	.tables = { &table, &httpauth_table, &httpauth_cloud_table, &awslogin_table },
+	.tables = { &table, &httpauth_table, &httpauth_cloud_table, &awslogin_table, &googlelogin_table },
 	.build = prometheus_build,
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,

@@ -28,8 +28,12 @@ class TcpProxy:
                 client, _ = self.listener.accept()
                 threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
+    def way(self, client):
+        """Where this connection leads."""
+        return self.target
+
     def _serve(self, client):
-        with contextlib.suppress(OSError), client, socket.create_connection(self.target, 5) as server, selectors.DefaultSelector() as ready:
+        with contextlib.suppress(OSError), client, socket.create_connection(self.way(client), 5) as server, selectors.DefaultSelector() as ready:
             pair = (client, server)
             for one in pair:
                 one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -251,9 +251,9 @@ static void bad_ones_are_told(void **state)
 		{ AUTH("pw", "password") NEXT SECRET("redis", "data: {pw: hunter2}"),
 			"f:6: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: parameter \"password\": key "
 			"\"pw\" of Secret shop/redis is not base64\n" },
-		{ KEDA("TriggerAuthentication", "x") "  podIdentity: {provider: gcp}\n",
-			"f:5: TriggerAuthentication shop/x: spec.podIdentity: provider gcp is not supported by this "
-			"version of kscaled: give the trigger credentials of its own with secretTargetRef\n" },
+		{ KEDA("TriggerAuthentication", "x") "  podIdentity: {provider: aws-eks}\n",
+			"f:5: TriggerAuthentication shop/x: spec.podIdentity: provider aws-eks is not supported by "
+			"this version of kscaled: give the trigger credentials of its own with secretTargetRef\n" },
 		/* Secrets stay secret, whole and in part. */
 		{ WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address")
 				NEXT SECRET("redis", "stringData: {addr: hunter2}"),
@@ -596,6 +596,7 @@ static const struct {
 		"personalAccessTokenFromEnv: A" },
 	{ "azure-pipelines", "poolID: '7'", "organizationURL personalAccessToken",
 		"organizationURLFromEnv: A, personalAccessTokenFromEnv: B" },
+	{ "gcp-pubsub", "subscriptionName: orders", "GoogleApplicationCredentials", "credentialsFromEnv: A" },
 	{ "metrics-api", "url: 'http://p', valueLocation: a, targetValue: '1', authMode: apiKey", "apiKey", NULL },
 	{ "metrics-api", "url: 'http://p', valueLocation: a, targetValue: '1', authMode: 'custom,tls'",
 		"customAuthHeader customAuthValue cert key ca", NULL },

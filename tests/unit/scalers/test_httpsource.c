@@ -3,7 +3,10 @@
  * Asking over HTTP against our own server: a type of this test says what to request and what an
  * answer means.
  */
+#include "../fakes/fakekey.h"
 #include "../net/http/httpcworld.h"
+#include "base/text.h"
+#include "net/identity/googlekey.h"
 #include "scalers/httppauses.h"
 #include "scalers/httpsource.h"
 
@@ -11,7 +14,8 @@
 static struct plan {
 	const char *paths[4]; /* one request each; NULL: the last one's answer is the answer */
 	bool forever, unfit;
-	bool goes_on; /* without the response to a request */
+	bool goes_on;        /* without the response to a request */
+	const char *project; /* NULL: it is not needed */
 	unsigned timeout_ms;
 	unsigned notes_done, lost;
 } plan;
@@ -24,6 +28,7 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 	if (plan.unfit)
 		return err_set(err, ERR_INVALID, "no request can be made of it");
 	assert_true(at < MEM_COUNT(plan.paths) && plan.paths[at]);
+	assert_true(text_equal(ask->project, plan.project));
 	out->url = mem_printf("%s%s", base_url, plan.paths[at]);
 	out->timeout_ms = strcmp(plan.paths[at], "/hold") == 0 ? plan.timeout_ms : 0;
 	strmap_set(&out->headers, "Authorization", "own");
@@ -59,8 +64,15 @@ static void note_done(void *note)
 	plan.notes_done++;
 }
 
+static bool needs_project(const struct question *question)
+{
+	(void)question;
+	return plan.project != NULL;
+}
+
 static const struct httpsource_type http = { .note_size = sizeof(unsigned),
 	.note_done = note_done,
+	.needs_project = needs_project,
 	.request = request,
 	.read = judge,
 	.lost = lost };
@@ -104,6 +116,7 @@ static void stage_setup(struct stage *s, struct world *w, struct webaccess *acce
 	*s = (struct stage){ .w = w };
 	s->sources.loop = w->f->loop;
 	s->sources.web = webget_new(w->f->loop, 3000);
+	s->sources.tokens = webget_tokens(s->sources.web);
 	s->sources.pauses = httppauses_new(w->f->loop);
 	s->question = question_new(&type, mem_dup("tested 1"), mem_dup("tested server"), login);
 }
@@ -115,15 +128,20 @@ static void stage_done(struct stage *s)
 	webget_free(s->sources.web);
 }
 
-static struct got ask(struct stage *s)
+static struct got ask_for(struct stage *s, int64_t time_ms)
 {
 	struct got g = { .done = 0 };
 
-	httpsource_ask(&s->sources, s->question, loop_now_ms(s->w->f->loop) + 3000, on_got, &g);
+	httpsource_ask(&s->sources, s->question, loop_now_ms(s->w->f->loop) + time_ms, on_got, &g);
 	assert_int_equal(g.done, 0);
 	UNTIL(s->w->f, g.done);
 	assert_int_equal(g.done, 1);
 	return g;
+}
+
+static struct got ask(struct stage *s)
+{
+	return ask_for(s, 3000);
 }
 
 static void one_request_after_the_other(void **state)
@@ -258,6 +276,65 @@ static void nothing_comes_after_a_cancel(void **state)
 	stage_done(&s);
 }
 
+/* ---- Whose project ---- */
+
+/* Logs in by a key whose tokens come from this path of the server. */
+static void stage_with_key(struct stage *s, struct world *w, const char *path)
+{
+	MEM_AUTO char *url = mem_printf("%s%s", w->plain_url, path), *key = fakekey_google(url, "my-project");
+	struct webaccess_config config = { .identity = googlekey_new(key, GOOGLEKEY_MONITORING_READ, NULL) };
+
+	stage_setup(s, w, webaccess_new(&config, NULL));
+	identity_unref(config.identity);
+	plan.project = "my-project";
+	plan.paths[0] = "/a";
+}
+
+static void stage_with_key_done(struct stage *s)
+{
+	webaccess_unref(((struct httpsource_login *)s->question->data)->access);
+	stage_done(s);
+}
+
+static void the_project_comes_with_the_token(void **state)
+{
+	struct stage s;
+	struct got g;
+
+	stage_with_key(&s, *state, "/token");
+	g = ask(&s);
+	assert_int_equal(g.err.kind, ERR_NONE);
+	assert_true(g.answer.value == 1);
+	stage_with_key_done(&s);
+	stage_with_key(&s, *state, "/404");
+	g = ask(&s);
+	assert_int_equal(g.err.kind, ERR_MISSING);
+	assert_non_null(strstr(g.err.msg, "Google token: http://127.0.0.1:"));
+	assert_non_null(strstr(g.err.msg, ": no token: HTTP status 404"));
+	assert_int_equal(plan.notes_done, 1);
+	stage_with_key_done(&s);
+}
+
+static void no_project_in_time(void **state)
+{
+	struct stage s;
+	struct got g;
+	void *first;
+
+	stage_with_key(&s, *state, "/hold");
+	g = ask_for(&s, 30);
+	assert_int_equal(g.err.kind, ERR_TEMPORARY);
+	assert_string_equal(g.err.msg, "tested server: no Google token in time, by which its project is known");
+	g = (struct got){ .done = 0 };
+	first = httpsource_ask(&s.sources, s.question, loop_now_ms(s.w->f->loop) + 3000, on_got, &g);
+	httpsource_cancel(first);
+	UNTIL(s.w->f, s.w->held_count == 1);
+	assert_int_equal(g.done, 0);
+	assert_int_equal(plan.notes_done, 2);
+	stage_with_key_done(&s);
+	UNTIL(((struct world *)*state)->f, ((struct world *)*state)->gone == 1);
+}
+
 static void json(void **state)
 {
 	struct webget_answer good = { .body = "[1]", .len = 3, .content_type = "" },
@@ -283,6 +360,8 @@ int main(void)
 		IN_WORLD(a_pause_is_kept),
 		IN_WORLD(words_that_repeat_a_credential_are_not_shown),
 		IN_WORLD(nothing_comes_after_a_cancel),
+		IN_WORLD(the_project_comes_with_the_token),
+		IN_WORLD(no_project_in_time),
 		cmocka_unit_test(json),
 	};
 

@@ -24,6 +24,8 @@ static const struct {
 	{ "aws-kinesis-stream", "AWS authentication" },
 	{ "aws-sqs-queue", "AWS authentication" },
 	{ "prometheus", "AWS authentication" },
+	{ "gcp-pubsub", "Google authentication" },
+	{ "prometheus", "Google authentication" },
 	{ "prometheus", "HTTP authentication" },
 	{ "metrics-api", "HTTP authentication" },
 	{ "loki", "HTTP authentication" },

@@ -618,7 +618,7 @@ static void oauth2_becomes_parameters(void **state)
 
 static void what_is_not_supported_is_refused_by_name(void **state)
 {
-	static const char *const providers[] = { "aws-eks", "gcp" };
+	static const char *const providers[] = { "aws-eks" };
 	struct triggerauth_identity identity = { 0 };
 
 	(void)state;
@@ -668,6 +668,9 @@ static void who_a_trigger_is_to_a_cloud(void **state)
 	assert_string_equal(t.identity.provider, "aws");
 	assert_string_equal(t.identity.role_arn, "arn");
 	assert_string_equal(t.identity.external_id, "x");
+	identity = (struct triggerauth_identity){ .provider = TEXT("gcp") };
+	assert_int_equal(resolve(), 0);
+	assert_string_equal(t.identity.provider, "gcp");
 	/* of a type that there is not: it has an error of its own */
 	identity = (struct triggerauth_identity){ .provider = TEXT("azure-workload"),
 		.identity_id = TEXT("id"),

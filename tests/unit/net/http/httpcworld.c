@@ -3,6 +3,8 @@
 
 #include <openssl/ssl.h>
 
+#define TOKEN "{\"access_token\":\"t\",\"token_type\":\"Bearer\",\"expires_in\":3600}"
+
 static void on_gone(void *arg)
 {
 	struct world *w = arg;
@@ -66,6 +68,8 @@ static void on_request(void *arg, struct httpd_request *r)
 	} else if (strcmp(httpd_path(r), "/307") == 0) {
 		httpd_add_header(r, "Location", "/elsewhere?a=b");
 		httpd_reply(r, 307, "text/plain", "there", 5);
+	} else if (strcmp(httpd_path(r), "/token") == 0) {
+		httpd_reply(r, 200, "application/json", TOKEN, strlen(TOKEN));
 	} else if (strcmp(httpd_path(r), "/repeats") == 0) {
 		redirect_to_credential(r);
 	} else if (strcmp(httpd_path(r), "/big") == 0) {

@@ -12,7 +12,7 @@
 /*
  * Our own server, which answers with what it saw, or by the path: "/hold" never, "/307", "/404" and
  * "/503" with these, "/repeats?PREFIX" with a redirect to PREFIX and the credential it was sent,
- * "/big" with a megabyte.
+ * "/big" with a megabyte, "/token" with one for OAuth.
  */
 struct world {
 	struct fixture *f;

@@ -269,6 +269,19 @@ static void own_account_of_the_machine(void **state)
 	run_done(&r, i);
 }
 
+/* It becomes part of an address and of a query. */
+static void a_project_that_is_none(void **state)
+{
+	struct identity *i = googleown_new(SCOPE);
+	struct run r;
+
+	(void)state;
+	run_init(&r, i, ENV("CLOUDSDK_CORE_PROJECT", "p' || x", FILE_ENV, "/k"));
+	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_string_equal(r.err.msg, "CLOUDSDK_CORE_PROJECT is no name of a project");
+	run_done(&r, i);
+}
+
 static void a_machine_without_a_project(void **state)
 {
 	struct identity *i = googleown_new(SCOPE);
@@ -352,6 +365,7 @@ int main(void)
 		cmocka_unit_test(own_key_by_a_file),
 		cmocka_unit_test(own_key_of_a_user),
 		cmocka_unit_test(own_account_of_the_machine),
+		cmocka_unit_test(a_project_that_is_none),
 		cmocka_unit_test(a_machine_without_a_project),
 		cmocka_unit_test(a_machine_that_says_nonsense),
 		cmocka_unit_test(who_may_see_our_token),

@@ -4,6 +4,8 @@
  * (keda-scalers.md A.4, C.2, C.5). What a server answers is tried live; how answers are read is in
  * test_promreply.c.
  */
+#include "../../fakes/fakekey.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +15,7 @@
 #include <cmocka.h>
 
 #include "../pairs.h"
+#include "base/mem.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
@@ -167,8 +170,10 @@ static const struct {
 	{ BASE "|awsRegion=eu-west-1", "awsRoleArn=arn", NULL, "kscaled's own AWS identity" },
 	{ BASE "|awsRegion=eu-west-1|identityOwner=operator", NULL, NULL, "kscaled's own AWS identity" },
 	{ BASE, "GoogleApplicationCredentials=secret-value", NULL,
-		"\"GoogleApplicationCredentials\": Google credentials are not supported" },
-	{ BASE "|credentialsFromEnv=G", NULL, NULL, "\"credentialsFromEnv\": Google credentials are not supported" },
+		"\"GoogleApplicationCredentials\": the key is not a JSON object" },
+	{ BASE "|credentialsFromEnv=G", NULL, NULL, "has no environment variable G with a value" },
+	{ BASE "|credentialsFromEnvFile=G", NULL, NULL,
+		"\"credentialsFromEnvFile\": no file that a trigger names is read" },
 };
 
 static void rejected(void **state)
@@ -254,10 +259,80 @@ static void questions(void **state)
 	}
 }
 
+/* ---- Google's Managed Prometheus ---- */
+
+#define GOOGLE                                                                                                         \
+	"serverAddress=https://monitoring.googleapis.com/v1/projects/p/location/global/prometheus|query=up|"           \
+	"threshold=5"
+
+static int build_google(const char *metadata, const char *key, const char *ca, const struct pod_identity *pod,
+	struct scaler *out, struct err *err)
+{
+	struct strmap m = { 0 }, a = { 0 };
+	struct scaler_params params = { .type = "prometheus", .metadata = &m, .auth = &a, .identity = pod };
+	int failed;
+
+	pairs_fill(&m, metadata);
+	if (key)
+		strmap_set(&a, "GoogleApplicationCredentials", key);
+	if (ca)
+		strmap_set(&a, "ca", ca);
+	strmap_set(&a, "bearerToken", "b");
+	failed = scaler_build(&params, out, err);
+	strmap_done(&m);
+	strmap_done(&a);
+	return failed;
+}
+
+static void google(void **state)
+{
+	static const struct pod_identity own = { .provider = "gcp", .may_be_kscaled = true },
+					 forbidden = { .provider = "gcp" };
+	MEM_AUTO char *key = fakekey_google("https://oauth2.googleapis.com/token", NULL);
+	const struct {
+		const char *metadata, *key, *ca;
+		const struct pod_identity *pod;
+		const char *message; /* NULL: accepted */
+	} rows[] = {
+		{ GOOGLE, key, NULL, NULL, NULL },
+		{ GOOGLE, NULL, NULL, &own, NULL },
+		{ GOOGLE "|authModes=bearer", NULL, NULL, &forbidden, NULL }, /* not looked at then */
+		{ BASE, key, NULL, NULL, NULL },
+		{ "serverAddress=http://me:pw@p|query=up|threshold=5", key, NULL, NULL, NULL },
+		{ GOOGLE, NULL, NULL, &forbidden, "kscaled's own Google identity" },
+		{ BASE, NULL, NULL, &own, "kscaled's own Google token is shown to Google's servers alone" },
+		{ "serverAddress=http://monitoring.googleapis.com|query=up|threshold=5", NULL, NULL, &own,
+			"kscaled's own Google token is shown to Google's servers alone" },
+		{ GOOGLE "|unsafeSsl=true", NULL, NULL, &own, "\"unsafeSsl\" does not go together with" },
+		{ GOOGLE, NULL, "x", &own, "\"ca\" does not go together with" },
+	};
+	struct scaler a, b;
+	struct err err = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		err = (struct err){ 0 };
+		if (build_google(rows[i].metadata, rows[i].key, rows[i].ca, rows[i].pod, &a, &err) !=
+				(rows[i].message ? -1 : 0) ||
+			(rows[i].message && !strstr(err.msg, rows[i].message)))
+			fail_msg("%zu: %s", i, err.msg);
+		scaler_done(&a);
+	}
+	/* as whom is part of the question */
+	assert_int_equal(build_google(GOOGLE, key, NULL, NULL, &a, &err), 0);
+	assert_int_equal(build_google(GOOGLE, NULL, NULL, &own, &b, &err), 0);
+	assert_string_not_equal(a.question->key, b.question->key);
+	scaler_done(&b);
+	assert_int_equal(build_google(GOOGLE, NULL, NULL, NULL, &b, &err), 0);
+	assert_string_not_equal(a.question->key, b.question->key);
+	scaler_done(&b);
+	scaler_done(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(accepted), cmocka_unit_test(rejected),
-		cmocka_unit_test(unknown_keys), cmocka_unit_test(questions) };
+		cmocka_unit_test(unknown_keys), cmocka_unit_test(questions), cmocka_unit_test(google) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_GOOGLE_GCPPUBSUB_H
+#define SCALERS_GOOGLE_GCPPUBSUB_H
+
+/*
+ * Trigger type `gcp-pubsub` (keda-scalers-more.md 6.2): a metric of a subscription or a topic of
+ * Google's Pub/Sub, of which Cloud Monitoring is asked. Over scalers/httpsource; as whom is
+ * scalers/googlelogin's, what is asked pubsubquery's, what comes timeseriesreply's.
+ */
+
+#include "scalers/scaler.h"
+
+extern const struct scaler_type gcppubsub_scaler_type;
+
+#endif
