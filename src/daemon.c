@@ -295,6 +295,14 @@ static int set_tls_rules(const struct options *o, struct err *err)
 	return tlsrules_set(&config, err) ? err_wrap(err, "http-min-tls-version") : 0;
 }
 
+/* The region of kscaled's own environment, as Amazon's SDKs find it. */
+static const char *aws_region(void)
+{
+	const char *region = getenv("AWS_REGION");
+
+	return region && *region ? region : getenv("AWS_DEFAULT_REGION");
+}
+
 static struct lookups *make_lookups(struct daemon *d)
 {
 	const struct options *o = d->options;
@@ -313,6 +321,9 @@ static struct lookups *make_lookups(struct daemon *d)
 		.vault_jwt_file = o->vault_jwt_file,
 		.vault_jwt_audience = o->vault_jwt_audience,
 		.vault_credential_dir = o->vault_credential_dir,
+		.web = d->sources.web,
+		.aws_region = aws_region(),
+		.aws_secrets_url = getenv("AWS_ENDPOINT_URL_SECRETS_MANAGER"),
 	};
 
 	return lookups_new(d->kube, d->cache.store, d->cache.references, d->vault, &config);

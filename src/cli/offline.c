@@ -89,7 +89,7 @@ static enum reference_state find_all(void *arg, enum keydata_kind kind, const ch
 	return REFERENCE_FOUND;
 }
 
-/* Files of kscaled's host, secrets of Vault and tokens are never in the input. */
+/* Files of kscaled's host, secrets of Vault and of managers, and tokens are never in the input. */
 static enum reference_state find_file(void *arg, const char *path, const struct strmap **out, struct err *err)
 {
 	static const struct strmap nothing;
@@ -109,6 +109,16 @@ static enum reference_state find_vault(void *arg, const struct triggerauth *t, s
 	(void)t;
 	(void)secret;
 	(void)namespace_;
+	(void)err;
+	*out = OFFLINE_UNKNOWN;
+	return REFERENCE_FOUND;
+}
+
+static enum reference_state find_managed(void *arg, const struct managervalues_source *source, const char **out,
+	struct err *err)
+{
+	(void)arg;
+	(void)source;
 	(void)err;
 	*out = OFFLINE_UNKNOWN;
 	return REFERENCE_FOUND;
@@ -134,10 +144,14 @@ struct auth_lookup offline_lookup(struct offline *o)
 		.all = find_all,
 		.file = find_file,
 		.vault = find_vault,
+		.managed = find_managed,
 		.token = find_token,
 		.cluster_namespace = o->cluster_namespace,
-		.cloud = AUTH_CLOUD_ALL, /* what the daemon's options say is not known */
+		/* what the daemon's options and environment say is not known */
+		.cloud = AUTH_CLOUD_ALL,
 		.azure_trusted = "*",
+		.aws_region = "us-east-1",
+		.unknown = OFFLINE_UNKNOWN,
 	};
 }
 

@@ -118,16 +118,17 @@ static int decode_token(const struct json_at *at, void *entry, struct err *err)
 	return TEXTS(at, fields, err);
 }
 
-static int decode_identity(const struct json_at *spec, struct triggerauth *out, struct err *err)
+/* Of the whole, or of one manager. */
+static int decode_pod_identity(const struct json_at *parent, struct triggerauth_identity **out, struct err *err)
 {
-	struct json_at at = json_field(spec, "podIdentity");
+	struct json_at at = json_field(parent, "podIdentity");
 	struct triggerauth_identity *i;
 
 	if (at.value == NULL)
 		return 0;
 	if (shape_object(&at, err) < 0)
 		return -1;
-	i = out->identity = mem_zalloc(sizeof(*i));
+	i = *out = mem_zalloc(sizeof(*i));
 	const struct text_field fields[] = {
 		{ "provider", &i->provider, true },
 		{ "identityId", &i->identity_id, false },
@@ -138,6 +139,11 @@ static int decode_identity(const struct json_at *spec, struct triggerauth *out, 
 		{ "identityOwner", &i->identity_owner, false },
 	};
 	return TEXTS(&at, fields, err);
+}
+
+static int decode_identity(const struct json_at *spec, struct triggerauth *out, struct err *err)
+{
+	return decode_pod_identity(spec, &out->identity, err);
 }
 
 static int decode_secrets(const struct json_at *spec, struct triggerauth *out, struct err *err)
@@ -169,15 +175,6 @@ static int decode_file(const struct json_at *spec, struct triggerauth *out, stru
 		return -1;
 	if (out->file_path != NULL && *out->file_path == '\0') /* absent to KEDA */
 		mem_free_ptr(&out->file_path);
-	return 0;
-}
-
-static int decode_clouds(const struct json_at *spec, struct triggerauth *out, struct err *err)
-{
-	(void)err; /* refused by name, whatever they contain */
-	out->azure_key_vault = json_field(spec, "azureKeyVault").value != NULL;
-	out->gcp_secret_manager = json_field(spec, "gcpSecretManager").value != NULL;
-	out->aws_secret_manager = json_field(spec, "awsSecretManager").value != NULL;
 	return 0;
 }
 
@@ -284,6 +281,110 @@ static void vault_free(struct triggerauth_vault *v)
 	free(v);
 }
 
+/* ---- Values of Secrets, and secret managers of clouds ---- */
+
+/* {"valueFrom": {"secretKeyRef": {"name", "key"}}} */
+static int decode_ref(const struct json_at *parent, const char *key, struct triggerauth_ref *out, struct err *err)
+{
+	struct json_at at = json_field(parent, key), value, ref;
+	const struct text_field fields[] = { { "name", &out->name, true }, { "key", &out->key, true } };
+
+	if (at.value == NULL)
+		return 0;
+	if (shape_object(&at, err) < 0)
+		return -1;
+	value = json_field(&at, "valueFrom");
+	if (shape_object(&value, err) < 0)
+		return -1;
+	ref = json_field(&value, "secretKeyRef");
+	return TEXTS(&ref, fields, err);
+}
+
+static int decode_azure_secret(const struct json_at *at, void *entry, struct err *err)
+{
+	struct triggerauth_managed *s = entry;
+	const struct text_field fields[] = { { "parameter", &s->parameter, true }, { "name", &s->name, true },
+		{ "version", &s->version, false } };
+
+	return TEXTS(at, fields, err);
+}
+
+static int decode_gcp_secret(const struct json_at *at, void *entry, struct err *err)
+{
+	struct triggerauth_managed *s = entry;
+	const struct text_field fields[] = { { "parameter", &s->parameter, true }, { "id", &s->name, true },
+		{ "version", &s->version, false } };
+
+	return TEXTS(at, fields, err);
+}
+
+static int decode_aws_secret(const struct json_at *at, void *entry, struct err *err)
+{
+	struct triggerauth_managed *s = entry;
+	const struct text_field fields[] = { { "parameter", &s->parameter, true }, { "name", &s->name, true },
+		{ "versionId", &s->version, false }, { "versionStage", &s->stage, false },
+		{ "secretKey", &s->member, false } };
+
+	return TEXTS(at, fields, err);
+}
+
+/* What all have: credentials (one of them has some of these fields), podIdentity, secrets. */
+static int decode_manager(const struct json_at *at, entry_fn fn, struct triggerauth_manager **out, struct err *err)
+{
+	struct json_at credentials = json_field(at, "credentials");
+	struct triggerauth_manager *m;
+
+	if (at->value == NULL)
+		return 0;
+	if (shape_object(at, err) < 0 || shape_object(&credentials, err) < 0)
+		return -1;
+	m = *out = mem_zalloc(sizeof(*m));
+	if (decode_ref(&credentials, "accessKey", &m->key_id, err) < 0 ||
+		decode_ref(&credentials, "accessSecretKey", &m->secret, err) < 0 ||
+		decode_ref(&credentials, "accessToken", &m->session_token, err) < 0 ||
+		decode_ref(&credentials, "clientSecret", &m->secret, err) < 0 ||
+		json_get_string(&credentials, "clientId", &m->client_id, err) < 0 ||
+		json_get_string(&credentials, "tenantId", &m->tenant_id, err) < 0 ||
+		decode_pod_identity(at, &m->identity, err) < 0 ||
+		decode_list(at, "secrets", sizeof(*m->secrets), fn, &m->secrets, &m->secret_count, err) < 0)
+		return -1;
+	return m->secret_count > 0 ? 0 : shape_missing(at, "secrets", err);
+}
+
+static int decode_azure(const struct json_at *spec, struct triggerauth *out, struct err *err)
+{
+	struct json_at at = json_field(spec, "azureKeyVault"), cloud = json_field(&at, "cloud");
+	struct triggerauth_manager *m;
+
+	if (decode_manager(&at, decode_azure_secret, &out->azure_key_vault, err) < 0)
+		return -1;
+	m = out->azure_key_vault;
+	if (m == NULL)
+		return 0;
+	const struct text_field fields[] = { { "vaultUri", &m->vault_uri, true } };
+	const struct text_field of_cloud[] = { { "type", &m->cloud, true },
+		{ "keyVaultResourceURL", &m->resource, false }, { "activeDirectoryEndpoint", &m->authority, false } };
+	if (TEXTS(&at, fields, err) < 0)
+		return -1;
+	return cloud.value != NULL ? TEXTS(&cloud, of_cloud, err) : 0;
+}
+
+static int decode_gcp(const struct json_at *spec, struct triggerauth *out, struct err *err)
+{
+	struct json_at at = json_field(spec, "gcpSecretManager");
+
+	return decode_manager(&at, decode_gcp_secret, &out->gcp_secret_manager, err);
+}
+
+static int decode_aws(const struct json_at *spec, struct triggerauth *out, struct err *err)
+{
+	struct json_at at = json_field(spec, "awsSecretManager");
+
+	if (decode_manager(&at, decode_aws_secret, &out->aws_secret_manager, err) < 0)
+		return -1;
+	return out->aws_secret_manager ? json_get_string(&at, "region", &out->aws_secret_manager->region, err) : 0;
+}
+
 /* ---- OAuth2 ---- */
 
 static int decode_scope(const struct json_at *at, void *entry, struct err *err)
@@ -297,22 +398,6 @@ static int decode_scope(const struct json_at *at, void *entry, struct err *err)
 		return json_wrong(at, err, "must not contain a NUL character");
 	*scope = mem_dup(text);
 	return 0;
-}
-
-static int decode_client_secret(const struct json_at *oauth2, struct triggerauth_oauth2 *out, struct err *err)
-{
-	struct json_at at = json_field(oauth2, "clientSecret"), value, ref;
-	const struct text_field fields[] = { { "name", &out->secret_name, true }, { "key", &out->secret_key, true } };
-
-	if (at.value == NULL)
-		return 0;
-	if (shape_object(&at, err) < 0)
-		return -1;
-	value = json_field(&at, "valueFrom");
-	if (shape_object(&value, err) < 0)
-		return -1;
-	ref = json_field(&value, "secretKeyRef");
-	return TEXTS(&ref, fields, err);
 }
 
 static int decode_oauth2(const struct json_at *spec, struct triggerauth *out, struct err *err)
@@ -329,13 +414,19 @@ static int decode_oauth2(const struct json_at *spec, struct triggerauth *out, st
 	const struct text_field fields[] = { { "type", &o->type, false }, { "clientId", &o->client_id, true },
 		{ "tokenUrl", &o->token_url, true } };
 	if (TEXTS(&at, fields, err) < 0 || decode_choice(&at, "type", types, 0, err) < 0 ||
-		decode_client_secret(&at, o, err) < 0 ||
+		decode_ref(&at, "clientSecret", &o->secret, err) < 0 ||
 		decode_list(&at, "scopes", sizeof(*o->scopes), decode_scope, &o->scopes, &o->scope_count, err) < 0)
 		return -1;
 	params = json_field(&at, "tokenUrlParams");
 	if (json_object_size(params.value) > TRIGGERAUTH_ENTRIES_MAX)
 		return json_wrong(&params, err, "too many keys");
 	return json_get_strmap(&at, "tokenUrlParams", &o->token_url_params, err);
+}
+
+static void ref_done(struct triggerauth_ref *ref)
+{
+	free(ref->name);
+	free(ref->key);
 }
 
 static void oauth2_free(struct triggerauth_oauth2 *o)
@@ -345,8 +436,7 @@ static void oauth2_free(struct triggerauth_oauth2 *o)
 	free(o->type);
 	free(o->client_id);
 	free(o->token_url);
-	free(o->secret_name);
-	free(o->secret_key);
+	ref_done(&o->secret);
 	for (size_t i = 0; i < o->scope_count; i++)
 		free(o->scopes[i]);
 	free(o->scopes);
@@ -368,7 +458,9 @@ static int decode_spec(const struct json_at *at, struct triggerauth *out, struct
 		decode_env,
 		decode_file,
 		decode_vault,
-		decode_clouds,
+		decode_azure,
+		decode_gcp,
+		decode_aws,
 		decode_tokens,
 		decode_oauth2,
 	};
@@ -412,6 +504,25 @@ static void free_texts(void *structs, size_t count, size_t size)
 	free(structs);
 }
 
+static void manager_free(struct triggerauth_manager *m)
+{
+	if (m == NULL)
+		return;
+	free_texts(m->identity, m->identity != NULL, sizeof(*m->identity));
+	ref_done(&m->key_id);
+	ref_done(&m->secret);
+	ref_done(&m->session_token);
+	free(m->region);
+	free(m->vault_uri);
+	free(m->client_id);
+	free(m->tenant_id);
+	free(m->cloud);
+	free(m->resource);
+	free(m->authority);
+	free_texts(m->secrets, m->secret_count, sizeof(*m->secrets));
+	free(m);
+}
+
 void triggerauth_free(struct triggerauth *t)
 {
 	if (t == NULL)
@@ -423,6 +534,9 @@ void triggerauth_free(struct triggerauth *t)
 	free_texts(t->env, t->env_count, sizeof(*t->env));
 	free(t->file_path);
 	vault_free(t->vault);
+	manager_free(t->azure_key_vault);
+	manager_free(t->gcp_secret_manager);
+	manager_free(t->aws_secret_manager);
 	free_texts(t->tokens, t->token_count, sizeof(*t->tokens));
 	oauth2_free(t->oauth2);
 	free(t->used_by_scaledobjects);

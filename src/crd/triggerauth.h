@@ -4,9 +4,7 @@
 
 /*
  * keda.sh/v1alpha1 TriggerAuthentication and ClusterTriggerAuthentication as one plain struct
- * (keda-core.md 1.4): they differ in scope only. Everything the CRD allows is decoded; of the
- * sources that are refused by name (Azure Key Vault, GCP and AWS Secret Manager) only whether they
- * are present.
+ * (keda-core.md 1.4): they differ in scope only. Everything the CRD allows is decoded.
  */
 
 #include <jansson.h>
@@ -43,9 +41,13 @@ struct triggerauth_vault {
 	size_t secret_count;
 };
 
+struct triggerauth_ref {
+	char *name, *key;
+}; /* valueFrom.secretKeyRef; both NULL when absent */
+
 struct triggerauth_oauth2 {
 	char *type, *client_id, *token_url; /* type NULL: clientCredentials */
-	char *secret_name, *secret_key;     /* clientSecret.valueFrom.secretKeyRef; NULL */
+	struct triggerauth_ref secret;      /* clientSecret */
 	char **scopes;
 	size_t scope_count;
 	struct strmap token_url_params;
@@ -55,6 +57,25 @@ struct triggerauth_identity { /* podIdentity */
 	char *provider;       /* "none", "aws", ... */
 	/* for the webhook's rules (keda-core.md 7.7); NULL when absent, "" when written empty */
 	char *identity_id, *identity_tenant_id, *identity_authority_host, *role_arn, *external_id, *identity_owner;
+};
+
+/* A secret of a manager. Of AWS: versionId, versionStage, secretKey; Google's id is its name. */
+struct triggerauth_managed {
+	char *parameter, *name;
+	char *version, *stage, *member; /* each NULL */
+};
+/*
+ * azureKeyVault, gcpSecretManager, awsSecretManager: each has some of this. Texts are NULL when
+ * absent.
+ */
+struct triggerauth_manager {
+	struct triggerauth_identity *identity; /* podIdentity; NULL */
+	struct triggerauth_ref key_id, secret; /* credentials: accessKey; accessSecretKey, clientSecret */
+	struct triggerauth_ref session_token;  /* accessToken */
+	char *region;                          /* of AWS */
+	char *vault_uri, *client_id, *tenant_id, *cloud, *resource, *authority; /* of Azure */
+	struct triggerauth_managed *secrets;
+	size_t secret_count;
 };
 
 struct triggerauth {
@@ -70,8 +91,8 @@ struct triggerauth {
 	struct triggerauth_vault *vault; /* NULL */
 	struct triggerauth_token *tokens;
 	size_t token_count;
-	struct triggerauth_oauth2 *oauth2; /* NULL */
-	bool azure_key_vault, gcp_secret_manager, aws_secret_manager;
+	struct triggerauth_oauth2 *oauth2;                                                     /* NULL */
+	struct triggerauth_manager *azure_key_vault, *gcp_secret_manager, *aws_secret_manager; /* each NULL */
 	char *used_by_scaledobjects, *used_by_scaledjobs; /* status as stored; NULL when absent */
 	struct err *spec_err; /* owned; a spec that does not decode, as in crd/scaledobject.h; NULL: all is well */
 };

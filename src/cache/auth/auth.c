@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/auth/auth.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,74 +11,10 @@
 #include "cache/auth/auth_parts.h"
 
 #define VALUE_BYTES_MAX (1 << 20)
-#define NOT_SUPPORTED   "is not supported by this version of kscaled: "
-
-/* One TriggerAuthentication being resolved for one trigger. */
-struct resolve {
-	const struct auth_lookup *lookup;
-	const struct scaled *of;
-	const struct trigger *trigger;
-	const struct workload *target;
-	const struct triggerauth *t;
-	const char *namespace_; /* of the Secrets, ConfigMaps and service accounts it means */
-	struct strmap *out;
-	struct pod_identity *identity;
-	struct err err; /* the worst so far; ERR_NONE */
-};
-
-/* ---- What goes wrong ---- */
-
-static int weight(const struct err *err)
-{
-	switch (err->kind) {
-	case ERR_NONE: return 0;
-	case ERR_WAITING: return 1;
-	case ERR_TEMPORARY: return 2;
-	default: return 3;
-	}
-}
-
-/* All sources are requested even after a failure, because requests start watches. */
-void auth_note_failure(struct err *worst, const struct err *err)
-{
-	if (weight(err) > weight(worst))
-		*worst = *err;
-}
-
-/* Records a failure with the error `cause`; cause NULL: the text is the whole error. */
-static void __attribute__((format(printf, 3, 4))) fail(struct resolve *r, const struct err *cause, const char *fmt, ...)
-{
-	struct err err = { 0 };
-	va_list ap;
-	char *what;
-
-	va_start(ap, fmt);
-	what = mem_vprintf(fmt, ap);
-	va_end(ap);
-	if (cause) {
-		err = *cause;
-		err_wrap(&err, "%s", what);
-	} else {
-		err_set(&err, ERR_INVALID, "%s", what);
-	}
-	free(what);
-	auth_note_failure(&r->err, &err);
-}
-
-static void put(struct resolve *r, const char *source, const char *parameter, const char *value, const char *what)
-{
-	/* Parameters of triggers are trimmed. */
-	if (value[strspn(value, " \t\n\v\f\r")]) {
-		strmap_remove_secret(r->out, parameter);
-		strmap_set(r->out, parameter, value);
-	} else {
-		fail(r, NULL, "%s parameter \"%s\": %s is empty", source, parameter, what);
-	}
-}
 
 /* ---- Keys ---- */
 
-static void take_key(struct resolve *r, const char *source, const char *parameter, enum keydata_kind kind,
+static void take_key(struct auth_resolve *r, const char *source, const char *parameter, enum keydata_kind kind,
 	const char *name, const char *key)
 {
 	MEM_AUTO char *what = mem_printf("key \"%s\" of %s %s/%s", key, keydata_kind_name(kind), r->namespace_, name);
@@ -87,24 +22,24 @@ static void take_key(struct resolve *r, const char *source, const char *paramete
 	const char *value;
 
 	if (auth_key(r->lookup, kind, r->namespace_, name, key, &value, &err) == REFERENCE_FOUND)
-		put(r, source, parameter, value, what);
+		auth_put(r, source, parameter, value, what);
 	else
-		fail(r, &err, "%s parameter \"%s\"", source, parameter);
+		auth_fail(r, &err, "%s parameter \"%s\"", source, parameter);
 }
 
-static void take_keys(struct resolve *r, const char *source, enum keydata_kind kind, const struct triggerauth_key *list,
-	size_t count)
+static void take_keys(struct auth_resolve *r, const char *source, enum keydata_kind kind,
+	const struct triggerauth_key *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		take_key(r, source, list[i].parameter, kind, list[i].name, list[i].key);
 }
 
-static void from_config_maps(struct resolve *r, const char *source)
+static void from_config_maps(struct auth_resolve *r, const char *source)
 {
 	take_keys(r, source, KEYDATA_CONFIG_MAP, r->t->config_maps, r->t->config_map_count);
 }
 
-static void from_secrets(struct resolve *r, const char *source)
+static void from_secrets(struct auth_resolve *r, const char *source)
 {
 	take_keys(r, source, KEYDATA_SECRET, r->t->secrets, r->t->secret_count);
 }
@@ -114,7 +49,7 @@ static void from_secrets(struct resolve *r, const char *source)
 #define SCALE_TARGET "the scale target"
 #define POD_TEMPLATE "the Pod template"
 
-static void take_variable(struct resolve *r, const char *source, const struct triggerauth_env *e)
+static void take_variable(struct auth_resolve *r, const char *source, const struct triggerauth_env *e)
 {
 	struct strmap wanted = { 0 }, env = { 0 }, unresolved = { 0 };
 	const char *container = e->container && *e->container ? e->container : r->target->containers[0].name;
@@ -124,36 +59,38 @@ static void take_variable(struct resolve *r, const char *source, const struct tr
 
 	strmap_set(&wanted, e->name, "");
 	if (auth_variables(r->lookup, r->of, r->target, e->container, &wanted, &env, &unresolved, &err)) {
-		fail(r, &err, "%s parameter \"%s\"", source, e->parameter);
+		auth_fail(r, &err, "%s parameter \"%s\"", source, e->parameter);
 	} else {
 		value = strmap_get(&env, e->name);
 		why = strmap_get(&unresolved, e->name);
 		if (value)
-			put(r, source, e->parameter, value, what);
+			auth_put(r, source, e->parameter, value, what);
 		else if (why)
-			fail(r, NULL, "%s parameter \"%s\": %s %s", source, e->parameter, what, why);
+			auth_fail(r, NULL, "%s parameter \"%s\": %s %s", source, e->parameter, what, why);
 		else if (r->of->so)
-			fail(r, NULL, "%s parameter \"%s\": container \"%s\" of " SCALE_TARGET " %s has no variable %s",
+			auth_fail(r, NULL,
+				"%s parameter \"%s\": container \"%s\" of " SCALE_TARGET " %s has no variable %s",
 				source, e->parameter, container, r->of->so->spec.target_name, e->name);
 		else
-			fail(r, NULL, "%s parameter \"%s\": container \"%s\" of " POD_TEMPLATE " has no variable %s",
-				source, e->parameter, container, e->name);
+			auth_fail(r, NULL,
+				"%s parameter \"%s\": container \"%s\" of " POD_TEMPLATE " has no variable %s", source,
+				e->parameter, container, e->name);
 	}
 	strmap_done(&wanted);
 	strmap_done_secret(&env);
 	strmap_done(&unresolved);
 }
 
-static void from_env(struct resolve *r, const char *source)
+static void from_env(struct auth_resolve *r, const char *source)
 {
 	for (size_t i = 0; i < r->t->env_count; i++) {
 		if (r->target && r->target->no_environment)
-			fail(r, NULL, "%s parameter \"%s\": %s", source, r->t->env[i].parameter,
+			auth_fail(r, NULL, "%s parameter \"%s\": %s", source, r->t->env[i].parameter,
 				r->target->no_environment);
 		else if (r->target && r->target->container_count > 0)
 			take_variable(r, source, &r->t->env[i]);
 		else
-			fail(r, NULL, "%s parameter \"%s\": %s has no containers to take variable %s from", source,
+			auth_fail(r, NULL, "%s parameter \"%s\": %s has no containers to take variable %s from", source,
 				r->t->env[i].parameter, r->of->so ? SCALE_TARGET : POD_TEMPLATE, r->t->env[i].name);
 	}
 }
@@ -165,31 +102,31 @@ static bool is_cluster(const struct triggerauth *t)
 	return !*t->meta.namespace_;
 }
 
-static void from_file(struct resolve *r, const char *source)
+static void from_file(struct auth_resolve *r, const char *source)
 {
 	const struct strmap *values;
 	struct err err = { 0 };
 
 	if (!is_cluster(r->t)) {
-		fail(r, NULL, "%s: only a ClusterTriggerAuthentication may read files", source);
+		auth_fail(r, NULL, "%s: only a ClusterTriggerAuthentication may read files", source);
 		return;
 	}
 	if (r->lookup->file(r->lookup->arg, r->t->file_path, &values, &err) != REFERENCE_FOUND) {
-		fail(r, &err, "%s", source);
+		auth_fail(r, &err, "%s", source);
 		return;
 	}
 	for (size_t i = 0; i < values->count; i++)
-		put(r, source, values->pairs[i].key, values->pairs[i].value, "its value in the file");
+		auth_put(r, source, values->pairs[i].key, values->pairs[i].value, "its value in the file");
 }
 
 /* ---- Those that are asked of somebody ---- */
 
-static void from_vault(struct resolve *r, const char *source)
+static void from_vault(struct auth_resolve *r, const char *source)
 {
 	const struct triggerauth_vault *v = r->t->vault;
 
 	if (v && v->kubernetes && (!v->mount || !*v->mount || !v->role || !*v->role)) {
-		fail(r, NULL, "%s: authentication kubernetes needs mount and role", source);
+		auth_fail(r, NULL, "%s: authentication kubernetes needs mount and role", source);
 		return;
 	}
 	for (size_t i = 0; v && i < v->secret_count; i++) {
@@ -198,13 +135,13 @@ static void from_vault(struct resolve *r, const char *source)
 		const char *value;
 
 		if (r->lookup->vault(r->lookup->arg, r->t, i, r->of->meta->namespace_, &value, &err) == REFERENCE_FOUND)
-			put(r, source, v->secrets[i].parameter, value, what);
+			auth_put(r, source, v->secrets[i].parameter, value, what);
 		else
-			fail(r, &err, "%s parameter \"%s\"", source, v->secrets[i].parameter);
+			auth_fail(r, &err, "%s parameter \"%s\"", source, v->secrets[i].parameter);
 	}
 }
 
-static void from_tokens(struct resolve *r, const char *source)
+static void from_tokens(struct auth_resolve *r, const char *source)
 {
 	for (size_t i = 0; i < r->t->token_count; i++) {
 		const struct triggerauth_token *t = &r->t->tokens[i];
@@ -213,9 +150,9 @@ static void from_tokens(struct resolve *r, const char *source)
 
 		if (r->lookup->token(r->lookup->arg, r->namespace_, t->service_account, &value, &err) ==
 			REFERENCE_FOUND)
-			put(r, source, t->parameter, value, "the token");
+			auth_put(r, source, t->parameter, value, "the token");
 		else
-			fail(r, &err, "%s parameter \"%s\"", source, t->parameter);
+			auth_fail(r, &err, "%s parameter \"%s\"", source, t->parameter);
 	}
 }
 
@@ -232,16 +169,16 @@ static void query_escape(struct buf *out, const char *text)
 			out->data[from] = '+';
 }
 
-static void put_built(struct resolve *r, const char *parameter, struct buf *value)
+static void put_built(struct auth_resolve *r, const char *parameter, struct buf *value)
 {
 	if (buf_failed(value))
-		fail(r, NULL, "oauth2 parameter \"%s\": is longer than %d bytes", parameter, VALUE_BYTES_MAX);
+		auth_fail(r, NULL, "oauth2 parameter \"%s\": is longer than %d bytes", parameter, VALUE_BYTES_MAX);
 	else if (value->len > 0)
 		strmap_set(r->out, parameter, buf_text(value));
 	buf_done_secret(value);
 }
 
-static void from_oauth2(struct resolve *r, const char *source)
+static void from_oauth2(struct auth_resolve *r, const char *source)
 {
 	const struct triggerauth_oauth2 *o = r->t->oauth2;
 	struct buf scopes = BUF_INIT(VALUE_BYTES_MAX), params = BUF_INIT(VALUE_BYTES_MAX);
@@ -249,13 +186,13 @@ static void from_oauth2(struct resolve *r, const char *source)
 	if (!o)
 		return;
 	if (o->type && *o->type && strcmp(o->type, "clientCredentials") != 0) {
-		fail(r, NULL, "%s.type \"%s\" is unknown: clientCredentials is the one there is", source, o->type);
+		auth_fail(r, NULL, "%s.type \"%s\" is unknown: clientCredentials is the one there is", source, o->type);
 		return;
 	}
-	put(r, source, "oauthTokenURI", o->token_url ? o->token_url : "", "tokenUrl");
-	put(r, source, "clientID", o->client_id ? o->client_id : "", "clientId");
-	if (o->secret_name)
-		take_key(r, source, "clientSecret", KEYDATA_SECRET, o->secret_name, o->secret_key ? o->secret_key : "");
+	auth_put(r, source, "oauthTokenURI", o->token_url ? o->token_url : "", "tokenUrl");
+	auth_put(r, source, "clientID", o->client_id ? o->client_id : "", "clientId");
+	if (o->secret.name)
+		take_key(r, source, "clientSecret", KEYDATA_SECRET, o->secret.name, o->secret.key ? o->secret.key : "");
 	for (size_t i = 0; i < o->scope_count; i++)
 		buf_printf(&scopes, "%s%s", i > 0 ? "," : "", o->scopes[i]);
 	put_built(r, "scopes", &scopes);
@@ -285,7 +222,7 @@ static bool is_aws(const char *provider)
  * of other sources. kscaled assumes it as it assumes any other: that it may is decided elsewhere
  * (struct pod_identity).
  */
-static void take_workload_role(struct resolve *r)
+static void take_workload_role(struct auth_resolve *r)
 {
 	const char *namespace_ = r->of->meta->namespace_, *account, *value;
 	struct err err = { 0 };
@@ -293,11 +230,11 @@ static void take_workload_role(struct resolve *r)
 	if (!auth_is_of_workload(r->t))
 		return;
 	if (r->t->identity->role_arn && *r->t->identity->role_arn && strcmp(r->t->identity->provider, "aws") == 0) {
-		fail(r, NULL, "roleArn can't be set if KEDA isn't identity owner, current value: 'workload'");
+		auth_fail(r, NULL, "roleArn can't be set if KEDA isn't identity owner, current value: 'workload'");
 		return;
 	}
 	if (!r->target || r->target->container_count == 0) {
-		fail(r, NULL, "podIdentity: %s",
+		auth_fail(r, NULL, "podIdentity: %s",
 			r->target && r->target->no_environment
 				? r->target->no_environment
 				: "the scale target has no Pod template, so no ServiceAccount whose role to take");
@@ -309,29 +246,13 @@ static void take_workload_role(struct resolve *r)
 		MEM_AUTO char *what = mem_printf("annotation " ROLE_ANNOTATION " of ServiceAccount %s/%s", namespace_,
 			account);
 
-		put(r, "podIdentity", ROLE_PARAMETER, value, what);
+		auth_put(r, "podIdentity", ROLE_PARAMETER, value, what);
 	} else {
-		fail(r, &err, "podIdentity: the workload's role");
+		auth_fail(r, &err, "podIdentity: the workload's role");
 	}
 }
 
 /* ---- What is refused by name ---- */
-
-/* The first of several is reported. */
-static void from_clouds(struct resolve *r, const char *names)
-{
-	const char *name = r->t->azure_key_vault ? "azureKeyVault"
-		: r->t->gcp_secret_manager       ? "gcpSecretManager"
-		: r->t->aws_secret_manager       ? "awsSecretManager"
-						 : NULL;
-
-	(void)names;
-	if (name)
-		fail(r, NULL,
-			"%s " NOT_SUPPORTED
-			"let something put its values into a Secret, and name that in secretTargetRef",
-			name);
-}
 
 /* A type that there is not has an error of its own. */
 static bool takes_azure(const char *type)
@@ -345,7 +266,7 @@ static bool takes_azure(const char *type)
  * podIdentity selects the identity for the trigger's requests. Whether that may be kscaled's own
  * holds also for triggers that ask for it otherwise (identityOwner operator).
  */
-static void take_identity(struct resolve *r)
+static void take_identity(struct auth_resolve *r)
 {
 	const struct triggerauth_identity *i = r->t->identity;
 	const char *provider = i && i->provider ? i->provider : "";
@@ -365,12 +286,12 @@ static void take_identity(struct resolve *r)
 	if (strcmp(provider, "azure-workload") == 0 && takes_azure(r->trigger->type))
 		return;
 	if (strcmp(provider, "azure-workload") == 0)
-		fail(r, NULL,
+		auth_fail(r, NULL,
 			"podIdentity provider %s is not supported by this version of kscaled for triggers of type %s: "
 			"give the trigger credentials of its own with secretTargetRef",
 			provider, r->trigger->type);
 	else
-		fail(r, NULL, "podIdentity provider \"%s\" is unknown", provider);
+		auth_fail(r, NULL, "podIdentity provider \"%s\" is unknown", provider);
 }
 
 /* ---- The order ---- */
@@ -381,17 +302,19 @@ static void take_identity(struct resolve *r)
  */
 static const struct {
 	const char *name; /* the field */
-	void (*take)(struct resolve *r, const char *name);
+	void (*take)(struct auth_resolve *r, const char *name);
 } sources[] = {
 	{ "configMapTargetRef", from_config_maps },
 	{ "secretTargetRef", from_secrets },
 	{ "hashiCorpVault", from_vault },
-	{ "azureKeyVault, gcpSecretManager, awsSecretManager", from_clouds },
+	{ "azureKeyVault", auth_from_azure },
+	{ "gcpSecretManager", auth_from_google },
+	{ "awsSecretManager", auth_from_aws },
 	{ "boundServiceAccountToken", from_tokens },
 	{ "oauth2", from_oauth2 },
 };
 
-static void take_all(struct resolve *r)
+static void take_all(struct auth_resolve *r)
 {
 	take_identity(r);
 	/* A file replaces the parameters of all other sources. */
@@ -408,7 +331,7 @@ static void take_all(struct resolve *r)
 int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
 	const struct workload *target, struct strmap *out, struct pod_identity *identity, struct err *err)
 {
-	struct resolve r = { .lookup = lookup,
+	struct auth_resolve r = { .lookup = lookup,
 		.of = of,
 		.trigger = trigger,
 		.target = target,

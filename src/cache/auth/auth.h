@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/strmap.h"
+#include "cache/auth/managervalues.h"
 #include "cache/auth/references.h"
 #include "crd/scaled.h"
 #include "crd/triggerauth.h"
@@ -44,6 +45,9 @@ struct auth_lookup {
 	enum reference_state (*file)(void *arg, const char *path, const struct strmap **out, struct err *err);
 	enum reference_state (*vault)(void *arg, const struct triggerauth *t, size_t secret,
 		const char *namespace_ /* the object's */, const char **out, struct err *err);
+	/* what a secret manager has */
+	enum reference_state (
+		*managed)(void *arg, const struct managervalues_source *source, const char **out, struct err *err);
 	enum reference_state (*token)(void *arg, const char *namespace_, const char *service_account, const char **out,
 		struct err *err);
 	/*
@@ -54,6 +58,12 @@ struct auth_lookup {
 	bool restrict_secrets; /* Secrets are read only in cluster_namespace, and denied elsewhere */
 	enum auth_cloud cloud;
 	const char *azure_trusted; /* option azure-trusted-hosts; NULL */
+	/*
+	 * of kscaled's environment, for secret managers: the region, where none is said, and the
+	 * URL that is asked instead of a region's; NULL: none
+	 */
+	const char *aws_region, *aws_secrets_url;
+	const char *unknown; /* what stands for values that were not read, in `kscaled check`; NULL */
 };
 
 /*
@@ -62,8 +72,8 @@ struct auth_lookup {
  * -1: ERR_WAITING while an input has not been read yet, ERR_TEMPORARY with the reason when it
  * cannot be read at the moment, else the error with the path from the trigger:
  * `TriggerAuthentication shop/redis: secretTargetRef parameter "password": Secret shop/redis has no
- * key "pw"`. An empty value is an error, so that no empty password is sent. Cloud sources and
- * identities are refused by name.
+ * key "pw"`. An empty value is an error, so that no empty password is sent. Some
+ * identities at clouds are refused by name.
  */
 int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
 	const struct workload *target /* NULL: has no containers */, struct strmap *out, struct pod_identity *identity,

@@ -3,11 +3,40 @@
 #define CACHE_AUTH_AUTH_PARTS_H
 
 /*
- * Shared by the three files of cache/auth/auth.h: auth.c reads parameters from the sources,
- * auth_environment.c from the target's container; both read through auth_lookup.c.
+ * Shared by the files of cache/auth/auth.h: auth.c reads parameters from the sources,
+ * auth_managers.c from those that are secret managers of clouds, auth_environment.c from the
+ * target's container; all read through auth_lookup.c.
  */
 
 #include "cache/auth/auth.h"
+
+/* ---- auth_resolve.c ---- */
+
+/* One TriggerAuthentication being resolved for one trigger. */
+struct auth_resolve {
+	const struct auth_lookup *lookup;
+	const struct scaled *of;
+	const struct trigger *trigger;
+	const struct workload *target;
+	const struct triggerauth *t;
+	const char *namespace_; /* of the Secrets, ConfigMaps and service accounts it means */
+	struct strmap *out;
+	struct pod_identity *identity;
+	struct err err; /* the worst so far; ERR_NONE */
+};
+
+/* Records a failure with the error `cause`; cause NULL: the text is the whole error. */
+void auth_fail(struct auth_resolve *r, const struct err *cause, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* A parameter; an error when its value is empty. what: the value, for messages. */
+void auth_put(struct auth_resolve *r, const char *source, const char *parameter, const char *value, const char *what);
+
+/* ---- auth_managers.c ---- */
+
+/* As the sources of auth.c: name is the field's. */
+void auth_from_azure(struct auth_resolve *r, const char *name);
+void auth_from_google(struct auth_resolve *r, const char *name);
+void auth_from_aws(struct auth_resolve *r, const char *name);
 
 /* ---- auth_lookup.c ---- */
 

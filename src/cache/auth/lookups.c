@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cache/auth/authfiles.h"
 #include "cache/auth/holders.h"
+#include "cache/auth/managervalues.h"
 #include "cache/auth/satokens.h"
 #include "cache/auth/vaultvalues.h"
 
@@ -27,11 +28,13 @@ struct lookups {
 	struct store *store;
 	struct references *references;
 	struct vaultvalues *vault;
+	struct managervalues *managers;
 	struct satokens *tokens;
 	struct authfiles *files;
 	struct holders triggerauths;
 	struct auth_lookup lookup;
 	char *own_namespace, *cluster_namespace;
+	char *aws_region, *aws_secrets_url; /* NULL: none */
 	char *azure_trusted, *vault_token, *vault_trusted, *vault_jwt_file, *vault_jwt_audience,
 		*vault_credential_dir; /* NULL: none */
 	struct object *owner;          /* of the round under way; NULL */
@@ -144,6 +147,14 @@ static enum reference_state find_token(void *arg, const char *namespace_, const 
 	struct lookups *l = arg;
 
 	return satokens_get(l->tokens, l->owner, namespace_, service_account, NULL, out, err);
+}
+
+static enum reference_state find_managed(void *arg, const struct managervalues_source *source, const char **out,
+	struct err *err)
+{
+	struct lookups *l = arg;
+
+	return managervalues_get(l->managers, l->owner, source, out, err);
 }
 
 /* ---- Vault ---- */
@@ -316,6 +327,7 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 	l->store = store;
 	l->references = references;
 	l->vault = vaultvalues_new(kube_loop(kube), vault);
+	l->managers = managervalues_new(kube_loop(kube), config->web);
 	l->tokens = satokens_new(kube, config->token_life_ms);
 	l->files = authfiles_new(kube_loop(kube), config->file_root);
 	l->own_namespace = mem_dup(config->own_namespace);
@@ -326,6 +338,8 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 	l->vault_jwt_file = given_copy(config->vault_jwt_file);
 	l->vault_jwt_audience = given_copy(config->vault_jwt_audience);
 	l->vault_credential_dir = given_copy(config->vault_credential_dir);
+	l->aws_region = given_copy(config->aws_region);
+	l->aws_secrets_url = given_copy(config->aws_secrets_url);
 	l->lookup = (struct auth_lookup){
 		.arg = l,
 		.triggerauth = find_triggerauth,
@@ -333,11 +347,14 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 		.all = find_all,
 		.file = find_file,
 		.vault = find_vault,
+		.managed = find_managed,
 		.token = find_token,
 		.cluster_namespace = l->cluster_namespace,
 		.restrict_secrets = config->restrict_secrets,
 		.cloud = config->cloud,
 		.azure_trusted = l->azure_trusted,
+		.aws_region = l->aws_region,
+		.aws_secrets_url = l->aws_secrets_url,
 	};
 	holders_init(&l->triggerauths, on_unheld, l);
 	return l;
@@ -349,6 +366,7 @@ void lookups_free(struct lookups *l)
 		return;
 	holders_done(&l->triggerauths);
 	vaultvalues_free(l->vault);
+	managervalues_free(l->managers);
 	satokens_free(l->tokens);
 	authfiles_free(l->files);
 	mem_free_secret(l->vault_token);
@@ -357,6 +375,8 @@ void lookups_free(struct lookups *l)
 	free(l->vault_jwt_file);
 	free(l->vault_jwt_audience);
 	free(l->vault_credential_dir);
+	free(l->aws_region);
+	free(l->aws_secrets_url);
 	free(l->own_namespace);
 	free(l->cluster_namespace);
 	free(l);
@@ -367,6 +387,7 @@ void lookups_listen(struct lookups *l, object_fn fn, void *arg)
 	holders_listen(&l->triggerauths, fn, arg);
 	references_listen(l->references, fn, arg);
 	vaultvalues_listen(l->vault, fn, arg);
+	managervalues_listen(l->managers, fn, arg);
 	satokens_listen(l->tokens, fn, arg);
 	authfiles_listen(l->files, fn, arg);
 }

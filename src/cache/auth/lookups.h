@@ -4,10 +4,11 @@
 
 /*
  * The daemon's look-ups for cache/auth: TriggerAuthentications from the store, Secrets and
- * ConfigMaps from cache/auth/references, files, values of Vault and tokens from their modules. An
+ * ConfigMaps from cache/auth/references, files, values of Vault and of secret managers, and tokens
+ * from their modules. An
  * object looks up in rounds, each within one turn of the loop (cache/auth/holders), and is notified
- * when something it holds changes. Owns the modules of files, Vault's values and tokens; borrows
- * the rest.
+ * when something it holds changes. Owns the modules of files, Vault's values, managers'
+ * values and tokens; borrows the rest.
  */
 
 #include <stdbool.h>
@@ -17,6 +18,7 @@
 #include "cache/auth/references.h"
 #include "cache/objects/store.h"
 #include "net/vault/vault.h"
+#include "net/web/webget.h"
 
 struct lookups;
 
@@ -43,7 +45,9 @@ struct lookups_config { /* copied */
 	 * kscaled of own_namespace). Only for this audience, so that it is of no use elsewhere.
 	 */
 	const char *own_namespace, *vault_jwt_file, *vault_jwt_audience;
-	const char *vault_credential_dir; /* folder of the files that objects may name; NULL: none */
+	const char *vault_credential_dir;         /* folder of the files that objects may name; NULL: none */
+	struct webget *web;                       /* borrowed, outlives it; for secret managers */
+	const char *aws_region, *aws_secrets_url; /* as struct auth_lookup has them; NULL, "": none */
 };
 
 /* All are borrowed and outlive it. */

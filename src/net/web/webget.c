@@ -318,7 +318,8 @@ static void answer(struct webget_call *call, const struct httpc_response *respon
 		.len = response->len,
 		.content_type = response->content_type,
 		.retry_after_ms = response->retry_after_ms,
-		.measured = call->measured };
+		.measured = call->measured,
+		.credential = call->has_credential ? &call->credential : NULL };
 
 	for (size_t i = 0; i < WEBGET_WANTED_MAX; i++)
 		a.wanted[i] = call->wanted[i] ? call->wanted[i] : "";

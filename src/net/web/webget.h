@@ -94,6 +94,7 @@ struct webget_answer {
 	 * connection looks like the end of the response
 	 */
 	bool measured;
+	const struct credential *credential; /* borrowed; what was sent for an identity; NULL: nothing */
 };
 
 /*

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-moto on a loopback port, which stands for AWS: SQS, CloudWatch, Kinesis, IAM and STS. It verifies signatures, by Amazon's own signer in botocore, and what users and roles may do.
+moto on a loopback port, which stands for AWS: SQS, CloudWatch, Kinesis, Secrets Manager, IAM and STS. It verifies signatures, by Amazon's own signer in botocore, and what users and roles may do.
 
 What hands out credentials beside AWS's services is not in moto, and is played here: the endpoint of a Pod and the metadata server of a machine (Credentials), and the half of STS that needs no signature (WebIdentity). These are fakes.
 """
+import base64
 import datetime
 import json
 import os
 import pathlib
 import subprocess
 import urllib.parse
+import uuid
 import xml.etree.ElementTree
 
 import urllib3
@@ -118,6 +120,18 @@ class MotoServer(OneProcess):
 
     def stream(self, name, shards):
         self.ask_json("kinesis", JSON_1_1, "Kinesis_20131202.CreateStream", StreamName=name, ShardCount=shards)
+
+    def secret(self, name, value):
+        """Its ARN. value: a text, or bytes."""
+        return self.ask_json("secretsmanager", JSON_1_1, "secretsmanager.CreateSecret", Name=name, ClientRequestToken=str(uuid.uuid4()), **value_of(value))["ARN"]
+
+    def change_secret(self, name, value):
+        """The id of the version."""
+        return self.ask_json("secretsmanager", JSON_1_1, "secretsmanager.PutSecretValue", SecretId=name, ClientRequestToken=str(uuid.uuid4()), **value_of(value))["VersionId"]
+
+
+def value_of(value):
+    return {"SecretBinary": base64.b64encode(value).decode()} if isinstance(value, bytes) else {"SecretString": value}
 
 
 def keys_of(answer):

@@ -118,14 +118,13 @@ static void test_vault(void **state)
 	triggerauth_free(t);
 }
 
-static void test_oauth2_and_clouds(void **state)
+static void test_oauth2(void **state)
 {
 	struct triggerauth *t = given_triggerauth(
 		"{'metadata':{'name':'cta'},'spec':{'oauth2':{'type':'clientCredentials','clientId':'c','tokenUrl':'"
 		"https://t','scopes':['a','b'],"
 		"'clientSecret':{'valueFrom':{'secretKeyRef':{'name':'s','key':'k'}}},'tokenUrlParams':{'x':'1','a':'2'"
-		"}},"
-		"'azureKeyVault':{'whatever':1},'gcpSecretManager':[],'awsSecretManager':{}}}");
+		"}}}}");
 
 	(void)state;
 	assert_null(t->spec_err);
@@ -133,18 +132,73 @@ static void test_oauth2_and_clouds(void **state)
 	assert_string_equal(t->oauth2->type, "clientCredentials");
 	assert_string_equal(t->oauth2->client_id, "c");
 	assert_string_equal(t->oauth2->token_url, "https://t");
-	assert_string_equal(t->oauth2->secret_name, "s");
-	assert_string_equal(t->oauth2->secret_key, "k");
+	assert_string_equal(t->oauth2->secret.name, "s");
+	assert_string_equal(t->oauth2->secret.key, "k");
 	assert_int_equal(t->oauth2->scope_count, 2);
 	assert_string_equal(t->oauth2->scopes[1], "b");
 	assert_string_equal(strmap_get(&t->oauth2->token_url_params, "a"), "2");
-	assert_true(t->azure_key_vault && t->gcp_secret_manager && t->aws_secret_manager);
 	triggerauth_free(t);
 	t = given_triggerauth(OAUTH2(""));
 	assert_null(t->spec_err);
 	assert_null(t->oauth2->type);
-	assert_null(t->oauth2->secret_name);
+	assert_null(t->oauth2->secret.name);
 	assert_int_equal(t->oauth2->scope_count, 0);
+	triggerauth_free(t);
+}
+
+#define REF(name, key) "{'valueFrom':{'secretKeyRef':{'name':'" name "','key':'" key "'}}}"
+
+static void test_secret_managers(void **state)
+{
+	struct triggerauth *t = given_triggerauth(
+		GIVEN_TA("{'awsSecretManager':{'region':'eu-west-1','podIdentity':{'provider':'aws','roleArn':'arn'},"
+			 "'credentials':{'accessKey':" REF("s", "id") ",'accessSecretKey':" REF("s",
+				 "key") ",'accessToken':" REF("s",
+				 "token") "},"
+					  "'secrets':[{'parameter':'p','name':'n','versionId':'v','versionStage':'st','"
+					  "secretKey':'m'},"
+					  "{'parameter':'q','name':'n'}]},"
+					  "'azureKeyVault':{'vaultUri':'https://"
+					  "v','credentials':{'clientId':'c','tenantId':'t','clientSecret':" REF("az",
+						  "k") "},"
+						       "'cloud':{'type':'Private','keyVaultResourceURL':'https://"
+						       "r','activeDirectoryEndpoint':'https://a'},"
+						       "'secrets':[{'parameter':'p','name':'n','version':'v'}]},"
+						       "'gcpSecretManager':{'credentials':{'clientSecret':" REF("g",
+							       "json") "},"
+								       "'podIdentity':null,'secrets':[{'parameter':'p',"
+								       "'id':'i','version':'2'}]}}"));
+	const struct triggerauth_manager *m = t->aws_secret_manager;
+
+	(void)state;
+	assert_null(t->spec_err);
+	assert_string_equal(m->region, "eu-west-1");
+	assert_string_equal(m->identity->role_arn, "arn");
+	assert_string_equal(m->key_id.key, "id");
+	assert_string_equal(m->secret.name, "s");
+	assert_string_equal(m->secret.key, "key");
+	assert_string_equal(m->session_token.key, "token");
+	assert_int_equal(m->secret_count, 2);
+	assert_string_equal(m->secrets[0].version, "v");
+	assert_string_equal(m->secrets[0].stage, "st");
+	assert_string_equal(m->secrets[0].member, "m");
+	assert_string_equal(m->secrets[1].parameter, "q");
+	assert_null(m->secrets[1].version);
+	m = t->azure_key_vault;
+	assert_string_equal(m->vault_uri, "https://v");
+	assert_string_equal(m->client_id, "c");
+	assert_string_equal(m->tenant_id, "t");
+	assert_string_equal(m->secret.key, "k");
+	assert_string_equal(m->cloud, "Private");
+	assert_string_equal(m->resource, "https://r");
+	assert_string_equal(m->authority, "https://a");
+	assert_string_equal(m->secrets[0].version, "v");
+	assert_null(m->identity);
+	m = t->gcp_secret_manager;
+	assert_string_equal(m->secret.name, "g");
+	assert_string_equal(m->secrets[0].name, "i");
+	assert_string_equal(m->secrets[0].version, "2");
+	assert_null(m->identity);
 	triggerauth_free(t);
 }
 
@@ -187,6 +241,24 @@ static void test_wrong(void **state)
 			"spec.hashiCorpVault.secrets[0].pkiData: must be an object, not an array" },
 		{ GIVEN_TA("{'oauth2':{'clientId':'c'}}"), "spec.oauth2.tokenUrl: missing" },
 		{ OAUTH2(",'type':'password'"), "spec.oauth2.type: \"password\" is not supported" },
+		{ GIVEN_TA("{'awsSecretManager':[]}"), "spec.awsSecretManager: must be an object, not an array" },
+		{ GIVEN_TA("{'awsSecretManager':{}}"), "spec.awsSecretManager.secrets: missing" },
+		{ GIVEN_TA("{'awsSecretManager':{'secrets':[{'parameter':'p'}]}}"),
+			"spec.awsSecretManager.secrets[0].name: missing" },
+		{ GIVEN_TA("{'awsSecretManager':{'credentials':{'accessKey':{}},'secrets':[]}}"),
+			"spec.awsSecretManager.credentials.accessKey.valueFrom.secretKeyRef: missing" },
+		{ GIVEN_TA("{'awsSecretManager':{'credentials':7}}"),
+			"spec.awsSecretManager.credentials: must be an object, not a number" },
+		{ GIVEN_TA("{'awsSecretManager':{'podIdentity':{}}}"),
+			"spec.awsSecretManager.podIdentity.provider: missing" },
+		{ GIVEN_TA("{'awsSecretManager':{'secrets':[{'parameter':'p','name':'n'}],'region':1}}"),
+			"spec.awsSecretManager.region: must be a string, not a number" },
+		{ GIVEN_TA("{'azureKeyVault':{'secrets':[{'parameter':'p','name':'n'}]}}"),
+			"spec.azureKeyVault.vaultUri: missing" },
+		{ GIVEN_TA("{'azureKeyVault':{'vaultUri':'u','cloud':{},'secrets':[{'parameter':'p','name':'n'}]}}"),
+			"spec.azureKeyVault.cloud.type: missing" },
+		{ GIVEN_TA("{'gcpSecretManager':{'secrets':[{'parameter':'p','name':'n'}]}}"),
+			"spec.gcpSecretManager.secrets[0].id: missing" },
 		{ OAUTH2(",'scopes':['a',null]"), "spec.oauth2.scopes[1]: must be a string" },
 		{ OAUTH2(",'clientSecret':{}"), "spec.oauth2.clientSecret.valueFrom.secretKeyRef: missing" },
 		{ OAUTH2(",'clientSecret':{'valueFrom':{'secretKeyRef':{'name':'s'}}}"),
@@ -208,13 +280,14 @@ static void test_wrong(void **state)
 
 static void test_the_rest_is_read_all_the_same(void **state)
 {
-	struct triggerauth *t = given_triggerauth(GIVEN_TA("{'podIdentity':5,'secretTargetRef':[{'parameter':'a','name'"
-							   ":'b','key':'c'}],'filePath':6,'azureKeyVault':{}}"));
+	struct triggerauth *t = given_triggerauth(
+		GIVEN_TA("{'podIdentity':5,'secretTargetRef':[{'parameter':'a','name'"
+			 ":'b','key':'c'}],'filePath':6,'awsSecretManager':{'region':'r'}}"));
 
 	(void)state;
 	assert_string_equal(t->spec_err->msg, "spec.podIdentity: must be an object, not a number");
 	assert_int_equal(t->secret_count, 1);
-	assert_true(t->azure_key_vault);
+	assert_non_null(t->aws_secret_manager);
 	triggerauth_free(t);
 }
 
@@ -251,7 +324,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plain_sources),
 		cmocka_unit_test(test_vault),
-		cmocka_unit_test(test_oauth2_and_clouds),
+		cmocka_unit_test(test_oauth2),
+		cmocka_unit_test(test_secret_managers),
 		cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_the_rest_is_read_all_the_same),
 		cmocka_unit_test(test_caps),

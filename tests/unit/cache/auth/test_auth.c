@@ -587,8 +587,7 @@ static void oauth2_becomes_parameters(void **state)
 	struct triggerauth_oauth2 oauth2 = {
 		.client_id = TEXT("id"),
 		.token_url = TEXT("https://idp/token"),
-		.secret_name = TEXT("creds"),
-		.secret_key = TEXT("client"),
+		.secret = { TEXT("creds"), TEXT("client") },
 		.scopes = scopes,
 		.scope_count = 2,
 	};
@@ -609,7 +608,7 @@ static void oauth2_becomes_parameters(void **state)
 		"TriggerAuthentication shop/redis: oauth2.type \"password\" is unknown: clientCredentials is the one "
 		"there is");
 	oauth2.type = TEXT("clientCredentials");
-	oauth2.secret_key = TEXT("gone");
+	oauth2.secret.key = TEXT("gone");
 	expect_failure(ERR_MISSING,
 		"TriggerAuthentication shop/redis: oauth2 parameter \"clientSecret\": Secret shop/creds has no key "
 		"\"gone\"");
@@ -622,21 +621,6 @@ static void what_is_not_supported_is_refused_by_name(void **state)
 	struct triggerauth_identity identity = { 0 };
 
 	(void)state;
-	t.auth.azure_key_vault = true;
-	expect_failure(ERR_INVALID,
-		"TriggerAuthentication shop/redis: azureKeyVault is not supported by this version of kscaled: let "
-		"something put its values into a Secret, and name that in secretTargetRef");
-	t.auth.azure_key_vault = false;
-	t.auth.gcp_secret_manager = true;
-	expect_failure(ERR_INVALID,
-		"TriggerAuthentication shop/redis: gcpSecretManager is not supported by this version of kscaled: let "
-		"something put its values into a Secret, and name that in secretTargetRef");
-	t.auth.gcp_secret_manager = false;
-	t.auth.aws_secret_manager = true;
-	expect_failure(ERR_INVALID,
-		"TriggerAuthentication shop/redis: awsSecretManager is not supported by this version of kscaled: let "
-		"something put its values into a Secret, and name that in secretTargetRef");
-	t.auth.aws_secret_manager = false;
 	t.auth.identity = &identity;
 	assert_int_equal(resolve(), 0);
 	identity.provider = TEXT("azure-workload");

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The secret managers of clouds among the sources: as whom they are asked, which is KEDA's rule for
+ * each, and for what. Who may use kscaled's own identity there is who may use it in a trigger.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/auth/auth_parts.h"
+#include "net/http/httpurl.h"
+#include "net/identity/awskeys.h"
+#include "net/identity/awsown.h"
+#include "net/identity/awsplace.h"
+#include "net/identity/awsrole.h"
+#include "net/identity/entra.h"
+#include "net/identity/googlekey.h"
+#include "net/identity/googleown.h"
+#include "net/secretmanagers/awssecrets.h"
+#include "net/secretmanagers/googlesecrets.h"
+#include "net/secretmanagers/keyvault.h"
+#include "scalers/azure/azurecloud.h"
+#include "scalers/azure/azurelogin.h"
+
+static bool given(const char *text)
+{
+	return text && *text;
+}
+
+static const char *provider_of(const struct triggerauth_manager *m)
+{
+	const char *provider = m->identity ? m->identity->provider : NULL;
+
+	return given(provider) && strcmp(provider, "none") != 0 ? provider : "";
+}
+
+/* ---- What all have in common ---- */
+
+/* A URL without slashes at its end; the caller owns it. */
+static char *place_of(const char *url)
+{
+	size_t len = strlen(url);
+
+	while (len > 0 && url[len - 1] == '/')
+		len--;
+	return mem_dupn(url, len);
+}
+
+/*
+ * A credential from a Secret, without blanks at its ends, which the caller wipes. NULL: it is not
+ * there yet, or not at all, which is noted.
+ */
+static char *take_credential(struct auth_resolve *r, const char *source, const char *field,
+	const struct triggerauth_ref *ref)
+{
+	struct err err = { 0 };
+	const char *value;
+	char *copy, *text;
+
+	if (auth_key(r->lookup, KEYDATA_SECRET, r->namespace_, ref->name, ref->key, &value, &err) != REFERENCE_FOUND) {
+		auth_fail(r, &err, "%s.credentials.%s", source, field);
+		return NULL;
+	}
+	copy = mem_dup(value);
+	text = mem_dup(text_trim(copy, " \t\r\n"));
+	mem_free_secret(copy);
+	if (*text)
+		return text;
+	auth_fail(r, NULL, "%s.credentials.%s: key \"%s\" of Secret %s/%s is empty", source, field, ref->key,
+		r->namespace_, ref->name);
+	mem_free_secret(text);
+	return NULL;
+}
+
+/* Whether the trigger may use kscaled's own identity. */
+static bool may_be_kscaled(struct auth_resolve *r, const char *source)
+{
+	if (r->identity->may_be_kscaled)
+		return true;
+	auth_fail(r, NULL,
+		"%s.podIdentity asks for kscaled's own identity at the cloud, which a ClusterTriggerAuthentication may "
+		"use, or, where kscaled runs with cloud-identity all, any: give credentials instead",
+		source);
+	return false;
+}
+
+/* All secrets of one manager, with what is the same for all. */
+static void take_secrets(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m,
+	struct managervalues_source *asked)
+{
+	asked->namespace_ = r->of->meta->namespace_;
+	for (size_t i = 0; i < m->secret_count; i++) {
+		const struct triggerauth_managed *s = &m->secrets[i];
+		MEM_AUTO char *what = mem_printf("secret \"%s\"", s->name);
+		struct err err = { 0 };
+		const char *value;
+
+		asked->secret.name = s->name;
+		asked->secret.version = s->version;
+		asked->secret.stage = s->stage;
+		asked->member = s->member;
+		if (r->lookup->managed(r->lookup->arg, asked, &value, &err) == REFERENCE_FOUND)
+			auth_put(r, source, s->parameter, value, what);
+		else
+			auth_fail(r, &err, "%s parameter \"%s\"", source, s->parameter);
+	}
+}
+
+/* As this identity, whose reference it takes; NULL: what is wrong with it is noted already. */
+static void ask_as(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m,
+	struct managervalues_source *asked, struct webaccess_config *config)
+{
+	struct err err = { 0 };
+
+	if (!config->identity)
+		return;
+	asked->access = webaccess_new(config, &err);
+	if (asked->access)
+		take_secrets(r, source, m, asked);
+	else
+		auth_fail(r, &err, "%s", source);
+	identity_unref(config->identity);
+	webaccess_unref(asked->access);
+}
+
+/* ---- AWS Secrets Manager ---- */
+
+static struct identity *aws_keys(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m)
+{
+	struct identity *identity = NULL;
+	struct err err = { 0 };
+	char *key_id, *secret, *session_token = NULL;
+
+	if (!m->key_id.name || !m->secret.name) { /* KEDA's words */
+		auth_fail(r, NULL,
+			"%s: AccessKeyID and AccessSecretKey are expected when not using a pod identity provider: give "
+			"credentials.accessKey and credentials.accessSecretKey",
+			source);
+		return NULL;
+	}
+	key_id = take_credential(r, source, "accessKey", &m->key_id);
+	secret = take_credential(r, source, "accessSecretKey", &m->secret);
+	if (m->session_token.name)
+		session_token = take_credential(r, source, "accessToken", &m->session_token);
+	if (key_id && secret && (session_token || !m->session_token.name)) {
+		identity = awskeys_new(key_id, secret, session_token, &err);
+		if (!identity)
+			auth_fail(r, &err, "%s.credentials", source);
+	}
+	mem_free_secret(key_id);
+	mem_free_secret(secret);
+	mem_free_secret(session_token);
+	return identity;
+}
+
+/* One reference; NULL: what is wrong is noted. */
+static struct identity *aws_identity(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m,
+	const char *region)
+{
+	const struct triggerauth_identity *i = m->identity;
+	const char *provider = provider_of(m);
+
+	if (!*provider)
+		return aws_keys(r, source, m);
+	if (strcmp(provider, "aws") != 0) {
+		auth_fail(r, NULL, "%s: pod identity provider %s not supported: aws is the one there is", source,
+			provider);
+		return NULL;
+	}
+	if (given(i->identity_owner) && strcmp(i->identity_owner, "workload") == 0) {
+		auth_fail(r, NULL,
+			"%s.podIdentity identityOwner workload is not supported by this version of kscaled: say the "
+			"role "
+			"that the ServiceAccount's annotation has as podIdentity roleArn",
+			source);
+		return NULL;
+	}
+	if (!may_be_kscaled(r, source))
+		return NULL;
+	return given(i->role_arn) ? awsrole_new(region, i->role_arn, i->external_id, true) : awsown_new(region);
+}
+
+void auth_from_aws(struct auth_resolve *r, const char *source)
+{
+	const struct triggerauth_manager *m = r->t->aws_secret_manager;
+	const char *region = m && given(m->region) ? m->region : r->lookup->aws_region;
+	MEM_AUTO char *place = NULL;
+	struct webaccess_config config = { .region = region, .service = AWSSECRETS_SERVICE };
+	struct managervalues_source asked = { .manager = &awssecrets };
+	struct err err = { 0 };
+
+	if (!m)
+		return;
+	if (!region) {
+		auth_fail(r, NULL, "%s.region: missing, and kscaled's environment has no AWS_REGION", source);
+		return;
+	}
+	if (awsplace_check_region(region, &err)) {
+		auth_fail(r, &err, "%s.region", source);
+		return;
+	}
+	config.identity = aws_identity(r, source, m, region);
+	place = r->lookup->aws_secrets_url ? place_of(r->lookup->aws_secrets_url)
+					   : awsplace_url(AWSSECRETS_SERVICE, region);
+	asked.secret.place = place;
+	ask_as(r, source, m, &asked, &config);
+}
+
+/* ---- Azure Key Vault ---- */
+
+#define HTTPS "https://"
+
+/* Microsoft's clouds by how the names of their vaults end: where their tokens come from. */
+static const struct {
+	const char *vaults, *authority;
+} azure_clouds[] = {
+	{ "vault.azure.net", "https://login.microsoftonline.com" },
+	{ "vault.usgovcloudapi.net", "https://login.microsoftonline.us" },
+	{ "vault.azure.cn", "https://login.chinacloudapi.cn" },
+};
+
+static bool is_below(const char *host, const char *suffix)
+{
+	size_t len = strlen(host), end = strlen(suffix);
+
+	return len > end && host[len - end - 1] == '.' && strcasecmp(host + len - end, suffix) == 0;
+}
+
+/* Where a vault's tokens come from, and what for. Owns its texts. */
+struct azure_place {
+	struct httpurl_place vault;
+	char *host;      /* of the vault, with its port */
+	char *authority; /* NULL: that of the environment, or the public one */
+	char *scope;
+};
+
+static void azure_place_done(struct azure_place *p)
+{
+	httpurl_place_done(&p->vault);
+	free(p->host);
+	free(p->authority);
+	free(p->scope);
+}
+
+/* A token, and a secret, goes to vaults and authorities by TLS alone. */
+static int check_url(const char *url, struct httpurl_place *place, struct err *err)
+{
+	if (httpurl_place(url, place, err))
+		return -1;
+	if (strcmp(place->scheme, "https") == 0 && !strpbrk(url, "?#@"))
+		return 0;
+	httpurl_place_done(place);
+	*place = (struct httpurl_place){ 0 };
+	return err_set(err, ERR_INVALID, "must be an https URL without user and query");
+}
+
+/* The cloud that is said, else the one that the vault's name says. */
+static int find_cloud(const struct triggerauth_manager *m, struct azure_place *p, struct err *err)
+{
+	struct httpurl_place authority = { 0 };
+	char *vaults = NULL;
+	size_t i = 0;
+
+	if (given(m->cloud) &&
+		azurecloud_suffix(m->cloud, AZURECLOUD_KEY_VAULT, "keyVaultResourceURL", m->resource, &vaults, err))
+		return err_wrap(err, "cloud.type");
+	while (i < MEM_COUNT(azure_clouds) &&
+		!(vaults ? strcmp(vaults, azure_clouds[i].vaults) == 0
+			 : is_below(p->vault.host, azure_clouds[i].vaults)))
+		i++;
+	if (i < MEM_COUNT(azure_clouds) || !vaults) {
+		i = i < MEM_COUNT(azure_clouds) ? i : 0;
+		p->authority = mem_dup(azure_clouds[i].authority);
+		p->scope = mem_printf(HTTPS "%s/.default", azure_clouds[i].vaults);
+		free(vaults);
+		return 0;
+	}
+	p->scope = place_of(vaults);
+	free(vaults);
+	vaults = p->scope;
+	p->scope = mem_printf("%s%s/.default", strstr(vaults, "://") ? "" : HTTPS, vaults);
+	free(vaults);
+	if (!given(m->authority))
+		return err_set(err, ERR_INVALID,
+			"cloud: activeDirectoryEndpoint must be provided for Private cloud type");
+	if (check_url(m->authority, &authority, err))
+		return err_wrap(err, "cloud.activeDirectoryEndpoint");
+	httpurl_place_done(&authority);
+	p->authority = mem_dup(m->authority);
+	return 0;
+}
+
+static struct identity *azure_by_secret(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m,
+	const struct azure_place *p)
+{
+	struct entra_config config = { .authority = p->authority,
+		.tenant = m->tenant_id,
+		.client_id = m->client_id,
+		.scope = p->scope };
+	struct identity *identity;
+	struct err err = { 0 };
+	char *secret;
+
+	if (!given(m->client_id) || !given(m->tenant_id) || !m->secret.name) { /* KEDA's words */
+		auth_fail(r, NULL,
+			"%s: clientID, tenantID and clientSecret are expected when not using a pod identity provider: "
+			"give "
+			"credentials",
+			source);
+		return NULL;
+	}
+	secret = take_credential(r, source, "clientSecret", &m->secret);
+	if (!secret)
+		return NULL;
+	config.secret = secret;
+	identity = entra_new(&config, &err);
+	if (!identity)
+		auth_fail(r, &err, "%s", source);
+	mem_free_secret(secret);
+	return identity;
+}
+
+/* One reference; NULL: what is wrong is noted. kscaled's own token has an authority of its own. */
+static struct identity *azure_identity(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m,
+	const struct azure_place *p)
+{
+	const struct triggerauth_identity *i = m->identity;
+	const char *provider = provider_of(m);
+	struct pod_identity pod = { .provider = provider, .azure_trusted = r->identity->azure_trusted };
+	struct identity *identity;
+	struct err err = { 0 };
+
+	if (!*provider)
+		return azure_by_secret(r, source, m, p);
+	if (strcmp(provider, "azure-workload") != 0) { /* KEDA's words */
+		auth_fail(r, NULL, "%s: key vault does not support pod identity provider - %s", source, provider);
+		return NULL;
+	}
+	if (!may_be_kscaled(r, source))
+		return NULL;
+	pod.identity_id = i->identity_id;
+	pod.identity_tenant_id = i->identity_tenant_id;
+	pod.identity_authority_host = i->identity_authority_host;
+	identity = azurelogin_new(&pod, p->scope, p->host, &err);
+	if (!identity)
+		auth_fail(r, &err, "%s", source);
+	return identity;
+}
+
+void auth_from_azure(struct auth_resolve *r, const char *source)
+{
+	const struct triggerauth_manager *m = r->t->azure_key_vault;
+	struct managervalues_source asked = { .manager = &keyvault };
+	struct webaccess_config config = { 0 };
+	struct azure_place p = { 0 };
+	MEM_AUTO char *place = NULL;
+	struct err err = { 0 };
+
+	if (!m)
+		return;
+	place = place_of(m->vault_uri);
+	asked.secret.place = place;
+	if (check_url(place, &p.vault, &err)) {
+		auth_fail(r, &err, "%s.vaultUri", source);
+	} else if (find_cloud(m, &p, &err)) {
+		auth_fail(r, &err, "%s", source);
+	} else {
+		p.host = httpurl_host_header(&p.vault);
+		config.identity = azure_identity(r, source, m, &p);
+		ask_as(r, source, m, &asked, &config);
+	}
+	azure_place_done(&p);
+}
+
+/* ---- Google Secret Manager ---- */
+
+/* KEDA's words. project: of the key, borrowed from the identity. */
+static struct identity *google_by_key(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m,
+	const char **project)
+{
+	struct identity *identity;
+	struct err err = { 0 };
+	bool is_unknown;
+	char *key;
+
+	if (!m->secret.name) {
+		auth_fail(r, NULL,
+			"%s: clientSecret is expected when not using a pod identity provider: give "
+			"credentials.clientSecret",
+			source);
+		return NULL;
+	}
+	key = take_credential(r, source, "clientSecret", &m->secret);
+	if (!key)
+		return NULL;
+	/* a key that `kscaled check` does not know is as good as any */
+	is_unknown = r->lookup->unknown && strcmp(key, r->lookup->unknown) == 0;
+	identity = is_unknown ? googleown_new(GOOGLEKEY_CLOUD_PLATFORM)
+			      : googlekey_new(key, GOOGLEKEY_CLOUD_PLATFORM, &err);
+	mem_free_secret(key);
+	*project = identity && !is_unknown ? googlekey_project(identity) : NULL;
+	if (identity && !is_unknown && !*project) {
+		err_set(&err, ERR_INVALID, "project_id field is missing in the json credentials");
+		identity_unref(identity);
+		identity = NULL;
+	}
+	if (!identity)
+		auth_fail(r, &err, "%s.credentials.clientSecret", source);
+	return identity;
+}
+
+/* One reference; NULL: what is wrong is noted. */
+static struct identity *google_identity(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m,
+	const char **project)
+{
+	const char *provider = provider_of(m);
+
+	if (!*provider)
+		return google_by_key(r, source, m, project);
+	if (strcmp(provider, "gcp") == 0)
+		return may_be_kscaled(r, source) ? googleown_new(GOOGLEKEY_CLOUD_PLATFORM) : NULL;
+	auth_fail(r, NULL, "%s: gcp secret manager does not support pod identity provider - %s", source, provider);
+	return NULL;
+}
+
+void auth_from_google(struct auth_resolve *r, const char *source)
+{
+	const struct triggerauth_manager *m = r->t->gcp_secret_manager;
+	struct managervalues_source asked = { .manager = &googlesecrets, .secret.place = GOOGLESECRETS_PLACE };
+	struct webaccess_config config = { 0 };
+
+	if (!m)
+		return;
+	config.identity = google_identity(r, source, m, &asked.secret.project);
+	ask_as(r, source, m, &asked, &config);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a source gives for a trigger's parameter, and what goes wrong: for all sources. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cache/auth/auth_parts.h"
+
+static int weight(const struct err *err)
+{
+	switch (err->kind) {
+	case ERR_NONE: return 0;
+	case ERR_WAITING: return 1;
+	case ERR_TEMPORARY: return 2;
+	default: return 3;
+	}
+}
+
+/* All sources are requested even after a failure, because requests start watches. */
+void auth_note_failure(struct err *worst, const struct err *err)
+{
+	if (weight(err) > weight(worst))
+		*worst = *err;
+}
+
+void auth_fail(struct auth_resolve *r, const struct err *cause, const char *fmt, ...)
+{
+	struct err err = { 0 };
+	va_list ap;
+	char *what;
+
+	va_start(ap, fmt);
+	what = mem_vprintf(fmt, ap);
+	va_end(ap);
+	if (cause) {
+		err = *cause;
+		err_wrap(&err, "%s", what);
+	} else {
+		err_set(&err, ERR_INVALID, "%s", what);
+	}
+	free(what);
+	auth_note_failure(&r->err, &err);
+}
+
+void auth_put(struct auth_resolve *r, const char *source, const char *parameter, const char *value, const char *what)
+{
+	/* Parameters of triggers are trimmed. */
+	if (value[strspn(value, " \t\n\v\f\r")]) {
+		strmap_remove_secret(r->out, parameter);
+		strmap_set(r->out, parameter, value);
+	} else {
+		auth_fail(r, NULL, "%s parameter \"%s\": %s is empty", source, parameter, what);
+	}
+}

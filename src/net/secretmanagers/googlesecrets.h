@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_SECRETMANAGERS_GOOGLESECRETS_H
+#define NET_SECRETMANAGERS_GOOGLESECRETS_H
+
+/*
+ * Google Cloud Secret Manager: projects.secrets.versions.access of its REST API. Its values are
+ * bytes, in base64, with a checksum (CRC-32C) that is verified.
+ */
+
+#include <stdint.h>
+
+#include "net/secretmanagers/secretmanager.h"
+
+#define GOOGLESECRETS_PLACE "https://secretmanager.googleapis.com"
+
+extern const struct secretmanager googlesecrets;
+
+/* CRC-32C (Castagnoli; RFC 3720, B.4). */
+uint32_t googlesecrets_checksum(const void *bytes, size_t len);
+
+#endif

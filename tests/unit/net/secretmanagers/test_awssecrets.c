@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What AWS Secrets Manager is asked, byte by byte, and what its answers mean. */
+#include "answers.h"
+
+#include "net/secretmanagers/awssecrets.h"
+
+static void what_is_asked(void **state)
+{
+	static const struct {
+		struct secretmanager_secret secret;
+		const char *body;
+		bool pinned;
+	} rows[] = {
+		{ { .name = "shop/redis" }, "{\"SecretId\":\"shop/redis\"}", false },
+		{ { .name = "arn:aws:secretsmanager:eu-west-1:1:secret:a-b", .version = "", .stage = "" },
+			"{\"SecretId\":\"arn:aws:secretsmanager:eu-west-1:1:secret:a-b\"}", false },
+		{ { .name = "a\"b", .stage = "AWSPREVIOUS" },
+			"{\"SecretId\":\"a\\\"b\",\"VersionStage\":\"AWSPREVIOUS\"}", false },
+		{ { .name = "a", .version = "v1", .stage = "s" },
+			"{\"SecretId\":\"a\",\"VersionId\":\"v1\",\"VersionStage\":\"s\"}", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct secretmanager_secret s = rows[i].secret;
+		struct secretmanager_request r = { 0 };
+		struct err err = { 0 };
+
+		s.place = "https://secretsmanager.eu-west-1.amazonaws.com";
+		assert_int_equal(awssecrets.request(&s, &r, &err), 0);
+		assert_string_equal(r.url, "https://secretsmanager.eu-west-1.amazonaws.com/");
+		assert_string_equal(r.body, rows[i].body);
+		assert_string_equal(r.content_type, "application/x-amz-json-1.1");
+		assert_string_equal(strmap_get(&r.headers, "X-Amz-Target"), "secretsmanager.GetSecretValue");
+		assert_int_equal(r.headers.count, 1);
+		assert_int_equal(awssecrets.is_pinned(&s), rows[i].pinned);
+		secretmanager_request_done(&r);
+	}
+}
+
+static void a_name_that_is_none(void **state)
+{
+	const struct secretmanager_secret s = { .place = "https://s", .name = "\xff" };
+	struct secretmanager_request r = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(awssecrets.request(&s, &r, &err), -1);
+	assert_int_equal(err.kind, ERR_INVALID);
+	assert_null(r.url);
+}
+
+static void what_is_said(void **state)
+{
+	static const struct answer_row rows[] = {
+		{ 200, "{\"ARN\":\"a\",\"SecretString\":\"s3cret\",\"VersionStages\":[\"AWSCURRENT\"]}", "s3cret", NULL,
+			ERR_NONE },
+		{ 200, "{\"SecretString\":\"\"}", "", NULL, ERR_NONE },
+		{ 200, "{\"SecretString\":\"{\\\"a\\\":1}\",\"SecretBinary\":\"eA==\"}", "{\"a\":1}", NULL, ERR_NONE },
+		{ 200, "{\"SecretBinary\":\"czNjcmV0\"}", NULL,
+			"secret n: its value is binary (SecretBinary), which no parameter can be: store it as text",
+			ERR_INVALID },
+		{ 200, "{}", NULL, "secret n: its value (SecretString) is no text", ERR_INVALID },
+		{ 200, "{\"SecretString\":[\"s3cret\"]}", NULL, "secret n: its value (SecretString) is no text",
+			ERR_INVALID },
+		{ 200, "{\"SecretString\":\"s3cret\\u0000x\"}", NULL,
+			"secret n: its value (SecretString) holds a NUL character", ERR_INVALID },
+		{ 200, "s3cret", NULL, "secret n: the answer is not JSON", ERR_INVALID },
+		{ 200, "", NULL, "secret n: the answer is not JSON", ERR_INVALID },
+		{ 204, "", NULL, "secret n: HTTP status 204", ERR_INVALID },
+		{ 400,
+			"{\"__type\":\"ResourceNotFoundException\",\"Message\":\"Secrets Manager can't find the "
+			"specified secret.\"}",
+			NULL,
+			"secret n: HTTP status 400, ResourceNotFoundException: Secrets Manager can't find the "
+			"specified "
+			"secret.",
+			ERR_MISSING },
+		{ 400, "{\"__type\":\"AccessDeniedException\",\"Message\":\"User x is not authorized\"}", NULL,
+			"secret n: HTTP status 400, AccessDeniedException: User x is not authorized; needed is the "
+			"right secretsmanager:GetSecretValue",
+			ERR_DENIED },
+		{ 400, "{\"__type\":\"com.amazon#UnrecognizedClientException\",\"message\":\"m\"}", NULL,
+			"secret n: HTTP status 400, UnrecognizedClientException: m; needed is the right "
+			"secretsmanager:GetSecretValue",
+			ERR_DENIED },
+		{ 400, "{\"__type\":\"ThrottlingException\",\"message\":\"Rate exceeded\"}", NULL,
+			"secret n: HTTP status 400, ThrottlingException: Rate exceeded", ERR_TEMPORARY },
+		{ 400, "{\"__type\":\"InvalidRequestException\",\"Message\":\"marked for deletion\"}", NULL,
+			"secret n: HTTP status 400, InvalidRequestException: marked for deletion", ERR_INVALID },
+		{ 400, "<html>", NULL, "secret n: HTTP status 400", ERR_INVALID },
+		{ 403,
+			"<ErrorResponse><Errors><Error><Code>SignatureDoesNotMatch</Code><Message>No</Message></Error>"
+			"</Errors></ErrorResponse>",
+			NULL,
+			"secret n: HTTP status 403, SignatureDoesNotMatch: No; needed is the right "
+			"secretsmanager:GetSecretValue",
+			ERR_DENIED },
+		{ 500, "{\"__type\":\"InternalServiceError\"}", NULL, "secret n: HTTP status 500, InternalServiceError",
+			ERR_TEMPORARY },
+		{ 503, "", NULL, "secret n: HTTP status 503", ERR_TEMPORARY },
+	};
+
+	(void)state;
+	check_answers(&awssecrets, rows, MEM_COUNT(rows));
+}
+
+static void members(void **state)
+{
+	static const struct {
+		const char *value, *member, *out, *error;
+	} rows[] = {
+		{ "{\"user\":\"u\",\"password\":\"s3cret\"}", "password", "s3cret", NULL },
+		{ "{\"p\":\"\"}", "p", "", NULL },
+		{ "{\"a.b\":\"x\"}", "a.b", "x", NULL },
+		{ "{\"p\":\"s3cret\"}", "q", NULL, "secretKey \"q\": SecretKey Not Found" },
+		{ "{\"port\":3306}", "port", NULL, "secretKey \"port\": SecretKey value is not a string" },
+		{ "{\"p\":null}", "p", NULL, "secretKey \"p\": SecretKey value is not a string" },
+		{ "{\"p\":\"s3cret\\u0000\"}", "p", NULL, "secretKey \"p\": it holds a NUL character" },
+		{ "s3cret", "p", NULL, "secretKey \"p\": the secret's value is no JSON object" },
+		{ "[\"s3cret\"]", "p", NULL, "secretKey \"p\": the secret's value is no JSON object" },
+		{ "", "p", NULL, "secretKey \"p\": the secret's value is no JSON object" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct err err = { 0 };
+		char *out = NULL;
+
+		assert_int_equal(awssecrets.member(rows[i].value, rows[i].member, &out, &err), rows[i].out ? 0 : -1);
+		if (rows[i].out)
+			assert_string_equal(out, rows[i].out);
+		else
+			assert_string_equal(err.msg, rows[i].error);
+		mem_free_secret(out);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(what_is_asked), cmocka_unit_test(a_name_that_is_none),
+		cmocka_unit_test(what_is_said), cmocka_unit_test(members) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
