@@ -335,6 +335,7 @@ static void start_cache(struct daemon *d)
 		.http_timeout_ms = d->options->http_timeout_ms };
 	struct readings_config readings = { .ask_timeout_ms = d->options->metrics_deadline_ms,
 		.http_timeout_ms = d->options->http_timeout_ms,
+		.metered_ms = d->options->metered_interval_ms,
 		.max_waiters = WAITERS_MAX };
 
 	sources_init(&d->sources, d->loop, d->kube, d->counters, &sources);

@@ -96,6 +96,11 @@ static const struct option {
 		"a reading younger than this is answered from memory; 0: always ask", .initial = "1s", .most = HOUR },
 	{ "metrics-deadline", DURATION, AT(metrics_deadline_ms), "DURATION", "a source has this long to answer",
 		.initial = "3s", .least = 10, .most = 60 * SECOND },
+	{ "metered-interval", DURATION, AT(metered_interval_ms), "DURATION",
+		"a source that bills each request and has no newer value sooner (aws-cloudwatch) is asked no more "
+		"often "
+		"than this; 0: as often as any",
+		.initial = "15s", .most = HOUR },
 	{ "wake-interval", DURATION, AT(wake_interval_ms), "DURATION",
 		"an object whose sources say \"look now\" is looked at no more often than this", .initial = "100ms",
 		.least = 10, .most = 60 * SECOND },

@@ -36,6 +36,7 @@ struct options {                    /* strings are owned; NULL: not set, and no 
 	int64_t max_source_connections;
 	int64_t metrics_max_age_ms;
 	int64_t metrics_deadline_ms;
+	int64_t metered_interval_ms;
 	int64_t wake_interval_ms;
 	int64_t http_timeout_ms;
 	char *http_min_tls_version; /* these three: net/tlsrules.h, which checks the first */

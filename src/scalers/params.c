@@ -429,10 +429,42 @@ static int read_choice(const struct param_row *row, const struct found_value *f,
 	return -1;
 }
 
+/* Values are looked through for each of something else, by more than one type. */
+static int check_count(const struct param_row *row, const char *text, struct err *err)
+{
+	char name[PARAM_NAME_SIZE];
+	size_t count = 1;
+
+	while ((text = strchr(text, ',')) != NULL) {
+		text++;
+		count++;
+	}
+	return count <= PARAM_VALUES_MAX
+		? 0
+		: err_set(err, ERR_INVALID, "parameter \"%s\": %zu values are given, at most %d may be",
+			  first_name(row, name), count, PARAM_VALUES_MAX);
+}
+
+static int read_list(const struct param_row *row, struct found_value *f, struct param_list *out, struct err *err)
+{
+	char *rest = f->text, *piece;
+
+	if (check_count(row, f->text, err))
+		return -1;
+	while ((piece = strsep(&rest, ",")) != NULL) {
+		out->items = mem_resize(out->items, out->count + 1, sizeof(*out->items));
+		piece = params_trimmed(piece);
+		out->items[out->count++] = piece ? piece : mem_dup("");
+	}
+	return 0;
+}
+
 static int read_map(const struct param_row *row, struct found_value *f, struct strmap *out, struct err *err)
 {
 	char *rest = f->text, *piece;
 
+	if (check_count(row, f->text, err))
+		return -1;
 	while ((piece = strsep(&rest, ",")) != NULL) {
 		char *equals = strchr(piece, '=');
 		MEM_AUTO char *key = equals ? mem_dupn(piece, (size_t)(equals - piece)) : NULL,
@@ -474,8 +506,7 @@ static int read_target(const struct scaler_params *params, const struct param_ro
 static int store(const struct scaler_params *params, const struct param_row *row, struct found_value *f, void *field,
 	struct err *err)
 {
-	char name[PARAM_NAME_SIZE], *rest = f->text, *piece;
-	struct param_list *list = field;
+	char name[PARAM_NAME_SIZE];
 	bool on;
 
 	if (row->kind == PARAM_TARGET)
@@ -497,13 +528,7 @@ static int store(const struct scaler_params *params, const struct param_row *row
 		return 0;
 	case PARAM_DURATION: return read_duration(row, f, field, err);
 	case PARAM_CHOICE: return read_choice(row, f, field, err);
-	case PARAM_LIST:
-		while ((piece = strsep(&rest, ",")) != NULL) {
-			list->items = mem_resize(list->items, list->count + 1, sizeof(*list->items));
-			piece = params_trimmed(piece);
-			list->items[list->count++] = piece ? piece : mem_dup("");
-		}
-		return 0;
+	case PARAM_LIST: return read_list(row, f, field, err);
 	case PARAM_MAP: return read_map(row, f, field, err);
 	case PARAM_REFUSED: return err_set(err, ERR_INVALID, "parameter \"%s\": %s", first_name(row, name), row->why);
 	default: return 0;

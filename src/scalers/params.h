@@ -50,6 +50,7 @@ enum param_kind {     /* and the type of its field */
 
 enum param_switch { PARAM_UNSAID, PARAM_OFF, PARAM_ON };
 
+#define PARAM_VALUES_MAX 1000 /* of a LIST or MAP; more are an error */
 struct param_list {
 	char **items; /* owned */
 	size_t count;

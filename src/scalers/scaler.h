@@ -210,6 +210,11 @@ struct scaler_type {
 	const struct httpsource_type *http; /* where ask is httpsource_ask; else NULL */
 	void (*free_data)(void *data);
 	/*
+	 * Its source bills each request, and has no newer value sooner: its answers are kept for
+	 * option metered-interval (cache/readings).
+	 */
+	bool metered;
+	/*
 	 * Optional. Calls look whenever the answer may have changed, also once after a reconnect.
 	 * Surplus calls are allowed; calls before watch has returned or after unwatch are not.
 	 * Returns NULL when the question cannot be watched or its parameters disable it.

@@ -106,6 +106,29 @@ def test_cloudwatch(kscaled, stage, moto, login):
     failure(stage, "s0-aws-cloudwatch", "empty metric data received, ignoreNullValues is false, returning error", name="strict")
 
 
+ONE_POINT = '<GetMetricDataResponse xmlns="http://monitoring.amazonaws.com/doc/2010-08-01/"><GetMetricDataResult><MetricDataResults><member><Id>c1</Id><StatusCode>Complete</StatusCode><Values><member>{}</member></Values></member></MetricDataResults></GetMetricDataResult></GetMetricDataResponse>'
+
+
+def test_cloudwatch_is_asked_seldom(launch, stage, moto, login):
+    """Its requests are billed: after an answer neither polls nor the HPA have it asked again, while another source of the same object is; after a failure they do."""
+    values = iter(range(3, 1000))
+    source, free = HttpSource({"/": (500, {}, "")}), HttpSource({"/": lambda asked: through(moto, asked)})
+    url = moto.queue("free", 2)
+    try:
+        launch(options={"metered_interval": "1h"}).wait_serving()
+        stage.deployment(replicas=1)
+        stage.scaledobject(maxReplicaCount=1, triggers=[cloudwatch(moto, login, endpoint=source.url), sqs(moto, url, login, endpoint=free.url)])
+        failure(stage, "s0-aws-cloudwatch", "HTTP status 500")
+        source.routes["/"] = lambda asked: (200, {"Content-Type": "text/xml"}, ONE_POINT.format(next(values)))
+        eventually(lambda: stage.metric("s0-aws-cloudwatch").value() == "3")
+        asked, others = len(source.asked), len(free.asked)
+        eventually(lambda: stage.metric("s0-aws-cloudwatch").value() == "3" and stage.metric("s1-aws-sqs-free").value() == "2" and len(free.asked) > others + 5)
+        assert len(source.asked) == asked
+    finally:
+        source.end()
+        free.end()
+
+
 def test_cloudwatch_asks(kscaled, stage, moto, login):
     """The request, byte for byte, which moto reads generously: a server that remembers it stands between."""
     answer = '<GetMetricDataResponse xmlns="http://monitoring.amazonaws.com/doc/2010-08-01/"><GetMetricDataResult><MetricDataResults><member><Id>q1</Id><StatusCode>{}</StatusCode><Values>{}</Values></member></MetricDataResults></GetMetricDataResult></GetMetricDataResponse>'

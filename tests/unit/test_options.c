@@ -113,6 +113,7 @@ static void same_options(const struct options *a, const struct options *b)
 	assert_true(a->metrics_max_age_ms == b->metrics_max_age_ms);
 	assert_true(a->metrics_deadline_ms == b->metrics_deadline_ms);
 	assert_true(a->http_timeout_ms == b->http_timeout_ms);
+	assert_true(a->metered_interval_ms == b->metered_interval_ms);
 	same_text(a->http_min_tls_version, b->http_min_tls_version);
 	same_text(a->http_tls_cipher_list, b->http_tls_cipher_list);
 	same_text(a->ca_dir, b->ca_dir);
@@ -153,6 +154,7 @@ static void defaults(void **state)
 		.retry_period_ms = 2000,
 		.metrics_max_age_ms = 1000,
 		.metrics_deadline_ms = 3000,
+		.metered_interval_ms = 15000,
 		.http_timeout_ms = 3000,
 		.http_min_tls_version = (char[]){ "TLS12" },
 		.ca_dir = (char[]){ "/custom/ca" },
@@ -427,6 +429,7 @@ static void wrong_flags(void **state)
 		{ "--lease-duration=-15s", "flag --lease-duration: \"-15s\" is negative" },
 		{ "--lease-duration=2h", "flag --lease-duration: \"2h\" is out of range: 1s to 1h" },
 		{ "--http-timeout=0", "flag --http-timeout: \"0ms\" is out of range: 1ms to 1h" },
+		{ "--metered-interval=61m", "flag --metered-interval: \"61m\" is out of range: 0s to 1h" },
 		{ "--max-source-connections=15",
 			"flag --max-source-connections: \"15\" is no number from 16 to 65536" },
 		{ "--max-source-connections=1e3",

@@ -9,7 +9,8 @@
  * a hung source delays only those who ask about it. A failure is kept as an answer is, as long as
  * the asker's max age says, so that a dead source is not hammered. What nobody asked for in a
  * minute is forgotten. Of very many that are due at once some begin in later turns of the loop
- * (cache/readings/turns).
+ * (cache/readings/turns). A source that bills each request (struct scaler_type, metered) is not
+ * asked again for a while after it has answered, whatever age and mark the asker has.
  */
 
 #include <stdbool.h>
@@ -26,6 +27,7 @@ struct readings_wait;
 struct readings_config {
 	int64_t ask_timeout_ms;  /* how long one query may take, whoever waits */
 	int64_t http_timeout_ms; /* of questions with QUESTION_TIMEOUT_HTTP, if longer */
+	int64_t metered_ms;      /* an answer of a metered type is young for so long, whoever asks; 0: as any */
 	/*
 	 * cap on waiting askers, over all entries: the first half are taken from any namespace, the
 	 * rest in shares by namespace (base/shares)

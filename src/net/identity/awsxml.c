@@ -10,6 +10,8 @@
 
 #define DEPTH_MAX 64
 #define TEXT_MAX  ((size_t)1 << 16)
+/* An answer is read in one turn of the loop. Those of AWS have some hundred. */
+#define ELEMENTS_MAX 100000
 
 /* One path being followed. */
 struct trail {
@@ -21,7 +23,7 @@ struct trail {
 struct awsxml {
 	XML_Parser parser;
 	struct trail trails[AWSXML_PATHS_MAX];
-	size_t count, depth;
+	size_t count, depth, elements;
 	const char *wrong; /* NULL */
 };
 
@@ -47,6 +49,10 @@ static void XMLCALL on_start(void *arg, const char *name, const char **attribute
 	struct awsxml *x = arg;
 
 	(void)attributes;
+	if (++x->elements > ELEMENTS_MAX) {
+		stop(x, "the answer has more than 100,000 elements");
+		return;
+	}
 	for (size_t i = 0; i < x->count; i++)
 		enter(&x->trails[i], x->depth, name);
 	if (++x->depth > DEPTH_MAX)

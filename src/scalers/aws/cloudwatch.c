@@ -336,5 +336,6 @@ const struct scaler_type cloudwatch_scaler_type = {
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,
 	.http = &http,
+	.metered = true,
 	.free_data = free_data,
 };

@@ -94,6 +94,9 @@ static int check(const struct scaler_params *params, struct pipelines_fields *f,
 			"must not end with a slash");
 	if (!f->pool_name && f->pool_id <= 0)
 		return err_set(err, ERR_INVALID, "no poolName or poolID given");
+	if (f->demands.count > PIPELINEJOBS_DEMANDS_MAX)
+		return err_set(err, ERR_INVALID, "parameter \"demands\": %zu are given, at most %d may be",
+			f->demands.count, PIPELINEJOBS_DEMANDS_MAX);
 	return params_check_target(params, "targetPipelinesQueueLength", &f->target, err);
 }
 

@@ -71,12 +71,14 @@ static bool is_version(const char *demand)
 /* Counted by pairs, as KEDA does: a demand that stands twice counts twice. */
 static bool demands_fit(const json_t *job, const struct pipelinejobs_filter *f)
 {
+	const json_t *demands = json_object_get(job, "demands"), *one;
 	size_t ours = 0, theirs = 0, pairs = 0, i;
-	const json_t *one;
 
+	if (json_array_size(demands) > PIPELINEJOBS_DEMANDS_MAX)
+		return false;
 	for (size_t k = 0; k < f->count; k++)
 		ours += !is_version(f->demands[k]);
-	json_array_foreach(json_object_get(job, "demands"), i, one)
+	json_array_foreach(demands, i, one)
 	{
 		const char *demand = json_is_string(one) ? json_string_value(one) : "";
 

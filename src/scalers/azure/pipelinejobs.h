@@ -20,6 +20,12 @@ enum pipelinejobs_rule {
 	PIPELINEJOBS_ALL_OF_OURS /* requireAllDemandsAndIgnoreOthers: the job's include ours */
 };
 
+/*
+ * Each demand of a job is compared with each of ours, for every job of an answer. A job with more
+ * is none for our agents.
+ */
+#define PIPELINEJOBS_DEMANDS_MAX 100
+
 /* Borrowed. Without parent and demands each job counts. */
 struct pipelinejobs_filter {
 	const char *parent; /* name of an agent that could run the job; NULL: any. It makes demands count no more */

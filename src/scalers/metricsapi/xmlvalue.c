@@ -13,6 +13,8 @@
 
 #define DEPTH_MAX 256
 #define TEXT_MAX  1024 /* no number is longer */
+/* As of JSON (base/json.h): an element costs some hundred nanoseconds, whatever it holds. */
+#define ELEMENTS_MAX 100000
 /* Older versions of expat parse an incomplete tag or comment from its beginning with each piece. */
 #define TOKEN_MAX ((size_t)1 << 18)
 
@@ -30,6 +32,7 @@ struct xmlvalue {
 	size_t count;
 	const char *attribute; /* borrowed; NULL: the element's text is read */
 	size_t depth;          /* open elements */
+	size_t elements;       /* so far */
 	size_t matched;        /* how many of them, from the root, match the path */
 	bool found, nested;
 	XML_Index fed;
@@ -85,6 +88,10 @@ static void XMLCALL on_start(void *arg, const char *element, const char **attrib
 {
 	struct xmlvalue *s = arg;
 
+	if (++s->elements > ELEMENTS_MAX) {
+		stop(s, "the answer has more than 100,000 elements");
+		return;
+	}
 	if (s->matched == s->count && s->depth >= s->count)
 		s->nested = true; /* matters only for text */
 	if (++s->depth > DEPTH_MAX) {

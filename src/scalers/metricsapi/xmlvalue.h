@@ -12,8 +12,8 @@
  *   stats.queue.@length    an attribute
  *
  * A name without a colon matches any namespace prefix; one with a colon is compared literally. The
- * whole document must be well-formed. Document types and thus custom entities are refused, so
- * nothing can expand. Pure.
+ * whole document must be well-formed, and may have 100,000 elements. Document types and thus custom
+ * entities are refused, so nothing can expand. Pure.
  */
 
 #include "scalers/values/dotpath.h"

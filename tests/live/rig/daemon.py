@@ -146,6 +146,7 @@ class Daemon(Process):
             "namespace": installation.namespace,
             "bind-address": "127.0.0.1",
             "allow-local-sources": "true",
+            "metered-interval": "0",  # each poll asks, as tests expect it; tests/live/test_aws.py tries another
             "secure-port": self.port,
             "status-address": f"127.0.0.1:{self.status_port}",
             "insight-socket": self.socket,

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "scalers/params.h"
 
 static struct given {
@@ -421,6 +422,33 @@ static void maps(void **state)
 	strmap_done(&map);
 }
 
+static void lists_and_maps_have_an_end(void **state)
+{
+	struct buf many = BUF_INIT(1u << 20);
+	struct param_list list = { 0 };
+	struct strmap map = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	for (int i = 0; i < PARAM_VALUES_MAX; i++)
+		buf_printf(&many, "%sk%d=v", i > 0 ? "," : "", i);
+	given(buf_text(&many));
+	assert_int_equal(read_as(PARAM_LIST, &everywhere, NULL, &list, NULL), 0);
+	assert_int_equal(list.count, PARAM_VALUES_MAX);
+	list_done(&list);
+	assert_int_equal(read_as(PARAM_MAP, &everywhere, NULL, &map, NULL), 0);
+	assert_int_equal(map.count, PARAM_VALUES_MAX);
+	strmap_done(&map);
+	buf_puts(&many, ",k=secret");
+	given(buf_text(&many));
+	expect_error(read_as(PARAM_LIST, &everywhere, NULL, &list, &err), &err,
+		"parameter \"count\": 1001 values are given, at most 1000 may be");
+	expect_error(read_as(PARAM_MAP, &everywhere, NULL, &map, &err), &err,
+		"parameter \"count\": 1001 values are given, at most 1000 may be");
+	assert_int_equal(list.count + map.count, 0);
+	buf_done(&many);
+}
+
 static void targets(void **state)
 {
 	static const struct {
@@ -754,6 +782,7 @@ int main(void)
 		CASE(choices),
 		CASE(lists),
 		CASE(maps),
+		CASE(lists_and_maps_have_an_end),
 		CASE(targets),
 		CASE(targets_of_formula_sources),
 		CASE(metric_types),

@@ -59,6 +59,12 @@ static const struct scaler_type fake_type = { .name = "fake",
 	.cancel = fake_cancel,
 	.free_data = fake_free };
 
+static const struct scaler_type metered_type = { .name = "metered",
+	.ask = fake_ask,
+	.cancel = fake_cancel,
+	.free_data = fake_free,
+	.metered = true };
+
 static void answer(int i, double value)
 {
 	asks[i].open = false;
@@ -447,6 +453,64 @@ static void questions_take_their_time(void **state)
 	f->q->timeout_ms = 0;
 }
 
+/*
+ * What bills each request: after an answer nobody's age or mark has it asked again, until the time
+ * is over. A failure is no answer.
+ */
+static void metered_questions_rest(void **state)
+{
+	struct fixture *f = *state;
+	struct readings_config config = { .ask_timeout_ms = 3000, .metered_ms = 2 * MINUTE_MS, .max_waiters = 16 };
+	struct question *usual = f->q;
+	struct heard h[6] = { 0 };
+	struct answer peeked;
+	uint64_t mark;
+
+	readings_free(f->readings);
+	f->readings = readings_new(&f->sources, &config);
+	f->q = question_new(&metered_type, mem_dup("metered"), mem_dup("metered"), NULL);
+	ask_for(f, 0, &h[0]);
+	/* Who was told of a change after the query began is content with its answer, too. */
+	mark = readings_mark(f->readings);
+	readings_ask(f->readings, f->q, mark, 0, loop_now_ms(f->loop) + FOREVER, on_heard, &h[1]);
+	refuse(0, "throttled");
+	settle(f);
+	assert_string_equal(h[0].err, "throttled");
+	assert_int_equal(ask_count, 2); /* a failure is not kept: the second asker's own query */
+	answer(1, 7);
+	settle(f);
+	assert_true(h[1].value == 7);
+	fakeloop_advance(MINUTE_MS + MINUTE_MS / 2); /* also beyond a sweep */
+	ask_for(f, 0, &h[2]);
+	mark = readings_mark(f->readings);
+	readings_ask(f->readings, f->q, mark, 0, loop_now_ms(f->loop) + FOREVER, on_heard, &h[3]);
+	settle(f);
+	assert_int_equal(ask_count, 2);
+	assert_true(h[2].value == 7 && h[3].value == 7);
+	assert_int_equal(h[2].completed_at_ms, h[1].completed_at_ms);
+	assert_int_equal(readings_peek(f->readings, f->q, 0, &peeked, NULL), READINGS_ANSWER);
+	fakeloop_advance(MINUTE_MS / 2);
+	ask_for(f, 0, &h[4]);
+	assert_int_equal(ask_count, 3);
+	mark = readings_mark(f->readings);
+	readings_ask(f->readings, f->q, mark, 0, loop_now_ms(f->loop) + FOREVER, on_heard, &h[5]);
+	answer(2, 8);
+	settle(f);
+	assert_int_equal(ask_count, 3);
+	assert_true(h[4].value == 8 && h[5].value == 8);
+	readings_free(f->readings);
+	f->readings = readings_new(&f->sources, &config);
+	question_unref(f->q);
+	f->q = usual;
+	/* Others are asked as ever. */
+	h[0] = (struct heard){ 0 };
+	ask_for(f, 0, &h[0]);
+	answer(3, 1);
+	settle(f);
+	ask_for(f, 0, &h[1]);
+	assert_int_equal(ask_count, 5);
+}
+
 static size_t entries_after(struct fixture *f, int64_t ms)
 {
 	fakeloop_advance(ms);
@@ -546,6 +610,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(waiters_are_capped, setup, teardown),
 		cmocka_unit_test_setup_teardown(waiters_have_shares, setup, teardown),
 		cmocka_unit_test_setup_teardown(questions_take_their_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(metered_questions_rest, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_nobody_asks_for_any_more_is_forgotten, setup, teardown),
 		cmocka_unit_test_setup_teardown(freeing_drops_what_is_under_way, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_begin_in_several_turns, setup, teardown),

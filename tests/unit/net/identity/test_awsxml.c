@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "net/identity/awsxml.h"
 
@@ -72,6 +73,20 @@ static void refused(void **state)
 		strcat(deep, "<a>");
 	assert_null(first(deep, "a", &err));
 	assert_non_null(strstr(err.msg, "nested too deep"));
+	for (size_t elements = 99999; elements <= 100000; elements++) { /* and the root */
+		struct buf many = BUF_INIT(1u << 20);
+		MEM_AUTO char *got = NULL;
+
+		err_clear(&err);
+		buf_puts(&many, "<a><b>1</b>");
+		for (size_t i = 1; i < elements; i++)
+			buf_puts(&many, "<c/>");
+		buf_puts(&many, "</a>");
+		got = first(buf_text(&many), "a/b", &err);
+		assert_int_equal(got != NULL, elements == 99999);
+		assert_int_equal(strcmp(err.msg, "the answer has more than 100,000 elements") == 0, elements == 100000);
+		buf_done(&many);
+	}
 }
 
 int main(void)

@@ -33,9 +33,10 @@ static int build(const char *metadata, const char *auth, struct scaler *out, str
 	return failed;
 }
 
-#define ORGANIZATION "organizationURL=https://dev.azure.com/shop"
-#define BASE         ORGANIZATION "|poolID=7"
-#define TOKEN        "personalAccessToken=secret-value"
+#define ORGANIZATION    "organizationURL=https://dev.azure.com/shop"
+#define TEN_TIMES(text) text text text text text text text text text text
+#define BASE            ORGANIZATION "|poolID=7"
+#define TOKEN           "personalAccessToken=secret-value"
 
 static const struct {
 	const char *metadata, *auth, *metric;
@@ -93,6 +94,7 @@ static const struct {
 	{ BASE "|targetPipelinesQueueLength=0", TOKEN,
 		"\"targetPipelinesQueueLength\" value \"0\" must be greater than 0" },
 	{ BASE "|targetPipelinesQueueLength=1.5", TOKEN, "\"targetPipelinesQueueLength\" value \"1.5\"" },
+	{ BASE "|demands=" TEN_TIMES(TEN_TIMES(",")), TOKEN, "\"demands\": 101 are given, at most 100 may be" },
 	{ BASE "|requireAllDemands=maybe", TOKEN, "\"requireAllDemands\" value \"maybe\"" },
 };
 

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "scalers/azure/pipelinejobs.h"
 
 static json_t *parsed(const char *text)
@@ -74,6 +75,30 @@ static void which_jobs_count(void **state)
 	}
 }
 
+/* A job of so many demands is none for our agents, whatever the rule. */
+static void a_job_that_demands_too_much(void **state)
+{
+	struct pipelinejobs_filter filter = { DEMANDS("d"), .rule = PIPELINEJOBS_ALL_OF_OURS };
+
+	(void)state;
+	for (int demands = PIPELINEJOBS_DEMANDS_MAX; demands <= PIPELINEJOBS_DEMANDS_MAX + 1; demands++) {
+		struct buf text = BUF_INIT(1u << 16);
+		struct err err = { 0 };
+		json_t *answer;
+		size_t count;
+
+		buf_puts(&text, "{\"value\":[{\"demands\":[\"d\"");
+		for (int i = 1; i < demands; i++)
+			buf_printf(&text, ",\"d%d\"", i);
+		buf_puts(&text, "]},{\"demands\":[\"d\"]}]}");
+		answer = parsed(buf_text(&text));
+		assert_int_equal(pipelinejobs_count(answer, &filter, &count, &err), 0);
+		assert_int_equal(count, demands == PIPELINEJOBS_DEMANDS_MAX ? 2 : 1);
+		json_decref(answer);
+		buf_done(&text);
+	}
+}
+
 /* No jobs are none only where the answer says so. */
 static void what_is_no_list_of_jobs(void **state)
 {
@@ -128,7 +153,8 @@ static void the_pool_of_a_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(which_jobs_count),
-		cmocka_unit_test(what_is_no_list_of_jobs), cmocka_unit_test(the_pool_of_a_name) };
+		cmocka_unit_test(a_job_that_demands_too_much), cmocka_unit_test(what_is_no_list_of_jobs),
+		cmocka_unit_test(the_pool_of_a_name) };
 
 	return cmocka_run_group_tests_name("scalers/azure/pipelinejobs", tests, NULL, NULL);
 }

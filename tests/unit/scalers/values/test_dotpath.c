@@ -237,9 +237,28 @@ static void xml(void **state)
 	buf_done(&deep);
 }
 
+static void so_many_elements(void **state)
+{
+	(void)state;
+	for (size_t elements = 99999; elements <= 100000; elements++) { /* and the root */
+		struct buf many = BUF_INIT(1u << 20);
+
+		buf_puts(&many, "<a><b>1</b>");
+		for (size_t i = 1; i < elements; i++)
+			buf_puts(&many, "<c/>");
+		buf_puts(&many, "</a>");
+		piece = 16384;
+		look(&(struct looked){ "a.b", buf_text(&many), 1,
+			     elements == 99999 ? NULL : "the answer has more than 100,000 elements" },
+			xml_number);
+		buf_done(&many);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(paths), cmocka_unit_test(yaml), cmocka_unit_test(xml) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(paths), cmocka_unit_test(yaml), cmocka_unit_test(xml),
+		cmocka_unit_test(so_many_elements) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
