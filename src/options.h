@@ -54,7 +54,7 @@ struct options {                    /* strings are owned; NULL: not set, and no 
 	bool restrict_secret_access;
 	bool allow_local_sources;       /* net/sourcerules */
 	char *cloud_identity;           /* "none", "cluster", "all": who may use kscaled's own (cache/auth/auth.h) */
-	char *azure_trusted_hosts;      /* "a,b", "*"; NULL: none (scalers/azure/azurelogin) */
+	char *azure_trusted_hosts;      /* "a,b", "*"; NULL: none (scalers/azurelogin) */
 	bool cloud_metadata;            /* net/identity/awsown */
 	char *cluster_object_namespace; /* NULL: the own namespace */
 	char *filepath_auth_root_path;  /* NULL: no files are read */

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/editdist.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/asking.h"
@@ -312,25 +311,9 @@ const struct commandline cli_init_line = { .help = help_text, .options = options
 
 static int complain_of_type(const char *type)
 {
-	MEM_AUTO char *names = mem_dup(scaler_type_names());
-	char *rest = names, *name, *nearest = NULL;
-	size_t best = strlen(type) / 3 + 2, distance;
-	const char *instead = missingtypes_instead(type);
+	MEM_AUTO char *why = missingtypes_explain(type);
 
-	if (instead) {
-		fprintf(stderr, "kscaled init: there is no type \"%s\" in this version; %s\n", type, instead);
-		return USAGE;
-	}
-	while ((name = strsep(&rest, ",")) != NULL) {
-		name = text_trim(name, " ");
-		distance = editdist_between(type, name);
-		if (distance >= best)
-			continue;
-		best = distance;
-		nearest = name;
-	}
-	fprintf(stderr, "kscaled init: there is no type \"%.80s\"%s%s; there are %s\n", type,
-		nearest ? "; perhaps " : "", nearest ? nearest : "", scaler_type_names());
+	fprintf(stderr, "kscaled init: there is no type \"%.80s\": %s: %s\n", type, why, scaler_type_names());
 	return USAGE;
 }
 

@@ -11,8 +11,8 @@
 #include "net/identity/googleown.h"
 #include "net/identity/oauthclient.h"
 #include "scalers/awslogin.h"
-#include "scalers/azure/azurecloud.h"
-#include "scalers/azure/azurelogin.h"
+#include "scalers/azurecloud.h"
+#include "scalers/azurelogin.h"
 #include "scalers/googlelogin.h"
 
 enum mode { API_KEY = 1, BASIC = 2, TLS = 4, BEARER = 8, CUSTOM = 16, OAUTH = 32 };

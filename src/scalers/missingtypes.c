@@ -3,7 +3,10 @@
 
 #include <string.h>
 
+#include "base/editdist.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "scalers/scaler.h"
 
 #define BY_PROMETHEUS  "use prometheus, with an exporter of it"
 #define BY_METRICS_API "use metrics-api with a URL that gives the number"
@@ -63,4 +66,37 @@ const char *missingtypes_instead(const char *type)
 		if (strcmp(types[i].type, type) == 0)
 			return types[i].instead;
 	return NULL;
+}
+
+/* The type whose name is most like it; NULL: none is. The caller owns it. */
+static char *nearest(const char *type)
+{
+	MEM_AUTO char *names = mem_dup(scaler_type_names());
+	char *rest = names, *name;
+	const char *best = NULL;
+	size_t least = strlen(type) / 3 + 2;
+
+	while ((name = strsep(&rest, ",")) != NULL) {
+		size_t distance;
+
+		name = text_trim(name, " ");
+		distance = editdist_between(type, name);
+		if (distance >= least)
+			continue;
+		least = distance;
+		best = name;
+	}
+	return mem_dup(best);
+}
+
+char *missingtypes_explain(const char *type)
+{
+	const char *instead = missingtypes_instead(type);
+	MEM_AUTO char *near = instead ? NULL : nearest(type);
+
+	if (instead)
+		return mem_printf("not in this version; %s", instead);
+	if (near)
+		return mem_printf("perhaps %s; kscaled-triggers(5) has all that there are", near);
+	return mem_dup("kscaled-triggers(5) has all that there are");
 }

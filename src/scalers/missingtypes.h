@@ -12,4 +12,10 @@
 /* What to use in place of it: a constant clause. NULL: KEDA has no such type, or kscaled has it. */
 const char *missingtypes_instead(const char *type);
 
+/*
+ * What to say to who asked for a type that is not there: that, or which type it may be a slip of
+ * the pen for, or where all stand. A clause that the caller owns.
+ */
+char *missingtypes_explain(const char *type);
+
 #endif

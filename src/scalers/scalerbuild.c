@@ -8,18 +8,6 @@
 #include "scalers/missingtypes.h"
 #include "scalers/params.h"
 
-/* In KEDA's words. */
-static void refuse_type(const char *type, struct err *err)
-{
-	const char *instead = missingtypes_instead(type);
-
-	if (instead)
-		err_set(err, ERR_INVALID, "no scaler found for type: %s (not in this version; %s)", type, instead);
-	else
-		err_set(err, ERR_INVALID, "no scaler found for type: %s (this version has: %s)", type,
-			scaler_type_names());
-}
-
 int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err)
 {
 	const struct scaler_type *type = scaler_type_find(params->type);
@@ -27,7 +15,10 @@ int scaler_build(const struct scaler_params *params, struct scaler *out, struct 
 	char *name = NULL;
 	*out = (struct scaler){ 0 };
 	if (!type) {
-		refuse_type(params->type, err);
+		MEM_AUTO char *why = missingtypes_explain(params->type);
+
+		/* KEDA's words, and what it does not say. */
+		err_set(err, ERR_INVALID, "no scaler found for type: %s (%s)", params->type, why);
 		return err_wrap(err, "trigger %d", params->index);
 	}
 	out->type = type;

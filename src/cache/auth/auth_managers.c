@@ -21,8 +21,8 @@
 #include "net/secretmanagers/awssecrets.h"
 #include "net/secretmanagers/googlesecrets.h"
 #include "net/secretmanagers/keyvault.h"
-#include "scalers/azure/azurecloud.h"
-#include "scalers/azure/azurelogin.h"
+#include "scalers/azurecloud.h"
+#include "scalers/azurelogin.h"
 
 static bool given(const char *text)
 {

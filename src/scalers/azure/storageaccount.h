@@ -6,11 +6,11 @@
  * A storage account of Azure as a trigger names it, and how requests to one of its services are
  * authorized: by the account's key (SharedKey), by a signature that somebody made with it (SAS),
  * both by a connection string as Azure's own libraries read it, or as kscaled itself
- * (scalers/azure/azurelogin). For azure-queue and azure-blob, over scalers/httpsource.
+ * (scalers/azurelogin). For azure-queue and azure-blob, over scalers/httpsource.
  */
 
 #include "base/err.h"
-#include "scalers/azure/azurecloud.h"
+#include "scalers/azurecloud.h"
 #include "scalers/httpsource.h"
 
 /* What differs between the services. */

@@ -172,7 +172,7 @@ static void tokens(void **state)
 	httpauth_done(&b);
 }
 
-/* Azure Managed Prometheus: kscaled's own token, for one cloud's service, by TLS and to nobody else. */
+/* Azure Managed Prometheus: kscaled's own token, for one cloud's service, to nobody else. */
 static void own_token_of_azure(void **state)
 {
 	static const struct pod_identity workload = { .provider = "azure-workload", .may_be_kscaled = true },

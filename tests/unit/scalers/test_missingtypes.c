@@ -69,11 +69,21 @@ static void an_object_with_one_is_told_what_to_use(void **state)
 		"metric pulsar_subscription_back_log)");
 }
 
+static void a_slip_of_the_pen_is_told(void **state)
+{
+	MEM_AUTO char *near = missingtypes_explain("rabitmq"), *far = missingtypes_explain("something-else-altogether");
+
+	(void)state;
+	assert_string_equal(near, "perhaps rabbitmq; kscaled-triggers(5) has all that there are");
+	assert_string_equal(far, "kscaled-triggers(5) has all that there are");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_type_of_keda_is_there_or_told_apart),
 		cmocka_unit_test(an_object_with_one_is_told_what_to_use),
+		cmocka_unit_test(a_slip_of_the_pen_is_told),
 	};
 
 	return cmocka_run_group_tests_name("scalers/missingtypes", tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "scalers/azure/azurecloud.h"
+#include "scalers/azurecloud.h"
 
 static void suffixes(void **state)
 {

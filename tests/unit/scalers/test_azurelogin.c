@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "net/identity/entra.h"
-#include "scalers/azure/azurelogin.h"
+#include "scalers/azurelogin.h"
 
 #define QUEUE "shop.queue.core.windows.net"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_AZURE_AZURELOGIN_H
-#define SCALERS_AZURE_AZURELOGIN_H
+#ifndef SCALERS_AZURELOGIN_H
+#define SCALERS_AZURELOGIN_H
 
 /*
  * As whom a trigger asks Azure when its TriggerAuthentication says podIdentity azure-workload: as

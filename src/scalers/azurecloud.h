@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_AZURE_AZURECLOUD_H
-#define SCALERS_AZURE_AZURECLOUD_H
+#ifndef SCALERS_AZURECLOUD_H
+#define SCALERS_AZURECLOUD_H
 
 /*
  * Azure's clouds and how the names of their services end, as KEDA has them: for the types of Azure
@@ -28,8 +28,8 @@ int azurecloud_suffix(const char *cloud, enum azurecloud_service service, const 
 	char **out, struct err *err);
 
 /*
- * What a token for Azure Managed Prometheus is for (a scope); own: azureManagedPrometheusResourceURL,
- * of cloud Private. As azurecloud_suffix.
+ * What a token for Azure Managed Prometheus is for (a scope); own: of cloud Private, what
+ * azureManagedPrometheusResourceURL says. As azurecloud_suffix.
  */
 int azurecloud_prometheus_scope(const char *cloud, const char *own, char **out, struct err *err);
 

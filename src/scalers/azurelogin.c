@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/azure/azurelogin.h"
+#include "scalers/azurelogin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "net/identity/entra.h"
-#include "scalers/azure/azurecloud.h"
+#include "scalers/azurecloud.h"
 
 #define HOST_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-."
 

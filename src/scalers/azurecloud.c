@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/azure/azurecloud.h"
+#include "scalers/azurecloud.h"
 
 #include <stdlib.h>
 #include <string.h>
