@@ -82,6 +82,32 @@ static const struct scaler_type type = { .name = "tested",
 	.http = &http,
 	.free_data = free };
 
+/* A type that takes bodies in pieces, and none at all when it does not like them. */
+static size_t pieces_len;
+static bool piece(struct httpsource *ask, const char *bytes, size_t len, size_t *kept, struct err *err)
+{
+	assert_non_null(ask->note);
+	assert_non_null(bytes);
+	pieces_len += len;
+	*kept = 1;
+	if (plan.goes_on)
+		return true;
+	err_set(err, ERR_INVALID, "not of this kind");
+	return false;
+}
+
+static const struct httpsource_type http_in_pieces = { .note_size = sizeof(unsigned),
+	.note_done = note_done,
+	.request = request,
+	.read = judge,
+	.piece = piece,
+	.lost = lost };
+static const struct scaler_type type_in_pieces = { .name = "pieces",
+	.ask = httpsource_ask,
+	.cancel = httpsource_cancel,
+	.http = &http_in_pieces,
+	.free_data = free };
+
 struct got {
 	int done;
 	struct answer answer;
@@ -180,6 +206,31 @@ static void a_request_without_a_response(void **state)
 	assert_non_null(strstr(g.err.msg, "no complete answer within 20 ms"));
 	assert_int_equal(plan.lost, 2);
 	assert_int_equal(plan.notes_done, 2);
+	stage_done(&s);
+}
+
+/* Bodies of good answers come in pieces; what is refused is the error, and no lost request. */
+static void a_body_in_pieces(void **state)
+{
+	struct stage s;
+	struct got g;
+
+	stage_setup(&s, *state, NULL);
+	s.question->type = &type_in_pieces;
+	pieces_len = 0;
+	plan.paths[0] = "/big";
+	plan.goes_on = true;
+	g = ask(&s);
+	assert_int_equal(g.err.kind, ERR_NONE);
+	assert_true(g.answer.value == 1 && pieces_len > 1000);
+	plan.goes_on = false;
+	g = ask(&s);
+	assert_string_equal(g.err.msg, "tested server: not of this kind");
+	assert_int_equal(plan.lost, 0);
+	plan.paths[0] = "/404";
+	g = ask(&s);
+	assert_string_equal(g.err.msg, "tested server: HTTP status 404: not here");
+	assert_int_equal(plan.notes_done, 3);
 	stage_done(&s);
 }
 
@@ -356,6 +407,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(one_request_after_the_other),
 		IN_WORLD(a_request_without_a_response),
+		IN_WORLD(a_body_in_pieces),
 		IN_WORLD(what_fails_names_the_source),
 		IN_WORLD(a_pause_is_kept),
 		IN_WORLD(words_that_repeat_a_credential_are_not_shown),
