@@ -14,6 +14,7 @@
 #include "scalers/cron/cron.h"
 #include "scalers/datadog/datadog.h"
 #include "scalers/external/external.h"
+#include "scalers/github/githubrunner.h"
 #include "scalers/graphite/graphite.h"
 #include "scalers/kafka/apachekafka.h"
 #include "scalers/kafka/kafka.h"
@@ -57,6 +58,7 @@ static const struct scaler_type *const types[] = {
 	&loki_scaler_type,
 	&graphite_scaler_type,
 	&datadog_scaler_type,
+	&githubrunner_scaler_type,
 };
 
 const struct scaler_type *scaler_type_find(const char *name)
