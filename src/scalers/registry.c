@@ -19,6 +19,7 @@
 #include "scalers/elasticsearch/elasticsearch.h"
 #include "scalers/external/external.h"
 #include "scalers/google/gcppubsub.h"
+#include "scalers/github/githubrunner.h"
 #include "scalers/graphite/graphite.h"
 #include "scalers/kafka/apachekafka.h"
 #include "scalers/kafka/kafka.h"
@@ -70,6 +71,7 @@ static const struct scaler_type *const types[] = {
 	&loki_scaler_type,
 	&graphite_scaler_type,
 	&datadog_scaler_type,
+	&githubrunner_scaler_type,
 };
 
 const struct scaler_type *scaler_type_find(const char *name)

@@ -10,11 +10,16 @@
 
 #include <string.h>
 
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
+
 #include "base/mem.h"
 #include "fuzz.h"
 #include "net/identity/awsown.h"
 #include "net/identity/awsrole.h"
 #include "net/identity/awssts.h"
+#include "net/identity/githubapp.h"
 #include "net/identity/googlekey.h"
 #include "net/identity/googleown.h"
 #include "net/identity/oauthclient.h"
@@ -51,6 +56,34 @@ static int file(void *arg, const char *path, struct buf *out, struct err *err)
 	return 0;
 }
 
+/* Made once, as its key takes long. */
+static struct identity *app(void)
+{
+	static struct identity *made;
+	struct githubapp_config config = { .api_url = "https://g",
+		.application = "1",
+		.installation = "2",
+		.permissions = "{}" };
+	EVP_PKEY *key;
+	BIO *bio;
+	char *text;
+	long len;
+
+	if (made)
+		return made;
+	key = EVP_RSA_gen(2048);
+	bio = BIO_new(BIO_s_mem());
+	must(PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL) == 1);
+	len = BIO_get_mem_data(bio, &text);
+	text = mem_dupn(text, (size_t)len);
+	config.key_pem = text;
+	made = githubapp_new(&config, NULL);
+	mem_free_secret(text);
+	BIO_free(bio);
+	EVP_PKEY_free(key);
+	return made;
+}
+
 static struct identity *who(unsigned which)
 {
 	static const struct oauthclient_config client = { .token_url = "https://t/", .client_id = "c" };
@@ -60,7 +93,8 @@ static struct identity *who(unsigned which)
 					    : googleown_new(GOOGLEKEY_CLOUD_PLATFORM);
 	return which % 4 == 0    ? oauthclient_new(&client, NULL)
 		: which % 4 == 1 ? awsrole_new("r", "arn", "x", true)
-				 : awsown_new("r");
+		: which % 4 == 2 ? awsown_new("r")
+				 : identity_ref(app());
 }
 
 static void check_credential(const struct credential *c)
@@ -107,8 +141,12 @@ static enum identity_verdict step(struct identity_exchange *x, const uint8_t **a
 	static const struct credential own = { .key_id = key_id, .secret = secret };
 	struct identity_request request = { 0 };
 	struct identity_answer answer = { 0 };
-	enum identity_verdict verdict = identity_next(x, &request, got, err);
+	bool signs = x->identity == app(); /* what it sends is always the same, and takes long */
+	enum identity_verdict verdict = signs ? IDENTITY_SEND : identity_next(x, &request, got, err);
 	char *body;
+
+	if (signs && !x->note)
+		x->note = mem_dup("head.claims.signature");
 
 	if (verdict == IDENTITY_NEEDS_SOURCE) {
 		must(!x->source);

@@ -22,6 +22,8 @@ from rig.azure_devops import AzureDevops, job
 from rig.datadog_fake import Datadog
 from rig.google import Google
 from rig.azurite_server import AzuriteServer
+from rig.github_fake import App, GitHub
+from rig.github_fake import job as github_job
 from rig.graphite_server import GraphiteServer
 from rig.grpc_scaler import GrpcScaler
 from rig.http_source import HttpSource, own_address, vector
@@ -140,6 +142,14 @@ class Watcher:
     def __init__(self, directory, cluster):
         self.server = Datadog(directory, keys=(PASSWORD, "change-me-too"))
         self.server.series[yaml.safe_load(list((FOLDER / "datadog/scaledobject.yaml").read_text().split("---"))[2])["spec"]["triggers"][0]["metadata"]["query"]] = [[240, 250, None]]
+
+
+class Forge:
+    """Three jobs, each in its run, for an App."""
+
+    def __init__(self, directory, cluster):
+        self.server = GitHub(directory, token=None, app=App(directory))
+        self.server.repos["shop"] = {"web": {n: ("queued", [github_job(labels=["self-hosted", "gpu"])]) for n in (7, 8, 9)}, "mail": {}}
 
 
 class Nats:
@@ -297,7 +307,7 @@ class Azure:
 class Servers:
     """All of them, started at once; `servers.open` is the Open, and so on."""
 
-    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws, Bus, Watcher, Search, Azure, Mongo)
+    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws, Bus, Watcher, Search, Azure, Mongo, Forge)
 
     def __init__(self, directory, cluster):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -342,11 +352,21 @@ def on_locked(servers):
     return {"redis.default.svc.cluster.local:6379": servers.locked.server.address}
 
 
+def indented(text, spaces):
+    return "".join(" " * spaces + line + "\n" for line in text.splitlines())
+
+
 def on_datadog(servers):
     """Its site, and who signs that: the keys of the Secret stand below the site."""
     datadog = servers.watcher.server
-    ca = "".join("    " + line + "\n" for line in pathlib.Path(datadog.authority.cert).read_text().splitlines())
+    ca = indented(pathlib.Path(datadog.authority.cert).read_text(), 4)
     return {"  site: datadoghq.com\n": f"  site: {datadog.site}\n  ca: |\n{ca}", "key: site}\n": "key: site}\n  - {parameter: ca, name: datadog, key: ca}\n"}
+
+
+def on_github(servers):
+    github = servers.forge.server
+    return {"  appKey: change-me\n": f"  ca: |\n{indented(pathlib.Path(github.authority.cert).read_text(), 4)}  appKey: |\n{indented(github.app.pem, 4)}",
+            "key: appKey}\n---": "key: appKey}\n  - {parameter: ca, name: github, key: ca}\n---", "      owner: shop\n": f"      owner: shop\n      githubApiURL: {github.api}\n"}
 
 
 def hours(count):
@@ -478,6 +498,7 @@ EXAMPLES = {
     "azure-queue": Example(on_azure),
     "azure-blob": Example(on_azure),
     "scaledjob-azure-pipelines": Example(lambda s: {"https://dev.azure.com": s.pages.devops.url}, replicas=3),
+    "scaledjob-github-runner": Example(on_github, replicas=3),
     "scaledjob-redis-list": Example(lambda s: {**on_open(s), "redis.default.svc.cluster.local": "127.0.0.1"}, replicas=10),          # of 12 entries
     "scaledjob-redis-streams": Example(lambda s: {**on_open(s), "redis.default.svc.cluster.local": "127.0.0.1"}, replicas=5),        # of 30 entries
     "scaledjob-prometheus": Example(lambda s: {"http://prometheus.monitoring.svc.cluster.local:9090": s.prometheus.server.url}, replicas=3),  # 12 files, 4 for each; what is pending is not started again

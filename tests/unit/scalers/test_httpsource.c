@@ -17,6 +17,7 @@ static struct plan {
 	bool goes_on;        /* without the response to a request */
 	const char *project; /* NULL: it is not needed */
 	unsigned timeout_ms;
+	unsigned pause_ms; /* after each answer */
 	unsigned notes_done, lost;
 } plan;
 static char base_url[64];
@@ -42,6 +43,8 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webget
 
 	*seen += 1;
 	assert_int_equal(*seen, ask->step);
+	if (plan.pause_ms)
+		httpsource_pause(ask, plan.pause_ms);
 	if (httpsource_expect(answer, 200, 299, err))
 		return HTTPSOURCE_FAILED;
 	if (plan.forever || plan.paths[ask->step])
@@ -290,6 +293,30 @@ static void a_pause_is_kept(void **state)
 	stage_done(&s);
 }
 
+/* Of a type's own: the answer that tells of it counts, and what would follow is not asked. */
+static void a_pause_after_a_good_answer(void **state)
+{
+	struct stage s;
+	struct got g;
+
+	stage_setup(&s, *state, NULL);
+	plan.pause_ms = 9000;
+	plan.paths[0] = "/a";
+	g = ask(&s);
+	assert_int_equal(g.err.kind, ERR_NONE);
+	g = ask(&s);
+	assert_non_null(strstr(g.err.msg, " asked to be left alone"));
+	stage_done(&s);
+	stage_setup(&s, *state, NULL);
+	plan.pause_ms = 9000;
+	plan.paths[0] = "/a";
+	plan.paths[1] = "/a";
+	g = ask(&s);
+	assert_non_null(strstr(g.err.msg, " asked to be left alone"));
+	plan.pause_ms = 0;
+	stage_done(&s);
+}
+
 static void words_that_repeat_a_credential_are_not_shown(void **state)
 {
 	struct webaccess_config config = { .query_name = "key", .query_value = "not here" };
@@ -410,6 +437,7 @@ int main(void)
 		IN_WORLD(a_body_in_pieces),
 		IN_WORLD(what_fails_names_the_source),
 		IN_WORLD(a_pause_is_kept),
+		IN_WORLD(a_pause_after_a_good_answer),
 		IN_WORLD(words_that_repeat_a_credential_are_not_shown),
 		IN_WORLD(nothing_comes_after_a_cancel),
 		IN_WORLD(the_project_comes_with_the_token),

@@ -12,6 +12,9 @@
 
 #include <cmocka.h>
 
+#include "../../fakes/fakersa.h"
+#include "base/base64.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "exchange.h"
 #include "net/identity/awskeys.h"
@@ -20,6 +23,7 @@
 #include "net/identity/awsrole.h"
 #include "net/identity/awssts.h"
 #include "net/identity/entra.h"
+#include "net/identity/githubapp.h"
 #include "net/identity/oauthclient.h"
 
 #define STS_KEYS(action)                                                                                               \
@@ -485,6 +489,141 @@ static void what_an_error_says(void **state)
 	}
 }
 
+/* ---- A GitHub App ---- */
+
+/* What a part of a token says; the caller owns it. */
+static json_t *part_of(const char *from, size_t len)
+{
+	char *text = mem_zalloc(len + 4), *bytes;
+	json_t *value;
+	size_t size;
+
+	for (size_t i = 0; i < len; i++)
+		text[i] = from[i] == '-' ? '+' : from[i] == '_' ? '/' : from[i];
+	while (strlen(text) % 4)
+		strcat(text, "=");
+	bytes = base64_decode(text, &size);
+	value = json_parse(bytes, size, NULL);
+	free(bytes);
+	free(text);
+	return value;
+}
+
+#define PERMISSIONS "{\"actions\":\"read\"}"
+#define INSTALLED   "{\"token\":\"ghs_16C7e42F292c6912E7710c838347Ae178B4a\",\"expires_at\":\"2015-08-30T13:36:00Z\"}"
+
+static void an_app_of_github(void **state)
+{
+	MEM_AUTO char *key = fakersa_key(2048, NULL);
+	const struct githubapp_config config = { .api_url = "https://ghe.test/api/v3",
+		.application = "123",
+		.installation = "456",
+		.key_pem = key,
+		.permissions = PERMISSIONS };
+	struct err err = { 0 };
+	struct identity *i = githubapp_new(&config, &err);
+	const char *token, *dot;
+	json_t *head, *claims;
+	struct run r;
+
+	(void)state;
+	assert_non_null(i);
+	run_init(&r, i, NULL);
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.url, "https://ghe.test/api/v3/app/installations/456/access_tokens");
+	assert_string_equal(r.request.body, "{\"permissions\":" PERMISSIONS "}");
+	assert_string_equal(r.request.content_type, "application/json");
+	assert_string_equal(strmap_get(&r.request.headers, "Accept"), "application/vnd.github+json");
+	assert_string_equal(strmap_get(&r.request.headers, "X-GitHub-Api-Version"), "2022-11-28");
+	assert_false(r.request.own);
+	token = strmap_get(&r.request.headers, "Authorization");
+	assert_int_equal(strncmp(token, "Bearer ", 7), 0);
+	token += 7;
+	dot = strchr(token, '.');
+	head = part_of(token, (size_t)(dot - token));
+	claims = part_of(dot + 1, strcspn(dot + 1, "."));
+	assert_true(json_str_is(head, "alg", "RS256") && json_str_is(head, "typ", "JWT"));
+	assert_int_equal(json_object_size(claims), 3);
+	assert_true(json_str_is(claims, "iss", "123"));
+	assert_int_equal(json_integer_value(json_object_get(claims, "iat")), NOW_MS / 1000 - 60);
+	assert_int_equal(json_integer_value(json_object_get(claims, "exp")), NOW_MS / 1000 + 540);
+	json_decref(head);
+	json_decref(claims);
+	assert_int_equal(answered(&r, 201, INSTALLED), IDENTITY_GOT);
+	assert_string_equal(r.got.token, "ghs_16C7e42F292c6912E7710c838347Ae178B4a");
+	assert_int_equal(r.got.life_ms, 3600000);
+	assert_int_equal(identity_early_ms(i), 300000);
+	assert_string_equal(identity_called(i), "GitHub App token");
+	run_done(&r, i);
+}
+
+static void an_app_that_is_refused(void **state)
+{
+	static const struct {
+		int status;
+		enum err_kind kind;
+		const char *body, *message;
+	} rows[] = {
+		{ 401, ERR_DENIED, "{\"message\":\"A JSON web\\ntoken could not be decoded\"}",
+			"no token for the installation: HTTP status 401, A JSON web token could not be decoded" },
+		{ 404, ERR_MISSING, "{\"message\":\"Not Found\"}",
+			"no token for the installation: HTTP status 404, Not Found" },
+		{ 422, ERR_INVALID, "{}", "no token for the installation: HTTP status 422" },
+		{ 503, ERR_TEMPORARY, "<html>", "no token for the installation: HTTP status 503" },
+		{ 201, ERR_INVALID, "{}", "no token: the answer has none that can be sent" },
+		{ 201, ERR_INVALID, "[]", "no token: the answer has none that can be sent" },
+		{ 201, ERR_INVALID, "{\"token\":\"a b\"}", "no token: the answer has none that can be sent" },
+		{ 201, ERR_INVALID, "{\"token\":\"t\",\"expires_at\":\"2015-08-30T12:36:00Z\"}",
+			"no token: it ended already; do the clocks differ?" },
+	};
+	MEM_AUTO char *key = fakersa_key(2048, NULL);
+	const struct githubapp_config config = { .api_url = "https://ghe.test",
+		.application = "1",
+		.installation = "2",
+		.key_pem = key,
+		.permissions = PERMISSIONS };
+	struct identity *i = githubapp_new(&config, NULL);
+	MEM_AUTO char *repeated = NULL;
+	struct run r;
+
+	(void)state;
+	run_init(&r, i, NULL);
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	for (size_t n = 0; n < MEM_COUNT(rows); n++) {
+		assert_int_equal(answered(&r, rows[n].status, rows[n].body), IDENTITY_FAILED);
+		assert_string_equal(r.err.msg, rows[n].message);
+		assert_int_equal(r.err.kind, rows[n].kind);
+		assert_null(r.got.token);
+	}
+	repeated = mem_printf("{\"message\":\"you sent %s\"}", strmap_get(&r.request.headers, "Authorization"));
+	assert_int_equal(answered(&r, 401, repeated), IDENTITY_FAILED);
+	assert_string_equal(r.err.msg, "no token for the installation: HTTP status 401");
+	/* that it ends is not said: until it is refused */
+	assert_int_equal(answered(&r, 201, "{\"token\":\"t\"}"), IDENTITY_GOT);
+	assert_int_equal(r.got.life_ms, 0);
+	run_done(&r, i);
+}
+
+static void an_app_with_no_key(void **state)
+{
+	MEM_AUTO char *small = fakersa_key(1024, NULL), *public = NULL, *key = fakersa_key(2048, &public);
+	const char *const keys[] = { "", "secret-value", small, public };
+	struct githubapp_config config = { .api_url = "https://g", .application = "1", .installation = "2" };
+	struct err err = { 0 };
+
+	(void)state;
+	for (size_t n = 0; n < MEM_COUNT(keys); n++) {
+		config.key_pem = keys[n];
+		assert_null(githubapp_new(&config, &err));
+		assert_int_equal(err.kind, ERR_INVALID);
+		assert_non_null(strstr(err.msg, "the private key is not a PEM text of an RSA key"));
+	}
+	config.key_pem = key;
+	config.trust.ca_pem = "none";
+	assert_null(githubapp_new(&config, &err));
+	assert_non_null(strstr(err.msg, "CA: "));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -501,6 +640,9 @@ int main(void)
 		cmocka_unit_test(entra_by_a_secret),
 		cmocka_unit_test(entra_by_the_token_beside_us),
 		cmocka_unit_test(entra_tells_nobody_else),
+		cmocka_unit_test(an_app_of_github),
+		cmocka_unit_test(an_app_that_is_refused),
+		cmocka_unit_test(an_app_with_no_key),
 		cmocka_unit_test(who_is_the_same),
 		cmocka_unit_test(regions),
 		cmocka_unit_test(what_an_error_says),

@@ -25,7 +25,7 @@ struct got {
 	struct webget *w;
 	int done, status;
 	bool measured;
-	char header[64];
+	char header[64], third[64];
 	int64_t retry_after_ms;
 	char body[1024];
 	struct err err;
@@ -44,6 +44,7 @@ static void on_got(void *arg, const struct webget_answer *answer, const struct e
 		g->measured = answer->measured;
 		g->retry_after_ms = answer->retry_after_ms;
 		snprintf(g->header, sizeof(g->header), "%s", answer->wanted_header);
+		snprintf(g->third, sizeof(g->third), "%s", answer->wanted[2]);
 		snprintf(g->body, sizeof(g->body), "%s", answer->body);
 	} else {
 		g->err = *err;
@@ -213,9 +214,10 @@ static void bodies_and_a_header(void **state)
 	expect_body(w, &busy, "busy");
 	assert_string_equal(busy.header, "7");
 	assert_int_equal(busy.retry_after_ms, 7000);
-	get(&other, w->plain_url, "/503", (struct webget_request){ .wanted_header = "Retry" });
+	get(&other, w->plain_url, "/503", (struct webget_request){ .wanted_header = "Retry Nothing retry-after" });
 	expect_body(w, &other, "busy");
 	assert_string_equal(other.header, "");
+	assert_string_equal(other.third, "7");
 	webget_free(web);
 }
 

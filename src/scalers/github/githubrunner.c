@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/github/githubrunner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fingerprint.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/timestamp.h"
+#include "net/http/httpstatus.h"
+#include "net/http/httpurl.h"
+#include "net/identity/githubapp.h"
+#include "scalers/github/githubmemory.h"
+#include "scalers/github/githubscan.h"
+#include "scalers/httpsource.h"
+#include "scalers/params.h"
+
+/* A hundred runs have some 2 MiB. */
+#define ANSWER_MAX ((size_t)8 << 20)
+#define STEPS_MAX  2000
+/* All requests of one count have an end together. */
+#define SCAN_MS 120000
+/* GitHub wants a minute where it names no time. */
+#define PAUSE_MS  60000
+#define NAMED_MAX 500
+/* What a token of an App may do for us, whatever the App may. */
+#define PERMISSIONS "{\"actions\":\"read\",\"metadata\":\"read\"}"
+
+/* The data of a question. Owns its texts and lists. */
+struct github_question {
+	struct httpsource_login login;
+	char *url; /* of the API, without a slash at its end */
+	char *owner;
+	enum scope { ORGANIZATION, ENTERPRISE, REPOSITORY } scope;
+	struct param_list repos, labels;
+	bool no_default_labels, unlabeled_apart;
+	struct githubmemory *memory; /* NULL: without ETags */
+};
+
+/* The parameters as written. Owns its texts. */
+struct github_fields {
+	char *url, *owner, *token, *key, *ca;
+	unsigned scope; /* enum scope */
+	struct param_list repos, labels;
+	bool no_default_labels, etags, unlabeled_apart;
+	int64_t target, application, installation;
+};
+
+static const char *const scopes[] = { [ORGANIZATION] = "org", [ENTERPRISE] = "ent", [REPOSITORY] = "repo", NULL };
+
+#define AT(field) offsetof(struct github_fields, field)
+static const struct param_row rows[] = {
+	{ "githubApiURL", PARAM_TEXT, "me", AT(url), .otherwise = "https://api.github.com",
+		.help = "of GitHub Enterprise Server: https://HOST/api/v3" },
+	{ "owner", PARAM_TEXT, "me", AT(owner), .required = true, .help = "the organization, or the user" },
+	{ "runnerScope", PARAM_CHOICE, "me", AT(scope), .required = true, .words = scopes,
+		.help = "whose runners; repo: the owner is a user" },
+	{ "repos", PARAM_LIST, "me", AT(repos), .help = "names of repositories; by default all of the owner" },
+	{ "labels", PARAM_LIST, "me", AT(labels), .help = "labels of our runners, besides those of each" },
+	{ "noDefaultLabels", PARAM_BOOL, "me", AT(no_default_labels),
+		.help = "our runners have not self-hosted, linux, x64" },
+	{ "matchUnlabeledJobsWithUnlabeledRunners", PARAM_BOOL, "me", AT(unlabeled_apart),
+		.help = "jobs without labels are for runners without labels" },
+	{ "enableEtags", PARAM_BOOL, "me", AT(etags), .help = "what has not changed does not count for the limit" },
+	{ "targetWorkflowQueueLength", PARAM_INT64, "me", AT(target), .otherwise = "1",
+		.help = "target: as many per replica; active from so many on" },
+	{ "applicationID", PARAM_INT64, "me", AT(application), .help = "GitHub App: its number" },
+	{ "installationID", PARAM_INT64, "me", AT(installation), .help = "GitHub App: the installation's number" },
+	{ "appKey", PARAM_TEXT, "a", AT(key), .help = "GitHub App: its private key, PEM" },
+	{ "personalAccessToken", PARAM_TEXT, "a", AT(token), .help = "a token that may read Actions, instead" },
+	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
+
+static void free_list(struct param_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->items[i]);
+	free(list->items);
+}
+
+static void free_data(void *data)
+{
+	struct github_question *q = data;
+
+	webaccess_unref(q->login.access);
+	free(q->url);
+	free(q->owner);
+	free_list(&q->repos);
+	free_list(&q->labels);
+	githubmemory_free(q->memory);
+	free(q);
+}
+
+/* ---- Building ---- */
+
+/* Of an App all three are needed, as in KEDA; known only when all values are. */
+static int check_login(const struct github_fields *f, struct err *err)
+{
+	if (!f->key && !f->token)
+		return err_set(err, ERR_INVALID, "no personalAccessToken or appKey given");
+	if (!f->application && !f->installation && !f->key)
+		return 0;
+	if (f->application <= 0)
+		return err_set(err, ERR_INVALID, "no applicationID given");
+	if (f->installation <= 0)
+		return err_set(err, ERR_INVALID, "no installationID given");
+	return f->key ? 0 : err_set(err, ERR_INVALID, "no appKey given");
+}
+
+static int check_names(const struct github_fields *f, struct err *err)
+{
+	if (f->owner && !githubpage_is_name(f->owner))
+		return err_set(err, ERR_INVALID,
+			"parameter \"owner\" must be the name of an organization or user, without slashes");
+	if (f->repos.count > NAMED_MAX)
+		return err_set(err, ERR_INVALID, "parameter \"repos\" has more than %d names", NAMED_MAX);
+	for (size_t i = 0; i < f->repos.count; i++)
+		if (!githubpage_is_name(f->repos.items[i]))
+			return err_set(err, ERR_INVALID,
+				"parameter \"repos\": name %zu is none of a repository; the owner is not part of it",
+				i + 1);
+	if (f->labels.count > GITHUBPAGE_LABELS_MAX)
+		return err_set(err, ERR_INVALID, "parameter \"labels\" has more than %d labels", GITHUBPAGE_LABELS_MAX);
+	return 0;
+}
+
+static int read_url(const char *text, char **out, struct err *err)
+{
+	char *user = NULL, *password = NULL;
+
+	if (httpurl_split_user(text, out, &user, &password, err))
+		return err_wrap(err, "parameter \"githubApiURL\"");
+	free(user);
+	mem_free_secret(password);
+	for (size_t len = strlen(*out); len > 0 && (*out)[len - 1] == '/'; len--)
+		(*out)[len - 1] = '\0';
+	if (strpbrk(*out, "?#"))
+		return err_set(err, ERR_INVALID, "parameter \"githubApiURL\" must not have a query (?...)");
+	return 0;
+}
+
+static int log_in(const struct github_fields *f, const char *url, struct webaccess **out, struct err *err)
+{
+	char application[24], installation[24];
+	const struct githubapp_config app = { .api_url = url,
+		.application = application,
+		.installation = installation,
+		.key_pem = f->key,
+		.permissions = PERMISSIONS,
+		.trust = { .ca_pem = f->ca } };
+	struct webaccess_config config = { .ca_pem = f->ca };
+
+	snprintf(application, sizeof(application), "%lld", (long long)f->application);
+	snprintf(installation, sizeof(installation), "%lld", (long long)f->installation);
+	if (f->key)
+		config.identity = githubapp_new(&app, err);
+	else
+		config.bearer = f->token;
+	if (f->key && !config.identity)
+		return err_wrap(err, "parameter \"appKey\"");
+	*out = webaccess_new(&config, err);
+	identity_unref(config.identity);
+	return *out ? 0 : -1;
+}
+
+/* Takes the texts that the question keeps. */
+static void take_fields(struct github_question *q, struct github_fields *f)
+{
+	q->owner = f->owner;
+	q->scope = f->scope;
+	q->repos = f->repos;
+	q->labels = f->labels;
+	q->no_default_labels = f->no_default_labels;
+	q->unlabeled_apart = f->unlabeled_apart;
+	q->memory = f->etags ? githubmemory_new() : NULL;
+	f->owner = NULL;
+	f->repos = f->labels = (struct param_list){ 0 };
+}
+
+static void put_list(const struct param_list *list, char out[FINGERPRINT_TEXT])
+{
+	fingerprint_of((const char *const *)list->items, list->count, out);
+}
+
+static char *make_key(const struct github_question *q)
+{
+	char repos[FINGERPRINT_TEXT], labels[FINGERPRINT_TEXT];
+
+	put_list(&q->repos, repos);
+	put_list(&q->labels, labels);
+	return mem_printf("github-runner %s %s %s %s %zu:%s %zu:%s %d%d%d", q->url, webaccess_key(q->login.access),
+		q->scope == REPOSITORY ? "user" : "organization", q->owner, q->repos.count, repos, q->labels.count,
+		labels, q->no_default_labels, q->unlabeled_apart, q->memory != NULL);
+}
+
+/* 1: some values are unknown. */
+static int read_fields(const struct scaler_params *params, struct github_fields *f, struct err *err)
+{
+	int rc = params_read(&table, params, f, err);
+
+	if (rc < 0 || check_names(f, err) || params_check_target(params, "targetWorkflowQueueLength", &f->target, err))
+		return -1;
+	return rc == 0 && check_login(f, err) ? -1 : rc;
+}
+
+/* Active from the target on, not above it: there are whole jobs only. */
+static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+{
+	struct github_question *q = mem_zalloc(sizeof(*q));
+	struct github_fields f = { 0 };
+	int rc = read_fields(params, &f, err);
+	char where[256];
+
+	if (rc >= 0) {
+		out->target = quantity_from_int(f.target);
+		out->activation = (double)f.target - 1;
+		*metric_name = f.owner ? params_normalise(mem_printf("github-runner-%s", f.owner)) : NULL;
+	}
+	if (rc == 0 && (read_url(f.url, &q->url, err) || log_in(&f, q->url, &q->login.access, err)))
+		rc = -1;
+	if (rc == 0) {
+		take_fields(q, &f);
+		out->question = question_new(&githubrunner_scaler_type, make_key(q),
+			mem_printf("github-runner %s", httpurl_origin(q->url, where, sizeof(where))), q);
+		out->question->timeout_ms = SCAN_MS;
+	} else {
+		free_data(q);
+	}
+	params_done(&table, &f);
+	return rc;
+}
+
+/* ---- Asking ---- */
+
+/* The note of an ask: where it is. */
+static void note_done(void *note)
+{
+	githubscan_done(note);
+}
+
+static struct githubscan_place place_of(const struct github_question *q)
+{
+	return (struct githubscan_place){ .owner = q->owner,
+		.is_user = q->scope == REPOSITORY,
+		.repos = (const char *const *)q->repos.items,
+		.count = q->repos.count };
+}
+
+/* In the order of WANTED below. */
+enum { ETAG, REMAINING, RESET };
+#define WANTED "ETag X-RateLimit-Remaining X-RateLimit-Reset"
+
+static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+{
+	const struct github_question *q = ask->base.question->data;
+	const struct githubscan_place place = place_of(q);
+	struct githubscan *scan = ask->note;
+	MEM_AUTO char *path = NULL;
+	const char *etag;
+
+	(void)err;
+	if (ask->step == 0)
+		githubscan_begin(scan, &place);
+	path = githubscan_path(scan, &place);
+	etag = githubmemory_etag(q->memory, path);
+	out->url = mem_printf("%s%s", q->url, path);
+	strmap_set(&out->headers, "Accept", "application/vnd.github.v3+json");
+	strmap_set(&out->headers, "X-GitHub-Api-Version", "2022-11-28");
+	if (etag)
+		strmap_set(&out->headers, "If-None-Match", etag);
+	out->wanted_header = WANTED;
+	out->max_body = ANSWER_MAX;
+	return 0;
+}
+
+/* ---- Limits ---- */
+
+/* How long until the time that X-RateLimit-Reset says, when nothing is left until then; else 0. */
+static int64_t wait_ms(const struct webget_answer *answer)
+{
+	const char *reset = answer->wanted[RESET];
+	size_t digits = strspn(reset, "0123456789");
+	int64_t left_ms;
+
+	if (strcmp(answer->wanted[REMAINING], "0") != 0 || digits == 0 || digits > 12 || reset[digits] != '\0')
+		return 0;
+	left_ms = strtoll(reset, NULL, 10) * 1000 - timestamp_now_ms();
+	return left_ms > 0 ? left_ms : 0;
+}
+
+/* Also of an answer that is good: it was the last. */
+static void heed_limit(const struct httpsource *ask, const struct webget_answer *answer)
+{
+	int64_t ms = wait_ms(answer);
+
+	if (ms > 0)
+		httpsource_pause(ask, ms);
+}
+
+/* false: the status has another reason. */
+static bool is_limited(const struct httpsource *ask, const struct webget_answer *answer, const char *words,
+	struct err *err)
+{
+	int64_t ms = wait_ms(answer);
+
+	if (answer->status != 403 && answer->status != 429)
+		return false;
+	if (answer->retry_after_ms > ms)
+		ms = answer->retry_after_ms;
+	if (ms == 0 && (answer->status == 429 || strcasestr(words, "rate limit"))) {
+		ms = PAUSE_MS;
+		httpsource_pause(ask, ms);
+	}
+	if (ms == 0)
+		return false;
+	err_set(err, ERR_TEMPORARY, "GitHub API rate limit exceeded, for another %lld s%s%s",
+		(long long)(ms + 999) / 1000, *words ? ": " : "", words);
+	return true;
+}
+
+/* ---- Answers ---- */
+
+static enum httpsource_verdict go_on(const struct github_question *q, const struct githubscan *scan, struct answer *out)
+{
+	if (scan->stage != GITHUBSCAN_DONE)
+		return HTTPSOURCE_NEXT;
+	githubmemory_sweep(q->memory);
+	out->value = (double)scan->jobs;
+	return HTTPSOURCE_ANSWERED;
+}
+
+static enum httpsource_verdict refused(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+	struct err *err)
+{
+	const struct github_question *q = ask->base.question->data;
+	const struct githubscan_place place = place_of(q);
+	json_t *value = json_parse_foreign(answer->body, answer->len, NULL);
+	struct githubscan *scan = ask->note;
+	char words[GITHUBPAGE_WORDS];
+
+	githubpage_words(value, words);
+	json_decref(value);
+	if (answer->status == 404)
+		return githubscan_missing(scan, &place, err) ? HTTPSOURCE_FAILED : go_on(q, scan, out);
+	if (is_limited(ask, answer, words, err))
+		return HTTPSOURCE_FAILED;
+	err_set(err, httpstatus_kind(answer->status), "the GitHub REST API returned error: HTTP status %d%s%s",
+		answer->status, *words ? ": " : "", words);
+	if (answer->status == 401 && !webaccess_identity(q->login.access))
+		err_wrap(err, "personalAccessToken is wrong, or has expired");
+	err->http_status = answer->status;
+	return HTTPSOURCE_FAILED;
+}
+
+/* 0 with the page, or -1 with err. */
+static int read_page(const struct github_question *q, const struct githubscan *scan, const struct webget_answer *answer,
+	struct githubpage *out, struct err *err)
+{
+	const struct githubpage_runner runner = { .labels = (const char *const *)q->labels.items,
+		.count = q->labels.count,
+		.no_default_labels = q->no_default_labels,
+		.unlabeled_apart = q->unlabeled_apart };
+	json_t *value = httpsource_json(answer, err);
+	int rc = value ? githubpage_read(githubscan_kind(scan), value, &runner, out, err) : -1;
+
+	json_decref(value);
+	return rc;
+}
+
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+	struct err *err)
+{
+	const struct github_question *q = ask->base.question->data;
+	const struct githubscan_place place = place_of(q);
+	struct githubscan *scan = ask->note;
+	MEM_AUTO char *path = githubscan_path(scan, &place);
+	const struct githubpage *page = answer->status == 304 ? githubmemory_page(q->memory, path) : NULL;
+	struct githubpage read = { 0 };
+	int rc;
+
+	heed_limit(ask, answer);
+	if (!page && answer->status != 200)
+		return refused(ask, answer, out, err);
+	rc = page ? 0 : read_page(q, scan, answer, &read, err);
+	if (rc == 0)
+		rc = githubscan_take(scan, &place, page ? page : &read, err);
+	if (rc == 0 && !page)
+		githubmemory_keep(q->memory, path, answer->wanted[ETAG], &read);
+	githubpage_done(&read);
+	return rc == 0 ? go_on(q, scan, out) : HTTPSOURCE_FAILED;
+}
+
+static const struct httpsource_type http = { .steps_max = STEPS_MAX,
+	.note_size = sizeof(struct githubscan),
+	.note_done = note_done,
+	.request = request,
+	.read = judge };
+
+const struct scaler_type githubrunner_scaler_type = {
+	.name = "github-runner",
+	.go_name = "githubRunnerScaler",
+	.tables = { &table },
+	.build = build,
+	.ask = httpsource_ask,
+	.cancel = httpsource_cancel,
+	.http = &http,
+	.free_data = free_data,
+};

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/github/githubscan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static size_t repo_count(const struct githubscan *s, const struct githubscan_place *place)
+{
+	return place->repos ? place->count : s->name_count;
+}
+
+static const char *repo_at(const struct githubscan *s, const struct githubscan_place *place)
+{
+	return place->repos ? place->repos[s->at] : s->names[s->at];
+}
+
+static void go_to(struct githubscan *s, enum githubscan_stage stage)
+{
+	s->stage = stage;
+	s->page = 1;
+}
+
+void githubscan_begin(struct githubscan *s, const struct githubscan_place *place)
+{
+	go_to(s, place->repos ? GITHUBSCAN_QUEUED : GITHUBSCAN_REPOS);
+}
+
+void githubscan_done(struct githubscan *s)
+{
+	for (size_t i = 0; i < s->name_count; i++)
+		free(s->names[i]);
+	free(s->names);
+	*s = (struct githubscan){ 0 };
+}
+
+/* ---- The next request ---- */
+
+enum githubpage_kind githubscan_kind(const struct githubscan *s)
+{
+	return s->stage == GITHUBSCAN_REPOS   ? GITHUBPAGE_REPOS
+		: s->stage == GITHUBSCAN_JOBS ? GITHUBPAGE_JOBS
+					      : GITHUBPAGE_RUNS;
+}
+
+char *githubscan_path(const struct githubscan *s, const struct githubscan_place *place)
+{
+	if (s->stage == GITHUBSCAN_REPOS)
+		return mem_printf("/%s/%s/repos?per_page=%d&page=%u", place->is_user ? "users" : "orgs", place->owner,
+			GITHUBPAGE_ENTRIES_MAX, s->page);
+	if (s->stage == GITHUBSCAN_JOBS)
+		return mem_printf("/repos/%s/%s/actions/runs/%lld/jobs?per_page=%d&page=%u", place->owner,
+			repo_at(s, place), (long long)s->runs[s->run_at], GITHUBPAGE_ENTRIES_MAX, s->page);
+	return mem_printf("/repos/%s/%s/actions/runs?status=%s&per_page=%d", place->owner, repo_at(s, place),
+		s->stage == GITHUBSCAN_QUEUED ? "queued" : "in_progress", GITHUBPAGE_ENTRIES_MAX);
+}
+
+/* ---- Its answer ---- */
+
+static int leave_repo(struct githubscan *s, const struct githubscan_place *place, struct err *err)
+{
+	s->run_count = s->run_at = 0;
+	go_to(s, ++s->at < repo_count(s, place) ? GITHUBSCAN_QUEUED : GITHUBSCAN_DONE);
+	if (s->stage == GITHUBSCAN_DONE && s->missing == repo_count(s, place))
+		return err_set(err, ERR_MISSING,
+			"%s has no repository whose runs are shown to us: may the token read Actions?", place->owner);
+	return 0;
+}
+
+static int take_repos(struct githubscan *s, const struct githubscan_place *place, const struct githubpage *page,
+	struct err *err)
+{
+	if (s->name_count + page->count > GITHUBSCAN_REPOS_MAX)
+		return err_set(err, ERR_INVALID, "%s has more than %d repositories: name those that count by repos",
+			place->owner, GITHUBSCAN_REPOS_MAX);
+	s->names = mem_resize(s->names, s->name_count + page->count + 1, sizeof(*s->names));
+	for (size_t i = 0; i < page->count; i++)
+		s->names[s->name_count++] = mem_dup(page->names[i]);
+	if (page->full) {
+		s->page++;
+		return 0;
+	}
+	if (s->name_count == 0)
+		return err_set(err, ERR_MISSING,
+			"%s has no repository that is shown to us: may the token see them? Else name them by repos",
+			place->owner);
+	go_to(s, GITHUBSCAN_QUEUED);
+	return 0;
+}
+
+static bool is_known(const struct githubscan *s, int64_t run)
+{
+	for (size_t i = 0; i < s->run_count; i++)
+		if (s->runs[i] == run)
+			return true;
+	return false;
+}
+
+/* A run that began between the two lists is in both. */
+static int take_runs(struct githubscan *s, const struct githubscan_place *place, const struct githubpage *page,
+	struct err *err)
+{
+	for (size_t i = 0; i < page->count && s->run_count < MEM_COUNT(s->runs); i++)
+		if (!is_known(s, page->runs[i]))
+			s->runs[s->run_count++] = page->runs[i];
+	if (s->stage == GITHUBSCAN_QUEUED)
+		go_to(s, GITHUBSCAN_RUNNING);
+	else if (s->run_count > 0)
+		go_to(s, GITHUBSCAN_JOBS);
+	else
+		return leave_repo(s, place, err);
+	return 0;
+}
+
+static int take_jobs(struct githubscan *s, const struct githubscan_place *place, const struct githubpage *page,
+	struct err *err)
+{
+	s->jobs += page->count;
+	if (page->full) {
+		s->page++;
+		return 0;
+	}
+	go_to(s, GITHUBSCAN_JOBS);
+	return ++s->run_at < s->run_count ? 0 : leave_repo(s, place, err);
+}
+
+int githubscan_take(struct githubscan *s, const struct githubscan_place *place, const struct githubpage *page,
+	struct err *err)
+{
+	switch (s->stage) {
+	case GITHUBSCAN_REPOS: return take_repos(s, place, page, err);
+	case GITHUBSCAN_JOBS: return take_jobs(s, place, page, err);
+	default: return take_runs(s, place, page, err);
+	}
+}
+
+int githubscan_missing(struct githubscan *s, const struct githubscan_place *place, struct err *err)
+{
+	switch (s->stage) {
+	case GITHUBSCAN_REPOS:
+		return err_set(err, ERR_MISSING, "there is no %s %s, or it is not shown to us: owner, runnerScope",
+			place->is_user ? "user" : "organization", place->owner);
+	case GITHUBSCAN_QUEUED:
+		if (!place->repos) {
+			s->missing++;
+			return leave_repo(s, place, err);
+		}
+		break;
+	default: break;
+	}
+	return err_set(err, ERR_MISSING,
+		"repository %s/%s is not there, or its runs are not shown to us: may the token read Actions?",
+		place->owner, repo_at(s, place));
+}

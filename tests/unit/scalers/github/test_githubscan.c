@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which request follows which, to a count; and what is kept of the answers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "scalers/github/githubmemory.h"
+#include "scalers/github/githubscan.h"
+
+static const char *const two[] = { "web", "mail" };
+static const struct githubscan_place named = { .owner = "shop", .repos = two, .count = 2 };
+static const struct githubscan_place all = { .owner = "shop" }, user = { .owner = "me", .is_user = true };
+
+static struct githubpage repos_of(size_t count, bool full)
+{
+	struct githubpage page = { .full = full, .count = count, .names = mem_zalloc((count + 1) * sizeof(char *)) };
+
+	for (size_t i = 0; i < count; i++)
+		page.names[i] = mem_printf("r%zu", i);
+	return page;
+}
+
+static struct githubpage runs_of(size_t count, int64_t first)
+{
+	struct githubpage page = { .count = count, .runs = mem_zalloc((count + 1) * sizeof(int64_t)) };
+
+	for (size_t i = 0; i < count; i++)
+		page.runs[i] = first + (int64_t)i;
+	return page;
+}
+
+/* What is asked, and what comes; 0 or -1 of githubscan_take. */
+static int step(struct githubscan *s, const struct githubscan_place *place, const char *path, struct githubpage page,
+	struct err *err)
+{
+	MEM_AUTO char *asked = githubscan_path(s, place);
+	int rc;
+
+	assert_string_equal(asked, path);
+	rc = githubscan_take(s, place, &page, err);
+	githubpage_done(&page);
+	return rc;
+}
+
+#define STEP(place, path, ...) assert_int_equal(step(&s, place, path, __VA_ARGS__, &err), 0)
+#define JOBS(n)                                                                                                        \
+	(struct githubpage)                                                                                            \
+	{                                                                                                              \
+		.count = (n)                                                                                           \
+	}
+#define RUNS_OF(repo, status)    "/repos/shop/" repo "/actions/runs?status=" status "&per_page=100"
+#define JOBS_OF(repo, run, page) "/repos/shop/" repo "/actions/runs/" run "/jobs?per_page=100&page=" page
+
+static void named_repositories(void **state)
+{
+	struct githubscan s = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	githubscan_begin(&s, &named);
+	STEP(&named, RUNS_OF("web", "queued"), runs_of(1, 7));
+	STEP(&named, RUNS_OF("web", "in_progress"), runs_of(2, 7)); /* it has begun meanwhile */
+	STEP(&named, JOBS_OF("web", "7", "1"), ((struct githubpage){ .full = true, .count = 60 }));
+	STEP(&named, JOBS_OF("web", "7", "2"), JOBS(1));
+	STEP(&named, JOBS_OF("web", "8", "1"), JOBS(2));
+	STEP(&named, RUNS_OF("mail", "queued"), runs_of(0, 0));
+	assert_int_equal(s.stage, GITHUBSCAN_RUNNING);
+	STEP(&named, RUNS_OF("mail", "in_progress"), runs_of(0, 0));
+	assert_int_equal(s.stage, GITHUBSCAN_DONE);
+	assert_int_equal(s.jobs, 63);
+	githubscan_done(&s);
+}
+
+static void all_repositories(void **state)
+{
+	struct githubscan s = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	githubscan_begin(&s, &all);
+	STEP(&all, "/orgs/shop/repos?per_page=100&page=1", repos_of(1, true));
+	STEP(&all, "/orgs/shop/repos?per_page=100&page=2", repos_of(1, false));
+	/* one has gone meanwhile */
+	assert_int_equal(githubscan_missing(&s, &all, &err), 0);
+	STEP(&all, RUNS_OF("r0", "queued"), runs_of(0, 0));
+	STEP(&all, RUNS_OF("r0", "in_progress"), runs_of(0, 0));
+	assert_int_equal(s.stage, GITHUBSCAN_DONE);
+	assert_int_equal(s.jobs, 0);
+	githubscan_done(&s);
+
+	githubscan_begin(&s, &user);
+	STEP(&user, "/users/me/repos?per_page=100&page=1", repos_of(1, false));
+	githubscan_done(&s);
+}
+
+/* None of them is a count of 0. */
+static void what_is_not_shown(void **state)
+{
+	struct githubscan s = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	githubscan_begin(&s, &named);
+	assert_int_equal(githubscan_missing(&s, &named, &err), -1);
+	assert_non_null(strstr(err.msg, "repository shop/web is not there, or its runs are not shown to us"));
+	githubscan_done(&s);
+
+	githubscan_begin(&s, &all);
+	assert_int_equal(githubscan_missing(&s, &all, &err), -1);
+	assert_non_null(strstr(err.msg, "there is no organization shop"));
+	assert_int_equal(step(&s, &all, "/orgs/shop/repos?per_page=100&page=1", repos_of(0, false), &err), -1);
+	assert_non_null(strstr(err.msg, "shop has no repository that is shown to us"));
+	STEP(&all, "/orgs/shop/repos?per_page=100&page=1", repos_of(2, false));
+	assert_int_equal(githubscan_missing(&s, &all, &err), 0);
+	assert_int_equal(githubscan_missing(&s, &all, &err), -1);
+	assert_int_equal(err.kind, ERR_MISSING);
+	assert_non_null(strstr(err.msg, "shop has no repository whose runs are shown to us"));
+	githubscan_done(&s);
+
+	githubscan_begin(&s, &all);
+	STEP(&all, "/orgs/shop/repos?per_page=100&page=1", repos_of(1, false));
+	STEP(&all, RUNS_OF("r0", "queued"), runs_of(1, 5));
+	STEP(&all, RUNS_OF("r0", "in_progress"), runs_of(0, 0));
+	assert_int_equal(githubscan_missing(&s, &all, &err), -1);
+	githubscan_done(&s);
+}
+
+static void more_than_can_be_walked(void **state)
+{
+	struct githubscan s = { 0 };
+	struct err err = { 0 };
+	char path[64];
+
+	(void)state;
+	githubscan_begin(&s, &all);
+	for (int n = 1; n <= 10; n++) {
+		snprintf(path, sizeof(path), "/orgs/shop/repos?per_page=100&page=%d", n);
+		STEP(&all, path, repos_of(100, true));
+	}
+	assert_int_equal(step(&s, &all, "/orgs/shop/repos?per_page=100&page=11", repos_of(1, false), &err), -1);
+	assert_non_null(strstr(err.msg, "more than 1000 repositories: name those that count by repos"));
+	githubscan_done(&s);
+}
+
+static void memory(void **state)
+{
+	struct githubmemory *m = githubmemory_new();
+	struct githubpage page = runs_of(2, 7), other = JOBS(3);
+	char long_etag[300] = "", path[32];
+
+	(void)state;
+	memset(long_etag, 'x', sizeof(long_etag) - 1);
+	githubmemory_keep(m, "/a", "W/\"1\"", &page);
+	githubmemory_keep(m, "/b", "\"2\"", &other);
+	other = JOBS(4);
+	githubmemory_keep(m, "/c", "", &other);
+	other = JOBS(4);
+	githubmemory_keep(m, "/c", long_etag, &other);
+	assert_null(githubmemory_etag(m, "/c"));
+	assert_string_equal(githubmemory_etag(m, "/a"), "W/\"1\"");
+	assert_true(githubmemory_page(m, "/a")->runs[1] == 8);
+	assert_int_equal(githubmemory_page(m, "/b")->count, 3);
+	assert_null(githubmemory_page(m, "/c"));
+	githubmemory_sweep(m);
+	/* of the next scan */
+	other = JOBS(5);
+	githubmemory_keep(m, "/b", "\"3\"", &other);
+	githubmemory_sweep(m);
+	assert_null(githubmemory_etag(m, "/a"));
+	assert_string_equal(githubmemory_etag(m, "/b"), "\"3\"");
+	assert_int_equal(githubmemory_page(m, "/b")->count, 5);
+	/* without an ETag the old one is not true any more */
+	other = JOBS(6);
+	githubmemory_keep(m, "/b", "", &other);
+	assert_null(githubmemory_etag(m, "/b"));
+	for (int i = 0; i < 5000; i++) {
+		snprintf(path, sizeof(path), "/%d", i);
+		other = JOBS(1);
+		githubmemory_keep(m, path, "e", &other);
+	}
+	assert_non_null(githubmemory_etag(m, "/3999"));
+	assert_null(githubmemory_etag(m, "/4000"));
+	githubmemory_free(m);
+
+	other = JOBS(1);
+	githubmemory_keep(NULL, "/a", "e", &other);
+	assert_null(githubmemory_etag(NULL, "/a"));
+	githubmemory_sweep(NULL);
+	githubmemory_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(named_repositories), cmocka_unit_test(all_repositories),
+		cmocka_unit_test(what_is_not_shown), cmocka_unit_test(more_than_can_be_walked),
+		cmocka_unit_test(memory) };
+
+	return cmocka_run_group_tests_name("scalers/github/githubscan", tests, NULL, NULL);
+}
