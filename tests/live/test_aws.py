@@ -365,11 +365,14 @@ def test_keys_that_end_early(launch, stage, moto, credentials, own, tmp_path):
         eventually(lambda: len(front.asked) > seen + 4)
         assert len(sts.asked) == 2 and len([asked for asked in front.asked[seen:] if key_of(asked) in ended]) == 1
         stage.says("Ready", "True")
-        # When all are refused each poll asks for others, once, and says so.
+        # When all are refused each poll says so, and asks for others more and more seldom.
         front.routes["/"] = lambda asked: (ended.add(key_of(asked)), route(asked))[1]
         failure(stage, "s0-aws-sqs-roles", "HTTP status 403, ExpiredTokenException")
+        exchanges, seen = len(sts.asked), len(front.asked)
+        eventually(lambda: len(front.asked) > seen + 12, timeout=60)
+        assert len(sts.asked) - exchanges <= 2 < (len(front.asked) - seen) / 4
         front.routes["/"] = route
-        eventually(lambda: stage.metric("s0-aws-sqs-roles").value() == "6")
+        eventually(lambda: stage.metric("s0-aws-sqs-roles").value() == "6", timeout=90)
     finally:
         front.end()
         sts.end()
