@@ -49,14 +49,19 @@ static void fail(struct httpsource *ask, struct err *err)
 
 static void send_next(struct httpsource *ask);
 
-static void note_pause(const struct httpsource *ask, const struct webget_answer *answer)
+static void pause_for(const struct httpsource *ask, int64_t span_ms)
 {
-	bool asks = answer->status == 429 || answer->status == 503 || answer->status == 403;
 	char place[256];
 
-	if (asks && answer->retry_after_ms > 0 && ask->sources->pauses)
+	if (span_ms > 0 && ask->sources->pauses)
 		httppauses_begin(ask->sources->pauses, httpurl_origin(ask->url, place, sizeof(place)),
-			webaccess_key(login_of(ask)->access), answer->retry_after_ms);
+			webaccess_key(login_of(ask)->access), span_ms);
+}
+
+static void note_pause(const struct httpsource *ask, const struct webget_answer *answer)
+{
+	if (answer->status == 429 || answer->status == 503 || answer->status == 403)
+		pause_for(ask, answer->retry_after_ms);
 }
 
 static void on_lost(struct httpsource *ask, const struct err *transport)
@@ -89,6 +94,7 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 		break;
 	case HTTPSOURCE_NEXT: send_next(ask); break;
 	case HTTPSOURCE_FAILED:
+		pause_for(ask, err.retry_after_ms);
 		if (httpsource_repeats(login_of(ask)->access, answer, err.msg))
 			err_set(&err, err.kind,
 				"HTTP status %d, and words that are not shown, as they repeat what was sent to log in",

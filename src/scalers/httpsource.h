@@ -54,8 +54,12 @@ struct httpsource_request {        /* empty when zeroed */
 
 enum httpsource_verdict {
 	HTTPSOURCE_ANSWERED, /* *out is the answer */
-	HTTPSOURCE_FAILED,   /* err says why; the source's name is put before it */
-	HTTPSOURCE_NEXT,     /* request() makes another one; at most HTTPSOURCE_STEPS_MAX in all */
+	/*
+	 * err says why; the source's name is put before it. With a retry_after_ms the server is
+	 * left alone for so long, by this login
+	 */
+	HTTPSOURCE_FAILED,
+	HTTPSOURCE_NEXT, /* request() makes another one; at most HTTPSOURCE_STEPS_MAX in all */
 };
 #define HTTPSOURCE_STEPS_MAX 200
 

@@ -522,21 +522,31 @@ static void what_an_error_says(void **state)
 {
 	static const struct {
 		const char *body, *words;
-		bool over;
+		bool over, throttled;
 	} rows[] = {
-		{ "", NULL, false },
-		{ "{}", NULL, false },
-		{ "[1]", NULL, false },
+		{ "{\"__type\":\"com.amazonaws.sqs#RequestThrottled\",\"message\":\"slow\"}", "RequestThrottled: slow",
+			false, true },
+		{ "<ErrorResponse><Error><Code>Throttling</Code><Message>Rate "
+		  "exceeded</Message></Error></ErrorResponse>",
+			"Throttling: Rate exceeded", false, true },
+		{ "<Response><Errors><Error><Code>RequestLimitExceeded</Code></Error></Errors></Response>",
+			"RequestLimitExceeded", false, true },
+		{ "{\"__type\":\"ThrottlingExceptions\"}", "ThrottlingExceptions", false, false },
+		{ "", NULL, false, false },
+		{ "{}", NULL, false, false },
+		{ "[1]", NULL, false, false },
 		{ "{\"__type\":\"com.amazonaws.sqs#QueueDoesNotExist\",\"message\":\"The specified queue does not "
 		  "exist.\"}",
-			"QueueDoesNotExist: The specified queue does not exist.", false },
-		{ "{\"__type\":\"ExpiredTokenException\",\"Message\":\"over\"}", "ExpiredTokenException: over", true },
-		{ "<ErrorResponse><Error><Code>ExpiredToken</Code></Error></ErrorResponse>", "ExpiredToken", true },
+			"QueueDoesNotExist: The specified queue does not exist.", false, false },
+		{ "{\"__type\":\"ExpiredTokenException\",\"Message\":\"over\"}", "ExpiredTokenException: over", true,
+			false },
+		{ "<ErrorResponse><Error><Code>ExpiredToken</Code></Error></ErrorResponse>", "ExpiredToken", true,
+			false },
 		{ "<Response><Errors><Error><Code>InvalidClientTokenId</Code><Message>no</Message></Error></Errors>"
 		  "</Response>",
-			"InvalidClientTokenId: no", true },
+			"InvalidClientTokenId: no", true, false },
 		{ "{\"__type\":\"SignatureDoesNotMatch\",\"message\":\"no match\\n\\nx-amz-security-token:s3cret\"}",
-			"SignatureDoesNotMatch: no match", false },
+			"SignatureDoesNotMatch: no match", false, false },
 	};
 
 	(void)state;
@@ -548,7 +558,27 @@ static void what_an_error_says(void **state)
 		else
 			assert_null(words);
 		assert_int_equal(awssts_is_over(rows[i].body, strlen(rows[i].body)), rows[i].over);
+		assert_int_equal(awssts_is_throttled(rows[i].body, strlen(rows[i].body)), rows[i].throttled);
 	}
+}
+
+/* What STS refuses is refused for good; that it has too much to do is not. */
+static void too_many_roles(void **state)
+{
+	static const char busy[] = "<ErrorResponse><Error><Code>Throttling</Code></Error></ErrorResponse>",
+			  denied[] = "<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>";
+	struct identity_answer answer = { .status = 400, .body = busy, .len = strlen(busy) };
+	struct credential got = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(awssts_read(&answer, 0, &got, &err), -1);
+	assert_int_equal(err.kind, ERR_TEMPORARY);
+	assert_string_equal(err.msg, "no keys: HTTP status 400, Throttling");
+	answer.body = denied;
+	answer.len = strlen(denied);
+	assert_int_equal(awssts_read(&answer, 0, &got, &err), -1);
+	assert_int_equal(err.kind, ERR_DENIED);
 }
 
 int main(void)
@@ -570,6 +600,7 @@ int main(void)
 		cmocka_unit_test(who_is_the_same),
 		cmocka_unit_test(regions),
 		cmocka_unit_test(what_an_error_says),
+		cmocka_unit_test(too_many_roles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
