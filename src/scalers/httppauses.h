@@ -4,8 +4,8 @@
 
 /*
  * Servers that asked to be left alone (RFC 9110, 10.2.3 Retry-After, with 429, 503 or a 403 as
- * GitHub's), each for one login: whoever asks before then gets an error at once, and nothing is
- * sent. A pause lasts an hour at most.
+ * GitHub's; AWS's services by a code), each for one login: whoever asks before then gets an error
+ * at once, and nothing is sent. A pause lasts an hour at most.
  */
 
 #include <stdint.h>

@@ -54,9 +54,7 @@ static void send_next(struct httpsource *ask);
 
 static void note_pause(const struct httpsource *ask, const struct webget_answer *answer)
 {
-	bool asks = answer->status == 429 || answer->status == 503 || answer->status == 403;
-
-	if (asks && answer->retry_after_ms > 0)
+	if (answer->status == 429 || answer->status == 503 || answer->status == 403)
 		httpsource_pause(ask, answer->retry_after_ms);
 }
 
@@ -94,6 +92,7 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 		break;
 	case HTTPSOURCE_NEXT: send_next(ask); break;
 	case HTTPSOURCE_FAILED:
+		httpsource_pause(ask, err.retry_after_ms);
 		if (httpsource_repeats(login_of(ask)->access, answer, err.msg))
 			err_set(&err, err.kind,
 				"HTTP status %d, and words that are not shown, as they repeat what was sent to log in",
@@ -245,7 +244,7 @@ void httpsource_pause(const struct httpsource *ask, int64_t span_ms)
 {
 	char place[256];
 
-	if (ask->sources->pauses)
+	if (span_ms > 0 && ask->sources->pauses)
 		httppauses_begin(ask->sources->pauses, httpurl_origin(ask->url, place, sizeof(place)),
 			webaccess_key(login_of(ask)->access), span_ms);
 }

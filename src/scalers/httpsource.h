@@ -57,8 +57,12 @@ struct httpsource_request {        /* empty when zeroed */
 
 enum httpsource_verdict {
 	HTTPSOURCE_ANSWERED, /* *out is the answer */
-	HTTPSOURCE_FAILED,   /* err says why; the source's name is put before it */
-	HTTPSOURCE_NEXT,     /* request() makes another one; at most steps_max in all */
+	/*
+	 * err says why; the source's name is put before it. With a retry_after_ms the server is
+	 * left alone for so long, by this login
+	 */
+	HTTPSOURCE_FAILED,
+	HTTPSOURCE_NEXT, /* request() makes another one; at most steps_max in all */
 };
 #define HTTPSOURCE_STEPS_MAX 200
 
@@ -96,8 +100,8 @@ void httpsource_cancel(void *handle);
 /* ---- For the read functions ---- */
 
 /*
- * The server that has just answered is not asked for so long by anybody with this login. What
- * Retry-After says is heeded without it.
+ * The server that has just answered is not asked for so long by anybody with this login; 0: nothing
+ * is done. What Retry-After says is heeded without it.
  */
 void httpsource_pause(const struct httpsource *ask, int64_t span_ms);
 

@@ -10,10 +10,7 @@
 
 #include <string.h>
 
-#include <openssl/evp.h>
-#include <openssl/pem.h>
-#include <openssl/rsa.h>
-
+#include "../unit/fakes/fakekey.h"
 #include "base/mem.h"
 #include "fuzz.h"
 #include "net/identity/awsown.h"
@@ -64,23 +61,11 @@ static struct identity *app(void)
 		.application = "1",
 		.installation = "2",
 		.permissions = "{}" };
-	EVP_PKEY *key;
-	BIO *bio;
-	char *text;
-	long len;
 
-	if (made)
-		return made;
-	key = EVP_RSA_gen(2048);
-	bio = BIO_new(BIO_s_mem());
-	must(PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL) == 1);
-	len = BIO_get_mem_data(bio, &text);
-	text = mem_dupn(text, (size_t)len);
-	config.key_pem = text;
-	made = githubapp_new(&config, NULL);
-	mem_free_secret(text);
-	BIO_free(bio);
-	EVP_PKEY_free(key);
+	if (!made) {
+		config.key_pem = fakekey_pem();
+		made = githubapp_new(&config, NULL);
+	}
 	return made;
 }
 

@@ -365,11 +365,14 @@ def test_keys_that_end_early(launch, stage, moto, credentials, own, tmp_path):
         eventually(lambda: len(front.asked) > seen + 4)
         assert len(sts.asked) == 2 and len([asked for asked in front.asked[seen:] if key_of(asked) in ended]) == 1
         stage.says("Ready", "True")
-        # When all are refused each poll asks for others, once, and says so.
+        # When all are refused each poll says so, and asks for others more and more seldom.
         front.routes["/"] = lambda asked: (ended.add(key_of(asked)), route(asked))[1]
         failure(stage, "s0-aws-sqs-roles", "HTTP status 403, ExpiredTokenException")
+        exchanges, seen = len(sts.asked), len(front.asked)
+        eventually(lambda: len(front.asked) > seen + 12, timeout=60)
+        assert len(sts.asked) - exchanges <= 2 < (len(front.asked) - seen) / 4
         front.routes["/"] = route
-        eventually(lambda: stage.metric("s0-aws-sqs-roles").value() == "6")
+        eventually(lambda: stage.metric("s0-aws-sqs-roles").value() == "6", timeout=90)
     finally:
         front.end()
         sts.end()
@@ -411,7 +414,7 @@ def test_faults(kscaled, stage, moto, keys, login):
         stage.ready_scaledobject(maxReplicaCount=2, triggers=[sqs(moto, url, login, endpoint=source.url, queueLength=1)])
         eventually(lambda: stage.replicas() == 2)
         for broken, words in ((half, ("aws-sqs-queue",)), ((200, {}, "{}"), ("metric ApproximateNumberOfMessages not found in SQS queue attributes",)), ((500, {}, "{}"), ("HTTP status 500",)),
-                              ((503, {}, json.dumps({"__type": "com.amazon.coral.availability#ThrottlingException", "message": "Rate exceeded"})), ("HTTP status 503, ThrottlingException: Rate exceeded",)),
+                              ((503, {}, ""), ("HTTP status 503",)),
                               ((200, {}, "<html>"), ("the answer is not JSON",))):
             source.routes["/"] = broken
             stage.wait_failing()
@@ -420,6 +423,17 @@ def test_faults(kscaled, stage, moto, keys, login):
             source.routes["/"] = good
             eventually(lambda: stage.metric("s0-aws-sqs-faults").value() == "4")
             stage.wait_ready()
+        # Too many requests, which is said with 400: for some seconds no poll sends anything.
+        throttled = (400, {}, json.dumps({"__type": "com.amazon.coral.availability#ThrottlingException", "message": "Rate exceeded"}))
+        times = []
+        source.routes["/"] = lambda asked: (times.append(time.monotonic()), throttled)[1]
+        stage.wait_failing()
+        failure(stage, "s0-aws-sqs-faults", "asked to be left alone (Retry-After): for another ")
+        eventually(lambda: len(times) > 2)
+        assert stage.replicas() == 2 and all(after - before > 4.5 for before, after in zip(times, times[1:])), times
+        source.routes["/"] = good
+        eventually(lambda: stage.metric("s0-aws-sqs-faults").value() == "4")
+        stage.wait_ready()
         source.routes["/"] = lambda asked: None  # ends the connections that are kept
         source.end()
         failure(stage, "s0-aws-sqs-faults", "127.0.0.1:")

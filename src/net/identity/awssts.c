@@ -119,6 +119,8 @@ static bool is_good(const struct identity_answer *answer, struct err *err)
 		return true;
 	words = answer->status ? awssts_words(answer->body, answer->len) : NULL;
 	identity_refused(answer, "no keys", words, err);
+	if (words && awssts_is_throttled(answer->body, answer->len))
+		err->kind = ERR_TEMPORARY;
 	return false;
 }
 
@@ -229,12 +231,30 @@ char *awssts_words(const char *body, size_t len)
 	return words;
 }
 
-bool awssts_is_over(const char *body, size_t len)
+static bool has_code(const char *body, size_t len, const char *const *codes)
 {
-	static const char *const codes[] = { "ExpiredToken", "ExpiredTokenException", "RequestExpired",
-		"InvalidClientTokenId", "UnrecognizedClientException", "InvalidAccessKeyId", NULL };
 	MEM_AUTO char *code = NULL, *message = NULL;
 
 	read_error(body, len, &code, &message);
 	return code && text_is_one_of(code, codes);
+}
+
+/* Services differ in what they call it. */
+bool awssts_is_throttled(const char *body, size_t len)
+{
+	static const char *const codes[] = { "Throttling", "ThrottlingException", "ThrottledException",
+		"RequestThrottled", "RequestThrottledException", "TooManyRequestsException", "TooManyRequests",
+		"RequestLimitExceeded", "BandwidthLimitExceeded", "LimitExceededException", "LimitExceeded",
+		"ProvisionedThroughputExceededException", "PriorRequestNotComplete", "SlowDown", "OverLimit",
+		"EC2ThrottledException", "KMSThrottlingException", "KmsThrottled", NULL };
+
+	return has_code(body, len, codes);
+}
+
+bool awssts_is_over(const char *body, size_t len)
+{
+	static const char *const codes[] = { "ExpiredToken", "ExpiredTokenException", "RequestExpired",
+		"InvalidClientTokenId", "UnrecognizedClientException", "InvalidAccessKeyId", NULL };
+
+	return has_code(body, len, codes);
 }

@@ -35,6 +35,9 @@ int awssts_read_json(const struct identity_answer *answer, int64_t unix_ms, stru
  */
 char *awssts_words(const char *body, size_t len);
 
+/* There were too many requests, whatever the HTTP status is: it is often 400. */
+bool awssts_is_throttled(const char *body, size_t len);
+
 /* STS sends keys of which the session is over, or which it does not know any more. */
 bool awssts_is_over(const char *body, size_t len);
 

@@ -403,8 +403,8 @@ static void on_http(void *arg, const struct httpc_response *response, const stru
 		if (err->kind == ERR_TEMPORARY && call->way == &call->owner->foreign)
 			httphost_unanswered(call->host);
 		fail(call, err);
-	} else if (refuses_credential(call, response)) {
-		webtoken_reject(call->owner->tokens, webaccess_identity(call->access), &call->credential);
+	} else if (refuses_credential(call, response) &&
+		webtoken_reject(call->owner->tokens, webaccess_identity(call->access), &call->credential)) {
 		credential_done(&call->credential);
 		call->has_credential = false;
 		call->renewed = true;

@@ -13,6 +13,10 @@
 
 #define FAILED_MS 1000
 #define FORGET_MS 600000
+/* Between refusals that have another credential made; a while without one, and they begin anew. */
+#define REFUSED_FIRST_MS 5000
+#define REFUSED_MAX_MS   60000
+#define REFUSED_OVER_MS  (2 * REFUSED_MAX_MS)
 
 struct webtoken_wait {
 	struct webtoken *owner;
@@ -31,6 +35,8 @@ struct webtoken {
 	int64_t fetched_ms, ends_ms; /* ends_ms 0: unknown */
 	struct err *err;             /* owned; the error of the last exchange; NULL */
 	int64_t failed_ms, used_ms;
+	unsigned refusals;               /* in a row, that had it dropped */
+	int64_t refused_ms, may_drop_ms; /* the last of them; no sooner than then again */
 	bool fetching;
 	struct identity_exchange exchange;
 	unsigned sent;                     /* requests of this exchange */
@@ -280,14 +286,25 @@ void webtoken_cancel(struct webtoken_wait *w)
 	free(w);
 }
 
-void webtoken_reject(struct webtoken_store *s, const struct identity *identity, const struct credential *refused)
+bool webtoken_reject(struct webtoken_store *s, const struct identity *identity, const struct credential *refused)
 {
 	struct webtoken *t = token_find(s, identity);
+	int64_t now_ms = loop_now_ms(s->loop), wait_ms = REFUSED_FIRST_MS;
 
 	if (!t || !t->has || t->credential.serial != refused->serial)
-		return;
+		return true;
+	if (t->refusals > 0 && now_ms < t->may_drop_ms)
+		return false;
+	if (now_ms - t->refused_ms >= REFUSED_OVER_MS)
+		t->refusals = 0;
+	for (unsigned i = 0; i < t->refusals && wait_ms < REFUSED_MAX_MS; i++)
+		wait_ms *= 2;
+	t->refusals++;
+	t->refused_ms = now_ms;
+	t->may_drop_ms = now_ms + (wait_ms < REFUSED_MAX_MS ? wait_ms : REFUSED_MAX_MS);
 	credential_done(&t->credential);
 	t->has = false;
+	return true;
 }
 
 struct webtoken_store *webtoken_store_new(struct loop *loop, const struct identity_world *world, webtoken_send_fn send_,

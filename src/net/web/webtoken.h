@@ -5,10 +5,11 @@
 /*
  * The credentials of identities (net/identity): one per identity, exchanged at first use, shared by
  * all requests, renewed in the background after four fifths of its life, of AWS five minutes before
- * its end at latest, and again after a server has refused it. Part of net/web/webget, which sends
- * the requests of the exchange.
+ * its end at latest, and again after a server has refused it, but not again and again. Part of
+ * net/web/webget, which sends the requests of the exchange.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -42,8 +43,13 @@ typedef void (*webtoken_fn)(void *arg, const struct credential *credential, cons
 struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *identity, webtoken_fn fn, void *arg);
 void webtoken_cancel(struct webtoken_wait *w); /* no callback any more; NULL is fine */
 
-/* A server has refused the credential: it is dropped, unless there is a newer one already. */
-void webtoken_reject(struct webtoken_store *s, const struct identity *identity, const struct credential *refused);
+/*
+ * A server has refused the credential. True: asking again gives another one, as it is dropped now,
+ * or there is a newer one already. False: it is kept, as those before it were refused just now. A
+ * server that refuses each new one has the next made after 5 s, then 10, and so on to a minute, so
+ * that who makes them is not asked with each poll; other servers may well take it.
+ */
+bool webtoken_reject(struct webtoken_store *s, const struct identity *identity, const struct credential *refused);
 
 /*
  * When a credential with this life is renewed, in ms after it came: after four fifths of it, or so

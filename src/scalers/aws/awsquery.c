@@ -12,6 +12,9 @@
 #include "net/identity/awssts.h"
 #include "scalers/awslogin.h"
 
+/* For how long a service that had too many requests is left alone, when it does not say. */
+#define THROTTLED_MS 5000
+
 /* The parameters as written. Owns its texts. */
 struct awsquery_fields {
 	char *region, *endpoint;
@@ -108,13 +111,20 @@ int awsquery_expect(const struct webget_answer *answer, const char *action, stru
 {
 	MEM_AUTO char *words = NULL;
 	int status = answer->status;
+	bool throttled, denied;
 
 	if (status == 200)
 		return 0;
 	words = awssts_words(answer->body, answer->len);
-	err_set(err, status == 400 ? ERR_INVALID : httpstatus_kind(status), "HTTP status %d%s%s%s%s", status,
-		words ? ", " : "", words ? words : "", status == 403 ? "; needed is the right " : "",
-		status == 403 ? action : "");
+	throttled = status == 429 || awssts_is_throttled(answer->body, answer->len);
+	denied = status == 403 && !throttled;
+	err_set(err,
+		throttled               ? ERR_TEMPORARY
+			: status == 400 ? ERR_INVALID
+					: httpstatus_kind(status),
+		"HTTP status %d%s%s%s%s", status, words ? ", " : "", words ? words : "",
+		denied ? "; needed is the right " : "", denied ? action : "");
 	err->http_status = status;
+	err->retry_after_ms = throttled && !answer->retry_after_ms ? THROTTLED_MS : answer->retry_after_ms;
 	return -1;
 }

@@ -38,7 +38,8 @@ void awsquery_post_json(const struct awsquery *q, const char *target, const char
 
 /*
  * 0 when the answer is good; else -1 with AWS's code and what it says. action: the right that is
- * needed ("sqs:GetQueueAttributes"), told when there is none.
+ * needed ("sqs:GetQueueAttributes"), told when there is none. One of too many requests has the
+ * service left alone for a while (httpsource.h), whatever its HTTP status.
  */
 int awsquery_expect(const struct webget_answer *answer, const char *action, struct err *err);
 

@@ -18,7 +18,10 @@
 
 #define FORM_MAX   ((size_t)1 << 16)
 #define ANSWER_MAX ((size_t)8 << 20)
-#define DAY_S      86400
+/* A century: beyond it times are none that CloudWatch takes. */
+#define SPAN_MAX_S 3155760000
+/* From the year 1, with which Go's time begins, and so KEDA's periods. */
+#define YEAR_1_S 62135596800
 
 /* The data of a question. */
 struct cloudwatch_question {
@@ -51,13 +54,13 @@ static const struct param_row rows[] = {
 		.help = "the value when there is no point" },
 	{ "ignoreNullValues", PARAM_BOOL, "m", AT(empty_is_least), .otherwise = "true",
 		.help = "false: when there is no point, nothing is scaled" },
-	{ "metricCollectionTime", PARAM_INT64, "m", AT(length_s), .otherwise = "300",
-		.help = "seconds that are looked back; a multiple of metricStatPeriod" },
+	{ "metricCollectionTime", PARAM_INT64, "m", AT(length_s), .otherwise = "300", .least = INT64_MIN,
+		.most = SPAN_MAX_S, .help = "seconds that are looked back; a multiple of metricStatPeriod" },
 	{ "metricStat", PARAM_TEXT, "m", AT(stat), .otherwise = "Average", .help = "statistic, also p99 and its like" },
 	{ "metricStatPeriod", PARAM_INT64, "m", AT(period_s), .otherwise = "300", .help = "seconds of one point" },
 	{ "metricUnit", PARAM_TEXT, "m", AT(unit), .help = "unit, as CloudWatch calls it" },
-	{ "metricEndTimeOffset", PARAM_INT64, "m", AT(offset_s), .otherwise = "0",
-		.help = "seconds ago that it ends, for metrics that come late" },
+	{ "metricEndTimeOffset", PARAM_INT64, "m", AT(offset_s), .otherwise = "0", .least = -SPAN_MAX_S,
+		.most = SPAN_MAX_S, .help = "seconds ago that it ends, for metrics that come late" },
 	{ "awsAccountId", PARAM_TEXT, "m", AT(account), .help = "account of the metric, when it is another one" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
@@ -129,10 +132,11 @@ static int check_times(const struct cloudwatch_fields *f, struct err *err)
 	if (period < 60 && !known)
 		return err_set(err, ERR_INVALID,
 			"metricStatPeriod < 60 has to be one of [1, 5, 10, 30], however, %lld is provided", period);
-	if (!known || period > DAY_S)
+	if (!known)
 		return err_set(err, ERR_INVALID,
-			period > DAY_S ? "metricStatPeriod %lld is more than a day"
-				       : "metricStatPeriod >= 60 has to be a multiple of 60, however, %lld is provided",
+			"metricStatPeriod >= 60 has to be a multiple of 60, however, %lld is provided", period);
+	if (period > INT32_MAX)
+		return err_set(err, ERR_INVALID, "metricStatPeriod %lld is more than CloudWatch can be asked for",
 			period);
 	if (f->length_s < 0 || f->length_s % f->period_s != 0)
 		return err_set(err, ERR_INVALID,
@@ -247,7 +251,7 @@ struct cloudwatch_window cloudwatch_window(int64_t now_s, int64_t period_s, int6
 {
 	int64_t end_s = now_s - offset_s;
 
-	end_s -= end_s % period_s;
+	end_s -= (end_s + YEAR_1_S) % period_s;
 	return (struct cloudwatch_window){ end_s - length_s, end_s };
 }
 

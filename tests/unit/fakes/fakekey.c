@@ -10,19 +10,38 @@
 #include "base/json.h"
 #include "base/mem.h"
 
+static char *text_of(BIO *bio)
+{
+	char *text, *copy;
+	long len = BIO_get_mem_data(bio, &text);
+
+	copy = mem_dupn(text, (size_t)len);
+	BIO_free(bio);
+	return copy;
+}
+
 char *fakekey_pem_of(EVP_PKEY *key, const char *password)
 {
 	BIO *bio = BIO_new(BIO_s_mem());
-	char *text, *copy = NULL;
-	long len;
 
-	if (PEM_write_bio_PrivateKey(bio, key, password ? EVP_aes_128_cbc() : NULL, NULL, 0, NULL,
-		    (char *)(uintptr_t)password) == 1) {
-		len = BIO_get_mem_data(bio, &text);
-		copy = mem_dupn(text, (size_t)len);
+	PEM_write_bio_PrivateKey(bio, key, password ? EVP_aes_128_cbc() : NULL, NULL, 0, NULL,
+		(char *)(uintptr_t)password);
+	return text_of(bio);
+}
+
+char *fakekey_rsa(unsigned bits, char **public_pem)
+{
+	EVP_PKEY *key = EVP_RSA_gen(bits);
+	char *pem = fakekey_pem_of(key, NULL);
+
+	if (public_pem) {
+		BIO *bio = BIO_new(BIO_s_mem());
+
+		PEM_write_bio_PUBKEY(bio, key);
+		*public_pem = text_of(bio);
 	}
-	BIO_free(bio);
-	return copy;
+	EVP_PKEY_free(key);
+	return pem;
 }
 
 static char *once;
@@ -34,13 +53,9 @@ static void forget(void)
 
 const char *fakekey_pem(void)
 {
-	EVP_PKEY *key;
-
 	if (once)
 		return once;
-	key = EVP_RSA_gen(2048);
-	once = fakekey_pem_of(key, NULL);
-	EVP_PKEY_free(key);
+	once = fakekey_rsa(2048, NULL);
 	atexit(forget);
 	return once;
 }

@@ -9,6 +9,9 @@
 /* A key's PEM text, which the caller owns; password: NULL: none. */
 char *fakekey_pem_of(EVP_PKEY *key, const char *password);
 
+/* That of a new key, and unless NULL that of its public half; the caller owns both. */
+char *fakekey_rsa(unsigned bits, char **public_pem);
+
 /* That of a new key; the same at each call. Borrowed. */
 const char *fakekey_pem(void);
 

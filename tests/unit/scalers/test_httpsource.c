@@ -17,7 +17,8 @@ static struct plan {
 	bool goes_on;        /* without the response to a request */
 	const char *project; /* NULL: it is not needed */
 	unsigned timeout_ms;
-	unsigned pause_ms; /* after each answer */
+	unsigned pause_ms;         /* after each answer */
+	unsigned refused_pause_ms; /* by an error */
 	unsigned notes_done, lost;
 } plan;
 static char base_url[64];
@@ -45,8 +46,10 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webget
 	assert_int_equal(*seen, ask->step);
 	if (plan.pause_ms)
 		httpsource_pause(ask, plan.pause_ms);
-	if (httpsource_expect(answer, 200, 299, err))
+	if (httpsource_expect(answer, 200, 299, err)) {
+		err->retry_after_ms = plan.refused_pause_ms;
 		return HTTPSOURCE_FAILED;
+	}
 	if (plan.forever || plan.paths[ask->step])
 		return HTTPSOURCE_NEXT;
 	*out = (struct answer){ .value = *seen, .load = 9, .activity = ACTIVITY_BY_LOAD };
@@ -317,6 +320,23 @@ static void a_pause_after_a_good_answer(void **state)
 	stage_done(&s);
 }
 
+/* A type may read of a response that there were too many requests, whatever its status. */
+static void a_type_asks_for_a_pause(void **state)
+{
+	struct stage s;
+	struct got g;
+
+	stage_setup(&s, *state, NULL);
+	plan.paths[0] = "/404";
+	plan.refused_pause_ms = 5000;
+	g = ask(&s);
+	assert_string_equal(g.err.msg, "tested server: HTTP status 404: not here");
+	plan.paths[0] = "/a";
+	g = ask(&s);
+	assert_non_null(strstr(g.err.msg, " asked to be left alone (Retry-After): for another 5 s"));
+	stage_done(&s);
+}
+
 static void words_that_repeat_a_credential_are_not_shown(void **state)
 {
 	struct webaccess_config config = { .query_name = "key", .query_value = "not here" };
@@ -438,6 +458,7 @@ int main(void)
 		IN_WORLD(what_fails_names_the_source),
 		IN_WORLD(a_pause_is_kept),
 		IN_WORLD(a_pause_after_a_good_answer),
+		IN_WORLD(a_type_asks_for_a_pause),
 		IN_WORLD(words_that_repeat_a_credential_are_not_shown),
 		IN_WORLD(nothing_comes_after_a_cancel),
 		IN_WORLD(the_project_comes_with_the_token),

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../../fakes/fakersa.h"
+#include "../../fakes/fakekey.h"
 #include "base/base64.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -460,21 +460,31 @@ static void what_an_error_says(void **state)
 {
 	static const struct {
 		const char *body, *words;
-		bool over;
+		bool over, throttled;
 	} rows[] = {
-		{ "", NULL, false },
-		{ "{}", NULL, false },
-		{ "[1]", NULL, false },
+		{ "{\"__type\":\"com.amazonaws.sqs#RequestThrottled\",\"message\":\"slow\"}", "RequestThrottled: slow",
+			false, true },
+		{ "<ErrorResponse><Error><Code>Throttling</Code><Message>Rate "
+		  "exceeded</Message></Error></ErrorResponse>",
+			"Throttling: Rate exceeded", false, true },
+		{ "<Response><Errors><Error><Code>RequestLimitExceeded</Code></Error></Errors></Response>",
+			"RequestLimitExceeded", false, true },
+		{ "{\"__type\":\"ThrottlingExceptions\"}", "ThrottlingExceptions", false, false },
+		{ "", NULL, false, false },
+		{ "{}", NULL, false, false },
+		{ "[1]", NULL, false, false },
 		{ "{\"__type\":\"com.amazonaws.sqs#QueueDoesNotExist\",\"message\":\"The specified queue does not "
 		  "exist.\"}",
-			"QueueDoesNotExist: The specified queue does not exist.", false },
-		{ "{\"__type\":\"ExpiredTokenException\",\"Message\":\"over\"}", "ExpiredTokenException: over", true },
-		{ "<ErrorResponse><Error><Code>ExpiredToken</Code></Error></ErrorResponse>", "ExpiredToken", true },
+			"QueueDoesNotExist: The specified queue does not exist.", false, false },
+		{ "{\"__type\":\"ExpiredTokenException\",\"Message\":\"over\"}", "ExpiredTokenException: over", true,
+			false },
+		{ "<ErrorResponse><Error><Code>ExpiredToken</Code></Error></ErrorResponse>", "ExpiredToken", true,
+			false },
 		{ "<Response><Errors><Error><Code>InvalidClientTokenId</Code><Message>no</Message></Error></Errors>"
 		  "</Response>",
-			"InvalidClientTokenId: no", true },
+			"InvalidClientTokenId: no", true, false },
 		{ "{\"__type\":\"SignatureDoesNotMatch\",\"message\":\"no match\\n\\nx-amz-security-token:s3cret\"}",
-			"SignatureDoesNotMatch: no match", false },
+			"SignatureDoesNotMatch: no match", false, false },
 	};
 
 	(void)state;
@@ -486,6 +496,7 @@ static void what_an_error_says(void **state)
 		else
 			assert_null(words);
 		assert_int_equal(awssts_is_over(rows[i].body, strlen(rows[i].body)), rows[i].over);
+		assert_int_equal(awssts_is_throttled(rows[i].body, strlen(rows[i].body)), rows[i].throttled);
 	}
 }
 
@@ -514,7 +525,7 @@ static json_t *part_of(const char *from, size_t len)
 
 static void an_app_of_github(void **state)
 {
-	MEM_AUTO char *key = fakersa_key(2048, NULL);
+	MEM_AUTO char *key = fakekey_rsa(2048, NULL);
 	const struct githubapp_config config = { .api_url = "https://ghe.test/api/v3",
 		.application = "123",
 		.installation = "456",
@@ -576,7 +587,7 @@ static void an_app_that_is_refused(void **state)
 		{ 201, ERR_INVALID, "{\"token\":\"t\",\"expires_at\":\"2015-08-30T12:36:00Z\"}",
 			"no token: it ended already; do the clocks differ?" },
 	};
-	MEM_AUTO char *key = fakersa_key(2048, NULL);
+	MEM_AUTO char *key = fakekey_rsa(2048, NULL);
 	const struct githubapp_config config = { .api_url = "https://ghe.test",
 		.application = "1",
 		.installation = "2",
@@ -606,7 +617,7 @@ static void an_app_that_is_refused(void **state)
 
 static void an_app_with_no_key(void **state)
 {
-	MEM_AUTO char *small = fakersa_key(1024, NULL), *public = NULL, *key = fakersa_key(2048, &public);
+	MEM_AUTO char *small = fakekey_rsa(1024, NULL), *public = NULL, *key = fakekey_rsa(2048, &public);
 	const char *const keys[] = { "", "secret-value", small, public };
 	struct githubapp_config config = { .api_url = "https://g", .application = "1", .installation = "2" };
 	struct err err = { 0 };
@@ -622,6 +633,25 @@ static void an_app_with_no_key(void **state)
 	config.trust.ca_pem = "none";
 	assert_null(githubapp_new(&config, &err));
 	assert_non_null(strstr(err.msg, "CA: "));
+}
+
+/* What STS refuses is refused for good; that it has too much to do is not. */
+static void too_many_roles(void **state)
+{
+	static const char busy[] = "<ErrorResponse><Error><Code>Throttling</Code></Error></ErrorResponse>",
+			  denied[] = "<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>";
+	struct identity_answer answer = { .status = 400, .body = busy, .len = strlen(busy) };
+	struct credential got = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(awssts_read(&answer, 0, &got, &err), -1);
+	assert_int_equal(err.kind, ERR_TEMPORARY);
+	assert_string_equal(err.msg, "no keys: HTTP status 400, Throttling");
+	answer.body = denied;
+	answer.len = strlen(denied);
+	assert_int_equal(awssts_read(&answer, 0, &got, &err), -1);
+	assert_int_equal(err.kind, ERR_DENIED);
 }
 
 int main(void)
@@ -646,6 +676,7 @@ int main(void)
 		cmocka_unit_test(who_is_the_same),
 		cmocka_unit_test(regions),
 		cmocka_unit_test(what_an_error_says),
+		cmocka_unit_test(too_many_roles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

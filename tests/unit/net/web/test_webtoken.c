@@ -134,10 +134,10 @@ static void one_for_all_renewed_early_and_dropped_when_refused(void **state)
 	credential_copy(&old, &a.credential);
 	ask(&a, one);
 	assert_string_equal(a.credential.token, "second");
-	webtoken_reject(w.store, one, &old); /* there is a newer one */
+	assert_true(webtoken_reject(w.store, one, &old)); /* there is a newer one */
 	ask(&a, one);
 	assert_int_equal(w.sent, 2);
-	webtoken_reject(w.store, one, &a.credential);
+	assert_true(webtoken_reject(w.store, one, &a.credential));
 	ask(&a, one);
 	assert_int_equal(w.sent, 3);
 	answer(200, TOKEN("third"));
@@ -147,6 +147,44 @@ static void one_for_all_renewed_early_and_dropped_when_refused(void **state)
 	credential_done(&b.credential);
 	identity_unref(one);
 	identity_unref(same);
+}
+
+/* With each poll, once a second: the next one after 5 s, then 10, 20, 40, then each minute. */
+static void a_server_that_refuses_each_new_one(void **state)
+{
+	static const unsigned fetched_at_s[] = { 0, 0, 5, 15, 35, 75, 135, 195 };
+	struct identity *i = client();
+	struct got g = { 0 };
+	unsigned fetched = 0;
+
+	(void)state;
+	for (unsigned second = 0; second < 200; second++) {
+		ask(&g, i);
+		for (int again = 0; again < 2; again++) { /* as net/web/webget does: once more with another one */
+			if (w.asking) {
+				assert_true(fetched < MEM_COUNT(fetched_at_s));
+				assert_int_equal(second, fetched_at_s[fetched]);
+				fetched++;
+				answer(200, TOKEN("t"));
+			}
+			if (again == 0 && webtoken_reject(w.store, i, &g.credential))
+				ask(&g, i);
+		}
+		assert_string_equal(g.credential.token, "t"); /* there always is one */
+		fakeloop_advance(1000);
+	}
+	assert_int_equal(fetched, MEM_COUNT(fetched_at_s));
+	/* One that was good for a while is made anew at once. */
+	fakeloop_advance(120000);
+	ask(&g, i);
+	assert_true(webtoken_reject(w.store, i, &g.credential));
+	ask(&g, i);
+	answer(200, TOKEN("t"));
+	assert_false(webtoken_reject(w.store, i, &g.credential));
+	fakeloop_advance(5000);
+	assert_true(webtoken_reject(w.store, i, &g.credential));
+	credential_done(&g.credential);
+	identity_unref(i);
 }
 
 static void a_failure_is_kept_for_a_second(void **state)
@@ -242,6 +280,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(one_for_all_renewed_early_and_dropped_when_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_server_that_refuses_each_new_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_failure_is_kept_for_a_second, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_waits_any_more, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_needs_no_exchange, setup, teardown),

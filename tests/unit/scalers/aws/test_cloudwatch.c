@@ -34,6 +34,7 @@ static void accepted(void **state)
 		  "false|" ENDS,
 			KEYS, NAME, SOURCE, 2500, 0 },
 		{ BASE "|metricStatPeriod=10", KEYS, NAME, SOURCE, 2500, 0 },
+		{ BASE "|metricStatPeriod=604800|metricCollectionTime=1209600", KEYS, NAME, SOURCE, 2500, 0 },
 		{ BASE "|metricCollectionTime=0", KEYS, NAME, SOURCE, 2500, 0 },
 		{ EXPRESSION "|metricUnit=parsecs", KEYS, NAME, SOURCE, 2500, 0 },
 	};
@@ -62,7 +63,14 @@ static void rejected(void **state)
 			"metricStatPeriod < 60 has to be one of [1, 5, 10, 30], however, 20 is provided" },
 		{ BASE "|metricStatPeriod=90", KEYS,
 			"metricStatPeriod >= 60 has to be a multiple of 60, however, 90 is provided" },
-		{ BASE "|metricStatPeriod=86460", KEYS, "metricStatPeriod 86460 is more than a day" },
+		{ BASE "|metricStatPeriod=2147483700|metricCollectionTime=0", KEYS,
+			"metricStatPeriod 2147483700 is more than CloudWatch can be asked for" },
+		{ BASE "|metricStatPeriod=604800|metricCollectionTime=86400", KEYS,
+			"a multiple of metricStatPeriod(604800), 86400 is given" },
+		{ BASE "|metricEndTimeOffset=9223372036854775807", KEYS, "\"metricEndTimeOffset\"" },
+		{ BASE "|metricEndTimeOffset=-9223372036854775807", KEYS, "\"metricEndTimeOffset\"" },
+		{ BASE "|metricStatPeriod=60|metricCollectionTime=9223372036854775800", KEYS,
+			"\"metricCollectionTime\"" },
 		{ BASE "|metricCollectionTime=200", KEYS,
 			"metricCollectionTime must be greater than 0 and a multiple of metricStatPeriod(300), 200 is "
 			"given" },
@@ -105,6 +113,13 @@ static void windows(void **state)
 		{ 1000, 300, 150, 300, 300, 600 },
 		{ 1007, 10, 0, 20, 980, 1000 },
 		{ 1007, 1, 0, 0, 1007, 1007 },
+		/* Periods count from the year 1, as Go's do: a week begins on Monday. */
+		{ 1767323045, 604800, 0, 604800, 1766361600, 1766966400 },
+		{ 1767323045, 420, 0, 840, 1767322140, 1767322980 },
+		{ 1767323045, 172800, 60, 345600, 1766880000, 1767225600 },
+		{ 1767323045, 86400, 0, 86400, 1767225600, 1767312000 },
+		{ 1767323045, 2147483640, 0, 0, 141428760, 141428760 },
+		{ 1767323045, 300, -600, 300, 1767323100, 1767323400 },
 	};
 
 	(void)state;

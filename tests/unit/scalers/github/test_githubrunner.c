@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../../fakes/fakersa.h"
+#include "../../fakes/fakekey.h"
 #include "../pairs.h"
 #include "base/mem.h"
 #include "scalers/params.h"
@@ -25,7 +25,7 @@ static bool formula_source;
 static int make_key(void **state)
 {
 	(void)state;
-	key_pem = fakersa_key(2048, NULL);
+	key_pem = fakekey_rsa(2048, NULL);
 	return 0;
 }
 
