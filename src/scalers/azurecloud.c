@@ -37,15 +37,26 @@ static size_t find(const char *name)
 	return i;
 }
 
-static char *suffix_in(size_t cloud, enum azurecloud_service service)
+static const char *names_end(size_t cloud, enum azurecloud_service service)
 {
 	switch (service) {
-	case AZURECLOUD_SERVICE_BUS: return mem_dup(clouds[cloud].service_bus);
-	case AZURECLOUD_KEY_VAULT: return mem_dup(clouds[cloud].key_vault);
 	case AZURECLOUD_BLOB:
-	case AZURECLOUD_QUEUE: break;
+	case AZURECLOUD_QUEUE: return clouds[cloud].storage;
+	case AZURECLOUD_SERVICE_BUS: return clouds[cloud].service_bus;
+	case AZURECLOUD_KEY_VAULT: return clouds[cloud].key_vault;
+	case AZURECLOUD_PROMETHEUS: return clouds[cloud].prometheus;
+	case AZURECLOUD_DEVOPS: break;
 	}
-	return mem_printf("%s.%s", storage_services[service], clouds[cloud].storage);
+	return NULL;
+}
+
+static char *suffix_in(size_t cloud, enum azurecloud_service service)
+{
+	const char *end = names_end(cloud, service);
+
+	if (service == AZURECLOUD_BLOB || service == AZURECLOUD_QUEUE)
+		return mem_printf("%s.%s", storage_services[service], end);
+	return mem_dup(end);
 }
 
 /* 0: *out is a cloud of the table; 1: it is Private, and *own is there. */
@@ -131,12 +142,22 @@ static bool is_below(const char *host, const char *suffix)
 	return len > end + 1 && host[len - end - 1] == '.' && strcasecmp(host + len - end, suffix) == 0;
 }
 
-/* The German cloud has ended, and who has its names now is not known: it is none of Microsoft's. */
-bool azurecloud_has_host(const char *host)
+/* An organization is one label: what is deeper is not Azure DevOps. */
+static bool is_devops(const char *host)
 {
+	const char *dot = strchr(host, '.');
+
+	return strcasecmp(host, "dev.azure.com") == 0 ||
+		(dot && dot > host && strcasecmp(dot, ".visualstudio.com") == 0);
+}
+
+/* The German cloud has ended, and who has its names now is not known: it is none of Microsoft's. */
+bool azurecloud_has_host(const char *host, enum azurecloud_service service)
+{
+	if (service == AZURECLOUD_DEVOPS)
+		return is_devops(host);
 	for (size_t i = 0; i < MEM_COUNT(clouds) && i != find("AzureGermanCloud"); i++)
-		if (is_below(host, clouds[i].storage) || is_below(host, clouds[i].service_bus) ||
-			is_below(host, clouds[i].key_vault) || is_below(host, clouds[i].prometheus))
+		if (is_below(host, names_end(i, service)))
 			return true;
 	return false;
 }

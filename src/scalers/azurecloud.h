@@ -17,6 +17,9 @@ enum azurecloud_service {
 	AZURECLOUD_QUEUE,       /* "queue.core.windows.net" */
 	AZURECLOUD_SERVICE_BUS, /* "servicebus.windows.net", of Event Hubs, too */
 	AZURECLOUD_KEY_VAULT,   /* "vault.azure.net" */
+	/* for azurecloud_has_host alone */
+	AZURECLOUD_PROMETHEUS, /* "prometheus.monitor.azure.com" */
+	AZURECLOUD_DEVOPS,     /* dev.azure.com, "visualstudio.com" */
 };
 
 /*
@@ -44,7 +47,7 @@ int azurecloud_read(const struct scaler_params *params, enum azurecloud_service 
  */
 bool azurecloud_is_label(const char *text);
 
-/* Whether a host is one of a service above, in a cloud that is Microsoft's. */
-bool azurecloud_has_host(const char *host);
+/* Whether a host is one of the service, in a cloud that is Microsoft's. */
+bool azurecloud_has_host(const char *host, enum azurecloud_service service);
 
 #endif

@@ -9,6 +9,16 @@
 #include "net/identity/entra.h"
 #include "scalers/azurecloud.h"
 
+/* What a token is for. */
+static const char *const scopes[] = {
+	[AZURECLOUD_BLOB] = "https://storage.azure.com/.default",
+	[AZURECLOUD_QUEUE] = "https://storage.azure.com/.default",
+	[AZURECLOUD_SERVICE_BUS] = "https://servicebus.azure.net/.default",
+	[AZURECLOUD_KEY_VAULT] = "https://vault.azure.net/.default",
+	[AZURECLOUD_DEVOPS] = "499b84ac-1321-427f-aa17-267ca6975798/.default", /* Azure DevOps */
+	[AZURECLOUD_PROMETHEUS] = NULL,
+};
+
 #define HOST_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-."
 
 static bool has(const char *text)
@@ -50,7 +60,8 @@ static bool is_listed(const char *host, const char *list)
 }
 
 /* What stands in a URL must be read by everybody as the host that was looked at here. */
-static int check_host(const struct pod_identity *pod, const char *host, struct err *err)
+static int check_host(const struct pod_identity *pod, enum azurecloud_service service, const char *host,
+	struct err *err)
 {
 	size_t len = strcspn(host, ":");
 	MEM_AUTO char *name = mem_dupn(host, len);
@@ -59,26 +70,28 @@ static int check_host(const struct pod_identity *pod, const char *host, struct e
 	if (len == 0 || strspn(name, HOST_LETTERS) != len || !*port || strlen(port) > 5 ||
 		strspn(port, "0123456789") != strlen(port))
 		return err_set(err, ERR_INVALID, "\"%.200s\" is no host's name", host);
-	if (!azurecloud_has_host(name) && !is_listed(name, pod->azure_trusted))
+	if (!azurecloud_has_host(name, service) && !is_listed(name, pod->azure_trusted))
 		return err_set(err, ERR_INVALID,
-			"%.200s is none of Microsoft's hosts, and kscaled shows its own Azure token to no other; "
+			"%.200s is none of Microsoft's hosts for that, and kscaled shows its own Azure token to no "
+			"other; "
 			"whoever runs kscaled may name it by --azure-trusted-hosts",
 			name);
 	return 0;
 }
 
 /* Another authority counts only with a tenant, as in KEDA. */
-struct identity *azurelogin_new(const struct pod_identity *pod, const char *scope, const char *host, struct err *err)
+struct identity *azurelogin_new(const struct pod_identity *pod, enum azurecloud_service service, const char *scope,
+	const char *host, struct err *err)
 {
 	const struct entra_config config = {
 		.authority = has(pod->identity_tenant_id) ? pod->identity_authority_host : NULL,
 		.tenant = pod->identity_tenant_id,
 		.client_id = pod->identity_id,
-		.scope = scope,
+		.scope = scope ? scope : scopes[service],
 	};
 	struct identity *identity = NULL;
 
-	if (check_host(pod, host, err) == 0)
+	if (check_host(pod, service, host, err) == 0)
 		identity = entra_new(&config, err);
 	if (!identity)
 		err_wrap(err, "podIdentity azure-workload");

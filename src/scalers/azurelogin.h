@@ -9,20 +9,18 @@
  * cache/auth refuses it. Whether a trigger may use kscaled's own identity was decided above (struct
  * pod_identity). Pure.
  *
- * The token is shown to Microsoft's own services and to hosts that whoever runs kscaled named
- * (option azure-trusted-hosts), by TLS, and to nobody else whom an object names: with it one can do
- * there what kscaled may do.
+ * The token is shown to the hosts that such a service has in Microsoft's clouds and to those that
+ * whoever runs kscaled named (option azure-trusted-hosts), by TLS, and to nobody else whom an
+ * object names: with it one can do there what kscaled may do. Not to Microsoft's hosts for other
+ * services: behind some of them there are tenants.
  */
 
 #include <stdbool.h>
 
 #include "base/err.h"
 #include "net/identity/identity.h"
+#include "scalers/azurecloud.h"
 #include "scalers/scaler.h"
-
-#define AZURELOGIN_STORAGE     "https://storage.azure.com/.default"
-#define AZURELOGIN_SERVICE_BUS "https://servicebus.azure.net/.default"
-#define AZURELOGIN_KEY_VAULT   "https://vault.azure.net/.default"
 
 /*
  * Whether that is said: 1; 0: nothing is, so the trigger has credentials of its own; -1 with
@@ -31,10 +29,12 @@
 int azurelogin_is_workload(const struct pod_identity *pod, const char *type, struct err *err);
 
 /*
- * The identity with this scope, for a host ("name" or "name:port") that the type asks by TLS and
- * otherwise not. NULL with ERR_INVALID: it is no host's name, or the token may not go there, or
- * what podIdentity says is none. Returns one reference.
+ * The identity for a service, at a host ("name" or "name:port") that the type asks by TLS and
+ * otherwise not. scope: what the token is for; NULL: what the service's is for in all clouds, which
+ * AZURECLOUD_PROMETHEUS has not. NULL with ERR_INVALID: it is no host's name, or the token may not
+ * go there, or what podIdentity says is none. Returns one reference.
  */
-struct identity *azurelogin_new(const struct pod_identity *pod, const char *scope, const char *host, struct err *err);
+struct identity *azurelogin_new(const struct pod_identity *pod, enum azurecloud_service service, const char *scope,
+	const char *host, struct err *err);
 
 #endif

@@ -221,7 +221,7 @@ static int make_azure(const struct scaler_params *params, const struct httpauth_
 			"alone");
 	else {
 		host = httpurl_host_header(&place);
-		*out = azurelogin_new(pod, scope, host, err);
+		*out = azurelogin_new(pod, AZURECLOUD_PROMETHEUS, scope, host, err);
 		rc = *out ? 0 : err_wrap(err, "parameter \"serverAddress\"");
 	}
 	httpurl_place_done(&place);

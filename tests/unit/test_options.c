@@ -568,7 +568,7 @@ static void each_option(void (*fn)(const char *name, const char *text), const ch
 			count++;
 		}
 	}
-	assert_int_equal(count, 48);
+	assert_int_equal(count, 49);
 	free(help);
 }
 

@@ -343,7 +343,7 @@ static struct identity *azure_identity(struct auth_resolve *r, const char *sourc
 	pod.identity_id = i->identity_id;
 	pod.identity_tenant_id = i->identity_tenant_id;
 	pod.identity_authority_host = i->identity_authority_host;
-	identity = azurelogin_new(&pod, p->scope, p->host, &err);
+	identity = azurelogin_new(&pod, AZURECLOUD_KEY_VAULT, p->scope, p->host, &err);
 	if (!identity)
 		auth_fail(r, &err, "%s", source);
 	return identity;

@@ -30,7 +30,6 @@ static EVP_PKEY *read_key(const char *pem, struct err *err)
 {
 	BIO *bio = BIO_new_mem_buf(pem, -1);
 	EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL) : NULL;
-	int bits = key && EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA ? EVP_PKEY_get_bits(key) : 0;
 
 	BIO_free(bio);
 	ERR_clear_error();

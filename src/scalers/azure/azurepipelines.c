@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "net/http/httpurl.h"
 #include "scalers/azure/pipelinejobs.h"
+#include "scalers/azurelogin.h"
 #include "scalers/httpsource.h"
 #include "scalers/params.h"
 
@@ -114,6 +115,28 @@ static int log_in(const char *token, struct webaccess **out, struct err *err)
 	return *out ? 0 : err_wrap(err, "parameter \"personalAccessToken\"");
 }
 
+/* As kscaled itself, which has rights in the organization. */
+static int log_in_as_workload(const struct pod_identity *pod, const char *url, struct webaccess **out, struct err *err)
+{
+	struct webaccess_config config = { 0 };
+	struct httpurl_place place = { 0 };
+	MEM_AUTO char *host = NULL;
+
+	if (httpurl_place(url, &place, err))
+		return err_wrap(err, "parameter \"organizationURL\"");
+	host = httpurl_host_header(&place);
+	if (strcmp(place.scheme, "https") != 0)
+		err_set(err, ERR_INVALID, "must begin with https://: kscaled shows its own Azure token by TLS alone");
+	else
+		config.identity = azurelogin_new(pod, AZURECLOUD_DEVOPS, NULL, host, err);
+	httpurl_place_done(&place);
+	if (!config.identity)
+		return err_wrap(err, "parameter \"organizationURL\"");
+	*out = webaccess_new(&config, err);
+	identity_unref(config.identity);
+	return *out ? 0 : -1;
+}
+
 /* Takes the texts that the question keeps. */
 static void take_fields(struct pipelines_question *q, struct pipelines_fields *f)
 {
@@ -151,21 +174,27 @@ static int read_question(const struct scaler_params *params, struct pipelines_fi
 	struct err *err)
 {
 	char *user = NULL, *password = NULL;
-	int rc = params_read(&table, params, f, err);
+	int rc = params_read(&table, params, f, err), workload = 0;
 
 	if (rc >= 0 && check(params, f, err))
 		return -1;
 	if (rc != 0)
 		return rc;
 	if (!f->token)
+		workload = azurelogin_is_workload(params->identity, "azure pipelines", err);
+	if (workload < 0)
+		return -1;
+	if (!f->token && !workload)
 		return err_set(err, ERR_INVALID,
-			"no personalAccessToken given or PodIdentity provider configured: the identities of Azure are "
-			"not "
-			"supported; give personalAccessToken by a TriggerAuthentication");
+			"no personalAccessToken given or PodIdentity provider configured: give personalAccessToken by "
+			"a "
+			"TriggerAuthentication, or say in one podIdentity.provider azure-workload");
 	if (httpurl_split_user(f->url, &q->url, &user, &password, err))
 		return err_wrap(err, "parameter \"organizationURL\"");
 	free(user);
 	mem_free_secret(password);
+	if (workload)
+		return log_in_as_workload(params->identity, q->url, &q->login.access, err);
 	f->token[strcspn(f->token, "\r\n")] = '\0'; /* a Secret made of a file ends with one */
 	return log_in(f->token, &q->login.access, err);
 }
@@ -234,8 +263,7 @@ static json_t *read_json(const struct webget_answer *answer, struct err *err)
 	if (!value && strstr(answer->content_type, "html"))
 		err_set(err, ERR_DENIED,
 			"the answer is a page, as for signing in: personalAccessToken is wrong, has expired, or lacks "
-			"the "
-			"scope Agent Pools (Read)");
+			"the scope Agent Pools (Read), or the identity is no user of the organization");
 	return value;
 }
 
@@ -287,6 +315,7 @@ static const struct httpsource_type http = { .note_size = sizeof(bool), .request
 const struct scaler_type azurepipelines_scaler_type = {
 	.name = "azure-pipelines",
 	.go_name = "azurePipelinesScaler",
+	.azure_workload = true,
 	.tables = { &table },
 	.build = build,
 	.ask = httpsource_ask,

@@ -177,7 +177,7 @@ static int log_in_as_kscaled(const struct scaler_params *params, const char *nam
 	if (rc)
 		return rc;
 	host = mem_printf("%s.%s", namespace_, suffix);
-	config.identity = azurelogin_new(params->identity, AZURELOGIN_SERVICE_BUS, host, err);
+	config.identity = azurelogin_new(params->identity, AZURECLOUD_SERVICE_BUS, NULL, host, err);
 	if (!config.identity)
 		return -1;
 	q->base = mem_printf("https://%s", host);

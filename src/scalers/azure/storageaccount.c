@@ -174,15 +174,15 @@ static int take_connection(const char *text, const struct storageaccount_service
 	return rc ? err_wrap(err, "parameter \"connection\"") : 0;
 }
 
-static int take_workload(const struct pod_identity *pod, const char *account, const char *suffix,
-	struct storageaccount *out, struct err *err)
+static int take_workload(const struct pod_identity *pod, enum azurecloud_service service, const char *account,
+	const char *suffix, struct storageaccount *out, struct err *err)
 {
 	MEM_AUTO char *host = mem_printf("%s.%s", account, suffix);
 	struct webaccess_config config = { 0 };
 
 	if (!azurecloud_is_label(account))
 		return err_set(err, ERR_INVALID, "parameter \"accountName\" value \"%.100s\" is none", account);
-	config.identity = azurelogin_new(pod, AZURELOGIN_STORAGE, host, err);
+	config.identity = azurelogin_new(pod, service, NULL, host, err);
 	if (!config.identity)
 		return -1;
 	out->url = mem_printf("https://%s/", host);
@@ -206,7 +206,7 @@ int storageaccount_read(const struct scaler_params *params, const struct storage
 	if (rc == 0)
 		rc = open;
 	if (rc == 0 && workload)
-		rc = account ? take_workload(params->identity, account, suffix, out, err)
+		rc = account ? take_workload(params->identity, service->service, account, suffix, out, err)
 			     : err_set(err, ERR_INVALID, "%s", service->no_account);
 	else if (rc == 0)
 		rc = connection ? take_connection(connection, service, out, err)

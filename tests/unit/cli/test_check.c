@@ -252,6 +252,9 @@ static void bad_ones_are_told(void **state)
 			"f:6: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: parameter \"password\": key "
 			"\"pw\" of Secret shop/redis is not base64\n" },
 		{ KEDA("TriggerAuthentication", "x") "  podIdentity: {provider: azure}\n",
+			"f:5: TriggerAuthentication shop/x: spec.podIdentity.provider: \"azure\" is not one of "
+			"azure-workload, "
+			"gcp, aws, aws-eks, none\n"
 			"f:5: TriggerAuthentication shop/x: spec.podIdentity: provider \"azure\" is unknown\n" },
 		/* Secrets stay secret, whole and in part. */
 		{ WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address")

@@ -87,18 +87,39 @@ static void labels_of_hosts(void **state)
 
 static void hosts_of_microsoft(void **state)
 {
-	static const char *const good[] = { "shop.queue.core.windows.net", "shop.BLOB.core.Windows.net",
-		"a.servicebus.windows.net", "a.vault.azure.net", "a.eastus.prometheus.monitor.azure.com",
-		"a.blob.core.usgovcloudapi.net", "a.servicebus.chinacloudapi.cn" },
-				 *const bad[] = { "", ".core.windows.net", "core.windows.net", "evilcore.windows.net",
-					 "shop.core.windows.net.example", "example.net", "a.blob.core.cloudapi.de",
-					 "a.monitor.azure.com" };
+	static const struct {
+		const char *host;
+		enum azurecloud_service service;
+		bool is;
+	} rows[] = {
+		{ "shop.queue.core.windows.net", AZURECLOUD_QUEUE, true },
+		{ "shop.BLOB.core.Windows.net", AZURECLOUD_BLOB, true },
+		{ "a.blob.core.usgovcloudapi.net", AZURECLOUD_BLOB, true },
+		{ "a.servicebus.windows.net", AZURECLOUD_SERVICE_BUS, true },
+		{ "a.servicebus.chinacloudapi.cn", AZURECLOUD_SERVICE_BUS, true },
+		{ "a.vault.azure.net", AZURECLOUD_KEY_VAULT, true },
+		{ "a.eastus.prometheus.monitor.azure.com", AZURECLOUD_PROMETHEUS, true },
+		{ "dev.azure.com", AZURECLOUD_DEVOPS, true },
+		{ "shop.visualstudio.com", AZURECLOUD_DEVOPS, true },
+		{ "", AZURECLOUD_BLOB, false },
+		{ ".core.windows.net", AZURECLOUD_BLOB, false },
+		{ "core.windows.net", AZURECLOUD_BLOB, false },
+		{ "evilcore.windows.net", AZURECLOUD_BLOB, false },
+		{ "shop.core.windows.net.example", AZURECLOUD_BLOB, false },
+		{ "a.blob.core.cloudapi.de", AZURECLOUD_BLOB, false },
+		{ "a.servicebus.windows.net", AZURECLOUD_BLOB, false },
+		{ "a.vault.azure.net", AZURECLOUD_PROMETHEUS, false },
+		{ "a.monitor.azure.com", AZURECLOUD_PROMETHEUS, false },
+		{ "a.dev.azure.com", AZURECLOUD_DEVOPS, false },
+		{ ".visualstudio.com", AZURECLOUD_DEVOPS, false },
+		{ "a.b.visualstudio.com", AZURECLOUD_DEVOPS, false },
+		{ "visualstudio.com", AZURECLOUD_DEVOPS, false },
+	};
 
 	(void)state;
-	for (size_t i = 0; i < MEM_COUNT(good); i++)
-		assert_true(azurecloud_has_host(good[i]));
-	for (size_t i = 0; i < MEM_COUNT(bad); i++)
-		assert_false(azurecloud_has_host(bad[i]));
+	for (size_t i = 0; i < MEM_COUNT(rows); i++)
+		if (azurecloud_has_host(rows[i].host, rows[i].service) != rows[i].is)
+			fail_msg("%s", rows[i].host);
 }
 
 int main(void)

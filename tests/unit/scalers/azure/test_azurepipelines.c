@@ -151,10 +151,54 @@ static void questions(void **state)
 	}
 }
 
+/* Its own token goes to Azure DevOps alone, by TLS; a token of the trigger's goes before it. */
+static void as_kscaled_itself(void **state)
+{
+	static const struct pod_identity workload = { .provider = "azure-workload", .may_be_kscaled = true },
+					 forbidden = { .provider = "azure-workload" },
+					 google = { .provider = "gcp", .may_be_kscaled = true };
+	static const struct {
+		const struct pod_identity *pod;
+		const char *url, *error; /* NULL: it is built */
+	} rows[] = {
+		{ &workload, "https://dev.azure.com/shop", NULL },
+		{ &workload, "https://shop.visualstudio.com", NULL },
+		{ &workload, "http://dev.azure.com/shop", "parameter \"organizationURL\": must begin with https://" },
+		{ &workload, "https://e.example/shop",
+			"parameter \"organizationURL\": podIdentity azure-workload: e.example is none of Microsoft's" },
+		{ &forbidden, "https://dev.azure.com/shop", "asks for kscaled's own Azure identity" },
+		{ &google, "https://dev.azure.com/shop", "pod identity gcp not supported for azure pipelines" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		struct strmap metadata = { 0 }, auth = { 0 };
+		struct scaler_params params = { .type = "azure-pipelines",
+			.metadata = &metadata,
+			.auth = &auth,
+			.identity = rows[i].pod };
+		struct scaler scaler;
+		struct err err = { 0 };
+
+		strmap_set(&metadata, "organizationURL", rows[i].url);
+		strmap_set(&metadata, "poolID", "7");
+		assert_int_equal(scaler_build(&params, &scaler, &err), rows[i].error ? -1 : 0);
+		if (rows[i].error)
+			assert_non_null(strstr(err.msg, rows[i].error));
+		else
+			scaler_done(&scaler);
+		strmap_set(&auth, "personalAccessToken", "t");
+		assert_int_equal(scaler_build(&params, &scaler, &err), 0);
+		scaler_done(&scaler);
+		strmap_done(&metadata);
+		strmap_done(&auth);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(accepted), cmocka_unit_test(rejected),
-		cmocka_unit_test(questions) };
+		cmocka_unit_test(questions), cmocka_unit_test(as_kscaled_itself) };
 
 	return cmocka_run_group_tests_name("scalers/azure/azurepipelines", tests, NULL, NULL);
 }
