@@ -432,12 +432,7 @@ def test_restricted_secret_access(launch, restored, stage, credentials, locked_r
 
 # --- what is refused by name ---
 
-CLOUDS = {
-    "azureKeyVault": {"azureKeyVault": {"vaultUri": "https://x.example", "secrets": [{"parameter": "password", "name": "x"}]}},
-    "gcpSecretManager": {"gcpSecretManager": {"secrets": [{"parameter": "password", "id": "x"}]}},
-    "awsSecretManager": {"awsSecretManager": {"secrets": [{"parameter": "password", "name": "x"}]}},
-    "podIdentity provider azure-workload": {"podIdentity": {"provider": "azure-workload"}},
-}
+CLOUDS = {"podIdentity provider azure-workload": {"podIdentity": {"provider": "azure-workload"}}}
 
 
 def test_clouds_are_refused_by_name(kscaled, stage, credentials, locked_redis):

@@ -20,10 +20,13 @@ import yaml
 from rig import pki
 from rig.azure_devops import AzureDevops, job
 from rig.datadog_fake import Datadog
+from rig.azure_vault import AzureVault
+from rig.credentials import LockedRedis
 from rig.google import Google
 from rig.azurite_server import AzuriteServer
 from rig.github_fake import App, GitHub
 from rig.github_fake import job as github_job
+from rig.google_secrets import GoogleSecrets
 from rig.graphite_server import GraphiteServer
 from rig.grpc_scaler import GrpcScaler
 from rig.http_source import HttpSource, own_address, vector
@@ -508,6 +511,8 @@ EXAMPLES = {
 
 # Those that ask Google, whose servers no manifest names: kscaled's environment leads to ours.
 AT_GOOGLE = ("gcp-pubsub", "prometheus-google")
+# The same of those whose password is with a secret manager of a cloud.
+AT_MANAGERS = ("aws-secret-manager", "azure-key-vault", "gcp-secret-manager")
 
 
 def file_of(name):
@@ -619,7 +624,7 @@ def applied(servers, installation, shared_kscaled, cluster):
 
 def test_every_file_is_in_the_table():
     there = {str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.is_file()}
-    listed = {file_of(name) for name in (*EXAMPLES, *AT_GOOGLE)} | {file for example in EXAMPLES.values() for file in example.beside}
+    listed = {file_of(name) for name in (*EXAMPLES, *AT_GOOGLE, *AT_MANAGERS)} | {file for example in EXAMPLES.values() for file in example.beside}
     assert there == listed
 
 
@@ -627,7 +632,7 @@ def test_every_type_has_one():
     """Those that the manual has."""
     manual = (FOLDER.parents[1] / "man" / "kscaled-triggers.5").read_text().split(".Sh TRIGGERS")[1].split(".Sh PUSH")[0]
     types = {word for line in re.findall(r"^\.Ss ([a-z].*)$", manual, re.M) for word in line.split(", ")}
-    used = {trigger["type"] for name in (*EXAMPLES, *AT_GOOGLE) for document in yaml.safe_load_all((FOLDER / file_of(name)).read_text()) if document["kind"] in ("ScaledObject", "ScaledJob") for trigger in document["spec"]["triggers"]}
+    used = {trigger["type"] for name in (*EXAMPLES, *AT_GOOGLE, *AT_MANAGERS) for document in yaml.safe_load_all((FOLDER / file_of(name)).read_text()) if document["kind"] in ("ScaledObject", "ScaledJob") for trigger in document["spec"]["triggers"]}
     assert types == used
 
 
@@ -702,3 +707,42 @@ def test_examples_at_google(launch, cluster, stage, tmp_path):
     finally:
         google.end()
     assert google.wrong == []
+
+
+def at_aws(directory):
+    """The manager, kscaled's environment, what stands in the place of the manifest's credentials, and a Secret that it wants to be there."""
+    moto = MotoServer(directory, "moto-secrets")
+    moto.secret("shop/redis", json.dumps({"password": LockedRedis.PASSWORD}))
+    key_id, key = moto.user("scaler", allow("secretsmanager:GetSecretValue"))
+    return moto, {"AWS_ENDPOINT_URL_SECRETS_MANAGER": moto.url}, {"AKIAIOSFODNN7EXAMPLE": key_id, "change-me-too": key}, {}
+
+
+def at_azure(directory):
+    vault = AzureVault(directory)
+    vault.secrets["redis-password"] = {"0" * 32: LockedRedis.PASSWORD}
+    vault.application("11111111-2222-3333-4444-555555555555", secret="change-me-too")
+    return vault, vault.env(), {}, {}
+
+
+def at_google(directory):
+    google = GoogleSecrets(directory)
+    google.secrets[("shop", "redis-password")] = {"1": LockedRedis.PASSWORD.encode()}
+    return google, google.env(), {}, {"key.json": google.account("scaler").key()}
+
+
+@pytest.mark.parametrize("name, begin", list(zip(AT_MANAGERS, (at_aws, at_azure, at_google))))
+def test_example_of_a_secret_manager(launch, cluster, stage, credentials, tmp_path, locked_redis, name, begin):
+    manager, env, replace, key = begin(tmp_path)
+    try:
+        launch(env=env).wait_serving()
+        stage.deployment(replicas=0)
+        if key:
+            credentials.secret("google", **key)
+        found = documents(file_of(name), stage.namespace, {**replace, "redis.default.svc.cluster.local:6379": locked_redis.address})
+        cluster.kubectl("apply", "-f", "-", stdin=yaml.safe_dump_all(found))
+        stage.wait_ready()
+        eventually(lambda: stage.replicas() == 2)   # of 6 entries
+        assert stage.events("worker", "KEDAScalerInfo") == [], "no key is unknown"
+    finally:
+        manager.end()
+    assert getattr(manager, "wrong", []) == []

@@ -78,6 +78,9 @@ class Google(HttpSource):
     given: tokens, with the account and the scope they are for.
     """
 
+    names = (TOKENS, MONITORING)
+    scope = READ             # what tokens are asked for
+
     def __init__(self, directory):
         self.directory = pathlib.Path(directory)
         self.authority = pki.authority(directory, "google-ca")
@@ -85,8 +88,8 @@ class Google(HttpSource):
         self.series, self.numbers, self.pages_before, self.partial = {}, {}, 0, None
         self.wrong, self.exchanged, self.lock_of_tokens = [], [], threading.Lock()
         self.life = 3599
-        super().__init__(tls=pki.certificate(directory, "google", self.authority, TOKENS, names=(TOKENS, MONITORING)))
-        self.tunnels = Tunnels({f"{TOKENS}:443": self, f"{MONITORING}:443": self})
+        super().__init__(tls=pki.certificate(directory, "google", self.authority, TOKENS, names=self.names))
+        self.tunnels = Tunnels({f"{name}:443": self for name in self.names})
 
     def account(self, name, **more):
         account = Account(self.directory, name, **more)
@@ -144,7 +147,7 @@ class Google(HttpSource):
             return oauth_error("invalid_grant", "Failed audience check. The right audience is " + TOKEN_URL)
         if not (isinstance(claimed["iat"], int) and abs(claimed["iat"] - time.time()) < 300 and 0 < claimed["exp"] - claimed["iat"] <= 3600):
             return oauth_error("invalid_grant", "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim.")
-        if claimed["scope"] != READ:
+        if claimed["scope"] != self.scope:
             return oauth_error("invalid_scope", "Invalid OAuth scope or ID token audience provided.")
         return self.hand_out(account, claimed["scope"])
 

@@ -106,6 +106,9 @@ class _Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
                 self.source.handshakes_failed.append(str(error))
                 return
         self.RequestHandlerClass(request, client_address, self)
+        if self.source.context:          # socketserver closes the one that was wrapped
+            with contextlib.suppress(OSError):
+                request.close()
 
 
 class HttpSource:
