@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The data of a Secret and of a ConfigMap, the annotations of a ServiceAccount: each key is either
- * taken or told about, and only what is wanted.
+ * The data of a Secret and of a ConfigMap: each key is either taken or told about, and only what is
+ * wanted.
  */
 
 #include <string.h>
@@ -20,14 +20,14 @@ static bool is_short(void *arg, const char *key)
 static void check(enum keydata_kind kind, const json_t *value, bool (*wanted)(void *, const char *))
 {
 	struct strmap out = { NULL, 0 }, unreadable = { NULL, 0 };
-	const json_t *there = json_object_get(value, "data");
+	const json_t *data = kind == KEYDATA_SERVICE_ACCOUNT
+		? json_object_get(json_object_get(value, "metadata"), "annotations")
+		: json_object_get(value, "data");
 	struct err err;
 	int rc = keydata_decode(kind, value, wanted, NULL, &out, &unreadable, &err);
 
 	must(rc == 0 || err.msg[0] != '\0');
-	if (kind == KEYDATA_SERVICE_ACCOUNT)
-		there = json_object_get(json_object_get(value, "metadata"), "annotations");
-	must(rc < 0 || wanted != NULL || out.count + unreadable.count == json_object_size(there));
+	must(rc < 0 || wanted != NULL || out.count + unreadable.count == json_object_size(data));
 	for (size_t i = 0; i < out.count; i++) {
 		must(strmap_get(&unreadable, out.pairs[i].key) == NULL);
 		must(wanted == NULL || wanted(NULL, out.pairs[i].key));

@@ -463,7 +463,8 @@ static void azure_workload_identity(void **state)
 		"client_assertion=j.w.t");
 	t.manager.vault_uri = TEXT("https://evil.example");
 	expect_failure(ERR_INVALID,
-		"azureKeyVault: podIdentity azure-workload: evil.example is none of Microsoft's hosts for that, and kscaled "
+		"azureKeyVault: podIdentity azure-workload: evil.example is none of Microsoft's hosts for that, and "
+		"kscaled "
 		"shows its own Azure token to no other; whoever runs kscaled may name it by --azure-trusted-hosts");
 	t.lookup.azure_trusted = "evil.example";
 	expect_asked("Azure Key Vault https://evil.example redis - - -\n");
