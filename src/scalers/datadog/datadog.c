@@ -404,6 +404,7 @@ const struct scaler_type datadog_scaler_type = {
 	.name = "datadog",
 	.go_name = "datadogScaler",
 	.tables = { &table },
+	.metered = true,
 	.build = build,
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,

@@ -259,6 +259,7 @@ const struct scaler_type gcppubsub_scaler_type = {
 	.go_name = "pubsubScaler",
 	.announced = "This scaler is deprecated. More info -> 'https://keda.sh/blog/2025-09-15-gcp-deprecations'",
 	.tables = { &table, &googlelogin_table },
+	.metered = true,
 	.build = build,
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,
