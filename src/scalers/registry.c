@@ -13,6 +13,7 @@
 #include "scalers/cluster/workload.h"
 #include "scalers/cron/cron.h"
 #include "scalers/elasticsearch/elasticsearch.h"
+#include "scalers/etcd/etcd.h"
 #include "scalers/external/external.h"
 #include "scalers/graphite/graphite.h"
 #include "scalers/kafka/apachekafka.h"
@@ -37,6 +38,7 @@ static const struct scaler_type *const types[] = {
 	&prometheus_scaler_type,
 	&postgresql_scaler_type,
 	&mysql_scaler_type,
+	&etcd_scaler_type,
 	&external_scaler_type,
 	&external_push_scaler_type,
 	&kafka_scaler_type,

@@ -3,21 +3,21 @@
 All sources at once, failing in all ways for thousands of cycles: nothing grows, nothing is scaled in, healthy servers are not waited for, and what comes back is in use within a poll.
 
 Where each fault is shown by itself, with what is said of it (ra: redis_outages, ro: rotation, au: authentication, r: redis, c: redis_cluster, s: redis_sentinel, t: redis_streams, p: postgresql, m: mysql,
-h: prometheus, a: metrics_api, q: rabbitmq, e: external, k: kafka; here: this file; other types over HTTP share prometheus' connections, so that its column is theirs):
+h: prometheus, a: metrics_api, q: rabbitmq, e: external, k: kafka, d: etcd; here: this file; other types over HTTP share prometheus' connections, so that its column is theirs):
 
-                       redis  cluster  sentinel  streams  postgresql  mysql  prometheus  metrics-api  rabbitmq    external                    kafka
-    down at start       ra     c        s         t        p           m      h           a            q           e                          k
-    killed              ra     c        s         t        p           m      h           a            q           e                          k
-    hung                ra     c        s         here     p           m      h           a            q           e                          k
-    wrong password      r      c        s         t        p           m      h           a            q           e: its code                k
-    wrong type          r      c        s         t        p           m      h           a            q: missing  e                          -
-    password rotated    ro     ro       ro        ro       p           m      au          au           q           ro: client certificates    k
-    certificate expired r      c        s         r        p           m      h           h            q           e                          k
-    slow drip           ra     c        ra        t        p           m      h           a            q           e                          k
-    giant answer        ra     c        ra        t        p           m      h           a            q           e                          k
-    half an answer      ra     c        ra        t        p           m      h           a            q           e                          k
-    1,000 cycles        here   here     here      here     here        here   here        here         here        here                       here
-    back within a poll  here   here     here      here     here        here   here        here         here        here                       here
+                       redis  cluster  sentinel  streams  postgresql  mysql  prometheus  metrics-api  rabbitmq    external                    kafka      etcd
+    down at start       ra     c        s         t        p           m      h           a            q           e                          k          d
+    killed              ra     c        s         t        p           m      h           a            q           e                          k          d
+    hung                ra     c        s         here     p           m      h           a            q           e                          k          d
+    wrong password      r      c        s         t        p           m      h           a            q           e: its code                k          d
+    wrong type          r      c        s         t        p           m      h           a            q: missing  e                          -          d
+    password rotated    ro     ro       ro        ro       p           m      au          au           q           ro: client certificates    k          d
+    certificate expired r      c        s         r        p           m      h           h            q           e                          k          d
+    slow drip           ra     c        ra        t        p           m      h           a            q           e                          k          d
+    giant answer        ra     c        ra        t        p           m      h           a            q           e                          k          d
+    half an answer      ra     c        ra        t        p           m      h           a            q           e                          k          d
+    1,000 cycles        here   here     here      here     here        here   here        here         here        here                       here       here
+    back within a poll  here   here     here      here     here        here   here        here         here        here                       here       here
 """
 import concurrent.futures
 import time
@@ -26,6 +26,7 @@ import pytest
 
 from rig import rabbitmq_server, scripted
 from rig.credentials import LockedRedis
+from rig.etcd_server import Member
 from rig.grpc_scaler import GrpcScaler
 from rig.http_source import HttpSource, vector
 from rig.kafka_server import KafkaServer
@@ -41,11 +42,11 @@ from rig.waiting import eventually, timed
 # How long healthy servers take to answer beside those that fail, and those that come back; kscaled's memory.
 pytestmark = pytest.mark.alone
 
-SOURCES = ("redis", "redis-cluster", "redis-sentinel", "redis-streams", "postgresql", "mysql", "prometheus", "metrics-api", "rabbitmq", "external", "kafka")
+SOURCES = ("redis", "redis-cluster", "redis-sentinel", "redis-streams", "postgresql", "mysql", "prometheus", "metrics-api", "rabbitmq", "external", "kafka", "etcd")
 EACH = 40      # questions per source and fault
 CYCLES = 1000  # per source
 METRICS = {"redis": "s0-redis-jobs", "redis-cluster": "s0-redis-jobs", "redis-sentinel": "s0-redis-jobs", "redis-streams": "s0-redis-streams-events", "postgresql": "s0-postgresql", "mysql": "s0-mysql-shop",
-           "prometheus": "s0-prometheus", "metrics-api": "s0-metric-api-n", "rabbitmq": "s0-rabbitmq-jobs", "external": "s0-queue", "kafka": "s0-kafka-jobs"}
+           "prometheus": "s0-prometheus", "metrics-api": "s0-metric-api-n", "rabbitmq": "s0-rabbitmq-jobs", "external": "s0-queue", "kafka": "s0-kafka-jobs", "etcd": "s0-etcd-jobs"}
 
 
 def question(kind, port, n, password=None):
@@ -67,6 +68,8 @@ def question(kind, port, n, password=None):
         metadata = {"host": f"amqp://{rabbitmq_server.USER}:{rabbitmq_server.quoted(password or rabbitmq_server.PASSWORD)}@{address}", "queueName": f"jobs{more}", "queueLength": "5"}
     elif kind == "kafka":
         metadata = {"bootstrapServers": address, "consumerGroup": f"workers{more}", "topic": "jobs", "lagThreshold": "5"}
+    elif kind == "etcd":
+        metadata = {"endpoints": address, "watchKey": f"jobs{more}", "value": "5"}
     else:
         metadata = {"scalerAddress": address, "n": n}
     return {"type": kind, "metadata": {name: str(value) for name, value in metadata.items()}}
@@ -81,19 +84,20 @@ class Servers:
             "redis": lambda: RedisServer(directory, "faults-redis"), "cluster": lambda: RedisCluster(directory, "faults-cluster", masters=3), "pg": lambda: PostgresServer(directory, "faults-pg"),
             "sentinels": lambda: RedisSentinels(directory, "faults-guarded", replicas=0, sentinels=1), "mysql": lambda: MariadbServer(directory, "faults-mariadb"),
             "http": lambda: HttpSource(self.pages), "grpc": lambda: GrpcScaler(directory, "faults-grpc"), "rabbit": lambda: RabbitServer(directory, "faults-rabbit"), "locked": lambda: LockedRedis(directory, "faults-locked"),
-            "kafka": lambda: KafkaServer(directory, "faults-kafka"),
+            "kafka": lambda: KafkaServer(directory, "faults-kafka"), "etcd": lambda: Member(directory, "faults-etcd"),
         }
         self.all = {}
         with concurrent.futures.ThreadPoolExecutor(len(makers)) as pool:
             for name, made in [(name, pool.submit(make)) for name, make in makers.items()]:
                 self.all[name] = made.result()
-        self.redis, self.cluster, self.sentinels, self.pg, self.mysql, self.http, self.grpc, self.locked, self.rabbit, self.kafka = (
-            self.all[name] for name in ("redis", "cluster", "sentinels", "pg", "mysql", "http", "grpc", "locked", "rabbit", "kafka"))
+        self.redis, self.cluster, self.sentinels, self.pg, self.mysql, self.http, self.grpc, self.locked, self.rabbit, self.kafka, self.etcd = (
+            self.all[name] for name in ("redis", "cluster", "sentinels", "pg", "mysql", "http", "grpc", "locked", "rabbit", "kafka", "etcd"))
         self.pg.user("scaler")
         self.grpc.says(values={"queue": [7, 0]}, active=True)
         self.rabbit.fill("jobs", 7)
         self.kafka.topic("jobs", messages=(7,))
         self.kafka.commit("workers", "jobs", 0)
+        self.etcd.put("jobs", 7)
         self.fill()
 
     def fill(self):
@@ -106,14 +110,14 @@ class Servers:
 
     def ports(self):
         return {"redis": self.redis.port, "redis-streams": self.redis.port, "redis-cluster": self.cluster.nodes[0].port, "redis-sentinel": self.sentinels.sentinels[0].port, "postgresql": self.pg.port,
-                "mysql": self.mysql.port, "prometheus": self.http.port, "metrics-api": self.http.port, "rabbitmq": self.rabbit.port, "external": self.grpc.port, "kafka": self.kafka.first.ports["plain"]}
+                "mysql": self.mysql.port, "prometheus": self.http.port, "metrics-api": self.http.port, "rabbitmq": self.rabbit.port, "external": self.grpc.port, "kafka": self.kafka.first.ports["plain"], "etcd": self.etcd.port}
 
     def guarded(self):
         """Who refuses a wrong password."""
         return {kind: self.locked.port if kind.startswith("redis") else port for kind, port in self.ports().items()}
 
     def away(self):
-        for one in (self.redis, *self.cluster.nodes, *self.sentinels.sentinels, self.sentinels.servers[0], self.pg, self.mysql, self.grpc, self.rabbit, *self.kafka.brokers):
+        for one in (self.redis, *self.cluster.nodes, *self.sentinels.sentinels, self.sentinels.servers[0], self.pg, self.mysql, self.grpc, self.rabbit, self.etcd, *self.kafka.brokers):
             (one.process if hasattr(one, "process") and not hasattr(one, "kill") else one).kill()
         self.http.routes = {path: lambda asked: None for path in self.pages}  # ends the connections that are kept
         self.http.end()
@@ -131,7 +135,7 @@ class Servers:
                 one.start()
         else:
             self.http.routes = dict(self.pages)
-            {"postgresql": self.pg, "mysql": self.mysql, "prometheus": self.http, "rabbitmq": self.rabbit, "external": self.grpc, "kafka": self.kafka}[kinds[0]].start()
+            {"postgresql": self.pg, "mysql": self.mysql, "prometheus": self.http, "rabbitmq": self.rabbit, "external": self.grpc, "kafka": self.kafka, "etcd": self.etcd}[kinds[0]].start()
 
     def end(self):
         for one in self.all.values():
@@ -175,7 +179,7 @@ def failing(stage, servers):
 
     for kind in SOURCES:
         numbers = range(1, EACH + 1)
-        fast = [question(kind, port, n, password) for port, password in ((dead, None), (port_of(strange), None), (servers.guarded()[kind], "open-sesamy")) for n in numbers if kind not in ("external", "kafka") or not password]  # which have no password in the metadata
+        fast = [question(kind, port, n, password) for port, password in ((dead, None), (port_of(strange), None), (servers.guarded()[kind], "open-sesamy")) for n in numbers if kind not in ("external", "kafka", "etcd") or not password]  # which have no password in the metadata
         slow = [question(kind, port_of(hung["redis"] if kind.startswith("redis") else silent), n) for n in numbers]
         for name, triggers in ((f"{kind}-fast", fast), (f"{kind}-hung", slow)):
             stage.scaledobject(name, target=stage.another(name), triggers=triggers)
@@ -226,7 +230,7 @@ def test_thousands_of_failures(kscaled, healthy, failing):
     assert all(failing.replicas(name) == 0 for name in names())
 
 
-GROUPS = (["redis", "redis-streams"], ["redis-cluster"], ["redis-sentinel"], ["postgresql"], ["mysql"], ["prometheus", "metrics-api"], ["rabbitmq"], ["external"], ["kafka"])
+GROUPS = (["redis", "redis-streams"], ["redis-cluster"], ["redis-sentinel"], ["postgresql"], ["mysql"], ["prometheus", "metrics-api"], ["rabbitmq"], ["external"], ["kafka"], ["etcd"])
 
 
 def test_back_within_a_poll(kscaled, healthy, servers):

@@ -602,6 +602,8 @@ static const struct {
 		"password index searchTemplateName query valueLocation targetValue", NULL },
 	{ "opensearch", "addresses: 'http://p', index: a, valueLocation: b, targetValue: '1', query: '{}'",
 		"username password caCert enableTLS clientCert clientKey", "passwordFromEnv: A" },
+	{ "etcd", "endpoints: 'e:1', watchKey: a, value: '1'", "username password tls ca cert key keyPassword",
+		"usernameFromEnv: A, passwordFromEnv: B" },
 	{ "metrics-api", "url: 'http://p', valueLocation: a, targetValue: '1', authMode: apiKey", "apiKey", NULL },
 	{ "metrics-api", "url: 'http://p', valueLocation: a, targetValue: '1', authMode: 'custom,tls'",
 		"customAuthHeader customAuthValue cert key ca", NULL },
