@@ -29,7 +29,7 @@ static const char help_text[] =
 	"  -n, --namespace NS     namespace of objects that name none (default: default)\n"
 	"  --cluster-object-namespace NS\n"
 	"                         where what ClusterTriggerAuthentications refer to lies (default: kscaled)\n"
-	"  --require-tls          as kscaled with the same option: Redis, databases and external scalers by TLS only\n"
+	"  --require-tls          as kscaled with the same option: Redis, databases, etcd, external by TLS only\n"
 	"  --complete             what is referred to (workloads, authentications, Secrets) must be in the input\n"
 	"  --strict               warnings count as problems\n"
 	"  -v, --verbose          a line for each object without problems, too\n"

@@ -17,6 +17,7 @@
 #include "scalers/cron/cron.h"
 #include "scalers/datadog/datadog.h"
 #include "scalers/elasticsearch/elasticsearch.h"
+#include "scalers/etcd/etcd.h"
 #include "scalers/external/external.h"
 #include "scalers/github/githubrunner.h"
 #include "scalers/google/gcppubsub.h"
@@ -48,6 +49,7 @@ static const struct scaler_type *const types[] = {
 	&prometheus_scaler_type,
 	&postgresql_scaler_type,
 	&mysql_scaler_type,
+	&etcd_scaler_type,
 	&external_scaler_type,
 	&external_push_scaler_type,
 	&kafka_scaler_type,

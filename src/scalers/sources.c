@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "scalers/cluster/keyvalues.h"
 #include "scalers/cluster/podcounts.h"
+#include "scalers/etcd/etcdsession.h"
 #include "scalers/httppauses.h"
 #include "scalers/kafka/kafkamemory.h"
 #include "scalers/redis/rediswatch.h"
@@ -59,6 +60,7 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 		count_exchanges(s);
 	s->pauses = httppauses_new(loop);
 	s->grpc = grpc_pool_new(loop);
+	s->etcd = etcdsession_pool_new(loop, s->grpc);
 	s->kafka = kafka_pool_new(loop, s->tokens);
 	s->kafka_memory = kafkamemory_new();
 	s->pods = podcounts_new(kube);
@@ -71,6 +73,7 @@ void sources_done(struct scaler_sources *s)
 	podcounts_free(s->pods);
 	kafkamemory_free(s->kafka_memory);
 	kafka_pool_free(s->kafka);
+	etcdsession_pool_free(s->etcd);
 	grpc_pool_free(s->grpc);
 	httppauses_free(s->pauses);
 	webget_free(s->web);

@@ -19,6 +19,7 @@
 #include "net/redis/redisrouter.h"
 #include "net/web/webget.h"
 
+struct etcdsession_pool;
 struct httppauses;
 struct kafkamemory;
 struct keyvalues;
@@ -43,6 +44,8 @@ struct scaler_sources {
 	struct counters_family *http_requests, *http_seconds; /* their metrics; NULL without counters */
 	struct httppauses *pauses;                            /* that servers asked for; NULL in tests */
 	struct grpc_pool *grpc;
+	/* who asks etcd, over the connections of grpc */
+	struct etcdsession_pool *etcd;
 	struct kafka_pool *kafka; /* uses the tokens of web */
 	struct kafkamemory *kafka_memory;
 	struct podcounts *pods; /* watches of the API server, as are: */

@@ -27,6 +27,7 @@ from rig.azurite_server import AzuriteServer
 from rig.github_fake import App, GitHub
 from rig.github_fake import job as github_job
 from rig.google_secrets import GoogleSecrets
+from rig.etcd_server import Member
 from rig.graphite_server import GraphiteServer
 from rig.grpc_scaler import GrpcScaler
 from rig.http_source import HttpSource, own_address, vector
@@ -181,6 +182,15 @@ class Search:
         self.server.end()
 
 
+class Etcd:
+    """A key that says 12, for who knows the password."""
+
+    def __init__(self, directory, cluster):
+        self.server = Member(directory, "etcd")
+        self.server.put("shop/jobs", 12)
+        self.server.lock("scaler", PASSWORD)
+
+
 class Kafka:
     """12 messages of 16 that nobody has committed, in a topic of four partitions."""
 
@@ -310,7 +320,7 @@ class Azure:
 class Servers:
     """All of them, started at once; `servers.open` is the Open, and so on."""
 
-    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws, Bus, Watcher, Search, Azure, Mongo, Forge)
+    KINDS = (Kafka, Rabbit, Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Graphite, Nats, Prometheus, Scalers, Open, Locked, Pages, Aws, Bus, Watcher, Search, Azure, Mongo, Forge, Etcd)
 
     def __init__(self, directory, cluster):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -484,6 +494,7 @@ EXAMPLES = {
     "datadog": Example(on_datadog, replicas=3),
     "elasticsearch": Example(lambda s: {"http://elasticsearch.default.svc.cluster.local:9200": s.search.gate.url}, replicas=3),
     "opensearch": Example(lambda s: {"http://opensearch-0.opensearch.default.svc.cluster.local:9200": "http://127.0.0.1:9", "http://opensearch-1.opensearch.default.svc.cluster.local:9200": s.search.gate.url}, replicas=3),
+    "etcd": Example(lambda s: {"etcd-0.etcd.default.svc.cluster.local:2379": "127.0.0.1:9", "etcd-1.etcd.default.svc.cluster.local:2379": s.etcd.server.address}, replicas=3),
     "nats-jetstream": Example(lambda s: {"nats.default.svc.cluster.local:8222": s.nats.server.address}, replicas=2),
     "metrics-api": Example(on_stats, replicas=lambda count: count in (4, 5)),   # 42 messages; to the HPA controller 4 is near enough, if it comes by there
     "metrics-api/xml.yaml": Example(on_stats, replicas=2),

@@ -63,7 +63,8 @@ struct grpc_call {
 	const char *path;    /* the caller's literal */
 	int64_t deadline_ms; /* loop clock; 0: none */
 	void (*put)(void *arg, struct buf *message);
-	char *namespace_; /* of a unary call */
+	char *namespace_;                  /* of a unary call */
+	char *metadata[GRPC_METADATA_MAX]; /* owned; NULL: no more */
 	struct grpcturn turn;
 	int64_t asked_ms, waited_ms; /* loop clock: when it joined; how long it waited for its turn */
 	bool held;                   /* in link.held */
@@ -202,6 +203,8 @@ static void call_free(struct grpc_call *call)
 	buf_done(&call->answer);
 	answers_release(&call->bytes);
 	free(call->namespace_);
+	for (size_t i = 0; i < GRPC_METADATA_MAX; i++)
+		mem_free_secret(call->metadata[i]);
 	loop_timer_done(&call->late);
 	err_keep(&call->err, NULL);
 	free(call);
@@ -346,10 +349,12 @@ static bool on_data(void *arg, const char *bytes, size_t len)
 
 static void on_late(void *arg);
 
-static struct grpc_call *call_new(struct grpc_link *l, const char *method, void *arg)
+static struct grpc_call *call_new(struct grpc_link *l, const char *method, const char *const *metadata, void *arg)
 {
 	struct grpc_call *call = mem_zalloc(sizeof(*call));
 
+	for (size_t i = 0; metadata && i < GRPC_METADATA_MAX && metadata[i]; i++)
+		call->metadata[i] = mem_dup(metadata[i]);
 	call->link = l;
 	call->method = strrchr(method, '/') ? strrchr(method, '/') + 1 : method;
 	call->arg = arg;
@@ -372,8 +377,9 @@ static void begin(struct grpc_call *call, const void *message, size_t len, int64
 	const struct grpcendpoint *e = call->link->endpoint;
 	MEM_AUTO char *url = mem_printf("%s%s", e->url, call->path);
 	char timeout[48];
-	const char *headers[] = { "Content-Type: application/grpc", "TE: trailers", "User-Agent: grpc-kscaled",
-		left_ms ? timeout : NULL, NULL };
+	const char *headers[5 + GRPC_METADATA_MAX] = { "Content-Type: application/grpc", "TE: trailers",
+		"User-Agent: grpc-kscaled" };
+	size_t count = 3;
 	struct buf body = BUF_INIT(GRPCFRAME_MESSAGE_MAX + GRPCFRAME_HEAD);
 	struct httpc_request request = { .method = "POST",
 		.url = url,
@@ -386,6 +392,10 @@ static void begin(struct grpc_call *call, const void *message, size_t len, int64
 
 	/* at most eight digits */
 	snprintf(timeout, sizeof(timeout), "grpc-timeout: %lldm", (long long)(left_ms < 99999999 ? left_ms : 99999999));
+	for (size_t i = 0; i < GRPC_METADATA_MAX && call->metadata[i]; i++)
+		headers[count++] = call->metadata[i];
+	if (left_ms)
+		headers[count] = timeout;
 	buf_reserve(&body, len + GRPCFRAME_HEAD); /* may hold secrets: only one copy */
 	grpcframe_put(&body, message, len);
 	request.body = buf_text(&body);
@@ -519,7 +529,7 @@ static bool may_begin(struct grpc_call *call)
 
 struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpcendpoint *e, const struct grpc_request *request)
 {
-	struct grpc_call *call = call_new(link_get(p, e), request->method, request->arg);
+	struct grpc_call *call = call_new(link_get(p, e), request->method, request->metadata, request->arg);
 
 	call->fn = request->fn;
 	call->put = request->put;
@@ -532,10 +542,11 @@ struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpcendpoint *e, const 
 	return call;
 }
 
-struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpcendpoint *e, const char *method, const void *message,
-	size_t len, const struct grpc_stream_events *events, void *arg)
+struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpcendpoint *e, const char *method,
+	const char *const *metadata, const void *message, size_t len, const struct grpc_stream_events *events,
+	void *arg)
 {
-	struct grpc_call *call = call_new(link_get(p, e), method, arg);
+	struct grpc_call *call = call_new(link_get(p, e), method, metadata, arg);
 
 	call->streaming = true;
 	call->events = *events;

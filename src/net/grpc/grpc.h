@@ -38,6 +38,8 @@ void grpc_pool_free(struct grpc_pool *p);
  */
 typedef void (*grpc_fn)(void *arg, const void *bytes, size_t len, const struct err *err);
 
+#define GRPC_METADATA_MAX 2
+
 struct grpc_request {
 	const char *method;     /* "/package.Service/Method", a literal */
 	const char *namespace_; /* the namespace that asks; borrowed for grpc_unary only */
@@ -46,6 +48,11 @@ struct grpc_request {
 	 * holds none. Never called after grpc_fn or grpc_cancel.
 	 */
 	void (*put)(void *arg, struct buf *message);
+	/*
+	 * headers, "name: value", NULL-terminated, GRPC_METADATA_MAX at most; copied and wiped;
+	 * NULL: none
+	 */
+	const char *const *metadata;
 	int64_t deadline_ms; /* loop clock; sent to the server, too */
 	grpc_fn fn;
 	void *arg;
@@ -58,11 +65,12 @@ struct grpc_stream_events {
 	void (*on_end)(void *arg, const struct err *err); /* once; err NULL: the server ended it with OK */
 };
 /*
- * No deadline: it runs until it ends or is cancelled. message: borrowed for this call only, at most
- * 4 MiB.
+ * No deadline: it runs until it ends or is cancelled. metadata: as in struct grpc_request; message:
+ * borrowed for this call only, at most 4 MiB. Nothing is sent after it, and the server is told so.
  */
-struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpcendpoint *e, const char *method, const void *message,
-	size_t len, const struct grpc_stream_events *events, void *arg);
+struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpcendpoint *e, const char *method,
+	const char *const *metadata, const void *message, size_t len, const struct grpc_stream_events *events,
+	void *arg);
 
 void grpc_cancel(struct grpc_call *call); /* no callback any more; also from inside its callbacks; NULL is fine */
 

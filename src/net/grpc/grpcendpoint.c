@@ -79,6 +79,7 @@ struct grpcendpoint *grpcendpoint_new(const struct grpcendpoint_config *config, 
 			&(struct tls_client_config){ .ca_pem = config->ca_pem,
 				.cert_pem = config->cert_pem,
 				.key_pem = config->key_pem,
+				.key_password = config->key_password,
 				.insecure = config->insecure });
 	if (config->tls)
 		e->base.key = mem_printf("%s tls%s %s", address, tls->insecure ? " insecure" : "",
@@ -88,6 +89,7 @@ struct grpcendpoint *grpcendpoint_new(const struct grpcendpoint_config *config, 
 	e->server = (struct httpc_server){ .ca_pem = tls->ca_pem,
 		.cert_pem = tls->cert_pem,
 		.key_pem = tls->key_pem,
+		.key_password = tls->key_password,
 		.insecure = config->insecure,
 		.system_too = true };
 	return (struct grpcendpoint *)endpoint_unique(&e->base);

@@ -31,6 +31,7 @@ struct grpcendpoint_config {    /* texts are copied */
 	bool insecure;                  /* no verification of the server's certificate */
 	const char *ca_pem;             /* trusted in addition to the system's roots; NULL for none */
 	const char *cert_pem, *key_pem; /* NULL for none */
+	const char *key_password;       /* of an encrypted key; NULL */
 };
 /* Returns one reference; NULL with ERR_INVALID. */
 struct grpcendpoint *grpcendpoint_new(const struct grpcendpoint_config *config, struct err *err);

@@ -13,6 +13,7 @@ struct httpc_server {
 	const char *ca_pem;   /* only these roots; NULL: the system's */
 	const char *cert_pem; /* client certificate and key; NULL for none */
 	const char *key_pem;
+	const char *key_password;    /* of an encrypted key; NULL */
 	const char *tls_server_name; /* verify this name instead of the URL's; NULL */
 	const char *proxy_url;       /* NULL: from the environment (HTTPS_PROXY, NO_PROXY); "": none */
 	const char *unix_socket;     /* connect to this Unix socket instead, without a proxy; NULL */

@@ -9,11 +9,10 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "net/grpc/grpcmessage.h"
 #include "scalers/external/externalscaler.pb-c.h"
 
-/* An empty element takes two bytes in a message and about sixty in memory. */
-#define READ_BYTES_MAX ((size_t)16 << 20)
-#define SHOWN_MAX      64 /* bytes of a refused name shown in the error */
+#define SHOWN_MAX 64 /* bytes of a refused name shown in the error */
 
 /* ---- What we send ---- */
 
@@ -33,8 +32,6 @@ void externalmessages_put(struct buf *out, const char *namespace_, const char *n
 	Externalscaler__GetMetricsRequest request;
 	entry_message *entries = mem_array(metadata->count + 1, sizeof(*entries));
 	const ProtobufCMessage *message = metric ? &request.base : &ref.base;
-	unsigned char *bytes;
-	size_t size;
 
 	externalscaler__scaled_object_ref__init(&ref);
 	externalscaler__get_metrics_request__init(&request);
@@ -50,65 +47,21 @@ void externalmessages_put(struct buf *out, const char *namespace_, const char *n
 	}
 	request.scaledobjectref = &ref;
 	request.metricname = lent(metric);
-	size = protobuf_c_message_get_packed_size(message);
-	bytes = mem_alloc(size + 1);
-	protobuf_c_message_pack(message, bytes);
-	buf_reserve(out, size);
-	buf_append(out, bytes, size);
-	mem_wipe(bytes, size); /* values of the target's environment */
-	free(bytes);
+	grpcmessage_put(out, message); /* values of the target's environment */
 	free(ref.scalermetadata);
 	free(entries);
 }
 
 /* ---- What we read ---- */
 
-static void *take(void *arg, size_t size)
-{
-	size_t *left = arg;
-
-	if (size > *left)
-		return NULL; /* unpacking then fails */
-	*left -= size;
-	return malloc(size);
-}
-
-static void give(void *arg, void *bytes)
-{
-	(void)arg;
-	free(bytes);
-}
-
-struct message_reader {
-	size_t left;
-	ProtobufCAllocator allocator;
-	ProtobufCMessage *message;
-};
-
-static int read_message(struct message_reader *r, const ProtobufCMessageDescriptor *descriptor, const void *bytes,
-	size_t len, struct err *err)
-{
-	r->left = READ_BYTES_MAX;
-	r->allocator = (ProtobufCAllocator){ .alloc = take, .free = give, .allocator_data = &r->left };
-	r->message = protobuf_c_message_unpack(descriptor, &r->allocator, len, bytes);
-	return r->message
-		? 0
-		: err_set(err, ERR_INVALID, "the answer is no %s, or too large a one", descriptor->short_name);
-}
-
-static void reader_done(struct message_reader *r)
-{
-	protobuf_c_message_free_unpacked(r->message, &r->allocator);
-}
-
 int externalmessages_get_active(const void *bytes, size_t len, bool *out, struct err *err)
 {
-	struct message_reader r;
+	struct grpcmessage r;
 
-	if (read_message(&r, &externalscaler__is_active_response__descriptor, bytes, len, err))
+	if (grpcmessage_read(&r, &externalscaler__is_active_response__descriptor, bytes, len, err))
 		return -1;
 	*out = ((const Externalscaler__IsActiveResponse *)r.message)->result;
-	reader_done(&r);
+	grpcmessage_done(&r);
 	return 0;
 }
 
@@ -173,10 +126,10 @@ static int add_metric(struct description *d, const Externalscaler__MetricSpec *s
 int externalmessages_get_description(const void *bytes, size_t len, struct description *out, struct err *err)
 {
 	const Externalscaler__GetMetricSpecResponse *message;
-	struct message_reader r;
+	struct grpcmessage r;
 	int failed = 0;
 
-	if (read_message(&r, &externalscaler__get_metric_spec_response__descriptor, bytes, len, err))
+	if (grpcmessage_read(&r, &externalscaler__get_metric_spec_response__descriptor, bytes, len, err))
 		return -1;
 	message = (const Externalscaler__GetMetricSpecResponse *)r.message;
 	if (message->n_metricspecs == 0)
@@ -186,7 +139,7 @@ int externalmessages_get_description(const void *bytes, size_t len, struct descr
 			EXTERNALMESSAGES_METRICS_MAX);
 	for (size_t i = 0; !failed && i < message->n_metricspecs; i++)
 		failed = add_metric(out, message->metricspecs[i], err);
-	reader_done(&r);
+	grpcmessage_done(&r);
 	if (failed)
 		description_done(out);
 	return failed;
@@ -203,10 +156,10 @@ static double value_of(const Externalscaler__MetricValue *v)
 int externalmessages_get_value(const void *bytes, size_t len, double *out, struct err *err)
 {
 	const Externalscaler__GetMetricsResponse *message;
-	struct message_reader r;
+	struct grpcmessage r;
 	int failed = 0;
 
-	if (read_message(&r, &externalscaler__get_metrics_response__descriptor, bytes, len, err))
+	if (grpcmessage_read(&r, &externalscaler__get_metrics_response__descriptor, bytes, len, err))
 		return -1;
 	message = (const Externalscaler__GetMetricsResponse *)r.message;
 	*out = 0;
@@ -216,6 +169,6 @@ int externalmessages_get_value(const void *bytes, size_t len, double *out, struc
 		failed = err_set(err, ERR_INVALID, "the answer has no value");
 	else if (!isfinite(*out))
 		failed = err_set(err, ERR_INVALID, "metricValueFloat is no number");
-	reader_done(&r);
+	grpcmessage_done(&r);
 	return failed;
 }

@@ -127,7 +127,7 @@ static void on_again(void *arg)
 	}
 	loop_timer_set(&p->again, SETTLED_MS);
 	p->stream = grpc_stream(p->sources->grpc, q->source->endpoint, "/externalscaler.ExternalScaler/StreamIsActive",
-		buf_text(reference), reference->len, &events, p);
+		NULL, buf_text(reference), reference->len, &events, p);
 }
 
 void *externalpush_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)

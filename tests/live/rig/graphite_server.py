@@ -37,7 +37,7 @@ class GraphiteServer(OneProcess):
         made = Process(f"{name}-tables", [PYTHON, "-m", "django", "migrate", "--run-syncdb", "-v0"], str(self.dir / "tables.log"), env=self._environment())
         assert made.wait(60) == 0, made.tail()
         self.start()
-        eventually(lambda: self._listens(self.line_port), every=0.05)
+        eventually(lambda: self._listens(self.line_port), timeout=90, every=0.05)
 
     def _environment(self):
         return {"PATH": os.environ["PATH"], "PYTHONPATH": str(self.dir), "GRAPHITE_SETTINGS_MODULE": "settings_here", "DJANGO_SETTINGS_MODULE": "graphite.settings"}
@@ -45,7 +45,7 @@ class GraphiteServer(OneProcess):
     def start(self):
         """The web server; also again, on the same port and with the same data, after kill."""
         self.process = Process(self.name, [PYTHON, "-m", "django", "runserver", "--noreload", f"127.0.0.1:{self.port}"], str(self.dir / "log"), env=self._environment())
-        eventually(lambda: self._listens(self.port), every=0.05)
+        eventually(lambda: self._listens(self.port), timeout=90, every=0.05)
 
     @staticmethod
     def _listens(port):

@@ -46,7 +46,7 @@ class GrpcScaler(OneProcess):
         """Also again, on the same port."""
         tls = [self.tls.cert, self.tls.key, *([self.client_ca] if self.client_ca else [])] if self.tls else []
         self.process = Process(self.name, [sys.executable, str(PROGRAM), str(self.dir), str(self.port), *tls], str(self.dir / "log"))
-        eventually(self.listens, every=0.02)
+        eventually(self.listens, timeout=90, every=0.02)
 
     def listens(self):
         with socket.create_connection(("127.0.0.1", self.port), 1):

@@ -54,7 +54,7 @@ class MariadbServer(OneProcess):
     def start(self):
         """Also again, on the same port and with the same data, after stop and kill."""
         self.process = Process(self.name, [find("mariadbd"), f"--defaults-file={self.dir}/my.cnf"], str(self.dir / "log"))
-        eventually(self.answers, every=0.05)
+        eventually(self.answers, timeout=90, every=0.05)
 
     def answers(self):
         assert self.process.alive(), self.process.tail()

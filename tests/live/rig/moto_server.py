@@ -46,7 +46,7 @@ class MotoServer(OneProcess):
     def start(self):
         """Also again: what it knew is gone then, and its keys are others."""
         self.process = Process("moto", self.command, self.log, env={"PATH": os.environ["PATH"], "INITIAL_NO_AUTH_ACTION_COUNT": str(SET_UP)})
-        eventually(lambda: self.pool.request("GET", f"{self.url}/moto-api/data.json").status == 200)
+        eventually(lambda: self.pool.request("GET", f"{self.url}/moto-api/data.json").status == 200, timeout=90)
         self.admin = ("none", "none")
         self.admin = self.user("admin", ALL)
 

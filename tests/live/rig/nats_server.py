@@ -34,7 +34,7 @@ class NatsServer(OneProcess):
         assert program, "nats-server is missing: contrib/install-deps.sh --tests installs it"
         self.process = Process(self.name, [program, "--config", str(self.dir / "nats.conf")], str(self.dir / "log"))
         if wait:
-            eventually(self.listens, every=0.05)
+            eventually(self.listens, timeout=90, every=0.05)
 
     def listens(self):
         with socket.create_connection((self.host, self.port), timeout=1), socket.create_connection((self.host, self.client_port), timeout=1):

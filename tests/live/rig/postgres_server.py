@@ -94,7 +94,7 @@ class PostgresServer:
         with contextlib.suppress(FileNotFoundError):
             (self.data / "postmaster.pid").unlink()
         self.process = Process(self.name, _as_somebody([_bin("postgres"), "-D", str(self.data)]), str(self.dir / "log"), cwd="/")
-        eventually(lambda: self.sql("SELECT 1") == "1", every=0.05)
+        eventually(lambda: self.sql("SELECT 1") == "1", timeout=90, every=0.05)
 
     def psql(self, sql, user=ADMIN, database="postgres", host=None, port=None, check=True, password=None):
         command = [_bin("psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", str(host or self.sockets), "-p", str(port or self.port), "-U", user, "-d", database, "-c", sql]

@@ -41,7 +41,7 @@ class PrometheusServer(OneProcess):
         assert program, "prometheus is missing: contrib/install-deps.sh --tests installs it"
         self.process = Process(self.name, [program, f"--config.file={self.dir / 'prometheus.yml'}", f"--web.listen-address=127.0.0.1:{self.port}", f"--storage.tsdb.path={self.dir / 'data'}",
                                            "--log.level=warn", *self.options], str(self.dir / "log"))
-        eventually(self.listens, every=0.05)
+        eventually(self.listens, timeout=90, every=0.05)
 
     def listens(self):
         with socket.create_connection(("127.0.0.1", self.port), timeout=1):

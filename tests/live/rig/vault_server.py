@@ -24,7 +24,7 @@ class VaultServer(OneProcess):
         subprocess.run([SCRIPTS / "build"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True, timeout=1200)  # the first time takes minutes
         secure = ["-cert", tls.cert, "-key", tls.key] if tls else []
         self.process = Process(name, [str(SCRIPTS / "run"), "-root-token", self.ROOT, "-unseal-key-file", str(self.dir / "unseal"), *secure], str(self.dir / "log"))
-        self.address = eventually(lambda: re.search(r"^https?://\S+$", self.process.log(), re.M)).group()
+        self.address = eventually(lambda: re.search(r"^https?://\S+$", self.process.log(), re.M), timeout=90).group()
         self.pool = urllib3.PoolManager(retries=False, timeout=10.0, cert_reqs="CERT_NONE")
         for mount, body in {"secret": {"type": "kv", "options": {"version": "2"}}, "kv": {"type": "kv"}, "leased": {"type": "leased"}, "pki": {"type": "pki"}}.items():
             self.write(f"sys/mounts/{mount}", body)

@@ -618,6 +618,8 @@ static const struct {
 	{ "github-runner", "owner: shop, runnerScope: org", "personalAccessToken ca", "reposFromEnv: B" },
 	{ "github-runner", "owner: shop, runnerScope: org, applicationID: '1', installationID: '2'", "appKey ca",
 		NULL },
+	{ "etcd", "endpoints: 'e:1', watchKey: a, value: '1'", "username password tls ca cert key keyPassword",
+		"usernameFromEnv: A, passwordFromEnv: B" },
 	{ "metrics-api", "url: 'http://p', valueLocation: a, targetValue: '1', authMode: apiKey", "apiKey", NULL },
 	{ "metrics-api", "url: 'http://p', valueLocation: a, targetValue: '1', authMode: 'custom,tls'",
 		"customAuthHeader customAuthValue cert key ca", NULL },

@@ -141,7 +141,7 @@ static void ask(struct result *r, const char *message, int64_t within_ms)
 
 static void listen_to(struct result *r)
 {
-	r->call = grpc_stream(w.pool, w.endpoint, METHOD, "s", 1, &events, r);
+	r->call = grpc_stream(w.pool, w.endpoint, METHOD, NULL, "s", 1, &events, r);
 	assert_int_equal(r->done, 0);
 }
 
@@ -253,7 +253,7 @@ static void a_full_connection_leads_to_another(void **state)
 	h2server_limit_streams(w.server, 1);
 	w.answer = open_only;
 	for (size_t i = 0; i < 3; i++) {
-		streams[i].call = grpc_stream(w.pool, w.endpoint, METHOD, "s", 1, &events, &streams[i]);
+		streams[i].call = grpc_stream(w.pool, w.endpoint, METHOD, NULL, "s", 1, &events, &streams[i]);
 		UNTIL(w.f, streams[i].opened);
 	}
 	w.answer = answer_well;

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/etcd/etcdplace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fingerprint.h"
+#include "base/hostport.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "net/tlsrules.h"
+
+#define KEY_MAX      ((size_t)32 << 10)
+#define HIDDEN_LEAST 4 /* shorter passwords occur in any text by chance */
+
+struct etcdplace *etcdplace_ref(struct etcdplace *p)
+{
+	p->refs++;
+	return p;
+}
+
+void etcdplace_unref(struct etcdplace *p)
+{
+	if (!p || --p->refs > 0)
+		return;
+	for (size_t i = 0; i < p->count; i++)
+		grpcendpoint_unref(p->members[i]);
+	free(p->key);
+	free(p->name);
+	free(p->username);
+	mem_free_secret(p->password);
+	free(p);
+}
+
+/* ---- Members ---- */
+
+/* What stands before the host says whether there is TLS; a path behind it is none of etcd's. */
+static int read_member(const char *text, bool tls_enabled, char **address, bool *tls, struct err *err)
+{
+	bool http = text_begins(text, "http://"), https = text_begins(text, "https://");
+	const char *rest = text + (http ? strlen("http://") : https ? strlen("https://") : 0);
+	struct hostport at;
+	size_t len = strlen(rest);
+
+	*tls = https || (tls_enabled && !http);
+	if (http && tls_enabled)
+		return err_set(err, ERR_INVALID, "is without TLS (http://), although tls is enabled");
+	if ((http || https) && len > 0 && rest[len - 1] == '/')
+		len--;
+	*address = mem_dupn(rest, len);
+	if (hostport_parse(*address, &at) == HOSTPORT_GOOD && *at.host && at.has_port && at.port != 0)
+		return 0;
+	mem_free_ptr(address);
+	return err_set(err, ERR_INVALID, "must be host:port, such as etcd.default.svc:2379, or a URL of it");
+}
+
+static int add_member(struct etcdplace *p, const struct etcdplace_config *c, const char *text, struct err *err)
+{
+	MEM_AUTO char *address = NULL;
+	struct grpcendpoint_config endpoint = { .namespace_ = c->namespace_ };
+
+	if (p->count == ETCDPLACE_MEMBERS_MAX)
+		return err_set(err, ERR_INVALID, "more than %d endpoints", ETCDPLACE_MEMBERS_MAX);
+	if (read_member(text, c->tls != NULL, &address, &endpoint.tls, err) ||
+		tlsrules_demand(endpoint.tls, "set tls to \"enable\" in the TriggerAuthentication", err))
+		return -1;
+	endpoint.target = address;
+	if (endpoint.tls && c->tls) {
+		endpoint.ca_pem = c->tls->ca_pem;
+		endpoint.cert_pem = c->tls->cert_pem;
+		endpoint.key_pem = c->tls->key_pem;
+		endpoint.key_password = c->tls->key_password;
+	}
+	p->members[p->count] = grpcendpoint_new(&endpoint, err);
+	return p->members[p->count] ? (p->count++, 0) : -1;
+}
+
+static int add_members(struct etcdplace *p, const struct etcdplace_config *c, struct err *err)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (*c->members[i] && add_member(p, c, c->members[i], err))
+			return err_wrap(err, "parameter \"endpoints\", piece %zu", i + 1);
+	return p->count > 0 ? 0 : err_set(err, ERR_INVALID, "parameter \"endpoints\" has no endpoint");
+}
+
+static char *make_key(const struct etcdplace *p)
+{
+	const char *const who[] = { p->username, p->password };
+	char print[FINGERPRINT_TEXT];
+	struct buf key = BUF_INIT(KEY_MAX);
+
+	for (size_t i = 0; i < p->count; i++)
+		buf_printf(&key, "%s,", p->members[i]->base.key);
+	buf_printf(&key, " %s", p->username ? fingerprint_of(who, 2, print) : "nobody");
+	return buf_take(&key);
+}
+
+struct etcdplace *etcdplace_new(const struct etcdplace_config *config, struct err *err)
+{
+	struct etcdplace *p = mem_zalloc(sizeof(*p));
+
+	p->refs = 1;
+	p->username = mem_dup(config->username);
+	p->password = mem_dup(config->password);
+	if ((config->tls && tls_client_check(config->tls, err)) || add_members(p, config, err)) {
+		etcdplace_unref(p);
+		return NULL;
+	}
+	p->key = make_key(p);
+	p->name = mem_dup(p->members[0]->base.name);
+	return p;
+}
+
+void etcdplace_hide(const struct etcdplace *p, struct err *err)
+{
+	if (p->password && strlen(p->password) >= HIDDEN_LEAST && strstr(err->msg, p->password))
+		err_set(err, err->kind, "its words are not shown, as they repeat the password");
+}

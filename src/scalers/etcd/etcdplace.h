@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_ETCD_ETCDPLACE_H
+#define SCALERS_ETCD_ETCDPLACE_H
+
+/*
+ * The members of an etcd that a trigger names, and as whom it asks them. Immutable and
+ * reference-counted; its key, without secrets, is a part of the question's, and sessions are shared
+ * by it (scalers/etcd/etcdsession).
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "net/grpc/grpcendpoint.h"
+#include "net/tls.h"
+
+#define ETCDPLACE_MEMBERS_MAX 32
+
+struct etcdplace {
+	unsigned refs;
+	char *key;
+	char *name;                                          /* for messages: "10.0.0.7:2379" */
+	struct grpcendpoint *members[ETCDPLACE_MEMBERS_MAX]; /* one reference each */
+	size_t count;
+	char *username, *password; /* NULL: nobody */
+};
+
+struct etcdplace_config { /* borrowed */
+	const char *namespace_;
+	/*
+	 * Each host:port, or http://host:port, https://host:port; empty ones are skipped. What says
+	 * nothing has TLS when tls is there
+	 */
+	char *const *members;
+	size_t count;
+	const struct tls_client_config *tls; /* NULL: tls is disabled */
+	const char *username, *password;     /* both or none */
+};
+
+/* One reference; NULL with ERR_INVALID, or ERR_DENIED when TLS is demanded (net/tlsrules). */
+struct etcdplace *etcdplace_new(const struct etcdplace_config *config, struct err *err);
+struct etcdplace *etcdplace_ref(struct etcdplace *p);
+void etcdplace_unref(struct etcdplace *p); /* NULL is fine; wipes with the last one */
+
+/* Replaces words that repeat the password. */
+void etcdplace_hide(const struct etcdplace *p, struct err *err);
+
+#endif
