@@ -301,6 +301,22 @@ def test_msk(kscaled, stage, server, topic, credentials, authority):
         assert secret["awsSecretAccessKey"] not in log and secret.get("awsSessionToken", "?-?") not in log
 
 
+def test_msk_as_kscaled(launch, stage, server, topic, credentials):
+    """By podIdentity: kscaled's own AWS identity, which a ClusterTriggerAuthentication may use and one of a namespace may not."""
+    key, (secret, session) = list(MSK_KEYS.items())[1]
+    server.commit("workers", topic, 5, 0, 0, 0)
+    stage.deployment(replicas=1)
+    name = f"{stage.namespace}-own"
+    credentials.cluster_authentication(name, podIdentity={"provider": "aws"})
+    credentials.authentication("own", podIdentity={"provider": "aws"})
+    launch(env={"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret, "AWS_SESSION_TOKEN": session}).wait_serving()
+    more = {"listener": "msk", "tls": "enable", "unsafeSsl": "true", "sasl": "oauthbearer", "saslTokenProvider": "aws_msk_iam", "awsRegion": MSK_REGION}
+    put(stage, "cluster", trigger(server, "workers", topic, {"name": name, "kind": "ClusterTriggerAuthentication"}, **more))
+    put(stage, "own", trigger(server, "workers", topic, ref("own"), **more))
+    wait_value(stage, "7", "cluster")
+    assert "kscaled's own AWS identity" in stage.wait_refused("own")
+
+
 def test_rights(kscaled, stage, server, topic, credentials):
     """Without DESCRIBE on the topic, and on the group."""
     server.user("limited")

@@ -15,6 +15,7 @@
 #define WANTS_MAX       20000 /* in one request */
 #define NAMES_MAX       2000
 #define LINKS_MAX       2000 /* connections, those that are closed and not forgotten among them */
+#define LOOKED_AT_MAX   256  /* of those, for one that answers */
 #define GROUP_FORGET_MS 600000
 #define LINK_FORGET_MS  300000
 /*
@@ -166,8 +167,9 @@ static struct kafkalink *bootstrap_link(struct kafkacluster *c, size_t i)
 static struct kafkalink *any_link(struct kafkacluster *c)
 {
 	struct kafkalink *best = NULL;
+	size_t looked_at = 0;
 
-	for (const struct link *l = c->links; l; l = l->hh.next)
+	for (const struct link *l = c->links; l && looked_at++ < LOOKED_AT_MAX; l = l->hh.next)
 		if (kafkalink_node(l->link) >= 0 && kafkalink_is_open(l->link) && !kafkalink_is_slow(l->link) &&
 			(!best || kafkalink_waiting(l->link) < kafkalink_waiting(best)))
 			best = l->link;
@@ -178,6 +180,31 @@ static struct kafkalink *any_link(struct kafkacluster *c)
 	}
 	best = best ? best : bootstrap_link(c, 0);
 	return best ? best : c->links->link; /* all that there may be are in use */
+}
+
+/* Which broker the connection to an address leads to, if there is one. NULL is fine. */
+static void name_link(struct kafkacluster *c, const char *address)
+{
+	const struct kafkamap_broker *b = address ? kafkamap_broker_at(&c->map, address) : NULL;
+	struct link *l = NULL;
+
+	if (address)
+		HASH_FIND_STR(c->links, address, l);
+	if (l)
+		kafkalink_set_node(l->link, b ? b->id : -1);
+}
+
+/* A coordinator may be a broker that the metadata did not name, or that has moved. */
+static void take_broker(struct kafkacluster *c, const struct kafkamessages_broker *broker)
+{
+	const struct kafkamap_broker *b = kafkamap_broker(&c->map, broker->id);
+	MEM_AUTO char *before = mem_dup(b ? b->address : NULL);
+
+	if (!kafkamap_put_broker(&c->map, broker))
+		return;
+	b = kafkamap_broker(&c->map, broker->id);
+	name_link(c, before);
+	name_link(c, b->address);
 }
 
 /* Which broker each connection leads to, by the newest metadata. */
@@ -501,8 +528,7 @@ static void on_coordinator(void *arg, struct kafkawire_reader *r, const struct e
 		not_found(g, &err, doubt_of_code(answer.error));
 	} else {
 		g->node = answer.broker.id;
-		if (kafkamap_put_broker(&c->map, &answer.broker))
-			name_links(c);
+		take_broker(c, &answer.broker);
 		while (g->waiting)
 			send(g->waiting);
 	}
