@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kscaled-triggers(5) and the tables of the types name the same parameters. */
+/* kscaled-triggers(5) with its pages, and the tables of the types, name the same parameters. */
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
@@ -35,22 +37,37 @@ static const struct {
 	{ "external-push", "external" },
 };
 
-static char *manual;
+static char *manual; /* all pages, one after the other */
+
+static void append_page(struct buf *all, const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char *page = NULL;
+	size_t size = 0;
+
+	if (!file || getdelim(&page, &size, '\0', file) <= 0)
+		fail_msg("%s cannot be read", path);
+	buf_puts(all, page);
+	fclose(file);
+	free(page);
+}
 
 static int load(void **state)
 {
 	const char *top = getenv("srcdir");
-	MEM_AUTO char *path = mem_printf("%s/man/kscaled-triggers.5", top ? top : ".");
-	FILE *file = fopen(path, "r");
-	size_t size = 0;
-	ssize_t len;
+	MEM_AUTO char *pattern = mem_printf("%s/man/kscaled-triggers*.5", top ? top : ".");
+	struct buf all = BUF_INIT((size_t)4 << 20);
+	glob_t pages;
 
 	(void)state;
-	if (!file)
-		fail_msg("%s cannot be read", path);
-	len = getdelim(&manual, &size, '\0', file);
-	fclose(file);
-	assert_true(len > 0);
+	if (glob(pattern, 0, NULL, &pages) != 0)
+		fail_msg("%s: there is no page", pattern);
+	for (size_t i = 0; i < pages.gl_pathc; i++)
+		append_page(&all, pages.gl_pathv[i]);
+	globfree(&pages);
+	assert_false(buf_failed(&all));
+	manual = mem_dup(buf_text(&all));
+	buf_done(&all);
 	return 0;
 }
 
