@@ -378,7 +378,9 @@ def on_datadog(servers):
 
 def on_github(servers):
     github = servers.forge.server
-    return {"  appKey: change-me\n": f"  ca: |\n{indented(pathlib.Path(github.authority.cert).read_text(), 4)}  appKey: |\n{indented(github.app.pem, 4)}",
+    keys = f"stringData:\n  ca: |\n{indented(pathlib.Path(github.authority.cert).read_text(), 4)}  appKey: |\n{indented(github.app.pem, 4)}"
+    first = "apiVersion: keda.sh/v1alpha1\nkind: TriggerAuthentication\n"
+    return {first: f"apiVersion: v1\nkind: Secret\nmetadata: {{name: github, namespace: default}}\n{keys}---\n{first}",
             "key: appKey}\n---": "key: appKey}\n  - {parameter: ca, name: github, key: ca}\n---", "      owner: shop\n": f"      owner: shop\n      githubApiURL: {github.api}\n"}
 
 
@@ -700,9 +702,9 @@ def test_examples_at_google(launch, cluster, stage, tmp_path):
     try:
         launch(env=google.env()).wait_serving()
         for name in AT_GOOGLE:
-            text = (FOLDER / file_of(name)).read_text()
-            (written,) = re.findall(r"key\.json: '(.*)'", text)
-            found = documents(file_of(name), stage.namespace, {written: key})
+            found = documents(file_of(name), stage.namespace, {})
+            (secret,) = [document["spec"]["secretTargetRef"][0]["name"] for document in found if document["kind"] == "TriggerAuthentication"]
+            found.insert(0, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": secret, "namespace": stage.namespace}, "stringData": {"key.json": key}})
             (called,) = [document["metadata"]["name"] for document in found if document["kind"] == "ScaledObject"]
             for document in found:
                 if document["kind"] == "ScaledObject":
