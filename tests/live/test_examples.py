@@ -22,7 +22,7 @@ from rig.azure_devops import AzureDevops, job
 from rig.datadog_fake import Datadog
 from rig.azure_vault import AzureVault
 from rig.credentials import LockedRedis
-from rig.google import Google
+from rig.google_fake import Google
 from rig.azurite_server import AzuriteServer
 from rig.github_fake import App, GitHub
 from rig.github_fake import job as github_job

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gcp-pubsub, Google's Managed Prometheus, and the ways to be somebody at Google, against a server that stands in for it (rig/google.py says what that is)."""
+"""gcp-pubsub, Google's Managed Prometheus, and the ways to be somebody at Google, against a server that stands in for it (rig/google_fake.py says what that is)."""
 import pytest
 
-from rig.google import MONITORING, TOKEN_URL, TOKENS, Google, Metadata
+from rig.google_fake import MONITORING, TOKEN_URL, TOKENS, Google, Metadata
 from rig.http_source import HttpSource, drip, giant, half
 from rig.waiting import eventually
 

@@ -396,9 +396,9 @@ def test_killed_and_back(stage, outage):
     outage.kill()
     check_outage(stage, outage, "Connection refused")
     outage.start()
-    outage.fill(22)
+    outage.fill(30)
     stage.wait_ready()
-    eventually(lambda: stage.replicas() == 5)
+    eventually(lambda: stage.replicas() == 6)
 
 
 def test_frozen_and_back(stage, outage):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-awsSecretManager against moto, which verifies signatures and rights; azureKeyVault and gcpSecretManager against servers that stand in for them (rig/azure_vault.py, rig/google.py say what these are): what is read, as whom, how it is rotated, and
+awsSecretManager against moto, which verifies signatures and rights; azureKeyVault and gcpSecretManager against servers that stand in for them (rig/azure_vault.py, rig/google_fake.py say what these are): what is read, as whom, how it is rotated, and
 what Ready says when it cannot be had.
 """
 import json
@@ -10,7 +10,7 @@ import pytest
 
 from rig.azure_vault import PRIVATE, TENANT, VAULT, AzureVault
 from rig.credentials import LockedRedis, ref
-from rig.google import Metadata
+from rig.google_fake import Metadata
 from rig.google_secrets import GoogleSecrets
 from rig.http_source import HttpSource, half
 from rig.moto_server import REGION, MotoServer, allow, keys_of, through

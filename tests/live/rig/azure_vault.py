@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A fake: there is no Azure to run here. One HTTPS server plays Entra ID and Key Vault under their own names, which kscaled reaches by a proxy of its environment (rig/google.py, Tunnels) and trusts by an authority of the test's; under others it is a
+A fake: there is no Azure to run here. One HTTPS server plays Entra ID and Key Vault under their own names, which kscaled reaches by a proxy of its environment (rig/google_fake.py, Tunnels) and trusts by an authority of the test's; under others it is a
 private cloud. What is served is what Microsoft documents: the client credentials flow of the identity platform (v2.0), by secret and by federated token, and Get Secret of Key Vault's REST API. Each request is looked at whole; what differs from what
 is documented is refused with 400 and kept in `wrong`. What can go wrong is answered as Microsoft documents it.
 """
@@ -11,7 +11,7 @@ import threading
 import urllib.parse
 
 from . import pki
-from .google import Tunnels
+from .google_fake import Tunnels
 from .http_source import HttpSource
 
 LOGIN, VAULT, PRIVATE = "login.microsoftonline.com", "shop.vault.azure.net", "shop.vault.private.test"

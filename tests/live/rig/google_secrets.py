@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fake, beside rig/google.py, whose tokens it takes: secretmanager.googleapis.com. It serves projects.secrets.versions.access as Google documents it, refuses what differs, and answers each error as Google does."""
+"""A fake, beside rig/google_fake.py, whose tokens it takes: secretmanager.googleapis.com. It serves projects.secrets.versions.access as Google documents it, refuses what differs, and answers each error as Google does."""
 import base64
 import re
 
-from .google import Google, refusal, said
+from .google_fake import Google, refusal, said
 
 SECRETS = "secretmanager.googleapis.com"
 CLOUD_PLATFORM = "https://www.googleapis.com/auth/cloud-platform"
