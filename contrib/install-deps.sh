@@ -46,9 +46,11 @@ clang_runtime() {
 	apt-cache depends clang 2>/dev/null | sed -n 's/^ *Depends: clang-\([0-9][0-9]*\)$/libclang-rt-\1-dev/p'
 }
 
+# npm comes with the nodejs of others than Debian, which Debian's package of it conflicts with.
 missing_of() {
 	local package
 	for package; do
+		[ "$package" != npm ] || ! command -v npm >/dev/null || continue
 		[ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || echo "$package"
 	done
 }
