@@ -17,7 +17,7 @@
 #include "scalers/values/metricvalue.h"
 
 #define FORM_MAX   ((size_t)1 << 16)
-#define ANSWER_MAX ((size_t)8 << 20)
+#define ANSWER_MAX ((size_t)4 << 20)
 /* A century: beyond it times are none that CloudWatch takes. */
 #define SPAN_MAX_S 3155760000
 /* From the year 1, with which Go's time begins, and so KEDA's periods. */

@@ -15,7 +15,7 @@
 #include "scalers/params.h"
 
 /* 250 jobs have some 1 MiB. */
-#define ANSWER_MAX ((size_t)8 << 20)
+#define ANSWER_MAX ((size_t)4 << 20)
 #define URL_MAX    ((size_t)1 << 14)
 
 /* The data of a question. */

@@ -19,7 +19,7 @@
 #include "scalers/params.h"
 
 /* A hundred runs have some 2 MiB. */
-#define ANSWER_MAX ((size_t)8 << 20)
+#define ANSWER_MAX ((size_t)4 << 20)
 #define STEPS_MAX  2000
 /* All requests of one count have an end together. */
 #define SCAN_MS 120000

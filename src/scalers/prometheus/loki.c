@@ -56,22 +56,19 @@ static void loki_free_data(void *data)
 
 /* ---- Building ---- */
 
-static bool ends_with(const char *text, const char *end, size_t end_len)
-{
-	size_t len = strlen(text);
-
-	return len >= end_len && strncmp(text + len - end_len, end, end_len) == 0;
-}
-
-/* What is missing of the path behind the URL, which may have its beginning already. */
+/*
+ * What is missing of the path behind the URL, as KEDA looks at it: nothing where the URL ends in all
+ * of it, the rest where the URL's path is its beginning, else all of it.
+ */
 static const char *rest_of_path(const char *url)
 {
-	static const char path[] = "/loki/api/v1/query";
+	static const char wanted[] = "/loki/api/v1/query";
+	const char *host = strstr(url, "://"), *path = host ? host + 3 + strcspn(host + 3, "/") : "";
+	size_t len = strlen(path), whole = strlen(wanted);
 
-	for (size_t len = strlen(path); len > 0; len--)
-		if ((path[len] == '/' || path[len] == '\0') && ends_with(url, path, len))
-			return path + len;
-	return path;
+	if (len >= whole && strcmp(path + len - whole, wanted) == 0)
+		return "";
+	return strncmp(wanted, path, len) == 0 && wanted[len] == '/' ? wanted + len : wanted;
 }
 
 static int make_url(struct loki_question *q, struct httpauth *auth, struct err *err)
