@@ -50,13 +50,11 @@ static const struct {
 	{ "serverAddress=http://l/loki/" REST, NULL, "http://l" SENT, NULL, 5000, QUESTION_TIMEOUT_HTTP, 0 },
 	{ "serverAddress=http://l/loki/api/v1" REST, NULL, "http://l" SENT, NULL, 5000, QUESTION_TIMEOUT_HTTP, 0 },
 	{ "serverAddress=http://loki" REST, NULL, "http://loki" SENT, NULL, 5000, QUESTION_TIMEOUT_HTTP, 0 },
-	{ "serverAddress=http://l/loki/" REST, NULL, "http://l" SENT, NULL, 5000, QUESTION_TIMEOUT_HTTP, 0 },
-	{ "serverAddress=http://l/a/loki" REST, NULL, "http://l/a/loki" SENT, NULL, 5000, QUESTION_TIMEOUT_HTTP, 0 },
-	{ "serverAddress=http://l/lo" REST, NULL, "http://l/lo" SENT, NULL, 5000, QUESTION_TIMEOUT_HTTP, 0 },
 	{ "serverAddress=http://l/loki/api/v1/query" REST, NULL, "http://l" SENT, NULL, 5000, QUESTION_TIMEOUT_HTTP,
 		0 },
-	{ "serverAddress=http://l/tenants/loki" REST, NULL, "http://l/tenants" SENT, NULL, 5000, QUESTION_TIMEOUT_HTTP,
-		0 },
+	/* as KEDA does: the whole path, or none of it */
+	{ "serverAddress=http://l/tenants/loki" REST, NULL, "http://l/tenants/loki" SENT, NULL, 5000,
+		QUESTION_TIMEOUT_HTTP, 0 },
 	{ "serverAddress=http://l/lo" REST, NULL, "http://l/lo" SENT, NULL, 5000, QUESTION_TIMEOUT_HTTP, 0 },
 	{ "serverAddress=http://l/gateway" REST, NULL, "http://l/gateway" SENT, NULL, 5000, QUESTION_TIMEOUT_HTTP, 0 },
 };
