@@ -16,9 +16,9 @@ def _part(value):
 class EntraServer(HttpSource):
     """clients: id -> the federated token that it must show, or its secret."""
 
-    def __init__(self, tls, tenant="tenant", clients=None):
+    def __init__(self, tls=None, tenant="tenant", clients=None):
         self.tenant, self.clients = tenant, clients or {}
-        self.given = []       # (client, scope)
+        self.given, self.tokens = [], []    # (client, scope), and the token of each
         self.life = 3600
         super().__init__(tls=tls)
 
@@ -35,7 +35,8 @@ class EntraServer(HttpSource):
         if proof != self.clients[client]:
             return self.refusal(401, "invalid_client", "AADSTS700024: Client assertion is not within its valid time range.")
         self.given.append((client, scope))
-        return (200, {}, json.dumps({"token_type": "Bearer", "expires_in": self.life, "access_token": self.token(client, scope)}))
+        self.tokens.append(self.token(client, scope))
+        return (200, {}, json.dumps({"token_type": "Bearer", "expires_in": self.life, "access_token": self.tokens[-1]}))
 
     def token(self, client, scope):
         now = int(time.time())

@@ -157,21 +157,3 @@ class ServiceBus(HttpSource):
                 f'<Rights><AccessRights>Manage</AccessRights></Rights><KeyName>of-the-queue</KeyName></AuthorizationRule></AuthorizationRules><Status>{entity.status}</Status><CreatedAt>2026-02-03T19:34:05.4983039Z</CreatedAt>'
                 f'<UpdatedAt>2026-04-12T01:28:26.7163324Z</UpdatedAt><AccessedAt>2026-04-06T20:37:28.447Z</AccessedAt>{changing}<AutoDeleteOnIdle>P10675199DT2H48M5.4775807S</AutoDeleteOnIdle>'
                 f"<EntityAvailabilityStatus>Available</EntityAvailabilityStatus></{kind}></content></entry>")
-
-
-class Entra(HttpSource):
-    """Hands out tokens of Entra ID for the token that Azure's workload identity puts beside a process."""
-
-    def __init__(self, assertion, tenant="11111111-2222-3333-4444-555555555555", client="66666666-7777-8888-9999-000000000000"):
-        self.assertion, self.tenant, self.client = assertion, tenant, client
-        self.given, self.wrong = [], []
-        super().__init__()
-
-    def answer(self, asked):
-        wanted = {"client_id": self.client, "grant_type": "client_credentials", "scope": "https://servicebus.azure.net/.default",
-                  "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer", "client_assertion": self.assertion}
-        if asked.method != "POST" or asked.target != f"/{self.tenant}/oauth2/v2.0/token" or asked.form != wanted:
-            self.wrong.append(f"{asked.method} {asked.target} {asked.form}")
-            return (401, {}, '{"error":"invalid_client","error_description":"AADSTS700213: No matching federated identity record found."}')
-        self.given.append(f"aad-token-{len(self.given)}")
-        return (200, {}, f'{{"token_type":"Bearer","expires_in":3599,"access_token":"{self.given[-1]}"}}')
