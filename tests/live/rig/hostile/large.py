@@ -11,7 +11,7 @@ def filled(unit, size, head="", tail=""):
 
 ANSWERS = {
     "prometheus": ("wanted", filled('up{instance="10.0.0.1:9100",job="node"} 1\n', 8 * MIB - 64) + "wanted 3\n"),
-    "xml": ("a.wanted", filled("<b n='1'/>", 8 * MIB - 64, "<a>", "<wanted>3</wanted></a>")),
+    "xml": ("a.wanted", filled(f"<b n='1'>{'x' * 73}</b>", 8 * MIB - 64, "<a>", "<wanted>3</wanted></a>")),    # 97,541 elements
     "json": ("wanted", filled("1,", 190000, '{"list":[', '1],"wanted":3}')),
     "yaml": ("wanted", filled("- 1\n", 120000, "list:\n") + "wanted: 3\n"),
 }
