@@ -57,8 +57,8 @@ static void loki_free_data(void *data)
 /* ---- Building ---- */
 
 /*
- * What is missing of the path behind the URL, as KEDA looks at it: nothing where the URL ends in all
- * of it, the rest where the URL's path is its beginning, else all of it.
+ * What is missing of the path behind the URL, as KEDA looks at it: nothing where the URL ends in
+ * all of it, the rest where the URL's path is its beginning, else all of it.
  */
 static const char *rest_of_path(const char *url)
 {
