@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "cli/asking.h"
 #include "scalers/missingtypes.h"
 #include "scalers/params.h"

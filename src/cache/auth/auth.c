@@ -7,7 +7,6 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "cache/auth/auth_parts.h"
 
 #define VALUE_BYTES_MAX (1 << 20)
