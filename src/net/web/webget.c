@@ -323,7 +323,6 @@ static void answer(struct webget_call *call, const struct httpc_response *respon
 
 	for (size_t i = 0; i < WEBGET_WANTED_MAX; i++)
 		a.wanted[i] = call->wanted[i] ? call->wanted[i] : "";
-	a.wanted_header = a.wanted[0];
 	detach(call);
 	call->fn(call->arg, &a, NULL);
 }

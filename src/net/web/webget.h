@@ -86,8 +86,7 @@ struct webget_answer {
 	const char *body; /* borrowed, NUL-terminated */
 	size_t len;
 	const char *content_type;              /* "" when absent */
-	const char *wanted_header;             /* the value of the first; "" when absent, or not asked for */
-	const char *wanted[WEBGET_WANTED_MAX]; /* those of all, in the order of the names */
+	const char *wanted[WEBGET_WANTED_MAX]; /* values of the headers, in their order; "" when absent */
 	int64_t retry_after_ms;                /* from Retry-After in seconds; 0 when absent */
 	/*
 	 * the response had a length or an end mark, so it is complete. Without that, a lost

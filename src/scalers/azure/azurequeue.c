@@ -182,7 +182,7 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webget
 	if (storageaccount_expect(answer, "permission r, or the role Storage Queue Data Reader", err) == 0) {
 		if (n->peeked)
 			verdict = judge_peeked(n, out, err);
-		else if (azurequeue_read_count(answer->wanted_header, &out->value, err) == 0)
+		else if (azurequeue_read_count(answer->wanted[0], &out->value, err) == 0)
 			verdict = HTTPSOURCE_ANSWERED;
 	}
 	if (verdict == HTTPSOURCE_FAILED)

@@ -101,7 +101,7 @@ static void on_time(void *arg)
 		.body = fake.body,
 		.len = strlen(fake.body),
 		.content_type = "",
-		.wanted_header = "",
+		.wanted = { "" },
 		.retry_after_ms = fake.retry_after_ms,
 		.measured = true };
 	webget_fn fn = call->fn;

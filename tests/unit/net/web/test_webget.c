@@ -43,7 +43,7 @@ static void on_got(void *arg, const struct webget_answer *answer, const struct e
 		g->status = answer->status;
 		g->measured = answer->measured;
 		g->retry_after_ms = answer->retry_after_ms;
-		snprintf(g->header, sizeof(g->header), "%s", answer->wanted_header);
+		snprintf(g->header, sizeof(g->header), "%s", answer->wanted[0]);
 		snprintf(g->third, sizeof(g->third), "%s", answer->wanted[2]);
 		snprintf(g->body, sizeof(g->body), "%s", answer->body);
 	} else {

@@ -52,7 +52,7 @@ static void errors(void **state)
 			.body = rows[i].body,
 			.len = strlen(rows[i].body),
 			.content_type = "",
-			.wanted_header = "",
+			.wanted = { "" },
 			.retry_after_ms = rows[i].asked_ms };
 		struct err err = { 0 };
 
