@@ -69,6 +69,9 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/kscaled
 work=$(mktemp -d "${TMPDIR:-/tmp}/kscaled-check-XXXXXX")
 
 clean_up() {
+	if [ -n "${other_group-}" ]; then
+		! kill -INT -- "-$other_group" || wait "$other_group" || echo 'check: what ran beside was ended, too'
+	fi
 	if [ "$keep" = yes ]; then
 		echo "check: builds and logs are kept in $work"
 	else
@@ -87,22 +90,33 @@ failed_steps=0
 passed=0 failed=0 skipped=0
 live_results=()
 
-# step NAME COMMAND...: runs COMMAND in a subshell; its output is shown and kept.
-# Tells by $result, not by its status: behind `step ... ||` bash would ignore the
-# `set -e` of the subshell too, and COMMAND run on after its first failure.
-result=ok
-step() {
-	local name=$1 started=$SECONDS rc=0 counted log
+# run NAME COMMAND...: runs COMMAND in a subshell; its output is shown and kept, and its exit status and time
+# beside it. Not by its own status: behind `run ... ||` bash would ignore the `set -e` of the subshell too, and
+# COMMAND run on after its first failure.
+run() {
+	local name=$1 started=$SECONDS log
 	shift
-	result=ok
 	printf '\n==== %s ====\n' "$name"
-	log=$work/logs/${name//[^a-z0-9]/-}.log
+	log=$(log_of "$name")
 	set +e
 	(set -e; "$@") 2>&1 | tee "$log"
-	rc=${PIPESTATUS[0]}
+	printf '%d %d\n' "${PIPESTATUS[0]}" $((SECONDS - started)) >"$log.ended"
 	set -e
+}
+
+log_of() { printf '%s/logs/%s.log' "$work" "${1//[^a-z0-9]/-}"; }
+
+# count NAME: counts what was run by that name; $result tells how it went.
+result=ok
+count() {
+	local name=$1 rc=1 took=0 counted log
+	result=ok
+	log=$(log_of "$name")
 	counted=$failed
-	count_tests "$log"
+	if [ -e "$log.ended" ]; then
+		read -r rc took <"$log.ended"
+		count_tests "$log"
+	fi
 	if [ "$rc" -ne 0 ]; then
 		result="FAILED (exit status $rc)"
 		failed_steps=$((failed_steps + 1))
@@ -112,7 +126,26 @@ step() {
 		result='FAILED (see above)'
 		failed_steps=$((failed_steps + 1))
 	fi
-	summary+=("$(printf '%-28s %5d s  %s' "$name" $((SECONDS - started)) "$result")")
+	summary+=("$(printf '%-28s %5d s  %s' "$name" "$took" "$result")")
+}
+
+step() {
+	run "$@"
+	count "$1"
+}
+
+# beside FUNCTION OTHER: two functions that run steps, at once; what OTHER's print is shown when both have ended.
+# It has a process group of its own, so that it can be ended with all that it started.
+other_group=
+beside() {
+	set -m
+	(set +m; "$2") >"$work/logs/beside" 2>&1 &
+	other_group=$!
+	set +m
+	"$1"
+	wait "$other_group" || echo 'check: what ran beside ended early'
+	other_group=
+	cat "$work/logs/beside"
 }
 
 # automake_total LOG WORD...: adds up such lines of its test harnesses' summaries,
@@ -341,6 +374,18 @@ artefact_kubernetes() {
 
 # ---- All of it ----
 
+# What is made for this machine and what is made for others use one core most of the time, and share nothing but
+# caches, which are locked while they are filled.
+on_this_machine() {
+	run 'build, elsewhere' build_elsewhere
+	run 'image' artefact test_image.py
+	run 'containerd' artefacts_as_root containerd test_containerd.py
+	run 'release' artefact test_release.py
+	run 'package, systemd, README' check_hosts
+}
+
+for_others() { run 'arm64, armhf' artefacts_as_root arm -rP -o timeout=1800 test_cross.py; }
+
 wanted() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
 
 # After a failed set-up nothing more could be told.
@@ -375,15 +420,16 @@ run_all() {
 		step 'instructions' check_instructions
 	fi
 	if wanted artefacts; then
-		step 'arm64, armhf' artefacts_as_root arm -rP -o timeout=1800 test_cross.py
-		step 'build, elsewhere' build_elsewhere
-		step 'image' artefact test_image.py
-		step 'containerd' artefacts_as_root containerd test_containerd.py
+		beside on_this_machine for_others
+		count 'arm64, armhf'
+		count 'build, elsewhere'
+		count 'image'
+		count 'containerd'
+		count 'release'
+		count 'package, systemd, README'
 		step 'chart' artefact_kubernetes test_chart.py -n 2
 		step 'kustomize, k3s' artefact_kubernetes test_kustomize.py -n 2
 		step 'oldest Kubernetes' check_oldest
-		step 'release' artefact test_release.py
-		step 'package, systemd, README' check_hosts
 	fi
 }
 

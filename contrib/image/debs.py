@@ -6,6 +6,7 @@ an architecture that is foreign here needs no `dpkg --add-architecture`, and nob
 KSCALED_APT_SOURCES names a sources.list that is used instead of this machine's.
 What was downloaded before is used again, when its checksum is the one in the lists.
 """
+import fcntl
 import hashlib
 import os
 import pathlib
@@ -78,12 +79,14 @@ class Debs:
     def update(self, age=LISTS_AGE):
         """Reads the lists anew, when they are older than that. True: they were."""
         stamp = self.state / "updated"
-        if stamp.exists() and time.time() - stamp.stat().st_mtime < age:
-            return False
-        self.apt("update")
-        if not list(self.state.glob("lists/*_Packages*")):
-            raise Failed(f"apt has no list of packages for {self.architecture}: does its configuration name a distribution that has it?")
-        stamp.touch()
+        with open(self.state / "updated.lock", "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if stamp.exists() and time.time() - stamp.stat().st_mtime < age:
+                return False
+            self.apt("update")
+            if not list(self.state.glob("lists/*_Packages*")):
+                raise Failed(f"apt has no list of packages for {self.architecture}: does its configuration name a distribution that has it?")
+            stamp.touch()
         return True
 
     def get(self, names):
@@ -128,13 +131,22 @@ class Debs:
             raise Failed(f"apt knows no package {', '.join(sorted(missing))} for {self.architecture}")
 
 
-def owner_of(path_end):
-    """Which installed package has the library PATH_END, or a link to it; the same name has it for every architecture."""
-    try:
-        text = run("dpkg-query", "-S", f"*/{path_end}")
-    except Failed:
-        text = ""
-    owners = {line.split(":")[0] for line in text.splitlines() if re.fullmatch(rf"[^/]*: (/usr)?/lib(64|/[^/]+-linux-[^/]+)?/{re.escape(path_end)}", line)}
-    if len(owners) != 1:
-        raise Failed(f"{'more than one package' if owners else 'no installed package'} has {path_end}{': ' if owners else ''}{', '.join(sorted(owners))}")
-    return owners.pop()
+def owners_of(path_ends):
+    """
+    Which installed packages have the libraries PATH_ENDS, or links to them; the same names have them for every architecture.
+    All are asked for at once: dpkg-query reads the lists of all packages each time.
+    """
+    path_ends = sorted(set(path_ends))
+    if not path_ends:
+        return set()
+    # It fails when one of them is nowhere, and tells where the others are.
+    text = subprocess.run(["dpkg-query", "-S", *(f"*/{end}" for end in path_ends)], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False).stdout
+    found = {end: set() for end in path_ends}
+    for owner, path in re.findall(r"^([^:,\s]+)[^/\n]*: (/\S+)$", text, re.M):
+        library = re.fullmatch(r"(?:/usr)?/lib(?:64|/[^/]+-linux-[^/]+)?/(.+)", path)
+        if library and library[1] in found:
+            found[library[1]].add(owner)
+    for end, owners in found.items():
+        if len(owners) != 1:
+            raise Failed(f"{'more than one package' if owners else 'no installed package'} has {end}{': ' if owners else ''}{', '.join(sorted(owners))}")
+    return set.union(*found.values())
