@@ -295,11 +295,11 @@ check_live() {
 	"$top/tests/kafka/build" >/dev/null
 	"$top/tests/opensearch/build" >/dev/null
 	"$top/tests/mongo/build" >/dev/null
-	KSCALED_RIGHTS_DIR=$work/rights live_tests -m 'not alone' -n "$workers" --basetemp="$work/live"
+	KSCALED_RIGHTS_DIR=$work/rights live_tests -m 'not alone' -n "$workers" --durations=15 --basetemp="$work/live"
 }
 
 # What measures has the machine for itself.
-check_live_alone() { KSCALED_RIGHTS_DIR=$work/rights live_tests -m alone --basetemp="$work/live-alone"; }
+check_live_alone() { KSCALED_RIGHTS_DIR=$work/rights live_tests -m alone --durations=10 --basetemp="$work/live-alone"; }
 
 # Both runs together: a right that none of their tests used is one too many, or a test is missing.
 check_rights() {
@@ -374,9 +374,13 @@ artefact_kubernetes() {
 
 # ---- All of it ----
 
-# What is made for this machine and what is made for others use one core most of the time, and share nothing but
-# caches, which are locked while they are filled.
-on_this_machine() {
+wanted() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
+
+# Two lanes, at once: each uses one core most of the time, and they share nothing but caches, which are locked while
+# they are filled. Instructions are the same beside whatever runs.
+made_here=('build, elsewhere' 'image' 'containerd' 'release' 'package, systemd, README')
+lane_of_this_machine() {
+	wanted artefacts || return 0
 	run 'build, elsewhere' build_elsewhere
 	run 'image' artefact test_image.py
 	run 'containerd' artefacts_as_root containerd test_containerd.py
@@ -384,12 +388,14 @@ on_this_machine() {
 	run 'package, systemd, README' check_hosts
 }
 
-for_others() { run 'arm64, armhf' artefacts_as_root arm -rP -o timeout=1800 test_cross.py; }
-
-wanted() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
+lane_of_others() {
+	! wanted live || run 'instructions' check_instructions
+	! wanted artefacts || run 'arm64, armhf' artefacts_as_root arm -rP -o timeout=1800 test_cross.py
+}
 
 # After a failed set-up nothing more could be told.
 run_all() {
+	local name
 	if [ "$install" = yes ]; then
 		step 'packages' "$top/contrib/install-deps.sh" --tests
 		[ "$result" = ok ] || return 0
@@ -417,16 +423,16 @@ run_all() {
 		step 'live tests' check_live
 		step 'live tests, alone' check_live_alone
 		step 'rights' check_rights
-		step 'instructions' check_instructions
 	fi
+	if wanted live || wanted artefacts; then
+		beside lane_of_this_machine lane_of_others
+	fi
+	! wanted live || count 'instructions'
 	if wanted artefacts; then
-		beside on_this_machine for_others
 		count 'arm64, armhf'
-		count 'build, elsewhere'
-		count 'image'
-		count 'containerd'
-		count 'release'
-		count 'package, systemd, README'
+		for name in "${made_here[@]}"; do
+			count "$name"
+		done
 		step 'chart' artefact_kubernetes test_chart.py -n 2
 		step 'kustomize, k3s' artefact_kubernetes test_kustomize.py -n 2
 		step 'oldest Kubernetes' check_oldest
