@@ -109,10 +109,11 @@ void rabbitmqparams_question_free(struct rabbitmqparams_question *q)
 
 /* ---- What is measured ---- */
 
-/* KEDA's rules, with its words. */
+/* KEDA's rules, with its words. To it a 0 is not given. */
 static int take_mode(struct fields *f, struct err *err)
 {
-	bool has_mode = f->mode != NO_MODE, has_value = !isnan(f->value), has_length = !isnan(f->queue_length);
+	bool has_mode = f->mode != NO_MODE, has_value = !isnan(f->value) && (f->value != 0 || has_mode),
+	     has_length = !isnan(f->queue_length) && f->queue_length != 0;
 
 	if (has_length && (has_mode || has_value))
 		return err_set(err, ERR_INVALID, "queueLength is deprecated; use mode and value");
@@ -135,7 +136,7 @@ static int check_target(const struct scaler_params *params, const struct fields 
 	if (target->milli > 0 || params->formula_source)
 		return 0;
 	return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%g\" must be greater than 0 (at least 0.001)",
-		isnan(f->queue_length) ? "value" : "queueLength", f->value);
+		isnan(f->queue_length) || f->queue_length == 0 ? "value" : "queueLength", f->value);
 }
 
 /* ---- Which protocol ---- */
@@ -316,7 +317,6 @@ static struct amqpendpoint *make_endpoint(const struct scaler_params *params, co
 		.password = by_certificate ? NULL
 			: f->password      ? f->password
 			: place->password  ? place->password
-			: place->user      ? ""
 					   : "guest",
 		.tls = strcmp(place->server.scheme, "https") == 0,
 		.tls_config = tls_config(f),
@@ -397,7 +397,7 @@ static struct webaccess *make_access(const struct fields *f, const struct addres
 
 static char *make_key(const struct rabbitmqparams_question *q)
 {
-	return mem_printf("rabbitmq %s %s %lld %s %g%s %s", q->url, webaccess_key(q->login.access),
+	return mem_printf("rabbitmq %s %s %lld %s %.17g%s %s", q->url, webaccess_key(q->login.access),
 		(long long)q->login.timeout_ms, modes[q->mode], q->activation, q->ready_only ? " ready" : "",
 		operations[q->operation]);
 }

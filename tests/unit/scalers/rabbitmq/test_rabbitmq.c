@@ -69,6 +69,11 @@ static const struct {
 		"s2-rabbitmq-q", "rabbitmq at mq:5672", "/", "me", "it", 20000, 0, false },
 	{ "queueName=q|timeout=5s", "host=amqp://mq/v", NULL, "s2-rabbitmq-q", "rabbitmq at mq:5672", "v", "guest",
 		"guest", 20000, 0, false },
+	/* What KEDA's client has where the URL has a user alone; to KEDA a 0 is not given. */
+	{ "host=amqp://me@mq|queueName=q|queueLength=0|mode=QueueLength|value=3", NULL, NULL, "s2-rabbitmq-q",
+		"rabbitmq at mq:5672", "/", "me", "guest", 3000, 0, false },
+	{ "host=amqp://me:@mq|queueName=q|queueLength=0|value=0", NULL, NULL, "s2-rabbitmq-q", "rabbitmq at mq:5672",
+		"/", "me", "", 20000, 0, false },
 	/* Parameters of regular expressions do not count without one. */
 	{ AMQP "|operation=median|pageSize=0", NULL, NULL, "s2-rabbitmq-jobs", "rabbitmq at mq:5672", "/", "u", "p",
 		20000, 0, false },
@@ -296,6 +301,8 @@ static void keys(void **state)
 	/* Here activationValue is the value where nothing is delivered. */
 	assert_keys(HTTP "|mode=ExpectedQueueConsumptionTime|value=1", NULL,
 		HTTP "|mode=ExpectedQueueConsumptionTime|value=1|activationValue=2", NULL, false);
+	assert_keys(HTTP "|mode=ExpectedQueueConsumptionTime|value=1|activationValue=1000000.1", NULL,
+		HTTP "|mode=ExpectedQueueConsumptionTime|value=1|activationValue=1000000.2", NULL, false);
 }
 
 static int build_of_row(const char *metadata, const char *auth, struct scaler *out, struct err *err)
