@@ -299,6 +299,44 @@ static char *vhost_of(const char *url)
 	return vhost;
 }
 
+static bool is_named(const char *parameter, size_t len, const char *name)
+{
+	return len == strlen(name) && memcmp(parameter, name, len) == 0;
+}
+
+/* One of the URL's query. KEDA's client reads files there, which are those of its own container. */
+static int check_query_parameter(const char *parameter, bool uses_tls, bool uses_mechanism, struct err *err)
+{
+	static const char *const of_tls[] = { "cacertfile", "certfile", "keyfile", "server_name_indication" };
+	size_t len = strcspn(parameter, "=&");
+
+	for (size_t i = 0; uses_tls && i < MEM_COUNT(of_tls); i++)
+		if (is_named(parameter, len, of_tls[i]))
+			return err_set(err, ERR_INVALID,
+				"parameter \"host\": \"%s\" in its query is not supported: give ca, cert and key by an "
+				"authentication, with tls \"enable\"; the server's certificate must have the name in "
+				"host",
+				of_tls[i]);
+	if (uses_mechanism && is_named(parameter, len, "auth_mechanism") && parameter[len] == '=' &&
+		text_behind_nocase(parameter + len + 1, "external"))
+		return err_set(err, ERR_INVALID,
+			"parameter \"host\": \"auth_mechanism\" of EXTERNAL in its query needs a client certificate: "
+			"give "
+			"cert and key by an authentication, with tls \"enable\", and no password");
+	return 0;
+}
+
+/* heartbeat, channel_max and connection_timeout are ours to say: the connection is others', too. */
+static int check_query(const struct fields *f, const struct address *place, bool by_certificate, struct err *err)
+{
+	bool uses_tls = f->tls == TLS_DISABLE && strcmp(place->server.scheme, "https") == 0;
+
+	for (const char *at = strchr(place->url, '?'); at; at = strchr(at + 1, '&'))
+		if (check_query_parameter(at + 1, uses_tls, !by_certificate && !f->username, err))
+			return -1;
+	return 0;
+}
+
 static struct amqpendpoint *make_endpoint(const struct scaler_params *params, const struct fields *f,
 	const struct address *place, struct err *err)
 {
@@ -323,7 +361,7 @@ static struct amqpendpoint *make_endpoint(const struct scaler_params *params, co
 	};
 	struct amqpendpoint *e;
 
-	if (check_tls(f, config.tls, err))
+	if (check_tls(f, config.tls, err) || check_query(f, place, by_certificate, err))
 		return NULL;
 	e = amqpendpoint_new(&config, err);
 	if (!e)
