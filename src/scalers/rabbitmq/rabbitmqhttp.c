@@ -158,6 +158,8 @@ static int read_page(const json_t *page, const struct rabbitmqhttp_question *q, 
 			return -1;
 		add(out, &one, q->operation == RABBITMQHTTP_MAX);
 	}
+	if (!isfinite(out->messages) || !isfinite(out->published) || !isfinite(out->delivered))
+		return wrong(err, q->queue, "the figures of those that match make no finite sum");
 	if (q->operation == RABBITMQHTTP_AVG && count > 0) {
 		out->messages = floor(out->messages / (double)count);
 		out->published /= (double)count;
