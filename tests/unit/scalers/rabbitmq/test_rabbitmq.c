@@ -69,7 +69,7 @@ static const struct {
 		"s2-rabbitmq-q", "rabbitmq at mq:5672", "/", "me", "it", 20000, 0, false },
 	{ "queueName=q|timeout=5s", "host=amqp://mq/v", NULL, "s2-rabbitmq-q", "rabbitmq at mq:5672", "v", "guest",
 		"guest", 20000, 0, false },
-	/* Of its query KEDA's client takes what is of TLS only with amqps:// and without tls enable. */
+	/* Of the query, what is of TLS counts only with amqps:// and without tls enable. */
 	{ "host=amqp://mq/v?connection_timeout=9&channel_max=3&cacertfile=/ca&auth_mechanism=plain|queueName=q", NULL,
 		NULL, "s2-rabbitmq-q", "rabbitmq at mq:5672", "v", "guest", "guest", 20000, 0, false },
 	{ "host=amqps://mq/v?cacertfile=/ca|queueName=q", "tls=enable", NULL, "s2-rabbitmq-q", "rabbitmq at mq:5671",

@@ -129,7 +129,7 @@ static const struct {
 	{ { .queue = "^q", .regex = true },
 		"{\"page_count\":1,\"items\":[" QUEUE("a", "1e308", "3") "}," QUEUE("b", "1e308", "2") "}]}",
 		{ 0, 0, 0 }, "queue \"^q\": the figures of those that match make no finite sum" },
-	/* A list of Kubernetes' is no queue that is empty, and pages that cannot be counted are not one. */
+	/* A list of Kubernetes' is no empty queue, and pages that cannot be counted are not one. */
 	{ { .queue = "^q", .regex = true }, "{\"kind\":\"List\",\"items\":[]}", { 0, 0, 0 },
 		"queue \"^q\": the answer has no number of pages" },
 	{ { .queue = "^q", .regex = true }, "{\"items\":[" QUEUE("q", "5", "3") "}],\"page_count\":\"2\"}", { 0, 0, 0 },
