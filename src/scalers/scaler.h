@@ -239,8 +239,9 @@ struct scaler_ask {
 	void *arg;
 };
 void *scaler_ask_new(size_t size, struct question *question, question_fn fn,
-	void *arg);                                                  /* size of the type's struct; zeroed */
-void scaler_ask_end(void *ask, double value, const struct err *err); /* calls fn with the value, or err, then frees */
+	void *arg); /* size of the type's struct; zeroed */
+/* Calls fn with the value, or err, then frees. One that is infinite, or no number, is an error. */
+void scaler_ask_end(void *ask, double value, const struct err *err);
 void scaler_ask_answer(void *ask, const struct answer *answer,
 	const struct err *err); /* the same for sources that say more than a value: activity and load */
 void scaler_ask_free(void *ask);

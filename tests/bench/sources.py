@@ -122,7 +122,7 @@ class Sources:
 def figures():
     """As in run: key, what it is, unit, KEDA's, aim."""
     for kind, count, keda, connections, cpu in (("redis", 1000, None, "<= 1", "<= 1"), ("postgresql", 1000, None, "<= 2", "<= 1"), ("prometheus", 1000, None, None, "<= 1"),
-                                                ("rabbitmq_amqp", 600, 10369, "<= 1", "<= 1"), ("rabbitmq_http", 600, None, "<= 4", "<= 1"), ("kafka", 1000, None, "<= 1", "<= 2"),
+                                                ("rabbitmq_amqp", 600, None, "<= 1", "<= 1"), ("rabbitmq_http", 600, None, "<= 4", "<= 1"), ("kafka", 1000, None, "<= 1", "<= 2"),
                                                 ("sqs", 1000, None, "<= 8", "<= 1")):
         yield f"{kind}_{count}_cpu_percent", f"{count:,} {kind.replace('_', ' by ')} triggers, poll 5 s: CPU", "% of a core", None, cpu
         yield f"{kind}_{count}_rss_mib", "  RSS", "MiB", None, "<= 30"

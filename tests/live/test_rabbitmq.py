@@ -389,39 +389,57 @@ def test_password_wrong_and_rotated(kscaled, stage, rabbit, credentials, scheme)
 
 # --- outages ---
 
-@pytest.fixture(params=["amqp", "http"])
-def outage(request, kscaled, stage, rabbit):
+PORTS = {"amqp": "port", "http": "http_port"}
+
+
+@pytest.fixture
+def outage(kscaled, stage, rabbit):
+    """An object by each protocol, with three replicas."""
     rabbit.fill("jobs", 12)
-    start(stage, trigger(rabbit.url(request.param)))
-    stage.wait_ready()
-    eventually(lambda: stage.replicas() == 3)
-    rabbit.used_port = rabbit.port if request.param == "amqp" else rabbit.http_port
+    rabbit.fill("empty", 0)
+    for scheme in PORTS:
+        start(stage, trigger(rabbit.url(scheme)), name=scheme)
+    for scheme in PORTS:
+        stage.wait_ready(scheme)
+        eventually(lambda scheme=scheme: stage.replicas(scheme) == 3)
     return rabbit
 
 
 def check_outage(stage, server, *words):
-    stage.wait_failing()
-    wait_message(stage, f"127.0.0.1:{server.used_port}", *words)
-    throughout(lambda: stage.replicas() == 3, until=after(2))
+    for scheme, port in PORTS.items():
+        stage.wait_failing(scheme)
+        wait_message(stage, f"127.0.0.1:{getattr(server, port)}", *words, name=scheme)
 
 
 def test_killed_and_back(stage, outage):
+    """Objects that were there before, and others that come while it is down. The server takes seconds to start, so that both protocols share one outage."""
     outage.kill()
     check_outage(stage, outage, "refused")
+    late = [f"late-{scheme}" for scheme in PORTS]
+    for scheme, name in zip(PORTS, late):
+        start(stage, trigger(outage.url(scheme), "empty"), name=name, replicas=2)
+    for name in late:
+        stage.wait_failing(name)
+        assert stage.hpa(name).spec.max_replicas == 10
+    throughout(lambda: [stage.replicas(name) for name in (*PORTS, *late)] == [3, 3, 2, 2], until=after(2))
     outage.start()
     outage.publish("jobs", 12)  # by the HPA's tolerance one more than four replicas have, whatever it saw on the way
-    stage.wait_ready()
-    eventually(lambda: stage.replicas() == 5)
+    for name in (*PORTS, *late):
+        stage.wait_ready(name)
+    for name in (*PORTS, *late):
+        eventually(lambda name=name: stage.replicas(name) == (5 if name in PORTS else 0))
 
 
 def test_frozen_and_back(stage, outage):
     outage.freeze()
     try:
         check_outage(stage, outage)
+        throughout(lambda: all(stage.replicas(scheme) == 3 for scheme in PORTS), until=after(2))
     finally:
         outage.thaw()
-    stage.wait_ready()
-    assert stage.replicas() == 3
+    for scheme in PORTS:
+        stage.wait_ready(scheme)
+        assert stage.replicas(scheme) == 3
 
 
 def test_connection_closed_by_the_administrator(kscaled, stage, rabbit):
@@ -436,19 +454,6 @@ def test_connection_closed_by_the_administrator(kscaled, stage, rabbit):
         eventually(lambda b=before: {one["name"] for one in ours(rabbit)} - b)
     assert stage.replicas() == 3
     stage.wait_ready()
-
-
-@BOTH
-def test_down_from_the_beginning(kscaled, stage, rabbit, scheme):
-    rabbit.fill("jobs", 0)
-    rabbit.kill()
-    start(stage, trigger(rabbit.url(scheme)), replicas=2)
-    stage.wait_failing()
-    assert stage.hpa().spec.max_replicas == 10
-    throughout(lambda: stage.replicas() == 2, until=after(2))
-    rabbit.start()
-    stage.wait_ready()
-    eventually(lambda: stage.replicas() == 0)
 
 
 # --- servers that no real one could be ---

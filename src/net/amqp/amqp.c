@@ -346,17 +346,24 @@ static void on_declared(void *arg, size_t number, const char *queue, uint32_t me
 	dispatch(c);
 }
 
+/* RabbitMQ calls a queue not found also when its node is down, or the queue stopped. */
+static bool is_not_there(const struct err *why)
+{
+	return why->kind == ERR_MISSING && (!strstr(why->msg, " - ") || strstr(why->msg, " - no queue "));
+}
+
 static void explain_refusal(const struct amqp_conn *c, const struct amqp_call *call, const struct err *why,
 	struct err *err)
 {
 	const char *vhost = c->endpoint->vhost;
 
-	if (why->kind == ERR_MISSING)
+	if (is_not_there(why))
 		err_set(err, ERR_MISSING, "rabbitmq at %s: there is no queue \"%s\" in vhost \"%s\"",
 			c->endpoint->base.name, call->queue, vhost);
 	else
-		err_set(err, why->kind, "rabbitmq at %s: queue \"%s\" in vhost \"%s\": %s", c->endpoint->base.name,
-			call->queue, vhost, why->msg);
+		err_set(err, why->kind == ERR_MISSING ? ERR_TEMPORARY : why->kind,
+			"rabbitmq at %s: queue \"%s\" in vhost \"%s\": %s", c->endpoint->base.name, call->queue, vhost,
+			why->msg);
 }
 
 /* Before all that was asked later. One that was cancelled meanwhile has no place to keep. */

@@ -90,7 +90,7 @@ static int take_account(struct nats_question *q, struct nats_fields *f, struct e
 	too_long = buf_failed(&path);
 	q->jsz = buf_take(&path);
 	q->account = f->account;
-	q->account_id = f->account_id;
+	q->account_id = f->account_id ? f->account_id : mem_dup(f->account); /* what KEDA takes for both */
 	f->account = f->account_id = NULL;
 	return too_long ? err_set(err, ERR_INVALID, "parameter \"account\" or \"accountID\" is too long") : 0;
 }

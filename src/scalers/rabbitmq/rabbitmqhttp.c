@@ -137,14 +137,16 @@ static void add(struct rabbitmqvalue_figures *all, const struct rabbitmqvalue_fi
 static int read_page(const json_t *page, const struct rabbitmqhttp_question *q, struct rabbitmqvalue_figures *out,
 	struct err *err)
 {
-	const json_t *items = json_object_get(page, "items");
+	const json_t *items = json_object_get(page, "items"), *pages = json_object_get(page, "page_count");
 	size_t count = json_array_size(items);
 	struct rabbitmqvalue_figures one;
 
 	*out = (struct rabbitmqvalue_figures){ 0 };
 	if (!json_is_array(items))
 		return wrong(err, q->queue, "the answer has no list of queues");
-	if (json_number_value(json_object_get(page, "page_count")) > 1)
+	if (!json_is_number(pages)) /* others have empty lists of items, too */
+		return wrong(err, q->queue, "the answer has no number of pages (page_count): is it RabbitMQ's?");
+	if (json_number_value(pages) > 1)
 		return err_set(err, ERR_INVALID,
 			"regex \"%.80s\" matches more queues than can be recovered at once (raise pageSize; the server "
 			"takes 500 at most)",
@@ -156,6 +158,8 @@ static int read_page(const json_t *page, const struct rabbitmqhttp_question *q, 
 			return -1;
 		add(out, &one, q->operation == RABBITMQHTTP_MAX);
 	}
+	if (!isfinite(out->messages) || !isfinite(out->published) || !isfinite(out->delivered))
+		return wrong(err, q->queue, "the figures of those that match make no finite sum");
 	if (q->operation == RABBITMQHTTP_AVG && count > 0) {
 		out->messages = floor(out->messages / (double)count);
 		out->published /= (double)count;

@@ -109,10 +109,11 @@ void rabbitmqparams_question_free(struct rabbitmqparams_question *q)
 
 /* ---- What is measured ---- */
 
-/* KEDA's rules, with its words. */
+/* KEDA's rules, with its words. To it a 0 is not given. */
 static int take_mode(struct fields *f, struct err *err)
 {
-	bool has_mode = f->mode != NO_MODE, has_value = !isnan(f->value), has_length = !isnan(f->queue_length);
+	bool has_mode = f->mode != NO_MODE, has_value = !isnan(f->value) && (f->value != 0 || has_mode),
+	     has_length = !isnan(f->queue_length) && f->queue_length != 0;
 
 	if (has_length && (has_mode || has_value))
 		return err_set(err, ERR_INVALID, "queueLength is deprecated; use mode and value");
@@ -135,7 +136,7 @@ static int check_target(const struct scaler_params *params, const struct fields 
 	if (target->milli > 0 || params->formula_source)
 		return 0;
 	return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%g\" must be greater than 0 (at least 0.001)",
-		isnan(f->queue_length) ? "value" : "queueLength", f->value);
+		isnan(f->queue_length) || f->queue_length == 0 ? "value" : "queueLength", f->value);
 }
 
 /* ---- Which protocol ---- */
@@ -298,6 +299,44 @@ static char *vhost_of(const char *url)
 	return vhost;
 }
 
+static bool is_named(const char *parameter, size_t len, const char *name)
+{
+	return len == strlen(name) && memcmp(parameter, name, len) == 0;
+}
+
+/* One of the URL's query. KEDA's client reads files there, which are those of its own container. */
+static int check_query_parameter(const char *parameter, bool uses_tls, bool uses_mechanism, struct err *err)
+{
+	static const char *const of_tls[] = { "cacertfile", "certfile", "keyfile", "server_name_indication" };
+	size_t len = strcspn(parameter, "=&");
+
+	for (size_t i = 0; uses_tls && i < MEM_COUNT(of_tls); i++)
+		if (is_named(parameter, len, of_tls[i]))
+			return err_set(err, ERR_INVALID,
+				"parameter \"host\": \"%s\" in its query is not supported: give ca, cert and key by an "
+				"authentication, with tls \"enable\"; the server's certificate must have the name in "
+				"host",
+				of_tls[i]);
+	if (uses_mechanism && is_named(parameter, len, "auth_mechanism") && parameter[len] == '=' &&
+		text_behind_nocase(parameter + len + 1, "external"))
+		return err_set(err, ERR_INVALID,
+			"parameter \"host\": \"auth_mechanism\" of EXTERNAL in its query needs a client certificate: "
+			"give "
+			"cert and key by an authentication, with tls \"enable\", and no password");
+	return 0;
+}
+
+/* heartbeat, channel_max and connection_timeout are ours to say: the connection is others', too. */
+static int check_query(const struct fields *f, const struct address *place, bool by_certificate, struct err *err)
+{
+	bool uses_tls = f->tls == TLS_DISABLE && strcmp(place->server.scheme, "https") == 0;
+
+	for (const char *at = strchr(place->url, '?'); at; at = strchr(at + 1, '&'))
+		if (check_query_parameter(at + 1, uses_tls, !by_certificate && !f->username, err))
+			return -1;
+	return 0;
+}
+
 static struct amqpendpoint *make_endpoint(const struct scaler_params *params, const struct fields *f,
 	const struct address *place, struct err *err)
 {
@@ -316,14 +355,13 @@ static struct amqpendpoint *make_endpoint(const struct scaler_params *params, co
 		.password = by_certificate ? NULL
 			: f->password      ? f->password
 			: place->password  ? place->password
-			: place->user      ? ""
 					   : "guest",
 		.tls = strcmp(place->server.scheme, "https") == 0,
 		.tls_config = tls_config(f),
 	};
 	struct amqpendpoint *e;
 
-	if (check_tls(f, config.tls, err))
+	if (check_tls(f, config.tls, err) || check_query(f, place, by_certificate, err))
 		return NULL;
 	e = amqpendpoint_new(&config, err);
 	if (!e)
@@ -397,7 +435,7 @@ static struct webaccess *make_access(const struct fields *f, const struct addres
 
 static char *make_key(const struct rabbitmqparams_question *q)
 {
-	return mem_printf("rabbitmq %s %s %lld %s %g%s %s", q->url, webaccess_key(q->login.access),
+	return mem_printf("rabbitmq %s %s %lld %s %.17g%s %s", q->url, webaccess_key(q->login.access),
 		(long long)q->login.timeout_ms, modes[q->mode], q->activation, q->ready_only ? " ready" : "",
 		operations[q->operation]);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "scalers/scaler.h"
 
 /* Strictly more than the activation threshold, of whatever the source says is to be compared. */
@@ -32,10 +34,55 @@ static void activity_is_judged_by_what_the_answer_says(void **state)
 	}
 }
 
+static void free_nothing(void *data)
+{
+	(void)data;
+}
+
+static void take_answer(void *arg, const struct answer *answer, const struct err *err)
+{
+	bool *good = arg;
+
+	*good = answer != NULL;
+	if (answer ? err != NULL : !err || err->kind != ERR_INVALID)
+		fail_msg("an answer and an error, or none");
+	if (err)
+		assert_string_equal(err->msg, "a server: what it says makes no finite number");
+}
+
+/* quantity_from_double makes 0 of them, which would scale in. */
+static void an_answer_is_finite(void **state)
+{
+	static const struct scaler_type type = { .name = "any", .free_data = free_nothing };
+	static const struct {
+		struct answer answer;
+		bool good;
+	} cases[] = {
+		{ { .value = 1e308 }, true },
+		{ { .value = -1 }, true },
+		{ { .value = INFINITY }, false },
+		{ { .value = -INFINITY }, false },
+		{ { .value = NAN }, false },
+		{ { .value = 1, .load = INFINITY, .activity = ACTIVITY_BY_LOAD }, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct question *q = question_new(&type, mem_dup("a key"), mem_dup("a server"), NULL);
+		bool good = !cases[i].good;
+
+		scaler_ask_answer(scaler_ask_new(sizeof(struct scaler_ask), q, take_answer, &good), &cases[i].answer,
+			NULL);
+		assert_int_equal(good, cases[i].good);
+		question_unref(q);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(activity_is_judged_by_what_the_answer_says),
+		cmocka_unit_test(an_answer_is_finite),
 	};
 
 	return cmocka_run_group_tests_name("scalers/scaler", tests, NULL, NULL);

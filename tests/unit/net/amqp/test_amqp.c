@@ -315,6 +315,44 @@ static void a_missing_queue_costs_its_channel_only(void **state)
 	assert_int_equal(amqp_pool_connections(w->pool), 1);
 }
 
+/* What the server says where the queue is there, but not now. */
+static void a_queue_that_is_down_is_not_called_missing(void **state)
+{
+	static const struct {
+		const char *payload;
+		size_t len;
+		enum err_kind kind;
+		const char *words;
+	} rows[] = {
+#define ROW(payload, kind, words) { payload "\0\x32\0\x0a", sizeof(payload "\0\x32\0\x0a") - 1, kind, words }
+		ROW("\0\x14\0\x28\1\x94\x20"
+		    "NOT_FOUND - no queue 'q' in vhos",
+			ERR_MISSING, "there is no queue \"q\" in vhost \"/\""),
+		ROW("\0\x14\0\x28\1\x94\x3d"
+		    "NOT_FOUND - home node 'rabbit@b' of durable queue 'q' is down",
+			ERR_TEMPORARY, "queue \"q\" in vhost \"/\": NOT_FOUND - home node 'rabbit@b' of durable"),
+		ROW("\0\x14\0\x28\1\x95\x0fRESOURCE_LOCKED", ERR_TEMPORARY,
+			"queue \"q\" in vhost \"/\": RESOURCE_LOCKED"),
+#undef ROW
+	};
+	struct world *w = *state;
+	char queue[256];
+
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		struct result r = { 0 };
+
+		ask(&r, w, "q");
+		if (i == 0)
+			log_in(w);
+		open_channel(w, 1);
+		assert_int_equal(hear_declare(w, queue), 1);
+		say_method(w, 1, rows[i].payload, rows[i].len);
+		assert_failed(w, &r, rows[i].kind, rows[i].words);
+		expect(w, 2041, 1);
+		expect(w, 2010, 1);
+	}
+}
+
 /* After a refusal one at a time, then two, then four. */
 static void a_channel_that_was_refused_begins_anew(void **state)
 {
@@ -624,6 +662,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(questions_are_pipelined_on_all_channels),
 		TEST(a_missing_queue_costs_its_channel_only),
+		TEST(a_queue_that_is_down_is_not_called_missing),
 		TEST(a_channel_that_was_refused_begins_anew),
 		TEST(who_shares_a_connection),
 		TEST(a_wrong_password_is_told),

@@ -157,7 +157,9 @@ static void questions(void **state)
 		{ BASE "|lagThreshold=7|activationLagThreshold=1|useHttps=false", NULL, true },
 		{ PLACE "|stream=orders|consumer=worker", "account=$G", true },
 		{ BASE "|useHttps=true", NULL, false },
-		{ BASE "|accountID=$G", NULL, false },
+		{ BASE "|accountID=$G", NULL, true },
+		{ BASE "|accountID=other", NULL, false },
+		{ PLACE "|accountID=$G|stream=orders|consumer=worker", NULL, false },
 		{ PLACE "|account=other|stream=orders|consumer=worker", NULL, false },
 		{ PLACE "|account=$G|stream=other|consumer=worker", NULL, false },
 		{ PLACE "|account=$G|stream=orders|consumer=other", NULL, false },
@@ -266,6 +268,25 @@ static char *jsz(const char *id, const char *leader, int pending)
 			  "\"$G\",\"stream_detail\":[{\"name\":\"orders\",\"consumer_detail\":[{\"name\":\"worker\","
 			  "\"num_pending\":%d,\"num_ack_pending\":0,\"cluster\":{\"leader\":\"%s\"}}]}]}]}",
 		id, pending, leader);
+}
+
+/* An account's ID may be given as its name, as in KEDA. */
+static void an_id_as_the_name(void **state)
+{
+	struct walk w = { .verdict = HTTPSOURCE_NEXT };
+
+	(void)state;
+	w.sources.loop = loop_new(&w.err);
+	assert_int_equal(build(PLACE "|account=ACID|stream=orders|consumer=worker", NULL, false, &w.scaler, &w.err), 0);
+	walk_begin(&w);
+	assert_string_equal(asks(&w), "http://nats:8222/jsz?acc=ACID&consumers=true");
+	hears(&w, 200,
+		mem_dup("{\"server_id\":\"I1\",\"account_details\":[{\"name\":\"shop\",\"id\":\"ACID\","
+			"\"stream_detail\":[{\"name\":\"orders\",\"consumer_detail\":[{\"name\":\"worker\","
+			"\"num_pending\":3,\"num_ack_pending\":1}]}]}]}"));
+	assert_int_equal(w.verdict, HTTPSOURCE_ANSWERED);
+	assert_true(w.out.value == 4);
+	walk_done(&w);
 }
 
 static char *jsz_without(const char *id)
@@ -586,6 +607,7 @@ int main(void)
 		cmocka_unit_test(rejected),
 		cmocka_unit_test(without_a_target_in_a_formula),
 		cmocka_unit_test(questions),
+		cmocka_unit_test(an_id_as_the_name),
 		cmocka_unit_test(the_leader_is_kept),
 		cmocka_unit_test(the_endpoint_leads),
 		cmocka_unit_test(a_stream_on_one_server),

@@ -69,6 +69,18 @@ static const struct {
 		"s2-rabbitmq-q", "rabbitmq at mq:5672", "/", "me", "it", 20000, 0, false },
 	{ "queueName=q|timeout=5s", "host=amqp://mq/v", NULL, "s2-rabbitmq-q", "rabbitmq at mq:5672", "v", "guest",
 		"guest", 20000, 0, false },
+	/* Of the query, what is of TLS counts only with amqps:// and without tls enable. */
+	{ "host=amqp://mq/v?connection_timeout=9&channel_max=3&cacertfile=/ca&auth_mechanism=plain|queueName=q", NULL,
+		NULL, "s2-rabbitmq-q", "rabbitmq at mq:5672", "v", "guest", "guest", 20000, 0, false },
+	{ "host=amqps://mq/v?cacertfile=/ca|queueName=q", "tls=enable", NULL, "s2-rabbitmq-q", "rabbitmq at mq:5671",
+		"v", "guest", "guest", 20000, 0, true },
+	{ "host=amqps://mq/?auth_mechanism=EXTERNAL|queueName=q", "username=me|password=it", NULL, "s2-rabbitmq-q",
+		"rabbitmq at mq:5671", "/", "me", "it", 20000, 0, true },
+	/* What KEDA's client has where the URL has a user alone; to KEDA a 0 is not given. */
+	{ "host=amqp://me@mq|queueName=q|queueLength=0|mode=QueueLength|value=3", NULL, NULL, "s2-rabbitmq-q",
+		"rabbitmq at mq:5672", "/", "me", "guest", 3000, 0, false },
+	{ "host=amqp://me:@mq|queueName=q|queueLength=0|value=0", NULL, NULL, "s2-rabbitmq-q", "rabbitmq at mq:5672",
+		"/", "me", "", 20000, 0, false },
 	/* Parameters of regular expressions do not count without one. */
 	{ AMQP "|operation=median|pageSize=0", NULL, NULL, "s2-rabbitmq-jobs", "rabbitmq at mq:5672", "/", "u", "p",
 		20000, 0, false },
@@ -220,6 +232,12 @@ static const struct {
 	{ HTTP, "tls=enable", "begins with \"http://\": write https://" },
 	{ AMQP, "cert=PEM", "\"cert\" and \"key\" belong together" },
 	{ "host=amqps://mq|queueName=q", "tls=enable|ca=PEM", "PEM" },
+	{ "host=amqps://mq/?heartbeat=5&cacertfile=/open-sesame|queueName=q", NULL,
+		"parameter \"host\": \"cacertfile\" in its query is not supported: give ca, cert and key" },
+	{ "host=amqps://mq?certfile=x|queueName=q", "username=u|password=p", "\"certfile\" in its query" },
+	{ "host=amqps://mq?server_name_indication=x|queueName=q", NULL, "\"server_name_indication\" in its query" },
+	{ "host=amqps://mq?auth_mechanism=plain&auth_mechanism=External|queueName=q", NULL,
+		"\"auth_mechanism\" of EXTERNAL in its query needs a client certificate" },
 	{ HTTP "|useRegex=true|pageSize=0", NULL, "\"pageSize\" value \"0\"" },
 	{ HTTP "|useRegex=true|operation=min", NULL, "must be one of sum, avg, max" },
 	{ "queueName=q|host=http://u:open-sesame@mq/?x=1", NULL, "parameter \"host\": it must not have a query" },
@@ -296,6 +314,8 @@ static void keys(void **state)
 	/* Here activationValue is the value where nothing is delivered. */
 	assert_keys(HTTP "|mode=ExpectedQueueConsumptionTime|value=1", NULL,
 		HTTP "|mode=ExpectedQueueConsumptionTime|value=1|activationValue=2", NULL, false);
+	assert_keys(HTTP "|mode=ExpectedQueueConsumptionTime|value=1|activationValue=1000000.1", NULL,
+		HTTP "|mode=ExpectedQueueConsumptionTime|value=1|activationValue=1000000.2", NULL, false);
 }
 
 static int build_of_row(const char *metadata, const char *auth, struct scaler *out, struct err *err)

@@ -126,6 +126,14 @@ static const struct {
 		"{\"page_count\":1,\"items\":[" QUEUE("a", "5", "3") "},{\"name\":\"new\"}]}", { 0, 0, 0 },
 		"queue \"new\": it has no statistics" },
 	{ { .queue = "^q", .regex = true }, QUEUE("q", "5", "3") "}", { 0, 0, 0 }, "the answer has no list of queues" },
+	{ { .queue = "^q", .regex = true },
+		"{\"page_count\":1,\"items\":[" QUEUE("a", "1e308", "3") "}," QUEUE("b", "1e308", "2") "}]}",
+		{ 0, 0, 0 }, "queue \"^q\": the figures of those that match make no finite sum" },
+	/* A list of Kubernetes' is no empty queue, and pages that cannot be counted are not one. */
+	{ { .queue = "^q", .regex = true }, "{\"kind\":\"List\",\"items\":[]}", { 0, 0, 0 },
+		"queue \"^q\": the answer has no number of pages" },
+	{ { .queue = "^q", .regex = true }, "{\"items\":[" QUEUE("q", "5", "3") "}],\"page_count\":\"2\"}", { 0, 0, 0 },
+		"the answer has no number of pages" },
 	{ { .queue = "^q", .regex = true }, "{\"items\":[3],\"page_count\":1}", { 0, 0, 0 },
 		"the answer is no object" },
 };
