@@ -113,7 +113,7 @@ static bool has_room(struct kafkacluster *c)
 	if (HASH_COUNT(c->links) < LINKS_MAX)
 		return true;
 	HASH_ITER (hh, c->links, l, next)
-		if (!kafkalink_is_connected(l->link) && kafkalink_waiting(l->link) == 0)
+		if (kafkalink_is_unused(l->link))
 			drop_link(c, l);
 	return HASH_COUNT(c->links) < LINKS_MAX;
 }
@@ -736,8 +736,7 @@ void kafkacluster_tidy(struct kafkacluster *c)
 		if (now_ms - g->used_ms > GROUP_FORGET_MS && g->errands == 0 && !g->finding)
 			group_free(g);
 	HASH_ITER (hh, c->links, l, next_link)
-		if (!kafkalink_is_connected(l->link) && kafkalink_waiting(l->link) == 0 &&
-			now_ms - kafkalink_used_ms(l->link) > LINK_FORGET_MS)
+		if (kafkalink_is_unused(l->link) && now_ms - kafkalink_used_ms(l->link) > LINK_FORGET_MS)
 			drop_link(c, l);
 	kafkamap_forget_old(&c->map, now_ms);
 }

@@ -30,6 +30,7 @@
 #define CONNECT_MS        5000 /* for name and TCP; then as long again for TLS, and for the login */
 #define IDLE_MS           60000
 #define SLOW_MS           1000
+#define CORRELATION_LEN   4 /* bytes: no answer is shorter */
 #define SHAKING_TIMED_OUT "TLS handshake: timed out (does the broker speak TLS here?)"
 
 enum state { CLOSED, FETCHING_TOKEN, DIALING, SHAKING_HANDS, ASKING_VERSIONS, CHOOSING, LOGGING_IN, OPEN };
@@ -65,6 +66,7 @@ struct kafkalink {
 	struct kafkasasl *sasl;
 	int32_t correlation;                              /* of the last frame sent */
 	struct kafkalink_request *unsent, *sent, *failed; /* oldest first */
+	bool telling;                                     /* the failed ones, at the moment */
 	size_t waiting;
 	int64_t used_ms;
 	unsigned failures;
@@ -112,6 +114,7 @@ static void on_tell_failed(void *arg)
 {
 	struct kafkalink *l = arg;
 
+	l->telling = true;
 	while (l->failed) {
 		struct kafkalink_request *r = l->failed;
 
@@ -119,6 +122,7 @@ static void on_tell_failed(void *arg)
 		r->fn(r->arg, NULL, r->err);
 		request_free(r);
 	}
+	l->telling = false;
 }
 
 /* ---- Closing and losing ---- */
@@ -473,7 +477,7 @@ static int64_t whole_frame(const struct kafkalink *l, struct evbuffer *input, st
 	if (evbuffer_copyout(input, bytes, sizeof(bytes)) < (ssize_t)sizeof(bytes))
 		return 0;
 	len = (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-	if (len > KAFKAMESSAGES_FRAME_MAX)
+	if (len < CORRELATION_LEN || len > KAFKAMESSAGES_FRAME_MAX)
 		return err_set(err, ERR_INVALID, "the broker's answer makes no sense, or is larger than %zu MiB",
 			KAFKAMESSAGES_FRAME_MAX >> 20);
 	return evbuffer_get_length(input) >= len + sizeof(bytes) ? (int64_t)len : 0;
@@ -754,6 +758,11 @@ bool kafkalink_rests(const struct kafkalink *l)
 size_t kafkalink_waiting(const struct kafkalink *l)
 {
 	return l->waiting;
+}
+
+bool kafkalink_is_unused(const struct kafkalink *l)
+{
+	return l->state == CLOSED && l->waiting == 0 && !l->failed && !l->telling;
 }
 
 bool kafkalink_is_slow(const struct kafkalink *l)

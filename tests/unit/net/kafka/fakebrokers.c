@@ -176,6 +176,8 @@ static void answer(struct fakeconnection *c, struct kafkawire_reader *r)
 	else
 		fail_msg("request %d", api);
 	assert_false(r->failed);
+	if (f->says_nothing)
+		buf_reset(&out);
 	kafkawire_put_bytes(&frame, out.data, out.len);
 	evbuffer_add(bufferevent_get_output(c->bev), frame.data, frame.len);
 	buf_done(&out);

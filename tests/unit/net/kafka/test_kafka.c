@@ -325,6 +325,10 @@ static void answers_that_lie(void **state)
 		w->brokers.lies_about = apis[i];
 		assert_error(w, &about_t, "makes no sense");
 	}
+	kafka_pool_free(w->pool);
+	w->pool = kafka_pool_new(w->f->loop, NULL);
+	w->brokers.says_nothing = true;
+	assert_error(w, &about_t, "makes no sense");
 }
 
 static void brokers_that_are_none(void **state)
