@@ -14,7 +14,6 @@
 #define WINDOW_MS      50
 #define WAITING_MAX    20000 /* per cluster */
 #define PARTITIONS_MAX 100000
-#define TOPIC_MAX      249 /* bytes of a topic's name, by Kafka's own rule */
 #define TIDY_MS        30000
 #define FORGET_MS      300000
 /*
@@ -487,7 +486,7 @@ static int take_offset(struct kafka_call *call, struct kafka_partition *p, const
 	if (o->error)
 		return err_set(err, kafkamessages_is_denied(o->error) ? ERR_DENIED : ERR_TEMPORARY,
 			"%s of partition %" PRId32 " of topic %s: %s",
-			call->step == ENDS ? "the end" : "the committed offset", p->id, p->topic,
+			call->step == ENDS ? "the end" : "the committed offset", p->id, shown(call, p->topic),
 			kafkamessages_error(o->error, room));
 	if (call->step == COMMITTED)
 		p->committed = o->offset >= 0 ? o->offset : KAFKA_OFFSET_NONE;
@@ -536,7 +535,7 @@ static bool is_topic(const char *name)
 {
 	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
 
-	return len > 0 && len <= TOPIC_MAX && !name[len];
+	return len > 0 && len <= KAFKA_TOPIC_MAX && !name[len];
 }
 
 /*

@@ -126,6 +126,26 @@ static int check_numbers(const struct kafkaparams_fields *f, struct err *err)
 	return 0;
 }
 
+static int check_length(const char *name, const char *value, size_t most, struct err *err)
+{
+	size_t len = value ? strlen(value) : 0;
+
+	return len <= most
+		? 0
+		: err_set(err, ERR_INVALID, "parameter \"%s\": it has %zu bytes, at most %zu may be", name, len, most);
+}
+
+static int check_names(const struct kafkaparams_fields *f, struct err *err)
+{
+	int rc = check_length("consumerGroup", f->group, KAFKA_GROUP_MAX, err);
+
+	if (rc == 0)
+		rc = check_length("topic", f->topic, KAFKA_TOPIC_MAX, err);
+	for (size_t i = 0; rc == 0 && i < f->topics.count; i++)
+		rc = check_length("topic", f->topics.items[i], KAFKA_TOPIC_MAX, err);
+	return rc;
+}
+
 static int check_together(const struct kafkaparams_fields *f, struct err *err)
 {
 	if (f->idle && f->only_lagging)
@@ -348,7 +368,9 @@ int kafkaparams_build(const struct scaler_params *params, struct scaler *out, ch
 	if (rc >= 0)
 		rc = worse(rc, params_read(own, params, &f, err));
 	sasl = is_apache(params) ? apache_meanings[f.sasl] : sarama_meanings[f.sasl];
-	if (rc >= 0 && (check_numbers(&f, err) || check_version(f.version, err) || check_places(params, err)))
+	if (rc >= 0 &&
+		(check_names(&f, err) || check_numbers(&f, err) || check_version(f.version, err) ||
+			check_places(params, err)))
 		rc = -1;
 	if (rc == 0 && (check_together(&f, err) || check_login(sasl, &f, err)))
 		rc = -1;

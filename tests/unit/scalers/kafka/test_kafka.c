@@ -176,6 +176,38 @@ static void refused(void **state)
 	}
 }
 
+/* One that a request cannot hold would fail those of all who ask with it. */
+static void names_that_are_too_long(void **state)
+{
+	static const struct {
+		const char *type, *before;
+		size_t most;
+		const char *name;
+	} rows[] = {
+		{ K, "bootstrapServers=k:1|topic=t|consumerGroup=", 32767, "\"consumerGroup\"" },
+		{ K, BASIC "|topic=", 256, "\"topic\"" },
+		{ A, BASIC "|topic=a,", 256, "\"topic\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		MEM_AUTO char *name = mem_array(rows[i].most + 2, 1);
+		MEM_AUTO char *metadata = NULL;
+		struct scaler s;
+		struct err err = { 0 };
+
+		memset(name, 'x', rows[i].most);
+		metadata = mem_printf("%s%s", rows[i].before, name);
+		assert_int_equal(build(rows[i].type, metadata, NULL, 0, &s, &err), 0);
+		scaler_done(&s);
+		mem_free_ptr(&metadata);
+		metadata = mem_printf("%s%sx", rows[i].before, name);
+		assert_int_equal(build(rows[i].type, metadata, NULL, 0, &s, &err), -1);
+		if (!strstr(err.msg, rows[i].name) || !strstr(err.msg, "at most"))
+			fail_msg("%s", err.msg);
+	}
+}
+
 static char *key_of(const char *metadata, const char *auth, int64_t polling_ms)
 {
 	struct scaler s;
@@ -295,6 +327,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accepted),
 		cmocka_unit_test(refused),
+		cmocka_unit_test(names_that_are_too_long),
 		cmocka_unit_test(keys),
 		cmocka_unit_test(unknown_values),
 		cmocka_unit_test(keys_that_people_try),
