@@ -56,6 +56,7 @@ struct kafkalink {
 	int32_t node;
 	enum state state;
 	bool was_open, heard; /* ever; since it is open */
+	bool was_cut;         /* the last connection, by the broker, when it had been heard */
 	struct webtoken_wait *token_wait;
 	struct credential credential; /* of the endpoint's identity, while opening */
 	struct dial *dial;
@@ -167,6 +168,7 @@ static void name_broker(const struct kafkalink *l, struct err *err)
 static void link_fail(struct kafkalink *l, const struct err *why)
 {
 	l->last_err = *why;
+	l->was_cut = false;
 	name_broker(l, &l->last_err);
 	close_now(l);
 	l->used_ms = loop_now_ms(l->loop);
@@ -537,6 +539,7 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 {
 	struct kafkalink *l = arg;
 	int error = EVUTIL_SOCKET_ERROR();
+	bool cut = l->state == OPEN && l->heard;
 	struct err err;
 
 	(void)bev;
@@ -551,6 +554,7 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 	}
 	explain_end(l, what, error, &err);
 	fail_on_wire(l, &err);
+	l->was_cut = cut;
 }
 
 static void on_step_timeout(void *arg)
@@ -763,6 +767,11 @@ size_t kafkalink_waiting(const struct kafkalink *l)
 bool kafkalink_is_unused(const struct kafkalink *l)
 {
 	return l->state == CLOSED && l->waiting == 0 && !l->failed && !l->telling;
+}
+
+bool kafkalink_was_cut(const struct kafkalink *l)
+{
+	return l->was_cut;
 }
 
 bool kafkalink_is_slow(const struct kafkalink *l)

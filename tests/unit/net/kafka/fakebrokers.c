@@ -197,6 +197,11 @@ static void on_read(struct bufferevent *bev, void *arg)
 	struct evbuffer *input = bufferevent_get_input(bev);
 	unsigned char len[4];
 
+	if (c->broker->cuts) {
+		c->broker->cuts = false;
+		fakebrokers_hang_up(c->broker);
+		return;
+	}
 	if (c->broker->all->closes) {
 		hang_up(c);
 		return;

@@ -29,6 +29,7 @@ struct fakebroker {
 	unsigned accepted;
 	unsigned asked[FAKE_APIS]; /* by the number of the request */
 	bool silent;               /* reads, and says nothing */
+	bool cuts;                 /* the connections that there are, at their next request */
 };
 
 struct fakebrokers { /* what they say; tests change it as they like */

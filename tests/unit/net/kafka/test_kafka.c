@@ -418,6 +418,28 @@ static void a_lost_connection(void **state)
 }
 
 /*
+ * Brokers cut a connection whose login is too old when the next request comes
+ * (connections.max.reauth.ms), and all of them are of the same age.
+ */
+static void logins_that_end(void **state)
+{
+	static const struct kafka_question q = { .group = "g" };
+	struct world *w = *state;
+	struct outcome o;
+
+	assert_lag(w, 34);
+	for (size_t i = 0; i < FAKE_BROKERS; i++)
+		w->brokers.brokers[i].cuts = true;
+	assert_lag(w, 34);
+	for (size_t i = 0; i < FAKE_BROKERS; i++)
+		w->brokers.brokers[i].cuts = true;
+	ask_and_wait(w, &q, &o);
+	if (o.err.kind)
+		fail_msg("%s", o.err.msg);
+	assert_int_equal(o.lag, 34);
+}
+
+/*
  * As many leaders as partitions: what is done about them grows with their number, not with its
  * square, which would take minutes.
  */
@@ -518,6 +540,7 @@ int main(void)
 		WORLD_TEST(a_silent_broker),
 		WORLD_TEST(a_frozen_broker_is_replaced),
 		WORLD_TEST(a_lost_connection),
+		WORLD_TEST(logins_that_end),
 		WORLD_TEST(a_crowd_of_leaders),
 		WORLD_TEST(bootstrap_servers_in_turn),
 		WORLD_TEST(cancelled),
