@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,7 +49,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * start of a JVM takes seconds. Started as Broker CONFIG CLUSTER-ID ADDRESS; formats the broker's
  * directory when it is new, runs the broker, and does what its standard input says, a command a
  * line; each is answered by a line "hands: ok ..." or "hands: failed ...", the start by "hands: ready".
- * It ends with its input.
+ * It ends with its input. Broker --learn DIRECTORY: see learn().
  */
 public class Broker {
 	private static final PrintStream out = System.out;
@@ -58,11 +60,11 @@ public class Broker {
 	private static void commit(String group, Map<TopicPartition, OffsetAndMetadata> offsets) throws Exception {
 		for (int attempt = 1;; attempt++) {
 			try {
-				var options = new AlterConsumerGroupOffsetsOptions().timeoutMs(10000);
+				var options = new AlterConsumerGroupOffsetsOptions().timeoutMs(3000);
 				admin.alterConsumerGroupOffsets(group, offsets, options).all().get();
 				return;
 			} catch (ExecutionException e) {
-				if (!(e.getCause() instanceof TimeoutException) || attempt == 9)
+				if (!(e.getCause() instanceof TimeoutException) || attempt == 30)
 					throw e;
 			}
 		}
@@ -116,10 +118,14 @@ public class Broker {
 		case "produce": /* TOPIC PARTITION COUNT */
 			produce(w[1], Integer.parseInt(w[2]), Integer.parseInt(w[3]));
 			return "";
-		case "commit": /* GROUP TOPIC PARTITION OFFSET */
-			commit(w[1], Map.of(new TopicPartition(w[2], Integer.parseInt(w[3])),
-				new OffsetAndMetadata(Long.parseLong(w[4]))));
+		case "commit": { /* GROUP TOPIC OFFSET...: of each partition; "-": nothing */
+			Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
+			for (int p = 0; p < w.length - 3; p++)
+				if (!w[p + 3].equals("-"))
+					offsets.put(new TopicPartition(w[2], p), new OffsetAndMetadata(Long.parseLong(w[p + 3])));
+			commit(w[1], offsets);
 			return "";
+		}
 		case "commits": { /* PREFIX COUNT TOPIC-PREFIX TOPICS PARTITIONS: as many groups, offset 0 in all of a topic */
 			for (int i = 0; i < Integer.parseInt(w[2]); i++) {
 				Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
@@ -193,9 +199,35 @@ public class Broker {
 		}
 	}
 
+	private static int freePort() throws Exception {
+		try (var socket = new ServerSocket(0)) {
+			return socket.getLocalPort();
+		}
+	}
+
+	/* For tests/kafka/build: a broker that has done a little of all, and whose classes are known then. */
+	private static void learn(Path dir) throws Exception {
+		int port = freePort(), controller = freePort();
+		Path config = dir.resolve("config");
+
+		Files.writeString(config, String.join("\n", "node.id=1", "process.roles=broker,controller",
+			"controller.quorum.voters=1@localhost:" + controller, "controller.listener.names=CONTROLLER",
+			"listeners=PLAIN://localhost:" + port + ",CONTROLLER://localhost:" + controller,
+			"listener.security.protocol.map=PLAIN:PLAINTEXT,CONTROLLER:PLAINTEXT", "inter.broker.listener.name=PLAIN",
+			"log.dirs=" + dir.resolve("data"), "offsets.topic.replication.factor=1", "offsets.topic.num.partitions=1",
+			"authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+			"super.users=User:ANONYMOUS", ""));
+		System.setIn(new ByteArrayInputStream("topic t 1 1\nproduce t 0 1\ncommit g t 0\nuser u p\ndrop t\n".getBytes()));
+		main(new String[] { config.toString(), "kscaled-tests-0000000A", "localhost:" + port });
+	}
+
 	public static void main(String[] args) throws Exception {
 		Properties config = new Properties();
 
+		if (args[0].equals("--learn")) {
+			learn(Path.of(args[1]));
+			return;
+		}
 		try (var reader = Files.newBufferedReader(Path.of(args[0]))) {
 			config.load(reader);
 		}

@@ -14,7 +14,6 @@
 #define WINDOW_MS      50
 #define WAITING_MAX    20000 /* per cluster */
 #define PARTITIONS_MAX 100000
-#define TOPIC_MAX      249 /* bytes of a topic's name, by Kafka's own rule */
 #define TIDY_MS        30000
 #define FORGET_MS      300000
 /*
@@ -173,15 +172,22 @@ static void end_with(struct kafka_call *call, enum err_kind kind, const char *fm
 
 /* ---- Trying again ---- */
 
+/* What is known of its topics and coordinator may be old: who asks next has another look. */
+static void doubt(struct kafka_call *call)
+{
+	for (size_t i = 0; i < call->topic_count; i++)
+		call->topics[i]->doubted = true;
+	kafkacluster_doubt_group(call->home->cluster, call->question->group);
+}
+
 /*
- * What was known may be old: the question begins anew a little later, from another look at topics
- * and coordinator; or it fails, if that was tried already. A lost connection is tried once more
- * only: its back-off makes the next one wait, and who asks should hear of an outage.
+ * The question begins anew a little later; or it fails, if that was tried already. A lost
+ * connection is tried once more only: its back-off makes the next one wait, and who asks should
+ * hear of an outage.
  */
 static void try_again(struct kafka_call *call, const struct err *err, bool was_lost)
 {
-	struct kafkacluster *cluster = call->home->cluster;
-
+	doubt(call);
 	if (call->tries >= TRIES_MAX || (was_lost && call->was_lost) ||
 		loop_now_ms(call->home->pool->loop) + TRY_AGAIN_MS >= call->deadline_ms) {
 		end_call(call, err);
@@ -190,9 +196,6 @@ static void try_again(struct kafka_call *call, const struct err *err, bool was_l
 	call->tries++;
 	call->was_lost |= was_lost;
 	err_keep(&call->err, err); /* what is told if the deadline passes before the next try */
-	for (size_t i = 0; i < call->topic_count; i++)
-		call->topics[i]->doubted = true;
-	kafkacluster_doubt_group(cluster, call->question->group);
 	forget_try(call);
 	loop_timer_set(&call->again, TRY_AGAIN_MS);
 }
@@ -209,6 +212,7 @@ static void on_deadline(void *arg)
 	struct kafka_call *call = arg;
 	struct err err;
 
+	doubt(call);
 	if (call->err) { /* wrapped when it ends */
 		err = *call->err;
 		end_call(call, &err);
@@ -482,7 +486,7 @@ static int take_offset(struct kafka_call *call, struct kafka_partition *p, const
 	if (o->error)
 		return err_set(err, kafkamessages_is_denied(o->error) ? ERR_DENIED : ERR_TEMPORARY,
 			"%s of partition %" PRId32 " of topic %s: %s",
-			call->step == ENDS ? "the end" : "the committed offset", p->id, p->topic,
+			call->step == ENDS ? "the end" : "the committed offset", p->id, shown(call, p->topic),
 			kafkamessages_error(o->error, room));
 	if (call->step == COMMITTED)
 		p->committed = o->offset >= 0 ? o->offset : KAFKA_OFFSET_NONE;
@@ -531,7 +535,7 @@ static bool is_topic(const char *name)
 {
 	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
 
-	return len > 0 && len <= TOPIC_MAX && !name[len];
+	return len > 0 && len <= KAFKA_TOPIC_MAX && !name[len];
 }
 
 /*

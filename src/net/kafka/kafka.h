@@ -38,6 +38,14 @@ struct kafka_range { /* of partitions; both inclusive */
 	int32_t first, last;
 };
 
+/*
+ * Bytes of a name, by which callers keep: a request tells of the topics of all who ask. Kafka's own
+ * rule for topics is 249, that of Azure Event Hubs 256; for groups there is what the protocol can
+ * say.
+ */
+#define KAFKA_TOPIC_MAX 256
+#define KAFKA_GROUP_MAX INT16_MAX
+
 /* Borrowed until the callback, or the cancel. */
 struct kafka_question {
 	const char *group;

@@ -58,6 +58,7 @@ struct kafkaerrand {
 	size_t name_count;
 	struct kafkawait *waits;
 	int64_t begun_ms, deadline_ms;
+	struct kafkalink *link;            /* that it was sent to */
 	struct kafkalink_request *request; /* while under way */
 	size_t tries;
 	UT_hash_handle hh;
@@ -67,7 +68,8 @@ struct kafkaerrand {
 struct group {
 	struct kafkacluster *cluster;
 	char *name;
-	int32_t node; /* -1: unknown */
+	int32_t node;           /* -1: unknown */
+	struct kafkalink *link; /* that was asked for it */
 	struct kafkalink_request *finding;
 	struct kafkaerrand *waiting; /* until it is found */
 	size_t errands;              /* that are about it */
@@ -113,7 +115,7 @@ static bool has_room(struct kafkacluster *c)
 	if (HASH_COUNT(c->links) < LINKS_MAX)
 		return true;
 	HASH_ITER (hh, c->links, l, next)
-		if (!kafkalink_is_connected(l->link) && kafkalink_waiting(l->link) == 0)
+		if (kafkalink_is_unused(l->link))
 			drop_link(c, l);
 	return HASH_COUNT(c->links) < LINKS_MAX;
 }
@@ -338,9 +340,11 @@ static enum kafkacluster_doubt doubt_of_code(int16_t code)
 	return kafkamessages_is_retryable(code) ? KAFKACLUSTER_MOVED : KAFKACLUSTER_CERTAIN;
 }
 
-static enum kafkacluster_doubt doubt_of_loss(const struct err *err)
+static enum kafkacluster_doubt doubt_of_loss(const struct kafkalink *link, const struct err *err)
 {
-	return err->kind == ERR_DENIED ? KAFKACLUSTER_CERTAIN : KAFKACLUSTER_LOST;
+	if (err->kind == ERR_DENIED)
+		return KAFKACLUSTER_CERTAIN;
+	return kafkalink_was_cut(link) ? KAFKACLUSTER_MOVED : KAFKACLUSTER_LOST;
 }
 
 /* Tells all who wait, and ends. */
@@ -438,6 +442,7 @@ static void send(struct kafkaerrand *e)
 		return;
 	}
 	move(e, &c->under_way);
+	e->link = link;
 	e->request = kafkalink_ask(link, apis[e->kind], &frame, e->deadline_ms, answered, e);
 	buf_done(&frame);
 }
@@ -519,7 +524,7 @@ static void on_coordinator(void *arg, struct kafkawire_reader *r, const struct e
 		c->next_server++;
 		find_coordinator(g, g->waiting->deadline_ms);
 	} else if (failed) {
-		not_found(g, failed, doubt_of_loss(failed));
+		not_found(g, failed, doubt_of_loss(g->link, failed));
 	} else if (kafkamessages_read_coordinator(r, &answer, &err)) {
 		not_found(g, &err, KAFKACLUSTER_CERTAIN);
 	} else if (answer.error) {
@@ -544,8 +549,8 @@ static void find_coordinator(struct group *g, int64_t deadline_ms)
 	if (g->finding)
 		return;
 	kafkamessages_put_coordinator(&frame, g->name);
-	g->finding = kafkalink_ask(any_link(g->cluster), KAFKA_FIND_COORDINATOR, &frame, deadline_ms, on_coordinator,
-		g);
+	g->link = any_link(g->cluster);
+	g->finding = kafkalink_ask(g->link, KAFKA_FIND_COORDINATOR, &frame, deadline_ms, on_coordinator, g);
 	buf_done(&frame);
 }
 
@@ -615,7 +620,7 @@ static void answered(void *arg, struct kafkawire_reader *r, const struct err *er
 		move(e, &c->pending);
 		loop_task_queue(c->loop, &c->flush);
 	} else {
-		finish(e, NULL, err, doubt_of_loss(err));
+		finish(e, NULL, err, doubt_of_loss(e->link, err));
 	}
 }
 
@@ -736,8 +741,7 @@ void kafkacluster_tidy(struct kafkacluster *c)
 		if (now_ms - g->used_ms > GROUP_FORGET_MS && g->errands == 0 && !g->finding)
 			group_free(g);
 	HASH_ITER (hh, c->links, l, next_link)
-		if (!kafkalink_is_connected(l->link) && kafkalink_waiting(l->link) == 0 &&
-			now_ms - kafkalink_used_ms(l->link) > LINK_FORGET_MS)
+		if (kafkalink_is_unused(l->link) && now_ms - kafkalink_used_ms(l->link) > LINK_FORGET_MS)
 			drop_link(c, l);
 	kafkamap_forget_old(&c->map, now_ms);
 }

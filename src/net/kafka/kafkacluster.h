@@ -42,8 +42,8 @@ void kafkacluster_doubt_group(struct kafkacluster *c, const char *group);
 /* Why there is no answer: whether another try may help. */
 enum kafkacluster_doubt {
 	KAFKACLUSTER_CERTAIN, /* no */
-	KAFKACLUSTER_MOVED,   /* what was known of leaders or coordinators is old */
-	KAFKACLUSTER_LOST,    /* the connection: perhaps because of that */
+	KAFKACLUSTER_MOVED,   /* what was known is old: leaders, coordinators, or the connection */
+	KAFKACLUSTER_LOST,    /* there is no connection, or no answer: perhaps because of that */
 };
 
 /*

@@ -20,15 +20,17 @@ static bool is_printable(const char *text)
 	return !*text;
 }
 
-static int take_server(struct kafkaendpoint *e, const char *address, struct err *err)
+static int take_server(struct kafkaendpoint *e, const char *address, uint16_t port, struct err *err)
 {
 	struct hostport at;
 
 	if (strstr(address, "://"))
 		return err_set(err, ERR_INVALID, "address \"%s\": must be host:port, not a URL", address);
-	if (hostport_parse(address, &at) != HOSTPORT_GOOD || !*at.host || at.port == 0 || !is_printable(address) ||
-		strpbrk(at.host, "[]/"))
+	if (hostport_parse(address, &at) != HOSTPORT_GOOD || !*at.host || !is_printable(address) ||
+		strpbrk(at.host, "[]/") || (at.has_port ? at.port : port) == 0)
 		return err_set(err, ERR_INVALID, "address \"%s\": must be host:port", address);
+	if (!at.has_port)
+		at.port = port;
 	e->servers[e->count++] = (struct kafkaserver){ mem_dup(at.host), at.port };
 	return 0;
 }
@@ -38,12 +40,17 @@ static int take_servers(struct kafkaendpoint *e, const struct kafkaendpoint_conf
 	struct buf all = BUF_INIT(1u << 20), name = BUF_INIT(2 * NAME_MAX_LEN);
 	int rc = 0;
 
-	if (config->count == 0 || config->count > KAFKAENDPOINT_SERVERS_MAX)
-		return err_set(err, ERR_INVALID, "there must be 1 to %d servers", KAFKAENDPOINT_SERVERS_MAX);
-	e->servers = mem_array(config->count, sizeof(*e->servers));
-	for (size_t i = 0; i < config->count && !rc; i++) {
-		rc = take_server(e, config->servers[i], err);
-		buf_printf(&all, "%s%s", i > 0 ? "," : "", config->servers[i]);
+	if (config->count <= KAFKAENDPOINT_SERVERS_MAX)
+		e->servers = mem_array(config->count, sizeof(*e->servers));
+	for (size_t i = 0; e->servers && i < config->count && !rc; i++)
+		if (*config->servers[i])
+			rc = take_server(e, config->servers[i], config->port, err);
+	if (!rc && e->count == 0)
+		rc = err_set(err, ERR_INVALID, "there must be 1 to %d servers", KAFKAENDPOINT_SERVERS_MAX);
+	for (size_t i = 0; i < e->count; i++) {
+		MEM_AUTO char *address = hostport_join(e->servers[i].host, e->servers[i].port);
+
+		buf_printf(&all, "%s%s", i > 0 ? "," : "", address);
 	}
 	buf_printf(&name, "%.*s%s", NAME_MAX_LEN, buf_text(&all), all.len > NAME_MAX_LEN ? "..." : "");
 	e->base.name = buf_take(&name);

@@ -28,7 +28,7 @@ struct kafkaserver { /* a host and port */
 };
 
 struct kafkaendpoint {
-	struct endpoint base; /* base.name: the bootstrap servers as given, cut when there are many */
+	struct endpoint base; /* base.name: the bootstrap servers, cut when there are many */
 	struct kafkaserver *servers;
 	size_t count;
 	bool tls;
@@ -41,8 +41,9 @@ struct kafkaendpoint {
 
 struct kafkaendpoint_config {
 	const char *namespace_;     /* of its trigger (net/endpoint.h); NULL: none */
-	const char *const *servers; /* host:port */
+	const char *const *servers; /* host:port; "" is left out, as behind a last comma */
 	size_t count;
+	uint16_t port; /* where none is given; 0: one must be */
 	bool tls;
 	bool tls_insecure;
 	const char *tls_ca_pem, *tls_cert_pem, *tls_key_pem, *tls_key_password;

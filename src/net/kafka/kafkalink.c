@@ -30,6 +30,7 @@
 #define CONNECT_MS        5000 /* for name and TCP; then as long again for TLS, and for the login */
 #define IDLE_MS           60000
 #define SLOW_MS           1000
+#define CORRELATION_LEN   4 /* bytes: no answer is shorter */
 #define SHAKING_TIMED_OUT "TLS handshake: timed out (does the broker speak TLS here?)"
 
 enum state { CLOSED, FETCHING_TOKEN, DIALING, SHAKING_HANDS, ASKING_VERSIONS, CHOOSING, LOGGING_IN, OPEN };
@@ -55,6 +56,7 @@ struct kafkalink {
 	int32_t node;
 	enum state state;
 	bool was_open, heard; /* ever; since it is open */
+	bool was_cut;         /* the last connection, by the broker, when it had been heard */
 	struct webtoken_wait *token_wait;
 	struct credential credential; /* of the endpoint's identity, while opening */
 	struct dial *dial;
@@ -65,6 +67,7 @@ struct kafkalink {
 	struct kafkasasl *sasl;
 	int32_t correlation;                              /* of the last frame sent */
 	struct kafkalink_request *unsent, *sent, *failed; /* oldest first */
+	bool telling;                                     /* the failed ones, at the moment */
 	size_t waiting;
 	int64_t used_ms;
 	unsigned failures;
@@ -112,6 +115,7 @@ static void on_tell_failed(void *arg)
 {
 	struct kafkalink *l = arg;
 
+	l->telling = true;
 	while (l->failed) {
 		struct kafkalink_request *r = l->failed;
 
@@ -119,6 +123,7 @@ static void on_tell_failed(void *arg)
 		r->fn(r->arg, NULL, r->err);
 		request_free(r);
 	}
+	l->telling = false;
 }
 
 /* ---- Closing and losing ---- */
@@ -163,6 +168,7 @@ static void name_broker(const struct kafkalink *l, struct err *err)
 static void link_fail(struct kafkalink *l, const struct err *why)
 {
 	l->last_err = *why;
+	l->was_cut = false;
 	name_broker(l, &l->last_err);
 	close_now(l);
 	l->used_ms = loop_now_ms(l->loop);
@@ -473,7 +479,7 @@ static int64_t whole_frame(const struct kafkalink *l, struct evbuffer *input, st
 	if (evbuffer_copyout(input, bytes, sizeof(bytes)) < (ssize_t)sizeof(bytes))
 		return 0;
 	len = (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-	if (len > KAFKAMESSAGES_FRAME_MAX)
+	if (len < CORRELATION_LEN || len > KAFKAMESSAGES_FRAME_MAX)
 		return err_set(err, ERR_INVALID, "the broker's answer makes no sense, or is larger than %zu MiB",
 			KAFKAMESSAGES_FRAME_MAX >> 20);
 	return evbuffer_get_length(input) >= len + sizeof(bytes) ? (int64_t)len : 0;
@@ -533,6 +539,7 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 {
 	struct kafkalink *l = arg;
 	int error = EVUTIL_SOCKET_ERROR();
+	bool cut = l->state == OPEN && l->heard;
 	struct err err;
 
 	(void)bev;
@@ -547,6 +554,7 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 	}
 	explain_end(l, what, error, &err);
 	fail_on_wire(l, &err);
+	l->was_cut = cut;
 }
 
 static void on_step_timeout(void *arg)
@@ -754,6 +762,16 @@ bool kafkalink_rests(const struct kafkalink *l)
 size_t kafkalink_waiting(const struct kafkalink *l)
 {
 	return l->waiting;
+}
+
+bool kafkalink_is_unused(const struct kafkalink *l)
+{
+	return l->state == CLOSED && l->waiting == 0 && !l->failed && !l->telling;
+}
+
+bool kafkalink_was_cut(const struct kafkalink *l)
+{
+	return l->was_cut;
 }
 
 bool kafkalink_is_slow(const struct kafkalink *l)

@@ -47,6 +47,8 @@ struct kafkaparams_fields {
 	struct strmap extensions;
 };
 
+#define APACHE_PORT 9092 /* apache-kafka's library fills it in; that of kafka wants one */
+
 #define AT(field) offsetof(struct kafkaparams_fields, field)
 static const struct param_row rows[] = {
 	{ "bootstrapServers", PARAM_LIST, "me", AT(servers), .required = true,
@@ -126,17 +128,40 @@ static int check_numbers(const struct kafkaparams_fields *f, struct err *err)
 	return 0;
 }
 
-static int check_together(const struct kafkaparams_fields *f, struct err *err)
+static int check_length(const char *name, const char *value, size_t most, struct err *err)
+{
+	size_t len = value ? strlen(value) : 0;
+
+	return len <= most
+		? 0
+		: err_set(err, ERR_INVALID, "parameter \"%s\": it has %zu bytes, at most %zu may be", name, len, most);
+}
+
+static int check_names(const struct kafkaparams_fields *f, struct err *err)
+{
+	int rc = check_length("consumerGroup", f->group, KAFKA_GROUP_MAX, err);
+
+	if (rc == 0)
+		rc = check_length("topic", f->topic, KAFKA_TOPIC_MAX, err);
+	for (size_t i = 0; rc == 0 && i < f->topics.count; i++)
+		rc = check_length("topic", f->topics.items[i], KAFKA_TOPIC_MAX, err);
+	return rc;
+}
+
+/* KEDA's apache-kafka has nothing against the last two, and does as its code happens to. */
+static int check_together(const struct kafkaparams_fields *f, bool apache, struct err *err)
 {
 	if (f->idle && f->only_lagging)
 		return err_set(err, ERR_INVALID,
 			"allowIdleConsumers and limitToPartitionsWithLag cannot be set simultaneously");
-	if (f->only_lagging && f->even)
+	if (!has_topic(f) && f->only_lagging)
+		return err_set(err, ERR_INVALID, "topic must be specified when using limitToPartitionsWithLag");
+	if (!apache && f->only_lagging && f->even)
 		return err_set(err, ERR_INVALID,
 			"limitToPartitionsWithLag and ensureEvenDistributionOfPartitions cannot be set simultaneously");
-	if (!has_topic(f) && (f->only_lagging || f->even))
-		return err_set(err, ERR_INVALID, "topic must be specified when using %s",
-			f->even ? "ensureEvenDistributionOfPartitions" : "limitToPartitionsWithLag");
+	if (!apache && !has_topic(f) && f->even)
+		return err_set(err, ERR_INVALID,
+			"topic must be specified when using ensureEvenDistributionOfPartitions");
 	return 0;
 }
 
@@ -248,6 +273,7 @@ static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, s
 		.namespace_ = params->namespace_,
 		.servers = (const char *const *)f->servers.items,
 		.count = f->servers.count,
+		.port = is_apache(params) ? APACHE_PORT : 0,
 		.tls = f->tls == TLS_ENABLE,
 		.tls_insecure = f->insecure,
 		.tls_ca_pem = f->ca,
@@ -348,9 +374,11 @@ int kafkaparams_build(const struct scaler_params *params, struct scaler *out, ch
 	if (rc >= 0)
 		rc = worse(rc, params_read(own, params, &f, err));
 	sasl = is_apache(params) ? apache_meanings[f.sasl] : sarama_meanings[f.sasl];
-	if (rc >= 0 && (check_numbers(&f, err) || check_version(f.version, err) || check_places(params, err)))
+	if (rc >= 0 &&
+		(check_names(&f, err) || check_numbers(&f, err) || check_version(f.version, err) ||
+			check_places(params, err)))
 		rc = -1;
-	if (rc == 0 && (check_together(&f, err) || check_login(sasl, &f, err)))
+	if (rc == 0 && (check_together(&f, is_apache(params), err) || check_login(sasl, &f, err)))
 		rc = -1;
 	if (rc == 0)
 		rc = read_identity(params, &f, sasl, &identity, err);

@@ -94,7 +94,7 @@ class Broker(OneProcess):
         """Started; not yet there."""
         java = shutil.which("java")
         assert java, "java is missing: contrib/install-deps.sh --tests installs it"
-        self.process = Process(self.name, [java, *JAVA, "-cp", f"{self.assets}:{self.assets}/jars/*", "Broker", str(self.dir / "config"), CLUSTER, self.address()], str(self.dir / "log"),
+        self.process = Process(self.name, [java, *JAVA, f"-XX:SharedArchiveFile={self.assets}/broker.jsa", "-cp", f"{self.assets}/broker.jar:{self.assets}/jars/*", "Broker", str(self.dir / "config"), CLUSTER, self.address()], str(self.dir / "log"),
                                stdin=subprocess.PIPE, cwd=str(self.dir))
         self.answers = 0
 
@@ -150,9 +150,7 @@ class KafkaServer:
 
     def commit(self, group, topic, *offsets):
         """Of each partition; None: nothing."""
-        for partition, offset in enumerate(offsets):
-            if offset is not None:
-                self.first.do("commit", group, topic, partition, offset)
+        self.first.do("commit", group, topic, *("-" if offset is None else offset for offset in offsets))
 
     def user(self, name, password=PASSWORD):
         self.first.do("user", name, password)

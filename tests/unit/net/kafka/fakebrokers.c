@@ -176,6 +176,8 @@ static void answer(struct fakeconnection *c, struct kafkawire_reader *r)
 	else
 		fail_msg("request %d", api);
 	assert_false(r->failed);
+	if (f->says_nothing)
+		buf_reset(&out);
 	kafkawire_put_bytes(&frame, out.data, out.len);
 	evbuffer_add(bufferevent_get_output(c->bev), frame.data, frame.len);
 	buf_done(&out);
@@ -195,6 +197,11 @@ static void on_read(struct bufferevent *bev, void *arg)
 	struct evbuffer *input = bufferevent_get_input(bev);
 	unsigned char len[4];
 
+	if (c->broker->cuts) {
+		c->broker->cuts = false;
+		fakebrokers_hang_up(c->broker);
+		return;
+	}
 	if (c->broker->all->closes) {
 		hang_up(c);
 		return;

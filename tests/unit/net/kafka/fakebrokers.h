@@ -29,6 +29,7 @@ struct fakebroker {
 	unsigned accepted;
 	unsigned asked[FAKE_APIS]; /* by the number of the request */
 	bool silent;               /* reads, and says nothing */
+	bool cuts;                 /* the connections that there are, at their next request */
 };
 
 struct fakebrokers { /* what they say; tests change it as they like */
@@ -45,6 +46,7 @@ struct fakebrokers { /* what they say; tests change it as they like */
 	bool leaves_out_ends;      /* of partition 0 */
 	bool leaves_out_committed; /* of partition 0 */
 	int lies_about;            /* the request that is answered with a count of 2^31 - 1; 0: none */
+	bool says_nothing;         /* answers are of no bytes */
 	bool closes;               /* instead of answering ApiVersions */
 	bool old;                  /* offers no version that we know */
 };

@@ -20,6 +20,7 @@ struct world {
 	struct fakebrokers brokers;
 	struct kafka_pool *pool;
 	struct kafkaendpoint *endpoint;
+	int64_t deadline_ms; /* of a question */
 };
 
 static struct kafkaendpoint *endpoint_of(const char *const *servers, size_t count)
@@ -42,6 +43,7 @@ static int world_setup(void **state)
 	if (fixture_setup(&f) < 0)
 		return -1;
 	w->f = f;
+	w->deadline_ms = DEADLINE_MS;
 	fakebrokers_start(&w->brokers, w->f->loop);
 	w->pool = kafka_pool_new(w->f->loop, NULL);
 	snprintf(address, sizeof(address), "127.0.0.1:%u", w->brokers.brokers[0].port);
@@ -96,7 +98,7 @@ static const struct kafka_question about_t = { .group = "g", .topics = topics, .
 
 static struct kafka_call *ask(struct world *w, const struct kafka_question *q, struct outcome *o)
 {
-	return kafka_ask(w->pool, w->endpoint, q, loop_now_ms(w->f->loop) + DEADLINE_MS, on_answer, o);
+	return kafka_ask(w->pool, w->endpoint, q, loop_now_ms(w->f->loop) + w->deadline_ms, on_answer, o);
 }
 
 static void ask_and_wait(struct world *w, const struct kafka_question *q, struct outcome *o)
@@ -323,6 +325,10 @@ static void answers_that_lie(void **state)
 		w->brokers.lies_about = apis[i];
 		assert_error(w, &about_t, "makes no sense");
 	}
+	kafka_pool_free(w->pool);
+	w->pool = kafka_pool_new(w->f->loop, NULL);
+	w->brokers.says_nothing = true;
+	assert_error(w, &about_t, "makes no sense");
 }
 
 static void brokers_that_are_none(void **state)
@@ -362,6 +368,7 @@ static void a_silent_broker(void **state)
 	q.ranges = &first;
 	q.range_count = 1;
 	assert_lag(w, 34);
+	w->deadline_ms = 1500;
 	w->brokers.brokers[1].silent = true;
 	ask(w, &about_t, &hung);
 	for (int i = 0; i < 3; i++) {
@@ -374,6 +381,27 @@ static void a_silent_broker(void **state)
 	assert_non_null(strstr(hung.err.msg, "broker 2 at 127.0.0.1:"));
 	assert_non_null(strstr(hung.err.msg, "ListOffsets: the broker did not answer in time"));
 	w->brokers.brokers[1].silent = false;
+	assert_lag(w, 34);
+}
+
+/*
+ * The others take over from one that is frozen. Nobody says so, and no connection breaks: the
+ * question that it kept waiting fails, and the next one goes to those that lead now, although the
+ * metadata is not old yet.
+ */
+static void a_frozen_broker_is_replaced(void **state)
+{
+	struct world *w = *state;
+
+	w->brokers.coordinator = 2;
+	assert_lag(w, 34);
+	w->deadline_ms = 600;
+	w->brokers.brokers[1].silent = true;
+	assert_error(w, &about_t, "OffsetFetch: the broker did not answer in time");
+	w->brokers.coordinator = 1;
+	assert_error(w, &about_t, "broker 2 at 127.0.0.1:"); /* it leads still */
+	assert_int_equal(w->brokers.brokers[0].asked[FAKE_COMMITTED], 1);
+	w->brokers.leaders[1] = w->brokers.leaders[3] = 1;
 	assert_lag(w, 34);
 }
 
@@ -390,6 +418,28 @@ static void a_lost_connection(void **state)
 }
 
 /*
+ * Brokers cut a connection whose login is too old when the next request comes
+ * (connections.max.reauth.ms), and all of them are of the same age.
+ */
+static void logins_that_end(void **state)
+{
+	static const struct kafka_question q = { .group = "g" };
+	struct world *w = *state;
+	struct outcome o;
+
+	assert_lag(w, 34);
+	for (size_t i = 0; i < FAKE_BROKERS; i++)
+		w->brokers.brokers[i].cuts = true;
+	assert_lag(w, 34);
+	for (size_t i = 0; i < FAKE_BROKERS; i++)
+		w->brokers.brokers[i].cuts = true;
+	ask_and_wait(w, &q, &o);
+	if (o.err.kind)
+		fail_msg("%s", o.err.msg);
+	assert_int_equal(o.lag, 34);
+}
+
+/*
  * As many leaders as partitions: what is done about them grows with their number, not with its
  * square, which would take minutes.
  */
@@ -400,6 +450,7 @@ static void a_crowd_of_leaders(void **state)
 	struct outcome o;
 	clock_t begun = clock();
 
+	w->deadline_ms = 30000; /* not what is measured */
 	w->brokers.crowd = 90000;
 	assert_error(w, &about_t, "is not among the brokers that the cluster names");
 	starts.starts = true;
@@ -487,7 +538,9 @@ int main(void)
 		WORLD_TEST(brokers_that_are_none),
 		WORLD_TEST(an_address_that_leads_nowhere),
 		WORLD_TEST(a_silent_broker),
+		WORLD_TEST(a_frozen_broker_is_replaced),
 		WORLD_TEST(a_lost_connection),
+		WORLD_TEST(logins_that_end),
 		WORLD_TEST(a_crowd_of_leaders),
 		WORLD_TEST(bootstrap_servers_in_turn),
 		WORLD_TEST(cancelled),

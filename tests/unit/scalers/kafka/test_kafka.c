@@ -77,7 +77,15 @@ static const struct {
 	{ K, BASIC "|sasl=oauthbearer",
 		"oauthTokenEndpointUri=https://id/token|scopes=a,b|oauthExtensions=x=1,y=2|" LOGIN, "s1-kafka-g-topics",
 		"kafka k:9092", 10000, 0 },
+	/* What is nothing is left out; the library of apache-kafka knows Kafka's port. */
+	{ K, "bootstrapServers=a:1,,b:2,|consumerGroup=g", NULL, "s1-kafka-g-topics", "kafka a:1,b:2", 10000, 0 },
+	{ A, "bootstrapServers=a, [::1], b:2|consumerGroup=g", NULL, "s1-kafka-g-topics", "kafka a:9092,[::1]:9092,b:2",
+		10000, 0 },
 	{ A, BASIC "|topic=t|limitToPartitionsWithLag=true", NULL, "s1-kafka-t", "kafka k:9092", 10000, 0 },
+	/* apache-kafka does not mind these. */
+	{ A, BASIC "|ensureEvenDistributionOfPartitions=true", NULL, "s1-kafka-g-topics", "kafka k:9092", 10000, 0 },
+	{ A, BASIC "|topic=t|limitToPartitionsWithLag=true|ensureEvenDistributionOfPartitions=true", NULL, "s1-kafka-t",
+		"kafka k:9092", 10000, 0 },
 	{ K, BASIC "|topic=t|ensureEvenDistributionOfPartitions=true|allowIdleConsumers=true", NULL, "s1-kafka-t",
 		"kafka k:9092", 10000, 0 },
 	{ K, BASIC MSK, KEYS, "s1-kafka-g-topics", "kafka k:9092", 10000, 0 },
@@ -113,7 +121,12 @@ static const struct {
 	{ K, "bootstrapServers=k|consumerGroup=g", NULL,
 		"parameter \"bootstrapServers\": address \"k\": must be host:port" },
 	{ K, "bootstrapServers=kafka://k:1|consumerGroup=g", NULL, "not a URL" },
-	{ K, "bootstrapServers=a:1,,b:2|consumerGroup=g", NULL, "address \"\"" },
+	{ K, "bootstrapServers=a:1,b|consumerGroup=g", NULL, "address \"b\": must be host:port" },
+	{ K, "bootstrapServers=,|consumerGroup=g", NULL, "\"bootstrapServers\": there must be 1 to 64 servers" },
+	{ A, "bootstrapServers=k:|consumerGroup=g", NULL, "address \"k:\": must be host:port" },
+	{ A, "bootstrapServers=k:0|consumerGroup=g", NULL, "address \"k:0\": must be host:port" },
+	{ A, BASIC "|limitToPartitionsWithLag=true", NULL,
+		"topic must be specified when using limitToPartitionsWithLag" },
 	{ K, "bootstrapServers=/tmp/socket:1|consumerGroup=g", NULL, "must be host:port" },
 	{ K, BASIC "|lagThreshold=0", NULL, "\"lagThreshold\" must be positive number" },
 	{ K, BASIC "|lagThreshold=-1", NULL, "\"lagThreshold\" must be positive number" },
@@ -173,6 +186,38 @@ static void refused(void **state)
 		if (!strstr(err.msg, bads[i].message))
 			fail_msg("%s: %s", bads[i].metadata, err.msg);
 		assert_int_equal(err.kind, ERR_INVALID);
+	}
+}
+
+/* One that a request cannot hold would fail those of all who ask with it. */
+static void names_that_are_too_long(void **state)
+{
+	static const struct {
+		const char *type, *before;
+		size_t most;
+		const char *name;
+	} rows[] = {
+		{ K, "bootstrapServers=k:1|topic=t|consumerGroup=", 32767, "\"consumerGroup\"" },
+		{ K, BASIC "|topic=", 256, "\"topic\"" },
+		{ A, BASIC "|topic=a,", 256, "\"topic\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		MEM_AUTO char *name = mem_array(rows[i].most + 2, 1);
+		MEM_AUTO char *metadata = NULL;
+		struct scaler s;
+		struct err err = { 0 };
+
+		memset(name, 'x', rows[i].most);
+		metadata = mem_printf("%s%s", rows[i].before, name);
+		assert_int_equal(build(rows[i].type, metadata, NULL, 0, &s, &err), 0);
+		scaler_done(&s);
+		mem_free_ptr(&metadata);
+		metadata = mem_printf("%s%sx", rows[i].before, name);
+		assert_int_equal(build(rows[i].type, metadata, NULL, 0, &s, &err), -1);
+		if (!strstr(err.msg, rows[i].name) || !strstr(err.msg, "at most"))
+			fail_msg("%s", err.msg);
 	}
 }
 
@@ -295,6 +340,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accepted),
 		cmocka_unit_test(refused),
+		cmocka_unit_test(names_that_are_too_long),
 		cmocka_unit_test(keys),
 		cmocka_unit_test(unknown_values),
 		cmocka_unit_test(keys_that_people_try),

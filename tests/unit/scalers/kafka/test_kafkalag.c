@@ -66,6 +66,8 @@ static const struct {
 	{ "evenly: nothing, one replica", { .threshold = 10, .even = true }, { AT(0, 0), AT(0, 0) }, 2, { 0 }, 10, 0 },
 	{ "evenly, although idle ones are allowed", { .threshold = 10, .even = true, .idle = true },
 		{ AT(0, 500), AT(0, 0), AT(0, 0) }, 3, { 0 }, 30, 500 },
+	{ "evenly, and no more than have a lag", { .threshold = 10, .even = true, .only_lagging = true },
+		{ AT(0, 25), AT(0, 0), AT(0, 0), AT(0, 0) }, 4, { 0 }, 10, 25 },
 	{ "evenly: no partitions", { .threshold = 10, .even = true }, { IDLE(0) }, 0, { 0 }, 0, 0 },
 	/* Stuck ones count for the load alone, and not as partitions with a lag. */
 	{ "stuck", { .threshold = 10 }, { AT(0, 7), AT(0, 5) }, 2, { true }, 5, 12 },
