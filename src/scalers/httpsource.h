@@ -30,9 +30,10 @@ struct httpsource_login {
 struct httpsource {
 	struct scaler_ask base; /* its question, whose data is the type's */
 	struct scaler_sources *sources;
-	void *note;    /* owned: note_size bytes that the type keeps from request to request; zeroed at first */
-	unsigned step; /* requests answered so far */
-	char *project; /* owned; of the identity, for who needs_project; NULL: it has none */
+	void *note;      /* owned: note_size bytes that the type keeps from request to request; zeroed at first */
+	unsigned step;   /* requests answered so far */
+	int64_t rest_ms; /* what good answers said so far by Retry-After */
+	char *project;   /* owned; of the identity, for who needs_project; NULL: it has none */
 	/* ---- of httpsource.c alone ---- */
 	struct webget_call *call;   /* NULL: none is under way */
 	struct webtoken_wait *wait; /* for the project; NULL */
@@ -92,6 +93,13 @@ struct httpsource_type {
 	enum httpsource_verdict (*lost)(struct httpsource *ask, const struct err *err);
 };
 
+/*
+ * A good answer with Retry-After, as Azure DevOps has it for who asks much, stands until then, but
+ * for so long at most, and this question rests; others with the login are asked. So all are, each
+ * once in that time.
+ */
+#define HTTPSOURCE_REST_MAX_MS ((int64_t)300 * 1000)
+
 /* For struct scaler_type. */
 void *httpsource_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 	void *arg);
@@ -101,7 +109,8 @@ void httpsource_cancel(void *handle);
 
 /*
  * The server that has just answered is not asked for so long by anybody with this login; 0: nothing
- * is done. What Retry-After says is heeded without it.
+ * is done. What Retry-After says is heeded without it: of 429, 503 and 403 by a pause, beside a
+ * good answer by a rest.
  */
 void httpsource_pause(const struct httpsource *ask, int64_t span_ms);
 
