@@ -47,6 +47,10 @@ struct answer {
 	double value;
 	double load; /* ACTIVITY_BY_LOAD: all that is there, where the value is a rate, or bounded */
 	enum activity activity;
+	/*
+	 * for so long after it the source wishes not to be asked that again; 0: it does not say
+	 */
+	int64_t rest_ms;
 	int64_t asked_at_ms;    /* loop clock */
 	int64_t answered_at_ms; /* loop clock */
 };

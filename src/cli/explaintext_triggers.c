@@ -61,6 +61,13 @@ static char *push_of(const json_t *one)
 	return *state && strcmp(state, "unwatched") != 0 ? mem_printf("%s%s%s", state, *why ? ": " : "", why) : NULL;
 }
 
+static char *pause_of(const json_t *one)
+{
+	const char *why = json_str_or_empty(one, "pause");
+
+	return *why ? mem_dup(why) : NULL;
+}
+
 static char *unknown_of(const json_t *one)
 {
 	const char *keys = json_str_or_empty(one, "unknownKeys");
@@ -149,6 +156,7 @@ void explaintext_triggers(const struct explaintext_page *p, const json_t *answer
 		say_all(p, "  error", alone, error_of);
 		json_decref(alone);
 	}
+	say_all(p, "  pause", triggers, pause_of);
 	say_all(p, "  push", triggers, push_of);
 	say_all(p, "  metadata", triggers, unknown_of);
 	say_all(p, "  metadata", triggers, shortened_of);

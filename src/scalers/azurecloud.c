@@ -12,14 +12,15 @@
 static const struct {
 	const char *names[3];
 	const char *storage, *service_bus, *key_vault, *prometheus; /* NULL: it is not there */
+	const char *authority; /* where Entra ID gives tokens; NULL: nowhere any more */
 } clouds[] = {
 	{ { "AzurePublicCloud", "AzureCloud" }, "core.windows.net", "servicebus.windows.net", "vault.azure.net",
-		"prometheus.monitor.azure.com" },
+		"prometheus.monitor.azure.com", "https://login.microsoftonline.com" },
 	{ { "AzureUSGovernmentCloud", "AzureUSGovernment" }, "core.usgovcloudapi.net", "servicebus.usgovcloudapi.net",
-		"vault.usgovcloudapi.net", "prometheus.monitor.azure.us" },
+		"vault.usgovcloudapi.net", "prometheus.monitor.azure.us", "https://login.microsoftonline.us" },
 	{ { "AzureChinaCloud" }, "core.chinacloudapi.cn", "servicebus.chinacloudapi.cn", "vault.azure.cn",
-		"prometheus.monitor.azure.cn" },
-	{ { "AzureGermanCloud" }, "core.cloudapi.de", "servicebus.cloudapi.de", "vault.microsoftazure.de", NULL },
+		"prometheus.monitor.azure.cn", "https://login.chinacloudapi.cn" },
+	{ { "AzureGermanCloud" }, "core.cloudapi.de", "servicebus.cloudapi.de", "vault.microsoftazure.de", NULL, NULL },
 };
 #define PRIVATE "Private"
 
@@ -151,13 +152,35 @@ static bool is_devops(const char *host)
 		(dot && dot > host && strcasecmp(dot, ".visualstudio.com") == 0);
 }
 
-/* The German cloud has ended, and who has its names now is not known: it is none of Microsoft's. */
+/*
+ * MEM_COUNT(clouds): the host is in none. The German cloud has ended, and who has its names now is
+ * not known: it is none of Microsoft's.
+ */
+static size_t find_by_host(const char *host, enum azurecloud_service service)
+{
+	size_t i = 0;
+
+	while (i < MEM_COUNT(clouds) && !(clouds[i].authority && is_below(host, names_end(i, service))))
+		i++;
+	return i;
+}
+
 bool azurecloud_has_host(const char *host, enum azurecloud_service service)
 {
-	if (service == AZURECLOUD_DEVOPS)
-		return is_devops(host);
-	for (size_t i = 0; i < MEM_COUNT(clouds) && i != find("AzureGermanCloud"); i++)
-		if (is_below(host, names_end(i, service)))
-			return true;
-	return false;
+	return service == AZURECLOUD_DEVOPS ? is_devops(host) : find_by_host(host, service) < MEM_COUNT(clouds);
+}
+
+const char *azurecloud_vaults(const char *host)
+{
+	size_t i = find_by_host(host, AZURECLOUD_KEY_VAULT);
+
+	return clouds[i < MEM_COUNT(clouds) ? i : 0].key_vault;
+}
+
+const char *azurecloud_authority(const char *vaults)
+{
+	for (size_t i = 0; i < MEM_COUNT(clouds); i++)
+		if (strcmp(vaults, clouds[i].key_vault) == 0)
+			return clouds[i].authority;
+	return NULL;
 }

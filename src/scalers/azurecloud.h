@@ -50,4 +50,15 @@ bool azurecloud_is_label(const char *text);
 /* Whether a host is one of the service, in a cloud that is Microsoft's. */
 bool azurecloud_has_host(const char *host, enum azurecloud_service service);
 
+/*
+ * How the names of vaults end in the cloud of this vault, by its own name; of a vault that is in
+ * none in the public one.
+ */
+const char *azurecloud_vaults(const char *host);
+/*
+ * Where the tokens for vaults whose names end so come from ("https://login.microsoftonline.com");
+ * NULL: they are in no cloud of Microsoft's.
+ */
+const char *azurecloud_authority(const char *vaults);
+
 #endif

@@ -58,6 +58,15 @@ static void note_pause(const struct httpsource *ask, const struct webget_answer 
 		httpsource_pause(ask, answer->retry_after_ms);
 }
 
+/* Of all its requests the longest counts. */
+static void note_rest(struct httpsource *ask, const struct webget_answer *answer)
+{
+	int64_t ms = answer->retry_after_ms < HTTPSOURCE_REST_MAX_MS ? answer->retry_after_ms : HTTPSOURCE_REST_MAX_MS;
+
+	if (answer->status >= 200 && answer->status <= 299 && ms > ask->rest_ms)
+		ask->rest_ms = ms;
+}
+
 static void on_lost(struct httpsource *ask, const struct err *transport)
 {
 	struct err err = *transport;
@@ -85,8 +94,10 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 		return;
 	}
 	note_pause(ask, answer);
+	note_rest(ask, answer);
 	switch (type_of(ask)->read(ask, answer, &out, &err)) {
 	case HTTPSOURCE_ANSWERED:
+		out.rest_ms = ask->rest_ms;
 		let_go(ask);
 		scaler_ask_answer(ask, &out, NULL);
 		break;

@@ -41,6 +41,8 @@ struct httpsource {
 	struct err err;             /* why no request could be made, or a piece was refused */
 	int64_t deadline_ms;
 	char *url; /* owned: of the request under way */
+	/* the most that good answers said so far by Retry-After */
+	int64_t rest_ms;
 };
 
 struct httpsource_request {        /* empty when zeroed */
@@ -91,6 +93,13 @@ struct httpsource_type {
 	 */
 	enum httpsource_verdict (*lost)(struct httpsource *ask, const struct err *err);
 };
+
+/*
+ * A good answer with Retry-After, as Azure DevOps has it for who asks much, stands until then, but
+ * for so long at most, and this question rests; others with the login are asked. So all are, each
+ * once in that time.
+ */
+#define HTTPSOURCE_REST_MAX_MS ((int64_t)300 * 1000)
 
 /* For struct scaler_type. */
 void *httpsource_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,

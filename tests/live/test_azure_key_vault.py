@@ -30,32 +30,36 @@ def of_vault(*secrets, client=None, tenant=TENANT, uri=f"https://{VAULT}/", **mo
 
 
 def test_azure_values(launch, stage, credentials, locked_redis, vault):
-    """The current value and one version; several of one vault, by one token; a token that is refused early; another value; what cannot be read again stays in use."""
+    """
+    The current value and one version; several of one vault, by one token. Then all is read again, once for all that may be then: a token that is refused early, a value that changed, another that is right at last, and what cannot be
+    read again and stays in use.
+    """
     vault.application("reader")
+    vault.secrets |= {"late": {"0" * 32: "another"}, "stays": {"0" * 32: PASSWORD}}
     credentials.secret("reader", secret="client-s3cret\n")
-    specs = {"current": [secret("redis"), secret("user", "username")], "version": [secret("redis", version="1" * 32)]}
+    specs = {"current": [secret("redis"), secret("user", "username")], "version": [secret("redis", version="1" * 32)], "late": [secret("late")], "stays": [secret("stays")]}
     daemon = launch(env=vault.env())
     daemon.wait_serving()
     for name, secrets in specs.items():
         credentials.authentication(name, **of_vault(*secrets, client="reader"))
         for twice in (name, f"{name}-too"):
             locked_redis.scaledobject(stage, twice, ref(name))
-    for name in specs:
+    for name in ("current", "version", "stays"):
         locked_redis.wait_read(stage, name)
         locked_redis.wait_read(stage, f"{name}-too")
-    assert sorted(vault.read()) == ["/secrets/redis/" + "1" * 32 + "?api-version=7.5", "/secrets/redis/?api-version=7.5", "/secrets/user/?api-version=7.5"]
+    stage.wait_failing("late")
+    assert sorted(vault.read()) == sorted(f"/secrets/{one}?api-version=7.5" for one in ("late/", "redis/", "redis/" + "1" * 32, "stays/", "user/"))
     assert vault.exchanged == [{"client_id": "reader", "grant_type": "client_credentials", "scope": "https://vault.azure.net/.default", "client_secret": "client-s3cret"}]
-    # Whose token is over gets another one; the value has changed.
     vault.revoked |= set(vault.given)
     vault.secrets["redis"]["2" * 32] = "another"
+    vault.secrets["late"]["1" * 32] = PASSWORD
+    vault.broken = lambda asked: (503, {}, "") if asked.target.startswith("/secrets/stays/") else vault.served(asked)
     stage.wait_failing("current", timeout=READ_AGAIN + 20)
+    locked_redis.wait_read(stage, "late", timeout=READ_AGAIN + 20)
+    eventually(lambda: "Azure Key Vault https://shop.vault.azure.net:443: secret stays: HTTP status 503; the value read before stays in use" in daemon.log(), timeout=READ_AGAIN + 20)
     assert len(vault.exchanged) == 2
-    stage.says("Ready", "True", name="version")
-    vault.secrets["redis"]["3" * 32] = PASSWORD
-    locked_redis.wait_read(stage, "current", timeout=READ_AGAIN + 20)
-    vault.broken = (503, {}, "")
-    eventually(lambda: "Azure Key Vault https://shop.vault.azure.net:443: secret redis: HTTP status 503; the value read before stays in use" in daemon.log(), timeout=READ_AGAIN + 20)
-    stage.says("Ready", "True", name="current")
+    for name in ("version", "stays"):
+        stage.says("Ready", "True", name=name)
     assert PASSWORD not in daemon.log() and "client-s3cret" not in daemon.log() and "eyJ0" not in daemon.log()
 
 

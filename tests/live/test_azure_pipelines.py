@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The azure-pipelines trigger, against a server that stands in for Azure DevOps (rig/azure_devops.py says what that is)."""
+import json
+
 import pytest
 
 from rig import pki
@@ -124,6 +126,21 @@ def test_a_pause_is_kept(kscaled, stage, devops, token):
     times = [asked.time for asked in devops.asked]
     assert times[refused] - times[refused - 1] > 2.9, times[refused - 2:refused + 1]
     stage.wait_ready()
+
+
+def test_a_good_answer_stands(kscaled, stage, devops, token):
+    """Beside a good answer Azure DevOps asks who asks much to be left alone, too: the answer stands until then, nothing fails, and explain says so."""
+    devops.jobs[7], devops.delayed = [job(1)], 4
+    stage.deployment(replicas=1)
+    stage.ready_scaledobject(maxReplicaCount=1, triggers=[trigger(devops, token)])
+    told = eventually(lambda: [one for one in json.loads(kscaled.tell("explain", f"{stage.namespace}/worker", "-o", "json").stdout)["triggers"] if one["pause"]])[0]
+    assert "azure-pipelines http://127.0.0.1:" in told["pause"] and "asked to be left alone (Retry-After): for another" in told["pause"] and told["error"] is None and told["value"] == 1, told
+    assert stage.metric(METRIC).value() == "1"
+    devops.jobs[7], devops.delayed = [job(1), job(2)], 0
+    eventually(lambda: stage.metric(METRIC).value() == "2")
+    times = [asked.time for asked in devops.asked]
+    assert times[1] - times[0] > 3.9, times
+    assert stage.condition("Ready")["status"] == "True" and stage.condition("Fallback")["status"] == "False"
 
 
 def test_tls(kscaled, stage, token, tmp_path):

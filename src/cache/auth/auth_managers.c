@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -212,22 +211,6 @@ void auth_from_aws(struct auth_resolve *r, const char *source)
 
 #define HTTPS "https://"
 
-/* Microsoft's clouds by how the names of their vaults end: where their tokens come from. */
-static const struct {
-	const char *vaults, *authority;
-} azure_clouds[] = {
-	{ "vault.azure.net", "https://login.microsoftonline.com" },
-	{ "vault.usgovcloudapi.net", "https://login.microsoftonline.us" },
-	{ "vault.azure.cn", "https://login.chinacloudapi.cn" },
-};
-
-static bool is_below(const char *host, const char *suffix)
-{
-	size_t len = strlen(host), end = strlen(suffix);
-
-	return len > end && host[len - end - 1] == '.' && strcasecmp(host + len - end, suffix) == 0;
-}
-
 /* Where a vault's tokens come from, and what for. Owns its texts. */
 struct azure_place {
 	struct httpurl_place vault;
@@ -260,35 +243,23 @@ static int check_url(const char *url, struct httpurl_place *place, struct err *e
 static int find_cloud(const struct triggerauth_manager *m, struct azure_place *p, struct err *err)
 {
 	struct httpurl_place authority = { 0 };
-	char *vaults = NULL;
-	size_t i = 0;
+	MEM_AUTO char *vaults = NULL, *resource = NULL;
+	const char *microsofts;
 
-	if (given(m->cloud) &&
-		azurecloud_suffix(m->cloud, AZURECLOUD_KEY_VAULT, "keyVaultResourceURL", m->resource, &vaults, err))
+	if (!given(m->cloud))
+		vaults = mem_dup(azurecloud_vaults(p->vault.host));
+	else if (azurecloud_suffix(m->cloud, AZURECLOUD_KEY_VAULT, "keyVaultResourceURL", m->resource, &vaults, err))
 		return err_wrap(err, "cloud.type");
-	while (i < MEM_COUNT(azure_clouds) &&
-		!(vaults ? strcmp(vaults, azure_clouds[i].vaults) == 0
-			 : is_below(p->vault.host, azure_clouds[i].vaults)))
-		i++;
-	if (i < MEM_COUNT(azure_clouds) || !vaults) {
-		i = i < MEM_COUNT(azure_clouds) ? i : 0;
-		p->authority = mem_dup(azure_clouds[i].authority);
-		p->scope = mem_printf(HTTPS "%s/.default", azure_clouds[i].vaults);
-		free(vaults);
-		return 0;
-	}
-	p->scope = place_of(vaults);
-	free(vaults);
-	vaults = p->scope;
-	p->scope = mem_printf("%s%s/.default", strstr(vaults, "://") ? "" : HTTPS, vaults);
-	free(vaults);
-	if (!given(m->authority))
+	microsofts = azurecloud_authority(vaults);
+	resource = place_of(vaults);
+	p->scope = mem_printf("%s%s/.default", strstr(resource, "://") ? "" : HTTPS, resource);
+	if (!microsofts && !given(m->authority))
 		return err_set(err, ERR_INVALID,
 			"cloud: activeDirectoryEndpoint must be provided for Private cloud type");
-	if (check_url(m->authority, &authority, err))
+	if (!microsofts && check_url(m->authority, &authority, err))
 		return err_wrap(err, "cloud.activeDirectoryEndpoint");
 	httpurl_place_done(&authority);
-	p->authority = mem_dup(m->authority);
+	p->authority = mem_dup(microsofts ? microsofts : m->authority);
 	return 0;
 }
 

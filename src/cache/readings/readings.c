@@ -137,10 +137,13 @@ static void entry_free(struct reading_entry *e)
 }
 
 /* A failure costs nothing, and is asked about again. */
-static bool is_metered(const struct reading_entry *e, int64_t now_ms)
+static bool is_resting(const struct reading_entry *e, int64_t now_ms)
 {
-	return e->question->type->metered && e->known && !e->err &&
-		now_ms - e->answer.answered_at_ms < e->owner->config.metered_ms;
+	int64_t rest_ms = e->answer.rest_ms;
+
+	if (e->question->type->metered && e->owner->config.metered_ms > rest_ms)
+		rest_ms = e->owner->config.metered_ms;
+	return e->known && !e->err && now_ms - e->answer.answered_at_ms < rest_ms;
 }
 
 static void entry_ask(struct reading_entry *e);
@@ -158,6 +161,7 @@ static void on_answer(void *arg, const struct answer *given, const struct err *e
 		.value = given ? given->value : 0,
 		.load = given ? given->load : 0,
 		.activity = given ? given->activity : ACTIVITY_BY_THRESHOLD,
+		.rest_ms = given ? given->rest_ms : 0,
 		.asked_at_ms = e->asked_at_ms,
 		.answered_at_ms = loop_now_ms(r->loop),
 	};
@@ -177,7 +181,7 @@ static void on_answer(void *arg, const struct answer *given, const struct err *e
 	 * here on only locals.
 	 */
 	list_move_all(&e->waiters, &finished);
-	if (is_metered(e, answer.answered_at_ms))
+	if (is_resting(e, answer.answered_at_ms))
 		list_move_all(&e->next_waiters, &finished);
 	if (e->next_waiters) {
 		list_move_all(&e->next_waiters, &e->waiters);
@@ -222,7 +226,7 @@ static void on_sweep(void *arg)
 	struct reading_entry *e, *next;
 
 	DL_FOREACH_SAFE (r->entries, e, next)
-		if (!e->asking && !e->waiters && now_ms - e->touched_at_ms > FORGET_AFTER_MS && !is_metered(e, now_ms))
+		if (!e->asking && !e->waiters && now_ms - e->touched_at_ms > FORGET_AFTER_MS && !is_resting(e, now_ms))
 			entry_free(e);
 	loop_timer_set(&r->sweep, FORGET_AFTER_MS);
 }
@@ -238,7 +242,7 @@ enum readings_found readings_peek(struct readings *r, const struct question *q, 
 		return READINGS_NONE;
 	e->touched_at_ms = loop_now_ms(r->loop);
 	if (!e->known ||
-		(e->touched_at_ms - e->answer.answered_at_ms >= max_age_ms && !is_metered(e, e->touched_at_ms)))
+		(e->touched_at_ms - e->answer.answered_at_ms >= max_age_ms && !is_resting(e, e->touched_at_ms)))
 		return READINGS_NONE;
 	r->from_memory++;
 	*answer = e->answer;
@@ -304,7 +308,7 @@ uint64_t readings_mark(const struct readings *r)
 /* The newest query there was began before the mark: neither its answer nor itself will do. */
 static bool too_early(const struct reading_entry *e, uint64_t after)
 {
-	return e && e->number < after && !is_metered(e, loop_now_ms(e->owner->loop));
+	return e && e->number < after && !is_resting(e, loop_now_ms(e->owner->loop));
 }
 
 /* Joins the query under way, or the next one when that began too early. */

@@ -10,7 +10,8 @@
  * the asker's max age says, so that a dead source is not hammered. What nobody asked for in a
  * minute is forgotten. Of very many that are due at once some begin in later turns of the loop
  * (cache/readings/turns). A source that bills each request (struct scaler_type, metered) is not
- * asked again for a while after it has answered, whatever age and mark the asker has.
+ * asked again for a while after it has answered, whatever age and mark the asker has; nor is one
+ * whose answer says that it wishes so (struct answer, rest_ms).
  */
 
 #include <stdbool.h>

@@ -249,7 +249,10 @@ static void decide(struct work *work, const struct scaledjob *sj, const struct s
 		facts.jobs_err = &jobs_err;
 	}
 	count_jobs(work, r->asked_at_ms, &facts);
+	facts.answered = asked && !refusal && r->asked_at_ms && r->asked_at_ms == p->answered_ms;
 	d = judge(work, &facts);
+	if (d.rule == JOBS_RULE_CREATE || d.rule == JOBS_RULE_AT_MAX)
+		p->answered_ms = r->asked_at_ms;
 	if (asked) {
 		cause = jobs_failure_mark(&facts);
 		facts.cause_is_news = cause != p->cause;
@@ -263,8 +266,10 @@ static void decide(struct work *work, const struct scaledjob *sj, const struct s
 	}
 	/*
 	 * After a refusal only a poll that is due creates Jobs again, not each message of a source.
+	 * What was decided on the same answers before is carried out.
 	 */
-	jobmaker_create(work, facts.create_trouble && !work->loop.timed ? 0 : d.create, facts.running, text);
+	if (d.rule != JOBS_RULE_ENOUGH || !jobs_is_answered(&facts))
+		jobmaker_create(work, facts.create_trouble && !work->loop.timed ? 0 : d.create, facts.running, text);
 	if (asked) {
 		say_status(work, sj, &facts, &d);
 		recorder_push(work);

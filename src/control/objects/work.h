@@ -167,6 +167,7 @@ struct jobloop_part {
 	struct err *pods_err; /* why it failed; owned; NULL */
 	uint64_t cause;       /* the first failure, as last told in Ready */
 	size_t finished;      /* finished Jobs when the history was checked last */
+	int64_t answered_ms;  /* when the triggers were asked for whose answers Jobs were created last; 0: never */
 };
 
 /* control/jobs/jobmaker.c: creates Jobs. */

@@ -285,6 +285,11 @@ static struct jobs_decision observe(const struct jobs_facts *facts)
 	return d;
 }
 
+bool jobs_is_answered(const struct jobs_facts *facts)
+{
+	return facts->answered && jobs_strategy(facts->spec) != JOBS_STRATEGY_DEFAULT;
+}
+
 /*
  * How many Jobs the strategy asks for, with `needed` of them for the work and at most `max` beyond
  * the minimum (keda-core.md 4.3).
@@ -311,6 +316,10 @@ static void decide_active(const struct jobs_facts *facts, const struct demand *a
 	int64_t most = jobs_strategy(facts->spec) == JOBS_STRATEGY_EAGER ? COUNT_MAX : whole(ceil(all->queue)),
 		unlimited = smaller(ask(facts, whole(ceil(all->wanted)), COUNT_MAX), most);
 
+	if (jobs_is_answered(facts)) {
+		d->rule = JOBS_RULE_ENOUGH;
+		return;
+	}
 	d->create = (int32_t)smaller(ask(facts, d->max_scale, scaledjob_max(facts->spec)), most);
 	if (d->create < unlimited)
 		d->rule = JOBS_RULE_AT_MAX;

@@ -24,6 +24,7 @@
  *     is then unknown, and nothing is created beyond the minimum;
  *   - max also limits custom (in KEDA only at each creation, so that a small percentage creates
  *     Jobs without end); a percentage that is NaN or infinite is invalid;
+ *   - answers that were acted on before give Jobs once, as the source was not asked since;
  *   - while the Jobs cannot be read, none is created (KEDA takes them as 0 and creates all again);
  *     without the Pods that the strategy needs, none beyond the minimum.
  */
@@ -66,6 +67,12 @@ struct jobs_facts {
 	 * those of them without a started Pod (decide/jobs/jobpods.h); only if jobs_needs_pods
 	 */
 	int32_t pending;
+	/*
+	 * Jobs were created for these very answers, as a source that asked to be left alone has no
+	 * newer ones. For default these Jobs run, or ended since; the other strategies subtract no
+	 * Job that has started, or only some, and would create them anew.
+	 */
+	bool answered;
 	bool paused;
 	int64_t last_active_unix_ms; /* 0: never */
 	/*
@@ -121,6 +128,9 @@ struct jobs_decision {
 	 */
 	const struct jobs_words *ready_words, *active_words;
 };
+
+/* Whether no more Jobs are due for what the triggers say: those that were decided are all. */
+bool jobs_is_answered(const struct jobs_facts *facts);
 
 /* Whether the strategy needs Pods (accurate, eager); with any other no Pod is read. */
 bool jobs_needs_pods(const struct scaledjob_spec *spec);

@@ -204,6 +204,8 @@ static void add_reason(struct sentence *s, const struct jobs_facts *facts, const
 		add_running(s, facts);
 		add_strategy(s, facts);
 		sentence_add(s, ", at most %lld", (long long)scaledjob_max(facts->spec) + scaledjob_min(facts->spec));
+		if (d->rule == JOBS_RULE_ENOUGH && jobs_is_answered(facts))
+			sentence_add(s, "; Jobs were created for that already, and the source was not asked again");
 		break;
 	case JOBS_RULE_ERROR_HOLD: add_hold(s, facts, d); break;
 	case JOBS_RULE_INACTIVE:

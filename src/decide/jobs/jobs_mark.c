@@ -34,6 +34,7 @@ uint64_t jobs_mark(const struct jobs_facts *facts, const struct jobs_decision *d
 	mark = mark_spec(mark, facts->spec);
 	mark = mark_pair(mark, facts->running, (int32_t)jobs_pending(facts));
 	mark = mark_word(mark, (uint64_t)jobs_running_share(facts));
+	mark = mark_word(mark, jobs_is_answered(facts));
 	mark = mark_err(mark, facts->jobs_err);
 	mark = mark_err(mark, facts->pods_err);
 	mark = mark_text(mark, facts->create_trouble);

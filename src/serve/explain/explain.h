@@ -48,12 +48,13 @@
  *   created, generation
  *   trouble           why no trigger can be built; null
  *   triggers[]        {index, type, name, metric, metricType, target, activation, value, active,
- *                     ageSeconds, latencySeconds, error, failures, fallingBack, noFallback, push,
- *                     unknownKeys, shortened}; of cpu and memory triggers, which the HPA controller
- *                     reads, only the first six and the last two. value and active
+ *                     ageSeconds, latencySeconds, error, pause, failures, fallingBack, noFallback,
+ *                     push, unknownKeys, shortened}; of cpu and memory triggers, which the HPA
+ *                     controller reads, only the first six and the last two. value and active
  *                     are null while unknown, and a fallback's while fallingBack (then null when
- *                     the formula gets nil); error is the source's newest
- *                     failure, failures those in a row; noFallback says why none stands in. push is
+ *                     the formula gets nil); error is the source's newest failure, failures those
+ *                     in a row; pause says why it is not asked for now, although it is well, or is
+ *                     null; noFallback says why none stands in. push is
  *                     null, or {state: "starting" | "on" | "off" | "failing" | "unwatched", why}. A
  *                     ScaledJob's have neither fallingBack nor
  *                     noFallback: it has no fallback

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cache/survey.h"
 
 struct triggers_page {
@@ -48,6 +49,18 @@ static void write_value(struct jsonout *j, double value, const bool *active)
 		jsonout_null(j, "active");
 }
 
+/* Why the source is not asked for now, although it is well; null when it is. */
+static void write_pause(const struct triggers_page *p, const struct scaler *s, const struct answer *answer)
+{
+	int64_t left_ms = answer->rest_ms - (loop_now_ms(p->cache->loop) - answer->answered_at_ms);
+	MEM_AUTO char *text = left_ms <= 0
+		? NULL
+		: mem_printf("%s asked to be left alone (Retry-After): for another %lld s; its answer stands",
+			  s->question->source, (long long)(left_ms + 999) / 1000);
+
+	jsonout_text(p->j, "pause", text);
+}
+
 /*
  * judged: what the verdict made of it; NULL where there is none because another trigger was never
  * read.
@@ -70,6 +83,7 @@ static void write_last(const struct triggers_page *p, const struct scaler *s, co
 	write_seconds(p->j, "ageSeconds", read, loop_now_ms(p->cache->loop) - answer.answered_at_ms);
 	write_seconds(p->j, "latencySeconds", read, answer.answered_at_ms - answer.asked_at_ms);
 	jsonout_text(p->j, "error", found == READINGS_FAILURE ? err.msg : NULL);
+	write_pause(p, s, &answer);
 	jsonout_int(p->j, "failures", health_failures(p->cache->health, p->object, s->metric_name));
 	if (p->object->kind == SCALED_JOB)
 		return; /* it has no fallback */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 A fake: there is no Azure DevOps to run here. It serves the two requests of the agent pools' API that the trigger makes, byte by byte as Microsoft documents them, refuses what differs with 400, and answers as the service does
-to who has no token, to a pool that does not exist, and when it throttles.
+to who has no token, to a pool that does not exist, when it throttles, and when it delays.
 """
 import base64
 import json
@@ -19,6 +19,7 @@ class AzureDevops(HttpSource):
     def __init__(self, token="change-me", tls=None):
         self.token, self.pools, self.jobs = token, {"linux": 7}, {7: []}
         self.throttled = 0   # seconds; 0: not
+        self.delayed = 0     # the same, where it answers all the same
         self.wrong = []      # requests that differ from what is documented
         super().__init__(tls=tls)
 
@@ -33,7 +34,8 @@ class AzureDevops(HttpSource):
             return (200, {}, json.dumps({"count": len(found), "value": found}))
         for number, jobs in self.jobs.items():
             if asked.method == "GET" and asked.path == f"{root}/{number}/jobrequests" and self.is_list(asked.raw_query):
-                return (200, {}, json.dumps({"count": len(jobs), "value": self.listed(jobs, asked.raw_query)}))
+                wish = {"Retry-After": str(self.delayed), "X-RateLimit-Delay": "0.5", "X-RateLimit-Remaining": "0"} if self.delayed else {}
+                return (200, wish, json.dumps({"count": len(jobs), "value": self.listed(jobs, asked.raw_query)}))
         if asked.path.startswith(root + "/") and asked.path.endswith("/jobrequests"):
             return (404, {}, json.dumps(NOT_FOUND))
         self.wrong.append(f"{asked.method} {asked.target}")

@@ -22,6 +22,7 @@ struct source {
 	bool hangs;
 	char *failure; /* NULL: it answers */
 	double value;
+	int64_t rest_ms;
 	unsigned asked, described;
 	char *metrics; /* NULL: it cannot say which there are */
 	struct scripted_watch *watches;
@@ -83,6 +84,11 @@ static void source_set(const char *name, bool hangs, const char *failure, double
 void fakesource_answer(const char *source, double value)
 {
 	source_set(source, false, NULL, value);
+}
+
+void fakesource_rest(const char *source, int64_t ms)
+{
+	source_get(source)->rest_ms = ms;
 }
 
 void fakesource_fail(const char *source, const char *message)
@@ -158,7 +164,8 @@ static void on_answer(void *arg)
 	ask_free(arg);
 	if (a.source->failure)
 		err_set(&err, ERR_TEMPORARY, "source %s: %s", a.source->name, a.source->failure);
-	a.fn(a.arg, a.source->failure ? NULL : &(struct answer){ .value = a.source->value },
+	a.fn(a.arg,
+		a.source->failure ? NULL : &(struct answer){ .value = a.source->value, .rest_ms = a.source->rest_ms },
 		a.source->failure ? &err : NULL);
 }
 

@@ -18,7 +18,8 @@ void fakesource_end(void); /* fails when a question is under way */
 /* From now on: */
 void fakesource_answer(const char *source, double value); /* at first all answer 0 */
 void fakesource_fail(const char *source, const char *message);
-void fakesource_hang(const char *source); /* until the query's deadline */
+void fakesource_rest(const char *source, int64_t ms); /* its answers ask to be left alone for so long; at first 0 */
+void fakesource_hang(const char *source);             /* until the query's deadline */
 /*
  * Of the type "telling", whose sources name their metrics: "queue:5,load:2" with whole targets;
  * NULL: it fails.

@@ -122,6 +122,31 @@ static void hosts_of_microsoft(void **state)
 			fail_msg("%s", rows[i].host);
 }
 
+/* Where the tokens for a vault come from. */
+static void authorities_of_vaults(void **state)
+{
+	static const struct {
+		const char *host, *vaults, *authority;
+	} rows[] = {
+		{ "shop.vault.azure.net", "vault.azure.net", "https://login.microsoftonline.com" },
+		{ "Shop.Vault.usgovcloudapi.net", "vault.usgovcloudapi.net", "https://login.microsoftonline.us" },
+		{ "shop.vault.azure.cn", "vault.azure.cn", "https://login.chinacloudapi.cn" },
+		{ ".vault.azure.cn", "vault.azure.net", "https://login.microsoftonline.com" },
+		{ "vault.azure.cn", "vault.azure.net", "https://login.microsoftonline.com" },
+		{ "evilvault.azure.cn", "vault.azure.net", "https://login.microsoftonline.com" },
+		{ "shop.vault.microsoftazure.de", "vault.azure.net", "https://login.microsoftonline.com" },
+		{ "vault.private.test", "vault.azure.net", "https://login.microsoftonline.com" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		assert_string_equal(azurecloud_vaults(rows[i].host), rows[i].vaults);
+		assert_string_equal(azurecloud_authority(rows[i].vaults), rows[i].authority);
+	}
+	assert_null(azurecloud_authority("vault.microsoftazure.de"));
+	assert_null(azurecloud_authority("https://vault.private.test"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +154,7 @@ int main(void)
 		cmocka_unit_test(parameters),
 		cmocka_unit_test(labels_of_hosts),
 		cmocka_unit_test(hosts_of_microsoft),
+		cmocka_unit_test(authorities_of_vaults),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

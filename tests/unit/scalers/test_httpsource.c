@@ -296,6 +296,32 @@ static void a_pause_is_kept(void **state)
 	stage_done(&s);
 }
 
+/* Beside a good answer Retry-After makes it stand; of one request or another, and not for long. */
+static void a_good_answer_that_asks_for_rest(void **state)
+{
+	struct stage s;
+	struct got g;
+
+	stage_setup(&s, *state, NULL);
+	plan.paths[0] = "/a";
+	g = ask(&s);
+	assert_int_equal(g.answer.rest_ms, 0);
+	plan.paths[0] = "/rest/9";
+	plan.paths[1] = "/rest/2";
+	g = ask(&s);
+	assert_int_equal(g.err.kind, ERR_NONE);
+	assert_int_equal(g.answer.rest_ms, 9000);
+	plan.paths[1] = "/rest/86400";
+	g = ask(&s);
+	assert_int_equal(g.answer.rest_ms, HTTPSOURCE_REST_MAX_MS);
+	/* Nobody else is kept away. */
+	plan.paths[0] = "/a";
+	plan.paths[1] = NULL;
+	g = ask(&s);
+	assert_int_equal(g.err.kind, ERR_NONE);
+	stage_done(&s);
+}
+
 /* Of a type's own: the answer that tells of it counts, and what would follow is not asked. */
 static void a_pause_after_a_good_answer(void **state)
 {
@@ -457,6 +483,7 @@ int main(void)
 		IN_WORLD(a_body_in_pieces),
 		IN_WORLD(what_fails_names_the_source),
 		IN_WORLD(a_pause_is_kept),
+		IN_WORLD(a_good_answer_that_asks_for_rest),
 		IN_WORLD(a_pause_after_a_good_answer),
 		IN_WORLD(a_type_asks_for_a_pause),
 		IN_WORLD(words_that_repeat_a_credential_are_not_shown),

@@ -237,6 +237,7 @@ enum readings_found readings_peek(struct readings *r, const struct question *q, 
 	answer->value = fake->value;
 	answer->answered_at_ms = loop_now_ms(fake->cache.loop) - fake->age_ms;
 	answer->asked_at_ms = answer->answered_at_ms - 2000;
+	answer->rest_ms = fake->rest_ms;
 	return READINGS_ANSWER;
 }
 

@@ -26,7 +26,7 @@ struct fake_cache {
 	/* what survey_peek and readings_peek find */
 	enum fake_memory memory;
 	double value;
-	int64_t age_ms;
+	int64_t age_ms, rest_ms;
 	bool falls_back;                   /* a failure is replaced by `value` */
 	double fallback_replicas;          /* for which it stands; -1: nil */
 	const char *no_fallback;           /* why it is not; NULL */

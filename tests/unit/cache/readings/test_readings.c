@@ -71,6 +71,12 @@ static void answer(int i, double value)
 	asks[i].fn(asks[i].arg, &(struct answer){ .value = value }, NULL);
 }
 
+static void answer_and_rest(int i, double value, int64_t rest_ms)
+{
+	asks[i].open = false;
+	asks[i].fn(asks[i].arg, &(struct answer){ .value = value, .rest_ms = rest_ms }, NULL);
+}
+
 static void refuse(int i, const char *why)
 {
 	struct err err = { 0 };
@@ -453,6 +459,38 @@ static void questions_take_their_time(void **state)
 	f->q->timeout_ms = 0;
 }
 
+/* It answered, and asked not to be asked so soon again: its answer is everybody's until then. */
+static void a_source_that_wishes_so_rests(void **state)
+{
+	struct fixture *f = *state;
+	struct heard h[4] = { 0 };
+	struct answer peeked;
+
+	ask_for(f, 0, &h[0]);
+	answer_and_rest(0, 7, MINUTE_MS);
+	settle(f);
+	fakeloop_advance(MINUTE_MS - 100);
+	ask_for(f, 0, &h[1]);
+	readings_ask(f->readings, f->q, readings_mark(f->readings), 0, loop_now_ms(f->loop) + FOREVER, on_heard, &h[2]);
+	settle(f);
+	assert_int_equal(ask_count, 1);
+	assert_true(h[1].value == 7 && h[2].value == 7);
+	assert_int_equal(h[1].completed_at_ms, h[0].completed_at_ms);
+	assert_int_equal(readings_peek(f->readings, f->q, 0, &peeked, NULL), READINGS_ANSWER);
+	assert_int_equal(peeked.rest_ms, MINUTE_MS);
+	fakeloop_advance(100);
+	ask_for(f, 0, &h[3]);
+	assert_int_equal(ask_count, 2);
+	/* The next answer says nothing of the kind. */
+	answer(1, 8);
+	settle(f);
+	assert_true(h[3].value == 8);
+	ask_for(f, 0, &h[0]);
+	assert_int_equal(ask_count, 3);
+	refuse(2, "down");
+	settle(f);
+}
+
 /*
  * What bills each request: after an answer nobody's age or mark has it asked again, until the time
  * is over. A failure is no answer.
@@ -611,6 +649,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(waiters_have_shares, setup, teardown),
 		cmocka_unit_test_setup_teardown(questions_take_their_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(metered_questions_rest, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_source_that_wishes_so_rests, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_nobody_asks_for_any_more_is_forgotten, setup, teardown),
 		cmocka_unit_test_setup_teardown(freeing_drops_what_is_under_way, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_begin_in_several_turns, setup, teardown),

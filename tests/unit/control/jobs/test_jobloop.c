@@ -83,6 +83,22 @@ static void accurate_subtracts_the_pending_ones(void **state)
 	assert_int_equal(jobs_count("worker"), 5);
 }
 
+/* The queue was read once: what it gave Jobs for gives none anew when they have begun. */
+static void an_answer_that_is_kept_gives_jobs_once(void **state)
+{
+	(void)state;
+	jobs_ready("worker", "'scalingStrategy':{'strategy':'accurate'}");
+	fakesource_rest("worker", 2 * MINUTE_MS);
+	queue("worker", 3);
+	assert_int_equal(jobs_count("worker"), 3);
+	jobs_pods("worker", "Running");
+	fakesource_answer("worker", 7);
+	world_pass(MINUTE_MS + 2 * POLL_MS);
+	assert_int_equal(jobs_count("worker"), 3);
+	world_pass(MINUTE_MS);
+	assert_int_equal(jobs_count("worker"), 10);
+}
+
 static void only_jobs_that_run_are_asked_about(void **state)
 {
 	(void)state;
@@ -257,6 +273,7 @@ int main(void)
 		CASE(the_default_strategy_fills_up_and_reads_no_pods),
 		CASE(the_minimum_runs_without_work),
 		CASE(accurate_subtracts_the_pending_ones),
+		CASE(an_answer_that_is_kept_gives_jobs_once),
 		CASE(only_jobs_that_run_are_asked_about),
 		CASE(what_is_made_during_the_look_is_pending),
 		CASE(pods_that_cannot_be_read_create_nothing),

@@ -17,7 +17,7 @@ struct row {
 	enum jobs_rule rule;
 };
 
-static struct jobs_decision decide_row(const struct row *row)
+static struct jobs_decision decide_answered(const struct row *row, bool answered)
 {
 	struct scaledjob_spec spec = lettered_spec(row->strategy, row->min, row->max);
 	struct jobs_trigger trigger = { .metric_name = "s0-redis-jobs",
@@ -29,11 +29,17 @@ static struct jobs_decision decide_row(const struct row *row)
 		.triggers = &trigger,
 		.trigger_count = 1,
 		.running = row->running,
-		.pending = row->pending };
+		.pending = row->pending,
+		.answered = answered };
 
 	spec.queue_length_deduction = row->deduction;
 	spec.running_job_percentage = (char *)(uintptr_t)row->percentage;
 	return jobs_decide(&facts);
+}
+
+static struct jobs_decision decide_row(const struct row *row)
+{
+	return decide_answered(row, false);
 }
 
 static void check_rows(const struct row *rows, size_t count)
@@ -187,6 +193,26 @@ static void test_accurate(void **state)
 
 	(void)state;
 	CHECK(rows);
+}
+
+/* What these answers gave Jobs for gives none again; default subtracts those Jobs itself. */
+static void test_answered(void **state)
+{
+	static const struct row rows[] = {
+		{ "accurate", NULL, UNSET, UNSET, 10, 3, 1, 3, 0, 0, JOBS_RULE_ENOUGH },
+		{ "eager", NULL, UNSET, UNSET, 10, 3, 1, 3, 0, 0, JOBS_RULE_ENOUGH },
+		{ "custom", "0.5", UNSET, UNSET, 10, 3, 1, 3, 0, 0, JOBS_RULE_ENOUGH },
+		{ "default", NULL, UNSET, UNSET, 10, 3, 1, 2, 0, 1, JOBS_RULE_CREATE },
+		{ "accurate", NULL, UNSET, 4, 10, 3, 1, 3, 0, 1, JOBS_RULE_BELOW_MIN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct jobs_decision d = decide_answered(&rows[i], true);
+
+		assert_int_equal(d.create, rows[i].create);
+		assert_int_equal(d.rule, rows[i].rule);
+	}
 }
 
 /* min(max - running - pending, needed), and the queue's length does not limit */
@@ -388,6 +414,7 @@ int main(void)
 		cmocka_unit_test(test_default),
 		cmocka_unit_test(test_custom),
 		cmocka_unit_test(test_accurate),
+		cmocka_unit_test(test_answered),
 		cmocka_unit_test(test_eager),
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_calculations),

@@ -117,6 +117,24 @@ static void test_explain(void **state)
 	}
 }
 
+static void test_explain_answered(void **state)
+{
+	struct scaledjob_spec spec = lettered_spec("accurate", UNSET, 10);
+	struct jobs_trigger trigger = { .metric_name = "s0-redis-a", .queue = 3, .target = 1, .active = true };
+	struct jobs_facts facts = { .spec = &spec,
+		.triggers = &trigger,
+		.trigger_count = 1,
+		.running = 3,
+		.answered = true };
+	struct jobs_decision d = jobs_decide(&facts);
+	char text[512];
+
+	(void)state;
+	assert_string_equal(jobs_explain(&facts, &d, text, sizeof(text)),
+		"creates no Job: 3 waiting in s0-redis-a, 3 Jobs run, accurate: no Job is pending, at most 10; Jobs "
+		"were created for that already, and the source was not asked again");
+}
+
 static void test_explain_paused(void **state)
 {
 	struct scaledjob_spec spec = lettered_spec(NULL, UNSET, UNSET);
@@ -160,6 +178,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_explain),
+		cmocka_unit_test(test_explain_answered),
 		cmocka_unit_test(test_explain_paused),
 		cmocka_unit_test(test_explain_many),
 	};

@@ -3,6 +3,8 @@
 
 #include <openssl/ssl.h>
 
+#include "base/text.h"
+
 #define TOKEN "{\"access_token\":\"t\",\"token_type\":\"Bearer\",\"expires_in\":3600}"
 
 static void on_gone(void *arg)
@@ -62,6 +64,9 @@ static void on_request(void *arg, struct httpd_request *r)
 		httpd_on_gone(r, on_gone, w);
 	} else if (strcmp(httpd_path(r), "/404") == 0) {
 		httpd_reply(r, 404, "text/plain", "not here", 8);
+	} else if (text_begins(httpd_path(r), "/rest/")) {
+		httpd_add_header(r, "Retry-After", httpd_path(r) + strlen("/rest/"));
+		httpd_reply(r, 200, "text/plain", "", 0);
 	} else if (strcmp(httpd_path(r), "/503") == 0) {
 		httpd_add_header(r, "Retry-After", "7");
 		httpd_reply(r, 503, "text/plain", "busy", 4);

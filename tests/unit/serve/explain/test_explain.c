@@ -71,6 +71,7 @@ static void the_whole(void **state)
 	room.cache->memory = FAKE_ANSWER;
 	room.cache->value = 12;
 	room.cache->age_ms = 1500;
+	room.cache->rest_ms = 10000;
 	room.cache->resource_trigger = true;
 	room.cache->cache.leadership.leading = true;
 	strcpy(room.cache->cache.leadership.holder, "pod-1");
@@ -115,6 +116,8 @@ static void the_whole(void **state)
 	assert_in_range((int)(json_number_value(at(o, "triggers.0.ageSeconds")) * 1000), 1500, 10000);
 	assert_true(json_is_true(at(o, "triggers.0.active")));
 	assert_null(at(o, "triggers.0.error"));
+	expect_text(o, "triggers.0.pause",
+		"redis 192.0.2.1:6379 asked to be left alone (Retry-After): for another 9 s; its answer stands");
 	expect_int(o, "triggers.0.failures", 0);
 	expect_text(o, "triggers.0.push.state", "off");
 	expect_text(o, "triggers.0.push.why", "turn it on");
