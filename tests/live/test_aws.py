@@ -291,9 +291,12 @@ def test_role_of_the_workload(launch, stage, moto, credentials, own):
     annotate_account(stage, "stranger", moto.queue_role)
     eventually(lambda: stage.metric("s0-aws-sqs-roles", "workload").value() == "6")
     become(stage, "eks", "nobody")
-    assert f"podIdentity: the workload's role: ServiceAccount {stage.namespace}/nobody has no annotation \"eks.amazonaws.com/role-arn\"" in stage.wait_refused("eks")
+    assert "awsAccessKeyID not found: podIdentity aws-eks is the role in the annotation eks.amazonaws.com/role-arn" in stage.wait_refused("eks")
+    become(stage, "workload", "nobody")
+    assert f"podIdentity: the workload's role: ServiceAccount {stage.namespace}/nobody has no annotation \"eks.amazonaws.com/role-arn\"" in stage.wait_refused("workload")
     annotate_account(stage, "nobody", moto.queue_role)
-    eventually(lambda: stage.metric("s0-aws-sqs-roles", "eks").value() == "6")
+    for name in names:
+        eventually(lambda: stage.metric("s0-aws-sqs-roles", name).value() == "6")
     for name in [f"more-{number}" for number in range(8)] + ["last"]:
         if name == "last":
             eventually(lambda: stage.metric("s0-aws-sqs-roles", "more-7").value() == "6")
@@ -428,7 +431,7 @@ def test_faults(kscaled, stage, moto, keys, login):
         times = []
         source.routes["/"] = lambda asked: (times.append(time.monotonic()), throttled)[1]
         stage.wait_failing()
-        failure(stage, "s0-aws-sqs-faults", "asked to be left alone (Retry-After): for another ")
+        failure(stage, "s0-aws-sqs-faults", "asked to be left alone (too many requests): for another ")
         eventually(lambda: len(times) > 2)
         assert stage.replicas() == 2 and all(after - before > 4.5 for before, after in zip(times, times[1:])), times
         source.routes["/"] = good

@@ -98,7 +98,7 @@ def test_aws_told(launch, stage, credentials, locked_redis, moto):
         "no-region": (reader(secret(f"{n}/plain"), region=""), ("awsSecretManager.region: missing",)),
         "no-secret": (by(secret(f"{n}/plain"), credentials={"accessKey": from_key("nope", "id"), "accessSecretKey": from_key("good", "key")}), ("awsSecretManager.credentials.accessKey", f"Secret {n}/nope")),
         "pod": (by(secret(f"{n}/plain"), podIdentity={"provider": "gcp"}), ("pod identity provider gcp not supported",)),
-        "workload": (by(secret(f"{n}/plain"), podIdentity={"provider": "aws", "identityOwner": "workload"}), ("identityOwner workload is not supported",)),
+        "workload": (by(secret(f"{n}/plain"), podIdentity={"provider": "aws", "identityOwner": "workload"}), ("kscaled's own identity at the cloud",)),
         "itself": (by(secret(f"{n}/plain"), podIdentity={"provider": "aws"}), ("kscaled's own identity at the cloud", "ClusterTriggerAuthentication")),
         "role": (by(secret(f"{n}/plain"), podIdentity={"provider": "aws", "roleArn": "arn:aws:iam::123456789012:role/x"}), ("kscaled's own identity at the cloud",)),
     }
@@ -120,7 +120,7 @@ def test_aws_told(launch, stage, credentials, locked_redis, moto):
 
 
 def test_aws_identities(launch, stage, credentials, locked_redis, moto):
-    """As kscaled itself, and by a role, for a ClusterTriggerAuthentication; by temporary keys; the region of the environment."""
+    """As kscaled itself, by a role, and by that of the workload, for a ClusterTriggerAuthentication; by temporary keys; the region of the environment."""
     n = stage.namespace
     moto.secret(f"{n}/it", PASSWORD)
     kscaled = moto.user(f"kscaled-{n}", allow("sts:AssumeRole"))
@@ -131,11 +131,14 @@ def test_aws_identities(launch, stage, credentials, locked_redis, moto):
     credentials.cluster_authentication(f"{n}-role", **by(one, podIdentity={"provider": "aws", "roleArn": role, "externalID": "shop"}, region=""))
     credentials.cluster_authentication(f"{n}-other", **by(one, podIdentity={"provider": "aws", "roleArn": role, "externalID": "bank"}))
     credentials.cluster_authentication(f"{n}-own", **by(one, podIdentity={"provider": "aws"}))
+    credentials.cluster_authentication(f"{n}-workload", **by(one, podIdentity={"provider": "aws", "identityOwner": "workload"}))
+    assert eventually(lambda: [one for one in stage.cluster.core.list_namespaced_service_account(n).items if one.metadata.name == "default"])
+    stage.cluster.core.patch_namespaced_service_account("default", n, {"metadata": {"annotations": {"eks.amazonaws.com/role-arn": moto.role(f"worker-{n}", allow("secretsmanager:GetSecretValue"), f"kscaled-{n}")}}})
     launch(env=environment(moto, AWS_ACCESS_KEY_ID=kscaled[0], AWS_SECRET_ACCESS_KEY=kscaled[1], AWS_REGION=REGION)).wait_serving()
     locked_redis.scaledobject(stage, "temporary", ref("temporary"))
-    for name in ("role", "other", "own"):
+    for name in ("role", "other", "own", "workload"):
         locked_redis.scaledobject(stage, name, ref(f"{n}-{name}", cluster=True))
-    for name in ("temporary", "role"):
+    for name in ("temporary", "role", "workload"):
         locked_redis.wait_read(stage, name)
     message_of(stage, "other", f"AssumeRole {role}", "AccessDenied", "sts:AssumeRole")
     message_of(stage, "own", f"user/kscaled-{n} is not authorized to perform: secretsmanager:GetSecretValue")

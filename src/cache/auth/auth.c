@@ -216,39 +216,59 @@ static bool is_aws(const char *provider)
 	return strcmp(provider, "aws") == 0 || strcmp(provider, "aws-eks") == 0;
 }
 
+enum reference_state auth_workload_role(const struct auth_resolve *r, const char **role, struct err *err)
+{
+	const char *namespace_ = r->of->meta->namespace_, *account;
+	enum reference_state state;
+
+	if (r->target && r->target->no_environment) {
+		err_set(err, ERR_INVALID, "%s", r->target->no_environment);
+		return REFERENCE_DENIED;
+	}
+	if (!r->target || r->target->container_count == 0) {
+		err_set(err, ERR_INVALID,
+			"the scale target has no Pod template, so no ServiceAccount whose role to take");
+		return REFERENCE_MISSING;
+	}
+	account = r->target->service_account ? r->target->service_account : USUAL_ACCOUNT;
+	state = auth_key(r->lookup, KEYDATA_SERVICE_ACCOUNT, namespace_, account, ROLE_ANNOTATION, role, err);
+	if (state != REFERENCE_FOUND) {
+		err_wrap(err, "the workload's role");
+	} else if (!**role) {
+		err_set(err, ERR_INVALID, "annotation " ROLE_ANNOTATION " of ServiceAccount %s/%s is empty",
+			namespace_, account);
+		state = REFERENCE_MISSING;
+	}
+	return state;
+}
+
 /*
  * What EKS has pods be, by an annotation of their ServiceAccount. As in KEDA it goes before a role
- * of other sources. kscaled assumes it as it assumes any other: that it may is decided elsewhere
- * (struct pod_identity).
+ * of other sources, and with aws-eks, where there may be none, the trigger's keys or its
+ * identityOwner follow. kscaled assumes it as it assumes any other: that it may is decided
+ * elsewhere (struct pod_identity).
  */
 static void take_workload_role(struct auth_resolve *r)
 {
-	const char *namespace_ = r->of->meta->namespace_, *account, *value;
+	enum reference_state state;
 	struct err err = { 0 };
+	const char *role;
+	bool is_aws;
 
 	if (!auth_is_of_workload(r->t))
 		return;
-	if (r->t->identity->role_arn && *r->t->identity->role_arn && strcmp(r->t->identity->provider, "aws") == 0) {
+	is_aws = strcmp(r->t->identity->provider, "aws") == 0;
+	if (r->t->identity->role_arn && *r->t->identity->role_arn && is_aws) {
 		auth_fail(r, NULL, "roleArn can't be set if KEDA isn't identity owner, current value: 'workload'");
 		return;
 	}
-	if (!r->target || r->target->container_count == 0) {
-		auth_fail(r, NULL, "podIdentity: %s",
-			r->target && r->target->no_environment
-				? r->target->no_environment
-				: "the scale target has no Pod template, so no ServiceAccount whose role to take");
-		return;
-	}
-	account = r->target->service_account ? r->target->service_account : USUAL_ACCOUNT;
-	if (auth_key(r->lookup, KEYDATA_SERVICE_ACCOUNT, namespace_, account, ROLE_ANNOTATION, &value, &err) ==
-		REFERENCE_FOUND) {
-		MEM_AUTO char *what = mem_printf("annotation " ROLE_ANNOTATION " of ServiceAccount %s/%s", namespace_,
-			account);
-
-		auth_put(r, "podIdentity", ROLE_PARAMETER, value, what);
-	} else {
-		auth_fail(r, &err, "podIdentity: the workload's role");
-	}
+	state = auth_workload_role(r, &role, &err);
+	if (state == REFERENCE_FOUND)
+		auth_put(r, "podIdentity", ROLE_PARAMETER, role, "the annotation " ROLE_ANNOTATION);
+	else if (state == REFERENCE_MISSING && !is_aws)
+		strmap_remove_secret(r->out, ROLE_PARAMETER);
+	else
+		auth_fail(r, &err, "podIdentity");
 }
 
 /* ---- What is refused by name ---- */

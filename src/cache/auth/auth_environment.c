@@ -102,7 +102,8 @@ bool auth_needs_target(const struct auth_lookup *lookup, const struct scaled *of
 		const struct triggerauth *t;
 
 		needed = auth_of(lookup, of, &of->triggers[i], &t, NULL) == 0 && t &&
-			(t->env_count > 0 || auth_is_of_workload(t));
+			(t->env_count > 0 || auth_is_of_workload(t) ||
+				auth_manager_is_of_workload(t->aws_secret_manager));
 	}
 	return needed;
 }

@@ -60,11 +60,22 @@ int auth_of(const struct auth_lookup *lookup, const struct scaled *of, const str
 		: -1;
 }
 
+static bool is_of_provider(const struct triggerauth_identity *i, const char *provider)
+{
+	return i && i->provider && strcmp(i->provider, provider) == 0;
+}
+
+static bool is_owned_by_workload(const struct triggerauth_identity *i)
+{
+	return is_of_provider(i, "aws") && i->identity_owner && strcmp(i->identity_owner, "workload") == 0;
+}
+
 bool auth_is_of_workload(const struct triggerauth *t)
 {
-	const struct triggerauth_identity *i = t->identity;
-	const char *provider = i && i->provider ? i->provider : "";
+	return is_of_provider(t->identity, "aws-eks") || is_owned_by_workload(t->identity);
+}
 
-	return strcmp(provider, "aws-eks") == 0 ||
-		(strcmp(provider, "aws") == 0 && i->identity_owner && strcmp(i->identity_owner, "workload") == 0);
+bool auth_manager_is_of_workload(const struct triggerauth_manager *m)
+{
+	return m && is_owned_by_workload(m->identity);
 }

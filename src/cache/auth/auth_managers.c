@@ -154,6 +154,21 @@ static struct identity *aws_keys(struct auth_resolve *r, const char *source, con
 	return identity;
 }
 
+/* A roleArn beside it is ignored, as in KEDA. */
+static struct identity *aws_workload(struct auth_resolve *r, const char *source, const char *region)
+{
+	MEM_AUTO char *copy = NULL;
+	struct err err = { 0 };
+	const char *role;
+
+	if (auth_workload_role(r, &role, &err) != REFERENCE_FOUND) {
+		auth_fail(r, &err, "%s.podIdentity", source);
+		return NULL;
+	}
+	copy = mem_dup(role);
+	return awsrole_new(region, text_trim(copy, " \t\r\n"), NULL, true);
+}
+
 /* One reference; NULL: what is wrong is noted. */
 static struct identity *aws_identity(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m,
 	const char *region)
@@ -168,16 +183,10 @@ static struct identity *aws_identity(struct auth_resolve *r, const char *source,
 			provider);
 		return NULL;
 	}
-	if (given(i->identity_owner) && strcmp(i->identity_owner, "workload") == 0) {
-		auth_fail(r, NULL,
-			"%s.podIdentity identityOwner workload is not supported by this version of kscaled: say the "
-			"role "
-			"that the ServiceAccount's annotation has as podIdentity roleArn",
-			source);
-		return NULL;
-	}
 	if (!may_be_kscaled(r, source))
 		return NULL;
+	if (auth_manager_is_of_workload(m))
+		return aws_workload(r, source, region);
 	return given(i->role_arn) ? awsrole_new(region, i->role_arn, i->external_id, true) : awsown_new(region);
 }
 

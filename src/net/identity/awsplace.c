@@ -18,7 +18,24 @@ int awsplace_check_region(const char *region, struct err *err)
 	return err_set(err, ERR_INVALID, "is not the name of an AWS region, such as eu-west-1");
 }
 
+/* AWS's partitions, by how the names of their regions begin; the last is all others. */
+static const struct {
+	const char *region, *domain;
+} partitions[] = {
+	{ "cn-", "amazonaws.com.cn" },
+	{ "eusc-", "amazonaws.eu" },
+	{ "us-iso-", "c2s.ic.gov" },
+	{ "us-isob-", "sc2s.sgov.gov" },
+	{ "us-isof-", "csp.hci.ic.gov" },
+	{ "eu-isoe-", "cloud.adc-e.uk" },
+	{ "", "amazonaws.com" },
+};
+
 char *awsplace_url(const char *service, const char *region)
 {
-	return mem_printf("https://%s.%s.amazonaws.com%s", service, region, text_begins(region, "cn-") ? ".cn" : "");
+	size_t i = 0;
+
+	while (!text_begins(region, partitions[i].region))
+		i++;
+	return mem_printf("https://%s.%s.%s", service, region, partitions[i].domain);
 }

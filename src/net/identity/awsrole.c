@@ -57,16 +57,20 @@ static enum identity_verdict awsrole_read(struct identity_exchange *x, const str
 {
 	if (awssts_read(answer, x->unix_ms, got, err) == 0)
 		return IDENTITY_GOT;
-	if (x->stage == WEB_IDENTITY) {
+	/* Who has too many requests gets no other one instead. */
+	if (x->stage == WEB_IDENTITY && !err->retry_after_ms) {
 		keep_failure(x, err);
 		err_clear(err);
 		return IDENTITY_NEXT;
 	}
-	err_wrap(err, "AssumeRole %.100s", identity_text(x->identity, ARN));
+	err_wrap(err, "%s %.100s", x->stage == WEB_IDENTITY ? "AssumeRoleWithWebIdentity" : "AssumeRole",
+		identity_text(x->identity, ARN));
 	if (x->note) {
 		struct err second = *err;
 
 		err_set(err, second.kind, "%.250s (and AssumeRoleWithWebIdentity: %.200s)", second.msg, x->note);
+		err->http_status = second.http_status;
+		err->retry_after_ms = second.retry_after_ms;
 	}
 	return IDENTITY_FAILED;
 }

@@ -18,6 +18,8 @@
 #define FORM_MAX    ((size_t)1 << 18)
 #define FORM_TYPE   "application/x-www-form-urlencoded; charset=utf-8"
 #define WORDS_SHOWN 300
+/* For how long it is left alone when it had too many requests, and does not say. */
+#define THROTTLED_MS 5000
 /* KEDA's. */
 #define SESSION "KEDA"
 
@@ -119,8 +121,10 @@ static bool is_good(const struct identity_answer *answer, struct err *err)
 		return true;
 	words = answer->status ? awssts_words(answer->body, answer->len) : NULL;
 	identity_refused(answer, "no keys", words, err);
-	if (words && awssts_is_throttled(answer->body, answer->len))
+	if (answer->status == 429 || (words && awssts_is_throttled(answer->body, answer->len))) {
 		err->kind = ERR_TEMPORARY;
+		err->retry_after_ms = answer->retry_after_ms ? answer->retry_after_ms : THROTTLED_MS;
+	}
 	return false;
 }
 

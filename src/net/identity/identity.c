@@ -238,4 +238,6 @@ void identity_refused(const struct identity_answer *answer, const char *what, co
 	err_set(err, status == 400 ? ERR_DENIED : httpstatus_kind(status), "%s: HTTP status %d%s%s", what, status,
 		code && *code ? ", " : "", code ? code : "");
 	err->http_status = status;
+	if (status == 429 || status == 503)
+		err->retry_after_ms = answer->retry_after_ms;
 }

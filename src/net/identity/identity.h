@@ -81,6 +81,7 @@ struct identity_answer { /* borrowed */
 	const struct err *transport;
 	const char *body;
 	size_t len;
+	int64_t retry_after_ms; /* what it asks for; 0: nothing */
 };
 
 /* What an exchange may ask of this process; given by who runs it. */
@@ -110,7 +111,11 @@ enum identity_verdict {
 	IDENTITY_NEEDS_SOURCE, /* of next: to be called again with a source */
 	IDENTITY_NEXT,         /* of read: next is to be called */
 	IDENTITY_GOT,          /* *got is the credential */
-	IDENTITY_FAILED,       /* err says why; it repeats no secret */
+	/*
+	 * err says why; it repeats no secret. With a retry_after_ms nobody begins another exchange
+	 * before that is over
+	 */
+	IDENTITY_FAILED,
 };
 /* At most so many requests in one exchange. */
 #define IDENTITY_STEPS_MAX 8

@@ -53,7 +53,10 @@ void identity_put_field(struct buf *form, const char *name, const char *value);
 /* Whether a text can be sent as a token or key: printable, no blanks, not too long. */
 bool identity_is_token(const char *text);
 
-/* ERR_TEMPORARY and the like by the status; *err gets the status. */
+/*
+ * ERR_TEMPORARY and the like by the status; *err gets the status, and how long the server is to be
+ * left alone, if it says so with 429 or 503.
+ */
 void identity_refused(const struct identity_answer *answer, const char *what, const char *code, struct err *err);
 
 #endif

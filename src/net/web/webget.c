@@ -653,7 +653,8 @@ static void on_exchange(void *arg, const struct webget_answer *answer, const str
 	const struct identity_answer out = { .status = answer ? answer->status : 0,
 		.transport = err,
 		.body = answer ? answer->body : "",
-		.len = answer ? answer->len : 0 };
+		.len = answer ? answer->len : 0,
+		.retry_after_ms = answer ? answer->retry_after_ms : 0 };
 
 	webtoken_answered(arg, &out);
 }

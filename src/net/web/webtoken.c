@@ -11,7 +11,9 @@
 #include "base/timestamp.h"
 #include "net/http/httpurl.h"
 
-#define FAILED_MS 1000
+/* Between a failure and the next exchange: at least, and at most where the server asks for more. */
+#define FAILED_MS     1000
+#define FAILED_MAX_MS 600000
 #define FORGET_MS 600000
 /* Between refusals that have another credential made; a while without one, and they begin anew. */
 #define REFUSED_FIRST_MS 5000
@@ -34,7 +36,7 @@ struct webtoken {
 	bool has;                    /* there is a credential */
 	int64_t fetched_ms, ends_ms; /* ends_ms 0: unknown */
 	struct err *err;             /* owned; the error of the last exchange; NULL */
-	int64_t failed_ms, used_ms;
+	int64_t failed_ms, quiet_ms, used_ms; /* quiet_ms: so long after failed_ms nothing is sent */
 	unsigned refusals;               /* in a row, that had it dropped */
 	int64_t refused_ms, may_drop_ms; /* the last of them; no sooner than then again */
 	bool fetching;
@@ -88,6 +90,9 @@ static void fail(struct webtoken *t, struct err *err)
 	err_wrap(err, "%s", identity_called(t->identity));
 	err_keep(&t->err, err);
 	t->failed_ms = loop_now_ms(t->store->loop);
+	t->quiet_ms = err->retry_after_ms < FAILED_MS ? FAILED_MS
+		: err->retry_after_ms > FAILED_MAX_MS ? FAILED_MAX_MS
+						      : err->retry_after_ms;
 	end_exchange(t);
 }
 
@@ -230,7 +235,7 @@ int64_t webtoken_due_ms(int64_t life_ms, int64_t early_ms)
 /* Unless an exchange has failed just now. */
 static bool is_due(const struct webtoken *t, int64_t now_ms)
 {
-	if (t->err && now_ms - t->failed_ms < FAILED_MS)
+	if (t->err && now_ms - t->failed_ms < t->quiet_ms)
 		return false;
 	return !is_good(t, now_ms) ||
 		(t->ends_ms &&

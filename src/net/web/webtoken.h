@@ -37,7 +37,8 @@ void webtoken_store_free(struct webtoken_store *s);
 
 /*
  * credential (borrowed; secret) or err. Called exactly once, never before webtoken_ask has
- * returned. A failure is cached for a second.
+ * returned. A failure is cached for a second, or as long as the server asked for with it, ten
+ * minutes at most.
  */
 typedef void (*webtoken_fn)(void *arg, const struct credential *credential, const struct err *err);
 struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *identity, webtoken_fn fn, void *arg);

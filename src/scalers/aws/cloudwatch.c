@@ -161,7 +161,7 @@ static void put_piece(struct buf *form, size_t number, const char *what, const c
 	MEM_AUTO char *piece = mem_dupn(*list, len);
 	MEM_AUTO char *name = mem_printf("MetricStat.Metric.Dimensions.member.%zu.%s", number, what);
 
-	put(form, name, text_trim(piece, " \t"));
+	put(form, name, text_trim(piece, " \t\r\n\v\f"));
 	*list += len + ((*list)[len] == ';');
 }
 

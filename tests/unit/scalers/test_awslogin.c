@@ -27,6 +27,7 @@ static const struct pod_identity aws = { .provider = "aws", .may_be_kscaled = tr
 				 forbidden = { .provider = "aws" },
 				 forbidden_role = { .provider = "aws", .role_arn = "r" },
 				 none = { .provider = "none", .may_be_kscaled = true },
+				 eks = { .provider = "aws-eks", .may_be_kscaled = true },
 				 nothing = { .may_be_kscaled = true };
 
 static void rules(void **state)
@@ -56,6 +57,11 @@ static void rules(void **state)
 		{ { .key_id = "k" }, AWSLOGIN_KEYS, NULL, NULL, "awsSecretAccessKey not found" },
 		{ { .secret = "s" }, AWSLOGIN_KEYS, NULL, NULL, "awsAccessKeyID not found" },
 		{ { .pod = &nothing }, AWSLOGIN_KEYS, NULL, NULL, "awsAccessKeyID not found" },
+		/* podIdentity aws-eks: the annotation's role, if there is one, then the same */
+		{ { .pod = &eks, .role = "o", .key_id = "k" }, AWSLOGIN_ROLE, "o", NULL, NULL },
+		{ { .pod = &eks, .by_operator = true }, AWSLOGIN_OWN, NULL, NULL, NULL },
+		{ { .pod = &eks, .key_id = "k", .secret = "s" }, AWSLOGIN_KEYS, NULL, NULL, NULL },
+		{ { .pod = &eks }, AWSLOGIN_KEYS, NULL, NULL, "and there is none; nor does the trigger say identityOwner" },
 	};
 
 	(void)state;

@@ -70,7 +70,7 @@ static enum reference_state find_key(void *arg, enum keydata_kind kind, const ch
 	note(path);
 	snprintf(value, sizeof(value), "%s %s %s", kind_name, name, key);
 	*out = strcmp(key, "empty") == 0 ? "" : strcmp(key, "blank") == 0 ? " \t\n" : value;
-	if (strcmp(key, "gone") == 0) {
+	if (strcmp(key, "gone") == 0 || strcmp(name, "bare") == 0) {
 		err_set(err, ERR_MISSING, "%s %s/%s has no key \"%s\"", kind_name, namespace_, name, key);
 		return REFERENCE_MISSING;
 	}
@@ -704,12 +704,39 @@ static void the_role_of_the_workload(void **state)
 	assert_true(auth_needs_target(&t.lookup, of()));
 	expect("awsRoleArn", "ServiceAccount worker " ROLE);
 	assert_string_equal(t.identity.provider, "aws-eks");
+	identity.provider = TEXT("aws");
+	identity.identity_owner = TEXT("workload");
+	t.target.service_account = TEXT("bare");
+	expect_failure(ERR_MISSING,
+		"ClusterTriggerAuthentication redis: podIdentity: the workload's role: ServiceAccount shop/bare has no "
+		"key \"" ROLE "\"");
 	t.target.container_count = 0;
 	expect_failure(ERR_INVALID,
 		"ClusterTriggerAuthentication redis: podIdentity: the scale target has no Pod template, so no "
 		"ServiceAccount whose role to take");
 	t.target.no_environment = TEXT("grant get on widgets");
 	expect_failure(ERR_INVALID, "ClusterTriggerAuthentication redis: podIdentity: grant get on widgets");
+}
+
+/* KEDA's deprecated one: the trigger's keys, or its identityOwner, follow. */
+static void aws_eks_without_a_role(void **state)
+{
+	struct triggerauth_identity identity = { .provider = TEXT("aws-eks") };
+	struct triggerauth_key role = { .parameter = TEXT("awsRoleArn"), .name = TEXT("creds"), .key = TEXT("arn") };
+
+	(void)state;
+	t.auth.identity = &identity;
+	t.auth.secrets = &role;
+	t.auth.secret_count = 1;
+	t.target.service_account = TEXT("bare");
+	assert_int_equal(resolve(), 0);
+	assert_int_equal(t.out.count, 0);
+	assert_string_equal(t.identity.provider, "aws-eks");
+	t.target.container_count = 0;
+	assert_int_equal(resolve(), 0);
+	assert_int_equal(t.out.count, 0);
+	t.target.no_environment = TEXT("grant get on widgets");
+	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: podIdentity: grant get on widgets");
 }
 
 /* It goes before a role of other sources, as in KEDA. */
@@ -778,6 +805,7 @@ int main(void)
 		CASE(who_a_trigger_is_to_a_cloud),
 		CASE(the_role_of_the_workload),
 		CASE(the_role_of_the_workload_goes_first),
+		CASE(aws_eks_without_a_role),
 		CASE(who_may_be_kscaled),
 	};
 

@@ -17,6 +17,7 @@
 
 #include "base/mem.h"
 #include "cache/auth/auth.h"
+#include "net/identity/awsrole.h"
 
 #define TEXT(text) ((char *)(uintptr_t)(text)) /* nobody writes into it */
 
@@ -27,6 +28,8 @@ static struct {
 	struct triggerauth_identity identity;
 	struct scaledobject so;
 	struct trigger trigger;
+	struct workload *target; /* borrowed; NULL */
+	char account[100];       /* the ServiceAccount that was asked for, and its annotation */
 	struct auth_lookup lookup;
 	char asked[512]; /* of the manager, one line for each secret */
 	struct webaccess *access;
@@ -46,6 +49,18 @@ static enum reference_state find_triggerauth(void *arg, bool cluster, const char
 	return REFERENCE_FOUND;
 }
 
+/* All ServiceAccounts have it but "bare". */
+static enum reference_state find_annotation(const char *namespace_, const char *name, const char *key, const char **out,
+	struct err *err)
+{
+	snprintf(t.account, sizeof(t.account), "%s/%s %s", namespace_, name, key);
+	*out = " arn:aws:iam::1:role/worker\n";
+	if (strcmp(name, "bare") != 0)
+		return REFERENCE_FOUND;
+	err_set(err, ERR_MISSING, "ServiceAccount %s/%s has no annotation", namespace_, name);
+	return REFERENCE_MISSING;
+}
+
 /* Key "gone" is not there, "late" not read yet, "blank" has only blanks, "odd" one inside. */
 static enum reference_state find_key(void *arg, enum keydata_kind kind, const char *namespace_, const char *name,
 	const char *key, const char **out, struct err *err)
@@ -53,6 +68,8 @@ static enum reference_state find_key(void *arg, enum keydata_kind kind, const ch
 	static char value[200];
 
 	(void)arg;
+	if (kind == KEYDATA_SERVICE_ACCOUNT)
+		return find_annotation(namespace_, name, key, out, err);
 	assert_int_equal(kind, KEYDATA_SECRET);
 	snprintf(value, sizeof(value), " %s/%s/%s\n", namespace_, name, key);
 	*out = strcmp(key, "blank") == 0 ? " \n" : strcmp(key, "odd") == 0 ? "a b" : value;
@@ -131,7 +148,7 @@ static int resolve(void)
 	strmap_done(&t.out);
 	t.asked[0] = '\0';
 	err_clear(&t.err);
-	return auth_params(&t.lookup, &of, &t.trigger, NULL, &t.out, &identity, &t.err);
+	return auth_params(&t.lookup, &of, &t.trigger, t.target, &t.out, &identity, &t.err);
 }
 
 static void expect_asked(const char *asked)
@@ -271,13 +288,42 @@ static void aws_identities(void **state)
 	t.lookup.cloud = AUTH_CLOUD_NONE;
 	assert_int_equal(resolve(), -1);
 	t.auth.meta.namespace_ = TEXT("shop");
-	t.identity.identity_owner = TEXT("workload");
-	expect_failure(ERR_INVALID,
-		"awsSecretManager.podIdentity identityOwner workload is not supported by this version of kscaled: say "
-		"the role that the ServiceAccount's annotation has as podIdentity roleArn");
+	t.trigger.auth_kind = NULL;
 	t.identity.provider = TEXT("gcp");
 	expect_failure(ERR_INVALID,
 		"awsSecretManager: pod identity provider gcp not supported: aws is the one there is");
+}
+
+/* The role of the ServiceAccount of the scale target; a roleArn beside it is ignored, as in KEDA. */
+static void aws_as_the_workload(void **state)
+{
+	struct workload_container container = { .name = TEXT("worker") };
+	struct workload target = { .containers = &container, .container_count = 1 };
+	const struct scaled of = scaled_of_object(&t.so);
+	struct identity *expected = awsrole_new("eu-west-1", "arn:aws:iam::1:role/worker", NULL, true);
+
+	(void)state;
+	with_aws_keys();
+	t.manager.identity = &t.identity;
+	t.identity.provider = TEXT("aws");
+	assert_false(auth_needs_target(&t.lookup, &of));
+	t.identity.identity_owner = TEXT("workload");
+	t.identity.role_arn = TEXT("arn:aws:iam::1:role/other");
+	assert_true(auth_needs_target(&t.lookup, &of));
+	assert_int_equal(resolve(), -1);
+	assert_non_null(strstr(t.err.msg, "awsSecretManager.podIdentity asks for kscaled's own identity"));
+	t.lookup.cloud = AUTH_CLOUD_ALL;
+	expect_failure(ERR_INVALID,
+		"awsSecretManager.podIdentity: the scale target has no Pod template, so no ServiceAccount whose role "
+		"to take");
+	t.target = &target;
+	expect_asked(AWS "redis - - -\n");
+	assert_string_equal(t.account, "shop/default eks.amazonaws.com/role-arn");
+	assert_string_equal(identity_key(who()), identity_key(expected));
+	target.service_account = TEXT("bare");
+	expect_failure(ERR_MISSING,
+		"awsSecretManager.podIdentity: the workload's role: ServiceAccount shop/bare has no annotation");
+	identity_unref(expected);
 }
 
 /* ---- Azure ---- */
@@ -597,6 +643,7 @@ int main(void)
 		CASE(aws_region_and_url),
 		CASE(aws_keys_are_needed),
 		CASE(aws_identities),
+		CASE(aws_as_the_workload),
 		CASE(azure_is_asked_with_a_secret),
 		CASE(azure_places_that_are_none),
 		CASE(azure_credentials_are_needed),

@@ -326,6 +326,18 @@ static void a_role_by_token_then_by_own_keys(void **state)
 		"InvalidIdentityToken)");
 	run_done(&r, i);
 
+	/* who has too many requests is not asked in the other way, too */
+	i = awsrole_new("us-east-1", "arn:r", NULL, true);
+	run_init(&r, i, ENV("AWS_WEB_IDENTITY_TOKEN_FILE", "/t"));
+	r.place.file_name = "/t";
+	r.place.file = "j.w.t";
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(answered(&r, 400, "<ErrorResponse><Error><Code>Throttling</Code></Error></ErrorResponse>"),
+		IDENTITY_FAILED);
+	assert_string_equal(r.err.msg, "AssumeRoleWithWebIdentity arn:r: no keys: HTTP status 400, Throttling");
+	assert_int_equal(r.err.retry_after_ms, 5000);
+	run_done(&r, i);
+
 	/* without a token file there is one way */
 	i = awsrole_new("us-east-1", "arn:r", NULL, true);
 	run_init(&r, i, NULL);
@@ -446,14 +458,22 @@ static void regions(void **state)
 {
 	static const char *const wrong[] = { "", "-a", "a-", "eu.west", "x.evil.com/", "evil.com#", "EU-WEST-1", "a@b",
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" };
-	MEM_AUTO char *usual = awsplace_url("sqs", "eu-west-1"), *china = awsplace_url("sqs", "cn-north-1");
+	static const char *const places[][2] = { { "eu-west-1", "https://sqs.eu-west-1.amazonaws.com" },
+		{ "us-gov-west-1", "https://sqs.us-gov-west-1.amazonaws.com" },
+		{ "cn-north-1", "https://sqs.cn-north-1.amazonaws.com.cn" },
+		{ "eusc-de-east-1", "https://sqs.eusc-de-east-1.amazonaws.eu" },
+		{ "us-iso-east-1", "https://sqs.us-iso-east-1.c2s.ic.gov" },
+		{ "us-isob-east-1", "https://sqs.us-isob-east-1.sc2s.sgov.gov" } };
 
 	(void)state;
 	assert_int_equal(awsplace_check_region("ap-southeast-2", NULL), 0);
 	for (size_t i = 0; i < MEM_COUNT(wrong); i++)
 		assert_int_equal(awsplace_check_region(wrong[i], NULL), -1);
-	assert_string_equal(usual, "https://sqs.eu-west-1.amazonaws.com");
-	assert_string_equal(china, "https://sqs.cn-north-1.amazonaws.com.cn");
+	for (size_t i = 0; i < MEM_COUNT(places); i++) {
+		MEM_AUTO char *url = awsplace_url("sqs", places[i][0]);
+
+		assert_string_equal(url, places[i][1]);
+	}
 }
 
 static void what_an_error_says(void **state)
@@ -648,10 +668,15 @@ static void too_many_roles(void **state)
 	assert_int_equal(awssts_read(&answer, 0, &got, &err), -1);
 	assert_int_equal(err.kind, ERR_TEMPORARY);
 	assert_string_equal(err.msg, "no keys: HTTP status 400, Throttling");
+	assert_int_equal(err.retry_after_ms, 5000);
+	answer.retry_after_ms = 7000;
+	assert_int_equal(awssts_read(&answer, 0, &got, &err), -1);
+	assert_int_equal(err.retry_after_ms, 7000);
 	answer.body = denied;
 	answer.len = strlen(denied);
 	assert_int_equal(awssts_read(&answer, 0, &got, &err), -1);
 	assert_int_equal(err.kind, ERR_DENIED);
+	assert_int_equal(err.retry_after_ms, 0);
 }
 
 int main(void)

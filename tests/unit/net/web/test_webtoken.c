@@ -79,15 +79,23 @@ static void on_credential(void *arg, const struct credential *credential, const 
 		credential_copy(&g->credential, credential);
 }
 
-static void answer(int status, const char *body)
+static void answer_with(int status, const char *body, int64_t retry_after_ms)
 {
-	const struct identity_answer a = { .status = status, .body = body, .len = strlen(body) };
+	const struct identity_answer a = { .status = status,
+		.body = body,
+		.len = strlen(body),
+		.retry_after_ms = retry_after_ms };
 	struct webtoken *t = w.asking;
 
 	assert_non_null(t);
 	w.asking = NULL;
 	webtoken_answered(t, &a);
 	fakeloop_advance(0);
+}
+
+static void answer(int status, const char *body)
+{
+	answer_with(status, body, 0);
 }
 
 static struct identity *client(void)
@@ -210,6 +218,43 @@ static void a_failure_is_kept_for_a_second(void **state)
 	identity_unref(i);
 }
 
+/* By Retry-After, or as STS does, by its code alone; but not for ever. */
+static void a_server_that_asks_to_be_left_alone(void **state)
+{
+	struct identity *one = client(), *role = awsrole_new("eu-west-1", "arn:r", NULL, false);
+	const struct {
+		struct identity *identity;
+		int status;
+		const char *body, *words;
+		int64_t asked_ms, kept_ms;
+	} rows[] = {
+		{ one, 429, "", "HTTP status 429", 30000, 30000 },
+		{ one, 503, "", "HTTP status 503", 3600000, 600000 },
+		{ one, 503, "", "HTTP status 503", 500, 1000 },
+		{ one, 403, "", "HTTP status 403", 30000, 1000 },
+		{ role, 400, "<ErrorResponse><Error><Code>Throttling</Code></Error></ErrorResponse>", "Throttling", 0,
+			5000 },
+	};
+	struct got g = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		unsigned before = w.sent;
+
+		ask(&g, rows[i].identity);
+		assert_int_equal(w.sent, before + 1);
+		answer_with(rows[i].status, rows[i].body, rows[i].asked_ms);
+		assert_non_null(strstr(g.err.msg, rows[i].words));
+		fakeloop_advance(rows[i].kept_ms - 1);
+		ask(&g, rows[i].identity);
+		assert_non_null(strstr(g.err.msg, rows[i].words));
+		assert_int_equal(w.sent, before + 1);
+		fakeloop_advance(1);
+	}
+	identity_unref(one);
+	identity_unref(role);
+}
+
 static void nobody_waits_any_more(void **state)
 {
 	struct identity *i = client();
@@ -282,6 +327,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_for_all_renewed_early_and_dropped_when_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_server_that_refuses_each_new_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_failure_is_kept_for_a_second, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_server_that_asks_to_be_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_waits_any_more, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_needs_no_exchange, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_needs_another_identity, setup, teardown),

@@ -28,7 +28,7 @@ static void accepted(void **state)
 	static const struct awstrigger_good rows[] = {
 		{ BASE, KEYS, NAME, SOURCE, 2500, 0 },
 		{ EXPRESSION "|activationTargetMetricValue=1.5", KEYS, NAME, SOURCE, 2500, 1.5 },
-		{ "namespace=N|metricName=M|dimensionName=a; "
+		{ "namespace=N|metricName=M|dimensionName=a;\n "
 		  "b|dimensionValue=1;2|metricUnit=Bytes/Second|metricStat=p99|"
 		  "metricStatPeriod=60|metricCollectionTime=120|metricEndTimeOffset=60|awsAccountId=1|ignoreNullValues="
 		  "false|" ENDS,
