@@ -287,6 +287,18 @@ static void warn_of_metadata(struct admit_wait *w, const struct scaler *scaler, 
 	warn(w, text);
 }
 
+/* Of a type that KEDA means to drop: its words, which the daemon says in an Event. */
+static void warn_of_type(struct admit_wait *w, const struct scaler_params *params)
+{
+	const struct scaler_type *type = scaler_type_find(params->type);
+
+	if (type && type->announced) {
+		MEM_AUTO char *text = mem_printf("trigger %d (%s): %s", params->index, type->name, type->announced);
+
+		warn(w, text);
+	}
+}
+
 static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 {
 	for (size_t i = 0; i < of->trigger_count; i++) {
@@ -300,6 +312,7 @@ static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 		/* A review reads no Secrets. */
 		params.auth_open = of->triggers[i].auth_name != NULL;
 		params.env_open = true;
+		warn_of_type(w, &params);
 		if (scaler_build(&params, &scaler, &err)) {
 			/*
 			 * Errors that may be correct elsewhere are warnings; what this installation

@@ -175,6 +175,21 @@ static void what_is_forbidden_does_not_come_in(void **state)
 	expect_allowed();
 }
 
+/* Also where its parameters cannot be read; once for each trigger. */
+static void a_type_that_will_go_is_warned_of(void **state)
+{
+	(void)state;
+	judge("ScaledObject",
+		SO("web",
+			GIVEN_TARGET ",'triggers':[{'type':'leaving','metadata':{'source':'a'}},{'type':'scripted',"
+				     "'metadata':{'source':'a'}},{'type':'leaving','metadata':{}}]"),
+		NULL);
+	expect_allowed();
+	assert_has(t.warnings, "trigger 0 (leaving): This scaler is deprecated.\n");
+	assert_has(t.warnings, "trigger 2 (leaving): This scaler is deprecated.\n");
+	assert_int_equal(t.warning_count, 3);
+}
+
 static void a_good_object_comes_in(void **state)
 {
 	(void)state;
@@ -774,6 +789,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(what_is_forbidden_does_not_come_in),
 		CASE(a_good_object_comes_in),
+		CASE(a_type_that_will_go_is_warned_of),
 		CASE(what_is_wrong_by_itself_asks_nobody),
 		CASE(other_objects_are_known_from_memory),
 		CASE(only_those_in_the_way_are_compared),
