@@ -55,6 +55,7 @@ struct admit_wait {
 struct admit {
 	struct store *store;
 	struct kube *kube;
+	const struct auth_lookup *rules;
 	struct loop *loop;
 	struct admit_wait *waiting;
 	unsigned looking_up;
@@ -406,12 +407,15 @@ static int judge_scaledjob(struct admit_wait *w, const json_t *object, const cha
 static int judge_triggerauth(struct admit_wait *w, const json_t *object, const char **reason, struct err *err)
 {
 	struct triggerauth *t = triggerauth_decode(object, err);
+	struct err unusable;
 	int rc;
 
-	(void)w;
 	if (!t)
 		return -1;
 	rc = validate_triggerauth(t, reason, err);
+	/* KEDA's webhook lets it pass, and who refers to it is told so. */
+	if (rc == 0 && auth_alone(w->owner->rules, t, &unusable))
+		warn(w, unusable.msg);
 	triggerauth_free(t);
 	return rc;
 }
@@ -524,12 +528,13 @@ void admit_cancel(struct admit_wait *w)
 		wait_free(w);
 }
 
-struct admit *admit_new(struct store *store, struct kube *kube)
+struct admit *admit_new(struct store *store, struct kube *kube, const struct auth_lookup *rules)
 {
 	struct admit *a = mem_zalloc(sizeof(*a));
 
 	a->store = store;
 	a->kube = kube;
+	a->rules = rules;
 	a->loop = kube_loop(kube);
 	return a;
 }

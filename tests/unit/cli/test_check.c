@@ -256,6 +256,13 @@ static void bad_ones_are_told(void **state)
 			"azure-workload, "
 			"gcp, aws, aws-eks, none\n"
 			"f:5: TriggerAuthentication shop/x: spec.podIdentity: provider \"azure\" is unknown\n" },
+		{ KEDA("TriggerAuthentication", "x") "  gcpSecretManager:\n    podIdentity: {provider: gcp}\n    "
+						     "secrets:\n    - {parameter: password, id: a.b}\n",
+			"f:5: TriggerAuthentication shop/x: spec.gcpSecretManager: parameter \"password\": secret a.b: "
+			"its id is none: it has 1 to 255 letters, digits, hyphens and underscores\n"
+			"f:6: TriggerAuthentication shop/x: warning: spec.gcpSecretManager.podIdentity: kscaled asks "
+			"as itself, which needs a ClusterTriggerAuthentication, or its option cloud-identity to be "
+			"all\n" },
 		/* Secrets stay secret, whole and in part. */
 		{ WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address")
 				NEXT SECRET("redis", "stringData: {addr: hunter2}"),
