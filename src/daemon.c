@@ -355,7 +355,7 @@ static void start_cache(struct daemon *d)
 	d->cache.scalers = scalers_new(d->cache.store, d->cache.lookups, d->cache.descriptions, &d->cache.questions);
 	d->cache.pushes = pushes_new(&d->sources, d->cache.scalers, d->counters, PUSHES_WATCHES_MAX);
 	d->cache.health = health_new(d->cache.store, &d->cache.leadership);
-	d->cache.admit = admit_new(d->cache.store, d->kube);
+	d->cache.admit = admit_new(d->cache.store, d->kube, lookups_rules(d->cache.lookups));
 	cache_connect(&d->cache);
 }
 

@@ -55,6 +55,7 @@ struct admit_wait {
 struct admit {
 	struct store *store;
 	struct kube *kube;
+	const struct auth_lookup *rules;
 	struct loop *loop;
 	struct admit_wait *waiting;
 	unsigned looking_up;
@@ -287,6 +288,18 @@ static void warn_of_metadata(struct admit_wait *w, const struct scaler *scaler, 
 	warn(w, text);
 }
 
+/* Of a type that KEDA means to drop: its words, which the daemon says in an Event. */
+static void warn_of_type(struct admit_wait *w, const struct scaler_params *params)
+{
+	const struct scaler_type *type = scaler_type_find(params->type);
+
+	if (type && type->announced) {
+		MEM_AUTO char *text = mem_printf("trigger %d (%s): %s", params->index, type->name, type->announced);
+
+		warn(w, text);
+	}
+}
+
 static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 {
 	for (size_t i = 0; i < of->trigger_count; i++) {
@@ -300,6 +313,7 @@ static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 		/* A review reads no Secrets. */
 		params.auth_open = of->triggers[i].auth_name != NULL;
 		params.env_open = true;
+		warn_of_type(w, &params);
 		if (scaler_build(&params, &scaler, &err)) {
 			/*
 			 * Errors that may be correct elsewhere are warnings; what this installation
@@ -393,12 +407,15 @@ static int judge_scaledjob(struct admit_wait *w, const json_t *object, const cha
 static int judge_triggerauth(struct admit_wait *w, const json_t *object, const char **reason, struct err *err)
 {
 	struct triggerauth *t = triggerauth_decode(object, err);
+	struct err unusable;
 	int rc;
 
-	(void)w;
 	if (!t)
 		return -1;
 	rc = validate_triggerauth(t, reason, err);
+	/* KEDA's webhook lets it pass, and who refers to it is told so. */
+	if (rc == 0 && auth_alone(w->owner->rules, t, &unusable))
+		warn(w, unusable.msg);
 	triggerauth_free(t);
 	return rc;
 }
@@ -511,12 +528,13 @@ void admit_cancel(struct admit_wait *w)
 		wait_free(w);
 }
 
-struct admit *admit_new(struct store *store, struct kube *kube)
+struct admit *admit_new(struct store *store, struct kube *kube, const struct auth_lookup *rules)
 {
 	struct admit *a = mem_zalloc(sizeof(*a));
 
 	a->store = store;
 	a->kube = kube;
+	a->rules = rules;
 	a->loop = kube_loop(kube);
 	return a;
 }

@@ -15,7 +15,8 @@
  *
  * Trigger parameters are checked by their scalers when none comes from an authentication or an
  * environment. Their errors are warnings, not refusals: KEDA's webhook accepts every trigger
- * (keda-core.md 7.7), and an unknown type may be known to a later version. Works on every replica,
+ * (keda-core.md 7.7), and an unknown type may be known to a later version. So is what a trigger
+ * that refers to an authentication would be told (cache/auth, auth_alone). Works on every replica,
  * leading or not; writes nothing.
  */
 
@@ -25,6 +26,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "cache/auth/auth.h"
 #include "cache/objects/store.h"
 #include "crd/scaledobject.h"
 #include "kube/client.h"
@@ -55,8 +57,9 @@ struct admit_verdict { /* borrowed until the callback returns */
 
 typedef void (*admit_fn)(void *arg, const struct admit_verdict *verdict);
 
-struct admit *admit_new(struct store *store, struct kube *kube); /* borrows both */
-void admit_free(struct admit *a);                                /* all reviews must have ended */
+/* Borrows all. rules: as of auth_alone. */
+struct admit *admit_new(struct store *store, struct kube *kube, const struct auth_lookup *rules);
+void admit_free(struct admit *a); /* all reviews must have ended */
 
 /*
  * An update that only removes finalizers, and any update of an object being deleted, is allowed

@@ -97,6 +97,16 @@ static void tell_unknown(const struct trial *j, size_t index, const struct scale
 		scaler->unknown);
 }
 
+/* Of a type that KEDA means to drop: its words, which the daemon says in an Event. */
+static void tell_announced(const struct trial *j, size_t index)
+{
+	const struct scaler_type *type = scaler_type_find(j->of->triggers[index].type);
+	MEM_AUTO char *field = mem_printf("spec.triggers[%zu].type", index);
+
+	if (type && type->announced)
+		findings_warning(j->findings, field, "%s: %s", type->name, type->announced);
+}
+
 static void build(const struct trial *j, size_t index, const struct strmap *auth, const struct pod_identity *identity,
 	struct checktriggers *out)
 {
@@ -113,6 +123,7 @@ static void build(const struct trial *j, size_t index, const struct strmap *auth
 	params.auth_open = j->offline->open;
 	params.env_open = !j->env_read;
 	params.about = about;
+	tell_announced(j, index);
 	if (scaler_build(&params, next, &err)) {
 		tell(j, index, about, &err);
 		out->all = false;

@@ -34,7 +34,8 @@ def version(name, parameter="password", **more):
 
 
 def test_google_values(launch, stage, credentials, locked_redis, google):
-    """The latest version, one by its number, one by an alias; several by one token; another value; what cannot be read again stays in use."""
+    """The latest version, one by its number, one by an alias; several by one token. When they are read again: another value, for the worse and for the better; what cannot be read stays in use."""
+    google.secrets[("shop", "late")] = {"1": b"old"}
     google.aliases[("shop", "redis", "prod")] = "2"
     credentials.secret("reader", key=google.account("reader").key())
     specs = {"latest": [version("redis"), version("user_name", "username")], "number": [version("redis", version="2")], "alias": [version("redis", version="prod")]}
@@ -47,16 +48,19 @@ def test_google_values(launch, stage, credentials, locked_redis, google):
     for name in specs:
         locked_redis.wait_read(stage, name)
         locked_redis.wait_read(stage, f"{name}-too")
+    credentials.authentication("late", **of_google(version("late"), key="reader"))
+    locked_redis.scaledobject(stage, "late", ref("late"))
+    stage.wait_failing("late")
     root = "/v1/projects/shop/secrets/"
-    assert sorted(google.read()) == [f"{root}redis/versions/2:access", f"{root}redis/versions/latest:access", f"{root}redis/versions/prod:access", f"{root}user_name/versions/latest:access"]
+    assert sorted(google.read()) == [f"{root}late/versions/latest:access", f"{root}redis/versions/2:access", f"{root}redis/versions/latest:access", f"{root}redis/versions/prod:access", f"{root}user_name/versions/latest:access"]
     assert len(google.exchanged) == 1
+    google.corrupted = {"prod"}
     google.secrets[("shop", "redis")]["3"] = b"another"
+    google.secrets[("shop", "late")]["2"] = PASSWORD.encode()
     stage.wait_failing("latest", timeout=READ_AGAIN + 20)
-    google.secrets[("shop", "redis")]["4"] = PASSWORD.encode()
-    locked_redis.wait_read(stage, "latest", timeout=READ_AGAIN + 20)
-    google.corrupted = True
+    locked_redis.wait_read(stage, "late", timeout=READ_AGAIN + 20)
     eventually(lambda: "Google Secret Manager https://secretmanager.googleapis.com:443: secret redis: secret payload data corruption detected; the value read before stays in use" in daemon.log(), timeout=READ_AGAIN + 20)
-    for name in specs:
+    for name in ("number", "alias"):
         stage.says("Ready", "True", name=name)
     assert PASSWORD not in daemon.log() and "ya29" not in daemon.log()
 

@@ -160,7 +160,10 @@ def test_authentications(apply, stage, kind):
     assert "spec.oauth2.tokenUrl: must be a valid http or https URL" in apply(document_of(kind, stage, OAUTH2)).denied("vs" + kind.lower())
     good = copy.deepcopy(OAUTH2)
     good["oauth2"]["tokenUrl"] = "https://example.com/token"
-    assert apply(document_of(kind, stage, good), "--dry-run=server").ok
+    done = apply(document_of(kind, stage, good), "--dry-run=server")
+    assert done.ok and not done.warnings, done.text
+    done = apply(document_of(kind, stage, {"gcpSecretManager": {"secrets": [{"parameter": "password", "id": "redis"}]}}), "--dry-run=server")
+    assert done.ok and len(done.warnings) == 1 and "gcpSecretManager: clientSecret is expected when not using a pod identity provider" in done.warnings[0], done.text
 
 
 JOB = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "a", "image": "none"}]}}}

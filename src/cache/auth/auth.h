@@ -50,6 +50,8 @@ struct auth_lookup {
 		*managed)(void *arg, const struct managervalues_source *source, const char **out, struct err *err);
 	enum reference_state (*token)(void *arg, const char *namespace_, const char *service_account, const char **out,
 		struct err *err);
+	/* of auth_alone: whether its way to log in to Vault is allowed here; NULL: not known */
+	enum reference_state (*vault_login)(void *arg, const struct triggerauth *t, struct err *err);
 	/*
 	 * namespace of the Secrets, ConfigMaps and service accounts of a
 	 * ClusterTriggerAuthentication
@@ -78,6 +80,13 @@ struct auth_lookup {
 int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
 	const struct workload *target /* NULL: has no containers */, struct strmap *out, struct pod_identity *identity,
 	struct err *err);
+
+/*
+ * Judges an authentication by itself, whatever it refers to: 0, or -1 with what auth_params will
+ * tell each trigger that refers to it. Of rules only what decides counts (which identities, whose
+ * Secrets, the region, vault_login); nothing is looked up.
+ */
+int auth_alone(const struct auth_lookup *rules, const struct triggerauth *t, struct err *err);
 
 /*
  * Resolves the variables that the `...FromEnv` of all triggers name, from the container of

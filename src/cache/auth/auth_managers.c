@@ -100,7 +100,9 @@ static void take_secrets(struct auth_resolve *r, const char *source, const struc
 		asked->secret.version = s->version;
 		asked->secret.stage = s->stage;
 		asked->member = s->member;
-		if (r->lookup->managed(r->lookup->arg, asked, &value, &err) == REFERENCE_FOUND)
+		if (secretmanager_check(asked->manager, &asked->secret, &err))
+			auth_fail(r, &err, "%s parameter \"%s\"", source, s->parameter);
+		else if (r->lookup->managed(r->lookup->arg, asked, &value, &err) == REFERENCE_FOUND)
 			auth_put(r, source, s->parameter, value, what);
 		else
 			auth_fail(r, &err, "%s parameter \"%s\"", source, s->parameter);

@@ -211,26 +211,38 @@ static enum reference_state distrust(const struct triggerauth_vault *v, const ch
 	return REFERENCE_DENIED;
 }
 
-static enum reference_state login_by_token(const struct lookups *l, const struct triggerauth *t,
-	struct vaultvalues_source *source, struct err *err)
-{
-	const struct triggerauth_vault *v = t->vault;
-
-	source->login.token = v->token;
-	if (v->token && *v->token)
-		return REFERENCE_FOUND;
-	if (!may_use_own_login(l, t))
-		return distrust(v, "credential.token", err);
-	source->login.token = l->vault_token;
-	if (l->vault_token)
-		return REFERENCE_FOUND;
-	return refuse(err,
-		"authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of kscaled");
-}
-
 static bool given(const char *text)
 {
 	return text && *text;
+}
+
+static bool has_own_credential(const struct triggerauth_vault *v)
+{
+	return given(v->kubernetes ? v->service_account_name : v->token);
+}
+
+static bool is_default_file(const struct triggerauth_vault *v)
+{
+	return !given(v->service_account_file) || strcmp(v->service_account_file, KEDAS_TOKEN) == 0;
+}
+
+/* Before anybody is asked: whether this login is allowed here, and can be. */
+static enum reference_state check_login(void *arg, const struct triggerauth *t, struct err *err)
+{
+	const struct lookups *l = arg;
+	const struct triggerauth_vault *v = t->vault;
+
+	if (has_own_credential(v))
+		return REFERENCE_FOUND;
+	if (!may_use_own_login(l, t))
+		return distrust(v, v->kubernetes ? "credential.serviceAccountName" : "credential.token", err);
+	if (!v->kubernetes && !l->vault_token)
+		return refuse(err,
+			"authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of "
+			"kscaled");
+	if (v->kubernetes && !is_default_file(v) && !l->vault_credential_dir)
+		return refuse(err, "credential.serviceAccount: no files are read: --vault-credential-dir is not set");
+	return REFERENCE_FOUND;
 }
 
 /* Logs in as kscaled, with a token that is valid only for Vault. */
@@ -249,25 +261,19 @@ static enum reference_state login_as_itself(struct lookups *l, struct vaultvalue
 }
 
 /* `whose` keeps the name of the service account for the source. */
-static enum reference_state login_by_jwt(struct lookups *l, const struct triggerauth *t, const char *namespace_,
+static enum reference_state login_by_jwt(struct lookups *l, const struct triggerauth_vault *v, const char *namespace_,
 	struct vaultvalues_source *source, char **whose, struct err *err)
 {
-	const struct triggerauth_vault *v = t->vault;
-
 	source->login.mount = v->mount;
 	source->login.role = v->role;
-	if (given(v->service_account_name)) {
+	if (has_own_credential(v)) {
 		*whose = mem_printf("%s/%s", namespace_, v->service_account_name);
 		source->jwt_of = *whose;
 		return satokens_get(l->tokens, l->owner, namespace_, v->service_account_name, NULL, &source->login.jwt,
 			err);
 	}
-	if (!may_use_own_login(l, t))
-		return distrust(v, "credential.serviceAccountName", err);
-	if (!given(v->service_account_file) || strcmp(v->service_account_file, KEDAS_TOKEN) == 0)
+	if (is_default_file(v))
 		return login_as_itself(l, source, whose, err);
-	if (!l->vault_credential_dir)
-		return refuse(err, "credential.serviceAccount: no files are read: --vault-credential-dir is not set");
 	source->jwt_file = v->service_account_file;
 	source->jwt_root = l->vault_credential_dir;
 	return REFERENCE_FOUND;
@@ -291,13 +297,21 @@ static enum reference_state find_vault(void *arg, const struct triggerauth *t, s
 			s->other_sans, s->ttl, s->format },
 	};
 	MEM_AUTO char *whose = NULL;
-	enum reference_state state = v->kubernetes ? login_by_jwt(l, t, namespace_, &source, &whose, err)
-						   : login_by_token(l, t, &source, err);
+	enum reference_state state = check_login(l, t, err);
 
+	if (state == REFERENCE_FOUND && v->kubernetes)
+		state = login_by_jwt(l, v, namespace_, &source, &whose, err);
+	else
+		source.login.token = has_own_credential(v) ? v->token : l->vault_token;
 	return state == REFERENCE_FOUND ? vaultvalues_get(l->vault, l->owner, &source, out, err) : state;
 }
 
 /* ---- Rounds ---- */
+
+const struct auth_lookup *lookups_rules(const struct lookups *l)
+{
+	return &l->lookup;
+}
 
 const struct auth_lookup *lookups_begin(struct lookups *l, struct object *owner)
 {
@@ -349,6 +363,7 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 		.vault = find_vault,
 		.managed = find_managed,
 		.token = find_token,
+		.vault_login = check_login,
 		.cluster_namespace = l->cluster_namespace,
 		.restrict_secrets = config->restrict_secrets,
 		.cloud = config->cloud,

@@ -59,6 +59,9 @@ void lookups_listen(struct lookups *l, object_fn fn, void *arg);
 /* Handles on_triggerauth of struct store_events. */
 void lookups_follow(struct lookups *l, const char *triggerauth);
 
+/* For auth_alone; lives as long as the look-ups. */
+const struct auth_lookup *lookups_rules(const struct lookups *l);
+
 /* One object's round. The look-up that begin returns is valid until end; one round at a time. */
 const struct auth_lookup *lookups_begin(struct lookups *l, struct object *owner);
 void lookups_end(struct lookups *l);

@@ -17,6 +17,20 @@ void secretmanager_request_done(struct secretmanager_request *r)
 	*r = (struct secretmanager_request){ 0 };
 }
 
+int secretmanager_check(const struct secretmanager *m, const struct secretmanager_secret *s, struct err *err)
+{
+	struct secretmanager_secret named = *s;
+	struct secretmanager_request request = { 0 };
+	int rc;
+
+	/* The one that comes with the identity's credential is not known yet. */
+	if (m->needs_project && !secretmanager_given(named.project))
+		named.project = "project";
+	rc = m->request(&named, &request, err);
+	secretmanager_request_done(&request);
+	return rc;
+}
+
 int secretmanager_read(const struct secretmanager *m, const struct secretmanager_secret *s,
 	const struct webget_answer *answer, char **value, struct err *err)
 {

@@ -51,6 +51,9 @@ struct secretmanager {
 	int (*member)(const char *value, const char *member, char **out, struct err *err);
 };
 
+/* Whether a secret can be called so, before anybody is asked: 0, or the error of request. */
+int secretmanager_check(const struct secretmanager *m, const struct secretmanager_secret *s, struct err *err);
+
 /*
  * Judges a response with any status. 0 with the value, which the caller owns and wipes; -1 with an
  * error by its kind, which names the secret and never quotes a value.

@@ -20,14 +20,14 @@ def checksum(data):
 
 
 class GoogleSecrets(Google):
-    """secrets: {(project, id): {version: bytes}}, the last of which is the latest; aliases: {(project, id, alias): version}; states: {(project, id, version): "DISABLED" or "DESTROYED"}. Accounts may access what is in the projects of their roles."""
+    """secrets: {(project, id): {version: bytes}}, the last of which is the latest; aliases: {(project, id, alias): version}; states: {(project, id, version): "DISABLED" or "DESTROYED"}; corrupted: versions, as they are asked for, that are broken on their way. Accounts may access what is in the projects of their roles."""
 
     names = (*Google.names, SECRETS)
     scope = CLOUD_PLATFORM
 
     def __init__(self, directory):
         self.secrets, self.aliases, self.states = {}, {}, {}
-        self.corrupted, self.broken = False, None
+        self.corrupted, self.broken = set(), None
         super().__init__(directory)
 
     def read(self):
@@ -63,4 +63,4 @@ class GoogleSecrets(Google):
         if state:
             return refusal(400, "FAILED_PRECONDITION", f"Secret Version [{whole}] is in {state} state.")
         data = versions[number]
-        return said({"name": f"projects/1/secrets/{name}/versions/{number}", "payload": {"data": base64.b64encode(data).decode(), "dataCrc32c": str(checksum(data) ^ self.corrupted)}})
+        return said({"name": f"projects/1/secrets/{name}/versions/{number}", "payload": {"data": base64.b64encode(data).decode(), "dataCrc32c": str(checksum(data) ^ (version in self.corrupted))}})

@@ -19,6 +19,8 @@
 #define DEPLOYMENTS           SHOP("apps/v1", "deployments")
 #define LIMIT_RANGES          "/api/v1/namespaces/shop/limitranges/"
 
+static struct auth_lookup rules;
+
 static struct {
 	struct kube *kube;
 	struct store *store;
@@ -72,7 +74,8 @@ static int setup(void **state)
 	log_set_sink(drop_line, NULL);
 	fakesource_start();
 	t.store = store_new(kube, NULL);
-	t.admit = admit_new(t.store, kube);
+	rules = (struct auth_lookup){ .cluster_namespace = "kscaled", .cloud = AUTH_CLOUD_CLUSTER };
+	t.admit = admit_new(t.store, kube, &rules);
 	store_start(t.store, NULL, 0);
 	fakeloop_advance(10);
 	return 0;
@@ -173,6 +176,21 @@ static void what_is_forbidden_does_not_come_in(void **state)
 	judge("ScaledObject",
 		SO("web", GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'sourceFromEnv':'X'}}]"), NULL);
 	expect_allowed();
+}
+
+/* Also where its parameters cannot be read; once for each trigger. */
+static void a_type_that_will_go_is_warned_of(void **state)
+{
+	(void)state;
+	judge("ScaledObject",
+		SO("web",
+			GIVEN_TARGET ",'triggers':[{'type':'leaving','metadata':{'source':'a'}},{'type':'scripted',"
+				     "'metadata':{'source':'a'}},{'type':'leaving','metadata':{}}]"),
+		NULL);
+	expect_allowed();
+	assert_has(t.warnings, "trigger 0 (leaving): This scaler is deprecated.\n");
+	assert_has(t.warnings, "trigger 2 (leaving): This scaler is deprecated.\n");
+	assert_int_equal(t.warning_count, 3);
 }
 
 static void a_good_object_comes_in(void **state)
@@ -445,7 +463,7 @@ static void a_verdict_tells_nothing_of_other_namespaces(void **state)
 static void a_store_that_is_not_read_yet_is_a_warning(void **state)
 {
 	struct store *store = store_new(NULL, NULL);
-	struct admit *admit = admit_new(store, NULL);
+	struct admit *admit = admit_new(store, NULL, &rules);
 	json_t *object = given_json(WEB);
 	struct admit_request request = { .kind = "ScaledObject",
 		.object = object,
@@ -473,7 +491,7 @@ static void hpas_that_cannot_be_watched_are_a_warning(void **state)
 	store_free(t.store);
 	fakecluster_trouble("/horizontalpodautoscalers", ERR_DENIED, "HTTP 403");
 	t.store = store_new(kube, NULL);
-	t.admit = admit_new(t.store, kube);
+	t.admit = admit_new(t.store, kube, &rules);
 	store_start(t.store, NULL, 0);
 	fakeloop_advance(10);
 	judge("ScaledObject", WEB, NULL);
@@ -709,6 +727,80 @@ static void the_other_kinds(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 
+static enum reference_state no_login(void *arg, const struct triggerauth *auth, struct err *err)
+{
+	(void)arg;
+	err_set(err, ERR_DENIED, "address \"%s\" is none of --vault-trusted-addresses", auth->vault->address);
+	return REFERENCE_DENIED;
+}
+
+/* What those who refer to it would be told is a warning: nobody needs to. */
+static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
+{
+#define HERE(spec)  "{'metadata':{'name':'a','namespace':'shop'},'spec':{" spec "}}"
+#define SECRETS(id) "'secrets':[{'parameter':'password','" id "'}]"
+#define FROM(key)   "'" key "':{'valueFrom':{'secretKeyRef':{'name':'s','key':'k'}}}"
+#define VAULT(login)                                                                                                   \
+	"'hashiCorpVault':{'address':'http://v'," login ",'secrets':[{'parameter':'p','path':'a','key':'b'}]}"
+	static const struct {
+		const char *spec, *warning; /* NULL: none */
+	} cases[] = {
+		{ HERE("'gcpSecretManager':{" SECRETS("id':'redis") "}"),
+			"TriggerAuthentication shop/a: gcpSecretManager: clientSecret is expected when not using a pod "
+			"identity provider: give credentials.clientSecret" },
+		{ HERE("'gcpSecretManager':{'credentials':{" FROM("clientSecret") "}," SECRETS("id':'../x") "}"),
+			"gcpSecretManager parameter \"password\": secret ../x: its id is none" },
+		{ HERE("'gcpSecretManager':{'podIdentity':{'provider':'aws'}," SECRETS("id':'redis") "}"),
+			"gcp secret manager does not support pod identity provider - aws" },
+		{ HERE("'gcpSecretManager':{'podIdentity':{'provider':'gcp'}," SECRETS("id':'redis") "}"),
+			"gcpSecretManager.podIdentity asks for kscaled's own identity" },
+		{ HERE("'gcpSecretManager':{'credentials':{" FROM("clientSecret") "}," SECRETS("id':'redis") "}"),
+			NULL },
+		{ HERE("'awsSecretManager':{'credentials':{" FROM("accessKey") "}," SECRETS("name':'redis") "}"),
+			"awsSecretManager.region: missing" },
+		{ HERE("'awsSecretManager':{'region':'eu-west-1','credentials':{" FROM("accessKey") "}," SECRETS(
+			  "name':'redis") "}"),
+			"AccessKeyID and AccessSecretKey are expected" },
+		{ HERE("'awsSecretManager':{'region':'eu-west-1','credentials':{" FROM("accessKey") "," FROM(
+			  "accessSecretKey") "}," SECRETS("name':'redis") "}"),
+			NULL },
+		{ HERE("'azureKeyVault':{'vaultUri':'http://v'," SECRETS("name':'redis") "}"),
+			"azureKeyVault.vaultUri: must be an https URL" },
+		{ HERE("'azureKeyVault':{'vaultUri':'https://v.vault.azure.net'," SECRETS("name':'redis") "}"),
+			"clientID, tenantID and clientSecret are expected" },
+		{ HERE("'podIdentity':{'provider':'azure'}"), "podIdentity provider \"azure\" is unknown" },
+		{ HERE("'podIdentity':{'provider':'aws-eks'}"), NULL },
+		{ HERE("'podIdentity':{'provider':'gcp'},'env':[{'parameter':'p','name':'A','containerName':'c'}]"),
+			NULL },
+		{ HERE("'filePath':'x'"), "filePath: only a ClusterTriggerAuthentication may read files" },
+		{ HERE(VAULT("'authentication':'kubernetes','role':'r'")), "needs mount and role" },
+		{ HERE(VAULT("'authentication':'token'")), "address \"http://v\" is none of" },
+		{ HERE("'boundServiceAccountToken':[{'parameter':'p','serviceAccountName':'s'}]"), NULL },
+	};
+
+	(void)state;
+	rules.vault_login = no_login;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		judge("TriggerAuthentication", cases[i].spec, NULL);
+		expect_allowed();
+		if (t.warning_count != (cases[i].warning != NULL))
+			fail_msg("%s: %s", cases[i].spec, t.warnings);
+		if (cases[i].warning)
+			assert_has(t.warnings, cases[i].warning);
+	}
+	judge("ClusterTriggerAuthentication",
+		"{'metadata':{'name':'a'},'spec':{'filePath':'x','gcpSecretManager':{'podIdentity':{'provider':'gcp'}"
+		"," SECRETS("id':'redis") "}}}",
+		NULL);
+	expect_allowed();
+	assert_int_equal(t.warning_count, 0);
+	rules.restrict_secrets = true;
+	judge("TriggerAuthentication", HERE("'secretTargetRef':[{'parameter':'p','name':'s','key':'k'}]"), NULL);
+	expect_allowed();
+	assert_has(t.warnings, "Secret shop/s is not read: --restrict-secret-access");
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
+}
+
 /* A name is made after admission. */
 static void a_generated_name_is_counted_in_full(void **state)
 {
@@ -774,6 +866,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(what_is_forbidden_does_not_come_in),
 		CASE(a_good_object_comes_in),
+		CASE(a_type_that_will_go_is_warned_of),
 		CASE(what_is_wrong_by_itself_asks_nobody),
 		CASE(other_objects_are_known_from_memory),
 		CASE(only_those_in_the_way_are_compared),
@@ -794,6 +887,7 @@ int main(void)
 		CASE(warnings_of_what_its_jobs_will_be_refused_for),
 		CASE(what_ends_a_scaledjob_is_never_hindered),
 		CASE(the_other_kinds),
+		CASE(an_authentication_that_nobody_can_use_is_warned_of),
 		CASE(a_generated_name_is_counted_in_full),
 		CASE(a_question_can_be_taken_back),
 		CASE(the_older_object_keeps_its_target),

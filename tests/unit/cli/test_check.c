@@ -256,6 +256,13 @@ static void bad_ones_are_told(void **state)
 			"azure-workload, "
 			"gcp, aws, aws-eks, none\n"
 			"f:5: TriggerAuthentication shop/x: spec.podIdentity: provider \"azure\" is unknown\n" },
+		{ KEDA("TriggerAuthentication", "x") "  gcpSecretManager:\n    podIdentity: {provider: gcp}\n    "
+						     "secrets:\n    - {parameter: password, id: a.b}\n",
+			"f:5: TriggerAuthentication shop/x: spec.gcpSecretManager: parameter \"password\": secret a.b: "
+			"its id is none: it has 1 to 255 letters, digits, hyphens and underscores\n"
+			"f:6: TriggerAuthentication shop/x: warning: spec.gcpSecretManager.podIdentity: kscaled asks "
+			"as itself, which needs a ClusterTriggerAuthentication, or its option cloud-identity to be "
+			"all\n" },
 		/* Secrets stay secret, whole and in part. */
 		{ WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address")
 				NEXT SECRET("redis", "stringData: {addr: hunter2}"),
@@ -269,6 +276,12 @@ static void bad_ones_are_told(void **state)
 					   "redis, key: a}}}]}\n") NEXT SECRET("redis", "stringData: {a: hunter2}"),
 			"f:7: ScaledObject shop/a: spec.triggers[0].metadata.addressFromEnv: address \"(secret)\": "
 			"must be host:port\n" },
+		/* What will go. */
+		{ SO("a") TARGET
+			"  triggers:\n  - {metadata: {subscriptionName: orders, credentialsFromEnv: A},\n     type: "
+			"gcp-pubsub}\n",
+			"f:8: ScaledObject shop/a: warning: spec.triggers[0].type: gcp-pubsub: This scaler is "
+			"deprecated. More info -> 'https://keda.sh/blog/2025-09-15-gcp-deprecations'\n" },
 		/* The target. */
 		{ SO("a") TARGET
 			"  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: ADDRES}}\n" NEXT
@@ -671,12 +684,13 @@ static char *auth_of(const char *parameters)
 	return text;
 }
 
-static void expect_quiet(const char *text)
+/* announced: that the type is one that will go is all that is told. */
+static void expect_quiet(const char *text, bool announced)
 {
 	struct checkobjects_result result;
 	MEM_AUTO char *got = check_with(text, false, &result);
 
-	if (result.problems > 0 || result.warnings > 0)
+	if (result.problems > 0 || result.warnings != announced || (announced && !strstr(got, "is deprecated")))
 		fail_msg("%s\n%s", text, got);
 }
 
@@ -690,10 +704,12 @@ static void what_is_unknown_is_not_judged(void **state)
 		MEM_AUTO char *auth = auth_of(of_types[i].auth), *both = mem_printf("%s" NEXT "%s", refers, auth);
 		MEM_AUTO char *env = of_types[i].env ? object_of(type, metadata, of_types[i].env, "") : NULL;
 
-		expect_quiet(refers); /* no TriggerAuthentication, Secret, Deployment */
-		expect_quiet(both);   /* no Secret, Deployment */
+		bool announced = scaler_type_find(type)->announced != NULL;
+
+		expect_quiet(refers, announced); /* no TriggerAuthentication, Secret, Deployment */
+		expect_quiet(both, announced);   /* no Secret, Deployment */
 		if (env)
-			expect_quiet(env); /* no Deployment */
+			expect_quiet(env, announced); /* no Deployment */
 	}
 	for (const char *names = scaler_type_names(); *names;
 		names += strcspn(names, ",") + strspn(names + strcspn(names, ","), ", ")) {

@@ -268,6 +268,17 @@ static const struct scaler_type scripted = {
 	.watch_report = watch_report,
 };
 
+static const struct scaler_type leaving = {
+	.name = "leaving",
+	.go_name = "leavingScaler",
+	.announced = "This scaler is deprecated.",
+	.tables = { &table },
+	.build = build,
+	.ask = ask,
+	.cancel = cancel,
+	.free_data = free,
+};
+
 /* ---- One that names its metrics ---- */
 
 static const struct scaler_type telling;
@@ -383,6 +394,8 @@ const struct scaler_type *scaler_type_find(const char *name)
 		return &resource_cpu_scaler_type;
 	if (strcmp(name, telling.name) == 0)
 		return &telling;
+	if (strcmp(name, leaving.name) == 0)
+		return &leaving;
 	return strcmp(name, scripted.name) == 0 ? &scripted : NULL;
 }
 

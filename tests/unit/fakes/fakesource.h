@@ -7,7 +7,7 @@
  * "scripted", whose sources answer, fail and hang as a test says. A fake, because no real source
  * can be made to do that at given moments. Parameters: `source` (sourceFromEnv, or from a
  * TriggerAuthentication) names what is asked, `threshold` is the target (5), `activation` the
- * activation threshold (0).
+ * activation threshold (0). "leaving" is the same and deprecated.
  */
 
 #include "scalers/scaler.h"

@@ -51,9 +51,56 @@
 {{- end }}
 {{- end }}
 
+{{- /* Who kscaled is to a cloud, as that cloud's own webhook, or GKE, wants it said. */ -}}
+{{- define "kscaled.identityLabels" -}}
+{{- if .Values.podIdentity.azureWorkload.enabled }}
+azure.workload.identity/use: "true"
+{{- end }}
+{{- end }}
+
+{{- define "kscaled.identityAnnotations" -}}
+{{- with .Values.podIdentity.azureWorkload }}{{ if .enabled }}
+azure.workload.identity/service-account-token-expiration: {{ int64 .tokenExpiration | quote }}
+{{- with .clientId }}
+azure.workload.identity/client-id: {{ . | quote }}
+{{- end }}
+{{- with .tenantId }}
+azure.workload.identity/tenant-id: {{ . | quote }}
+{{- end }}
+{{- end }}{{ end }}
+{{- with .Values.podIdentity.aws.irsa }}{{ if .enabled }}
+eks.amazonaws.com/token-expiration: {{ int64 .tokenExpiration | quote }}
+{{- with .audience }}
+eks.amazonaws.com/audience: {{ . | quote }}
+{{- end }}
+{{- with .roleArn }}
+eks.amazonaws.com/role-arn: {{ . | quote }}
+{{- end }}
+{{- with .stsRegionalEndpoints }}
+eks.amazonaws.com/sts-regional-endpoints: {{ . | quote }}
+{{- end }}
+{{- end }}{{ end }}
+{{- with .Values.podIdentity.gcp }}{{ if and .enabled .gcpIAMServiceAccount }}
+iam.gke.io/gcp-service-account: {{ .gcpIAMServiceAccount | quote }}
+{{- end }}{{ end }}
+{{- end }}
+
+{{- /* GKE's nodes that have the metadata server of its workload identity. */ -}}
+{{- define "kscaled.identityNodes" -}}
+{{- $key := "iam.gke.io/gke-metadata-server-enabled" }}
+{{- if and .Values.podIdentity.gcp.enabled (not (hasKey (default .Values.nodeSelector .Values.operator.nodeSelector) $key)) }}
+        {{ $key }}: "true"
+{{- end }}
+{{- end }}
+
+{{- define "kscaled.accountLabels" -}}
+{{- include "kscaled.labels" . }}
+{{- include "kscaled.identityLabels" . }}
+{{- end }}
+
 {{- define "kscaled.podLabels" -}}
 {{- include "kscaled.labels" . }}
-{{- with .Values.podLabels.keda }}
+{{- with merge (dict) .Values.podLabels.keda (include "kscaled.identityLabels" . | fromYaml) }}
 {{ toYaml . }}
 {{- end }}
 {{- end }}
@@ -64,7 +111,9 @@
 {{- $more := dict }}
 {{- if eq (index . 1) "crd" }}{{ $more = $top.Values.crds.additionalAnnotations }}{{ end }}
 {{- if eq (index . 1) "service" }}{{ $more = $top.Values.service.annotations }}{{ end }}
-{{- if eq (index . 1) "serviceaccount" }}{{ $more = $top.Values.serviceAccount.operator.annotations }}{{ end }}
+{{- if eq (index . 1) "serviceaccount" }}
+{{- $more = merge (dict) $top.Values.serviceAccount.operator.annotations (include "kscaled.identityAnnotations" $top | fromYaml) }}
+{{- end }}
 {{- with merge (dict) $more $top.Values.additionalAnnotations }}
   annotations:
     {{- toYaml . | nindent 4 }}
@@ -137,6 +186,9 @@
 {{- end }}
 {{- with .Values.http.tlsCipherList }}
         - {{ printf "--http-tls-cipher-list=%s" . | quote }}
+{{- end }}
+{{- if and .Values.podIdentity.gcp.enabled (not (hasKey .Values.extraArgs.keda "cloud-metadata")) }}
+        - --cloud-metadata=true
 {{- end }}
 {{- range $name, $value := .Values.extraArgs.keda }}
         - {{ printf "--%s=%v" $name $value | quote }}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An authentication that no trigger refers to yet, judged by what a trigger would be told: all that
+ * it refers to is there, with values that nobody knows.
+ */
+#include <string.h>
+
+#include "cache/auth/auth_parts.h"
+
+#define UNKNOWN "kscaled-unknown"
+
+struct alone {
+	const struct auth_lookup *rules;
+	const struct triggerauth *t;
+};
+
+static enum reference_state find_it(void *arg, bool cluster, const char *namespace_, const char *name,
+	const struct triggerauth **out, struct err *err)
+{
+	const struct alone *a = arg;
+
+	(void)cluster;
+	(void)namespace_;
+	(void)name;
+	(void)err;
+	*out = a->t;
+	return REFERENCE_FOUND;
+}
+
+static enum reference_state find_key(void *arg, enum keydata_kind kind, const char *namespace_, const char *name,
+	const char *key, const char **out, struct err *err)
+{
+	(void)arg;
+	(void)kind;
+	(void)namespace_;
+	(void)name;
+	(void)key;
+	(void)err;
+	*out = UNKNOWN;
+	return REFERENCE_FOUND;
+}
+
+static enum reference_state find_file(void *arg, const char *path, const struct strmap **out, struct err *err)
+{
+	static const struct strmap nothing;
+
+	(void)arg;
+	(void)path;
+	(void)err;
+	*out = &nothing;
+	return REFERENCE_FOUND;
+}
+
+static enum reference_state find_vault(void *arg, const struct triggerauth *t, size_t secret, const char *namespace_,
+	const char **out, struct err *err)
+{
+	const struct auth_lookup *rules = ((const struct alone *)arg)->rules;
+
+	(void)secret;
+	(void)namespace_;
+	*out = UNKNOWN;
+	return rules->vault_login ? rules->vault_login(rules->arg, t, err) : REFERENCE_FOUND;
+}
+
+static enum reference_state find_managed(void *arg, const struct managervalues_source *source, const char **out,
+	struct err *err)
+{
+	(void)arg;
+	(void)source;
+	(void)err;
+	*out = UNKNOWN;
+	return REFERENCE_FOUND;
+}
+
+static enum reference_state find_token(void *arg, const char *namespace_, const char *service_account, const char **out,
+	struct err *err)
+{
+	(void)arg;
+	(void)namespace_;
+	(void)service_account;
+	(void)err;
+	*out = UNKNOWN;
+	return REFERENCE_FOUND;
+}
+
+static struct auth_lookup lookup_of(struct alone *a)
+{
+	struct auth_lookup lookup = *a->rules;
+
+	lookup.arg = a;
+	lookup.triggerauth = find_it;
+	lookup.key = find_key;
+	lookup.all = NULL; /* only variables need it, and none is asked for */
+	lookup.file = find_file;
+	lookup.vault = find_vault;
+	lookup.managed = find_managed;
+	lookup.token = find_token;
+	lookup.unknown = UNKNOWN;
+	return lookup;
+}
+
+int auth_alone(const struct auth_lookup *rules, const struct triggerauth *t, struct err *err)
+{
+	char type[] = "any", name[] = "", somewhere[] = "default", cluster[] = TRIGGERAUTH_CLUSTER_KIND;
+	char *namespace_ = *t->meta.namespace_ ? t->meta.namespace_ : somewhere;
+	struct trigger trigger = { .type = type,
+		.auth_name = t->meta.name,
+		.auth_kind = *t->meta.namespace_ ? NULL : cluster };
+	const struct scaledobject so = { .meta = { .namespace_ = namespace_, .name = name },
+		.spec = { .target_name = name, .triggers = &trigger, .trigger_count = 1 } };
+	/* Its variables are the workload's affair; that this has a ServiceAccount is sure. */
+	struct triggerauth judged = *t;
+	struct workload_container container = { .name = name };
+	const struct workload target = { .containers = &container, .container_count = 1 };
+	struct alone a = { rules, &judged };
+	const struct auth_lookup lookup = lookup_of(&a);
+	const struct scaled of = scaled_of_object(&so);
+	struct strmap params = { 0 };
+	struct pod_identity identity;
+	int rc;
+
+	judged.env_count = 0;
+	rc = auth_params(&lookup, &of, &trigger, &target, &params, &identity, err);
+	strmap_done_secret(&params);
+	return rc;
+}
