@@ -15,16 +15,20 @@ struct dns_lookup {
 	struct names_asker asker;
 	char *host;
 	uint16_t port;
-	const char *why; /* a constant text, when there is no address */
+	const char *why; /* a constant text, when there is nothing */
+	bool failed;     /* nobody said so */
 	dns_fn fn;
+	dns_records_fn records_fn; /* one of the two */
 	void *arg;
 	struct loop_task tell;
 	size_t count;
 	struct dns_address addresses[DNS_ADDRESSES_MAX];
+	struct dnsrecord_list records;
 };
 
 static void lookup_free(struct dns_lookup *l)
 {
+	dnsrecord_done(&l->records);
 	free(l->host);
 	free(l);
 }
@@ -43,6 +47,21 @@ static void on_tell(void *arg)
 	lookup_free(l);
 }
 
+static void on_tell_records(void *arg)
+{
+	struct dns_lookup *l = arg;
+	struct err err;
+
+	if (l->records.count) {
+		l->records_fn(l->arg, &l->records, NULL);
+	} else {
+		err_set(&err, l->failed ? ERR_TEMPORARY : ERR_MISSING, "looking up the %s record of %s: %s",
+			l->asker.kind == DNSRECORD_SRV ? "SRV" : "TXT", l->host, l->why);
+		l->records_fn(l->arg, NULL, &err);
+	}
+	lookup_free(l);
+}
+
 static void set_port(struct dns_address *address, uint16_t port)
 {
 	if (address->sa.ss_family == AF_INET)
@@ -51,15 +70,26 @@ static void set_port(struct dns_address *address, uint16_t port)
 		((struct sockaddr_in6 *)&address->sa)->sin6_port = htons(port);
 }
 
-static void on_found(void *arg, const struct dns_address *addresses, size_t count, const char *why)
+static void on_found(void *arg, const struct names_answer *answer)
 {
 	struct dns_lookup *l = arg;
 
-	for (l->count = 0; l->count < count; l->count++) {
-		l->addresses[l->count] = addresses[l->count];
+	for (l->count = 0; l->count < answer->count; l->count++) {
+		l->addresses[l->count] = answer->addresses[l->count];
 		set_port(&l->addresses[l->count], l->port);
 	}
-	l->why = why;
+	l->why = answer->why;
+	loop_task_queue(l->loop, &l->tell);
+}
+
+static void on_found_records(void *arg, const struct names_answer *answer)
+{
+	struct dns_lookup *l = arg;
+	const struct dnsrecord_list found = { answer->count, (struct dnsrecord *)(uintptr_t)answer->records };
+
+	dnsrecord_copy(&found, &l->records);
+	l->why = answer->why;
+	l->failed = answer->failed;
 	loop_task_queue(l->loop, &l->tell);
 }
 
@@ -77,23 +107,48 @@ static bool read_literal(const char *host, struct dns_address *address)
 	return true;
 }
 
-struct dns_lookup *dns_lookup_start(struct loop *loop, const char *host, uint16_t port, const char *namespace_,
-	dns_fn fn, void *arg)
+static struct dns_lookup *lookup_new(struct loop *loop, const char *host, void *arg)
 {
 	struct dns_lookup *l = mem_zalloc(sizeof(*l));
-	struct dns_address literal;
 
 	l->loop = loop;
 	l->host = mem_dup(host);
+	l->arg = arg;
+	return l;
+}
+
+struct dns_lookup *dns_lookup_start(struct loop *loop, const char *host, uint16_t port, const char *namespace_,
+	dns_fn fn, void *arg)
+{
+	struct dns_lookup *l = lookup_new(loop, host, arg);
+	struct dns_address literal;
+
 	l->port = port;
 	l->fn = fn;
-	l->arg = arg;
-	l->asker = (struct names_asker){ .fn = on_found, .arg = l, .namespace_ = namespace_ ? namespace_ : "" };
+	l->asker = (struct names_asker){ .fn = on_found,
+		.arg = l,
+		.kind = DNSRECORD_ADDRESS,
+		.namespace_ = namespace_ ? namespace_ : "" };
 	loop_task_init(&l->tell, on_tell, l);
 	if (read_literal(host, &literal))
-		on_found(l, &literal, 1, NULL);
+		on_found(l, &(struct names_answer){ .count = 1, .addresses = &literal });
 	else
 		names_ask(loop_names(loop), host, &l->asker);
+	return l;
+}
+
+struct dns_lookup *dns_records_start(struct loop *loop, const char *name, enum dnsrecord_kind kind,
+	const char *namespace_, dns_records_fn fn, void *arg)
+{
+	struct dns_lookup *l = lookup_new(loop, name, arg);
+
+	l->records_fn = fn;
+	l->asker = (struct names_asker){ .fn = on_found_records,
+		.arg = l,
+		.kind = kind,
+		.namespace_ = namespace_ ? namespace_ : "" };
+	loop_task_init(&l->tell, on_tell_records, l);
+	names_ask(loop_names(loop), name, &l->asker);
 	return l;
 }
 

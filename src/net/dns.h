@@ -3,9 +3,9 @@
 #define NET_DNS_H
 
 /*
- * Resolves host names without blocking and without threads, by way of net/names (cache, limits) and
- * net/resolver (queries). Nothing is set up before the first name, and no timer runs while no
- * lookup waits.
+ * Resolves host names, and finds their SRV and TXT records, without blocking and without threads,
+ * by way of net/names (cache, limits) and net/resolver (queries). Nothing is set up before the
+ * first name, and no timer runs while no lookup waits.
  */
 
 #include <stddef.h>
@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "net/dnsaddress.h"
+#include "net/dnsrecord.h"
 #include "net/loop.h"
 
 /*
@@ -29,6 +30,16 @@ struct dns_lookup;
  */
 struct dns_lookup *dns_lookup_start(struct loop *loop, const char *host, uint16_t port, const char *namespace_,
 	dns_fn fn, void *arg);
+
+/*
+ * records: borrowed for the call. On failure NULL, with err: ERR_MISSING when the name does not
+ * exist or has no such records.
+ */
+typedef void (*dns_records_fn)(void *arg, const struct dnsrecord_list *records, const struct err *err);
+/* As dns_lookup_start. */
+struct dns_lookup *dns_records_start(struct loop *loop, const char *name, enum dnsrecord_kind kind,
+	const char *namespace_, dns_records_fn fn, void *arg);
+
 void dns_lookup_cancel(struct dns_lookup *l); /* no callback any more; NULL is fine */
 
 #endif

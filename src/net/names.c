@@ -22,15 +22,17 @@
 enum name_state { IDLE, RESTING, QUEUED, ASKED };
 
 struct known_name {
-	char *host;
+	char *key; /* the kind as one letter, and the name */
+	enum dnsrecord_kind kind;
 	struct names *names;
 	enum name_state state;
 	struct names_asker *askers;
 	unsigned failures; /* in a row */
 	int64_t until_ms;  /* until then the answer is valid, or the back-off lasts */
-	const char *why;   /* a constant text when the name has no address */
+	const char *why;   /* a constant text when there is nothing of the kind */
 	size_t count;
 	struct dns_address *addresses;
+	struct dnsrecord_list records; /* in their place */
 	struct event *rested;
 	char *namespace_;         /* owned; of the first request */
 	struct shares_hold share; /* of the cache */
@@ -70,8 +72,9 @@ static void forget(struct known_name *name)
 	if (name->rested)
 		event_free(name->rested);
 	free(name->addresses);
+	dnsrecord_done(&name->records);
 	free(name->namespace_);
-	free(name->host);
+	free(name->key);
 	free(name);
 }
 
@@ -99,21 +102,33 @@ static void distrust(struct names *n)
 	}
 }
 
-/* NULL: the namespace has used up its share. */
-static struct known_name *find(struct names *n, const char *host, const char *namespace_)
+static char letter_of(enum dnsrecord_kind kind)
 {
+	switch (kind) {
+	case DNSRECORD_SRV: return 'S';
+	case DNSRECORD_TXT: return 'T';
+	case DNSRECORD_ADDRESS: break;
+	}
+	return 'A';
+}
+
+/* NULL: the namespace has used up its share. */
+static struct known_name *find(struct names *n, const char *host, enum dnsrecord_kind kind, const char *namespace_)
+{
+	MEM_AUTO char *key = mem_printf("%c%s", letter_of(kind), host);
 	struct shares_hold share = { 0 };
 	struct known_name *name;
 
-	HASH_FIND_STR(n->known, host, name);
+	HASH_FIND_STR(n->known, key, name);
 	if (name || !shares_take(&n->remembered, &share, namespace_, 1))
 		return name;
 	name = mem_zalloc(sizeof(*name));
-	name->host = mem_dup(host);
+	name->key = mem_dup(key);
+	name->kind = kind;
 	name->namespace_ = mem_dup(namespace_);
 	name->names = n;
 	name->share = share;
-	HASH_ADD_KEYPTR(hh, n->known, name->host, strlen(name->host), name);
+	HASH_ADD_KEYPTR(hh, n->known, name->key, strlen(name->key), name);
 	return name;
 }
 
@@ -121,26 +136,37 @@ static struct known_name *find(struct names *n, const char *host, const char *na
 
 static void fill(struct names *n);
 
-static void tell_all(struct known_name *name, const struct dns_address *addresses, size_t count, const char *why)
+static void tell_all(struct known_name *name, const struct names_answer *answer)
 {
 	while (name->askers) {
 		struct names_asker *a = name->askers;
 
 		DL_DELETE(name->askers, a);
 		a->name = NULL;
-		a->fn(a->arg, addresses, count, why);
+		a->fn(a->arg, answer);
 	}
 }
 
 static void keep(struct known_name *name, const struct resolver_answer *answer)
 {
 	mem_free_ptr(&name->addresses);
+	dnsrecord_done(&name->records);
 	name->count = answer->verdict == RESOLVER_FOUND ? answer->count : 0;
 	name->why = answer->verdict == RESOLVER_NONE ? answer->why : NULL;
-	if (name->count) {
+	if (name->count && name->kind != DNSRECORD_ADDRESS) {
+		dnsrecord_copy(&answer->records, &name->records);
+	} else if (name->count) {
 		name->addresses = mem_array(name->count, sizeof(*name->addresses));
 		memcpy(name->addresses, answer->addresses, name->count * sizeof(*name->addresses));
 	}
+}
+
+static int64_t found_ms(enum dnsrecord_kind kind, int64_t ttl_ms)
+{
+	int64_t least = kind == DNSRECORD_ADDRESS ? 0 : NAMES_RECORDS_MIN_MS;
+	int64_t most = kind == DNSRECORD_ADDRESS ? NAMES_KEEP_MAX_MS : NAMES_RECORDS_MAX_MS;
+
+	return ttl_ms < least ? least : ttl_ms < most ? ttl_ms : most;
 }
 
 static int64_t kept_ms(struct known_name *name, const struct resolver_answer *answer)
@@ -149,8 +175,7 @@ static int64_t kept_ms(struct known_name *name, const struct resolver_answer *an
 
 	if (answer->verdict != RESOLVER_FAILED) {
 		name->failures = 0;
-		ms = answer->verdict == RESOLVER_NONE ? NAMES_NONE_MS : answer->ttl_ms;
-		return ms < NAMES_KEEP_MAX_MS ? ms : NAMES_KEEP_MAX_MS;
+		return answer->verdict == RESOLVER_NONE ? NAMES_NONE_MS : found_ms(name->kind, answer->ttl_ms);
 	}
 	for (unsigned i = 0; i < name->failures && ms < NAMES_REST_MAX_MS; i++)
 		ms *= 2;
@@ -167,7 +192,14 @@ static void on_answer(void *arg, const struct resolver_answer *answer)
 	name->state = IDLE;
 	keep(name, answer);
 	name->until_ms = now_ms() + kept_ms(name, answer);
-	tell_all(name, answer->addresses, answer->verdict == RESOLVER_FOUND ? answer->count : 0, answer->why);
+	tell_all(name,
+		&(struct names_answer){
+			.count = answer->verdict == RESOLVER_FOUND ? answer->count : 0,
+			.addresses = answer->addresses,
+			.records = answer->records.at,
+			.why = answer->why,
+			.failed = answer->verdict == RESOLVER_FAILED,
+		});
 	fill(n);
 }
 
@@ -188,7 +220,7 @@ static void fill(struct names *n)
 	n->filling = true;
 	while ((name = next_of(&n->fresh)) != NULL || (name = next_of(&n->failed)) != NULL) {
 		name->state = ASKED;
-		resolver_ask(n->resolver, name->host, on_answer, name);
+		resolver_ask(n->resolver, name->key + 1, name->kind, on_answer, name);
 	}
 	n->filling = false;
 }
@@ -265,14 +297,17 @@ void names_ask(struct names *n, const char *host, struct names_asker *a)
 	if (generation != n->generation)
 		distrust(n);
 	n->generation = generation;
-	name = find(n, host, a->namespace_);
+	name = find(n, host, a->kind, a->namespace_);
 	a->name = NULL;
 	if (!name) {
-		a->fn(a->arg, NULL, 0, "too many names of its namespace are being looked up");
+		a->fn(a->arg,
+			&(struct names_answer){ .why = "too many names of its namespace are being looked up",
+				.failed = true });
 		return;
 	}
 	if (name->state == IDLE && now < name->until_ms && (name->count || name->why)) {
-		a->fn(a->arg, name->addresses, name->count, name->why);
+		a->fn(a->arg,
+			&(struct names_answer){ name->count, name->addresses, name->records.at, name->why, false });
 		return;
 	}
 	a->name = name;

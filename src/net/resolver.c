@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/resolver.h"
 
+/* Newer versions have a second way to ask, which Debian 12's does not have. */
+#define CARES_NO_DEPRECATED
 #include <ares.h>
 #include <event2/event.h>
 #include <netdb.h>
@@ -23,6 +25,7 @@
 #define TRIES      3
 /* How long IPv4 addresses wait for an answer about IPv6, which some servers never give. */
 #define PATIENCE_MS 300
+#define CLASS_IN    1
 
 struct file_state {
 	ino_t inode;
@@ -39,6 +42,7 @@ struct watched_socket {
 struct resolver_query {
 	struct resolver *resolver;
 	char *host;
+	enum dnsrecord_kind kind;
 	resolver_fn fn;
 	void *arg;
 	unsigned legs;         /* queries of c-ares under way: for both families, later also for IPv4 alone */
@@ -174,34 +178,75 @@ static void query_free(struct resolver_query *q)
 	free(q);
 }
 
+/* The end of a leg. True: the query is kept for the next channel. */
+static bool is_put_off(struct resolver_query *q, int status)
+{
+	struct resolver *r = q->resolver;
+
+	q->legs--;
+	if (status != ARES_EDESTRUCTION || !r->reloading || q->told)
+		return false;
+	if (!q->legs)
+		LL_PREPEND(r->again, q);
+	return true;
+}
+
+static void tell(struct resolver_query *q, struct resolver_answer *answer)
+{
+	if (answer->count)
+		answer->verdict = RESOLVER_FOUND;
+	if (!q->told && (answer->count || !q->legs)) {
+		q->told = true;
+		if (!q->resolver->ending)
+			q->fn(q->arg, answer);
+	}
+	if (!q->legs)
+		query_free(q);
+}
+
+static struct resolver_answer answer_of(int status)
+{
+	return (struct resolver_answer){
+		.verdict = verdict_of(status),
+		.why = ares_strerror(status == ARES_SUCCESS ? ARES_ENODATA : status),
+	};
+}
+
 static void on_answer(void *arg, int status, int timeouts, struct ares_addrinfo *list)
 {
 	struct resolver_query *q = arg;
-	struct resolver *r = q->resolver;
-	struct resolver_answer answer = { .verdict = verdict_of(status), .why = ares_strerror(status) };
+	struct resolver_answer answer = answer_of(status);
 
 	(void)timeouts;
-	q->legs--;
-	if (status == ARES_EDESTRUCTION && r->reloading && !q->told) {
-		if (!q->legs)
-			LL_PREPEND(r->again, q);
+	if (is_put_off(q, status))
 		return;
-	}
 	if (status == ARES_SUCCESS && list)
 		keep_addresses(&answer, list->nodes);
 	if (list)
 		ares_freeaddrinfo(list);
-	if (answer.count)
-		answer.verdict = RESOLVER_FOUND;
-	else if (status == ARES_SUCCESS)
-		answer.why = ares_strerror(ARES_ENODATA);
-	if (!q->told && (answer.count || !q->legs)) {
-		q->told = true;
-		if (!r->ending)
-			q->fn(q->arg, &answer);
+	tell(q, &answer);
+}
+
+static void on_records(void *arg, int status, int timeouts, unsigned char *bytes, int len)
+{
+	struct resolver_query *q = arg;
+	struct resolver_answer answer = answer_of(status);
+	const char *why = NULL;
+	int64_t ttl_s = 0;
+
+	(void)timeouts;
+	if (is_put_off(q, status))
+		return;
+	if (status == ARES_SUCCESS && bytes && len > 0)
+		why = dnsrecord_read(bytes, (size_t)len, q->kind, &answer.records, &ttl_s);
+	if (why) {
+		answer.verdict = RESOLVER_FAILED;
+		answer.why = why;
 	}
-	if (!q->legs)
-		query_free(q);
+	answer.count = answer.records.count;
+	answer.ttl_ms = ttl_s * 1000;
+	tell(q, &answer); /* which may free the query */
+	dnsrecord_done(&answer.records);
 }
 
 /* ---- The channel ---- */
@@ -272,7 +317,12 @@ static void put_leg(struct resolver *r, struct resolver_query *q, int family)
 		return;
 	}
 	r->inside++;
-	ares_getaddrinfo(r->channel, name_to_ask(q->host), NULL, &hints, on_answer, q);
+	if (q->kind == DNSRECORD_ADDRESS)
+		ares_getaddrinfo(r->channel, name_to_ask(q->host), NULL, &hints, on_answer, q);
+	else if (name_to_ask(q->host) != q->host)
+		on_records(q, ARES_ENOTFOUND, 0, NULL, 0);
+	else
+		ares_search(r->channel, q->host, CLASS_IN, (int)q->kind, on_records, q);
 	r->inside--;
 }
 
@@ -296,9 +346,11 @@ static void put_query(struct resolver *r, struct resolver_query *q)
 {
 	const struct timeval patience = { .tv_usec = PATIENCE_MS * 1000 };
 
-	if (!q->patient)
-		q->patient = evtimer_new(r->base, on_patient, q);
-	event_add(q->patient, &patience);
+	if (q->kind == DNSRECORD_ADDRESS) {
+		if (!q->patient)
+			q->patient = evtimer_new(r->base, on_patient, q);
+		event_add(q->patient, &patience);
+	}
 	put_leg(r, q, AF_UNSPEC);
 }
 
@@ -367,12 +419,13 @@ void resolver_free(struct resolver *r)
 	ares_library_cleanup();
 }
 
-void resolver_ask(struct resolver *r, const char *host, resolver_fn fn, void *arg)
+void resolver_ask(struct resolver *r, const char *host, enum dnsrecord_kind kind, resolver_fn fn, void *arg)
 {
 	struct resolver_query *q = mem_zalloc(sizeof(*q));
 
 	q->resolver = r;
 	q->host = mem_dup(host);
+	q->kind = kind;
 	q->fn = fn;
 	q->arg = arg;
 	refresh(r);

@@ -3,17 +3,19 @@
 /*
  * Documents of a MongoDB server: a status, a greeting, a step of a login, a count; and the message
  * that one comes in. The same bytes are a filter and a connection string, whose errors have nothing
- * of it.
+ * of it; and a name server's answer, whose records are the hosts and options of a name.
  */
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "fuzz.h"
 #include "net/mongo/mongofilter.h"
 #include "net/mongo/mongologin.h"
+#include "net/mongo/mongoseeds.h"
 #include "net/mongo/mongoset.h"
 #include "net/mongo/mongowire.h"
 #include "scalers/mongodb/mongouri.h"
@@ -42,7 +44,7 @@ static struct mongoendpoint *endpoint(enum mongoendpoint_reads reads)
 /* What is named is tried once, never with the password in it, and the search ends. */
 static void search(const struct mongoendpoint *e, const struct mongoreply_hello *hello)
 {
-	struct mongoset *s = mongoset_new(e);
+	struct mongoset *s = mongoset_new(e, NULL);
 	const struct mongoendpoint_host *host;
 	struct err err = { 0 };
 	size_t tried = 0;
@@ -61,7 +63,7 @@ static void search(const struct mongoendpoint *e, const struct mongoreply_hello 
 
 static void log_in(const struct mongoendpoint *e, const struct mongoreply_hello *hello, struct mongowire_document d)
 {
-	struct mongologin *l = mongologin_new(e, hello, "rOprNGfwEbeRWgbNEkqO");
+	struct mongologin *l = mongologin_new(e, e->source, hello, "rOprNGfwEbeRWgbNEkqO");
 	struct buf out = BUF_INIT(1 << 16);
 	struct err err = { 0 };
 	int rc = 1;
@@ -109,6 +111,35 @@ static void as_message(const struct mongoendpoint *e, const uint8_t *data, size_
 	}
 }
 
+/* Once as both kinds, so that what one finds goes with what the other does. */
+static void as_records(const uint8_t *data, size_t size)
+{
+	static struct mongoendpoint *e;
+	struct dnsrecord_list srv, txt;
+	struct mongoseeds seeds = { 0 };
+	struct err err = { 0 };
+	int64_t ttl_s;
+
+	if (!e)
+		e = mongoendpoint_new(&(struct mongoendpoint_config){ .seed = "c.db.test" }, &err);
+	dnsrecord_read(data, size, DNSRECORD_SRV, &srv, &ttl_s);
+	dnsrecord_read(data, size, DNSRECORD_TXT, &txt, &ttl_s);
+	must(srv.count <= DNSRECORD_MAX && txt.count <= DNSRECORD_MAX && ttl_s >= 0);
+	if (srv.count > 0 && mongoseeds_read(e, &srv, &txt, &seeds, &err) == 0) {
+		must(seeds.count > 0 && seeds.count <= MONGOENDPOINT_HOSTS_MAX && *seeds.source);
+		for (size_t i = 0; i < seeds.count; i++) {
+			size_t len = strlen(seeds.hosts[i].name);
+
+			must(len > 8 && strcasecmp(seeds.hosts[i].name + len - 8, ".db.test") == 0);
+		}
+	} else if (srv.count > 0) {
+		must(err.kind == ERR_INVALID && err.msg[0]);
+	}
+	mongoseeds_done(&seeds);
+	dnsrecord_done(&srv);
+	dnsrecord_done(&txt);
+}
+
 static void as_text(const char *text)
 {
 	struct mongofilter filter = { 0 };
@@ -121,7 +152,8 @@ static void as_text(const char *text)
 		must(filter.len > 5);
 	mongofilter_done(&filter);
 	if (mongouri_parse(text, &uri, &err) == 0 && mongouri_settle_login(&uri, &err) == 0) {
-		must(uri.count > 0 && uri.count <= MONGOENDPOINT_HOSTS_MAX && uri.connect_ms >= 0);
+		must((uri.count > 0) == !uri.srv && uri.count <= MONGOENDPOINT_HOSTS_MAX && uri.connect_ms >= 0);
+		must(!uri.seed == !uri.srv && (!uri.seed || (*uri.seed && !strpbrk(uri.seed, "/@: ?"))));
 		must(uri.mechanism == MONGOENDPOINT_NO_LOGIN || uri.mechanism == MONGOENDPOINT_X509 || *uri.password);
 		for (size_t i = 0; i < uri.count; i++)
 			must(*uri.hosts[i].name && uri.hosts[i].port && !strpbrk(uri.hosts[i].name, "/@ ?"));
@@ -144,6 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(exact, data, size);
 	as_document(endpoints[chosen], (struct mongowire_document){ exact, size });
 	as_message(endpoints[chosen], exact, size);
+	as_records(exact, size);
 	as_text(text);
 	free(exact);
 	return 0;

@@ -3,7 +3,8 @@
 /*
  * A name server, or whoever answers in its place: each query is answered by the next part of the
  * input, behind the query's number and, where the part's first byte says so, its question. What is
- * found are addresses, each once; all else is a reason.
+ * found are addresses, each once, and SRV and TXT records within their limits; all else is a
+ * reason. The queries for addresses come first.
  */
 
 #include <netinet/in.h>
@@ -110,14 +111,41 @@ static bool answer_next(struct script *s)
 	return true;
 }
 
+struct asked {
+	enum dnsrecord_kind kind;
+	bool done;
+};
+
+static void check_records(const struct resolver_answer *a, enum dnsrecord_kind kind)
+{
+	size_t bytes = 0;
+
+	must(a->count == a->records.count && a->count <= DNSRECORD_MAX && a->ttl_ms <= INT32_MAX * (int64_t)1000);
+	for (size_t i = 0; i < a->count; i++) {
+		const struct dnsrecord *one = &a->records.at[i];
+
+		bytes += strlen(one->text);
+		for (const char *c = one->text; *c; c++)
+			must((unsigned char)*c >= ' ' && *c != 0x7f);
+		must((kind == DNSRECORD_SRV) == (one->port > 0));
+		must(kind == DNSRECORD_TXT || (*one->text && strlen(one->text) <= 253));
+	}
+	must(bytes <= DNSRECORD_BYTES_MAX);
+}
+
 static void on_answer(void *arg, const struct resolver_answer *a)
 {
-	bool *done = arg;
+	struct asked *asked = arg;
 
-	must(!*done);
-	*done = true;
-	must((a->verdict == RESOLVER_FOUND) == (a->count > 0) && a->count <= DNS_ADDRESSES_MAX);
+	must(!asked->done);
+	asked->done = true;
 	must(a->verdict == RESOLVER_FOUND || (a->why && *a->why));
+	if (asked->kind != DNSRECORD_ADDRESS) {
+		must((a->verdict == RESOLVER_FOUND) == (a->count > 0));
+		check_records(a, asked->kind);
+		return;
+	}
+	must((a->verdict == RESOLVER_FOUND) == (a->count > 0) && a->count <= DNS_ADDRESSES_MAX);
 	must(a->ttl_ms >= 0);
 	for (size_t i = 0; i < a->count; i++) {
 		const struct dns_address *one = &a->addresses[i];
@@ -131,16 +159,19 @@ static void on_answer(void *arg, const struct resolver_answer *a)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct script script = { .at = data, .left = size };
+	struct asked asked[] = { { DNSRECORD_ADDRESS, false }, { DNSRECORD_SRV, false }, { DNSRECORD_TXT, false } };
 	struct resolver *r;
-	bool done = false;
 	unsigned quiet = 0;
 
 	if (!server.loop)
 		set_up();
 	r = resolver_new(loop_base(server.loop), NULL, NULL);
 	resolver_use(r, server.resolv_conf, server.port);
-	resolver_ask(r, "db.shop.example", on_answer, &done);
-	for (unsigned turns = 0; turns < TURNS_MAX && !done && quiet < QUIET_TURNS; turns++) {
+	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
+		resolver_ask(r, "db.shop.example", asked[i].kind, on_answer, &asked[i]);
+	for (unsigned turns = 0;
+		turns < TURNS_MAX && !(asked[0].done && asked[1].done && asked[2].done) && quiet < QUIET_TURNS;
+		turns++) {
 		loop_turn(server.loop);
 		quiet = answer_next(&script) ? 0 : quiet + 1;
 	}

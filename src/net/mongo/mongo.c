@@ -11,6 +11,7 @@
 #include "net/mongo/mongocommand.h"
 #include "net/mongo/mongolink.h"
 #include "net/mongo/mongologin.h"
+#include "net/mongo/mongolookup.h"
 #include "net/mongo/mongoset.h"
 
 #define OPEN_MS      5000 /* the search, with all that it tries, and the login */
@@ -19,7 +20,7 @@
 #define LIMIT_MS     100 /* the lowest limit of a count: a shorter one would fail on a busy server */
 #define LIMIT_TENTHS 9   /* of the time that is left: the server's error comes before our end */
 
-enum phase { GREETING, GREETING_OLD, LOGGING_IN, OPEN };
+enum phase { LOOKING_UP, GREETING, GREETING_OLD, LOGGING_IN, OPEN };
 
 struct mongo_call {
 	struct pool_call base;
@@ -32,7 +33,9 @@ struct mongo_call {
 struct mongo_conn {
 	struct pool_slot *slot;
 	struct mongoendpoint *endpoint; /* borrowed */
-	struct mongoset *search;        /* until it is open */
+	struct mongolookup *lookup;     /* of an endpoint with a seed, at first */
+	struct mongoseeds seeds;        /* what was found */
+	struct mongoset *search;        /* from then on, until it is open */
 	struct mongologin *login;       /* while it logs in */
 	struct mongolink *link;         /* to the host that is tried, or was found */
 	struct loop_timer whole, one;   /* time-outs of opening, and of the host that is tried */
@@ -92,6 +95,8 @@ static const char *doing(const struct mongo_conn *c)
 {
 	const char *linking = c->link ? mongolink_doing(c->link) : "connecting";
 
+	if (c->phase == LOOKING_UP)
+		return "looking up the SRV and TXT records";
 	if (c->phase == LOGGING_IN)
 		return "logging in";
 	return linking ? linking : "greeting";
@@ -113,7 +118,7 @@ static void on_whole_timeout(void *arg)
 	struct err err;
 
 	err_set(&err, ERR_TEMPORARY, "%s: timed out", doing(c));
-	if (c->phase == LOGGING_IN) {
+	if (c->phase == LOGGING_IN || c->phase == LOOKING_UP) {
 		pool_lost(c->slot, &err);
 		return;
 	}
@@ -126,6 +131,8 @@ static const char *opening(const void *connection)
 {
 	const struct mongo_conn *c = connection;
 
+	if (c && c->phase == LOOKING_UP)
+		return "looking up the SRV and TXT records: timed out (do the name servers answer?)";
 	return c && c->phase == LOGGING_IN ? "logging in: timed out" : "connecting: timed out";
 }
 
@@ -138,10 +145,16 @@ static struct buf message_buf(void)
 	return message;
 }
 
+static const char *source_of(const struct mongo_conn *c)
+{
+	return c->endpoint->seed ? c->seeds.source : c->endpoint->source;
+}
+
 static void greet(struct mongo_conn *c)
 {
 	const struct mongoendpoint *e = c->endpoint;
-	MEM_AUTO char *user = e->mechanism == MONGOENDPOINT_SCRAM ? mem_printf("%s.%s", e->source, e->username) : NULL;
+	MEM_AUTO char *user = e->mechanism == MONGOENDPOINT_SCRAM ? mem_printf("%s.%s", source_of(c), e->username)
+								  : NULL;
 	struct buf message = message_buf();
 
 	mongocommand_hello(&message, mongolink_number(c->link), c->phase == GREETING_OLD, user, e->app_name);
@@ -176,7 +189,7 @@ static void log_in(struct mongo_conn *c, const struct mongoreply_hello *hello)
 		return;
 	}
 	snprintf(nonce, sizeof(nonce), "%016" PRIx64 "%016" PRIx64, fingerprint_random(), fingerprint_random());
-	c->login = mongologin_new(c->endpoint, hello, nonce);
+	c->login = mongologin_new(c->endpoint, source_of(c), hello, nonce);
 	c->phase = LOGGING_IN;
 	mongologin_start(c->login, mongolink_number(c->link), &message);
 	mongolink_send(c->link, &message);
@@ -228,6 +241,26 @@ static void take_login(struct mongo_conn *c, struct mongowire_document answer)
 	buf_done(&message);
 }
 
+static void search(struct mongo_conn *c)
+{
+	c->search = mongoset_new(c->endpoint, c->endpoint->seed ? &c->seeds : NULL);
+	try_next(c); /* there is one, so that it does not give up yet */
+}
+
+static void on_looked_up(void *arg, struct mongoseeds *seeds, const struct err *err)
+{
+	struct mongo_conn *c = arg;
+
+	if (!seeds) {
+		pool_lost(c->slot, err);
+		return;
+	}
+	mongolookup_free(c->lookup);
+	c->lookup = NULL;
+	c->seeds = *seeds;
+	search(c);
+}
+
 static void *open_connection(struct pool_slot *slot, struct endpoint *e, const struct pool_call *first)
 {
 	struct mongo_conn *c = mem_zalloc(sizeof(*c));
@@ -236,12 +269,15 @@ static void *open_connection(struct pool_slot *slot, struct endpoint *e, const s
 	(void)first;
 	c->slot = slot;
 	c->endpoint = (struct mongoendpoint *)e;
-	c->search = mongoset_new(c->endpoint);
 	c->until_ms = loop_now_ms(loop) + OPEN_MS;
 	loop_timer_init(&c->whole, loop, on_whole_timeout, c);
 	loop_timer_init(&c->one, loop, on_host_timeout, c);
 	loop_timer_set(&c->whole, OPEN_MS);
-	try_next(c); /* there is one, so that it does not give up yet */
+	c->phase = LOOKING_UP;
+	if (c->endpoint->seed)
+		c->lookup = mongolookup_new(loop, c->endpoint, on_looked_up, c);
+	else
+		search(c);
 	return c;
 }
 
@@ -252,6 +288,8 @@ static void close_connection(void *connection)
 	mongolink_free(c->link);
 	mongologin_free(c->login);
 	mongoset_free(c->search);
+	mongolookup_free(c->lookup);
+	mongoseeds_done(&c->seeds);
 	loop_timer_done(&c->whole);
 	loop_timer_done(&c->one);
 	free(c);

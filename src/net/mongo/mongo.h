@@ -3,10 +3,11 @@
 #define NET_MONGO_MONGO_H
 
 /*
- * Counts of documents in MongoDB, through net/pool: a connection is opened by a search for the
- * member that is to be asked (net/mongo/mongoset), its greeting and a login (net/mongo/mongologin);
- * then each question is one message and one answer. A question past its deadline fails, and its
- * connection is closed; the server ends the count by itself a little before.
+ * Counts of documents in MongoDB, through net/pool: a connection is opened by a lookup of the hosts
+ * if they are known by a name (net/mongo/mongolookup), a search for the member that is to be asked
+ * (net/mongo/mongoset), its greeting and a login (net/mongo/mongologin); then each question is one
+ * message and one answer. A question past its deadline fails, and its connection is closed; the
+ * server ends the count by itself a little before.
  *
  * A connection stays with its server. When that is not the primary any more, it says so or ends the
  * connection; the question is asked once more, of who is then found.

@@ -27,9 +27,33 @@ int mongoendpoint_parse_host(const char *text, struct mongoendpoint_host *out)
 	return 0;
 }
 
+char *mongoendpoint_parse_seed(const char *text, bool *has_port)
+{
+	struct hostport at;
+
+	*has_port = false;
+	if (hostport_parse(text, &at) != HOSTPORT_GOOD || !*at.host || at.host[strspn(at.host, NAME_CHARACTERS)] ||
+		strpbrk(at.host, ":%"))
+		return NULL;
+	*has_port = at.has_port;
+	return at.has_port ? NULL : mem_dup(at.host);
+}
+
+static int check_seed(const struct mongoendpoint_config *c, struct err *err)
+{
+	if (c->direct)
+		return err_set(err, ERR_INVALID, "a direct connection cannot be made if an SRV URI is used");
+	if (c->max_hosts > 0 && c->set && *c->set)
+		return err_set(err, ERR_INVALID,
+			"srvMaxHosts cannot be a positive value if a replica set name is specified");
+	return 0;
+}
+
 static int check(const struct mongoendpoint_config *c, struct err *err)
 {
-	if (c->count == 0 || c->count > MONGOENDPOINT_HOSTS_MAX)
+	if (c->seed && check_seed(c, err))
+		return -1;
+	if (!c->seed && (c->count == 0 || c->count > MONGOENDPOINT_HOSTS_MAX))
 		return err_set(err, ERR_INVALID, "there must be 1 to %d hosts", MONGOENDPOINT_HOSTS_MAX);
 	if (c->direct && c->count > 1)
 		return err_set(err, ERR_INVALID, "a direct connection cannot be made if multiple hosts are specified");
@@ -56,6 +80,17 @@ static void take_hosts(struct mongoendpoint *e, const struct mongoendpoint_confi
 	e->base.key = buf_take(&all); /* the rest follows */
 }
 
+static void take_seed(struct mongoendpoint *e, const struct mongoendpoint_config *c)
+{
+	e->seed = mem_dup(c->seed);
+	e->service = mem_dup(c->service && *c->service ? c->service : "mongodb");
+	e->max_hosts = c->max_hosts;
+	e->unbalanced = c->unbalanced;
+	e->base.name = mem_dup(c->seed);
+	e->base.key = mem_printf("_%s._tcp.%s %zu%s%s", e->service, e->seed, e->max_hosts,
+		e->unbalanced ? " unbalanced" : "", c->source_given ? " source" : ""); /* the rest follows */
+}
+
 static void on_done(struct endpoint *base)
 {
 	struct mongoendpoint *e = (struct mongoendpoint *)base;
@@ -63,6 +98,8 @@ static void on_done(struct endpoint *base)
 	for (size_t i = 0; i < e->count; i++)
 		free(e->hosts[i].name);
 	free(e->hosts);
+	free(e->seed);
+	free(e->service);
 	free(e->set);
 	mem_free_secret(e->username);
 	mem_free_secret(e->password);
@@ -106,7 +143,10 @@ struct mongoendpoint *mongoendpoint_new(const struct mongoendpoint_config *c, st
 		mongoendpoint_unref(e);
 		return NULL;
 	}
-	take_hosts(e, c);
+	if (c->seed)
+		take_seed(e, c);
+	else
+		take_hosts(e, c);
 	e->set = endpoint_dup_given(c->set);
 	e->direct = c->direct;
 	e->reads = c->reads;
@@ -114,6 +154,7 @@ struct mongoendpoint *mongoendpoint_new(const struct mongoendpoint_config *c, st
 	e->username = endpoint_dup_given(c->username);
 	e->password = endpoint_dup_given(c->password);
 	e->source = mem_dup(c->source && *c->source ? c->source : "admin");
+	e->source_given = c->source_given;
 	e->app_name = endpoint_dup_given(c->app_name);
 	e->connect_ms = c->connect_ms;
 	make_key(e);

@@ -51,8 +51,8 @@ static struct scram *scram_of(const struct mongologin *l, bool sha256, const cha
 	return s;
 }
 
-struct mongologin *mongologin_new(const struct mongoendpoint *e, const struct mongoreply_hello *hello,
-	const char *nonce)
+struct mongologin *mongologin_new(const struct mongoendpoint *e, const char *source,
+	const struct mongoreply_hello *hello, const char *nonce)
 {
 	bool sha256 = e->mechanism == MONGOENDPOINT_SCRAM_SHA256 ||
 		(e->mechanism == MONGOENDPOINT_SCRAM && hello->sha256);
@@ -60,7 +60,7 @@ struct mongologin *mongologin_new(const struct mongoendpoint *e, const struct mo
 
 	l->user = mem_dup(e->username ? e->username : "");
 	l->password = mem_dup(e->password);
-	l->source = mem_dup(e->source);
+	l->source = mem_dup(source);
 	l->mechanism = e->mechanism == MONGOENDPOINT_X509 ? "MONGODB-X509" : sha256 ? "SCRAM-SHA-256" : "SCRAM-SHA-1";
 	if (e->mechanism != MONGOENDPOINT_X509)
 		l->scram = scram_of(l, sha256, nonce);

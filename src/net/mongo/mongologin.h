@@ -21,9 +21,9 @@
 
 struct mongologin;
 
-/* nonce: as of scram_new. The endpoint and the greeting are borrowed until this returns. */
-struct mongologin *mongologin_new(const struct mongoendpoint *e, const struct mongoreply_hello *hello,
-	const char *nonce);
+/* source: database of the user. nonce: as of scram_new. All is borrowed until this returns. */
+struct mongologin *mongologin_new(const struct mongoendpoint *e, const char *source,
+	const struct mongoreply_hello *hello, const char *nonce);
 void mongologin_free(struct mongologin *l); /* wipes; NULL is fine */
 
 /* Appends the first message, of this number. */

@@ -24,6 +24,8 @@ struct host {
 
 struct mongoset {
 	const struct mongoendpoint *endpoint;
+	const char *wanted; /* the set that it must be; NULL: any, or none */
+	bool several;       /* hosts to begin with */
 	struct host hosts[MONGOSET_HOSTS_MAX];
 	size_t count;
 	size_t current;
@@ -38,14 +40,18 @@ static void add(struct mongoset *s, const char *name, uint16_t port, size_t at)
 	s->count++;
 }
 
-struct mongoset *mongoset_new(const struct mongoendpoint *e)
+struct mongoset *mongoset_new(const struct mongoendpoint *e, const struct mongoseeds *seeds)
 {
+	const struct mongoendpoint_host *hosts = seeds ? seeds->hosts : e->hosts;
+	size_t count = seeds ? seeds->count : e->count;
 	struct mongoset *s = mem_zalloc(sizeof(*s));
 
 	s->endpoint = e;
-	s->name = mem_dup(e->set);
-	for (size_t i = 0; i < e->count; i++)
-		add(s, e->hosts[i].name, e->hosts[i].port, i);
+	s->wanted = seeds ? seeds->set : e->set;
+	s->several = count > 1;
+	s->name = mem_dup(s->wanted);
+	for (size_t i = 0; i < count; i++)
+		add(s, hosts[i].name, hosts[i].port, i);
 	s->current = SIZE_MAX;
 	return s;
 }
@@ -170,16 +176,16 @@ static const char *strange(const struct mongoset *s, const struct mongoreply_hel
 	if (e->direct)
 		return NULL;
 	if (h->is_router)
-		return e->set ? "it is a mongos, which is in no replica set: leave out replicaSet" : NULL;
+		return s->wanted ? "it is a mongos, which is in no replica set: leave out replicaSet" : NULL;
 	if (h->is_unready)
 		return "its replica set is not initiated, or it is not in it any more";
-	if (!h->set && e->set)
+	if (!h->set && s->wanted)
 		return "it is in no replica set, but replicaSet is given";
-	if (!h->set && e->count > 1)
+	if (!h->set && s->several)
 		return "it stands alone, but there are several hosts, which would be of one replica set";
 	if (h->set && s->name && strcmp(h->set, s->name) != 0)
-		return e->set ? "it is in another replica set than replicaSet says"
-			      : "it is in another replica set than the hosts before";
+		return s->wanted ? "it is in another replica set than replicaSet says"
+				 : "it is in another replica set than the hosts before";
 	return NULL;
 }
 
@@ -232,14 +238,14 @@ static const char *wanted(const struct mongoset *s)
 	}
 }
 
-/* Of one host the error itself, as there is nothing to choose. */
+/* Of one host that was named the error itself, as there is nothing to choose. */
 void mongoset_explain(const struct mongoset *s, struct err *err)
 {
 	struct buf text = BUF_INIT(4 * (NOTE_MAX + MONGOREPLY_NAME_MAX));
 	enum err_kind kind = s->count > 0 ? s->hosts[0].kind : ERR_TEMPORARY;
 	size_t shown = 0, at;
 
-	if (s->count == 1 && s->hosts[0].note) {
+	if (s->count == 1 && s->hosts[0].note && !s->endpoint->seed) {
 		err_set(err, kind, "%s", s->hosts[0].note);
 		return;
 	}

@@ -3,9 +3,10 @@
 #define NET_MONGO_MONGOSET_H
 
 /*
- * The search for the server that is asked: the hosts of an endpoint one after the other, and those
- * that members of its replica set name, until one is what its read preference wants. One search per
- * connection that is opened. Pure; net/mongo/mongo connects and greets.
+ * The search for the server that is asked: the hosts of an endpoint, or those that were found for
+ * its seed (net/mongo/mongoseeds), one after the other, and those that members of its replica set
+ * name, until one is what its read preference wants. One search per connection that is opened.
+ * Pure; net/mongo/mongo connects and greets.
  *
  * What a server names is foreign: as many members as a set may have, no text that is no address,
  * and none that repeats the password, which a name server would then be told.
@@ -18,13 +19,15 @@
 #include "base/err.h"
 #include "net/mongo/mongoendpoint.h"
 #include "net/mongo/mongoreply.h"
+#include "net/mongo/mongoseeds.h"
 
 #define MONGOSET_HOSTS_MAX (MONGOENDPOINT_HOSTS_MAX + MONGOREPLY_MEMBERS_MAX)
 
 struct mongoset;
 
-struct mongoset *mongoset_new(const struct mongoendpoint *e); /* which it borrows */
-void mongoset_free(struct mongoset *s);                       /* NULL is fine */
+/* Borrows both. seeds: NULL: the endpoint has hosts. */
+struct mongoset *mongoset_new(const struct mongoendpoint *e, const struct mongoseeds *seeds);
+void mongoset_free(struct mongoset *s); /* NULL is fine */
 
 /* The next host to try, borrowed; NULL: there is none left. */
 const struct mongoendpoint_host *mongoset_next(struct mongoset *s);

@@ -34,10 +34,12 @@ struct mongodb_fields {
 
 #define AT(field) offsetof(struct mongodb_fields, field)
 static const struct param_row rows[] = {
-	{ "connectionString", PARAM_TEXT, "ame", AT(string), .help = "mongodb://..., in the place of the parts" },
-	{ "scheme", PARAM_TEXT, "am", AT(scheme), .otherwise = "mongodb", .help = "mongodb" },
-	{ "host", PARAM_TEXT, "am", AT(host), .help = "server" },
-	{ "port", PARAM_TEXT, "am", AT(port), .help = "its port" },
+	{ "connectionString", PARAM_TEXT, "ame", AT(string),
+		.help = "mongodb://... or mongodb+srv://..., in the place of the parts" },
+	{ "scheme", PARAM_TEXT, "am", AT(scheme), .otherwise = "mongodb", .help = "mongodb or mongodb+srv" },
+	{ "host", PARAM_TEXT, "am", AT(host),
+		.help = "server; with mongodb+srv the name whose SRV records say the servers" },
+	{ "port", PARAM_TEXT, "am", AT(port), .help = "its port; not with mongodb+srv" },
 	{ "username", PARAM_TEXT, "am", AT(user), .help = "user" },
 	{ "password", PARAM_TEXT, "ame", AT(password), .help = "of the user" },
 	{ "dbName", PARAM_TEXT, "am", AT(database), .required = true, .help = "database" },
@@ -55,28 +57,40 @@ static const struct param_row rows[] = {
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-/* The parts of an address, in the place of a connection string. */
-static int read_parts(const struct mongodb_fields *f, struct mongouri *out, struct err *err)
+static int read_host(const struct mongodb_fields *f, struct mongouri *out, struct err *err)
 {
 	MEM_AUTO char *joined = NULL;
+	const char *why;
 
-	if (mongouri_check_scheme(f->scheme, err))
-		return err_wrap(err, "parameter \"scheme\"");
-	if (!f->host)
-		return err_set(err, ERR_INVALID,
-			"no host given: there must be host, port, username and password, or a connectionString");
-	if (!f->port)
-		return err_set(err, ERR_INVALID, "no port given");
-	if (!f->user)
-		return err_set(err, ERR_INVALID, "no username given");
-	if (!f->password)
-		return err_set(err, ERR_INVALID, "no password given");
+	if (out->srv) {
+		why = mongouri_take_seed(out, f->host);
+		return why ? err_set(err, ERR_INVALID, "parameter \"host\": %s", why) : 0;
+	}
 	joined = hostport_join_text(f->host, f->port);
 	out->hosts = mem_zalloc(sizeof(*out->hosts));
 	if (mongoendpoint_parse_host(joined, out->hosts))
 		return err_set(err, ERR_INVALID,
 			"parameters \"host\" and \"port\" must be a name or an address, and a number from 1 to 65535");
 	out->count = 1;
+	return 0;
+}
+
+/* The parts of an address, in the place of a connection string. */
+static int read_parts(const struct mongodb_fields *f, struct mongouri *out, struct err *err)
+{
+	if (mongouri_take_scheme(out, f->scheme, err))
+		return err_wrap(err, "parameter \"scheme\"");
+	if (!f->host)
+		return err_set(err, ERR_INVALID,
+			"no host given: there must be host, port, username and password, or a connectionString");
+	if (!f->port && !out->srv)
+		return err_set(err, ERR_INVALID, "no port given");
+	if (!f->user)
+		return err_set(err, ERR_INVALID, "no username given");
+	if (!f->password)
+		return err_set(err, ERR_INVALID, "no password given");
+	if (read_host(f, out, err))
+		return -1;
 	out->user = mem_dup(f->user);
 	out->password = mem_dup(f->password);
 	out->database = mem_dup(f->database); /* KEDA puts it into the URL's path, where the user is looked for */
@@ -117,6 +131,10 @@ static struct mongoendpoint *make_endpoint(const struct mongodb_fields *f, const
 		.namespace_ = namespace_,
 		.hosts = u->hosts,
 		.count = u->count,
+		.seed = u->seed,
+		.service = u->service,
+		.max_hosts = u->max_hosts,
+		.unbalanced = u->unbalanced,
 		.set = u->set,
 		.direct = u->direct,
 		.reads = u->reads,
@@ -130,6 +148,7 @@ static struct mongoendpoint *make_endpoint(const struct mongodb_fields *f, const
 		.username = u->user,
 		.password = u->password,
 		.source = u->source,
+		.source_given = u->source_given,
 		.app_name = u->app_name,
 		.connect_ms = u->connect_ms,
 	};

@@ -8,8 +8,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define TEXT_MAX     65536
-#define APP_NAME_MAX 128 /* as MongoDB has it */
+#define TEXT_MAX           65536
+#define APP_NAME_MAX       128 /* as MongoDB has it */
+#define SERVICE_MAX        62  /* as its driver has it */
+#define SERVICE_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 static int invalid(struct err *err, const char *what)
 {
@@ -93,7 +95,8 @@ static const char *take_mechanism(struct mongouri *u, const char *value)
 static const char *take_source(struct mongouri *u, const char *value)
 {
 	keep(&u->source, value);
-	return NULL;
+	u->source_given = true;
+	return *value ? NULL : "must be non-empty when supplied in a URI";
 }
 
 static const char *take_connect(struct mongouri *u, const char *value)
@@ -180,8 +183,26 @@ static const char *refuse_balancer(struct mongouri *u, const char *value)
 	bool on;
 	const char *why = bool_of(value, &on);
 
-	(void)u;
+	u->unbalanced = true;
 	return why ? why : on ? "is not spoken here: name the members, or a mongos" : NULL;
+}
+
+static const char *take_max_hosts(struct mongouri *u, const char *value)
+{
+	const char *why = check_number(u, value);
+
+	u->max_hosts = why ? 0 : (size_t)atoi(value);
+	return why ? why : u->srv ? NULL : "is for mongodb+srv: cannot specify srvMaxHosts on non-SRV URI";
+}
+
+static const char *take_service(struct mongouri *u, const char *value)
+{
+	size_t len = strlen(value);
+
+	keep(&u->service, value);
+	if (len < 1 || len > SERVICE_MAX || value[strspn(value, SERVICE_CHARACTERS)])
+		return "must be between 1 and 62 characters: letters, digits and hyphens";
+	return u->srv ? NULL : "is for mongodb+srv: cannot specify srvServiceName on non-SRV URI";
 }
 
 static const struct option {
@@ -216,8 +237,8 @@ static const struct option {
 	{ "serverMonitoringMode", check_nothing },
 	{ "serverSelectionTimeoutMS", check_number },
 	{ "socketTimeoutMS", check_number },
-	{ "srvMaxHosts", check_number },
-	{ "srvServiceName", check_nothing },
+	{ "srvMaxHosts", take_max_hosts },
+	{ "srvServiceName", take_service },
 	{ "ssl", take_tls },
 	{ "sslCertificateAuthorityFile", refuse_file },
 	{ "sslClientCertificateKeyFile", refuse_file },
@@ -309,10 +330,29 @@ static int take_host(struct mongouri *u, char *text, struct err *err)
 	return 0;
 }
 
+const char *mongouri_take_seed(struct mongouri *u, const char *host)
+{
+	bool has_port;
+
+	if (!*host)
+		return "must have at least 1 host";
+	if (strchr(host, ','))
+		return "URI with SRV must include one and only one hostname";
+	u->seed = mongoendpoint_parse_seed(host, &has_port);
+	return u->seed     ? NULL
+		: has_port ? "URI with srv must not include a port number, as the SRV records say it"
+			   : "the host is no name that could have SRV records";
+}
+
 static int take_hosts(struct mongouri *u, char *text, struct err *err)
 {
 	char *rest = text, *host;
+	const char *why = NULL;
 
+	if (u->srv) {
+		why = text_unescape(text, false) ? "a host is not percent-encoded" : mongouri_take_seed(u, text);
+		return why ? invalid(err, why) : 0;
+	}
 	while ((host = strsep(&rest, ",")) != NULL)
 		if (*host && take_host(u, host, err))
 			return -1;
@@ -346,16 +386,12 @@ static int take_all(struct mongouri *u, char *text, struct err *err)
 
 /* ---- For everybody ---- */
 
-int mongouri_check_scheme(const char *scheme, struct err *err)
+int mongouri_take_scheme(struct mongouri *u, const char *scheme, struct err *err)
 {
-	if (strcmp(scheme, "mongodb") == 0)
-		return 0;
-	if (strcmp(scheme, "mongodb+srv") != 0)
+	u->srv = u->tls = strcmp(scheme, "mongodb+srv") == 0;
+	if (!u->srv && strcmp(scheme, "mongodb") != 0)
 		return err_set(err, ERR_INVALID, "scheme must be \"mongodb\" or \"mongodb+srv\"");
-	return err_set(err, ERR_INVALID,
-		"scheme mongodb+srv: SRV and TXT records are not looked up here; write mongodb:// with the hosts and "
-		"ports "
-		"that `host -t SRV _mongodb._tcp.NAME` shows, tls=true, and the options that `host -t TXT NAME` shows");
+	return 0;
 }
 
 int mongouri_parse(const char *text, struct mongouri *out, struct err *err)
@@ -371,8 +407,8 @@ int mongouri_parse(const char *text, struct mongouri *out, struct err *err)
 	copy = mem_dup(text);
 	if (end)
 		copy[end - text] = '\0';
-	rc = mongouri_check_scheme(end ? copy : "", err) ? err_wrap(err, "the connection string")
-							 : take_all(out, copy + (end - text) + 3, err);
+	rc = mongouri_take_scheme(out, end ? copy : "", err) ? err_wrap(err, "the connection string")
+							     : take_all(out, copy + (end - text) + 3, err);
 	mem_wipe(copy, len);
 	free(copy);
 	return rc;
@@ -383,6 +419,8 @@ void mongouri_done(struct mongouri *u)
 	for (size_t i = 0; i < u->count; i++)
 		free(u->hosts[i].name);
 	free(u->hosts);
+	free(u->seed);
+	free(u->service);
 	mem_free_secret(u->user);
 	mem_free_secret(u->password);
 	free(u->database);

@@ -4,11 +4,13 @@
 
 /*
  * Parses connection strings of MongoDB as its driver for Go does (connstring.go, v1.17), which KEDA
- * uses: mongodb://[user:password@]host[:port][,host...][/[database][?option=value&...]]. Pure.
+ * uses: mongodb://[user:password@]host[:port][,host...][/[database][?option=value&...]]. Pure. With
+ * mongodb+srv:// there is one host without a port, whose SRV and TXT records say the rest
+ * (net/mongo/mongoseeds), and TLS unless an option says otherwise.
  *
  * Options that have no meaning for a count are checked as there, and have no effect; unknown ones
  * are passed over, as there. What is refused: names of files (of KEDA's container), mechanisms that
- * are not spoken here, tags, load balancers, and the scheme mongodb+srv.
+ * are not spoken here, tags, and load balancers.
  */
 
 #include <stdbool.h>
@@ -19,12 +21,15 @@
 #include "net/mongo/mongoendpoint.h"
 
 struct mongouri { /* all texts are owned, or NULL when absent */
+	bool srv; /* the scheme is mongodb+srv */
 	struct mongoendpoint_host *hosts;
 	size_t count;
+	char *seed, *service; /* in the place of the hosts */
+	size_t max_hosts;
 	char *user, *password; /* secrets */
 	char *database;        /* of the user, unless source says another */
 	char *source, *set, *app_name;
-	bool tls_given, tls, tls_insecure, direct;
+	bool tls_given, tls, tls_insecure, direct, source_given, unbalanced;
 	enum mongoendpoint_reads reads;
 	enum mongoendpoint_mechanism mechanism; /* MONGOENDPOINT_NO_LOGIN: none is named */
 	const char *read_concern;               /* a constant */
@@ -38,8 +43,13 @@ struct mongouri { /* all texts are owned, or NULL when absent */
 int mongouri_parse(const char *text, struct mongouri *out, struct err *err);
 void mongouri_done(struct mongouri *u); /* wipes */
 
-/* -1: a scheme that is not spoken here, or none at all. */
-int mongouri_check_scheme(const char *scheme, struct err *err);
+/* Fills srv, and tls as it goes with that. -1: a scheme that is not spoken here, or none at all. */
+int mongouri_take_scheme(struct mongouri *u, const char *scheme, struct err *err);
+
+/*
+ * Takes the one host of mongodb+srv. Returns NULL, or what is wrong with it, a constant text.
+ */
+const char *mongouri_take_seed(struct mongouri *u, const char *host);
 
 /*
  * Who logs in, and how, when all is known: fills mechanism and source. -1 with ERR_INVALID: what is

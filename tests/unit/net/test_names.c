@@ -1,215 +1,106 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Names against a server that answers as the test wants, over UDP and TCP; its zone is in
- * zone_of().
+ * Names against a server that answers as the test wants, over UDP and TCP: their addresses, their
+ * SRV and TXT records.
  */
 
-#include "fixture.h"
+#include "nameserver.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "net/dns.h"
 #include "net/names.h"
-#include "net/resolver.h"
-
-#define TYPE_A    1
-#define SILENCE   (-1)
-#define NO_NAME   (-2)
-#define BROKEN    (-3)
-#define UDP_BYTES 512
 
 struct world {
 	struct fixture *f;
-	int udp, tcp, stream;
-	uint16_t port;
-	char resolv_conf[32];
-	int asked, by_tcp; /* questions for an A record */
-	int silent;        /* those that stay without an answer */
-	bool all_silent;   /* for now */
-	char last[256];    /* that was asked for */
+	struct nameserver server;
+	int asked;       /* questions for an A record, or for records */
+	int silent;      /* those that stay without an answer */
+	bool all_silent; /* for now */
+	char last[256];  /* that was asked for */
 };
 
-/* ---- The server ---- */
+/* ---- The zone ---- */
 
-/* How many addresses, 127.0.x.y; or why not. */
-static int zone_of(const struct world *w, const char *name)
+static void put_addresses(struct nameserver_reply *reply, int count)
 {
-	static const struct {
-		const char *name;
-		int addresses;
-	} zone[] = { { "one.test", 1 }, { "sixty.test", 60 }, { "short.far.test", 1 }, { "broken.test", BROKEN },
-		{ "v4.test", 1 } };
-
-	if (w->all_silent || strstr(name, "silent"))
-		return SILENCE;
-	for (size_t i = 0; i < sizeof zone / sizeof *zone; i++) {
-		if (strcmp(zone[i].name, name) == 0)
-			return zone[i].addresses;
-	}
-	return NO_NAME;
+	for (int i = 0; i < count; i++)
+		nameserver_put_address(reply, 60,
+			(const unsigned char[]){ 127, 0, (unsigned char)(i / 250), (unsigned char)(i % 250 + 1) });
 }
 
-static size_t read_name(const unsigned char *packet, char *name)
-{
-	size_t at = 12, len = 0;
+/* How many addresses, 127.0.x.y. */
+static const struct {
+	const char *name;
+	int addresses;
+} zone[] = { { "one.test", 1 }, { "sixty.test", 60 }, { "short.far.test", 1 }, { "v4.test", 1 } };
 
-	while (packet[at]) {
-		memcpy(name + len, packet + at + 1, packet[at]);
-		len += packet[at];
-		name[len++] = '.';
-		at += 1U + packet[at];
-	}
-	name[len ? len - 1 : 0] = '\0';
-	return at + 1;
+static void put_services(struct nameserver_reply *reply, const char *name)
+{
+	if (strcmp(name, "_x._tcp.soon.test") == 0)
+		nameserver_put_service(reply, 0, 27017, "a.soon.test");
+	else if (strcmp(name, "_x._tcp.late.test") == 0)
+		nameserver_put_service(reply, 86400, 27018, "a.late.test");
+	else if (strcmp(name, "_x._tcp.crowd.test") == 0)
+		for (int i = 0; i < 200; i++)
+			nameserver_put_service(reply, 60, 1, "crowded.crowd.test");
+	else if (strcmp(name, "_x._tcp.short.far.test") == 0)
+		nameserver_put_service(reply, 60, 27019, "a.short.far.test");
+	else if (strcmp(name, "_x._tcp.root.test") == 0)
+		nameserver_put_service(reply, 60, 1, "");
+	else
+		reply->code = NAMESERVER_NO_NAME;
 }
 
-static size_t add_addresses(unsigned char *to, int count)
+static void on_question(void *arg, const char *name, unsigned type, struct nameserver_reply *reply)
 {
-	static const unsigned char head[] = { 0xc0, 12, 0, TYPE_A, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0 };
-	size_t len = 0;
+	struct world *w = arg;
+	bool found = strcmp(name, "text.test") == 0;
 
-	for (int i = 0; i < count; i++) {
-		memcpy(to + len, head, sizeof(head));
-		to[len + sizeof(head)] = (unsigned char)(i / 250);
-		to[len + sizeof(head) + 1] = (unsigned char)(i % 250 + 1);
-		len += sizeof(head) + 2;
-	}
-	return len;
-}
-
-/* Bytes of the reply, 0 for none. */
-static size_t reply_to(struct world *w, const unsigned char *question, size_t limit, unsigned char *reply)
-{
-	char name[256];
-	size_t end = read_name(question, name) + 4, len;
-	bool is_a = question[end - 3] == TYPE_A;
-	int count = zone_of(w, name);
-
-	w->asked += is_a;
+	w->asked += type != NAMESERVER_AAAA;
 	snprintf(w->last, sizeof(w->last), "%s", name);
-	if (count == SILENCE || (strcmp(name, "v4.test") == 0 && !is_a)) {
-		w->silent++;
-		return 0;
+	reply->silent = w->all_silent || strstr(name, "silent") ||
+		(strcmp(name, "v4.test") == 0 && type == NAMESERVER_AAAA);
+	w->silent += reply->silent;
+	if (strcmp(name, "broken.test") == 0)
+		reply->code = NAMESERVER_BROKEN;
+	else if (type == NAMESERVER_SRV)
+		put_services(reply, name);
+	else if (type == NAMESERVER_TXT && found)
+		nameserver_put_text(reply, 60, "one=1&|two=2");
+	if (type == NAMESERVER_SRV || reply->code)
+		return;
+	for (size_t i = 0; i < MEM_COUNT(zone); i++) {
+		if (strcmp(zone[i].name, name) != 0)
+			continue;
+		found = true;
+		if (type == NAMESERVER_A)
+			put_addresses(reply, zone[i].addresses);
 	}
-	memcpy(reply, question, end);
-	memset(reply + 4, 0, 8);
-	reply[5] = 1;
-	reply[2] = 0x81;
-	reply[3] = (unsigned char)(0x80 | (count == NO_NAME ? 3 : count == BROKEN ? 2 : 0));
-	len = end;
-	if (count > 0 && is_a) {
-		len += add_addresses(reply + len, count);
-		reply[7] = (unsigned char)count;
-	}
-	if (len <= limit)
-		return len;
-	reply[2] |= 2; /* truncated */
-	reply[7] = 0;
-	return end;
-}
-
-static void serve_udp(struct world *w)
-{
-	unsigned char question[UDP_BYTES], reply[4096];
-	struct sockaddr_in from;
-	socklen_t from_len = sizeof(from);
-	ssize_t n;
-
-	while ((n = recvfrom(w->udp, question, sizeof(question), MSG_DONTWAIT, (struct sockaddr *)&from, &from_len)) >
-		0) {
-		size_t len = reply_to(w, question, UDP_BYTES, reply);
-
-		if (len)
-			sendto(w->udp, reply, len, 0, (const struct sockaddr *)&from, from_len);
-	}
-}
-
-/* A question comes in one piece: both ends are here. */
-static void serve_tcp(struct world *w)
-{
-	unsigned char question[UDP_BYTES], reply[4096];
-
-	if (w->stream < 0)
-		w->stream = accept4(w->tcp, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (w->stream >= 0 && recv(w->stream, question, sizeof(question), 0) > 2) {
-		size_t len = reply_to(w, question + 2, sizeof(reply) - 2, reply + 2);
-
-		w->by_tcp++;
-		reply[0] = (unsigned char)(len >> 8);
-		reply[1] = (unsigned char)len;
-		send(w->stream, reply, len + 2, MSG_NOSIGNAL);
-	}
+	reply->code = found ? 0 : NAMESERVER_NO_NAME;
 }
 
 static bool serve(struct world *w, bool over)
 {
-	serve_udp(w);
-	serve_tcp(w);
+	nameserver_serve(&w->server);
 	return over;
 }
 
 #define SERVE_UNTIL(w, condition) UNTIL((w)->f, serve((w), (condition)))
 
-static void write_resolv_conf(const struct world *w, const char *more)
-{
-	FILE *file = fopen(w->resolv_conf, "we");
-
-	fprintf(file, "nameserver 127.0.0.1\n%s", more);
-	fclose(file);
-}
-
-static int bind_at(int type, uint16_t *port)
-{
-	struct sockaddr_in sin = { .sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-		.sin_port = htons(*port) };
-	socklen_t len = sizeof(sin);
-	int fd = socket(AF_INET, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
-	if (bind(fd, (const struct sockaddr *)&sin, sizeof(sin)) < 0) {
-		close(fd);
-		return -1;
-	}
-	getsockname(fd, (struct sockaddr *)&sin, &len);
-	*port = ntohs(sin.sin_port);
-	return fd;
-}
-
-static struct resolver *resolver_of(struct world *w)
-{
-	return names_resolver(loop_names(w->f->loop));
-}
-
 static int setup(void **state)
 {
 	struct world *w = mem_zalloc(sizeof(*w));
 	void *f;
-	int fd;
 
 	if (fixture_setup(&f) < 0)
 		return -1;
 	w->f = f;
-	w->stream = -1;
-	do { /* both on one port */
-		w->port = 0;
-		w->tcp = bind_at(SOCK_STREAM, &w->port);
-		w->udp = bind_at(SOCK_DGRAM, &w->port);
-		if (w->udp < 0)
-			close(w->tcp);
-	} while (w->udp < 0);
-	listen(w->tcp, 8);
-	strcpy(w->resolv_conf, "/tmp/resolv-XXXXXX");
-	fd = mkstemp(w->resolv_conf);
-	close(fd);
-	write_resolv_conf(w, "");
-	resolver_use(resolver_of(w), w->resolv_conf, w->port);
+	nameserver_start(&w->server, w->f, on_question, w);
 	*state = w;
 	return 0;
 }
@@ -220,11 +111,7 @@ static int teardown(void **state)
 	void *f = w->f;
 	int failed = fixture_teardown(&f);
 
-	close(w->udp);
-	close(w->tcp);
-	if (w->stream >= 0)
-		close(w->stream);
-	unlink(w->resolv_conf);
+	nameserver_stop(&w->server);
 	mem_free_ptr(&w);
 	return failed;
 }
@@ -309,7 +196,6 @@ static void missing_names_are_known_for_a_moment(void **state)
 	assert_int_equal(w->asked, 2);
 }
 
-/* More than fit into a datagram: the server says so, and is asked over TCP. */
 /* The answer is that of /etc/hosts. */
 static void below_localhost_nobody_is_asked(void **state)
 {
@@ -324,6 +210,7 @@ static void below_localhost_nobody_is_asked(void **state)
 	assert_int_equal(w->asked, 1);
 }
 
+/* More than fit into a datagram: the server says so, and is asked over TCP. */
 static void many_addresses(void **state)
 {
 	struct world *w = *state;
@@ -332,7 +219,7 @@ static void many_addresses(void **state)
 	look_up(w, &found, "sixty.test");
 	assert_int_equal(found.count, DNS_ADDRESSES_MAX);
 	assert_string_equal(found.first, "127.0.0.1");
-	assert_true(w->by_tcp >= 1);
+	assert_true(w->server.by_tcp >= 1);
 }
 
 static void nobody_answers_for_ipv6(void **state)
@@ -425,7 +312,7 @@ static void search_list(void **state)
 	struct world *w = *state;
 	struct found found;
 
-	write_resolv_conf(w, "search near.test far.test\noptions ndots:5\n");
+	nameserver_configure(&w->server, w->f, "search near.test far.test\noptions ndots:5\n");
 	look_up(w, &found, "short");
 	assert_int_equal(found.count, 1);
 	assert_string_equal(w->last, "short.far.test");
@@ -443,8 +330,7 @@ static void resolv_conf_changes(void **state)
 	ask(w, &open, "one.test");
 	SERVE_UNTIL(w, strcmp(w->last, "one.test") == 0);
 	w->all_silent = false;
-	write_resolv_conf(w, "search far.test\n");
-	resolver_use(resolver_of(w), w->resolv_conf, w->port); /* looks at once */
+	nameserver_configure(&w->server, w->f, "search far.test\n");
 	look_up(w, &found, "short");
 	assert_int_equal(found.count, 1);
 	SERVE_UNTIL(w, open.calls == 1);
@@ -467,6 +353,132 @@ static void abandoned_with_the_loop(void **state)
 	assert_int_equal(found[0].calls, 0);
 }
 
+/* ---- Records ---- */
+
+struct records {
+	struct dns_lookup *lookup;
+	int calls;
+	size_t count;
+	char first[256];
+	uint16_t port;
+	struct err err;
+};
+
+static void on_records(void *arg, const struct dnsrecord_list *list, const struct err *err)
+{
+	struct records *r = arg;
+
+	r->calls++;
+	assert_true(!list == !!err);
+	if (err) {
+		r->err = *err;
+		return;
+	}
+	r->count = list->count;
+	snprintf(r->first, sizeof(r->first), "%s", list->at[0].text);
+	r->port = list->at[0].port;
+}
+
+static void ask_records(struct world *w, struct records *r, const char *name, enum dnsrecord_kind kind)
+{
+	*r = (struct records){ 0 };
+	r->lookup = dns_records_start(w->f->loop, name, kind, "a", on_records, r);
+	assert_int_equal(r->calls, 0);
+}
+
+static void find_records(struct world *w, struct records *r, const char *name, enum dnsrecord_kind kind)
+{
+	ask_records(w, r, name, kind);
+	SERVE_UNTIL(w, r->calls == 1);
+}
+
+/* One question, however many wait; a name's kinds are known apart. */
+static void records_are_found_once(void **state)
+{
+	struct world *w = *state;
+	struct records r[3];
+
+	for (size_t i = 0; i < 3; i++)
+		ask_records(w, &r[i], "_x._tcp.late.test", DNSRECORD_SRV);
+	dns_lookup_cancel(r[0].lookup);
+	SERVE_UNTIL(w, r[2].calls == 1);
+	assert_int_equal(r[0].calls, 0);
+	for (size_t i = 1; i < 3; i++) {
+		assert_int_equal(r[i].count, 1);
+		assert_string_equal(r[i].first, "a.late.test");
+		assert_int_equal(r[i].port, 27018);
+	}
+	find_records(w, &r[0], "_x._tcp.late.test", DNSRECORD_SRV); /* from memory */
+	assert_int_equal(r[0].port, 27018);
+	assert_int_equal(w->asked, 1);
+	find_records(w, &r[0], "_x._tcp.late.test", DNSRECORD_TXT);
+	assert_int_equal(r[0].err.kind, ERR_MISSING);
+	assert_int_equal(w->asked, 2);
+	find_records(w, &r[0], "text.test", DNSRECORD_TXT);
+	assert_string_equal(r[0].first, "one=1&two=2");
+}
+
+/* Also those of which the server says that they must not be kept. */
+static void records_have_a_floor(void **state)
+{
+	struct world *w = *state;
+	struct records r;
+
+	find_records(w, &r, "_x._tcp.soon.test", DNSRECORD_SRV);
+	find_records(w, &r, "_x._tcp.soon.test", DNSRECORD_SRV);
+	assert_int_equal(r.count, 1);
+	assert_int_equal(w->asked, 1);
+}
+
+static void more_records_than_anybody_needs(void **state)
+{
+	struct world *w = *state;
+	struct records r;
+
+	find_records(w, &r, "_x._tcp.crowd.test", DNSRECORD_SRV);
+	assert_int_equal(r.count, DNSRECORD_MAX);
+	assert_true(w->server.by_tcp >= 1);
+}
+
+static void no_records(void **state)
+{
+	struct world *w = *state;
+	struct records r;
+
+	find_records(w, &r, "_x._tcp.none.test", DNSRECORD_SRV);
+	assert_int_equal(r.err.kind, ERR_MISSING);
+	assert_string_equal(r.err.msg, "looking up the SRV record of _x._tcp.none.test: Domain name not found");
+	find_records(w, &r, "one.test", DNSRECORD_TXT);
+	assert_int_equal(r.err.kind, ERR_MISSING);
+	assert_non_null(strstr(r.err.msg, "looking up the TXT record of one.test: "));
+	find_records(w, &r, "broken.test", DNSRECORD_TXT);
+	assert_int_equal(r.err.kind, ERR_TEMPORARY);
+	find_records(w, &r, "_x._tcp.root.test", DNSRECORD_SRV);
+	assert_int_equal(r.err.kind, ERR_TEMPORARY);
+	assert_non_null(strstr(r.err.msg, "makes no sense"));
+	w->asked = 0;
+	find_records(w, &r, "_x._tcp.localhost", DNSRECORD_SRV);
+	assert_int_equal(r.err.kind, ERR_MISSING);
+	assert_int_equal(w->asked, 0);
+}
+
+static void records_by_the_search_list(void **state)
+{
+	struct world *w = *state;
+	struct records r, open;
+
+	w->all_silent = true;
+	ask_records(w, &open, "_x._tcp.short", DNSRECORD_SRV);
+	SERVE_UNTIL(w, w->silent > 0);
+	w->all_silent = false;
+	nameserver_configure(&w->server, w->f, "search near.test far.test\noptions ndots:5\n");
+	find_records(w, &r, "_x._tcp.short", DNSRECORD_SRV);
+	assert_int_equal(r.port, 27019);
+	assert_int_equal(open.port, 27019); /* asked again by what the file says now */
+	ask_records(w, &r, "silent.test", DNSRECORD_TXT);
+	dns_lookup_cancel(r.lookup);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -481,6 +493,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(search_list, setup, teardown),
 		cmocka_unit_test_setup_teardown(resolv_conf_changes, setup, teardown),
 		cmocka_unit_test_setup_teardown(abandoned_with_the_loop, setup, teardown),
+		cmocka_unit_test_setup_teardown(records_are_found_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(records_have_a_floor, setup, teardown),
+		cmocka_unit_test_setup_teardown(more_records_than_anybody_needs, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_records, setup, teardown),
+		cmocka_unit_test_setup_teardown(records_by_the_search_list, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
  */
 
 #include "../fixture.h"
+#include "../nameserver.h"
 
 #include <stdio.h>
 #include <sys/socket.h>
@@ -127,12 +128,11 @@ static void on_count(void *arg, double count, const struct err *err)
 		o->err = *err;
 }
 
-static struct mongo_call *ask(struct world *w, uint16_t port, int64_t patience_ms, struct outcome *o)
+static struct mongo_call *ask_at(struct world *w, const struct mongoendpoint_config *config, int64_t patience_ms,
+	struct outcome *o)
 {
-	struct mongoendpoint_host host = { (char *)(uintptr_t) "127.0.0.1", port };
-	struct mongoendpoint_config config = { .hosts = &host, .count = 1 };
 	struct err err = { 0 };
-	struct mongoendpoint *e = mongoendpoint_new(&config, &err);
+	struct mongoendpoint *e = mongoendpoint_new(config, &err);
 	struct mongo_call *call;
 
 	if (!e)
@@ -142,6 +142,13 @@ static struct mongo_call *ask(struct world *w, uint16_t port, int64_t patience_m
 	assert_int_equal(o->times, 0);
 	mongoendpoint_unref(e);
 	return call;
+}
+
+static struct mongo_call *ask(struct world *w, uint16_t port, int64_t patience_ms, struct outcome *o)
+{
+	struct mongoendpoint_host host = { (char *)(uintptr_t) "127.0.0.1", port };
+
+	return ask_at(w, &(struct mongoendpoint_config){ .hosts = &host, .count = 1 }, patience_ms, o);
 }
 
 static void asked(struct world *w, uint16_t port, struct outcome *o)
@@ -274,6 +281,156 @@ static void primary_steps_down(void **state)
 	expect_error(w, w->one.port, "no primary found: 127.0.0.1:");
 }
 
+/* ---- A name in the place of the hosts ---- */
+
+#define SEED "seed.db.test"
+
+/* What its name server says. */
+struct zone {
+	struct world *w;
+	const char *text; /* TXT; NULL: none */
+	const char *host; /* of both servers */
+	unsigned srv_code, txt_code;
+	bool srv_silent;
+	int srv_asked;
+};
+
+static void on_question(void *arg, const char *name, unsigned type, struct nameserver_reply *reply)
+{
+	struct zone *z = arg;
+
+	if (type == NAMESERVER_SRV) {
+		assert_string_equal(name, "_mongodb._tcp." SEED);
+		z->srv_asked++;
+		reply->silent = z->srv_silent;
+		reply->code = z->srv_code;
+		nameserver_put_service(reply, 60, z->w->one.port, z->host);
+		nameserver_put_service(reply, 60, z->w->two.port, z->host);
+	} else if (type == NAMESERVER_TXT) {
+		assert_string_equal(name, SEED);
+		reply->code = z->txt_code;
+		if (z->text)
+			nameserver_put_text(reply, 60, z->text);
+	} else if (type == NAMESERVER_A) {
+		nameserver_put_address(reply, 60, (const unsigned char[]){ 127, 0, 0, 1 });
+	}
+	if (reply->code)
+		reply->len = reply->count = 0;
+}
+
+static bool serve_names(struct world *w, struct nameserver *names)
+{
+	nameserver_serve(names);
+	return serve(&w->one) && serve(&w->two);
+}
+
+/* The outcome of one count with such records; what a zone said before is forgotten. */
+static void ask_zone(struct world *w, struct zone *z, int64_t patience_ms, struct outcome *o)
+{
+	struct nameserver names;
+
+	z->w = w;
+	z->host = z->host ? z->host : "a.db.test";
+	nameserver_start(&names, w->f, on_question, z);
+	ask_at(w, &(struct mongoendpoint_config){ .seed = SEED }, patience_ms, o);
+	UNTIL(w->f, serve_names(w, &names) && o->times);
+	nameserver_stop(&names);
+}
+
+static void hosts_by_a_name(void **state)
+{
+	struct world *w = *state;
+	struct zone z = { .text = "replicaSet=rs0" };
+	struct outcome o;
+
+	/* The other server is the primary of another set, and is not asked. */
+	w->one.hello = "{\"isWritablePrimary\": true, \"setName\": \"rs1\", \"maxWireVersion\": 21, \"ok\": 1}";
+	w->two.hello = PRIMARY;
+	ask_zone(w, &z, 4000, &o);
+	assert_int_equal(o.err.kind, ERR_NONE);
+	assert_true(o.count == 7);
+	assert_int_equal(w->one.counts, 0);
+	assert_int_equal(w->two.counts, 1);
+	/* An open connection needs no records. */
+	z.srv_code = NAMESERVER_NO_NAME;
+	ask_zone(w, &z, 4000, &o);
+	assert_int_equal(o.err.kind, ERR_NONE);
+	assert_int_equal(z.srv_asked, 1);
+}
+
+static void names_that_lead_nowhere(void **state)
+{
+	static const struct {
+		struct zone zone;
+		const char *error;
+		enum err_kind kind;
+	} rows[] = {
+		{ { .srv_code = NAMESERVER_NO_NAME },
+			"mongodb at " SEED ": looking up the SRV record of _mongodb._tcp." SEED
+			": Domain name not found (with mongodb+srv it names the members: is the host right?",
+			ERR_TEMPORARY },
+		{ { .txt_code = NAMESERVER_BROKEN }, "looking up the TXT record of " SEED ": ", ERR_TEMPORARY },
+		{ { .text = "ssl=false" }, "the TXT record of " SEED " has an option \"ssl\"", ERR_INVALID },
+		{ { .host = "a.other.test" }, "names the host a.other.test, which is not below db.test", ERR_INVALID },
+		{ { .host = "" }, "the name server's answer makes no sense", ERR_TEMPORARY },
+	};
+	struct world *w = *state;
+	struct outcome o;
+
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		struct zone z = rows[i].zone;
+
+		pool_free(w->pool); /* whose back-off grows */
+		w->pool = mongo_new(w->f->loop);
+		ask_zone(w, &z, 4000, &o);
+		if (o.err.kind != rows[i].kind || !strstr(o.err.msg, rows[i].error))
+			fail_msg("%zu: \"%s\", not \"%s\"", i, o.err.msg, rows[i].error);
+		assert_int_equal(w->one.count + w->two.count, 0); /* nobody was connected to */
+	}
+}
+
+static void silent_name_server(void **state)
+{
+	struct outcome o;
+
+	ask_zone(*state, &(struct zone){ .srv_silent = true }, 200, &o);
+	assert_non_null(
+		strstr(o.err.msg, "looking up the SRV and TXT records: timed out (do the name servers answer?)"));
+}
+
+/* A host that is named is told with its own name, as the name of the endpoint is another. */
+static void named_hosts_are_told(void **state)
+{
+	struct world *w = *state;
+	struct zone z = { 0 };
+	struct outcome o;
+	MEM_AUTO char *text = mem_printf("mongodb at " SEED ": no primary found: a.db.test:%u: it is older",
+		w->one.port);
+
+	w->one.hello = w->two.hello = "{\"ok\": 1, \"maxWireVersion\": 5}";
+	ask_zone(w, &z, 4000, &o);
+	if (!strstr(o.err.msg, text))
+		fail_msg("\"%s\", not \"%s\"", o.err.msg, text);
+}
+
+static void cancelled_while_looking_up(void **state)
+{
+	struct world *w = *state;
+	struct zone z = { .w = w, .host = "a.db.test", .srv_silent = true };
+	struct nameserver names;
+	struct outcome o, left;
+	struct mongo_call *call;
+
+	nameserver_start(&names, w->f, on_question, &z);
+	call = ask_at(w, &(struct mongoendpoint_config){ .seed = SEED }, 4000, &o);
+	UNTIL(w->f, serve_names(w, &names) && z.srv_asked > 0);
+	mongo_cancel(call);
+	ask_at(w, &(struct mongoendpoint_config){ .seed = SEED }, 4000, &left); /* until the pool is freed */
+	fixture_linger(w->f, 20);
+	nameserver_stop(&names);
+	assert_int_equal(o.times + left.times, 0);
+}
+
 /* ---- Servers that are none ---- */
 
 static void nobody_there(void **state)
@@ -387,6 +544,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(refused_count, setup, teardown),
 		cmocka_unit_test_setup_teardown(sent_on_to_the_primary, setup, teardown),
 		cmocka_unit_test_setup_teardown(primary_steps_down, setup, teardown),
+		cmocka_unit_test_setup_teardown(hosts_by_a_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_that_lead_nowhere, setup, teardown),
+		cmocka_unit_test_setup_teardown(silent_name_server, setup, teardown),
+		cmocka_unit_test_setup_teardown(named_hosts_are_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(cancelled_while_looking_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_answers, setup, teardown),
 		cmocka_unit_test_setup_teardown(more_than_asked_for, setup, teardown),

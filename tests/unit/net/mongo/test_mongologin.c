@@ -94,7 +94,7 @@ static void good_logins(void **state)
 		struct mongoreply_hello hello = { .sha256 = v->sha256 };
 
 		for (int short_way = 0; short_way < 2; short_way++) {
-			struct mongologin *l = mongologin_new(e, &hello, v->nonce);
+			struct mongologin *l = mongologin_new(e, e->source, &hello, v->nonce);
 			struct buf out = BUF_INIT(4096);
 			struct err err = { 0 };
 
@@ -135,7 +135,7 @@ static void bad_logins(void **state)
 	for (size_t i = 0; i < MEM_COUNT(answers); i++) {
 		struct mongofilter made = mongotext_make(answers[i]);
 
-		l = mongologin_new(e, &hello, v->nonce);
+		l = mongologin_new(e, e->source, &hello, v->nonce);
 		mongologin_start(l, 7, &out);
 		assert_int_equal(mongologin_step(l, mongotext_document(&made), 7, &out, &err), -1);
 		assert_int_equal(strncmp(err.msg, "logging in (SCRAM-SHA-256): ", 28), 0);
@@ -145,7 +145,7 @@ static void bad_logins(void **state)
 	}
 
 	/* Another nonce, too few turns, a proof of nothing, and no end. */
-	l = mongologin_new(e, &hello, v->nonce);
+	l = mongologin_new(e, e->source, &hello, v->nonce);
 	assert_int_equal(step(l, "r=other,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096", false, &out, &err), -1);
 	assert_int_equal(step(l, "r=rOprNGfwEbeRWgbNEkqOx,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=1", false, &out, &err), -1);
 	assert_int_equal(err.kind, ERR_DENIED);
@@ -153,7 +153,7 @@ static void bad_logins(void **state)
 	assert_int_equal(step(l, "v=AAAA", true, &out, &err), -1);
 	assert_int_equal(err.kind, ERR_DENIED);
 	mongologin_free(l);
-	l = mongologin_new(e, &hello, v->nonce);
+	l = mongologin_new(e, e->source, &hello, v->nonce);
 	assert_int_equal(step(l, v->server_first, true, &out, &err), 1); /* done before its proof is nothing */
 	assert_int_equal(step(l, v->server_final, false, &out, &err), 1);
 	assert_int_equal(step(l, "more", false, &out, &err), -1);

@@ -139,7 +139,7 @@ static void searches(void **state)
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
 		struct mongoendpoint *e = endpoint_of(&rows[i]);
-		struct mongoset *s = mongoset_new(e);
+		struct mongoset *s = mongoset_new(e, NULL);
 		const struct mongoendpoint_host *host;
 		struct buf tried = BUF_INIT(256);
 		struct err err = { 0 };

@@ -50,6 +50,7 @@ static int build(const char *metadata, const char *auth, const char *env, struct
 #define Q   "query={\"done\":false}|queryValue=5|" C
 #define AT  "host=db|port=27017|username=u|"
 #define URI "connectionString=mongodb://"
+#define SRV "connectionString=mongodb+srv://"
 
 static const struct good {
 	const char *metadata, *auth, *env;
@@ -83,6 +84,14 @@ static const struct good {
 		"readPreferenceTags=",
 		NULL, "s1-mongodb-jobs", "mongodb db:27017", 5000, 0 },
 	{ Q, URI "db/?tls=true&ssl=true&tlsInsecure=true", NULL, "s1-mongodb-jobs", "mongodb db:27017", 5000, 0 },
+	/* A name in the place of the hosts; a port is not looked at. */
+	{ Q "host=c.db.test|username=u|scheme=mongodb+srv", "password=secret", NULL, "s1-mongodb-jobs",
+		"mongodb c.db.test", 5000, 0 },
+	{ Q AT "scheme=mongodb+srv", "password=secret", NULL, "s1-mongodb-jobs", "mongodb db", 5000, 0 },
+	{ Q, SRV "u:secret@c.db.test./admin?srvServiceName=my-db&srvMaxHosts=3&loadBalanced=false&tls=true", NULL,
+		"s1-mongodb-jobs", "mongodb c.db.test.", 5000, 0 },
+	{ Q, SRV "u:secret@c.db.test/?srvMaxHosts=0&replicaSet=rs0", NULL, "s1-mongodb-jobs", "mongodb c.db.test", 5000,
+		0 },
 	/* Without tls enable and without tls=true what is for TLS has no effect, as in KEDA. */
 	{ Q AT, "password=secret|ca=x|cert=y", NULL, "s1-mongodb-jobs", "mongodb db:27017", 5000, 0 },
 };
@@ -131,13 +140,33 @@ static const struct {
 	{ Q "host=db/x|port=1|username=u", "password=secret", "parameters \"host\" and \"port\" must be" },
 	{ Q "host=db|port=many|username=u", "password=secret", "parameters \"host\" and \"port\" must be" },
 	{ Q AT "scheme=http", "password=secret", "scheme must be \"mongodb\" or \"mongodb+srv\"" },
-	{ Q "host=db|username=u|scheme=mongodb+srv", "password=secret", "SRV and TXT records are not looked up here" },
+	{ Q "host=db:27017|username=u|scheme=mongodb+srv", "password=secret",
+		"parameter \"host\": URI with srv must not include a port number" },
+	{ Q "host=a,b|username=u|scheme=mongodb+srv", "password=secret", "one and only one hostname" },
+	{ Q "host=::1|username=u|scheme=mongodb+srv", "password=secret", "the host is no name that could have" },
+	{ Q "host=db|scheme=mongodb+srv", "password=secret", "no username given" },
 	{ Q AT, "password=secret|tls=enable", "at least one of cert, key, or ca must be provided when TLS is enabled" },
 	{ Q AT, "password=secret|tls=enable|cert=x", "\"cert\" and \"key\" belong together: only cert is given" },
 	{ Q AT, "password=secret|tls=enable|ca=nonsense", "TLS: CA: no PEM certificate in it" },
 	{ Q AT, "password=secret|tls=yes", "param \"tls\"" },
 	{ Q, "connectionString=secret", "scheme must be \"mongodb\"" },
-	{ Q, "connectionString=mongodb+srv://u:secret@cluster.example/", "SRV and TXT records are not looked up here" },
+	{ Q, SRV "u:secret@/", "must have at least 1 host" },
+	{ Q, SRV "u:secret@a.db.test:27017/", "URI with srv must not include a port number" },
+	{ Q, SRV "u:secret@a.db.test,b.db.test/", "URI with SRV must include one and only one hostname" },
+	{ Q, SRV "u:secret@a%2Fb/", "the host is no name that could have SRV records" },
+	{ Q, SRV "u:secret@db.test/?srvMaxHosts=-1", "option srvMaxHosts must be a whole number" },
+	{ Q, SRV "u:secret@db.test/?srvMaxHosts=1&replicaSet=a",
+		"srvMaxHosts cannot be a positive value if a replica set name is specified" },
+	{ Q, SRV "u:secret@db.test/?srvServiceName=", "option srvServiceName must be between 1 and 62 characters" },
+	{ Q, SRV "u:secret@db.test/?srvServiceName=a.b", "option srvServiceName must be between 1 and 62 characters" },
+	{ Q, SRV "u:secret@db.test/?srvServiceName=a123456789b123456789c123456789d123456789e123456789f123456789abc",
+		"option srvServiceName must be between 1 and 62 characters" },
+	{ Q, SRV "u:secret@db.test/?directConnection=true",
+		"a direct connection cannot be made if an SRV URI is used" },
+	{ Q, SRV "u:secret@db.test/?loadBalanced=true", "option loadBalanced is not spoken here" },
+	{ Q, URI "db/?srvMaxHosts=1", "cannot specify srvMaxHosts on non-SRV URI" },
+	{ Q, URI "db/?srvServiceName=x", "cannot specify srvServiceName on non-SRV URI" },
+	{ Q, URI "db/?authSource=", "option authSource must be non-empty when supplied in a URI" },
 	{ Q, URI, "must have at least 1 host" },
 	{ Q, URI ",", "must have at least 1 host" },
 	{ Q, URI "u:secret@db?tls=true", "must have a / before the query ?" },
@@ -265,6 +294,15 @@ static void questions(void **state)
 		{ Q, URI "db/?tls=true&tlsInsecure=true", Q, URI "db/?tls=true", false },
 		{ Q, URI "u:p@db/?authMechanism=SCRAM-SHA-1", Q, URI "u:p@db", false },
 		{ Q, URI "u:p@db/?authSource=x", Q, URI "u:p@db", false },
+		/* What is looked up, and what its TXT record may change. */
+		{ Q, SRV "u:p@db", Q, URI "u:p@db/?tls=true", false },
+		{ Q, SRV "u:p@db", Q, SRV "u:p@db/?tls=true&srvServiceName=mongodb&srvMaxHosts=0", true },
+		{ Q, SRV "u:p@db", Q, SRV "u:p@db/?tls=false", false },
+		{ Q, SRV "u:p@db", Q, SRV "u:p@db2", false },
+		{ Q, SRV "u:p@db", Q, SRV "u:p@db/?srvServiceName=other", false },
+		{ Q, SRV "u:p@db", Q, SRV "u:p@db/?srvMaxHosts=1", false },
+		{ Q, SRV "u:p@db", Q, SRV "u:p@db/?authSource=admin", false },
+		{ Q, SRV "u:p@db", Q, SRV "u:p@db/?loadBalanced=false", false },
 	};
 
 	(void)state;
@@ -328,6 +366,9 @@ static void tls_may_be_required(void **state)
 		{ Q, URI "db/?tls=false", false },
 		{ Q, URI "db/?tls=true", true },
 		{ Q, URI "db/?tls=true&tlsInsecure=true", true },
+		{ Q, SRV "db.test", true },
+		{ Q, SRV "db.test/?ssl=false", false },
+		{ Q AT "scheme=mongodb+srv", "password=p", true },
 	};
 
 	(void)state;
