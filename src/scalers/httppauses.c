@@ -58,7 +58,7 @@ static struct pause *find(const struct httppauses *p, const char *place, const c
 
 void httppauses_begin(struct httppauses *p, const char *place, const char *login, int64_t span_ms)
 {
-	int64_t now_ms = loop_now_ms(p->loop);
+	int64_t now_ms = loop_now_ms(p->loop), until_ms;
 	struct pause *one, *next;
 
 	HASH_ITER (hh, p->pauses, one, next) {
@@ -73,7 +73,9 @@ void httppauses_begin(struct httppauses *p, const char *place, const char *login
 		one->key = mem_printf("%s %s", place, login);
 		HASH_ADD_KEYPTR(hh, p->pauses, one->key, strlen(one->key), one);
 	}
-	one->until_ms = now_ms + (span_ms < HTTPPAUSES_MAX_MS ? span_ms : HTTPPAUSES_MAX_MS);
+	until_ms = now_ms + (span_ms < HTTPPAUSES_MAX_MS ? span_ms : HTTPPAUSES_MAX_MS);
+	if (until_ms > one->until_ms)
+		one->until_ms = until_ms;
 }
 
 int64_t httppauses_left(const struct httppauses *p, const char *place, const char *login)

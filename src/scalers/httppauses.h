@@ -19,7 +19,7 @@ void httppauses_free(struct httppauses *p); /* NULL is fine */
 
 #define HTTPPAUSES_MAX_MS ((int64_t)3600 * 1000)
 
-/* place: the server's origin; login: webaccess_key. */
+/* place: the server's origin; login: webaccess_key. Never shortens one that is under way. */
 void httppauses_begin(struct httppauses *p, const char *place, const char *login, int64_t span_ms);
 /* How many milliseconds are left; 0: none. p may be NULL. */
 int64_t httppauses_left(const struct httppauses *p, const char *place, const char *login);

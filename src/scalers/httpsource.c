@@ -109,11 +109,17 @@ static bool on_piece(void *arg, const char *bytes, size_t len, size_t *kept)
 	return type_of(ask)->piece(ask, bytes, len, kept, &ask->err);
 }
 
+/* A pause is of one server: who knows of another one may go on. */
 static void on_unsent(void *arg)
 {
 	struct httpsource *ask = arg;
+	struct err err = ask->err;
 
-	fail(ask, &ask->err);
+	ask->err = (struct err){ 0 };
+	if (ask->left_alone)
+		on_lost(ask, &err);
+	else
+		fail(ask, &err);
 }
 
 /* The server's wish is in force for whatever is asked there with this login. */
@@ -132,13 +138,15 @@ static int make_request(struct httpsource *ask, struct httpsource_request *reque
 {
 	unsigned most = type_of(ask)->steps_max ? type_of(ask)->steps_max : HTTPSOURCE_STEPS_MAX;
 
+	ask->left_alone = false;
 	if (ask->step >= most)
 		return err_set(err, ERR_INVALID, "more than %u requests for one answer", most);
 	if (type_of(ask)->request(ask, request, err))
 		return -1;
 	mem_free_secret(ask->url);
 	ask->url = mem_dup(request->url);
-	return check_pause(ask, err);
+	ask->left_alone = check_pause(ask, err) != 0;
+	return ask->left_alone ? -1 : 0;
 }
 
 static void send_next(struct httpsource *ask)
