@@ -89,9 +89,10 @@ def test_as_sent(kscaled, stage, credentials, source):
     credentials.secret("web", username="me", password="p@ss")
     credentials.authentication("web", secretTargetRef=[{"parameter": key, "name": "web", "key": key} for key in ("username", "password")])
     stage.deployment(replicas=0)
-    stage.ready_scaledobject(triggers=[trigger(f"{source.url}/graphite/", 'a.{b,c}&d="ä+"', queryTime="now+1h", authMode="basic", _authenticationRef={"name": "web"}), trigger(source)])
-    assert [value(stage, index) for index in range(2)] == ["4", "7"]
-    asked, plain = source.to("/graphite/render")[-1], source.to("/render")[-1]
+    stage.ready_scaledobject(triggers=[trigger(f"{source.url}/graphite/", 'a.{b,c}&d="ä+"', queryTime="now+1h", authMode="basic", _authenticationRef={"name": "web"}), trigger(source),
+                                    trigger(f"{source.url}/graphite/", "unsaid", _authenticationRef={"name": "web"})])
+    assert [value(stage, index) for index in range(3)] == ["4", "7", "4"]
+    asked, plain = [asked for asked in source.to("/graphite/render") if asked.query["target"] != "unsaid"][-1], source.to("/render")[-1]
     assert (asked.method, asked.query) == ("GET", {"from": "now+1h", "target": 'a.{b,c}&d="ä+"', "format": "json"})
     assert plain.raw_query == "from=-10min&target=shop.queue&format=json" and "Authorization" not in plain.headers
     credentials.change_secret("web", password="rotated")
