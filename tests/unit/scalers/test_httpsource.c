@@ -14,7 +14,7 @@
 static struct plan {
 	const char *paths[4]; /* one request each; NULL: the last one's answer is the answer */
 	bool forever, unfit;
-	bool goes_on;        /* without the response to a request */
+	bool goes_on;          /* without the response to a request */
 	const char *project;   /* NULL: it is not needed */
 	const char *elsewhere; /* where to go on without a response; NULL: at the same server */
 	unsigned timeout_ms;
