@@ -191,8 +191,10 @@ def test_app(kscaled, stage, github, credentials):
     eventually(lambda: github.app.given == 2)
     eventually(lambda: stage.metric(METRIC).value() == "3")
     fails = failing(stage)
-    stage.patch({"spec": {"triggers": [trigger(github, auth, **{**own, "installationID": 457})]}})
-    fails("GitHub App token", "no token for the installation: HTTP status 404, Not Found")
+    github.app.refused = {458: (403, "This installation has been suspended"), 459: (422, "The permissions requested are not granted to this installation.")}
+    for installation, words in ((457, "HTTP status 404, Not Found"), (458, "HTTP status 403, This installation has been suspended"), (459, "HTTP status 422, The permissions requested are not granted")):
+        stage.patch({"spec": {"triggers": [trigger(github, auth, **{**own, "installationID": installation})]}})
+        fails("GitHub App token", f"no token for the installation: {words}")
     stage.patch({"spec": {"triggers": [trigger(github, auth, **own)]}})
     eventually(lambda: stage.metric(METRIC).value() == "3")
     github.app.new_key()                  # the old one is deleted at GitHub's
