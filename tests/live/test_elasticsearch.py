@@ -189,27 +189,24 @@ def test_several_addresses(kscaled, stage, source):
         empty.end()
 
 
-def test_killed_frozen_and_back(kscaled, stage, source, tmp_path):
-    victim = OpensearchServer(tmp_path, "victim")
-    try:
-        victim.index("jobs")
-        victim.add("jobs", *[{"state": "open"}] * 12)
-        stage.deployment(replicas=0)
-        stage.deployment("neighbour", replicas=1)
-        stage.ready_scaledobject(triggers=[trigger(victim)])
-        stage.ready_scaledobject("neighbour", triggers=[trigger(source)])
-        eventually(lambda: stage.replicas() == 3)
-        for fault, undo, words in (("freeze", "thaw", "no complete answer within 3000 ms"), ("kill", "start", "Connection refused")):
-            getattr(victim, fault)()
-            stage.wait_failing()
-            says(stage, f"elasticsearch: {victim.url}: {words}")
-            throughout(lambda: stage.replicas() == 3, until=after(1.5))
-            assert value(stage, 0, "neighbour") == "7"
-            getattr(victim, undo)()
-            stage.wait_ready()
-        assert stage.replicas() == 3
-    finally:
-        victim.end()
+def test_killed_frozen_and_back(kscaled, stage, source, search):
+    """Of the tests that ask it the last: it is started anew."""
+    search.index("victim")
+    search.add("victim", *[{"state": "open"}] * 12)
+    stage.deployment(replicas=0)
+    stage.deployment("neighbour", replicas=1)
+    stage.ready_scaledobject(triggers=[trigger(search, index="victim")])
+    stage.ready_scaledobject("neighbour", triggers=[trigger(source)])
+    eventually(lambda: stage.replicas() == 3)
+    for fault, undo, words in (("freeze", "thaw", "no complete answer within 3000 ms"), ("kill", "start", "Connection refused")):
+        getattr(search, fault)()
+        stage.wait_failing()
+        says(stage, f"elasticsearch: {search.url}: {words}")
+        throughout(lambda: stage.replicas() == 3, until=after(1.5))
+        assert value(stage, 0, "neighbour") == "7"
+        getattr(search, undo)()
+        stage.wait_ready()
+    assert stage.replicas() == 3
 
 
 def test_down_at_start(kscaled, stage):

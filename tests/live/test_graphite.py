@@ -99,26 +99,23 @@ def test_as_sent(kscaled, stage, credentials, source):
     assert "rotated" not in says(stage, "HTTP status 401: who?")
 
 
-def test_killed_frozen_and_back(kscaled, stage, source, tmp_path):
-    victim = GraphiteServer(tmp_path, "victim")
-    try:
-        victim.says("shop.queue", 12)
-        stage.deployment(replicas=0)
-        stage.deployment("neighbour", replicas=1)
-        stage.ready_scaledobject(triggers=[trigger(victim)])
-        stage.ready_scaledobject("neighbour", triggers=[trigger(source)])
-        eventually(lambda: stage.replicas() == 3)
-        for fault, undo, words in (("freeze", "thaw", "no complete answer within 3000 ms"), ("kill", "start", "Connection refused")):
-            getattr(victim, fault)()
-            stage.wait_failing()
-            says(stage, f"graphite: {victim.url}: {words}")
-            throughout(lambda: stage.replicas() == 3, until=after(1.5))
-            assert value(stage, 0, "neighbour") == "7"
-            getattr(victim, undo)()
-            stage.wait_ready()
-        assert stage.replicas() == 3
-    finally:
-        victim.end()
+def test_killed_frozen_and_back(kscaled, stage, source, graphite):
+    """Of the tests that ask it the last: it is started anew."""
+    graphite.says("victim.queue", 12)
+    stage.deployment(replicas=0)
+    stage.deployment("neighbour", replicas=1)
+    stage.ready_scaledobject(triggers=[trigger(graphite, "victim.queue")])
+    stage.ready_scaledobject("neighbour", triggers=[trigger(source)])
+    eventually(lambda: stage.replicas() == 3)
+    for fault, undo, words in (("freeze", "thaw", "no complete answer within 3000 ms"), ("kill", "start", "Connection refused")):
+        getattr(graphite, fault)()
+        stage.wait_failing()
+        says(stage, f"graphite: {graphite.url}: {words}")
+        throughout(lambda: stage.replicas() == 3, until=after(1.5))
+        assert value(stage, 0, "neighbour") == "7"
+        getattr(graphite, undo)()
+        stage.wait_ready()
+    assert stage.replicas() == 3
 
 
 def test_down_at_start(kscaled, stage):
