@@ -189,6 +189,21 @@ def test_several_addresses(kscaled, stage, source):
         empty.end()
 
 
+def test_a_pause_is_of_one_address(kscaled, stage, source):
+    """Who asked to be left alone is not asked, and the other one is, though nobody has answered yet."""
+    busy = HttpSource({"/jobs/_search": (503, {"Retry-After": "600"}, "{}")})
+    source.routes["/jobs/_search"] = (503, {}, "{}")
+    try:
+        stage.deployment(replicas=2)
+        stage.scaledobject(triggers=[trigger(f"{busy.url},{source.url}")])
+        stage.wait_failing()
+        source.routes["/jobs/_search"] = whole(7)
+        eventually(lambda: value(stage) == "7")
+        assert len(busy.asked) == 1 and stage.replicas() == 2
+    finally:
+        busy.end()
+
+
 def test_killed_frozen_and_back(kscaled, stage, source, search):
     """Of the tests that ask it the last: it is started anew."""
     search.index("victim")
