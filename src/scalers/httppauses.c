@@ -12,6 +12,7 @@
 struct pause {
 	char *key; /* owned */
 	int64_t until_ms;
+	enum httppauses_why why;
 	UT_hash_handle hh;
 };
 
@@ -56,9 +57,16 @@ static struct pause *find(const struct httppauses *p, const char *place, const c
 	return one;
 }
 
-void httppauses_begin(struct httppauses *p, const char *place, const char *login, int64_t span_ms)
+const char *httppauses_words(enum httppauses_why why)
 {
-	int64_t now_ms = loop_now_ms(p->loop), until_ms;
+	return why == HTTPPAUSES_RETRY_AFTER ? "Retry-After" : "too many requests";
+}
+
+void httppauses_begin(struct httppauses *p, const char *place, const char *login, int64_t span_ms,
+	enum httppauses_why why)
+{
+	int64_t now_ms = loop_now_ms(p->loop);
+	int64_t until_ms = now_ms + (span_ms < HTTPPAUSES_MAX_MS ? span_ms : HTTPPAUSES_MAX_MS);
 	struct pause *one, *next;
 
 	HASH_ITER (hh, p->pauses, one, next) {
@@ -73,15 +81,19 @@ void httppauses_begin(struct httppauses *p, const char *place, const char *login
 		one->key = mem_printf("%s %s", place, login);
 		HASH_ADD_KEYPTR(hh, p->pauses, one->key, strlen(one->key), one);
 	}
-	until_ms = now_ms + (span_ms < HTTPPAUSES_MAX_MS ? span_ms : HTTPPAUSES_MAX_MS);
-	if (until_ms > one->until_ms)
-		one->until_ms = until_ms;
+	if (until_ms <= one->until_ms)
+		return;
+	one->until_ms = until_ms;
+	one->why = why;
 }
 
-int64_t httppauses_left(const struct httppauses *p, const char *place, const char *login)
+int64_t httppauses_left(const struct httppauses *p, const char *place, const char *login, enum httppauses_why *why)
 {
 	struct pause *one = p ? find(p, place, login) : NULL;
 	int64_t left_ms = one ? one->until_ms - loop_now_ms(p->loop) : 0;
 
-	return left_ms > 0 ? left_ms : 0;
+	if (left_ms <= 0)
+		return 0;
+	*why = one->why;
+	return left_ms;
 }

@@ -4,7 +4,8 @@
 
 /*
  * Servers that asked to be left alone (RFC 9110, 10.2.3 Retry-After, with 429, 503 or a 403 as
- * GitHub's; AWS's services by a code), each for one login: whoever asks before then gets an error
+ * GitHub's), or said otherwise that there were too many requests (AWS's services by a code, GitHub
+ * and Datadog by headers of their own), each for one login: whoever asks before then gets an error
  * at once, and nothing is sent. A pause lasts an hour at most.
  */
 
@@ -19,9 +20,16 @@ void httppauses_free(struct httppauses *p); /* NULL is fine */
 
 #define HTTPPAUSES_MAX_MS ((int64_t)3600 * 1000)
 
-/* place: the server's origin; login: webaccess_key. Never shortens one that is under way. */
-void httppauses_begin(struct httppauses *p, const char *place, const char *login, int64_t span_ms);
-/* How many milliseconds are left; 0: none. p may be NULL. */
-int64_t httppauses_left(const struct httppauses *p, const char *place, const char *login);
+enum httppauses_why { HTTPPAUSES_RETRY_AFTER, HTTPPAUSES_TOO_MANY };
+const char *httppauses_words(enum httppauses_why why); /* for messages: "Retry-After" */
+
+/*
+ * place: the server's origin; login: webaccess_key. One that is under way is never shortened, and
+ * of two reasons for the same span the first stays.
+ */
+void httppauses_begin(struct httppauses *p, const char *place, const char *login, int64_t span_ms,
+	enum httppauses_why why);
+/* How many milliseconds are left, and why; 0: none. p may be NULL. */
+int64_t httppauses_left(const struct httppauses *p, const char *place, const char *login, enum httppauses_why *why);
 
 #endif

@@ -52,10 +52,19 @@ static void fail(struct httpsource *ask, struct err *err)
 
 static void send_next(struct httpsource *ask);
 
+static void begin_pause(const struct httpsource *ask, int64_t span_ms, enum httppauses_why why)
+{
+	char place[256];
+
+	if (span_ms > 0 && ask->sources->pauses)
+		httppauses_begin(ask->sources->pauses, httpurl_origin(ask->url, place, sizeof(place)),
+			webaccess_key(login_of(ask)->access), span_ms, why);
+}
+
 static void note_pause(const struct httpsource *ask, const struct webget_answer *answer)
 {
 	if (answer->status == 429 || answer->status == 503 || answer->status == 403)
-		httpsource_pause(ask, answer->retry_after_ms);
+		begin_pause(ask, answer->retry_after_ms, HTTPPAUSES_RETRY_AFTER);
 }
 
 static void on_lost(struct httpsource *ask, const struct err *transport)
@@ -92,7 +101,8 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 		break;
 	case HTTPSOURCE_NEXT: send_next(ask); break;
 	case HTTPSOURCE_FAILED:
-		httpsource_pause(ask, err.retry_after_ms);
+		begin_pause(ask, err.retry_after_ms,
+			err.retry_after_ms == answer->retry_after_ms ? HTTPPAUSES_RETRY_AFTER : HTTPPAUSES_TOO_MANY);
 		if (httpsource_repeats(login_of(ask)->access, answer, err.msg))
 			err_set(&err, err.kind,
 				"HTTP status %d, and words that are not shown, as they repeat what was sent to log in",
@@ -125,13 +135,14 @@ static void on_unsent(void *arg)
 /* The server's wish is in force for whatever is asked there with this login. */
 static int check_pause(struct httpsource *ask, struct err *err)
 {
+	enum httppauses_why why;
 	char place[256];
 	int64_t left_ms = httppauses_left(ask->sources->pauses, httpurl_origin(ask->url, place, sizeof(place)),
-		webaccess_key(login_of(ask)->access));
+		webaccess_key(login_of(ask)->access), &why);
 
 	return left_ms == 0 ? 0
-			    : err_set(err, ERR_TEMPORARY, "%s asked to be left alone (Retry-After): for another %lld s",
-				      place, (long long)(left_ms + 999) / 1000);
+			    : err_set(err, ERR_TEMPORARY, "%s asked to be left alone (%s): for another %lld s", place,
+				      httppauses_words(why), (long long)(left_ms + 999) / 1000);
 }
 
 static int make_request(struct httpsource *ask, struct httpsource_request *request, struct err *err)
@@ -250,11 +261,7 @@ void httpsource_cancel(void *handle)
 
 void httpsource_pause(const struct httpsource *ask, int64_t span_ms)
 {
-	char place[256];
-
-	if (span_ms > 0 && ask->sources->pauses)
-		httppauses_begin(ask->sources->pauses, httpurl_origin(ask->url, place, sizeof(place)),
-			webaccess_key(login_of(ask)->access), span_ms);
+	begin_pause(ask, span_ms, HTTPPAUSES_TOO_MANY);
 }
 
 int httpsource_expect(const struct webget_answer *answer, int least, int most, struct err *err)

@@ -102,8 +102,8 @@ void httpsource_cancel(void *handle);
 /* ---- For the read functions ---- */
 
 /*
- * The server that has just answered is not asked for so long by anybody with this login; 0: nothing
- * is done. What Retry-After says is heeded without it.
+ * The server that has just answered had too many requests, and is not asked for so long by anybody
+ * with this login; 0: nothing is done. What Retry-After says is heeded without it.
  */
 void httpsource_pause(const struct httpsource *ask, int64_t span_ms);
 

@@ -428,7 +428,7 @@ def test_faults(kscaled, stage, moto, keys, login):
         times = []
         source.routes["/"] = lambda asked: (times.append(time.monotonic()), throttled)[1]
         stage.wait_failing()
-        failure(stage, "s0-aws-sqs-faults", "asked to be left alone (Retry-After): for another ")
+        failure(stage, "s0-aws-sqs-faults", "asked to be left alone (too many requests): for another ")
         eventually(lambda: len(times) > 2)
         assert stage.replicas() == 2 and all(after - before > 4.5 for before, after in zip(times, times[1:])), times
         source.routes["/"] = good
