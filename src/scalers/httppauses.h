@@ -11,7 +11,9 @@
 
 #include <stdint.h>
 
+#include "base/err.h"
 #include "net/loop.h"
+#include "net/web/webget.h"
 
 struct httppauses;
 
@@ -31,5 +33,13 @@ void httppauses_begin(struct httppauses *p, const char *place, const char *login
 	enum httppauses_why why);
 /* How many milliseconds are left, and why; 0: none. p may be NULL. */
 int64_t httppauses_left(const struct httppauses *p, const char *place, const char *login, enum httppauses_why *why);
+
+/* ---- The same by a request's URL and access; p may be NULL ---- */
+
+/* Begins one where the answer asks for it by Retry-After. */
+void httppauses_heed(struct httppauses *p, const char *url, const struct webaccess *access,
+	const struct webget_answer *answer);
+/* 0, or -1 with ERR_TEMPORARY that begins with the server when the request is not to be sent. */
+int httppauses_check(const struct httppauses *p, const char *url, const struct webaccess *access, struct err *err);
 
 #endif

@@ -63,8 +63,7 @@ static void begin_pause(const struct httpsource *ask, int64_t span_ms, enum http
 
 static void note_pause(const struct httpsource *ask, const struct webget_answer *answer)
 {
-	if (answer->status == 429 || answer->status == 503 || answer->status == 403)
-		begin_pause(ask, answer->retry_after_ms, HTTPPAUSES_RETRY_AFTER);
+	httppauses_heed(ask->sources->pauses, ask->url, login_of(ask)->access, answer);
 }
 
 static void on_lost(struct httpsource *ask, const struct err *transport)
@@ -132,19 +131,6 @@ static void on_unsent(void *arg)
 		fail(ask, &err);
 }
 
-/* The server's wish is in force for whatever is asked there with this login. */
-static int check_pause(struct httpsource *ask, struct err *err)
-{
-	enum httppauses_why why;
-	char place[256];
-	int64_t left_ms = httppauses_left(ask->sources->pauses, httpurl_origin(ask->url, place, sizeof(place)),
-		webaccess_key(login_of(ask)->access), &why);
-
-	return left_ms == 0 ? 0
-			    : err_set(err, ERR_TEMPORARY, "%s asked to be left alone (%s): for another %lld s", place,
-				      httppauses_words(why), (long long)(left_ms + 999) / 1000);
-}
-
 static int make_request(struct httpsource *ask, struct httpsource_request *request, struct err *err)
 {
 	unsigned most = type_of(ask)->steps_max ? type_of(ask)->steps_max : HTTPSOURCE_STEPS_MAX;
@@ -156,7 +142,8 @@ static int make_request(struct httpsource *ask, struct httpsource_request *reque
 		return -1;
 	mem_free_secret(ask->url);
 	ask->url = mem_dup(request->url);
-	ask->left_alone = check_pause(ask, err) != 0;
+	/* the server's wish is in force for whatever is asked there with this login */
+	ask->left_alone = httppauses_check(ask->sources->pauses, ask->url, login_of(ask)->access, err) != 0;
 	return ask->left_alone ? -1 : 0;
 }
 
