@@ -146,6 +146,14 @@ static int worse(int a, int b)
 	return a < 0 || b < 0 ? -1 : a | b;
 }
 
+/* Of KEDA's graphite; a name that is empty is none. */
+static bool has_username(const struct scaler_params *params)
+{
+	MEM_AUTO char *username = params_trimmed(params->auth ? strmap_get(params->auth, "username") : NULL);
+
+	return username != NULL;
+}
+
 static int read_fields(const struct scaler_params *params, unsigned features, struct httpauth_fields *f,
 	unsigned *wanted, struct err *err)
 {
@@ -153,6 +161,8 @@ static int read_fields(const struct scaler_params *params, unsigned features, st
 
 	if (rc < 0 || take_modes(&f->modes, features, wanted, err))
 		return -1;
+	if (!*wanted && features & HTTPAUTH_BASIC_UNSAID && has_username(params))
+		*wanted = BASIC;
 	if (*wanted) {
 		rc = worse(rc, params_read_when(&httpauth_table, params, *wanted, f, err));
 		if (rc >= 0)

@@ -28,6 +28,8 @@ enum {
 	 * (scalers/awslogin); else with Google's settings a token, for theirs (scalers/googlelogin)
 	 */
 	HTTPAUTH_CLOUD = 2,
+	/* without authModes: a username of the authentication is sent all the same (graphite) */
+	HTTPAUTH_BASIC_UNSAID = 4,
 };
 
 /* For the tables of the types: the parameters of all, and those of the two features. */

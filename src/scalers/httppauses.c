@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "net/http/httpurl.h"
 
 /* Beyond it the server is asked as if it had not said anything. */
 #define ENTRIES_MAX 4096
@@ -81,7 +82,7 @@ void httppauses_begin(struct httppauses *p, const char *place, const char *login
 		one->key = mem_printf("%s %s", place, login);
 		HASH_ADD_KEYPTR(hh, p->pauses, one->key, strlen(one->key), one);
 	}
-	if (one->until_ms == until_ms)
+	if (until_ms <= one->until_ms)
 		return;
 	one->until_ms = until_ms;
 	one->why = why;
@@ -96,4 +97,26 @@ int64_t httppauses_left(const struct httppauses *p, const char *place, const cha
 		return 0;
 	*why = one->why;
 	return left_ms;
+}
+
+void httppauses_heed(struct httppauses *p, const char *url, const struct webaccess *access,
+	const struct webget_answer *answer)
+{
+	bool refused = answer->status == 429 || answer->status == 503 || answer->status == 403;
+	char place[256];
+
+	if (p && refused && answer->retry_after_ms > 0)
+		httppauses_begin(p, httpurl_origin(url, place, sizeof(place)), webaccess_key(access),
+			answer->retry_after_ms, HTTPPAUSES_RETRY_AFTER);
+}
+
+int httppauses_check(const struct httppauses *p, const char *url, const struct webaccess *access, struct err *err)
+{
+	enum httppauses_why why;
+	char place[256];
+	int64_t left_ms = httppauses_left(p, httpurl_origin(url, place, sizeof(place)), webaccess_key(access), &why);
+
+	return left_ms == 0 ? 0
+			    : err_set(err, ERR_TEMPORARY, "%s asked to be left alone (%s): for another %lld s", place,
+				      httppauses_words(why), (long long)(left_ms + 999) / 1000);
 }

@@ -11,7 +11,9 @@
 
 #include <stdint.h>
 
+#include "base/err.h"
 #include "net/loop.h"
+#include "net/web/webget.h"
 
 struct httppauses;
 
@@ -24,12 +26,20 @@ enum httppauses_why { HTTPPAUSES_RETRY_AFTER, HTTPPAUSES_TOO_MANY };
 const char *httppauses_words(enum httppauses_why why); /* for messages: "Retry-After" */
 
 /*
- * place: the server's origin; login: webaccess_key. Of two reasons for the same span, the first
- * stays.
+ * place: the server's origin; login: webaccess_key. One that is under way is never shortened, and
+ * of two reasons for the same span the first stays.
  */
 void httppauses_begin(struct httppauses *p, const char *place, const char *login, int64_t span_ms,
 	enum httppauses_why why);
 /* How many milliseconds are left, and why; 0: none. p may be NULL. */
 int64_t httppauses_left(const struct httppauses *p, const char *place, const char *login, enum httppauses_why *why);
+
+/* ---- The same by a request's URL and access; p may be NULL ---- */
+
+/* Begins one where the answer asks for it by Retry-After. */
+void httppauses_heed(struct httppauses *p, const char *url, const struct webaccess *access,
+	const struct webget_answer *answer);
+/* 0, or -1 with ERR_TEMPORARY that begins with the server when the request is not to be sent. */
+int httppauses_check(const struct httppauses *p, const char *url, const struct webaccess *access, struct err *err);
 
 #endif

@@ -61,12 +61,6 @@ static void begin_pause(const struct httpsource *ask, int64_t span_ms, enum http
 			webaccess_key(login_of(ask)->access), span_ms, why);
 }
 
-static void note_pause(const struct httpsource *ask, const struct webget_answer *answer)
-{
-	if (answer->status == 429 || answer->status == 503 || answer->status == 403)
-		begin_pause(ask, answer->retry_after_ms, HTTPPAUSES_RETRY_AFTER);
-}
-
 /* Of all its requests the longest counts. */
 static void note_rest(struct httpsource *ask, const struct webget_answer *answer)
 {
@@ -102,7 +96,7 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 		on_lost(ask, transport);
 		return;
 	}
-	note_pause(ask, answer);
+	httppauses_heed(ask->sources->pauses, ask->url, login_of(ask)->access, answer);
 	note_rest(ask, answer);
 	switch (type_of(ask)->read(ask, answer, &out, &err)) {
 	case HTTPSOURCE_ANSWERED:
@@ -130,37 +124,33 @@ static bool on_piece(void *arg, const char *bytes, size_t len, size_t *kept)
 	return type_of(ask)->piece(ask, bytes, len, kept, &ask->err);
 }
 
+/* A pause is of one server: who knows of another one may go on. */
 static void on_unsent(void *arg)
 {
 	struct httpsource *ask = arg;
+	struct err err = ask->err;
 
-	fail(ask, &ask->err);
-}
-
-/* The server's wish is in force for whatever is asked there with this login. */
-static int check_pause(struct httpsource *ask, struct err *err)
-{
-	enum httppauses_why why;
-	char place[256];
-	int64_t left_ms = httppauses_left(ask->sources->pauses, httpurl_origin(ask->url, place, sizeof(place)),
-		webaccess_key(login_of(ask)->access), &why);
-
-	return left_ms == 0 ? 0
-			    : err_set(err, ERR_TEMPORARY, "%s asked to be left alone (%s): for another %lld s", place,
-				      httppauses_words(why), (long long)(left_ms + 999) / 1000);
+	ask->err = (struct err){ 0 };
+	if (ask->left_alone)
+		on_lost(ask, &err);
+	else
+		fail(ask, &err);
 }
 
 static int make_request(struct httpsource *ask, struct httpsource_request *request, struct err *err)
 {
 	unsigned most = type_of(ask)->steps_max ? type_of(ask)->steps_max : HTTPSOURCE_STEPS_MAX;
 
+	ask->left_alone = false;
 	if (ask->step >= most)
 		return err_set(err, ERR_INVALID, "more than %u requests for one answer", most);
 	if (type_of(ask)->request(ask, request, err))
 		return -1;
 	mem_free_secret(ask->url);
 	ask->url = mem_dup(request->url);
-	return check_pause(ask, err);
+	/* the server's wish is in force for whatever is asked there with this login */
+	ask->left_alone = httppauses_check(ask->sources->pauses, ask->url, login_of(ask)->access, err) != 0;
+	return ask->left_alone ? -1 : 0;
 }
 
 static void send_next(struct httpsource *ask)

@@ -39,6 +39,7 @@ struct httpsource {
 	struct loop_timer late;     /* that wait is over */
 	struct loop_task unsent;    /* ends it with err, after httpsource_ask has returned */
 	struct err err;             /* why no request could be made, or a piece was refused */
+	bool left_alone;            /* it was not sent, as its server is in a pause */
 	int64_t deadline_ms;
 	char *url; /* owned: of the request under way */
 	/* the most that good answers said so far by Retry-After */
@@ -88,8 +89,9 @@ struct httpsource_type {
 	 */
 	bool (*piece)(struct httpsource *ask, const char *bytes, size_t len, size_t *kept, struct err *err);
 	/*
-	 * A request had no response, and err says why: HTTPSOURCE_NEXT when there is another to
-	 * make all the same, else HTTPSOURCE_FAILED. NULL: always that.
+	 * A request had no response, or was not sent, as its server asked to be left alone, and err
+	 * says why: HTTPSOURCE_NEXT when there is another to make all the same, else
+	 * HTTPSOURCE_FAILED. NULL: always that.
 	 */
 	enum httpsource_verdict (*lost)(struct httpsource *ask, const struct err *err);
 };

@@ -8,18 +8,21 @@
 #include "base/text.h"
 #include "scalers/scaler.h"
 
-#define BY_PROMETHEUS  "use prometheus, with an exporter of it"
-#define BY_METRICS_API "use metrics-api with a URL that gives the number"
-#define BY_EXTERNAL    "use external, with a scaler of your own that asks it"
+#define BY_PROMETHEUS "use prometheus, with an exporter of it"
+#define BY_EXTERNAL   "use external, with a scaler of your own that asks it"
+/* A broker may take nobody without an Origin. */
+#define BY_JOLOKIA                                                                                                     \
+	"use metrics-api with the URL of its Jolokia API, valueLocation: value, and authModes: basic,custom for a "    \
+	"header Origin"
 
 static const struct {
 	const char *type, *instead;
 } types[] = {
-	{ "activemq", "use metrics-api with the URL of its Jolokia API and valueLocation: value" },
+	{ "activemq", BY_JOLOKIA },
 	{ "arangodb", BY_EXTERNAL },
-	{ "artemis-queue", "use metrics-api with the URL of its Jolokia API and valueLocation: value" },
+	{ "artemis-queue", BY_JOLOKIA },
 	{ "aws-dynamodb", "use aws-cloudwatch with a metric of the table, or external with a scaler that asks it" },
-	{ "aws-dynamodb-streams", "use aws-cloudwatch with a metric of the table" },
+	{ "aws-dynamodb-streams", "use aws-cloudwatch with a metric of the stream" },
 	{ "azure-app-insights", BY_EXTERNAL },
 	{ "azure-data-explorer", BY_EXTERNAL },
 	{ "azure-eventhub", "use kafka with the Kafka endpoint of the namespace, where consumers commit there" },
@@ -27,26 +30,31 @@ static const struct {
 	{ "azure-monitor", "use prometheus, with an exporter of Azure's metrics" },
 	{ "beanstalkd", BY_PROMETHEUS },
 	{ "cassandra", BY_EXTERNAL },
-	{ "clickhouse", "use mysql with its MySQL interface" },
+	{ "clickhouse",
+		"use metrics-api with the URL of its HTTP interface, a query in FORMAT JSON, and valueLocation: "
+		"data.0.COLUMN" },
 	{ "couchdb", "use metrics-api with the URL of a view that counts" },
-	{ "dynatrace", BY_METRICS_API },
-	{ "elastic-forecast", "use elasticsearch with a query of the forecast" },
+	{ "dynatrace",
+		"use metrics-api with the URL of a query (/api/v2/metrics/query), and its token as a custom header" },
+	{ "elastic-forecast", "use elasticsearch with a search of the forecast, which must be made otherwise" },
 	{ "external-mock", "use external with a scaler for tests" },
-	{ "forgejo-runner", "use metrics-api with the URL of the list of waiting jobs and valueLocation: #" },
+	{ "forgejo-runner", BY_EXTERNAL },
 	{ "gcp-cloudtasks", "KEDA gives it up, too: use prometheus with Google Cloud's managed service" },
-	{ "gcp-spanner", "use prometheus with Google Cloud's managed service" },
+	{ "gcp-spanner", BY_EXTERNAL },
 	{ "gcp-stackdriver", "KEDA gives it up, too: use prometheus with Google Cloud's managed service" },
 	{ "gcp-storage", BY_EXTERNAL },
 	{ "huawei-cloudeye", BY_EXTERNAL },
 	{ "ibmmq", "use prometheus, with the metrics of the queue manager" },
-	{ "influxdb", BY_EXTERNAL },
+	{ "influxdb",
+		"use metrics-api with the URL of a query in InfluxQL (/query?db=...&q=...) and valueLocation: "
+		"results.0.series.0.values.0.1" },
 	{ "liiklus", "use kafka with the broker behind it" },
 	{ "mssql", "use prometheus with an SQL exporter, or external" },
 	{ "new-relic", BY_EXTERNAL },
 	{ "nsq", "use metrics-api with nsqd's /stats?format=json and the channel's depth as valueLocation" },
-	{ "openstack-metric", BY_PROMETHEUS },
+	{ "openstack-metric", BY_EXTERNAL },
 	{ "openstack-swift", BY_EXTERNAL },
-	{ "predictkube", BY_PROMETHEUS },
+	{ "predictkube", "use prometheus with the query itself, or with predict_linear() of it" },
 	{ "pulsar", "use prometheus with the brokers' metric pulsar_subscription_back_log" },
 	{ "selenium-grid", "use prometheus, with an exporter of the grid, or external" },
 	{ "solace-direct-messaging", BY_EXTERNAL },

@@ -4,7 +4,7 @@
 
 /*
  * KEDA's trigger types that kscaled does not have, each with what can be used in its place, so that
- * who comes with such a manifest is not left with a list of names. Of KEDA 2.20
+ * who comes with such a manifest is not left with a list of names. Of KEDA 2.20 and 2.21
  * (pkg/scaling/scalers_builder.go), and of types that it once had. A type that is written here
  * moves out of the table when it comes into scalers/registry.c.
  */

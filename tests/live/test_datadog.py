@@ -81,7 +81,7 @@ def test_scales(kscaled, stage, datadog, keys):
 
 
 def failing(stage, metric, replicas=2):
-    def fails(*words):
+    def fails(*words, metric=metric):
         def is_said():
             message = stage.metric(metric).failure(503, "ServiceUnavailable")
             assert all(word in message for word in words), message
@@ -91,6 +91,22 @@ def failing(stage, metric, replicas=2):
         eventually(is_said)
         assert stage.replicas() == replicas
     return fails
+
+
+def test_nonsense(kscaled, stage, datadog, keys):
+    """Each says so, and none is 0. Statuses that Datadog documents are in tests/unit/scalers/datadog, one by one."""
+    cases = [
+        (half, "datadog"), (giant, "larger than"), (lambda asked: (200, {}, "{}"), 'no array "series"'), (lambda asked: (200, {}, '{"series":[{"pointlist":[["now",1],{}]}]}'), "a point of a series"),
+        (lambda asked: (200, {}, '{"status":"error","error":"internal\\nproblem"}'), "error when retrieving Datadog metrics: internal problem"), (lambda asked: (500, {}, '{"errors":["Internal Error"]}'), "HTTP status 500: Internal Error"),
+        (lambda asked: (200, {"Content-Type": "text/html"}, "<html>"), "not JSON but text/html"), (lambda asked: (400, {}, '{"errors":["you sent app-key-1"]}'), "words that are not shown"),
+        (lambda asked: time.sleep(1.5), "no complete answer within 1000 ms"),
+    ]
+    datadog.answer = lambda asked: cases[int(asked.query["query"].partition("avg:f")[2].partition("{")[0])][0](asked)
+    stage.deployment(replicas=2)
+    stage.scaledobject(maxReplicaCount=2, triggers=[trigger(keys, query=f"avg:f{n}{{*}}", timeout=1000) for n in range(len(cases))])
+    fails = failing(stage, METRIC)
+    for n, (_, words) in enumerate(cases):
+        fails(words, metric=f"s{n}-datadog-avg-f{n}")
 
 
 def test_faults(kscaled, stage, datadog, keys, credentials):
@@ -105,14 +121,10 @@ def test_faults(kscaled, stage, datadog, keys, credentials):
         stage.wait_ready()
 
     answers = datadog.answer
-    for broken, words in ((half, ("datadog",)), (giant, ("larger than",)), (lambda asked: (200, {}, "{}"), ('no array "series"',)), (lambda asked: (200, {}, '{"series":[{"pointlist":[["now",1],{}]}]}'), ("a point of a series",)),
-                          (lambda asked: (200, {}, '{"status":"error","error":"internal\\nproblem"}'), ("error when retrieving Datadog metrics: internal problem",)), (lambda asked: (500, {}, '{"errors":["Internal Error"]}'), ("HTTP status 500: Internal Error",)),
-                          (lambda asked: (200, {"Content-Type": "text/html"}, "<html>"), ("not JSON but text/html",)), (lambda asked: (400, {}, '{"errors":["you sent app-key-1"]}'), ("words that are not shown",)),
-                          (lambda asked: time.sleep(1.5), ("no complete answer within 1000 ms",))):
-        datadog.answer = broken
-        fails(*words)
-        datadog.answer = answers
-        is_well()
+    datadog.answer = half
+    fails("datadog")
+    datadog.answer = answers
+    is_well()
     hits = datadog.series.pop(HITS)
     fails("HTTP status 400: Error parsing query")
     for series, words in (([], "no Datadog metrics returned for the given time window"), ([[None]], "no Datadog metrics returned for the given time window"), ([[1], [2]], "query returned more than 1 series")):

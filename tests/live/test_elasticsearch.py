@@ -189,27 +189,39 @@ def test_several_addresses(kscaled, stage, source):
         empty.end()
 
 
-def test_killed_frozen_and_back(kscaled, stage, source, tmp_path):
-    victim = OpensearchServer(tmp_path, "victim")
+def test_a_pause_is_of_one_address(kscaled, stage, source):
+    """Who asked to be left alone is not asked, and the other one is, though nobody has answered yet."""
+    busy = HttpSource({"/jobs/_search": (503, {"Retry-After": "600"}, "{}")})
+    source.routes["/jobs/_search"] = (503, {}, "{}")
     try:
-        victim.index("jobs")
-        victim.add("jobs", *[{"state": "open"}] * 12)
-        stage.deployment(replicas=0)
-        stage.deployment("neighbour", replicas=1)
-        stage.ready_scaledobject(triggers=[trigger(victim)])
-        stage.ready_scaledobject("neighbour", triggers=[trigger(source)])
-        eventually(lambda: stage.replicas() == 3)
-        for fault, undo, words in (("freeze", "thaw", "no complete answer within 3000 ms"), ("kill", "start", "Connection refused")):
-            getattr(victim, fault)()
-            stage.wait_failing()
-            says(stage, f"elasticsearch: {victim.url}: {words}")
-            throughout(lambda: stage.replicas() == 3, until=after(1.5))
-            assert value(stage, 0, "neighbour") == "7"
-            getattr(victim, undo)()
-            stage.wait_ready()
-        assert stage.replicas() == 3
+        stage.deployment(replicas=2)
+        stage.scaledobject(triggers=[trigger(f"{busy.url},{source.url}")])
+        stage.wait_failing()
+        source.routes["/jobs/_search"] = whole(7)
+        eventually(lambda: value(stage) == "7")
+        assert len(busy.asked) == 1 and stage.replicas() == 2
     finally:
-        victim.end()
+        busy.end()
+
+
+def test_killed_frozen_and_back(kscaled, stage, source, search):
+    """Of the tests that ask it the last: it is started anew."""
+    search.index("victim")
+    search.add("victim", *[{"state": "open"}] * 12)
+    stage.deployment(replicas=0)
+    stage.deployment("neighbour", replicas=1)
+    stage.ready_scaledobject(triggers=[trigger(search, index="victim")])
+    stage.ready_scaledobject("neighbour", triggers=[trigger(source)])
+    eventually(lambda: stage.replicas() == 3)
+    for fault, undo, words in (("freeze", "thaw", "no complete answer within 3000 ms"), ("kill", "start", "Connection refused")):
+        getattr(search, fault)()
+        stage.wait_failing()
+        says(stage, f"elasticsearch: {search.url}: {words}")
+        throughout(lambda: stage.replicas() == 3, until=after(1.5))
+        assert value(stage, 0, "neighbour") == "7"
+        getattr(search, undo)()
+        stage.wait_ready()
+    assert stage.replicas() == 3
 
 
 def test_down_at_start(kscaled, stage):

@@ -224,9 +224,9 @@ def test_push_after_an_outage(kscaled, stage, tmp_path):
         member.end()
 
 
-def test_watches_that_end(kscaled, stage, fake):
+def test_watches_that_end(kscaled, stage):
     """Ended, canceled, compacted, silent, flooding: told, and begun anew; the value is polled all the while."""
-    created, ticks = b"\x18\x01", []
+    created, begun = b"\x18\x01", set()
 
     def silent(messages, context):
         yield created
@@ -238,24 +238,27 @@ def test_watches_that_end(kscaled, stage, fake):
         while context.is_active():
             yield field(11, b"")
 
+    def noted(name):
+        return lambda messages, context: begun.add(name) or silent(messages, context)
+
     ends = {
-        "as etcd's gRPC proxy does": [created], "the watch was canceled: etcdserver: no leader": [created + b"\x20\x01" + field(6, b"etcdserver: no leader")], "its revision has been compacted": [b"\x20\x01\x28\x09"],
-        "no WatchResponse": [b"\xff\xff"], "more than 1000 messages in a second": flood, "no watch progress notification in twice watchProgressNotifyInterval (1 s)": silent,
+        "the watch was canceled: etcdserver: no leader": [created + b"\x20\x01" + field(6, b"etcdserver: no leader")], "its revision has been compacted": [b"\x20\x01\x28\x09"], "no WatchResponse": [b"\xff\xff"],
+        "as etcd's gRPC proxy does": [created], "more than 1000 messages in a second": flood, "no watch progress notification in twice watchProgressNotifyInterval (1 s)": silent,
     }
-    stage.deployment(replicas=0)
-    for number, (words, watch) in enumerate(ends.items()):
-        name = f"w{number}"
-        server = EtcdFake(watch=watch)
-        try:
+    servers = {f"w{number}": EtcdFake(watch=watch) for number, watch in enumerate(ends.values())}
+    try:
+        stage.deployment(replicas=0)
+        for name, server in servers.items():
             stage.scaledobject(name, target=stage.another(name), triggers=[trigger(server, watchProgressNotifyInterval="1")])
-            stage.wait_ready(name)
+        for (name, server), words in zip(servers.items(), ends):
             wait_push(kscaled, stage, "failing", words, name)
+            server.watch = noted(name)
+        for name in servers:
+            stage.wait_ready(name)
             assert value(stage, name=name) == "7"
-            server.watch = lambda messages, context: ticks.append(1) or silent(messages, context)
-            count = len(ticks)
-            eventually(lambda count=count: len(ticks) > count)
-        finally:
-            stage.delete(name)
+        eventually(lambda: begun == set(servers))
+    finally:
+        for server in servers.values():
             server.end()
 
 

@@ -60,12 +60,12 @@ def test_what_is_counted(kscaled, stage, github, token):
 
 def test_many_repositories(kscaled, stage, github, token):
     """Pages of a hundred; of those that ask for the same list with the same token each counts by itself."""
-    github.repos["shop"] = {f"r{n}": {n: ("queued", [job()])} if n % 50 == 1 else {} for n in range(230)}
-    github.hidden |= {"r0", "r99"}        # gone since the list was made
+    github.repos["shop"] = {f"r{n}": {n + 1: ("queued", [job()])} if n % 50 == 0 else {} for n in range(101)}
+    github.hidden |= {"r1", "r99"}        # gone since the list was made
     stage.deployment(replicas=1)
     stage.ready_scaledobject(maxReplicaCount=1, triggers=[trigger(github, token, enableEtags="true")])
-    eventually(lambda: stage.metric(METRIC).value() == "5")
-    assert sorted({asked.raw_query for asked in github.asked if asked.path == "/orgs/shop/repos"}) == [f"per_page=100&page={n}" for n in (1, 2, 3)]
+    eventually(lambda: stage.metric(METRIC).value() == "3")
+    assert sorted({asked.raw_query for asked in github.asked if asked.path == "/orgs/shop/repos"}) == [f"per_page=100&page={n}" for n in (1, 2)]
 
 
 def test_scales(kscaled, stage, github, token):
@@ -104,9 +104,9 @@ def test_etags(kscaled, stage, github, token):
 
 
 def failing(stage, replicas=2):
-    def fails(*words):
+    def fails(*words, metric=METRIC):
         def is_said():
-            message = stage.metric(METRIC).failure(503, "ServiceUnavailable")
+            message = stage.metric(metric).failure(503, "ServiceUnavailable")
             assert all(word in message for word in words), message
             assert "ghp_" not in message and "ghs_" not in message
             return True
@@ -114,6 +114,25 @@ def failing(stage, replicas=2):
         eventually(is_said)
         assert stage.replicas() == replicas
     return fails
+
+
+def test_nonsense(kscaled, stage, github, token):
+    """Each says so, and none is 0. Statuses that GitHub documents are in tests/unit/scalers/github, one by one."""
+    cases = [
+        ("repos?", half, ("github-runner",)), ("runs?", giant, ("the answer is ",)), ("repos?", lambda asked: (200, {}, "{}"), ("no list of repositories",)), ("jobs?", lambda asked: (200, {}, '{"jobs":[{}]}'), ("a job of the list has no status",)),
+        ("runs?", lambda asked: (200, {}, '{"workflow_runs":[{"id":"../x"}]}'), ("a run of the list has no id",)), ("jobs?", lambda asked: (500, {}, '{"message":"Server Error"}'), ("HTTP status 500: Server Error",)),
+        ("repos?", lambda asked: (200, {"Content-Type": "text/html"}, "<html>"), ("not JSON but text/html",)), ("repos?", lambda asked: (403, {}, f'{{"message":"no {asked.bearer}"}}'), ("words that are not shown",)),
+        ("runs?", lambda asked: (403, {}, '{"message":"Resource not accessible by personal access token"}'), ("HTTP status 403: Resource not accessible",)), ("jobs?", lambda asked: time.sleep(4), ("no complete answer within",)),
+        ("repos?", lambda asked: (200, {}, "[]"), ("has no repository that is shown to us",)), ("repos?", lambda asked: (200, {}, '[{"name":".."}]'), ("has no name",)), ("runs?", lambda asked: (304, {}, ""), ("HTTP status 304",)),
+    ]
+    github.repos.update({f"f{n}": {"web": {7: ("queued", [job()])}} for n in range(len(cases))})
+    answers = github.answer
+    github.answer = lambda asked: next((broken(asked) for n, (at, broken, _) in enumerate(cases) if f"/f{n}/" in asked.target and at in asked.target), None) or answers(asked)
+    stage.deployment(replicas=2)
+    stage.scaledobject(maxReplicaCount=2, triggers=[trigger(github, token, owner=f"f{n}", enableEtags="true") for n in range(len(cases))])
+    fails = failing(stage)
+    for n, (_, _, words) in enumerate(cases):
+        fails(*words, metric=f"s{n}-github-runner-f{n}")
 
 
 def test_faults(kscaled, stage, github, token, credentials):
@@ -128,16 +147,10 @@ def test_faults(kscaled, stage, github, token, credentials):
         stage.wait_ready()
 
     answers = github.answer
-    for at, broken, words in (("repos?", half, ("github-runner",)), ("runs?", giant, ("the answer is ",)), ("repos?", lambda asked: (200, {}, "{}"), ("no list of repositories",)), ("jobs?", lambda asked: (200, {}, '{"jobs":[{}]}'), ("a job of the list has no status",)),
-                              ("runs?", lambda asked: (200, {}, '{"workflow_runs":[{"id":"../x"}]}'), ("a run of the list has no id",)), ("jobs?", lambda asked: (500, {}, '{"message":"Server Error"}'), ("HTTP status 500: Server Error",)),
-                              ("repos?", lambda asked: (200, {"Content-Type": "text/html"}, "<html>"), ("not JSON but text/html",)), ("repos?", lambda asked: (403, {}, f'{{"message":"no {asked.bearer}"}}'), ("words that are not shown",)),
-                              ("runs?", lambda asked: (403, {}, '{"message":"Resource not accessible by personal access token"}'), ("HTTP status 403: Resource not accessible",)), ("jobs?", lambda asked: time.sleep(4), ("no complete answer within",)),
-                              ("repos?", lambda asked: (200, {}, "[]"), ("shop has no repository that is shown to us",)), ("repos?", lambda asked: (200, {}, '[{"name":".."}]'), ("has no name",)),
-                              ("runs?", lambda asked: (304, {}, "") if "If-None-Match" not in asked.headers else (404, {}, "{}"), ("whose runs are shown to us",))):
-        github.answer = lambda asked, at=at, broken=broken: broken(asked) if at in asked.target else answers(asked)
-        fails(*words)
-        github.answer = answers
-        is_well()
+    github.answer = lambda asked: half(asked) if "jobs?" in asked.target else answers(asked)
+    fails("github-runner")
+    github.answer = answers
+    is_well()
     github.hidden |= {"web", "mail"}
     fails("shop has no repository whose runs are shown to us: may the token read Actions?")
     github.hidden.clear()
@@ -191,8 +204,10 @@ def test_app(kscaled, stage, github, credentials):
     eventually(lambda: github.app.given == 2)
     eventually(lambda: stage.metric(METRIC).value() == "3")
     fails = failing(stage)
-    stage.patch({"spec": {"triggers": [trigger(github, auth, **{**own, "installationID": 457})]}})
-    fails("GitHub App token", "no token for the installation: HTTP status 404, Not Found")
+    github.app.refused = {458: (403, "This installation has been suspended"), 459: (422, "The permissions requested are not granted to this installation.")}
+    for installation, words in ((457, "HTTP status 404, Not Found"), (458, "HTTP status 403, This installation has been suspended"), (459, "HTTP status 422, The permissions requested are not granted")):
+        stage.patch({"spec": {"triggers": [trigger(github, auth, **{**own, "installationID": installation})]}})
+        fails("GitHub App token", f"no token for the installation: {words}")
     stage.patch({"spec": {"triggers": [trigger(github, auth, **own)]}})
     eventually(lambda: stage.metric(METRIC).value() == "3")
     github.app.new_key()                  # the old one is deleted at GitHub's

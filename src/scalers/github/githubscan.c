@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -68,6 +69,15 @@ static int leave_repo(struct githubscan *s, const struct githubscan_place *place
 	return 0;
 }
 
+static bool is_listed(const struct githubscan *s, const char *name)
+{
+	for (size_t i = 0; i < s->name_count; i++)
+		if (strcmp(s->names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* One that comes while the list is read moves others to the next page, where they stand again. */
 static int take_repos(struct githubscan *s, const struct githubscan_place *place, const struct githubpage *page,
 	struct err *err)
 {
@@ -76,7 +86,8 @@ static int take_repos(struct githubscan *s, const struct githubscan_place *place
 			place->owner, GITHUBSCAN_REPOS_MAX);
 	s->names = mem_resize(s->names, s->name_count + page->count + 1, sizeof(*s->names));
 	for (size_t i = 0; i < page->count; i++)
-		s->names[s->name_count++] = mem_dup(page->names[i]);
+		if (!is_listed(s, page->names[i]))
+			s->names[s->name_count++] = mem_dup(page->names[i]);
 	if (page->full) {
 		s->page++;
 		return 0;

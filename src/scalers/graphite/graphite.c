@@ -91,8 +91,9 @@ static int graphite_build(const struct scaler_params *params, struct scaler *out
 	struct httpauth auth = { 0 };
 	struct graphite_question *q = NULL;
 	char where[256];
-	int rc = params_read(&table, params, &f, err) ? -1
-						      : httpauth_read(params, "serverAddress", f.server, 0, &auth, err);
+	int rc = params_read(&table, params, &f, err)
+		? -1
+		: httpauth_read(params, "serverAddress", f.server, HTTPAUTH_BASIC_UNSAID, &auth, err);
 
 	if (rc == 0) {
 		q = make_question(&f, &auth, err);

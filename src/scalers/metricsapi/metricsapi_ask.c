@@ -11,6 +11,7 @@
 #include "kube/client.h"
 #include "net/http/httpurl.h"
 #include "net/loop.h"
+#include "scalers/httppauses.h"
 #include "scalers/metricsapi/metricsapi_parts.h"
 #include "scalers/sources.h"
 
@@ -34,7 +35,8 @@ struct metricsapi_ask {
 	struct asked_server *targets; /* owned */
 	size_t count, started, under_way, good;
 	double sum, max, min;
-	struct err err; /* the first failure */
+	struct err err;          /* the first failure */
+	struct loop_task unsent; /* ends it with err, after metricsapi_ask has returned */
 };
 
 static const struct metricsapi_question *question_of(const struct metricsapi_ask *ask)
@@ -122,6 +124,9 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 
 	target->call = NULL;
 	ask->under_way--;
+	/* A Service's pods come and go: each poll asks those that are ready. */
+	if (answer && !question_of(ask)->aggregates)
+		httppauses_heed(ask->sources->pauses, target->url, question_of(ask)->auth.access, answer);
 	if (!answer && !target->reader.refused)
 		note_failure(target, transport);
 	else if (metricsapi_number(question_of(ask), answer, &target->reader, &value, &err))
@@ -207,14 +212,36 @@ static void on_slices(void *arg, const json_t *list, const struct err *failure)
 	}
 }
 
+/* ---- A URL ---- */
+
+static void on_unsent(void *arg)
+{
+	fail(arg);
+}
+
+static void start_one(struct metricsapi_ask *ask)
+{
+	const struct metricsapi_question *q = question_of(ask);
+	char **one;
+
+	if (httppauses_check(ask->sources->pauses, q->auth.url, q->auth.access, &ask->err)) {
+		err_wrap(&ask->err, "metrics-api");
+		loop_task_queue(ask->sources->loop, &ask->unsent);
+		return;
+	}
+	one = mem_array(1, sizeof(*one));
+	one[0] = mem_dup(q->auth.url);
+	start_targets(ask, one, 1);
+}
+
 void *metricsapi_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 	void *arg)
 {
 	struct metricsapi_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
-	char **one;
 
 	ask->sources = sources;
 	ask->deadline_ms = deadline_ms;
+	loop_task_init(&ask->unsent, on_unsent, ask);
 	if (question_of(ask)->aggregates) {
 		MEM_AUTO char *path = serviceurls_request(&question_of(ask)->service);
 		int64_t left_ms = deadline_ms - loop_now_ms(sources->loop);
@@ -226,9 +253,7 @@ void *metricsapi_ask(struct scaler_sources *sources, struct question *question, 
 		ask->listing = kube_call(sources->kube, &request, on_slices, ask);
 		return ask;
 	}
-	one = mem_array(1, sizeof(*one));
-	one[0] = mem_dup(question_of(ask)->auth.url);
-	start_targets(ask, one, 1);
+	start_one(ask);
 	return ask;
 }
 
@@ -237,6 +262,7 @@ void metricsapi_cancel(void *handle)
 	struct metricsapi_ask *ask = handle;
 
 	kube_cancel(ask->listing);
+	loop_task_cancel(ask->sources->loop, &ask->unsent);
 	free_targets(ask);
 	scaler_ask_free(ask);
 }

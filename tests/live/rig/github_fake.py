@@ -44,6 +44,7 @@ class App:
         self.number, self.installation, self.name = number, installation, name
         self.folder = pathlib.Path(directory)
         self.life, self.given, self.good = 3600, 0, set()
+        self.refused = {}   # installation -> (status, message): of this App, and without a token all the same
         self.new_key()
 
     def new_key(self):
@@ -120,7 +121,10 @@ class GitHub(HttpSource):
             return (400, {}, told("Bad Request", 400))
         if not self.app or not self.app.signed(asked.bearer or ""):
             return (401, {}, told("A JSON web token could not be decoded", 401))
-        return self.app.give() if installation == self.app.installation else (404, {}, told("Not Found", 404))
+        if installation != self.app.installation:
+            status, message = self.app.refused.get(installation, (404, "Not Found"))
+            return (status, {}, told(message, status))
+        return self.app.give()
 
     def limited(self, asked, look):
         """What everybody's requests go through: who asks, how often, and whether he has it already."""

@@ -14,8 +14,9 @@
 static struct plan {
 	const char *paths[4]; /* one request each; NULL: the last one's answer is the answer */
 	bool forever, unfit;
-	bool goes_on;        /* without the response to a request */
-	const char *project; /* NULL: it is not needed */
+	bool goes_on;          /* without the response to a request */
+	const char *project;   /* NULL: it is not needed */
+	const char *elsewhere; /* where to go on without a response; NULL: at the same server */
 	unsigned timeout_ms;
 	unsigned pause_ms;         /* after each answer */
 	unsigned refused_pause_ms; /* by an error */
@@ -60,7 +61,10 @@ static enum httpsource_verdict lost(struct httpsource *ask, const struct err *er
 {
 	assert_int_equal(err->kind, ERR_TEMPORARY);
 	plan.lost++;
-	*(unsigned *)ask->note += 1;
+	if (plan.elsewhere)
+		snprintf(base_url, sizeof(base_url), "%s", plan.elsewhere);
+	else
+		*(unsigned *)ask->note += 1;
 	return plan.goes_on ? HTTPSOURCE_NEXT : HTTPSOURCE_FAILED;
 }
 
@@ -322,6 +326,45 @@ static void a_good_answer_that_asks_for_rest(void **state)
 	stage_done(&s);
 }
 
+/* Of one server: where a type knows of another one, that is asked. */
+static void a_pause_is_of_one_server(void **state)
+{
+	char other[64];
+	struct stage s;
+	struct got g;
+
+	stage_setup(&s, *state, NULL);
+	snprintf(other, sizeof(other), "http://localhost%s", strrchr(s.w->plain_url, ':'));
+	plan.paths[0] = "/503";
+	g = ask(&s);
+	assert_string_equal(g.err.msg, "tested server: HTTP status 503: busy");
+	plan.paths[0] = "/a";
+	plan.goes_on = true;
+	plan.elsewhere = other;
+	g = ask(&s);
+	assert_string_equal(g.err.msg, "");
+	assert_true(g.answer.value == 1);
+	assert_int_equal(plan.lost, 1);
+	assert_int_equal(plan.notes_done, 2);
+	stage_done(&s);
+}
+
+/* What is asked for later, or otherwise, does not shorten it. */
+static void the_longer_pause_counts(void **state)
+{
+	struct stage s;
+	struct got g;
+
+	stage_setup(&s, *state, NULL);
+	plan.paths[0] = "/503";
+	plan.refused_pause_ms = 2000;
+	g = ask(&s);
+	assert_string_equal(g.err.msg, "tested server: HTTP status 503: busy");
+	g = ask(&s);
+	assert_non_null(strstr(g.err.msg, ": for another 7 s"));
+	stage_done(&s);
+}
+
 /* Of a type's own: the answer that tells of it counts, and what would follow is not asked. */
 static void a_pause_after_a_good_answer(void **state)
 {
@@ -484,6 +527,8 @@ int main(void)
 		IN_WORLD(what_fails_names_the_source),
 		IN_WORLD(a_pause_is_kept),
 		IN_WORLD(a_good_answer_that_asks_for_rest),
+		IN_WORLD(a_pause_is_of_one_server),
+		IN_WORLD(the_longer_pause_counts),
 		IN_WORLD(a_pause_after_a_good_answer),
 		IN_WORLD(a_type_asks_for_a_pause),
 		IN_WORLD(words_that_repeat_a_credential_are_not_shown),

@@ -10,6 +10,7 @@
 #include "base/strmap.h"
 #include "scalers/missingtypes.h"
 #include "scalers/scalerbuild.h"
+#include "scalers/values/jsonpath.h"
 
 /* Of KEDA 2.20 (pkg/scaling/scalers_builder.go, in its order), then of 2.21, then one that was. */
 static const char *const of_keda[] = { "activemq", "apache-kafka", "arangodb", "artemis-queue", "aws-cloudwatch",
@@ -54,6 +55,50 @@ static void each_type_of_keda_is_there_or_told_apart(void **state)
 	assert_null(missingtypes_instead("no-such-type"));
 }
 
+/* Answers as the vendors document them. */
+static const struct {
+	const char *type, *answer;
+} answers[] = {
+	{ "activemq", "{\"request\":{\"attribute\":\"QueueSize\",\"type\":\"read\"},\"value\":7,\"status\":200}" },
+	{ "artemis-queue",
+		"{\"request\":{\"attribute\":\"MessageCount\",\"type\":\"read\"},\"value\":7,\"status\":200}" },
+	{ "clickhouse",
+		"{\"meta\":[{\"name\":\"COLUMN\",\"type\":\"UInt64\"}],\"data\":[{\"COLUMN\":\"7\"}],\"rows\":1}" },
+	{ "influxdb",
+		"{\"results\":[{\"statement_id\":0,\"series\":[{\"name\":\"jobs\",\"columns\":[\"time\",\"count\"],"
+		"\"values\":[[\"1970-01-01T00:00:00Z\",7]]}]}]}" },
+	{ "solr", "{\"responseHeader\":{\"status\":0},\"response\":{\"numFound\":7,\"start\":0,\"docs\":[]}}" },
+};
+
+static const char *said_of(const char *type)
+{
+	const char *instead = missingtypes_instead(type);
+
+	return instead ? instead : "";
+}
+
+static void a_location_that_is_told_finds_the_number(void **state)
+{
+	size_t told = 0;
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(of_keda); i++)
+		told += strstr(said_of(of_keda[i]), "valueLocation: ") != NULL;
+	assert_int_equal(told, MEM_COUNT(answers));
+	for (size_t i = 0; i < MEM_COUNT(answers); i++) {
+		const char *said = strstr(missingtypes_instead(answers[i].type), "valueLocation: ") + 15;
+		MEM_AUTO char *location = mem_dupn(said, strcspn(said, " ,;"));
+		struct err err = { 0 };
+		struct jsonpath *path = jsonpath_compile(location, &err);
+		double value = 0;
+
+		assert_string_equal(err.msg, "");
+		if (jsonpath_number(path, answers[i].answer, strlen(answers[i].answer), &value, &err) || value != 7)
+			fail_msg("%s: %s: %s", answers[i].type, location, err.msg);
+		jsonpath_free(path);
+	}
+}
+
 static void an_object_with_one_is_told_what_to_use(void **state)
 {
 	struct strmap none = { 0 };
@@ -82,6 +127,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_type_of_keda_is_there_or_told_apart),
+		cmocka_unit_test(a_location_that_is_told_finds_the_number),
 		cmocka_unit_test(an_object_with_one_is_told_what_to_use),
 		cmocka_unit_test(a_slip_of_the_pen_is_told),
 	};

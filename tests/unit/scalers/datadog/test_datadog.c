@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of the datadog trigger: accepted, defaulted, rejected with the message
- * (keda-scalers-more.md 7.4). What is sent, and what a server answers, is tried live; what an
- * answer means is in test_datadogreply.c.
+ * (keda-scalers-more.md 7.4); and each answer that Datadog and its Cluster Agent document for what
+ * is no value. What is sent is tried live; what a good answer means is in test_datadogreply.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "../pairs.h"
+#include "scalers/httpsource.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
@@ -227,11 +228,81 @@ static void questions(void **state)
 	}
 }
 
+/* ---- What is no value ---- */
+
+#define FILL "|metricUnavailableValue=7"
+
+static const struct {
+	const char *metadata, *auth;
+	int status;
+	const char *limit, *period, *reset, *body, *says; /* NULL: it is the value that was told */
+	enum err_kind kind;
+} refusals[] = {
+	{ BASE, KEYS, 400, "", "", "", "{\"errors\":[\"Error parsing query: x\"]}",
+		"HTTP status 400: Error parsing query", ERR_INVALID },
+	{ BASE, KEYS, 403, "", "", "", "{\"errors\":[\"Forbidden\"]}",
+		"unauthorized to connect to Datadog. Check that your Datadog API and App keys are correct and that "
+		"your "
+		"App key has the correct permissions, and datadogSite: HTTP status 403: Forbidden",
+		ERR_DENIED },
+	{ BASE FILL, KEYS, 401, "", "", "", "{\"errors\":[\"Unauthorized\"]}",
+		"unauthorized to connect to Datadog. Check", ERR_DENIED },
+	{ BASE FILL, KEYS, 429, "300", "3600", "12", "{\"errors\":[\"Rate limit\"]}",
+		"your Datadog account reached the 300 queries per 3600 seconds rate limit, next limit reset will "
+		"happen "
+		"in 12 seconds",
+		ERR_TEMPORARY },
+	{ BASE, KEYS, 429, "", "x", "99999999999", "", "reached the ? queries per ? seconds rate limit",
+		ERR_TEMPORARY },
+	{ BASE, KEYS, 422, "", "", "", "{\"errors\":[\"no\"]}", "HTTP status 422: no", ERR_INVALID },
+	{ BASE FILL, KEYS, 422, "", "", "", "{\"errors\":[\"no\"]}", NULL, ERR_NONE },
+	{ BASE FILL, KEYS, 422, "", "", "", "<html>", "HTTP status 422: <html>", ERR_INVALID },
+	{ BASE FILL, KEYS, 500, "", "", "", "{}", "HTTP status 500: {}", ERR_TEMPORARY },
+	{ BASE FILL, KEYS, 200, "", "", "", "{\"status\":\"error\",\"error\":\"bad\"}",
+		"error when retrieving Datadog metrics: bad", ERR_INVALID },
+	{ BASE FILL, KEYS, 200, "", "", "", "{\"status\":\"ok\",\"series\":[]}", NULL, ERR_NONE },
+	{ AGENT FILL, AGENT_AUTH, 422, "", "", "", "{\"message\":\"DatadogMetric is invalid\"}", NULL, ERR_NONE },
+	{ AGENT, AGENT_AUTH, 422, "", "", "", "{\"message\":\"DatadogMetric is invalid\"}",
+		"HTTP status 422: DatadogMetric is invalid", ERR_INVALID },
+	{ AGENT FILL, AGENT_AUTH, 403, "", "", "", "{\"message\":\"forbidden: User cannot list\"}",
+		"HTTP status 403: forbidden: User cannot list", ERR_DENIED },
+	{ AGENT FILL, AGENT_AUTH, 404, "", "", "", "404 page not found", "HTTP status 404: 404 page not found",
+		ERR_MISSING },
+};
+
+static void refused(void **state)
+{
+	struct scaler_sources sources = { .pauses = NULL };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		const struct webget_answer answer = { .status = refusals[i].status,
+			.body = refusals[i].body,
+			.len = strlen(refusals[i].body),
+			.content_type = "application/json",
+			.wanted = { refusals[i].limit, refusals[i].period, refusals[i].reset, "" } };
+		struct httpsource ask = { .sources = &sources };
+		struct answer out = { 0 };
+		struct scaler s;
+		struct err err = { 0 };
+		bool failed;
+
+		assert_int_equal(build(refusals[i].metadata, refusals[i].auth, &s, &err), 0);
+		ask.base.question = s.question;
+		failed = s.question->type->http->read(&ask, &answer, &out, &err) == HTTPSOURCE_FAILED;
+		if (failed != (refusals[i].says != NULL) ||
+			(failed && (err.kind != refusals[i].kind || !strstr(err.msg, refusals[i].says))))
+			fail_msg("refusal %zu: kind %d, \"%s\"", i, (int)err.kind, err.msg);
+		assert_true(out.value == (failed ? 0 : 7));
+		scaler_done(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(accepted), cmocka_unit_test(rejected),
 		cmocka_unit_test(the_type_of_old), cmocka_unit_test(of_a_formula_it_needs_no_target),
-		cmocka_unit_test(questions) };
+		cmocka_unit_test(questions), cmocka_unit_test(refused) };
 
 	return cmocka_run_group_tests_name("scalers/datadog/datadog", tests, NULL, NULL);
 }

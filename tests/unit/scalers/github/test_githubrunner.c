@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of the github-runner trigger: accepted, defaulted, rejected with the message
- * (keda-scalers-more.md 7.2). What is sent, and what a server answers, is tried live; which jobs
- * count is in test_githubpage.c, which request is next in test_githubscan.c.
+ * (keda-scalers-more.md 7.2); and each answer that GitHub documents for what is no page. What is
+ * sent is tried live; which jobs count is in test_githubpage.c, which request is next in
+ * test_githubscan.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,8 @@
 #include "../../fakes/fakekey.h"
 #include "../pairs.h"
 #include "base/mem.h"
+#include "base/timestamp.h"
+#include "scalers/httpsource.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
@@ -209,10 +213,103 @@ static void of_a_formula_it_needs_no_target(void **state)
 	formula_source = false;
 }
 
+/* ---- What is no page ---- */
+
+#define NO_RESET 0
+
+static const struct {
+	int status;
+	const char *remaining;
+	int reset_s; /* from now; NO_RESET: there is no such header */
+	int64_t retry_after_ms;
+	const char *message;
+	enum err_kind kind;
+	const char *says;
+} refusals[] = {
+	{ 401, "59", NO_RESET, 0, "Bad credentials", ERR_DENIED,
+		"personalAccessToken is wrong, or has expired: the GitHub REST API returned error: HTTP status 401: "
+		"Bad credentials" },
+	{ 403, "4999", 3600, 0, "Resource not accessible by personal access token", ERR_DENIED,
+		"the GitHub REST API returned error: HTTP status 403: Resource not accessible by personal access "
+		"token" },
+	{ 403, "4999", 3600, 0, "Resource protected by organization SAML enforcement.", ERR_DENIED,
+		"HTTP status 403: Resource protected" },
+	{ 404, "4999", 3600, 0, "Not Found", ERR_MISSING, "repository shop/web is not there" },
+	{ 451, "4999", 3600, 0, "Repository access blocked", ERR_INVALID,
+		"HTTP status 451: Repository access blocked" },
+	{ 500, "4999", 3600, 0, "Server Error", ERR_TEMPORARY, "HTTP status 500: Server Error" },
+	{ 503, "", NO_RESET, 0, "Service unavailable", ERR_TEMPORARY, "HTTP status 503: Service unavailable" },
+	{ 304, "4999", 3600, 0, "", ERR_INVALID, "HTTP status 304" }, /* nothing is known of that page */
+	/* the limit of an hour, by either status */
+	{ 403, "0", 999, 0, "API rate limit exceeded for user ID 1.", ERR_TEMPORARY,
+		"GitHub API rate limit exceeded, for another 99" },
+	{ 429, "0", 999, 0, "API rate limit exceeded for user ID 1.", ERR_TEMPORARY,
+		" s: API rate limit exceeded for user ID 1." },
+	/* the secondary one: by Retry-After, else X-RateLimit-Reset, else a minute */
+	{ 403, "4999", 3600, 7000, "You have exceeded a secondary rate limit.", ERR_TEMPORARY, "for another 7 s: You" },
+	{ 429, "4999", 3600, 7000, "", ERR_TEMPORARY, "GitHub API rate limit exceeded, for another 7 s" },
+	{ 403, "0", 999, 7000, "You have exceeded a secondary rate limit.", ERR_TEMPORARY, "for another 99" },
+	{ 403, "4999", 3600, 0, "You have exceeded a secondary rate limit.", ERR_TEMPORARY, "for another 60 s" },
+	{ 429, "", NO_RESET, 0, "", ERR_TEMPORARY, "for another 60 s" },
+	/* a time that is over, or none */
+	{ 403, "0", -5, 0, "API rate limit exceeded", ERR_TEMPORARY, "for another 60 s" },
+	{ 403, "0", -5, 0, "Forbidden", ERR_DENIED, "HTTP status 403: Forbidden" },
+	{ 403, "zero", 3600, 0, "Forbidden", ERR_DENIED, "HTTP status 403: Forbidden" },
+};
+
+/* The note of an ask is made by its first request. */
+static void begin(struct httpsource *ask)
+{
+	const struct httpsource_type *http = ask->base.question->type->http;
+	struct httpsource_request request = { 0 };
+	struct err err = { 0 };
+
+	ask->note = mem_zalloc(http->note_size);
+	assert_int_equal(http->request(ask, &request, &err), 0);
+	assert_string_equal(request.url,
+		"https://api.github.com/repos/shop/web/actions/runs?status=queued&per_page=100");
+	free(request.url);
+	strmap_done(&request.headers);
+}
+
+static void refused(void **state)
+{
+	struct scaler_sources sources = { .pauses = NULL };
+	struct scaler s;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(build(BASE "|repos=web|enableEtags=true", TOKEN, &s, &err), 0);
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		struct httpsource ask = { .base = { .question = s.question }, .sources = &sources };
+		char body[200], reset[32] = "";
+		struct webget_answer answer = { .status = refusals[i].status,
+			.body = body,
+			.content_type = "application/json",
+			.wanted = { "", refusals[i].remaining, reset, "" },
+			.retry_after_ms = refusals[i].retry_after_ms };
+		struct answer out = { 0 };
+
+		begin(&ask);
+		answer.len = (size_t)snprintf(body, sizeof(body), "{\"message\":\"%s\"}", refusals[i].message);
+		if (refusals[i].reset_s != NO_RESET)
+			snprintf(reset, sizeof(reset), "%lld",
+				(long long)timestamp_now_ms() / 1000 + refusals[i].reset_s);
+		err = (struct err){ 0 };
+		assert_int_equal(s.question->type->http->read(&ask, &answer, &out, &err), HTTPSOURCE_FAILED);
+		if (err.kind != refusals[i].kind || !strstr(err.msg, refusals[i].says))
+			fail_msg("refusal %zu: kind %d, \"%s\"", i, (int)err.kind, err.msg);
+		s.question->type->http->note_done(ask.note);
+		free(ask.note);
+	}
+	scaler_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(accepted), cmocka_unit_test(rejected),
-		cmocka_unit_test(questions), cmocka_unit_test(of_a_formula_it_needs_no_target) };
+		cmocka_unit_test(questions), cmocka_unit_test(of_a_formula_it_needs_no_target),
+		cmocka_unit_test(refused) };
 
 	return cmocka_run_group_tests_name("scalers/github/githubrunner", tests, make_key, free_key);
 }

@@ -18,13 +18,19 @@ static const char *const two[] = { "web", "mail" };
 static const struct githubscan_place named = { .owner = "shop", .repos = two, .count = 2 };
 static const struct githubscan_place all = { .owner = "shop" }, user = { .owner = "me", .is_user = true };
 
-static struct githubpage repos_of(size_t count, bool full)
+/* r<first> and so on */
+static struct githubpage repos_from(size_t first, size_t count, bool full)
 {
 	struct githubpage page = { .full = full, .count = count, .names = mem_zalloc((count + 1) * sizeof(char *)) };
 
 	for (size_t i = 0; i < count; i++)
-		page.names[i] = mem_printf("r%zu", i);
+		page.names[i] = mem_printf("r%zu", first + i);
 	return page;
+}
+
+static struct githubpage repos_of(size_t count, bool full)
+{
+	return repos_from(0, count, full);
 }
 
 static struct githubpage runs_of(size_t count, int64_t first)
@@ -86,11 +92,13 @@ static void all_repositories(void **state)
 	(void)state;
 	githubscan_begin(&s, &all);
 	STEP(&all, "/orgs/shop/repos?per_page=100&page=1", repos_of(1, true));
-	STEP(&all, "/orgs/shop/repos?per_page=100&page=2", repos_of(1, false));
+	/* a new one has moved the last one of the first page */
+	STEP(&all, "/orgs/shop/repos?per_page=100&page=2", repos_of(2, false));
+	assert_int_equal(s.name_count, 2);
 	/* one has gone meanwhile */
 	assert_int_equal(githubscan_missing(&s, &all, &err), 0);
-	STEP(&all, RUNS_OF("r0", "queued"), runs_of(0, 0));
-	STEP(&all, RUNS_OF("r0", "in_progress"), runs_of(0, 0));
+	STEP(&all, RUNS_OF("r1", "queued"), runs_of(0, 0));
+	STEP(&all, RUNS_OF("r1", "in_progress"), runs_of(0, 0));
 	assert_int_equal(s.stage, GITHUBSCAN_DONE);
 	assert_int_equal(s.jobs, 0);
 	githubscan_done(&s);
@@ -140,11 +148,11 @@ static void more_than_can_be_walked(void **state)
 
 	(void)state;
 	githubscan_begin(&s, &all);
-	for (int n = 1; n <= 10; n++) {
-		snprintf(path, sizeof(path), "/orgs/shop/repos?per_page=100&page=%d", n);
-		STEP(&all, path, repos_of(100, true));
+	for (size_t n = 1; n <= 10; n++) {
+		snprintf(path, sizeof(path), "/orgs/shop/repos?per_page=100&page=%zu", n);
+		STEP(&all, path, repos_from(100 * (n - 1), 100, true));
 	}
-	assert_int_equal(step(&s, &all, "/orgs/shop/repos?per_page=100&page=11", repos_of(1, false), &err), -1);
+	assert_int_equal(step(&s, &all, "/orgs/shop/repos?per_page=100&page=11", repos_from(1000, 1, false), &err), -1);
 	assert_non_null(strstr(err.msg, "more than 1000 repositories: name those that count by repos"));
 	githubscan_done(&s);
 }

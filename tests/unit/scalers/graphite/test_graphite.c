@@ -14,6 +14,7 @@
 #include "../pairs.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "scalers/graphite/graphitereply.h"
 #include "scalers/httpsource.h"
 #include "scalers/scaler.h"
@@ -39,16 +40,30 @@ static const struct {
 	const char *metadata, *auth, *url;
 	int64_t target_milli, timeout_ms;
 	double activation;
+	const char *user; /* NULL: nobody logs in */
 } goods[] = {
 	{ BASE, NULL, "http://g:8080/render?from=-1Hours&target=shop.queue&format=json", 100000, QUESTION_TIMEOUT_HTTP,
-		0 },
+		0, NULL },
 	{ "serverAddress=https://g/graphite//|query=sum(a.{b,c}) & d|queryTime=now+1h|threshold=2.5|"
 	  "activationThreshold=-1|timeout=10s",
 		NULL, "https://g/graphite/render?from=now%2B1h&target=sum%28a.%7Bb%2Cc%7D%29%20%26%20d&format=json",
-		2500, 10000, -1 },
+		2500, 10000, -1, NULL },
 	{ BASE "|authMode=basic", "username=u|password=secret-value",
-		"http://g:8080/render?from=-1Hours&target=shop.queue&format=json", 100000, QUESTION_TIMEOUT_HTTP, 0 },
+		"http://g:8080/render?from=-1Hours&target=shop.queue&format=json", 100000, QUESTION_TIMEOUT_HTTP, 0,
+		"u" },
+	/* as KEDA sends them */
+	{ BASE, "username=u|password=secret-value", "http://g:8080/render?from=-1Hours&target=shop.queue&format=json",
+		100000, QUESTION_TIMEOUT_HTTP, 0, "u" },
+	{ BASE, "username= |password=secret-value", "http://g:8080/render?from=-1Hours&target=shop.queue&format=json",
+		100000, QUESTION_TIMEOUT_HTTP, 0, NULL },
 };
+
+static const char *user_of(const struct question *q)
+{
+	const struct httpsource_login *login = q->data;
+
+	return webaccess_config(login->access)->username;
+}
 
 /* The URL of the request. */
 static char *url_of(struct question *q)
@@ -78,6 +93,7 @@ static void accepted(void **state)
 		assert_int_equal(s.target.milli, goods[i].target_milli);
 		assert_int_equal(s.question->timeout_ms, goods[i].timeout_ms);
 		assert_true(s.activation == goods[i].activation);
+		assert_true(text_equal(user_of(s.question), goods[i].user));
 		assert_null(strstr(s.question->key, "secret-value"));
 		assert_null(s.unknown);
 		free(url);
@@ -130,6 +146,7 @@ static void questions(void **state)
 		{ BASE "|timeout=10s", NULL, false },
 		{ BASE "|unsafeSsl=true", NULL, false },
 		{ BASE "|authMode=basic", "username=u", false },
+		{ BASE, "username=u", false },
 	};
 	struct scaler a, b;
 	struct err err = { 0 };

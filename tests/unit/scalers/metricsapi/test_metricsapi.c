@@ -18,6 +18,7 @@
 #include "kube/client.h"
 #include "net/loop.h"
 #include "net/web/webget.h"
+#include "scalers/httppauses.h"
 #include "scalers/metricsapi/serviceurls.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
@@ -337,6 +338,7 @@ static struct {
 	char *listed;
 	bool listing_under_way;
 	bool unmeasured; /* the answers that are given */
+	int64_t retry_after_ms;
 	/* What the trigger said. */
 	int answers;
 	double value;
@@ -421,6 +423,7 @@ static void give(size_t call, int status, const char *body)
 		.body = body,
 		.len = strlen(body),
 		.content_type = "",
+		.retry_after_ms = t.retry_after_ms,
 		.measured = !t.unmeasured };
 
 	if (t.calls[call].on_piece && status / 100 == 2 && !give_pieces(call, body, strlen(body)))
@@ -660,6 +663,42 @@ static void no_pods(void **state)
 	done();
 }
 
+/* Who asked by Retry-After is not asked; of pods, which come and go, each is. */
+static void who_wants_to_be_left_alone_is(void **state)
+{
+	void *handle;
+
+	(void)state;
+	sources.pauses = httppauses_new(sources.loop);
+	ask(SAME);
+	t.retry_after_ms = 7000;
+	give(0, 429, "");
+	assert_string_equal(t.err.msg, "metrics-api: http://api.shop:8080: api returned 429");
+	done();
+	ask(SAME);
+	assert_int_equal(t.answers, 0);
+	loop_turn(sources.loop);
+	assert_int_equal(t.started, 0);
+	assert_string_equal(t.err.msg,
+		"metrics-api: http://api.shop:8080 asked to be left alone (Retry-After): for another 7 s");
+	assert_int_equal(t.err.kind, ERR_TEMPORARY);
+	done();
+	handle = ask(SAME);
+	asked.type->cancel(handle);
+	t.answers = 1;
+	done();
+	for (int i = 0; i < 2; i++) {
+		ask(PODS "sum");
+		give_slices(1);
+		t.retry_after_ms = 7000;
+		give(0, 503, "");
+		assert_non_null(strstr(t.err.msg, "http://10.0.0.1:80: api returned 503"));
+		done();
+	}
+	httppauses_free(sources.pauses);
+	sources.pauses = NULL;
+}
+
 static void cancelled_at_any_time(void **state)
 {
 	void *handle = ask(PODS "sum");
@@ -701,6 +740,7 @@ int main(void)
 		cmocka_unit_test(urls_of_services),
 		cmocka_unit_test(too_many_pods),
 		cmocka_unit_test(one_url),
+		cmocka_unit_test(who_wants_to_be_left_alone_is),
 		cmocka_unit_test(pieces),
 		cmocka_unit_test(last_lines),
 		cmocka_unit_test(pods_are_put_together),
