@@ -12,14 +12,19 @@
 static const struct {
 	const char *names[3];
 	const char *storage, *service_bus, *key_vault, *prometheus; /* NULL: it is not there */
+	const char *postgres, *postgres_scope;
 } clouds[] = {
 	{ { "AzurePublicCloud", "AzureCloud" }, "core.windows.net", "servicebus.windows.net", "vault.azure.net",
-		"prometheus.monitor.azure.com" },
+		"prometheus.monitor.azure.com", "postgres.database.azure.com",
+		"https://ossrdbms-aad.database.windows.net/.default" },
 	{ { "AzureUSGovernmentCloud", "AzureUSGovernment" }, "core.usgovcloudapi.net", "servicebus.usgovcloudapi.net",
-		"vault.usgovcloudapi.net", "prometheus.monitor.azure.us" },
+		"vault.usgovcloudapi.net", "prometheus.monitor.azure.us", "postgres.database.usgovcloudapi.net",
+		"https://ossrdbms-aad.database.usgovcloudapi.net/.default" },
 	{ { "AzureChinaCloud" }, "core.chinacloudapi.cn", "servicebus.chinacloudapi.cn", "vault.azure.cn",
-		"prometheus.monitor.azure.cn" },
-	{ { "AzureGermanCloud" }, "core.cloudapi.de", "servicebus.cloudapi.de", "vault.microsoftazure.de", NULL },
+		"prometheus.monitor.azure.cn", "postgres.database.chinacloudapi.cn",
+		"https://ossrdbms-aad.database.chinacloudapi.cn/.default" },
+	{ { "AzureGermanCloud" }, "core.cloudapi.de", "servicebus.cloudapi.de", "vault.microsoftazure.de", NULL, NULL,
+		NULL },
 };
 #define PRIVATE "Private"
 
@@ -45,7 +50,9 @@ static const char *names_end(size_t cloud, enum azurecloud_service service)
 	case AZURECLOUD_SERVICE_BUS: return clouds[cloud].service_bus;
 	case AZURECLOUD_KEY_VAULT: return clouds[cloud].key_vault;
 	case AZURECLOUD_PROMETHEUS: return clouds[cloud].prometheus;
-	case AZURECLOUD_DEVOPS: break;
+	case AZURECLOUD_POSTGRES: return clouds[cloud].postgres;
+	case AZURECLOUD_DEVOPS:
+	case AZURECLOUD_NONE: break;
 	}
 	return NULL;
 }
@@ -151,13 +158,29 @@ static bool is_devops(const char *host)
 		(dot && dot > host && strcasecmp(dot, ".visualstudio.com") == 0);
 }
 
-/* The German cloud has ended, and who has its names now is not known: it is none of Microsoft's. */
+/*
+ * Whose cloud the host is in; MEM_COUNT(clouds): in none. The German cloud has ended, and who has
+ * its names now is not known: it is none of Microsoft's.
+ */
+static size_t cloud_of(const char *host, enum azurecloud_service service)
+{
+	for (size_t i = 0; i < MEM_COUNT(clouds) && i != find("AzureGermanCloud"); i++) {
+		const char *end = names_end(i, service);
+
+		if (end && is_below(host, end))
+			return i;
+	}
+	return MEM_COUNT(clouds);
+}
+
 bool azurecloud_has_host(const char *host, enum azurecloud_service service)
 {
-	if (service == AZURECLOUD_DEVOPS)
-		return is_devops(host);
-	for (size_t i = 0; i < MEM_COUNT(clouds) && i != find("AzureGermanCloud"); i++)
-		if (is_below(host, names_end(i, service)))
-			return true;
-	return false;
+	return service == AZURECLOUD_DEVOPS ? is_devops(host) : cloud_of(host, service) < MEM_COUNT(clouds);
+}
+
+const char *azurecloud_postgres_scope(const char *host)
+{
+	size_t cloud = cloud_of(host, AZURECLOUD_POSTGRES);
+
+	return clouds[cloud < MEM_COUNT(clouds) ? cloud : 0].postgres_scope;
 }
