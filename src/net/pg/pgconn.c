@@ -19,6 +19,7 @@
 #include "net/pg/pglogin.h"
 #include "net/pg/pgparameters.h"
 #include "net/pg/pgpump.h"
+#include "net/pg/pgrefusal.h"
 #include "net/sourcerules.h"
 #include "net/web/webtoken.h"
 
@@ -56,6 +57,7 @@ struct pgconn {
 	struct pemfile pems[3]; /* only while connecting */
 	struct descriptors_hold hold;
 	struct answers_hold bytes; /* bytes through the pump */
+	bool renewed;              /* the token, after a refusal */
 	bool reached;              /* the server of this attempt has answered */
 	struct err err; /* of the attempt that came furthest: that "::1" refuses says nothing when 127.0.0.1 says what
 			   is wrong */
@@ -65,6 +67,7 @@ struct pgconn {
 static void settle(struct pgconn *c);
 static void try_host(struct pgconn *c);
 static void try_address(struct pgconn *c);
+static void fetch_token(struct pgconn *c);
 static void on_socket(evutil_socket_t fd, short what, void *arg);
 
 /* ---- The socket ---- */
@@ -186,32 +189,27 @@ static void next_address(struct pgconn *c)
 		lose(c, c->err.kind, c->err.msg);
 }
 
-/* pgbouncer: "unsupported startup parameter: options"; others have words of their own. */
-static bool refuses_options(const char *text)
+/*
+ * A server that refuses the token may take another one: once for a connection, and as often as
+ * net/web/webtoken has it.
+ */
+static bool takes_another_token(struct pgconn *c)
 {
-	return strcasestr(text, "startup parameter") || strcasestr(text, "command-line option") ||
-		strcasestr(text, "statement_timeout") || strcasestr(text, "startup option");
-}
+	bool another = webtoken_reject(c->config.tokens, c->endpoint->identity, &c->credential);
 
-/* Of Azure's servers. */
-static bool refuses_token(const char *text)
-{
-	return strcasestr(text, "access token") || strcasestr(text, "token for role");
+	if (!another || c->renewed)
+		return false;
+	c->renewed = true;
+	loop_timer_cancel(&c->timer);
+	fetch_token(c);
+	return true;
 }
 
 static void attempt_failed(struct pgconn *c)
 {
-	/*
-	 * What a server says when it lets nobody in with these credentials: it has no code in this
-	 * version of libpq. Other languages are "temporary", which only costs a few tries.
-	 */
-	static const char *const denials[] = { "authentication failed", "no pg_hba.conf entry", "no password supplied",
-		"does not exist", "permission denied", "requires a valid client certificate",
-		"certificate verify failed", "no such user", "SASL", NULL };
 	const struct pgendpoint_host *h = &c->endpoint->hosts[c->host];
 	const char *refused = pgpump_refused(c->pump);
 	char text[TEXT_MAX];
-	enum err_kind kind;
 	struct err err;
 
 	clean_text(c, PQerrorMessage(c->pg), text);
@@ -227,16 +225,14 @@ static void attempt_failed(struct pgconn *c)
 		next_address(c);
 		return;
 	}
-	if (c->asked_timeout && refuses_options(text)) {
+	if (c->asked_timeout && pgrefusal_is_of_options(text)) {
 		*c->config.refuses_options = true;
 		try_address(c);
 		return;
 	}
-	kind = text_has_one_of(text, denials) || (c->endpoint->identity && refuses_token(text)) ? ERR_DENIED
-												: ERR_TEMPORARY;
-	if (kind == ERR_DENIED && c->endpoint->identity) /* the next connection takes another one */
-		webtoken_reject(c->config.tokens, c->endpoint->identity, &c->credential);
-	err_set(&err, kind, "%s", text);
+	if (c->endpoint->identity && pgrefusal_is_of_token(text) && takes_another_token(c))
+		return;
+	err_set(&err, pgrefusal_of_login(text), "%s", text);
 	keep_reason(c, &err, c->reached);
 	next_address(c);
 }
@@ -415,6 +411,8 @@ static int64_t patience_ms(const struct pgendpoint *e)
 static void begin(struct pgconn *c)
 {
 	c->deadline_ms = loop_now_ms(c->loop) + patience_ms(c->endpoint);
+	c->host = 0;
+	c->second_round = false;
 	try_host(c);
 }
 
@@ -431,6 +429,12 @@ static void on_token(void *arg, const struct credential *credential, const struc
 	begin(c);
 }
 
+static void fetch_token(struct pgconn *c)
+{
+	credential_done(&c->credential);
+	c->token_wait = webtoken_ask(c->config.tokens, c->endpoint->identity, on_token, c);
+}
+
 static void on_timer(void *arg)
 {
 	struct pgconn *c = arg;
@@ -439,7 +443,7 @@ static void on_timer(void *arg)
 
 	if (!c->lookup && !c->pg) {
 		if (c->endpoint->identity)
-			c->token_wait = webtoken_ask(c->config.tokens, c->endpoint->identity, on_token, c);
+			fetch_token(c);
 		else
 			begin(c);
 		return;
@@ -463,35 +467,6 @@ static void on_timer(void *arg)
 
 /* ---- Statements ---- */
 
-static enum err_kind state_kind(const char *state)
-{
-	static const struct {
-		const char *prefix;
-		enum err_kind kind;
-	} kinds[] = {
-		{ "28", ERR_DENIED },
-		{ "42501", ERR_DENIED },
-		{ "3D", ERR_MISSING },
-		{ "0A", ERR_INVALID },
-		{ "21", ERR_INVALID },
-		{ "22", ERR_INVALID },
-		{ "25006", ERR_INVALID },
-		{ "42", ERR_INVALID },
-	};
-
-	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
-		if (text_begins(state, kinds[i].prefix))
-			return kinds[i].kind;
-	}
-	return ERR_TEMPORARY;
-}
-
-/* Five digits and capitals (PostgreSQL's documentation, appendix A). Anything else is not shown. */
-static bool is_state(const char *text)
-{
-	return text && strlen(text) == 5 && strspn(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 5;
-}
-
 void pgconn_explain(const struct pgconn *c, const PGresult *result, struct err *err)
 {
 	const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY),
@@ -499,8 +474,8 @@ void pgconn_explain(const struct pgconn *c, const PGresult *result, struct err *
 	char text[TEXT_MAX];
 
 	clean_text(c, primary ? primary : PQresultErrorMessage(result), text);
-	if (is_state(state))
-		err_set(err, state_kind(state), "%s (SQLSTATE %s)", text, state);
+	if (pgrefusal_is_state(state))
+		err_set(err, pgrefusal_of_state(state), "%s (SQLSTATE %s)", text, state);
 	else
 		err_set(err, ERR_TEMPORARY, "%s", text[0] ? text : "no reason given");
 }

@@ -33,11 +33,12 @@ struct pgendpoint {
 	 * connect_timeout; some are secret
 	 */
 	struct strmap settings;
-	struct identity *identity; /* one reference: whose token is the password; NULL: settings have it */
-	char *options;             /* for the server: "-c name=value ..."; NULL */
-	const char *target;        /* target_session_attrs; "any" */
-	int64_t connect_ms;        /* per host; 0: not given */
-	bool own_timeout;          /* the string has a statement_timeout: we set none */
+	/* one reference: whose token is the password; NULL: the settings have it */
+	struct identity *identity;
+	char *options;      /* for the server: "-c name=value ..."; NULL */
+	const char *target; /* target_session_attrs; "any" */
+	int64_t connect_ms; /* per host; 0: not given */
+	bool own_timeout;   /* the string has a statement_timeout: we set none */
 };
 
 struct pgendpoint_config {

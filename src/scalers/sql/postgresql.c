@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "net/pg/pg.h"
 #include "net/identity/identity.h"
+#include "net/pg/pg.h"
 #include "net/pg/pgendpoint.h"
 #include "scalers/azurelogin.h"
 #include "scalers/params.h"
@@ -84,7 +84,9 @@ static int check_parts(const struct scaler_params *params, const struct postgres
 	return 0;
 }
 
-/* kscaled's own, if all of the servers may see its token: libpq knows several, separated by commas. */
+/*
+ * kscaled's own, if all of the servers may see its token: libpq knows several, separated by commas.
+ */
 static struct identity *make_identity(const struct pod_identity *pod, const char *hosts, struct err *err)
 {
 	struct identity *identity = NULL;
