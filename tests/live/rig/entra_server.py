@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fake: Entra ID's token endpoint, which there is nothing to run for. It takes what Microsoft documents of client credentials with a federated token (and with a secret), refuses what differs as Entra ID does, and hands out tokens that nobody signed."""
+"""A fake: Entra ID's token endpoint, which there is nothing to run for. It takes what Microsoft documents of client credentials with a federated token (and with a secret), refuses what differs as Entra ID does, and hands out tokens that nobody signed, unless it has a key."""
 import base64
 import json
 import pathlib
+import subprocess
 import time
 
 from .http_source import HttpSource
@@ -22,6 +23,7 @@ class EntraServer(HttpSource):
         self.given, self.tokens = [], []    # (client, scope), and the token of each
         self.life = 3600
         self.words = None                   # handed out in the place of tokens
+        self.key, self.claims = None, {}    # the file of a private key that signs them; what they say besides
         super().__init__(tls=tls)
 
     def answer(self, asked):
@@ -44,8 +46,10 @@ class EntraServer(HttpSource):
         if self.words:
             return self.words
         now = int(time.time())
-        said = {"aud": scope.removesuffix("/.default"), "iss": f"https://sts.windows.net/{self.tenant}/", "iat": now, "nbf": now - 60, "exp": now + self.life, "appid": client, "jti": str(len(self.given))}
-        return f"{_part({'alg': 'RS256', 'typ': 'JWT'})}.{_part(said)}.{base64.urlsafe_b64encode(b'nobody').rstrip(b'=').decode()}"
+        said = {"aud": scope.removesuffix("/.default"), "iss": f"https://sts.windows.net/{self.tenant}/", "iat": now, "nbf": now - 60, "exp": now + self.life, "appid": client, "jti": str(len(self.given)), **self.claims}
+        text = f"{_part({'alg': 'RS256', 'typ': 'JWT'})}.{_part(said)}"
+        signature = subprocess.run(["openssl", "dgst", "-sha256", "-sign", self.key], input=text.encode(), capture_output=True, check=True).stdout if self.key else b"nobody"
+        return f"{text}.{base64.urlsafe_b64encode(signature).rstrip(b'=').decode()}"
 
     def workload(self, directory, authority, client="kscaled", **options):
         """What a kscaled is launched with to which Azure's workload identity has given the token of this client: environment, and options; authority: who signed this server."""
