@@ -13,14 +13,19 @@ static const struct {
 	const char *names[3];
 	const char *storage, *service_bus, *key_vault, *prometheus; /* NULL: it is not there */
 	const char *authority; /* where Entra ID gives tokens; NULL: nowhere any more */
+	const char *postgres, *postgres_scope;
 } clouds[] = {
 	{ { "AzurePublicCloud", "AzureCloud" }, "core.windows.net", "servicebus.windows.net", "vault.azure.net",
-		"prometheus.monitor.azure.com", "https://login.microsoftonline.com" },
+		"prometheus.monitor.azure.com", "https://login.microsoftonline.com", "postgres.database.azure.com",
+		"https://ossrdbms-aad.database.windows.net/.default" },
 	{ { "AzureUSGovernmentCloud", "AzureUSGovernment" }, "core.usgovcloudapi.net", "servicebus.usgovcloudapi.net",
-		"vault.usgovcloudapi.net", "prometheus.monitor.azure.us", "https://login.microsoftonline.us" },
+		"vault.usgovcloudapi.net", "prometheus.monitor.azure.us", "https://login.microsoftonline.us",
+		"postgres.database.usgovcloudapi.net", "https://ossrdbms-aad.database.usgovcloudapi.net/.default" },
 	{ { "AzureChinaCloud" }, "core.chinacloudapi.cn", "servicebus.chinacloudapi.cn", "vault.azure.cn",
-		"prometheus.monitor.azure.cn", "https://login.chinacloudapi.cn" },
-	{ { "AzureGermanCloud" }, "core.cloudapi.de", "servicebus.cloudapi.de", "vault.microsoftazure.de", NULL, NULL },
+		"prometheus.monitor.azure.cn", "https://login.chinacloudapi.cn", "postgres.database.chinacloudapi.cn",
+		"https://ossrdbms-aad.database.chinacloudapi.cn/.default" },
+	{ { "AzureGermanCloud" }, "core.cloudapi.de", "servicebus.cloudapi.de", "vault.microsoftazure.de", NULL, NULL,
+		NULL, NULL },
 };
 #define PRIVATE "Private"
 
@@ -46,7 +51,9 @@ static const char *names_end(size_t cloud, enum azurecloud_service service)
 	case AZURECLOUD_SERVICE_BUS: return clouds[cloud].service_bus;
 	case AZURECLOUD_KEY_VAULT: return clouds[cloud].key_vault;
 	case AZURECLOUD_PROMETHEUS: return clouds[cloud].prometheus;
-	case AZURECLOUD_DEVOPS: break;
+	case AZURECLOUD_POSTGRES: return clouds[cloud].postgres;
+	case AZURECLOUD_DEVOPS:
+	case AZURECLOUD_NONE: break;
 	}
 	return NULL;
 }
@@ -158,11 +165,13 @@ static bool is_devops(const char *host)
  */
 static size_t find_by_host(const char *host, enum azurecloud_service service)
 {
-	size_t i = 0;
+	for (size_t i = 0; i < MEM_COUNT(clouds); i++) {
+		const char *end = names_end(i, service);
 
-	while (i < MEM_COUNT(clouds) && !(clouds[i].authority && is_below(host, names_end(i, service))))
-		i++;
-	return i;
+		if (clouds[i].authority && end && is_below(host, end))
+			return i;
+	}
+	return MEM_COUNT(clouds);
 }
 
 bool azurecloud_has_host(const char *host, enum azurecloud_service service)
@@ -183,4 +192,11 @@ const char *azurecloud_authority(const char *vaults)
 		if (strcmp(vaults, clouds[i].key_vault) == 0)
 			return clouds[i].authority;
 	return NULL;
+}
+
+const char *azurecloud_postgres_scope(const char *host)
+{
+	size_t cloud = find_by_host(host, AZURECLOUD_POSTGRES);
+
+	return clouds[cloud < MEM_COUNT(clouds) ? cloud : 0].postgres_scope;
 }

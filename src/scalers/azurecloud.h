@@ -20,6 +20,8 @@ enum azurecloud_service {
 	/* for azurecloud_has_host alone */
 	AZURECLOUD_PROMETHEUS, /* "prometheus.monitor.azure.com" */
 	AZURECLOUD_DEVOPS,     /* dev.azure.com, "visualstudio.com" */
+	AZURECLOUD_POSTGRES,   /* "postgres.database.azure.com" */
+	AZURECLOUD_NONE,       /* others' servers: no host is one */
 };
 
 /*
@@ -35,6 +37,12 @@ int azurecloud_suffix(const char *cloud, enum azurecloud_service service, const 
  * azureManagedPrometheusResourceURL says. As azurecloud_suffix.
  */
 int azurecloud_prometheus_scope(const char *cloud, const char *own, char **out, struct err *err);
+
+/*
+ * What a token for a PostgreSQL server is for: that of the cloud whose host it is, of the public
+ * one for hosts that are none of Microsoft's. Static.
+ */
+const char *azurecloud_postgres_scope(const char *host);
 
 /* The parameters cloud and endpointSuffix, for the tables of the types, and what they say. */
 extern const struct param_table azurecloud_table;

@@ -17,6 +17,8 @@ static const char *const scopes[] = {
 	[AZURECLOUD_KEY_VAULT] = "https://vault.azure.net/.default",
 	[AZURECLOUD_DEVOPS] = "499b84ac-1321-427f-aa17-267ca6975798/.default", /* Azure DevOps */
 	[AZURECLOUD_PROMETHEUS] = NULL,
+	[AZURECLOUD_POSTGRES] = NULL,
+	[AZURECLOUD_NONE] = NULL,
 };
 
 #define HOST_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-."
@@ -32,6 +34,13 @@ int azurelogin_is_workload(const struct pod_identity *pod, const char *type, str
 		return 0;
 	if (strcmp(pod->provider, "azure-workload") != 0)
 		return err_set(err, ERR_INVALID, "pod identity %s not supported for %s", pod->provider, type);
+	return azurelogin_is_workload_or_none(pod, err);
+}
+
+int azurelogin_is_workload_or_none(const struct pod_identity *pod, struct err *err)
+{
+	if (!pod || !has(pod->provider) || strcmp(pod->provider, "azure-workload") != 0)
+		return 0;
 	if (!pod->may_be_kscaled)
 		return err_set(err, ERR_INVALID,
 			"podIdentity azure-workload asks for kscaled's own Azure identity, which triggers may use by a "
@@ -72,10 +81,10 @@ static int check_host(const struct pod_identity *pod, enum azurecloud_service se
 		return err_set(err, ERR_INVALID, "\"%.200s\" is no host's name", host);
 	if (!azurecloud_has_host(name, service) && !is_listed(name, pod->azure_trusted))
 		return err_set(err, ERR_INVALID,
-			"%.200s is none of Microsoft's hosts for that, and kscaled shows its own Azure token to no "
+			"%.200s is none of Microsoft's hosts%s, and kscaled shows its own Azure token to no "
 			"other; "
 			"whoever runs kscaled may name it by --azure-trusted-hosts",
-			name);
+			name, service == AZURECLOUD_NONE ? "" : " for that");
 	return 0;
 }
 

@@ -27,12 +27,15 @@
  * ERR_INVALID: another cloud's, or the trigger may not.
  */
 int azurelogin_is_workload(const struct pod_identity *pod, const char *type, struct err *err);
+/* The same for types to which other clouds' identities mean nothing: these are 0. */
+int azurelogin_is_workload_or_none(const struct pod_identity *pod, struct err *err);
 
 /*
  * The identity for a service, at a host ("name" or "name:port") that the type asks by TLS and
  * otherwise not. scope: what the token is for; NULL: what the service's is for in all clouds, which
- * AZURECLOUD_PROMETHEUS has not. NULL with ERR_INVALID: it is no host's name, or the token may not
- * go there, or what podIdentity says is none. Returns one reference.
+ * AZURECLOUD_PROMETHEUS, AZURECLOUD_POSTGRES and AZURECLOUD_NONE have not. NULL with ERR_INVALID:
+ * it is no host's name, or the token may not go there, or what podIdentity says is none. Returns
+ * one reference.
  */
 struct identity *azurelogin_new(const struct pod_identity *pod, enum azurecloud_service service, const char *scope,
 	const char *host, struct err *err);

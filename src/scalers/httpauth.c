@@ -198,15 +198,14 @@ static int read_url(const char *name, const char *text, unsigned wanted, struct 
 	return 0;
 }
 
-/* Who shows a token of kscaled's own is not to be led elsewhere. */
-static int check_trust(const struct httpauth_fields *f, const char *cloud, struct err *err)
+int httpauth_check_trust(const char *ca, bool insecure, const char *cloud, struct err *err)
 {
-	if (!f->ca && !f->insecure)
+	if (!ca && !insecure)
 		return 0;
 	return err_set(err, ERR_INVALID,
 		"parameter \"%s\" does not go together with kscaled's own %s identity: who shows its token trusts the "
 		"system's roots alone",
-		f->ca ? "ca" : "unsafeSsl", cloud);
+		ca ? "ca" : "unsafeSsl", cloud);
 }
 
 /* *out NULL: nothing is said of Azure. */
@@ -216,13 +215,12 @@ static int make_azure(const struct scaler_params *params, const struct httpauth_
 	const struct pod_identity *pod = params->identity;
 	struct httpurl_place place = { 0 };
 	MEM_AUTO char *scope = NULL, *host = NULL;
-	bool azure = pod && pod->provider && strcmp(pod->provider, "azure-workload") == 0;
-	int rc = azure ? azurelogin_is_workload(pod, "prometheus", err) : 0;
+	int rc = azurelogin_is_workload_or_none(pod, err);
 
 	if (rc <= 0)
 		return rc;
-	if (azurecloud_prometheus_scope(f->cloud, f->resource, &scope, err) || check_trust(f, "Azure", err) ||
-		httpurl_place(url, &place, err))
+	if (azurecloud_prometheus_scope(f->cloud, f->resource, &scope, err) ||
+		httpauth_check_trust(f->ca, f->insecure, "Azure", err) || httpurl_place(url, &place, err))
 		return -1;
 	if (strcmp(place.scheme, "https") != 0)
 		rc = err_set(err, ERR_INVALID,
@@ -246,7 +244,7 @@ static int check_own(const struct httpauth_fields *f, const char *url, struct er
 			"parameter \"serverAddress\": kscaled's own Google token is shown to Google's servers alone "
 			"(https://monitoring.googleapis.com/...); for others give GoogleApplicationCredentials by a "
 			"TriggerAuthentication");
-	return check_trust(f, "Google", err);
+	return httpauth_check_trust(f->ca, f->insecure, "Google", err);
 }
 
 /* *out NULL: nothing is said of Google, as in KEDA. */

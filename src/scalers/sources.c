@@ -51,11 +51,11 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	s->redis = redis_pool_new(loop);
 	s->redis_router = redisrouter_new(loop, s->redis);
 	s->redis_watches = rediswatch_pool_new(loop, s->redis);
-	s->pg = pg_pool_new(loop, config->deadline_ms);
 	s->mysql = mysqlpool_new(loop);
 	s->mongo = mongo_new(loop);
 	s->web = webget_new(loop, config->http_timeout_ms);
 	s->tokens = webget_tokens(s->web);
+	s->pg = pg_pool_new(loop, config->deadline_ms, s->tokens);
 	if (counters)
 		count_exchanges(s);
 	s->pauses = httppauses_new(loop);
@@ -75,11 +75,11 @@ void sources_done(struct scaler_sources *s)
 	kafka_pool_free(s->kafka);
 	etcdsession_pool_free(s->etcd);
 	grpc_pool_free(s->grpc);
+	pg_pool_free(s->pg);
 	httppauses_free(s->pauses);
 	webget_free(s->web);
 	pool_free(s->mongo);
 	pool_free(s->mysql);
-	pg_pool_free(s->pg);
 	rediswatch_pool_free(s->redis_watches);
 	redisrouter_free(s->redis_router);
 	redis_pool_free(s->redis);

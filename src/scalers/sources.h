@@ -36,7 +36,7 @@ struct scaler_sources {
 	/* clusters and sentinels; uses the connections of redis */
 	struct redisrouter *redis_router;
 	struct rediswatch_pool *redis_watches; /* NULL: nothing is watched */
-	struct pg_pool *pg;
+	struct pg_pool *pg;                    /* uses the tokens of web */
 	struct pool *mysql;
 	struct pool *mongo;
 	struct webget *web;                                   /* all requests over HTTP */

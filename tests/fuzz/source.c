@@ -156,12 +156,12 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	s.redis = redis_pool_new(loop);
 	s.redis_router = redisrouter_new(loop, s.redis);
 	s.redis_watches = rediswatch_pool_new(loop, s.redis);
-	s.pg = pg_pool_new(loop, PEER_PATIENCE_MS / 2);
 	s.mysql = mysqlpool_new(loop);
 	s.mongo = mongo_new(loop);
 	s.web = webget_new(loop, PEER_PATIENCE_MS / 2);
 	s.grpc = grpc_pool_new(loop);
 	s.tokens = webget_tokens(s.web);
+	s.pg = pg_pool_new(loop, PEER_PATIENCE_MS / 2, s.tokens);
 	s.kafka = kafka_pool_new(loop, s.tokens);
 	s.kafka_memory = kafkamemory_new();
 	if (way == SOURCE_WATCH)
@@ -171,10 +171,10 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	kafkamemory_free(s.kafka_memory);
 	kafka_pool_free(s.kafka);
 	grpc_pool_free(s.grpc);
+	pg_pool_free(s.pg);
 	webget_free(s.web);
 	pool_free(s.mongo);
 	pool_free(s.mysql);
-	pg_pool_free(s.pg);
 	rediswatch_pool_free(s.redis_watches);
 	redisrouter_free(s.redis_router);
 	redis_pool_free(s.redis);

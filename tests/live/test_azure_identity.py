@@ -5,7 +5,6 @@ test_prometheus.py and test_azure_pipelines.py, and the token for Azure's storag
 """
 import base64
 import json
-import pathlib
 
 import pytest
 
@@ -41,14 +40,10 @@ def azure(tmp_path):
     """All of one authority, on localhost; and what a kscaled is launched with that Azure's workload identity has given a token."""
     authority = pki.authority(tmp_path, "azure-ca")
     pair = pki.certificate(tmp_path, "azure", authority, "localhost")
-    (tmp_path / "authorities").mkdir()
-    (tmp_path / "authorities" / "ca.crt").write_bytes(pathlib.Path(authority.cert).read_bytes())
-    (tmp_path / "token").write_text("federated-token\n")
     entra = EntraServer(pair, clients={"kscaled": "federated-token"})
     prometheus, devops = HttpSource({"/api/v1/query": lambda asked: vector(12) if audience(asked) == METRICS.removesuffix("/.default") else (401, {}, "")}, tls=pair), Devops(tls=pair)
     devops.jobs[7] = [job(1), job(2)]
-    env = {"AZURE_CLIENT_ID": "kscaled", "AZURE_TENANT_ID": "tenant", "AZURE_FEDERATED_TOKEN_FILE": str(tmp_path / "token"), "AZURE_AUTHORITY_HOST": entra.url + "/"}
-    yield entra, prometheus, devops, {"env": env, "options": {"ca_dir": str(tmp_path / "authorities"), "azure_trusted_hosts": "localhost"}}
+    yield entra, prometheus, devops, entra.workload(tmp_path, authority, azure_trusted_hosts="localhost")
     for server in (entra, prometheus, devops):
         server.end()
 

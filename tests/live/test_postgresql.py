@@ -9,6 +9,7 @@ import pytest
 
 from rig import pki, scripted
 from rig.credentials import from_secret, ref
+from rig.entra_server import EntraServer
 from rig.postgres_server import ADMIN, PASSWORD, PgBouncer, PostgresServer
 from rig.waiting import after, eventually, throughout, timed
 from rig.daemon import run
@@ -183,6 +184,110 @@ def test_rotated_password(kscaled, stage, server, credentials):
     stage.wait_ready()
     assert stage.replicas() == 2
     assert "rotation" not in kscaled.log()
+
+
+# --- as kscaled itself, by a token of Entra ID's ---
+
+@pytest.fixture
+def entra(launch, stage, server, credentials, authority, tmp_path):
+    """A fake that hands out the word `first`, and a kscaled that asks it; whom the role lets in that is called kscaled, as Azure's servers do: by the word, in the clear under TLS."""
+    entra = EntraServer(pki.certificate(tmp_path, "entra", authority, "localhost"), clients={"kscaled": "federated-token"})
+    entra.words = "first-token"
+    server.hba("hostssl all kscaled 127.0.0.1/32 password", *HBA)
+    server.user("kscaled", "first-token")
+    server.reload()
+    credentials.cluster_authentication(f"{stage.namespace}-own", podIdentity={"provider": "azure-workload"})
+    workload = entra.workload(tmp_path, authority, azure_trusted_hosts="localhost")
+    workload["env"]["SSL_CERT_FILE"] = workload["options"]["ca_dir"] + "/ca.crt"
+    entra.kscaled = lambda: launch(**workload)
+    yield entra
+    server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'kscaled'; DROP OWNED BY kscaled; DROP ROLE kscaled")
+    server.hba(*HBA)
+    server.reload()
+    server.jobs(7)
+    entra.end()
+
+
+def by_token(stage, server, **metadata):
+    return trigger(ref(f"{stage.namespace}-own", cluster=True), **{"host": "localhost", "port": server.port, "userName": "kscaled", "dbName": "postgres", "sslmode": "require", **metadata})
+
+
+def hang_up(server):
+    """Those of kscaled are ended, as a fail-over does; how many there were."""
+    return int(server.sql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'kscaled'"))
+
+
+def refusals(server):
+    return (server.dir / "log").read_text(errors="replace").count('password authentication failed for user "kscaled"')
+
+
+def test_token(stage, server, entra):
+    """One token and one connection for all triggers of a server; another token is for the next connection."""
+    kscaled = entra.kscaled().wait_serving()
+    before = refusals(server)
+    stage.deployment(replicas=0)
+    stage.ready_scaledobject(triggers=[by_token(stage, server), by_token(stage, server, query="SELECT 3")])
+    eventually(lambda: stage.replicas() == 2)
+    assert stage.metric("s1-postgresql").value() == "3"
+    assert entra.given == [("kscaled", "https://ossrdbms-aad.database.windows.net/.default")]
+    server.sql("ALTER ROLE kscaled PASSWORD 'second-token'")
+    entra.words = "second-token"
+    server.jobs(12)
+    eventually(lambda: stage.replicas() == 3)
+    assert len(entra.given) == 1 and hang_up(server) == 1
+    # The first is kept for its time, and the server refuses it: another one is fetched at once, and nobody is told.
+    server.jobs(17)
+    eventually(lambda: stage.replicas() == 4)
+    assert len(entra.given) == 2 and refusals(server) == before + 1
+    assert "password authentication failed" not in kscaled.log()
+    assert "-token" not in kscaled.log().replace("federated-token", "") and "-token" not in str(stage.events())
+
+
+def test_token_that_ends(stage, server, entra):
+    """One that is over by its own time is shown to nobody; until a connection needs one, no other is asked for."""
+    entra.life = 1
+    entra.kscaled().wait_serving()
+    stage.deployment(replicas=0)
+    before = refusals(server)
+    stage.ready_scaledobject(triggers=[by_token(stage, server)])
+    eventually(lambda: stage.replicas() == 2)
+    server.sql("ALTER ROLE kscaled PASSWORD 'second-token'")
+    entra.words = "second-token"
+    throughout(lambda: len(entra.given) == 1, until=after(1.2))
+    assert hang_up(server) == 1
+    server.jobs(12)
+    eventually(lambda: stage.replicas() == 3)
+    assert len(entra.given) == 2 and refusals(server) == before
+
+
+def test_token_faults(stage, server, entra):
+    """No token, a wrong one, one for somebody else, and to whom it is not shown: nothing is scaled, and it is said why."""
+    entra.end()
+    entra.kscaled().wait_serving()
+    stage.deployment(replicas=2)
+    stage.scaledobject(triggers=[by_token(stage, server)])
+    message = why(stage)
+    assert f"postgresql at localhost:{server.port}/postgres: Entra ID token: {entra.url}" in message, message
+    entra.words, entra.life = "wrong-token", 1
+    entra.start()
+    eventually(lambda: "password authentication failed" in stage.metric(METRIC).failure(503, "ServiceUnavailable"))
+    assert "-token" not in why(stage)
+    entra.clients.clear()
+    throughout(lambda: stage.replicas() == 2, until=after(2))
+    assert "HTTP status 400, unauthorized_client (AADSTS700016)" in why(stage)
+    entra.clients["kscaled"] = "federated-token"
+    server.sql("ALTER ROLE kscaled PASSWORD 'wrong-token'")
+    stage.wait_ready()
+    assert stage.replicas() == 2
+    others = {
+        "clear": (by_token(stage, server, sslmode="prefer"), '"sslmode" must be require'),
+        "elsewhere": (by_token(stage, server, host="localhost,evil.example"), "evil.example is none of Microsoft's hosts"),
+        "nameless": (by_token(stage, server, userName=None), "no userName given"),
+    }
+    for name, (other, words) in others.items():
+        stage.scaledobject(name, target=stage.another(name), maxReplicaCount=1, triggers=[other])
+        stage.wait_refused(name)
+        assert words in stage.condition("Ready", name)["message"]
 
 
 # --- connections ---

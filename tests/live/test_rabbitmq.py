@@ -10,6 +10,7 @@ import pytest
 from rig import pki, scripted
 from rig.amqp_wire import Holder, declare_ok, method, serves, short
 from rig.credentials import ref
+from rig.entra_server import EntraServer
 from rig.http_source import HttpSource, TokenServer
 from rig.rabbitmq_server import PASSWORD, USER, RabbitServer, quoted
 from rig.scripted import Scripted
@@ -348,6 +349,49 @@ def test_what_is_sent_over_http(kscaled, stage, credentials):
     assert asked.query["columns"].split(",")[:3] == ["name", "messages", "messages_ready"]
     assert source.to("/api/queues/%2F/jobs")[-1].basic is None
     source.end()
+
+
+def test_kscaleds_own_token(launch, stage, rabbit, credentials, tmp_path):
+    """Of Entra ID's, for a RabbitMQ with its plug-in for OAuth 2: one for all triggers. Without one, or with a wrong one, nothing is scaled."""
+    entra = EntraServer(pki.certificate(tmp_path, "entra", rabbit.authority, "localhost"), clients={"kscaled": "federated-token"})
+    entra.claims = {"aud": "rabbitmq", "scope": "rabbitmq.read:*/* rabbitmq.tag:monitoring"}
+    entra.end()
+    name = f"{stage.namespace}-own"
+    login = {"podIdentity": {"provider": "azure-workload"}, "secretTargetRef": [{"parameter": "workloadIdentityResource", "name": name, "key": "resource"}]}
+    credentials.secret(name, namespace="kscaled", resource="api://rabbitmq")
+    credentials.secret(name, resource="api://rabbitmq")
+    credentials.cluster_authentication(name, **login)
+    credentials.authentication(name, **login)
+    kscaled = launch(**entra.workload(tmp_path, rabbit.authority, azure_trusted_hosts="localhost")).wait_serving()
+
+    def asks(queue="jobs", scheme="https", host="localhost", cluster=True):
+        return {**trigger(rabbit.url(scheme, login=False).replace("127.0.0.1", host), queue), "authenticationRef": ref(name, cluster)}
+
+    rabbit.fill("jobs", 6)
+    rabbit.fill("more", 1)
+    start(stage, asks(), asks("more"), asks("gone"), replicas=3)
+    wait_message(stage, f"Entra ID token: {entra.url}")
+    entra.life = 1
+    entra.start()
+    wait_message(stage, "401")  # signed by nobody
+    throughout(lambda: stage.replicas() == 3, until=after(1))
+    entra.key, entra.life = rabbit.issuer, 3600
+    wait_value(stage, 6)
+    wait_value(stage, 1, "s1-rabbitmq-more")
+    wait_message(stage, "404", 'queue "gone"', metric="s2-rabbitmq-gone")
+    given = len(entra.given)
+    throughout(lambda: len(entra.given) == given, until=after(1.5))
+    assert set(entra.given) == {("kscaled", "api://rabbitmq/.default")}
+    refused = {
+        "mine": (asks(cluster=False), "kscaled's own Azure identity"), "clear": (asks(scheme="http"), "must begin with https://"),
+        "amqp": (asks(scheme="amqps"), "workload identity is not supported for the AMQP protocol"), "elsewhere": (asks(host="127.0.0.1"), "127.0.0.1 is none of Microsoft's hosts"),
+    }
+    for other, (asked, words) in refused.items():
+        start(stage, asked, name=other, replicas=1)
+        stage.wait_refused(other)
+        assert words in stage.condition("Ready", other)["message"]
+    assert not any(word in kscaled.log() for word in ("federated-token", *entra.tokens))
+    entra.end()
 
 
 def test_certificate_expired(kscaled, stage, rabbit, credentials, tmp_path):

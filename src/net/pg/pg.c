@@ -73,6 +73,7 @@ static void *open_connection(struct pool_slot *slot, struct endpoint *e, const s
 	struct pgconn_config config = {
 		.statement_timeout_ms = p->statement_timeout_ms,
 		.refuses_options = pool_slot_note(slot),
+		.tokens = p->tokens,
 	};
 
 	(void)first;
@@ -81,8 +82,7 @@ static void *open_connection(struct pool_slot *slot, struct endpoint *e, const s
 
 static const char *opening(const void *connection)
 {
-	(void)connection;
-	return "connecting: no answer in time";
+	return pgconn_step(connection);
 }
 
 static int send_query(void *connection, struct pool_call *call, struct err *err)

@@ -14,6 +14,10 @@
  * statement_timeout helps. A statement_timeout in the connection string is not changed. A query
  * whose connection turns out to be lost is sent once more, unless a part of its result had come.
  *
+ * An endpoint with an identity logs in with its token of that moment (net/web/webtoken) as the
+ * password. Connections that are open stay open when another one comes; one that a server refuses
+ * is not used for the next.
+ *
  * A result is never stored as a whole: rows are read one by one, the first column of the first row
  * is reported, and a result above a limit of bytes ends the connection.
  */
@@ -28,13 +32,14 @@
 struct pg_pool;
 struct pgendpoint; /* net/pg/pgendpoint.h */
 struct pg_call;
+struct webtoken_store;
 
 /*
  * ask_ms: the longest time for a query, from which the statement_timeout is derived. Removes
  * libpq's environment variables (PGHOST and the like) from this process, so that they have no
- * effect.
+ * effect. tokens: for logins by an identity; borrowed for the pool's life; may be NULL in tests.
  */
-struct pg_pool *pg_pool_new(struct loop *loop, int64_t ask_ms);
+struct pg_pool *pg_pool_new(struct loop *loop, int64_t ask_ms, struct webtoken_store *tokens);
 /* Queries under way end without callbacks. Never from inside a callback. */
 void pg_pool_free(struct pg_pool *p);
 size_t pg_pool_connections(const struct pg_pool *p); /* how many are open or being opened, with those that listen */

@@ -14,11 +14,14 @@
 #include "net/answers.h"
 #include "net/descriptors.h"
 #include "net/dns.h"
+#include "net/identity/identity.h"
 #include "net/pemfile.h"
 #include "net/pg/pglogin.h"
 #include "net/pg/pgparameters.h"
 #include "net/pg/pgpump.h"
+#include "net/pg/pgrefusal.h"
 #include "net/sourcerules.h"
+#include "net/web/webtoken.h"
 
 #define TEXT_MAX 1024
 #define GREETING_MAX                                                                                                   \
@@ -41,6 +44,8 @@ struct pgconn {
 	struct loop_timer rewire; /* inserts or removes the pump */
 	short wanted;             /* what is watched when the pump is in place */
 	bool settled;             /* connected, or the result is complete: told when the pump is removed */
+	struct webtoken_wait *token_wait;
+	struct credential credential; /* of the endpoint's identity, while connecting; later libpq has it */
 	/* While connecting: the current host, and its addresses; two rounds for prefer-standby. */
 	struct dns_lookup *lookup;
 	struct dns_address *addresses;
@@ -52,6 +57,7 @@ struct pgconn {
 	struct pemfile pems[3]; /* only while connecting */
 	struct descriptors_hold hold;
 	struct answers_hold bytes; /* bytes through the pump */
+	bool renewed;              /* the token, after a refusal */
 	bool reached;              /* the server of this attempt has answered */
 	struct err err; /* of the attempt that came furthest: that "::1" refuses says nothing when 127.0.0.1 says what
 			   is wrong */
@@ -61,6 +67,7 @@ struct pgconn {
 static void settle(struct pgconn *c);
 static void try_host(struct pgconn *c);
 static void try_address(struct pgconn *c);
+static void fetch_token(struct pgconn *c);
 static void on_socket(evutil_socket_t fd, short what, void *arg);
 
 /* ---- The socket ---- */
@@ -113,9 +120,17 @@ static void close_pems(struct pgconn *c)
 
 /* ---- Connecting ---- */
 
+static void forget_token(struct pgconn *c)
+{
+	webtoken_cancel(c->token_wait);
+	c->token_wait = NULL;
+	credential_done(&c->credential);
+}
+
 static void close_all(struct pgconn *c)
 {
 	close_attempt(c);
+	forget_token(c);
 	close_pems(c);
 	dns_lookup_cancel(c->lookup);
 	c->lookup = NULL;
@@ -127,13 +142,22 @@ static void close_all(struct pgconn *c)
 	c->state = CLOSED;
 }
 
+/* Secrets first, as half of one would be found no more. */
+static void clean_text(const struct pgconn *c, const char *text, char out[TEXT_MAX])
+{
+	char *whole = mem_dup(text);
+
+	pgendpoint_clean(c->endpoint, c->endpoint->identity && c->pg ? PQpass(c->pg) : NULL, whole);
+	snprintf(out, TEXT_MAX, "%s", whole);
+	mem_free_secret(whole);
+}
+
 static void lose(struct pgconn *c, enum err_kind kind, const char *text)
 {
 	char clean[TEXT_MAX];
 	struct err err;
 
-	snprintf(clean, sizeof(clean), "%s", text);
-	pgendpoint_clean(c->endpoint, clean);
+	clean_text(c, text, clean);
 	err_set(&err, kind, "%s", clean[0] ? clean : "the connection is lost");
 	close_all(c);
 	c->handler->lost(c->arg, &err);
@@ -165,29 +189,30 @@ static void next_address(struct pgconn *c)
 		lose(c, c->err.kind, c->err.msg);
 }
 
-/* pgbouncer: "unsupported startup parameter: options"; others have words of their own. */
-static bool refuses_options(const char *text)
+/*
+ * A server that refuses the token may take another one: once for a connection, and as often as
+ * net/web/webtoken has it.
+ */
+static bool takes_another_token(struct pgconn *c)
 {
-	return strcasestr(text, "startup parameter") || strcasestr(text, "command-line option") ||
-		strcasestr(text, "statement_timeout") || strcasestr(text, "startup option");
+	bool another = webtoken_reject(c->config.tokens, c->endpoint->identity, &c->credential);
+
+	if (!another || c->renewed)
+		return false;
+	c->renewed = true;
+	loop_timer_cancel(&c->timer);
+	fetch_token(c);
+	return true;
 }
 
 static void attempt_failed(struct pgconn *c)
 {
-	/*
-	 * What a server says when it lets nobody in with these credentials: it has no code in this
-	 * version of libpq. Other languages are "temporary", which only costs a few tries.
-	 */
-	static const char *const denials[] = { "authentication failed", "no pg_hba.conf entry", "no password supplied",
-		"does not exist", "permission denied", "requires a valid client certificate",
-		"certificate verify failed", "no such user", "SASL", NULL };
 	const struct pgendpoint_host *h = &c->endpoint->hosts[c->host];
 	const char *refused = pgpump_refused(c->pump);
 	char text[TEXT_MAX];
 	struct err err;
 
-	snprintf(text, sizeof(text), "%s", PQerrorMessage(c->pg));
-	pgendpoint_clean(c->endpoint, text);
+	clean_text(c, PQerrorMessage(c->pg), text);
 	if (!refused && pglogin_is_refusal(text))
 		refused = "GSSAPI or SSPI";
 	close_attempt(c);
@@ -200,12 +225,14 @@ static void attempt_failed(struct pgconn *c)
 		next_address(c);
 		return;
 	}
-	if (c->asked_timeout && refuses_options(text)) {
+	if (c->asked_timeout && pgrefusal_is_of_options(text)) {
 		*c->config.refuses_options = true;
 		try_address(c);
 		return;
 	}
-	err_set(&err, text_has_one_of(text, denials) ? ERR_DENIED : ERR_TEMPORARY, "%s", text);
+	if (c->endpoint->identity && pgrefusal_is_of_token(text) && takes_another_token(c))
+		return;
+	err_set(&err, pgrefusal_of_login(text), "%s", text);
 	keep_reason(c, &err, c->reached);
 	next_address(c);
 }
@@ -213,6 +240,7 @@ static void attempt_failed(struct pgconn *c)
 static void opened(struct pgconn *c)
 {
 	close_pems(c);
+	forget_token(c);
 	descriptors_give(&c->hold, 1);
 	mem_free_ptr(&c->addresses);
 	c->address_count = 0;
@@ -323,6 +351,7 @@ static void try_address(struct pgconn *c)
 			.pems = { c->pems[0].path, c->pems[1].path, c->pems[2].path },
 			.second_round = c->second_round,
 			.statement_timeout_ms = *c->config.refuses_options ? 0 : c->config.statement_timeout_ms,
+			.token = c->credential.token,
 		});
 	c->asked_timeout = p.asked_timeout;
 	c->pg = PQconnectStartParams(p.names, p.values, 0);
@@ -372,6 +401,40 @@ static void try_host(struct pgconn *c)
 	loop_timer_set(&c->timer, share_ms(c));
 }
 
+static int64_t patience_ms(const struct pgendpoint *e)
+{
+	int64_t each_ms = e->connect_ms ? e->connect_ms : PGCONN_CONNECT_MS / (int64_t)e->host_count;
+
+	return each_ms * (int64_t)e->host_count;
+}
+
+static void begin(struct pgconn *c)
+{
+	c->deadline_ms = loop_now_ms(c->loop) + patience_ms(c->endpoint);
+	c->host = 0;
+	c->second_round = false;
+	try_host(c);
+}
+
+static void on_token(void *arg, const struct credential *credential, const struct err *err)
+{
+	struct pgconn *c = arg;
+
+	c->token_wait = NULL;
+	if (err) {
+		lose(c, err->kind, err->msg);
+		return;
+	}
+	credential_copy(&c->credential, credential);
+	begin(c);
+}
+
+static void fetch_token(struct pgconn *c)
+{
+	credential_done(&c->credential);
+	c->token_wait = webtoken_ask(c->config.tokens, c->endpoint->identity, on_token, c);
+}
+
 static void on_timer(void *arg)
 {
 	struct pgconn *c = arg;
@@ -379,7 +442,10 @@ static void on_timer(void *arg)
 	struct err err;
 
 	if (!c->lookup && !c->pg) {
-		try_host(c);
+		if (c->endpoint->identity)
+			fetch_token(c);
+		else
+			begin(c);
 		return;
 	}
 	h = &c->endpoint->hosts[c->host];
@@ -401,45 +467,15 @@ static void on_timer(void *arg)
 
 /* ---- Statements ---- */
 
-static enum err_kind state_kind(const char *state)
-{
-	static const struct {
-		const char *prefix;
-		enum err_kind kind;
-	} kinds[] = {
-		{ "28", ERR_DENIED },
-		{ "42501", ERR_DENIED },
-		{ "3D", ERR_MISSING },
-		{ "0A", ERR_INVALID },
-		{ "21", ERR_INVALID },
-		{ "22", ERR_INVALID },
-		{ "25006", ERR_INVALID },
-		{ "42", ERR_INVALID },
-	};
-
-	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
-		if (text_begins(state, kinds[i].prefix))
-			return kinds[i].kind;
-	}
-	return ERR_TEMPORARY;
-}
-
-/* Five digits and capitals (PostgreSQL's documentation, appendix A). Anything else is not shown. */
-static bool is_state(const char *text)
-{
-	return text && strlen(text) == 5 && strspn(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 5;
-}
-
 void pgconn_explain(const struct pgconn *c, const PGresult *result, struct err *err)
 {
 	const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY),
 		   *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 	char text[TEXT_MAX];
 
-	snprintf(text, sizeof(text), "%s", primary ? primary : PQresultErrorMessage(result));
-	pgendpoint_clean(c->endpoint, text);
-	if (is_state(state))
-		err_set(err, state_kind(state), "%s (SQLSTATE %s)", text, state);
+	clean_text(c, primary ? primary : PQresultErrorMessage(result), text);
+	if (pgrefusal_is_state(state))
+		err_set(err, pgrefusal_of_state(state), "%s (SQLSTATE %s)", text, state);
 	else
 		err_set(err, ERR_TEMPORARY, "%s", text[0] ? text : "no reason given");
 }
@@ -453,8 +489,7 @@ int pgconn_send(struct pgconn *c, const char *sql, struct err *err)
 	if (!PQsendQuery(c->pg, sql) || !PQsetSingleRowMode(c->pg) || (left = PQflush(c->pg)) < 0) {
 		char text[TEXT_MAX];
 
-		snprintf(text, sizeof(text), "%s", PQerrorMessage(c->pg));
-		pgendpoint_clean(c->endpoint, text);
+		clean_text(c, PQerrorMessage(c->pg), text);
 		return err_set(err, ERR_TEMPORARY, "%s", text);
 	}
 	c->state = BUSY;
@@ -629,7 +664,6 @@ struct pgconn *pgconn_start(struct loop *loop, struct pgendpoint *e, const struc
 	const struct pgconn_handler *handler, void *arg)
 {
 	struct pgconn *c = mem_zalloc(sizeof(*c));
-	int64_t each_ms = e->connect_ms ? e->connect_ms : PGCONN_CONNECT_MS / (int64_t)e->host_count;
 
 	c->loop = loop;
 	c->endpoint = pgendpoint_ref(e);
@@ -638,11 +672,15 @@ struct pgconn *pgconn_start(struct loop *loop, struct pgendpoint *e, const struc
 	c->arg = arg;
 	for (size_t i = 0; i < 3; i++)
 		c->pems[i].fd = -1;
-	c->deadline_ms = loop_now_ms(loop) + each_ms * (int64_t)e->host_count;
 	loop_timer_init(&c->rewire, loop, on_rewire, c);
 	loop_timer_init(&c->timer, loop, on_timer, c);
 	loop_timer_set(&c->timer, 0);
 	return c;
+}
+
+const char *pgconn_step(const struct pgconn *c)
+{
+	return c && c->token_wait ? "no token for the login in time" : "connecting: no answer in time";
 }
 
 void pgconn_free(struct pgconn *c)

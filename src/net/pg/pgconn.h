@@ -4,7 +4,8 @@
 
 /*
  * One PostgreSQL connection by libpq, without blocking: names are resolved by net/dns and passed as
- * addresses, each address has its share of the time; then one statement at a time in the simple
+ * addresses, each address has its share of the time (where an identity's token is the password,
+ * that is fetched first); then one statement at a time in the simple
  * protocol, row by row, and notifications. Used by net/pg for queries and by net/pg/pglisten. It
  * never reconnects by itself.
  *
@@ -18,6 +19,8 @@
 #include "base/err.h"
 #include "net/loop.h"
 #include "net/pg/pgendpoint.h"
+
+struct webtoken_store;
 
 #define PGCONN_CONNECT_MS 5000 /* for names, addresses, TLS and authentication; unless connect_timeout is given */
 #define PGCONN_ANSWER_MAX ((size_t)1 << 20) /* bytes of one result */
@@ -44,11 +47,14 @@ struct pgconn_config {
 	 * respected.
 	 */
 	bool *refuses_options;
+	struct webtoken_store *tokens; /* for endpoints with an identity; borrowed */
 };
 
 struct pgconn *pgconn_start(struct loop *loop, struct pgendpoint *e, const struct pgconn_config *config,
 	const struct pgconn_handler *handler, void *arg);
 void pgconn_free(struct pgconn *c); /* NULL is fine */
+/* What it is at, for a query that is overdue before it is open; of NULL, too. */
+const char *pgconn_step(const struct pgconn *c);
 /* On an open connection without a statement under way. -1: it is broken; free it. */
 int pgconn_send(struct pgconn *c, const char *sql, struct err *err);
 /* The message of an error result, cleaned, with a kind by its SQLSTATE. */

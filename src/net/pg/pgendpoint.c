@@ -12,6 +12,7 @@
 #include "base/hostport.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "net/identity/identity.h"
 #include "net/pg/pgstring.h"
 #include "net/tls.h"
 #include "net/tlsrules.h"
@@ -282,6 +283,26 @@ static int take_root(struct pgendpoint *e, const char *root, bool verifies, stru
 	return 0;
 }
 
+static bool is_tls(const char *mode)
+{
+	return mode && (strcmp(mode, "require") == 0 || text_begins(mode, "verify"));
+}
+
+/* Whoever has a token of ours is kscaled: "require" alone would show it to whoever answers. */
+static int protect_token(struct pgendpoint *e, struct err *err)
+{
+	if (!is_tls(strmap_get(&e->settings, "sslmode")))
+		return err_set(err, ERR_INVALID,
+			"\"sslmode\" must be require, verify-ca or verify-full: kscaled shows its own token by TLS "
+			"alone");
+	if (e->base.tls.ca_pem)
+		return err_set(err, ERR_INVALID,
+			"parameter \"ca\" does not go together with a token of kscaled's own: who shows it trusts the "
+			"system's roots alone");
+	strmap_set(&e->settings, "sslmode", "verify-full");
+	return 0;
+}
+
 static int take_tls(struct pgendpoint *e, const struct pgendpoint_config *config, const char *root, struct err *err)
 {
 	static const char *const modes[] = { "disable", "allow", "prefer", "require", "verify-ca", "verify-full",
@@ -304,6 +325,9 @@ static int take_tls(struct pgendpoint *e, const struct pgendpoint_config *config
 	if ((e->base.tls.ca_pem || e->base.tls.cert_pem) && mode && strcmp(mode, "disable") == 0)
 		return err_set(err, ERR_INVALID, "parameter \"%s\" is given, but sslmode is disable",
 			e->base.tls.ca_pem ? "ca" : "cert");
+	if (e->identity && protect_token(e, err))
+		return -1;
+	mode = strmap_get(&e->settings, "sslmode");
 	if (take_root(e, root, mode && text_begins(mode, "verify"), err))
 		return -1;
 	pems = e->base.tls;
@@ -315,8 +339,7 @@ static int take_tls(struct pgendpoint *e, const struct pgendpoint_config *config
 	 * without.
 	 */
 	mode = strmap_get(&e->settings, "sslmode");
-	return tlsrules_demand(mode && (strcmp(mode, "require") == 0 || text_begins(mode, "verify")),
-		"set sslmode to verify-full, verify-ca or require", err);
+	return tlsrules_demand(is_tls(mode), "set sslmode to verify-full, verify-ca or require", err);
 }
 
 /* ---- The rest ---- */
@@ -344,7 +367,7 @@ static void make_names(struct pgendpoint *e, const struct strmap *given)
 	struct buf name = BUF_INIT(4096);
 	const char *dbname = strmap_get(&e->settings, "dbname"), *mode = strmap_get(&e->settings, "sslmode");
 	size_t count = given->count * 2, used = 0;
-	const char **secrets = mem_array(count + 1, sizeof(*secrets));
+	const char **secrets = mem_array(count + 2, sizeof(*secrets));
 	char fingerprint[FINGERPRINT_TEXT];
 
 	for (size_t i = 0; i < e->host_count; i++) {
@@ -362,6 +385,7 @@ static void make_names(struct pgendpoint *e, const struct strmap *given)
 		secrets[used++] = given->pairs[i].value;
 	}
 	secrets[used++] = strmap_get(&e->settings, "sslpassword");
+	secrets[used++] = e->identity ? identity_key(e->identity) : NULL;
 	endpoint_fingerprint(&e->base, secrets, used, fingerprint);
 	free(secrets);
 	e->base.key = mem_printf("postgresql %s %s %s", e->base.name, mode ? mode : "prefer", fingerprint);
@@ -370,9 +394,10 @@ static void make_names(struct pgendpoint *e, const struct strmap *given)
 static int read_given(const struct pgendpoint_config *config, struct strmap *given, struct err *err)
 {
 	const char *const parts[][2] = { { "host", config->host }, { "port", config->port }, { "user", config->user },
-		{ "password", config->password }, { "dbname", config->dbname }, { "sslmode", config->sslmode } };
+		{ "password", config->identity ? NULL : config->password }, { "dbname", config->dbname },
+		{ "sslmode", config->sslmode } };
 
-	if (config->connection)
+	if (config->connection && !config->identity)
 		return pgstring_parse(config->connection, given, err);
 	for (size_t i = 0; i < MEM_COUNT(parts); i++) {
 		if (parts[i][1] && *parts[i][1])
@@ -390,6 +415,7 @@ static void on_done(struct endpoint *base)
 		free(e->hosts[i].hostaddr);
 	}
 	free(e->hosts);
+	identity_unref(e->identity);
 	strmap_done_secret(&e->settings);
 	mem_free_secret(e->options);
 }
@@ -420,6 +446,7 @@ struct pgendpoint *pgendpoint_new(const struct pgendpoint_config *config, struct
 	int failed;
 
 	endpoint_set_namespace(&e->base, config->namespace_);
+	e->identity = identity_ref(config->identity);
 	failed = read_given(config, &given, err) || take_given(e, config, &given, err);
 	strmap_done_secret(&given);
 	if (!failed)
@@ -476,14 +503,19 @@ static void hide_file(char *text)
 		strcpy(text, path);
 }
 
-void pgendpoint_clean(const struct pgendpoint *e, char *text)
+/* A shorter one is in every text, and replacing it would show where it is. */
+static void hide_secret(char *text, const char *secret)
 {
-	const char *password = strmap_get(&e->settings, "password");
-	size_t len = password ? strlen(password) : 0;
+	size_t len = secret ? strlen(secret) : 0;
 
-	/* A shorter one is in every text, and replacing it would show where it is. */
-	for (char *found = text; len >= 4 && (found = strstr(found, password)) != NULL; found += len)
+	for (char *found = text; len >= 4 && (found = strstr(found, secret)) != NULL; found += len)
 		memset(found, '*', len);
+}
+
+void pgendpoint_clean(const struct pgendpoint *e, const char *token, char *text)
+{
+	hide_secret(text, strmap_get(&e->settings, "password"));
+	hide_secret(text, token);
 	hide_file(text);
 	one_line(text);
 }

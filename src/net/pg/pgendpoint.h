@@ -14,6 +14,8 @@
 #include "base/strmap.h"
 #include "net/endpoint.h"
 
+struct identity;
+
 #define PGENDPOINT_HOSTS_MAX 16
 
 struct pgendpoint_host {
@@ -31,6 +33,8 @@ struct pgendpoint {
 	 * connect_timeout; some are secret
 	 */
 	struct strmap settings;
+	/* one reference: whose token is the password; NULL: the settings have it */
+	struct identity *identity;
 	char *options;      /* for the server: "-c name=value ..."; NULL */
 	const char *target; /* target_session_attrs; "any" */
 	int64_t connect_ms; /* per host; 0: not given */
@@ -43,6 +47,12 @@ struct pgendpoint_config {
 				   password */
 	const char *host, *port, *user, *password, *dbname, *sslmode;
 	const char *ca_pem, *cert_pem, *key_pem, *key_password; /* PEM texts instead of files; NULL for none */
+	/*
+	 * of kscaled's own, whose token is the password: no other is read, and it is shown by TLS
+	 * alone, to a server that the system's roots verify, whatever sslmode says more. A reference
+	 * of its own is taken; NULL
+	 */
+	struct identity *identity;
 };
 
 /*
@@ -55,9 +65,10 @@ struct pgendpoint *pgendpoint_ref(struct pgendpoint *e);
 void pgendpoint_unref(struct pgendpoint *e); /* wipes with the last reference */
 
 /*
- * Cleans a message in place: removes the password, in case the server repeats it, and statements
- * about files of this host; makes it one line of a length that fits an err.
+ * Cleans a message in place: removes the password, in case the server repeats it, and the token
+ * that was sent for it (NULL: none), and statements about files of this host; makes it one line of
+ * a length that fits an err.
  */
-void pgendpoint_clean(const struct pgendpoint *e, char *text);
+void pgendpoint_clean(const struct pgendpoint *e, const char *token, char *text);
 
 #endif

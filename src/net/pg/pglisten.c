@@ -342,7 +342,7 @@ static void go(struct pg_listenserver *s)
 static void on_timer(void *arg)
 {
 	struct pg_listenserver *s = arg;
-	const struct pgconn_config config = { .refuses_options = &s->refuses_options };
+	const struct pgconn_config config = { .refuses_options = &s->refuses_options, .tokens = s->pool->tokens };
 	const struct pg_channel *wanted = s->channels;
 
 	while (wanted && !wanted->listeners)

@@ -81,6 +81,7 @@ void pgparameters_fill(struct pgparameters *p, const struct pgparameters_of *of)
 	for (size_t i = 0; i < MEM_COUNT(pems); i++)
 		add(p, pems[i], of->pems[i]);
 	add_options(p, of);
+	add(p, "password", of->token);
 	add(p, "target_session_attrs", target);
 	for (size_t i = 0; i < of->endpoint->settings.count; i++)
 		add(p, of->endpoint->settings.pairs[i].key, of->endpoint->settings.pairs[i].value);

@@ -24,6 +24,7 @@ struct pgparameters_of { /* borrowed until pgparameters_done */
 	const char *pems[3];               /* paths: CA, certificate, key; NULL for none */
 	bool second_round;                 /* of prefer-standby, after no standby was found */
 	int64_t statement_timeout_ms;      /* 0: none */
+	const char *token;                 /* in the place of a password; NULL: the settings have one */
 };
 
 struct pgparameters {

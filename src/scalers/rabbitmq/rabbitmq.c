@@ -109,6 +109,7 @@ static void cancel_ask(void *handle)
 const struct scaler_type rabbitmq_scaler_type = {
 	.name = "rabbitmq",
 	.go_name = "rabbitMQScaler",
+	.azure_workload = true,
 	.tables = { &rabbitmqparams_table },
 	.build = build,
 	.ask = start_ask,

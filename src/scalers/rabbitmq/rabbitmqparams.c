@@ -14,6 +14,7 @@
 #include "net/identity/oauthclient.h"
 #include "net/tlsrules.h"
 #include "net/x509.h"
+#include "scalers/azurelogin.h"
 #include "scalers/httpauth.h"
 
 #define VALUE_DEFAULT 20 /* of a trigger that says neither mode nor value */
@@ -35,6 +36,7 @@ struct fields {
 	char *ca, *cert, *key, *key_password;
 	bool unsafe_ssl;
 	char *token_url, *client_id, *client_secret, *scopes, *params;
+	char *resource;
 };
 
 enum protocol { AUTO, AMQP, HTTP };
@@ -89,10 +91,8 @@ static const struct param_row rows[] = {
 	{ "clientSecret", PARAM_TEXT, "a", AT(client_secret), .help = "OAuth 2: its secret" },
 	{ "scopes|scope", PARAM_TEXT, "a", AT(scopes), .help = "OAuth 2: scopes" },
 	{ "endpointParams", PARAM_TEXT, "a", AT(params), .help = "OAuth 2: more of the request for a token" },
-	{ "workloadIdentityResource", PARAM_REFUSED, "a",
-		.why = "tokens of Microsoft Entra ID are not supported yet; use OAuth 2 client credentials "
-		       "(oauthTokenURI, clientID, clientSecret) or username and password",
-		.help = "not supported" },
+	{ "workloadIdentityResource", PARAM_TEXT, "a", AT(resource),
+		.help = "what kscaled's own token of Entra ID is for; http only" },
 };
 const struct param_table rabbitmqparams_table = PARAM_TABLE(rows);
 
@@ -191,6 +191,10 @@ static int check_protocol(const struct fields *f, struct err *err)
 		return err_set(err, ERR_INVALID, "amqp protocol doesn't support custom timeouts");
 	if (f->token_url || f->client_id || f->client_secret)
 		return err_set(err, ERR_INVALID, "OAuth 2 (oauthTokenURI) needs protocol http");
+	if (f->resource)
+		return err_set(err, ERR_INVALID,
+			"workload identity is not supported for the AMQP protocol at the moment: set host to the "
+			"management API (https://...)");
 	if (strlen(f->queue) > AMQP_QUEUE_MAX)
 		return err_set(err, ERR_INVALID, "parameter \"queueName\" is longer than %d bytes", AMQP_QUEUE_MAX);
 	return 0;
@@ -208,6 +212,8 @@ static int check_login(const struct fields *f, struct err *err)
 		return err_set(err, ERR_INVALID, "oauthTokenURI, clientID and clientSecret must be given together");
 	if (oauth && f->username)
 		return err_set(err, ERR_INVALID, "username and password cannot be given with oauthTokenURI");
+	if (oauth && f->resource)
+		return err_set(err, ERR_INVALID, "workloadIdentityResource cannot be given with oauthTokenURI");
 	return params_check_pair("cert", f->cert, "key", f->key, err);
 }
 
@@ -387,8 +393,46 @@ static int make_amqp(const struct scaler_params *params, const struct fields *f,
 
 /* ---- HTTP ---- */
 
+/* As in KEDA; the caller owns it. */
+static char *scope_of(const char *resource)
+{
+	size_t len = strlen(resource);
+
+	if (len > 0 && resource[len - 1] == '/')
+		len--;
+	return mem_printf("%.*s%s", (int)len, resource,
+		len >= 8 && strncmp(resource + len - 8, ".default", 8) == 0 ? "" : "/.default");
+}
+
+/*
+ * kscaled itself: who names a resource asks for that, as in KEDA, whatever podIdentity says. There
+ * are no servers that are Microsoft's.
+ */
+static struct identity *make_own(const struct scaler_params *params, const struct fields *f,
+	const struct httpurl_place *server, struct err *err)
+{
+	struct pod_identity pod = params->identity ? *params->identity : (struct pod_identity){ 0 };
+	MEM_AUTO char *scope = scope_of(f->resource), *host = httpurl_host_header(server);
+	struct identity *identity = NULL;
+
+	if (!pod.provider || strcmp(pod.provider, "azure-workload") != 0)
+		pod.identity_id = pod.identity_tenant_id = pod.identity_authority_host = NULL;
+	pod.provider = "azure-workload";
+	if (azurelogin_is_workload_or_none(&pod, err) < 0 ||
+		httpauth_check_trust(f->tls == TLS_ENABLE ? f->ca : NULL, f->unsafe_ssl, "Azure", err))
+		return NULL;
+	if (strcmp(server->scheme, "https") == 0)
+		identity = azurelogin_new(&pod, AZURECLOUD_NONE, scope, host, err);
+	else
+		err_set(err, ERR_INVALID,
+			"it must begin with https://: kscaled shows its own Azure token by TLS alone");
+	if (!identity)
+		err_wrap(err, "parameter \"host\"");
+	return identity;
+}
+
 /* NULL: none is given, or err. */
-static struct identity *make_identity(const struct fields *f, char *key, struct err *err)
+static struct identity *make_client(const struct fields *f, char *key, struct err *err)
 {
 	bool tls = f->tls != TLS_DISABLE;
 	const struct oauthclient_config config = {
@@ -407,17 +451,20 @@ static struct identity *make_identity(const struct fields *f, char *key, struct 
 	return f->token_url ? oauthclient_new(&config, err) : NULL;
 }
 
-static struct webaccess *make_access(const struct fields *f, const struct address *place, struct err *err)
+static struct webaccess *make_access(const struct scaler_params *params, const struct fields *f,
+	const struct address *place, struct err *err)
 {
 	const struct tls_client_config tls = tls_config(f);
 	char *key = tls.key_pem && f->key_password ? x509_decrypt_key(tls.key_pem, f->key_password, err) : NULL;
-	bool oauth = f->token_url, locked = tls.key_pem && f->key_password && !key;
-	struct identity *identity = locked ? NULL : make_identity(f, key, err);
+	bool by_token = f->token_url || f->resource, locked = tls.key_pem && f->key_password && !key;
+	struct identity *identity = locked ? NULL
+		: f->resource              ? make_own(params, f, &place->server, err)
+					   : make_client(f, key, err);
 	const struct webaccess_config config = {
-		.username = oauth     ? NULL
+		.username = by_token  ? NULL
 			: f->username ? f->username
 				      : place->user,
-		.password = oauth     ? NULL
+		.password = by_token  ? NULL
 			: f->username ? f->password
 				      : place->password,
 		.identity = identity,
@@ -426,7 +473,7 @@ static struct webaccess *make_access(const struct fields *f, const struct addres
 		.key_pem = key ? key : tls.key_pem,
 		.insecure = tls.insecure,
 	};
-	struct webaccess *access = locked || (oauth && !identity) ? NULL : webaccess_new(&config, err);
+	struct webaccess *access = locked || (by_token && !identity) ? NULL : webaccess_new(&config, err);
 
 	identity_unref(identity);
 	mem_free_secret(key);
@@ -440,7 +487,8 @@ static char *make_key(const struct rabbitmqparams_question *q)
 		operations[q->operation]);
 }
 
-static int make_http(struct fields *f, struct rabbitmqparams_question *q, char **key, char **source, struct err *err)
+static int make_http(const struct scaler_params *params, struct fields *f, struct rabbitmqparams_question *q,
+	char **key, char **source, struct err *err)
 {
 	struct address place;
 	struct rabbitmqhttp_place at = { .vhost = f->vhost,
@@ -458,7 +506,7 @@ static int make_http(struct fields *f, struct rabbitmqparams_question *q, char *
 	if (!q->url)
 		err_wrap(err, "parameter \"host\"");
 	else if (check_tls(f, strcmp(place.server.scheme, "https") == 0, err) == 0)
-		q->login.access = make_access(f, &place, err);
+		q->login.access = make_access(params, f, &place, err);
 	address_done(&place);
 	if (!q->login.access)
 		return -1;
@@ -483,7 +531,8 @@ static int make_question(const struct scaler_params *params, struct fields *f, s
 	q->regex = f->regex;
 	q->ready_only = f->ready_only;
 	q->operation = f->operation;
-	if (f->protocol == AMQP ? make_amqp(params, f, q, key, source, err) : make_http(f, q, key, source, err)) {
+	if (f->protocol == AMQP ? make_amqp(params, f, q, key, source, err)
+				: make_http(params, f, q, key, source, err)) {
 		rabbitmqparams_question_free(q);
 		return -1;
 	}

@@ -7,8 +7,10 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "net/identity/identity.h"
 #include "net/pg/pg.h"
 #include "net/pg/pgendpoint.h"
+#include "scalers/azurelogin.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
 #include "scalers/sql/pgquery.h"
@@ -57,14 +59,15 @@ static const struct param_row rows[] = {
 static const struct param_table table = PARAM_TABLE(rows);
 
 /* Without a connection string all five are required; KEDA checks them in this order. */
-static int check_parts(const struct scaler_params *params, const struct postgresql_fields *f, struct err *err)
+static int check_parts(const struct scaler_params *params, const struct postgresql_fields *f, bool as_kscaled,
+	struct err *err)
 {
 	const struct {
 		const char *name, *value;
 	} parts[] = { { "host", f->host }, { "port", f->port }, { "userName", f->user }, { "dbName", f->dbname },
 		{ "sslmode", f->sslmode } };
 
-	if (!f->host && strmap_get(params->metadata, "connection"))
+	if (!f->host && strmap_get(params->metadata, "connection") && !as_kscaled)
 		return err_set(err, ERR_INVALID,
 			"parameter \"connection\" is not read from the trigger's metadata, where everybody who may "
 			"read this object would see the password: "
@@ -73,18 +76,42 @@ static int check_parts(const struct scaler_params *params, const struct postgres
 	for (size_t i = 0; i < MEM_COUNT(parts); i++) {
 		if (!parts[i].value)
 			return err_set(err, ERR_INVALID,
-				"no %s given (or give connection in a TriggerAuthentication, or connectionFromEnv)",
+				as_kscaled ? "no %s given: with podIdentity azure-workload connection is not read"
+					   : "no %s given (or give connection in a TriggerAuthentication, or "
+					     "connectionFromEnv)",
 				parts[i].name);
 	}
 	return 0;
 }
 
-static struct pgendpoint *make_endpoint(const struct scaler_params *params, const struct postgresql_fields *f,
-	struct err *err)
+/*
+ * kscaled's own, if all of the servers may see its token: libpq knows several, separated by commas.
+ */
+static struct identity *make_identity(const struct pod_identity *pod, const char *hosts, struct err *err)
 {
+	struct identity *identity = NULL;
+
+	do {
+		size_t len = strcspn(hosts, ",");
+		MEM_AUTO char *host = mem_dupn(hosts, len);
+
+		identity_unref(identity);
+		identity = azurelogin_new(pod, AZURECLOUD_POSTGRES, azurecloud_postgres_scope(host), host, err);
+		hosts += len;
+	} while (identity && *hosts++);
+	if (!identity)
+		err_wrap(err, "parameter \"host\"");
+	return identity;
+}
+
+/* workload: as kscaled itself, and so by the parts alone, as in KEDA. */
+static struct pgendpoint *make_endpoint(const struct scaler_params *params, const struct postgresql_fields *f,
+	bool workload, struct err *err)
+{
+	const char *connection = workload ? NULL : f->connection;
 	struct pgendpoint_config config = {
 		.namespace_ = params->namespace_,
-		.connection = f->connection,
+		.connection = connection,
 		.host = f->host,
 		.port = f->port,
 		.user = f->user,
@@ -98,10 +125,16 @@ static struct pgendpoint *make_endpoint(const struct scaler_params *params, cons
 	};
 	struct pgendpoint *endpoint;
 
-	if (!f->connection && check_parts(params, f, err))
+	if (!connection && check_parts(params, f, workload, err))
 		return NULL;
+	if (workload) {
+		config.identity = make_identity(params->identity, f->host, err);
+		if (!config.identity)
+			return NULL;
+	}
 	endpoint = pgendpoint_new(&config, err);
-	if (!endpoint && f->connection)
+	identity_unref(config.identity);
+	if (!endpoint && connection)
 		err_wrap(err, "parameter \"connection\"");
 	return endpoint;
 }
@@ -129,9 +162,10 @@ static void free_data(void *data)
 	free(q);
 }
 
-static struct question *make_question(const struct scaler_params *params, struct postgresql_fields *f, struct err *err)
+static struct question *make_question(const struct scaler_params *params, struct postgresql_fields *f, bool workload,
+	struct err *err)
 {
-	struct pgendpoint *endpoint = make_endpoint(params, f, err);
+	struct pgendpoint *endpoint = make_endpoint(params, f, workload, err);
 	struct pg_question *q;
 
 	if (!endpoint)
@@ -148,12 +182,16 @@ static struct question *make_question(const struct scaler_params *params, struct
 static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
 	struct postgresql_fields f = { 0 };
-	int rc = params_read(&table, params, &f, err);
+	int rc = params_read(&table, params, &f, err), workload = 0;
 
 	if (rc >= 0 && check_question(&f, err))
 		rc = -1;
+	if (rc >= 0)
+		workload = azurelogin_is_workload_or_none(params->identity, err);
+	if (workload < 0)
+		rc = -1;
 	if (rc == 0) {
-		out->question = make_question(params, &f, err);
+		out->question = make_question(params, &f, workload, err);
 		rc = out->question ? 0 : -1;
 	}
 	out->target = f.target;
@@ -363,6 +401,7 @@ const struct scaler_type postgresql_scaler_type = {
 	.name = "postgresql",
 	.go_name = "postgreSQLScaler",
 	.tables = { &table },
+	.azure_workload = true,
 	.build = build,
 	.ask = start_ask,
 	.cancel = cancel_ask,

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fake: Entra ID's token endpoint, which there is nothing to run for. It takes what Microsoft documents of client credentials with a federated token (and with a secret), refuses what differs as Entra ID does, and hands out tokens that nobody signed."""
+"""A fake: Entra ID's token endpoint, which there is nothing to run for. It takes what Microsoft documents of client credentials with a federated token (and with a secret), refuses what differs as Entra ID does, and hands out tokens that nobody signed, unless it has a key."""
 import base64
 import json
+import pathlib
+import subprocess
 import time
 
 from .http_source import HttpSource
@@ -20,6 +22,8 @@ class EntraServer(HttpSource):
         self.tenant, self.clients = tenant, clients or {}
         self.given, self.tokens = [], []    # (client, scope), and the token of each
         self.life = 3600
+        self.words = None                   # handed out in the place of tokens
+        self.key, self.claims = None, {}    # the file of a private key that signs them; what they say besides
         super().__init__(tls=tls)
 
     def answer(self, asked):
@@ -39,9 +43,22 @@ class EntraServer(HttpSource):
         return (200, {}, json.dumps({"token_type": "Bearer", "expires_in": self.life, "access_token": self.tokens[-1]}))
 
     def token(self, client, scope):
+        if self.words:
+            return self.words
         now = int(time.time())
-        said = {"aud": scope.removesuffix("/.default"), "iss": f"https://sts.windows.net/{self.tenant}/", "iat": now, "nbf": now - 60, "exp": now + self.life, "appid": client, "jti": str(len(self.given))}
-        return f"{_part({'alg': 'RS256', 'typ': 'JWT'})}.{_part(said)}.{base64.urlsafe_b64encode(b'nobody').rstrip(b'=').decode()}"
+        said = {"aud": scope.removesuffix("/.default"), "iss": f"https://sts.windows.net/{self.tenant}/", "iat": now, "nbf": now - 60, "exp": now + self.life, "appid": client, "jti": str(len(self.given)), **self.claims}
+        text = f"{_part({'alg': 'RS256', 'typ': 'JWT'})}.{_part(said)}"
+        signature = subprocess.run(["openssl", "dgst", "-sha256", "-sign", self.key], input=text.encode(), capture_output=True, check=True).stdout if self.key else b"nobody"
+        return f"{text}.{base64.urlsafe_b64encode(signature).rstrip(b'=').decode()}"
+
+    def workload(self, directory, authority, client="kscaled", **options):
+        """What a kscaled is launched with to which Azure's workload identity has given the token of this client: environment, and options; authority: who signed this server."""
+        directory = pathlib.Path(directory)
+        (directory / "authorities").mkdir()
+        (directory / "authorities" / "ca.crt").write_bytes(pathlib.Path(authority.cert).read_bytes())
+        (directory / "token").write_text(self.clients[client] + "\n")
+        return {"env": {"AZURE_CLIENT_ID": client, "AZURE_TENANT_ID": self.tenant, "AZURE_FEDERATED_TOKEN_FILE": str(directory / "token"), "AZURE_AUTHORITY_HOST": self.url + "/"},
+                "options": {"ca_dir": str(directory / "authorities"), **options}}
 
     @staticmethod
     def refusal(status, error, words):

@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import pathlib
+import subprocess
 import time
 import urllib.parse
 
@@ -31,6 +32,7 @@ class RabbitServer(OneProcess):
         self.port, self.http_port, self.dist_port, self.epmd_port = (free_port() for _ in range(4))
         self.tls_port, self.https_port = (free_port(), free_port()) if tls else (None, None)
         self.tls = tls
+        self.issuer = str(self.dir / "issuer")
         self.authority = authority
         self.epmd = None
         self.connection = None
@@ -49,8 +51,13 @@ class RabbitServer(OneProcess):
             lines += [f"listeners.ssl.1 = 127.0.0.1:{self.tls_port}", f"management.ssl.port = {self.https_port}", "management.ssl.ip = 127.0.0.1",
                       "ssl_options.verify = verify_peer", "ssl_options.fail_if_no_peer_cert = false", "ssl_cert_login_from = common_name",
                       "auth_mechanisms.1 = PLAIN", "auth_mechanisms.2 = EXTERNAL"]
+            # Tokens let in, too, that this key has signed.
+            subprocess.run(["openssl", "genpkey", "-algorithm", "RSA", "-out", self.issuer], check=True, capture_output=True)
+            subprocess.run(["openssl", "pkey", "-in", self.issuer, "-pubout", "-out", f"{self.issuer}.pem"], check=True)
+            lines += ["auth_backends.1 = internal", "auth_backends.2 = rabbit_auth_backend_oauth2", "auth_oauth2.resource_server_id = rabbitmq", "auth_oauth2.default_key = issuer",
+                      f"auth_oauth2.signing_keys.issuer = {self.issuer}.pem", "auth_oauth2.algorithms.1 = RS256"]
         (self.dir / "rabbitmq.conf").write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-        plugins = "rabbitmq_management" + (",rabbitmq_auth_mechanism_ssl" if self.tls else "")
+        plugins = "rabbitmq_management" + (",rabbitmq_auth_mechanism_ssl,rabbitmq_auth_backend_oauth2" if self.tls else "")
         (self.dir / "plugins").write_text(f"[{plugins}].\n", encoding="utf-8")
         (self.dir / "home").mkdir()
 

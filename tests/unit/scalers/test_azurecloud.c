@@ -101,6 +101,10 @@ static void hosts_of_microsoft(void **state)
 		{ "a.eastus.prometheus.monitor.azure.com", AZURECLOUD_PROMETHEUS, true },
 		{ "dev.azure.com", AZURECLOUD_DEVOPS, true },
 		{ "shop.visualstudio.com", AZURECLOUD_DEVOPS, true },
+		{ "shop.postgres.database.azure.com", AZURECLOUD_POSTGRES, true },
+		{ "shop.private.Postgres.database.azure.com", AZURECLOUD_POSTGRES, true },
+		{ "shop.postgres.database.usgovcloudapi.net", AZURECLOUD_POSTGRES, true },
+		{ "shop.postgres.database.chinacloudapi.cn", AZURECLOUD_POSTGRES, true },
 		{ "", AZURECLOUD_BLOB, false },
 		{ ".core.windows.net", AZURECLOUD_BLOB, false },
 		{ "core.windows.net", AZURECLOUD_BLOB, false },
@@ -114,6 +118,11 @@ static void hosts_of_microsoft(void **state)
 		{ ".visualstudio.com", AZURECLOUD_DEVOPS, false },
 		{ "a.b.visualstudio.com", AZURECLOUD_DEVOPS, false },
 		{ "visualstudio.com", AZURECLOUD_DEVOPS, false },
+		{ "postgres.database.azure.com", AZURECLOUD_POSTGRES, false },
+		{ "shop.database.azure.com", AZURECLOUD_POSTGRES, false },
+		{ "shop.postgres.database.cloudapi.de", AZURECLOUD_POSTGRES, false },
+		{ "shop.mysql.database.azure.com", AZURECLOUD_POSTGRES, false },
+		{ "shop.postgres.database.azure.com", AZURECLOUD_NONE, false },
 	};
 
 	(void)state;
@@ -147,6 +156,20 @@ static void authorities_of_vaults(void **state)
 	assert_null(azurecloud_authority("https://vault.private.test"));
 }
 
+static void scopes_of_postgres(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "a.postgres.database.azure.com", "https://ossrdbms-aad.database.windows.net/.default" },
+		{ "a.postgres.database.usgovcloudapi.net", "https://ossrdbms-aad.database.usgovcloudapi.net/.default" },
+		{ "a.postgres.database.chinacloudapi.cn", "https://ossrdbms-aad.database.chinacloudapi.cn/.default" },
+		{ "db.shop", "https://ossrdbms-aad.database.windows.net/.default" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++)
+		assert_string_equal(azurecloud_postgres_scope(rows[i][0]), rows[i][1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +178,7 @@ int main(void)
 		cmocka_unit_test(labels_of_hosts),
 		cmocka_unit_test(hosts_of_microsoft),
 		cmocka_unit_test(authorities_of_vaults),
+		cmocka_unit_test(scopes_of_postgres),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

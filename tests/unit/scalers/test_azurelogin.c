@@ -44,6 +44,10 @@ static void whose_credentials(void **state)
 
 		assert_int_equal(azurelogin_is_workload(rows[i].pod, "azure-queue", &err), rows[i].rc);
 		assert_string_equal(err.msg, rows[i].error ? rows[i].error : "");
+		err = (struct err){ 0 };
+		assert_int_equal(azurelogin_is_workload_or_none(rows[i].pod, &err),
+			rows[i].pod == &aws ? 0 : rows[i].rc);
+		assert_string_equal(err.msg, rows[i].error && rows[i].pod != &aws ? rows[i].error : "");
 	}
 }
 
@@ -129,6 +133,10 @@ static void what_is_refused(void **state)
 		"podIdentity azure-workload: shop.e.example is none of Microsoft's hosts for that, and kscaled shows "
 		"its own "
 		"Azure token to no other; whoever runs kscaled may name it by --azure-trusted-hosts");
+	assert_null(azurelogin_new(&pod, AZURECLOUD_NONE, STORAGE, QUEUE, &err));
+	assert_string_equal(err.msg,
+		"podIdentity azure-workload: " QUEUE " is none of Microsoft's hosts, and kscaled shows its own Azure "
+		"token to no other; whoever runs kscaled may name it by --azure-trusted-hosts");
 	pod.identity_tenant_id = "a/b";
 	assert_null(azurelogin_new(&pod, AZURECLOUD_QUEUE, NULL, QUEUE, &err));
 	assert_string_equal(err.msg, "podIdentity azure-workload: the tenant id is none");

@@ -60,7 +60,7 @@ static int setup(void **state)
 	setenv("PGOPTIONS", "-c nonsense", 1);
 	setenv("PGSSLMODE", "nonsense", 1);
 	w->f = f;
-	w->pool = pg_pool_new(w->f->loop, ASK_MS);
+	w->pool = pg_pool_new(w->f->loop, ASK_MS, NULL);
 	w->listener = fixture_listen(&w->port);
 	w->endpoint = endpoint_of(w, "");
 	*state = w;

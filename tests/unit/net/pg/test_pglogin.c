@@ -129,7 +129,7 @@ static int setup(void **state)
 	if (fixture_setup(&f) < 0)
 		return -1;
 	w->f = f;
-	w->pool = pg_pool_new(w->f->loop, 5000);
+	w->pool = pg_pool_new(w->f->loop, 5000, NULL);
 	w->listener = fixture_listen(&w->port);
 	*state = w;
 	return 0;

@@ -261,9 +261,9 @@ static void cleaned(void **state)
 	char text[] = "  FATAL:  no open**** here\n\tnor\topen****\n\n", crowded[] = "EOF detected\nconnection\n\nx";
 
 	(void)state;
-	pgendpoint_clean(e, text);
+	pgendpoint_clean(e, NULL, text);
 	assert_string_equal(text, "FATAL: no ******** here; nor ********");
-	pgendpoint_clean(e, crowded);
+	pgendpoint_clean(e, NULL, crowded);
 	assert_string_equal(crowded, "EOF detected;connection;x");
 	pgendpoint_unref(e);
 }
@@ -284,15 +284,15 @@ static void files_are_not_told(void **state)
 	     answered[] = "connection to server on socket \"/x/.s.PGSQL.5432\" failed: FATAL:  no such role\n";
 
 	(void)state;
-	pgendpoint_clean(e, missing);
+	pgendpoint_clean(e, NULL, missing);
 	assert_string_equal(missing, "sslrootcert names no usable file");
-	pgendpoint_clean(e, wrong);
+	pgendpoint_clean(e, NULL, wrong);
 	assert_string_equal(wrong, missing);
-	pgendpoint_clean(e, none);
+	pgendpoint_clean(e, NULL, none);
 	assert_string_equal(none, "the Unix socket cannot be connected to");
-	pgendpoint_clean(e, folder);
+	pgendpoint_clean(e, NULL, folder);
 	assert_string_equal(folder, none);
-	pgendpoint_clean(e, answered);
+	pgendpoint_clean(e, NULL, answered);
 	assert_non_null(strstr(answered, "FATAL: no such role"));
 	pgendpoint_unref(e);
 }

@@ -18,7 +18,8 @@
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
 
-static int build(const char *metadata, const char *auth, const char *env, struct scaler *out, struct err *err)
+static int build_as(const struct pod_identity *identity, const char *metadata, const char *auth, const char *env,
+	struct scaler *out, struct err *err)
 {
 	struct strmap m = { 0 }, a = { 0 }, e = { 0 };
 	struct scaler_params params = { .type = "rabbitmq",
@@ -26,6 +27,7 @@ static int build(const char *metadata, const char *auth, const char *env, struct
 		.index = 2,
 		.metadata = &m,
 		.auth = &a,
+		.identity = identity,
 		.env = &e };
 	int failed;
 
@@ -39,8 +41,14 @@ static int build(const char *metadata, const char *auth, const char *env, struct
 	return failed;
 }
 
-#define AMQP "host=amqp://u:p@mq:5672/|queueName=jobs"
-#define HTTP "host=http://u:p@mq:15672/|queueName=jobs"
+static int build(const char *metadata, const char *auth, const char *env, struct scaler *out, struct err *err)
+{
+	return build_as(NULL, metadata, auth, env, out, err);
+}
+
+#define AMQP  "host=amqp://u:p@mq:5672/|queueName=jobs"
+#define HTTP  "host=http://u:p@mq:15672/|queueName=jobs"
+#define HTTPS "host=https://u:p@mq:15671/|queueName=jobs"
 #define COLUMNS                                                                                                        \
 	"columns=name,messages,messages_ready,message_stats.publish,message_stats.deliver_get,"                        \
 	"message_stats.publish_details.rate,message_stats.deliver_get_details.rate"
@@ -185,6 +193,139 @@ static void over_http(void **state)
 	}
 }
 
+/* ---- As kscaled itself ---- */
+
+static const char *env_of(void *arg, const char *name)
+{
+	(void)arg;
+	return strcmp(name, "AZURE_TENANT_ID") == 0               ? "tenant"
+		: strcmp(name, "AZURE_CLIENT_ID") == 0            ? "kscaled"
+		: strcmp(name, "AZURE_FEDERATED_TOKEN_FILE") == 0 ? "file"
+								  : NULL;
+}
+
+static int file_of(void *arg, const char *path, struct buf *out, struct err *err)
+{
+	(void)arg;
+	(void)path;
+	(void)err;
+	buf_puts(out, "federated");
+	return 0;
+}
+
+/* What is asked of Entra ID for the trigger; the caller owns it. */
+static char *form_of(const struct scaler *s)
+{
+	const struct rabbitmqparams_question *q = s->question->data;
+	const struct webaccess_config *access = webaccess_config(q->login.access);
+	const struct identity_world world = { .env = env_of, .file = file_of };
+	struct identity_exchange exchange = { .identity = access->identity, .world = &world };
+	struct identity_request request = { .url = NULL };
+	struct credential credential = { .token = NULL };
+	struct err err = { 0 };
+	char *form;
+
+	assert_null(access->username);
+	assert_null(access->password);
+	assert_int_equal(identity_next(&exchange, &request, &credential, &err), IDENTITY_SEND);
+	assert_string_equal(request.url, "https://login.microsoftonline.com/tenant/oauth2/v2.0/token");
+	form = mem_dup(request.body);
+	identity_request_done(&request);
+	identity_exchange_done(&exchange);
+	return form;
+}
+
+static void by_kscaleds_own_token(void **state)
+{
+	static const struct pod_identity own = { .provider = "azure-workload",
+		.may_be_kscaled = true,
+		.azure_trusted = "mq" },
+					 other = { .provider = "azure-workload",
+						 .may_be_kscaled = true,
+						 .azure_trusted = "mq",
+						 .identity_id = "other" },
+					 unsaid = { .may_be_kscaled = true, .azure_trusted = "*" },
+					 aws = { .provider = "aws",
+						 .may_be_kscaled = true,
+						 .azure_trusted = "*",
+						 .identity_id = "none of Azure" },
+					 trustless = { .provider = "azure-workload", .may_be_kscaled = true },
+					 forbidden = { .azure_trusted = "*" };
+	static const struct {
+		const struct pod_identity *identity;
+		const char *metadata, *auth;
+		const char *client, *scope; /* of the form that is sent */
+		const char *said;           /* not NULL: it is refused */
+	} rows[] = {
+		{ &own, HTTPS, "workloadIdentityResource=api://mq", "client_id=kscaled&",
+			"&scope=api%3A%2F%2Fmq%2F.default&", NULL },
+		{ &other, HTTPS, "workloadIdentityResource=api://mq/", "client_id=other&",
+			"&scope=api%3A%2F%2Fmq%2F.default&", NULL },
+		{ &own, HTTPS, "workloadIdentityResource=api://mq/.default", "client_id=kscaled&",
+			"&scope=api%3A%2F%2Fmq%2F.default&", NULL },
+		/* whatever podIdentity says, as in KEDA; and no other login is sent */
+		{ &unsaid, HTTPS, "workloadIdentityResource=x|username=u|password=p", "client_id=kscaled&",
+			"&scope=x%2F.default&", NULL },
+		{ &aws, HTTPS, "workloadIdentityResource=x", "client_id=kscaled&", "&scope=x%2F.default&", NULL },
+		/* ca without tls enable does not count */
+		{ &own, HTTPS, "workloadIdentityResource=x|ca=PEM", "client_id=kscaled&", "&scope=x%2F.default&",
+			NULL },
+		{ &forbidden, HTTPS, "workloadIdentityResource=x", NULL, NULL,
+			"kscaled's own Azure identity, which triggers may use by a" },
+		{ &trustless, HTTPS, "workloadIdentityResource=x", NULL, NULL,
+			"parameter \"host\": podIdentity azure-workload: mq is none of Microsoft's hosts, and "
+			"kscaled" },
+		{ &trustless, "host=https://a.vault.azure.net/|queueName=q",
+			"workloadIdentityResource=https://vault.azure.net", NULL, NULL,
+			"a.vault.azure.net is none of Microsoft's hosts" },
+		{ &own, HTTP, "workloadIdentityResource=x", NULL, NULL,
+			"parameter \"host\": it must begin with https://: kscaled shows its own Azure token by TLS" },
+		{ &own, HTTPS "|unsafeSsl=true", "workloadIdentityResource=x", NULL, NULL,
+			"parameter \"unsafeSsl\" does not go together with kscaled's own Azure identity" },
+		{ &own, HTTPS, "workloadIdentityResource=x|tls=enable|ca=PEM", NULL, NULL,
+			"parameter \"ca\" does not go together with kscaled's own Azure identity" },
+		{ &own, AMQP, "workloadIdentityResource=x", NULL, NULL,
+			"workload identity is not supported for the AMQP protocol at the moment" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		struct err err = { 0 };
+		struct scaler s;
+		MEM_AUTO char *form = NULL;
+		int rc = build_as(rows[i].identity, rows[i].metadata, rows[i].auth, NULL, &s, &err);
+
+		if (!rc == !!rows[i].said || (rc && !strstr(err.msg, rows[i].said)))
+			fail_msg("%s, %s: %s", rows[i].metadata, rows[i].auth, err.msg);
+		if (rc)
+			continue;
+		form = form_of(&s);
+		if (!strstr(form, rows[i].client) || !strstr(form, rows[i].scope))
+			fail_msg("%s: %s", rows[i].auth, form);
+		scaler_done(&s);
+	}
+}
+
+/* podIdentity without a resource says nothing, as in KEDA. */
+static void who_names_no_resource_logs_in_by_password(void **state)
+{
+	static const struct pod_identity own = { .provider = "azure-workload", .may_be_kscaled = true },
+					 mine = { .provider = "azure-workload" };
+	static const struct pod_identity *const all[] = { &own, &mine };
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(all); i++) {
+		const struct rabbitmqparams_question *q;
+		struct scaler s;
+
+		assert_int_equal(build_as(all[i], HTTP, NULL, NULL, &s, NULL), 0);
+		q = s.question->data;
+		assert_string_equal(webaccess_config(q->login.access)->username, "u");
+		assert_null(webaccess_identity(q->login.access));
+		scaler_done(&s);
+	}
+}
+
 static void timeouts_and_modes(void **state)
 {
 	struct scaler s = build_good(HTTP "|mode=MessageRate|value=0.5|timeout=1500", NULL, NULL);
@@ -224,7 +365,11 @@ static const struct {
 	{ AMQP, "oauthTokenURI=http://id/t|clientID=c|clientSecret=s", "OAuth 2 (oauthTokenURI) needs protocol http" },
 	{ HTTP, "oauthTokenURI=http://id/t|clientID=c", "oauthTokenURI, clientID and clientSecret must be given" },
 	{ HTTP, "oauthTokenURI=http://id/t|clientID=c|clientSecret=s|username=u|password=p", "cannot be given with" },
-	{ HTTP, "workloadIdentityResource=api://x", "tokens of Microsoft Entra ID are not supported yet" },
+	{ HTTPS, "oauthTokenURI=http://id/t|clientID=c|clientSecret=s|workloadIdentityResource=api://x",
+		"workloadIdentityResource cannot be given with oauthTokenURI" },
+	{ AMQP, "workloadIdentityResource=api://x",
+		"workload identity is not supported for the AMQP protocol at the moment" },
+	{ HTTPS, "workloadIdentityResource=api://x", "kscaled's own Azure identity, which triggers may use by a" },
 	{ HTTP, "username=u", "username and password must be given together" },
 	{ AMQP, "password=p", "username and password must be given together" },
 	{ AMQP, "tls=yes", "\"tls\" value from authParams (not shown): must be one of disable, enable" },
@@ -343,6 +488,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(over_amqp),
 		cmocka_unit_test(over_http),
+		cmocka_unit_test(by_kscaleds_own_token),
+		cmocka_unit_test(who_names_no_resource_logs_in_by_password),
 		cmocka_unit_test(timeouts_and_modes),
 		cmocka_unit_test(rejected),
 		cmocka_unit_test(a_name_has_its_limit_over_amqp),

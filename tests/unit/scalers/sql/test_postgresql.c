@@ -148,6 +148,93 @@ static void rejected(void **state)
 	}
 }
 
+/* ---- As kscaled itself ---- */
+
+#define SERVER "shop.postgres.database.azure.com"
+#define AZURE  "port=5432|userName=kscaled|dbName=shop|sslmode=require|" ASKS
+
+static int build_as(const struct pod_identity *identity, const char *metadata, const char *auth, struct scaler *out,
+	struct err *err)
+{
+	struct strmap m = { 0 }, a = { 0 };
+	struct scaler_params params = { .type = "postgresql",
+		.index = 1,
+		.metadata = &m,
+		.auth = &a,
+		.identity = identity };
+	int failed;
+
+	pairs_fill(&m, metadata);
+	pairs_fill(&a, auth);
+	failed = scaler_build(&params, out, err);
+	strmap_done(&m);
+	strmap_done(&a);
+	return failed;
+}
+
+static void as_kscaled(void **state)
+{
+	static const struct pod_identity own = { .provider = "azure-workload", .may_be_kscaled = true },
+					 other = { .provider = "azure-workload",
+						 .may_be_kscaled = true,
+						 .identity_id = "other" },
+					 trusting = { .provider = "azure-workload",
+						 .may_be_kscaled = true,
+						 .azure_trusted = "db.shop" },
+					 mine = { .provider = "azure-workload" },
+					 aws = { .provider = "aws", .may_be_kscaled = true };
+	static const struct {
+		const struct pod_identity *identity;
+		const char *metadata, *auth, *said; /* NULL: it is taken */
+	} rows[] = {
+		{ &own, "host=" SERVER "|" AZURE, NULL, NULL },
+		{ &own, AZURE, "host=" SERVER, NULL },
+		{ &own, "host=a.postgres.database.azure.com,b.postgres.database.azure.com|" AZURE, NULL, NULL },
+		/* neither is read, as in KEDA */
+		{ &own, "host=" SERVER "|" AZURE, "password=secret-value|connection=host=evil user=u", NULL },
+		{ &trusting, "host=db.shop|" AZURE, NULL, NULL },
+		/* with others' it is as without one, as in KEDA */
+		{ &aws, PARTS ASKS, "password=secret-value", NULL },
+		{ &own, PARTS ASKS, "password=secret-value",
+			"parameter \"host\": podIdentity azure-workload: db is none of Microsoft's hosts for that" },
+		{ &own, "host=evil.example," SERVER "|" AZURE, NULL, "evil.example is none of Microsoft's hosts" },
+		{ &own, "host=" SERVER ",evil.example|" AZURE, NULL, "evil.example is none of Microsoft's hosts" },
+		{ &own, "host=" SERVER ", evil.example|" AZURE, NULL, "no host's name" },
+		{ &own, "host=" SERVER ",|" AZURE, NULL, "\"\" is no host's name" },
+		{ &own, "host=/var/run/postgresql|" AZURE, NULL, "no host's name" },
+		{ &own, AZURE, "connection=host=" SERVER " user=u",
+			"no host given: with podIdentity azure-workload connection is not read" },
+		{ &own, "connection=host=" SERVER "|" AZURE, NULL, "no host given: with podIdentity" },
+		{ &own, "host=" SERVER "|port=1|userName=u|dbName=d|sslmode=disable|" ASKS, NULL,
+			"\"sslmode\" must be require, verify-ca or verify-full" },
+		{ &own, "host=" SERVER "|" AZURE, "ca=secret-value", "parameter \"ca\" does not go together" },
+		{ &mine, "host=" SERVER "|" AZURE, NULL, "kscaled's own Azure identity, which triggers may use by a" },
+	};
+	struct scaler a, b;
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		struct err err = { 0 };
+		int rc = build_as(rows[i].identity, rows[i].metadata, rows[i].auth, &a, &err);
+
+		if (!rc == !!rows[i].said || (rc && !strstr(err.msg, rows[i].said)))
+			fail_msg("%s, %s: %s", rows[i].metadata, rows[i].auth, err.msg);
+		assert_null(strstr(err.msg, "secret-value"));
+		if (!rc)
+			scaler_done(&a);
+	}
+	/* whose token it is, is in the key */
+	assert_int_equal(build_as(&own, "host=" SERVER "|" AZURE, NULL, &a, NULL), 0);
+	assert_int_equal(build_as(&other, "host=" SERVER "|" AZURE, NULL, &b, NULL), 0);
+	assert_string_equal(a.question->source, "postgresql " SERVER ":5432/shop");
+	assert_string_not_equal(a.question->key, b.question->key);
+	scaler_done(&b);
+	assert_int_equal(build_as(&own, "host=" SERVER "|" AZURE, "password=x", &b, NULL), 0);
+	assert_string_equal(a.question->key, b.question->key);
+	scaler_done(&a);
+	scaler_done(&b);
+}
+
 /*
  * Thresholds are not part of a question, everything that changes the answer is, and who says when
  * to ask.
@@ -199,7 +286,7 @@ static void watched(void **state)
 {
 	struct err err = { 0 };
 	struct loop *loop = loop_new(&err);
-	struct scaler_sources sources = { .loop = loop, .pg = pg_pool_new(loop, 3000) };
+	struct scaler_sources sources = { .loop = loop, .pg = pg_pool_new(loop, 3000, NULL) };
 	struct scaler with, without;
 	struct watch_report report;
 	void *watch;
@@ -285,6 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accepted),
 		cmocka_unit_test(rejected),
+		cmocka_unit_test(as_kscaled),
 		cmocka_unit_test(questions),
 		cmocka_unit_test(unknown_keys),
 		cmocka_unit_test(watched),
