@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from rig import pki, scripted
+from rig import http_source, pki, scripted
 from rig.amqp_wire import Holder, declare_ok, method, serves, short
 from rig.credentials import ref
 from rig.entra_server import EntraServer
@@ -162,16 +162,20 @@ def test_regex(kscaled, stage, rabbit):
     wait_message(stage, "HTTP status 400", metric="s6-rabbitmq--28")
 
 
-def test_statistics_that_are_not_there(kscaled, stage, rabbit):
-    """A queue that was declared a moment ago is no empty one; nor is it while the plug-in collects nothing."""
-    source = HttpSource({"/api/queues/%2F/jobs": '{"name":"jobs"}', "/api/queues/v/jobs": '{"messages":3,"message_stats":{"publish":9}}'})
+def test_statistics_that_are_not_there(kscaled, stage):
+    """A queue that was declared a moment ago is no empty one; nor is it while the plug-in collects nothing, one that is told too slowly, or a list of something else."""
+    source = HttpSource({"/api/queues/%2F/jobs": '{"name":"jobs"}', "/api/queues/v/jobs": '{"messages":3,"message_stats":{"publish":9}}', "/api/queues/slow/jobs": http_source.drip,
+                         "/api/queues/list": '{"kind":"List","items":[]}'})
     start(stage, trigger(source.url), trigger(f"{source.url}/v", mode="MessageRate", value="1"), replicas=2)
     start(stage, trigger(f"{source.url}/v"), name="other")
+    start(stage, trigger(f"{source.url}/slow", timeout="500"), trigger(f"{source.url}/list", useRegex="true"), name="third", replicas=2)
     stage.wait_failing()
     wait_message(stage, 'queue "jobs": it has no statistics', source.url.removeprefix("http://"))
     wait_message(stage, "the server keeps no rates", metric="s1-rabbitmq-jobs")
     wait_value(stage, 3, name="other")
-    assert stage.replicas() == 2
+    wait_message(stage, "no complete answer within 500 ms", name="third")
+    wait_message(stage, "the answer has no number of pages", metric="s1-rabbitmq-jobs", name="third")
+    assert stage.replicas() == stage.replicas("third") == 2
     source.end()
 
 

@@ -266,7 +266,9 @@ static int read_address(const char *url, struct address *out, struct err *err)
 		httpurl_place(out->url, &out->server, err) == 0)
 		return 0;
 	address_done(out);
-	return err_wrap(err, "parameter \"host\"");
+	/* Go's parser takes some of these as they are. */
+	return err_wrap(err,
+		"parameter \"host\" (in user, password and vhost a blank is written %%20, @ %%40, / %%2F and # %%23)");
 }
 
 /* As URLs of HTTP, which the parser knows; the default ports are others. */
