@@ -11,6 +11,8 @@ from rig import pki, scripted
 from rig.credentials import ref
 from rig.http_source import HttpSource
 from rig.kafka_server import LOST, MSK_KEYS, MSK_REGION, PASSWORD, KafkaServer, token
+from rig.process import free_port
+from rig.tcp_proxy import TcpProxy
 from rig.waiting import after, eventually, throughout, timed
 
 
@@ -125,7 +127,7 @@ def test_activation_looks_at_all_of_it(kscaled, stage, server, topic):
     wait_value(stage, "5", "less")
     eventually(lambda: stage.replicas("more") == 1)
     asked = kscaled.asked()
-    throughout(lambda: stage.replicas("less") == 0, until=lambda: kscaled.asked() > asked + 6)
+    throughout(lambda: stage.replicas("less") == 0, until=lambda: kscaled.asked() > asked + 3)
 
 
 def test_lag_that_nobody_works_on(kscaled, stage, server, topic):
@@ -143,7 +145,7 @@ def test_lag_that_nobody_works_on(kscaled, stage, server, topic):
     stage.patch({"spec": {"triggers": [trigger(server, "workers", topic, excludePersistentLag="true", allowIdleConsumers="true", lagThreshold="6")]}})
     eventually(lambda: stage.hpa().spec.metrics[0].external.target.average_value == "6")
     asked = kscaled.asked()
-    throughout(lambda: stage.metric(metric_of(stage)).value() == "0", until=lambda: kscaled.asked() > asked + 4)
+    throughout(lambda: stage.metric(metric_of(stage)).value() == "0", until=lambda: kscaled.asked() > asked + 2)
 
 
 def test_topics_change(kscaled, stage, server, topic):
@@ -169,10 +171,12 @@ def test_ways_in(kscaled, stage, server, topic, credentials, authority, tmp_path
     client, stranger = pki.certificate(tmp_path, "client", authority, "reader", usage="clientAuth"), pki.authority(tmp_path, "stranger")
     trust, login, scram = {"ca": pem(authority.cert)}, {"username": "reader", "password": PASSWORD}, {"username": "scram", "password": PASSWORD}
     both = {"cert": pem(client.cert), "key": pem(client.key)}
+    locked = {"cert": pem(client.cert), "key": pki.openssl("pkey", "-aes256", "-passout", "pass:key-password", stdin=both["key"].encode()).decode()}
     rows = {
         "tls": ("tls", {"tls": "enable"}, trust, "7"),
         "unsafe": ("tls", {"tls": "enable", "unsafeSsl": "true"}, {}, "7"),
         "certificate": ("mtls", {"tls": "enable"}, {**trust, **both}, "7"),
+        "locked-key": ("mtls", {"tls": "enable"}, {**trust, **locked, "keyPassword": "key-password"}, "7"),
         "plain": ("sasl", {"sasl": "plaintext"}, login, "7"),
         "scram-256": ("sasl", {"sasl": "scram_sha256"}, scram, "7"),
         "scram-512": ("sasl", {"sasl": "scram_sha512"}, scram, "7"),
@@ -213,7 +217,24 @@ def test_ways_in(kscaled, stage, server, topic, credentials, authority, tmp_path
     assert "kafka.does-not-exist.invalid" in why(stage, "no-name")
     assert f"broker 1 advertises {LOST}:{server.first.ports['lost']}, which cannot be reached" in why(stage, "lost")
     wait_value(stage, "7", "second")
-    assert PASSWORD not in kscaled.log() and "PRIVATE KEY" not in kscaled.log()
+    assert all(secret not in kscaled.log() for secret in (PASSWORD, "PRIVATE KEY", "key-password"))
+
+
+def test_logins_that_end(kscaled, stage, server, topic, credentials, authority):
+    """A broker that cuts connections whose login is a second old (connections.max.reauth.ms), at the next request: nobody is told of trouble."""
+    secret = {"ca": pathlib.Path(authority.cert).read_text(encoding="ascii"), "username": "scram", "password": PASSWORD}
+    credentials.secret("login", **secret)
+    credentials.authentication("login", secretTargetRef=[{"parameter": key, "name": "login", "key": key} for key in secret])
+    server.commit("workers", topic, 5, 0, 0, 0)
+    stage.deployment(replicas=0)
+    stage.ready_scaledobject(triggers=[trigger(server, "workers", topic, ref("login"), listener="sasltls", tls="enable", sasl="scram_sha256")])
+    seen = set()
+
+    def some_ended():
+        seen.update(sockets(kscaled, server.first.ports["sasltls"]))
+        return len(seen) > 2
+    throughout(lambda: stage.says("Ready", "True"), until=some_ended)
+    assert not stage.events(reason="KEDAScalerFailed")
 
 
 def test_mechanisms_that_are_offered(kscaled, stage, server, topic, credentials):
@@ -351,22 +372,22 @@ def test_rotated_password(kscaled, stage, server, topic, credentials):
 
 # --- connections ---
 
-def connections(kscaled, port):
-    """How many of kscaled's sockets lead to this port of loopback."""
+def sockets(kscaled, port):
+    """Those of kscaled's that lead to this port of loopback."""
     mine = set()
     for fd in pathlib.Path(f"/proc/{kscaled.pid}/fd").iterdir():
         with contextlib.suppress(OSError):
             mine.add(os.readlink(fd))
-    found = 0
-    for table in ("tcp", "tcp6"):
-        for line in pathlib.Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
-            fields = line.split()
-            found += int(fields[2].rpartition(":")[2], 16) == port and f"socket:[{fields[9]}]" in mine
-    return found
+    lines = (line.split() for table in ("tcp", "tcp6") for line in pathlib.Path(f"/proc/net/{table}").read_text().splitlines()[1:])
+    return mine & {f"socket:[{fields[9]}]" for fields in lines if int(fields[2].rpartition(":")[2], 16) == port}
+
+
+def connections(kscaled, port):
+    return len(sockets(kscaled, port))
 
 
 def test_few_connections(kscaled, stage, server, topic):
-    """Hundreds of questions of many groups, one connection to the one broker."""
+    """Hundreds of questions of many groups, one connection to the one broker; a request for each group, and few for all ends."""
     for i in range(20):
         server.commit(f"group-{i}", topic, i, 0, 0, 0)
     before = connections(kscaled, server.first.ports["plain"])  # of other bootstrap servers and logins; idle, and soon closed
@@ -375,7 +396,12 @@ def test_few_connections(kscaled, stage, server, topic):
         put(stage, f"so-{i}", *(trigger(server, f"group-{i}", topic, allowIdleConsumers="true", partitionLimitation=j % 4, lagThreshold=5 + j) for j in range(20)), replicas=1)
     for i in range(20):
         stage.wait_ready(f"so-{i}")
-    throughout(lambda: 1 <= connections(kscaled, server.first.ports["plain"]) <= before + 1, until=after(3), every=0.2)
+    names = ("Metadata", "OffsetFetch", "ListOffsets")
+    asked, requests = kscaled.asked(), [int(server.first.do("requests", name)) for name in names]
+    throughout(lambda: 1 <= connections(kscaled, server.first.ports["plain"]) <= before + 1, until=lambda: kscaled.asked() > asked + 240, every=0.2)  # 80 in a second
+    asked, (metadata, committed, ends) = kscaled.asked() - asked, [int(server.first.do("requests", name)) - begun for name, begun in zip(names, requests)]
+    # Each group is asked about each of four partitions; on a busy machine polls fall into more windows than one.
+    assert metadata < 5 and 20 <= committed < asked / 2 and 1 <= ends < asked / 2, (asked, metadata, committed, ends)
     wait_value(stage, "12", "so-0")
 
 
@@ -427,17 +453,19 @@ def test_killed_and_back(kscaled, stage, outage, topic):
 
 
 def test_down_from_the_beginning(kscaled, stage, server, topic):
+    """Its bootstrap server, which leads to the broker once it is there."""
     server.commit("workers", topic, 2, 0, 0, 0)
     stage.deployment(replicas=2)
-    server.kill()
+    port = free_port()
+    stage.scaledobject(triggers=[trigger(server, "workers", topic, bootstrapServers=f"127.0.0.1:{port}")])
+    stage.wait_failing()
+    assert stage.hpa().spec.max_replicas == 10
+    throughout(lambda: stage.replicas() == 2, until=after(2))
+    proxy = TcpProxy("localhost", server.first.ports["plain"], port)
     try:
-        stage.scaledobject(triggers=[trigger(server, "workers", topic)])
-        stage.wait_failing()
-        assert stage.hpa().spec.max_replicas == 10
-        throughout(lambda: stage.replicas() == 2, until=after(2))
+        stage.wait_ready()
     finally:
-        server.start()
-    stage.wait_ready()
+        proxy.end()
 
 
 @pytest.mark.parametrize("behave", [scripted.silent, scripted.answers(b"\0\0\0\x08\0\0\0\1\0\0"), scripted.answers(b"\x7f" * 64), scripted.answers(b"HTTP/1.1 400 Bad Request\r\n\r\n"),

@@ -13,9 +13,9 @@
 #include "net/kafka/kafkalink.h"
 
 #define WANTS_MAX       20000 /* in one request */
-#define NAMES_MAX       2000
-#define LINKS_MAX       2000 /* connections, those that are closed and not forgotten among them */
-#define LOOKED_AT_MAX   256  /* of those, for one that answers */
+#define NAMES_MAX       500   /* of topics: their partitions, of 42 bytes and more, fit into an answer */
+#define LINKS_MAX       2000  /* connections, those that are closed and not forgotten among them */
+#define LOOKED_AT_MAX   256   /* of those, for one that answers */
 #define GROUP_FORGET_MS 600000
 #define LINK_FORGET_MS  300000
 /*

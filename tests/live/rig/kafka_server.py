@@ -80,6 +80,8 @@ class Broker(OneProcess):
             if listener.startswith("sasl"):
                 config[f"listener.name.{listener}.sasl.enabled.mechanisms"] = ",".join(name.upper() for name in LOGINS)
                 config.update({f"listener.name.{listener}.{name}.sasl.jaas.config": module for name, module in LOGINS.items()})
+        if "sasltls" in self.listeners:
+            config["listener.name.sasltls.connections.max.reauth.ms"] = 1000  # a login is good for so long
         if "msk" in self.listeners:
             config["listener.name.msk.sasl.enabled.mechanisms"] = ",".join(name.upper() for name in MSK_LOGINS)
             config["listener.name.msk.oauthbearer.sasl.server.callback.handler.class"] = "Msk$Tokens"

@@ -11,9 +11,9 @@ import time
 class TcpProxy:
     """Passes bytes on to host:port. Sees only bytes: TLS goes through it."""
 
-    def __init__(self, host, port):
+    def __init__(self, host, port, own_port=0):
         self.target = (host, port)
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.listener = socket.create_server(("127.0.0.1", own_port), backlog=64)
         self.port = self.listener.getsockname()[1]
         self.lock = threading.Lock()
         self.pairs = set()

@@ -188,6 +188,35 @@ static void asked_together(void **state)
 	assert_in_range(fakebrokers_asked(&w->brokers, FAKE_OFFSETS), 2, 20);
 }
 
+/* The answer about thousands of topics, which may have many partitions, would be too large. */
+static void very_many_topics(void **state)
+{
+	enum { COUNT = 600 };
+	static struct outcome outcomes[COUNT];
+	static char names[COUNT][8];
+	static const char *lists[COUNT];
+	static struct kafka_question questions[COUNT];
+	struct world *w = *state;
+	int told = 0;
+
+	w->deadline_ms = 30000;
+	memset(outcomes, 0, sizeof(outcomes));
+	for (size_t i = 0; i < COUNT; i++) {
+		snprintf(names[i], sizeof(names[i]), "t%zu", i);
+		lists[i] = names[i];
+		questions[i] = (struct kafka_question){ .group = "g", .topics = &lists[i], .topic_count = 1 };
+		ask(w, &questions[i], &outcomes[i]);
+	}
+	UNTIL(w->f, (told = 0, ({
+		for (size_t i = 0; i < COUNT; i++)
+			told += outcomes[i].times;
+		told == COUNT;
+	})));
+	for (size_t i = 0; i < COUNT; i++)
+		assert_non_null(strstr(outcomes[i].err.msg, "UNKNOWN_TOPIC_OR_PARTITION"));
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_METADATA), 2);
+}
+
 static void some_partitions(void **state)
 {
 	static const struct kafka_range ranges[] = { { 1, 1 }, { 3, 9 } }, none[] = { { 7, 9 } };
@@ -527,6 +556,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WORLD_TEST(the_lag),
 		WORLD_TEST(asked_together),
+		WORLD_TEST(very_many_topics),
 		WORLD_TEST(some_partitions),
 		WORLD_TEST(starts_where_nothing_is_committed),
 		WORLD_TEST(all_topics_of_a_group),

@@ -85,12 +85,40 @@ static void metadata(void **state)
 	kafkamap_done(&map);
 }
 
+/* What is known of a topic will do for a minute; what is missing or doubted is asked about. */
+static void topics(void **state)
+{
+	static const char *const asked[] = { "absent", "t" };
+	struct kafkamessages_topic said = { .name = mem_dup("t") };
+	struct kafkamessages_metadata m = { .topics = &said, .topic_count = 1 };
+	struct kafkamap map = { 0 };
+	struct kafkatopic *t;
+
+	(void)state;
+	assert_false(kafkamap_is_good(kafkamap_topic(&map, "t"), 1000));
+	kafkamap_take(&map, &m, asked, 2, 1000);
+	t = kafkamap_topic(&map, "t");
+	assert_true(kafkamap_is_good(t, 1000));
+	assert_true(kafkamap_is_good(t, 1000 + 59999));
+	assert_false(kafkamap_is_good(t, 1000 + 60000));
+	assert_int_equal(kafkamap_topic(&map, "absent")->error, KAFKA_UNKNOWN_TOPIC);
+	assert_false(kafkamap_is_good(kafkamap_topic(&map, "absent"), 1000));
+	t->doubted = true;
+	assert_false(kafkamap_is_good(t, 1000));
+	kafkamap_forget_old(&map, 1000 + KAFKAMAP_FORGET_MS);
+	assert_non_null(kafkamap_topic(&map, "t"));
+	kafkamap_forget_old(&map, 1001 + KAFKAMAP_FORGET_MS);
+	assert_null(kafkamap_topic(&map, "t"));
+	kafkamap_done(&map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_address),
 		cmocka_unit_test(so_many_brokers),
 		cmocka_unit_test(metadata),
+		cmocka_unit_test(topics),
 	};
 
 	return cmocka_run_group_tests_name("net/kafka/kafkamap", tests, NULL, NULL);
