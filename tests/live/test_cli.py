@@ -58,7 +58,7 @@ def test_init(tmp_path):
         assert (checked.returncode, checked.stdout.count("\n")) == ((1, 1) if "warning: spec.triggers[0].type: gcp-pubsub: This scaler is deprecated." in checked.stdout else (0, 0)), checked
     again = run("init", "redis", "-o", str(tmp_path / "cron.yaml"))
     assert again.returncode == 1 and "exists" in again.stderr and "cron" in (tmp_path / "cron.yaml").read_text()
-    for wrong, says in ((["redi"], 'perhaps redis;'), ([], "name one type"), (["redis", "cron"], "name one type"), (["--nonsense"], "nonsense")):
+    for wrong, says in ((["redi"], 'perhaps redis;'), (["influxdb"], "results.0.series.0.values.0.1\n"), ([], "name one type"), (["redis", "cron"], "name one type"), (["--nonsense"], "nonsense")):
         done = run("init", *wrong)
         assert done.returncode == 2 and done.stdout == "" and says in done.stderr, done
 
