@@ -7,12 +7,15 @@
 
 #include <openssl/x509.h>
 
+#include "base/buf.h"
 #include "base/file.h"
 #include "base/landlock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/syscallfilter.h"
 #include "config.h"
+#include "net/identity/googleexternal.h"
+#include "net/identity/googlekey.h"
 
 #define SUBJECT "sandbox"
 
@@ -32,6 +35,20 @@ static const char *const environment_places[] = { "TZDIR", "SSL_CERT_DIR", "OPEN
 static const char *const environment_files[] = { "SSL_CERT_FILE", "CURL_CA_BUNDLE", "OPENSSL_CONF", "VAULT_CACERT",
 	"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AZURE_FEDERATED_TOKEN_FILE",
 	"GOOGLE_APPLICATION_CREDENTIALS" };
+
+/* What Google's configuration in a file names: the token of workload identity federation. */
+static void allow_named_in(struct landlock *l, const char *path)
+{
+	struct buf content = BUF_INIT(GOOGLEKEY_TEXT_MAX);
+	char *file = NULL;
+
+	if (path && *path && file_read(path, FILE_REGULAR, NULL, &content, NULL) == 0)
+		file = googleexternal_file(buf_text(&content));
+	if (file)
+		landlock_allow_file(l, file);
+	free(file);
+	buf_done_secret(&content);
+}
 
 /* list: NULL: none */
 static void allow_list(struct landlock *l, const char *list, const char *separator)
@@ -59,6 +76,7 @@ static void allow_system(struct landlock *l)
 		if (path && *path)
 			landlock_allow_file(l, path);
 	}
+	allow_named_in(l, getenv("GOOGLE_APPLICATION_CREDENTIALS"));
 }
 
 /* A folder that an option names; its absence is logged. */

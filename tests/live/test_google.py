@@ -2,7 +2,7 @@
 """gcp-pubsub, Google's Managed Prometheus, and the ways to be somebody at Google, against a server that stands in for it (rig/google_fake.py says what that is)."""
 import pytest
 
-from rig.google_fake import MONITORING, TOKEN_URL, TOKENS, Google, Metadata
+from rig.google_fake import IAM, MONITORING, STS, TOKEN_URL, TOKENS, Google, Metadata
 from rig.http_source import HttpSource, drip, giant, half
 from rig.waiting import eventually
 
@@ -235,6 +235,50 @@ def test_as_kscaled_itself(launch, stage, google, credentials, tmp_path, which):
         eventually(lambda: stage.metric(METRIC).value() == "6")
     finally:
         machine.end()
+
+
+class Place(HttpSource):
+    """Another place, which says a token of its own to who asks it so."""
+
+    token = "eyJ.place.2"
+
+    def answer(self, asked):
+        return (200, {}, f'{{"id": "{self.token}"}}') if asked.method == "GET" and asked.target == "/token?audience=pool" and asked.headers.get("Metadata") == "true" else (400, {}, "{}")
+
+
+def test_federation(launch, stage, google, credentials, tmp_path, tmp_path_factory):
+    """Workload identity federation: a token of another place, from a file that is replaced or from a URL, with and without an account that is impersonated."""
+    where = ("subscription", "shop", "orders", "num_undelivered_messages")
+    google.series[where] = 4
+    reader, principal, viewer = google.account("reader"), google.account("principal", roles=()), google.account("viewer")
+    google.subjects = {"eyJ.place.1": principal, Place.token: viewer}
+    config, token, place = tmp_path / "federation.json", tmp_path_factory.mktemp("place") / "token", Place()  # not below what else kscaled may read
+    token.write_text("eyJ.unknown\n")
+    config.write_text(google.federated({"file": str(token)}, reader))
+    name = f"{stage.namespace}-google"
+    credentials.cluster_authentication(name, podIdentity={"provider": "gcp"})
+    env = google.env(GOOGLE_APPLICATION_CREDENTIALS=str(config), CLOUDSDK_CORE_PROJECT="shop")
+    try:
+        daemon = launch(env=env)
+        daemon.wait_serving()
+        stage.deployment(replicas=1)
+        stage.scaledobject(maxReplicaCount=1, triggers=[pubsub({"authenticationRef": {"name": name, "kind": "ClusterTriggerAuthentication"}}, value=1000)])
+        message = failure(stage, METRIC, "kscaled's own Google token: ", f"https://{STS}", "Google's token service: no token: HTTP status 400, invalid_grant")
+        assert "eyJ" not in message
+        (token.parent / "new").write_text("eyJ.place.1\n")
+        (token.parent / "new").rename(token)
+        message = failure(stage, METRIC, f"https://{IAM}", "the service account: no token: HTTP status 403, PERMISSION_DENIED")
+        assert "ya29" not in message
+        principal.roles.add("impersonator")
+        eventually(lambda: stage.metric(METRIC).value() == "4")
+        daemon.term()
+        google.series[where] = 5
+        config.write_text(google.federated({"url": f"{place.url}/token?audience=pool", "headers": {"Metadata": "true"}, "format": {"type": "json", "subject_token_field_name": "id"}}))
+        launch("second", env=env).wait_serving()
+        eventually(lambda: stage.metric(METRIC).value() == "5")
+        assert "eyJ" not in daemon.log() and "ya29" not in daemon.log()
+    finally:
+        place.end()
 
 
 def test_a_machine_without_an_account(launch, stage, google, credentials):

@@ -103,7 +103,8 @@ static int refuse_type(const char *type, bool users, struct err *err)
 {
 	static const char *const known[] = { "authorized_user", "external_account", "external_account_authorized_user",
 		"impersonated_service_account", "gdch_service_account", NULL };
-	const char *wanted = users ? "service_account and authorized_user are read" : "it must be service_account";
+	const char *wanted = users ? "service_account, authorized_user and external_account are read"
+				   : "it must be service_account";
 
 	if (!text_is_one_of(type, known))
 		return err_set(err, ERR_INVALID, "the key's type is not known: %s", wanted);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "net/http/httpurl.h"
+#include "net/identity/googleexternal.h"
 #include "net/identity/googlekey.h"
 #include "net/identity/identity_parts.h"
 #include "net/identity/oauthreply.h"
@@ -19,8 +20,8 @@
 #define PROJECT_ENV "CLOUDSDK_CORE_PROJECT"
 
 enum { SCOPE };
-enum { START, BY_KEY, METADATA_PROJECT, METADATA_TOKEN }; /* stages */
-/* The note is the project; NULL: not known. */
+enum { START, BY_KEY, METADATA_PROJECT, METADATA_TOKEN, PLACE, GOOGLE, ACCOUNT }; /* stages */
+/* The note is the project; NULL: not known. In the last two it is the token that is sent. */
 
 /* ---- The steps ---- */
 
@@ -33,14 +34,12 @@ static void note_project(struct identity_exchange *x, const char *otherwise)
 	x->note = mem_dup(said ? said : otherwise);
 }
 
-static enum identity_verdict ask_by_key(struct identity_exchange *x, struct identity_request *out, struct err *err)
+static enum identity_verdict ask_with_key(struct identity_exchange *x, const char *text, struct identity_request *out,
+	struct err *err)
 {
 	struct googlekey key = { 0 };
-	char *text = identity_file_text(x, KEY_FILE, err);
 	enum identity_verdict verdict = IDENTITY_FAILED;
 
-	if (!text)
-		return IDENTITY_FAILED;
 	if (googlekey_read(text, true, &key, err)) {
 		err_wrap(err, "the file that " KEY_FILE " names");
 	} else if (googlekey_ask(&key, identity_text(x->identity, SCOPE), x->unix_ms, out, err) == 0) {
@@ -49,9 +48,136 @@ static enum identity_verdict ask_by_key(struct identity_exchange *x, struct iden
 		verdict = IDENTITY_SEND;
 	}
 	googlekey_done(&key);
+	return verdict;
+}
+
+/* ---- Workload identity federation ---- */
+
+static void note_token(struct identity_exchange *x, char *token /* takes */, unsigned stage)
+{
+	mem_free_secret(x->note);
+	x->note = token;
+	x->stage = stage;
+}
+
+static int read_place(struct identity_exchange *x, const struct googleexternal *g, struct err *err)
+{
+	struct buf content = BUF_INIT(GOOGLEKEY_TEXT_MAX);
+	char *token = NULL;
+
+	if (x->world->file(x->world->arg, g->file, &content, err) == 0)
+		token = googleexternal_subject(g, buf_text(&content), content.len, err);
+	buf_done_secret(&content);
+	if (!token)
+		return err_wrap(err, "the file of its credential_source");
+	note_token(x, token, GOOGLE);
+	return 0;
+}
+
+/* The configuration is read anew at each step, as all that the exchange keeps is a token. */
+static enum identity_verdict ask_federated(struct identity_exchange *x, const char *text, struct identity_request *out,
+	struct err *err)
+{
+	const char *scope = identity_text(x->identity, SCOPE);
+	struct googleexternal g = { 0 };
+	enum identity_verdict verdict = IDENTITY_FAILED;
+
+	if (googleexternal_read(text, &g, err) || (x->stage == START && g.file && read_place(x, &g, err)) ||
+		(x->stage == ACCOUNT && !g.account_url && err_set(err, ERR_TEMPORARY, "it changed meanwhile"))) {
+		err_wrap(err, "the file that " KEY_FILE " names");
+	} else {
+		verdict = IDENTITY_SEND;
+		if (x->stage == START)
+			x->stage = PLACE;
+		if (x->stage == PLACE)
+			googleexternal_ask_place(&g, out);
+		else if (x->stage == GOOGLE)
+			googleexternal_ask_google(&g, x->note, scope, out);
+		else
+			googleexternal_ask_account(&g, x->note, scope, out);
+	}
+	googleexternal_done(&g);
+	return verdict;
+}
+
+static enum identity_verdict ask_by_file(struct identity_exchange *x, struct identity_request *out, struct err *err)
+{
+	char *text = identity_file_text(x, KEY_FILE, err);
+	enum identity_verdict verdict = IDENTITY_FAILED;
+
+	if (text)
+		verdict = x->stage != START || googleexternal_is(text) ? ask_federated(x, text, out, err)
+								       : ask_with_key(x, text, out, err);
 	mem_free_secret(text);
 	return verdict;
 }
+
+static enum identity_verdict take_place(struct identity_exchange *x, const struct googleexternal *g,
+	const struct identity_answer *answer, struct err *err)
+{
+	char *token = NULL;
+
+	if (answer->status != 200)
+		identity_refused(answer, "no token", NULL, err);
+	else
+		token = googleexternal_subject(g, answer->body ? answer->body : "", answer->len, err);
+	if (!token)
+		return IDENTITY_FAILED;
+	note_token(x, token, GOOGLE);
+	return IDENTITY_NEXT;
+}
+
+static enum identity_verdict take_google(struct identity_exchange *x, const struct googleexternal *g,
+	const struct identity_answer *answer, struct credential *got, struct err *err)
+{
+	if (oauthreply_read(answer, got, err))
+		return IDENTITY_FAILED;
+	if (!g->account_url)
+		return IDENTITY_GOT;
+	note_token(x, got->token, ACCOUNT);
+	*got = (struct credential){ 0 };
+	return IDENTITY_NEXT;
+}
+
+static enum identity_verdict take_step(struct identity_exchange *x, const struct googleexternal *g,
+	const struct identity_answer *answer, struct credential *got, struct err *err)
+{
+	static const char *const who[] = { [PLACE] = "the url of its credential_source",
+		[GOOGLE] = "Google's token service",
+		[ACCOUNT] = "the service account" };
+	unsigned stage = x->stage;
+	enum identity_verdict verdict = IDENTITY_GOT;
+
+	if (stage == PLACE)
+		verdict = take_place(x, g, answer, err);
+	else if (stage == GOOGLE)
+		verdict = take_google(x, g, answer, got, err);
+	else if (googleexternal_read_account(answer, x->unix_ms, got, err))
+		verdict = IDENTITY_FAILED;
+	if (verdict == IDENTITY_FAILED)
+		err_wrap(err, "%s", who[stage]);
+	if (verdict == IDENTITY_GOT)
+		got->project = mem_dup(identity_env(x, PROJECT_ENV));
+	return verdict;
+}
+
+static enum identity_verdict take_federated(struct identity_exchange *x, const struct identity_answer *answer,
+	struct credential *got, struct err *err)
+{
+	char *text = identity_file_text(x, KEY_FILE, err);
+	struct googleexternal g = { 0 };
+	enum identity_verdict verdict = IDENTITY_FAILED;
+
+	if (text && googleexternal_read(text, &g, err))
+		err_wrap(err, "the file that " KEY_FILE " names");
+	else if (text)
+		verdict = take_step(x, &g, answer, got, err);
+	googleexternal_done(&g);
+	mem_free_secret(text);
+	return verdict;
+}
+
+/* ---- The machine's ---- */
 
 static enum identity_verdict ask_metadata(const struct identity_exchange *x, struct identity_request *out)
 {
@@ -77,6 +203,8 @@ static enum identity_verdict googleown_next(struct identity_exchange *x, struct 
 	const char *project = identity_env(x, PROJECT_ENV);
 
 	(void)got;
+	if (x->stage >= PLACE)
+		return ask_by_file(x, out, err);
 	if (x->stage != START)
 		return ask_metadata(x, out);
 	if (project && !googlekey_is_project(project)) {
@@ -84,7 +212,7 @@ static enum identity_verdict googleown_next(struct identity_exchange *x, struct 
 		return IDENTITY_FAILED;
 	}
 	if (identity_env(x, KEY_FILE))
-		return ask_by_key(x, out, err);
+		return ask_by_file(x, out, err);
 	if (!x->world->metadata) {
 		err_set(err, ERR_INVALID,
 			"kscaled has no Google identity of its own: its environment has no " KEY_FILE
@@ -124,6 +252,8 @@ static enum identity_verdict googleown_read(struct identity_exchange *x, const s
 {
 	enum identity_verdict verdict = IDENTITY_FAILED;
 
+	if (x->stage >= PLACE)
+		return take_federated(x, answer, got, err);
 	if (x->stage == METADATA_PROJECT) {
 		verdict = take_project(x, answer, err);
 	} else if (oauthreply_read(answer, got, err) == 0) {

@@ -5,11 +5,12 @@
 /*
  * Who kscaled itself is to Google, by its environment:
  *
- *   GOOGLE_APPLICATION_CREDENTIALS, a file with the key of a service account or of a user
+ *   GOOGLE_APPLICATION_CREDENTIALS, a file with the key of a service account or of a user, or with
+ *   what workload identity federation hands out (googleexternal)
  *   the machine's metadata server, which is GKE's workload identity, too, where the administrator
  *   allows it; at GCE_METADATA_HOST if that is set
  *
- * gcloud's own files are not read; keys of other types (external_account) are refused by name.
+ * gcloud's own files are not read; keys of other types are refused by name.
  *
  * The project is CLOUDSDK_CORE_PROJECT, else what that key or server says, and comes with the
  * credential.

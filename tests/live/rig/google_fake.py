@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A fake: there is no Google to run here. One HTTPS server plays oauth2.googleapis.com and monitoring.googleapis.com under their own names, which kscaled reaches by a proxy of its environment (Tunnels) and trusts by an authority of the test's;
-another one plays the metadata server of a machine. What is served is what Google documents: the exchange of a service account's key (RFC 7523), projects.timeSeries.query, and the query of Managed Prometheus. Each request is looked at whole, the
+A fake: there is no Google to run here. One HTTPS server plays oauth2, sts, iamcredentials and monitoring of googleapis.com under their own names, which kscaled reaches by a proxy of its environment (Tunnels) and trusts by an authority of the test's;
+another one plays the metadata server of a machine. What is served is what Google documents: the exchange of a service account's key (RFC 7523), that of another place's token (RFC 8693) and generateAccessToken, projects.timeSeries.query, and the query of Managed Prometheus. Each request is looked at whole, the
 signature by openssl and the account's public key; what differs from what is documented is refused with 400 and kept in `wrong`. What can go wrong is answered as Google documents it.
 """
 import base64
@@ -18,6 +18,9 @@ from .http_source import HttpSource, vector
 from .tcp_proxy import TcpProxy
 
 TOKENS, MONITORING = "oauth2.googleapis.com", "monitoring.googleapis.com"
+STS, IAM = "sts.googleapis.com", "iamcredentials.googleapis.com"
+POOL = "//iam.googleapis.com/projects/1034/locations/global/workloadIdentityPools/pool/providers/cluster"
+CLOUD_PLATFORM = "https://www.googleapis.com/auth/cloud-platform"
 TOKEN_URL = f"https://{TOKENS}/token"
 READ = "https://www.googleapis.com/auth/monitoring.read"
 GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -75,16 +78,16 @@ class Account:
 class Google(HttpSource):
     """
     series: {("subscription", project, id, metric): a number, a dict as a point's value, or None: a series without points}; numbers: {a PromQL text: its number}.
-    given: tokens, with the account and the scope they are for.
+    given: tokens, with the account and the scope they are for; subjects: {a token of another place: the account it is for}.
     """
 
-    names = (TOKENS, MONITORING)
+    names = (TOKENS, MONITORING, STS, IAM)
     scope = READ             # what tokens are asked for
 
     def __init__(self, directory):
         self.directory = pathlib.Path(directory)
         self.authority = pki.authority(directory, "google-ca")
-        self.accounts, self.given, self.revoked = {}, {}, set()
+        self.accounts, self.given, self.revoked, self.subjects = {}, {}, set(), {}
         self.series, self.numbers, self.pages_before, self.partial = {}, {}, 0, None
         self.wrong, self.exchanged, self.lock_of_tokens = [], [], threading.Lock()
         self.life = 3599
@@ -113,6 +116,11 @@ class Google(HttpSource):
         host = asked.headers.get("Host")
         if host == TOKENS and asked.path == "/token":
             return self.exchange(asked)
+        if host == STS and asked.target == "/v1/token":
+            return self.federate(asked)
+        account = re.fullmatch(r"/v1/projects/-/serviceAccounts/([^/:]+):generateAccessToken", asked.target)
+        if host == IAM and account:
+            return self.impersonate(asked, self.accounts.get(account[1]))
         query = re.fullmatch(r"/v3/projects/([a-z0-9-]+)/timeSeries:query", asked.target)
         if host == MONITORING and asked.method == "POST" and query:
             return self.let_in(asked, query[1]) or self.time_series(asked, query[1])
@@ -150,6 +158,34 @@ class Google(HttpSource):
         if claimed["scope"] != self.scope:
             return oauth_error("invalid_scope", "Invalid OAuth scope or ID token audience provided.")
         return self.hand_out(account, claimed["scope"])
+
+    def federated(self, source, account=None):
+        """What the console hands out: as whom, by an account of that name or without one."""
+        url = account and f"https://{IAM}/v1/projects/-/serviceAccounts/{account.email}:generateAccessToken"
+        return json.dumps({"universe_domain": "googleapis.com", "type": "external_account", "audience": POOL, "subject_token_type": "urn:ietf:params:oauth:token-type:jwt", "token_url": f"https://{STS}/v1/token", "credential_source": source,
+                           **({"service_account_impersonation_url": url} if url else {})}, indent=2)
+
+    def federate(self, asked):
+        wanted = {"audience": POOL, "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange", "requested_token_type": "urn:ietf:params:oauth:token-type:access_token", "subject_token_type": "urn:ietf:params:oauth:token-type:jwt"}
+        form = {name: value for name, value in asked.form.items() if name not in ("scope", "subject_token")}
+        if asked.method != "POST" or asked.headers.get("Content-Type") != FORM or asked.headers.get("Authorization") or form != wanted or asked.form.get("scope") not in (CLOUD_PLATFORM, self.scope):
+            self.wrong.append(f"{asked.method} {asked.target} {asked.form}")
+            return oauth_error("invalid_request", "Invalid request")
+        account = self.subjects.get(asked.form.get("subject_token"))
+        if not account:
+            return oauth_error("invalid_grant", f"The given credential {asked.form.get('subject_token')} is rejected by the attribute condition.")
+        status, headers, body = self.hand_out(account, asked.form["scope"])
+        return (status, headers, json.dumps({**json.loads(body), "issued_token_type": wanted["requested_token_type"]}))
+
+    def impersonate(self, asked, account):
+        who, scope = self.given.get(asked.bearer, (None, None))
+        body = json.loads(asked.body)
+        if asked.method != "POST" or asked.headers.get("Content-Type") != "application/json" or set(body) != {"lifetime", "scope"} or body["lifetime"] != "3600s" or body["scope"] != [self.scope]:
+            return self.differs(f"{asked.method} {asked.target} {body}")
+        if not who or scope != CLOUD_PLATFORM or not account or "impersonator" not in who.roles:
+            return refusal(403, "PERMISSION_DENIED", f"Permission 'iam.serviceAccounts.getAccessToken' denied on resource (or it may not exist). {asked.bearer}")
+        status, headers, given = self.hand_out(account, self.scope)
+        return (status, headers, json.dumps({"accessToken": json.loads(given)["access_token"], "expireTime": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3600))}))
 
     def hand_out(self, account, scope):
         with self.lock_of_tokens:

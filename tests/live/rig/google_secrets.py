@@ -3,10 +3,9 @@
 import base64
 import re
 
-from .google_fake import Google, refusal, said
+from .google_fake import CLOUD_PLATFORM, Google, refusal, said
 
 SECRETS = "secretmanager.googleapis.com"
-CLOUD_PLATFORM = "https://www.googleapis.com/auth/cloud-platform"
 
 
 def checksum(data):

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_NET_IDENTITY_EXCHANGE_H
 #define TESTS_UNIT_NET_IDENTITY_EXCHANGE_H
 
-/* One exchange of an identity, step by step, with an environment and a file that are given. */
+/* One exchange of an identity, step by step, with an environment and files that are given. */
 
 #include <string.h>
 
@@ -13,6 +13,7 @@
 struct place {
 	const char *const *env; /* names and values, NULL-terminated */
 	const char *file_name, *file;
+	const char *other_name, *other;
 };
 
 static const char *env(void *arg, const char *name)
@@ -29,6 +30,10 @@ static int file(void *arg, const char *path, struct buf *out, struct err *err)
 {
 	const struct place *p = arg;
 
+	if (p->other_name && strcmp(path, p->other_name) == 0) {
+		buf_puts(out, p->other);
+		return 0;
+	}
 	if (!p->file_name || strcmp(path, p->file_name) != 0)
 		return err_set(err, ERR_MISSING, "there is no such file");
 	buf_puts(out, p->file);

@@ -179,11 +179,11 @@ static void own_key_by_a_file(void **state)
 	assert_int_equal(next(&r), IDENTITY_FAILED);
 	assert_string_equal(r.err.msg, "the file that " FILE_ENV " names: there is no such file");
 	r.place.file_name = "/k";
-	r.place.file = "{\"type\":\"external_account\"}";
+	r.place.file = "{\"type\":\"gdch_service_account\"}";
 	assert_int_equal(next(&r), IDENTITY_FAILED);
 	assert_string_equal(r.err.msg,
-		"the file that " FILE_ENV " names: the key's type is external_account, which is not supported: "
-		"service_account and authorized_user are read");
+		"the file that " FILE_ENV " names: the key's type is gdch_service_account, which is not supported: "
+		"service_account, authorized_user and external_account are read");
 	r.place.file = text;
 	assert_int_equal(next(&r), IDENTITY_SEND);
 	assert_string_equal(r.request.url, TOKEN_URL);

@@ -389,7 +389,7 @@ static void entra_by_the_token_beside_us(void **state)
 	assert_non_null(strstr(r.err.msg, "kscaled has no Azure identity of its own"));
 	r.place = (struct place){ ENV("AZURE_CLIENT_ID", "c", "AZURE_TENANT_ID", "t", "AZURE_FEDERATED_TOKEN_FILE",
 					  "/t", "AZURE_AUTHORITY_HOST", "https://login.microsoftonline.us/"),
-		"/t", "j.w.t" };
+		"/t", "j.w.t", NULL, NULL };
 	assert_int_equal(next(&r), IDENTITY_SEND);
 	assert_string_equal(r.request.url, "https://login.microsoftonline.us/t/oauth2/v2.0/token");
 	assert_string_equal(r.request.body,
