@@ -570,7 +570,8 @@ spec:
     ("      collection: jobs\n", "", 'missing required parameter "collection"'),
     ("""query: '{"done": false}'""", "query: '{done: false}'", 'parameter "query": failed to parse query: '),
     ("host: db.shop.svc", "hosts: db.shop.svc", "no host given"),
-    ("dbName: shop", "dbName: shop\n      scheme: mongodb+srv", "SRV and TXT records are not looked up here"),
+    ("dbName: shop", "dbName: shop\n      scheme: mongodb+srv", None),
+    ("host: db.shop.svc", "scheme: mongodb+srv\n      host: db.shop.svc:27017", 'parameter "host": URI with srv must not include a port number'),
 ])
 def test_check(tmp_path, old, new, said):
     path = tmp_path / "f.yaml"
