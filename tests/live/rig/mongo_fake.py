@@ -73,11 +73,15 @@ class MongoFake:
     def commands(self, name):
         return [one for one in self.asked if next(iter(one)) == name]
 
-    def end(self):
-        self.server.end()
-        for connection in self.secure:  # the server has only the sockets that these were made of
+    def drop(self):
+        """Ends the connections that there are."""
+        for connection in [*self.server.connections, *self.secure]:  # the server has only the sockets that the latter were made of
             with contextlib.suppress(OSError):
                 connection.shutdown(2)
+
+    def end(self):
+        self.server.end()
+        self.drop()
 
     def _serve(self, connection):
         with contextlib.suppress(OSError, ssl.SSLError):
