@@ -291,17 +291,14 @@ def test_certificate_expired(kscaled, stage, session_dir, authority, fakes, cred
     now = datetime.datetime.now(datetime.timezone.utc)
     good = pki.certificate(session_dir, f"mongo-{time.time_ns()}", authority, "localhost")
     expired = pki.certificate(session_dir, f"expired-{time.time_ns()}", authority, "localhost", begin=now - datetime.timedelta(days=9), end=now - datetime.timedelta(days=1))
-    server = fakes(MongoServer(session_dir, f"mongo-expired-{time.time_ns()}", good))
-    server.fill(3)
+    server = fakes(MongoFake(counts=3, tls=context(authority, good)))
     auth = authentication(credentials, "db", connectionString=f"mongodb://localhost:{server.port}", tls="enable", ca=text_of(authority.cert))
     start(stage, trigger(auth=auth))
     wait_value(stage, 3)
     eventually(lambda: stage.replicas() == 1)
     for pair, words in ((expired, "certificate has expired"), (good, None)):
-        server.kill()
-        server.pair = pair
-        server.start()
-        server.fill(3)
+        server.tls = context(authority, pair)
+        server.drop()
         if words:
             wait_message(stage, words, f"localhost:{server.port}")
             assert stage.replicas() == 1
@@ -430,11 +427,7 @@ def test_connection_ended_is_no_outage(kscaled, stage, fakes):
     eventually(lambda: stage.replicas() == 3)
     for _ in range(3):
         before = fake.accepted
-        for connection in fake.server.connections:
-            try:
-                connection.shutdown(2)
-            except OSError:
-                pass
+        fake.drop()
         eventually(lambda b=before: fake.accepted > b)
     stage.wait_ready()
     assert stage.replicas() == 3
@@ -570,7 +563,8 @@ spec:
     ("      collection: jobs\n", "", 'missing required parameter "collection"'),
     ("""query: '{"done": false}'""", "query: '{done: false}'", 'parameter "query": failed to parse query: '),
     ("host: db.shop.svc", "hosts: db.shop.svc", "no host given"),
-    ("dbName: shop", "dbName: shop\n      scheme: mongodb+srv", "SRV and TXT records are not looked up here"),
+    ("dbName: shop", "dbName: shop\n      scheme: mongodb+srv", None),
+    ("host: db.shop.svc", "scheme: mongodb+srv\n      host: db.shop.svc:27017", 'parameter "host": URI with srv must not include a port number'),
 ])
 def test_check(tmp_path, old, new, said):
     path = tmp_path / "f.yaml"

@@ -80,7 +80,7 @@ int mongoreply_status(struct mongowire_document document, struct mongoreply_stat
 
 bool mongoreply_is_elsewhere(const struct mongoreply_status *s)
 {
-	static const int32_t codes[] = { 91, 189, 10107, 11600, 11602, 13435, 13436 };
+	static const int32_t codes[] = { 6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436 };
 
 	for (size_t i = 0; !s->ok && i < MEM_COUNT(codes); i++)
 		if (s->code == codes[i])
@@ -95,7 +95,6 @@ static enum err_kind kind_of(const struct mongoreply_status *s)
 	case 13: /* Unauthorized */
 	case 18: /* AuthenticationFailed */ return ERR_DENIED;
 	case 0:
-	case 6:  /* HostUnreachable, by a router */
 	case 50: /* MaxTimeMSExpired */
 	case 133: /* FailedToSatisfyReadPreference, by a router */ return ERR_TEMPORARY;
 	default: return mongoreply_is_elsewhere(s) ? ERR_TEMPORARY : ERR_INVALID;

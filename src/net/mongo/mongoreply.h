@@ -28,7 +28,10 @@ struct mongoreply_status { /* borrows from the document */
 
 /* -1 with ERR_INVALID: the document says neither. */
 int mongoreply_status(struct mongowire_document document, struct mongoreply_status *out, struct err *err);
-/* The server is not, or not any more, who may be asked; another one of its set may be. */
+/*
+ * The server is not, or not any more, who may be asked, or it is a router that does not reach who
+ * is: the errors after which MongoDB's drivers read once more.
+ */
 bool mongoreply_is_elsewhere(const struct mongoreply_status *s);
 /*
  * Sets err to the server's own words after `doing`, and returns -1. Words that repeat the secret

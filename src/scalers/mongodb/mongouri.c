@@ -11,6 +11,7 @@
 #define TEXT_MAX           65536
 #define APP_NAME_MAX       128 /* as MongoDB has it */
 #define SERVICE_MAX        62  /* as its driver has it */
+#define DIGITS_MAX         18  /* of a number, which is then an int64_t */
 #define SERVICE_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 static int invalid(struct err *err, const char *what)
@@ -50,7 +51,8 @@ static const char *check_bool(struct mongouri *u, const char *value)
 static const char *check_number(struct mongouri *u, const char *value)
 {
 	(void)u;
-	return *value && !value[strspn(value, "0123456789")] && strlen(value) < 10 ? NULL : "must be a whole number";
+	return *value && !value[strspn(value, "0123456789")] && strlen(value) <= DIGITS_MAX ? NULL
+											    : "must be a whole number";
 }
 
 static const char *check_level(struct mongouri *u, const char *value)
@@ -82,14 +84,17 @@ static const char *take_mechanism(struct mongouri *u, const char *value)
 		{ "MONGODB-X509", MONGOENDPOINT_X509 },
 	};
 
+	u->mechanism = MONGOENDPOINT_NO_LOGIN;
 	for (size_t i = 0; i < MEM_COUNT(known); i++) {
 		if (strcasecmp(value, known[i].name) == 0) {
 			u->mechanism = known[i].mechanism;
 			return NULL;
 		}
 	}
-	return "must be SCRAM-SHA-256, SCRAM-SHA-1 or MONGODB-X509: PLAIN, GSSAPI, MONGODB-AWS, MONGODB-OIDC and "
-	       "MONGODB-CR are not spoken here";
+	return !*value
+		? NULL
+		: "must be SCRAM-SHA-256, SCRAM-SHA-1 or MONGODB-X509: PLAIN, GSSAPI, MONGODB-AWS, MONGODB-OIDC and "
+		  "MONGODB-CR are not spoken here";
 }
 
 static const char *take_source(struct mongouri *u, const char *value)
@@ -99,22 +104,41 @@ static const char *take_source(struct mongouri *u, const char *value)
 	return *value ? NULL : "must be non-empty when supplied in a URI";
 }
 
+/* connect and directConnection say the same in two ways. */
+static const char *take_directness(struct mongouri *u, bool direct)
+{
+	const char *why = u->direct_given && u->direct != direct
+		? "says something else: options connect and directConnection conflict"
+		: NULL;
+
+	u->direct = direct;
+	u->direct_given = true;
+	return why;
+}
+
 static const char *take_connect(struct mongouri *u, const char *value)
 {
-	u->direct = strcasecmp(value, "direct") == 0;
-	return u->direct || strcasecmp(value, "automatic") == 0 ? NULL : "must be automatic or direct";
+	bool direct = strcasecmp(value, "direct") == 0;
+
+	if (!direct && strcasecmp(value, "automatic") != 0)
+		return "must be automatic or direct";
+	return take_directness(u, direct);
 }
 
 static const char *take_direct(struct mongouri *u, const char *value)
 {
-	return bool_of(value, &u->direct);
+	bool direct = strcasecmp(value, "true") == 0;
+
+	if (!direct && strcasecmp(value, "false") != 0)
+		return "must be true or false";
+	return take_directness(u, direct);
 }
 
 static const char *take_connect_timeout(struct mongouri *u, const char *value)
 {
 	const char *why = check_number(u, value);
 
-	u->connect_ms = why ? 0 : atoi(value);
+	u->connect_ms = why ? 0 : strtoll(value, NULL, 10);
 	return why;
 }
 
@@ -128,7 +152,7 @@ static const char *take_concern(struct mongouri *u, const char *value)
 			return NULL;
 		}
 	}
-	return "must be local, available, majority, linearizable or snapshot";
+	return !*value ? NULL : "must be local, available, majority, linearizable or snapshot";
 }
 
 static const char *take_preference(struct mongouri *u, const char *value)
@@ -139,13 +163,15 @@ static const char *take_preference(struct mongouri *u, const char *value)
 			return NULL;
 		}
 	}
-	return "must be primary, primaryPreferred, secondary, secondaryPreferred or nearest";
+	return !*value ? NULL : "must be primary, primaryPreferred, secondary, secondaryPreferred or nearest";
 }
 
+/* An empty list of tags and no staleness leave the choice as it is. */
 static const char *refuse_choice(struct mongouri *u, const char *value)
 {
 	(void)u;
-	return *value ? "is not done here: members are chosen by readPreference alone" : NULL;
+	return *value && strcmp(value, "0") != 0 ? "is not done here: members are chosen by readPreference alone"
+						 : NULL;
 }
 
 static const char *take_set(struct mongouri *u, const char *value)
@@ -163,6 +189,13 @@ static const char *take_tls(struct mongouri *u, const char *value)
 		why = "says something else: tls and ssl options, when both specified, must be equivalent";
 	u->tls_given = true;
 	return why;
+}
+
+/* As an option for TLS alone it asks for TLS, as in the driver; there is nothing else to do. */
+static const char *take_revocation(struct mongouri *u, const char *value)
+{
+	u->tls = true;
+	return check_bool(u, value);
 }
 
 static const char *take_insecure(struct mongouri *u, const char *value)
@@ -191,7 +224,7 @@ static const char *take_max_hosts(struct mongouri *u, const char *value)
 {
 	const char *why = check_number(u, value);
 
-	u->max_hosts = why ? 0 : (size_t)atoi(value);
+	u->max_hosts = why ? 0 : (size_t)strtoull(value, NULL, 10);
 	return why ? why : u->srv ? NULL : "is for mongodb+srv: cannot specify srvMaxHosts on non-SRV URI";
 }
 
@@ -250,7 +283,7 @@ static const struct option {
 	{ "tlsCertificateFile", refuse_file },
 	{ "tlsCertificateKeyFile", refuse_file },
 	{ "tlsCertificateKeyFilePassword", refuse_file },
-	{ "tlsDisableOCSPEndpointCheck", check_bool },
+	{ "tlsDisableOCSPEndpointCheck", take_revocation },
 	{ "tlsInsecure", take_insecure },
 	{ "tlsPrivateKeyFile", refuse_file },
 	{ "w", check_nothing },

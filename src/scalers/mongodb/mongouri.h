@@ -29,7 +29,7 @@ struct mongouri { /* all texts are owned, or NULL when absent */
 	char *user, *password; /* secrets */
 	char *database;        /* of the user, unless source says another */
 	char *source, *set, *app_name;
-	bool tls_given, tls, tls_insecure, direct, source_given, unbalanced;
+	bool tls_given, tls, tls_insecure, direct, direct_given, source_given, unbalanced;
 	enum mongoendpoint_reads reads;
 	enum mongoendpoint_mechanism mechanism; /* MONGOENDPOINT_NO_LOGIN: none is named */
 	const char *read_concern;               /* a constant */

@@ -61,7 +61,7 @@ class MongoFake:
         self.users, self.mechanisms, self.tls, self.set_name, self.counts, self.knows_hello = dict(users or {}), mechanisms, tls, set_name, counts, hello
         self.role, self.members, self.primary, self.more = "primary", [], None, {}
         self.done_late = False  # servers before 4.4 want one more message at the end of a login
-        self.asked, self.logins = [], []
+        self.asked, self.logins, self.secure = [], [], []
         self.server = Scripted(self._serve)
         self.address = self.server.address
         self.port = int(self.address.rpartition(":")[2])
@@ -73,12 +73,21 @@ class MongoFake:
     def commands(self, name):
         return [one for one in self.asked if next(iter(one)) == name]
 
+    def drop(self):
+        """Ends the connections that there are."""
+        for connection in [*self.server.connections, *self.secure]:  # the server has only the sockets that the latter were made of
+            with contextlib.suppress(OSError):
+                connection.shutdown(2)
+
     def end(self):
         self.server.end()
+        self.drop()
 
     def _serve(self, connection):
         with contextlib.suppress(OSError, ssl.SSLError):
             secure = self.tls.wrap_socket(connection, server_side=True) if self.tls else connection
+            if self.tls:
+                self.secure.append(secure)
             with secure:
                 state = {"user": None, "login": None}
                 while True:

@@ -7,9 +7,9 @@ import socket
 import struct
 import threading
 
-A, AAAA = 1, 28
+A, TXT, AAAA, SRV = 1, 16, 28, 33
 NO_ERROR, NO_SUCH_NAME = 0, 3
-UDP_MAX = 512
+UDP_MAX, TTL = 512, 5
 
 
 def _read_name(packet, at):
@@ -20,14 +20,18 @@ def _read_name(packet, at):
     return ".".join(labels).lower(), at + 1
 
 
+def _labels(name):
+    return b"".join(bytes([len(label)]) + label.encode() for label in name.split(".")) + b"\0"
+
+
 class NameServer:
     """
-    names: {"good.test": ["127.0.0.1", ...]}. What ends in ".silent" is never answered, other names do not exist; names None: nothing is ever answered. asked counts questions by name, by_tcp those that came over TCP.
+    names: {"good.test": ["127.0.0.1", ...]}. services: {"_x._tcp.good.test": [("host", port), ...]}; texts: {"good.test": ["text", ...]}; both may be changed at any time. What ends in ".silent" is never answered, other names do not exist; names None: nothing is ever answered. asked counts questions by name, by_tcp those that came over TCP.
     Sits on port 53, as resolv.conf knows no other, of an address of 127.0.0.0/8 that nobody else has.
     """
 
-    def __init__(self, names):
-        self.names = names
+    def __init__(self, names, services=None, texts=None):
+        self.names, self.services, self.texts = names, dict(services or {}), dict(texts or {})
         self.asked = {}
         self.by_tcp = {}
         while True:
@@ -50,10 +54,14 @@ class NameServer:
         counts[name] = counts.get(name, 0) + 1
         if self.names is None or name.endswith(".silent"):
             return None
-        known = self.names.get(name)
-        records = b"".join(b"\xc0\x0c" + struct.pack(">HHIH", A, 1, 5, 4) + socket.inet_aton(address) for address in (known or ()) if kind == A)
-        count = len(known) if known and kind == A else 0
-        code = NO_ERROR if known is not None else NO_SUCH_NAME
+        data = {
+            A: [socket.inet_aton(address) for address in self.names.get(name, ())],
+            SRV: [struct.pack(">HHH", 0, 0, port) + _labels(host) for host, port in self.services.get(name, ())],
+            TXT: [bytes([len(text)]) + text.encode() for text in self.texts.get(name, ())],
+        }.get(kind, ())
+        records = b"".join(b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, TTL, len(one)) + one for one in data)
+        count = len(data)
+        code = NO_ERROR if name in self.names or name in self.services or name in self.texts else NO_SUCH_NAME
         if 12 + len(question) + len(records) > limit:
             return number + struct.pack(">HHHHH", 0x8380 | code, 1, 0, 0, 0) + question
         return number + struct.pack(">HHHHH", 0x8180 | code, 1, count, 0, 0) + question + records

@@ -64,7 +64,10 @@ static void who_is_elsewhere(void **state)
 		{ "{\"ok\": 0, \"code\": 10107}", true },
 		{ "{\"ok\": 0, \"code\": 13435}", true },
 		{ "{\"ok\": 0, \"code\": 91}", true },
+		{ "{\"ok\": 0, \"code\": 6}", true }, /* of a router, while a shard elects */
+		{ "{\"ok\": 0, \"code\": 9001}", true },
 		{ "{\"ok\": 0, \"code\": 2}", false },
+		{ "{\"ok\": 0, \"code\": 50}", false },
 		{ "{\"ok\": 0}", false },
 	};
 

@@ -201,6 +201,8 @@ static const struct {
 	{ Q, URI "db/?readConcernLevel=secret", "option readConcernLevel must be local" },
 	{ Q, URI "db/?loadBalanced=true", "option loadBalanced is not spoken here" },
 	{ Q, URI "db/?connectTimeoutMS=-1", "option connectTimeoutMS must be a whole number" },
+	{ Q, URI "db/?connect=direct&directConnection=false", "options connect and directConnection conflict" },
+	{ Q, URI "db/?maxPoolSize=9999999999999999999", "option maxPoolSize must be a whole number" },
 	{ Q, URI "db/?connect=secret", "option connect must be automatic or direct" },
 	{ Q, URI "a,b/?directConnection=true", "a direct connection cannot be made if multiple hosts are specified" },
 };
@@ -281,6 +283,11 @@ static void questions(void **state)
 		{ Q AT, "password=p", Q, URI "u:p@db/shop", true },
 		{ Q AT, "password=p", Q, URI "u:p@db/", false },
 		{ Q, URI "u:p@db/?socketTimeoutMS=1&w=1", Q, URI "u:p@db:27017", true },
+		{ Q, URI "u:p@db/?maxIdleTimeMS=999999999999&maxStalenessSeconds=0&authMechanism=&readPreference=", Q,
+			URI "u:p@db/?readConcernLevel=&directConnection=False&connect=automatic", true },
+		{ Q, URI "db/?connect=direct", Q, URI "db/?directConnection=TRUE&connect=Direct", true },
+		/* An option for TLS alone asks for TLS. */
+		{ Q, URI "db/?tls=true", Q, URI "db/?tlsDisableOCSPEndpointCheck=false", true },
 		{ Q AT, "password=p", Q AT, "password=q", false },
 		{ Q AT, "password=p", "query={\"done\":true}|queryValue=5|" C AT, "password=p", false },
 		{ Q, URI "db", "query={\"done\":false}|queryValue=5|dbName=sho|collection=pjobs", URI "db", false },
