@@ -307,6 +307,17 @@ static struct webaccess *make_access(const struct httpauth_fields *f, unsigned w
 	return webaccess_new(&config, err);
 }
 
+/* KEDA's words. Which of both counts nobody could know. */
+static int check_pod(const struct pod_identity *pod, struct err *err)
+{
+	if (!pod || !pod->provider || !*pod->provider || strcmp(pod->provider, "none") == 0)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		"pod identity cannot be enabled with other auth types: take authModes out, or podIdentity %s of the "
+		"authentication",
+		pod->provider);
+}
+
 int httpauth_read(const struct scaler_params *params, const char *name, const char *url, unsigned features,
 	struct httpauth *out, struct err *err)
 {
@@ -316,7 +327,9 @@ int httpauth_read(const struct scaler_params *params, const char *name, const ch
 	int rc = read_fields(params, features, &f, &wanted, err);
 
 	*out = (struct httpauth){ 0 };
-	if (rc >= 0 && read_url(name, url, wanted, &f, &out->url, err))
+	if (rc >= 0 &&
+		(read_url(name, url, wanted, &f, &out->url, err) ||
+			(features & HTTPAUTH_CLOUD && wanted && check_pod(params->identity, err))))
 		rc = -1;
 	httpauth_join_scopes(f.scopes);
 	if (rc == 0)

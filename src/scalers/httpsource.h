@@ -30,10 +30,9 @@ struct httpsource_login {
 struct httpsource {
 	struct scaler_ask base; /* its question, whose data is the type's */
 	struct scaler_sources *sources;
-	void *note;      /* owned: note_size bytes that the type keeps from request to request; zeroed at first */
-	unsigned step;   /* requests answered so far */
-	int64_t rest_ms; /* what good answers said so far by Retry-After */
-	char *project;   /* owned; of the identity, for who needs_project; NULL: it has none */
+	void *note;    /* owned: note_size bytes that the type keeps from request to request; zeroed at first */
+	unsigned step; /* requests answered so far */
+	char *project; /* owned; of the identity, for who needs_project; NULL: it has none */
 	/* ---- of httpsource.c alone ---- */
 	struct webget_call *call;   /* NULL: none is under way */
 	struct webtoken_wait *wait; /* for the project; NULL */
@@ -42,6 +41,8 @@ struct httpsource {
 	struct err err;             /* why no request could be made, or a piece was refused */
 	int64_t deadline_ms;
 	char *url; /* owned: of the request under way */
+	/* the most that good answers said so far by Retry-After */
+	int64_t rest_ms;
 };
 
 struct httpsource_request {        /* empty when zeroed */
@@ -109,8 +110,7 @@ void httpsource_cancel(void *handle);
 
 /*
  * The server that has just answered is not asked for so long by anybody with this login; 0: nothing
- * is done. What Retry-After says is heeded without it: of 429, 503 and 403 by a pause, beside a
- * good answer by a rest.
+ * is done. What Retry-After says is heeded without it.
  */
 void httpsource_pause(const struct httpsource *ask, int64_t span_ms);
 

@@ -176,7 +176,7 @@ static void tokens(void **state)
 static void own_token_of_azure(void **state)
 {
 	static const struct pod_identity workload = { .provider = "azure-workload", .may_be_kscaled = true },
-					 forbidden = { .provider = "azure-workload" };
+					 forbidden = { .provider = "azure-workload" }, nobody = { .provider = "none" };
 	static const char shop[] = "https://shop.eastus.prometheus.monitor.azure.com/",
 			  american[] = "https://shop.prometheus.monitor.azure.us";
 	static const struct {
@@ -199,12 +199,21 @@ static void own_token_of_azure(void **state)
 			"Microsoft's hosts" },
 		{ &workload, shop, NULL, NULL, "unsafeSsl", NULL, "parameter \"unsafeSsl\" does not go together" },
 		{ &forbidden, shop, NULL, NULL, NULL, NULL, "asks for kscaled's own Azure identity" },
+		{ &workload, shop, NULL, NULL, "bearer", NULL,
+			"pod identity cannot be enabled with other auth types: take authModes out, or podIdentity "
+			"azure-workload of the authentication" },
+		{ &nobody, shop, NULL, NULL, "bearer", NULL, NULL },
 	};
+	struct strmap token = { 0 };
 
 	(void)state;
+	strmap_set(&token, "bearerToken", "t");
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
 		struct strmap m = { 0 };
-		struct scaler_params params = { .type = "prometheus", .metadata = &m, .identity = rows[i].pod };
+		struct scaler_params params = { .type = "prometheus",
+			.metadata = &m,
+			.auth = &token,
+			.identity = rows[i].pod };
 		struct identity *wanted = rows[i].scope
 			? entra_new(&(struct entra_config){ .scope = rows[i].scope }, NULL)
 			: NULL;
@@ -213,7 +222,9 @@ static void own_token_of_azure(void **state)
 
 		strmap_set(&m, "cloud", rows[i].cloud ? rows[i].cloud : "");
 		strmap_set(&m, "azureManagedPrometheusResourceURL", rows[i].resource ? rows[i].resource : "");
-		if (rows[i].more)
+		if (rows[i].more && strcmp(rows[i].more, "bearer") == 0)
+			strmap_set(&m, "authModes", "bearer");
+		else if (rows[i].more)
 			strmap_set(&m, rows[i].more, "true");
 		assert_int_equal(httpauth_read(&params, "serverAddress", rows[i].url, HTTPAUTH_CLOUD, &auth, &err),
 			rows[i].error ? -1 : 0);
@@ -227,6 +238,7 @@ static void own_token_of_azure(void **state)
 		identity_unref(wanted);
 		strmap_done(&m);
 	}
+	strmap_done(&token);
 }
 
 int main(void)
