@@ -296,7 +296,8 @@ static void google(void **state)
 	} rows[] = {
 		{ GOOGLE, key, NULL, NULL, NULL },
 		{ GOOGLE, NULL, NULL, &own, NULL },
-		{ GOOGLE "|authModes=bearer", NULL, NULL, &forbidden, NULL }, /* not looked at then */
+		{ GOOGLE "|authModes=bearer", NULL, NULL, &own,
+			"pod identity cannot be enabled with other auth types" },
 		{ BASE, key, NULL, NULL, NULL },
 		{ "serverAddress=http://me:pw@p|query=up|threshold=5", key, NULL, NULL, NULL },
 		{ GOOGLE, NULL, NULL, &forbidden, "kscaled's own Google identity" },
