@@ -322,6 +322,7 @@ static struct lookups *make_lookups(struct daemon *d)
 		.vault_jwt_audience = o->vault_jwt_audience,
 		.vault_credential_dir = o->vault_credential_dir,
 		.web = d->sources.web,
+		.metered_ms = o->metered_interval_ms,
 		.aws_region = aws_region(),
 		.aws_secrets_url = getenv("AWS_ENDPOINT_URL_SECRETS_MANAGER"),
 	};

@@ -199,6 +199,7 @@ static void tell(const struct survey_view *v, const struct room *room, survey_fn
 		.triggers = triggers,
 		.count = v->asked,
 		.resource_count = v->built.count - v->asked };
+	bool refused = false;
 
 	for (size_t i = 0; i < v->asked; i++) {
 		const struct sampled *f = &room->found[i];
@@ -206,6 +207,7 @@ static void tell(const struct survey_view *v, const struct room *room, survey_fn
 		room->scalers[i] = f->scaler;
 		triggers[i] = trigger_of(v, f);
 		hold(v, f);
+		refused = refused || (f->err && f->err->kind == ERR_DENIED);
 		if (f->err)
 			continue;
 		if (!result.answered_at_ms || f->answer.answered_at_ms < result.answered_at_ms)
@@ -213,6 +215,8 @@ static void tell(const struct survey_view *v, const struct room *room, survey_fn
 		if (!result.asked_at_ms || f->answer.asked_at_ms < result.asked_at_ms)
 			result.asked_at_ms = f->answer.asked_at_ms;
 	}
+	if (refused && v->terms->timed)
+		lookups_doubt(v->cache->lookups, v->object);
 	if (targets_get(v->object, &w) == TARGET_PRESENT) {
 		result.replicas_known = facts.replicas_known = true;
 		result.replicas = facts.replicas = w->replicas;

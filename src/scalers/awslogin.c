@@ -72,7 +72,8 @@ int awslogin_decide(const struct awslogin_said *said, struct awslogin_as *out, s
 	if (!has(said->key_id) && said->pod && has(said->pod->provider) && strcmp(said->pod->provider, "aws-eks") == 0)
 		return err_set(err, ERR_INVALID,
 			"awsAccessKeyID not found: podIdentity aws-eks is the role in the annotation "
-			"eks.amazonaws.com/role-arn of the ServiceAccount of the scale target's Pods, and there is none; "
+			"eks.amazonaws.com/role-arn of the ServiceAccount of the scale target's Pods, and there is "
+			"none; "
 			"nor does the trigger say identityOwner operator");
 	if (!has(said->key_id))
 		return err_set(err, ERR_INVALID,

@@ -39,6 +39,14 @@ def sqs_trigger(port, i):
             "authenticationRef": {"name": "aws"}}
 
 
+def make_aws_login(api):
+    """What sqs_trigger refers to."""
+    api.call("POST", f"/api/v1/namespaces/{NS}/secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "aws"}, "stringData": {"id": "AKIAIOSFODNN7EXAMPLE", "secret": "wJalrXUtnFEMI/K7MDENG"}})
+    api.call("POST", f"/apis/keda.sh/v1alpha1/namespaces/{NS}/triggerauthentications", {
+        "apiVersion": "keda.sh/v1alpha1", "kind": "TriggerAuthentication", "metadata": {"name": "aws"},
+        "spec": {"secretTargetRef": [{"parameter": "awsAccessKeyID", "name": "aws", "key": "id"}, {"parameter": "awsSecretAccessKey", "name": "aws", "key": "secret"}]}})
+
+
 class Sources:
     """Sections of the benchmark (class Bench in run)."""
 
@@ -72,10 +80,7 @@ class Sources:
 
     def sqs_1000(self):
         """What is signed is not verified: that is the live tests' matter."""
-        self.api.call("POST", f"/api/v1/namespaces/{NS}/secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "aws"}, "stringData": {"id": "AKIAIOSFODNN7EXAMPLE", "secret": "wJalrXUtnFEMI/K7MDENG"}})
-        self.api.call("POST", f"/apis/keda.sh/v1alpha1/namespaces/{NS}/triggerauthentications", {
-            "apiVersion": "keda.sh/v1alpha1", "kind": "TriggerAuthentication", "metadata": {"name": "aws"},
-            "spec": {"secretTargetRef": [{"parameter": "awsAccessKeyID", "name": "aws", "key": "id"}, {"parameter": "awsSecretAccessKey", "name": "aws", "key": "secret"}]}})
+        make_aws_login(self.api)
         server = self.keep(Queues(f"{self.folder}/queues.log"))
         self.thousand("sqs", server, sqs_trigger)
         self.drop(server)

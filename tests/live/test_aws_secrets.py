@@ -8,8 +8,8 @@ import pytest
 from rig.credentials import LockedRedis, ref
 from rig.http_source import HttpSource, half
 from rig.moto_server import REGION, MotoServer, allow, keys_of, through
-from rig.secret_managers import READ_AGAIN, from_key, message_of, secret
-from rig.waiting import after, eventually, throughout
+from rig.secret_managers import READ_AGAIN, SOON, from_key, message_of, secret
+from rig.waiting import eventually
 
 PASSWORD = LockedRedis.PASSWORD
 
@@ -145,27 +145,29 @@ def test_aws_identities(launch, stage, credentials, locked_redis, moto):
 
 
 def test_aws_rotated_and_down(launch, stage, credentials, locked_redis, moto, front):
-    """Another value is in use within a minute. What cannot be read again stays in use; who comes now waits, and knows for what."""
+    """Who is refused with a value gets the one that it was changed to. What cannot be read again stays in use; who comes now waits, and knows for what."""
     n = stage.namespace
+    user = f"rotated-{n}"
+    locked_redis.add_user(user)
     moto.secret(f"{n}/it", "old")
     credentials.authentication("it", **with_keys(credentials, "keys", moto.reader, secret(f"{n}/it")))
     credentials.authentication("late", **by(secret(f"{n}/it", versionStage="AWSCURRENT"), credentials={"accessKey": from_key("keys", "id"), "accessSecretKey": from_key("keys", "key")}))
-    daemon = launch(env=environment(front))
+    daemon = launch(env=environment(front), options=SOON)
     daemon.wait_serving()
-    locked_redis.scaledobject(stage, "it", ref("it"))
+    locked_redis.scaledobject(stage, "it", ref("it"), trigger={"username": user})
     stage.wait_failing("it")
-    moto.change_secret(f"{n}/it", PASSWORD)
-    locked_redis.wait_read(stage, "it", timeout=READ_AGAIN + 10)
+    moto.change_secret(f"{n}/it", locked_redis.password_of(user))
+    locked_redis.wait_read(stage, "it")
     front.routes["/"] = lambda asked: (503, {}, json.dumps({"__type": "ServiceUnavailable", "message": "come back later"}))
-    seen = len(front.asked)
-    eventually(lambda: len(front.asked) > seen, timeout=READ_AGAIN + 10)
-    locked_redis.scaledobject(stage, "late", ref("late"))
-    message_of(stage, "late", "AWS Secrets Manager http://127.0.0.1:", f"secret {n}/it: HTTP status 503, ServiceUnavailable: come back later")
-    throughout(lambda: stage.says("Ready", "True", name="it"), until=after(3), every=0.5)
+    locked_redis.remove_user(user)
     eventually(lambda: "the value read before stays in use" in daemon.log())
+    locked_redis.scaledobject(stage, "late", ref("late"), trigger={"username": user})
+    message_of(stage, "late", "AWS Secrets Manager http://127.0.0.1:", f"secret {n}/it: HTTP status 503, ServiceUnavailable: come back later")
+    locked_redis.add_user(user)
+    locked_redis.wait_read(stage, "it")
     front.routes["/"] = lambda asked: through(moto, asked)
     locked_redis.wait_read(stage, "late", timeout=READ_AGAIN + 10)
-    stage.says("Ready", "True", name="it")
+    locked_redis.remove_user(user)
 
 
 def test_aws_faults(launch, stage, credentials, locked_redis, moto, front):
@@ -175,7 +177,7 @@ def test_aws_faults(launch, stage, credentials, locked_redis, moto, front):
     login = with_keys(credentials, "keys", moto.reader)["awsSecretManager"]["credentials"]
     good = front.routes["/"]
     broken = {"half": (half, ("AWS Secrets Manager",)), "giant": ((200, {}, '{"SecretString":"' + "x" * (1 << 20) + '"}'), ("larger than 524288 bytes",)), "nonsense": ((200, {}, "<html>"), ("the answer is not JSON",)),
-              "empty": ((200, {}, '{"SecretString":""}'), ("is empty",)), "nul": ((200, {}, '{"SecretString":"a\\u0000b"}'), ("holds a NUL character",)), "away": ((302, {"Location": "http://127.0.0.1:1/"}, ""), ("HTTP status 302",)),
+              "empty": ((200, {}, '{"SecretString":""}'), ("its value is empty",)), "nul": ((200, {}, '{"SecretString":"a\\u0000b"}'), ("holds a NUL character",)), "away": ((302, {"Location": "http://127.0.0.1:1/"}, ""), ("HTTP status 302",)),
               "slow": (lambda asked: time.sleep(12), ("no complete answer within 10000 ms",))}
     launch(env=environment(front)).wait_serving()
     for name, (behaviour, words) in broken.items():

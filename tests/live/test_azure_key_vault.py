@@ -7,7 +7,7 @@ import pytest
 from rig.azure_vault import PRIVATE, TENANT, VAULT, AzureVault
 from rig.credentials import LockedRedis, ref
 from rig.http_source import half
-from rig.secret_managers import READ_AGAIN, from_key, message_of, secret
+from rig.secret_managers import READ_AGAIN, SOON, from_key, message_of, secret
 from rig.waiting import eventually
 
 PASSWORD = LockedRedis.PASSWORD
@@ -30,36 +30,41 @@ def of_vault(*secrets, client=None, tenant=TENANT, uri=f"https://{VAULT}/", **mo
 
 
 def test_azure_values(launch, stage, credentials, locked_redis, vault):
-    """
-    The current value and one version; several of one vault, by one token. Then all is read again, once for all that may be then: a token that is refused early, a value that changed, another that is right at last, and what cannot be
-    read again and stays in use.
-    """
+    """The current value and one version; several of one vault, by one token; a token that is refused early; another value, for who was refused; what cannot be read again stays in use."""
+    user = f"azure-{stage.namespace}"
     vault.application("reader")
-    vault.secrets |= {"late": {"0" * 32: "another"}, "stays": {"0" * 32: PASSWORD}}
     credentials.secret("reader", secret="client-s3cret\n")
-    specs = {"current": [secret("redis"), secret("user", "username")], "version": [secret("redis", version="1" * 32)], "late": [secret("late")], "stays": [secret("stays")]}
-    daemon = launch(env=vault.env())
+    specs = {"current": [secret("redis"), secret("user", "username")], "version": [secret("redis", version="1" * 32)]}
+    daemon = launch(env=vault.env(), options=SOON)
     daemon.wait_serving()
     for name, secrets in specs.items():
         credentials.authentication(name, **of_vault(*secrets, client="reader"))
         for twice in (name, f"{name}-too"):
             locked_redis.scaledobject(stage, twice, ref(name))
-    for name in ("current", "version", "stays"):
+    for name in specs:
         locked_redis.wait_read(stage, name)
         locked_redis.wait_read(stage, f"{name}-too")
-    stage.wait_failing("late")
-    assert sorted(vault.read()) == sorted(f"/secrets/{one}?api-version=7.5" for one in ("late/", "redis/", "redis/" + "1" * 32, "stays/", "user/"))
+    assert sorted(vault.read()) == ["/secrets/redis/" + "1" * 32 + "?api-version=7.5", "/secrets/redis/?api-version=7.5", "/secrets/user/?api-version=7.5"]
     assert vault.exchanged == [{"client_id": "reader", "grant_type": "client_credentials", "scope": "https://vault.azure.net/.default", "client_secret": "client-s3cret"}]
+    locked_redis.add_user(user)
+    vault.secrets["rotated"] = {"1" * 32: "old"}
+    credentials.authentication("rotated", **of_vault(secret("rotated"), client="reader"))
+    locked_redis.scaledobject(stage, "rotated", ref("rotated"), trigger={"username": user})
+    stage.wait_failing("rotated")
+    assert len(vault.exchanged) == 1
+    # Whose token is over gets another one; the value has changed.
     vault.revoked |= set(vault.given)
-    vault.secrets["redis"]["2" * 32] = "another"
-    vault.secrets["late"]["1" * 32] = PASSWORD
-    vault.broken = lambda asked: (503, {}, "") if asked.target.startswith("/secrets/stays/") else vault.served(asked)
-    stage.wait_failing("current", timeout=READ_AGAIN + 20)
-    locked_redis.wait_read(stage, "late", timeout=READ_AGAIN + 20)
-    eventually(lambda: "Azure Key Vault https://shop.vault.azure.net:443: secret stays: HTTP status 503; the value read before stays in use" in daemon.log(), timeout=READ_AGAIN + 20)
+    vault.secrets["rotated"]["2" * 32] = locked_redis.password_of(user)
+    locked_redis.wait_read(stage, "rotated")
     assert len(vault.exchanged) == 2
-    for name in ("version", "stays"):
-        stage.says("Ready", "True", name=name)
+    vault.broken = (503, {}, "")
+    locked_redis.remove_user(user)
+    eventually(lambda: "Azure Key Vault https://shop.vault.azure.net:443: secret rotated: HTTP status 503; the value read before stays in use" in daemon.log())
+    locked_redis.add_user(user)
+    locked_redis.wait_read(stage, "rotated")
+    locked_redis.remove_user(user)
+    stage.says("Ready", "True", name="version")
+    stage.says("Ready", "True", name="current")
     assert PASSWORD not in daemon.log() and "client-s3cret" not in daemon.log() and "eyJ0" not in daemon.log()
 
 
@@ -79,7 +84,7 @@ def test_azure_told(launch, stage, credentials, locked_redis, vault):
         "gone": (of_vault(secret("gone"), client="reader"), ("Azure Key Vault https://shop.vault.azure.net:443: secret gone: HTTP status 404, SecretNotFound: A secret with (name/id) gone was not found",)),
         "no-version": (of_vault(secret("redis", version="9" * 32), client="reader"), ("secret redis: HTTP status 404, SecretNotFound",)),
         "off": (of_vault(secret("off"), client="reader"), ("HTTP status 403, Forbidden/SecretDisabled: Operation get is not allowed on a disabled secret.",)),
-        "empty": (of_vault(secret("empty"), client="reader"), ("secret \"empty\" is empty",)),
+        "empty": (of_vault(secret("empty"), client="reader"), ("secret empty: its value is empty",)),
         "no-name": (of_vault(secret("../keys/k"), client="reader"), ("its name is none",)),
         "nobody": (of_vault(one, client="nobody"), ("HTTP status 403, Forbidden/ForbiddenByRbac: Caller is not authorized", needed)),
         "wrong": (of_vault(one, client="wrong"), ("Entra ID token: https://login.microsoftonline.com", "no token: HTTP status 401, invalid_client (AADSTS7000215)")),

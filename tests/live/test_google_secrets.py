@@ -8,7 +8,7 @@ from rig.credentials import LockedRedis, ref
 from rig.google_fake import Metadata
 from rig.google_secrets import GoogleSecrets
 from rig.http_source import half
-from rig.secret_managers import READ_AGAIN, from_key, message_of
+from rig.secret_managers import READ_AGAIN, SOON, from_key, message_of
 from rig.waiting import eventually
 
 PASSWORD = LockedRedis.PASSWORD
@@ -34,12 +34,12 @@ def version(name, parameter="password", **more):
 
 
 def test_google_values(launch, stage, credentials, locked_redis, google):
-    """The latest version, one by its number, one by an alias; several by one token. When they are read again: another value, for the worse and for the better; what cannot be read stays in use."""
-    google.secrets[("shop", "late")] = {"1": b"old"}
+    """The latest version, one by its number, one by an alias; several by one token; another value, for who was refused; what cannot be read again stays in use."""
+    user = f"google-{stage.namespace}"
     google.aliases[("shop", "redis", "prod")] = "2"
     credentials.secret("reader", key=google.account("reader").key())
     specs = {"latest": [version("redis"), version("user_name", "username")], "number": [version("redis", version="2")], "alias": [version("redis", version="prod")]}
-    daemon = launch(env=google.env())
+    daemon = launch(env=google.env(), options=SOON)
     daemon.wait_serving()
     for name, secrets in specs.items():
         credentials.authentication(name, **of_google(*secrets, key="reader"))
@@ -48,19 +48,23 @@ def test_google_values(launch, stage, credentials, locked_redis, google):
     for name in specs:
         locked_redis.wait_read(stage, name)
         locked_redis.wait_read(stage, f"{name}-too")
-    credentials.authentication("late", **of_google(version("late"), key="reader"))
-    locked_redis.scaledobject(stage, "late", ref("late"))
-    stage.wait_failing("late")
     root = "/v1/projects/shop/secrets/"
-    assert sorted(google.read()) == [f"{root}late/versions/latest:access", f"{root}redis/versions/2:access", f"{root}redis/versions/latest:access", f"{root}redis/versions/prod:access", f"{root}user_name/versions/latest:access"]
+    assert sorted(google.read()) == [f"{root}redis/versions/2:access", f"{root}redis/versions/latest:access", f"{root}redis/versions/prod:access", f"{root}user_name/versions/latest:access"]
     assert len(google.exchanged) == 1
-    google.corrupted = {"prod"}
-    google.secrets[("shop", "redis")]["3"] = b"another"
-    google.secrets[("shop", "late")]["2"] = PASSWORD.encode()
-    stage.wait_failing("latest", timeout=READ_AGAIN + 20)
-    locked_redis.wait_read(stage, "late", timeout=READ_AGAIN + 20)
-    eventually(lambda: "Google Secret Manager https://secretmanager.googleapis.com:443: secret redis: secret payload data corruption detected; the value read before stays in use" in daemon.log(), timeout=READ_AGAIN + 20)
-    for name in ("number", "alias"):
+    locked_redis.add_user(user)
+    google.secrets[("shop", "rotated")] = {"1": b"old"}
+    credentials.authentication("rotated", **of_google(version("rotated"), key="reader"))
+    locked_redis.scaledobject(stage, "rotated", ref("rotated"), trigger={"username": user})
+    stage.wait_failing("rotated")
+    google.secrets[("shop", "rotated")]["2"] = locked_redis.password_of(user).encode()
+    locked_redis.wait_read(stage, "rotated")
+    google.corrupted = {"latest"}
+    locked_redis.remove_user(user)
+    eventually(lambda: "Google Secret Manager https://secretmanager.googleapis.com:443: secret rotated: secret payload data corruption detected; the value read before stays in use" in daemon.log())
+    locked_redis.add_user(user)
+    locked_redis.wait_read(stage, "rotated")
+    locked_redis.remove_user(user)
+    for name in specs:
         stage.says("Ready", "True", name=name)
     assert PASSWORD not in daemon.log() and "ya29" not in daemon.log()
 
@@ -82,7 +86,7 @@ def test_google_told(launch, stage, credentials, locked_redis, google):
         "no-version": (of_google(version("redis", version="9"), key="reader"), ("HTTP status 404, NOT_FOUND: Secret Version [projects/shop/secrets/redis/versions/9] not found.",)),
         "disabled": (of_google(version("redis", version="1"), key="reader"), ("HTTP status 400, FAILED_PRECONDITION", "is in DISABLED state.")),
         "binary": (of_google(version("binary"), key="reader"), ("secret binary: its value holds a NUL character",)),
-        "empty": (of_google(version("empty"), key="reader"), ("secret \"empty\" is empty",)),
+        "empty": (of_google(version("empty"), key="reader"), ("secret empty: its value is empty",)),
         "no-name": (of_google(version("../x"), key="reader"), ("its id is none",)),
         "nobody": (of_google(one, key="nobody"), ("HTTP status 403, PERMISSION_DENIED: Permission 'secretmanager.versions.access' denied", "needed is the right secretmanager.versions.access")),
         "stranger": (of_google(one, key="stranger"), ("Google token: ", "no token: HTTP status 400, invalid_grant")),

@@ -207,39 +207,11 @@ static void from_oauth2(struct auth_resolve *r, const char *source)
 
 /* ---- The role of the workload's ServiceAccount ---- */
 
-#define ROLE_ANNOTATION "eks.amazonaws.com/role-arn"
-#define ROLE_PARAMETER  "awsRoleArn"
-#define USUAL_ACCOUNT   "default" /* of pods that name none */
+#define ROLE_PARAMETER "awsRoleArn"
 
 static bool is_aws(const char *provider)
 {
 	return strcmp(provider, "aws") == 0 || strcmp(provider, "aws-eks") == 0;
-}
-
-enum reference_state auth_workload_role(const struct auth_resolve *r, const char **role, struct err *err)
-{
-	const char *namespace_ = r->of->meta->namespace_, *account;
-	enum reference_state state;
-
-	if (r->target && r->target->no_environment) {
-		err_set(err, ERR_INVALID, "%s", r->target->no_environment);
-		return REFERENCE_DENIED;
-	}
-	if (!r->target || r->target->container_count == 0) {
-		err_set(err, ERR_INVALID,
-			"the scale target has no Pod template, so no ServiceAccount whose role to take");
-		return REFERENCE_MISSING;
-	}
-	account = r->target->service_account ? r->target->service_account : USUAL_ACCOUNT;
-	state = auth_key(r->lookup, KEYDATA_SERVICE_ACCOUNT, namespace_, account, ROLE_ANNOTATION, role, err);
-	if (state != REFERENCE_FOUND) {
-		err_wrap(err, "the workload's role");
-	} else if (!**role) {
-		err_set(err, ERR_INVALID, "annotation " ROLE_ANNOTATION " of ServiceAccount %s/%s is empty",
-			namespace_, account);
-		state = REFERENCE_MISSING;
-	}
-	return state;
 }
 
 /*
@@ -253,19 +225,19 @@ static void take_workload_role(struct auth_resolve *r)
 	enum reference_state state;
 	struct err err = { 0 };
 	const char *role;
-	bool is_aws;
+	bool may_lack;
 
 	if (!auth_is_of_workload(r->t))
 		return;
-	is_aws = strcmp(r->t->identity->provider, "aws") == 0;
-	if (r->t->identity->role_arn && *r->t->identity->role_arn && is_aws) {
+	may_lack = strcmp(r->t->identity->provider, "aws-eks") == 0;
+	if (r->t->identity->role_arn && *r->t->identity->role_arn && !may_lack) {
 		auth_fail(r, NULL, "roleArn can't be set if KEDA isn't identity owner, current value: 'workload'");
 		return;
 	}
 	state = auth_workload_role(r, &role, &err);
 	if (state == REFERENCE_FOUND)
-		auth_put(r, "podIdentity", ROLE_PARAMETER, role, "the annotation " ROLE_ANNOTATION);
-	else if (state == REFERENCE_MISSING && !is_aws)
+		auth_put(r, "podIdentity", ROLE_PARAMETER, role, "the annotation " AUTH_ROLE_ANNOTATION);
+	else if (state == REFERENCE_MISSING && may_lack)
 		strmap_remove_secret(r->out, ROLE_PARAMETER);
 	else
 		auth_fail(r, &err, "podIdentity");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The look-ups of cache/auth/auth.h: restricted Secrets, the TriggerAuthentication of a trigger,
- * and whether that one needs the workload.
+ * whether that one needs the workload, and the role of the workload's ServiceAccount.
  */
 #include <string.h>
 
@@ -78,4 +78,32 @@ bool auth_is_of_workload(const struct triggerauth *t)
 bool auth_manager_is_of_workload(const struct triggerauth_manager *m)
 {
 	return m && is_owned_by_workload(m->identity);
+}
+
+#define USUAL_ACCOUNT "default" /* of pods that name none */
+
+enum reference_state auth_workload_role(const struct auth_resolve *r, const char **role, struct err *err)
+{
+	const char *namespace_ = r->of->meta->namespace_, *account;
+	enum reference_state state;
+
+	if (r->target && r->target->no_environment) {
+		err_set(err, ERR_INVALID, "%s", r->target->no_environment);
+		return REFERENCE_DENIED;
+	}
+	if (!r->target || r->target->container_count == 0) {
+		err_set(err, ERR_INVALID,
+			"the scale target has no Pod template, so no ServiceAccount whose role to take");
+		return REFERENCE_MISSING;
+	}
+	account = r->target->service_account ? r->target->service_account : USUAL_ACCOUNT;
+	state = auth_key(r->lookup, KEYDATA_SERVICE_ACCOUNT, namespace_, account, AUTH_ROLE_ANNOTATION, role, err);
+	if (state != REFERENCE_FOUND) {
+		err_wrap(err, "the workload's role");
+	} else if (!**role) {
+		err_set(err, ERR_INVALID, "annotation " AUTH_ROLE_ANNOTATION " of ServiceAccount %s/%s is empty",
+			namespace_, account);
+		state = REFERENCE_MISSING;
+	}
+	return state;
 }

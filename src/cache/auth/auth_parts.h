@@ -31,14 +31,6 @@ void auth_fail(struct auth_resolve *r, const struct err *cause, const char *fmt,
 /* A parameter; an error when its value is empty. what: the value, for messages. */
 void auth_put(struct auth_resolve *r, const char *source, const char *parameter, const char *value, const char *what);
 
-/* ---- auth.c ---- */
-
-/*
- * What EKS has the scale target's Pods be. REFERENCE_FOUND with *role (borrowed until the end of
- * the turn); REFERENCE_MISSING: there is no Pod template, ServiceAccount or annotation.
- */
-enum reference_state auth_workload_role(const struct auth_resolve *r, const char **role, struct err *err);
-
 /* ---- auth_managers.c ---- */
 
 /* As the sources of auth.c: name is the field's. */
@@ -65,6 +57,14 @@ int auth_of(const struct auth_lookup *lookup, const struct scaled *of, const str
 bool auth_is_of_workload(const struct triggerauth *t);
 /* The same of awsSecretManager's. */
 bool auth_manager_is_of_workload(const struct triggerauth_manager *m);
+
+#define AUTH_ROLE_ANNOTATION "eks.amazonaws.com/role-arn"
+
+/*
+ * What EKS has the scale target's Pods be. REFERENCE_FOUND with *role (borrowed until the end of
+ * the turn); REFERENCE_MISSING: there is no Pod template, ServiceAccount or annotation.
+ */
+enum reference_state auth_workload_role(const struct auth_resolve *r, const char **role, struct err *err);
 
 /* ---- auth_environment.c ---- */
 

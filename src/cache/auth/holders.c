@@ -145,6 +145,16 @@ void holdings_take(struct object *o, struct held *thing)
 	hold->round = o->holdings.round;
 }
 
+void holdings_each(const struct object *o, const struct holders *kind, void (*fn)(void *arg, struct held *thing),
+	void *arg)
+{
+	struct hold *hold;
+
+	LL_FOREACH2(o->holdings.holds, hold, next_owned)
+	if (hold->thing->holders == kind)
+		fn(arg, hold->thing);
+}
+
 void holdings_end(struct object *o)
 {
 	sweep(o, false);

@@ -49,6 +49,9 @@ void holdings_begin(struct object *o);
 void holdings_take(struct object *o, struct held *thing); /* between begin and end */
 bool holdings_has(const struct object *o, const struct held *thing);
 void holdings_end(struct object *o);
+/* Each thing of this kind that the object holds; fn neither takes nor releases any. */
+void holdings_each(const struct object *o, const struct holders *kind, void (*fn)(void *arg, struct held *thing),
+	void *arg);
 void holdings_release(struct object *o); /* releases everything it holds */
 
 #endif

@@ -58,6 +58,11 @@ static bool note(struct referred *r, const struct triggerauth *t)
 	return changed;
 }
 
+void lookups_doubt(struct lookups *l, const struct object *o)
+{
+	managervalues_doubt(l->managers, o);
+}
+
 void lookups_follow(struct lookups *l, const char *triggerauth)
 {
 	struct held *held, *next;
@@ -341,7 +346,7 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 	l->store = store;
 	l->references = references;
 	l->vault = vaultvalues_new(kube_loop(kube), vault);
-	l->managers = managervalues_new(kube_loop(kube), config->web);
+	l->managers = managervalues_new(kube_loop(kube), config->web, config->metered_ms);
 	l->tokens = satokens_new(kube, config->token_life_ms);
 	l->files = authfiles_new(kube_loop(kube), config->file_root);
 	l->own_namespace = mem_dup(config->own_namespace);

@@ -47,6 +47,7 @@ struct lookups_config { /* copied */
 	const char *own_namespace, *vault_jwt_file, *vault_jwt_audience;
 	const char *vault_credential_dir;         /* folder of the files that objects may name; NULL: none */
 	struct webget *web;                       /* borrowed, outlives it; for secret managers */
+	int64_t metered_ms;                       /* between two readings of a secret that sources refuse */
 	const char *aws_region, *aws_secrets_url; /* as struct auth_lookup has them; NULL, "": none */
 };
 
@@ -56,6 +57,10 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 void lookups_free(struct lookups *l);
 /* one listener, called with OBJECT_NEEDS; it only queues work and begins no round */
 void lookups_listen(struct lookups *l, object_fn fn, void *arg);
+/*
+ * A source has refused the credentials of an object: what may have been rotated is read again soon.
+ */
+void lookups_doubt(struct lookups *l, const struct object *o);
 /* Handles on_triggerauth of struct store_events. */
 void lookups_follow(struct lookups *l, const char *triggerauth);
 

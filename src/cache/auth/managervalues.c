@@ -24,11 +24,14 @@ struct managed {
 	struct strmap members;              /* those of the text that were asked for, secret */
 	struct webget_call *call;           /* NULL: none is under way */
 	struct webtoken_wait *wait;         /* for the project; NULL */
+	int64_t read_ms;                    /* loop clock: when it was read */
+	bool doubted;                       /* since then: it is read again soon */
 };
 
 struct managervalues {
 	struct loop *loop;
 	struct webget *web;
+	int64_t apart_ms;
 	struct holders holders;
 };
 
@@ -53,10 +56,20 @@ static void failed(struct managed *v, struct err *err, int64_t left_alone_ms)
 
 static void take(struct managed *v, const char *text)
 {
+	v->read_ms = loop_now_ms(v->owner->loop);
+	v->doubted = false;
 	if (v->fetched.text && strcmp(v->fetched.text, text) != 0)
 		strmap_done_secret(&v->members);
 	fetched_take(&v->fetched, text,
 		v->source.manager->is_pinned(&v->source.secret) ? PINNED_AGAIN_MS : READ_AGAIN_MS);
+}
+
+/* No parameter may be empty, so it is no value to change to. */
+static int check_value(const struct managed *v, const char *text, struct err *err)
+{
+	return text[strspn(text, " \t\n\v\f\r")]
+		? 0
+		: err_set(err, ERR_INVALID, "secret %.200s: its value is empty", v->source.secret.name);
 }
 
 static void on_answer(void *arg, const struct webget_answer *answer, const struct err *transport)
@@ -69,7 +82,8 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 	if (!answer) {
 		err = *transport;
 		failed(v, &err, 0);
-	} else if (secretmanager_read(v->source.manager, &v->source.secret, answer, &text, &err)) {
+	} else if (secretmanager_read(v->source.manager, &v->source.secret, answer, &text, &err) ||
+		check_value(v, text, &err)) {
 		if (webaccess_repeats(v->source.access, err.msg) ||
 			(answer->credential && credential_repeats(answer->credential, err.msg)))
 			err_set(&err, err.kind,
@@ -237,12 +251,32 @@ enum reference_state managervalues_get(struct managervalues *owner, struct objec
 	return v->fetched.err->kind == ERR_DENIED ? REFERENCE_DENIED : REFERENCE_MISSING;
 }
 
-struct managervalues *managervalues_new(struct loop *loop, struct webget *web)
+/* What failed is retried anyway, and a version's value stays. */
+static void doubt(void *arg, struct held *held)
+{
+	struct managed *v = (struct managed *)held;
+	struct managervalues *m = arg;
+	int64_t left_ms = v->read_ms + m->apart_ms - loop_now_ms(m->loop);
+
+	if (v->doubted || !v->fetched.text || v->fetched.err || v->source.manager->is_pinned(&v->source.secret))
+		return;
+	v->doubted = true;
+	if (!v->call && !v->wait)
+		loop_timer_set(&v->fetched.again, left_ms > 0 ? left_ms : 0);
+}
+
+void managervalues_doubt(struct managervalues *m, const struct object *owner)
+{
+	holdings_each(owner, &m->holders, doubt, m);
+}
+
+struct managervalues *managervalues_new(struct loop *loop, struct webget *web, int64_t apart_ms)
 {
 	struct managervalues *v = mem_zalloc(sizeof(*v));
 
 	v->loop = loop;
 	v->web = web;
+	v->apart_ms = apart_ms < READ_AGAIN_MS ? apart_ms : READ_AGAIN_MS;
 	holders_init(&v->holders, on_unheld, v);
 	return v;
 }

@@ -11,7 +11,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "net/sign/hmac.h"
 
 #define ALGORITHM "AWS4-HMAC-SHA256"
 #define TEXT_MAX  ((size_t)1 << 22)
@@ -255,14 +254,24 @@ static void signing_done(struct signing *s)
 
 static void derive_key(const struct signing *s, const struct sigv4_key *key, uint8_t out[HMAC_SIZE])
 {
-	char *first = mem_printf("AWS4%s", key->secret);
+	struct sigv4_day *day = key->day;
+	char *first;
 	static const char last[] = "aws4_request";
 
+	if (day && memcmp(day->date, s->time, sizeof(day->date)) == 0) {
+		memcpy(out, day->key, HMAC_SIZE);
+		return;
+	}
+	first = mem_printf("AWS4%s", key->secret);
 	hmac_sha256(first, strlen(first), s->time, 8, out);
 	hmac_sha256(out, HMAC_SIZE, key->region, strlen(key->region), out);
 	hmac_sha256(out, HMAC_SIZE, key->service, strlen(key->service), out);
 	hmac_sha256(out, HMAC_SIZE, last, strlen(last), out);
 	mem_free_secret(first);
+	if (day) {
+		memcpy(day->date, s->time, sizeof(day->date));
+		memcpy(day->key, out, HMAC_SIZE);
+	}
 }
 
 /* payload: what stands for the body; NULL: its hash */

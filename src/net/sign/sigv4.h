@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "net/sign/hmac.h"
+
 struct sigv4_header {
 	const char *name, *value; /* in any case; blanks are folded */
 };
@@ -34,9 +36,19 @@ struct sigv4_request {
 	bool is_s3;
 };
 
+/*
+ * What is derived from a secret for one day, region and service: the most of what a signature
+ * costs. Zeroed: nothing yet. Owned, and wiped, by who keeps it for one such key.
+ */
+struct sigv4_day {
+	char date[8]; /* "20150830" */
+	uint8_t key[HMAC_SIZE];
+};
+
 struct sigv4_key {
 	const char *region, *service; /* "eu-west-1", "sqs" */
 	const char *key_id, *secret;
+	struct sigv4_day *day;     /* of this very key, used and kept up to date; NULL: each time anew */
 	const char *session_token; /* presigned only: else it is a header, X-Amz-Security-Token; NULL: none */
 };
 

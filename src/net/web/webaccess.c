@@ -12,6 +12,8 @@ struct webaccess {
 	int refs;
 	struct webaccess_config config; /* its texts are owned */
 	char key[FINGERPRINT_TEXT + 32];
+	struct sigv4_day day; /* of the credential with this serial; a secret */
+	uint64_t day_serial;
 };
 
 /* How each text is used: a table, so that copying, hashing and wiping miss none. */
@@ -158,6 +160,7 @@ void webaccess_unref(struct webaccess *a)
 	for (size_t i = 0; i < TEXTS; i++)
 		mem_free_secret((char *)(uintptr_t)*text_at(&a->config, i));
 	identity_unref(a->config.identity);
+	mem_wipe(&a->day, sizeof(a->day));
 	free(a);
 }
 
@@ -180,6 +183,14 @@ bool webaccess_repeats(const struct webaccess *a, const char *words)
 const struct webaccess_config *webaccess_config(const struct webaccess *a)
 {
 	return a ? &a->config : NULL;
+}
+
+struct sigv4_day *webaccess_signing_day(struct webaccess *a, uint64_t serial)
+{
+	if (a->day_serial != serial)
+		mem_wipe(&a->day, sizeof(a->day));
+	a->day_serial = serial;
+	return &a->day;
 }
 
 struct identity *webaccess_identity(const struct webaccess *a)

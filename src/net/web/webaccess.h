@@ -11,9 +11,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "net/identity/identity.h"
+#include "net/sign/sigv4.h"
 
 struct webaccess; /* shared, counted */
 
@@ -60,6 +62,11 @@ bool webaccess_repeats(const struct webaccess *a, const char *words);
 /* Borrowed; texts that were not given are NULL. */
 const struct webaccess_config *webaccess_config(const struct webaccess *a); /* NULL gives NULL */
 struct identity *webaccess_identity(const struct webaccess *a);             /* borrowed; NULL: there is none */
+/*
+ * Where what is derived of the credential with this serial (net/identity) for its region and
+ * service is kept; empty for another serial than last time. Wiped with the access.
+ */
+struct sigv4_day *webaccess_signing_day(struct webaccess *a, uint64_t serial);
 /* What an identity's servers are shown: its trust and client certificate. One reference. */
 struct webaccess *webaccess_for_identity(const struct identity *i);
 /* Only the same trust: for another server that a redirect leads to. */

@@ -272,7 +272,8 @@ static char *sign_lines(const struct webget_call *call, const char *url, struct 
 	const struct sigv4_key key = { .region = c->region,
 		.service = c->service,
 		.key_id = k->key_id,
-		.secret = k->secret };
+		.secret = k->secret,
+		.day = webaccess_signing_day(call->access, k->serial) };
 	int64_t unix_s = timestamp_now_ms() / 1000;
 	char time[SIGV4_TIME_TEXT], *path, *query, *authorization, *sent = url_to_sign(url, &path, &query);
 	MEM_AUTO char *host = httpurl_host_header(&call->place);

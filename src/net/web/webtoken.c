@@ -14,7 +14,7 @@
 /* Between a failure and the next exchange: at least, and at most where the server asks for more. */
 #define FAILED_MS     1000
 #define FAILED_MAX_MS 600000
-#define FORGET_MS 600000
+#define FORGET_MS     600000
 /* Between refusals that have another credential made; a while without one, and they begin anew. */
 #define REFUSED_FIRST_MS 5000
 #define REFUSED_MAX_MS   60000
@@ -33,12 +33,12 @@ struct webtoken {
 	struct identity *identity; /* one reference */
 	const char *key;           /* inside identity */
 	struct credential credential;
-	bool has;                    /* there is a credential */
-	int64_t fetched_ms, ends_ms; /* ends_ms 0: unknown */
-	struct err *err;             /* owned; the error of the last exchange; NULL */
+	bool has;                             /* there is a credential */
+	int64_t fetched_ms, ends_ms;          /* ends_ms 0: unknown */
+	struct err *err;                      /* owned; the error of the last exchange; NULL */
 	int64_t failed_ms, quiet_ms, used_ms; /* quiet_ms: so long after failed_ms nothing is sent */
-	unsigned refusals;               /* in a row, that had it dropped */
-	int64_t refused_ms, may_drop_ms; /* the last of them; no sooner than then again */
+	unsigned refusals;                    /* in a row, that had it dropped */
+	int64_t refused_ms, may_drop_ms;      /* the last of them; no sooner than then again */
 	bool fetching;
 	struct identity_exchange exchange;
 	unsigned sent;                     /* requests of this exchange */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "net/http/httpstatus.h"
 #include "net/http/httpurl.h"
@@ -98,11 +97,11 @@ struct question *awsquery_question(const struct scaler_type *type, const struct 
 
 /* ---- Asking ---- */
 
-void awsquery_post_json(const struct awsquery *q, const char *target, const char *version, const json_t *body,
+void awsquery_post_json(const struct awsquery *q, const char *target, const char *version, const char *body,
 	struct httpsource_request *out)
 {
 	out->url = mem_dup(q->url);
-	out->body = json_text(body);
+	out->body = mem_dup(body);
 	out->content_type = strcmp(version, "1.0") == 0 ? "application/x-amz-json-1.0" : "application/x-amz-json-1.1";
 	strmap_set(&out->headers, "X-Amz-Target", target);
 }

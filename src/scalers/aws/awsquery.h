@@ -8,8 +8,6 @@
  * awsquery.
  */
 
-#include <jansson.h>
-
 #include "base/err.h"
 #include "scalers/httpsource.h"
 #include "scalers/params.h"
@@ -32,8 +30,11 @@ void awsquery_done(struct awsquery *q);
 /* A question of a type. Takes key and data. */
 struct question *awsquery_question(const struct scaler_type *type, const struct awsquery *q, char *key, void *data);
 
-/* A POST of this JSON. target: "AmazonSQS.GetQueueAttributes"; version: "1.0" or "1.1". */
-void awsquery_post_json(const struct awsquery *q, const char *target, const char *version, const json_t *body,
+/*
+ * A POST of this JSON, which is copied. target: "AmazonSQS.GetQueueAttributes"; version: "1.0" or
+ * "1.1".
+ */
+void awsquery_post_json(const struct awsquery *q, const char *target, const char *version, const char *body,
 	struct httpsource_request *out);
 
 /*

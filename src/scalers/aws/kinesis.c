@@ -14,6 +14,7 @@
 struct kinesis_question {
 	struct awsquery query;
 	char *stream;
+	char *body; /* of each request */
 };
 
 /* The parameters as written. Owns its texts. */
@@ -37,7 +38,20 @@ static void free_data(void *data)
 
 	awsquery_done(&q->query);
 	free(q->stream);
+	free(q->body);
 	free(q);
+}
+
+/* What is asked, which the caller owns; NULL with ERR_INVALID. */
+static char *make_body(const char *stream, struct err *err)
+{
+	json_t *body = json_pack("{ss}", "StreamName", stream);
+	char *text = body ? json_text(body) : NULL;
+
+	if (!body) /* jansson takes UTF-8 only */
+		err_set(err, ERR_INVALID, "parameter \"streamName\": is not UTF-8");
+	json_decref(body);
+	return text;
 }
 
 static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
@@ -55,6 +69,10 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 	out->activation = (double)f.activation;
 	if (rc >= 0 && f.stream)
 		*metric_name = params_normalise(mem_printf("aws-kinesis-%s", f.stream));
+	if (rc == 0) {
+		q->body = make_body(f.stream, err);
+		rc = q->body ? 0 : -1;
+	}
 	if (rc == 0) {
 		q->stream = f.stream;
 		f.stream = NULL;
@@ -74,12 +92,9 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
 {
 	const struct kinesis_question *q = ask->base.question->data;
-	json_t *body = json_pack("{ss}", "StreamName", q->stream);
 
-	if (!body)
-		return err_set(err, ERR_INVALID, "the stream's name is not UTF-8");
-	awsquery_post_json(&q->query, "Kinesis_20131202.DescribeStreamSummary", "1.1", body, out);
-	json_decref(body);
+	(void)err;
+	awsquery_post_json(&q->query, "Kinesis_20131202.DescribeStreamSummary", "1.1", q->body, out);
 	return 0;
 }
 

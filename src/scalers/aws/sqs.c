@@ -24,7 +24,8 @@ static const struct {
 /* The data of a question. */
 struct sqs_question {
 	struct awsquery query;
-	char *queue_url, *name;
+	char *body; /* of each request */
+	char *name;
 	unsigned also;
 };
 
@@ -51,7 +52,7 @@ static void free_data(void *data)
 	struct sqs_question *q = data;
 
 	awsquery_done(&q->query);
-	free(q->queue_url);
+	free(q->body);
 	free(q->name);
 	free(q);
 }
@@ -75,6 +76,24 @@ char *sqs_queue_name(const char *url, struct err *err)
 	return NULL;
 }
 
+/* What is asked, which the caller owns; NULL with ERR_INVALID. */
+static char *make_body(const char *queue_url, unsigned also, struct err *err)
+{
+	json_t *names = json_array(), *body = json_pack("{so ss}", "AttributeNames", names, "QueueUrl", queue_url);
+	char *text;
+
+	if (!body) { /* jansson takes UTF-8 only */
+		err_set(err, ERR_INVALID, "parameter \"queueURL\": is not UTF-8");
+		return NULL;
+	}
+	for (size_t i = 0; i < MEM_COUNT(attributes); i++)
+		if (!attributes[i].when || also & attributes[i].when)
+			json_array_append_new(names, json_string(attributes[i].name));
+	text = json_text(body);
+	json_decref(body);
+	return text;
+}
+
 static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
 	struct sqs_question *q = mem_zalloc(sizeof(*q));
@@ -94,13 +113,15 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 	out->activation = (double)f.activation;
 	if (rc >= 0 && q->name)
 		*metric_name = params_normalise(mem_printf("aws-sqs-%s", q->name));
+	q->also = (f.in_flight ? SQS_IN_FLIGHT : 0) | (f.delayed ? SQS_DELAYED : 0);
 	if (rc == 0) {
-		q->queue_url = f.queue_url;
-		f.queue_url = NULL;
-		q->also = (f.in_flight ? SQS_IN_FLIGHT : 0) | (f.delayed ? SQS_DELAYED : 0);
+		q->body = make_body(f.queue_url, q->also, err);
+		rc = q->body ? 0 : -1;
+	}
+	if (rc == 0) {
 		out->question = awsquery_question(&sqs_scaler_type, &q->query,
 			mem_printf("aws-sqs-queue %s %s %s %u", q->query.url, webaccess_key(q->query.login.access),
-				q->queue_url, q->also),
+				f.queue_url, q->also),
 			q);
 	} else {
 		free_data(q);
@@ -114,15 +135,9 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
 {
 	const struct sqs_question *q = ask->base.question->data;
-	json_t *names = json_array(), *body = json_pack("{so ss}", "AttributeNames", names, "QueueUrl", q->queue_url);
 
-	if (!body) /* jansson takes UTF-8 only */
-		return err_set(err, ERR_INVALID, "the queue's URL is not UTF-8");
-	for (size_t i = 0; i < MEM_COUNT(attributes); i++)
-		if (!attributes[i].when || q->also & attributes[i].when)
-			json_array_append_new(names, json_string(attributes[i].name));
-	awsquery_post_json(&q->query, "AmazonSQS.GetQueueAttributes", "1.0", body, out);
-	json_decref(body);
+	(void)err;
+	awsquery_post_json(&q->query, "AmazonSQS.GetQueueAttributes", "1.0", q->body, out);
 	return 0;
 }
 

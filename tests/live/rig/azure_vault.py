@@ -77,13 +77,8 @@ class AzureVault(HttpSource):
         if host in RESOURCES:
             if self.broken:
                 return self.broken(asked) if callable(self.broken) else self.broken
-            return self.served(asked)
+            return self.let_in(asked, RESOURCES[host]) or self.get(asked, host)
         return self.differs(f"{asked.method} https://{host}{asked.target}")
-
-    def served(self, asked):
-        """By a vault that is well."""
-        host = asked.headers.get("Host")
-        return self.let_in(asked, RESOURCES[host]) or self.get(asked, host)
 
     def differs(self, what):
         self.wrong.append(what)

@@ -2,7 +2,8 @@
 """What the tests of all secret managers need."""
 from .waiting import eventually
 
-READ_AGAIN = 60  # seconds between two readings of a value
+READ_AGAIN = 60  # seconds between two readings of a value that nobody refuses
+SOON = {"metered_interval": "1s"}  # between two of one that its source refuses
 
 
 def message_of(stage, name, *words, timeout=30):

@@ -61,7 +61,8 @@ static void rules(void **state)
 		{ { .pod = &eks, .role = "o", .key_id = "k" }, AWSLOGIN_ROLE, "o", NULL, NULL },
 		{ { .pod = &eks, .by_operator = true }, AWSLOGIN_OWN, NULL, NULL, NULL },
 		{ { .pod = &eks, .key_id = "k", .secret = "s" }, AWSLOGIN_KEYS, NULL, NULL, NULL },
-		{ { .pod = &eks }, AWSLOGIN_KEYS, NULL, NULL, "and there is none; nor does the trigger say identityOwner" },
+		{ { .pod = &eks }, AWSLOGIN_KEYS, NULL, NULL,
+			"and there is none; nor does the trigger say identityOwner" },
 	};
 
 	(void)state;

@@ -294,7 +294,7 @@ static void aws_identities(void **state)
 		"awsSecretManager: pod identity provider gcp not supported: aws is the one there is");
 }
 
-/* The role of the ServiceAccount of the scale target; a roleArn beside it is ignored, as in KEDA. */
+/* The role of the scale target's ServiceAccount; a roleArn beside it is ignored, as in KEDA. */
 static void aws_as_the_workload(void **state)
 {
 	struct workload_container container = { .name = TEXT("worker") };

@@ -70,7 +70,7 @@ static int setup(void **state)
 	log_set_sink(on_line, NULL);
 	t.keys = access_of("AKID");
 	t.others = access_of("OTHER");
-	t.values = managervalues_new(loop, fakeweb_start(loop));
+	t.values = managervalues_new(loop, fakeweb_start(loop), 15000);
 	managervalues_listen(t.values, on_owner, &t);
 	return 0;
 }
@@ -240,6 +240,70 @@ static void a_failure_keeps_the_value(void **state)
 	assert_string_equal(get("shop/web", NULL), "s3cret2");
 }
 
+/*
+ * A rotation, which the source tells of first. Whoever refuses for another reason is not believed
+ * each time.
+ */
+static void a_value_that_is_refused_is_read_again_soon(void **state)
+{
+	const struct managervalues_source pinned = { .manager = &awssecrets,
+		.access = t.keys,
+		.secret = { .place = "https://s.example", .name = "db", .version = "v" },
+		.namespace_ = "shop" };
+	const char *value;
+
+	(void)state;
+	fakeweb_answer(200, "{\"SecretString\":\"old\"}", 0);
+	get("shop/web", NULL);
+	managervalues_doubt(t.values, fakeobject("shop/web")); /* nothing is read yet */
+	fakeloop_advance(10);
+	expect_told("shop/web ");
+	fakeweb_answer(200, "{\"SecretString\":\"new\"}", 0);
+	for (int i = 0; i < 14; i++) { /* with each poll */
+		managervalues_doubt(t.values, fakeobject("shop/web"));
+		managervalues_doubt(t.values, fakeobject("shop/stranger"));
+		fakeloop_advance(1000);
+	}
+	assert_int_equal(fakeweb_asked(), 1);
+	fakeloop_advance(1000);
+	assert_int_equal(fakeweb_asked(), 2);
+	expect_told("shop/web ");
+	assert_string_equal(get("shop/web", NULL), "new");
+	/* after a while: at once */
+	fakeloop_advance(20000);
+	managervalues_doubt(t.values, fakeobject("shop/web"));
+	fakeloop_advance(10);
+	assert_int_equal(fakeweb_asked(), 3);
+	expect_told("");
+	fakeloop_advance(MINUTE - 20);
+	assert_int_equal(fakeweb_asked(), 3);
+	fakeloop_advance(30);
+	assert_int_equal(fakeweb_asked(), 4);
+	/* what cannot be another one is not asked for */
+	get_as("shop/pinned", &pinned, &value);
+	fakeloop_advance(20000);
+	managervalues_doubt(t.values, fakeobject("shop/pinned"));
+	fakeloop_advance(10);
+	assert_int_equal(fakeweb_asked(), 5);
+}
+
+/* As something that cannot be read: an empty parameter would be an error. */
+static void an_empty_value_is_none(void **state)
+{
+	(void)state;
+	fakeweb_answer(200, "{\"SecretString\":\" \\n\"}", 0);
+	get("shop/web", NULL);
+	fakeloop_advance(10);
+	assert_null(get("shop/web", NULL));
+	expect_err(ERR_INVALID, PLACE ": secret db: its value is empty");
+	fakeweb_answer(200, "{\"SecretString\":\"one\"}", 0);
+	fakeloop_advance(1010);
+	assert_string_equal(get("shop/web", NULL), "one");
+	fakeweb_answer(200, "{\"SecretString\":\"\"}", 0);
+	fakeloop_advance(MINUTE + 10);
+	assert_string_equal(get("shop/web", NULL), "one");
+}
+
 static void failures_are_told_once_by_kind(void **state)
 {
 	static const struct {
@@ -361,6 +425,8 @@ int main(void)
 		CASE(members_come_from_one_reading),
 		CASE(what_differs_is_asked_for_by_itself),
 		CASE(a_failure_keeps_the_value),
+		CASE(a_value_that_is_refused_is_read_again_soon),
+		CASE(an_empty_value_is_none),
 		CASE(failures_are_told_once_by_kind),
 		CASE(a_manager_may_ask_to_be_left_alone),
 		CASE(a_project_is_that_of_the_identity),

@@ -106,6 +106,36 @@ static void the_suite(void **state)
 	}
 }
 
+/* What is kept of a day changes no signature, of that day or of the next. */
+static void the_key_of_a_day_is_kept(void **state)
+{
+	static const struct sigv4_header headers[] = { HOST, DATE };
+	static const int64_t times[] = { TIME, TIME + 60, TIME + 86400, TIME + 86460, TIME };
+	const struct sigv4_request r = { .method = "GET", .path = "/", .headers = headers, .header_count = 2 };
+	struct sigv4_day day = { 0 }, before;
+	struct sigv4_key keeping = key;
+
+	(void)state;
+	keeping.day = &day;
+	for (size_t i = 0; i < MEM_COUNT(times); i++) {
+		MEM_AUTO char *anew = sigv4_authorization(&r, &key, times[i]);
+		MEM_AUTO char *kept = sigv4_authorization(&r, &keeping, times[i]);
+
+		assert_string_equal(kept, anew);
+	}
+	assert_memory_equal(day.date, "20150830", 8);
+	/* and is what is used */
+	before = day;
+	day.key[0] ^= 1;
+	{
+		MEM_AUTO char *anew = sigv4_authorization(&r, &key, TIME),
+			      *kept = sigv4_authorization(&r, &keeping, TIME);
+
+		assert_string_not_equal(kept, anew);
+	}
+	assert_memory_not_equal(&day, &before, sizeof(day));
+}
+
 static void a_path_that_is_encoded_is_encoded_again_but_for_s3(void **state)
 {
 	static const struct sigv4_header headers[] = { HOST, DATE };
@@ -191,6 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_suite),
+		cmocka_unit_test(the_key_of_a_day_is_kept),
 		cmocka_unit_test(a_path_that_is_encoded_is_encoded_again_but_for_s3),
 		cmocka_unit_test(queries),
 		cmocka_unit_test(a_presigned_url),

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -56,10 +57,28 @@ static void what_is_no_secret_or_was_not_sent_may_be_said(void **state)
 	assert_false(webaccess_repeats(NULL, "anything"));
 }
 
+/* Of one credential: the next one's is another. */
+static void what_is_derived_of_a_credential_goes_with_it(void **state)
+{
+	static const struct sigv4_day nothing;
+	const struct webaccess_config config = { .region = "r", .service = "s" };
+	struct webaccess *a = webaccess_new(&config, NULL);
+	struct sigv4_day *day = webaccess_signing_day(a, 1);
+
+	(void)state;
+	assert_memory_equal(day, &nothing, sizeof(nothing));
+	memcpy(day->date, "20150830", 8);
+	day->key[0] = 1;
+	assert_memory_equal(webaccess_signing_day(a, 1)->date, "20150830", 8);
+	assert_memory_equal(webaccess_signing_day(a, 2), &nothing, sizeof(nothing));
+	webaccess_unref(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(secrets_that_were_sent_are_seen_in_words),
+		cmocka_unit_test(what_is_derived_of_a_credential_goes_with_it),
 		cmocka_unit_test(what_is_no_secret_or_was_not_sent_may_be_said),
 	};
 

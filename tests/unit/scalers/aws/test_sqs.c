@@ -51,6 +51,7 @@ static void rejected(void **state)
 			"cannot get queueName from queueURL" },
 		{ "awsRegion=eu-west-1|queueURL=https://h/1/", KEYS, "cannot get queueName from queueURL" },
 		{ "awsRegion=eu-west-1|queueURL=https://h/1/2/3", KEYS, "cannot get queueName from queueURL" },
+		{ "awsRegion=eu-west-1|queueURL=\xff", KEYS, "parameter \"queueURL\": is not UTF-8" },
 		{ BASE "|queueLength=0", KEYS, "\"queueLength\" value \"0\" must be greater than 0" },
 		{ BASE "|queueLength=five", KEYS, "\"queueLength\" value \"five\"" },
 		{ BASE "|scaleOnDelayed=maybe", KEYS, "\"scaleOnDelayed\" value \"maybe\"" },
