@@ -23,12 +23,12 @@ static int64_t life_of(const json_t *answer)
 	return (int64_t)((seconds < LIFE_MAX_S ? seconds : LIFE_MAX_S) * 1000);
 }
 
-/* Only the codes of RFC 6749: error_description may repeat what was sent. */
+/* Only the codes of RFC 6749, and of Entra ID: error_description may repeat what was sent. */
 static char *code_of(const json_t *answer)
 {
 	static const char *const codes[] = { "invalid_request", "invalid_client", "invalid_grant",
-		"unauthorized_client", "unsupported_grant_type", "invalid_scope", "temporarily_unavailable",
-		"server_error", "access_denied", NULL };
+		"unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_resource",
+		"temporarily_unavailable", "server_error", "access_denied", NULL };
 	const char *code = json_str_or_empty(answer, "error"), *number = json_str_or_empty(answer, "error_description");
 	size_t digits = text_begins(number, "AADSTS") ? strspn(number + 6, "0123456789") : 0;
 

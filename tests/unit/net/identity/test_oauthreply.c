@@ -31,6 +31,10 @@ static void token_answers(void **state)
 		{ 400, "{\"error\":\"s3cret\"}", NULL, "HTTP status 400", 0 },
 		{ 401, "{\"error\":\"invalid_client\",\"error_description\":\"AADSTS7000215: Invalid s3cret\"}", NULL,
 			"HTTP status 401, invalid_client (AADSTS7000215)", 0 },
+		{ 400,
+			"{\"error\":\"invalid_resource\",\"error_description\":\"AADSTS500011: The resource principal "
+			"named s3cret was not found\"}",
+			NULL, "HTTP status 400, invalid_resource (AADSTS500011)", 0 },
 		{ 503, "", NULL, "HTTP status 503", 0 },
 	};
 
