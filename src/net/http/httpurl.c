@@ -85,6 +85,18 @@ static char *piece(CURLU *u, CURLUPart part, unsigned flags)
 	return copy;
 }
 
+/* libcurl decodes no control characters: without this another user, or none, would log in. */
+static bool can_be_decoded(CURLU *u, CURLUPart part)
+{
+	char *text = NULL;
+	CURLUcode code = curl_url_get(u, part, &text, CURLU_URLDECODE);
+
+	if (text)
+		mem_wipe(text, strlen(text));
+	curl_free(text);
+	return code != CURLUE_URLDECODE;
+}
+
 static int read_web_url(CURLU *u, const char *url, struct err *err)
 {
 	CURLUcode code;
@@ -105,6 +117,10 @@ int httpurl_split_user(const char *url, char **clean, char **user, char **passwo
 	if (read_web_url(u, url, err) < 0) {
 		curl_url_cleanup(u);
 		return -1;
+	}
+	if (!can_be_decoded(u, CURLUPART_USER) || !can_be_decoded(u, CURLUPART_PASSWORD)) {
+		curl_url_cleanup(u);
+		return err_set(err, ERR_INVALID, "user or password in it has a control character");
 	}
 	*user = piece(u, CURLUPART_USER, CURLU_URLDECODE);
 	*password = piece(u, CURLUPART_PASSWORD, CURLU_URLDECODE);
