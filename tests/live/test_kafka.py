@@ -217,7 +217,8 @@ def test_ways_in(kscaled, stage, server, topic, credentials, authority, tmp_path
     assert "kafka.does-not-exist.invalid" in why(stage, "no-name")
     assert f"broker 1 advertises {LOST}:{server.first.ports['lost']}, which cannot be reached" in why(stage, "lost")
     wait_value(stage, "7", "second")
-    assert all(secret not in kscaled.log() for secret in (PASSWORD, "PRIVATE KEY", "key-password"))
+    log = kscaled.log()
+    assert all(secret not in log for secret in (PASSWORD, "PRIVATE KEY", "key-password"))
 
 
 def test_logins_that_end(kscaled, stage, server, topic, credentials, authority):
