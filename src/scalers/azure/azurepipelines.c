@@ -7,6 +7,7 @@
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/fingerprint.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "net/http/httpurl.h"
 #include "scalers/azure/pipelinejobs.h"
@@ -258,8 +259,16 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 /* Who is not known is sent to a page to sign in, with 203, or by a redirect with 200. */
 static json_t *read_json(const struct webget_answer *answer, struct err *err)
 {
-	json_t *value = httpsource_json(answer, err);
+	json_t *value;
 
+	if (!json_is_bearable(answer->body, answer->len, NULL)) {
+		err_set(err, ERR_INVALID,
+			"the answer has more than %d values and names: a smaller jobsToFetch has fewer of them, and, "
+			"with parent, fetchUnfinishedJobsOnly",
+			JSON_FOREIGN_VALUES_MAX);
+		return NULL;
+	}
+	value = httpsource_json(answer, err);
 	if (!value && strstr(answer->content_type, "html"))
 		err_set(err, ERR_DENIED,
 			"the answer is a page, as for signing in: personalAccessToken is wrong, has expired, or lacks "

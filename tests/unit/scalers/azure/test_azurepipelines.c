@@ -13,6 +13,8 @@
 #include <cmocka.h>
 
 #include "../pairs.h"
+#include "base/json.h"
+#include "scalers/httpsource.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
@@ -195,10 +197,35 @@ static void as_kscaled_itself(void **state)
 	}
 }
 
+/* Of so many jobs an answer may have too much for one turn of the loop: then what helps is said. */
+static void an_answer_that_is_too_much(void **state)
+{
+	size_t len = (size_t)2 * JSON_FOREIGN_VALUES_MAX;
+	char *body = mem_zalloc(len + 1);
+	struct webget_answer answer = { .status = 200, .body = body, .len = len, .content_type = "application/json" };
+	struct answer out = { 0 };
+	struct err err = { 0 };
+	struct scaler s;
+	bool for_pool = false;
+	struct httpsource ask = { .note = &for_pool };
+
+	(void)state;
+	memset(body, ',', len);
+	assert_int_equal(build(BASE, TOKEN, &s, &err), 0);
+	ask.base.question = s.question;
+	assert_int_equal(s.question->type->http->read(&ask, &answer, &out, &err), HTTPSOURCE_FAILED);
+	assert_string_equal(err.msg,
+		"the answer has more than 100000 values and names: a smaller jobsToFetch has fewer of them, and, with "
+		"parent, fetchUnfinishedJobsOnly");
+	scaler_done(&s);
+	free(body);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(accepted), cmocka_unit_test(rejected),
-		cmocka_unit_test(questions), cmocka_unit_test(as_kscaled_itself) };
+		cmocka_unit_test(questions), cmocka_unit_test(as_kscaled_itself),
+		cmocka_unit_test(an_answer_that_is_too_much) };
 
 	return cmocka_run_group_tests_name("scalers/azure/azurepipelines", tests, NULL, NULL);
 }
