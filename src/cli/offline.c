@@ -114,27 +114,6 @@ static enum reference_state find_vault(void *arg, const struct triggerauth *t, s
 	return REFERENCE_FOUND;
 }
 
-static enum reference_state find_managed(void *arg, const struct managervalues_source *source, const char **out,
-	struct err *err)
-{
-	(void)arg;
-	(void)source;
-	(void)err;
-	*out = OFFLINE_UNKNOWN;
-	return REFERENCE_FOUND;
-}
-
-static enum reference_state find_token(void *arg, const char *namespace_, const char *service_account, const char **out,
-	struct err *err)
-{
-	(void)arg;
-	(void)namespace_;
-	(void)service_account;
-	(void)err;
-	*out = OFFLINE_UNKNOWN;
-	return REFERENCE_FOUND;
-}
-
 struct auth_lookup offline_lookup(struct offline *o)
 {
 	return (struct auth_lookup){
@@ -144,8 +123,8 @@ struct auth_lookup offline_lookup(struct offline *o)
 		.all = find_all,
 		.file = find_file,
 		.vault = find_vault,
-		.managed = find_managed,
-		.token = find_token,
+		.managed = auth_unknown_managed,
+		.token = auth_unknown_token,
 		.cluster_namespace = o->cluster_namespace,
 		/* what the daemon's options and environment say is not known */
 		.cloud = AUTH_CLOUD_ALL,

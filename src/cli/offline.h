@@ -18,7 +18,7 @@
 #include "cache/auth/auth.h"
 #include "cli/catalogue.h"
 
-#define OFFLINE_UNKNOWN "kscaled-unknown"
+#define OFFLINE_UNKNOWN AUTH_UNKNOWN
 
 struct offline {
 	struct catalogue *catalogue;   /* borrowed */

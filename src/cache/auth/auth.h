@@ -88,6 +88,13 @@ int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const
  */
 int auth_alone(const struct auth_lookup *rules, const struct triggerauth *t, struct err *err);
 
+/* For look-ups that ask nobody: what managers and the API server would say is AUTH_UNKNOWN. */
+#define AUTH_UNKNOWN "kscaled-unknown"
+enum reference_state auth_unknown_managed(void *arg, const struct managervalues_source *source, const char **out,
+	struct err *err);
+enum reference_state auth_unknown_token(void *arg, const char *namespace_, const char *service_account,
+	const char **out, struct err *err);
+
 /*
  * Resolves the variables that the `...FromEnv` of all triggers name, from the container of
  * envSourceContainerName: values into *env, unreadable ones with the reason into *unresolved (both

@@ -7,8 +7,6 @@
 
 #include "cache/auth/auth_parts.h"
 
-#define UNKNOWN "kscaled-unknown"
-
 struct alone {
 	const struct auth_lookup *rules;
 	const struct triggerauth *t;
@@ -36,7 +34,7 @@ static enum reference_state find_key(void *arg, enum keydata_kind kind, const ch
 	(void)name;
 	(void)key;
 	(void)err;
-	*out = UNKNOWN;
+	*out = AUTH_UNKNOWN;
 	return REFERENCE_FOUND;
 }
 
@@ -58,28 +56,28 @@ static enum reference_state find_vault(void *arg, const struct triggerauth *t, s
 
 	(void)secret;
 	(void)namespace_;
-	*out = UNKNOWN;
+	*out = AUTH_UNKNOWN;
 	return rules->vault_login ? rules->vault_login(rules->arg, t, err) : REFERENCE_FOUND;
 }
 
-static enum reference_state find_managed(void *arg, const struct managervalues_source *source, const char **out,
+enum reference_state auth_unknown_managed(void *arg, const struct managervalues_source *source, const char **out,
 	struct err *err)
 {
 	(void)arg;
 	(void)source;
 	(void)err;
-	*out = UNKNOWN;
+	*out = AUTH_UNKNOWN;
 	return REFERENCE_FOUND;
 }
 
-static enum reference_state find_token(void *arg, const char *namespace_, const char *service_account, const char **out,
-	struct err *err)
+enum reference_state auth_unknown_token(void *arg, const char *namespace_, const char *service_account,
+	const char **out, struct err *err)
 {
 	(void)arg;
 	(void)namespace_;
 	(void)service_account;
 	(void)err;
-	*out = UNKNOWN;
+	*out = AUTH_UNKNOWN;
 	return REFERENCE_FOUND;
 }
 
@@ -93,9 +91,9 @@ static struct auth_lookup lookup_of(struct alone *a)
 	lookup.all = NULL; /* only variables need it, and none is asked for */
 	lookup.file = find_file;
 	lookup.vault = find_vault;
-	lookup.managed = find_managed;
-	lookup.token = find_token;
-	lookup.unknown = UNKNOWN;
+	lookup.managed = auth_unknown_managed;
+	lookup.token = auth_unknown_token;
+	lookup.unknown = AUTH_UNKNOWN;
 	return lookup;
 }
 
