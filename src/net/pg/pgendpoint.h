@@ -48,9 +48,9 @@ struct pgendpoint_config {
 	const char *host, *port, *user, *password, *dbname, *sslmode;
 	const char *ca_pem, *cert_pem, *key_pem, *key_password; /* PEM texts instead of files; NULL for none */
 	/*
-	 * of kscaled's own, whose token is the password: no other is read, and it is shown by TLS
-	 * alone, to a server that the system's roots verify, whatever sslmode says more. A reference
-	 * of its own is taken; NULL
+	 * of kscaled's own, whose token is the password: no other is read, and it is shown by
+	 * TLS alone, to a server that the system's roots verify, whatever sslmode says more.
+	 * A reference of its own is taken; NULL
 	 */
 	struct identity *identity;
 };
