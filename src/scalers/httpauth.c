@@ -154,6 +154,18 @@ static bool has_username(const struct scaler_params *params)
 	return username != NULL;
 }
 
+/* With podIdentity aws KEDA signs, for its environment's region where the trigger says none. */
+static int take_region(const struct pod_identity *pod, struct httpauth_fields *f, struct err *err)
+{
+	if (f->region || !pod || !pod->provider || strcmp(pod->provider, "aws") != 0)
+		return 0;
+	f->region = mem_dup(pod->aws_region);
+	return f->region ? 0
+			 : err_set(err, ERR_INVALID,
+				   "parameter \"awsRegion\" is missing: with podIdentity aws requests are signed for a "
+				   "region, and kscaled's environment has no AWS_REGION");
+}
+
 static int read_fields(const struct scaler_params *params, unsigned features, struct httpauth_fields *f,
 	unsigned *wanted, struct err *err)
 {
@@ -177,7 +189,7 @@ static int read_fields(const struct scaler_params *params, unsigned features, st
 		return 1;
 	if (features & HTTPAUTH_CLOUD)
 		rc = worse(rc, params_read(&httpauth_cloud_table, params, f, err));
-	return rc;
+	return rc == 0 && features & HTTPAUTH_CLOUD ? take_region(params->identity, f, err) : rc;
 }
 
 /* A user in the URL is used when nothing else sets credentials. */

@@ -25,8 +25,9 @@
 enum {
 	HTTPAUTH_API_KEY = 1, /* authModes: apiKey, with method and keyParamName */
 	/*
-	 * without authModes: with awsRegion AWS Signature 4, for Amazon Managed Prometheus
-	 * (scalers/awslogin); else with Google's settings a token, for theirs (scalers/googlelogin)
+	 * without authModes: with awsRegion or podIdentity aws AWS Signature 4, for Amazon Managed
+	 * Prometheus (scalers/awslogin); else with Google's settings a token, for theirs
+	 * (scalers/googlelogin)
 	 */
 	HTTPAUTH_CLOUD = 2,
 	/* without authModes: a username of the authentication is sent all the same (graphite) */

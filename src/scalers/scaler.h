@@ -48,6 +48,8 @@ struct pod_identity {
 	const char *provider;                                                   /* "aws"; NULL: none */
 	const char *identity_id, *identity_tenant_id, *identity_authority_host; /* of Azure */
 	const char *role_arn, *external_id;                                     /* of AWS */
+	/* of kscaled's environment; NULL: none. For who signs and says no region */
+	const char *aws_region;
 	/* whoever runs kscaled lets this trigger use its own identity (option cloud-identity) */
 	bool may_be_kscaled;
 	const char *azure_trusted; /* to whom else its token may be shown (option azure-trusted-hosts); "a,b", "*" */

@@ -270,6 +270,7 @@ static void take_identity(struct auth_resolve *r)
 		.identity_authority_host = i->identity_authority_host,
 		.role_arn = i->role_arn,
 		.external_id = i->external_id,
+		.aws_region = r->lookup->aws_region,
 		.may_be_kscaled = r->identity->may_be_kscaled,
 		.azure_trusted = r->identity->azure_trusted };
 	if (is_aws(provider) || strcmp(provider, "gcp") == 0)

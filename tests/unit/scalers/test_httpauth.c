@@ -241,10 +241,68 @@ static void own_token_of_azure(void **state)
 	strmap_done(&token);
 }
 
+/* KEDA signs with podIdentity aws also where the trigger has no region. */
+static void the_region_of_the_environment(void **state)
+{
+	static const struct pod_identity here = { .provider = "aws",
+		.aws_region = "eu-north-1",
+		.may_be_kscaled = true },
+					 nowhere = { .provider = "aws", .may_be_kscaled = true },
+					 forbidden = { .provider = "aws", .aws_region = "eu-north-1" },
+					 other = { .provider = "gcp", .aws_region = "eu-north-1" };
+	static const struct {
+		const struct pod_identity *pod;
+		const char *said, *modes;
+		unsigned features;
+		const char *region, *error; /* NULL: not signed */
+	} rows[] = {
+		{ &here, NULL, NULL, HTTPAUTH_CLOUD, "eu-north-1", NULL },
+		{ &here, "us-east-1", NULL, HTTPAUTH_CLOUD, "us-east-1", NULL },
+		{ &here, NULL, "custom", HTTPAUTH_CLOUD, NULL, NULL },
+		{ &here, NULL, NULL, 0, NULL, NULL },
+		{ &nowhere, "us-east-1", NULL, HTTPAUTH_CLOUD, "us-east-1", NULL },
+		{ &nowhere, NULL, NULL, HTTPAUTH_CLOUD, NULL, "parameter \"awsRegion\" is missing" },
+		{ &forbidden, NULL, NULL, HTTPAUTH_CLOUD, NULL, "kscaled's own AWS identity" },
+		{ &other, NULL, NULL, 0, NULL, NULL },
+		{ NULL, NULL, NULL, HTTPAUTH_CLOUD, NULL, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct strmap m = { 0 }, a = { 0 };
+		struct scaler_params params = { .type = "x", .metadata = &m, .auth = &a, .identity = rows[i].pod };
+		struct httpauth auth;
+		struct err err = { 0 };
+		int rc;
+
+		if (rows[i].said)
+			strmap_set(&m, "awsRegion", rows[i].said);
+		if (rows[i].modes)
+			strmap_set(&m, "authModes", rows[i].modes);
+		strmap_set(&a, "customAuthHeader", "X-A");
+		strmap_set(&a, "customAuthValue", "v");
+		rc = httpauth_read(&params, "url", "https://aps.example", rows[i].features, &auth, &err);
+		if (rows[i].error) {
+			assert_int_equal(rc, -1);
+			assert_non_null(strstr(err.msg, rows[i].error));
+		} else {
+			const struct webaccess_config *c = webaccess_config(auth.access);
+
+			assert_int_equal(rc, 0);
+			assert_true(rows[i].region ? c->region && strcmp(c->region, rows[i].region) == 0 : !c->region);
+			assert_true(!c->service == !rows[i].region);
+			httpauth_done(&auth);
+		}
+		strmap_done(&m);
+		strmap_done(&a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(api_key), cmocka_unit_test(users_of_urls),
-		cmocka_unit_test(trust), cmocka_unit_test(tokens), cmocka_unit_test(own_token_of_azure) };
+		cmocka_unit_test(trust), cmocka_unit_test(tokens), cmocka_unit_test(own_token_of_azure),
+		cmocka_unit_test(the_region_of_the_environment) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
