@@ -258,7 +258,7 @@ static void the_region_of_the_environment(void **state)
 	} rows[] = {
 		{ &here, NULL, NULL, HTTPAUTH_CLOUD, "eu-north-1", NULL },
 		{ &here, "us-east-1", NULL, HTTPAUTH_CLOUD, "us-east-1", NULL },
-		{ &here, NULL, "custom", HTTPAUTH_CLOUD, NULL, NULL },
+		{ &here, NULL, "custom", HTTPAUTH_CLOUD, NULL, "pod identity cannot be enabled with other auth types" },
 		{ &here, NULL, NULL, 0, NULL, NULL },
 		{ &nowhere, "us-east-1", NULL, HTTPAUTH_CLOUD, "us-east-1", NULL },
 		{ &nowhere, NULL, NULL, HTTPAUTH_CLOUD, NULL, "parameter \"awsRegion\" is missing" },
