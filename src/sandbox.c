@@ -34,7 +34,7 @@ static const char *const system_files[] = { "/etc/resolv.conf", "/etc/hosts", "/
 static const char *const environment_places[] = { "TZDIR", "SSL_CERT_DIR", "OPENSSL_MODULES", "LD_LIBRARY_PATH" };
 static const char *const environment_files[] = { "SSL_CERT_FILE", "CURL_CA_BUNDLE", "OPENSSL_CONF", "VAULT_CACERT",
 	"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AZURE_FEDERATED_TOKEN_FILE",
-	"GOOGLE_APPLICATION_CREDENTIALS" };
+	"AZURE_CLIENT_CERTIFICATE_PATH", "GOOGLE_APPLICATION_CREDENTIALS" };
 
 /* What Google's configuration in a file names: the token of workload identity federation. */
 static void allow_named_in(struct landlock *l, const char *path)

@@ -491,6 +491,18 @@ size_t x509_add_pem(X509_STORE *store, BIO *bio)
 	return count;
 }
 
+int x509_thumbprint(const char *pem, uint8_t out[X509_THUMBPRINT], struct err *err)
+{
+	BIO *bio = BIO_new_mem_buf(pem, -1);
+	X509 *cert = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+	bool ok = cert && X509_digest(cert, EVP_sha256(), out, NULL) == 1;
+
+	X509_free(cert);
+	BIO_free(bio);
+	ERR_clear_error();
+	return ok ? 0 : err_set(err, ERR_INVALID, "there is no PEM text of a certificate in it");
+}
+
 X509_STORE *x509_store_from_pem(const char *pem, struct err *err)
 {
 	X509_STORE *store = X509_STORE_new();

@@ -69,6 +69,13 @@ bool x509_ca_is_confined(const char *ca_pem, const char *const *dns_names);
 /* Adds all certificates of a PEM text, and frees bio. Returns how many there were. */
 size_t x509_add_pem(X509_STORE *store, BIO *bio);
 
+/*
+ * SHA-256 of the first certificate of a PEM text, in DER, by which others know it. -1 with
+ * ERR_INVALID: there is none.
+ */
+#define X509_THUMBPRINT 32
+int x509_thumbprint(const char *pem, uint8_t out[X509_THUMBPRINT], struct err *err);
+
 /* The roots in a PEM bundle; free with X509_STORE_free. NULL with err. */
 X509_STORE *x509_store_from_pem(const char *pem, struct err *err);
 

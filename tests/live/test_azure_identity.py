@@ -78,3 +78,29 @@ def test_own_token(launch, stage, azure, credentials):
         stage.wait_refused(name)
         assert words in stage.condition("Ready", name)["message"]
     assert devops.wrong == [] and len(entra.given) == 2
+
+
+def test_outside_of_azure(launch, stage, azure, credentials, tmp_path):
+    """Where no workload identity is, as on a host: by a certificate whose key has a password; one that Entra ID does not know is told, and read again when it was replaced."""
+    entra, prometheus, _, workload = azure
+    made = {}
+    for name in ("known", "other"):
+        pair = pki.Pair(tmp_path / f"{name}.crt", tmp_path / f"{name}.key")
+        pki.openssl("req", "-x509", "-newkey", "rsa:2048", "-passout", "pass:s3cret", "-days", "2", "-keyout", pair.key, "-out", pair.cert, "-subj", "/CN=kscaled")
+        made[name] = (pair.key.read_text() + pair.cert.read_text(), pair.cert)
+    entra.certificates["kscaled"] = made["known"][1]
+    pem = tmp_path / "application.pem"
+    pem.write_text(made["other"][0])
+    env = {name: value for name, value in workload["env"].items() if name != "AZURE_FEDERATED_TOKEN_FILE"}
+    daemon = launch(env={**env, "AZURE_CLIENT_CERTIFICATE_PATH": str(pem), "AZURE_CLIENT_CERTIFICATE_PASSWORD": "s3cret"}, options=workload["options"])
+    daemon.wait_serving()
+    credentials.cluster_authentication(f"{stage.namespace}-own", **WORKLOAD)
+    stage.deployment(replicas=1)
+    stage.scaledobject(maxReplicaCount=1, triggers=[{"type": "prometheus", "metadata": {"serverAddress": prometheus.url, "query": "jobs", "threshold": "5"},
+                                                     "authenticationRef": {"name": f"{stage.namespace}-own", "kind": "ClusterTriggerAuthentication"}}])
+    stage.wait_failing()
+    assert "no token: HTTP status 401, invalid_client (AADSTS700024)" in stage.condition("Ready")["message"]
+    pem.write_text(made["known"][0])
+    eventually(lambda: stage.metric("s0-prometheus").value() == "12")
+    assert entra.given == [("kscaled", METRICS)]
+    assert "s3cret" not in daemon.log() and "eyJ" not in daemon.log()

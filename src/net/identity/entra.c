@@ -8,12 +8,18 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "net/http/httpurl.h"
+#include "net/identity/entracert.h"
 #include "net/identity/identity_parts.h"
 #include "net/identity/oauthreply.h"
 
 #define FORM_MAX  ((size_t)1 << 18)
 #define AUTHORITY "https://login.microsoftonline.com"
 #define ASSERTION "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+/* Variables of the environment. */
+#define FEDERATED_TOKEN      "AZURE_FEDERATED_TOKEN_FILE"
+#define CERTIFICATE          "AZURE_CLIENT_CERTIFICATE_PATH"
+#define CERTIFICATE_PASSWORD "AZURE_CLIENT_CERTIFICATE_PASSWORD"
 
 enum { AUTHORITY_HOST, TENANT, CLIENT_ID, SECRET, SCOPE };
 
@@ -35,25 +41,51 @@ static bool is_tenant(const char *text)
 		!strstr(text, "..") && *text != '.';
 }
 
-/* The fields that say who we are. -1: there is none. */
-static int put_proof(const struct identity_exchange *x, struct buf *form, struct err *err)
+static char *sign_by_certificate(const struct identity_exchange *x, const char *client_id, const char *audience,
+	struct err *err)
+{
+	char *pem = identity_file_text(x, CERTIFICATE, err), *assertion;
+
+	if (!pem)
+		return NULL;
+	assertion = entracert_assertion(pem, identity_env(x, CERTIFICATE_PASSWORD), client_id, audience, x->unix_ms,
+		err);
+	if (!assertion)
+		err_wrap(err, "the file that %s names, which must hold a certificate and its RSA key in PEM",
+			CERTIFICATE);
+	mem_free_secret(pem);
+	return assertion;
+}
+
+/*
+ * The fields that say who we are; of the environment's the first that there is, in the order of
+ * Azure's own libraries. -1: there is none.
+ */
+static int put_proof(const struct identity_exchange *x, const char *client_id, const char *audience, struct buf *form,
+	struct err *err)
 {
 	const char *secret = identity_text(x->identity, SECRET);
-	char *token;
+	char *assertion;
 
+	if (!secret)
+		secret = identity_env(x, "AZURE_CLIENT_SECRET");
 	if (secret) {
 		identity_put_field(form, "client_secret", secret);
 		return 0;
 	}
-	if (!identity_env(x, "AZURE_FEDERATED_TOKEN_FILE"))
+	if (identity_env(x, CERTIFICATE))
+		assertion = sign_by_certificate(x, client_id, audience, err);
+	else if (identity_env(x, FEDERATED_TOKEN))
+		assertion = identity_file(x, FEDERATED_TOKEN, err);
+	else
 		return err_set(err, ERR_INVALID,
-			"kscaled has no Azure identity of its own: its environment has no AZURE_FEDERATED_TOKEN_FILE");
-	token = identity_file(x, "AZURE_FEDERATED_TOKEN_FILE", err);
-	if (!token)
+			"kscaled has no Azure identity of its own: its environment has neither " FEDERATED_TOKEN
+			" nor " CERTIFICATE " nor AZURE_CLIENT_SECRET");
+	if (!assertion)
 		return -1;
 	identity_put_field(form, "client_assertion_type", ASSERTION);
-	identity_put_field(form, "client_assertion", token);
-	mem_free_secret(token);
+	identity_put_field(form, "client_assertion", assertion);
+	mem_free_secret(assertion);
 	return 0;
 }
 
@@ -75,13 +107,13 @@ static enum identity_verdict entra_next(struct identity_exchange *x, struct iden
 	identity_put_field(&form, "client_id", client_id);
 	identity_put_field(&form, "grant_type", "client_credentials");
 	identity_put_field(&form, "scope", identity_text(x->identity, SCOPE));
-	if (put_proof(x, &form, err)) {
-		buf_done_secret(&form);
-		return IDENTITY_FAILED;
-	}
 	while (authority && len > 0 && authority[len - 1] == '/')
 		len--;
 	out->url = mem_printf("%.*s/%s/oauth2/v2.0/token", (int)len, authority ? authority : AUTHORITY, tenant);
+	if (put_proof(x, client_id, out->url, &form, err)) {
+		buf_done_secret(&form);
+		return IDENTITY_FAILED;
+	}
 	out->body = buf_take(&form);
 	out->content_type = "application/x-www-form-urlencoded";
 	return IDENTITY_SEND;

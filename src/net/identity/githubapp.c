@@ -29,7 +29,7 @@ static char *sign(const struct identity_exchange *x, struct err *err)
 {
 	json_t *claims = json_pack("{sI sI ss}", "iat", (json_int_t)(x->unix_ms / 1000 + BEGINS_S), "exp",
 		(json_int_t)(x->unix_ms / 1000 + ENDS_S), "iss", identity_text(x->identity, APPLICATION));
-	char *token = jwt_rs256(NULL, claims, identity_text(x->identity, KEY), err);
+	char *token = jwt_sign(JWT_RS256, NULL, claims, identity_text(x->identity, KEY), err);
 
 	json_decref(claims);
 	return token;

@@ -145,7 +145,7 @@ static char *assertion(const struct googlekey *k, const char *scope, int64_t uni
 	json_t *header = k->key_id ? json_pack("{ss}", "kid", k->key_id) : NULL;
 	json_t *claims = json_pack("{ss ss ss sI sI}", "iss", k->email, "scope", scope, "aud", k->token_url, "iat",
 		(json_int_t)(unix_s - BEHIND_S), "exp", (json_int_t)(unix_s - BEHIND_S + LIFE_S));
-	char *token = jwt_rs256(header, claims, k->private_key, err);
+	char *token = jwt_sign(JWT_RS256, header, claims, k->private_key, err);
 
 	json_decref(header);
 	json_decref(claims);

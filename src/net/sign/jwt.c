@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/sign/jwt.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/rsa.h>
 
 #include "base/base64.h"
 #include "base/json.h"
@@ -43,14 +45,25 @@ static EVP_PKEY *read_key(const char *pem, struct err *err)
 	return NULL;
 }
 
-static char *signature_of(const char *text, EVP_PKEY *key, struct err *err)
+static bool begin(EVP_MD_CTX *md, enum jwt_algorithm algorithm, EVP_PKEY *key)
+{
+	EVP_PKEY_CTX *padding = NULL; /* md's */
+
+	if (!md || EVP_DigestSignInit(md, &padding, EVP_sha256(), NULL, key) != 1)
+		return false;
+	return algorithm == JWT_RS256 ||
+		(EVP_PKEY_CTX_set_rsa_padding(padding, RSA_PKCS1_PSS_PADDING) == 1 &&
+			EVP_PKEY_CTX_set_rsa_pss_saltlen(padding, RSA_PSS_SALTLEN_DIGEST) == 1);
+}
+
+static char *signature_of(const char *text, enum jwt_algorithm algorithm, EVP_PKEY *key, struct err *err)
 {
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
 	size_t len = (size_t)EVP_PKEY_get_size(key);
 	unsigned char *bytes = mem_alloc(len);
 	char *encoded = NULL;
 
-	if (md && EVP_DigestSignInit(md, NULL, EVP_sha256(), NULL, key) == 1 &&
+	if (begin(md, algorithm, key) &&
 		EVP_DigestSign(md, bytes, &len, (const unsigned char *)text, strlen(text)) == 1)
 		encoded = base64_encode_url(bytes, len);
 	else
@@ -69,10 +82,11 @@ static char *part(const json_t *value)
 	return encoded;
 }
 
-char *jwt_rs256(const json_t *header, const json_t *claims, const char *key_pem, struct err *err)
+char *jwt_sign(enum jwt_algorithm algorithm, const json_t *header, const json_t *claims, const char *key_pem,
+	struct err *err)
 {
 	EVP_PKEY *key = read_key(key_pem, err);
-	json_t *whole = json_pack("{ss ss}", "alg", "RS256", "typ", "JWT");
+	json_t *whole = json_pack("{ss ss}", "alg", algorithm == JWT_PS256 ? "PS256" : "RS256", "typ", "JWT");
 	MEM_AUTO char *head = NULL, *body = NULL, *text = NULL, *signature = NULL;
 
 	if (key) {
@@ -80,7 +94,7 @@ char *jwt_rs256(const json_t *header, const json_t *claims, const char *key_pem,
 		head = part(whole);
 		body = part(claims);
 		text = mem_printf("%s.%s", head, body);
-		signature = signature_of(text, key, err);
+		signature = signature_of(text, algorithm, key, err);
 	}
 	json_decref(whole);
 	EVP_PKEY_free(key);

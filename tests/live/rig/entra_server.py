@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fake: Entra ID's token endpoint, which there is nothing to run for. It takes what Microsoft documents of client credentials with a federated token (and with a secret), refuses what differs as Entra ID does, and hands out tokens that nobody signed, unless it has a key."""
+"""A fake: Entra ID's token endpoint, which there is nothing to run for. It takes what Microsoft documents of client credentials with a federated token, a secret or a certificate, refuses what differs as Entra ID does, and hands out tokens that nobody signed, unless it has a key."""
 import base64
+import hashlib
 import json
 import pathlib
 import subprocess
+import tempfile
 import time
 
+from . import pki
 from .http_source import HttpSource
 
 ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -16,10 +19,10 @@ def _part(value):
 
 
 class EntraServer(HttpSource):
-    """clients: id -> the federated token that it must show, or its secret."""
+    """clients: id -> the federated token that it must show, or its secret; certificates: id -> the file of that by which it must have signed."""
 
     def __init__(self, tls=None, tenant="tenant", clients=None):
-        self.tenant, self.clients = tenant, clients or {}
+        self.tenant, self.clients, self.certificates = tenant, clients or {}, {}
         self.given, self.tokens = [], []    # (client, scope), and the token of each
         self.life = 3600
         self.words = None                   # handed out in the place of tokens
@@ -34,6 +37,8 @@ class EntraServer(HttpSource):
             return self.refusal(400, "invalid_request", "AADSTS90002: Tenant not found.")
         if form.get("grant_type") != "client_credentials" or not scope.endswith("/.default"):
             return self.refusal(400, "invalid_scope", "AADSTS70011: The provided value for the input parameter 'scope' is not valid.")
+        if client in self.certificates and proof == form.get("client_assertion") and self.signed(proof, client, asked):
+            proof = self.clients[client]
         if client not in self.clients:
             return self.refusal(400, "unauthorized_client", "AADSTS700016: Application was not found in the directory.")
         if proof != self.clients[client]:
@@ -41,6 +46,21 @@ class EntraServer(HttpSource):
         self.given.append((client, scope))
         self.tokens.append(self.token(client, scope))
         return (200, {}, json.dumps({"token_type": "Bearer", "expires_in": self.life, "access_token": self.tokens[-1]}))
+
+    def signed(self, assertion, client, asked):
+        """Whether it is what Microsoft's "certificate credentials" says, of this moment and of the client's certificate."""
+        text, _, signature = assertion.rpartition(".")
+        head, claims, signature = (base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)) for part in (*text.split("."), signature))
+        head, claims, now = json.loads(head), json.loads(claims), time.time()
+        der = pki.openssl("x509", "-in", self.certificates[client], "-outform", "DER")
+        with tempfile.TemporaryDirectory() as folder:
+            files = [pathlib.Path(folder) / name for name in ("key", "signature")]
+            files[0].write_bytes(pki.openssl("x509", "-in", self.certificates[client], "-noout", "-pubkey"))
+            files[1].write_bytes(signature)
+            verified = subprocess.run(["openssl", "dgst", "-sha256", "-sigopt", "rsa_padding_mode:pss", "-sigopt", "rsa_pss_saltlen:digest", "-verify", files[0], "-signature", files[1]],
+                                      input=text.encode(), capture_output=True, check=False).returncode == 0
+        return (verified and head == {"alg": "PS256", "typ": "JWT", "x5t#S256": base64.urlsafe_b64encode(hashlib.sha256(der).digest()).rstrip(b"=").decode()}
+                and claims["aud"] == self.url + asked.path and claims["iss"] == claims["sub"] == client and claims["nbf"] <= now < claims["exp"] <= claims["nbf"] + 600 and claims["jti"])
 
     def token(self, client, scope):
         if self.words:

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
+#include <openssl/x509.h>
 
 #include "base/json.h"
 #include "base/mem.h"
@@ -42,6 +43,23 @@ char *fakekey_rsa(unsigned bits, char **public_pem)
 	}
 	EVP_PKEY_free(key);
 	return pem;
+}
+
+char *fakekey_certificate(const char *key_pem)
+{
+	BIO *in = BIO_new_mem_buf(key_pem, -1), *out = BIO_new(BIO_s_mem());
+	EVP_PKEY *key = PEM_read_bio_PrivateKey(in, NULL, NULL, NULL);
+	X509 *cert = X509_new();
+
+	X509_gmtime_adj(X509_getm_notBefore(cert), 0);
+	X509_gmtime_adj(X509_getm_notAfter(cert), 600);
+	X509_set_pubkey(cert, key);
+	X509_sign(cert, key, EVP_sha256());
+	PEM_write_bio_X509(out, cert);
+	X509_free(cert);
+	EVP_PKEY_free(key);
+	BIO_free(in);
+	return text_of(out);
 }
 
 static char *once;

@@ -15,6 +15,9 @@ char *fakekey_rsa(unsigned bits, char **public_pem);
 /* That of a new key; the same at each call. Borrowed. */
 const char *fakekey_pem(void);
 
+/* A certificate of that key, signed by itself, for ten minutes from now; the caller owns it. */
+char *fakekey_certificate(const char *key_pem);
+
 /*
  * The key of a Google service account, robot@example.com, with that key; the caller owns it.
  * project: NULL: it says none.

@@ -31,7 +31,7 @@ static char *form_of(const char *token_url, const char *scope)
 	json_t *header = json_pack("{ss}", "kid", "k-1"),
 	       *claims = json_pack("{ss ss ss sI sI}", "iss", "robot@example.com", "scope", scope, "aud", token_url,
 		       "iat", (json_int_t)(NOW_MS / 1000 - 10), "exp", (json_int_t)(NOW_MS / 1000 + 3590));
-	MEM_AUTO char *token = jwt_rs256(header, claims, fakekey_pem(), NULL);
+	MEM_AUTO char *token = jwt_sign(JWT_RS256, header, claims, fakekey_pem(), NULL);
 
 	json_decref(header);
 	json_decref(claims);

@@ -412,6 +412,42 @@ static void entra_by_the_token_beside_us(void **state)
 	run_done(&r, i);
 }
 
+/* Where no workload identity is: by a secret, else by a certificate, and the token comes last. */
+static void entra_outside_of_azure(void **state)
+{
+	static const char *const by_certificate[] = { "AZURE_CLIENT_ID", "c", "AZURE_TENANT_ID", "t",
+		"AZURE_CLIENT_CERTIFICATE_PATH", "/c", "AZURE_FEDERATED_TOKEN_FILE", "/t", NULL };
+	const struct entra_config config = { .scope = SCOPE };
+	MEM_AUTO char *cert = fakekey_certificate(fakekey_pem()), *pem = mem_printf("%s%s", fakekey_pem(), cert);
+	struct identity *i = entra_new(&config, NULL);
+	struct run r;
+
+	(void)state;
+	run_init(&r, i,
+		ENV("AZURE_CLIENT_ID", "c", "AZURE_TENANT_ID", "t", "AZURE_CLIENT_SECRET", "s+3",
+			"AZURE_CLIENT_CERTIFICATE_PATH", "/c", "AZURE_FEDERATED_TOKEN_FILE", "/t"));
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_string_equal(r.request.url, "https://login.microsoftonline.com/t/oauth2/v2.0/token");
+	assert_non_null(strstr(r.request.body, "&client_secret=s%2B3"));
+	assert_null(strstr(r.request.body, "client_assertion"));
+	r.place = (struct place){ by_certificate, "/t", "j.w.t", "/c", pem };
+	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_null(strstr(r.request.body, "client_secret"));
+	assert_null(strstr(r.request.body, "client_assertion=j.w.t"));
+	assert_non_null(strstr(r.request.body,
+		"&client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer"
+		"&client_assertion=eyJhbGciOiJQUzI1NiIs")); /* {"alg":"PS256", */
+	r.place.other = "s3cret";
+	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_string_equal(r.err.msg,
+		"the file that AZURE_CLIENT_CERTIFICATE_PATH names, which must hold a certificate and its RSA key in "
+		"PEM: there is no PEM text of a certificate in it");
+	r.place.other_name = NULL;
+	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_string_equal(r.err.msg, "the file that AZURE_CLIENT_CERTIFICATE_PATH names: there is no such file");
+	run_done(&r, i);
+}
+
 /* Whoever has our token is us. */
 static void entra_tells_nobody_else(void **state)
 {
@@ -694,6 +730,7 @@ int main(void)
 		cmocka_unit_test(a_role_by_token_then_by_own_keys),
 		cmocka_unit_test(entra_by_a_secret),
 		cmocka_unit_test(entra_by_the_token_beside_us),
+		cmocka_unit_test(entra_outside_of_azure),
 		cmocka_unit_test(entra_tells_nobody_else),
 		cmocka_unit_test(an_app_of_github),
 		cmocka_unit_test(an_app_that_is_refused),

@@ -33,13 +33,17 @@ static char *decoded(const char *text, size_t len, size_t *out_len)
 	return bytes;
 }
 
-static bool verifies(EVP_PKEY *key, const char *token)
+static bool verifies(EVP_PKEY *key, enum jwt_algorithm algorithm, const char *token)
 {
 	const char *dot = strrchr(token, '.');
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	EVP_PKEY_CTX *padding = NULL;
 	size_t len;
 	char *signature = decoded(dot + 1, strlen(dot + 1), &len);
-	bool good = EVP_DigestVerifyInit(md, NULL, EVP_sha256(), NULL, key) == 1 &&
+	bool good = EVP_DigestVerifyInit(md, &padding, EVP_sha256(), NULL, key) == 1 &&
+		(algorithm == JWT_RS256 ||
+			(EVP_PKEY_CTX_set_rsa_padding(padding, RSA_PKCS1_PSS_PADDING) == 1 &&
+				EVP_PKEY_CTX_set_rsa_pss_saltlen(padding, 32) == 1)) &&
 		EVP_DigestVerify(md, (unsigned char *)signature, len, (const unsigned char *)token,
 			(size_t)(dot - token)) == 1;
 
@@ -50,25 +54,31 @@ static bool verifies(EVP_PKEY *key, const char *token)
 
 static void a_token_is_what_its_key_says(void **state)
 {
+	static const char *const heads[] = { [JWT_RS256] = "{\"alg\":\"RS256\",\"typ\":\"JWT\",\"kid\":\"k-1\"}",
+		[JWT_PS256] = "{\"alg\":\"PS256\",\"typ\":\"JWT\",\"kid\":\"k-1\"}" };
 	EVP_PKEY *key = EVP_RSA_gen(2048), *other = EVP_RSA_gen(2048);
-	MEM_AUTO char *pem = fakekey_pem_of(key, NULL), *token = NULL, *head = NULL, *body = NULL;
+	MEM_AUTO char *pem = fakekey_pem_of(key, NULL);
 	json_t *header = json_pack("{ss}", "kid", "k-1"),
 	       *claims = json_pack("{ss si}", "iss", "me?>", "exp", 1700000000);
 	struct err err = { 0 };
-	const char *dot;
 
 	(void)state;
-	token = jwt_rs256(header, claims, pem, &err);
-	assert_non_null(token);
 	assert_int_equal(jwt_check_key(pem, &err), 0);
-	assert_null(strpbrk(token, "+/="));
-	assert_true(verifies(key, token));
-	assert_false(verifies(other, token));
-	dot = strchr(token, '.');
-	head = decoded(token, (size_t)(dot - token), NULL);
-	body = decoded(dot + 1, strcspn(dot + 1, "."), NULL);
-	assert_string_equal(head, "{\"alg\":\"RS256\",\"typ\":\"JWT\",\"kid\":\"k-1\"}");
-	assert_string_equal(body, "{\"iss\":\"me?>\",\"exp\":1700000000}");
+	for (enum jwt_algorithm i = JWT_RS256; i <= JWT_PS256; i++) {
+		MEM_AUTO char *token = jwt_sign(i, header, claims, pem, &err), *head = NULL, *body = NULL;
+		const char *dot;
+
+		assert_non_null(token);
+		assert_null(strpbrk(token, "+/="));
+		assert_true(verifies(key, i, token));
+		assert_false(verifies(other, i, token));
+		assert_false(verifies(key, i == JWT_RS256 ? JWT_PS256 : JWT_RS256, token));
+		dot = strchr(token, '.');
+		head = decoded(token, (size_t)(dot - token), NULL);
+		body = decoded(dot + 1, strcspn(dot + 1, "."), NULL);
+		assert_string_equal(head, heads[i]);
+		assert_string_equal(body, "{\"iss\":\"me?>\",\"exp\":1700000000}");
+	}
 	json_decref(header);
 	json_decref(claims);
 	EVP_PKEY_free(key);
@@ -88,7 +98,7 @@ static void keys_that_do_not_sign(void **state)
 		struct err err = { 0 };
 
 		assert_int_equal(jwt_check_key(pems[i], NULL), -1);
-		assert_null(jwt_rs256(NULL, claims, pems[i], &err));
+		assert_null(jwt_sign(JWT_RS256, NULL, claims, pems[i], &err));
 		assert_int_equal(err.kind, ERR_INVALID);
 		assert_string_equal(err.msg,
 			"the private key is not a PEM text of an RSA key of 2048 to 4096 bits, without a password");
