@@ -61,7 +61,7 @@ static void take_hosts(const struct mongoendpoint *e, const struct dnsrecord_lis
 	out->count = srv->count < most ? srv->count : most;
 	out->hosts = mem_array(out->count, sizeof(*out->hosts));
 	for (size_t i = 0; i < out->count; i++) {
-		size_t chosen = srv->count > most ? i + fingerprint_random() % (srv->count - i) : i;
+		size_t chosen = srv->count > most ? i + (size_t)(fingerprint_random() % (srv->count - i)) : i;
 		const struct dnsrecord *one = &srv->at[order[chosen]];
 
 		order[chosen] = order[i];
