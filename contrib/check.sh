@@ -69,9 +69,10 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/kscaled
 work=$(mktemp -d "${TMPDIR:-/tmp}/kscaled-check-XXXXXX")
 
 clean_up() {
-	if [ -n "${other_group-}" ]; then
-		! kill -INT -- "-$other_group" || wait "$other_group" || echo 'check: what ran beside was ended, too'
-	fi
+	local group
+	for group in "${other_groups[@]}"; do
+		! kill -INT -- "-$group" 2>/dev/null || wait "$group" || echo 'check: what ran beside was ended, too'
+	done
 	if [ "$keep" = yes ]; then
 		echo "check: builds and logs are kept in $work"
 	else
@@ -79,6 +80,7 @@ clean_up() {
 		rm -rf "$work"
 	fi
 }
+other_groups=()    # see beside
 trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
@@ -134,18 +136,25 @@ step() {
 	count "$1"
 }
 
-# beside FUNCTION OTHER: two functions that run steps, at once; what OTHER's print is shown when both have ended.
-# It has a process group of its own, so that it can be ended with all that it started.
-other_group=
+# beside FUNCTION OTHER...: functions that run steps, at once; what the OTHERs' print is shown when all have ended.
+# Each of these has a process group of its own, so that it can be ended with all that it started.
 beside() {
-	set -m
-	(set +m; "$2") >"$work/logs/beside" 2>&1 &
-	other_group=$!
-	set +m
-	"$1"
-	wait "$other_group" || echo 'check: what ran beside ended early'
-	other_group=
-	cat "$work/logs/beside"
+	local first=$1 other group
+	shift
+	for other; do
+		set -m
+		(set +m; "$other") >"$work/logs/$other" 2>&1 &
+		other_groups+=($!)
+		set +m
+	done
+	"$first"
+	for group in "${other_groups[@]}"; do
+		wait "$group" || echo 'check: what ran beside ended early'
+	done
+	other_groups=()
+	for other; do
+		cat "$work/logs/$other"
+	done
 }
 
 # automake_total LOG WORD...: adds up such lines of its test harnesses' summaries,
@@ -376,9 +385,10 @@ artefact_kubernetes() {
 
 wanted() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
 
-# Two lanes, at once: each uses one core most of the time, and they share nothing but caches, which are locked while
-# they are filled. Instructions are the same beside whatever runs.
+# Lanes, at once: each waits much of its time, and they share nothing but caches, which are locked while they are
+# filled. Instructions are the same beside whatever runs. Helm's own time limits have the machine for themselves.
 made_here=('build, elsewhere' 'image' 'containerd' 'release' 'package, systemd, README')
+of_others=('arm64, armhf' 'kustomize, k3s' 'oldest Kubernetes')
 lane_of_this_machine() {
 	wanted artefacts || return 0
 	run 'build, elsewhere' build_elsewhere
@@ -388,9 +398,15 @@ lane_of_this_machine() {
 	run 'package, systemd, README' check_hosts
 }
 
-lane_of_others() {
+lane_of_machines() {
 	! wanted live || run 'instructions' check_instructions
 	! wanted artefacts || run 'arm64, armhf' artefacts_as_root arm -rP -o timeout=1800 test_cross.py
+}
+
+lane_of_clusters() {
+	wanted artefacts || return 0
+	run 'kustomize, k3s' artefact_kubernetes test_kustomize.py -n 2
+	run 'oldest Kubernetes' check_oldest
 }
 
 # After a failed set-up nothing more could be told.
@@ -425,17 +441,14 @@ run_all() {
 		step 'rights' check_rights
 	fi
 	if wanted live || wanted artefacts; then
-		beside lane_of_this_machine lane_of_others
+		beside lane_of_this_machine lane_of_machines lane_of_clusters
 	fi
 	! wanted live || count 'instructions'
 	if wanted artefacts; then
-		count 'arm64, armhf'
-		for name in "${made_here[@]}"; do
+		for name in "${made_here[@]}" "${of_others[@]}"; do
 			count "$name"
 		done
 		step 'chart' artefact_kubernetes test_chart.py -n 2
-		step 'kustomize, k3s' artefact_kubernetes test_kustomize.py -n 2
-		step 'oldest Kubernetes' check_oldest
 	fi
 }
 
