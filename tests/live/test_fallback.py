@@ -128,8 +128,9 @@ def test_no_replicas(kscaled, stage, source):
     stage.ready_scaledobject("without", triggers=[trigger])
     eventually(lambda: stage.replicas("none") == 3 and stage.replicas("without") == 3)
     source.kill()
-    stage.scaledobject("current", fallback=fallback(5, "currentReplicas", threshold=1), triggers=[trigger])
     eventually(lambda: falls_back(stage, "none") and stage.replicas("none") == 0)
+    # Not before the source is known to be down: until then the last answer stands for all who ask the same.
+    stage.scaledobject("current", fallback=fallback(5, "currentReplicas", threshold=1), triggers=[trigger])
     assert stage.metric(metric_of(stage), "none").value() == "0"
     eventually(lambda: health(stage, "current")[metric_of(stage)]["numberOfFailures"] > 1)
     stage.wait_failing("current")
