@@ -39,10 +39,14 @@ def sqs_trigger(port, i):
             "authenticationRef": {"name": "aws"}}
 
 
+AWS_LOGINS = f"/apis/keda.sh/v1alpha1/namespaces/{NS}/triggerauthentications"
+AWS_LOGIN = f"{AWS_LOGINS}/aws"
+
+
 def make_aws_login(api):
     """What sqs_trigger refers to."""
     api.call("POST", f"/api/v1/namespaces/{NS}/secrets", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "aws"}, "stringData": {"id": "AKIAIOSFODNN7EXAMPLE", "secret": "wJalrXUtnFEMI/K7MDENG"}})
-    api.call("POST", f"/apis/keda.sh/v1alpha1/namespaces/{NS}/triggerauthentications", {
+    api.call("POST", AWS_LOGINS, {
         "apiVersion": "keda.sh/v1alpha1", "kind": "TriggerAuthentication", "metadata": {"name": "aws"},
         "spec": {"secretTargetRef": [{"parameter": "awsAccessKeyID", "name": "aws", "key": "id"}, {"parameter": "awsSecretAccessKey", "name": "aws", "key": "secret"}]}})
 
