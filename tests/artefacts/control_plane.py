@@ -4,6 +4,8 @@ import os
 import pathlib
 import shlex
 import subprocess
+import threading
+import time
 
 import yaml
 
@@ -39,24 +41,54 @@ def objects(text):
     return found
 
 
+class Reminder:
+    """
+    The API server sometimes overlooks that a definition is to go, looks again after five minutes, and helm waits for it. A change of
+    the definition makes it look at once.
+    """
+
+    def __init__(self, kubectl):
+        self.kubectl = kubectl
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.remind, daemon=True)
+        self.thread.start()
+
+    def remind(self):
+        before = set()
+        while not self.ended.wait(5):
+            found = self.kubectl("get", "customresourcedefinition", "-o", 'jsonpath={range .items[?(@.metadata.deletionTimestamp)]}{.metadata.name}{"\\n"}{end}', check=False)
+            going = set(found.stdout.split())
+            for name in going & before:  # seen twice
+                self.kubectl("annotate", "--overwrite", "customresourcedefinition", name, f"kscaled.io/reminded={time.time():.0f}", check=False)
+            before = going
+
+    def end(self):
+        self.ended.set()
+        self.thread.join()
+
+
 class ControlPlane:
     """With the API of policy, which the live tests do without, and the Prometheus operator's kinds."""
 
     def __init__(self, directory):
         self.dir = pathlib.Path(directory)
         self.kubeconfig = self.dir / "kubeconfig"
+        self.reminder = None
 
     def up(self, crds, *more):
         run(TOP / "tests/cluster/up", self.dir, "--apiserver-arg", "--runtime-config=policy/v1=true", *more, timeout=1800)
         self.read_env()
         self.kubectl("apply", "--server-side", "-f", crds)
         self.kubectl("wait", "--for=condition=Established", "customresourcedefinition", "--all", "--timeout=60s")
+        self.reminder = Reminder(self.kubectl)
 
     def read_env(self):
         self.env = dict(shlex.split(line)[0].split("=", 1) for line in (self.dir / "env").read_text().splitlines())
         self.program = shlex.split(self.env["KUBECTL"])[0]
 
     def down(self):
+        if self.reminder:
+            self.reminder.end()
         run(TOP / "tests/cluster/down", self.dir)
 
     def kubectl(self, *arguments, stdin=None, check=True):
