@@ -2,6 +2,7 @@
 #include "base/dnsname.h"
 
 #include <string.h>
+#include <strings.h>
 
 #define LABEL_MAX     63
 #define SUBDOMAIN_MAX 253
@@ -24,4 +25,11 @@ bool dnsname_is_subdomain(const char *text, size_t len)
 bool dnsname_is_label(const char *text, size_t len)
 {
 	return len <= LABEL_MAX && !memchr(text, '.', len) && dnsname_is_subdomain(text, len);
+}
+
+bool dnsname_is_below(const char *host, const char *domain)
+{
+	size_t len = strlen(host), end = strlen(domain);
+
+	return len > end + 1 && host[len - end - 1] == '.' && strcasecmp(host + len - end, domain) == 0;
 }

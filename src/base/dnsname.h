@@ -5,7 +5,8 @@
 /*
  * The names that Kubernetes takes for objects, after RFC 1123: lower-case letters, digits and "-",
  * with a letter or digit first and last; a subdomain is several of them with dots between
- * (k8s.io/apimachinery/pkg/util/validation). Such a name can be part of a URL as it is. Pure.
+ * (k8s.io/apimachinery/pkg/util/validation). Such a name can be part of a URL as it is. And whether
+ * a host is below a domain. Pure.
  */
 
 #include <stdbool.h>
@@ -19,5 +20,8 @@ bool dnsname_is_label(const char *text, size_t len);
  * objects.
  */
 bool dnsname_is_subdomain(const char *text, size_t len);
+
+/* Whether the host ends with the domain behind a dot, in any case, and with something before it. */
+bool dnsname_is_below(const char *host, const char *domain);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/dnsname.h"
 #include "base/mem.h"
 
 /* ---- The table ---- */
@@ -143,13 +144,6 @@ bool azurecloud_is_label(const char *text)
 		strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == len;
 }
 
-static bool is_below(const char *host, const char *suffix)
-{
-	size_t len = strlen(host), end = strlen(suffix);
-
-	return len > end + 1 && host[len - end - 1] == '.' && strcasecmp(host + len - end, suffix) == 0;
-}
-
 /* An organization is one label: what is deeper is not Azure DevOps. */
 static bool is_devops(const char *host)
 {
@@ -168,7 +162,7 @@ static size_t find_by_host(const char *host, enum azurecloud_service service)
 	for (size_t i = 0; i < MEM_COUNT(clouds); i++) {
 		const char *end = names_end(i, service);
 
-		if (clouds[i].authority && end && is_below(host, end))
+		if (clouds[i].authority && end && dnsname_is_below(host, end))
 			return i;
 	}
 	return MEM_COUNT(clouds);

@@ -17,7 +17,7 @@
 struct entra_config { /* texts may be NULL but for the scope */
 	/* "https://login.microsoftonline.com"; NULL: that, or what the environment says */
 	const char *authority;
-	const char *tenant, *client_id; /* NULL: the environment's, where it is is kscaled itself */
+	const char *tenant, *client_id; /* NULL: the environment's, where it is kscaled itself */
 	const char *secret;             /* NULL: kscaled itself */
 	const char *scope;              /* "https://storage.azure.com/.default" */
 };

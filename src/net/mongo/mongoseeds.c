@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/mongo/mongoseeds.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/dnsname.h"
 #include "base/fingerprint.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -30,19 +30,12 @@ static char *domain_of(const char *seed)
 	return mem_dup(dot && strchr(dot + 1, '.') ? dot + 1 : name);
 }
 
-static bool is_below(const char *host, const char *domain)
-{
-	size_t len = strlen(host), end = strlen(domain);
-
-	return len > end + 1 && host[len - end - 1] == '.' && strcasecmp(host + len - end, domain) == 0;
-}
-
 static int check_hosts(const struct mongoendpoint *e, const struct dnsrecord_list *srv, struct err *err)
 {
 	MEM_AUTO char *domain = domain_of(e->seed), *name = mongoseeds_name(e);
 
 	for (size_t i = 0; i < srv->count; i++)
-		if (!is_below(srv->at[i].text, domain))
+		if (!dnsname_is_below(srv->at[i].text, domain))
 			return err_set(err, ERR_INVALID,
 				"the SRV record of %s names the host %.80s, which is not below %s, so that nothing is "
 				"sent there: mend the record, or name the hosts in a mongodb:// connection string",

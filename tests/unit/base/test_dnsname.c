@@ -61,11 +61,34 @@ static void lengths(void **state)
 	assert_true(dnsname_is_label("ab-.", 2)); /* what follows is not looked at */
 }
 
+static void hosts_below_a_domain(void **state)
+{
+	static const struct {
+		const char *host, *domain;
+		bool below;
+	} rows[] = {
+		{ "a.b.c", "b.c", true },
+		{ "A.B.c", "b.C", true },
+		{ "x.a.b.c", "b.c", true },
+		{ "b.c", "b.c", false },
+		{ ".b.c", "b.c", false },
+		{ "ab.c", "b.c", false },
+		{ "a.b.c.d", "b.c", false },
+		{ "", "b.c", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (dnsname_is_below(rows[i].host, rows[i].domain) != rows[i].below)
+			fail_msg("%s, %s", rows[i].host, rows[i].domain);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(labels_and_subdomains),
 		cmocka_unit_test(lengths),
+		cmocka_unit_test(hosts_below_a_domain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

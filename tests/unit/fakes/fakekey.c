@@ -2,12 +2,14 @@
 #include "fakekey.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <jansson.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
 
+#include "base/base64.h"
 #include "base/json.h"
 #include "base/mem.h"
 
@@ -43,6 +45,19 @@ char *fakekey_rsa(unsigned bits, char **public_pem)
 	}
 	EVP_PKEY_free(key);
 	return pem;
+}
+
+char *fakekey_decoded(const char *text, size_t len, size_t *out_len)
+{
+	char *copy = mem_zalloc(len + 4), *bytes;
+
+	for (size_t i = 0; i < len; i++)
+		copy[i] = text[i] == '-' ? '+' : text[i] == '_' ? '/' : text[i];
+	while (strlen(copy) % 4)
+		strcat(copy, "=");
+	bytes = base64_decode(copy, out_len);
+	free(copy);
+	return bytes;
 }
 
 char *fakekey_certificate(const char *key_pem)

@@ -4,6 +4,8 @@
 
 /* Keys for what is signed with RSA, made anew for each test program. */
 
+#include <stddef.h>
+
 #include <openssl/evp.h>
 
 /* A key's PEM text, which the caller owns; password: NULL: none. */
@@ -14,6 +16,12 @@ char *fakekey_rsa(unsigned bits, char **public_pem);
 
 /* That of a new key; the same at each call. Borrowed. */
 const char *fakekey_pem(void);
+
+/*
+ * Base64 for URLs, as in tokens, back to bytes, which the caller owns; NULL: it is none. out_len
+ * may be NULL.
+ */
+char *fakekey_decoded(const char *text, size_t len, size_t *out_len);
 
 /* A certificate of that key, signed by itself, for ten minutes from now; the caller owns it. */
 char *fakekey_certificate(const char *key_pem);

@@ -25,21 +25,10 @@
 #define NOW_S    INT64_C(1440938160)
 #define AUDIENCE "https://login.microsoftonline.com/t/oauth2/v2.0/token"
 
-static unsigned char *bytes_of(const char *text, size_t len, size_t *out_len)
-{
-	MEM_AUTO char *copy = mem_zalloc(len + 4);
-
-	for (size_t i = 0; i < len; i++)
-		copy[i] = text[i] == '-' ? '+' : text[i] == '_' ? '/' : text[i];
-	while (strlen(copy) % 4)
-		strcat(copy, "=");
-	return (unsigned char *)base64_decode(copy, out_len);
-}
-
 static json_t *part_of(const char *begin)
 {
 	size_t len;
-	MEM_AUTO char *text = (char *)bytes_of(begin, strcspn(begin, "."), &len);
+	MEM_AUTO char *text = fakekey_decoded(begin, strcspn(begin, "."), &len);
 	json_t *value = json_loadb(text, len, 0, NULL);
 
 	assert_non_null(value);
@@ -53,12 +42,14 @@ static bool verifies(const char *cert_pem, const char *token)
 	X509 *cert = PEM_read_bio_X509(bio, NULL, NULL, NULL);
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
 	EVP_PKEY_CTX *padding = NULL;
-	size_t len;
-	unsigned char *signature = bytes_of(dot + 1, strlen(dot + 1), &len);
+	size_t len = 0;
+	char *signature = fakekey_decoded(dot + 1, strlen(dot + 1), &len);
 	bool good = EVP_DigestVerifyInit(md, &padding, EVP_sha256(), NULL, X509_get0_pubkey(cert)) == 1 &&
 		EVP_PKEY_CTX_set_rsa_padding(padding, RSA_PKCS1_PSS_PADDING) == 1 &&
-		EVP_DigestVerify(md, signature, len, (const unsigned char *)token, (size_t)(dot - token)) == 1;
+		EVP_DigestVerify(md, (unsigned char *)signature, len, (const unsigned char *)token,
+			(size_t)(dot - token)) == 1;
 
+	assert_non_null(signature);
 	free(signature);
 	EVP_MD_CTX_free(md);
 	X509_free(cert);
