@@ -139,7 +139,8 @@ static int link_open(struct grpc_link *l, struct err *err)
 {
 	static const struct httpc_config config = { .max_connections_per_host = CONNECTIONS_MAX,
 		.max_streams = STREAMS_MAX,
-		.foreign = true };
+		.foreign = true,
+		.one_server = true };
 
 	l->hold.namespace_ = endpoint_namespace(&l->endpoint->base);
 	l->hold.wants = OF_LIBCURL;

@@ -73,7 +73,8 @@ struct httpc_call {
 	struct httpclear_call clear;
 	struct httpsockets_made made;
 	bool told_status;
-	bool refused; /* on_data returned false */
+	bool refused;  /* on_data returned false */
+	bool orphaned; /* its connection was given up: the timer ends it */
 	/*
 	 * owned; why no socket was made for the last address, or why no more of the response was
 	 * taken; NULL
@@ -574,6 +575,58 @@ static void on_curl_returned(void *arg)
 	tidy(c);
 }
 
+/* ---- Dead connections ---- */
+
+/* What has no deadline (a watch, a push stream) would wait there for ever. */
+static void orphan_streams(struct httpc_pool *pool, curl_socket_t fd)
+{
+	struct httpc_call *call;
+
+	DL_FOREACH (pool->calls, call) {
+		if (call->deadline_ms || call->ended || !call->added || httpmulti_socket(pool->multi, call->easy) != fd)
+			continue;
+		call->orphaned = true;
+		loop_timer_set(&call->timer, 0);
+	}
+}
+
+/*
+ * The call's time is over. When no byte came on its connection meanwhile (but for what a connection
+ * begins with, in the first quarter), the connection is no longer used: what stands between, or a kernel whose process
+ * hangs, may acknowledge everything and answer nothing for ever, which TCP does not notice. An HTTP/2 server that is
+ * only slow with one answer is heard, as it acknowledges and answers others. Calls that share the connection go on to
+ * their own deadlines, and libcurl closes it when it has no others; an HTTP/1.1 connection it closes at each call that
+ * does not end.
+ */
+static void give_up_if_dead(struct httpc_call *call)
+{
+	struct httpc_pool *pool = call->pool;
+	int64_t waited_ms = loop_now_ms(call->c->loop) - call->started_ms;
+	curl_socket_t fd;
+
+	if (!pool || !call->added || !call->request.maybe_http2 || httpmulti_inside(pool->multi))
+		return;
+	fd = httpmulti_socket(pool->multi, call->easy);
+	if (fd == CURL_SOCKET_BAD || httpmulti_silent_ms(fd) < waited_ms - waited_ms / 4)
+		return;
+	curl_easy_setopt(call->easy, CURLOPT_FORBID_REUSE, 1L);
+	if (!call->c->config.one_server)
+		return;
+	orphan_streams(pool, fd);
+	if (!pool->retired) {
+		pool->retired = true;
+		httpc_pool_new(call->c);
+	}
+}
+
+void httpc_cancel_late(struct httpc_call *call)
+{
+	if (!call || call->ended)
+		return;
+	give_up_if_dead(call);
+	httpc_cancel(call);
+}
+
 /* The earlier of deadline and silence limit; 0 for none. */
 static int64_t next_limit(const struct httpc_call *call)
 {
@@ -602,15 +655,18 @@ static void on_limit(void *arg)
 	char where[256];
 	struct err err;
 
-	if (now_ms < next_limit(call)) {
+	if (!call->orphaned && now_ms < next_limit(call)) {
 		watch_limits(call);
 		return;
 	}
 	httpurl_origin(call->request.url, where, sizeof(where));
-	if (is_late(call))
+	if (call->orphaned)
+		err_set(&err, ERR_TEMPORARY, "%s: the connection is dead: nothing comes on it", where);
+	else if (is_late(call))
 		say_late(call, where, &err);
 	else
 		err_set(&err, ERR_TEMPORARY, "%s: nothing came for %lld ms", where, (long long)call->silence_ms);
+	give_up_if_dead(call);
 	tell(call, NULL, &err);
 	tidy(c);
 }

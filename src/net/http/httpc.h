@@ -32,6 +32,11 @@ struct httpc_config {
 	 * allows, and per turn of the loop only so much of the responses is handed on
 	 */
 	bool foreign;
+	/*
+	 * All requests go to one server, so that a dead connection is left by leaving all: further
+	 * requests use new ones, and requests without a deadline that are on it fail.
+	 */
+	bool one_server;
 };
 struct httpc *httpc_new(struct loop *loop, const struct httpc_config *config, struct err *err);
 void httpc_free(struct httpc *c); /* requests under way end without callbacks; may be called from inside one */
@@ -76,6 +81,12 @@ struct httpc_events {
 struct httpc_call *httpc_start(struct httpc *c, const struct httpc_request *request, const struct httpc_events *events,
 	void *arg);
 void httpc_cancel(struct httpc_call *call); /* no callback any more; safe from inside callbacks; NULL is fine */
+
+/*
+ * The same for a call whose time is over by the caller's own clock: when nothing came on its
+ * connection meanwhile, that is used no more. A deadline_ms does it by itself.
+ */
+void httpc_cancel_late(struct httpc_call *call);
 
 /*
  * Further requests use new connections (after a change of certificate or credentials, or when a

@@ -17,7 +17,8 @@
 #define ADDRESSES_MS 30000
 #define FAILED_MS    1000
 #define FORGET_MS    300000
-#define HTTP1_MS     60000
+/* the longest that a request takes: so long others are on a connection that is given up */
+#define HTTP1_MS 120000
 
 /*
  * The requests of one namespace to one server. Freed when it has none, but the last one of a server

@@ -87,7 +87,7 @@ void httphost_unanswered(struct httphost *h);
 const struct err *httphost_lost(const struct httphost *h);
 /*
  * A request got no response, perhaps because of its connection. One of HTTP/1.1 is closed with its
- * request, but one of HTTP/2 would stay and take all further requests: for a minute HTTP/1.1 is
+ * request, but one of HTTP/2 would stay and take all further requests: for two minutes HTTP/1.1 is
  * used.
  */
 void httphost_hung(struct httphost *h);

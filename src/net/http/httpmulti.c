@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/http/httpmulti.h"
 
+#include <arpa/inet.h>
 #include <event2/event.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/ssl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <utlist.h>
 
 #include "base/mem.h"
@@ -27,6 +32,7 @@
 struct socket_watch {
 	struct httpmulti *m;
 	struct event *event;
+	curl_socket_t fd;
 	struct socket_watch *prev, *next;
 };
 
@@ -197,6 +203,7 @@ static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *arg, voi
 	} else {
 		w = mem_zalloc(sizeof(*w));
 		w->m = m;
+		w->fd = fd;
 		DL_APPEND(m->watches, w);
 		curl_multi_assign(m->multi, fd, w);
 	}
@@ -264,6 +271,57 @@ void httpmulti_add(struct httpmulti *m, CURL *easy, bool maybe_http2, bool count
 void httpmulti_remove(struct httpmulti *m, CURL *easy)
 {
 	curl_multi_remove_handle(m->multi, easy);
+}
+
+/* ---- What came on a connection ---- */
+
+static bool is_at(const struct sockaddr_storage *address, const char *ip, long port)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
+	bool is_v6 = address->ss_family == AF_INET6;
+	char text[INET6_ADDRSTRLEN];
+
+	if (ntohs(is_v6 ? v6->sin6_port : v4->sin_port) != port)
+		return false;
+	return inet_ntop(address->ss_family, is_v6 ? (const void *)&v6->sin6_addr : &v4->sin_addr, text,
+		       sizeof(text)) &&
+		strcmp(text, ip) == 0;
+}
+
+curl_socket_t httpmulti_socket(const struct httpmulti *m, CURL *easy)
+{
+	const struct socket_watch *w;
+	char *own = NULL, *peer = NULL;
+	long own_port = 0, peer_port = 0;
+
+	curl_easy_getinfo(easy, CURLINFO_LOCAL_IP, &own);
+	curl_easy_getinfo(easy, CURLINFO_LOCAL_PORT, &own_port);
+	curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &peer);
+	curl_easy_getinfo(easy, CURLINFO_PRIMARY_PORT, &peer_port);
+	if (!own || !peer || own_port <= 0)
+		return CURL_SOCKET_BAD;
+	DL_FOREACH (m->watches, w) {
+		struct sockaddr_storage address = { 0 };
+		socklen_t len = sizeof(address);
+
+		if (getsockname(w->fd, (struct sockaddr *)&address, &len) || !is_at(&address, own, own_port))
+			continue;
+		len = sizeof(address);
+		if (getpeername(w->fd, (struct sockaddr *)&address, &len) == 0 && is_at(&address, peer, peer_port))
+			return w->fd;
+	}
+	return CURL_SOCKET_BAD;
+}
+
+int64_t httpmulti_silent_ms(curl_socket_t fd)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	if (fd == CURL_SOCKET_BAD || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
+		return 0;
+	return info.tcpi_last_data_recv;
 }
 
 CURL *httpmulti_next(struct httpmulti *m, CURLcode *result)

@@ -10,6 +10,7 @@
 
 #include <curl/curl.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "net/loop.h"
 
@@ -39,6 +40,15 @@ void httpmulti_remove(struct httpmulti *m, CURL *easy); /* not from inside */
 
 /* Resumes the paused transfers (CURL_WRITEFUNC_PAUSE) that `each` selects; not from inside. */
 void httpmulti_resume(struct httpmulti *m, httpmulti_each_fn each);
+
+/*
+ * The socket of the connection that a transfer under way was given, maybe with others;
+ * CURL_SOCKET_BAD when it has none, or none that is known. (CURLINFO_ACTIVESOCKET is set when a
+ * transfer ends.)
+ */
+curl_socket_t httpmulti_socket(const struct httpmulti *m, CURL *easy);
+/* For how long no byte came there, as the kernel has it: also none that was not read; 0: not known. */
+int64_t httpmulti_silent_ms(curl_socket_t fd);
 
 /* The next finished transfer, which is still added; NULL when there is none. */
 CURL *httpmulti_next(struct httpmulti *m, CURLcode *result);

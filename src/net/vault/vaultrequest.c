@@ -188,6 +188,8 @@ static void on_deadline(void *arg)
 
 	if (r->call)
 		httphost_hung(r->host);
+	httpc_cancel_late(r->call);
+	r->call = NULL;
 	err_set(&err, ERR_TEMPORARY, "%s: no complete answer within %d ms", httphost_origin(r->host), DEADLINE_MS);
 	tell(r, NULL, 0, &err);
 }

@@ -174,6 +174,8 @@ static void on_deadline(void *arg)
 		err_set(&err, ERR_TEMPORARY, "%s: no complete answer within %lld ms", where, ms);
 	if (call->wait == FOR_ANSWER)
 		httphost_hung(call->host);
+	httpc_cancel_late(call->http);
+	call->http = NULL;
 	fail(call, &err);
 }
 

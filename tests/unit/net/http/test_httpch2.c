@@ -106,6 +106,160 @@ static void all_that_is_written_at_once_comes(void **state)
 	}
 }
 
+/* ---- Connections that are dead ---- */
+
+/* What the kernel of a hanging server does: everything is acknowledged, nothing answered. */
+struct mute {
+	struct h2server *server;
+	bool mute, opens; /* opens: headers alone */
+	uint32_t stream;  /* of the last request */
+	char url[64];
+};
+
+static bool on_request_to_mute(void *arg, unsigned request, uint32_t stream, const struct buf *message, struct buf *out)
+{
+	struct mute *m = arg;
+
+	(void)request, (void)message;
+	m->stream = stream;
+	if (m->opens)
+		h2server_headers(out, stream);
+	else if (!m->mute)
+		h2server_answer(out, stream, "", 0);
+	return true;
+}
+
+static void mute_begin(struct mute *m, struct world *w, struct httpc_config config)
+{
+	httpc_free(w->c);
+	w->c = httpc_new(w->f->loop, &config, NULL);
+	*m = (struct mute){ .server = h2server_start(w->f->loop, on_request_to_mute, m) };
+	snprintf(m->url, sizeof(m->url), "http://127.0.0.1:%u", h2server_port(m->server));
+}
+
+static void ask(struct mute *m, struct result *r, int64_t deadline_ms, bool stream)
+{
+	struct httpc_request request = { .method = "POST",
+		.body = "12345",
+		.body_len = 5,
+		.http2 = true,
+		.deadline_ms = deadline_ms };
+	unsigned before = h2server_requests(m->server);
+
+	start_request(r, m->url, "/", request, stream);
+	UNTIL(r->w->f, h2server_requests(m->server) == before + 1);
+}
+
+/* One answer, after which there is a connection. */
+static void warm_up(struct mute *m, struct world *w)
+{
+	RESULT(first, w);
+
+	ask(m, first, PATIENCE_MS, false);
+	UNTIL(w->f, first->done);
+	assert_int_equal(first->status, 200);
+	assert_int_equal(h2server_connections(m->server), 1);
+	mem_free_ptr(&first);
+}
+
+static void a_dead_connection_is_left(void **state)
+{
+	struct world *w = *state;
+	struct mute m;
+	RESULT(push, w);
+	RESULT(late, w);
+	RESULT(slow, w);
+	RESULT(next, w);
+
+	mute_begin(&m, w, (struct httpc_config){ .one_server = true });
+	warm_up(&m, w);
+	m.opens = true;
+	ask(&m, push, 0, true);
+	UNTIL(w->f, push->statuses == 1);
+	m.opens = false;
+	m.mute = true;
+	ask(&m, slow, PATIENCE_MS, false);
+	ask(&m, late, 300, false);
+	UNTIL(w->f, late->done && push->done);
+	assert_int_equal(late->err.kind, ERR_TEMPORARY);
+	assert_non_null(strstr(push->err.msg, "the connection is dead"));
+	assert_false(slow->done); /* has a time of its own */
+	m.mute = false;
+	ask(&m, next, PATIENCE_MS, false);
+	UNTIL(w->f, next->done);
+	assert_int_equal(next->status, 200);
+	assert_int_equal(h2server_connections(m.server), 2);
+	httpc_cancel(slow->call);
+	mem_free_ptr(&push);
+	mem_free_ptr(&late);
+	mem_free_ptr(&slow);
+	mem_free_ptr(&next);
+	h2server_end(m.server);
+}
+
+/* One call is slow: others are answered meanwhile. */
+static void a_connection_on_which_something_comes_is_kept(void **state)
+{
+	struct world *w = *state;
+	struct mute m;
+	struct buf piece = BUF_INIT(64);
+	RESULT(push, w);
+	RESULT(late, w);
+	RESULT(next, w);
+
+	mute_begin(&m, w, (struct httpc_config){ .one_server = true });
+	m.opens = true;
+	ask(&m, push, 0, true);
+	h2server_frame(&piece, H2_DATA, 0, m.stream, "x", 1);
+	m.opens = false;
+	m.mute = true;
+	ask(&m, late, 1000, false);
+	while (!late->done) {
+		h2server_send(m.server, &piece);
+		fixture_linger(w->f, 10);
+	}
+	m.mute = false;
+	ask(&m, next, PATIENCE_MS, false);
+	UNTIL(w->f, next->done);
+	assert_false(push->done);
+	assert_int_equal(h2server_connections(m.server), 1);
+	httpc_cancel(push->call);
+	buf_done(&piece);
+	mem_free_ptr(&push);
+	mem_free_ptr(&late);
+	mem_free_ptr(&next);
+	h2server_end(m.server);
+}
+
+/* Servers of many: those who share it are not disturbed, and the last one closes it. */
+static void a_dead_connection_among_others_ends_with_its_last_call(void **state)
+{
+	struct world *w = *state;
+	struct mute m;
+	RESULT(late, w);
+	RESULT(last, w);
+	RESULT(next, w);
+
+	mute_begin(&m, w, (struct httpc_config){ 0 });
+	warm_up(&m, w);
+	m.mute = true;
+	ask(&m, late, 0, false);
+	ask(&m, last, 600, false);
+	fixture_linger(w->f, 300);
+	httpc_cancel_late(late->call);
+	assert_false(last->done);
+	UNTIL(w->f, last->done);
+	m.mute = false;
+	ask(&m, next, PATIENCE_MS, false);
+	UNTIL(w->f, next->done);
+	assert_int_equal(next->status, 200);
+	assert_int_equal(h2server_connections(m.server), 2);
+	mem_free_ptr(&late);
+	mem_free_ptr(&last);
+	mem_free_ptr(&next);
+	h2server_end(m.server);
+}
+
 /* ---- What is made to read ---- */
 
 static int made_to_read;
@@ -161,6 +315,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(all_that_is_written_at_once_comes, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(a_dead_connection_is_left, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(a_connection_on_which_something_comes_is_kept, world_setup,
+			world_teardown),
+		cmocka_unit_test_setup_teardown(a_dead_connection_among_others_ends_with_its_last_call, world_setup,
+			world_teardown),
 		cmocka_unit_test_setup_teardown(only_what_may_be_http2_is_looked_after, world_setup, world_teardown),
 	};
 
