@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kube/client.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -17,6 +18,7 @@
 
 #define DEADLINE_DEFAULT_MS 10000
 #define TOO_MANY_WAIT_MS    1000        /* after a 429 that does not say how long, as client-go waits */
+#define LOST_MS             10000       /* so long no request was answered: contact is lost */
 #define LIST_SIZE_MAX       (32u << 20) /* of one page; an object is at most 1.5 MiB (etcd's limit) */
 
 /*
@@ -75,6 +77,7 @@ struct kube {
 	struct httpc *call_pool;
 	struct streams streams;
 	int64_t writes_until_ms; /* 0: no limit */
+	char trouble[ERR_MSG_MAX + 64];
 
 	/*
 	 * A call is in one of these lists: in its priority's queue until it is sent, then among
@@ -389,7 +392,8 @@ static void on_no_answer(struct kube_call *c, const struct err *err)
 {
 	struct err wrapped = *err;
 
-	session_count(&c->k->session, c->verb->name, 0);
+	session_unanswered(&c->k->session, c->verb->name, err);
+	stream_doubt_links(&c->k->streams);
 	if (err->kind == ERR_TEMPORARY && !c->verb->writes && !c->resent_after_break && left_ms(c) > 0) {
 		c->resent_after_break = true;
 		send_again(c);
@@ -479,7 +483,7 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 	}
 	log_debug("kube", "%s %s: %d in %lld ms", c->verb->method, c->path, response->status,
 		(long long)response->took_ms);
-	session_count(&c->k->session, c->verb->name, response->status);
+	session_answered(&c->k->session, c->verb->name, response->status);
 	if (response->status >= 200 && response->status <= 299)
 		on_answered(c, response);
 	else
@@ -596,7 +600,7 @@ static void declare_counters(struct kube *k, struct counters *counters)
 
 struct kube *kube_new(struct loop *loop, struct kube_config *config, struct counters *counters, struct err *err)
 {
-	static const struct httpc_config call_config = { .max_connections_per_host = 0, .max_streams = 0 };
+	static const struct httpc_config call_config = { .one_server = true };
 	struct kube *k = mem_zalloc(sizeof *k);
 
 	k->session.loop = loop;
@@ -637,6 +641,18 @@ void kube_free(struct kube *k)
 void kube_watch_pool_reset(struct kube *k)
 {
 	stream_reset_links(&k->streams);
+}
+
+const char *kube_trouble(struct kube *k)
+{
+	const struct session *s = &k->session;
+	int64_t span_ms = s->unanswered_since_ms ? loop_now_ms(s->loop) - s->unanswered_since_ms : 0;
+
+	if (span_ms < LOST_MS)
+		return NULL;
+	snprintf(k->trouble, sizeof k->trouble, "the API server has not answered for %lld s: %s",
+		(long long)(span_ms / 1000), s->unanswered.msg);
+	return k->trouble;
 }
 
 struct streams *kube_streams(struct kube *k)

@@ -129,6 +129,12 @@ void kube_set_write_limit(struct kube *k, int64_t until_ms);
  */
 int kube_refresh(struct kube *k, bool *changed, struct err *err);
 
+/*
+ * NULL, or why contact to the API server counts as lost: for ten seconds each request that ended
+ * had no answer. An answer of any status ends that. Borrowed until the next call.
+ */
+const char *kube_trouble(struct kube *k);
+
 struct loop *kube_loop(struct kube *k);
 struct streams *kube_streams(struct kube *k); /* for kube/watch */
 

@@ -8,16 +8,29 @@
 
 const char session_user_agent[] = "User-Agent: kscaled/" PACKAGE_VERSION;
 
-void session_count(const struct session *s, const char *verb, int http_status)
+static void count(const struct session *s, const char *verb, const char *code)
 {
-	char code[16] = "error";
 	const char *labels[] = { verb, code };
 
-	if (!s->requests)
-		return;
-	if (http_status > 0)
-		snprintf(code, sizeof code, "%d", http_status);
-	counters_add(s->requests, labels, 1);
+	if (s->requests)
+		counters_add(s->requests, labels, 1);
+}
+
+void session_answered(struct session *s, const char *verb, int http_status)
+{
+	char code[16];
+
+	s->unanswered_since_ms = 0;
+	snprintf(code, sizeof code, "%d", http_status);
+	count(s, verb, code);
+}
+
+void session_unanswered(struct session *s, const char *verb, const struct err *why)
+{
+	if (!s->unanswered_since_ms)
+		s->unanswered_since_ms = loop_now_ms(s->loop);
+	s->unanswered = *why;
+	count(s, verb, "error");
 }
 
 void session_refresh_soon(struct session *s)

@@ -8,6 +8,7 @@
  */
 
 #include "base/counters.h"
+#include "base/err.h"
 #include "kube/credentials.h"
 #include "net/loop.h"
 
@@ -18,12 +19,15 @@ struct session {
 	int64_t refreshed_at_ms;
 	struct loop_task refresh_task;    /* reloads the credentials */
 	struct counters_family *requests; /* NULL without a registry */
+	int64_t unanswered_since_ms;      /* since the first request without an answer; 0: the last had one */
+	struct err unanswered;            /* why */
 };
 
 extern const char session_user_agent[]; /* a header line */
 
-void session_count(const struct session *s, const char *verb, int http_status); /* 0: no answer came */
-void session_refresh_soon(struct session *s);                                   /* at the end of the turn */
-void session_refresh_if_due(struct session *s);                                 /* the same */
+void session_answered(struct session *s, const char *verb, int http_status);
+void session_unanswered(struct session *s, const char *verb, const struct err *why);
+void session_refresh_soon(struct session *s);   /* at the end of the turn */
+void session_refresh_if_due(struct session *s); /* the same */
 
 #endif

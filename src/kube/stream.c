@@ -12,6 +12,8 @@
  * requests), the others start.
  */
 #define GO_AHEAD_MS 6000
+/* Beyond that a connection that carries nothing is given up (net/http/httpc). */
+#define PROBE_MS 5000
 
 /* One connection's worth of streams. */
 struct stream_link {
@@ -20,11 +22,14 @@ struct stream_link {
 	struct httpc *pool;
 	struct kube_stream *streams;
 	unsigned count;
+	bool shared;               /* HTTP/2: streams share a connection */
 	unsigned age;              /* number of deliberate reconnects */
 	unsigned answered;         /* answered live streams of this age: the connection can carry more */
 	struct kube_stream *ahead; /* the first stream, while the others wait for it; NULL */
 	struct loop_timer ahead_timer;
-	struct err why; /* the error of the last first stream */
+	struct err why;                   /* the error of the last first stream */
+	struct httpc_call *probe;         /* NULL: none is under way */
+	struct credentials *probed_under; /* held, with the probe */
 };
 
 enum stream_state {
@@ -50,6 +55,7 @@ struct kube_stream {
 	struct loop_task fail_task;
 };
 
+static void on_connected(void *arg, bool http2);
 static void on_status(void *arg, int status);
 static bool on_data(void *arg, const char *bytes, size_t len);
 static void on_done(void *arg, const struct httpc_response *response, const struct err *err);
@@ -58,7 +64,10 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 
 static void stream_send(struct kube_stream *s)
 {
-	static const struct httpc_events events = { .on_status = on_status, .on_data = on_data, .on_done = on_done };
+	static const struct httpc_events events = { .on_connected = on_connected,
+		.on_status = on_status,
+		.on_data = on_data,
+		.on_done = on_done };
 	struct session *session = s->link->session;
 	const char *headers[] = { "Accept: application/json", session_user_agent, NULL };
 	MEM_AUTO char *url = mem_printf("%s%s", session->credentials->server, s->path);
@@ -172,6 +181,13 @@ static void on_fail_task(void *arg)
 
 /* ---- What httpc says ---- */
 
+static void on_connected(void *arg, bool http2)
+{
+	struct kube_stream *s = arg;
+
+	s->link->shared = http2;
+}
+
 static void on_status(void *arg, int status)
 {
 	struct kube_stream *s = arg;
@@ -184,7 +200,7 @@ static void on_status(void *arg, int status)
 	if (l->ahead == s)
 		link_nobody_ahead(l);
 	link_go_on(l);
-	session_count(l->session, "watch", status);
+	session_answered(l->session, "watch", status);
 	if (s->events.on_status)
 		s->events.on_status(s->arg, status);
 }
@@ -225,7 +241,7 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 
 	s->http = NULL;
 	if (err) {
-		session_count(l->session, "watch", 0);
+		session_unanswered(l->session, "watch", err);
 		reset_if_silent(s);
 	} else if (response->status == 401) {
 		session_refresh_soon(l->session);
@@ -238,11 +254,65 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 	s->events.on_done(s->arg, response, err);
 }
 
+/* ---- Doubts ---- */
+
+static void end_probe(struct stream_link *l)
+{
+	httpc_cancel(l->probe);
+	l->probe = NULL;
+	credentials_release(l->probed_under);
+	l->probed_under = NULL;
+}
+
+/* Any answer shows that the connection lives. Without one httpc has ended its streams. */
+static void on_probed(void *arg, const struct httpc_response *response, const struct err *err)
+{
+	struct stream_link *l = arg;
+
+	(void)response;
+	if (err)
+		log_debug("kube", "the connection of watches: %s", err->msg);
+	l->probe = NULL;
+	end_probe(l);
+}
+
+/*
+ * A short request on the connection of the streams, which may wait for minutes without a byte: as
+ * client-go's PINGs, which libcurl has no answer to. /version is open to each who is logged in.
+ */
+static void link_probe(struct stream_link *l)
+{
+	static const struct httpc_events events = { .on_done = on_probed };
+	struct session *session = l->session;
+	const char *headers[] = { "Accept: application/json", session_user_agent, NULL };
+	MEM_AUTO char *url = mem_printf("%s/version", session->credentials->server);
+	struct httpc_request request = {
+		.method = "GET",
+		.url = url,
+		.headers = headers,
+		.bearer = session->credentials->token,
+		.deadline_ms = PROBE_MS,
+		.server = &session->credentials->reach,
+	};
+
+	l->probed_under = credentials_hold(session->credentials);
+	l->probe = httpc_start(l->pool, &request, &events, l);
+}
+
+void stream_doubt_links(struct streams *all)
+{
+	struct stream_link *l;
+
+	DL_FOREACH (all->links, l)
+		if (l->shared && l->answered > 0 && !l->probe)
+			link_probe(l);
+}
+
 /* ---- In and out ---- */
 
 static struct stream_link *link_with_room(struct streams *all)
 {
-	static const struct httpc_config config = { .max_connections_per_host = 0, .max_streams = 0 };
+	static const struct httpc_config config = { .one_server = true };
 	struct stream_link *l;
 
 	DL_FOREACH (all->links, l)
@@ -305,6 +375,7 @@ void stream_free_links(struct streams *all)
 			l->streams->http = NULL;
 			stream_end(l->streams);
 		}
+		end_probe(l);
 		loop_timer_done(&l->ahead_timer);
 		httpc_free(l->pool);
 		DL_DELETE(all->links, l);

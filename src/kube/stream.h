@@ -31,6 +31,11 @@ struct kube_stream *kube_stream_start(struct streams *all, const char *path, int
 void kube_stream_cancel(struct kube_stream *s); /* no callback any more; safe from inside them; NULL is fine */
 
 /* For kube/client: all links. */
+/*
+ * A call had no answer: whether connections that carry streams live is found out by a request on
+ * each; the streams of a dead one fail.
+ */
+void stream_doubt_links(struct streams *all);
 void stream_reset_links(struct streams *all); /* new streams use new connections */
 void stream_free_links(struct streams *all);  /* and cancels their streams */
 

@@ -18,12 +18,14 @@ struct authn;
 struct authz;
 struct discovery;
 struct frontproxy;
+struct kube;
 struct request;
 struct route;
 struct webhook;
 
 struct serve {
-	struct loop *loop; /* borrowed, like cache and tls */
+	struct loop *loop; /* borrowed, like kube, cache and tls */
+	struct kube *kube;
 	struct cache *cache;
 	struct tls_server *tls;
 	const struct route *routes;                                                 /* serve/routes.h */

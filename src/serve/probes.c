@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "kube/client.h"
 #include "serve/access/frontproxy.h"
 #include "serve/request.h"
 
@@ -11,6 +12,15 @@
 #define TEXT     "text/plain; charset=utf-8"
 
 /* Each returns NULL, or why the check fails. */
+
+/*
+ * What this process knows grows old, it cannot ask whether a metric may be read, and it does not
+ * scale: another replica is to be asked. A restart would not help, so the other probes do not say it.
+ */
+static const char *api_server_trouble(const struct serve *s)
+{
+	return kube_trouble(s->kube);
+}
 
 static const char *objects_trouble(const struct serve *s)
 {
@@ -39,6 +49,7 @@ static const struct check {
 	const char *(*trouble)(const struct serve *s); /* NULL: it never fails */
 } checks[] = {
 	{ "ping", ALL, NULL },
+	{ "api-server", READY, api_server_trouble },
 	{ "objects", READY, objects_trouble },
 	{ "certificate", READY, certificate_trouble },
 	{ "front-proxy", READY, front_proxy_trouble },

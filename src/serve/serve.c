@@ -95,6 +95,7 @@ struct serve *serve_new(struct cache *cache, struct kube *kube, struct tls_serve
 		serve_free(s);
 		return NULL;
 	}
+	s->kube = kube;
 	s->frontproxy = frontproxy_new(kube);
 	s->authn = authn_new(kube, s->frontproxy);
 	s->authz = authz_new(kube);

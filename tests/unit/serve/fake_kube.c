@@ -28,6 +28,7 @@ struct kube {
 	struct watch_events events;
 	void *events_arg;
 	char *path, *fields;
+	const char *trouble;
 };
 
 struct kube *fake_kube_new(struct loop *loop)
@@ -44,6 +45,16 @@ void fake_kube_free(struct kube *k)
 	free(k->path);
 	free(k->fields);
 	free(k);
+}
+
+void fake_kube_lose_contact(struct kube *k, const char *why)
+{
+	k->trouble = why;
+}
+
+const char *kube_trouble(struct kube *k)
+{
+	return k->trouble;
 }
 
 struct loop *kube_loop(struct kube *k)

@@ -15,6 +15,7 @@
 
 struct kube *fake_kube_new(struct loop *loop);
 void fake_kube_free(struct kube *k);
+void fake_kube_lose_contact(struct kube *k, const char *why); /* NULL: it is there again */
 
 /* Reviews under way, oldest first; each answer ends the oldest of its kind. */
 int fake_kube_token_reviews(const struct kube *k); /* under way */

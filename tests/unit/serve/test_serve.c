@@ -218,6 +218,25 @@ static void probes_answer_before_there_is_a_certificate(void **state)
 	tls_server_free(none);
 }
 
+/* Another replica is to be asked; a restart would not help. */
+static void without_the_api_server_it_is_alive_and_not_ready(void **state)
+{
+	struct reply r;
+
+	(void)state;
+	fake_kube_lose_contact(kube, "the API server has not answered for 12 s: no route");
+	get(&r, false, "/readyz", NULL, NULL);
+	assert_int_equal(r.status, 503);
+	assert_non_null(strstr(r.body, "[-]api-server failed: the API server has not answered for 12 s: no route"));
+	get(&r, false, "/livez", NULL, NULL);
+	assert_int_equal(r.status, 200);
+	get(&r, false, "/healthz", NULL, NULL);
+	assert_int_equal(r.status, 200);
+	fake_kube_lose_contact(kube, NULL);
+	get(&r, false, "/readyz/api-server", NULL, NULL);
+	assert_int_equal(r.status, 200);
+}
+
 static void a_port_that_is_taken_is_named(void **state)
 {
 	struct serve_config config = { .bind_address = "127.0.0.1",
@@ -376,6 +395,7 @@ int main(void)
 		TEST(who_hangs_up_waits_no_longer),
 		TEST(the_end_of_the_server_is_told_to_those_who_wait),
 		TEST(probes_answer_before_there_is_a_certificate),
+		TEST(without_the_api_server_it_is_alive_and_not_ready),
 		TEST(a_port_that_is_taken_is_named),
 		TEST(the_socket_tells_those_who_may_open_it),
 	};
