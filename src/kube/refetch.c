@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "kube/denial.h"
 
 #define RETRY_FIRST_MS 200
 #define RETRY_MAX_MS   30000
@@ -15,7 +16,8 @@ struct refetch {
 	void *arg;
 	int64_t period_ms;
 	unsigned failures, before; /* consecutive; and before the last answer */
-	bool again;                /* requested while one was under way */
+	struct denial denial;
+	bool again; /* requested while one was under way */
 	struct kube_call *call;
 	struct loop_timer timer;
 };
@@ -59,6 +61,8 @@ static void on_answer(void *arg, const json_t *object, const struct err *err)
 	r->before = r->failures;
 	r->failures = failed ? r->failures + 1 : 0;
 	arm(r, failed);
+	if (denial_may_pass(&r->denial, err, loop_now_ms(kube_loop(r->kube))))
+		return;
 	r->fn(r->arg, object, err, r->failures);
 }
 

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "kube/denial.h"
 #include "kube/status.h"
 #include "kube/stream.h"
 
@@ -58,7 +59,8 @@ struct watch {
 
 	unsigned failures; /* in a row, of the kind below */
 	bool failures_without_answer;
-	bool listing_anew;      /* after a 410, until the watch works again */
+	bool listing_anew; /* after a 410, until the watch works again */
+	struct denial denial;
 	bool troubled;          /* the receiver knows of it */
 	uint64_t trouble_print; /* hash of the error it knows */
 };
@@ -155,6 +157,7 @@ static void on_works(struct watch *w)
 
 	w->failures = 0;
 	w->listing_anew = false;
+	w->denial.stands = false;
 	w->troubled = false;
 	if (troubled && w->events.on_trouble)
 		w->events.on_trouble(w->arg, NULL);
@@ -183,6 +186,7 @@ static int64_t backoff_ms(struct watch *w, const struct err *err)
 	w->failures_without_answer = without_answer;
 	pause_ms = loop_backoff_ms(w->failures++, BACKOFF_FIRST_MS,
 		without_answer ? BACKOFF_NO_ANSWER_MAX_MS : BACKOFF_MAX_MS);
+	/* Bounded in kube/status.h: a watch is worth a request each half minute. */
 	return pause_ms > err->retry_after_ms ? pause_ms : err->retry_after_ms;
 }
 
@@ -226,12 +230,14 @@ static void fail(struct watch *w, const struct err *reason)
 	/* A disconnect of a working stream is not reported if resuming works. */
 	bool only_cut = err.kind == ERR_TEMPORARY && w->state == WATCH_STREAMING && w->failures == 1;
 
+	bool may_pass = denial_may_pass(&w->denial, &err, loop_now_ms(kube_loop(w->k)));
+
 	log_debug(w->subject, "watch: %s; again in %lld ms", err.msg, (long long)pause_ms);
 	if (!keeps_place(w, &err))
 		forget_place(w);
 	watch_enter(w, WATCH_PAUSING);
 	loop_timer_set(&w->timer, pause_ms);
-	if (!only_cut)
+	if (!only_cut && !may_pass)
 		tell_trouble(w, &err);
 }
 

@@ -38,7 +38,8 @@ struct watch_events {
 	void (*on_synced)(void *arg);
 	/*
 	 * Optional: the watch works again (err NULL) or fails. Called on each change and for each
-	 * new reason, but not for each retry, nor for a disconnect when the next attempt succeeds.
+	 * new reason, but not for each retry, nor for a disconnect when the next attempt succeeds,
+	 * nor for a denial that may pass (kube/denial.h).
 	 * ERR_MISSING: no such resource (CRD not installed).
 	 */
 	void (*on_trouble)(void *arg, const struct err *err);

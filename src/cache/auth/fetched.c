@@ -16,9 +16,14 @@ void fetched_done(struct fetched *f)
 	err_keep(&f->err, NULL);
 }
 
-void fetched_failed(struct fetched *f, const struct err *err, const char *who, const char *stays)
+void fetched_again(struct fetched *f)
 {
 	loop_timer_set(&f->again, loop_backoff_ms(f->failures++, RETRY_FIRST_MS, RETRY_MOST_MS));
+}
+
+void fetched_failed(struct fetched *f, const struct err *err, const char *who, const char *stays)
+{
+	fetched_again(f);
 	if (f->err && f->err->kind == err->kind && strcmp(f->err->msg, err->msg) == 0)
 		return;
 	log_warn(who, "%s%s%s", err->msg, f->text ? "; " : "", f->text ? stays : "");

@@ -24,6 +24,7 @@ struct fetched { /* first member of the thing, like struct held */
 };
 
 void fetched_done(struct fetched *f);
+void fetched_again(struct fetched *f); /* schedules a retry with back-off, and tells nothing */
 /*
  * Schedules a retry with back-off. A new error is logged under `who`, with what `stays` in use if
  * there is a text.

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "cache/auth/fetched.h"
+#include "kube/denial.h"
 
 #define RENEW_LEAST_MS 10000
 #define BODY_MAX_BYTES 4096
@@ -21,6 +22,7 @@ struct satoken {
 	char *audience; /* NULL */
 	char *path;
 	struct kube_call *call;
+	struct denial denial;
 };
 
 struct satokens {
@@ -54,6 +56,10 @@ static void on_answer(void *arg, const json_t *object, const struct err *err)
 	t->call = NULL;
 	if (!err && *value) {
 		fetched_take(&t->fetched, value, renew_in_ms(t, json_str_or_empty(status, "expirationTimestamp")));
+		return;
+	}
+	if (denial_may_pass(&t->denial, err, loop_now_ms(kube_loop(t->owner->kube)))) {
+		fetched_again(&t->fetched);
 		return;
 	}
 	if (err)

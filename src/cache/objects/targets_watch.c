@@ -121,7 +121,8 @@ static void on_trouble(void *arg, const struct err *err)
 {
 	struct target_place *place = arg;
 
-	if (err && err->kind == ERR_DENIED && !place->default_role) {
+	/* Not for a token that is not taken: every request would be refused, and it is renewed. */
+	if (informer_is_denied(err) && !place->default_role) {
 		place_deny(place, err);
 		return;
 	}

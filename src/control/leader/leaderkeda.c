@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "control/leader/leaderrecord.h"
+#include "kube/denial.h"
 #include "net/loop.h"
 
 struct leaderkeda {
@@ -18,6 +19,7 @@ struct leaderkeda {
 	leaderkeda_fn fn;
 	void *arg;
 	struct leaderrecord record;
+	struct denial denial;
 	bool told_denied;
 };
 
@@ -53,6 +55,10 @@ static void on_read(void *arg, const json_t *object, const struct err *err)
 	int64_t now_ms = loop_now_ms(kube_loop(k->kube));
 
 	k->call = NULL;
+	if (denial_may_pass(&k->denial, err, now_ms)) {
+		k->fn(k->arg, LEADERKEDA_UNKNOWN, err);
+		return;
+	}
 	if (err && err->kind == ERR_DENIED && !k->told_denied) {
 		k->told_denied = true;
 		log_warn(k->subject, "cannot be read, so KEDA is taken to be absent: %s", err->msg);

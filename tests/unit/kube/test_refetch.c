@@ -124,6 +124,19 @@ static void a_failure_is_tried_again(void **state)
 	assert_int_equal(t.last_failures, asked());
 }
 
+/* An API server that has just started denies what it allows a moment later. */
+static void a_denial_that_passes_is_not_told(void **state)
+{
+	(void)state;
+	fakecluster_apply(THING, "{}");
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_GET, THING, 3, 403);
+	refetch_now(t.refetch);
+	fakeloop_advance(60000);
+	assert_int_equal(asked(), 4);
+	assert_int_equal(t.answers, 1);
+	assert_int_equal(t.failures, 0);
+}
+
 static void an_answer_that_will_not_do_is_asked_for_less_and_less(void **state)
 {
 	(void)state;
@@ -170,6 +183,7 @@ int main(void)
 		T(asks_every_so_often),
 		T(what_is_missing_is_an_answer),
 		T(a_failure_is_tried_again),
+		T(a_denial_that_passes_is_not_told),
 		T(an_answer_that_will_not_do_is_asked_for_less_and_less),
 		T(it_may_end_in_its_callback),
 		T(it_may_end_under_way),

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "fakeapi.h"
+#include "kube/denial.h"
 #include "kube/watch.h"
 
 /* What the receiver was told: "list +a +b synced -a !missing ok"; *a: with managedFields. */
@@ -425,6 +426,13 @@ static void a_version_that_never_works_is_dropped(void **state)
 	fakeapi_expect(f->api, WATCH_FROM("3"));
 }
 
+#define MAY_NOT "{\"kind\":\"Status\",\"message\":\"may not\"}"
+
+static void forget_flag(void *arg)
+{
+	(void)arg;
+}
+
 static void no_such_resource(void **state)
 {
 	struct fixture *f = *state;
@@ -434,9 +442,8 @@ static void no_such_resource(void **state)
 		"{\"kind\":\"Status\",\"message\":\"could not find it\"}");
 	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 404,
 		"{\"kind\":\"Status\",\"message\":\"could not find it\"}");
-	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 403, "{\"kind\":\"Status\",\"message\":\"may not\"}");
 	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 200, LIST("10", "", ""));
-	told(f, "!missing !denied list synced");
+	told(f, "!missing list synced");
 	fakeapi_stream_start(fakeapi_expect(f->api, WATCH_FROM("10")));
 	told(f, "ok");
 }
@@ -448,9 +455,27 @@ static void denied_keeps_its_place(void **state)
 	struct fakeapi_request *r = begin_watching(f);
 
 	fakeapi_cut(r);
-	fakeapi_reply(fakeapi_expect(f->api, WATCH_FROM("10")), 403, "{\"kind\":\"Status\",\"message\":\"may not\"}");
-	fakeapi_expect(f->api, WATCH_FROM("10"));
+	for (int i = 0; i < 3; i++)
+		fakeapi_reply(fakeapi_expect(f->api, WATCH_FROM("10")), i == 1 ? 401 : 403, MAY_NOT);
+	fakeapi_stream_start(fakeapi_expect(f->api, WATCH_FROM("10")));
+	told(f, ""); /* it passed */
+}
+
+static void a_denial_that_stands_is_told(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_timer grace;
+
+	begin(f);
+	loop_timer_init(&grace, f->loop, forget_flag, NULL);
+	loop_timer_set(&grace, DENIAL_GRACE_MS);
+	do
+		fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 403, MAY_NOT);
+	while (loop_timer_pending(&grace));
+	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 403, MAY_NOT);
+	fakeapi_expect(f->api, FIRST_PAGE);
 	told(f, "!denied");
+	loop_timer_done(&grace);
 }
 
 static void what_is_no_list_is_told(void **state)
@@ -623,6 +648,7 @@ int main(void)
 		TEST(a_version_that_never_works_is_dropped),
 		TEST(no_such_resource),
 		TEST(denied_keeps_its_place),
+		TEST(a_denial_that_stands_is_told),
 		TEST(what_is_no_list_is_told),
 		TEST(bad_lines_lead_to_a_new_list),
 		TEST(a_line_without_end_is_cut_off),
