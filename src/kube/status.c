@@ -6,9 +6,8 @@
 
 #include "base/json.h"
 
-#define STATUS_SIZE_MAX   (256 * 1024) /* a Status is small; validation causes can be many */
-#define RETRY_AFTER_MAX_S (24 * 3600)
-#define QUOTE_MAX         160
+#define STATUS_SIZE_MAX (256 * 1024) /* a Status is small; validation causes can be many */
+#define QUOTE_MAX       160
 
 static const struct {
 	int http_status;
@@ -39,7 +38,12 @@ static int64_t retry_after_of(const json_t *status)
 
 	if (s <= 0)
 		return 0;
-	return (s < RETRY_AFTER_MAX_S ? s : RETRY_AFTER_MAX_S) * 1000;
+	return s < STATUS_RETRY_AFTER_MAX_MS / 1000 ? s * 1000 : STATUS_RETRY_AFTER_MAX_MS;
+}
+
+static int64_t within_bound(int64_t retry_after_ms)
+{
+	return retry_after_ms < STATUS_RETRY_AFTER_MAX_MS ? retry_after_ms : STATUS_RETRY_AFTER_MAX_MS;
 }
 
 static void fill(const json_t *status, int http_status, int64_t retry_after_ms, struct err *err)
@@ -52,7 +56,7 @@ static void fill(const json_t *status, int http_status, int64_t retry_after_ms, 
 		err_set(err, status_kind(http_status), "HTTP %d%s%s from the API server", http_status,
 			*reason ? " " : "", reason);
 	err->http_status = http_status;
-	err->retry_after_ms = retry_after_ms ? retry_after_ms : retry_after_of(status);
+	err->retry_after_ms = retry_after_ms ? within_bound(retry_after_ms) : retry_after_of(status);
 }
 
 void status_to_err(int http_status, const char *body, size_t len, int64_t retry_after_ms, struct err *err)
@@ -69,7 +73,7 @@ void status_to_err(int http_status, const char *body, size_t len, int64_t retry_
 		err_set(err, status_kind(http_status), "HTTP %d from the API server%s%s", http_status,
 			*text ? ": " : "", text);
 		err->http_status = http_status;
-		err->retry_after_ms = retry_after_ms;
+		err->retry_after_ms = within_bound(retry_after_ms);
 	}
 	json_decref(object);
 }

@@ -20,8 +20,11 @@ enum err_kind status_kind(int http_status);
 /*
  * From a failing answer. A body that is no Status is quoted in short when it is text (a proxy's
  * page), and not when it is an object, which may hold a secret.
- * retry_after_ms: from the header, 0 when absent; a Status' retryAfterSeconds is used, too.
+ * retry_after_ms: from the header, 0 when absent; a Status' retryAfterSeconds is used, too. What is
+ * asked for is bounded: a proxy before the API server may send away for a day with one page, and
+ * would be obeyed by all that watches and renews.
  */
+#define STATUS_RETRY_AFTER_MAX_MS 30000
 void status_to_err(int http_status, const char *body, size_t len, int64_t retry_after_ms, struct err *err);
 
 /* From a Status object with its own `code`, as watches send it. */

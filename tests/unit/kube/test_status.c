@@ -60,7 +60,9 @@ static void answers(void **state)
 		{ 429,
 			"{\"kind\":\"Status\",\"message\":\"slow\",\"details\":{\"retryAfterSeconds\":"
 			"9223372036854775807}}",
-			0, "slow", 86400000 },
+			0, "slow", STATUS_RETRY_AFTER_MAX_MS },
+		{ 503, "a proxy's page", 3600000, "HTTP 503 from the API server: a proxy's page",
+			STATUS_RETRY_AFTER_MAX_MS },
 		{ 500, "{\"kind\":\"Status\",\"reason\":\"InternalError\"}", 0,
 			"HTTP 500 InternalError from the API server", 0 },
 		{ 502, "<html>\nbad gateway", 0, "HTTP 502 from the API server: <html>", 0 },
