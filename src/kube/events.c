@@ -42,7 +42,7 @@ struct memory {
 	int64_t seen_at_ms;    /* last, loop clock */
 	int64_t written_at_ms; /* created or patched, loop clock */
 	int64_t seen_unix_ms;
-	unsigned written_count; /* count known to the API server; 0: not created yet */
+	unsigned written_count; /* count known to the API server; 0: not created yet, or perhaps */
 	bool writing;
 	UT_hash_handle hh;
 };
@@ -199,6 +199,22 @@ static void event_write_free(struct event_write *j)
 	free(j);
 }
 
+/*
+ * A creation that had no answer: maybe the Event is there. It is created under the same name when it
+ * is to be sent again, so there are never two.
+ */
+static void event_write_leave_open(struct event_write *j)
+{
+	struct memory *m = memory_find(j->events, j->print);
+
+	if (m) {
+		m->writing = false;
+		m->written_count = 0;
+	}
+	count(j->events, "failed");
+	event_write_free(j);
+}
+
 /* Drops a write; the next of its kind starts anew. */
 static void event_write_drop(struct event_write *j, const char *outcome)
 {
@@ -246,7 +262,7 @@ static void write_series_if_due(struct events *e, struct memory *m, int64_t now_
 {
 	char seen[TIMESTAMP_TEXT_MAX];
 
-	if (m->writing || m->count == m->written_count ||
+	if (m->writing || m->written_count == 0 || m->count == m->written_count ||
 		(m->written_count != 1 && now_ms - m->written_at_ms < SERIES_EVERY_MS))
 		return;
 	timestamp_format_micro(m->seen_unix_ms, seen);
@@ -254,29 +270,50 @@ static void write_series_if_due(struct events *e, struct memory *m, int64_t now_
 		mem_printf("{\"series\":{\"count\":%u,\"lastObservedTime\":\"%s\"}}", m->count, seen));
 }
 
+/*
+ * Names are random, so an Event that exists is this one: the answer to an earlier attempt was lost,
+ * here or inside libcurl. It counts once, whatever this attempt said.
+ */
+static bool exists_already(const struct event_write *j, const struct err *err)
+{
+	return err && err->kind == ERR_CONFLICT && j->request.verb == KUBE_CREATE;
+}
+
+static void written(struct event_write *j, bool was_there)
+{
+	struct events *e = j->events;
+	struct memory *m = memory_find(e, j->print);
+
+	e->failures = 0;
+	count(e, "sent");
+	event_write_free(j);
+	if (!m)
+		return;
+	m->writing = false;
+	if (was_there)
+		m->written_count = 1;
+	m->written_at_ms = loop_now_ms(kube_loop(e->k));
+	write_series_if_due(e, m, m->written_at_ms);
+}
+
 static void on_sent(void *arg, const json_t *object, const struct err *err)
 {
 	struct event_write *j = arg;
 	struct events *e = j->events;
-	struct memory *m = memory_find(e, j->print);
 
 	(void)object;
 	j->call = NULL;
 	DL_DELETE(e->sent, j);
 	e->sent_count--;
-	if (!err) {
-		e->failures = 0;
-		count(e, "sent");
-		event_write_free(j);
-		if (m) {
-			m->writing = false;
-			m->written_at_ms = loop_now_ms(kube_loop(e->k));
-			write_series_if_due(e, m, m->written_at_ms);
-		}
+	if (!err || exists_already(j, err)) {
+		written(j, err != NULL);
 	} else if (err->kind == ERR_TEMPORARY && ++j->tries < TRIES) {
 		DL_PREPEND(e->waiting, j);
 		e->waiting_count++;
 		loop_timer_set(&e->pause, loop_backoff_ms(e->failures++, 1000, 30000));
+	} else if (err->kind == ERR_TEMPORARY && j->request.verb == KUBE_CREATE) {
+		log_debug("events", "%s: %s", j->request.path, err->msg);
+		event_write_leave_open(j);
 	} else {
 		/*
 		 * A namespace being deleted, missing permissions, an Event that is gone: retrying
@@ -327,37 +364,42 @@ static bool is_plain(const char *text)
 	return kube_escape(text, out, sizeof out) && strcmp(text, out) == 0 && *text;
 }
 
-static void send_new(struct events *e, const struct events_object *about, uint64_t print, const char *type,
-	const char *reason, const char *action, const char *note)
+/* m: of the same Event, when whether it was created is not known; NULL. */
+static void send_new(struct events *e, const struct events_object *about, struct memory *m, uint64_t print,
+	const char *type, const char *reason, const char *action, const char *note)
 {
 	const char *namespace_ = namespace_of(about);
-	uint64_t number = fingerprint_random();
+	uint64_t number = m ? m->number : fingerprint_random();
 	MEM_AUTO char *name = event_name(about->name, number);
 	char *body = is_plain(namespace_) && is_plain(name)
 		? event_json(e, about, namespace_, name, type, reason, action, note)
 		: NULL;
 	int64_t now_ms = loop_now_ms(kube_loop(e->k));
-	struct memory *m;
 
 	if (!body) {
 		count(e, "failed");
 		return;
 	}
-	m = memory_new(e, print, number, now_ms);
+	if (!m)
+		m = memory_new(e, print, number, now_ms);
 	memory_seen(e, m, now_ms);
 	enqueue(e, m, KUBE_CREATE, collection_path(about), body);
+}
+
+static void set_path(struct memory *m, const struct events_object *about)
+{
+	MEM_AUTO char *collection = collection_path(about);
+	MEM_AUTO char *name = event_name(about->name, m->number);
+
+	if (!m->path)
+		m->path = mem_printf("%s/%s", collection, name);
 }
 
 static void send_repeat(struct events *e, const struct events_object *about, struct memory *m)
 {
 	int64_t now_ms = loop_now_ms(kube_loop(e->k));
 
-	if (!m->path) {
-		MEM_AUTO char *collection = collection_path(about);
-		MEM_AUTO char *name = event_name(about->name, m->number);
-
-		m->path = mem_printf("%s/%s", collection, name);
-	}
+	set_path(m, about);
 	memory_seen(e, m, now_ms);
 	write_series_if_due(e, m, now_ms);
 }
@@ -396,10 +438,13 @@ void events_send(struct events *e, const struct events_object *about, const char
 		memory_forget(e, m);
 		m = NULL;
 	}
-	if (m)
+	if (m && (m->writing || m->written_count > 0)) {
 		send_repeat(e, about, m);
-	else
-		send_new(e, about, print, type, cut_reason, cut_action, cut_note);
+		return;
+	}
+	if (m)
+		set_path(m, about); /* if it is there, this one becomes its series */
+	send_new(e, about, m, print, type, cut_reason, cut_action, cut_note);
 }
 
 static void forget_everything(struct events *e)

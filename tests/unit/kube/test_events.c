@@ -234,7 +234,7 @@ static void a_difference_makes_another_event(void **state)
 /* An Event that was refused, or is gone, is forgotten: the next is a new one. */
 static void what_failed_is_forgotten(void **state)
 {
-	static const int statuses[] = { 403, 404, 409, 422 };
+	static const int statuses[] = { 403, 404, 422 };
 	struct fixture *f = *state;
 	int failed = 0;
 
@@ -251,6 +251,61 @@ static void what_failed_is_forgotten(void **state)
 	wait_for_outcomes(f, "failed", ++failed);
 	send(f, "n");
 	fakeapi_expect(f->api, "POST *");
+}
+
+static char *name_of(const struct fakeapi_request *r)
+{
+	json_t *body = body_of(r);
+	char *name = mem_dup(text_at(body, "metadata", "name"));
+
+	json_decref(body);
+	return name;
+}
+
+/* The Event was created, and the answer was lost: the next attempt meets it. */
+static void an_event_whose_answer_was_lost_is_there_once(void **state)
+{
+	struct fixture *f = *state;
+	struct fakeapi_request *r;
+	MEM_AUTO char *name = NULL, *again = NULL;
+
+	send(f, "n");
+	r = fakeapi_expect(f->api, "POST *");
+	name = name_of(r);
+	fakeapi_cut(r);
+	r = fakeapi_expect(f->api, "POST *");
+	again = name_of(r);
+	assert_string_equal(again, name);
+	fakeapi_reply(r, 409, "{\"kind\":\"Status\",\"reason\":\"AlreadyExists\"}");
+	wait_for_outcomes(f, "sent", 1);
+	assert_int_equal(outcomes(f, "failed"), 0);
+	send(f, "n");
+	fakeapi_expect(f->api, "PATCH *");
+}
+
+/* Given up without knowing: the next of its kind has the same name, and becomes its series. */
+static void an_event_that_may_be_there_is_not_created_anew(void **state)
+{
+	struct fixture *f = *state;
+	struct fakeapi_request *r;
+	MEM_AUTO char *name = NULL, *again = NULL;
+
+	send(f, "n");
+	r = fakeapi_expect(f->api, "POST *");
+	name = name_of(r);
+	fakeapi_reply(r, 500, "{}");
+	for (int i = 0; i < 2; i++)
+		fakeapi_reply(fakeapi_expect(f->api, "POST *"), 500, "{}");
+	wait_for_outcomes(f, "failed", 1);
+	send(f, "n");
+	r = fakeapi_expect(f->api, "POST *");
+	again = name_of(r);
+	assert_string_equal(again, name);
+	fakeapi_reply(r, 409, "{\"kind\":\"Status\",\"reason\":\"AlreadyExists\"}");
+	r = fakeapi_expect(f->api, "PATCH *");
+	assert_non_null(strstr(r->body, "\"count\":2"));
+	fakeapi_reply(r, 200, "{}");
+	wait_for_outcomes(f, "sent", 2);
 }
 
 static void a_failing_server_is_tried_again(void **state)
@@ -325,6 +380,8 @@ int main(void)
 		TEST(repeats_become_a_series),
 		TEST(a_difference_makes_another_event),
 		TEST(what_failed_is_forgotten),
+		TEST(an_event_whose_answer_was_lost_is_there_once),
+		TEST(an_event_that_may_be_there_is_not_created_anew),
 		TEST(a_failing_server_is_tried_again),
 		TEST(too_many_are_dropped),
 		TEST(nothing_is_sent_while_held),
