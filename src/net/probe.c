@@ -13,6 +13,8 @@
 struct probe {
 	struct loop *loop;
 	char *host;
+	char *namespace_; /* owned; of the next attempt */
+	char *trying_for; /* owned; of the last one, borrowed by hold */
 	uint16_t port;
 	probe_fn fn;
 	void *arg;
@@ -44,6 +46,8 @@ static void on_again(void *arg)
 {
 	struct probe *r = arg;
 
+	free(r->trying_for);
+	r->hold.namespace_ = r->trying_for = mem_dup(r->namespace_);
 	r->began_ms = loop_now_ms(r->loop);
 	r->attempts++;
 	r->dial = dial_start(r->loop, r->host, r->port, ATTEMPT_MS, &r->hold, on_dialled, r);
@@ -93,11 +97,17 @@ struct probe *probe_new(struct loop *loop, const char *host, uint16_t port, cons
 	r->loop = loop;
 	r->host = mem_dup(host);
 	r->port = port;
-	r->hold.namespace_ = namespace_;
+	r->namespace_ = mem_dup(namespace_);
 	r->fn = fn;
 	r->arg = arg;
 	loop_timer_init(&r->again, loop, on_again, r);
 	return r;
+}
+
+void probe_count_for(struct probe *r, const char *namespace_)
+{
+	free(r->namespace_);
+	r->namespace_ = mem_dup(namespace_);
 }
 
 void probe_free(struct probe *r)
@@ -107,6 +117,8 @@ void probe_free(struct probe *r)
 	dial_cancel(r->dial);
 	loop_timer_done(&r->again);
 	err_keep(&r->lost, NULL);
+	free(r->namespace_);
+	free(r->trying_for);
 	free(r->host);
 	free(r);
 }

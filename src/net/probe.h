@@ -26,13 +26,14 @@ struct probe;
 typedef void (*probe_fn)(void *arg);
 
 /*
- * namespace_: accounts for the connections (net/descriptors.h); borrowed for the probe's life. An
- * attempt that gets no descriptor says nothing about the server.
+ * namespace_: accounts for the connections (net/descriptors.h). An attempt that gets no descriptor says nothing about
+ * the server.
  */
 struct probe *probe_new(struct loop *loop, const char *host, uint16_t port, const char *namespace_, probe_fn fn,
 	void *arg);
 void probe_free(struct probe *r); /* NULL is fine */
 
+void probe_count_for(struct probe *r, const char *namespace_); /* the next attempts */
 void probe_doubt(struct probe *r); /* there was no answer: tries whether the server is lost */
 void probe_want(struct probe *r);  /* a client waits: an attempt follows when it is due */
 /* Why the last attempt failed. NULL: it succeeded, there was none yet, or r is NULL. */

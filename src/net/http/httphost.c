@@ -10,6 +10,8 @@
 #include "base/hash.h"
 #include "base/hostport.h"
 #include "base/mem.h"
+#include "base/shares.h"
+#include "base/text.h"
 #include "net/dns.h"
 #include "net/probe.h"
 
@@ -17,6 +19,9 @@
 #define ADDRESSES_MS 30000
 #define FAILED_MS    1000
 #define FORGET_MS    300000
+/* Servers known beside those that are asked now: redirects may name any number. */
+#define IDLE_MAX 2048
+#define IDLE_FEW 16
 /* the longest that a request takes: so long others are on a connection that is given up */
 #define HTTP1_MS 120000
 
@@ -36,9 +41,10 @@ struct httphost_party {
 enum protocol { UNKNOWN, HTTP1, HTTP2 };
 
 struct httphost {
+	struct loop *loop;
 	struct httphost_table *table;
 	char *origin;     /* owned; the table's key */
-	char *namespace_; /* owned; of the first request */
+	char *namespace_; /* owned; of the newest request */
 	char *name;       /* owned; NULL: nothing to look up */
 	uint16_t port;
 	char *addresses; /* owned; NULL: not known */
@@ -62,6 +68,17 @@ struct httphost {
 	bool spared;
 	struct loop_task pump;
 	struct loop_timer patience;
+	/* while it has no requests: who had the last one, and those beside it */
+	struct httphost_idlers *idlers;
+	struct shares_hold idle;
+	struct httphost *idle_prev, *idle_next, *older, *newer;
+	UT_hash_handle hh;
+};
+
+/* Servers that had their last request from one namespace. */
+struct httphost_idlers {
+	char *namespace_;       /* owned; the key */
+	struct httphost *hosts; /* the oldest first */
 	UT_hash_handle hh;
 };
 
@@ -70,6 +87,9 @@ struct httphost_table {
 	const char *http_proxy; /* borrowed from the environment; NULL: left to libcurl */
 	bool http_by_proxy, https_by_proxy;
 	struct httphost *hosts;
+	struct httphost_idlers *idlers;
+	struct httphost *idle; /* of all, the oldest first */
+	struct shares idle_shares;
 };
 
 /* ---- Names ---- */
@@ -275,6 +295,87 @@ static void on_pump(void *arg)
 		loop_timer_set(&h->patience, patience_left_ms(h));
 }
 
+/* ---- Servers that nobody asks ---- */
+
+static void host_free(void *arg);
+
+static void idle_end(struct httphost *h)
+{
+	struct httphost_idlers *i = h->idlers;
+
+	if (!i)
+		return;
+	h->idlers = NULL;
+	shares_give(&h->idle, 1);
+	DL_DELETE2(h->table->idle, h, older, newer);
+	DL_DELETE2(i->hosts, h, idle_prev, idle_next);
+	if (i->hosts)
+		return;
+	HASH_DELETE(hh, h->table->idlers, i);
+	free(i->namespace_);
+	free(i);
+}
+
+/* The memory lives until the end of the turn: the host is borrowed. */
+static void forget(struct httphost *h)
+{
+	idle_end(h);
+	HASH_DELETE(hh, h->table->hosts, h);
+	loop_free_later(h->loop, h, host_free);
+}
+
+static struct httphost_idlers *idlers_get(struct httphost_table *t, const char *namespace_)
+{
+	struct httphost_idlers *i;
+
+	HASH_FIND_STR(t->idlers, namespace_, i);
+	if (!i) {
+		i = mem_zalloc(sizeof(*i));
+		i->namespace_ = mem_dup(namespace_);
+		HASH_ADD_KEYPTR(hh, t->idlers, i->namespace_, strlen(i->namespace_), i);
+	}
+	return i;
+}
+
+/* Its namespace's oldest gives way to it, where that may have no more. */
+static void idle_begin(struct httphost *h)
+{
+	struct httphost_table *t = h->table;
+	struct httphost_idlers *others;
+
+	HASH_FIND_STR(t->idlers, h->namespace_, others);
+	if (!shares_take(&t->idle_shares, &h->idle, h->namespace_, 1)) {
+		if (others)
+			forget(others->hosts);
+		if (!others || !shares_take(&t->idle_shares, &h->idle, h->namespace_, 1)) {
+			forget(h);
+			return;
+		}
+	}
+	h->idlers = idlers_get(t, h->namespace_);
+	DL_APPEND2(h->idlers->hosts, h, idle_prev, idle_next);
+	DL_APPEND2(t->idle, h, older, newer);
+}
+
+static void forget_old(struct httphost_table *t)
+{
+	int64_t now_ms = loop_now_ms(t->loop);
+
+	while (t->idle && now_ms - t->idle->used_ms > FORGET_MS)
+		forget(t->idle);
+}
+
+/* Lookups and probes count for who asks now. */
+static void count_for(struct httphost *h, const char *namespace_)
+{
+	if (text_equal(h->namespace_, namespace_))
+		return;
+	free(h->namespace_);
+	h->namespace_ = mem_dup(namespace_);
+	if (h->probe)
+		probe_count_for(h->probe, namespace_);
+}
+
 /* ---- Turns ---- */
 
 void httphost_wait(struct httphost *h, struct httphost_turn *turn, const char *namespace_,
@@ -285,6 +386,8 @@ void httphost_wait(struct httphost *h, struct httphost_turn *turn, const char *n
 		.fn = fn,
 		.arg = arg,
 		.attempts = h->probe ? probe_attempts(h->probe) : 0 };
+	idle_end(h);
+	count_for(h, namespace_);
 	DL_APPEND(h->waiting, turn);
 	DL_APPEND2(turn->party->waiting, turn, party_prev, party_next);
 	if (!turn->party->in)
@@ -314,6 +417,8 @@ void httphost_leave(struct httphost_turn *turn)
 		party_settle(h, turn->party);
 	if (turn->under_way && h->waiting)
 		loop_task_queue(h->table->loop, &h->pump);
+	if (!h->waiting && h->under_way == 0)
+		idle_begin(h);
 }
 
 void httphost_connected(struct httphost_turn *turn, bool http2)
@@ -376,12 +481,12 @@ static bool is_literal(const char *host)
 	return inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1;
 }
 
-static void host_free(struct httphost *h)
+static void host_free(void *arg)
 {
+	struct httphost *h = arg;
 	struct httphost_turn *turn, *next;
 	struct httphost_party *party, *after;
 
-	HASH_DELETE(hh, h->table->hosts, h);
 	DL_FOREACH_SAFE (h->waiting, turn, next)
 		turn->host = NULL;
 	DL_FOREACH_SAFE (h->running, turn, next)
@@ -390,7 +495,7 @@ static void host_free(struct httphost *h)
 		party_free(h, party);
 	loop_timer_done(&h->patience);
 	dns_lookup_cancel(h->lookup);
-	loop_task_cancel(h->table->loop, &h->pump);
+	loop_task_cancel(h->loop, &h->pump);
 	probe_free(h->probe);
 	err_keep(&h->err, NULL);
 	free(h->addresses);
@@ -398,16 +503,6 @@ static void host_free(struct httphost *h)
 	free(h->namespace_);
 	free(h->name);
 	free(h);
-}
-
-static void sweep(struct httphost_table *t)
-{
-	int64_t now_ms = loop_now_ms(t->loop);
-	struct httphost *h, *next;
-
-	HASH_ITER (hh, t->hosts, h, next)
-		if (!h->waiting && h->under_way == 0 && !h->lookup && now_ms - h->used_ms > FORGET_MS)
-			host_free(h);
 }
 
 struct httphost *httphost_get(struct httphost_table *t, const struct httpurl_place *place, const char *namespace_)
@@ -422,14 +517,15 @@ struct httphost *httphost_get(struct httphost_table *t, const struct httpurl_pla
 		free(origin);
 		return h;
 	}
-	sweep(t);
+	forget_old(t);
 	h = mem_zalloc(sizeof(*h));
+	h->loop = t->loop;
 	h->table = t;
 	h->origin = origin;
 	h->namespace_ = mem_dup(namespace_);
 	h->name = by_proxy || is_literal(place->host) ? NULL : mem_dup(place->host);
 	h->port = place->port;
-	h->probe = by_proxy ? NULL : probe_new(t->loop, place->host, place->port, h->namespace_, on_probe, h);
+	h->probe = by_proxy ? NULL : probe_new(t->loop, place->host, place->port, namespace_, on_probe, h);
 	h->plain = plain;
 	h->protocol = plain ? HTTP1 : UNKNOWN;
 	loop_task_init(&h->pump, on_pump, h);
@@ -451,10 +547,16 @@ struct httphost_table *httphost_table_new(struct loop *loop)
 	bool all = environment("all_proxy") || environment("ALL_PROXY");
 
 	t->loop = loop;
+	t->idle_shares = (struct shares){ .total = IDLE_MAX, .few = IDLE_FEW };
 	t->http_proxy = environment("http_proxy") ? NULL : environment("HTTP_PROXY");
 	t->http_by_proxy = all || t->http_proxy || environment("http_proxy");
 	t->https_by_proxy = all || environment("https_proxy") || environment("HTTPS_PROXY");
 	return t;
+}
+
+size_t httphost_known(const struct httphost_table *t)
+{
+	return HASH_COUNT(t->hosts);
 }
 
 void httphost_table_free(struct httphost_table *t)
@@ -463,7 +565,10 @@ void httphost_table_free(struct httphost_table *t)
 
 	if (!t)
 		return;
-	HASH_ITER (hh, t->hosts, h, next)
+	HASH_ITER (hh, t->hosts, h, next) {
+		idle_end(h);
+		HASH_DELETE(hh, t->hosts, h);
 		host_free(h);
+	}
 	free(t);
 }

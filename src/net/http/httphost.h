@@ -6,7 +6,8 @@
  * Schedules HTTP requests of scalers, per server: limits the requests under way, queues the others,
  * and resolves the server's name. Addresses are looked up on the loop, cached, and refreshed in the
  * background while the cached ones are still used, so that working connections do not depend on
- * DNS. A server without requests for five minutes is dropped.
+ * DNS. A server without requests for five minutes is dropped, and sooner where its namespace has
+ * many of them: redirects make as many known as a tenant likes.
  *
  * Turns alternate between namespaces: one with no request under way comes before one that has some.
  * It does not wait for requests of others that hang, either: a request that has been under way for
@@ -39,11 +40,13 @@ struct httphost;
  */
 struct httphost_table *httphost_table_new(struct loop *loop);
 void httphost_table_free(struct httphost_table *t); /* remaining turns end without callbacks */
+size_t httphost_known(const struct httphost_table *t);
 
 /*
- * Returns the entry of a server, made when there is none. Borrowed for this turn of the loop, and
- * while a turn waits or is under way there. Behind a proxy names are not looked up and servers not
- * probed. namespace_: who asks; lookups and probes count for the first one.
+ * Returns the entry of a server, made when there is none; the caller waits there next. Borrowed for
+ * this turn of the loop, and while a turn waits or is under way there. Behind a proxy names are not
+ * looked up and servers not probed. namespace_: who asks; lookups and probes count for the newest
+ * one.
  */
 struct httphost *httphost_get(struct httphost_table *t, const struct httpurl_place *place, const char *namespace_);
 

@@ -330,6 +330,62 @@ static void lost_behind_a_proxy(void **state)
 	httphost_table_free(t);
 }
 
+/* ---- Servers that are known ---- */
+
+#define MANY_SERVERS 3000
+
+/* One request each, as redirects make them. */
+static void ask_of_many(struct fixture *f, struct httphost_table *t, const char *namespace_, unsigned first)
+{
+	struct waiter waiter = { .told = 0 };
+
+	for (unsigned i = 0; i < MANY_SERVERS; i++) {
+		MEM_AUTO char *name = mem_printf("s%u.invalid", first + i);
+		struct httpurl_place place = { .scheme = (char[]){ "http" }, .host = name, .port = 80 };
+
+		waiter.told = 0;
+		httphost_wait(httphost_get(t, &place, namespace_), &waiter.turn, namespace_, on_told, &waiter);
+		UNTIL(f, waiter.told);
+	}
+}
+
+static void a_namespace_has_a_share_of_them(void **state)
+{
+	struct fixture *f = *state;
+	struct httphost_table *t = table_behind_a_proxy(f);
+	struct httpurl_place place = { .scheme = (char[]){ "http" }, .host = (char[]){ "good.invalid" }, .port = 80 };
+	struct httphost *good = httphost_get(t, &place, "good");
+	struct waiter waiter = { .told = 0 };
+	size_t share;
+
+	httphost_wait(good, &waiter.turn, "good", on_told, &waiter);
+	UNTIL(f, waiter.told);
+	httphost_spare(good);
+	ask_of_many(f, t, "bad", 0);
+	share = httphost_known(t);
+	assert_in_range(share, 2, 1024);
+	assert_ptr_equal(httphost_get(t, &place, "good"), good);
+	ask_of_many(f, t, "bad", MANY_SERVERS);
+	assert_int_equal(httphost_known(t), share);
+	httphost_table_free(t);
+}
+
+/* What one has asked and another asks now is the other's. */
+static void they_count_for_who_asks_now(void **state)
+{
+	struct fixture *f = *state;
+	struct httphost_table *t = table_behind_a_proxy(f);
+	size_t known;
+
+	ask_of_many(f, t, "a", 0);
+	known = httphost_known(t);
+	ask_of_many(f, t, "b", 0); /* all anew, the last of them last */
+	assert_true(httphost_known(t) <= known);
+	ask_of_many(f, t, "a", MANY_SERVERS);
+	assert_true(httphost_known(t) > known);
+	httphost_table_free(t);
+}
+
 #define IN_FIXTURE(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -342,6 +398,8 @@ int main(void)
 		IN_FIXTURE(without_http2_all_connect),
 		IN_FIXTURE(a_server_is_spared),
 		IN_FIXTURE(hung),
+		IN_FIXTURE(a_namespace_has_a_share_of_them),
+		IN_FIXTURE(they_count_for_who_asks_now),
 		IN_FIXTURE(lost),
 		IN_FIXTURE(lost_behind_a_proxy),
 	};
