@@ -313,6 +313,7 @@ static struct lookups *make_lookups(struct daemon *d)
 			: strcmp(o->cloud_identity, "cluster") == 0 ? AUTH_CLOUD_CLUSTER
 								    : AUTH_CLOUD_NONE,
 		.azure_trusted = o->azure_trusted_hosts,
+		.aws_trusted = o->aws_trusted_hosts,
 		.file_root = o->filepath_auth_root_path,
 		.token_life_ms = o->bound_service_account_token_expiry_ms,
 		.vault_token = getenv("VAULT_TOKEN"),

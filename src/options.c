@@ -155,6 +155,9 @@ static const struct option {
 		"servers besides Microsoft's, or what their names end with, that triggers may have kscaled show its "
 		"own "
 		"Azure token; * any that an object names" },
+	{ "aws-trusted-hosts", TEXT, AT(aws_trusted_hosts), "HOST[,HOST]",
+		"servers besides Amazon MSK's, or what their names end with, that triggers may have kscaled show what "
+		"it signs for MSK with its own AWS identity; * any that an object names" },
 	{ "cloud-metadata", BOOL, AT(cloud_metadata), "BOOL",
 		"that identity may be the machine's, by the cloud's metadata server", .initial = "false" },
 	{ "cluster-object-namespace", OPTIONAL_LABEL, AT(cluster_object_namespace), "NS",

@@ -52,9 +52,10 @@ struct options {                    /* strings are owned; NULL: not set, and no 
 	bool release_apiservice_on_stop; /* control/certs */
 	bool webhook;                    /* control/certs/webhookconfig */
 	bool restrict_secret_access;
-	bool allow_local_sources;       /* net/sourcerules */
-	char *cloud_identity;           /* "none", "cluster", "all": who may use kscaled's own (cache/auth/auth.h) */
-	char *azure_trusted_hosts;      /* "a,b", "*"; NULL: none (scalers/azurelogin) */
+	bool allow_local_sources; /* net/sourcerules */
+	char *cloud_identity;     /* "none", "cluster", "all": who may use kscaled's own (cache/auth/auth.h) */
+	/* "a,b", "*"; NULL: none (net/identity/disclosure) */
+	char *azure_trusted_hosts, *aws_trusted_hosts;
 	bool cloud_metadata;            /* net/identity/awsown */
 	char *cluster_object_namespace; /* NULL: the own namespace */
 	char *filepath_auth_root_path;  /* NULL: no files are read */

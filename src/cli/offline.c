@@ -129,6 +129,7 @@ struct auth_lookup offline_lookup(struct offline *o)
 		/* what the daemon's options and environment say is not known */
 		.cloud = AUTH_CLOUD_ALL,
 		.azure_trusted = "*",
+		.aws_trusted = "*",
 		.aws_region = "us-east-1",
 		.unknown = OFFLINE_UNKNOWN,
 	};

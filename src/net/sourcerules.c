@@ -22,6 +22,14 @@ struct address_block {
 		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d                                                   \
 	}
 
+/*
+ * Metadata addresses are those of the clouds' own manuals and of cloud-init, which asks them:
+ * AWS (EC2's instance metadata fd00:ec2::254, EKS' Pod Identity fd00:ec2::23, all below
+ * fd00:ec2::/32), Google Cloud (fd20:ce::254), Alibaba Cloud (ECS), Azure (WireServer), Oracle
+ * Cloud (OCI's fd00:c1::a9fe:a9fe, Classic's 192.0.0.192), Scaleway (169.254.42.42 is the other),
+ * Akamai, which was Linode. All others that are known are link-local: OpenStack's fe80::a9fe:a9fe,
+ * Tencent Cloud's 169.254.0.23, DigitalOcean's, Hetzner's and IBM's 169.254.169.254.
+ */
 static const struct address_block blocks[] = {
 	{ MAPPED(127, 0, 0, 0), 96 + 8, true, "a loopback address" },
 	{ MAPPED(0, 0, 0, 0), 96 + 8, true, "this host (RFC 1122)" },
@@ -32,8 +40,12 @@ static const struct address_block blocks[] = {
 	{ { 0xfd, 0x00, 0x0e, 0xc2 }, 32, false, "a metadata address of AWS" },
 	{ { 0xfd, 0x20, 0x00, 0xce }, 32, false, "a metadata address of Google Cloud" },
 	{ MAPPED(100, 100, 100, 200), 128, false, "the metadata address of Alibaba Cloud" },
+	{ { 0xfd, 0, 0x01, 0, [12] = 0x01, 0, 0x02, 0 }, 128, false, "the metadata address of Alibaba Cloud" },
 	{ MAPPED(168, 63, 129, 16), 128, false, "the metadata address of Azure" },
 	{ MAPPED(192, 0, 0, 192), 128, false, "the metadata address of Oracle Cloud" },
+	{ { 0xfd, 0, 0, 0xc1, [12] = 0xa9, 0xfe, 0xa9, 0xfe }, 128, false, "the metadata address of Oracle Cloud" },
+	{ { 0xfd, 0, 0, 0x42, [15] = 0x42 }, 128, false, "the metadata address of Scaleway" },
+	{ { 0xfd, 0, 0xa9, 0xfe, 0xa9, 0xfe, [15] = 1 }, 128, false, "the metadata address of Akamai (Linode)" },
 	{ MAPPED(224, 0, 0, 0), 96 + 4, false, "a multicast address" },
 	{ MAPPED(255, 255, 255, 255), 128, false, "the broadcast address" },
 	{ { 0xff }, 8, false, "a multicast address" },
@@ -53,7 +65,9 @@ static const struct {
 	{ { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 }, 6, { 7, 9, 10, 11 }, 12 },
 	{ { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 }, 6, { 9, 10, 11, 12 }, 13 },
 	{ { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 }, 6, { 12, 13, 14, 15 }, 16 },
-	{ { 0x20, 0x02 }, 2, { 2, 3, 4, 5 }, 16 }, /* 6to4, RFC 3056; behind it is what the site likes */
+	{ { 0 }, 12, { 12, 13, 14, 15 }, 16 },                /* IPv4-compatible, RFC 4291 */
+	{ { [8] = 0xff, 0xff }, 12, { 12, 13, 14, 15 }, 16 }, /* IPv4-translated, RFC 2765 */
+	{ { 0x20, 0x02 }, 2, { 2, 3, 4, 5 }, 16 },            /* 6to4, RFC 3056; behind it is what the site likes */
 };
 
 /* IPv4 is mapped. */

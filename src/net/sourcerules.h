@@ -12,12 +12,14 @@
  * Always forbidden: link-local addresses (169.254.169.254 is one), other metadata addresses of
  * clouds, multicast, and kscaled's own listeners on any address of this host. Allowed with
  * --allow-local-sources only: loopback, the unspecified address, and Unix sockets. An IPv4 address
- * inside an IPv6 one (mapped, NAT64) is judged as IPv4.
+ * inside an IPv6 one (mapped, NAT64, 6to4 and the like) is judged as IPv4.
  *
  * They do not hold for the servers that hand out kscaled's own identity (net/identity, struct
  * identity_request: own), which are mostly link-local: their addresses are in kscaled's environment
  * or are the cloud's, and no object can name or change them. net/web/webget asks them over
  * connections of their own, and follows no redirect from there.
+ *
+ * Nor for the proxies of kscaled's environment (net/http/httpproxies).
  *
  * Each loop has its rules (loop_source_rules), which allow everything until the daemon sets them.
  */

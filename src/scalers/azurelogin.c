@@ -3,11 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#include "base/mem.h"
 #include "net/identity/entra.h"
-#include "scalers/azurecloud.h"
 
 /* What a token is for. */
 static const char *const scopes[] = {
@@ -20,8 +17,6 @@ static const char *const scopes[] = {
 	[AZURECLOUD_POSTGRES] = NULL,
 	[AZURECLOUD_NONE] = NULL,
 };
-
-#define HOST_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-."
 
 static bool has(const char *text)
 {
@@ -49,58 +44,22 @@ int azurelogin_is_workload_or_none(const struct pod_identity *pod, struct err *e
 	return 1;
 }
 
-/* ---- To whom its token goes ---- */
-
-/* A host of the list, or below one: "core.local" stands for "queue.core.local", too. */
-static bool is_listed(const char *host, const char *list)
-{
-	size_t host_len = strlen(host);
-
-	for (const char *at = list ? list : ""; *at;) {
-		size_t len = strcspn(at, ", "), behind = host_len - len;
-
-		if ((len == 1 && *at == '*') ||
-			(len > 0 && len <= host_len && strncasecmp(host + behind, at, len) == 0 &&
-				(behind == 0 || host[behind - 1] == '.')))
-			return true;
-		at += len + strspn(at + len, ", ");
-	}
-	return false;
-}
-
-/* What stands in a URL must be read by everybody as the host that was looked at here. */
-static int check_host(const struct pod_identity *pod, enum azurecloud_service service, const char *host,
+/* Another authority counts only with a tenant, as in KEDA. */
+struct identity *azurelogin_new(const struct pod_identity *pod, const char *scope, const struct disclosure *to,
 	struct err *err)
 {
-	size_t len = strcspn(host, ":");
-	MEM_AUTO char *name = mem_dupn(host, len);
-	const char *port = host[len] ? host + len + 1 : "443";
-
-	if (len == 0 || strspn(name, HOST_LETTERS) != len || !*port || strlen(port) > 5 ||
-		strspn(port, "0123456789") != strlen(port))
-		return err_set(err, ERR_INVALID, "\"%.200s\" is no host's name", host);
-	if (!azurecloud_has_host(name, service) && !is_listed(name, pod->azure_trusted))
-		return err_set(err, ERR_INVALID,
-			"%.200s is none of Microsoft's hosts%s, and kscaled shows its own Azure token to no "
-			"other; "
-			"whoever runs kscaled may name it by --azure-trusted-hosts",
-			name, service == AZURECLOUD_NONE ? "" : " for that");
-	return 0;
-}
-
-/* Another authority counts only with a tenant, as in KEDA. */
-struct identity *azurelogin_new(const struct pod_identity *pod, enum azurecloud_service service, const char *scope,
-	const char *host, struct err *err)
-{
+	struct disclosure whole = *to;
 	const struct entra_config config = {
 		.authority = has(pod->identity_tenant_id) ? pod->identity_authority_host : NULL,
 		.tenant = pod->identity_tenant_id,
 		.client_id = pod->identity_id,
-		.scope = scope ? scope : scopes[service],
+		.scope = scope ? scope : scopes[to->service],
 	};
 	struct identity *identity = NULL;
 
-	if (check_host(pod, service, host, err) == 0)
+	whole.cloud = DISCLOSURE_AZURE;
+	whole.trusted = pod->azure_trusted;
+	if (disclosure_judge(&whole, err) == 0)
 		identity = entra_new(&config, err);
 	if (!identity)
 		err_wrap(err, "podIdentity azure-workload");

@@ -18,8 +18,8 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "net/identity/disclosure.h"
 #include "net/identity/identity.h"
-#include "scalers/azurecloud.h"
 #include "scalers/scaler.h"
 
 /*
@@ -31,13 +31,12 @@ int azurelogin_is_workload(const struct pod_identity *pod, const char *type, str
 int azurelogin_is_workload_or_none(const struct pod_identity *pod, struct err *err);
 
 /*
- * The identity for a service, at a host ("name" or "name:port") that the type asks by TLS and
- * otherwise not. scope: what the token is for; NULL: what the service's is for in all clouds, which
- * AZURECLOUD_PROMETHEUS, AZURECLOUD_POSTGRES and AZURECLOUD_NONE have not. NULL with ERR_INVALID:
- * it is no host's name, or the token may not go there, or what podIdentity says is none. Returns
- * one reference.
+ * The identity for a service, whose token goes where `to` says (its cloud and its list of trusted
+ * hosts are filled in here). scope: what the token is for; NULL: what the service's is for in all
+ * clouds, which AZURECLOUD_PROMETHEUS, AZURECLOUD_POSTGRES and AZURECLOUD_NONE have not. NULL with
+ * ERR_INVALID: the token may not go there, or what podIdentity says is none. Returns one reference.
  */
-struct identity *azurelogin_new(const struct pod_identity *pod, enum azurecloud_service service, const char *scope,
-	const char *host, struct err *err);
+struct identity *azurelogin_new(const struct pod_identity *pod, const char *scope, const struct disclosure *to,
+	struct err *err);
 
 #endif

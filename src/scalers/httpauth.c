@@ -7,11 +7,10 @@
 
 #include "base/mem.h"
 #include "net/http/httpurl.h"
+#include "net/identity/azurecloud.h"
 #include "net/identity/googlekey.h"
-#include "net/identity/googleown.h"
 #include "net/identity/oauthclient.h"
 #include "scalers/awslogin.h"
-#include "scalers/azurecloud.h"
 #include "scalers/azurelogin.h"
 #include "scalers/googlelogin.h"
 
@@ -210,14 +209,21 @@ static int read_url(const char *name, const char *text, unsigned wanted, struct 
 	return 0;
 }
 
-int httpauth_check_trust(const char *ca, bool insecure, const char *cloud, struct err *err)
+/* Whether a token of kscaled's own may go there; to: what is not said by the parameters. */
+static int fill_disclosure(const struct httpauth_fields *f, const char *url, struct disclosure *to, char **host,
+	struct err *err)
 {
-	if (!ca && !insecure)
-		return 0;
-	return err_set(err, ERR_INVALID,
-		"parameter \"%s\" does not go together with kscaled's own %s identity: who shows its token trusts the "
-		"system's roots alone",
-		ca ? "ca" : "unsafeSsl", cloud);
+	struct httpurl_place place;
+
+	*host = NULL;
+	if (httpurl_place(url, &place, err))
+		return -1;
+	to->host = *host = httpurl_host_header(&place);
+	to->clear = strcmp(place.scheme, "https") != 0;
+	to->own_ca = f->ca != NULL;
+	to->insecure = f->insecure;
+	httpurl_place_done(&place);
+	return 0;
 }
 
 /* *out NULL: nothing is said of Azure. */
@@ -225,38 +231,26 @@ static int make_azure(const struct scaler_params *params, const struct httpauth_
 	struct identity **out, struct err *err)
 {
 	const struct pod_identity *pod = params->identity;
-	struct httpurl_place place = { 0 };
+	struct disclosure to = { .service = AZURECLOUD_PROMETHEUS };
 	MEM_AUTO char *scope = NULL, *host = NULL;
 	int rc = azurelogin_is_workload_or_none(pod, err);
 
 	if (rc <= 0)
 		return rc;
-	if (azurecloud_prometheus_scope(f->cloud, f->resource, &scope, err) ||
-		httpauth_check_trust(f->ca, f->insecure, "Azure", err) || httpurl_place(url, &place, err))
+	if (azurecloud_prometheus_scope(f->cloud, f->resource, &scope, err) || fill_disclosure(f, url, &to, &host, err))
 		return -1;
-	if (strcmp(place.scheme, "https") != 0)
-		rc = err_set(err, ERR_INVALID,
-			"parameter \"serverAddress\" must begin with https://: kscaled shows its own Azure token by "
-			"TLS "
-			"alone");
-	else {
-		host = httpurl_host_header(&place);
-		*out = azurelogin_new(pod, AZURECLOUD_PROMETHEUS, scope, host, err);
-		rc = *out ? 0 : err_wrap(err, "parameter \"serverAddress\"");
-	}
-	httpurl_place_done(&place);
-	return rc;
+	*out = azurelogin_new(pod, scope, &to, err);
+	return *out ? 0 : err_wrap(err, "parameter \"serverAddress\"");
 }
 
-/* Our own token goes where Google answers, and nobody who could be taken for it. */
 static int check_own(const struct httpauth_fields *f, const char *url, struct err *err)
 {
-	if (!googleown_may_see(url))
-		return err_set(err, ERR_INVALID,
-			"parameter \"serverAddress\": kscaled's own Google token is shown to Google's servers alone "
-			"(https://monitoring.googleapis.com/...); for others give GoogleApplicationCredentials by a "
-			"TriggerAuthentication");
-	return httpauth_check_trust(f->ca, f->insecure, "Google", err);
+	struct disclosure to = { .cloud = DISCLOSURE_GOOGLE };
+	MEM_AUTO char *host = NULL;
+
+	if (fill_disclosure(f, url, &to, &host, err) || disclosure_judge(&to, err))
+		return err_wrap(err, "parameter \"serverAddress\"");
+	return 0;
 }
 
 /* *out NULL: nothing is said of Google, as in KEDA. */

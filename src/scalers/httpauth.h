@@ -67,12 +67,6 @@ void httpauth_done(struct httpauth *a);
 int httpauth_cut_url(struct httpauth *a, const char *name, const char *instead, struct err *err);
 
 /*
- * Who shows a token of kscaled's own (cloud: "Azure") is not to be led elsewhere by what an object
- * says of TLS. -1 with ERR_INVALID.
- */
-int httpauth_check_trust(const char *ca, bool insecure, const char *cloud, struct err *err);
-
-/*
  * Converts a comma-separated list of OAuth scopes to one separated by single spaces (RFC 6749,
  * 3.3). In place; NULL is fine.
  */

@@ -52,7 +52,8 @@ struct pod_identity {
 	const char *aws_region;
 	/* whoever runs kscaled lets this trigger use its own identity (option cloud-identity) */
 	bool may_be_kscaled;
-	const char *azure_trusted; /* to whom else its token may be shown (option azure-trusted-hosts); "a,b", "*" */
+	/* "a,b", "*": to whom else its tokens may be shown (options azure-trusted-hosts, ...) */
+	const char *azure_trusted, *aws_trusted;
 };
 
 /* The content of a trigger, borrowed for the build. */

@@ -323,20 +323,30 @@ def test_msk(kscaled, stage, server, topic, credentials, authority):
         assert secret["awsSecretAccessKey"] not in log and secret.get("awsSessionToken", "?-?") not in log
 
 
-def test_msk_as_kscaled(launch, stage, server, topic, credentials):
-    """By podIdentity: kscaled's own AWS identity, which a ClusterTriggerAuthentication may use and one of a namespace may not."""
+def test_msk_as_kscaled(launch, stage, server, topic, credentials, authority, tmp_path):
+    """
+    By podIdentity: kscaled's own AWS identity, which a ClusterTriggerAuthentication may use and one of a namespace may not. What it signs is good for all of MSK: only brokers that
+    --aws-trusted-hosts names besides Amazon's get it, and none that the object would have verified otherwise.
+    """
     key, (secret, session) = list(MSK_KEYS.items())[1]
     server.commit("workers", topic, 5, 0, 0, 0)
     stage.deployment(replicas=1)
     name = f"{stage.namespace}-own"
     credentials.cluster_authentication(name, podIdentity={"provider": "aws"})
     credentials.authentication("own", podIdentity={"provider": "aws"})
-    launch(env={"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret, "AWS_SESSION_TOKEN": session}).wait_serving()
-    more = {"listener": "msk", "tls": "enable", "unsafeSsl": "true", "sasl": "oauthbearer", "saslTokenProvider": "aws_msk_iam", "awsRegion": MSK_REGION}
+    (tmp_path / "ca.crt").write_bytes(pathlib.Path(authority.cert).read_bytes())
+    env = {"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret, "AWS_SESSION_TOKEN": session}
+    launch(env=env, options={"ca_dir": str(tmp_path), "aws_trusted_hosts": "localhost"}).wait_serving()
+    more = {"listener": "msk", "tls": "enable", "sasl": "oauthbearer", "saslTokenProvider": "aws_msk_iam", "awsRegion": MSK_REGION}
     put(stage, "cluster", trigger(server, "workers", topic, {"name": name, "kind": "ClusterTriggerAuthentication"}, **more))
     put(stage, "own", trigger(server, "workers", topic, ref("own"), **more))
     wait_value(stage, "7", "cluster")
     assert "kscaled's own AWS identity" in stage.wait_refused("own")
+    login = {"name": name, "kind": "ClusterTriggerAuthentication"}
+    refused = {"elsewhere": ({"bootstrapServers": "evil.example:9098"}, "evil.example is none of Amazon MSK's hosts"), "unsafe": ({"unsafeSsl": "true"}, "unsafeSsl")}
+    for case, (values, words) in refused.items():
+        put(stage, case, trigger(server, "workers", topic, login, **{**more, **values}))
+        assert words in stage.wait_refused(case)
 
 
 def test_rights(kscaled, stage, server, topic, credentials):

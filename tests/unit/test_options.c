@@ -131,6 +131,7 @@ static void same_options(const struct options *a, const struct options *b)
 	assert_int_equal(a->max_source_connections, b->max_source_connections);
 	same_text(a->cloud_identity, b->cloud_identity);
 	same_text(a->azure_trusted_hosts, b->azure_trusted_hosts);
+	same_text(a->aws_trusted_hosts, b->aws_trusted_hosts);
 	assert_int_equal(a->cloud_metadata, b->cloud_metadata);
 	same_text(a->cluster_object_namespace, b->cluster_object_namespace);
 	same_text(a->filepath_auth_root_path, b->filepath_auth_root_path);
@@ -234,13 +235,14 @@ static void authentication(void **state)
 	loaded(ARGS("--restrict-secret-access", "--cluster-object-namespace=ops", "--filepath-auth-root-path=/etc/auth",
 		       "--vault-trusted-addresses=https://vault:8200", "--bound-service-account-token-expiry=6h",
 		       "--allow-local-sources", "--webhook=false", "--sandbox=false", "--cloud-identity=all",
-		       "--azure-trusted-hosts=core.local", "--cloud-metadata"),
+		       "--azure-trusted-hosts=core.local", "--aws-trusted-hosts=kafka.shop", "--cloud-metadata"),
 		&o);
 	assert_true(o.restrict_secret_access);
 	assert_true(o.allow_local_sources);
 	assert_true(o.cloud_metadata);
 	assert_string_equal(o.cloud_identity, "all");
 	assert_string_equal(o.azure_trusted_hosts, "core.local");
+	assert_string_equal(o.aws_trusted_hosts, "kafka.shop");
 	assert_false(o.webhook);
 	assert_false(o.sandbox);
 	assert_string_equal(o.cluster_object_namespace, "ops");
@@ -568,7 +570,7 @@ static void each_option(void (*fn)(const char *name, const char *text), const ch
 			count++;
 		}
 	}
-	assert_int_equal(count, 49);
+	assert_int_equal(count, 50);
 	free(help);
 }
 

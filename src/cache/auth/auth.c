@@ -272,7 +272,8 @@ static void take_identity(struct auth_resolve *r)
 		.external_id = i->external_id,
 		.aws_region = r->lookup->aws_region,
 		.may_be_kscaled = r->identity->may_be_kscaled,
-		.azure_trusted = r->identity->azure_trusted };
+		.azure_trusted = r->identity->azure_trusted,
+		.aws_trusted = r->identity->aws_trusted };
 	if (is_aws(provider) || strcmp(provider, "gcp") == 0)
 		return;
 	if (strcmp(provider, "azure-workload") == 0 && takes_azure(r->trigger->type))
@@ -331,7 +332,8 @@ int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const
 		.identity = identity };
 
 	*identity = (struct pod_identity){ .may_be_kscaled = lookup->cloud == AUTH_CLOUD_ALL,
-		.azure_trusted = lookup->azure_trusted };
+		.azure_trusted = lookup->azure_trusted,
+		.aws_trusted = lookup->aws_trusted };
 	if (auth_of(lookup, of, trigger, &r.t, err))
 		return -1;
 	if (!r.t)

@@ -59,7 +59,7 @@ struct auth_lookup {
 	const char *cluster_namespace;
 	bool restrict_secrets; /* Secrets are read only in cluster_namespace, and denied elsewhere */
 	enum auth_cloud cloud;
-	const char *azure_trusted; /* option azure-trusted-hosts; NULL */
+	const char *azure_trusted, *aws_trusted; /* options azure-trusted-hosts, aws-trusted-hosts; NULL */
 	/*
 	 * of kscaled's environment, for secret managers: the region, where none is said, and the
 	 * URL that is asked instead of a region's; NULL: none

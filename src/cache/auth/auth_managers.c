@@ -14,13 +14,13 @@
 #include "net/identity/awsown.h"
 #include "net/identity/awsplace.h"
 #include "net/identity/awsrole.h"
+#include "net/identity/azurecloud.h"
 #include "net/identity/entra.h"
 #include "net/identity/googlekey.h"
 #include "net/identity/googleown.h"
 #include "net/secretmanagers/awssecrets.h"
 #include "net/secretmanagers/googlesecrets.h"
 #include "net/secretmanagers/keyvault.h"
-#include "scalers/azurecloud.h"
 #include "scalers/azurelogin.h"
 
 static bool given(const char *text)
@@ -325,7 +325,8 @@ static struct identity *azure_identity(struct auth_resolve *r, const char *sourc
 	pod.identity_id = i->identity_id;
 	pod.identity_tenant_id = i->identity_tenant_id;
 	pod.identity_authority_host = i->identity_authority_host;
-	identity = azurelogin_new(&pod, AZURECLOUD_KEY_VAULT, p->scope, p->host, &err);
+	identity = azurelogin_new(&pod, p->scope,
+		&(struct disclosure){ .service = AZURECLOUD_KEY_VAULT, .host = p->host }, &err);
 	if (!identity)
 		auth_fail(r, &err, "%s", source);
 	return identity;

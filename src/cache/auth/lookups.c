@@ -35,7 +35,7 @@ struct lookups {
 	struct auth_lookup lookup;
 	char *own_namespace, *cluster_namespace;
 	char *aws_region, *aws_secrets_url; /* NULL: none */
-	char *azure_trusted, *vault_token, *vault_trusted, *vault_jwt_file, *vault_jwt_audience,
+	char *azure_trusted, *aws_trusted, *vault_token, *vault_trusted, *vault_jwt_file, *vault_jwt_audience,
 		*vault_credential_dir; /* NULL: none */
 	struct object *owner;          /* of the round under way; NULL */
 };
@@ -353,6 +353,7 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 	l->cluster_namespace = mem_dup(config->cluster_namespace);
 	l->vault_token = given_copy(config->vault_token);
 	l->azure_trusted = given_copy(config->azure_trusted);
+	l->aws_trusted = given_copy(config->aws_trusted);
 	l->vault_trusted = given_copy(config->vault_trusted);
 	l->vault_jwt_file = given_copy(config->vault_jwt_file);
 	l->vault_jwt_audience = given_copy(config->vault_jwt_audience);
@@ -373,6 +374,7 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 		.restrict_secrets = config->restrict_secrets,
 		.cloud = config->cloud,
 		.azure_trusted = l->azure_trusted,
+		.aws_trusted = l->aws_trusted,
 		.aws_region = l->aws_region,
 		.aws_secrets_url = l->aws_secrets_url,
 	};
@@ -391,6 +393,7 @@ void lookups_free(struct lookups *l)
 	authfiles_free(l->files);
 	mem_free_secret(l->vault_token);
 	free(l->azure_trusted);
+	free(l->aws_trusted);
 	free(l->vault_trusted);
 	free(l->vault_jwt_file);
 	free(l->vault_jwt_audience);

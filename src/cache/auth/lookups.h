@@ -30,10 +30,10 @@ struct lookups_config { /* copied */
 	const char *cluster_namespace;
 	bool restrict_secrets;
 	enum auth_cloud cloud;
-	const char *azure_trusted; /* as in struct auth_lookup */
-	const char *file_root;     /* NULL: filePath is denied */
-	int64_t token_life_ms;     /* of bound service account tokens */
-	const char *vault_token;   /* VAULT_TOKEN, for objects without one of their own; NULL */
+	const char *azure_trusted, *aws_trusted; /* as in struct auth_lookup */
+	const char *file_root;                   /* NULL: filePath is denied */
+	int64_t token_life_ms;                   /* of bound service account tokens */
+	const char *vault_token;                 /* VAULT_TOKEN, for objects without one of their own; NULL */
 	/*
 	 * addresses "a,b" of the Vaults where a namespaced TriggerAuthentication may use kscaled's
 	 * own login, as its author chooses the address; "*": any; NULL, "": none. A

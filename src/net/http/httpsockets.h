@@ -4,7 +4,8 @@
 
 /*
  * The sockets of a foreign client's curl multi, for net/http/httpc: opened only to addresses that
- * net/sourcerules allows, and counted while open, also between requests (net/descriptors).
+ * net/sourcerules allows, and to proxies of kscaled's environment, and counted while open, also
+ * between requests (net/descriptors).
  *
  * libcurl 7.88 closes a socket that is not connected yet without calling
  * CURLOPT_CLOSESOCKETFUNCTION. So each request keeps a list of those that it opened, which are

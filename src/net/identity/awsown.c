@@ -171,7 +171,7 @@ static const struct identity_kind awsown = { .name = "aws own",
 
 struct identity *awsown_new(const char *region)
 {
-	const struct identity_config config = { .kind = &awsown, .texts = { [REGION] = region } };
+	const struct identity_config config = { .kind = &awsown, .texts = { [REGION] = region }, .own = true };
 
 	return identity_new(&config);
 }

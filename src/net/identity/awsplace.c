@@ -31,11 +31,18 @@ static const struct {
 	{ "", "amazonaws.com" },
 };
 
-char *awsplace_url(const char *service, const char *region)
+char *awsplace_host(const char *service, const char *region)
 {
 	size_t i = 0;
 
 	while (!text_begins(region, partitions[i].region))
 		i++;
-	return mem_printf("https://%s.%s.%s", service, region, partitions[i].domain);
+	return mem_printf("%s.%s.%s", service, region, partitions[i].domain);
+}
+
+char *awsplace_url(const char *service, const char *region)
+{
+	MEM_AUTO char *host = awsplace_host(service, region);
+
+	return mem_printf("https://%s", host);
 }

@@ -12,7 +12,8 @@
  */
 int awsplace_check_region(const char *region, struct err *err);
 
-/* "https://sqs.eu-west-1.amazonaws.com", which the caller owns. */
+/* "sqs.eu-west-1.amazonaws.com", and that with "https://"; the caller owns both. */
+char *awsplace_host(const char *service, const char *region);
 char *awsplace_url(const char *service, const char *region);
 
 #endif

@@ -152,13 +152,14 @@ static int check_authority(const char *authority, bool by_secret, struct err *er
 
 struct identity *entra_new(const struct entra_config *config, struct err *err)
 {
+	bool by_secret = config->secret && *config->secret;
 	const struct identity_config c = { .kind = &entra,
 		.texts = { [AUTHORITY_HOST] = config->authority,
 			[TENANT] = config->tenant,
 			[CLIENT_ID] = config->client_id,
 			[SECRET] = config->secret,
-			[SCOPE] = config->scope } };
-	bool by_secret = config->secret && *config->secret;
+			[SCOPE] = config->scope },
+		.own = !by_secret };
 
 	if (config->tenant && *config->tenant && !is_tenant(config->tenant)) {
 		err_set(err, ERR_INVALID, "the tenant id is none");

@@ -272,32 +272,7 @@ static const struct identity_kind googleown = { .name = "google own",
 
 struct identity *googleown_new(const char *scope)
 {
-	const struct identity_config config = { .kind = &googleown, .texts = { [SCOPE] = scope } };
+	const struct identity_config config = { .kind = &googleown, .texts = { [SCOPE] = scope }, .own = true };
 
 	return identity_new(&config);
-}
-
-/* ---- Who may see the token ---- */
-
-/* "monitoring.us-east4.rep.googleapis.com", in which the region is one name. */
-static bool is_region_of_monitoring(const char *host)
-{
-	const char *region = text_behind(host, "monitoring.");
-	size_t len = region ? strspn(region, "abcdefghijklmnopqrstuvwxyz0123456789-") : 0;
-
-	return len > 0 && strcmp(region + len, ".rep.googleapis.com") == 0;
-}
-
-bool googleown_may_see(const char *url)
-{
-	static const char *const hosts[] = { "monitoring.googleapis.com", "secretmanager.googleapis.com", NULL };
-	struct httpurl_place place;
-	bool may;
-
-	if (httpurl_place(url, &place, NULL))
-		return false;
-	may = strcmp(place.scheme, "https") == 0 && place.port == 443 &&
-		(text_is_one_of(place.host, hosts) || is_region_of_monitoring(place.host));
-	httpurl_place_done(&place);
-	return may;
 }

@@ -16,18 +16,12 @@
  * credential.
  *
  * The token is a bearer's: whoever has it is kscaled. So it is for Google's own servers, by TLS
- * (googleown_may_see), whatever an object says. Who may use it is decided above: cache/auth.
+ * (net/identity/disclosure), whatever an object says. Who may use it is decided above: cache/auth.
  */
 
 #include "net/identity/identity.h"
 
 /* scope: as of googlekey_new. Returns one reference. */
 struct identity *googleown_new(const char *scope);
-
-/*
- * Whether the token may be sent to this URL: to monitoring.googleapis.com and its regions, to
- * secretmanager.googleapis.com, by TLS. On these hosts nobody but Google answers.
- */
-bool googleown_may_see(const char *url);
 
 #endif

@@ -18,6 +18,7 @@ struct identity {
 	char *texts[IDENTITY_TEXTS]; /* owned, some are secrets */
 	struct identity_trust trust;
 	struct identity *source; /* one reference; NULL */
+	bool own;
 	char key[FINGERPRINT_TEXT];
 };
 
@@ -43,6 +44,7 @@ struct identity *identity_new(const struct identity_config *config)
 	all[n++] = i->trust.cert_pem = given(config->trust.cert_pem);
 	all[n++] = i->trust.key_pem = given(config->trust.key_pem);
 	i->trust.insecure = config->trust.insecure;
+	i->own = config->own || (i->source && i->source->own);
 	all[n++] = i->trust.insecure ? "insecure" : NULL;
 	all[n++] = i->kind->name;
 	all[n++] = i->source ? i->source->key : NULL;
@@ -83,6 +85,11 @@ const char *identity_called(const struct identity *i)
 struct identity *identity_source(const struct identity *i)
 {
 	return i->source;
+}
+
+bool identity_is_own(const struct identity *i)
+{
+	return i->own;
 }
 
 bool identity_is_fixed(const struct identity *i)

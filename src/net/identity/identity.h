@@ -30,6 +30,8 @@ const char *identity_key(const struct identity *i); /* equal for equal ones, wit
 const char *identity_called(const struct identity *i);
 /* Whose credential it needs for its exchange; borrowed; NULL: nobody's. */
 struct identity *identity_source(const struct identity *i);
+/* It is kscaled itself, or a role that kscaled assumes. */
+bool identity_is_own(const struct identity *i);
 /* Its credential is always the same: nothing is exchanged. */
 bool identity_is_fixed(const struct identity *i);
 /* Its credential is renewed at latest so long before its end. */

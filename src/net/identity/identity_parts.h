@@ -26,6 +26,7 @@ struct identity_config {
 	const char *texts[IDENTITY_TEXTS]; /* copied; NULL and "" are not given */
 	struct identity_trust trust;       /* copied */
 	struct identity *source;           /* takes the reference; NULL */
+	bool own;                          /* kscaled itself; who needs the credential of one that is, is, too */
 };
 
 /* All of it is part of the key. Returns one reference. */

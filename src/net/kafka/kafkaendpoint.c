@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/hostport.h"
 #include "base/mem.h"
+#include "net/identity/disclosure.h"
 #include "net/identity/identity.h"
 
 #define NAME_MAX_LEN 120 /* of the servers in a message */
@@ -71,6 +72,7 @@ static void on_done(struct endpoint *base)
 	mem_free_secret(e->password);
 	identity_unref(e->identity);
 	free(e->region);
+	free(e->trusted);
 	strmap_done_secret(&e->extensions);
 }
 
@@ -97,6 +99,28 @@ static void make_key(struct kafkaendpoint *e)
 	free(secrets);
 }
 
+int kafkaendpoint_may_show(const struct kafkaendpoint *e, const char *host, struct err *err)
+{
+	const struct disclosure to = { .cloud = DISCLOSURE_MSK,
+		.region = e->region,
+		.host = host,
+		.clear = !e->tls,
+		.insecure = e->base.tls.insecure,
+		.own_ca = e->base.tls.ca_pem != NULL,
+		.trusted = e->trusted };
+
+	return e->region && e->identity && identity_is_own(e->identity) ? disclosure_judge(&to, err) : 0;
+}
+
+static int check_servers(const struct kafkaendpoint *e, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < e->count && !rc; i++)
+		rc = kafkaendpoint_may_show(e, e->servers[i].host, err);
+	return rc;
+}
+
 struct kafkaendpoint *kafkaendpoint_new(const struct kafkaendpoint_config *config, struct err *err)
 {
 	const struct tls_client_config tls = {
@@ -117,9 +141,10 @@ struct kafkaendpoint *kafkaendpoint_new(const struct kafkaendpoint_config *confi
 	e->password = endpoint_dup_given(config->password);
 	e->identity = identity_ref(config->identity);
 	e->region = endpoint_dup_given(config->region);
+	e->trusted = endpoint_dup_given(config->trusted);
 	if (config->extensions)
 		strmap_copy(&e->extensions, config->extensions);
-	if (take_servers(e, config, err) || endpoint_check_tls(&e->base, err)) {
+	if (take_servers(e, config, err) || check_servers(e, err) || endpoint_check_tls(&e->base, err)) {
 		kafkaendpoint_unref(e);
 		return NULL;
 	}

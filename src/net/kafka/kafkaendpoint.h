@@ -36,6 +36,7 @@ struct kafkaendpoint {
 	char *username, *password; /* NULL for none; secrets */
 	struct identity *identity; /* whose token is sent, or made of whose AWS keys; NULL: neither */
 	char *region;              /* of AWS: the token is made of keys, for MSK there; else NULL */
+	char *trusted;             /* NULL; as of struct disclosure, of an identity that is kscaled's own */
 	struct strmap extensions;  /* OAUTHBEARER; secret */
 };
 
@@ -51,6 +52,7 @@ struct kafkaendpoint_config {
 	const char *username, *password;
 	struct identity *identity;       /* takes a reference of its own */
 	const char *region;              /* NULL: the identity's credential is a token */
+	const char *trusted;             /* besides MSK's, of net/identity/disclosure; NULL: none */
 	const struct strmap *extensions; /* copied; NULL for none */
 };
 
@@ -59,6 +61,11 @@ struct kafkaendpoint_config {
  * the field. Returns one reference.
  */
 struct kafkaendpoint *kafkaendpoint_new(const struct kafkaendpoint_config *config, struct err *err);
+/*
+ * Whether a broker with this name, configured or announced, may be shown what the identity makes:
+ * what kscaled itself signs for MSK is good for all of a region. -1 with ERR_INVALID.
+ */
+int kafkaendpoint_may_show(const struct kafkaendpoint *e, const char *host, struct err *err);
 /*
  * A text that a broker said, as it may be shown: a name that has the password in it is not. (Only
  * the message is changed; a broker may well be called as a password is.)

@@ -622,8 +622,14 @@ static void on_token(void *arg, const struct credential *credential, const struc
 /* The token, or keys, first: a broker waits for a login only so long. */
 static void open_now(struct kafkalink *l)
 {
+	struct err err;
+
 	if (!l->terms->endpoint->identity || !l->terms->tokens) {
 		dial_now(l);
+		return;
+	}
+	if (kafkaendpoint_may_show(l->terms->endpoint, l->host, &err)) {
+		link_fail(l, &err);
 		return;
 	}
 	l->state = FETCHING_TOKEN;

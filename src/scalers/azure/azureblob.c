@@ -8,6 +8,7 @@
 #include "base/fingerprint.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
+#include "scalers/azure/azurecloudparams.h"
 #include "scalers/azure/blobglob.h"
 #include "scalers/azure/storageaccount.h"
 #include "scalers/azure/storagexml.h"
@@ -255,7 +256,7 @@ static const struct httpsource_type http = { .note_size = sizeof(struct blob_not
 const struct scaler_type azureblob_scaler_type = {
 	.name = "azure-blob",
 	.go_name = "azureBlobScaler",
-	.tables = { &table, &azurecloud_table },
+	.tables = { &table, &azurecloudparams_table },
 	.azure_workload = true,
 	.build = build,
 	.ask = httpsource_ask,

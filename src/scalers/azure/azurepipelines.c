@@ -119,6 +119,7 @@ static int log_in(const char *token, struct webaccess **out, struct err *err)
 /* As kscaled itself, which has rights in the organization. */
 static int log_in_as_workload(const struct pod_identity *pod, const char *url, struct webaccess **out, struct err *err)
 {
+	struct disclosure to = { .service = AZURECLOUD_DEVOPS };
 	struct webaccess_config config = { 0 };
 	struct httpurl_place place = { 0 };
 	MEM_AUTO char *host = NULL;
@@ -126,10 +127,9 @@ static int log_in_as_workload(const struct pod_identity *pod, const char *url, s
 	if (httpurl_place(url, &place, err))
 		return err_wrap(err, "parameter \"organizationURL\"");
 	host = httpurl_host_header(&place);
-	if (strcmp(place.scheme, "https") != 0)
-		err_set(err, ERR_INVALID, "must begin with https://: kscaled shows its own Azure token by TLS alone");
-	else
-		config.identity = azurelogin_new(pod, AZURECLOUD_DEVOPS, NULL, host, err);
+	to.host = host;
+	to.clear = strcmp(place.scheme, "https") != 0;
+	config.identity = azurelogin_new(pod, NULL, &to, err);
 	httpurl_place_done(&place);
 	if (!config.identity)
 		return err_wrap(err, "parameter \"organizationURL\"");

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/timestamp.h"
+#include "scalers/azure/azurecloudparams.h"
 #include "scalers/azure/storageaccount.h"
 #include "scalers/azure/storagexml.h"
 #include "scalers/params.h"
@@ -199,7 +200,7 @@ static const struct httpsource_type http = { .note_size = sizeof(struct queue_no
 const struct scaler_type azurequeue_scaler_type = {
 	.name = "azure-queue",
 	.go_name = "azureQueueScaler",
-	.tables = { &table, &azurecloud_table },
+	.tables = { &table, &azurecloudparams_table },
 	.azure_workload = true,
 	.build = build,
 	.ask = httpsource_ask,

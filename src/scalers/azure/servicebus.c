@@ -10,9 +10,9 @@
 #include "base/timestamp.h"
 #include "net/http/httpstatus.h"
 #include "net/sign/azuresign.h"
+#include "scalers/azure/azurecloudparams.h"
 #include "scalers/azure/busconnection.h"
 #include "scalers/azure/servicebusatom.h"
-#include "scalers/azurecloud.h"
 #include "scalers/azurelogin.h"
 #include "scalers/httpsource.h"
 #include "scalers/params.h"
@@ -173,11 +173,12 @@ static int log_in_as_kscaled(const struct scaler_params *params, const char *nam
 	if (!azurecloud_is_label(namespace_))
 		return err_set(err, ERR_INVALID, "parameter \"namespace\" value \"%.100s\" is no name of a namespace",
 			namespace_);
-	rc = azurecloud_read(params, AZURECLOUD_SERVICE_BUS, &suffix, err);
+	rc = azurecloudparams_read(params, AZURECLOUD_SERVICE_BUS, &suffix, err);
 	if (rc)
 		return rc;
 	host = mem_printf("%s.%s", namespace_, suffix);
-	config.identity = azurelogin_new(params->identity, AZURECLOUD_SERVICE_BUS, NULL, host, err);
+	config.identity = azurelogin_new(params->identity, NULL,
+		&(struct disclosure){ .service = AZURECLOUD_SERVICE_BUS, .host = host }, err);
 	if (!config.identity)
 		return -1;
 	q->base = mem_printf("https://%s", host);
@@ -468,7 +469,7 @@ static const struct httpsource_type http = { .note_size = sizeof(struct serviceb
 const struct scaler_type servicebus_scaler_type = {
 	.name = "azure-servicebus",
 	.go_name = "azureServiceBusScaler",
-	.tables = { &table, &azurecloud_table },
+	.tables = { &table, &azurecloudparams_table },
 	.build = build,
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,

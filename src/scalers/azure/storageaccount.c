@@ -14,6 +14,7 @@
 #include "net/http/httpurl.h"
 #include "net/identity/awsxml.h"
 #include "net/sign/azuresign.h"
+#include "scalers/azure/azurecloudparams.h"
 #include "scalers/azurelogin.h"
 
 #define VERSION     "2021-12-02" /* names in lists may be encoded since 2021-02-12 */
@@ -182,7 +183,7 @@ static int take_workload(const struct pod_identity *pod, enum azurecloud_service
 
 	if (!azurecloud_is_label(account))
 		return err_set(err, ERR_INVALID, "parameter \"accountName\" value \"%.100s\" is none", account);
-	config.identity = azurelogin_new(pod, service, NULL, host, err);
+	config.identity = azurelogin_new(pod, NULL, &(struct disclosure){ .service = service, .host = host }, err);
 	if (!config.identity)
 		return -1;
 	out->url = mem_printf("https://%s/", host);
@@ -197,7 +198,7 @@ int storageaccount_read(const struct scaler_params *params, const struct storage
 	const char *connection, const char *account, bool open, struct storageaccount *out, struct err *err)
 {
 	MEM_AUTO char *suffix = NULL;
-	int rc = azurecloud_read(params, service->service, &suffix, err), workload;
+	int rc = azurecloudparams_read(params, service->service, &suffix, err), workload;
 
 	*out = (struct storageaccount){ 0 };
 	workload = rc < 0 ? -1 : azurelogin_is_workload(params->identity, params->type, err);

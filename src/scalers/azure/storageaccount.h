@@ -10,7 +10,7 @@
  */
 
 #include "base/err.h"
-#include "scalers/azurecloud.h"
+#include "net/identity/azurecloud.h"
 #include "scalers/httpsource.h"
 
 /* What differs between the services. */

@@ -285,6 +285,7 @@ static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, s
 		.password = sasl != SASL_NONE && !identity ? f->password : NULL,
 		.identity = identity,
 		.region = is_msk(sasl, f) ? f->region : NULL,
+		.trusted = params->identity ? params->identity->aws_trusted : NULL,
 		.extensions = sasl == SASL_OAUTHBEARER && !is_msk(sasl, f) ? &f->extensions : NULL,
 	};
 	struct kafkaendpoint *endpoint;

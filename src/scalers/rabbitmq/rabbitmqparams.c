@@ -415,19 +415,19 @@ static struct identity *make_own(const struct scaler_params *params, const struc
 {
 	struct pod_identity pod = params->identity ? *params->identity : (struct pod_identity){ 0 };
 	MEM_AUTO char *scope = scope_of(f->resource), *host = httpurl_host_header(server);
-	struct identity *identity = NULL;
+	const struct disclosure to = { .service = AZURECLOUD_NONE,
+		.host = host,
+		.clear = strcmp(server->scheme, "https") != 0,
+		.own_ca = f->tls == TLS_ENABLE && f->ca,
+		.insecure = f->unsafe_ssl };
+	struct identity *identity;
 
 	if (!pod.provider || strcmp(pod.provider, "azure-workload") != 0)
 		pod.identity_id = pod.identity_tenant_id = pod.identity_authority_host = NULL;
 	pod.provider = "azure-workload";
-	if (azurelogin_is_workload_or_none(&pod, err) < 0 ||
-		httpauth_check_trust(f->tls == TLS_ENABLE ? f->ca : NULL, f->unsafe_ssl, "Azure", err))
+	if (azurelogin_is_workload_or_none(&pod, err) < 0)
 		return NULL;
-	if (strcmp(server->scheme, "https") == 0)
-		identity = azurelogin_new(&pod, AZURECLOUD_NONE, scope, host, err);
-	else
-		err_set(err, ERR_INVALID,
-			"it must begin with https://: kscaled shows its own Azure token by TLS alone");
+	identity = azurelogin_new(&pod, scope, &to, err);
 	if (!identity)
 		err_wrap(err, "parameter \"host\"");
 	return identity;

@@ -87,16 +87,17 @@ static int check_parts(const struct scaler_params *params, const struct postgres
 /*
  * kscaled's own, if all of the servers may see its token: libpq knows several, separated by commas.
  */
-static struct identity *make_identity(const struct pod_identity *pod, const char *hosts, struct err *err)
+static struct identity *make_identity(const struct pod_identity *pod, const char *hosts, bool own_ca, struct err *err)
 {
 	struct identity *identity = NULL;
 
 	do {
 		size_t len = strcspn(hosts, ",");
 		MEM_AUTO char *host = mem_dupn(hosts, len);
+		const struct disclosure to = { .service = AZURECLOUD_POSTGRES, .host = host, .own_ca = own_ca };
 
 		identity_unref(identity);
-		identity = azurelogin_new(pod, AZURECLOUD_POSTGRES, azurecloud_postgres_scope(host), host, err);
+		identity = azurelogin_new(pod, azurecloud_postgres_scope(host), &to, err);
 		hosts += len;
 	} while (identity && *hosts++);
 	if (!identity)
@@ -128,7 +129,7 @@ static struct pgendpoint *make_endpoint(const struct scaler_params *params, cons
 	if (!connection && check_parts(params, f, workload, err))
 		return NULL;
 	if (workload) {
-		config.identity = make_identity(params->identity, f->host, err);
+		config.identity = make_identity(params->identity, f->host, f->ca != NULL, err);
 		if (!config.identity)
 			return NULL;
 	}

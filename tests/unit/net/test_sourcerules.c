@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -68,7 +69,7 @@ static const struct {
 	{ "240.0.0.1", ALWAYS, "" },
 	{ "2001:db8::1", ALWAYS, "" },
 	{ "fd12:3456::1", ALWAYS, "" },
-	{ "::2", ALWAYS, "" },
+	{ "::2", LOCALLY, "this host" },
 	{ "fec0::1", ALWAYS, "" },
 	{ "::ffff:10.0.0.1", ALWAYS, "" },
 	{ "64:ff9b::10.0.0.1", ALWAYS, "" },
@@ -103,6 +104,24 @@ static const struct {
 	{ "fd20:ce::254", NEVER, "a metadata address of Google Cloud" },
 	{ "100.100.100.200", NEVER, "the metadata address of Alibaba Cloud" },
 	{ "168.63.129.16", NEVER, "the metadata address of Azure" },
+	{ "fd00:ec2::23", NEVER, "a metadata address of AWS" },
+	{ "fd00:100::100:200", NEVER, "fd00:100::100:200 is the metadata address of Alibaba Cloud" },
+	{ "fd00:100::100:201", ALWAYS, "" },
+	{ "fd00:c1::a9fe:a9fe", NEVER, "the metadata address of Oracle Cloud" },
+	{ "fd00:c1::a9fe:a9ff", ALWAYS, "" },
+	{ "fd00:42::42", NEVER, "the metadata address of Scaleway" },
+	{ "fd00:42::43", ALWAYS, "" },
+	{ "fd00:a9fe:a9fe::1", NEVER, "the metadata address of Akamai (Linode)" },
+	{ "fd00:a9fe:a9fe::2", ALWAYS, "" },
+	{ "169.254.42.42", NEVER, "a link-local address" },
+	{ "fe80::a9fe:a9fe", NEVER, "a link-local address" },
+	{ "::169.254.169.254", NEVER, "a link-local address" },
+	{ "::100.100.100.200", NEVER, "the metadata address of Alibaba Cloud" },
+	{ "::ffff:0:169.254.169.254", NEVER, "a link-local address" },
+	{ "::ffff:0:10.0.0.1", ALWAYS, "" },
+	{ "64:ff9b::100.100.100.200", NEVER, "the metadata address of Alibaba Cloud" },
+	{ "2002:6464:64c8::1", NEVER, "the metadata address of Alibaba Cloud" },
+	{ "::ffff:168.63.129.16", NEVER, "the metadata address of Azure" },
 	{ "192.0.0.192", NEVER, "the metadata address of Oracle Cloud" },
 	{ "224.0.0.1", NEVER, "a multicast address" },
 	{ "239.255.255.255", NEVER, "a multicast address" },
@@ -270,6 +289,44 @@ static void requests(void **state)
 	loop_free(loop);
 }
 
+/* The environment's proxy may be where no trigger's server may be: over HTTP, and at its port. */
+static void proxies(void **state)
+{
+	static const struct {
+		const char *before, *behind; /* the port */
+		const char *url;
+		bool reached;
+	} rows[] = {
+		{ "http://127.0.0.1:", "", "http://shop.example/", true },
+		{ "http://user:pass@127.0.0.1:", "/", "http://shop.example/", true },
+		{ "127.0.0.1:", "", "http://shop.example/", true },
+		{ "http://localhost:", "", "http://shop.example/", true },
+		{ "http://127.0.0.1:", "", "http://127.0.0.1:1/", false }, /* by no_proxy */
+		{ "http://127.0.0.2:", "", "http://127.0.0.1:1/", false },
+	};
+	struct loop *loop = loop_new(NULL);
+	int fd = listen_tcp("127.0.0.1", 0, NULL);
+	uint16_t port = listen_port(fd);
+	char proxy[64];
+	struct err err;
+
+	(void)state;
+	close(fd); /* so that a socket that was made is refused by the kernel */
+	*loop_source_rules(loop) = strict;
+	setenv("no_proxy", "127.0.0.1", 1);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		snprintf(proxy, sizeof(proxy), "%s%u%s", rows[i].before, port, rows[i].behind);
+		setenv("http_proxy", proxy, 1);
+		err = asked(loop, true, rows[i].url);
+		if (!strstr(err.msg, rows[i].reached ? strerror(ECONNREFUSED) : "a loopback address"))
+			fail_msg("%s by %s: %s", rows[i].url, proxy, err.msg);
+		assert_non_null(strstr(dialled(loop, "127.0.0.1", port).err.msg, "a loopback address"));
+	}
+	unsetenv("http_proxy");
+	unsetenv("no_proxy");
+	loop_free(loop);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,6 +335,7 @@ int main(void)
 		cmocka_unit_test(own_listeners),
 		cmocka_unit_test(dialling),
 		cmocka_unit_test(requests),
+		cmocka_unit_test(proxies),
 	};
 
 	return cmocka_run_group_tests_name("sourcerules", tests, NULL, NULL);

@@ -55,7 +55,9 @@ static void whose_credentials(void **state)
 static void expect_same(const struct pod_identity *pod, const char *host, const struct entra_config *config)
 {
 	struct err err = { 0 };
-	struct identity *i = azurelogin_new(pod, AZURECLOUD_QUEUE, NULL, host, &err), *same = entra_new(config, NULL);
+	struct identity *i = azurelogin_new(pod, NULL,
+				&(struct disclosure){ .service = AZURECLOUD_QUEUE, .host = host }, &err),
+			*same = entra_new(config, NULL);
 
 	if (!i)
 		fail_msg("%s: %s", host, err.msg);
@@ -114,7 +116,8 @@ static void to_whom_the_token_goes(void **state)
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
 		struct pod_identity pod = { .provider = "azure-workload", .azure_trusted = rows[i].trusted };
 		struct err err = { 0 };
-		struct identity *identity = azurelogin_new(&pod, AZURECLOUD_QUEUE, NULL, rows[i].host, &err);
+		struct identity *identity = azurelogin_new(&pod, NULL,
+			&(struct disclosure){ .service = AZURECLOUD_QUEUE, .host = rows[i].host }, &err);
 
 		if (!identity == rows[i].may)
 			fail_msg("%s: %s", rows[i].host, err.msg);
@@ -124,25 +127,28 @@ static void to_whom_the_token_goes(void **state)
 
 static void what_is_refused(void **state)
 {
+	const struct disclosure queue = { .service = AZURECLOUD_QUEUE, .host = QUEUE },
+				elsewhere = { .service = AZURECLOUD_QUEUE, .host = "shop.e.example" };
 	struct pod_identity pod = { .provider = "azure-workload" };
 	struct err err = { 0 };
 
 	(void)state;
-	assert_null(azurelogin_new(&pod, AZURECLOUD_QUEUE, NULL, "shop.e.example", &err));
+	assert_null(azurelogin_new(&pod, NULL, &elsewhere, &err));
 	assert_string_equal(err.msg,
 		"podIdentity azure-workload: shop.e.example is none of Microsoft's hosts for that, and kscaled shows "
 		"its own "
 		"Azure token to no other; whoever runs kscaled may name it by --azure-trusted-hosts");
-	assert_null(azurelogin_new(&pod, AZURECLOUD_NONE, STORAGE, QUEUE, &err));
+	assert_null(
+		azurelogin_new(&pod, STORAGE, &(struct disclosure){ .service = AZURECLOUD_NONE, .host = QUEUE }, &err));
 	assert_string_equal(err.msg,
 		"podIdentity azure-workload: " QUEUE " is none of Microsoft's hosts, and kscaled shows its own Azure "
 		"token to no other; whoever runs kscaled may name it by --azure-trusted-hosts");
 	pod.identity_tenant_id = "a/b";
-	assert_null(azurelogin_new(&pod, AZURECLOUD_QUEUE, NULL, QUEUE, &err));
+	assert_null(azurelogin_new(&pod, NULL, &queue, &err));
 	assert_string_equal(err.msg, "podIdentity azure-workload: the tenant id is none");
 	pod.identity_tenant_id = "tenant";
 	pod.identity_authority_host = "https://e.example";
-	assert_null(azurelogin_new(&pod, AZURECLOUD_QUEUE, NULL, QUEUE, &err));
+	assert_null(azurelogin_new(&pod, NULL, &queue, &err));
 	assert_non_null(strstr(err.msg, "the authority host is none of Microsoft's"));
 }
 

@@ -193,7 +193,7 @@ static void own_token_of_azure(void **state)
 		{ &workload, shop, "AzureGermanCloud", NULL, NULL, NULL,
 			"azure managed prometheus is not available in cloud AzureGermanCloud" },
 		{ &workload, "http://shop.prometheus.monitor.azure.com/", NULL, NULL, NULL, NULL,
-			"parameter \"serverAddress\" must begin with https://" },
+			"parameter \"serverAddress\": podIdentity azure-workload: must begin with https://" },
 		{ &workload, "https://evil.example/", NULL, NULL, NULL, NULL,
 			"parameter \"serverAddress\": podIdentity azure-workload: evil.example is none of "
 			"Microsoft's hosts" },

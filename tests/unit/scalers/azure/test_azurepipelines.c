@@ -165,7 +165,8 @@ static void as_kscaled_itself(void **state)
 	} rows[] = {
 		{ &workload, "https://dev.azure.com/shop", NULL },
 		{ &workload, "https://shop.visualstudio.com", NULL },
-		{ &workload, "http://dev.azure.com/shop", "parameter \"organizationURL\": must begin with https://" },
+		{ &workload, "http://dev.azure.com/shop",
+			"parameter \"organizationURL\": podIdentity azure-workload: must begin with https://" },
 		{ &workload, "https://e.example/shop",
 			"parameter \"organizationURL\": podIdentity azure-workload: e.example is none of Microsoft's" },
 		{ &forbidden, "https://dev.azure.com/shop", "asks for kscaled's own Azure identity" },

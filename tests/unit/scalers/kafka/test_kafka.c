@@ -221,6 +221,54 @@ static void names_that_are_too_long(void **state)
 	}
 }
 
+/* Shown to MSK's brokers, and to trusted ones, that the system's roots verify. */
+static void as_kscaled_itself(void **state)
+{
+	static const char broker[] = "b-1.shop.x.c2.kafka.eu-west-1.amazonaws.com:9098";
+	static const struct {
+		const char *servers, *more, *trusted, *ca, *said;
+	} rows[] = {
+		{ broker, "", NULL, NULL, NULL },
+		{ "evil.example:9098", "", NULL, NULL,
+			"evil.example is none of Amazon MSK's hosts for that in eu-west-1" },
+		{ "b.kafka.eu-west-2.amazonaws.com:1", "", NULL, NULL, "is none of Amazon MSK's hosts" },
+		{ "kafka.shop.internal:9098", "", "shop.internal", NULL, NULL },
+		{ broker, "|unsafeSsl=true", NULL, NULL, "\"unsafeSsl\" does not go together" },
+		{ broker, "", NULL, "x", "\"ca\" does not go together" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * MEM_COUNT(rows); i++) {
+		size_t n = i / 2;
+		bool apache = i % 2 && !*rows[n].more; /* it has no unsafeSsl */
+		MEM_AUTO char *metadata =
+			mem_printf("bootstrapServers=%s|consumerGroup=g|tls=enable|awsRegion=eu-west-1%s%s",
+				rows[n].servers, rows[n].more,
+				apache ? "|sasl=aws_msk_iam" : "|sasl=oauthbearer|saslTokenProvider=aws_msk_iam");
+		const struct pod_identity own = { .provider = "aws",
+			.may_be_kscaled = true,
+			.aws_trusted = rows[n].trusted };
+		struct strmap m = { 0 }, auth = { 0 };
+		struct scaler_params params = { .type = apache ? A : K,
+			.metadata = &m,
+			.auth = &auth,
+			.identity = &own };
+		struct scaler s;
+		struct err err = { 0 };
+
+		pairs_fill(&m, metadata);
+		if (rows[n].ca)
+			strmap_set(&auth, "ca", rows[n].ca);
+		if (!scaler_build(&params, &s, &err) == !!rows[n].said ||
+			!strstr(err.msg, rows[n].said ? rows[n].said : ""))
+			fail_msg("%s: %s", metadata, err.msg);
+		if (!rows[n].said)
+			scaler_done(&s);
+		strmap_done(&m);
+		strmap_done(&auth);
+	}
+}
+
 static char *key_of(const char *metadata, const char *auth, int64_t polling_ms)
 {
 	struct scaler s;
@@ -345,6 +393,7 @@ int main(void)
 		cmocka_unit_test(unknown_values),
 		cmocka_unit_test(keys_that_people_try),
 		cmocka_unit_test(in_the_clear),
+		cmocka_unit_test(as_kscaled_itself),
 	};
 
 	return cmocka_run_group_tests_name("scalers/kafka/kafka", tests, NULL, NULL);

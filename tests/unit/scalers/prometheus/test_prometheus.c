@@ -301,9 +301,9 @@ static void google(void **state)
 		{ BASE, key, NULL, NULL, NULL },
 		{ "serverAddress=http://me:pw@p|query=up|threshold=5", key, NULL, NULL, NULL },
 		{ GOOGLE, NULL, NULL, &forbidden, "kscaled's own Google identity" },
-		{ BASE, NULL, NULL, &own, "kscaled's own Google token is shown to Google's servers alone" },
+		{ BASE, NULL, NULL, &own, "kscaled shows its own Google token" },
 		{ "serverAddress=http://monitoring.googleapis.com|query=up|threshold=5", NULL, NULL, &own,
-			"kscaled's own Google token is shown to Google's servers alone" },
+			"kscaled shows its own Google token" },
 		{ GOOGLE "|unsafeSsl=true", NULL, NULL, &own, "\"unsafeSsl\" does not go together with" },
 		{ GOOGLE, NULL, "x", &own, "\"ca\" does not go together with" },
 	};

@@ -279,7 +279,8 @@ static void by_kscaleds_own_token(void **state)
 			"workloadIdentityResource=https://vault.azure.net", NULL, NULL,
 			"a.vault.azure.net is none of Microsoft's hosts" },
 		{ &own, HTTP, "workloadIdentityResource=x", NULL, NULL,
-			"parameter \"host\": it must begin with https://: kscaled shows its own Azure token by TLS" },
+			"parameter \"host\": podIdentity azure-workload: must begin with https://: kscaled shows its "
+			"own Azure token by TLS" },
 		{ &own, HTTPS "|unsafeSsl=true", "workloadIdentityResource=x", NULL, NULL,
 			"parameter \"unsafeSsl\" does not go together with kscaled's own Azure identity" },
 		{ &own, HTTPS, "workloadIdentityResource=x|tls=enable|ca=PEM", NULL, NULL,

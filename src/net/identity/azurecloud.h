@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_AZURECLOUD_H
-#define SCALERS_AZURECLOUD_H
+#ifndef NET_IDENTITY_AZURECLOUD_H
+#define NET_IDENTITY_AZURECLOUD_H
 
 /*
  * Azure's clouds and how the names of their services end, as KEDA has them: for the types of Azure
@@ -10,7 +10,6 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "scalers/params.h"
 
 enum azurecloud_service {
 	AZURECLOUD_BLOB,        /* "blob.core.windows.net" */
@@ -43,11 +42,6 @@ int azurecloud_prometheus_scope(const char *cloud, const char *own, char **out, 
  * one for hosts that are none of Microsoft's. Static.
  */
 const char *azurecloud_postgres_scope(const char *host);
-
-/* The parameters cloud and endpointSuffix, for the tables of the types, and what they say. */
-extern const struct param_table azurecloud_table;
-/* 0 with *out, which the caller owns; -1 with ERR_INVALID; 1: it is unknown. */
-int azurecloud_read(const struct scaler_params *params, enum azurecloud_service service, char **out, struct err *err);
 
 /*
  * Whether a text can be one label of a host's name, such as an account's or a namespace's: it

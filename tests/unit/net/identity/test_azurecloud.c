@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "scalers/azurecloud.h"
+#include "net/identity/azurecloud.h"
 
 static void suffixes(void **state)
 {
@@ -49,27 +49,6 @@ static void suffixes(void **state)
 		else
 			assert_string_equal(suffix, rows[i].suffix);
 	}
-}
-
-static void parameters(void **state)
-{
-	struct strmap metadata = { 0 };
-	struct scaler_params params = { .type = "azure-queue", .metadata = &metadata };
-	struct err err = { 0 };
-	char *suffix;
-
-	(void)state;
-	assert_int_equal(azurecloud_read(&params, AZURECLOUD_QUEUE, &suffix, &err), 0);
-	assert_string_equal(suffix, "queue.core.windows.net");
-	mem_free_ptr(&suffix);
-	strmap_set(&metadata, "cloud", "Private");
-	assert_int_equal(azurecloud_read(&params, AZURECLOUD_QUEUE, &suffix, &err), -1);
-	assert_string_equal(err.msg, "endpointSuffix must be provided for Private cloud type");
-	strmap_set(&metadata, "endpointSuffix", " core.local ");
-	assert_int_equal(azurecloud_read(&params, AZURECLOUD_QUEUE, &suffix, &err), 0);
-	assert_string_equal(suffix, "core.local");
-	mem_free_ptr(&suffix);
-	strmap_done(&metadata);
 }
 
 static void labels_of_hosts(void **state)
@@ -174,7 +153,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(suffixes),
-		cmocka_unit_test(parameters),
 		cmocka_unit_test(labels_of_hosts),
 		cmocka_unit_test(hosts_of_microsoft),
 		cmocka_unit_test(authorities_of_vaults),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/azurecloud.h"
+#include "net/identity/azurecloud.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,31 +107,6 @@ int azurecloud_prometheus_scope(const char *cloud, const char *own, char **out, 
 			"parameter \"cloud\": azure managed prometheus is not available in cloud %.100s", cloud);
 	*out = rc ? mem_dup(own) : mem_printf("https://%s/.default", clouds[i].prometheus);
 	return 0;
-}
-
-/* ---- The parameters ---- */
-
-struct azurecloud_fields { /* owns its texts */
-	char *cloud, *suffix;
-};
-
-#define AT(field) offsetof(struct azurecloud_fields, field)
-static const struct param_row rows[] = {
-	{ "cloud", PARAM_TEXT, "m", AT(cloud), .help = "AzurePublicCloud, AzureUSGovernmentCloud and so on" },
-	{ "endpointSuffix", PARAM_TEXT, "m", AT(suffix), .help = "of cloud Private: how the service's names end" },
-};
-const struct param_table azurecloud_table = PARAM_TABLE(rows);
-
-int azurecloud_read(const struct scaler_params *params, enum azurecloud_service service, char **out, struct err *err)
-{
-	struct azurecloud_fields f = { 0 };
-	int rc = params_read(&azurecloud_table, params, &f, err);
-
-	*out = NULL;
-	if (rc == 0)
-		rc = azurecloud_suffix(f.cloud, service, "endpointSuffix", f.suffix, out, err);
-	params_done(&azurecloud_table, &f);
-	return rc;
 }
 
 /* ---- Hosts ---- */

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/identity/disclosure.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/dnsname.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "net/identity/awsplace.h"
+
+#define LETTERS      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define HOST_LETTERS LETTERS "0123456789-."
+
+/* ---- Whose hosts are whose ---- */
+
+static bool is_azures(const struct disclosure *d, const char *name, const char *port)
+{
+	(void)port;
+	return azurecloud_has_host(name, d->service);
+}
+
+/* "monitoring.us-east4.rep.googleapis.com", in which the region is one name. */
+static bool is_region_of_monitoring(const char *name)
+{
+	const char *region = text_behind_nocase(name, "monitoring.");
+	size_t len = region ? strspn(region, LETTERS "0123456789-") : 0;
+
+	return len > 0 && strcasecmp(region + len, ".rep.googleapis.com") == 0;
+}
+
+/* On these nobody but Google answers. */
+static bool is_googles(const struct disclosure *d, const char *name, const char *port)
+{
+	(void)d;
+	return strcmp(port, "443") == 0 &&
+		(text_equal_nocase(name, "monitoring.googleapis.com") ||
+			text_equal_nocase(name, "secretmanager.googleapis.com") || is_region_of_monitoring(name));
+}
+
+/* "b-1.shop.abc123.c2.kafka.eu-west-1.amazonaws.com"; nobody but AWS runs what has such a name. */
+static bool is_msks(const struct disclosure *d, const char *name, const char *port)
+{
+	static const char *const services[] = { "kafka", "kafka-serverless" };
+	bool is = false;
+
+	(void)port;
+	for (size_t i = 0; i < MEM_COUNT(services) && !is; i++) {
+		MEM_AUTO char *domain = awsplace_host(services[i], d->region);
+
+		is = dnsname_is_below(name, domain);
+	}
+	return is;
+}
+
+static const struct {
+	const char *called, *hosts;
+	const char *option; /* NULL: there is none */
+	bool (*has)(const struct disclosure *d, const char *name, const char *port);
+} clouds[] = {
+	[DISCLOSURE_AZURE] = { "Azure", "Microsoft's hosts", "--azure-trusted-hosts", is_azures },
+	[DISCLOSURE_GOOGLE] = { "Google", "Google's hosts", NULL, is_googles },
+	[DISCLOSURE_MSK] = { "AWS", "Amazon MSK's hosts", "--aws-trusted-hosts", is_msks },
+};
+
+/* ---- What is decided ---- */
+
+/* A host of the list, or below one: "core.local" stands for "queue.core.local", too. */
+static bool is_listed(const char *name, const char *list)
+{
+	size_t name_len = strlen(name);
+
+	for (const char *at = list ? list : ""; *at;) {
+		size_t len = strcspn(at, ", "), behind = name_len - len;
+
+		if ((len == 1 && *at == '*') ||
+			(len > 0 && len <= name_len && strncasecmp(name + behind, at, len) == 0 &&
+				(behind == 0 || name[behind - 1] == '.')))
+			return true;
+		at += len + strspn(at + len, ", ");
+	}
+	return false;
+}
+
+/* What stands in a URL must be read by everybody as the host that was looked at here. */
+static int check_host(const struct disclosure *d, struct err *err)
+{
+	const char *host = d->host, *option = clouds[d->cloud].option;
+	size_t len = strcspn(host, ":");
+	MEM_AUTO char *name = mem_dupn(host, len);
+	const char *port = host[len] ? host + len + 1 : "443";
+	bool other = d->cloud == DISCLOSURE_AZURE && d->service == AZURECLOUD_NONE;
+
+	if (len == 0 || strspn(name, HOST_LETTERS) != len || !*port || strlen(port) > 5 ||
+		strspn(port, "0123456789") != strlen(port))
+		return err_set(err, ERR_INVALID, "\"%.200s\" is no host's name", host);
+	if (clouds[d->cloud].has(d, name, port) || is_listed(name, d->trusted))
+		return 0;
+	return err_set(err, ERR_INVALID,
+		"%.200s is none of %s%s%s%s, and kscaled shows its own %s token to no other%s%s", name,
+		clouds[d->cloud].hosts, other ? "" : " for that", d->region ? " in " : "", d->region ? d->region : "",
+		clouds[d->cloud].called, option ? "; whoever runs kscaled may name it by " : "", option ? option : "");
+}
+
+int disclosure_judge(const struct disclosure *d, struct err *err)
+{
+	const char *called = clouds[d->cloud].called;
+
+	if (d->clear)
+		return err_set(err, ERR_INVALID,
+			"must begin with https://: kscaled shows its own %s token by TLS alone", called);
+	if (d->insecure || d->own_ca)
+		return err_set(err, ERR_INVALID,
+			"parameter \"%s\" does not go together with kscaled's own %s identity: who shows its token "
+			"trusts the system's roots alone",
+			d->own_ca ? "ca" : "unsafeSsl", called);
+	return check_host(d, err);
+}
