@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "net/privatekey.h"
 #include "net/tlsrules.h"
 #include "net/x509.h"
 
@@ -31,28 +32,25 @@ static const char *last_reason(void)
 }
 
 /* Keeps OpenSSL from prompting on the terminal. */
-static int on_password(char *out, int size, int writing, void *arg)
+static int no_password(char *out, int size, int writing, void *arg)
 {
-	const char *password = arg;
-	size_t len = password ? strlen(password) : 0;
-
+	(void)out;
+	(void)size;
 	(void)writing;
-	if (!password || len > (size_t)size)
-		return -1;
-	memcpy(out, password, len);
-	return (int)len;
+	(void)arg;
+	return -1;
 }
 
 static int use_chain(SSL_CTX *ctx, const char *cert_pem, struct err *err)
 {
 	BIO *bio = BIO_new_mem_buf(cert_pem, -1);
-	X509 *cert = PEM_read_bio_X509(bio, NULL, on_password, NULL);
+	X509 *cert = PEM_read_bio_X509(bio, NULL, no_password, NULL);
 	int result = 0;
 
 	if (!cert || SSL_CTX_use_certificate(ctx, cert) != 1)
 		result = err_set(err, ERR_INVALID, "certificate: %s", last_reason());
 	X509_free(cert);
-	while (result == 0 && (cert = PEM_read_bio_X509(bio, NULL, on_password, NULL)) != NULL) {
+	while (result == 0 && (cert = PEM_read_bio_X509(bio, NULL, no_password, NULL)) != NULL) {
 		if (SSL_CTX_add0_chain_cert(ctx, cert) != 1) {
 			X509_free(cert);
 			result = err_set(err, ERR_INVALID, "certificate chain: %s", last_reason());
@@ -65,17 +63,12 @@ static int use_chain(SSL_CTX *ctx, const char *cert_pem, struct err *err)
 
 static int use_key(SSL_CTX *ctx, const char *key_pem, const char *key_password, struct err *err)
 {
-	BIO *bio = BIO_new_mem_buf(key_pem, -1);
-	void *password = (void *)(uintptr_t)key_password;
-	EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, on_password, password);
-	int result = 0;
+	EVP_PKEY *key = privatekey_read(key_pem, key_password, err);
+	int result = key ? 0 : -1;
 
-	if (!key)
-		result = err_set(err, ERR_INVALID, "private key: %s", last_reason());
-	else if (SSL_CTX_use_PrivateKey(ctx, key) != 1 || SSL_CTX_check_private_key(ctx) != 1)
+	if (key && (SSL_CTX_use_PrivateKey(ctx, key) != 1 || SSL_CTX_check_private_key(ctx) != 1))
 		result = err_set(err, ERR_INVALID, "private key does not fit the certificate: %s", last_reason());
 	EVP_PKEY_free(key);
-	BIO_free(bio);
 	ERR_clear_error();
 	return result;
 }

@@ -182,8 +182,6 @@ static void set_server(CURL *easy, const struct httpc_server *server)
 	if (server->cert_pem && server->key_pem) {
 		set_blob(easy, CURLOPT_SSLCERT_BLOB, server->cert_pem);
 		set_blob(easy, CURLOPT_SSLKEY_BLOB, server->key_pem);
-		if (server->key_password)
-			curl_easy_setopt(easy, CURLOPT_KEYPASSWD, server->key_password);
 	}
 	if (server->unix_socket)
 		curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, server->unix_socket);
