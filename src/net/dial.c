@@ -16,6 +16,10 @@
 #include "net/sourcerules.h"
 
 #define DEAD_PEER_MS 15000
+/* Of subscriptions. */
+#define SUBSCRIBE_MAX_MS 5000
+#define DENIED_FIRST_MS  5000
+#define DENIED_MAX_MS    300000
 
 struct dial {
 	struct loop *loop;
@@ -32,6 +36,13 @@ struct dial {
 	struct loop_task tell;
 	struct err err; /* of the last attempt */
 };
+
+int64_t dial_subscribe_ms(unsigned failures, enum err_kind why)
+{
+	if (why == ERR_DENIED)
+		return loop_backoff_ms(failures, DENIED_FIRST_MS, DENIED_MAX_MS);
+	return loop_backoff_ms(failures, DIAL_AGAIN_FIRST_MS, SUBSCRIBE_MAX_MS);
+}
 
 void dial_tune_socket(int fd)
 {

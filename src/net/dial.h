@@ -18,11 +18,16 @@
 /*
  * The back-off (loop_backoff_ms) before a server that failed is dialled again for queries: about
  * once a second. A query that comes meanwhile waits for that attempt instead of failing with an
- * older result, so that the first poll after a server has come back succeeds. (Subscriptions, for
- * which no query waits, may take longer.)
+ * older result, so that the first poll after a server has come back succeeds.
  */
 #define DIAL_AGAIN_FIRST_MS 100
 #define DIAL_AGAIN_MAX_MS   1000
+
+/*
+ * The same for a subscription, for which no query waits, after so many failures, of which `why` is the
+ * last. A login that was refused is not tried again and again: accounts are locked for that.
+ */
+int64_t dial_subscribe_ms(unsigned failures, enum err_kind why);
 
 struct dial;
 

@@ -6,6 +6,20 @@
 #include <openssl/ssl.h>
 #include <string.h>
 
+struct bufferevent *tlsstream_over(struct loop *loop, int fd, SSL *ssl, struct err *err)
+{
+	struct bufferevent *bev = bufferevent_openssl_socket_new(loop_base(loop), fd, ssl, BUFFEREVENT_SSL_CONNECTING,
+		BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+
+	if (!bev) {
+		SSL_free(ssl);
+		err_set(err, ERR_TEMPORARY, "the TLS stream could not be set up");
+		return NULL;
+	}
+	bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
+	return bev;
+}
+
 struct bufferevent *tlsstream_new(struct loop *loop, int fd, SSL_CTX **context, const struct tls_client_config *config,
 	const char *name, SSL **ssl, struct err *err)
 {
@@ -14,17 +28,9 @@ struct bufferevent *tlsstream_new(struct loop *loop, int fd, SSL_CTX **context, 
 	if (!*context)
 		*context = tls_client_context(config, err);
 	*ssl = *context ? tls_client_session(*context, name, config->insecure, err) : NULL;
-	if (!*ssl)
-		return NULL;
-	bev = bufferevent_openssl_socket_new(loop_base(loop), fd, *ssl, BUFFEREVENT_SSL_CONNECTING,
-		BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
-	if (!bev) {
-		SSL_free(*ssl);
+	bev = *ssl ? tlsstream_over(loop, fd, *ssl, err) : NULL;
+	if (!bev)
 		*ssl = NULL;
-		err_set(err, ERR_TEMPORARY, "the TLS stream could not be set up");
-		return NULL;
-	}
-	bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
 	return bev;
 }
 

@@ -23,6 +23,9 @@ struct bufferevent;
 struct bufferevent *tlsstream_new(struct loop *loop, int fd, SSL_CTX **context, const struct tls_client_config *config,
 	const char *name, SSL **ssl, struct err *err);
 
+/* The same for a session that the caller has set up: the stream's, or after NULL freed. */
+struct bufferevent *tlsstream_over(struct loop *loop, int fd, SSL *ssl, struct err *err);
+
 /*
  * Why such a stream, or a plain one (ssl: NULL), has ended: an event of it other than
  * BEV_EVENT_CONNECTED, with errno as it was. shaking: the handshake was under way. hint: said

@@ -53,7 +53,7 @@ static void on_result(void *arg, const PGresult *r)
 
 static void on_finished(void *slot)
 {
-	pool_finished(slot, true);
+	pool_finished(slot, pgconn_is_reusable(pool_slot_connection(slot)));
 }
 
 static void on_lost(void *slot, const struct err *why)

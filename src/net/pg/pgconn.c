@@ -2,7 +2,6 @@
 #include "net/pg/pgconn.h"
 
 #include <event2/event.h>
-#include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +14,16 @@
 #include "net/descriptors.h"
 #include "net/dns.h"
 #include "net/identity/identity.h"
-#include "net/pemfile.h"
-#include "net/pg/pglogin.h"
 #include "net/pg/pgparameters.h"
 #include "net/pg/pgpump.h"
 #include "net/pg/pgrefusal.h"
+#include "net/pg/pgtls.h"
 #include "net/sourcerules.h"
 #include "net/web/webtoken.h"
 
-#define TEXT_MAX 1024
-#define GREETING_MAX                                                                                                   \
-	((size_t)256 << 10) /* bytes from a server before the login is complete: certificates, settings, an error */
+#define TEXT_MAX  1024
+#define SOCKETS   3  /* the server's, and the pair of net/pg/pgpump */
+#define STEPS_MAX 32 /* of libpq without waiting, while it logs in */
 
 enum state { CONNECTING, IDLE, BUSY, CLOSED };
 
@@ -37,13 +35,9 @@ struct pgconn {
 	void *arg;
 	enum state state;
 	PGconn *pg;
-	struct event *event;
-	short watched;            /* what event waits for */
-	struct pgpump *pump;      /* while connecting and during a long answer; else NULL */
-	unsigned reads;           /* reads of the result under way */
-	struct loop_timer rewire; /* inserts or removes the pump */
-	short wanted;             /* what is watched when the pump is in place */
-	bool settled;             /* connected, or the result is complete: told when the pump is removed */
+	struct event *connected;  /* of libpq's socket, until it is; else NULL */
+	struct loop_timer insert; /* the pump, in the turn after that: net/pg/pgpump.h */
+	struct pgpump *pump;      /* NULL: libpq is not connected */
 	struct webtoken_wait *token_wait;
 	struct credential credential; /* of the endpoint's identity, while connecting; later libpq has it */
 	/* While connecting: the current host, and its addresses; two rounds for prefer-standby. */
@@ -54,68 +48,44 @@ struct pgconn {
 	bool asked_timeout; /* the startup packet of this attempt has our options */
 	int64_t deadline_ms;
 	struct loop_timer timer;
-	struct pemfile pems[3]; /* only while connecting */
+	char *namespace_; /* NULL: the endpoint's */
 	struct descriptors_hold hold;
 	struct answers_hold bytes; /* bytes through the pump */
 	bool renewed;              /* the token, after a refusal */
+	bool again;                /* this address, with TLS where there was none, or the reverse */
+	char *first;               /* what the first attempt there failed for; NULL */
 	bool reached;              /* the server of this attempt has answered */
 	struct err err; /* of the attempt that came furthest: that "::1" refuses says nothing when 127.0.0.1 says what
 			   is wrong */
 	bool err_reached;
 };
 
-static void settle(struct pgconn *c);
 static void try_host(struct pgconn *c);
 static void try_address(struct pgconn *c);
 static void fetch_token(struct pgconn *c);
-static void on_socket(evutil_socket_t fd, short what, void *arg);
+static void start_attempt(struct pgconn *c);
 
-/* ---- The socket ---- */
+static const char *namespace_of(const struct pgconn *c)
+{
+	return c->namespace_ ? c->namespace_ : endpoint_namespace(&c->endpoint->base);
+}
 
 static void unwatch(struct pgconn *c)
 {
-	if (c->event)
-		event_free(c->event);
-	c->event = NULL;
-	c->watched = 0;
-}
-
-static void watch(struct pgconn *c, short what)
-{
-	if (c->watched == what)
-		return;
-	unwatch(c);
-	c->event = event_new(loop_base(c->loop), PQsocket(c->pg), what | EV_PERSIST, on_socket, c);
-	event_add(c->event, NULL);
-	c->watched = what;
-}
-
-/* In the next turn: see net/pg/pgpump.h. */
-static void rewire_later(struct pgconn *c, short what)
-{
-	unwatch(c);
-	c->wanted = what;
-	loop_timer_set(&c->rewire, 0);
+	if (c->connected)
+		event_free(c->connected);
+	c->connected = NULL;
 }
 
 static void close_attempt(struct pgconn *c)
 {
 	unwatch(c);
-	loop_timer_cancel(&c->rewire);
-	c->settled = false;
+	loop_timer_cancel(&c->insert);
 	pgpump_free(c->pump);
 	c->pump = NULL;
 	if (c->pg)
 		PQfinish(c->pg);
 	c->pg = NULL;
-}
-
-/* ---- Certificates ---- */
-
-static void close_pems(struct pgconn *c)
-{
-	for (size_t i = 0; i < 3; i++)
-		pemfile_close(&c->pems[i]);
 }
 
 /* ---- Connecting ---- */
@@ -131,9 +101,9 @@ static void close_all(struct pgconn *c)
 {
 	close_attempt(c);
 	forget_token(c);
-	close_pems(c);
 	dns_lookup_cancel(c->lookup);
 	c->lookup = NULL;
+	mem_free_ptr(&c->first);
 	mem_free_ptr(&c->addresses);
 	c->address_count = 0;
 	loop_timer_cancel(&c->timer);
@@ -205,86 +175,90 @@ static bool takes_another_token(struct pgconn *c)
 	return true;
 }
 
-static void attempt_failed(struct pgconn *c)
+/* sslmode "allow" and "prefer" give a server that refuses one way a second attempt the other way. */
+static bool takes_another_way(struct pgconn *c, bool had_tls, const char *text)
 {
-	const struct pgendpoint_host *h = &c->endpoint->hosts[c->host];
-	const char *refused = pgpump_refused(c->pump);
-	char text[TEXT_MAX];
+	if (c->again || c->address_count == 0 || !pgtls_may_change(c->endpoint, had_tls))
+		return false;
+	c->again = true;
+	c->first = mem_dup(text);
+	start_attempt(c);
+	return true;
+}
+
+/* The attempt has failed for good, for this address. */
+static void give_up(struct pgconn *c, enum err_kind kind, const char *text)
+{
 	struct err err;
 
-	clean_text(c, PQerrorMessage(c->pg), text);
-	if (!refused && pglogin_is_refusal(text))
-		refused = "GSSAPI or SSPI";
-	close_attempt(c);
-	if (refused) {
-		err_set(&err, ERR_DENIED,
-			"\"%s\", port %u, asks for a login by %s, which kscaled never makes: let this user in by "
-			"password or certificate (pg_hba.conf)",
-			*h->host ? h->host : h->hostaddr, h->port, refused);
-		keep_reason(c, &err, true);
-		next_address(c);
-		return;
-	}
-	if (c->asked_timeout && pgrefusal_is_of_options(text)) {
-		*c->config.refuses_options = true;
-		try_address(c);
-		return;
-	}
-	if (c->endpoint->identity && pgrefusal_is_of_token(text) && takes_another_token(c))
-		return;
-	err_set(&err, pgrefusal_of_login(text), "%s", text);
+	err_set(&err, kind, "%s%s%s", c->first ? c->first : "", c->first ? "; " : "", text);
 	keep_reason(c, &err, c->reached);
 	next_address(c);
 }
 
+static void attempt_failed(struct pgconn *c)
+{
+	bool complained = pgpump_complained(c->pump), had_tls = pgpump_has_tls(c->pump);
+	char text[TEXT_MAX];
+
+	clean_text(c, PQerrorMessage(c->pg), text);
+	close_attempt(c);
+	if (c->asked_timeout && pgrefusal_is_of_options(text)) {
+		*c->config.refuses_options = true;
+		start_attempt(c);
+		return;
+	}
+	if (c->endpoint->identity && pgrefusal_is_of_token(text) && takes_another_token(c))
+		return;
+	if (complained && takes_another_way(c, had_tls, text))
+		return;
+	give_up(c, pgrefusal_of_login(text), text);
+}
+
+/* Before libpq had its say: TLS failed, or the server said what libpq must not see. */
+static void attempt_ended(struct pgconn *c, const struct err *why)
+{
+	const struct pgendpoint_host *h = &c->endpoint->hosts[c->host];
+	bool shook = pgpump_is_shaking(c->pump);
+	MEM_AUTO char *whole = pgpump_is_refused(c->pump)
+		? mem_printf("\"%s\", port %u, %s", *h->host ? h->host : h->hostaddr, h->port, why->msg)
+		: mem_printf("connection to server at \"%s\", port %s failed: %s", PQhostaddr(c->pg), PQport(c->pg),
+			  why->msg);
+	char text[TEXT_MAX];
+
+	clean_text(c, whole, text);
+	close_attempt(c);
+	if (!shook || !takes_another_way(c, true, text))
+		give_up(c, why->kind, text);
+}
+
 static void opened(struct pgconn *c)
 {
-	close_pems(c);
 	forget_token(c);
-	descriptors_give(&c->hold, 1);
+	mem_free_ptr(&c->first);
 	mem_free_ptr(&c->addresses);
 	c->address_count = 0;
 	loop_timer_cancel(&c->timer);
 	PQsetnonblocking(c->pg, 1);
-	settle(c);
+	pgpump_opened(c->pump);
+	c->state = IDLE;
+	answers_release(&c->bytes);
+	c->handler->opened(c->arg);
 }
 
-/* Counts the server's bytes from the first one on. */
-static void step_on(struct pgconn *c, short what)
-{
-	ConnStatusType status = PQstatus(c->pg);
-
-	if (c->pump && !pgpump_is_at(c->pump, PQsocket(c->pg))) {
-		pgpump_free(c->pump);
-		c->pump = NULL;
-	}
-	if (!c->pump && status != CONNECTION_STARTED && status != CONNECTION_NEEDED)
-		rewire_later(c, what);
-	else
-		watch(c, what);
-}
-
-/* The socket may be a new one after each step, even with the same number. */
+/* The pair of sockets takes at once what libpq writes, so it waits for nothing but the server. */
 static void step(struct pgconn *c)
 {
-	unwatch(c);
-	c->reached = PQstatus(c->pg) != CONNECTION_STARTED;
-	if (pgpump_bytes(c->pump) > GREETING_MAX) {
-		struct err err;
+	PostgresPollingStatusType state = PGRES_POLLING_WRITING;
 
-		err_set(&err, ERR_TEMPORARY, "connecting to \"%s\": no PostgreSQL answers there: far too much came",
-			c->endpoint->hosts[c->host].host);
-		keep_reason(c, &err, true);
-		close_attempt(c);
-		next_address(c);
-		return;
+	for (int i = 0; i < STEPS_MAX && state == PGRES_POLLING_WRITING; i++) {
+		state = PQconnectPoll(c->pg);
+		pgpump_send(c->pump);
 	}
-	switch (PQconnectPoll(c->pg)) {
-	case PGRES_POLLING_READING: step_on(c, EV_READ); break;
-	case PGRES_POLLING_WRITING: step_on(c, EV_WRITE); break;
-	case PGRES_POLLING_OK: opened(c); break;
-	default: attempt_failed(c); break;
-	}
+	if (state == PGRES_POLLING_OK)
+		opened(c);
+	else if (state != PGRES_POLLING_READING)
+		attempt_failed(c);
 }
 
 static void on_notice(void *arg, const PGresult *notice)
@@ -319,36 +293,43 @@ static int judge_address(const struct pgconn *c, struct err *err)
 	return sourcerules_judge_path(rules, h->host, err);
 }
 
-static void try_address(struct pgconn *c)
-{
-	const struct tls_client_config *tls = &c->endpoint->base.tls;
-	const char *const pems[3] = { tls->ca_pem, tls->cert_pem, tls->key_pem };
-	struct pgparameters p;
-	struct err err;
-	bool failed;
+static void wait_connected(struct pgconn *c);
 
-	c->reached = false;
-	if (judge_address(c, &err)) {
-		keep_reason(c, &err, false);
-		next_address(c);
+static void on_connected(evutil_socket_t fd, short what, void *arg)
+{
+	struct pgconn *c = arg;
+
+	(void)fd;
+	(void)what;
+	loop_enter(c->loop);
+	unwatch(c);
+	if (PQconnectPoll(c->pg) == PGRES_POLLING_FAILED)
+		attempt_failed(c);
+	else
+		wait_connected(c);
+}
+
+/* A Unix socket is connected at once. */
+static void wait_connected(struct pgconn *c)
+{
+	if (PQstatus(c->pg) != CONNECTION_STARTED) {
+		c->reached = true;
+		loop_timer_set(&c->insert, 0);
 		return;
 	}
-	/* for the socket, and for the files until it is connected */
-	c->hold.namespace_ = endpoint_namespace(&c->endpoint->base);
-	c->hold.wants = 1U + !!pems[0] + !!pems[1] + !!pems[2];
-	failed = descriptors_take(loop_descriptors(c->loop), &c->hold, &c->err);
-	for (size_t i = 0; i < 3 && !failed; i++)
-		failed = c->pems[i].fd < 0 && pemfile_open(&c->pems[i], pems[i], &c->err);
-	if (failed) {
-		lose(c, c->err.kind, c->err.msg);
-		return;
-	}
+	c->connected = event_new(loop_base(c->loop), PQsocket(c->pg), EV_WRITE, on_connected, c);
+	event_add(c->connected, NULL);
+}
+
+static void start_attempt(struct pgconn *c)
+{
+	struct pgparameters p;
+
 	pgparameters_fill(&p,
 		&(struct pgparameters_of){
 			.endpoint = c->endpoint,
 			.host = c->host,
 			.address = c->address_count ? &c->addresses[c->address] : NULL,
-			.pems = { c->pems[0].path, c->pems[1].path, c->pems[2].path },
 			.second_round = c->second_round,
 			.statement_timeout_ms = *c->config.refuses_options ? 0 : c->config.statement_timeout_ms,
 			.token = c->credential.token,
@@ -365,8 +346,27 @@ static void try_address(struct pgconn *c)
 		return;
 	}
 	PQsetNoticeReceiver(c->pg, on_notice, c);
-	step_on(c, EV_WRITE); /* a Unix socket connects at once */
+	wait_connected(c);
 	loop_timer_set(&c->timer, share_ms(c));
+}
+
+static void try_address(struct pgconn *c)
+{
+	struct err err;
+
+	c->reached = c->again = false;
+	mem_free_ptr(&c->first);
+	if (judge_address(c, &err)) {
+		keep_reason(c, &err, false);
+		next_address(c);
+		return;
+	}
+	c->hold.namespace_ = namespace_of(c);
+	c->hold.wants = SOCKETS;
+	if (descriptors_take(loop_descriptors(c->loop), &c->hold, &c->err))
+		lose(c, c->err.kind, c->err.msg);
+	else
+		start_attempt(c);
 }
 
 static void on_addresses(void *arg, const struct dns_address *addresses, size_t count, const struct err *err)
@@ -396,8 +396,8 @@ static void try_host(struct pgconn *c)
 		try_address(c);
 		return;
 	}
-	c->lookup = dns_lookup_start(c->loop, h->hostaddr ? h->hostaddr : h->host, h->port,
-		endpoint_namespace(&c->endpoint->base), on_addresses, c);
+	c->lookup = dns_lookup_start(c->loop, h->hostaddr ? h->hostaddr : h->host, h->port, namespace_of(c),
+		on_addresses, c);
 	loop_timer_set(&c->timer, share_ms(c));
 }
 
@@ -455,11 +455,9 @@ static void on_timer(void *arg)
 		dns_lookup_cancel(c->lookup);
 		c->lookup = NULL;
 	} else {
-		bool reached = PQstatus(c->pg) != CONNECTION_STARTED;
-
 		err_set(&err, ERR_TEMPORARY, "connecting to \"%s\", port %u: %s", *h->host ? h->host : h->hostaddr,
-			h->port, reached ? "the server accepts and says nothing: timed out" : "timed out");
-		keep_reason(c, &err, reached);
+			h->port, c->reached ? "the server accepts and says nothing: timed out" : "timed out");
+		keep_reason(c, &err, c->reached);
 		close_attempt(c);
 	}
 	next_address(c);
@@ -482,27 +480,31 @@ void pgconn_explain(const struct pgconn *c, const PGresult *result, struct err *
 
 int pgconn_send(struct pgconn *c, const char *sql, struct err *err)
 {
-	int left;
+	int left = 1;
 
 	if (c->state != IDLE)
 		return err_set(err, ERR_BUG, "a statement on a connection that is not free");
-	if (!PQsendQuery(c->pg, sql) || !PQsetSingleRowMode(c->pg) || (left = PQflush(c->pg)) < 0) {
+	pgpump_ask(c->pump);
+	if (!PQsendQuery(c->pg, sql) || !PQsetSingleRowMode(c->pg))
+		left = -1;
+	while (left > 0) {
+		pgpump_send(c->pump);
+		left = PQflush(c->pg);
+	}
+	if (left < 0) {
 		char text[TEXT_MAX];
 
 		clean_text(c, PQerrorMessage(c->pg), text);
 		return err_set(err, ERR_TEMPORARY, "%s", text);
 	}
+	pgpump_asked(c->pump);
 	c->state = BUSY;
-	c->reads = 0;
-	pgpump_restart(c->pump);
-	watch(c, left ? EV_READ | EV_WRITE : EV_READ);
 	return 0;
 }
 
 /*
  * libpq closes its socket when it parses an invalid message, and reports that in a result or,
- * between statements, not at all. The next socket that is opened gets its number: an event left on
- * that number would keep the new socket from being watched.
+ * between statements, not at all.
  */
 static bool is_dropped(struct pgconn *c)
 {
@@ -512,13 +514,17 @@ static bool is_dropped(struct pgconn *c)
 	return true;
 }
 
-/*
- * False when no more results can be read now: the connection was closed, or its pump is removed
- * first.
- */
+static void finish(struct pgconn *c)
+{
+	c->state = IDLE;
+	answers_release(&c->bytes);
+	c->handler->finished(c->arg);
+}
+
+/* False when the connection was closed. */
 static bool take_results(struct pgconn *c)
 {
-	while (c->state == BUSY && !c->settled && !PQisBusy(c->pg)) {
+	while (c->state == BUSY && !PQisBusy(c->pg)) {
 		PGresult *r = PQgetResult(c->pg);
 
 		if (is_dropped(c)) {
@@ -526,7 +532,7 @@ static bool take_results(struct pgconn *c)
 			return false;
 		}
 		if (!r) {
-			settle(c);
+			finish(c);
 			continue;
 		}
 		switch (PQresultStatus(r)) {
@@ -537,125 +543,75 @@ static bool take_results(struct pgconn *c)
 		}
 		PQclear(r);
 	}
-	return c->state != CLOSED && !c->settled;
+	return c->state != CLOSED;
 }
 
-/* A result that did not come at once may have any length: from now on it is counted. */
-static bool count_bytes(struct pgconn *c)
+static void take_notifications(struct pgconn *c)
 {
-	struct err err;
+	PGnotify *n;
 
-	c->bytes.namespace_ = endpoint_namespace(&c->endpoint->base);
-	if (c->state == BUSY && ++c->reads == 2 && !c->pump) {
-		rewire_later(c, c->watched);
-		return false; /* the data comes through the pump */
+	while (c->state != CLOSED && (n = PQnotifies(c->pg)) != NULL) {
+		if (c->handler->notified)
+			c->handler->notified(c->arg, n->relname);
+		PQfreemem(n);
 	}
-	if (c->state == BUSY && pgpump_bytes(c->pump) > PGCONN_ANSWER_MAX) {
-		lose(c, ERR_INVALID, "the answer is longer than 1 MiB: select one number (LIMIT 1, no long texts)");
-		return false;
-	}
-	if (answers_hold(loop_answers(c->loop), &c->bytes, pgpump_bytes(c->pump), &err)) {
-		lose(c, err.kind, err.msg);
-		return false;
-	}
-	return true;
-}
-
-static void take_all(struct pgconn *c)
-{
-	while (take_results(c)) {
-		PGnotify *n;
-		SSL *ssl;
-
-		while (c->state != CLOSED && (n = PQnotifies(c->pg)) != NULL) {
-			if (c->handler->notified)
-				c->handler->notified(c->arg, n->relname);
-			PQfreemem(n);
-		}
-		if (c->state == CLOSED || is_dropped(c))
-			return;
-		/* A record that OpenSSL has read, but libpq has not: there is no event for it. */
-		ssl = PQsslStruct(c->pg, "OpenSSL");
-		if (!ssl || SSL_pending(ssl) <= 0)
-			return;
-		if (!PQconsumeInput(c->pg)) {
-			lose(c, ERR_TEMPORARY, PQerrorMessage(c->pg));
-			return;
-		}
-	}
+	if (c->state != CLOSED)
+		is_dropped(c);
 }
 
 /* ---- The pump ---- */
 
-static void tell_settled(struct pgconn *c)
+static void on_ready(void *arg)
 {
-	bool was_busy = c->state == BUSY;
-
-	c->settled = false;
-	c->state = IDLE;
-	answers_release(&c->bytes);
-	watch(c, EV_READ);
-	if (was_busy)
-		c->handler->finished(c->arg);
-	else
-		c->handler->opened(c->arg);
+	step(arg);
 }
 
-static void settle(struct pgconn *c)
-{
-	if (!c->pump) {
-		tell_settled(c);
-		return;
-	}
-	c->settled = true;
-	pgpump_rest(c->pump);
-	rewire_later(c, EV_READ);
-}
-
-static void on_rewire(void *arg)
+static void on_came(void *arg)
 {
 	struct pgconn *c = arg;
 	struct err err;
 
-	if (c->settled) {
-		if (pgpump_leave(c->pump, PQsocket(c->pg)))
-			c->pump = NULL;
-		tell_settled(c);
-		if (c->state != CLOSED)
-			take_all(c);
-		return;
-	}
-	c->pump = pgpump_new(c->loop, PQsocket(c->pg), c->state == CONNECTING, &err);
-	if (c->pump)
-		watch(c, c->wanted);
+	c->bytes.namespace_ = namespace_of(c);
+	if (c->state == CONNECTING)
+		step(c);
+	else if (answers_hold(loop_answers(c->loop), &c->bytes, pgpump_bytes(c->pump), &err))
+		lose(c, err.kind, err.msg);
+	else if (!PQconsumeInput(c->pg))
+		lose(c, ERR_TEMPORARY, PQerrorMessage(c->pg));
+	else if (take_results(c))
+		take_notifications(c);
+}
+
+static void on_ended(void *arg, const struct err *why)
+{
+	struct pgconn *c = arg;
+
+	if (c->state == CONNECTING)
+		attempt_ended(c, why);
 	else
+		lose(c, why->kind, why->msg);
+}
+
+static void on_insert(void *arg)
+{
+	static const struct pgpump_handler handler = { .ready = on_ready, .came = on_came, .ended = on_ended };
+	struct pgconn *c = arg;
+	struct pgpump_config config = {
+		.endpoint = c->endpoint,
+		.host = &c->endpoint->hosts[c->host],
+		.tls = c->address_count > 0 && pgtls_is_tried(c->endpoint, c->again),
+		.listens = c->config.listens,
+	};
+	struct err err;
+
+	c->pump = pgpump_new(c->loop, PQsocket(c->pg), &config, &handler, c, &err);
+	if (!c->pump)
 		lose(c, err.kind, err.msg);
 }
 
-static void on_socket(evutil_socket_t fd, short what, void *arg)
+bool pgconn_is_reusable(const struct pgconn *c)
 {
-	struct pgconn *c = arg;
-	int left;
-
-	(void)fd;
-	loop_enter(c->loop);
-	if (c->state == CONNECTING) {
-		step(c);
-		return;
-	}
-	if (what & EV_WRITE) {
-		left = PQflush(c->pg);
-		if (left < 0)
-			lose(c, ERR_TEMPORARY, PQerrorMessage(c->pg));
-		else if (left == 0)
-			watch(c, EV_READ);
-	}
-	if (!(what & EV_READ) || c->state == CLOSED || !count_bytes(c))
-		return;
-	if (PQconsumeInput(c->pg))
-		take_all(c);
-	else
-		lose(c, ERR_TEMPORARY, PQerrorMessage(c->pg));
+	return !pgpump_is_worn(c->pump);
 }
 
 /* ---- Beginning and end ---- */
@@ -668,14 +624,26 @@ struct pgconn *pgconn_start(struct loop *loop, struct pgendpoint *e, const struc
 	c->loop = loop;
 	c->endpoint = pgendpoint_ref(e);
 	c->config = *config;
+	c->namespace_ = config->namespace_ ? mem_dup(config->namespace_) : NULL;
 	c->handler = handler;
 	c->arg = arg;
-	for (size_t i = 0; i < 3; i++)
-		c->pems[i].fd = -1;
-	loop_timer_init(&c->rewire, loop, on_rewire, c);
+	loop_timer_init(&c->insert, loop, on_insert, c);
 	loop_timer_init(&c->timer, loop, on_timer, c);
 	loop_timer_set(&c->timer, 0);
 	return c;
+}
+
+void pgconn_count_for(struct pgconn *c, const char *namespace_)
+{
+	struct descriptors_hold hold = { .namespace_ = namespace_, .wants = SOCKETS };
+	struct err err;
+
+	if (strcmp(namespace_of(c), namespace_) == 0 || descriptors_take(loop_descriptors(c->loop), &hold, &err))
+		return;
+	descriptors_give(&c->hold, 0);
+	c->hold = hold;
+	free(c->namespace_);
+	c->namespace_ = mem_dup(namespace_);
 }
 
 const char *pgconn_step(const struct pgconn *c)
@@ -689,8 +657,9 @@ void pgconn_free(struct pgconn *c)
 		return;
 	close_all(c);
 	loop_timer_done(&c->timer);
-	loop_timer_done(&c->rewire);
+	loop_timer_done(&c->insert);
 	pgendpoint_unref(c->endpoint);
 	c->endpoint = NULL;
+	mem_free_ptr(&c->namespace_);
 	loop_free_later(c->loop, c, free); /* its own functions may be on the stack */
 }

@@ -9,8 +9,8 @@
  * protocol, row by row, and notifications. Used by net/pg for queries and by net/pg/pglisten. It
  * never reconnects by itself.
  *
- * libpq stores a whole row before it returns it, and a row may be a gigabyte: a result that did not
- * come with the first read goes through net/pg/pgpump, which counts bytes.
+ * libpq connects; from then on net/pg/pgpump is between it and the server, speaks TLS, and judges
+ * all that libpq is sent.
  */
 
 #include <libpq-fe.h>
@@ -23,7 +23,6 @@
 struct webtoken_store;
 
 #define PGCONN_CONNECT_MS 5000 /* for names, addresses, TLS and authentication; unless connect_timeout is given */
-#define PGCONN_ANSWER_MAX ((size_t)1 << 20) /* bytes of one result */
 
 struct pgconn;
 
@@ -48,15 +47,22 @@ struct pgconn_config {
 	 */
 	bool *refuses_options;
 	struct webtoken_store *tokens; /* for endpoints with an identity; borrowed */
+	/* for which it counts; borrowed until pgconn_start returns; NULL: the endpoint's (net/endpoint.h) */
+	const char *namespace_;
+	bool listens; /* for notifications: the session is not reset after a statement */
 };
 
 struct pgconn *pgconn_start(struct loop *loop, struct pgendpoint *e, const struct pgconn_config *config,
 	const struct pgconn_handler *handler, void *arg);
 void pgconn_free(struct pgconn *c); /* NULL is fine */
+/* Others use it now. Where they have no room for it, it counts as before. */
+void pgconn_count_for(struct pgconn *c, const char *namespace_);
 /* What it is at, for a query that is overdue before it is open; of NULL, too. */
 const char *pgconn_step(const struct pgconn *c);
 /* On an open connection without a statement under way. -1: it is broken; free it. */
 int pgconn_send(struct pgconn *c, const char *sql, struct err *err);
+/* False: it must be closed after this statement, whose session, or whose memory here, is left in a state of its own. */
+bool pgconn_is_reusable(const struct pgconn *c);
 /* The message of an error result, cleaned, with a kind by its SQLSTATE. */
 void pgconn_explain(const struct pgconn *c, const PGresult *result, struct err *err);
 

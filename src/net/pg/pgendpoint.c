@@ -2,10 +2,8 @@
 #include "net/pg/pgendpoint.h"
 
 #include <ctype.h>
-#include <openssl/x509.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/fingerprint.h"
@@ -241,21 +239,6 @@ static int take_hosts(struct pgendpoint *e, const struct strmap *given, struct e
 static const char *const trusted_folders[] = { "/etc/ssl/", "/etc/pki/", "/usr/share/ca-certificates/",
 	"/usr/local/share/ca-certificates/", "/custom/ca/", NULL };
 
-static const char *system_bundle(void)
-{
-	static const char *const places[] = { "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
-		"/etc/ssl/cert.pem" };
-	const char *said = getenv(X509_get_default_cert_file_env());
-
-	if (said && *said)
-		return said;
-	for (size_t i = 0; i < MEM_COUNT(places); i++) {
-		if (access(places[i], R_OK) == 0)
-			return places[i];
-	}
-	return X509_get_default_cert_file();
-}
-
 static int take_root(struct pgendpoint *e, const char *root, bool verifies, struct err *err)
 {
 	if (root && *root && e->base.tls.ca_pem)
@@ -263,7 +246,6 @@ static int take_root(struct pgendpoint *e, const char *root, bool verifies, stru
 	if (e->base.tls.ca_pem)
 		return 0;
 	if (root && strcmp(root, "system") == 0) {
-		root = system_bundle();
 		if (!verifies)
 			strmap_set(&e->settings, "sslmode", "verify-full");
 	} else if (root && *root &&
@@ -276,7 +258,7 @@ static int take_root(struct pgendpoint *e, const char *root, bool verifies, stru
 			"TriggerAuthentication (parameter ca)");
 	} else if (!root || !*root) {
 		/* as KEDA's driver does; libpq would read ~/.postgresql/root.crt */
-		root = verifies ? system_bundle() : NULL;
+		root = verifies ? "system" : NULL;
 	}
 	if (root)
 		strmap_set(&e->settings, "sslrootcert", root);
@@ -303,6 +285,38 @@ static int protect_token(struct pgendpoint *e, struct err *err)
 	return 0;
 }
 
+/*
+ * TLS ends in kscaled, so libpq cannot bind a login to it. What channel_binding=require is for, that no
+ * other server is between, is had by verifying the certificate, and by SCRAM as the only login.
+ */
+static int bind_channel(struct pgendpoint *e, struct err *err)
+{
+	const char *mode = strmap_get(&e->settings, "sslmode");
+
+	e->binds_channel = text_equal(strmap_get(&e->settings, "channel_binding"), "require");
+	if (!e->binds_channel)
+		return 0;
+	if (!is_tls(mode))
+		return err_set(err, ERR_INVALID,
+			"\"channel_binding=require\" needs TLS: set sslmode to verify-full, verify-ca or require");
+	if (!text_begins(mode, "verify"))
+		strmap_set(&e->settings, "sslmode", "verify-full");
+	return 0;
+}
+
+static int check_negotiation(const struct pgendpoint *e, struct err *err)
+{
+	static const char *const words[] = { "postgres", "direct", NULL };
+	const char *word = strmap_get(&e->settings, "sslnegotiation");
+
+	if (word && !text_is_one_of(word, words))
+		return err_set(err, ERR_INVALID, "\"sslnegotiation\" must be postgres or direct");
+	if (word && strcmp(word, "direct") == 0 && !is_tls(strmap_get(&e->settings, "sslmode")))
+		return err_set(err, ERR_INVALID,
+			"\"sslnegotiation=direct\" needs sslmode require, verify-ca or verify-full");
+	return 0;
+}
+
 static int take_tls(struct pgendpoint *e, const struct pgendpoint_config *config, const char *root, struct err *err)
 {
 	static const char *const modes[] = { "disable", "allow", "prefer", "require", "verify-ca", "verify-full",
@@ -325,7 +339,7 @@ static int take_tls(struct pgendpoint *e, const struct pgendpoint_config *config
 	if ((e->base.tls.ca_pem || e->base.tls.cert_pem) && mode && strcmp(mode, "disable") == 0)
 		return err_set(err, ERR_INVALID, "parameter \"%s\" is given, but sslmode is disable",
 			e->base.tls.ca_pem ? "ca" : "cert");
-	if (e->identity && protect_token(e, err))
+	if ((e->identity && protect_token(e, err)) || bind_channel(e, err) || check_negotiation(e, err))
 		return -1;
 	mode = strmap_get(&e->settings, "sslmode");
 	if (take_root(e, root, mode && text_begins(mode, "verify"), err))
@@ -494,12 +508,9 @@ static void one_line(char *text)
  */
 static void hide_file(char *text)
 {
-	static const char file[] = "sslrootcert names no usable file",
-			  path[] = "the Unix socket cannot be connected to";
+	static const char path[] = "the Unix socket cannot be connected to";
 
-	if (strstr(text, "root certificate file \"") && strlen(text) >= strlen(file))
-		strcpy(text, file);
-	else if (strstr(text, "server on socket \"") && !strstr(text, "FATAL") && strlen(text) >= strlen(path))
+	if (strstr(text, "server on socket \"") && !strstr(text, "FATAL") && strlen(text) >= strlen(path))
 		strcpy(text, path);
 }
 

@@ -30,7 +30,8 @@ struct pgendpoint {
 	size_t host_count;
 	/*
 	 * libpq keywords, except host, hostaddr, port, options, target_session_attrs and
-	 * connect_timeout; some are secret
+	 * connect_timeout; some are secret, and those of TLS are for net/pg/pgtls. sslrootcert may be
+	 * "system"
 	 */
 	struct strmap settings;
 	/* one reference: whose token is the password; NULL: the settings have it */
@@ -38,6 +39,7 @@ struct pgendpoint {
 	char *options;      /* for the server: "-c name=value ..."; NULL */
 	const char *target; /* target_session_attrs; "any" */
 	int64_t connect_ms; /* per host; 0: not given */
+	bool binds_channel; /* channel_binding=require */
 	bool own_timeout;   /* the string has a statement_timeout: we set none */
 };
 

@@ -9,15 +9,14 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "net/dial.h"
 #include "net/pg/pg_parts.h"
 
-#define BACKOFF_FIRST_MS 100
-#define BACKOFF_MAX_MS   5000
-#define ECHO_MS          5000  /* the longest time for our own notification to come back */
-#define PING_MS          30000 /* between two empty statements, which check that the server is alive */
-#define PING_ANSWER_MS   5000
-#define HOPELESS_MS      300000 /* before the next try at a server where notifications do not arrive */
-#define STATEMENT_MAX    (1 << 20)
+#define ECHO_MS        5000  /* the longest time for our own notification to come back */
+#define PING_MS        30000 /* between two empty statements, which check that the server is alive */
+#define PING_ANSWER_MS 5000
+#define HOPELESS_MS    300000 /* before the next try at a server where notifications do not arrive */
+#define STATEMENT_MAX  (1 << 20)
 
 /*
  * The state of a server's connection. In LISTENING and PINGING a statement is under way. The timer
@@ -42,6 +41,7 @@ struct pg_channel {
 
 struct pg_listener {
 	struct pg_listenserver *server;
+	struct pgendpoint *endpoint; /* one count */
 	struct pg_channel *channel;
 	pg_listen_fn fn;
 	void *arg;
@@ -50,7 +50,8 @@ struct pg_listener {
 
 struct pg_listenserver {
 	struct pg_pool *pool;
-	struct pgendpoint *endpoint; /* one count */
+	struct pgendpoint *endpoint; /* one count: of one who listens */
+	char *key;
 	UT_hash_handle hh;
 	struct pg_channel *channels; /* hash by name */
 	struct pgconn *conn;
@@ -121,19 +122,39 @@ static void hang_up(struct pg_listenserver *s, int64_t rest_ms)
 	loop_timer_set(&s->timer, rest_ms);
 }
 
-static void end(struct pg_listenserver *s, enum pg_listen_state state, const char *why)
+static void end(struct pg_listenserver *s, enum pg_listen_state state, enum err_kind kind, const char *why)
 {
 	MEM_AUTO char *text = mem_printf("postgresql at %s: %s", s->endpoint->base.name, why);
 
 	say(s, state, text);
-	hang_up(s,
-		state == PG_LISTEN_OFF ? HOPELESS_MS
-				       : loop_backoff_ms(s->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS));
+	hang_up(s, state == PG_LISTEN_OFF ? HOPELESS_MS : dial_subscribe_ms(s->failures++, kind));
 }
 
-static void fail(struct pg_listenserver *s, const char *why)
+static void fail(struct pg_listenserver *s, const struct err *why)
 {
-	end(s, PG_LISTEN_FAILING, why);
+	end(s, PG_LISTEN_FAILING, why->kind, why->msg);
+}
+
+/* ---- Who is there ---- */
+
+/* The namespace that all who listen have; "" for several. Its own endpoint becomes one of theirs. */
+static const char *namespace_of(struct pg_listenserver *s)
+{
+	const char *found = NULL;
+
+	for (const struct pg_channel *c = s->channels; c; c = c->hh.next) {
+		for (const struct pg_listener *l = c->listeners; l; l = l->next) {
+			if (!found && l->endpoint != s->endpoint) {
+				pgendpoint_unref(s->endpoint);
+				s->endpoint = pgendpoint_ref(l->endpoint);
+			}
+			if (!found)
+				found = l->endpoint->base.namespace_;
+			else if (strcmp(found, l->endpoint->base.namespace_) != 0)
+				return "";
+		}
+	}
+	return found ? found : "";
 }
 
 /* ---- Listening ---- */
@@ -181,7 +202,7 @@ static void send(struct pg_listenserver *s, const char *sql, enum step step, int
 	struct err err;
 
 	if (pgconn_send(s->conn, sql, &err)) {
-		fail(s, err.msg);
+		fail(s, &err);
 		return;
 	}
 	s->step = step;
@@ -222,7 +243,7 @@ static void on_echo_sent(void *arg, const struct pg_answer *answer, const struct
 	if (s->step != ECHOING)
 		return;
 	if (err)
-		fail(s, err->msg);
+		fail(s, err);
 	else
 		loop_timer_set(&s->timer, ECHO_MS);
 }
@@ -266,7 +287,7 @@ static void on_finished(void *arg)
 		enum err_kind kind = s->refused->kind;
 
 		err_keep(&s->refused, NULL);
-		end(s, kind == ERR_TEMPORARY ? PG_LISTEN_FAILING : PG_LISTEN_OFF, why);
+		end(s, kind == ERR_TEMPORARY ? PG_LISTEN_FAILING : PG_LISTEN_OFF, kind, why);
 		return;
 	}
 	s->step = OPEN;
@@ -299,7 +320,7 @@ static void on_lost(void *arg, const struct err *why)
 {
 	struct pg_listenserver *s = arg;
 
-	fail(s, why->msg);
+	fail(s, why);
 }
 
 static const struct pgconn_handler on_conn = { .opened = on_opened,
@@ -321,6 +342,7 @@ static void server_free(struct pg_listenserver *s)
 	loop_task_cancel(s->pool->loop, &s->ring);
 	HASH_DEL(s->pool->listening, s);
 	pgendpoint_unref(s->endpoint);
+	free(s->key);
 	free(s->why);
 	free(s->refused);
 	free(s);
@@ -334,6 +356,7 @@ static void go(struct pg_listenserver *s)
 	if (s->step != OPEN || !s->dirty)
 		return;
 	s->dirty = false;
+	pgconn_count_for(s->conn, namespace_of(s));
 	sql = listen_statement(s);
 	if (*sql)
 		send(s, sql, LISTENING, PING_ANSWER_MS);
@@ -342,7 +365,9 @@ static void go(struct pg_listenserver *s)
 static void on_timer(void *arg)
 {
 	struct pg_listenserver *s = arg;
-	const struct pgconn_config config = { .refuses_options = &s->refuses_options, .tokens = s->pool->tokens };
+	struct pgconn_config config = { .refuses_options = &s->refuses_options,
+		.tokens = s->pool->tokens,
+		.listens = true };
 	const struct pg_channel *wanted = s->channels;
 
 	while (wanted && !wanted->listeners)
@@ -354,6 +379,7 @@ static void on_timer(void *arg)
 	switch (s->step) {
 	case RESTING:
 		s->step = OPENING;
+		config.namespace_ = namespace_of(s);
 		s->conn = pgconn_start(s->pool->loop, s->endpoint, &config, &on_conn, s);
 		break;
 	case OPEN:
@@ -364,7 +390,7 @@ static void on_timer(void *arg)
 			send(s, "", PINGING, PING_ANSWER_MS);
 		break;
 	case ECHOING:
-		end(s, PG_LISTEN_OFF,
+		end(s, PG_LISTEN_OFF, ERR_INVALID,
 			"notifications do not come through: LISTEN needs a session of its own, which a pooler in "
 			"transaction or statement mode does not give. Let this trigger's connection "
 			"string go to the server itself, or to a pool in session mode; until then the poll does the "
@@ -372,7 +398,7 @@ static void on_timer(void *arg)
 		break;
 	case OPENING: /* pgconn has its own time-out */ break;
 	case LISTENING:
-	case PINGING: fail(s, "the server does not answer"); break;
+	case PINGING: end(s, PG_LISTEN_FAILING, ERR_TEMPORARY, "the server does not answer"); break;
 	}
 }
 
@@ -393,7 +419,8 @@ static struct pg_listenserver *server_for(struct pg_pool *p, struct pgendpoint *
 	loop_timer_init(&s->timer, p->loop, on_timer, s);
 	loop_timer_set(&s->timer, 0);
 	loop_task_init(&s->ring, on_ring, s);
-	HASH_ADD_KEYPTR(hh, p->listening, s->endpoint->base.key, strlen(s->endpoint->base.key), s);
+	s->key = mem_dup(e->base.key);
+	HASH_ADD_KEYPTR(hh, p->listening, s->key, strlen(s->key), s);
 	return s;
 }
 
@@ -409,14 +436,13 @@ struct pg_listener *pg_listen(struct pg_pool *p, struct pgendpoint *e, const cha
 		HASH_ADD_KEYPTR(hh, s->channels, l->channel->name, strlen(l->channel->name), l->channel);
 	}
 	l->server = s;
+	l->endpoint = pgendpoint_ref(e);
 	l->fn = fn;
 	l->arg = arg;
 	DL_APPEND(l->channel->listeners, l);
-	if (!l->channel->listened && s->conn) {
-		s->dirty = true;
-		if (s->step == OPEN)
-			loop_timer_set(&s->timer, 0); /* with all others of this turn */
-	}
+	s->dirty = true;
+	if (s->step == OPEN)
+		loop_timer_set(&s->timer, 0); /* with all others of this turn */
 	return l;
 }
 
@@ -428,6 +454,7 @@ void pg_unlisten(struct pg_listener *l)
 	l->server->dirty = true;
 	if (l->server->step == OPEN)
 		loop_timer_set(&l->server->timer, 0);
+	pgendpoint_unref(l->endpoint);
 	free(l);
 }
 

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
-#define NO_FILE "/dev/null/none" /* never exists; stands for files that libpq would look for in a home directory */
+#define NO_FILE "/dev/null/none" /* never exists; stands for a file that libpq would look for in a home directory */
 
 /* The first value of a name counts: settings come before defaults. */
 static void add(struct pgparameters *p, const char *name, const char *value)
@@ -54,11 +55,13 @@ static void add_place(struct pgparameters *p, const struct pgparameters_of *of)
 
 void pgparameters_fill(struct pgparameters *p, const struct pgparameters_of *of)
 {
-	static const char *const pems[] = { "sslrootcert", "sslcert", "sslkey" };
+	/* of TLS, which libpq does not speak here; what it would be wrong about is missing */
+	static const char *const tls[] = { "sslmode", "sslrootcert", "sslpassword", "sslsni", "sslnegotiation",
+		"sslcompression", NULL };
 	const char *const usual[][2] = {
 		{ "application_name", "kscaled" },
 		{ "client_encoding", "UTF8" },
-		{ "sslmode", "prefer" },
+		{ "sslmode", "disable" },
 		/* as net/dial */
 		{ "keepalives_idle", "7" },
 		{ "keepalives_interval", "3" },
@@ -67,10 +70,6 @@ void pgparameters_fill(struct pgparameters *p, const struct pgparameters_of *of)
 		{ "gssencmode", "disable" },
 		{ "require_auth", PQlibVersion() >= 160000 ? "!gss,!sspi" : "" },
 		{ "passfile", NO_FILE },
-		{ "sslcert", NO_FILE },
-		{ "sslkey", NO_FILE },
-		{ "sslrootcert", NO_FILE },
-		{ "sslcrl", NO_FILE },
 	};
 	const char *target = of->endpoint->target;
 
@@ -78,13 +77,16 @@ void pgparameters_fill(struct pgparameters *p, const struct pgparameters_of *of)
 	if (strcmp(target, "prefer-standby") == 0)
 		target = of->second_round ? "any" : "standby";
 	add_place(p, of);
-	for (size_t i = 0; i < MEM_COUNT(pems); i++)
-		add(p, pems[i], of->pems[i]);
 	add_options(p, of);
 	add(p, "password", of->token);
 	add(p, "target_session_attrs", target);
-	for (size_t i = 0; i < of->endpoint->settings.count; i++)
-		add(p, of->endpoint->settings.pairs[i].key, of->endpoint->settings.pairs[i].value);
+	for (size_t i = 0; i < of->endpoint->settings.count; i++) {
+		const struct strmap_pair *s = &of->endpoint->settings.pairs[i];
+
+		if (!text_is_one_of(s->key, tls) &&
+			!(of->endpoint->binds_channel && strcmp(s->key, "channel_binding") == 0))
+			add(p, s->key, s->value);
+	}
 	for (size_t i = 0; i < MEM_COUNT(usual); i++)
 		add(p, usual[i][0], usual[i][1]);
 }

@@ -21,7 +21,6 @@ struct pgparameters_of { /* borrowed until pgparameters_done */
 	const struct pgendpoint *endpoint;
 	size_t host;                       /* index of the host */
 	const struct dns_address *address; /* of the host; NULL: libpq needs none */
-	const char *pems[3];               /* paths: CA, certificate, key; NULL for none */
 	bool second_round;                 /* of prefer-standby, after no standby was found */
 	int64_t statement_timeout_ms;      /* 0: none */
 	const char *token;                 /* in the place of a password; NULL: the settings have one */

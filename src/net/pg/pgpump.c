@@ -4,126 +4,213 @@
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
+#include <event2/bufferevent_ssl.h>
 #include <event2/event.h>
 #include <fcntl.h>
-#include <stdbool.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "net/pg/pglogin.h"
+#include "net/pg/pgguard.h"
+#include "net/pg/pgtls.h"
+#include "net/tlsstream.h"
 
 #define CHUNK_BYTES 16384
+/* libpq has room for so many whenever it is told to read (pqReadData), and the pair of sockets for more. */
+#define PIECE_BYTES ((size_t)8192)
 
 struct pgpump {
 	struct loop *loop;
-	struct bufferevent *server, *libpq;
-	ino_t inode; /* of libpq's end of the pair */
-	size_t bytes;
-	bool ended; /* the server has closed; libpq sees it after the remaining data */
-	bool watches_login;
-	struct pglogin login;
+	struct pgpump_config config;
+	const struct pgpump_handler *handler;
+	void *arg;
+	int fd;               /* the server's, until it is the bufferevent's; else -1 */
+	int pair;             /* our end */
+	struct event *answer; /* to the request for TLS; NULL */
+	struct loop_task begin;
+	struct bufferevent *server; /* NULL: not yet, or no more */
+	SSL *ssl;                   /* the bufferevent's; NULL: in the clear */
+	bool shaking, freed;
+	struct pgguard guard;
 };
 
-static void end_server(struct pgpump *p)
+static void end(struct pgpump *p, enum err_kind kind, const char *text)
 {
-	bufferevent_free(p->server);
-	p->server = NULL;
-	p->ended = true;
-	if (evbuffer_get_length(bufferevent_get_output(p->libpq)) == 0)
-		shutdown(bufferevent_getfd(p->libpq), SHUT_WR);
+	struct err err;
+
+	err_set(&err, kind, "%s", text);
+	p->handler->ended(p->arg, &err);
 }
 
-/* Passes on what libpq may see. */
-static void move_to_libpq(struct pgpump *p)
-{
-	struct evbuffer *came = bufferevent_get_input(p->server);
-	size_t len = evbuffer_get_length(came);
+/* ---- From the server ---- */
 
-	if (p->watches_login)
-		len = pglogin_server(&p->login, evbuffer_pullup(came, -1), len);
-	evbuffer_remove_buffer(came, bufferevent_get_output(p->libpq), len);
+/* False: no more of it can be read. */
+static bool pass(struct pgpump *p, const unsigned char *bytes, size_t len)
+{
+	if (len == 0)
+		return true;
+	if (send(p->pair, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len)
+		p->handler->came(p->arg);
+	else
+		end(p, ERR_BUG, "libpq does not read what came");
+	return !p->freed;
 }
 
+/* What was good before the first bad byte is passed on: it may be the server's own reason. */
 static void on_server_read(struct bufferevent *bev, void *arg)
 {
 	struct pgpump *p = arg;
+	struct evbuffer *came = bufferevent_get_input(bev);
+	size_t len, used, kept;
 
 	loop_enter(p->loop);
-	p->bytes += evbuffer_get_length(bufferevent_get_input(bev));
-	/* Stops reading until libpq has read this. */
-	bufferevent_disable(bev, EV_READ);
-	move_to_libpq(p);
-	if (p->login.asks)
-		end_server(p);
-}
+	while (p->server && (len = evbuffer_get_length(came)) > 0) {
+		unsigned char piece[PIECE_BYTES];
 
-static void on_libpq_written(struct bufferevent *bev, void *arg)
-{
-	struct pgpump *p = arg;
-
-	if (p->ended)
-		shutdown(bufferevent_getfd(bev), SHUT_WR);
-	if (p->server)
-		bufferevent_enable(p->server, EV_READ);
-}
-
-static void on_libpq_read(struct bufferevent *bev, void *arg)
-{
-	struct pgpump *p = arg;
-
-	loop_enter(p->loop);
-	if (!p->server)
-		return;
-	if (p->watches_login && p->login.state == PGLOGIN_SILENT) {
-		struct evbuffer *said = bufferevent_get_input(bev);
-
-		pglogin_client(&p->login, evbuffer_pullup(said, -1), evbuffer_get_length(said));
-		move_to_libpq(p); /* data that had to wait */
+		len = len < PIECE_BYTES ? len : PIECE_BYTES;
+		evbuffer_copyout(came, piece, len);
+		used = pgguard_take(&p->guard, piece, len, &kept);
+		evbuffer_drain(came, used);
+		if (!pass(p, piece, kept))
+			return;
+		if (p->guard.err.kind != ERR_NONE) {
+			p->handler->ended(p->arg, &p->guard.err);
+			return;
+		}
+		if (used == 0)
+			return; /* the rest of a message must come first */
 	}
-	bufferevent_write_buffer(p->server, bufferevent_get_input(bev));
-	if (p->login.asks)
-		end_server(p);
 }
 
-/* When one side closes, so does the other; libpq reads the remaining data first. */
+/* Whether TLS is why the stream ends: in TLS 1.3 a server refuses a certificate after the handshake. */
+static bool is_end_of_tls(struct pgpump *p, short what, int error, struct err *err)
+{
+	unsigned long code = p->ssl ? bufferevent_get_openssl_error(p->server) : 0;
+
+	if (code < 16) /* libevent puts OpenSSL's result codes into the same list as its errors */
+		code = 0;
+	if (!p->shaking && !code)
+		return false;
+	pgtls_explain(p->ssl, p->config.host, code, what & BEV_EVENT_EOF ? 0 : error, err);
+	return true;
+}
+
 static void on_server_event(struct bufferevent *bev, short what, void *arg)
 {
 	struct pgpump *p = arg;
+	int error = errno;
+	bool of_tls;
+	struct err err;
+
+	loop_enter(p->loop);
+	if (what & BEV_EVENT_CONNECTED) {
+		p->shaking = false;
+		p->handler->ready(p->arg);
+		return;
+	}
+	of_tls = is_end_of_tls(p, what, error, &err);
+	on_server_read(bev, p);
+	if (p->freed)
+		return;
+	if (of_tls) {
+		p->handler->ended(p->arg, &err);
+		return;
+	}
+	shutdown(p->pair, SHUT_WR);
+	p->handler->came(p->arg);
+}
+
+/* ---- Beginning ---- */
+
+static void serve(struct pgpump *p)
+{
+	p->fd = -1;
+	bufferevent_set_max_single_read(p->server, CHUNK_BYTES);
+	bufferevent_setcb(p->server, on_server_read, NULL, on_server_event, p);
+	bufferevent_enable(p->server, EV_READ | EV_WRITE);
+}
+
+static void begin_clear(struct pgpump *p)
+{
+	p->server = bufferevent_socket_new(loop_base(p->loop), p->fd, BEV_OPT_CLOSE_ON_FREE);
+	serve(p);
+	p->handler->ready(p->arg);
+}
+
+static void begin_tls(struct pgpump *p)
+{
+	struct err err;
+
+	p->ssl = pgtls_session(p->config.endpoint, p->config.host, &err);
+	p->server = p->ssl ? tlsstream_over(p->loop, p->fd, p->ssl, &err) : NULL;
+	p->shaking = true;
+	if (p->server) {
+		serve(p);
+		return;
+	}
+	p->ssl = NULL;
+	p->handler->ended(p->arg, &err);
+}
+
+static void on_tls_answer(evutil_socket_t fd, short what, void *arg)
+{
+	struct pgpump *p = arg;
+	char byte, text[80];
+	ssize_t n = recv(fd, &byte, 1, 0);
 
 	(void)what;
 	loop_enter(p->loop);
-	(void)bev;
-	move_to_libpq(p);
-	end_server(p);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	event_free(p->answer);
+	p->answer = NULL;
+	if (n == 1 && byte == 'S') {
+		begin_tls(p);
+	} else if (n == 1 && byte == 'N' && !pgtls_is_required(p->config.endpoint)) {
+		begin_clear(p);
+	} else if (n == 1) {
+		snprintf(text, sizeof(text),
+			byte == 'N'           ? "server does not support SSL, but SSL was required"
+				: byte == 'E' ? "server sent an error response during SSL exchange"
+					      : "received invalid response to SSL negotiation: %c",
+			byte >= ' ' && byte < 0x7f ? byte : '?');
+		end(p, ERR_TEMPORARY, text);
+	} else {
+		end(p, ERR_TEMPORARY, n == 0 ? "server closed the connection unexpectedly" : strerror(errno));
+	}
 }
 
-static void on_libpq_event(struct bufferevent *bev, short what, void *arg)
+static void ask_for_tls(struct pgpump *p)
 {
-	(void)bev;
-	(void)what;
-	(void)arg; /* its owner closes both sides */
+	static const unsigned char request[] = { 0, 0, 0, 8, 4, 210, 22, 47 };
+
+	if (send(p->fd, request, sizeof(request), MSG_NOSIGNAL) != (ssize_t)sizeof(request)) {
+		end(p, ERR_TEMPORARY, strerror(errno));
+		return;
+	}
+	p->answer = event_new(loop_base(p->loop), p->fd, EV_READ | EV_PERSIST, on_tls_answer, p);
+	event_add(p->answer, NULL);
 }
 
-static void go_on(struct pgpump *p)
+static void on_begin(void *arg)
 {
-	if (p->server)
-		bufferevent_enable(p->server, EV_READ | EV_WRITE);
-	bufferevent_enable(p->libpq, EV_READ | EV_WRITE);
+	struct pgpump *p = arg;
+
+	if (!p->config.tls)
+		begin_clear(p);
+	else if (pgtls_is_direct(p->config.endpoint))
+		begin_tls(p);
+	else
+		ask_for_tls(p);
 }
 
-static ino_t inode_of(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 ? st.st_ino : 0;
-}
-
-struct pgpump *pgpump_new(struct loop *loop, int fd, bool login, struct err *err)
+struct pgpump *pgpump_new(struct loop *loop, int fd, const struct pgpump_config *config,
+	const struct pgpump_handler *handler, void *arg, struct err *err)
 {
 	struct pgpump *p;
 	int pair[2], moved = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -138,73 +225,113 @@ struct pgpump *pgpump_new(struct loop *loop, int fd, bool login, struct err *err
 	close(pair[0]);
 	p = mem_zalloc(sizeof(*p));
 	p->loop = loop;
-	p->watches_login = login;
-	p->inode = inode_of(fd);
-	p->server = bufferevent_socket_new(loop_base(loop), moved, BEV_OPT_CLOSE_ON_FREE);
-	p->libpq = bufferevent_socket_new(loop_base(loop), pair[1], BEV_OPT_CLOSE_ON_FREE);
-	bufferevent_set_max_single_read(p->server, CHUNK_BYTES);
-	bufferevent_setcb(p->server, on_server_read, NULL, on_server_event, p);
-	bufferevent_setcb(p->libpq, on_libpq_read, on_libpq_written, on_libpq_event, p);
-	go_on(p);
+	p->config = *config;
+	p->handler = handler;
+	p->arg = arg;
+	p->fd = moved;
+	p->pair = pair[1];
+	p->guard.listens = config->listens;
+	p->guard.channel = config->endpoint->binds_channel;
+	loop_task_init(&p->begin, on_begin, p);
+	loop_task_queue(loop, &p->begin);
 	return p;
+}
+
+/* ---- To the server ---- */
+
+void pgpump_send(struct pgpump *p)
+{
+	unsigned char bytes[4096];
+	ssize_t n;
+
+	do {
+		n = recv(p->pair, bytes, sizeof(bytes), MSG_DONTWAIT);
+		if (n > 0 && p->server)
+			bufferevent_write(p->server, bytes, (size_t)n);
+		if (n > 0)
+			mem_wipe(bytes, (size_t)n); /* it may be the password */
+	} while (n == (ssize_t)sizeof(bytes));
+}
+
+void pgpump_opened(struct pgpump *p)
+{
+	pgguard_opened(&p->guard);
+}
+
+void pgpump_ask(struct pgpump *p)
+{
+	pgguard_asked(&p->guard);
+}
+
+void pgpump_asked(struct pgpump *p)
+{
+	pgpump_send(p);
+	if (p->server && !p->config.listens)
+		bufferevent_write(p->server, PGGUARD_RESET, sizeof(PGGUARD_RESET));
+}
+
+/* ---- The end ---- */
+
+/* A server that is left without a word writes that into its log. */
+static void take_leave(struct pgpump *p)
+{
+	static const unsigned char terminate[] = { 'X', 0, 0, 0, 4 };
+
+	if (p->guard.phase != PGGUARD_OPEN || evbuffer_get_length(bufferevent_get_output(p->server)) > 0)
+		return;
+	if (p->ssl && SSL_write(p->ssl, terminate, sizeof(terminate)) > 0)
+		SSL_shutdown(p->ssl);
+	else if (!p->ssl)
+		send(bufferevent_getfd(p->server), terminate, sizeof(terminate), MSG_NOSIGNAL | MSG_DONTWAIT);
+	ERR_clear_error();
 }
 
 void pgpump_free(struct pgpump *p)
 {
 	if (!p)
 		return;
-	if (p->server)
+	p->freed = true;
+	loop_task_cancel(p->loop, &p->begin);
+	if (p->answer)
+		event_free(p->answer);
+	if (p->server) {
+		take_leave(p);
 		bufferevent_free(p->server);
-	bufferevent_free(p->libpq);
-	free(p);
-}
-
-bool pgpump_is_at(const struct pgpump *p, int fd)
-{
-	return inode_of(fd) == p->inode;
-}
-
-void pgpump_rest(struct pgpump *p)
-{
-	if (p->server)
-		bufferevent_disable(p->server, EV_READ | EV_WRITE);
-	bufferevent_disable(p->libpq, EV_READ | EV_WRITE);
-}
-
-static bool is_empty(struct bufferevent *bev)
-{
-	int unread = 1;
-
-	return evbuffer_get_length(bufferevent_get_input(bev)) == 0 &&
-		evbuffer_get_length(bufferevent_get_output(bev)) == 0 &&
-		ioctl(bufferevent_getfd(bev), FIONREAD, &unread) == 0 && unread == 0;
-}
-
-bool pgpump_leave(struct pgpump *p, int fd)
-{
-	int unread = 1;
-
-	if (!p->server || ioctl(fd, FIONREAD, &unread) < 0 || unread || !is_empty(p->libpq) || !is_empty(p->server)) {
-		go_on(p);
-		return false;
+		p->server = NULL;
 	}
-	dup3(bufferevent_getfd(p->server), fd, O_CLOEXEC);
-	pgpump_free(p);
-	return true;
+	if (p->fd >= 0)
+		close(p->fd);
+	close(p->pair);
+	p->fd = p->pair = -1;
+	loop_free_later(p->loop, p, free); /* its own functions may be on the stack */
 }
 
-void pgpump_restart(struct pgpump *p)
+bool pgpump_has_tls(const struct pgpump *p)
 {
-	if (p)
-		p->bytes = 0;
+	return p && p->ssl;
+}
+
+bool pgpump_is_shaking(const struct pgpump *p)
+{
+	return p->shaking;
+}
+
+bool pgpump_is_refused(const struct pgpump *p)
+{
+	return p->guard.err.kind != ERR_NONE;
+}
+
+bool pgpump_complained(const struct pgpump *p)
+{
+	return p && p->guard.complained;
+}
+
+bool pgpump_is_worn(const struct pgpump *p)
+{
+	return p->guard.worn;
 }
 
 size_t pgpump_bytes(const struct pgpump *p)
 {
-	return p ? p->bytes : 0;
-}
-
-const char *pgpump_refused(const struct pgpump *p)
-{
-	return p && !p->login.complained ? p->login.asks : NULL;
+	return p ? p->guard.bytes : 0;
 }

@@ -3,12 +3,12 @@
 #define NET_PG_PGPUMP_H
 
 /*
- * A proxy inside an open libpq connection that counts the bytes from the server. libpq reads as
- * long as data comes, stores a whole row, even a gigabyte, before it returns it, and cannot be told
- * to stop; before the login, too, a server may send any amount. So the socket is moved to another
- * descriptor, and libpq gets, under the old number, one end of a socket pair that is fed from here
- * in small parts. TLS passes through unread. At a request for a login that libpq must not see
- * (net/pg/pglogin) it sees the end of the connection.
+ * What stands between libpq and a server as long as their connection lives. libpq reads as long as
+ * data comes, stores a whole row, even a gigabyte, before it returns it, and cannot be told to stop.
+ * So its socket is moved to another descriptor once it is connected, and libpq gets, under the old
+ * number, one end of a socket pair, which is fed from here in pieces that it reads in one call, after
+ * net/pg/pgguard has judged them. TLS ends here (net/pg/pgtls): libpq speaks in the clear, so all that
+ * it is sent is seen. The pair is never watched: each side is read when the other has written.
  */
 
 #include <stdbool.h>
@@ -16,33 +16,43 @@
 
 #include "base/err.h"
 #include "net/loop.h"
+#include "net/pg/pgendpoint.h"
 
 struct pgpump;
 
+struct pgpump_config {
+	const struct pgendpoint *endpoint; /* borrowed, with host, as long as the pump lives */
+	const struct pgendpoint_host *host;
+	bool tls;     /* is tried */
+	bool listens; /* net/pg/pgguard */
+};
+
+/* Called from the loop, never from inside a function of this file; each may free the pump. */
+struct pgpump_handler {
+	void (*ready)(void *arg);                        /* libpq may begin its login */
+	void (*came)(void *arg);                         /* libpq has bytes to read, or the end of its connection */
+	void (*ended)(void *arg, const struct err *why); /* TLS failed, or the server said what libpq must not see */
+};
+
 /*
- * fd: libpq's socket; the number stays libpq's, which closes it. login: the login is not complete,
- * and nothing was sent on the socket yet.
+ * fd: libpq's socket, connected and unused; the number stays libpq's, which closes it.
  *
  * libevent tells epoll only at its next wait that a descriptor is not watched any more, and epoll
  * keeps watching a socket that lives on under another number, and would report it under the old one
- * for ever. So a socket may change its number here only if it was not watched since the loop waited
- * last: fd in pgpump_new and pgpump_leave, and our own socket after pgpump_rest.
+ * for ever. So fd may be given only if it was not watched since the loop waited last.
  */
-struct pgpump *pgpump_new(struct loop *loop, int fd, bool login, struct err *err);
-void pgpump_free(struct pgpump *p);                /* closes the connection to the server; NULL is fine */
-bool pgpump_is_at(const struct pgpump *p, int fd); /* false: libpq has closed this socket and opened another */
-void pgpump_rest(struct pgpump *p);                /* no data moves until pgpump_leave */
-/*
- * Gives libpq its socket back if no data is in between: true, and p is freed. Else the pump goes
- * on.
- */
-bool pgpump_leave(struct pgpump *p, int fd);
-void pgpump_restart(struct pgpump *p);       /* counts from 0 again; NULL is fine */
-size_t pgpump_bytes(const struct pgpump *p); /* bytes from the server since then; 0 for NULL */
-/*
- * The login that the server asked for, so that the connection was ended: "GSSAPI" or "SSPI". NULL:
- * none, or p is NULL.
- */
-const char *pgpump_refused(const struct pgpump *p);
+struct pgpump *pgpump_new(struct loop *loop, int fd, const struct pgpump_config *config,
+	const struct pgpump_handler *handler, void *arg, struct err *err);
+void pgpump_free(struct pgpump *p);          /* takes leave of the server, and closes; NULL is fine */
+void pgpump_send(struct pgpump *p);          /* what libpq has written; after each of its functions that may write */
+void pgpump_opened(struct pgpump *p);        /* libpq's login is complete */
+void pgpump_ask(struct pgpump *p);           /* before libpq writes a statement, in pieces or at once */
+void pgpump_asked(struct pgpump *p);         /* it is written: the session's reset goes behind it */
+bool pgpump_has_tls(const struct pgpump *p); /* or its handshake is under way; of NULL, too */
+bool pgpump_is_shaking(const struct pgpump *p);
+bool pgpump_is_refused(const struct pgpump *p); /* it was ended for what the server said */
+bool pgpump_complained(const struct pgpump *p); /* the server refused the login in its own words; of NULL, too */
+bool pgpump_is_worn(const struct pgpump *p);    /* no further statement may be sent */
+size_t pgpump_bytes(const struct pgpump *p);    /* from the server, of what is under way; 0 for NULL */
 
 #endif

@@ -10,16 +10,15 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "net/dial.h"
 #include "net/redis/redisendpoint.h"
 #include "net/redis/redislink.h"
 #include "net/redis/redisreply.h"
 
-#define BACKOFF_FIRST_MS 100
-#define BACKOFF_MAX_MS   5000
-#define TICK_MS          5000  /* between two checks of an open connection */
-#define QUIET_MS         15000 /* of silence, then a PING is sent */
-#define ANSWER_MS        5000  /* a command is answered within that */
-#define REFUSED_MS       60000 /* then a refused channel is tried again */
+#define TICK_MS    5000  /* between two checks of an open connection */
+#define QUIET_MS   15000 /* of silence, then a PING is sent */
+#define ANSWER_MS  5000  /* a command is answered within that */
+#define REFUSED_MS 60000 /* then a refused channel is tried again */
 
 /*
  * One channel of one connection. Freed when it has no listeners and no command about it is
@@ -273,7 +272,7 @@ static void conn_fail(struct redissub_conn *c, const struct err *why)
 {
 	err_set(&c->last_err, why->kind, "redis at %s: %s", c->endpoint->base.name, why->msg);
 	conn_close(c);
-	loop_timer_set(&c->timer, loop_backoff_ms(c->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS));
+	loop_timer_set(&c->timer, dial_subscribe_ms(c->failures++, why->kind));
 }
 
 static void on_opened(void *arg)

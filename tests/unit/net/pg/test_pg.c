@@ -27,7 +27,8 @@
 	"D\0\0\0\13\0\1\0\0\0\1"                                                                                       \
 	"7"
 #define DONE           "C\0\0\0\15SELECT 1\0"
-#define ANSWER         COLUMN ROW_7 DONE READY
+#define RESET          "C\0\0\0\20DISCARD ALL\0" READY
+#define ANSWER         COLUMN ROW_7 DONE READY RESET
 #define SEND(fd, text) send_bytes((fd), (text), sizeof(text) - 1)
 
 struct world {
@@ -204,7 +205,7 @@ static void one_after_the_other(void **state)
 	assert_int_equal(a.columns, 1);
 	wait_query(w, &p, "SELECT 2");
 	sent_ms = loop_now_ms(w->f->loop);
-	SEND(p.fd, COLUMN "D\0\0\0\12\0\1\377\377\377\377" DONE READY);
+	SEND(p.fd, COLUMN "D\0\0\0\12\0\1\377\377\377\377" DONE READY RESET);
 	UNTIL(w->f, b.calls == 1);
 	assert_true(b.is_null);
 	/*
@@ -304,7 +305,7 @@ static void password_as_sqlstate(void **state)
 			ask(w, &a, "SELECT 1", ASK_MS);
 		wait_query(w, &p, "SELECT 1");
 		send_error(&p, states[i], "no such table");
-		SEND(p.fd, READY);
+		SEND(p.fd, READY RESET);
 		UNTIL(w->f, a.calls == 1);
 		assert_non_null(strstr(a.err.msg, "/shop: no such table"));
 		assert_null(strstr(a.err.msg, "SQLSTATE"));
@@ -571,9 +572,7 @@ static void silent_server_is_not_asked_again_and_again(void **state)
 	close(p.fd);
 }
 
-/*
- * So that libpq may read the next one from the server's own socket. An error always comes in two.
- */
+/* What is between libpq and the server stays, and stays the same. */
 static void answer_in_two_pieces_leaves_nothing(void **state)
 {
 	struct world *w = *state;
@@ -590,14 +589,12 @@ static void answer_in_two_pieces_leaves_nothing(void **state)
 	fixture_linger(w->f, 20);
 	SEND(p.fd, ROW_7);
 	fixture_linger(w->f, 20);
-	assert_true(descriptors() > before);
 	assert_int_equal(forgotten_watches(), 0);
-	SEND(p.fd, DONE READY);
+	SEND(p.fd, DONE READY RESET);
 	UNTIL(w->f, a.calls == 1);
 	assert_string_equal(a.text, "7");
 	fixture_linger(w->f, 20);
 	assert_int_equal(descriptors(), before);
-	assert_int_equal(forgotten_watches(), 0);
 	ask(w, &a, "SELECT 2", ASK_MS);
 	wait_query(w, &p, "SELECT 2");
 	SEND(p.fd, ANSWER);
@@ -605,6 +602,84 @@ static void answer_in_two_pieces_leaves_nothing(void **state)
 	assert_string_equal(a.text, "7");
 	assert_int_equal(pg_pool_connections(w->pool), 1);
 	close(p.fd);
+}
+
+/* What a statement left behind is gone before the next one, which does not wait for that. */
+static void session_is_reset_after_each_statement(void **state)
+{
+	struct world *w = *state;
+	struct result a;
+	struct peer p;
+
+	ask(w, &a, "SELECT 1", ASK_MS);
+	let_in(w, &p);
+	UNTIL(w->f, has_bytes(&p, "DISCARD ALL"));
+	wait_query(w, &p, "SELECT 1");
+	SEND(p.fd, COLUMN ROW_7 DONE READY);
+	UNTIL(w->f, a.calls == 1);
+	ask(w, &a, "SELECT 2", ASK_MS);
+	UNTIL(w->f, has_bytes(&p, "DISCARD ALL"));
+	SEND(p.fd, RESET COLUMN "D\0\0\0\13\0\1\0\0\0\0018" DONE READY);
+	UNTIL(w->f, a.calls == 1);
+	assert_string_equal(a.text, "8");
+	SEND(p.fd, RESET);
+	fixture_linger(w->f, 20);
+	assert_int_equal(pg_pool_connections(w->pool), 1);
+	close(p.fd);
+}
+
+static void session_that_is_not_reset_is_left(void **state)
+{
+	static const char in_block[] = COLUMN ROW_7 DONE "Z\0\0\0\5T";
+	struct world *w = *state;
+	struct result a;
+	struct peer p;
+
+	ask(w, &a, "BEGIN; SELECT 1", ASK_MS);
+	let_in(w, &p);
+	wait_query(w, &p, "SELECT 1");
+	SEND(p.fd, in_block);
+	UNTIL(w->f, a.calls == 1);
+	assert_string_equal(a.text, "7");
+	UNTIL(w->f, has_ended(&p));
+	close(p.fd);
+	ask(w, &a, "SELECT 2", ASK_MS);
+	let_in(w, &p);
+	wait_query(w, &p, "SELECT 2");
+	SEND(p.fd, COLUMN ROW_7 DONE READY);
+	UNTIL(w->f, a.calls == 1);
+	send_error(&p, "42601", "syntax error at or near \"DISCARD\"");
+	SEND(p.fd, READY);
+	UNTIL(w->f, has_ended(&p));
+	assert_int_equal(pg_pool_connections(w->pool), 0);
+	close(p.fd);
+}
+
+/* Nothing of it is kept; beyond a little, the connection is given up. */
+static void flood_between_statements(void **state)
+{
+	static const char *const shapes[] = { "N\100\0\0\0", "S\0\0\0\10a\0b\0" };
+	static const size_t lens[] = { 5, 9 };
+	struct world *w = *state;
+	struct result a;
+	struct peer p;
+
+	for (size_t i = 0; i < MEM_COUNT(shapes); i++) {
+		int turns = 0;
+
+		ask(w, &a, "SELECT 1", ASK_MS);
+		let_in(w, &p);
+		wait_query(w, &p, "SELECT 1");
+		SEND(p.fd, ANSWER);
+		UNTIL(w->f, a.calls == 1);
+		while (!has_ended(&p) && turns++ < 200000) {
+			send(p.fd, shapes[i], lens[i], MSG_NOSIGNAL | MSG_DONTWAIT);
+			loop_turn(w->f->loop);
+		}
+		assert_in_range(turns, 0, 20000);
+		assert_int_equal(pg_pool_connections(w->pool), 0);
+		close(p.fd);
+	}
 }
 
 /* Also what comes in small pieces, and more than once on the same connection, arrives whole. */
@@ -808,6 +883,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(flood_before_the_greeting, setup, teardown),
 		cmocka_unit_test_setup_teardown(silent_server_is_not_asked_again_and_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(answer_in_two_pieces_leaves_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(session_is_reset_after_each_statement, setup, teardown),
+		cmocka_unit_test_setup_teardown(session_that_is_not_reset_is_left, setup, teardown),
+		cmocka_unit_test_setup_teardown(flood_between_statements, setup, teardown),
 		cmocka_unit_test_setup_teardown(drips, setup, teardown),
 		cmocka_unit_test_setup_teardown(cancelled, setup, teardown),
 		cmocka_unit_test_setup_teardown(idle_connection_ends, setup, teardown),
