@@ -28,13 +28,14 @@ static void check_job(const struct job *job)
 static void check_sweep(const struct job *const *jobs, size_t count)
 {
 	const struct scaledjob sj = {
-		.meta.generation = 7,
+		.meta = { .generation = 7, .uid = "u-2" },
 		.spec = { .template_print = "f58693991d96ea17", .successful_history = LIMIT, .failed_history = LIMIT }
 	};
 	enum jobspec_sweep out[JOBS_MAX];
 	size_t left[3] = { 0 }, had[3] = { 0 };
+	struct jobtemplate known = { 0 };
 
-	jobspec_sweep(&sj, jobs, count, out);
+	jobspec_sweep(&sj, &known, jobs, count, out);
 	for (size_t i = 0; i < count; i++) {
 		must(out[i] != JOBSPEC_ROLLOUT || jobs[i]->state == JOB_RUNNING);
 		must(out[i] != JOBSPEC_HISTORY || jobs[i]->state != JOB_RUNNING);

@@ -78,6 +78,7 @@ static void check_made(const struct scaledjob *sj)
 	char name[JOBSPEC_NAME_MAX + 1];
 	const struct job *list[1];
 	enum jobspec_sweep sweep;
+	struct jobtemplate known = { 0 };
 	struct job *job;
 
 	must(strlen(jobspec_name(sj, T, name)) <= JOBSPEC_NAME_MAX);
@@ -90,7 +91,7 @@ static void check_made(const struct scaledjob *sj)
 	must(job != NULL && strcmp(job->owner, sj->meta.name) == 0 && strcmp(job->owner_uid, sj->meta.uid) == 0 &&
 		strcmp(job->template_print, sj->spec.template_print) == 0);
 	list[0] = job;
-	jobspec_sweep(sj, list, 1, &sweep);
+	jobspec_sweep(sj, &known, list, 1, &sweep);
 	must(sweep == JOBSPEC_KEEP);
 	job_free(job);
 	json_decref(made);

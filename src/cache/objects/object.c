@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "decide/jobs/jobtemplate.h"
 
 struct object *object_new(const struct scaled *of, const char *prefix)
 {
@@ -16,6 +17,8 @@ struct object *object_new(const struct scaled *of, const char *prefix)
 	o->kind = of->kind;
 	o->of = *of;
 	o->references = 1;
+	if (of->sj)
+		o->served = mem_zalloc(sizeof(*o->served));
 	return o;
 }
 
@@ -29,6 +32,7 @@ void object_unref(struct object *o)
 {
 	if (!o || --o->references > 0)
 		return;
+	free(o->served);
 	free(o->uid);
 	free(o->key);
 	free(o);

@@ -32,6 +32,8 @@ struct object {
 	bool gone;
 	struct scaled of; /* as stored now; empty when gone */
 	unsigned references;
+	/* cache/objects/store writes it, decide/jobs/jobspec reads it; NULL of a ScaledObject */
+	struct jobtemplate *served;
 
 	struct target *target; /* cache/objects/targets: what it scales */
 	struct object *next_of_target;

@@ -11,6 +11,7 @@
 #include "cache/objects/index.h"
 #include "cache/objects/indexer.h"
 #include "decide/hpaspec.h"
+#include "decide/jobs/jobtemplate.h"
 
 enum kind { KIND_SCALEDOBJECT, KIND_SCALEDJOB, KIND_HPA, KIND_TRIGGERAUTH, KIND_CLUSTERTRIGGERAUTH, KINDS };
 
@@ -166,6 +167,8 @@ static void on_scaled(struct store *s, const struct scaled *now, const char *pre
 	else
 		*beside = o = object_new(now, prefix);
 	o->of = *now;
+	if (now->sj)
+		jobtemplate_see(o->served, now->meta->generation, now->sj->spec.template_print);
 	/* Not for our own write: its author continues with the answer. */
 	tell(s, o, s->learning ? changes & ~(unsigned)(OBJECT_STATUS | OBJECT_META) : changes);
 }

@@ -83,7 +83,7 @@ static void round_plan(struct work *work, const struct scaledjob *sj)
 
 	for (size_t i = 0; i < count; i++)
 		jobs[i] = seen[i].job;
-	jobspec_sweep(sj, jobs, count, fates);
+	jobspec_sweep(sj, work->object->served, jobs, count, fates);
 	p->list = mem_array(count < ROUND_MAX ? count + 1 : ROUND_MAX, sizeof(*p->list));
 	for (size_t i = 0; i < count; i++)
 		if (fates[i] == JOBSPEC_ROLLOUT)

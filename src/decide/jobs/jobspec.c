@@ -128,14 +128,31 @@ char *jobspec_name(const struct scaledjob *sj, uint64_t random, char out[JOBSPEC
 
 /* ---- What is to be deleted ---- */
 
-static bool is_outdated(const struct scaledjob *sj, const struct job *job)
+/* The API server counts generations of one object: those of another of its name are not comparable. */
+static bool is_of(const struct scaledjob *sj, const struct job *job)
+{
+	return job->owner_uid && strcmp(job->owner_uid, sj->meta.uid) == 0;
+}
+
+static bool is_outdated(const struct scaledjob *sj, const struct jobtemplate *known, const struct job *job)
 {
 	const char *now = sj->spec.template_print;
 
 	if (!*now) /* the current template is unknown */
 		return false;
-	return *job->template_print ? strcmp(job->template_print, now) != 0
-				    : job->for_generation != sj->meta.generation;
+	if (job->for_generation == sj->meta.generation && is_of(sj, job))
+		return false; /* whatever the API server has made of it since */
+	if (!*job->template_print)
+		return job->for_generation >= 0 && job->for_generation != sj->meta.generation;
+	return strcmp(job->template_print, now) != 0 && !jobtemplate_knows(known, job->template_print);
+}
+
+/* What Jobs of this generation were made from is its template, too: a new leader has not seen it. */
+static void learn(const struct scaledjob *sj, const struct job *const *jobs, size_t count, struct jobtemplate *known)
+{
+	for (size_t i = 0; i < count; i++)
+		if (jobs[i]->for_generation == sj->meta.generation && is_of(sj, jobs[i]))
+			jobtemplate_see(known, sj->meta.generation, jobs[i]->template_print);
 }
 
 struct finished {
@@ -167,14 +184,17 @@ static void sweep_history(const struct job *const *jobs, size_t job_count, enum 
 		*list[i].out = JOBSPEC_HISTORY;
 }
 
-void jobspec_sweep(const struct scaledjob *sj, const struct job *const *jobs, size_t count, enum jobspec_sweep *out)
+void jobspec_sweep(const struct scaledjob *sj, struct jobtemplate *known, const struct job *const *jobs, size_t count,
+	enum jobspec_sweep *out)
 {
 	bool rollout = !sj->spec.rollout_strategy || strcmp(sj->spec.rollout_strategy, ROLLOUT_GRADUAL) != 0;
 
+	learn(sj, jobs, count, known);
 	for (size_t i = 0; i < count; i++) {
 		const struct job *job = jobs[i];
 
-		out[i] = rollout && job->state == JOB_RUNNING && job->meta.deleted_unix_ms == 0 && is_outdated(sj, job)
+		out[i] = rollout && job->state == JOB_RUNNING && job->meta.deleted_unix_ms == 0 &&
+				is_outdated(sj, known, job)
 			? JOBSPEC_ROLLOUT
 			: JOBSPEC_KEEP;
 	}

@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "crd/job.h"
 #include "crd/scaledjob.h"
+#include "decide/jobs/jobtemplate.h"
 
 #define JOBSPEC_NAME_MAX 63 /* a Job's name becomes a label of its Pods */
 #define JOBSPEC_SUFFIX   5
@@ -45,7 +46,7 @@ enum jobspec_sweep {
 	 */
 	JOBSPEC_HISTORY,
 	/*
-	 * not finished, and made from another jobTargetRef, with a rollout strategy other than
+	 * not finished, and made from an earlier jobTargetRef, with a rollout strategy other than
 	 * gradual
 	 */
 	JOBSPEC_ROLLOUT,
@@ -53,11 +54,15 @@ enum jobspec_sweep {
 
 /*
  * Which of the ScaledJob's Jobs to delete, into out (count entries). Jobs that are being deleted
- * are kept and count in no limit. Differences from KEDA: a rollout deletes no finished Job (the
- * history limits do), and none with the current jobTargetRef, whatever else has changed in the
- * ScaledJob; a Job without the template annotation (KEDA's) is judged by its generation; there is
- * no rollout while jobTargetRef cannot be read; failed Jobs are ordered by the time of failure.
+ * are kept and count in no limit. known: as which its current jobTargetRef was served
+ * (jobtemplate_see of the object as read); learns from the Jobs. Differences from KEDA: a rollout
+ * deletes no finished Job (the history limits do), none of the current generation, and none with
+ * the current jobTargetRef, whatever else has changed in the ScaledJob; a Job without the template
+ * annotation (KEDA's) is judged by its generation, and one that names none (KEDA's before 2.15) is
+ * kept; there is no rollout while jobTargetRef cannot be read; failed Jobs are ordered by the time
+ * of failure.
  */
-void jobspec_sweep(const struct scaledjob *sj, const struct job *const *jobs, size_t count, enum jobspec_sweep *out);
+void jobspec_sweep(const struct scaledjob *sj, struct jobtemplate *known, const struct job *const *jobs, size_t count,
+	enum jobspec_sweep *out);
 
 #endif

@@ -187,7 +187,7 @@ static void test_there_and_back(void **state)
 	assert_string_equal(job->owner_uid, "u-2");
 	assert_true(job->for_generation == 7);
 	assert_string_equal(job->template_print, sj->spec.template_print);
-	jobspec_sweep(later, list, 1, &sweep);
+	jobspec_sweep(later, &(struct jobtemplate){ 0 }, list, 1, &sweep);
 	assert_int_equal(sweep, JOBSPEC_KEEP);
 	job_free(job);
 	json_decref(made);
@@ -303,7 +303,7 @@ static void check_sweep(const char *spec, const char *const *texts, const char *
 
 	for (; texts[count] != NULL; count++)
 		jobs[count] = given_job(texts[count]);
-	jobspec_sweep(sj, (const struct job *const *)jobs, count, out);
+	jobspec_sweep(sj, &(struct jobtemplate){ 0 }, (const struct job *const *)jobs, count, out);
 	assert_int_equal(count, strlen(wanted));
 	for (size_t i = 0; i < count; i++) {
 		if ("khr"[out[i]] != wanted[i])
@@ -368,18 +368,18 @@ static void test_rollout(void **state)
 	static const struct {
 		const char *spec, *wanted;
 	} cases[] = {
-		{ GIVEN_TEMPLATE, "krkrrkkk" },
-		{ GIVEN_TEMPLATE ",'rollout':{'strategy':'immediate'}", "krkrrkkk" },
-		{ GIVEN_TEMPLATE ",'rollout':{'strategy':''}", "krkrrkkk" },
-		{ GIVEN_TEMPLATE ",'rollout':{'strategy':'Gradual'}", "krkrrkkk" },
+		{ GIVEN_TEMPLATE, "krkrkkkk" },
+		{ GIVEN_TEMPLATE ",'rollout':{'strategy':'immediate'}", "krkrkkkk" },
+		{ GIVEN_TEMPLATE ",'rollout':{'strategy':''}", "krkrkkkk" },
+		{ GIVEN_TEMPLATE ",'rollout':{'strategy':'Gradual'}", "krkrkkkk" },
 		{ GIVEN_TEMPLATE ",'rollout':{'strategy':'gradual'}", "kkkkkkkk" },
 		{ GIVEN_TEMPLATE ",'rolloutStrategy':'gradual'", "kkkkkkkk" },
 		/* the old field wins */
 		{ GIVEN_TEMPLATE ",'rolloutStrategy':'gradual','rollout':{'strategy':'immediate'}", "kkkkkkkk" },
-		{ GIVEN_TEMPLATE ",'rolloutStrategy':'immediate','rollout':{'strategy':'gradual'}", "krkrrkkk" },
-		{ GIVEN_TEMPLATE ",'successfulJobsHistoryLimit':0", "krkrrhkk" },
+		{ GIVEN_TEMPLATE ",'rolloutStrategy':'immediate','rollout':{'strategy':'gradual'}", "krkrkkkk" },
+		{ GIVEN_TEMPLATE ",'successfulJobsHistoryLimit':0", "krkrkhkk" },
 		/* another template, and none that can be read */
-		{ "'jobTargetRef':{}", "rrkrrkkk" },
+		{ "'jobTargetRef':{}", "rrkrkkkk" },
 		{ "'jobTargetRef':[]", "kkkkkkkk" },
 		{ "'maxReplicaCount':3", "kkkkkkkk" },
 	};
@@ -389,12 +389,105 @@ static void test_rollout(void **state)
 		check_sweep(cases[i].spec, jobs, cases[i].wanted);
 }
 
+/* ---- The same jobTargetRef, served otherwise ---- */
+
+#define GIVEN_OTHER "0123456789abcdef"
+
+/* A running Job that was made in that generation, from what had that fingerprint then. */
+static struct job *made_in(const char *generation, const char *print, const char *owner_uid)
+{
+	char *text =
+		mem_printf("{'metadata':{'name':'a','annotations':{'scaledjob.keda.sh/generation':'%s',"
+			   "'scaledjob.kscaled.io/template':'%s'},'ownerReferences':[{'apiVersion':'keda.sh/v1alpha1',"
+			   "'kind':'ScaledJob','name':'work','uid':'%s','controller':true}]}}",
+			generation, print, owner_uid);
+	struct job *job = given_job(text);
+
+	free(text);
+	return job;
+}
+
+/* Whether a Job is rolled out by the object in that generation, with that jobTargetRef. */
+static bool goes(int64_t generation, const char *template, struct jobtemplate *known, struct job *job)
+{
+	char *text = mem_printf(GIVEN_SJ(",'generation':%d", "%s"), (int)generation, template);
+	struct scaledjob *sj = given_scaledjob(text);
+	enum jobspec_sweep out;
+
+	jobtemplate_see(known, generation, sj->spec.template_print);
+	jobspec_sweep(sj, known, (const struct job *const[]){ job }, 1, &out);
+	scaledjob_free(sj);
+	free(text);
+	return out == JOBSPEC_ROLLOUT;
+}
+
+/* Another CRD fills in, and prunes, other fields: no new generation, and no Job is outdated by it. */
+static void test_another_crd(void **state)
+{
+	struct jobtemplate known = { 0 };
+	struct job *job = made_in("7", PRINT, "u-2");
+
+	(void)state;
+	assert_false(goes(7, GIVEN_TEMPLATE, &known, job));
+	assert_false(goes(7, "'jobTargetRef':{'backoffLimit':6}", &known, job));
+	assert_false(goes(7, "'jobTargetRef':{'backoffLimit':6,'completions':1}", &known, job));
+	assert_false(goes(7, "'jobTargetRef':{}", &known, job));
+	/* nor by what else is written afterwards, as long as jobTargetRef stays what it was */
+	assert_false(goes(8, "'jobTargetRef':{}", &known, job));
+	assert_false(goes(9, "'jobTargetRef':{'backoffLimit':6}", &known, job));
+	assert_false(goes(9, GIVEN_TEMPLATE, &known, job));
+	/* which it is no more */
+	assert_true(goes(10, "'jobTargetRef':{'backoffLimit':7}", &known, job));
+	assert_true(goes(10, "'jobTargetRef':{'backoffLimit':7,'completions':1}", &known, job));
+	assert_true(goes(11, "'jobTargetRef':{'backoffLimit':6}", &known, job));
+	/* and is again */
+	assert_false(goes(12, GIVEN_TEMPLATE, &known, job));
+	job_free(job);
+}
+
+/* Who leads only now sees it by the Jobs: those of this generation are of this jobTargetRef. */
+static void test_another_crd_before_the_start(void **state)
+{
+	struct jobtemplate known = { 0 };
+	struct job *job = made_in("7", GIVEN_OTHER, "u-2"), *earlier = made_in("6", GIVEN_OTHER, "u-2"),
+		   *foreign = made_in("7", GIVEN_OTHER, "u-1");
+
+	(void)state;
+	assert_true(goes(7, GIVEN_TEMPLATE, &known, foreign)); /* of an object that had the name before */
+	assert_true(goes(7, GIVEN_TEMPLATE, &known, earlier));
+	assert_false(goes(7, GIVEN_TEMPLATE, &known, job));
+	assert_false(goes(7, GIVEN_TEMPLATE, &known, earlier));
+	assert_false(goes(8, GIVEN_TEMPLATE, &known, job));
+	job_free(job);
+	job_free(earlier);
+	job_free(foreign);
+}
+
+/* What is remembered is bounded; the fingerprints of now stay. */
+static void test_many_crds(void **state)
+{
+	struct jobtemplate known = { 0 };
+	char print[17];
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		snprintf(print, sizeof(print), "%016d", i);
+		jobtemplate_see(&known, 7, print);
+		jobtemplate_see(&known, 7, PRINT);
+		jobtemplate_see(&known, 7, "");
+		assert_true(jobtemplate_knows(&known, print) && jobtemplate_knows(&known, PRINT));
+	}
+	assert_int_equal(known.count, JOBTEMPLATE_PRINTS);
+	assert_false(jobtemplate_knows(&known, "") || jobtemplate_knows(&known, "0000000000000092"));
+	assert_true(jobtemplate_knows(&known, "0000000000000093"));
+}
+
 static void test_nothing_to_sweep(void **state)
 {
 	struct scaledjob *sj = given_scaledjob(GIVEN_SJ("", GIVEN_TEMPLATE));
 
 	(void)state;
-	jobspec_sweep(sj, NULL, 0, NULL);
+	jobspec_sweep(sj, &(struct jobtemplate){ 0 }, NULL, 0, NULL);
 	scaledjob_free(sj);
 }
 
@@ -459,7 +552,7 @@ static void test_sweep_always(void **state)
 			jobs[i].finished_unix_ms = jobs[i].state != JOB_RUNNING ? (int64_t)(next(&seed) % 10) : 0;
 			list[i] = &jobs[i];
 		}
-		jobspec_sweep(&sj, list, count, out);
+		jobspec_sweep(&sj, &(struct jobtemplate){ 0 }, list, count, out);
 		check_properties(&sj, list, out, count);
 	}
 }
@@ -477,6 +570,9 @@ int main(void)
 		cmocka_unit_test(test_name_always_valid),
 		cmocka_unit_test(test_history),
 		cmocka_unit_test(test_rollout),
+		cmocka_unit_test(test_another_crd),
+		cmocka_unit_test(test_another_crd_before_the_start),
+		cmocka_unit_test(test_many_crds),
 		cmocka_unit_test(test_nothing_to_sweep),
 		cmocka_unit_test(test_sweep_always),
 	};
