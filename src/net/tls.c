@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "net/privatekey.h"
+#include "net/tlsguard.h"
 #include "net/tlsrules.h"
 #include "net/x509.h"
 
@@ -85,6 +86,7 @@ static SSL_CTX *new_context(const SSL_METHOD *method)
 	SSL_CTX_set_mode(ctx,
 		SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	tlsguard_apply(ctx);
 	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
 	return ctx;
 }
@@ -129,9 +131,8 @@ static int on_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen, c
  */
 static int on_client_certificate(X509_STORE_CTX *ctx, void *arg)
 {
-	(void)ctx;
 	(void)arg;
-	return 1;
+	return tlsguard_allows(ctx);
 }
 
 static SSL_CTX *new_server_context(void)
@@ -228,6 +229,8 @@ static int on_server_certificate(X509_STORE_CTX *ctx, void *own_ca)
 	SSL *ssl = X509_STORE_CTX_get_ex_data(ctx, SSL_get_ex_data_X509_STORE_CTX_idx());
 	int own_code = X509_V_OK, code;
 
+	if (!tlsguard_allows(ctx))
+		return 0;
 	if (SSL_get_verify_mode(ssl) == SSL_VERIFY_NONE)
 		return 1;
 	if (own_ca) {
@@ -340,7 +343,9 @@ void tls_explain(SSL *ssl, unsigned long code, char *out, size_t size)
 	long verify = ssl ? SSL_get_verify_result(ssl) : X509_V_OK;
 	const char *reason = ERR_reason_error_string(code);
 
-	if (verify != X509_V_OK && SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE)
+	if (verify == X509_V_ERR_APPLICATION_VERIFICATION)
+		snprintf(out, size, "%s", TLSGUARD_KEY_WORDS);
+	else if (verify != X509_V_OK && SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE)
 		snprintf(out, size, "%s", X509_verify_cert_error_string(verify));
 	else if (reason)
 		snprintf(out, size, "%s", reason);
