@@ -307,10 +307,12 @@ int tls_client_check(const struct tls_client_config *config, struct err *err)
 	return ctx ? 0 : -1;
 }
 
-SSL *tls_client_session(SSL_CTX *ctx, const char *server_name, bool insecure, struct err *err)
+SSL *tls_client_session(SSL_CTX *ctx, const char *name, bool insecure, struct err *err)
 {
 	SSL *ssl = SSL_new(ctx);
-	char *sni = (char *)(uintptr_t)server_name; /* the macro below casts const away */
+	size_t len = strlen(name);
+	/* The dot that ends a name in the DNS stands in no certificate (RFC 6066, 3). */
+	MEM_AUTO char *server_name = mem_dupn(name, len > 1 && name[len - 1] == '.' ? len - 1 : len);
 	unsigned char address[16];
 	bool ip = inet_pton(AF_INET, server_name, address) == 1 || inet_pton(AF_INET6, server_name, address) == 1;
 	int ok = 1;
@@ -321,7 +323,7 @@ SSL *tls_client_session(SSL_CTX *ctx, const char *server_name, bool insecure, st
 	}
 	SSL_set_connect_state(ssl);
 	if (!ip)
-		ok = SSL_set_tlsext_host_name(ssl, sni) == 1;
+		ok = SSL_set_tlsext_host_name(ssl, server_name) == 1;
 	SSL_set_verify(ssl, insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
 	if (!insecure) {
 		SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);

@@ -72,6 +72,8 @@ static void names_and_roots_are_checked(void **state)
 		const char *name, *why; /* why: NULL when it works */
 	} rows[] = {
 		{ b->f->ca.cert_pem, false, "localhost", NULL },
+		{ b->f->ca.cert_pem, false, "localhost.", NULL },
+		{ b->f->ca.cert_pem, false, "example.org.", "hostname mismatch" },
 		{ b->f->ca.cert_pem, false, "127.0.0.1", NULL },
 		{ b->f->ca.cert_pem, false, "::1", NULL },
 		{ b->f->ca.cert_pem, false, "example.org", "hostname mismatch" },
