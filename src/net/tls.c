@@ -214,6 +214,8 @@ static int verify_by_system(X509_STORE_CTX *ctx, SSL *ssl)
 			X509_STORE_CTX_get0_untrusted(ctx)) == 1) {
 		X509_STORE_CTX_set_default(second, "ssl_server");
 		X509_VERIFY_PARAM_set1(X509_STORE_CTX_get0_param(second), SSL_get0_param(ssl));
+		/* OpenSSL sets it for the session's own store only. */
+		X509_VERIFY_PARAM_set_auth_level(X509_STORE_CTX_get0_param(second), SSL_get_security_level(ssl));
 		code = X509_verify_cert(second) == 1 ? X509_V_OK : X509_STORE_CTX_get_error(second);
 	}
 	X509_STORE_CTX_free(second);

@@ -3,6 +3,7 @@
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -145,6 +146,60 @@ static void set_rules(const char *version, const char *ciphers, const char *ca_d
 	struct err err;
 
 	assert_int_equal(tlsrules_set(&rules, &err), 0);
+	tls_forget_system_store();
+}
+
+/* The same key and names, signed again with SHA-1. */
+static SSL_CTX *weakly_signed(const struct x509_pair *ca, const struct x509_pair *pair)
+{
+	BIO *cert_bio = BIO_new_mem_buf(pair->cert_pem, -1), *key_bio = BIO_new_mem_buf(pair->key_pem, -1),
+	    *ca_bio = BIO_new_mem_buf(ca->key_pem, -1);
+	X509 *cert = PEM_read_bio_X509(cert_bio, NULL, NULL, NULL);
+	EVP_PKEY *key = PEM_read_bio_PrivateKey(key_bio, NULL, NULL, NULL),
+		 *ca_key = PEM_read_bio_PrivateKey(ca_bio, NULL, NULL, NULL);
+	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+
+	assert_true(X509_sign(cert, ca_key, EVP_sha1()) > 0);
+	SSL_CTX_set_security_level(ctx, 0);
+	assert_int_equal(SSL_CTX_use_certificate(ctx, cert), 1);
+	assert_int_equal(SSL_CTX_use_PrivateKey(ctx, key), 1);
+	X509_free(cert);
+	EVP_PKEY_free(key);
+	EVP_PKEY_free(ca_key);
+	BIO_free(cert_bio);
+	BIO_free(key_bio);
+	BIO_free(ca_bio);
+	return ctx;
+}
+
+/* The system's roots, too, must not vouch for what is signed with SHA-1. */
+static void weak_signatures_are_refused(void **state)
+{
+	struct both *b = *state;
+	char folder[] = "/tmp/rootsXXXXXX", why[256] = "";
+	struct err err;
+
+	assert_non_null(mkdtemp(folder));
+	write_file(folder, "ca.crt", b->f->ca.cert_pem);
+	set_rules(NULL, NULL, folder);
+	for (int own = 0; own < 2; own++) {
+		struct tls_client_config config = { .ca_pem = own ? b->f->ca.cert_pem : NULL };
+		SSL_CTX *ctx = tls_client_context(&config, &err), *server = weakly_signed(&b->f->ca, &b->f->serving);
+		SSL *accepting = SSL_new(server);
+		struct tlswire w;
+
+		assert_true(meet(b, &config, "localhost", why, sizeof(why))); /* well signed */
+		SSL_set_accept_state(accepting);
+		tlswire_up(&w, accepting, tls_client_session(ctx, "localhost", false, &err));
+		assert_false(tlswire_shake(&w, why, sizeof(why)));
+		assert_string_equal(why, "CA signature digest algorithm too weak");
+		tlswire_cut(&w);
+		SSL_CTX_free(server);
+		SSL_CTX_free(ctx);
+	}
+	remove_file(folder, "ca.crt");
+	rmdir(folder);
+	tlsrules_done();
 	tls_forget_system_store();
 }
 
@@ -418,6 +473,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(names_and_roots_are_checked, both_setup, both_teardown),
 		cmocka_unit_test_setup_teardown(the_systems_roots_count_too, both_setup, both_teardown),
 		cmocka_unit_test_setup_teardown(folders_of_roots_count_too, both_setup, both_teardown),
+		cmocka_unit_test_setup_teardown(weak_signatures_are_refused, both_setup, both_teardown),
 		cmocka_unit_test(versions_and_suites_follow_the_rules),
 		cmocka_unit_test_setup_teardown(the_servers_certificate_is_swapped_under_sessions, both_setup,
 			both_teardown),
