@@ -10,7 +10,6 @@
 #include "base/hash.h"
 #include "base/hostport.h"
 #include "base/mem.h"
-#include "net/kafka/kafkalink.h"
 
 #define WANTS_MAX       20000 /* in one request */
 #define NAMES_MAX       500   /* of topics: their partitions, of 42 bytes and more, fit into an answer */
@@ -717,14 +716,15 @@ const struct kafkamap *kafkacluster_map(const struct kafkacluster *c)
 	return &c->map;
 }
 
-struct kafkacluster *kafkacluster_new(struct loop *loop, struct kafkaendpoint *endpoint, struct webtoken_store *tokens)
+struct kafkacluster *kafkacluster_new(const struct kafkalink_terms *terms, struct kafkaendpoint *endpoint)
 {
 	struct kafkacluster *c = mem_zalloc(sizeof(*c));
 
-	c->loop = loop;
-	c->terms = (struct kafkalink_terms){ .loop = loop, .endpoint = kafkaendpoint_ref(endpoint), .tokens = tokens };
+	c->loop = terms->loop;
+	c->terms = *terms;
+	c->terms.endpoint = kafkaendpoint_ref(endpoint);
 	loop_task_init(&c->flush, on_flush, c);
-	loop_timer_init(&c->gathering, loop, on_flush, c);
+	loop_timer_init(&c->gathering, c->loop, on_flush, c);
 	return c;
 }
 

@@ -45,7 +45,7 @@ static int world_setup(void **state)
 	w->f = f;
 	w->deadline_ms = DEADLINE_MS;
 	fakebrokers_start(&w->brokers, w->f->loop);
-	w->pool = kafka_pool_new(w->f->loop, NULL);
+	w->pool = kafka_pool_new(w->f->loop, NULL, NULL);
 	snprintf(address, sizeof(address), "127.0.0.1:%u", w->brokers.brokers[0].port);
 	w->endpoint = endpoint_of((const char *[]){ address }, 1);
 	*state = w;
@@ -392,12 +392,12 @@ static void answers_that_lie(void **state)
 
 	for (size_t i = 0; i < MEM_COUNT(apis); i++) {
 		kafka_pool_free(w->pool);
-		w->pool = kafka_pool_new(w->f->loop, NULL);
+		w->pool = kafka_pool_new(w->f->loop, NULL, NULL);
 		w->brokers.lies_about = apis[i];
 		assert_error(w, &about_t, "makes no sense");
 	}
 	kafka_pool_free(w->pool);
-	w->pool = kafka_pool_new(w->f->loop, NULL);
+	w->pool = kafka_pool_new(w->f->loop, NULL, NULL);
 	w->brokers.says_nothing = true;
 	assert_error(w, &about_t, "makes no sense");
 }
@@ -568,7 +568,7 @@ static void cancelled(void **state)
 	for (unsigned turns = 0; turns < 40; turns++) {
 		if (turns % 10 == 0) {
 			kafka_pool_free(w->pool);
-			w->pool = kafka_pool_new(w->f->loop, NULL);
+			w->pool = kafka_pool_new(w->f->loop, NULL, NULL);
 		}
 		call = ask(w, &about_t, &never);
 		for (unsigned i = 0; i < turns && !never.times; i++)
@@ -587,7 +587,7 @@ static void cancelled(void **state)
 		for (unsigned i = 0; i < turns && !lost.times; i++)
 			loop_turn(w->f->loop);
 		kafka_pool_free(w->pool);
-		w->pool = kafka_pool_new(w->f->loop, NULL);
+		w->pool = kafka_pool_new(w->f->loop, NULL, NULL);
 	}
 	kafka_cancel(NULL);
 }
