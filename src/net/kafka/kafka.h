@@ -26,6 +26,7 @@
 
 #include "base/err.h"
 #include "net/kafka/kafkaendpoint.h"
+#include "net/kafka/kafkaranges.h"
 #include "net/loop.h"
 
 struct kafka_call;
@@ -34,10 +35,6 @@ struct salter;
 struct webtoken_store;
 
 #define KAFKA_OFFSET_NONE (-1)
-
-struct kafka_range { /* of partitions; both inclusive */
-	int32_t first, last;
-};
 
 /*
  * Bytes of a name, by which callers keep: a request tells of the topics of all who ask. Kafka's own

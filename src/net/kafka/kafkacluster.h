@@ -28,9 +28,11 @@
 
 struct kafkacluster;
 struct kafkaerrand;
+struct kafkashares;
 
-/* terms: loop, tokens and salter of them. */
-struct kafkacluster *kafkacluster_new(const struct kafkalink_terms *terms, struct kafkaendpoint *endpoint);
+/* terms: loop, tokens and salter of them. shares: borrowed. */
+struct kafkacluster *kafkacluster_new(const struct kafkalink_terms *terms, struct kafkaendpoint *endpoint,
+	struct kafkashares *shares);
 void kafkacluster_free(struct kafkacluster *c); /* who waits gets no callback; not from inside one */
 
 size_t kafkacluster_connections(const struct kafkacluster *c);

@@ -181,7 +181,8 @@ static void answer(struct fakeconnection *c, struct kafkawire_reader *r)
 	assert_false(r->failed);
 	if (f->says_nothing)
 		buf_reset(&out);
-	kafkawire_put_bytes(&frame, out.data, out.len);
+	if (f->silent_about != api)
+		kafkawire_put_bytes(&frame, out.data, out.len);
 	evbuffer_add(bufferevent_get_output(c->bev), frame.data, frame.len);
 	buf_done(&out);
 	buf_done(&frame);

@@ -49,6 +49,7 @@ struct fakebrokers { /* what they say; tests change it as they like */
 	bool leaves_out_ends;      /* of partition 0 */
 	bool leaves_out_committed; /* of partition 0 */
 	int lies_about;            /* the request that is answered with a count of 2^31 - 1; 0: none */
+	int silent_about;          /* the request that is never answered; 0: none */
 	bool says_nothing;         /* answers are of no bytes */
 	bool closes;               /* instead of answering ApiVersions */
 	bool old;                  /* offers no version that we know */
