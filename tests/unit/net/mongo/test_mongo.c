@@ -492,6 +492,17 @@ static void more_than_asked_for(void **state)
 	assert_non_null(strstr(o.err.msg, "larger than 256 KiB"));
 }
 
+/* A byte, when nothing was asked: it is not waited for the rest. */
+static void unasked(void **state)
+{
+	struct world *w = *state;
+
+	expect_count(w, w->one.port, 7);
+	put(w->one.connections[0].fd, "!", 1);
+	UNTIL(w->f, pool_connections(w->pool) == 0);
+	expect_count(w, w->one.port, 7);
+}
+
 static void no_answer(void **state)
 {
 	struct world *w = *state;
@@ -552,6 +563,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nobody_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_answers, setup, teardown),
 		cmocka_unit_test_setup_teardown(more_than_asked_for, setup, teardown),
+		cmocka_unit_test_setup_teardown(unasked, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(idle_connection_closed, setup, teardown),
 		cmocka_unit_test_setup_teardown(cancelled, setup, teardown),
