@@ -22,7 +22,9 @@
  */
 #define LOGIN_MS 8000
 #define BEAT_S   30
-#define READ_MAX ((size_t)4 * AMQPFRAME_MAX)
+/* Heartbeats between two answers, or two beats of our own: nobody needs more than a few. */
+#define BEATS_MAX 1000
+#define READ_MAX  ((size_t)4 * AMQPFRAME_MAX)
 
 static void fail(struct amqplink *l, enum err_kind kind, const char *words)
 {
@@ -275,8 +277,11 @@ static bool take_frame(struct amqplink *l, struct evbuffer *input)
 	if (rc <= 0)
 		return false;
 	l->heard = true;
+	l->beats = frame.type == AMQPFRAME_METHOD ? 0 : l->beats + 1;
 	if (frame.type == AMQPFRAME_METHOD)
 		take_method(l, &frame);
+	else if (l->beats > BEATS_MAX)
+		fail(l, ERR_TEMPORARY, "the server sends heartbeats without end");
 	if (l->bev != bev) /* closed, or closed and opened again: the input is gone */
 		return false;
 	evbuffer_drain(input, frame.whole);
@@ -303,6 +308,7 @@ static void greet(struct amqplink *l)
 {
 	l->state = AMQPLINK_GREETING;
 	l->heard = false;
+	l->beats = 0;
 	l->heard_ms = loop_now_ms(l->loop);
 	loop_timer_set(&l->opening, LOGIN_MS);
 	bufferevent_setwatermark(l->bev, EV_READ, 0, READ_MAX);
@@ -343,6 +349,7 @@ static void on_beat(void *arg)
 		fail(l, ERR_TEMPORARY, "the server sends no heartbeats any more");
 		return;
 	}
+	l->beats = 0;
 	SEND(l, amqpframe_put_heartbeat);
 	loop_timer_set(&l->beat, l->beat_ms / 2);
 }

@@ -72,7 +72,8 @@ struct amqplink {
 	SSL *ssl;                  /* owned by bev; NULL: plain */
 	size_t channels;           /* how many the server allows, and we use */
 	bool open[AMQPLINK_CHANNELS];
-	bool heard; /* a frame came on this connection */
+	bool heard;     /* a frame came on this connection */
+	unsigned beats; /* heartbeats since the last method, or beat of ours */
 	int64_t heard_ms;
 	int64_t beat_ms;           /* heartbeats; 0: none */
 	struct loop_timer opening; /* deadline of TLS and login */

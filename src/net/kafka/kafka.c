@@ -10,6 +10,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "net/kafka/kafkacluster.h"
+#include "net/kafka/kafkaleaders.h"
+#include "net/kafka/kafkashares.h"
 
 #define WINDOW_MS      50
 #define WAITING_MAX    20000 /* per cluster */
@@ -56,18 +58,15 @@ struct kafka_call {
 	char **found; /* owned; of the group's own topics: their names */
 	size_t found_count;
 	struct kafka_partition *partitions;
-	struct kafka_place {
-		struct kafkatopic *topic; /* in topics */
-		int32_t leader;
-	} * places; /* of each */
-	struct kafka_share {
-		int32_t leader;
-		uint32_t partition; /* its place in partitions */
-	} * shares;                 /* sorted: each leader's partitions lie together */
+	struct kafka_place *places; /* of each */
+	struct kafka_share *shares;
 	struct kafka_span {
 		size_t from, to;
 	} * spans; /* of the shares; for each wait for offsets */
 	size_t count;
+	struct shares_hold share;                     /* of partitions that are asked about */
+	struct kafka_call *parked_prev, *parked_next; /* while it waits for that */
+	bool parked;
 	size_t tries;
 	bool was_lost;   /* a try failed by its connection */
 	struct err *err; /* owned */
@@ -76,10 +75,32 @@ struct kafka_call {
 struct kafka_pool {
 	struct loop *loop;
 	struct webtoken_store *tokens;
+	struct salter *salter;
 	struct home *homes;
 	struct kafka_call *over;
+	struct kafkashares shares;
+	struct kafka_call *parked; /* that wait for their share, oldest first */
+	struct loop_task unpark;
 	struct loop_timer tidy;
 };
+
+/* ---- Shares ---- */
+
+static void unpark(struct kafka_call *call)
+{
+	if (call->parked)
+		DL_DELETE2(call->home->pool->parked, call, parked_prev, parked_next);
+	call->parked = false;
+}
+
+static void give_share(struct kafka_call *call)
+{
+	struct kafka_pool *p = call->home->pool;
+
+	if (call->share.has > 0 && p->parked)
+		loop_task_queue(p->loop, &p->unpark);
+	shares_give(&call->share, call->share.has);
+}
 
 /* ---- The end of a question ---- */
 
@@ -104,6 +125,8 @@ static void forget_try(struct kafka_call *call)
 	mem_free_ptr(&call->shares);
 	mem_free_ptr(&call->spans);
 	call->count = 0;
+	unpark(call);
+	give_share(call);
 }
 
 static void leave_home(struct kafka_call *call)
@@ -151,6 +174,7 @@ static void end_call(struct kafka_call *call, const struct err *err)
 		kafkacluster_leave(&call->waits[i]);
 	loop_timer_cancel(&call->deadline);
 	loop_timer_cancel(&call->again);
+	unpark(call);
 	leave_home(call);
 	DL_APPEND(p->over, call);
 	call->list = &p->over;
@@ -212,6 +236,11 @@ static void on_deadline(void *arg)
 	struct kafka_call *call = arg;
 	struct err err;
 
+	if (call->parked) {
+		kafkashares_asks_too_much(endpoint_namespace(&call->home->endpoint->base), &err);
+		end_call(call, &err);
+		return;
+	}
 	doubt(call);
 	if (call->err) { /* wrapped when it ends */
 		err = *call->err;
@@ -289,21 +318,9 @@ static void ask_topics(struct kafka_call *call)
 	free(ask);
 }
 
-static bool is_wanted(const struct kafka_question *q, int32_t id)
+static struct kafkaranges ranges_of(const struct kafka_call *call)
 {
-	size_t low = 0, high = q->range_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (id >= q->ranges[middle].first && id <= q->ranges[middle].last)
-			return true;
-		if (id > q->ranges[middle].last)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return q->range_count == 0;
+	return (struct kafkaranges){ call->question->ranges, call->question->range_count };
 }
 
 /*
@@ -312,11 +329,17 @@ static bool is_wanted(const struct kafka_question *q, int32_t id)
  */
 static bool add_topic(struct kafka_call *call, struct kafkatopic *t)
 {
-	size_t before = call->count;
+	size_t wanted = kafkaranges_count(ranges_of(call), t);
 	struct err err;
 	char room[32];
 
 	call->topics[call->topic_count++] = kafkatopic_ref(t);
+	if (t->too_many) {
+		kafkashares_knows_too_much(endpoint_namespace(&call->home->endpoint->base), &err);
+		err_wrap(&err, "topic %s", shown(call, t->name));
+		end_call(call, &err);
+		return false;
+	}
 	if (t->error) {
 		err_set(&err, kafkamessages_is_denied(t->error) ? ERR_DENIED : ERR_TEMPORARY, "topic %s: %s",
 			shown(call, t->name), kafkamessages_error(t->error, room));
@@ -326,14 +349,14 @@ static bool add_topic(struct kafka_call *call, struct kafkatopic *t)
 			end_call(call, &err);
 		return false;
 	}
-	if (t->count > PARTITIONS_MAX - call->count) {
+	if (wanted > PARTITIONS_MAX - call->count) {
 		end_with(call, ERR_INVALID, "there are more than %d partitions", PARTITIONS_MAX);
 		return false;
 	}
-	call->partitions = mem_resize(call->partitions, call->count + t->count + 1, sizeof(*call->partitions));
-	call->places = mem_resize(call->places, call->count + t->count + 1, sizeof(*call->places));
+	call->partitions = mem_resize(call->partitions, call->count + wanted + 1, sizeof(*call->partitions));
+	call->places = mem_resize(call->places, call->count + wanted + 1, sizeof(*call->places));
 	for (size_t i = 0; i < t->count; i++) {
-		if (!is_wanted(call->question, t->partitions[i].id))
+		if (!kafkaranges_have(ranges_of(call), t->partitions[i].id))
 			continue;
 		call->places[call->count] = (struct kafka_place){ t, t->partitions[i].leader };
 		call->partitions[call->count++] = (struct kafka_partition){
@@ -343,11 +366,34 @@ static bool add_topic(struct kafka_call *call, struct kafkatopic *t)
 			.start = KAFKA_OFFSET_NONE,
 		};
 	}
-	if (call->count > before)
+	if (wanted > 0)
 		return true;
 	end_with(call, ERR_INVALID, "expected at least one active partition within the topic '%s'",
 		shown(call, t->name));
 	return false;
+}
+
+/* Of all its partitions; false: not now. (More than there may be are an error of their own.) */
+static bool take_share(struct kafka_call *call, const char *const *names, size_t count)
+{
+	const struct kafkamap *map = kafkacluster_map(call->home->cluster);
+	size_t partitions = 0;
+
+	for (size_t i = 0; i < count && partitions <= PARTITIONS_MAX; i++) {
+		const struct kafkatopic *t = kafkamap_topic(map, names[i]);
+
+		partitions += t ? kafkaranges_count(ranges_of(call), t) : 0;
+	}
+	return shares_take(&call->home->pool->shares.asked, &call->share,
+		endpoint_namespace(&call->home->endpoint->base),
+		partitions < PARTITIONS_MAX ? partitions : PARTITIONS_MAX);
+}
+
+/* Until another question gives some back, or the deadline, which says why. */
+static void park(struct kafka_call *call)
+{
+	DL_APPEND2(call->home->pool->parked, call, parked_prev, parked_next);
+	call->parked = true;
 }
 
 static void take_topics(struct kafka_call *call)
@@ -355,6 +401,11 @@ static void take_topics(struct kafka_call *call)
 	const struct kafkamap *map = kafkacluster_map(call->home->cluster);
 	size_t count;
 	const char *const *names = wanted_topics(call, &count);
+
+	if (!take_share(call, names, count)) {
+		park(call);
+		return;
+	}
 
 	call->topics = mem_array(count, sizeof(*call->topics));
 	for (size_t i = 0; i < count; i++) {
@@ -380,6 +431,21 @@ static void take_topics(struct kafka_call *call)
 	next_step(call);
 }
 
+/* Each of those that wait now, once: it may have to wait again. */
+static void on_unpark(void *arg)
+{
+	struct kafka_pool *p = arg;
+	struct kafka_call *call;
+	size_t left;
+
+	DL_COUNT2(p->parked, call, left, parked_next);
+	for (; left > 0 && p->parked; left--) {
+		call = p->parked;
+		unpark(call);
+		take_topics(call);
+	}
+}
+
 static void on_topics(struct kafkawait *w, const struct kafkamessages_offsets *answer, const struct err *err,
 	enum kafkacluster_doubt doubt)
 {
@@ -393,24 +459,6 @@ static void on_topics(struct kafkawait *w, const struct kafkamessages_offsets *a
 }
 
 /* ---- Offsets ---- */
-
-static int compare_shares(const void *a, const void *b)
-{
-	const struct kafka_share *x = a, *y = b;
-	int order = (x->leader > y->leader) - (x->leader < y->leader);
-
-	return order ? order : (x->partition > y->partition) - (x->partition < y->partition);
-}
-
-/* Once in a try: a cluster may have as many leaders as partitions. */
-static void make_shares(struct kafka_call *call)
-{
-	call->shares = mem_array(call->count, sizeof(*call->shares));
-	for (size_t i = 0; i < call->count; i++)
-		call->shares[i] = (struct kafka_share){ call->places[i].leader, (uint32_t)i };
-	if (call->count > 1)
-		qsort(call->shares, call->count, sizeof(*call->shares), compare_shares);
-}
 
 /* Those of the leader at `from` that are asked about; *to: where the next one's begin. */
 static size_t wants_of(const struct kafka_call *call, enum step step, size_t from, size_t *to, struct kafkawant *wants)
@@ -434,7 +482,7 @@ static void ask_offsets(struct kafka_call *call, enum step step)
 	size_t brokers = 0, to;
 
 	if (!call->shares)
-		make_shares(call);
+		call->shares = kafkaleaders_sort(call->places, call->count);
 	spans = mem_array(call->count, sizeof(*spans));
 	for (size_t from = 0; from < call->count; from = to)
 		if (wants_of(call, step, from, &to, wants) > 0)
@@ -622,7 +670,9 @@ static struct home *home_new(struct kafka_pool *p, struct kafkaendpoint *e)
 
 	h->pool = p;
 	h->endpoint = kafkaendpoint_ref(e);
-	h->cluster = kafkacluster_new(p->loop, e, p->tokens);
+	h->cluster =
+		kafkacluster_new(&(struct kafkalink_terms){ .loop = p->loop, .tokens = p->tokens, .salter = p->salter },
+			e, &p->shares);
 	h->begun_ms = loop_now_ms(p->loop) - WINDOW_MS;
 	loop_timer_init(&h->window, p->loop, on_begin, h);
 	loop_task_init(&h->begin, on_begin, h);
@@ -669,12 +719,15 @@ static void on_tidy(void *arg)
 		loop_timer_set(&p->tidy, TIDY_MS);
 }
 
-struct kafka_pool *kafka_pool_new(struct loop *loop, struct webtoken_store *tokens)
+struct kafka_pool *kafka_pool_new(struct loop *loop, struct webtoken_store *tokens, struct salter *salter)
 {
 	struct kafka_pool *p = mem_zalloc(sizeof(*p));
 
 	p->loop = loop;
 	p->tokens = tokens;
+	p->salter = salter;
+	kafkashares_init(&p->shares);
+	loop_task_init(&p->unpark, on_unpark, p);
 	loop_timer_init(&p->tidy, loop, on_tidy, p);
 	return p;
 }
@@ -688,6 +741,7 @@ void kafka_pool_free(struct kafka_pool *p)
 	free_calls(&p->over);
 	HASH_ITER (hh, p->homes, h, next)
 		home_free(h);
+	loop_task_cancel(p->loop, &p->unpark);
 	loop_timer_done(&p->tidy);
 	free(p);
 }

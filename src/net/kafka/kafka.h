@@ -26,17 +26,15 @@
 
 #include "base/err.h"
 #include "net/kafka/kafkaendpoint.h"
+#include "net/kafka/kafkaranges.h"
 #include "net/loop.h"
 
 struct kafka_call;
 struct kafka_pool;
+struct salter;
 struct webtoken_store;
 
 #define KAFKA_OFFSET_NONE (-1)
-
-struct kafka_range { /* of partitions; both inclusive */
-	int32_t first, last;
-};
 
 /*
  * Bytes of a name, by which callers keep: a request tells of the topics of all who ask. Kafka's own
@@ -71,8 +69,8 @@ struct kafka_answer {
 	size_t count;
 };
 
-/* tokens: for logins by an identity; borrowed for the pool's life; may be NULL in tests. */
-struct kafka_pool *kafka_pool_new(struct loop *loop, struct webtoken_store *tokens);
+/* For logins by an identity, and by SCRAM; borrowed for the pool's life; may be NULL in tests. */
+struct kafka_pool *kafka_pool_new(struct loop *loop, struct webtoken_store *tokens, struct salter *salter);
 void kafka_pool_free(struct kafka_pool *p);                /* questions end without callbacks; NULL is fine */
 size_t kafka_pool_connections(const struct kafka_pool *p); /* open or being opened */
 

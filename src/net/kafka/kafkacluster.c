@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/hostport.h"
 #include "base/mem.h"
-#include "net/kafka/kafkalink.h"
+#include "net/kafka/kafkashares.h"
 
 #define WANTS_MAX       20000 /* in one request */
 #define NAMES_MAX       500   /* of topics: their partitions, of 42 bytes and more, fit into an answer */
@@ -47,7 +47,7 @@ struct kafkaerrand {
 	struct errand_key key;
 	bool has_room; /* in the cluster's table: who asks the same joins it */
 	struct kafkaerrand *prev, *next;
-	struct kafkaerrand **list; /* that it is in: pending, under way, or waiting for a coordinator */
+	struct kafkaerrand **list; /* that it is in: pending, taken, under way, or waiting for a coordinator */
 	struct group *group;       /* COMMITTED */
 	int32_t node;              /* OFFSETS */
 	int64_t which;
@@ -80,18 +80,21 @@ struct group {
 
 struct link {
 	struct kafkalink *link; /* its address is the key */
+	struct shares_hold share;
 	UT_hash_handle hh;
 };
 
 struct kafkacluster {
 	struct loop *loop;
 	struct kafkalink_terms terms;
+	struct kafkashares *shares;
 	struct link *links;
 	size_t next_server; /* of the bootstrap servers, the one to begin with */
 	struct kafkamap map;
 	struct group *groups;
 	struct kafkaerrand *pending; /* are sent at the end of this turn, or a little later: gathering */
 	struct kafkaerrand *open;    /* those of them with room for more, by what they ask */
+	struct kafkaerrand *taken;   /* from a list, to be sent or finished now: take_all */
 	struct kafkaerrand *under_way;
 	size_t groups_asked; /* of them, COMMITTED */
 	struct loop_task flush;
@@ -103,6 +106,7 @@ struct kafkacluster {
 static void drop_link(struct kafkacluster *c, struct link *l)
 {
 	HASH_DEL(c->links, l);
+	shares_give(&l->share, l->share.has);
 	kafkalink_free(l->link);
 	free(l);
 }
@@ -120,8 +124,13 @@ static bool has_room(struct kafkacluster *c)
 	return HASH_COUNT(c->links) < LINKS_MAX;
 }
 
-/* NULL: there are too many. */
-static struct kafkalink *link_at(struct kafkacluster *c, const char *host, uint16_t port)
+static const char *namespace_of(const struct kafkacluster *c)
+{
+	return endpoint_namespace(&c->terms.endpoint->base);
+}
+
+/* NULL: there are too many. A bootstrap server has its connection also beyond the share. */
+static struct kafkalink *link_at(struct kafkacluster *c, const char *host, uint16_t port, bool bootstrap)
 {
 	MEM_AUTO char *address = hostport_join(host, port);
 	const struct kafkamap_broker *broker;
@@ -131,6 +140,10 @@ static struct kafkalink *link_at(struct kafkacluster *c, const char *host, uint1
 	if (l || !has_room(c))
 		return l ? l->link : NULL;
 	l = mem_zalloc(sizeof(*l));
+	if (!shares_take(&c->shares->brokers, &l->share, namespace_of(c), 1) && !bootstrap) {
+		free(l);
+		return NULL;
+	}
 	l->link = kafkalink_new(&c->terms, host, port);
 	broker = kafkamap_broker_at(&c->map, address);
 	if (broker)
@@ -143,9 +156,14 @@ static struct kafkalink *link_at(struct kafkacluster *c, const char *host, uint1
 static struct kafkalink *link_to(struct kafkacluster *c, int32_t node, struct err *err)
 {
 	const struct kafkamap_broker *broker = kafkamap_broker(&c->map, node);
-	struct kafkalink *link = broker ? link_at(c, broker->host, broker->port) : NULL;
+	struct kafkalink *link = broker ? link_at(c, broker->host, broker->port, false) : NULL;
 
-	if (!broker)
+	if (broker ? !link && HASH_COUNT(c->links) < LINKS_MAX : c->map.too_many_brokers)
+		kafkashares_has_too_many_brokers(namespace_of(c), err);
+	else if (!broker && HASH_COUNT(c->map.brokers) >= KAFKAMAP_BROKERS_MAX)
+		err_set(err, ERR_TEMPORARY, "broker %" PRId32 " is not among the %d brokers that are known, the most",
+			node, KAFKAMAP_BROKERS_MAX);
+	else if (!broker)
 		err_set(err, ERR_TEMPORARY,
 			"broker %" PRId32 " is not among the brokers that the cluster names: it may be down", node);
 	else if (!link)
@@ -159,7 +177,7 @@ static struct kafkalink *bootstrap_link(struct kafkacluster *c, size_t i)
 	const struct kafkaendpoint *e = c->terms.endpoint;
 	const struct kafkaserver *server = &e->servers[(c->next_server + i) % e->count];
 
-	return link_at(c, server->host, server->port);
+	return link_at(c, server->host, server->port, true);
 }
 
 /*
@@ -202,6 +220,7 @@ static void take_broker(struct kafkacluster *c, const struct kafkamessages_broke
 	const struct kafkamap_broker *b = kafkamap_broker(&c->map, broker->id);
 	MEM_AUTO char *before = mem_dup(b ? b->address : NULL);
 
+	c->map.namespace_ = namespace_of(c);
 	if (!kafkamap_put_broker(&c->map, broker))
 		return;
 	b = kafkamap_broker(&c->map, broker->id);
@@ -274,6 +293,23 @@ static void errand_close(struct kafkaerrand *e)
 	if (e->has_room)
 		HASH_DEL(e->cluster->open, e);
 	e->has_room = false;
+}
+
+static void relist(struct kafkaerrand *e, struct kafkaerrand **list)
+{
+	DL_DELETE(*e->list, e);
+	e->list = list;
+	DL_APPEND(*list, e);
+}
+
+/*
+ * What is in the list now, into `taken`, which nothing else fills: what its callbacks ask for goes
+ * into the other lists, so that working it off ends.
+ */
+static void take_all(struct kafkacluster *c, struct kafkaerrand **list)
+{
+	while (*list)
+		relist(*list, &c->taken);
 }
 
 static void leave_list(struct kafkaerrand *e)
@@ -375,26 +411,6 @@ static struct buf frame_buf(void)
 	return frame;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static void sort_names(struct kafkaerrand *e)
-{
-	size_t kept = 0;
-
-	if (e->name_count > 1)
-		qsort(e->names, e->name_count, sizeof(*e->names), compare_names);
-	for (size_t i = 0; i < e->name_count; i++) {
-		if (kept > 0 && strcmp(e->names[kept - 1], e->names[i]) == 0)
-			free(e->names[i]);
-		else
-			e->names[kept++] = e->names[i];
-	}
-	e->name_count = kept;
-}
-
 static void put_wants(const struct kafkaerrand *e, struct buf *frame)
 {
 	struct kafkamessages_want *wants = mem_array(e->count, sizeof(*wants));
@@ -450,20 +466,20 @@ static void send(struct kafkaerrand *e)
 static void send_pending(struct kafkacluster *c, bool gathers)
 {
 	int64_t now_ms = loop_now_ms(c->loop), wait_ms = 0;
-	struct kafkaerrand *e = c->pending;
+	struct kafkaerrand *e;
 
-	while (e) {
+	take_all(c, &c->pending);
+	while ((e = c->taken) != NULL) {
 		int64_t left_ms = e->begun_ms + GATHER_MS - now_ms;
 
 		if (gathers && e->kind == OFFSETS && c->groups_asked > 0 && left_ms > 0 && e->count < WANTS_MAX) {
 			wait_ms = left_ms;
-			e = e->next;
+			relist(e, &c->pending);
 			continue;
 		}
 		if (e->kind == DESCRIBE)
-			sort_names(e);
-		send(e); /* what fails at once may have led to more */
-		e = c->pending;
+			e->name_count = kafkamessages_sort_names(e->names, e->name_count);
+		send(e);
 	}
 	if (wait_ms > 0 && !loop_timer_pending(&c->gathering))
 		loop_timer_set(&c->gathering, wait_ms);
@@ -507,8 +523,29 @@ static void group_free(struct group *g)
 
 static void not_found(struct group *g, const struct err *err, enum kafkacluster_doubt doubt)
 {
-	while (g->waiting)
-		finish(g->waiting, NULL, err, doubt);
+	struct kafkacluster *c = g->cluster;
+
+	take_all(c, &g->waiting);
+	while (c->taken)
+		finish(c->taken, NULL, err, doubt);
+}
+
+/*
+ * One that cannot be connected to is nobody's coordinator. All are told so together: each by itself
+ * would doubt it, and the next would ask for it once more.
+ */
+static void send_waiting(struct group *g)
+{
+	struct kafkacluster *c = g->cluster;
+	struct err err;
+
+	if (!link_to(c, g->node, &err)) {
+		not_found(g, &err, KAFKACLUSTER_MOVED);
+		return;
+	}
+	take_all(c, &g->waiting);
+	while (c->taken)
+		send(c->taken);
 }
 
 static void on_coordinator(void *arg, struct kafkawire_reader *r, const struct err *failed)
@@ -534,8 +571,7 @@ static void on_coordinator(void *arg, struct kafkawire_reader *r, const struct e
 	} else {
 		g->node = answer.broker.id;
 		take_broker(c, &answer.broker);
-		while (g->waiting)
-			send(g->waiting);
+		send_waiting(g);
 	}
 	kafkamessages_coordinator_done(&answer);
 	if (!g->finding)
@@ -581,6 +617,7 @@ static void take_metadata(struct kafkaerrand *e, struct kafkawire_reader *r)
 	 * comes next, no partition stands in a request twice.
 	 */
 	send_pending(c, false);
+	c->map.namespace_ = namespace_of(c);
 	kafkamap_take(&c->map, &said, (const char *const *)e->names, e->name_count, loop_now_ms(c->loop));
 	kafkamessages_metadata_done(&said);
 	name_links(c);
@@ -676,14 +713,19 @@ const struct kafkamap *kafkacluster_map(const struct kafkacluster *c)
 	return &c->map;
 }
 
-struct kafkacluster *kafkacluster_new(struct loop *loop, struct kafkaendpoint *endpoint, struct webtoken_store *tokens)
+struct kafkacluster *kafkacluster_new(const struct kafkalink_terms *terms, struct kafkaendpoint *endpoint,
+	struct kafkashares *shares)
 {
 	struct kafkacluster *c = mem_zalloc(sizeof(*c));
 
-	c->loop = loop;
-	c->terms = (struct kafkalink_terms){ .loop = loop, .endpoint = kafkaendpoint_ref(endpoint), .tokens = tokens };
+	c->loop = terms->loop;
+	c->terms = *terms;
+	c->terms.endpoint = kafkaendpoint_ref(endpoint);
+	c->shares = shares;
+	c->map.known = &shares->known;
+	c->map.known_brokers = &shares->brokers;
 	loop_task_init(&c->flush, on_flush, c);
-	loop_timer_init(&c->gathering, loop, on_flush, c);
+	loop_timer_init(&c->gathering, c->loop, on_flush, c);
 	return c;
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/buf.h"
 #include "base/hostport.h"
@@ -32,13 +33,58 @@ static int take_server(struct kafkaendpoint *e, const char *address, uint16_t po
 		return err_set(err, ERR_INVALID, "address \"%s\": must be host:port", address);
 	if (!at.has_port)
 		at.port = port;
+	for (size_t i = 0; i < e->count; i++)
+		if (e->servers[i].port == at.port && strcasecmp(e->servers[i].host, at.host) == 0)
+			return 0;
 	e->servers[e->count++] = (struct kafkaserver){ mem_dup(at.host), at.port };
 	return 0;
 }
 
-static int take_servers(struct kafkaendpoint *e, const struct kafkaendpoint_config *config, struct err *err)
+/* ---- Name and key ---- */
+
+static int compare_addresses(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* However they are written, in whatever order: one key. */
+static char *servers_key(const struct kafkaendpoint *e)
+{
+	char **addresses = mem_array(e->count, sizeof(*addresses));
+	struct buf key = BUF_INIT(1u << 20);
+
+	for (size_t i = 0; i < e->count; i++) {
+		addresses[i] = hostport_join(e->servers[i].host, e->servers[i].port);
+		for (char *c = addresses[i]; *c; c++)
+			*c = (char)(*c >= 'A' && *c <= 'Z' ? *c + 'a' - 'A' : *c);
+	}
+	if (e->count > 1)
+		qsort(addresses, e->count, sizeof(*addresses), compare_addresses);
+	for (size_t i = 0; i < e->count; i++) {
+		buf_printf(&key, "%s%s", i > 0 ? "," : "", addresses[i]);
+		free(addresses[i]);
+	}
+	free(addresses);
+	return buf_take(&key);
+}
+
+/* The servers as they are given, cut when there are many. */
+static char *servers_name(const struct kafkaendpoint *e)
 {
 	struct buf all = BUF_INIT(1u << 20), name = BUF_INIT(2 * NAME_MAX_LEN);
+
+	for (size_t i = 0; i < e->count; i++) {
+		MEM_AUTO char *address = hostport_join(e->servers[i].host, e->servers[i].port);
+
+		buf_printf(&all, "%s%s", i > 0 ? "," : "", address);
+	}
+	buf_printf(&name, "%.*s%s", NAME_MAX_LEN, buf_text(&all), all.len > NAME_MAX_LEN ? "..." : "");
+	buf_done(&all);
+	return buf_take(&name);
+}
+
+static int take_servers(struct kafkaendpoint *e, const struct kafkaendpoint_config *config, struct err *err)
+{
 	int rc = 0;
 
 	if (config->count <= KAFKAENDPOINT_SERVERS_MAX)
@@ -48,14 +94,8 @@ static int take_servers(struct kafkaendpoint *e, const struct kafkaendpoint_conf
 			rc = take_server(e, config->servers[i], config->port, err);
 	if (!rc && e->count == 0)
 		rc = err_set(err, ERR_INVALID, "there must be 1 to %d servers", KAFKAENDPOINT_SERVERS_MAX);
-	for (size_t i = 0; i < e->count; i++) {
-		MEM_AUTO char *address = hostport_join(e->servers[i].host, e->servers[i].port);
-
-		buf_printf(&all, "%s%s", i > 0 ? "," : "", address);
-	}
-	buf_printf(&name, "%.*s%s", NAME_MAX_LEN, buf_text(&all), all.len > NAME_MAX_LEN ? "..." : "");
-	e->base.name = buf_take(&name);
-	e->base.key = buf_take(&all); /* the rest follows */
+	e->base.name = servers_name(e);
+	e->base.key = servers_key(e); /* the rest follows */
 	return rc;
 }
 
@@ -70,6 +110,7 @@ static void on_done(struct endpoint *base)
 	free(e->servers);
 	mem_free_secret(e->username);
 	mem_free_secret(e->password);
+	scram_forget(&e->memory);
 	identity_unref(e->identity);
 	free(e->region);
 	free(e->trusted);

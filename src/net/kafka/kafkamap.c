@@ -6,6 +6,7 @@
 
 #include "base/hostport.h"
 #include "base/mem.h"
+#include "net/kafka/kafkashares.h"
 
 struct kafkatopic *kafkatopic_ref(struct kafkatopic *t)
 {
@@ -17,6 +18,7 @@ void kafkatopic_unref(struct kafkatopic *t)
 {
 	if (!t || --t->refs > 0)
 		return;
+	shares_give(&t->share, t->share.has);
 	free(t->name);
 	free(t->partitions);
 	free(t);
@@ -36,6 +38,11 @@ struct kafkatopic *kafkamap_topic(const struct kafkamap *map, const char *name)
 	return t;
 }
 
+static bool take_share(const struct kafkamap *map, struct shares *of, struct shares_hold *h, size_t amount)
+{
+	return !of || shares_take(of, h, map->namespace_ ? map->namespace_ : "", amount);
+}
+
 /* Takes name and partitions. */
 static void put_topic(struct kafkamap *map, struct kafkamessages_topic *said, int64_t now_ms)
 {
@@ -46,11 +53,14 @@ static void put_topic(struct kafkamap *map, struct kafkamessages_topic *said, in
 	t->refs = 1;
 	t->name = said->name;
 	t->error = said->error;
-	t->partitions = said->partitions;
-	t->count = said->count;
+	t->too_many = !take_share(map, map->known, &t->share, KAFKASHARES_TOPIC + said->count);
+	if (!t->too_many) {
+		t->partitions = said->partitions;
+		t->count = said->count;
+		said->partitions = NULL;
+	}
 	t->told_ms = now_ms;
 	said->name = NULL;
-	said->partitions = NULL;
 	HASH_ADD_KEYPTR(hh, map->topics, t->name, strlen(t->name), t);
 }
 
@@ -67,6 +77,7 @@ static void free_broker(struct kafkamap *map, struct kafkamap_broker *b)
 {
 	HASH_DEL(map->brokers, b);
 	leave_address(map, b);
+	shares_give(&b->share, b->share.has);
 	free(b);
 }
 
@@ -80,6 +91,11 @@ bool kafkamap_put_broker(struct kafkamap *map, const struct kafkamessages_broker
 		return false;
 	if (!b) {
 		b = mem_zalloc(sizeof(*b));
+		map->too_many_brokers = !take_share(map, map->known_brokers, &b->share, 1);
+		if (map->too_many_brokers) {
+			free(b);
+			return false;
+		}
 		b->id = broker->id;
 		HASH_ADD_INT(map->brokers, id, b);
 	}
@@ -105,6 +121,7 @@ void kafkamap_take(struct kafkamap *map, struct kafkamessages_metadata *m, const
 	struct kafkatopic *t;
 
 	/* An empty list says nothing: a broker that has just begun does not know the others yet. */
+	map->too_many_brokers = false;
 	if (m->broker_count > 0)
 		HASH_ITER (hh, map->brokers, b, next)
 			free_broker(map, b);
@@ -142,7 +159,7 @@ const struct kafkamap_broker *kafkamap_broker_at(const struct kafkamap *map, con
 /* One with an error is asked about again by the next that wants it. */
 bool kafkamap_is_good(const struct kafkatopic *t, int64_t now_ms)
 {
-	return t && !t->error && !t->doubted && now_ms - t->told_ms < KAFKAMAP_GOOD_MS;
+	return t && !t->error && !t->too_many && !t->doubted && now_ms - t->told_ms < KAFKAMAP_GOOD_MS;
 }
 
 void kafkamap_forget_old(struct kafkamap *map, int64_t now_ms)

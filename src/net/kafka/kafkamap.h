@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "base/shares.h"
 #include "net/kafka/kafkamessages.h"
 
 #define KAFKAMAP_GOOD_MS   60000
@@ -27,6 +28,8 @@ struct kafkatopic {
 	size_t count;
 	int64_t told_ms;
 	bool doubted;
+	bool too_many; /* its partitions are left out: the namespace has its share */
+	struct shares_hold share;
 	UT_hash_handle hh;
 };
 struct kafkatopic *kafkatopic_ref(struct kafkatopic *t);
@@ -40,6 +43,7 @@ struct kafkamap_broker {
 	uint16_t port;
 	char *address;   /* owned; both */
 	bool is_at_home; /* in at: of several at one address one is */
+	struct shares_hold share;
 	UT_hash_handle hh, by_address;
 };
 
@@ -47,6 +51,9 @@ struct kafkamap {                        /* a value; zeroed is empty */
 	struct kafkamap_broker *brokers; /* by id */
 	struct kafkamap_broker *at;      /* the same, by address */
 	struct kafkatopic *topics;
+	struct shares *known, *known_brokers; /* borrowed (net/kafka/kafkashares); NULL: no limit */
+	const char *namespace_;               /* borrowed; whose share what is told next is of */
+	bool too_many_brokers;                /* the last of them was left out for that */
 };
 
 /*

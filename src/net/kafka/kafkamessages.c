@@ -181,6 +181,26 @@ size_t kafkamessages_sort(struct kafkamessages_want *wants, size_t count)
 	return kept;
 }
 
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+size_t kafkamessages_sort_names(char **names, size_t count)
+{
+	size_t kept = 0;
+
+	if (count > 1)
+		qsort(names, count, sizeof(*names), compare_texts);
+	for (size_t i = 0; i < count; i++) {
+		if (kept > 0 && strcmp(names[kept - 1], names[i]) == 0)
+			free(names[i]);
+		else
+			names[kept++] = names[i];
+	}
+	return kept;
+}
+
 static bool is_next_topic(const struct kafkamessages_want *wants, size_t i)
 {
 	return i == 0 || strcmp(wants[i - 1].topic, wants[i].topic) != 0;
@@ -428,11 +448,6 @@ static int compare_offsets(const void *a, const void *b)
 	int order = x->topic == y->topic ? 0 : strcmp(x->topic, y->topic);
 
 	return order ? order : (x->partition > y->partition) - (x->partition < y->partition);
-}
-
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 static int read_lists(struct kafkawire_reader *r, enum kafkamessages_api api, struct kafkamessages_offsets *out,

@@ -67,6 +67,8 @@ struct kafkamessages_want { /* borrowed */
 };
 /* Sorted by topic and partition, none twice: brokers refuse a partition that comes twice. */
 size_t kafkamessages_sort(struct kafkamessages_want *wants, size_t count); /* how many are left */
+/* The same of names, of which those that are left out are freed. */
+size_t kafkamessages_sort_names(char **names, size_t count);
 /* wants NULL: all topics with a committed offset. */
 void kafkamessages_put_committed(struct buf *out, const char *group, const struct kafkamessages_want *wants,
 	size_t count);

@@ -58,13 +58,17 @@ static uint8_t *take_message(struct mongolink *l, struct evbuffer *input, size_t
 	int64_t whole = mongowire_length(head, got > 0 ? (size_t)got : 0, err);
 
 	*len = 0;
+	if (got > 0 && !l->asks) {
+		err_set(err, ERR_INVALID, "the server sent an answer that nobody asked for");
+		return NULL;
+	}
 	if (whole < 0)
 		return NULL;
 	if (whole == 0 || evbuffer_get_length(input) < (size_t)whole) {
 		answers_hold(loop_answers(l->loop), &l->bytes, evbuffer_get_length(input), err);
 		return NULL;
 	}
-	if (!l->asks || evbuffer_get_length(input) > (size_t)whole) {
+	if (evbuffer_get_length(input) > (size_t)whole) {
 		err_set(err, ERR_INVALID, "the server sent an answer that nobody asked for");
 		return NULL;
 	}

@@ -9,13 +9,22 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-#define WORDS_MAX 200 /* bytes of the server's own words */
+#define WORDS_MAX  200  /* bytes of the server's own words */
+#define FIELDS_MAX 1000 /* of an answer; MongoDB's greeting has some 25 */
 
 /* ---- Fields ---- */
 
+/* False also when it has so many fields that looking for each of ours would take long. */
 static bool open_document(struct mongowire_document document, bson_t *out)
 {
-	return bson_init_static(out, document.bytes, document.len);
+	size_t fields = 0;
+	bson_iter_t at;
+
+	if (!bson_init_static(out, document.bytes, document.len) || !bson_iter_init(&at, out))
+		return false;
+	while (fields <= FIELDS_MAX && bson_iter_next(&at))
+		fields++;
+	return fields <= FIELDS_MAX;
 }
 
 static bool find(const bson_t *b, const char *key, bson_iter_t *at)

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/shares.h"
 
 /*
  * A look counts as a poll when so much of the interval is over: polls come a little early and late.
@@ -18,16 +19,17 @@ struct offset_memory {
 };
 
 struct group_memory {
-	char *key;
+	char *key, *namespace_;
 	int64_t polled_ms, used_ms;
 	struct offset_memory *offsets; /* sorted by where */
 	size_t count;
+	struct shares_hold share; /* as many as count */
 	UT_hash_handle hh;
 };
 
 struct kafkamemory {
 	struct group_memory *groups; /* the one used longest ago first */
-	size_t partitions;
+	struct shares partitions;
 };
 
 static int compare_where(const void *a, const void *b)
@@ -54,14 +56,15 @@ static const struct offset_memory *find(const struct group_memory *g, uint64_t w
 static void forget(struct kafkamemory *m, struct group_memory *g)
 {
 	HASH_DEL(m->groups, g);
-	m->partitions -= g->count;
+	shares_give(&g->share, g->share.has);
 	free(g->offsets);
 	free(g->key);
+	free(g->namespace_);
 	free(g);
 }
 
 /* Moves it to the end of those that are used. */
-static struct group_memory *take_group(struct kafkamemory *m, const char *key, bool *is_new)
+static struct group_memory *take_group(struct kafkamemory *m, const char *key, const char *namespace_, bool *is_new)
 {
 	struct group_memory *g;
 
@@ -72,9 +75,33 @@ static struct group_memory *take_group(struct kafkamemory *m, const char *key, b
 	} else {
 		g = mem_zalloc(sizeof(*g));
 		g->key = mem_dup(key);
+		g->namespace_ = mem_dup(namespace_);
 	}
 	HASH_ADD_KEYPTR(hh, m->groups, g->key, strlen(g->key), g);
 	return g;
+}
+
+/* Of the group's namespace what was used longest ago; false: there is nothing else. */
+static bool forget_another(struct kafkamemory *m, const struct group_memory *used)
+{
+	struct group_memory *g, *next;
+
+	HASH_ITER (hh, m->groups, g, next) {
+		if (g != used && g->share.has > 0 && strcmp(g->namespace_, used->namespace_) == 0) {
+			forget(m, g);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_room(struct kafkamemory *m, struct group_memory *g, size_t count)
+{
+	shares_give(&g->share, g->share.has);
+	while (!shares_take(&m->partitions, &g->share, g->namespace_, count))
+		if (!forget_another(m, g))
+			return false;
+	return true;
 }
 
 /* A poll: what was new is old. */
@@ -92,32 +119,31 @@ static void step(struct kafkamemory *m, struct group_memory *g, const struct kaf
 			offsets[kept++] = (struct offset_memory){ where, old ? old->now : KAFKA_OFFSET_NONE,
 				partitions[i].committed };
 	}
+	if (!has_room(m, g, kept))
+		kept = 0;
 	if (kept > 1)
 		qsort(offsets, kept, sizeof(*offsets), compare_where);
-	m->partitions += kept - g->count;
 	free(g->offsets);
 	g->offsets = offsets;
 	g->count = kept;
 }
 
-static void keep_limits(struct kafkamemory *m, const struct group_memory *used, int64_t now_ms)
+static void forget_old(struct kafkamemory *m, int64_t now_ms)
 {
 	struct group_memory *g, *next;
 
 	HASH_ITER (hh, m->groups, g, next) {
-		if (g != used &&
-			(m->partitions > KAFKAMEMORY_PARTITIONS_MAX || now_ms - g->used_ms > KAFKAMEMORY_FORGET_MS))
-			forget(m, g);
-		else
+		if (now_ms - g->used_ms <= KAFKAMEMORY_FORGET_MS)
 			break;
+		forget(m, g);
 	}
 }
 
-void kafkamemory_compare(struct kafkamemory *m, const char *key, int64_t poll_ms, int64_t now_ms,
-	const struct kafka_partition *partitions, size_t count, bool *stuck)
+void kafkamemory_compare(struct kafkamemory *m, const char *key, const char *namespace_, int64_t poll_ms,
+	int64_t now_ms, const struct kafka_partition *partitions, size_t count, bool *stuck)
 {
 	bool is_new;
-	struct group_memory *g = take_group(m, key, &is_new);
+	struct group_memory *g = take_group(m, key, namespace_, &is_new);
 
 	if (is_new || now_ms - g->polled_ms >= OF_INTERVAL(poll_ms)) {
 		step(m, g, partitions, count);
@@ -129,12 +155,15 @@ void kafkamemory_compare(struct kafkamemory *m, const char *key, int64_t poll_ms
 
 		stuck[i] = known && known->before != KAFKA_OFFSET_NONE && known->before == partitions[i].committed;
 	}
-	keep_limits(m, g, now_ms);
+	forget_old(m, now_ms);
 }
 
 struct kafkamemory *kafkamemory_new(void)
 {
-	return mem_zalloc(sizeof(struct kafkamemory));
+	struct kafkamemory *m = mem_zalloc(sizeof(*m));
+
+	m->partitions = (struct shares){ .total = KAFKAMEMORY_PARTITIONS_MAX, .few = KAFKAMEMORY_PARTITIONS_FEW };
+	return m;
 }
 
 void kafkamemory_free(struct kafkamemory *m)

@@ -19,7 +19,8 @@
 
 #include "net/kafka/kafka.h"
 
-#define KAFKAMEMORY_PARTITIONS_MAX 200000
+#define KAFKAMEMORY_PARTITIONS_MAX 300000 /* in shares by namespace; what it has of the reserve: */
+#define KAFKAMEMORY_PARTITIONS_FEW 10000
 #define KAFKAMEMORY_FORGET_MS      3600000
 
 struct kafkamemory;
@@ -29,9 +30,10 @@ void kafkamemory_free(struct kafkamemory *m); /* NULL is fine */
 
 /*
  * Sets stuck for each partition. key: what is asked. poll_ms: how often, 0 for unknown, which takes
- * each look for a poll. now_ms: loop clock.
+ * each look for a poll. now_ms: loop clock. namespace_: in whose share it is remembered; for lack
+ * of room what the namespace used longest ago is forgotten, or this.
  */
-void kafkamemory_compare(struct kafkamemory *m, const char *key, int64_t poll_ms, int64_t now_ms,
-	const struct kafka_partition *partitions, size_t count, bool *stuck);
+void kafkamemory_compare(struct kafkamemory *m, const char *key, const char *namespace_, int64_t poll_ms,
+	int64_t now_ms, const struct kafka_partition *partitions, size_t count, bool *stuck);
 
 #endif

@@ -106,7 +106,8 @@ static struct kafkalag count(const struct kafka_trigger *t, const struct kafka_t
 
 	if (t->memory_key) {
 		stuck = mem_array(answer->count, sizeof(*stuck));
-		kafkamemory_compare(ask->sources->kafka_memory, t->memory_key, t->config.poll_ms,
+		kafkamemory_compare(ask->sources->kafka_memory, t->memory_key,
+			endpoint_namespace(&t->config.endpoint->base), t->config.poll_ms,
 			loop_now_ms(ask->sources->loop), answer->partitions, answer->count, stuck);
 	}
 	lag = kafkalag_count(&t->config.rules, answer->partitions, stuck, answer->count);

@@ -595,6 +595,30 @@ static void heartbeats_come_and_are_missed(void **state)
 	assert_failed(w, &r, ERR_TEMPORARY, "sends no heartbeats any more");
 }
 
+/* A few between two answers are fine; one after the other without end are none. */
+static void heartbeats_without_end(void **state)
+{
+	struct world *w = *state;
+	static unsigned char beats[1001][8];
+
+	for (size_t i = 0; i < MEM_COUNT(beats); i++)
+		memcpy(beats[i], "\10\0\0\0\0\0\0\xce", 8);
+	connect_once(w);
+	for (int i = 0; i < 3; i++) {
+		struct result r = { 0 };
+		char queue[256];
+
+		say(w, beats, 1000 * sizeof(beats[0]));
+		ask(&r, w, "jobs");
+		hear_declare(w, queue);
+		answer(w, 1, "jobs", 5);
+		UNTIL(w->f, r.calls);
+		assert_int_equal(r.err.kind, ERR_NONE);
+	}
+	say(w, beats, sizeof(beats));
+	UNTIL(w->f, amqp_pool_connections(w->pool) == 0);
+}
+
 static void nonsense_is_an_error(void **state)
 {
 	static const struct {
@@ -675,6 +699,7 @@ int main(void)
 		TEST(the_server_closes_an_idle_connection),
 		TEST(an_idle_connection_is_closed_with_a_word),
 		TEST(heartbeats_come_and_are_missed),
+		TEST(heartbeats_without_end),
 		TEST(nonsense_is_an_error),
 		TEST(a_pool_may_be_freed_in_a_callback),
 		TEST(a_cancelled_question_is_not_answered),

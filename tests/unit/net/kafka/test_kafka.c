@@ -45,7 +45,7 @@ static int world_setup(void **state)
 	w->f = f;
 	w->deadline_ms = DEADLINE_MS;
 	fakebrokers_start(&w->brokers, w->f->loop);
-	w->pool = kafka_pool_new(w->f->loop, NULL);
+	w->pool = kafka_pool_new(w->f->loop, NULL, NULL);
 	snprintf(address, sizeof(address), "127.0.0.1:%u", w->brokers.brokers[0].port);
 	w->endpoint = endpoint_of((const char *[]){ address }, 1);
 	*state = w;
@@ -311,6 +311,48 @@ static void coordinators_move(void **state)
 	assert_error(w, &about_t, "COORDINATOR_LOAD_IN_PROGRESS");
 }
 
+/*
+ * No room for one more broker, which coordinates a group that two requests wait for: both are told
+ * so, and begin anew.
+ */
+static void a_coordinator_too_many(void **state)
+{
+	enum { GROUPS = 1000 };
+	static struct outcome outcomes[GROUPS], last[2];
+	static char names[GROUPS][16];
+	static struct kafka_question questions[GROUPS];
+	const struct kafka_question of_topic = { .group = "last", .topics = topics, .topic_count = 1 };
+	const struct kafka_question of_all = { .group = "last" };
+	struct world *w = *state;
+	unsigned told;
+
+	w->deadline_ms = 30000; /* not what is tried */
+	w->brokers.strangers = 1000 - FAKE_BROKERS;
+	w->brokers.renames_coordinator = true;
+	for (int i = 0; i < GROUPS; i++) {
+		snprintf(names[i], sizeof(names[i]), "g%d", i);
+		questions[i] = (struct kafka_question){ .group = names[i], .topics = topics, .topic_count = 1 };
+		ask(w, &questions[i], &outcomes[i]);
+	}
+	for (int i = 0; i < GROUPS; i++) {
+		UNTIL(w->f, outcomes[i].times);
+		assert_int_equal(outcomes[i].err.kind, ERR_NONE);
+	}
+	told = fakebrokers_asked(&w->brokers, FAKE_METADATA);
+	alarm(2 * PATIENCE_MS / 1000); /* only a loop that never ends is still there */
+	ask(w, &of_topic, &last[0]);
+	ask(w, &of_all, &last[1]);
+	UNTIL(w->f, last[0].times && last[1].times);
+	alarm(0);
+	for (int i = 0; i < 2; i++) {
+		if (last[i].err.kind)
+			fail_msg("%s", last[i].err.msg);
+		assert_int_equal(last[i].lag, 34);
+	}
+	/* What was known was doubted: it was told anew, and has room again. */
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_METADATA), told + 1);
+}
+
 static void topics_with_errors(void **state)
 {
 	static const char *const names[] = { "t", "absent" };
@@ -350,12 +392,12 @@ static void answers_that_lie(void **state)
 
 	for (size_t i = 0; i < MEM_COUNT(apis); i++) {
 		kafka_pool_free(w->pool);
-		w->pool = kafka_pool_new(w->f->loop, NULL);
+		w->pool = kafka_pool_new(w->f->loop, NULL, NULL);
 		w->brokers.lies_about = apis[i];
 		assert_error(w, &about_t, "makes no sense");
 	}
 	kafka_pool_free(w->pool);
-	w->pool = kafka_pool_new(w->f->loop, NULL);
+	w->pool = kafka_pool_new(w->f->loop, NULL, NULL);
 	w->brokers.says_nothing = true;
 	assert_error(w, &about_t, "makes no sense");
 }
@@ -494,6 +536,101 @@ static void a_crowd_of_leaders(void **state)
 	assert_int_equal(o.partitions[2].id, 3);
 }
 
+static struct kafkaendpoint *endpoint_for(struct world *w, const char *namespace_)
+{
+	char address[64];
+	struct err err = { 0 };
+
+	snprintf(address, sizeof(address), "127.0.0.1:%u", w->brokers.brokers[0].port);
+	return kafkaendpoint_new(
+		&(struct kafkaendpoint_config){
+			.namespace_ = namespace_,
+			.servers = (const char *[]){ address },
+			.count = 1,
+			.username = namespace_, /* they share no connections */
+		},
+		&err);
+}
+
+static struct kafka_call *ask_for(struct world *w, struct kafkaendpoint *e, const struct kafka_question *q,
+	int64_t left_ms, struct outcome *o)
+{
+	return kafka_ask(w->pool, e, q, loop_now_ms(w->f->loop) + left_ms, on_answer, o);
+}
+
+#define COMMITTED_OF(w) fakebrokers_asked(&(w)->brokers, FAKE_COMMITTED)
+
+/* A namespace has no more partitions at a time than its share: the rest waits, others do not. */
+static void partitions_by_namespace(void **state)
+{
+	struct world *w = *state;
+	struct kafkaendpoint *noisy = endpoint_for(w, "noisy"), *shop = endpoint_for(w, "shop");
+	const struct kafka_question second = { .group = "h", .topics = topics, .topic_count = 1 };
+	const struct kafka_question some = { .group = "g",
+		.topics = topics,
+		.topic_count = 1,
+		.ranges = (const struct kafka_range[]){ { 0, FAKE_PARTITIONS - 1 } },
+		.range_count = 1 };
+	struct outcome first = { 0 }, waits = { 0 }, late = { 0 }, beside = { 0 };
+	struct kafka_call *call, *waiting;
+
+	w->brokers.crowd = 90000; /* of a namespace that is alone three eighths of 300,000 are under way */
+	w->brokers.silent_about = FAKE_COMMITTED;
+	call = ask_for(w, noisy, &about_t, PATIENCE_MS, &first);
+	UNTIL(w->f, COMMITTED_OF(w) == 1);
+	waiting = ask_for(w, noisy, &second, PATIENCE_MS, &waits);
+	ask_for(w, noisy, &second, 300, &late);
+	UNTIL(w->f, late.times);
+	assert_int_equal(late.err.kind, ERR_TEMPORARY);
+	assert_non_null(strstr(late.err.msg,
+		"namespace \"noisy\" has its share of the 300000 partitions that may be asked about at a time; ask "
+		"about fewer topics, limit the partitions (partitionLimitation), or poll less often"));
+	assert_int_equal(COMMITTED_OF(w), 1);
+	w->brokers.silent_about = 0;
+	ask_for(w, shop, &some, PATIENCE_MS, &beside);
+	UNTIL(w->f, beside.times);
+	assert_int_equal(beside.err.kind, ERR_NONE);
+	assert_int_equal(beside.count, FAKE_PARTITIONS);
+	assert_int_equal(COMMITTED_OF(w), 2);
+	assert_int_equal(waits.times, 0);
+	/* What one gives back is another's. */
+	w->brokers.silent_about = FAKE_COMMITTED;
+	kafka_cancel(call);
+	UNTIL(w->f, COMMITTED_OF(w) == 3);
+	call = ask_for(w, noisy, &about_t, PATIENCE_MS, &first);
+	fixture_linger(w->f, 100);
+	kafka_cancel(call); /* while it waits */
+	kafka_cancel(waiting);
+	assert_int_equal(first.times + waits.times, 0);
+	kafkaendpoint_unref(noisy);
+	kafkaendpoint_unref(shop);
+}
+
+/* One cluster, and its connections, however the list is written. */
+static void one_cluster_by_many_names(void **state)
+{
+	struct world *w = *state;
+	char one[32], two[32], shouted[32];
+	const char *lists[][3] = { { one, two, "" }, { two, one, one }, { two, "", shouted }, { one, two, shouted } };
+	struct outcome o;
+
+	snprintf(one, sizeof(one), "localhost:%u", w->brokers.brokers[0].port);
+	snprintf(two, sizeof(two), "localhost:%u", w->brokers.brokers[1].port);
+	snprintf(shouted, sizeof(shouted), "LOCALHOST:%u", w->brokers.brokers[0].port);
+	for (size_t i = 0; i < MEM_COUNT(lists); i++) {
+		struct kafkaendpoint *e = endpoint_of(lists[i], 3);
+
+		assert_int_equal(e->count, 2);
+		o = (struct outcome){ 0 };
+		ask_for(w, e, &about_t, DEADLINE_MS, &o);
+		UNTIL(w->f, o.times);
+		assert_int_equal(o.lag, 34);
+		assert_int_equal(kafka_pool_connections(w->pool), 2);
+		kafkaendpoint_unref(e);
+	}
+	assert_int_equal(w->brokers.brokers[0].accepted + w->brokers.brokers[1].accepted, 3); /* and who led to them */
+}
+
 static void bootstrap_servers_in_turn(void **state)
 {
 	struct world *w = *state;
@@ -526,7 +663,7 @@ static void cancelled(void **state)
 	for (unsigned turns = 0; turns < 40; turns++) {
 		if (turns % 10 == 0) {
 			kafka_pool_free(w->pool);
-			w->pool = kafka_pool_new(w->f->loop, NULL);
+			w->pool = kafka_pool_new(w->f->loop, NULL, NULL);
 		}
 		call = ask(w, &about_t, &never);
 		for (unsigned i = 0; i < turns && !never.times; i++)
@@ -545,7 +682,7 @@ static void cancelled(void **state)
 		for (unsigned i = 0; i < turns && !lost.times; i++)
 			loop_turn(w->f->loop);
 		kafka_pool_free(w->pool);
-		w->pool = kafka_pool_new(w->f->loop, NULL);
+		w->pool = kafka_pool_new(w->f->loop, NULL, NULL);
 	}
 	kafka_cancel(NULL);
 }
@@ -562,6 +699,7 @@ int main(void)
 		WORLD_TEST(all_topics_of_a_group),
 		WORLD_TEST(leaders_move),
 		WORLD_TEST(coordinators_move),
+		WORLD_TEST(a_coordinator_too_many),
 		WORLD_TEST(topics_with_errors),
 		WORLD_TEST(what_is_left_out),
 		WORLD_TEST(answers_that_lie),
@@ -572,6 +710,8 @@ int main(void)
 		WORLD_TEST(a_lost_connection),
 		WORLD_TEST(logins_that_end),
 		WORLD_TEST(a_crowd_of_leaders),
+		WORLD_TEST(partitions_by_namespace),
+		WORLD_TEST(one_cluster_by_many_names),
 		WORLD_TEST(bootstrap_servers_in_turn),
 		WORLD_TEST(cancelled),
 	};

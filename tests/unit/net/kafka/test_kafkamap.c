@@ -112,6 +112,40 @@ static void topics(void **state)
 	kafkamap_done(&map);
 }
 
+/* What there is no share for is not kept, and comes back with what is forgotten. */
+static void shares(void **state)
+{
+	struct shares known = { .total = 1000, .few = 0 }, brokers = { .total = 100, .few = 0 };
+	struct kafkamap map = { .known = &known, .known_brokers = &brokers, .namespace_ = "shop" };
+	static const char *const asked[] = { "a", "b" };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct kafkamessages_topic *said = mem_array(2, sizeof(*said));
+		struct kafkamessages_metadata m = { .topics = said, .topic_count = 2 };
+
+		for (int t = 0; t < 2; t++)
+			said[t] = (struct kafkamessages_topic){ .name = mem_dup(asked[t]),
+				.partitions = mem_array(200, sizeof(*said->partitions)),
+				.count = 200 };
+		kafkamap_take(&map, &m, asked, 2, 1000 + i);
+		kafkamessages_metadata_done(&m);
+		/* Of one that is alone three eighths: 375, and each topic counts as 32. */
+		assert_int_equal(kafkamap_topic(&map, "a")->count, 200);
+		assert_true(kafkamap_is_good(kafkamap_topic(&map, "a"), 1000 + i));
+		assert_int_equal(kafkamap_topic(&map, "b")->count, 0);
+		assert_true(kafkamap_topic(&map, "b")->too_many);
+		assert_false(kafkamap_is_good(kafkamap_topic(&map, "b"), 1000 + i));
+		assert_int_equal(known.taken, 232);
+	}
+	for (int32_t id = 0; id < 100; id++)
+		assert_int_equal(put(&map, id, "h", 1), id < 37);
+	assert_true(map.too_many_brokers);
+	assert_int_equal(brokers.taken, 37);
+	kafkamap_done(&map);
+	assert_int_equal(known.taken + brokers.taken, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +153,7 @@ int main(void)
 		cmocka_unit_test(so_many_brokers),
 		cmocka_unit_test(metadata),
 		cmocka_unit_test(topics),
+		cmocka_unit_test(shares),
 	};
 
 	return cmocka_run_group_tests_name("net/kafka/kafkamap", tests, NULL, NULL);

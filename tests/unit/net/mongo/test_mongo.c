@@ -183,7 +183,7 @@ static int setup(void **state)
 
 	if (fixture_setup((void **)&w->f))
 		return -1;
-	w->pool = mongo_new(w->f->loop);
+	w->pool = mongo_new(w->f->loop, NULL);
 	w->count = (struct mongo_count){ mem_dup("shop"), mem_dup("jobs"), mongotext_make("{\"a\": 1}"), NULL };
 	fake_start(&w->one);
 	fake_start(&w->two);
@@ -381,7 +381,7 @@ static void names_that_lead_nowhere(void **state)
 		struct zone z = rows[i].zone;
 
 		pool_free(w->pool); /* whose back-off grows */
-		w->pool = mongo_new(w->f->loop);
+		w->pool = mongo_new(w->f->loop, NULL);
 		ask_zone(w, &z, 4000, &o);
 		if (o.err.kind != rows[i].kind || !strstr(o.err.msg, rows[i].error))
 			fail_msg("%zu: \"%s\", not \"%s\"", i, o.err.msg, rows[i].error);
@@ -492,6 +492,17 @@ static void more_than_asked_for(void **state)
 	assert_non_null(strstr(o.err.msg, "larger than 256 KiB"));
 }
 
+/* A byte, when nothing was asked: it is not waited for the rest. */
+static void unasked(void **state)
+{
+	struct world *w = *state;
+
+	expect_count(w, w->one.port, 7);
+	put(w->one.connections[0].fd, "!", 1);
+	UNTIL(w->f, pool_connections(w->pool) == 0);
+	expect_count(w, w->one.port, 7);
+}
+
 static void no_answer(void **state)
 {
 	struct world *w = *state;
@@ -552,6 +563,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nobody_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_answers, setup, teardown),
 		cmocka_unit_test_setup_teardown(more_than_asked_for, setup, teardown),
+		cmocka_unit_test_setup_teardown(unasked, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(idle_connection_closed, setup, teardown),
 		cmocka_unit_test_setup_teardown(cancelled, setup, teardown),

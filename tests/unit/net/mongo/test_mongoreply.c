@@ -54,6 +54,29 @@ static void refusals(void **state)
 	}
 }
 
+/* More fields than anybody needs to be told are nobody's answer. */
+static void so_many_fields(void **state)
+{
+	static const size_t counts[] = { 999, 1000 };
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(counts); i++) {
+		struct buf text = BUF_INIT(1 << 16);
+		struct mongofilter made;
+		struct mongoreply_status s;
+		struct err err = { 0 };
+
+		buf_puts(&text, "{\"ok\": 1");
+		for (size_t field = 0; field < counts[i]; field++)
+			buf_printf(&text, ", \"f%zu\": null", field);
+		buf_puts(&text, "}");
+		made = mongotext_make(buf_text(&text));
+		assert_int_equal(mongoreply_status(mongotext_document(&made), &s, &err), i == 0 ? 0 : -1);
+		mongofilter_done(&made);
+		buf_done(&text);
+	}
+}
+
 static void who_is_elsewhere(void **state)
 {
 	static const struct {
@@ -212,6 +235,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refusals),
+		cmocka_unit_test(so_many_fields),
 		cmocka_unit_test(who_is_elsewhere),
 		cmocka_unit_test(greetings),
 		cmocka_unit_test(a_thousand_members),

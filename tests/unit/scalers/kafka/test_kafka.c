@@ -299,6 +299,13 @@ static void keys(void **state)
 		{ BASIC "|topic=t", NULL, BASIC, NULL, 1, 1, false },
 		{ BASIC "|topic=t", NULL, "bootstrapServers=k:9092|consumerGroup=h|topic=t", NULL, 1, 1, false },
 		{ BASIC, NULL, "bootstrapServers=k:9093|consumerGroup=g", NULL, 1, 1, false },
+		/* One cluster is one, however its servers are written. */
+		{ BASIC, NULL, "bootstrapServers=K:9092|consumerGroup=g", NULL, 1, 1, true },
+		{ BASIC, NULL, "bootstrapServers=k:9092,k:9092,|consumerGroup=g", NULL, 1, 1, true },
+		{ "bootstrapServers=a:1,b:2,[::1]:3|consumerGroup=g", NULL,
+			"bootstrapServers= [::1]:3 , B:2,a:1,A:1|consumerGroup=g", NULL, 1, 1, true },
+		{ "bootstrapServers=a:1,b:2|consumerGroup=g", NULL, "bootstrapServers=a:2,b:1|consumerGroup=g", NULL, 1,
+			1, false },
 		{ BASIC "|topic=t", NULL, BASIC "|topic=t|partitionLimitation=1", NULL, 1, 1, false },
 		{ BASIC "|topic=t", NULL, BASIC "|topic=t|offsetResetPolicy=earliest", NULL, 1, 1, false },
 		{ BASIC "|topic=t", NULL, BASIC "|topic=t|scaleToZeroOnInvalidOffset=1", NULL, 1, 1, false },

@@ -23,7 +23,7 @@ static unsigned look(struct kafkamemory *m, const char *key, int64_t now_ms, int
 		{ .topic = "t", .id = 1, .committed = b } };
 	bool stuck[2];
 
-	kafkamemory_compare(m, key, POLL_MS, now_ms, partitions, 2, stuck);
+	kafkamemory_compare(m, key, "shop", POLL_MS, now_ms, partitions, 2, stuck);
 	return (unsigned)stuck[0] | (unsigned)stuck[1] << 1;
 }
 
@@ -60,33 +60,61 @@ static void looks_between_polls(void **state)
 	kafkamemory_free(m);
 }
 
+/* So many partitions that one namespace has room for three of them. */
+#define MANY (KAFKAMEMORY_PARTITIONS_MAX / 8)
+
+static bool all_stuck(struct kafkamemory *m, const char *key, const char *namespace_, int64_t now_ms)
+{
+	struct kafka_partition *partitions = mem_array(MANY, sizeof(*partitions));
+	bool *stuck = mem_array(MANY, sizeof(*stuck)), all = true;
+
+	for (size_t i = 0; i < MANY; i++)
+		partitions[i] = (struct kafka_partition){ .topic = "t", .id = (int32_t)i, .committed = 1 };
+	kafkamemory_compare(m, key, namespace_, POLL_MS, now_ms, partitions, MANY, stuck);
+	for (size_t i = 0; i < MANY; i++)
+		all = all && stuck[i];
+	mem_free_ptr(&partitions);
+	mem_free_ptr(&stuck);
+	return all;
+}
+
 static void limits(void **state)
 {
 	struct kafkamemory *m = kafkamemory_new();
-	size_t many = KAFKAMEMORY_PARTITIONS_MAX / 4;
-	struct kafka_partition *partitions = mem_array(many, sizeof(*partitions));
-	bool *stuck = mem_array(many, sizeof(*stuck));
 	char key[16];
 
 	(void)state;
-	for (size_t i = 0; i < many; i++)
-		partitions[i] = (struct kafka_partition){ .topic = "t", .id = (int32_t)i, .committed = 1 };
-	assert_int_equal(look(m, "first", 1000, 5, 7), 0);
+	assert_int_equal(look(m, "first", 1000, 5, 7), 0); /* of namespace "shop" */
 	for (int i = 0; i < 4; i++) {
 		snprintf(key, sizeof(key), "g%d", i);
-		kafkamemory_compare(m, key, POLL_MS, 1000, partitions, many, stuck);
+		assert_false(all_stuck(m, key, "shop", 1000));
 	}
-	/* Four and a few are too many: the oldest is forgotten, and counts in full once more. */
+	/* Three and a few are too many: the oldest is forgotten, and counts in full once more. */
 	assert_int_equal(look(m, "first", 1000 + POLL_MS, 5, 7), 0);
-	kafkamemory_compare(m, "g3", POLL_MS, 1000 + POLL_MS, partitions, many, stuck);
-	assert_true(stuck[0] && stuck[many - 1]);
+	assert_true(all_stuck(m, "g3", "shop", 1000 + POLL_MS));
 	/* Who has not asked for an hour is forgotten, too. */
 	assert_int_equal(look(m, "other", 1000 + 2 * KAFKAMEMORY_FORGET_MS, 5, 7), 0);
-	kafkamemory_compare(m, "g3", POLL_MS, 1000 + 2 * KAFKAMEMORY_FORGET_MS + POLL_MS, partitions, many, stuck);
-	assert_false(stuck[0]);
+	assert_false(all_stuck(m, "g3", "shop", 1000 + 2 * KAFKAMEMORY_FORGET_MS + POLL_MS));
 	kafkamemory_free(m);
-	mem_free_ptr(&partitions);
-	mem_free_ptr(&stuck);
+}
+
+/* As much as one asks for, and again: what another has is remembered. */
+static void namespaces(void **state)
+{
+	struct kafkamemory *m = kafkamemory_new();
+	char key[16];
+
+	(void)state;
+	assert_int_equal(look(m, "first", 1000, 5, 7), 0); /* of namespace "shop" */
+	assert_false(all_stuck(m, "mine", "shop", 1000));
+	for (int i = 0; i < 20; i++) {
+		snprintf(key, sizeof(key), "g%d", i);
+		assert_false(all_stuck(m, key, "noisy", 1000));
+	}
+	assert_int_equal(look(m, "first", 1000 + POLL_MS, 5, 7), 3);
+	assert_true(all_stuck(m, "mine", "shop", 1000 + POLL_MS));
+	assert_true(all_stuck(m, "g19", "noisy", 1000 + POLL_MS));
+	kafkamemory_free(m);
 }
 
 int main(void)
@@ -95,6 +123,7 @@ int main(void)
 		cmocka_unit_test(polls),
 		cmocka_unit_test(looks_between_polls),
 		cmocka_unit_test(limits),
+		cmocka_unit_test(namespaces),
 	};
 
 	return cmocka_run_group_tests_name("scalers/kafka/kafkamemory", tests, NULL, NULL);

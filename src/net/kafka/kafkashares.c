@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/kafka/kafkashares.h"
+
+#include "base/mem.h"
+
+void kafkashares_init(struct kafkashares *s)
+{
+	*s = (struct kafkashares){
+		.asked = { .total = KAFKASHARES_ASKED, .few = KAFKASHARES_ASKED_FEW },
+		.known = { .total = KAFKASHARES_KNOWN, .few = KAFKASHARES_KNOWN_FEW },
+		.brokers = { .total = KAFKASHARES_BROKERS, .few = KAFKASHARES_BROKERS_FEW },
+	};
+}
+
+/* No figures that change: the same reason must read the same each time. */
+static void refuse(const char *namespace_, const char *what, int total, const char *advice, struct err *err)
+{
+	MEM_AUTO char *who = *namespace_ ? mem_printf("namespace \"%s\" has", namespace_)
+					 : mem_dup("several namespaces together have");
+
+	err_set(err, ERR_TEMPORARY, "%s its share of the %d %s; %s", who, total, what, advice);
+}
+
+void kafkashares_asks_too_much(const char *namespace_, struct err *err)
+{
+	refuse(namespace_, "partitions that may be asked about at a time", KAFKASHARES_ASKED,
+		"ask about fewer topics, limit the partitions (partitionLimitation), or poll less often", err);
+}
+
+void kafkashares_knows_too_much(const char *namespace_, struct err *err)
+{
+	refuse(namespace_, "partitions of topics that may be known", KAFKASHARES_KNOWN,
+		"ask about fewer topics, or topics with fewer partitions", err);
+}
+
+void kafkashares_has_too_many_brokers(const char *namespace_, struct err *err)
+{
+	refuse(namespace_, "brokers that may be known and connected to", KAFKASHARES_BROKERS,
+		"ask fewer clusters, and each with the same bootstrapServers and credentials", err);
+}
