@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -31,6 +32,7 @@ struct pgpump {
 	void *arg;
 	int fd;               /* the server's, until it is the bufferevent's; else -1 */
 	int pair;             /* our end */
+	ino_t inode;          /* of libpq's */
 	struct event *answer; /* to the request for TLS; NULL */
 	struct loop_task begin;
 	struct bufferevent *server; /* NULL: not yet, or no more */
@@ -209,6 +211,18 @@ static void on_begin(void *arg)
 		ask_for_tls(p);
 }
 
+static ino_t inode_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+bool pgpump_is_at(const struct pgpump *p, int fd)
+{
+	return inode_of(fd) == p->inode;
+}
+
 struct pgpump *pgpump_new(struct loop *loop, int fd, const struct pgpump_config *config,
 	const struct pgpump_handler *handler, void *arg, struct err *err)
 {
@@ -230,6 +244,7 @@ struct pgpump *pgpump_new(struct loop *loop, int fd, const struct pgpump_config 
 	p->arg = arg;
 	p->fd = moved;
 	p->pair = pair[1];
+	p->inode = inode_of(fd);
 	p->guard.listens = config->listens;
 	p->guard.channel = config->endpoint->binds_channel;
 	loop_task_init(&p->begin, on_begin, p);
