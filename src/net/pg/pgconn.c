@@ -489,13 +489,12 @@ void pgconn_explain(const struct pgconn *c, const PGresult *result, struct err *
 
 int pgconn_send(struct pgconn *c, const char *sql, struct err *err)
 {
-	int left = 1;
+	int left;
 
 	if (c->state != IDLE)
 		return err_set(err, ERR_BUG, "a statement on a connection that is not free");
 	pgpump_ask(c->pump);
-	if (!PQsendQuery(c->pg, sql) || !PQsetSingleRowMode(c->pg))
-		left = -1;
+	left = PQsendQuery(c->pg, sql) && PQsetSingleRowMode(c->pg) ? PQflush(c->pg) : -1;
 	while (left > 0) {
 		pgpump_send(c->pump);
 		left = PQflush(c->pg);

@@ -24,6 +24,7 @@
 #define CHUNK_BYTES 16384
 /* libpq has room for so many whenever it is told to read (pqReadData), and the pair of sockets for more. */
 #define PIECE_BYTES ((size_t)8192)
+#define MOVE_BYTES  ((size_t)4096)
 
 struct pgpump {
 	struct loop *loop;
@@ -254,18 +255,41 @@ struct pgpump *pgpump_new(struct loop *loop, int fd, const struct pgpump_config 
 
 /* ---- To the server ---- */
 
+/* At once where that is possible: the loop would ask epoll first. */
+static void put(struct pgpump *p, const unsigned char *bytes, size_t len)
+{
+	ssize_t sent = 0;
+
+	if (!p->ssl && evbuffer_get_length(bufferevent_get_output(p->server)) == 0)
+		sent = send(bufferevent_getfd(p->server), bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	sent = sent < 0 ? 0 : sent; /* an error shows when it is read */
+	if ((size_t)sent < len)
+		bufferevent_write(p->server, bytes + sent, len - (size_t)sent);
+}
+
+/* All that libpq has written, and the tail behind it. */
+static void move_to_server(struct pgpump *p, const char *tail, size_t tail_len)
+{
+	unsigned char bytes[MOVE_BYTES + sizeof(PGGUARD_RESET)];
+	bool more = true;
+
+	while (more) {
+		ssize_t n = recv(p->pair, bytes, MOVE_BYTES, MSG_DONTWAIT);
+		size_t len = n > 0 ? (size_t)n : 0;
+
+		more = len == MOVE_BYTES;
+		if (!more && tail_len > 0)
+			memcpy(bytes + len, tail, tail_len);
+		len += more ? 0 : tail_len;
+		if (len > 0 && p->server)
+			put(p, bytes, len);
+		mem_wipe(bytes, len); /* it may be the password */
+	}
+}
+
 void pgpump_send(struct pgpump *p)
 {
-	unsigned char bytes[4096];
-	ssize_t n;
-
-	do {
-		n = recv(p->pair, bytes, sizeof(bytes), MSG_DONTWAIT);
-		if (n > 0 && p->server)
-			bufferevent_write(p->server, bytes, (size_t)n);
-		if (n > 0)
-			mem_wipe(bytes, (size_t)n); /* it may be the password */
-	} while (n == (ssize_t)sizeof(bytes));
+	move_to_server(p, NULL, 0);
 }
 
 void pgpump_opened(struct pgpump *p)
@@ -280,9 +304,7 @@ void pgpump_ask(struct pgpump *p)
 
 void pgpump_asked(struct pgpump *p)
 {
-	pgpump_send(p);
-	if (p->server && !p->config.listens)
-		bufferevent_write(p->server, PGGUARD_RESET, sizeof(PGGUARD_RESET));
+	move_to_server(p, PGGUARD_RESET, p->config.listens ? 0 : sizeof(PGGUARD_RESET));
 }
 
 /* ---- The end ---- */
