@@ -72,6 +72,12 @@ void fairqueue_clear(struct fairqueue *q)
 		fairqueue_leave(q->lanes->waiting);
 }
 
+static void go_last(struct fairqueue *q, struct fairqueue_lane *lane)
+{
+	DL_DELETE(q->lanes, lane);
+	DL_APPEND(q->lanes, lane);
+}
+
 struct fairqueue_entry *fairqueue_take(struct fairqueue *q)
 {
 	struct fairqueue_lane *lane;
@@ -81,12 +87,21 @@ struct fairqueue_entry *fairqueue_take(struct fairqueue *q)
 		e = lane->waiting;
 		if (q->shares.total && !shares_take(&q->shares, &e->share, lane->namespace_, 1))
 			continue;
-		DL_DELETE(q->lanes, lane);
-		DL_APPEND(q->lanes, lane);
+		go_last(q, lane);
 		fairqueue_leave(e);
 		return e;
 	}
 	return NULL;
+}
+
+struct fairqueue_entry *fairqueue_turn(struct fairqueue *q)
+{
+	struct fairqueue_lane *lane = q->lanes;
+
+	if (!lane)
+		return NULL;
+	go_last(q, lane);
+	return lane->waiting;
 }
 
 void fairqueue_end(struct fairqueue_entry *e)

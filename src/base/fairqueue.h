@@ -40,6 +40,11 @@ void fairqueue_clear(struct fairqueue *q);       /* nothing waits any longer */
  * needs to be ended. NULL: none.
  */
 struct fairqueue_entry *fairqueue_take(struct fairqueue *q);
+/*
+ * Of the namespace whose turn it is the oldest, which goes on waiting, for work in pieces: the next
+ * piece is the next namespace's. Without regard to shares. NULL: nothing waits.
+ */
+struct fairqueue_entry *fairqueue_turn(struct fairqueue *q);
 void fairqueue_end(struct fairqueue_entry *e);
 
 #endif

@@ -136,11 +136,15 @@ static struct known_name *find(struct names *n, const char *host, enum dnsrecord
 
 static void fill(struct names *n);
 
+/* Those that ask now: one that is told may ask again, and is told what comes of that. */
 static void tell_all(struct known_name *name, const struct names_answer *answer)
 {
-	while (name->askers) {
-		struct names_asker *a = name->askers;
+	struct names_asker *a;
+	size_t left;
 
+	DL_COUNT(name->askers, a, left);
+	for (; left > 0 && name->askers; left--) {
+		a = name->askers;
 		DL_DELETE(name->askers, a);
 		a->name = NULL;
 		a->fn(a->arg, answer);

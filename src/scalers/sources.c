@@ -52,7 +52,8 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	s->redis_router = redisrouter_new(loop, s->redis);
 	s->redis_watches = rediswatch_pool_new(loop, s->redis);
 	s->mysql = mysqlpool_new(loop);
-	s->mongo = mongo_new(loop);
+	s->salter = salter_new(loop);
+	s->mongo = mongo_new(loop, s->salter);
 	s->web = webget_new(loop, config->http_timeout_ms);
 	s->tokens = webget_tokens(s->web);
 	s->pg = pg_pool_new(loop, config->deadline_ms, s->tokens);
@@ -61,7 +62,7 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	s->pauses = httppauses_new(loop);
 	s->grpc = grpc_pool_new(loop);
 	s->etcd = etcdsession_pool_new(loop, s->grpc);
-	s->kafka = kafka_pool_new(loop, s->tokens);
+	s->kafka = kafka_pool_new(loop, s->tokens, s->salter);
 	s->kafka_memory = kafkamemory_new();
 	s->pods = podcounts_new(kube);
 	s->keys = keyvalues_new(kube);
@@ -79,6 +80,7 @@ void sources_done(struct scaler_sources *s)
 	httppauses_free(s->pauses);
 	webget_free(s->web);
 	pool_free(s->mongo);
+	salter_free(s->salter);
 	pool_free(s->mysql);
 	rediswatch_pool_free(s->redis_watches);
 	redisrouter_free(s->redis_router);

@@ -17,6 +17,7 @@
 #include "net/pg/pg.h"
 #include "net/redis/redis.h"
 #include "net/redis/redisrouter.h"
+#include "net/sign/salter.h"
 #include "net/web/webget.h"
 
 struct etcdsession_pool;
@@ -38,6 +39,7 @@ struct scaler_sources {
 	struct rediswatch_pool *redis_watches; /* NULL: nothing is watched */
 	struct pg_pool *pg;                    /* uses the tokens of web */
 	struct pool *mysql;
+	struct salter *salter; /* of logins by SCRAM: those of mongo and kafka */
 	struct pool *mongo;
 	struct webget *web;                                   /* all requests over HTTP */
 	struct webtoken_store *tokens;                        /* borrowed: those of web */

@@ -8,6 +8,7 @@
 #include "fuzz.h"
 #include "net/kafka/kafkamessages.h"
 #include "net/kafka/kafkasasl.h"
+#include "net/sign/scram.h"
 
 #define SECRET "t0ken-of-ours"
 
@@ -55,12 +56,15 @@ static void check_login(struct kafkawire_reader *r, enum kafkasasl_mechanism mec
 	struct kafkamessages_authenticate answer;
 	struct buf out = BUF_INIT(KAFKASASL_MESSAGE_MAX);
 	struct err err = { 0 };
+	struct scram_memory memory = { .of = "" };
 	int more = 1;
 
 	must(kafkasasl_start(s, &out, &err) == 0);
 	for (int i = 0; i < 3 && more > 0; i++) {
 		buf_reset(&out);
 		more = kafkamessages_read_authenticate(r, &answer, &err) ? -1 : kafkasasl_step(s, &answer, &out, &err);
+		if (more == KAFKASASL_SALT && scram_salt(kafkasasl_scram(s), &memory, SCRAM_ITERATIONS_MAX))
+			more = kafkasasl_prove(s, &out, &err);
 	}
 	must(more >= 0 || (err.kind && !strstr(err.msg, SECRET)));
 	buf_done_secret(&out);

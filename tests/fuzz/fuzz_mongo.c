@@ -18,6 +18,7 @@
 #include "net/mongo/mongoseeds.h"
 #include "net/mongo/mongoset.h"
 #include "net/mongo/mongowire.h"
+#include "net/sign/scram.h"
 #include "scalers/mongodb/mongouri.h"
 
 #define SECRET "s3cret"
@@ -66,11 +67,15 @@ static void log_in(const struct mongoendpoint *e, const struct mongoreply_hello 
 	struct mongologin *l = mongologin_new(e, e->source, hello, "rOprNGfwEbeRWgbNEkqO");
 	struct buf out = BUF_INIT(1 << 16);
 	struct err err = { 0 };
+	struct scram_memory memory = { .of = "" };
 	int rc = 1;
 
 	mongologin_start(l, 1, &out);
-	for (int i = 0; i < 3 && rc > 0; i++)
+	for (int i = 0; i < 3 && rc > 0; i++) {
 		rc = mongologin_step(l, d, 2, &out, &err);
+		if (rc == MONGOLOGIN_SALT && scram_salt(mongologin_scram(l), &memory, SCRAM_ITERATIONS_MAX))
+			rc = mongologin_prove(l, 2, &out, &err);
+	}
 	must(rc != 0); /* nobody can prove that he knows the password */
 	must(rc > 0 || (err.msg[0] && !strstr(err.msg, SECRET)));
 	buf_done_secret(&out);

@@ -157,12 +157,13 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	s.redis_router = redisrouter_new(loop, s.redis);
 	s.redis_watches = rediswatch_pool_new(loop, s.redis);
 	s.mysql = mysqlpool_new(loop);
-	s.mongo = mongo_new(loop);
+	s.salter = salter_new(loop);
+	s.mongo = mongo_new(loop, s.salter);
 	s.web = webget_new(loop, PEER_PATIENCE_MS / 2);
 	s.grpc = grpc_pool_new(loop);
 	s.tokens = webget_tokens(s.web);
 	s.pg = pg_pool_new(loop, PEER_PATIENCE_MS / 2, s.tokens);
-	s.kafka = kafka_pool_new(loop, s.tokens);
+	s.kafka = kafka_pool_new(loop, s.tokens, s.salter);
 	s.kafka_memory = kafkamemory_new();
 	if (way == SOURCE_WATCH)
 		watch_it(&s, q);
@@ -174,6 +175,7 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	pg_pool_free(s.pg);
 	webget_free(s.web);
 	pool_free(s.mongo);
+	salter_free(s.salter);
 	pool_free(s.mysql);
 	rediswatch_pool_free(s.redis_watches);
 	redisrouter_free(s.redis_router);

@@ -76,6 +76,7 @@ struct kafka_call {
 struct kafka_pool {
 	struct loop *loop;
 	struct webtoken_store *tokens;
+	struct salter *salter;
 	struct home *homes;
 	struct kafka_call *over;
 	struct loop_timer tidy;
@@ -622,7 +623,8 @@ static struct home *home_new(struct kafka_pool *p, struct kafkaendpoint *e)
 
 	h->pool = p;
 	h->endpoint = kafkaendpoint_ref(e);
-	h->cluster = kafkacluster_new(p->loop, e, p->tokens);
+	h->cluster = kafkacluster_new(
+		&(struct kafkalink_terms){ .loop = p->loop, .tokens = p->tokens, .salter = p->salter }, e);
 	h->begun_ms = loop_now_ms(p->loop) - WINDOW_MS;
 	loop_timer_init(&h->window, p->loop, on_begin, h);
 	loop_task_init(&h->begin, on_begin, h);
@@ -669,12 +671,13 @@ static void on_tidy(void *arg)
 		loop_timer_set(&p->tidy, TIDY_MS);
 }
 
-struct kafka_pool *kafka_pool_new(struct loop *loop, struct webtoken_store *tokens)
+struct kafka_pool *kafka_pool_new(struct loop *loop, struct webtoken_store *tokens, struct salter *salter)
 {
 	struct kafka_pool *p = mem_zalloc(sizeof(*p));
 
 	p->loop = loop;
 	p->tokens = tokens;
+	p->salter = salter;
 	loop_timer_init(&p->tidy, loop, on_tidy, p);
 	return p;
 }

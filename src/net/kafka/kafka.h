@@ -30,6 +30,7 @@
 
 struct kafka_call;
 struct kafka_pool;
+struct salter;
 struct webtoken_store;
 
 #define KAFKA_OFFSET_NONE (-1)
@@ -71,8 +72,8 @@ struct kafka_answer {
 	size_t count;
 };
 
-/* tokens: for logins by an identity; borrowed for the pool's life; may be NULL in tests. */
-struct kafka_pool *kafka_pool_new(struct loop *loop, struct webtoken_store *tokens);
+/* For logins by an identity, and by SCRAM; borrowed for the pool's life; may be NULL in tests. */
+struct kafka_pool *kafka_pool_new(struct loop *loop, struct webtoken_store *tokens, struct salter *salter);
 void kafka_pool_free(struct kafka_pool *p);                /* questions end without callbacks; NULL is fine */
 size_t kafka_pool_connections(const struct kafka_pool *p); /* open or being opened */
 

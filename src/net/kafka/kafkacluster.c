@@ -10,7 +10,6 @@
 #include "base/hash.h"
 #include "base/hostport.h"
 #include "base/mem.h"
-#include "net/kafka/kafkalink.h"
 
 #define WANTS_MAX       20000 /* in one request */
 #define NAMES_MAX       500   /* of topics: their partitions, of 42 bytes and more, fit into an answer */
@@ -47,7 +46,7 @@ struct kafkaerrand {
 	struct errand_key key;
 	bool has_room; /* in the cluster's table: who asks the same joins it */
 	struct kafkaerrand *prev, *next;
-	struct kafkaerrand **list; /* that it is in: pending, under way, or waiting for a coordinator */
+	struct kafkaerrand **list; /* that it is in: pending, taken, under way, or waiting for a coordinator */
 	struct group *group;       /* COMMITTED */
 	int32_t node;              /* OFFSETS */
 	int64_t which;
@@ -92,6 +91,7 @@ struct kafkacluster {
 	struct group *groups;
 	struct kafkaerrand *pending; /* are sent at the end of this turn, or a little later: gathering */
 	struct kafkaerrand *open;    /* those of them with room for more, by what they ask */
+	struct kafkaerrand *taken;   /* from a list, to be sent or finished now: take_all */
 	struct kafkaerrand *under_way;
 	size_t groups_asked; /* of them, COMMITTED */
 	struct loop_task flush;
@@ -145,7 +145,10 @@ static struct kafkalink *link_to(struct kafkacluster *c, int32_t node, struct er
 	const struct kafkamap_broker *broker = kafkamap_broker(&c->map, node);
 	struct kafkalink *link = broker ? link_at(c, broker->host, broker->port) : NULL;
 
-	if (!broker)
+	if (!broker && HASH_COUNT(c->map.brokers) >= KAFKAMAP_BROKERS_MAX)
+		err_set(err, ERR_TEMPORARY, "broker %" PRId32 " is not among the %d brokers that are known, the most",
+			node, KAFKAMAP_BROKERS_MAX);
+	else if (!broker)
 		err_set(err, ERR_TEMPORARY,
 			"broker %" PRId32 " is not among the brokers that the cluster names: it may be down", node);
 	else if (!link)
@@ -274,6 +277,23 @@ static void errand_close(struct kafkaerrand *e)
 	if (e->has_room)
 		HASH_DEL(e->cluster->open, e);
 	e->has_room = false;
+}
+
+static void relist(struct kafkaerrand *e, struct kafkaerrand **list)
+{
+	DL_DELETE(*e->list, e);
+	e->list = list;
+	DL_APPEND(*list, e);
+}
+
+/*
+ * What is in the list now, into `taken`, which nothing else fills: what its callbacks ask for goes
+ * into the other lists, so that working it off ends.
+ */
+static void take_all(struct kafkacluster *c, struct kafkaerrand **list)
+{
+	while (*list)
+		relist(*list, &c->taken);
 }
 
 static void leave_list(struct kafkaerrand *e)
@@ -450,20 +470,20 @@ static void send(struct kafkaerrand *e)
 static void send_pending(struct kafkacluster *c, bool gathers)
 {
 	int64_t now_ms = loop_now_ms(c->loop), wait_ms = 0;
-	struct kafkaerrand *e = c->pending;
+	struct kafkaerrand *e;
 
-	while (e) {
+	take_all(c, &c->pending);
+	while ((e = c->taken) != NULL) {
 		int64_t left_ms = e->begun_ms + GATHER_MS - now_ms;
 
 		if (gathers && e->kind == OFFSETS && c->groups_asked > 0 && left_ms > 0 && e->count < WANTS_MAX) {
 			wait_ms = left_ms;
-			e = e->next;
+			relist(e, &c->pending);
 			continue;
 		}
 		if (e->kind == DESCRIBE)
 			sort_names(e);
-		send(e); /* what fails at once may have led to more */
-		e = c->pending;
+		send(e);
 	}
 	if (wait_ms > 0 && !loop_timer_pending(&c->gathering))
 		loop_timer_set(&c->gathering, wait_ms);
@@ -507,8 +527,29 @@ static void group_free(struct group *g)
 
 static void not_found(struct group *g, const struct err *err, enum kafkacluster_doubt doubt)
 {
-	while (g->waiting)
-		finish(g->waiting, NULL, err, doubt);
+	struct kafkacluster *c = g->cluster;
+
+	take_all(c, &g->waiting);
+	while (c->taken)
+		finish(c->taken, NULL, err, doubt);
+}
+
+/*
+ * One that cannot be connected to is nobody's coordinator. All are told so together: each by itself
+ * would doubt it, and the next would ask for it once more.
+ */
+static void send_waiting(struct group *g)
+{
+	struct kafkacluster *c = g->cluster;
+	struct err err;
+
+	if (!link_to(c, g->node, &err)) {
+		not_found(g, &err, KAFKACLUSTER_MOVED);
+		return;
+	}
+	take_all(c, &g->waiting);
+	while (c->taken)
+		send(c->taken);
 }
 
 static void on_coordinator(void *arg, struct kafkawire_reader *r, const struct err *failed)
@@ -534,8 +575,7 @@ static void on_coordinator(void *arg, struct kafkawire_reader *r, const struct e
 	} else {
 		g->node = answer.broker.id;
 		take_broker(c, &answer.broker);
-		while (g->waiting)
-			send(g->waiting);
+		send_waiting(g);
 	}
 	kafkamessages_coordinator_done(&answer);
 	if (!g->finding)
@@ -676,14 +716,15 @@ const struct kafkamap *kafkacluster_map(const struct kafkacluster *c)
 	return &c->map;
 }
 
-struct kafkacluster *kafkacluster_new(struct loop *loop, struct kafkaendpoint *endpoint, struct webtoken_store *tokens)
+struct kafkacluster *kafkacluster_new(const struct kafkalink_terms *terms, struct kafkaendpoint *endpoint)
 {
 	struct kafkacluster *c = mem_zalloc(sizeof(*c));
 
-	c->loop = loop;
-	c->terms = (struct kafkalink_terms){ .loop = loop, .endpoint = kafkaendpoint_ref(endpoint), .tokens = tokens };
+	c->loop = terms->loop;
+	c->terms = *terms;
+	c->terms.endpoint = kafkaendpoint_ref(endpoint);
 	loop_task_init(&c->flush, on_flush, c);
-	loop_timer_init(&c->gathering, loop, on_flush, c);
+	loop_timer_init(&c->gathering, c->loop, on_flush, c);
 	return c;
 }
 

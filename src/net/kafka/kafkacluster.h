@@ -21,15 +21,16 @@
 
 #include "base/err.h"
 #include "net/kafka/kafkaendpoint.h"
+#include "net/kafka/kafkalink.h"
 #include "net/kafka/kafkamap.h"
 #include "net/kafka/kafkamessages.h"
 #include "net/loop.h"
 
 struct kafkacluster;
 struct kafkaerrand;
-struct webtoken_store;
 
-struct kafkacluster *kafkacluster_new(struct loop *loop, struct kafkaendpoint *endpoint, struct webtoken_store *tokens);
+/* terms: loop, tokens and salter of them. */
+struct kafkacluster *kafkacluster_new(const struct kafkalink_terms *terms, struct kafkaendpoint *endpoint);
 void kafkacluster_free(struct kafkacluster *c); /* who waits gets no callback; not from inside one */
 
 size_t kafkacluster_connections(const struct kafkacluster *c);

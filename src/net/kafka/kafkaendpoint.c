@@ -69,6 +69,7 @@ static void on_done(struct endpoint *base)
 	free(e->servers);
 	mem_free_secret(e->username);
 	mem_free_secret(e->password);
+	scram_forget(&e->memory);
 	identity_unref(e->identity);
 	free(e->region);
 	strmap_done_secret(&e->extensions);

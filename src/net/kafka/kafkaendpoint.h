@@ -17,6 +17,7 @@
 #include "base/strmap.h"
 #include "net/endpoint.h"
 #include "net/kafka/kafkasasl.h"
+#include "net/sign/scram.h"
 
 struct identity;
 
@@ -33,10 +34,11 @@ struct kafkaendpoint {
 	size_t count;
 	bool tls;
 	enum kafkasasl_mechanism mechanism;
-	char *username, *password; /* NULL for none; secrets */
-	struct identity *identity; /* whose token is sent, or made of whose AWS keys; NULL: neither */
-	char *region;              /* of AWS: the token is made of keys, for MSK there; else NULL */
-	struct strmap extensions;  /* OAUTHBEARER; secret */
+	char *username, *password;  /* NULL for none; secrets */
+	struct scram_memory memory; /* of its last login; a secret, and not immutable */
+	struct identity *identity;  /* whose token is sent, or made of whose AWS keys; NULL: neither */
+	char *region;               /* of AWS: the token is made of keys, for MSK there; else NULL */
+	struct strmap extensions;   /* OAUTHBEARER; secret */
 };
 
 struct kafkaendpoint_config {

@@ -13,27 +13,27 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#include "base/fingerprint.h"
 #include "base/hostport.h"
 #include "base/mem.h"
-#include "base/timestamp.h"
 #include "net/answers.h"
 #include "net/descriptors.h"
 #include "net/dial.h"
 #include "net/identity/identity.h"
+#include "net/kafka/kafkalogin.h"
 #include "net/kafka/kafkasasl.h"
-#include "net/sign/mskiam.h"
+#include "net/sign/salter.h"
 #include "net/tls.h"
 #include "net/tlsstream.h"
 #include "net/web/webtoken.h"
 
-#define CONNECT_MS        5000 /* for name and TCP; then as long again for TLS, and for the login */
-#define IDLE_MS           60000
-#define SLOW_MS           1000
-#define CORRELATION_LEN   4 /* bytes: no answer is shorter */
-#define SHAKING_TIMED_OUT "TLS handshake: timed out (does the broker speak TLS here?)"
+#define CONNECT_MS      5000 /* for name and TCP; then as long again for TLS, and for the login */
+#define IDLE_MS         60000
+#define SLOW_MS         1000
+#define CORRELATION_LEN 4     /* bytes: no answer is shorter */
+#define GREETING_MAX    65536 /* bytes of an answer before it is open */
+#define UNASKED         "the broker sent an answer that nobody asked for"
 
-enum state { CLOSED, FETCHING_TOKEN, DIALING, SHAKING_HANDS, ASKING_VERSIONS, CHOOSING, LOGGING_IN, OPEN };
+enum state { CLOSED, FETCHING_TOKEN, DIALING, SHAKING_HANDS, ASKING_VERSIONS, CHOOSING, LOGGING_IN, SALTING, OPEN };
 
 struct kafkalink_request {
 	struct kafkalink *link;
@@ -65,6 +65,7 @@ struct kafkalink {
 	struct bufferevent *bev; /* NULL until there is a socket */
 	SSL *ssl;                /* owned by bev; NULL: plain */
 	struct kafkasasl *sasl;
+	struct salter_turn salting;                       /* of sasl */
 	int32_t correlation;                              /* of the last frame sent */
 	struct kafkalink_request *unsent, *sent, *failed; /* oldest first */
 	bool telling;                                     /* the failed ones, at the moment */
@@ -139,6 +140,7 @@ static void close_now(struct kafkalink *l)
 		bufferevent_free(l->bev);
 	l->bev = NULL;
 	l->ssl = NULL;
+	salter_leave(&l->salting);
 	kafkasasl_free(l->sasl);
 	l->sasl = NULL;
 	descriptors_give(&l->hold, 0);
@@ -180,14 +182,6 @@ static void link_fail(struct kafkalink *l, const struct err *why)
 	loop_timer_set(&l->deadline, IDLE_MS);
 }
 
-static void link_fail_text(struct kafkalink *l, enum err_kind kind, const char *text)
-{
-	struct err err;
-
-	err_set(&err, kind, "%s", text);
-	link_fail(l, &err);
-}
-
 /* ---- Deadlines ---- */
 
 static void set_first(struct kafkalink *l, int64_t first_ms)
@@ -217,6 +211,7 @@ static const char *doing(const struct kafkalink *l)
 	case ASKING_VERSIONS: return "ApiVersions";
 	case CHOOSING: return "SaslHandshake";
 	case LOGGING_IN: return "SaslAuthenticate";
+	case SALTING: return "SaslAuthenticate: computing SCRAM's iterations (fewer of them take less)";
 	default: return "waiting";
 	}
 }
@@ -321,44 +316,18 @@ static void begin_versions(struct kafkalink *l)
 	send_frame(l, &frame);
 }
 
-/* What the login sends; NULL: nothing of the kind. The caller owns it. */
-static char *make_token(const struct kafkalink *l)
-{
-	const struct kafkaendpoint *e = l->terms->endpoint;
-	const struct sigv4_key key = { .region = e->region,
-		.key_id = l->credential.key_id,
-		.secret = l->credential.secret,
-		.session_token = l->credential.session_token };
-	int64_t unix_s = timestamp_now_ms() / 1000;
-
-	if (!e->region || !key.key_id || !key.secret)
-		return mem_dup(l->credential.token);
-	return e->mechanism == KAFKASASL_AWS_MSK_IAM ? mskiam_payload(&key, l->host, unix_s)
-						     : mskiam_token(&key, unix_s);
-}
-
 static void begin_login(struct kafkalink *l)
 {
-	char nonce[2 * 16 + 1];
 	const struct kafkaendpoint *e = l->terms->endpoint;
 	struct buf frame = frame_buf();
-	char *token = make_token(l);
 
-	snprintf(nonce, sizeof(nonce), "%016" PRIx64 "%016" PRIx64, fingerprint_random(), fingerprint_random());
-	l->sasl = kafkasasl_new(&(struct kafkasasl_login){
-		.mechanism = e->mechanism,
-		.username = e->username,
-		.password = e->password,
-		.nonce = nonce,
-		.token = token,
-		.within = l->credential.session_token,
-		.extensions = &e->extensions,
-	});
-	mem_free_secret(token);
+	l->sasl = kafkalogin_new(e, &l->credential, l->host);
 	l->state = CHOOSING;
 	kafkamessages_put_handshake(&frame, kafkasasl_name(e->mechanism));
 	send_frame(l, &frame);
 }
+
+static void wait_for_salt(struct kafkalink *l);
 
 static void authenticate(struct kafkalink *l, struct buf *message)
 {
@@ -368,6 +337,47 @@ static void authenticate(struct kafkalink *l, struct buf *message)
 	buf_reserve(&frame, message->len + 256);
 	kafkamessages_put_authenticate(&frame, message->data, message->len);
 	send_frame(l, &frame);
+}
+
+/* What a step of the login led to; rc as of kafkasasl_step. 0, or -1. */
+static int go_on(struct kafkalink *l, int rc, struct buf *message)
+{
+	const struct kafkaendpoint *e = l->terms->endpoint;
+
+	if (rc == KAFKASASL_SALT)
+		wait_for_salt(l);
+	else if (rc > 0)
+		authenticate(l, message);
+	else if (rc == 0)
+		on_open(l);
+	else if (e->identity && l->terms->tokens && !identity_is_fixed(e->identity))
+		webtoken_reject(l->terms->tokens, e->identity, &l->credential);
+	buf_done_secret(message);
+	return rc < 0 ? -1 : 0;
+}
+
+static void on_salted(void *arg)
+{
+	struct kafkalink *l = arg;
+	struct buf message = BUF_INIT(KAFKASASL_MESSAGE_MAX);
+	struct err err;
+
+	loop_timer_set(&l->step, CONNECT_MS);
+	buf_reserve(&message, message.cap);
+	if (go_on(l, kafkasasl_prove(l->sasl, &message, &err), &message))
+		link_fail(l, &err);
+}
+
+/* The broker is not to blame for how long that takes: its time begins again behind it. */
+static void wait_for_salt(struct kafkalink *l)
+{
+	l->state = SALTING;
+	loop_timer_cancel(&l->step);
+	l->salting.scram = kafkasasl_scram(l->sasl);
+	l->salting.memory = &l->terms->endpoint->memory;
+	l->salting.fn = on_salted;
+	l->salting.arg = l;
+	salter_ask(l->terms->salter, &l->salting, endpoint_namespace(&l->terms->endpoint->base));
 }
 
 /* 0, or -1 with err. */
@@ -404,22 +414,12 @@ static int take_greeting(struct kafkalink *l, struct kafkawire_reader *r, struct
 		rc = kafkasasl_step(l->sasl, &answer, &message, err);
 		break;
 	}
-	if (rc > 0)
-		authenticate(l, &message);
-	else if (rc == 0)
-		on_open(l);
-	else if (e->identity && l->terms->tokens && !identity_is_fixed(e->identity))
-		webtoken_reject(l->terms->tokens, e->identity, &l->credential);
-	buf_done_secret(&message);
-	return rc < 0 ? -1 : 0;
+	return go_on(l, rc, &message);
 }
 
 /* ---- Reading ---- */
 
-/*
- * The end or nonsense before any sense was heard may mean that the listener expects something else:
- * the usual mistake.
- */
+/* The end, or nonsense, before any sense may mean that the listener expects something else. */
 static const char *hint_of(const struct kafkalink *l)
 {
 	const struct kafkaendpoint *e = l->terms->endpoint;
@@ -444,19 +444,16 @@ static void fail_on_wire(struct kafkalink *l, const struct err *why)
 	link_fail(l, &err);
 }
 
-/* 0; -1 with err: the connection cannot go on. */
-static int take_answer(struct kafkalink *l, struct kafkawire_reader *r, struct err *err)
+static void take_answer(struct kafkalink *l, struct kafkawire_reader *r)
 {
-	int32_t correlation = kafkawire_i32(r);
 	struct kafkalink_request *request = l->sent;
-	int32_t expected = l->state == OPEN && request ? request->correlation : l->correlation;
+	struct err err;
 
-	if (r->failed || correlation != expected || (l->state == OPEN && !request))
-		return err_set(err, ERR_INVALID, "the broker sent an answer that nobody asked for");
+	kafkawire_i32(r); /* the correlation: whole_frame */
 	if (l->state != OPEN) {
-		if (take_greeting(l, r, err))
-			link_fail(l, err); /* which names the step itself */
-		return 0;
+		if (take_greeting(l, r, &err))
+			link_fail(l, &err); /* which names the step itself */
+		return;
 	}
 	l->heard = true;
 	l->used_ms = loop_now_ms(l->loop);
@@ -464,25 +461,38 @@ static int take_answer(struct kafkalink *l, struct kafkawire_reader *r, struct e
 	if (request->fn)
 		request->fn(request->arg, r, NULL);
 	request_free(request);
-	return 0;
+}
+
+/* Of the next answer; false: there is none to come. */
+static bool expects(const struct kafkalink *l, int32_t *correlation)
+{
+	*correlation = l->state == OPEN && l->sent ? l->sent->correlation : l->correlation;
+	return l->state == OPEN ? l->sent != NULL : l->state != SALTING;
 }
 
 /*
  * The length of the frame that begins the input, once all of it is there; 0: not yet; -1 with err.
+ * What answers nothing is not waited for: it is refused by its first bytes.
  */
 static int64_t whole_frame(const struct kafkalink *l, struct evbuffer *input, struct err *err)
 {
-	unsigned char bytes[4];
-	uint32_t len;
+	unsigned char head[4 + CORRELATION_LEN];
+	ssize_t got = evbuffer_copyout(input, head, sizeof(head));
+	struct kafkawire_reader r = { head, sizeof(head), false };
+	size_t most = l->state == OPEN ? KAFKAMESSAGES_FRAME_MAX : GREETING_MAX;
+	int32_t len, correlation;
 
-	(void)l;
-	if (evbuffer_copyout(input, bytes, sizeof(bytes)) < (ssize_t)sizeof(bytes))
+	if (got > 0 && !expects(l, &correlation))
+		return err_set(err, ERR_INVALID, UNASKED);
+	if (got < 4)
 		return 0;
-	len = (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-	if (len < CORRELATION_LEN || len > KAFKAMESSAGES_FRAME_MAX)
-		return err_set(err, ERR_INVALID, "the broker's answer makes no sense, or is larger than %zu MiB",
-			KAFKAMESSAGES_FRAME_MAX >> 20);
-	return evbuffer_get_length(input) >= len + sizeof(bytes) ? (int64_t)len : 0;
+	len = kafkawire_i32(&r);
+	if (len < CORRELATION_LEN || len > (int32_t)most)
+		return err_set(err, ERR_INVALID, "the broker's answer makes no sense, or is larger than %zu KiB",
+			most >> 10);
+	if (got == sizeof(head) && kafkawire_i32(&r) != correlation)
+		return err_set(err, ERR_INVALID, UNASKED);
+	return evbuffer_get_length(input) >= (size_t)len + 4 ? len : 0;
 }
 
 static void on_read(struct bufferevent *bev, void *arg)
@@ -497,10 +507,7 @@ static void on_read(struct bufferevent *bev, void *arg)
 		unsigned char *bytes = evbuffer_pullup(input, (ev_ssize_t)len + 4);
 		struct kafkawire_reader reader = { bytes + 4, (size_t)len, false };
 
-		if (take_answer(l, &reader, &err)) {
-			fail_on_wire(l, &err);
-			return;
-		}
+		take_answer(l, &reader);
 		if (l->bev == bev)
 			evbuffer_drain(input, (size_t)len + 4);
 	}
@@ -562,11 +569,9 @@ static void on_step_timeout(void *arg)
 	struct kafkalink *l = arg;
 	struct err err;
 
-	if (l->state == SHAKING_HANDS) {
-		link_fail_text(l, ERR_TEMPORARY, SHAKING_TIMED_OUT);
-		return;
-	}
-	err_set(&err, ERR_TEMPORARY, "the broker did not answer in time");
+	err_set(&err, ERR_TEMPORARY,
+		l->state == SHAKING_HANDS ? "timed out (does the broker speak TLS here?)"
+					  : "the broker did not answer in time");
 	fail_on_wire(l, &err);
 }
 

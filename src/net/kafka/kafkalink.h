@@ -27,6 +27,7 @@
 #include "net/kafka/kafkamessages.h"
 #include "net/loop.h"
 
+struct salter;
 struct webtoken_store;
 
 struct kafkalink;
@@ -37,6 +38,7 @@ struct kafkalink_terms {
 	struct loop *loop;
 	struct kafkaendpoint *endpoint;
 	struct webtoken_store *tokens; /* NULL: nothing logs in as an identity (tests) */
+	struct salter *salter;         /* NULL: nothing logs in by SCRAM (tests) */
 	SSL_CTX *tls;                  /* made at the first connection; the owner frees it */
 };
 

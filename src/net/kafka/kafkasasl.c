@@ -154,14 +154,24 @@ static int refused(const struct kafkasasl *s, const struct kafkamessages_authent
 		*words ? words : kafkamessages_error(answer->error, room));
 }
 
-static int step_scram(struct kafkasasl *s, struct kafkawire_text bytes, struct buf *out, struct err *err)
+static int step_scram(struct kafkasasl *s, struct kafkawire_text bytes, struct err *err)
 {
 	const char *data = bytes.data ? bytes.data : "";
-	char *text;
 
 	if (s->steps > 1)
 		return scram_verify(s->scram, data, bytes.len, err) ? err_wrap(err, "SaslAuthenticate") : 0;
-	text = scram_final(s->scram, data, bytes.len, err);
+	return scram_take(s->scram, data, bytes.len, err) ? err_wrap(err, "SaslAuthenticate") : KAFKASASL_SALT;
+}
+
+struct scram *kafkasasl_scram(const struct kafkasasl *s)
+{
+	return s->scram;
+}
+
+int kafkasasl_prove(struct kafkasasl *s, struct buf *out, struct err *err)
+{
+	char *text = scram_final(s->scram, err);
+
 	if (!text)
 		return err_wrap(err, "SaslAuthenticate");
 	buf_puts(out, text);
@@ -176,7 +186,7 @@ int kafkasasl_step(struct kafkasasl *s, const struct kafkamessages_authenticate 
 	if (answer->error)
 		return refused(s, answer, err);
 	if (s->scram)
-		return step_scram(s, answer->bytes, out, err);
+		return step_scram(s, answer->bytes, err);
 	/* That of AWS_MSK_IAM has a version and a request's number, which say nothing more. */
 	if (answer->bytes.len == 0 || s->mechanism == KAFKASASL_AWS_MSK_IAM)
 		return 0;

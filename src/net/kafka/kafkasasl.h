@@ -37,6 +37,8 @@ struct kafkasasl_login { /* borrowed for kafkasasl_new; texts that the mechanism
 };
 
 struct kafkasasl;
+struct scram;
+
 struct kafkasasl *kafkasasl_new(const struct kafkasasl_login *login);
 void kafkasasl_free(struct kafkasasl *s); /* wipes; NULL is fine */
 
@@ -44,8 +46,15 @@ void kafkasasl_free(struct kafkasasl *s); /* wipes; NULL is fine */
 int kafkasasl_judge_handshake(const struct kafkasasl *s, const struct kafkamessages_handshake *h, struct err *err);
 /* Appends the first message (a secret). 0, or -1 with err. */
 int kafkasasl_start(struct kafkasasl *s, struct buf *out, struct err *err);
-/* An answer: 1 when out is to be sent (a secret), 0 when we are logged in, -1 with ERR_DENIED. */
+/*
+ * An answer: 1 when out is to be sent (a secret), 0 when we are logged in, -1 with ERR_DENIED.
+ * KAFKASASL_SALT: kafkasasl_scram is to be salted first (net/sign/salter); then kafkasasl_prove
+ * says the same.
+ */
+#define KAFKASASL_SALT 2
 int kafkasasl_step(struct kafkasasl *s, const struct kafkamessages_authenticate *answer, struct buf *out,
 	struct err *err);
+struct scram *kafkasasl_scram(const struct kafkasasl *s); /* borrowed; NULL: another mechanism */
+int kafkasasl_prove(struct kafkasasl *s, struct buf *out, struct err *err);
 
 #endif

@@ -13,6 +13,7 @@
 #include "net/mongo/mongologin.h"
 #include "net/mongo/mongolookup.h"
 #include "net/mongo/mongoset.h"
+#include "net/sign/salter.h"
 
 #define OPEN_MS      5000 /* the search, with all that it tries, and the login */
 #define HOST_MS      1000 /* one host of several at least, while there is time */
@@ -20,7 +21,7 @@
 #define LIMIT_MS     100 /* the lowest limit of a count: a shorter one would fail on a busy server */
 #define LIMIT_TENTHS 9   /* of the time that is left: the server's error comes before our end */
 
-enum phase { LOOKING_UP, GREETING, GREETING_OLD, LOGGING_IN, OPEN };
+enum phase { LOOKING_UP, GREETING, GREETING_OLD, LOGGING_IN, SALTING, OPEN };
 
 struct mongo_call {
 	struct pool_call base;
@@ -37,6 +38,7 @@ struct mongo_conn {
 	struct mongoseeds seeds;        /* what was found */
 	struct mongoset *search;        /* from then on, until it is open */
 	struct mongologin *login;       /* while it logs in */
+	struct salter_turn salting;     /* of login */
 	struct mongolink *link;         /* to the host that is tried, or was found */
 	struct loop_timer whole, one;   /* time-outs of opening, and of the host that is tried */
 	int64_t until_ms;
@@ -97,7 +99,7 @@ static const char *doing(const struct mongo_conn *c)
 
 	if (c->phase == LOOKING_UP)
 		return "looking up the SRV and TXT records";
-	if (c->phase == LOGGING_IN)
+	if (c->phase == LOGGING_IN || c->phase == SALTING)
 		return "logging in";
 	return linking ? linking : "greeting";
 }
@@ -133,6 +135,8 @@ static const char *opening(const void *connection)
 
 	if (c && c->phase == LOOKING_UP)
 		return "looking up the SRV and TXT records: timed out (do the name servers answer?)";
+	if (c && c->phase == SALTING)
+		return "logging in: computing SCRAM's iterations (fewer of them take less): timed out";
 	return c && c->phase == LOGGING_IN ? "logging in: timed out" : "connecting: timed out";
 }
 
@@ -149,6 +153,8 @@ static const char *source_of(const struct mongo_conn *c)
 {
 	return c->endpoint->seed ? c->seeds.source : c->endpoint->source;
 }
+
+static void wait_for_salt(struct mongo_conn *c);
 
 static void greet(struct mongo_conn *c)
 {
@@ -226,19 +232,50 @@ static void take_greeting(struct mongo_conn *c, struct mongowire_document answer
 	mongoreply_hello_done(&hello);
 }
 
+/* What a step of the login led to; rc as of mongologin_step. */
+static void go_on(struct mongo_conn *c, int rc, struct buf *message, const struct err *err)
+{
+	if (rc == MONGOLOGIN_SALT)
+		wait_for_salt(c);
+	else if (rc > 0)
+		mongolink_send(c->link, message);
+	else if (rc == 0)
+		be_open(c);
+	else
+		pool_lost(c->slot, err);
+	buf_done(message);
+}
+
+static void on_salted(void *arg)
+{
+	struct mongo_conn *c = arg;
+	struct buf message = message_buf();
+	struct err err;
+
+	c->phase = LOGGING_IN;
+	loop_timer_set(&c->whole, OPEN_MS);
+	go_on(c, mongologin_prove(c->login, mongolink_number(c->link), &message, &err), &message, &err);
+}
+
+/* The server is not to blame for how long that takes: its time begins again behind it. */
+static void wait_for_salt(struct mongo_conn *c)
+{
+	c->phase = SALTING;
+	loop_timer_cancel(&c->whole);
+	c->salting.scram = mongologin_scram(c->login);
+	c->salting.memory = &c->endpoint->memory;
+	c->salting.fn = on_salted;
+	c->salting.arg = c;
+	salter_ask(pool_slot_arg(c->slot), &c->salting, endpoint_namespace(&c->endpoint->base));
+}
+
 static void take_login(struct mongo_conn *c, struct mongowire_document answer)
 {
 	struct buf message = message_buf();
 	struct err err;
 	int rc = mongologin_step(c->login, answer, mongolink_number(c->link), &message, &err);
 
-	if (rc > 0)
-		mongolink_send(c->link, &message);
-	else if (rc == 0)
-		be_open(c);
-	else
-		pool_lost(c->slot, &err);
-	buf_done(&message);
+	go_on(c, rc, &message, &err);
 }
 
 static void search(struct mongo_conn *c)
@@ -286,6 +323,7 @@ static void close_connection(void *connection)
 	struct mongo_conn *c = connection;
 
 	mongolink_free(c->link);
+	salter_leave(&c->salting);
 	mongologin_free(c->login);
 	mongoset_free(c->search);
 	mongolookup_free(c->lookup);
@@ -385,8 +423,8 @@ static void on_lost(void *arg, const struct err *why)
 	struct mongo_conn *c = arg;
 	struct err err = *why;
 
-	if (c->phase == OPEN || c->phase == LOGGING_IN) {
-		if (c->phase == LOGGING_IN)
+	if (c->phase == OPEN || c->phase == LOGGING_IN || c->phase == SALTING) {
+		if (c->phase != OPEN)
 			err_wrap(&err, "logging in");
 		pool_lost(c->slot, &err);
 	} else {
@@ -425,9 +463,9 @@ void mongo_count_done(struct mongo_count *c)
 	mongofilter_done(&c->filter);
 }
 
-struct pool *mongo_new(struct loop *loop)
+struct pool *mongo_new(struct loop *loop, struct salter *salter)
 {
-	return pool_new(loop, &protocol, NULL);
+	return pool_new(loop, &protocol, salter);
 }
 
 struct mongo_call *mongo_ask(struct pool *p, struct mongoendpoint *e, const struct mongo_count *count,

@@ -25,6 +25,7 @@
 #include "net/pool.h"
 
 struct mongo_call;
+struct salter;
 
 struct mongo_count { /* what is counted */
 	char *database, *collection;
@@ -39,7 +40,8 @@ void mongo_count_done(struct mongo_count *c); /* of an owner of the texts and th
  */
 typedef void (*mongo_fn)(void *arg, double count, const struct err *err);
 
-struct pool *mongo_new(struct loop *loop); /* freed by pool_free */
+/* salter: for logins; borrowed. Freed by pool_free. */
+struct pool *mongo_new(struct loop *loop, struct salter *salter);
 
 /* count: borrowed until the callback or mongo_cancel. deadline_ms: loop clock. */
 struct mongo_call *mongo_ask(struct pool *p, struct mongoendpoint *e, const struct mongo_count *count,

@@ -103,6 +103,7 @@ static void on_done(struct endpoint *base)
 	free(e->set);
 	mem_free_secret(e->username);
 	mem_free_secret(e->password);
+	scram_forget(&e->memory);
 	free(e->source);
 	free(e->app_name);
 }

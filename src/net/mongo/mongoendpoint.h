@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "net/endpoint.h"
+#include "net/sign/scram.h"
 
 #define MONGOENDPOINT_HOSTS_MAX 50
 #define MONGOENDPOINT_PORT      27017
@@ -73,7 +74,8 @@ struct mongoendpoint {
 	bool direct, tls, unbalanced, source_given;
 	enum mongoendpoint_reads reads;
 	enum mongoendpoint_mechanism mechanism;
-	char *username, *password; /* NULL for none; secrets */
+	char *username, *password;  /* NULL for none; secrets */
+	struct scram_memory memory; /* of its last login; a secret, and not immutable */
 	char *source, *app_name;
 	int64_t connect_ms;
 };

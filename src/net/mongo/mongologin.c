@@ -17,6 +17,7 @@ struct mongologin {
 	char *user, *password, *source; /* password: to keep it out of errors; NULL for none */
 	struct scram *scram;            /* NULL: by certificate */
 	enum step step;
+	int32_t conversation;
 	char doing[64];
 };
 
@@ -93,14 +94,26 @@ void mongologin_start(struct mongologin *l, int32_t number, struct buf *out)
 }
 
 /* After the server's first message the proof follows. */
-static int send_proof(struct mongologin *l, const struct mongoreply_sasl *answer, int32_t number, struct buf *out,
-	struct err *err)
+static int take_first(struct mongologin *l, const struct mongoreply_sasl *answer, struct err *err)
 {
-	char *message = scram_final(l->scram, answer->message, answer->len, err);
+	if (scram_take(l->scram, answer->message, answer->len, err))
+		return err_wrap(err, "%s", l->doing);
+	l->conversation = answer->conversation;
+	return MONGOLOGIN_SALT;
+}
+
+struct scram *mongologin_scram(const struct mongologin *l)
+{
+	return l->scram;
+}
+
+int mongologin_prove(struct mongologin *l, int32_t number, struct buf *out, struct err *err)
+{
+	char *message = scram_final(l->scram, err);
 
 	if (!message)
 		return err_wrap(err, "%s", l->doing);
-	mongocommand_sasl_continue(out, number, l->source, answer->conversation, message);
+	mongocommand_sasl_continue(out, number, l->source, l->conversation, message);
 	mem_free_secret(message);
 	l->step = AT_PROOF;
 	return 1;
@@ -137,7 +150,7 @@ int mongologin_step(struct mongologin *l, struct mongowire_document document, in
 	if (mongoreply_sasl(document, &answer, err))
 		return err_wrap(err, "%s", l->doing);
 	switch (l->step) {
-	case AT_START: return send_proof(l, &answer, number, out, err);
+	case AT_START: return take_first(l, &answer, err);
 	case AT_PROOF: return judge_proof(l, &answer, number, out, err);
 	default: break;
 	}

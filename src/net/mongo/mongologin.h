@@ -20,6 +20,7 @@
 #include "net/mongo/mongoreply.h"
 
 struct mongologin;
+struct scram;
 
 /* source: database of the user. nonce: as of scram_new. All is borrowed until this returns. */
 struct mongologin *mongologin_new(const struct mongoendpoint *e, const char *source,
@@ -30,9 +31,13 @@ void mongologin_free(struct mongologin *l); /* wipes; NULL is fine */
 void mongologin_start(struct mongologin *l, int32_t number, struct buf *out);
 /*
  * An answer: 1 when the message appended to out is to be sent, 0 when we are logged in, -1 with err
- * (ERR_DENIED, but when the server says something else).
+ * (ERR_DENIED, but when the server says something else). MONGOLOGIN_SALT: mongologin_scram is to be
+ * salted first (net/sign/salter), then mongologin_prove says the same.
  */
+#define MONGOLOGIN_SALT 2
 int mongologin_step(struct mongologin *l, struct mongowire_document answer, int32_t number, struct buf *out,
 	struct err *err);
+struct scram *mongologin_scram(const struct mongologin *l); /* borrowed; NULL: by a certificate */
+int mongologin_prove(struct mongologin *l, int32_t number, struct buf *out, struct err *err);
 
 #endif

@@ -4,7 +4,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "net/sign/pbkdf2.h"
 
 #define SALT_MAX                  1024
 #define NO_CHANNEL_BINDING        "n,,"
@@ -21,6 +22,13 @@ struct scram {
 	const EVP_MD *md;
 	size_t size; /* of the hash */
 	char *user, *password, *nonce;
+	/* of the server's first message; NULL before */
+	char *salt, *whole_nonce, *said; /* said: what both sign */
+	size_t salt_len;
+	int iterations;
+	struct pbkdf2 *salting;     /* NULL: not begun */
+	struct scram_memory salted; /* of: what is to be salted; the rest once is_salted */
+	bool is_salted, cannot;
 	unsigned char signature[EVP_MAX_MD_SIZE]; /* that the server must send */
 	bool expects;                             /* signature is set */
 };
@@ -53,6 +61,10 @@ void scram_free(struct scram *s)
 	mem_free_secret(s->user);
 	mem_free_secret(s->password);
 	mem_free_secret(s->nonce);
+	mem_free_secret(s->whole_nonce);
+	mem_free_secret(s->said);
+	free(s->salt);
+	pbkdf2_free(s->salting);
 	mem_wipe(s, sizeof(*s));
 	free(s);
 }
@@ -125,34 +137,7 @@ static char *read_text(const char *message, size_t len, struct err *err)
 	return NULL;
 }
 
-/* ---- Proofs ---- */
-
-static bool hmac(const struct scram *s, const unsigned char *key, const char *text, unsigned char *out)
-{
-	return HMAC(s->md, key, (int)s->size, (const unsigned char *)text, strlen(text), out, NULL) != NULL;
-}
-
-/* proof: client key XOR client signature. Also what the server must send at the end. */
-static bool prove(struct scram *s, const unsigned char *salt, size_t salt_len, int iterations, const char *said,
-	unsigned char *proof)
-{
-	unsigned char salted[EVP_MAX_MD_SIZE], key[EVP_MAX_MD_SIZE], stored[EVP_MAX_MD_SIZE],
-		signature[EVP_MAX_MD_SIZE];
-	bool done = PKCS5_PBKDF2_HMAC(s->password, (int)strlen(s->password), salt, (int)salt_len, iterations, s->md,
-			    (int)s->size, salted) == 1 &&
-		hmac(s, salted, "Client Key", key) && EVP_Digest(key, s->size, stored, NULL, s->md, NULL) == 1 &&
-		hmac(s, stored, said, signature);
-
-	for (size_t i = 0; done && i < s->size; i++)
-		proof[i] = key[i] ^ signature[i];
-	done = done && hmac(s, salted, "Server Key", key) && hmac(s, key, said, s->signature);
-	s->expects = done;
-	mem_wipe(salted, sizeof(salted));
-	mem_wipe(key, sizeof(key));
-	mem_wipe(stored, sizeof(stored));
-	mem_wipe(signature, sizeof(signature));
-	return done;
-}
+/* ---- What the server asks for ---- */
 
 static int read_iterations(const char *text, int *out, struct err *err)
 {
@@ -169,52 +154,130 @@ static int read_iterations(const char *text, int *out, struct err *err)
 	return 0;
 }
 
-char *scram_final(struct scram *s, const char *message, size_t len, struct err *err)
+/* What both sign: the first messages, and the beginning of our last. */
+static char *make_said(const struct scram *s, const char *message, size_t len)
 {
-	MEM_AUTO char *text = read_text(message, len, err), *salt = NULL, *encoded = NULL;
-	char *at = text, *nonce, *salt_text, *iterations_text;
-	unsigned char proof[EVP_MAX_MD_SIZE];
-	struct buf said, out;
-	size_t salt_len = 0;
-	int iterations = 0;
+	struct buf said = message_buf(s);
 
-	if (!text)
-		return NULL;
-	nonce = take_attribute(&at, 'r');
-	salt_text = take_attribute(&at, 's');
-	iterations_text = take_attribute(&at, 'i');
-	/*
-	 * An extension ("m=") that must be understood stands before these, and so ends here, too.
-	 */
-	if (!nonce || !salt_text || !iterations_text) {
-		refuse(err, "the server's message makes no sense");
-		return NULL;
-	}
-	if (!text_begins(nonce, s->nonce) || strlen(nonce) == strlen(s->nonce)) {
-		refuse(err, "the server's nonce does not begin with ours");
-		return NULL;
-	}
-	salt = base64_decode(salt_text, &salt_len);
-	if (!salt || salt_len == 0 || salt_len > SALT_MAX) {
-		refuse(err, "the server's salt makes no sense");
-		return NULL;
-	}
-	if (read_iterations(iterations_text, &iterations, err))
-		return NULL;
-	said = message_buf(s);
 	put_bare_first(s, &said);
 	buf_putc(&said, ',');
 	buf_append(&said, message, len);
-	buf_printf(&said, ",c=" NO_CHANNEL_BINDING_BASE64 ",r=%s", nonce);
-	if (!prove(s, (const unsigned char *)salt, salt_len, iterations, buf_text(&said), proof)) {
+	buf_printf(&said, ",c=" NO_CHANNEL_BINDING_BASE64 ",r=%s", s->whole_nonce);
+	return buf_take(&said);
+}
+
+static void name_salted(struct scram *s, const char *salt)
+{
+	char iterations[16];
+	const char *const of[] = { EVP_MD_get0_name(s->md), s->password, salt, iterations };
+
+	snprintf(iterations, sizeof(iterations), "%d", s->iterations);
+	fingerprint_of(of, MEM_COUNT(of), s->salted.of);
+}
+
+int scram_take(struct scram *s, const char *message, size_t len, struct err *err)
+{
+	MEM_AUTO char *text = read_text(message, len, err);
+	char *at = text, *nonce, *salt, *iterations;
+
+	if (!text || s->said)
+		return text ? refuse(err, "the server's message makes no sense") : -1;
+	nonce = take_attribute(&at, 'r');
+	salt = take_attribute(&at, 's');
+	iterations = take_attribute(&at, 'i');
+	/*
+	 * An extension ("m=") that must be understood stands before these, and so ends here, too.
+	 */
+	if (!nonce || !salt || !iterations)
+		return refuse(err, "the server's message makes no sense");
+	if (!text_begins(nonce, s->nonce) || strlen(nonce) == strlen(s->nonce))
+		return refuse(err, "the server's nonce does not begin with ours");
+	free(s->salt);
+	s->salt = base64_decode(salt, &s->salt_len);
+	if (!s->salt || s->salt_len == 0 || s->salt_len > SALT_MAX)
+		return refuse(err, "the server's salt makes no sense");
+	if (read_iterations(iterations, &s->iterations, err))
+		return -1;
+	s->whole_nonce = mem_dup(nonce);
+	s->said = make_said(s, message, len);
+	name_salted(s, salt);
+	return 0;
+}
+
+/* ---- Salting ---- */
+
+void scram_forget(struct scram_memory *m)
+{
+	mem_wipe(m, sizeof(*m));
+}
+
+static void take_salted(struct scram *s, const unsigned char *salted)
+{
+	memcpy(s->salted.salted, salted, s->size);
+	s->is_salted = true;
+	pbkdf2_free(s->salting);
+	s->salting = NULL;
+}
+
+bool scram_salt(struct scram *s, struct scram_memory *memory, unsigned iterations)
+{
+	if (s->is_salted || s->cannot || !s->said)
+		return true;
+	if (strcmp(memory->of, s->salted.of) == 0) {
+		take_salted(s, memory->salted);
+		return true;
+	}
+	if (!s->salting)
+		s->salting = pbkdf2_new(s->md, s->password, s->salt, s->salt_len, (unsigned)s->iterations);
+	if (!s->salting) {
+		s->cannot = true;
+		return true;
+	}
+	if (!pbkdf2_run(s->salting, iterations))
+		return false;
+	take_salted(s, pbkdf2_result(s->salting));
+	*memory = s->salted;
+	return true;
+}
+
+/* ---- Proofs ---- */
+
+static bool hmac(const struct scram *s, const unsigned char *key, const char *text, unsigned char *out)
+{
+	return HMAC(s->md, key, (int)s->size, (const unsigned char *)text, strlen(text), out, NULL) != NULL;
+}
+
+/* proof: client key XOR client signature. Also what the server must send at the end. */
+static bool prove(struct scram *s, unsigned char *proof)
+{
+	const unsigned char *salted = s->salted.salted;
+	unsigned char key[EVP_MAX_MD_SIZE], stored[EVP_MAX_MD_SIZE], signature[EVP_MAX_MD_SIZE];
+	bool done = s->is_salted && hmac(s, salted, "Client Key", key) &&
+		EVP_Digest(key, s->size, stored, NULL, s->md, NULL) == 1 && hmac(s, stored, s->said, signature);
+
+	for (size_t i = 0; done && i < s->size; i++)
+		proof[i] = key[i] ^ signature[i];
+	done = done && hmac(s, salted, "Server Key", key) && hmac(s, key, s->said, s->signature);
+	s->expects = done;
+	mem_wipe(key, sizeof(key));
+	mem_wipe(stored, sizeof(stored));
+	mem_wipe(signature, sizeof(signature));
+	return done;
+}
+
+char *scram_final(struct scram *s, struct err *err)
+{
+	MEM_AUTO char *encoded = NULL;
+	unsigned char proof[EVP_MAX_MD_SIZE];
+	struct buf out;
+
+	if (!prove(s, proof)) {
 		err_set(err, ERR_BUG, "SCRAM: the proof cannot be computed");
-		buf_done_secret(&said);
 		return NULL;
 	}
-	buf_done_secret(&said);
 	encoded = base64_encode(proof, s->size);
 	out = message_buf(s);
-	buf_printf(&out, "c=" NO_CHANNEL_BINDING_BASE64 ",r=%s,p=%s", nonce, encoded);
+	buf_printf(&out, "c=" NO_CHANNEL_BINDING_BASE64 ",r=%s,p=%s", s->whole_nonce, encoded);
 	return buf_take(&out);
 }
 

@@ -59,6 +59,29 @@ static void each_has_its_share(void **state)
 	assert_null(q.lanes);
 }
 
+/* Work in pieces: a piece of one, a piece of another, and each goes on waiting. */
+static void pieces_take_turns(void **state)
+{
+	struct fairqueue q = queue(0);
+	struct fairqueue_entry a[2] = { 0 }, b = { 0 };
+
+	(void)state;
+	assert_null(fairqueue_turn(&q));
+	fairqueue_put(&q, &a[0], "a");
+	fairqueue_put(&q, &a[1], "a");
+	fairqueue_put(&q, &b, "b");
+	for (size_t i = 0; i < 3; i++) {
+		assert_ptr_equal(&a[0], fairqueue_turn(&q));
+		assert_ptr_equal(&b, fairqueue_turn(&q));
+	}
+	fairqueue_leave(&a[0]);
+	assert_ptr_equal(&a[1], fairqueue_turn(&q));
+	fairqueue_leave(&b);
+	assert_ptr_equal(&a[1], fairqueue_turn(&q));
+	fairqueue_leave(&a[1]);
+	assert_null(fairqueue_turn(&q));
+}
+
 /* Who wants a name that another has put behind a thousand of its own does not wait for those. */
 static void one_goes_where_fewer_wait(void **state)
 {
@@ -120,6 +143,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(namespaces_take_turns),
+		cmocka_unit_test(pieces_take_turns),
 		cmocka_unit_test(each_has_its_share),
 		cmocka_unit_test(cleared_it_waits_no_longer),
 		cmocka_unit_test(one_goes_where_fewer_wait),

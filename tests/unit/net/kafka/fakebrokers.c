@@ -43,9 +43,11 @@ static int16_t next_error(int16_t error, unsigned *left)
 
 static void put_place(const struct fakebrokers *f, int32_t id, struct buf *out)
 {
+	int32_t at = id <= FAKE_BROKERS ? id - 1 : 0;
+
 	kafkawire_put_i32(out, id);
 	kafkawire_put_text(out, "127.0.0.1");
-	kafkawire_put_i32(out, f->advertised[id - 1] ? f->advertised[id - 1] : f->brokers[id - 1].port);
+	kafkawire_put_i32(out, f->advertised[at] ? f->advertised[at] : f->brokers[at].port);
 }
 
 static void put_metadata(struct fakebrokers *f, struct kafkawire_reader *body, struct buf *out)
@@ -53,8 +55,8 @@ static void put_metadata(struct fakebrokers *f, struct kafkawire_reader *body, s
 	size_t count = kafkawire_count(body, 2);
 
 	kafkawire_put_i32(out, 0);
-	kafkawire_put_i32(out, FAKE_BROKERS);
-	for (int32_t id = 1; id <= FAKE_BROKERS; id++) {
+	kafkawire_put_i32(out, FAKE_BROKERS + f->strangers);
+	for (int32_t id = 1; id <= FAKE_BROKERS + f->strangers; id++) {
 		put_place(f, id, out);
 		kafkawire_put_i16(out, -1);
 	}
@@ -84,7 +86,8 @@ static void put_coordinator(struct fakebrokers *f, struct buf *out)
 	kafkawire_put_i32(out, 0);
 	kafkawire_put_i16(out, next_error(f->coordinator_error, &f->coordinator_errors));
 	kafkawire_put_i16(out, -1);
-	put_place(f, f->coordinator, out);
+	f->coordinators++;
+	put_place(f, f->renames_coordinator ? 100000 + f->coordinators : f->coordinator, out);
 }
 
 static void put_committed_one(struct fakebrokers *f, int32_t p, struct buf *out)

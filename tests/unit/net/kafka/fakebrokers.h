@@ -42,6 +42,9 @@ struct fakebrokers { /* what they say; tests change it as they like */
 	/* How many of the next answers have the error, of the topic, partitions, or group. */
 	int16_t topic_error, offset_error, group_error, coordinator_error;
 	unsigned topic_errors, offset_errors, group_errors, coordinator_errors;
+	int32_t strangers;         /* more brokers, all at the address of the first */
+	int32_t coordinators;      /* so many were named; each is a new broker, if the next is true */
+	bool renames_coordinator;  /* at each request */
 	int32_t crowd;             /* more partitions, each led by a broker of its own that nobody names */
 	bool leaves_out_ends;      /* of partition 0 */
 	bool leaves_out_committed; /* of partition 0 */

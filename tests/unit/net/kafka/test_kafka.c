@@ -45,7 +45,7 @@ static int world_setup(void **state)
 	w->f = f;
 	w->deadline_ms = DEADLINE_MS;
 	fakebrokers_start(&w->brokers, w->f->loop);
-	w->pool = kafka_pool_new(w->f->loop, NULL);
+	w->pool = kafka_pool_new(w->f->loop, NULL, NULL);
 	snprintf(address, sizeof(address), "127.0.0.1:%u", w->brokers.brokers[0].port);
 	w->endpoint = endpoint_of((const char *[]){ address }, 1);
 	*state = w;
@@ -311,6 +311,48 @@ static void coordinators_move(void **state)
 	assert_error(w, &about_t, "COORDINATOR_LOAD_IN_PROGRESS");
 }
 
+/*
+ * No room for one more broker, which coordinates a group that two requests wait for: both are told
+ * so, and begin anew.
+ */
+static void a_coordinator_too_many(void **state)
+{
+	enum { GROUPS = 1000 };
+	static struct outcome outcomes[GROUPS], last[2];
+	static char names[GROUPS][16];
+	static struct kafka_question questions[GROUPS];
+	const struct kafka_question of_topic = { .group = "last", .topics = topics, .topic_count = 1 };
+	const struct kafka_question of_all = { .group = "last" };
+	struct world *w = *state;
+	unsigned told;
+
+	w->deadline_ms = 30000; /* not what is tried */
+	w->brokers.strangers = 1000 - FAKE_BROKERS;
+	w->brokers.renames_coordinator = true;
+	for (int i = 0; i < GROUPS; i++) {
+		snprintf(names[i], sizeof(names[i]), "g%d", i);
+		questions[i] = (struct kafka_question){ .group = names[i], .topics = topics, .topic_count = 1 };
+		ask(w, &questions[i], &outcomes[i]);
+	}
+	for (int i = 0; i < GROUPS; i++) {
+		UNTIL(w->f, outcomes[i].times);
+		assert_int_equal(outcomes[i].err.kind, ERR_NONE);
+	}
+	told = fakebrokers_asked(&w->brokers, FAKE_METADATA);
+	alarm(2 * PATIENCE_MS / 1000); /* only a loop that never ends is still there */
+	ask(w, &of_topic, &last[0]);
+	ask(w, &of_all, &last[1]);
+	UNTIL(w->f, last[0].times && last[1].times);
+	alarm(0);
+	for (int i = 0; i < 2; i++) {
+		if (last[i].err.kind)
+			fail_msg("%s", last[i].err.msg);
+		assert_int_equal(last[i].lag, 34);
+	}
+	/* What was known was doubted: it was told anew, and has room again. */
+	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_METADATA), told + 1);
+}
+
 static void topics_with_errors(void **state)
 {
 	static const char *const names[] = { "t", "absent" };
@@ -350,12 +392,12 @@ static void answers_that_lie(void **state)
 
 	for (size_t i = 0; i < MEM_COUNT(apis); i++) {
 		kafka_pool_free(w->pool);
-		w->pool = kafka_pool_new(w->f->loop, NULL);
+		w->pool = kafka_pool_new(w->f->loop, NULL, NULL);
 		w->brokers.lies_about = apis[i];
 		assert_error(w, &about_t, "makes no sense");
 	}
 	kafka_pool_free(w->pool);
-	w->pool = kafka_pool_new(w->f->loop, NULL);
+	w->pool = kafka_pool_new(w->f->loop, NULL, NULL);
 	w->brokers.says_nothing = true;
 	assert_error(w, &about_t, "makes no sense");
 }
@@ -526,7 +568,7 @@ static void cancelled(void **state)
 	for (unsigned turns = 0; turns < 40; turns++) {
 		if (turns % 10 == 0) {
 			kafka_pool_free(w->pool);
-			w->pool = kafka_pool_new(w->f->loop, NULL);
+			w->pool = kafka_pool_new(w->f->loop, NULL, NULL);
 		}
 		call = ask(w, &about_t, &never);
 		for (unsigned i = 0; i < turns && !never.times; i++)
@@ -545,7 +587,7 @@ static void cancelled(void **state)
 		for (unsigned i = 0; i < turns && !lost.times; i++)
 			loop_turn(w->f->loop);
 		kafka_pool_free(w->pool);
-		w->pool = kafka_pool_new(w->f->loop, NULL);
+		w->pool = kafka_pool_new(w->f->loop, NULL, NULL);
 	}
 	kafka_cancel(NULL);
 }
@@ -562,6 +604,7 @@ int main(void)
 		WORLD_TEST(all_topics_of_a_group),
 		WORLD_TEST(leaders_move),
 		WORLD_TEST(coordinators_move),
+		WORLD_TEST(a_coordinator_too_many),
 		WORLD_TEST(topics_with_errors),
 		WORLD_TEST(what_is_left_out),
 		WORLD_TEST(answers_that_lie),

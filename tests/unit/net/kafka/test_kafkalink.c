@@ -4,9 +4,14 @@
 
 #include "../fixture.h"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "base/mem.h"
 #include "net/kafka/kafkaendpoint.h"
 #include "net/kafka/kafkalink.h"
+#include "net/kafka/kafkawire.h"
+#include "net/sign/salter.h"
 
 struct told {
 	struct kafkalink *link;
@@ -59,10 +64,216 @@ static void unused(void **state)
 	kafkaendpoint_unref(terms.endpoint);
 }
 
+/* ---- A broker, by hand ---- */
+
+struct broker {
+	struct fixture *f;
+	int listener;
+	uint16_t port;
+	struct client peer;
+	struct kafkalink_terms terms;
+	struct kafkalink *link;
+};
+
+static void broker_start(struct broker *b, struct fixture *f, enum kafkasasl_mechanism mechanism)
+{
+	struct err err = { 0 };
+
+	*b = (struct broker){ .f = f, .terms = { .loop = f->loop } };
+	b->listener = fixture_listen(&b->port);
+	b->terms.salter = salter_new(f->loop);
+	b->terms.endpoint =
+		kafkaendpoint_new(&(struct kafkaendpoint_config){ .servers = (const char *const[]){ "127.0.0.1:9" },
+					  .count = 1,
+					  .mechanism = mechanism,
+					  .username = "u",
+					  .password = "p" },
+			&err);
+	assert_non_null(b->terms.endpoint);
+	b->link = kafkalink_new(&b->terms, "127.0.0.1", b->port);
+}
+
+static void broker_end(struct broker *b)
+{
+	client_close(&b->peer);
+	close(b->listener);
+	kafkalink_free(b->link);
+	salter_free(b->terms.salter);
+	kafkaendpoint_unref(b->terms.endpoint);
+}
+
+static void broker_send(struct broker *b, const struct buf *bytes)
+{
+	assert_int_equal(send(b->peer.fd, bytes->data, bytes->len, MSG_NOSIGNAL), bytes->len);
+}
+
+/* A frame: what follows the correlation is in body. */
+static void broker_answer(struct broker *b, int32_t correlation, struct buf *body)
+{
+	struct buf frame = BUF_INIT(10000);
+
+	kafkawire_put_i32(&frame, (int32_t)body->len + 4);
+	kafkawire_put_i32(&frame, correlation);
+	buf_append(&frame, body->data, body->len);
+	broker_send(b, &frame);
+	buf_done(&frame);
+	buf_done(body);
+}
+
+/* What came has NULs in it, where client_has ends. NULL: not yet. */
+static const char *broker_find(struct broker *b, const char *text)
+{
+	client_has(&b->peer, text);
+	return b->peer.got.len > 0 ? memmem(b->peer.got.data, b->peer.got.len, text, strlen(text)) : NULL;
+}
+
+/* Until the next request is there: each has the client's name. */
+static void broker_hear(struct broker *b)
+{
+	UNTIL(b->f, broker_find(b, "kscaled"));
+	client_forget(&b->peer);
+}
+
+static void broker_greet(struct broker *b, int32_t correlation)
+{
+	static const int16_t apis[] = { 18, 3, 10, 9, 2, 17, 36 };
+	struct buf body = BUF_INIT(1000);
+
+	UNTIL(b->f, client_accept(&b->peer, b->listener));
+	broker_hear(b);
+	kafkawire_put_i16(&body, 0);
+	kafkawire_put_i32(&body, (int32_t)MEM_COUNT(apis));
+	for (size_t i = 0; i < MEM_COUNT(apis); i++) {
+		kafkawire_put_i16(&body, apis[i]);
+		kafkawire_put_i16(&body, 0);
+		kafkawire_put_i16(&body, 9);
+	}
+	broker_answer(b, correlation, &body);
+	broker_hear(b);
+}
+
+struct heard {
+	int times;
+	struct err err;
+};
+
+static void on_heard(void *arg, struct kafkawire_reader *answer, const struct err *err)
+{
+	struct heard *h = arg;
+
+	(void)answer;
+	h->times++;
+	h->err = err ? *err : (struct err){ 0 };
+}
+
+static void broker_be_asked(struct broker *b, struct heard *h)
+{
+	struct buf frame = BUF_INIT(1000);
+
+	kafkamessages_put_coordinator(&frame, "g");
+	*h = (struct heard){ 0 };
+	kafkalink_ask(b->link, KAFKA_FIND_COORDINATOR, &frame, loop_now_ms(b->f->loop) + PATIENCE_MS, on_heard, h);
+	buf_done(&frame);
+}
+
+#define UNASKED "the broker sent an answer that nobody asked for"
+
+/* One byte, when nothing is to come, and eight of another answer than what is: no more. */
+static void unasked(void **state)
+{
+	struct buf body = BUF_INIT(100), bytes = BUF_INIT(100);
+	struct broker b;
+	struct heard h;
+
+	broker_start(&b, *state, KAFKASASL_NONE);
+	broker_be_asked(&b, &h);
+	broker_greet(&b, 1);
+	kafkawire_put_i32(&bytes, 4 << 20);
+	kafkawire_put_i32(&bytes, 7); /* 2 is expected */
+	broker_send(&b, &bytes);
+	UNTIL(b.f, h.times);
+	assert_non_null(strstr(h.err.msg, UNASKED));
+
+	client_close(&b.peer);
+	broker_be_asked(&b, &h);
+	broker_greet(&b, 3);
+	kafkawire_put_i32(&body, 0);
+	broker_answer(&b, 4, &body);
+	UNTIL(b.f, h.times);
+	assert_int_equal(h.err.kind, ERR_NONE);
+	assert_true(kafkalink_is_open(b.link));
+	buf_reset(&bytes);
+	kafkawire_put_i8(&bytes, 0);
+	broker_send(&b, &bytes);
+	UNTIL(b.f, !kafkalink_is_connected(b.link));
+	buf_done(&bytes);
+	broker_end(&b);
+}
+
+/* Of a login so much is read, and of the answers after it 4 MiB. */
+static void how_long_an_answer_may_be(void **state)
+{
+	struct buf bytes = BUF_INIT(100);
+	struct broker b;
+	struct heard h;
+
+	broker_start(&b, *state, KAFKASASL_NONE);
+	broker_be_asked(&b, &h);
+	UNTIL(b.f, client_accept(&b.peer, b.listener));
+	broker_hear(&b);
+	kafkawire_put_i32(&bytes, 65537);
+	broker_send(&b, &bytes);
+	UNTIL(b.f, h.times);
+	assert_non_null(strstr(h.err.msg, "larger than 64 KiB"));
+
+	client_close(&b.peer);
+	broker_be_asked(&b, &h);
+	broker_greet(&b, 2);
+	buf_reset(&bytes);
+	kafkawire_put_i32(&bytes, (4 << 20) + 1);
+	broker_send(&b, &bytes);
+	UNTIL(b.f, h.times);
+	assert_non_null(strstr(h.err.msg, "larger than 4096 KiB"));
+	buf_done(&bytes);
+	broker_end(&b);
+}
+
+/* While the password is salted nothing is expected either, not even by the last number. */
+static void unasked_while_salting(void **state)
+{
+	struct buf body = BUF_INIT(10000);
+	MEM_AUTO char *first = NULL;
+	struct broker b;
+	struct heard h;
+	const char *nonce;
+
+	broker_start(&b, *state, KAFKASASL_SCRAM_SHA256);
+	broker_be_asked(&b, &h);
+	broker_greet(&b, 1);
+	kafkawire_put_i16(&body, 0); /* SaslHandshake */
+	kafkawire_put_i32(&body, 0);
+	broker_answer(&b, 2, &body);
+	UNTIL(b.f, (nonce = broker_find(&b, ",r=")) != NULL);
+	first = mem_printf("r=%.32sx,s=c2FsdA==,i=%d", nonce + 3, SCRAM_ITERATIONS_MAX);
+	for (int i = 0; i < 2; i++) {
+		kafkawire_put_i16(&body, 0);
+		kafkawire_put_text(&body, "");
+		kafkawire_put_bytes(&body, first, strlen(first));
+		broker_answer(&b, 3, &body);
+	}
+	UNTIL(b.f, h.times);
+	assert_non_null(strstr(h.err.msg, "SaslAuthenticate: computing SCRAM's iterations"));
+	assert_non_null(strstr(h.err.msg, UNASKED));
+	broker_end(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(unused, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(how_long_an_answer_may_be, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(unasked, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(unasked_while_salting, fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests_name("net/kafka/kafkalink", tests, NULL, NULL);

@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "net/kafka/kafkasasl.h"
+#include "net/sign/scram.h"
 
 static struct kafkamessages_authenticate says(int16_t error, const char *message, const char *bytes)
 {
@@ -140,6 +141,7 @@ static void scram(void **state)
 		.password = "pencil",
 		.nonce = "rOprNGfwEbeRWgbNEkqO" });
 	struct kafkamessages_authenticate answer = says(0, "", first);
+	struct scram_memory memory = { .of = "" };
 	struct buf out = BUF_INIT(4096);
 	struct err err = { 0 };
 
@@ -147,7 +149,10 @@ static void scram(void **state)
 	assert_int_equal(kafkasasl_start(s, &out, &err), 0);
 	assert_string_equal(buf_text(&out), "n,,n=user,r=rOprNGfwEbeRWgbNEkqO");
 	buf_reset(&out);
-	assert_int_equal(kafkasasl_step(s, &answer, &out, &err), 1);
+	assert_int_equal(kafkasasl_step(s, &answer, &out, &err), KAFKASASL_SALT);
+	assert_int_equal(kafkasasl_prove(s, &out, &err), -1);
+	assert_true(scram_salt(kafkasasl_scram(s), &memory, 4096));
+	assert_int_equal(kafkasasl_prove(s, &out, &err), 1);
 	assert_non_null(strstr(buf_text(&out), ",p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ="));
 	/* The broker has to prove that it knows the password, too. */
 	answer = says(0, "", "v=AAAA");

@@ -183,7 +183,7 @@ static int setup(void **state)
 
 	if (fixture_setup((void **)&w->f))
 		return -1;
-	w->pool = mongo_new(w->f->loop);
+	w->pool = mongo_new(w->f->loop, NULL);
 	w->count = (struct mongo_count){ mem_dup("shop"), mem_dup("jobs"), mongotext_make("{\"a\": 1}"), NULL };
 	fake_start(&w->one);
 	fake_start(&w->two);
@@ -381,7 +381,7 @@ static void names_that_lead_nowhere(void **state)
 		struct zone z = rows[i].zone;
 
 		pool_free(w->pool); /* whose back-off grows */
-		w->pool = mongo_new(w->f->loop);
+		w->pool = mongo_new(w->f->loop, NULL);
 		ask_zone(w, &z, 4000, &o);
 		if (o.err.kind != rows[i].kind || !strstr(o.err.msg, rows[i].error))
 			fail_msg("%zu: \"%s\", not \"%s\"", i, o.err.msg, rows[i].error);

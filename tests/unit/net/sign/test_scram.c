@@ -36,6 +36,18 @@ static const struct exchange {
 		"v=hgbINE2kkU+8OXdFHs2G3Qx3re2jg/kXNNBOUushJmXjDBSsZxqgOPXV2vboaG4A4dknUyCUh6tdTpbHqeRn9Q==" },
 };
 
+/* Our last message after the server's first one; NULL with err. */
+static char *final_of(struct scram *s, const char *server_first, struct err *err)
+{
+	struct scram_memory memory = { .of = "" };
+
+	if (scram_take(s, server_first, strlen(server_first), err))
+		return NULL;
+	while (!scram_salt(s, &memory, 1000))
+		;
+	return scram_final(s, err);
+}
+
 static void vectors(void **state)
 {
 	(void)state;
@@ -48,7 +60,7 @@ static void vectors(void **state)
 		assert_string_equal(first, x->first);
 		/* Nothing is proved before the exchange. */
 		assert_int_equal(scram_verify(s, x->server_final, strlen(x->server_final), &err), -1);
-		final = scram_final(s, x->server_first, strlen(x->server_first), &err);
+		final = final_of(s, x->server_first, &err);
 		if (!final)
 			fail_msg("%s", err.msg);
 		assert_string_equal(final, x->final);
@@ -83,7 +95,7 @@ static void wrong_first_messages(void **state)
 		struct scram *s = scram_new(SCRAM_SHA256, "user", "pencil", "rOprNGfwEbeRWgbNEkqO");
 		struct err err = { 0 };
 
-		assert_null(scram_final(s, rows[i].message, strlen(rows[i].message), &err));
+		assert_int_equal(scram_take(s, rows[i].message, strlen(rows[i].message), &err), -1);
 		if (!strstr(err.msg, rows[i].error))
 			fail_msg("%s: %s", rows[i].message, err.msg);
 		assert_int_equal(err.kind, ERR_DENIED);
@@ -101,7 +113,7 @@ static void a_server_that_does_not_know_the_password(void **state)
 	for (size_t i = 0; i < MEM_COUNT(messages); i++) {
 		struct scram *s = scram_new(x->hash, x->user, x->password, x->nonce);
 		struct err err = { 0 };
-		MEM_AUTO char *final = scram_final(s, x->server_first, strlen(x->server_first), &err);
+		MEM_AUTO char *final = final_of(s, x->server_first, &err);
 
 		assert_non_null(final);
 		assert_int_equal(scram_verify(s, messages[i], strlen(messages[i]), &err), -1);
@@ -110,11 +122,77 @@ static void a_server_that_does_not_know_the_password(void **state)
 	}
 }
 
+/* Each call computes as much as it is told to, and what is remembered nothing at all. */
+static void in_pieces(void **state)
+{
+	const struct exchange *x = &exchanges[1];
+	struct scram_memory memory = { .of = "" }, nothing = { .of = "" };
+	struct err err = { 0 };
+	unsigned pieces = 0;
+
+	(void)state;
+	for (int login = 0; login < 2; login++) {
+		struct scram *s = scram_new(x->hash, x->user, x->password, x->nonce);
+		MEM_AUTO char *final = NULL;
+
+		/* Nothing is proved before it is salted. */
+		assert_null(scram_final(s, &err));
+		assert_int_equal(scram_take(s, x->server_first, strlen(x->server_first), &err), 0);
+		assert_null(scram_final(s, &err));
+		for (pieces = 1; !scram_salt(s, &memory, 1000); pieces++)
+			;
+		assert_int_equal(pieces, login == 0 ? 5 : 1);
+		final = scram_final(s, &err);
+		assert_string_equal(final, x->final);
+		/* The server has one first message. */
+		assert_int_equal(scram_take(s, x->server_first, strlen(x->server_first), &err), -1);
+		scram_free(s);
+	}
+	scram_forget(&memory);
+	assert_memory_equal(&memory, &nothing, sizeof(memory));
+}
+
+/* What was salted for one password, salt, number or hash serves no other. */
+static void what_is_remembered(void **state)
+{
+	static const struct {
+		enum scram_hash hash;
+		const char *password, *salt_and_number;
+	} others[] = {
+		{ SCRAM_SHA256, "pencil2", "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096" },
+		{ SCRAM_SHA256, "pencil", "s=W22ZaJ0SNY7soEsUEjb6gA==,i=4096" },
+		{ SCRAM_SHA256, "pencil", "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4097" },
+		{ SCRAM_SHA512, "pencil", "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i <= MEM_COUNT(others); i++) {
+		struct scram_memory memory = { .of = "" };
+
+		for (int login = 0; login < 2; login++) {
+			bool other = login == 1 && i < MEM_COUNT(others);
+			struct scram *s = scram_new(other ? others[i].hash : SCRAM_SHA256, "user",
+				other ? others[i].password : "pencil", "n");
+			MEM_AUTO char *message = mem_printf("r=nx,%s",
+				other ? others[i].salt_and_number : "s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096");
+			struct err err = { 0 };
+
+			assert_int_equal(scram_take(s, message, strlen(message), &err), 0);
+			assert_int_equal(scram_salt(s, &memory, 1), login == 1 && !other);
+			while (!scram_salt(s, &memory, 1000))
+				;
+			scram_free(s);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vectors),
 		cmocka_unit_test(wrong_first_messages),
+		cmocka_unit_test(in_pieces),
+		cmocka_unit_test(what_is_remembered),
 		cmocka_unit_test(a_server_that_does_not_know_the_password),
 	};
 

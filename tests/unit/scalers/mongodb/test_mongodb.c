@@ -345,7 +345,7 @@ static void nobody_there(void **state)
 	void *ask;
 
 	(void)state;
-	sources.mongo = mongo_new(sources.loop);
+	sources.mongo = mongo_new(sources.loop, NULL);
 	assert_int_equal(build(Q URI "127.0.0.1:1", NULL, NULL, &s, &err), 0);
 	s.type->ask(&sources, s.question, loop_now_ms(sources.loop) + 5000, on_answer, &told);
 	while (told.kind == ERR_NONE)
