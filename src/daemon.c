@@ -7,7 +7,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include "base/counters.h"
 #include "base/json.h"
@@ -25,7 +24,6 @@
 #include "kube/events.h"
 #include "net/answers.h"
 #include "net/descriptors.h"
-#include "net/kerberos.h"
 #include "net/notify.h"
 #include "net/sourcerules.h"
 #include "net/tlsrules.h"
@@ -46,7 +44,6 @@ struct daemon {
 	struct options *options;
 	int argc; /* as options_load takes them */
 	char **argv;
-	int kerberos_fd;
 	struct loop *loop;
 	struct counters *counters;
 	struct kube_config kube_config;
@@ -250,9 +247,6 @@ static int start_base(struct daemon *d, struct err *err)
 	/* The process has secrets in memory: no core dumps, no debuggers. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	d->kerberos_fd = kerberos_forbid(err);
-	if (d->kerberos_fd < 0)
-		return -1;
 	d->counters = counters_new();
 	d->loop = loop_new(err);
 	if (!d->loop)
@@ -534,13 +528,11 @@ static void stop(struct daemon *d)
 	loop_free(d->loop);
 	tlsrules_done();
 	counters_free(d->counters);
-	if (d->kerberos_fd >= 0)
-		close(d->kerberos_fd);
 }
 
 int daemon_run(struct options *options, int argc, char **argv)
 {
-	struct daemon d = { .options = options, .argc = argc, .argv = argv, .kerberos_fd = -1 };
+	struct daemon d = { .options = options, .argc = argc, .argv = argv };
 	struct err err = { 0 };
 	int failed;
 

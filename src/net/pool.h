@@ -12,6 +12,9 @@
  * past its deadline fails, and its connection is closed, as these protocols have no other way to
  * cancel it. Callbacks come at the end of the turn.
  *
+ * An endpoint's users may be several namespaces': a query finds its session as the connection found
+ * it. The protocol resets the session after each query, or says that it is not usable any more.
+ *
  * The protocol (net/pg/pg, net/mysql/mysqlpool) passes a table of functions. Redis does not use
  * this: its commands are pipelined on one connection, so none waits in a queue, and a cancelled one
  * keeps its position until the reply has come. It shares only the back-off of net/dial.h.

@@ -246,7 +246,12 @@ static void opened(struct pgconn *c)
 	c->handler->opened(c->arg);
 }
 
-/* The pair of sockets takes at once what libpq writes, so it waits for nothing but the server. */
+static void wait_connected(struct pgconn *c);
+
+/*
+ * The pair of sockets takes at once what libpq writes, so it waits for nothing but the server. libpq
+ * itself connects once more, without application_name, to a server that does not know a setting.
+ */
 static void step(struct pgconn *c)
 {
 	PostgresPollingStatusType state = PGRES_POLLING_WRITING;
@@ -254,6 +259,12 @@ static void step(struct pgconn *c)
 	for (int i = 0; i < STEPS_MAX && state == PGRES_POLLING_WRITING; i++) {
 		state = PQconnectPoll(c->pg);
 		pgpump_send(c->pump);
+		if (PQsocket(c->pg) >= 0 && !pgpump_is_at(c->pump, PQsocket(c->pg))) {
+			pgpump_free(c->pump);
+			c->pump = NULL;
+			wait_connected(c);
+			return;
+		}
 	}
 	if (state == PGRES_POLLING_OK)
 		opened(c);
@@ -293,8 +304,6 @@ static int judge_address(const struct pgconn *c, struct err *err)
 	return sourcerules_judge_path(rules, h->host, err);
 }
 
-static void wait_connected(struct pgconn *c);
-
 static void on_connected(evutil_socket_t fd, short what, void *arg)
 {
 	struct pgconn *c = arg;
@@ -312,7 +321,7 @@ static void on_connected(evutil_socket_t fd, short what, void *arg)
 /* A Unix socket is connected at once. */
 static void wait_connected(struct pgconn *c)
 {
-	if (PQstatus(c->pg) != CONNECTION_STARTED) {
+	if (PQstatus(c->pg) != CONNECTION_STARTED && PQstatus(c->pg) != CONNECTION_NEEDED) {
 		c->reached = true;
 		loop_timer_set(&c->insert, 0);
 		return;
@@ -480,13 +489,12 @@ void pgconn_explain(const struct pgconn *c, const PGresult *result, struct err *
 
 int pgconn_send(struct pgconn *c, const char *sql, struct err *err)
 {
-	int left = 1;
+	int left;
 
 	if (c->state != IDLE)
 		return err_set(err, ERR_BUG, "a statement on a connection that is not free");
 	pgpump_ask(c->pump);
-	if (!PQsendQuery(c->pg, sql) || !PQsetSingleRowMode(c->pg))
-		left = -1;
+	left = PQsendQuery(c->pg, sql) && PQsetSingleRowMode(c->pg) ? PQflush(c->pg) : -1;
 	while (left > 0) {
 		pgpump_send(c->pump);
 		left = PQflush(c->pg);

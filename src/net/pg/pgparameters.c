@@ -68,7 +68,6 @@ void pgparameters_fill(struct pgparameters *p, const struct pgparameters_of *of)
 		{ "keepalives_count", "3" },
 		{ "tcp_user_timeout", "15000" },
 		{ "gssencmode", "disable" },
-		{ "require_auth", PQlibVersion() >= 160000 ? "!gss,!sspi" : "" },
 		{ "passfile", NO_FILE },
 	};
 	const char *target = of->endpoint->target;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -23,6 +24,7 @@
 #define CHUNK_BYTES 16384
 /* libpq has room for so many whenever it is told to read (pqReadData), and the pair of sockets for more. */
 #define PIECE_BYTES ((size_t)8192)
+#define MOVE_BYTES  ((size_t)4096)
 
 struct pgpump {
 	struct loop *loop;
@@ -31,6 +33,7 @@ struct pgpump {
 	void *arg;
 	int fd;               /* the server's, until it is the bufferevent's; else -1 */
 	int pair;             /* our end */
+	ino_t inode;          /* of libpq's */
 	struct event *answer; /* to the request for TLS; NULL */
 	struct loop_task begin;
 	struct bufferevent *server; /* NULL: not yet, or no more */
@@ -209,6 +212,18 @@ static void on_begin(void *arg)
 		ask_for_tls(p);
 }
 
+static ino_t inode_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+bool pgpump_is_at(const struct pgpump *p, int fd)
+{
+	return inode_of(fd) == p->inode;
+}
+
 struct pgpump *pgpump_new(struct loop *loop, int fd, const struct pgpump_config *config,
 	const struct pgpump_handler *handler, void *arg, struct err *err)
 {
@@ -230,6 +245,7 @@ struct pgpump *pgpump_new(struct loop *loop, int fd, const struct pgpump_config 
 	p->arg = arg;
 	p->fd = moved;
 	p->pair = pair[1];
+	p->inode = inode_of(fd);
 	p->guard.listens = config->listens;
 	p->guard.channel = config->endpoint->binds_channel;
 	loop_task_init(&p->begin, on_begin, p);
@@ -239,18 +255,41 @@ struct pgpump *pgpump_new(struct loop *loop, int fd, const struct pgpump_config 
 
 /* ---- To the server ---- */
 
+/* At once where that is possible: the loop would ask epoll first. */
+static void put(struct pgpump *p, const unsigned char *bytes, size_t len)
+{
+	ssize_t sent = 0;
+
+	if (!p->ssl && evbuffer_get_length(bufferevent_get_output(p->server)) == 0)
+		sent = send(bufferevent_getfd(p->server), bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	sent = sent < 0 ? 0 : sent; /* an error shows when it is read */
+	if ((size_t)sent < len)
+		bufferevent_write(p->server, bytes + sent, len - (size_t)sent);
+}
+
+/* All that libpq has written, and the tail behind it. */
+static void move_to_server(struct pgpump *p, const char *tail, size_t tail_len)
+{
+	unsigned char bytes[MOVE_BYTES + sizeof(PGGUARD_RESET)];
+	bool more = true;
+
+	while (more) {
+		ssize_t n = recv(p->pair, bytes, MOVE_BYTES, MSG_DONTWAIT);
+		size_t len = n > 0 ? (size_t)n : 0;
+
+		more = len == MOVE_BYTES;
+		if (!more && tail_len > 0)
+			memcpy(bytes + len, tail, tail_len);
+		len += more ? 0 : tail_len;
+		if (len > 0 && p->server)
+			put(p, bytes, len);
+		mem_wipe(bytes, len); /* it may be the password */
+	}
+}
+
 void pgpump_send(struct pgpump *p)
 {
-	unsigned char bytes[4096];
-	ssize_t n;
-
-	do {
-		n = recv(p->pair, bytes, sizeof(bytes), MSG_DONTWAIT);
-		if (n > 0 && p->server)
-			bufferevent_write(p->server, bytes, (size_t)n);
-		if (n > 0)
-			mem_wipe(bytes, (size_t)n); /* it may be the password */
-	} while (n == (ssize_t)sizeof(bytes));
+	move_to_server(p, NULL, 0);
 }
 
 void pgpump_opened(struct pgpump *p)
@@ -265,9 +304,7 @@ void pgpump_ask(struct pgpump *p)
 
 void pgpump_asked(struct pgpump *p)
 {
-	pgpump_send(p);
-	if (p->server && !p->config.listens)
-		bufferevent_write(p->server, PGGUARD_RESET, sizeof(PGGUARD_RESET));
+	move_to_server(p, PGGUARD_RESET, p->config.listens ? 0 : sizeof(PGGUARD_RESET));
 }
 
 /* ---- The end ---- */

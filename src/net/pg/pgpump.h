@@ -43,7 +43,8 @@ struct pgpump_handler {
  */
 struct pgpump *pgpump_new(struct loop *loop, int fd, const struct pgpump_config *config,
 	const struct pgpump_handler *handler, void *arg, struct err *err);
-void pgpump_free(struct pgpump *p);          /* takes leave of the server, and closes; NULL is fine */
+bool pgpump_is_at(const struct pgpump *p, int fd); /* false: libpq has closed this socket and opened another */
+void pgpump_free(struct pgpump *p);                /* takes leave of the server, and closes; NULL is fine */
 void pgpump_send(struct pgpump *p);          /* what libpq has written; after each of its functions that may write */
 void pgpump_opened(struct pgpump *p);        /* libpq's login is complete */
 void pgpump_ask(struct pgpump *p);           /* before libpq writes a statement, in pieces or at once */

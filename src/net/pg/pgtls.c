@@ -79,18 +79,21 @@ static int version_of(const char *text)
 		if (strcasecmp(versions[i].name, text) == 0)
 			return versions[i].version;
 	}
-	return 0; /* not given: what is wrong, libpq has refused already */
+	return 0; /* none: what is wrong, libpq has refused already */
 }
 
-static void bound_versions(SSL_CTX *ctx, const struct pgendpoint *e)
+/*
+ * By the connection string alone: the options about TLS are those of other sources (net/tlsrules). DHE
+ * is left out, as the size of its groups is the server's choice.
+ */
+static void set_rules(SSL_CTX *ctx, const struct pgendpoint *e)
 {
-	int least = version_of(setting(e, "ssl_min_protocol_version")),
-	    most = version_of(setting(e, "ssl_max_protocol_version"));
+	int least = version_of(setting(e, "ssl_min_protocol_version"));
 
-	if (least)
-		SSL_CTX_set_min_proto_version(ctx, least);
-	if (most)
-		SSL_CTX_set_max_proto_version(ctx, most);
+	SSL_CTX_set_min_proto_version(ctx, least ? least : TLS1_2_VERSION);
+	SSL_CTX_set_max_proto_version(ctx, version_of(setting(e, "ssl_max_protocol_version")));
+	SSL_CTX_set_cipher_list(ctx, "DEFAULT:!DHE");
+	SSL_CTX_set_ciphersuites(ctx, OSSL_default_ciphersuites());
 }
 
 static SSL_CTX *make_context(const struct pgendpoint *e, struct err *err)
@@ -104,7 +107,7 @@ static SSL_CTX *make_context(const struct pgendpoint *e, struct err *err)
 	ctx = tls_client_context(&config, err);
 	if (!ctx)
 		return NULL;
-	bound_versions(ctx, e);
+	set_rules(ctx, e);
 	if (config.ca_pem || file)
 		SSL_CTX_set_cert_verify_callback(ctx, NULL, NULL); /* without the system's roots */
 	if (file && SSL_CTX_load_verify_locations(ctx, file, NULL) != 1) {

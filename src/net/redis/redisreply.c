@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/redis/redisreply.h"
 
+#include <hiredis/hiredis.h>
 #include <hiredis/read.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +119,34 @@ static void *on_nil(const redisReadTask *task)
 	return new_reply(task, REDIS_NIL);
 }
 
+#if HIREDIS_MAJOR >= 1
+/*
+ * Types of RESP3, which was not asked for. Without a callback the reader would hand out numbers in the
+ * place of objects.
+ */
+static void *refuse_type(const redisReadTask *task)
+{
+	struct redisreply *r = task->privdata;
+
+	snprintf(r->refused, sizeof(r->refused), "a type of RESP3, which was not asked for");
+	return NULL;
+}
+
+static void *on_double(const redisReadTask *task, double value, char *text, size_t len)
+{
+	(void)value;
+	(void)text;
+	(void)len;
+	return refuse_type(task);
+}
+
+static void *on_bool(const redisReadTask *task, int value)
+{
+	(void)value;
+	return refuse_type(task);
+}
+#endif
+
 static void on_free(void *reply)
 {
 	redis_reply_free(reply);
@@ -128,6 +157,10 @@ static redisReplyObjectFunctions functions = {
 	.createArray = on_array,
 	.createInteger = on_integer,
 	.createNil = on_nil,
+#if HIREDIS_MAJOR >= 1
+	.createDouble = on_double,
+	.createBool = on_bool,
+#endif
 	.freeObject = on_free,
 };
 

@@ -54,6 +54,7 @@ struct redissub {
 /* A sent command. Each has one reply, in order; messages come between replies. */
 struct expected {
 	struct redis_channel *channel; /* NULL: a PING */
+	int64_t sent_ms;
 	struct expected *prev, *next;
 };
 
@@ -150,8 +151,8 @@ static void send_command(struct redissub_conn *c, const char *verb, struct redis
 	e->channel = ch;
 	if (ch)
 		ch->unanswered++;
+	e->sent_ms = c->sent_ms = loop_now_ms(c->pool->loop);
 	DL_APPEND(c->expected, e);
-	c->sent_ms = loop_now_ms(c->pool->loop);
 }
 
 /* Subscribes or unsubscribes, as the channel is wanted now. */
@@ -178,12 +179,18 @@ static void take_message(struct redissub_conn *c, const struct redis_reply *repl
 	const struct redis_reply *name = reply->elements[1], *message = reply->elements[2];
 	int64_t now_ms = loop_now_ms(c->pool->loop);
 	struct redis_channel *ch;
+	struct err err;
 
 	if (name->type != REDIS_STRING || message->type != REDIS_STRING)
 		return;
 	HASH_FIND(hh, c->channels, name->text, name->len, ch);
-	if (!ch || !ch->joined)
+	if (!ch || (!ch->joined && ch->unanswered == 0)) {
+		err_set(&err, ERR_TEMPORARY, "the server sent a message of a channel that is not subscribed to");
+		conn_fail(c, &err);
 		return;
+	}
+	if (!ch->joined)
+		return; /* on its way when the channel was left */
 	tell(ch, message->text, message->len);
 	if (c->pool->guard.freed || c->link.state != REDISLINK_OPEN)
 		return;
@@ -328,6 +335,15 @@ static void ask_refused_again(struct redissub_conn *c, int64_t now_ms)
 	}
 }
 
+/* Messages may hold an answer up, but not for ever. */
+static bool is_overdue(const struct redissub_conn *c, int64_t now_ms, int64_t silent_ms)
+{
+	if (c->expected && now_ms - c->expected->sent_ms >= QUIET_MS)
+		return true;
+	return (c->expected || c->link.greetings_left > 0) && silent_ms >= ANSWER_MS &&
+		now_ms - c->sent_ms >= ANSWER_MS;
+}
+
 static void on_timer(void *arg)
 {
 	struct redissub_conn *c = arg;
@@ -342,7 +358,7 @@ static void on_timer(void *arg)
 		redislink_open(&c->link);
 	if (c->link.state != REDISLINK_OPEN)
 		return;
-	if ((c->expected || c->link.greetings_left > 0) && silent_ms >= ANSWER_MS && now_ms - c->sent_ms >= ANSWER_MS) {
+	if (is_overdue(c, now_ms, silent_ms)) {
 		err_set(&err, ERR_TEMPORARY, "the server did not answer in time");
 		conn_fail(c, &err);
 		return;

@@ -34,6 +34,13 @@ static void map_drop(struct redisway *w)
 	redismap_done(&w->map);
 }
 
+static struct redisendpoint *server_at(struct redisway *w, size_t i, struct err *err)
+{
+	if (!w->servers[i])
+		w->servers[i] = redisendpoint_at(w->site->like, w->map.addresses[i], err);
+	return w->servers[i];
+}
+
 struct redisendpoint *redisway_server(struct redisway *w, unsigned slot, struct err *err)
 {
 	const char *address = redismap_find(&w->map, slot);
@@ -45,9 +52,7 @@ struct redisendpoint *redisway_server(struct redisway *w, unsigned slot, struct 
 	}
 	while (w->map.addresses[i] != address)
 		i++;
-	if (!w->servers[i])
-		w->servers[i] = redisendpoint_at(w->site->like, address, err);
-	return w->servers[i];
+	return server_at(w, i, err);
 }
 
 void redisway_tend(struct redisway *w)
@@ -142,12 +147,10 @@ static size_t add_servers(struct redisway *w, struct redisendpoint **endpoints, 
 {
 	size_t count = 0;
 
-	for (size_t i = 0; w->site->kind->nodes_guide && i < w->map.range_count && count < room; i++) {
-		struct redisendpoint *e = redisway_server(w, w->map.ranges[i].first, NULL);
+	for (size_t i = 0; w->site->kind->nodes_guide && i < w->map.count && count < room; i++) {
+		struct redisendpoint *e = server_at(w, i, NULL);
 		bool known = !e;
 
-		for (size_t n = 0; n < count && !known; n++)
-			known = endpoints[n] == e;
 		for (size_t n = 0; n < w->site->guide_count && !known; n++)
 			known = strcmp(w->site->guides[n]->base.name, e->base.name) == 0;
 		if (!known)

@@ -230,7 +230,7 @@ static void nothing_is_run(void **state)
 	confined(say_running, NULL);
 }
 
-/* As libpq, and the Kerberos library, read what we keep for them. */
+/* As the MariaDB connector reads what we keep for it. */
 static int say_memory_file(const int pipes[2])
 {
 	int fd = memfd_create("x", MFD_CLOEXEC);

@@ -355,6 +355,15 @@ static void cancelled_dials_never_call_back(void **state)
 	close(server);
 }
 
+static void subscriptions_back_off(void **state)
+{
+	(void)state;
+	assert_in_range(dial_subscribe_ms(0, ERR_TEMPORARY), 80, 120);
+	assert_in_range(dial_subscribe_ms(100, ERR_TEMPORARY), 4000, 6000);
+	assert_in_range(dial_subscribe_ms(0, ERR_DENIED), 4000, 6000);
+	assert_in_range(dial_subscribe_ms(100, ERR_DENIED), 240000, 360000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -362,6 +371,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(names_are_asked_for, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(cancelled_lookups_never_call_back, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(connects_and_tunes, fixture_setup, fixture_teardown),
+		cmocka_unit_test(subscriptions_back_off),
 		cmocka_unit_test_setup_teardown(refused_is_said, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_second_address_helps, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(time_ends_every_phase, fixture_setup, fixture_teardown),

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/shares.h"
 #include "net/pg/pg.h"
 #include "net/pg/pgendpoint.h"
 
@@ -287,6 +288,35 @@ static void refused_and_backing_off(void **state)
 	SEND(p.fd, ANSWER);
 	UNTIL(w->f, b.calls == 1);
 	assert_string_equal(b.text, "7");
+	close(p.fd);
+}
+
+/* libpq connects once more by itself, without its name, to a server that does not know a setting. */
+static void setting_that_is_not_known(void **state)
+{
+	struct world *w = *state;
+	struct result a;
+	struct peer p;
+
+	ask(w, &a, "SELECT 1", 10000);
+	let_in(w, &p);
+	wait_query(w, &p, "SELECT 1");
+	SEND(p.fd, ANSWER);
+	UNTIL(w->f, a.calls == 1);
+	close(p.fd);
+	UNTIL(w->f, pg_pool_connections(w->pool) == 0);
+	ask(w, &a, "SELECT 1", 10000);
+	accept_peer(w, &p);
+	SEND(p.fd, "R\0\0\0\10\0\0\0\0");
+	send_error(&p, "42704", "unrecognized configuration parameter \"application_name\"");
+	close(p.fd);
+	accept_peer(w, &p);
+	assert_null(memmem(p.got, p.len, "application_name", 16));
+	SEND(p.fd, WELCOME);
+	wait_query(w, &p, "SELECT 1");
+	SEND(p.fd, ANSWER);
+	UNTIL(w->f, a.calls == 1);
+	assert_string_equal(a.text, "7");
 	close(p.fd);
 }
 
@@ -867,6 +897,82 @@ static void listening_is_refused(void **state)
 	close(p.fd);
 }
 
+/* Accounts are locked for too many logins that were refused. */
+static void refused_listener_does_not_knock_again_and_again(void **state)
+{
+	struct world *w = *state;
+	int looks = 0;
+	struct pg_listener *l = pg_listen(w->pool, w->endpoint, "jobs", on_look, &looks);
+	struct peer p;
+
+	accept_peer(w, &p);
+	send_error(&p, "28P01", "password authentication failed for user \"me\"");
+	close(p.fd);
+	UNTIL(w->f, pg_listen_report(l).state == PG_LISTEN_FAILING);
+	fixture_linger(w->f, 1000);
+	assert_false(try_accept(w, &p));
+	pg_unlisten(l);
+}
+
+static struct pgendpoint *endpoint_in(const struct world *w, const char *namespace_)
+{
+	MEM_AUTO char *text = mem_printf("host=127.0.0.1 port=%u user=me dbname=shop sslmode=disable", w->port);
+	struct err err;
+	struct pgendpoint *e =
+		pgendpoint_new(&(struct pgendpoint_config){ .connection = text, .namespace_ = namespace_ }, &err);
+
+	assert_non_null(e);
+	return e;
+}
+
+/* Whether it has a connection's descriptors, three: then four more, of sixteen, are too many for it. */
+static bool has_descriptors(struct world *w, const char *namespace_)
+{
+	struct shares_hold more = { 0 };
+	bool taken = shares_take(loop_descriptors(w->f->loop), &more, namespace_, 4);
+
+	shares_give(&more, 4);
+	return !taken;
+}
+
+/* The first one who listened goes, and others who came later are there. */
+static void listening_counts_for_who_is_there(void **state)
+{
+	struct world *w = *state;
+	struct pgendpoint *first = endpoint_in(w, "first"), *second = endpoint_in(w, "second");
+	struct pg_listener *a, *b;
+	struct peer p, q;
+	int looks = 0;
+	char echo[64];
+
+	*loop_descriptors(w->f->loop) = (struct shares){ .total = 16, .few = 4 };
+	a = pg_listen(w->pool, first, "jobs", on_look, &looks);
+	let_in(w, &p);
+	UNTIL(w->f, has_bytes(&p, "LISTEN \"jobs\""));
+	snprintf(echo, sizeof(echo), "%.24s", (char *)memmem(p.got, p.len, "kscaled_", 8));
+	assert_true(has_descriptors(w, "first"));
+	SEND(p.fd, "C\0\0\0\13LISTEN\0" READY);
+	p.len = 0;
+	let_in(w, &q);
+	UNTIL(w->f, has_bytes(&q, echo));
+	SEND(q.fd, ANSWER);
+	send_notification(&p, echo);
+	UNTIL(w->f, pg_listen_report(a).state == PG_LISTEN_ON);
+	close(q.fd);
+	UNTIL(w->f, pg_pool_connections(w->pool) == 1);
+	b = pg_listen(w->pool, second, "jobs", on_look, &looks);
+	UNTIL(w->f, !has_descriptors(w, "first"));
+	assert_false(has_descriptors(w, "second"));
+	assert_true(has_descriptors(w, "")); /* several */
+	pg_unlisten(a);
+	UNTIL(w->f, has_descriptors(w, "second"));
+	assert_false(has_descriptors(w, "first"));
+	pg_unlisten(b);
+	close(p.fd);
+	pgendpoint_unref(first);
+	pgendpoint_unref(second);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -874,6 +980,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(slow_one_gets_a_second_connection, setup, teardown),
 		cmocka_unit_test_setup_teardown(pooler_that_refuses_options, setup, teardown),
 		cmocka_unit_test_setup_teardown(refused_and_backing_off, setup, teardown),
+		cmocka_unit_test_setup_teardown(setting_that_is_not_known, setup, teardown),
 		cmocka_unit_test_setup_teardown(password_as_sqlstate, setup, teardown),
 		cmocka_unit_test_setup_teardown(hangs_up_on_every_query, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_long_for_a_number, setup, teardown),
@@ -892,6 +999,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ended_under_a_query, setup, teardown),
 		cmocka_unit_test_setup_teardown(told, setup, teardown),
 		cmocka_unit_test_setup_teardown(listening_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(refused_listener_does_not_knock_again_and_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(listening_counts_for_who_is_there, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,7 +158,6 @@ static void one_connection_for_all(void **state)
 	expect_state(&a, REDISSUB_ON, "");
 	say(w, "a", "rpush");
 	say(w, "b", "lpush");
-	say(w, "z", "whatever");
 	UNTIL(w->f, b.messages == 1);
 	assert_int_equal(a.messages, 1);
 	assert_int_equal(c.messages, 1);
@@ -220,6 +219,12 @@ static void passwords_come_first_and_are_not_shown(void **state)
 	client_send(&w->peer, "-ERR unknown command 'AUTH', with args beginning with: 's3cret'\r\n");
 	UNTIL(w->f, redissub_pool_connections(w->pool) == 0);
 	expect_state(&a, REDISSUB_FAILING, "AUTH failed; the server's reply repeats the password");
+	fixture_linger(w->f, 1000);
+	assert_false(client_accept(&w->peer, w->listener)); /* accounts are locked for more */
+	redissub_stop(a.sub);
+	redisendpoint_unref(locked);
+	locked = endpoint(w, 3, "other");
+	listen_to(w, &a, locked, "a");
 	accept_peer(w);
 	expect_sent(w, "SUBSCRIBE");
 	/* it takes any */
@@ -248,6 +253,22 @@ static void a_refused_channel_is_said_and_others_live(void **state)
 	expect_state(&b, REDISSUB_ON, "");
 	redissub_stop(a.sub);
 	redissub_stop(b.sub);
+}
+
+static void messages_that_were_not_asked_for_end_the_connection(void **state)
+{
+	struct world *w = *state;
+	struct ear a;
+
+	listen_to(w, &a, w->endpoint, "a");
+	accept_peer(w);
+	expect_sent(w, "SUBSCRIBE");
+	confirm(w, "subscribe", "a");
+	UNTIL(w->f, a.joined == 1);
+	say(w, "z", "whatever");
+	UNTIL(w->f, redissub_pool_connections(w->pool) == 0);
+	expect_state(&a, REDISSUB_FAILING, "a channel that is not subscribed to");
+	redissub_stop(a.sub);
 }
 
 /* In a storm the channel is left, and joined again: what is said in between need not be heard. */
@@ -358,6 +379,7 @@ int main(void)
 		CASE(it_comes_back),
 		CASE(passwords_come_first_and_are_not_shown),
 		CASE(a_refused_channel_is_said_and_others_live),
+		CASE(messages_that_were_not_asked_for_end_the_connection),
 		CASE(a_storm_is_not_listened_to),
 		CASE(nonsense_ends_the_connection),
 		CASE(who_hangs_up_without_a_word_may_want_tls),
