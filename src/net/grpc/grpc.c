@@ -94,7 +94,9 @@ static void on_sweep(void *arg);
 static void on_change(void *arg);
 static void on_settle(void *arg);
 
-/* With a proxy the server cannot be probed, nor its name looked up; each call finds out by itself. */
+/*
+ * With a proxy the server cannot be probed, nor its name looked up; each call finds out by itself.
+ */
 static bool by_proxy(void)
 {
 	static const char *const names[] = { "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY" };
@@ -471,7 +473,10 @@ static void hold(struct grpc_call *call)
 /* Why it is not sent now. */
 static bool must_wait(const struct grpc_link *l, bool streaming)
 {
-	/* A stream is not held for a server that is lost: whoever opens it has a back-off of his own. */
+	/*
+	 * A stream is not held for a server that is lost: whoever opens it has a back-off of his
+	 * own.
+	 */
 	return httpaddresses_are_awaited(l->addresses) || (!streaming && probe_lost(l->probe));
 }
 
