@@ -102,7 +102,7 @@ struct kube_call {
 	objecttext_known_fn is_known;
 	char *path;
 	char *body; /* maybe secret; NULL */
-	int64_t deadline_at_ms;
+	int64_t deadline_at_ms, sent_at_ms;
 	kube_fn fn;
 	void *arg;
 	void (*free_arg)(void *);
@@ -305,6 +305,7 @@ static void call_send(struct kube_call *c, int64_t within_ms)
 	static const struct httpc_events events = { .on_done = on_done };
 
 	call_enter(c, CALL_SENT);
+	c->sent_at_ms = loop_now_ms(k->session.loop);
 	c->credentials = credentials_hold(k->session.credentials);
 	c->http = httpc_start(k->call_pool, &request, &events, c);
 }
@@ -393,7 +394,7 @@ static void on_no_answer(struct kube_call *c, const struct err *err)
 	struct err wrapped = *err;
 
 	session_unanswered(&c->k->session, c->verb->name, err);
-	stream_doubt_links(&c->k->streams);
+	stream_doubt_links(&c->k->streams, c->sent_at_ms);
 	if (err->kind == ERR_TEMPORARY && !c->verb->writes && !c->resent_after_break && left_ms(c) > 0) {
 		c->resent_after_break = true;
 		send_again(c);

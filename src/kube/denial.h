@@ -3,11 +3,11 @@
 #define KUBE_DENIAL_H
 
 /*
- * Whether a denial (401, 403) is believed. An API server that has just started denies what it allows
- * a moment later: its authorizer does not know the roles yet. So what is asked for again anyway is
- * told of a denial only when that has stood for some seconds. Used where watches and reads are
- * repeated (kube/watch, kube/refetch), and by those who repeat calls of their own and would act on a
- * denial.
+ * Whether a denial (401, 403) is believed. An API server that has just started denies what it
+ * allows a moment later: its authorizer does not know the roles yet. So what is asked for again
+ * anyway is told of a denial only when that has stood for some seconds. Used where watches and
+ * reads are repeated (kube/watch, kube/refetch), and by those who repeat calls of their own and
+ * would act on a denial.
  */
 
 #include <stdbool.h>

@@ -200,8 +200,8 @@ static void event_write_free(struct event_write *j)
 }
 
 /*
- * A creation that had no answer: maybe the Event is there. It is created under the same name when it
- * is to be sent again, so there are never two.
+ * A creation that had no answer: maybe the Event is there. It is created under the same name when
+ * it is to be sent again, so there are never two.
  */
 static void event_write_leave_open(struct event_write *j)
 {

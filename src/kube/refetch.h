@@ -20,8 +20,8 @@ struct refetch;
 
 /*
  * Receives object (borrowed) or err, exactly one of them. failures: consecutive, including this
- * one. ERR_MISSING counts as an answer and is not retried. A denial is retried, and told when it has
- * stood for a while (kube/denial.h). The callback may free the refetch.
+ * one. ERR_MISSING counts as an answer and is not retried. A denial is retried, and told when it
+ * has stood for a while (kube/denial.h). The callback may free the refetch.
  */
 typedef void (*refetch_fn)(void *arg, const json_t *object, const struct err *err, unsigned failures);
 

@@ -14,6 +14,8 @@
 #define GO_AHEAD_MS 6000
 /* Beyond that a connection that carries nothing is given up (net/http/httpc). */
 #define PROBE_MS 5000
+/* So often streams by HTTP/1.1 are begun anew for doubts. */
+#define DOUBT_EVERY_MS 30000
 
 /* One connection's worth of streams. */
 struct stream_link {
@@ -27,16 +29,17 @@ struct stream_link {
 	unsigned answered;         /* answered live streams of this age: the connection can carry more */
 	struct kube_stream *ahead; /* the first stream, while the others wait for it; NULL */
 	struct loop_timer ahead_timer;
-	struct err why;                   /* the error of the last first stream */
+	struct err why;                   /* of streams that fail together */
 	struct httpc_call *probe;         /* NULL: none is under way */
 	struct credentials *probed_under; /* held, with the probe */
+	int64_t doubted_ms;               /* 0: never */
 };
 
 enum stream_state {
 	STREAM_WAITING, /* for the first stream */
 	STREAM_STARTED,
 	STREAM_ANSWERED,
-	STREAM_FAILING, /* together with the first stream; its callback is called at the end of the turn */
+	STREAM_FAILING, /* for link.why; its callback is called at the end of the turn */
 	STREAM_ENDED,
 };
 
@@ -299,13 +302,44 @@ static void link_probe(struct stream_link *l)
 	l->probe = httpc_start(l->pool, &request, &events, l);
 }
 
-void stream_doubt_links(struct streams *all)
+/*
+ * By HTTP/1.1 each stream has a connection of its own, which no other request can try: those that
+ * heard nothing since then begin anew where they were. One goes ahead, so a server that is only
+ * slow gets the others when it has answered that.
+ */
+static void link_renew(struct stream_link *l, int64_t since_ms)
+{
+	int64_t now_ms = loop_now_ms(l->session->loop);
+	struct kube_stream *s;
+
+	if (l->doubted_ms && now_ms - l->doubted_ms < DOUBT_EVERY_MS)
+		return;
+	l->doubted_ms = now_ms;
+	err_set(&l->why, ERR_TEMPORARY, "nothing came on the watch's connection, nor on that of a request");
+	DL_FOREACH (l->streams, s) {
+		if (s->state != STREAM_ANSWERED || s->heard_at_ms > since_ms)
+			continue;
+		if (s->age == l->age)
+			l->answered--;
+		httpc_cancel(s->http);
+		s->http = NULL;
+		s->state = STREAM_FAILING;
+		loop_task_queue(l->session->loop, &s->fail_task);
+	}
+}
+
+void stream_doubt_links(struct streams *all, int64_t since_ms)
 {
 	struct stream_link *l;
 
-	DL_FOREACH (all->links, l)
-		if (l->shared && l->answered > 0 && !l->probe)
+	DL_FOREACH (all->links, l) {
+		if (l->answered == 0 || l->probe)
+			continue;
+		if (l->shared)
 			link_probe(l);
+		else
+			link_renew(l, since_ms);
+	}
 }
 
 /* ---- In and out ---- */

@@ -32,10 +32,10 @@ void kube_stream_cancel(struct kube_stream *s); /* no callback any more; safe fr
 
 /* For kube/client: all links. */
 /*
- * A call had no answer: whether connections that carry streams live is found out by a request on
- * each; the streams of a dead one fail.
+ * A call had no answer since that time (loop clock): whether connections that carry streams live is
+ * found out, and the streams of a dead one fail.
  */
-void stream_doubt_links(struct streams *all);
+void stream_doubt_links(struct streams *all, int64_t since_ms);
 void stream_reset_links(struct streams *all); /* new streams use new connections */
 void stream_free_links(struct streams *all);  /* and cancels their streams */
 

@@ -26,8 +26,8 @@ struct probe;
 typedef void (*probe_fn)(void *arg);
 
 /*
- * namespace_: accounts for the connections (net/descriptors.h). An attempt that gets no descriptor says nothing about
- * the server.
+ * namespace_: accounts for the connections (net/descriptors.h). An attempt that gets no descriptor
+ * says nothing about the server.
  */
 struct probe *probe_new(struct loop *loop, const char *host, uint16_t port, const char *namespace_, probe_fn fn,
 	void *arg);

@@ -15,7 +15,8 @@
 
 /*
  * What this process knows grows old, it cannot ask whether a metric may be read, and it does not
- * scale: another replica is to be asked. A restart would not help, so the other probes do not say it.
+ * scale: another replica is to be asked. A restart would not help, so the other probes do not say
+ * it.
  */
 static const char *api_server_trouble(const struct serve *s)
 {

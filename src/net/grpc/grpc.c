@@ -15,6 +15,7 @@
 #include "net/grpc/grpcframe.h"
 #include "net/grpc/grpcstatus.h"
 #include "net/grpc/grpcturns.h"
+#include "net/http/httpaddresses.h"
 #include "net/http/httpc.h"
 #include "net/http/httpurl.h"
 #include "net/probe.h"
@@ -40,7 +41,8 @@ struct grpc_link {
 	struct httpc *http;           /* NULL: not needed yet */
 	struct descriptors_hold hold; /* for libcurl's own descriptors, per multi */
 	struct probe *probe;
-	struct loop_task settle; /* handles the held calls */
+	struct httpaddresses *addresses; /* NULL: there is nothing to look up */
+	struct loop_task settle;         /* handles the held calls */
 	struct grpc_call *calls;
 	struct grpc_call *held; /* waiting for the server to be reachable; oldest first */
 	struct grpcturns_server turns;
@@ -63,6 +65,7 @@ struct grpc_call {
 	const char *path;    /* the caller's literal */
 	int64_t deadline_ms; /* loop clock; 0: none */
 	void (*put)(void *arg, struct buf *message);
+	struct buf opening;                /* of a stream: its one message */
 	char *namespace_;                  /* of a unary call */
 	char *metadata[GRPC_METADATA_MAX]; /* owned; NULL: no more */
 	struct grpcturn turn;
@@ -88,10 +91,12 @@ struct grpc_call {
 /* ---- Links ---- */
 
 static void on_sweep(void *arg);
-static void on_probe(void *arg);
+static void on_change(void *arg);
 static void on_settle(void *arg);
 
-/* With a proxy the server cannot be probed; each call finds out by itself. */
+/*
+ * With a proxy the server cannot be probed, nor its name looked up; each call finds out by itself.
+ */
 static bool by_proxy(void)
 {
 	static const char *const names[] = { "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY" };
@@ -102,16 +107,17 @@ static bool by_proxy(void)
 	return false;
 }
 
-static struct probe *new_probe(struct grpc_link *l)
+static void find_server(struct grpc_link *l)
 {
 	struct httpurl_place place;
-	struct probe *r;
+	struct loop *loop = l->pool->loop;
 
-	if (httpurl_place(l->endpoint->url, &place, NULL))
-		return NULL;
-	r = probe_new(l->pool->loop, place.host, place.port, endpoint_namespace(&l->endpoint->base), on_probe, l);
+	if (by_proxy() || httpurl_place(l->endpoint->url, &place, NULL))
+		return;
+	l->probe = probe_new(loop, place.host, place.port, endpoint_namespace(&l->endpoint->base), on_change, l);
+	if (!httpaddresses_is_literal(place.host))
+		l->addresses = httpaddresses_new(loop, place.host, place.port, on_change, l);
 	httpurl_place_done(&place);
-	return r;
 }
 
 static struct grpc_link *link_get(struct grpc_pool *p, struct grpcendpoint *e)
@@ -126,7 +132,7 @@ static struct grpc_link *link_get(struct grpc_pool *p, struct grpcendpoint *e)
 	l = mem_zalloc(sizeof(*l));
 	l->pool = p;
 	l->endpoint = grpcendpoint_ref(e);
-	l->probe = by_proxy() ? NULL : new_probe(l);
+	find_server(l);
 	loop_task_init(&l->settle, on_settle, l);
 	HASH_ADD_KEYPTR(hh, p->links, e->base.key, strlen(e->base.key), l);
 	if (!loop_timer_pending(&p->sweep))
@@ -162,6 +168,7 @@ static void link_free(struct grpc_link *l)
 		grpc_cancel(call);
 	HASH_DEL(l->pool->links, l);
 	probe_free(l->probe);
+	httpaddresses_free(l->addresses);
 	loop_task_cancel(l->pool->loop, &l->settle);
 	httpc_free(l->http);
 	descriptors_give(&l->hold, 0);
@@ -202,6 +209,7 @@ static void call_free(struct grpc_call *call)
 	l->used_ms = loop_now_ms(l->pool->loop);
 	grpcframe_done(&call->frame);
 	buf_done(&call->answer);
+	buf_done_secret(&call->opening);
 	answers_release(&call->bytes);
 	free(call->namespace_);
 	for (size_t i = 0; i < GRPC_METADATA_MAX; i++)
@@ -258,6 +266,8 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 	bool late = call->deadline_ms && loop_now_ms(call->link->pool->loop) >= call->deadline_ms;
 
 	call->http = NULL;
+	if (transport && transport->kind == ERR_TEMPORARY)
+		httpaddresses_doubt(call->link->addresses);
 	if (transport && transport->kind == ERR_TEMPORARY && !late && call->link->probe)
 		probe_doubt(call->link->probe);
 	if (failed && transport && call->waited_ms >= WAITED_LEAST_MS)
@@ -389,6 +399,7 @@ static void begin(struct grpc_call *call, const void *message, size_t len, int64
 		.http2 = true,
 		.max_body = OTHER_BODY_MAX,
 		.namespace_ = endpoint_namespace(&e->base),
+		.addresses = httpaddresses_text(call->link->addresses),
 		.server = &e->server };
 
 	/* at most eight digits */
@@ -430,6 +441,10 @@ static void on_late(void *arg)
 
 	if (!why && call->held)
 		why = probe_lost(call->link->probe);
+	if (!why && call->held) {
+		err_set(&late, ERR_TEMPORARY, "the server's name was not looked up in time");
+		why = &late;
+	}
 	if (!why) {
 		err_set(&late, ERR_TEMPORARY,
 			"its turn did not come within %lld ms: a namespace has at most %d calls to gRPC servers under "
@@ -449,20 +464,49 @@ static void hold(struct grpc_call *call)
 	struct grpc_link *l = call->link;
 
 	call->held = true;
-	call->attempts = probe_attempts(l->probe);
+	call->attempts = l->probe ? probe_attempts(l->probe) : 0;
 	DL_APPEND2(l->held, call, held_prev, held_next);
-	probe_want(l->probe);
+	if (probe_lost(l->probe))
+		probe_want(l->probe);
 }
 
-/* Waits for the server to be reachable, or for its turn: a held call takes no turn. */
+/* Why it is not sent now. */
+static bool must_wait(const struct grpc_link *l, bool streaming)
+{
+	/*
+	 * A stream is not held for a server that is lost: whoever opens it has a back-off of his
+	 * own.
+	 */
+	return httpaddresses_are_awaited(l->addresses) || (!streaming && probe_lost(l->probe));
+}
+
+static void open_stream(struct grpc_call *call)
+{
+	begin(call, buf_text(&call->opening), call->opening.len, 0);
+	buf_done_secret(&call->opening);
+}
+
+/* Waits for the server to be found and reachable, or for its turn: a held call takes no turn. */
 static void line_up(struct grpc_call *call)
 {
 	struct grpc_link *l = call->link;
 
-	if (probe_lost(l->probe))
+	if (must_wait(l, call->streaming) || httpaddresses_trouble(l->addresses))
 		hold(call);
+	else if (call->streaming)
+		open_stream(call);
 	else
 		grpcturns_join(l->pool->turns, &call->turn, &l->turns, call->namespace_);
+}
+
+static void find_and_line_up(struct grpc_call *call)
+{
+	struct grpc_link *l = call->link;
+
+	httpaddresses_want(l->addresses, call->namespace_ ? call->namespace_ : endpoint_namespace(&l->endpoint->base));
+	line_up(call);
+	if (call->held && !must_wait(l, call->streaming)) /* the name was not found a moment ago */
+		loop_task_queue(l->pool->loop, &l->settle);
 }
 
 static void on_turn(struct grpcturn *turn)
@@ -483,7 +527,7 @@ static void on_turn(struct grpcturn *turn)
 	buf_done_secret(&message);
 }
 
-static void on_probe(void *arg)
+static void on_change(void *arg)
 {
 	struct grpc_link *l = arg;
 
@@ -499,9 +543,15 @@ static void on_settle(void *arg)
 	struct grpc_link *l = arg;
 	struct grpc_call *call = l->held;
 
-	if (!call || (probe_lost(l->probe) && probe_is_trying(l->probe)))
+	if (!call || httpaddresses_are_awaited(l->addresses) || (probe_lost(l->probe) && probe_is_trying(l->probe)))
 		return;
-	if (!probe_lost(l->probe)) {
+	if (httpaddresses_trouble(l->addresses)) {
+		struct err err;
+
+		loop_task_queue(l->pool->loop, &l->settle);
+		err_set(&err, ERR_TEMPORARY, "%s", httpaddresses_trouble(l->addresses));
+		fail(call, &err);
+	} else if (!probe_lost(l->probe)) {
 		while ((call = l->held) != NULL) {
 			unhold(call);
 			line_up(call);
@@ -539,7 +589,7 @@ struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpcendpoint *e, const 
 	call->asked_ms = loop_now_ms(p->loop);
 	loop_timer_set(&call->late, left_until(p, call->deadline_ms));
 	if (may_begin(call))
-		line_up(call);
+		find_and_line_up(call);
 	return call;
 }
 
@@ -551,8 +601,11 @@ struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpcendpoint *e, const
 
 	call->streaming = true;
 	call->events = *events;
+	buf_init(&call->opening, GRPCFRAME_MESSAGE_MAX);
+	buf_reserve(&call->opening, len);
+	buf_append(&call->opening, message, len);
 	if (may_begin(call))
-		begin(call, message, len, 0);
+		find_and_line_up(call);
 	return call;
 }
 

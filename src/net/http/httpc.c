@@ -18,6 +18,7 @@
 
 #define BODY_MAX          ((size_t)16 << 20)
 #define RETRY_AFTER_MAX_S 86400
+#define HEADERS_MAX       ((size_t)1 << 18) /* of one answer: with trailers, and any number of 1xx before it */
 /*
  * Limits per turn of the loop, of foreign servers: bytes for on_data of one call, of all resumed
  * calls, and bytes of bodies told.
@@ -81,6 +82,7 @@ struct httpc_call {
 	 */
 	struct err *forbidden;
 	int status;
+	size_t header_bytes;
 	int64_t started_ms, heard_ms;    /* heard: when the last bytes came */
 	int64_t deadline_ms, silence_ms; /* spans, 0 for none */
 	struct loop_timer timer;
@@ -279,7 +281,8 @@ static size_t on_curl_header(char *bytes, size_t size, size_t count, void *arg)
 	long status = 0;
 
 	call->heard_ms = loop_now_ms(call->c->loop);
-	if (call->ended)
+	call->header_bytes += len;
+	if (call->ended || call->header_bytes > HEADERS_MAX)
 		return 0;
 	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (status < 200)
@@ -507,6 +510,9 @@ static void finish(struct httpc_call *call, CURLcode code)
 	if (call->refused) {
 		err_set(&err, ERR_INVALID, "the answer was not accepted");
 		tell(call, NULL, &err);
+	} else if (call->header_bytes > HEADERS_MAX) {
+		err_set(&err, ERR_INVALID, "the answer's headers are larger than %zu bytes", HEADERS_MAX);
+		tell(call, NULL, &err);
 	} else if (buf_failed(&call->body)) {
 		err_set(&err, ERR_INVALID, "the answer is larger than %zu bytes", call->body.cap);
 		tell(call, NULL, &err);
@@ -592,11 +598,11 @@ static void orphan_streams(struct httpc_pool *pool, curl_socket_t fd)
 
 /*
  * The call's time is over. When no byte came on its connection meanwhile (but for what a connection
- * begins with, in the first quarter), the connection is no longer used: what stands between, or a kernel whose process
- * hangs, may acknowledge everything and answer nothing for ever, which TCP does not notice. An HTTP/2 server that is
- * only slow with one answer is heard, as it acknowledges and answers others. Calls that share the connection go on to
- * their own deadlines, and libcurl closes it when it has no others; an HTTP/1.1 connection it closes at each call that
- * does not end.
+ * begins with, in the first quarter), the connection is no longer used: what stands between, or a
+ * kernel whose process hangs, may acknowledge everything and answer nothing for ever, which TCP
+ * does not notice. An HTTP/2 server that is only slow with one answer is heard, as it acknowledges
+ * and answers others. Calls that share the connection go on to their own deadlines, and libcurl
+ * closes it when it has no others; an HTTP/1.1 connection it closes at each call that does not end.
  */
 static void give_up_if_dead(struct httpc_call *call)
 {

@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/http/httphost.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
-#include "base/buf.h"
 #include "base/hash.h"
 #include "base/hostport.h"
 #include "base/mem.h"
 #include "base/shares.h"
 #include "base/text.h"
-#include "net/dns.h"
+#include "net/http/httpaddresses.h"
 #include "net/probe.h"
 
-/* Addresses are refreshed at this age; a failed lookup is not repeated for so long. */
-#define ADDRESSES_MS 30000
-#define FAILED_MS    1000
-#define FORGET_MS    300000
+#define FORGET_MS 300000
 /* Servers known beside those that are asked now: redirects may name any number. */
 #define IDLE_MAX 2048
 #define IDLE_FEW 16
@@ -43,18 +38,13 @@ enum protocol { UNKNOWN, HTTP1, HTTP2 };
 struct httphost {
 	struct loop *loop;
 	struct httphost_table *table;
-	char *origin;     /* owned; the table's key */
-	char *namespace_; /* owned; of the newest request */
-	char *name;       /* owned; NULL: nothing to look up */
-	uint16_t port;
-	char *addresses; /* owned; NULL: not known */
-	bool stale;      /* to be looked up before they are used again */
-	struct err *err; /* owned; the error of the last lookup; NULL */
-	int64_t looked_ms, used_ms;
+	char *origin;                    /* owned; the table's key */
+	char *namespace_;                /* owned; of the newest request */
+	struct httpaddresses *addresses; /* NULL: nothing to look up */
+	int64_t used_ms;
 	bool plain;
 	enum protocol protocol; /* of the last connection */
 	int64_t http1_until_ms;
-	struct dns_lookup *lookup;
 	struct probe *probe;           /* NULL: behind a proxy */
 	struct httphost_turn *waiting; /* all, in order of arrival */
 	struct httphost_turn *running; /* in order of start */
@@ -94,54 +84,16 @@ struct httphost_table {
 
 /* ---- Names ---- */
 
-static void put_address(struct buf *out, const struct dns_address *a)
-{
-	char text[INET6_ADDRSTRLEN] = "";
-
-	if (a->sa.ss_family == AF_INET6) {
-		inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)&a->sa)->sin6_addr, text, sizeof(text));
-		buf_printf(out, "[%s]", text);
-	} else {
-		inet_ntop(AF_INET, &((const struct sockaddr_in *)&a->sa)->sin_addr, text, sizeof(text));
-		buf_puts(out, text);
-	}
-}
-
-static void on_found(void *arg, const struct dns_address *addresses, size_t count, const struct err *err)
+static void on_looked_up(void *arg)
 {
 	struct httphost *h = arg;
-	struct buf out = BUF_INIT(4096);
 
-	h->lookup = NULL;
-	h->looked_ms = loop_now_ms(h->table->loop);
-	h->stale = false;
-	err_keep(&h->err, err);
-	if (!err) {
-		/* With the plus the entry of libcurl's cache expires, as others do. */
-		buf_printf(&out, "+%s:%u:", h->name, h->port);
-		for (size_t i = 0; i < count; i++) {
-			buf_puts(&out, i > 0 ? "," : "");
-			put_address(&out, &addresses[i]);
-		}
-		free(h->addresses);
-		h->addresses = buf_take(&out);
-	}
-	loop_task_queue(h->table->loop, &h->pump);
-}
-
-static void look_up_if_due(struct httphost *h)
-{
-	int64_t age_ms = loop_now_ms(h->table->loop) - h->looked_ms;
-
-	if (!h->name || h->lookup || (h->looked_ms && age_ms < FAILED_MS))
-		return;
-	if (!h->addresses || h->stale || age_ms > ADDRESSES_MS)
-		h->lookup = dns_lookup_start(h->table->loop, h->name, h->port, h->namespace_, on_found, h);
+	loop_task_queue(h->loop, &h->pump);
 }
 
 bool httphost_looking_up(const struct httphost *h)
 {
-	return h->lookup && (!h->addresses || h->stale);
+	return httpaddresses_are_awaited(h->addresses);
 }
 
 /* ---- Refusals ---- */
@@ -281,8 +233,8 @@ static void on_pump(void *arg)
 
 	if (httphost_looking_up(h) || !h->waiting)
 		return;
-	if (h->name && !h->addresses) {
-		refuse_first(h, h->err ? h->err->msg : "the name cannot be looked up");
+	if (httpaddresses_trouble(h->addresses)) {
+		refuse_first(h, httpaddresses_trouble(h->addresses));
 		return;
 	}
 	if (probe_lost(h->probe)) {
@@ -393,7 +345,7 @@ void httphost_wait(struct httphost *h, struct httphost_turn *turn, const char *n
 	if (!turn->party->in)
 		party_settle(h, turn->party);
 	h->used_ms = loop_now_ms(h->table->loop);
-	look_up_if_due(h);
+	httpaddresses_want(h->addresses, namespace_);
 	loop_task_queue(h->table->loop, &h->pump);
 }
 
@@ -437,7 +389,7 @@ void httphost_connected(struct httphost_turn *turn, bool http2)
 
 void httphost_unanswered(struct httphost *h)
 {
-	h->stale = true;
+	httpaddresses_doubt(h->addresses);
 	if (h->probe)
 		probe_doubt(h->probe);
 }
@@ -464,7 +416,7 @@ const char *httphost_proxy(const struct httphost *h)
 
 const char *httphost_addresses(const struct httphost *h)
 {
-	return h->addresses;
+	return httpaddresses_text(h->addresses);
 }
 
 const char *httphost_origin(const struct httphost *h)
@@ -473,13 +425,6 @@ const char *httphost_origin(const struct httphost *h)
 }
 
 /* ---- The table ---- */
-
-static bool is_literal(const char *host)
-{
-	unsigned char address[16];
-
-	return inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1;
-}
 
 static void host_free(void *arg)
 {
@@ -494,14 +439,11 @@ static void host_free(void *arg)
 	HASH_ITER (hh, h->parties, party, after)
 		party_free(h, party);
 	loop_timer_done(&h->patience);
-	dns_lookup_cancel(h->lookup);
+	httpaddresses_free(h->addresses);
 	loop_task_cancel(h->loop, &h->pump);
 	probe_free(h->probe);
-	err_keep(&h->err, NULL);
-	free(h->addresses);
 	free(h->origin);
 	free(h->namespace_);
-	free(h->name);
 	free(h);
 }
 
@@ -523,8 +465,8 @@ struct httphost *httphost_get(struct httphost_table *t, const struct httpurl_pla
 	h->table = t;
 	h->origin = origin;
 	h->namespace_ = mem_dup(namespace_);
-	h->name = by_proxy || is_literal(place->host) ? NULL : mem_dup(place->host);
-	h->port = place->port;
+	if (!by_proxy && !httpaddresses_is_literal(place->host))
+		h->addresses = httpaddresses_new(t->loop, place->host, place->port, on_looked_up, h);
 	h->probe = by_proxy ? NULL : probe_new(t->loop, place->host, place->port, namespace_, on_probe, h);
 	h->plain = plain;
 	h->protocol = plain ? HTTP1 : UNKNOWN;

@@ -47,7 +47,9 @@ void httpmulti_resume(struct httpmulti *m, httpmulti_each_fn each);
  * transfer ends.)
  */
 curl_socket_t httpmulti_socket(const struct httpmulti *m, CURL *easy);
-/* For how long no byte came there, as the kernel has it: also none that was not read; 0: not known. */
+/*
+ * For how long no byte came there, as the kernel has it: also none that was not read; 0: not known.
+ */
 int64_t httpmulti_silent_ms(curl_socket_t fd);
 
 /* The next finished transfer, which is still added; NULL when there is none. */

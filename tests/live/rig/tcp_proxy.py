@@ -17,6 +17,7 @@ class TcpProxy:
         self.port = self.listener.getsockname()[1]
         self.lock = threading.Lock()
         self.pairs = set()
+        self.dead = set()  # pairs
         self.answers_lost = False
         self.answers_late = 0.0  # by so many seconds
         self.sent = 0  # bytes passed on to the target
@@ -48,6 +49,8 @@ class TcpProxy:
                         data = key.fileobj.recv(65536)
                         if not data:
                             return
+                        if pair in self.dead:
+                            continue
                         if key.fileobj is client:
                             self.sent += len(data)
                             server.sendall(data)
@@ -58,10 +61,16 @@ class TcpProxy:
             finally:
                 with self.lock:
                     self.pairs.discard(pair)
+                    self.dead.discard(pair)
 
     def lose_answers(self):
         """From now on, until cut(): what the client sends arrives, and it hears nothing."""
         self.answers_lost = True
+
+    def freeze(self):
+        """The connections of this moment are dead for ever: what is sent is acknowledged, and neither arrives nor is answered. New ones are as they should be."""
+        with self.lock:
+            self.dead |= self.pairs
 
     def cut(self):
         """All connections end; new ones are as they should be."""

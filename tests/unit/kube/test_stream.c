@@ -208,6 +208,44 @@ static void silence_is_a_failure(void **state)
 	assert_int_equal(next.bytes, 2);
 }
 
+static void on_call(void *arg, const json_t *object, const struct err *err)
+{
+	(void)object;
+	assert_non_null(err);
+	*(bool *)arg = true;
+}
+
+/* A call has no answer. By HTTP/1.1 nobody knows of a stream that says nothing either. */
+static void silent_streams_begin_anew_when_a_call_has_no_answer(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome silent = { .done = false }, heard = { .done = false };
+	struct kube_request request = { .verb = KUBE_UPDATE, .path = "/unanswered", .body = "{}", .deadline_ms = 400 };
+	struct fakeapi_request *r[2];
+	bool over = false;
+
+	start(f, &silent, 0);
+	r[0] = fakeapi_next(f->api);
+	fakeapi_stream_start(r[0]);
+	fakeapi_turn_until(f->api, &silent.answered);
+	start(f, &heard, 0);
+	r[1] = fakeapi_next(f->api);
+	fakeapi_stream_start(r[1]);
+	fakeapi_turn_until(f->api, &heard.answered);
+	fakeapi_turn_for(f->api, 5);
+	kube_call(f->kube, &request, on_call, &over);
+	fakeapi_expect(f->api, "PUT /unanswered");
+	fakeapi_turn_for(f->api, 5);
+	fakeapi_stream_send(r[1], "x");
+	fakeapi_turn_until(f->api, &over);
+	fakeapi_turn_until(f->api, &silent.done);
+	assert_int_equal(silent.err.kind, ERR_TEMPORARY);
+	assert_false(heard.done);
+	fakeapi_stream_send(r[1], "y");
+	while (heard.bytes < 2)
+		fakeapi_turn_for(f->api, 5);
+}
+
 static void a_reset_lets_live_streams_go_on(void **state)
 {
 	struct fixture *f = *state;
@@ -238,6 +276,7 @@ int main(void)
 		TEST(one_goes_ahead),
 		TEST(a_refusal_opens_the_way),
 		TEST(those_behind_fail_with_it),
+		TEST(silent_streams_begin_anew_when_a_call_has_no_answer),
 		TEST(the_next_goes_when_the_first_is_cancelled),
 		TEST(links_are_made_as_needed),
 		TEST(silence_is_a_failure),

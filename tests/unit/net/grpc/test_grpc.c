@@ -5,6 +5,7 @@
  */
 #include "../../fakes/h2server.h"
 #include "../fixture.h"
+#include "../nameserver.h"
 
 #include <dirent.h>
 #include <netinet/in.h>
@@ -671,6 +672,48 @@ static void a_pool_may_go_with_calls_under_way(void **state)
 	assert_int_equal(r.done + unary.done, 0);
 }
 
+/* ---- Names ---- */
+
+static void on_question(void *arg, const char *name, unsigned type, struct nameserver_reply *reply)
+{
+	assert_string_equal(name, "scaler.test");
+	if (type == NAMESERVER_A)
+		nameserver_put_address(reply, 0, arg);
+}
+
+static void wait_with(struct nameserver *names, struct result *r)
+{
+	while (!r->done) {
+		nameserver_serve(names);
+		fixture_linger(w.f, 1);
+	}
+}
+
+/* libcurl would keep the address for a minute, and ask in a thread. */
+static void a_server_that_moves_is_found(void **state)
+{
+	unsigned char address[4] = { 127, 0, 0, 2 };
+	MEM_AUTO char *target = mem_printf("scaler.test:%u", h2server_port(w.server));
+	struct nameserver names;
+	struct result r = { 0 };
+
+	(void)state;
+	nameserver_start(&names, w.f, on_question, address);
+	grpcendpoint_unref(w.endpoint);
+	w.endpoint = grpcendpoint_new(&(struct grpcendpoint_config){ .target = target }, NULL);
+	w.answer = answer_well;
+	ask(&r, "one", 5000);
+	wait_with(&names, &r);
+	assert_non_null(strstr(r.text, "Connection refused"));
+	address[3] = 1;
+	ask(&r, "two", 5000);
+	wait_with(&names, &r);
+	assert_string_equal(r.text, "r0");
+	grpc_pool_free(w.pool);
+	w.pool = grpc_pool_new(w.f->loop);
+	nameserver_stop(&names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -679,6 +722,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_new_connection_follows_a_closed_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_server_that_goes_away_is_called_anew, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_full_connection_leads_to_another, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_server_that_moves_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_answers_are_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(hundreds_of_outages_leave_nothing_behind, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_descriptors_a_call_fails, setup, teardown),

@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include "base/buf.h"
+
 /* ---- Pieces, from a server that says what the test wants ---- */
 
 struct script {
@@ -55,6 +57,34 @@ static void pieces_come_as_they_come(void **state)
 	assert_string_equal(r->body, "hello world");
 	script_end(&s);
 	mem_free_ptr(&r);
+}
+
+/* However they come: before the answer, in it, or behind its body. */
+static void headers_have_a_bound(void **state)
+{
+	static const char *const begins[] = { "", "HTTP/1.1 200 OK\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" };
+	struct world *w = *state;
+
+	for (size_t i = 0; i < MEM_COUNT(begins); i++) {
+		struct buf kilobyte = BUF_INIT(2048);
+		struct script s;
+		RESULT(r, w);
+
+		while (kilobyte.len < 1024)
+			buf_puts(&kilobyte, i == 0 ? "HTTP/1.1 103 Early Hints\r\n\r\n" : "X-Name: and its value\r\n");
+		script_start(w, &s, r, (struct httpc_request){ .deadline_ms = PATIENCE_MS }, false);
+		client_send(&s.peer, begins[i]);
+		for (int sent = 0; sent < 400 && !r->done; sent++) {
+			client_send(&s.peer, buf_text(&kilobyte));
+			fixture_linger(w->f, 1);
+		}
+		assert_int_equal(r->done, 1);
+		assert_int_not_equal(r->err.kind, ERR_NONE);
+		script_end(&s);
+		buf_done(&kilobyte);
+		mem_free_ptr(&r);
+	}
 }
 
 static void silence_ends_a_stream_and_bytes_keep_it(void **state)
@@ -247,6 +277,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(pieces_come_as_they_come, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(headers_have_a_bound, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(silence_ends_a_stream_and_bytes_keep_it, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(a_cut_stream_is_temporary, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(garbage_is_temporary, world_setup, world_teardown),
