@@ -15,6 +15,8 @@
 #define FAILED_MS     1000
 #define FAILED_MAX_MS 600000
 #define FORGET_MS     600000
+/* A credential with an end is used for so long at least, and so not exchanged sooner. */
+#define LEAST_MS 5000
 /* Between refusals that have another credential made; a while without one, and they begin anew. */
 #define REFUSED_FIRST_MS 5000
 #define REFUSED_MAX_MS   60000
@@ -78,7 +80,7 @@ static void succeed(struct webtoken *t, const struct credential *got /* takes it
 	t->credential.serial = ++t->store->serial;
 	t->has = true;
 	t->fetched_ms = loop_now_ms(t->store->loop);
-	t->ends_ms = got->life_ms ? t->fetched_ms + got->life_ms : 0;
+	t->ends_ms = !got->life_ms ? 0 : t->fetched_ms + (got->life_ms > LEAST_MS ? got->life_ms : LEAST_MS);
 	err_keep(&t->err, NULL);
 	end_exchange(t);
 }

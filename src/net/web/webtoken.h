@@ -5,8 +5,10 @@
 /*
  * The credentials of identities (net/identity): one per identity, exchanged at first use, shared by
  * all requests, renewed in the background after four fifths of its life, of AWS five minutes before
- * its end at latest, and again after a server has refused it, but not again and again. Part of
- * net/web/webget, which sends the requests of the exchange.
+ * its end at latest, and again after a server has refused it, but not again and again. How long it
+ * lives is what a server says, or the difference between its clock and ours, so that it may be
+ * nothing: each is used for 5 s at least, and whoever it is shown to says whether it is over. Part
+ * of net/web/webget, which sends the requests of the exchange.
  */
 
 #include <stdbool.h>

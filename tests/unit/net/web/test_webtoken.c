@@ -311,6 +311,32 @@ static void what_needs_another_identity(void **state)
 	identity_unref(i);
 }
 
+/* A life of nothing, as where the clocks differ, or by what the server says: an exchange each 4 s. */
+static void lives_that_are_over_at_once(void **state)
+{
+	static const char *const lives[] = { "0", "-7", "0.05", "\"0\"", "1" };
+	struct identity *i = client();
+	struct got g = { 0 };
+
+	(void)state;
+	for (size_t n = 0; n < MEM_COUNT(lives); n++) {
+		MEM_AUTO char *body = mem_printf("{\"access_token\":\"t\",\"expires_in\":%s}", lives[n]);
+
+		w.sent = 0;
+		for (unsigned ms = 0; ms < 12000; ms += 10) {
+			ask(&g, i);
+			if (w.asking)
+				answer(200, body);
+			assert_string_equal(g.credential.token, "t");
+			fakeloop_advance(10);
+		}
+		assert_int_equal(w.sent, 3);
+		fakeloop_advance(10000); /* over, and asked for again */
+	}
+	credential_done(&g.credential);
+	identity_unref(i);
+}
+
 static void when_it_is_renewed(void **state)
 {
 	(void)state;
@@ -326,6 +352,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(one_for_all_renewed_early_and_dropped_when_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_server_that_refuses_each_new_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(lives_that_are_over_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_failure_is_kept_for_a_second, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_server_that_asks_to_be_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_waits_any_more, setup, teardown),
