@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/identity/oauthreply.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,15 +13,16 @@
 
 #define LIFE_MAX_S (10 * 365 * 86400.0)
 
-/* A number of seconds; some servers write it as a string. */
+/* Seconds; some servers write them as a string. What is over at once lives for a moment. */
 static int64_t life_of(const json_t *answer)
 {
 	const json_t *value = json_object_get(answer, "expires_in");
-	double seconds = json_is_string(value) ? strtod(json_string_value(value), NULL) : json_number_value(value);
+	const char *text = json_string_value(value);
+	double seconds = text ? strtod(text, NULL) : json_number_value(value);
 
-	if (!(seconds > 0))
+	if ((text && !strpbrk(text, "0123456789")) || (!text && !json_is_number(value)) || isnan(seconds))
 		return 0;
-	return (int64_t)((seconds < LIFE_MAX_S ? seconds : LIFE_MAX_S) * 1000);
+	return seconds < 0.001 ? 1 : (int64_t)((seconds < LIFE_MAX_S ? seconds : LIFE_MAX_S) * 1000);
 }
 
 /* Only the codes of RFC 6749 and of Entra ID: error_description may repeat what was sent. */

@@ -15,6 +15,8 @@
 #define FAILED_MS     1000
 #define FAILED_MAX_MS 600000
 #define FORGET_MS     600000
+/* A credential with an end is used for so long at least, and so not exchanged sooner. */
+#define LEAST_MS 5000
 /* Between refusals that have another credential made; a while without one, and they begin anew. */
 #define REFUSED_FIRST_MS 5000
 #define REFUSED_MAX_MS   60000
@@ -41,6 +43,7 @@ struct webtoken {
 	int64_t refused_ms, may_drop_ms;      /* the last of them; no sooner than then again */
 	bool fetching;
 	struct identity_exchange exchange;
+	char *namespace_;                  /* owned; whom it is for */
 	unsigned sent;                     /* requests of this exchange */
 	char where[256];                   /* whom the last one was sent to */
 	struct credential source;          /* of identity_source */
@@ -78,7 +81,7 @@ static void succeed(struct webtoken *t, const struct credential *got /* takes it
 	t->credential.serial = ++t->store->serial;
 	t->has = true;
 	t->fetched_ms = loop_now_ms(t->store->loop);
-	t->ends_ms = got->life_ms ? t->fetched_ms + got->life_ms : 0;
+	t->ends_ms = !got->life_ms ? 0 : t->fetched_ms + (got->life_ms > LEAST_MS ? got->life_ms : LEAST_MS);
 	err_keep(&t->err, NULL);
 	end_exchange(t);
 }
@@ -121,7 +124,7 @@ static void send(struct webtoken *t, const struct identity_request *request)
 
 	httpurl_origin(request->url, t->where, sizeof(t->where));
 	t->sent++;
-	t->store->send(t->store->send_arg, request, access, t);
+	t->store->send(t->store->send_arg, request, access, t->namespace_, t);
 	webaccess_unref(access);
 }
 
@@ -142,7 +145,7 @@ static void step(struct webtoken *t)
 		fail(t, &err);
 		break;
 	case IDENTITY_NEEDS_SOURCE:
-		t->source_wait = webtoken_ask(t->store, identity_source(t->identity), on_source, t);
+		t->source_wait = webtoken_ask(t->store, identity_source(t->identity), t->namespace_, on_source, t);
 		break;
 	case IDENTITY_GOT: succeed(t, &got); break;
 	case IDENTITY_NEXT: /* of identity_read only */
@@ -164,8 +167,10 @@ void webtoken_answered(struct webtoken *t, const struct identity_answer *answer)
 	}
 }
 
-static void start_fetch(struct webtoken *t)
+static void start_fetch(struct webtoken *t, const char *namespace_)
 {
+	mem_free_ptr(&t->namespace_);
+	t->namespace_ = mem_dup(namespace_ && !identity_is_own(t->identity) ? namespace_ : "");
 	t->fetching = true;
 	t->sent = 0;
 	*t->where = '\0';
@@ -188,6 +193,7 @@ static void token_free(struct webtoken *t)
 	credential_done(&t->source);
 	err_keep(&t->err, NULL);
 	identity_unref(t->identity);
+	free(t->namespace_);
 	free(t);
 }
 
@@ -263,7 +269,8 @@ static void on_wait(void *arg)
 	fn(fn_arg, NULL, &err);
 }
 
-struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *identity, webtoken_fn fn, void *arg)
+struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *identity, const char *namespace_,
+	webtoken_fn fn, void *arg)
 {
 	struct webtoken *t = token_get(s, identity);
 	struct webtoken_wait *w = mem_zalloc(sizeof(*w));
@@ -276,7 +283,7 @@ struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *id
 	loop_task_init(&w->task, on_wait, w);
 	DL_APPEND(t->waits, w);
 	if (!t->fetching && is_due(t, now_ms))
-		start_fetch(t);
+		start_fetch(t, namespace_);
 	if (!t->fetching || is_good(t, now_ms))
 		loop_task_queue(s->loop, &w->task);
 	return w;

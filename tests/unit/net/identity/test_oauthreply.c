@@ -20,7 +20,14 @@ static void token_answers(void **state)
 		{ 200, "{\"access_token\":\"abc\",\"token_type\":\"bearer\",\"expires_in\":3600}", "abc", NULL,
 			3600000 },
 		{ 200, "{\"access_token\":\"abc\",\"expires_in\":\"60\"}", "abc", NULL, 60000 },
-		{ 201, "{\"access_token\":\"abc\",\"expires_in\":-5}", "abc", NULL, 0 },
+		/* over at once, which is not without end */
+		{ 201, "{\"access_token\":\"abc\",\"expires_in\":-5}", "abc", NULL, 1 },
+		{ 200, "{\"access_token\":\"abc\",\"expires_in\":0}", "abc", NULL, 1 },
+		{ 200, "{\"access_token\":\"abc\",\"expires_in\":\"0\"}", "abc", NULL, 1 },
+		{ 200, "{\"access_token\":\"abc\",\"expires_in\":0.0001}", "abc", NULL, 1 },
+		/* not said */
+		{ 200, "{\"access_token\":\"abc\",\"expires_in\":\"never\"}", "abc", NULL, 0 },
+		{ 200, "{\"access_token\":\"abc\",\"expires_in\":null}", "abc", NULL, 0 },
 		{ 200, "{\"access_token\":\"abc\",\"expires_in\":1e300}", "abc", NULL, INT64_C(315360000000) },
 		{ 200, "{\"access_token\":\"a b\"}", NULL, "no access_token that can be sent", 0 },
 		{ 200, "{\"access_token\":\"a\",\"token_type\":\"mac\"}", NULL, "token_type is not bearer", 0 },
