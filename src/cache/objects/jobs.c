@@ -39,7 +39,7 @@ struct gone {
 struct jobs {
 	struct kube *kube;
 	struct loop *loop;
-	struct counters_family *objects; /* NULL */
+	struct counters *counters; /* NULL */
 	const char *const *namespaces;
 	size_t namespace_count;
 	jobs_fn fn;
@@ -287,14 +287,11 @@ static const struct indexer_kind kind = {
 
 struct jobs *jobs_new(struct kube *kube, struct loop *loop, struct counters *counters)
 {
-	static const char *const labels[] = { "kind", NULL };
 	struct jobs *j = mem_zalloc(sizeof(*j));
 
 	j->kube = kube;
 	j->loop = loop;
-	j->objects = counters
-		? counters_declare(counters, COUNTERS_GAUGE, "kscaled_objects", "Objects known, by kind.", labels)
-		: NULL;
+	j->counters = counters;
 	return j;
 }
 
@@ -324,7 +321,7 @@ void jobs_open(struct jobs *j)
 
 	if (j->indexer)
 		return;
-	j->indexer = indexer_new(j->kube, &kind, j->objects, &events, j);
+	j->indexer = indexer_new(j->kube, &kind, j->counters, &events, j);
 	indexer_start(j->indexer, j->namespaces, j->namespace_count);
 }
 
