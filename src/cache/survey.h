@@ -34,7 +34,7 @@ struct survey_terms {
 	bool timed;          /* this is such a poll */
 	int64_t deadline_ms; /* loop clock */
 	uint64_t after;      /* survey_start: only readings requested since this readings_mark; 0: any */
-	/* failures are not counted (cache/health), because no pollingInterval led to this survey */
+	/* failures are not counted (cache/health): neither a pollingInterval nor an HPA led to this survey */
 	bool uncounted;
 };
 

@@ -408,6 +408,7 @@ static void a_scaledjob_is_looked_at_by_itself(void **state)
 	fakesource_fail("c", "no route");
 	assert_string_equal(look(NULL),
 		"s0-scripted-c failing (1): source c: no route; s1-scripted-b 5 active; 0 resources, -1 replicas");
+	fakeloop_advance(15000);
 	assert_string_equal(look(NULL),
 		"s0-scripted-c failing (2): source c: no route; s1-scripted-b 5 active; 0 resources, -1 replicas");
 	t.key = KEY;
