@@ -78,13 +78,17 @@ struct reconcile_part {
 	int64_t retry_at_ms;     /* loop clock */
 	unsigned failures;
 	struct err *write_err; /* of the last write, until one succeeds; owned; NULL */
-	/* fingerprint of an HPA that was changed again after our write; it is not rewritten */
-	uint64_t futile_hpa;
-	uint64_t wanted_hpa; /* of the one being written */
-	json_t *desired;     /* the HPA being written; owned */
-	char *removing;      /* name of the HPA that is, or was, being deleted; owned */
-	char *said_error;    /* the text of the last Event ScaledObjectCheckFailed; NULL */
-	char *said_rival;    /* the text of the last Event about an HPA of others; NULL: there is none */
+	struct hpa_part {
+		uint64_t wanted;  /* fingerprint of what was written last */
+		uint64_t came;    /* of what the API server made of it (hpaspec_print); 0: what was wanted */
+		bool over_others; /* the write under way changes what is there */
+		unsigned writes;  /* such ones, in a row */
+		int64_t again_ms; /* loop clock: it is not written before */
+	} hpa;
+	json_t *desired;  /* the HPA being written; owned */
+	char *removing;   /* name of the HPA that is, or was, being deleted; owned */
+	char *said_error; /* the text of the last Event ScaledObjectCheckFailed; NULL */
+	char *said_rival; /* the text of the last Event about an HPA of others; NULL: there is none */
 	unsigned restore_failures;
 	bool restored;                  /* the original replicas are restored, or will not be */
 	int64_t seen_generation;        /* at the last reconcile */
