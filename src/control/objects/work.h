@@ -89,6 +89,7 @@ struct reconcile_part {
 	char *removing;   /* name of the HPA that is, or was, being deleted; owned */
 	char *said_error; /* the text of the last Event ScaledObjectCheckFailed; NULL */
 	char *said_rival; /* the text of the last Event about an HPA of others; NULL: there is none */
+	bool deleting;    /* finalise_must_wait was called */
 	unsigned restore_failures;
 	bool restored;                  /* the original replicas are restored, or will not be */
 	int64_t seen_generation;        /* at the last reconcile */
@@ -285,6 +286,8 @@ bool hpakeeper_remove(struct work *work, const struct scaledobject *so, const ch
 
 /* finalise.c: a deleted object. */
 void finalise_run(struct work *work, const struct scaledobject *so);
+/* As write_must_wait, of a deleted object of either kind: only its deletion's own failures count. */
+bool finalise_must_wait(struct work *work);
 /*
  * Adds or removes finalizers: ours is set while replicas are to be restored on deletion, KEDA's
  * never. True when a write was started.
