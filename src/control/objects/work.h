@@ -214,8 +214,10 @@ struct work {
 	struct control *control;
 	struct object *object; /* counted */
 	const struct work_kind *kind;
-	char *subject;      /* "scaledobject default/web", for the log; owned */
-	bool looked;        /* once, at least */
+	char *subject; /* "scaledobject default/web", for the log; owned */
+	bool looked;   /* once, at least */
+	/* when it was created, not later than we have known it by a clock that may have been set back */
+	int64_t created_unix_ms;
 	int64_t generation; /* of the last successful reconcile */
 	bool said_gone;
 	struct reconcile_part reconcile;
@@ -298,6 +300,8 @@ bool finalise_keep(struct work *work, const struct scaledobject *so);
 bool finalise_release(struct work *work, const char *doing);
 
 /* work.c */
+/* For a pause that begins at its creation: the API server's clock may be hours ahead of ours. */
+int64_t work_created_unix_ms(struct work *work, int64_t now_unix_ms);
 bool work_says(const struct work *work, const char *type); /* the condition is True in the wanted status */
 
 /* status.c */
