@@ -203,11 +203,21 @@ struct sweep_part {
 	const char *err_name; /* the Job it is about; in the list */
 };
 
+/* control/jobs/jobhistory.c: whether its jobTargetRef is another one than before. */
+struct history_part {
+	struct kube_call *call;
+	int64_t generation; /* that is asked about */
+	uint64_t version;   /* of the object that was asked for */
+	unsigned steps, failures;
+	int64_t retry_at_ms; /* loop clock */
+};
+
 /* What only a ScaledJob has. */
 struct job_parts {
 	struct jobloop_part jobloop;
 	struct maker_part maker;
 	struct sweep_part sweep;
+	struct history_part history;
 };
 
 struct work {
@@ -388,6 +398,13 @@ void jobmaker_forgive(struct work *work); /* forgets the last refusal */
 void jobmaker_drop(struct work *work);
 void jobmaker_hold(struct work *work); /* the same, and those in doubt are looked up instead of sent again */
 void jobmaker_stop(struct work *work); /* drops all, also those that were sent */
+
+/*
+ * jobhistory.c: true while it is found out whether the object had another jobTargetRef before its
+ * newest generation; the end leads to a reconcile. Asked before Jobs are deleted for that.
+ */
+bool jobhistory_ask(struct work *work, const struct scaledjob *sj);
+void jobhistory_stop(struct work *work);
 
 /* jobsweeper.c: deletes Jobs that are finished and too many, and those of an earlier version. */
 enum sweep_state {

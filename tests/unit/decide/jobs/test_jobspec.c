@@ -463,6 +463,31 @@ static void test_another_crd_before_the_start(void **state)
 	job_free(foreign);
 }
 
+/* First seen with a change of something else: it is another one until it is known to be the same. */
+static void test_another_crd_and_a_change(void **state)
+{
+	struct jobtemplate known = { 0 };
+	struct job *job = made_in("7", PRINT, "u-2"), *earlier = made_in("5", GIVEN_OTHER, "u-2"),
+		   *first = made_in("3", GIVEN_OTHER, "u-2");
+
+	(void)state;
+	assert_false(goes(7, GIVEN_TEMPLATE, &known, job));
+	jobtemplate_reaches(&known, 5);
+	assert_false(goes(7, GIVEN_TEMPLATE, &known, earlier));
+	assert_true(goes(8, "'jobTargetRef':{'backoffLimit':6}", &known, job));
+	assert_true(goes(8, "'jobTargetRef':{'backoffLimit':6}", &known, earlier));
+	jobtemplate_reaches(&known, 7);
+	assert_false(goes(8, "'jobTargetRef':{'backoffLimit':6}", &known, job));
+	assert_false(goes(8, "'jobTargetRef':{'backoffLimit':6}", &known, earlier));
+	assert_false(goes(8, "'jobTargetRef':{'backoffLimit':6}", &known, first)); /* by its fingerprint */
+	assert_false(goes(9, GIVEN_TEMPLATE, &known, job));
+	assert_true(goes(10, "'jobTargetRef':{'backoffLimit':7}", &known, job));
+	assert_true(goes(10, "'jobTargetRef':{'backoffLimit':7}", &known, first));
+	job_free(job);
+	job_free(earlier);
+	job_free(first);
+}
+
 /* What is remembered is bounded; the fingerprints of now stay. */
 static void test_many_crds(void **state)
 {
@@ -477,7 +502,7 @@ static void test_many_crds(void **state)
 		jobtemplate_see(&known, 7, "");
 		assert_true(jobtemplate_knows(&known, print) && jobtemplate_knows(&known, PRINT));
 	}
-	assert_int_equal(known.count, JOBTEMPLATE_PRINTS);
+	assert_int_equal(known.now.count, JOBTEMPLATE_PRINTS);
 	assert_false(jobtemplate_knows(&known, "") || jobtemplate_knows(&known, "0000000000000092"));
 	assert_true(jobtemplate_knows(&known, "0000000000000093"));
 }
@@ -572,6 +597,7 @@ int main(void)
 		cmocka_unit_test(test_rollout),
 		cmocka_unit_test(test_another_crd),
 		cmocka_unit_test(test_another_crd_before_the_start),
+		cmocka_unit_test(test_another_crd_and_a_change),
 		cmocka_unit_test(test_many_crds),
 		cmocka_unit_test(test_nothing_to_sweep),
 		cmocka_unit_test(test_sweep_always),
