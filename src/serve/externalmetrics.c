@@ -244,7 +244,7 @@ void externalmetrics_handle(struct request *r)
 		reply_missing(r, NULL);
 		return;
 	}
-	terms.uncounted = rests(o);
+	terms.counted = !rests(o);
 	if (survey_peek(s->cache, o, &terms, on_survey, r))
 		return;
 	terms.deadline_ms = loop_now_ms(s->loop) + s->metrics_deadline_ms;

@@ -64,6 +64,7 @@ static void get_metric(void)
 	struct survey_terms terms = { .metric = METRIC,
 		.max_age_ms = 1000,
 		.cached = true,
+		.counted = true,
 		.deadline_ms = loop_now_ms(world.loop) + 3000 };
 
 	heard = (struct heard){ 0 };
