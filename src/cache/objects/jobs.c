@@ -99,13 +99,16 @@ static size_t *counted_as(struct owner *o, const struct job *job)
 					     : &o->tally.failed;
 }
 
-/* Changes mostly concern the newest ones. */
+/* By its place: an owner may have any number, and a new list brings each of them. */
 static struct jobs_seen *seen_find(const struct owner *o, const struct job *job)
 {
-	for (size_t i = o->count; i-- > 0;)
-		if (o->list[i].job == job)
-			return &o->list[i];
-	return NULL;
+	return &o->list[job->place];
+}
+
+static void put(struct owner *o, size_t place, struct jobs_seen seen)
+{
+	o->list[place] = seen;
+	((struct job *)(uintptr_t)seen.job)->place = place; /* ours, const for all others */
 }
 
 static void seen_add(struct owner *o, struct jobs_seen seen)
@@ -114,7 +117,7 @@ static void seen_add(struct owner *o, struct jobs_seen seen)
 		o->room = o->room ? o->room + o->room / 2 : FIRST_ROOM;
 		o->list = mem_resize(o->list, o->room, sizeof(*o->list));
 	}
-	o->list[o->count++] = seen;
+	put(o, o->count++, seen);
 	++*counted_as(o, seen.job);
 	if (seen.finished_seen_ms > o->finish_seen_ms)
 		o->finish_seen_ms = seen.finished_seen_ms;
@@ -123,7 +126,9 @@ static void seen_add(struct owner *o, struct jobs_seen seen)
 static void seen_remove(struct jobs *j, struct owner *o, struct jobs_seen *seen)
 {
 	--*counted_as(o, seen->job);
-	*seen = o->list[--o->count];
+	o->count--;
+	if (seen < o->list + o->count)
+		put(o, (size_t)(seen - o->list), o->list[o->count]);
 	if (o->count == 0)
 		owner_free(j, o);
 }

@@ -64,6 +64,7 @@ struct control {
 	struct counters_family *scalings, *loop_latency, *queued, *reconciles, *jobs_created, *job_failures;
 	struct work *making;   /* jobmaker.c: those with creates that wait, served in turn */
 	size_t creates;        /* under way */
+	size_t create_bytes;   /* of their bodies */
 	struct work *sweeping; /* jobsweeper.c: the same for deletes */
 	size_t deletes;
 };

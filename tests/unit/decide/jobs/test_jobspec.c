@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "../../crd/given.h"
+#include "base/buf.h"
 #include "base/dnsname.h"
 
 #define PRINT "f58693991d96ea17" /* of GIVEN_TEMPLATE */
@@ -73,6 +74,31 @@ static void test_labels(void **state)
 			    "hpa-excluded-labels':'team'}",
 			   GIVEN_TEMPLATE),
 		JOB(LABELS ",'team':'a'", MADE_FROM ",'scaledobject.keda.sh/hpa-excluded-labels':'team'", SPEC));
+}
+
+/* As many labels, and as many exclusions, as an object has room for. */
+static void test_many_labels(void **state)
+{
+	enum { MANY_LABELS = 20000 };
+	struct scaledjob *sj = given_scaledjob(GIVEN_SJ("", GIVEN_TEMPLATE));
+	struct buf list = BUF_INIT(1 << 20);
+	json_t *made;
+	char key[16];
+
+	(void)state;
+	for (int i = 0; i < MANY_LABELS; i++) {
+		snprintf(key, sizeof(key), "key%05d", i);
+		strmap_set(&sj->meta.labels, key, "x");
+		buf_printf(&list, "%s%05d,", i % 2 ? "key" : "no", MANY_LABELS - 1 - i);
+	}
+	strmap_set(&sj->meta.annotations, "scaledjob.keda.sh/job-excluded-labels", buf_text(&list));
+	made = make(sj);
+	/* every second one, and five of ours */
+	assert_int_equal(json_object_size(json_object_get(json_object_get(made, "metadata"), "labels")),
+		MANY_LABELS / 2 + 5);
+	json_decref(made);
+	buf_done(&list);
+	scaledjob_free(sj);
 }
 
 /* All of the object's, but nobody's word for what the Job was made from counts beside ours. */
@@ -587,6 +613,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_golden),
 		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_many_labels),
 		cmocka_unit_test(test_annotations),
 		cmocka_unit_test(test_template),
 		cmocka_unit_test(test_no_template),
