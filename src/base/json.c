@@ -210,6 +210,26 @@ static int look(const struct json_at *at, const char *key, struct json_at *field
 	return field->value != NULL ? 1 : 0;
 }
 
+static bool has_nul(const json_t *value)
+{
+	return json_is_string(value) && strlen(json_string_value(value)) != json_string_length(value);
+}
+
+/* With U+FFFD for each NUL. The caller owns it. */
+static char *without_nul(const json_t *string)
+{
+	const char *text = json_string_value(string);
+	size_t len = json_string_length(string);
+	struct buf out = BUF_INIT(3 * len + 1);
+
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == '\0')
+			buf_puts(&out, "\xEF\xBF\xBD");
+		else
+			buf_putc(&out, text[i]);
+	return buf_take(&out);
+}
+
 /* NULL and *err: it is no string, or has a NUL. */
 static const char *text_of(const struct json_at *field, struct err *err)
 {
@@ -359,7 +379,7 @@ static const char **sorted_keys(const json_t *object, size_t *count)
 	return keys;
 }
 
-int json_get_strmap(const struct json_at *at, const char *key, struct strmap *out, struct err *err)
+static int get_strmap(const struct json_at *at, const char *key, bool tamed, struct strmap *out, struct err *err)
 {
 	struct json_at field;
 	struct strmap map = { NULL, 0 };
@@ -373,7 +393,8 @@ int json_get_strmap(const struct json_at *at, const char *key, struct strmap *ou
 	const char **keys = sorted_keys(field.value, &count);
 	for (size_t i = 0; i < count; i++) {
 		struct json_at entry = { json_object_get(field.value, keys[i]), &field, keys[i], 0 };
-		const char *text = text_of(&entry, err);
+		MEM_AUTO char *made = tamed && has_nul(entry.value) ? without_nul(entry.value) : NULL;
+		const char *text = made != NULL ? made : text_of(&entry, err);
 		if (text == NULL) {
 			strmap_done_secret(&map);
 			free(keys);
@@ -384,6 +405,16 @@ int json_get_strmap(const struct json_at *at, const char *key, struct strmap *ou
 	free(keys);
 	*out = map;
 	return 0;
+}
+
+int json_get_strmap(const struct json_at *at, const char *key, struct strmap *out, struct err *err)
+{
+	return get_strmap(at, key, false, out, err);
+}
+
+int json_get_strmap_tamed(const struct json_at *at, const char *key, struct strmap *out, struct err *err)
+{
+	return get_strmap(at, key, true, out, err);
 }
 
 char *json_text(const json_t *value)

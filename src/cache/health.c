@@ -6,6 +6,13 @@
 
 #include "base/mem.h"
 
+/*
+ * What an outage counts must not depend on how many look at it: the HPA controller asks every 15 s,
+ * and a poll or another reader a moment before or after it adds nothing. With room for its jitter.
+ */
+#define PACE_MAX_MS 15000
+#define PACE_PART   0.9
+
 struct metric {
 	char *name;
 	int32_t failures;        /* in a row */
@@ -76,6 +83,13 @@ static void take_over(struct object *o)
 
 /* ---- Counting ---- */
 
+static int64_t pace_ms(const struct object *o)
+{
+	int64_t ms = (int64_t)o->of.polling_interval_s * 1000;
+
+	return (int64_t)((double)(ms < PACE_MAX_MS ? ms : PACE_MAX_MS) * PACE_PART);
+}
+
 int32_t health_note(struct health *h, struct object *o, const char *metric, bool ok, int64_t completed_at_ms)
 {
 	/* Only a ScaledObject has a threshold. */
@@ -96,6 +110,8 @@ int32_t health_note(struct health *h, struct object *o, const char *metric, bool
 		m = metric_add(o->failing, metric, 0);
 	if (completed_at_ms <= m->completed_at_ms)
 		return ok ? 0 : m->failures;
+	if (!ok && m->failures > 0 && m->completed_at_ms && completed_at_ms - m->completed_at_ms < pace_ms(o))
+		return m->failures;
 	before = m->failures;
 	after = ok ? 0 : before < INT32_MAX ? before + 1 : before;
 	m->failures = after;

@@ -258,7 +258,7 @@ static struct journal_change *noted(struct journal_entry *e, int64_t at_unix_ms,
 	for (size_t i = o->change_count; i > 0; i--) {
 		struct journal_change *c = &o->changes[i - 1];
 		bool unexplained = !*c->why && (strcmp(c->who, KSCALED) == 0 || strcmp(c->who, UNKNOWN) == 0) &&
-			c->at_unix_ms >= at_unix_ms - ANSWER_LATE_MS;
+			c->at_unix_ms >= at_unix_ms - ANSWER_LATE_MS && c->at_unix_ms <= at_unix_ms;
 
 		if (c->to == to &&
 			((i == o->change_count && e->seen && e->replicas == to) || (c->from == from && unexplained)))

@@ -163,7 +163,7 @@ static int32_t failures_in_a_row(const struct survey_view *v, const struct sampl
 {
 	struct health *health = v->cache->health;
 
-	if (f->err && v->terms->uncounted)
+	if (f->err && !v->terms->counted)
 		return health_failures(health, v->object, f->scaler->metric_name);
 	return health_note(health, v->object, f->scaler->metric_name, !f->err, f->completed_at_ms);
 }

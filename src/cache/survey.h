@@ -34,8 +34,11 @@ struct survey_terms {
 	bool timed;          /* this is such a poll */
 	int64_t deadline_ms; /* loop clock */
 	uint64_t after;      /* survey_start: only readings requested since this readings_mark; 0: any */
-	/* failures are not counted (cache/health), because no pollingInterval led to this survey */
-	bool uncounted;
+	/*
+	 * failures are counted (cache/health): of a poll, which a pollingInterval led to, and of
+	 * what an HPA asks. Who only looks (a push, /metrics, explain) brings fallback no nearer
+	 */
+	bool counted;
 };
 
 struct survey_result { /* borrowed until the callback returns */

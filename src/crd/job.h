@@ -31,6 +31,7 @@ struct job { /* begins with its meta, as cache/objects/indexer wants it */
 	enum job_state state;    /* by the conditions Complete and Failed that are True (keda-core.md 4.3) */
 	/* status.completionTime, else when the condition became True, else 0; 0 while it runs */
 	int64_t finished_unix_ms;
+	size_t place; /* cache/objects/jobs': where it stands among its owner's */
 };
 
 /* The caller owns it. NULL and ERR_INVALID when metadata cannot be read; all else may be absent. */

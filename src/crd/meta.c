@@ -9,9 +9,8 @@
 #include "base/text.h"
 #include "crd/shape.h"
 
-#define FINALIZERS_MAX 1000
-#define OWNERS_MAX     1000
-#define LAST_APPLIED   "kubectl.kubernetes.io/last-applied-configuration"
+#define PATCH_BYTES_MAX (16 << 20) /* an object is at most 1.5 MiB, and an escape makes six of one byte */
+#define LAST_APPLIED    "kubectl.kubernetes.io/last-applied-configuration"
 
 /* Wiped, as it repeats the token that a TriggerAuthentication may have. */
 static void drop_last_applied(struct strmap *annotations)
@@ -29,7 +28,7 @@ static int decode_finalizers(const struct json_at *at, struct meta *out, struct 
 	struct json_at list = json_field(at, "finalizers");
 	size_t count;
 
-	if (shape_array(&list, FINALIZERS_MAX, &count, err) < 0)
+	if (shape_array(&list, SIZE_MAX, &count, err) < 0)
 		return -1;
 	out->finalizers = count > 0 ? mem_array(count, sizeof(char *)) : NULL;
 	for (size_t i = 0; i < count; i++) {
@@ -57,7 +56,7 @@ static int decode_owners(const struct json_at *at, struct meta *out, struct err 
 	struct json_at list = json_field(at, "ownerReferences");
 	size_t count;
 
-	if (shape_array(&list, OWNERS_MAX, &count, err) < 0)
+	if (shape_array(&list, SIZE_MAX, &count, err) < 0)
 		return -1;
 	out->owners = count > 0 ? mem_array(count, sizeof(*out->owners)) : NULL;
 	out->owner_count = count;
@@ -85,9 +84,9 @@ static int decode_identity(const struct json_at *at, struct meta *out, struct er
 
 static int decode_rest(const struct json_at *at, struct meta *out, struct err *err)
 {
-	if (json_get_strmap(at, "labels", &out->labels, err) < 0 ||
-		json_get_strmap(at, "annotations", &out->annotations, err) < 0 || decode_finalizers(at, out, err) < 0 ||
-		decode_owners(at, out, err) < 0)
+	if (json_get_strmap_tamed(at, "labels", &out->labels, err) < 0 ||
+		json_get_strmap_tamed(at, "annotations", &out->annotations, err) < 0 ||
+		decode_finalizers(at, out, err) < 0 || decode_owners(at, out, err) < 0)
 		return -1;
 	drop_last_applied(&out->annotations);
 	return 0;
@@ -158,7 +157,7 @@ const struct owner_ref *meta_controller(const struct meta *m)
 
 char *meta_finalizers_patch(const struct meta *m, const char *const *drop, const char *add)
 {
-	struct buf body = BUF_INIT(1 << 20);
+	struct buf body = BUF_INIT(PATCH_BYTES_MAX);
 	const char *between = "";
 
 	buf_puts(&body, "{\"metadata\":{\"resourceVersion\":");

@@ -38,7 +38,9 @@ struct meta {
 };
 
 /*
- * Of the whole object, whose name is required. *out is the caller's (meta_done), empty on an error:
+ * Of the whole object, whose name is required. What the API server stores is never refused, or its
+ * owner would be told nothing: lists have any length, and in labels and annotations U+FFFD stands
+ * for a NUL. *out is the caller's (meta_done), empty on an error:
  * ERR_INVALID with the path.
  */
 int meta_decode(const json_t *object, struct meta *out, struct err *err);

@@ -15,17 +15,17 @@
 
 /* ---- Replicas ---- */
 
-static int decode_replicas(const struct json_at *spec, struct workload *out, struct err *err)
+static void decode_replicas(const struct json_at *spec, struct workload *out)
 {
-	struct json_at field = json_field(spec, "replicas");
+	int32_t replicas = 1;
 
-	out->replicas = 1;
-	out->has_replicas = field.value != NULL;
-	if (json_get_int32(spec, "replicas", &out->replicas, err) < 0)
-		return -1;
-	if (out->replicas < 0)
-		return shape_wrong(&field, err, "%d is negative", (int)out->replicas);
-	return 0;
+	if (json_field(spec, "replicas").value == NULL)
+		out->says = WORKLOAD_SAYS_NOTHING;
+	else if (json_get_int32(spec, "replicas", &replicas, NULL) < 0 || replicas < 0)
+		out->says = WORKLOAD_SAYS_ANOTHER_THING;
+	else
+		out->says = WORKLOAD_SAYS_REPLICAS;
+	out->replicas = out->says == WORKLOAD_SAYS_REPLICAS ? replicas : 1;
 }
 
 /*
@@ -255,11 +255,11 @@ struct workload *workload_decode(const json_t *object, struct err *err)
 	metadata = json_field(&root, "metadata");
 	spec = json_field(&root, "spec");
 	status = json_field(&root, "status");
-	if (decode_identity(&metadata, w, err) < 0 || shape_object(&spec, err) < 0 ||
-		decode_replicas(&spec, w, err) < 0) {
+	if (decode_identity(&metadata, w, err) < 0) {
 		workload_free(w);
 		return NULL;
 	}
+	decode_replicas(&spec, w);
 	w->ready_replicas = -1;
 	json_get_int32(&status, "replicas", &w->status_replicas, NULL);
 	json_get_int32(&status, "readyReplicas", &w->ready_replicas, NULL);
@@ -276,9 +276,13 @@ struct workload *workload_decode_scale(const json_t *scale, struct err *err)
 
 	if (w == NULL)
 		return NULL;
-	if (!w->has_replicas)
+	if (w->says == WORKLOAD_SAYS_ANOTHER_THING) {
+		err_set(err, ERR_INVALID, "spec.replicas: must be from 0 to %d", INT32_MAX);
+		workload_free(w);
+		return NULL;
+	}
+	if (w->says == WORKLOAD_SAYS_NOTHING)
 		w->replicas = 0;
-	w->has_replicas = true;
 	return w;
 }
 

@@ -46,9 +46,13 @@ struct workload_container {
 struct workload {
 	char *namespace_, *name, *uid; /* one allocation, owned by the first */
 	char *resource_version;
-	int64_t generation;      /* grows with each change of the spec; 0 when absent */
-	int32_t replicas;        /* spec.replicas; 1, the API server's default, when absent */
-	bool has_replicas;       /* spec.replicas is present */
+	int64_t generation; /* grows with each change of the spec; 0 when absent */
+	int32_t replicas;   /* spec.replicas; 1, the API server's default, unless it is such a number */
+	/*
+	 * spec.replicas is absent, such a number, or something else, which only a kind that keeps
+	 * its replicas elsewhere has
+	 */
+	enum { WORKLOAD_SAYS_NOTHING, WORKLOAD_SAYS_REPLICAS, WORKLOAD_SAYS_ANOTHER_THING } says;
 	int32_t status_replicas; /* status.replicas */
 	/*
 	 * status.readyReplicas; -1 when absent: unknown for kinds that have none, 0 for those that

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "decide/annotations.h"
+#include "decide/mark.h"
 
 #define OWNER_KIND  "ScaledObject"
 #define OWNER_GROUP "keda.sh/"
@@ -115,6 +116,25 @@ bool hpaspec_matches(const json_t *desired, const struct hpa *live)
 		map_matches(json_object_get(metadata, "labels"), &live->meta.labels) &&
 		map_matches(json_object_get(metadata, "annotations"), &live->meta.annotations) && controller &&
 		strcmp(controller->uid, json_str_or_empty(owner_of(desired), "uid")) == 0;
+}
+
+static uint64_t print_map(uint64_t mark, const json_t *desired, const struct strmap *live)
+{
+	for (size_t i = 0; i < live->count; i++)
+		if (is_ours(live->pairs[i].key) || json_object_get(desired, live->pairs[i].key))
+			mark = mark_text(mark_text(mark, live->pairs[i].key), live->pairs[i].value);
+	return mark;
+}
+
+uint64_t hpaspec_print(const json_t *desired, const struct hpa *live)
+{
+	const json_t *metadata = json_object_get(desired, "metadata");
+	const struct owner_ref *controller = meta_controller(&live->meta);
+	uint64_t mark = mark_text(mark_word(0, live->spec_fingerprint), controller ? controller->uid : "");
+
+	mark = print_map(mark, json_object_get(metadata, "labels"), &live->meta.labels);
+	return print_map(mark_word(mark, live->meta.labels.count > 0), json_object_get(metadata, "annotations"),
+		&live->meta.annotations);
 }
 
 /* ---- Writing over the live one ---- */

@@ -176,6 +176,9 @@ void statusparts_last_active(const struct statusparts *p, bool active, bool says
 
 	if (active && (edge || status->last_active_unix_ms == 0))
 		status->last_active_unix_ms = p->now_unix_ms;
+	/* Of a clock that was set back, or of another replica's. */
+	if (status->last_active_unix_ms > p->now_unix_ms)
+		status->last_active_unix_ms = p->now_unix_ms;
 	if (!active && last_unix_ms > status->last_active_unix_ms)
 		status->last_active_unix_ms = last_unix_ms;
 }

@@ -220,6 +220,14 @@ static void cancel_survey(void *survey)
 	survey_cancel(survey);
 }
 
+/* At 0 replicas the HPA controller asks for nothing, so it is somebody else who asks. */
+static bool rests(const struct object *o)
+{
+	const struct workload *w;
+
+	return targets_get(o, &w) == TARGET_PRESENT && w->replicas == 0;
+}
+
 void externalmetrics_handle(struct request *r)
 {
 	struct serve *s = r->serve;
@@ -236,6 +244,7 @@ void externalmetrics_handle(struct request *r)
 		reply_missing(r, NULL);
 		return;
 	}
+	terms.counted = !rests(o);
 	if (survey_peek(s->cache, o, &terms, on_survey, r))
 		return;
 	terms.deadline_ms = loop_now_ms(s->loop) + s->metrics_deadline_ms;

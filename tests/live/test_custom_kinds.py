@@ -9,8 +9,11 @@ from rig.waiting import after, eventually, throughout
 
 pytestmark = pytest.mark.refused("list *.kscaled.test", "watch *.kscaled.test", "list replicationcontrollers")
 
-RESOURCES = {"Widget": "widgets", "Gadget": "gadgets", "Report": "reports", "Globe": "globes", "Rollout": "rollouts"}
-FIELDS = {"Widget": "replicas", "Gadget": "size"}  # of spec: where each keeps its replicas; others as Widget
+RESOURCES = {"Widget": "widgets", "Gadget": "gadgets", "Report": "reports", "Globe": "globes", "Rollout": "rollouts", "Shard": "shards"}
+FIELDS = {"Widget": "replicas", "Gadget": "size", "Shard": "size"}  # of spec: where each keeps its replicas; others as Widget
+
+
+ANYTHING = {"x-kubernetes-preserve-unknown-fields": True}
 
 
 def open_object(**properties):
@@ -30,7 +33,7 @@ class Kinds:
         resource = RESOURCES[kind]
         version = {
             "name": "v1", "served": True, "storage": True,
-            "schema": {"openAPIV3Schema": open_object(spec=open_object(replicas={"type": "integer"}, size={"type": "integer"}), status=open_object())},
+            "schema": {"openAPIV3Schema": open_object(spec=open_object(replicas=ANYTHING if kind == "Shard" else {"type": "integer"}, size={"type": "integer"}), status=open_object())},
             "subresources": {"status": {}},
         }
         if scale:
@@ -53,10 +56,10 @@ class Kinds:
             "metadata": {"name": name}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
             "subjects": [{"kind": "ServiceAccount", "name": "kscaled", "namespace": "kscaled"}]})
 
-    def create(self, kind, replicas, name="worker", env=None):
+    def create(self, kind, replicas, name="worker", env=None, spec=None):
         template = {"spec": {"containers": [{"name": "main", "env": [{"name": key, "value": value} for key, value in (env or {}).items()]}]}}
         self.cluster.custom.create_namespaced_custom_object(self.group, "v1", self.stage.namespace, RESOURCES[kind], {
-            "apiVersion": self.api_version, "kind": kind, "metadata": {"name": name}, "spec": {FIELDS.get(kind, "replicas"): replicas, "template": template}})
+            "apiVersion": self.api_version, "kind": kind, "metadata": {"name": name}, "spec": {FIELDS.get(kind, "replicas"): replicas, "template": template, **(spec or {})}})
         # What a controller would say; the HPA controller needs the selector.
         self.patch(kind, {"status": {"replicas": replicas, "selector": f"app={name}"}}, name, "/status")
 
@@ -100,9 +103,9 @@ def known(module_stage):
     groups = {name: Kinds(module_stage, f"{name}.{module_stage.namespace}.kscaled.test") for name in ("watched", "unwatched")}
     try:
         for kinds in groups.values():
-            for kind in FIELDS:
+            for kind in ("Widget", "Gadget"):
                 kinds.define(kind)
-        groups["watched"].allow(*FIELDS)
+        groups["watched"].allow("Widget", "Gadget")
         yield {name: kinds.group for name, kinds in groups.items()}
     finally:
         for kinds in groups.values():
@@ -149,6 +152,26 @@ def test_the_environment_needs_the_role(denied, stage, kinds):
     kinds.allow("Widget")
     stage.wait_ready(timeout=120)  # the watch is tried again after 10 s, 20 s, 40 s, ...
     eventually(lambda: kinds.replicas("Widget") == 1)
+
+
+def test_spec_replicas_is_another_thing(denied, stage, kinds):
+    """A kind that keeps its replicas elsewhere may mean anything by .spec.replicas, and is scaled by /scale all the same."""
+    kinds.define("Shard")
+    kinds.allow("Shard")
+    meanings = {"text": "many", "object": {"min": 1, "max": 9}, "huge": 2**40, "negative": -1, "number": 7}
+    for name, meaning in meanings.items():
+        kinds.create("Shard", 0, name, spec={"replicas": meaning})
+    stage.push(1)
+    for name in meanings:
+        stage.scaledobject(name, target=kinds.target("Shard", name), maxReplicaCount=1, cooldownPeriod=0)
+    for name in meanings:
+        stage.wait_ready(name, timeout=120)
+        eventually(lambda name=name: kinds.replicas("Shard", name) == 1)
+        assert stage.hpa(name).spec.scale_target_ref.kind == "Shard"
+    stage.drain()
+    for name, meaning in meanings.items():
+        eventually(lambda name=name: kinds.replicas("Shard", name) == 0)
+        assert stage.cluster.custom.get_namespaced_custom_object(kinds.group, "v1", stage.namespace, "shards", name)["spec"]["replicas"] == meaning
 
 
 def test_what_cannot_be_scaled(denied, stage, kinds):

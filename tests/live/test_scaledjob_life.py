@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What becomes of Jobs: history limits, rollout when the template changes, pause, deletion. Pods run until the test ends them."""
+import contextlib
+import copy
+import itertools
+
 from rig.cluster import gone
 from rig.job_stage import STAYS, finished
 from rig.waiting import after, eventually, throughout
@@ -105,6 +109,82 @@ def test_back_to_the_same_template(kscaled, job_stage, record):
     template = stage.get()["spec"]["jobTargetRef"]
     stage.patch({"spec": {"jobTargetRef": dict(reversed(template.items())), "maxReplicaCount": 11}})
     throughout(lambda: record.names() == names and not record.was_deleted(), until=after(3))
+
+
+@contextlib.contextmanager
+def another_crd(stage, change):
+    """The CRD with another schema of jobTargetRef, as KEDA's and other versions' have; `change` gets its properties."""
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/scaledjobs.keda.sh"
+
+    def put(spec):
+        def written():
+            crd = stage.cluster.request(path).json
+            return stage.cluster.request(path, "PUT", body={**crd, "spec": spec}).status == 200
+        eventually(written)
+
+    ours = stage.cluster.request(path).json["spec"]
+    other = copy.deepcopy(ours)
+    for version in other["versions"]:
+        change(version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["jobTargetRef"]["properties"])
+    put(other)
+    try:
+        yield
+    finally:
+        put(ours)
+
+
+def fill_in(properties):
+    properties["completionMode"]["default"] = "NonIndexed"
+
+
+def prune(properties):
+    del properties["backoffLimit"]
+
+
+def both(properties):
+    fill_in(properties)
+    prune(properties)
+
+
+def test_another_crd(kscaled, shared_kscaled, job_stage, record):
+    """What another CRD fills in or prunes is no change of jobTargetRef, whenever kscaled sees it: no Job is deleted for it, but for a change all the same."""
+    stage = job_stage
+    start(stage, record, "worker", 2)
+    names = record.names()
+    probes = itertools.count()
+
+    def served():
+        return stage.get()["spec"]["jobTargetRef"]
+
+    def stay():
+        stage.ready_scaledjob(f"probe-{next(probes)}")                                               # kscaled sees what is served now
+        throughout(lambda: record.names() == names and not record.was_deleted(), until=after(2))
+
+    at_first = served()
+    for change in (fill_in, prune, both):
+        with another_crd(stage, change):
+            eventually(lambda: served() != at_first)
+            stay()
+        eventually(lambda: served() == at_first)
+        stay()
+    with another_crd(stage, both):
+        eventually(lambda: served() != at_first)
+        stage.patch({"spec": {"maxReplicaCount": 9}})                                                # which stores what is filled in, and stores no more what is pruned
+        eventually(lambda: stage.says("Ready", "True")["observedGeneration"] == stage.get()["metadata"]["generation"])
+        stay()
+    stay()
+    kscaled.kill()
+    before = served()
+    with another_crd(stage, lambda properties: properties["manualSelector"].update(default=False)):
+        eventually(lambda: served() != before)
+        stage.give(1)
+        shared_kscaled.running()
+        eventually(lambda: record.count() == 3)                                                      # of another fingerprint than the two before
+        names = record.names()
+        stay()
+        assert not stage.events(reason="ScaledJobRolloutCleanupStarted")
+        stage.change_template(manner=STAYS, image="another")
+        eventually(lambda: set(record.was_deleted()) == set(names))
 
 
 # --- pause ---

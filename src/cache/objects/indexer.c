@@ -41,7 +41,7 @@ struct indexer {
 	struct item *last; /* last result: a poll looks up the same object many times */
 	struct source *sources;
 	size_t source_count;
-	struct counters_family *objects;
+	struct counters_family *objects, *unreadable; /* NULL: not counted */
 };
 
 /* ---- Items ---- */
@@ -132,6 +132,17 @@ static void replace(struct indexer *s, struct item *item, void *object)
 		s->kind->free(before);
 }
 
+/* What was known of it before stands. */
+static void tell_unreadable(struct indexer *s, const json_t *json, const struct err *err)
+{
+	const json_t *meta = json_object_get(json, "metadata");
+
+	log_error(s->kind->resource, "%s %s/%s cannot be read, so nothing is done about it: %s", s->kind->kind,
+		json_str_or_empty(meta, "namespace"), json_str_or_empty(meta, "name"), err->msg);
+	if (s->unreadable)
+		counters_add(s->unreadable, (const char *const[]){ s->kind->kind }, 1);
+}
+
 /*
  * authoritative: from a list, which overrides what was known (a restored etcd counts backwards).
  * print: hash of the text of json; 0: unknown.
@@ -144,7 +155,7 @@ static struct item *take(struct indexer *s, const json_t *json, bool authoritati
 	struct item *item;
 
 	if (!object) {
-		log_error(s->kind->resource, "an object that cannot be read is left alone: %s", err.msg);
+		tell_unreadable(s, json, &err);
 		return NULL;
 	}
 	item = item_find(s, key_of(s, meta_of(object), key));
@@ -266,14 +277,20 @@ static void on_trouble(void *arg, const struct err *err)
 
 /* ---- The house around it ---- */
 
-struct indexer *indexer_new(struct kube *kube, const struct indexer_kind *kind, struct counters_family *objects,
+struct indexer *indexer_new(struct kube *kube, const struct indexer_kind *kind, struct counters *counters,
 	const struct indexer_events *events, void *arg)
 {
+	static const char *const labels[] = { "kind", NULL };
 	struct indexer *s = mem_zalloc(sizeof(*s));
 
 	s->kube = kube;
 	s->kind = kind;
-	s->objects = objects;
+	if (counters) {
+		s->objects = counters_declare(counters, COUNTERS_GAUGE, "kscaled_objects", "Objects known, by kind.",
+			labels);
+		s->unreadable = counters_declare(counters, COUNTERS_COUNTER, "kscaled_objects_unreadable_total",
+			"Versions of objects that could not be read, by kind.", labels);
+	}
 	s->events = events;
 	s->arg = arg;
 	return s;

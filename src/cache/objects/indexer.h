@@ -61,8 +61,8 @@ struct indexer_events {
 	void (*on_synced)(void *arg); /* a list is complete */
 };
 
-struct indexer *indexer_new(struct kube *kube, const struct indexer_kind *kind,
-	struct counters_family *objects /* gauge by kind; NULL */, const struct indexer_events *events, void *arg);
+struct indexer *indexer_new(struct kube *kube, const struct indexer_kind *kind, struct counters *counters /* NULL */,
+	const struct indexer_events *events, void *arg);
 /*
  * may be called from inside its events: none follows, so listeners with data beside objects call
  * indexer_clear first; memory is freed at the end of the turn

@@ -39,7 +39,7 @@ struct gone {
 struct jobs {
 	struct kube *kube;
 	struct loop *loop;
-	struct counters_family *objects; /* NULL */
+	struct counters *counters; /* NULL */
 	const char *const *namespaces;
 	size_t namespace_count;
 	jobs_fn fn;
@@ -99,13 +99,16 @@ static size_t *counted_as(struct owner *o, const struct job *job)
 					     : &o->tally.failed;
 }
 
-/* Changes mostly concern the newest ones. */
+/* By its place: an owner may have any number, and a new list brings each of them. */
 static struct jobs_seen *seen_find(const struct owner *o, const struct job *job)
 {
-	for (size_t i = o->count; i-- > 0;)
-		if (o->list[i].job == job)
-			return &o->list[i];
-	return NULL;
+	return &o->list[job->place];
+}
+
+static void put(struct owner *o, size_t place, struct jobs_seen seen)
+{
+	o->list[place] = seen;
+	((struct job *)(uintptr_t)seen.job)->place = place; /* ours, const for all others */
 }
 
 static void seen_add(struct owner *o, struct jobs_seen seen)
@@ -114,7 +117,7 @@ static void seen_add(struct owner *o, struct jobs_seen seen)
 		o->room = o->room ? o->room + o->room / 2 : FIRST_ROOM;
 		o->list = mem_resize(o->list, o->room, sizeof(*o->list));
 	}
-	o->list[o->count++] = seen;
+	put(o, o->count++, seen);
 	++*counted_as(o, seen.job);
 	if (seen.finished_seen_ms > o->finish_seen_ms)
 		o->finish_seen_ms = seen.finished_seen_ms;
@@ -123,7 +126,9 @@ static void seen_add(struct owner *o, struct jobs_seen seen)
 static void seen_remove(struct jobs *j, struct owner *o, struct jobs_seen *seen)
 {
 	--*counted_as(o, seen->job);
-	*seen = o->list[--o->count];
+	o->count--;
+	if (seen < o->list + o->count)
+		put(o, (size_t)(seen - o->list), o->list[o->count]);
 	if (o->count == 0)
 		owner_free(j, o);
 }
@@ -287,14 +292,11 @@ static const struct indexer_kind kind = {
 
 struct jobs *jobs_new(struct kube *kube, struct loop *loop, struct counters *counters)
 {
-	static const char *const labels[] = { "kind", NULL };
 	struct jobs *j = mem_zalloc(sizeof(*j));
 
 	j->kube = kube;
 	j->loop = loop;
-	j->objects = counters
-		? counters_declare(counters, COUNTERS_GAUGE, "kscaled_objects", "Objects known, by kind.", labels)
-		: NULL;
+	j->counters = counters;
 	return j;
 }
 
@@ -324,7 +326,7 @@ void jobs_open(struct jobs *j)
 
 	if (j->indexer)
 		return;
-	j->indexer = indexer_new(j->kube, &kind, j->objects, &events, j);
+	j->indexer = indexer_new(j->kube, &kind, j->counters, &events, j);
 	indexer_start(j->indexer, j->namespaces, j->namespace_count);
 }
 

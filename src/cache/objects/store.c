@@ -502,14 +502,10 @@ static const struct {
 
 struct store *store_new(struct kube *kube, struct counters *counters)
 {
-	static const char *const labels[] = { "kind", NULL };
 	struct store *s = mem_zalloc(sizeof(*s));
-	struct counters_family *objects = counters
-		? counters_declare(counters, COUNTERS_GAUGE, "kscaled_objects", "Objects known, by kind.", labels)
-		: NULL;
 
 	for (int kind = 0; kind < KINDS; kind++)
-		s->indexers[kind] = indexer_new(kube, &kinds[kind].kind, objects, &kinds[kind].events, s);
+		s->indexers[kind] = indexer_new(kube, &kinds[kind].kind, counters, &kinds[kind].events, s);
 	return s;
 }
 

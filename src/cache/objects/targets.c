@@ -5,6 +5,7 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "cache/objects/targets_parts.h"
 #include "cache/objects/targetshape.h"
@@ -98,12 +99,18 @@ void targets_learn_scale(const struct object *o, const json_t *scale)
 {
 	struct target *target = o->target;
 	struct workload *workload = target ? target->workload : NULL;
-	const char *version = json_string_value(json_object_get(json_object_get(scale, "metadata"), "resourceVersion"));
+	const json_t *metadata = json_object_get(scale, "metadata");
+	const char *uid = json_str_or_empty(metadata, "uid");
+	const char *version = json_string_value(json_object_get(metadata, "resourceVersion"));
 	const json_t *replicas = json_object_get(json_object_get(scale, "spec"), "replicas");
 
-	if (!workload || !version || version_compare(version, workload->resource_version) <= 0)
+	/* A target of the same name that was made anew has replicas of its own. */
+	if (!workload || (*uid && strcmp(uid, workload->uid) != 0))
 		return;
-	if (target->unsure && version_compare(version, target->unsure->resource_version) >= 0) {
+	if (!version || version_compare(version, workload->resource_version) <= 0)
+		return;
+	if (target->unsure && strcmp(target->unsure->uid, workload->uid) == 0 &&
+		version_compare(version, target->unsure->resource_version) >= 0) {
 		workload_free(workload);
 		workload = target->workload = target->unsure;
 		target->unsure = NULL;

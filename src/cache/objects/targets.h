@@ -6,8 +6,9 @@
  * The scale targets of ScaledObjects: current replicas, the version for writes, containers'
  * environments. One watch per referenced kind (per watched namespace); only needed fields are kept,
  * and other objects are dropped while parsing. A target named after its kind's list is read once by
- * GET, then kept by the watch, so polls need no GET. Kinds that keep replicas outside
- * .spec.replicas: the watch shows that the spec changed, and /scale is read then. Kinds that may
+ * GET, then kept by the watch, so polls need no GET. Kinds that are not Kubernetes' own may keep
+ * their replicas anywhere, and mean another thing by .spec.replicas: the watch shows that the spec
+ * changed, and /scale is read then. Kinds that may
  * not be watched (the default role covers Deployments and StatefulSets): /scale of each target is
  * read every 15 s until the watch is allowed; their environment is unknown meanwhile (workload's
  * no_environment).
@@ -60,7 +61,10 @@ bool targets_reads(const struct object *o);
 /* Why it cannot be read (watch denied, ...); NULL: no error is known. */
 const char *targets_trouble(const struct object *o);
 
-/* Takes the answer to a scale write, new replicas and version, before the watch. */
+/*
+ * Takes the answer to a scale write, new replicas and version, before the watch. One about another
+ * object of that name, deleted or made since, is ignored.
+ */
 void targets_learn_scale(const struct object *o, const json_t *scale);
 
 #endif

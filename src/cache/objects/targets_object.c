@@ -218,7 +218,9 @@ void targets_object_take(struct target *target, const json_t *object, bool autho
 	const struct workload *newest;
 
 	if (!w) {
-		log_error(target->key, "cannot be read and is left alone: %s", err.msg);
+		set_trouble(target, mem_printf("reading %s: %s", target->key, err.msg));
+		log_error(target->key, "cannot be read: %s", err.msg);
+		targets_object_tell(target);
 		return;
 	}
 	newest = target->unsure ? target->unsure : target->workload;
@@ -228,7 +230,8 @@ void targets_object_take(struct target *target, const json_t *object, bool autho
 	}
 	if (w->ready_replicas < 0 && target->place->native)
 		w->ready_replicas = 0;
-	if (!w->has_replicas && !target->place->native) {
+	/* Of other kinds the API server alone knows which part of the object /scale is about. */
+	if (!target->place->native || w->says == WORKLOAD_SAYS_ANOTHER_THING) {
 		take_unsure(target, w);
 		return;
 	}

@@ -43,6 +43,9 @@
  */
 #define CREATES_MAX 32
 
+/* Bytes of their bodies, of which each is a copy of a template of up to 1 MiB; of usual ones 32 have 200 KiB. */
+#define CREATES_BYTES_MAX (2 << 20)
+
 /* Jobs of one object that are sent and not settled; so those without an answer are bounded, too. */
 #define OPEN_MAX CREATES_MAX
 
@@ -79,6 +82,7 @@ struct making {
 	unsigned refusals;   /* maker_part.refusals then */
 	struct err *refusal; /* of a second create; owned; NULL */
 	struct kube_call *call;
+	size_t bytes; /* of its body */
 	struct loop_timer again;
 	char name[JOBSPEC_NAME_MAX + 1];
 };
@@ -98,14 +102,26 @@ static void __attribute__((format(printf, 3, 4))) move(struct making *m, enum ma
 	free(why);
 }
 
+static void call_over(struct making *m)
+{
+	struct control *c = m->work->control;
+
+	m->call = NULL;
+	c->creates--;
+	c->create_bytes -= m->bytes;
+	m->bytes = 0;
+}
+
 /* It is settled. */
 static void end(struct making *m, const char *what)
 {
+	struct kube_call *call = m->call;
+
 	log_debug(m->work->subject, "Job %s: %s -> %s", m->name, state_names[m->state], what);
 	DL_DELETE(m->work->job->maker.making, m);
-	if (m->call)
-		m->work->control->creates--;
-	kube_cancel(m->call);
+	if (call)
+		call_over(m);
+	kube_cancel(call);
 	loop_timer_done(&m->again);
 	err_keep(&m->refusal, NULL);
 	free(m);
@@ -359,10 +375,8 @@ static void on_created(void *arg, const json_t *job, const struct err *err)
 {
 	struct making *m = arg;
 	struct work *work = m->work;
-	struct control *c = work->control;
 
-	m->call = NULL;
-	c->creates--;
+	call_over(m);
 	if (!err && is_about(m, job)) {
 		made(m, job);
 	} else if (!err || err->kind == ERR_TEMPORARY) {
@@ -400,10 +414,8 @@ static void on_looked_up(void *arg, const json_t *job, const struct err *err)
 	static const struct err taken = { .kind = ERR_CONFLICT, .msg = "the name is somebody else's" };
 	struct making *m = arg;
 	struct work *work = m->work;
-	struct control *c = work->control;
 
-	m->call = NULL;
-	c->creates--;
+	call_over(m);
 	if (!err && !is_about(m, job))
 		unsure(m, &odd);
 	else if (!err && is_ours(work, job))
@@ -429,7 +441,9 @@ static void on_looked_up(void *arg, const json_t *job, const struct err *err)
 
 static void call(struct making *m, const struct kube_request *request, kube_fn fn)
 {
+	m->bytes = request->body ? strlen(request->body) : 0;
 	m->work->control->creates++;
+	m->work->control->create_bytes += m->bytes;
 	m->call = kube_call(m->work->control->kube, request, fn, m);
 }
 
@@ -516,7 +530,7 @@ static bool take_turn(struct work *work)
 /* One of each object in turn, so that a big burst does not delay others. */
 static void serve(struct control *c)
 {
-	while (c->creates < CREATES_MAX && c->making) {
+	while (c->creates < CREATES_MAX && c->create_bytes < CREATES_BYTES_MAX && c->making) {
 		struct work *work = c->making;
 
 		unqueue(work);

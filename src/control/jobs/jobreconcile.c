@@ -228,7 +228,7 @@ static void reconcile_deleted(struct work *work)
 	jobsweeper_stop(work);
 	status_stop(work);
 	recorder_gone(work);
-	if (!write_must_wait(work))
+	if (!finalise_must_wait(work))
 		finalise_release(work, "releasing the deleted object");
 }
 

@@ -224,6 +224,10 @@ enum sweep_state jobsweeper_run(struct work *work, const struct scaledjob *sj, s
 	} else if (p->count == 0) {
 		err_keep(&p->err, NULL);
 		round_plan(work, sj);
+		if (p->rollouts > 0 && jobhistory_ask(work, sj)) {
+			round_end(work);
+			return SWEEP_BUSY;
+		}
 		if (p->rollouts > 0)
 			recorder_event(work, "Normal", "ScaledJobRolloutCleanupStarted",
 				"Deleting %zu jobs owned by the previous version of the scaledJob", p->rollouts);
@@ -247,6 +251,7 @@ void jobsweeper_stop(struct work *work)
 	struct sweep_part *p = &work->job->sweep;
 
 	round_end(work);
+	jobhistory_stop(work);
 	err_keep(&p->err, NULL);
 	p->failures = 0;
 	p->retry_at_ms = 0;

@@ -116,6 +116,15 @@ static bool restore(struct work *work, const struct scaledobject *so)
 	return true;
 }
 
+/* The back-off of what failed while the object lived is not its deletion's. */
+bool finalise_must_wait(struct work *work)
+{
+	if (!work->reconcile.deleting)
+		write_forgive(work);
+	work->reconcile.deleting = true;
+	return write_must_wait(work);
+}
+
 void finalise_run(struct work *work, const struct scaledobject *so)
 {
 	bool ours = meta_has_finalizer(&so->meta, OUR_FINALIZER);
@@ -127,7 +136,7 @@ void finalise_run(struct work *work, const struct scaledobject *so)
 	recorder_gone(work);
 	if (!ours && !meta_has_finalizer(&so->meta, KEDA_FINALIZER))
 		return; /* other finalizers are not ours */
-	if (write_must_wait(work) ||
+	if (finalise_must_wait(work) ||
 		(ours && !store_knows_hpas(work->control->cache->store, so->meta.namespace_, &trouble)))
 		return;
 	/* The HPA goes first, or it would undo what is restored; also one of an earlier name. */

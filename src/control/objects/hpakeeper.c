@@ -18,6 +18,16 @@
 /* How often in a row an HPA may be missing when read and present when created. */
 #define VANISHED_MAX 3
 
+/*
+ * Between two writes over what others make of the HPA, from the third in a row on, which is told:
+ * two writers do not run a race.
+ */
+#define FIGHT          3
+#define AGAIN_FIRST_MS 1000
+#define AGAIN_MAX_MS   300000
+/* After so long without one the next is the first again. */
+#define QUIET_MS (2 * AGAIN_MAX_MS)
+
 static char *hpa_path(const char *namespace_, const char *name)
 {
 	return mem_printf("/apis/autoscaling/v2/namespaces/%s/horizontalpodautoscalers%s%s", namespace_,
@@ -37,12 +47,43 @@ static void forget(struct work *work, const char *name)
 	store_forget_hpa(work->control->cache->store, key);
 }
 
+static const struct hpa *live_of(const struct work *work, const json_t *desired)
+{
+	const char *path = work->object->path;
+	MEM_AUTO char *key = mem_printf("%.*s/%s", (int)strcspn(path, "/"), path, desired_name(desired));
+
+	return store_hpa(work->control->cache->store, key);
+}
+
+/* The next write over what others make of it comes later and later. */
+static void note_stored(struct work *work, const char *name)
+{
+	struct hpa_part *p = &work->reconcile.hpa;
+	int64_t now_ms = loop_now_ms(work->control->cache->loop);
+
+	if (now_ms > p->again_ms + QUIET_MS)
+		p->writes = 0;
+	p->again_ms = now_ms;
+	if (++p->writes >= FIGHT)
+		p->again_ms += loop_backoff_ms(p->writes - FIGHT, AGAIN_FIRST_MS, AGAIN_MAX_MS);
+	if (p->writes == FIGHT)
+		log_warn(work->subject,
+			"somebody changes the HPA %s again and again; it is put right each time, later and later",
+			name);
+}
+
 static void on_stored(struct work *work, const json_t *object)
 {
+	struct reconcile_part *r = &work->reconcile;
+	const struct hpa *live;
+
+	if (r->hpa.over_others)
+		note_stored(work, desired_name(r->desired));
 	store_learn_hpa(work->control->cache->store, object);
-	work->reconcile.futile_hpa = work->reconcile.wanted_hpa;
-	json_decref(work->reconcile.desired);
-	work->reconcile.desired = NULL;
+	live = live_of(work, r->desired);
+	r->hpa.came = live && !hpaspec_matches(r->desired, live) ? hpaspec_print(r->desired, live) : 0;
+	json_decref(r->desired);
+	r->desired = NULL;
 }
 
 /* ---- Replacing ---- */
@@ -211,31 +252,51 @@ static bool remove_old(struct work *work, const struct scaledobject *so, const c
 
 /* ---- The reconcile ---- */
 
+/* Another wish owes nothing to what became of the last one. */
+static void note_wanted(struct hpa_part *p, const json_t *desired)
+{
+	uint64_t wanted = json_digest(desired);
+
+	if (p->wanted != wanted)
+		*p = (struct hpa_part){ .wanted = wanted };
+}
+
+/* True before the next write over what others made of it is allowed; the timer leads to a reconcile. */
+static bool too_early(struct work *work)
+{
+	const struct hpa_part *p = &work->reconcile.hpa;
+	int64_t now_ms = loop_now_ms(work->control->cache->loop);
+
+	if (now_ms >= p->again_ms)
+		return false;
+	loop_timer_set(&work->reconcile.again, p->again_ms - now_ms);
+	return true;
+}
+
 bool hpakeeper_run(struct work *work, const struct scaledobject *so, json_t *desired)
 {
 	struct reconcile_part *r = &work->reconcile;
 	const char *name = desired_name(desired);
-	char key[STORE_KEY_MAX];
-	const struct hpa *live = store_hpa(work->control->cache->store, store_key(so->meta.namespace_, name, key));
+	const struct hpa *live = live_of(work, desired);
 
 	if (remove_old(work, so, name))
 		return true;
-	if (live && hpaspec_matches(desired, live)) {
-		r->futile_hpa = 0;
+	note_wanted(&r->hpa, desired);
+	if (live && hpaspec_matches(desired, live))
 		return false;
-	}
-	json_decref(r->desired);
-	r->desired = json_incref(desired);
-	r->wanted_hpa = json_digest(desired);
-	if (!live) {
-		create(work, so, desired);
-		return true;
-	}
-	/* An admission plugin may change each write: then it is not repeated. */
-	if (r->wanted_hpa == r->futile_hpa) {
+	/* An admission plugin may change each write: then it is not repeated, until somebody changes it. */
+	if (live && r->hpa.came && r->hpa.came == hpaspec_print(desired, live)) {
 		log_debug(work->subject, "HPA %s was written and came back different; left as it is", name);
 		return false;
 	}
-	replace(work, so, desired);
+	if (live && too_early(work))
+		return false;
+	json_decref(r->desired);
+	r->desired = json_incref(desired);
+	r->hpa.over_others = live != NULL;
+	if (live)
+		replace(work, so, desired);
+	else
+		create(work, so, desired);
 	return true;
 }

@@ -101,12 +101,13 @@ static enum pause_state keep_at(struct work *work, const struct scaledobject *so
 static struct scale_decision decide(struct work *work, const struct scaledobject *so,
 	const struct annotations *annotations)
 {
+	int64_t now_unix_ms = timestamp_now_ms();
 	const struct workload *w;
 	char text[512];
 	struct scale_facts facts = {
 		.spec = &so->spec,
-		.created_unix_ms = so->meta.created_unix_ms,
-		.now_unix_ms = timestamp_now_ms(),
+		.created_unix_ms = work_created_unix_ms(work, now_unix_ms),
+		.now_unix_ms = now_unix_ms,
 		.annotations = annotations,
 		.last_active_unix_ms = work->loop.last_active_unix_ms,
 	};

@@ -140,7 +140,7 @@ static void ask(struct work *work)
 		.max_age_ms = POLL_MAX_AGE_MS,
 		.deadline_ms = now_ms + work->control->query_deadline_ms,
 		.timed = work->loop.timed,
-		.uncounted = !work->loop.timed,
+		.counted = work->loop.timed,
 	};
 
 	/* A reading that began after the wake-up is used at any age, one from before at none. */

@@ -68,10 +68,11 @@ static uint64_t print_of(struct scale_failure f)
 
 static void decide(struct work *work, const struct survey_result *r, const struct annotations *annotations)
 {
+	int64_t now_unix_ms = timestamp_now_ms();
 	struct scale_facts facts = {
 		.spec = &r->of.so->spec,
-		.created_unix_ms = r->of.meta->created_unix_ms,
-		.now_unix_ms = timestamp_now_ms(),
+		.created_unix_ms = work_created_unix_ms(work, now_unix_ms),
+		.now_unix_ms = now_unix_ms,
 		.annotations = annotations,
 		.triggers = r->triggers,
 		.trigger_count = r->count,

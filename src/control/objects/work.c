@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "control/objects/work.h"
 
+int64_t work_created_unix_ms(struct work *work, int64_t now_unix_ms)
+{
+	const struct meta *meta = work->object->of.meta;
+
+	if (!work->created_unix_ms)
+		work->created_unix_ms = meta->created_unix_ms;
+	if (work->created_unix_ms > now_unix_ms)
+		work->created_unix_ms = now_unix_ms;
+	return work->created_unix_ms;
+}
+
 bool work_says(const struct work *work, const char *type)
 {
 	const struct condition *c = work->status.known ? conditions_get(&work->status.wanted.conditions, type) : NULL;

@@ -64,6 +64,7 @@ struct control {
 	struct counters_family *scalings, *loop_latency, *queued, *reconciles, *jobs_created, *job_failures;
 	struct work *making;   /* jobmaker.c: those with creates that wait, served in turn */
 	size_t creates;        /* under way */
+	size_t create_bytes;   /* of their bodies */
 	struct work *sweeping; /* jobsweeper.c: the same for deletes */
 	size_t deletes;
 };
@@ -78,13 +79,18 @@ struct reconcile_part {
 	int64_t retry_at_ms;     /* loop clock */
 	unsigned failures;
 	struct err *write_err; /* of the last write, until one succeeds; owned; NULL */
-	/* fingerprint of an HPA that was changed again after our write; it is not rewritten */
-	uint64_t futile_hpa;
-	uint64_t wanted_hpa; /* of the one being written */
-	json_t *desired;     /* the HPA being written; owned */
-	char *removing;      /* name of the HPA that is, or was, being deleted; owned */
-	char *said_error;    /* the text of the last Event ScaledObjectCheckFailed; NULL */
-	char *said_rival;    /* the text of the last Event about an HPA of others; NULL: there is none */
+	struct hpa_part {
+		uint64_t wanted;  /* fingerprint of what was written last */
+		uint64_t came;    /* of what the API server made of it (hpaspec_print); 0: what was wanted */
+		bool over_others; /* the write under way changes what is there */
+		unsigned writes;  /* such ones, in a row */
+		int64_t again_ms; /* loop clock: it is not written before */
+	} hpa;
+	json_t *desired;  /* the HPA being written; owned */
+	char *removing;   /* name of the HPA that is, or was, being deleted; owned */
+	char *said_error; /* the text of the last Event ScaledObjectCheckFailed; NULL */
+	char *said_rival; /* the text of the last Event about an HPA of others; NULL: there is none */
+	bool deleting;    /* finalise_must_wait was called */
 	unsigned restore_failures;
 	bool restored;                  /* the original replicas are restored, or will not be */
 	int64_t seen_generation;        /* at the last reconcile */
@@ -198,19 +204,31 @@ struct sweep_part {
 	const char *err_name; /* the Job it is about; in the list */
 };
 
+/* control/jobs/jobhistory.c: whether its jobTargetRef is another one than before. */
+struct history_part {
+	struct kube_call *call;
+	int64_t generation; /* that is asked about */
+	uint64_t version;   /* of the object that was asked for */
+	unsigned steps, failures;
+	int64_t retry_at_ms; /* loop clock */
+};
+
 /* What only a ScaledJob has. */
 struct job_parts {
 	struct jobloop_part jobloop;
 	struct maker_part maker;
 	struct sweep_part sweep;
+	struct history_part history;
 };
 
 struct work {
 	struct control *control;
 	struct object *object; /* counted */
 	const struct work_kind *kind;
-	char *subject;      /* "scaledobject default/web", for the log; owned */
-	bool looked;        /* once, at least */
+	char *subject; /* "scaledobject default/web", for the log; owned */
+	bool looked;   /* once, at least */
+	/* when it was created, not later than we have known it by a clock that may have been set back */
+	int64_t created_unix_ms;
 	int64_t generation; /* of the last successful reconcile */
 	bool said_gone;
 	struct reconcile_part reconcile;
@@ -281,6 +299,8 @@ bool hpakeeper_remove(struct work *work, const struct scaledobject *so, const ch
 
 /* finalise.c: a deleted object. */
 void finalise_run(struct work *work, const struct scaledobject *so);
+/* As write_must_wait, of a deleted object of either kind: only its deletion's own failures count. */
+bool finalise_must_wait(struct work *work);
 /*
  * Adds or removes finalizers: ours is set while replicas are to be restored on deletion, KEDA's
  * never. True when a write was started.
@@ -291,6 +311,8 @@ bool finalise_keep(struct work *work, const struct scaledobject *so);
 bool finalise_release(struct work *work, const char *doing);
 
 /* work.c */
+/* For a pause that begins at its creation: the API server's clock may be hours ahead of ours. */
+int64_t work_created_unix_ms(struct work *work, int64_t now_unix_ms);
 bool work_says(const struct work *work, const char *type); /* the condition is True in the wanted status */
 
 /* status.c */
@@ -377,6 +399,13 @@ void jobmaker_forgive(struct work *work); /* forgets the last refusal */
 void jobmaker_drop(struct work *work);
 void jobmaker_hold(struct work *work); /* the same, and those in doubt are looked up instead of sent again */
 void jobmaker_stop(struct work *work); /* drops all, also those that were sent */
+
+/*
+ * jobhistory.c: true while it is found out whether the object had another jobTargetRef before its
+ * newest generation; the end leads to a reconcile. Asked before Jobs are deleted for that.
+ */
+bool jobhistory_ask(struct work *work, const struct scaledjob *sj);
+void jobhistory_stop(struct work *work);
 
 /* jobsweeper.c: deletes Jobs that are finished and too many, and those of an earlier version. */
 enum sweep_state {

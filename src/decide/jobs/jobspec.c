@@ -134,24 +134,29 @@ static bool is_of(const struct scaledjob *sj, const struct job *job)
 	return job->owner_uid && strcmp(job->owner_uid, sj->meta.uid) == 0;
 }
 
+static bool is_covered(const struct scaledjob *sj, const struct jobtemplate *known, const struct job *job)
+{
+	return job->for_generation == sj->meta.generation || jobtemplate_covers(known, job->for_generation);
+}
+
 static bool is_outdated(const struct scaledjob *sj, const struct jobtemplate *known, const struct job *job)
 {
 	const char *now = sj->spec.template_print;
 
 	if (!*now) /* the current template is unknown */
 		return false;
-	if (job->for_generation == sj->meta.generation && is_of(sj, job))
+	if (is_of(sj, job) && is_covered(sj, known, job))
 		return false; /* whatever the API server has made of it since */
 	if (!*job->template_print)
 		return job->for_generation >= 0 && job->for_generation != sj->meta.generation;
 	return strcmp(job->template_print, now) != 0 && !jobtemplate_knows(known, job->template_print);
 }
 
-/* What Jobs of this generation were made from is its template, too: a new leader has not seen it. */
+/* What Jobs of these generations were made from is its template, too: a new leader has not seen it. */
 static void learn(const struct scaledjob *sj, const struct job *const *jobs, size_t count, struct jobtemplate *known)
 {
 	for (size_t i = 0; i < count; i++)
-		if (jobs[i]->for_generation == sj->meta.generation && is_of(sj, jobs[i]))
+		if (is_of(sj, jobs[i]) && is_covered(sj, known, jobs[i]))
 			jobtemplate_see(known, sj->meta.generation, jobs[i]->template_print);
 }
 

@@ -56,8 +56,8 @@ enum jobspec_sweep {
  * Which of the ScaledJob's Jobs to delete, into out (count entries). Jobs that are being deleted
  * are kept and count in no limit. known: as which its current jobTargetRef was served
  * (jobtemplate_see of the object as read); learns from the Jobs. Differences from KEDA: a rollout
- * deletes no finished Job (the history limits do), none of the current generation, and none with
- * the current jobTargetRef, whatever else has changed in the ScaledJob; a Job without the template
+ * deletes no finished Job (the history limits do), and none with the current jobTargetRef, by its
+ * generation or its fingerprint, whatever else has changed in the ScaledJob; a Job without the template
  * annotation (KEDA's) is judged by its generation, and one that names none (KEDA's before 2.15) is
  * kept; there is no rollout while jobTargetRef cannot be read; failed Jobs are ordered by the time
  * of failure.

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "decide/annotations.h"
+#include "scalers/scaler.h"
 #include "serve/machine.h"
 #include "serve/page/kedascalers.h"
 #include "serve/parts.h"
@@ -114,10 +115,11 @@ static void on_counted(void *arg, struct object *o)
 	const struct scaled *of = &o->of;
 
 	tally_add(&all[of->kind == SCALED_JOB ? COUNTED_JOBS : COUNTED_OBJECTS], of->meta->namespace_);
-	/* A trigger of an object whose spec is refused may have no type. */
+	/* A trigger of an object whose spec is refused may have no type, or any text for one. */
 	for (size_t i = 0; i < of->trigger_count; i++)
 		if (of->triggers[i].type)
-			tally_add(&all[COUNTED_TRIGGERS], of->triggers[i].type);
+			tally_add(&all[COUNTED_TRIGGERS],
+				scaler_type_find(of->triggers[i].type) ? of->triggers[i].type : "unknown");
 }
 
 static void on_authentication(void *arg, const struct triggerauth *t)

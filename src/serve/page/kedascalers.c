@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/exposition.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "base/shares.h"
 #include "cache/survey.h"
 #include "serve/parts.h"
 
@@ -28,6 +30,14 @@ struct sample { /* texts are borrowed until the loop turns */
 	bool has_reading;   /* not of cpu and memory triggers of a ScaledObject, which KEDA calls active */
 	int64_t latency_ms; /* -1: unknown */
 };
+
+/*
+ * Names in specs are as long as an object may be: one namespace's must not take the page from all.
+ * What its share has no room for is left out, and told in the log.
+ */
+#define SAMPLES_BYTES_MAX (16 << 20)
+#define SAMPLES_BYTES_FEW (64 << 10)
+#define SAMPLE_BYTES      512 /* of the three lines, without names */
 
 struct samples {
 	const struct serve *serve;
@@ -124,6 +134,44 @@ static void on_scaled(void *arg, struct object *o)
 		survey_peek(cache, o, &terms, on_composite, all);
 }
 
+/* ---- In shares ---- */
+
+static size_t bytes_of(const struct sample *s)
+{
+	return SAMPLE_BYTES + 3 * (strlen(s->namespace_) + strlen(s->name) + strlen(s->metric) + strlen(s->scaler));
+}
+
+static size_t left_out(struct samples *all)
+{
+	struct shares shares = { .total = SAMPLES_BYTES_MAX, .few = SAMPLES_BYTES_FEW };
+	MEM_AUTO struct shares_hold *holds = mem_array(all->count + 1, sizeof(*holds));
+	size_t kept = 0, before = all->count;
+
+	for (size_t i = 0; i < before; i++)
+		if (shares_take(&shares, &holds[kept], all->list[i].namespace_, bytes_of(&all->list[i])))
+			all->list[kept++] = all->list[i];
+	for (size_t i = 0; i < kept; i++)
+		shares_give(&holds[i], holds[i].has);
+	all->count = kept;
+	return before - kept;
+}
+
+static void fit(struct samples *all)
+{
+	static size_t told;
+	size_t bytes = 0, without = 0;
+
+	for (size_t i = 0; i < all->count; i++)
+		bytes += bytes_of(&all->list[i]);
+	if (bytes > SAMPLES_BYTES_MAX)
+		without = left_out(all);
+	if (without != told && without > 0)
+		log_warn("metrics",
+			"the readings of %zu triggers are left out: their namespaces' names are too long for the page",
+			without);
+	told = without;
+}
+
 /* ---- As metrics ---- */
 
 static bool value_of(const struct sample *s, double *out)
@@ -173,6 +221,7 @@ void kedascalers_write(const struct serve *s, struct buf *out)
 	double value;
 
 	store_each_object(s->cache->store, on_scaled, &all);
+	fit(&all);
 	for (size_t i = 0; i < MEM_COUNT(families); i++) {
 		exposition_family(out, families[i].name, "gauge", families[i].help);
 		for (size_t j = 0; j < all.count; j++)

@@ -12,12 +12,16 @@
 #include "../fakes/fakeloop.h"
 #include "../fakes/fakeobjects.h"
 
+#include "base/mem.h"
 #include "cache/cache.h"
 
 #define WEB     "/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web"
 #define KEY     "default/web"
 #define JOB     "/apis/keda.sh/v1alpha1/namespaces/default/scaledjobs/web" /* of the same name */
 #define JOB_KEY "scaledjobs/default/web"
+
+/* Between two polls: nothing that is completed is too near to the one before it. */
+#define MINUTE_MS 60000
 
 static struct {
 	struct loop *loop;
@@ -90,23 +94,64 @@ static void store_health(const char *metrics)
 static void failures_in_a_row_are_counted_once_each(void **state)
 {
 	(void)state;
-	assert_int_equal(health_note(t.cache.health, of(KEY), "m", true, 1), 0);
-	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 10), 1);
-	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 10), 1); /* another who waited for the same */
-	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 20), 2);
-	assert_int_equal(health_note(t.cache.health, of(KEY), "n", false, 20), 1);
-	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 5), 2); /* told late */
-	assert_int_equal(health_note(t.cache.health, of(KEY), "m", true, 15), 0);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", true, 1 * MINUTE_MS), 0);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 10 * MINUTE_MS), 1);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 10 * MINUTE_MS),
+		1); /* another who waited for the same */
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 20 * MINUTE_MS), 2);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "n", false, 20 * MINUTE_MS), 1);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 5 * MINUTE_MS), 2); /* told late */
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", true, 15 * MINUTE_MS), 0);
 	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 2);
-	assert_int_equal(health_note(t.cache.health, of(KEY), "m", true, 30), 0);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", true, 30 * MINUTE_MS), 0);
 	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 0);
 	assert_int_equal(health_failures(t.cache.health, of(KEY), "n"), 1);
+}
+
+/* However often anybody looks: one per 15 s, or per pollingInterval if that is shorter. */
+static void how_many_look_counts_nothing(void **state)
+{
+	static const struct {
+		const char *spec;
+		int32_t counted;
+	} cases[] = {
+		/* in two minutes, in which somebody looks ten times a second */
+		{ "{'spec':{'pollingInterval':30}}", 9 },
+		{ "{'spec':{'pollingInterval':86400}}", 9 },
+		{ "{'spec':{'pollingInterval':10}}", 14 },
+		{ "{'spec':{'pollingInterval':1}}", 134 },
+	};
+	int64_t at_ms = MINUTE_MS;
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(cases); i++) {
+		fakecluster_change(WEB, cases[i].spec);
+		fakeloop_advance(100);
+		for (int look = 0; look < 1200; look++, at_ms += 100)
+			health_note(t.cache.health, of(KEY), "m", false, at_ms);
+		assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), cases[i].counted);
+		/* An answer ends it at once, and the next failure is the first. */
+		assert_int_equal(health_note(t.cache.health, of(KEY), "m", true, at_ms + 1), 0);
+		assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, at_ms + 2), 1);
+		health_note(t.cache.health, of(KEY), "m", true, at_ms + 3);
+		at_ms += MINUTE_MS;
+	}
+}
+
+/* Who polls once in 15 s, and in between as much as he likes, counts what who only polls counts. */
+static void polls_count_as_they_did(void **state)
+{
+	(void)state;
+	for (int poll = 1; poll <= 10; poll++) {
+		assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, poll * 15000), poll);
+		assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, poll * 15000 + 7000), poll);
+	}
 }
 
 static void giving_up_counts_nothing(void **state)
 {
 	(void)state;
-	health_note(t.cache.health, of(KEY), "m", false, 10);
+	health_note(t.cache.health, of(KEY), "m", false, 10 * MINUTE_MS);
 	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 0), 1);
 	assert_int_equal(health_note(t.cache.health, of(KEY), "never", false, 0), 0);
 }
@@ -115,18 +160,18 @@ static void the_threshold_is_told_when_it_is_passed(void **state)
 {
 	(void)state;
 	for (int i = 1; i <= 5; i++) {
-		health_note(t.cache.health, of(KEY), "m", false, i);
+		health_note(t.cache.health, of(KEY), "m", false, i * MINUTE_MS);
 		assert_int_equal(t.told, i > 2);
 	}
-	health_note(t.cache.health, of(KEY), "m", true, 6);
+	health_note(t.cache.health, of(KEY), "m", true, 6 * MINUTE_MS);
 	assert_int_equal(t.told, 2);
-	health_note(t.cache.health, of(KEY), "m", true, 7);
+	health_note(t.cache.health, of(KEY), "m", true, 7 * MINUTE_MS);
 	assert_int_equal(t.told, 2);
 	/* Without fallback nobody goes by it. */
 	fakecluster_change(WEB, "{'spec':{'fallback':null}}");
 	fakeloop_advance(100);
 	for (int i = 10; i <= 15; i++)
-		health_note(t.cache.health, of(KEY), "m", false, i);
+		health_note(t.cache.health, of(KEY), "m", false, i * MINUTE_MS);
 	assert_int_equal(t.told, 2);
 }
 
@@ -136,19 +181,19 @@ static void what_is_stored_is_gone_on_from(void **state)
 	store_health("{'m':{'numberOfFailures':7,'status':'Failing'},'n':{'numberOfFailures':0,'status':'Happy'},'odd':"
 		     "{'numberOfFailures':-5,'status':'Failing'}}");
 	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 7);
-	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 10), 8);
-	assert_int_equal(health_note(t.cache.health, of(KEY), "odd", false, 10), 1);
-	assert_int_equal(health_note(t.cache.health, of(KEY), "n", true, 10), 0);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 10 * MINUTE_MS), 8);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "odd", false, 10 * MINUTE_MS), 1);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "n", true, 10 * MINUTE_MS), 0);
 	/* From then on memory knows better. */
 	store_health("{'m':{'numberOfFailures':1,'status':'Failing'}}");
-	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 20), 9);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 20 * MINUTE_MS), 9);
 }
 
 static void an_answer_ends_what_is_stored(void **state)
 {
 	(void)state;
 	store_health("{'m':{'numberOfFailures':7,'status':'Failing'}}");
-	assert_int_equal(health_note(t.cache.health, of(KEY), "m", true, 10), 0);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", true, 10 * MINUTE_MS), 0);
 	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 0);
 	assert_int_equal(t.told, 1);
 }
@@ -159,8 +204,8 @@ static void a_standby_reads_what_is_stored(void **state)
 	t.cache.leadership.leading = false;
 	store_health("{'m':{'numberOfFailures':7,'status':'Failing'}}");
 	for (int i = 1; i < 5; i++)
-		assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, i), 7);
-	assert_int_equal(health_note(t.cache.health, of(KEY), "m", true, 9), 0);
+		assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, i * MINUTE_MS), 7);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", true, 9 * MINUTE_MS), 0);
 	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 7);
 	assert_int_equal(t.told, 0);
 }
@@ -171,8 +216,8 @@ static void what_is_forgotten(void **state)
 		{ .kind = METRIC_RESOURCE, .name = "n" } };
 
 	(void)state;
-	health_note(t.cache.health, of(KEY), "m", false, 1);
-	health_note(t.cache.health, of(KEY), "n", false, 1);
+	health_note(t.cache.health, of(KEY), "m", false, 1 * MINUTE_MS);
+	health_note(t.cache.health, of(KEY), "n", false, 1 * MINUTE_MS);
 	health_keep(of(KEY), kept, 2);
 	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 1);
 	assert_int_equal(health_failures(t.cache.health, of(KEY), "n"), 0);
@@ -180,14 +225,14 @@ static void what_is_forgotten(void **state)
 	health_forget(t.cache.health);
 	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 0);
 	/* An object that goes, and one that is another under the same name. */
-	health_note(t.cache.health, of(KEY), "m", false, 2);
+	health_note(t.cache.health, of(KEY), "m", false, 2 * MINUTE_MS);
 	fakecluster_delete(WEB);
 	fakeloop_advance(100);
 	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 0);
-	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 3), 0);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 3 * MINUTE_MS), 0);
 	fakecluster_apply(WEB, "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[]}}");
 	fakeloop_advance(100);
-	health_note(t.cache.health, of(KEY), "m", false, 4);
+	health_note(t.cache.health, of(KEY), "m", false, 4 * MINUTE_MS);
 	fakecluster_hold_watches(true);
 	fakecluster_delete(WEB);
 	fakecluster_apply(WEB, "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[]}}");
@@ -204,11 +249,11 @@ static void a_scaledjob_is_counted_by_itself(void **state)
 	fakecluster_apply(JOB, "{'spec':{}}");
 	fakeloop_advance(100);
 	for (int i = 1; i <= 5; i++)
-		assert_int_equal(health_note(t.cache.health, of(JOB_KEY), "m", false, i), i);
+		assert_int_equal(health_note(t.cache.health, of(JOB_KEY), "m", false, i * MINUTE_MS), i);
 	assert_int_equal(health_failures(t.cache.health, of(JOB_KEY), "m"), 5);
 	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 0);
 	assert_int_equal(t.told, 0);
-	assert_int_equal(health_note(t.cache.health, of(JOB_KEY), "n", true, 6), 0);
+	assert_int_equal(health_note(t.cache.health, of(JOB_KEY), "n", true, 6 * MINUTE_MS), 0);
 	/* Its ScaledObject goes, it stays; then it goes, too, or is another. */
 	fakecluster_delete(WEB);
 	fakeloop_advance(100);
@@ -220,10 +265,10 @@ static void a_scaledjob_is_counted_by_itself(void **state)
 	fakecluster_relist("");
 	fakeloop_advance(5000);
 	assert_int_equal(health_failures(t.cache.health, of(JOB_KEY), "m"), 0);
-	assert_int_equal(health_note(t.cache.health, of(JOB_KEY), "m", false, 10), 1);
+	assert_int_equal(health_note(t.cache.health, of(JOB_KEY), "m", false, 10 * MINUTE_MS), 1);
 	fakecluster_delete(JOB);
 	fakeloop_advance(100);
-	assert_int_equal(health_note(t.cache.health, of(JOB_KEY), "m", false, 11), 0);
+	assert_int_equal(health_note(t.cache.health, of(JOB_KEY), "m", false, 11 * MINUTE_MS), 0);
 }
 
 int main(void)
@@ -231,6 +276,8 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(failures_in_a_row_are_counted_once_each),
+		CASE(how_many_look_counts_nothing),
+		CASE(polls_count_as_they_did),
 		CASE(giving_up_counts_nothing),
 		CASE(the_threshold_is_told_when_it_is_passed),
 		CASE(what_is_stored_is_gone_on_from),

@@ -177,6 +177,7 @@ static struct survey_terms terms(const char *metric, int64_t max_age_ms)
 {
 	return (struct survey_terms){ .metric = metric,
 		.max_age_ms = max_age_ms,
+		.counted = true,
 		.deadline_ms = loop_now_ms(t.loop) + 3000 };
 }
 
@@ -253,13 +254,31 @@ static void the_slowest_is_awaited_up_to_the_deadline(void **state)
 		"s0-scripted-a failing (1): source a: timed out; s1-scripted-b 5 active; 0 resources, 4 replicas");
 }
 
+static const char *run(const struct survey_terms *with)
+{
+	t.heard = (struct heard){ 0 };
+	t.survey = survey_start(&t.cache, of(t.key), with, on_survey, NULL);
+	fakeloop_advance(10);
+	assert_int_equal(t.heard.times, 1);
+	return t.heard.text;
+}
+
+static const char *look_woken(void)
+{
+	struct survey_terms with = terms(NULL, INT64_MAX);
+
+	with.after = readings_mark(t.cache.readings);
+	with.counted = false;
+	return run(&with);
+}
+
 /* Only failures: an answer is one. */
 static void uncounted_looks_count_no_failure(void **state)
 {
 	struct survey_terms between = terms("s0-scripted-a", 0);
 
 	(void)state;
-	between.uncounted = true;
+	between.counted = false;
 	fakesource_fail("a", "no route");
 	for (int i = 0; i < 3; i++) {
 		t.survey = survey_start(&t.cache, of(KEY), &between, on_survey, NULL);
@@ -276,6 +295,24 @@ static void uncounted_looks_count_no_failure(void **state)
 	t.survey = survey_start(&t.cache, of(KEY), &between, on_survey, NULL);
 	fakeloop_advance(10);
 	assert_int_equal(health_failures(t.cache.health, of(KEY), "s0-scripted-a"), 0);
+}
+
+/* As /metrics and explain look: at what a push has asked, and at what a poll counted already. */
+static void who_looks_at_what_is_known_counts_nothing(void **state)
+{
+	static const struct survey_terms peek_terms = { .max_age_ms = INT64_MAX };
+
+	(void)state;
+	fakesource_fail("a", "no route");
+	look_woken();
+	for (int i = 0; i < 3; i++) {
+		fakeloop_advance(60000);
+		assert_true(survey_peek(&t.cache, of(t.key), &peek_terms, on_survey, NULL));
+		assert_int_equal(health_failures(t.cache.health, of(KEY), "s0-scripted-a"), 0);
+	}
+	look("s0-scripted-a");
+	assert_true(survey_peek(&t.cache, of(t.key), &peek_terms, on_survey, NULL));
+	assert_int_equal(health_failures(t.cache.health, of(KEY), "s0-scripted-a"), 1);
 }
 
 /* Its asker gave up before the query did: that is no failure of the source. */
@@ -408,6 +445,7 @@ static void a_scaledjob_is_looked_at_by_itself(void **state)
 	fakesource_fail("c", "no route");
 	assert_string_equal(look(NULL),
 		"s0-scripted-c failing (1): source c: no route; s1-scripted-b 5 active; 0 resources, -1 replicas");
+	fakeloop_advance(15000);
 	assert_string_equal(look(NULL),
 		"s0-scripted-c failing (2): source c: no route; s1-scripted-b 5 active; 0 resources, -1 replicas");
 	t.key = KEY;
@@ -479,15 +517,6 @@ static void both_kinds_share_a_reading(void **state)
 
 #define CACHED_A "{'type':'scripted','useCachedMetrics':true,'metadata':{'source':'a'}}"
 
-static const char *run(const struct survey_terms *with)
-{
-	t.heard = (struct heard){ 0 };
-	t.survey = survey_start(&t.cache, of(t.key), with, on_survey, NULL);
-	fakeloop_advance(10);
-	assert_int_equal(t.heard.times, 1);
-	return t.heard.text;
-}
-
 static const char *poll(void)
 {
 	struct survey_terms with;
@@ -495,15 +524,6 @@ static const char *poll(void)
 	fakeloop_advance(100); /* so that no reading will do */
 	with = terms(NULL, 50);
 	with.timed = true;
-	return run(&with);
-}
-
-static const char *look_woken(void)
-{
-	struct survey_terms with = terms(NULL, INT64_MAX);
-
-	with.after = readings_mark(t.cache.readings);
-	with.uncounted = true;
 	return run(&with);
 }
 
@@ -656,6 +676,7 @@ int main(void)
 		CASE(resources_are_not_asked),
 		CASE(the_slowest_is_awaited_up_to_the_deadline),
 		CASE(uncounted_looks_count_no_failure),
+		CASE(who_looks_at_what_is_known_counts_nothing),
 		CASE(giving_up_is_not_counted),
 		CASE(memory_is_looked_into_at_once),
 		CASE(an_object_that_changes_is_looked_at_anew),

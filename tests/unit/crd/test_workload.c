@@ -64,7 +64,7 @@ static void test_deployment(void **state)
 	assert_string_equal(w->uid, "u");
 	assert_string_equal(w->resource_version, "5");
 	assert_int_equal(w->replicas, 3);
-	assert_true(w->has_replicas);
+	assert_int_equal(w->says, WORKLOAD_SAYS_REPLICAS);
 	assert_int_equal(w->status_replicas, 2);
 	assert_int_equal(w->ready_replicas, 1);
 	assert_string_equal(w->selector, "app=web,tier=x,a in (1,2),b,!c,d notin (3)");
@@ -78,38 +78,40 @@ static void test_replicas(void **state)
 	static const struct {
 		const char *spec;
 		int32_t replicas;
-		bool has;
-		const char *message;
+		int says, scale; /* of a Scale; -1: it is refused */
 	} cases[] = {
-		{ "{}", 1, false, NULL },
-		{ "null", 1, false, NULL },
-		{ "{'replicas':null}", 1, false, NULL },
-		{ "{'replicas':0}", 0, true, NULL },
-		{ "{'replicas':2147483647}", INT32_MAX, true, NULL },
-		{ "{'replicas':1e10}", 0, false, "spec.replicas: must be from" },
-		{ "{'replicas':10000000000}", 0, false, "spec.replicas: must be from" },
-		{ "{'replicas':2.5}", 0, false, "spec.replicas: must be a whole number" },
-		{ "{'replicas':'3'}", 0, false, "spec.replicas: must be a whole number, not a string" },
-		{ "{'replicas':-1}", 0, false, "spec.replicas: -1 is negative" },
-		{ "[]", 0, false, "spec: must be an object, not an array" },
+		{ "{}", 1, WORKLOAD_SAYS_NOTHING, 0 },
+		{ "null", 1, WORKLOAD_SAYS_NOTHING, 0 },
+		{ "[]", 1, WORKLOAD_SAYS_NOTHING, 0 },
+		{ "'x'", 1, WORKLOAD_SAYS_NOTHING, 0 },
+		{ "{'replicas':null}", 1, WORKLOAD_SAYS_NOTHING, 0 },
+		{ "{'replicas':0}", 0, WORKLOAD_SAYS_REPLICAS, 0 },
+		{ "{'replicas':2147483647}", INT32_MAX, WORKLOAD_SAYS_REPLICAS, INT32_MAX },
+		{ "{'replicas':1e10}", 1, WORKLOAD_SAYS_ANOTHER_THING, -1 },
+		{ "{'replicas':10000000000}", 1, WORKLOAD_SAYS_ANOTHER_THING, -1 },
+		{ "{'replicas':2.5}", 1, WORKLOAD_SAYS_ANOTHER_THING, -1 },
+		{ "{'replicas':'3'}", 1, WORKLOAD_SAYS_ANOTHER_THING, -1 },
+		{ "{'replicas':{'min':1}}", 1, WORKLOAD_SAYS_ANOTHER_THING, -1 },
+		{ "{'replicas':-1}", 1, WORKLOAD_SAYS_ANOTHER_THING, -1 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *text = mem_printf("{'metadata':{'name':'web'},'spec':%s}", cases[i].spec);
 		struct err err = { 0 };
-		struct workload *w = decode(text, &err);
+		struct workload *w = decode(text, &err), *scale;
+		json_t *object = given_json(text);
 
-		if (cases[i].message != NULL) {
-			assert_null(w);
-			assert_has(err.msg, cases[i].message);
-		} else {
-			assert_non_null(w);
-			assert_int_equal(w->replicas, cases[i].replicas);
-			assert_int_equal(w->has_replicas, cases[i].has);
-			assert_null(w->selector);
-		}
+		assert_non_null(w);
+		assert_int_equal(w->replicas, cases[i].replicas);
+		assert_int_equal(w->says, cases[i].says);
+		assert_null(w->selector);
 		workload_free(w);
+		scale = workload_decode_scale(object, &err);
+		assert_int_equal(scale ? scale->replicas : -1, cases[i].scale);
+		assert_true(scale || strstr(err.msg, "spec.replicas: must be from 0 to 2147483647"));
+		workload_free(scale);
+		json_decref(object);
 		free(text);
 	}
 }

@@ -28,6 +28,7 @@ static struct {
 	struct thing *things;
 	struct thing *documents;
 	const char *elsewhere, *field; /* whose replicas stand in spec.<field> */
+	json_t *earlier;
 	uint64_t version, uids;
 	unsigned tokens;
 	void (*admission)(const char *path, json_t *object);
@@ -90,6 +91,8 @@ void fakecluster_end(void)
 {
 	struct thing *t, *next;
 
+	json_decref(fake.earlier);
+	fake.earlier = NULL;
 	HASH_ITER (hh, fake.documents, t, next)
 		document_free(t);
 
@@ -537,6 +540,26 @@ static int do_token(const struct thing *t, const json_t *body, json_t **answer)
 	return 0;
 }
 
+void fakecluster_earlier(const char *path, const char *change)
+{
+	json_t *patch = fakecluster_parse(change);
+
+	json_decref(fake.earlier);
+	fake.earlier = json_deep_copy(fakecluster_get(path));
+	merge(fake.earlier, patch);
+	json_decref(patch);
+}
+
+/* Of lists of an earlier version: this object alone, if it is one of the collection's. */
+static json_t *list_earlier(void)
+{
+	json_t *items = json_array();
+
+	if (fake.earlier)
+		json_array_append(items, fake.earlier);
+	return json_pack("{s:{}, s:o}", "metadata", "items", items);
+}
+
 /* Cuts a subresource off the path; true when there was this one. */
 static bool cut(char *path, const char *subresource)
 {
@@ -558,6 +581,10 @@ int fakecluster_do(enum kube_verb verb, const char *full_path, const json_t *bod
 	*answer = NULL;
 	if (verb == KUBE_CREATE)
 		return do_create(path, body, answer, err);
+	if (verb == KUBE_LIST && strstr(path, "resourceVersionMatch=Exact")) {
+		*answer = list_earlier();
+		return 0;
+	}
 	if (verb == KUBE_LIST)
 		return fakelist_do(path, answer);
 	if (!t && verb == KUBE_GET)

@@ -47,6 +47,12 @@ void fakecluster_serve(const char *path, const char *text);
 /* Where objects whose path contains `part` keep their replicas: spec.<field>. */
 void fakecluster_replicas_in(const char *part, const char *field);
 
+/*
+ * Lists of an earlier resourceVersion show this object as it is now, changed so: as another CRD
+ * serves it. Without this call they show nothing.
+ */
+void fakecluster_earlier(const char *path, const char *change);
+
 /* What an admission plugin does to everything that is created or updated. */
 void fakecluster_on_admission(void (*fn)(const char *path, json_t *object));
 void fakecluster_on_status(void (*fn)(json_t *status)); /* what a CRD's schema does to a status that is written */

@@ -33,6 +33,7 @@ static const struct scaler all[] = {
 		.target_type = METRIC_UTILIZATION,
 		.target = { 60000, QUANTITY_DECIMAL_SI } },
 };
+static struct scaler named[MEM_COUNT(all)];
 static char namespace_name[] = "shop", object_name[] = "web", trigger_type[] = "redis";
 static struct trigger trigger = { .type = trigger_type };
 static const struct scaledobject object = {
@@ -200,8 +201,16 @@ int scalers_get(struct scalers *s, struct object *o, struct built *out, struct e
 		return err_set(err, ERR_MISSING, "scaledobject %s not found", o->path);
 	if (fake->build_error != ERR_NONE)
 		return err_set(err, fake->build_error, "trigger 0 (redis): listName is missing");
-	*out = (struct built){ .list = all, .count = fake->resource_trigger ? 2 : 1 };
+	memcpy(named, all, sizeof(all));
+	named[0].trigger_name = fake->trigger_name;
+	*out = (struct built){ .list = o->kind == SCALED_OBJECT ? named : all,
+		.count = fake->resource_trigger ? 2 : 1 };
 	return 0;
+}
+
+const struct scaler_type *scaler_type_find(const char *name)
+{
+	return strcmp(name, "redis") == 0 || strcmp(name, "cron") == 0 ? &type : NULL;
 }
 
 /* Whether there is no such metric, and why. */

@@ -34,6 +34,7 @@ struct fake_cache {
 	/* for explain */
 	const struct scaledobject *object; /* in place of the usual one; NULL */
 	bool resource_trigger;             /* a cpu trigger stands behind the first */
+	char *trigger_name;                /* of the ScaledObject's first trigger; NULL */
 	const struct hpa *hpa;
 	const struct workload *workload; /* NULL: unread */
 	const char *target_trouble;

@@ -657,8 +657,10 @@ static void check_counts(void)
 				want.running++;
 		}
 		tally(key, want.running, want.complete, want.failed);
-		for (size_t i = 0; i < (jobs_of(t.jobs, key, &count), count); i++)
+		for (size_t i = 0; i < (jobs_of(t.jobs, key, &count), count); i++) {
 			assert_string_equal(jobs_of(t.jobs, key, &count)[i].job->owner, owner);
+			assert_int_equal(jobs_of(t.jobs, key, &count)[i].job->place, i);
+		}
 	}
 }
 

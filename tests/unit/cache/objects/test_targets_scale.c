@@ -166,7 +166,27 @@ static void they_are_read_once_per_change_of_the_spec(void **state)
 	assert_int_equal(t.told, 3);
 }
 
-static void spec_replicas_need_no_read(void **state)
+/* Whatever such a kind means by .spec.replicas, also a number that could be one of replicas. */
+static void spec_replicas_may_be_another_thing(void **state)
+{
+	static const char *const odd[] = { "'many'", "{'min':1,'max':9}", "1099511627776", "-1", "2.5", "[]", "true",
+		"8" };
+
+	(void)state;
+	fakecluster_apply(WEB, SIZE(3));
+	want("shop/web", "web");
+	for (size_t i = 0; i < MEM_COUNT(odd); i++) {
+		MEM_AUTO char *change = mem_printf("{'spec':{'replicas':%s,'size':%zu}}", odd[i], i);
+
+		fakecluster_change(WEB, change);
+		fakeloop_advance(10);
+		assert_int_equal(replicas("shop/web"), i);
+		assert_null(targets_trouble(fakeobject("shop/web")));
+	}
+	assert_int_equal(scale_reads(), MEM_COUNT(odd));
+}
+
+static void replicas_in_their_usual_place(void **state)
 {
 	(void)state;
 	fakecluster_apply(WEB, REPLICAS(3));
@@ -175,7 +195,11 @@ static void spec_replicas_need_no_read(void **state)
 	fakecluster_change(WEB, REPLICAS(4));
 	fakeloop_advance(10);
 	assert_int_equal(replicas("shop/web"), 4);
-	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
+	fakecluster_change(WEB, "{'status':{'readyReplicas':2}}");
+	fakeloop_advance(600000);
+	assert_int_equal(ready_of("shop/web"), 2);
+	assert_int_equal(scale_reads(), 2);
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 2);
 }
 
 static void changes_while_it_is_read(void **state)
@@ -370,7 +394,7 @@ static void until_the_watch_is_allowed(void **state)
 	fakecluster_change(WEB, REPLICAS(4));
 	fakeloop_advance(600000);
 	assert_int_equal(replicas("shop/web"), 4);
-	assert_int_equal(scale_reads(), 0);
+	assert_int_equal(scale_reads(), 1);
 	/* Taken away again. */
 	deny();
 	fakecluster_change(WEB, REPLICAS(5));
@@ -428,7 +452,8 @@ int main(void)
 #define ELSEWHERE(name) cmocka_unit_test_setup_teardown(name, setup_elsewhere, teardown)
 	const struct CMUnitTest tests[] = {
 		ELSEWHERE(they_are_read_once_per_change_of_the_spec),
-		CASE(spec_replicas_need_no_read),
+		ELSEWHERE(spec_replicas_may_be_another_thing),
+		CASE(replicas_in_their_usual_place),
 		ELSEWHERE(changes_while_it_is_read),
 		ELSEWHERE(released_while_it_is_read),
 		ELSEWHERE(a_late_wish),

@@ -372,6 +372,32 @@ static void a_quota_in_the_middle_leaves_what_was_created(void **state)
 	assert_int_equal(jobs_count("worker"), 100);
 }
 
+/* Each body is a copy of the template: of large ones few are under way at a time. */
+static void large_templates_are_few_at_a_time(void **state)
+{
+	MEM_AUTO char *large = mem_alloc(600001);
+	MEM_AUTO char *spec = NULL;
+	unsigned most = 0;
+
+	(void)state;
+	memset(large, 'x', 600000);
+	large[600000] = '\0';
+	spec = mem_printf("'jobTargetRef':{'template':{'spec':{'containers':[{'name':'main','image':'w','args':['%s']}]"
+			  "}}}",
+		large);
+	jobs_ready("worker", spec);
+	fakecluster_answer_lag(50);
+	queue("worker", 20);
+	for (int i = 0; i < 100; i++) {
+		world_pass(10);
+		if (fakecluster_under_way() > most)
+			most = fakecluster_under_way();
+	}
+	assert_in_range(most, 2, 5); /* 2 MiB of them, and what else there is */
+	assert_int_equal(jobs_count("worker"), 20);
+	assert_int_equal(creates(), 20);
+}
+
 /* Their answers cross: what was let through before says nothing about what is refused since. */
 static void answers_of_before_a_refusal_do_not_hide_it(void **state)
 {
@@ -667,6 +693,7 @@ int main(void)
 		CASE(a_refusal_is_said_once_and_tried_with_the_next_poll),
 		CASE(a_trouble_that_lasts_is_said),
 		CASE(a_quota_in_the_middle_leaves_what_was_created),
+		CASE(large_templates_are_few_at_a_time),
 		CASE(answers_of_before_a_refusal_do_not_hide_it),
 		CASE(a_refusal_that_does_not_matter_any_more_is_forgiven),
 		CASE(one_that_was_sent_before_a_change_is_rolled_out_too),

@@ -199,6 +199,76 @@ static void the_spec_says_how(void **state)
 	assert_non_null(strstr(fakecluster_last_body(KUBE_DELETE, "/jobs/"), "\"propagationPolicy\":\"Foreground\""));
 }
 
+#define WORKER        SCALEDJOB("worker")
+#define SERVED(limit) "'jobTargetRef':{'backoffLimit':" #limit "}"
+#define HISTORY       "/scaledjobs?fieldSelector=metadata.name%3Dworker&resourceVersion="
+
+/* Another CRD fills in a field; that is first seen with a change of something else. */
+static void what_is_served_otherwise_is_no_other_template(void **state)
+{
+	(void)state;
+	jobs_ready("worker", "");
+	queue("worker", 3);
+	fakecluster_earlier(WORKER, "{'spec':{" SERVED(6) "}}");
+	fakecluster_change(WORKER, "{'spec':{'maxReplicaCount':7," SERVED(6) "}}");
+	world_pass(MINUTE_MS);
+	assert_int_equal(deletes(), 0);
+	assert_int_equal(fakecluster_calls(KUBE_LIST, HISTORY),
+		2); /* the one before, and that there is none before it */
+	/* Back, and at once another one: what was made before the two is known. */
+	fakecluster_change(WORKER, "{'spec':{'maxReplicaCount':8,'jobTargetRef':{'backoffLimit':null}}}");
+	world_pass(MINUTE_MS);
+	assert_int_equal(deletes(), 0);
+	assert_int_equal(fakecluster_calls(KUBE_LIST, HISTORY), 2);
+	/* Who leads next sees that this one was reconciled. */
+	fakecluster_earlier(WORKER, "{'metadata':{'uid':'another'}}");
+	world_restart();
+	world_pass(MINUTE_MS);
+	assert_int_equal(deletes(), 0);
+	/* A change is a change. */
+	fakecluster_earlier(WORKER, "{}");
+	fakecluster_change(WORKER, "{'spec':{" SERVED(5) "}}");
+	world_pass(MINUTE_MS);
+	assert_int_equal(deletes(), 3);
+	assert_int_equal(jobs_count("worker"), 3);
+	jobs_expect("worker", "Ready", "True");
+}
+
+static void a_change_that_nobody_saw(void **state)
+{
+	(void)state;
+	jobs_ready("worker", "");
+	queue("worker", 3);
+	world_lead(false);
+	fakecluster_earlier(WORKER, "{}");
+	fakecluster_change(WORKER, "{'spec':{" SERVED(5) "}}");
+	world_restart();
+	world_lead(true);
+	world_pass(MINUTE_MS);
+	assert_int_equal(deletes(), 3);
+}
+
+/* A server that cannot tell what there was: what was not seen to be the same is another one. */
+static void what_there_was_cannot_be_listed(void **state)
+{
+	static const int statuses[] = { 410, 403, 400, 500 };
+
+	(void)state;
+	jobs_ready("worker", "");
+	queue("worker", 3);
+	for (size_t i = 0; i < MEM_COUNT(statuses); i++) {
+		MEM_AUTO char *change = mem_printf("{'spec':{'jobTargetRef':{'backoffLimit':%zu}}}", i);
+
+		fakecluster_forget_calls();
+		fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_LIST, HISTORY, FAKECLUSTER_ANY, statuses[i]);
+		fakecluster_change(WORKER, change);
+		world_pass(MINUTE_MS);
+		assert_int_equal(deletes(), 3);
+		assert_int_equal(fakecluster_calls(KUBE_LIST, HISTORY), statuses[i] == 500 ? 5 : 1);
+		fakecluster_heal();
+	}
+}
+
 /* Jobs that wait for their Pods are deleted once, and still count as running. */
 static void those_that_are_being_deleted_still_run(void **state)
 {
@@ -329,6 +399,9 @@ int main(void)
 		CASE(deletes_keep_to_the_cap),
 		CASE(another_template_replaces_the_jobs_that_run),
 		CASE(the_spec_says_how),
+		CASE(what_is_served_otherwise_is_no_other_template),
+		CASE(a_change_that_nobody_saw),
+		CASE(what_there_was_cannot_be_listed),
 		CASE(those_that_are_being_deleted_still_run),
 		CASE(a_rollout_that_fails_is_said_and_tried_again),
 		CASE(of_many_that_fail_the_same_is_named),

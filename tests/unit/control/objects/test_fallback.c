@@ -64,6 +64,7 @@ static void get_metric(void)
 	struct survey_terms terms = { .metric = METRIC,
 		.max_age_ms = 1000,
 		.cached = true,
+		.counted = true,
 		.deadline_ms = loop_now_ms(world.loop) + 3000 };
 
 	heard = (struct heard){ 0 };
@@ -145,8 +146,8 @@ static void fallback_begins_after_the_threshold_and_ends_with_an_answer(void **s
 	assert_string_equal(fakecluster_text(WEB, "status.health." METRIC ".status"), "Failing");
 	assert_int_equal(failures_stored(), 1); /* the edge is written, not each one */
 	get_metric();
-	assert_string_equal(heard.err, "source web: connection refused"); /* the third */
-	world_pass(POLL_MS);
+	assert_string_equal(heard.err, "source web: connection refused");
+	world_pass(POLL_MS * 2); /* the fourth */
 	world_expect("web", "Fallback",
 		"True FallbackExists At least one trigger is falling back on this scaled object: s0-");
 	world_expect("web", "Ready", "True ScaledObjectReady");
@@ -188,11 +189,12 @@ static void metric_requests_count_and_the_status_does_not_wait_for_the_poll(void
 {
 	(void)state;
 	world_ready_object("web", 0, FALLBACK ",'pollingInterval':7200");
+	world_deployment("web", 1); /* at 0 there is no HPA that would ask */
 	fakesource_fail("web", "connection refused");
-	world_pass(2000);
+	world_pass(15000);
 	for (int i = 0; i < 3; i++) {
 		get_metric();
-		world_pass(2000);
+		world_pass(15000);
 	}
 	world_expect("web", "Fallback", "False");
 	get_metric();
@@ -207,6 +209,21 @@ static void metric_requests_count_and_the_status_does_not_wait_for_the_poll(void
 	world_pass(200);
 	world_expect("web", "Fallback", "False");
 	assert_int_equal(fakesource_asked("web"), 6);
+}
+
+/* Others than the HPA controller, which asks every 15 s, bring fallback no nearer, however often they ask. */
+static void who_else_looks_counts_nothing(void **state)
+{
+	(void)state;
+	world_ready_object("web", 1, FALLBACK ",'minReplicaCount':1,'pollingInterval':7200");
+	fakesource_fail("web", "connection refused");
+	world_pass(15000);
+	for (int i = 0; i < 40; i++) {
+		get_metric();
+		world_pass(1000);
+	}
+	assert_int_equal(health_failures(world.cache.health, world_object("default/web"), METRIC), 3);
+	world_expect("web", "Fallback", "False");
 }
 
 /* However many ask about it, one question that failed is one failure. */
@@ -373,6 +390,7 @@ int main(void)
 		CASE(fallback_begins_after_the_threshold_and_ends_with_an_answer),
 		CASE(without_fallback_nothing_is_counted_in_the_status),
 		CASE(metric_requests_count_and_the_status_does_not_wait_for_the_poll),
+		CASE(who_else_looks_counts_nothing),
 		CASE(one_question_counts_once),
 		CASE(a_restart_goes_on_where_it_was),
 		CASE(a_standby_reads_and_never_counts),

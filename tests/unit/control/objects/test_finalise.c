@@ -220,6 +220,26 @@ static void nothing_is_restored_before_the_hpas_are_known(void **state)
 	assert_null(fakecluster_get(WEB));
 }
 
+/* What failed while it lived, and waits half a minute by now, is not its deletion's. */
+static void an_earlier_failure_holds_no_deletion_up(void **state)
+{
+	(void)state;
+	world_ready_object("web", 3, RESTORE);
+	world_pass(POLL_MS);
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_UPDATE, "/horizontalpodautoscalers", FAKECLUSTER_ANY, 500);
+	world_scaledobject("web", RESTORE ",'maxReplicaCount':7");
+	world_pass(HOUR_MS);
+	world_expect("web", "Ready", "False");
+	fakecluster_forget_calls();
+	while (fakecluster_calls(KUBE_UPDATE, "/horizontalpodautoscalers") == 0)
+		world_pass(100); /* the next try comes in 24 s or more */
+	fakecluster_delete(WEB);
+	world_pass(1000);
+	assert_null(fakecluster_get(WEB));
+	assert_null(fakecluster_get(WEB_HPA));
+	assert_int_equal(world_replicas("web"), 3);
+}
+
 static void a_restore_that_fails_and_then_works(void **state)
 {
 	(void)state;
@@ -428,6 +448,7 @@ int main(void)
 		CASE(an_hpa_that_is_gone_already_holds_nothing_up),
 		CASE(nothing_is_restored_before_the_hpa_is_gone),
 		CASE(nothing_is_restored_before_the_hpas_are_known),
+		CASE(an_earlier_failure_holds_no_deletion_up),
 		CASE(a_restore_that_fails_and_then_works),
 		CASE(a_restore_that_never_works_lets_the_object_go),
 		CASE(a_release_that_was_not_found_is_looked_at_again),

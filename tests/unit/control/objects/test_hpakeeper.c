@@ -11,6 +11,7 @@
 #include "../../fakes/fakecluster.h"
 
 #include "base/json.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 #define WEB      SCALEDOBJECT("web")
@@ -170,6 +171,64 @@ static void an_admission_plugin_that_changes_hpas_causes_no_endless_writes(void 
 	world_pass(HOUR_MS);
 	assert_int_equal(fakecluster_calls(KUBE_UPDATE, HPAS), 1);
 	world_expect("web", "Ready", "True");
+}
+
+/* What it makes of ours is left; what others make of that is put right, as often as they do. */
+static void under_such_a_plugin_the_edits_of_others_are_put_right(void **state)
+{
+	(void)state;
+	fakecluster_on_admission(change_what_is_written);
+	world_ready_object("web", 0, "");
+	world_pass(HOUR_MS);
+	for (int i = 1; i <= 3; i++) {
+		fakecluster_forget_calls();
+		fakecluster_change(WEB_HPA, "{'spec':{'minReplicas':2}}");
+		world_pass(HOUR_MS);
+		assert_int_equal(fakecluster_number(WEB_HPA, "spec.minReplicas"), 1);
+		assert_int_equal(fakecluster_calls(KUBE_UPDATE, HPAS), 1);
+		assert_int_equal(fakecluster_writes(), 1);
+	}
+	world_expect("web", "Ready", "True");
+}
+
+static unsigned fights_told;
+
+static void on_line(void *arg, enum log_level level, const char *line)
+{
+	(void)arg;
+	fights_told += level == LOG_LEVEL_WARN && strstr(line, "again and again") != NULL;
+}
+
+/* Somebody who undoes each write: it is written again, later and later, and told. */
+static void a_race_of_writers_slows_down(void **state)
+{
+	unsigned first, last;
+
+	(void)state;
+	fights_told = 0;
+	log_set_sink(on_line, NULL);
+	world_ready_object("web", 0, "");
+	fakecluster_forget_calls();
+	for (int i = 0; i < 600; i++) {
+		fakecluster_change(WEB_HPA, "{'spec':{'maxReplicas':50}}");
+		world_pass(100);
+	}
+	first = fakecluster_calls(KUBE_UPDATE, HPAS);
+	assert_in_range(first, 5, 12);
+	for (int i = 0; i < 600; i++) {
+		fakecluster_change(WEB_HPA, "{'spec':{'maxReplicas':50}}");
+		world_pass(1000);
+	}
+	last = fakecluster_calls(KUBE_UPDATE, HPAS) - first;
+	assert_in_range(last, 1, 8);
+	assert_int_equal(fights_told, 1);
+	/* It ends with ours, and an edit much later is put right at once. */
+	world_pass(HOUR_MS);
+	assert_int_equal(fakecluster_number(WEB_HPA, "spec.maxReplicas"), 100);
+	fakecluster_change(WEB_HPA, "{'spec':{'maxReplicas':50}}");
+	world_pass(100);
+	assert_int_equal(fakecluster_number(WEB_HPA, "spec.maxReplicas"), 100);
+	log_set_sink(NULL, NULL);
 }
 
 /* ---- An HPA that is there already ---- */
@@ -374,6 +433,8 @@ int main(void)
 		CASE(an_hpa_of_others_for_the_target_is_told),
 		CASE(an_hpa_that_lost_its_owner_gets_it_back),
 		CASE(an_admission_plugin_that_changes_hpas_causes_no_endless_writes),
+		CASE(under_such_a_plugin_the_edits_of_others_are_put_right),
+		CASE(a_race_of_writers_slows_down),
 		CASE(kedas_own_hpa_is_adopted),
 		CASE(a_foreign_hpa_is_never_written),
 		CASE(an_hpa_of_a_user_is_never_written),

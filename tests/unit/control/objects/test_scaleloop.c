@@ -15,6 +15,7 @@
 #include "../../fakes/fakesource.h"
 
 #include "base/mem.h"
+#include "base/timestamp.h"
 
 #define WEB     SCALEDOBJECT("web")
 #define SCALE   "/deployments/web/scale"
@@ -608,6 +609,56 @@ static void a_short_stop_does_not_forget_when_it_was_active(void **state)
 	assert_int_equal(world_replicas("web"), 0);
 }
 
+/* ---- Clocks that disagree ---- */
+
+static int64_t status_time(const char *field)
+{
+	MEM_AUTO char *path = mem_printf("status.%s", field);
+	int64_t at_ms = 0;
+
+	assert_int_equal(timestamp_parse(fakecluster_text(SCALEDOBJECT("web"), path), &at_ms, NULL), 0);
+	return at_ms;
+}
+
+static void stamp(const char *field, int64_t ahead_ms)
+{
+	char at[TIMESTAMP_TEXT_MAX];
+	MEM_AUTO char *change = mem_printf("{'%s':{'%s':'%s'}}", *field == 'c' ? "metadata" : "status", field,
+		timestamp_format(fakeloop_wall_ms() + ahead_ms, at));
+
+	fakecluster_change(SCALEDOBJECT("web"), change);
+}
+
+/* Active three hours from now, by the clock of who led before: the cooldown lasts as long as it says. */
+static void a_stamp_from_the_future_holds_nobody(void **state)
+{
+	(void)state;
+	world_ready_object("web", 0, "'cooldownPeriod':300");
+	stamp("lastActiveTime", 3 * HOUR_MS);
+	fakecluster_change("/apis/apps/v1/namespaces/default/deployments/web", "{'spec':{'replicas':2}}");
+	world_restart();
+	world_pass(290000);
+	assert_int_equal(world_replicas("web"), 2);
+	world_pass(20000);
+	assert_int_equal(world_replicas("web"), 0);
+	world_pass(POLL_MS);
+	assert_true(status_time("lastActiveTime") <= fakeloop_wall_ms());
+}
+
+/* Made three hours from now, by the API server's clock. */
+static void an_object_from_the_future_waits_no_longer_than_it_says(void **state)
+{
+	(void)state;
+	world_ready_object("web", 0, "'initialCooldownPeriod':300");
+	fakecluster_change("/apis/apps/v1/namespaces/default/deployments/web", "{'spec':{'replicas':2}}");
+	stamp("creationTimestamp", 3 * HOUR_MS);
+	world_restart();
+	world_pass(290000);
+	assert_int_equal(world_replicas("web"), 2);
+	world_pass(30000);
+	assert_int_equal(world_replicas("web"), 0);
+}
+
 /* Whoever reads that polling began again has read that it ended. */
 static void polling_that_ends_is_told(void **state)
 {
@@ -706,6 +757,8 @@ int main(void)
 		CASE(a_short_stop_does_not_forget_when_it_was_active),
 		CASE(polling_that_ends_is_told),
 		CASE(a_new_process_counts_the_cooldown_anew),
+		CASE(a_stamp_from_the_future_holds_nobody),
+		CASE(an_object_from_the_future_waits_no_longer_than_it_says),
 		CASE(objects_on_one_source_share_one_question),
 		CASE(what_is_counted_goes_with_the_object),
 	};

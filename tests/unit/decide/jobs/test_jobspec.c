@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "../../crd/given.h"
+#include "base/buf.h"
 #include "base/dnsname.h"
 
 #define PRINT "f58693991d96ea17" /* of GIVEN_TEMPLATE */
@@ -73,6 +74,31 @@ static void test_labels(void **state)
 			    "hpa-excluded-labels':'team'}",
 			   GIVEN_TEMPLATE),
 		JOB(LABELS ",'team':'a'", MADE_FROM ",'scaledobject.keda.sh/hpa-excluded-labels':'team'", SPEC));
+}
+
+/* As many labels, and as many exclusions, as an object has room for. */
+static void test_many_labels(void **state)
+{
+	enum { MANY_LABELS = 20000 };
+	struct scaledjob *sj = given_scaledjob(GIVEN_SJ("", GIVEN_TEMPLATE));
+	struct buf list = BUF_INIT(1 << 20);
+	json_t *made;
+	char key[16];
+
+	(void)state;
+	for (int i = 0; i < MANY_LABELS; i++) {
+		snprintf(key, sizeof(key), "key%05d", i);
+		strmap_set(&sj->meta.labels, key, "x");
+		buf_printf(&list, "%s%05d,", i % 2 ? "key" : "no", MANY_LABELS - 1 - i);
+	}
+	strmap_set(&sj->meta.annotations, "scaledjob.keda.sh/job-excluded-labels", buf_text(&list));
+	made = make(sj);
+	/* every second one, and five of ours */
+	assert_int_equal(json_object_size(json_object_get(json_object_get(made, "metadata"), "labels")),
+		MANY_LABELS / 2 + 5);
+	json_decref(made);
+	buf_done(&list);
+	scaledjob_free(sj);
 }
 
 /* All of the object's, but nobody's word for what the Job was made from counts beside ours. */
@@ -463,6 +489,31 @@ static void test_another_crd_before_the_start(void **state)
 	job_free(foreign);
 }
 
+/* First seen with a change of something else: it is another one until it is known to be the same. */
+static void test_another_crd_and_a_change(void **state)
+{
+	struct jobtemplate known = { 0 };
+	struct job *job = made_in("7", PRINT, "u-2"), *earlier = made_in("5", GIVEN_OTHER, "u-2"),
+		   *first = made_in("3", GIVEN_OTHER, "u-2");
+
+	(void)state;
+	assert_false(goes(7, GIVEN_TEMPLATE, &known, job));
+	jobtemplate_reaches(&known, 5);
+	assert_false(goes(7, GIVEN_TEMPLATE, &known, earlier));
+	assert_true(goes(8, "'jobTargetRef':{'backoffLimit':6}", &known, job));
+	assert_true(goes(8, "'jobTargetRef':{'backoffLimit':6}", &known, earlier));
+	jobtemplate_reaches(&known, 7);
+	assert_false(goes(8, "'jobTargetRef':{'backoffLimit':6}", &known, job));
+	assert_false(goes(8, "'jobTargetRef':{'backoffLimit':6}", &known, earlier));
+	assert_false(goes(8, "'jobTargetRef':{'backoffLimit':6}", &known, first)); /* by its fingerprint */
+	assert_false(goes(9, GIVEN_TEMPLATE, &known, job));
+	assert_true(goes(10, "'jobTargetRef':{'backoffLimit':7}", &known, job));
+	assert_true(goes(10, "'jobTargetRef':{'backoffLimit':7}", &known, first));
+	job_free(job);
+	job_free(earlier);
+	job_free(first);
+}
+
 /* What is remembered is bounded; the fingerprints of now stay. */
 static void test_many_crds(void **state)
 {
@@ -477,7 +528,7 @@ static void test_many_crds(void **state)
 		jobtemplate_see(&known, 7, "");
 		assert_true(jobtemplate_knows(&known, print) && jobtemplate_knows(&known, PRINT));
 	}
-	assert_int_equal(known.count, JOBTEMPLATE_PRINTS);
+	assert_int_equal(known.now.count, JOBTEMPLATE_PRINTS);
 	assert_false(jobtemplate_knows(&known, "") || jobtemplate_knows(&known, "0000000000000092"));
 	assert_true(jobtemplate_knows(&known, "0000000000000093"));
 }
@@ -562,6 +613,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_golden),
 		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_many_labels),
 		cmocka_unit_test(test_annotations),
 		cmocka_unit_test(test_template),
 		cmocka_unit_test(test_no_template),
@@ -572,6 +624,7 @@ int main(void)
 		cmocka_unit_test(test_rollout),
 		cmocka_unit_test(test_another_crd),
 		cmocka_unit_test(test_another_crd_before_the_start),
+		cmocka_unit_test(test_another_crd_and_a_change),
 		cmocka_unit_test(test_many_crds),
 		cmocka_unit_test(test_nothing_to_sweep),
 		cmocka_unit_test(test_sweep_always),

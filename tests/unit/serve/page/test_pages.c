@@ -479,6 +479,42 @@ static void metrics_of_a_scaledjob(void **state)
 	scaledjob_free(sj);
 }
 
+/* Names of one namespace that would fill the page: they go, and the page stays. */
+static void names_as_long_as_the_page_are_left_out(void **state)
+{
+	static const char *const lines[] = { JOB_SERIES("keda_scaler_metrics_value", "12") };
+	enum { LONG = 11 << 20 }; /* three lines of it are more than a page */
+	struct scaledjob *sj = given_job("drain", "{}");
+	MEM_AUTO char *name = mem_alloc(LONG + 1);
+
+	(void)state;
+	memset(name, 'x', LONG);
+	name[LONG] = '\0';
+	room.cache->trigger_name = name;
+	room.cache->memory = FAKE_ANSWER;
+	room.cache->value = 12;
+	expect_lines(lines, 1);
+	assert_null(strstr(room.last.body, "xxxx"));
+	scaledjob_free(sj);
+}
+
+/* Whatever text stands for a type in a spec that is refused. */
+static void types_that_there_are_not_are_counted_together(void **state)
+{
+	static const char *const lines[] = { "keda_trigger_registered_total{type=\"unknown\"} 2\n",
+		"keda_trigger_registered_total{type=\"redis\"} 1\n" };
+	char redis[] = "redis", one[] = "one", two[] = "two", web[] = "web", shop[] = "shop";
+	struct trigger triggers[] = { { .type = one }, { .type = redis }, { .type = two } };
+	struct scaledobject so = { .meta = { .namespace_ = shop, .name = web },
+		.spec = { .triggers = triggers, .trigger_count = 3 } };
+
+	(void)state;
+	room.cache->object = &so;
+	expect_lines(lines, 2);
+	assert_null(strstr(room.last.body, "type=\"one\""));
+	room.cache->object = NULL;
+}
+
 static void a_scaledjob_without_an_answer_has_no_value(void **state)
 {
 	struct scaledjob *sj = given_job("drain", "{}");
@@ -585,6 +621,8 @@ int main(void)
 		TEST(fallback_has_a_value),
 		TEST(a_source_without_an_answer_has_no_value),
 		TEST(metrics_of_a_scaledjob),
+		TEST(names_as_long_as_the_page_are_left_out),
+		TEST(types_that_there_are_not_are_counted_together),
 		TEST(a_scaledjob_without_an_answer_has_no_value),
 		TEST(jobs_are_counted_where_they_are_known),
 		TEST(paused_scaledjobs),
