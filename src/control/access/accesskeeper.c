@@ -37,7 +37,9 @@ static const char *const label_of[] = { "client-certificate", "token", "serving-
 static const char *const words_of[] = { "the client certificate of the kubeconfig", "the token for the API server",
 	"the serving certificate" };
 
-/* What is known of one: when it ends (0: not known), and when that is warned of again (loop clock). */
+/*
+ * What is known of one: when it ends (0: not known), and when that is warned of again (loop clock).
+ */
 struct end {
 	int64_t unix_ms, warn_again_ms;
 };

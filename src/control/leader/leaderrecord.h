@@ -33,7 +33,9 @@ bool leaderrecord_held(const struct leaderrecord *r); /* it exists and names a h
 bool leaderrecord_held_by(const struct leaderrecord *r, const char *identity);
 bool leaderrecord_expired(const struct leaderrecord *r, int64_t now_ms); /* unchanged here for its whole duration */
 
-/* Held, and not yet seen to be left behind: for Leases that we respect without competing for them. */
+/*
+ * Held, and not yet seen to be left behind: for Leases that we respect without competing for them.
+ */
 bool leaderrecord_alive(const struct leaderrecord *r, int64_t now_ms);
 
 #endif
