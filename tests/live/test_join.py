@@ -259,6 +259,29 @@ def test_what_was_there_before_stays(empty, host, place, installed_by):
     delete_and_see_gone(empty, "kscaled")
 
 
+def test_narrower_options_leave_no_wider_rights(empty, host):
+    """What remains is what the narrow options alone bring; and a role of others is none of it."""
+    narrow = [f"--host=localhost:{host.port}", "--watch-namespace=default", "--scale-kinds=deployments", "--no-scaledjobs", "--restrict-secret-access", "--no-webhook"]
+    host.leave("--purge")
+    eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404, timeout=60)
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "theirs", "labels": {"app.kubernetes.io/name": "kscaled", "app.kubernetes.io/managed-by": "flux"}}, "rules": []}
+    empty.kubectl("apply", "-f", "-", stdin=json.dumps(role))
+    host.join(*narrow)
+    alone = empty.everything()
+    host.join(f"--host=localhost:{host.port}", "--service-account-tokens", "--watch-namespace=default,kube-public")
+    host.join(f"--host=localhost:{host.port}", "--service-account-tokens")
+    wide = empty.everything()
+    may = lambda *what: empty.run_kubectl("auth", "can-i", *what, "--as=system:serviceaccount:kscaled:kscaled").stdout.strip()
+    assert may("list", "secrets", "-n", "kube-system") == "yes"
+    said = host.join("--dry-run", *narrow)
+    assert "would delete clusterrolebindings kscaled-secrets: it is not asked for any more" in said and empty.everything() == wide
+    said = host.join(*narrow)
+    assert "deleted clusterrolebindings kscaled-secrets: it is not asked for any more" in said and "deleted validatingwebhookconfigurations kscaled-admission" in said
+    assert empty.everything() == alone
+    assert may("list", "secrets", "-n", "kube-system") == "no" and may("create", "serviceaccounts/token", "-n", "default") == "no"
+    empty.kubectl("delete", "clusterrole", "theirs")
+
+
 def test_killed_and_left(empty, host):
     """It gave no Lease back: waited for as long as another leader would."""
     joined(host)

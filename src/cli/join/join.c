@@ -20,6 +20,7 @@
 #include "cli/join/standing.h"
 #include "cli/manifestobjects.h"
 #include "cli/ownership.h"
+#include "cli/pruning.h"
 #include "cli/steps.h"
 #include "cli/systemd.h"
 #include "control/certs/certs.h"
@@ -316,6 +317,8 @@ static int apply_objects(struct join *j, const struct reach_way *way, bool only_
 	}
 	if (!failed && !has_endpoints)
 		failed = drop_endpoints(j, err);
+	if (!failed && !only_way)
+		failed = pruning_run(j->cluster, objects, j->a.dry_run, err);
 	if (!failed && !j->a.dry_run)
 		steps_say("applied %zu objects, with %s (%s) as the way to this host", applied, way->host, way->why);
 	if (objects)
