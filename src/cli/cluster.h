@@ -33,4 +33,17 @@ const struct kube_config *cluster_config(const struct cluster *c);
 int cluster_call(struct cluster *c, enum kube_verb verb, const char *path, const json_t *body, json_t **answer,
 	struct err *err);
 
+#define CLUSTER_RBAC "/apis/rbac.authorization.k8s.io/v1"
+#define CLUSTER_OURS "labelSelector=app.kubernetes.io%2Fname%3Dkscaled" /* a query: what has our label */
+
+/* path, title: "/apis/apps/v1/namespaces/x/deployments/y", "deployments x/y". */
+typedef void (*cluster_fn)(void *arg, const char *path, const char *title, const json_t *object);
+
+/*
+ * Calls fn for each object of a kind, page by page; namespace_: NULL: of all; query: "" or more of
+ * it. ERR_MISSING: the server does not have the kind. ERR_INVALID: a list that does not end.
+ */
+int cluster_each(struct cluster *c, const char *api, const char *namespace_, const char *plural, const char *query,
+	cluster_fn fn, void *arg, struct err *err);
+
 #endif

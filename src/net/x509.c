@@ -16,7 +16,6 @@
 #include "base/mem.h"
 #include "net/privatekey.h"
 
-#define BACKDATE_S      3600 /* clocks of a cluster's machines differ */
 #define S_PER_DAY       86400
 #define COMMON_NAME_MAX 64  /* ub-common-name, RFC 5280 */
 #define SERIAL_BITS     159 /* positive in 20 octets, RFC 5280 4.1.2.2 */
@@ -279,7 +278,7 @@ int x509_make_ca(const char *common_name, const char *const *dns_names, int64_t 
 	if (check_names(dns_names, err) < 0)
 		return -1;
 	key = EVP_EC_gen("P-256");
-	cert = key ? new_cert(key, common_name, now_s - BACKDATE_S, now_s + valid_s) : NULL;
+	cert = key ? new_cert(key, common_name, now_s - X509_BACKDATE_S, now_s + valid_s) : NULL;
 	if (!cert || X509_set_issuer_name(cert, X509_get_subject_name(cert)) != 1 ||
 		add_extensions(cert, cert, ca_extensions) < 0 ||
 		add_extension(cert, new_name_constraints(dns_names)) < 0 || X509_sign(cert, key, EVP_sha256()) == 0 ||
@@ -315,7 +314,7 @@ int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, 
 		if (end_s > unix_s(X509_get0_notAfter(issuer)))
 			end_s = unix_s(X509_get0_notAfter(issuer));
 		key = EVP_EC_gen("P-256");
-		cert = key ? new_cert(key, dns_names[0], now_s - BACKDATE_S, end_s) : NULL;
+		cert = key ? new_cert(key, dns_names[0], now_s - X509_BACKDATE_S, end_s) : NULL;
 		if (!cert || X509_set_issuer_name(cert, X509_get_subject_name(issuer)) != 1 ||
 			add_extensions(cert, issuer, serving_extensions) < 0 || add_alt_names(cert, dns_names) < 0 ||
 			X509_sign(cert, issuer_key, EVP_sha256()) == 0 || write_pair(cert, key, out) < 0)

@@ -25,7 +25,13 @@ struct x509_pair {
 void x509_pair_done(struct x509_pair *pair); /* wipes the key */
 
 /*
- * A self-signed CA (ECDSA P-256), valid from an hour ago until valid_s seconds from now. Name
+ * So long before they are made certificates are valid, for where they are looked at the clock may
+ * be behind.
+ */
+#define X509_BACKDATE_S 86400
+
+/*
+ * A self-signed CA (ECDSA P-256), valid from a day ago until valid_s seconds from now. Name
  * constraints and usages limit it to serving certificates for these names (NULL-terminated, the
  * first a DNS name; IP literals are addresses) and DNS names below them: a client certificate,
  * another server or a further CA that its key signs is not accepted.

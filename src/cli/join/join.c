@@ -19,9 +19,12 @@
 #include "cli/join/reach.h"
 #include "cli/join/standing.h"
 #include "cli/manifestobjects.h"
+#include "cli/ownership.h"
+#include "cli/pruning.h"
 #include "cli/steps.h"
 #include "cli/systemd.h"
 #include "control/certs/certs.h"
+#include "control/certs/takennote.h"
 
 #define NAME         "kscaled join"
 #define USUAL_PORT   8443
@@ -218,18 +221,58 @@ static int replace(struct join *j, const json_t *object, enum standing standing,
 	return standing == STANDING_CLEARED ? merge(j, path, standing_tidying(object), err) : 0;
 }
 
-static int apply(struct join *j, const json_t *object, struct err *err)
+static void annotate(json_t *object, const char *name, const char *value)
 {
-	MEM_AUTO char *title = manifestobjects_title(object);
-	enum standing standing;
+	json_t *metadata = json_object_get(object, "metadata");
 
-	if (judge(j, object, &standing, err) < 0)
-		return -1;
-	if (j->a.dry_run)
-		steps_say("would %s %s", standing == STANDING_FITS ? "apply" : "replace", title);
-	else if (replace(j, object, standing, err) < 0)
-		return err_wrap(err, "applying %s", title);
+	if (!json_object_get(metadata, "annotations"))
+		json_object_set_new(metadata, "annotations", json_object());
+	json_object_set_new(json_object_get(metadata, "annotations"), name, json_string(value));
+}
+
+/* So that `kscaled leave` can give it back; a note of before stays. */
+static void note_taken(struct join *j, json_t *object, const json_t *there)
+{
+	const json_t *service = json_object_get(json_object_get(there, "spec"), "service");
+	const char *before = json_str_or_empty(json_object_get(json_object_get(there, "metadata"), "annotations"),
+		TAKENNOTE);
+	bool taken = json_is_object(service) &&
+		(!json_str_is(service, "namespace", own_namespace(j)) ||
+			!json_str_is(service, "name", service_name(j)));
+	MEM_AUTO char *note = taken ? takennote_make(there) : *before ? mem_dup(before) : NULL;
+
+	if (note)
+		annotate(object, TAKENNOTE, note);
+}
+
+/* What stands there of others stays theirs, though it becomes what kscaled needs. */
+static int respect(struct join *j, json_t *object, struct err *err)
+{
+	MEM_AUTO char *path = manifestobjects_path(object), *title = manifestobjects_title(object);
+	json_t *there = NULL;
+
+	if (cluster_call(j->cluster, KUBE_GET, path, NULL, &there, err) < 0)
+		return err->kind == ERR_MISSING ? 0 : err_wrap(err, "%s", title);
+	ownership_respect(object, there);
+	if (json_str_is(object, "kind", "APIService"))
+		note_taken(j, object, there);
+	json_decref(there);
 	return 0;
+}
+
+static int apply(struct join *j, const json_t *wanted, struct err *err)
+{
+	MEM_AUTO char *title = manifestobjects_title(wanted);
+	json_t *object = json_deep_copy(wanted);
+	enum standing standing;
+	int failed = judge(j, object, &standing, err) < 0 || respect(j, object, err) < 0;
+
+	if (!failed && j->a.dry_run)
+		steps_say("would %s %s", standing == STANDING_FITS ? "apply" : "replace", title);
+	else if (!failed && replace(j, object, standing, err) < 0)
+		failed = err_wrap(err, "applying %s", title);
+	json_decref(object);
+	return failed ? -1 : 0;
 }
 
 /* Endpoints of before, when the way is a name now: whoever looks at them would be led astray. */
@@ -274,6 +317,8 @@ static int apply_objects(struct join *j, const struct reach_way *way, bool only_
 	}
 	if (!failed && !has_endpoints)
 		failed = drop_endpoints(j, err);
+	if (!failed && !only_way)
+		failed = pruning_run(j->cluster, objects, j->a.dry_run, err);
 	if (!failed && !j->a.dry_run)
 		steps_say("applied %zu objects, with %s (%s) as the way to this host", applied, way->host, way->why);
 	if (objects)

@@ -11,21 +11,23 @@
 #include "base/dnsname.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/timestamp.h"
+#include "base/strmap.h"
 #include "cli/cluster.h"
 #include "cli/hostfiles.h"
 #include "cli/leave/undoing.h"
+#include "cli/ownership.h"
 #include "cli/steps.h"
 #include "cli/systemd.h"
 #include "control/certs/certs.h"
+#include "control/certs/takennote.h"
+#include "control/leader/leaderrecord.h"
 
 #define NAME         "kscaled leave"
 #define LEASE        "operator.keda.sh"
 #define USUAL_WAIT   60000
-#define PATH_SIZE    1024
-#define OURS         "labelSelector=app.kubernetes.io%2Fname%3Dkscaled"
+#define SETTLE_NAPS  4 /* two seconds */
+#define HPAS         "/apis/autoscaling/v2"
 #define KEDA         "/apis/keda.sh/v1alpha1"
-#define RBAC         "/apis/rbac.authorization.k8s.io/v1"
 #define REGISTRATION "/apis/apiregistration.k8s.io/v1/apiservices/"
 #define CRDS         "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
 #define WEBHOOKS     "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/" CERTS_WEBHOOKS
@@ -45,6 +47,9 @@ struct leave {
 	struct leave_arguments a;
 	struct cluster *cluster;
 	unsigned failures;
+	struct strmap of_others; /* "namespace/name" of ScaledObjects whose HPA is not ours */
+	unsigned hpas;           /* of ours, as last seen */
+	unsigned moved, round;   /* targets that were not as before; of the looks at all of them */
 };
 
 /* ---- What is said ---- */
@@ -98,54 +103,17 @@ static void change(struct leave *l, const char *path, json_t *patch, const char 
 	json_decref(patch);
 }
 
-typedef void (*object_fn)(struct leave *l, const char *path, const char *title, const json_t *object);
-
-static void hand_on(struct leave *l, const char *api, const char *plural, const json_t *object, object_fn fn)
-{
-	const json_t *metadata = json_object_get(object, "metadata");
-	const char *namespace_ = json_str_or_empty(metadata, "namespace"), *name = json_str_or_empty(metadata, "name");
-	char escaped[800];
-	MEM_AUTO char *title = mem_printf("%s %s%s%s", plural, namespace_, *namespace_ ? "/" : "", name);
-	MEM_AUTO char *path = NULL;
-
-	if (!kube_escape(name, escaped, sizeof(escaped)))
-		return;
-	path = mem_printf("%s%s%s/%s/%s", api, *namespace_ ? "/namespaces/" : "", namespace_, plural, escaped);
-	fn(l, path, title, object);
-}
-
 /*
- * Calls fn for each object of a kind, page by page; namespace_: NULL: of all; query: "" or more of
- * it. A kind that the server does not have has none.
+ * Calls fn for each object of a kind; namespace_: NULL: of all; query: "" or more of it. A kind
+ * that the server does not have has none.
  */
 static void each(struct leave *l, const char *api, const char *namespace_, const char *plural, const char *query,
-	object_fn fn)
+	cluster_fn fn)
 {
-	MEM_AUTO char *collection = namespace_ ? mem_printf("%s/namespaces/%s/%s", api, namespace_, plural)
-					       : mem_printf("%s/%s", api, plural);
-	char more[PATH_SIZE] = "";
+	struct err err = { 0 };
 
-	do {
-		MEM_AUTO char *path = mem_printf("%s?limit=500%s%s%s%s", collection, *query ? "&" : "", query,
-			*more ? "&continue=" : "", more);
-		json_t *list = NULL;
-		const json_t *object;
-		struct err err = { 0 };
-		size_t i;
-
-		if (cluster_call(l->cluster, KUBE_LIST, path, NULL, &list, &err) < 0) {
-			if (err.kind != ERR_MISSING)
-				fail(l, collection, &err);
-			return;
-		}
-		json_array_foreach(json_object_get(list, "items"), i, object)
-		{
-			hand_on(l, api, plural, object, fn);
-		}
-		if (!kube_escape(json_str_or_empty(json_object_get(list, "metadata"), "continue"), more, sizeof(more)))
-			more[0] = '\0';
-		json_decref(list);
-	} while (*more);
+	if (cluster_each(l->cluster, api, namespace_, plural, query, fn, l, &err) < 0 && err.kind != ERR_MISSING)
+		fail(l, "not all of it was looked at", &err);
 }
 
 /* ---- 1: It stops acting ---- */
@@ -175,64 +143,97 @@ static void stop_service(struct leave *l)
 		steps_say("stopped and disabled " SYSTEMD_UNIT);
 }
 
+/*
+ * 1: it is held, as far as is known. By our own clock and by what changes, as leaders do it among
+ * themselves (control/leader): the clock of this host may be another's.
+ */
+static int look_at_lease(struct leave *l, struct leaderrecord *seen, struct err *err)
+{
+	MEM_AUTO char *path = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEASE, l->a.namespace_);
+	json_t *object = NULL;
+	struct lease lease;
+	int failed = cluster_call(l->cluster, KUBE_GET, path, NULL, &object, err);
+
+	if (failed && err->kind == ERR_MISSING)
+		return 0;
+	failed = failed || lease_decode(object, &lease, err) < 0;
+	json_decref(object);
+	if (failed)
+		return err_wrap(err, "Lease %s/" LEASE, l->a.namespace_);
+	leaderrecord_see(seen, &lease, steps_now_ms());
+	return leaderrecord_held(seen) && !leaderrecord_expired(seen, steps_now_ms());
+}
+
+static int say_held(const struct leave *l, const struct leaderrecord *seen, struct err *err)
+{
+	if (seen->changed)
+		return err_set(err, ERR_CONFLICT,
+			"\"%.200s\" holds Lease %s/" LEASE " and still scales: stop it first (nothing was undone)",
+			seen->lease.holder, l->a.namespace_);
+	return err_set(err, ERR_CONFLICT,
+		"\"%.200s\" holds Lease %s/" LEASE
+		" and perhaps still scales: stop it first (nothing was undone); when "
+		"it was killed: --wait must be longer than %lld seconds, after which a Lease is free that nobody "
+		"renews",
+		seen->lease.holder, l->a.namespace_, (long long)seen->lease.duration_s);
+}
+
 /* -1: it still acts: it would put back what is taken away. */
 static int wait_stopped(struct leave *l, struct err *err)
 {
-	MEM_AUTO char *path = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEASE, l->a.namespace_);
+	struct leaderrecord seen = { 0 };
 	int64_t until = steps_now_ms() + l->a.wait_ms;
+	int held;
 
-	for (;;) {
-		json_t *lease = NULL;
-		int failed = cluster_call(l->cluster, KUBE_GET, path, NULL, &lease, err);
-		bool held = undoing_is_held(lease, timestamp_now_ms());
-		bool missing = failed && err->kind == ERR_MISSING;
-
-		if (held)
-			err_set(err, ERR_CONFLICT,
-				"\"%.200s\" holds Lease %s/" LEASE
-				" and still scales: stop it first (nothing was undone)",
-				json_str_or_empty(json_object_get(lease, "spec"), "holderIdentity"), l->a.namespace_);
-		json_decref(lease);
-		if (missing || (!failed && !held))
-			return 0;
-		if (failed)
-			return err_wrap(err, "Lease %s/" LEASE, l->a.namespace_);
-		if (l->a.dry_run) {
-			steps_say("would wait until nobody holds Lease %s/" LEASE, l->a.namespace_);
-			return 0;
-		}
-		if (steps_now_ms() >= until)
-			return -1;
+	while ((held = look_at_lease(l, &seen, err)) > 0 && !l->a.dry_run && steps_now_ms() < until)
 		steps_nap();
-	}
+	if (held > 0 && l->a.dry_run)
+		steps_say("would wait until nobody holds Lease %s/" LEASE, l->a.namespace_);
+	else if (held > 0)
+		held = say_held(l, &seen, err);
+	leaderrecord_done(&seen);
+	return held < 0 ? -1 : 0;
 }
 
-/* ---- 2: Replicas ---- */
+/* ---- 2: The API server asks it no more ---- */
 
-static void restore(struct leave *l, const char *path, const char *title, const json_t *object)
+static bool exists(struct leave *l, const char *service)
 {
-	int64_t replicas = 0;
-	MEM_AUTO char *scale = undoing_original(object, &replicas), *what = NULL;
+	const char *slash = strchr(service, '/');
+	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%.*s/services/%s", (int)(slash - service), service,
+		slash + 1);
 	struct err err = { 0 };
 
-	(void)path;
-	if (!scale) {
-		err_set(&err, ERR_INVALID, "its status does not say how many replicas its target had");
-		fail(l, title, &err);
-		return;
-	}
-	what = mem_printf("the target of %s: %lld replicas, as before", title, (long long)replicas);
-	change(l, scale, json_pack("{s:{s:I}}", "spec", "replicas", (json_int_t)replicas), what);
+	return cluster_call(l->cluster, KUBE_GET, path, NULL, NULL, &err) == 0 || err.kind != ERR_MISSING;
 }
 
-/* ---- 3: The API server asks it no more ---- */
+/*
+ * One that was taken goes back to its server. When that is gone, too, it goes: no namespace could
+ * be deleted.
+ */
+static void give_back(struct leave *l, const char *path, const char *title, const json_t *object)
+{
+	json_t *patch = takennote_undo(object);
+	MEM_AUTO char *service = patch ? takennote_service(object) : NULL, *others = ownership_of_others(object),
+		      *what = NULL;
+
+	if (!patch || !exists(l, service)) {
+		json_decref(patch);
+		delete (l, path, title);
+		if (others)
+			steps_say("%s was another's (%s), which has to put it back itself", title, others);
+		return;
+	}
+	what = mem_printf("%s: back to Service %s, from which it was taken", title, service);
+	change(l, path, patch, what);
+}
 
 static void free_endpoint(struct leave *l, const char *path, const char *title)
 {
 	json_t *object = get(l, path);
 
 	if (object && undoing_leads_to(object, l->a.namespace_, l->a.service_name))
-		delete (l, path, title);
+		give_back(l, path, title, object);
 	else if (object)
 		steps_say("%s stays: it does not lead to Service %s/%s", title, l->a.namespace_, l->a.service_name);
 	json_decref(object);
@@ -251,10 +252,11 @@ static void free_endpoints(struct leave *l)
 	free_endpoint(l, WEBHOOKS, "ValidatingWebhookConfiguration " CERTS_WEBHOOKS);
 }
 
-/* ---- 4: Finalizers ---- */
+/* ---- 3: Finalizers ---- */
 
-static void take_finalizer(struct leave *l, const char *path, const char *title, const json_t *object)
+static void take_finalizer(void *arg, const char *path, const char *title, const json_t *object)
 {
+	struct leave *l = arg;
 	json_t *patch = undoing_without_finalizer(object);
 	MEM_AUTO char *what = mem_printf("%s: no finalizer of ours", title);
 
@@ -268,21 +270,158 @@ static void take_finalizers(struct leave *l)
 		each(l, KEDA, NULL, keda_kinds[i], "", take_finalizer);
 }
 
-/* ---- 5: HPAs ---- */
+/* ---- 4: HPAs ---- */
 
-static void delete_hpa(struct leave *l, const char *path, const char *title, const json_t *object)
+/* One that KEDA looks after stays, and so does the target of its ScaledObject as it is. */
+static void delete_hpa(void *arg, const char *path, const char *title, const json_t *object)
 {
-	if (undoing_is_of_scaledobject(object))
+	struct leave *l = arg;
+	const char *owner = undoing_scaledobject_of(object);
+	MEM_AUTO char *key = NULL;
+
+	if (!owner)
+		return;
+	if (undoing_is_our_hpa(object)) {
+		l->hpas++;
 		delete (l, path, title);
+		return;
+	}
+	key = mem_printf("%s/%s", json_str_or_empty(json_object_get(object, "metadata"), "namespace"), owner);
+	strmap_set(&l->of_others, key, "");
+	steps_say("%s stays: it is another installation's", title);
+}
+
+static void count_hpa(void *arg, const char *path, const char *title, const json_t *object)
+{
+	struct leave *l = arg;
+
+	(void)path;
+	(void)title;
+	l->hpas += undoing_scaledobject_of(object) && undoing_is_our_hpa(object);
+}
+
+/* False: some are still there, which is told. */
+static bool delete_hpas(struct leave *l)
+{
+	int64_t until = steps_now_ms() + l->a.wait_ms;
+	struct err err = { 0 };
+
+	each(l, HPAS, NULL, "horizontalpodautoscalers", "", delete_hpa);
+	while (l->hpas > 0 && !l->a.dry_run) {
+		l->hpas = 0;
+		each(l, HPAS, NULL, "horizontalpodautoscalers", "", count_hpa);
+		if (l->hpas > 0 && steps_now_ms() >= until) {
+			err_set(&err, ERR_TEMPORARY, "%u are still there: does another kscaled make them again?",
+				l->hpas);
+			fail(l, "horizontalpodautoscalers", &err);
+			return false;
+		}
+		if (l->hpas > 0)
+			steps_nap();
+	}
+	return true;
+}
+
+/* ---- 5: Replicas ---- */
+
+static bool is_of_others(const struct leave *l, const json_t *object)
+{
+	const json_t *metadata = json_object_get(object, "metadata");
+	MEM_AUTO char *key = mem_printf("%s/%s", json_str_or_empty(metadata, "namespace"),
+		json_str_or_empty(metadata, "name"));
+
+	return strmap_get(&l->of_others, key) != NULL;
+}
+
+static int64_t replicas_of(const json_t *scale)
+{
+	return json_integer_value(json_object_get(json_object_get(scale, "spec"), "replicas"));
+}
+
+static void restore(void *arg, const char *path, const char *title, const json_t *object)
+{
+	struct leave *l = arg;
+	int64_t wanted = 0;
+	MEM_AUTO char *scale = is_of_others(l, object) ? NULL : undoing_original(object, &wanted);
+	json_t *now = NULL, *patch;
+	struct err err = { 0 };
+
+	(void)path;
+	if (!scale)
+		return;
+	if (l->a.dry_run) {
+		steps_say("would give the target of %s %lld replicas, as before", title, (long long)wanted);
+		return;
+	}
+	if (cluster_call(l->cluster, KUBE_GET, scale, NULL, &now, &err) < 0 || replicas_of(now) == wanted) {
+		json_decref(now);
+		return; /* report tells */
+	}
+	json_decref(now);
+	patch = json_pack("{s:{s:I}}", "spec", "replicas", (json_int_t)wanted);
+	if (cluster_call(l->cluster, KUBE_MERGE_PATCH, scale, patch, NULL, &err) == 0)
+		l->moved++;
+	else if (l->round == 0)
+		fail(l, title, &err);
+	json_decref(patch);
+}
+
+/* What they have in the end, which is what counts. */
+static void report(void *arg, const char *path, const char *title, const json_t *object)
+{
+	struct leave *l = arg;
+	int64_t wanted = 0;
+	MEM_AUTO char *scale = undoing_original(object, &wanted);
+	json_t *now = NULL;
+	struct err err = { 0 };
+
+	(void)path;
+	if (is_of_others(l, object))
+		return;
+	if (!scale) {
+		err_set(&err, ERR_INVALID, "its status does not say how many replicas its target had");
+		fail(l, title, &err);
+	} else if (cluster_call(l->cluster, KUBE_GET, scale, NULL, &now, &err) < 0) {
+		if (err.kind != ERR_MISSING) /* without a target nothing is left to restore */
+			fail(l, title, &err);
+	} else if (replicas_of(now) == wanted) {
+		steps_say("the target of %s: %lld replicas, as before", title, (long long)wanted);
+	} else {
+		err_set(&err, ERR_CONFLICT,
+			"its target has %lld replicas, not %lld as before: does something else scale it?",
+			(long long)replicas_of(now), (long long)wanted);
+		fail(l, title, &err);
+	}
+	json_decref(now);
+}
+
+/*
+ * The controller of HPAs may be about to write what it read when they were there. So what is
+ * restored is looked at again, until it stays.
+ */
+static void let_settle(const struct leave *l)
+{
+	for (int i = 0; i < SETTLE_NAPS && !l->a.dry_run; i++)
+		steps_nap();
+}
+
+static void restore_all(struct leave *l)
+{
+	int64_t until = steps_now_ms() + l->a.wait_ms;
+
+	do {
+		let_settle(l);
+		l->moved = 0;
+		each(l, KEDA, NULL, "scaledobjects", "", restore);
+		l->round++;
+	} while (l->moved > 0 && steps_now_ms() < until);
+	if (l->moved > 0)
+		let_settle(l);
+	if (!l->a.dry_run)
+		each(l, KEDA, NULL, "scaledobjects", "", report);
 }
 
 /* ---- 6: CRDs ---- */
-
-static bool is_labelled_ours(const json_t *object)
-{
-	return json_str_is(json_object_get(json_object_get(object, "metadata"), "labels"), "app.kubernetes.io/name",
-		"kscaled");
-}
 
 static void wait_gone(struct leave *l, const char *path, const char *title)
 {
@@ -292,23 +431,24 @@ static void wait_gone(struct leave *l, const char *path, const char *title)
 	while (!l->a.dry_run && cluster_call(l->cluster, KUBE_GET, path, NULL, NULL, &err) == 0) {
 		if (steps_now_ms() >= until) {
 			err_set(&err, ERR_TEMPORARY, "is being deleted, but still there");
-			fail(l, title, &err);
-			return;
+			break;
 		}
 		steps_nap();
 	}
+	if (err.kind != ERR_NONE && err.kind != ERR_MISSING)
+		fail(l, title, &err);
 }
 
 static void delete_if_ours(struct leave *l, const char *path, const char *title)
 {
 	json_t *object = get(l, path);
+	MEM_AUTO char *others = object ? ownership_of_others(object) : NULL;
 
-	if (object && is_labelled_ours(object)) {
+	if (others) {
+		steps_say("%s stays: %s", title, others);
+	} else if (object) {
 		delete (l, path, title);
 		wait_gone(l, path, title);
-	} else if (object) {
-		steps_say("%s stays: it has no label app.kubernetes.io/name=kscaled, so another installation made it",
-			title);
 	}
 	json_decref(object);
 }
@@ -326,10 +466,10 @@ static void delete_crds(struct leave *l)
 
 /* ---- 7: The rest of the manifests ---- */
 
-static void delete_it(struct leave *l, const char *path, const char *title, const json_t *object)
+static void delete_it(void *arg, const char *path, const char *title, const json_t *object)
 {
 	(void)object;
-	delete (l, path, title);
+	delete (arg, path, title);
 }
 
 static void delete_the_rest(struct leave *l)
@@ -345,16 +485,17 @@ static void delete_the_rest(struct leave *l)
 		{ "/api/v1", "endpoints", false },
 		{ "/api/v1", "services", false },
 		{ "/api/v1", "serviceaccounts", false },
-		{ RBAC, "rolebindings", true },
-		{ RBAC, "clusterrolebindings", true },
-		{ RBAC, "roles", true },
-		{ RBAC, "clusterroles", true },
+		{ CLUSTER_RBAC, "rolebindings", true },
+		{ CLUSTER_RBAC, "clusterrolebindings", true },
+		{ CLUSTER_RBAC, "roles", true },
+		{ CLUSTER_RBAC, "clusterroles", true },
 	};
 	MEM_AUTO char *secret = mem_printf("/api/v1/namespaces/%s/secrets/" CERTS_SECRET, l->a.namespace_);
 	MEM_AUTO char *lease = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEASE, l->a.namespace_);
 
 	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
-		each(l, kinds[i].api, kinds[i].everywhere ? NULL : l->a.namespace_, kinds[i].plural, OURS, delete_it);
+		each(l, kinds[i].api, kinds[i].everywhere ? NULL : l->a.namespace_, kinds[i].plural, CLUSTER_OURS,
+			delete_it);
 	delete (l, secret, "the Secret " CERTS_SECRET);
 	delete (l, lease, "the Lease " LEASE);
 }
@@ -395,12 +536,14 @@ static int run(struct leave *l, struct err *err)
 		stop_service(l);
 	if (wait_stopped(l, err) < 0)
 		return -1;
-	if (l->a.restore_replicas)
-		each(l, KEDA, NULL, "scaledobjects", "", restore);
 	free_endpoints(l);
 	take_finalizers(l);
-	if (l->a.delete_hpas)
-		each(l, "/apis/autoscaling/v2", NULL, "horizontalpodautoscalers", "", delete_hpa);
+	if (l->a.restore_replicas) {
+		if (delete_hpas(l))
+			restore_all(l);
+	} else if (l->a.delete_hpas) {
+		delete_hpas(l);
+	}
 	if (l->a.purge)
 		delete_crds(l);
 	delete_the_rest(l);
@@ -419,7 +562,8 @@ static const char help_text[] =
 	"\n"
 	"  --kubeconfig FILE      the administrator's\n"
 	"  --in-cluster           kscaled runs there as Deployment kscaled, not on this host\n"
-	"  --restore-replicas     give each target of a ScaledObject the replicas that it had before\n"
+	"  --restore-replicas     give each target of a ScaledObject the replicas that it had before; without its\n"
+	"                         HorizontalPodAutoscaler, which would change them again: as --delete-hpas\n"
 	"  --delete-hpas          delete the HorizontalPodAutoscalers of ScaledObjects (default: they stay)\n"
 	"  --purge                delete also the CustomResourceDefinitions with all ScaledObjects, ScaledJobs and\n"
 	"                         TriggerAuthentications, and the namespace of kscaled with all in it\n"
@@ -521,6 +665,7 @@ int cli_leave(int argc, char **argv)
 	failed = l.cluster ? run(&l, &err) : -1;
 	if (failed)
 		fprintf(stderr, NAME ": %s\n", err.msg);
+	strmap_done(&l.of_others);
 	cluster_free(l.cluster);
 	return failed ? 1 : 0;
 }

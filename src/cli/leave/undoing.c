@@ -6,21 +6,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/timestamp.h"
+#include "decide/hpaspec.h"
 
 /* What control/objects/finalise and KEDA put there. */
 static const char *const finalizers_of_ours[] = { "kscaled.io/restore", "finalizer.keda.sh", NULL };
-
-bool undoing_is_held(const json_t *lease, int64_t now_unix_ms)
-{
-	const json_t *spec = json_object_get(lease, "spec");
-	int64_t renewed, seconds = json_integer_value(json_object_get(spec, "leaseDurationSeconds"));
-
-	if (!*json_str_or_empty(spec, "holderIdentity") ||
-		timestamp_parse(json_str_or_empty(spec, "renewTime"), &renewed, NULL) < 0)
-		return false;
-	return now_unix_ms - renewed < seconds * 1000;
-}
 
 json_t *undoing_without_finalizer(const json_t *object)
 {
@@ -62,7 +51,7 @@ bool undoing_leads_to(const json_t *object, const char *namespace_, const char *
 	return true;
 }
 
-bool undoing_is_of_scaledobject(const json_t *hpa)
+const char *undoing_scaledobject_of(const json_t *hpa)
 {
 	const json_t *owners = json_object_get(json_object_get(hpa, "metadata"), "ownerReferences"), *one;
 	size_t i;
@@ -71,9 +60,17 @@ bool undoing_is_of_scaledobject(const json_t *hpa)
 	{
 		if (json_str_is(one, "kind", "ScaledObject") &&
 			text_begins(json_str_or_empty(one, "apiVersion"), "keda.sh/"))
-			return true;
+			return json_str_or_empty(one, "name");
 	}
-	return false;
+	return NULL;
+}
+
+bool undoing_is_our_hpa(const json_t *hpa)
+{
+	const json_t *labels = json_object_get(json_object_get(hpa, "metadata"), "labels");
+
+	return json_str_is(labels, "app.kubernetes.io/managed-by", "kscaled") ||
+		json_str_is(labels, HPASPEC_MANAGED_LABEL, "true");
 }
 
 /* A path segment that comes from a status, which users may write. */

@@ -11,9 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether a Lease is held at this time, by whose word it is still to be taken as held. */
-bool undoing_is_held(const json_t *lease, int64_t now_unix_ms);
-
 /*
  * The merge patch that takes our finalizer, and KEDA's, away, under the object's version. NULL: it
  * has neither. The caller owns it.
@@ -26,8 +23,12 @@ json_t *undoing_without_finalizer(const json_t *object);
  */
 bool undoing_leads_to(const json_t *object, const char *namespace_, const char *service);
 
-/* Whether a HorizontalPodAutoscaler is controlled by a ScaledObject. */
-bool undoing_is_of_scaledobject(const json_t *hpa);
+/*
+ * The ScaledObject that controls a HorizontalPodAutoscaler; borrowed; NULL: none. And whether
+ * kscaled, not KEDA, looks after it.
+ */
+const char *undoing_scaledobject_of(const json_t *hpa);
+bool undoing_is_our_hpa(const json_t *hpa);
 
 /*
  * The path of a ScaledObject's target's /scale, and in *replicas what it had before. NULL: its

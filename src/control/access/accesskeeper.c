@@ -19,9 +19,11 @@
 #include "net/loop.h"
 #include "net/x509.h"
 
-#define SUBJECT "credentials"
-#define LOOK_MS 30000
-#define DAY_MS  INT64_C(86400000)
+#define SUBJECT      "credentials"
+#define LOOK_MS      30000
+#define DAY_MS       INT64_C(86400000)
+#define PAUSE_MIN_MS 60000  /* between two renewals, whatever clocks say */
+#define SKEW_MS      300000 /* by so much clocks differ that are well */
 /* A host may be off for so long, less the half in which the token is renewed. */
 #define TOKEN_LIFE_S     (30 * 86400)
 #define CERT_WARNING_MS  (30 * DAY_MS)
@@ -35,9 +37,11 @@ static const char *const label_of[] = { "client-certificate", "token", "serving-
 static const char *const words_of[] = { "the client certificate of the kubeconfig", "the token for the API server",
 	"the serving certificate" };
 
-/* What is known of one: when it ends (0: not known), and when that was last warned of. */
+/*
+ * What is known of one: when it ends (0: not known), and when that is warned of again (loop clock).
+ */
 struct end {
-	int64_t unix_ms, warned_unix_ms;
+	int64_t unix_ms, warn_again_ms;
 };
 
 struct accesskeeper {
@@ -133,12 +137,12 @@ static void warn_of_end(struct accesskeeper *a, enum credential which)
 	char text[TIMESTAMP_TEXT_MAX];
 
 	if (end->unix_ms == 0 || end->unix_ms - now >= warning_ms(a, which)) {
-		end->warned_unix_ms = 0;
+		end->warn_again_ms = 0;
 		return;
 	}
-	if (end->warned_unix_ms != 0 && now - end->warned_unix_ms < DAY_MS)
+	if (loop_now_ms(a->loop) < end->warn_again_ms)
 		return;
-	end->warned_unix_ms = now;
+	end->warn_again_ms = loop_now_ms(a->loop) + DAY_MS;
 	log_warn(SUBJECT, "%s %s at %s: %s", words_of[which], now < end->unix_ms ? "ends" : "ended",
 		timestamp_format(end->unix_ms, text), remedy(a, which));
 }
@@ -203,6 +207,17 @@ static void renewal_failed(struct accesskeeper *a, const struct err *err)
 	a->not_before_ms = loop_now_ms(a->loop) + loop_backoff_ms(a->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS);
 }
 
+/*
+ * After a renewal: by the server's two times alone, as our clock may be wrong, and however short
+ * the lives that it gives.
+ */
+static int64_t pause_ms(const struct accesskeeper *a)
+{
+	int64_t third_ms = (a->token.ends_unix_ms - a->token.issued_unix_ms) / 3;
+
+	return a->token.issued_unix_ms > 0 && third_ms > PAUSE_MIN_MS ? third_ms : PAUSE_MIN_MS;
+}
+
 static void take_token(struct accesskeeper *a, const char *token)
 {
 	char text[TIMESTAMP_TEXT_MAX];
@@ -217,8 +232,7 @@ static void take_token(struct accesskeeper *a, const char *token)
 	}
 	read_files(a, false);
 	a->failures = 0;
-	/* However short the lives that the server gives. */
-	a->not_before_ms = loop_now_ms(a->loop) + (a->token.ends_unix_ms - timestamp_now_ms()) / 3;
+	a->not_before_ms = loop_now_ms(a->loop) + pause_ms(a);
 	err_keep(&a->told, NULL);
 	log_info(SUBJECT, "%s: renewed, good until %s", a->own_file,
 		a->token.ends_unix_ms ? timestamp_format(a->token.ends_unix_ms, text) : "further notice");
@@ -236,11 +250,16 @@ static void on_token(void *arg, const json_t *object, const struct err *err)
 	schedule(a);
 }
 
+/*
+ * A clock that is behind the server's does not tell how old the token is: then the pause alone says
+ * when.
+ */
 static bool is_due(const struct accesskeeper *a)
 {
-	int64_t due = tokenfacts_renew_unix_ms(&a->token);
+	int64_t due = tokenfacts_renew_unix_ms(&a->token), now = timestamp_now_ms();
+	bool is_behind = now + SKEW_MS < a->token.issued_unix_ms;
 
-	return a->own_file && !a->call && due > 0 && timestamp_now_ms() >= due &&
+	return a->own_file && !a->call && due > 0 && (now >= due || is_behind) &&
 		loop_now_ms(a->loop) >= a->not_before_ms;
 }
 

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "config.h"
+#include "control/certs/takennote.h"
 #include "kube/keeper.h"
 #include "net/loop.h"
 
@@ -31,6 +32,8 @@ struct apiservice {
 	char *service; /* "namespace/name" that it points to; NULL unless it exists */
 	char *trusted; /* its caBundle, decoded; NULL: none */
 	bool insecure; /* insecureSkipTLSVerify */
+	char *note;    /* what a take-over writes down; NULL unless it exists */
+	bool taken;    /* it has such a note */
 	int64_t since_ms;
 
 	char *bundle; /* what caBundle is to hold; NULL: it is left as it is */
@@ -168,6 +171,9 @@ static void on_object(void *arg, const json_t *object)
 
 	free(a->service);
 	a->service = object ? service_of(spec) : NULL;
+	free(a->note);
+	a->note = object ? takennote_make(object) : NULL;
+	a->taken = json_object_get(json_object_get(json_object_get(object, "metadata"), "annotations"), TAKENNOTE);
 	a->points = !object ? APISERVICE_MISSING : is_ours(a, a->service) ? APISERVICE_TO_US : APISERVICE_TO_OTHERS;
 	set_trusted(a, decoded(json_object_get(spec, "caBundle")),
 		json_is_true(json_object_get(spec, "insecureSkipTLSVerify")));
@@ -249,6 +255,9 @@ static char *make(void *arg, const char *version, struct err *err)
 	if (!version)
 		return whole(a);
 	patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion", version, "spec", spec_patch(a));
+	if (is_to_be_taken(a))
+		json_object_set_new(json_object_get(patch, "metadata"), "annotations",
+			json_pack("{s:s}", TAKENNOTE, a->note));
 	text = json_text(patch);
 	if (is_to_be_taken(a))
 		log_warn(a->title, "taking it over from Service %s, as told", a->service);
@@ -331,7 +340,7 @@ bool apiservice_release(struct apiservice *a, int64_t deadline_ms, void (*done)(
 		.deadline_ms = deadline_ms,
 		.answer = KUBE_ANSWER_IGNORED };
 
-	if (!a->config.recreate || !a->leading || a->points != APISERVICE_TO_US || !version)
+	if (!a->config.recreate || !a->leading || a->points != APISERVICE_TO_US || !version || a->taken)
 		return false;
 	a->released = true;
 	a->on_released = done;
@@ -391,6 +400,7 @@ void apiservice_free(struct apiservice *a)
 	loop_timer_done(&a->look);
 	free(a->service);
 	free(a->trusted);
+	free(a->note);
 	free(a->bundle);
 	free(a->title);
 	free(a);

@@ -10,8 +10,8 @@
 #include "base/mem.h"
 
 #define CA_NAME    "kscaled CA"
-#define OVERLAP_MS (25 * 3600 * 1000LL) /* a day and the hour that certificates begin before they are made */
-#define VALUE_MAX  (64u << 10)          /* of one value in the Secret, base64; ours are below 2 KiB */
+#define OVERLAP_MS (24 * 3600 * 1000LL + X509_BACKDATE_S * 1000LL) /* certificates begin before they are made */
+#define VALUE_MAX  (64u << 10) /* of one value in the Secret, base64; ours are below 2 KiB */
 
 static const char *const no_names[] = { NULL };
 

@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/timestamp.h"
 #include "control/leader/leaderrecord.h"
 #include "kube/denial.h"
 #include "net/loop.h"
@@ -77,9 +76,7 @@ static void on_read(void *arg, const json_t *object, const struct err *err)
 		return;
 	}
 	leaderrecord_see(&k->record, &lease, now_ms);
-	k->fn(k->arg,
-		leaderrecord_alive(&k->record, now_ms, timestamp_now_ms()) ? LEADERKEDA_ACTIVE : LEADERKEDA_ABSENT,
-		NULL);
+	k->fn(k->arg, leaderrecord_alive(&k->record, now_ms) ? LEADERKEDA_ACTIVE : LEADERKEDA_ABSENT, NULL);
 }
 
 void leaderkeda_ask(struct leaderkeda *k, int64_t deadline_ms, leaderkeda_fn fn, void *arg)

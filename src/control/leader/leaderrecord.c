@@ -63,9 +63,7 @@ bool leaderrecord_expired(const struct leaderrecord *r, int64_t now_ms)
 	return now_ms - r->since_ms >= duration_ms(&r->lease);
 }
 
-bool leaderrecord_alive(const struct leaderrecord *r, int64_t now_ms, int64_t now_unix_ms)
+bool leaderrecord_alive(const struct leaderrecord *r, int64_t now_ms)
 {
-	if (!leaderrecord_held(r) || leaderrecord_expired(r, now_ms))
-		return false;
-	return r->changed || now_unix_ms - r->lease.renewed_unix_ms < duration_ms(&r->lease);
+	return leaderrecord_held(r) && !leaderrecord_expired(r, now_ms);
 }

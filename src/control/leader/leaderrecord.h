@@ -34,9 +34,8 @@ bool leaderrecord_held_by(const struct leaderrecord *r, const char *identity);
 bool leaderrecord_expired(const struct leaderrecord *r, int64_t now_ms); /* unchanged here for its whole duration */
 
 /*
- * Held and recently renewed: by its own times at the first read, by its changes afterwards. For
- * Leases that we respect without competing for them.
+ * Held, and not yet seen to be left behind: for Leases that we respect without competing for them.
  */
-bool leaderrecord_alive(const struct leaderrecord *r, int64_t now_ms, int64_t now_unix_ms);
+bool leaderrecord_alive(const struct leaderrecord *r, int64_t now_ms);
 
 #endif

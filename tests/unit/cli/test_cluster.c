@@ -151,6 +151,50 @@ static void what_is_sent(void **state)
 	assert_int_equal(status, 0);
 }
 
+#define ENDLESS_PAGE                                                                                                   \
+	"{\"metadata\":{\"continue\":\"more/\"},\"items\":[{\"metadata\":{\"namespace\":\"n\",\"name\":\"a\"}}]}"
+
+/* A fake: no real API server has a list without an end. Gives up by itself at `pages`. */
+static pid_t answer_endlessly(int pages)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		char request[8192];
+		int fd = accept(listener, NULL, NULL);
+
+		for (int i = 0; i < pages && recv(fd, request, sizeof(request), 0) > 0; i++)
+			dprintf(fd, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s", strlen(ENDLESS_PAGE),
+				ENDLESS_PAGE);
+		_exit(0);
+	}
+	return child;
+}
+
+static void on_object(void *arg, const char *path, const char *title, const json_t *object)
+{
+	assert_non_null(object);
+	assert_string_equal(path, "/apis/g/v1/namespaces/n/things/a");
+	assert_string_equal(title, "things n/a");
+	++*(int *)arg;
+}
+
+static void a_list_that_does_not_end(void **state)
+{
+	struct err err = { 0 };
+	struct cluster *c = cluster_new(kubeconfig_path, &err);
+	pid_t child = answer_endlessly(5000);
+	int count = 0, status;
+
+	(void)state;
+	assert_int_equal(cluster_each(c, "/apis/g/v1", NULL, "things", "labelSelector=a", on_object, &count, &err), -1);
+	if (err.kind != ERR_INVALID || !strstr(err.msg, "/apis/g/v1/things: the list does not end"))
+		fail_msg("%s", err.msg);
+	assert_true(count > 100 && count < 5000);
+	cluster_free(c);
+	assert_int_equal(waitpid(child, &status, 0), child);
+}
+
 static void no_cluster(void **state)
 {
 	struct err err = { 0 };
@@ -166,6 +210,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_answered),
 		cmocka_unit_test(what_is_sent),
+		cmocka_unit_test(a_list_that_does_not_end),
 		cmocka_unit_test(no_cluster),
 	};
 

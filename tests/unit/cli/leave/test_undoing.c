@@ -12,7 +12,6 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/timestamp.h"
 
 /* JSON with ' for ". */
 static json_t *json_of(const char *text)
@@ -25,37 +24,6 @@ static json_t *json_of(const char *text)
 	value = json_parse(copy, strlen(copy), NULL);
 	assert_non_null(value);
 	return value;
-}
-
-static void who_holds_the_lease(void **state)
-{
-	static const struct {
-		const char *lease;
-		bool held;
-	} rows[] = {
-		{ "{'spec':{'holderIdentity':'a','leaseDurationSeconds':15,'renewTime':'2026-01-01T00:00:00.000000Z'}}",
-			true },
-		{ "{'spec':{'holderIdentity':'a','leaseDurationSeconds':15,'renewTime':'2025-12-31T23:59:46.000000Z'}}",
-			true },
-		{ "{'spec':{'holderIdentity':'a','leaseDurationSeconds':15,'renewTime':'2025-12-31T23:59:45.000000Z'}}",
-			false },
-		{ "{'spec':{'holderIdentity':'','leaseDurationSeconds':15,'renewTime':'2026-01-01T00:00:00.000000Z'}}",
-			false },
-		{ "{'spec':{'holderIdentity':'a','leaseDurationSeconds':15}}", false },
-		{ "{'spec':{}}", false },
-		{ "{}", false },
-	};
-	int64_t now;
-
-	(void)state;
-	assert_int_equal(timestamp_parse("2026-01-01T00:00:00Z", &now, NULL), 0);
-	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
-		json_t *lease = json_of(rows[i].lease);
-
-		assert_true(undoing_is_held(lease, now) == rows[i].held);
-		json_decref(lease);
-	}
-	assert_false(undoing_is_held(NULL, now));
 }
 
 static void what_finalizers_are_left(void **state)
@@ -113,19 +81,29 @@ static void whose_hpa(void **state)
 {
 	static const struct {
 		const char *hpa;
+		const char *owner; /* NULL: none */
 		bool ours;
 	} rows[] = {
-		{ "{'metadata':{'ownerReferences':[{'kind':'ScaledObject','apiVersion':'keda.sh/v1alpha1'}]}}", true },
-		{ "{'metadata':{'ownerReferences':[{'kind':'ScaledObject','apiVersion':'example.com/v1'}]}}", false },
-		{ "{'metadata':{'ownerReferences':[{'kind':'Deployment','apiVersion':'apps/v1'}]}}", false },
-		{ "{'metadata':{}}", false },
+		{ "{'metadata':{'ownerReferences':[{'kind':'ScaledObject','apiVersion':'keda.sh/v1alpha1','name':'a'}],"
+		  "'labels':{'app.kubernetes.io/managed-by':'keda-operator'}}}",
+			"a", false },
+		{ "{'metadata':{'ownerReferences':[{'kind':'ScaledObject','apiVersion':'keda.sh/v1alpha1','name':'b'}],"
+		  "'labels':{'kscaled.io/managed':'true'}}}",
+			"b", true },
+		{ "{'metadata':{'ownerReferences':[{'kind':'ScaledObject','apiVersion':'example.com/v1'}]}}", NULL,
+			false },
+		{ "{'metadata':{'ownerReferences':[{'kind':'Deployment','apiVersion':'apps/v1'}]}}", NULL, false },
+		{ "{'metadata':{'labels':{'app.kubernetes.io/managed-by':'kscaled'}}}", NULL, true },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
 		json_t *hpa = json_of(rows[i].hpa);
 
-		assert_true(undoing_is_of_scaledobject(hpa) == rows[i].ours);
+		const char *owner = undoing_scaledobject_of(hpa);
+
+		assert_true(owner && rows[i].owner ? strcmp(owner, rows[i].owner) == 0 : owner == rows[i].owner);
+		assert_true(undoing_is_our_hpa(hpa) == rows[i].ours);
 		json_decref(hpa);
 	}
 }
@@ -172,7 +150,6 @@ static void how_many_there_were(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_holds_the_lease),
 		cmocka_unit_test(what_finalizers_are_left),
 		cmocka_unit_test(where_it_leads),
 		cmocka_unit_test(whose_hpa),

@@ -196,6 +196,52 @@ static void a_short_one_at_once_and_not_again_and_again(void **state)
 	end();
 }
 
+/* A token of the server, by whose clock ours is ahead (or behind) from the start on. */
+static void by_a_clock_that_is_wrong(int64_t ahead_ms, int64_t life_ms, int64_t watched_ms, unsigned calls_max)
+{
+	MEM_AUTO char *old = our_token(life_ms), *new = NULL;
+	unsigned before;
+
+	fake_set_wall_ahead(0);
+	new = our_token(life_ms);
+	server_gives(new);
+	fake_set_wall_ahead(ahead_ms);
+	begin("state/token", old, true);
+	before = fake_count(FAKE_ANY, TOKENS);
+	for (int64_t at = 0; at < watched_ms; at += 1000) {
+		fake_advance(1000);
+		on_change(on_change_arg); /* its own write among others */
+	}
+	if (fake_count(FAKE_ANY, TOKENS) - before > calls_max || fake_count(FAKE_ANY, TOKENS) == before)
+		fail_msg("%lld ms ahead: %u calls", (long long)ahead_ms, fake_count(FAKE_ANY, TOKENS) - before);
+	end();
+	fake_set_wall_ahead(0);
+}
+
+static void no_clock_makes_it_renew_without_a_pause(void **state)
+{
+	(void)state;
+	by_a_clock_that_is_wrong(HOUR_MS, 600000, HOUR_MS / 2, 10);
+	by_a_clock_that_is_wrong(400 * DAY_MS, 30 * DAY_MS, HOUR_MS, 1);
+	by_a_clock_that_is_wrong(-HOUR_MS, 30 * DAY_MS, HOUR_MS, 1); /* how old it is cannot be told */
+	by_a_clock_that_is_wrong(-400 * DAY_MS, 600000, HOUR_MS / 2, 10);
+}
+
+static void a_clock_that_is_set_behind_does_not_let_it_end(void **state)
+{
+	MEM_AUTO char *old = our_token(DAY_MS);
+
+	(void)state;
+	begin("state/token", old, true);
+	fake_advance(1000);
+	server_gives(old);
+	fake_set_wall_ahead(-2 * DAY_MS);
+	fake_advance(DAY_MS / 2);
+	assert_int_equal(fake_count(FAKE_ANY, TOKENS), 2); /* at once, and a third of a life later */
+	fake_set_wall_ahead(0);
+	end();
+}
+
 static void those_of_others_are_left_alone(void **state)
 {
 	static const struct {
@@ -333,6 +379,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(renewed_at_half_of_its_life, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_short_one_at_once_and_not_again_and_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_clock_makes_it_renew_without_a_pause, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_clock_that_is_set_behind_does_not_let_it_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(those_of_others_are_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(failures_are_told_once_and_tried_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(changed_files_are_read_at_once, setup, teardown),

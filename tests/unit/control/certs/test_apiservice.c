@@ -9,7 +9,9 @@
 #include <cmocka.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "certs_fixture.h"
+#include "control/certs/takennote.h"
 
 static void injects_under_conflict_retry(void **state)
 {
@@ -305,6 +307,32 @@ static void start_recreating(void)
 	fake_advance(5000);
 }
 
+/* Where it led, so that it can go back; and it is not deleted at a stop, for it is another's. */
+static void what_is_taken_is_noted_and_never_deleted(void **state)
+{
+	struct certs_config config = certs_usual();
+	MEM_AUTO char *service = NULL;
+	json_t *patch;
+
+	(void)state;
+	config.take_over = true;
+	config.recreate = true;
+	put_apiservice("keda", "keda-operator-metrics-apiserver", ",\"insecureSkipTLSVerify\":true");
+	certs_start_with(config);
+	certs_set_leading(t.certs, true);
+	fake_advance(1000);
+	assert_bundle_is_the_ca();
+	service = takennote_service(fake_object(APISERVICE));
+	assert_string_equal(service, "keda/keda-operator-metrics-apiserver");
+	patch = takennote_undo(fake_object(APISERVICE));
+	assert_true(json_is_true(json_object_get(json_object_get(patch, "spec"), "insecureSkipTLSVerify")));
+	assert_true(json_is_null(json_object_get(json_object_get(patch, "spec"), "caBundle")));
+	json_decref(patch);
+	assert_false(certs_release(t.certs, 3000, on_released, NULL));
+	fake_advance(5000);
+	assert_int_equal(fake_count(KUBE_DELETE, APISERVICE), 0);
+}
+
 static void is_released_and_created_again(void **state)
 {
 	(void)state;
@@ -400,6 +428,7 @@ int main(void)
 		T(leaves_a_foreign_one_alone),
 		T(what_is_ours),
 		T(takes_over_when_told_and_leading),
+		T(what_is_taken_is_noted_and_never_deleted),
 		T(a_missing_one_is_told_and_found_later),
 		T(one_that_may_not_be_read_does_not_block),
 		T(one_that_cannot_be_read_now_is_not_known),

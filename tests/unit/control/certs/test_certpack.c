@@ -14,23 +14,24 @@
 
 static void what_is_due_when(void **state)
 {
-	/* with the hour before: 300 and 900 days */
-	struct certpack pack = make_pack(certs_names, 0, 299 * DAY_MS + 82800000, 0, 900 * DAY_MS - 3600000);
+	/* with the day before: 300 and 900 days */
+	struct certpack pack = make_pack(certs_names, 0, 299 * DAY_MS, 0, 899 * DAY_MS);
 	static const struct {
 		int day;
 		enum certpack_need need;
 		bool usable;
 	} cases[] = {
 		{ 0, CERTPACK_NOTHING, true },
-		{ 199, CERTPACK_NOTHING, true },
-		{ 200, CERTPACK_SERVING, true },
-		{ 299, CERTPACK_SERVING, true },
-		{ 300, CERTPACK_SERVING, false },
-		{ 599, CERTPACK_SERVING, false },
-		{ 600, CERTPACK_CA, false },
+		{ 198, CERTPACK_NOTHING, true },
+		{ 199, CERTPACK_SERVING, true },
+		{ 298, CERTPACK_SERVING, true },
+		{ 299, CERTPACK_SERVING, false },
+		{ 598, CERTPACK_SERVING, false },
+		{ 599, CERTPACK_CA, false },
+		{ 898, CERTPACK_CA, false },
 		{ 899, CERTPACK_CA, false },
-		{ 900, CERTPACK_CA, false },
-		{ -1, CERTPACK_CA, false },
+		{ -1, CERTPACK_NOTHING, true }, /* seen by a clock that is a day behind */
+		{ -2, CERTPACK_CA, false },
 	};
 
 	(void)state;

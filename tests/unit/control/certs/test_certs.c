@@ -308,7 +308,7 @@ static void start_short_lived(bool leading)
 static void renews_when_a_third_is_left(void **state)
 {
 	char *first;
-	int64_t due_ms = 3 * DAY_MS - (3 * DAY_MS + 3600000) / 3;
+	int64_t due_ms = 3 * DAY_MS - (3 * DAY_MS + X509_BACKDATE_S * 1000LL) / 3;
 
 	(void)state;
 	put_our_apiservice();

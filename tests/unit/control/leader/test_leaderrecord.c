@@ -20,7 +20,9 @@ static void records(void **state)
 	assert_true(leaderrecord_held_by(&r, "a"));
 	assert_false(leaderrecord_held_by(&r, "ab"));
 	assert_false(leaderrecord_expired(&r, 100 + 14999));
+	assert_true(leaderrecord_alive(&r, 100 + 14999)); /* its times are of 1970 */
 	assert_true(leaderrecord_expired(&r, 100 + 15000));
+	assert_false(leaderrecord_alive(&r, 100 + 15000));
 	lease = (struct lease){ .holder = mem_dup("a"),
 		.duration_s = 15,
 		.renewed_unix_ms = 1000,
