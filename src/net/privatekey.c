@@ -13,71 +13,109 @@
 
 #include "base/fingerprint.h"
 #include "base/mem.h"
+#include "base/timestamp.h"
 
 #define DER_MAX           16384 /* RSA of 4,096 bits has 2,400 */
 #define PASSWORD_MAX      1024  /* OpenSSL's own limit */
 #define EXPONENT_BITS_MAX 32    /* Go's limit, too; 65,537 has 17 */
 #define REMEMBERED        64
+/* A namespace may have a second of this, and 3 % of a processor in the long run. */
+#define SPENT_MAX    1200000
+#define ROUNDS_PER_S 30000
+#define ACCOUNTS     1024
 
 /* ---- What decrypting costs ---- */
 
-static bool is_small(const ASN1_INTEGER *number, uint64_t *out)
+/* Numbers beyond the bound are 0, which is none that is taken. */
+static uint64_t small(const ASN1_INTEGER *number)
 {
-	return number && ASN1_INTEGER_get_uint64(out, number) == 1 && *out <= PRIVATEKEY_ROUNDS_MAX;
+	uint64_t n;
+
+	return number && ASN1_INTEGER_get_uint64(&n, number) == 1 && n <= PRIVATEKEY_ROUNDS_MAX ? n : 0;
 }
 
-static bool bounds_pbkdf2(const ASN1_TYPE *given)
+static uint64_t pbkdf2_rounds(const ASN1_TYPE *given)
 {
 	PBKDF2PARAM *p = ASN1_TYPE_unpack_sequence(ASN1_ITEM_rptr(PBKDF2PARAM), given);
-	uint64_t rounds;
-	bool bounded = p && is_small(p->iter, &rounds);
+	uint64_t rounds = p ? small(p->iter) : 0;
 
 	PBKDF2PARAM_free(p);
-	return bounded;
+	return rounds;
 }
 
-static bool bounds_scrypt(const ASN1_TYPE *given)
+static uint64_t scrypt_rounds(const ASN1_TYPE *given)
 {
 	SCRYPT_PARAMS *p = ASN1_TYPE_unpack_sequence(ASN1_ITEM_rptr(SCRYPT_PARAMS), given);
-	uint64_t n, r, parallel;
-	bool bounded = p && is_small(p->costParameter, &n) && is_small(p->blockSize, &r) &&
-		is_small(p->parallelizationParameter, &parallel) && n * r <= PRIVATEKEY_ROUNDS_MAX &&
-		n * r * parallel <= PRIVATEKEY_ROUNDS_MAX;
+	uint64_t blocks = p ? small(p->costParameter) * small(p->blockSize) : 0,
+		 parallel = p ? small(p->parallelizationParameter) : 0;
 
 	SCRYPT_PARAMS_free(p);
-	return bounded;
+	return blocks <= PRIVATEKEY_ROUNDS_MAX ? blocks * parallel : 0;
 }
 
-static bool bounds_pbes2(const ASN1_TYPE *given)
+static uint64_t pbes2_rounds(const ASN1_TYPE *given)
 {
 	PBE2PARAM *p = ASN1_TYPE_unpack_sequence(ASN1_ITEM_rptr(PBE2PARAM), given);
 	int kind = p ? OBJ_obj2nid(p->keyfunc->algorithm) : NID_undef;
-	bool bounded = (kind == NID_id_pbkdf2 && bounds_pbkdf2(p->keyfunc->parameter)) ||
-		(kind == NID_id_scrypt && bounds_scrypt(p->keyfunc->parameter));
+	uint64_t rounds = kind == NID_id_pbkdf2 ? pbkdf2_rounds(p->keyfunc->parameter)
+		: kind == NID_id_scrypt         ? scrypt_rounds(p->keyfunc->parameter)
+						: 0;
 
 	PBE2PARAM_free(p);
-	return bounded;
+	return rounds;
 }
 
 /* PBES1 and that of PKCS#12; without a number it is one round. */
-static bool bounds_pbe(const ASN1_TYPE *given)
+static uint64_t pbe_rounds(const ASN1_TYPE *given)
 {
 	PBEPARAM *p = ASN1_TYPE_unpack_sequence(ASN1_ITEM_rptr(PBEPARAM), given);
-	uint64_t rounds;
-	bool bounded = p && (!p->iter || is_small(p->iter, &rounds));
+	uint64_t rounds = !p ? 0 : p->iter ? small(p->iter) : 1;
 
 	PBEPARAM_free(p);
-	return bounded;
+	return rounds;
 }
 
-static bool is_cheap(const X509_SIG *locked)
+/* 0: more than are taken, or it is not known how many. */
+static uint64_t rounds_of(const X509_SIG *locked)
 {
 	const X509_ALGOR *how;
 	const ASN1_OBJECT *kind;
+	uint64_t rounds;
 
 	X509_SIG_get0(locked, &how, NULL);
 	X509_ALGOR_get0(&kind, NULL, NULL, how);
-	return OBJ_obj2nid(kind) == NID_pbes2 ? bounds_pbes2(how->parameter) : bounds_pbe(how->parameter);
+	rounds = OBJ_obj2nid(kind) == NID_pbes2 ? pbes2_rounds(how->parameter) : pbe_rounds(how->parameter);
+	return rounds <= PRIVATEKEY_ROUNDS_MAX ? rounds : 0;
+}
+
+/* ---- What a namespace has decrypted ---- */
+
+/* Of namespaces whose names fall together: two have one account then. */
+static struct account {
+	int64_t spent; /* rounds; falls with time */
+	int64_t as_of_ms;
+} accounts[ACCOUNTS];
+static size_t payer;
+
+void privatekey_pay(const char *namespace_)
+{
+	payer = fingerprint_fast(namespace_, strlen(namespace_)) % ACCOUNTS;
+}
+
+static int pay(uint64_t rounds, struct err *err)
+{
+	struct account *a = &accounts[payer];
+	int64_t now_ms = timestamp_now_ms(), fell = (now_ms - a->as_of_ms) * ROUNDS_PER_S / 1000;
+
+	a->spent = fell < 0 || fell > a->spent ? 0 : a->spent - fell;
+	a->as_of_ms = now_ms;
+	if (a->spent >= SPENT_MAX)
+		return err_set(err, ERR_TEMPORARY,
+			"private key: the encrypted keys of this namespace have cost %d rounds already; this one is "
+			"decrypted a little later",
+			SPENT_MAX);
+	a->spent += (int64_t)rounds;
+	return 0;
 }
 
 /* ---- What using it costs ---- */
@@ -153,28 +191,28 @@ static int judge(const EVP_PKEY *key, struct err *err)
 
 /* ---- Reading a text ---- */
 
-struct block {
+struct pem_block {
 	char *name, *header; /* OpenSSL's */
 	unsigned char *der;
 	long len;
 };
 
-static void block_done(struct block *b)
+static void block_done(struct pem_block *b)
 {
 	OPENSSL_free(b->name);
 	OPENSSL_free(b->header);
 	OPENSSL_clear_free(b->der, (size_t)b->len);
-	*b = (struct block){ NULL };
+	*b = (struct pem_block){ NULL };
 }
 
-/* The first block that says that it is a private key; others (certificates, parameters) are skipped. */
-static bool find_block(const char *pem, struct block *b)
+/* The first block that says that it is a private key; certificates and parameters are skipped. */
+static bool find_block(const char *pem, struct pem_block *b)
 {
 	static const char label[] = "PRIVATE KEY";
 	BIO *bio = BIO_new_mem_buf(pem, -1);
 	size_t len;
 
-	*b = (struct block){ NULL };
+	*b = (struct pem_block){ NULL };
 	while (PEM_read_bio(bio, &b->name, &b->header, &b->der, &b->len) == 1) {
 		len = strlen(b->name);
 		if (len >= strlen(label) && strcmp(b->name + len - strlen(label), label) == 0)
@@ -185,7 +223,7 @@ static bool find_block(const char *pem, struct block *b)
 	return b->name;
 }
 
-static bool is_encrypted(const struct block *b)
+static bool is_encrypted(const struct pem_block *b)
 {
 	return strcmp(b->name, PEM_STRING_PKCS8) == 0 || strstr(b->header, "ENCRYPTED");
 }
@@ -198,7 +236,7 @@ static EVP_PKEY *take(PKCS8_PRIV_KEY_INFO *info)
 	return key;
 }
 
-static EVP_PKEY *parse(const struct block *b)
+static EVP_PKEY *parse(const struct pem_block *b)
 {
 	const unsigned char *at = b->der;
 
@@ -221,7 +259,7 @@ static int give_password(char *out, int size, int writing, void *password)
 }
 
 /* The older form, whose key is derived in one round. */
-static EVP_PKEY *unlock_old(struct block *b, const char *password)
+static EVP_PKEY *unlock_old(struct pem_block *b, const char *password)
 {
 	EVP_CIPHER_INFO cipher;
 
@@ -231,27 +269,30 @@ static EVP_PKEY *unlock_old(struct block *b, const char *password)
 	return parse(b);
 }
 
-static EVP_PKEY *unlock(struct block *b, const char *password, struct err *err)
+static EVP_PKEY *unlock_pkcs8(const struct pem_block *b, const char *password, struct err *err)
 {
 	const unsigned char *at = b->der;
-	X509_SIG *locked;
+	X509_SIG *locked = d2i_X509_SIG(NULL, &at, b->len);
+	uint64_t rounds = locked ? rounds_of(locked) : 0;
 	EVP_PKEY *key = NULL;
 
-	if (strcmp(b->name, PEM_STRING_PKCS8) != 0) {
-		key = unlock_old(b, password);
-	} else if ((locked = d2i_X509_SIG(NULL, &at, b->len)) != NULL) {
-		if (is_cheap(locked))
-			key = take(PKCS8_decrypt(locked, password, (int)strlen(password)));
-		else
-			err_set(err, ERR_INVALID,
-				"private key: it is encrypted with more than %d rounds, or in a way that is not known; "
-				"write it anew with \"openssl pkcs8 -topk8\"",
-				PRIVATEKEY_ROUNDS_MAX);
-		X509_SIG_free(locked);
-		if (!key && err->kind != ERR_NONE)
-			return NULL;
-	}
-	if (!key)
+	if (rounds == 0)
+		err_set(err, ERR_INVALID,
+			"private key: it is encrypted with more than %d rounds, or in a way that is not known; write "
+			"it anew with \"openssl pkcs8 -topk8\"",
+			PRIVATEKEY_ROUNDS_MAX);
+	else if (pay(rounds, err) == 0)
+		key = take(PKCS8_decrypt(locked, password, (int)strlen(password)));
+	X509_SIG_free(locked);
+	return key;
+}
+
+static EVP_PKEY *unlock(struct pem_block *b, const char *password, struct err *err)
+{
+	EVP_PKEY *key = strcmp(b->name, PEM_STRING_PKCS8) == 0 ? unlock_pkcs8(b, password, err)
+							       : unlock_old(b, password);
+
+	if (!key && err->kind == ERR_NONE)
 		err_set(err, ERR_INVALID, "private key: it is encrypted with another password");
 	return key;
 }
@@ -305,30 +346,38 @@ static char *write_plain(EVP_PKEY *key)
 	return text;
 }
 
-static const struct remembered *unlock_once(struct block *b, const char *pem, const char *password)
+static void remember(const char *of, char *plain /* takes */, const struct err *err)
+{
+	struct remembered *r = &remembered[oldest++ % REMEMBERED];
+
+	forget(r);
+	memcpy(r->of, of, sizeof(r->of));
+	r->plain = plain;
+	if (!plain)
+		err_keep(&r->err, err);
+}
+
+/* NULL, with err, when it must be asked for again. */
+static const struct remembered *unlock_once(struct pem_block *b, const char *pem, const char *password, struct err *err)
 {
 	char of[FINGERPRINT_TEXT];
-	struct remembered *r = recall(fingerprint_of((const char *const[]){ pem, password }, 2, of));
-	struct err err = { 0 };
+	struct err why = { 0 };
 	EVP_PKEY *key;
 
-	if (r)
-		return r;
-	r = &remembered[oldest++ % REMEMBERED];
-	forget(r);
-	memcpy(r->of, of, sizeof(of));
-	key = unlock(b, password, &err);
-	if (key && judge(key, &err) == 0)
-		r->plain = write_plain(key);
-	if (!r->plain)
-		err_keep(&r->err, &err);
+	if (recall(fingerprint_of((const char *const[]){ pem, password }, 2, of)))
+		return recall(of);
+	key = unlock(b, password, &why);
+	if (key || why.kind != ERR_TEMPORARY)
+		remember(of, key && judge(key, &why) == 0 ? write_plain(key) : NULL, &why);
+	else if (err)
+		*err = why;
 	EVP_PKEY_free(key);
-	return r;
+	return recall(of);
 }
 
 /* ---- All of it ---- */
 
-static EVP_PKEY *read_plain(const struct block *b, struct err *err)
+static EVP_PKEY *read_plain(const struct pem_block *b, struct err *err)
 {
 	EVP_PKEY *key = parse(b);
 
@@ -342,14 +391,14 @@ static EVP_PKEY *read_plain(const struct block *b, struct err *err)
 
 static EVP_PKEY *read_text(const char *pem, struct err *err)
 {
-	struct block b;
+	struct pem_block b;
 	EVP_PKEY *key = find_block(pem, &b) ? read_plain(&b, err) : NULL;
 
 	block_done(&b);
 	return key;
 }
 
-static EVP_PKEY *read_locked(struct block *b, const char *pem, const char *password, struct err *err)
+static EVP_PKEY *read_locked(struct pem_block *b, const char *pem, const char *password, struct err *err)
 {
 	const struct remembered *r;
 
@@ -358,17 +407,17 @@ static EVP_PKEY *read_locked(struct block *b, const char *pem, const char *passw
 			password && *password ? "the password is too long" : "there is no password");
 		return NULL;
 	}
-	r = unlock_once(b, pem, password);
-	if (r->plain)
+	r = unlock_once(b, pem, password, err);
+	if (r && r->plain)
 		return read_text(r->plain, err);
-	if (err)
+	if (r && err)
 		*err = *r->err;
 	return NULL;
 }
 
 EVP_PKEY *privatekey_read(const char *pem, const char *password, struct err *err)
 {
-	struct block b = { NULL };
+	struct pem_block b = { NULL };
 	EVP_PKEY *key = NULL;
 
 	if (strlen(pem) > PRIVATEKEY_TEXT_MAX)

@@ -45,7 +45,10 @@ struct tls_client_config {
 	bool insecure; /* verifies nothing (unsafeSsl) */
 };
 SSL_CTX *tls_client_context(const struct tls_client_config *config, struct err *err); /* caller owns */
-/* Sets SNI and the name (a final dot is left out) or IP address to verify. The caller owns the session. */
+/*
+ * Sets SNI and the name (a final dot is left out) or IP address to verify. The caller owns the
+ * session.
+ */
 SSL *tls_client_session(SSL_CTX *ctx, const char *name, bool insecure, struct err *err);
 
 /* Parses the PEM texts, if any, so that an error is reported before the first connection. */

@@ -57,7 +57,7 @@ static int counter(void)
 	return index;
 }
 
-/* What is kept of a session: how many records without data, and whether the last one may have held data. */
+/* Kept of a session: how many records without data, and whether the last one may have held data. */
 #define MAY_HOLD_DATA 1u
 #define ONE_RECORD    2u
 

@@ -4,8 +4,8 @@
 
 /*
  * What the other side of a TLS connection may cost: it chooses groups, keys and chains that we
- * calculate with, and sends records for which OpenSSL has work, but no data. Applied to the contexts
- * of net/tls, and to libcurl's for servers that objects name.
+ * calculate with, and sends records for which OpenSSL has work, but no data. Applied to the
+ * contexts of net/tls, and to libcurl's for servers that objects name.
  */
 
 #include <stdbool.h>

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,7 +139,7 @@ static void load_path(X509_STORE *store, const char *path)
 		log_warn(SUBJECT, "ca-dir: %s: %s", path, strerror(errno));
 		return;
 	}
-	if (x509_add_pem(store, BIO_new_fp(file, BIO_CLOSE)) == 0)
+	if (x509_add_pem(store, BIO_new_fp(file, BIO_CLOSE), SIZE_MAX - 1) == 0)
 		log_warn(SUBJECT, "ca-dir: %s: no PEM certificate in it", path);
 }
 

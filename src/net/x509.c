@@ -444,15 +444,15 @@ bool x509_ca_is_confined(const char *ca_pem, const char *const *dns_names)
 
 /* ---- Verifying ---- */
 
-size_t x509_add_pem(X509_STORE *store, BIO *bio)
+size_t x509_add_pem(X509_STORE *store, BIO *bio, size_t most)
 {
 	X509 *cert;
 	size_t count = 0;
 
-	while ((cert = PEM_read_bio_X509(bio, NULL, no_password, NULL))) {
-		X509_STORE_add_cert(store, cert);
+	while (count <= most && (cert = PEM_read_bio_X509(bio, NULL, no_password, NULL))) {
+		if (count++ < most)
+			X509_STORE_add_cert(store, cert);
 		X509_free(cert);
-		count++;
 	}
 	BIO_free(bio);
 	ERR_clear_error(); /* the end of the text is an error: "no start line" */
@@ -475,7 +475,7 @@ X509_STORE *x509_store_from_pem(const char *pem, struct err *err)
 {
 	X509_STORE *store = X509_STORE_new();
 
-	if (x509_add_pem(store, BIO_new_mem_buf(pem ? pem : "", -1)) == 0) {
+	if (x509_add_pem(store, BIO_new_mem_buf(pem ? pem : "", -1), SIZE_MAX - 1) == 0) {
 		err_set(err, ERR_INVALID, "CA bundle: no PEM certificate in it");
 		X509_STORE_free(store);
 		return NULL;

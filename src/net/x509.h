@@ -66,8 +66,11 @@ bool x509_fits(const char *cert_pem, const char *key_pem, const char *ca_pem, co
  */
 bool x509_ca_is_confined(const char *ca_pem, const char *const *dns_names);
 
-/* Adds all certificates of a PEM text, and frees bio. Returns how many there were. */
-size_t x509_add_pem(X509_STORE *store, BIO *bio);
+/*
+ * Adds all certificates of a PEM text, but no more than `most`, and frees bio. Returns how many
+ * there were; most + 1 when there are more.
+ */
+size_t x509_add_pem(X509_STORE *store, BIO *bio, size_t most);
 
 /*
  * SHA-256 of the first certificate of a PEM text, in DER, by which others know it. -1 with

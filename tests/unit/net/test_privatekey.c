@@ -37,7 +37,7 @@ static char *text_of(BIO *bio)
 	return text;
 }
 
-/* An encrypted key as a hostile owner writes it: the numbers are large, what is encrypted is noise. */
+/* An encrypted key as a hostile owner writes it: large numbers, and noise that is encrypted. */
 static char *locked_by(X509_ALGOR *how /* takes */)
 {
 	static const unsigned char noise[64];
@@ -120,6 +120,44 @@ static void keys_that_take_hours_are_not_decrypted(void **state)
 	privatekey_forget();
 }
 
+static int64_t now_ms = 1700000000000;
+
+int64_t __wrap_timestamp_now_ms(void);
+int64_t __wrap_timestamp_now_ms(void)
+{
+	return now_ms;
+}
+
+static enum err_kind tried(const char *password, const char *pem)
+{
+	struct err err = { 0 };
+
+	assert_null(privatekey_read(pem, password, &err));
+	return err.kind;
+}
+
+/* A thousand triggers, each with a key that is just cheap enough, would stop all others. */
+static void a_namespace_decrypts_so_much_at_once(void **state)
+{
+	MEM_AUTO char *pem = locked_by(pbkdf2(PRIVATEKEY_ROUNDS_MAX));
+
+	(void)state;
+	privatekey_pay("hostile");
+	assert_int_equal(tried("1", pem), ERR_INVALID);
+	assert_int_equal(tried("2", pem), ERR_INVALID);
+	assert_int_equal(tried("3", pem), ERR_TEMPORARY);
+	assert_int_equal(tried("1", pem), ERR_INVALID); /* what is known costs nothing */
+	privatekey_pay("other");
+	assert_int_equal(tried("4", pem), ERR_INVALID);
+	privatekey_pay("hostile");
+	assert_int_equal(tried("3", pem), ERR_TEMPORARY);
+	now_ms += 1000;
+	assert_int_equal(tried("3", pem), ERR_INVALID);
+	assert_int_equal(tried("5", pem), ERR_TEMPORARY);
+	privatekey_pay("");
+	privatekey_forget();
+}
+
 static char *encrypted(EVP_PKEY *key, X509_ALGOR *how)
 {
 	PKCS8_PRIV_KEY_INFO *info = EVP_PKEY2PKCS8(key);
@@ -157,6 +195,7 @@ static void usual_keys_are_read_and_lose_their_password(void **state)
 		MEM_AUTO char *plain = privatekey_plain(rows[i].pem, "s3cret", &err);
 		EVP_PKEY *again;
 
+		now_ms += 60000;
 		if (!plain)
 			fail_msg("row %zu: %s", i, err.msg);
 		again = privatekey_read(plain, NULL, &err);
@@ -290,6 +329,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_that_take_hours_are_not_decrypted),
+		cmocka_unit_test(a_namespace_decrypts_so_much_at_once),
 		cmocka_unit_test(usual_keys_are_read_and_lose_their_password),
 		cmocka_unit_test(keys_that_take_long_to_use_are_refused),
 		cmocka_unit_test(keys_of_each_kind_are_read_behind_other_blocks),

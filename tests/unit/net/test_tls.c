@@ -409,6 +409,41 @@ static void old_protocols_and_http2_are_refused(void **state)
 	SSL_CTX_free(ctx);
 }
 
+/* The same text that many times. */
+static char *repeated(const char *text, size_t times)
+{
+	size_t len = strlen(text);
+	char *all = mem_alloc(times * len + 1);
+
+	for (size_t i = 0; i < times; i++)
+		memcpy(all + i * len, text, len);
+	all[times * len] = '\0';
+	return all;
+}
+
+static void texts_have_so_many_certificates(void **state)
+{
+	struct both *b = *state;
+	MEM_AUTO char *fits = repeated(b->f->ca.cert_pem, 256), *many = repeated(b->f->ca.cert_pem, 257);
+	MEM_AUTO char *fifteen = repeated(b->f->ca.cert_pem, 15), *sixteen = repeated(b->f->ca.cert_pem, 16);
+	MEM_AUTO char *chain = mem_printf("%s%s", b->f->serving.cert_pem, fifteen),
+		      *longer = mem_printf("%s%s", b->f->serving.cert_pem, sixteen);
+	struct err err = { 0 };
+
+	assert_int_equal(tls_client_check(&(struct tls_client_config){ .ca_pem = fits }, &err), 0);
+	assert_int_equal(tls_client_check(&(struct tls_client_config){ .ca_pem = many }, &err), -1);
+	assert_string_equal(err.msg, "CA: it has more than 256 certificates");
+	assert_int_equal(tls_client_check(&(struct tls_client_config){ .cert_pem = chain,
+						  .key_pem = b->f->serving.key_pem },
+				 &err),
+		0);
+	assert_int_equal(tls_client_check(&(struct tls_client_config){ .cert_pem = longer,
+						  .key_pem = b->f->serving.key_pem },
+				 &err),
+		-1);
+	assert_string_equal(err.msg, "certificate chain: it has more than 16 certificates");
+}
+
 static void bad_pems_are_named(void **state)
 {
 	struct both *b = *state;
@@ -481,6 +516,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(client_certificates_are_asked_for_and_any_is_taken, both_setup,
 			both_teardown),
 		cmocka_unit_test_setup_teardown(old_protocols_and_http2_are_refused, both_setup, both_teardown),
+		cmocka_unit_test_setup_teardown(texts_have_so_many_certificates, both_setup, both_teardown),
 		cmocka_unit_test_setup_teardown(bad_pems_are_named, both_setup, both_teardown),
 		cmocka_unit_test_setup_teardown(encrypted_keys_need_their_password, both_setup, both_teardown),
 	};

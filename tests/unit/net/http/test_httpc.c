@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpcworld.h"
 
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -266,6 +268,58 @@ static void servers_are_verified(void **state)
 	x509_pair_done(&stranger);
 }
 
+static void serve(struct client *c, const struct x509_pair *pair)
+{
+	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+	BIO *cert_bio = BIO_new_mem_buf(pair->cert_pem, -1), *key_bio = BIO_new_mem_buf(pair->key_pem, -1);
+	X509 *cert = PEM_read_bio_X509(cert_bio, NULL, NULL, NULL);
+	EVP_PKEY *key = PEM_read_bio_PrivateKey(key_bio, NULL, NULL, NULL);
+
+	assert_int_equal(SSL_CTX_use_certificate(ctx, cert), 1);
+	assert_int_equal(SSL_CTX_use_PrivateKey(ctx, key), 1);
+	c->ctx = ctx;
+	c->ssl = SSL_new(ctx);
+	SSL_set_fd(c->ssl, c->fd);
+	SSL_set_accept_state(c->ssl);
+	X509_free(cert);
+	EVP_PKEY_free(key);
+	BIO_free(cert_bio);
+	BIO_free(key_bio);
+}
+
+/* Where an object names the server, it must not choose a group of 10,000 bits. */
+static void foreign_servers_are_not_offered_dhe(void **state)
+{
+	struct world *w = *state;
+	struct httpc *foreign = httpc_new(w->f->loop, &(struct httpc_config){ .foreign = true }, NULL), *own = w->c;
+
+	w->c = foreign;
+	for (int system_too = 0; system_too < 2; system_too++) {
+		struct httpc_server server = { .insecure = true, .system_too = system_too };
+		uint16_t port;
+		int listener = fixture_listen(&port);
+		MEM_AUTO char *url = mem_printf("https://127.0.0.1:%d", port);
+		struct client c;
+		STACK_OF(SSL_CIPHER) * offered;
+
+		RESULT(r, w);
+		start_request(r, url, "/", (struct httpc_request){ .server = &server }, false);
+		UNTIL(w->f, client_accept(&c, listener));
+		serve(&c, &w->f->serving);
+		UNTIL(w->f, client_shake(&c));
+		offered = SSL_get_client_ciphers(c.ssl);
+		assert_true(sk_SSL_CIPHER_num(offered) > 3);
+		for (int i = 0; i < sk_SSL_CIPHER_num(offered); i++)
+			assert_int_not_equal(SSL_CIPHER_get_kx_nid(sk_SSL_CIPHER_value(offered, i)), NID_kx_dhe);
+		httpc_cancel(r->call);
+		client_close(&c);
+		close(listener);
+		mem_free_ptr(&r);
+	}
+	w->c = own;
+	httpc_free(foreign);
+}
+
 static void client_certificates_are_sent(void **state)
 {
 	struct world *w = *state;
@@ -460,6 +514,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_proxy_is_used_when_given, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(bad_arguments_come_through_on_done, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(servers_are_verified, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(foreign_servers_are_not_offered_dhe, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(client_certificates_are_sent, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(failures_say_where_and_why_always_the_same, world_setup,
 			world_teardown),
