@@ -69,7 +69,7 @@ def one_login_s():
 
 @pytest.mark.alone  # the loop's longest turn
 def test_logins_that_cost(launch, stage, others, clusters, credentials):
-    """100,000 iterations at each of 700 brokers, whose salts are all different, at each poll: no turn of the loop takes as long as one of them."""
+    """100,000 iterations at each of 700 brokers, whose salts are all different, at each poll: no turn of the loop takes half as long as one of them."""
     daemon = launch(options={"lease_duration": "5s", "renew_deadline": "4s", "retry_period": "1s"}).wait_serving()
     cluster = clusters(brokers=BROKERS, partitions=BROKERS, scram=True)
     others.begin()
@@ -91,7 +91,7 @@ def test_logins_that_cost(launch, stage, others, clusters, credentials):
     computed, one = max(longest), one_login_s()
     assert daemon.leading()
     print(f"{cluster.salted} logins; longest turn {computed * 1000:.0f} ms computing; one login {one * 1000:.0f} ms")
-    assert daemon.sanitized() or computed < 0.75 * one, computed  # most of it is 700 connections that are begun
+    assert daemon.sanitized() or computed < one / 2, computed
 
 
 @pytest.mark.alone  # memory
