@@ -74,7 +74,7 @@ struct kafkalink {
 	unsigned failures;
 	int64_t retry_ms; /* no connection before; loop clock */
 	struct err last_err;
-	struct loop_timer step;     /* deadline of what comes before OPEN */
+	struct loop_timer step;     /* when it is to begin; deadline of what comes before OPEN */
 	struct loop_timer deadline; /* of requests; idle time */
 	int64_t first_ms;           /* when it fires */
 	struct loop_timer backoff;  /* pending: opens when it fires */
@@ -564,17 +564,6 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 	l->was_cut = cut;
 }
 
-static void on_step_timeout(void *arg)
-{
-	struct kafkalink *l = arg;
-	struct err err;
-
-	err_set(&err, ERR_TEMPORARY,
-		l->state == SHAKING_HANDS ? "timed out (does the broker speak TLS here?)"
-					  : "the broker did not answer in time");
-	fail_on_wire(l, &err);
-}
-
 static void on_dialed(void *arg, int fd, const struct err *dial_err)
 {
 	struct kafkalink *l = arg;
@@ -624,22 +613,40 @@ static void on_token(void *arg, const struct credential *credential, const struc
 	dial_now(l);
 }
 
-/* The token, or keys, first: a broker waits for a login only so long. */
+/* It begins in a turn of its own: a cluster may have a thousand brokers. */
 static void open_now(struct kafkalink *l)
+{
+	l->state = l->terms->endpoint->identity && l->terms->tokens ? FETCHING_TOKEN : DIALING;
+	loop_timer_set(&l->step, 0);
+}
+
+/* The token, or keys, first: a broker waits for a login only so long. */
+static void fetch_token(struct kafkalink *l)
 {
 	struct err err;
 
-	if (!l->terms->endpoint->identity || !l->terms->tokens) {
-		dial_now(l);
-		return;
-	}
-	if (kafkaendpoint_may_show(l->terms->endpoint, l->host, &err)) {
+	if (kafkaendpoint_may_show(l->terms->endpoint, l->host, &err))
 		link_fail(l, &err);
-		return;
+	else
+		l->token_wait = webtoken_ask(l->terms->tokens, l->terms->endpoint->identity,
+			endpoint_namespace(&l->terms->endpoint->base), on_token, l);
+}
+
+static void on_step(void *arg)
+{
+	struct kafkalink *l = arg;
+	struct err err;
+
+	if (l->state == FETCHING_TOKEN) {
+		fetch_token(l);
+	} else if (l->state == DIALING) {
+		dial_now(l);
+	} else {
+		err_set(&err, ERR_TEMPORARY,
+			l->state == SHAKING_HANDS ? "timed out (does the broker speak TLS here?)"
+						  : "the broker did not answer in time");
+		fail_on_wire(l, &err);
 	}
-	l->state = FETCHING_TOKEN;
-	l->token_wait = webtoken_ask(l->terms->tokens, l->terms->endpoint->identity,
-		endpoint_namespace(&l->terms->endpoint->base), on_token, l);
 }
 
 static void on_backoff_over(void *arg)
@@ -663,7 +670,7 @@ struct kafkalink *kafkalink_new(struct kafkalink_terms *terms, const char *host,
 	l->address = hostport_join(host, port);
 	l->node = -1;
 	l->used_ms = loop_now_ms(l->loop);
-	loop_timer_init(&l->step, l->loop, on_step_timeout, l);
+	loop_timer_init(&l->step, l->loop, on_step, l);
 	loop_timer_init(&l->deadline, l->loop, on_deadline, l);
 	loop_timer_init(&l->backoff, l->loop, on_backoff_over, l);
 	loop_task_init(&l->tell_failed, on_tell_failed, l);
@@ -674,10 +681,8 @@ static void free_list(struct kafkalink_request **list)
 {
 	struct kafkalink_request *r, *next;
 
-	DL_FOREACH_SAFE (*list, r, next) {
-		DL_DELETE(*list, r);
+	DL_FOREACH_SAFE (*list, r, next)
 		request_free(r);
-	}
 }
 
 void kafkalink_free(struct kafkalink *l)

@@ -307,6 +307,35 @@ static void who_failed_rests(void **state)
 	assert_true(loop_now_ms(w->f->loop) - start_ms >= NAMES_REST_MS - 100);
 }
 
+struct again {
+	struct names *names;
+	struct names_asker asker;
+	int calls;
+};
+
+static void on_again(void *arg, const struct names_answer *answer)
+{
+	struct again *a = arg;
+
+	assert_int_equal(answer->count, 0);
+	if (++a->calls < 1000)
+		names_ask(a->names, "broken.test", &a->asker);
+}
+
+/* One that asks again when it is told is not told the same at once, and again. */
+static void who_asks_again_waits(void **state)
+{
+	struct world *w = *state;
+	struct again a = { .names = loop_names(w->f->loop), .asker = { .fn = on_again, .arg = &a, .namespace_ = "a" } };
+
+	names_ask(a.names, "broken.test", &a.asker);
+	SERVE_UNTIL(w, a.calls > 0);
+	assert_int_equal(a.calls, 1);
+	SERVE_UNTIL(w, a.calls > 1); /* when its rest is over */
+	assert_int_equal(a.calls, 2);
+	names_leave(&a.asker);
+}
+
 static void search_list(void **state)
 {
 	struct world *w = *state;
@@ -490,6 +519,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(silent_names_keep_nobody_waiting, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_are_known_in_shares, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_failed_rests, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_asks_again_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(search_list, setup, teardown),
 		cmocka_unit_test_setup_teardown(resolv_conf_changes, setup, teardown),
 		cmocka_unit_test_setup_teardown(abandoned_with_the_loop, setup, teardown),
