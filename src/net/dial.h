@@ -24,8 +24,8 @@
 #define DIAL_AGAIN_MAX_MS   1000
 
 /*
- * The same for a subscription, for which no query waits, after so many failures, of which `why` is the
- * last. A login that was refused is not tried again and again: accounts are locked for that.
+ * The same for a subscription, for which no query waits, after so many failures, of which `why` is
+ * the last. A login that was refused is not tried again and again: accounts are locked for that.
  */
 int64_t dial_subscribe_ms(unsigned failures, enum err_kind why);
 

@@ -56,7 +56,7 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	s->mongo = mongo_new(loop, s->salter);
 	s->web = webget_new(loop, config->http_timeout_ms);
 	s->tokens = webget_tokens(s->web);
-	s->pg = pg_pool_new(loop, config->deadline_ms, s->tokens);
+	s->pg = pg_pool_new(loop, config->deadline_ms, s->tokens, s->salter);
 	if (counters)
 		count_exchanges(s);
 	s->pauses = httppauses_new(loop);

@@ -39,7 +39,7 @@ struct scaler_sources {
 	struct rediswatch_pool *redis_watches; /* NULL: nothing is watched */
 	struct pg_pool *pg;                    /* uses the tokens of web */
 	struct pool *mysql;
-	struct salter *salter; /* of logins by SCRAM: those of mongo and kafka */
+	struct salter *salter; /* of logins by SCRAM: those of pg, mongo and kafka */
 	struct pool *mongo;
 	struct webget *web;                                   /* all requests over HTTP */
 	struct webtoken_store *tokens;                        /* borrowed: those of web */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What a PostgreSQL server says, before libpq sees it. The first byte is the size of the pieces, the
- * second says in which state the connection is: libpq sees the same bytes however they come, and
- * none behind what is refused.
+ * What a PostgreSQL server says, before libpq sees it. The first byte is the size of the pieces,
+ * the second says in which state the connection is: libpq sees the same bytes however they come,
+ * and none behind what is refused.
  */
 
 #include <string.h>
@@ -14,7 +14,7 @@
 
 static struct pgguard guard_in(unsigned char state)
 {
-	struct pgguard g = { .listens = state & 1, .channel = state & 2 };
+	struct pgguard g = { .listens = state & 1, .channel = state & 2, .logs_in = state & 32 };
 
 	if (state & 4)
 		pgguard_opened(&g);

@@ -162,7 +162,7 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	s.web = webget_new(loop, PEER_PATIENCE_MS / 2);
 	s.grpc = grpc_pool_new(loop);
 	s.tokens = webget_tokens(s.web);
-	s.pg = pg_pool_new(loop, PEER_PATIENCE_MS / 2, s.tokens);
+	s.pg = pg_pool_new(loop, PEER_PATIENCE_MS / 2, s.tokens, s.salter);
 	s.kafka = kafka_pool_new(loop, s.tokens, s.salter);
 	s.kafka_memory = kafkamemory_new();
 	if (way == SOURCE_WATCH)

@@ -74,6 +74,7 @@ static void *open_connection(struct pool_slot *slot, struct endpoint *e, const s
 		.statement_timeout_ms = p->statement_timeout_ms,
 		.refuses_options = pool_slot_note(slot),
 		.tokens = p->tokens,
+		.salter = p->salter,
 	};
 
 	(void)first;

@@ -32,14 +32,16 @@
 struct pg_pool;
 struct pgendpoint; /* net/pg/pgendpoint.h */
 struct pg_call;
+struct salter;
 struct webtoken_store;
 
 /*
  * ask_ms: the longest time for a query, from which the statement_timeout is derived. Removes
  * libpq's environment variables (PGHOST and the like) from this process, so that they have no
- * effect. tokens: for logins by an identity; borrowed for the pool's life; may be NULL in tests.
+ * effect. tokens: for logins by an identity, salter: by SCRAM; borrowed for the pool's life; may be
+ * NULL in tests.
  */
-struct pg_pool *pg_pool_new(struct loop *loop, int64_t ask_ms, struct webtoken_store *tokens);
+struct pg_pool *pg_pool_new(struct loop *loop, int64_t ask_ms, struct webtoken_store *tokens, struct salter *salter);
 /* Queries under way end without callbacks. Never from inside a callback. */
 void pg_pool_free(struct pg_pool *p);
 size_t pg_pool_connections(const struct pg_pool *p); /* how many are open or being opened, with those that listen */

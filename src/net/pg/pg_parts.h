@@ -14,6 +14,7 @@ struct pg_pool {
 	struct loop *loop;
 	int64_t statement_timeout_ms;
 	struct webtoken_store *tokens; /* borrowed; NULL in tests */
+	struct salter *salter;         /* the same */
 	struct pool *queries;
 	struct pg_listenserver *listening; /* hash by the endpoint's key */
 };

@@ -24,12 +24,13 @@ static void forget_environment(void)
 		unsetenv(files[i]);
 }
 
-struct pg_pool *pg_pool_new(struct loop *loop, int64_t ask_ms, struct webtoken_store *tokens)
+struct pg_pool *pg_pool_new(struct loop *loop, int64_t ask_ms, struct webtoken_store *tokens, struct salter *salter)
 {
 	struct pg_pool *p = mem_zalloc(sizeof(*p));
 
 	p->loop = loop;
 	p->tokens = tokens;
+	p->salter = salter;
 	p->statement_timeout_ms = ask_ms - ask_ms / 10; /* the server's error comes before our deadline */
 	p->queries = pool_new(loop, &pg_protocol, p);
 	forget_environment();

@@ -175,7 +175,9 @@ static bool takes_another_token(struct pgconn *c)
 	return true;
 }
 
-/* sslmode "allow" and "prefer" give a server that refuses one way a second attempt the other way. */
+/*
+ * sslmode "allow" and "prefer" give a server that refuses one way a second attempt the other way.
+ */
 static bool takes_another_way(struct pgconn *c, bool had_tls, const char *text)
 {
 	if (c->again || c->address_count == 0 || !pgtls_may_change(c->endpoint, had_tls))
@@ -249,8 +251,9 @@ static void opened(struct pgconn *c)
 static void wait_connected(struct pgconn *c);
 
 /*
- * The pair of sockets takes at once what libpq writes, so it waits for nothing but the server. libpq
- * itself connects once more, without application_name, to a server that does not know a setting.
+ * The pair of sockets takes at once what libpq writes, so it waits for nothing but the server.
+ * libpq itself connects once more, without application_name, to a server that does not know a
+ * setting.
  */
 static void step(struct pgconn *c)
 {
@@ -608,6 +611,11 @@ static void on_insert(void *arg)
 	struct pgpump_config config = {
 		.endpoint = c->endpoint,
 		.host = &c->endpoint->hosts[c->host],
+		.salter = strmap_get(&c->endpoint->settings, "require_auth") ? NULL : c->config.salter,
+		.password = c->endpoint->identity ? c->credential.token
+						  : strmap_get(&c->endpoint->settings, "password"),
+		.memory = &c->endpoint->memory,
+		.namespace_ = namespace_of(c),
 		.tls = c->address_count > 0 && pgtls_is_tried(c->endpoint, c->again),
 		.listens = c->config.listens,
 	};

@@ -47,7 +47,11 @@ struct pgconn_config {
 	 */
 	bool *refuses_options;
 	struct webtoken_store *tokens; /* for endpoints with an identity; borrowed */
-	/* for which it counts; borrowed until pgconn_start returns; NULL: the endpoint's (net/endpoint.h) */
+	struct salter *salter;         /* for logins by SCRAM; borrowed; NULL: libpq has them */
+	/*
+	 * for which it counts; borrowed until pgconn_start returns; NULL: the endpoint's
+	 * (net/endpoint.h)
+	 */
 	const char *namespace_;
 	bool listens; /* for notifications: the session is not reset after a statement */
 };
@@ -61,7 +65,10 @@ void pgconn_count_for(struct pgconn *c, const char *namespace_);
 const char *pgconn_step(const struct pgconn *c);
 /* On an open connection without a statement under way. -1: it is broken; free it. */
 int pgconn_send(struct pgconn *c, const char *sql, struct err *err);
-/* False: it must be closed after this statement, whose session, or whose memory here, is left in a state of its own. */
+/*
+ * False: it must be closed after this statement, whose session, or whose memory here, is left in a
+ * state of its own.
+ */
 bool pgconn_is_reusable(const struct pgconn *c);
 /* The message of an error result, cleaned, with a kind by its SQLSTATE. */
 void pgconn_explain(const struct pgconn *c, const PGresult *result, struct err *err);

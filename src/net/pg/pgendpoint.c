@@ -286,8 +286,9 @@ static int protect_token(struct pgendpoint *e, struct err *err)
 }
 
 /*
- * TLS ends in kscaled, so libpq cannot bind a login to it. What channel_binding=require is for, that no
- * other server is between, is had by verifying the certificate, and by SCRAM as the only login.
+ * TLS ends in kscaled, so libpq cannot bind a login to it. What channel_binding=require is for,
+ * that no other server is between, is had by verifying the certificate, and by SCRAM as the only
+ * login.
  */
 static int bind_channel(struct pgendpoint *e, struct err *err)
 {
@@ -430,6 +431,7 @@ static void on_done(struct endpoint *base)
 	}
 	free(e->hosts);
 	identity_unref(e->identity);
+	scram_forget(&e->memory);
 	strmap_done_secret(&e->settings);
 	mem_free_secret(e->options);
 }

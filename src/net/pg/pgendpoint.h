@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/strmap.h"
 #include "net/endpoint.h"
+#include "net/sign/scram.h"
 
 struct identity;
 
@@ -30,17 +31,18 @@ struct pgendpoint {
 	size_t host_count;
 	/*
 	 * libpq keywords, except host, hostaddr, port, options, target_session_attrs and
-	 * connect_timeout; some are secret, and those of TLS are for net/pg/pgtls. sslrootcert may be
-	 * "system"
+	 * connect_timeout; some are secret, and those of TLS are for net/pg/pgtls. sslrootcert may
+	 * be "system"
 	 */
 	struct strmap settings;
 	/* one reference: whose token is the password; NULL: the settings have it */
 	struct identity *identity;
-	char *options;      /* for the server: "-c name=value ..."; NULL */
-	const char *target; /* target_session_attrs; "any" */
-	int64_t connect_ms; /* per host; 0: not given */
-	bool binds_channel; /* channel_binding=require */
-	bool own_timeout;   /* the string has a statement_timeout: we set none */
+	struct scram_memory memory; /* of its last login; a secret, and not immutable */
+	char *options;              /* for the server: "-c name=value ..."; NULL */
+	const char *target;         /* target_session_attrs; "any" */
+	int64_t connect_ms;         /* per host; 0: not given */
+	bool binds_channel;         /* channel_binding=require */
+	bool own_timeout;           /* the string has a statement_timeout: we set none */
 };
 
 struct pgendpoint_config {

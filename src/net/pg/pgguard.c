@@ -10,6 +10,11 @@
 #define CODE_BYTES  4 /* what an authentication message asks for */
 #define AUTH_MAX    4096
 #define READY_BYTES 6
+/*
+ * In one call of libpq, for passwords that net/pg/pgscram does not take; PostgreSQL's default is
+ * 4,096.
+ */
+#define LIBPQ_ITERATIONS_MAX 16384
 /* After a larger answer libpq's buffer stays as large as that. */
 #define WEAR_BYTES ((size_t)64 << 10)
 
@@ -47,7 +52,7 @@ static void hide_binding(unsigned char *names, size_t len)
 static void judge_iterations(struct pgguard *g, const char *text, size_t len)
 {
 	const char *end = text + len, *at = memchr(text, ',', len);
-	unsigned long count = 0;
+	unsigned long count = 0, most = g->ours ? SCRAM_ITERATIONS_MAX : LIBPQ_ITERATIONS_MAX;
 
 	at = at ? memchr(at + 1, ',', (size_t)(end - at - 1)) : NULL;
 	if (!at || end - at < 4 || at[1] != 'i' || at[2] != '=') {
@@ -61,12 +66,30 @@ static void judge_iterations(struct pgguard *g, const char *text, size_t len)
 		}
 		count = count > UINT32_MAX ? count : count * 10 + (unsigned long)(*at - '0');
 	}
-	if (count > SCRAM_ITERATIONS_MAX)
+	if (count > most)
 		err_set(&g->err, ERR_DENIED,
-			"asks for %s%lu iterations of SCRAM, and kscaled computes at most %d for a login: set the "
+			"asks for %s%lu iterations of SCRAM, and kscaled computes at most %lu for a login: set the "
 			"user's password again with fewer (scram_iterations)",
-			count > UINT32_MAX ? "more than " : "", count > UINT32_MAX ? UINT32_MAX : count,
-			SCRAM_ITERATIONS_MAX);
+			count > UINT32_MAX ? "more than " : "", count > UINT32_MAX ? UINT32_MAX : count, most);
+}
+
+/* A login that is begun for libpq stays libpq's. */
+static void offer_scram(struct pgguard *g, unsigned char *names, size_t len)
+{
+	static const char name[] = "SCRAM-SHA-256";
+
+	for (size_t at = 0; at < len && g->logs_in && !g->ours; at += strnlen((char *)names + at, len - at) + 1)
+		g->ours = len - at >= sizeof(name) && memcmp(names + at, name, sizeof(name)) == 0;
+	g->logs_in = g->ours;
+	hide_binding(names, len);
+}
+
+static void keep_from_libpq(struct pgguard *g, const unsigned char *data, size_t len, uint32_t code)
+{
+	g->drops = true;
+	g->said = data;
+	g->said_len = len;
+	g->said_code = code;
 }
 
 /* The message is whole. */
@@ -81,7 +104,7 @@ static void judge_request(struct pgguard *g, unsigned char *bytes, size_t len)
 	case GSSAPI:
 	case GSSAPI_MORE: refuse_method(g, "GSSAPI"); return;
 	case SSPI: refuse_method(g, "SSPI"); return;
-	case SASL: hide_binding(rest, rest_len); break;
+	case SASL: offer_scram(g, rest, rest_len); break;
 	case SASL_MORE: judge_iterations(g, (const char *)rest, rest_len); break;
 	case SASL_FINAL: g->proved = true; break;
 	default: break;
@@ -89,6 +112,8 @@ static void judge_request(struct pgguard *g, unsigned char *bytes, size_t len)
 	if (g->channel && !g->proved && g->err.kind == ERR_NONE && code != SASL && code != SASL_MORE)
 		err_set(&g->err, ERR_DENIED,
 			"lets the user in otherwise than by SCRAM, which channel_binding=require demands");
+	if (g->ours && g->err.kind == ERR_NONE && code >= SASL && code <= SASL_FINAL)
+		keep_from_libpq(g, rest, rest_len, code);
 }
 
 /* ---- The length of what comes ---- */
@@ -220,7 +245,8 @@ size_t pgguard_take(struct pgguard *g, unsigned char *bytes, size_t len, size_t 
 	size_t at = 0;
 
 	*kept = 0;
-	while (at < len && g->err.kind == ERR_NONE) {
+	g->said = NULL;
+	while (at < len && g->err.kind == ERR_NONE && !g->said) {
 		size_t part;
 
 		if (g->left == 0 && g->phase == PGGUARD_DEAF)

@@ -137,7 +137,9 @@ static void fail(struct pg_listenserver *s, const struct err *why)
 
 /* ---- Who is there ---- */
 
-/* The namespace that all who listen have; "" for several. Its own endpoint becomes one of theirs. */
+/*
+ * The namespace that all who listen have; "" for several. Its own endpoint becomes one of theirs.
+ */
 static const char *namespace_of(struct pg_listenserver *s)
 {
 	const char *found = NULL;
@@ -367,6 +369,7 @@ static void on_timer(void *arg)
 	struct pg_listenserver *s = arg;
 	struct pgconn_config config = { .refuses_options = &s->refuses_options,
 		.tokens = s->pool->tokens,
+		.salter = s->pool->salter,
 		.listens = true };
 	const struct pg_channel *wanted = s->channels;
 

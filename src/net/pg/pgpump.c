@@ -18,11 +18,15 @@
 
 #include "base/mem.h"
 #include "net/pg/pgguard.h"
+#include "net/pg/pgscram.h"
 #include "net/pg/pgtls.h"
 #include "net/tlsstream.h"
 
 #define CHUNK_BYTES 16384
-/* libpq has room for so many whenever it is told to read (pqReadData), and the pair of sockets for more. */
+/*
+ * libpq has room for so many whenever it is told to read (pqReadData), and the pair of sockets for
+ * more.
+ */
 #define PIECE_BYTES ((size_t)8192)
 #define MOVE_BYTES  ((size_t)4096)
 
@@ -40,6 +44,7 @@ struct pgpump {
 	SSL *ssl;                   /* the bufferevent's; NULL: in the clear */
 	bool shaking, freed;
 	struct pgguard guard;
+	struct pgscram *scram; /* while it logs in so; else NULL */
 };
 
 static void end(struct pgpump *p, enum err_kind kind, const char *text)
@@ -64,6 +69,39 @@ static bool pass(struct pgpump *p, const unsigned char *bytes, size_t len)
 	return !p->freed;
 }
 
+static void put(struct pgpump *p, const unsigned char *bytes, size_t len);
+
+static void on_scram_say(void *arg, const unsigned char *bytes, size_t len)
+{
+	struct pgpump *p = arg;
+
+	if (p->server)
+		put(p, bytes, len);
+}
+
+static void on_scram_failed(void *arg, const struct err *why)
+{
+	end(arg, why->kind, why->msg);
+}
+
+/* False: the login is over. */
+static bool log_in(struct pgpump *p)
+{
+	static const struct pgscram_handler handler = { .say = on_scram_say, .failed = on_scram_failed };
+	const struct pgscram_config config = { .salter = p->config.salter,
+		.password = p->config.password,
+		.memory = p->config.memory,
+		.namespace_ = p->config.namespace_ };
+	struct err err;
+
+	if (!p->scram)
+		p->scram = pgscram_new(&config, &handler, p);
+	if (pgscram_take(p->scram, p->guard.said_code, (const char *)p->guard.said, p->guard.said_len, &err) == 0)
+		return true;
+	end(p, err.kind, err.msg);
+	return false;
+}
+
 /* What was good before the first bad byte is passed on: it may be the server's own reason. */
 static void on_server_read(struct bufferevent *bev, void *arg)
 {
@@ -85,12 +123,17 @@ static void on_server_read(struct bufferevent *bev, void *arg)
 			p->handler->ended(p->arg, &p->guard.err);
 			return;
 		}
+		if (p->guard.said && !log_in(p))
+			return;
 		if (used == 0)
 			return; /* the rest of a message must come first */
 	}
 }
 
-/* Whether TLS is why the stream ends: in TLS 1.3 a server refuses a certificate after the handshake. */
+/*
+ * Whether TLS is why the stream ends: in TLS 1.3 a server refuses a certificate after the
+ * handshake.
+ */
 static bool is_end_of_tls(struct pgpump *p, short what, int error, struct err *err)
 {
 	unsigned long code = p->ssl ? bufferevent_get_openssl_error(p->server) : 0;
@@ -248,6 +291,7 @@ struct pgpump *pgpump_new(struct loop *loop, int fd, const struct pgpump_config 
 	p->inode = inode_of(fd);
 	p->guard.listens = config->listens;
 	p->guard.channel = config->endpoint->binds_channel;
+	p->guard.logs_in = config->salter && pgscram_may_use(config->password);
 	loop_task_init(&p->begin, on_begin, p);
 	loop_task_queue(loop, &p->begin);
 	return p;
@@ -295,6 +339,8 @@ void pgpump_send(struct pgpump *p)
 void pgpump_opened(struct pgpump *p)
 {
 	pgguard_opened(&p->guard);
+	pgscram_free(p->scram);
+	p->scram = NULL;
 }
 
 void pgpump_ask(struct pgpump *p)
@@ -328,6 +374,8 @@ void pgpump_free(struct pgpump *p)
 	if (!p)
 		return;
 	p->freed = true;
+	pgscram_free(p->scram);
+	p->scram = NULL;
 	loop_task_cancel(p->loop, &p->begin);
 	if (p->answer)
 		event_free(p->answer);

@@ -4,11 +4,12 @@
 
 /*
  * What stands between libpq and a server as long as their connection lives. libpq reads as long as
- * data comes, stores a whole row, even a gigabyte, before it returns it, and cannot be told to stop.
- * So its socket is moved to another descriptor once it is connected, and libpq gets, under the old
- * number, one end of a socket pair, which is fed from here in pieces that it reads in one call, after
- * net/pg/pgguard has judged them. TLS ends here (net/pg/pgtls): libpq speaks in the clear, so all that
- * it is sent is seen. The pair is never watched: each side is read when the other has written.
+ * data comes, stores a whole row, even a gigabyte, before it returns it, and cannot be told to
+ * stop. So its socket is moved to another descriptor once it is connected, and libpq gets, under
+ * the old number, one end of a socket pair, which is fed from here in pieces that it reads in one
+ * call, after net/pg/pgguard has judged them. TLS ends here (net/pg/pgtls): libpq speaks in the
+ * clear, so all that it is sent is seen. The pair is never watched: each side is read when the
+ * other has written.
  */
 
 #include <stdbool.h>
@@ -17,14 +18,19 @@
 #include "base/err.h"
 #include "net/loop.h"
 #include "net/pg/pgendpoint.h"
+#include "net/sign/salter.h"
 
 struct pgpump;
 
 struct pgpump_config {
 	const struct pgendpoint *endpoint; /* borrowed, with host, as long as the pump lives */
 	const struct pgendpoint_host *host;
-	bool tls;     /* is tried */
-	bool listens; /* net/pg/pgguard */
+	struct salter *salter;       /* for logins by SCRAM; NULL: libpq has them */
+	const char *password;        /* borrowed; NULL for none */
+	struct scram_memory *memory; /* of its last login by SCRAM; borrowed */
+	const char *namespace_;      /* borrowed */
+	bool tls;                    /* is tried */
+	bool listens;                /* net/pg/pgguard */
 };
 
 /* Called from the loop, never from inside a function of this file; each may free the pump. */

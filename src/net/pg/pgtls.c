@@ -83,8 +83,8 @@ static int version_of(const char *text)
 }
 
 /*
- * By the connection string alone: the options about TLS are those of other sources (net/tlsrules). DHE
- * is left out, as the size of its groups is the server's choice.
+ * By the connection string alone: the options about TLS are those of other sources (net/tlsrules).
+ * DHE is left out, as the size of its groups is the server's choice.
  */
 static void set_rules(SSL_CTX *ctx, const struct pgendpoint *e)
 {

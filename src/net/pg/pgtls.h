@@ -22,8 +22,8 @@ bool pgtls_is_required(const struct pgendpoint *e);
 bool pgtls_is_direct(const struct pgendpoint *e); /* sslnegotiation=direct */
 
 /*
- * A session for a connection to this host, before its handshake; the caller owns it. The authorities
- * are those that are given, and no others: verify-ca looks at no name.
+ * A session for a connection to this host, before its handshake; the caller owns it. The
+ * authorities are those that are given, and no others: verify-ca looks at no name.
  */
 SSL *pgtls_session(const struct pgendpoint *e, const struct pgendpoint_host *host, struct err *err);
 /*

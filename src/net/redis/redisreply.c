@@ -121,8 +121,8 @@ static void *on_nil(const redisReadTask *task)
 
 #if HIREDIS_MAJOR >= 1
 /*
- * Types of RESP3, which was not asked for. Without a callback the reader would hand out numbers in the
- * place of objects.
+ * Types of RESP3, which was not asked for. Without a callback the reader would hand out numbers in
+ * the place of objects.
  */
 static void *refuse_type(const redisReadTask *task)
 {

@@ -8,7 +8,7 @@
  * the loop, at most half of the time, and namespaces take turns after each piece: logins of one, at
  * a thousand servers with the most iterations, keep those of others waiting for a few of theirs. In
  * a namespace the oldest is first, and what it computed serves those behind it, as a cluster's
- * brokers have one salt for a user. Net/kafka and net/mongo share one.
+ * brokers have one salt for a user. Net/kafka, net/mongo and net/pg share one.
  */
 
 #include "base/fairqueue.h"

@@ -28,7 +28,7 @@ struct scram {
 	int iterations;
 	struct pbkdf2 *salting;     /* NULL: not begun */
 	struct scram_memory salted; /* of: what is to be salted; the rest once is_salted */
-	bool is_salted, cannot;
+	bool is_salted, cannot, few;
 	unsigned char signature[EVP_MAX_MD_SIZE]; /* that the server must send */
 	bool expects;                             /* signature is set */
 };
@@ -97,6 +97,11 @@ static struct buf message_buf(const struct scram *s)
 	return out;
 }
 
+void scram_allow_few(struct scram *s)
+{
+	s->few = true;
+}
+
 char *scram_first(const struct scram *s)
 {
 	struct buf out = message_buf(s);
@@ -139,12 +144,12 @@ static char *read_text(const char *message, size_t len, struct err *err)
 
 /* ---- What the server asks for ---- */
 
-static int read_iterations(const char *text, int *out, struct err *err)
+static int read_iterations(const char *text, bool few, int *out, struct err *err)
 {
 	if (!*text || text[strspn(text, "0123456789")] || strlen(text) > 9)
 		return refuse(err, "the server's message makes no sense");
 	*out = atoi(text);
-	if (*out < SCRAM_ITERATIONS_MIN)
+	if (*out < (few ? 1 : SCRAM_ITERATIONS_MIN))
 		return err_set(err, ERR_DENIED,
 			"SCRAM: the server asks for %d iterations, which protect a password too little: at least %d",
 			*out, SCRAM_ITERATIONS_MIN);
@@ -196,7 +201,7 @@ int scram_take(struct scram *s, const char *message, size_t len, struct err *err
 	s->salt = base64_decode(salt, &s->salt_len);
 	if (!s->salt || s->salt_len == 0 || s->salt_len > SALT_MAX)
 		return refuse(err, "the server's salt makes no sense");
-	if (read_iterations(iterations, &s->iterations, err))
+	if (read_iterations(iterations, s->few, &s->iterations, err))
 		return -1;
 	s->whole_nonce = mem_dup(nonce);
 	s->said = make_said(s, message, len);

@@ -48,6 +48,8 @@ struct scram_memory {
 };
 void scram_forget(struct scram_memory *m); /* wipes */
 
+/* PostgreSQL's servers may have fewer iterations than SCRAM_ITERATIONS_MIN (scram_iterations). */
+void scram_allow_few(struct scram *s);
 /* The first message, which the caller frees (mem_free_secret). */
 char *scram_first(const struct scram *s);
 /* The server's first. 0, or -1 with ERR_DENIED, which quotes nothing of the message. */

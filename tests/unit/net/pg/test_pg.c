@@ -62,7 +62,7 @@ static int setup(void **state)
 	setenv("PGOPTIONS", "-c nonsense", 1);
 	setenv("PGSSLMODE", "nonsense", 1);
 	w->f = f;
-	w->pool = pg_pool_new(w->f->loop, ASK_MS, NULL);
+	w->pool = pg_pool_new(w->f->loop, ASK_MS, NULL, NULL);
 	w->listener = fixture_listen(&w->port);
 	w->endpoint = endpoint_of(w, "");
 	*state = w;
@@ -291,7 +291,9 @@ static void refused_and_backing_off(void **state)
 	close(p.fd);
 }
 
-/* libpq connects once more by itself, without its name, to a server that does not know a setting. */
+/*
+ * libpq connects once more by itself, without its name, to a server that does not know a setting.
+ */
 static void setting_that_is_not_known(void **state)
 {
 	struct world *w = *state;
@@ -925,7 +927,10 @@ static struct pgendpoint *endpoint_in(const struct world *w, const char *namespa
 	return e;
 }
 
-/* Whether it has a connection's descriptors, three: then four more, of sixteen, are too many for it. */
+/*
+ * Whether it has a connection's descriptors, three: then four more, of sixteen, are too many for
+ * it.
+ */
 static bool has_descriptors(struct world *w, const char *namespace_)
 {
 	struct shares_hold more = { 0 };

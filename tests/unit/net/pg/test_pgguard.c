@@ -34,7 +34,7 @@
 
 /* ---- What libpq may see ---- */
 
-enum state { LOGIN, SCRAM_ONLY, IDLE, LISTENING, ASKED, ASKED_AGAIN };
+enum state { LOGIN, OURS, SCRAM_ONLY, IDLE, LISTENING, ASKED, ASKED_AGAIN };
 
 struct stream {
 	enum state state;
@@ -97,9 +97,13 @@ static const struct stream streams[] = {
 	STREAM(ASKED_AGAIN, RESET ROW DONE READY RESET, ROW DONE READY, NULL),
 	STREAM(ASKED_AGAIN, FATAL READY ROW DONE READY, "", "could not be reset"),
 	SCRAM_READ("r=ab,s=QSXCR+Q6,i=4096", "\36"),
-	SCRAM_READ("r=ab,s=QSXCR+Q6,i=100000", "\40"),
-	SCRAM("r=ab,s=QSXCR+Q6,i=100001", "\40",
+	SCRAM_READ("r=ab,s=QSXCR+Q6,i=16384", "\37"),
+	SCRAM("r=ab,s=QSXCR+Q6,i=16385", "\37",
+		"asks for 16385 iterations of SCRAM, and kscaled computes at most 16384"),
+	STREAM(OURS, "R\0\0\0\40\0\0\0\13r=ab,s=QSXCR+Q6,i=100000", "", NULL),
+	STREAM(OURS, "R\0\0\0\40\0\0\0\13r=ab,s=QSXCR+Q6,i=100001", "",
 		"asks for 100001 iterations of SCRAM, and kscaled computes at most 100000"),
+	STREAM(OURS, SASL SASL_FINAL WELCOME, WELCOME, NULL),
 	SCRAM("r=ab,s=QSXCR+Q6,i=2147483647", "\44", "asks for 2147483647 iterations"),
 	SCRAM("r=ab,s=QSXCR+Q6,i=99999999999999999999999", "\57", "asks for more than 4294967295 iterations"),
 	SCRAM("r=ab,s=QSXCR+Q6,i= 2147483647", "\45", "without a number"),
@@ -111,7 +115,10 @@ static const struct stream streams[] = {
 
 static struct pgguard guard_in(enum state state)
 {
-	struct pgguard g = { .listens = state == LISTENING, .channel = state == SCRAM_ONLY };
+	struct pgguard g = { .listens = state == LISTENING,
+		.channel = state == SCRAM_ONLY,
+		.logs_in = state == OURS,
+		.ours = state == OURS };
 	unsigned char end[] = READY;
 	size_t kept;
 
@@ -254,7 +261,7 @@ static int setup(void **state)
 	if (fixture_setup(&f) < 0)
 		return -1;
 	w->f = f;
-	w->pool = pg_pool_new(w->f->loop, 5000, NULL);
+	w->pool = pg_pool_new(w->f->loop, 5000, NULL, NULL);
 	w->listener = fixture_listen(&w->port);
 	*state = w;
 	return 0;

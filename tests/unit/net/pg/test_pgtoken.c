@@ -91,7 +91,7 @@ static int setup(void **state)
 		return -1;
 	w->f = f;
 	w->tokens = webtoken_store_new(w->f->loop, &nothing, send_request, w);
-	w->pool = pg_pool_new(w->f->loop, ASK_MS, w->tokens);
+	w->pool = pg_pool_new(w->f->loop, ASK_MS, w->tokens, NULL);
 	w->listener = fixture_listen(&port);
 	snprintf(number, sizeof(number), "%u", port);
 	w->endpoint = endpoint_of(number, "c", (struct pgendpoint_config){ .sslmode = "require" }, &err);

@@ -286,7 +286,7 @@ static void watched(void **state)
 {
 	struct err err = { 0 };
 	struct loop *loop = loop_new(&err);
-	struct scaler_sources sources = { .loop = loop, .pg = pg_pool_new(loop, 3000, NULL) };
+	struct scaler_sources sources = { .loop = loop, .pg = pg_pool_new(loop, 3000, NULL, NULL) };
 	struct scaler with, without;
 	struct watch_report report;
 	void *watch;
