@@ -14,7 +14,7 @@ def test_probes(kscaled):
         answer = kscaled.status(path)
         assert (answer.status, answer.text) == (200, "ok")
     verbose = kscaled.status("/readyz?verbose").text
-    for check in ("ping", "objects", "certificate", "front-proxy"):
+    for check in ("ping", "api-server", "objects", "certificate", "front-proxy"):
         assert f"[+]{check} ok" in verbose
     assert kscaled.status("/healthz/ping").status == 200
     assert kscaled.status("/readyz/nonsense").status == 404

@@ -18,6 +18,7 @@
 
 #define BODY_MAX          ((size_t)16 << 20)
 #define RETRY_AFTER_MAX_S 86400
+#define POOLS_MAX         16                /* retired ones live as long as their calls, on descriptors of their own */
 #define HEADERS_MAX       ((size_t)1 << 18) /* of one answer: with trailers, and any number of 1xx before it */
 /*
  * Limits per turn of the loop, of foreign servers: bytes for on_data of one call, of all resumed
@@ -74,13 +75,9 @@ struct httpc_call {
 	struct httpclear_call clear;
 	struct httpsockets_made made;
 	bool told_status;
-	bool refused;  /* on_data returned false */
-	bool orphaned; /* its connection was given up: the timer ends it */
-	/*
-	 * owned; why no socket was made for the last address, or why no more of the response was
-	 * taken; NULL
-	 */
-	struct err *forbidden;
+	bool refused;          /* on_data returned false */
+	bool orphaned;         /* its connection was given up: the timer ends it */
+	struct err *forbidden; /* owned; why no socket was made, or no more of the response taken; NULL */
 	int status;
 	size_t header_bytes;
 	int64_t started_ms, heard_ms;    /* heard: when the last bytes came */
@@ -196,6 +193,12 @@ static struct httpc_pool *httpc_pool_new(struct httpc *c)
 		curl_multi_setopt(handle, CURLMOPT_MAXCONNECTS, (long)c->config.max_connections_kept);
 	DL_PREPEND(c->pools, pool);
 	return pool;
+}
+
+static void retire(struct httpc *c)
+{
+	c->pools->retired = true;
+	httpc_pool_new(c);
 }
 
 static void httpc_pool_free(struct httpc_pool *pool)
@@ -598,17 +601,17 @@ static void orphan_streams(struct httpc_pool *pool, curl_socket_t fd)
 
 /*
  * The call's time is over. When no byte came on its connection meanwhile (but for what a connection
- * begins with, in the first quarter), the connection is no longer used: what stands between, or a
- * kernel whose process hangs, may acknowledge everything and answer nothing for ever, which TCP
- * does not notice. An HTTP/2 server that is only slow with one answer is heard, as it acknowledges
- * and answers others. Calls that share the connection go on to their own deadlines, and libcurl
- * closes it when it has no others; an HTTP/1.1 connection it closes at each call that does not end.
+ * begins with, in the first quarter), it is no longer used: what stands between, or the kernel of a
+ * process that hangs, may acknowledge everything and answer nothing for ever, which TCP does not
+ * notice. Calls that share it go on to their own deadlines; libcurl closes it when it has no
+ * others, and one of HTTP/1.1 at each call that does not end.
  */
 static void give_up_if_dead(struct httpc_call *call)
 {
 	struct httpc_pool *pool = call->pool;
 	int64_t waited_ms = loop_now_ms(call->c->loop) - call->started_ms;
 	curl_socket_t fd;
+	int pools;
 
 	if (!pool || !call->added || !call->request.maybe_http2 || httpmulti_inside(pool->multi))
 		return;
@@ -619,10 +622,9 @@ static void give_up_if_dead(struct httpc_call *call)
 	if (!call->c->config.one_server)
 		return;
 	orphan_streams(pool, fd);
-	if (!pool->retired) {
-		pool->retired = true;
-		httpc_pool_new(call->c);
-	}
+	DL_COUNT(call->c->pools, pool, pools);
+	if (!call->pool->retired && pools < POOLS_MAX)
+		retire(call->c);
 }
 
 void httpc_cancel_late(struct httpc_call *call)
@@ -791,9 +793,6 @@ void httpc_free(struct httpc *c)
 
 void httpc_drop_connections(struct httpc *c)
 {
-	struct httpc_pool *old = c->pools;
-
-	old->retired = true;
-	httpc_pool_new(c);
+	retire(c);
 	tidy(c);
 }
