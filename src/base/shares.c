@@ -53,6 +53,14 @@ bool shares_take(struct shares *s, struct shares_hold *h, const char *namespace_
 	return true;
 }
 
+size_t shares_had_by(const struct shares *s, const char *namespace_)
+{
+	const struct shares_party *p;
+
+	HASH_FIND_STR(s->parties, namespace_, p);
+	return p ? p->has : 0;
+}
+
 void shares_give(struct shares_hold *h, size_t amount)
 {
 	struct shares_party *p = h->party;

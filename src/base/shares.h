@@ -31,5 +31,6 @@ struct shares_hold {
 /* namespace_: of a hold that has nothing yet; "" is one, too. False: it is not to be had. */
 bool shares_take(struct shares *s, struct shares_hold *h, const char *namespace_, size_t amount);
 void shares_give(struct shares_hold *h, size_t amount); /* back; at most what it has */
+size_t shares_had_by(const struct shares *s, const char *namespace_);
 
 #endif

@@ -216,7 +216,8 @@ static void on_late(void *arg)
 /* The token is kept, and so there at once for the requests. */
 static void learn_project(struct httpsource *ask)
 {
-	ask->wait = webtoken_ask(ask->sources->tokens, webaccess_identity(login_of(ask)->access), on_project, ask);
+	ask->wait = webtoken_ask(ask->sources->tokens, webaccess_identity(login_of(ask)->access),
+		ask->base.question->namespace_, on_project, ask);
 	if (ask->deadline_ms)
 		loop_timer_set(&ask->late, ask->deadline_ms - loop_now_ms(ask->sources->loop));
 }

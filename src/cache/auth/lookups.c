@@ -297,7 +297,7 @@ static enum reference_state find_vault(void *arg, const struct triggerauth *t, s
 	const struct triggerauth_vault *v = t->vault;
 	const struct triggerauth_vault_secret *s = &v->secrets[index];
 	struct vaultvalues_source source = {
-		.server = { v->address, v->namespace_ },
+		.server = { v->address, v->namespace_, namespace_ },
 		.secret = { engines[s->type], s->path, s->key, s->common_name, s->alt_names, s->ip_sans, s->uri_sans,
 			s->other_sans, s->ttl, s->format },
 	};

@@ -144,8 +144,8 @@ static void on_again(void *arg)
 		return;
 	/* The token is kept, and so there at once for the request. */
 	if (v->source.manager->needs_project && !secretmanager_given(project))
-		v->wait = webtoken_ask(webget_tokens(v->owner->web), webaccess_identity(v->source.access), on_project,
-			v);
+		v->wait = webtoken_ask(webget_tokens(v->owner->web), webaccess_identity(v->source.access),
+			v->source.namespace_, on_project, v);
 	else
 		ask(v, project);
 }

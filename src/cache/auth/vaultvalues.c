@@ -209,6 +209,7 @@ static void on_unheld(void *arg, struct held *held)
 	for (size_t i = 0; i < TEXTS; i++)
 		free_text(*texts[i]);
 	free_text(v->source.login.jwt);
+	free((char *)(uintptr_t)v->source.server.asker);
 	free(v);
 }
 
@@ -236,6 +237,7 @@ static struct value *value_new(struct vaultvalues *owner, const struct vaultvalu
 	for (size_t i = 0; i < TEXTS; i++)
 		*texts[i] = mem_dup(*texts[i]);
 	v->source.login.jwt = mem_dup(source->login.jwt);
+	v->source.server.asker = mem_dup(source->server.asker);
 	loop_timer_init(&v->fetched.again, owner->loop, on_again, v);
 	loop_timer_set(&v->fetched.again, 0); /* asynchronously, not from inside the request */
 	return v;

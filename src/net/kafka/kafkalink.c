@@ -633,7 +633,8 @@ static void open_now(struct kafkalink *l)
 		return;
 	}
 	l->state = FETCHING_TOKEN;
-	l->token_wait = webtoken_ask(l->terms->tokens, l->terms->endpoint->identity, on_token, l);
+	l->token_wait = webtoken_ask(l->terms->tokens, l->terms->endpoint->identity,
+		endpoint_namespace(&l->terms->endpoint->base), on_token, l);
 }
 
 static void on_backoff_over(void *arg)

@@ -432,7 +432,8 @@ static void on_token(void *arg, const struct credential *credential, const struc
 static void fetch_token(struct pgconn *c)
 {
 	credential_done(&c->credential);
-	c->token_wait = webtoken_ask(c->config.tokens, c->endpoint->identity, on_token, c);
+	c->token_wait = webtoken_ask(c->config.tokens, c->endpoint->identity, endpoint_namespace(&c->endpoint->base),
+		on_token, c);
 }
 
 static void on_timer(void *arg)

@@ -7,7 +7,8 @@
 
 #include "base/mem.h"
 
-#define LOGINS_MAX 1000
+#define LOGINS_MAX 2000 /* of all namespaces */
+#define LOGINS_FEW 4    /* how much of the reserve one namespace may take */
 #define SWEEP_MS   60000
 
 /* ---- Calls ---- */
@@ -30,22 +31,39 @@ static void on_task(void *arg)
 static void entry_free(struct vault_pool *p, struct vault_entry *e)
 {
 	HASH_DEL(p->logins, e);
+	shares_give(&e->share, 1);
 	vaultlogin_free(e->login);
+	free(e->asker);
 	free(e);
 }
 
-static int make_room_for_login(struct vault_pool *p, struct err *err)
+/* That has been unused for longest, of this namespace, or of all (NULL); NULL: each is in use. */
+static struct vault_entry *oldest_login(struct vault_pool *p, const char *asker)
 {
 	struct vault_entry *e, *next, *oldest = NULL;
 
-	if (HASH_COUNT(p->logins) < LOGINS_MAX)
-		return 0;
 	HASH_ITER (hh, p->logins, e, next)
-		if (e->reads == 0 && (!oldest || vaultlogin_used_ms(e->login) < vaultlogin_used_ms(oldest->login)))
+		if (e->reads == 0 && (!asker || strcmp(e->asker, asker) == 0) &&
+			(!oldest || vaultlogin_used_ms(e->login) < vaultlogin_used_ms(oldest->login)))
 			oldest = e;
-	if (!oldest)
-		return err_set(err, ERR_TEMPORARY, "more than %d logins to Vault are in use", LOGINS_MAX);
-	entry_free(p, oldest);
+	return oldest;
+}
+
+static int make_room_for_login(struct vault_pool *p, const char *asker, struct shares_hold *share, struct err *err)
+{
+	struct vault_entry *e;
+
+	while (!shares_take(&p->login_shares, share, asker, 1)) {
+		e = oldest_login(p, asker);
+		if (!e && shares_had_by(&p->login_shares, asker) < LOGINS_FEW)
+			e = oldest_login(p, NULL); /* the reserve is used up */
+		if (!e)
+			return err_set(err, ERR_TEMPORARY,
+				"logins to Vault: this namespace has no more of the %d that there are; its "
+				"TriggerAuthentications have too many credentials, or their servers are silent",
+				LOGINS_MAX);
+		entry_free(p, e);
+	}
 	return 0;
 }
 
@@ -54,22 +72,30 @@ static struct vault_entry *find_login(struct vault_pool *p, const struct vault_s
 {
 	const char *const parts[] = { server->address, server->namespace_, login->token, login->jwt, login->role,
 		login->mount };
+	const char *asker = server->asker ? server->asker : "";
+	struct shares_hold share = { 0 };
 	char key[FINGERPRINT_TEXT];
 	struct vault_entry *e;
 	struct vaultlogin *l;
 
 	fingerprint_of(parts, MEM_COUNT(parts), key);
 	HASH_FIND_STR(p->logins, key, e);
-	if (e)
+	if (e) {
+		vaultlogin_share(e->login, asker);
 		return e;
-	if (make_room_for_login(p, err) < 0)
+	}
+	if (make_room_for_login(p, asker, &share, err) < 0)
 		return NULL;
 	l = vaultlogin_new(&p->sender, server, login, p->ca_file, p->skip_verify, err);
-	if (!l)
+	if (!l) {
+		shares_give(&share, 1);
 		return NULL;
+	}
 	e = mem_zalloc(sizeof(*e));
 	memcpy(e->key, key, sizeof(key));
 	e->login = l;
+	e->asker = mem_dup(asker);
+	e->share = share;
 	HASH_ADD_STR(p->logins, key, e);
 	return e;
 }
@@ -112,7 +138,7 @@ static void begin(struct vault_call *c, const struct vault_server *server, const
 	struct vault_pool *p = c->pool;
 	struct err err;
 	struct vault_entry *e = find_login(p, server, login, &err);
-	struct vaultread *r = e ? vaultread_find(p, e, secret, &err) : NULL;
+	struct vaultread *r = e ? vaultread_find(p, e, secret, server->asker, &err) : NULL;
 
 	if (r && !vaultread_is_kept(r)) {
 		vaultread_join(r, c);
@@ -192,6 +218,8 @@ struct vault_pool *vault_pool_new(struct loop *loop, const char *ca_file, bool s
 	p->loop = loop;
 	p->ca_file = mem_dup(ca_file);
 	p->skip_verify = skip_verify;
+	p->login_shares = (struct shares){ .total = LOGINS_MAX, .few = LOGINS_FEW };
+	vaultread_init_shares(p);
 	vaultrequest_sender_init(&p->sender, loop);
 	loop_timer_init(&p->sweep, loop, on_sweep, p);
 	return p;

@@ -14,6 +14,7 @@
 
 #include "base/fingerprint.h"
 #include "base/hash.h"
+#include "base/shares.h"
 #include "net/vault/vault.h"
 #include "net/vault/vaultlogin.h"
 
@@ -21,6 +22,8 @@ struct vault_entry {
 	char key[FINGERPRINT_TEXT];
 	struct vaultlogin *login;
 	size_t reads; /* reads that use it */
+	char *asker;  /* owned; the namespace that it counts for: the first that used it */
+	struct shares_hold share;
 	UT_hash_handle hh;
 };
 
@@ -39,6 +42,7 @@ struct vaultread {
 	char *path;       /* encoded */
 	char *shown_path; /* as the user wrote it */
 	char *body;       /* of PKI; NULL: a GET request */
+	char *asker;      /* the namespace that asked first */
 	struct vaultlogin_waiter waiter;
 	struct vaultrequest *request;
 	uint64_t round;      /* the round of the token that it was read with */
@@ -46,7 +50,7 @@ struct vaultread {
 	struct vault_call *calls;
 	/* while cached: */
 	json_t *answer;
-	size_t size;
+	struct shares_hold share;
 	int64_t until_ms;
 	bool leased;
 	UT_hash_handle hh;
@@ -74,9 +78,9 @@ struct vault_pool {
 	bool skip_verify;
 	struct vault_entry *logins;
 	struct vaultread *reads;
-	size_t kept;
-	size_t kept_bytes;
-	struct vault_call *ready; /* calls without a read */
+	struct shares login_shares; /* logins, by namespace */
+	struct shares kept_shares;  /* bytes of cached responses, by namespace */
+	struct vault_call *ready;   /* calls without a read */
 	struct loop_timer sweep;
 	unsigned depth; /* callbacks on the stack */
 	bool freed;     /* ends with `end` as soon as depth is 0 */
@@ -95,7 +99,8 @@ int64_t vault_time_left(const struct vault_pool *p, int64_t until_ms); /* 0 for 
  * NULL and *err when the path is invalid.
  */
 struct vaultread *vaultread_find(struct vault_pool *p, struct vault_entry *entry, const struct vault_secret *secret,
-	struct err *err);
+	const char *asker, struct err *err);
+void vaultread_init_shares(struct vault_pool *p);
 bool vaultread_is_kept(const struct vaultread *r); /* its cached response is valid */
 /* For one that is not cached; starts it again if needed. */
 void vaultread_join(struct vaultread *r, struct vault_call *c);

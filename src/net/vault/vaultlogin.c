@@ -23,6 +23,7 @@ struct vaultlogin {
 	struct vaultrequest_server server; /* owns its texts, and trust.ca_pem */
 	char *jwt_body, *jwt;              /* by JWT: the request body and the JWT, wiped; NULL with a given token */
 	char *path;                        /* by JWT: the path of the request */
+	char *asker;                       /* the namespace that uses it; "": several do */
 	enum state state;
 	char *token; /* wiped */
 	uint64_t round;
@@ -119,7 +120,7 @@ static void on_renew_timer(void *arg)
 	if (l->state != READY || ended(l) || l->renewal || !vaultlogin_in_use(l))
 		return;
 	l->used = false;
-	l->renewal = vaultrequest_start(l->sender, &l->server, "auth/token/renew-self", l->token, "{}", NULL,
+	l->renewal = vaultrequest_start(l->sender, &l->server, "auth/token/renew-self", l->token, "{}", NULL, l->asker,
 		on_renewed, l);
 }
 
@@ -183,10 +184,11 @@ static void ask(struct vaultlogin *l)
 	forget_token(l);
 	l->state = ASKING;
 	if (l->jwt)
-		l->asked = vaultrequest_start(l->sender, &l->server, l->path, NULL, l->jwt_body, l->jwt, on_asked, l);
+		l->asked = vaultrequest_start(l->sender, &l->server, l->path, NULL, l->jwt_body, l->jwt, l->asker,
+			on_asked, l);
 	else
 		l->asked = vaultrequest_start(l->sender, &l->server, "auth/token/lookup-self", l->token, NULL, NULL,
-			on_asked, l);
+			l->asker, on_asked, l);
 }
 
 /* ---- Doubt ---- */
@@ -223,7 +225,7 @@ void vaultlogin_doubt(struct vaultlogin *l, struct vaultlogin_waiter *w, uint64_
 		return;
 	}
 	l->state = DOUBTING;
-	l->asked = vaultrequest_start(l->sender, &l->server, "auth/token/lookup-self", l->token, NULL, NULL,
+	l->asked = vaultrequest_start(l->sender, &l->server, "auth/token/lookup-self", l->token, NULL, NULL, l->asker,
 		on_looked_up, l);
 	join(l, w);
 }
@@ -243,6 +245,12 @@ void vaultlogin_wait(struct vaultlogin *l, struct vaultlogin_waiter *w)
 		if (l->renewable && l->ttl_ms > 0 && !l->renewal && !loop_timer_pending(&l->renew_timer))
 			loop_timer_set(&l->renew_timer, 0);
 	}
+}
+
+void vaultlogin_share(struct vaultlogin *l, const char *asker)
+{
+	if (strcmp(l->asker, asker ? asker : "") != 0)
+		*l->asker = '\0';
 }
 
 void vaultlogin_leave(struct vaultlogin_waiter *w)
@@ -361,6 +369,7 @@ static void really_free(void *arg)
 	mem_free_secret(l->jwt_body);
 	mem_free_secret(l->token);
 	free(l->path);
+	free(l->asker);
 	free(l);
 }
 
@@ -373,6 +382,7 @@ struct vaultlogin *vaultlogin_new(const struct vaultrequest_sender *sender, cons
 		(ca_file && read_authorities(ca_file, &ca_pem, err) < 0);
 
 	l->server.namespace_ = mem_dup(server->namespace_);
+	l->asker = mem_dup(server->asker ? server->asker : "");
 	l->server.trust.ca_pem = ca_pem;
 	l->server.trust.insecure = skip_verify;
 	l->sender = sender;

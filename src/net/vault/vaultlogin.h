@@ -46,6 +46,8 @@ struct vaultlogin *vaultlogin_new(const struct vaultrequest_sender *sender, cons
 /* Wipes it; waiters get no callback. The memory is freed at the end of the turn. */
 void vaultlogin_free(struct vaultlogin *l);
 
+/* This namespace uses it, too: what several use, none of them pays for. */
+void vaultlogin_share(struct vaultlogin *l, const char *asker);
 void vaultlogin_wait(struct vaultlogin *l, struct vaultlogin_waiter *w); /* counts as use */
 /*
  * The token of that round was refused: checks whether it is still valid. If the round is the same

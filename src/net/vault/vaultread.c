@@ -10,9 +10,10 @@
 #include "net/vault/vaultreply.h"
 #include "net/vault/vaultrequest.h"
 
-#define KEPT_MAX       1000
-#define KEPT_BYTES_MAX ((size_t)16 << 20)
-#define KEPT_LEAST_MS  10000 /* of a certificate without a known end: its key must come from the same response */
+#define KEPT_BYTES    ((size_t)32 << 20) /* of all namespaces */
+#define KEPT_FEW      ((size_t)1 << 18)  /* how much of the reserve one namespace may take */
+#define KEPT_UNIT     ((size_t)16 << 10) /* a response counts for so much at least */
+#define KEPT_LEAST_MS 10000 /* of a certificate without a known end: its key must come from the same response */
 
 char *vaultread_value(const json_t *answer, const struct vault_call *c, const char *shown_path, struct err *err)
 {
@@ -29,8 +30,7 @@ static void read_forget(struct vaultread *r)
 {
 	if (!r->answer)
 		return;
-	r->pool->kept--;
-	r->pool->kept_bytes -= r->size;
+	shares_give(&r->share, r->share.has);
 	json_decref(r->answer);
 	r->answer = NULL;
 }
@@ -54,6 +54,7 @@ void vaultread_free(struct vaultread *r)
 	free(r->path);
 	free(r->shown_path);
 	free(r->body);
+	free(r->asker);
 	free(r->refusal);
 	free(r);
 }
@@ -98,30 +99,49 @@ static void conclude(struct vaultread *r, const json_t *answer, const struct err
 	vault_leave(p);
 }
 
-/* The oldest is freed first; the table is in the order of requests, which is close enough. */
-static void make_room(struct vault_pool *p, const struct vaultread *but)
+/*
+ * The oldest that nobody waits for, of this namespace, or of all (NULL); NULL: there is none. The
+ * table is in the order of requests, which is close enough.
+ */
+static struct vaultread *oldest_kept(struct vault_pool *p, const char *asker)
 {
 	struct vaultread *r, *next;
 
-	HASH_ITER (hh, p->reads, r, next) {
-		if (p->kept <= KEPT_MAX && p->kept_bytes <= KEPT_BYTES_MAX)
-			return;
-		if (r != but && r->state == READ_KEPT && !r->calls)
-			vaultread_free(r);
-	}
+	HASH_ITER (hh, p->reads, r, next)
+		if (r->state == READ_KEPT && !r->calls && (!asker || strcmp(r->asker, asker) == 0))
+			return r;
+	return NULL;
 }
 
-static void keep(struct vaultread *r, const json_t *answer, size_t size, int64_t until_ms)
+/* False: what other namespaces use leaves no room. */
+static bool make_room(struct vaultread *r, size_t size)
+{
+	size_t amount = size > KEPT_UNIT ? size : KEPT_UNIT;
+	struct vaultread *old;
+
+	while (!shares_take(&r->pool->kept_shares, &r->share, r->asker, amount)) {
+		old = oldest_kept(r->pool, r->asker);
+		if (!old && shares_had_by(&r->pool->kept_shares, r->asker) < KEPT_FEW)
+			old = oldest_kept(r->pool, NULL); /* the reserve is used up */
+		if (!old)
+			return false;
+		vaultread_free(old);
+	}
+	return true;
+}
+
+void vaultread_init_shares(struct vault_pool *p)
+{
+	p->kept_shares = (struct shares){ .total = KEPT_BYTES, .few = KEPT_FEW };
+}
+
+static void keep(struct vaultread *r, const json_t *answer, int64_t until_ms)
 {
 	struct vault_pool *p = r->pool;
 
 	r->state = READ_KEPT;
 	r->answer = json_incref((json_t *)(uintptr_t)answer);
-	r->size = size;
 	r->until_ms = until_ms;
-	p->kept++;
-	p->kept_bytes += size;
-	make_room(p, r);
 	p->depth++;
 	tell_calls(r, answer, until_ms, NULL);
 	vault_leave(p);
@@ -158,8 +178,8 @@ static void on_answer(void *arg, const json_t *answer, size_t size, const struct
 		return;
 	}
 	until_ms = !err ? good_until_ms(r, answer) : 0;
-	if (until_ms > 0)
-		keep(r, answer, size, until_ms);
+	if (until_ms > 0 && make_room(r, size))
+		keep(r, answer, until_ms);
 	else
 		conclude(r, answer, err);
 }
@@ -177,7 +197,7 @@ static void on_login(void *arg, const struct err *err)
 		r->state = READ_ASKING;
 		r->round = vaultlogin_round(l);
 		r->request = vaultrequest_start(&r->pool->sender, vaultlogin_server(l), r->path, vaultlogin_token(l),
-			r->body, NULL, on_answer, r);
+			r->body, NULL, r->asker, on_answer, r);
 	}
 }
 
@@ -201,7 +221,7 @@ bool vaultread_is_kept(const struct vaultread *r)
 }
 
 struct vaultread *vaultread_find(struct vault_pool *p, struct vault_entry *e, const struct vault_secret *secret,
-	struct err *err)
+	const char *asker, struct err *err)
 {
 	char *path = vaultreply_path("", secret->path, "", err), *body;
 	char key[FINGERPRINT_TEXT];
@@ -224,6 +244,7 @@ struct vaultread *vaultread_find(struct vault_pool *p, struct vault_entry *e, co
 	r->path = path;
 	r->body = body;
 	r->shown_path = mem_dup(secret->path);
+	r->asker = mem_dup(asker ? asker : "");
 	e->reads++;
 	HASH_ADD_STR(p->reads, key, r);
 	vaultread_start(r);

@@ -21,6 +21,7 @@ struct vaultrequest {
 	struct loop_timer deadline;
 	const struct vaultrequest_server *server;
 	char *url, *token, *body, *secret; /* owned; all but url are wiped */
+	char *asker;                       /* owned */
 	bool redirected;
 	vaultrequest_fn fn;
 	void *arg;
@@ -35,6 +36,7 @@ static void vaultrequest_free(struct vaultrequest *r)
 	mem_free_secret(r->token);
 	mem_free_secret(r->body);
 	mem_free_secret(r->secret);
+	free(r->asker);
 	free(r);
 }
 
@@ -157,6 +159,7 @@ static void send_request(struct vaultrequest *r)
 			.addresses = httphost_addresses(r->host),
 			.http1 = httphost_wants_http1(r->host),
 			.at_once = true,
+			.namespace_ = r->asker,
 			.max_body = ANSWER_MAX,
 			.server = &r->server->trust,
 		},
@@ -177,8 +180,8 @@ static void on_turn(void *arg, const struct err *err)
 
 static void wait_for_turn(struct vaultrequest *r)
 {
-	r->host = httphost_get(r->sender->hosts, &r->server->place, "");
-	httphost_wait(r->host, &r->turn, "", on_turn, r);
+	r->host = httphost_get(r->sender->hosts, &r->server->place, r->asker);
+	httphost_wait(r->host, &r->turn, r->asker, on_turn, r);
 }
 
 static void on_deadline(void *arg)
@@ -194,7 +197,7 @@ static void on_deadline(void *arg)
 
 struct vaultrequest *vaultrequest_start(const struct vaultrequest_sender *sender,
 	const struct vaultrequest_server *server, const char *path, const char *token, const char *body,
-	const char *secret, vaultrequest_fn fn, void *arg)
+	const char *secret, const char *asker, vaultrequest_fn fn, void *arg)
 {
 	struct vaultrequest *r = mem_zalloc(sizeof(*r));
 
@@ -204,6 +207,7 @@ struct vaultrequest *vaultrequest_start(const struct vaultrequest_sender *sender
 	r->token = mem_dup(token);
 	r->body = mem_dup(body);
 	r->secret = mem_dup(secret);
+	r->asker = mem_dup(asker);
 	r->fn = fn;
 	r->arg = arg;
 	loop_timer_init(&r->deadline, sender->loop, on_deadline, r);

@@ -44,11 +44,12 @@ typedef void (*vaultrequest_fn)(void *arg, const json_t *answer, size_t size, co
 
 /*
  * path: encoded, below /v1/. token NULL: none. body NULL: GET, else POST. secret: a sent text
- * besides the token that must not be repeated in an error; NULL. All are copied.
+ * besides the token that must not be repeated in an error; NULL. asker: the namespace whose turns
+ * and shares it uses ("": of several). All are copied.
  */
 struct vaultrequest *vaultrequest_start(const struct vaultrequest_sender *sender,
 	const struct vaultrequest_server *server, const char *path, const char *token, const char *body,
-	const char *secret, vaultrequest_fn fn, void *arg);
+	const char *secret, const char *asker, vaultrequest_fn fn, void *arg);
 void vaultrequest_cancel(struct vaultrequest *r); /* NULL is fine */
 
 #endif

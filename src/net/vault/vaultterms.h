@@ -7,6 +7,11 @@
 struct vault_server {
 	const char *address;    /* "https://vault.example:8200", with or without a path */
 	const char *namespace_; /* X-Vault-Namespace; NULL */
+	/*
+	 * the namespace of the cluster that asks, whose turns and shares it uses; no part of what
+	 * makes two logins or reads the same; NULL: none
+	 */
+	const char *asker;
 };
 
 struct vault_login { /* exactly one of token and jwt */

@@ -580,7 +580,8 @@ static void begin(struct webget_call *call)
 		return;
 	}
 	call->wait = FOR_TOKEN;
-	call->token_wait = webtoken_ask(call->owner->tokens, webaccess_identity(call->access), on_credential, call);
+	call->token_wait = webtoken_ask(call->owner->tokens, webaccess_identity(call->access), call->namespace_,
+		on_credential, call);
 }
 
 /* ---- Starting ---- */
@@ -662,12 +663,13 @@ static void on_exchange(void *arg, const struct webget_answer *answer, const str
 
 /* Requests of exchanges have turns, name lookups and deadlines as all others have. */
 static void send_exchange(void *arg, const struct identity_request *request, struct webaccess *access,
-	struct webtoken *token)
+	const char *namespace_, struct webtoken *token)
 {
 	const struct webget_request r = { .url = request->url,
 		.headers = &request->headers,
 		.access = access,
 		.max_body = TOKEN_ANSWER_MAX,
+		.namespace_ = namespace_,
 		.body = request->body,
 		.content_type = request->content_type,
 		.method = request->method };

@@ -43,6 +43,7 @@ struct webtoken {
 	int64_t refused_ms, may_drop_ms;      /* the last of them; no sooner than then again */
 	bool fetching;
 	struct identity_exchange exchange;
+	char *namespace_;                  /* owned; whom it is for */
 	unsigned sent;                     /* requests of this exchange */
 	char where[256];                   /* whom the last one was sent to */
 	struct credential source;          /* of identity_source */
@@ -123,7 +124,7 @@ static void send(struct webtoken *t, const struct identity_request *request)
 
 	httpurl_origin(request->url, t->where, sizeof(t->where));
 	t->sent++;
-	t->store->send(t->store->send_arg, request, access, t);
+	t->store->send(t->store->send_arg, request, access, t->namespace_, t);
 	webaccess_unref(access);
 }
 
@@ -144,7 +145,7 @@ static void step(struct webtoken *t)
 		fail(t, &err);
 		break;
 	case IDENTITY_NEEDS_SOURCE:
-		t->source_wait = webtoken_ask(t->store, identity_source(t->identity), on_source, t);
+		t->source_wait = webtoken_ask(t->store, identity_source(t->identity), t->namespace_, on_source, t);
 		break;
 	case IDENTITY_GOT: succeed(t, &got); break;
 	case IDENTITY_NEXT: /* of identity_read only */
@@ -166,8 +167,10 @@ void webtoken_answered(struct webtoken *t, const struct identity_answer *answer)
 	}
 }
 
-static void start_fetch(struct webtoken *t)
+static void start_fetch(struct webtoken *t, const char *namespace_)
 {
+	mem_free_ptr(&t->namespace_);
+	t->namespace_ = mem_dup(namespace_ && !identity_is_own(t->identity) ? namespace_ : "");
 	t->fetching = true;
 	t->sent = 0;
 	*t->where = '\0';
@@ -190,6 +193,7 @@ static void token_free(struct webtoken *t)
 	credential_done(&t->source);
 	err_keep(&t->err, NULL);
 	identity_unref(t->identity);
+	free(t->namespace_);
 	free(t);
 }
 
@@ -265,7 +269,8 @@ static void on_wait(void *arg)
 	fn(fn_arg, NULL, &err);
 }
 
-struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *identity, webtoken_fn fn, void *arg)
+struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *identity, const char *namespace_,
+	webtoken_fn fn, void *arg)
 {
 	struct webtoken *t = token_get(s, identity);
 	struct webtoken_wait *w = mem_zalloc(sizeof(*w));
@@ -278,7 +283,7 @@ struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *id
 	loop_task_init(&w->task, on_wait, w);
 	DL_APPEND(t->waits, w);
 	if (!t->fetching && is_due(t, now_ms))
-		start_fetch(t);
+		start_fetch(t, namespace_);
 	if (!t->fetching || is_good(t, now_ms))
 		loop_task_queue(s->loop, &w->task);
 	return w;

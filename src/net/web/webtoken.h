@@ -24,11 +24,11 @@ struct webtoken_store;
 struct webtoken_wait;
 
 /*
- * Sends a request of an exchange (secret, borrowed). The response, or status 0 when the transport
- * failed, is passed to webtoken_answered, never before this returns.
+ * Sends a request of an exchange (secret, borrowed) for a namespace ("": for several). The response, or status 0 when
+ * the transport failed, is passed to webtoken_answered, never before this returns.
  */
 typedef void (*webtoken_send_fn)(void *arg, const struct identity_request *request, struct webaccess *access,
-	struct webtoken *t);
+	const char *namespace_, struct webtoken *t);
 void webtoken_answered(struct webtoken *t, const struct identity_answer *answer);
 
 /* world: borrowed for the store's life. */
@@ -40,10 +40,12 @@ void webtoken_store_free(struct webtoken_store *s);
 /*
  * credential (borrowed; secret) or err. Called exactly once, never before webtoken_ask has
  * returned. A failure is cached for a second, or as long as the server asked for with it, ten
- * minutes at most.
+ * minutes at most. namespace_: who asks (NULL: several, or none), and so whose turns and shares an
+ * exchange that begins now uses, unless it is of kscaled's own identity, which all need.
  */
 typedef void (*webtoken_fn)(void *arg, const struct credential *credential, const struct err *err);
-struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *identity, webtoken_fn fn, void *arg);
+struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *identity, const char *namespace_,
+	webtoken_fn fn, void *arg);
 void webtoken_cancel(struct webtoken_wait *w); /* no callback any more; NULL is fine */
 
 /*

@@ -165,10 +165,12 @@ static void on_token(void *arg)
 	fn(to, fake.no_token.kind ? NULL : &credential, fake.no_token.kind ? &fake.no_token : NULL);
 }
 
-struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *identity, webtoken_fn fn, void *arg)
+struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *identity, const char *namespace_,
+	webtoken_fn fn, void *arg)
 {
 	struct webtoken_wait *wait = mem_zalloc(sizeof(*wait));
 
+	(void)namespace_;
 	assert_ptr_equal(s, &fake);
 	assert_non_null(identity);
 	fake.under_way++;

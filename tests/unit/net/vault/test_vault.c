@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../http/httpcworld.h"
+#include "net/listen.h"
 
 static const struct vault_secret certificate = { VAULT_ENGINE_PKI, "pki/issue/web", "certificate", "a.example", NULL,
 	NULL, NULL, NULL, "1h", NULL };
@@ -510,6 +511,88 @@ static void callbacks_may_do_anything(void **state)
 	assert_int_equal(c.done, 0);
 }
 
+/* ---- Shares ---- */
+
+struct crowd {
+	unsigned refused;
+	char last[256];
+};
+
+static void on_crowd(void *arg, const char *value, int64_t good_for_ms, const struct err *err)
+{
+	struct crowd *c = arg;
+
+	(void)good_for_ms;
+	assert_null(value);
+	c->refused++;
+	snprintf(c->last, sizeof(c->last), "%s", err->msg);
+}
+
+/* A server that is silent holds each login that waits for it. */
+static void logins_of_one_namespace_leave_room(void **state)
+{
+	enum { MANY = 2500 };
+	struct vaultserver *s = *state;
+	int fd = listen_tcp("127.0.0.1", 0, NULL);
+	MEM_AUTO char *silent = mem_printf("http://127.0.0.1:%u", listen_port(fd));
+	const struct vault_server server = { .address = silent, .asker = "greedy" };
+	const struct vault_secret secret = { .path = "secret/x", .key = "pw" };
+	struct vault_call **calls = mem_array(MANY, sizeof(*calls));
+	struct crowd crowd = { 0 };
+	struct outcome o = { 0 };
+
+	for (size_t i = 0; i < MANY; i++) {
+		MEM_AUTO char *token = mem_printf("t%zu", i);
+		const struct vault_login login = { .token = token };
+
+		calls[i] = vault_read(s->pool, &server, &login, &secret, loop_now_ms(s->f->loop) + 600000, on_crowd,
+			&crowd);
+	}
+	UNTIL(s->f, crowd.refused >= MANY - 750);
+	assert_int_equal(crowd.refused, MANY - 750);
+	assert_non_null(strstr(crowd.last, "this namespace has no more of the 2000 that there are"));
+	s->asker = "shop";
+	outcome_secret(&o, s, "secret/x", "pw");
+	UNTIL(s->f, o.done);
+	assert_string_equal(o.value, "s3cret");
+	for (size_t i = 0; i < 750; i++)
+		vault_cancel(calls[i]);
+	mem_free_ptr(&calls);
+	close(fd);
+}
+
+/* What is kept cannot be read a second time: another namespace's responses do not drive it out. */
+static void responses_of_one_namespace_leave_room(void **state)
+{
+	struct vaultserver *s = *state;
+	struct vault_secret mine = pki("certificate");
+	struct outcome o = { 0 };
+	char *large = mem_array(1, 900000 + 200), path[32];
+	size_t len;
+
+	s->certificate_s = 3600;
+	s->asker = "shop";
+	outcome_read(&o, s, &vaultserver_by_token, &mine);
+	UNTIL(s->f, o.done);
+	assert_int_equal(s->issues, 1);
+	len = (size_t)sprintf(large, "{'lease_id':'l','lease_duration':3600,'data':{'pw':'p','more':'");
+	memset(large + len, 'x', 900000);
+	strcpy(large + len + 900000, "'}}");
+	s->secret = large;
+	s->asker = "greedy";
+	for (int i = 0; i < 40; i++) {
+		snprintf(path, sizeof(path), "secret/%d", i);
+		outcome_secret(&o, s, path, "pw");
+		UNTIL(s->f, o.done);
+		assert_string_equal(o.value, "p");
+	}
+	s->asker = "shop";
+	outcome_read(&o, s, &vaultserver_by_token, &mine);
+	UNTIL(s->f, o.done);
+	assert_int_equal(s->issues, 1);
+	mem_free_ptr(&large);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, vaultserver_setup, vaultserver_teardown)
@@ -533,6 +616,8 @@ int main(void)
 		T(each_call_has_its_own_deadline),
 		T(cancelled_calls_hear_nothing),
 		T(callbacks_may_do_anything),
+		T(logins_of_one_namespace_leave_room),
+		T(responses_of_one_namespace_leave_room),
 	};
 
 	world_without_proxies();

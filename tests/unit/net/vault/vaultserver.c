@@ -214,7 +214,7 @@ static void on_value(void *arg, const char *value, int64_t good_for_ms, const st
 void outcome_read(struct outcome *o, struct vaultserver *s, const struct vault_login *login,
 	const struct vault_secret *secret)
 {
-	struct vault_server server = { .address = s->url, .namespace_ = s->namespace_ };
+	struct vault_server server = { .address = s->url, .namespace_ = s->namespace_, .asker = s->asker };
 
 	o->s = s;
 	o->done = 0;

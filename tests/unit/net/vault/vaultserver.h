@@ -23,6 +23,7 @@ struct vaultserver {
 	struct vault_pool *pool;
 	char url[64], secure_url[64], active_url[64];
 	const char *namespace_; /* for reads; NULL */
+	const char *asker;      /* of reads, as of struct vault_server; NULL */
 	/* What it does. */
 	char token[64]; /* the one that is good: "t-1" */
 	int64_t ttl_s;  /* of tokens */

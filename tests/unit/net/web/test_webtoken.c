@@ -21,7 +21,8 @@ static struct {
 	struct webtoken_store *store;
 	struct webtoken *asking; /* whose request is under way; NULL: none */
 	unsigned sent;
-	char *body; /* owned; of the last one */
+	char *body;             /* owned; of the last one */
+	const char *namespace_; /* borrowed; for which it was sent */
 } w;
 
 static const char *env(void *arg, const char *name)
@@ -33,9 +34,10 @@ static const char *env(void *arg, const char *name)
 static const struct identity_world world = { .env = env };
 
 static void send_request(void *arg, const struct identity_request *request, struct webaccess *access,
-	struct webtoken *t)
+	const char *namespace_, struct webtoken *t)
 {
 	(void)arg;
+	w.namespace_ = namespace_;
 	assert_string_equal(webaccess_key(access), "open");
 	assert_null(w.asking);
 	w.asking = t;
@@ -113,7 +115,7 @@ static void ask(struct got *g, struct identity *i)
 {
 	unsigned before = g->times;
 
-	webtoken_ask(w.store, i, on_credential, g);
+	webtoken_ask(w.store, i, "shop", on_credential, g);
 	assert_int_equal(g->times, before);
 	fakeloop_advance(0);
 }
@@ -261,12 +263,13 @@ static void nobody_waits_any_more(void **state)
 	struct got g = { 0 };
 
 	(void)state;
-	webtoken_cancel(webtoken_ask(w.store, i, on_credential, &g));
+	webtoken_cancel(webtoken_ask(w.store, i, "shop", on_credential, &g));
 	webtoken_cancel(NULL);
 	answer(200, TOKEN("t"));
 	assert_int_equal(g.times, 0);
 	ask(&g, i);
 	assert_int_equal(w.sent, 1);
+	assert_string_equal(w.namespace_, "shop");
 	assert_string_equal(g.credential.token, "t");
 	credential_done(&g.credential);
 	identity_unref(i);
@@ -298,12 +301,13 @@ static void what_needs_another_identity(void **state)
 	(void)state;
 	ask(&g, i);
 	assert_int_equal(w.sent, 1);
+	assert_string_equal(w.namespace_, ""); /* all need what is kscaled's own */
 	assert_non_null(strstr(w.body, "Action=AssumeRole&"));
 	answer(200, ROLE_KEYS);
 	assert_string_equal(g.credential.key_id, "ASIA");
 	/* and with nobody waiting at the end */
 	webtoken_reject(w.store, i, &g.credential);
-	webtoken_ask(w.store, i, on_credential, &g);
+	webtoken_ask(w.store, i, "shop", on_credential, &g);
 	webtoken_store_free(w.store);
 	w.store = NULL;
 	w.asking = NULL;
