@@ -281,11 +281,26 @@ json_t *httpsource_json(const struct webget_answer *answer, struct err *err)
 	return value;
 }
 
+/* Our own words at the beginning are not the server's. */
+static const char *words_of_server(const char *words)
+{
+	static const char ours[] = "HTTP status ";
+
+	return text_begins(words, ours) ? words + strlen(ours) : words;
+}
+
+static bool repeats(const struct webaccess *access, const struct webget_answer *answer, const char *words,
+	const char *source)
+{
+	return webaccess_repeats(access, words, source) ||
+		(answer->credential && credential_repeats(answer->credential, words, source));
+}
+
 bool httpsource_repeats(const struct webaccess *access, const struct webget_answer *answer, const char *words)
 {
+	words = words_of_server(words);
 	for (size_t i = 0; i < WEBGET_WANTED_MAX; i++)
-		if (answer->wanted[i] && webaccess_repeats(access, answer->wanted[i]))
+		if (answer->wanted[i] && repeats(access, answer, words, answer->wanted[i]))
 			return true;
-	return webaccess_repeats(access, answer->body) || webaccess_repeats(access, answer->content_type) ||
-		webaccess_repeats(access, words);
+	return repeats(access, answer, words, answer->body) || repeats(access, answer, words, answer->content_type);
 }

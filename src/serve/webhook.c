@@ -8,6 +8,7 @@
 #include "base/counters.h"
 #include "base/dnsname.h"
 #include "base/duration.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "decide/validate/validate.h"
 #include "serve/admissionreview.h"
@@ -15,13 +16,18 @@
 #define ANSWER_MAX        (1 << 20)
 #define TIME_MS           8000 /* to gather the facts; the API server waits 10 s by default ... */
 #define TIME_MARGIN_MS    500  /* ... and sends its timeout as ?timeout=; this part of it is for us and the network */
-#define NAMESPACES_MAX    1000 /* that are counted by name: anybody may send any */
+#define NAMESPACES_MAX    1000 /* that are counted by name at a time: anybody may send any */
 #define NAMESPACE_LEN_MAX 63   /* of a namespace's name; what is sent may be megabytes long */
+
+struct counted {    /* a namespace that is counted by name */
+	char *name; /* owned; the key */
+	UT_hash_handle hh;
+};
 
 struct webhook {
 	unsigned under_way;
 	struct counters_family *validations, *errors;
-	struct strmap namespaces; /* those that are counted by name; the values are not used */
+	struct counted *namespaces; /* the one that was last counted longest ago is the first */
 };
 
 struct webhook_call {
@@ -56,14 +62,32 @@ static const char *kind_of(const struct request *r, const struct admissionreview
 
 /* ---- Counting: KEDA's names (keda-core.md 7.6) ---- */
 
+static void forget(struct webhook *w, struct counted *c)
+{
+	counters_drop(w->validations, "namespace", c->name, NULL, NULL);
+	counters_drop(w->errors, "namespace", c->name, NULL, NULL);
+	HASH_DEL(w->namespaces, c);
+	free(c->name);
+	free(c);
+}
+
+/* A new one takes the place of the one that nothing was counted for since longest. */
 static const char *counted_namespace(struct webhook *w, const char *namespace_)
 {
-	if (strmap_get(&w->namespaces, namespace_))
-		return namespace_;
-	if (w->namespaces.count >= NAMESPACES_MAX || strlen(namespace_) > NAMESPACE_LEN_MAX ||
-		!dnsname_is_subdomain(namespace_, strlen(namespace_)))
-		return "";
-	strmap_set(&w->namespaces, namespace_, "");
+	struct counted *c;
+
+	HASH_FIND_STR(w->namespaces, namespace_, c);
+	if (c) {
+		HASH_DEL(w->namespaces, c);
+	} else {
+		if (strlen(namespace_) > NAMESPACE_LEN_MAX || !dnsname_is_subdomain(namespace_, strlen(namespace_)))
+			return "";
+		if (HASH_COUNT(w->namespaces) >= NAMESPACES_MAX)
+			forget(w, w->namespaces);
+		c = mem_zalloc(sizeof(*c));
+		c->name = mem_dup(namespace_);
+	}
+	HASH_ADD_KEYPTR(hh, w->namespaces, c->name, strlen(c->name), c);
 	return namespace_;
 }
 
@@ -222,8 +246,14 @@ struct webhook *webhook_new(struct counters *counters)
 
 void webhook_free(struct webhook *w)
 {
+	struct counted *c, *next;
+
 	if (!w)
 		return;
-	strmap_done(&w->namespaces);
+	HASH_ITER (hh, w->namespaces, c, next) {
+		HASH_DEL(w->namespaces, c);
+		free(c->name);
+		free(c);
+	}
 	free(w);
 }

@@ -84,8 +84,8 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 		failed(v, &err, 0);
 	} else if (secretmanager_read(v->source.manager, &v->source.secret, answer, &text, &err) ||
 		check_value(v, text, &err)) {
-		if (webaccess_repeats(v->source.access, err.msg) ||
-			(answer->credential && credential_repeats(answer->credential, err.msg)))
+		if (webaccess_repeats(v->source.access, err.msg, answer->body) ||
+			(answer->credential && credential_repeats(answer->credential, err.msg, answer->body)))
 			err_set(&err, err.kind,
 				"HTTP status %d, and words that are not shown, as they repeat what was sent to log in",
 				answer->status);

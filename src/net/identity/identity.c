@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/echo.h"
 #include "base/fingerprint.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -107,10 +107,10 @@ const struct identity_trust *identity_trust(const struct identity *i)
 	return &i->trust;
 }
 
-bool identity_repeats(const struct identity *i, const char *words)
+bool identity_repeats(const struct identity *i, const char *words, const char *answer)
 {
 	for (size_t n = 0; n < IDENTITY_TEXTS; n++)
-		if (i->kind->sent & 1u << n && i->texts[n] && strcasestr(words, i->texts[n]))
+		if (i->kind->sent & 1u << n && echo_shows(words, answer, i->texts[n]))
 			return true;
 	return false;
 }
@@ -147,10 +147,10 @@ void credential_copy(struct credential *to, const struct credential *from)
 	to->project = mem_dup(from->project);
 }
 
-/* A host's name is in lower case. The secret key is signed with, and never sent. */
-bool credential_repeats(const struct credential *c, const char *words)
+/* The secret key is signed with, and never sent. */
+bool credential_repeats(const struct credential *c, const char *words, const char *answer)
 {
-	return (c->token && strcasestr(words, c->token)) || (c->session_token && strcasestr(words, c->session_token));
+	return echo_shows(words, answer, c->token) || echo_shows(words, answer, c->session_token);
 }
 
 /* ---- The exchange ---- */

@@ -44,8 +44,8 @@ struct identity_trust {
 };
 const struct identity_trust *identity_trust(const struct identity *i);
 
-/* Whether a text from a server that was asked with its credential holds a secret of its own. */
-bool identity_repeats(const struct identity *i, const char *words);
+/* Whether words from a server that was asked as it show a secret of its own (base/echo). */
+bool identity_repeats(const struct identity *i, const char *words, const char *answer);
 
 /* ---- What comes out ---- */
 
@@ -59,8 +59,8 @@ struct credential {
 };
 void credential_done(struct credential *c);                                 /* wipes */
 void credential_copy(struct credential *to, const struct credential *from); /* into an empty one */
-/* Whether a text from a server holds a secret that was sent to it. */
-bool credential_repeats(const struct credential *c, const char *words);
+/* Whether words from a server show a secret that was sent to it (base/echo). */
+bool credential_repeats(const struct credential *c, const char *words, const char *answer);
 
 /* ---- The exchange ---- */
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/echo.h"
 #include "base/fingerprint.h"
 #include "base/mem.h"
 #include "net/tls.h"
@@ -169,15 +170,15 @@ const char *webaccess_key(const struct webaccess *a)
 	return a ? a->key : "open";
 }
 
-bool webaccess_repeats(const struct webaccess *a, const char *words)
+bool webaccess_repeats(const struct webaccess *a, const char *words, const char *answer)
 {
 	for (size_t i = 0; a && i < TEXTS; i++) {
 		const char *text = *text_at(&a->config, i);
 
-		if (texts[i].use & SENT && text && strcasestr(words, text)) /* a host's name is in lower case */
+		if (texts[i].use & SENT && echo_shows(words, answer, text))
 			return true;
 	}
-	return a && a->config.identity && identity_repeats(a->config.identity, words);
+	return a && a->config.identity && identity_repeats(a->config.identity, words, answer);
 }
 
 const struct webaccess_config *webaccess_config(const struct webaccess *a)

@@ -52,10 +52,10 @@ void webaccess_unref(struct webaccess *a);            /* NULL is fine */
 const char *webaccess_key(const struct webaccess *a);
 
 /*
- * Whether a text from a server holds a secret that was sent to it and so must not be shown. a may
- * be NULL. What was fetched for an identity is not checked here.
+ * Whether words from a server show a secret that was sent to it (base/echo). a may be NULL. What
+ * was fetched for an identity is not checked here.
  */
-bool webaccess_repeats(const struct webaccess *a, const char *words);
+bool webaccess_repeats(const struct webaccess *a, const char *words, const char *answer);
 
 /* ---- For net/web/webget and net/web/webtoken ---- */
 

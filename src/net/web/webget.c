@@ -355,8 +355,8 @@ static int redirect(struct webget_call *call, const char *location, struct err *
 	free(user);
 	mem_free_secret(password);
 	httpurl_place(url, &place, err);
-	call->hides_place |= webaccess_repeats(call->access, place.host) ||
-		credential_repeats(&call->credential, place.host);
+	call->hides_place |= webaccess_repeats(call->access, place.host, NULL) ||
+		credential_repeats(&call->credential, place.host, NULL);
 	if (!httpurl_may_follow(&call->place, &place)) {
 		struct webaccess *stranger = webaccess_for_stranger(call->access);
 

@@ -24,8 +24,9 @@ struct webtoken_store;
 struct webtoken_wait;
 
 /*
- * Sends a request of an exchange (secret, borrowed) for a namespace ("": for several). The response, or status 0 when
- * the transport failed, is passed to webtoken_answered, never before this returns.
+ * Sends a request of an exchange (secret, borrowed) for a namespace ("": for several). The
+ * response, or status 0 when the transport failed, is passed to webtoken_answered, never before
+ * this returns.
  */
 typedef void (*webtoken_send_fn)(void *arg, const struct identity_request *request, struct webaccess *access,
 	const char *namespace_, struct webtoken *t);

@@ -423,6 +423,27 @@ static void words_that_repeat_a_credential_are_not_shown(void **state)
 	stage_done(&s);
 }
 
+/* A short one in our own words, or in what is not shown, does not hide the server's words. */
+static void words_that_show_no_credential_are_shown(void **state)
+{
+	static const char *const values[] = { "status", "HTTP", "text", "plain" };
+
+	for (size_t i = 0; i < MEM_COUNT(values); i++) {
+		struct webaccess_config config = { .query_name = "key", .query_value = values[i] };
+		struct err err = { 0 };
+		struct stage s;
+		struct got g;
+
+		stage_setup(&s, *state, webaccess_new(&config, &err));
+		plan.paths[0] = "/404";
+		snprintf(base_url, sizeof(base_url), "%s", s.w->plain_url);
+		g = ask(&s);
+		assert_string_equal(g.err.msg, "tested server: HTTP status 404: not here");
+		webaccess_unref(((struct httpsource_login *)s.question->data)->access);
+		stage_done(&s);
+	}
+}
+
 static void nothing_comes_after_a_cancel(void **state)
 {
 	struct stage s;
@@ -532,6 +553,7 @@ int main(void)
 		IN_WORLD(a_pause_after_a_good_answer),
 		IN_WORLD(a_type_asks_for_a_pause),
 		IN_WORLD(words_that_repeat_a_credential_are_not_shown),
+		IN_WORLD(words_that_show_no_credential_are_shown),
 		IN_WORLD(nothing_comes_after_a_cancel),
 		IN_WORLD(the_project_comes_with_the_token),
 		IN_WORLD(no_project_in_time),

@@ -269,23 +269,31 @@ static void verdicts_are_counted(void **state)
 	assert_true(ERRORS("shop", "update", "missing-job") == 1);
 }
 
-/* Strangers may send any namespace. */
+static void review_in(const char *prefix, int n)
+{
+	MEM_AUTO char *namespace_ = mem_printf("%s-%d", prefix, n),
+		      *body = review_of("ScaledObject", "CREATE", namespace_, "");
+
+	room_post(ROOM_REVIEW, JSON, body);
+	fake_admit_answer(&yes);
+}
+
+/* Strangers may send any namespace: 1,000 are counted at a time, and new ones like all others. */
 static void namespaces_that_are_counted_have_an_end(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 1010; i++) {
-		char namespace_[32];
-		char *body;
-
-		snprintf(namespace_, sizeof(namespace_), "ns-%d", i);
-		body = review_of("ScaledObject", "CREATE", namespace_, "");
-		room_post(ROOM_REVIEW, JSON, body);
-		fake_admit_answer(&yes);
-		free(body);
-	}
-	assert_true(VALIDATIONS("ns-999", "create") == 1);
-	assert_true(VALIDATIONS("ns-1000", "create") == 0);
-	assert_true(VALIDATIONS("", "create") == 10);
+	for (int i = 0; i < 1000; i++)
+		review_in("old", i);
+	review_in("old", 0);
+	for (int i = 0; i < 10; i++)
+		review_in("new", i);
+	assert_true(VALIDATIONS("new-0", "create") == 1);
+	assert_true(VALIDATIONS("new-9", "create") == 1);
+	assert_true(VALIDATIONS("old-0", "create") == 2); /* it was counted after those that are gone */
+	assert_true(VALIDATIONS("old-1", "create") == 0);
+	assert_true(VALIDATIONS("old-10", "create") == 0);
+	assert_true(VALIDATIONS("old-11", "create") == 1);
+	assert_true(VALIDATIONS("", "create") == 0);
 }
 
 /* Up to megabytes each, which would be kept for ever. */

@@ -112,8 +112,8 @@ static void keys_that_are_given(void **state)
 	assert_string_equal(r.got.secret, "se/cret");
 	assert_string_equal(r.got.session_token, "to+ken");
 	assert_int_equal(r.got.life_ms, 0);
-	assert_true(identity_repeats(i, "you sent TO+KEN"));
-	assert_false(identity_repeats(i, "AK is unknown, se/cret was never sent"));
+	assert_true(identity_repeats(i, "you sent TO+KEN", NULL));
+	assert_false(identity_repeats(i, "AK is unknown, se/cret was never sent", NULL));
 	run_done(&r, i);
 	assert_null(awskeys_new("A K", "s", NULL, &err));
 	assert_non_null(strstr(err.msg, "the AWS access key id holds a blank"));

@@ -35,10 +35,11 @@ struct world {
 static const struct identity_world nothing = { .arg = NULL };
 
 static void send_request(void *arg, const struct identity_request *request, struct webaccess *access,
-	struct webtoken *t)
+	const char *namespace_, struct webtoken *t)
 {
 	struct world *w = arg;
 
+	(void)namespace_;
 	(void)request;
 	(void)access;
 	assert_null(w->asking);

@@ -315,7 +315,7 @@ static void what_needs_another_identity(void **state)
 	identity_unref(i);
 }
 
-/* A life of nothing, as where the clocks differ, or by what the server says: an exchange each 4 s. */
+/* A life of nothing, by the server's word or where clocks differ: an exchange each 4 s. */
 static void lives_that_are_over_at_once(void **state)
 {
 	static const char *const lives[] = { "0", "-7", "0.05", "\"0\"", "1" };
