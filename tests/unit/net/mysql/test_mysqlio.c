@@ -110,11 +110,13 @@ static void reason_is_told(void **state)
 	assert_non_null(strstr(o.err.msg, "Too many connections (error 1040)"));
 }
 
-/* Let in, its settings taken; then an answer that announces columns, has one, and their end. */
+/* Let in, its settings taken, the question what a reset leaves refused; then an answer that announces columns, has one,
+ * and their end. */
 #define LETS_IN                                                                                                        \
 	"\x4a\0\0\0\x0a"                                                                                               \
 	"8.0.30\0\5\0\0\0abcdefgh\0\xff\xf7\x2d\2\0\x7f\x80\x15\0\0\0\0\0\0\0\0\0\0ijklmnopqrst\0"                     \
-	"mysql_native_password\0\7\0\0\2\0\0\0\2\0\0\0\7\0\0\1\0\0\0\2\0\0\0"
+	"mysql_native_password\0\7\0\0\2\0\0\0\2\0\0\0\7\0\0\1\0\0\0\2\0\0\0"                                          \
+	"\x0d\0\0\1\xff\x28\4#42000none"
 #define COLUMN "\x17\0\0\2\3def\0\0\0\1n\0\x0c\x3f\0\x14\0\0\0\x08\0\0\0\0\0"
 #define END    "\5\0\0\3\xfe\0\0\2\0"
 
