@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "net/privatekey.h"
 
 static struct endpoint *unique; /* NULL again when the last one is freed */
 
@@ -98,9 +99,24 @@ void endpoint_take_tls(struct endpoint *e, const struct tls_client_config *given
 	};
 }
 
-int endpoint_check_tls(const struct endpoint *e, struct err *err)
+static int unlock_key(struct endpoint *e, struct err *err)
 {
-	return tls_client_check(&e->tls, err) ? err_wrap(err, "TLS") : 0;
+	char *plain = privatekey_plain(e->tls.key_pem, e->tls.key_password, err);
+
+	if (!plain)
+		return -1;
+	free_text(e->tls.key_pem);
+	free_text(e->tls.key_password);
+	e->tls.key_pem = plain;
+	e->tls.key_password = NULL;
+	return 0;
+}
+
+int endpoint_check_tls(struct endpoint *e, struct err *err)
+{
+	if ((e->tls.key_pem && e->tls.key_password && unlock_key(e, err)) || tls_client_check(&e->tls, err))
+		return err_wrap(err, "TLS");
+	return 0;
 }
 
 char *endpoint_fingerprint(const struct endpoint *e, const char *const *secrets, size_t count,

@@ -52,7 +52,11 @@ char *endpoint_dup_given(const char *text);
 
 /* Copies the texts; an empty one counts as none. */
 void endpoint_take_tls(struct endpoint *e, const struct tls_client_config *given);
-int endpoint_check_tls(const struct endpoint *e, struct err *err); /* parses the PEM texts */
+/*
+ * Parses the PEM texts. An encrypted key is kept decrypted from then on, without its password, so
+ * that no connection pays for that again.
+ */
+int endpoint_check_tls(struct endpoint *e, struct err *err);
 
 /* Fingerprint of the secrets and the TLS texts; returns out. */
 char *endpoint_fingerprint(const struct endpoint *e, const char *const *secrets, size_t count,

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "net/privatekey.h"
+#include "net/tlsguard.h"
 #include "net/tlsrules.h"
 #include "net/x509.h"
 
@@ -31,28 +33,25 @@ static const char *last_reason(void)
 }
 
 /* Keeps OpenSSL from prompting on the terminal. */
-static int on_password(char *out, int size, int writing, void *arg)
+static int no_password(char *out, int size, int writing, void *arg)
 {
-	const char *password = arg;
-	size_t len = password ? strlen(password) : 0;
-
+	(void)out;
+	(void)size;
 	(void)writing;
-	if (!password || len > (size_t)size)
-		return -1;
-	memcpy(out, password, len);
-	return (int)len;
+	(void)arg;
+	return -1;
 }
 
 static int use_chain(SSL_CTX *ctx, const char *cert_pem, struct err *err)
 {
 	BIO *bio = BIO_new_mem_buf(cert_pem, -1);
-	X509 *cert = PEM_read_bio_X509(bio, NULL, on_password, NULL);
+	X509 *cert = PEM_read_bio_X509(bio, NULL, no_password, NULL);
 	int result = 0;
 
 	if (!cert || SSL_CTX_use_certificate(ctx, cert) != 1)
 		result = err_set(err, ERR_INVALID, "certificate: %s", last_reason());
 	X509_free(cert);
-	while (result == 0 && (cert = PEM_read_bio_X509(bio, NULL, on_password, NULL)) != NULL) {
+	while (result == 0 && (cert = PEM_read_bio_X509(bio, NULL, no_password, NULL)) != NULL) {
 		if (SSL_CTX_add0_chain_cert(ctx, cert) != 1) {
 			X509_free(cert);
 			result = err_set(err, ERR_INVALID, "certificate chain: %s", last_reason());
@@ -65,17 +64,12 @@ static int use_chain(SSL_CTX *ctx, const char *cert_pem, struct err *err)
 
 static int use_key(SSL_CTX *ctx, const char *key_pem, const char *key_password, struct err *err)
 {
-	BIO *bio = BIO_new_mem_buf(key_pem, -1);
-	void *password = (void *)(uintptr_t)key_password;
-	EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, on_password, password);
-	int result = 0;
+	EVP_PKEY *key = privatekey_read(key_pem, key_password, err);
+	int result = key ? 0 : -1;
 
-	if (!key)
-		result = err_set(err, ERR_INVALID, "private key: %s", last_reason());
-	else if (SSL_CTX_use_PrivateKey(ctx, key) != 1 || SSL_CTX_check_private_key(ctx) != 1)
+	if (key && (SSL_CTX_use_PrivateKey(ctx, key) != 1 || SSL_CTX_check_private_key(ctx) != 1))
 		result = err_set(err, ERR_INVALID, "private key does not fit the certificate: %s", last_reason());
 	EVP_PKEY_free(key);
-	BIO_free(bio);
 	ERR_clear_error();
 	return result;
 }
@@ -92,6 +86,7 @@ static SSL_CTX *new_context(const SSL_METHOD *method)
 	SSL_CTX_set_mode(ctx,
 		SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	tlsguard_apply(ctx);
 	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
 	return ctx;
 }
@@ -136,9 +131,8 @@ static int on_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen, c
  */
 static int on_client_certificate(X509_STORE_CTX *ctx, void *arg)
 {
-	(void)ctx;
 	(void)arg;
-	return 1;
+	return tlsguard_allows(ctx);
 }
 
 static SSL_CTX *new_server_context(void)
@@ -220,6 +214,8 @@ static int verify_by_system(X509_STORE_CTX *ctx, SSL *ssl)
 			X509_STORE_CTX_get0_untrusted(ctx)) == 1) {
 		X509_STORE_CTX_set_default(second, "ssl_server");
 		X509_VERIFY_PARAM_set1(X509_STORE_CTX_get0_param(second), SSL_get0_param(ssl));
+		/* OpenSSL sets it for the session's own store only. */
+		X509_VERIFY_PARAM_set_auth_level(X509_STORE_CTX_get0_param(second), SSL_get_security_level(ssl));
 		code = X509_verify_cert(second) == 1 ? X509_V_OK : X509_STORE_CTX_get_error(second);
 	}
 	X509_STORE_CTX_free(second);
@@ -235,6 +231,8 @@ static int on_server_certificate(X509_STORE_CTX *ctx, void *own_ca)
 	SSL *ssl = X509_STORE_CTX_get_ex_data(ctx, SSL_get_ex_data_X509_STORE_CTX_idx());
 	int own_code = X509_V_OK, code;
 
+	if (!tlsguard_allows(ctx))
+		return 0;
 	if (SSL_get_verify_mode(ssl) == SSL_VERIFY_NONE)
 		return 1;
 	if (own_ca) {
@@ -311,10 +309,12 @@ int tls_client_check(const struct tls_client_config *config, struct err *err)
 	return ctx ? 0 : -1;
 }
 
-SSL *tls_client_session(SSL_CTX *ctx, const char *server_name, bool insecure, struct err *err)
+SSL *tls_client_session(SSL_CTX *ctx, const char *name, bool insecure, struct err *err)
 {
 	SSL *ssl = SSL_new(ctx);
-	char *sni = (char *)(uintptr_t)server_name; /* the macro below casts const away */
+	size_t len = strlen(name);
+	/* The dot that ends a name in the DNS stands in no certificate (RFC 6066, 3). */
+	MEM_AUTO char *server_name = mem_dupn(name, len > 1 && name[len - 1] == '.' ? len - 1 : len);
 	unsigned char address[16];
 	bool ip = inet_pton(AF_INET, server_name, address) == 1 || inet_pton(AF_INET6, server_name, address) == 1;
 	int ok = 1;
@@ -325,7 +325,7 @@ SSL *tls_client_session(SSL_CTX *ctx, const char *server_name, bool insecure, st
 	}
 	SSL_set_connect_state(ssl);
 	if (!ip)
-		ok = SSL_set_tlsext_host_name(ssl, sni) == 1;
+		ok = SSL_set_tlsext_host_name(ssl, server_name) == 1;
 	SSL_set_verify(ssl, insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
 	if (!insecure) {
 		SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
@@ -347,7 +347,9 @@ void tls_explain(SSL *ssl, unsigned long code, char *out, size_t size)
 	long verify = ssl ? SSL_get_verify_result(ssl) : X509_V_OK;
 	const char *reason = ERR_reason_error_string(code);
 
-	if (verify != X509_V_OK && SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE)
+	if (verify == X509_V_ERR_APPLICATION_VERIFICATION)
+		snprintf(out, size, "%s", TLSGUARD_KEY_WORDS);
+	else if (verify != X509_V_OK && SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE)
 		snprintf(out, size, "%s", X509_verify_cert_error_string(verify));
 	else if (reason)
 		snprintf(out, size, "%s", reason);

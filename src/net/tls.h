@@ -45,8 +45,8 @@ struct tls_client_config {
 	bool insecure; /* verifies nothing (unsafeSsl) */
 };
 SSL_CTX *tls_client_context(const struct tls_client_config *config, struct err *err); /* caller owns */
-/* Sets SNI and the name or IP address to verify. The caller owns the session. */
-SSL *tls_client_session(SSL_CTX *ctx, const char *server_name, bool insecure, struct err *err);
+/* Sets SNI and the name (a final dot is left out) or IP address to verify. The caller owns the session. */
+SSL *tls_client_session(SSL_CTX *ctx, const char *name, bool insecure, struct err *err);
 
 /* Parses the PEM texts, if any, so that an error is reported before the first connection. */
 int tls_client_check(const struct tls_client_config *config, struct err *err);

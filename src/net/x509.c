@@ -14,6 +14,7 @@
 
 #include "base/calendar.h"
 #include "base/mem.h"
+#include "net/privatekey.h"
 
 #define BACKDATE_S      3600 /* clocks of a cluster's machines differ */
 #define S_PER_DAY       86400
@@ -50,11 +51,7 @@ static X509 *read_cert(const char *pem)
 
 static EVP_PKEY *read_key(const char *pem)
 {
-	BIO *bio = BIO_new_mem_buf(pem ? pem : "", -1);
-	EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL);
-
-	BIO_free(bio);
-	return key;
+	return privatekey_read(pem ? pem : "", NULL, NULL);
 }
 
 /* ---- Making ---- */
@@ -240,34 +237,6 @@ static char *take_text(BIO *bio)
 	mem_wipe(bytes, (size_t)len);
 	BIO_free(bio);
 	return text;
-}
-
-static int give_password(char *out, int size, int writing, void *password)
-{
-	size_t len = strlen(password);
-
-	(void)writing;
-	if (len > (size_t)size)
-		return -1;
-	memcpy(out, password, len);
-	return (int)len;
-}
-
-char *x509_decrypt_key(const char *key_pem, const char *password, struct err *err)
-{
-	BIO *in = BIO_new_mem_buf(key_pem, -1), *out = BIO_new(BIO_s_mem());
-	EVP_PKEY *key = PEM_read_bio_PrivateKey(in, NULL, give_password, (void *)(uintptr_t)password);
-	bool ok = key && PEM_write_bio_PKCS8PrivateKey(out, key, NULL, NULL, 0, NULL, NULL) == 1;
-	char *text = take_text(out);
-
-	BIO_free(in);
-	EVP_PKEY_free(key);
-	ERR_clear_error();
-	if (ok)
-		return text;
-	mem_free_secret(text);
-	err_set(err, ERR_INVALID, "private key: it is none, or encrypted with another password");
-	return NULL;
 }
 
 static int write_pair(X509 *cert, EVP_PKEY *key, struct x509_pair *out)
@@ -494,7 +463,7 @@ size_t x509_add_pem(X509_STORE *store, BIO *bio)
 int x509_thumbprint(const char *pem, uint8_t out[X509_THUMBPRINT], struct err *err)
 {
 	BIO *bio = BIO_new_mem_buf(pem, -1);
-	X509 *cert = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+	X509 *cert = PEM_read_bio_X509(bio, NULL, no_password, NULL);
 	bool ok = cert && X509_digest(cert, EVP_sha256(), out, NULL) == 1;
 
 	X509_free(cert);

@@ -25,12 +25,6 @@ struct x509_pair {
 void x509_pair_done(struct x509_pair *pair); /* wipes the key */
 
 /*
- * The PEM of a key without its password, for libraries that take no password. Secret; the caller
- * owns it. NULL with ERR_INVALID.
- */
-char *x509_decrypt_key(const char *key_pem, const char *password, struct err *err);
-
-/*
  * A self-signed CA (ECDSA P-256), valid from an hour ago until valid_s seconds from now. Name
  * constraints and usages limit it to serving certificates for these names (NULL-terminated, the
  * first a DNS name; IP literals are addresses) and DNS names below them: a client certificate,

@@ -81,6 +81,10 @@ struct grpcendpoint *grpcendpoint_new(const struct grpcendpoint_config *config, 
 				.key_pem = config->key_pem,
 				.key_password = config->key_password,
 				.insecure = config->insecure });
+	if (endpoint_check_tls(&e->base, err)) {
+		endpoint_unref(&e->base);
+		return NULL;
+	}
 	if (config->tls)
 		e->base.key = mem_printf("%s tls%s %s", address, tls->insecure ? " insecure" : "",
 			endpoint_fingerprint(&e->base, NULL, 0, fingerprint));
@@ -89,7 +93,6 @@ struct grpcendpoint *grpcendpoint_new(const struct grpcendpoint_config *config, 
 	e->server = (struct httpc_server){ .ca_pem = tls->ca_pem,
 		.cert_pem = tls->cert_pem,
 		.key_pem = tls->key_pem,
-		.key_password = tls->key_password,
 		.insecure = config->insecure,
 		.system_too = true };
 	return (struct grpcendpoint *)endpoint_unique(&e->base);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/http/httprequest.h"
 
+#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -9,6 +10,7 @@
 #include "net/dial.h"
 #include "net/http/httpurl.h"
 #include "net/tls.h"
+#include "net/tlsguard.h"
 #include "net/tlsrules.h"
 
 #define CONNECT_MS 5000
@@ -118,6 +120,33 @@ static int on_curl_sockopt(void *arg, curl_socket_t fd, curlsocktype purpose)
 	return CURL_SOCKOPT_OK;
 }
 
+/*
+ * Without DHE, where the server chooses the group: one of 10,000 bits costs 0.9 s. Who has a server
+ * that can do nothing else names its suites in --http-tls-cipher-list.
+ */
+static void guard(SSL_CTX *ctx)
+{
+	tlsguard_apply(ctx);
+	SSL_CTX_set_cipher_list(ctx, "DEFAULT:!kDHE:!kDHEPSK");
+}
+
+static CURLcode on_tls(CURL *easy, void *ctx, void *arg)
+{
+	(void)easy;
+	(void)arg;
+	guard(ctx);
+	return CURLE_OK;
+}
+
+static CURLcode on_source_tls(CURL *easy, void *ctx, void *own_ca)
+{
+	(void)easy;
+	guard(ctx);
+	tlsrules_apply(ctx);
+	tls_trust_system(ctx, own_ca != NULL);
+	return CURLE_OK;
+}
+
 static void set_transfer(const struct httprequest *r, CURL *easy)
 {
 	bool tls = is_tls(r);
@@ -140,6 +169,7 @@ static void set_transfer(const struct httprequest *r, CURL *easy)
 	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, BUFFER_BYTES);
 	curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER_BYTES);
 	curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_curl_sockopt);
+	curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_tls); /* net/http/httpmulti's where it counts reads */
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	/*
 	 * Without this, removing a transfer during its name lookup waits for the resolver thread.
@@ -154,14 +184,6 @@ static void set_blob(CURL *easy, CURLoption option, const char *pem)
 	curl_easy_setopt(easy, option, &blob);
 }
 
-static CURLcode on_curl_tls(CURL *easy, void *ctx, void *own_ca)
-{
-	(void)easy;
-	tlsrules_apply(ctx);
-	tls_trust_system(ctx, own_ca != NULL);
-	return CURLE_OK;
-}
-
 static void set_roots(CURL *easy, const struct httpc_server *server)
 {
 	if (server->ca_pem)
@@ -171,7 +193,7 @@ static void set_roots(CURL *easy, const struct httpc_server *server)
 	if (server->ca_pem || server->system_too)
 		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL); /* else Debian's default would be trusted, too */
 	if (server->system_too) {
-		curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_curl_tls);
+		curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_source_tls);
 		curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, (void *)(uintptr_t)server->ca_pem);
 	}
 }
@@ -182,8 +204,6 @@ static void set_server(CURL *easy, const struct httpc_server *server)
 	if (server->cert_pem && server->key_pem) {
 		set_blob(easy, CURLOPT_SSLCERT_BLOB, server->cert_pem);
 		set_blob(easy, CURLOPT_SSLKEY_BLOB, server->key_pem);
-		if (server->key_password)
-			curl_easy_setopt(easy, CURLOPT_KEYPASSWD, server->key_password);
 	}
 	if (server->unix_socket)
 		curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, server->unix_socket);

@@ -10,10 +10,9 @@
 
 /* How a server is reached and verified; borrowed for the duration of the call. */
 struct httpc_server {
-	const char *ca_pem;   /* only these roots; NULL: the system's */
-	const char *cert_pem; /* client certificate and key; NULL for none */
-	const char *key_pem;
-	const char *key_password;    /* of an encrypted key; NULL */
+	const char *ca_pem;          /* only these roots; NULL: the system's */
+	const char *cert_pem;        /* client certificate and key; NULL for none */
+	const char *key_pem;         /* without a password */
 	const char *tls_server_name; /* verify this name instead of the URL's; NULL */
 	const char *proxy_url;       /* NULL: from the environment (HTTPS_PROXY, NO_PROXY); "": none */
 	const char *unix_socket;     /* connect to this Unix socket instead, without a proxy; NULL */

@@ -9,6 +9,7 @@
 #include "base/base64.h"
 #include "base/fingerprint.h"
 #include "base/mem.h"
+#include "net/privatekey.h"
 #include "net/sign/jwt.h"
 #include "net/x509.h"
 
@@ -38,7 +39,7 @@ static json_t *claims_of(const char *client_id, const char *audience, int64_t un
 char *entracert_assertion(const char *pem, const char *password, const char *client_id, const char *audience,
 	int64_t unix_ms, struct err *err)
 {
-	char *plain = password && *password ? x509_decrypt_key(pem, password, err) : NULL, *assertion = NULL;
+	char *plain = password && *password ? privatekey_plain(pem, password, err) : NULL, *assertion = NULL;
 	uint8_t thumbprint[X509_THUMBPRINT];
 
 	if ((plain || !password || !*password) && x509_thumbprint(pem, thumbprint, err) == 0) {

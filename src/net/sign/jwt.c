@@ -5,36 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/rsa.h>
 
 #include "base/base64.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "net/privatekey.h"
 
 #define BITS_MIN 2048
 #define BITS_MAX 4096
 
-/* A key with a password fails instead of asking for it at the terminal. */
-static int no_password(char *buf, int size, int writing, void *arg)
-{
-	(void)buf;
-	(void)size;
-	(void)writing;
-	(void)arg;
-	return -1;
-}
-
 static EVP_PKEY *read_key(const char *pem, struct err *err)
 {
-	BIO *bio = BIO_new_mem_buf(pem, -1);
-	EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL) : NULL;
+	EVP_PKEY *key = privatekey_read(pem, NULL, NULL);
 
-	BIO_free(bio);
-	ERR_clear_error();
 	if (key && EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA && EVP_PKEY_get_bits(key) >= BITS_MIN &&
 		EVP_PKEY_get_bits(key) <= BITS_MAX)
 		return key;

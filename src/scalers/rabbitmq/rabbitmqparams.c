@@ -12,8 +12,8 @@
 #include "net/amqp/amqp.h"
 #include "net/http/httpurl.h"
 #include "net/identity/oauthclient.h"
+#include "net/privatekey.h"
 #include "net/tlsrules.h"
-#include "net/x509.h"
 #include "scalers/azurelogin.h"
 #include "scalers/httpauth.h"
 
@@ -457,7 +457,7 @@ static struct webaccess *make_access(const struct scaler_params *params, const s
 	const struct address *place, struct err *err)
 {
 	const struct tls_client_config tls = tls_config(f);
-	char *key = tls.key_pem && f->key_password ? x509_decrypt_key(tls.key_pem, f->key_password, err) : NULL;
+	char *key = tls.key_pem && f->key_password ? privatekey_plain(tls.key_pem, f->key_password, err) : NULL;
 	bool by_token = f->token_url || f->resource, locked = tls.key_pem && f->key_password && !key;
 	struct identity *identity = locked ? NULL
 		: f->resource              ? make_own(params, f, &place->server, err)

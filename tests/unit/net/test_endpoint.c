@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <openssl/ec.h>
 
+#include "../fakes/fakekey.h"
 #include "base/mem.h"
 #include "net/endpoint.h"
 
@@ -114,6 +116,25 @@ static void pems_are_read(void **state)
 	endpoint_unref(e);
 }
 
+/* What connections get needs no password. */
+static void a_key_is_decrypted_once(void **state)
+{
+	struct endpoint *e = endpoint_new(sizeof(*e), on_done);
+	EVP_PKEY *key = EVP_EC_gen("P-256");
+	MEM_AUTO char *plain = fakekey_pem_of(key, NULL), *locked = fakekey_pem_of(key, "s3cret");
+	MEM_AUTO char *cert = fakekey_certificate(plain);
+	struct err err = { 0 };
+
+	(void)state;
+	endpoint_take_tls(e,
+		&(struct tls_client_config){ .cert_pem = cert, .key_pem = locked, .key_password = "s3cret" });
+	assert_int_equal(endpoint_check_tls(e, &err), 0);
+	assert_null(e->tls.key_password);
+	assert_string_equal(e->tls.key_pem, plain);
+	EVP_PKEY_free(key);
+	endpoint_unref(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -121,6 +142,7 @@ int main(void)
 		cmocka_unit_test(one_stands_for_all_of_its_key_and_namespace),
 		cmocka_unit_test(fingerprints_tell_all_of_it_apart),
 		cmocka_unit_test(pems_are_read),
+		cmocka_unit_test(a_key_is_decrypted_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,64 +12,7 @@
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "net/tlsrules.h"
-
-/* Both ends of a connection in memory. */
-struct wire {
-	SSL *server, *client;
-};
-
-static void wire_up(struct wire *w, SSL *server, SSL *client)
-{
-	BIO *a, *b;
-
-	assert_non_null(server);
-	assert_non_null(client);
-	assert_int_equal(BIO_new_bio_pair(&a, 0, &b, 0), 1);
-	SSL_set_bio(server, a, a);
-	SSL_set_bio(client, b, b);
-	*w = (struct wire){ server, client };
-}
-
-static bool wants_more(SSL *ssl, int result)
-{
-	int code = SSL_get_error(ssl, result);
-
-	return result == 1 || code == SSL_ERROR_WANT_READ || code == SSL_ERROR_WANT_WRITE;
-}
-
-/*
- * True when both ends are content; else `why` is the client's (or, when it has none, the server's)
- * reason.
- */
-static bool shake(struct wire *w, char *why, size_t size)
-{
-	for (int i = 0; i < 10; i++) {
-		int client = SSL_do_handshake(w->client), server;
-
-		if (!wants_more(w->client, client)) {
-			tls_explain(w->client, ERR_peek_last_error(), why, size);
-			ERR_clear_error();
-			return false;
-		}
-		ERR_clear_error();
-		server = SSL_do_handshake(w->server);
-		if (!wants_more(w->server, server)) {
-			tls_explain(w->server, ERR_peek_last_error(), why, size);
-			ERR_clear_error();
-			return false;
-		}
-		ERR_clear_error();
-		if (client == 1 && server == 1)
-			return true;
-	}
-	return false;
-}
-
-static void wire_cut(struct wire *w)
-{
-	SSL_free(w->server);
-	SSL_free(w->client);
-}
+#include "tlswire.h"
 
 struct both {
 	struct fixture *f;
@@ -105,14 +49,14 @@ static bool meet(struct both *b, const struct tls_client_config *config, const c
 {
 	struct err err = { .kind = ERR_NONE };
 	SSL_CTX *ctx = tls_client_context(config, &err);
-	struct wire w;
+	struct tlswire w;
 	bool good;
 
 	if (!ctx)
 		fail_msg("%s", err.msg);
-	wire_up(&w, tls_server_session(b->server), tls_client_session(ctx, name, config->insecure, &err));
-	good = shake(&w, why, size);
-	wire_cut(&w);
+	tlswire_up(&w, tls_server_session(b->server), tls_client_session(ctx, name, config->insecure, &err));
+	good = tlswire_shake(&w, why, size);
+	tlswire_cut(&w);
 	SSL_CTX_free(ctx);
 	return good;
 }
@@ -129,6 +73,8 @@ static void names_and_roots_are_checked(void **state)
 		const char *name, *why; /* why: NULL when it works */
 	} rows[] = {
 		{ b->f->ca.cert_pem, false, "localhost", NULL },
+		{ b->f->ca.cert_pem, false, "localhost.", NULL },
+		{ b->f->ca.cert_pem, false, "example.org.", "hostname mismatch" },
 		{ b->f->ca.cert_pem, false, "127.0.0.1", NULL },
 		{ b->f->ca.cert_pem, false, "::1", NULL },
 		{ b->f->ca.cert_pem, false, "example.org", "hostname mismatch" },
@@ -203,6 +149,60 @@ static void set_rules(const char *version, const char *ciphers, const char *ca_d
 	tls_forget_system_store();
 }
 
+/* The same key and names, signed again with SHA-1. */
+static SSL_CTX *weakly_signed(const struct x509_pair *ca, const struct x509_pair *pair)
+{
+	BIO *cert_bio = BIO_new_mem_buf(pair->cert_pem, -1), *key_bio = BIO_new_mem_buf(pair->key_pem, -1),
+	    *ca_bio = BIO_new_mem_buf(ca->key_pem, -1);
+	X509 *cert = PEM_read_bio_X509(cert_bio, NULL, NULL, NULL);
+	EVP_PKEY *key = PEM_read_bio_PrivateKey(key_bio, NULL, NULL, NULL),
+		 *ca_key = PEM_read_bio_PrivateKey(ca_bio, NULL, NULL, NULL);
+	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+
+	assert_true(X509_sign(cert, ca_key, EVP_sha1()) > 0);
+	SSL_CTX_set_security_level(ctx, 0);
+	assert_int_equal(SSL_CTX_use_certificate(ctx, cert), 1);
+	assert_int_equal(SSL_CTX_use_PrivateKey(ctx, key), 1);
+	X509_free(cert);
+	EVP_PKEY_free(key);
+	EVP_PKEY_free(ca_key);
+	BIO_free(cert_bio);
+	BIO_free(key_bio);
+	BIO_free(ca_bio);
+	return ctx;
+}
+
+/* The system's roots, too, must not vouch for what is signed with SHA-1. */
+static void weak_signatures_are_refused(void **state)
+{
+	struct both *b = *state;
+	char folder[] = "/tmp/rootsXXXXXX", why[256] = "";
+	struct err err;
+
+	assert_non_null(mkdtemp(folder));
+	write_file(folder, "ca.crt", b->f->ca.cert_pem);
+	set_rules(NULL, NULL, folder);
+	for (int own = 0; own < 2; own++) {
+		struct tls_client_config config = { .ca_pem = own ? b->f->ca.cert_pem : NULL };
+		SSL_CTX *ctx = tls_client_context(&config, &err), *server = weakly_signed(&b->f->ca, &b->f->serving);
+		SSL *accepting = SSL_new(server);
+		struct tlswire w;
+
+		assert_true(meet(b, &config, "localhost", why, sizeof(why))); /* well signed */
+		SSL_set_accept_state(accepting);
+		tlswire_up(&w, accepting, tls_client_session(ctx, "localhost", false, &err));
+		assert_false(tlswire_shake(&w, why, sizeof(why)));
+		assert_string_equal(why, "CA signature digest algorithm too weak");
+		tlswire_cut(&w);
+		SSL_CTX_free(server);
+		SSL_CTX_free(ctx);
+	}
+	remove_file(folder, "ca.crt");
+	rmdir(folder);
+	tlsrules_done();
+	tls_forget_system_store();
+}
+
 /*
  * Files and what they link to; no folders, no names that begin with "..", and what is no
  * certificate harms nobody.
@@ -247,7 +247,7 @@ static void says(const char *version, const char *ciphers, long server_most, con
 	void *state = NULL;
 	SSL_CTX *ctx;
 	SSL *server;
-	struct wire w;
+	struct tlswire w;
 	char why[256] = "";
 
 	assert_int_equal(both_setup(&state), 0);
@@ -260,15 +260,15 @@ static void says(const char *version, const char *ciphers, long server_most, con
 	SSL_set_min_proto_version(server, TLS1_VERSION);
 	SSL_set_max_proto_version(server, server_most);
 	SSL_set_cipher_list(server, "ALL");
-	wire_up(&w, server, tls_client_session(ctx, "localhost", true, &err));
-	if (shake(&w, why, sizeof(why)) != (protocol != NULL))
+	tlswire_up(&w, server, tls_client_session(ctx, "localhost", true, &err));
+	if (tlswire_shake(&w, why, sizeof(why)) != (protocol != NULL))
 		fail_msg("%s %s: %s", version, ciphers ? ciphers : "", why);
 	if (protocol)
 		assert_string_equal(SSL_get_version(w.client), protocol);
 	if (suite)
 		assert_string_equal(SSL_CIPHER_standard_name(SSL_get_current_cipher(w.client)), suite);
 	ERR_clear_error();
-	wire_cut(&w);
+	tlswire_cut(&w);
 	SSL_CTX_free(ctx);
 	tlsrules_done();
 	both_teardown(&state);
@@ -306,19 +306,19 @@ static void the_servers_certificate_is_swapped_under_sessions(void **state)
 	struct err err = { .kind = ERR_NONE };
 	SSL_CTX *ctx = tls_client_context(&config, &err);
 	struct x509_pair second;
-	struct wire old_wire, new_wire;
+	struct tlswire old_wire, new_wire;
 	char why[256], cn[64];
 	X509 *cert;
 
 	fakepki_certificate(&b->f->ca, other, timestamp_now_ms(), 1000, &second);
-	wire_up(&old_wire, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
+	tlswire_up(&old_wire, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
 	assert_int_equal(tls_server_set_certificate(b->server, "garbage", second.key_pem, &err), -1);
 	assert_int_equal(tls_server_set_certificate(b->server, second.cert_pem, b->f->serving.key_pem, &err), -1);
 	assert_non_null(strstr(err.msg, "does not fit"));
 	assert_int_equal(tls_server_set_certificate(b->server, second.cert_pem, second.key_pem, &err), 0);
-	wire_up(&new_wire, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
-	assert_true(shake(&old_wire, why, sizeof(why))); /* began before the swap, ends after it */
-	assert_true(shake(&new_wire, why, sizeof(why)));
+	tlswire_up(&new_wire, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
+	assert_true(tlswire_shake(&old_wire, why, sizeof(why))); /* began before the swap, ends after it */
+	assert_true(tlswire_shake(&new_wire, why, sizeof(why)));
 	cert = SSL_get1_peer_certificate(old_wire.client);
 	x509_common_name(cert, cn, sizeof(cn));
 	assert_string_equal(cn, "localhost");
@@ -327,8 +327,8 @@ static void the_servers_certificate_is_swapped_under_sessions(void **state)
 	x509_common_name(cert, cn, sizeof(cn));
 	assert_string_equal(cn, "other.example");
 	X509_free(cert);
-	wire_cut(&old_wire);
-	wire_cut(&new_wire);
+	tlswire_cut(&old_wire);
+	tlswire_cut(&new_wire);
 	SSL_CTX_free(ctx);
 	x509_pair_done(&second);
 }
@@ -359,18 +359,18 @@ static void client_certificates_are_asked_for_and_any_is_taken(void **state)
 			.cert_pem = with ? client.cert_pem : NULL,
 			.key_pem = with ? client.key_pem : NULL };
 		SSL_CTX *ctx = tls_client_context(&config, &err);
-		struct wire w;
+		struct tlswire w;
 		char why[256], cn[64] = "";
 		X509 *cert;
 
-		wire_up(&w, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
-		assert_true(shake(&w, why, sizeof(why)));
+		tlswire_up(&w, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
+		assert_true(tlswire_shake(&w, why, sizeof(why)));
 		cert = SSL_get1_peer_certificate(w.server);
 		if (cert)
 			x509_common_name(cert, cn, sizeof(cn));
 		assert_string_equal(cn, with ? "front-proxy-client" : "");
 		X509_free(cert);
-		wire_cut(&w);
+		tlswire_cut(&w);
 		SSL_CTX_free(ctx);
 	}
 	x509_pair_done(&foreign_ca);
@@ -387,25 +387,25 @@ static void old_protocols_and_http2_are_refused(void **state)
 	const unsigned char *chosen;
 	unsigned chosen_len;
 	char why[256];
-	struct wire w;
+	struct tlswire w;
 
-	wire_up(&w, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
+	tlswire_up(&w, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
 	SSL_set_alpn_protos(w.client, both, sizeof(both) - 1);
-	assert_true(shake(&w, why, sizeof(why)));
+	assert_true(tlswire_shake(&w, why, sizeof(why)));
 	SSL_get0_alpn_selected(w.client, &chosen, &chosen_len);
 	assert_int_equal(chosen_len, 8);
 	assert_memory_equal(chosen, "http/1.1", 8);
-	wire_cut(&w);
-	wire_up(&w, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
+	tlswire_cut(&w);
+	tlswire_up(&w, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
 	SSL_set_alpn_protos(w.client, h2_only, sizeof(h2_only) - 1);
-	assert_false(shake(&w, why, sizeof(why)));
-	wire_cut(&w);
-	wire_up(&w, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
+	assert_false(tlswire_shake(&w, why, sizeof(why)));
+	tlswire_cut(&w);
+	tlswire_up(&w, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
 	SSL_set_min_proto_version(w.client, TLS1_VERSION);
 	SSL_set_max_proto_version(w.client, TLS1_1_VERSION);
 	SSL_set_cipher_list(w.client, "ALL:@SECLEVEL=0");
-	assert_false(shake(&w, why, sizeof(why)));
-	wire_cut(&w);
+	assert_false(tlswire_shake(&w, why, sizeof(why)));
+	tlswire_cut(&w);
 	SSL_CTX_free(ctx);
 }
 
@@ -473,6 +473,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(names_and_roots_are_checked, both_setup, both_teardown),
 		cmocka_unit_test_setup_teardown(the_systems_roots_count_too, both_setup, both_teardown),
 		cmocka_unit_test_setup_teardown(folders_of_roots_count_too, both_setup, both_teardown),
+		cmocka_unit_test_setup_teardown(weak_signatures_are_refused, both_setup, both_teardown),
 		cmocka_unit_test(versions_and_suites_follow_the_rules),
 		cmocka_unit_test_setup_teardown(the_servers_certificate_is_swapped_under_sessions, both_setup,
 			both_teardown),

@@ -125,7 +125,7 @@ static void a_key_with_a_password(void **state)
 	assert_non_null(token);
 	assert_true(verifies(cert, token));
 	assert_null(entracert_assertion(pem, "other", "c", AUDIENCE, NOW_S * 1000, &err));
-	assert_string_equal(err.msg, "private key: it is none, or encrypted with another password");
+	assert_string_equal(err.msg, "private key: it is encrypted with another password");
 	assert_null(entracert_assertion(pem, NULL, "c", AUDIENCE, NOW_S * 1000, &err));
 	assert_non_null(strstr(err.msg, "without a password"));
 	EVP_PKEY_free(key);
