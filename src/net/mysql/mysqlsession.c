@@ -81,6 +81,8 @@ static int tell(const struct mysqlsession *s, const char *doing, struct err *err
 	if (faults->greeted_badly)
 		return err_set(err, ERR_TEMPORARY, "%s: the server does not greet: is it a MySQL or MariaDB server?",
 			doing);
+	if (faults->tls_babble)
+		return err_set(err, ERR_TEMPORARY, "%s: the server sends messages of TLS without end", doing);
 	if (faults->too_much)
 		return err_set(err, ERR_INVALID, "%s: the answer has more than %zu bytes: select one row of one number",
 			doing, MYSQLSESSION_ANSWER_MAX);
@@ -182,11 +184,19 @@ static void set_options(MYSQL *mysql, const struct mysqlendpoint *e, const struc
 		set_tls(mysql, e, files);
 }
 
+/* Without a final dot, which names in certificates never have. */
+static char *name_to_verify(const char *host)
+{
+	size_t len = strlen(host);
+
+	return mem_dupn(host, len - (len > 1 && host[len - 1] == '.'));
+}
+
 static int log_in(struct mysqlsession *s, struct err *err)
 {
 	const struct mysqlendpoint *e = s->endpoint;
-	const char *host = e->port ? e->host : NULL, *path = e->port ? NULL : e->host,
-		   *database = *e->database ? e->database : NULL;
+	MEM_AUTO char *host = e->port ? name_to_verify(e->host) : NULL;
+	const char *path = e->port ? NULL : e->host, *database = *e->database ? e->database : NULL;
 	bool secret = e->tls == MYSQLENDPOINT_TLS_VERIFY || e->tls == MYSQLENDPOINT_TLS_UNVERIFIED;
 
 	if (mysqlio_connect(s->io, s->mysql, host, e->user, e->password, database, e->port, path,

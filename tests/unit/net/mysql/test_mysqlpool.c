@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "mariadbserver.h"
 #include "net/mysql/mysqlpool.h"
+#include "net/mysql/mysqlsession.h"
 
 static struct mariadbserver server; /* one for all */
 
@@ -332,6 +333,54 @@ static void over_tls(void **state)
 	x509_pair_done(&other);
 }
 
+struct login {
+	struct mysqlsession session;
+	int failed;
+	bool ended;
+	struct err err;
+};
+
+static void operation_log_in(void *arg)
+{
+	struct login *l = arg;
+
+	l->failed = mysqlsession_open(&l->session, 5000, &l->err);
+}
+
+static void on_logged_in(void *arg)
+{
+	struct login *l = arg;
+
+	l->ended = true;
+}
+
+/* As such a name stands in the DNS, and in no certificate. Nothing resolves it here. */
+static void dot_at_the_end(void **state)
+{
+	struct world *w = *state;
+	struct mysqlendpoint_config c = config_for("tlsonly", "s3cret");
+	struct login l = { 0 };
+	struct mysqlendpoint *e;
+	struct client line;
+
+	c.tls = MYSQLENDPOINT_TLS_VERIFY;
+	c.tls_ca_pem = server.ca_pem;
+	c.host = "localhost.";
+	e = mysqlendpoint_new(&c, &l.err);
+	assert_non_null(e);
+	client_open(&line, server.port);
+	assert_int_equal(fcntl(line.fd, F_SETFL, O_NONBLOCK), 0);
+	l.session = (struct mysqlsession){ .endpoint = e, .io = mysqlio_new(w->f->loop, "", dup(line.fd)) };
+	mysqlio_run(l.session.io, MYSQLSESSION_ANSWER_MAX, operation_log_in, on_logged_in, &l);
+	UNTIL(w->f, l.ended);
+	if (l.failed)
+		fail_msg("%s", l.err.msg);
+	mysqlsession_close(&l.session);
+	mysqlio_free(l.session.io);
+	mysqlendpoint_unref(e);
+	client_close(&line);
+}
+
 /* ---- Connections ---- */
 
 static void many_share_one(void **state)
@@ -524,6 +573,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(questions_leave_no_trace, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(init_connect_lasts, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(over_tls, setup_real, teardown),
+		cmocka_unit_test_setup_teardown(dot_at_the_end, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(many_share_one, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(slow_query, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(cancelled_and_freed, setup_real, teardown),
