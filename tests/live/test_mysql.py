@@ -262,13 +262,13 @@ def test_connection_killed_is_no_outage(stage, outage):
 def test_too_many_connections(kscaled, stage, mariadb):
     mariadb.fill(12)
     mariadb.sql(f"CREATE OR REPLACE USER few@'%' IDENTIFIED BY '{PASSWORD}' WITH MAX_USER_CONNECTIONS 1; GRANT SELECT ON shop.* TO few@'%'")
-    start(stage, trigger(mariadb, username="few"), name="first")
-    wait_value(stage, 12, name="first")
-    start(stage, trigger(mariadb, username="few", dbName=None), name="second", replicas=2)
-    stage.wait_failing("second")
-    wait_message(stage, "max_user_connections", metric="s0-mysql-", name="second")
-    assert stage.replicas("second") == 2
-    stage.wait_ready("first")
+    with mariadb.occupied("few"):
+        start(stage, trigger(mariadb, username="few"), replicas=2)
+        stage.wait_failing()
+        wait_message(stage, "max_user_connections")
+        assert stage.replicas() == 2
+    stage.wait_ready()
+    wait_value(stage, 12)
 
 
 def test_slow_query(kscaled, stage, mariadb):

@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <ma_pvio.h>
+#include <openssl/bio.h>
 #include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/ui.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,6 +16,7 @@
 #include "base/mem.h"
 #include "net/answers.h"
 #include "net/mysql/coroutine.h"
+#include "net/tlsguard.h"
 
 #define SOCKET_PLUGIN "pvio_socket" /* the connector finds its I/O plugin by this name */
 #define PVIO_PLUGIN_TYPE                                                                                               \
@@ -20,10 +24,24 @@
 	       that is not installed */
 #define SERVER_HAS_TLS 2048 /* CLIENT_SSL */
 #define HEAD_BYTES     4    /* of a packet: length and number */
+#define READ_BYTES_MIN 256  /* what a read counts at least: one byte in a TLS record is as much work */
+#define READS_A_TURN   16
+/* A login has about ten, with the tickets of TLS 1.3. Each costs about 20 us. */
+#define TLS_MESSAGES_MAX 100
 
 struct pvio_plugin {
 	MYSQL_CLIENT_PLUGIN_HEADER
 	struct st_ma_pvio_methods *methods;
+};
+
+/*
+ * The first members of the connector's struct st_ma_pvio_tls, whose header does not compile behind
+ * <ma_pvio.h>.
+ */
+struct tls_part {
+	void *data;
+	MARIADB_PVIO *pvio;
+	SSL *ssl;
 };
 
 /* Exported by the connector for plugins that trace; no header has it. mode 0: read. */
@@ -38,6 +56,10 @@ struct mysqlio {
 	void *arg, *lost_arg;
 	struct event *event; /* of fd: for the operation's wait, or the watch */
 	struct loop_task step;
+	struct loop_timer timer; /* until the next turn */
+	unsigned reads;          /* since the loop had a turn */
+	SSL *ssl;                /* borrowed, once the handshake has begun; NULL: unknown */
+	unsigned tls_messages;
 	size_t max_bytes, bytes;
 	struct answers_hold held; /* bytes */
 	bool tls_required;
@@ -65,6 +87,7 @@ static void forget_event(struct mysqlio *io)
 static void end_operation(struct mysqlio *io)
 {
 	forget_event(io);
+	loop_timer_cancel(&io->timer);
 	coroutine_free(io->co);
 	io->co = NULL;
 }
@@ -115,10 +138,31 @@ static int wait_for(struct mysqlio *io, short what)
 	io->event = event_new(loop_base(io->loop), io->fd, what, on_event, io);
 	event_add(io->event, NULL);
 	coroutine_wait(io->co);
+	io->reads = 0;
 	if (!io->broken)
 		return 1;
 	errno = ETIMEDOUT;
 	return 0;
+}
+
+/* What has come already is not read either: OpenSSL has read little ahead. */
+static void stop_reading(struct mysqlio *io)
+{
+	io->broken = true;
+	if (io->ssl)
+		SSL_set0_rbio(io->ssl, BIO_new(BIO_s_null()));
+	else
+		shutdown(io->fd, SHUT_RDWR);
+}
+
+/* After each read: a server that always has something ready does not keep the loop from others. */
+static void share_turns(struct mysqlio *io)
+{
+	if (++io->reads < READS_A_TURN || io->broken || !coroutine_inside(io->co))
+		return;
+	loop_timer_set(&io->timer, 0);
+	coroutine_wait(io->co);
+	io->reads = 0;
 }
 
 /* ---- The connector's I/O plugin ---- */
@@ -180,11 +224,13 @@ static ssize_t method_write(MARIADB_PVIO *pvio, const unsigned char *buffer, siz
 
 	/*
 	 * Only before TLS is plain text written, and without this the connector would go on
-	 * unencrypted when the server has no TLS.
+	 * unencrypted when the server has no TLS, and where that is wanted would take the line for
+	 * encrypted, and send the password as it is.
 	 */
-	if (io->tls_required && !(pvio->mysql->server_capabilities & SERVER_HAS_TLS)) {
-		io->faults.refused_plain = true;
-		io->broken = true;
+	if (!(pvio->mysql->server_capabilities & SERVER_HAS_TLS)) {
+		io->faults.refused_plain = io->tls_required;
+		io->broken |= io->tls_required;
+		pvio->mysql->options.use_ssl = 0;
 	}
 	do {
 		if (io->broken)
@@ -239,6 +285,7 @@ static my_bool method_close(MARIADB_PVIO *pvio)
 	if (io->fd >= 0)
 		close(io->fd);
 	io->fd = -1;
+	io->ssl = NULL;
 	pvio->data = NULL;
 	return 0;
 }
@@ -249,12 +296,56 @@ static int method_nothing(MARIADB_PVIO *pvio)
 	return 0;
 }
 
+/*
+ * What OpenSSL reads for itself, in loops of its own: tickets without end, requests for another
+ * handshake, new keys. Nothing that comes after the last one that may be is read.
+ */
+static void on_tls_message(int sent, int version, int type, const void *bytes, size_t len, SSL *ssl, void *arg)
+{
+	struct mysqlio *io = arg;
+
+	(void)ssl;
+	(void)version;
+	(void)bytes;
+	(void)len;
+	if (sent || type != SSL3_RT_HANDSHAKE)
+		return;
+	if (++io->tls_messages > TLS_MESSAGES_MAX && !io->broken) {
+		io->faults.tls_babble = true;
+		stop_reading(io);
+	}
+	share_turns(io);
+}
+
+/*
+ * The connector gives out its session of OpenSSL nowhere, but asks for the socket just before the
+ * handshake. Groups of a server's choice, of up to 10,000 bits, cost a second each, so none are
+ * taken: TLS 1.2 has had elliptic curves since before MySQL had TLS 1.2.
+ */
+static void prepare_tls(MARIADB_PVIO *pvio, struct mysqlio *io)
+{
+	const struct tls_part *part = (const struct tls_part *)pvio->ctls;
+	const char *library = NULL;
+
+	mariadb_get_infov(NULL, MARIADB_TLS_LIBRARY, &library);
+	if (!part || part->pvio != pvio || !part->ssl || !library || strncmp(library, "OpenSSL", 7) != 0)
+		return;
+	io->ssl = part->ssl;
+	tlsguard_apply(SSL_get_SSL_CTX(io->ssl)); /* chains; the rest is no more taken from there */
+	SSL_set_msg_callback(io->ssl, on_tls_message);
+	SSL_set_msg_callback_arg(io->ssl, io);
+	SSL_set_cipher_list(io->ssl, "DEFAULT:!kDHE");
+	SSL_set_max_cert_list(io->ssl, TLSGUARD_CHAIN_MAX);
+	SSL_set1_groups_list(io->ssl, "X25519:P-256:P-384:P-521:X448");
+}
+
 static my_bool method_get_handle(MARIADB_PVIO *pvio, void *handle)
 {
 	struct mysqlio *io = pvio->data;
 
 	if (!io || !handle)
 		return 1;
+	prepare_tls(pvio, io);
 	*(my_socket *)handle = io->fd;
 	return 0;
 }
@@ -319,17 +410,36 @@ static void on_traffic(int mode, MYSQL *mysql, const unsigned char *buffer, size
 	(void)buffer;
 	if (!io || mode != 0 || (ssize_t)length <= 0)
 		return;
-	io->bytes += length;
+	io->bytes += length > READ_BYTES_MIN ? length : READ_BYTES_MIN;
 	if (io->broken)
 		return;
 	io->faults.too_much = io->bytes > io->max_bytes;
 	if (!io->faults.too_much) {
-		if (answers_hold(loop_answers(io->loop), &io->held, io->bytes, &err) == 0)
+		if (answers_hold(loop_answers(io->loop), &io->held, io->bytes, &err) == 0) {
+			share_turns(io);
 			return;
+		}
 		err_keep(&io->faults.crowded, &err);
 	}
-	io->broken = true;
-	shutdown(io->fd, SHUT_RDWR); /* TLS has read little ahead */
+	stop_reading(io);
+}
+
+static int refuse_prompt(UI *ui)
+{
+	(void)ui;
+	return 0;
+}
+
+/*
+ * The connector reads the public key that a server sends by a function of OpenSSL that asks at the
+ * terminal when the text says that it is encrypted. Nothing in this process ever does.
+ */
+static void never_prompt(void)
+{
+	UI_METHOD *silent = UI_create_method("silent");
+
+	UI_method_set_opener(silent, refuse_prompt);
+	UI_set_default_method(silent);
 }
 
 /* Once per process. */
@@ -345,6 +455,7 @@ static bool take_over_plugin(MYSQL *mysql)
 		return false;
 	plugin->methods = &methods;
 	ma_pvio_register_callback(1, on_traffic);
+	never_prompt();
 	taken = true;
 	return true;
 }
@@ -359,6 +470,7 @@ struct mysqlio *mysqlio_new(struct loop *loop, const char *namespace_, int fd)
 	io->held.namespace_ = namespace_;
 	io->fd = fd;
 	loop_task_init(&io->step, go_on, io);
+	loop_timer_init(&io->timer, loop, go_on, io);
 	return io;
 }
 
@@ -367,6 +479,7 @@ void mysqlio_free(struct mysqlio *io)
 	if (!io)
 		return;
 	forget_event(io);
+	loop_timer_done(&io->timer);
 	if (io->fd >= 0)
 		close(io->fd);
 	answers_release(&io->held);
@@ -378,10 +491,10 @@ void mysqlio_run(struct mysqlio *io, size_t max_bytes, mysqlio_fn operation, mys
 {
 	mysqlio_watch(io, NULL, NULL);
 	io->max_bytes = max_bytes;
-	io->bytes = 0;
+	io->bytes = io->reads = io->tls_messages = 0;
 	answers_release(&io->held);
 	err_keep(&io->faults.crowded, NULL);
-	io->broken = io->faults.too_much = io->faults.refused_plain = false;
+	io->broken = io->faults.too_much = io->faults.tls_babble = io->faults.refused_plain = false;
 	io->ended = ended;
 	io->arg = arg;
 	io->co = coroutine_new(operation, arg);

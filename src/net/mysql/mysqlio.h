@@ -14,7 +14,8 @@
  *
  * An "operation" (a function that calls the connector) can be aborted at any time: its current wait
  * fails, and the connector frees what it holds in its usual way, without waiting. Received bytes
- * are counted, and an operation that receives too many is aborted.
+ * are counted, and an operation that receives too many is aborted; so are messages of TLS. A server
+ * that always has something ready is read for a few times in each turn of the loop.
  */
 
 #include <mysql.h>
@@ -66,6 +67,7 @@ void mysqlio_watch(struct mysqlio *io, mysqlio_fn lost, void *arg);
 /* Failures that the connector does not explain. */
 struct mysqlio_faults {
 	bool too_much;       /* the last operation received more than max_bytes */
+	bool tls_babble;     /* it got messages of TLS without end */
 	bool refused_plain;  /* mysqlio_connect: the server has no TLS */
 	bool greeted_badly;  /* the first packet was neither a greeting nor an error, and is kept from the connector */
 	struct err *crowded; /* owned; the namespace has too many bytes at the moment (net/answers); NULL */

@@ -32,7 +32,7 @@ struct mysql_conn {
 	/* The operation under way, and its result. */
 	const char *query; /* the call's */
 	int failed;
-	bool usable;
+	bool usable, restored;
 	struct mysqlvalue value;
 	struct err err;
 };
@@ -145,6 +145,7 @@ static void operation_ask(void *arg)
 	struct mysql_conn *c = arg;
 
 	c->failed = mysqlsession_ask(&c->session, c->query, &c->value, &c->usable, &c->err);
+	c->restored = c->usable && mysqlsession_restore(&c->session);
 }
 
 static void on_asked(void *arg)
@@ -159,9 +160,9 @@ static void on_asked(void *arg)
 	if (c->failed)
 		err_keep(&call->base.err, &c->err);
 	call->value = c->value;
-	if (c->usable)
+	if (c->restored)
 		mysqlio_watch(c->io, on_lost, c);
-	pool_finished(c->slot, c->usable);
+	pool_finished(c->slot, c->restored);
 }
 
 static int send_query(void *connection, struct pool_call *call, struct err *err)

@@ -81,6 +81,8 @@ static int tell(const struct mysqlsession *s, const char *doing, struct err *err
 	if (faults->greeted_badly)
 		return err_set(err, ERR_TEMPORARY, "%s: the server does not greet: is it a MySQL or MariaDB server?",
 			doing);
+	if (faults->tls_babble)
+		return err_set(err, ERR_TEMPORARY, "%s: the server sends messages of TLS without end", doing);
 	if (faults->too_much)
 		return err_set(err, ERR_INVALID, "%s: the answer has more than %zu bytes: select one row of one number",
 			doing, MYSQLSESSION_ANSWER_MAX);
@@ -182,11 +184,19 @@ static void set_options(MYSQL *mysql, const struct mysqlendpoint *e, const struc
 		set_tls(mysql, e, files);
 }
 
+/* Without a final dot, which names in certificates never have. */
+static char *name_to_verify(const char *host)
+{
+	size_t len = strlen(host);
+
+	return mem_dupn(host, len - (len > 1 && host[len - 1] == '.'));
+}
+
 static int log_in(struct mysqlsession *s, struct err *err)
 {
 	const struct mysqlendpoint *e = s->endpoint;
-	const char *host = e->port ? e->host : NULL, *path = e->port ? NULL : e->host,
-		   *database = *e->database ? e->database : NULL;
+	MEM_AUTO char *host = e->port ? name_to_verify(e->host) : NULL;
+	const char *path = e->port ? NULL : e->host, *database = *e->database ? e->database : NULL;
 	bool secret = e->tls == MYSQLENDPOINT_TLS_VERIFY || e->tls == MYSQLENDPOINT_TLS_UNVERIFIED;
 
 	if (mysqlio_connect(s->io, s->mysql, host, e->user, e->password, database, e->port, path,
@@ -228,25 +238,65 @@ static bool lost(const struct mysqlsession *s)
 	return number == 0 || (number >= 2000 && number < 3000) || mysqlio_faults(s->io)->too_much;
 }
 
-static int set_up(struct mysqlsession *s, int64_t limit_ms, struct err *err)
+/*
+ * names: beforehand, "NAMES ..., " or nothing. Only one row is read, so the server need not send
+ * more. A query that nobody waits for any more ends by itself. Each query sees the newest data,
+ * whatever init_connect says. MySQL and MariaDB each read their own variable only; a proxy that
+ * knows neither is no error.
+ */
+static int set_up(struct mysqlsession *s, const char *names, struct err *err)
 {
-	char text[256];
+	long long limit_ms = s->limit_ms;
+	char text[320];
 
-	/*
-	 * Only one row is read, so the server need not send more. A query that nobody waits for any
-	 * more ends by itself. Each query sees the newest data, whatever init_connect says. MySQL
-	 * and MariaDB each read their own variable only; a proxy that knows neither is no error.
-	 */
 	snprintf(text, sizeof(text),
-		"SET SESSION sql_select_limit=1, autocommit=1/*!50708 , max_execution_time=%lld *//*M!100101 , "
+		"SET %sSESSION sql_select_limit=1, autocommit=1/*!50708 , max_execution_time=%lld *//*M!100101 , "
 		"max_statement_time=%lld.%03lld */",
-		(long long)limit_ms, (long long)(limit_ms / 1000), (long long)(limit_ms % 1000));
+		names, limit_ms, limit_ms / 1000, limit_ms % 1000);
 	if (run(s, text) && lost(s))
 		return tell(s, "setting up the session", err);
 	for (size_t i = 0; i < 2; i++)
 		if (s->endpoint->setup[i] && run(s, s->endpoint->setup[i]))
 			return tell(s, "setting the variables that the connection string names", err);
 	return 0;
+}
+
+/* ---- Leaving a session as it was ---- */
+
+/*
+ * What COM_RESET_CONNECTION leaves: the current database, the role, whose rights the session has.
+ * And what it takes away for good: init_connect's statements, which run at a login only. NULL when
+ * the server cannot say.
+ */
+static char *read_identity(struct mysqlsession *s)
+{
+	static const char query[] = "SELECT CONCAT_WS('\n', @@init_connect, IFNULL(DATABASE(), ''), CURRENT_USER()"
+				    "/*!80000 , CURRENT_ROLE() *//*M!100005 , CURRENT_ROLE() */), "
+				    "@@init_connect = ''";
+	MYSQL_RES *result;
+	MYSQL_ROW row;
+	char *identity = NULL;
+
+	if (mysql_real_query(s->mysql, query, sizeof(query) - 1) || !(result = mysql_store_result(s->mysql)))
+		return NULL;
+	row = mysql_fetch_row(result);
+	if (mysql_num_fields(result) == 2 && row && row[0] && row[1] && strcmp(row[1], "1") == 0)
+		identity = mem_dup(row[0]);
+	mysql_free_result(result);
+	return identity;
+}
+
+bool mysqlsession_restore(struct mysqlsession *s)
+{
+	MEM_AUTO char *identity = NULL;
+	struct err unread;
+
+	if (!s->identity || mysql_reset_connection(s->mysql))
+		return false;
+	identity = read_identity(s);
+	/* MySQL has its own character set after a reset, not the one of the login. */
+	return identity && strcmp(identity, s->identity) == 0 &&
+		set_up(s, "NAMES utf8mb4 COLLATE utf8mb4_general_ci, ", &unread) == 0;
 }
 
 int mysqlsession_open(struct mysqlsession *s, int64_t limit_ms, struct err *err)
@@ -268,8 +318,13 @@ int mysqlsession_open(struct mysqlsession *s, int64_t limit_ms, struct err *err)
 	}
 	for (size_t i = 0; i < PEM_COUNT; i++)
 		pemfile_close(&files[i]);
+	s->limit_ms = limit_ms;
 	if (!failed)
-		failed = set_up(s, limit_ms, err);
+		failed = set_up(s, "", err);
+	if (!failed)
+		s->identity = read_identity(s);
+	if (!failed && !s->identity && mysql_errno(s->mysql) && lost(s))
+		failed = tell(s, "setting up the session", err);
 	if (failed)
 		mysqlsession_close(s);
 	return failed;
@@ -281,6 +336,7 @@ void mysqlsession_close(struct mysqlsession *s)
 		return;
 	mysql_close(s->mysql);
 	s->mysql = NULL;
+	mem_free_ptr(&s->identity);
 }
 
 /* ---- Asking ---- */

@@ -27,6 +27,8 @@ struct mysqlsession {
 	struct mysqlio *io;                   /* borrowed */
 	MYSQL *mysql;                         /* NULL while closed */
 	struct mysqlcolumns columns;
+	int64_t limit_ms;
+	char *identity; /* owned; what a reset leaves (mysqlsession.c), as it was at login; NULL: unknown */
 };
 
 #define MYSQLSESSION_ANSWER_MAX ((size_t)1 << 20) /* bytes received for one login or query */
@@ -42,6 +44,13 @@ int mysqlsession_open(struct mysqlsession *s, int64_t limit_ms, struct err *err)
  * has rejected a query.
  */
 int mysqlsession_ask(struct mysqlsession *s, const char *query, struct mysqlvalue *out, bool *usable, struct err *err);
+/*
+ * Within an operation, after each query that left the session usable: makes it as it was at login,
+ * so that a query finds nothing of the ones before it, which may be another namespace's: no
+ * variable, current database, role, temporary table, lock or transaction. False: that is not
+ * possible, and the session must be closed.
+ */
+bool mysqlsession_restore(struct mysqlsession *s);
 void mysqlsession_close(struct mysqlsession *s); /* never waits; sends COM_QUIT if the socket is writable */
 
 #endif

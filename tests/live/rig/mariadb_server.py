@@ -68,6 +68,17 @@ class MariadbServer(OneProcess):
     def fill(self, count):
         self.sql("DELETE FROM shop.jobs" if not count else "DELETE FROM shop.jobs; INSERT INTO shop.jobs (kind) VALUES " + ",".join(["('mail')"] * count))
 
+    @contextlib.contextmanager
+    def occupied(self, user):
+        """A connection of this user's, all the while."""
+        process = subprocess.Popen([find("mariadb"), "--no-defaults", "-u", user, f"-p{self.PASSWORD}", "-h", "127.0.0.1", "-P", str(self.port), "-e", "SELECT SLEEP(600)"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            eventually(lambda: len(self.connections(user)) == 1)
+            yield
+        finally:
+            process.kill()
+            process.wait()
+
     def connections(self, user="scaler"):
         return [int(line) for line in self.sql(f"SELECT id FROM information_schema.processlist WHERE user='{user}'").split()]
 
@@ -113,7 +124,7 @@ def receive(connection):
 
 
 def serves(on_query, on_login=None, tls=False):
-    """For scripted.Scripted: everybody gets in (or, with on_login, whom it sends OK and returns true for), SET is fine, and on_query(connection, text) does as it likes with the rest."""
+    """For scripted.Scripted: everybody gets in (or, with on_login, whom it sends OK and returns true for), SET is fine, what a reset would leave is not told, and on_query(connection, text) does as it likes with the rest."""
     def behave(connection):
         connection.sendall(greeting(tls))
         login = receive(connection)
@@ -124,6 +135,8 @@ def serves(on_query, on_login=None, tls=False):
         while command := receive(connection):
             if command.startswith(b"\x03SET"):
                 connection.sendall(packet(1, OK))
+            elif b"@@init_connect" in command:
+                connection.sendall(packet(1, b"\xff\x28\x04#42000none"))
             elif command.startswith(b"\x03"):
                 on_query(connection, command[1:])
             elif command.startswith(b"\x01"):

@@ -140,7 +140,9 @@ void mariadbserver_make(struct mariadbserver *w, struct fixture *f)
 		"INSERT INTO shop.jobs (name) VALUES ('a'),('b'),('c');"
 		"CREATE USER plain@'%' IDENTIFIED BY 's3cret', none@'%', ed@'%' IDENTIFIED VIA ed25519 USING "
 		"PASSWORD('s3cret'); CREATE USER tlsonly@'%' IDENTIFIED BY 's3cret' REQUIRE SSL;"
-		"GRANT ALL ON *.* TO plain@'%', none@'%', tlsonly@'%', ed@'%'");
+		"GRANT ALL ON *.* TO plain@'%', none@'%', tlsonly@'%', ed@'%'; CREATE DATABASE other;"
+		"CREATE ROLE reader, writer; GRANT reader TO plain@'%'; GRANT writer TO plain@'%';"
+		"SET DEFAULT ROLE reader FOR plain@'%'");
 }
 
 void mariadbserver_remove(struct mariadbserver *w)

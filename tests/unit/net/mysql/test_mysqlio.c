@@ -6,6 +6,8 @@
 
 #include "../fixture.h"
 
+#include <fcntl.h>
+#include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -56,18 +58,25 @@ static void on_outcome(void *arg, const struct mysqlvalue *value, const struct e
 	o->err = *err;
 }
 
-static void ask(struct world *w, struct outcome *o)
+static void ask_with(struct world *w, enum mysqlendpoint_tls tls, struct outcome *o)
 {
 	struct mysqlendpoint_config config = { .host = "127.0.0.1",
 		.port = w->port,
 		.user = "me",
+		.password = "s3cret",
 		.database = "shop",
+		.tls = tls,
 		.native_passwords = true };
 	struct mysqlendpoint *e = mysqlendpoint_new(&config, NULL);
 
 	*o = (struct outcome){ .told = false };
-	assert_non_null(mysqlpool_ask(w->pool, e, "SELECT 1", loop_now_ms(w->f->loop) + 1000, on_outcome, o));
+	assert_non_null(mysqlpool_ask(w->pool, e, "SELECT 1", loop_now_ms(w->f->loop) + 10000, on_outcome, o));
 	mysqlendpoint_unref(e);
+}
+
+static void ask(struct world *w, struct outcome *o)
+{
+	ask_with(w, MYSQLENDPOINT_TLS_OFF, o);
 }
 
 /* Says the bytes in two pieces, of which the first has `first`, and hangs up. */
@@ -110,11 +119,15 @@ static void reason_is_told(void **state)
 	assert_non_null(strstr(o.err.msg, "Too many connections (error 1040)"));
 }
 
-/* Let in, its settings taken; then an answer that announces columns, has one, and their end. */
+/*
+ * Let in, its settings taken, the question what a reset leaves refused; then an answer that
+ * announces columns, has one, and their end.
+ */
 #define LETS_IN                                                                                                        \
 	"\x4a\0\0\0\x0a"                                                                                               \
 	"8.0.30\0\5\0\0\0abcdefgh\0\xff\xf7\x2d\2\0\x7f\x80\x15\0\0\0\0\0\0\0\0\0\0ijklmnopqrst\0"                     \
-	"mysql_native_password\0\7\0\0\2\0\0\0\2\0\0\0\7\0\0\1\0\0\0\2\0\0\0"
+	"mysql_native_password\0\7\0\0\2\0\0\0\2\0\0\0\7\0\0\1\0\0\0\2\0\0\0"                                          \
+	"\x0d\0\0\1\xff\x28\4#42000none"
 #define COLUMN "\x17\0\0\2\3def\0\0\0\1n\0\x0c\x3f\0\x14\0\0\0\x08\0\0\0\0\0"
 #define END    "\5\0\0\3\xfe\0\0\2\0"
 
@@ -161,6 +174,169 @@ static void columns_that_are_not_there_end_the_connection(void **state)
 	UNTIL(w->f, o.told);
 }
 
+/* ---- Logging in ---- */
+
+#define ASKS_FOR_SHA2                                                                                                  \
+	"\x4a\0\0\0\x0a"                                                                                               \
+	"8.0.30\0\5\0\0\0abcdefgh\0\xff\xf7\x2d\2\0\x7f\x80\x15\0\0\0\0\0\0\0\0\0\0ijklmnopqrst\0"                     \
+	"mysql_native_password\0\x2c\0\0\2\xfe"                                                                        \
+	"caching_sha2_password\0abcdefghijklmnopqrst\0\2\0\0\4\1\4"
+
+static void says(struct client *server, const char *bytes, size_t len)
+{
+	assert_int_equal(send(server->fd, bytes, len, MSG_NOSIGNAL), (ssize_t)len);
+}
+
+/* Without TLS, also where it would be preferred, the password goes by the server's key only. */
+static void password_is_never_bare(void **state)
+{
+	static const char bytes[] = ASKS_FOR_SHA2;
+	struct world *w = *state;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct client server;
+		struct outcome o;
+
+		ask_with(w, i ? MYSQLENDPOINT_TLS_PREFERRED : MYSQLENDPOINT_TLS_OFF, &o);
+		UNTIL(w->f, client_accept(&server, w->listener));
+		says(&server, bytes, sizeof(bytes) - 1);
+		UNTIL(w->f, (client_has(&server, "caching_sha2_password"), server.got.len > 200 || o.told));
+		fixture_linger(w->f, 50);
+		client_has(&server, "");
+		assert_null(memmem(server.got.data, server.got.len, "s3cret", 6));
+		assert_memory_equal(server.got.data + server.got.len - 5, "\1\0\0\5\2", 5);
+		client_close(&server);
+		UNTIL(w->f, o.told);
+	}
+}
+
+/* A key that is encrypted is not one: nothing asks for its password, at whatever terminal. */
+static void encrypted_key_is_refused(void **state)
+{
+	static const char bytes[] = ASKS_FOR_SHA2
+		"\x9d\0\0\6\1-----BEGIN PUBLIC KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: "
+		"AES-128-CBC,00112233445566778899AABBCCDDEEFF\n\nAAAAAAAAAAAAAAAAAAAAAA==\n-----END PUBLIC KEY-----\n";
+	struct world *w = *state;
+	struct outcome o;
+	int terminal[2], kept = dup(0);
+	char left;
+
+	assert_int_equal(pipe(terminal), 0);
+	assert_int_equal(write(terminal[1], "x\n", 2), 2);
+	assert_int_equal(dup2(terminal[0], 0), 0);
+	fcntl(0, F_SETFL, O_NONBLOCK);
+	greeted_with(w, bytes, sizeof(bytes) - 1, 5, &o);
+	assert_int_equal(read(0, &left, 1), 1);
+	assert_int_equal(left, 'x');
+	dup2(kept, 0);
+	close(kept);
+	close(terminal[0]);
+	close(terminal[1]);
+}
+
+/* ---- TLS ---- */
+
+#define GREETS_WITH_TLS                                                                                                \
+	"\x4a\0\0\0\x0a"                                                                                               \
+	"8.0.30\0\5\0\0\0abcdefgh\0\xff\xff\x2d\2\0\x7f\x80\x15\0\0\0\0\0\0\0\0\0\0ijklmnopqrst\0"                     \
+	"mysql_native_password\0"
+#define TLS_REQUEST_BYTES 36
+
+struct tls_world {
+	struct client server;
+	struct tls_server *certified;
+	struct outcome o;
+};
+
+/* Until both have shaken hands. */
+static void shake(struct world *w, struct tls_world *t)
+{
+	static const char greeting[] = GREETS_WITH_TLS;
+	char request[TLS_REQUEST_BYTES];
+	struct err err;
+
+	fixture_pairs(w->f);
+	t->certified = tls_server_new(&err);
+	assert_int_equal(tls_server_set_certificate(t->certified, w->f->serving.cert_pem, w->f->serving.key_pem, &err),
+		0);
+	ask_with(w, MYSQLENDPOINT_TLS_UNVERIFIED, &t->o);
+	UNTIL(w->f, client_accept(&t->server, w->listener));
+	says(&t->server, greeting, sizeof(greeting) - 1);
+	UNTIL(w->f, recv(t->server.fd, request, sizeof(request), MSG_DONTWAIT) == TLS_REQUEST_BYTES);
+	t->server.ssl = tls_server_session(t->certified);
+	SSL_set_fd(t->server.ssl, t->server.fd);
+	UNTIL(w->f, SSL_accept(t->server.ssl) == 1);
+}
+
+static void leave(struct tls_world *t)
+{
+	client_close(&t->server);
+	tls_server_free(t->certified);
+}
+
+static void groups_of_the_servers_choice_are_not_offered(void **state)
+{
+	struct world *w = *state;
+	struct tls_world t = { 0 };
+	const STACK_OF(SSL_CIPHER) * ciphers;
+	int groups[64], count;
+
+	shake(w, &t);
+	ciphers = SSL_get_client_ciphers(t.server.ssl);
+	assert_true(sk_SSL_CIPHER_num(ciphers) > 3);
+	for (int i = 0; i < sk_SSL_CIPHER_num(ciphers); i++)
+		assert_int_not_equal(SSL_CIPHER_get_kx_nid(sk_SSL_CIPHER_value(ciphers, i)), NID_kx_dhe);
+	count = (int)SSL_get1_groups(t.server.ssl, NULL);
+	assert_in_range(count, 1, 64);
+	SSL_get1_groups(t.server.ssl, groups);
+	for (int i = 0; i < count; i++)
+		assert_false(groups[i] >= NID_ffdhe2048 && groups[i] <= NID_ffdhe8192);
+	leave(&t);
+	UNTIL(w->f, t.o.told);
+}
+
+/* As long as the connector reads them; between two turns of ours it reads no more than a few. */
+static void tickets_without_end(void **state)
+{
+	struct world *w = *state;
+	struct tls_world t = { 0 };
+	unsigned sent = 0;
+
+	shake(w, &t);
+	while (!t.o.told) {
+		for (int i = 0; i < 50 && SSL_new_session_ticket(t.server.ssl) == 1; i++)
+			sent += SSL_do_handshake(t.server.ssl) == 1;
+		loop_turn(w->f->loop);
+	}
+	assert_in_range(sent, 100, 2000);
+	assert_int_equal(t.o.err.kind, ERR_TEMPORARY);
+	if (!strstr(t.o.err.msg, "logging in: the server sends messages of TLS without end"))
+		fail_msg("%s", t.o.err.msg);
+	leave(&t);
+}
+
+/* Of a length that is never reached, a byte in each record: others have their turns meanwhile. */
+static void bytes_one_by_one(void **state)
+{
+	struct world *w = *state;
+	struct tls_world t = { 0 };
+	uint64_t before;
+
+	shake(w, &t);
+	before = loop_turns(w->f->loop);
+	SSL_write(t.server.ssl, "\0\0\1\3", 4);
+	while (!t.o.told) {
+		for (int i = 0; i < 32 && SSL_write(t.server.ssl, "x", 1) == 1; i++) {
+			/* until the socket is full */
+		}
+		loop_turn(w->f->loop);
+	}
+	if (!strstr(t.o.err.msg, "logging in: the answer has more than"))
+		fail_msg("%s", t.o.err.msg);
+	assert_in_range(loop_turns(w->f->loop) - before, 4096 / 16, UINT64_MAX);
+	leave(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +344,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(reason_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(columns_without_number_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(columns_that_are_not_there_end_the_connection, setup, teardown),
+		cmocka_unit_test_setup_teardown(password_is_never_bare, setup, teardown),
+		cmocka_unit_test_setup_teardown(encrypted_key_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(groups_of_the_servers_choice_are_not_offered, setup, teardown),
+		cmocka_unit_test_setup_teardown(tickets_without_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(bytes_one_by_one, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

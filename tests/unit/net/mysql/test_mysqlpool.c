@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "mariadbserver.h"
 #include "net/mysql/mysqlpool.h"
+#include "net/mysql/mysqlsession.h"
 
 static struct mariadbserver server; /* one for all */
 
@@ -225,6 +226,84 @@ static void set_ups(void **state)
 	expect_error(w, &c, "SELECT 1", ERR_INVALID, "Unknown system variable 'no_such_thing'");
 }
 
+/* What a question does to its session, and whether the connection can be had back from it. */
+static const struct {
+	const char *query;
+	bool kept;
+} traces[] = {
+	{ "SET @x = 5; SELECT 1", true },
+	{ "SET sql_mode = 'ANSI_QUOTES', time_zone = '+09:00', timestamp = 1000; SELECT 1", true },
+	{ "SET NAMES latin1; SELECT 1", true },
+	{ "SET sql_select_limit = 3, max_statement_time = 0; SELECT 1", true },
+	{ "SET max_statement_time = 0; SELECT nothing FROM nowhere", true },
+	{ "CREATE TEMPORARY TABLE jobs (id INT); SELECT 1", true },
+	{ "SELECT GET_LOCK('mine', 0)", true },
+	{ "LOCK TABLES jobs WRITE; SELECT 1", true },
+	{ "FLUSH TABLES WITH READ LOCK; SELECT 1", true },
+	{ "START TRANSACTION; DELETE FROM jobs; SELECT 1", true },
+	{ "SET autocommit = 0, TRANSACTION ISOLATION LEVEL SERIALIZABLE; DELETE FROM jobs; SELECT 1", true },
+	{ "PREPARE jobs FROM 'SELECT 5'; SELECT 1", true },
+	{ "USE other; SELECT 1", false },
+	{ "SET ROLE writer; SELECT 1", false },
+	{ "SET ROLE NONE; SELECT 1", false },
+};
+
+/* 1: all is as at login, and the other connection sees no lock and no change. */
+#define UNTOUCHED                                                                                                      \
+	"SELECT @x IS NULL AND @@sql_mode = @@global.sql_mode AND @@time_zone = @@global.time_zone AND @@timestamp > " \
+	"1000 AND @@character_set_client = 'utf8mb4' AND @@collation_connection = 'utf8mb4_general_ci' AND "           \
+	"@@sql_select_limit = 1 AND @@max_statement_time > 1 AND (SELECT COUNT(*) FROM jobs) = 3 AND "                 \
+	"IS_FREE_LOCK('mine') AND @@autocommit AND NOT @@in_transaction AND DATABASE() = 'shop' AND CURRENT_ROLE() = " \
+	"'reader'"
+
+static double number_of(struct world *w, const struct mysqlendpoint_config *config, const char *query)
+{
+	struct outcome o;
+
+	asked(w, config, query, &o);
+	if (!o.has_value || !o.value.is_number)
+		fail_msg("%s: %s", query, o.err.msg);
+	return o.value.number;
+}
+
+static void questions_leave_no_trace(void **state)
+{
+	struct world *w = *state;
+	struct mysqlendpoint_config c = config_for("plain", "s3cret"), nowhere;
+	struct outcome o;
+
+	c.multi_statements = true;
+	for (size_t i = 0; i < MEM_COUNT(traces); i++) {
+		double before = number_of(w, &c, "SELECT CONNECTION_ID()");
+
+		asked(w, &c, traces[i].query, &o);
+		if (number_of(w, &c, UNTOUCHED) != 1)
+			fail_msg("%s leaves a trace", traces[i].query);
+		if ((number_of(w, &c, "SELECT CONNECTION_ID()") == before) != traces[i].kept)
+			fail_msg("%s: the connection is %skept", traces[i].query, traces[i].kept ? "not " : "");
+		mariadbserver_sql(&server, "SET lock_wait_timeout=1; ALTER TABLE shop.jobs COMMENT 'free'");
+	}
+	expect_error(w, &c, "EXECUTE jobs", ERR_INVALID, "prepared statement");
+	nowhere = c;
+	nowhere.database = NULL;
+	expect_number(w, &nowhere, "USE other; SELECT 1", 1);
+	expect_number(w, &nowhere, "SELECT DATABASE() IS NULL", 1);
+}
+
+/* What only a login does again is there for each question, too. */
+static void init_connect_lasts(void **state)
+{
+	struct world *w = *state;
+	struct mysqlendpoint_config c = config_for("humble", "s3cret");
+
+	mariadbserver_sql(&server,
+		"CREATE USER humble@'%' IDENTIFIED BY 's3cret'; GRANT SELECT ON shop.* TO humble@'%'; SET GLOBAL "
+		"init_connect = 'SET time_zone=''+09:00''' ");
+	for (int i = 0; i < 3; i++)
+		expect_number(w, &c, "SELECT @@time_zone = '+09:00'", 1);
+	mariadbserver_sql(&server, "SET GLOBAL init_connect = ''");
+}
+
 static void over_tls(void **state)
 {
 	struct world *w = *state;
@@ -252,6 +331,54 @@ static void over_tls(void **state)
 	c.tls = MYSQLENDPOINT_TLS_PREFERRED;
 	expect_number(w, &c, "SELECT 3", 3);
 	x509_pair_done(&other);
+}
+
+struct login {
+	struct mysqlsession session;
+	int failed;
+	bool ended;
+	struct err err;
+};
+
+static void operation_log_in(void *arg)
+{
+	struct login *l = arg;
+
+	l->failed = mysqlsession_open(&l->session, 5000, &l->err);
+}
+
+static void on_logged_in(void *arg)
+{
+	struct login *l = arg;
+
+	l->ended = true;
+}
+
+/* As such a name stands in the DNS, and in no certificate. Nothing resolves it here. */
+static void dot_at_the_end(void **state)
+{
+	struct world *w = *state;
+	struct mysqlendpoint_config c = config_for("tlsonly", "s3cret");
+	struct login l = { 0 };
+	struct mysqlendpoint *e;
+	struct client line;
+
+	c.tls = MYSQLENDPOINT_TLS_VERIFY;
+	c.tls_ca_pem = server.ca_pem;
+	c.host = "localhost.";
+	e = mysqlendpoint_new(&c, &l.err);
+	assert_non_null(e);
+	client_open(&line, server.port);
+	assert_int_equal(fcntl(line.fd, F_SETFL, O_NONBLOCK), 0);
+	l.session = (struct mysqlsession){ .endpoint = e, .io = mysqlio_new(w->f->loop, "", dup(line.fd)) };
+	mysqlio_run(l.session.io, MYSQLSESSION_ANSWER_MAX, operation_log_in, on_logged_in, &l);
+	UNTIL(w->f, l.ended);
+	if (l.failed)
+		fail_msg("%s", l.err.msg);
+	mysqlsession_close(&l.session);
+	mysqlio_free(l.session.io);
+	mysqlendpoint_unref(e);
+	client_close(&line);
 }
 
 /* ---- Connections ---- */
@@ -366,13 +493,18 @@ static void killed_and_back(void **state)
 static void too_many(void **state)
 {
 	struct world *w = *state;
-	struct mysqlendpoint_config c = config_for("plain", "s3cret");
+	struct mysqlendpoint_config c = config_for("none", NULL);
+	struct outcome first;
 
 	mariadbserver_sql(&server, "ALTER USER none@'%' WITH MAX_USER_CONNECTIONS 1; SET GLOBAL max_connections = 10");
-	c = config_for("none", NULL);
-	expect_number(w, &c, "SELECT 1", 1);
+	ask_for(w, &c, "SELECT SLEEP(3)", 10000, &first); /* a reset ends MariaDB's counting of a connection */
+	do
+		fixture_linger(w->f, 20);
+	while (pool_connections(w->pool) == 0);
+	fixture_linger(w->f, 500);
 	c.database = "mysql"; /* another connection */
 	expect_error(w, &c, "SELECT 1", ERR_TEMPORARY, "max_user_connections");
+	UNTIL(w->f, first.times);
 	mariadbserver_sql(&server, "ALTER USER none@'%' WITH MAX_USER_CONNECTIONS 0; SET GLOBAL max_connections = 151");
 }
 
@@ -438,7 +570,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(big_answers, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(logins, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(set_ups, setup_real, teardown),
+		cmocka_unit_test_setup_teardown(questions_leave_no_trace, setup_real, teardown),
+		cmocka_unit_test_setup_teardown(init_connect_lasts, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(over_tls, setup_real, teardown),
+		cmocka_unit_test_setup_teardown(dot_at_the_end, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(many_share_one, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(slow_query, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(cancelled_and_freed, setup_real, teardown),
