@@ -22,7 +22,7 @@
  */
 #define LOGIN_MS 8000
 #define BEAT_S   30
-/* Heartbeats between two answers, or two beats of our own: nobody needs more than a few. */
+/* Heartbeats between two answers, or two beats of our own: a few are usual. */
 #define BEATS_MAX 1000
 #define READ_MAX  ((size_t)4 * AMQPFRAME_MAX)
 

@@ -531,8 +531,8 @@ static void not_found(struct group *g, const struct err *err, enum kafkacluster_
 }
 
 /*
- * One that cannot be connected to is nobody's coordinator. All are told so together: each by itself
- * would doubt it, and the next would ask for it once more.
+ * A coordinator that cannot be connected to fails all requests that wait for it together: each by
+ * itself would doubt it, and the next would look it up once more.
  */
 static void send_waiting(struct group *g)
 {

@@ -112,7 +112,7 @@ static void topics(void **state)
 	kafkamap_done(&map);
 }
 
-/* What there is no share for is not kept, and comes back with what is forgotten. */
+/* Beyond the share nothing is kept; what is forgotten gives its share back. */
 static void shares(void **state)
 {
 	struct shares known = { .total = 1000, .few = 0 }, brokers = { .total = 100, .few = 0 };

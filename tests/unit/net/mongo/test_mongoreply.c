@@ -54,7 +54,7 @@ static void refusals(void **state)
 	}
 }
 
-/* More fields than anybody needs to be told are nobody's answer. */
+/* An answer with more than 1,000 fields is refused. */
 static void so_many_fields(void **state)
 {
 	static const size_t counts[] = { 999, 1000 };
