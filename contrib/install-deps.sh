@@ -24,7 +24,7 @@ demo='redis-server redis-tools python3-venv curl openssl ca-certificates'
 # A Debian is booted by systemd-container, which has systemd-nspawn; containerd with runc takes the image.
 tests='clang clang-format llvm shellcheck wrk mandoc valgrind tzdata systemd systemd-container bash-completion zsh fish
 	dpkg-dev debhelper lintian mmdebstrap qemu-user-static umoci skopeo containerd runc postgresql pgbouncer mariadb-server prometheus
-	rabbitmq-server nats-server graphite-web graphite-carbon maven openjdk-17-jdk-headless nodejs npm'
+	rabbitmq-server nats-server graphite-web graphite-carbon faketime maven openjdk-17-jdk-headless nodejs npm'
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 
