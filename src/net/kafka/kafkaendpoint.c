@@ -208,3 +208,13 @@ void kafkaendpoint_unref(struct kafkaendpoint *e)
 {
 	endpoint_unref(e ? &e->base : NULL);
 }
+
+const char *kafkaendpoint_hint(const struct kafkaendpoint *e, bool open)
+{
+	if (open)
+		return e->mechanism == KAFKASASL_NONE ? " (does this listener ask for a login? set sasl)" : "";
+	if (!e->tls)
+		return " (is TLS needed here? set tls to enable; or is it older than Kafka 1.0?)";
+	/* in TLS 1.3 its alert may be lost */
+	return e->base.tls.cert_pem ? "" : " (does it ask for a client certificate? give cert and key)";
+}

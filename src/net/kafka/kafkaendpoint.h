@@ -76,4 +76,10 @@ const char *kafkaendpoint_shown(const struct kafkaendpoint *e, const char *text)
 struct kafkaendpoint *kafkaendpoint_ref(struct kafkaendpoint *e);
 void kafkaendpoint_unref(struct kafkaendpoint *e); /* wipes with the last reference */
 
+/*
+ * What else a listener may expect that ends the connection, or answers nonsense, before it has
+ * answered: to ApiVersions, or to the first request after the login (open). "" for no idea.
+ */
+const char *kafkaendpoint_hint(const struct kafkaendpoint *e, bool open);
+
 #endif

@@ -29,8 +29,9 @@
 #define CONNECT_MS      5000 /* for name and TCP; then as long again for TLS, and for the login */
 #define IDLE_MS         60000
 #define SLOW_MS         1000
-#define CORRELATION_LEN 4     /* bytes: no answer is shorter */
-#define GREETING_MAX    65536 /* bytes of an answer before it is open */
+#define FRAME_CAP       (KAFKASASL_MESSAGE_MAX + 4096) /* of a frame of the login */
+#define CORRELATION_LEN 4                              /* bytes: no answer is shorter */
+#define GREETING_MAX    65536                          /* bytes of an answer before it is open */
 #define UNASKED         "the broker sent an answer that nobody asked for"
 
 enum state { CLOSED, FETCHING_TOKEN, DIALING, SHAKING_HANDS, ASKING_VERSIONS, CHOOSING, LOGGING_IN, SALTING, OPEN };
@@ -283,13 +284,6 @@ static void send_request(struct kafkalink_request *r)
 
 /* ---- Opening ---- */
 
-static struct buf frame_buf(void)
-{
-	struct buf frame = BUF_INIT(KAFKASASL_MESSAGE_MAX + 4096);
-
-	return frame;
-}
-
 static void on_open(struct kafkalink *l)
 {
 	loop_timer_cancel(&l->step);
@@ -307,7 +301,7 @@ static void on_open(struct kafkalink *l)
 
 static void begin_versions(struct kafkalink *l)
 {
-	struct buf frame = frame_buf();
+	struct buf frame = BUF_INIT(FRAME_CAP);
 
 	l->state = ASKING_VERSIONS;
 	loop_timer_set(&l->step, CONNECT_MS);
@@ -319,7 +313,7 @@ static void begin_versions(struct kafkalink *l)
 static void begin_login(struct kafkalink *l)
 {
 	const struct kafkaendpoint *e = l->terms->endpoint;
-	struct buf frame = frame_buf();
+	struct buf frame = BUF_INIT(FRAME_CAP);
 
 	l->sasl = kafkalogin_new(e, &l->credential, l->host);
 	l->state = CHOOSING;
@@ -331,7 +325,7 @@ static void wait_for_salt(struct kafkalink *l);
 
 static void authenticate(struct kafkalink *l, struct buf *message)
 {
-	struct buf frame = frame_buf();
+	struct buf frame = BUF_INIT(FRAME_CAP);
 
 	l->state = LOGGING_IN;
 	buf_reserve(&frame, message->len + 256);
@@ -419,18 +413,11 @@ static int take_greeting(struct kafkalink *l, struct kafkawire_reader *r, struct
 
 /* ---- Reading ---- */
 
-/* The end, or nonsense, before any sense may mean that the listener expects something else. */
 static const char *hint_of(const struct kafkalink *l)
 {
-	const struct kafkaendpoint *e = l->terms->endpoint;
+	bool silent = l->state == ASKING_VERSIONS || (l->state == OPEN && !l->heard);
 
-	if (l->state == ASKING_VERSIONS && !e->tls)
-		return " (is TLS needed here? set tls to enable; or is it older than Kafka 1.0?)";
-	if (l->state == ASKING_VERSIONS && !e->base.tls.cert_pem) /* in TLS 1.3 its alert may be lost */
-		return " (does it ask for a client certificate? give cert and key)";
-	if (l->state == OPEN && !l->heard && e->mechanism == KAFKASASL_NONE)
-		return " (does this listener ask for a login? set sasl)";
-	return "";
+	return silent ? kafkaendpoint_hint(l->terms->endpoint, l->state == OPEN) : "";
 }
 
 static void fail_on_wire(struct kafkalink *l, const struct err *why)
