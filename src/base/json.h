@@ -66,7 +66,10 @@ int json_get_bool(const struct json_at *at, const char *key, bool *out, struct e
 int json_get_time(const struct json_at *at, const char *key, int64_t *unix_ms, struct err *err);
 /* into an empty map */
 int json_get_strmap(const struct json_at *at, const char *key, struct strmap *out, struct err *err);
-/* The same, in which U+FFFD stands for a NUL: for what the API server stores and nobody can take back. */
+/*
+ * The same, in which U+FFFD stands for a NUL: for what the API server stores and nobody can take
+ * back.
+ */
 int json_get_strmap_tamed(const struct json_at *at, const char *key, struct strmap *out, struct err *err);
 
 /* For rules of decoders: ERR_INVALID with "<path>: <what>"; returns -1. */

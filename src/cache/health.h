@@ -4,10 +4,11 @@
 
 /*
  * Counts consecutive failures of each metric of each object, the input of fallback (keda-core.md
- * 3.6). Counted on the leader, in memory, for polls and metric requests, once per completed question
- * however many asked, and once per pollingInterval, or 15 s if that is shorter, however often: who
- * else looks brings fallback no nearer, nor does a failing source that triggers polls. status.health, as stored, is
- * where a new leader continues and what a standby reads, which never counts (design 7).
+ * 3.6). Counted on the leader, in memory, for polls and metric requests, once per completed
+ * question however many asked, and once per pollingInterval, or 15 s if that is shorter, however
+ * often: who else looks brings fallback no nearer, nor does a failing source that triggers polls.
+ * status.health, as stored, is where a new leader continues and what a standby reads, which never
+ * counts (design 7).
  */
 
 #include <stdbool.h>

@@ -39,7 +39,10 @@ json_t *hpaspec_make(const struct scaledobject *so, const struct metric_spec *me
  * as in KEDA.)
  */
 bool hpaspec_matches(const json_t *desired, const struct hpa *live);
-/* A hash of what that compares: the same while nobody changes it, whatever else changes in the HPA. */
+/*
+ * A hash of what that compares: the same while nobody changes it, whatever else changes in the
+ * HPA.
+ */
 uint64_t hpaspec_print(const json_t *desired, const struct hpa *live);
 
 /*

@@ -43,7 +43,10 @@
  */
 #define CREATES_MAX 32
 
-/* Bytes of their bodies, of which each is a copy of a template of up to 1 MiB; of usual ones 32 have 200 KiB. */
+/*
+ * Bytes of their bodies, of which each is a copy of a template of up to 1 MiB; of usual ones 32
+ * have 200 KiB.
+ */
 #define CREATES_BYTES_MAX (2 << 20)
 
 /* Jobs of one object that are sent and not settled; so those without an answer are bounded, too. */

@@ -261,7 +261,10 @@ static void note_wanted(struct hpa_part *p, const json_t *desired)
 		*p = (struct hpa_part){ .wanted = wanted };
 }
 
-/* True before the next write over what others made of it is allowed; the timer leads to a reconcile. */
+/*
+ * True before the next write over what others made of it is allowed; the timer leads to a
+ * reconcile.
+ */
 static bool too_early(struct work *work)
 {
 	const struct hpa_part *p = &work->reconcile.hpa;
@@ -284,7 +287,10 @@ bool hpakeeper_run(struct work *work, const struct scaledobject *so, json_t *des
 	note_wanted(&r->hpa, desired);
 	if (live && hpaspec_matches(desired, live))
 		return false;
-	/* An admission plugin may change each write: then it is not repeated, until somebody changes it. */
+	/*
+	 * An admission plugin may change each write: then it is not repeated, until somebody
+	 * changes it.
+	 */
 	if (live && r->hpa.came && r->hpa.came == hpaspec_print(desired, live)) {
 		log_debug(work->subject, "HPA %s was written and came back different; left as it is", name);
 		return false;

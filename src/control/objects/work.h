@@ -227,7 +227,10 @@ struct work {
 	const struct work_kind *kind;
 	char *subject; /* "scaledobject default/web", for the log; owned */
 	bool looked;   /* once, at least */
-	/* when it was created, not later than we have known it by a clock that may have been set back */
+	/*
+	 * when it was created, not later than we have known it by a clock that may have been set
+	 * back
+	 */
 	int64_t created_unix_ms;
 	int64_t generation; /* of the last successful reconcile */
 	bool said_gone;
@@ -299,7 +302,9 @@ bool hpakeeper_remove(struct work *work, const struct scaledobject *so, const ch
 
 /* finalise.c: a deleted object. */
 void finalise_run(struct work *work, const struct scaledobject *so);
-/* As write_must_wait, of a deleted object of either kind: only its deletion's own failures count. */
+/*
+ * As write_must_wait, of a deleted object of either kind: only its deletion's own failures count.
+ */
 bool finalise_must_wait(struct work *work);
 /*
  * Adds or removes finalizers: ours is set while replicas are to be restored on deletion, KEDA's

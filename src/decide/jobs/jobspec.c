@@ -128,7 +128,10 @@ char *jobspec_name(const struct scaledjob *sj, uint64_t random, char out[JOBSPEC
 
 /* ---- What is to be deleted ---- */
 
-/* The API server counts generations of one object: those of another of its name are not comparable. */
+/*
+ * The API server counts generations of one object: those of another of its name are not
+ * comparable.
+ */
 static bool is_of(const struct scaledjob *sj, const struct job *job)
 {
 	return job->owner_uid && strcmp(job->owner_uid, sj->meta.uid) == 0;
@@ -152,7 +155,10 @@ static bool is_outdated(const struct scaledjob *sj, const struct jobtemplate *kn
 	return strcmp(job->template_print, now) != 0 && !jobtemplate_knows(known, job->template_print);
 }
 
-/* What Jobs of these generations were made from is its template, too: a new leader has not seen it. */
+/*
+ * What Jobs of these generations were made from is its template, too: a new leader has not seen
+ * it.
+ */
 static void learn(const struct scaledjob *sj, const struct job *const *jobs, size_t count, struct jobtemplate *known)
 {
 	for (size_t i = 0; i < count; i++)

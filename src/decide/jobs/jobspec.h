@@ -57,10 +57,10 @@ enum jobspec_sweep {
  * are kept and count in no limit. known: as which its current jobTargetRef was served
  * (jobtemplate_see of the object as read); learns from the Jobs. Differences from KEDA: a rollout
  * deletes no finished Job (the history limits do), and none with the current jobTargetRef, by its
- * generation or its fingerprint, whatever else has changed in the ScaledJob; a Job without the template
- * annotation (KEDA's) is judged by its generation, and one that names none (KEDA's before 2.15) is
- * kept; there is no rollout while jobTargetRef cannot be read; failed Jobs are ordered by the time
- * of failure.
+ * generation or its fingerprint, whatever else has changed in the ScaledJob; a Job without the
+ * template annotation (KEDA's) is judged by its generation, and one that names none (KEDA's before
+ * 2.15) is kept; there is no rollout while jobTargetRef cannot be read; failed Jobs are ordered by
+ * the time of failure.
  */
 void jobspec_sweep(const struct scaledjob *sj, struct jobtemplate *known, const struct job *const *jobs, size_t count,
 	enum jobspec_sweep *out);

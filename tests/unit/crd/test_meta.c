@@ -75,7 +75,10 @@ static void test_nul(void **state)
 	meta_done(&m);
 }
 
-/* As many finalizers and owners as an object has room for: all are kept, as a patch writes them all. */
+/*
+ * As many finalizers and owners as an object has room for: all are kept, as a patch writes them
+ * all.
+ */
 static void test_many(void **state)
 {
 	json_t *object = given_json("{'metadata':{'name':'web'}}"), *finalizers = json_array(), *owners = json_array(),

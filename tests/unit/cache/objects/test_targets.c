@@ -509,7 +509,10 @@ static void an_answered_write_is_ahead_of_the_watch(void **state)
 	assert_string_equal(w->resource_version, fakecluster_text(WEB, "metadata.resourceVersion"));
 }
 
-/* The answer to our write, or to a read, may be about the one of that name that is not there any more, or not yet. */
+/*
+ * The answer to our write, or to a read, may be about the one of that name that is not there any
+ * more, or not yet.
+ */
 static void an_answer_about_another_of_its_name(void **state)
 {
 	json_t *s = scale("999", 9), *meta = json_object_get(s, "metadata");
@@ -570,7 +573,10 @@ static void a_watch_that_fails_is_told_to_who_waits(void **state)
 	assert_int_equal(t.told, 0);
 }
 
-/* Not of Deployments, as the API server has it; should it come, it is no number of replicas, and is told. */
+/*
+ * Not of Deployments, as the API server has it; should it come, it is no number of replicas, and
+ * is told.
+ */
 static void what_cannot_be_read_is_told(void **state)
 {
 	(void)state;

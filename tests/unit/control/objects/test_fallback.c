@@ -211,7 +211,10 @@ static void metric_requests_count_and_the_status_does_not_wait_for_the_poll(void
 	assert_int_equal(fakesource_asked("web"), 6);
 }
 
-/* Others than the HPA controller, which asks every 15 s, bring fallback no nearer, however often they ask. */
+/*
+ * Others than the HPA controller, which asks every 15 s, bring fallback no nearer, however often
+ * they ask.
+ */
 static void who_else_looks_counts_nothing(void **state)
 {
 	(void)state;

@@ -629,7 +629,10 @@ static void stamp(const char *field, int64_t ahead_ms)
 	fakecluster_change(SCALEDOBJECT("web"), change);
 }
 
-/* Active three hours from now, by the clock of who led before: the cooldown lasts as long as it says. */
+/*
+ * Active three hours from now, by the clock of who led before: the cooldown lasts as long as it
+ * says.
+ */
 static void a_stamp_from_the_future_holds_nobody(void **state)
 {
 	(void)state;

@@ -447,7 +447,9 @@ static bool goes(int64_t generation, const char *template, struct jobtemplate *k
 	return out == JOBSPEC_ROLLOUT;
 }
 
-/* Another CRD fills in, and prunes, other fields: no new generation, and no Job is outdated by it. */
+/*
+ * Another CRD fills in, and prunes, other fields: no new generation, and no Job is outdated by it.
+ */
 static void test_another_crd(void **state)
 {
 	struct jobtemplate known = { 0 };
@@ -489,7 +491,9 @@ static void test_another_crd_before_the_start(void **state)
 	job_free(foreign);
 }
 
-/* First seen with a change of something else: it is another one until it is known to be the same. */
+/*
+ * First seen with a change of something else: it is another one until it is known to be the same.
+ */
 static void test_another_crd_and_a_change(void **state)
 {
 	struct jobtemplate known = { 0 };
