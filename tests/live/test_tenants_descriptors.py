@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A thousand servers of a tenant, where a process may have no more than 1,024 descriptors: everybody else has theirs, and he is told."""
+"""A thousand servers of a tenant, or silent servers of tokens, where a process may have few descriptors: everybody else has theirs, and he is told."""
 import pytest
 
 from rig.hostile.many import Silent
+from rig.http_source import HttpSource, TokenServer
 from rig.waiting import eventually
 
 LIMIT = 1024
@@ -59,3 +60,52 @@ def test_a_thousand_servers(launch, stage, module_stage, servers):
     # Descriptors come back with the objects.
     stage.delete_all()
     eventually(lambda: daemon.metric("kscaled_source_connections") < most / 16, timeout=120)
+
+
+# --- Tokens ---
+
+TOKEN_SERVERS = 200
+FEW = ["sh", "-c", 'ulimit -n 512 && exec "$@"', "sh"]
+
+
+@pytest.fixture
+def token_servers():
+    servers = Silent(TOKEN_SERVERS)
+    yield servers
+    servers.end()
+
+
+def put_client(credentials, name, token_url, namespace=None):
+    credentials.authentication(name, namespace, oauth2={"type": "clientCredentials", "clientId": "client", "tokenUrl": token_url, "clientSecret": {"valueFrom": {"secretKeyRef": {"name": "client", "key": "secret"}}}})
+
+
+def metrics_api(url, authentication):
+    return {"type": "metrics-api", "metadata": {"url": url, "valueLocation": "n", "targetValue": "5", "authMode": "oauth"}, "authenticationRef": {"name": authentication}}
+
+
+def test_silent_token_servers(launch, stage, module_stage, credentials, token_servers):
+    """An exchange counts for the namespace that asks: who has many that hang runs out of his own connections, and others have their tokens."""
+    daemon = launch(under=FEW).wait_serving()
+    greedy = module_stage.namespace
+    credentials.secret("client", greedy, secret="s")
+    names = [f"client-{n}" for n in range(TOKEN_SERVERS)]
+    for name, at in zip(names, token_servers.addresses):
+        put_client(credentials, name, f"http://{at}/token", greedy)
+    module_stage.deployment("greedy")
+    module_stage.scaledobject("greedy", pollingInterval=1, triggers=[metrics_api("http://127.0.0.1:9/", name) for name in names])
+    eventually(lambda: f'namespace "{greedy}" has as many connections' in daemon.log(), timeout=60)
+
+    tokens = TokenServer()
+    source = HttpSource({"/token": tokens, "/n": tokens.guard('{"n":12}')})
+    try:
+        credentials.secret("client", secret="client-secret")
+        put_client(credentials, "good", f"{source.url}/token")
+        stage.deployment("good")
+        stage.scaledobject("good", pollingInterval=1, maxReplicaCount=3, triggers=[metrics_api(f"{source.url}/n", "good")])
+        stage.wait_ready("good")
+        eventually(lambda: stage.replicas("good") == 3)
+        assert not stage.events("good", "KEDAScalerFailed")
+        assert daemon.leading()
+    finally:
+        source.end()
+        module_stage.delete_all()
