@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "net/tlsguard.h"
 
 /* ---- Whether there is TLS ---- */
 
@@ -96,6 +97,13 @@ static void set_rules(SSL_CTX *ctx, const struct pgendpoint *e)
 	SSL_CTX_set_ciphersuites(ctx, OSSL_default_ciphersuites());
 }
 
+/* By the given authorities, without the system's. */
+static int on_certificate(X509_STORE_CTX *ctx, void *arg)
+{
+	(void)arg;
+	return tlsguard_allows(ctx) && X509_verify_cert(ctx) == 1;
+}
+
 static SSL_CTX *make_context(const struct pgendpoint *e, struct err *err)
 {
 	struct tls_client_config config = e->base.tls;
@@ -109,7 +117,7 @@ static SSL_CTX *make_context(const struct pgendpoint *e, struct err *err)
 		return NULL;
 	set_rules(ctx, e);
 	if (config.ca_pem || file)
-		SSL_CTX_set_cert_verify_callback(ctx, NULL, NULL); /* without the system's roots */
+		SSL_CTX_set_cert_verify_callback(ctx, on_certificate, NULL);
 	if (file && SSL_CTX_load_verify_locations(ctx, file, NULL) != 1) {
 		ERR_clear_error();
 		SSL_CTX_free(ctx);
@@ -131,18 +139,15 @@ static void forget_name(SSL *ssl)
 SSL *pgtls_session(const struct pgendpoint *e, const struct pgendpoint_host *host, struct err *err)
 {
 	static const unsigned char protocol[] = "\x0apostgresql";
-	size_t len = strlen(host->host);
-	/* the root's dot stands in no certificate */
-	MEM_AUTO char *name = mem_dupn(host->host, len > 0 && host->host[len - 1] == '.' ? len - 1 : len);
 	SSL_CTX *ctx;
 	SSL *ssl;
 
-	if (is_mode(e, "verify-full") && !*name) {
+	if (is_mode(e, "verify-full") && !*host->host) {
 		err_set(err, ERR_INVALID, "host name must be specified for a verified SSL connection");
 		return NULL;
 	}
 	ctx = make_context(e, err);
-	ssl = ctx ? tls_client_session(ctx, *name ? name : host->hostaddr, !verifies(e), err) : NULL;
+	ssl = ctx ? tls_client_session(ctx, *host->host ? host->host : host->hostaddr, !verifies(e), err) : NULL;
 	SSL_CTX_free(ctx); /* the session has a reference */
 	if (!ssl)
 		return NULL;
@@ -188,10 +193,14 @@ static void explain_name(SSL *ssl, const struct pgendpoint_host *host, struct er
 
 void pgtls_explain(SSL *ssl, const struct pgendpoint_host *host, unsigned long code, int error, struct err *err)
 {
-	long verified = SSL_get_verify_mode(ssl) == SSL_VERIFY_NONE ? X509_V_OK : SSL_get_verify_result(ssl);
+	long verified = SSL_get_verify_result(ssl);
 	const char *reason = ERR_reason_error_string(code);
 
-	if (verified == X509_V_ERR_HOSTNAME_MISMATCH || verified == X509_V_ERR_IP_ADDRESS_MISMATCH)
+	if (SSL_get_verify_mode(ssl) == SSL_VERIFY_NONE && verified != X509_V_ERR_APPLICATION_VERIFICATION)
+		verified = X509_V_OK;
+	if (verified == X509_V_ERR_APPLICATION_VERIFICATION)
+		err_set(err, ERR_DENIED, "SSL error: %s", TLSGUARD_KEY_WORDS);
+	else if (verified == X509_V_ERR_HOSTNAME_MISMATCH || verified == X509_V_ERR_IP_ADDRESS_MISMATCH)
 		explain_name(ssl, host, err);
 	else if (verified != X509_V_OK)
 		err_set(err, ERR_DENIED, "SSL error: certificate verify failed (%s)",
