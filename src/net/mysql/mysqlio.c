@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "net/answers.h"
 #include "net/mysql/coroutine.h"
+#include "net/tls.h"
 #include "net/tlsguard.h"
 
 #define SOCKET_PLUGIN "pvio_socket" /* the connector finds its I/O plugin by this name */
@@ -325,13 +326,19 @@ static void on_tls_message(int sent, int version, int type, const void *bytes, s
 static void prepare_tls(MARIADB_PVIO *pvio, struct mysqlio *io)
 {
 	const struct tls_part *part = (const struct tls_part *)pvio->ctls;
-	const char *library = NULL;
+	my_bool verify = 0;
 
-	mariadb_get_infov(NULL, MARIADB_TLS_LIBRARY, &library);
-	if (!part || part->pvio != pvio || !part->ssl || !library || strncmp(library, "OpenSSL", 7) != 0)
+	if (!mysqlio_has_openssl() || !part || part->pvio != pvio || !part->ssl)
 		return;
 	io->ssl = part->ssl;
-	tlsguard_apply(SSL_get_SSL_CTX(io->ssl)); /* chains; the rest is no more taken from there */
+	/* Of its context only the verification is still taken from there. */
+	if (pvio->mysql->options.ssl_ca)
+		tlsguard_apply(SSL_get_SSL_CTX(io->ssl));
+	else
+		tls_trust_system(SSL_get_SSL_CTX(io->ssl), false);
+	mysql_get_optionv(pvio->mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
+	if (!verify)
+		SSL_set_verify(io->ssl, SSL_VERIFY_NONE, NULL);
 	SSL_set_msg_callback(io->ssl, on_tls_message);
 	SSL_set_msg_callback_arg(io->ssl, io);
 	SSL_set_cipher_list(io->ssl, "DEFAULT:!kDHE");
@@ -461,6 +468,14 @@ static bool take_over_plugin(MYSQL *mysql)
 }
 
 /* ---- For net/mysql/mysqlsession and net/mysql/mysqlpool ---- */
+
+bool mysqlio_has_openssl(void)
+{
+	const char *library = NULL;
+
+	return mariadb_get_infov(NULL, MARIADB_TLS_LIBRARY, &library) == 0 && library &&
+		strncmp(library, "OpenSSL", 7) == 0;
+}
 
 struct mysqlio *mysqlio_new(struct loop *loop, const char *namespace_, int fd)
 {

@@ -28,6 +28,12 @@ struct mysqlio;
 typedef void (*mysqlio_fn)(void *arg);
 
 /*
+ * Whether the connector's TLS is OpenSSL's. Then a connection is verified with the shared roots of
+ * net/tls where it has no CA of its own, and its limits hold for TLS, too.
+ */
+bool mysqlio_has_openssl(void);
+
+/*
  * namespace_: that received bytes count for (net/answers); borrowed for its life. fd: the socket,
  * owned from now on, which the next mysql_real_connect within an operation uses, whatever its host
  * argument.

@@ -11,6 +11,8 @@
 #include "net/pemfile.h"
 
 #define PROGRAM_NAME "kscaled"
+#define NO_FOLDER    "/nonexistent"
+#define IDENTITY_MAX 4096 /* bytes, kept for each session: of a user's roles, mostly */
 
 /* ---- Errors ---- */
 
@@ -110,6 +112,9 @@ static void set_tls(MYSQL *mysql, const struct mysqlendpoint *e, const struct pe
 	/* The connector takes a CA as a request to verify, and fails without one. */
 	if (verify && files[PEM_CA].path[0])
 		mysql_optionsv(mysql, MYSQL_OPT_SSL_CA, files[PEM_CA].path);
+	/* Otherwise it reads all of the system's roots for each connection, which takes 30 ms and more. */
+	else if (mysqlio_has_openssl())
+		mysql_optionsv(mysql, MYSQL_OPT_SSL_CAPATH, NO_FOLDER);
 	if (files[PEM_CERT].path[0])
 		mysql_optionsv(mysql, MYSQL_OPT_SSL_CERT, files[PEM_CERT].path);
 	if (files[PEM_KEY].path[0])
@@ -280,7 +285,8 @@ static char *read_identity(struct mysqlsession *s)
 	if (mysql_real_query(s->mysql, query, sizeof(query) - 1) || !(result = mysql_store_result(s->mysql)))
 		return NULL;
 	row = mysql_fetch_row(result);
-	if (mysql_num_fields(result) == 2 && row && row[0] && row[1] && strcmp(row[1], "1") == 0)
+	if (mysql_num_fields(result) == 2 && row && row[0] && row[1] && strcmp(row[1], "1") == 0 &&
+		strlen(row[0]) <= IDENTITY_MAX)
 		identity = mem_dup(row[0]);
 	mysql_free_result(result);
 	return identity;

@@ -79,6 +79,11 @@ static void ask(struct world *w, struct outcome *o)
 	ask_with(w, MYSQLENDPOINT_TLS_OFF, o);
 }
 
+static void says(struct client *server, const char *bytes, size_t len)
+{
+	assert_int_equal(send(server->fd, bytes, len, MSG_NOSIGNAL), (ssize_t)len);
+}
+
 /* Says the bytes in two pieces, of which the first has `first`, and hangs up. */
 static void greeted_with(struct world *w, const char *bytes, size_t len, size_t first, struct outcome *o)
 {
@@ -123,13 +128,14 @@ static void reason_is_told(void **state)
  * Let in, its settings taken, the question what a reset leaves refused; then an answer that
  * announces columns, has one, and their end.
  */
-#define LETS_IN                                                                                                        \
+#define LETS_IN_ALONE                                                                                                  \
 	"\x4a\0\0\0\x0a"                                                                                               \
 	"8.0.30\0\5\0\0\0abcdefgh\0\xff\xf7\x2d\2\0\x7f\x80\x15\0\0\0\0\0\0\0\0\0\0ijklmnopqrst\0"                     \
-	"mysql_native_password\0\7\0\0\2\0\0\0\2\0\0\0\7\0\0\1\0\0\0\2\0\0\0"                                          \
-	"\x0d\0\0\1\xff\x28\4#42000none"
-#define COLUMN "\x17\0\0\2\3def\0\0\0\1n\0\x0c\x3f\0\x14\0\0\0\x08\0\0\0\0\0"
-#define END    "\5\0\0\3\xfe\0\0\2\0"
+	"mysql_native_password\0\7\0\0\2\0\0\0\2\0\0\0\7\0\0\1\0\0\0\2\0\0\0"
+#define REFUSED "\x0d\0\0\1\xff\x28\4#42000none"
+#define LETS_IN LETS_IN_ALONE REFUSED
+#define COLUMN  "\x17\0\0\2\3def\0\0\0\1n\0\x0c\x3f\0\x14\0\0\0\x08\0\0\0\0\0"
+#define END     "\5\0\0\3\xfe\0\0\2\0"
 
 /*
  * The connector would want half a terabyte, and keep the columns for ever when it gets none. One
@@ -174,6 +180,40 @@ static void columns_that_are_not_there_end_the_connection(void **state)
 	UNTIL(w->f, o.told);
 }
 
+/*
+ * What a reset leaves is kept for each session, so it may not be long: then no session is reset, but
+ * closed.
+ */
+static void long_identity_is_not_kept(void **state)
+{
+	static const char head[] = LETS_IN_ALONE "\1\0\0\1\2" COLUMN COLUMN END "\x8d\x13\0\5\xfc\x88\x13",
+			  short_head[] = LETS_IN_ALONE "\1\0\0\1\2" COLUMN COLUMN END "\4\0\0\5\1x",
+			  tail[] = "\1"
+				   "1" END REFUSED;
+	struct world *w = *state;
+
+	for (size_t i = 0; i < 2; i++) {
+		MEM_AUTO char *identity = mem_zalloc(5001);
+		struct client server;
+		struct outcome o;
+
+		memset(identity, 'x', 5000);
+		ask(w, &o);
+		UNTIL(w->f, client_accept(&server, w->listener));
+		says(&server, i ? head : short_head, i ? sizeof(head) - 1 : sizeof(short_head) - 1);
+		if (i)
+			says(&server, identity, 5000);
+		says(&server, tail, sizeof(tail) - 1);
+		shutdown(server.fd, SHUT_WR);
+		UNTIL(w->f, o.told);
+		assert_non_null(strstr(o.err.msg, "none (error 1064)"));
+		UNTIL(w->f, client_ended(&server));
+		/* COM_RESET_CONNECTION */
+		assert_int_equal(memmem(server.got.data, server.got.len, "\1\0\0\0\x1f", 5) != NULL, i == 0);
+		client_close(&server);
+	}
+}
+
 /* ---- Logging in ---- */
 
 #define ASKS_FOR_SHA2                                                                                                  \
@@ -181,11 +221,6 @@ static void columns_that_are_not_there_end_the_connection(void **state)
 	"8.0.30\0\5\0\0\0abcdefgh\0\xff\xf7\x2d\2\0\x7f\x80\x15\0\0\0\0\0\0\0\0\0\0ijklmnopqrst\0"                     \
 	"mysql_native_password\0\x2c\0\0\2\xfe"                                                                        \
 	"caching_sha2_password\0abcdefghijklmnopqrst\0\2\0\0\4\1\4"
-
-static void says(struct client *server, const char *bytes, size_t len)
-{
-	assert_int_equal(send(server->fd, bytes, len, MSG_NOSIGNAL), (ssize_t)len);
-}
 
 /* Without TLS, also where it would be preferred, the password goes by the server's key only. */
 static void password_is_never_bare(void **state)
@@ -344,6 +379,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(reason_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(columns_without_number_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(columns_that_are_not_there_end_the_connection, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_identity_is_not_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(password_is_never_bare, setup, teardown),
 		cmocka_unit_test_setup_teardown(encrypted_key_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(groups_of_the_servers_choice_are_not_offered, setup, teardown),
