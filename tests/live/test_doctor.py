@@ -17,13 +17,14 @@ from rig import pki
 from rig.api_proxy import ApiProxy
 from rig.cluster import Cluster
 from rig.daemon import APISERVICE, WEBHOOKS, Installation, program, run
+from rig.keda_lease import Keda
 from rig.process import free_port
 from rig.waiting import eventually
 
 HOPS = ["kubeconfig", "credentials", "api-server", "clock", "rights", "crds", "service", "endpoints", "apiservice", "routing", "ca-bundle", "request-header",
         "available", "metric", "webhook", "webhook-reached", "lease", "keda", "hpas", "objects", "certificates"]
 # What kscaled's own account may not look at.
-NOT_ITS = pytest.mark.refused("get services", "get endpoints", "get customresourcedefinitions.apiextensions.k8s.io", "create scaledobjects.keda.sh", "list *.external.metrics.k8s.io")
+NOT_ITS = pytest.mark.refused("get services", "get endpoints", "get customresourcedefinitions.apiextensions.k8s.io", "create scaledobjects.keda.sh", "list *.external.metrics.k8s.io", "list clusterrolebindings.rbac.authorization.k8s.io")
 FREE = "kubectl delete apiservice v1beta1.external.metrics.k8s.io v1.insight.kscaled.io"
 
 
@@ -396,6 +397,20 @@ def test_webhook_that_is_not_reached(resting, shared_kscaled):
     # What a start mends is seen to by the fixture.
 
 
+def test_rights_that_are_too_many(whole):
+    """Of a wider installation before; a role that others made is theirs to judge."""
+    old = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "kscaled-tokens", "labels": {"app.kubernetes.io/name": "kscaled"}},
+           "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "kscaled-tokens"}, "subjects": []}
+    theirs = {**old, "metadata": {"name": "theirs", "labels": {"app.kubernetes.io/name": "kscaled", "app.kubernetes.io/managed-by": "flux"}}}
+    whole.cluster.kubectl("apply", "-f", "-", stdin=yaml.safe_dump_all([old, theirs]))
+    try:
+        finding = whole.visit().only("rights", "warning")
+        assert "clusterrolebindings kscaled-tokens is more than the options ask for: see --service-account-tokens" in finding["message"], finding
+    finally:
+        whole.cluster.kubectl("delete", "clusterrolebinding", "kscaled-tokens", "theirs")
+    eventually(lambda: whole.visit().fine())
+
+
 # --- who acts ---
 
 def test_lease(resting):
@@ -410,18 +425,21 @@ def test_lease(resting):
 def test_keda(whole):
     cluster = whole.cluster
     cluster.create_namespace("keda")
+    keda = Keda(cluster)
     try:
         cluster.apps.create_namespaced_deployment("keda", {"metadata": {"name": "keda-operator"}, "spec": {
             "replicas": 1, "selector": {"matchLabels": {"app": "keda-operator"}}, "template": {"metadata": {"labels": {"app": "keda-operator"}}, "spec": {"containers": [{"name": "main", "image": "none"}]}}}})
         assert whole.visit().only("keda", "warning")["mend"] == "kubectl -n keda scale deployment keda-operator --replicas 0"
-        now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000000Z")
-        cluster.coordination.create_namespaced_lease("keda", {"metadata": {"name": "operator.keda.sh"}, "spec": {"holderIdentity": "keda-operator-7d9f", "leaseDurationSeconds": 15, "renewTime": now}})
+        keda.take()
+        keda.renew()
         finding = whole.visit().bad()["keda"]
-        assert finding["status"] == "error" and "keda-operator-7d9f holds the Lease keda/operator.keda.sh" in finding["message"], finding
+        assert finding["status"] == "error" and "keda-operator-5c8_1234 holds the Lease keda/operator.keda.sh" in finding["message"], finding
         whole.do(finding["mend"])
+        keda.stop()
         cluster.coordination.delete_namespaced_lease("operator.keda.sh", "keda")  # as KEDA does when it goes
         eventually(lambda: whole.visit().fine())
     finally:
+        keda.stop()
         with contextlib.suppress(Exception):
             cluster.coordination.delete_namespaced_lease("operator.keda.sh", "keda")
         cluster.delete_namespace("keda")
@@ -459,7 +477,7 @@ def test_as_its_own_account(whole, stage):
     visit = whole.visit(kubeconfig=whole.installation.kubeconfig)
     assert visit.fine()
     skipped = {one["hop"]: one["message"] for one in visit.all if one["status"] == "skipped"}
-    assert set(skipped) == {"crds", "metric", "webhook-reached"}, skipped
+    assert set(skipped) == {"rights", "crds", "metric", "webhook-reached"}, skipped
     assert skipped["crds"] == "not looked at: needs get on customresourcedefinitions scaledobjects.keda.sh"
     assert skipped["webhook-reached"] == "not looked at: needs create on scaledobjects.keda.sh in kscaled"
 

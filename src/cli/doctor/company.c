@@ -15,20 +15,22 @@
 
 struct tenure {
 	const char *holder; /* "": nobody */
-	int64_t age_ms, duration_ms;
+	bool renewed;       /* while it was watched (gather.c) */
+	int64_t watched_ms;
 };
 
-static struct tenure tenure_of(const struct casefile *c, const json_t *lease)
+static struct tenure tenure_of(const struct casefile *c, const char *fact)
 {
-	return (struct tenure){ .holder = casefile_text_at(lease, "spec.holderIdentity"),
-		.age_ms = c->now_ms - casefile_time_at(lease, "spec.renewTime"),
-		.duration_ms = 1000 * json_integer_value(casefile_at(lease, "spec.leaseDurationSeconds")) };
+	const json_t *seen = json_object_get(c->facts, fact);
+
+	return (struct tenure){ .holder = casefile_text_at(casefile_object(c, fact), "spec.holderIdentity"),
+		.renewed = json_is_true(json_object_get(seen, "renewed")),
+		.watched_ms = json_integer_value(json_object_get(seen, "watched_ms")) };
 }
 
-/* Twice: clocks differ a little, and the Lease was read some time ago. */
 static bool is_alive(const struct tenure *h)
 {
-	return *h->holder && h->age_ms <= 2 * h->duration_ms;
+	return *h->holder && h->renewed;
 }
 
 void company_lease(const struct casefile *c)
@@ -36,7 +38,7 @@ void company_lease(const struct casefile *c)
 	const char *ns = c->setup->namespace_, *name = c->setup->lease_name;
 	bool told;
 	const json_t *lease = casefile_read(c, "lease", &told);
-	struct tenure hold = tenure_of(c, lease);
+	struct tenure hold = tenure_of(c, "lease");
 
 	if (told)
 		return;
@@ -49,18 +51,17 @@ void company_lease(const struct casefile *c)
 			"nobody holds the Lease %s/%s: kscaled was stopped, or waits for others", ns, name);
 	else if (!is_alive(&hold))
 		casefile_wrong(c, casefile_restart(c),
-			"%s holds the Lease %s/%s, but has not renewed it for %lld seconds", hold.holder, ns, name,
-			(long long)hold.age_ms / 1000);
+			"%s holds the Lease %s/%s, but has not renewed it for %lld seconds, as long as it was watched",
+			hold.holder, ns, name, (long long)hold.watched_ms / 1000);
 	else
-		casefile_fine(c, "%s leads, renewed %lld seconds ago", hold.holder,
-			(long long)(hold.age_ms > 0 ? hold.age_ms : 0) / 1000);
+		casefile_fine(c, "%s leads, and renews the Lease", hold.holder);
 }
 
 void company_keda(const struct casefile *c)
 {
 	const char *ns = c->setup->keda_namespace;
 	const json_t *lease = casefile_object(c, "keda-lease"), *deployment = casefile_object(c, "keda-deployment");
-	struct tenure hold = tenure_of(c, lease);
+	struct tenure hold = tenure_of(c, "keda-lease");
 	json_int_t replicas = json_integer_value(casefile_at(deployment, "spec.replicas"));
 	bool told;
 

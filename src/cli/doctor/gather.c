@@ -17,15 +17,18 @@
 #include "cli/cluster.h"
 #include "cli/doctor/definitions.h"
 #include "cli/doctor/rights.h"
+#include "cli/pruning.h"
+#include "cli/steps.h"
 #include "control/certs/certs.h"
 #include "control/leader/leaderkeda.h"
+#include "control/leader/leaderrecord.h"
 #include "kube/tokenfacts.h"
 #include "net/http/httpc.h"
 #include "net/http/httpstatus.h"
 #include "net/x509.h"
 
 #define DEADLINE_MS   10000
-#define PAGE          "limit=500"
+#define WATCH_MAX_MS  30000 /* of a Lease, however long it says that it is good for */
 #define FILE_SIZE_MAX (1 << 20)
 
 /* ---- Facts ---- */
@@ -233,33 +236,11 @@ static void list_one(const struct gatherer *g, const char *fact, const char *col
 	json_decref(list);
 }
 
-/* All pages of one list, into items. */
-static int list_into(const struct gatherer *g, const char *path, json_t *items, struct err *err)
+static void keep(void *items, const char *path, const char *title, const json_t *object)
 {
-	MEM_AUTO char *next = NULL;
-	json_t *page;
-
-	do {
-		struct buf url = BUF_INIT(65536);
-
-		buf_printf(&url, "%s%s" PAGE, path, strchr(path, '?') ? "&" : "?");
-		if (next) {
-			buf_puts(&url, "&continue=");
-			buf_put_percent(&url, next, "");
-		}
-		free(next);
-		next = NULL;
-		page = NULL;
-		int rc = cluster_call(g->cluster, KUBE_LIST, buf_text(&url), NULL, &page, err);
-		buf_done(&url);
-		if (rc < 0)
-			return -1;
-		json_array_extend(items, json_object_get(page, "items"));
-		const char *more = casefile_text_at(page, "metadata.continue");
-		next = *more ? mem_dup(more) : NULL;
-		json_decref(page);
-	} while (next);
-	return 0;
+	(void)path;
+	(void)title;
+	json_array_append(items, (json_t *)(uintptr_t)object);
 }
 
 /* In all watched namespaces. group: "/apis/keda.sh/v1alpha1". */
@@ -272,11 +253,8 @@ static void list_watched(const struct gatherer *g, const char *fact, const char 
 	char *rest = names, *name;
 	int rc = 0;
 
-	while (rc == 0 && (name = strsep(&rest, ",")) != NULL) {
-		MEM_AUTO char *path = mem_printf("%s%s%s/%s", group, *name ? "/namespaces/" : "", name, resource);
-
-		rc = list_into(g, path, items, &err);
-	}
+	while (rc == 0 && (name = strsep(&rest, ",")) != NULL)
+		rc = cluster_each(g->cluster, group, *name ? name : NULL, resource, "", keep, items, &err);
 	if (rc == 0)
 		put_object(g->facts, fact, json_pack("{s:O}", "items", items));
 	else
@@ -409,6 +387,30 @@ static int review_all(const struct gatherer *g, const json_t *needs, const char 
 	return 0;
 }
 
+/* A role that nothing binds gives no right. */
+static void keep_binding(void *titles, const char *path, const char *title, const json_t *object)
+{
+	(void)path;
+	(void)object;
+	if (strstr(title, "rolebindings "))
+		json_array_append_new(titles, json_string(title));
+}
+
+static void list_excess(const struct gatherer *g, const struct doctor_setup *setup)
+{
+	struct err err = { 0 };
+	struct documents *wanted = rights_manifests(setup, &err);
+	json_t *titles = json_array();
+
+	if (wanted && pruning_each(g->cluster, wanted, keep_binding, titles, &err) == 0)
+		put_object(g->facts, "excess", json_incref(titles));
+	else
+		put_error(g->facts, "excess", "list on roles and their bindings", &err);
+	json_decref(titles);
+	if (wanted)
+		documents_free(wanted);
+}
+
 static void ask_rights(const struct gatherer *g)
 {
 	struct doctor_setup setup = *g->setup;
@@ -430,6 +432,7 @@ static void ask_rights(const struct gatherer *g)
 		put_object(g->facts, "rights", json_incref(out));
 	json_decref(needs);
 	json_decref(out);
+	list_excess(g, &setup);
 }
 
 /* ---- Trials ---- */
@@ -499,7 +502,7 @@ static void ask_webhook(const struct gatherer *g)
 	json_decref(body);
 }
 
-/* ---- All of it ---- */
+/* ---- Objects ---- */
 
 static void get_objects(const struct gatherer *g)
 {
@@ -545,6 +548,70 @@ static void get_definitions(const struct gatherer *g)
 	}
 }
 
+/* ---- Leases ---- */
+
+/* A Lease, and what was seen of it while it was watched. */
+struct lease_watch {
+	const char *fact, *namespace_, *name;
+	struct leaderrecord seen;
+	bool done;
+};
+
+/* It has changed, or will not: free, left behind, not there, or not to be read. */
+static void look_at_lease(const struct gatherer *g, struct lease_watch *w)
+{
+	MEM_AUTO char *path = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/%s", w->namespace_,
+		w->name);
+	json_t *object = NULL;
+	struct lease lease;
+	struct err err;
+
+	w->done = cluster_call(g->cluster, KUBE_GET, path, NULL, &object, &err) < 0 ||
+		lease_decode(object, &lease, &err) < 0;
+	json_decref(object);
+	if (w->done)
+		return;
+	leaderrecord_see(&w->seen, &lease, steps_now_ms());
+	w->done = w->seen.changed || !leaderrecord_alive(&w->seen, steps_now_ms());
+}
+
+/*
+ * Whether they are renewed: by what changes, for the clocks of this host, of kscaled's and of
+ * KEDA's may differ. The time of a Lease at the most, when it was left behind.
+ */
+static void watch_leases(const struct gatherer *g)
+{
+	const struct doctor_setup *s = g->setup;
+	struct lease_watch list[] = {
+		{ .fact = "lease", .namespace_ = s->namespace_, .name = s->lease_name },
+		{ .fact = "keda-lease", .namespace_ = s->keda_namespace, .name = LEADERKEDA_LEASE },
+	};
+	int64_t start_ms = steps_now_ms(), watched_ms;
+	bool done;
+
+	for (size_t i = 0; i < MEM_COUNT(list); i++)
+		list[i].done = !json_object_get(json_object_get(g->facts, list[i].fact), "object");
+	do {
+		done = true;
+		for (size_t i = 0; i < MEM_COUNT(list); i++) {
+			if (!list[i].done)
+				look_at_lease(g, &list[i]);
+			done = done && list[i].done;
+		}
+		watched_ms = steps_now_ms() - start_ms;
+		if (!done && watched_ms < WATCH_MAX_MS)
+			steps_nap();
+	} while (!done && watched_ms < WATCH_MAX_MS);
+	for (size_t i = 0; i < MEM_COUNT(list); i++) {
+		json_object_set_new(json_object_get(g->facts, list[i].fact), "renewed",
+			json_boolean(list[i].seen.changed));
+		json_object_set_new(json_object_get(g->facts, list[i].fact), "watched_ms", json_integer(watched_ms));
+		leaderrecord_done(&list[i].seen);
+	}
+}
+
+/* ---- All of it ---- */
+
 void gather_cluster(const struct doctor_setup *setup, json_t *facts)
 {
 	struct gatherer g = { .setup = setup, .facts = facts };
@@ -567,5 +634,6 @@ void gather_cluster(const struct doctor_setup *setup, json_t *facts)
 	get(&g, "discovery", "get on /apis/external.metrics.k8s.io/v1beta1", "/apis/external.metrics.k8s.io/v1beta1");
 	ask_metric(&g);
 	ask_webhook(&g);
+	watch_leases(&g);
 	cluster_free(g.cluster);
 }

@@ -106,7 +106,7 @@ static void add_binding(json_t *list, const struct documents *d, const json_t *b
 				roles_of_kubernetes[i].resource_name, roles_of_kubernetes[i].verb);
 }
 
-json_t *rights_needed(const struct doctor_setup *setup, struct err *err)
+struct documents *rights_manifests(const struct doctor_setup *setup, struct err *err)
 {
 	struct manifests_params params = { .namespace_ = setup->namespace_,
 		.host = setup->host,
@@ -117,7 +117,13 @@ json_t *rights_needed(const struct doctor_setup *setup, struct err *err)
 		.restrict_secrets = setup->restrict_secrets,
 		.service_account_tokens = setup->service_account_tokens,
 		.no_webhook = !setup->webhook };
-	struct documents *d = manifestobjects_make(&params, err);
+
+	return manifestobjects_make(&params, err);
+}
+
+json_t *rights_needed(const struct doctor_setup *setup, struct err *err)
+{
+	struct documents *d = rights_manifests(setup, err);
 	json_t *list = d ? json_array() : NULL;
 
 	for (size_t i = 0; d && i < d->count; i++)
@@ -191,6 +197,24 @@ static void judge_role(const struct casefile *c, const json_t *missing, size_t f
 	buf_done(&rights);
 }
 
+/* What an earlier, wider installation left: a leaked token is worth as much more. */
+static void judge_excess(const struct casefile *c)
+{
+	bool told;
+	const json_t *one, *list = casefile_read(c, "excess", &told);
+	const char *title, *name;
+	size_t i;
+
+	json_array_foreach(list, i, one)
+	{
+		title = json_string_value(one);
+		name = strrchr(title, '/') ? strrchr(title, '/') + 1 : strchr(title, ' ') + 1;
+		casefile_warn(c, mem_dup("kscaled join with these options, or as kscaled(8) gives fewer rights"),
+			"%s is more than the options ask for%s%s%s", title, option_of(name) ? ": see " : "",
+			option_of(name) ? option_of(name) : "", option_of(name) ? ", also of kscaled doctor" : "");
+	}
+}
+
 void rights_judge(const struct casefile *c)
 {
 	bool told;
@@ -207,4 +231,5 @@ void rights_judge(const struct casefile *c)
 		casefile_skip(c,
 			"%zu of others not looked at: needs create on subjectaccessreviews.authorization.k8s.io",
 			json_array_size(json_object_get(rights, "not_asked")));
+	judge_excess(c);
 }

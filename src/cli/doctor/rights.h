@@ -7,11 +7,16 @@
  * them, so that no second table says it, and the judgement on whether it has them. Pure.
  *
  * Fact: "rights": account (who was asked about), asked (how many) and missing (those of
- * rights_needed that it lacks).
+ * rights_needed that it lacks). "excess": the titles of bindings of ours that the options do not
+ * ask for (cli/pruning).
  */
 
 #include "base/err.h"
 #include "cli/doctor/casefile.h"
+#include "cli/documents.h"
+
+/* What the manifests would be with these options. NULL and err: they cannot be. */
+struct documents *rights_manifests(const struct doctor_setup *setup, struct err *err);
 
 /*
  * Every right that the manifests bind to an account, each once: [{"account":

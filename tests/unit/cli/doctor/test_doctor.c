@@ -48,7 +48,8 @@
 	"}, 'caBundle': 'BUNDLE'}" more "}]}}"
 #define LEASE(fact, holder, renewed)                                                                                   \
 	"'" fact "': {'object': {'spec': {'holderIdentity': '" holder                                                  \
-	"', 'leaseDurationSeconds': 15, 'renewTime': '" renewed "'}}}"
+	"', 'leaseDurationSeconds': 15, 'renewTime': '1970-01-01T00:00:00Z'}}, 'watched_ms': 15500, "                  \
+	"'renewed': " renewed "}"
 #define OBJECTS(condition)                                                                                             \
 	"'scaledobjects': {'object': {'items': [{'metadata': {'namespace': 'shop', 'name': 'web', "                    \
 	"'creationTimestamp': '2026-09-01T00:00:00Z'}, 'spec': {'scaleTargetRef': {'name': 'web'}}, 'status': "        \
@@ -68,6 +69,7 @@ static const char *const fine[] = {
 	"'version': {'object': {'major': '1', 'minor': '32', 'gitVersion': 'v1.32.1', 'date_ms': 1790000000000, "
 	"'asked_ms': 1790000000900}}",
 	"'rights': {'object': {'account': 'a', 'asked': 77, 'missing': [], 'not_asked': []}}",
+	"'excess': {'object': []}",
 	"'deployment': " LACKS,
 	CRD("scaledobjects"),
 	CRD("scaledjobs"),
@@ -84,7 +86,7 @@ static const char *const fine[] = {
 	WEBHOOKS(""),
 	"'trial': {'error': 'denied', 'message': 'admission webhook \\'vscaledobject.kscaled.io\\' denied the request: "
 	"x'}",
-	LEASE("lease", "host_1", "2026-09-21T14:13:18.000000Z"),
+	LEASE("lease", "host_1", "true"),
 	"'keda-lease': " LACKS,
 	"'keda-deployment': " LACKS,
 	OBJECTS("{'type': 'Ready', 'status': 'True'}"),
@@ -301,6 +303,12 @@ static const struct example {
 		"--no-scaledjobs)",
 		OURS },
 	{ "rights", "'rights': " DENIED, SKIP, "needs get on it", NULL },
+	{ "rights", "'excess': {'object': ['rolebindings shop/kscaled-secrets']}", WARN,
+		"rolebindings shop/kscaled-secrets is more than the options ask for: see --restrict-secret-access",
+		"kscaled join with these options" },
+	{ "rights", "'excess': {'object': ['clusterrolebindings kscaled-old']}", WARN,
+		"clusterrolebindings kscaled-old is more than the options ask for", "kscaled join" },
+	{ "rights", "'excess': " DENIED, SKIP, "needs get on it", NULL },
 	{ "crds", "'crd scaledjobs': " LACKS, BAD, "scaledjobs.keda.sh is missing", OURS },
 	{ "crds", "'crd scaledjobs': " DENIED, SKIP, "needs get on it", NULL },
 	{ "crds",
@@ -389,14 +397,14 @@ static const struct example {
 	{ "webhook-reached", "'trial': {'error': 'temporary', 'message': 'failed calling webhook x'}", BAD,
 		"does not get to the webhook", "systemctl restart" },
 	{ "lease", "'lease': " LACKS, BAD, "never run", "systemctl restart" },
-	{ "lease", LEASE("lease", "", "2026-09-21T14:13:18Z"), BAD, "nobody holds", "systemctl restart" },
-	{ "lease", LEASE("lease", "x", "2026-09-21T14:12:20Z"), BAD,
+	{ "lease", LEASE("lease", "", "false"), BAD, "nobody holds", "systemctl restart" },
+	{ "lease", LEASE("lease", "x", "false"), BAD,
 		"x holds the Lease kscaled/operator.keda.sh, but has not "
-		"renewed it for 60 seconds",
+		"renewed it for 15 seconds",
 		"systemctl restart" },
-	{ "keda", LEASE("keda-lease", "keda-1", "2026-09-21T14:13:18Z"), BAD, "keda-1 holds",
+	{ "keda", LEASE("keda-lease", "keda-1", "true"), BAD, "keda-1 holds",
 		"kubectl -n keda scale deployment keda-operator --replicas 0" },
-	{ "keda", LEASE("keda-lease", "keda-1", "2026-09-21T14:10:18Z"), OK, "is not there", NULL },
+	{ "keda", LEASE("keda-lease", "keda-1", "false"), OK, "is not there", NULL },
 	{ "keda", "'keda-deployment': {'object': {'spec': {'replicas': 1}}}", WARN, "wants 1 replicas",
 		"--replicas 0" },
 	{ "keda", "'keda-deployment': {'object': {'spec': {'replicas': 0}}}", OK, "has no replicas", NULL },
@@ -471,7 +479,7 @@ static void options_count(void **state)
 	diagnosis_done(&d);
 	s = usual;
 	s.take_over = true;
-	visit(&s, "{" LEASE("keda-lease", "keda-1", "2026-09-21T14:13:18Z") "}", true, &d);
+	visit(&s, "{" LEASE("keda-lease", "keda-1", "true") "}", true, &d);
 	assert_int_equal(diagnosis_worst(&d, "keda"), OK);
 	diagnosis_done(&d);
 	s = usual;
