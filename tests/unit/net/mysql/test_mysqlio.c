@@ -181,8 +181,8 @@ static void columns_that_are_not_there_end_the_connection(void **state)
 }
 
 /*
- * What a reset leaves is kept for each session, so it may not be long: then no session is reset, but
- * closed.
+ * What a reset leaves is kept for each session, so it may not be long: then no session is reset,
+ * but closed.
  */
 static void long_identity_is_not_kept(void **state)
 {
