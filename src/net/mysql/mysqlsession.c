@@ -112,7 +112,7 @@ static void set_tls(MYSQL *mysql, const struct mysqlendpoint *e, const struct pe
 	/* The connector takes a CA as a request to verify, and fails without one. */
 	if (verify && files[PEM_CA].path[0])
 		mysql_optionsv(mysql, MYSQL_OPT_SSL_CA, files[PEM_CA].path);
-	/* Otherwise it reads all of the system's roots for each connection, which takes 30 ms and more. */
+	/* Else it reads the system's roots for each connection, which takes 30 ms and more. */
 	else if (mysqlio_has_openssl())
 		mysql_optionsv(mysql, MYSQL_OPT_SSL_CAPATH, NO_FOLDER);
 	if (files[PEM_CERT].path[0])

@@ -11,9 +11,9 @@
 #include "net/identity/awsown.h"
 #include "net/kafka/kafkaendpoint.h"
 #include "net/kafka/kafkalink.h"
-#include "net/web/webget.h"
 #include "net/kafka/kafkawire.h"
 #include "net/sign/salter.h"
+#include "net/web/webget.h"
 
 struct told {
 	struct kafkalink *link;
