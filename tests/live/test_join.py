@@ -478,6 +478,7 @@ def test_another_way_than_what_others_made(empty, host):
     assert empty.request(f"{services}/kscaled").json["spec"]["externalName"] == "their.example.com"
     assert empty.request(f"{api}/another-host").json["addressType"] == "IPv6"
     host.leave("--service-name=another")
+    delete_and_see_gone(empty, "kscaled")  # which was there before, so that no --purge deletes it
 
 
 # A host where systemd runs, of which the users are told in a file: in namespaces of its own.

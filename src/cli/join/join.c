@@ -239,7 +239,8 @@ static void note_taken(struct join *j, json_t *object, const json_t *there)
 	bool taken = json_is_object(service) &&
 		(!json_str_is(service, "namespace", own_namespace(j)) ||
 			!json_str_is(service, "name", service_name(j)));
-	MEM_AUTO char *note = taken ? takennote_make(there) : *before ? mem_dup(before) : NULL;
+	MEM_AUTO char *others = taken ? ownership_of_others(there) : NULL;
+	MEM_AUTO char *note = others ? takennote_make(there) : *before ? mem_dup(before) : NULL;
 
 	if (note)
 		annotate(object, TAKENNOTE, note);
