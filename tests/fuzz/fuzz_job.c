@@ -27,8 +27,9 @@ static void check_job(const struct job *job)
 
 static void check_sweep(const struct job *const *jobs, size_t count)
 {
+	char uid[] = "u-2";
 	const struct scaledjob sj = {
-		.meta = { .generation = 7, .uid = "u-2" },
+		.meta = { .generation = 7, .uid = uid },
 		.spec = { .template_print = "f58693991d96ea17", .successful_history = LIMIT, .failed_history = LIMIT }
 	};
 	enum jobspec_sweep out[JOBS_MAX];
