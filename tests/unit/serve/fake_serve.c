@@ -13,6 +13,7 @@ void fake_serve_start(struct serve *s, struct kube *kube, struct cache *cache,
 	bool (*asks_for_reviews_at)(const void *arg, const char *path, size_t len))
 {
 	*s = (struct serve){ .loop = cache->loop,
+		.kube = kube,
 		.cache = cache,
 		.tls = tls_server_new(NULL),
 		.routes = routes_all,

@@ -136,7 +136,7 @@ static void every_option_of_the_daemon_is_there(void **state)
 			seen++;
 		}
 	}
-	assert_int_equal(seen, 3 * (49 + 2));
+	assert_int_equal(seen, 3 * (50 + 2));
 	free(help);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* external and external-push: parameters, keys, what is sent, what is read, and the stream. */
+#include "../../fakes/fakepki.h"
 #include "../../fakes/h2server.h"
 
 #include <setjmp.h>
@@ -22,6 +23,49 @@
 
 #define NEEDED "scalerAddress=s:1"
 
+/* What the names of PEM texts in the rows stand for. */
+static struct x509_pair authority, other_authority, client;
+
+static int make_pems(void **state)
+{
+	static const char *const names[] = { "client.test", NULL };
+
+	(void)state;
+	fakepki_authority("one", INT64_C(1750000000000), 3600, &authority);
+	fakepki_authority("other", INT64_C(1750000000000), 3600, &other_authority);
+	fakepki_certificate(&authority, names, INT64_C(1750000000000), 3600, &client);
+	return 0;
+}
+
+static int forget_pems(void **state)
+{
+	(void)state;
+	x509_pair_done(&authority);
+	x509_pair_done(&other_authority);
+	x509_pair_done(&client);
+	return 0;
+}
+
+static void put_pems(struct strmap *auth)
+{
+	const struct {
+		const char *name, *pem;
+	} pems[] = {
+		{ "CA", authority.cert_pem },
+		{ "OTHER-CA", other_authority.cert_pem },
+		{ "CERT", client.cert_pem },
+		{ "KEY", client.key_pem },
+	};
+
+	for (size_t i = 0; i < auth->count; i++) {
+		MEM_AUTO char *key = mem_dup(auth->pairs[i].key);
+
+		for (size_t n = 0; n < MEM_COUNT(pems); n++)
+			if (strcmp(auth->pairs[i].value, pems[n].name) == 0)
+				strmap_set(auth, key, pems[n].pem);
+	}
+}
+
 static int build(const char *type, const char *metadata, const char *auth, const char *object, struct scaler *out,
 	struct err *err)
 {
@@ -38,6 +82,7 @@ static int build(const char *type, const char *metadata, const char *auth, const
 
 	pairs_fill(&m, metadata);
 	pairs_fill(&a, auth);
+	put_pems(&a);
 	strmap_set(&env, "TOKEN", "s3cret");
 	strmap_set(&env, "OTHER", "another");
 	strmap_set(&env, "EMPTY", "");
@@ -61,8 +106,8 @@ static void parameters_are_taken(void **state)
 		{ "scalerAddress= dns:///scaler.shop:50051 ", "", "external scaler.shop:50051", NULL },
 		{ NEEDED "|enableTLS=true|unsafeSsl=1|anything=goes|listFromEnv=NONE", "", "external s:1", NULL },
 		{ NEEDED "|caCert=x", "", "external s:1", "\"caCert\"" },
-		{ NEEDED "|caCert=x", "caCert=y", "external s:1", NULL },
-		{ NEEDED, "caCert=y|tlsClientCert=c|tlsClientKey=k", "external s:1", NULL },
+		{ NEEDED "|caCert=x", "caCert=CA", "external s:1", NULL },
+		{ NEEDED, "caCert=CA|tlsClientCert=CERT|tlsClientKey=KEY", "external s:1", NULL },
 	};
 
 	(void)state;
@@ -96,6 +141,7 @@ static void parameters_are_refused(void **state)
 		{ NEEDED "|enableTLS=yes", "",
 			"unable to set param \"enableTLS\" value \"yes\": must be true or false" },
 		{ NEEDED "|unsafeSsl=2", "", "unable to set param \"unsafeSsl\" value \"2\": must be true or false" },
+		{ NEEDED, "caCert=x", "parameter \"scalerAddress\": TLS: CA: no PEM certificate in it" },
 		{ NEEDED, "tlsClientCert=c",
 			"parameters \"tlsClientCert\" and \"tlsClientKey\" belong together: only tlsClientCert is "
 			"given" },
@@ -129,8 +175,8 @@ static void keys_tell_questions_apart(void **state)
 		{ NEEDED, "", "scalerAddress=dns:///s:1", "", "web", false }, /* the server is told */
 		{ NEEDED "|q=1", "", NEEDED "|q=2", "", "web", false },
 		{ NEEDED, "", NEEDED, "", "other", false },
-		{ NEEDED, "", NEEDED, "caCert=c", "web", false },
-		{ NEEDED, "caCert=d", NEEDED, "caCert=c", "web", false },
+		{ NEEDED, "", NEEDED, "caCert=CA", "web", false },
+		{ NEEDED, "caCert=OTHER-CA", NEEDED, "caCert=CA", "web", false },
 		{ NEEDED "|enableTLS=true", "", NEEDED "|enableTLS=true|unsafeSsl=true", "", "web", false },
 		{ NEEDED "|qFromEnv=TOKEN", "", NEEDED "|qFromEnv=OTHER", "", "web", false },
 		{ NEEDED "|qFromEnv=NONE", "", NEEDED, "", "web", true },
@@ -544,7 +590,7 @@ static void tls_may_be_required(void **state)
 		{ NEEDED "|enableTLS=false", NULL, false },
 		{ NEEDED "|enableTLS=true", NULL, true },
 		{ NEEDED "|enableTLS=true|unsafeSsl=true", NULL, true },
-		{ NEEDED, "caCert=y", true },
+		{ NEEDED, "caCert=CA", true },
 	};
 
 	(void)state;
@@ -567,5 +613,5 @@ int main(void)
 		cmocka_unit_test(streams_say_look_now_and_come_back),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_pems, forget_pems);
 }
