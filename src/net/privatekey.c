@@ -202,7 +202,7 @@ static void block_done(struct pem_block *b)
 	OPENSSL_free(b->name);
 	OPENSSL_free(b->header);
 	OPENSSL_clear_free(b->der, (size_t)b->len);
-	*b = (struct pem_block){ NULL };
+	*b = (struct pem_block){ 0 };
 }
 
 /* The first block that says that it is a private key; certificates and parameters are skipped. */
@@ -212,7 +212,7 @@ static bool find_block(const char *pem, struct pem_block *b)
 	BIO *bio = BIO_new_mem_buf(pem, -1);
 	size_t len;
 
-	*b = (struct pem_block){ NULL };
+	*b = (struct pem_block){ 0 };
 	while (PEM_read_bio(bio, &b->name, &b->header, &b->der, &b->len) == 1) {
 		len = strlen(b->name);
 		if (len >= strlen(label) && strcmp(b->name + len - strlen(label), label) == 0)
@@ -417,7 +417,7 @@ static EVP_PKEY *read_locked(struct pem_block *b, const char *pem, const char *p
 
 EVP_PKEY *privatekey_read(const char *pem, const char *password, struct err *err)
 {
-	struct pem_block b = { NULL };
+	struct pem_block b = { 0 };
 	EVP_PKEY *key = NULL;
 
 	if (strlen(pem) > PRIVATEKEY_TEXT_MAX)

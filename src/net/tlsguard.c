@@ -8,11 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * As Go has them. Without finite fields: 8,192 bits of one, which each client may choose, cost
- * 0.15 s.
- */
-#define GROUPS "X25519:P-256:P-384:P-521:X448"
 /* Intermediates between a server's certificate and a root; public chains have one or two. */
 #define DEPTH_MAX 8
 /* Go's limits for keys in certificates, too. With larger exponents one signature costs 15 ms. */
@@ -148,7 +143,7 @@ void tlsguard_apply(SSL_CTX *ctx)
 {
 	SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
 	SSL_CTX_set_msg_callback(ctx, on_message);
-	SSL_CTX_set1_groups_list(ctx, GROUPS);
+	SSL_CTX_set1_groups_list(ctx, (char *)(uintptr_t)TLSGUARD_GROUPS); /* the macro casts const away */
 	SSL_CTX_set_max_cert_list(ctx, TLSGUARD_CHAIN_MAX);
 	SSL_CTX_set_verify_depth(ctx, DEPTH_MAX);
 	SSL_CTX_set_cert_verify_callback(ctx, on_chain, NULL);

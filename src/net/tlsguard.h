@@ -15,6 +15,11 @@ typedef struct x509_store_ctx_st X509_STORE_CTX;
 
 #define TLSGUARD_CHAIN_MAX   65536 /* bytes of the other side's certificates */
 #define TLSGUARD_RECORDS_MAX 256   /* one after the other without data: tickets, key updates, alerts */
+/*
+ * As Go has them. Without finite fields: 8,192 bits of one, which each client may choose, cost
+ * 0.15 s.
+ */
+#define TLSGUARD_GROUPS "X25519:P-256:P-384:P-521:X448"
 #define TLSGUARD_KEY_WORDS                                                                                             \
 	"a key in the certificate chain is too expensive: RSA may have up to 8192 bits and a public exponent of 32 "   \
 	"bits, a curve must have a name"

@@ -343,7 +343,7 @@ static void prepare_tls(MARIADB_PVIO *pvio, struct mysqlio *io)
 	SSL_set_msg_callback_arg(io->ssl, io);
 	SSL_set_cipher_list(io->ssl, "DEFAULT:!kDHE");
 	SSL_set_max_cert_list(io->ssl, TLSGUARD_CHAIN_MAX);
-	SSL_set1_groups_list(io->ssl, "X25519:P-256:P-384:P-521:X448");
+	SSL_set1_groups_list(io->ssl, (char *)(uintptr_t)TLSGUARD_GROUPS); /* the macro casts const away */
 }
 
 static my_bool method_get_handle(MARIADB_PVIO *pvio, void *handle)
