@@ -21,7 +21,7 @@ from rig.memory_limit import BUDGET_MIB
 from rig.waiting import eventually, timed
 
 WINDOWS = 60
-# What a turn may compute. test_tenants_all holds 50 ms; here 53 and 57 were seen, on two processors that kscaled waited for two thirds of the time.
+# What a turn may compute. test_tenants_all asks for 50 ms; here 53 and 57 were seen, on two processors that kscaled waited for two thirds of the time.
 COMPUTED_S = 0.1
 TOO_LONG = "it is encrypted with more than 600000 rounds"
 
