@@ -14,11 +14,13 @@ pytest.register_assert_rewrite("rig")
 
 # pylint: disable=wrong-import-position
 from rig import process  # noqa: E402
+from rig.asker import Asker  # noqa: E402
 from rig.cluster import Cluster  # noqa: E402
 from rig.credentials import Credentials, LockedRedis  # noqa: E402
 from rig.daemon import Daemon, Installation, program  # noqa: E402
 from rig.job_stage import JobRecord, JobStage  # noqa: E402
 from rig.job_worker import Worker  # noqa: E402
+from rig.memory_limit import BUDGET_MIB, MemoryLimit  # noqa: E402
 from rig.redis_server import RedisServer  # noqa: E402
 from rig.rights import Audit  # noqa: E402
 from rig.stage import Stage  # noqa: E402
@@ -196,6 +198,28 @@ def launch(shared_kscaled, installation, tmp_path):
         for daemon in daemons:
             if daemon.alive():
                 daemon.term()
+
+
+@pytest.fixture
+def limit():
+    """What kscaled beside hostile tenants is started under: its memory."""
+    limit = MemoryLimit(BUDGET_MIB)
+    yield limit
+    limit.end()
+
+
+@pytest.fixture
+def ask():
+    """Begins to ask for something of the API server's."""
+    askers = []
+
+    def ask(*arguments):
+        askers.append(Asker(*arguments))
+        return askers[-1]
+
+    yield ask
+    for asker in askers:
+        asker.end()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from conftest import new_stage
-from rig.asker import Asker
+from rig.asker import percentile
 from rig.daemon import BUSY
 from rig.grpc_scaler import GrpcScaler
 from rig.hostile import large, postgres
@@ -15,13 +15,12 @@ from rig.hostile.many import Halfway
 from rig.hostile.postgres import KerberosServer, authentication
 from rig.hostile.reviewer import Reviewer
 from rig.http_source import HttpSource
-from rig.memory_limit import MemoryLimit
+from rig.memory_limit import BUDGET_MIB
 from rig.nameserver import NameServer, under
 from rig.waiting import eventually, timed
 
 TENANTS = 20
 WINDOWS = 20
-BUDGET_MIB = 96
 
 
 class Servers:
@@ -69,13 +68,6 @@ def names():
 
 
 @pytest.fixture
-def limit():
-    limit = MemoryLimit(BUDGET_MIB)
-    yield limit
-    limit.end()
-
-
-@pytest.fixture
 def daemon(limit, launch, installation, names, tmp_path):
     """Held to its budget by the kernel, where a group can be made; with the webhook, and at times at which a renewal of the Lease that is late would be seen."""
     installation.apply(webhook=True)
@@ -101,10 +93,8 @@ def put(stage, name, triggers):
 def attack(stage, servers, numbers):
     stage.deployment("worker", env={"PG": servers.pg.string()})
     put(stage, "hang", [{"type": "metrics-api", "metadata": {"url": f"{servers.hanging.url}/?{next(numbers)}", "valueLocation": "n", "targetValue": "5", "timeout": "1h"}} for _ in range(10)])
-    put(stage, "large", [{"type": "metrics-api", "metadata": {"url": f"{servers.large.url}/{kind}?{next(numbers)}", "format": kind, "valueLocation": where, "targetValue": "1", "timeout": "20s"}}
-                         for kind, (where, _) in large.ANSWERS.items() for _ in range(2)])
-    put(stage, "costly", [{"type": "metrics-api", "metadata": {"url": f"{servers.large.url}/{kind}?{next(numbers)}", "format": form, "valueLocation": where, "targetValue": "1", "timeout": "20s"}}
-                          for kind, (form, where, _) in large.COSTLY.items()])
+    put(stage, "large", large.answers(servers.large, numbers))
+    put(stage, "costly", large.costly(servers.large, numbers))
     half = [servers.halfway.addresses[next(numbers) % len(servers.halfway.addresses)] for _ in range(6)]
     put(stage, "halfway", [{"type": "metrics-api", "metadata": {"url": f"http://{at}/", "valueLocation": "n", "targetValue": "5", "timeout": "20s"}} for at in half] +
         [{"type": "redis", "name": f"t{n}", "metadata": {"address": at, "listName": stage.namespace}} for n, at in enumerate(half[:2])])
@@ -113,35 +103,15 @@ def attack(stage, servers, numbers):
     put(stage, "kerberos", [{"type": "postgresql", "metadata": {"connectionFromEnv": "PG", "query": "SELECT 1", "targetQueryValue": "5"}}])
 
 
-KINDS = [*large.ANSWERS, *large.COSTLY]
-
-
 def reached(servers, names):
     """How much of it has reached whom it is to harm."""
-    return {**{kind: len(servers.large.to(f"/{kind}")) for kind in KINDS}, "hanging": len(servers.hanging.asked), "halfway": servers.halfway.served, "kerberos": servers.pg.logins,
+    return {**{kind: len(servers.large.to(f"/{kind}")) for kind in large.KINDS}, "hanging": len(servers.hanging.asked), "halfway": servers.halfway.served, "kerberos": servers.pg.logins,
             "names": len([name for name in names.asked if name.endswith(".silent")])}
 
 
 def is_under_attack(servers, names):
     seen = reached(servers, names)
-    return all(count >= (TENANTS if what != "names" else 20 * TENANTS) for what, count in seen.items() if what not in KINDS) and all(seen[kind] for kind in KINDS)
-
-
-def percentile(took, percent):
-    return took[min(len(took) - 1, len(took) * percent // 100)]
-
-
-@pytest.fixture
-def ask():
-    askers = []
-
-    def ask(*arguments):
-        askers.append(Asker(*arguments))
-        return askers[-1]
-
-    yield ask
-    for asker in askers:
-        asker.end()
+    return all(count >= (TENANTS if what != "names" else 20 * TENANTS) for what, count in seen.items() if what not in large.KINDS) and all(seen[kind] for kind in large.KINDS)
 
 
 @pytest.mark.alone  # how long anything takes

@@ -5,9 +5,7 @@ import time
 
 import pytest
 
-from rig.credentials import ref
 from rig.hostile import kafka
-from rig.memory_limit import MemoryLimit
 from rig.waiting import eventually
 
 BROKERS = 700
@@ -26,17 +24,6 @@ def clusters():
     yield make
     for cluster in made:
         cluster.end()
-
-
-@pytest.fixture
-def limit():
-    limit = MemoryLimit(96)
-    yield limit
-    limit.end()
-
-
-def trigger(cluster, n, **metadata):
-    return {"type": "kafka", "name": f"t{n}", "metadata": {"bootstrapServers": cluster.addresses[0], "consumerGroup": f"g{n}", "topic": kafka.TOPIC, "lagThreshold": "5", **metadata}}
 
 
 @pytest.fixture
@@ -73,11 +60,10 @@ def test_logins_that_cost(launch, stage, others, clusters, credentials):
     daemon = launch(options={"lease_duration": "5s", "renew_deadline": "4s", "retry_period": "1s"}).wait_serving()
     cluster = clusters(brokers=BROKERS, partitions=BROKERS, scram=True)
     others.begin()
-    credentials.secret("login", username=kafka.USER, password=kafka.PASSWORD)
-    credentials.authentication("login", secretTargetRef=[{"parameter": key, "name": "login", "key": key} for key in ("username", "password")])
+    login = kafka.login_trigger(cluster, credentials)
     stage.deployment("logins")
     daemon.longest_turns()
-    stage.scaledobject("logins", pollingInterval=1, triggers=[{**trigger(cluster, 0, sasl="scram_sha512"), "authenticationRef": ref("login")}])
+    stage.scaledobject("logins", pollingInterval=1, triggers=[login])
     longest = []
 
     def while_it_computes(check):
@@ -102,7 +88,7 @@ def test_partitions_times_triggers(limit, launch, stage, others, clusters):
     others.begin()
     before = daemon.rss_mib()
     stage.deployment("partitions")
-    stage.scaledobject("partitions", pollingInterval=1, triggers=[trigger(cluster, n) for n in range(TRIGGERS)])
+    stage.scaledobject("partitions", pollingInterval=1, triggers=[kafka.trigger(cluster, n) for n in range(TRIGGERS)])
     said = f'namespace "{stage.namespace}" has its share of the 300000 partitions that may be asked about at a time'
     eventually(lambda: any(said in condition.get("message", "") for condition in stage.status("partitions").get("conditions", [])) or said in daemon.log(), timeout=60)
     seen = cluster.asked[kafka.OFFSET_FETCH]

@@ -3,15 +3,12 @@
 Two tenants with one login at a real MariaDB, whose questions go over one session: what the one leaves there, the other must not find. And servers of a tenant
 that no real one could be: under TLS they send tickets and nothing else, for which OpenSSL has work, but the connector never an answer.
 """
-import socket
-import ssl
-
 import pytest
 
 from conftest import new_stage
 from rig import pki
-from rig.mariadb_server import MariadbServer, greeting, receive
-from rig.scripted import Scripted
+from rig.hostile.mysql import TicketServer
+from rig.mariadb_server import MariadbServer
 from rig.waiting import eventually
 
 ROWS = 100
@@ -76,32 +73,6 @@ def test_questions_of_others(kscaled, stage, other, mariadb):
     assert before and len(mariadb.connections("shared")) <= 2
 
 
-TICKETS = 200000
-
-
-class TicketServer(Scripted):
-    """Sends so many tickets behind the handshake; how many handshakes there were, and how many of them the other side left before the last ticket."""
-
-    def __init__(self, certificate):
-        super().__init__(self._greet)
-        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.context.load_cert_chain(certificate.cert, certificate.key)
-        self.context.num_tickets = TICKETS
-        self.begun = self.left = 0
-
-    def _greet(self, connection):
-        connection.settimeout(60)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.sendall(greeting(tls=True))
-        if not receive(connection):
-            return
-        self.begun += 1
-        try:
-            self.context.wrap_socket(connection, server_side=True)
-        except OSError:
-            self.left += 1
-
-
 @pytest.fixture
 def tickets(tmp_path):
     certificate = pki.certificate(tmp_path, "hostile", pki.authority(tmp_path, "hostile-ca"), "localhost")
@@ -118,8 +89,7 @@ def test_tickets_without_end(kscaled, stage, other, tickets):
     kscaled.longest_turns()
     for n, server in enumerate(tickets):
         other.deployment(f"t{n}", replicas=1)
-        other.scaledobject(f"t{n}", minReplicaCount=0, pollingInterval=1, triggers=[{"type": "mysql", "metadata": {
-            "host": "127.0.0.1", "port": server.address.rpartition(":")[2], "username": "u", "tls": "skip-verify", "dbName": "shop", "query": "SELECT 1", "queryValue": "1"}}])
+        other.scaledobject(f"t{n}", minReplicaCount=0, pollingInterval=1, triggers=[server.trigger()])
     # On a busy machine a server does not always send a hundred tickets before the time for a login is over.
     said = "logging in: the server sends messages of TLS without end"
     eventually(lambda: all(server.left >= 3 and f"{server.address}: {said}" in kscaled.log() for server in tickets), timeout=120, every=1)

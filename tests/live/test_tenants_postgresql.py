@@ -7,7 +7,7 @@ import pytest
 
 from rig import pki
 from rig.hostile import postgres
-from rig.hostile.postgres import FloodServer, KerberosServer, ScramServer, authentication
+from rig.hostile.postgres import FloodServer, KerberosServer, ScramServer, authentication, put, trigger
 from rig.nameserver import NameServer, under
 from rig.postgres_server import PASSWORD, PgBouncer, PostgresServer
 from rig.waiting import eventually, throughout
@@ -41,15 +41,6 @@ def hostile(tmp_path):
     yield servers
     for server, _ in servers.values():
         server.end()
-
-
-def trigger(query="SELECT 1", **more):
-    return {"type": "postgresql", "metadata": {"connectionFromEnv": "PG", "query": query, "targetQueryValue": "5", **more}}
-
-
-def put(stage, name, server, **more):
-    stage.deployment(name, replicas=2, env={"PG": server.string()})
-    stage.scaledobject(name, minReplicaCount=0, maxReplicaCount=4, pollingInterval=1, triggers=[trigger(**more)])
 
 
 @pytest.mark.alone  # the loop's longest turn

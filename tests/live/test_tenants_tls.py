@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a tenant's servers and keys make TLS calculate: session tickets without end, a client key with 2^31-1 rounds. Probes are answered meanwhile, and others are scaled."""
-import pathlib
 import time
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from rig import pki
 from rig.credentials import ref
 from rig.daemon import BUSY
-from rig.hostile.tls import TicketFlood, locked_key
+from rig.hostile.tls import TicketFlood, give_locked
 from rig.waiting import eventually
 
 pytestmark = pytest.mark.alone  # the loop's longest turn
@@ -55,10 +54,7 @@ def expect_scaled(stage, name):
 def test_tickets_without_end(launch, stage, module_stage, flood):
     daemon = launch().wait_serving()
     turns = Turns(daemon)
-    kinds = {
-        "redis": {"type": "redis", "metadata": {"address": f"127.0.0.1:{flood.port}", "listName": "l", "listLength": "5", "enableTLS": "true", "unsafeSsl": "true"}},
-        "prometheus": {"type": "prometheus", "metadata": {"serverAddress": f"https://127.0.0.1:{flood.port}", "query": "up", "threshold": "5", "unsafeSsl": "true"}},
-    }
+    kinds = flood.triggers()
     for kind, trigger in kinds.items():
         stage.deployment(kind)
         stage.scaledobject(kind, pollingInterval=1, triggers=[trigger])
@@ -78,9 +74,7 @@ def metric_of(kind):
 def test_a_key_that_takes_an_hour(launch, stage, module_stage, credentials, pair):
     daemon = launch().wait_serving()
     turns = Turns(daemon)
-    credentials.secret("locked", cert=pathlib.Path(pair.cert).read_text(), key=locked_key(2**31 - 1), password="s3cret", tls="enable")
-    given = {"cert": "cert", "key": "key", "keyPassword": "password", "tls": "tls"}
-    credentials.authentication("locked", secretTargetRef=[{"parameter": parameter, "name": "locked", "key": key} for parameter, key in given.items()])
+    give_locked(credentials, "locked", pair)
     kinds = {
         "redis": {"address": "127.0.0.1:1", "listName": "l", "listLength": "5"},
         "etcd": {"endpoints": "127.0.0.1:1", "watchKey": "k", "value": "5"},

@@ -51,5 +51,9 @@ class Asker:
         self.popen.wait()
 
 
+def percentile(took, percent):
+    return took[min(len(took) - 1, len(took) * percent // 100)]
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:])

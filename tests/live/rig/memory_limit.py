@@ -5,6 +5,7 @@ import pathlib
 import uuid
 
 ROOT = pathlib.Path("/sys/fs/cgroup")
+BUDGET_MIB = 96     # of a kscaled beside hostile tenants
 
 
 class MemoryLimit:

@@ -12,6 +12,7 @@ import socket
 import struct
 import threading
 
+from ..credentials import ref
 from .many import addresses_of, listen_at
 
 METADATA, LIST_OFFSETS, OFFSET_FETCH, FIND_COORDINATOR, SASL_HANDSHAKE, API_VERSIONS, SASL_AUTHENTICATE = 3, 2, 9, 10, 17, 18, 36
@@ -153,3 +154,13 @@ class Cluster:
                 key.fileobj.shutdown(socket.SHUT_RDWR)
             key.fileobj.close()
         self.selector.close()
+
+
+def trigger(cluster, n, **metadata):
+    return {"type": "kafka", "name": f"t{n}", "metadata": {"bootstrapServers": cluster.addresses[0], "consumerGroup": f"g{n}", "topic": TOPIC, "lagThreshold": "5", **metadata}}
+
+
+def login_trigger(cluster, credentials):
+    credentials.secret("login", username=USER, password=PASSWORD)
+    credentials.authentication("login", secretTargetRef=[{"parameter": key, "name": "login", "key": key} for key in ("username", "password")])
+    return {**trigger(cluster, 0, sasl="scram_sha512"), "authenticationRef": ref("login")}

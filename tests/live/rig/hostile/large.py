@@ -28,3 +28,19 @@ COSTLY = {
 def source():
     answers = {name: answer for name, (_, answer) in ANSWERS.items()} | {name: answer for name, (_, _, answer) in COSTLY.items()}
     return HttpSource({f"/{name}": (200, {"Content-Type": "text/plain"}, answer) for name, answer in answers.items()})
+
+
+KINDS = [*ANSWERS, *COSTLY]
+
+
+def trigger(source, kind, number, form, where):
+    return {"type": "metrics-api", "metadata": {"url": f"{source.url}/{kind}?{number}", "format": form, "valueLocation": where, "targetValue": "1", "timeout": "20s"}}
+
+
+def answers(source, numbers):
+    """Triggers that read each of them; numbers: what makes each URL another one."""
+    return [trigger(source, kind, next(numbers), kind, where) for kind, (where, _) in ANSWERS.items() for _ in range(2)]
+
+
+def costly(source, numbers):
+    return [trigger(source, kind, next(numbers), form, where) for kind, (form, where, _) in COSTLY.items()]

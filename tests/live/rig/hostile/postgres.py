@@ -153,3 +153,12 @@ class FloodServer(Hostile):
                 return None
             data += more
         return data
+
+
+def trigger(query="SELECT 1", **more):
+    return {"type": "postgresql", "metadata": {"connectionFromEnv": "PG", "query": query, "targetQueryValue": "5", **more}}
+
+
+def put(stage, name, server, **more):
+    stage.deployment(name, replicas=2, env={"PG": server.string()})
+    stage.scaledobject(name, minReplicaCount=0, maxReplicaCount=4, pollingInterval=1, triggers=[trigger(**more)])

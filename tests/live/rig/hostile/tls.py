@@ -31,6 +31,13 @@ class TicketFlood:
         """Connections that it has flooded and that ended."""
         return self.log.read_text().count("flooded")
 
+    def triggers(self):
+        """By type."""
+        return {
+            "redis": {"type": "redis", "metadata": {"address": f"127.0.0.1:{self.port}", "listName": "l", "listLength": "5", "enableTLS": "true", "unsafeSsl": "true"}},
+            "prometheus": {"type": "prometheus", "metadata": {"serverAddress": f"https://127.0.0.1:{self.port}", "query": "up", "threshold": "5", "unsafeSsl": "true"}},
+        }
+
     def end(self):
         self.process.kill()
 
@@ -49,3 +56,10 @@ def locked_key(rounds):
     cipher = _der(0x30, oid("60864801650304012a"), _der(0x04, bytes(16)))
     whole = _der(0x30, _der(0x30, oid("2a864886f70d01050d"), _der(0x30, derive, cipher)), _der(0x04, bytes(96)))
     return f"-----BEGIN ENCRYPTED PRIVATE KEY-----\n{base64.encodebytes(whole).decode()}-----END ENCRYPTED PRIVATE KEY-----\n"
+
+
+def give_locked(credentials, name, pair):
+    """A TriggerAuthentication whose client key has the most rounds that can be written."""
+    credentials.secret(name, cert=pathlib.Path(pair.cert).read_text(), key=locked_key(2**31 - 1), password="s3cret", tls="enable")
+    given = {"cert": "cert", "key": "key", "keyPassword": "password", "tls": "tls"}
+    credentials.authentication(name, secretTargetRef=[{"parameter": parameter, "name": name, "key": key} for parameter, key in given.items()])
