@@ -56,35 +56,37 @@ static int counter(void)
 #define MAY_HOLD_DATA 1u
 #define ONE_RECORD    2u
 
-static void count(SSL *ssl, uintptr_t kept)
+static void keep(SSL *ssl, uintptr_t before, uintptr_t now)
 {
-	SSL_set_ex_data(ssl, counter(), (void *)kept);
-	if (kept / ONE_RECORD > TLSGUARD_RECORDS_MAX)
+	if (now == before) /* as with each record of an answer */
+		return;
+	SSL_set_ex_data(ssl, counter(), (void *)now);
+	if (now / ONE_RECORD > TLSGUARD_RECORDS_MAX)
 		end(ssl, REASON_RECORDS);
 }
 
 /* All records of a TLS 1.3 session say that they are data; what they are stands inside. */
 static void on_message(int sent, int version, int type, const void *bytes, size_t len, SSL *ssl, void *arg)
 {
-	uintptr_t kept = (uintptr_t)SSL_get_ex_data(ssl, counter()) & ~(uintptr_t)MAY_HOLD_DATA;
 	const unsigned char *head = bytes;
-	bool is_data = len > 0 && head[0] == SSL3_RT_APPLICATION_DATA;
+	bool is_data = len > 0 && head[0] == SSL3_RT_APPLICATION_DATA, large;
+	uintptr_t before, records;
 
 	(void)version;
 	(void)arg;
-	if (sent)
+	if (sent || (type != SSL3_RT_HEADER && type != SSL3_RT_INNER_CONTENT_TYPE))
 		return;
-	if (type == SSL3_RT_HEADER && len == SSL3_RT_HEADER_LENGTH) {
-		bool large = is_data && (head[3] << 8 | head[4]) > EMPTY_RECORD_MAX;
-
+	before = (uintptr_t)SSL_get_ex_data(ssl, counter());
+	records = before & ~(uintptr_t)MAY_HOLD_DATA;
+	if (type == SSL3_RT_INNER_CONTENT_TYPE) {
+		large = before & MAY_HOLD_DATA;
+		keep(ssl, before, !is_data ? before + ONE_RECORD : large ? MAY_HOLD_DATA : records);
+	} else if (len == SSL3_RT_HEADER_LENGTH) {
+		large = is_data && (head[3] << 8 | head[4]) > EMPTY_RECORD_MAX;
 		if (SSL_version(ssl) == TLS1_3_VERSION && is_data)
-			count(ssl, kept | (large ? MAY_HOLD_DATA : 0));
+			keep(ssl, before, records | (large ? MAY_HOLD_DATA : 0));
 		else
-			count(ssl, large ? 0 : is_data ? kept : kept + ONE_RECORD);
-	} else if (type == SSL3_RT_INNER_CONTENT_TYPE) {
-		bool large = (uintptr_t)SSL_get_ex_data(ssl, counter()) & MAY_HOLD_DATA;
-
-		count(ssl, !is_data ? kept + ONE_RECORD : large ? 0 : kept);
+			keep(ssl, before, large ? 0 : is_data ? records : records + ONE_RECORD);
 	}
 }
 

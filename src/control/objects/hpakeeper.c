@@ -284,9 +284,9 @@ bool hpakeeper_run(struct work *work, const struct scaledobject *so, json_t *des
 
 	if (remove_old(work, so, name))
 		return true;
-	note_wanted(&r->hpa, desired);
 	if (live && hpaspec_matches(desired, live))
 		return false;
+	note_wanted(&r->hpa, desired);
 	/*
 	 * An admission plugin may change each write: then it is not repeated, until somebody
 	 * changes it.
