@@ -13,16 +13,12 @@
 
 #include "base/fingerprint.h"
 #include "base/mem.h"
-#include "base/timestamp.h"
+#include "net/computing.h"
 
 #define DER_MAX           16384 /* RSA of 4,096 bits has 2,400 */
 #define PASSWORD_MAX      1024  /* OpenSSL's own limit */
 #define EXPONENT_BITS_MAX 32    /* Go's limit, too; 65,537 has 17 */
 #define REMEMBERED        64
-/* A namespace may have a second of this, and 3 % of a processor in the long run. */
-#define SPENT_MAX    1200000
-#define ROUNDS_PER_S 30000
-#define ACCOUNTS     1024
 
 /* ---- What decrypting costs ---- */
 
@@ -86,36 +82,6 @@ static uint64_t rounds_of(const X509_SIG *locked)
 	X509_ALGOR_get0(&kind, NULL, NULL, how);
 	rounds = OBJ_obj2nid(kind) == NID_pbes2 ? pbes2_rounds(how->parameter) : pbe_rounds(how->parameter);
 	return rounds <= PRIVATEKEY_ROUNDS_MAX ? rounds : 0;
-}
-
-/* ---- What a namespace has decrypted ---- */
-
-/* Of namespaces whose names fall together: two have one account then. */
-static struct account {
-	int64_t spent; /* rounds; falls with time */
-	int64_t as_of_ms;
-} accounts[ACCOUNTS];
-static size_t payer;
-
-void privatekey_pay(const char *namespace_)
-{
-	payer = fingerprint_fast(namespace_, strlen(namespace_)) % ACCOUNTS;
-}
-
-static int pay(uint64_t rounds, struct err *err)
-{
-	struct account *a = &accounts[payer];
-	int64_t now_ms = timestamp_now_ms(), fell = (now_ms - a->as_of_ms) * ROUNDS_PER_S / 1000;
-
-	a->spent = fell < 0 || fell > a->spent ? 0 : a->spent - fell;
-	a->as_of_ms = now_ms;
-	if (a->spent >= SPENT_MAX)
-		return err_set(err, ERR_TEMPORARY,
-			"private key: the encrypted keys of this namespace have cost %d rounds already; this one is "
-			"decrypted a little later",
-			SPENT_MAX);
-	a->spent += (int64_t)rounds;
-	return 0;
 }
 
 /* ---- What using it costs ---- */
@@ -281,7 +247,7 @@ static EVP_PKEY *unlock_pkcs8(const struct pem_block *b, const char *password, s
 			"private key: it is encrypted with more than %d rounds, or in a way that is not known; write "
 			"it anew with \"openssl pkcs8 -topk8\"",
 			PRIVATEKEY_ROUNDS_MAX);
-	else if (pay(rounds, err) == 0)
+	else if (computing_pay(rounds, err) == 0)
 		key = take(PKCS8_decrypt(locked, password, (int)strlen(password)));
 	X509_SIG_free(locked);
 	return key;

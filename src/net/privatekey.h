@@ -23,7 +23,7 @@ typedef struct evp_pkey_st EVP_PKEY;
 /*
  * The first private key in the PEM text, which may be encrypted: RSA, ECDSA on a curve that has a
  * name, Ed25519, Ed448. The caller owns it. password: NULL or "" for none; not read where the key
- * is not encrypted. NULL with ERR_INVALID, or ERR_TEMPORARY: privatekey_pay.
+ * is not encrypted. NULL with ERR_INVALID, or ERR_TEMPORARY: net/computing.
  */
 EVP_PKEY *privatekey_read(const char *pem, const char *password, struct err *err);
 
@@ -32,12 +32,6 @@ EVP_PKEY *privatekey_read(const char *pem, const char *password, struct err *err
  * NULL with err.
  */
 char *privatekey_plain(const char *pem, const char *password, struct err *err);
-
-/*
- * Whose keys are read from now on: a namespace may have decrypted only so much at once. Beyond it,
- * who reads an encrypted key gets ERR_TEMPORARY.
- */
-void privatekey_pay(const char *namespace_);
 
 /* Wipes the keys that were decrypted last (for tests). */
 void privatekey_forget(void);

@@ -51,7 +51,10 @@ SSL_CTX *tls_client_context(const struct tls_client_config *config, struct err *
  */
 SSL *tls_client_session(SSL_CTX *ctx, const char *name, bool insecure, struct err *err);
 
-/* Parses the PEM texts, if any, so that an error is reported before the first connection. */
+/*
+ * Parses the PEM texts, if any, so that an error is reported before the first connection. Those
+ * that are not among the last good ones are paid for: ERR_TEMPORARY, net/computing.
+ */
 int tls_client_check(const struct tls_client_config *config, struct err *err);
 
 /*

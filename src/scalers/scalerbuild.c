@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "net/privatekey.h"
+#include "net/computing.h"
 #include "scalers/missingtypes.h"
 #include "scalers/params.h"
 
@@ -25,7 +25,7 @@ int scaler_build(const struct scaler_params *params, struct scaler *out, struct 
 	out->type = type;
 	out->index = params->index;
 	tracked.tables = type->tables;
-	privatekey_pay(params->namespace_ ? params->namespace_ : "");
+	computing_for(params->namespace_ ? params->namespace_ : "");
 	if (type->build(&tracked, out, &name, err) < 0 ||
 		(out->kind == METRIC_EXTERNAL && params_metric_type(params, &out->target_type, err))) {
 		free(name);

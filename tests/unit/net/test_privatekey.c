@@ -23,6 +23,7 @@
 
 #include "../fakes/fakekey.h"
 #include "base/mem.h"
+#include "net/computing.h"
 #include "net/privatekey.h"
 
 #define ENDLESS 0x7fffffff
@@ -142,19 +143,19 @@ static void a_namespace_decrypts_so_much_at_once(void **state)
 	MEM_AUTO char *pem = locked_by(pbkdf2(PRIVATEKEY_ROUNDS_MAX));
 
 	(void)state;
-	privatekey_pay("hostile");
+	computing_for("hostile");
 	assert_int_equal(tried("1", pem), ERR_INVALID);
 	assert_int_equal(tried("2", pem), ERR_INVALID);
 	assert_int_equal(tried("3", pem), ERR_TEMPORARY);
 	assert_int_equal(tried("1", pem), ERR_INVALID); /* what is known costs nothing */
-	privatekey_pay("other");
+	computing_for("other");
 	assert_int_equal(tried("4", pem), ERR_INVALID);
-	privatekey_pay("hostile");
+	computing_for("hostile");
 	assert_int_equal(tried("3", pem), ERR_TEMPORARY);
 	now_ms += 1000;
 	assert_int_equal(tried("3", pem), ERR_INVALID);
 	assert_int_equal(tried("5", pem), ERR_TEMPORARY);
-	privatekey_pay("");
+	computing_for("");
 	privatekey_forget();
 }
 

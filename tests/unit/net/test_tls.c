@@ -11,6 +11,7 @@
 #include "../fakes/fakepki.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
+#include "net/computing.h"
 #include "net/tlsrules.h"
 #include "tlswire.h"
 
@@ -444,6 +445,35 @@ static void texts_have_so_many_certificates(void **state)
 	assert_string_equal(err.msg, "certificate chain: it has more than 16 certificates");
 }
 
+/* A thousand triggers, each with a text of its own that is just short enough. */
+static void a_namespace_has_so_many_texts_read_at_once(void **state)
+{
+	struct both *b = *state;
+	MEM_AUTO char *cas = repeated(b->f->ca.cert_pem, 256);
+	const struct tls_client_config known = { .ca_pem = cas,
+		.cert_pem = b->f->serving.cert_pem,
+		.key_pem = b->f->serving.key_pem };
+	struct tls_client_config pair = known;
+	struct err err = { 0 };
+	int tries = 0;
+
+	computing_for("hostile");
+	assert_int_equal(tls_client_check(&known, &err), 0);
+	do {
+		MEM_AUTO char *another = mem_printf("%d\n%s", tries, cas);
+
+		if (tls_client_check(&(struct tls_client_config){ .ca_pem = another }, &err))
+			break;
+	} while (++tries < 20);
+	assert_int_equal(err.kind, ERR_TEMPORARY);
+	assert_int_equal(tls_client_check(&known, &err), 0);
+	pair.key_password = "other";
+	assert_int_equal(tls_client_check(&pair, &err), -1);
+	computing_for("other");
+	assert_int_equal(tls_client_check(&pair, &err), 0);
+	computing_for("");
+}
+
 static void bad_pems_are_named(void **state)
 {
 	struct both *b = *state;
@@ -517,6 +547,7 @@ int main(void)
 			both_teardown),
 		cmocka_unit_test_setup_teardown(old_protocols_and_http2_are_refused, both_setup, both_teardown),
 		cmocka_unit_test_setup_teardown(texts_have_so_many_certificates, both_setup, both_teardown),
+		cmocka_unit_test_setup_teardown(a_namespace_has_so_many_texts_read_at_once, both_setup, both_teardown),
 		cmocka_unit_test_setup_teardown(bad_pems_are_named, both_setup, both_teardown),
 		cmocka_unit_test_setup_teardown(encrypted_keys_need_their_password, both_setup, both_teardown),
 	};

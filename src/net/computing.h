@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_COMPUTING_H
+#define NET_COMPUTING_H
+
+/*
+ * What the texts of a namespace may cost to read: rounds of key derivation (net/privatekey) and
+ * certificates (net/tls), which OpenSSL calculates without a pause. A round is about 1 us. A
+ * namespace may spend a second at once, and 3 % of a processor in the long run.
+ */
+
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Whose texts are read from now on. */
+void computing_for(const char *namespace_);
+
+/* Before the reading. -1 with ERR_TEMPORARY: the namespace has spent its share, and is to wait. */
+int computing_pay(uint64_t rounds, struct err *err);
+
+#endif
