@@ -212,7 +212,7 @@ static const char *doing(const struct kafkalink *l)
 	case ASKING_VERSIONS: return "ApiVersions";
 	case CHOOSING: return "SaslHandshake";
 	case LOGGING_IN: return "SaslAuthenticate";
-	case SALTING: return "SaslAuthenticate: computing SCRAM's iterations (fewer of them take less)";
+	case SALTING: return "SaslAuthenticate: computing SCRAM's iterations (fewer iterations take less time)";
 	default: return "waiting";
 	}
 }

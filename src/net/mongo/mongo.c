@@ -136,7 +136,7 @@ static const char *opening(const void *connection)
 	if (c && c->phase == LOOKING_UP)
 		return "looking up the SRV and TXT records: timed out (do the name servers answer?)";
 	if (c && c->phase == SALTING)
-		return "logging in: computing SCRAM's iterations (fewer of them take less): timed out";
+		return "logging in: computing SCRAM's iterations (fewer iterations take less time): timed out";
 	return c && c->phase == LOGGING_IN ? "logging in: timed out" : "connecting: timed out";
 }
 

@@ -56,7 +56,7 @@ static void judge_iterations(struct pgguard *g, const char *text, size_t len)
 
 	at = at ? memchr(at + 1, ',', (size_t)(end - at - 1)) : NULL;
 	if (!at || end - at < 4 || at[1] != 'i' || at[2] != '=') {
-		err_set(&g->err, ERR_TEMPORARY, "sends a SCRAM message that is none");
+		err_set(&g->err, ERR_TEMPORARY, "sends an invalid SCRAM message");
 		return;
 	}
 	for (at += 3; at < end && *at != ','; at++) {

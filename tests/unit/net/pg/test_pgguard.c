@@ -108,9 +108,9 @@ static const struct stream streams[] = {
 	SCRAM("r=ab,s=QSXCR+Q6,i=99999999999999999999999", "\57", "asks for more than 4294967295 iterations"),
 	SCRAM("r=ab,s=QSXCR+Q6,i= 2147483647", "\45", "without a number"),
 	SCRAM("r=ab,s=QSXCR+Q6,i=+2147483647", "\45", "without a number"),
-	SCRAM("r=ab,s=QSXCR+Q6,j=1,i=2147483647", "\50", "SCRAM message that is none"),
-	SCRAM("r=ab,i=1,s=Q,i=2147483647", "\41", "SCRAM message that is none"),
-	SCRAM("r=ab", "\14", "SCRAM message that is none"),
+	SCRAM("r=ab,s=QSXCR+Q6,j=1,i=2147483647", "\50", "invalid SCRAM message"),
+	SCRAM("r=ab,i=1,s=Q,i=2147483647", "\41", "invalid SCRAM message"),
+	SCRAM("r=ab", "\14", "invalid SCRAM message"),
 };
 
 static struct pgguard guard_in(enum state state)
