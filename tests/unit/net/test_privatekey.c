@@ -193,7 +193,7 @@ static void usual_keys_are_read_and_lose_their_password(void **state)
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
 		struct err err = { 0 };
-		MEM_AUTO char *plain = privatekey_plain(rows[i].pem, "s3cret", &err);
+		MEM_AUTO char *plain = privatekey_plain(rows[i].pem, "s3cret", &err), *bare = NULL, *other = NULL;
 		EVP_PKEY *again;
 
 		now_ms += 60000;
@@ -202,8 +202,10 @@ static void usual_keys_are_read_and_lose_their_password(void **state)
 		again = privatekey_read(plain, NULL, &err);
 		assert_int_equal(EVP_PKEY_eq(rows[i].key, again), 1);
 		EVP_PKEY_free(again);
-		assert_int_equal(privatekey_plain(rows[i].pem, NULL, &err) == NULL, rows[i].locked);
-		assert_int_equal(privatekey_plain(rows[i].pem, "other", &err) == NULL, rows[i].locked);
+		bare = privatekey_plain(rows[i].pem, NULL, &err);
+		assert_int_equal(bare == NULL, rows[i].locked);
+		other = privatekey_plain(rows[i].pem, "other", &err);
+		assert_int_equal(other == NULL, rows[i].locked);
 		free(rows[i].pem);
 	}
 	EVP_PKEY_free(key);

@@ -220,6 +220,7 @@ static void passwords_come_first_and_are_not_shown(void **state)
 	UNTIL(w->f, redissub_pool_connections(w->pool) == 0);
 	expect_state(&a, REDISSUB_FAILING, "AUTH failed; the server's reply repeats the password");
 	fixture_linger(w->f, 1000);
+	client_close(&w->peer);
 	assert_false(client_accept(&w->peer, w->listener)); /* accounts are locked for more */
 	redissub_stop(a.sub);
 	redisendpoint_unref(locked);
