@@ -256,7 +256,8 @@ def test_what_was_there_before_stays(empty, host, place, installed_by):
     assert empty.request(METRICS).status == 404
     for kind in KINDS:
         empty.kubectl("delete", "crd", f"{kind}.keda.sh")
-    delete_and_see_gone(empty, "kscaled")
+    for namespace in ("keda", "kscaled"):
+        delete_and_see_gone(empty, namespace)
 
 
 def test_narrower_options_leave_no_wider_rights(empty, host):

@@ -207,7 +207,7 @@ def test_forbidden(kscaled, stage, credentials, installation, restored, cluster,
     stage.deployment(replicas=2)
     stage.scaledobject(triggers=[number(kind)], pollingInterval=1, cooldownPeriod=0)
     stage.wait_failing()
-    assert f"a role with the verbs list and watch on {plural} is missing" in str(stage.metric(metric))
+    eventually(lambda: f"a role with the verbs list and watch on {plural} is missing" in str(stage.metric(metric)))  # a denial is believed when it has stood
     throughout(lambda: stage.replicas() == 2, until=after(2))
     installation.apply()
     eventually(lambda: stage.says("Active", "True"), timeout=60)

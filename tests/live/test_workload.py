@@ -178,7 +178,8 @@ def test_forbidden(kscaled, stage, pods, installation, restored, cluster):
     stage.deployment(replicas=2)
     stage.scaledobject(triggers=[count()], pollingInterval=1, cooldownPeriod=0)
     stage.wait_failing()
-    assert "a role with the verbs list and watch on pods is missing" in str(stage.status()) + str(stage.metric(name_of(stage)))
+    missing = "a role with the verbs list and watch on pods is missing"
+    eventually(lambda: missing in str(stage.status()) + str(stage.metric(name_of(stage))))  # a denial is believed when it has stood
     throughout(lambda: stage.replicas() == 2, until=after(2))
     installation.apply()
     eventually(lambda: stage.says("Active", "True"), timeout=60)

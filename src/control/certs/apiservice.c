@@ -18,6 +18,7 @@
 
 #define COLLECTION       "/apis/apiregistration.k8s.io/v1/apiservices"
 #define SERVICE_AGAIN_MS 30000
+#define RELEASE_AGAIN_MS 50 /* so long the watch may take */
 
 struct apiservice {
 	struct kube *kube; /* borrowed */
@@ -43,6 +44,8 @@ struct apiservice {
 	struct loop_timer look; /* at the Service again, after a failure */
 	int port;               /* of the Service; 0: not known yet */
 	bool released;
+	int64_t release_until_ms;        /* loop clock */
+	struct loop_timer release_again; /* with a newer version */
 	void (*on_released)(void *arg);
 	void *released_arg;
 	char trouble[ERR_MSG_MAX]; /* with its content; "": none */
@@ -319,12 +322,8 @@ static void look_at_service(void *arg)
 	a->call = kube_call(a->kube, &request, on_service, a);
 }
 
-static void on_deleted(void *arg, const json_t *object, const struct err *err)
+static void end_release(struct apiservice *a, const struct err *err)
 {
-	struct apiservice *a = arg;
-
-	(void)object;
-	a->call = NULL;
 	if (err && err->kind != ERR_MISSING)
 		log_warn(a->title, "could not be released: %s", err->msg);
 	else
@@ -332,27 +331,57 @@ static void on_deleted(void *arg, const json_t *object, const struct err *err)
 	a->on_released(a->released_arg);
 }
 
-bool apiservice_release(struct apiservice *a, int64_t deadline_ms, void (*done)(void *arg), void *arg)
+/*
+ * The API server itself writes to it, above all after it was created: a version that is not the
+ * newest any more is no end, as the watch brings the next.
+ */
+static void on_deleted(void *arg, const json_t *object, const struct err *err)
 {
+	struct apiservice *a = arg;
+
+	(void)object;
+	a->call = NULL;
+	if (err && err->kind == ERR_CONFLICT && loop_now_ms(a->loop) + RELEASE_AGAIN_MS < a->release_until_ms)
+		loop_timer_set(&a->release_again, RELEASE_AGAIN_MS);
+	else
+		end_release(a, err);
+}
+
+/* Not one that somebody has pointed elsewhere meanwhile. */
+static void send_release(void *arg)
+{
+	struct apiservice *a = arg;
 	const char *version = keeper_version(a->keeper);
 	MEM_AUTO char *path = mem_printf(COLLECTION "/%s", a->config.name), *body = NULL;
 	struct kube_request request = { .verb = KUBE_DELETE,
-		.deadline_ms = deadline_ms,
+		.deadline_ms = a->release_until_ms - loop_now_ms(a->loop),
 		.answer = KUBE_ANSWER_IGNORED };
+	struct err err;
 
-	if (!a->config.recreate || !a->leading || a->points != APISERVICE_TO_US || !version || a->taken)
-		return false;
-	a->released = true;
-	a->on_released = done;
-	a->released_arg = arg;
-	kube_cancel(a->call);
-	/* Not one that somebody has pointed elsewhere meanwhile. */
+	if (a->points != APISERVICE_TO_US || !version) {
+		err_set(&err, version ? ERR_CONFLICT : ERR_MISSING, "it points to another Service now");
+		end_release(a, &err);
+		return;
+	}
 	body = mem_printf("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{\"resourceVersion\":\"%"
 			  "s\"}}",
 		version);
 	request.path = path;
 	request.body = body;
 	a->call = kube_call(a->kube, &request, on_deleted, a);
+}
+
+bool apiservice_release(struct apiservice *a, int64_t deadline_ms, void (*done)(void *arg), void *arg)
+{
+	if (!a->config.recreate || !a->leading || a->points != APISERVICE_TO_US || !keeper_version(a->keeper) ||
+		a->taken)
+		return false;
+	a->released = true;
+	a->release_until_ms = loop_now_ms(a->loop) + deadline_ms;
+	a->on_released = done;
+	a->released_arg = arg;
+	kube_cancel(a->call);
+	send_release(a);
 	return true;
 }
 
@@ -383,6 +412,7 @@ struct apiservice *apiservice_new(struct kube *kube, const struct apiservice_con
 	a->kube = kube;
 	a->loop = kube_loop(kube);
 	loop_timer_init(&a->look, a->loop, look_at_service, a);
+	loop_timer_init(&a->release_again, a->loop, send_release, a);
 	a->on_change = on_change_fn;
 	a->arg = arg;
 	a->config = *config;
@@ -398,6 +428,7 @@ void apiservice_free(struct apiservice *a)
 	keeper_free(a->keeper);
 	kube_cancel(a->call);
 	loop_timer_done(&a->look);
+	loop_timer_done(&a->release_again);
 	free(a->service);
 	free(a->trusted);
 	free(a->note);

@@ -183,13 +183,14 @@ class Cluster:
         return done.stdout
 
     def everything(self):
-        """All objects of all kinds, but those that come and go by themselves."""
+        """All objects of all kinds, but those that come and go by themselves, and what is in a namespace that is being deleted."""
         resources = [name for name in self.kubectl("api-resources", "--verbs=list", "-o", "name").split()
                      if name.partition(".")[0] not in ("events", "leases", "componentstatuses") and "metrics" not in name and "insight" not in name]
         lines = self.kubectl("get", ",".join(resources), "-A", "--no-headers", "-o", "custom-columns=V:.apiVersion,K:.kind,N:.metadata.namespace,M:.metadata.name", check=False)
         names = {tuple(line.split()) for line in lines.splitlines()}
         assert ("v1", "Namespace", "<none>", "default") in names
-        return names
+        staying = {one["metadata"]["name"] for one in self.request("/api/v1/namespaces").json["items"] if "deletionTimestamp" not in one["metadata"]}
+        return {one for one in names if (one[3] if one[1] == "Namespace" else one[2]) in staying | {"<none>"}}
 
     # --- accounts ---
 

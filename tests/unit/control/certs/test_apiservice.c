@@ -387,6 +387,25 @@ static void what_is_not_ours_is_not_released(void **state)
 	assert_false(certs_release(t.certs, 3000, on_released, NULL));
 }
 
+static void the_api_server_writes_to_it(void)
+{
+	put_our_apiservice();
+}
+
+/* It does so a moment after it was created, and the release is of the version before. */
+static void a_release_of_an_old_version_goes_again(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	start_recreating();
+	fake_just_before(KUBE_DELETE, APISERVICE, the_api_server_writes_to_it);
+	assert_true(certs_release(t.certs, 3000, on_released, NULL));
+	fake_advance(1000);
+	assert_int_equal(released, 1);
+	assert_null(fake_object(APISERVICE));
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "could not be released"), 0);
+}
+
 static void a_release_that_hangs_ends(void **state)
 {
 	(void)state;
@@ -418,6 +437,7 @@ int main(void)
 		T(injects_under_conflict_retry),
 		T(is_released_and_created_again),
 		T(what_is_not_ours_is_not_released),
+		T(a_release_of_an_old_version_goes_again),
 		T(a_release_that_hangs_ends),
 		T(without_its_service_it_waits),
 		T(writes_only_what_it_has_seen),
