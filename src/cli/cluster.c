@@ -9,7 +9,7 @@
 
 #define DEADLINE_MS 15000
 #define PAGE        "500"
-#define PAGES_MAX   2000 /* a million objects: a server that has more is none */
+#define PAGES_MAX   2000 /* a million objects: the list does not end */
 
 struct cluster {
 	struct loop *loop;
