@@ -88,6 +88,7 @@ trap 'exit 143' TERM HUP
 # ---- Steps: each is run, timed, logged and counted ----
 
 summary=()
+failures=()    # names of tests
 failed_steps=0
 passed=0 failed=0 skipped=0
 live_results=()
@@ -129,6 +130,7 @@ count() {
 		failed_steps=$((failed_steps + 1))
 	fi
 	summary+=("$(printf '%-28s %5d s  %s' "$name" "$took" "$result")")
+	[ "$result" = ok ] || [ ! -e "$log" ] || mapfile -t -O "${#failures[@]}" failures < <(names_of_failures "$log")
 }
 
 step() {
@@ -182,6 +184,14 @@ pytest_total() {
 	words=$(IFS='|'; echo "$*")
 	pytest_lines "$log" | sed 's/^=* *//; s/ in .*//' | tr , '\n' |
 		awk -v "words=^($words)$" '$2 ~ words { n += $1 } END { print n + 0 }'
+}
+
+# names_of_failures LOG: the tests that failed, as pytest and automake name them.
+names_of_failures() {
+	awk '
+		/^(FAILED|ERROR) tests\// || /^(FAILED|ERROR) test_/ { print substr($0, 1, 200) }
+		/^(FAIL|XPASS|ERROR): / { unit[$0] = 1 }
+		END { for (line in unit) print line }' "$1"
 }
 
 # A live test that cannot run has not passed: only --skip-live skips.
@@ -457,6 +467,7 @@ run_all
 
 printf '\n==== summary ====\n'
 printf '%s\n' "${summary[@]}"
+[ "${#failures[@]}" -eq 0 ] || printf '%s\n' "${failures[@]}"
 [ "${#live_results[@]}" -eq 0 ] || printf 'live tests: %s\n' "${live_results[@]}"
 printf 'all of it took %d s\n' "$SECONDS"
 printf '%d passed, %d failed%s\n' "$passed" "$failed" \

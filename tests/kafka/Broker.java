@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 
 import javax.management.ObjectName;
 
@@ -32,6 +33,7 @@ import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AccessControlEntry;
@@ -78,10 +80,22 @@ public class Broker {
 		return p;
 	}
 
+	/* Without a producer ID: a broker that lost its call to the controller for a block of them has none to give for minutes. */
+	private static Properties producing(String address) {
+		Properties p = client(address);
+		p.put("enable.idempotence", "false");
+		p.put("delivery.timeout.ms", "60000");
+		return p;
+	}
+
 	private static void produce(String topic, int partition, int count) throws Exception {
+		ArrayList<Future<RecordMetadata>> sent = new ArrayList<>();
+
 		for (int i = 0; i < count; i++)
-			producer.send(new ProducerRecord<>(topic, partition, null, new byte[] { 'x' }));
+			sent.add(producer.send(new ProducerRecord<>(topic, partition, null, new byte[] { 'x' })));
 		producer.flush();
+		for (Future<RecordMetadata> one : sent)
+			one.get();
 	}
 
 	private static void user(String name, String password) throws Exception {
@@ -184,7 +198,7 @@ public class Broker {
 		String line;
 
 		admin = Admin.create(client(address));
-		producer = new KafkaProducer<>(client(address), new ByteArraySerializer(), new ByteArraySerializer());
+		producer = new KafkaProducer<>(producing(address), new ByteArraySerializer(), new ByteArraySerializer());
 		admin.describeCluster().nodes().get();
 		out.println("hands: ready");
 		while ((line = in.readLine()) != null) {
