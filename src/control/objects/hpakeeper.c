@@ -81,7 +81,7 @@ static void on_stored(struct work *work, const json_t *object)
 		note_stored(work, desired_name(r->desired));
 	store_learn_hpa(work->control->cache->store, object);
 	live = live_of(work, r->desired);
-	r->hpa.came = live && !hpaspec_matches(r->desired, live) ? hpaspec_print(r->desired, live) : 0;
+	r->hpa.came = live ? hpaspec_print(r->desired, live) : 0;
 	json_decref(r->desired);
 	r->desired = NULL;
 }

@@ -81,7 +81,7 @@ struct reconcile_part {
 	struct err *write_err; /* of the last write, until one succeeds; owned; NULL */
 	struct hpa_part {
 		uint64_t wanted;  /* fingerprint of what was written last */
-		uint64_t came;    /* of what the API server made of it (hpaspec_print); 0: what was wanted */
+		uint64_t came;    /* of what the API server made of it (hpaspec_print); 0: nothing yet */
 		bool over_others; /* the write under way changes what is there */
 		unsigned writes;  /* such ones, in a row */
 		int64_t again_ms; /* loop clock: it is not written before */
