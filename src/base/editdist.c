@@ -41,11 +41,16 @@ size_t editdist_between(const char *a, const char *b)
 	return last[b_len];
 }
 
+/* Names whose lengths differ by more are far without a table: most that are compared do. */
 size_t editdist_near(const char *a, const char *b)
 {
-	size_t distance = editdist_between(a, b), shorter = least(strlen(a), strlen(b));
+	size_t a_len = strlen(a), b_len = strlen(b), shorter = least(a_len, b_len), most = shorter < 5 ? 1 : 2,
+	       distance;
 
-	return distance <= (shorter < 5 ? 1 : 2) ? distance : EDITDIST_FAR;
+	if (a_len + b_len - 2 * shorter > most)
+		return EDITDIST_FAR;
+	distance = editdist_between(a, b);
+	return distance <= most ? distance : EDITDIST_FAR;
 }
 
 struct editdist_best editdist_best_of(const char *wanted)
