@@ -16,6 +16,7 @@
 #include "../../fakes/fakecluster.h"
 #include "../../fakes/fakesource.h"
 
+#include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
 
@@ -450,6 +451,34 @@ static void a_turn_takes_up_no_more_than_64_objects(void **state)
 	assert_in_range(fakecluster_most_calls_per_turn(), 1, 64);
 }
 
+/* What a reconcile costs goes with its triggers: 256 are a turn's, and the object that has them. */
+static void a_turn_takes_up_fewer_objects_with_many_triggers(void **state)
+{
+	enum { OBJECTS = 12, TRIGGERS = 100 };
+	struct buf spec = BUF_INIT(1 << 16);
+
+	(void)state;
+	world_lead(false);
+	buf_puts(&spec, "'pollingInterval':30,'triggers':[");
+	for (int i = 0; i < TRIGGERS; i++)
+		buf_printf(&spec, "%s{'type':'scripted','metadata':{'source':'s%d'}}", i > 0 ? "," : "", i);
+	buf_puts(&spec, "]");
+	for (int i = 0; i < OBJECTS; i++) {
+		MEM_AUTO char *name = mem_printf("web-%d", i);
+
+		world_deployment(name, 0);
+		world_scaledobject(name, buf_text(&spec));
+	}
+	buf_done(&spec);
+	world_pass(1000);
+	fakecluster_answer_lag(60000);
+	fakecluster_forget_calls();
+	world_lead(true);
+	world_pass(1000);
+	assert_int_equal(fakecluster_calls(KUBE_CREATE, HPAS), OBJECTS);
+	assert_in_range(fakecluster_most_calls_per_turn(), 1, 3);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
@@ -473,6 +502,7 @@ int main(void)
 		CASE(slow_lists_are_waited_for),
 		CASE(hpas_that_cannot_be_listed_are_told),
 		CASE(a_turn_takes_up_no_more_than_64_objects),
+		CASE(a_turn_takes_up_fewer_objects_with_many_triggers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
