@@ -35,7 +35,9 @@ static void drop(struct polled *p, const struct question *q, int64_t since_ms)
 		struct record *r = &p->records[i];
 
 		if (r->answer.answered_at_ms >= since_ms && !(q && is_about(r, q))) {
-			p->records[kept++] = *r;
+			if (kept != i)
+				p->records[kept] = *r;
+			kept++;
 			continue;
 		}
 		question_unref(r->question);
