@@ -248,11 +248,12 @@ static void add_from(struct environment *e, const char *name)
 
 static void note_left_out(struct environment *e, const char *name)
 {
-	MEM_AUTO char *why = mem_printf("may be one of the variables past the first %d, which are not read",
-		WORKLOAD_ENV_MAX);
+	MEM_AUTO char *why = NULL;
 
-	if (e->container->env_left_out > 0)
-		leave_unresolved(e, name, why);
+	if (e->container->env_left_out == 0)
+		return;
+	why = mem_printf("may be one of the variables past the first %d, which are not read", WORKLOAD_ENV_MAX);
+	leave_unresolved(e, name, why);
 }
 
 static void add_key(struct environment *e, const struct workload_env *env, enum keydata_kind kind)
