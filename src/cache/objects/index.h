@@ -25,8 +25,8 @@ void index_add(struct index *x, uint64_t mark, const char *key);
 /* removes one entry of that key, if there is one */
 void index_remove(struct index *x, uint64_t mark, const char *key);
 /*
- * Iterates over the keys of a mark; `at` is NULL at first; NULL at the end. Borrowed; the index must
- * not change meanwhile.
+ * Iterates over the keys of a mark; `at` is NULL at first; NULL at the end. Borrowed; the index
+ * must not change meanwhile.
  */
 const char *index_next(const struct index *x, uint64_t mark, const struct index_entry **at);
 void index_done(struct index *x);

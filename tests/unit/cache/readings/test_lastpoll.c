@@ -170,6 +170,8 @@ static void many_questions_are_told_apart_by_themselves(void **state)
 		assert_true(peek(KEY, many[i], 0) == i);
 		question_unref(many[i]);
 	}
+	lastpoll_forget(o);
+	assert_null(shared.all);
 }
 
 int main(void)

@@ -599,7 +599,9 @@ bool __wrap_formula_lex_is(const struct formula_token *token, const char *word)
 	return __real_formula_lex_is(token, word);
 }
 
-/* A thousand names, each used once: not each compared with each. Of equal names the first counts. */
+/*
+ * A thousand names, each used once: not each compared with each. Of equal names the first counts.
+ */
 static void test_many_names(void **state)
 {
 	enum { MANY = 1000 };
