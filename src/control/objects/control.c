@@ -244,18 +244,19 @@ static void on_turn_end(void *arg)
 {
 	struct control *c = arg;
 	size_t triggers = 0;
+	struct work *work;
 
-	for (int i = 0; i < RECONCILES_PER_TURN && triggers < TRIGGERS_PER_TURN && c->dirty && c->leading; i++) {
-		struct work *work = c->dirty;
-
+	for (int i = 0; i < RECONCILES_PER_TURN && triggers < TRIGGERS_PER_TURN && c->leading; i++) {
+		work = queue_take(c);
+		if (!work)
+			break;
 		triggers += work->object->of.trigger_count;
-		queue_remove(work);
 		take_turn(work);
 	}
 	/* The rest in another turn: a task would still run in this one. */
 	loop_task_cancel(c->cache->loop, &c->turn);
 	counters_set(c->queued, NULL, (double)c->dirty_count);
-	if (c->dirty && c->leading) {
+	if (c->dirty_count > 0 && c->leading) {
 		loop_timer_set(&c->next_turn, 0);
 		loop_timer_set(&c->settle, SETTLE_AFTER_MS);
 	}
