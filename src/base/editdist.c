@@ -15,24 +15,34 @@ static bool alike(char a, char b)
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Keeps the last three rows of the table. */
-size_t editdist_between(const char *a, const char *b)
-{
-	size_t rows[3][EDITDIST_LENGTH_MAX + 1];
-	size_t *before = rows[0], *last = rows[1], *row = rows[2], *turn;
-	size_t a_len = strlen(a), b_len = strlen(b);
+#define CELL_FAR ((size_t)(2 * EDITDIST_LENGTH_MAX))
 
-	if (a_len > EDITDIST_LENGTH_MAX || b_len > EDITDIST_LENGTH_MAX)
-		return EDITDIST_FAR;
+/*
+ * Keeps the last three rows of the table, and of each row the cells that can be at most `most`: a
+ * result above it says no more than that. It ends when no cell of a row can be.
+ */
+static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len, size_t most)
+{
+	size_t rows[3][EDITDIST_LENGTH_MAX + 2];
+	size_t *before = rows[0], *last = rows[1], *row = rows[2], *turn;
+	size_t last_least = 0;
+
 	for (size_t j = 0; j <= b_len; j++)
 		last[j] = before[j] = j;
 	for (size_t i = 1; i <= a_len; i++) {
-		row[0] = i;
-		for (size_t j = 1; j <= b_len; j++) {
+		size_t from = i > most ? i - most : 1, to = least(b_len, i + most), row_least = i;
+
+		row[from - 1] = from == 1 ? i : CELL_FAR;
+		for (size_t j = from; j <= to; j++) {
 			row[j] = least(least(last[j] + 1, row[j - 1] + 1), last[j - 1] + !alike(a[i - 1], b[j - 1]));
 			if (i > 1 && j > 1 && alike(a[i - 1], b[j - 2]) && alike(a[i - 2], b[j - 1]))
 				row[j] = least(row[j], before[j - 2] + 1);
+			row_least = least(row_least, row[j]);
 		}
+		row[to + 1] = CELL_FAR;
+		if (row_least > most && last_least >= most)
+			return CELL_FAR;
+		last_least = row_least;
 		turn = before;
 		before = last;
 		last = row;
@@ -41,11 +51,24 @@ size_t editdist_between(const char *a, const char *b)
 	return last[b_len];
 }
 
+size_t editdist_between(const char *a, const char *b)
+{
+	size_t a_len = strlen(a), b_len = strlen(b);
+
+	if (a_len > EDITDIST_LENGTH_MAX || b_len > EDITDIST_LENGTH_MAX)
+		return EDITDIST_FAR;
+	return distance(a, a_len, b, b_len, CELL_FAR);
+}
+
+/* Names whose lengths differ by more are far without a table: most that are compared do. */
 size_t editdist_near(const char *a, const char *b)
 {
-	size_t distance = editdist_between(a, b), shorter = least(strlen(a), strlen(b));
+	size_t a_len = strlen(a), b_len = strlen(b), shorter = least(a_len, b_len), most = shorter < 5 ? 1 : 2, apart;
 
-	return distance <= (shorter < 5 ? 1 : 2) ? distance : EDITDIST_FAR;
+	if (a_len + b_len - 2 * shorter > most || a_len > EDITDIST_LENGTH_MAX || b_len > EDITDIST_LENGTH_MAX)
+		return EDITDIST_FAR;
+	apart = distance(a, a_len, b, b_len, most);
+	return apart <= most ? apart : EDITDIST_FAR;
 }
 
 struct editdist_best editdist_best_of(const char *wanted)

@@ -155,9 +155,9 @@ static void search_others(const struct store *store, struct rival_search *s)
 	struct store_claims claims = store_claims_of(s->so);
 	const struct object *o;
 
-	for (size_t at = 0; (o = store_next_claim(store, claims.target, &at));)
+	for (const struct index_entry *at = NULL; (o = store_next_claim(store, claims.target, &at));)
 		look_at(s, o->of.so);
-	for (size_t at = 0; (o = store_next_claim(store, claims.hpa, &at));)
+	for (const struct index_entry *at = NULL; (o = store_next_claim(store, claims.hpa, &at));)
 		look_at(s, o->of.so);
 }
 
@@ -177,7 +177,7 @@ static int check_hpas(const struct store *store, const struct scaledobject *so, 
 	uint64_t claim = store_claims_of(so).target;
 	const struct hpa *hpa;
 
-	for (size_t at = 0; (hpa = store_next_rival_hpa(store, claim, &at));) {
+	for (const struct index_entry *at = NULL; (hpa = store_next_rival_hpa(store, claim, &at));) {
 		const struct validate_facts facts = { .hpas = &hpa, .hpa_count = 1 };
 
 		if (is_beside(&hpa->meta, so) && validate_surroundings(so, &facts, reason, err) < 0)

@@ -20,20 +20,38 @@ static void trigger_done(struct trigger *t)
 	strmap_done(&t->metadata);
 }
 
-static size_t bytes_of(const json_t *object)
+/* Of the metadata of all triggers. */
+struct trigger_room {
+	size_t bytes, variables;
+};
+
+static bool names_variable(const char *key)
 {
-	size_t bytes = 0;
+	static const char end[] = "FromEnv";
+	size_t len = strlen(key), tail = sizeof(end) - 1;
+
+	return len > tail && strcmp(key + len - tail, end) == 0;
+}
+
+static struct trigger_room room_for(const json_t *object)
+{
+	struct trigger_room needed = { 0, 0 };
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)(uintptr_t)object, key, value) bytes += strlen(key) + json_string_length(value);
-	return bytes;
+	json_object_foreach((json_t *)(uintptr_t)object, key, value)
+	{
+		needed.bytes += strlen(key) + json_string_length(value);
+		needed.variables += names_variable(key);
+	}
+	return needed;
 }
 
-static int decode_metadata(const struct json_at *trigger, struct trigger *out, size_t *room, struct err *err)
+static int decode_metadata(const struct json_at *trigger, struct trigger *out, struct trigger_room *room,
+	struct err *err)
 {
 	struct json_at at = json_field(trigger, "metadata");
-	size_t bytes;
+	struct trigger_room needed;
 
 	if (shape_object(&at, err) < 0)
 		return -1;
@@ -42,11 +60,16 @@ static int decode_metadata(const struct json_at *trigger, struct trigger *out, s
 	if (json_object_size(at.value) > METADATA_KEYS_MAX)
 		return shape_wrong(&at, err, "%zu keys are too many: at most %d", json_object_size(at.value),
 			METADATA_KEYS_MAX);
-	bytes = bytes_of(at.value);
-	if (bytes > *room)
+	needed = room_for(at.value);
+	if (needed.variables > room->variables)
+		return shape_wrong(&at, err,
+			"too many parameters that name a variable (...FromEnv): at most %d in all triggers together",
+			TRIGGER_VARIABLES_MAX);
+	if (needed.bytes > room->bytes)
 		return shape_wrong(&at, err, "too long: all triggers together may have %d bytes of metadata",
 			METADATA_BYTES_MAX);
-	*room -= bytes;
+	room->bytes -= needed.bytes;
+	room->variables -= needed.variables;
 	return json_get_strmap(trigger, "metadata", &out->metadata, err);
 }
 
@@ -62,7 +85,7 @@ static int decode_authentication(const struct json_at *trigger, struct trigger *
 	return out->auth_name != NULL ? 0 : shape_missing(&at, "name", err);
 }
 
-static int decode_trigger(const struct json_at *at, struct trigger *out, size_t *room, struct err *err)
+static int decode_trigger(const struct json_at *at, struct trigger *out, struct trigger_room *room, struct err *err)
 {
 	if (at->value == NULL)
 		return shape_missing(at, "type", err);
@@ -78,7 +101,8 @@ static int decode_trigger(const struct json_at *at, struct trigger *out, size_t 
 int trigger_decode_list(const struct json_at *spec, struct trigger **out, size_t *out_count, struct err *err)
 {
 	struct json_at list = json_field(spec, "triggers");
-	size_t count, room = METADATA_BYTES_MAX;
+	struct trigger_room room = { METADATA_BYTES_MAX, TRIGGER_VARIABLES_MAX };
+	size_t count;
 
 	*out = NULL;
 	*out_count = 0;

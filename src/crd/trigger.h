@@ -15,6 +15,11 @@
 #include "base/strmap.h"
 
 #define SCALEDOBJECT_TRIGGERS_MAX 1000 /* each is queried at every poll */
+/*
+ * Parameters ...FromEnv of all triggers: each variable is looked for in each source of the
+ * container's environment.
+ */
+#define TRIGGER_VARIABLES_MAX 5000
 
 struct trigger {
 	char *type;
@@ -29,7 +34,7 @@ struct trigger {
 /*
  * spec.triggers into *out and *count: set in any case, also to the part that could be read before
  * an error; the caller owns them (trigger_free_list). ERR_INVALID with the path: a wrong type, more
- * than SCALEDOBJECT_TRIGGERS_MAX entries, too much metadata.
+ * than SCALEDOBJECT_TRIGGERS_MAX entries, too much metadata, too many names of variables.
  */
 int trigger_decode_list(const struct json_at *spec, struct trigger **out, size_t *count, struct err *err);
 void trigger_free_list(struct trigger *list, size_t count);

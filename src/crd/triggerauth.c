@@ -544,3 +544,17 @@ void triggerauth_free(struct triggerauth *t)
 	free(t->spec_err);
 	free(t);
 }
+
+size_t triggerauth_parameter_count(const struct triggerauth *t)
+{
+	const struct triggerauth_manager *const managers[] = { t->azure_key_vault, t->gcp_secret_manager,
+		t->aws_secret_manager };
+	size_t count = t->secret_count + t->config_map_count + t->env_count + t->token_count;
+
+	if (t->vault != NULL)
+		count += t->vault->secret_count;
+	for (size_t i = 0; i < MEM_COUNT(managers); i++)
+		if (managers[i] != NULL)
+			count += managers[i]->secret_count;
+	return count;
+}

@@ -106,6 +106,8 @@ struct triggerauth {
 struct triggerauth *triggerauth_decode(const json_t *object, struct err *err);
 void triggerauth_free(struct triggerauth *t); /* wipes what is secret */
 
+size_t triggerauth_parameter_count(const struct triggerauth *t); /* entries of all its lists */
+
 #define TRIGGERAUTH_KIND         "TriggerAuthentication"
 #define TRIGGERAUTH_CLUSTER_KIND "ClusterTriggerAuthentication"
 

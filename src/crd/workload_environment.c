@@ -15,15 +15,23 @@
 #define NAME_TOLD_MAX         100
 #define REFERS                "refers to "
 
+/* One source of envFrom, asked for once: thousands of names may be looked for in a hundred. */
+struct env_from_source {
+	bool asked;
+	const struct strmap *data; /* NULL: err says why it cannot be had */
+	struct err err;
+};
+
 struct environment {
 	struct strmap *known, *unresolved;
 	const struct workload_container *container;
 	const struct workload_lookup *lookup;
-	struct strmap needed; /* a set: names that no entry after the current one defines */
-	bool *entry_needed;   /* by the index of the container's env */
-	size_t referred;      /* names added to needed by a reference */
-	size_t room;          /* bytes that may still be added */
-	struct err waits;     /* the first look-up that is not finished; ERR_NONE: none */
+	struct strmap needed;         /* a set: names that no entry after the current one defines */
+	bool *entry_needed;           /* by the index of the container's env */
+	struct env_from_source *from; /* by the index of its envFrom */
+	size_t referred;              /* names added to needed by a reference */
+	size_t room;                  /* bytes that may still be added */
+	struct err waits;             /* the first look-up that is not finished; ERR_NONE: none */
 };
 
 static void leave_unresolved(struct environment *e, const char *name, const char *why)
@@ -197,19 +205,31 @@ static void find_needed(struct environment *e, const struct strmap *wanted)
 
 /* ---- EnvFrom and the references of env ---- */
 
-/* One name from one source of envFrom: true when that settles it. */
-static bool take_from(struct environment *e, const struct workload_env_from *from, const char *name)
+static const struct env_from_source *source_of(struct environment *e, size_t index)
 {
+	const struct workload_env_from *from = &e->container->env_from[index];
+	struct env_from_source *s = &e->from[index];
+
+	if (!s->asked && e->lookup->all(e->lookup->arg, from->kind, from->name, &s->data, &s->err) != 0)
+		s->data = NULL;
+	s->asked = true;
+	return s;
+}
+
+/* One name from one source of envFrom: true when that settles it. */
+static bool take_from(struct environment *e, size_t index, const char *name)
+{
+	const struct workload_env_from *from = &e->container->env_from[index];
 	size_t prefix = strlen(from->prefix);
-	const struct strmap *data = NULL;
-	struct err err = { 0 };
+	const struct env_from_source *source;
 	const char *value;
 
 	if (strncmp(name, from->prefix, prefix) != 0)
 		return false;
-	if (e->lookup->all(e->lookup->arg, from->kind, from->name, &data, &err))
-		return !is_absent(e, name, from->optional, &err);
-	value = strmap_get(data, name + prefix);
+	source = source_of(e, index);
+	if (source->data == NULL)
+		return !is_absent(e, name, from->optional, &source->err);
+	value = strmap_get(source->data, name + prefix);
 	if (value == NULL)
 		return false;
 	put(e, name, value);
@@ -222,17 +242,18 @@ static void add_from(struct environment *e, const char *name)
 	const struct workload_container *c = e->container;
 
 	for (size_t i = c->env_from_count; i-- > 0;)
-		if (take_from(e, &c->env_from[i], name))
+		if (take_from(e, i, name))
 			return;
 }
 
 static void note_left_out(struct environment *e, const char *name)
 {
-	MEM_AUTO char *why = mem_printf("may be one of the variables past the first %d, which are not read",
-		WORKLOAD_ENV_MAX);
+	MEM_AUTO char *why = NULL;
 
-	if (e->container->env_left_out > 0)
-		leave_unresolved(e, name, why);
+	if (e->container->env_left_out == 0)
+		return;
+	why = mem_printf("may be one of the variables past the first %d, which are not read", WORKLOAD_ENV_MAX);
+	leave_unresolved(e, name, why);
 }
 
 static void add_key(struct environment *e, const struct workload_env *env, enum keydata_kind kind)
@@ -296,8 +317,10 @@ int workload_environment(const struct workload *w, const char *container, const 
 	e.container = find_container(w, container);
 	if (e.container == NULL)
 		return err_set(err, ERR_INVALID, "%s has no container \"%s\"", w->name, container);
+	e.from = mem_array(e.container->env_from_count + 1, sizeof(*e.from));
 	find_needed(&e, wanted);
 	read_all(&e);
+	free(e.from);
 	strmap_done(&e.needed);
 	free(e.entry_needed);
 	if (e.waits.kind == ERR_NONE)

@@ -55,11 +55,12 @@ static const char *place_name(char place)
 
 bool params_next_name(const char **names, char name[PARAM_NAME_SIZE])
 {
-	size_t len = strcspn(*names, "|");
+	size_t len = strcspn(*names, "|"), kept = len < PARAM_NAME_SIZE ? len : PARAM_NAME_SIZE - 1;
 
 	if (!**names)
 		return false;
-	snprintf(name, PARAM_NAME_SIZE, "%.*s", (int)len, *names);
+	memcpy(name, *names, kept); /* without printf: thousands are compared for one object */
+	name[kept] = '\0';
 	*names += len + ((*names)[len] == '|');
 	return true;
 }
@@ -107,7 +108,7 @@ static const char *next_key(struct keys *k)
 				k->variable = !variable && strchr(row->where, ENV);
 				if (!variable && !strchr(row->where, METADATA))
 					continue;
-				snprintf(k->key, sizeof(k->key), "%s%s", k->name, variable ? "FromEnv" : "");
+				stpcpy(stpcpy(k->key, k->name), variable ? "FromEnv" : "");
 				return k->key;
 			}
 		}
@@ -115,32 +116,55 @@ static const char *next_key(struct keys *k)
 	return NULL;
 }
 
+/* Whether the text is one of the names. */
+static bool is_among(const char *names, const char *text, size_t len)
+{
+	for (; *names; names += *names == '|') {
+		size_t one = strcspn(names, "|");
+
+		if (one == len && memcmp(names, text, len) == 0)
+			return true;
+		names += one;
+	}
+	return false;
+}
+
 /* The table's row with this name, kind and place; NULL. */
 static const struct param_row *row_named(const struct param_table *t, const char *wanted, enum param_kind kind,
 	const char *place)
 {
-	for (size_t i = 0; i < t->count; i++) {
-		const char *names = t->rows[i].names;
-		char name[PARAM_NAME_SIZE];
-
-		while (t->rows[i].kind == kind && params_next_name(&names, name))
-			if (strcmp(name, wanted) == 0 && strcmp(t->rows[i].where, place) == 0)
-				return &t->rows[i];
-	}
+	for (size_t i = 0; i < t->count; i++)
+		if (t->rows[i].kind == kind && strcmp(t->rows[i].where, place) == 0 &&
+			is_among(t->rows[i].names, wanted, strlen(wanted)))
+			return &t->rows[i];
 	return NULL;
 }
 
+/* Whether the row has this key in the metadata: by its name, or as the name of a variable. */
+static bool row_has(const struct param_row *row, const char *key, size_t len)
+{
+	static const char end[] = "FromEnv";
+	const size_t tail = sizeof(end) - 1;
+
+	if (row->kind == PARAM_DROPPED || row->kind == PARAM_OTHERS)
+		return false;
+	if (strchr(row->where, METADATA) && is_among(row->names, key, len))
+		return true;
+	return len > tail && memcmp(key + len - tail, end, tail) == 0 && strchr(row->where, ENV) &&
+		is_among(row->names, key, len - tail);
+}
+
+/* For each key of each trigger, known or not, so without making a list of names. */
 static bool is_known(const struct scaler_params *params, const char *key)
 {
-	struct keys keys = { .params = params };
 	bool others = false, misplaced = false;
 	const struct param_table *t;
-	const char *name;
+	size_t len = strlen(key);
 
-	while ((name = next_key(&keys)) != NULL)
-		if (strcmp(name, key) == 0)
-			return true;
 	for (size_t i = 0; (t = table_at(params, i)) != NULL; i++) {
+		for (size_t k = 0; k < t->count; k++)
+			if (row_has(&t->rows[k], key, len))
+				return true;
 		others |= row_named(t, "*", PARAM_OTHERS, "m") != NULL;
 		misplaced |= row_named(t, key, PARAM_TEXT, "a") != NULL;
 	}
@@ -188,25 +212,32 @@ static void put_meant(const struct scaler_params *params, const char *key, struc
 		buf_printf(out, " (did you mean \"%s\"?)", found);
 }
 
+/* So many are named: for each all names are compared, and a trigger may have a thousand. */
+#define UNKNOWN_TOLD 8
+
 char *params_unknown(const struct scaler_params *params)
 {
-	struct buf out = BUF_INIT(1024);
+	struct buf out = BUF_INIT(UNKNOWN_TOLD * 512);
+	size_t count = 0;
 
 	for (size_t i = 0; params->tables && i < params->metadata->count; i++) {
 		const char *key = params->metadata->pairs[i].key;
-		const struct param_row *row = row_named(&all_types, key, PARAM_DROPPED, "m");
+		const struct param_row *row;
 		const struct param_table *t;
 
-		if (is_known(params, key))
+		if (is_known(params, key) || count++ >= UNKNOWN_TOLD)
 			continue;
+		row = row_named(&all_types, key, PARAM_DROPPED, "m");
 		for (size_t k = 0; !row && (t = table_at(params, k)) != NULL; k++)
 			row = row_named(t, key, PARAM_DROPPED, "m");
-		buf_printf(&out, "%s\"%s\"", out.len > 0 ? ", " : "", key);
+		buf_printf(&out, "%s\"%.128s\"", out.len > 0 ? ", " : "", key);
 		if (row)
 			buf_printf(&out, " (%s)", row->why);
 		else
 			put_meant(params, key, &out);
 	}
+	if (count > UNKNOWN_TOLD)
+		buf_printf(&out, ", and %zu more", count - UNKNOWN_TOLD);
 	return out.len > 0 ? buf_take(&out) : NULL;
 }
 

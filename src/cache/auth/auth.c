@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "cache/auth/auth_parts.h"
 
@@ -48,49 +49,105 @@ static void from_secrets(struct auth_resolve *r, const char *source)
 #define SCALE_TARGET "the scale target"
 #define POD_TEMPLATE "the Pod template"
 
-static void take_variable(struct auth_resolve *r, const char *source, const struct triggerauth_env *e)
-{
-	struct strmap wanted = { 0 }, env = { 0 }, unresolved = { 0 };
-	const char *container = e->container && *e->container ? e->container : r->target->containers[0].name;
-	MEM_AUTO char *what = mem_printf("variable %s of container \"%s\"", e->name, container);
-	struct err err = { 0 };
-	const char *value, *why;
+/*
+ * The variables of one container that the authentication names, read together: they may be a
+ * thousand, of a container with thousands.
+ */
+struct container_variables {
+	const char *container; /* as written; "": the first */
+	struct strmap wanted, env, unresolved;
+	bool failed;
+	struct err err;
+	UT_hash_handle hh;
+};
 
-	strmap_set(&wanted, e->name, "");
-	if (auth_variables(r->lookup, r->of, r->target, e->container, &wanted, &env, &unresolved, &err)) {
-		auth_fail(r, &err, "%s parameter \"%s\"", source, e->parameter);
-	} else {
-		value = strmap_get(&env, e->name);
-		why = strmap_get(&unresolved, e->name);
-		if (value)
-			auth_put(r, source, e->parameter, value, what);
-		else if (why)
-			auth_fail(r, NULL, "%s parameter \"%s\": %s %s", source, e->parameter, what, why);
-		else if (r->of->so)
-			auth_fail(r, NULL,
-				"%s parameter \"%s\": container \"%s\" of " SCALE_TARGET " %s has no variable %s",
-				source, e->parameter, container, r->of->so->spec.target_name, e->name);
-		else
-			auth_fail(r, NULL,
-				"%s parameter \"%s\": container \"%s\" of " POD_TEMPLATE " has no variable %s", source,
-				e->parameter, container, e->name);
+static struct container_variables *variables_find(struct container_variables *all, const struct triggerauth_env *e)
+{
+	const char *container = e->container ? e->container : "";
+	struct container_variables *v;
+
+	HASH_FIND_STR(all, container, v);
+	return v;
+}
+
+static struct container_variables *variables_gather(const struct triggerauth *t)
+{
+	struct container_variables *all = NULL, *v;
+
+	for (size_t i = 0; i < t->env_count; i++) {
+		v = variables_find(all, &t->env[i]);
+		if (!v) {
+			v = mem_zalloc(sizeof(*v));
+			v->container = t->env[i].container ? t->env[i].container : "";
+			HASH_ADD_KEYPTR(hh, all, v->container, strlen(v->container), v);
+		}
+		strmap_set(&v->wanted, t->env[i].name, "");
 	}
-	strmap_done(&wanted);
-	strmap_done_secret(&env);
-	strmap_done(&unresolved);
+	return all;
+}
+
+static void variables_done(struct container_variables *all)
+{
+	struct container_variables *v, *next;
+
+	HASH_ITER (hh, all, v, next) {
+		HASH_DEL(all, v);
+		strmap_done(&v->wanted);
+		strmap_done_secret(&v->env);
+		strmap_done(&v->unresolved);
+		free(v);
+	}
+}
+
+static void take_variable(struct auth_resolve *r, const char *source, const struct triggerauth_env *e,
+	const struct container_variables *v)
+{
+	const char *container = *v->container ? v->container : r->target->containers[0].name;
+	MEM_AUTO char *what = mem_printf("variable %s of container \"%s\"", e->name, container);
+	const char *value = strmap_get(&v->env, e->name), *why = strmap_get(&v->unresolved, e->name);
+
+	if (v->failed)
+		auth_fail(r, &v->err, "%s parameter \"%s\"", source, e->parameter);
+	else if (value)
+		auth_put(r, source, e->parameter, value, what);
+	else if (why)
+		auth_fail(r, NULL, "%s parameter \"%s\": %s %s", source, e->parameter, what, why);
+	else if (r->of->so)
+		auth_fail(r, NULL, "%s parameter \"%s\": container \"%s\" of " SCALE_TARGET " %s has no variable %s",
+			source, e->parameter, container, r->of->so->spec.target_name, e->name);
+	else
+		auth_fail(r, NULL, "%s parameter \"%s\": container \"%s\" of " POD_TEMPLATE " has no variable %s",
+			source, e->parameter, container, e->name);
+}
+
+static void take_variables(struct auth_resolve *r, const char *source)
+{
+	struct container_variables *all = variables_gather(r->t), *v, *next;
+
+	HASH_ITER (hh, all, v, next)
+		v->failed = auth_variables(r->lookup, r->of, r->target, v->container, &v->wanted, &v->env,
+				    &v->unresolved, &v->err) != 0;
+	for (size_t i = 0; i < r->t->env_count; i++)
+		take_variable(r, source, &r->t->env[i], variables_find(all, &r->t->env[i]));
+	variables_done(all);
 }
 
 static void from_env(struct auth_resolve *r, const char *source)
 {
+	const char *unknown = r->target ? r->target->no_environment : NULL;
+
+	if (!unknown && r->target && r->target->container_count > 0) {
+		take_variables(r, source);
+		return;
+	}
 	for (size_t i = 0; i < r->t->env_count; i++) {
-		if (r->target && r->target->no_environment)
-			auth_fail(r, NULL, "%s parameter \"%s\": %s", source, r->t->env[i].parameter,
-				r->target->no_environment);
-		else if (r->target && r->target->container_count > 0)
-			take_variable(r, source, &r->t->env[i]);
+		const struct triggerauth_env *e = &r->t->env[i];
+
+		if (unknown)
+			auth_fail(r, NULL, "%s parameter \"%s\": %s", source, e->parameter, unknown);
 		else
 			auth_fail(r, NULL, "%s parameter \"%s\": %s has no containers to take variable %s from", source,
-				r->t->env[i].parameter, r->of->so ? SCALE_TARGET : POD_TEMPLATE, r->t->env[i].name);
+				e->parameter, r->of->so ? SCALE_TARGET : POD_TEMPLATE, e->name);
 	}
 }
 

@@ -82,6 +82,13 @@ int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const
 	struct err *err);
 
 /*
+ * How many parameters auth_params would look for: 0 without authenticationRef, and while what it
+ * names is not known. One trigger or another may name the same authentication, so whoever resolves
+ * those of a whole object bounds the sum over different ones.
+ */
+size_t auth_parameter_count(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger);
+
+/*
  * Judges an authentication by itself, whatever it refers to: 0, or -1 with what auth_params will
  * tell each trigger that refers to it. Of rules only what decides counts (which identities, whose
  * Secrets, the region, vault_login); nothing is looked up.

@@ -88,16 +88,26 @@ int auth_environment(const struct auth_lookup *lookup, const struct scaled *of, 
 		: -1;
 }
 
+/* Whether any names a variable: as many as there are need not be gathered for that. */
+static bool names_variables(const struct scaled *of)
+{
+	struct strmap first = { 0 };
+	bool found;
+
+	for (size_t i = 0; i < of->trigger_count && !first.count; i++)
+		for (size_t j = 0; j < of->triggers[i].metadata.count && !first.count; j++)
+			add_wanted(&of->triggers[i].metadata.pairs[j], &first);
+	found = first.count > 0;
+	strmap_done(&first);
+	return found;
+}
+
 bool auth_needs_target(const struct auth_lookup *lookup, const struct scaled *of)
 {
 	const char *container = of->env_source_container;
-	struct strmap wanted = { 0 };
-	bool needed;
-
-	auth_variable_names(of, &wanted);
 	/* as in KEDA, a named container must exist even if no variable is needed */
-	needed = wanted.count > 0 || (container && *container);
-	strmap_done(&wanted);
+	bool needed = (container && *container) || names_variables(of);
+
 	for (size_t i = 0; i < of->trigger_count && !needed; i++) {
 		const struct triggerauth *t;
 

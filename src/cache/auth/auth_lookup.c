@@ -60,6 +60,13 @@ int auth_of(const struct auth_lookup *lookup, const struct scaled *of, const str
 		: -1;
 }
 
+size_t auth_parameter_count(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger)
+{
+	const struct triggerauth *t;
+
+	return auth_of(lookup, of, trigger, &t, NULL) == 0 && t ? triggerauth_parameter_count(t) : 0;
+}
+
 static bool is_of_provider(const struct triggerauth_identity *i, const char *provider)
 {
 	return i && i->provider && strcmp(i->provider, provider) == 0;

@@ -41,9 +41,23 @@ void holders_add(struct holders *h, struct held *thing, const char *key)
 {
 	thing->holders = h;
 	thing->key = mem_dup(key);
-	thing->holds = NULL;
+	thing->holds = thing->latest = NULL;
 	if (key)
 		HASH_ADD_KEYPTR(hh, h->things, thing->key, strlen(thing->key), thing);
+}
+
+/* Numbers what is told together, of all kinds. */
+static uint64_t telling;
+
+void holders_tell_begin(struct holders *h)
+{
+	telling++;
+	h->together = true;
+}
+
+void holders_tell_end(struct holders *h)
+{
+	h->together = false;
 }
 
 void holders_tell(const struct held *thing)
@@ -53,8 +67,15 @@ void holders_tell(const struct held *thing)
 
 	if (!h->fn)
 		return;
-	DL_FOREACH (thing->holds, hold)
-		h->fn(h->fn_arg, hold->owner, OBJECT_NEEDS);
+	DL_FOREACH (thing->holds, hold) {
+		struct object *o = hold->owner;
+
+		if (h->together && o->holdings.told == telling)
+			continue;
+		if (h->together)
+			o->holdings.told = telling;
+		h->fn(h->fn_arg, o, OBJECT_NEEDS);
+	}
 }
 
 /* Nobody holds it. */
@@ -72,6 +93,8 @@ static void thing_drop(struct held *thing)
 
 static void hold_free(struct hold *hold)
 {
+	if (hold->thing->latest == hold)
+		hold->thing->latest = NULL;
 	hold->owner->holdings.count--;
 	LL_DELETE2(hold->owner->holdings.holds, hold, next_owned);
 	DL_DELETE(hold->thing->holds, hold);
@@ -117,8 +140,10 @@ void holdings_begin(struct object *o)
 
 static struct hold *hold_of(const struct object *o, const struct held *thing)
 {
-	struct hold *hold;
+	struct hold *hold = thing->latest;
 
+	if (hold && hold->owner == o)
+		return hold;
 	LL_FOREACH2(o->holdings.holds, hold, next_owned)
 	if (hold->thing == thing)
 		break;
@@ -143,6 +168,7 @@ void holdings_take(struct object *o, struct held *thing)
 		o->holdings.count++;
 	}
 	hold->round = o->holdings.round;
+	thing->latest = hold;
 }
 
 void holdings_each(const struct object *o, const struct holders *kind, void (*fn)(void *arg, struct held *thing),

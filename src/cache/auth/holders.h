@@ -20,6 +20,7 @@ struct held { /* first member of the thing, which its module allocates and frees
 	struct holders *holders;
 	char *key; /* owned; NULL: looked up by its module in another way */
 	struct hold *holds;
+	struct hold *latest; /* taken last: one round asks for the same thing once for each trigger; NULL */
 	UT_hash_handle hh;
 };
 
@@ -30,6 +31,7 @@ struct holders {
 	/* called with OBJECT_NEEDS for holders of a changed thing; NULL */
 	object_fn fn;
 	void *arg, *fn_arg;
+	bool together; /* between holders_tell_begin and _end */
 };
 
 void holders_init(struct holders *h, void (*on_unheld)(void *arg, struct held *thing), void *arg);
@@ -42,6 +44,12 @@ void holders_add(struct holders *h, struct held *thing, const char *key);
 void holders_drop(struct held *thing); /* frees it, held or not */
 /* Notifies every holder once. */
 void holders_tell(const struct held *thing);
+/*
+ * The same for several things that have changed together, as the keys of one Secret: who holds many
+ * of them is told once. Between begin and end holders_tell skips who was told.
+ */
+void holders_tell_begin(struct holders *h);
+void holders_tell_end(struct holders *h);
 
 /* ---- An object's round, over the things of all kinds ---- */
 

@@ -33,9 +33,13 @@ char *references_object_collection(const struct reference_place *place)
 
 void references_object_tell_waiting(struct referenced *o)
 {
+	struct holders *h = &o->place->r->holders;
+
+	holders_tell_begin(h);
 	for (size_t i = 0; i < o->wanted_count; i++)
 		if (!o->wanted[i]->known)
 			holders_tell(&o->wanted[i]->held);
+	holders_tell_end(h);
 }
 
 /* ---- Which keys ---- */
@@ -93,14 +97,18 @@ void references_object_forget(struct referenced *o)
 /* The object's state is known: reports what is marked `news`. */
 static void settle(struct referenced *o, enum reference_state state)
 {
+	struct holders *h = &o->place->r->holders;
+
 	o->state = state;
 	o->incomplete = false;
 	references_object_read_stop(o);
 	for (size_t i = 0; i < o->wanted_count; i++)
 		o->wanted[i]->known = true;
+	holders_tell_begin(h);
 	for (size_t i = 0; i < o->wanted_count; i++)
 		if (o->wanted[i]->news)
 			holders_tell(&o->wanted[i]->held);
+	holders_tell_end(h);
 }
 
 /* Keeps its version: an older list may still contain it. */

@@ -12,9 +12,11 @@
 #include <stdint.h>
 
 struct index_slot;
+struct index_entry;
 struct index {                    /* a value; empty when zeroed */
-	struct index_slot *slots; /* owned; open addressing */
-	size_t size, count;       /* size: a power of 2, or 0 */
+	struct index_slot *slots; /* owned; open addressing, one for each mark */
+	size_t size, marks;       /* slots, a power of 2 or 0, and how many are used */
+	size_t count;             /* keys */
 };
 
 uint64_t index_mark(const char *namespace_, const char *kind, const char *name);
@@ -23,10 +25,10 @@ void index_add(struct index *x, uint64_t mark, const char *key);
 /* removes one entry of that key, if there is one */
 void index_remove(struct index *x, uint64_t mark, const char *key);
 /*
- * Iterates over the keys of a mark; `at` is 0 at first; NULL at the end. Borrowed; the index must
- * not change meanwhile.
+ * Iterates over the keys of a mark; `at` is NULL at first; NULL at the end. Borrowed; the index
+ * must not change meanwhile.
  */
-const char *index_next(const struct index *x, uint64_t mark, size_t *at);
+const char *index_next(const struct index *x, uint64_t mark, const struct index_entry **at);
 void index_done(struct index *x);
 
 #endif

@@ -300,7 +300,7 @@ static void tell_rivals(struct store *s, uint64_t claim)
 {
 	struct object *o;
 
-	for (size_t at = 0; (o = store_next_claim(s, claim, &at));)
+	for (const struct index_entry *at = NULL; (o = store_next_claim(s, claim, &at));)
 		tell(s, o, OBJECT_HPA);
 }
 
@@ -604,7 +604,7 @@ size_t store_count(const struct store *s, enum scaled_kind kind)
 	return indexer_count(indexer_of(s, kind));
 }
 
-struct object *store_next_claim(const struct store *s, uint64_t claim, size_t *at)
+struct object *store_next_claim(const struct store *s, uint64_t claim, const struct index_entry **at)
 {
 	const char *key;
 	struct object *o = NULL;
@@ -658,7 +658,7 @@ const struct hpa *store_hpa_named(const struct store *s, const struct scaledobje
 	return store_hpa(s, store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), key));
 }
 
-const struct hpa *store_next_rival_hpa(const struct store *s, uint64_t claim, size_t *at)
+const struct hpa *store_next_rival_hpa(const struct store *s, uint64_t claim, const struct index_entry **at)
 {
 	const char *key = index_next(&s->rival_hpas, claim, at);
 
@@ -673,8 +673,8 @@ bool store_knows_hpas(const struct store *s, const char *namespace_, const char 
 const struct hpa *store_hpa_of(const struct store *s, const struct scaledobject *so, const char *except)
 {
 	uint64_t mark = index_mark(so->meta.namespace_, "ScaledObject", so->meta.name);
+	const struct index_entry *at = NULL;
 	const char *key;
-	size_t at = 0;
 
 	while ((key = index_next(&s->hpas, mark, &at))) {
 		const struct hpa *hpa = store_hpa(s, key);

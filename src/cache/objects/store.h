@@ -28,6 +28,7 @@
 #include "kube/client.h"
 
 struct store;
+struct index_entry;
 
 /*
  * The key of an object: "default/web" for a ScaledObject, "scaledjobs/default/web" for a ScaledJob.
@@ -73,12 +74,13 @@ struct store_claims {
 	uint64_t target, hpa;
 };
 struct store_claims store_claims_of(const struct scaledobject *so);
-struct object *store_next_claim(const struct store *s, uint64_t claim, size_t *at); /* as index_next */
-const struct hpa *store_hpa(const struct store *s, const char *key);                /* NULL: unknown, or foreign */
+/* as index_next */
+struct object *store_next_claim(const struct store *s, uint64_t claim, const struct index_entry **at);
+const struct hpa *store_hpa(const struct store *s, const char *key); /* NULL: unknown, or foreign */
 const struct hpa *store_hpa_named(const struct store *s,
 	const struct scaledobject *so); /* by the HPA name in its spec */
 /* The next foreign HPA that may scale this target (store_claims_of); NULL at the end. */
-const struct hpa *store_next_rival_hpa(const struct store *s, uint64_t claim, size_t *at);
+const struct hpa *store_next_rival_hpa(const struct store *s, uint64_t claim, const struct index_entry **at);
 /*
  * Whether the HPAs of this namespace are listed, so that an unknown one does not exist. If not,
  * *trouble is the reason, or NULL. A change is reported as OBJECT_HPA.

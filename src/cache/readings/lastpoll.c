@@ -17,9 +17,13 @@ struct polled {
 	size_t count;
 };
 
+/*
+ * Those that are shared (cache/readings/questions) are the same when their keys are: keys may be
+ * long and differ at their ends, and a thousand are compared with a thousand.
+ */
 static bool is_about(const struct record *r, const struct question *q)
 {
-	return r->question == q || strcmp(r->question->key, q->key) == 0;
+	return r->question == q || (!(r->question->shared && q->shared) && strcmp(r->question->key, q->key) == 0);
 }
 
 /* All that is from before since_ms, and what is about q (NULL: nothing is). */
@@ -31,7 +35,9 @@ static void drop(struct polled *p, const struct question *q, int64_t since_ms)
 		struct record *r = &p->records[i];
 
 		if (r->answer.answered_at_ms >= since_ms && !(q && is_about(r, q))) {
-			p->records[kept++] = *r;
+			if (kept != i)
+				p->records[kept] = *r;
+			kept++;
 			continue;
 		}
 		question_unref(r->question);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "cache/auth/auth.h"
 #include "cache/auth/holders.h"
@@ -14,6 +15,24 @@
 #include "decide/validate/validate.h"
 #include "scalers/scalerbuild.h"
 
+/*
+ * What the authentication of one or many triggers gives: it may have a thousand parameters, and a
+ * thousand triggers may name it, so it is resolved once in a round.
+ */
+struct given {
+	char *key; /* its kind and name, and the triggers' type, which decides about identities */
+	struct strmap params;
+	struct pod_identity identity;
+	struct err *err; /* owned; NULL: all is well */
+	UT_hash_handle hh;
+};
+
+/*
+ * Of all authentications of one object: resolving them is work of one turn, and one of them has at
+ * most TRIGGERAUTH_ENTRIES_MAX in each of its lists.
+ */
+#define PARAMETERS_MAX 5000
+
 /* What one object's scalers are built from. */
 struct material {
 	const struct auth_lookup *lookup;
@@ -21,6 +40,8 @@ struct material {
 	struct workload *template;     /* owned: what target is of a ScaledJob */
 	struct strmap env, unresolved;
 	struct err secrets_denied; /* ERR_NONE: the namespace's Secrets may be read */
+	struct given *given;
+	size_t parameters; /* of those */
 };
 
 static int read_template(const struct object *o, struct material *m, struct err *err)
@@ -154,16 +175,61 @@ static int expand(struct scalers *s, struct object *o, struct scaler *whole, str
 	return failed;
 }
 
+/* ---- What authentications give ---- */
+
+static int resolve(struct material *m, const struct scaled *of, const struct trigger *t, struct given *g,
+	struct err *err)
+{
+	m->parameters += auth_parameter_count(m->lookup, of, t);
+	if (m->parameters > PARAMETERS_MAX)
+		return err_set(err, ERR_INVALID,
+			"the authentications of its triggers have more than %d parameters in all: spread the triggers "
+			"over several objects",
+			PARAMETERS_MAX);
+	return auth_params(m->lookup, of, t, m->target, &g->params, &g->identity, err);
+}
+
+static const struct given *given_to(struct material *m, const struct scaled *of, const struct trigger *t)
+{
+	MEM_AUTO char *key = mem_printf("%s %s %s", t->auth_kind ? t->auth_kind : "", t->auth_name ? t->auth_name : "",
+		t->type);
+	struct err err = { 0 };
+	struct given *g;
+
+	HASH_FIND_STR(m->given, key, g);
+	if (g)
+		return g;
+	g = mem_zalloc(sizeof(*g));
+	g->key = mem_dup(key);
+	if (resolve(m, of, t, g, &err))
+		err_keep(&g->err, &err);
+	HASH_ADD_KEYPTR(hh, m->given, g->key, strlen(g->key), g);
+	return g;
+}
+
+static void given_done(struct given *all)
+{
+	struct given *g, *next;
+
+	HASH_ITER (hh, all, g, next) {
+		HASH_DEL(all, g);
+		strmap_done_secret(&g->params);
+		err_keep(&g->err, NULL);
+		free(g->key);
+		free(g);
+	}
+}
+
 /* ---- Building ---- */
 
-static int build_one(struct scalers *s, struct object *o, const struct material *m, size_t i, const struct strmap *auth,
-	const struct pod_identity *identity, struct err *err)
+static int build_one(struct scalers *s, struct object *o, const struct material *m, size_t i, const struct given *given,
+	struct err *err)
 {
 	struct scaler whole;
 	struct scaler_params params = triggerparams_of(&o->of, i);
 
-	params.auth = auth;
-	params.identity = identity;
+	params.auth = &given->params;
+	params.identity = &given->identity;
 	params.env = &m->env;
 	params.unresolved = &m->unresolved;
 	params.secrets_denied = m->secrets_denied.kind != ERR_NONE ? m->secrets_denied.msg : NULL;
@@ -179,22 +245,21 @@ static int build_one(struct scalers *s, struct object *o, const struct material 
  * Requests the references of all triggers, also after a failure: what a round does not request is
  * no longer watched.
  */
-static void build_all(struct scalers *s, struct object *o, const struct material *m, struct err *worst)
+static void build_all(struct scalers *s, struct object *o, struct material *m, struct err *worst)
 {
 	struct err waits = { 0 }; /* for a description; the others are requested at the same time */
 
 	for (size_t i = 0; i < o->of.trigger_count; i++) {
-		struct strmap auth = { 0 };
-		struct pod_identity identity;
+		const struct given *given = given_to(m, &o->of, &o->of.triggers[i]);
 		struct err err = { 0 };
 
-		if (auth_params(m->lookup, &o->of, &o->of.triggers[i], m->target, &auth, &identity, &err)) {
+		if (given->err) {
+			err = *given->err;
 			err_wrap(&err, "trigger %zu (%s)", i, o->of.triggers[i].type);
 			auth_note_failure(worst, &err);
-		} else if (worst->kind == ERR_NONE && build_one(s, o, m, i, &auth, &identity, &err)) {
+		} else if (worst->kind == ERR_NONE && build_one(s, o, m, i, given, &err)) {
 			auth_note_failure(err.kind == ERR_WAITING ? &waits : worst, &err);
 		}
-		strmap_done_secret(&auth);
 	}
 	if (waits.kind != ERR_NONE)
 		auth_note_failure(worst, &waits);
@@ -255,6 +320,7 @@ int scalers_build(struct scalers *s, struct object *o, struct err *err)
 	build_round(s, o, &m, &worst);
 	share_questions(s, o->scalers);
 	lookups_end(s->lookups);
+	given_done(m.given);
 	strmap_done_secret(&m.env);
 	strmap_done(&m.unresolved);
 	workload_free(m.template);

@@ -224,8 +224,12 @@ static void take_turn(struct work *work)
 	work->kind->reconcile(work);
 }
 
-/* So that a start with thousands of objects does not block the loop. */
+/*
+ * So that a start with thousands of objects does not block the loop, nor do objects with hundreds
+ * of triggers, by whose number a reconcile costs: the one that exceeds it is the last of its turn.
+ */
 #define RECONCILES_PER_TURN 64
+#define TRIGGERS_PER_TURN   256
 
 /* By then the writes of a flood and their watch events are over. */
 #define SETTLE_AFTER_MS 8000
@@ -239,17 +243,20 @@ static void on_settle(void *arg)
 static void on_turn_end(void *arg)
 {
 	struct control *c = arg;
+	size_t triggers = 0;
+	struct work *work;
 
-	for (int i = 0; i < RECONCILES_PER_TURN && c->dirty && c->leading; i++) {
-		struct work *work = c->dirty;
-
-		queue_remove(work);
+	for (int i = 0; i < RECONCILES_PER_TURN && triggers < TRIGGERS_PER_TURN && c->leading; i++) {
+		work = queue_take(c);
+		if (!work)
+			break;
+		triggers += work->object->of.trigger_count;
 		take_turn(work);
 	}
 	/* The rest in another turn: a task would still run in this one. */
 	loop_task_cancel(c->cache->loop, &c->turn);
 	counters_set(c->queued, NULL, (double)c->dirty_count);
-	if (c->dirty && c->leading) {
+	if (c->dirty_count > 0 && c->leading) {
 		loop_timer_set(&c->next_turn, 0);
 		loop_timer_set(&c->settle, SETTLE_AFTER_MS);
 	}

@@ -60,11 +60,21 @@ static void on_survey(void *arg, const struct survey_result *result)
 
 /* ---- Failures ---- */
 
-static void say_failed(struct work *work, const struct survey_result *r, const char *what, const struct err *err)
+/*
+ * Events of one look: an object with a thousand triggers must not take the room that all objects'
+ * Events have (kube/events). All failures are counted, and `kscaled explain` tells all.
+ */
+#define FAILURES_TOLD 16
+
+static void count_failed(struct work *work, const struct survey_result *r)
 {
 	const struct meta *meta = r->of.meta;
 
 	counters_add(work->control->errors[r->of.kind], (const char *const[]){ meta->namespace_, meta->name }, 1);
+}
+
+static void say_failed(struct work *work, const struct survey_result *r, const char *what, const struct err *err)
+{
 	recorder_event(work, "Warning", r->composite ? "KEDAMetricSourceFailed" : "KEDAScalerFailed", "%s: %s", what,
 		err->msg);
 }
@@ -80,17 +90,22 @@ static char *trigger_label(const struct survey_result *r, size_t i)
 /* The formula's failure is told only when no trigger failed, as that would be its cause. */
 void polling_say_failures(struct work *work, const struct survey_result *r)
 {
-	bool any = false;
+	size_t failed = 0;
 
 	for (size_t i = 0; i < r->count; i++) {
-		MEM_AUTO char *label = r->triggers[i].err ? trigger_label(r, i) : NULL;
+		MEM_AUTO char *label = r->triggers[i].err && failed < FAILURES_TOLD ? trigger_label(r, i) : NULL;
 
-		any |= label != NULL;
 		if (label)
 			say_failed(work, r, label, r->triggers[i].err);
+		if (!r->triggers[i].err)
+			continue;
+		failed++;
+		count_failed(work, r);
 	}
-	if (r->composite && r->composite->failing && !any)
-		say_failed(work, r, VERDICT_COMPOSITE_NAME, &r->composite->err);
+	if (!r->composite || !r->composite->failing || failed > 0)
+		return;
+	count_failed(work, r);
+	say_failed(work, r, VERDICT_COMPOSITE_NAME, &r->composite->err);
 }
 
 /* With fallback in its place, the source still fails. */

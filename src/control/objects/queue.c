@@ -1,29 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The objects that wait to be reconciled, first come first served, each once. */
-#include <utlist.h>
+/*
+ * The objects that wait to be reconciled, each once. Namespaces take turns, as one with hundreds of
+ * large objects would keep the others waiting for seconds; in each it is first come first served.
+ */
+#include <stddef.h>
+#include <string.h>
 
+#include "base/mem.h"
 #include "control/objects/work.h"
+
+static struct work *work_of(struct fairqueue_entry *e)
+{
+	return e ? (struct work *)((char *)e - offsetof(struct work, reconcile.dirty)) : NULL;
+}
 
 void queue_mark(struct work *work)
 {
 	struct control *c = work->control;
+	const char *path = work->object->path;
+	MEM_AUTO char *namespace_ = NULL;
 
 	loop_timer_cancel(&work->reconcile.again);
-	if (work->reconcile.dirty)
+	if (work->reconcile.dirty.lane)
 		return;
-	work->reconcile.dirty = true;
+	namespace_ = mem_dupn(path, strcspn(path, "/"));
 	c->dirty_count++;
-	DL_APPEND2(c->dirty, work, reconcile.dirty_prev, reconcile.dirty_next);
+	fairqueue_put(&c->dirty, &work->reconcile.dirty, namespace_);
 	loop_task_queue(c->cache->loop, &c->turn);
 }
 
 void queue_remove(struct work *work)
 {
-	struct control *c = work->control;
-
-	if (!work->reconcile.dirty)
+	if (!work->reconcile.dirty.lane)
 		return;
-	work->reconcile.dirty = false;
-	c->dirty_count--;
-	DL_DELETE2(c->dirty, work, reconcile.dirty_prev, reconcile.dirty_next);
+	work->control->dirty_count--;
+	fairqueue_leave(&work->reconcile.dirty);
+}
+
+struct work *queue_take(struct control *c)
+{
+	struct work *work = work_of(fairqueue_take(&c->dirty));
+
+	c->dirty_count -= work != NULL;
+	return work;
 }

@@ -20,7 +20,7 @@ static struct rivals_part claims_of(const struct scaledobject *so)
 }
 
 /* The next other object with this claim; NULL: there is none. */
-static struct object *next_sharer(const struct work *work, uint64_t claim, size_t *at)
+static struct object *next_sharer(const struct work *work, uint64_t claim, const struct index_entry **at)
 {
 	struct object *other;
 
@@ -34,7 +34,7 @@ static void look_at_sharers(const struct work *work, uint64_t claim)
 {
 	const struct object *other;
 
-	for (size_t at = 0; (other = next_sharer(work, claim, &at));)
+	for (const struct index_entry *at = NULL; (other = next_sharer(work, claim, &at));)
 		if (other->work)
 			queue_mark(other->work);
 }
@@ -61,7 +61,7 @@ void rivals_note(struct work *work)
 
 bool rivals_refuse(const struct work *work, const struct scaledobject *so, struct err *err)
 {
-	size_t at = 0, hpa_at = 0;
+	const struct index_entry *at = NULL, *hpa_at = NULL;
 	bool any = next_sharer(work, work->rivals.target, &at) || next_sharer(work, work->rivals.hpa, &hpa_at);
 
 	return any && admit_among_others(work->control->cache->store, so, err);

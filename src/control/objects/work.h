@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fairqueue.h"
 #include "cache/cache.h"
 #include "cache/objects/jobpods.h"
 #include "cache/survey.h"
@@ -57,7 +58,7 @@ struct control {
 	struct loop_task turn;       /* reconciles the dirty ones at the end of the turn */
 	struct loop_timer next_turn; /* for those that were too many for one turn */
 	struct loop_timer settle;    /* after such a flood: gives memory back to the system */
-	struct work *dirty;          /* objects to reconcile, first come first served */
+	struct fairqueue dirty;      /* objects to reconcile: namespaces take turns */
 	size_t dirty_count;
 	bool times_pruned;                              /* the installed CRD drops the conditions' times */
 	struct counters_family *errors[SCALED_JOB + 1]; /* by enum scaled_kind */
@@ -71,12 +72,11 @@ struct control {
 
 /* control/objects/reconcile.c: makes the cluster match the object, one write at a time. */
 struct reconcile_part {
-	bool dirty; /* is in control.dirty */
-	struct work *dirty_next, *dirty_prev;
-	struct kube_call *call;  /* the one write under way */
-	struct write *write;     /* its context, owned */
-	struct loop_timer again; /* back-off after a failure */
-	int64_t retry_at_ms;     /* loop clock */
+	struct fairqueue_entry dirty; /* in control.dirty */
+	struct kube_call *call;       /* the one write under way */
+	struct write *write;          /* its context, owned */
+	struct loop_timer again;      /* back-off after a failure */
+	int64_t retry_at_ms;          /* loop clock */
 	unsigned failures;
 	struct err *write_err; /* of the last write, until one succeeds; owned; NULL */
 	struct hpa_part {
@@ -245,7 +245,8 @@ struct work {
 };
 
 /* queue.c: the objects that wait to be reconciled. */
-void queue_mark(struct work *work); /* reconcile it at the end of this turn */
+void queue_mark(struct work *work);         /* reconcile it at the end of this turn */
+struct work *queue_take(struct control *c); /* the next, which waits no longer; NULL: none */
 void queue_remove(struct work *work);
 
 /*

@@ -44,6 +44,23 @@ static int try(const struct formula *f, struct err *err)
 	return rc < 0 ? err_wrap(err, "tried with -1 for each trigger") : 0;
 }
 
+static int compare_places(const void *a, const void *b)
+{
+	const char *const *x = *(const char *const *const *)a, *const *y = *(const char *const *const *)b;
+	int order = strcmp(*x, *y);
+
+	return order != 0 ? order : (x > y) - (x < y);
+}
+
+/* A formula of 16 KiB may name thousands of times one of a thousand variables. */
+static void sort_variables(struct formula_parser *p)
+{
+	p->by_name = mem_array(p->variable_count + 1, sizeof(*p->by_name));
+	for (size_t i = 0; i < p->variable_count; i++)
+		p->by_name[i] = &p->variables[i];
+	qsort(p->by_name, p->variable_count, sizeof(*p->by_name), compare_places);
+}
+
 static int compile(struct formula *f, const char *text, const char *const *variables, size_t count, struct err *err)
 {
 	struct formula_parser *p = mem_zalloc(sizeof(*p)); /* some KiB */
@@ -52,7 +69,9 @@ static int compile(struct formula *f, const char *text, const char *const *varia
 	p->variable_count = count;
 	p->out = f;
 	p->err = err;
+	sort_variables(p);
 	int rc = formula_parse(p, text);
+	free(p->by_name);
 	free(p);
 	if (rc == 0 && f->stack_size + f->local_count > FORMULA_CELLS_MAX / 2)
 		rc = err_set(err, ERR_INVALID, "the formula has more than %d values at a time", FORMULA_CELLS_MAX / 2);

@@ -82,13 +82,23 @@ static const struct formula_scope *find_scope(const struct formula_parser *p, co
 	return NULL;
 }
 
-/* Its index; -1: there is none. */
+/* Its index, of several of one name the first; -1: there is none. */
 static int find_variable(const struct formula_parser *p, const struct formula_token *name)
 {
-	for (size_t i = 0; i < p->variable_count; i++)
-		if (formula_lex_is(name, p->variables[i]))
-			return (int)i;
-	return -1;
+	size_t low = 0, high = p->variable_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const char *variable = *p->by_name[middle];
+		int order = strncmp(variable, name->text, name->len);
+
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < p->variable_count && formula_lex_is(name, *p->by_name[low]) ? (int)(p->by_name[low] - p->variables)
+										 : -1;
 }
 
 static int parse_variable(struct formula_parser *p, const struct formula_token *name, struct formula_shape *out)

@@ -225,6 +225,7 @@ struct formula_parser {
 	struct formula_token now;
 	const char *const *variables; /* borrowed */
 	size_t variable_count;
+	const char *const **by_name; /* owned; the places of variables, sorted by name */
 	struct formula *out;
 	uint32_t code_alloc, constant_alloc;
 	uint32_t depth, stack, locals; /* in use at this place */

@@ -4,9 +4,11 @@
  * the requests of the target's containers.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/quantity.h"
 #include "decide/annotations.h"
 #include "decide/validate/validate.h"
@@ -176,37 +178,95 @@ static bool has_request(const json_t *container, const char *resource)
 		is_positive(json_object_get(resources, "limits"), resource);
 }
 
-static int check_requests(const struct trigger *t, size_t index, const json_t *pod, const char **reason,
-	struct err *err)
+/*
+ * What the namespace and the target say about one resource. A thousand triggers may ask, of a
+ * target with ten thousand containers, so it is gathered once.
+ */
+struct requests {
+	const char *resource;
+	bool gathered, by_default, of_pod;
+	const char *first;    /* the first container without a request; NULL: all have one */
+	const char **lacking; /* owned; all of them, sorted by name */
+	size_t count;
+};
+
+static int compare_texts(const void *a, const void *b)
 {
-	const char *only = strmap_get(&t->metadata, "containerName");
-	bool each = !only || !*only;
-	const json_t *container;
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void gather(struct requests *r, const struct validate_facts *facts, const json_t *pod)
+{
+	const json_t *containers = json_object_get(pod, "containers"), *container;
 	size_t i;
 
-	if (each && has_request(pod, t->type)) /* Pod-level resources */
-		return 0;
-	json_array_foreach(json_object_get(pod, "containers"), i, container)
-	{
-		const char *name = json_str_or_empty(container, "name");
+	r->gathered = true;
+	r->by_default = has_default(facts->limit_ranges, r->resource);
+	r->of_pod = has_request(pod, r->resource); /* Pod-level resources */
+	r->lacking = mem_array(json_array_size(containers) + 1, sizeof(*r->lacking));
+	json_array_foreach(containers, i, container) if (!has_request(container, r->resource))
+		r->lacking[r->count++] = json_str_or_empty(container, "name");
+	r->first = r->lacking[0];
+	qsort(r->lacking, r->count, sizeof(*r->lacking), compare_texts);
+}
 
-		if ((!each && strcmp(only, name) != 0) || has_request(container, t->type))
-			continue;
-		err_set(err, ERR_INVALID,
-			"spec.triggers[%zu]: the scaledobject has a %s trigger but the container %s doesn't have the "
-			"%s request defined: without one there is nothing to measure its use by; set "
-			"resources.requests.%s of the container",
-			index, t->type, name, t->type, t->type);
-		return refuse(reason, "missing-requests");
+/* The container that lacks what the trigger needs; NULL: none. */
+static const char *lacking(const struct requests *r, const struct trigger *t)
+{
+	const char *only = strmap_get(&t->metadata, "containerName"), **found;
+
+	if (r->by_default)
+		return NULL;
+	if (!only || !*only)
+		return r->of_pod ? NULL : r->first;
+	found = bsearch(&only, r->lacking, r->count, sizeof(*r->lacking), compare_texts);
+	return found ? *found : NULL;
+}
+
+static int check_requests(const struct trigger *t, size_t index, const struct requests *r, const char **reason,
+	struct err *err)
+{
+	const char *name = lacking(r, t);
+
+	if (!name)
+		return 0;
+	err_set(err, ERR_INVALID,
+		"spec.triggers[%zu]: the scaledobject has a %s trigger but the container %s doesn't have the %s "
+		"request defined: without one there is nothing to measure its use by; set resources.requests.%s of "
+		"the container",
+		index, t->type, name, t->type, t->type);
+	return refuse(reason, "missing-requests");
+}
+
+static int check_all_requests(const struct scaledobject *so, const struct validate_facts *facts, const char **reason,
+	struct err *err)
+{
+	const json_t *pod = json_object_get(json_object_get(json_object_get(facts->target, "spec"), "template"),
+		"spec");
+	struct requests resources[] = { { .resource = "cpu" }, { .resource = "memory" } };
+	int rc = 0;
+
+	for (size_t i = 0; i < so->spec.trigger_count && rc == 0; i++) {
+		const struct trigger *t = &so->spec.triggers[i];
+
+		for (size_t k = 0; k < MEM_COUNT(resources) && rc == 0; k++) {
+			struct requests *r = &resources[k];
+
+			if (!t->type || strcmp(t->type, r->resource) != 0)
+				continue;
+			if (!r->gathered)
+				gather(r, facts, pod);
+			rc = check_requests(t, i, r, reason, err);
+		}
 	}
-	return 0;
+	for (size_t k = 0; k < MEM_COUNT(resources); k++)
+		free(resources[k].lacking);
+	return rc;
 }
 
 static int check_resource_triggers(const struct scaledobject *so, const struct validate_facts *facts,
 	const char **reason, struct err *err)
 {
-	const json_t *pod = json_object_get(json_object_get(json_object_get(facts->target, "spec"), "template"),
-		"spec");
 	bool alone = true;
 
 	if (facts->target_missing) {
@@ -216,15 +276,10 @@ static int check_resource_triggers(const struct scaledobject *so, const struct v
 			scaledobject_target_kind(&so->spec), so->spec.target_name);
 		return refuse(reason, "missing-target");
 	}
-	for (size_t i = 0; i < so->spec.trigger_count; i++) {
-		const struct trigger *t = &so->spec.triggers[i];
-
-		if (!validate_is_resource_type(t->type))
-			alone = false;
-		else if (facts->limit_ranges && !has_default(facts->limit_ranges, t->type) &&
-			check_requests(t, i, pod, reason, err) < 0)
-			return -1;
-	}
+	if (facts->limit_ranges && check_all_requests(so, facts, reason, err) < 0)
+		return -1;
+	for (size_t i = 0; i < so->spec.trigger_count; i++)
+		alone = alone && validate_is_resource_type(so->spec.triggers[i].type);
 	if (alone && scaledobject_min(&so->spec) == 0) {
 		err_set(err, ERR_INVALID,
 			"spec.minReplicaCount: scaledobject has only cpu/memory triggers AND minReplica is 0 (scale to "

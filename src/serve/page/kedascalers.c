@@ -54,26 +54,25 @@ static void add_sample(struct samples *all, const struct sample *sample)
 	all->list[all->count++] = *sample;
 }
 
-static void on_fallen_back(void *arg, const struct survey_result *result)
+static struct sample sample_of(const struct scaled *of, const struct scaler *scaler)
 {
-	struct sample *sample = arg;
-
-	for (size_t i = 0; !result->err && i < result->count; i++) {
-		const struct verdict_trigger *t = &result->triggers[i];
-
-		if (t->falling_back && t->fallback_replicas >= 0 && strcmp(t->metric_name, sample->metric) == 0) {
-			sample->reading = t->reading;
-			sample->has_reading = true;
-		}
-	}
+	return (struct sample){ of->meta->namespace_, of->meta->name, scaler->metric_name, kedascalers_name(scaler),
+		of->kind, scaler->index, { 0, true }, false, -1 };
 }
 
-/* The value of fallback, which the HPA is given while the source fails. */
-static bool fallen_back(struct cache *cache, struct object *o, struct sample *sample)
+/* The values of fallback, which the HPA is given while the sources fail. */
+static void on_fallen_back(void *arg, const struct survey_result *result)
 {
-	struct survey_terms terms = { .metric = sample->metric, .max_age_ms = INT64_MAX };
+	for (size_t i = 0; !result->err && i < result->count; i++) {
+		const struct verdict_trigger *t = &result->triggers[i];
+		struct sample sample = sample_of(&result->of, result->scalers[i]);
 
-	return survey_peek(cache, o, &terms, on_fallen_back, sample) && sample->has_reading;
+		if (!t->falling_back || t->fallback_replicas < 0)
+			continue;
+		sample.reading = t->reading;
+		sample.has_reading = true;
+		add_sample(arg, &sample);
+	}
 }
 
 static bool has_fallback(const struct object *o)
@@ -81,25 +80,24 @@ static bool has_fallback(const struct object *o)
 	return o->kind == SCALED_OBJECT && o->of.so->spec.fallback;
 }
 
-static void add_scaler(struct samples *all, struct object *o, const struct scaler *scaler)
+/* False: its source gave no answer. */
+static bool add_scaler(struct samples *all, const struct object *o, const struct scaler *scaler)
 {
-	struct sample sample = { o->of.meta->namespace_, o->of.meta->name, scaler->metric_name,
-		kedascalers_name(scaler), o->kind, scaler->index, { 0, true }, false, -1 };
+	struct sample sample = sample_of(&o->of, scaler);
 	struct answer answer;
 
 	if (scaler->question) {
-		if (readings_peek(all->serve->cache->readings, scaler->question, INT64_MAX, &answer, NULL) ==
-			READINGS_ANSWER) {
-			sample.reading = scaler_judge(scaler, &answer);
-			sample.has_reading = true;
-			sample.latency_ms = answer.answered_at_ms - answer.asked_at_ms;
-		} else if (!has_fallback(o) || !fallen_back(all->serve->cache, o, &sample)) {
-			return;
-		}
+		if (readings_peek(all->serve->cache->readings, scaler->question, INT64_MAX, &answer, NULL) !=
+			READINGS_ANSWER)
+			return false;
+		sample.reading = scaler_judge(scaler, &answer);
+		sample.has_reading = true;
+		sample.latency_ms = answer.answered_at_ms - answer.asked_at_ms;
 	} else if (o->kind == SCALED_JOB) {
-		return; /* it is not read, and no Job is created for it */
+		return true; /* it is not read, and no Job is created for it */
 	}
 	add_sample(all, &sample);
+	return true;
 }
 
 static void on_composite(void *arg, const struct survey_result *result)
@@ -124,12 +122,17 @@ static void on_scaled(void *arg, struct object *o)
 	struct samples *all = arg;
 	struct cache *cache = all->serve->cache;
 	struct survey_terms terms = { .metric = VERDICT_COMPOSITE_NAME, .max_age_ms = INT64_MAX };
+	struct survey_terms every = { .max_age_ms = INT64_MAX };
 	struct built built;
+	bool answered = true;
 
 	if (scalers_get(cache->scalers, o, &built, NULL))
 		return;
 	for (size_t i = 0; i < built.count; i++)
-		add_scaler(all, o, &built.list[i]);
+		answered &= add_scaler(all, o, &built.list[i]);
+	/* Of all at once: a thousand that fail must not be looked for each among a thousand. */
+	if (!answered && has_fallback(o))
+		survey_peek(cache, o, &every, on_fallen_back, all);
 	if (o->kind == SCALED_OBJECT && verdict_has_composite(&o->of.so->spec))
 		survey_peek(cache, o, &terms, on_composite, all);
 }

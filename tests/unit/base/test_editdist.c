@@ -49,6 +49,34 @@ static void long_names_are_far(void **state)
 	assert_true(editdist_between("a", name) == EDITDIST_FAR);
 }
 
+/* Near counts only what may be near; what it says is what the whole table says. */
+static void near_agrees_with_the_distance(void **state)
+{
+	static const char letters[] = "aAbc";
+	char a[12], b[12];
+	unsigned seed = 7;
+
+	(void)state;
+	for (int round = 0; round < 200000; round++) {
+		char *const words[] = { a, b };
+		size_t lengths[2], apart, most;
+
+		for (int w = 0; w < 2; w++) {
+			seed = seed * 1664525 + 1013904223;
+			lengths[w] = (seed >> 16) % 10;
+			for (size_t i = 0; i < lengths[w]; i++) {
+				seed = seed * 1664525 + 1013904223;
+				words[w][i] = letters[(seed >> 16) % 4];
+			}
+			words[w][lengths[w]] = '\0';
+		}
+		apart = editdist_between(a, b);
+		most = (lengths[0] < lengths[1] ? lengths[0] : lengths[1]) < 5 ? 1 : 2;
+		if (editdist_near(a, b) != (apart <= most ? apart : EDITDIST_FAR))
+			fail_msg("%s %s", a, b);
+	}
+}
+
 static void one_rule_for_near(void **state)
 {
 	static const struct {
@@ -85,6 +113,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(letters_are_counted),
+		cmocka_unit_test(near_agrees_with_the_distance),
 		cmocka_unit_test(one_rule_for_near),
 		cmocka_unit_test(long_names_are_far),
 	};

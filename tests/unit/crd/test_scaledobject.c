@@ -272,7 +272,7 @@ static void test_too_many_triggers(void **state)
 	scaledobject_free(so);
 }
 
-static struct scaledobject *decode_metadata(size_t keys, size_t value_len, size_t triggers)
+static struct scaledobject *decode_metadata(size_t keys, const char *key_end, size_t value_len, size_t triggers)
 {
 	char *value = mem_zalloc(value_len + 1);
 	json_t *list = json_array();
@@ -284,7 +284,7 @@ static struct scaledobject *decode_metadata(size_t keys, size_t value_len, size_
 		for (size_t i = 0; i < keys; i++) {
 			char key[32];
 
-			snprintf(key, sizeof(key), "k%zu", i);
+			snprintf(key, sizeof(key), "k%zu%s", i, key_end);
 			json_object_set_new(metadata, key, json_string(value));
 		}
 		json_array_append_new(list, json_pack("{s:s, s:o}", "type", "redis", "metadata", metadata));
@@ -297,21 +297,28 @@ static void test_huge_metadata(void **state)
 {
 	static const struct {
 		size_t keys, value_len, triggers;
-		const char *message;
+		const char *message, *key_end;
 	} cases[] = {
 		{ 1, 4 * 1024 * 1024, 1,
 			"spec.triggers[0].metadata: too long: all triggers together may have 524288 bytes of "
-			"metadata" },
-		{ 1, 524287, 1, "spec.triggers[0].metadata: too long" },
-		{ 1, 524286, 1, NULL }, /* and two bytes of key */
-		{ 1, 100000, 6, "spec.triggers[5].metadata: too long" },
-		{ 1000, 1, 1, NULL },
-		{ 1001, 1, 1, "spec.triggers[0].metadata: 1001 keys are too many: at most 1000" },
+			"metadata",
+			"" },
+		{ 1, 524287, 1, "spec.triggers[0].metadata: too long", "" },
+		{ 1, 524286, 1, NULL, "" }, /* and two bytes of key */
+		{ 1, 100000, 6, "spec.triggers[5].metadata: too long", "" },
+		{ 1000, 1, 1, NULL, "" },
+		{ 1001, 1, 1, "spec.triggers[0].metadata: 1001 keys are too many: at most 1000", "" },
+		{ 1000, 1, 5, NULL, "FromEnv" },
+		{ 1000, 1, 6,
+			"spec.triggers[5].metadata: too many parameters that name a variable (...FromEnv): at most "
+			"5000 in all triggers together",
+			"FromEnv" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct scaledobject *so = decode_metadata(cases[i].keys, cases[i].value_len, cases[i].triggers);
+		struct scaledobject *so = decode_metadata(cases[i].keys, cases[i].key_end, cases[i].value_len,
+			cases[i].triggers);
 
 		if (cases[i].message != NULL)
 			assert_has(so->spec_err->msg, cases[i].message);

@@ -112,11 +112,66 @@ static void a_thing_stays_while_somebody_holds_it(void **state)
 	assert_null(h.things);
 }
 
+/* A Secret's keys change together: whoever holds a thousand of them is told once. */
+static void who_holds_many_is_told_once(void **state)
+{
+	(void)state;
+	take("shop/web", "a");
+	take("shop/web", "b");
+	take("shop/api", "b");
+	holders_tell_begin(&h);
+	holders_tell(holders_find(&h, "a"));
+	holders_tell(holders_find(&h, "b"));
+	holders_tell_end(&h);
+	assert_string_equal(told, "shop/web shop/api ");
+	told[0] = '\0';
+	holders_tell_begin(&h);
+	holders_tell(holders_find(&h, "a"));
+	holders_tell_end(&h);
+	holders_tell(holders_find(&h, "a"));
+	assert_string_equal(told, "shop/web shop/web ");
+	holdings_release(fakeobject("shop/web"));
+	holdings_release(fakeobject("shop/api"));
+	holders_done(&h);
+}
+
+/*
+ * A thousand triggers ask for the same thousand things: each is found by itself, not in the list of
+ * all that the object holds, which is hidden here.
+ */
+static void what_was_taken_last_is_found_at_once(void **state)
+{
+	struct object *o = fakeobject("shop/web");
+	struct hold *all;
+
+	(void)state;
+	holdings_begin(o);
+	take("shop/web", "a");
+	take("shop/web", "b");
+	all = o->holdings.holds;
+	o->holdings.holds = NULL;
+	take("shop/web", "a");
+	assert_null(o->holdings.holds);
+	o->holdings.holds = all;
+	assert_int_equal(o->holdings.count, 2);
+	holdings_end(o);
+	take("shop/api", "a");
+	take("shop/web", "a"); /* by the list: another was the last */
+	assert_int_equal(o->holdings.count, 2);
+	holdings_release(o);
+	take("shop/api", "a");
+	assert_int_equal(fakeobject("shop/api")->holdings.count, 1);
+	holdings_release(fakeobject("shop/api"));
+	holders_done(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_not_asked_for_again_goes, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_thing_stays_while_somebody_holds_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_holds_many_is_told_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_taken_last_is_found_at_once, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,6 +202,33 @@ static void what_changes_is_told_to_who_asked_for_it(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 
+/* Else a Secret of a thousand keys with a thousand owners were a million. */
+static void who_asked_for_several_keys_is_told_once(void **state)
+{
+	static const char *const keys[] = { "password", "user", "third" };
+	const char *value;
+
+	(void)state;
+	put(REDIS, "password", "pw1", "user", "u1", "third", "x1", NULL);
+	for (int round = 0; round < 2; round++) {
+		holdings_begin(fakeobject("shop/a"));
+		for (size_t i = 0; i < 3; i++)
+			ask("shop/a", "redis", keys[i], &value);
+		holdings_end(fakeobject("shop/a"));
+		if (round > 0)
+			break;
+		fakeloop_advance(10);
+		assert_string_equal(t.all, "shop/a "); /* waited for */
+		forget_told();
+	}
+	round_of("shop/b", "redis", "user");
+	fakeloop_advance(10);
+	forget_told();
+	put(REDIS, "password", "pw2", "user", "u2", "third", "x2", NULL);
+	fakeloop_advance(3);
+	assert_int_equal(t.told, 2);
+}
+
 static void a_thousand_owners_of_one_secret(void **state)
 {
 	char owner[32];
@@ -462,6 +489,7 @@ int main(void)
 		CASE(what_can_never_be_is_refused_at_once),
 		CASE(values_that_are_no_text_are_named),
 		CASE(what_changes_is_told_to_who_asked_for_it),
+		CASE(who_asked_for_several_keys_is_told_once),
 		CASE(a_thousand_owners_of_one_secret),
 		CASE(what_is_not_asked_for_again_is_released),
 		CASE(a_released_value_is_not_kept),

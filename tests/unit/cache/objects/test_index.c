@@ -14,8 +14,8 @@
 
 static unsigned count(const struct index *x, uint64_t mark)
 {
+	const struct index_entry *at = NULL;
 	unsigned n = 0;
-	size_t at = 0;
 
 	while (index_next(x, mark, &at))
 		n++;
@@ -25,7 +25,7 @@ static unsigned count(const struct index *x, uint64_t mark)
 static void keys_are_found_by_their_mark(void **state)
 {
 	struct index x = { 0 };
-	size_t at = 0;
+	const struct index_entry *at = NULL;
 
 	(void)state;
 	assert_null(index_next(&x, 7, &at));
@@ -38,7 +38,7 @@ static void keys_are_found_by_their_mark(void **state)
 	index_remove(&x, 7, "c");
 	assert_int_equal(count(&x, 7), 2);
 	index_remove(&x, 7, "a");
-	at = 0;
+	at = NULL;
 	assert_string_equal(index_next(&x, 7, &at), "b");
 	assert_null(index_next(&x, 7, &at));
 	assert_int_equal(count(&x, 23), 1);
@@ -66,6 +66,39 @@ static void removing_leaves_no_gap(void **state)
 	index_done(&x);
 }
 
+/*
+ * One namespace may have ten thousand HPAs for one target: they take one slot, or each that comes
+ * or goes would be compared with all, and one that goes move all behind it.
+ */
+static void a_crowd_under_one_mark_takes_one_slot(void **state)
+{
+	struct index x = { 0 };
+	size_t size;
+	char key[16];
+
+	(void)state;
+	index_add(&x, 7, "first");
+	index_add(&x, 23, "of another mark, at the same place");
+	size = x.size;
+	for (unsigned i = 0; i < 10000; i++) {
+		snprintf(key, sizeof(key), "k%u", i);
+		index_add(&x, 7, key);
+	}
+	assert_int_equal(x.size, size);
+	assert_int_equal(x.marks, 2);
+	assert_int_equal(count(&x, 7), 10001);
+	assert_int_equal(count(&x, 23), 1);
+	for (unsigned i = 10000; i-- > 0;) {
+		snprintf(key, sizeof(key), "k%u", i);
+		index_remove(&x, 7, key);
+	}
+	assert_int_equal(count(&x, 7), 1);
+	index_remove(&x, 7, "first");
+	assert_int_equal(x.marks, 1);
+	assert_int_equal(count(&x, 23), 1);
+	index_done(&x);
+}
+
 static void marks_tell_things_apart(void **state)
 {
 	(void)state;
@@ -79,6 +112,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_are_found_by_their_mark),
 		cmocka_unit_test(removing_leaves_no_gap),
+		cmocka_unit_test(a_crowd_under_one_mark_takes_one_slot),
 		cmocka_unit_test(marks_tell_things_apart),
 	};
 

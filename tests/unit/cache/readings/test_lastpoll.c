@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "cache/readings/lastpoll.h"
+#include "cache/readings/questions.h"
 
 #define KEY       "default/web"
 #define OTHER_KEY "default/other"
@@ -128,6 +129,51 @@ static void what_is_forgotten_is_gone(void **state)
 	assert_true(peek(OTHER_KEY, t.a, 0) == 2);
 }
 
+/* Counted: comparisons of texts. */
+static unsigned compared;
+
+int __real_strcmp(const char *a, const char *b);
+int __wrap_strcmp(const char *a, const char *b);
+int __wrap_strcmp(const char *a, const char *b)
+{
+	compared++;
+	return __real_strcmp(a, b);
+}
+
+/*
+ * An object has up to a thousand questions with keys that may be long and differ at their ends:
+ * they are not compared each with each.
+ */
+static void many_questions_are_told_apart_by_themselves(void **state)
+{
+	enum { MANY = 200 };
+	struct questions shared = { 0 };
+	struct question *many[MANY];
+	struct object *o = fakeobject(KEY);
+
+	(void)state;
+	for (int i = 0; i < MANY; i++) {
+		MEM_AUTO char *key = mem_printf("server and query %d", i);
+
+		many[i] = questions_share(&shared, question(key));
+	}
+	for (int round = 0; round < 2; round++) {
+		compared = 0;
+		for (int i = 0; i < MANY; i++) {
+			struct answer answer = { .value = i, .asked_at_ms = 1, .answered_at_ms = 5 };
+
+			lastpoll_put(o, many[i], &answer, NULL, 0);
+		}
+		assert_int_equal(compared, 0);
+	}
+	for (int i = 0; i < MANY; i++) {
+		assert_true(peek(KEY, many[i], 0) == i);
+		question_unref(many[i]);
+	}
+	lastpoll_forget(o);
+	assert_null(shared.all);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -136,6 +182,7 @@ int main(void)
 		CASE(a_failure_is_held_as_an_answer_is),
 		CASE(what_is_too_old_is_forgotten),
 		CASE(what_is_forgotten_is_gone),
+		CASE(many_questions_are_told_apart_by_themselves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

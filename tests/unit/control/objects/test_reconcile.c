@@ -16,6 +16,7 @@
 #include "../../fakes/fakecluster.h"
 #include "../../fakes/fakesource.h"
 
+#include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
 
@@ -450,6 +451,74 @@ static void a_turn_takes_up_no_more_than_64_objects(void **state)
 	assert_in_range(fakecluster_most_calls_per_turn(), 1, 64);
 }
 
+static int made_at(const char *hpa)
+{
+	const char *version = fakecluster_text(hpa, "metadata.resourceVersion");
+
+	assert_true(*version);
+	return atoi(version);
+}
+
+/* One that comes last does not wait for all of another namespace. */
+static void namespaces_take_turns(void **state)
+{
+	int quiet, before = 0;
+
+	(void)state;
+	world_lead(false);
+	for (int i = 0; i < 300; i++) {
+		MEM_AUTO char *name = mem_printf("web-%d", i);
+
+		world_deployment(name, 0);
+		world_scaledobject(name, "'pollingInterval':30");
+	}
+	fakecluster_apply("/apis/apps/v1/namespaces/quiet/deployments/web", "{'spec':{'replicas':0}}");
+	fakecluster_apply("/apis/keda.sh/v1alpha1/namespaces/quiet/scaledobjects/web",
+		"{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[{'type':'scripted','metadata':{'source':'q'}}]}"
+		"}");
+	world_pass(1000);
+	fakecluster_answer_lag(60000);
+	fakecluster_forget_calls();
+	world_lead(true);
+	world_pass(1000);
+	assert_int_equal(fakecluster_calls(KUBE_CREATE, HPAS), 301);
+	quiet = made_at("/apis/autoscaling/v2/namespaces/quiet/horizontalpodautoscalers/keda-hpa-web");
+	for (int i = 0; i < 300; i++) {
+		MEM_AUTO char *hpa = mem_printf(HPA("keda-hpa-web-%d"), i);
+
+		before += made_at(hpa) < quiet;
+	}
+	assert_in_range(before, 0, 2);
+}
+
+/* What a reconcile costs goes with its triggers: 256 are a turn's, and the object that has them. */
+static void a_turn_takes_up_fewer_objects_with_many_triggers(void **state)
+{
+	enum { OBJECTS = 12, TRIGGERS = 100 };
+	struct buf spec = BUF_INIT(1 << 16);
+
+	(void)state;
+	world_lead(false);
+	buf_puts(&spec, "'pollingInterval':30,'triggers':[");
+	for (int i = 0; i < TRIGGERS; i++)
+		buf_printf(&spec, "%s{'type':'scripted','metadata':{'source':'s%d'}}", i > 0 ? "," : "", i);
+	buf_puts(&spec, "]");
+	for (int i = 0; i < OBJECTS; i++) {
+		MEM_AUTO char *name = mem_printf("web-%d", i);
+
+		world_deployment(name, 0);
+		world_scaledobject(name, buf_text(&spec));
+	}
+	buf_done(&spec);
+	world_pass(1000);
+	fakecluster_answer_lag(60000);
+	fakecluster_forget_calls();
+	world_lead(true);
+	world_pass(1000);
+	assert_int_equal(fakecluster_calls(KUBE_CREATE, HPAS), OBJECTS);
+	assert_in_range(fakecluster_most_calls_per_turn(), 1, 3);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
@@ -472,7 +541,9 @@ int main(void)
 		CASE(nothing_is_made_before_it_is_known_to_be_missing),
 		CASE(slow_lists_are_waited_for),
 		CASE(hpas_that_cannot_be_listed_are_told),
+		CASE(namespaces_take_turns),
 		CASE(a_turn_takes_up_no_more_than_64_objects),
+		CASE(a_turn_takes_up_fewer_objects_with_many_triggers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 #include "../../fakes/fakeloop.h"
 #include "../../fakes/fakesource.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
 
@@ -722,6 +723,29 @@ static void what_is_counted_goes_with_the_object(void **state)
 	assert_int_equal(fakecluster_events_sent("KEDAScalersStopped", ""), 1);
 }
 
+/* The room for Events is all objects': one with many triggers that fail leaves most of it. */
+static void events_of_many_failures_have_an_end(void **state)
+{
+	enum { TRIGGERS = 100 };
+	struct buf spec = BUF_INIT(1 << 16);
+
+	(void)state;
+	buf_puts(&spec, "'triggers':[");
+	for (int i = 0; i < TRIGGERS; i++) {
+		MEM_AUTO char *source = mem_printf("f%d", i);
+
+		fakesource_fail(source, "no route");
+		buf_printf(&spec, "%s{'type':'scripted','metadata':{'source':'%s'}}", i > 0 ? "," : "", source);
+	}
+	buf_puts(&spec, "]");
+	world_deployment("web", 1);
+	world_scaledobject("web", buf_text(&spec));
+	buf_done(&spec);
+	world_pass(9000);
+	assert_int_equal(fakecluster_events_sent("KEDAScalerFailed", ""), 16);
+	assert_true(world_errors_counted("web") >= TRIGGERS);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
@@ -764,6 +788,7 @@ int main(void)
 		CASE(an_object_from_the_future_waits_no_longer_than_it_says),
 		CASE(objects_on_one_source_share_one_question),
 		CASE(what_is_counted_goes_with_the_object),
+		CASE(events_of_many_failures_have_an_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/formula/formula.h"
+#include "decide/formula/formula_parts.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -586,6 +588,49 @@ static void test_limits(void **state)
 	formula_free(NULL);
 }
 
+/* Counted: words that are compared with what the formula says. */
+static unsigned compared;
+
+bool __real_formula_lex_is(const struct formula_token *token, const char *word);
+bool __wrap_formula_lex_is(const struct formula_token *token, const char *word);
+bool __wrap_formula_lex_is(const struct formula_token *token, const char *word)
+{
+	compared++;
+	return __real_formula_lex_is(token, word);
+}
+
+/*
+ * A thousand names, each used once: not each compared with each. Of equal names the first counts.
+ */
+static void test_many_names(void **state)
+{
+	enum { MANY = 1000 };
+	static char texts[MANY][16];
+	struct formula_value values[MANY] = { 0 }, result;
+	const char *many[MANY];
+	struct buf text = BUF_INIT(1 << 16);
+	struct err err = { 0 };
+	struct formula *f;
+
+	(void)state;
+	for (int i = 0; i < MANY; i++) {
+		snprintf(texts[i], sizeof(texts[i]), "t%d", i % 999 * 7919 % 999);
+		many[i] = texts[i];
+		values[i].number = i;
+	}
+	buf_puts(&text, "0");
+	for (int i = 0; i < 999; i++)
+		buf_printf(&text, "+t%d", i);
+	compared = 0;
+	f = formula_compile(buf_text(&text), many, MANY, &err);
+	assert_string_equal(err.msg, "");
+	assert_in_range(compared, 999, 50 * 999);
+	assert_int_equal(formula_evaluate(f, values, &result, &err), 0);
+	assert_true(result.number == 998.0 * 999 / 2);
+	formula_free(f);
+	buf_done(&text);
+}
+
 static void test_many_locals(void **state)
 {
 	struct buf text = BUF_INIT(1 << 16);
@@ -635,6 +680,7 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_trial),
 		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_many_names),
 		cmocka_unit_test(test_many_locals),
 		cmocka_unit_test(test_long_names),
 	};

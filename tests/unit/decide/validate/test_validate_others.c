@@ -3,6 +3,8 @@
 #include "decide/validate/validate.h"
 
 #include "../../crd/given.h"
+#include "base/buf.h"
+#include "base/quantity.h"
 
 #define SO(name, rest)  "{'metadata':{'name':'" name "','namespace':'shop'},'spec':{" rest "," GIVEN_TRIGGERS "}}"
 #define TARGET(name)    "'scaleTargetRef':{'name':'" name "'}"
@@ -325,6 +327,60 @@ static void what_is_needed(void **state)
 	}
 }
 
+/* Counted: amounts of resources that are read. */
+static unsigned amounts;
+
+int __real_quantity_parse(const char *text, struct quantity *out, struct err *err);
+int __wrap_quantity_parse(const char *text, struct quantity *out, struct err *err);
+int __wrap_quantity_parse(const char *text, struct quantity *out, struct err *err)
+{
+	amounts++;
+	return __real_quantity_parse(text, out, err);
+}
+
+/*
+ * A thousand triggers, a target with thousands of containers, hundreds of limits: they are read
+ * once for each resource, not for each trigger.
+ */
+static void many_triggers_of_many_containers(void **state)
+{
+	enum { TRIGGERS = 300, CONTAINERS = 400, LIMITS = 100 };
+	json_t *target = given_json(POD("")), *ranges = given_json("[{'spec':{'limits':[]}}]");
+	json_t *containers =
+		json_object_get(json_object_get(json_object_get(json_object_get(target, "spec"), "template"), "spec"),
+			"containers");
+	json_t *limits = json_object_get(json_object_get(json_array_get(ranges, 0), "spec"), "limits");
+	struct buf text = BUF_INIT(1 << 20);
+	struct scaledobject *so;
+	const char *reason;
+	struct err err = { 0 };
+
+	(void)state;
+	for (int i = 0; i < CONTAINERS; i++)
+		json_array_append_new(containers,
+			json_pack("{s:o,s:{s:{s:s}}}", "name", json_sprintf("c%d", i), "resources", "requests",
+				i == 7 ? "memory" : "cpu", "1"));
+	for (int i = 0; i < LIMITS; i++)
+		json_array_append_new(limits, json_pack("{s:s,s:{s:s}}", "type", "Container", "default", "cpu", "0"));
+	buf_puts(&text, "{'metadata':{'name':'a'},'spec':{" TARGET("web") ",'minReplicaCount':1,'triggers':[");
+	for (int i = 0; i < TRIGGERS; i++)
+		buf_printf(&text, "%s{'type':'cpu','metadata':{'value':'1','containerName':'c%d'}}", i > 0 ? "," : "",
+			i == TRIGGERS - 1 ? 7 : i + 8);
+	buf_puts(&text, "]}}");
+	so = given_scaledobject(buf_text(&text));
+	amounts = 0;
+	assert_int_equal(validate_surroundings(so, &(struct validate_facts){ .target = target, .limit_ranges = ranges },
+				 &reason, &err),
+		-1);
+	assert_string_equal(reason, "missing-requests");
+	assert_has(err.msg, "spec.triggers[299]: the scaledobject has a cpu trigger but the container c7 doesn't");
+	assert_in_range(amounts, 1, 2 * (CONTAINERS + LIMITS) + 10);
+	scaledobject_free(so);
+	buf_done(&text);
+	json_decref(target);
+	json_decref(ranges);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +388,7 @@ int main(void)
 		cmocka_unit_test(foreign_hpas),
 		cmocka_unit_test(requests),
 		cmocka_unit_test(what_is_needed),
+		cmocka_unit_test(many_triggers_of_many_containers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
