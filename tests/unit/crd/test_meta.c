@@ -72,8 +72,9 @@ static void test_nul(void **state)
 	assert_string_equal(strmap_get(&m.annotations, "autoscaling.keda.sh/paused"), "true\xEF\xBF\xBD");
 	assert_string_equal(strmap_get(&m.annotations, "b"), "\xEF\xBF\xBDx\xEF\xBF\xBD");
 	assert_string_equal(strmap_get(&m.annotations, "c"), "d");
-	assert_string_equal(strmap_get(&m.labels, "l"), "a\xEF\xBF\xBD"
-							     "b");
+	assert_string_equal(strmap_get(&m.labels, "l"),
+		"a\xEF\xBF\xBD"
+		"b");
 	meta_done(&m);
 }
 
