@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kube/client.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -18,7 +17,6 @@
 
 #define DEADLINE_DEFAULT_MS 10000
 #define TOO_MANY_WAIT_MS    1000        /* after a 429 that does not say how long, as client-go waits */
-#define LOST_MS             10000       /* so long no request was answered: contact is lost */
 #define LIST_SIZE_MAX       (32u << 20) /* of one page; an object is at most 1.5 MiB (etcd's limit) */
 
 /*
@@ -77,7 +75,6 @@ struct kube {
 	struct httpc *call_pool;
 	struct streams streams;
 	int64_t writes_until_ms; /* 0: no limit */
-	char trouble[ERR_MSG_MAX + 64];
 
 	/*
 	 * A call is in one of these lists: in its priority's queue until it is sent, then among
@@ -646,14 +643,7 @@ void kube_watch_pool_reset(struct kube *k)
 
 const char *kube_trouble(struct kube *k)
 {
-	const struct session *s = &k->session;
-	int64_t span_ms = s->unanswered_since_ms ? loop_now_ms(s->loop) - s->unanswered_since_ms : 0;
-
-	if (span_ms < LOST_MS)
-		return NULL;
-	snprintf(k->trouble, sizeof k->trouble, "the API server has not answered for %lld s: %s",
-		(long long)(span_ms / 1000), s->unanswered.msg);
-	return k->trouble;
+	return session_trouble(&k->session);
 }
 
 struct streams *kube_streams(struct kube *k)

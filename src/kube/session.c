@@ -4,6 +4,7 @@
 #include <config.h> /* configure's; in quotes it would be the one of this folder */
 #include <stdio.h>
 
+#define LOST_MS          10000 /* so long no request was answered: contact is lost */
 #define REFRESH_EVERY_MS 30000 /* a mounted token is replaced by kubelet well before it ends */
 
 const char session_user_agent[] = "User-Agent: kscaled/" PACKAGE_VERSION;
@@ -31,6 +32,17 @@ void session_unanswered(struct session *s, const char *verb, const struct err *w
 		s->unanswered_since_ms = loop_now_ms(s->loop);
 	s->unanswered = *why;
 	count(s, verb, "error");
+}
+
+const char *session_trouble(struct session *s)
+{
+	int64_t span_ms = s->unanswered_since_ms ? loop_now_ms(s->loop) - s->unanswered_since_ms : 0;
+
+	if (span_ms < LOST_MS)
+		return NULL;
+	snprintf(s->trouble, sizeof s->trouble, "the API server has not answered for %lld s: %s",
+		(long long)(span_ms / 1000), s->unanswered.msg);
+	return s->trouble;
 }
 
 void session_refresh_soon(struct session *s)

@@ -21,12 +21,14 @@ struct session {
 	struct counters_family *requests; /* NULL without a registry */
 	int64_t unanswered_since_ms;      /* since the first request without an answer; 0: the last had one */
 	struct err unanswered;            /* why */
+	char trouble[ERR_MSG_MAX + 64];   /* session_trouble's */
 };
 
 extern const char session_user_agent[]; /* a header line */
 
 void session_answered(struct session *s, const char *verb, int http_status);
 void session_unanswered(struct session *s, const char *verb, const struct err *why);
+const char *session_trouble(struct session *s); /* kube_trouble (kube/client.h) */
 void session_refresh_soon(struct session *s);   /* at the end of the turn */
 void session_refresh_if_due(struct session *s); /* the same */
 

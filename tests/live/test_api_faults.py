@@ -161,3 +161,25 @@ def test_lost_contact_is_said(launch, between):
     proxy.cut()
     daemon.wait_ready()
     eventually(daemon.leading)
+
+
+def test_an_event_whose_answer_was_lost_is_there_once(launch, faulty, stage):
+    """Also when it is told again."""
+    proxy, kubeconfig = faulty
+    daemon = launch(options={"kubeconfig": kubeconfig, **LEASE}).wait_serving()
+    stage.deployment(replicas=0)
+    stage.ready_scaledobject()
+    settled = lambda: sum(value for name, value in daemon.metrics().items() if name.startswith("kscaled_events_total"))
+    told = lambda word: [event for event in stage.events(reason="ScaledObjectCheckFailed") if word in event.note]
+    eventually(lambda: stage.events(reason="ScaledObjectReady") and stage.events(reason="KEDAScalersStarted") and settled() >= len(stage.events()))
+    before = settled()
+    proxy.begin("lost")
+    stage.annotate(paused="perhaps")
+    eventually(lambda: told("perhaps"))
+    proxy.heal()
+    eventually(lambda: settled() > before)
+    for word in (None, "perhaps", "last-of-all"):
+        stage.annotate(paused=word)
+        eventually(lambda word=word: word in stage.says("Ready", "False")["message"] if word else stage.says("Ready", "True"))
+    eventually(lambda: told("last-of-all"))
+    assert len(told("perhaps")) == 1

@@ -158,7 +158,7 @@ def test_another_crd(kscaled, shared_kscaled, job_stage, record):
 
     def stay():
         stage.ready_scaledjob(f"probe-{next(probes)}")                                               # kscaled sees what is served now
-        throughout(lambda: record.names() == names and not record.was_deleted(), until=after(2))
+        throughout(lambda: record.names() == names and not record.was_deleted(), until=after(1))
 
     at_first = served()
     for change in (fill_in, prune, both):

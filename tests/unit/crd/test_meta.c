@@ -61,7 +61,7 @@ static void test_least(void **state)
 static void test_nul(void **state)
 {
 	json_t *object = given_json(
-		"{'metadata':{'name':'web','labels':{'l':'a'},"
+		"{'metadata':{'name':'web','labels':{'l':'a\\u0000b'},"
 		"'annotations':{'autoscaling.keda.sh/paused':'true\\u0000','b':'\\u0000x\\u0000','c':'d'}}}");
 	struct meta m;
 	struct err err = { 0 };
@@ -72,6 +72,9 @@ static void test_nul(void **state)
 	assert_string_equal(strmap_get(&m.annotations, "autoscaling.keda.sh/paused"), "true\xEF\xBF\xBD");
 	assert_string_equal(strmap_get(&m.annotations, "b"), "\xEF\xBF\xBDx\xEF\xBF\xBD");
 	assert_string_equal(strmap_get(&m.annotations, "c"), "d");
+	assert_string_equal(strmap_get(&m.labels, "l"),
+		"a\xEF\xBF\xBD"
+		"b");
 	meta_done(&m);
 }
 

@@ -22,7 +22,7 @@ struct vault_call {
 };
 
 static struct {
-	char value[64], last[512];
+	char value[64], last[512], asker[64];
 	int64_t good_for_ms;
 	struct err err;
 	unsigned reads, under_way;
@@ -61,6 +61,11 @@ const char *fakevault_last(void)
 	return fake.last;
 }
 
+const char *fakevault_asker(void)
+{
+	return fake.asker;
+}
+
 static void call_free(struct vault_call *c)
 {
 	loop_timer_done(&c->timer);
@@ -96,6 +101,7 @@ struct vault_call *vault_read(struct vault_pool *p, const struct vault_server *s
 	assert_int_equal(login->token == NULL, login->jwt != NULL);
 	snprintf(fake.last, sizeof(fake.last), "%s %s %s %s %s %s", server->address, secret->path, secret->key,
 		login->token ? login->token : login->jwt, or_none(login->role), or_none(login->mount));
+	snprintf(fake.asker, sizeof(fake.asker), "%s", or_none(server->asker));
 	fake.reads++;
 	fake.under_way++;
 	c->fn = fn;

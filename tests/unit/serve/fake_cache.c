@@ -342,6 +342,7 @@ bool survey_peek(struct cache *cache, struct object *o, const struct survey_term
 	(void)cache;
 	fake->cached = terms->cached;
 	fake->surveyed_one |= terms->metric != NULL;
+	fake->counted = terms->counted;
 	if (tell_unknown(o, terms->metric, fn, arg))
 		return true;
 	switch (readings_peek(NULL, &question, terms->max_age_ms, &answer, &err)) {

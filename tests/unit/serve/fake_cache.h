@@ -54,7 +54,7 @@ struct fake_cache {
 	survey_fn fn;
 	void *arg;
 	int64_t deadline_ms, max_age_ms;
-	bool cached;
+	bool cached, counted;
 	bool surveyed_one; /* survey_peek was asked for one metric, not for all of the object */
 	struct object records[2]; /* of the ScaledObject, of the ScaledJob */
 	struct store_events events;

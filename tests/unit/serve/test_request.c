@@ -239,6 +239,23 @@ static void fallback_stands_in_for_a_failing_source(void **state)
 		"connection refused (fallback cannot be used: no pod of the target is ready)");
 }
 
+/* The HPA controller asks for nothing at 0 replicas: whoever does brings fallback no nearer. */
+static void failures_count_where_an_hpa_asks(void **state)
+{
+	struct workload workload = { .replicas = 0 };
+
+	(void)state;
+	room.cache->memory = FAKE_FAILURE;
+	room_get(ROOM_METRIC ROOM_SELECTOR);
+	assert_true(room.cache->counted);
+	room.cache->workload = &workload;
+	room_get(ROOM_METRIC ROOM_SELECTOR);
+	assert_false(room.cache->counted);
+	workload.replicas = 1;
+	room_get(ROOM_METRIC ROOM_SELECTOR);
+	assert_true(room.cache->counted);
+}
+
 static void the_composite_is_answered_by_its_name(void **state)
 {
 	struct composite composite = { .value = 7.25 };
@@ -491,6 +508,7 @@ int main(void)
 		TEST(an_old_reading_is_asked_for_anew),
 		TEST(a_failing_source_is_503_with_its_reason),
 		TEST(fallback_stands_in_for_a_failing_source),
+		TEST(failures_count_where_an_hpa_asks),
 		TEST(the_composite_is_answered_by_its_name),
 		TEST(an_object_that_cannot_be_built_is_503),
 		TEST(what_is_unknown_is_404_by_name),

@@ -426,6 +426,7 @@ static void a_value_of_vault_is_shared_and_read_again(void **state)
 	expect_told("shop/web shop/api ");
 	assert_string_equal(vault("shop/web", &v), "s3cret");
 	assert_string_equal(fakevault_last(), "https://vault kv/redis pw t - -");
+	assert_string_equal(fakevault_asker(), "shop");
 	assert_int_equal(fakevault_reads(), 1);
 	/* When its 10 s are over; the same value is no news. */
 	fakeloop_advance(9900);

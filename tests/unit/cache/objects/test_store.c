@@ -80,11 +80,13 @@ static void forget_told(void)
 	t.last[0] = t.all[0] = '\0';
 }
 
-static void drop_line(void *arg, enum log_level level, const char *line)
+static char last_error[512];
+
+static void on_line(void *arg, enum log_level level, const char *line)
 {
 	(void)arg;
-	(void)level;
-	(void)line;
+	if (level == LOG_LEVEL_ERROR)
+		snprintf(last_error, sizeof(last_error), "%s", line);
 }
 
 static void begin(const char *const *namespaces, size_t count)
@@ -99,7 +101,8 @@ static int setup_unstarted(void **state)
 
 	(void)state;
 	memset(&t, 0, sizeof(t));
-	log_set_sink(drop_line, NULL);
+	*last_error = '\0';
+	log_set_sink(on_line, NULL);
 	t.kube = fakecluster_start(fakeloop_start());
 	t.counters = counters_new();
 	t.store = store_new(t.kube, t.counters);
@@ -127,12 +130,16 @@ static int teardown(void **state)
 	return 0;
 }
 
-static double counted(const char *kind)
+static double value_of(enum counters_type type, const char *family, const char *kind)
 {
 	static const char *const labels[] = { "kind", NULL };
 
-	return counters_get(counters_declare(t.counters, COUNTERS_GAUGE, "kscaled_objects", "", labels),
-		(const char *const[]){ kind });
+	return counters_get(counters_declare(t.counters, type, family, "", labels), (const char *const[]){ kind });
+}
+
+static double counted(const char *kind)
+{
+	return value_of(COUNTERS_GAUGE, "kscaled_objects", kind);
 }
 
 /* The object as an answered write would return it: as it stands at the server now. */
@@ -496,7 +503,7 @@ static void what_a_write_did_not_find_is_forgotten(void **state)
 
 /* ---- Bad input ---- */
 
-static void what_cannot_be_read_harms_nobody(void **state)
+static void what_cannot_be_read_harms_nobody_and_is_said(void **state)
 {
 	const struct scaledobject *web;
 	static const char *const answers[] = { "{}", "[]", "{'metadata':{'name':7}}", "{'metadata':{'name':''}}",
@@ -511,6 +518,8 @@ static void what_cannot_be_read_harms_nobody(void **state)
 	assert_true(web && web->spec_err);
 	assert_non_null(store_hpa(t.store, "shop/keda-hpa-web"));
 	assert_null(object_of("shop/deep"));
+	assert_true(value_of(COUNTERS_COUNTER, "kscaled_objects_unreadable_total", "ScaledObject") == 1);
+	assert_non_null(strstr(last_error, "ScaledObject shop/deep cannot be read, so nothing is done about it: "));
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
 		char text[128];
 		json_t *object;
@@ -767,7 +776,7 @@ int main(void)
 		CASE(an_hpa_without_our_label_is_learned_too),
 		CASE(the_deletion_of_a_predecessor_is_not_that_of_the_object),
 		CASE(what_a_write_did_not_find_is_forgotten),
-		CASE(what_cannot_be_read_harms_nobody),
+		CASE(what_cannot_be_read_harms_nobody_and_is_said),
 		CASE(each_object_is_shown_once),
 		cmocka_unit_test(keys_tell_the_kind),
 		CASE(a_scaledjob_stands_beside_a_scaledobject_of_its_name),

@@ -591,6 +591,11 @@ static void what_cannot_be_read_is_told(void **state)
 	fakeloop_advance(10);
 	assert_int_equal(replicas("shop/web"), 4);
 	assert_null(targets_trouble(fakeobject("shop/web")));
+	fakecluster_change(WEB, "{'metadata':{'uid':7}}");
+	fakeloop_advance(10);
+	assert_int_equal(replicas("shop/web"), 4);
+	assert_non_null(targets_trouble(fakeobject("shop/web")));
+	assert_non_null(strstr(targets_trouble(fakeobject("shop/web")), "metadata.uid: "));
 }
 
 int main(void)

@@ -232,6 +232,23 @@ static void a_deleted_one_is_released_and_its_jobs_go_with_it(void **state)
 	world_pass(MINUTE_MS);
 }
 
+/* What failed while it lived, and waits half a minute by now, is not its deletion's. */
+static void an_earlier_failure_holds_no_deletion_up(void **state)
+{
+	(void)state;
+	jobs_ready("worker", "");
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_MERGE_PATCH, "/scaledjobs/worker", FAKECLUSTER_ANY, 500);
+	fakecluster_change(WORKER, "{'metadata':{'finalizers':['finalizer.keda.sh']}}");
+	world_pass(60 * MINUTE_MS);
+	fakecluster_forget_calls();
+	while (fakecluster_calls(KUBE_MERGE_PATCH, "/scaledjobs/worker?") == 0)
+		world_pass(100); /* the next try comes in 24 s or more */
+	fakecluster_heal();
+	fakecluster_delete(WORKER);
+	world_pass(1000);
+	assert_null(fakecluster_get(WORKER));
+}
+
 static void jobs_that_cannot_be_listed_are_said(void **state)
 {
 	(void)state;
@@ -297,6 +314,7 @@ int main(void)
 		CASE(an_annotation_that_cannot_be_read_is_said),
 		CASE(kedas_finalizer_is_taken_off),
 		CASE(a_deleted_one_is_released_and_its_jobs_go_with_it),
+		CASE(an_earlier_failure_holds_no_deletion_up),
 		CASE(jobs_that_cannot_be_listed_are_said),
 		CASE(a_changed_spec_is_followed_at_once),
 		CASE(users_are_listed_by_kind),

@@ -220,17 +220,28 @@ static void what_is_served_otherwise_is_no_other_template(void **state)
 	world_pass(MINUTE_MS);
 	assert_int_equal(deletes(), 0);
 	assert_int_equal(fakecluster_calls(KUBE_LIST, HISTORY), 2);
-	/* Who leads next sees that this one was reconciled. */
-	fakecluster_earlier(WORKER, "{'metadata':{'uid':'another'}}");
-	world_restart();
-	world_pass(MINUTE_MS);
-	assert_int_equal(deletes(), 0);
 	/* A change is a change. */
 	fakecluster_earlier(WORKER, "{}");
 	fakecluster_change(WORKER, "{'spec':{" SERVED(5) "}}");
 	world_pass(MINUTE_MS);
 	assert_int_equal(deletes(), 3);
 	assert_int_equal(jobs_count("worker"), 3);
+	jobs_expect("worker", "Ready", "True");
+}
+
+/* It sees that this generation was reconciled, and what there was before it is forgotten by now. */
+static void who_leads_next_goes_by_the_status(void **state)
+{
+	(void)state;
+	jobs_ready("worker", "");
+	queue("worker", 3);
+	fakecluster_earlier(WORKER, "{'spec':{" SERVED(6) "}}");
+	fakecluster_change(WORKER, "{'spec':{'maxReplicaCount':7," SERVED(6) "}}");
+	world_pass(MINUTE_MS);
+	fakecluster_earlier(WORKER, "{'metadata':{'uid':'another'}}");
+	world_restart();
+	world_pass(MINUTE_MS);
+	assert_int_equal(deletes(), 0);
 	jobs_expect("worker", "Ready", "True");
 }
 
@@ -400,6 +411,7 @@ int main(void)
 		CASE(another_template_replaces_the_jobs_that_run),
 		CASE(the_spec_says_how),
 		CASE(what_is_served_otherwise_is_no_other_template),
+		CASE(who_leads_next_goes_by_the_status),
 		CASE(a_change_that_nobody_saw),
 		CASE(what_there_was_cannot_be_listed),
 		CASE(those_that_are_being_deleted_still_run),

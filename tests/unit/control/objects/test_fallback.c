@@ -96,6 +96,21 @@ static void wake_ups_bring_no_fallback(void **state)
 	world_expect("web", "Fallback", "True FallbackExists");
 }
 
+/* Nor do they when the next poll is far away, and the HPA controller would have asked meanwhile. */
+static void wake_ups_between_polls_count_nothing(void **state)
+{
+	(void)state;
+	world_ready_object("web", 0, FALLBACK ",'pollingInterval':7200");
+	fakesource_fail("web", "connection refused");
+	for (int i = 0; i < 8; i++) {
+		fakesource_look("web");
+		world_pass(15000);
+	}
+	assert_true(fakesource_asked("web") > 6);
+	world_expect("web", "Fallback", "False NoFallbackFound");
+	assert_int_equal(failures_stored(), 0);
+}
+
 static char logged[4096];
 
 static void on_line(void *arg, enum log_level level, const char *line)
@@ -389,6 +404,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(wake_ups_bring_no_fallback),
+		CASE(wake_ups_between_polls_count_nothing),
 		CASE(the_log_says_when_a_source_can_be_read),
 		CASE(fallback_begins_after_the_threshold_and_ends_with_an_answer),
 		CASE(without_fallback_nothing_is_counted_in_the_status),

@@ -498,11 +498,13 @@ static void test_another_crd_and_a_change(void **state)
 {
 	struct jobtemplate known = { 0 };
 	struct job *job = made_in("7", PRINT, "u-2"), *earlier = made_in("5", GIVEN_OTHER, "u-2"),
-		   *first = made_in("3", GIVEN_OTHER, "u-2");
+		   *first = made_in("3", GIVEN_OTHER, "u-2"), *of_keda = made_in("6", "", "u-2");
 
 	(void)state;
 	assert_false(goes(7, GIVEN_TEMPLATE, &known, job));
+	assert_true(goes(7, GIVEN_TEMPLATE, &known, of_keda));
 	jobtemplate_reaches(&known, 5);
+	assert_false(goes(7, GIVEN_TEMPLATE, &known, of_keda));
 	assert_false(goes(7, GIVEN_TEMPLATE, &known, earlier));
 	assert_true(goes(8, "'jobTargetRef':{'backoffLimit':6}", &known, job));
 	assert_true(goes(8, "'jobTargetRef':{'backoffLimit':6}", &known, earlier));
@@ -516,6 +518,7 @@ static void test_another_crd_and_a_change(void **state)
 	job_free(job);
 	job_free(earlier);
 	job_free(first);
+	job_free(of_keda);
 }
 
 /* What is remembered is bounded; the fingerprints of now stay. */

@@ -10,6 +10,7 @@
 
 #include "../fixture.h"
 #include "base/mem.h"
+#include "base/shares.h"
 #include "net/http/httphost.h"
 
 #define MANY 200
@@ -330,6 +331,29 @@ static void lost_behind_a_proxy(void **state)
 	httphost_table_free(t);
 }
 
+/* So does the probe: one who has no descriptors left may have been the first to ask. */
+static void it_is_probed_for_who_asks_now(void **state)
+{
+	struct fixture *f = *state;
+	struct httphost_table *t = httphost_table_new(f->loop);
+	struct httpurl_place place = { .scheme = (char[]){ "http" },
+		.host = (char[]){ "127.0.0.1" },
+		.port = fixture_dead_port() };
+	struct httphost *h = httphost_get(t, &place, "bad");
+	struct waiter waiter = { .told = 0 };
+	struct shares_hold all = { 0 };
+
+	*loop_descriptors(f->loop) = (struct shares){ .total = 16, .few = 2 };
+	while (shares_take(loop_descriptors(f->loop), &all, "bad", 1))
+		continue;
+	httphost_wait(h, &waiter.turn, "good", on_told, &waiter);
+	UNTIL(f, waiter.told);
+	httphost_unanswered(h);
+	UNTIL(f, httphost_lost(h));
+	shares_give(&all, all.has);
+	httphost_table_free(t);
+}
+
 /* ---- Servers that are known ---- */
 
 #define MANY_SERVERS 3000
@@ -402,6 +426,7 @@ int main(void)
 		IN_FIXTURE(they_count_for_who_asks_now),
 		IN_FIXTURE(lost),
 		IN_FIXTURE(lost_behind_a_proxy),
+		IN_FIXTURE(it_is_probed_for_who_asks_now),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -969,6 +969,20 @@ static void listening_counts_for_who_is_there(void **state)
 	UNTIL(w->f, !has_descriptors(w, "first"));
 	assert_false(has_descriptors(w, "second"));
 	assert_true(has_descriptors(w, "")); /* several */
+	close(p.fd);
+	let_in(w, &p); /* and the next connection is theirs, too */
+	UNTIL(w->f, has_bytes(&p, "LISTEN \"jobs\""));
+	assert_true(has_descriptors(w, ""));
+	assert_false(has_descriptors(w, "first"));
+	snprintf(echo, sizeof(echo), "%.24s", (char *)memmem(p.got, p.len, "kscaled_", 8));
+	SEND(p.fd, "C\0\0\0\13LISTEN\0" READY);
+	let_in(w, &q);
+	UNTIL(w->f, has_bytes(&q, echo));
+	SEND(q.fd, ANSWER);
+	send_notification(&p, echo);
+	UNTIL(w->f, pg_listen_report(b).state == PG_LISTEN_ON);
+	close(q.fd);
+	UNTIL(w->f, pg_pool_connections(w->pool) == 1);
 	pg_unlisten(a);
 	UNTIL(w->f, has_descriptors(w, "second"));
 	assert_false(has_descriptors(w, "first"));

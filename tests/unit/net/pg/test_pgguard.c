@@ -86,6 +86,8 @@ static const struct stream streams[] = {
 	STREAM(LISTENING, DONE, "", "answers what it was not asked"),
 	STREAM(ASKED, ROW DONE READY RESET, ROW DONE READY, NULL),
 	STREAM(ASKED, ROW SETTING DONE READY SETTING NOTICE RESET, ROW DONE READY, NULL),
+	STREAM(ASKED, "N\0\0\77\377", "N\0\0\77\377", NULL), /* libpq keeps a notice until it is whole */
+	STREAM(ASKED, "N\0\0\100\0", "", NULL),
 	STREAM(ASKED, FATAL READY RESET, FATAL READY, NULL),
 	STREAM(ASKED, ROW DONE READY RESET ROW, ROW DONE READY, "answers what it was not asked"),
 	STREAM(ASKED, ROW DONE READY FATAL READY, ROW DONE READY, "could not be reset"),
