@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scalers/azure/storagexml.h"
 
-#include <expat.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "scalers/values/xmlpieces.h"
 
 #define DEPTH_MAX 64
-/* Older versions of expat parse an incomplete tag from its beginning with each piece. */
-#define TOKEN_MAX ((size_t)1 << 18)
 
 /* The names of the elements, from the root to what is counted. */
 struct shape {
@@ -26,12 +23,11 @@ static const struct shape shapes[] = {
 
 struct storagexml {
 	const struct shape *shape;
-	XML_Parser parser;
+	struct xmlpieces xml;
 	storagexml_fits_fn fits; /* NULL */
 	void *arg;
 	size_t depth, matched; /* open elements; how many of them, from the root, are the shape's */
 	size_t elements, count;
-	XML_Index fed;
 	bool listed;     /* the element came in which items stand */
 	bool encoded;    /* the name that is read is percent-encoded */
 	struct buf *now; /* where text goes; NULL: nowhere */
@@ -43,7 +39,7 @@ static void stop(struct storagexml *x, const char *what)
 {
 	if (x->err.kind == ERR_NONE)
 		err_set(&x->err, ERR_INVALID, "the answer is no %s: %s", x->shape->called, what);
-	XML_StopParser(x->parser, XML_FALSE);
+	XML_StopParser(x->xml.parser, XML_FALSE);
 }
 
 /* ---- Elements ---- */
@@ -105,7 +101,7 @@ static void judge_item(struct storagexml *x)
 	fits = x->fits(x->arg, buf_text(&x->name), &x->err);
 	x->count += fits > 0;
 	if (fits < 0)
-		XML_StopParser(x->parser, XML_FALSE);
+		XML_StopParser(x->xml.parser, XML_FALSE);
 }
 
 static void XMLCALL on_end(void *arg, const char *element)
@@ -143,18 +139,15 @@ struct storagexml *storagexml_new(enum storagexml_list list, storagexml_fits_fn 
 {
 	struct storagexml *x = mem_zalloc(sizeof(*x));
 
-	x->parser = XML_ParserCreate(NULL);
-	if (!x->parser)
-		abort(); /* out of memory */
+	xmlpieces_init(&x->xml, x);
 	x->shape = &shapes[list];
 	x->fits = fits;
 	x->arg = arg;
 	buf_init(&x->name, STORAGEXML_NAME_MAX);
 	buf_init(&x->marker, STORAGEXML_MARKER_MAX);
-	XML_SetUserData(x->parser, x);
-	XML_SetElementHandler(x->parser, on_start, on_end);
-	XML_SetCharacterDataHandler(x->parser, on_text);
-	XML_SetStartDoctypeDeclHandler(x->parser, on_doctype);
+	XML_SetElementHandler(x->xml.parser, on_start, on_end);
+	XML_SetCharacterDataHandler(x->xml.parser, on_text);
+	XML_SetStartDoctypeDeclHandler(x->xml.parser, on_doctype);
 	return x;
 }
 
@@ -162,7 +155,7 @@ void storagexml_free(struct storagexml *x)
 {
 	if (!x)
 		return;
-	XML_ParserFree(x->parser);
+	xmlpieces_done(&x->xml);
 	buf_done(&x->name);
 	buf_done(&x->marker);
 	free(x);
@@ -170,20 +163,17 @@ void storagexml_free(struct storagexml *x)
 
 size_t storagexml_kept(const struct storagexml *x)
 {
-	return (size_t)(x->fed - XML_GetCurrentByteIndex(x->parser));
+	return xmlpieces_kept(&x->xml);
 }
 
-int storagexml_feed(struct storagexml *x, const char *bytes, size_t len, struct err *err)
+static int feed(struct storagexml *x, const char *bytes, size_t len, bool last, struct err *err)
 {
-	if (x->err.kind == ERR_NONE &&
-		(len > INT_MAX || XML_Parse(x->parser, bytes, (int)len, len == 0) != XML_STATUS_OK) &&
-		x->err.kind == ERR_NONE)
-		err_set(&x->err, ERR_INVALID, "the answer is no %s: line %lu column %lu: %s", x->shape->called,
-			XML_GetCurrentLineNumber(x->parser), XML_GetCurrentColumnNumber(x->parser) + 1,
-			XML_ErrorString(XML_GetErrorCode(x->parser)));
-	x->fed += (XML_Index)len;
-	if (x->err.kind == ERR_NONE && storagexml_kept(x) > TOKEN_MAX)
-		err_set(&x->err, ERR_INVALID, "the answer is no %s: a tag of it is too long", x->shape->called);
+	struct err wrong;
+
+	if (x->err.kind == ERR_NONE && xmlpieces_feed(&x->xml, bytes, len, last, &wrong) && x->err.kind == ERR_NONE) {
+		x->err = wrong;
+		err_wrap(&x->err, "the answer is no %s", x->shape->called);
+	}
 	if (x->err.kind == ERR_NONE)
 		return 0;
 	if (err)
@@ -191,11 +181,16 @@ int storagexml_feed(struct storagexml *x, const char *bytes, size_t len, struct 
 	return -1;
 }
 
+int storagexml_feed(struct storagexml *x, const char *bytes, size_t len, struct err *err)
+{
+	return feed(x, bytes, len, false, err);
+}
+
 int storagexml_end(struct storagexml *x, size_t *count, char **marker, struct err *err)
 {
 	*count = 0;
 	*marker = NULL;
-	if (storagexml_feed(x, "", 0, err))
+	if (feed(x, "", 0, true, err))
 		return -1;
 	if (!x->listed)
 		return err_set(err, ERR_INVALID, "the answer is no %s: there is no %s in it", x->shape->called,

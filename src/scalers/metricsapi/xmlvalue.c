@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scalers/metricsapi/xmlvalue.h"
 
-#include <expat.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +8,12 @@
 #include "base/mem.h"
 #include "scalers/params.h"
 #include "scalers/values/metricvalue.h"
+#include "scalers/values/xmlpieces.h"
 
 #define DEPTH_MAX 256
 #define TEXT_MAX  1024 /* no number is longer */
 /* As of JSON (base/json.h): an element costs some hundred nanoseconds, whatever it holds. */
 #define ELEMENTS_MAX 100000
-/* Older versions of expat parse an incomplete tag or comment from its beginning with each piece. */
-#define TOKEN_MAX ((size_t)1 << 18)
 
 /* One step of the path: an element's name and its index. */
 struct level {
@@ -27,7 +24,7 @@ struct level {
 };
 
 struct xmlvalue {
-	XML_Parser parser;
+	struct xmlpieces xml;
 	struct level *levels; /* owned */
 	size_t count;
 	const char *attribute; /* borrowed; NULL: the element's text is read */
@@ -35,7 +32,6 @@ struct xmlvalue {
 	size_t elements;       /* so far */
 	size_t matched;        /* how many of them, from the root, match the path */
 	bool found, nested;
-	XML_Index fed;
 	struct buf text;
 	struct err err; /* why the document is invalid */
 };
@@ -44,7 +40,7 @@ static void stop(struct xmlvalue *s, const char *what)
 {
 	if (s->err.kind == ERR_NONE)
 		err_set(&s->err, ERR_INVALID, "%s", what);
-	XML_StopParser(s->parser, XML_FALSE);
+	XML_StopParser(s->xml.parser, XML_FALSE);
 }
 
 static bool is_named(const char *element, const char *wanted)
@@ -68,7 +64,7 @@ static bool is_next(struct xmlvalue *s, const char *element)
 		err_set(&s->err, ERR_INVALID,
 			"there are several elements %.100s: an index must say which, such as %.100s.0", level->name,
 			level->name);
-		XML_StopParser(s->parser, XML_FALSE);
+		XML_StopParser(s->xml.parser, XML_FALSE);
 	}
 	return level->seen == 1;
 }
@@ -195,28 +191,32 @@ static int number(const struct xmlvalue *s, double *out, struct err *err)
 
 size_t xmlvalue_kept(const struct xmlvalue *s)
 {
-	return (size_t)(s->fed - XML_GetCurrentByteIndex(s->parser));
+	return xmlpieces_kept(&s->xml);
+}
+
+static int feed(struct xmlvalue *s, const char *bytes, size_t len, bool last)
+{
+	struct err err;
+
+	if (s->err.kind != ERR_NONE)
+		return -1;
+	if (xmlpieces_feed(&s->xml, bytes, len, last, &err) == 0)
+		return 0;
+	if (s->err.kind == ERR_NONE) {
+		s->err = err;
+		err_wrap(&s->err, "the answer is not XML");
+	}
+	return -1;
 }
 
 int xmlvalue_feed(struct xmlvalue *s, const char *bytes, size_t len)
 {
-	if (s->err.kind != ERR_NONE)
-		return -1;
-	if (len > INT_MAX)
-		return err_set(&s->err, ERR_INVALID, "the answer is too long");
-	if (XML_Parse(s->parser, bytes, (int)len, len == 0) != XML_STATUS_OK && s->err.kind == ERR_NONE)
-		err_set(&s->err, ERR_INVALID, "the answer is not XML: line %lu column %lu: %s",
-			XML_GetCurrentLineNumber(s->parser), XML_GetCurrentColumnNumber(s->parser) + 1,
-			XML_ErrorString(XML_GetErrorCode(s->parser)));
-	s->fed += (XML_Index)len;
-	if (s->err.kind == ERR_NONE && xmlvalue_kept(s) > TOKEN_MAX)
-		err_set(&s->err, ERR_INVALID, "a tag or a comment of the answer is too long");
-	return s->err.kind == ERR_NONE ? 0 : -1;
+	return feed(s, bytes, len, false);
 }
 
 int xmlvalue_end(struct xmlvalue *s, double *out, struct err *err)
 {
-	if (xmlvalue_feed(s, "", 0) == 0)
+	if (feed(s, "", 0, true) == 0)
 		return number(s, out, err);
 	if (err)
 		*err = s->err;
@@ -227,15 +227,12 @@ struct xmlvalue *xmlvalue_new(const struct dotpath *path)
 {
 	struct xmlvalue *s = mem_zalloc(sizeof(*s));
 
-	s->parser = XML_ParserCreate(NULL);
-	if (!s->parser)
-		abort(); /* out of memory */
+	xmlpieces_init(&s->xml, s);
 	buf_init(&s->text, TEXT_MAX);
 	read_path(path, s);
-	XML_SetUserData(s->parser, s);
-	XML_SetElementHandler(s->parser, on_start, on_end);
-	XML_SetCharacterDataHandler(s->parser, on_text);
-	XML_SetStartDoctypeDeclHandler(s->parser, on_doctype);
+	XML_SetElementHandler(s->xml.parser, on_start, on_end);
+	XML_SetCharacterDataHandler(s->xml.parser, on_text);
+	XML_SetStartDoctypeDeclHandler(s->xml.parser, on_doctype);
 	return s;
 }
 
@@ -243,7 +240,7 @@ void xmlvalue_free(struct xmlvalue *s)
 {
 	if (!s)
 		return;
-	XML_ParserFree(s->parser);
+	xmlpieces_done(&s->xml);
 	buf_done(&s->text);
 	free(s->levels);
 	free(s);

@@ -135,7 +135,7 @@ static void limits(void **state)
 		{ "<EnumerationResults><Blobs>", "<a>", 70, "it is nested too deep" },
 		{ "<EnumerationResults><Blobs><Blob><Name>", "name", 3000, "a blob's name is too long" },
 		{ "<EnumerationResults><NextMarker>", "mark", 2000, "NextMarker is too long" },
-		{ "<EnumerationResults ", "abcdefgh", 40000, "a tag of it is too long" },
+		{ "<EnumerationResults ", "abcdefgh", 40000, "a tag or a comment is too long" },
 	};
 
 	(void)state;

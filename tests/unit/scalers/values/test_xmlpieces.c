@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* XML that a server sends in pieces of its own choice: what expat is made to read, and when it ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "scalers/values/xmlpieces.h"
+
+/* The work of an expat that begins a tag or comment anew with each piece. */
+static size_t bytes_read;
+static XML_Index bytes_given;
+
+enum XML_Status __real_XML_Parse(XML_Parser parser, const char *bytes, int len, int last);
+enum XML_Status __wrap_XML_Parse(XML_Parser parser, const char *bytes, int len, int last);
+
+enum XML_Status __wrap_XML_Parse(XML_Parser parser, const char *bytes, int len, int last)
+{
+	bytes_given += len;
+	bytes_read += (size_t)len;
+	if (bytes_given > len)
+		bytes_read += (size_t)(bytes_given - len - XML_GetCurrentByteIndex(parser));
+	return __real_XML_Parse(parser, bytes, len, last);
+}
+
+struct seen {
+	size_t elements, text;
+};
+
+static void XMLCALL on_start(void *arg, const char *element, const char **attributes)
+{
+	struct seen *s = arg;
+
+	(void)element, (void)attributes;
+	s->elements++;
+}
+
+static void XMLCALL on_text(void *arg, const char *text, int len)
+{
+	struct seen *s = arg;
+
+	(void)text;
+	s->text += (size_t)len;
+}
+
+/* Feeds the text in steps, and the end. */
+static int feed(const struct buf *text, size_t step, struct seen *seen, struct err *err)
+{
+	struct xmlpieces x;
+	int rc = 0;
+
+	bytes_read = 0;
+	bytes_given = 0;
+	*seen = (struct seen){ 0 };
+	xmlpieces_init(&x, seen);
+	XML_SetElementHandler(x.parser, on_start, NULL);
+	XML_SetCharacterDataHandler(x.parser, on_text);
+	for (size_t at = 0; rc == 0 && at < text->len; at += step) {
+		rc = xmlpieces_feed(&x, text->data + at, at + step < text->len ? step : text->len - at, false, err);
+		assert_true(rc || xmlpieces_kept(&x) <= at + step);
+	}
+	if (rc == 0)
+		rc = xmlpieces_feed(&x, "", 0, true, err);
+	xmlpieces_done(&x);
+	return rc;
+}
+
+static void fill(struct buf *text, const char *before, size_t count, const char *after)
+{
+	buf_reset(text);
+	buf_puts(text, before);
+	for (size_t i = 0; i < count; i++)
+		buf_putc(text, 'x');
+	buf_puts(text, after);
+}
+
+static void whole(void **state)
+{
+	struct buf text = BUF_INIT((size_t)1 << 20);
+
+	(void)state;
+	for (size_t count = 0; count < 3 * XMLPIECES_SIZE; count += 4093)
+		for (size_t step = 1; step < 4 * XMLPIECES_SIZE; step = 3 * step + 1) {
+			struct err err = { 0 };
+			struct seen seen;
+
+			fill(&text, "<a><b>", count, "</b><c/></a>");
+			assert_int_equal(feed(&text, step, &seen, &err), 0);
+			assert_int_equal(seen.elements, 3);
+			assert_int_equal(seen.text, count);
+		}
+	buf_done(&text);
+}
+
+/* 200 KiB of a comment, and of an attribute, byte by byte: 20 GB, were each read from the beginning. */
+static void byte_by_byte(void **state)
+{
+	static const char *const tags[][2] = { { "<a><!--", "--></a>" }, { "<a><b c=\"", "\"/></a>" } };
+	struct buf text = BUF_INIT((size_t)1 << 20);
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(tags); i++) {
+		struct err err = { 0 };
+		struct seen seen;
+
+		fill(&text, tags[i][0], 200 << 10, tags[i][1]);
+		assert_int_equal(feed(&text, 1, &seen, &err), 0);
+		assert_true(bytes_read < XMLPIECES_TOKEN_MAX / XMLPIECES_SIZE * text.len);
+	}
+	buf_done(&text);
+}
+
+static void wrong(void **state)
+{
+	static const struct {
+		const char *before, *after, *error;
+		size_t count;
+	} rows[] = {
+		{ "<a>", "", "line 1 column 8: no element found", 4 },
+		{ "<a>\n</b>", "", "line 2 column 3: mismatched tag", 0 },
+		{ "", "", "line 1 column 1: no element found", 0 },
+		{ "<a><!--", "--></a>", "a tag or a comment is too long", XMLPIECES_TOKEN_MAX + XMLPIECES_SIZE },
+		{ "<a ", "=''/>", "a tag or a comment is too long", XMLPIECES_TOKEN_MAX + XMLPIECES_SIZE },
+	};
+	struct buf text = BUF_INIT((size_t)1 << 20);
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++)
+		for (size_t step = 1; step < (size_t)1 << 20; step *= 40) {
+			struct err err = { 0 };
+			struct seen seen;
+
+			fill(&text, rows[i].before, rows[i].count, rows[i].after);
+			assert_int_equal(feed(&text, step, &seen, &err), -1);
+			assert_int_equal(err.kind, ERR_INVALID);
+			assert_string_equal(err.msg, rows[i].error);
+		}
+	buf_done(&text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(whole), cmocka_unit_test(byte_by_byte),
+		cmocka_unit_test(wrong) };
+
+	return cmocka_run_group_tests_name("scalers/values/xmlpieces", tests, NULL, NULL);
+}
