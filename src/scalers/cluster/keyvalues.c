@@ -12,11 +12,18 @@
 
 #define READ_MS 2 /* of one turn of the loop, unless a single text takes longer */
 
+/* One key that is wanted of an object. */
+struct wanted_key {
+	size_t numbers; /* that stand in it */
+	UT_hash_handle hh;
+	char name[];
+};
+
 /* One number in it. */
 struct key_number {
 	struct keyed_object *object;
-	char *id; /* key and how */
-	char *key;
+	char *id;               /* key and how */
+	struct wanted_key *key; /* one reference */
 	struct keynumber how;
 	struct keptanswer answer;
 	struct key_number *prev, *next; /* among the unread */
@@ -36,7 +43,7 @@ struct keyed_object {
 	bool arrived; /* since the watch was started, or that it is not there */
 	bool down;    /* counted in keyvalues.down */
 	struct key_number *numbers;
-	struct strmap wanted;            /* their keys; the values are empty */
+	struct wanted_key *wanted;
 	struct strmap texts, unreadable; /* until they are read */
 	struct key_number *unread;       /* in the order in which they are read */
 	struct loop_timer read;
@@ -66,14 +73,14 @@ static void forget_texts(struct keyed_object *o)
 static int read_number(const struct key_number *n, double *out, struct err *err)
 {
 	const struct keyed_object *o = n->object;
-	const char *text = strmap_get(&o->texts, n->key), *why = strmap_get(&o->unreadable, n->key);
+	const char *text = strmap_get(&o->texts, n->key->name), *why = strmap_get(&o->unreadable, n->key->name);
 
 	if (why)
-		return err_set(err, ERR_INVALID, "%s: key \"%s\" %s", o->shown, n->key, why);
+		return err_set(err, ERR_INVALID, "%s: key \"%s\" %s", o->shown, n->key->name, why);
 	if (!text)
-		return err_set(err, ERR_INVALID, "%s has no key \"%s\"", o->shown, n->key);
+		return err_set(err, ERR_INVALID, "%s has no key \"%s\"", o->shown, n->key->name);
 	if (keynumber_read(&n->how, text, strlen(text), out, err))
-		return err_wrap(err, "%s: key \"%s\"", o->shown, n->key);
+		return err_wrap(err, "%s: key \"%s\"", o->shown, n->key->name);
 	return 0;
 }
 
@@ -119,14 +126,46 @@ static void set_wrong(struct keyed_object *o, const struct err *err)
 	}
 }
 
-/* ---- What the watch brings ---- */
+/* ---- Which keys are wanted ---- */
+
+static struct wanted_key *find_key(const struct keyed_object *o, const char *name)
+{
+	struct wanted_key *k;
+
+	HASH_FIND_STR(o->wanted, name, k);
+	return k;
+}
+
+static struct wanted_key *key_ref(struct keyed_object *o, const char *name)
+{
+	struct wanted_key *k = find_key(o, name);
+	size_t size = strlen(name) + 1;
+
+	if (!k) {
+		k = mem_zalloc(sizeof(*k) + size);
+		memcpy(k->name, name, size);
+		HASH_ADD_KEYPTR(hh, o->wanted, k->name, size - 1, k);
+	}
+	k->numbers++;
+	return k;
+}
+
+/* With the last number goes what was read of the key. */
+static void key_unref(struct keyed_object *o, struct wanted_key *k)
+{
+	if (--k->numbers > 0)
+		return;
+	strmap_remove_secret(&o->texts, k->name);
+	HASH_DELETE(hh, o->wanted, k);
+	free(k);
+}
 
 static bool is_wanted(void *arg, const char *key)
 {
-	const struct keyed_object *o = arg;
-
-	return strmap_get(&o->wanted, key) != NULL;
+	return find_key(arg, key) != NULL;
 }
+
+/* ---- What the watch brings ---- */
 
 static void on_object(void *arg, const json_t *json)
 {
@@ -229,7 +268,6 @@ static void object_free(struct keyed_object *o)
 	loop_task_cancel(loop_of(o), &o->restart);
 	loop_timer_done(&o->read);
 	forget_texts(o);
-	strmap_done(&o->wanted);
 	free(o->shown);
 	free(o->path);
 	free(o->name);
@@ -265,29 +303,15 @@ static struct keyed_object *object_get(struct keyvalues *c, const struct keyvalu
 	return o;
 }
 
-static bool is_key_of_another(const struct key_number *n)
-{
-	struct key_number *other, *next;
-
-	HASH_ITER (hh, n->object->numbers, other, next)
-		if (other != n && strcmp(other->key, n->key) == 0)
-			return true;
-	return false;
-}
-
 static void number_free(struct key_number *n)
 {
 	struct keyed_object *o = n->object;
 
 	set_read(n);
-	if (!is_key_of_another(n)) {
-		strmap_remove(&o->wanted, n->key);
-		strmap_remove_secret(&o->texts, n->key);
-	}
+	key_unref(o, n->key);
 	HASH_DELETE(hh, o->numbers, n);
 	keptanswer_done(&n->answer);
 	keynumber_done(&n->how);
-	free(n->key);
 	free(n->id);
 	free(n);
 	if (!o->numbers)
@@ -312,10 +336,9 @@ struct keptanswer *keyvalues_get(struct keyvalues *c, const struct keyvalues_of 
 	n = mem_zalloc(sizeof(*n));
 	n->object = o;
 	n->id = mem_dup(id);
-	n->key = mem_dup(of->key);
+	n->key = key_ref(o, of->key);
 	keynumber_copy(&n->how, &of->how);
 	keptanswer_init(&n->answer, loop_of(o), &o->informer, o->late, on_idle, n);
-	strmap_set(&o->wanted, n->key, "");
 	HASH_ADD_KEYPTR(hh, o->numbers, n->id, strlen(n->id), n);
 	loop_task_queue(loop_of(o), &o->restart);
 	return &n->answer;

@@ -408,6 +408,38 @@ static void a_hundred_numbers_of_one_object(void **state)
 	}
 }
 
+static size_t comparisons;
+
+int __real_strcmp(const char *a, const char *b);
+int __wrap_strcmp(const char *a, const char *b);
+
+int __wrap_strcmp(const char *a, const char *b)
+{
+	comparisons++;
+	return __real_strcmp(a, b);
+}
+
+/* Each was compared with all others when it was given up. */
+static void a_thousand_numbers_of_one_object(void **state)
+{
+	struct keyvalues *keys = keyvalues_new(t.sources.kube);
+
+	(void)state;
+	comparisons = 0;
+	for (int i = 0; i < 1000; i++) {
+		MEM_AUTO char *key = mem_printf("n%d", i / 2 * 7919 % 1000);
+		const struct keyvalues_of of = { .kind = KEYDATA_CONFIG_MAP,
+			.namespace_ = (char[]){ "shop" },
+			.name = (char[]){ "queue" },
+			.key = key,
+			.how = { .type = i % 2 ? KEYNUMBER_QUANTITY : KEYNUMBER_FLOAT64 } };
+
+		keyvalues_get(keys, &of);
+	}
+	keyvalues_free(keys);
+	assert_true(comparisons < 20 * 1000);
+}
+
 static void too_late(void **state)
 {
 	struct question *q = question(PLAIN);
@@ -558,6 +590,7 @@ int main(void)
 		WORLD(what_is_missing_is_an_error),
 		WORLD(one_watch_for_each_object),
 		WORLD(a_hundred_numbers_of_one_object),
+		WORLD(a_thousand_numbers_of_one_object),
 		WORLD(too_late),
 		WORLD(forbidden_is_an_error),
 		WORLD(a_number_holds_for_half_a_minute),
