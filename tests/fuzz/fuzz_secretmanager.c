@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "fuzz.h"
 #include "net/secretmanagers/awssecrets.h"
@@ -40,14 +41,16 @@ static void check_answer(const struct secretmanager *m, int status, const char *
 /* The value is JSON, or is none. */
 static void check_member(const char *value)
 {
+	json_t *whole = json_parse_foreign(value, strlen(value), NULL);
 	struct err err = { 0 };
 	char *member = NULL;
 
-	if (awssecrets.member(value, "p", &member, &err) == 0)
+	if (awssecrets.member(whole, "p", &member, &err) == 0)
 		must(member != NULL);
 	else
 		check_error(&err);
 	mem_free_secret(member);
+	json_decref(whole);
 }
 
 static void check_request(const struct secretmanager *m, const char *name)

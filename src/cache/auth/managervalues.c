@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fingerprint.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/auth/fetched.h"
@@ -22,10 +23,13 @@ struct managed {
 	struct managervalues *owner;
 	struct managervalues_source source; /* with texts and a reference of its own; its member is unused */
 	struct strmap members;              /* those of the text that were asked for, secret */
-	struct webget_call *call;           /* NULL: none is under way */
-	struct webtoken_wait *wait;         /* for the project; NULL */
-	int64_t read_ms;                    /* loop clock: when it was read */
-	bool doubted;                       /* since then: it is read again soon */
+	json_t *parsed;                     /* the text, owned until the end of the turn; NULL: not yet, or no JSON */
+	bool is_parsed;
+	struct loop_task forget;    /* parsed */
+	struct webget_call *call;   /* NULL: none is under way */
+	struct webtoken_wait *wait; /* for the project; NULL */
+	int64_t read_ms;            /* loop clock: when it was read */
+	bool doubted;               /* since then: it is read again soon */
 };
 
 struct managervalues {
@@ -54,8 +58,18 @@ static void failed(struct managed *v, struct err *err, int64_t left_alone_ms)
 		loop_timer_set(&v->fetched.again, left_alone_ms);
 }
 
+static void forget_parsed(void *arg)
+{
+	struct managed *v = arg;
+
+	json_decref(v->parsed);
+	v->parsed = NULL;
+	v->is_parsed = false;
+}
+
 static void take(struct managed *v, const char *text)
 {
+	forget_parsed(v);
 	v->read_ms = loop_now_ms(v->owner->loop);
 	v->doubted = false;
 	if (v->fetched.text && strcmp(v->fetched.text, text) != 0)
@@ -184,6 +198,8 @@ static void on_unheld(void *arg, struct held *held)
 	(void)arg;
 	webget_cancel(v->call);
 	webtoken_cancel(v->wait);
+	loop_task_cancel(v->owner->loop, &v->forget);
+	forget_parsed(v);
 	fetched_done(&v->fetched);
 	strmap_done_secret(&v->members);
 	list_texts(&v->source, texts);
@@ -207,8 +223,20 @@ static struct managed *managed_new(struct managervalues *owner, const struct man
 	v->source.namespace_ = mem_dup(source->namespace_);
 	webaccess_ref(v->source.access);
 	loop_timer_init(&v->fetched.again, owner->loop, on_again, v);
+	loop_task_init(&v->forget, forget_parsed, v);
 	loop_timer_set(&v->fetched.again, 0); /* asynchronously, not from inside the request */
 	return v;
+}
+
+/* A text of many members is parsed once in a turn, however many of them are wanted, or missing. */
+static const json_t *parsed(struct managed *v)
+{
+	if (!v->is_parsed) {
+		v->parsed = json_parse_foreign(v->fetched.text, strlen(v->fetched.text), NULL);
+		v->is_parsed = true;
+		loop_task_queue(v->owner->loop, &v->forget);
+	}
+	return v->parsed;
 }
 
 /* Each is taken out of the text once. */
@@ -219,7 +247,7 @@ static enum reference_state get_member(struct managed *v, const char *member, co
 	*value = strmap_get(&v->members, member);
 	if (*value)
 		return REFERENCE_FOUND;
-	if (v->source.manager->member(v->fetched.text, member, &text, err)) {
+	if (v->source.manager->member(parsed(v), member, &text, err)) {
 		err_wrap(err, "secret %.200s", v->source.secret.name);
 		return REFERENCE_MISSING;
 	}

@@ -85,9 +85,8 @@ static int awssecrets_take(const json_t *answer, char **value, struct err *err)
 }
 
 /* The words of the errors are KEDA's. */
-static int awssecrets_member(const char *value, const char *member, char **out, struct err *err)
+static int awssecrets_member(const json_t *whole, const char *member, char **out, struct err *err)
 {
-	json_t *whole = json_parse_foreign(value, strlen(value), NULL);
 	const json_t *found = json_object_get(whole, member);
 	int rc = 0;
 
@@ -99,7 +98,6 @@ static int awssecrets_member(const char *value, const char *member, char **out, 
 		rc = err_set(err, ERR_INVALID, "secretKey \"%.200s\": SecretKey value is not a string", member);
 	else if (!(*out = secretmanager_text(found, "it", err)))
 		rc = err_wrap(err, "secretKey \"%.200s\"", member);
-	json_decref(whole);
 	return rc;
 }
 

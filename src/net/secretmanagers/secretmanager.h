@@ -45,10 +45,10 @@ struct secretmanager {
 	/* -1 with what an answer with another status means. */
 	int (*refused)(const struct webget_answer *answer, struct err *err);
 	/*
-	 * One text out of a value that has several, which the caller owns and wipes; the error
-	 * quotes nothing of the value. NULL: its values are whole.
+	 * One text out of a value that has several, as JSON (NULL: it is none), which the caller
+	 * owns and wipes; the error quotes nothing of the value. NULL: its values are whole.
 	 */
-	int (*member)(const char *value, const char *member, char **out, struct err *err);
+	int (*member)(const json_t *whole, const char *member, char **out, struct err *err);
 };
 
 /* Whether a secret can be called so, before anybody is asked: 0, or the error of request. */

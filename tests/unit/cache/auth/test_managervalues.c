@@ -186,6 +186,42 @@ static void members_come_from_one_reading(void **state)
 	assert_string_equal(get("shop/api", "pw"), "p2");
 }
 
+static size_t parsed;
+
+json_t *__real_json_parse_foreign(const char *text, size_t len, struct err *err);
+json_t *__wrap_json_parse_foreign(const char *text, size_t len, struct err *err);
+
+json_t *__wrap_json_parse_foreign(const char *text, size_t len, struct err *err)
+{
+	parsed++;
+	return __real_json_parse_foreign(text, len, err);
+}
+
+/* The whole text was parsed for each, and for a missing one at each look. */
+static void a_text_is_parsed_once_for_many_members(void **state)
+{
+	(void)state;
+	fakeweb_answer(200, "{\"SecretString\":\"{\\\"a\\\":\\\"1\\\",\\\"b\\\":\\\"2\\\"}\"}", 0);
+	get("shop/web", "a");
+	fakeloop_advance(10);
+	for (int turn = 1; turn <= 3; turn++) {
+		parsed = 0;
+		assert_string_equal(get("shop/web", "a"), "1");
+		assert_string_equal(get("shop/api", "b"), "2");
+		for (int i = 0; i < 100; i++) {
+			MEM_AUTO char *gone = mem_printf("gone%d", i);
+
+			assert_null(get("shop/api", gone));
+		}
+		assert_int_equal(parsed, 1);
+		fakeloop_advance(10);
+	}
+	/* a new text, in whichever turn */
+	fakeweb_answer(200, "{\"SecretString\":\"{\\\"gone1\\\":\\\"3\\\"}\"}", 0);
+	fakeloop_advance(MINUTE + 10);
+	assert_string_equal(get("shop/web", "gone1"), "3");
+}
+
 static void what_differs_is_asked_for_by_itself(void **state)
 {
 	struct managervalues_source sources[5];
@@ -423,6 +459,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(a_value_is_shared_and_read_again),
 		CASE(members_come_from_one_reading),
+		CASE(a_text_is_parsed_once_for_many_members),
 		CASE(what_differs_is_asked_for_by_itself),
 		CASE(a_failure_keeps_the_value),
 		CASE(a_value_that_is_refused_is_read_again_soon),

@@ -2,6 +2,7 @@
 /* What AWS Secrets Manager is asked, byte by byte, and what its answers mean. */
 #include "answers.h"
 
+#include "base/json.h"
 #include "net/secretmanagers/awssecrets.h"
 
 static void what_is_asked(void **state)
@@ -125,14 +126,16 @@ static void members(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct err err = { 0 };
+		json_t *whole = json_parse_foreign(rows[i].value, strlen(rows[i].value), NULL);
 		char *out = NULL;
 
-		assert_int_equal(awssecrets.member(rows[i].value, rows[i].member, &out, &err), rows[i].out ? 0 : -1);
+		assert_int_equal(awssecrets.member(whole, rows[i].member, &out, &err), rows[i].out ? 0 : -1);
 		if (rows[i].out)
 			assert_string_equal(out, rows[i].out);
 		else
 			assert_string_equal(err.msg, rows[i].error);
 		mem_free_secret(out);
+		json_decref(whole);
 	}
 }
 
