@@ -17,11 +17,12 @@ struct metric {
 	char *name;
 	int32_t failures;        /* in a row */
 	int64_t completed_at_ms; /* of the newest counted completion; 0: from the stored status */
+	bool kept;               /* while health_keep looks through them */
 };
 
 /* Exists only for objects with present or past failures; healthy ones cost nothing. */
 struct failing {
-	struct metric *metrics;
+	struct metric *metrics; /* sorted by name */
 	size_t count;
 };
 
@@ -45,29 +46,49 @@ void health_forget_object(struct object *o)
 	o->failing = NULL;
 }
 
-static struct metric *metric_find(const struct failing *f, const char *name)
+/* Where a metric stands, or belongs. */
+static size_t place_of(const struct failing *f, const char *name)
 {
-	for (size_t i = 0; i < f->count; i++)
-		if (strcmp(f->metrics[i].name, name) == 0)
-			return &f->metrics[i];
-	return NULL;
+	size_t low = 0, high = f->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(f->metrics[middle].name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
+static struct metric *metric_find(const struct failing *f, const char *name)
+{
+	size_t at = place_of(f, name);
+
+	return at < f->count && strcmp(f->metrics[at].name, name) == 0 ? &f->metrics[at] : NULL;
+}
+
+/* One that is not there. */
 static struct metric *metric_add(struct failing *f, const char *name, int32_t failures)
 {
+	size_t at = place_of(f, name);
+	struct metric *m;
+
 	f->metrics = mem_resize(f->metrics, f->count + 1, sizeof(*f->metrics));
-	f->metrics[f->count] = (struct metric){ .name = mem_dup(name), .failures = failures };
-	return &f->metrics[f->count++];
+	m = &f->metrics[at];
+	memmove(m + 1, m, (f->count++ - at) * sizeof(*m));
+	*m = (struct metric){ .name = mem_dup(name), .failures = failures };
+	return m;
 }
 
 /* ---- As it is stored ---- */
 
 static int32_t stored_failures(const struct scaledobject_status *status, const char *metric)
 {
-	for (size_t i = 0; i < status->health_count; i++)
-		if (strcmp(status->health[i].metric, metric) == 0)
-			return status->health[i].failures > 0 ? status->health[i].failures : 0;
-	return 0;
+	const struct metric_state *h = scaledobject_health(status, metric);
+
+	return h && h->failures > 0 ? h->failures : 0;
 }
 
 /* Continues from the status that the previous leader, or we before a restart, stored. */
@@ -77,8 +98,8 @@ static void take_over(struct object *o)
 	struct failing *f = o->failing = mem_zalloc(sizeof(*f));
 
 	for (size_t i = 0; i < status->health_count; i++)
-		if (!metric_find(f, status->health[i].metric))
-			metric_add(f, status->health[i].metric, stored_failures(status, status->health[i].metric));
+		metric_add(f, status->health[i].metric,
+			status->health[i].failures > 0 ? status->health[i].failures : 0);
 }
 
 /* ---- Counting ---- */
@@ -134,27 +155,27 @@ int32_t health_failures(const struct health *h, const struct object *o, const ch
 
 /* ---- Forgetting ---- */
 
-static bool is_metric(const struct metric_spec *metrics, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (metrics[i].kind == METRIC_EXTERNAL && strcmp(metrics[i].name, name) == 0)
-			return true;
-	return false;
-}
-
 void health_keep(struct object *o, const struct metric_spec *metrics, size_t count)
 {
 	struct failing *f = o->failing;
 	size_t kept = 0;
 
+	for (size_t i = 0; f && i < count; i++) {
+		struct metric *m = metrics[i].kind == METRIC_EXTERNAL ? metric_find(f, metrics[i].name) : NULL;
+
+		if (m)
+			m->kept = true;
+	}
 	for (size_t i = 0; f && i < f->count; i++) {
-		if (is_metric(metrics, count, f->metrics[i].name))
+		if (f->metrics[i].kept)
 			f->metrics[kept++] = f->metrics[i];
 		else
 			free(f->metrics[i].name);
 	}
 	if (f)
 		f->count = kept;
+	for (size_t i = 0; i < kept; i++)
+		f->metrics[i].kept = false;
 }
 
 static void on_each(void *arg, struct object *o)

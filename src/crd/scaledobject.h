@@ -61,7 +61,7 @@ struct scaledobject_status {                                               /* si
 	size_t resource_metric_count;
 	const char *composite_scaler_name;
 	struct conditions conditions;
-	struct metric_state *health;
+	struct metric_state *health; /* sorted by metric */
 	size_t health_count;
 	struct metric_state *activity;
 	size_t activity_count;
@@ -109,6 +109,10 @@ json_t *scaledobject_status_encode(const struct scaledobject_status *s);
 /* into a zeroed one */
 void scaledobject_status_copy(struct scaledobject_status *to, const struct scaledobject_status *from);
 void scaledobject_status_done(struct scaledobject_status *s);
+/* What health says of a metric; NULL: nothing. */
+struct metric_state *scaledobject_health(const struct scaledobject_status *s, const char *metric);
+/* Makes room for a metric that health says nothing of; zeroed. It moves the others. */
+struct metric_state *scaledobject_add_health(struct scaledobject_status *s, const char *metric);
 /* Each frees one list of a status, which is empty afterwards. */
 void scaledobject_free_names(char ***names, size_t *count);
 void scaledobject_free_states(struct metric_state **states, size_t *count);

@@ -92,6 +92,51 @@ static const json_t *map_at(const struct json_at *status, const char *key)
 		: NULL;
 }
 
+/* Where a metric stands in health, or belongs. */
+static size_t health_place(const struct scaledobject_status *s, const char *metric, bool *found)
+{
+	size_t low = 0, high = s->health_count;
+
+	*found = false;
+	while (low < high && !*found) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(metric, s->health[middle].metric);
+
+		*found = order == 0;
+		if (order > 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+struct metric_state *scaledobject_health(const struct scaledobject_status *s, const char *metric)
+{
+	bool found;
+	size_t at = health_place(s, metric, &found);
+
+	return found ? &s->health[at] : NULL;
+}
+
+struct metric_state *scaledobject_add_health(struct scaledobject_status *s, const char *metric)
+{
+	bool found;
+	size_t at = health_place(s, metric, &found);
+	struct metric_state *h;
+
+	s->health = mem_resize(s->health, s->health_count + 1, sizeof(*s->health));
+	h = &s->health[at];
+	memmove(h + 1, h, (s->health_count++ - at) * sizeof(*h));
+	*h = (struct metric_state){ .metric = mem_dup(metric) };
+	return h;
+}
+
+static int by_metric(const void *a, const void *b)
+{
+	return strcmp(((const struct metric_state *)a)->metric, ((const struct metric_state *)b)->metric);
+}
+
 static void decode_health(const struct json_at *status, struct scaledobject_status *out)
 {
 	const json_t *map = map_at(status, "health");
@@ -110,6 +155,7 @@ static void decode_health(const struct json_at *status, struct scaledobject_stat
 		json_get_int32(&at, "numberOfFailures", &h->failures, NULL);
 		h->failing = json_str_is(entry, "status", "Failing");
 	}
+	qsort(out->health, out->health_count, sizeof(*out->health), by_metric);
 }
 
 static void decode_activity(const struct json_at *status, struct scaledobject_status *out)

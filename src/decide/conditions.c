@@ -131,12 +131,12 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 
 /* ---- After a tick ---- */
 
-static bool trigger_active(const void *arg, const char *metric)
+static bool trigger_active(const void *arg, const char *metric, size_t *at)
 {
 	const struct scale_facts *facts = arg;
 
-	for (size_t i = 0; i < facts->trigger_count; i++) {
-		const struct verdict_trigger *t = &facts->triggers[i];
+	for (size_t i = 0; i < facts->trigger_count; i++, ++*at) {
+		const struct verdict_trigger *t = &facts->triggers[*at % facts->trigger_count];
 
 		if (strcmp(t->metric_name, metric) == 0)
 			return !t->err && t->reading.active;
@@ -144,26 +144,17 @@ static bool trigger_active(const void *arg, const char *metric)
 	return false;
 }
 
-static struct metric_state *health_of(struct scaledobject_status *status, const char *metric)
-{
-	for (size_t i = 0; i < status->health_count; i++)
-		if (strcmp(status->health[i].metric, metric) == 0)
-			return &status->health[i];
-	return NULL;
-}
-
 /* Changed only when failing begins or ends, or the count passes the threshold. */
-static void record_health(const struct verdict_trigger *t, int32_t threshold, struct scaledobject_status *status)
+static void record_health(const struct verdict_trigger *t, int32_t threshold, struct scaledobject_status *status,
+	size_t *at)
 {
-	struct metric_state *h = health_of(status, t->metric_name);
+	struct metric_state *h = scaledobject_health(status, t->metric_name);
 	bool failing = t->failures > 0, over = t->failures > threshold;
 
 	if (!h) {
-		if (!statusparts_has_metric(status, t->metric_name))
+		if (!statusparts_has_metric(status, t->metric_name, at))
 			return;
-		status->health = mem_resize(status->health, status->health_count + 1, sizeof(*status->health));
-		h = &status->health[status->health_count++];
-		*h = (struct metric_state){ .metric = mem_dup(t->metric_name) };
+		h = scaledobject_add_health(status, t->metric_name);
 	} else if (h->failing == failing && (h->failing && h->failures > threshold) == over) {
 		return;
 	}
@@ -185,11 +176,12 @@ static void record_counts(const struct statusparts *p, const struct scaledobject
 	const struct verdict_trigger *triggers, size_t count, bool cause_is_news)
 {
 	const struct verdict_trigger *falling_back = NULL;
+	size_t at = 0;
 
 	if (count == 0 || !verdict_fallback_valid(spec))
 		return;
 	for (size_t i = 0; i < count; i++) {
-		record_health(&triggers[i], spec->fallback->failure_threshold, p->status);
+		record_health(&triggers[i], spec->fallback->failure_threshold, p->status, &at);
 		if (!falling_back && triggers[i].failures > spec->fallback->failure_threshold &&
 			!triggers[i].fallback_trouble)
 			falling_back = &triggers[i];

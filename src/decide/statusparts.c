@@ -112,20 +112,28 @@ void statusparts_add_name(char ***names, size_t *count, size_t room, const char 
 	(*names)[(*count)++] = mem_dup(name);
 }
 
-bool statusparts_has_metric(const struct scaledobject_status *status, const char *name)
+bool statusparts_has_metric(const struct scaledobject_status *status, const char *name, size_t *at)
 {
-	for (size_t i = 0; i < status->external_metric_count; i++)
-		if (strcmp(status->external_metric_names[i], name) == 0)
+	size_t count = status->external_metric_count;
+
+	for (size_t i = 0; i < count; i++, ++*at)
+		if (strcmp(status->external_metric_names[*at % count], name) == 0)
 			return true;
 	return false;
 }
 
-static size_t prune(const struct scaledobject_status *status, struct metric_state *states, size_t count)
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* names: sorted. */
+static size_t prune(char *const *names, size_t name_count, struct metric_state *states, size_t count)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (statusparts_has_metric(status, states[i].metric))
+		if (bsearch(&states[i].metric, names, name_count, sizeof(*names), by_text))
 			states[kept++] = states[i];
 		else
 			free(states[i].metric);
@@ -135,8 +143,18 @@ static size_t prune(const struct scaledobject_status *status, struct metric_stat
 
 void statusparts_prune(struct scaledobject_status *status)
 {
-	status->health_count = prune(status, status->health, status->health_count);
-	status->activity_count = prune(status, status->activity, status->activity_count);
+	size_t count = status->external_metric_count;
+	char **sorted;
+
+	if (status->health_count == 0 && status->activity_count == 0)
+		return;
+	sorted = mem_array(count + 1, sizeof(*sorted));
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = status->external_metric_names[i];
+	qsort(sorted, count, sizeof(*sorted), by_text);
+	status->health_count = prune(sorted, count, status->health, status->health_count);
+	status->activity_count = prune(sorted, count, status->activity, status->activity_count);
+	free(sorted);
 }
 
 static bool activity_is_of_all_metrics(const struct scaledobject_status *status)
@@ -162,10 +180,12 @@ static void list_activity(struct scaledobject_status *status)
 
 void statusparts_activity(statusparts_active_fn active, const void *arg, struct scaledobject_status *status)
 {
+	size_t at = 0;
+
 	if (!activity_is_of_all_metrics(status))
 		list_activity(status);
 	for (size_t i = 0; i < status->activity_count; i++)
-		status->activity[i].active = active(arg, status->activity[i].metric);
+		status->activity[i].active = active(arg, status->activity[i].metric, &at);
 }
 
 void statusparts_last_active(const struct statusparts *p, bool active, bool says_active, int64_t last_unix_ms)

@@ -62,12 +62,16 @@ void statusparts_triggers(const struct trigger *triggers, size_t count, struct s
 
 /* Appends a copy to a list that scaledobject_free_names emptied; room: its final size at most. */
 void statusparts_add_name(char ***names, size_t *count, size_t room, const char *name);
-bool statusparts_has_metric(const struct scaledobject_status *status, const char *name); /* among externalMetricNames */
+/* Whether it is among externalMetricNames; at: as of statusparts_active_fn. */
+bool statusparts_has_metric(const struct scaledobject_status *status, const char *name, size_t *at);
 /* Removes entries of health and triggersActivity whose metric is gone (keda-core.md 1.2). */
 void statusparts_prune(struct scaledobject_status *status);
 
-/* triggersActivity: one entry for each of externalMetricNames. */
-typedef bool (*statusparts_active_fn)(const void *arg, const char *metric);
+/*
+ * triggersActivity: one entry for each of externalMetricNames. at: of the callback, 0 at first. The
+ * triggers come in about the same order, so each is looked for from where the one before it was.
+ */
+typedef bool (*statusparts_active_fn)(const void *arg, const char *metric, size_t *at);
 void statusparts_activity(statusparts_active_fn active, const void *arg, struct scaledobject_status *status);
 
 /*

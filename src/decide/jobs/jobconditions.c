@@ -56,12 +56,12 @@ void jobconditions_after_reconcile(const struct scaledjob *sj, const struct job_
 
 /* ---- After a tick ---- */
 
-static bool trigger_active(const void *arg, const char *metric)
+static bool trigger_active(const void *arg, const char *metric, size_t *at)
 {
 	const struct jobs_facts *facts = arg;
 
-	for (size_t i = 0; i < facts->trigger_count; i++) {
-		const struct jobs_trigger *t = &facts->triggers[i];
+	for (size_t i = 0; i < facts->trigger_count; i++, ++*at) {
+		const struct jobs_trigger *t = &facts->triggers[*at % facts->trigger_count];
 
 		if (strcmp(t->metric_name, metric) == 0)
 			return !t->err && t->active;

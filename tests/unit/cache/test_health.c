@@ -12,6 +12,7 @@
 #include "../fakes/fakeloop.h"
 #include "../fakes/fakeobjects.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "cache/cache.h"
 
@@ -210,6 +211,71 @@ static void a_standby_reads_what_is_stored(void **state)
 	assert_int_equal(t.told, 0);
 }
 
+static size_t comparisons;
+
+int __real_strcmp(const char *a, const char *b);
+int __wrap_strcmp(const char *a, const char *b);
+
+int __wrap_strcmp(const char *a, const char *b)
+{
+	comparisons++;
+	return __real_strcmp(a, b);
+}
+
+#define MANY 1000
+
+/* Each was looked for among all, at each look at an object that fails. */
+static void many_metrics(void **state)
+{
+	static struct metric_spec specs[MANY];
+	static char names[MANY][32];
+	struct object *o = of(KEY);
+
+	(void)state;
+	for (int i = 0; i < MANY; i++) {
+		snprintf(names[i], sizeof(names[i]), "s%d-redis-jobs", i);
+		specs[i] = (struct metric_spec){ .kind = METRIC_EXTERNAL, .name = names[i] };
+	}
+	comparisons = 0;
+	for (int look = 1; look <= 3; look++) {
+		for (int i = 0; i < MANY; i++)
+			assert_int_equal(health_note(t.cache.health, o, names[i], false, look * MINUTE_MS), look);
+		for (int i = 0; i < MANY; i++)
+			assert_int_equal(health_failures(t.cache.health, o, names[i]), look);
+		health_keep(o, specs, MANY);
+	}
+	assert_true(comparisons < 9 * 30 * MANY);
+	health_keep(o, specs + MANY / 2, MANY / 2);
+	for (int i = 0; i < MANY; i++)
+		assert_int_equal(health_failures(t.cache.health, o, names[i]), i < MANY / 2 ? 0 : 3);
+	/* what was kept once is not for good */
+	health_keep(o, specs, 1);
+	assert_int_equal(health_failures(t.cache.health, o, names[MANY - 1]), 0);
+}
+
+/* Also by who only reads. */
+static void many_stored(void **state)
+{
+	struct buf text = BUF_INIT((size_t)1 << 20);
+
+	(void)state;
+	t.cache.leadership.leading = false;
+	buf_puts(&text, "{'status':{'health':{");
+	for (int i = MANY - 1; i >= 0; i--)
+		buf_printf(&text, "'m%d':{'numberOfFailures':%d,'status':'Failing'}%s", i, i, i > 0 ? "," : "}}}");
+	fakecluster_change(WEB, text.data);
+	buf_done(&text);
+	fakeloop_advance(100);
+	comparisons = 0;
+	for (int i = 0; i < MANY; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "m%d", i);
+		assert_int_equal(health_failures(t.cache.health, store_object(t.cache.store, KEY), name), i);
+	}
+	assert_true(comparisons < 30 * MANY);
+}
+
 static void what_is_forgotten(void **state)
 {
 	const struct metric_spec kept[] = { { .kind = METRIC_EXTERNAL, .name = "m" },
@@ -283,6 +349,8 @@ int main(void)
 		CASE(what_is_stored_is_gone_on_from),
 		CASE(an_answer_ends_what_is_stored),
 		CASE(a_standby_reads_what_is_stored),
+		CASE(many_metrics),
+		CASE(many_stored),
 		CASE(what_is_forgotten),
 		CASE(a_scaledjob_is_counted_by_itself),
 	};

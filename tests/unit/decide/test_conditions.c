@@ -754,6 +754,66 @@ static void test_tick_counts(void **state)
 	scaledobject_free(so);
 }
 
+static size_t comparisons;
+
+int __real_strcmp(const char *a, const char *b);
+int __wrap_strcmp(const char *a, const char *b);
+
+int __wrap_strcmp(const char *a, const char *b)
+{
+	comparisons++;
+	return __real_strcmp(a, b);
+}
+
+#define MANY 1000
+
+/* Of an object with as many triggers as one may have: each was compared with all, at every tick. */
+static void test_many_metrics(void **state)
+{
+	static struct metric_spec specs[MANY];
+	static struct verdict_trigger triggers[MANY];
+	static char names[MANY][32];
+	struct reconcile_outcome many = all_set_up;
+	struct scaledobject *so = object_of(WITH_FALLBACK, "null");
+	struct scale_facts facts = { .spec = &so->spec, .triggers = triggers, .trigger_count = MANY };
+	struct scale_decision d;
+
+	(void)state;
+	for (int i = 0; i < MANY; i++) {
+		snprintf(names[i], sizeof(names[i]), "s%d-redis-jobs", i);
+		specs[i] = (struct metric_spec){ .name = names[i], .target = { 5000, QUANTITY_DECIMAL_SI } };
+		triggers[i] = (struct verdict_trigger){ .metric_name = names[i], .failures = i % 2 };
+		triggers[i].reading.active = i % 3 == 0;
+	}
+	many.metrics = specs;
+	many.metric_count = MANY;
+	conditions_after_reconcile(so, &many, T, &so->status);
+	d = scale_decide(&facts);
+	for (int round = 0; round < 3; round++) {
+		comparisons = 0;
+		conditions_after_tick(so, &facts, &d, NULL, T, &so->status);
+		assert_true(comparisons < 40 * MANY);
+		comparisons = 0;
+		conditions_after_reconcile(so, &many, T, &so->status);
+		assert_true(comparisons < 60 * MANY);
+	}
+	assert_int_equal(so->status.health_count, MANY);
+	assert_int_equal(so->status.activity_count, MANY);
+	for (int i = 0; i < MANY; i++) {
+		assert_int_equal(scaledobject_health(&so->status, names[i])->failing, i % 2);
+		assert_int_equal(so->status.activity[i].active, i % 3 == 0);
+	}
+	/* the even ones go */
+	for (int i = 0; i < MANY / 2; i++)
+		specs[i] = specs[2 * i + 1];
+	many.metric_count = MANY / 2;
+	conditions_after_reconcile(so, &many, T, &so->status);
+	assert_int_equal(so->status.health_count, MANY / 2);
+	for (int i = 0; i < MANY; i++)
+		assert_int_equal(scaledobject_health(&so->status, names[i]) != NULL, i % 2);
+	scaledobject_free(so);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -780,6 +840,7 @@ int main(void)
 		cmocka_unit_test(test_health_not_kept),
 		cmocka_unit_test(test_fallback_names_the_cause),
 		cmocka_unit_test(test_tick_counts),
+		cmocka_unit_test(test_many_metrics),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
