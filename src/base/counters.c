@@ -15,6 +15,7 @@
 #define SERIES_MAX   20000 /* without a namespace */
 #define SHARED_MAX   40000 /* with one */
 #define SHARED_FEW   64
+#define SHARED_BYTES 256 /* of label values, as one series: names of metrics are as long as one likes */
 #define KEY_ON_STACK 512
 
 /* The key of a series is its label values, each with its NUL, concatenated. */
@@ -63,7 +64,7 @@ static void remove_series(struct counters_family *f, struct series *s)
 	if (f->last == s)
 		f->last = NULL;
 	if (s->share.has)
-		shares_give(&s->share, 1);
+		shares_give(&s->share, s->share.has);
 	else
 		f->registry->series_count--;
 	free(s->buckets);
@@ -180,7 +181,8 @@ static bool take_room(struct counters_family *f, const struct series_key *k, str
 	struct counters *c = f->registry;
 
 	if (f->namespace_at < f->label_count)
-		return shares_take(&c->shares, share, label_value(k->bytes, f->namespace_at), 1);
+		return shares_take(&c->shares, share, label_value(k->bytes, f->namespace_at),
+			1 + k->len / SHARED_BYTES);
 	if (c->series_count >= SERIES_MAX)
 		return false;
 	c->series_count++;

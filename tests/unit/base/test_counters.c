@@ -262,6 +262,29 @@ static void series_have_shares(void **state)
 	counters_free(c);
 }
 
+/* Bytes of label values count, too: a hundred names of 1 MB are as many series as there may be. */
+static void long_labels_count_for_more(void **state)
+{
+	struct counters *c = counters_new();
+	struct counters_family *f = counters_declare(c, COUNTERS_COUNTER, "x_total", "X.", LABELS("type", "namespace"));
+	static char name[100000];
+	int most = 0;
+
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	for (int round = 0; round < 2; round++) {
+		most = 0;
+		for (int i = 0; i < 1000; i++) {
+			memcpy(name, (const char[]){ (char)('a' + i % 25), (char)('a' + i / 25) }, 2);
+			counters_add(f, LABELS(name, "greedy"), 1);
+			most += counters_get(f, LABELS(name, "greedy")) == 1;
+		}
+		assert_int_equal(most, 15000 / (1 + 100007 / 256));
+		counters_drop(f, "namespace", "greedy", NULL, NULL); /* gives all of it back */
+	}
+	counters_free(c);
+}
+
 /* A registry holds 20,000 series, whatever asks for more; what is dropped makes room again. */
 static void series_are_capped(void **state)
 {
@@ -306,6 +329,7 @@ int main(void)
 		cmocka_unit_test(long_values),
 		cmocka_unit_test(series_are_capped),
 		cmocka_unit_test(series_have_shares),
+		cmocka_unit_test(long_labels_count_for_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
