@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scalers/sources.h"
 
-#include <stdio.h>
+#include <stdint.h>
 
 #include "base/mem.h"
+#include "net/http/httpstatus.h"
 #include "scalers/cluster/keyvalues.h"
 #include "scalers/cluster/podcounts.h"
 #include "scalers/etcd/etcdsession.h"
@@ -18,10 +19,9 @@ static const double bounds_s[] = { 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 
 static void on_exchange(void *arg, const char *asker, int status, int64_t took_ms)
 {
 	const struct scaler_sources *s = arg;
-	char code[12] = "error";
+	char text[HTTPSTATUS_TEXT];
+	const char *code = status > 0 ? httpstatus_label(status, text) : "error";
 
-	if (status > 0)
-		snprintf(code, sizeof(code), "%d", status);
 	counters_add(s->http_requests, (const char *const[]){ asker, code }, 1);
 	counters_observe(s->http_seconds, (const char *const[]){ asker, code }, (double)took_ms / 1000);
 }
