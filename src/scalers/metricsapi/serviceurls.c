@@ -37,6 +37,9 @@ int serviceurls_read(const char *url, struct serviceurls *out, struct err *err)
 	const char *dot, *rest;
 
 	*out = (struct serviceurls){ 0 };
+	if (strlen(url) > SERVICEURLS_LENGTH_MAX)
+		return err_set(err, ERR_INVALID, "longer than %d characters, with aggregateFromKubeServiceEndpoints",
+			SERVICEURLS_LENGTH_MAX);
 	if (httpurl_place(url, &place, err))
 		return -1;
 	dot = strchr(place.host, '.');
@@ -78,7 +81,7 @@ char *serviceurls_request(const struct serviceurls *s)
 
 struct found_endpoints {
 	const struct serviceurls *service;
-	struct strmap seen; /* pods and URLs */
+	struct strmap seen; /* pods and URLs; sorted, so many of them would take their square */
 	char **urls;
 	size_t count;
 	struct err *err;
@@ -128,6 +131,7 @@ static int add_endpoint(struct found_endpoints *f, const json_t *endpoint, uint1
 	const char *address = json_string_value(json_array_get(json_object_get(endpoint, "addresses"), 0));
 	const char *pod = json_str_or_empty(json_object_get(endpoint, "targetRef"), "uid");
 	MEM_AUTO char *place = NULL, *url = NULL;
+	bool is_new;
 
 	/* The addresses of one endpoint are interchangeable (EndpointSlice's documentation). */
 	if (!address || json_is_false(json_object_get(json_object_get(endpoint, "conditions"), "ready")))
@@ -138,11 +142,14 @@ static int add_endpoint(struct found_endpoints *f, const json_t *endpoint, uint1
 			f->service->service);
 	place = hostport_join(address, port);
 	url = mem_printf("%s://%s%s", f->service->scheme, place, f->service->rest);
-	if ((*pod && !note(f, pod)) || !note(f, url))
+	if (*pod && !note(f, pod))
 		return 0;
-	if (f->count == SERVICEURLS_MAX)
+	is_new = note(f, url);
+	if (f->count + is_new > SERVICEURLS_MAX || f->seen.count > (size_t)2 * SERVICEURLS_MAX)
 		return err_set(f->err, ERR_INVALID, "Service %s/%s has more than %d endpoints", f->service->namespace_,
 			f->service->service, SERVICEURLS_MAX);
+	if (!is_new)
+		return 0;
 	f->urls = mem_resize(f->urls, f->count + 1, sizeof(*f->urls));
 	f->urls[f->count++] = url;
 	url = NULL;

@@ -21,7 +21,8 @@
 
 #include "base/err.h"
 
-#define SERVICEURLS_MAX 1000 /* endpoints of one Service */
+#define SERVICEURLS_MAX        1000 /* endpoints of one Service */
+#define SERVICEURLS_LENGTH_MAX 2048 /* of the URL, which is written out for each */
 
 struct serviceurls { /* owns its texts */
 	char *scheme, *service, *namespace_;

@@ -291,26 +291,64 @@ static void urls_of_services(void **state)
 	}
 }
 
-static void too_many_pods(void **state)
+/* It is written out for each endpoint: of 500 KB a thousand would be half a gigabyte. */
+static void long_urls_of_services(void **state)
 {
-	struct buf text = BUF_INIT(1 << 20);
+	struct buf url = BUF_INIT(4096);
 	struct serviceurls s;
 	struct err err = { 0 };
-	char **urls;
-	size_t count;
-	json_t *list;
 
 	(void)state;
-	buf_puts(&text, "{'items':[{'endpoints':[");
-	for (int i = 0; i <= SERVICEURLS_MAX; i++)
-		buf_printf(&text, "%s{'addresses':['10.1.%d.%d']}", i > 0 ? "," : "", i / 250, i % 250);
-	buf_puts(&text, "]}]}");
-	list = json(text.data);
-	assert_int_equal(serviceurls_read("http://q.shop/", &s, &err), 0);
-	assert_int_equal(serviceurls_of(&s, list, &urls, &count, &err), -1);
-	assert_string_equal(err.msg, "Service shop/q has more than 1000 endpoints");
+	buf_puts(&url, "http://q.shop/");
+	while (url.len < SERVICEURLS_LENGTH_MAX)
+		buf_putc(&url, 'x');
+	assert_int_equal(serviceurls_read(url.data, &s, &err), 0);
 	serviceurls_done(&s);
-	json_decref(list);
+	buf_putc(&url, 'x');
+	assert_int_equal(serviceurls_read(url.data, &s, &err), -1);
+	assert_string_equal(err.msg, "longer than 2048 characters, with aggregateFromKubeServiceEndpoints");
+	buf_done(&url);
+}
+
+/* Many addresses; and one address, of Pods that somebody made up, each of which is remembered. */
+static void too_many_pods(void **state)
+{
+	static const struct {
+		int addresses, pods;
+		bool good;
+	} rows[] = {
+		{ SERVICEURLS_MAX, SERVICEURLS_MAX, true },
+		{ SERVICEURLS_MAX + 1, SERVICEURLS_MAX + 1, false },
+		{ 1, SERVICEURLS_MAX, true },
+		{ 1, 3 * SERVICEURLS_MAX, false },
+	};
+	struct buf text = BUF_INIT(1 << 20);
+
+	(void)state;
+	for (size_t row = 0; row < MEM_COUNT(rows); row++) {
+		struct serviceurls s;
+		struct err err = { 0 };
+		char **urls = NULL;
+		size_t count = 0;
+		json_t *list;
+
+		buf_reset(&text);
+		buf_puts(&text, "{'items':[{'endpoints':[");
+		for (int i = 0; i < rows[row].pods; i++)
+			buf_printf(&text, "%s{'addresses':['10.1.%d.%d'],'targetRef':{'uid':'u%d'}}", i > 0 ? "," : "",
+				i % rows[row].addresses / 250, i % rows[row].addresses % 250, i);
+		buf_puts(&text, "]}]}");
+		list = json(text.data);
+		assert_int_equal(serviceurls_read("http://q.shop/", &s, &err), 0);
+		assert_int_equal(serviceurls_of(&s, list, &urls, &count, &err), rows[row].good ? 0 : -1);
+		if (!rows[row].good)
+			assert_string_equal(err.msg, "Service shop/q has more than 1000 endpoints");
+		for (size_t i = 0; i < count; i++)
+			free(urls[i]);
+		free(urls);
+		serviceurls_done(&s);
+		json_decref(list);
+	}
 	buf_done(&text);
 }
 
@@ -738,6 +776,7 @@ int main(void)
 		cmocka_unit_test(unknown_keys),
 		cmocka_unit_test(questions_are_told_apart),
 		cmocka_unit_test(urls_of_services),
+		cmocka_unit_test(long_urls_of_services),
 		cmocka_unit_test(too_many_pods),
 		cmocka_unit_test(one_url),
 		cmocka_unit_test(who_wants_to_be_left_alone_is),
