@@ -46,6 +46,19 @@ static int read_include(const struct httpd_request *r, struct insightquery *q, s
 	return err_set(err, ERR_INVALID, "includeObject: \"%.64s\" is neither None, Metadata nor Object", text);
 }
 
+/* Commas also stand in "in (a,b)". */
+static size_t count_terms(const char *labels)
+{
+	size_t count = 1;
+	bool within = false;
+
+	for (; *labels; labels++) {
+		within = (within || *labels == '(') && *labels != ')';
+		count += *labels == ',' && !within;
+	}
+	return count;
+}
+
 static int read_labels(const struct httpd_request *r, struct insightquery *q, struct err *err)
 {
 	const char *text;
@@ -55,7 +68,11 @@ static int read_labels(const struct httpd_request *r, struct insightquery *q, st
 	if (!text)
 		return 0;
 	q->labels = setselector_normal(text, err);
-	return q->labels ? 0 : err_wrap(err, "labelSelector");
+	if (!q->labels)
+		return err_wrap(err, "labelSelector");
+	return count_terms(q->labels) <= INSIGHTQUERY_LABELS_MAX
+		? 0
+		: err_set(err, ERR_INVALID, "labelSelector: more than %d terms", INSIGHTQUERY_LABELS_MAX);
 }
 
 /* "metadata.name=web", "metadata.namespace!=shop", "a==b": one term, cut into its parts. */

@@ -16,6 +16,8 @@
 #include "crd/meta.h"
 #include "net/http/httpd.h"
 
+/* Terms of a selector: each is looked at for each object, in one turn. */
+#define INSIGHTQUERY_LABELS_MAX 32
 #define INSIGHTQUERY_FIELDS_MAX 8
 
 /* What stands beside the cells of a Table's row. */

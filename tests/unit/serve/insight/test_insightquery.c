@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -106,11 +107,31 @@ static void bad_ones(void **state)
 	}
 }
 
+static void many_labels(void **state)
+{
+	char query[512] = "labelSelector=app+in+(a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,z,1,2,3,4,5,6,7,8)";
+	size_t len = strlen(query);
+
+	(void)state;
+	for (int terms = 1; terms <= INSIGHTQUERY_LABELS_MAX + 1; terms++) {
+		bool good = terms <= INSIGHTQUERY_LABELS_MAX;
+		struct insightquery q;
+		struct err err = { 0 };
+
+		assert_int_equal(read_query(query, &q, &err), good ? 0 : -1);
+		if (!good)
+			assert_string_equal(err.msg, "labelSelector: more than 32 terms");
+		insightquery_done(&q);
+		len += (size_t)snprintf(query + len, sizeof(query) - len, ",!l%d", terms);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_ones),
 		cmocka_unit_test(bad_ones),
+		cmocka_unit_test(many_labels),
 	};
 
 	return cmocka_run_group_tests_name("serve/insight/insightquery", tests, NULL, NULL);
