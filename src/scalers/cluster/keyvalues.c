@@ -13,7 +13,7 @@
 #define READ_MS 2 /* of one turn of the loop, unless a single text takes longer */
 
 /* One key that is wanted of an object. */
-struct wanted_key {
+struct numbered_key {
 	size_t numbers; /* that stand in it */
 	UT_hash_handle hh;
 	char name[];
@@ -22,8 +22,8 @@ struct wanted_key {
 /* One number in it. */
 struct key_number {
 	struct keyed_object *object;
-	char *id;               /* key and how */
-	struct wanted_key *key; /* one reference */
+	char *id;                 /* key and how */
+	struct numbered_key *key; /* one reference */
 	struct keynumber how;
 	struct keptanswer answer;
 	struct key_number *prev, *next; /* among the unread */
@@ -43,7 +43,7 @@ struct keyed_object {
 	bool arrived; /* since the watch was started, or that it is not there */
 	bool down;    /* counted in keyvalues.down */
 	struct key_number *numbers;
-	struct wanted_key *wanted;
+	struct numbered_key *wanted;
 	struct strmap texts, unreadable; /* until they are read */
 	struct key_number *unread;       /* in the order in which they are read */
 	struct loop_timer read;
@@ -128,17 +128,17 @@ static void set_wrong(struct keyed_object *o, const struct err *err)
 
 /* ---- Which keys are wanted ---- */
 
-static struct wanted_key *find_key(const struct keyed_object *o, const char *name)
+static struct numbered_key *find_key(const struct keyed_object *o, const char *name)
 {
-	struct wanted_key *k;
+	struct numbered_key *k;
 
 	HASH_FIND_STR(o->wanted, name, k);
 	return k;
 }
 
-static struct wanted_key *key_ref(struct keyed_object *o, const char *name)
+static struct numbered_key *key_ref(struct keyed_object *o, const char *name)
 {
-	struct wanted_key *k = find_key(o, name);
+	struct numbered_key *k = find_key(o, name);
 	size_t size = strlen(name) + 1;
 
 	if (!k) {
@@ -151,7 +151,7 @@ static struct wanted_key *key_ref(struct keyed_object *o, const char *name)
 }
 
 /* With the last number goes what was read of the key. */
-static void key_unref(struct keyed_object *o, struct wanted_key *k)
+static void key_unref(struct keyed_object *o, struct numbered_key *k)
 {
 	if (--k->numbers > 0)
 		return;

@@ -24,7 +24,7 @@ static void labels(void **state)
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++)
 		assert_string_equal(httpstatus_label(rows[i].status, text), rows[i].label);
-	/* times types of triggers, of which there are some thirty: as many series a server can make */
+	/* times some thirty types of triggers: as many series a server can make */
 	for (int status = 0; status < 1000; status++)
 		labels += strcmp(httpstatus_label(status, text), "other") != 0;
 	assert_true(labels < 200);

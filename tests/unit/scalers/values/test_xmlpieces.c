@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XML that a server sends in pieces of its own choice: what expat is made to read, and when it ends. */
+/* XML in pieces of a server's choice: what expat is made to read, and when it ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,7 +97,7 @@ static void whole(void **state)
 	buf_done(&text);
 }
 
-/* 200 KiB of a comment, and of an attribute, byte by byte: 20 GB, were each read from the beginning. */
+/* 200 KiB of a comment, and of an attribute: 20 GB when each byte begins them anew. */
 static void byte_by_byte(void **state)
 {
 	static const char *const tags[][2] = { { "<a><!--", "--></a>" }, { "<a><b c=\"", "\"/></a>" } };
