@@ -169,10 +169,12 @@ static void on_object(void *arg, struct object *o)
  */
 static void reply_missing(struct request *r, const char *text)
 {
-	struct namespace_search search = { r->namespace_, false };
 	const struct store *store = r->serve->cache->store;
+	struct namespace_search search = { r->namespace_, find(r, SCALED_OBJECT) != NULL };
 
-	store_each_object(store, on_object, &search);
+	/* Anybody's HPA may ask for a metric that there is not, each 15 s. */
+	if (!search.found)
+		store_each_object(store, on_object, &search);
 	if (!store_synced(store))
 		request_refuse(r, APISTATUS_UNAVAILABLE, "the ScaledObjects were not read yet%s%s",
 			store_trouble(store) ? ": " : "", store_trouble(store) ? store_trouble(store) : "");

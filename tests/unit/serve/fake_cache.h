@@ -49,6 +49,7 @@ struct fake_cache {
 	struct jobs_tally tally;
 	const struct journal_object *job_journal;
 	int jobs_looked_at; /* how often Jobs were asked for */
+	int walks;          /* how often all objects were gone through */
 	/* what was asked for and waits */
 	int asked, cancelled;
 	survey_fn fn;
