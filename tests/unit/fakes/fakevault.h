@@ -16,8 +16,8 @@ void fakevault_start(void);
 void fakevault_end(void);                                     /* fails when a reading is under way */
 void fakevault_value(const char *value, int64_t good_for_ms); /* from now on */
 void fakevault_fail(enum err_kind kind, const char *message);
-unsigned fakevault_reads(void);   /* so far */
+unsigned fakevault_reads(void);    /* so far */
 const char *fakevault_asker(void); /* whom the last reading is for */
-const char *fakevault_last(void); /* "address path key token|jwt role mount" of the last reading */
+const char *fakevault_last(void);  /* "address path key token|jwt role mount" of the last reading */
 
 #endif
