@@ -283,16 +283,18 @@ static void dead_connections_are_noticed_in_time(void **state)
 	struct outcome o = { .done = false };
 	struct fakeapi_request *asked;
 	struct kube *kube;
+	int dead_ms;
 
 	f->config.dead_peer_ms = 5000;
 	kube = kube_new(f->loop, &f->config, NULL, NULL);
 	kube_call(kube, &(struct kube_request){ .path = "/a" }, client_on_outcome, &o);
 	asked = fakeapi_next(f->api);
-	assert_int_equal(dead_peer_ms_of(f->config.server), 5000);
+	dead_ms = dead_peer_ms_of(f->config.server);
 	fakeapi_reply(asked, 200, "{}");
 	client_wait(f, &o);
 	free(o.object);
 	kube_free(kube);
+	assert_int_equal(dead_ms, 5000);
 }
 
 static void reads_survive_a_cut_and_writes_do_not(void **state)
