@@ -266,6 +266,7 @@ static int start_kube(struct daemon *d, struct err *err)
 	make_identity(d);
 	log_info("kscaled", "version %s, API server %s (%s), namespace %s, identity %s", PACKAGE_VERSION,
 		d->kube_config.server, d->kube_config.source, d->namespace_, d->identity);
+	d->kube_config.dead_peer_ms = leader_dead_peer_ms(d->options->renew_deadline_ms);
 	d->kube = kube_new(d->loop, &d->kube_config, d->counters, err);
 	return d->kube ? 0 : -1;
 }

@@ -212,6 +212,7 @@ int kube_config_refresh(struct kube_config *config, bool *changed, struct err *e
 		mount = mem_dupn(config->token_file, strlen(config->token_file) - strlen("/token"));
 	if (kube_config_load(config->kubeconfig_path, mount, &fresh, err) < 0)
 		return err_wrap(err, "reading the credentials again");
+	fresh.dead_peer_ms = config->dead_peer_ms;
 	*changed = !config_equal(config, &fresh);
 	kube_config_done(config);
 	*config = fresh;

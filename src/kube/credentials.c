@@ -19,6 +19,7 @@ struct credentials *credentials_new(const struct kube_config *config)
 		.tls_server_name = mem_dup(config->tls_server_name),
 		.proxy_url = mem_dup(config->proxy_url),
 		.insecure = config->insecure,
+		.dead_peer_ms = config->dead_peer_ms,
 	};
 	return c;
 }

@@ -8,23 +8,27 @@
 
 #define SPENT_MAX    1200000
 #define ROUNDS_PER_S 30000
-#define ACCOUNTS     1024
 
 /* Of namespaces whose names fall together: two have one account then. */
 static struct account {
 	int64_t spent; /* rounds; falls with time */
 	int64_t as_of_ms;
-} accounts[ACCOUNTS];
-static size_t payer;
+} accounts[COMPUTING_ACCOUNTS];
+static unsigned payer;
 
 void computing_for(const char *namespace_)
 {
-	payer = fingerprint_fast(namespace_, strlen(namespace_)) % ACCOUNTS;
+	payer = (unsigned)(fingerprint_fast(namespace_, strlen(namespace_)) % COMPUTING_OWN);
 }
 
-int computing_pay(uint64_t rounds, struct err *err)
+unsigned computing_account(void)
 {
-	struct account *a = &accounts[payer];
+	return payer;
+}
+
+int computing_charge(unsigned account, uint64_t rounds, struct err *err)
+{
+	struct account *a = &accounts[account];
 	int64_t now_ms = timestamp_now_ms(), fell = (now_ms - a->as_of_ms) * ROUNDS_PER_S / 1000;
 
 	a->spent = fell < 0 || fell > a->spent ? 0 : a->spent - fell;
@@ -36,4 +40,9 @@ int computing_pay(uint64_t rounds, struct err *err)
 			SPENT_MAX);
 	a->spent += (int64_t)rounds;
 	return 0;
+}
+
+int computing_pay(uint64_t rounds, struct err *err)
+{
+	return computing_charge(payer, rounds, err);
 }

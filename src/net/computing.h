@@ -18,4 +18,10 @@ void computing_for(const char *namespace_);
 /* Before the reading. -1 with ERR_TEMPORARY: the namespace has spent its share, and is to wait. */
 int computing_pay(uint64_t rounds, struct err *err);
 
+/* For what is read again later: whose texts are read now, and the same as computing_pay for him. */
+#define COMPUTING_ACCOUNTS 1025
+#define COMPUTING_OWN      1024 /* kscaled's own */
+unsigned computing_account(void);
+int computing_charge(unsigned account, uint64_t rounds, struct err *err);
+
 #endif

@@ -15,7 +15,9 @@
 #include "net/dns.h"
 #include "net/sourcerules.h"
 
-#define DEAD_PEER_MS 15000
+#define DEAD_PEER_MS       15000
+#define DEAD_PEER_LEAST_MS 1000
+#define PROBES             3 /* of keepalive, a fifth of the time apart, after half of it */
 /* Of subscriptions. */
 #define SUBSCRIBE_MAX_MS 5000
 #define DENIED_FIRST_MS  5000
@@ -44,10 +46,17 @@ int64_t dial_subscribe_ms(unsigned failures, enum err_kind why)
 	return loop_backoff_ms(failures, DIAL_AGAIN_FIRST_MS, SUBSCRIBE_MAX_MS);
 }
 
-void dial_tune_socket(int fd)
+static int seconds(int64_t ms)
 {
-	int on = 1, idle_s = DEAD_PEER_MS / 2000, interval_s = 3, count = 3;
-	unsigned user_timeout_ms = DEAD_PEER_MS;
+	return ms < 1000 ? 1 : (int)(ms / 1000);
+}
+
+void dial_tune_socket(int fd, int64_t dead_peer_ms)
+{
+	int64_t least_ms = dead_peer_ms < DEAD_PEER_LEAST_MS ? DEAD_PEER_LEAST_MS : dead_peer_ms,
+		dead_ms = dead_peer_ms && least_ms < DEAD_PEER_MS ? least_ms : DEAD_PEER_MS;
+	int on = 1, idle_s = seconds(dead_ms / 2), interval_s = seconds(dead_ms / 5), count = PROBES;
+	unsigned user_timeout_ms = (unsigned)dead_ms;
 
 	/* They fail on a socket that is not TCP, which is fine. */
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -114,7 +123,7 @@ static int attempt(struct dial *d, const struct dns_address *address)
 	d->fd = socket(address->sa.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (d->fd < 0)
 		return err_set(&d->err, ERR_TEMPORARY, "making a socket: %s", strerror(errno));
-	dial_tune_socket(d->fd);
+	dial_tune_socket(d->fd, 0);
 	if (connect(d->fd, (const struct sockaddr *)&address->sa, address->len) == 0)
 		return 0;
 	if (errno != EINPROGRESS)

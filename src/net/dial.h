@@ -45,9 +45,10 @@ struct dial *dial_start(struct loop *loop, const char *host, uint16_t port, int6
 void dial_cancel(struct dial *d); /* no callback any more; NULL is fine */
 
 /*
- * Socket options for connections to servers (libcurl's, too): a dead peer is noticed after about 15
- * s, whether data is under way or not. No effect on sockets that are not TCP.
+ * Socket options for connections to servers (libcurl's, too): a dead peer is noticed after about
+ * dead_peer_ms, 1 to 15 s, whether data is under way or not; 0: 15 s. No effect on sockets that are
+ * not TCP.
  */
-void dial_tune_socket(int fd);
+void dial_tune_socket(int fd, int64_t dead_peer_ms);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "net/privatekey.h"
+#include "net/tlsroots.h"
 
 static struct endpoint *unique; /* NULL again when the last one is freed */
 
@@ -43,6 +44,7 @@ void endpoint_unref(struct endpoint *e)
 	free(e->name);
 	free(e->namespace_);
 	free_text(e->tls.ca_pem);
+	tlsroots_unref(e->tls.roots);
 	free_text(e->tls.cert_pem);
 	free_text(e->tls.key_pem);
 	free_text(e->tls.key_password);
@@ -92,6 +94,7 @@ void endpoint_take_tls(struct endpoint *e, const struct tls_client_config *given
 {
 	e->tls = (struct tls_client_config){
 		.ca_pem = endpoint_dup_given(given->ca_pem),
+		.roots = given->roots ? tlsroots_ref(given->roots) : tlsroots_get(given->ca_pem),
 		.cert_pem = endpoint_dup_given(given->cert_pem),
 		.key_pem = endpoint_dup_given(given->key_pem),
 		.key_password = endpoint_dup_given(given->key_password),

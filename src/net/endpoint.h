@@ -23,7 +23,7 @@ struct endpoint {
 	char *name;                   /* for messages: "db.shop:5432" */
 	char *namespace_;             /* of the trigger that made it; "": unknown */
 	bool shared;                  /* other namespaces use its connections, too */
-	struct tls_client_config tls; /* texts are owned; NULL for none */
+	struct tls_client_config tls; /* texts and roots are owned; NULL for none */
 	void (*done)(struct endpoint *e); /* frees and wipes the protocol's own fields */
 	char *place;       /* namespace and key, if it is the unique one of both (endpoint_unique); else NULL */
 	UT_hash_handle hh; /* by place */
@@ -50,7 +50,7 @@ const char *endpoint_namespace(const struct endpoint *e);
 /* A copy; NULL for NULL or "". */
 char *endpoint_dup_given(const char *text);
 
-/* Copies the texts; an empty one counts as none. */
+/* Copies the texts; an empty one counts as none. The roots are those given, or the CA's. */
 void endpoint_take_tls(struct endpoint *e, const struct tls_client_config *given);
 /*
  * Parses the PEM texts. An encrypted key is kept decrypted from then on, without its password, so

@@ -14,6 +14,7 @@
 #include "net/computing.h"
 #include "net/privatekey.h"
 #include "net/tlsguard.h"
+#include "net/tlsroots.h"
 #include "net/tlsrules.h"
 #include "net/x509.h"
 
@@ -23,12 +24,7 @@
  * Limit of a client's certificate chain; the default of 100 KiB is more than untrusted clients
  * need.
  */
-#define CLIENT_CHAIN_MAX 32768
-/*
- * Certificates in texts that objects name. OpenSSL takes 0.4 ms for each whenever a text is read; a
- * system's whole bundle has 150.
- */
-#define CA_MAX             256
+#define CLIENT_CHAIN_MAX   32768
 #define OWN_CHAIN_MAX      16
 #define CERTIFICATE_ROUNDS 1000 /* net/computing */
 #define KNOWN_MAX          1024
@@ -94,12 +90,12 @@ static SSL_CTX *new_context(const SSL_METHOD *method)
 	if (!ctx)
 		return NULL;
 	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
+	tlsguard_apply(ctx);
 	SSL_CTX_set_cipher_list(ctx, TLS12_CIPHERS);
 	/* Buffers are allocated only while they hold data: an idle connection needs 34 KiB less. */
 	SSL_CTX_set_mode(ctx,
 		SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-	tlsguard_apply(ctx);
 	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
 	return ctx;
 }
@@ -258,17 +254,25 @@ static int on_server_certificate(X509_STORE_CTX *ctx, void *own_ca)
 	return code == X509_V_OK;
 }
 
-static int add_own_ca(SSL_CTX *ctx, const char *ca_pem, struct err *err)
+int tls_trust_roots(SSL_CTX *ctx, struct tlsroots *roots, struct err *err)
 {
-	X509_STORE *store = SSL_CTX_get_cert_store(ctx);
-	size_t count;
+	X509_STORE *store = tlsroots_store(roots, err);
 
-	/* A given intermediate is trusted as a root, as Go and libcurl do. */
-	X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
-	count = x509_add_pem(store, BIO_new_mem_buf(ca_pem, -1), CA_MAX);
-	if (count > CA_MAX)
-		return err_set(err, ERR_INVALID, "CA: it has more than %d certificates", CA_MAX);
-	return count > 0 ? 0 : err_set(err, ERR_INVALID, "CA: no PEM certificate in it");
+	if (!store)
+		return -1;
+	SSL_CTX_set1_cert_store(ctx, store);
+	/* The store is others', too. */
+	X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ctx), X509_V_FLAG_PARTIAL_CHAIN);
+	return 0;
+}
+
+static int add_own_ca(SSL_CTX *ctx, const struct tls_client_config *config, struct err *err)
+{
+	struct tlsroots *roots = config->roots ? tlsroots_ref(config->roots) : tlsroots_get(config->ca_pem);
+	int result = tls_trust_roots(ctx, roots, err);
+
+	tlsroots_unref(roots);
+	return result;
 }
 
 void tls_trust_system(SSL_CTX *ctx, bool own_ca)
@@ -282,7 +286,7 @@ static int set_up_client(SSL_CTX *ctx, const struct tls_client_config *config, s
 {
 	bool own_ca = config->ca_pem && config->ca_pem[0];
 
-	if (own_ca && add_own_ca(ctx, config->ca_pem, err) < 0)
+	if (own_ca && add_own_ca(ctx, config, err) < 0)
 		return -1;
 	tlsrules_apply(ctx);
 	SSL_CTX_set_verify(ctx, config->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
@@ -353,12 +357,12 @@ static int check(const struct tls_client_config *texts, uint64_t certificates, s
 
 int tls_client_check(const struct tls_client_config *config, struct err *err)
 {
-	const struct tls_client_config ca = { .ca_pem = config->ca_pem },
+	const struct tls_client_config ca = { .ca_pem = config->ca_pem, .roots = config->roots },
 				       pair = { .cert_pem = config->cert_pem,
 					       .key_pem = config->key_pem,
 					       .key_password = config->key_password };
 
-	if (ca.ca_pem && *ca.ca_pem && check(&ca, certificates_in(ca.ca_pem, CA_MAX + 1), err))
+	if (ca.ca_pem && *ca.ca_pem && check(&ca, 0, err)) /* net/tlsroots is paid where it reads */
 		return -1;
 	if (!pair.cert_pem && !pair.key_pem)
 		return 0;

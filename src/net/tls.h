@@ -17,6 +17,7 @@ typedef struct ssl_st SSL;
 typedef struct ssl_ctx_st SSL_CTX;
 typedef struct x509_st X509;
 typedef struct x509_store_st X509_STORE;
+struct tlsroots;
 
 /* ---- Serving ---- */
 
@@ -38,7 +39,9 @@ SSL *tls_server_session(struct tls_server *s);
 /* ---- Asking ---- */
 
 struct tls_client_config {
-	const char *ca_pem;   /* trusted in addition to the system's roots; NULL for none */
+	const char *ca_pem; /* trusted in addition to the system's roots; NULL for none */
+	/* ca_pem's, borrowed, held by whom connections belong to; NULL: the text is looked up */
+	struct tlsroots *roots;
 	const char *cert_pem; /* client certificate and key: both or none */
 	const char *key_pem;
 	const char *key_password;
@@ -62,6 +65,12 @@ int tls_client_check(const struct tls_client_config *config, struct err *err);
  * trust is verified against the shared system store. own_ca: its own store is not empty.
  */
 void tls_trust_system(SSL_CTX *ctx, bool own_ca);
+
+/*
+ * Gives a client context the store of these authorities, each of which, an intermediate too, is
+ * trusted as a root, as Go and libcurl do. -1 with err, as tlsroots_store.
+ */
+int tls_trust_roots(SSL_CTX *ctx, struct tlsroots *roots, struct err *err);
 
 /*
  * Why a TLS operation of this session failed, in words ("certificate has expired", "unable to get

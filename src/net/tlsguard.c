@@ -145,9 +145,18 @@ void tlsguard_apply(SSL_CTX *ctx)
 {
 	SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
 	SSL_CTX_set_msg_callback(ctx, on_message);
+	SSL_CTX_set_cipher_list(ctx, TLSGUARD_CIPHERS);
 	SSL_CTX_set1_groups_list(ctx, (char *)(uintptr_t)TLSGUARD_GROUPS); /* the macro casts const away */
 	SSL_CTX_set_max_cert_list(ctx, TLSGUARD_CHAIN_MAX);
 	SSL_CTX_set_verify_depth(ctx, DEPTH_MAX);
 	SSL_CTX_set_cert_verify_callback(ctx, on_chain, NULL);
+	ERR_clear_error();
+}
+
+void tlsguard_apply_late(SSL *ssl)
+{
+	SSL_set_cipher_list(ssl, TLSGUARD_CIPHERS);
+	SSL_set1_groups_list(ssl, (char *)(uintptr_t)TLSGUARD_GROUPS);
+	SSL_set_max_cert_list(ssl, TLSGUARD_CHAIN_MAX);
 	ERR_clear_error();
 }

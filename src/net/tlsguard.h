@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+typedef struct ssl_st SSL;
 typedef struct ssl_ctx_st SSL_CTX;
 typedef struct x509_store_ctx_st X509_STORE_CTX;
 
@@ -20,16 +21,21 @@ typedef struct x509_store_ctx_st X509_STORE_CTX;
  * 0.15 s.
  */
 #define TLSGUARD_GROUPS "X25519:P-256:P-384:P-521:X448"
+/* Of TLS 1.2. With DHE the group is the server's choice: one of 10,000 bits costs 0.9 s. */
+#define TLSGUARD_CIPHERS "DEFAULT:!kDHE:!kDHEPSK"
 #define TLSGUARD_KEY_WORDS                                                                                             \
 	"a key in the certificate chain is too expensive: RSA may have up to 8192 bits and a public exponent of 32 "   \
 	"bits, a curve must have a name"
 
 /*
- * Elliptic groups only. OpenSSL returns after each record, and the connection ends with an error of
- * its own when there is no end of records without data. Uses the context's message callback. A
- * chain of too expensive keys is refused before it is verified.
+ * Elliptic groups only, no DHE. OpenSSL returns after each record, and the connection ends with an
+ * error of its own when there is no end of records without data. Uses the context's message
+ * callback. A chain of too expensive keys is refused before it is verified.
  */
 void tlsguard_apply(SSL_CTX *ctx);
+
+/* Groups, ciphers and size of the chain of a session that was made before that. */
+void tlsguard_apply_late(SSL *ssl);
 
 /*
  * For a certificate verify callback that replaces tlsguard_apply's: whether the keys of leaf and

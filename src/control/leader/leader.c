@@ -175,11 +175,16 @@ static bool is_too_late(const struct leader *l, int64_t since_ms)
 }
 
 /* Half the renew deadline: a try that hangs on a dead connection leaves time for another. */
-static int64_t try_ms(const struct leader *l)
+int64_t leader_dead_peer_ms(int64_t renew_deadline_ms)
 {
-	int64_t half = l->renew_deadline_ms / 2;
+	int64_t half = renew_deadline_ms / 2;
 
 	return half > 0 ? half : 1;
+}
+
+static int64_t try_ms(const struct leader *l)
+{
+	return leader_dead_peer_ms(l->renew_deadline_ms);
 }
 
 static void call(struct leader *l, enum kube_verb verb, const char *path, const char *body, kube_fn fn)

@@ -52,6 +52,12 @@ void leader_release(struct leader *l, int64_t deadline_ms, void (*done)(void *ar
 void leader_free(struct leader *l); /* without callbacks; a held Lease expires */
 
 /*
+ * When a connection to the API server is to count as dead (kube_config): when a try to renew the
+ * Lease is given up, which leaves time for another over a new connection.
+ */
+int64_t leader_dead_peer_ms(int64_t renew_deadline_ms);
+
+/*
  * Identity from a configured text, else host (or pod) name plus a nonce kept in state_dir/identity:
  * the same over restarts. A state_dir that cannot be written: a fresh nonce each time, with
  * *warning (owned by the caller, NULL otherwise) saying so. The caller owns the result.

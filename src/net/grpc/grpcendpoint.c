@@ -90,7 +90,7 @@ struct grpcendpoint *grpcendpoint_new(const struct grpcendpoint_config *config, 
 			endpoint_fingerprint(&e->base, NULL, 0, fingerprint));
 	else
 		e->base.key = mem_printf("%s plain", address);
-	e->server = (struct httpc_server){ .ca_pem = tls->ca_pem,
+	e->server = (struct httpc_server){ .roots = tls->roots,
 		.cert_pem = tls->cert_pem,
 		.key_pem = tls->key_pem,
 		.insecure = config->insecure,

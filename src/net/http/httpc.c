@@ -75,9 +75,8 @@ struct httpc_call {
 	struct httpclear_call clear;
 	struct httpsockets_made made;
 	bool told_status;
-	bool refused;          /* on_data returned false */
-	bool orphaned;         /* its connection was given up: the timer ends it */
-	struct err *forbidden; /* owned; why no socket was made, or no more of the response taken; NULL */
+	bool refused;  /* on_data returned false */
+	bool orphaned; /* its connection was given up: the timer ends it */
 	int status;
 	size_t header_bytes;
 	int64_t started_ms, heard_ms;    /* heard: when the last bytes came */
@@ -123,7 +122,6 @@ static void call_free(struct httpc_call *call)
 		DL_DELETE(call->c->unfit, call);
 	}
 	httprequest_done(&call->request);
-	err_keep(&call->forbidden, NULL);
 	answers_release(&call->held);
 	buf_done_secret(&call->body); /* Secrets are read through here */
 	free(call);
@@ -325,7 +323,7 @@ static size_t collect(struct httpc_call *call, const char *bytes, size_t len)
 
 	if (call->c->config.foreign &&
 		answers_hold(loop_answers(call->c->loop), &call->held, call->body.len + len, &err)) {
-		err_keep(&call->forbidden, &err);
+		err_keep(&call->request.forbidden, &err);
 		return 0;
 	}
 	buf_append(&call->body, bytes, len);
@@ -407,7 +405,7 @@ static curl_socket_t on_curl_socket_wanted(void *arg, curlsocktype purpose, stru
 		return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 	fd = httpsockets_open(&call->pool->sockets, &call->made, address, call->held.namespace_, &err);
 	if (fd == CURL_SOCKET_BAD)
-		err_keep(&call->forbidden, &err);
+		err_keep(&call->request.forbidden, &err);
 	return fd;
 }
 
@@ -479,8 +477,8 @@ static void explain(struct httpc_call *call, CURLcode code, struct err *err)
 	else if (code == CURLE_OPERATION_TIMEDOUT)
 		err_set(err, ERR_TEMPORARY, "%s: no connection within %lld ms", where,
 			(long long)call->request.connect_ms);
-	else if ((code == CURLE_COULDNT_CONNECT || code == CURLE_WRITE_ERROR) && call->forbidden)
-		err_set(err, ERR_TEMPORARY, "%s: %s", where, call->forbidden->msg);
+	else if ((code == CURLE_COULDNT_CONNECT || code == CURLE_WRITE_ERROR) && call->request.forbidden)
+		err_set(err, ERR_TEMPORARY, "%s: %s", where, call->request.forbidden->msg);
 	else if (code == CURLE_COULDNT_CONNECT)
 		err_set(err, ERR_TEMPORARY, "%s: %s", where, error ? strerror((int)error) : "could not connect");
 	else if (code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY)

@@ -11,6 +11,7 @@
 #include "net/http/httpurl.h"
 #include "net/tls.h"
 #include "net/tlsguard.h"
+#include "net/tlsroots.h"
 #include "net/tlsrules.h"
 
 #define CONNECT_MS 5000
@@ -114,40 +115,46 @@ static int copy_request(struct httprequest *r, const struct httpc_request *reque
 
 static int on_curl_sockopt(void *arg, curl_socket_t fd, curlsocktype purpose)
 {
-	(void)arg;
-	if (purpose == CURLSOCKTYPE_IPCXN)
-		dial_tune_socket(fd);
-	return CURL_SOCKOPT_OK;
-}
+	const struct httprequest *r = arg;
 
-/*
- * Without DHE, where the server chooses the group: one of 10,000 bits costs 0.9 s. Who has a server
- * that can do nothing else names its suites in --http-tls-cipher-list.
- */
-static void guard(SSL_CTX *ctx)
-{
-	tlsguard_apply(ctx);
-	SSL_CTX_set_cipher_list(ctx, "DEFAULT:!kDHE:!kDHEPSK");
+	if (purpose == CURLSOCKTYPE_IPCXN)
+		dial_tune_socket(fd, r->dead_peer_ms);
+	return CURL_SOCKOPT_OK;
 }
 
 static CURLcode on_tls(CURL *easy, void *ctx, void *arg)
 {
 	(void)easy;
 	(void)arg;
-	guard(ctx);
+	tlsguard_apply(ctx);
 	return CURLE_OK;
 }
 
-static CURLcode on_source_tls(CURL *easy, void *ctx, void *own_ca)
+/* A proxy, too, may be spoken to by TLS. Only its authorities are read by libcurl (set_roots). */
+static bool is_proxys(SSL_CTX *ctx)
 {
-	(void)easy;
-	guard(ctx);
-	tlsrules_apply(ctx);
-	tls_trust_system(ctx, own_ca != NULL);
-	return CURLE_OK;
+	X509_VERIFY_PARAM *read = X509_STORE_get0_param(SSL_CTX_get_cert_store(ctx));
+
+	return X509_VERIFY_PARAM_get_flags(read) & X509_V_FLAG_PARTIAL_CHAIN;
 }
 
-static void set_transfer(const struct httprequest *r, CURL *easy)
+/* Who has a server that can do nothing but DHE names its suites in --http-tls-cipher-list. */
+static CURLcode on_source_tls(CURL *easy, void *ctx, void *arg)
+{
+	struct httprequest *r = arg;
+	struct err err;
+
+	(void)easy;
+	tlsguard_apply(ctx);
+	tlsrules_apply(ctx);
+	tls_trust_system(ctx, r->roots != NULL);
+	if (!r->roots || is_proxys(ctx) || tls_trust_roots(ctx, r->roots, &err) == 0)
+		return CURLE_OK;
+	err_keep(&r->forbidden, &err);
+	return CURLE_COULDNT_CONNECT;
+}
+
+static void set_transfer(struct httprequest *r, CURL *easy)
 {
 	bool tls = is_tls(r);
 
@@ -169,6 +176,7 @@ static void set_transfer(const struct httprequest *r, CURL *easy)
 	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, BUFFER_BYTES);
 	curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER_BYTES);
 	curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_curl_sockopt);
+	curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, r);
 	curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_tls); /* net/http/httpmulti's where it counts reads */
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	/*
@@ -184,23 +192,26 @@ static void set_blob(CURL *easy, CURLoption option, const char *pem)
 	curl_easy_setopt(easy, option, &blob);
 }
 
-static void set_roots(CURL *easy, const struct httpc_server *server)
+/* Without CAPATH Debian's default would be trusted, too. */
+static void set_roots(struct httprequest *r, CURL *easy, const struct httpc_server *server)
 {
-	if (server->ca_pem)
-		set_blob(easy, CURLOPT_CAINFO_BLOB, server->ca_pem);
-	else if (server->system_too)
-		curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
-	if (server->ca_pem || server->system_too)
-		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL); /* else Debian's default would be trusted, too */
 	if (server->system_too) {
+		curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
+		curl_easy_setopt(easy, CURLOPT_CAPATH, server->roots ? tlsroots_path(server->roots) : NULL);
+		curl_easy_setopt(easy, CURLOPT_SSL_OPTIONS, (long)CURLSSLOPT_NO_PARTIALCHAIN);
 		curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_source_tls);
-		curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, (void *)(uintptr_t)server->ca_pem);
+		curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, r);
+		r->roots = tlsroots_ref(server->insecure ? NULL : server->roots);
+	} else if (server->ca_pem) {
+		set_blob(easy, CURLOPT_CAINFO_BLOB, server->ca_pem);
+		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
 	}
 }
 
-static void set_server(CURL *easy, const struct httpc_server *server)
+static void set_server(struct httprequest *r, CURL *easy, const struct httpc_server *server)
 {
-	set_roots(easy, server);
+	r->dead_peer_ms = server->dead_peer_ms;
+	set_roots(r, easy, server);
 	if (server->cert_pem && server->key_pem) {
 		set_blob(easy, CURLOPT_SSLCERT_BLOB, server->cert_pem);
 		set_blob(easy, CURLOPT_SSLKEY_BLOB, server->key_pem);
@@ -217,11 +228,11 @@ static void set_server(CURL *easy, const struct httpc_server *server)
 
 /* ---- The request ---- */
 
-static void set_options(const struct httprequest *r, CURL *easy, const struct httpc_request *request)
+static void set_options(struct httprequest *r, CURL *easy, const struct httpc_request *request)
 {
 	set_transfer(r, easy);
 	if (request->server)
-		set_server(easy, request->server);
+		set_server(r, easy, request->server);
 	if (r->connect_to)
 		curl_easy_setopt(easy, CURLOPT_CONNECT_TO, r->connect_to);
 	if (request->http1)
@@ -252,5 +263,7 @@ void httprequest_done(struct httprequest *r)
 	curl_slist_free_all(r->connect_to);
 	curl_slist_free_all(r->addresses);
 	httpbody_done(&r->body);
+	tlsroots_unref(r->roots);
+	err_keep(&r->forbidden, NULL);
 	mem_free_ptr(&r->url);
 }

@@ -13,14 +13,18 @@
 #include "net/http/httpbody.h"
 #include "net/http/httpterms.h"
 
+struct tlsroots;
+
 /* Owns copies of what the handle refers to, except for the server, which it borrows. */
 struct httprequest {
 	char *url;        /* as sent: with the TLS server name in the place of the host, if there is one */
 	bool http2;       /* HTTP/2 only */
 	bool maybe_http2; /* HTTP/2, or the server may choose it */
-	int64_t connect_ms;
+	int64_t connect_ms, dead_peer_ms;
 	struct curl_slist *headers, *connect_to, *addresses;
 	struct httpbody body;
+	struct tlsroots *roots; /* that a new connection trusts, with the system's; NULL: none */
+	struct err *forbidden;  /* owned; why there is no connection, or no more of the response is taken; NULL */
 };
 
 /*

@@ -17,11 +17,13 @@ struct httpc_server {
 	const char *proxy_url;       /* NULL: from the environment (HTTPS_PROXY, NO_PROXY); "": none */
 	const char *unix_socket;     /* connect to this Unix socket instead, without a proxy; NULL */
 	bool insecure;
+	int64_t dead_peer_ms; /* of a new connection, for net/dial's dial_tune_socket */
 	/*
 	 * a trigger's server: net/tlsrules applies, and the system's roots (the shared store of
-	 * net/tls) are trusted in addition to ca_pem
+	 * net/tls) are trusted; in addition to them these, NULL for none, instead of ca_pem
 	 */
 	bool system_too;
+	struct tlsroots *roots;
 };
 
 struct httpc_request {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "net/http/httpstatus.h"
 #include "net/identity/identity_parts.h"
+#include "net/tlsroots.h"
 
 #define TOKEN_MAX ((size_t)1 << 16)
 #define FILE_MAX  ((size_t)1 << 16)
@@ -43,6 +44,7 @@ struct identity *identity_new(const struct identity_config *config)
 	all[n++] = i->trust.ca_pem = given(config->trust.ca_pem);
 	all[n++] = i->trust.cert_pem = given(config->trust.cert_pem);
 	all[n++] = i->trust.key_pem = given(config->trust.key_pem);
+	i->trust.roots = config->trust.roots ? tlsroots_ref(config->trust.roots) : tlsroots_get(i->trust.ca_pem);
 	i->trust.insecure = config->trust.insecure;
 	i->own = config->own || (i->source && i->source->own);
 	all[n++] = i->trust.insecure ? "insecure" : NULL;
@@ -66,6 +68,7 @@ void identity_unref(struct identity *i)
 	for (size_t n = 0; n < IDENTITY_TEXTS; n++)
 		mem_free_secret(i->texts[n]);
 	free((char *)(uintptr_t)i->trust.ca_pem);
+	tlsroots_unref(i->trust.roots);
 	free((char *)(uintptr_t)i->trust.cert_pem);
 	mem_free_secret((char *)(uintptr_t)i->trust.key_pem);
 	identity_unref(i->source);

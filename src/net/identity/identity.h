@@ -41,6 +41,7 @@ int64_t identity_early_ms(const struct identity *i);
 struct identity_trust {
 	const char *ca_pem, *cert_pem, *key_pem; /* NULL: none */
 	bool insecure;
+	struct tlsroots *roots; /* ca_pem's; identity_new takes a reference, or looks it up */
 };
 const struct identity_trust *identity_trust(const struct identity *i);
 

@@ -63,6 +63,7 @@ struct mysqlio {
 	unsigned tls_messages;
 	size_t max_bytes, bytes;
 	struct answers_hold held; /* bytes */
+	X509_STORE *roots;        /* a reference while it connects; NULL: the system's */
 	bool tls_required;
 	bool broken; /* each wait fails from now on */
 	struct mysqlio_faults faults;
@@ -320,8 +321,7 @@ static void on_tls_message(int sent, int version, int type, const void *bytes, s
 
 /*
  * The connector gives out its session of OpenSSL nowhere, but asks for the socket just before the
- * handshake. Groups of a server's choice, of up to 10,000 bits, cost a second each, so none are
- * taken: TLS 1.2 has had elliptic curves since before MySQL had TLS 1.2.
+ * handshake.
  */
 static void prepare_tls(MARIADB_PVIO *pvio, struct mysqlio *io)
 {
@@ -332,18 +332,18 @@ static void prepare_tls(MARIADB_PVIO *pvio, struct mysqlio *io)
 		return;
 	io->ssl = part->ssl;
 	/* Of its context only the verification is still taken from there. */
-	if (pvio->mysql->options.ssl_ca)
+	if (io->roots) {
 		tlsguard_apply(SSL_get_SSL_CTX(io->ssl));
-	else
+		SSL_CTX_set1_cert_store(SSL_get_SSL_CTX(io->ssl), io->roots);
+	} else {
 		tls_trust_system(SSL_get_SSL_CTX(io->ssl), false);
+	}
 	mysql_get_optionv(pvio->mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
 	if (!verify)
 		SSL_set_verify(io->ssl, SSL_VERIFY_NONE, NULL);
 	SSL_set_msg_callback(io->ssl, on_tls_message);
 	SSL_set_msg_callback_arg(io->ssl, io);
-	SSL_set_cipher_list(io->ssl, "DEFAULT:!kDHE");
-	SSL_set_max_cert_list(io->ssl, TLSGUARD_CHAIN_MAX);
-	SSL_set1_groups_list(io->ssl, (char *)(uintptr_t)TLSGUARD_GROUPS); /* the macro casts const away */
+	tlsguard_apply_late(io->ssl);
 }
 
 static my_bool method_get_handle(MARIADB_PVIO *pvio, void *handle)
@@ -532,17 +532,22 @@ void mysqlio_break(struct mysqlio *io)
 }
 
 int mysqlio_connect(struct mysqlio *io, MYSQL *mysql, const char *host, const char *user, const char *password,
-	const char *database, unsigned port, const char *unix_socket, unsigned long flags, bool tls)
+	const char *database, unsigned port, const char *unix_socket, unsigned long flags, bool tls, X509_STORE *roots)
 {
 	MYSQL *connected;
 
 	if (!take_over_plugin(mysql))
 		return -1;
 	io->tls_required = tls;
+	io->roots = roots;
+	if (roots)
+		X509_STORE_up_ref(roots);
 	connecting = io;
 	connected = mysql_real_connect(mysql, host, user, password, database, port, unix_socket, flags);
 	if (connecting == io)
 		connecting = NULL;
+	X509_STORE_free(io->roots);
+	io->roots = NULL;
 	return connected ? 0 : -1;
 }
 

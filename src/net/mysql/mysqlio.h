@@ -23,6 +23,7 @@
 #include <stddef.h>
 
 #include "net/loop.h"
+#include "net/tls.h"
 
 struct mysqlio;
 typedef void (*mysqlio_fn)(void *arg);
@@ -58,11 +59,12 @@ void mysqlio_break(struct mysqlio *io);
 
 /*
  * Within an operation: opens the connection. host: the name to verify. tls: only the request for
- * TLS is sent unencrypted; nothing is sent to a server without TLS. 0, or -1 with the connector's
- * error in mysql.
+ * TLS is sent unencrypted; nothing is sent to a server without TLS. roots: who may have signed its
+ * certificate, instead of the connector's (mysqlio_has_openssl); a reference is taken for the
+ * handshake; NULL: the system's. 0, or -1 with the connector's error in mysql.
  */
 int mysqlio_connect(struct mysqlio *io, MYSQL *mysql, const char *host, const char *user, const char *password,
-	const char *database, unsigned port, const char *unix_socket, unsigned long flags, bool tls);
+	const char *database, unsigned port, const char *unix_socket, unsigned long flags, bool tls, X509_STORE *roots);
 
 /*
  * Between operations: calls lost(arg) when the server sends data or closes the connection. NULL

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "net/pemfile.h"
+#include "net/tlsroots.h"
 
 #define PROGRAM_NAME "kscaled"
 #define NO_FOLDER    "/nonexistent"
@@ -109,12 +110,12 @@ static void set_tls(MYSQL *mysql, const struct mysqlendpoint *e, const struct pe
 	/* newer connectors verify unless told not to */
 	mysql_optionsv(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
 	mysql_optionsv(mysql, MARIADB_OPT_TLS_VERSION, "TLSv1.2,TLSv1.3");
-	/* The connector takes a CA as a request to verify, and fails without one. */
-	if (verify && files[PEM_CA].path[0])
-		mysql_optionsv(mysql, MYSQL_OPT_SSL_CA, files[PEM_CA].path);
-	/* Else it reads the system's roots for each connection, which takes 30 ms and more. */
-	else if (mysqlio_has_openssl())
+	/* The connector would read a CA, or the system's roots, for each connection. */
+	if (mysqlio_has_openssl())
 		mysql_optionsv(mysql, MYSQL_OPT_SSL_CAPATH, NO_FOLDER);
+	/* It takes a CA as a request to verify, and fails without one. */
+	else if (verify && files[PEM_CA].path[0])
+		mysql_optionsv(mysql, MYSQL_OPT_SSL_CA, files[PEM_CA].path);
 	if (files[PEM_CERT].path[0])
 		mysql_optionsv(mysql, MYSQL_OPT_SSL_CERT, files[PEM_CERT].path);
 	if (files[PEM_KEY].path[0])
@@ -203,9 +204,13 @@ static int log_in(struct mysqlsession *s, struct err *err)
 	MEM_AUTO char *host = e->port ? name_to_verify(e->host) : NULL;
 	const char *path = e->port ? NULL : e->host, *database = *e->database ? e->database : NULL;
 	bool secret = e->tls == MYSQLENDPOINT_TLS_VERIFY || e->tls == MYSQLENDPOINT_TLS_UNVERIFIED;
+	bool own_ca = e->tls == MYSQLENDPOINT_TLS_VERIFY && e->base.tls.roots && mysqlio_has_openssl();
+	X509_STORE *roots = own_ca ? tlsroots_store(e->base.tls.roots, err) : NULL;
 
+	if (own_ca && !roots)
+		return -1;
 	if (mysqlio_connect(s->io, s->mysql, host, e->user, e->password, database, e->port, path,
-		    e->multi_statements ? CLIENT_MULTI_STATEMENTS : 0, secret))
+		    e->multi_statements ? CLIENT_MULTI_STATEMENTS : 0, secret, roots))
 		return tell(s, "logging in", err);
 	if (secret && !mysql_get_ssl_cipher(s->mysql)) /* cannot happen, but must never pass */
 		return err_set(err, ERR_BUG, "logging in: the connection is not encrypted");
@@ -308,7 +313,7 @@ bool mysqlsession_restore(struct mysqlsession *s)
 int mysqlsession_open(struct mysqlsession *s, int64_t limit_ms, struct err *err)
 {
 	const struct tls_client_config *tls = &s->endpoint->base.tls;
-	const char *const pems[PEM_COUNT] = { tls->ca_pem, tls->cert_pem, tls->key_pem };
+	const char *const pems[PEM_COUNT] = { mysqlio_has_openssl() ? NULL : tls->ca_pem, tls->cert_pem, tls->key_pem };
 	struct pemfile files[PEM_COUNT];
 	int failed = 0;
 

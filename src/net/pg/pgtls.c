@@ -7,9 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "net/tlsguard.h"
+#include "net/tlsroots.h"
+
+#define ROOT_FILE_MAX (4u << 20)
 
 /* ---- Whether there is TLS ---- */
 
@@ -85,7 +89,6 @@ static int version_of(const char *text)
 
 /*
  * By the connection string alone: the options about TLS are those of other sources (net/tlsrules).
- * DHE is left out, as the size of its groups is the server's choice.
  */
 static void set_rules(SSL_CTX *ctx, const struct pgendpoint *e)
 {
@@ -93,7 +96,7 @@ static void set_rules(SSL_CTX *ctx, const struct pgendpoint *e)
 
 	SSL_CTX_set_min_proto_version(ctx, least ? least : TLS1_2_VERSION);
 	SSL_CTX_set_max_proto_version(ctx, version_of(setting(e, "ssl_max_protocol_version")));
-	SSL_CTX_set_cipher_list(ctx, "DEFAULT:!DHE");
+	SSL_CTX_set_cipher_list(ctx, TLSGUARD_CIPHERS);
 	SSL_CTX_set_ciphersuites(ctx, OSSL_default_ciphersuites());
 }
 
@@ -102,6 +105,28 @@ static int on_certificate(X509_STORE_CTX *ctx, void *arg)
 {
 	(void)arg;
 	return tlsguard_allows(ctx) && X509_verify_cert(ctx) == 1;
+}
+
+/* These alone, and as libpq has it: an intermediate among them is no root. */
+static int trust_file(SSL_CTX *ctx, const char *path, struct err *err)
+{
+	struct buf text = BUF_INIT(ROOT_FILE_MAX);
+	struct tlsroots *roots;
+	X509_STORE *store;
+
+	if (file_read(path, FILE_REGULAR, NULL, &text, err) < 0) {
+		buf_done(&text);
+		return err_set(err, ERR_INVALID, "sslrootcert names no usable file");
+	}
+	roots = tlsroots_get_of_file(buf_text(&text));
+	store = roots ? tlsroots_store(roots, err) : NULL;
+	if (store)
+		SSL_CTX_set1_cert_store(ctx, store);
+	else if (!roots || err->kind == ERR_INVALID)
+		err_set(err, ERR_INVALID, "sslrootcert names no usable file");
+	tlsroots_unref(roots);
+	buf_done(&text);
+	return store ? 0 : -1;
 }
 
 static SSL_CTX *make_context(const struct pgendpoint *e, struct err *err)
@@ -118,10 +143,8 @@ static SSL_CTX *make_context(const struct pgendpoint *e, struct err *err)
 	set_rules(ctx, e);
 	if (config.ca_pem || file)
 		SSL_CTX_set_cert_verify_callback(ctx, on_certificate, NULL);
-	if (file && SSL_CTX_load_verify_locations(ctx, file, NULL) != 1) {
-		ERR_clear_error();
+	if (file && trust_file(ctx, file, err)) {
 		SSL_CTX_free(ctx);
-		err_set(err, ERR_INVALID, "sslrootcert names no usable file");
 		return NULL;
 	}
 	return ctx;

@@ -8,6 +8,7 @@
 #include "base/fingerprint.h"
 #include "base/mem.h"
 #include "net/tls.h"
+#include "net/tlsroots.h"
 
 struct webaccess {
 	int refs;
@@ -81,6 +82,8 @@ static struct webaccess *copy(const struct webaccess_config *config, unsigned us
 		if (text && *text && (all || texts[i].use & uses))
 			*text_at(&a->config, i) = mem_dup(text);
 	}
+	if (a->config.ca_pem)
+		a->config.roots = config->roots ? tlsroots_ref(config->roots) : tlsroots_get(config->ca_pem);
 	if (all)
 		a->config.identity = identity_ref(config->identity);
 	return a;
@@ -90,6 +93,7 @@ static int check(const struct webaccess_config *config, struct err *err)
 {
 	const struct tls_client_config tls = {
 		.ca_pem = config->ca_pem,
+		.roots = config->roots,
 		.cert_pem = config->cert_pem,
 		.key_pem = config->key_pem,
 		.insecure = config->insecure,
@@ -127,6 +131,7 @@ struct webaccess *webaccess_for_identity(const struct identity *i)
 {
 	const struct identity_trust *trust = identity_trust(i);
 	const struct webaccess_config config = { .ca_pem = trust->ca_pem,
+		.roots = trust->roots,
 		.cert_pem = trust->cert_pem,
 		.key_pem = trust->key_pem,
 		.insecure = trust->insecure };
@@ -160,6 +165,7 @@ void webaccess_unref(struct webaccess *a)
 		return;
 	for (size_t i = 0; i < TEXTS; i++)
 		mem_free_secret((char *)(uintptr_t)*text_at(&a->config, i));
+	tlsroots_unref(a->config.roots);
 	identity_unref(a->config.identity);
 	mem_wipe(&a->day, sizeof(a->day));
 	free(a);

@@ -36,6 +36,7 @@ struct webaccess_config {
 	struct identity *identity;
 	const char *region, *service;
 	const char *ca_pem;             /* trusted in addition to the system's roots */
+	struct tlsroots *roots;         /* ca_pem's; a reference is taken; NULL: looked up */
 	const char *cert_pem, *key_pem; /* client certificate and key: both or none */
 	bool insecure;                  /* no verification (unsafeSsl) */
 };

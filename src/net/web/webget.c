@@ -522,7 +522,7 @@ static void send(struct webget_call *call)
 	call->server = (struct httpc_server){ .system_too = true,
 		.proxy_url = call->way == &call->owner->own ? "" : httphost_proxy(call->host) };
 	if (c) {
-		call->server.ca_pem = c->ca_pem;
+		call->server.roots = c->roots;
 		call->server.cert_pem = c->cert_pem;
 		call->server.key_pem = c->key_pem;
 		call->server.insecure = c->insecure;

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <arpa/inet.h>
 #include <cmocka.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include "base/counters.h"
 #include "base/json.h"
@@ -256,6 +259,44 @@ static void a_deadline_ends_a_call(void **state)
 	assert_int_equal(o.err.http_status, 0);
 }
 
+/* TCP_USER_TIMEOUT of our side's only connection to the server. */
+static int dead_peer_ms_of(const char *server)
+{
+	int port = atoi(strrchr(server, ':') + 1), value = -1;
+
+	for (int fd = 0; fd < 256; fd++) {
+		struct sockaddr_in peer = { 0 };
+		socklen_t len = sizeof(peer);
+
+		if (getpeername(fd, (struct sockaddr *)&peer, &len) == 0 && ntohs(peer.sin_port) == port) {
+			len = sizeof(value);
+			getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &value, &len);
+		}
+	}
+	return value;
+}
+
+/* As long as the daemon says, so that the Lease outlives it. */
+static void dead_connections_are_noticed_in_time(void **state)
+{
+	struct client_fixture *f = *state;
+	struct outcome o = { .done = false };
+	struct fakeapi_request *asked;
+	struct kube *kube;
+	int dead_ms;
+
+	f->config.dead_peer_ms = 5000;
+	kube = kube_new(f->loop, &f->config, NULL, NULL);
+	kube_call(kube, &(struct kube_request){ .path = "/a" }, client_on_outcome, &o);
+	asked = fakeapi_next(f->api);
+	dead_ms = dead_peer_ms_of(f->config.server);
+	fakeapi_reply(asked, 200, "{}");
+	client_wait(f, &o);
+	free(o.object);
+	kube_free(kube);
+	assert_int_equal(dead_ms, 5000);
+}
+
 static void reads_survive_a_cut_and_writes_do_not(void **state)
 {
 	static const struct {
@@ -322,6 +363,7 @@ int main(void)
 		TEST(retry_after_is_obeyed),
 		TEST(a_wait_past_the_deadline_is_an_answer),
 		TEST(a_deadline_ends_a_call),
+		TEST(dead_connections_are_noticed_in_time),
 		TEST(reads_survive_a_cut_and_writes_do_not),
 		TEST(a_read_is_tried_twice_only),
 		cmocka_unit_test(escaping),

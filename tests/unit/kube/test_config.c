@@ -161,9 +161,11 @@ static void refresh_sees_what_changed(void **state)
 	assert_int_equal(kube_config_load(path, NULL, &config, &err), 0);
 	assert_int_equal(kube_config_refresh(&config, &changed, &err), 0);
 	assert_false(changed);
+	config.dead_peer_ms = 5000; /* in no file */
 	put(f, "token", "second");
 	assert_int_equal(kube_config_refresh(&config, &changed, &err), 0);
 	assert_true(changed);
+	assert_int_equal(config.dead_peer_ms, 5000);
 	assert_string_equal(config.token, "second");
 	put(f, "token", "second\n"); /* another file, the same token */
 	assert_int_equal(kube_config_refresh(&config, &changed, &err), 0);

@@ -181,6 +181,20 @@ static void on_dialled(void *arg, int fd, const struct err *err)
 		d->err = *err;
 }
 
+static const struct {
+	int64_t asked_ms;
+	int dead_ms;
+} tuned[] = { { 5000, 5000 }, { 10000, 10000 }, { 60000, 15000 }, { 1, 1000 }, { 0, 15000 } };
+
+static int tcp_option(int fd, int option)
+{
+	int value = -1;
+	socklen_t len = sizeof(value);
+
+	getsockopt(fd, IPPROTO_TCP, option, &value, &len);
+	return value;
+}
+
 static void connects_and_tunes(void **state)
 {
 	struct fixture *f = *state;
@@ -196,8 +210,14 @@ static void connects_and_tunes(void **state)
 	assert_true(d.fd >= 0);
 	getsockopt(d.fd, IPPROTO_TCP, TCP_NODELAY, &value, &len);
 	assert_true(value);
-	getsockopt(d.fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &value, &len);
-	assert_int_equal(value, 15000);
+	assert_int_equal(tcp_option(d.fd, TCP_USER_TIMEOUT), 15000);
+	for (size_t i = 0; i < MEM_COUNT(tuned); i++) {
+		dial_tune_socket(d.fd, tuned[i].asked_ms);
+		assert_int_equal(tcp_option(d.fd, TCP_USER_TIMEOUT), tuned[i].dead_ms);
+		assert_in_range(tcp_option(d.fd, TCP_KEEPIDLE) +
+				tcp_option(d.fd, TCP_KEEPINTVL) * tcp_option(d.fd, TCP_KEEPCNT),
+			tuned[i].dead_ms / 1000, tuned[i].dead_ms / 1000 + 3);
+	}
 	close(d.fd);
 	close(server);
 }

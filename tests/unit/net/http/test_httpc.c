@@ -9,6 +9,8 @@
 
 #include "../../fakes/fakepki.h"
 #include "base/timestamp.h"
+#include "net/computing.h"
+#include "net/tlsroots.h"
 
 /* ---- Requests and answers ---- */
 
@@ -320,6 +322,78 @@ static void foreign_servers_are_not_offered_dhe(void **state)
 	httpc_free(foreign);
 }
 
+static int verified; /* chains, by the store that connections share */
+
+static int on_verified(int ok, X509_STORE_CTX *ctx)
+{
+	(void)ctx;
+	verified++;
+	return ok;
+}
+
+static void ask_source(struct world *w, struct httpc *c, const struct httpc_server *server, const char *why)
+{
+	struct httpc *own = w->c;
+	RESULT(r, w);
+
+	w->c = c;
+	start_request(r, w->secure_url, "/s", (struct httpc_request){ .server = server }, false);
+	w->c = own;
+	UNTIL(w->f, r->done);
+	if (why ? !strstr(r->err.msg, why) : r->response.status != 200)
+		fail_msg("%s", r->err.msg);
+	mem_free_ptr(&r);
+}
+
+/* libcurl is given no text to read; and one trust's connections are not another's. */
+static void connections_share_the_roots_of_a_source(void **state)
+{
+	struct world *w = *state;
+	struct x509_pair stranger;
+	struct tlsroots *roots, *others;
+	struct err err;
+
+	fakepki_authority("stranger", timestamp_now_ms(), 1000, &stranger);
+	roots = tlsroots_get(w->f->ca.cert_pem);
+	others = tlsroots_get(stranger.cert_pem);
+	const struct httpc_server server = { .system_too = true, .roots = roots },
+				  other = { .system_too = true, .roots = others }, none = { .system_too = true };
+	struct httpc *c = httpc_new(w->f->loop, &(struct httpc_config){ .foreign = true }, NULL);
+
+	X509_STORE_set_verify_cb(tlsroots_store(roots, &err), on_verified);
+	for (int i = 0; i < 3; i++) {
+		int before = verified;
+
+		ask_source(w, c, &server, NULL);
+		assert_true(verified > before);
+		ask_source(w, c, &server, NULL);
+		ask_source(w, c, &other, "certificate");
+		ask_source(w, c, &none, "certificate");
+		httpc_drop_connections(c);
+	}
+	httpc_free(c);
+	tlsroots_unref(roots);
+	tlsroots_unref(others);
+	x509_pair_done(&stranger);
+}
+
+static void roots_that_cannot_be_paid_for_are_said(void **state)
+{
+	struct world *w = *state;
+	struct httpc *c = httpc_new(w->f->loop, &(struct httpc_config){ .foreign = true }, NULL);
+	struct tlsroots *roots;
+	struct err err;
+
+	computing_for("broke");
+	roots = tlsroots_get(w->f->ca.cert_pem);
+	while (computing_pay(1000000, &err) == 0)
+		;
+	ask_source(w, c, &(struct httpc_server){ .system_too = true, .roots = roots }, "are read a little later");
+	computing_for("");
+	httpc_free(c);
+	tlsroots_unref(roots);
+}
+
 static void client_certificates_are_sent(void **state)
 {
 	struct world *w = *state;
@@ -515,6 +589,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bad_arguments_come_through_on_done, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(servers_are_verified, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(foreign_servers_are_not_offered_dhe, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(connections_share_the_roots_of_a_source, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(roots_that_cannot_be_paid_for_are_said, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(client_certificates_are_sent, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(failures_say_where_and_why_always_the_same, world_setup,
 			world_teardown),

@@ -8,6 +8,7 @@
 #include "../fixture.h"
 
 #include <fcntl.h>
+#include <openssl/x509.h>
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
@@ -18,6 +19,7 @@
 #include "mariadbserver.h"
 #include "net/mysql/mysqlpool.h"
 #include "net/mysql/mysqlsession.h"
+#include "net/tlsroots.h"
 
 static struct mariadbserver server; /* one for all */
 
@@ -333,6 +335,37 @@ static void over_tls(void **state)
 	x509_pair_done(&other);
 }
 
+static int verified; /* chains, by the store that connections share */
+
+static int on_verified(int ok, X509_STORE_CTX *ctx)
+{
+	(void)ctx;
+	verified++;
+	return ok;
+}
+
+/* The connector is given no text to read. */
+static void connections_share_roots(void **state)
+{
+	struct world *w = *state;
+	struct tlsroots *roots = tlsroots_get(server.ca_pem);
+	static const char *const databases[] = { "shop", "" };
+	struct err err;
+
+	X509_STORE_set_verify_cb(tlsroots_store(roots, &err), on_verified);
+	for (size_t i = 0; mysqlio_has_openssl() && i < MEM_COUNT(databases); i++) {
+		struct mysqlendpoint_config c = config_for("tlsonly", "s3cret");
+		int before = verified;
+
+		c.tls = MYSQLENDPOINT_TLS_VERIFY;
+		c.tls_ca_pem = server.ca_pem;
+		c.database = databases[i];
+		expect_number(w, &c, "SELECT 1", 1);
+		assert_true(verified > before);
+	}
+	tlsroots_unref(roots);
+}
+
 struct login {
 	struct mysqlsession session;
 	int failed;
@@ -573,6 +606,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(questions_leave_no_trace, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(init_connect_lasts, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(over_tls, setup_real, teardown),
+		cmocka_unit_test_setup_teardown(connections_share_roots, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(dot_at_the_end, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(many_share_one, setup_real, teardown),
 		cmocka_unit_test_setup_teardown(slow_query, setup_real, teardown),

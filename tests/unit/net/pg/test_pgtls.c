@@ -14,8 +14,12 @@
 
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <stdlib.h>
+#include <unistd.h>
 
+#include "../../fakes/fakepki.h"
 #include "base/mem.h"
+#include "base/timestamp.h"
 #include "net/pg/pgtls.h"
 
 static struct pgendpoint *endpoint_of(const char *more, struct err *err)
@@ -92,6 +96,39 @@ static void versions(void **state)
 	SSL_free(most);
 }
 
+static void connections_share_roots(void **state)
+{
+	char path[] = "/tmp/rootsXXXXXX";
+	FILE *file = fdopen(mkstemp(path), "w");
+	struct x509_pair ca;
+	struct err err = { 0 };
+
+	(void)state;
+	fakepki_authority("ca", timestamp_now_ms(), 1000, &ca);
+	fputs(ca.cert_pem, file);
+	fclose(file);
+	for (int of_file = 0; of_file < 2; of_file++) {
+		const struct pgendpoint_config config = { .connection = "user=me host=db sslmode=verify-full",
+			.ca_pem = of_file ? NULL : ca.cert_pem };
+		struct pgendpoint *e = pgendpoint_new(&config, &err);
+		SSL *a, *b;
+
+		if (of_file) /* none of the folders that may be named */
+			strmap_set(&e->settings, "sslrootcert", path);
+		a = pgtls_session(e, e->hosts, &err);
+		b = pgtls_session(e, e->hosts, &err);
+		assert_ptr_equal(SSL_CTX_get_cert_store(SSL_get_SSL_CTX(a)),
+			SSL_CTX_get_cert_store(SSL_get_SSL_CTX(b)));
+		assert_int_equal(X509_VERIFY_PARAM_get_flags(SSL_get0_param(a)) & X509_V_FLAG_PARTIAL_CHAIN,
+			of_file ? 0 : X509_V_FLAG_PARTIAL_CHAIN);
+		SSL_free(a);
+		SSL_free(b);
+		pgendpoint_unref(e);
+	}
+	remove(path);
+	x509_pair_done(&ca);
+}
+
 /* By TLS or without, in the first attempt and in the second; "" for none. */
 static const struct {
 	const char *mode;
@@ -149,6 +186,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_and_verification),
 		cmocka_unit_test(versions),
+		cmocka_unit_test(connections_share_roots),
 		cmocka_unit_test(attempts),
 		cmocka_unit_test(refused),
 	};
