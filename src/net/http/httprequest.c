@@ -130,12 +130,14 @@ static CURLcode on_tls(CURL *easy, void *ctx, void *arg)
 	return CURLE_OK;
 }
 
-/* A proxy, too, may be spoken to by TLS. Only its authorities are read by libcurl (set_roots). */
-static bool is_proxys(SSL_CTX *ctx)
+/*
+ * A proxy, too, may be spoken to by TLS, and libcurl tells this callback of both. What allows
+ * "BEAST", which concerns no version of TLS that is spoken today, is set for proxies alone
+ * (set_roots): OpenSSL's option tells their contexts from those of servers.
+ */
+static bool is_proxys(const SSL_CTX *ctx)
 {
-	X509_VERIFY_PARAM *read = X509_STORE_get0_param(SSL_CTX_get_cert_store(ctx));
-
-	return X509_VERIFY_PARAM_get_flags(read) & X509_V_FLAG_PARTIAL_CHAIN;
+	return SSL_CTX_get_options(ctx) & SSL_OP_DONT_INSERT_EMPTY_FRAGMENTS;
 }
 
 /* Who has a server that can do nothing but DHE names its suites in --http-tls-cipher-list. */
@@ -199,6 +201,7 @@ static void set_roots(struct httprequest *r, CURL *easy, const struct httpc_serv
 		curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
 		curl_easy_setopt(easy, CURLOPT_CAPATH, server->roots ? tlsroots_path(server->roots) : NULL);
 		curl_easy_setopt(easy, CURLOPT_SSL_OPTIONS, (long)CURLSSLOPT_NO_PARTIALCHAIN);
+		curl_easy_setopt(easy, CURLOPT_PROXY_SSL_OPTIONS, (long)CURLSSLOPT_ALLOW_BEAST);
 		curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_source_tls);
 		curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, r);
 		r->roots = tlsroots_ref(server->insecure ? NULL : server->roots);

@@ -377,6 +377,27 @@ static void connections_share_the_roots_of_a_source(void **state)
 	x509_pair_done(&stranger);
 }
 
+/* A tenant's authority vouches for his servers, not for the proxy that kscaled's environment names. */
+static void a_proxy_is_not_verified_by_a_sources_roots(void **state)
+{
+	struct world *w = *state;
+	struct tlsroots *roots = tlsroots_get(w->f->ca.cert_pem);
+	struct httpc_server server = { .system_too = true, .roots = roots, .proxy_url = w->secure_url };
+	struct httpc *own = w->c, *c = httpc_new(w->f->loop, &(struct httpc_config){ .foreign = true }, NULL);
+	RESULT(r, w);
+
+	ask_source(w, c, &(struct httpc_server){ .system_too = true, .roots = roots }, NULL);
+	w->c = c;
+	start_request(r, "http://elsewhere.test", "/p", (struct httpc_request){ .server = &server }, false);
+	w->c = own;
+	UNTIL(w->f, r->done);
+	if (!strstr(r->err.msg, "certificate"))
+		fail_msg("%d %s %s", r->response.status, r->err.msg, r->body);
+	mem_free_ptr(&r);
+	httpc_free(c);
+	tlsroots_unref(roots);
+}
+
 static void roots_that_cannot_be_paid_for_are_said(void **state)
 {
 	struct world *w = *state;
@@ -590,6 +611,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(servers_are_verified, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(foreign_servers_are_not_offered_dhe, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(connections_share_the_roots_of_a_source, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(a_proxy_is_not_verified_by_a_sources_roots, world_setup,
+			world_teardown),
 		cmocka_unit_test_setup_teardown(roots_that_cannot_be_paid_for_are_said, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(client_certificates_are_sent, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(failures_say_where_and_why_always_the_same, world_setup,
