@@ -280,7 +280,7 @@ static int make_identity(const struct scaler_params *params, const struct httpau
 		.client_secret = f->client_secret,
 		.scopes = f->scopes,
 		.params = f->params,
-		.trust = { f->ca, f->cert, f->key, f->insecure } };
+		.trust = { .ca_pem = f->ca, .cert_pem = f->cert, .key_pem = f->key, .insecure = f->insecure } };
 
 	*out = NULL;
 	if (f->region)

@@ -443,11 +443,12 @@ static struct identity *make_client(const struct fields *f, char *key, struct er
 		.client_secret = f->client_secret,
 		.scopes = f->scopes,
 		.params = f->params,
-		.trust = { tls ? f->ca : NULL, tls ? f->cert : NULL,
-			key           ? key
-				: tls ? f->key
-				      : NULL,
-			f->unsafe_ssl },
+		.trust = { .ca_pem = tls ? f->ca : NULL,
+			.cert_pem = tls ? f->cert : NULL,
+			.key_pem = key ? key
+				: tls  ? f->key
+				       : NULL,
+			.insecure = f->unsafe_ssl },
 	};
 
 	return f->token_url ? oauthclient_new(&config, err) : NULL;

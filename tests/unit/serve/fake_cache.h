@@ -56,7 +56,7 @@ struct fake_cache {
 	void *arg;
 	int64_t deadline_ms, max_age_ms;
 	bool cached, counted;
-	bool surveyed_one; /* survey_peek was asked for one metric, not for all of the object */
+	bool surveyed_one;        /* survey_peek was asked for one metric, not for all of the object */
 	struct object records[2]; /* of the ScaledObject, of the ScaledJob */
 	struct store_events events;
 	void *events_arg;

@@ -406,7 +406,7 @@ static void fallback_has_a_value(void **state)
 			fail_msg("not on the page: %s", lines[i]);
 	assert_null(strstr(room.last.body, "keda_scaler_metrics_latency_seconds{"));
 	assert_false(room.cache->surveyed_one); /* a thousand that fail are not looked for one by one */
-	room.cache->fallback_replicas = -1; /* nil in the formula */
+	room.cache->fallback_replicas = -1;     /* nil in the formula */
 	assert_int_equal(probe("/metrics")->status, 200);
 	assert_null(strstr(room.last.body, "s0-redis-jobs"));
 	scaledobject_free(so);
