@@ -377,7 +377,7 @@ static void connections_share_the_roots_of_a_source(void **state)
 	x509_pair_done(&stranger);
 }
 
-/* An authority of a tenant vouches for his servers, not for the proxy that the environment names. */
+/* A tenant's authority vouches for his servers, not for the proxy of the environment. */
 static void a_proxy_is_not_verified_by_a_sources_roots(void **state)
 {
 	struct world *w = *state;
