@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scalers/azure/servicebusatom.h"
 
-#include <expat.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "scalers/values/xmlpieces.h"
 
 #define DEPTH_MAX 64
 /*
  * Elements and attributes: new names are what costs. A hundred queues with twelve rules of access
  * each have some 18,000.
  */
-#define THINGS_MAX 32768
-/* Of one tag or comment; how much of the answer expat is given at once. */
-#define TOKEN_MAX    ((size_t)1 << 16)
-#define PIECE_MAX    ((size_t)1 << 15)
+#define THINGS_MAX   32768
 #define TEXT_MAX     1024
 #define COUNT_DIGITS 12 /* so that no sum of a list is too great */
 #define BLANKS       " \t\r\n"
@@ -26,7 +23,7 @@
 enum place { NOWHERE, IN_CONTENT, IN_DESCRIPTION, IN_COUNTS };
 
 struct reader {
-	XML_Parser parser;
+	struct xmlpieces xml;
 	servicebusatom_fn fn; /* NULL: only an <Error> is read */
 	void *arg;
 	struct servicebusatom *out;
@@ -46,7 +43,7 @@ static void stop(struct reader *r, const char *what)
 {
 	r->failed = true;
 	err_set(r->err, ERR_INVALID, "%s", what);
-	XML_StopParser(r->parser, XML_FALSE);
+	XML_StopParser(r->xml.parser, XML_FALSE);
 }
 
 static const char *local_name(const char *name)
@@ -74,7 +71,7 @@ static void take_text(struct reader *r, struct buf *into)
 		return;
 	r->into = into;
 	r->into_depth = r->depth;
-	XML_SetCharacterDataHandler(r->parser, on_text);
+	XML_SetCharacterDataHandler(r->xml.parser, on_text);
 }
 
 /* ---- Elements ---- */
@@ -203,7 +200,7 @@ static void end_entry(struct reader *r)
 	r->entry.active = read_count(count);
 	if (r->fn && r->fn(r->arg, &r->entry, r->err)) {
 		r->failed = true;
-		XML_StopParser(r->parser, XML_FALSE);
+		XML_StopParser(r->xml.parser, XML_FALSE);
 	}
 }
 
@@ -216,7 +213,7 @@ static void XMLCALL on_end(void *arg, const char *element)
 		return;
 	if (r->into && r->into_depth == r->depth) {
 		r->into = NULL;
-		XML_SetCharacterDataHandler(r->parser, NULL);
+		XML_SetCharacterDataHandler(r->xml.parser, NULL);
 	}
 	if (r->entry_depth && r->depth == r->entry_depth)
 		end_entry(r);
@@ -235,22 +232,19 @@ static void XMLCALL on_doctype(void *arg, const char *name, const char *system_i
 
 static void init(struct reader *r)
 {
-	r->parser = XML_ParserCreate(NULL);
-	if (!r->parser)
-		abort(); /* out of memory */
+	xmlpieces_init(&r->xml, r);
 	buf_init(&r->feed_title, TEXT_MAX);
 	buf_init(&r->title, TEXT_MAX);
 	buf_init(&r->status, TEXT_MAX);
 	buf_init(&r->count, TEXT_MAX);
 	buf_init(&r->detail, TEXT_MAX);
-	XML_SetUserData(r->parser, r);
-	XML_SetElementHandler(r->parser, on_start, on_end);
-	XML_SetStartDoctypeDeclHandler(r->parser, on_doctype);
+	XML_SetElementHandler(r->xml.parser, on_start, on_end);
+	XML_SetStartDoctypeDeclHandler(r->xml.parser, on_doctype);
 }
 
 static void done(struct reader *r)
 {
-	XML_ParserFree(r->parser);
+	xmlpieces_done(&r->xml);
 	buf_done(&r->feed_title);
 	buf_done(&r->title);
 	buf_done(&r->status);
@@ -258,21 +252,14 @@ static void done(struct reader *r)
 	buf_done(&r->detail);
 }
 
-/* In pieces, so that one tag with all attributes of the world ends when it is too long. */
 static int parse(struct reader *r, const char *body, size_t len)
 {
-	size_t at = 0, piece;
+	struct err wrong;
 
-	do {
-		piece = len - at < PIECE_MAX ? len - at : PIECE_MAX;
-		if (XML_Parse(r->parser, body + at, (int)piece, at + piece == len) != XML_STATUS_OK && !r->failed) {
-			r->failed = true;
-			err_set(r->err, ERR_INVALID, "the answer is not XML, or not whole");
-		}
-		at += piece;
-		if (!r->failed && at < len && at - (size_t)XML_GetCurrentByteIndex(r->parser) > TOKEN_MAX)
-			stop(r, "a tag or a comment of the answer is too long");
-	} while (!r->failed && at < len);
+	if (xmlpieces_feed(&r->xml, body, len, true, &wrong) && !r->failed) {
+		r->failed = true;
+		err_set(r->err, ERR_INVALID, "the answer is not XML, or not whole: %s", wrong.msg);
+	}
 	return r->failed ? -1 : 0;
 }
 

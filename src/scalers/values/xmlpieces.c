@@ -21,13 +21,19 @@ void xmlpieces_done(struct xmlpieces *x)
 /* What expat keeps of what it has got. */
 static size_t unread(const struct xmlpieces *x)
 {
-	return x->given > 0 ? (size_t)(x->given - XML_GetCurrentByteIndex(x->parser)) : 0;
+	return (size_t)(x->given - x->read);
 }
 
 static int give(struct xmlpieces *x, const char *bytes, size_t len, bool last, struct err *err)
 {
+	enum XML_Status status = XML_Parse(x->parser, bytes, (int)len, last);
+	XML_Index read = XML_GetCurrentByteIndex(x->parser);
+
 	x->given += (XML_Index)len;
-	if (XML_Parse(x->parser, bytes, (int)len, last) != XML_STATUS_OK)
+	/* Unknown (-1) while an expat since 2.6 waits for more before it tries an open tag again */
+	if (read >= 0)
+		x->read = read;
+	if (status != XML_STATUS_OK)
 		return err_set(err, ERR_INVALID, "line %lu column %lu: %s", XML_GetCurrentLineNumber(x->parser),
 			XML_GetCurrentColumnNumber(x->parser) + 1, XML_ErrorString(XML_GetErrorCode(x->parser)));
 	return unread(x) > XMLPIECES_TOKEN_MAX ? err_set(err, ERR_INVALID, "a tag or a comment is too long") : 0;

@@ -24,6 +24,7 @@ struct xmlpieces {
 	XML_Parser parser;  /* for handlers, and for XML_StopParser */
 	struct buf waiting; /* less than a piece */
 	XML_Index given;    /* bytes that expat has got */
+	XML_Index read;     /* of these, as far as is known: a tag may be open behind them */
 };
 
 void xmlpieces_init(struct xmlpieces *x, void *arg /* of the handlers */);
