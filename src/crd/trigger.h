@@ -16,8 +16,8 @@
 
 #define SCALEDOBJECT_TRIGGERS_MAX 1000 /* each is queried at every poll */
 /*
- * Parameters ...FromEnv of all triggers: each variable is looked for in each source of the
- * container's environment.
+ * Parameters ...FromEnv of all triggers: each variable may be in any source of the container's
+ * environment.
  */
 #define TRIGGER_VARIABLES_MAX 5000
 

@@ -68,8 +68,9 @@ bool statusparts_has_metric(const struct scaledobject_status *status, const char
 void statusparts_prune(struct scaledobject_status *status);
 
 /*
- * triggersActivity: one entry for each of externalMetricNames. at: of the callback, 0 at first. The
- * triggers come in about the same order, so each is looked for from where the one before it was.
+ * triggersActivity: one entry for each of externalMetricNames. at: where the callback found the
+ * last metric, 0 at first. Metrics and triggers have about the same order, so it searches from
+ * there on.
  */
 typedef bool (*statusparts_active_fn)(const void *arg, const char *metric, size_t *at);
 void statusparts_activity(statusparts_active_fn active, const void *arg, struct scaledobject_status *status);

@@ -18,7 +18,9 @@ void computing_for(const char *namespace_);
 /* Before the reading. -1 with ERR_TEMPORARY: the namespace has spent its share, and is to wait. */
 int computing_pay(uint64_t rounds, struct err *err);
 
-/* For what is read again later: whose texts are read now, and the same as computing_pay for him. */
+#define COMPUTING_CERTIFICATE 1000 /* rounds that reading one certificate takes */
+
+/* For what is read again later: the account that pays now, and computing_pay for that account. */
 #define COMPUTING_ACCOUNTS 1025
 #define COMPUTING_OWN      1024 /* kscaled's own */
 unsigned computing_account(void);

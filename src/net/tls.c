@@ -24,10 +24,9 @@
  * Limit of a client's certificate chain; the default of 100 KiB is more than untrusted clients
  * need.
  */
-#define CLIENT_CHAIN_MAX   32768
-#define OWN_CHAIN_MAX      16
-#define CERTIFICATE_ROUNDS 1000 /* net/computing */
-#define KNOWN_MAX          1024
+#define CLIENT_CHAIN_MAX 32768
+#define OWN_CHAIN_MAX    16
+#define KNOWN_MAX        1024
 
 /* ---- Both sides ---- */
 
@@ -319,16 +318,6 @@ SSL_CTX *tls_client_context(const struct tls_client_config *config, struct err *
 
 /* ---- Checking texts ---- */
 
-static uint64_t certificates_in(const char *pem, uint64_t most)
-{
-	static const char begin[] = "-----BEGIN ";
-	uint64_t count = 0;
-
-	for (; pem && count < most && (pem = strstr(pem, begin)); pem += strlen(begin))
-		count++;
-	return count;
-}
-
 static int try(const struct tls_client_config *config, struct err *err)
 {
 	SSL_CTX *ctx = tls_client_context(config, err);
@@ -349,7 +338,7 @@ static int check(const struct tls_client_config *texts, uint64_t certificates, s
 	for (size_t i = 0; i < KNOWN_MAX; i++)
 		if (strcmp(known[i], of) == 0)
 			return 0;
-	if (computing_pay(certificates * CERTIFICATE_ROUNDS, err) || try(texts, err))
+	if (computing_pay(certificates * COMPUTING_CERTIFICATE, err) || try(texts, err))
 		return -1;
 	memcpy(known[oldest++ % KNOWN_MAX], of, sizeof(of));
 	return 0;
@@ -366,7 +355,7 @@ int tls_client_check(const struct tls_client_config *config, struct err *err)
 		return -1;
 	if (!pair.cert_pem && !pair.key_pem)
 		return 0;
-	return check(&pair, certificates_in(pair.cert_pem, OWN_CHAIN_MAX + 1), err);
+	return check(&pair, x509_count_pem(pair.cert_pem, OWN_CHAIN_MAX + 1), err);
 }
 
 SSL *tls_client_session(SSL_CTX *ctx, const char *name, bool insecure, struct err *err)

@@ -40,7 +40,7 @@ SSL *tls_server_session(struct tls_server *s);
 
 struct tls_client_config {
 	const char *ca_pem; /* trusted in addition to the system's roots; NULL for none */
-	/* ca_pem's, borrowed, held by whom connections belong to; NULL: the text is looked up */
+	/* of ca_pem; borrowed from the owner of the connections; NULL: looked up by the text */
 	struct tlsroots *roots;
 	const char *cert_pem; /* client certificate and key: both or none */
 	const char *key_pem;

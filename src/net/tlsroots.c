@@ -15,8 +15,7 @@
 #include "net/computing.h"
 #include "net/x509.h"
 
-#define CERTIFICATE_ROUNDS 1000 /* net/computing */
-#define NOWHERE            "/dev/null/"
+#define NOWHERE "/dev/null/"
 
 struct tlsroots {
 	unsigned refs;
@@ -120,22 +119,12 @@ static void keep(struct tlsroots *r, X509_STORE *store, size_t count)
 
 /* ---- Reading ---- */
 
-static size_t certificates_in(const char *pem, size_t most)
-{
-	static const char begin[] = "-----BEGIN ";
-	size_t count = 0;
-
-	for (; count < most && (pem = strstr(pem, begin)); pem += strlen(begin))
-		count++;
-	return count;
-}
-
 static int read_text(struct tlsroots *r, struct err *err)
 {
-	size_t count = certificates_in(r->ca_pem, r->most + 1);
+	size_t count = x509_count_pem(r->ca_pem, r->most + 1);
 	X509_STORE *store;
 
-	if (computing_charge(r->account, count * CERTIFICATE_ROUNDS, err))
+	if (computing_charge(r->account, count * COMPUTING_CERTIFICATE, err))
 		return -1;
 	store = X509_STORE_new();
 	count = x509_add_pem(store, BIO_new_mem_buf(r->ca_pem, -1), r->most);

@@ -20,7 +20,7 @@ typedef struct x509_store_st X509_STORE;
 
 #define TLSROOTS_TEXT_MAX 256  /* certificates of one text; a system's whole bundle has 150 */
 #define TLSROOTS_KEPT_MAX 2048 /* certificates in stores that are kept */
-#define TLSROOTS_IDLE_MAX 256  /* those of texts that nobody holds */
+#define TLSROOTS_IDLE_MAX 256  /* certificates of texts without a reference */
 
 struct tlsroots; /* shared, counted */
 
@@ -35,7 +35,7 @@ void tlsroots_unref(struct tlsroots *r);           /* NULL is fine */
 
 /*
  * Their store, borrowed until the next call of this module: who keeps it takes a reference
- * (SSL_CTX_set1_cert_store). Nobody changes it. NULL with err: ERR_INVALID, the text has no
+ * (SSL_CTX_set1_cert_store). It must not be changed. NULL with err: ERR_INVALID, the text has no
  * certificate or too many; ERR_TEMPORARY, the namespace has to wait before it is read.
  */
 X509_STORE *tlsroots_store(struct tlsroots *r, struct err *err);

@@ -459,6 +459,16 @@ size_t x509_add_pem(X509_STORE *store, BIO *bio, size_t most)
 	return count;
 }
 
+size_t x509_count_pem(const char *pem, size_t most)
+{
+	static const char begin[] = "-----BEGIN ";
+	size_t count = 0;
+
+	for (; pem && count < most && (pem = strstr(pem, begin)); pem += strlen(begin))
+		count++;
+	return count;
+}
+
 int x509_thumbprint(const char *pem, uint8_t out[X509_THUMBPRINT], struct err *err)
 {
 	BIO *bio = BIO_new_mem_buf(pem, -1);

@@ -71,6 +71,8 @@ bool x509_ca_is_confined(const char *ca_pem, const char *const *dns_names);
  * there were; most + 1 when there are more.
  */
 size_t x509_add_pem(X509_STORE *store, BIO *bio, size_t most);
+/* How many blocks a PEM text begins, `most` at most, without reading them. NULL has none. */
+size_t x509_count_pem(const char *pem, size_t most);
 
 /*
  * SHA-256 of the first certificate of a PEM text, in DER, by which others know it. -1 with

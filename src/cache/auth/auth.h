@@ -83,8 +83,8 @@ int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const
 
 /*
  * How many parameters auth_params would look for: 0 without authenticationRef, and while what it
- * names is not known. One trigger or another may name the same authentication, so whoever resolves
- * those of a whole object bounds the sum over different ones.
+ * names is not known. Several triggers may name the same authentication: the limit of an object is
+ * the sum over different ones.
  */
 size_t auth_parameter_count(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger);
 

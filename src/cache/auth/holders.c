@@ -46,7 +46,7 @@ void holders_add(struct holders *h, struct held *thing, const char *key)
 		HASH_ADD_KEYPTR(hh, h->things, thing->key, strlen(thing->key), thing);
 }
 
-/* Numbers what is told together, of all kinds. */
+/* The number of the last holders_tell_begin, over all kinds. */
 static uint64_t telling;
 
 void holders_tell_begin(struct holders *h)

@@ -82,7 +82,7 @@ static const struct formula_scope *find_scope(const struct formula_parser *p, co
 	return NULL;
 }
 
-/* Its index, of several of one name the first; -1: there is none. */
+/* The index of the first variable with this name; -1: there is none. */
 static int find_variable(const struct formula_parser *p, const struct formula_token *name)
 {
 	size_t low = 0, high = p->variable_count;

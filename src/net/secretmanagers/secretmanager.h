@@ -45,8 +45,9 @@ struct secretmanager {
 	/* -1 with what an answer with another status means. */
 	int (*refused)(const struct webget_answer *answer, struct err *err);
 	/*
-	 * One text out of a value that has several, as JSON (NULL: it is none), which the caller
-	 * owns and wipes; the error quotes nothing of the value. NULL: its values are whole.
+	 * One member of a value that is a JSON object (NULL: the value is not JSON), as a text that
+	 * the caller owns and wipes; the error quotes nothing of the value. NULL: values have no
+	 * members.
 	 */
 	int (*member)(const json_t *whole, const char *member, char **out, struct err *err);
 };

@@ -16,7 +16,7 @@
 #include "crd/meta.h"
 #include "net/http/httpd.h"
 
-/* Terms of a selector: each is looked at for each object, in one turn. */
+/* Terms of a selector: all are matched against all objects in one turn. */
 #define INSIGHTQUERY_LABELS_MAX 32
 #define INSIGHTQUERY_FIELDS_MAX 8
 
