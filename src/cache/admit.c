@@ -329,6 +329,8 @@ static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 			warn_of_metadata(w, &scaler, " has what no parameter is named", scaler.unknown);
 		if (scaler.shortened)
 			warn_of_metadata(w, &scaler, "", scaler.shortened);
+		if (scaler.ignored)
+			warn_of_metadata(w, &scaler, "", scaler.ignored);
 		scaler_done(&scaler);
 	}
 }

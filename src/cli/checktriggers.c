@@ -136,6 +136,11 @@ static void build(const struct trial *j, size_t index, const struct strmap *auth
 
 		findings_warning(j->findings, field, "%s", next->shortened);
 	}
+	if (next->ignored) {
+		MEM_AUTO char *field = mem_printf("spec.triggers[%zu]", index);
+
+		findings_warning(j->findings, field, "%s", next->ignored);
+	}
 	out->all = out->all && next->metric_name;
 	out->count++;
 }

@@ -89,6 +89,13 @@ static char *shortened_of(const json_t *one)
 	return *what ? mem_dup(what) : NULL;
 }
 
+static char *ignored_of(const json_t *one)
+{
+	const char *what = json_str_or_empty(one, "ignored");
+
+	return *what ? mem_dup(what) : NULL;
+}
+
 static bool says(const json_t *one, text_fn text_of, const char *text)
 {
 	MEM_AUTO char *its = text_of(one);
@@ -168,4 +175,5 @@ void explaintext_triggers(const struct explaintext_page *p, const json_t *answer
 	say_all(p, "  push", triggers, push_of);
 	say_all(p, "  metadata", triggers, unknown_of);
 	say_all(p, "  metadata", triggers, shortened_of);
+	say_all(p, "  ignored", triggers, ignored_of);
 }

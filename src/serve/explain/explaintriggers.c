@@ -137,6 +137,7 @@ static void write_trigger(const struct triggers_page *p, const struct scaler *s,
 	}
 	jsonout_text(p->j, "unknownKeys", s->unknown);
 	jsonout_text(p->j, "shortened", s->shortened);
+	jsonout_text(p->j, "ignored", s->ignored);
 	jsonout_end(p->j);
 }
 
