@@ -7,6 +7,8 @@
  * facts in, decision out; no clock, no I/O, no log. The rules are KEDA's RequestScale (keda-core.md
  * 3.4), with the differences of design 6:
  *   - an error never scales in, with or without a fallback; no triggers at all is an error, too;
+ *   - an error does not hold an object below minReplicaCount, which depends on no source; with
+ *     idleReplicaCount it does, as that is below it, too;
  *   - the object is active while one trigger is, even if another fails; a failing trigger lowers
  *     Ready already in the tick that activates;
  *   - a last activity in the future counts as now;
@@ -68,7 +70,7 @@ enum scale_rule {                    /* the rule that decided; scale_explain() d
 	SCALE_RULE_COOLDOWN,         /* not active: waits for the cooldown, until .until_unix_ms */
 	SCALE_RULE_INITIAL_COOLDOWN, /* never active yet: waits for the initial cooldown */
 	SCALE_RULE_DEACTIVATE,       /* cooldown over: to idle or 0 */
-	SCALE_RULE_BELOW_MIN,        /* not active and below min: to min */
+	SCALE_RULE_BELOW_MIN,        /* not active, or failing, and below min: to min */
 	SCALE_RULE_INACTIVE,         /* not active, and the replicas are right */
 	SCALE_RULE_PAUSED,           /* by annotation: unchanged, or kept at paused-replicas */
 	SCALE_RULE_SCALE_IN_PAUSED,  /* would go to idle or 0 (now or after the cooldown), but for the annotation */
