@@ -201,7 +201,10 @@ static void decide_scale_in(const struct scale_facts *facts, struct scale_decisi
 	say_active(d, CONDITION_FALSE, "ScalerCooldown", "Scaler cooling down because triggers are not active");
 }
 
-/* The minimum holds whatever the triggers say, and while they say nothing. An idle count is below it. */
+/*
+ * The minimum holds whatever the triggers say, and while they say nothing. An idle count is below
+ * it.
+ */
 static bool keep_min(const struct scale_facts *facts, struct scale_decision *d)
 {
 	int32_t min = floor_of(facts->spec);

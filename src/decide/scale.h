@@ -26,6 +26,7 @@
 #include "base/metric.h"
 #include "crd/condition.h"
 #include "crd/scaledobject.h"
+#include "decide/readiness.h"
 #include "decide/verdict.h"
 
 struct annotations; /* decide/annotations.h */
@@ -45,10 +46,10 @@ struct scale_facts {
 	int32_t replicas;            /* the target's spec.replicas */
 	int64_t last_active_unix_ms; /* 0: never */
 	/*
-	 * the first failing trigger, the kind of its error, or the first trigger that falls back
-	 * has changed since Ready and Fallback were set
+	 * readiness_judge's, of scale_ready_look: Ready stays as it is; the texts of Ready and
+	 * Fallback name their causes anew
 	 */
-	bool cause_is_news;
+	bool ready_waits, cause_is_news;
 };
 
 /* The first failure, of a trigger or the formula. Borrowed from the facts. */
@@ -102,6 +103,8 @@ struct scale_decision {
 };
 
 struct scale_decision scale_decide(const struct scale_facts *facts);
+/* What it means for Ready; the caller adds what only he knows. */
+struct readiness_look scale_ready_look(const struct scale_facts *facts, const struct scale_decision *d);
 
 const char *scale_rule_name(enum scale_rule rule); /* "cooldown", for JSON and metrics */
 /*
