@@ -46,6 +46,7 @@ struct admit_wait {
 	unsigned under_way;
 	bool looks_up;          /* counted in LOOKING_MAX */
 	struct loop_task later; /* the verdict stands */
+	const json_t *stored;   /* what the object replaces; borrowed while it is judged at once; NULL */
 	const char *reason;     /* a literal; NULL: allowed */
 	char *message;          /* owned */
 	char *warnings[WARNINGS_MAX];
@@ -357,6 +358,16 @@ static void warn_of_scaledobject(struct admit_wait *w)
 			"yet");
 }
 
+static int check_alone(struct admit_wait *w, const char **reason, struct err *err)
+{
+	struct err unreadable;
+	struct scaledobject *stored = w->stored ? scaledobject_decode(w->stored, &unreadable) : NULL;
+	int rc = validate_admission(scaled_of_object(w->so), stored, reason, err);
+
+	scaledobject_free(stored);
+	return rc;
+}
+
 static int judge_scaledobject(struct admit_wait *w, const json_t *object, const char **reason, struct err *err)
 {
 	struct rival_search search = { .err = err };
@@ -364,7 +375,7 @@ static int judge_scaledobject(struct admit_wait *w, const json_t *object, const 
 	w->so = scaledobject_decode(object, err);
 	if (!w->so || check_namespace(&w->so->meta, err) < 0)
 		return -1;
-	if (validate_admission(scaled_of_object(w->so), reason, err) < 0)
+	if (check_alone(w, reason, err) < 0)
 		return -1;
 	search.so = w->so;
 	search_others(w->owner->store, &search);
@@ -399,7 +410,7 @@ static int judge_scaledjob(struct admit_wait *w, const json_t *object, const cha
 		return -1;
 	rc = check_namespace(&sj->meta, err);
 	if (rc == 0)
-		rc = validate_admission(scaled_of_job(sj), reason, err);
+		rc = validate_admission(scaled_of_job(sj), NULL, reason, err);
 	if (rc == 0)
 		warn_of_scaledjob(w, sj);
 	scaledjob_free(sj);
@@ -493,8 +504,10 @@ static void judge_at_once(struct admit_wait *w, const struct admit_request *requ
 		return;
 	}
 	object = with_name(request->object);
+	w->stored = request->old_object;
 	if (kind->judge(w, object, &reason, &err) < 0)
 		refuse(w, reason, &err);
+	w->stored = NULL;
 	json_decref(object);
 }
 

@@ -28,13 +28,15 @@
  * scalingModifiers, or jobTargetRef and its template. Not the parameters of triggers, which the
  * scalers judge, nor what KEDA's webhook admits although its reconciler refuses it: metricType and
  * resource triggers of a ScaledJob (keda-core.md 7.7). Unknown words of a ScaledJob's strategies
- * mean KEDA's defaults, with a warning.
+ * mean KEDA's defaults, with a warning. stored: the ScaledObject that it replaces, whose HPA may
+ * keep a name that a new one may not have; NULL: it is new, or a ScaledJob.
  */
-int validate_admission(struct scaled of, const char **reason, struct err *err);
+int validate_admission(struct scaled of, const struct scaledobject *stored, const char **reason, struct err *err);
 
 /*
- * All rules, for Ready: the first fault, after the text of KEDA's reconcile step if it has one
- * (keda-core.md 2.3, 4.1).
+ * All rules for what is stored, for Ready: the first fault, after the text of KEDA's reconcile step
+ * if it has one (keda-core.md 2.3, 4.1). An HPA's name longer than a label's value is none: KEDA
+ * has such objects, and what was taken over from it goes on.
  */
 int validate_for_reconcile(struct scaled of, struct err *err);
 

@@ -801,6 +801,25 @@ static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 
+#define LONG(spec)                                                                                                     \
+	"{'metadata':{'name':'a23456789012345678901234567890123456789012345678901234567','namespace':'shop'},'spec':"  \
+	"{" spec GIVEN_TARGET "," TRIGGERS "}}"
+
+/* Of an object that KEDA left, which is changed. */
+static void a_long_name_of_the_hpa_may_stay(void **state)
+{
+	(void)state;
+	judge("ScaledObject", LONG(""), NULL);
+	expect_refused("hpa-name-too-long", "has 66 characters");
+	judge("ScaledObject", LONG("'pollingInterval':5,"), LONG(""));
+	expect_allowed();
+	judge("ScaledObject",
+		LONG("'advanced':{'horizontalPodAutoscalerConfig':{'name':'b2345678901234567890123456789"
+		     "01234567890123456789012345678901234'}},"),
+		LONG(""));
+	expect_refused("hpa-name-too-long", "has 64 characters");
+}
+
 /* A name is made after admission. */
 static void a_generated_name_is_counted_in_full(void **state)
 {
@@ -888,6 +907,7 @@ int main(void)
 		CASE(what_ends_a_scaledjob_is_never_hindered),
 		CASE(the_other_kinds),
 		CASE(an_authentication_that_nobody_can_use_is_warned_of),
+		CASE(a_long_name_of_the_hpa_may_stay),
 		CASE(a_generated_name_is_counted_in_full),
 		CASE(a_question_can_be_taken_back),
 		CASE(the_older_object_keeps_its_target),
