@@ -303,6 +303,7 @@ static void warn_of_type(struct admit_wait *w, const struct scaler_params *param
 static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 {
 	for (size_t i = 0; i < of->trigger_count; i++) {
+		const struct pod_identity identity = auth_identity(w->owner->rules, &of->triggers[i]);
 		struct scaler_params params = triggerparams_of(of, i);
 		struct scaler scaler;
 		struct err err;
@@ -311,6 +312,7 @@ static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 		if (of->kind == SCALED_JOB && validate_is_resource_type(params.type))
 			continue;
 		/* A review reads no Secrets. */
+		params.identity = &identity;
 		params.auth_open = of->triggers[i].auth_name != NULL;
 		params.env_open = true;
 		warn_of_type(w, &params);

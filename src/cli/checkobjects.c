@@ -275,8 +275,8 @@ static void judge_triggerauth(struct run *r, const struct document *doc)
 	}
 	if (validate_triggerauth(t, NULL, &err) < 0)
 		findings_problem_of(&r->findings, "spec", err.msg);
-	else
-		checktriggers_authentication(&r->offline, t, namespace_, &r->findings);
+	else if (checktriggers_authentication(&r->offline, t, namespace_, &r->findings) == 0)
+		checktriggers_allowed(&r->offline, t, &r->findings);
 	warning = validate_triggerauth_warning(t);
 	if (warning)
 		findings_warning_of(&r->findings, warning);
@@ -473,9 +473,7 @@ struct checkobjects_result checkobjects_run(const struct checkobjects_params *pa
 	r.metadata_schema = json_loads(metadata_schema, 0, NULL);
 	r.catalogue = catalogue_new(params->namespace_);
 	r.rivals = rivals_new();
-	r.offline = (struct offline){ .catalogue = r.catalogue,
-		.cluster_namespace = params->cluster_namespace,
-		.complete = params->complete };
+	r.offline = (struct offline){ .catalogue = r.catalogue, .rules = &params->rules, .complete = params->complete };
 	collect(&r, documents);
 	find_faulty(&r, documents);
 	for (size_t i = 0; i < documents->count; i++)

@@ -125,13 +125,26 @@ struct auth_lookup offline_lookup(struct offline *o)
 		.vault = find_vault,
 		.managed = auth_unknown_managed,
 		.token = auth_unknown_token,
-		.cluster_namespace = o->cluster_namespace,
-		/* what the daemon's options and environment say is not known */
+		.cluster_namespace = o->rules->cluster_namespace,
 		.cloud = AUTH_CLOUD_ALL,
 		.azure_trusted = "*",
 		.aws_trusted = "*",
 		.aws_region = "us-east-1",
 		.unknown = OFFLINE_UNKNOWN,
+	};
+}
+
+struct auth_lookup offline_rules_of(const struct offline *o)
+{
+	const struct offline_rules *rules = o->rules;
+
+	return (struct auth_lookup){
+		.cluster_namespace = rules->cluster_namespace,
+		.no_files = !rules->file_root,
+		.cloud = rules->cloud,
+		.azure_trusted = rules->azure_trusted,
+		.aws_trusted = rules->aws_trusted,
+		.aws_region = "us-east-1",
 	};
 }
 

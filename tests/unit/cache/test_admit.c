@@ -769,9 +769,12 @@ static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
 		{ HERE("'azureKeyVault':{'vaultUri':'https://v.vault.azure.net'," SECRETS("name':'redis") "}"),
 			"clientID, tenantID and clientSecret are expected" },
 		{ HERE("'podIdentity':{'provider':'azure'}"), "podIdentity provider \"azure\" is unknown" },
-		{ HERE("'podIdentity':{'provider':'aws-eks'}"), NULL },
-		{ HERE("'podIdentity':{'provider':'gcp'},'env':[{'parameter':'p','name':'A','containerName':'c'}]"),
-			NULL },
+		{ HERE("'podIdentity':{'provider':'none'}"), NULL },
+		{ HERE("'podIdentity':{'provider':'aws'}"), "podIdentity asks for kscaled's own identity" },
+		{ HERE("'podIdentity':{'provider':'aws-eks'}"), "podIdentity asks for kscaled's own identity" },
+		{ HERE("'podIdentity':{'provider':'azure-workload'}"), "podIdentity asks for kscaled's own identity" },
+		{ HERE("'podIdentity':{'provider':'gcp'}"), "cloud-identity all" },
+		{ HERE("'env':[{'parameter':'p','name':'A','containerName':'c'}]"), NULL },
 		{ HERE("'filePath':'x'"), "filePath: only a ClusterTriggerAuthentication may read files" },
 		{ HERE(VAULT("'authentication':'kubernetes','role':'r'")), "needs mount and role" },
 		{ HERE(VAULT("'authentication':'token'")), "address \"http://v\" is none of" },
@@ -794,11 +797,48 @@ static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
 		NULL);
 	expect_allowed();
 	assert_int_equal(t.warning_count, 0);
+	rules.no_files = true;
+	judge("ClusterTriggerAuthentication", "{'metadata':{'name':'a'},'spec':{'filePath':'x'}}", NULL);
+	expect_allowed();
+	assert_has(t.warnings, "filePath: no files are read: --filepath-auth-root-path");
 	rules.restrict_secrets = true;
 	judge("TriggerAuthentication", HERE("'secretTargetRef':[{'parameter':'p','name':'s','key':'k'}]"), NULL);
 	expect_allowed();
 	assert_has(t.warnings, "Secret shop/s is not read: --restrict-secret-access");
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
+}
+
+/* Of what asks for kscaled's own identity at a cloud no more is warned of than is refused here. */
+static void own_identities_are_warned_of_where_they_are_refused(void **state)
+{
+#define OWNING(more)                                                                                                   \
+	"{'metadata':{'name':'o','namespace':'shop'},'spec':{" GIVEN_TARGET                                            \
+	",'triggers':[{'type':'owning','metadata':{'source':'a'}" more "}]}}"
+	static const char by_cluster[] = OWNING(
+		",'authenticationRef':{'name':'a','kind':'ClusterTriggerAuthentication'}"),
+			  by_itself[] = OWNING(""),
+			  of_cluster[] = "{'metadata':{'name':'a'},'spec':{'podIdentity':"
+					 "{'provider':'aws'}}}",
+			  here[] = HERE("'podIdentity':{'provider':'aws'}");
+	static const struct {
+		const char *kind, *object;
+		enum auth_cloud allowed; /* by this, and by what allows more */
+	} cases[] = {
+		{ "TriggerAuthentication", here, AUTH_CLOUD_ALL },
+		{ "ClusterTriggerAuthentication", of_cluster, AUTH_CLOUD_CLUSTER },
+		{ "ScaledObject", by_itself, AUTH_CLOUD_ALL },
+		{ "ScaledObject", by_cluster, AUTH_CLOUD_CLUSTER },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (rules.cloud = AUTH_CLOUD_NONE; rules.cloud <= AUTH_CLOUD_ALL; rules.cloud++) {
+			judge(cases[i].kind, cases[i].object, NULL);
+			expect_allowed();
+			if (t.warning_count != (rules.cloud < cases[i].allowed))
+				fail_msg("%zu, %d: %s", i, (int)rules.cloud, t.warnings);
+		}
+	}
 }
 
 /* A name is made after admission. */
@@ -888,6 +928,7 @@ int main(void)
 		CASE(what_ends_a_scaledjob_is_never_hindered),
 		CASE(the_other_kinds),
 		CASE(an_authentication_that_nobody_can_use_is_warned_of),
+		CASE(own_identities_are_warned_of_where_they_are_refused),
 		CASE(a_generated_name_is_counted_in_full),
 		CASE(a_question_can_be_taken_back),
 		CASE(the_older_object_keeps_its_target),
