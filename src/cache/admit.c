@@ -345,6 +345,8 @@ static void warn_of_scaledobject(struct admit_wait *w)
 	for (size_t i = 0; i < count; i++)
 		warn(w, texts[i]);
 	warn_of_parameters(w, &of);
+	if (!store_watches(store, w->so->meta.namespace_))
+		return;
 	if (!store_knows_hpas(store, w->so->meta.namespace_, &trouble))
 		warn(w,
 			trouble ? "whether another HorizontalPodAutoscaler scales the same workload was not checked: "
@@ -480,6 +482,17 @@ static json_t *with_name(const json_t *object)
 	return copy;
 }
 
+static void warn_of_namespace(struct admit_wait *w, const char *namespace_)
+{
+	MEM_AUTO char *text = NULL;
+
+	if (!*namespace_ || store_watches(w->owner->store, namespace_))
+		return;
+	text = mem_printf("metadata.namespace: \"%.80s\" is none of --watch-namespace: this kscaled does nothing there",
+		namespace_);
+	warn(w, text);
+}
+
 static void judge_at_once(struct admit_wait *w, const struct admit_request *request)
 {
 	const struct kind *kind = find_kind(request->kind);
@@ -493,6 +506,7 @@ static void judge_at_once(struct admit_wait *w, const struct admit_request *requ
 		return;
 	}
 	object = with_name(request->object);
+	warn_of_namespace(w, json_str_or_empty(json_object_get(object, "metadata"), "namespace"));
 	if (kind->judge(w, object, &reason, &err) < 0)
 		refuse(w, reason, &err);
 	json_decref(object);

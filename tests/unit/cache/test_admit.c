@@ -153,6 +153,7 @@ static void expect_refused(const char *reason, const char *part)
 	assert_has(t.message, part);
 }
 
+#define HERE(spec)     "{'metadata':{'name':'a','namespace':'shop'},'spec':{" spec "}}"
 #define TRIGGERS       "'triggers':[{'type':'scripted','metadata':{'source':'a'}}]"
 #define CPU            "'minReplicaCount':1,'triggers':[{'type':'cpu','metadata':{}}]"
 #define SO(name, spec) "{'metadata':{'name':'" name "','namespace':'shop'},'spec':{" spec "}}"
@@ -482,6 +483,35 @@ static void a_store_that_is_not_read_yet_is_a_warning(void **state)
 	store_free(store);
 }
 
+static void a_namespace_that_is_not_watched_is_a_warning(void **state)
+{
+	static const char only[] =
+		"metadata.namespace: \"shop\" is none of --watch-namespace: this kscaled does nothing "
+		"there\n",
+			  *const other = "other", *const shop = "shop";
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct store *store = store_new(t.kube, NULL);
+		struct admit *all = t.admit;
+
+		store_start(store, i == 0 ? &other : &shop, 1);
+		fakeloop_advance(10);
+		t.admit = admit_new(store, t.kube, &rules);
+		judge("ScaledObject", WEB, NULL);
+		expect_allowed();
+		assert_string_equal(t.warnings, i == 0 ? only : "");
+		judge("TriggerAuthentication", HERE("'env':[{'parameter':'p','name':'A'}]"), NULL);
+		assert_string_equal(t.warnings, i == 0 ? only : "");
+		judge("ClusterTriggerAuthentication", "{'metadata':{'name':'a'},'spec':{}}", NULL);
+		assert_string_equal(t.warnings, "");
+		admit_free(t.admit);
+		t.admit = all;
+		store_free(store);
+		fakeloop_advance(0);
+	}
+}
+
 static void hpas_that_cannot_be_watched_are_a_warning(void **state)
 {
 	struct kube *kube = t.kube;
@@ -737,7 +767,6 @@ static enum reference_state no_login(void *arg, const struct triggerauth *auth, 
 /* What those who refer to it would be told is a warning: nobody needs to. */
 static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
 {
-#define HERE(spec)  "{'metadata':{'name':'a','namespace':'shop'},'spec':{" spec "}}"
 #define SECRETS(id) "'secrets':[{'parameter':'password','" id "'}]"
 #define FROM(key)   "'" key "':{'valueFrom':{'secretKeyRef':{'name':'s','key':'k'}}}"
 #define VAULT(login)                                                                                                   \
@@ -914,6 +943,7 @@ int main(void)
 		CASE(cpu_needs_a_target_with_requests),
 		CASE(facts_that_cannot_be_had_are_warnings),
 		CASE(a_store_that_is_not_read_yet_is_a_warning),
+		CASE(a_namespace_that_is_not_watched_is_a_warning),
 		CASE(hpas_that_cannot_be_watched_are_a_warning),
 		CASE(warnings_go_along),
 		CASE(warnings_have_an_end),
