@@ -191,6 +191,11 @@ int admit_among_hpas(const struct store *store, const struct scaledobject *so, s
 	return check_hpas(store, so, NULL, err);
 }
 
+static void on_fault(void *arg, const struct err *err)
+{
+	warn(arg, err->msg);
+}
+
 static void judge(struct admit_wait *w)
 {
 	const struct lookup *l = w->lookups;
@@ -204,6 +209,7 @@ static void judge(struct admit_wait *w)
 
 	if (validate_surroundings(w->so, &facts, &reason, &err) < 0)
 		refuse(w, reason, &err);
+	validate_containers(w->so, facts.target, on_fault, w);
 }
 
 /* A list may be truncated; a single object is not. */
@@ -374,11 +380,6 @@ static int judge_scaledobject(struct admit_wait *w, const json_t *object, const 
 	return search.found < 0 ? -1 : check_hpas(w->owner->store, w->so, reason, err);
 }
 
-static void on_fault_of_jobs(void *arg, const struct err *err)
-{
-	warn(arg, err->msg);
-}
-
 static void warn_of_scaledjob(struct admit_wait *w, const struct scaledjob *sj)
 {
 	struct scaled of = scaled_of_job(sj);
@@ -387,7 +388,7 @@ static void warn_of_scaledjob(struct admit_wait *w, const struct scaledjob *sj)
 
 	for (size_t i = 0; i < count; i++)
 		warn(w, texts[i]);
-	validate_jobs_of(sj, on_fault_of_jobs, w);
+	validate_jobs_of(sj, on_fault, w);
 	warn_of_parameters(w, &of);
 }
 

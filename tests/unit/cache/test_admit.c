@@ -339,6 +339,15 @@ static void cpu_needs_a_target_with_requests(void **state)
 	fakecluster_apply(LIMIT_RANGES "default", "{'spec':{'limits':[{'type':'Container','default':{'cpu':'1'}}]}}");
 	judge("ScaledObject", SO("web", GIVEN_TARGET "," CPU), NULL);
 	expect_allowed();
+	judge("ScaledObject",
+		SO("web",
+			GIVEN_TARGET
+			",'minReplicaCount':1,'triggers':[{'type':'cpu','metricType':'Utilization','metadata':"
+			"{'value':'50','containerName':'web'}}]"),
+		NULL);
+	expect_allowed();
+	assert_string_equal(t.warnings,
+		"spec.triggers[0].metadata.containerName: Deployment shop/web has no container \"web\"\n");
 	judge("ScaledObject", SO("web", "'scaleTargetRef':{'name':'db','kind':'StatefulSet'}," CPU), NULL);
 	expect_refused("missing-target", "the StatefulSet 'db' does not exist");
 	assert_int_equal(fakecluster_calls(KUBE_GET, "/apis/apps/v1/namespaces/shop/statefulsets/db"), 1);
