@@ -19,6 +19,7 @@ struct trial {
 	struct findings *findings;
 	struct strmap env, unresolved; /* of the target */
 	bool env_read;                 /* false: the environment is unknown */
+	char *no_containers;           /* owned; as struct scaler_params has it */
 };
 
 /* ---- Findings ---- */
@@ -160,6 +161,7 @@ static void build(const struct trial *j, size_t index, const struct strmap *auth
 	params.identity = identity;
 	params.env = &j->env;
 	params.unresolved = &j->unresolved;
+	params.no_containers = j->no_containers;
 	params.unknown = OFFLINE_UNKNOWN;
 	params.auth_open = j->offline->open;
 	params.env_open = !j->env_read;
@@ -212,6 +214,7 @@ void checktriggers_run(struct offline *o, const struct scaled *of, struct findin
 	out->count = 0;
 	out->all = true;
 	target = offline_begin(o, of, &err);
+	j.no_containers = auth_no_containers(of, target);
 	if (!target || auth_environment(&lookup, of, target, &j.env, &j.unresolved, &err)) {
 		offline_hide(o, &err);
 		j.env_read = false;
@@ -225,6 +228,7 @@ void checktriggers_run(struct offline *o, const struct scaled *of, struct findin
 			run_one(&j, &lookup, target, i, out);
 	strmap_done_secret(&j.env);
 	strmap_done(&j.unresolved);
+	free(j.no_containers);
 	workload_free(target);
 	offline_end(o);
 }

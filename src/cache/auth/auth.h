@@ -123,6 +123,12 @@ int auth_environment(const struct auth_lookup *lookup, const struct scaled *of, 
 	struct strmap *env, struct strmap *unresolved, struct err *err);
 
 /*
+ * Why a target has no environment: it has no containers, as of a kind without a Pod template. NULL:
+ * it has some, or is unknown. The caller owns the text.
+ */
+char *auth_no_containers(const struct scaled *of, const struct workload *target);
+
+/*
  * Whether the Secrets of a namespace may not be read; then *err (ERR_DENIED) says why. For triggers
  * that read a Secret as their source; what this room reads itself is judged by the same function.
  */

@@ -42,6 +42,13 @@
 	"}]}}}\n" /* line 5 */
 #define ADDRESS ", env: [{name: ADDRESS, value: 'redis:6379'}]"
 
+#define ROLLOUT_TARGET     "  scaleTargetRef: {apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: worker}\n"
+#define REDIS_OF(variable) "  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: " variable "}}\n"
+#define WORKLOAD_REF       "workloadRef: {apiVersion: apps/v1, kind: Deployment, name: worker}"
+#define ROLLOUT(spec)                                                                                                  \
+	"apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: worker, namespace: shop}\nspec: {" spec "}" \
+	"\n"
+
 static struct offline_rules rules = { .cluster_namespace = "kscaled", .cloud = AUTH_CLOUD_CLUSTER };
 
 static char *check_with(const char *text, bool complete, struct checkobjects_result *result)
@@ -88,6 +95,10 @@ static void good_ones_are_quiet(void **state)
 		SO("a") TARGET "  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: ADDRESS}}\n",
 		SO("a") TARGET "  triggers:\n  - {type: redis, metadata: {listName: jobs, hostFromEnv: HOST, "
 			       "portFromEnv: PORT, passwordFromEnv: PW}}\n",
+		/* The Pod template may be a Deployment's, in the input or not. */
+		SO("a") ROLLOUT_TARGET REDIS_OF("ADDRESS") NEXT ROLLOUT(WORKLOAD_REF)
+			NEXT DEPLOYMENT("      - {name: c, env: [{name: ADDRESS, value: 'redis:6379'}]}\n"),
+		SO("a") ROLLOUT_TARGET REDIS_OF("ADDRESS") NEXT ROLLOUT(WORKLOAD_REF),
 		WITH_AUTH("listName: jobs"),
 		WITH_AUTH("listName: jobs, enableTLS: 'true'"),
 		WITH_AUTH("listName: jobs") NEXT AUTH("x", "address"),
@@ -286,6 +297,18 @@ static void bad_ones_are_told(void **state)
 			"f:7: ScaledObject shop/a: spec.triggers[0].metadata.addressFromEnv: parameter "
 			"\"addressFromEnv\": the target's container has no environment variable ADDRES with a "
 			"value\n" },
+		/* A kind without a Pod template of its own. */
+		{ SO("a") ROLLOUT_TARGET REDIS_OF("ADDRES") NEXT ROLLOUT(
+			  "workloadRef: {apiVersion: apps/v1, kind: Deployment, name: worker}")
+				NEXT DEPLOYMENT("      - {name: c, env: [{name: ADDRESS, value: 'redis:6379'}]}\n"),
+			"f:7: ScaledObject shop/a: spec.triggers[0].metadata.addressFromEnv: parameter "
+			"\"addressFromEnv\": the target's container has no environment variable ADDRES with a "
+			"value\n" },
+		{ SO("a") ROLLOUT_TARGET REDIS_OF("ADDRESS") NEXT ROLLOUT("replicas: 1"),
+			"f:7: ScaledObject shop/a: spec.triggers[0].metadata.addressFromEnv: parameter "
+			"\"addressFromEnv\": the scale target Rollout worker has no containers, nor a spec.workloadRef "
+			"that "
+			"names a Deployment, so there is no environment variable ADDRESS\n" },
 		{ SO("a") "  scaleTargetRef: {name: worker, envSourceContainerName: d}\n  triggers:\n  - {type: redis, "
 			  "metadata: {listName: jobs, addressFromEnv: A}}\n" NEXT DEPLOYMENT("      - {name: c}\n"),
 			NULL },
