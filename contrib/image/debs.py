@@ -50,6 +50,26 @@ class Package:
         return max(int(path.lstat().st_mtime) for path in self.files.rglob("*") if path.is_file() and "DEBIAN" not in path.parts)
 
 
+def files_below(packages, top):
+    """
+    What the packages have below the folder TOP, as if all were installed: name there -> its path, and that of the file which
+    it is or, being a link, leads to. Links that lead elsewhere are left out.
+    """
+    found = {}
+    for package in packages:
+        folder = package.files / top
+        found.update({str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_symlink() or path.is_file()})
+
+    def end(name):
+        for _ in range(8):
+            path = found.get(name)
+            if not path or not path.is_symlink():
+                return path
+            name = os.path.normpath(os.path.join(os.path.dirname(name), os.readlink(path)))
+        return None
+    return {name: (path, end(name)) for name, path in found.items() if end(name)}
+
+
 class Debs:
     """Packages of one architecture."""
 
@@ -66,7 +86,7 @@ class Debs:
         self.packages = {}
         self.update()
 
-    def apt(self, *arguments, **more):
+    def apt(self, *arguments, tool="apt-get", **more):
         options = [f"APT::Architecture={self.architecture}", f"APT::Architectures={self.architecture}", f"Dir::State={self.state}",
                    f"Dir::State::lists={self.state}/lists", "Dir::State::status=/dev/null", f"Dir::Cache={self.state}/cache",
                    "APT::Get::List-Cleanup=false", "Acquire::Languages=none", "Acquire::Retries=3"]
@@ -74,7 +94,7 @@ class Debs:
             options += [f"Dir::Etc::SourceList={os.path.abspath(self.sources)}", "Dir::Etc::SourceParts=/dev/null"]
         # Whom apt would become to download may not write here.
         options += ["APT::Sandbox::User="] if os.getuid() else ["APT::Sandbox::User=root"]
-        return run("apt-get", "-q", *(word for option in options for word in ("-o", option)), *arguments, **more)
+        return run(tool, "-q", *(word for option in options for word in ("-o", option)), *arguments, **more)
 
     def update(self, age=LISTS_AGE):
         """Reads the lists anew, when they are older than that. True: they were."""
@@ -88,6 +108,10 @@ class Debs:
                 raise Failed(f"apt has no list of packages for {self.architecture}: does its configuration name a distribution that has it?")
             stamp.touch()
         return True
+
+    def known(self, names):
+        """Those that this distribution has."""
+        return [name for name in names if name in self.apt("pkgnames", name, tool="apt-cache").split()]
 
     def get(self, names):
         """Downloads and unpacks what is not there yet."""

@@ -192,6 +192,11 @@ int admit_among_hpas(const struct store *store, const struct scaledobject *so, s
 	return check_hpas(store, so, NULL, err);
 }
 
+static void on_fault(void *arg, const struct err *err)
+{
+	warn(arg, err->msg);
+}
+
 static void judge(struct admit_wait *w)
 {
 	const struct lookup *l = w->lookups;
@@ -205,6 +210,7 @@ static void judge(struct admit_wait *w)
 
 	if (validate_surroundings(w->so, &facts, &reason, &err) < 0)
 		refuse(w, reason, &err);
+	validate_containers(w->so, facts.target, on_fault, w);
 }
 
 /* A list may be truncated; a single object is not. */
@@ -304,6 +310,7 @@ static void warn_of_type(struct admit_wait *w, const struct scaler_params *param
 static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 {
 	for (size_t i = 0; i < of->trigger_count; i++) {
+		const struct pod_identity identity = auth_identity(w->owner->rules, &of->triggers[i]);
 		struct scaler_params params = triggerparams_of(of, i);
 		struct scaler scaler;
 		struct err err;
@@ -312,6 +319,7 @@ static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 		if (of->kind == SCALED_JOB && validate_is_resource_type(params.type))
 			continue;
 		/* A review reads no Secrets. */
+		params.identity = &identity;
 		params.auth_open = of->triggers[i].auth_name != NULL;
 		params.env_open = true;
 		warn_of_type(w, &params);
@@ -346,6 +354,8 @@ static void warn_of_scaledobject(struct admit_wait *w)
 	for (size_t i = 0; i < count; i++)
 		warn(w, texts[i]);
 	warn_of_parameters(w, &of);
+	if (!store_watches(store, w->so->meta.namespace_))
+		return;
 	if (!store_knows_hpas(store, w->so->meta.namespace_, &trouble))
 		warn(w,
 			trouble ? "whether another HorizontalPodAutoscaler scales the same workload was not checked: "
@@ -383,11 +393,6 @@ static int judge_scaledobject(struct admit_wait *w, const json_t *object, const 
 	return search.found < 0 ? -1 : check_hpas(w->owner->store, w->so, reason, err);
 }
 
-static void on_fault_of_jobs(void *arg, const struct err *err)
-{
-	warn(arg, err->msg);
-}
-
 static void warn_of_scaledjob(struct admit_wait *w, const struct scaledjob *sj)
 {
 	struct scaled of = scaled_of_job(sj);
@@ -396,7 +401,7 @@ static void warn_of_scaledjob(struct admit_wait *w, const struct scaledjob *sj)
 
 	for (size_t i = 0; i < count; i++)
 		warn(w, texts[i]);
-	validate_jobs_of(sj, on_fault_of_jobs, w);
+	validate_jobs_of(sj, on_fault, w);
 	warn_of_parameters(w, &of);
 }
 
@@ -491,6 +496,17 @@ static json_t *with_name(const json_t *object)
 	return copy;
 }
 
+static void warn_of_namespace(struct admit_wait *w, const char *namespace_)
+{
+	MEM_AUTO char *text = NULL;
+
+	if (!*namespace_ || store_watches(w->owner->store, namespace_))
+		return;
+	text = mem_printf("metadata.namespace: \"%.80s\" is none of --watch-namespace: this kscaled does nothing there",
+		namespace_);
+	warn(w, text);
+}
+
 static void judge_at_once(struct admit_wait *w, const struct admit_request *request)
 {
 	const struct kind *kind = find_kind(request->kind);
@@ -505,6 +521,7 @@ static void judge_at_once(struct admit_wait *w, const struct admit_request *requ
 	}
 	object = with_name(request->object);
 	w->stored = request->old_object;
+	warn_of_namespace(w, json_str_or_empty(json_object_get(object, "metadata"), "namespace"));
 	if (kind->judge(w, object, &reason, &err) < 0)
 		refuse(w, reason, &err);
 	w->stored = NULL;

@@ -283,8 +283,13 @@ static int from_place(const struct scaler_params *params, char place, const char
 	if (why)
 		return err_set(err, ERR_INVALID,
 			"parameter \"%s\": environment variable %s of the target's container %s", key, variable, why);
-	err_set(absent, ERR_INVALID,
-		"parameter \"%s\": the target's container has no environment variable %s with a value", key, variable);
+	if (params->no_containers)
+		err_set(absent, ERR_INVALID, "parameter \"%s\": %s, so there is no environment variable %s", key,
+			params->no_containers, variable);
+	else
+		err_set(absent, ERR_INVALID,
+			"parameter \"%s\": the target's container has no environment variable %s with a value", key,
+			variable);
 	return 0;
 }
 

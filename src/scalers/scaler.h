@@ -74,6 +74,7 @@ struct scaler_params {
 	const struct strmap *auth;           /* from the TriggerAuthentication; may be NULL */
 	const struct pod_identity *identity; /* the same; may be NULL */
 	const struct strmap *env;            /* environment variables of the target's container; may be NULL */
+	const char *no_containers;           /* why there is no environment at all; NULL: there may be one */
 	const struct strmap *unresolved;     /* variables that exist but could not be read -> reason; may be NULL */
 	/*
 	 * why Secrets of the namespace are not read in this installation; NULL: they are. For types

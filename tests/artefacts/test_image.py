@@ -273,6 +273,37 @@ def test_check_of_examples(made):
     assert done.returncode == 1 and "Europe/Nowhere" in done.stdout + done.stderr
 
 
+def test_old_zones(made):
+    """Names from before Continent/City."""
+    text = (TOP / "etc/examples/cron/scaledobject.yaml").read_text(encoding="utf-8")
+    path = pathlib.Path(made.wrapper.parent) / "old.yaml"
+    for zone in ("US/Eastern", "CET", "Asia/Calcutta"):
+        path.write_text(re.sub(r"timezone: \S+", f"timezone: {zone}", text), encoding="utf-8")
+        done = run(made.wrapper, "check", path)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+class Unpacked:
+    def __init__(self, folder, **files):
+        self.files = folder
+        for name, what in files.items():
+            path = folder / "usr/share/zoneinfo" / name.replace("__", "/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.symlink_to(what[1:]) if what.startswith(">") else path.write_text(what, encoding="utf-8")
+
+
+def test_files_of_several_packages(tmp_path):
+    """As of Debian 13: tzdata-legacy has links into tzdata."""
+    sys.path.insert(0, str(CONTRIB))
+    from debs import files_below  # pylint: disable=import-outside-toplevel
+    tzdata = Unpacked(tmp_path / "tzdata", America__New_York="TZif", Europe__Brussels="TZif", localtime=">/etc/localtime")
+    legacy = Unpacked(tmp_path / "legacy", US__Eastern=">../America/New_York", CET=">Europe/Brussels", MET=">CET", Lost=">Nowhere", Loop=">Loop")
+    found = files_below([tzdata, legacy], "usr/share/zoneinfo")
+    assert {name: file.read_text(encoding="utf-8") for name, (_, file) in found.items()} == dict.fromkeys(
+        ("America/New_York", "Europe/Brussels", "US/Eastern", "CET", "MET"), "TZif")
+    assert {name for name, (path, _) in found.items() if path.is_symlink()} == {"US/Eastern", "CET", "MET"}
+
+
 LIVE = [
     ["-m", "journey", "tests/live"],
     # Plugins of the MariaDB connector; time zones.

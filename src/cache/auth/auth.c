@@ -367,6 +367,24 @@ static void take_all(struct auth_resolve *r)
 	take_workload_role(r);
 }
 
+enum auth_cloud auth_cloud_of(const char *word)
+{
+	return strcmp(word, "all") == 0        ? AUTH_CLOUD_ALL
+		: strcmp(word, "cluster") == 0 ? AUTH_CLOUD_CLUSTER
+					       : AUTH_CLOUD_NONE;
+}
+
+struct pod_identity auth_identity(const struct auth_lookup *lookup, const struct trigger *trigger)
+{
+	bool cluster = trigger->auth_name && trigger->auth_kind &&
+		strcmp(trigger->auth_kind, TRIGGERAUTH_CLUSTER_KIND) == 0;
+
+	return (struct pod_identity){ .may_be_kscaled = lookup->cloud == AUTH_CLOUD_ALL ||
+			(lookup->cloud == AUTH_CLOUD_CLUSTER && cluster),
+		.azure_trusted = lookup->azure_trusted,
+		.aws_trusted = lookup->aws_trusted };
+}
+
 int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
 	const struct workload *target, struct strmap *out, struct pod_identity *identity, struct err *err)
 {
@@ -377,14 +395,11 @@ int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const
 		.out = out,
 		.identity = identity };
 
-	*identity = (struct pod_identity){ .may_be_kscaled = lookup->cloud == AUTH_CLOUD_ALL,
-		.azure_trusted = lookup->azure_trusted,
-		.aws_trusted = lookup->aws_trusted };
+	*identity = auth_identity(lookup, trigger);
 	if (auth_of(lookup, of, trigger, &r.t, err))
 		return -1;
 	if (!r.t)
 		return 0;
-	identity->may_be_kscaled |= lookup->cloud == AUTH_CLOUD_CLUSTER && is_cluster(r.t);
 	r.namespace_ = is_cluster(r.t) ? lookup->cluster_namespace : of->meta->namespace_;
 	if (r.t->spec_err)
 		auth_note_failure(&r.err, r.t->spec_err);

@@ -34,6 +34,12 @@ void auth_fail(struct auth_resolve *r, const struct err *cause, const char *fmt,
  */
 void auth_put(struct auth_resolve *r, const char *source, const char *parameter, const char *value, const char *what);
 
+/*
+ * Whether kscaled's own identity may be used; else it is recorded: `source.podIdentity asks for
+ * ...`, without a source `podIdentity ...`.
+ */
+bool auth_may_be_kscaled(struct auth_resolve *r, const char *source);
+
 /* ---- auth_managers.c ---- */
 
 /* As the sources of auth.c: name is the field's. */

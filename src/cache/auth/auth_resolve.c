@@ -55,6 +55,21 @@ static bool is_credential(const char *parameter)
 	return false;
 }
 
+bool auth_may_be_kscaled(struct auth_resolve *r, const char *source)
+{
+	bool cluster = !*r->t->meta.namespace_;
+
+	if (r->identity->may_be_kscaled)
+		return true;
+	auth_fail(r, NULL,
+		"%s%spodIdentity asks for kscaled's own identity at the cloud, which %s: give credentials instead",
+		source, *source ? "." : "",
+		cluster ? "its option cloud-identity, none, gives nobody"
+			: "a ClusterTriggerAuthentication may use, or, where kscaled runs with cloud-identity all, "
+			  "any");
+	return false;
+}
+
 void auth_put(struct auth_resolve *r, const char *source, const char *parameter, const char *value, const char *what)
 {
 	/* Parameters of triggers are trimmed, and what is empty then is not given. */

@@ -96,6 +96,14 @@ bool validate_needs_target(const struct scaledobject *so);
 int validate_surroundings(const struct scaledobject *so, const struct validate_facts *facts, const char **reason,
 	struct err *err);
 
+/*
+ * on_fault for each cpu or memory trigger whose containerName no container of the target has, so
+ * that nothing is ever measured. Warnings: a mutating webhook may add containers to the Pods. A
+ * target without a Pod template, or NULL, has no faults.
+ */
+void validate_containers(const struct scaledobject *so, const json_t *target,
+	void (*on_fault)(void *arg, const struct err *err), void *arg);
+
 /* ---- Authentications ---- */
 
 /* A TriggerAuthentication or ClusterTriggerAuthentication alone: spec_err, podIdentity, oauth2. */
