@@ -21,9 +21,10 @@ demo='redis-server redis-tools python3-venv curl openssl ca-certificates'
 # llvm has the symbolizer that makes a sanitizer's report readable.
 # umoci and skopeo read what `make image` makes, which itself needs no more than building does.
 # The shells are what completion is tried in; the servers, what the scalers are tried against; tzdata, what cron triggers need.
-# A Debian is booted by systemd-container, which has systemd-nspawn; containerd with runc takes the image.
+# A Debian is booted by systemd-container, which has systemd-nspawn. containerd and what stands behind it make a node.
 tests='clang clang-format llvm shellcheck wrk mandoc valgrind tzdata systemd systemd-container bash-completion zsh fish
-	dpkg-dev debhelper lintian mmdebstrap qemu-user-static umoci skopeo containerd runc postgresql pgbouncer mariadb-server prometheus
+	dpkg-dev debhelper lintian mmdebstrap qemu-user-static umoci skopeo containerd runc
+	containernetworking-plugins iptables iproute2 postgresql pgbouncer mariadb-server prometheus
 	rabbitmq-server nats-server graphite-web graphite-carbon faketime maven openjdk-17-jdk-headless nodejs npm'
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A control plane of tests/cluster, and the programs of tools/, for the tests of what is installed."""
+import json
 import os
 import pathlib
 import shlex
@@ -93,6 +94,9 @@ class ControlPlane:
 
     def kubectl(self, *arguments, stdin=None, check=True):
         return run(self.program, "--kubeconfig", self.kubeconfig, *arguments, stdin=stdin, check=check)
+
+    def get(self, *arguments):
+        return json.loads(self.kubectl("get", *arguments, "-o", "json").stdout)
 
     def accepts(self, text):
         """Each object as it stands: no field that the API server does not know, none of a wrong type or value."""

@@ -21,6 +21,13 @@ def blocks(heading):
     return [textwrap.dedent("\n".join(one)) + "\n" for one in commands if one]
 
 
+def block(heading, begin):
+    """The only one below a heading that begins with these words."""
+    found = [one for one in blocks(heading) if one.startswith(f"{begin} ")]
+    assert len(found) == 1, f"README.md, {heading!r}: {len(found)} blocks begin with {begin!r}"
+    return found[0]
+
+
 def headings(above):
     """The headings one below another."""
     text = (TOP / "README.md").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@
 # make_pki: everything below $dir/pki ($dir is the caller's). Two authorities, as
 # in a real cluster: one for servers and users, one that vouches only for the
 # aggregator's identity. etcd's JSON gateway is a client of etcd itself, under the
-# same certificate.
+# same certificate. $address, where it is not empty, is the API server's for nodes.
 make_pki() {
 	local pki=${dir:?}/pki
 	local names=DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc
@@ -16,11 +16,13 @@ make_pki() {
 		authority ca kscaled-test-ca &&
 		authority front-proxy-ca kscaled-test-front-proxy-ca &&
 		certificate ca etcd /CN=etcd serverAuth,clientAuth DNS:localhost,IP:127.0.0.1 &&
-		certificate ca apiserver /CN=kube-apiserver serverAuth "$names,IP:127.0.0.1,IP:10.96.0.1" &&
+		certificate ca apiserver /CN=kube-apiserver serverAuth \
+			"$names,IP:127.0.0.1,IP:10.96.0.1${address:+,IP:$address}" &&
 		certificate ca controller-manager-serving /CN=kube-controller-manager serverAuth \
 			DNS:localhost,IP:127.0.0.1 &&
 		certificate ca controller-manager /CN=system:kube-controller-manager clientAuth &&
 		certificate ca kwok /O=system:masters/CN=kwok clientAuth &&
+		certificate ca kube-scheduler /CN=system:kube-scheduler clientAuth &&
 		certificate ca admin /O=system:masters/CN=admin clientAuth &&
 		certificate front-proxy-ca front-proxy-client /CN=front-proxy-client clientAuth &&
 		openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$pki/sa.key" &&

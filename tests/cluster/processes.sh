@@ -12,7 +12,7 @@
 # A pid alone says little: the process may be gone and its number given to
 # somebody else. The kernel's start time of the process makes it unmistakable.
 
-components=(etcd kube-apiserver kube-controller-manager kwok)
+components=(etcd kube-apiserver kube-controller-manager kwok)    # or kube-scheduler: see enter
 
 say() { printf 'tests/cluster: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
@@ -24,6 +24,7 @@ enter() {
 	[ -n "$1" ] || usage 2 >&2
 	[ -d "$1/run" ] || die "$1 is not a directory made by tests/cluster/up"
 	dir=$(cd "$1" && pwd)
+	[ ! -e "$dir/run/kube-scheduler.cmd" ] || components=("${components[@]/kwok/kube-scheduler}")
 	# shellcheck source=/dev/null
 	[ ! -e "$dir/env" ] || . "$dir/env"
 }
@@ -119,6 +120,9 @@ ready_kube-controller-manager() {
 }
 # shellcheck disable=SC2317
 ready_kwok() { curl --silent --show-error --fail --max-time 10 "$KWOK_SERVER/healthz"; }
+
+# shellcheck disable=SC2317
+ready_kube-scheduler() { curl --silent --show-error --fail --max-time 10 --insecure "$SCHEDULER_SERVER/healthz"; }
 
 # wait_ready NAME: until it answers; fails when it ends or is not ready in time.
 wait_ready() {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// One program that is etcd, kube-apiserver, kube-controller-manager, kubectl or kwok, by the name
-// that it is called by. What they share, client-go above all, is compiled and linked once.
+// One program that is etcd, any of Kubernetes' own, or kwok, by the name that it is called by. What
+// they share, client-go above all, is compiled and linked once.
 package main
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	_ "time/tzdata" // for the time zones of CronJobs
 
 	"github.com/spf13/pflag"
@@ -22,6 +26,9 @@ import (
 	kubectlutil "k8s.io/kubectl/pkg/cmd/util"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
+	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 	kwokconfig "sigs.k8s.io/kwok/pkg/config"
 	kwok "sigs.k8s.io/kwok/pkg/kwok/cmd"
 	kwoklog "sigs.k8s.io/kwok/pkg/log"
@@ -33,7 +40,10 @@ var programs = map[string]func(){
 	"etcd":                    func() { etcdmain.Main(os.Args) },
 	"kube-apiserver":          func() { os.Exit(cli.Run(apiserver.NewAPIServerCommand())) },
 	"kube-controller-manager": func() { os.Exit(cli.Run(controllermanager.NewControllerManagerCommand())) },
+	"kube-proxy":              func() { os.Exit(cli.Run(proxy.NewProxyCommand())) },
+	"kube-scheduler":          func() { os.Exit(cli.Run(scheduler.NewSchedulerCommand())) },
 	"kubectl":                 runKubectl,
+	"kubelet":                 func() { os.Exit(cli.Run(kubelet.NewKubeletCommand(context.Background()))) },
 	"kwok":                    runKwok,
 }
 
@@ -41,8 +51,8 @@ func main() {
 	name := filepath.Base(os.Args[0])
 	run, known := programs[name]
 	if !known {
-		fmt.Fprintf(os.Stderr, "%s: this is etcd, kube-apiserver, kube-controller-manager, kubectl or kwok: "+
-			"call it by one of these names\n", name)
+		fmt.Fprintf(os.Stderr, "%s: call this by one of the names %s\n", name,
+			strings.Join(slices.Sorted(maps.Keys(programs)), ", "))
 		os.Exit(2)
 	}
 	run()
