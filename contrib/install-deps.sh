@@ -23,11 +23,11 @@ packaging='build-essential dpkg-dev debhelper binutils python3 python3-venv ca-c
 # python3-venv: where Go is missing or old, it comes from PyPI; so do pytest and the Kubernetes client.
 demo='redis-server redis-tools python3-venv curl openssl ca-certificates'
 # llvm has the symbolizer that makes a sanitizer's report readable.
-# umoci and skopeo read what `make image` makes, which itself needs no more than building does.
+# minisign signs a release. umoci and skopeo read what `make image` makes, which itself needs no more than building does.
 # The shells are what completion is tried in; the servers, what the scalers are tried against; tzdata, what cron triggers need.
 # A Debian is booted by systemd-container, which has systemd-nspawn; containerd with runc takes the image.
 tests='clang clang-format llvm shellcheck wrk valgrind tzdata systemd systemd-container bash-completion zsh fish
-	lintian mmdebstrap qemu-user-static umoci skopeo containerd runc postgresql pgbouncer mariadb-server prometheus
+	lintian mmdebstrap qemu-user-static umoci skopeo minisign containerd runc postgresql pgbouncer mariadb-server prometheus
 	rabbitmq-server nats-server graphite-web graphite-carbon faketime maven openjdk-17-jdk-headless nodejs npm'
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
