@@ -83,7 +83,7 @@ def remember(figures, day):
 
 
 def shown(value):
-    return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def table(figures):
