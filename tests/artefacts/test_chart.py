@@ -272,6 +272,8 @@ def test_notes_say_that_nodes_need_the_image(helm, chart, cluster, tmp_path, ima
     assert ("ErrImagePull" in text) == (told is not None), text
     if told:
         assert f"The image {told}" in text and f"kubectl -n {NAMESPACE} get pods" in text and "--set image.registry=" in text
+        path, _, heading = re.search(r"/blob/HEAD/(\S+)", text)[1].partition("#")
+        assert f"\n## {heading.replace('-', ' ').capitalize()}\n" in (TOP / path).read_text()
 
 
 def test_what_others_show_of_it(helm, chart):
