@@ -51,7 +51,7 @@ void reconcile_stop(struct work *work)
 {
 	json_decref(work->reconcile.desired);
 	work->reconcile.desired = NULL;
-	mem_free_ptr(&work->reconcile.removing);
+	hpakeeper_stop(work);
 }
 
 /* ---- What the object wants ---- */
