@@ -92,25 +92,30 @@ const char *hpaspec_applied_by(const json_t *live_object)
 	return *ours && strcmp(when, ours) > 0 ? who : NULL;
 }
 
-/* Whether we have written that label or annotation, and nobody else. */
-static bool wrote_alone(const json_t *live_object, const char *map, const char *key)
+/*
+ * What managedFields tell of a map of the metadata: "f:key" -> whether we alone have written it. A
+ * set, as both may be long. The caller owns it.
+ */
+static json_t *written_keys(const json_t *live_object, const char *map)
 {
-	MEM_AUTO char *in = mem_printf("f:%s", map), *field = mem_printf("f:%s", key);
+	MEM_AUTO char *in = mem_printf("f:%s", map);
 	const json_t *entries = in_metadata(live_object, "managedFields"), *entry;
-	bool ours = false;
+	json_t *keys = json_object(), *nothing;
+	const char *field;
 	size_t i;
 
 	json_array_foreach(entries, i, entry)
 	{
-		const json_t *metadata = json_object_get(json_object_get(entry, "fieldsV1"), "f:metadata");
+		json_t *fields = json_object_get(json_object_get(json_object_get(entry, "fieldsV1"), "f:metadata"), in);
+		bool ours = is_our_manager(entry);
 
-		if (!json_object_get(json_object_get(metadata, in), field))
-			continue;
-		if (!is_our_manager(entry))
-			return false;
-		ours = true;
+		json_object_foreach(fields, field, nothing)
+		{
+			if (!ours || !json_object_get(keys, field))
+				json_object_set_new(keys, field, json_boolean(ours));
+		}
 	}
-	return ours;
+	return keys;
 }
 
 /* ---- Whether it may be used ---- */
@@ -255,9 +260,17 @@ static json_t *merge_owners(const json_t *desired, const json_t *live, struct er
 	return merged;
 }
 
+static bool wrote_alone(const json_t *written, const char *key)
+{
+	MEM_AUTO char *field = mem_printf("f:%s", key);
+
+	return json_is_true(json_object_get(written, field));
+}
+
 static void merge_map(json_t *metadata, const json_t *desired_metadata, const json_t *live_object, const char *name)
 {
-	json_t *desired = json_object_get(desired_metadata, name), *live = json_object_get(metadata, name), *value;
+	json_t *desired = json_object_get(desired_metadata, name), *live = json_object_get(metadata, name), *value,
+	       *written;
 	const char *key;
 	void *next;
 
@@ -266,11 +279,13 @@ static void merge_map(json_t *metadata, const json_t *desired_metadata, const js
 			json_object_set_new(metadata, name, json_deep_copy(desired));
 		return;
 	}
+	written = written_keys(live_object, name);
 	json_object_foreach_safe(live, next, key, value)
 	{
-		if (!json_object_get(desired, key) && (is_ours(key) || wrote_alone(live_object, name, key)))
+		if (!json_object_get(desired, key) && (is_ours(key) || wrote_alone(written, key)))
 			json_object_del(live, key);
 	}
+	json_decref(written);
 	json_object_update(live, desired);
 }
 
