@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The HorizontalPodAutoscaler that stands for a ScaledObject."""
+import json
 import time
 
 import pytest
@@ -195,6 +196,21 @@ def test_one_that_keda_made_is_taken_over(kscaled, stage):
     assert hpa.metadata.uid == theirs.metadata.uid
     assert hpa.metadata.labels["kscaled.io/managed"] == "true"
     assert hpa.spec.scale_target_ref.name == "worker"
+
+
+def test_a_long_name_of_before_works_on(kscaled, stage, tmp_path):
+    """As KEDA has left it: the webhook, which is not asked here, and `kscaled check` refuse a new one."""
+    name = "shop-production-eu-west-order-fulfilment-worker-scaledobj"
+    stage.deployment("worker", replicas=0)
+    stage.ready_scaledobject(name, target={"name": "worker"})
+    stage.push(3)
+    eventually(lambda: stage.replicas() == 1)
+    assert stage.hpa(name).spec.max_replicas == 10
+    assert stage.metric(name=name).value() == "3"
+    manifest = tmp_path / "long.json"
+    manifest.write_text(json.dumps(stage.document(name)))
+    check = run("check", str(manifest))
+    assert check.returncode and "has 66 characters" in check.stdout + check.stderr
 
 
 def test_labels_that_are_not_wanted_any_more_go(kscaled, cluster, stage):
