@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "control/objects/work.h"
 #include "decide/hpaspec.h"
+#include "decide/mark.h"
 
 #define ENSURE "failed to ensure HPA is correctly created for ScaledObject: "
 
@@ -199,16 +200,16 @@ static bool on_live_failure(struct work *work, const struct err *err)
 }
 
 /*
- * The live object is read first, so that labels and annotations of others stay; in full, as it says
- * whose they are.
+ * The live object is read first, so that labels and annotations of others stay. whole: with what it
+ * says about whose they are, and who has applied it.
  */
-static void replace(struct work *work, const struct scaledobject *so, const json_t *desired)
+static void replace(struct work *work, const struct scaledobject *so, const json_t *desired, bool whole)
 {
 	MEM_AUTO char *path = hpa_path(so->meta.namespace_, desired_name(desired));
 	struct kube_request request = { .verb = KUBE_GET,
 		.path = path,
 		.priority = KUBE_NORMAL,
-		.answer = KUBE_ANSWER_WHOLE };
+		.answer = whole ? KUBE_ANSWER_WHOLE : KUBE_ANSWER_STRIPPED };
 
 	write_start(work, &request, ENSURE "reading the HPA", on_live, on_live_failure);
 }
@@ -222,7 +223,7 @@ static bool on_create_failure(struct work *work, const struct err *err)
 
 	if (err->kind != ERR_CONFLICT || !so || !work->reconcile.desired)
 		return false;
-	replace(work, so, work->reconcile.desired);
+	replace(work, so, work->reconcile.desired, true);
 	return true;
 }
 
@@ -318,13 +319,27 @@ static bool remove_old(struct work *work, const struct scaledobject *so, const c
 
 /* ---- The reconcile ---- */
 
-/* Another wish owes nothing to what became of the last one. */
-static void note_wanted(struct hpa_part *p, const json_t *desired)
+/*
+ * Another wish owes nothing to what became of the last one. True when it is one: then the HPA
+ * differs for that, and not for what others did to it.
+ */
+static bool note_wanted(struct hpa_part *p, const json_t *desired)
 {
 	uint64_t wanted = json_digest(desired);
+	bool another = p->wanted && p->wanted != wanted;
 
 	if (p->wanted != wanted)
 		*p = (struct hpa_part){ .wanted = wanted, .keys = p->keys, .stale = p->stale };
+	return another;
+}
+
+static uint64_t mark_keys(uint64_t mark, json_t *map)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(map, key, value) mark = mark_text(mark, key);
+	return mark_word(mark, 1);
 }
 
 /*
@@ -333,7 +348,9 @@ static void note_wanted(struct hpa_part *p, const json_t *desired)
  */
 static void note_keys(struct hpa_part *p, const json_t *desired)
 {
-	uint64_t keys = json_digest(json_object_get(desired, "metadata"));
+	const json_t *metadata = json_object_get(desired, "metadata");
+	uint64_t keys = mark_keys(mark_keys(0, json_object_get(metadata, "labels")),
+		json_object_get(metadata, "annotations"));
 
 	p->stale = p->stale || (p->keys && p->keys != keys);
 	p->keys = keys;
@@ -359,13 +376,14 @@ bool hpakeeper_run(struct work *work, const struct scaledobject *so, json_t *des
 	struct reconcile_part *r = &work->reconcile;
 	const char *name = desired_name(desired);
 	const struct hpa *live = live_of(work, desired);
+	bool whole;
 
 	if (remove_old(work, so, name))
 		return true;
 	note_keys(&r->hpa, desired);
 	if (live && !r->hpa.stale && hpaspec_matches(desired, live))
 		return false;
-	note_wanted(&r->hpa, desired);
+	whole = !note_wanted(&r->hpa, desired) || r->hpa.stale;
 	/*
 	 * An admission plugin may change each write: then it is not repeated, until somebody
 	 * changes it.
@@ -380,7 +398,7 @@ bool hpakeeper_run(struct work *work, const struct scaledobject *so, json_t *des
 	r->desired = json_incref(desired);
 	r->hpa.over_others = live != NULL;
 	if (live)
-		replace(work, so, desired);
+		replace(work, so, desired, whole);
 	else
 		create(work, so, desired);
 	return true;

@@ -82,7 +82,7 @@ struct reconcile_part {
 	struct err *write_err; /* of the last write, until one succeeds; owned; NULL */
 	struct hpa_part {
 		uint64_t wanted;  /* fingerprint of what was written last */
-		uint64_t keys;    /* of the metadata that was wanted last; 0: none yet */
+		uint64_t keys;    /* of the labels and annotations that were wanted last; 0: none yet */
 		bool stale;       /* it may have labels or annotations that were wanted before */
 		uint64_t came;    /* of what the API server made of it (hpaspec_print); 0: nothing yet */
 		bool over_others; /* the write under way changes what is there */
