@@ -62,7 +62,7 @@ static bool check_judgement(const struct scaledjob *sj, struct err *err)
 
 	must(admitted == (reason == NULL));
 	must(admitted || (err->kind == ERR_INVALID && err->msg[0] != '\0'));
-	good = validate_for_reconcile(scaled_of_job(sj), err) == 0;
+	good = validate_for_reconcile(scaled_of_job(sj), NULL, err) == 0;
 	must(admitted || !good);
 	must(good || (err->kind == ERR_INVALID && err->msg[0] != '\0'));
 	validate_every(scaled_of_job(sj), on_fault, &faults);

@@ -316,7 +316,7 @@ int scalers_build(struct scalers *s, struct object *o, struct err *err)
 	struct material m = { .target = NULL };
 	struct err worst = { 0 };
 
-	if (validate_for_reconcile(o->of, err)) {
+	if (validate_for_reconcile(o->of, NULL, err)) {
 		holdings_release(o);
 		return -1;
 	}

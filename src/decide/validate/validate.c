@@ -38,10 +38,12 @@ int validate_admission(struct scaled of, const struct scaledobject *stored, cons
 	return failing ? -1 : 0;
 }
 
-int validate_for_reconcile(struct scaled of, struct err *err)
+int validate_for_reconcile(struct scaled of, const char **step, struct err *err)
 {
 	const struct validate_check *failing = first_failing(&of, 1u << VALIDATE_WHEN_NEW, err);
 
+	if (step)
+		*step = failing ? failing->step : NULL;
 	if (!failing)
 		return 0;
 	return failing->step ? err_wrap(err, "%s", failing->step) : -1;

@@ -36,9 +36,10 @@ int validate_admission(struct scaled of, const struct scaledobject *stored, cons
 /*
  * All rules for what is stored, for Ready: the first fault, after the text of KEDA's reconcile step
  * if it has one (keda-core.md 2.3, 4.1). An HPA's name longer than a label's value is none: KEDA
- * has such objects, and what was taken over from it goes on.
+ * has such objects, and what was taken over from it goes on. *step (may be NULL): that text alone,
+ * as KEDA's Events about a ScaledJob have it; a literal, NULL without one.
  */
-int validate_for_reconcile(struct scaled of, struct err *err);
+int validate_for_reconcile(struct scaled of, const char **step, struct err *err);
 
 /*
  * All rules, for `kscaled check`: on_fault for each that is broken, with its first fault; of a spec

@@ -12,7 +12,7 @@ static int validate_alone(const struct scaledobject *so, struct err *err)
 
 static int validate_reconciled(const struct scaledobject *so, struct err *err)
 {
-	return validate_for_reconcile(scaled_of_object(so), err);
+	return validate_for_reconcile(scaled_of_object(so), NULL, err);
 }
 
 static void check_passes(validate_fn validate, const char *object)
@@ -238,7 +238,7 @@ static void test_what_keda_left(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(validate_for_reconcile(scaled_of_object(long_one), &err), 0);
+	assert_int_equal(validate_for_reconcile(scaled_of_object(long_one), NULL, &err), 0);
 	assert_int_equal(validate_admission(scaled_of_object(long_one), NULL, NULL, &err), -1);
 	assert_int_equal(validate_admission(scaled_of_object(long_one), long_one, NULL, &err), 0);
 	assert_int_equal(validate_admission(scaled_of_object(long_one), other, NULL, &err), -1);

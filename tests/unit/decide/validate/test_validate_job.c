@@ -36,7 +36,7 @@ static void test_good(void **state)
 		struct err err = { 0 };
 
 		if (validate_admission(scaled_of_job(sj), NULL, &reason, &err) != 0 ||
-			validate_for_reconcile(scaled_of_job(sj), &err) != 0)
+			validate_for_reconcile(scaled_of_job(sj), NULL, &err) != 0)
 			fail_msg("%s: %s", cases[i], err.msg);
 		assert_null(reason);
 		scaledjob_free(sj);
@@ -102,11 +102,11 @@ static void test_refused(void **state)
 		assert_int_equal(err.kind, ERR_INVALID);
 		assert_string_equal(err.msg, cases[i].message);
 		assert_string_equal(reason, cases[i].reason);
-		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), &err), -1);
+		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), NULL, &err), -1);
 		assert_int_equal(err.kind, ERR_INVALID);
 		assert_string_equal(err.msg, with_step);
 		assert_int_equal(validate_admission(scaled_of_job(sj), NULL, NULL, NULL), -1);
-		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), NULL), -1);
+		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), NULL, NULL), -1);
 		free(with_step);
 		scaledjob_free(sj);
 	}
@@ -135,7 +135,7 @@ static void test_metric_type(void **state)
 		assert_int_equal(validate_admission(scaled_of_job(sj), NULL, NULL, NULL), 0);
 		assert_int_equal(validate_job_warnings(sj, warnings), 1);
 		assert_string_equal(warnings[0], METRIC_TYPE);
-		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), &err), -1);
+		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), NULL, &err), -1);
 		assert_string_equal(err.msg, message);
 		assert_int_equal(err.kind, ERR_INVALID);
 		scaledjob_free(sj);
@@ -151,7 +151,7 @@ static void test_metric_type(void **state)
 	assert_string_equal(err.msg,
 		"spec.triggers[0].metricType: \"Sum\" is unknown: AverageValue, Value or, for cpu and memory, "
 		"Utilization");
-	assert_int_equal(validate_for_reconcile(scaled_of_job(sj), &err), -1);
+	assert_int_equal(validate_for_reconcile(scaled_of_job(sj), NULL, &err), -1);
 	assert_has(err.msg,
 		"Cannot set metricType in ScaledJob triggers: spec.triggers[0].metricType: \"Sum\": remove it");
 	scaledjob_free(sj);
@@ -225,7 +225,7 @@ static void test_resource_types(void **state)
 		struct err err;
 
 		assert_int_equal(validate_admission(scaled_of_job(sj), NULL, NULL, &err), 0);
-		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), &err), -1);
+		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), NULL, &err), -1);
 		assert_has(err.msg, cases[i].message);
 		validate_every(scaled_of_job(sj), on_fault, &told);
 		assert_int_equal(told.count, 1);
