@@ -377,7 +377,8 @@ int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const
 		.out = out,
 		.identity = identity };
 
-	*identity = (struct pod_identity){ .may_be_kscaled = lookup->cloud == AUTH_CLOUD_ALL,
+	*identity = (struct pod_identity){ .aws_region = lookup->aws_region,
+		.may_be_kscaled = lookup->cloud == AUTH_CLOUD_ALL,
 		.azure_trusted = lookup->azure_trusted,
 		.aws_trusted = lookup->aws_trusted };
 	if (auth_of(lookup, of, trigger, &r.t, err))
