@@ -6,8 +6,8 @@
  * The descriptions of triggers whose source reports its metrics (external scalers), one per
  * question, shared. Requested on first use and then every 15 s while in use, so that new targets
  * and names reach the HPA; when a request fails, the old description stays. Objects are notified
- * when a description changes, when the first request has failed, or when a later one is wrong. Held as in cache/auth/holders.
- * For cache/readings/scalers.
+ * when a description changes, when the first request has failed, or when a later one is wrong. Held
+ * as in cache/auth/holders. For cache/readings/scalers.
  */
 
 #include <stdint.h>

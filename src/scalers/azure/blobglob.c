@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "scalers/values/promregex.h"
 
-/* It becomes a regular expression, which counts its steps, but for texts around one run of stars. */
+/* A regular expression, which counts its steps, but for texts around one run of stars. */
 struct blobglob {
 	struct promregex *regex;
 	char *before, *behind; /* owned; the texts; NULL: the expression */

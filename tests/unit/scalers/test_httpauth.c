@@ -260,14 +260,14 @@ static void the_region_of_the_environment(void **state)
 	} rows[] = {
 		{ &here, NULL, NULL, HTTPAUTH_CLOUD, "eu-north-1", NULL, NULL },
 		{ &here, "us-east-1", NULL, HTTPAUTH_CLOUD, "us-east-1", NULL, NULL },
-		{ &here, NULL, "custom", HTTPAUTH_CLOUD, NULL, "pod identity cannot be enabled with other auth types", NULL },
+		{ &here, NULL, "custom", HTTPAUTH_CLOUD, NULL, "pod identity cannot be enabled with other auth", NULL },
 		{ &here, NULL, NULL, 0, NULL, NULL, NULL },
 		{ &nowhere, "us-east-1", NULL, HTTPAUTH_CLOUD, "us-east-1", NULL, NULL },
 		{ &nowhere, NULL, NULL, HTTPAUTH_CLOUD, NULL, "parameter \"awsRegion\" is missing", NULL },
 		{ &forbidden, NULL, NULL, HTTPAUTH_CLOUD, NULL, "kscaled's own AWS identity", NULL },
 		{ &other, NULL, NULL, 0, NULL, NULL, NULL },
 		{ NULL, NULL, NULL, HTTPAUTH_CLOUD, NULL, NULL, NULL },
-		/* keys and the operator's identity are signed for it, too, and never left out in silence */
+		/* with keys or as the operator, too, and never unsigned in silence */
 		{ &plain, NULL, NULL, HTTPAUTH_CLOUD, NULL, NULL, NULL },
 		{ &plain, NULL, NULL, HTTPAUTH_CLOUD, "eu-north-1", NULL, "keys" },
 		{ &plain, "us-east-1", NULL, HTTPAUTH_CLOUD, "us-east-1", NULL, "keys" },
