@@ -48,7 +48,7 @@ struct pod_identity {
 	const char *provider;                                                   /* "aws"; NULL: none */
 	const char *identity_id, *identity_tenant_id, *identity_authority_host; /* of Azure */
 	const char *role_arn, *external_id;                                     /* of AWS */
-	/* of kscaled's environment; NULL: none. For who signs and says no region */
+	/* of kscaled's environment, whatever the provider; NULL: none. For who says no region */
 	const char *aws_region;
 	/* whoever runs kscaled lets this trigger use its own identity (option cloud-identity) */
 	bool may_be_kscaled;

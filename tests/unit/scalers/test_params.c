@@ -118,7 +118,8 @@ static void what_is_missing_is_named(void **state)
 		"missing required parameter \"count\" in [triggerMetadata authParams]");
 	strmap_set(&t.auth, "count", " ");
 	expect_error(read_text(&required, &text, &err), &err,
-		"missing required parameter \"count\" in [triggerMetadata authParams] (the authentication gives it, and "
+		"missing required parameter \"count\" in [triggerMetadata authParams] (the authentication gives it, "
+		"and "
 		"it is empty)");
 	strmap_set(&t.metadata, "countFromEnv", "COUNT");
 	expect_error(read_text(&everywhere, &text, &err), &err,
