@@ -286,12 +286,36 @@ static int check_namespace(const struct meta *meta, struct err *err)
 		meta->namespace_);
 }
 
-static void warn_of_metadata(struct admit_wait *w, const struct scaler *scaler, const char *what, const char *which)
+static void warn_of_metadata(struct admit_wait *w, const struct scaler_params *params, const char *what,
+	const char *which)
 {
-	MEM_AUTO char *text = mem_printf("trigger %d (%s): metadata%s: %s", scaler->index, scaler->type->name, what,
-		which);
+	MEM_AUTO char *text = mem_printf("trigger %d (%s): metadata%s: %s", params->index, params->type, what, which);
 
 	warn(w, text);
+}
+
+static void warn_of_unknown(struct admit_wait *w, const struct scaler_params *params, const char *unknown)
+{
+	if (unknown)
+		warn_of_metadata(w, params, " has what no parameter is named", unknown);
+}
+
+/*
+ * Errors that may be correct elsewhere are warnings; what this installation forbids is not.
+ */
+static void tell_faults(struct admit_wait *w, const struct scaler_params *params, struct param_faults *faults)
+{
+	for (size_t i = 0; i < faults->count; i++) {
+		struct err *err = &faults->list[i].err;
+
+		scaler_wrap(params, err);
+		if (err->kind == ERR_DENIED && !w->reason)
+			refuse(w, "requires-tls", err);
+		else
+			warn(w, err->msg);
+	}
+	warn_of_unknown(w, params, faults->unknown);
+	param_faults_done(faults);
 }
 
 /* Of a type that KEDA means to drop: its words, which the daemon says in an Event. */
@@ -311,8 +335,8 @@ static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 	for (size_t i = 0; i < of->trigger_count; i++) {
 		const struct pod_identity identity = auth_identity(w->owner->rules, &of->triggers[i]);
 		struct scaler_params params = triggerparams_of(of, i);
+		struct param_faults faults;
 		struct scaler scaler;
-		struct err err;
 
 		/* Another message already says that it cannot be used. */
 		if (of->kind == SCALED_JOB && validate_is_resource_type(params.type))
@@ -322,21 +346,13 @@ static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 		params.auth_open = of->triggers[i].auth_name != NULL;
 		params.env_open = true;
 		warn_of_type(w, &params);
-		if (scaler_build(&params, &scaler, &err)) {
-			/*
-			 * Errors that may be correct elsewhere are warnings; what this installation
-			 * forbids is not.
-			 */
-			if (err.kind == ERR_DENIED && !w->reason)
-				refuse(w, "requires-tls", &err);
-			else
-				warn(w, err.msg);
+		if (scaler_try(&params, &scaler, &faults)) {
+			tell_faults(w, &params, &faults);
 			continue;
 		}
-		if (scaler.unknown)
-			warn_of_metadata(w, &scaler, " has what no parameter is named", scaler.unknown);
+		warn_of_unknown(w, &params, scaler.unknown);
 		if (scaler.shortened)
-			warn_of_metadata(w, &scaler, "", scaler.shortened);
+			warn_of_metadata(w, &params, "", scaler.shortened);
 		scaler_done(&scaler);
 	}
 }

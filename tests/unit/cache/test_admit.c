@@ -565,6 +565,17 @@ static void warnings_go_along(void **state)
 	assert_string_equal(t.warnings,
 		"trigger 0 (scripted): metadata has what no parameter is named: \"treshold\" (did you mean "
 		"\"threshold\"?)\n");
+	/* Each problem of a trigger. */
+	judge("ScaledObject",
+		SO("web", GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'sourc':'a','activation':'x'}}]"),
+		NULL);
+	expect_allowed();
+	assert_string_equal(t.warnings,
+		"trigger 0 (scripted): unable to set param \"activation\" value \"x\": must be a whole number\n"
+		"trigger 0 (scripted): missing required parameter \"source\" in [triggerMetadata authParams "
+		"resolvedEnv]\n"
+		"trigger 0 (scripted): metadata has what no parameter is named: \"sourc\" (did you mean "
+		"\"source\"?)\n");
 }
 
 static void warnings_have_an_end(void **state)
