@@ -381,14 +381,43 @@ static void warn_of_scaledobject(struct admit_wait *w)
 			"yet");
 }
 
-static int judge_scaledobject(struct admit_wait *w, const json_t *object, const char **reason, struct err *err)
+static void count_fault(void *arg, const struct err *err)
+{
+	(void)err;
+	++*(size_t *)arg;
+}
+
+/* Whether an object breaks rules for new objects already: then they do not hold for its next version. */
+static bool breaks_rules_of_new(const json_t *old)
+{
+	struct scaledobject *so = old ? scaledobject_decode(old, NULL) : NULL;
+	size_t count = 0;
+
+	if (so)
+		validate_only_new(scaled_of_object(so), count_fault, &count);
+	scaledobject_free(so);
+	return count > 0;
+}
+
+static int validate_again(struct admit_wait *w, const json_t *old, const char **reason, struct err *err)
+{
+	struct scaled of = scaled_of_object(w->so);
+
+	if (!breaks_rules_of_new(old))
+		return validate_admission(of, reason, err);
+	validate_only_new(of, on_fault, w);
+	return validate_stored(of, reason, err);
+}
+
+static int judge_scaledobject(struct admit_wait *w, const json_t *object, const json_t *old, const char **reason,
+	struct err *err)
 {
 	struct rival_search search = { .err = err };
 
 	w->so = scaledobject_decode(object, err);
 	if (!w->so || check_namespace(&w->so->meta, err) < 0)
 		return -1;
-	if (validate_admission(scaled_of_object(w->so), reason, err) < 0)
+	if (validate_again(w, old, reason, err) < 0)
 		return -1;
 	search.so = w->so;
 	search_others(w->owner->store, &search);
@@ -409,11 +438,13 @@ static void warn_of_scaledjob(struct admit_wait *w, const struct scaledjob *sj)
 }
 
 /* It needs no outside facts: no target, no conflicts. */
-static int judge_scaledjob(struct admit_wait *w, const json_t *object, const char **reason, struct err *err)
+static int judge_scaledjob(struct admit_wait *w, const json_t *object, const json_t *old, const char **reason,
+	struct err *err)
 {
 	struct scaledjob *sj = scaledjob_decode(object, err);
 	int rc;
 
+	(void)old;
 	if (!sj)
 		return -1;
 	rc = check_namespace(&sj->meta, err);
@@ -425,12 +456,14 @@ static int judge_scaledjob(struct admit_wait *w, const json_t *object, const cha
 	return rc;
 }
 
-static int judge_triggerauth(struct admit_wait *w, const json_t *object, const char **reason, struct err *err)
+static int judge_triggerauth(struct admit_wait *w, const json_t *object, const json_t *old, const char **reason,
+	struct err *err)
 {
 	struct triggerauth *t = triggerauth_decode(object, err);
 	struct err unusable;
 	int rc;
 
+	(void)old;
 	if (!t)
 		return -1;
 	rc = validate_triggerauth(t, reason, err);
@@ -443,8 +476,9 @@ static int judge_triggerauth(struct admit_wait *w, const json_t *object, const c
 
 static const struct kind {
 	const char *name;
-	/* from facts in memory */
-	int (*judge)(struct admit_wait *w, const json_t *object, const char **reason, struct err *err);
+	/* from facts in memory; old: NULL on creation */
+	int (*judge)(struct admit_wait *w, const json_t *object, const json_t *old, const char **reason,
+		struct err *err);
 } kinds[] = {
 	{ "ScaledObject", judge_scaledobject },
 	{ "ScaledJob", judge_scaledjob },
@@ -524,7 +558,7 @@ static void judge_at_once(struct admit_wait *w, const struct admit_request *requ
 	}
 	object = with_name(request->object);
 	warn_of_namespace(w, json_str_or_empty(json_object_get(object, "metadata"), "namespace"));
-	if (kind->judge(w, object, &reason, &err) < 0)
+	if (kind->judge(w, object, request->old_object, &reason, &err) < 0)
 		refuse(w, reason, &err);
 	json_decref(object);
 }

@@ -33,13 +33,22 @@
 int validate_admission(struct scaled of, const char **reason, struct err *err);
 
 /*
- * All rules, for Ready: the first fault, after the text of KEDA's reconcile step if it has one
- * (keda-core.md 2.3, 4.1).
+ * The same of an object that is stored already: without the rules that KEDA's reconciler does not
+ * make, as KEDA may have stored it before its webhook made them.
+ */
+int validate_stored(struct scaled of, const char **reason, struct err *err);
+
+/* on_fault for each rule of those that is broken: a new object would be refused. */
+void validate_only_new(struct scaled of, void (*on_fault)(void *arg, const struct err *err), void *arg);
+
+/*
+ * All rules, but for those of new objects, for Ready: the first fault, after the text of KEDA's reconcile step if it
+ * has one (keda-core.md 2.3, 4.1).
  */
 int validate_for_reconcile(struct scaled of, struct err *err);
 
 /*
- * All rules, for `kscaled check`: on_fault for each that is broken, with its first fault; of a spec
+ * The same, for `kscaled check`: on_fault for each that is broken, with its first fault; of a spec
  * that was not decoded only that.
  */
 void validate_every(struct scaled of, void (*on_fault)(void *arg, const struct err *err), void *arg);

@@ -45,13 +45,19 @@ static int validate_target(const struct scaled *of, struct err *err)
 
 /* ---- Numbers ---- */
 
+static bool is_never_lower(const struct scaledobject_spec *s)
+{
+	return scaledobject_min(s) > 0 && s->idle_replicas == INT32_UNSET;
+}
+
 static int validate_periods(const struct scaled *of, struct err *err)
 {
 	const struct scaledobject_spec *s = &of->so->spec;
+	/* What only has a meaning on the way to a lower number is not judged where there is none. */
 	const struct validate_bound bounds[] = {
 		{ "spec.pollingInterval", s->polling_interval_s, 1 },
-		{ "spec.initialCooldownPeriod", s->initial_cooldown_s, 0 },
-		{ "spec.cooldownPeriod", s->cooldown_s, 0 },
+		{ "spec.initialCooldownPeriod", is_never_lower(s) ? INT32_UNSET : s->initial_cooldown_s, 0 },
+		{ "spec.cooldownPeriod", is_never_lower(s) ? INT32_UNSET : s->cooldown_s, 0 },
 	};
 
 	return validate_bounds(bounds, MEM_COUNT(bounds), err);
@@ -123,21 +129,23 @@ static int validate_annotations(const struct scaled *of, struct err *err)
 }
 
 const struct validate_check validate_object_checks[] = {
-	{ validate_decoded, "incorrect-spec", NULL, false },
+	{ validate_decoded, "incorrect-spec", NULL, VALIDATE_ALWAYS },
 	{ validate_target, "incorrect-target", "ScaledObject doesn't have correct scaleTargetRef specification",
-		false },
+		VALIDATE_ALWAYS },
 	{ validate_replicas, "incorrect-replicas",
-		"ScaledObject doesn't have correct Idle/Min/Max Replica Counts specification", false },
-	{ validate_triggers, "incorrect-triggers", "ScaledObject doesn't have correct triggers specification", false },
-	{ validate_name, "name-too-long", NULL, false },
-	{ validate_hpa_name, "hpa-name-too-long", NULL, false },
-	{ validate_hpa_name_letters, "incorrect-hpa-name", NULL, false },
-	{ validate_periods, "incorrect-periods", NULL, false },
-	{ validate_annotations, "incorrect-annotations", NULL, false },
-	{ validate_fallback, "incorrect-fallback", NULL, false },
-	{ validate_modifiers, "scaling-modifiers", NULL, false },
-	{ validate_modifiers_fallback, "scaling-modifiers-fallback", NULL, false },
-	{ NULL, NULL, NULL, false },
+		"ScaledObject doesn't have correct Idle/Min/Max Replica Counts specification", VALIDATE_ALWAYS },
+	{ validate_triggers, "incorrect-triggers", "ScaledObject doesn't have correct triggers specification",
+		VALIDATE_ALWAYS },
+	{ validate_name, "name-too-long", NULL, VALIDATE_ALWAYS },
+	{ validate_hpa_name, "hpa-name-too-long", NULL, VALIDATE_NEW },
+	{ validate_hpa_name_letters, "incorrect-hpa-name", NULL, VALIDATE_ALWAYS },
+	{ validate_periods, "incorrect-periods", NULL, VALIDATE_ALWAYS },
+	{ validate_annotations, "incorrect-annotations", NULL, VALIDATE_ALWAYS },
+	{ validate_fallback, "incorrect-fallback", NULL, VALIDATE_ALWAYS },
+	{ validate_fallback_effect, "incorrect-fallback", NULL, VALIDATE_NEW },
+	{ validate_modifiers, "scaling-modifiers", NULL, VALIDATE_ALWAYS },
+	{ validate_modifiers_fallback, "scaling-modifiers-fallback", NULL, VALIDATE_ALWAYS },
+	{ NULL, NULL, NULL, VALIDATE_ALWAYS },
 };
 
 static bool is_cron_by_value(const struct trigger *t)
@@ -148,7 +156,7 @@ static bool is_cron_by_value(const struct trigger *t)
 size_t validate_warnings(const struct scaledobject *so, const char *out[VALIDATE_WARNINGS_MAX])
 {
 	const struct scaledobject_spec *s = &so->spec;
-	bool idle_set = s->idle_replicas != INT32_UNSET, never_lower = scaledobject_min(s) > 0 && !idle_set;
+	bool idle_set = s->idle_replicas != INT32_UNSET, never_lower = is_never_lower(s);
 	bool cached = false, multiplies = false;
 	size_t count = 0;
 

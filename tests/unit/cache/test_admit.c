@@ -890,6 +890,29 @@ static void own_identities_are_warned_of_where_they_are_refused(void **state)
 	}
 }
 
+/* As KEDA left it. */
+static void what_is_refused_when_new_may_be_changed(void **state)
+{
+#define OLD(more)                                                                                                      \
+	"{'metadata':{'name':'a23456789012345678901234567890123456789012345678901234567890','namespace':'shop'},"      \
+	"'spec':{" GIVEN_TARGET "," TRIGGERS more "}}"
+
+	(void)state;
+	judge("ScaledObject", OLD(""), NULL);
+	expect_refused("hpa-name-too-long", "has 69 characters");
+	judge("ScaledObject", OLD(",'maxReplicaCount':7"), OLD(""));
+	expect_allowed();
+	assert_int_equal(t.warning_count, 1);
+	assert_has(t.warnings, "has 69 characters");
+	/* But not become what it was not. */
+	judge("ScaledObject",
+		SO("web",
+			GIVEN_TARGET "," TRIGGERS ",'advanced':{'horizontalPodAutoscalerConfig':{'name':"
+				     "'a2345678901234567890123456789012345678901234567890123456789012345'}}"),
+		WEB);
+	expect_refused("hpa-name-too-long", "has 65 characters");
+}
+
 /* A name is made after admission. */
 static void a_generated_name_is_counted_in_full(void **state)
 {
@@ -979,6 +1002,7 @@ int main(void)
 		CASE(the_other_kinds),
 		CASE(an_authentication_that_nobody_can_use_is_warned_of),
 		CASE(own_identities_are_warned_of_where_they_are_refused),
+		CASE(what_is_refused_when_new_may_be_changed),
 		CASE(a_generated_name_is_counted_in_full),
 		CASE(a_question_can_be_taken_back),
 		CASE(the_older_object_keeps_its_target),

@@ -314,6 +314,13 @@ static void bad_ones_are_told(void **state)
 			"gcp-pubsub}\n",
 			"f:8: ScaledObject shop/a: warning: spec.triggers[0].type: gcp-pubsub: This scaler is "
 			"deprecated. More info -> 'https://keda.sh/blog/2025-09-15-gcp-deprecations'\n" },
+		/* KEDA may have stored it. */
+		{ SO("a") TARGET "  minReplicaCount: 1\n  fallback: {replicas: 1, failureThreshold: 2}\n  triggers:\n  "
+				 "- {type: cpu, "
+				 "metricType: Utilization, metadata: {value: '50'}}\n",
+			"f:7: ScaledObject shop/a: warning: spec.fallback: it has no effect on cpu and memory, which "
+			"the HPA "
+			"controller reads by itself: add another trigger or remove it (a new object is refused)\n" },
 		/* The target. */
 		{ SO("a") TARGET
 			"  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: ADDRES}}\n" NEXT

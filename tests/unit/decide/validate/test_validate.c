@@ -222,6 +222,52 @@ static void test_refused(void **state)
 		check_refused(validate_alone, cases[i].object, cases[i].message);
 }
 
+static void count_faults(void *arg, const struct err *err)
+{
+	(void)err;
+	++*(unsigned *)arg;
+}
+
+/* What KEDA's webhook refuses, and its reconciler works with, is refused when it is new. */
+static void test_what_is_stored_goes_on(void **state)
+{
+#define NAMED(name, more) "{'metadata':{'name':'" name "','namespace':'shop'},'spec':{" GIVEN_TARGET more "}}"
+	static const struct {
+		const char *object, *reason;
+	} cases[] = {
+		{ NAMED(NAME63, "," GIVEN_TRIGGERS), "hpa-name-too-long" },
+		{ NAMED("web",
+			  "," GIVEN_TRIGGERS ",'advanced':{'horizontalPodAutoscalerConfig':{'name':'keda-hpa-" NAME63
+			  "'}}"),
+			"hpa-name-too-long" },
+		{ NAMED("web", ",'fallback':{'replicas':1,'failureThreshold':2},'triggers':[{'type':'cpu'}]"),
+			"incorrect-fallback" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scaledobject *so = given_scaledobject(cases[i].object);
+		struct scaled of = scaled_of_object(so);
+		const char *reason = NULL;
+		unsigned faults = 0;
+
+		assert_int_equal(validate_admission(of, &reason, NULL), -1);
+		assert_string_equal(reason, cases[i].reason);
+		assert_int_equal(validate_stored(of, &reason, NULL), 0);
+		assert_null(reason);
+		assert_int_equal(validate_for_reconcile(of, NULL), 0);
+		validate_every(of, count_faults, &faults);
+		assert_int_equal(faults, 0);
+		validate_only_new(of, count_faults, &faults);
+		assert_int_equal(faults, 1);
+		scaledobject_free(so);
+	}
+	/* Without a lower number there is no way to it; with one its periods are judged. */
+	check_passes(validate_alone, SPEC("'minReplicaCount':1,'cooldownPeriod':-1,'initialCooldownPeriod':-1"));
+	check_refused(validate_alone, SPEC("'minReplicaCount':2,'idleReplicaCount':0,'cooldownPeriod':-1"),
+		"spec.cooldownPeriod: -1 is too small: at least 0");
+}
+
 /* The word for programs beside the text: KEDA's where it has one. */
 static void test_reasons(void **state)
 {
@@ -387,6 +433,7 @@ int main(void)
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_what_is_stored_goes_on),
 		cmocka_unit_test(test_warnings),
 		cmocka_unit_test(test_for_reconcile),
 		cmocka_unit_test(test_long_texts),
