@@ -71,9 +71,7 @@ static bool note_fault(struct param_faults *faults)
 	struct param_fault *f = &faults->list[faults->count];
 
 	find_name(f);
-	if (faults->count > 0 &&
-		(f->err.kind == ERR_NONE || strstr(f->err.msg, PARAM_STAND_IN) ||
-			(*f->about && is_told(faults, f->about))))
+	if (faults->count > 0 && (f->err.kind == ERR_NONE || (*f->about && is_told(faults, f->about))))
 		return false;
 	faults->count++;
 	return f->err.kind == ERR_INVALID && *f->about && faults->count < PARAM_FAULTS_MAX;
