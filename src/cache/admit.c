@@ -18,6 +18,7 @@
 #include "net/loop.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
+#include "scalers/sourceplace.h"
 
 #define WARNINGS_MAX 16
 #define LIST_MAX     "500" /* above this LimitRanges are not evaluated, with a warning */
@@ -300,6 +301,16 @@ static void warn_of_unknown(struct admit_wait *w, const struct scaler_params *pa
 		warn_of_metadata(w, params, " has what no parameter is named", unknown);
 }
 
+static void warn_of_place(struct admit_wait *w, const struct scaler_params *params, const struct question *question)
+{
+	struct err err;
+
+	if (!question || sourceplace_judge(loop_source_rules(w->owner->loop), question->source, &err) == 0)
+		return;
+	scaler_wrap(params, &err);
+	warn(w, err.msg);
+}
+
 /*
  * Errors that may be correct elsewhere are warnings; what this installation forbids is not.
  */
@@ -351,6 +362,7 @@ static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 			continue;
 		}
 		warn_of_unknown(w, &params, scaler.unknown);
+		warn_of_place(w, &params, scaler.question);
 		if (scaler.shortened)
 			warn_of_metadata(w, &params, "", scaler.shortened);
 		scaler_done(&scaler);
@@ -387,7 +399,7 @@ static void count_fault(void *arg, const struct err *err)
 	++*(size_t *)arg;
 }
 
-/* Whether an object breaks rules for new objects already: then they do not hold for its next version. */
+/* An object that breaks rules for new ones already: they do not hold for its next version. */
 static bool breaks_rules_of_new(const json_t *old)
 {
 	struct scaledobject *so = old ? scaledobject_decode(old, NULL) : NULL;

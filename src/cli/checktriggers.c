@@ -10,6 +10,7 @@
 #include "decide/validate/validate.h"
 #include "scalers/params.h"
 #include "scalers/scalerbuild.h"
+#include "scalers/sourceplace.h"
 
 #define FIELD_SIZE 512
 
@@ -147,6 +148,18 @@ static void judge_identity(const struct trial *j, const struct scaler_params *al
 	param_faults_done(&faults);
 }
 
+static void judge_place(const struct trial *j, size_t index, const struct question *question)
+{
+	const struct sourcerules rules = { .judges = true, .allow_local = j->offline->rules->local_sources };
+	MEM_AUTO char *field = mem_printf("spec.triggers[%zu]", index);
+	struct err err;
+
+	if (!question || sourceplace_judge(&rules, question->source, &err) == 0)
+		return;
+	offline_hide(j->offline, &err);
+	tell_refused(j->offline, j->findings, field, err.msg);
+}
+
 static void build(const struct trial *j, size_t index, const struct strmap *auth, const struct pod_identity *identity,
 	struct checktriggers *out)
 {
@@ -169,6 +182,7 @@ static void build(const struct trial *j, size_t index, const struct strmap *auth
 		return;
 	}
 	judge_identity(j, &params);
+	judge_place(j, index, next->question);
 	if (next->unknown)
 		tell_unknown(j, index, next->unknown);
 	if (next->shortened) {

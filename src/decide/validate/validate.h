@@ -42,8 +42,8 @@ int validate_stored(struct scaled of, const char **reason, struct err *err);
 void validate_only_new(struct scaled of, void (*on_fault)(void *arg, const struct err *err), void *arg);
 
 /*
- * All rules, but for those of new objects, for Ready: the first fault, after the text of KEDA's reconcile step if it
- * has one (keda-core.md 2.3, 4.1).
+ * All rules, but for those of new objects, for Ready: the first fault, after the text of KEDA's
+ * reconcile step if it has one (keda-core.md 2.3, 4.1).
  */
 int validate_for_reconcile(struct scaled of, struct err *err);
 

@@ -53,7 +53,7 @@ static bool is_never_lower(const struct scaledobject_spec *s)
 static int validate_periods(const struct scaled *of, struct err *err)
 {
 	const struct scaledobject_spec *s = &of->so->spec;
-	/* What only has a meaning on the way to a lower number is not judged where there is none. */
+	/* What has a meaning on the way to a lower number alone is not judged without one. */
 	const struct validate_bound bounds[] = {
 		{ "spec.pollingInterval", s->polling_interval_s, 1 },
 		{ "spec.initialCooldownPeriod", is_never_lower(s) ? INT32_UNSET : s->initial_cooldown_s, 0 },

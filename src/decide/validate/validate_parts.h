@@ -26,8 +26,8 @@ struct validate_check {
 		 */
 		VALIDATE_RECONCILE,
 		/*
-		 * KEDA's webhook refuses the object and its reconciler works with it: what is stored
-		 * already goes on, with a warning (validate_only_new)
+		 * KEDA's webhook refuses the object and its reconciler works with it: what is
+		 * stored already goes on, with a warning (validate_only_new)
 		 */
 		VALIDATE_NEW,
 	} holds;

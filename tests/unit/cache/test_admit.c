@@ -12,6 +12,8 @@
 
 #include "base/log.h"
 #include "decide/validate/validate.h"
+#include "net/loop.h"
+#include "net/sourcerules.h"
 
 #define SHOP(group, resource) "/apis/" group "/namespaces/shop/" resource "/"
 #define OBJECTS               SHOP("keda.sh/v1alpha1", "scaledobjects")
@@ -565,6 +567,13 @@ static void warnings_go_along(void **state)
 	assert_string_equal(t.warnings,
 		"trigger 0 (scripted): metadata has what no parameter is named: \"treshold\" (did you mean "
 		"\"threshold\"?)\n");
+	/* A server where none may be. */
+	*loop_source_rules(kube_loop(t.kube)) = (struct sourcerules){ .judges = true };
+	judge("ScaledObject",
+		SO("web", GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'source':'localhost'}}]"), NULL);
+	expect_allowed();
+	assert_has(t.warnings,
+		"trigger 0 (scripted): 127.0.0.1 is a loopback address, where no trigger's server may be");
 	/* Each problem of a trigger. */
 	judge("ScaledObject",
 		SO("web", GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'sourc':'a','activation':'x'}}]"),

@@ -413,6 +413,8 @@ static void what_options_refuse(void **state)
 	       " awsRegion: us-east-1" more "}\n"
 #define CLUSTER_AUTH(name, spec)                                                                                       \
 	"apiVersion: keda.sh/v1alpha1\nkind: ClusterTriggerAuthentication\nmetadata: {name: " name "}\nspec:\n" spec
+#define HERE_AT(address)                                                                                               \
+	SO("a") TARGET "  triggers:\n  - type: redis\n    metadata: {listName: jobs, address: '" address "'}\n"
 	static const char own[] = KEDA("TriggerAuthentication", "x") "  podIdentity: {provider: aws}\n" NEXT SQS(
 		"") "    authenticationRef: {name: x}\n";
 	static const char vault[] = KEDA("TriggerAuthentication",
@@ -448,6 +450,12 @@ static void what_options_refuse(void **state)
 		"f:5: ClusterTriggerAuthentication c: warning: spec.filePath: no files are read: "
 		"--filepath-auth-root-path is "
 		"not set\n");
+	expect(HERE_AT("127.0.0.1:6379"), false,
+		"f:7: ScaledObject shop/a: warning: spec.triggers[0]: 127.0.0.1 is a loopback address, where no "
+		"trigger's server "
+		"may be (--allow-local-sources would allow it)\n");
+	rules.local_sources = true;
+	expect(HERE_AT("127.0.0.1:6379"), false, "");
 	rules.said = true;
 	expect(own, false, "f:5: TriggerAuthentication shop/x: spec.podIdentity: " OWN);
 	rules.file_root = "/x";

@@ -126,7 +126,7 @@ static void fill(const struct scaler_type *type)
 	}
 }
 
-/* The first fault is that of a single build; no other is told twice, or of what stands in for one. */
+/* The first fault is that of one build; none is told twice, or of what stands in for another. */
 static size_t check_faults(const struct scaler_type *type)
 {
 	struct scaler_params alone = t.params;
