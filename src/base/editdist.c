@@ -79,7 +79,7 @@ size_t editdist_affix(const char *a, const char *b)
 	size_t a_len = strlen(a), b_len = strlen(b), shorter = least(a_len, b_len), more = a_len + b_len - 2 * shorter;
 	const char *longer = a_len > b_len ? a : b, *other = a_len > b_len ? b : a;
 
-	if (shorter < AFFIX_LENGTH_MIN)
+	if (shorter < AFFIX_LENGTH_MIN || shorter + more > EDITDIST_LENGTH_MAX)
 		return EDITDIST_FAR;
 	return strncasecmp(longer, other, shorter) == 0 || strcasecmp(longer + more, other) == 0 ? more : EDITDIST_FAR;
 }
