@@ -38,6 +38,7 @@
 
 struct httpsource_type; /* scalers/httpsource.h */
 struct param_table;     /* scalers/params.h */
+struct param_faults;    /* the same */
 struct scaler_sources;  /* connection pools: scalers/sources.h */
 
 /*
@@ -84,7 +85,9 @@ struct scaler_params {
 	/* For `kscaled check` and admission, where not all values can be read; else zero. */
 	const char *unknown;      /* the placeholder in auth and env for values that were not read */
 	bool auth_open, env_open; /* auth, env may be incomplete */
-	char *about; /* NULL, or PARAM_NAME_SIZE bytes that receive the parameter's name when an error is about one */
+	/* of scaler_try: PARAM_NAME_SIZE bytes for the name of the parameter that is wrong; NULL */
+	char *about;
+	const struct param_faults *faults;       /* what was wrong before: something stands in for it; NULL */
 	const struct param_table *const *tables; /* of the type, NULL-terminated; set by scaler_build; may be NULL */
 	char **ignored; /* what build says by params_ignore; set by scaler_build; may be NULL */
 };

@@ -56,6 +56,18 @@ def test_equals_what_is_expected(kscaled, cluster, stage):
     }
 
 
+def test_a_long_name(kscaled, stage):
+    """The webhook refuses it when it is new, and KEDA may have stored it: it is scaled. The label is cut."""
+    name = "shop-production-eu-west-order-fulfilment-worker-scaledobject"
+    stage.deployment(replicas=0)
+    stage.scaledobject(name, target={"name": "worker"}, maxReplicaCount=1)
+    stage.wait_ready(name)
+    labels = stage.hpa_document(f"keda-hpa-{name}")["metadata"]["labels"]
+    assert labels["app.kubernetes.io/name"] == f"keda-hpa-{name}"[:63]
+    stage.push(1)
+    eventually(lambda: stage.replicas() == 1)
+
+
 def test_defaults(kscaled, stage):
     stage.deployment(replicas=0)
     stage.ready_scaledobject(behavior=None, minReplicaCount=None, maxReplicaCount=None, triggers=[stage.trigger(listLength=None)])

@@ -109,10 +109,10 @@ const struct validate_check validate_job_checks[] = {
 	{ validate_present, "missing-job", "ScaledJob.spec.jobTargetRef not found", VALIDATE_ALWAYS },
 	{ validate_template, "incorrect-job", NULL, VALIDATE_ALWAYS },
 	/* KEDA's reconciler fails over them when it builds the scalers */
-	{ validate_types, "incorrect-type", "Failed to ensure ScaledJob is correctly created", VALIDATE_WHEN_STORED },
+	{ validate_types, "incorrect-type", "Failed to ensure ScaledJob is correctly created", VALIDATE_RECONCILE },
 	/* before validate_triggers, which would demand another metricType */
 	{ validate_metric_types, "incorrect-metric-type", "Cannot set metricType in ScaledJob triggers",
-		VALIDATE_WHEN_STORED },
+		VALIDATE_RECONCILE },
 	{ validate_triggers, "incorrect-triggers", "ScaledJob doesn't have correct triggers specification",
 		VALIDATE_ALWAYS },
 	{ validate_name, "name-too-long", NULL, VALIDATE_ALWAYS },

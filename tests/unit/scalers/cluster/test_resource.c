@@ -111,7 +111,9 @@ static void rejected(void **state)
 			"trigger 1 (memory): parameter \"value\": \"-1\" must be more than 0" },
 		/* the value is not taken from the environment */
 		{ "memory", "AverageValue", "valueFromEnv=X",
-			"trigger 1 (memory): missing required parameter \"value\" in [triggerMetadata]" },
+			"trigger 1 (memory): missing required parameter \"value\" in [triggerMetadata]; no parameter "
+			"is named "
+			"\"valueFromEnv\" (did you mean \"value\"?)" },
 	};
 
 	(void)state;

@@ -209,8 +209,10 @@ static void unknown_keys(void **state)
 				 NULL, &s, &err),
 		0);
 	assert_string_equal(s.unknown,
-		"\"connectionString\", \"password\", \"querValue\" (did you mean \"queryValue\"?), "
-		"\"targetQueryValue\"");
+		"\"connectionString\" (did you mean \"connectionStringFromEnv\"?), \"password\" (did you mean "
+		"\"passwordFromEnv\"?), \"querValue\" (did you mean \"queryValue\"?), \"targetQueryValue\" (did you "
+		"mean "
+		"\"queryValue\"?)");
 	scaler_done(&s);
 }
 
