@@ -334,7 +334,10 @@ class Unpacked:
         for name, what in files.items():
             path = folder / "usr/share/zoneinfo" / name.replace("__", "/")
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.symlink_to(what[1:]) if what.startswith(">") else path.write_text(what, encoding="utf-8")
+            if what.startswith(">"):
+                path.symlink_to(what[1:])
+            else:
+                path.write_text(what, encoding="utf-8")
 
 
 def test_files_of_several_packages(tmp_path):
