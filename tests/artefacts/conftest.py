@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the Debian package share: it is built once, with a small Debian to put it into."""
+"""What several files of tests share, made once: the Debian package, with a small Debian to put it into; and the chart."""
 import os
 import pathlib
 import re
@@ -7,7 +7,9 @@ import shutil
 
 import pytest
 
-from debpackage import NAME, TOP, VERSION, good
+from control_plane import KSCALED, run, tools
+from debpackage import ARCHITECTURE, NAME, TOP, VERSION, good
+from kubenode import Watched
 
 
 @pytest.fixture(scope="session", name="packages")
@@ -46,3 +48,34 @@ def small_debian(packages):
     depends = good("dpkg-deb", "-f", packages / NAME, "Depends", "Recommends").replace("Depends:", "").replace("Recommends:", ",")
     names = sorted({re.split(r"[ |]", word.strip())[0] for word in depends.split(",")})
     return good(TOP / "contrib/package/debian-root", *names).strip()
+
+
+@pytest.fixture(scope="session", name="helm")
+def fixture_helm(tmp_path_factory):
+    """The program, called with words before its own, if any: of a node, on which it then runs."""
+    home = tmp_path_factory.mktemp("helm")
+    env = {"HELM_CACHE_HOME": str(home), "HELM_CONFIG_HOME": str(home), "HELM_DATA_HOME": str(home)}
+    program = tools() / "helm"
+    return lambda *arguments, on=None, **more: run(*(on.inside(program) if on else [program]), *arguments, env=env, **more)
+
+
+@pytest.fixture(scope="session", name="chart")
+def fixture_chart(tmp_path_factory):
+    out = tmp_path_factory.mktemp("chart")
+    run(TOP / "contrib/helm/generate", out, "--version", VERSION)
+    return out / "kscaled"
+
+
+@pytest.fixture(scope="session", name="node")
+def fixture_node(tmp_path_factory):
+    """With the image as `make image` makes it."""
+    folder = tmp_path_factory.mktemp("node")
+    good(TOP / "contrib/image/make-image", "--version", VERSION, "--output", folder / "image", f"{ARCHITECTURE}={os.path.abspath(KSCALED)}",
+         env={**os.environ, "SOURCE_DATE_EPOCH": "1790000000", "KSCALED_REVISION": "0" * 40})
+    node = Watched(folder / "node")
+    node.up(folder / "image" / f"kscaled-{VERSION}.oci.tar")
+    try:
+        node.kubectl("create", "namespace", "shop")
+        yield node
+    finally:
+        node.down()
