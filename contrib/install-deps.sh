@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: contrib/install-deps.sh [--demo | --tests] [--list]
+# usage: contrib/install-deps.sh [--packages | --demo | --tests] [--list]
 #
 # Installs the Debian or Ubuntu packages that building kscaled needs, as root or
 # through sudo; what is there already is left alone.
 #
+#   --packages
+#             also what `make image chart k3s deb html` needs
 #   --demo    also what contrib/demo.sh and the control plane of tests/cluster need
 #   --tests   also what contrib/check.sh needs (everything)
 #   --list    only prints the packages
@@ -16,14 +18,16 @@ build='autoconf automake autoconf-archive pkg-config gcc libc6-dev make
 	libevent-dev libssl-dev libcurl4-openssl-dev libjansson-dev libhiredis-dev libpq-dev
 	libmariadb-dev libc-ares-dev libexpat1-dev libbson-dev libpcre2-dev libprotobuf-c-dev protobuf-c-compiler
 	uthash-dev libyaml-dev libseccomp-dev linux-libc-dev libcmocka-dev'
+# The chart, the image and its list of materials are made by python3, the latter with a package from PyPI; the HTML by mandoc.
+packaging='build-essential dpkg-dev debhelper binutils python3 python3-venv ca-certificates mandoc'
 # python3-venv: where Go is missing or old, it comes from PyPI; so do pytest and the Kubernetes client.
 demo='redis-server redis-tools python3-venv curl openssl ca-certificates'
 # llvm has the symbolizer that makes a sanitizer's report readable.
-# umoci and skopeo read what `make image` makes, which itself needs no more than building does.
+# minisign signs a release. umoci and skopeo read what `make image` makes, which itself needs no more than building does.
 # The shells are what completion is tried in; the servers, what the scalers are tried against; tzdata, what cron triggers need.
 # A Debian is booted by systemd-container, which has systemd-nspawn. containerd and what stands behind it make a node.
-tests='clang clang-format llvm shellcheck wrk mandoc valgrind tzdata systemd systemd-container bash-completion zsh fish
-	dpkg-dev debhelper lintian mmdebstrap qemu-user-static umoci skopeo containerd runc
+tests='clang clang-format llvm shellcheck wrk valgrind tzdata systemd systemd-container bash-completion zsh fish
+	lintian mmdebstrap qemu-user-static umoci skopeo minisign containerd runc
 	containernetworking-plugins iptables iproute2 dnsmasq-base postgresql pgbouncer mariadb-server prometheus
 	rabbitmq-server nats-server graphite-web graphite-carbon faketime maven openjdk-17-jdk-headless nodejs npm'
 
@@ -34,8 +38,9 @@ with_tests=no
 list=no
 for argument; do
 	case $argument in
+	--packages) packages="$packages $packaging" ;;
 	--demo) packages="$packages $demo" ;;
-	--tests) packages="$packages $demo $tests"; with_tests=yes ;;
+	--tests) packages="$packages $packaging $demo $tests"; with_tests=yes ;;
 	--list) list=yes ;;
 	-h|--help) sed -n '4,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*) die "unknown argument '$argument' (see --help)" ;;

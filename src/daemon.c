@@ -304,9 +304,7 @@ static struct lookups *make_lookups(struct daemon *d)
 	struct lookups_config config = {
 		.cluster_namespace = o->cluster_object_namespace ? o->cluster_object_namespace : d->namespace_,
 		.restrict_secrets = o->restrict_secret_access,
-		.cloud = strcmp(o->cloud_identity, "all") == 0      ? AUTH_CLOUD_ALL
-			: strcmp(o->cloud_identity, "cluster") == 0 ? AUTH_CLOUD_CLUSTER
-								    : AUTH_CLOUD_NONE,
+		.cloud = auth_cloud_of(o->cloud_identity),
 		.azure_trusted = o->azure_trusted_hosts,
 		.aws_trusted = o->aws_trusted_hosts,
 		.file_root = o->filepath_auth_root_path,

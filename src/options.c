@@ -634,6 +634,13 @@ const char *const *options_values(const char *name)
 	}
 }
 
+const char *options_initial(const char *name)
+{
+	const struct option *option = option_named(name, strlen(name));
+
+	return option ? option->initial : NULL;
+}
+
 void options_help(FILE *out)
 {
 	for (size_t i = 0; i < OPTIONS; i++) {

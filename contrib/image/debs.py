@@ -22,6 +22,11 @@ class Failed(Exception):
     """Said to whoever runs the script, who can do something about it."""
 
 
+def say(text):
+    """A step that may take long, before it is done."""
+    print(f"image: {text}", flush=True)
+
+
 def run(*command, **more):
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, **more)
     if done.returncode != 0:
@@ -50,6 +55,26 @@ class Package:
         return max(int(path.lstat().st_mtime) for path in self.files.rglob("*") if path.is_file() and "DEBIAN" not in path.parts)
 
 
+def files_below(packages, top):
+    """
+    What the packages have below the folder TOP, as if all were installed: name there -> its path, and that of the file which
+    it is or, being a link, leads to. Links that lead elsewhere are left out.
+    """
+    found = {}
+    for package in packages:
+        folder = package.files / top
+        found.update({str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_symlink() or path.is_file()})
+
+    def end(name):
+        for _ in range(8):
+            path = found.get(name)
+            if not path or not path.is_symlink():
+                return path
+            name = os.path.normpath(os.path.join(os.path.dirname(name), os.readlink(path)))
+        return None
+    return {name: (path, end(name)) for name, path in found.items() if end(name)}
+
+
 class Debs:
     """Packages of one architecture."""
 
@@ -66,7 +91,7 @@ class Debs:
         self.packages = {}
         self.update()
 
-    def apt(self, *arguments, **more):
+    def apt(self, *arguments, tool="apt-get", **more):
         options = [f"APT::Architecture={self.architecture}", f"APT::Architectures={self.architecture}", f"Dir::State={self.state}",
                    f"Dir::State::lists={self.state}/lists", "Dir::State::status=/dev/null", f"Dir::Cache={self.state}/cache",
                    "APT::Get::List-Cleanup=false", "Acquire::Languages=none", "Acquire::Retries=3"]
@@ -74,7 +99,7 @@ class Debs:
             options += [f"Dir::Etc::SourceList={os.path.abspath(self.sources)}", "Dir::Etc::SourceParts=/dev/null"]
         # Whom apt would become to download may not write here.
         options += ["APT::Sandbox::User="] if os.getuid() else ["APT::Sandbox::User=root"]
-        return run("apt-get", "-q", *(word for option in options for word in ("-o", option)), *arguments, **more)
+        return run(tool, "-q", *(word for option in options for word in ("-o", option)), *arguments, **more)
 
     def update(self, age=LISTS_AGE):
         """Reads the lists anew, when they are older than that. True: they were."""
@@ -83,11 +108,16 @@ class Debs:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if stamp.exists() and time.time() - stamp.stat().st_mtime < age:
                 return False
+            say(f"{self.architecture}: reading apt's lists of packages")
             self.apt("update")
             if not list(self.state.glob("lists/*_Packages*")):
                 raise Failed(f"apt has no list of packages for {self.architecture}: does its configuration name a distribution that has it?")
             stamp.touch()
         return True
+
+    def known(self, names):
+        """Those that this distribution has."""
+        return [name for name in names if name in self.apt("pkgnames", name, tool="apt-cache").split()]
 
     def get(self, names):
         """Downloads and unpacks what is not there yet."""
@@ -103,32 +133,43 @@ class Debs:
     def fetch(self, names):
         if not names:
             return
-        wanted = {}
+        wanted = {}  # file -> (package, checksum)
         for line in self.apt("download", "--print-uris", *names).splitlines():
             found = re.fullmatch(r"'(\S+)' (\S+) \d+ (?:SHA256:([0-9a-f]{64}))?.*", line)
             if not found or not found[3]:
                 raise Failed(f"apt says no SHA256 of a package: {line}")
-            wanted[urllib.parse.unquote(found[2])] = found[3]
-        for deb, digest in wanted.items():
-            path = self.store / deb
-            if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
-                path.unlink(missing_ok=True)
-                self.apt("download", deb.split("_")[0], cwd=self.folder)
-                fresh = next(iter(self.folder.glob(f"{deb.split('_')[0]}_*.deb")), None)
-                if not fresh or hashlib.sha256(fresh.read_bytes()).hexdigest() != digest:
-                    raise Failed(f"{deb} as it was downloaded is not what apt's lists name")
-                # Somebody else may do the same at this moment.
-                partial = self.store / f".{deb}.{os.getpid()}"
-                partial.write_bytes(fresh.read_bytes())
-                partial.rename(path)
-                fresh.unlink()
-            package = Package(path, self.folder / deb)
+            deb = urllib.parse.unquote(found[2])
+            wanted[deb] = deb.split("_")[0], found[3]
+        self.download({deb: one for deb, one in wanted.items() if sha256_of(self.store / deb) != one[1]})
+        for deb in wanted:
+            package = Package(self.store / deb, self.folder / deb)
             if package.architecture not in (self.architecture, "all"):
                 raise Failed(f"{deb} is for {package.architecture}, not for {self.architecture}")
             self.packages[package.name] = package
         missing = set(names) - set(self.packages)
         if missing:
             raise Failed(f"apt knows no package {', '.join(sorted(missing))} for {self.architecture}")
+
+    def download(self, wanted):
+        """Into the store, all at once: apt reads its lists each time."""
+        if not wanted:
+            return
+        say(f"{self.architecture}: downloading {', '.join(name for name, _ in wanted.values())}")
+        self.apt("download", *(name for name, _ in wanted.values()), cwd=self.folder)
+        for deb, (name, digest) in wanted.items():
+            fresh = next(iter(self.folder.glob(f"{name}_*.deb")), None)
+            if not fresh or sha256_of(fresh) != digest:
+                raise Failed(f"{deb} as it was downloaded is not what apt's lists name")
+            # Somebody else may do the same at this moment.
+            partial = self.store / f".{deb}.{os.getpid()}"
+            partial.write_bytes(fresh.read_bytes())
+            partial.rename(self.store / deb)
+            fresh.unlink()
+
+
+def sha256_of(path):
+    """None: it is not there."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
 
 
 def owners_of(path_ends):

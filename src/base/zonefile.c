@@ -46,6 +46,18 @@ static bool is_installed(void)
 	return access(utc, F_OK) == 0;
 }
 
+/*
+ * Since Debian 13 and Ubuntu 24.04 the names from before Continent/City are a package of their own.
+ */
+static const char *lacks_old_names(void)
+{
+	MEM_AUTO char *eastern = mem_printf("%s/US/Eastern", directory());
+
+	return access(eastern, F_OK) == 0
+		? ""
+		: "; old names, like US/Eastern, CET and Asia/Calcutta, are in the package tzdata-legacy";
+}
+
 static int tell_unknown(const char *name, struct err *err)
 {
 	if (!is_installed())
@@ -55,8 +67,8 @@ static int tell_unknown(const char *name, struct err *err)
 			name, directory());
 	return err_set(err, ERR_INVALID,
 		"unknown time zone \"%s\": the time zone database in %s has none of that name (names are as in "
-		"Europe/Berlin, upper and lower case matter)",
-		name, directory());
+		"Europe/Berlin, upper and lower case matter%s)",
+		name, directory(), lacks_old_names());
 }
 
 static struct zone *load(const char *name, struct err *err)

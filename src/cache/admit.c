@@ -46,6 +46,7 @@ struct admit_wait {
 	unsigned under_way;
 	bool looks_up;          /* counted in LOOKING_MAX */
 	struct loop_task later; /* the verdict stands */
+	const json_t *stored;   /* what the object replaces; borrowed while it is judged at once; NULL */
 	const char *reason;     /* a literal; NULL: allowed */
 	char *message;          /* owned */
 	char *warnings[WARNINGS_MAX];
@@ -191,6 +192,11 @@ int admit_among_hpas(const struct store *store, const struct scaledobject *so, s
 	return check_hpas(store, so, NULL, err);
 }
 
+static void on_fault(void *arg, const struct err *err)
+{
+	warn(arg, err->msg);
+}
+
 static void judge(struct admit_wait *w)
 {
 	const struct lookup *l = w->lookups;
@@ -204,6 +210,7 @@ static void judge(struct admit_wait *w)
 
 	if (validate_surroundings(w->so, &facts, &reason, &err) < 0)
 		refuse(w, reason, &err);
+	validate_containers(w->so, facts.target, on_fault, w);
 }
 
 /* A list may be truncated; a single object is not. */
@@ -303,6 +310,7 @@ static void warn_of_type(struct admit_wait *w, const struct scaler_params *param
 static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 {
 	for (size_t i = 0; i < of->trigger_count; i++) {
+		const struct pod_identity identity = auth_identity(w->owner->rules, &of->triggers[i]);
 		struct scaler_params params = triggerparams_of(of, i);
 		struct scaler scaler;
 		struct err err;
@@ -311,6 +319,7 @@ static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 		if (of->kind == SCALED_JOB && validate_is_resource_type(params.type))
 			continue;
 		/* A review reads no Secrets. */
+		params.identity = &identity;
 		params.auth_open = of->triggers[i].auth_name != NULL;
 		params.env_open = true;
 		warn_of_type(w, &params);
@@ -329,6 +338,8 @@ static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 			warn_of_metadata(w, &scaler, " has what no parameter is named", scaler.unknown);
 		if (scaler.shortened)
 			warn_of_metadata(w, &scaler, "", scaler.shortened);
+		if (scaler.ignored)
+			warn_of_metadata(w, &scaler, "", scaler.ignored);
 		scaler_done(&scaler);
 	}
 }
@@ -343,6 +354,8 @@ static void warn_of_scaledobject(struct admit_wait *w)
 	for (size_t i = 0; i < count; i++)
 		warn(w, texts[i]);
 	warn_of_parameters(w, &of);
+	if (!store_watches(store, w->so->meta.namespace_))
+		return;
 	if (!store_knows_hpas(store, w->so->meta.namespace_, &trouble))
 		warn(w,
 			trouble ? "whether another HorizontalPodAutoscaler scales the same workload was not checked: "
@@ -355,6 +368,16 @@ static void warn_of_scaledobject(struct admit_wait *w)
 			"yet");
 }
 
+static int check_alone(struct admit_wait *w, const char **reason, struct err *err)
+{
+	struct err unreadable;
+	struct scaledobject *stored = w->stored ? scaledobject_decode(w->stored, &unreadable) : NULL;
+	int rc = validate_admission(scaled_of_object(w->so), stored, reason, err);
+
+	scaledobject_free(stored);
+	return rc;
+}
+
 static int judge_scaledobject(struct admit_wait *w, const json_t *object, const char **reason, struct err *err)
 {
 	struct rival_search search = { .err = err };
@@ -362,17 +385,12 @@ static int judge_scaledobject(struct admit_wait *w, const json_t *object, const 
 	w->so = scaledobject_decode(object, err);
 	if (!w->so || check_namespace(&w->so->meta, err) < 0)
 		return -1;
-	if (validate_admission(scaled_of_object(w->so), reason, err) < 0)
+	if (check_alone(w, reason, err) < 0)
 		return -1;
 	search.so = w->so;
 	search_others(w->owner->store, &search);
 	*reason = search.reason;
 	return search.found < 0 ? -1 : check_hpas(w->owner->store, w->so, reason, err);
-}
-
-static void on_fault_of_jobs(void *arg, const struct err *err)
-{
-	warn(arg, err->msg);
 }
 
 static void warn_of_scaledjob(struct admit_wait *w, const struct scaledjob *sj)
@@ -383,7 +401,7 @@ static void warn_of_scaledjob(struct admit_wait *w, const struct scaledjob *sj)
 
 	for (size_t i = 0; i < count; i++)
 		warn(w, texts[i]);
-	validate_jobs_of(sj, on_fault_of_jobs, w);
+	validate_jobs_of(sj, on_fault, w);
 	warn_of_parameters(w, &of);
 }
 
@@ -397,7 +415,7 @@ static int judge_scaledjob(struct admit_wait *w, const json_t *object, const cha
 		return -1;
 	rc = check_namespace(&sj->meta, err);
 	if (rc == 0)
-		rc = validate_admission(scaled_of_job(sj), reason, err);
+		rc = validate_admission(scaled_of_job(sj), NULL, reason, err);
 	if (rc == 0)
 		warn_of_scaledjob(w, sj);
 	scaledjob_free(sj);
@@ -478,6 +496,17 @@ static json_t *with_name(const json_t *object)
 	return copy;
 }
 
+static void warn_of_namespace(struct admit_wait *w, const char *namespace_)
+{
+	MEM_AUTO char *text = NULL;
+
+	if (!*namespace_ || store_watches(w->owner->store, namespace_))
+		return;
+	text = mem_printf("metadata.namespace: \"%.80s\" is none of --watch-namespace: this kscaled does nothing there",
+		namespace_);
+	warn(w, text);
+}
+
 static void judge_at_once(struct admit_wait *w, const struct admit_request *request)
 {
 	const struct kind *kind = find_kind(request->kind);
@@ -491,8 +520,11 @@ static void judge_at_once(struct admit_wait *w, const struct admit_request *requ
 		return;
 	}
 	object = with_name(request->object);
+	w->stored = request->old_object;
+	warn_of_namespace(w, json_str_or_empty(json_object_get(object, "metadata"), "namespace"));
 	if (kind->judge(w, object, &reason, &err) < 0)
 		refuse(w, reason, &err);
+	w->stored = NULL;
 	json_decref(object);
 }
 

@@ -59,6 +59,9 @@ extern const char *const asking_kinds[]; /* these words; ended by NULL */
  */
 char *asking_path(const char *resource, const char *namespace_, const char *name);
 
+/* The media type by which a list is answered as a Table: metadata and columns, no explanations. */
+#define ASKING_TABLE "application/json;as=Table;v=v1;g=meta.k8s.io"
+
 /* Both write to standard output. command: "kscaled get", for messages. */
 enum asking_exit asking_print(const char *command, const struct buf *text);
 enum asking_exit asking_print_json(const char *command, const json_t *value);

@@ -18,6 +18,7 @@
 #include "cli/checkobjects.h"
 #include "cli/documents.h"
 #include "net/tlsrules.h"
+#include "options.h"
 
 enum { ALL_WELL = 0, WRONG = 1, UNREADABLE = 2 };
 
@@ -30,6 +31,15 @@ static const char help_text[] =
 	"  --cluster-object-namespace NS\n"
 	"                         where what ClusterTriggerAuthentications refer to lies (default: kscaled)\n"
 	"  --require-tls          as kscaled with the same option: Redis, databases, etcd, external by TLS only\n"
+	"  --cloud-identity WHO   as kscaled with the same option, and so the next three: who may use its own\n"
+	"                         identity at a cloud: none, cluster, all. Where none of the four is given, what\n"
+	"                         kscaled's defaults refuse is a warning\n"
+	"  --azure-trusted-hosts HOST[,HOST]\n"
+	"                         to whom that may be shown besides Microsoft\n"
+	"  --aws-trusted-hosts HOST[,HOST]\n"
+	"                         to whom that may be shown besides Amazon MSK\n"
+	"  --filepath-auth-root-path DIR\n"
+	"                         ClusterTriggerAuthentications may name files; none is read here\n"
 	"  --complete             what is referred to (workloads, authentications, Secrets) must be in the input\n"
 	"  --strict               warnings count as problems\n"
 	"  -v, --verbose          a line for each object without problems, too\n"
@@ -41,6 +51,10 @@ static const struct option options[] = {
 	{ "namespace", required_argument, NULL, 'n' },
 	{ "cluster-object-namespace", required_argument, NULL, 'c' },
 	{ "require-tls", no_argument, NULL, 't' },
+	{ "cloud-identity", required_argument, NULL, 'w' },
+	{ "azure-trusted-hosts", required_argument, NULL, 'z' },
+	{ "aws-trusted-hosts", required_argument, NULL, 'a' },
+	{ "filepath-auth-root-path", required_argument, NULL, 'f' },
 	{ "complete", no_argument, NULL, 'C' },
 	{ "strict", no_argument, NULL, 's' },
 	{ "verbose", no_argument, NULL, 'v' },
@@ -48,7 +62,13 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-const struct commandline cli_check_line = { .help = help_text, .options = options, .files = true };
+/* Of kscaled's option of that name, which means the same here. */
+static const char *const *values_of(const char *option)
+{
+	return strcmp(option, "cloud-identity") == 0 ? options_values(option) : NULL;
+}
+
+const struct commandline cli_check_line = { .help = help_text, .options = options, .files = true, .values = values_of };
 
 struct check_request {
 	struct checkobjects_params params;
@@ -153,19 +173,36 @@ static bool check_namespace(const char *option, const char *name)
 	return false;
 }
 
+static bool check_cloud_identity(const char *word)
+{
+	if (text_is_one_of(word, options_values("cloud-identity")))
+		return true;
+	fprintf(stderr, "kscaled check: --cloud-identity: \"%.80s\" is none of none, cluster, all\n", word);
+	return false;
+}
+
 int cli_check(int argc, char **argv)
 {
 	static char name[] = "kscaled check"; /* what getopt's own messages begin with */
-	struct check_request request = { .params = { .namespace_ = "default", .cluster_namespace = "kscaled" } };
+	struct check_request request = {
+		.params = { .namespace_ = "default", .rules = { .cluster_namespace = "kscaled" } },
+	};
+	struct offline_rules *rules = &request.params.rules;
+	const char *cloud = options_initial("cloud-identity");
 	int c, status;
 
 	argv[0] = name;
 	optind = 0; /* glibc: begin anew, main may have used getopt before */
 	while ((c = getopt_long(argc, argv, "n:vh", options, NULL)) != -1) {
+		rules->said = rules->said || strchr("wzaf", c);
 		switch (c) {
 		case 'n': request.params.namespace_ = optarg; break;
-		case 'c': request.params.cluster_namespace = optarg; break;
+		case 'c': rules->cluster_namespace = optarg; break;
 		case 't': request.require_tls = true; break;
+		case 'w': cloud = optarg; break;
+		case 'z': rules->azure_trusted = optarg; break;
+		case 'a': rules->aws_trusted = optarg; break;
+		case 'f': rules->file_root = optarg; break;
 		case 'C': request.params.complete = true; break;
 		case 's': request.strict = true; break;
 		case 'v': request.params.verbose = true; break;
@@ -174,8 +211,9 @@ int cli_check(int argc, char **argv)
 		}
 	}
 	if (!check_namespace("namespace", request.params.namespace_) ||
-		!check_namespace("cluster-object-namespace", request.params.cluster_namespace))
+		!check_namespace("cluster-object-namespace", rules->cluster_namespace) || !check_cloud_identity(cloud))
 		return UNREADABLE;
+	rules->cloud = auth_cloud_of(cloud);
 	if (optind == argc) {
 		fputs("kscaled check: no file is named; - is standard input\nTry \"kscaled check --help\".\n", stderr);
 		return UNREADABLE;

@@ -105,35 +105,9 @@ static void judge_surroundings(struct run *r, const struct scaledobject *so)
 	json_decref(none);
 }
 
-static bool has_container(const json_t *pod, const char *list, const char *name)
+static void on_container(void *arg, const struct err *err)
 {
-	const json_t *container;
-	size_t i;
-
-	json_array_foreach(json_object_get(pod, list), i,
-		container) if (json_str_is(container, "name", name)) return true;
-	return false;
-}
-
-/* Only warnings, as an admission webhook may inject containers into Pods. */
-static void judge_containers(struct run *r, const struct scaledobject *so)
-{
-	const json_t *pod =
-		json_object_get(json_object_get(json_object_get(offline_target_object(&r->offline, so), "spec"),
-					"template"),
-			"spec");
-
-	for (size_t i = 0; pod && i < so->spec.trigger_count; i++) {
-		const struct trigger *t = &so->spec.triggers[i];
-		const char *name = validate_is_resource_type(t->type) ? strmap_get(&t->metadata, "containerName")
-								      : NULL;
-		MEM_AUTO char *field = mem_printf("spec.triggers[%zu].metadata.containerName", i);
-
-		if (name && *name && !has_container(pod, "containers", name) &&
-			!has_container(pod, "initContainers", name))
-			findings_warning(&r->findings, field, "%s %s/%s has no container \"%.253s\"",
-				scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name, name);
-	}
+	findings_warning_of(arg, err->msg);
 }
 
 static void judge_formula(struct run *r, const struct scaledobject *so)
@@ -209,7 +183,7 @@ static void judge_scaledobject(struct run *r, const struct document *doc)
 		findings_problem_of(&r->findings, "spec", rival->conflict);
 	if (!so->spec_err)
 		judge_surroundings(r, so);
-	judge_containers(r, so);
+	validate_containers(so, offline_target_object(&r->offline, so), on_container, &r->findings);
 	judge_formula(r, so);
 	if (so->spec_err)
 		return;
@@ -275,8 +249,8 @@ static void judge_triggerauth(struct run *r, const struct document *doc)
 	}
 	if (validate_triggerauth(t, NULL, &err) < 0)
 		findings_problem_of(&r->findings, "spec", err.msg);
-	else
-		checktriggers_authentication(&r->offline, t, namespace_, &r->findings);
+	else if (checktriggers_authentication(&r->offline, t, namespace_, &r->findings) == 0)
+		checktriggers_allowed(&r->offline, t, &r->findings);
 	warning = validate_triggerauth_warning(t);
 	if (warning)
 		findings_warning_of(&r->findings, warning);
@@ -473,9 +447,7 @@ struct checkobjects_result checkobjects_run(const struct checkobjects_params *pa
 	r.metadata_schema = json_loads(metadata_schema, 0, NULL);
 	r.catalogue = catalogue_new(params->namespace_);
 	r.rivals = rivals_new();
-	r.offline = (struct offline){ .catalogue = r.catalogue,
-		.cluster_namespace = params->cluster_namespace,
-		.complete = params->complete };
+	r.offline = (struct offline){ .catalogue = r.catalogue, .rules = &params->rules, .complete = params->complete };
 	collect(&r, documents);
 	find_faulty(&r, documents);
 	for (size_t i = 0; i < documents->count; i++)

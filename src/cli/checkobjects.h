@@ -13,11 +13,12 @@
 #include <stdio.h>
 
 #include "cli/documents.h"
+#include "cli/offline.h"
 
 struct checkobjects_params {
-	const char *namespace_;        /* of objects without one */
-	const char *cluster_namespace; /* where ClusterTriggerAuthentications refer to */
-	bool complete;                 /* references must be in the input */
+	const char *namespace_; /* of objects without one */
+	struct offline_rules rules;
+	bool complete; /* references must be in the input */
 	bool verbose;
 };
 

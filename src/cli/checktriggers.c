@@ -19,6 +19,7 @@ struct trial {
 	struct findings *findings;
 	struct strmap env, unresolved; /* of the target */
 	bool env_read;                 /* false: the environment is unknown */
+	char *no_containers;           /* owned; as struct scaler_params has it */
 };
 
 /* ---- Findings ---- */
@@ -107,6 +108,47 @@ static void tell_announced(const struct trial *j, size_t index)
 		findings_warning(j->findings, field, "%s: %s", type->name, type->announced);
 }
 
+/* What only the options of kscaled refuse: a problem where these are known. */
+static void tell_refused(const struct offline *o, struct findings *f, const char *field, const char *text)
+{
+	if (o->rules->said)
+		findings_problem(f, field, "%s", text);
+	else
+		findings_warning(f, field, "%s", text);
+}
+
+/*
+ * Builds it once more, with the identity that the options let it have. What its authentication
+ * names is told there.
+ */
+static void judge_identity(const struct trial *j, const struct scaler_params *allowed)
+{
+	const struct trigger *t = &j->of->triggers[allowed->index];
+	const struct auth_lookup lookup = offline_rules_of(j->offline);
+	struct pod_identity rules = auth_identity(&lookup, t), identity = *allowed->identity;
+	struct scaler_params params = *allowed;
+	char field[FIELD_SIZE], about[PARAM_NAME_SIZE] = "";
+	struct scaler scaler;
+	struct err err;
+	const char *rest;
+
+	if (identity.provider && !rules.may_be_kscaled)
+		return;
+	identity.may_be_kscaled = rules.may_be_kscaled;
+	identity.azure_trusted = rules.azure_trusted;
+	identity.aws_trusted = rules.aws_trusted;
+	params.identity = &identity;
+	params.about = about;
+	if (scaler_build(&params, &scaler, &err) == 0) {
+		scaler_done(&scaler);
+		return;
+	}
+	offline_hide(j->offline, &err);
+	rest = behind_prefix(err.msg, t->type, (size_t)params.index);
+	place_of(t, (size_t)params.index, about, rest, field);
+	tell_refused(j->offline, j->findings, field, rest);
+}
+
 static void build(const struct trial *j, size_t index, const struct strmap *auth, const struct pod_identity *identity,
 	struct checktriggers *out)
 {
@@ -119,6 +161,7 @@ static void build(const struct trial *j, size_t index, const struct strmap *auth
 	params.identity = identity;
 	params.env = &j->env;
 	params.unresolved = &j->unresolved;
+	params.no_containers = j->no_containers;
 	params.unknown = OFFLINE_UNKNOWN;
 	params.auth_open = j->offline->open;
 	params.env_open = !j->env_read;
@@ -129,12 +172,18 @@ static void build(const struct trial *j, size_t index, const struct strmap *auth
 		out->all = false;
 		return;
 	}
+	judge_identity(j, &params);
 	if (next->unknown)
 		tell_unknown(j, index, next);
 	if (next->shortened) {
 		MEM_AUTO char *field = mem_printf("spec.triggers[%zu].metadata", index);
 
 		findings_warning(j->findings, field, "%s", next->shortened);
+	}
+	if (next->ignored) {
+		MEM_AUTO char *field = mem_printf("spec.triggers[%zu]", index);
+
+		findings_warning(j->findings, field, "%s", next->ignored);
 	}
 	out->all = out->all && next->metric_name;
 	out->count++;
@@ -170,6 +219,7 @@ void checktriggers_run(struct offline *o, const struct scaled *of, struct findin
 	out->count = 0;
 	out->all = true;
 	target = offline_begin(o, of, &err);
+	j.no_containers = auth_no_containers(of, target);
 	if (!target || auth_environment(&lookup, of, target, &j.env, &j.unresolved, &err)) {
 		offline_hide(o, &err);
 		j.env_read = false;
@@ -183,6 +233,7 @@ void checktriggers_run(struct offline *o, const struct scaled *of, struct findin
 			run_one(&j, &lookup, target, i, out);
 	strmap_done_secret(&j.env);
 	strmap_done(&j.unresolved);
+	free(j.no_containers);
 	workload_free(target);
 	offline_end(o);
 }
@@ -199,27 +250,40 @@ void checktriggers_done(struct checktriggers *c)
 
 /*
  * `TriggerAuthentication shop/redis: secretTargetRef parameter "password": ...`: the field is the
- * entry of that parameter; the object's name and the source are not repeated.
+ * entry of that parameter; the object's name and the source are not repeated. Returns the text.
  */
-static void tell_source(struct findings *f, const char *message)
+static const char *field_of_source(const struct findings *f, const char *message, char field[FIELD_SIZE])
 {
 	const char *behind = strstr(message, ": "), *rest = behind ? behind + 2 : message, *quote;
 	size_t source_len = strcspn(rest, " :"), i;
-	MEM_AUTO char *source = mem_dupn(rest, source_len), *parameter = NULL;
-	const json_t *entries = json_object_get(json_object_get(f->doc->json, "spec"), source), *entry;
-	char field[FIELD_SIZE];
+	MEM_AUTO char *source = mem_dupn(rest, source_len), *first = mem_dupn(rest, strcspn(source, ".")),
+		      *parameter = NULL;
+	const json_t *entries = json_object_get(json_object_get(f->doc->json, "spec"), first), *entry;
 
-	snprintf(field, sizeof(field), entries ? "spec.%.200s" : "spec", source);
+	snprintf(field, FIELD_SIZE, entries ? "spec.%.200s" : "spec", source);
 	quote = strchr(rest, '"');
 	parameter = quote ? mem_dupn(quote + 1, strcspn(quote + 1, "\"")) : mem_dup("");
 	json_array_foreach(entries, i, entry)
 	{
 		if (json_str_is(entry, "parameter", parameter)) {
-			snprintf(field, sizeof(field), "spec.%.200s[%zu]", source, i);
+			snprintf(field, FIELD_SIZE, "spec.%.200s[%zu]", source, i);
 			break;
 		}
 	}
-	findings_problem(f, field, "%s", entries ? rest + source_len + strspn(rest + source_len, ": ") : rest);
+	return entries ? rest + source_len + strspn(rest + source_len, ": ") : rest;
+}
+
+void checktriggers_allowed(struct offline *o, const struct triggerauth *t, struct findings *f)
+{
+	const struct auth_lookup rules = offline_rules_of(o);
+	char field[FIELD_SIZE];
+	const char *text;
+	struct err err = { 0 };
+
+	if (auth_alone(&rules, t, &err) == 0)
+		return;
+	text = field_of_source(f, err.msg, field);
+	tell_refused(o, f, field, text);
 }
 
 int checktriggers_authentication(struct offline *o, const struct triggerauth *t, const char *namespace_,
@@ -237,6 +301,8 @@ int checktriggers_authentication(struct offline *o, const struct triggerauth *t,
 	struct workload *target;
 	struct strmap params = { 0 };
 	struct pod_identity identity;
+	char field[FIELD_SIZE];
+	const char *text;
 	struct err err = { 0 };
 	int rc;
 
@@ -248,7 +314,9 @@ int checktriggers_authentication(struct offline *o, const struct triggerauth *t,
 	o->own = false;
 	strmap_done_secret(&params);
 	workload_free(target);
-	if (rc != 0 && f)
-		tell_source(f, err.msg);
+	if (rc != 0 && f) {
+		text = field_of_source(f, err.msg, field);
+		findings_problem(f, field, "%s", text);
+	}
 	return rc;
 }

@@ -24,6 +24,12 @@ void checktriggers_run(struct offline *o, const struct scaled *of, struct findin
 void checktriggers_done(struct checktriggers *c);
 
 /*
+ * What of an authentication the cluster's kscaled refuses by its options (struct offline_rules), of
+ * one that any could use: a problem where they are known, else a warning.
+ */
+void checktriggers_allowed(struct offline *o, const struct triggerauth *t, struct findings *f);
+
+/*
  * Checks an authentication by itself: keys that a Secret in the input lacks, sources that are
  * refused. 0, or -1 after adding the problem to f, which may be NULL.
  */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/dnsname.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/timestamp.h"
@@ -22,7 +23,8 @@ static const char help_text[] =
 	"KIND is so (scaledobject) or sj (scaledjob); without it, whichever has the name, and the ScaledObject of "
 	"two.\n"
 	"\n"
-	"  -n, --namespace NS           the namespace, when only NAME is given; else that of the kubeconfig\n"
+	"  -n, --namespace NS           the namespace, when only NAME is given; else that of the kubeconfig, else\n"
+	"                               the one that has this name, if no other has it\n"
 	"  -o, --output json            print the answer as JSON\n" ASKING_HELP;
 
 static const struct option options[] = {
@@ -152,6 +154,80 @@ static json_t *ask_either(struct insightclient *client, const char *namespace_, 
 	return object;
 }
 
+/* ---- Looking for a name in all namespaces ---- */
+
+#define TOLD_MAX 20 /* candidates */
+
+/* Who has a name. */
+struct bearers {
+	json_t *objects;   /* "so shop/web", owned */
+	char *namespace_;  /* of the first one, owned; NULL: there is none */
+	bool is_ambiguous; /* of several namespaces */
+};
+
+static void bearers_done(struct bearers *b)
+{
+	json_decref(b->objects);
+	free(b->namespace_);
+}
+
+static void take_bearers(struct bearers *b, const char *word, const json_t *table)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(table, "rows"), i, row)
+	{
+		const json_t *metadata = json_object_get(json_object_get(row, "object"), "metadata");
+		const char *namespace_ = json_str_or_empty(metadata, "namespace");
+
+		json_array_append_new(b->objects,
+			json_sprintf("%s %s/%s", word, namespace_, json_str_or_empty(metadata, "name")));
+		if (!b->namespace_)
+			b->namespace_ = mem_dup(namespace_);
+		b->is_ambiguous |= strcmp(b->namespace_, namespace_) != 0;
+	}
+}
+
+/* resource: NULL: of both kinds, of which the user may be allowed to list one. */
+static int find_bearers(struct insightclient *client, const char *resource, const char *name, struct bearers *b,
+	struct err *err)
+{
+	static const struct {
+		const char *resource, *word;
+	} kinds[] = { { ASKING_OBJECTS, "so" }, { ASKING_JOBS, "sj" } };
+	size_t answered = 0;
+
+	*b = (struct bearers){ .objects = json_array() };
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
+		MEM_AUTO char *all = asking_path(kinds[i].resource, NULL, NULL);
+		MEM_AUTO char *path = mem_printf("%s?fieldSelector=metadata.name%%3D%s", all, name);
+		json_t *table = NULL;
+
+		if (resource && strcmp(resource, kinds[i].resource) != 0)
+			continue;
+		answered += insightclient_get(client, path, ASKING_TABLE, &table, err) == 0;
+		take_bearers(b, kinds[i].word, table);
+		json_decref(table);
+	}
+	return answered > 0 ? 0 : -1;
+}
+
+static void print_bearers(const char *name, const struct bearers *b)
+{
+	size_t i, count = json_array_size(b->objects);
+	const json_t *one;
+
+	fprintf(stderr, "kscaled explain: %zu have the name \"%s\"; say which:\n", count, name);
+	json_array_foreach(b->objects, i, one)
+	{
+		if (i < TOLD_MAX)
+			fprintf(stderr, "  kscaled explain %s\n", json_string_value(one));
+	}
+	if (count > TOLD_MAX)
+		fprintf(stderr, "  and %zu more\n", count - TOLD_MAX);
+}
+
 static enum asking_exit print(const struct explain_arguments *a, const json_t *explanation)
 {
 	struct asking_screen screen = asking_screen();
@@ -166,6 +242,46 @@ static enum asking_exit print(const struct explain_arguments *a, const json_t *e
 	return status;
 }
 
+static json_t *ask_in(struct insightclient *client, const struct explain_arguments *a, const char *namespace_,
+	const char *name, struct err *err)
+{
+	return a->resource ? ask(client, a->resource, namespace_, name, err)
+			   : ask_either(client, namespace_, name, err);
+}
+
+/*
+ * Of a name alone: as kubectl does, in the namespace of the kubeconfig, where there is one; else
+ * the only one that has it. NULL, with an empty message where the candidates were told.
+ */
+static json_t *ask_anywhere(struct insightclient *client, const struct explain_arguments *a, const char *name,
+	struct err *err)
+{
+	const char *usual = insightclient_namespace(client);
+	json_t *explanation = usual ? ask_in(client, a, usual, name, err) : NULL;
+	struct err of_list = { 0 };
+	struct bearers b;
+
+	if (explanation || (usual && err->kind != ERR_MISSING))
+		return explanation;
+	if (find_bearers(client, a->resource, name, &b, &of_list) < 0) {
+		if (!usual)
+			*err = of_list; /* else that there is none where it may be looked for */
+	} else if (b.is_ambiguous) {
+		print_bearers(name, &b);
+		*err = (struct err){ .kind = ERR_MISSING };
+	} else if (b.namespace_) {
+		explanation = ask_in(client, a, b.namespace_, name, err);
+	} else if (!usual) {
+		err_set(err, ERR_MISSING, "no %s has the name \"%.253s\" in any namespace",
+			!a->resource                                    ? "ScaledObject or ScaledJob"
+				: strcmp(a->resource, ASKING_JOBS) == 0 ? "ScaledJob"
+									: "ScaledObject",
+			name);
+	}
+	bearers_done(&b);
+	return explanation;
+}
+
 static enum asking_exit run(const struct explain_arguments *a, const char *namespace_, const char *name)
 {
 	struct err err = { 0 };
@@ -173,17 +289,14 @@ static enum asking_exit run(const struct explain_arguments *a, const char *names
 	enum asking_exit status;
 	json_t *explanation = NULL;
 
-	if (client && !namespace_)
-		namespace_ = insightclient_namespace(client);
-	if (client && !namespace_)
-		err_set(&err, ERR_INVALID, "\"%.80s\": say the namespace, too: NAMESPACE/NAME", name);
-	else if (client)
-		explanation = a->resource ? ask(client, a->resource, namespace_, name, &err)
-					  : ask_either(client, namespace_, name, &err);
+	if (client)
+		explanation = namespace_ ? ask_in(client, a, namespace_, name, &err)
+					 : ask_anywhere(client, a, name, &err);
 	if (explanation) {
 		status = print(a, explanation);
 	} else {
-		fprintf(stderr, "kscaled explain: %s\n", err.msg);
+		if (*err.msg)
+			fprintf(stderr, "kscaled explain: %s\n", err.msg);
 		status = err.kind == ERR_MISSING ? ASKING_UNKNOWN : ASKING_UNREACHABLE;
 	}
 	json_decref(explanation);

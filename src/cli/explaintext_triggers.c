@@ -68,6 +68,13 @@ static char *pause_of(const json_t *one)
 	return *why ? mem_dup(why) : NULL;
 }
 
+static char *remark_of(const json_t *one)
+{
+	const char *what = json_str_or_empty(one, "remark");
+
+	return *what ? mem_dup(what) : NULL;
+}
+
 static char *unknown_of(const json_t *one)
 {
 	const char *keys = json_str_or_empty(one, "unknownKeys");
@@ -78,6 +85,13 @@ static char *unknown_of(const json_t *one)
 static char *shortened_of(const json_t *one)
 {
 	const char *what = json_str_or_empty(one, "shortened");
+
+	return *what ? mem_dup(what) : NULL;
+}
+
+static char *ignored_of(const json_t *one)
+{
+	const char *what = json_str_or_empty(one, "ignored");
 
 	return *what ? mem_dup(what) : NULL;
 }
@@ -157,7 +171,9 @@ void explaintext_triggers(const struct explaintext_page *p, const json_t *answer
 		json_decref(alone);
 	}
 	say_all(p, "  pause", triggers, pause_of);
+	say_all(p, "  remark", triggers, remark_of);
 	say_all(p, "  push", triggers, push_of);
 	say_all(p, "  metadata", triggers, unknown_of);
 	say_all(p, "  metadata", triggers, shortened_of);
+	say_all(p, "  ignored", triggers, ignored_of);
 }

@@ -45,9 +45,6 @@ const struct commandline cli_get_line = { .help = help_text,
 	.values = values,
 	.words = asking_kinds };
 
-/* The media type by which a list is answered as a Table. */
-#define TABLE_FORM "application/json;as=Table;v=v1;g=meta.k8s.io"
-
 static const struct get_kind {
 	const char *resource, *names;
 } kinds[] = {
@@ -213,7 +210,8 @@ static void ask(const struct get_arguments *a, struct insightclient *client, str
 
 		if (a->resource && strcmp(a->resource, kinds[i].resource) != 0)
 			continue;
-		if (insightclient_get(client, path, a->json ? "application/json" : TABLE_FORM, &out->of[i], &err) == 0)
+		if (insightclient_get(client, path, a->json ? "application/json" : ASKING_TABLE, &out->of[i], &err) ==
+			0)
 			out->count++;
 		else if (strcmp(told.msg, err.msg) != 0)
 			fprintf(stderr, "kscaled get: %s\n", err.msg);

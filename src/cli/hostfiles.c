@@ -11,8 +11,12 @@
 
 #include "base/base64.h"
 #include "base/file.h"
+#include "base/hostport.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
+
+#define FILE_SIZE_MAX (64 << 10)
 
 static void set_text(json_t *object, const char *key, const char *text)
 {
@@ -38,7 +42,7 @@ char *hostfiles_kubeconfig(const struct hostfiles *f, const struct kube_config *
 		"kscaled", "context", "cluster", "kscaled", "user", "kscaled", "namespace", namespace_);
 	text = json_dumps(kubeconfig, JSON_INDENT(2));
 	json_decref(kubeconfig);
-	return mem_printf("# Made by kscaled join.\n%s\n", text);
+	return mem_printf(HOSTFILES_MARK "\n%s\n", text);
 }
 
 bool hostfiles_has_user(void)
@@ -107,6 +111,56 @@ int hostfiles_write(const struct hostfiles *f, const char *kubeconfig, const cha
 			write_file(f->config_dir, "kubeconfig", kubeconfig, err)
 		? -1
 		: 0;
+}
+
+/*
+ * What stands behind a word at the beginning of a line of a file; the last such line counts, blanks
+ * around it do not. NULL: there is none. The caller owns it.
+ */
+static char *line_behind(const char *folder, const char *name, const char *word)
+{
+	MEM_AUTO char *path = mem_printf("%s/%s", folder, name);
+	struct buf text = BUF_INIT(FILE_SIZE_MAX);
+	char *found = NULL;
+
+	if (file_read(path, FILE_ANY, NULL, &text, NULL) == 0) {
+		MEM_AUTO char *copy = mem_dup(buf_text(&text));
+		char *rest = copy, *line;
+
+		while ((line = strsep(&rest, "\n")) != NULL) {
+			const char *behind = text_behind(text_trim(line, " \t\r"), word);
+
+			if (!behind)
+				continue;
+			free(found);
+			found = mem_dup(behind);
+		}
+	}
+	buf_done(&text);
+	return found;
+}
+
+char *hostfiles_call(const char *config_dir)
+{
+	return line_behind(config_dir, "join.env", HOSTFILES_CALL);
+}
+
+static unsigned port_behind(const char *folder, const char *name, const char *word)
+{
+	MEM_AUTO char *text = line_behind(folder, name, word);
+	int port = text ? hostport_port(text + strspn(text, " \t=")) : 0;
+
+	return port > 0 ? (unsigned)port : 0;
+}
+
+unsigned hostfiles_joined_port(const struct hostfiles *f)
+{
+	return port_behind(f->config_dir, "join.env", "KSCALED_SECURE_PORT=");
+}
+
+unsigned hostfiles_configured_port(const struct hostfiles *f)
+{
+	return port_behind(f->config_dir, "kscaled.conf", "secure-port");
 }
 
 int hostfiles_remove(const struct hostfiles *f, struct err *err)

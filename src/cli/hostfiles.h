@@ -18,6 +18,9 @@
 #define HOSTFILES_STATE  "/var/lib/kscaled"
 #define HOSTFILES_USER   "kscaled"
 
+/* How a kubeconfig of ours begins. */
+#define HOSTFILES_MARK "# Made by kscaled join."
+
 struct hostfiles {                          /* strings are borrowed */
 	const char *config_dir, *state_dir; /* absolute */
 };
@@ -36,6 +39,21 @@ char *hostfiles_kubeconfig(const struct hostfiles *f, const struct kube_config *
  */
 int hostfiles_write(const struct hostfiles *f, const char *kubeconfig, const char *token, const char *environment,
 	struct err *err);
+
+/*
+ * How `kscaled join` was called, for `kscaled doctor` to say how to do it again: the line of
+ * CONFIG/join.env that begins with HOSTFILES_CALL, without that. NULL: there is none,
+ * or it may not be read. The caller owns it.
+ */
+#define HOSTFILES_CALL "# kscaled join "
+char *hostfiles_call(const char *config_dir);
+
+/*
+ * The port on which kscaled serves, as CONFIG/join.env has it, or CONFIG/kscaled.conf; 0: it does
+ * not say.
+ */
+unsigned hostfiles_joined_port(const struct hostfiles *f);
+unsigned hostfiles_configured_port(const struct hostfiles *f);
 
 /* Removes those files and the daemon's nonce; what is not there is no error. */
 int hostfiles_remove(const struct hostfiles *f, struct err *err);

@@ -125,13 +125,26 @@ struct auth_lookup offline_lookup(struct offline *o)
 		.vault = find_vault,
 		.managed = auth_unknown_managed,
 		.token = auth_unknown_token,
-		.cluster_namespace = o->cluster_namespace,
-		/* what the daemon's options and environment say is not known */
+		.cluster_namespace = o->rules->cluster_namespace,
 		.cloud = AUTH_CLOUD_ALL,
 		.azure_trusted = "*",
 		.aws_trusted = "*",
 		.aws_region = "us-east-1",
 		.unknown = OFFLINE_UNKNOWN,
+	};
+}
+
+struct auth_lookup offline_rules_of(const struct offline *o)
+{
+	const struct offline_rules *rules = o->rules;
+
+	return (struct auth_lookup){
+		.cluster_namespace = rules->cluster_namespace,
+		.no_files = !rules->file_root,
+		.cloud = rules->cloud,
+		.azure_trusted = rules->azure_trusted,
+		.aws_trusted = rules->aws_trusted,
+		.aws_region = "us-east-1",
 	};
 }
 
@@ -223,15 +236,41 @@ const json_t *offline_target_object(struct offline *o, const struct scaledobject
 		: NULL;
 }
 
+static struct workload *read_anything(const struct wanted_names *w, struct err *err)
+{
+	json_t *made = target_with_all(w);
+	struct workload *target = workload_decode(made, err);
+
+	json_decref(made);
+	return target;
+}
+
+/* The Deployment whose Pod template a target has, in its place. Takes target. */
+static struct workload *read_pods(struct offline *o, struct workload *target, const struct wanted_names *w,
+	struct err *err)
+{
+	MEM_AUTO char *name = mem_dup(target->template_deployment), *namespace_ = mem_dup(target->namespace_);
+	struct catalogue_entry *e = catalogue_find(o->catalogue, "Deployment", namespace_, name);
+
+	workload_free(target);
+	if (e)
+		return workload_decode(e->doc->json, err);
+	if (!o->complete)
+		return read_anything(w, err);
+	missing("Deployment", namespace_, name, err);
+	return NULL;
+}
+
 static struct workload *read_target(struct offline *o, const struct scaled *of, const struct wanted_names *w,
 	struct err *err)
 {
 	const json_t *object = of->so ? offline_target_object(o, of->so) : NULL;
 	struct workload *target;
-	json_t *made;
 
-	if (object)
-		return workload_decode(object, err);
+	if (object) {
+		target = workload_decode(object, err);
+		return target && target->template_deployment ? read_pods(o, target, w, err) : target;
+	}
 	if (of->sj) {
 		target = scaledjob_workload(of->sj);
 		if (!target)
@@ -240,10 +279,7 @@ static struct workload *read_target(struct offline *o, const struct scaled *of, 
 				of->sj->spec.template_text ? "spec.jobTargetRef.template" : "spec.jobTargetRef");
 		return target;
 	}
-	made = target_with_all(w);
-	target = workload_decode(made, err);
-	json_decref(made);
-	return target;
+	return read_anything(w, err);
 }
 
 struct workload *offline_begin(struct offline *o, const struct scaled *of, struct err *err)

@@ -20,9 +20,18 @@
 
 #define OFFLINE_UNKNOWN AUTH_UNKNOWN
 
+/* What kscaled's options of the same names say, in the cluster that the input is for. Borrowed. */
+struct offline_rules {
+	const char *cluster_namespace;           /* cluster-object-namespace */
+	enum auth_cloud cloud;                   /* cloud-identity */
+	const char *azure_trusted, *aws_trusted; /* azure-trusted-hosts, aws-trusted-hosts; NULL */
+	const char *file_root;                   /* filepath-auth-root-path; NULL */
+	bool said;                               /* the last four are what they are there, not only the defaults */
+};
+
 struct offline {
-	struct catalogue *catalogue;   /* borrowed */
-	const char *cluster_namespace; /* borrowed; as struct auth_lookup has it */
+	struct catalogue *catalogue;       /* borrowed */
+	const struct offline_rules *rules; /* borrowed */
 	bool complete;
 	bool own;             /* reads also faulty authentications; else these count as unknown */
 	bool open;            /* set by a lookup that may have any parameter; the caller clears it */
@@ -31,7 +40,10 @@ struct offline {
 	size_t secret_count;
 };
 
+/* Whatever the rules forbid is allowed: what is refused by this look-up is refused by any kscaled. */
 struct auth_lookup offline_lookup(struct offline *o);
+/* The rules alone, for auth_alone and auth_identity. */
+struct auth_lookup offline_rules_of(const struct offline *o);
 
 /*
  * Begins an object and returns the workload whose environment counts, which the caller owns: the

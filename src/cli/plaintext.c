@@ -74,6 +74,23 @@ static size_t line_bytes(const char *text, size_t columns)
 	return at == len || text[at] == ' ' || !last_blank ? at : last_blank;
 }
 
+void plaintext_put_word(struct buf *out, const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-";
+
+	if (*text && text[strspn(text, plain)] == '\0') {
+		buf_puts(out, text);
+		return;
+	}
+	buf_putc(out, '\'');
+	for (; *text; text++)
+		if (*text == '\'')
+			buf_puts(out, "'\\''");
+		else
+			buf_putc(out, *text);
+	buf_putc(out, '\'');
+}
+
 void plaintext_put_field(struct buf *out, const char *label, const char *text, size_t indent, size_t width)
 {
 	size_t label_columns = plaintext_put(out, label, 0), room = width > indent + 10 ? width - indent : 0;

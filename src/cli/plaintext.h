@@ -18,6 +18,9 @@ size_t plaintext_columns(const char *text);
 /* Appends text, cut to `columns` (0: not cut) with "…" as the last. Returns the columns written. */
 size_t plaintext_put(struct buf *out, const char *text, size_t columns);
 
+/* Appends a text as one word of a shell's command line, in quotes where it needs them. */
+void plaintext_put_word(struct buf *out, const char *text);
+
 /*
  * Appends label and, from column `indent` on, text, broken between words into lines of `width`
  * columns (0: one line), and a newline.

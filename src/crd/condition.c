@@ -219,6 +219,18 @@ void conditions_observe(struct conditions *c, const char *type, int64_t generati
 		one->observed_generation = generation;
 }
 
+void conditions_remove(struct conditions *c, const char *type)
+{
+	struct condition *one = find(c, type);
+
+	if (!one)
+		return;
+	one = own(c, one);
+	condition_done(one);
+	c->count--;
+	memmove(one, one + 1, (size_t)(&c->list->items[c->count] - one) * sizeof(*one));
+}
+
 /* Times in whole seconds, as they are stored: a time set in memory equals the one read back. */
 static bool same_times(const struct condition *a, const struct condition *b)
 {

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/timestamp.h"
 #include "crd/shape.h"
 
@@ -210,6 +211,18 @@ static void decode_pods(const struct json_at *spec, struct workload *out)
 	}
 }
 
+/* One of another kind is not followed. */
+static void decode_reference(const struct json_at *spec, struct workload *out)
+{
+	struct json_at ref = json_field(spec, "workloadRef");
+	const char *version = json_str_or_empty(ref.value, "apiVersion");
+
+	if (out->container_count > 0 || !text_begins(version, "apps/") ||
+		!json_str_is(ref.value, "kind", "Deployment") || !*json_str_or_empty(ref.value, "name"))
+		return;
+	json_get_string(&ref, "name", &out->template_deployment, NULL);
+}
+
 static void container_done(struct workload_container *c)
 {
 	free(c->name);
@@ -266,6 +279,7 @@ struct workload *workload_decode(const json_t *object, struct err *err)
 	decode_manager(metadata.value, w);
 	decode_selector(&spec, &status, w);
 	decode_pods(&spec, w);
+	decode_reference(&spec, w);
 	return w;
 }
 
@@ -310,6 +324,7 @@ void workload_free(struct workload *w)
 	free(w->replicas_manager);
 	free(w->selector);
 	free(w->no_environment);
+	free(w->template_deployment);
 	free(w->service_account);
 	for (size_t i = 0; i < w->container_count; i++)
 		container_done(&w->containers[i]);

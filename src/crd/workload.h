@@ -67,7 +67,12 @@ struct workload {
 				   "kube-controller-manager"); NULL: unknown, as after a GET */
 	bool replicas_by_scale; /* it wrote them through /scale */
 	char *selector;         /* status.selector or spec.selector as text; NULL */
-	char *service_account;  /* of the Pod template; NULL: none is named, so it is "default" */
+	/*
+	 * spec.workloadRef, where there is no Pod template: the Deployment, by name, that has it, as
+	 * of a Rollout of argoproj.io; NULL
+	 */
+	char *template_deployment;
+	char *service_account; /* of the Pod template; NULL: none is named, so it is "default" */
 	struct workload_container *containers;
 	size_t container_count;
 };

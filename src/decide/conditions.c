@@ -118,6 +118,9 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 	statusparts_first_sight(&p, PAUSED, CONDITION_FALSE);
 	conditions_observe(&status->conditions, PAUSED, p.generation);
 	conditions_observe(&status->conditions, FALLBACK, p.generation);
+	/* Nobody is asked any more. */
+	if (o->no_hpa || (o->annotations && o->annotations->paused))
+		say_no_fallback(&p);
 	if (!verdict_fallback_valid(&so->spec)) {
 		say_no_fallback(&p);
 		scaledobject_free_states(&status->health, &status->health_count);
@@ -125,13 +128,16 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 	if (o->annotations)
 		record_pause(&p, o->annotations);
 	statusparts_reconciled(&p, o->err, o->annotations && o->annotations->paused);
-	if (o->err)
+	if (o->no_hpa)
+		conditions_remove(&status->conditions, HPA_ACTIVE);
+	else if (o->err)
 		mirror_hpa(&p, o->hpa);
 }
 
 /* ---- After a tick ---- */
 
-static bool trigger_active(const void *arg, const char *metric, size_t *at)
+/* What fails for the moment, and is not told in Ready yet, is as active as it was. */
+static bool trigger_active(const void *arg, const char *metric, bool was, size_t *at)
 {
 	const struct scale_facts *facts = arg;
 
@@ -139,7 +145,7 @@ static bool trigger_active(const void *arg, const char *metric, size_t *at)
 		const struct verdict_trigger *t = &facts->triggers[*at % facts->trigger_count];
 
 		if (strcmp(t->metric_name, metric) == 0)
-			return !t->err && t->reading.active;
+			return t->err ? facts->ready_waits && was : t->reading.active;
 	}
 	return false;
 }
@@ -201,8 +207,8 @@ void conditions_after_count(const struct scaledobject *so, const struct verdict_
 }
 
 /*
- * KEDA's message with the cause appended, for users of kubectl. It is kept while the same trigger
- * fails with the same kind of error.
+ * KEDA's message with the cause appended, for users of kubectl. It is kept while the cause is the
+ * same.
  */
 static void say_ready(const struct statusparts *p, const struct scale_facts *facts, const struct scale_decision *d)
 {
@@ -219,15 +225,17 @@ void conditions_after_tick(const struct scaledobject *so, const struct scale_fac
 	const struct scale_decision *d, const struct hpa *hpa, int64_t now_unix_ms, struct scaledobject_status *status)
 {
 	const struct statusparts p = { &words, status, now_unix_ms, so->meta.generation };
-	bool ours = !statusparts_is_refused(&p), sets_active = ours && d->active_reason;
+	bool ours = !statusparts_is_refused(&p), unknown = facts->ready_waits && !d->active,
+	     sets_active = ours && d->active_reason && !unknown;
 
 	if (d->rule == SCALE_RULE_PAUSED)
 		return;
-	statusparts_last_active(&p, d->active, sets_active, d->last_active_unix_ms);
+	if (!unknown)
+		statusparts_last_active(&p, d->active, sets_active, d->last_active_unix_ms);
 	if (facts->trigger_count > 0)
 		statusparts_activity(trigger_active, facts, status);
 	record_counts(&p, &so->spec, facts->triggers, facts->trigger_count, facts->cause_is_news);
-	if (ours && d->ready_reason)
+	if (ours && d->ready_reason && !facts->ready_waits)
 		say_ready(&p, facts, d);
 	if (sets_active)
 		statusparts_say(&p, ACTIVE, d->active_status, d->active_reason, d->active_message);

@@ -27,6 +27,7 @@ struct reconcile_outcome {
 	const struct metric_spec *metrics; /* of all kinds, in trigger order; NULL: the stored names stay */
 	size_t metric_count;
 	const struct hpa *hpa; /* the one that status.hpaName names; NULL: unknown */
+	bool no_hpa;           /* we have deleted it: the object is paused, or refused */
 	/*
 	 * for Paused and pausedReplicaCount; NULL: they cannot be read, Paused stays
 	 */
@@ -42,7 +43,9 @@ struct reconcile_outcome {
  *   - Ready is False `ScaledObjectCheckFailed` with the error's text, and Active Unknown
  *     `UnknownState`; after a success it is True `ScaledObjectReady` ("ScaledObject is paused"
  *     while paused), but a Ready that the scale loop lowered (TriggerError...) is left to it;
- *   - after an error, HPAActive is taken from the HPA, as no tick may follow.
+ *   - after an error, HPAActive is taken from the HPA, as no tick may follow; without an HPA it is
+ *     taken away;
+ *   - while it is paused or refused, no fallback is active.
  */
 void conditions_after_reconcile(const struct scaledobject *so, const struct reconcile_outcome *o, int64_t now_unix_ms,
 	struct scaledobject_status *status);
@@ -50,7 +53,8 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 /*
  * The same after a tick: Ready, Active, triggersActivity, lastActiveTime (only when the object
  * becomes active or inactive, design 6), HPAActive from the HPA (NULL: unchanged), and what
- * conditions_after_count sets. Nothing when the object is paused.
+ * conditions_after_count sets. Nothing when the object is paused. While facts->ready_waits, Ready
+ * stays, and so does the activity of what cannot be read.
  */
 void conditions_after_tick(const struct scaledobject *so, const struct scale_facts *facts,
 	const struct scale_decision *d, const struct hpa *hpa, int64_t now_unix_ms, struct scaledobject_status *status);

@@ -16,5 +16,11 @@ uint64_t mark_pair(uint64_t mark, int32_t a, int32_t b);
 uint64_t mark_number(uint64_t mark, double number);
 uint64_t mark_text(uint64_t mark, const char *text);     /* NULL is fine */
 uint64_t mark_err(uint64_t mark, const struct err *err); /* its message; NULL is fine */
+/*
+ * A message as far as it names a cause: without what stands in quotes (the name of a Job), and
+ * without numbers, which differ from failure to failure (times, ports, a quota), but for an HTTP
+ * status.
+ */
+uint64_t mark_words(uint64_t mark, const char *text);
 
 #endif

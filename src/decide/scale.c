@@ -201,6 +201,20 @@ static void decide_scale_in(const struct scale_facts *facts, struct scale_decisi
 	say_active(d, CONDITION_FALSE, "ScalerCooldown", "Scaler cooling down because triggers are not active");
 }
 
+/*
+ * The minimum holds whatever the triggers say, and while they say nothing. An idle count is below
+ * it.
+ */
+static bool keep_min(const struct scale_facts *facts, struct scale_decision *d)
+{
+	int32_t min = floor_of(facts->spec);
+
+	if (facts->spec->idle_replicas != INT32_UNSET || d->replicas >= min)
+		return false;
+	raise_to(facts, d, SCALE_RULE_BELOW_MIN, min);
+	return true;
+}
+
 static void decide_inactive(const struct scale_facts *facts, struct scale_decision *d)
 {
 	const struct scaledobject_spec *spec = facts->spec;
@@ -209,12 +223,12 @@ static void decide_inactive(const struct scale_facts *facts, struct scale_decisi
 	int32_t rest = has_idle && spec->idle_replicas > 0 ? spec->idle_replicas : 0;
 
 	say_active(d, CONDITION_FALSE, "ScalerNotActive", "Scaling is not performed because triggers are not active");
+	if (keep_min(facts, d))
+		return;
 	if (d->failing)
 		d->rule = SCALE_RULE_ERROR_HOLD;
 	else if ((has_idle || min == 0) && d->replicas > rest)
 		decide_scale_in(facts, d, rest);
-	else if (!has_idle && d->replicas < min)
-		raise_to(facts, d, SCALE_RULE_BELOW_MIN, min);
 	else
 		d->rule = SCALE_RULE_INACTIVE;
 }
@@ -247,7 +261,7 @@ struct scale_decision scale_decide(const struct scale_facts *facts)
 	if (!facts->replicas_known)
 		d.rule = SCALE_RULE_REPLICAS_UNKNOWN;
 	else if (knows_nothing(facts) && !d.forced)
-		d.rule = SCALE_RULE_ERROR_HOLD;
+		d.rule = keep_min(facts, &d) ? d.rule : SCALE_RULE_ERROR_HOLD;
 	else if (d.active)
 		decide_active(facts, &d);
 	else

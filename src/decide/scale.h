@@ -7,6 +7,8 @@
  * facts in, decision out; no clock, no I/O, no log. The rules are KEDA's RequestScale (keda-core.md
  * 3.4), with the differences of design 6:
  *   - an error never scales in, with or without a fallback; no triggers at all is an error, too;
+ *   - an error does not hold an object below minReplicaCount, which depends on no source; with
+ *     idleReplicaCount it does, as that is below it, too;
  *   - the object is active while one trigger is, even if another fails; a failing trigger lowers
  *     Ready already in the tick that activates;
  *   - a last activity in the future counts as now;
@@ -24,6 +26,7 @@
 #include "base/metric.h"
 #include "crd/condition.h"
 #include "crd/scaledobject.h"
+#include "decide/readiness.h"
 #include "decide/verdict.h"
 
 struct annotations; /* decide/annotations.h */
@@ -43,10 +46,10 @@ struct scale_facts {
 	int32_t replicas;            /* the target's spec.replicas */
 	int64_t last_active_unix_ms; /* 0: never */
 	/*
-	 * the first failing trigger, the kind of its error, or the first trigger that falls back
-	 * has changed since Ready and Fallback were set
+	 * readiness_judge's, of scale_ready_look: Ready stays as it is; the texts of Ready and
+	 * Fallback name their causes anew
 	 */
-	bool cause_is_news;
+	bool ready_waits, cause_is_news;
 };
 
 /* The first failure, of a trigger or the formula. Borrowed from the facts. */
@@ -68,7 +71,7 @@ enum scale_rule {                    /* the rule that decided; scale_explain() d
 	SCALE_RULE_COOLDOWN,         /* not active: waits for the cooldown, until .until_unix_ms */
 	SCALE_RULE_INITIAL_COOLDOWN, /* never active yet: waits for the initial cooldown */
 	SCALE_RULE_DEACTIVATE,       /* cooldown over: to idle or 0 */
-	SCALE_RULE_BELOW_MIN,        /* not active and below min: to min */
+	SCALE_RULE_BELOW_MIN,        /* not active, or failing, and below min: to min */
 	SCALE_RULE_INACTIVE,         /* not active, and the replicas are right */
 	SCALE_RULE_PAUSED,           /* by annotation: unchanged, or kept at paused-replicas */
 	SCALE_RULE_SCALE_IN_PAUSED,  /* would go to idle or 0 (now or after the cooldown), but for the annotation */
@@ -100,6 +103,8 @@ struct scale_decision {
 };
 
 struct scale_decision scale_decide(const struct scale_facts *facts);
+/* What it means for Ready; the caller adds what only he knows. */
+struct readiness_look scale_ready_look(const struct scale_facts *facts, const struct scale_decision *d);
 
 const char *scale_rule_name(enum scale_rule rule); /* "cooldown", for JSON and metrics */
 /*

@@ -174,6 +174,22 @@ static void add_quiet(struct sentence *s, const struct scale_facts *facts)
 	add_fallbacks(s, facts);
 }
 
+static bool asked_nobody(const struct scale_facts *facts)
+{
+	return facts->trigger_count == 0 && facts->resource_count == 0;
+}
+
+static void add_below_min(struct sentence *s, const struct scale_facts *facts)
+{
+	sentence_add(s, "fewer than minReplicaCount, and ");
+	if (asked_nobody(facts)) {
+		sentence_add(s, "no trigger could be asked");
+		return;
+	}
+	add_readings(s, facts);
+	add_troubles(s, facts);
+}
+
 static void explain_active(struct sentence *s, const struct scale_facts *facts, const struct scale_decision *d)
 {
 	int32_t max = scaledobject_hpa_max(facts->spec);
@@ -191,7 +207,7 @@ static void explain_active(struct sentence *s, const struct scale_facts *facts, 
 static void explain_hold(struct sentence *s, const struct scale_facts *facts, const struct scale_decision *d)
 {
 	sentence_add(s, "held at %d: ", (int)d->replicas);
-	if (facts->trigger_count == 0 && facts->resource_count == 0) {
+	if (asked_nobody(facts)) {
 		sentence_add(s, "no trigger could be asked");
 		return;
 	}
@@ -237,8 +253,7 @@ static void explain_scale_out_paused(struct sentence *s, const struct scale_fact
 		add_activity(s, facts, d);
 		add_troubles(s, facts);
 	} else {
-		sentence_add(s, "fewer than minReplicaCount, and ");
-		add_quiet(s, facts);
+		add_below_min(s, facts);
 	}
 }
 
@@ -263,9 +278,8 @@ char *scale_explain(const struct scale_facts *facts, const struct scale_decision
 		break;
 	case SCALE_RULE_DEACTIVATE: explain_deactivate(&s, facts, d); break;
 	case SCALE_RULE_BELOW_MIN:
-		sentence_add(&s, "scaling from %d to %d: fewer than minReplicaCount, and ", (int)facts->replicas,
-			(int)d->replicas);
-		add_quiet(&s, facts);
+		sentence_add(&s, "scaling from %d to %d: ", (int)facts->replicas, (int)d->replicas);
+		add_below_min(&s, facts);
 		break;
 	case SCALE_RULE_INACTIVE:
 		sentence_add(&s, "at rest with %d: ", (int)d->replicas);

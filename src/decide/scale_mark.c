@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells whether a decision differs from the last one, without making its sentence. */
+/*
+ * Tells whether a decision differs from the last one, without making its sentence, and what fails
+ * from what failed before.
+ */
 #include "decide/annotations.h"
 #include "decide/mark.h"
 #include "decide/scale.h"
@@ -63,4 +66,38 @@ uint64_t scale_mark(const struct scale_facts *facts, const struct scale_decision
 	for (size_t i = 0; i < facts->trigger_count; i++)
 		mark = mix_trigger(mark, &facts->triggers[i]);
 	return mark;
+}
+
+static uint64_t mark_cause(struct scale_failure f)
+{
+	return f.err ? mark_words(mark_text(mark_word(0, f.err->kind), f.metric_name), f.err->msg) | 1 : 0;
+}
+
+/* In a row, of the trigger that fails most. */
+static int32_t most_failures(const struct scale_facts *facts)
+{
+	int32_t most = 0;
+
+	for (size_t i = 0; i < facts->trigger_count; i++)
+		if (facts->triggers[i].err && facts->triggers[i].failures > most)
+			most = facts->triggers[i].failures;
+	return most;
+}
+
+/* A target that cannot be read is no source. */
+struct readiness_look scale_ready_look(const struct scale_facts *facts, const struct scale_decision *d)
+{
+	struct readiness_look look = { .threshold = -1, .falls_back = mark_cause(scale_fallback(facts)) };
+
+	if (d->ready_reason && d->ready == CONDITION_TRUE)
+		return look;
+	look.failing = true;
+	look.at_once = !facts->replicas_known;
+	if (verdict_fallback_valid(facts->spec)) {
+		look.threshold = facts->spec->fallback->failure_threshold;
+		look.failures = most_failures(facts);
+	}
+	look.state = mark_text(0, d->ready_reason) | 1;
+	look.cause = mark_cause(scale_failure(facts));
+	return look;
 }

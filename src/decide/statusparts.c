@@ -185,7 +185,7 @@ void statusparts_activity(statusparts_active_fn active, const void *arg, struct 
 	if (!activity_is_of_all_metrics(status))
 		list_activity(status);
 	for (size_t i = 0; i < status->activity_count; i++)
-		status->activity[i].active = active(arg, status->activity[i].metric, &at);
+		status->activity[i].active = active(arg, status->activity[i].metric, status->activity[i].active, &at);
 }
 
 void statusparts_last_active(const struct statusparts *p, bool active, bool says_active, int64_t last_unix_ms)

@@ -68,11 +68,11 @@ bool statusparts_has_metric(const struct scaledobject_status *status, const char
 void statusparts_prune(struct scaledobject_status *status);
 
 /*
- * triggersActivity: one entry for each of externalMetricNames. at: where the callback found the
- * last metric, 0 at first. Metrics and triggers have about the same order, so it searches from
- * there on.
+ * triggersActivity: one entry for each of externalMetricNames. was: as told so far. at: where the
+ * callback found the last metric, 0 at first. Metrics and triggers have about the same order, so it
+ * searches from there on.
  */
-typedef bool (*statusparts_active_fn)(const void *arg, const char *metric, size_t *at);
+typedef bool (*statusparts_active_fn)(const void *arg, const char *metric, bool was, size_t *at);
 void statusparts_activity(statusparts_active_fn active, const void *arg, struct scaledobject_status *status);
 
 /*

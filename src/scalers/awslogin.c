@@ -17,11 +17,12 @@ struct awslogin_fields {
 };
 
 enum owner { POD, OPERATOR };
+enum { OWNER_COUNTS = 1 }; /* rows for who has not podIdentity aws */
 static const char *const owners[] = { [POD] = "pod", [OPERATOR] = "operator", NULL };
 
 #define AT(field) offsetof(struct awslogin_fields, field)
 static const struct param_row rows[] = {
-	{ "identityOwner", PARAM_CHOICE, "m", AT(owner), .words = owners,
+	{ "identityOwner", PARAM_CHOICE, "m", AT(owner), .when = OWNER_COUNTS, .words = owners,
 		.help = "operator: as kscaled itself; else by what follows" },
 	{ "awsRoleArn", PARAM_TEXT, "a", AT(role), .help = "role that kscaled's own identity assumes" },
 	{ "awsAccessKeyID|awsAccessKeyId", PARAM_TEXT, "ame", AT(key_id), .help = "key" },
@@ -59,10 +60,15 @@ static int decide_pod_identity(const struct awslogin_said *said, struct awslogin
 	return check_own(said, err);
 }
 
+static bool is_pod_identity(const struct pod_identity *pod)
+{
+	return pod && has(pod->provider) && strcmp(pod->provider, "aws") == 0;
+}
+
 int awslogin_decide(const struct awslogin_said *said, struct awslogin_as *out, struct err *err)
 {
 	*out = (struct awslogin_as){ .way = AWSLOGIN_KEYS };
-	if (said->pod && has(said->pod->provider) && strcmp(said->pod->provider, "aws") == 0)
+	if (is_pod_identity(said->pod))
 		return decide_pod_identity(said, out, err);
 	if (said->by_operator || has(said->role)) {
 		out->way = said->by_operator ? AWSLOGIN_OWN : AWSLOGIN_ROLE;
@@ -99,12 +105,24 @@ static struct identity *make(const struct awslogin_fields *f, const struct awslo
 	return awsrole_new(region, as->role, as->external_id, as->way == AWSLOGIN_ROLE_BY_TOKEN);
 }
 
+/* With podIdentity aws KEDA does not look at identityOwner. */
+static int read_fields(const struct scaler_params *params, struct awslogin_fields *f, struct err *err)
+{
+	int rc = params_read(&awslogin_table, params, f, err), more = 0;
+
+	if (is_pod_identity(params->identity))
+		params_read_ignored(&awslogin_table, params, OWNER_COUNTS, f, "with podIdentity aws");
+	else if (rc >= 0)
+		more = params_read_when(&awslogin_table, params, OWNER_COUNTS, f, err);
+	return rc < 0 || more < 0 ? -1 : rc | more;
+}
+
 int awslogin_read(const struct scaler_params *params, const char *region, struct identity **out, struct err *err)
 {
 	struct awslogin_fields f = { 0 };
 	struct awslogin_said said = { .pod = params->identity };
 	struct awslogin_as as;
-	int rc = params_read(&awslogin_table, params, &f, err);
+	int rc = read_fields(params, &f, err);
 
 	*out = NULL;
 	if (rc >= 0 && region && awsplace_check_region(region, err)) {

@@ -283,9 +283,25 @@ static int from_place(const struct scaler_params *params, char place, const char
 	if (why)
 		return err_set(err, ERR_INVALID,
 			"parameter \"%s\": environment variable %s of the target's container %s", key, variable, why);
-	err_set(absent, ERR_INVALID,
-		"parameter \"%s\": the target's container has no environment variable %s with a value", key, variable);
+	if (params->no_containers)
+		err_set(absent, ERR_INVALID, "parameter \"%s\": %s, so there is no environment variable %s", key,
+			params->no_containers, variable);
+	else
+		err_set(absent, ERR_INVALID,
+			"parameter \"%s\": the target's container has no environment variable %s with a value", key,
+			variable);
 	return 0;
+}
+
+static bool is_given_empty(const struct scaler_params *params, const struct param_row *row)
+{
+	const char *names = row->names;
+	char name[PARAM_NAME_SIZE];
+
+	while (params->auth && strchr(row->where, AUTH) && params_next_name(&names, name))
+		if (strmap_get(params->auth, name))
+			return true;
+	return false;
 }
 
 static int missing(const struct scaler_params *params, const struct param_row *row, struct err *err)
@@ -297,6 +313,8 @@ static int missing(const struct scaler_params *params, const struct param_row *r
 	for (const char *place = row->where; *place; place++)
 		buf_printf(&text, "%s%s", place > row->where ? " " : "", place_name(*place));
 	buf_puts(&text, "]");
+	if (is_given_empty(params, row))
+		buf_puts(&text, " (the authentication gives it, and it is empty)");
 	if (key)
 		buf_printf(&text, " (is it \"%s\" in the metadata, mistyped?)", key);
 	err_set(err, ERR_INVALID, "missing required parameter \"%s\" in [%s", first_name(row, name), buf_text(&text));

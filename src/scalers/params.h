@@ -92,6 +92,15 @@ int params_read(const struct param_table *t, const struct scaler_params *params,
 int params_read_when(const struct param_table *t, const struct scaler_params *params, unsigned when, void *out,
 	struct err *err);
 
+/*
+ * The same for rows that have no effect as the trigger is, which why says: what is wrong there is
+ * no error, but told (scaler.h, ignored), as KEDA does not look at it either.
+ */
+void params_read_ignored(const struct param_table *t, const struct scaler_params *params, unsigned when, void *out,
+	const char *why);
+/* Adds to what is told of parameters without an effect. */
+void params_ignore(const struct scaler_params *params, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* Whether the value of the field at this offset is unknown. */
 bool params_is_unknown(const struct param_table *t, const struct scaler_params *params, size_t at);
 
@@ -117,6 +126,8 @@ bool params_next_name(const char **names, char name[PARAM_NAME_SIZE]);
 
 /* ERR_INVALID when only one of two parameters that belong together is given. */
 int params_check_pair(const char *name, const char *value, const char *other_name, const char *other, struct err *err);
+/* The same of cert and key: without TLS it is told only, and 0. */
+int params_check_cert(const struct scaler_params *params, bool tls, const char *cert, const char *key, struct err *err);
 
 /*
  * Checks that a whole-number target is above 0: KEDA accepts others, and the API server then

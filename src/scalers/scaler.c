@@ -79,6 +79,7 @@ void scaler_done(struct scaler *s)
 	free(s->container);
 	free(s->unknown);
 	free(s->shortened);
+	free(s->ignored);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -95,6 +96,7 @@ void scaler_narrow(const struct scaler *whole, const struct described *metric, s
 		.activation = whole->activation,
 		.unknown = mem_dup(whole->unknown),
 		.shortened = mem_dup(whole->shortened),
+		.ignored = mem_dup(whole->ignored),
 		.question = whole->type->narrow(whole->question, metric->name, position),
 	};
 	out->question->namespace_ = mem_dup(whole->question->namespace_);

@@ -74,6 +74,7 @@ struct scaler_params {
 	const struct strmap *auth;           /* from the TriggerAuthentication; may be NULL */
 	const struct pod_identity *identity; /* the same; may be NULL */
 	const struct strmap *env;            /* environment variables of the target's container; may be NULL */
+	const char *no_containers;           /* why there is no environment at all; NULL: there may be one */
 	const struct strmap *unresolved;     /* variables that exist but could not be read -> reason; may be NULL */
 	/*
 	 * why Secrets of the namespace are not read in this installation; NULL: they are. For types
@@ -85,6 +86,7 @@ struct scaler_params {
 	bool auth_open, env_open; /* auth, env may be incomplete */
 	char *about; /* NULL, or PARAM_NAME_SIZE bytes that receive the parameter's name when an error is about one */
 	const struct param_table *const *tables; /* of the type, NULL-terminated; set by scaler_build; may be NULL */
+	char **ignored; /* what build says by params_ignore; set by scaler_build; may be NULL */
 };
 
 struct scaler_type;
@@ -137,6 +139,7 @@ struct scaler {
 	double activation;
 	char *unknown;   /* unknown metadata keys, for users: `"listLenght" (did you mean "listLength"?)`; NULL: none */
 	char *shortened; /* durations that were limited, for users; NULL: none */
+	char *ignored;   /* what is wrong and has no effect as the trigger is, for users; NULL: nothing */
 	/*
 	 * a placeholder until the source has described its metrics: fails, is in no HPA, and its
 	 * target has no meaning

@@ -12,4 +12,10 @@
  */
 int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err);
 
+/*
+ * Whether triggers of the type log in by podIdentity of this provider ("aws", "gcp", ...). All
+ * others leave it alone, as in KEDA, and a built one says so (struct scaler, ignored).
+ */
+bool scaler_reads_identity(const struct scaler_type *type, const char *provider);
+
 #endif

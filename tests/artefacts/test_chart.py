@@ -6,6 +6,7 @@ KSCALED=src/kscaled python -m pytest tests/artefacts/test_chart.py
 import json
 import re
 import time
+import xml.etree.ElementTree as ET
 
 import pytest
 import yaml
@@ -237,6 +238,28 @@ def test_notes_name_what_has_no_effect(helm, chart, cluster, tmp_path):
     assert told.count("no effect") == 1 + 10, told
     path.write_text("{}")
     assert "WARNING" not in notes(helm, chart, cluster, path)
+
+
+@pytest.mark.parametrize("image, told", [
+    ({}, "kscaled:"), ({"repository": "team/kscaled"}, "team/kscaled:"), ({"registry": "registry.example.com"}, None), ({"registry": "localhost"}, None), ({"repository": "host:5000/kscaled"}, None)])
+def test_notes_say_that_nodes_need_the_image(helm, chart, cluster, tmp_path, image, told):
+    path = tmp_path / "values.yaml"
+    path.write_text(yaml.safe_dump({"image": image}))
+    text = notes(helm, chart, cluster, path)
+    assert ("ErrImagePull" in text) == (told is not None), text
+    if told:
+        assert f"The image {told}" in text and f"kubectl -n {NAMESPACE} get pods" in text and "--set image.registry=" in text
+
+
+def test_what_others_show_of_it(helm, chart):
+    """As Artifact Hub reads it; the icon is a file of the source."""
+    about = yaml.safe_load(helm("show", "chart", chart).stdout)
+    home, source = re.findall(r"\[(https:[^]]*)\]\)$", (TOP / "configure.ac").read_text(), re.M)
+    assert about["home"] == home and about["sources"] == [source] and about["keywords"] and about["maintainers"]
+    assert f"url: {home}/manual/" in about["annotations"]["artifacthub.io/links"] and about["annotations"]["artifacthub.io/license"] == "Apache-2.0"
+    icon = TOP / about["icon"].removeprefix(f"{source}/raw/HEAD/")
+    assert ET.parse(icon).getroot().tag == "{http://www.w3.org/2000/svg}svg" and icon.stat().st_size < 2000
+    assert "icon is recommended" not in helm("lint", chart).stdout
 
 
 def keys(tree, path=""):

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import pytest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 CONTRIB = TOP / "contrib/image"
 VERSION = re.search(r"AC_INIT\(\[kscaled\], \[([^]]+)\]", (TOP / "configure.ac").read_text(encoding="utf-8"))[1]
+HOME, SOURCE = re.findall(r"\[(https:[^]]*)\]\)$", (TOP / "configure.ac").read_text(encoding="utf-8"), re.M)
 ARCHITECTURE = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
 REVISION, EPOCH = "0123456789abcdef0123456789abcdef01234567", "1790000000"
 MOST = 20 * 2**20  # what somebody who pulls it may have to download
@@ -47,7 +49,7 @@ def program(variable):
 class Made:
     def __init__(self, folder):
         self.folder = folder / "image"
-        print(make(program("KSCALED"), self.folder))
+        self.said = make(program("KSCALED"), self.folder)
         self.archive = self.folder / f"kscaled-{VERSION}.oci.tar"
         self.sbom = self.folder / f"kscaled-{VERSION}-{ARCHITECTURE}.spdx.json"
         self.layout = folder / "layout"
@@ -117,6 +119,7 @@ def test_others_can_read_it(made):
     assert said["Os"] == "linux"
     assert {key.removeprefix("org.opencontainers.image."): value for key, value in said["Labels"].items()} == {
         "title": "kscaled", "version": VERSION, "revision": REVISION, "created": "2026-09-21T14:13:20Z", "licenses": "Apache-2.0",
+        "url": HOME, "documentation": f"{HOME}/manual/", "source": SOURCE,
         "description": "Event-driven autoscaling for Kubernetes in one small process"}
     assert said["Created"] == "2026-09-21T14:13:20Z"
     # Copied by a tool that looks at each digest, and asked for by what `kscaled manifests` says.
@@ -246,13 +249,39 @@ def test_two_architectures(tmp_path):
     ({"--program": "/etc/passwd"}, "readelf"),
     ({"--arch": "vax"}, '--arch: "vax" is none of amd64, '),
     ({"--arch": "s390x"}, "not for IBM S/390"),
-    ({"--epoch": "yesterday"}, "--epoch: a time in seconds"),
+    ({"--epoch": "yesterday"}, '--epoch: "yesterday" is no time in seconds'),
 ], ids=["missing", "no-program", "unknown-arch", "other-arch", "epoch"])
 def test_told_what_is_wrong(tmp_path, change, said):
     options = {"--arch": ARCHITECTURE, "--program": program("KSCALED"), "--version": VERSION, "--epoch": EPOCH, "--output": tmp_path / "out", **change}
     done = run(CONTRIB / "build", *(word for pair in options.items() for word in pair))
     assert done.returncode == 1 and done.stderr.startswith("image: ") and said in done.stderr, done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_list_that_cannot_be_made_takes_no_image_away(made, tmp_path):
+    """Who reaches a mirror of Debian and no PyPI. What was downloaded for the image is there."""
+    caches = tmp_path / "cache/kscaled"
+    caches.mkdir(parents=True)
+    for path in (pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "kscaled").iterdir():
+        if path.name == "debs" or path.name.startswith("apt-"):
+            (caches / path.name).symlink_to(path)
+    command = [CONTRIB / "make-image", "--version", VERSION, "--output", tmp_path / "image", f"{ARCHITECTURE}={program('KSCALED')}"]
+    env = {"SOURCE_DATE_EPOCH": EPOCH, "KSCALED_REVISION": REVISION, "XDG_CACHE_HOME": str(tmp_path / "cache"),
+           "PIP_INDEX_URL": "http://127.0.0.1:1/", "PIP_FIND_LINKS": "", "PIP_RETRIES": "0", "PIP_NO_CACHE_DIR": "1"}
+    done = run(*command, env=env)
+    assert done.returncode == 1, done.stdout
+    assert "pip install failed" in done.stderr and done.stderr.endswith(f"{made.archive.name} is made, its list of materials is not: SBOM=no leaves it out\n")
+    assert [path.name for path in (tmp_path / "image").iterdir()] == [made.archive.name]
+    assert (tmp_path / "image" / made.archive.name).read_bytes() == made.archive.read_bytes()
+    shutil.rmtree(tmp_path / "image")
+    assert "sbom" not in good(*command, env={**env, "SBOM": "no"})
+    wrong = run(*command, env={**env, "SBOM": "later"})
+    assert wrong.returncode == 2 and wrong.stderr == "image: SBOM is yes or no, not 'later'\n"
+
+
+def test_it_says_what_it_does(made):
+    """A line before each step that takes long."""
+    assert [line.split(" ")[0] for line in made.said.splitlines() if re.search("packing .* and the program|listing what is in", line)] == ["image:", "sbom:"]
 
 
 # ---- It works ----
@@ -271,6 +300,37 @@ def test_check_of_examples(made):
     path.write_text(re.sub(r"timezone: \S+", "timezone: Europe/Nowhere", bad), encoding="utf-8")
     done = run(made.wrapper, "check", path)
     assert done.returncode == 1 and "Europe/Nowhere" in done.stdout + done.stderr
+
+
+def test_old_zones(made):
+    """Names from before Continent/City."""
+    text = (TOP / "etc/examples/cron/scaledobject.yaml").read_text(encoding="utf-8")
+    path = pathlib.Path(made.wrapper.parent) / "old.yaml"
+    for zone in ("US/Eastern", "CET", "Asia/Calcutta"):
+        path.write_text(re.sub(r"timezone: \S+", f"timezone: {zone}", text), encoding="utf-8")
+        done = run(made.wrapper, "check", path)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+class Unpacked:
+    def __init__(self, folder, **files):
+        self.files = folder
+        for name, what in files.items():
+            path = folder / "usr/share/zoneinfo" / name.replace("__", "/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.symlink_to(what[1:]) if what.startswith(">") else path.write_text(what, encoding="utf-8")
+
+
+def test_files_of_several_packages(tmp_path):
+    """As of Debian 13: tzdata-legacy has links into tzdata."""
+    sys.path.insert(0, str(CONTRIB))
+    from debs import files_below  # pylint: disable=import-outside-toplevel
+    tzdata = Unpacked(tmp_path / "tzdata", America__New_York="TZif", Europe__Brussels="TZif", localtime=">/etc/localtime")
+    legacy = Unpacked(tmp_path / "legacy", US__Eastern=">../America/New_York", CET=">Europe/Brussels", MET=">CET", Lost=">Nowhere", Loop=">Loop")
+    found = files_below([tzdata, legacy], "usr/share/zoneinfo")
+    assert {name: file.read_text(encoding="utf-8") for name, (_, file) in found.items()} == dict.fromkeys(
+        ("America/New_York", "Europe/Brussels", "US/Eastern", "CET", "MET"), "TZif")
+    assert {name for name, (path, _) in found.items() if path.is_symlink()} == {"US/Eastern", "CET", "MET"}
 
 
 LIVE = [

@@ -69,7 +69,7 @@ def unpacked(archive, folder):
     with tarfile.open(archive) as tar:
         assert {(one.uid, one.gid) for one in tar} == {(0, 0)}
         tar.extractall(folder, filter="data")
-    return folder / f"kscaled-{VERSION}-airgap"
+    return folder / archive.name.removesuffix(".tar.gz")
 
 
 def test_air_gap(given, tmp_path):
@@ -102,12 +102,14 @@ def test_air_gap(given, tmp_path):
 def fixture_tree(tmp_path):
     """As much of the tree as the script looks at, so that it may be changed; with nothing uncommitted."""
     tree = tmp_path / "tree"
-    for name in ("configure.ac", "CHANGELOG.md", "contrib/release", "contrib/image", "contrib/package", "contrib/helm", "debian"):
+    for name in ("configure.ac", "CHANGELOG.md", "contrib/release", "contrib/image", "contrib/package", "contrib/helm", "debian", "man"):
         if (TOP / name).is_dir():
             shutil.copytree(TOP / name, tree / name)
         elif (TOP / name).exists():
             tree.mkdir(exist_ok=True)
             shutil.copy(TOP / name, tree / name)
+    changes = tree / "CHANGELOG.md"
+    changes.write_text(re.sub(r"(?ms)^## Unreleased$.*?(?=^## )", "", changes.read_text(encoding="utf-8")), encoding="utf-8")
     git(tree, "init", "-q")
     commit(tree)
     return tree
@@ -126,11 +128,70 @@ def test_release(given, tree, tmp_path):
     done = release("--version", VERSION, "--program", program(), "--output", tmp_path / "out", "--reuse", given, top=tree)
     assert done.returncode == 0, done.stderr
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == (AIRGAP - {"README"}) | {f"kscaled-{VERSION}-airgap.tar.gz", f"kscaled-{VERSION}.tgz", f"kscaled-{VERSION}.tar.gz"}
+    assert names == (AIRGAP - {"README"}) | {f"kscaled-{VERSION}{end}" for end in ("-airgap.tar.gz", "-manual.tar.gz", ".tgz", ".tar.gz")}
+    assert "SHA256SUMS is not signed: SIGN_KEY=FILE names a key of minisign" in done.stdout
     check_sums(tmp_path / "out")
     check_sums(unpacked(tmp_path / f"out/kscaled-{VERSION}-airgap.tar.gz", tmp_path))
     again = release("--version", VERSION, "--program", program(), "--output", tmp_path / "out", "--reuse", given, top=tree)
     assert again.returncode == 2 and "is there already" in again.stderr
+
+
+def minisign(folder, *arguments):
+    return subprocess.run(["minisign", *map(str, arguments)], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
+def test_signed(given, tmp_path):
+    """By the releaser's key; airgap.README's command tells whether they are the releaser's."""
+    assert minisign(tmp_path, "-G", "-W", "-s", "kscaled.key", "-p", "kscaled.pub").returncode == 0
+    done = release("--airgap", "--version", VERSION, "--program", program(), "--output", tmp_path / "out", "--reuse", given, "--sign-key", tmp_path / "kscaled.key")
+    assert done.returncode == 0 and "not signed" not in done.stdout, done.stderr
+    folder = unpacked(tmp_path / f"out/kscaled-{VERSION}-airgap.tar.gz", tmp_path)
+    shutil.copy(tmp_path / "kscaled.pub", folder)
+    command = re.search(r"^ +minisign (-V .*?)  +#", (folder / "README").read_text(encoding="utf-8"), re.M)[1].split()
+    verified = minisign(folder, *command)
+    assert verified.returncode == 0 and f"kscaled {VERSION}" in verified.stdout, verified.stderr
+    with open(folder / "SHA256SUMS", "a", encoding="utf-8") as sums:
+        sums.write("0  another\n")
+    assert minisign(folder, *command).returncode != 0
+    missing = release("--airgap", "--version", VERSION, "--program", program(), "--output", tmp_path / "x", "--reuse", given, "--sign-key", tmp_path / "none")
+    assert missing.returncode == 1 and f"--sign-key: there is no key '{tmp_path}/none'" in missing.stderr
+
+
+# ---- The manual for browsers ----
+
+def manual(*arguments, **more):
+    return subprocess.run([str(TOP / "man/make-html"), *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, **more)
+
+
+def test_manual(tmp_path):
+    """Each page is there, the index leads to each, and what a page leads to is there; others' pages are Debian's."""
+    done = manual("--version", VERSION, tmp_path / "html")
+    assert done.returncode == 0 and done.stderr == ""
+    pages = {f"{path.name}.html" for path in (TOP / "man").glob("*.[1-8]")}
+    assert {path.name for path in (tmp_path / "html").iterdir()} == pages | {"index.html", "style.css"}
+    texts = {name: (tmp_path / "html" / name).read_text(encoding="utf-8") for name in (*pages, "index.html")}
+    links = {name: set(re.findall(r'href="([^"#]+)[^"]*"', text)) for name, text in texts.items()}
+    assert pages <= links["index.html"]
+    for name, found in links.items():
+        for link in found:
+            assert link in (*pages, "style.css") or re.match(r"https://(manpages\.debian\.org/(?!kscaled)|kscaled\.example$)", link), (name, link)
+        assert name == "index.html" or found & pages, f"{name} leads nowhere"
+        for page, target in re.findall(r'href="([^"#:]*)#([^"]+)"', texts[name]):
+            assert f'id="{target}"' in texts[page or name], (name, page, target)
+    assert 'href="kscaled-triggers.5.html#PUSH"' in texts["kscaled.8.html"]
+    assert all(f"<dt><a class=\"Xr\" href=\"{name}\">" in texts["index.html"] for name in pages)
+    again = manual(tmp_path / "html")
+    assert again.returncode == 2 and "a new folder is needed" in again.stderr
+
+
+def test_manual_without_mandoc(tmp_path):
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("sh", "sed", "dirname", "mkdir", "cat"):
+        (programs / name).symlink_to(shutil.which(name))
+    done = manual(tmp_path / "html", env={"PATH": str(programs)})
+    assert done.returncode == 2 and done.stderr == "make-html: mandoc is missing. Install it: sudo apt-get install mandoc\n"
+    assert not (tmp_path / "html").exists()
 
 
 def change(tree, name, old, new):

@@ -41,7 +41,8 @@ static int step(struct githubscan *s, const struct githubscan_place *place, cons
 	if (!answer) {
 		rc = githubscan_missing(s, place, &err);
 	} else {
-		rc = githubpage_read(githubscan_kind(s), answer, runner, &page, &err);
+		rc = githubpage_read(githubscan_kind(s), answer, json_str_or_empty(answer, "link"), runner, &page,
+			&err);
 		must(rc || page.count <= GITHUBPAGE_ENTRIES_MAX);
 		if (rc == 0)
 			rc = githubscan_take(s, place, &page, &err);

@@ -57,7 +57,7 @@ static void on_fault(void *arg, const struct err *err)
 static bool check_judgement(const struct scaledjob *sj, struct err *err)
 {
 	const char *reason = NULL, *warnings[VALIDATE_JOB_WARNINGS_MAX];
-	bool admitted = validate_admission(scaled_of_job(sj), &reason, err) == 0, good;
+	bool admitted = validate_admission(scaled_of_job(sj), NULL, &reason, err) == 0, good;
 	size_t faults = 0;
 
 	must(admitted == (reason == NULL));

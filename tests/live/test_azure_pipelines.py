@@ -7,7 +7,8 @@ import pytest
 from rig import pki
 from rig.azure_devops import AzureDevops, job
 from rig.http_source import half
-from rig.waiting import eventually
+from rig.job_stage import STAYS
+from rig.waiting import after, eventually, throughout
 
 TAKEN, ENDED = {"receiveTime": "2026-11-25T07:00:05Z"}, {"receiveTime": "2026-11-25T07:00:05Z", "result": "succeeded"}
 
@@ -41,8 +42,8 @@ def test_what_is_counted(kscaled, stage, devops, token):
     devops.jobs[7] = [job(1), job(2, **TAKEN), job(3, **ENDED), job(4, demands=["docker"]), job(5, demands=["Docker", "maven"], matchedAgents=[{"name": "template"}]), job(6)]
     devops.jobs[8] = [job(n) for n in range(9)]
     cases = [
-        ({}, "4"), ({"jobsToFetch": 1}, "1"), ({"fetchUnfinishedJobsOnly": "true"}, "4"), ({"parent": "template"}, "1"), ({"demands": "docker"}, "3"),
-        ({"demands": "docker,maven", "caseInsensitiveDemandsProcessing": "true"}, "4"), ({"demands": "docker", "requireAllDemands": "true"}, "1"),
+        ({}, "5"), ({"scaleOnInFlight": "false"}, "4"), ({"jobsToFetch": 1}, "1"), ({"fetchUnfinishedJobsOnly": "true"}, "5"), ({"parent": "template"}, "1"), ({"demands": "docker"}, "4"),
+        ({"demands": "docker,maven", "caseInsensitiveDemandsProcessing": "true"}, "5"), ({"demands": "docker", "requireAllDemands": "true"}, "1"),
         ({"demands": "docker", "requireAllDemandsAndIgnoreOthers": "true", "caseInsensitiveDemandsProcessing": "true"}, "2"), ({"poolName": "linux (x64)"}, "9"),
     ]
     stage.deployment(replicas=1)
@@ -67,6 +68,33 @@ def test_scales(kscaled, stage, devops, token):
     eventually(lambda: stage.replicas() == 3)
     devops.jobs[7] = [job(n, **ENDED) for n in range(6)]
     eventually(lambda: stage.replicas() == 0)
+
+
+def test_jobs_that_run(kscaled, stage, devops, token):
+    """Agents that work are not scaled in."""
+    devops.jobs[7] = [job(n, **TAKEN) for n in range(2)]
+    stage.deployment(replicas=2)
+    stage.ready_scaledobject(maxReplicaCount=3, triggers=[trigger(devops, token)])
+    eventually(lambda: stage.metric(METRIC).value() == "2")
+    throughout(lambda: stage.replicas() == 2, until=after(3))
+
+
+def test_a_job_for_each(kscaled, job_stage, devops):
+    """A ScaledJob of the default strategy makes a Job for each job that waits, beside those that run."""
+    devops.jobs[7] = [job(n, **TAKEN) for n in range(4)]
+    job_stage.scaledjob(maxReplicaCount=20, template=job_stage.job_template(STAYS, env={"PAT": "change-me"}), triggers=[trigger(devops, {}, personalAccessTokenFromEnv="PAT")])
+    eventually(lambda: len(job_stage.running()) == 4)
+    devops.jobs[7] += [job(10 + n) for n in range(4)]
+    eventually(lambda: len(job_stage.running()) == 8)
+
+
+def test_a_list_that_may_have_been_cut(kscaled, stage, devops, token):
+    devops.jobs[7] = [job(n) for n in range(5)]
+    stage.deployment(replicas=1)
+    stage.ready_scaledobject(maxReplicaCount=1, triggers=[trigger(devops, token, jobsToFetch=4)])
+    told = eventually(lambda: [one for one in json.loads(kscaled.tell("explain", f"{stage.namespace}/worker", "-o", "json").stdout)["triggers"] if one["remark"]])[0]
+    assert told["value"] == 4 and "may have been cut" in told["remark"], told
+    assert "remark" in kscaled.tell("explain", f"{stage.namespace}/worker").stdout
 
 
 def test_faults(kscaled, stage, devops, token, credentials):

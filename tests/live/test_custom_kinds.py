@@ -264,6 +264,28 @@ def test_rollouts_need_no_role(denied, stage):
         rollouts.undefine("Rollout")
 
 
+def test_a_rollout_whose_pods_are_of_a_deployment(denied, stage):
+    """spec.workloadRef is followed one step, for the environment of the containers; what is scaled is the Rollout."""
+    rollouts = Kinds(stage, "argoproj.io")
+    try:
+        rollouts.define("Rollout")
+        stage.deployment("pods", env={"ELSEWHERE": stage.redis.address})
+        rollouts.create("Rollout", 0, spec={"template": None, "workloadRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "pods"}})
+        rollouts.create("Rollout", 0, "bare", spec={"template": None})
+        stage.push(1)
+        for name in ("worker", "bare"):
+            stage.scaledobject(name, target=rollouts.target("Rollout", name), maxReplicaCount=1, triggers=[stage.trigger(address=None, addressFromEnv="QUEUE")])
+        assert "the target's container has no environment variable QUEUE" in stage.wait_refused()
+        assert "the scale target Rollout bare has no containers" in stage.wait_refused("bare")
+        stage.set_env({"QUEUE": stage.redis.address}, "pods")
+        stage.wait_ready()
+        eventually(lambda: rollouts.replicas("Rollout") == 1)
+        assert stage.workload("pods").spec.replicas == 0
+        stage.delete_all()
+    finally:
+        rollouts.undefine("Rollout")
+
+
 def replication_controller(stage, name):
     """With the controller manager behind it; how many replicas it is asked for."""
     labels = {"app": name}

@@ -150,6 +150,37 @@ def test_unknown_and_unreachable(kscaled, stage):
         assert done.returncode == 2 and "--status-address is gone" in done.stderr and "--socket" in done.stderr and done.stdout == ""
 
 
+def test_a_name_alone(kscaled, stage, cluster, tmp_path):
+    """Where it is the only one of its name; else those that have it are listed. Over the socket, and as kubectl would ask."""
+    name = stage.namespace  # which nobody else has
+    stage.deployment(name)
+    stage.ready_scaledobject(name)
+    told = kscaled.tell("explain", name)
+    assert told.returncode == 0 and told.stdout.startswith(f"Object    {stage.namespace}/{name} "), told
+    assert kscaled.tell("explain", "so", name).stdout.startswith(f"Object    {stage.namespace}/{name} ")
+    done = kscaled.tell("explain", "sj", name)
+    assert done.returncode == 1 and f'no ScaledJob has the name "{name}" in any namespace' in done.stderr, done
+    admin = f"--kubeconfig={cluster.kubeconfig}"  # its namespace is default, where there is none of that name
+    told = eventually(lambda: (lambda done: done.returncode == 0 and done)(run("explain", admin, name)))
+    assert told.stdout.startswith(f"Object    {stage.namespace}/{name} "), told
+    assert run("explain", admin, "wroker").returncode == 1
+
+    other = f"{stage.namespace}-other"
+    cluster.create_namespace(other)
+    try:
+        body = {**stage.get(name), "metadata": {"name": name, "namespace": other}}
+        body.pop("status", None)
+        assert cluster.request(f"/apis/keda.sh/v1alpha1/namespaces/{other}/scaledobjects", "POST", body=body).status == 201
+        for ask in (kscaled.tell, lambda *words: run(*words, admin)):
+            done = eventually(lambda ask=ask: (lambda done: done.returncode == 1 and done)(ask("explain", name)))
+            assert done.stdout == "" and f'2 have the name "{name}"; say which:' in done.stderr, done
+            for line in (f"kscaled explain so {stage.namespace}/{name}", f"kscaled explain so {other}/{name}"):
+                assert f"  {line}\n" in done.stderr and ask(*line.split()[1:]).returncode == 0
+            assert ask("explain", "-n", other, name).returncode == 0
+    finally:
+        cluster.delete_namespace(other)
+
+
 def test_a_standby_says_so(launch, stage):
     leader = launch("leader").wait_serving()
     standby = launch("standby", port=free_port()).wait_ready()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The github-runner trigger, against a server that stands in for GitHub (rig/github_fake.py says what that is)."""
+import json
 import pathlib
 import time
 
@@ -66,6 +67,21 @@ def test_many_repositories(kscaled, stage, github, token):
     stage.ready_scaledobject(maxReplicaCount=1, triggers=[trigger(github, token, enableEtags="true")])
     eventually(lambda: stage.metric(METRIC).value() == "3")
     assert sorted({asked.raw_query for asked in github.asked if asked.path == "/orgs/shop/repos"}) == [f"per_page=100&page={n}" for n in (1, 2)]
+
+
+def test_pages_of_its_own_size(kscaled, stage, github, token):
+    """Gitea and Forgejo have pages as long as they like: what lies behind the first one counts. Of very many runs of one repository the first hundred are looked at, and explain says so."""
+    github.page_size = 3
+    github.repos["shop"] = {**{f"r{n}": {} for n in range(4)}, "late": {n: ("queued", [job()] * 5) for n in range(1, 5)}}
+    stage.deployment(replicas=1)
+    stage.ready_scaledobject(maxReplicaCount=1, triggers=[trigger(github, token)])
+    eventually(lambda: stage.metric(METRIC).value() == "20")
+    explained = lambda: json.loads(kscaled.tell("explain", f"{stage.namespace}/worker", "-o", "json").stdout)["triggers"][0]
+    assert explained()["remark"] is None
+    github.page_size = 100
+    github.repos["shop"] = {"late": {n: ("queued", [job()]) for n in range(1, 102)}}
+    eventually(lambda: stage.metric(METRIC).value() == "100")
+    assert "are not counted" in explained()["remark"]
 
 
 def test_scales(kscaled, stage, github, token):

@@ -370,6 +370,44 @@ def test_nobody_is_reached(empty, host):
     assert "the API server reaches kscaled" in host.join(f"--host=localhost:{host.port}", "--wait=60s")
 
 
+def test_a_new_way_that_leads_nowhere(empty, host, place):
+    """What worked is put back: objects, rights and files; whatever else is asked for with it."""
+    host.leave("--purge")
+    eventually(lambda: empty.request("/api/v1/namespaces/kscaled").status == 404, timeout=60)
+    host.join(f"--host=localhost:{host.port}", "--watch-namespace=default")
+    host.start().wait_serving()
+    host.join(f"--host=localhost:{host.port}", "--watch-namespace=default", "--wait=60s")  # reached
+    files = lambda: {path: path.read_text() for path in (host.config / "kubeconfig", host.config / "join.env", host.state / "token")}
+    rules = lambda: {(kind, one["metadata"].get("namespace", ""), one["metadata"]["name"]): (one.get("rules"), one.get("roleRef"), one.get("subjects"), one.get("webhooks"), (one.get("spec") or {}).get("service"))
+                     for kind in ("clusterroles", "clusterrolebindings", "roles", "rolebindings", "apiservices", "validatingwebhookconfigurations")
+                     for one in json.loads(empty.kubectl("get", kind, "-A", "-l", "app.kubernetes.io/name=kscaled", "-o", "json"))["items"]}
+    stood, files_stood, rules_stood = way(empty), files(), rules()
+    for to, more in ((f"localhost:{free_port()}", ["--no-webhook", "--no-scaledjobs"]), ("192.0.2.7:8443", ["--service-account-tokens"]), ("nowhere.example.com:8443", [])):
+        said = host.join(f"--host={to}", "--wait=2s", *more, code=1)
+        assert f"not reached at {to}: " in said and f"put back what worked before: the API server reaches kscaled at localhost:{host.port} again" in said, said
+        assert way(empty) == stood and files() == files_stood and rules() == rules_stood
+    host.daemon.wait_serving()
+    # And it is not put back where it works.
+    assert "put back" not in host.join(f"--host=localhost:{host.port}", "--no-webhook", "--wait=60s")
+    assert "--no-webhook" in (host.config / "join.env").read_text()
+
+
+def test_the_port_is_said(empty, host):
+    """That of before stays, where none is given; and what must be forwarded is told."""
+    host.leave("--purge")
+    said = host.join(f"--host=localhost:{host.port}", f"--port={host.port}")
+    assert f"kscaled listens on port {host.port} here\n" in said, said
+    assert f"KSCALED_SECURE_PORT={host.port}" in (host.config / "join.env").read_text()
+    said = host.join("--host=scaler.example.com:443")
+    assert f"kscaled listens on port {host.port} here (--port says another): port 443 of scaler.example.com must lead to it" in said, said
+    assert f"KSCALED_SECURE_PORT={host.port}" in (host.config / "join.env").read_text()
+    assert "kscaled would listen on port 8443 here" in host.join("--host=localhost:8443", "--port=8443", "--dry-run")
+    host.join("--host=localhost:8443", "--port=8443")
+    assert "KSCALED_SECURE_PORT" not in (host.config / "join.env").read_text()
+    (host.config / "kscaled.conf").write_text("secure-port = 7443\n")
+    assert "kscaled listens on port 7443 here" in host.join("--host=localhost:7443")
+
+
 def test_what_others_have_is_theirs(empty, host):
     """The external metrics of another server: refused, by name, before anything is changed; and taken when told."""
     spec = {"group": "external.metrics.k8s.io", "version": "v1beta1", "groupPriorityMinimum": 100, "versionPriority": 100, "insecureSkipTLSVerify": True,
@@ -517,6 +555,25 @@ def test_the_user_of_the_service(empty, host, tmp_path):
     assert empty.everything() == before and not host.config.exists() and not host.state.exists()
     done = join(root, "--no-start")
     assert done.returncode == 0 and "warning: there is no user kscaled" in done.stderr and "start kscaled with: systemctl enable --now kscaled" in done.stdout, done.stderr
+
+
+def test_a_service_that_does_not_start(empty, host, tmp_path):
+    """What it said last is shown; systemctl and journalctl are played here."""
+    root = "root:x:0:0:root:/root:/bin/sh\nkscaled:x:0:0::/:/usr/sbin/nologin\n"
+    (tmp_path / "passwd").write_text(root)
+    (tmp_path / "nsswitch.conf").write_text("passwd: files\ngroup: files\nhosts: files\n")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name, text in (("systemctl", 'case "$1" in restart) echo "Job for kscaled.service failed" >&2; exit 1;; esac'),
+                       ("journalctl", f'echo "$@" >{tmp_path}/asked; echo one; echo "kscaled: option secure-port: 80: permission denied"; echo')):
+        (programs / name).write_text(f"#!/bin/sh\n{text}\n")
+        (programs / name).chmod(0o755)
+    command = ["unshare", "--user", "--map-root-user", "--mount", "--", "sh", "-eu", "-c", ON_A_HOST, "sh", tmp_path / "passwd", tmp_path / "nsswitch.conf",
+               "env", f"PATH={programs}:{os.environ['PATH']}", program(), "join", f"--kubeconfig={empty.kubeconfig}", f"--config-dir={host.config}", f"--state-dir={host.state}", f"--host=localhost:{host.port}"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180, check=False)
+    assert done.returncode == 1 and "kscaled.service does not start: systemctl restart failed" in done.stderr, done
+    assert "what kscaled said last (journalctl -u kscaled):\n  one\n  kscaled: option secure-port: 80: permission denied\n" in done.stderr, done.stderr
+    assert "--unit=kscaled.service" in (tmp_path / "asked").read_text()
 
 
 @pytest.mark.parametrize("command, arguments, said", [

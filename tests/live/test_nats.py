@@ -97,7 +97,7 @@ def test_what_is_not_there(kscaled, stage, client, nats, tmp_path):
     """Each by its name, none of them 0, and well when it is made."""
     plain = NatsServer(tmp_path, "no-jetstream", jetstream=False)
     try:
-        expected = {"stream \"orders\" not found: the server knows no such account": trigger(nats, account="shop"), 'stream "nothing" not found': trigger(nats, stream="nothing"),
+        expected = {"account not found: the server tells of no such account": trigger(nats, account="shop"), 'stream "nothing" not found': trigger(nats, stream="nothing"),
                     'consumer "later" not found in stream "orders"': trigger(nats, consumer="later"), "JetStream is not enabled on this server": trigger(plain),
                     "Received HTTP/0.9 when not allowed": trigger(f"127.0.0.1:{nats.client_port}"), "no-such-name.invalid": trigger("no-such-name.invalid:8222")}
         stage.deployment(replicas=3)
@@ -110,6 +110,17 @@ def test_what_is_not_there(kscaled, stage, client, nats, tmp_path):
         eventually(lambda: value(stage, 2) == "0")
     finally:
         plain.end()
+
+
+def test_an_account_with_a_jwt(kscaled, stage):
+    """A server with an operator, since 2.10.12, as it answers who names the account: its details are told to who asks for all accounts."""
+    said = {"server_id": "A", "accounts": 1, "streams": 1, "consumers": 1}
+    details = [{"name": "SHOP", "id": "AAAA", "stream_detail": [{"name": "orders", "consumer_detail": [{"name": "worker", "num_pending": 12, "num_ack_pending": 3}]}]}]
+    source = HttpSource({"/jsz": lambda asked: json.dumps({**said, **({"account_details": details} if asked.query.get("accounts") == "true" else {})})})
+    stage.deployment(replicas=1)
+    stage.ready_scaledobject(triggers=[trigger(source.url.removeprefix("http://"), account="SHOP")])
+    assert value(stage) == "15"
+    source.end()
 
 
 def test_accounts(kscaled, stage, credentials, tmp_path):
@@ -129,7 +140,7 @@ def test_accounts(kscaled, stage, credentials, tmp_path):
                                            trigger("127.0.0.1:1", _authenticationRef={"name": "nats"})])
         assert [value(stage, index) for index in range(4)] == ["4", "6", "4", "6"]
         credentials.change_secret("nats", account="HIDDEN")
-        assert "HIDDEN" not in says(stage, 'stream "orders" not found', 3)
+        assert "HIDDEN" not in says(stage, "account not found", 3)
     finally:
         server.end()
 

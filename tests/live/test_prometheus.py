@@ -359,9 +359,10 @@ def test_nonsense(kscaled, stage, source):
     """Half an answer, a giant one, one that drips, HTML, errors, a name that is nobody's: each says so, and none is 0."""
     source.routes.update({"/html/api/v1/query": (200, {"Content-Type": "text/html"}, "<html>"), "/half/api/v1/query": http_source.half, "/giant/api/v1/query": http_source.giant, "/drip/api/v1/query": http_source.drip,
                           "/503/api/v1/query": (503, {"Content-Type": "text/plain"}, "busy"), "/empty/api/v1/query": (200, {}, ""), "/close/api/v1/query": lambda asked: None,
-                          "/warning/api/v1/query": '{"status":"success","data":{"resultType":"vector","result":[]},"warnings":["a store is away"]}'})
+                          "/warning/api/v1/query": '{"status":"success","data":{"resultType":"vector","result":[]},"warnings":["PromQL info: x","a store is away"]}',
+                          "/isPartial/api/v1/query": '{"status":"success","isPartial":true,"data":{"resultType":"vector","result":[{"metric":{},"value":[1,"1"]}]}}'})
     expected = {"html": "not JSON but text/html", "half": "transfer closed", "giant": "larger than 1048576 bytes", "drip": "no complete answer within 700 ms", "503": "HTTP status 503", "empty": "not JSON",
-                "close": "Empty reply", "warning": "the result is empty, with a warning: a store is away", "missing": "HTTP status 404"}
+                "close": "Empty reply", "warning": "the answer may be of a part of the data: a store is away", "isPartial": "isPartial is true", "missing": "HTTP status 404"}
     stage.deployment(replicas=3)
     triggers = [trigger(f"{source.url}/{path}", timeout="700ms") for path in expected] + [trigger("http://no-such-name.invalid:9090")]
     stage.scaledobject(triggers=triggers)

@@ -90,6 +90,21 @@ def test_down_from_the_beginning(kscaled, stage, start_redis):
     eventually(lambda: stage.replicas() == 0)
 
 
+def test_the_minimum_needs_no_source(kscaled, stage, start_redis):
+    """Below minReplicaCount the workload is raised, whatever fails; with idleReplicaCount, which is below it, it is held."""
+    server = start_redis()
+    server.kill()
+    triggers = [stage.trigger(address=server.address), stage.trigger(listName="quiet")]
+    stage.deployment("worker", replicas=0)
+    stage.deployment("idle", replicas=0)
+    stage.scaledobject("worker", minReplicaCount=2, triggers=triggers)
+    stage.scaledobject("idle", minReplicaCount=2, idleReplicaCount=0, triggers=triggers)
+    eventually(lambda: stage.replicas("worker") == 2)
+    assert server.address in stage.wait_failing("worker")["message"]
+    stage.wait_failing("idle")
+    assert stage.replicas("idle") == 0
+
+
 def test_black_hole(kscaled, stage):
     """An address that nobody answers at: a full accept queue drops what comes, as a firewall would."""
     import socket

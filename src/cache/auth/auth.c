@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cache/auth/auth_parts.h"
+#include "scalers/scalerbuild.h"
 
 #define VALUE_BYTES_MAX (1 << 20)
 
@@ -279,18 +280,22 @@ static bool is_aws(const char *provider)
  */
 static void take_workload_role(struct auth_resolve *r)
 {
+	const struct scaler_type *type = r->trigger->type ? scaler_type_find(r->trigger->type) : NULL;
 	enum reference_state state;
 	struct err err = { 0 };
 	const char *role;
 	bool may_lack;
 
-	if (!auth_is_of_workload(r->t))
+	if (!auth_is_of_workload(r->t) || (type && !scaler_reads_identity(type, r->t->identity->provider)))
 		return;
 	may_lack = strcmp(r->t->identity->provider, "aws-eks") == 0;
 	if (r->t->identity->role_arn && *r->t->identity->role_arn && !may_lack) {
 		auth_fail(r, NULL, "roleArn can't be set if KEDA isn't identity owner, current value: 'workload'");
 		return;
 	}
+	/* As in KEDA: where there is no Pod template nobody says that the role of a Secret is none. */
+	if (may_lack && r->target && r->target->container_count == 0 && !r->target->no_environment)
+		return;
 	state = auth_workload_role(r, &role, &err);
 	if (state == REFERENCE_FOUND)
 		auth_put(r, "podIdentity", ROLE_PARAMETER, role, "the annotation " AUTH_ROLE_ANNOTATION);
@@ -302,16 +307,9 @@ static void take_workload_role(struct auth_resolve *r)
 
 /* ---- What is refused by name ---- */
 
-/* A type that there is not has an error of its own. */
-static bool takes_azure(const char *type)
-{
-	const struct scaler_type *known = type ? scaler_type_find(type) : NULL;
-
-	return !known || known->azure_workload;
-}
-
 /*
- * podIdentity selects the identity for the trigger's requests. Whether that may be kscaled's own
+ * podIdentity selects the identity for the trigger's requests; a type that does not read it leaves
+ * it alone, and says so (scalers/scalerbuild.c). Whether that may be kscaled's own
  * holds also for triggers that ask for it otherwise (identityOwner operator).
  */
 static void take_identity(struct auth_resolve *r)
@@ -331,16 +329,7 @@ static void take_identity(struct auth_resolve *r)
 		.may_be_kscaled = r->identity->may_be_kscaled,
 		.azure_trusted = r->identity->azure_trusted,
 		.aws_trusted = r->identity->aws_trusted };
-	if (is_aws(provider) || strcmp(provider, "gcp") == 0)
-		return;
-	if (strcmp(provider, "azure-workload") == 0 && takes_azure(r->trigger->type))
-		return;
-	if (strcmp(provider, "azure-workload") == 0)
-		auth_fail(r, NULL,
-			"podIdentity provider %s is not supported by this version of kscaled for triggers of type %s: "
-			"give the trigger credentials of its own with secretTargetRef",
-			provider, r->trigger->type);
-	else
+	if (!is_aws(provider) && strcmp(provider, "gcp") != 0 && strcmp(provider, "azure-workload") != 0)
 		auth_fail(r, NULL, "podIdentity provider \"%s\" is unknown", provider);
 }
 
@@ -378,6 +367,24 @@ static void take_all(struct auth_resolve *r)
 	take_workload_role(r);
 }
 
+enum auth_cloud auth_cloud_of(const char *word)
+{
+	return strcmp(word, "all") == 0        ? AUTH_CLOUD_ALL
+		: strcmp(word, "cluster") == 0 ? AUTH_CLOUD_CLUSTER
+					       : AUTH_CLOUD_NONE;
+}
+
+struct pod_identity auth_identity(const struct auth_lookup *lookup, const struct trigger *trigger)
+{
+	bool cluster = trigger->auth_name && trigger->auth_kind &&
+		strcmp(trigger->auth_kind, TRIGGERAUTH_CLUSTER_KIND) == 0;
+
+	return (struct pod_identity){ .may_be_kscaled = lookup->cloud == AUTH_CLOUD_ALL ||
+			(lookup->cloud == AUTH_CLOUD_CLUSTER && cluster),
+		.azure_trusted = lookup->azure_trusted,
+		.aws_trusted = lookup->aws_trusted };
+}
+
 int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
 	const struct workload *target, struct strmap *out, struct pod_identity *identity, struct err *err)
 {
@@ -388,14 +395,11 @@ int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const
 		.out = out,
 		.identity = identity };
 
-	*identity = (struct pod_identity){ .may_be_kscaled = lookup->cloud == AUTH_CLOUD_ALL,
-		.azure_trusted = lookup->azure_trusted,
-		.aws_trusted = lookup->aws_trusted };
+	*identity = auth_identity(lookup, trigger);
 	if (auth_of(lookup, of, trigger, &r.t, err))
 		return -1;
 	if (!r.t)
 		return 0;
-	identity->may_be_kscaled |= lookup->cloud == AUTH_CLOUD_CLUSTER && is_cluster(r.t);
 	r.namespace_ = is_cluster(r.t) ? lookup->cluster_namespace : of->meta->namespace_;
 	if (r.t->spec_err)
 		auth_note_failure(&r.err, r.t->spec_err);

@@ -28,6 +28,8 @@ enum auth_cloud {
 	AUTH_CLOUD_CLUSTER, /* those that refer to a ClusterTriggerAuthentication */
 	AUTH_CLOUD_ALL,
 };
+/* Of the option's word, which is one of these three. */
+enum auth_cloud auth_cloud_of(const char *word);
 
 /*
  * Each returns REFERENCE_FOUND with *out set (borrowed until the end of the turn), or sets *err:
@@ -58,6 +60,7 @@ struct auth_lookup {
 	 */
 	const char *cluster_namespace;
 	bool restrict_secrets; /* Secrets are read only in cluster_namespace, and denied elsewhere */
+	bool no_files;         /* of auth_alone: filePath is denied (option filepath-auth-root-path) */
 	enum auth_cloud cloud;
 	const char *azure_trusted, *aws_trusted; /* options azure-trusted-hosts, aws-trusted-hosts; NULL */
 	/*
@@ -82,6 +85,12 @@ int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const
 	struct err *err);
 
 /*
+ * What the options let a trigger be whose authentication says no podIdentity: whether it may use
+ * kscaled's own identity, and whom that may be shown.
+ */
+struct pod_identity auth_identity(const struct auth_lookup *lookup, const struct trigger *trigger);
+
+/*
  * How many parameters auth_params would look for: 0 without authenticationRef, and while what it
  * names is not known. Several triggers may name the same authentication: the limit of an object is
  * the sum over different ones.
@@ -90,8 +99,9 @@ size_t auth_parameter_count(const struct auth_lookup *lookup, const struct scale
 
 /*
  * Judges an authentication by itself, whatever it refers to: 0, or -1 with what auth_params will
- * tell each trigger that refers to it. Of rules only what decides counts (which identities, whose
- * Secrets, the region, vault_login); nothing is looked up.
+ * tell each trigger that refers to it, or that the identity it names is not given away here. Of
+ * rules only what decides counts (which identities, whose Secrets, files, the region, vault_login);
+ * nothing is looked up.
  */
 int auth_alone(const struct auth_lookup *rules, const struct triggerauth *t, struct err *err);
 
@@ -111,6 +121,12 @@ enum reference_state auth_unknown_token(void *arg, const char *namespace_, const
  */
 int auth_environment(const struct auth_lookup *lookup, const struct scaled *of, const struct workload *target,
 	struct strmap *env, struct strmap *unresolved, struct err *err);
+
+/*
+ * Why a target has no environment: it has no containers, as of a kind without a Pod template. NULL:
+ * it has some, or is unknown. The caller owns the text.
+ */
+char *auth_no_containers(const struct scaled *of, const struct workload *target);
 
 /*
  * Whether the Secrets of a namespace may not be read; then *err (ERR_DENIED) says why. For triggers

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cache/auth/auth_parts.h"
+#include "cache/auth/authfiles.h"
 
 struct alone {
 	const struct auth_lookup *rules;
@@ -42,9 +43,11 @@ static enum reference_state find_file(void *arg, const char *path, const struct 
 {
 	static const struct strmap nothing;
 
-	(void)arg;
 	(void)path;
-	(void)err;
+	if (((const struct alone *)arg)->rules->no_files) {
+		err_set(err, ERR_DENIED, AUTHFILES_NONE);
+		return REFERENCE_DENIED;
+	}
 	*out = &nothing;
 	return REFERENCE_FOUND;
 }
@@ -97,6 +100,19 @@ static struct auth_lookup lookup_of(struct alone *a)
 	return lookup;
 }
 
+/* Each type of trigger decides whether it is that identity; all that do refuse it alike. */
+static int judge_identity(const struct auth_lookup *lookup, const struct scaled *of, const struct triggerauth *t,
+	struct pod_identity *identity, struct err *err)
+{
+	struct auth_resolve r = { .lookup = lookup, .of = of, .t = t, .identity = identity };
+
+	if (!identity->provider || auth_may_be_kscaled(&r, ""))
+		return 0;
+	return err_set(err, r.err.kind, "%s %s%s%s: %s",
+		*t->meta.namespace_ ? TRIGGERAUTH_KIND : TRIGGERAUTH_CLUSTER_KIND, t->meta.namespace_,
+		*t->meta.namespace_ ? "/" : "", t->meta.name, r.err.msg);
+}
+
 int auth_alone(const struct auth_lookup *rules, const struct triggerauth *t, struct err *err)
 {
 	char type[] = "any", name[] = "", somewhere[] = "default", cluster[] = TRIGGERAUTH_CLUSTER_KIND;
@@ -120,5 +136,5 @@ int auth_alone(const struct auth_lookup *rules, const struct triggerauth *t, str
 	judged.env_count = 0;
 	rc = auth_params(&lookup, &of, &trigger, &target, &params, &identity, err);
 	strmap_done_secret(&params);
-	return rc;
+	return rc == 0 ? judge_identity(&lookup, &of, t, &identity, err) : rc;
 }

@@ -88,6 +88,16 @@ int auth_environment(const struct auth_lookup *lookup, const struct scaled *of, 
 		: -1;
 }
 
+char *auth_no_containers(const struct scaled *of, const struct workload *target)
+{
+	if (!target || target->container_count > 0 || target->no_environment)
+		return NULL;
+	if (!of->so)
+		return mem_dup("the Pod template has no containers");
+	return mem_printf("the scale target %s %s has no containers, nor a spec.workloadRef that names a Deployment",
+		scaledobject_target_kind(&of->so->spec), target->name);
+}
+
 /* Whether any names a variable: as many as there are need not be gathered for that. */
 static bool names_variables(const struct scaled *of)
 {

@@ -73,18 +73,6 @@ static char *take_credential(struct auth_resolve *r, const char *source, const c
 	return NULL;
 }
 
-/* Whether the trigger may use kscaled's own identity. */
-static bool may_be_kscaled(struct auth_resolve *r, const char *source)
-{
-	if (r->identity->may_be_kscaled)
-		return true;
-	auth_fail(r, NULL,
-		"%s.podIdentity asks for kscaled's own identity at the cloud, which a ClusterTriggerAuthentication may "
-		"use, or, where kscaled runs with cloud-identity all, any: give credentials instead",
-		source);
-	return false;
-}
-
 /* All secrets of one manager, with what is the same for all. */
 static void take_secrets(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m,
 	struct managervalues_source *asked)
@@ -185,7 +173,7 @@ static struct identity *aws_identity(struct auth_resolve *r, const char *source,
 			provider);
 		return NULL;
 	}
-	if (!may_be_kscaled(r, source))
+	if (!auth_may_be_kscaled(r, source))
 		return NULL;
 	if (auth_manager_is_of_workload(m))
 		return aws_workload(r, source, region);
@@ -320,7 +308,7 @@ static struct identity *azure_identity(struct auth_resolve *r, const char *sourc
 		auth_fail(r, NULL, "%s: key vault does not support pod identity provider - %s", source, provider);
 		return NULL;
 	}
-	if (!may_be_kscaled(r, source))
+	if (!auth_may_be_kscaled(r, source))
 		return NULL;
 	pod.identity_id = i->identity_id;
 	pod.identity_tenant_id = i->identity_tenant_id;
@@ -403,7 +391,7 @@ static struct identity *google_identity(struct auth_resolve *r, const char *sour
 	if (!*provider)
 		return google_by_key(r, source, m, project);
 	if (strcmp(provider, "gcp") == 0)
-		return may_be_kscaled(r, source) ? googleown_new(GOOGLEKEY_CLOUD_PLATFORM) : NULL;
+		return auth_may_be_kscaled(r, source) ? googleown_new(GOOGLEKEY_CLOUD_PLATFORM) : NULL;
 	auth_fail(r, NULL, "%s: gcp secret manager does not support pod identity provider - %s", source, provider);
 	return NULL;
 }

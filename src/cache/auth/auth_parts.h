@@ -28,8 +28,17 @@ struct auth_resolve {
 /* Records a failure with the error `cause`; cause NULL: the text is the whole error. */
 void auth_fail(struct auth_resolve *r, const struct err *cause, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* A parameter; an error when its value is empty. what: the value, for messages. */
+/*
+ * A parameter. what: the value, for messages. An empty value is an error of a password, token, key
+ * or secret, which are never empty; of all others it is not given, as in KEDA.
+ */
 void auth_put(struct auth_resolve *r, const char *source, const char *parameter, const char *value, const char *what);
+
+/*
+ * Whether kscaled's own identity may be used; else it is recorded: `source.podIdentity asks for
+ * ...`, without a source `podIdentity ...`.
+ */
+bool auth_may_be_kscaled(struct auth_resolve *r, const char *source);
 
 /* ---- auth_managers.c ---- */
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "cache/auth/auth_parts.h"
@@ -43,10 +44,36 @@ void auth_fail(struct auth_resolve *r, const struct err *cause, const char *fmt,
 	auth_note_failure(&r->err, &err);
 }
 
+static bool is_credential(const char *parameter)
+{
+	static const char *const ends[] = { "password", "token", "key", "keyid", "secret", "credentials" };
+	size_t len = strlen(parameter);
+
+	for (size_t i = 0; i < MEM_COUNT(ends); i++)
+		if (len >= strlen(ends[i]) && strcasecmp(parameter + len - strlen(ends[i]), ends[i]) == 0)
+			return true;
+	return false;
+}
+
+bool auth_may_be_kscaled(struct auth_resolve *r, const char *source)
+{
+	bool cluster = !*r->t->meta.namespace_;
+
+	if (r->identity->may_be_kscaled)
+		return true;
+	auth_fail(r, NULL,
+		"%s%spodIdentity asks for kscaled's own identity at the cloud, which %s: give credentials instead",
+		source, *source ? "." : "",
+		cluster ? "its option cloud-identity, none, gives nobody"
+			: "a ClusterTriggerAuthentication may use, or, where kscaled runs with cloud-identity all, "
+			  "any");
+	return false;
+}
+
 void auth_put(struct auth_resolve *r, const char *source, const char *parameter, const char *value, const char *what)
 {
-	/* Parameters of triggers are trimmed. */
-	if (value[strspn(value, " \t\n\v\f\r")]) {
+	/* Parameters of triggers are trimmed, and what is empty then is not given. */
+	if (value[strspn(value, " \t\n\v\f\r")] || !is_credential(parameter)) {
 		strmap_remove_secret(r->out, parameter);
 		strmap_set(r->out, parameter, value);
 	} else {

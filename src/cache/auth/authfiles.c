@@ -146,7 +146,7 @@ enum reference_state authfiles_get(struct authfiles *f, struct object *owner, co
 	struct file *file;
 
 	if (!f->root) {
-		err_set(err, ERR_DENIED, "no files are read: --filepath-auth-root-path is not set");
+		err_set(err, ERR_DENIED, AUTHFILES_NONE);
 		return REFERENCE_DENIED;
 	}
 	if (!*path || *path == '/' || goes_up(path)) {

@@ -18,6 +18,7 @@ struct authfiles;
 
 #define AUTHFILES_BYTES_MAX (1 << 20)
 #define AUTHFILES_LOOK_MS   10000
+#define AUTHFILES_NONE      "no files are read: --filepath-auth-root-path is not set"
 
 struct authfiles *authfiles_new(struct loop *loop, const char *root /* NULL or "": no file may be read */);
 void authfiles_free(struct authfiles *f);

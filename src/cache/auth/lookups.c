@@ -372,6 +372,7 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 		.vault_login = check_login,
 		.cluster_namespace = l->cluster_namespace,
 		.restrict_secrets = config->restrict_secrets,
+		.no_files = !config->file_root || !*config->file_root,
 		.cloud = config->cloud,
 		.azure_trusted = l->azure_trusted,
 		.aws_trusted = l->aws_trusted,

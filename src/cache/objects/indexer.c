@@ -411,6 +411,11 @@ bool indexer_knows(const struct indexer *s, const char *namespace_, const char *
 	return source && source->informer.synced;
 }
 
+bool indexer_watches(const struct indexer *s, const char *namespace_)
+{
+	return s->source_count == 0 || source_of(s, namespace_);
+}
+
 const void *indexer_get(struct indexer *s, const char *key)
 {
 	const struct item *item = item_find(s, key);

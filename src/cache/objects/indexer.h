@@ -80,6 +80,8 @@ const char *indexer_trouble(const struct indexer *s); /* the error of a failing 
  * *trouble is the reason, or NULL.
  */
 bool indexer_knows(const struct indexer *s, const char *namespace_, const char **trouble);
+/* Not of a namespace beside those that are watched. */
+bool indexer_watches(const struct indexer *s, const char *namespace_);
 
 const void *indexer_get(struct indexer *s, const char *key); /* NULL when unknown */
 void *indexer_beside(struct indexer *s, const char *key);    /* on_changed's *beside; NULL when unknown, too */

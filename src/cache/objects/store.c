@@ -535,6 +535,11 @@ void store_start(struct store *s, const char *const *namespaces, size_t count)
 		indexer_start(s->indexers[kind], namespaces, count);
 }
 
+bool store_watches(const struct store *s, const char *namespace_)
+{
+	return indexer_watches(s->indexers[KIND_SCALEDOBJECT], namespace_);
+}
+
 bool store_synced(const struct store *s)
 {
 	for (size_t i = 0; i < NEEDED; i++)

@@ -13,7 +13,7 @@
 
 #define OPEN_LATE_MS 1000
 
-static struct target *target_get(struct targets *t, const struct target_ref *ref)
+struct target *targets_get_one(struct targets *t, const struct target_ref *ref)
 {
 	MEM_AUTO char *key = mem_printf("%s/%s/%s/%s/%s", ref->group, ref->version, ref->resource, ref->namespace_,
 		ref->name);
@@ -41,6 +41,7 @@ static void target_free(struct target *target)
 	struct target_place *place = target->place;
 
 	HASH_DELETE(hh, place->owner->targets, target);
+	targets_object_return_pods(target);
 	targets_object_read_stop(target);
 	targets_object_scale_stop(target);
 	workload_free(target->workload);
@@ -52,6 +53,12 @@ static void target_free(struct target *target)
 		targets_watch_free(place);
 }
 
+void targets_drop_unused(struct target *target)
+{
+	if (!target->owners && !target->borrowers)
+		target_free(target);
+}
+
 void targets_release(struct object *o)
 {
 	struct target *target = o->target;
@@ -60,13 +67,12 @@ void targets_release(struct object *o)
 		return;
 	LL_DELETE2(target->owners, o, next_of_target);
 	o->target = NULL;
-	if (!target->owners)
-		target_free(target);
+	targets_drop_unused(target);
 }
 
 void targets_want(struct targets *t, struct object *o, const struct target_ref *ref)
 {
-	struct target *target = target_get(t, ref);
+	struct target *target = targets_get_one(t, ref);
 
 	if (o->target == target)
 		return;
@@ -81,13 +87,25 @@ enum target_state targets_get(const struct object *o, const struct workload **ou
 	return o->target ? o->target->state : TARGET_UNREAD;
 }
 
+static const char *trouble_of(const struct target *target)
+{
+	return target->trouble ? target->trouble : informer_trouble(&target->place->informer);
+}
+
 const char *targets_trouble(const struct object *o)
+{
+	return o->target ? trouble_of(o->target) : NULL;
+}
+
+enum target_state targets_get_pods(const struct object *o, const struct workload **out, const char **trouble)
 {
 	const struct target *target = o->target;
 
-	if (!target)
-		return NULL;
-	return target->trouble ? target->trouble : informer_trouble(&target->place->informer);
+	if (target && target->state == TARGET_PRESENT && target->pods)
+		target = target->pods;
+	*out = target ? target->workload : NULL;
+	*trouble = target ? trouble_of(target) : NULL;
+	return target ? target->state : TARGET_UNREAD;
 }
 
 bool targets_reads(const struct object *o)
@@ -165,6 +183,9 @@ void targets_free(struct targets *t)
 
 	if (!t)
 		return;
+	/* So that none goes before its turn. */
+	HASH_ITER (hh, t->targets, target, next)
+		target->pods = target->borrowers = NULL;
 	HASH_ITER (hh, t->targets, target, next) {
 		LL_FOREACH2(target->owners, o, next_of_target)
 		o->target = NULL;

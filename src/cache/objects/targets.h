@@ -8,7 +8,9 @@
  * and other objects are dropped while parsing. A target named after its kind's list is read once by
  * GET, then kept by the watch, so polls need no GET. Kinds that are not Kubernetes' own may keep
  * their replicas anywhere, and mean another thing by .spec.replicas: the watch shows that the spec
- * changed, and /scale is read then. Kinds that may
+ * changed, and /scale is read then. One whose Pod template is a
+ * Deployment's (spec.workloadRef of Argo's Rollout) has that one kept by the watch of Deployments,
+ * too. Kinds that may
  * not be watched (the default role covers Deployments and StatefulSets): /scale of each target is
  * read every 15 s until the watch is allowed; their environment is unknown meanwhile (workload's
  * no_environment).
@@ -56,6 +58,11 @@ void targets_release(struct object *o);
 
 /* Returns its target. *out is set for TARGET_PRESENT, borrowed until the end of the turn. */
 enum target_state targets_get(const struct object *o, const struct workload **out);
+/*
+ * The same of the workload that has the Pod template: the target itself, or the Deployment that its
+ * spec.workloadRef names. *trouble: as targets_trouble.
+ */
+enum target_state targets_get_pods(const struct object *o, const struct workload **out, const char **trouble);
 /* Whether it is being read without a known error; the listener is called at the end. */
 bool targets_reads(const struct object *o);
 /* Why it cannot be read (watch denied, ...); NULL: no error is known. */

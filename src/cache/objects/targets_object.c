@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <utlist.h>
+
+#include "base/dnsname.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -30,12 +33,49 @@ char *targets_object_collection(const char *group, const char *version, const ch
 
 /* ---- Telling ---- */
 
-void targets_object_tell(struct target *target)
+static void tell_owners(const struct target *target)
 {
-	struct targets *t = target->place->owner;
+	const struct targets *t = target->place->owner;
 
 	for (struct object *o = target->owners; o && t->fn; o = o->next_of_target)
 		t->fn(t->arg, o, OBJECT_TARGET);
+}
+
+void targets_object_tell(struct target *target)
+{
+	tell_owners(target);
+	for (const struct target *b = target->borrowers; b; b = b->next_borrower)
+		tell_owners(b);
+}
+
+/* ---- The Pod template of a Deployment ---- */
+
+void targets_object_return_pods(struct target *target)
+{
+	struct target *pods = target->pods;
+
+	if (!pods)
+		return;
+	target->pods = NULL;
+	LL_DELETE2(pods->borrowers, target, next_borrower);
+	targets_drop_unused(pods);
+}
+
+/* One step: a Deployment refers to none. The name of an object, as it becomes part of a path. */
+static void borrow_pods(struct target *target)
+{
+	const char *name = target->workload->template_deployment;
+	const struct target_ref ref = { "apps", "v1", "deployments", target->namespace_, name };
+	struct target *pods = NULL;
+
+	if (name && dnsname_is_subdomain(name, strlen(name)))
+		pods = targets_get_one(target->place->owner, &ref);
+	if (pods == target->pods || pods == target)
+		return;
+	targets_object_return_pods(target);
+	target->pods = pods;
+	if (pods)
+		LL_PREPEND2(pods->borrowers, target, next_borrower);
 }
 
 static void drop_unsure(struct target *target)
@@ -66,6 +106,7 @@ static void set_present(struct target *target, struct workload *w)
 	target->workload = w;
 	target->shape = shape;
 	target->state = TARGET_PRESENT;
+	borrow_pods(target);
 	if (changed)
 		targets_object_tell(target);
 }

@@ -38,7 +38,7 @@ struct target_place {
 
 /*
  * One wanted object. Its owners are the ScaledObjects that scale it (two may, until one is
- * refused).
+ * refused); none where only its Pod template is wanted.
  */
 struct target {
 	struct target_place *place;
@@ -54,6 +54,11 @@ struct target {
 	struct refetch *read;    /* of a target named after its kind's list, until it is answered; NULL */
 	char *trouble;           /* reading error; NULL */
 	struct object *owners;   /* by their next_of_target */
+	/*
+	 * the Deployment whose Pod template it has (struct workload, template_deployment); NULL. That
+	 * one knows its borrowers, and lives as long as it has one
+	 */
+	struct target *pods, *borrowers, *next_borrower;
 	UT_hash_handle hh;
 };
 
@@ -70,6 +75,10 @@ struct targets {
 	void *arg;
 };
 
+/* targets.c */
+struct target *targets_get_one(struct targets *t, const struct target_ref *ref); /* made when there is none */
+void targets_drop_unused(struct target *target);                                 /* frees it when nobody wants it */
+
 /* targets_object.c */
 struct target *targets_object_find(struct targets *t, const char *key);
 /* path of a collection; namespace_ NULL: everywhere; the caller owns it */
@@ -77,6 +86,7 @@ char *targets_object_collection(const char *group, const char *version, const ch
 /* notifies its owners; they only queue work and do not call back into this module */
 void targets_object_tell(struct target *target);
 void targets_object_missing(struct target *target);
+void targets_object_return_pods(struct target *target); /* it borrows no Pod template any more */
 /*
  * Takes an object from a list, a watch or a GET. authoritative: from a list, valid even if it seems
  * older.

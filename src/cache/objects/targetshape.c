@@ -23,8 +23,8 @@ uint64_t targetshape_of(const struct workload *w)
 	struct buf b = BUF_INIT(SHAPE_BYTES_MAX);
 	uint64_t shape;
 
-	buf_printf(&b, "%s %d %s %s\n", w->uid, w->replicas, w->no_environment ? w->no_environment : "",
-		w->service_account ? w->service_account : "");
+	buf_printf(&b, "%s %d %s %s %s\n", w->uid, w->replicas, w->no_environment ? w->no_environment : "",
+		w->service_account ? w->service_account : "", w->template_deployment ? w->template_deployment : "");
 	for (size_t i = 0; i < w->container_count; i++)
 		add_env(&b, &w->containers[i]);
 	shape = fingerprint_fast(buf_text(&b), b.len);

@@ -162,6 +162,7 @@ static void on_answer(void *arg, const struct answer *given, const struct err *e
 		.load = given ? given->load : 0,
 		.activity = given ? given->activity : ACTIVITY_BY_THRESHOLD,
 		.rest_ms = given ? given->rest_ms : 0,
+		.remark = given ? given->remark : NULL,
 		.asked_at_ms = e->asked_at_ms,
 		.answered_at_ms = loop_now_ms(r->loop),
 	};

@@ -39,6 +39,7 @@ struct material {
 	const struct workload *target; /* NULL: not needed */
 	struct workload *template;     /* owned: what target is of a ScaledJob */
 	struct strmap env, unresolved;
+	char *no_containers;       /* owned: why there is no environment; NULL */
 	struct err secrets_denied; /* ERR_NONE: the namespace's Secrets may be read */
 	struct given *given;
 	size_t parameters; /* of those */
@@ -55,20 +56,22 @@ static int read_template(const struct object *o, struct material *m, struct err 
 
 static int read_scale_target(const struct object *o, struct material *m, struct err *err)
 {
-	const char *trouble = targets_trouble(o);
+	const char *trouble, *name = o->of.so->spec.target_name;
+	const struct workload *target;
+	enum target_state state = targets_get_pods(o, &m->target, &trouble);
 
-	switch (targets_get(o, &m->target)) {
-	case TARGET_UNREAD:
+	if (state == TARGET_UNREAD)
 		return err_set(err, trouble ? ERR_TEMPORARY : ERR_WAITING,
 			"the scale target's environment is not read yet%s%s", trouble ? ": " : "",
 			trouble ? trouble : "");
-	case TARGET_MISSING:
+	if (state == TARGET_PRESENT)
+		return 0;
+	if (targets_get(o, &target) == TARGET_PRESENT)
 		return err_set(err, ERR_INVALID,
-			"the scale target %s does not exist, so its environment cannot be read",
-			o->of.so->spec.target_name);
-	case TARGET_PRESENT: break;
-	}
-	return 0;
+			"the Deployment %s that spec.workloadRef of the scale target %s names does not exist, so its "
+			"environment cannot be read",
+			target->template_deployment, name);
+	return err_set(err, ERR_INVALID, "the scale target %s does not exist, so its environment cannot be read", name);
 }
 
 /* ---- Metrics that the source names ---- */
@@ -232,6 +235,7 @@ static int build_one(struct scalers *s, struct object *o, const struct material 
 	params.identity = &given->identity;
 	params.env = &m->env;
 	params.unresolved = &m->unresolved;
+	params.no_containers = m->no_containers;
 	params.secrets_denied = m->secrets_denied.kind != ERR_NONE ? m->secrets_denied.msg : NULL;
 	if (scaler_build(&params, &whole, err))
 		return -1;
@@ -291,6 +295,7 @@ static void build_round(struct scalers *s, struct object *o, struct material *m,
 	if (o->scalers->uses_target) {
 		if (o->kind == SCALED_JOB ? read_template(o, m, worst) : read_scale_target(o, m, worst))
 			return;
+		m->no_containers = auth_no_containers(&o->of, m->target);
 		if (auth_environment(m->lookup, &o->of, m->target, &m->env, &m->unresolved, &err))
 			auth_note_failure(worst, &err);
 	}
@@ -324,6 +329,7 @@ int scalers_build(struct scalers *s, struct object *o, struct err *err)
 	strmap_done_secret(&m.env);
 	strmap_done(&m.unresolved);
 	workload_free(m.template);
+	free(m.no_containers);
 	if (worst.kind == ERR_NONE)
 		return 0;
 	/*

@@ -16,6 +16,9 @@
 #include "base/text.h"
 #include "cli/cluster.h"
 #include "cli/hostfiles.h"
+#include "cli/join/before.h"
+#include "cli/join/environment.h"
+#include "cli/join/proof.h"
 #include "cli/join/reach.h"
 #include "cli/join/standing.h"
 #include "cli/manifestobjects.h"
@@ -27,8 +30,8 @@
 #include "control/certs/takennote.h"
 
 #define NAME         "kscaled join"
-#define USUAL_PORT   8443
 #define USUAL_WAIT   60000
+#define FORGET_NAPS  3
 #define TOKEN_LIFE_S (30 * 86400) /* as the daemon's own renewals (control/access) */
 
 #define APISERVICE "/apis/apiregistration.k8s.io/v1/apiservices/" CERTS_APISERVICE
@@ -38,7 +41,7 @@ struct join_arguments {
 	const char *kubeconfig;
 	struct manifests_params params; /* host: NULL: it is found out */
 	struct hostfiles files;
-	unsigned port;   /* of a host that is found out */
+	unsigned port;   /* on which kscaled serves here; 0: not said */
 	int64_t wait_ms; /* -1: not said */
 	bool dry_run, no_start, take_apiservice, help;
 };
@@ -47,6 +50,7 @@ struct join_arguments {
 struct join {
 	struct join_arguments a;
 	struct cluster *cluster;
+	unsigned port; /* on which kscaled serves here */
 	struct reach_way ways[REACH_MAX];
 	size_t way_count;
 };
@@ -128,7 +132,7 @@ static int find_ways(struct join *j, struct err *err)
 	}
 	reach_look(cluster_config(j->cluster)->server, &facts);
 	facts.node_address = node_address(j);
-	j->way_count = reach_ways(&facts, j->a.port, j->ways);
+	j->way_count = reach_ways(&facts, j->port, j->ways);
 	reach_facts_done(&facts);
 	if (j->way_count == 0)
 		return err_set(err, ERR_INVALID,
@@ -329,27 +333,6 @@ static int apply_objects(struct join *j, const struct reach_way *way, bool only_
 
 /* ---- This host's files ---- */
 
-static char *environment_of(const struct join *j)
-{
-	const struct manifests_params *p = &j->a.params;
-	struct buf out = BUF_INIT(SIZE_MAX);
-
-	buf_puts(&out, "# Made by kscaled join: what follows from how it was called.\n");
-	if (p->namespace_)
-		buf_printf(&out, "KSCALED_NAMESPACE=%s\n", p->namespace_);
-	if (p->watch_namespaces)
-		buf_printf(&out, "KSCALED_WATCH_NAMESPACE=%s\n", p->watch_namespaces);
-	if (p->service_name)
-		buf_printf(&out, "KSCALED_SERVICE_NAME=%s\n", p->service_name);
-	if (p->restrict_secrets)
-		buf_puts(&out, "KSCALED_RESTRICT_SECRET_ACCESS=true\n");
-	if (p->no_webhook)
-		buf_puts(&out, "KSCALED_WEBHOOK=false\n");
-	if (!p->host && j->a.port != USUAL_PORT)
-		buf_printf(&out, "KSCALED_SECURE_PORT=%u\n", j->a.port);
-	return buf_take(&out);
-}
-
 /* The caller wipes it; NULL and err. */
 static char *mint_token(struct join *j, struct err *err)
 {
@@ -374,7 +357,12 @@ static int write_files(struct join *j, struct err *err)
 {
 	const struct hostfiles *f = &j->a.files;
 	char *token, *kubeconfig;
-	MEM_AUTO char *environment = environment_of(j);
+	const struct environment env = { .kubeconfig = j->a.kubeconfig,
+		.params = &j->a.params,
+		.files = &j->a.files,
+		.said_port = j->a.port,
+		.port = j->port };
+	MEM_AUTO char *environment = environment_text(&env);
 	int failed;
 
 	if (j->a.dry_run) {
@@ -397,6 +385,39 @@ static int write_files(struct join *j, struct err *err)
 }
 
 /* ---- The service ---- */
+
+static void find_port(struct join *j)
+{
+	unsigned joined = hostfiles_joined_port(&j->a.files), configured = hostfiles_configured_port(&j->a.files);
+
+	j->port = j->a.port ? j->a.port : joined ? joined : configured ? configured : ENVIRONMENT_USUAL_PORT;
+}
+
+/* The port of the way may be another one where something between forwards it. */
+static void say_port(const struct join *j, const struct reach_way *way)
+{
+	const char *colon = strrchr(way->host, ':');
+	MEM_AUTO char *here = mem_printf("%u", j->port);
+
+	if (strcmp(colon + 1, here) == 0)
+		steps_say("kscaled %s on port %u here", j->a.dry_run ? "would listen" : "listens", j->port);
+	else
+		steps_say("kscaled %s on port %u here (--port says another): port %s of %.*s must lead to it",
+			j->a.dry_run ? "would listen" : "listens", j->port, colon + 1, (int)(colon - way->host),
+			way->host);
+}
+
+/* Of a service that does not start, or is not reached. */
+static void print_last_words(void)
+{
+	MEM_AUTO char *words = systemd_is_running() ? systemd_last_words() : NULL;
+	char *rest = words, *line;
+
+	if (words)
+		fputs(NAME ": what kscaled said last (journalctl -u kscaled):\n", stderr);
+	while (rest && (line = strsep(&rest, "\n")) != NULL)
+		fprintf(stderr, "  %s\n", line);
+}
 
 /*
  * The unit starts as a user of its own, whom the package makes, and `make install` does not. The
@@ -434,8 +455,10 @@ static int start_service(struct join *j, struct err *err)
 		steps_say("would enable and start " SYSTEMD_UNIT);
 		return 0;
 	}
-	if (systemd_control(enable, err) < 0 || systemd_control(restart, err) < 0)
-		return -1;
+	if (systemd_control(enable, err) < 0 || systemd_control(restart, err) < 0) {
+		print_last_words();
+		return err_wrap(err, SYSTEMD_UNIT " does not start");
+	}
 	steps_say("enabled and started " SYSTEMD_UNIT);
 	return 0;
 }
@@ -492,56 +515,13 @@ static int wait_reached(struct join *j, struct err *err)
 		}
 		steps_say("not reached at %s: %s", j->ways[i].host, why.msg);
 	}
+	if (!j->a.no_start)
+		print_last_words();
 	return err_set(err, ERR_TEMPORARY,
-		"the API server does not reach kscaled: is it running here (journalctl -u kscaled), and does a "
-		"firewall "
-		"let the API server through? Then run this again, with --host HOST:PORT when the address is another");
-}
-
-/* The path of a metric of this object; NULL: it has none. The caller owns it. */
-static char *metric_path(const json_t *object)
-{
-	const json_t *metadata = json_object_get(object, "metadata"),
-		     *names = json_object_get(json_object_get(object, "status"), "externalMetricNames");
-	const char *metric = json_string_value(json_array_get(names, 0));
-	char escaped[1024], name[800];
-
-	if (!metric || !kube_escape(metric, escaped, sizeof(escaped)) ||
-		!kube_escape(json_str_or_empty(metadata, "name"), name, sizeof(name)))
-		return NULL;
-	return mem_printf(METRICS "/namespaces/%s/%s?labelSelector=scaledobject.keda.sh%%2Fname%%3D%s",
-		json_str_or_empty(metadata, "namespace"), escaped, name);
-}
-
-/* What the API server gets for the metrics of the cluster's objects, until one is good. */
-static void prove(struct join *j)
-{
-	json_t *list = NULL;
-	const json_t *object;
-	struct err err = { 0 };
-	size_t i, asked = 0;
-	bool fetched = false;
-
-	if (cluster_call(j->cluster, KUBE_LIST, "/apis/keda.sh/v1alpha1/scaledobjects?limit=50", NULL, &list, &err) ==
-		0)
-		json_array_foreach(json_object_get(list, "items"), i, object)
-		{
-			MEM_AUTO char *path = fetched ? NULL : metric_path(object),
-				      *title = manifestobjects_title(object);
-
-			if (!path)
-				continue;
-			asked++;
-			fetched = cluster_call(j->cluster, KUBE_GET, path, NULL, NULL, &err) == 0;
-			if (fetched)
-				steps_say("fetched a metric of %s through the API server", title);
-		}
-	if (asked == 0)
-		steps_say("there is no ScaledObject with a metric yet; the list of metrics was fetched through the API "
-			  "server");
-	else if (!fetched)
-		steps_say("no metric could be read: the last one says: %s", err.msg);
-	json_decref(list);
+		"the API server does not reach kscaled: is it running here (journalctl -u kscaled), listening on port "
+		"%u, and does a firewall let the API server through? Then run this again, with --host HOST:PORT when "
+		"the address is another",
+		j->port);
 }
 
 /* ---- All of it ---- */
@@ -552,8 +532,63 @@ static void show_dry(const struct join *j)
 		steps_say("would %s %s (%s)", i == 0 ? "be reached at" : "try next", j->ways[i].host, j->ways[i].why);
 }
 
+static int change(struct join *j, bool worked, struct err *err)
+{
+	if (apply_objects(j, &j->ways[0], false, err) < 0 || write_files(j, err) < 0)
+		return -1;
+	say_port(j, &j->ways[0]);
+	if (start_service(j, err) < 0)
+		return -1;
+	if (j->a.dry_run || j->a.wait_ms == 0)
+		return 0;
+	/* What answers at once may be reached by the way of before, which the API server has to forget. */
+	for (int i = 0; worked && i < FORGET_NAPS; i++)
+		steps_nap();
+	return wait_reached(j, err);
+}
+
+/* err says already why; what goes wrong here comes after it. */
+static void put_back(struct join *j, const struct before *before)
+{
+	static const char *const restart[] = { "restart", SYSTEMD_UNIT, NULL };
+	const char *host = before_way(before);
+	struct reach_way way = { .host = (char *)(uintptr_t)host, .why = "as before" };
+	struct err err = { 0 };
+	int failed = host ? apply_objects(j, &way, true, &err) : 0;
+
+	failed = before_put_back(before, failed ? NULL : &err) < 0 || failed;
+	if (!failed && !j->a.no_start && systemd_is_running())
+		failed = systemd_control(restart, &err);
+	if (!failed && wait_available(j, &err) < 0)
+		failed = -1;
+	if (failed)
+		fprintf(stderr, NAME ": what worked before could not be put back whole: %s\n", err.msg);
+	else
+		steps_say("put back what worked before: the API server reaches kscaled at %s again",
+			host ? host : "its other Service");
+}
+
+/* What works already is not given up for a way that does not. */
+static int run_and_see(struct join *j, struct err *err)
+{
+	struct documents *wanted = objects_for(j, &j->ways[0], err);
+	struct before *before;
+	int failed;
+
+	if (!wanted)
+		return -1;
+	before = j->a.dry_run || j->a.wait_ms == 0 ? NULL : before_take(j->cluster, wanted, &j->a.files);
+	documents_free(wanted);
+	failed = change(j, before != NULL, err);
+	if (failed && before)
+		put_back(j, before);
+	before_free(before);
+	return failed;
+}
+
 static int run(struct join *j, struct err *err)
 {
+	find_port(j);
 	if (check_user(j, err) < 0 || check_owner(j, err) < 0 || find_ways(j, err) < 0 || check_ways(j, err) < 0)
 		return -1;
 	if (cluster_config(j->cluster)->insecure)
@@ -561,13 +596,10 @@ static int run(struct join *j, struct err *err)
 			stderr);
 	if (j->a.dry_run)
 		show_dry(j);
-	if (apply_objects(j, &j->ways[0], false, err) < 0 || write_files(j, err) < 0 || start_service(j, err) < 0)
+	if (run_and_see(j, err) < 0)
 		return -1;
-	if (j->a.dry_run || j->a.wait_ms == 0)
-		return 0;
-	if (wait_reached(j, err) < 0)
-		return -1;
-	prove(j);
+	if (!j->a.dry_run && j->a.wait_ms > 0)
+		proof_say(j->cluster);
 	return 0;
 }
 
@@ -578,7 +610,7 @@ static const char help_text[] =
 	"  --kubeconfig FILE      the administrator's, such as /etc/rancher/k3s/k3s.yaml\n"
 	"  --host HOST:PORT       where the API server reaches kscaled: a DNS name, an IPv4 address, or an IPv6\n"
 	"                         address in brackets (default: what works of the addresses of this host)\n"
-	"  --port PORT            without --host: the port of kscaled on this host (default: 8443)\n"
+	"  --port PORT            the port of kscaled on this host (default: that of before, else 8443)\n"
 	"  --take-apiservice      take the external metrics from KEDA or another server that has them\n"
 	"  --dry-run              print what would be done, and change nothing\n"
 	"  --no-start             do not start the service\n"
@@ -707,8 +739,7 @@ static int check_params(const struct join_arguments *a, struct err *err)
 int cli_join(int argc, char **argv)
 {
 	static char name[] = NAME; /* what getopt's own messages begin with */
-	struct join j = { .a = { .port = USUAL_PORT,
-				  .wait_ms = -1,
+	struct join j = { .a = { .wait_ms = -1,
 				  .files = { .config_dir = HOSTFILES_CONFIG, .state_dir = HOSTFILES_STATE } } };
 	struct err err = { 0 };
 	int failed;

@@ -241,7 +241,8 @@ static void decide(struct work *work, const struct scaledjob *sj, const struct s
 	struct jobs_decision d;
 	const char *trouble;
 	char text[512];
-	uint64_t cause;
+	struct readiness_look look;
+	struct readiness_says ready;
 
 	if (!jobs_known(work->control->cache->jobs, sj->meta.namespace_, &trouble)) {
 		err_set(&jobs_err, trouble ? ERR_TEMPORARY : ERR_WAITING, "%s",
@@ -254,15 +255,16 @@ static void decide(struct work *work, const struct scaledjob *sj, const struct s
 	if (d.rule == JOBS_RULE_CREATE || d.rule == JOBS_RULE_AT_MAX)
 		p->answered_ms = r->asked_at_ms;
 	if (asked) {
-		cause = jobs_failure_mark(&facts);
-		facts.cause_is_news = cause != p->cause;
-		p->cause = cause;
+		look = jobs_ready_look(&facts, &d);
+		ready = polling_judge(work, &look);
+		facts.ready_waits = ready.waits;
+		facts.cause_is_news = ready.news;
 		work->loop.last_active_unix_ms = d.last_active_unix_ms;
 	}
 	note(work, r->triggers, &facts, &d, text, sizeof(text));
 	if (asked) {
 		polling_say_failures(work, r);
-		polling_log_failing(work, r, d.failing);
+		polling_log_failing(work, r);
 	}
 	/*
 	 * After a refusal only a poll that is due creates Jobs again, not each message of a source.
@@ -326,5 +328,4 @@ void jobloop_stop(struct work *work)
 	jobloop_unprepare(work);
 	forget_pods(&work->job->jobloop);
 	work->job->jobloop.finished = 0;
-	work->job->jobloop.cause = 0;
 }

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "control/objects/work.h"
+#include "decide/mark.h"
 
 #define SLOT_MS 50
 /* A poll wants new readings; two triggers of one slot with the same question still share one. */
@@ -114,26 +115,73 @@ static const struct err *source_trouble(const struct verdict_trigger *t)
 	return t->err ? t->err : t->source_err;
 }
 
-void polling_log_failing(struct work *work, const struct survey_result *r, bool failing)
+/* Drops what was told of triggers that were others, or in another order. */
+static void forget_told(struct work *work)
 {
-	for (size_t i = 0; i < r->count; i++)
-		failing = failing || source_trouble(&r->triggers[i]);
-	if (failing == work->loop.was_failing)
-		return;
-	work->loop.was_failing = failing;
-	if (!failing) {
-		log_info(work->subject, "all triggers can be read again");
-		return;
-	}
-	for (size_t i = 0; i < r->count; i++) {
-		const struct err *err = source_trouble(&r->triggers[i]);
-		MEM_AUTO char *label = err ? trigger_label(r, i) : NULL;
+	mem_free_ptr(&work->loop.told);
+	work->loop.told_count = 0;
+	work->loop.was_failing = false;
+}
 
-		if (label)
-			log_warn(work->subject, "%s: %s", label, err->msg);
-	}
-	if (r->composite && r->composite->failing)
-		log_warn(work->subject, VERDICT_COMPOSITE_NAME ": %s", r->composite->err.msg);
+static void make_told(struct work *work, size_t count)
+{
+	if (work->loop.told_count == count)
+		return;
+	forget_told(work);
+	work->loop.told = mem_zalloc(count * sizeof(*work->loop.told));
+	work->loop.told_count = count;
+}
+
+static uint64_t cause_of(const struct err *err)
+{
+	return err ? mark_words(mark_word(0, err->kind), err->msg) | 1 : 0;
+}
+
+static void log_failing(struct work *work, const struct survey_result *r, size_t i, const struct err *err)
+{
+	MEM_AUTO char *label = NULL;
+
+	if (!readiness_tells(&work->loop.told[i], cause_of(err), loop_now_ms(work->control->cache->loop)))
+		return;
+	label = i < r->count ? trigger_label(r, i) : mem_dup(VERDICT_COMPOSITE_NAME);
+	log_warn(work->subject, "%s: %s", label, err->msg);
+	work->loop.was_failing = true;
+}
+
+void polling_log_failing(struct work *work, const struct survey_result *r)
+{
+	const struct err *formula = r->composite && r->composite->failing ? &r->composite->err : NULL;
+	bool any = false;
+
+	for (size_t i = 0; i < r->count && !any; i++)
+		any = source_trouble(&r->triggers[i]) != NULL;
+	if (!any && !formula && !work->loop.told)
+		return;
+	make_told(work, r->count + 1);
+	for (size_t i = 0; i < r->count; i++)
+		log_failing(work, r, i, source_trouble(&r->triggers[i]));
+	/* A failing trigger would be its cause. */
+	log_failing(work, r, r->count, any ? NULL : formula);
+	if (any || formula || !work->loop.was_failing)
+		return;
+	work->loop.was_failing = false;
+	log_info(work->subject, "all triggers can be read again");
+}
+
+/* ---- Ready ---- */
+
+struct readiness_says polling_judge(struct work *work, struct readiness_look *look)
+{
+	struct readiness_says says;
+
+	look->now_ms = loop_now_ms(work->control->cache->loop);
+	look->generation = work->object->of.meta->generation;
+	look->poll = work->loop.timed;
+	look->is_ready = look->failing && work_says(work, "Ready");
+	says = readiness_judge(&work->loop.readiness, look);
+	if (says.look_in_ms > 0)
+		polling_arm_sooner(work, says.look_in_ms);
+	return says;
 }
 
 /* ---- The start of a poll ---- */
@@ -304,6 +352,7 @@ void polling_start(struct work *work)
 		loop_timer_init(&work->loop.wake, work->control->cache->loop, on_wake_allowed, work);
 		pushes_hold(work->control->cache->pushes, work->object);
 		work->loop.last_active_unix_ms = last_active_at_start(work, of->status);
+		readiness_start(&work->loop.readiness, of->status, of->meta->generation);
 	}
 	work->loop.running = true;
 	work->loop.interval_s = of->polling_interval_s;
@@ -330,7 +379,7 @@ void polling_stop(struct work *work)
 	work->loop.woken = false;
 	work->loop.running = false;
 	work->loop.again = false;
-	work->loop.was_failing = false;
+	forget_told(work);
 }
 
 /* A changed spec, annotation or credential does not wait for the next poll. */
@@ -345,8 +394,10 @@ static bool take_news(struct work *work, const struct annotations *says)
 	work->generation = generation;
 	r->questions = questions;
 	r->annotations = *says;
-	if (changed)
+	if (changed) {
+		forget_told(work);
 		recorder_unknown(work);
+	}
 	return news;
 }
 

@@ -175,6 +175,7 @@ static bool conclude(struct work *work, const struct scaledobject *so, const str
 	     was_falling_back = work_says(work, "Fallback"), became_ready;
 
 	outcome.err = err;
+	outcome.no_hpa = desired->refused || (!err && outcome.annotations && outcome.annotations->paused);
 	if (err) {
 		outcome.hpa_name = NULL;
 		outcome.metrics = NULL;

@@ -3,9 +3,6 @@
  * Acts on the answers of a ScaledObject's triggers: decide/scale decides, the target is scaled,
  * status, journal and Events are written.
  */
-#include <string.h>
-
-#include "base/fingerprint.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
@@ -61,11 +58,6 @@ static void note_decision(struct work *work, const struct scale_facts *facts, co
 	scaleloop_note(work, facts, d, mark, why);
 }
 
-static uint64_t print_of(struct scale_failure f)
-{
-	return f.err ? fingerprint_fast(f.metric_name, strlen(f.metric_name)) + f.err->kind : 0;
-}
-
 static void decide(struct work *work, const struct survey_result *r, const struct annotations *annotations)
 {
 	int64_t now_unix_ms = timestamp_now_ms();
@@ -83,16 +75,16 @@ static void decide(struct work *work, const struct survey_result *r, const struc
 		.last_active_unix_ms = work->loop.last_active_unix_ms,
 	};
 	struct scale_decision d = scale_decide(&facts);
-	/* The first failure and the first fallback; 0: there is none. */
-	uint64_t cause = print_of(scale_failure(&facts)) + 31 * print_of(scale_fallback(&facts));
+	struct readiness_look look = scale_ready_look(&facts, &d);
+	struct readiness_says ready = polling_judge(work, &look);
 	char why[512];
 
-	facts.cause_is_news = cause != work->loop.cause;
-	work->loop.cause = cause;
+	facts.ready_waits = ready.waits;
+	facts.cause_is_news = ready.news;
 	work->loop.last_active_unix_ms = d.last_active_unix_ms;
 	note_decision(work, &facts, &d, why, sizeof(why));
 	polling_say_failures(work, r);
-	polling_log_failing(work, r, d.failing);
+	polling_log_failing(work, r);
 	if (d.act)
 		act_scale(work, r->of.so, &facts, &d, why);
 	say_status(work, &facts, &d, r->of.so);

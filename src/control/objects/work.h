@@ -22,6 +22,7 @@
 #include "decide/conditions.h"
 #include "decide/jobs/jobconditions.h"
 #include "decide/jobs/jobs.h"
+#include "decide/readiness.h"
 #include "decide/scale.h"
 #include "kube/client.h"
 #include "kube/events.h"
@@ -140,8 +141,11 @@ struct loop_part {
 	int64_t due_ms;        /* loop clock: the next poll */
 	struct loop_timer timer;
 	int64_t last_active_unix_ms;
-	bool was_failing;
-	uint64_t cause;                /* the first failing trigger and its error, as last told in Ready; 0: none */
+	struct readiness readiness; /* what Ready says of failures */
+	struct readiness_told
+		*told; /* what the log says of them, by trigger, the formula last; owned; NULL: nothing yet */
+	size_t told_count;
+	bool was_failing;              /* in the log */
 	bool again;                    /* the timer fired during a look: another one follows */
 	bool woken;                    /* a source asked for a look, which has not begun */
 	uint64_t woken_after;          /* readings_mark when it asked last */
@@ -171,7 +175,6 @@ struct jobloop_part {
 	struct jobloop_name *names;
 	size_t name_count;    /* of the Jobs in the last request, sorted; owned */
 	struct err *pods_err; /* why it failed; owned; NULL */
-	uint64_t cause;       /* the first failure, as last told in Ready */
 	size_t finished;      /* finished Jobs when the history was checked last */
 	int64_t answered_ms;  /* when the triggers were asked for whose answers Jobs were created last; 0: never */
 };
@@ -353,8 +356,16 @@ void polling_stop(struct work *work);
 void polling_end(struct work *work); /* the same, with an Event */
 /* Events and counters of the triggers that failed */
 void polling_say_failures(struct work *work, const struct survey_result *r);
-/* one log line when readings start to fail and one when they are good again */
-void polling_log_failing(struct work *work, const struct survey_result *r, bool failing);
+/*
+ * A log line for each trigger that begins to fail, or fails for another cause, each once in 30 s at
+ * most, and one when all can be read again.
+ */
+void polling_log_failing(struct work *work, const struct survey_result *r);
+/*
+ * What Ready says of this look: of `look` the caller sets what decide/scale and decide/jobs found.
+ * The next look comes in time for it.
+ */
+struct readiness_says polling_judge(struct work *work, struct readiness_look *look);
 
 /* scaleloop.c */
 void scaleloop_decide(struct work *work, const struct survey_result *result);

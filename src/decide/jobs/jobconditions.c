@@ -56,7 +56,8 @@ void jobconditions_after_reconcile(const struct scaledjob *sj, const struct job_
 
 /* ---- After a tick ---- */
 
-static bool trigger_active(const void *arg, const char *metric, size_t *at)
+/* What fails for the moment, and is not told in Ready yet, is as active as it was. */
+static bool trigger_active(const void *arg, const char *metric, bool was, size_t *at)
 {
 	const struct jobs_facts *facts = arg;
 
@@ -64,7 +65,7 @@ static bool trigger_active(const void *arg, const char *metric, size_t *at)
 		const struct jobs_trigger *t = &facts->triggers[*at % facts->trigger_count];
 
 		if (strcmp(t->metric_name, metric) == 0)
-			return !t->err && t->active;
+			return t->err ? facts->ready_waits && was : t->active;
 	}
 	return false;
 }
@@ -88,14 +89,16 @@ void jobconditions_after_tick(const struct scaledjob *sj, const struct jobs_fact
 	int64_t now_unix_ms, struct scaledobject_status *status)
 {
 	const struct statusparts p = { &words, status, now_unix_ms, sj->meta.generation };
-	bool ours = !statusparts_is_refused(&p), sets_active = ours && d->active_words;
+	bool ours = !statusparts_is_refused(&p), unknown = facts->ready_waits && !d->active,
+	     sets_active = ours && d->active_words && !unknown;
 
 	if (d->rule == JOBS_RULE_PAUSED)
 		return;
-	statusparts_last_active(&p, d->active, sets_active, d->last_active_unix_ms);
+	if (!unknown)
+		statusparts_last_active(&p, d->active, sets_active, d->last_active_unix_ms);
 	if (facts->trigger_count > 0)
 		statusparts_activity(trigger_active, facts, status);
-	if (ours && d->ready_words)
+	if (ours && d->ready_words && !facts->ready_waits)
 		say_ready(&p, facts, d->ready_words);
 	if (sets_active)
 		statusparts_say(&p, ACTIVE, d->active_words->status, d->active_words->reason, d->active_words->message);

@@ -209,11 +209,12 @@ static struct demand demand_of_all(const struct jobs_facts *facts)
 
 /* ---- What the conditions say ---- */
 
+const struct jobs_words jobs_ready_refused = { CONDITION_FALSE, "KEDAJobCreateFailed", "Failed to create Jobs" };
+
 static const struct jobs_words ready_no_jobs = { CONDITION_FALSE, "ErrorGettingJobs",
 	"Error getting the Jobs of the ScaledJob" },
 			       ready_no_pods = { CONDITION_FALSE, "ErrorGettingPods",
 				       "Error getting the Pods of the Jobs, which scalingStrategy.strategy needs" },
-			       ready_refused = { CONDITION_FALSE, "KEDAJobCreateFailed", "Failed to create Jobs" },
 			       ready_some_fail = { CONDITION_UNKNOWN, "PartialTriggerError",
 				       "Some triggers defined in ScaledJob are not working correctly" },
 			       ready_all_fail = { CONDITION_FALSE, "TriggerError",
@@ -258,7 +259,9 @@ static struct jobs_cause first_cause(const struct jobs_facts *facts, bool is_act
 	if (pods_trouble(facts))
 		return error_of(&ready_no_pods, NULL, facts->pods_err);
 	if (facts->create_trouble && is_active)
-		return (struct jobs_cause){ .ready = &ready_refused, .text = facts->create_trouble, .kind = ERR_NONE };
+		return (struct jobs_cause){ .ready = &jobs_ready_refused,
+			.text = facts->create_trouble,
+			.kind = ERR_NONE };
 	if (failing)
 		return error_of(is_active ? &ready_some_fail : &ready_all_fail, failing->metric_name, failing->err);
 	return (struct jobs_cause){ .ready = facts->trigger_count > 0 ? &ready_good : NULL };

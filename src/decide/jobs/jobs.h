@@ -36,6 +36,7 @@
 #include "base/err.h"
 #include "crd/condition.h"
 #include "crd/scaledjob.h"
+#include "decide/readiness.h"
 
 struct jobs_trigger { /* a metric of a trigger in this tick; strings borrowed */
 	/*
@@ -79,7 +80,8 @@ struct jobs_facts {
 	 * why the last creation of a Job failed, in the API server's words; NULL: it did not
 	 */
 	const char *create_trouble;
-	bool cause_is_news; /* jobs_failure_mark has changed since Ready was set */
+	/* readiness_judge's, of jobs_ready_look: Ready stays; its text names the cause anew */
+	bool ready_waits, cause_is_news;
 };
 
 enum jobs_rule { /* the rule that decided; jobs_explain() describes it */
@@ -152,5 +154,7 @@ uint64_t jobs_mark(const struct jobs_facts *facts, const struct jobs_decision *d
 bool jobs_failure(const struct jobs_facts *facts, char *out, size_t size);
 /* A fingerprint of it, without numbers and names that differ at each failure; 0: none. */
 uint64_t jobs_failure_mark(const struct jobs_facts *facts);
+/* What it means for Ready; the caller adds what only he knows. */
+struct readiness_look jobs_ready_look(const struct jobs_facts *facts, const struct jobs_decision *d);
 
 #endif

@@ -3,8 +3,6 @@
  * What tells one decision of a ScaledJob from the next without making its sentence, and one failure
  * from the next without comparing its words.
  */
-#include <ctype.h>
-
 #include "decide/jobs/jobs.h"
 #include "decide/jobs/jobs_parts.h"
 #include "decide/mark.h"
@@ -43,20 +41,6 @@ uint64_t jobs_mark(const struct jobs_facts *facts, const struct jobs_decision *d
 	return mark;
 }
 
-/* Without the quoted name of the Job and the numbers (of a quota), which differ at each refusal. */
-static uint64_t mark_words(uint64_t mark, const char *text)
-{
-	bool quoted = false;
-
-	for (; *text; text++) {
-		if (*text == '"')
-			quoted = !quoted;
-		else if (!quoted && !isdigit((unsigned char)*text))
-			mark = mark_word(mark, (unsigned char)*text);
-	}
-	return mark;
-}
-
 uint64_t jobs_failure_mark(const struct jobs_facts *facts)
 {
 	struct jobs_cause cause = jobs_first_cause(facts);
@@ -64,8 +48,20 @@ uint64_t jobs_failure_mark(const struct jobs_facts *facts)
 
 	if (!cause.text)
 		return 0;
-	mark = mark_text(mark_word(0, (uint64_t)cause.kind), cause.name);
-	if (cause.kind == ERR_NONE)
-		mark = mark_words(mark, cause.text);
+	mark = mark_words(mark_text(mark_word(0, (uint64_t)cause.kind), cause.name), cause.text);
 	return mark | 1; /* never 0 */
+}
+
+struct readiness_look jobs_ready_look(const struct jobs_facts *facts, const struct jobs_decision *d)
+{
+	const struct jobs_words *words = d->ready_words;
+
+	if (words && words->status == CONDITION_TRUE)
+		return (struct readiness_look){ .threshold = -1 };
+	/* The API server refuses Jobs for a reason that somebody gave it. */
+	return (struct readiness_look){ .failing = true,
+		.at_once = words == &jobs_ready_refused,
+		.threshold = -1,
+		.state = mark_text(0, words ? words->reason : NULL) | 1,
+		.cause = jobs_failure_mark(facts) };
 }

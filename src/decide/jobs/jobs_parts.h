@@ -42,6 +42,7 @@ struct jobs_cause {
 	enum err_kind kind;             /* ERR_NONE of a Job that could not be created */
 };
 struct jobs_cause jobs_first_cause(const struct jobs_facts *facts);
+extern const struct jobs_words jobs_ready_refused; /* what it says while the API server refuses the Jobs */
 
 int32_t jobs_deduction(const struct scaledjob_spec *spec); /* customScalingQueueLengthDeduction */
 

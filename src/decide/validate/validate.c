@@ -1,22 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/validate/validate.h"
 
+#include <string.h>
+
 #include "decide/validate/validate_parts.h"
 
-/* The first check that fails; NULL: none. admission: only those that the webhook makes. */
-static const struct validate_check *first_failing(const struct scaled *of, bool admission, struct err *err)
+/* The first check that fails, but for those of another time; NULL: none. */
+static const struct validate_check *first_failing(const struct scaled *of, unsigned without, struct err *err)
 {
 	const struct validate_check *c = of->kind == SCALED_JOB ? validate_job_checks : validate_object_checks;
 
-	while (c->check && ((admission && c->admitted) || c->check(of, err) == 0))
+	while (c->check && ((without & 1u << c->when) || c->check(of, err) == 0))
 		c++;
 	return c->check ? c : NULL;
 }
 
-int validate_admission(struct scaled of, const char **reason, struct err *err)
+/* Whether a change leaves the name of the HPA as it is. */
+static bool keeps_hpa_name(const struct scaled *of, const struct scaledobject *stored)
 {
-	const struct validate_check *failing = first_failing(&of, true, err);
+	char name[512], before[512];
 
+	return of->so && stored &&
+		strcmp(scaledobject_hpa_name(of->so, name, sizeof(name)),
+			scaledobject_hpa_name(stored, before, sizeof(before))) == 0;
+}
+
+int validate_admission(struct scaled of, const struct scaledobject *stored, const char **reason, struct err *err)
+{
+	unsigned without = 1u << VALIDATE_WHEN_STORED;
+	const struct validate_check *failing;
+
+	if (keeps_hpa_name(&of, stored))
+		without |= 1u << VALIDATE_WHEN_NEW;
+	failing = first_failing(&of, without, err);
 	if (reason)
 		*reason = failing ? failing->reason : NULL;
 	return failing ? -1 : 0;
@@ -24,7 +40,7 @@ int validate_admission(struct scaled of, const char **reason, struct err *err)
 
 int validate_for_reconcile(struct scaled of, struct err *err)
 {
-	const struct validate_check *failing = first_failing(&of, false, err);
+	const struct validate_check *failing = first_failing(&of, 1u << VALIDATE_WHEN_NEW, err);
 
 	if (!failing)
 		return 0;

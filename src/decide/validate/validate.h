@@ -28,13 +28,15 @@
  * scalingModifiers, or jobTargetRef and its template. Not the parameters of triggers, which the
  * scalers judge, nor what KEDA's webhook admits although its reconciler refuses it: metricType and
  * resource triggers of a ScaledJob (keda-core.md 7.7). Unknown words of a ScaledJob's strategies
- * mean KEDA's defaults, with a warning.
+ * mean KEDA's defaults, with a warning. stored: the ScaledObject that it replaces, whose HPA may
+ * keep a name that a new one may not have; NULL: it is new, or a ScaledJob.
  */
-int validate_admission(struct scaled of, const char **reason, struct err *err);
+int validate_admission(struct scaled of, const struct scaledobject *stored, const char **reason, struct err *err);
 
 /*
- * All rules, for Ready: the first fault, after the text of KEDA's reconcile step if it has one
- * (keda-core.md 2.3, 4.1).
+ * All rules for what is stored, for Ready: the first fault, after the text of KEDA's reconcile step
+ * if it has one (keda-core.md 2.3, 4.1). An HPA's name longer than a label's value is none: KEDA
+ * has such objects, and what was taken over from it goes on.
  */
 int validate_for_reconcile(struct scaled of, struct err *err);
 
@@ -93,6 +95,14 @@ bool validate_needs_target(const struct scaledobject *so);
  */
 int validate_surroundings(const struct scaledobject *so, const struct validate_facts *facts, const char **reason,
 	struct err *err);
+
+/*
+ * on_fault for each cpu or memory trigger whose containerName no container of the target has, so
+ * that nothing is ever measured. Warnings: a mutating webhook may add containers to the Pods. A
+ * target without a Pod template, or NULL, has no faults.
+ */
+void validate_containers(const struct scaledobject *so, const json_t *target,
+	void (*on_fault)(void *arg, const struct err *err), void *arg);
 
 /* ---- Authentications ---- */
 

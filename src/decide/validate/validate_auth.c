@@ -111,36 +111,12 @@ int validate_triggerauth(const struct triggerauth *t, const char **reason, struc
 	return 0;
 }
 
-/* A secret manager that is asked as kscaled itself. */
-static const char *warn_of_managers(const struct triggerauth *t)
-{
-#define WARNING(field)                                                                                                 \
-	"spec." field ".podIdentity: kscaled asks as itself, which needs a ClusterTriggerAuthentication, or its "      \
-	"option cloud-identity to be all"
-	const struct {
-		const struct triggerauth_manager *manager;
-		const char *warning;
-	} managers[] = { { t->azure_key_vault, WARNING("azureKeyVault") },
-		{ t->gcp_secret_manager, WARNING("gcpSecretManager") },
-		{ t->aws_secret_manager, WARNING("awsSecretManager") } };
-
-	for (size_t i = 0; i < MEM_COUNT(managers); i++) {
-		const struct triggerauth_manager *m = managers[i].manager;
-
-		if (m && m->identity && given(m->identity->provider) && strcmp(m->identity->provider, "none") != 0)
-			return managers[i].warning;
-	}
-	return NULL;
-}
-
 const char *validate_triggerauth_warning(const struct triggerauth *t)
 {
 	const struct triggerauth_vault *v = t->vault;
 
-	if (!*t->meta.namespace_)
+	if (!*t->meta.namespace_ || !v || given(v->kubernetes ? v->service_account_name : v->token))
 		return NULL;
-	if (!v || given(v->kubernetes ? v->service_account_name : v->token))
-		return warn_of_managers(t);
 	return v->kubernetes ? "spec.hashiCorpVault.credential: without serviceAccountName kscaled logs in as itself, "
 			       "which needs the "
 			       "address in its --vault-trusted-addresses, or a ClusterTriggerAuthentication"

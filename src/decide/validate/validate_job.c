@@ -105,19 +105,22 @@ static int validate_annotations(const struct scaled *of, struct err *err)
 }
 
 const struct validate_check validate_job_checks[] = {
-	{ validate_decoded, "incorrect-spec", NULL, false },
-	{ validate_present, "missing-job", "ScaledJob.spec.jobTargetRef not found", false },
-	{ validate_template, "incorrect-job", NULL, false },
-	{ validate_types, "incorrect-type", "ScaledJob doesn't have correct triggers specification", true },
+	{ validate_decoded, "incorrect-spec", NULL, VALIDATE_ALWAYS },
+	{ validate_present, "missing-job", "ScaledJob.spec.jobTargetRef not found", VALIDATE_ALWAYS },
+	{ validate_template, "incorrect-job", NULL, VALIDATE_ALWAYS },
+	{ validate_types, "incorrect-type", "ScaledJob doesn't have correct triggers specification",
+		VALIDATE_WHEN_STORED },
 	/* before validate_triggers, which would demand another metricType */
-	{ validate_metric_types, "incorrect-metric-type", "Cannot set metricType in ScaledJob triggers", true },
-	{ validate_triggers, "incorrect-triggers", "ScaledJob doesn't have correct triggers specification", false },
-	{ validate_name, "name-too-long", NULL, false },
-	{ validate_counts, "incorrect-replicas", NULL, false },
-	{ validate_history, "incorrect-history", NULL, false },
-	{ validate_periods, "incorrect-periods", NULL, false },
-	{ validate_annotations, "incorrect-annotations", NULL, false },
-	{ NULL, NULL, NULL, false },
+	{ validate_metric_types, "incorrect-metric-type", "Cannot set metricType in ScaledJob triggers",
+		VALIDATE_WHEN_STORED },
+	{ validate_triggers, "incorrect-triggers", "ScaledJob doesn't have correct triggers specification",
+		VALIDATE_ALWAYS },
+	{ validate_name, "name-too-long", NULL, VALIDATE_ALWAYS },
+	{ validate_counts, "incorrect-replicas", NULL, VALIDATE_ALWAYS },
+	{ validate_history, "incorrect-history", NULL, VALIDATE_ALWAYS },
+	{ validate_periods, "incorrect-periods", NULL, VALIDATE_ALWAYS },
+	{ validate_annotations, "incorrect-annotations", NULL, VALIDATE_ALWAYS },
+	{ NULL, NULL, NULL, VALIDATE_ALWAYS },
 };
 
 /* ---- Warnings ---- */

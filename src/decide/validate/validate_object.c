@@ -123,21 +123,22 @@ static int validate_annotations(const struct scaled *of, struct err *err)
 }
 
 const struct validate_check validate_object_checks[] = {
-	{ validate_decoded, "incorrect-spec", NULL, false },
+	{ validate_decoded, "incorrect-spec", NULL, VALIDATE_ALWAYS },
 	{ validate_target, "incorrect-target", "ScaledObject doesn't have correct scaleTargetRef specification",
-		false },
+		VALIDATE_ALWAYS },
 	{ validate_replicas, "incorrect-replicas",
-		"ScaledObject doesn't have correct Idle/Min/Max Replica Counts specification", false },
-	{ validate_triggers, "incorrect-triggers", "ScaledObject doesn't have correct triggers specification", false },
-	{ validate_name, "name-too-long", NULL, false },
-	{ validate_hpa_name, "hpa-name-too-long", NULL, false },
-	{ validate_hpa_name_letters, "incorrect-hpa-name", NULL, false },
-	{ validate_periods, "incorrect-periods", NULL, false },
-	{ validate_annotations, "incorrect-annotations", NULL, false },
-	{ validate_fallback, "incorrect-fallback", NULL, false },
-	{ validate_modifiers, "scaling-modifiers", NULL, false },
-	{ validate_modifiers_fallback, "scaling-modifiers-fallback", NULL, false },
-	{ NULL, NULL, NULL, false },
+		"ScaledObject doesn't have correct Idle/Min/Max Replica Counts specification", VALIDATE_ALWAYS },
+	{ validate_triggers, "incorrect-triggers", "ScaledObject doesn't have correct triggers specification",
+		VALIDATE_ALWAYS },
+	{ validate_name, "name-too-long", NULL, VALIDATE_ALWAYS },
+	{ validate_hpa_name, "hpa-name-too-long", NULL, VALIDATE_WHEN_NEW },
+	{ validate_hpa_name_letters, "incorrect-hpa-name", NULL, VALIDATE_ALWAYS },
+	{ validate_periods, "incorrect-periods", NULL, VALIDATE_ALWAYS },
+	{ validate_annotations, "incorrect-annotations", NULL, VALIDATE_ALWAYS },
+	{ validate_fallback, "incorrect-fallback", NULL, VALIDATE_ALWAYS },
+	{ validate_modifiers, "scaling-modifiers", NULL, VALIDATE_ALWAYS },
+	{ validate_modifiers_fallback, "scaling-modifiers-fallback", NULL, VALIDATE_ALWAYS },
+	{ NULL, NULL, NULL, VALIDATE_ALWAYS },
 };
 
 static bool is_cron_by_value(const struct trigger *t)

@@ -195,19 +195,50 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+static const json_t *pod_of(const json_t *target)
+{
+	return json_object_get(json_object_get(json_object_get(target, "spec"), "template"), "spec");
+}
+
+/*
+ * The containers that run as long as the Pod, which the HPA controller measures: also sidecars
+ * among the initContainers. The caller frees the array.
+ */
+static const json_t **running_containers(const json_t *pod, size_t *count)
+{
+	const json_t *containers = json_object_get(pod, "containers"), *init = json_object_get(pod, "initContainers"),
+		     *container,
+		     **out = mem_array(json_array_size(containers) + json_array_size(init) + 1, sizeof(*out));
+	size_t i;
+
+	*count = 0;
+	json_array_foreach(containers, i, container) out[(*count)++] = container;
+	json_array_foreach(init, i, container) if (json_str_is(container, "restartPolicy", "Always"))
+		out[(*count)++] = container;
+	return out;
+}
+
 static void gather(struct requests *r, const struct validate_facts *facts, const json_t *pod)
 {
-	const json_t *containers = json_object_get(pod, "containers"), *container;
-	size_t i;
+	size_t count;
+	const json_t **containers = running_containers(pod, &count);
 
 	r->gathered = true;
 	r->by_default = has_default(facts->limit_ranges, r->resource);
 	r->of_pod = has_request(pod, r->resource); /* Pod-level resources */
-	r->lacking = mem_array(json_array_size(containers) + 1, sizeof(*r->lacking));
-	json_array_foreach(containers, i, container) if (!has_request(container, r->resource))
-		r->lacking[r->count++] = json_str_or_empty(container, "name");
+	r->lacking = mem_array(count + 1, sizeof(*r->lacking));
+	for (size_t i = 0; i < count; i++)
+		if (!has_request(containers[i], r->resource))
+			r->lacking[r->count++] = json_str_or_empty(containers[i], "name");
+	free(containers);
 	r->first = r->lacking[0];
 	qsort(r->lacking, r->count, sizeof(*r->lacking), compare_texts);
+}
+
+/* An AverageValue is an amount by itself. */
+static bool is_measured_by_request(const struct trigger *t)
+{
+	return !t->metric_type || strcmp(t->metric_type, "AverageValue") != 0;
 }
 
 /* The container that lacks what the trigger needs; NULL: none. */
@@ -241,8 +272,7 @@ static int check_requests(const struct trigger *t, size_t index, const struct re
 static int check_all_requests(const struct scaledobject *so, const struct validate_facts *facts, const char **reason,
 	struct err *err)
 {
-	const json_t *pod = json_object_get(json_object_get(json_object_get(facts->target, "spec"), "template"),
-		"spec");
+	const json_t *pod = pod_of(facts->target);
 	struct requests resources[] = { { .resource = "cpu" }, { .resource = "memory" } };
 	int rc = 0;
 
@@ -252,7 +282,7 @@ static int check_all_requests(const struct scaledobject *so, const struct valida
 		for (size_t k = 0; k < MEM_COUNT(resources) && rc == 0; k++) {
 			struct requests *r = &resources[k];
 
-			if (!t->type || strcmp(t->type, r->resource) != 0)
+			if (!t->type || strcmp(t->type, r->resource) != 0 || !is_measured_by_request(t))
 				continue;
 			if (!r->gathered)
 				gather(r, facts, pod);
@@ -262,6 +292,43 @@ static int check_all_requests(const struct scaledobject *so, const struct valida
 	for (size_t k = 0; k < MEM_COUNT(resources); k++)
 		free(resources[k].lacking);
 	return rc;
+}
+
+static const char *container_of(const struct trigger *t)
+{
+	const char *name = validate_is_resource_type(t->type) ? strmap_get(&t->metadata, "containerName") : NULL;
+
+	return name && *name ? name : NULL;
+}
+
+void validate_containers(const struct scaledobject *so, const json_t *target,
+	void (*on_fault)(void *arg, const struct err *err), void *arg)
+{
+	const struct scaledobject_spec *s = &so->spec;
+	const json_t **containers;
+	const char **names;
+	size_t count;
+
+	if (!pod_of(target))
+		return;
+	containers = running_containers(pod_of(target), &count);
+	names = mem_array(count + 1, sizeof(*names));
+	for (size_t i = 0; i < count; i++)
+		names[i] = json_str_or_empty(containers[i], "name");
+	qsort(names, count, sizeof(*names), compare_texts);
+	for (size_t i = 0; i < s->trigger_count; i++) {
+		const char *name = container_of(&s->triggers[i]);
+		struct err err;
+
+		if (!name || bsearch(&name, names, count, sizeof(*names), compare_texts))
+			continue;
+		err_set(&err, ERR_INVALID,
+			"spec.triggers[%zu].metadata.containerName: %s %s/%s has no container \"%.253s\"", i,
+			scaledobject_target_kind(s), so->meta.namespace_, s->target_name, name);
+		on_fault(arg, &err);
+	}
+	free(names);
+	free(containers);
 }
 
 static int check_resource_triggers(const struct scaledobject *so, const struct validate_facts *facts,

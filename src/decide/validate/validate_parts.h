@@ -11,6 +11,17 @@
 #include "base/err.h"
 #include "crd/scaled.h"
 
+enum validate_when {
+	VALIDATE_ALWAYS,
+	/*
+	 * KEDA's webhook admits the object and its reconciler refuses it; so does kscaled, with a
+	 * warning (validate_job_warnings)
+	 */
+	VALIDATE_WHEN_STORED,
+	/* what is stored, as KEDA left it, works all the same */
+	VALIDATE_WHEN_NEW,
+};
+
 /* One rule: 0, or -1 and ERR_INVALID. */
 struct validate_check {
 	int (*check)(const struct scaled *of, struct err *err); /* NULL ends a table */
@@ -18,11 +29,7 @@ struct validate_check {
 	const char *reason;
 	/* what KEDA's reconciler puts before the cause (keda-core.md 2.3, 4.1); NULL: nothing */
 	const char *step;
-	/*
-	 * KEDA's webhook admits the object and its reconciler refuses it; so does kscaled, with a
-	 * warning (validate_job_warnings)
-	 */
-	bool admitted;
+	enum validate_when when;
 };
 /* In the order in which they are made: the first fault is the one reported. */
 extern const struct validate_check validate_object_checks[], validate_job_checks[];

@@ -281,28 +281,36 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 	return 0;
 }
 
-/* Without a point, what does not say that all is well says that something is wrong. */
-static enum cloudwatch_found judge_nothing(const char *status, struct err *err)
+/*
+ * What does not say that all is well says that something is wrong, and what came is of a part of
+ * the metrics. With PartialData older points follow on the next page: the newest came.
+ */
+static int check_whole(const char *status, const char *message, bool has_point, struct err *err)
 {
-	if (!status || strcmp(status, "Complete") == 0)
-		return CLOUDWATCH_NOTHING;
-	err_set(err, ERR_TEMPORARY, "no point came, and the status %.80s", status);
-	return CLOUDWATCH_FAILED;
+	if (message)
+		return err_set(err, ERR_INVALID, "the answer is of a part of the metrics: %.200s", message);
+	if (!status || strcmp(status, "Complete") == 0 || (has_point && strcmp(status, "PartialData") == 0))
+		return 0;
+	return err_set(err, ERR_TEMPORARY, "%s, and the status %.80s", has_point ? "a point came" : "no point came",
+		status);
 }
 
 enum cloudwatch_found cloudwatch_read(const char *body, size_t len, double *out, struct err *err)
 {
 #define RESULTS "GetMetricDataResponse/GetMetricDataResult/MetricDataResults"
-	static const char *const paths[] = { RESULTS, RESULTS "/member/Values/member", RESULTS "/member/StatusCode" };
+	static const char *const paths[] = { RESULTS, RESULTS "/member/Values/member", RESULTS "/member/StatusCode",
+		"GetMetricDataResponse/GetMetricDataResult/Messages/member/Code" };
 	enum cloudwatch_found found = CLOUDWATCH_FAILED;
-	char *texts[3] = { NULL };
+	char *texts[MEM_COUNT(paths)] = { NULL };
 
 	if (awsxml_read(body, len, paths, MEM_COUNT(paths), texts, err))
 		return CLOUDWATCH_FAILED;
 	if (!texts[0])
 		err_set(err, ERR_INVALID, "the answer is no GetMetricDataResponse");
+	else if (check_whole(texts[2], texts[3], texts[1] != NULL, err))
+		found = CLOUDWATCH_FAILED;
 	else if (!texts[1])
-		found = judge_nothing(texts[2], err);
+		found = CLOUDWATCH_NOTHING;
 	else if (!metricvalue_of_text(texts[1], strlen(texts[1]), out) || !isfinite(*out))
 		err_set(err, ERR_INVALID, "the newest point is no number");
 	else

@@ -31,6 +31,7 @@ struct pipelines_question {
 	char *parent;    /* NULL */
 	struct param_list demands;
 	bool any_case;
+	bool in_flight;
 	enum pipelinejobs_rule rule;
 };
 
@@ -40,7 +41,7 @@ struct pipelines_fields {
 	struct param_list demands;
 	int64_t pool_id, target, activation, fetched;
 	enum param_switch unfinished;
-	bool same, all_of_ours, any_case;
+	bool same, all_of_ours, any_case, in_flight;
 };
 
 #define AT(field) offsetof(struct pipelines_fields, field)
@@ -59,6 +60,8 @@ static const struct param_row rows[] = {
 	{ "jobsToFetch", PARAM_INT64, "m", AT(fetched), .least = 1, .most = 10000,
 		.help = "how many jobs are looked at; by default 250" },
 	{ "fetchUnfinishedJobsOnly", PARAM_SWITCH, "m", AT(unfinished), .help = "jobs that ended are not fetched" },
+	{ "scaleOnInFlight", PARAM_BOOL, "m", AT(in_flight), .otherwise = "true",
+		.help = "whether jobs that an agent has received count" },
 	{ "targetPipelinesQueueLength", PARAM_INT64, "m", AT(target), .otherwise = "1",
 		.help = "target: as many per replica" },
 	{ "activationTargetPipelinesQueueLength", PARAM_INT64, "m", AT(activation),
@@ -146,6 +149,7 @@ static void take_fields(struct pipelines_question *q, struct pipelines_fields *f
 	q->parent = f->parent;
 	q->demands = f->demands;
 	q->any_case = f->any_case;
+	q->in_flight = f->in_flight;
 	q->rule = f->same ? PIPELINEJOBS_SAME : f->all_of_ours ? PIPELINEJOBS_ALL_OF_OURS : PIPELINEJOBS_ALL_OF_JOB;
 	q->unfinished = f->unfinished == PARAM_ON;
 	q->fetched = q->unfinished || f->parent ? 0 : f->fetched ? f->fetched : 250;
@@ -163,9 +167,9 @@ static char *make_key(const struct pipelines_question *q)
 		buf_printf(&demands, "%s,", q->demands.items[i]);
 	texts[0] = q->parent ? q->parent : "";
 	texts[1] = buf_text(&demands);
-	key = mem_printf("azure-pipelines %s %s %lld %s %lld %d %s %d %d", q->url, q->pool_name ? q->pool_name : "-",
+	key = mem_printf("azure-pipelines %s %s %lld %s %lld %d %s %d %d %d", q->url, q->pool_name ? q->pool_name : "-",
 		(long long)q->pool_id, webaccess_key(q->login.access), (long long)q->fetched, q->unfinished,
-		fingerprint_of(texts, 2, print), q->rule, q->any_case);
+		fingerprint_of(texts, 2, print), q->rule, q->any_case, q->in_flight);
 	buf_done(&demands);
 	return key;
 }
@@ -291,12 +295,16 @@ static enum httpsource_verdict read_jobs(const struct pipelines_question *q, con
 		.demands = (const char *const *)q->demands.items,
 		.count = q->demands.count,
 		.rule = q->rule,
-		.any_case = q->any_case };
+		.any_case = q->any_case,
+		.in_flight = q->in_flight };
 	size_t count;
 
 	if (pipelinejobs_count(answer, &filter, &count, err))
 		return HTTPSOURCE_FAILED;
 	out->value = (double)count;
+	if (pipelinejobs_is_cut(answer, q->fetched))
+		out->remark = "the list of jobs may have been cut: it has as many as jobsToFetch, and the last has not "
+			      "ended; a larger jobsToFetch, or fetchUnfinishedJobsOnly, gets the others";
 	return HTTPSOURCE_ANSWERED;
 }
 

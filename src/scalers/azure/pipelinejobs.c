@@ -41,13 +41,19 @@ int pipelinejobs_pool(const json_t *answer, const char *name, int64_t *out, stru
 
 /* ---- Jobs ---- */
 
-/* Go's zero time counts as absent, as in KEDA. */
-static bool is_waiting(const json_t *job)
+static bool has_ended(const json_t *job)
 {
 	const json_t *result = json_object_get(job, "result");
+
+	return result && !json_is_null(result);
+}
+
+/* By an agent. Go's zero time counts as absent, as in KEDA. */
+static bool is_received(const json_t *job)
+{
 	const char *received = json_str_or_empty(job, "receiveTime");
 
-	return (!result || json_is_null(result)) && (!*received || text_begins(received, "0001-01-01T00:00:00"));
+	return *received && !text_begins(received, "0001-01-01T00:00:00");
 }
 
 static bool has_agent(const json_t *job, const char *name)
@@ -109,10 +115,18 @@ int pipelinejobs_count(const json_t *answer, const struct pipelinejobs_filter *f
 	{
 		if (!json_is_object(job))
 			return err_set(err, ERR_INVALID, "value[%zu] is no job", i);
-		*out += is_waiting(job) &&
+		*out += !has_ended(job) && (f->in_flight || !is_received(job)) &&
 			(f->parent                   ? has_agent(job, f->parent)
 					: f->demands ? demands_fit(job, f)
 						     : true);
 	}
 	return 0;
+}
+
+bool pipelinejobs_is_cut(const json_t *answer, int64_t most)
+{
+	const json_t *list = json_object_get(answer, "value");
+	size_t count = json_array_size(list);
+
+	return most > 0 && (int64_t)count >= most && !has_ended(json_array_get(list, count - 1));
 }

@@ -107,13 +107,25 @@ static const json_t *list_of(enum githubpage_kind kind, const json_t *answer, st
 	return list;
 }
 
-int githubpage_read(enum githubpage_kind kind, const json_t *answer, const struct githubpage_runner *runner,
-	struct githubpage *out, struct err *err)
+/* `<https://...>; rel="next", <...>; rel="last"`: RFC 8288. Of another kind it says nothing of pages. */
+static enum githubpage_link link_of(const char *link)
+{
+	if (strcasestr(link, "rel=\"next\"") || strcasestr(link, "rel=next"))
+		return GITHUBPAGE_NEXT;
+	return strcasestr(link, "rel=\"prev\"") || strcasestr(link, "rel=\"first\"") || strcasestr(link, "rel=\"last\"")
+		? GITHUBPAGE_LAST
+		: GITHUBPAGE_UNSAID;
+}
+
+int githubpage_read(enum githubpage_kind kind, const json_t *answer, const char *link,
+	const struct githubpage_runner *runner, struct githubpage *out, struct err *err)
 {
 	const json_t *list = list_of(kind, answer, err), *one;
 	size_t i, count = json_array_size(list);
 
-	*out = (struct githubpage){ .full = count == GITHUBPAGE_ENTRIES_MAX };
+	*out = (struct githubpage){ .link = link_of(link),
+		.entries = count,
+		.total = json_integer_value(json_object_get(answer, "total_count")) };
 	if (!list)
 		return -1;
 	if (kind == GITHUBPAGE_REPOS)

@@ -29,16 +29,24 @@ struct githubpage_runner {
 	bool unlabeled_apart;   /* a job without labels is for a runner without labels alone */
 };
 
-struct githubpage {    /* empty when zeroed */
-	bool full;     /* there may be another page */
-	size_t count;  /* of names, of runs, or jobs that are waiting or running, and for our runner */
-	char **names;  /* owned; of repositories in which something can run; NULL */
-	int64_t *runs; /* owned; of those that wait or run; NULL */
+/* What the server says of another page by the header Link. */
+enum githubpage_link { GITHUBPAGE_UNSAID, GITHUBPAGE_NEXT, GITHUBPAGE_LAST };
+
+struct githubpage { /* empty when zeroed */
+	enum githubpage_link link;
+	size_t entries; /* whatever they are */
+	int64_t total;  /* of all pages together; 0: it is not said */
+	size_t count;   /* of names, of runs, or jobs that are waiting or running, and for our runner */
+	char **names;   /* owned; of repositories in which something can run; NULL */
+	int64_t *runs;  /* owned; of those that wait or run; NULL */
 };
 
-/* 0, or -1 with ERR_INVALID. After both the caller frees *out. runner: of GITHUBPAGE_JOBS. */
-int githubpage_read(enum githubpage_kind kind, const json_t *answer, const struct githubpage_runner *runner,
-	struct githubpage *out, struct err *err);
+/*
+ * 0, or -1 with ERR_INVALID. After both the caller frees *out. link: the header; "" for none.
+ * runner: of GITHUBPAGE_JOBS.
+ */
+int githubpage_read(enum githubpage_kind kind, const json_t *answer, const char *link,
+	const struct githubpage_runner *runner, struct githubpage *out, struct err *err);
 void githubpage_done(struct githubpage *page);
 
 /* Whether it can be a name of a repository or of its owner, and part of a URL as it is. */

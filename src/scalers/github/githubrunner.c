@@ -251,8 +251,8 @@ static struct githubscan_place place_of(const struct github_question *q)
 }
 
 /* In the order of WANTED below. */
-enum { ETAG, REMAINING, RESET };
-#define WANTED "ETag X-RateLimit-Remaining X-RateLimit-Reset"
+enum { ETAG, REMAINING, RESET, LINK };
+#define WANTED "ETag X-RateLimit-Remaining X-RateLimit-Reset Link"
 
 static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
 {
@@ -330,6 +330,10 @@ static enum httpsource_verdict go_on(const struct github_question *q, const stru
 		return HTTPSOURCE_NEXT;
 	githubmemory_sweep(q->memory);
 	out->value = (double)scan->jobs;
+	if (scan->cut)
+		out->remark =
+			"of a repository more runs wait, or run, than the hundred of each that are looked at: jobs of "
+			"the others are not counted";
 	return HTTPSOURCE_ANSWERED;
 }
 
@@ -365,7 +369,7 @@ static int read_page(const struct github_question *q, const struct githubscan *s
 		.no_default_labels = q->no_default_labels,
 		.unlabeled_apart = q->unlabeled_apart };
 	json_t *value = httpsource_json(answer, err);
-	int rc = value ? githubpage_read(githubscan_kind(scan), value, &runner, out, err) : -1;
+	int rc = value ? githubpage_read(githubscan_kind(scan), value, answer->wanted[LINK], &runner, out, err) : -1;
 
 	json_decref(value);
 	return rc;

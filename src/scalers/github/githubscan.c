@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scalers/github/githubscan.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -21,6 +21,7 @@ static void go_to(struct githubscan *s, enum githubscan_stage stage)
 {
 	s->stage = stage;
 	s->page = 1;
+	s->seen = 0;
 }
 
 void githubscan_begin(struct githubscan *s, const struct githubscan_place *place)
@@ -47,14 +48,18 @@ enum githubpage_kind githubscan_kind(const struct githubscan *s)
 
 char *githubscan_path(const struct githubscan *s, const struct githubscan_place *place)
 {
+	char page[20] = "";
+
 	if (s->stage == GITHUBSCAN_REPOS)
 		return mem_printf("/%s/%s/repos?per_page=%d&page=%u", place->is_user ? "users" : "orgs", place->owner,
 			GITHUBPAGE_ENTRIES_MAX, s->page);
 	if (s->stage == GITHUBSCAN_JOBS)
 		return mem_printf("/repos/%s/%s/actions/runs/%lld/jobs?per_page=%d&page=%u", place->owner,
 			repo_at(s, place), (long long)s->runs[s->run_at], GITHUBPAGE_ENTRIES_MAX, s->page);
-	return mem_printf("/repos/%s/%s/actions/runs?status=%s&per_page=%d", place->owner, repo_at(s, place),
-		s->stage == GITHUBSCAN_QUEUED ? "queued" : "in_progress", GITHUBPAGE_ENTRIES_MAX);
+	if (s->page > 1)
+		snprintf(page, sizeof(page), "&page=%u", s->page);
+	return mem_printf("/repos/%s/%s/actions/runs?status=%s&per_page=%d%s", place->owner, repo_at(s, place),
+		s->stage == GITHUBSCAN_QUEUED ? "queued" : "in_progress", GITHUBPAGE_ENTRIES_MAX, page);
 }
 
 /* ---- Its answer ---- */
@@ -67,6 +72,22 @@ static int leave_repo(struct githubscan *s, const struct githubscan_place *place
 		return err_set(err, ERR_MISSING,
 			"%s has no repository whose runs are shown to us: may the token read Actions?", place->owner);
 	return 0;
+}
+
+/* Whether another page is to be asked for, which is then the scan's. */
+static bool turn_page(struct githubscan *s, const struct githubpage *page)
+{
+	bool more;
+
+	s->seen += page->entries;
+	if (page->link != GITHUBPAGE_UNSAID)
+		more = page->link == GITHUBPAGE_NEXT;
+	else if (page->total > 0)
+		more = page->entries > 0 && (int64_t)s->seen < page->total;
+	else
+		more = page->entries >= GITHUBPAGE_ENTRIES_MAX;
+	s->page += more;
+	return more;
 }
 
 static bool is_listed(const struct githubscan *s, const char *name)
@@ -88,10 +109,8 @@ static int take_repos(struct githubscan *s, const struct githubscan_place *place
 	for (size_t i = 0; i < page->count; i++)
 		if (!is_listed(s, page->names[i]))
 			s->names[s->name_count++] = mem_dup(page->names[i]);
-	if (page->full) {
-		s->page++;
+	if (turn_page(s, page))
 		return 0;
-	}
 	if (s->name_count == 0)
 		return err_set(err, ERR_MISSING,
 			"%s has no repository that is shown to us: may the token see them? Else name them by repos",
@@ -108,13 +127,22 @@ static bool is_known(const struct githubscan *s, int64_t run)
 	return false;
 }
 
-/* A run that began between the two lists is in both. */
+/*
+ * A run that began between the two lists is in both. Of each list the first hundred are looked at,
+ * which is GitHub's first page.
+ */
 static int take_runs(struct githubscan *s, const struct githubscan_place *place, const struct githubpage *page,
 	struct err *err)
 {
+	bool more;
+
 	for (size_t i = 0; i < page->count && s->run_count < MEM_COUNT(s->runs); i++)
 		if (!is_known(s, page->runs[i]))
 			s->runs[s->run_count++] = page->runs[i];
+	more = turn_page(s, page);
+	if (more && s->seen < GITHUBPAGE_ENTRIES_MAX)
+		return 0;
+	s->cut |= more;
 	if (s->stage == GITHUBSCAN_QUEUED)
 		go_to(s, GITHUBSCAN_RUNNING);
 	else if (s->run_count > 0)
@@ -128,10 +156,8 @@ static int take_jobs(struct githubscan *s, const struct githubscan_place *place,
 	struct err *err)
 {
 	s->jobs += page->count;
-	if (page->full) {
-		s->page++;
+	if (turn_page(s, page))
 		return 0;
-	}
 	go_to(s, GITHUBSCAN_JOBS);
 	return ++s->run_at < s->run_count ? 0 : leave_repo(s, place, err);
 }

@@ -6,6 +6,8 @@
  * The way to a count of jobs at GitHub, which has no request for it: the repositories of an owner,
  * unless they are named; of each its runs that wait, and those that run; of each of these its jobs.
  * One request after the other, as GitHub wants it. Pure: says which page is next, and is given it.
+ * Gitea, Forgejo and proxies have pages of their own size: whether there is another says the header
+ * Link, else the number of all; where neither is there, a page that is as full as was asked for.
  */
 
 #include "scalers/github/githubpage.h"
@@ -26,11 +28,13 @@ enum githubscan_stage { GITHUBSCAN_REPOS, GITHUBSCAN_QUEUED, GITHUBSCAN_RUNNING,
 struct githubscan { /* owns its lists; githubscan_begin makes it, from zeroes */
 	enum githubscan_stage stage;
 	unsigned page; /* from 1 on */
+	size_t seen;   /* entries of the list's pages so far */
 	char **names;  /* of the repositories found */
 	size_t name_count, at, missing;
 	int64_t runs[2 * GITHUBPAGE_ENTRIES_MAX]; /* of the repository at `at` */
 	size_t run_count, run_at;
 	size_t jobs; /* so far: in the end the answer */
+	bool cut;    /* of a repository more runs are open than are looked at */
 };
 
 void githubscan_begin(struct githubscan *s, const struct githubscan_place *place);

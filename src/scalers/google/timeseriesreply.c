@@ -88,18 +88,21 @@ static const json_t *first_of(const json_t *list)
 
 /* ---- An answer ---- */
 
-/* Where something went wrong, that there is nothing is not known. */
-static enum timeseriesreply judge_nothing(const json_t *answer, char **page, struct err *err)
+/* Where something went wrong, what came is of a part of what was asked for. */
+static int check_whole(const json_t *answer, struct err *err)
 {
-	const char *next = json_str_or_empty(answer, "nextPageToken");
 	const json_t *error = first_of(json_object_get(answer, "partialErrors"));
 	MEM_AUTO char *words = words_of(error);
 
-	if (error) {
-		err_set(err, ERR_TEMPORARY, "no point came, and what was asked was not all done: %s",
-			*words ? words : "no reason is given");
-		return TIMESERIESREPLY_FAILED;
-	}
+	return error ? err_set(err, ERR_TEMPORARY, "what was asked was not all done: %s",
+			       *words ? words : "no reason is given")
+		     : 0;
+}
+
+static enum timeseriesreply judge_nothing(const json_t *answer, char **page, struct err *err)
+{
+	const char *next = json_str_or_empty(answer, "nextPageToken");
+
 	if (!*next)
 		return TIMESERIESREPLY_NOTHING;
 	if (strlen(next) > PAGE_MAX) {
@@ -125,6 +128,8 @@ static enum timeseriesreply judge(const json_t *answer, double *out, char **page
 		err_set(err, ERR_INVALID, "the answer is none of Cloud Monitoring's");
 		return TIMESERIESREPLY_FAILED;
 	}
+	if (check_whole(answer, err))
+		return TIMESERIESREPLY_FAILED;
 	if (json_array_size(series) == 0)
 		return judge_nothing(answer, page, err);
 	points = json_object_get(first_of(series), "pointData");

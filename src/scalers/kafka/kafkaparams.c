@@ -47,6 +47,8 @@ struct kafkaparams_fields {
 	struct strmap extensions;
 };
 
+enum { BEARER = 1 }; /* rows that count with oauthbearer alone */
+
 #define APACHE_PORT 9092 /* apache-kafka's library fills it in; that of kafka wants one */
 
 #define AT(field) offsetof(struct kafkaparams_fields, field)
@@ -89,7 +91,8 @@ static const struct param_row sarama_rows[] = {
 		.help = "oauthbearer: where the token comes from" },
 	{ "scopes", PARAM_TEXT, "a", AT(scopes), .help = "bearer: scopes, separated by commas" },
 	{ "oauthTokenEndpointUri", PARAM_TEXT, "a", AT(token_url), .help = "bearer: where tokens come from" },
-	{ "oauthExtensions", PARAM_MAP, "a", AT(extensions), .help = "bearer: extensions for the broker, k=v,k=v" },
+	{ "oauthExtensions", PARAM_MAP, "a", AT(extensions), .when = BEARER,
+		.help = "bearer: extensions for the broker, k=v,k=v" },
 	{ "realm", PARAM_IGNORED, "a", .help = KERBEROS },
 	{ "keytab", PARAM_IGNORED, "a", .help = KERBEROS },
 	{ "kerberosConfig", PARAM_IGNORED, "a", .help = KERBEROS },
@@ -290,7 +293,7 @@ static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, s
 	};
 	struct kafkaendpoint *endpoint;
 
-	if (config.tls && params_check_pair("cert", f->cert, "key", f->key, err))
+	if (params_check_cert(params, config.tls, f->cert, f->key, err))
 		return NULL;
 	if (tlsrules_demand(config.tls, "set tls to \"enable\"", err))
 		return NULL;
@@ -375,6 +378,10 @@ int kafkaparams_build(const struct scaler_params *params, struct scaler *out, ch
 	if (rc >= 0)
 		rc = worse(rc, params_read(own, params, &f, err));
 	sasl = is_apache(params) ? apache_meanings[f.sasl] : sarama_meanings[f.sasl];
+	if (sasl != SASL_OAUTHBEARER || is_msk(sasl, &f))
+		params_read_ignored(own, params, BEARER, &f, "without sasl oauthbearer");
+	else if (rc >= 0)
+		rc = worse(rc, params_read_when(own, params, BEARER, &f, err));
 	if (rc >= 0 &&
 		(check_names(&f, err) || check_numbers(&f, err) || check_version(f.version, err) ||
 			check_places(params, err)))

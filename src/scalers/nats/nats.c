@@ -86,7 +86,8 @@ static int take_account(struct nats_question *q, struct nats_fields *f, struct e
 			"$G where the server has no accounts");
 	buf_puts(&path, "/jsz?acc=");
 	buf_put_percent(&path, f->account_id ? f->account_id : f->account, "");
-	buf_puts(&path, "&consumers=true");
+	/* Newer servers know an account with a JWT by its ID alone: its name is found among all. */
+	buf_puts(&path, "&accounts=true&consumers=true");
 	too_long = buf_failed(&path);
 	q->jsz = buf_take(&path);
 	q->account = f->account;

@@ -129,8 +129,11 @@ static int not_here(const struct nats_question *q, enum natsreply_found found, s
 {
 	if (found == NATSREPLY_NO_CONSUMER)
 		return err_set(err, ERR_INVALID, "consumer \"%s\" not found in stream \"%s\"", q->consumer, q->stream);
-	return err_set(err, ERR_INVALID, "stream \"%s\" not found%s", q->stream,
-		found == NATSREPLY_NO_ACCOUNT ? ": the server knows no such account with streams" : "");
+	if (found == NATSREPLY_NO_STREAM)
+		return err_set(err, ERR_INVALID, "stream \"%s\" not found", q->stream);
+	return err_set(err, ERR_INVALID,
+		"account not found: the server tells of no such account with streams; \"account\" is its name ($G "
+		"without accounts), \"accountID\" its public key where the server has an operator (JWT)");
 }
 
 static int not_found(const struct nats_question *q, const struct nats_walk *w, struct err *err)

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "net/http/httpstatus.h"
 
@@ -60,19 +61,10 @@ static enum promreply sample(const json_t *pair, double *value, struct err *err)
 
 /* ---- The result ---- */
 
-static enum promreply empty(const json_t *root, struct err *err)
+static enum promreply empty(struct err *err)
 {
-	const char *warning = json_string_value(json_array_get(json_object_get(root, "warnings"), 0));
-	struct buf words = BUF_INIT(4 * WORDS_MAX);
-
-	if (!warning) {
-		err_set(err, ERR_INVALID, "the result is empty: no series fits, or its target is lost");
-		return PROMREPLY_EMPTY;
-	}
-	put_words(&words, warning);
-	err_set(err, ERR_TEMPORARY, "the result is empty, with a warning: %s", buf_text(&words));
-	buf_done(&words);
-	return PROMREPLY_FAILED;
+	err_set(err, ERR_INVALID, "the result is empty: no series fits, or its target is lost");
+	return PROMREPLY_EMPTY;
 }
 
 static enum promreply element(const json_t *e, double *value, struct err *err)
@@ -91,12 +83,12 @@ static enum promreply element(const json_t *e, double *value, struct err *err)
 	return err_set(err, ERR_INVALID, "the result has no value");
 }
 
-static enum promreply elements(const json_t *root, const json_t *result, double *value, struct err *err)
+static enum promreply elements(const json_t *result, double *value, struct err *err)
 {
 	size_t count = json_array_size(result);
 
 	if (count == 0)
-		return empty(root, err);
+		return empty(err);
 	if (count == 1)
 		return element(json_array_get(result, 0), value, err);
 	return err_set(err, ERR_INVALID,
@@ -119,12 +111,53 @@ static enum promreply success(const json_t *root, double *value, struct err *err
 			"them");
 	/* Go writes an empty list that was never made as null. */
 	if (json_is_object(data) && json_is_null(result))
-		return empty(root, err);
+		return empty(err);
 	if (!json_is_array(result))
 		return err_set(err, ERR_INVALID, "the answer has no data.result: is this the query API?");
 	if (strcmp(type, "scalar") == 0 || json_is_number(json_array_get(result, 0)))
 		return sample(result, value, err);
-	return elements(root, result, value, err);
+	return elements(result, value, err);
+}
+
+/* ---- Whether the answer is whole ---- */
+
+/*
+ * Whether a warning speaks of how the query is written or was executed, not of data that lacks:
+ * annotations of PromQL, among the warnings of Prometheus 2.48 to 2.53, Thanos and Mimir; and
+ * Loki's word of its new engine.
+ */
+static bool speaks_of_query(const char *warning)
+{
+	static const char *const beginnings[] = { "PromQL info:", "PromQL warning:",
+		"Query was executed using the new experimental query engine" };
+
+	for (size_t i = 0; i < MEM_COUNT(beginnings); i++)
+		if (strncmp(warning, beginnings[i], strlen(beginnings[i])) == 0)
+			return true;
+	return false;
+}
+
+static int partial(const char *warning, struct err *err)
+{
+	struct buf words = BUF_INIT(4 * WORDS_MAX);
+
+	put_words(&words, warning);
+	err_set(err, ERR_TEMPORARY, "the answer may be of a part of the data: %s", buf_text(&words));
+	buf_done(&words);
+	return -1;
+}
+
+/* A part of the series gives a number, or nothing, that looks like any other. */
+static int check_whole(const json_t *root, struct err *err)
+{
+	const json_t *warnings = json_object_get(root, "warnings"), *one;
+	size_t i;
+
+	if (json_is_true(json_object_get(root, "isPartial")))
+		return partial("isPartial is true, as a storage node did not answer", err);
+	json_array_foreach(warnings, i, one) if (json_is_string(one) &&
+		!speaks_of_query(json_string_value(one))) return partial(json_string_value(one), err);
+	return 0;
 }
 
 /* ---- The answer ---- */
@@ -178,7 +211,7 @@ enum promreply promreply_read(int status, const char *content_type, const char *
 		err_wrap(err, "the query must return one element, and the answer is too large");
 	else if (!json_is_object(root))
 		reply = no_json(content_type, err);
-	else
+	else if (check_whole(root, err) == 0)
 		reply = success(root, value, err);
 	json_decref(root);
 	return reply;

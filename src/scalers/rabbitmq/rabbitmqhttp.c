@@ -80,14 +80,18 @@ static int wrong(struct err *err, const char *name, const char *what)
 	return err_set(err, ERR_TEMPORARY, "queue \"%.*s\": %s", len < 80 ? (int)len : 80, name, what);
 }
 
-static int read_messages(const json_t *queue, const char *field, const char *name, double *out, struct err *err)
+static const json_t *messages_of(const json_t *queue, const struct rabbitmqhttp_question *q)
 {
-	const json_t *value = json_object_get(queue, field);
+	return json_object_get(queue, q->ready_only ? "messages_ready" : "messages");
+}
+
+static int read_messages(const json_t *value, const char *name, double *out, struct err *err)
+{
 
 	if (!value)
 		return wrong(err, name,
-			"it has no statistics: it was declared just now, or the management plug-in keeps none "
-			"(management_agent.disable_metrics_collector)");
+			"it has no statistics: it was declared just now, its node is down, or the management plug-in "
+			"keeps none (management_agent.disable_metrics_collector)");
 	*out = json_number_value(value);
 	if (!json_is_number(value) || *out < 0)
 		return wrong(err, name, "its number of messages is none");
@@ -116,7 +120,7 @@ static int read_queue(const json_t *queue, const struct rabbitmqhttp_question *q
 	if (!json_is_object(queue))
 		return wrong(err, name, "the answer is no object");
 	*out = (struct rabbitmqvalue_figures){ 0 };
-	if (read_messages(queue, q->ready_only ? "messages_ready" : "messages", name, &out->messages, err))
+	if (read_messages(messages_of(queue, q), name, &out->messages, err))
 		return -1;
 	if (!q->rates)
 		return 0;
@@ -133,12 +137,15 @@ static void add(struct rabbitmqvalue_figures *all, const struct rabbitmqvalue_fi
 	all->delivered = greatest ? fmax(all->delivered, one->delivered) : all->delivered + one->delivered;
 }
 
-/* No match is 0: the server said so. Counts are divided as whole numbers, as in KEDA. */
+/*
+ * No match is 0: the server said so. A queue without statistics is left out while another has them.
+ * Counts are divided as whole numbers, as in KEDA.
+ */
 static int read_page(const json_t *page, const struct rabbitmqhttp_question *q, struct rabbitmqvalue_figures *out,
 	struct err *err)
 {
 	const json_t *items = json_object_get(page, "items"), *pages = json_object_get(page, "page_count");
-	size_t count = json_array_size(items);
+	size_t matches = json_array_size(items), count = 0;
 	struct rabbitmqvalue_figures one;
 
 	*out = (struct rabbitmqvalue_figures){ 0 };
@@ -151,9 +158,12 @@ static int read_page(const json_t *page, const struct rabbitmqhttp_question *q, 
 			"regex \"%.80s\" matches more queues than can be recovered at once (raise pageSize; the server "
 			"takes 500 at most)",
 			q->queue);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < matches; i++) {
 		const json_t *queue = json_array_get(items, i);
 
+		if (json_is_object(queue) && !messages_of(queue, q) && (count > 0 || i + 1 < matches))
+			continue;
+		count++;
 		if (read_queue(queue, q, json_str_or_empty(queue, "name"), &one, err))
 			return -1;
 		add(out, &one, q->operation == RABBITMQHTTP_MAX);

@@ -202,7 +202,7 @@ static int check_protocol(const struct fields *f, struct err *err)
 
 /* ---- As whom ---- */
 
-static int check_login(const struct fields *f, struct err *err)
+static int check_login(const struct scaler_params *params, const struct fields *f, struct err *err)
 {
 	bool oauth = f->token_url || f->client_id || f->client_secret;
 
@@ -214,7 +214,7 @@ static int check_login(const struct fields *f, struct err *err)
 		return err_set(err, ERR_INVALID, "username and password cannot be given with oauthTokenURI");
 	if (oauth && f->resource)
 		return err_set(err, ERR_INVALID, "workloadIdentityResource cannot be given with oauthTokenURI");
-	return params_check_pair("cert", f->cert, "key", f->key, err);
+	return params_check_cert(params, f->tls == TLS_ENABLE, f->cert, f->key, err);
 }
 
 /* With tls enable KEDA speaks in the clear where the URL says so. */
@@ -525,7 +525,7 @@ static int make_question(const struct scaler_params *params, struct fields *f, s
 {
 	struct rabbitmqparams_question *q;
 
-	if (check_protocol(f, err) || check_login(f, err))
+	if (check_protocol(f, err) || check_login(params, f, err))
 		return -1;
 	q = mem_zalloc(sizeof(*q));
 	q->queue = mem_dup(f->queue);
@@ -570,6 +570,8 @@ int rabbitmqparams_read(const struct scaler_params *params, struct scaler *out, 
 
 	if (rc >= 0 && f.regex)
 		more = params_read_when(&rabbitmqparams_table, params, REGEX, &f, err);
+	else
+		params_read_ignored(&rabbitmqparams_table, params, REGEX, &f, "without useRegex");
 	rc = rc < 0 || more < 0 ? -1 : rc | more;
 	if (rc >= 0 && (take_mode(&f, err) || check_target(params, &f, &out->target, err)))
 		rc = -1;

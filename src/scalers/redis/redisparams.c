@@ -89,7 +89,12 @@ static int join_addresses(struct connection *c, struct err *err)
 	return 0;
 }
 
-static int check_tls(const struct connection *c, struct err *err)
+static bool wants_tls(const struct connection *c)
+{
+	return c->tls ? strcmp(c->tls, "enable") == 0 : c->enable_tls == PARAM_ON;
+}
+
+static int check_tls(const struct scaler_params *params, const struct connection *c, struct err *err)
 {
 	if (c->enable_tls != PARAM_UNSAID && c->tls)
 		return err_set(err, ERR_INVALID,
@@ -98,7 +103,7 @@ static int check_tls(const struct connection *c, struct err *err)
 		return err_set(err, ERR_INVALID,
 			/* not shown, as it comes from a Secret */
 			"parameter \"tls\" must be one of [enable disable]");
-	return params_check_pair("cert", c->cert, "key", c->key, err);
+	return params_check_cert(params, wants_tls(c), c->cert, c->key, err);
 }
 
 /*
@@ -115,7 +120,7 @@ static int make_server(const struct connection *c, const char *namespace_, enum 
 		.database = mode == REDISSERVER_CLUSTER ? 0 : (int)c->database,
 		.username = c->password ? c->username : NULL,
 		.password = c->password,
-		.tls = c->tls ? strcmp(c->tls, "enable") == 0 : c->enable_tls == PARAM_ON,
+		.tls = wants_tls(c),
 		.tls_insecure = c->unsafe_ssl,
 		.tls_ca_pem = c->ca,
 		.tls_cert_pem = c->cert,
@@ -154,7 +159,7 @@ int redisparams_read(const struct scaler_params *params, struct redisserver_ques
 		more = params_read(&redisparams_sentinel_table, params, &c, err);
 	rc = rc < 0 || more < 0 ? -1 : rc | more;
 	if (rc == 0)
-		rc = join_addresses(&c, err) || check_tls(&c, err)
+		rc = join_addresses(&c, err) || check_tls(params, &c, err)
 			? -1
 			: make_server(&c, params->namespace_, mode, &out->server, err);
 	out->notify = c.notify;

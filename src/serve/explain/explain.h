@@ -49,7 +49,7 @@
  *   trouble           why no trigger can be built; null
  *   triggers[]        {index, type, name, metric, metricType, target, activation, value, active,
  *                     ageSeconds, latencySeconds, error, pause, failures, fallingBack, noFallback,
- *                     push, unknownKeys, shortened}; of cpu and memory triggers, which the HPA
+ *                     push, remark, unknownKeys, shortened, ignored}; of cpu and memory triggers, which the HPA
  *                     controller reads, only the first six and the last two. value and active
  *                     are null while unknown, and a fallback's while fallingBack (then null when
  *                     the formula gets nil); error is the source's newest failure, failures those

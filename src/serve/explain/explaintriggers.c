@@ -84,6 +84,7 @@ static void write_last(const struct triggers_page *p, const struct scaler *s, co
 	write_seconds(p->j, "latencySeconds", read, answer.answered_at_ms - answer.asked_at_ms);
 	jsonout_text(p->j, "error", found == READINGS_FAILURE ? err.msg : NULL);
 	write_pause(p, s, &answer);
+	jsonout_text(p->j, "remark", read ? answer.remark : NULL);
 	jsonout_int(p->j, "failures", health_failures(p->cache->health, p->object, s->metric_name));
 	if (p->object->kind == SCALED_JOB)
 		return; /* it has no fallback */
@@ -136,6 +137,7 @@ static void write_trigger(const struct triggers_page *p, const struct scaler *s,
 	}
 	jsonout_text(p->j, "unknownKeys", s->unknown);
 	jsonout_text(p->j, "shortened", s->shortened);
+	jsonout_text(p->j, "ignored", s->ignored);
 	jsonout_end(p->j);
 }
 

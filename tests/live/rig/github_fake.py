@@ -19,7 +19,7 @@ VERSION = {"X-GitHub-Api-Version": "2022-11-28"}
 GET = {"host", "accept", "authorization", "x-github-api-version", "user-agent"}
 POST = GET | {"content-type", "content-length"}
 REPOS = re.compile(r"/(orgs|users)/([A-Za-z0-9._-]+)/repos\?per_page=100&page=([1-9][0-9]*)")
-RUNS = re.compile(r"/repos/([A-Za-z0-9._-]+)/([A-Za-z0-9._-]+)/actions/runs\?status=(queued|in_progress)&per_page=100")
+RUNS = re.compile(r"/repos/([A-Za-z0-9._-]+)/([A-Za-z0-9._-]+)/actions/runs\?status=(queued|in_progress)&per_page=100(?:&page=([1-9][0-9]*))?")
 JOBS = re.compile(r"/repos/([A-Za-z0-9._-]+)/([A-Za-z0-9._-]+)/actions/runs/([1-9][0-9]*)/jobs\?per_page=100&page=([1-9][0-9]*)")
 TOKENS = re.compile(r"/app/installations/([0-9]+)/access_tokens")
 
@@ -84,6 +84,7 @@ class GitHub(HttpSource):
         self.limit, self.reset = 10 ** 9, 0   # so many may count until then
         self.throttled = 0            # seconds; 0: not (the secondary limit)
         self.unchanged = 0            # answers with 304
+        self.page_size = 100          # of Gitea and Forgejo, whatever per_page says: another
         self.wrong = []               # requests that differ from what is documented
         self.authority = pki.authority(directory, "github-ca")
         super().__init__(tls=pki.certificate(directory, "github", self.authority, "github"))
@@ -134,9 +135,9 @@ class GitHub(HttpSource):
             return (403, {"Retry-After": str(self.throttled)}, told("You have exceeded a secondary rate limit. Please wait a few minutes before you try again.", 403))
         if self.reset and time.time() >= self.reset:
             self.counted, self.limit, self.reset = 0, 10 ** 9, 0
-        status, body = look()
+        status, body, *link = look()
         etag = f'W/"{hashlib.sha256(body.encode()).hexdigest()}"'
-        headers = {"X-RateLimit-Limit": str(self.limit), "X-RateLimit-Reset": str(self.reset or int(time.time()) + 3600), "X-RateLimit-Resource": "core"}
+        headers = {"X-RateLimit-Limit": str(self.limit), "X-RateLimit-Reset": str(self.reset or int(time.time()) + 3600), "X-RateLimit-Resource": "core", **(link[0] if link else {})}
         if status == 200 and asked.headers.get("If-None-Match") == etag:
             self.unchanged += 1
             return (304, {**headers, "X-RateLimit-Remaining": str(max(0, self.limit - self.counted)), "ETag": etag}, "")
@@ -147,12 +148,18 @@ class GitHub(HttpSource):
 
     # --- the lists ---
 
+    def paged(self, whole, page):
+        """The page, and where the next one is."""
+        more = len(whole) > page * self.page_size
+        return whole[(page - 1) * self.page_size:page * self.page_size], {"Link": f'<{self.api}/somewhere?page={page + 1}>; rel="next", <{self.api}/somewhere?page=9>; rel="last"'} if more else {}
+
     def listed_repos(self, found):
         kind, owner, page = found[1], found[2], int(found[3])
         if owner not in self.repos or (kind == "users") != (owner in self.users):
             return 404, told("Not Found", 404)
         whole = [{"id": number, "name": name, "full_name": f"{owner}/{name}", "private": True, "archived": name in self.archived, "disabled": False} for number, name in enumerate(self.repos[owner], 1)]
-        return 200, json.dumps(whole[(page - 1) * 100:page * 100])
+        page, link = self.paged(whole, page)
+        return 200, json.dumps(page), link
 
     def runs_of(self, owner, name):
         return None if name in self.hidden else self.repos.get(owner, {}).get(name)
@@ -162,11 +169,12 @@ class GitHub(HttpSource):
         if runs is None:
             return 404, told("Not Found", 404)
         mine = [{"id": number, "name": "CI", "status": status, "conclusion": None, "run_attempt": 1, "repository": {"name": found[2]}} for number, (status, _) in runs.items() if status == found[3]]
-        return 200, json.dumps({"total_count": len(mine), "workflow_runs": mine[:100]})
+        return 200, json.dumps({"total_count": len(mine), "workflow_runs": self.paged(mine, int(found[4] or 1))[0]})   # without Link, as a proxy may hand it on
 
     def listed_jobs(self, found):
         runs = self.runs_of(found[1], found[2]) or {}
         if int(found[3]) not in runs:
             return 404, told("Not Found", 404)
         jobs = runs[int(found[3])][1]
-        return 200, json.dumps({"total_count": len(jobs), "jobs": jobs[(int(found[4]) - 1) * 100:int(found[4]) * 100]})
+        page, link = self.paged(jobs, int(found[4]))
+        return 200, json.dumps({"total_count": len(jobs), "jobs": page}), link

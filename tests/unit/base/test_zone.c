@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -235,6 +236,36 @@ static void names_that_are_none(void **state)
 	}
 }
 
+/* Where the package with the old names may be missing, the message has its name. */
+static void old_names_that_are_not_installed(void **state)
+{
+	static const char utc[] = "/UTC", eastern[] = "/US/Eastern", legacy[] = "are in the package tzdata-legacy";
+	char directory[] = "/tmp/kscaled-zones-XXXXXX", path[64], folder[64];
+	struct err err = { 0 };
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s%s", directory, utc);
+	assert_int_equal(symlink("/usr/share/zoneinfo/UTC", path), 0);
+	setenv("TZDIR", directory, 1);
+	assert_null(zonefile_get("US/Eastern", &err));
+	assert_non_null(strstr(err.msg, legacy));
+	assert_null(zonefile_get("CET", &err));
+	assert_non_null(strstr(err.msg, legacy));
+	snprintf(folder, sizeof(folder), "%s/US", directory);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	snprintf(path, sizeof(path), "%s%s", directory, eastern);
+	assert_int_equal(symlink("/usr/share/zoneinfo/UTC", path), 0);
+	assert_null(zonefile_get("Europe/Entenhausen", &err));
+	assert_null(strstr(err.msg, legacy));
+	unsetenv("TZDIR");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(folder), 0);
+	snprintf(path, sizeof(path), "%s%s", directory, utc);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(directory), 0);
+}
+
 static void shared_while_held(void **state)
 {
 	const struct zone *a = zonefile_get("Europe/Berlin", NULL), *b = zonefile_get("Europe/Berlin", NULL);
@@ -284,6 +315,7 @@ int main(void)
 		cmocka_unit_test(broken_files),
 		cmocka_unit_test(first_version),
 		cmocka_unit_test(names_that_are_none),
+		cmocka_unit_test(old_names_that_are_not_installed),
 		cmocka_unit_test(shared_while_held),
 		cmocka_unit_test(without_tzdata),
 	};

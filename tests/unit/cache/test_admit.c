@@ -153,6 +153,7 @@ static void expect_refused(const char *reason, const char *part)
 	assert_has(t.message, part);
 }
 
+#define HERE(spec)     "{'metadata':{'name':'a','namespace':'shop'},'spec':{" spec "}}"
 #define TRIGGERS       "'triggers':[{'type':'scripted','metadata':{'source':'a'}}]"
 #define CPU            "'minReplicaCount':1,'triggers':[{'type':'cpu','metadata':{}}]"
 #define SO(name, spec) "{'metadata':{'name':'" name "','namespace':'shop'},'spec':{" spec "}}"
@@ -338,6 +339,15 @@ static void cpu_needs_a_target_with_requests(void **state)
 	fakecluster_apply(LIMIT_RANGES "default", "{'spec':{'limits':[{'type':'Container','default':{'cpu':'1'}}]}}");
 	judge("ScaledObject", SO("web", GIVEN_TARGET "," CPU), NULL);
 	expect_allowed();
+	judge("ScaledObject",
+		SO("web",
+			GIVEN_TARGET
+			",'minReplicaCount':1,'triggers':[{'type':'cpu','metricType':'Utilization','metadata':"
+			"{'value':'50','containerName':'web'}}]"),
+		NULL);
+	expect_allowed();
+	assert_string_equal(t.warnings,
+		"spec.triggers[0].metadata.containerName: Deployment shop/web has no container \"web\"\n");
 	judge("ScaledObject", SO("web", "'scaleTargetRef':{'name':'db','kind':'StatefulSet'}," CPU), NULL);
 	expect_refused("missing-target", "the StatefulSet 'db' does not exist");
 	assert_int_equal(fakecluster_calls(KUBE_GET, "/apis/apps/v1/namespaces/shop/statefulsets/db"), 1);
@@ -480,6 +490,35 @@ static void a_store_that_is_not_read_yet_is_a_warning(void **state)
 	json_decref(object);
 	admit_free(admit);
 	store_free(store);
+}
+
+static void a_namespace_that_is_not_watched_is_a_warning(void **state)
+{
+	static const char only[] =
+		"metadata.namespace: \"shop\" is none of --watch-namespace: this kscaled does nothing "
+		"there\n",
+			  *const other = "other", *const shop = "shop";
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct store *store = store_new(t.kube, NULL);
+		struct admit *all = t.admit;
+
+		store_start(store, i == 0 ? &other : &shop, 1);
+		fakeloop_advance(10);
+		t.admit = admit_new(store, t.kube, &rules);
+		judge("ScaledObject", WEB, NULL);
+		expect_allowed();
+		assert_string_equal(t.warnings, i == 0 ? only : "");
+		judge("TriggerAuthentication", HERE("'env':[{'parameter':'p','name':'A'}]"), NULL);
+		assert_string_equal(t.warnings, i == 0 ? only : "");
+		judge("ClusterTriggerAuthentication", "{'metadata':{'name':'a'},'spec':{}}", NULL);
+		assert_string_equal(t.warnings, "");
+		admit_free(t.admit);
+		t.admit = all;
+		store_free(store);
+		fakeloop_advance(0);
+	}
 }
 
 static void hpas_that_cannot_be_watched_are_a_warning(void **state)
@@ -737,7 +776,6 @@ static enum reference_state no_login(void *arg, const struct triggerauth *auth, 
 /* What those who refer to it would be told is a warning: nobody needs to. */
 static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
 {
-#define HERE(spec)  "{'metadata':{'name':'a','namespace':'shop'},'spec':{" spec "}}"
 #define SECRETS(id) "'secrets':[{'parameter':'password','" id "'}]"
 #define FROM(key)   "'" key "':{'valueFrom':{'secretKeyRef':{'name':'s','key':'k'}}}"
 #define VAULT(login)                                                                                                   \
@@ -769,9 +807,12 @@ static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
 		{ HERE("'azureKeyVault':{'vaultUri':'https://v.vault.azure.net'," SECRETS("name':'redis") "}"),
 			"clientID, tenantID and clientSecret are expected" },
 		{ HERE("'podIdentity':{'provider':'azure'}"), "podIdentity provider \"azure\" is unknown" },
-		{ HERE("'podIdentity':{'provider':'aws-eks'}"), NULL },
-		{ HERE("'podIdentity':{'provider':'gcp'},'env':[{'parameter':'p','name':'A','containerName':'c'}]"),
-			NULL },
+		{ HERE("'podIdentity':{'provider':'none'}"), NULL },
+		{ HERE("'podIdentity':{'provider':'aws'}"), "podIdentity asks for kscaled's own identity" },
+		{ HERE("'podIdentity':{'provider':'aws-eks'}"), "podIdentity asks for kscaled's own identity" },
+		{ HERE("'podIdentity':{'provider':'azure-workload'}"), "podIdentity asks for kscaled's own identity" },
+		{ HERE("'podIdentity':{'provider':'gcp'}"), "cloud-identity all" },
+		{ HERE("'env':[{'parameter':'p','name':'A','containerName':'c'}]"), NULL },
 		{ HERE("'filePath':'x'"), "filePath: only a ClusterTriggerAuthentication may read files" },
 		{ HERE(VAULT("'authentication':'kubernetes','role':'r'")), "needs mount and role" },
 		{ HERE(VAULT("'authentication':'token'")), "address \"http://v\" is none of" },
@@ -794,11 +835,67 @@ static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
 		NULL);
 	expect_allowed();
 	assert_int_equal(t.warning_count, 0);
+	rules.no_files = true;
+	judge("ClusterTriggerAuthentication", "{'metadata':{'name':'a'},'spec':{'filePath':'x'}}", NULL);
+	expect_allowed();
+	assert_has(t.warnings, "filePath: no files are read: --filepath-auth-root-path");
 	rules.restrict_secrets = true;
 	judge("TriggerAuthentication", HERE("'secretTargetRef':[{'parameter':'p','name':'s','key':'k'}]"), NULL);
 	expect_allowed();
 	assert_has(t.warnings, "Secret shop/s is not read: --restrict-secret-access");
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
+}
+
+#define LONG(spec)                                                                                                     \
+	"{'metadata':{'name':'a23456789012345678901234567890123456789012345678901234567','namespace':'shop'},'spec':"  \
+	"{" spec GIVEN_TARGET "," TRIGGERS "}}"
+
+/* Of an object that KEDA left, which is changed. */
+static void a_long_name_of_the_hpa_may_stay(void **state)
+{
+	(void)state;
+	judge("ScaledObject", LONG(""), NULL);
+	expect_refused("hpa-name-too-long", "has 66 characters");
+	judge("ScaledObject", LONG("'pollingInterval':5,"), LONG(""));
+	expect_allowed();
+	judge("ScaledObject",
+		LONG("'advanced':{'horizontalPodAutoscalerConfig':{'name':'b2345678901234567890123456789"
+		     "01234567890123456789012345678901234'}},"),
+		LONG(""));
+	expect_refused("hpa-name-too-long", "has 64 characters");
+}
+
+/* Of what asks for kscaled's own identity at a cloud no more is warned of than is refused here. */
+static void own_identities_are_warned_of_where_they_are_refused(void **state)
+{
+#define OWNING(more)                                                                                                   \
+	"{'metadata':{'name':'o','namespace':'shop'},'spec':{" GIVEN_TARGET                                            \
+	",'triggers':[{'type':'owning','metadata':{'source':'a'}" more "}]}}"
+	static const char by_cluster[] = OWNING(
+		",'authenticationRef':{'name':'a','kind':'ClusterTriggerAuthentication'}"),
+			  by_itself[] = OWNING(""),
+			  of_cluster[] = "{'metadata':{'name':'a'},'spec':{'podIdentity':"
+					 "{'provider':'aws'}}}",
+			  here[] = HERE("'podIdentity':{'provider':'aws'}");
+	static const struct {
+		const char *kind, *object;
+		enum auth_cloud allowed; /* by this, and by what allows more */
+	} cases[] = {
+		{ "TriggerAuthentication", here, AUTH_CLOUD_ALL },
+		{ "ClusterTriggerAuthentication", of_cluster, AUTH_CLOUD_CLUSTER },
+		{ "ScaledObject", by_itself, AUTH_CLOUD_ALL },
+		{ "ScaledObject", by_cluster, AUTH_CLOUD_CLUSTER },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (rules.cloud = AUTH_CLOUD_NONE; rules.cloud <= AUTH_CLOUD_ALL; rules.cloud++) {
+			judge(cases[i].kind, cases[i].object, NULL);
+			expect_allowed();
+			if (t.warning_count != (rules.cloud < cases[i].allowed))
+				fail_msg("%zu, %d: %s", i, (int)rules.cloud, t.warnings);
+		}
+	}
 }
 
 /* A name is made after admission. */
@@ -874,6 +971,7 @@ int main(void)
 		CASE(cpu_needs_a_target_with_requests),
 		CASE(facts_that_cannot_be_had_are_warnings),
 		CASE(a_store_that_is_not_read_yet_is_a_warning),
+		CASE(a_namespace_that_is_not_watched_is_a_warning),
 		CASE(hpas_that_cannot_be_watched_are_a_warning),
 		CASE(warnings_go_along),
 		CASE(warnings_have_an_end),
@@ -888,6 +986,8 @@ int main(void)
 		CASE(what_ends_a_scaledjob_is_never_hindered),
 		CASE(the_other_kinds),
 		CASE(an_authentication_that_nobody_can_use_is_warned_of),
+		CASE(a_long_name_of_the_hpa_may_stay),
+		CASE(own_identities_are_warned_of_where_they_are_refused),
 		CASE(a_generated_name_is_counted_in_full),
 		CASE(a_question_can_be_taken_back),
 		CASE(the_older_object_keeps_its_target),

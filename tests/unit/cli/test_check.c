@@ -42,11 +42,18 @@
 	"}]}}}\n" /* line 5 */
 #define ADDRESS ", env: [{name: ADDRESS, value: 'redis:6379'}]"
 
+#define ROLLOUT_TARGET     "  scaleTargetRef: {apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: worker}\n"
+#define REDIS_OF(variable) "  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: " variable "}}\n"
+#define WORKLOAD_REF       "workloadRef: {apiVersion: apps/v1, kind: Deployment, name: worker}"
+#define ROLLOUT(spec)                                                                                                  \
+	"apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: worker, namespace: shop}\nspec: {" spec "}" \
+	"\n"
+
+static struct offline_rules rules = { .cluster_namespace = "kscaled", .cloud = AUTH_CLOUD_CLUSTER };
+
 static char *check_with(const char *text, bool complete, struct checkobjects_result *result)
 {
-	const struct checkobjects_params params = { .namespace_ = "default",
-		.cluster_namespace = "kscaled",
-		.complete = complete };
+	const struct checkobjects_params params = { .namespace_ = "default", .rules = rules, .complete = complete };
 	struct documents *d = documents_new();
 	struct err err = { 0 };
 	char *out = NULL;
@@ -88,6 +95,10 @@ static void good_ones_are_quiet(void **state)
 		SO("a") TARGET "  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: ADDRESS}}\n",
 		SO("a") TARGET "  triggers:\n  - {type: redis, metadata: {listName: jobs, hostFromEnv: HOST, "
 			       "portFromEnv: PORT, passwordFromEnv: PW}}\n",
+		/* The Pod template may be a Deployment's, in the input or not. */
+		SO("a") ROLLOUT_TARGET REDIS_OF("ADDRESS") NEXT ROLLOUT(WORKLOAD_REF)
+			NEXT DEPLOYMENT("      - {name: c, env: [{name: ADDRESS, value: 'redis:6379'}]}\n"),
+		SO("a") ROLLOUT_TARGET REDIS_OF("ADDRESS") NEXT ROLLOUT(WORKLOAD_REF),
 		WITH_AUTH("listName: jobs"),
 		WITH_AUTH("listName: jobs, enableTLS: 'true'"),
 		WITH_AUTH("listName: jobs") NEXT AUTH("x", "address"),
@@ -259,10 +270,7 @@ static void bad_ones_are_told(void **state)
 		{ KEDA("TriggerAuthentication", "x") "  gcpSecretManager:\n    podIdentity: {provider: gcp}\n    "
 						     "secrets:\n    - {parameter: password, id: a.b}\n",
 			"f:5: TriggerAuthentication shop/x: spec.gcpSecretManager: parameter \"password\": secret a.b: "
-			"its id is none: it has 1 to 255 letters, digits, hyphens and underscores\n"
-			"f:6: TriggerAuthentication shop/x: warning: spec.gcpSecretManager.podIdentity: kscaled asks "
-			"as itself, which needs a ClusterTriggerAuthentication, or its option cloud-identity to be "
-			"all\n" },
+			"its id is none: it has 1 to 255 letters, digits, hyphens and underscores\n" },
 		/* Secrets stay secret, whole and in part. */
 		{ WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address")
 				NEXT SECRET("redis", "stringData: {addr: hunter2}"),
@@ -289,6 +297,18 @@ static void bad_ones_are_told(void **state)
 			"f:7: ScaledObject shop/a: spec.triggers[0].metadata.addressFromEnv: parameter "
 			"\"addressFromEnv\": the target's container has no environment variable ADDRES with a "
 			"value\n" },
+		/* A kind without a Pod template of its own. */
+		{ SO("a") ROLLOUT_TARGET REDIS_OF("ADDRES") NEXT ROLLOUT(
+			  "workloadRef: {apiVersion: apps/v1, kind: Deployment, name: worker}")
+				NEXT DEPLOYMENT("      - {name: c, env: [{name: ADDRESS, value: 'redis:6379'}]}\n"),
+			"f:7: ScaledObject shop/a: spec.triggers[0].metadata.addressFromEnv: parameter "
+			"\"addressFromEnv\": the target's container has no environment variable ADDRES with a "
+			"value\n" },
+		{ SO("a") ROLLOUT_TARGET REDIS_OF("ADDRESS") NEXT ROLLOUT("replicas: 1"),
+			"f:7: ScaledObject shop/a: spec.triggers[0].metadata.addressFromEnv: parameter "
+			"\"addressFromEnv\": the scale target Rollout worker has no containers, nor a spec.workloadRef "
+			"that "
+			"names a Deployment, so there is no environment variable ADDRESS\n" },
 		{ SO("a") "  scaleTargetRef: {name: worker, envSourceContainerName: d}\n  triggers:\n  - {type: redis, "
 			  "metadata: {listName: jobs, addressFromEnv: A}}\n" NEXT DEPLOYMENT("      - {name: c}\n"),
 			NULL },
@@ -349,6 +369,70 @@ static void bad_ones_are_told(void **state)
 }
 
 /* Of the kinds that people write, with the sources of this version. */
+/* What only kscaled's options refuse: a warning where they are not said. */
+static void what_options_refuse(void **state)
+{
+#define OWN                                                                                                            \
+	"asks for kscaled's own identity at the cloud, which a ClusterTriggerAuthentication may use, or, where "       \
+	"kscaled runs with cloud-identity all, any: give credentials instead\n"
+#define SQS(more)                                                                                                      \
+	SO("a")                                                                                                        \
+	TARGET "  triggers:\n  - type: aws-sqs-queue\n    metadata: {queueURL: "                                       \
+	       "'https://sqs.us-east-1.amazonaws.com/1/q',"                                                            \
+	       " awsRegion: us-east-1" more "}\n"
+#define CLUSTER_AUTH(name, spec)                                                                                       \
+	"apiVersion: keda.sh/v1alpha1\nkind: ClusterTriggerAuthentication\nmetadata: {name: " name "}\nspec:\n" spec
+	static const char own[] = KEDA("TriggerAuthentication", "x") "  podIdentity: {provider: aws}\n" NEXT SQS(
+		"") "    authenticationRef: {name: x}\n";
+	static const char vault[] = KEDA("TriggerAuthentication",
+		"x") "  azureKeyVault:\n    podIdentity: {provider: "
+		     "azure-workload}\n    vaultUri: 'https://a.vault.azure.net'\n    secrets:\n    - {parameter: "
+		     "password, name: p}\n";
+	static const char operator[] = SQS(", identityOwner: operator");
+	static const char by_cluster[] = SQS(", identityOwner: operator") "    authenticationRef: {name: c, kind: "
+									  "ClusterTriggerAuthentication}\n";
+	static const char elsewhere[] = CLUSTER_AUTH("c", "  podIdentity: {provider: azure-workload}\n") NEXT SO("a")
+		TARGET "  triggers:\n  - type: prometheus\n    metadata: {serverAddress: 'https://prom.shop', query: "
+		       "q, threshold: '1'}\n"
+		       "    authenticationRef: {name: c, kind: ClusterTriggerAuthentication}\n";
+
+	(void)state;
+	expect(own, false, "f:5: TriggerAuthentication shop/x: warning: spec.podIdentity: " OWN);
+	expect(vault, false, "f:6: TriggerAuthentication shop/x: warning: spec.azureKeyVault.podIdentity: " OWN);
+	expect(operator, false,
+		"f:7: ScaledObject shop/a: warning: spec.triggers[0]: this asks for kscaled's own AWS identity, which "
+		"triggers may use by a ClusterTriggerAuthentication, or, where kscaled runs with cloud-identity all, "
+		"by any; "
+		"give awsAccessKeyID and awsSecretAccessKey by a TriggerAuthentication instead\n");
+	expect(by_cluster, false, "");
+	expect(elsewhere, false,
+		"f:14: ScaledObject shop/a: warning: spec.triggers[0].metadata.serverAddress: parameter "
+		"\"serverAddress\": "
+		"podIdentity azure-workload: prom.shop is none of Microsoft's hosts for that, and kscaled shows its "
+		"own Azure "
+		"token to no other; whoever runs kscaled may name it by --azure-trusted-hosts\n");
+	rules.azure_trusted = "*";
+	expect(elsewhere, false, "");
+	expect(CLUSTER_AUTH("c", "  filePath: a\n"), false,
+		"f:5: ClusterTriggerAuthentication c: warning: spec.filePath: no files are read: "
+		"--filepath-auth-root-path is "
+		"not set\n");
+	rules.said = true;
+	expect(own, false, "f:5: TriggerAuthentication shop/x: spec.podIdentity: " OWN);
+	rules.file_root = "/x";
+	expect(CLUSTER_AUTH("c", "  filePath: a\n"), false, "");
+	rules.cloud = AUTH_CLOUD_ALL;
+	expect(own, false, "");
+	expect(vault, false, "");
+	expect(operator, false, "");
+	rules.cloud = AUTH_CLOUD_NONE;
+	expect(CLUSTER_AUTH("c", "  podIdentity: {provider: aws}\n"), false,
+		"f:5: ClusterTriggerAuthentication c: spec.podIdentity: asks for kscaled's own identity at the cloud, "
+		"which its "
+		"option cloud-identity, none, gives nobody: give credentials instead\n");
+	rules = (struct offline_rules){ .cluster_namespace = "kscaled", .cloud = AUTH_CLOUD_CLUSTER };
+}
+
 static void good_scaledjobs_are_quiet(void **state)
 {
 	static const char *const texts[] = {
@@ -852,6 +936,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_ones_are_quiet),
 		cmocka_unit_test(bad_ones_are_told),
+		cmocka_unit_test(what_options_refuse),
 		cmocka_unit_test(good_scaledjobs_are_quiet),
 		cmocka_unit_test(bad_scaledjobs_are_told),
 		cmocka_unit_test(a_scaledjob_with_all_it_refers_to),

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -70,6 +71,40 @@ static void what_cannot_be_written(void **state)
 	assert_null(strstr(err.msg, "token"));
 }
 
+static void put(const char *etc, const char *name, const char *text)
+{
+	MEM_AUTO char *path = mem_printf("%s/%s", etc, name);
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void what_stands_in_them(void **state)
+{
+	MEM_AUTO char *etc = mem_printf("%s/said", folder), *conf = mem_printf("%s/kscaled.conf", etc),
+		      *env = mem_printf("%s/join.env", etc), *call = NULL;
+	struct hostfiles files = { etc, folder };
+
+	(void)state;
+	assert_int_equal(mkdir(etc, 0700), 0);
+	assert_null(hostfiles_call(etc));
+	assert_int_equal(hostfiles_joined_port(&files), 0);
+	assert_int_equal(hostfiles_configured_port(&files), 0);
+	put(etc, "kscaled.conf", "# secure-port = 1\nlog-level = info\n secure-port = 7443\n");
+	put(etc, "join.env", "# Made by\n" HOSTFILES_CALL "--kubeconfig=/k --no-webhook\nKSCALED_SECURE_PORT=9443\n");
+	call = hostfiles_call(etc);
+	assert_string_equal(call, "--kubeconfig=/k --no-webhook");
+	assert_int_equal(hostfiles_joined_port(&files), 9443);
+	assert_int_equal(hostfiles_configured_port(&files), 7443);
+	put(etc, "kscaled.conf", "secure-port = many\n");
+	assert_int_equal(hostfiles_configured_port(&files), 0);
+	unlink(conf);
+	unlink(env);
+	rmdir(etc);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -89,6 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_is_read),
 		cmocka_unit_test(what_cannot_be_written),
+		cmocka_unit_test(what_stands_in_them),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
+
 static void cut_and_made_harmless(void **state)
 {
 	static const struct {
@@ -65,9 +67,27 @@ static void fields_are_broken_between_words(void **state)
 	}
 }
 
+static void words_of_a_shell(void **state)
+{
+	static const struct {
+		const char *text, *word;
+	} rows[] = { { "a-b_c.d/e:1,f=g@h", "a-b_c.d/e:1,f=g@h" }, { "", "''" }, { "*", "'*'" },
+		{ "a; rm -rf /", "'a; rm -rf /'" }, { "it's $(x)", "'it'\\''s $(x)'" } };
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		struct buf out = BUF_INIT(1000);
+
+		plaintext_put_word(&out, rows[i].text);
+		assert_string_equal(buf_text(&out), rows[i].word);
+		buf_done(&out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_of_a_shell),
 		cmocka_unit_test(cut_and_made_harmless),
 		cmocka_unit_test(fields_are_broken_between_words),
 	};

@@ -45,6 +45,39 @@ static void test_service_account(void **state)
 	check_account("{'metadata':{'name':'web'},'spec':{'template':{'spec':{}}}}", NULL);
 }
 
+/* Of a kind without a Pod template, as Argo's Rollout: a Deployment alone is followed. */
+static void test_workload_ref(void **state)
+{
+#define REF(version, kind, name, more)                                                                                 \
+	"{'metadata':{'name':'web'},'spec':{'workloadRef':{'apiVersion':" version ",'kind':" kind ",'name':" name      \
+	"}" more "}}"
+	static const struct {
+		const char *object, *name;
+	} cases[] = {
+		{ REF("'apps/v1'", "'Deployment'", "'pods'", ""), "pods" },
+		{ REF("'apps/v1'", "'Deployment'", "'pods'", ",'template':{'spec':{'containers':[{'name':'c'}]}}"),
+			NULL },
+		{ REF("'apps/v1'", "'Deployment'", "'pods'", ",'template':{'spec':{}}"), "pods" },
+		{ REF("'apps/v1'", "'ReplicaSet'", "'pods'", ""), NULL },
+		{ REF("'v1'", "'Deployment'", "'pods'", ""), NULL },
+		{ REF("'apps/v1'", "'Deployment'", "''", ""), NULL },
+		{ REF("7", "'Deployment'", "'pods'", ""), NULL },
+		{ REF("'apps/v1'", "'Deployment'", "['pods']", ""), NULL },
+		{ "{'metadata':{'name':'web'},'spec':{'workloadRef':'pods'}}", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct workload *w = decode(cases[i].object, NULL);
+
+		if (cases[i].name)
+			assert_string_equal(w->template_deployment, cases[i].name);
+		else
+			assert_null(w->template_deployment);
+		workload_free(w);
+	}
+}
+
 static void test_deployment(void **state)
 {
 	struct err err = { 0 };
@@ -626,6 +659,7 @@ static void test_unclosed_references(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_workload_ref),
 		cmocka_unit_test(test_deployment),
 		cmocka_unit_test(test_service_account),
 		cmocka_unit_test(test_replicas),

@@ -563,6 +563,45 @@ static void test_pausing_while_failing(void **state)
 	scaledobject_free(so);
 }
 
+/*
+ * A paused or refused object has no HPA and nothing that falls back; one that is paused in part has
+ * both.
+ */
+static void test_pausing_ends_what_the_hpa_does(void **state)
+{
+	static const struct annotations paused = { .paused = true, .paused_replicas = INT32_UNSET },
+					in_part = { .scale_in_paused = true, .paused_replicas = INT32_UNSET };
+	static const struct err another = { .kind = ERR_INVALID, .msg = "another was first" };
+	static const struct {
+		const struct annotations *says;
+		const struct err *err;
+		bool no_hpa;
+		const char *fallback, *hpa_active;
+	} rows[] = {
+		{ &paused, NULL, true, "False NoFallbackFound: No fallbacks are active on this scaled object", "" },
+		{ &in_part, NULL, false, "True FallbackExists: m", "True HPAActive: m" },
+		{ &unpaused, &another, true, "False NoFallbackFound: No fallbacks are active on this scaled object",
+			"" },
+		{ &unpaused, &another, false, "True FallbackExists: m", "True HPAActive: m" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct scaledobject *so = object_of(",'fallback':{'failureThreshold':1,'replicas':2}",
+			"{'conditions':[{'type':'HPAActive','status':'True','reason':'HPAActive','message':'m'},"
+			"{'type':'Fallback','status':'True','reason':'FallbackExists','message':'m'}]}");
+		struct reconcile_outcome o = all_set_up;
+
+		o.annotations = rows[i].says;
+		o.err = rows[i].err;
+		o.no_hpa = rows[i].no_hpa;
+		conditions_after_reconcile(so, &o, T, &so->status);
+		assert_string_equal(said(&so->status, "Fallback"), rows[i].fallback);
+		assert_string_equal(said(&so->status, "HPAActive"), rows[i].hpa_active);
+		scaledobject_free(so);
+	}
+}
+
 /* Annotations that cannot be read say nothing. */
 static void test_pause_unreadable(void **state)
 {
@@ -834,6 +873,7 @@ int main(void)
 		cmocka_unit_test(test_hpa_active_beside_failed_check),
 		cmocka_unit_test(test_pausing),
 		cmocka_unit_test(test_pausing_while_failing),
+		cmocka_unit_test(test_pausing_ends_what_the_hpa_does),
 		cmocka_unit_test(test_pause_unreadable),
 		cmocka_unit_test(test_metric_kinds),
 		cmocka_unit_test(test_health),

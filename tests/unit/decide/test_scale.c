@@ -49,9 +49,18 @@ static const struct scale_row rows[] = {
 		NOT_ACTIVE, T, 0, 1 },
 	{ "fails at 0", NONE, NONE, NONE, NONE, "E", 0, 0, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, 0, 0,
 		0 },
-	{ "fails below min", 3, NONE, NONE, NONE, "E", 1, 0, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, 0, 0,
+	{ "fails at min", 3, NONE, NONE, NONE, "E", 3, 0, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, 0, 0,
 		0 },
 	{ "fails above idle", 3, 1, 0, NONE, "E", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, T, 0, 0 },
+	/* but the minimum, which no source decides about */
+	{ "fails below min", 3, NONE, NONE, NONE, "E", 1, 0, NOW, SCALE_RULE_BELOW_MIN, 3, BROKEN, NOT_ACTIVE, 0, 0,
+		0 },
+	{ "fails at 0 below min, another is quiet", 2, NONE, NONE, NONE, "iE", 0, T, NOW, SCALE_RULE_BELOW_MIN, 2,
+		BROKEN, NOT_ACTIVE, T, 0, 1 },
+	{ "fails at 0 with idle 0", 2, 0, NONE, NONE, "E", 0, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE,
+		T, 0, 0 },
+	{ "no trigger could be asked, below min", 2, NONE, 0, NONE, "", 0, T, NOW, SCALE_RULE_BELOW_MIN, 2, NULL, NULL,
+		T, 0, -1 },
 	{ "no trigger could be asked", NONE, NONE, 0, NONE, "", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, NULL, NULL, T,
 		0, -1 },
 
@@ -255,6 +264,12 @@ static const struct wide_row wide_rows[] = {
 	{ { "composite fails", NONE, NONE, 0, NONE, "AA", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, T,
 		  0, -1 },
 		.composite = 'E' },
+	{ { "composite fails below min", 2, NONE, 0, NONE, "AA", 0, T, NOW, SCALE_RULE_BELOW_MIN, 2, BROKEN, NOT_ACTIVE,
+		  T, 0, -1 },
+		.composite = 'E' },
+	{ { "scale-out paused, fails below min", 3, NONE, NONE, NONE, "E", 1, T, NOW, SCALE_RULE_SCALE_OUT_PAUSED, NONE,
+		  BROKEN, NOT_ACTIVE, T, 0, 0 },
+		.says = "O" },
 	{ { "composite fails by a trigger", NONE, NONE, 0, NONE, "AE", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN,
 		  NOT_ACTIVE, T, 0, 1 },
 		.composite = 'E' },
@@ -499,8 +514,10 @@ static void check_properties(const struct scale_facts *facts, const char *letter
 		assert_true(d.replicas >= facts->replicas && d.last_active_unix_ms == facts->now_unix_ms);
 	if (active && d.act)
 		assert_int_equal(d.replicas, min > 0 ? min : 1);
-	if (failing && !active)
-		assert_false(d.act);
+	if (failing && !active && d.act)
+		assert_true(d.replicas == min && facts->spec->idle_replicas == INT32_UNSET);
+	if (facts->replicas_known && facts->spec->idle_replicas == INT32_UNSET && !active)
+		assert_true(d.replicas >= min);
 	if (active && facts->replicas_known)
 		assert_true(d.replicas > 0);
 	assert_true(d.last_active_unix_ms <= facts->now_unix_ms);

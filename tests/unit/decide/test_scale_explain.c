@@ -37,6 +37,12 @@ static const struct told sentences[] = {
 		.cause = NULL },
 	{ "i", 2, 1, T, "scaling from 1 to 2: fewer than minReplicaCount, and no trigger is active (s0-redis-a 0 of 5)",
 		.cause = "triggered by " },
+	{ "iE", 2, 0, T,
+		"scaling from 0 to 2: fewer than minReplicaCount, and no trigger is active (s0-redis-a 0 of 5); "
+		"failing: s1-redis-b (connecting to 10.0.0.7:6379: timed out)",
+		.cause = NULL },
+	{ "", 2, 0, T, "scaling from 0 to 2: fewer than minReplicaCount, and no trigger could be asked",
+		.cause = NULL },
 	{ "i", NONE, 0, T, "at rest with 0: no trigger is active (s0-redis-a 0 of 5)", .cause = NULL },
 	{ "i", NONE, -1, T, "the replicas of the target cannot be read", .cause = NULL },
 	{ "AAAAAAA", NONE, 4, 0,

@@ -279,6 +279,24 @@ static const struct scaler_type leaving = {
 	.free_data = free,
 };
 
+/* As kscaled itself, if it may. */
+static int build_owning(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+{
+	if (!params->identity || !params->identity->may_be_kscaled)
+		return err_set(err, ERR_INVALID, "asks for kscaled's own identity");
+	return build(params, out, metric_name, err);
+}
+
+static const struct scaler_type owning = {
+	.name = "owning",
+	.go_name = "owningScaler",
+	.tables = { &table },
+	.build = build_owning,
+	.ask = ask,
+	.cancel = cancel,
+	.free_data = free,
+};
+
 /* ---- One that names its metrics ---- */
 
 static const struct scaler_type telling;
@@ -396,6 +414,8 @@ const struct scaler_type *scaler_type_find(const char *name)
 		return &telling;
 	if (strcmp(name, leaving.name) == 0)
 		return &leaving;
+	if (strcmp(name, owning.name) == 0)
+		return &owning;
 	return strcmp(name, scripted.name) == 0 ? &scripted : NULL;
 }
 

@@ -116,6 +116,10 @@ static void what_is_missing_is_named(void **state)
 	assert_int_equal(read_text(&required, &text, NULL), -1); /* nobody wants to know why */
 	expect_error(read_text(&required, &text, &err), &err,
 		"missing required parameter \"count\" in [triggerMetadata authParams]");
+	strmap_set(&t.auth, "count", " ");
+	expect_error(read_text(&required, &text, &err), &err,
+		"missing required parameter \"count\" in [triggerMetadata authParams] (the authentication gives it, and "
+		"it is empty)");
 	strmap_set(&t.metadata, "countFromEnv", "COUNT");
 	expect_error(read_text(&everywhere, &text, &err), &err,
 		"parameter \"countFromEnv\": the target's container has no environment variable COUNT with a value");

@@ -460,6 +460,35 @@ static void vault_tells_what_it_refuses(void **state)
 		"permission denied");
 }
 
+/* Empty is not given, as in KEDA, but for what logs in: that is never empty. */
+static void what_may_be_empty(void **state)
+{
+	static const struct {
+		const char *parameter;
+		bool may;
+	} rows[] = { { "port", true }, { "vhostName", true }, { "ca", true }, { "username", true },
+		{ "keyParamName", true }, { "saslTokenProvider", true }, { "password", false },
+		{ "sentinelPassword", false }, { "keyPassword", false }, { "personalAccessToken", false },
+		{ "token", false }, { "key", false }, { "apiKey", false }, { "awsAccessKeyId", false },
+		{ "clientSecret", false }, { "GoogleApplicationCredentials", false } };
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		MEM_AUTO char *parameter = mem_dup(rows[i].parameter);
+		struct triggerauth_key keys[] = {
+			{ .parameter = parameter, .name = TEXT("creds"), .key = TEXT("full") },
+			{ .parameter = parameter, .name = TEXT("creds"), .key = TEXT("blank") },
+		};
+
+		t.auth.secrets = keys;
+		t.auth.secret_count = 2;
+		if (rows[i].may)
+			expect(parameter, " \t\n"); /* what came before is not given either */
+		else if (resolve() == 0)
+			fail_msg("%s may not be empty", parameter);
+	}
+}
+
 /* ---- Env ---- */
 
 static void variables_that_cannot_be_had_are_errors(void **state)
@@ -623,12 +652,19 @@ static void what_is_not_supported_is_refused_by_name(void **state)
 	(void)state;
 	t.auth.identity = &identity;
 	assert_int_equal(resolve(), 0);
+	/* a type that does not read it leaves it alone, and the role of the workload with it */
 	identity.provider = TEXT("azure-workload");
 	t.trigger.type = TEXT("redis");
-	expect_failure(ERR_INVALID,
-		"TriggerAuthentication shop/redis: podIdentity provider azure-workload is not supported by this "
-		"version of kscaled for triggers of type redis: give the trigger credentials of its own with "
-		"secretTargetRef");
+	assert_int_equal(resolve(), 0);
+	identity.provider = TEXT("aws");
+	identity.identity_owner = TEXT("workload");
+	t.target.service_account = TEXT("bare");
+	assert_int_equal(resolve(), 0);
+	t.trigger.type = TEXT("aws-sqs-queue");
+	expect_failure(ERR_MISSING,
+		"TriggerAuthentication shop/redis: podIdentity: the workload's role: ServiceAccount shop/bare has no "
+		"key \"eks.amazonaws.com/role-arn\"");
+	identity.identity_owner = NULL;
 	t.trigger.type = NULL;
 	identity.provider = TEXT("none");
 	assert_int_equal(resolve(), 0);
@@ -732,9 +768,9 @@ static void aws_eks_without_a_role(void **state)
 	assert_int_equal(resolve(), 0);
 	assert_int_equal(t.out.count, 0);
 	assert_string_equal(t.identity.provider, "aws-eks");
+	/* without a Pod template nobody says that there is none */
 	t.target.container_count = 0;
-	assert_int_equal(resolve(), 0);
-	assert_int_equal(t.out.count, 0);
+	expect("awsRoleArn", "Secret creds arn");
 	t.target.no_environment = TEXT("grant get on widgets");
 	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: podIdentity: grant get on widgets");
 }
@@ -792,6 +828,7 @@ int main(void)
 		CASE(a_namespaced_one_reads_its_own_namespace),
 		CASE(a_cluster_wide_one_reads_the_cluster_object_namespace),
 		CASE(what_is_missing_empty_or_late_is_named),
+		CASE(what_may_be_empty),
 		CASE(restricted_secrets_are_denied_and_never_read_elsewhere),
 		CASE(later_sources_win),
 		CASE(a_file_replaces_everything),

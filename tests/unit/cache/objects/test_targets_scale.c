@@ -446,6 +446,102 @@ static void a_scale_that_is_denied_too_is_told(void **state)
 	assert_int_equal(replicas("shop/web"), 3);
 }
 
+/* ---- Whose Pod template is a Deployment's ---- */
+
+#define PODS "/apis/apps/v1/namespaces/shop/deployments/pods"
+#define ROLLOUT_OF(name)                                                                                               \
+	"{'spec':{'replicas':1,'workloadRef':{'apiVersion':'apps/v1','kind':'Deployment','name':'" name "'}}}"
+#define PODS_WITH(value)                                                                                               \
+	"{'spec':{'replicas':0,'template':{'spec':{'containers':[{'name':'c','env':[{'name':'A','value':'" value       \
+	"'}]}]}}}}"
+
+/* "": there are no containers; NULL: the state is not TARGET_PRESENT. */
+static void expect_pods(const char *owner_key, enum target_state state, const char *value)
+{
+	struct strmap wanted = { 0 }, env = { 0 }, unresolved = { 0 };
+	const struct workload *w;
+	const char *trouble;
+
+	assert_int_equal(targets_get_pods(fakeobject(owner_key), &w, &trouble), state);
+	assert_null(trouble);
+	if (state != TARGET_PRESENT)
+		return;
+	strmap_set(&wanted, "A", "");
+	assert_int_equal(workload_environment(w, NULL, &wanted, NULL, &env, &unresolved, NULL), 0);
+	if (*value)
+		assert_string_equal(strmap_get(&env, "A"), value);
+	else
+		assert_int_equal(w->container_count, 0);
+	strmap_done(&wanted);
+	strmap_done(&env);
+	strmap_done(&unresolved);
+}
+
+static void a_pod_template_of_a_deployment_is_followed(void **state)
+{
+	(void)state;
+	fakecluster_apply(WEB, ROLLOUT_OF("pods"));
+	fakecluster_apply(ROLLOUT("two"), ROLLOUT_OF("pods"));
+	want("shop/web", "web");
+	want("shop/two", "two");
+	expect_pods("shop/web", TARGET_UNREAD, NULL);
+	fakeloop_advance(20);
+	expect_pods("shop/web", TARGET_MISSING, NULL);
+	assert_int_equal(replicas("shop/web"), 1);
+	t.told = 0;
+	fakecluster_apply(PODS, PODS_WITH("1"));
+	fakeloop_advance(10);
+	assert_int_equal(t.told, 2); /* each owner */
+	expect_pods("shop/web", TARGET_PRESENT, "1");
+	expect_pods("shop/two", TARGET_PRESENT, "1");
+	assert_int_equal(replicas("shop/web"), 1);
+	fakecluster_change(PODS, PODS_WITH("2"));
+	fakeloop_advance(10);
+	assert_int_equal(t.told, 4);
+	expect_pods("shop/web", TARGET_PRESENT, "2");
+	/* Another one, and none. */
+	fakecluster_apply("/apis/apps/v1/namespaces/shop/deployments/other", PODS_WITH("3"));
+	fakecluster_change(WEB, ROLLOUT_OF("other"));
+	fakeloop_advance(20);
+	expect_pods("shop/web", TARGET_PRESENT, "3");
+	expect_pods("shop/two", TARGET_PRESENT, "2");
+	fakecluster_change(WEB, ROLLOUT_OF("../secrets"));
+	fakeloop_advance(20);
+	expect_pods("shop/web", TARGET_PRESENT, "");
+	/* The last one who needs Deployments lets them go. */
+	assert_int_equal(fakecluster_watches("/apis/apps/v1/deployments"), 1);
+	targets_release(fakeobject("shop/two"));
+	fakeloop_advance(10);
+	assert_int_equal(fakecluster_watches("/apis/apps/v1/deployments"), 0);
+}
+
+/* Who scales the Deployment itself is no matter of who borrows its template. */
+static void a_deployment_may_be_a_target_and_lend_its_pods(void **state)
+{
+	const struct target_ref ref = { "apps", "v1", "deployments", "shop", "pods" };
+
+	(void)state;
+	fakecluster_apply(PODS, PODS_WITH("1"));
+	fakecluster_apply(WEB, ROLLOUT_OF("pods"));
+	targets_want(t.targets, fakeobject("shop/pods"), &ref);
+	want("shop/web", "web");
+	fakeloop_advance(20);
+	expect_pods("shop/web", TARGET_PRESENT, "1");
+	expect_pods("shop/pods", TARGET_PRESENT, "1");
+	targets_release(fakeobject("shop/pods"));
+	fakecluster_change(PODS, PODS_WITH("2"));
+	fakeloop_advance(10);
+	expect_pods("shop/web", TARGET_PRESENT, "2");
+	targets_want(t.targets, fakeobject("shop/pods"), &ref);
+	fakeloop_advance(10);
+	expect_pods("shop/pods", TARGET_PRESENT, "2");
+	targets_release(fakeobject("shop/web"));
+	expect_pods("shop/pods", TARGET_PRESENT, "2");
+	fakecluster_change(WEB, ROLLOUT_OF("pods"));
+	want("shop/web", "web"); /* what it borrows is let go at the end */
+	fakeloop_advance(20);
+}
+
 int main(void)
 {
 #define CASE(name)      cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -462,6 +558,8 @@ int main(void)
 		ELSEWHERE(our_own_write_is_known),
 		CASE(then_scale_is_read_now_and_then),
 		CASE(until_the_watch_is_allowed),
+		CASE(a_pod_template_of_a_deployment_is_followed),
+		CASE(a_deployment_may_be_a_target_and_lend_its_pods),
 		CASE(an_older_answer_undoes_nothing),
 		CASE(a_scale_that_is_denied_too_is_told),
 	};

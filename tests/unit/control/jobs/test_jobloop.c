@@ -143,6 +143,9 @@ static void pods_that_cannot_be_read_create_nothing(void **state)
 	jobs_pods("worker", "Running");
 	queue("worker", 3);
 	assert_int_equal(jobs_count("worker"), 1);
+	jobs_expect("worker", "Ready", "True");
+	world_pass(3 * POLL_MS);
+	assert_int_equal(jobs_count("worker"), 1);
 	jobs_expect("worker", "Ready", "False ErrorGettingPods");
 	fakecluster_heal();
 	world_pass(2 * POLL_MS);
@@ -199,6 +202,9 @@ static void failing_triggers_are_said_and_counted(void **state)
 	queue("a", 2);
 	world_pass(POLL_MS);
 	assert_int_equal(jobs_count("worker"), 2);
+	assert_int_equal(fakecluster_events_sent("KEDAScalerFailed", "trigger 1 (scripted)"), 1);
+	jobs_expect("worker", "Ready", "True");
+	world_pass(2 * POLL_MS);
 	jobs_expect("worker", "Ready", "Unknown PartialTriggerError");
 	assert_true((int)jobs_counted("keda_scaled_job_errors_total", "worker") >= 1);
 	assert_int_equal((int)world_errors_counted("worker"), 0);

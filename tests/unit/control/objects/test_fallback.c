@@ -154,9 +154,10 @@ static void fallback_begins_after_the_threshold_and_ends_with_an_answer(void **s
 	assert_int_equal(failures_stored(), 0);
 	fakesource_fail("web", "connection refused");
 	world_pass(POLL_MS * 2 + 100); /* the phase may be a whole POLL_MS */
-	/* Up to the threshold an error is an error. */
+	/* Up to the threshold an error is an error, of which Ready speaks if no fallback helps. */
 	world_expect("web", "Fallback", "False NoFallbackFound");
-	world_expect("web", "Ready", "False TriggerError");
+	world_expect("web", "Ready", "True ScaledObjectReady");
+	assert_int_equal(fakecluster_events_sent("KEDAScalerFailed", "connection refused"), 1);
 	assert_int_equal(world_replicas("web"), 0);
 	assert_string_equal(fakecluster_text(WEB, "status.health." METRIC ".status"), "Failing");
 	assert_int_equal(failures_stored(), 1); /* the edge is written, not each one */

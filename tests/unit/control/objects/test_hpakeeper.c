@@ -9,6 +9,7 @@
 #include "../world.h"
 
 #include "../../fakes/fakecluster.h"
+#include "../../fakes/fakesource.h"
 
 #include "base/json.h"
 #include "base/log.h"
@@ -92,6 +93,17 @@ static void an_hpa_is_not_taken_by_the_word_for_another(void **state)
  * Two that scale one target overrule each other; ours was there first and stays, but it is said,
  * once.
  */
+/* As KEDA has left it; the admission webhook refuses a new one. */
+static void an_hpa_with_a_long_name_works_on(void **state)
+{
+#define LONG "shop-production-eu-west-order-fulfilment-worker-scaledobj"
+	(void)state;
+	fakesource_answer(LONG, 7);
+	world_ready_object(LONG, 0, "");
+	assert_string_equal(fakecluster_text(HPA("keda-hpa-" LONG), "spec.scaleTargetRef.name"), LONG);
+	assert_int_equal(world_replicas(LONG), 1);
+}
+
 static void an_hpa_of_others_for_the_target_is_told(void **state)
 {
 	(void)state;
@@ -430,6 +442,7 @@ int main(void)
 		CASE(a_deleted_hpa_comes_back),
 		CASE(a_changed_hpa_is_put_right),
 		CASE(an_hpa_is_not_taken_by_the_word_for_another),
+		CASE(an_hpa_with_a_long_name_works_on),
 		CASE(an_hpa_of_others_for_the_target_is_told),
 		CASE(an_hpa_that_lost_its_owner_gets_it_back),
 		CASE(an_admission_plugin_that_changes_hpas_causes_no_endless_writes),

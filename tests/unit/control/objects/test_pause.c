@@ -57,6 +57,27 @@ static void expect_running(void)
 
 /* ---- Paused ---- */
 
+/* What the HPA did, and a fallback that stood in, is over. */
+static void a_pause_ends_the_fallback(void **state)
+{
+	(void)state;
+	world_ready_object("web", 3, "'fallback':{'failureThreshold':1,'replicas':6}");
+	fakecluster_change(WEB_HPA,
+		"{'status':{'conditions':[{'type':'ScalingActive','status':'True','reason':'ValidMetricFound'}]}}");
+	fakesource_fail("web", "connection refused");
+	world_pass(40000);
+	world_expect("web", "Fallback", "True");
+	world_expect("web", "HPAActive", "True");
+	annotate("{'autoscaling.keda.sh/paused':'true'}");
+	expect_paused();
+	world_expect("web", "Fallback", "False NoFallbackFound");
+	assert_string_equal(world_condition("web", "HPAActive"), "");
+	assert_int_equal(fakecluster_events_sent("ScaledObjectFallbackDeactivated", ""), 1);
+	annotate("{'autoscaling.keda.sh/paused':null}");
+	world_pass(1000);
+	world_expect("web", "Fallback", "True");
+}
+
 static void a_pause_stops_everything_and_leaves_the_replicas(void **state)
 {
 	unsigned asked;
@@ -550,6 +571,7 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
+		CASE(a_pause_ends_the_fallback),
 		CASE(a_pause_stops_everything_and_leaves_the_replicas),
 		CASE(an_end_of_the_pause_brings_all_back),
 		CASE(false_is_no_pause),

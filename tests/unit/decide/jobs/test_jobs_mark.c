@@ -65,6 +65,7 @@ static void test_mark(void **state)
 static void test_failure_mark(void **state)
 {
 	static const struct err late = { .kind = ERR_TEMPORARY, .msg = "timed out after 17 ms" },
+				later = { .kind = ERR_TEMPORARY, .msg = "timed out after 18 ms" },
 				password = { .kind = ERR_DENIED, .msg = "WRONGPASS" };
 	struct scaledjob_spec spec = lettered_spec(NULL, UNSET, 10);
 	struct jobs_trigger trigger = { .metric_name = "s0-redis-a", .err = &lettered_failure },
@@ -75,6 +76,9 @@ static void test_failure_mark(void **state)
 
 	(void)state;
 	trigger.err = &late;
+	assert_true(jobs_failure_mark(&facts) != first);
+	first = jobs_failure_mark(&facts);
+	trigger.err = &later;
 	assert_true(jobs_failure_mark(&facts) == first);
 	trigger.err = &password;
 	assert_true(jobs_failure_mark(&facts) != first);

@@ -7,7 +7,7 @@ typedef int (*validate_fn)(const struct scaledobject *so, struct err *err);
 
 static int validate_alone(const struct scaledobject *so, struct err *err)
 {
-	return validate_admission(scaled_of_object(so), NULL, err);
+	return validate_admission(scaled_of_object(so), NULL, NULL, err);
 }
 
 static int validate_reconciled(const struct scaledobject *so, struct err *err)
@@ -222,6 +222,33 @@ static void test_refused(void **state)
 		check_refused(validate_alone, cases[i].object, cases[i].message);
 }
 
+/*
+ * KEDA has objects whose HPA has a longer name than a new one may have: they work on, and can be
+ * changed in all else.
+ */
+static void test_what_keda_left(void **state)
+{
+	struct scaledobject *long_one = given_scaledobject(
+				    "{'metadata':{'name':'" NAME63 "'},'spec':{" GIVEN_TARGET "," GIVEN_TRIGGERS "}}"),
+			    *other = given_scaledobject(SPEC("'minReplicaCount':1")),
+			    *wrong = given_scaledobject(
+				    "{'metadata':{'name':'" NAME63
+				    "'},'spec':{'minReplicaCount':5,'maxReplicaCount':4," GIVEN_TARGET
+				    "," GIVEN_TRIGGERS "}}");
+	struct err err;
+
+	(void)state;
+	assert_int_equal(validate_for_reconcile(scaled_of_object(long_one), &err), 0);
+	assert_int_equal(validate_admission(scaled_of_object(long_one), NULL, NULL, &err), -1);
+	assert_int_equal(validate_admission(scaled_of_object(long_one), long_one, NULL, &err), 0);
+	assert_int_equal(validate_admission(scaled_of_object(long_one), other, NULL, &err), -1);
+	assert_int_equal(validate_admission(scaled_of_object(wrong), long_one, NULL, &err), -1);
+	assert_non_null(strstr(err.msg, "minReplicaCount"));
+	scaledobject_free(long_one);
+	scaledobject_free(other);
+	scaledobject_free(wrong);
+}
+
 /* The word for programs beside the text: KEDA's where it has one. */
 static void test_reasons(void **state)
 {
@@ -250,7 +277,7 @@ static void test_reasons(void **state)
 		struct scaledobject *so = given_scaledobject(cases[i].object);
 		const char *reason = "";
 
-		assert_int_equal(validate_admission(scaled_of_object(so), &reason, NULL), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &reason, NULL), -1);
 		assert_string_equal(reason, cases[i].reason);
 		scaledobject_free(so);
 	}
@@ -258,7 +285,7 @@ static void test_reasons(void **state)
 		struct scaledobject *so = given_scaledobject(SPEC("'minReplicaCount':1"));
 		const char *reason = "";
 
-		assert_int_equal(validate_admission(scaled_of_object(so), &reason, NULL), 0);
+		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &reason, NULL), 0);
 		assert_null(reason);
 		scaledobject_free(so);
 	}
@@ -358,22 +385,22 @@ static void test_long_texts(void **state)
 		struct scaledobject *so = given_scaledobject(text);
 		struct err err = { 0 };
 
-		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &err), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), NULL, NULL, &err), -1);
 		free(so->spec.target_name);
 		so->spec.target_name = mem_dup("web");
-		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &err), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), NULL, NULL, &err), -1);
 		assert_has(err.msg, "kind");
 		free(so->spec.target_kind);
 		so->spec.target_kind = NULL;
-		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &err), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), NULL, NULL, &err), -1);
 		assert_has(err.msg, "apiVersion");
 		free(so->spec.target_api_version);
 		so->spec.target_api_version = NULL;
-		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &err), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), NULL, NULL, &err), -1);
 		assert_has(err.msg, "metricType");
 		free(so->spec.triggers[0].metric_type);
 		so->spec.triggers[0].metric_type = NULL;
-		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &err), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), NULL, NULL, &err), -1);
 		assert_has(err.msg, "HorizontalPodAutoscaler");
 		scaledobject_free(so);
 	}
@@ -386,6 +413,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_what_keda_left),
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_warnings),
 		cmocka_unit_test(test_for_reconcile),

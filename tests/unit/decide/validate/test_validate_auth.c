@@ -127,30 +127,6 @@ static void check_warning(const char *namespace_, struct triggerauth_vault v, co
 		assert_ptr_equal(strstr(got, begins), got);
 }
 
-/* A secret manager that is asked as kscaled itself, in a namespace. */
-static void own_identities(void **state)
-{
-	static const char expected[] = "spec.awsSecretManager.podIdentity: kscaled asks as itself, which needs a "
-				       "ClusterTriggerAuthentication, or its option cloud-identity to be all";
-	struct triggerauth_identity identity = { .provider = TEXT("aws") };
-	struct triggerauth_manager manager = { .identity = &identity };
-	struct triggerauth t = { .meta = { .namespace_ = TEXT("shop") }, .aws_secret_manager = &manager };
-
-	(void)state;
-	assert_string_equal(validate_triggerauth_warning(&t), expected);
-	identity.provider = TEXT("none");
-	assert_null(validate_triggerauth_warning(&t));
-	manager.identity = NULL;
-	assert_null(validate_triggerauth_warning(&t));
-	manager.identity = &identity;
-	identity.provider = TEXT("gcp");
-	t.gcp_secret_manager = &manager;
-	assert_ptr_equal(strstr(validate_triggerauth_warning(&t), "spec.gcpSecretManager"),
-		validate_triggerauth_warning(&t));
-	t.meta.namespace_ = TEXT("");
-	assert_null(validate_triggerauth_warning(&t));
-}
-
 /* Only who has kscaled log in as itself, in a namespace. */
 static void own_logins(void **state)
 {
@@ -187,7 +163,6 @@ int main(void)
 		cmocka_unit_test(identities),
 		cmocka_unit_test(oauth2),
 		cmocka_unit_test(own_logins),
-		cmocka_unit_test(own_identities),
 		cmocka_unit_test(a_spec_that_does_not_decode),
 	};
 

@@ -205,6 +205,10 @@ static void foreign_hpas(void **state)
 #define RANGE(type, key, resource, amount)                                                                             \
 	"[{'spec':{'limits':[{'type':'" type "','" key "':{'" resource "':'" amount "'}}]}}]"
 
+#define WITH_INIT(more)                                                                                                \
+	"{'spec':{'template':{'spec':{'initContainers':[{'name':'app'" more                                            \
+	"}],'containers':[{'name':'web','resources':{'requests':{'cpu':'1'}}}]}}}}"
+
 static void requests(void **state)
 {
 	static const char app[] = "spec.triggers[0]: the scaledobject has a cpu trigger but the container app doesn't "
@@ -248,6 +252,22 @@ static void requests(void **state)
 		{ .object = CPU(MIN1, ""),
 			.target = "{'spec':{'template':{'spec':{'resources':{'requests':{'cpu':'2'}},'containers':[{'"
 				  "name':'app'}]}}}}",
+			.limit_ranges = "[]" },
+		/* A sidecar runs, too; another initContainer does not. */
+		{ .object = CPU(MIN1, ""),
+			.target = WITH_INIT(",'restartPolicy':'Always'"),
+			.limit_ranges = "[]",
+			.reason = "missing-requests",
+			.message = app },
+		{ .object = CPU(MIN1, ""), .target = WITH_INIT(""), .limit_ranges = "[]" },
+		{ .object = CPU(MIN1, "'containerName':'app'"),
+			.target = WITH_INIT(",'restartPolicy':'Always'"),
+			.limit_ranges = "[]",
+			.reason = "missing-requests",
+			.message = app },
+		{ .object = "{'metadata':{'name':'a'},'spec':{" TARGET("web") MIN1
+			",'triggers':[{'type':'cpu','metricType':'AverageValue','metadata':{'value':'100m'}}]}}",
+			.target = POD("{'name':'app'}"),
 			.limit_ranges = "[]" },
 		{ .object = CPU(MIN1, ""),
 			.target = POD("{'name':'app'}"),
@@ -338,6 +358,45 @@ int __wrap_quantity_parse(const char *text, struct quantity *out, struct err *er
 	return __real_quantity_parse(text, out, err);
 }
 
+static void note(void *arg, const struct err *err)
+{
+	buf_printf(arg, "%s\n", err->msg);
+}
+
+/* A container that no Pod has is never measured. */
+static void containers_that_there_are_not(void **state)
+{
+#define NAMES(name)                                                                                                    \
+	"{'metadata':{'name':'a','namespace':'shop'},'spec':{" TARGET("web") MIN1                                      \
+		",'triggers':[{'type':'redis','metadata':{'containerName':'x'}},{'type':'cpu','metadata':{'"           \
+		"containerName':'" name "'}}]}}"
+#define NONE(name) "spec.triggers[1].metadata.containerName: Deployment shop/web has no container \"" name "\"\n"
+	static const struct {
+		const char *object, *target, *faults;
+	} cases[] = {
+		{ NAMES("web"), WITH_INIT(""), "" },
+		{ NAMES("app"), WITH_INIT(",'restartPolicy':'Always'"), "" },
+		{ NAMES("app"), WITH_INIT(""), NONE("app") },
+		{ NAMES("other"), WITH_INIT(""), NONE("other") },
+		{ NAMES("other"), POD(""), NONE("other") },
+		{ NAMES(""), WITH_INIT(""), "" },
+		{ NAMES("other"), "{'spec':{}}", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scaledobject *so = given_scaledobject(cases[i].object);
+		json_t *target = given_json(cases[i].target);
+		struct buf got = BUF_INIT(1 << 12);
+
+		validate_containers(so, target, note, &got);
+		assert_string_equal(buf_text(&got), cases[i].faults);
+		buf_done(&got);
+		json_decref(target);
+		scaledobject_free(so);
+	}
+}
+
 /*
  * A thousand triggers, a target with thousands of containers, hundreds of limits: they are read
  * once for each resource, not for each trigger.
@@ -387,6 +446,7 @@ int main(void)
 		cmocka_unit_test(other_objects),
 		cmocka_unit_test(foreign_hpas),
 		cmocka_unit_test(requests),
+		cmocka_unit_test(containers_that_there_are_not),
 		cmocka_unit_test(what_is_needed),
 		cmocka_unit_test(many_triggers_of_many_containers),
 	};

@@ -155,6 +155,12 @@ static void answers(void **state)
 		{ ANSWER(""), CLOUDWATCH_NOTHING, 0, NULL },
 		{ ANSWER(RESULT("Forbidden", "")), CLOUDWATCH_FAILED, 0, "no point came, and the status Forbidden" },
 		{ ANSWER(RESULT("InternalError", "")), CLOUDWATCH_FAILED, 0, "InternalError" },
+		{ ANSWER(RESULT("InternalError", POINT("1"))), CLOUDWATCH_FAILED, 0,
+			"a point came, and the status Inter" },
+		{ ANSWER(RESULT("Complete",
+			  POINT("1")) "</MetricDataResults><Messages><member><Code>MaxMetricsExceeded</Code>"
+				      "</member></Messages><MetricDataResults>"),
+			CLOUDWATCH_FAILED, 0, "of a part of the metrics: MaxMetricsExceeded" },
 		{ ANSWER(RESULT("Complete", POINT("NaN"))), CLOUDWATCH_FAILED, 0, "the newest point is no number" },
 		{ ANSWER(RESULT("Complete", POINT(""))), CLOUDWATCH_FAILED, 0, "the newest point is no number" },
 		{ "<html/>", CLOUDWATCH_FAILED, 0, "the answer is no GetMetricDataResponse" },

@@ -97,6 +97,7 @@ static const struct {
 		"\"targetPipelinesQueueLength\" value \"0\" must be greater than 0" },
 	{ BASE "|targetPipelinesQueueLength=1.5", TOKEN, "\"targetPipelinesQueueLength\" value \"1.5\"" },
 	{ BASE "|demands=" TEN_TIMES(TEN_TIMES(",")), TOKEN, "\"demands\": 101 are given, at most 100 may be" },
+	{ BASE "|scaleOnInFlight=maybe", TOKEN, "\"scaleOnInFlight\" value \"maybe\"" },
 	{ BASE "|requireAllDemands=maybe", TOKEN, "\"requireAllDemands\" value \"maybe\"" },
 };
 
@@ -130,6 +131,8 @@ static void questions(void **state)
 		{ BASE, ORGANIZATION "|poolName=7", TOKEN, false },
 		{ BASE, BASE "|jobsToFetch=10", TOKEN, false },
 		{ BASE, BASE "|fetchUnfinishedJobsOnly=true", TOKEN, false },
+		{ BASE, BASE "|scaleOnInFlight=true", TOKEN, true },
+		{ BASE, BASE "|scaleOnInFlight=false", TOKEN, false },
 		{ BASE, BASE "|parent=p", TOKEN, false },
 		{ BASE, BASE "|demands=p", TOKEN, false },
 		{ BASE "|demands=a, b", BASE "|demands=a,b", TOKEN, true },

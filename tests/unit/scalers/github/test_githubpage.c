@@ -34,15 +34,15 @@ static void repositories(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	assert_int_equal(githubpage_read(GITHUBPAGE_REPOS, answer, NULL, &page, &err), 0);
+	assert_int_equal(githubpage_read(GITHUBPAGE_REPOS, answer, "", NULL, &page, &err), 0);
 	assert_int_equal(page.count, 2);
 	assert_string_equal(page.names[0], "shop");
 	assert_string_equal(page.names[1], "a.b_c-D9");
-	assert_false(page.full);
+	assert_int_equal(page.entries, 4);
 	githubpage_done(&page);
-	assert_int_equal(githubpage_read(GITHUBPAGE_REPOS, hundred, NULL, &page, &err), 0);
+	assert_int_equal(githubpage_read(GITHUBPAGE_REPOS, hundred, "", NULL, &page, &err), 0);
 	assert_int_equal(page.count, 100);
-	assert_true(page.full);
+	assert_int_equal(page.entries, 100);
 	githubpage_done(&page);
 	json_decref(answer);
 	json_decref(hundred);
@@ -59,8 +59,9 @@ static void runs(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	assert_int_equal(githubpage_read(GITHUBPAGE_RUNS, answer, NULL, &page, &err), 0);
+	assert_int_equal(githubpage_read(GITHUBPAGE_RUNS, answer, "", NULL, &page, &err), 0);
 	assert_int_equal(page.count, 2);
+	assert_true(page.entries == 4 && page.total == 4);
 	assert_true(page.runs[0] == 30433642 && page.runs[1] == INT64_C(9007199254740993));
 	githubpage_done(&page);
 	json_decref(answer);
@@ -101,7 +102,7 @@ static void jobs(void **state)
 		struct githubpage page;
 		struct err err = { 0 };
 
-		assert_int_equal(githubpage_read(GITHUBPAGE_JOBS, answer, &rows[i].runner, &page, &err), 0);
+		assert_int_equal(githubpage_read(GITHUBPAGE_JOBS, answer, "", &rows[i].runner, &page, &err), 0);
 		if (page.count != (rows[i].counts ? 3 : 0))
 			fail_msg("row %zu, %s: %zu", i, rows[i].job, page.count);
 		githubpage_done(&page);
@@ -141,7 +142,7 @@ static void nonsense(void **state)
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
 		answer = many(rows[i].field, rows[i].entry, rows[i].count);
-		assert_int_equal(githubpage_read(rows[i].kind, answer, &plain, &page, &err), -1);
+		assert_int_equal(githubpage_read(rows[i].kind, answer, "", &plain, &page, &err), -1);
 		assert_int_equal(err.kind, ERR_INVALID);
 		if (!strstr(err.msg, rows[i].message))
 			fail_msg("row %zu: %s", i, err.msg);
@@ -150,9 +151,38 @@ static void nonsense(void **state)
 	}
 	json_object_set_new(labels, "status", json_string("queued"));
 	answer = json_pack("{s[o]}", "jobs", labels);
-	assert_int_equal(githubpage_read(GITHUBPAGE_JOBS, answer, &plain, &page, &err), -1);
+	assert_int_equal(githubpage_read(GITHUBPAGE_JOBS, answer, "", &plain, &page, &err), -1);
 	assert_non_null(strstr(err.msg, "a job has more than 100 labels"));
 	githubpage_done(&page);
+	json_decref(answer);
+}
+
+/* What says whether there is another page. */
+static void links(void **state)
+{
+	static const struct {
+		const char *header;
+		enum githubpage_link link;
+	} rows[] = {
+		{ "<https://a/orgs/shop/repos?page=2>; rel=\"next\",<https://a/?page=4>; rel=\"last\"",
+			GITHUBPAGE_NEXT },
+		{ "<https://a/?page=1>; rel=first, <https://a/?page=3>; rel=next", GITHUBPAGE_NEXT },
+		{ "<https://a/?page=1>; rel=\"prev\", <https://a/?page=1>; rel=\"first\"", GITHUBPAGE_LAST },
+		{ "<https://cdn.example>; rel=preconnect", GITHUBPAGE_UNSAID },
+		{ "", GITHUBPAGE_UNSAID },
+	};
+	json_t *answer = json_pack("[]");
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		struct githubpage page;
+		struct err err = { 0 };
+
+		assert_int_equal(githubpage_read(GITHUBPAGE_REPOS, answer, rows[i].header, NULL, &page, &err), 0);
+		if (page.link != rows[i].link)
+			fail_msg("%s: %d", rows[i].header, page.link);
+		githubpage_done(&page);
+	}
 	json_decref(answer);
 }
 
@@ -170,7 +200,7 @@ static void words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(repositories), cmocka_unit_test(runs),
-		cmocka_unit_test(jobs), cmocka_unit_test(nonsense), cmocka_unit_test(words) };
+		cmocka_unit_test(jobs), cmocka_unit_test(nonsense), cmocka_unit_test(links), cmocka_unit_test(words) };
 
 	return cmocka_run_group_tests_name("scalers/github/githubpage", tests, NULL, NULL);
 }

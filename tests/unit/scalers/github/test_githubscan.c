@@ -19,18 +19,20 @@ static const struct githubscan_place named = { .owner = "shop", .repos = two, .c
 static const struct githubscan_place all = { .owner = "shop" }, user = { .owner = "me", .is_user = true };
 
 /* r<first> and so on */
-static struct githubpage repos_from(size_t first, size_t count, bool full)
+static struct githubpage repos_from(size_t first, size_t count, bool more)
 {
-	struct githubpage page = { .full = full, .count = count, .names = mem_zalloc((count + 1) * sizeof(char *)) };
+	struct githubpage page = { .link = more ? GITHUBPAGE_NEXT : GITHUBPAGE_LAST,
+		.count = count,
+		.names = mem_zalloc((count + 1) * sizeof(char *)) };
 
 	for (size_t i = 0; i < count; i++)
 		page.names[i] = mem_printf("r%zu", first + i);
 	return page;
 }
 
-static struct githubpage repos_of(size_t count, bool full)
+static struct githubpage repos_of(size_t count, bool more)
 {
-	return repos_from(0, count, full);
+	return repos_from(0, count, more);
 }
 
 static struct githubpage runs_of(size_t count, int64_t first)
@@ -73,7 +75,7 @@ static void named_repositories(void **state)
 	githubscan_begin(&s, &named);
 	STEP(&named, RUNS_OF("web", "queued"), runs_of(1, 7));
 	STEP(&named, RUNS_OF("web", "in_progress"), runs_of(2, 7)); /* it has begun meanwhile */
-	STEP(&named, JOBS_OF("web", "7", "1"), ((struct githubpage){ .full = true, .count = 60 }));
+	STEP(&named, JOBS_OF("web", "7", "1"), ((struct githubpage){ .link = GITHUBPAGE_NEXT, .count = 60 }));
 	STEP(&named, JOBS_OF("web", "7", "2"), JOBS(1));
 	STEP(&named, JOBS_OF("web", "8", "1"), JOBS(2));
 	STEP(&named, RUNS_OF("mail", "queued"), runs_of(0, 0));
@@ -105,6 +107,44 @@ static void all_repositories(void **state)
 
 	githubscan_begin(&s, &user);
 	STEP(&user, "/users/me/repos?per_page=100&page=1", repos_of(1, false));
+	githubscan_done(&s);
+}
+
+static struct githubpage entries(struct githubpage page, size_t entries, int64_t total)
+{
+	page.link = GITHUBPAGE_UNSAID;
+	page.entries = entries;
+	page.total = total;
+	return page;
+}
+
+/* Gitea's pages are as long as Gitea says, and a proxy may take Link away. */
+static void pages_of_their_own(void **state)
+{
+	struct githubscan s = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	githubscan_begin(&s, &all);
+	STEP(&all, "/orgs/shop/repos?per_page=100&page=1", entries(repos_from(0, 1, false), 100, 0));
+	STEP(&all, "/orgs/shop/repos?per_page=100&page=2", entries(repos_from(1, 1, false), 99, 0));
+	STEP(&all, RUNS_OF("r0", "queued"), entries(runs_of(1, 7), 30, 40));
+	STEP(&all, RUNS_OF("r0", "queued") "&page=2", entries(runs_of(1, 8), 10, 40));
+	STEP(&all, RUNS_OF("r0", "in_progress"), entries(runs_of(0, 0), 0, 0));
+	STEP(&all, JOBS_OF("r0", "7", "1"), entries(JOBS(30), 30, 31));
+	STEP(&all, JOBS_OF("r0", "7", "2"), entries(JOBS(1), 1, 31));
+	/* the number is wrong: nothing came any more */
+	STEP(&all, JOBS_OF("r0", "8", "1"), entries(JOBS(2), 2, 9));
+	STEP(&all, JOBS_OF("r0", "8", "2"), entries(JOBS(0), 0, 9));
+	assert_int_equal(s.stage, GITHUBSCAN_QUEUED);
+	assert_false(s.cut);
+	/* a hundred runs are looked at */
+	STEP(&all, RUNS_OF("r1", "queued"), entries(runs_of(1, 1), 100, 101));
+	assert_true(s.cut);
+	STEP(&all, RUNS_OF("r1", "in_progress"), entries(runs_of(0, 0), 100, 100));
+	STEP(&all, JOBS_OF("r1", "1", "1"), JOBS(1));
+	assert_int_equal(s.stage, GITHUBSCAN_DONE);
+	assert_int_equal(s.jobs, 34);
 	githubscan_done(&s);
 }
 
@@ -207,8 +247,8 @@ static void memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(named_repositories), cmocka_unit_test(all_repositories),
-		cmocka_unit_test(what_is_not_shown), cmocka_unit_test(more_than_can_be_walked),
-		cmocka_unit_test(memory) };
+		cmocka_unit_test(pages_of_their_own), cmocka_unit_test(what_is_not_shown),
+		cmocka_unit_test(more_than_can_be_walked), cmocka_unit_test(memory) };
 
 	return cmocka_run_group_tests_name("scalers/github/githubscan", tests, NULL, NULL);
 }

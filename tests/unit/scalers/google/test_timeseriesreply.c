@@ -42,8 +42,11 @@ static void answers(void **state)
 		{ "{\"nextPageToken\":\"t/1\"}", TIMESERIESREPLY_MORE, 0, "t/1" },
 		/* not all was done */
 		{ "{\"partialErrors\":[{\"code\":4,\"message\":\"deadline\\nexceeded\"}]}", TIMESERIESREPLY_FAILED, 0,
-			"no point came, and what was asked was not all done: deadline exceeded" },
+			"what was asked was not all done: deadline exceeded" },
 		{ "{\"partialErrors\":[{}]}", TIMESERIESREPLY_FAILED, 0, "no reason is given" },
+		{ "{\"timeSeriesData\":[{\"pointData\":[" POINT(
+			  "{\"doubleValue\":2}") "]}],\"partialErrors\":[{\"message\":\"away\"}]}",
+			TIMESERIESREPLY_FAILED, 0, "what was asked was not all done: away" },
 		{ ONE("\"boolValue\":true"), TIMESERIESREPLY_FAILED, 0,
 			"could not extract value from metric of type boolValue" },
 		{ ONE("\"distributionValue\":{\"count\":\"1\"}"), TIMESERIESREPLY_FAILED, 0,

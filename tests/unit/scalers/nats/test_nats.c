@@ -45,21 +45,21 @@ static const struct {
 	double activation;
 } goods[] = {
 	{ BASE, NULL, "nats-jetstream http://nats:8222", "s1-nats-jetstream-orders",
-		"http://nats:8222/jsz?acc=%24G&consumers=true", 10000, 0 },
+		"http://nats:8222/jsz?acc=%24G&accounts=true&consumers=true", 10000, 0 },
 	{ BASE "|lagThreshold=5|activationLagThreshold=3|useHttps=true", NULL, "nats-jetstream https://nats:8222",
-		"s1-nats-jetstream-orders", "https://nats:8222/jsz?acc=%24G&consumers=true", 5000, 3 },
+		"s1-nats-jetstream-orders", "https://nats:8222/jsz?acc=%24G&accounts=true&consumers=true", 5000, 3 },
 	{ BASE "|accountID=AB CD&e", NULL, "nats-jetstream http://nats:8222", "s1-nats-jetstream-orders",
-		"http://nats:8222/jsz?acc=AB%20CD%26e&consumers=true", 10000, 0 },
+		"http://nats:8222/jsz?acc=AB%20CD%26e&accounts=true&consumers=true", 10000, 0 },
 	{ PLACE "|accountID=AC|stream=a.b/c|consumer=worker", NULL, "nats-jetstream http://nats:8222",
-		"s1-nats-jetstream-a-b-c", "http://nats:8222/jsz?acc=AC&consumers=true", 10000, 0 },
+		"s1-nats-jetstream-a-b-c", "http://nats:8222/jsz?acc=AC&accounts=true&consumers=true", 10000, 0 },
 	{ "stream=orders|consumer=worker", "natsServerMonitoringEndpoint=[::1]:8222|account=secret-value",
 		"nats-jetstream http://[::1]:8222", "s1-nats-jetstream-orders",
-		"http://[::1]:8222/jsz?acc=secret-value&consumers=true", 10000, 0 },
+		"http://[::1]:8222/jsz?acc=secret-value&accounts=true&consumers=true", 10000, 0 },
 	{ BASE, "natsServerMonitoringEndpoint=other:8222", "nats-jetstream http://other:8222",
-		"s1-nats-jetstream-orders", "http://other:8222/jsz?acc=%24G&consumers=true", 10000, 0 },
+		"s1-nats-jetstream-orders", "http://other:8222/jsz?acc=%24G&accounts=true&consumers=true", 10000, 0 },
 	{ "natsServerMonitoringEndpoint=nats.shop.svc|account=a|stream=orders|consumer=worker", NULL,
 		"nats-jetstream http://nats.shop.svc:80", "s1-nats-jetstream-orders",
-		"http://nats.shop.svc/jsz?acc=a&consumers=true", 10000, 0 },
+		"http://nats.shop.svc/jsz?acc=a&accounts=true&consumers=true", 10000, 0 },
 };
 
 /* The URL of the first request. */
@@ -279,7 +279,7 @@ static void an_id_as_the_name(void **state)
 	w.sources.loop = loop_new(&w.err);
 	assert_int_equal(build(PLACE "|account=ACID|stream=orders|consumer=worker", NULL, false, &w.scaler, &w.err), 0);
 	walk_begin(&w);
-	assert_string_equal(asks(&w), "http://nats:8222/jsz?acc=ACID&consumers=true");
+	assert_string_equal(asks(&w), "http://nats:8222/jsz?acc=ACID&accounts=true&consumers=true");
 	hears(&w, 200,
 		mem_dup("{\"server_id\":\"I1\",\"account_details\":[{\"name\":\"shop\",\"id\":\"ACID\","
 			"\"stream_detail\":[{\"name\":\"orders\",\"consumer_detail\":[{\"name\":\"worker\","
@@ -302,7 +302,7 @@ static char *varz(const char *id, const char *name, const char *more)
 #define ADVERTISED                                                                                                     \
 	",\"connect_urls\":[\"10.0.0.1:4222\",\"10.0.0.2:4222\",\"10.0.0.3:4222\"],\"cluster\":{\"urls\":[\"n-1:"      \
 	"6222\"]}"
-#define JSZ "/jsz?acc=%24G&consumers=true"
+#define JSZ "/jsz?acc=%24G&accounts=true&consumers=true"
 
 /* From the endpoint to the leader, which is n2 at 10.0.0.2. */
 static void find_the_leader(struct walk *w)
@@ -462,6 +462,10 @@ static void no_time_is_left(void **state)
 	walk_done(&w);
 }
 
+#define NO_ACCOUNT                                                                                                     \
+	"account not found: the server tells of no such account with streams; \"account\" is its name ($G without "   \
+	"accounts), \"accountID\" its public key where the server has an operator (JWT)"
+
 /* What the endpoint itself says is the answer, or why there is none. */
 static void what_the_endpoint_says_counts(void **state)
 {
@@ -534,9 +538,8 @@ static void missing_in_a_cluster(void **state)
 		assert_int_equal(w.err.kind, silent ? ERR_TEMPORARY : ERR_INVALID);
 		assert_string_equal(w.err.msg,
 			silent ? "one of the cluster's servers did not answer (http://10.0.0.2:8222: Connection "
-				 "refused), and at the others: stream \"orders\" not found: the server knows no such "
-				 "account with streams"
-			       : "stream \"orders\" not found: the server knows no such account with streams");
+				 "refused), and at the others: " NO_ACCOUNT
+			       : NO_ACCOUNT);
 	}
 	walk_done(&w);
 }

@@ -14,7 +14,10 @@
 #include "base/json.h"
 #include "scalers/prometheus/promreply.h"
 
-#define OK "{\"status\":\"success\",\"data\":{\"resultType\":"
+#define OK             "{\"status\":\"success\",\"data\":{\"resultType\":"
+#define NINE           "\"vector\",\"result\":[{\"value\":[1,\"9\"]}]"
+#define NONE           "\"vector\",\"result\":[]"
+#define WARNINGS(list) "\"warnings\":[" list "]"
 
 static const struct row {
 	const char *body;
@@ -28,7 +31,28 @@ static const struct row {
 	{ OK "\"vector\",\"result\":[{\"metric\":{},\"value\":[1,2.5]}]}}", PROMREPLY_VALUE, 2.5, "", 0 },
 	{ OK "\"scalar\",\"result\":[1435781451.781,\"7\"]}}", PROMREPLY_VALUE, 7, "", 0 },
 	{ "{\"data\":{\"result\":[1435781451,\"8\"]}}", PROMREPLY_VALUE, 8, "", 0 },
-	{ "{\"data\":{\"result\":[{\"value\":[1,\"9\"]}]},\"warnings\":[\"half\"]}", PROMREPLY_VALUE, 9, "", 0 },
+	/* what PromQL, or Loki's engine, says of the query */
+	{ OK NINE "}," WARNINGS("\"PromQL warning: bucket label\",\"PromQL info: might not be a counter\"") "}",
+		PROMREPLY_VALUE, 9, "", 0 },
+	{ OK NINE "},\"infos\":[\"PromQL info: x\"],\"isPartial\":false,\"warnings\":null}", PROMREPLY_VALUE, 9, "",
+		0 },
+	{ OK NINE "}," WARNINGS(
+		  "\"Query was executed using the new experimental query engine and dataobj storage.\"") "}",
+		PROMREPLY_VALUE, 9, "", 0 },
+	{ OK NONE "}," WARNINGS("\"PromQL info: might not be a counter\"") "}", PROMREPLY_EMPTY, 0,
+		"the result is empty", 0 },
+	/* of a part of the data, whatever the result is */
+	{ OK NINE "}," WARNINGS("\"PromQL info: x\",\"store\\nis away\"") "}", PROMREPLY_FAILED, 0,
+		"the answer may be of a part of the data: store is away", 0 },
+	{ OK NONE "}," WARNINGS("\"PromQL warning: x\",\"PromQL info: x\",\"a store is away\"") "}", PROMREPLY_FAILED,
+		0, "of a part of the data: a store is away", 0 },
+	{ OK "\"vector\",\"result\":null}," WARNINGS("\"PromQL\"") "}", PROMREPLY_FAILED, 0,
+		"of a part of the data: PromQL", 0 },
+	{ OK "\"vector\",\"result\":[{\"value\":[1,\"NaN\"]}]}," WARNINGS("\"half\"") "}", PROMREPLY_FAILED, 0,
+		"of a part of the data: half", 0 },
+	{ OK "\"scalar\",\"result\":[1,\"7\"]},\"isPartial\":true}", PROMREPLY_FAILED, 0, "isPartial is true", 0 },
+	{ OK NINE "},\"isPartial\":true}", PROMREPLY_FAILED, 0, "isPartial is true", 0 },
+	{ OK NONE "},\"isPartial\":true}", PROMREPLY_FAILED, 0, "isPartial is true", 0 },
 	/* nothing */
 	{ OK "\"vector\",\"result\":[]}}", PROMREPLY_EMPTY, 0, "the result is empty", 0 },
 	{ OK "\"matrix\",\"result\":[]}}", PROMREPLY_EMPTY, 0, "the result is empty", 0 },
@@ -38,8 +62,6 @@ static const struct row {
 	{ OK "\"scalar\",\"result\":[1,\"-Inf\"]}}", PROMREPLY_EMPTY, 0, "the value is -Inf", 0 },
 	{ OK "\"vector\",\"result\":[{\"value\":[1,null]}]}}", PROMREPLY_EMPTY, 0, "the value is null", 0 },
 	/* wrong */
-	{ OK "\"vector\",\"result\":[]},\"warnings\":[\"store\\nis away\"]}", PROMREPLY_FAILED, 0,
-		"the result is empty, with a warning: store is away", 0 },
 	{ OK "\"vector\",\"result\":[{\"value\":[1,\"1\"]},{\"value\":[1,\"2\"]}]}}", PROMREPLY_FAILED, 0,
 		"multiple elements (2)", 0 },
 	{ OK "\"matrix\",\"result\":[{\"values\":[[1,\"1\"]]}]}}", PROMREPLY_FAILED, 0, "a range of values", 0 },

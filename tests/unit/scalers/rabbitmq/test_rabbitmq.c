@@ -379,7 +379,7 @@ static const struct {
 	{ AMQP, "tls=yes", "\"tls\" value from authParams (not shown): must be one of disable, enable" },
 	{ AMQP, "tls=enable", "tls is \"enable\", but parameter \"host\" begins with \"amqp://\": write amqps://" },
 	{ HTTP, "tls=enable", "begins with \"http://\": write https://" },
-	{ AMQP, "cert=PEM", "\"cert\" and \"key\" belong together" },
+	{ "host=amqps://mq|queueName=q", "tls=enable|cert=PEM", "\"cert\" and \"key\" belong together" },
 	{ "host=amqps://mq|queueName=q", "tls=enable|ca=PEM", "PEM" },
 	{ "host=amqps://mq/?heartbeat=5&cacertfile=/open-sesame|queueName=q", NULL,
 		"parameter \"host\": \"cacertfile\" in its query is not supported: give ca, cert and key" },

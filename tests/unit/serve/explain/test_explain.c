@@ -124,7 +124,7 @@ static void the_whole(void **state)
 	assert_null(at(o, "triggers.1.push"));
 	expect_text(o, "triggers.1.type", "cpu");
 	expect_text(o, "triggers.1.metricType", "Utilization");
-	assert_int_equal(json_object_size(at(o, "triggers.1")), 8);
+	assert_int_equal(json_object_size(at(o, "triggers.1")), 9);
 	assert_null(at(o, "composite"));
 	expect_text(o, "decision.rule", "active");
 	expect_text(o, "decision.text", "active: the HPA scales");

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/join/environment.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/plaintext.h"
+
+static void put_said(struct buf *out, const char *option, const char *value)
+{
+	if (!value)
+		return;
+	buf_printf(out, " --%s=", option);
+	plaintext_put_word(out, value);
+}
+
+/* How to do it again, for `kscaled doctor` to say: as it was called, with absolute paths. */
+static void put_call(const struct environment *e, struct buf *out)
+{
+	const struct manifests_params *p = e->params;
+	const struct hostfiles *f = e->files;
+	MEM_AUTO char *kubeconfig = realpath(e->kubeconfig, NULL),
+		      *port = e->said_port ? mem_printf("%u", e->said_port) : NULL;
+	const struct {
+		const char *option;
+		bool is_set;
+	} flags[] = { { "no-scaledjobs", p->no_scaledjobs }, { "restrict-secret-access", p->restrict_secrets },
+		{ "service-account-tokens", p->service_account_tokens }, { "no-webhook", p->no_webhook } };
+
+	buf_puts(out, HOSTFILES_CALL "--kubeconfig=");
+	plaintext_put_word(out, kubeconfig ? kubeconfig : e->kubeconfig);
+	put_said(out, "host", p->host);
+	put_said(out, "port", port);
+	put_said(out, "config-dir", strcmp(f->config_dir, HOSTFILES_CONFIG) ? f->config_dir : NULL);
+	put_said(out, "state-dir", strcmp(f->state_dir, HOSTFILES_STATE) ? f->state_dir : NULL);
+	put_said(out, "namespace", p->namespace_);
+	put_said(out, "service-name", p->service_name);
+	put_said(out, "watch-namespace", p->watch_namespaces);
+	put_said(out, "scale-kinds", p->scale_kinds);
+	for (size_t i = 0; i < MEM_COUNT(flags); i++)
+		if (flags[i].is_set)
+			buf_printf(out, " --%s", flags[i].option);
+	buf_putc(out, '\n');
+}
+
+char *environment_text(const struct environment *e)
+{
+	const struct manifests_params *p = e->params;
+	struct buf out = BUF_INIT(SIZE_MAX);
+
+	buf_puts(&out, "# Made by kscaled join: what follows from how it was called, which was:\n");
+	put_call(e, &out);
+	if (p->namespace_)
+		buf_printf(&out, "KSCALED_NAMESPACE=%s\n", p->namespace_);
+	if (p->watch_namespaces)
+		buf_printf(&out, "KSCALED_WATCH_NAMESPACE=%s\n", p->watch_namespaces);
+	if (p->service_name)
+		buf_printf(&out, "KSCALED_SERVICE_NAME=%s\n", p->service_name);
+	if (p->restrict_secrets)
+		buf_puts(&out, "KSCALED_RESTRICT_SECRET_ACCESS=true\n");
+	if (p->no_webhook)
+		buf_puts(&out, "KSCALED_WEBHOOK=false\n");
+	if (e->said_port ? e->said_port != ENVIRONMENT_USUAL_PORT : hostfiles_joined_port(e->files) > 0)
+		buf_printf(&out, "KSCALED_SECURE_PORT=%u\n", e->port);
+	return buf_take(&out);
+}

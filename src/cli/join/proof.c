@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/join/proof.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/manifestobjects.h"
+#include "cli/steps.h"
+
+#define METRICS "/apis/external.metrics.k8s.io/v1beta1"
+
+/* The path of a metric of this object; NULL: it has none. The caller owns it. */
+static char *metric_path(const json_t *object)
+{
+	const json_t *metadata = json_object_get(object, "metadata"),
+		     *names = json_object_get(json_object_get(object, "status"), "externalMetricNames");
+	const char *metric = json_string_value(json_array_get(names, 0));
+	char escaped[1024], name[800];
+
+	if (!metric || !kube_escape(metric, escaped, sizeof(escaped)) ||
+		!kube_escape(json_str_or_empty(metadata, "name"), name, sizeof(name)))
+		return NULL;
+	return mem_printf(METRICS "/namespaces/%s/%s?labelSelector=scaledobject.keda.sh%%2Fname%%3D%s",
+		json_str_or_empty(metadata, "namespace"), escaped, name);
+}
+
+/* What the API server gets for the metrics of the cluster's objects, until one is good. */
+void proof_say(struct cluster *c)
+{
+	json_t *list = NULL;
+	const json_t *object;
+	struct err err = { 0 };
+	size_t i, asked = 0;
+	bool fetched = false;
+
+	if (cluster_call(c, KUBE_LIST, "/apis/keda.sh/v1alpha1/scaledobjects?limit=50", NULL, &list, &err) == 0)
+		json_array_foreach(json_object_get(list, "items"), i, object)
+		{
+			MEM_AUTO char *path = fetched ? NULL : metric_path(object),
+				      *title = manifestobjects_title(object);
+
+			if (!path)
+				continue;
+			asked++;
+			fetched = cluster_call(c, KUBE_GET, path, NULL, NULL, &err) == 0;
+			if (fetched)
+				steps_say("fetched a metric of %s through the API server", title);
+		}
+	if (asked == 0)
+		steps_say("there is no ScaledObject with a metric yet; the list of metrics was fetched through the API "
+			  "server");
+	else if (!fetched)
+		steps_say("no metric could be read: the last one says: %s", err.msg);
+	json_decref(list);
+}

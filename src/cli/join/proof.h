@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_JOIN_PROOF_H
+#define CLI_JOIN_PROOF_H
+
+/* The last step of `kscaled join`: a metric of an object, fetched through the API server. */
+
+#include "cli/cluster.h"
+
+/* Says on standard output what came of it; no failure. Blocks. */
+void proof_say(struct cluster *c);
+
+#endif

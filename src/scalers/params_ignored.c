@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is wrong where it has no effect, and is told without being an error. */
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "scalers/params.h"
+
+void params_ignore(const struct scaler_params *params, const char *fmt, ...)
+{
+	char *before = params->ignored ? *params->ignored : NULL;
+	MEM_AUTO char *what = NULL;
+	va_list ap;
+
+	if (!params->ignored)
+		return;
+	va_start(ap, fmt);
+	what = mem_vprintf(fmt, ap);
+	va_end(ap);
+	*params->ignored = mem_printf("%s%s%s", before ? before : "", before ? "; " : "", what);
+	free(before);
+}
+
+void params_read_ignored(const struct param_table *t, const struct scaler_params *params, unsigned when, void *out,
+	const char *why)
+{
+	struct scaler_params silent = *params;
+	struct err err = { 0 };
+
+	silent.about = NULL;
+	if (params_read_when(t, &silent, when, out, &err) < 0)
+		params_ignore(params, "%s; that has no effect %s", err.msg, why);
+}
+
+int params_check_cert(const struct scaler_params *params, bool tls, const char *cert, const char *key, struct err *err)
+{
+	struct err wrong = { 0 };
+	int rc = params_check_pair("cert", cert, "key", key, tls ? err : &wrong);
+
+	if (rc && !tls)
+		params_ignore(params, "%s; that has no effect without TLS", wrong.msg);
+	return tls ? rc : 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/join/environment.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+
+#define HEAD "# Made by kscaled join: what follows from how it was called, which was:\n" HOSTFILES_CALL
+
+/* All that makes an installation narrow can be done again. */
+static void it_says_how_it_was_called(void **state)
+{
+	const struct manifests_params params = { .host = "10.0.0.7:9443",
+		.namespace_ = "scaling",
+		.service_name = "metrics",
+		.watch_namespaces = "a,b",
+		.scale_kinds = "*",
+		.no_scaledjobs = true,
+		.restrict_secrets = true,
+		.service_account_tokens = true,
+		.no_webhook = true };
+	const struct hostfiles files = { "/none/etc", "/none/state" };
+	const struct environment all = { .kubeconfig = "/none/admin conf",
+		.params = &params,
+		.files = &files,
+		.said_port = 9443,
+		.port = 9443 };
+	MEM_AUTO char *text = environment_text(&all);
+
+	(void)state;
+	assert_string_equal(text,
+		HEAD "--kubeconfig='/none/admin conf' --host=10.0.0.7:9443 --port=9443 --config-dir=/none/etc "
+		     "--state-dir=/none/state --namespace=scaling --service-name=metrics --watch-namespace=a,b "
+		     "--scale-kinds='*' --no-scaledjobs --restrict-secret-access --service-account-tokens "
+		     "--no-webhook\n"
+		     "KSCALED_NAMESPACE=scaling\nKSCALED_WATCH_NAMESPACE=a,b\nKSCALED_SERVICE_NAME=metrics\n"
+		     "KSCALED_RESTRICT_SECRET_ACCESS=true\nKSCALED_WEBHOOK=false\nKSCALED_SECURE_PORT=9443\n");
+}
+
+static void the_usual_is_not_said(void **state)
+{
+	const struct manifests_params params = { .host = NULL };
+	const struct hostfiles files = { HOSTFILES_CONFIG, HOSTFILES_STATE };
+	struct environment usual = { .kubeconfig = "/none/k", .params = &params, .files = &files, .port = 8443 };
+	MEM_AUTO char *text = environment_text(&usual), *said = NULL;
+
+	(void)state;
+	assert_string_equal(text, HEAD "--kubeconfig=/none/k\n");
+	/* Told to go back to the usual one. */
+	usual.said_port = 8443;
+	said = environment_text(&usual);
+	assert_string_equal(said, HEAD "--kubeconfig=/none/k --port=8443\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_says_how_it_was_called),
+		cmocka_unit_test(the_usual_is_not_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
