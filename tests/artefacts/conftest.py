@@ -74,9 +74,9 @@ def fixture_node(tmp_path_factory):
     """With the image as `make image` makes it."""
     folder = tmp_path_factory.mktemp("node")
     good(TOP / "contrib/image/make-image", "--version", VERSION, "--output", folder / "image", f"{ARCHITECTURE}={os.path.abspath(KSCALED)}",
-         env={**os.environ, "SOURCE_DATE_EPOCH": "1790000000", "KSCALED_REVISION": "0" * 40})
-    node = Watched(folder / "node")
-    node.up(folder / "image" / f"kscaled-{VERSION}.oci.tar")
+         env={**os.environ, "SOURCE_DATE_EPOCH": "1790000000", "KSCALED_REVISION": "0" * 40, "SBOM": "no"})
+    node = Watched(folder / "node", folder / "image" / f"kscaled-{VERSION}.oci.tar")
+    node.up()
     try:
         node.kubectl("create", "namespace", "shop")
         yield node

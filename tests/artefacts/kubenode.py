@@ -55,17 +55,18 @@ class Node(ControlPlane):
 class Watched(Node):
     """Which notes what kscaled's accounts ask of the API server, and has kscaled's image."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, image):
         super().__init__(directory)
+        self.image = image
         self.audit = self.dir.with_name(f"{self.dir.name}.audit")
 
-    def up(self, archive):
+    def up(self):
         policy = self.dir.with_name(f"{self.dir.name}.policy")
         rules = [{"level": "Metadata", "users": [f"system:serviceaccount:{one}" for one in ACCOUNTS]}, {"level": "None"}]
         policy.write_text(json.dumps({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": rules}))
         arguments = [f"--audit-policy-file={policy}", f"--audit-log-path={self.audit}"]
         super().up("--hpa-sync-period", "1s", "--hpa-downscale-stabilization", "1s", *(word for one in arguments for word in ("--apiserver-arg", one)))
-        self.load(archive)
+        self.load(self.image)
         self.reminder = Reminder(self.kubectl)
 
     def down(self):

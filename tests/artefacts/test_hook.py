@@ -202,12 +202,15 @@ def test_hook_without_an_image(release):
     """The node has lost it, and gets it nowhere: `helm uninstall` fails when its time is over, however often it is asked, until it is told to go without. This is why the hook is off by default."""
     release.install(timeoutSeconds=5).scale()
     release.node.unload("docker.io/library/kscaled")
-    for _ in range(2):
-        done = release.uninstall()
-        eventually(lambda: "ErrImagePull" in release.kubectl("get", "events", "--field-selector", "reason=Failed"), timeout=60)
-        result = done.result()
-        assert result.returncode != 0 and "kscaled-leave" in result.stderr and "DeadlineExceeded" in result.stderr, result.stderr
-        assert still_there(release)
+    try:
+        for _ in range(2):
+            done = release.uninstall()
+            eventually(lambda: "ErrImagePull" in release.kubectl("get", "events", "--field-selector", "reason=Failed"), timeout=60)
+            result = done.result()
+            assert result.returncode != 0 and "kscaled-leave" in result.stderr and "DeadlineExceeded" in result.stderr, result.stderr
+            assert still_there(release)
+    finally:
+        release.node.load(release.node.image)
     release.in_shop("delete", "scaledobject", "--all", "--timeout=60s")
     assert release.uninstall("--no-hooks").result().returncode == 0
     assert release.node.left() == ["secret/kscaled-certs", "job.batch/kscaled-leave"]  # and both go with the namespace
