@@ -14,9 +14,9 @@
 #               (tests/bench/instructions)
 #   artefacts   what is made to be installed, made and tried (tests/artefacts): the Debian package,
 #               on a host that systemd has booted, too, and for arm64 and armhf (built here, run by
-#               qemu); the image, in containerd, too; the chart, the
-#               kustomization and the file for k3s, a release; some of these, and the main
-#               journeys, with the oldest Kubernetes, too; and what README says
+#               qemu); the image; the chart, on a node that runs Pods, too; the kustomization and the file
+#               for k3s, a release; some of these, and the main journeys, with the oldest Kubernetes,
+#               too; and what README says
 #
 #   --only unit|sanitizers|live|artefacts
 #                                 only that part
@@ -365,6 +365,12 @@ check_hosts() {
 	artefacts_as_root hosts test_deb.py test_host.py test_readme.py
 }
 
+# The image and the chart on a node that runs Pods.
+artefact_node() {
+	"$top/tests/artefacts/tools/build" >/dev/null
+	artefacts_as_root node test_node.py test_hook.py
+}
+
 # The program in another folder, to see that the image is the same.
 build_elsewhere() {
 	mkdir -p "$work/elsewhere"
@@ -397,13 +403,13 @@ wanted() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
 
 # Lanes, at once: each waits much of its time, and they share nothing but caches, which are locked while they are
 # filled. Instructions are the same beside whatever runs. Helm's own time limits have the machine for themselves.
-made_here=('build, elsewhere' 'image' 'containerd' 'release' 'package, systemd, README')
+made_here=('build, elsewhere' 'image' 'node' 'release' 'package, systemd, README')
 of_others=('arm64, armhf' 'from source' 'kustomize, k3s' 'oldest Kubernetes')
 lane_of_this_machine() {
 	wanted artefacts || return 0
 	run 'build, elsewhere' build_elsewhere
 	run 'image' artefact test_image.py
-	run 'containerd' artefacts_as_root containerd test_containerd.py
+	run 'node' artefact_node
 	run 'release' artefact test_release.py
 	run 'package, systemd, README' check_hosts
 }

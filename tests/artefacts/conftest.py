@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the Debian package share: it is built once, with a small Debian to put it into."""
+"""What several files of tests share, made once: the Debian package, with a small Debian to put it into; and the chart."""
 import os
 import pathlib
 import re
@@ -7,7 +7,9 @@ import shutil
 
 import pytest
 
-from debpackage import NAME, TOP, VERSION, good
+from control_plane import KSCALED, run, tools
+from debpackage import ARCHITECTURE, NAME, TOP, VERSION, good
+from kubenode import Watched
 
 
 @pytest.fixture(scope="session", name="packages")
@@ -49,3 +51,34 @@ def small_debian(packages):
     groups = [[re.match(r"\s*(\S*)", word)[1] for word in group.split("|")] for group in depends.split(",")]
     names = {next((name for name in group if name in have), None) for group in groups} - {None}
     return good(TOP / "contrib/package/debian-root", *sorted(names)).strip()
+
+
+@pytest.fixture(scope="session", name="helm")
+def fixture_helm(tmp_path_factory):
+    """The program, called with words before its own, if any: of a node, on which it then runs."""
+    home = tmp_path_factory.mktemp("helm")
+    env = {"HELM_CACHE_HOME": str(home), "HELM_CONFIG_HOME": str(home), "HELM_DATA_HOME": str(home)}
+    program = tools() / "helm"
+    return lambda *arguments, on=None, **more: run(*(on.inside(program) if on else [program]), *arguments, env=env, **more)
+
+
+@pytest.fixture(scope="session", name="chart")
+def fixture_chart(tmp_path_factory):
+    out = tmp_path_factory.mktemp("chart")
+    run(TOP / "contrib/helm/generate", out, "--version", VERSION)
+    return out / "kscaled"
+
+
+@pytest.fixture(scope="session", name="node")
+def fixture_node(tmp_path_factory):
+    """With the image as `make image` makes it."""
+    folder = tmp_path_factory.mktemp("node")
+    good(TOP / "contrib/image/make-image", "--version", VERSION, "--output", folder / "image", f"{ARCHITECTURE}={os.path.abspath(KSCALED)}",
+         env={**os.environ, "SOURCE_DATE_EPOCH": "1790000000", "KSCALED_REVISION": "0" * 40, "SBOM": "no"})
+    node = Watched(folder / "node", folder / "image" / f"kscaled-{VERSION}.oci.tar")
+    node.up()
+    try:
+        node.kubectl("create", "namespace", "shop")
+        yield node
+    finally:
+        node.down()

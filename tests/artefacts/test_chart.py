@@ -3,7 +3,6 @@
 
 KSCALED=src/kscaled python -m pytest tests/artefacts/test_chart.py
 """
-import concurrent.futures
 import json
 import re
 import time
@@ -12,39 +11,17 @@ import xml.etree.ElementTree as ET
 import pytest
 import yaml
 
-from container import Pod
-from control_plane import KSCALED, TOP, ControlPlane, manifests, objects, run, tools
+from control_plane import KSCALED, ControlPlane, manifests, objects, run, tools
 from rig.waiting import DEFINITIONS_GONE
 
 NAMESPACE = "scaling"
-LEAVING = "leaving"  # where the chart is uninstalled by its hook; what its account asks for is in the audit log
-LEAVER = f"system:serviceaccount:{LEAVING}:kscaled-leave"
-AUDIT = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata", "users": [LEAVER]}, {"level": "None"}]}
-
-
-@pytest.fixture(scope="session")
-def helm(tmp_path_factory):
-    home = tmp_path_factory.mktemp("helm")
-    env = {"HELM_CACHE_HOME": str(home), "HELM_CONFIG_HOME": str(home), "HELM_DATA_HOME": str(home)}
-    program = tools() / "helm"
-    return lambda *arguments, **more: run(program, *arguments, env=env, **more)
-
-
-@pytest.fixture(scope="session")
-def chart(tmp_path_factory):
-    out = tmp_path_factory.mktemp("chart")
-    run(TOP / "contrib/helm/generate", out, "--version", re.search(r"AC_INIT\(\[kscaled\], \[([^]]+)\]", (TOP / "configure.ac").read_text())[1])
-    return out / "kscaled"
 
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory):
     plane = ControlPlane(tmp_path_factory.mktemp("cluster"))
-    audit = tmp_path_factory.mktemp("audit")
-    (audit / "policy").write_text(json.dumps(AUDIT))
-    plane.audit_log = audit / "log"
     try:
-        plane.up(tools() / "crds", "--apiserver-arg", f"--audit-policy-file={audit / 'policy'}", "--apiserver-arg", f"--audit-log-path={plane.audit_log}")
+        plane.up(tools() / "crds")
         plane.kubectl("create", "namespace", NAMESPACE)
         for name in ("shop", "bank"):
             plane.kubectl("create", "namespace", name)
@@ -346,200 +323,3 @@ def test_its_life(helm, chart, cluster, tmp_path):
     helm_in("uninstall", "kscaled", "--wait", "--timeout", f"{DEFINITIONS_GONE}s")
     cluster.kubectl("delete", "namespace", "installed", "--timeout=60s")
     assert cluster.left() == []
-
-
-# ---- The hook before an uninstallation ----
-
-SHUT = {"type": "cron", "metadata": {"timezone": "UTC", "start": "0 0 1 1 *", "end": "1 0 1 1 *", "desiredReplicas": "1"}}
-OBJECTS = [
-    {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {
-        "replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": "web"}]}}}},
-    {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": {"name": "web"}, "spec": {
-        "scaleTargetRef": {"name": "web"}, "minReplicaCount": 0, "maxReplicaCount": 5, "cooldownPeriod": 0, "pollingInterval": 1, "triggers": [SHUT],
-        "advanced": {"restoreToOriginalReplicaCount": True}}},
-    {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledJob", "metadata": {"name": "drain"}, "spec": {
-        "jobTargetRef": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "drain", "image": "drain"}]}}}, "triggers": [SHUT]}},
-    {"apiVersion": "keda.sh/v1alpha1", "kind": "TriggerAuthentication", "metadata": {"name": "login"}, "spec": {"secretTargetRef": [{"parameter": "password", "name": "a", "key": "b"}]}},
-    {"apiVersion": "keda.sh/v1alpha1", "kind": "ClusterTriggerAuthentication", "metadata": {"name": "login"}, "spec": {"secretTargetRef": [{"parameter": "password", "name": "a", "key": "b"}]}},
-]
-KINDS = "scaledobjects,scaledjobs,triggerauthentications,clustertriggerauthentications"
-
-
-class Release:
-    """The chart with its hook in the namespace LEAVING, one Pod of the Deployment with kscaled in it, and objects that it looks after."""
-
-    def __init__(self, helm, chart, cluster, directory):
-        self.cluster, self.chart, self.dir = cluster, chart, directory
-        self.helm = lambda *arguments, **more: helm(*arguments, "--kubeconfig", cluster.kubeconfig, "--namespace", LEAVING, **more)
-        self.pods = []
-        self.workers = concurrent.futures.ThreadPoolExecutor()
-        self.asked_before = 0
-        self.asked_before = len(self.asked())
-
-    def kubectl(self, *arguments, **more):
-        return self.cluster.kubectl("--namespace", LEAVING, *arguments, **more).stdout
-
-    def install(self, **uninstall):
-        values = {"uninstall": {"hook": True, **uninstall}, "operator": {"replicaCount": 2}, "networkPolicy": {"enabled": True}, "webhooks": {"timeoutSeconds": 1},
-                  "crds": {"additionalAnnotations": {"helm.sh/resource-policy": "keep"}} if uninstall.get("restoreReplicas") else {}}
-        path = self.dir / "values.yaml"
-        path.write_text(yaml.safe_dump(values))
-        self.helm("install", "kscaled", self.chart, "--create-namespace", "--values", path)
-        self.cluster.kubectl("wait", "--for=condition=Established", "customresourcedefinition", "--all", "--timeout=60s")
-        return self
-
-    def play(self, selector):
-        """The next Pod that waits for a node gets it, and its program is started."""
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            waiting = self.kubectl("get", "pods", "-l", selector, "--field-selector", "spec.nodeName=,status.phase=Pending", "-o", "name").split()
-            if waiting:
-                pod = Pod(self.cluster, waiting[0].removeprefix("pod/"), LEAVING, self.dir / f"pod-{len(self.pods)}").start()
-                self.pods.append(pod)
-                return pod
-            time.sleep(0.1)
-        raise AssertionError(f"no Pod {selector}: {self.kubectl('get', 'pods,jobs,events')}")
-
-    def scale(self):
-        """kscaled runs, until its Pod is deleted, and has taken the objects on."""
-        pod = self.play("app.kubernetes.io/name=kscaled")
-
-        def kubelet():
-            self.kubectl("wait", "--for=delete", f"pod/{pod.name}", "--timeout=200s")
-            return pod.stop()
-        self.workers.submit(kubelet)
-        self.cluster.kubectl("--namespace", "shop", "apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": OBJECTS}))
-        self.in_shop("wait", "--for=create", "hpa/keda-hpa-web", "--timeout=60s")
-        self.in_shop("wait", "--for=jsonpath={.spec.replicas}=0", "deployment/web", "--timeout=60s")
-        assert self.finalizers() == {"ScaledObject"}
-        return pod
-
-    def in_shop(self, *arguments, **more):
-        return self.cluster.kubectl("--namespace", "shop", *arguments, **more).stdout
-
-    def finalizers(self):
-        """Kinds of which there are objects with finalizers."""
-        return {one["kind"] for one in json.loads(self.in_shop("get", KINDS, "-o", "json"))["items"] if one["metadata"].get("finalizers")}
-
-    def wait_known_to_collector(self):
-        """The garbage collector looks each 30 s for new kinds, and deletes what is owned by an object of a kind that it knows."""
-        owner = {"apiVersion": "keda.sh/v1alpha1", "kind": "TriggerAuthentication", "metadata": {"name": "owner"}, "spec": {"secretTargetRef": [{"parameter": "a", "name": "a", "key": "a"}]}}
-        uid = json.loads(self.in_shop("create", "-o", "json", "-f", "-", stdin=json.dumps(owner)))["metadata"]["uid"]
-        reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": "owner", "uid": uid}
-        self.in_shop("create", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owned", "ownerReferences": [reference]}}))
-        self.in_shop("delete", "triggerauthentication", "owner")
-        self.in_shop("wait", "--for=delete", "configmap/owned", "--timeout=120s")
-
-    def uninstall(self, *more):
-        """Begins; the result is what it ends with."""
-        return self.workers.submit(self.helm, "uninstall", "kscaled", "--wait", "--timeout", f"{DEFINITIONS_GONE}s", *more, check=False)
-
-    def asked(self):
-        """What the hook's account asked of the API server in this test, in order."""
-        lines = self.cluster.audit_log.read_text().splitlines() if self.cluster.audit_log.exists() else []
-        return [json.loads(line) for line in lines[self.asked_before:]]
-
-    def end(self):
-        for pod in self.pods:
-            pod.stop()
-            print(f"--- {pod.name}: {pod.said()}")
-        # Where a test failed there is all of it, with finalizers.
-        for line in self.in_shop("get", KINDS, "-o", "name", check=False).split():
-            self.in_shop("patch", line, "--type=merge", "-p", '{"metadata": {"finalizers": null}}')
-        self.helm("uninstall", "kscaled", "--no-hooks", "--ignore-not-found", "--wait", "--timeout", f"{DEFINITIONS_GONE}s")
-        self.in_shop("delete", "customresourcedefinition", *(f"{kind}.keda.sh" for kind in KINDS.split(",")), "--ignore-not-found")
-        self.in_shop("delete", "deployment,hpa", "--all")
-        self.in_shop("delete", "clusterrole,clusterrolebinding", "kscaled-leave", "--ignore-not-found")
-        self.in_shop("delete", "namespace", LEAVING, "--timeout=60s")
-
-
-@pytest.fixture
-def release(helm, chart, cluster, tmp_path):
-    made = Release(helm, chart, cluster, tmp_path)
-    yield made
-    made.end()
-
-
-def rights(role):
-    return {(verb, group, *(resource.split("/") + [""])[:2]) for rule in role["rules"] for verb in rule["verbs"] for group in rule["apiGroups"] for resource in rule["resources"]}
-
-
-def right(event):
-    at_ = event["objectRef"]
-    return event["verb"], at_.get("apiGroup", ""), at_["resource"], at_.get("subresource", "")
-
-
-def test_hook(release, cluster):
-    """The kinds go with all their objects, none of which hangs on a finalizer."""
-    release.install().scale()
-    release.wait_known_to_collector()
-    done = release.uninstall()
-    pod = release.play("app.kubernetes.io/name=kscaled-leave")
-    assert pod.end() == 0, pod.said()
-    assert done.result().returncode == 0, done.result().stderr
-    assert cluster.left() == []
-    assert release.kubectl("get", "secrets,leases", "-o", "name").split() == []
-    release.in_shop("wait", "--for=delete", "hpa/keda-hpa-web", "--timeout=60s")
-    assert release.in_shop("get", "deployment", "web", "-o", "jsonpath={.spec.replicas}") == "0"
-    assert [event["requestURI"] for event in release.asked() if event["annotations"]["authorization.k8s.io/decision"] != "allow"] == []
-
-
-def test_hook_with_objects_that_stay(release, cluster):
-    """By a resource policy, with the replicas of before; kscaled was killed, and KEDA's finalizers came since. The API server is freed first, and the account of the Job has the rights that this needs and no more."""
-    release.install(restoreReplicas=True).scale().process.kill()
-    for one in ("scaledjob/drain", "triggerauthentication/login", "clustertriggerauthentication/login"):
-        release.in_shop("patch", one, "--type=merge", "-p", '{"metadata": {"finalizers": ["finalizer.keda.sh"]}}')
-    assert len(release.finalizers()) == 4
-    done = release.uninstall()
-    pod = release.play("app.kubernetes.io/name=kscaled-leave")
-    role = json.loads(release.kubectl("get", "clusterrole", "kscaled-leave", "-o", "json"))
-    assert pod.end() == 0, pod.said()
-    assert done.result().returncode == 0, done.result().stderr
-    assert cluster.left() == [f"customresourcedefinition.apiextensions.k8s.io/{kind}.keda.sh" for kind in sorted(KINDS.split(","))]
-    assert release.kubectl("get", "secrets,leases", "-o", "name").split() == []
-    assert release.finalizers() == set() and release.in_shop("get", "scaledobjects", "-o", "name").split() == ["scaledobject.keda.sh/web"]
-    assert release.in_shop("get", "deployment", "web", "-o", "jsonpath={.spec.replicas}") == "3"
-    assert release.in_shop("get", "hpa", "-o", "name").split() == []  # it would have changed them again
-
-    events = release.asked()
-    assert [event["requestURI"] for event in events if event["annotations"]["authorization.k8s.io/decision"] != "allow"] == []
-    deleted = [event["objectRef"]["resource"] for event in events if event["verb"] == "delete"]
-    assert sorted(deleted[:3]) == ["apiservices", "apiservices", "validatingwebhookconfigurations"] and "deployments" in deleted
-    used = {right(event) for event in events}
-    matches = lambda given, one: all(word in ("*", is_) for word, is_ in zip(given, one))
-    assert {given for given in rights(role) if not any(matches(given, one) for one in used)} == set()
-
-
-def still_there(release):
-    return (release.kubectl("get", "deployment", "kscaled", "-o", "jsonpath={.spec.replicas}") == "2" and release.finalizers() == {"ScaledObject"}
-            and release.kubectl("get", "apiservice", "v1beta1.external.metrics.k8s.io", "-o", "name").split() != [])
-
-
-def test_hook_that_fails(release, cluster):
-    """Somebody has taken its rights away: `helm uninstall` says so, nothing was undone, and the next one completes it."""
-    release.install(timeoutSeconds=15).scale()
-    done = release.uninstall()
-    release.kubectl("wait", "--for=create", "clusterrolebinding/kscaled-leave", "--timeout=60s")
-    release.kubectl("delete", "clusterrolebinding", "kscaled-leave")
-    pod = release.play("app.kubernetes.io/name=kscaled-leave")
-    assert pod.end() == 1 and "forbidden" in pod.said(), pod.said()
-    result = done.result()
-    assert result.returncode != 0 and "kscaled-leave" in result.stderr, result.stderr
-    assert still_there(release)
-    done = release.uninstall()
-    pod = release.play("app.kubernetes.io/name=kscaled-leave")
-    assert pod.end() == 0, pod.said()
-    assert done.result().returncode == 0, done.result().stderr
-    assert cluster.left() == []
-
-
-def test_hook_without_an_image(release, cluster):
-    """Its Pod never starts: `helm uninstall` fails when its time is over, however often it is asked, until it is told to go without. This is why the hook is off by default."""
-    release.install(timeoutSeconds=5).scale()
-    for _ in range(2):
-        result = release.uninstall().result()
-        assert result.returncode != 0 and "kscaled-leave" in result.stderr and "DeadlineExceeded" in result.stderr, result.stderr
-        assert still_there(release)
-    release.in_shop("delete", "scaledobject", "--all", "--timeout=60s")
-    assert release.uninstall("--no-hooks").result().returncode == 0
-    assert cluster.left() == ["secret/kscaled-certs", "job.batch/kscaled-leave"]  # and both go with the namespace
