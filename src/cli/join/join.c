@@ -541,7 +541,7 @@ static int change(struct join *j, bool worked, struct err *err)
 		return -1;
 	if (j->a.dry_run || j->a.wait_ms == 0)
 		return 0;
-	/* What answers at once may be reached by the way of before, which the API server has to forget. */
+	/* What answers at once may be reached by the way of before. */
 	for (int i = 0; worked && i < FORGET_NAPS; i++)
 		steps_nap();
 	return wait_reached(j, err);
