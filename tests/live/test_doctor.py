@@ -16,7 +16,7 @@ from rig.api_proxy import ApiProxy
 from rig.cluster import Cluster
 from rig.daemon import APISERVICE, WEBHOOKS, run
 from rig.keda_lease import Keda
-from rig.practice import HOPS, Practice, Visit
+from rig.practice import HOPS, Desk, Practice, Visit
 from rig.process import free_port
 from rig.waiting import eventually
 
@@ -112,7 +112,10 @@ def test_api_server(whole, tmp_path):
     content = document(whole)
     content["clusters"][0]["cluster"]["certificate-authority-data"] = base64.b64encode(pathlib.Path(pki.authority(tmp_path, "other").cert).read_bytes()).decode()
     visit = whole.visit(kubeconfig=written(path, content))
-    assert visit.code == 2 and "certificate-authority" in visit.first()["mend"], visit.first()
+    mend = visit.first()["mend"]
+    assert visit.code == 2 and mend == f"kubectl config set-cluster NAME --kubeconfig {path} --embed-certs --certificate-authority CERTIFICATE", visit.first()
+    whole.do(mend.replace("NAME", content["clusters"][0]["name"]).replace("CERTIFICATE", whole.cluster.pki("ca.crt")))
+    assert whole.visit(kubeconfig=path).status("api-server") == "ok"
     content = document(whole)
     content["users"][0]["user"] = {"token": "nobody"}
     visit = whole.visit(kubeconfig=written(path, content))
@@ -241,10 +244,10 @@ def test_routing(whole, tmp_path):
         routed.kubectl("apply", "-f", "-", stdin=whole.installation.manifests("--host", whole.host))
         finding = eventually(lambda: Visit("--kubeconfig", routed.kubeconfig, "--host", whole.host).bad().get("routing"))
         assert "--enable-aggregator-routing=true" in finding["message"], finding
-        routed.kubectl(*"-n kscaled delete service kscaled".split())
-        # Its mend, with an address of this host in the place of ADDRESS.
-        assert "kscaled manifests --host ADDRESS:PORT | kubectl apply -f -" in finding["mend"], finding
-        routed.kubectl("apply", "-f", "-", stdin=whole.installation.manifests("--host", "192.0.2.7:9443"))
+        assert finding["mend"] == "kubectl -n kscaled delete service kscaled; kscaled manifests --host ADDRESS:PORT | kubectl apply -f -", finding
+        desk = tmp_path / "desk"
+        desk.mkdir()
+        Desk(routed, desk).do(finding["mend"].replace("ADDRESS:PORT", "192.0.2.7:9443"))
         assert Visit("--kubeconfig", routed.kubeconfig, "--host", "192.0.2.7:9443").status("routing") != "error"
     finally:
         routed.down()
@@ -347,9 +350,10 @@ def test_rights_that_are_too_many(whole):
     try:
         finding = whole.visit().only("rights", "warning")
         assert "clusterrolebindings kscaled-tokens is more than the options ask for: see --service-account-tokens" in finding["message"], finding
+        whole.mended(finding)
+        assert whole.cluster.kubectl("get", "clusterrolebinding", "kscaled-tokens", "theirs", "--ignore-not-found", "-o", "name").split() == ["clusterrolebinding.rbac.authorization.k8s.io/theirs"]
     finally:
-        whole.cluster.kubectl("delete", "clusterrolebinding", "kscaled-tokens", "theirs")
-    eventually(lambda: whole.visit().fine())
+        whole.cluster.kubectl("delete", "clusterrolebinding", "kscaled-tokens", "theirs", "--ignore-not-found")
 
 
 # --- who acts ---

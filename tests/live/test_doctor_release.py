@@ -197,7 +197,9 @@ def test_one_of_two(installed):
     installed.kubectl("patch", "pod", other, "--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))
     visit = eventually(lambda: (lambda visit: visit.status("pods") == "warning" and visit)(installed.visit()))
     assert "1 of 2 ready" in [one["message"] for one in visit.of("pods")]
-    assert visit.status("lease") == "error"  # nobody plays kscaled: it is looked at again
+    finding = visit.bad()["lease"]  # nobody plays kscaled: it is looked at again
+    assert finding["mend"] == "kubectl -n scaling rollout restart deployment/kscaled" and "restarted" in installed.desk.do(finding["mend"]), finding
+    assert "kubectl.kubernetes.io/restartedAt" in installed.deployment()["spec"]["template"]["metadata"]["annotations"]
     installed.kubectl("scale", "deployment", "kscaled", "--replicas", "1")
 
 
@@ -275,6 +277,24 @@ def test_a_host_is_joined_again(joined, fault, hop, says):
     assert finding["mend"].startswith(f"sudo kscaled join --kubeconfig={joined.cluster.kubeconfig} --host=localhost:{joined.port} "), finding
     joined.desk.do(finding["mend"])
     eventually(lambda: joined.visit().fine(), timeout=60)
+    assert standing(joined.cluster) == stood
+
+
+def test_what_is_too_much_goes(joined):
+    """Left by a wider installation, and a webhook that would be asked in vain."""
+    stood = standing(joined.cluster)
+    labels = {"app.kubernetes.io/name": "kscaled", "app.kubernetes.io/part-of": "kscaled"}
+    binding = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "kscaled-secrets", "labels": labels},
+               "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "kscaled-secrets"}, "subjects": []}
+    hooks = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "kscaled-admission", "labels": labels}, "webhooks": []}
+    joined.cluster.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": [binding, hooks]}))
+    finding = joined.visit(joined.cluster.kubeconfig).bad()["webhook"]
+    assert finding["mend"] == "kubectl delete validatingwebhookconfiguration kscaled-admission", finding
+    joined.desk.do(finding["mend"])
+    finding = joined.visit(joined.cluster.kubeconfig).bad()["rights"]
+    assert "clusterrolebindings kscaled-secrets is more than the options ask for" in finding["message"] and finding["mend"].startswith("sudo kscaled join "), finding
+    joined.desk.do(f"{finding['mend']} {' '.join(joined.places)}")
+    eventually(lambda: joined.visit(joined.cluster.kubeconfig).fine(), timeout=60)
     assert standing(joined.cluster) == stood
 
 

@@ -207,18 +207,19 @@ void release_read_kubeconfig(struct doctor_setup *s, json_t *facts)
 
 /* ---- The roles that are there ---- */
 
-/* kind: "" for a Role or a ClusterRole. */
+/* kind: "": a Role or a ClusterRole. */
 static const json_t *role_there(const json_t *roles, const char *kind, const char *name)
 {
+	static const char *const kinds[] = { "Role", "ClusterRole", NULL };
 	const json_t *one;
 	size_t i;
 
 	json_array_foreach(roles, i, one)
 	{
-		bool fits = *kind ? json_str_is(one, "kind", kind)
-				  : strstr(json_str_or_empty(one, "kind"), "Role") != NULL;
+		const char *is = json_str_or_empty(one, "kind");
 
-		if (fits && strcmp(casefile_name_of(one), name) == 0)
+		if ((*kind ? strcmp(is, kind) == 0 : text_is_one_of(is, kinds)) &&
+			strcmp(casefile_name_of(one), name) == 0)
 			return one;
 	}
 	return NULL;
@@ -293,8 +294,9 @@ static char *namespaces_of(const json_t *roles, const char *name)
 }
 
 /*
- * What no argument of the daemon says. A role that is there, or bound, is meant: whether it is
- * whole is the hop's to say. Of a kscaled on a host its options are read from the roles, too.
+ * What no argument of the daemon says. A role that is there is meant, whether it is bound is the
+ * hop's to say; a binding without its role is a remainder. Of a kscaled on a host its options are
+ * read from the roles, too.
  */
 static void read_roles(struct doctor_setup *s, json_t *facts)
 {

@@ -7,8 +7,8 @@
  * them, so that no second table says it, and the judgement on whether it has them. Pure.
  *
  * Fact: "rights": account (who was asked about), asked (how many), needed (all of rights_needed)
- * and missing (those that it lacks). "excess": the titles of bindings of ours that the options do not
- * ask for (cli/pruning).
+ * and missing (those that it lacks). "excess": the titles of bindings of ours that the options do
+ * not ask for (cli/pruning).
  */
 
 #include "base/err.h"

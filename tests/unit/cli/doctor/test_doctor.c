@@ -603,8 +603,8 @@ static void the_release_is_read(void **state)
 		"{'app.kubernetes.io/name': 'kscaled'}, 'managedFields': [{'manager': 'kscaled-join'}]}, 'rules': "
 		"[{'resources': ['serviceaccounts/token'], 'verbs': ['create']}]}, " ROLE("Role", "kscaled-workloads",
 			", 'namespace': 'a'") ", " ROLE("Role", "kscaled-workloads",
-			", 'namespace': 'b'") ", " ROLE("RoleBinding", "kscaled-jobs",
-			"") ", " ROLE("ClusterRoleBinding", "kscaled-scale-targets", "") "]}}");
+			", 'namespace': 'b'") ", " ROLE("Role", "kscaled-jobs", "") ", " ROLE("ClusterRole",
+			"kscaled-scale-targets", "") "]}}");
 	release_read(&s, facts);
 	assert_int_equal(s.maker, DOCTOR_JOIN);
 	assert_string_equal(s.watch_namespaces, "a,b");
@@ -738,6 +738,15 @@ static void options_count(void **state)
 	assert_string_equal(the_first_of(&d, "service", BAD).mend, "kscaled manifests | kubectl apply -f -");
 	assert_string_equal(the_first_of(&d, "lease", BAD).mend,
 		"kubectl -n kscaled rollout restart deployment/kscaled");
+	diagnosis_done(&d);
+	s = usual;
+	s.program = "kubectl kscaled";
+	visit(&s, "{" OBJECTS("{'type': 'Ready', 'status': 'False'}") ", 'crd scaledjobs': " LACKS "}", true, &d);
+	assert_string_equal(the_first_of(&d, "crds", BAD).mend,
+		"kubectl kscaled manifests --host 192.0.2.7:8443 | kubectl apply -f -");
+	diagnosis_done(&d);
+	visit(&s, "{" OBJECTS("{'type': 'Ready', 'status': 'False'}") "}", true, &d);
+	assert_string_equal(the_first_of(&d, "objects", BAD).mend, "kubectl kscaled explain so shop/web");
 	diagnosis_done(&d);
 	s = usual;
 	s.tls_cert_file = "/own.pem";
