@@ -390,7 +390,7 @@ static void find_port(struct join *j)
 {
 	unsigned joined = hostfiles_joined_port(&j->a.files), configured = hostfiles_configured_port(&j->a.files);
 
-	j->port = j->a.port ? j->a.port : joined ? joined : configured ? configured : ENVIRONMENT_USUAL_PORT;
+	j->port = j->a.port ? j->a.port : configured ? configured : joined ? joined : ENVIRONMENT_USUAL_PORT;
 }
 
 /* The port of the way may be another one where something between forwards it. */

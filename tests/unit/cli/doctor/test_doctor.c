@@ -595,6 +595,15 @@ static void the_release_is_read(void **state)
 	assert_true(s.no_scaledjobs && !s.webhook && !s.service_account_tokens && !s.restrict_secrets);
 	json_decref(facts);
 
+	/* In its own container, where the Deployment may not be read. */
+	s = usual;
+	facts = facts_of("{'command': {'object': ['kscaled', 'run', '--watch-namespace=shop', '--webhook=false', "
+			 "'--restrict-secret-access']}}");
+	release_read(&s, facts);
+	assert_string_equal(s.watch_namespaces, "shop");
+	assert_true(!s.webhook && s.restrict_secrets);
+	json_decref(facts);
+
 	/* A host's: only its roles tell. The command line is right before all. */
 	s = usual;
 	facts = facts_of(
