@@ -242,7 +242,8 @@ char *casefile_join(const struct casefile *c)
 	if (s->joined)
 		return mem_printf("sudo kscaled join %s", s->joined);
 	buf_puts(&out, "sudo kscaled join");
-	put_text(&out, "kubeconfig", s->admin ? s->admin : "ADMIN", NULL);
+	/* The host's own may not join. */
+	put_text(&out, "kubeconfig", s->admin && !casefile_object(c, "joined") ? s->admin : "ADMIN", NULL);
 	if (s->knows_roles)
 		put_options(c, &out);
 	else

@@ -685,9 +685,18 @@ static const struct example of_join[] = {
 
 static void a_host_is_joined_again(void **state)
 {
+	struct doctor_setup s = usual;
+	struct diagnosis d = { 0 };
+
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(of_join); i++)
 		expect(&of_join[i]);
+	/* Its own kubeconfig may not join. */
+	s.admin = "/etc/of/host";
+	visit(&s, "{'joined': {'object': ''}, 'version': {'error': 'denied', 'message': 'HTTP 401'}}", false, &d);
+	assert_string_equal(the_first_of(&d, "api-server", BAD).mend,
+		"sudo kscaled join --kubeconfig ADMIN, with the options of before");
+	diagnosis_done(&d);
 }
 
 static void each_hop_says_what_is_wrong(void **state)
