@@ -569,74 +569,6 @@ static void not_installed_is_one_line(void **state)
 	"{'spec': {'serviceAccountName': 'other', 'containers': [{'name': 'kscaled', 'args': ['run', "                 \
 	"'--service-name=metrics', '--webhook=false'], 'env': [{'name': 'KSCALED_LEASE_NAME', 'value': 'mine'}], "     \
 	"'resources': {'requests': {'cpu': '20m'}, 'limits': {'memory': '96Mi'}}}]}}}}}"
-#define ROLE(kind, name, more) "{'kind': '" kind "', 'metadata': {'name': '" name "'" more "}}"
-
-/* What the objects say of how they were made. */
-static void the_release_is_read(void **state)
-{
-	struct doctor_setup s = usual;
-	json_t *facts;
-
-	(void)state;
-	facts = facts_of("{" HELM ", 'roles': {'object': [" ROLE("Role", "kscaled-workloads",
-		", 'namespace': 'shop'") ", {'kind': "
-					 "'Role', 'metadata': {'name': 'kscaled-scale'}, 'rules': [{'apiGroups': "
-					 "['apps'], 'resources': "
-					 "['deployments']}, {'apiGroups': ['apps'], 'resources': "
-					 "['deployments/scale']}, {'apiGroups': "
-					 "['argoproj.io'], 'resources': ['rollouts/scale']}]}]}}");
-	release_read(&s, facts);
-	assert_int_equal(s.maker, DOCTOR_HELM);
-	assert_string_equal(s.release, "mine");
-	assert_string_equal(s.account, "other");
-	assert_string_equal(s.service_name, "metrics");
-	assert_string_equal(s.lease_name, "mine");
-	assert_string_equal(s.scale_kinds, "deployments,rollouts.argoproj.io");
-	assert_true(s.no_scaledjobs && !s.webhook && !s.service_account_tokens && !s.restrict_secrets);
-	json_decref(facts);
-
-	/* In its own container, where the Deployment may not be read. */
-	s = usual;
-	facts = facts_of("{'command': {'object': ['kscaled', 'run', '--watch-namespace=shop', '--webhook=false', "
-			 "'--restrict-secret-access']}}");
-	release_read(&s, facts);
-	assert_string_equal(s.watch_namespaces, "shop");
-	assert_true(!s.webhook && s.restrict_secrets);
-	json_decref(facts);
-
-	/* A host's: only its roles tell. The command line is right before all. */
-	s = usual;
-	facts = facts_of(
-		"{'deployment': " LACKS
-		", 'roles': {'object': [{'kind': 'Role', 'metadata': {'name': 'kscaled', 'labels': "
-		"{'app.kubernetes.io/name': 'kscaled'}, 'managedFields': [{'manager': 'kscaled-join'}]}, 'rules': "
-		"[{'resources': ['serviceaccounts/token'], 'verbs': ['create']}]}, " ROLE("Role", "kscaled-workloads",
-			", 'namespace': 'a'") ", " ROLE("Role", "kscaled-workloads",
-			", 'namespace': 'b'") ", " ROLE("Role", "kscaled-jobs", "") ", " ROLE("ClusterRole",
-			"kscaled-scale-targets", "") "]}}");
-	release_read(&s, facts);
-	assert_int_equal(s.maker, DOCTOR_JOIN);
-	assert_string_equal(s.watch_namespaces, "a,b");
-	assert_null(s.scale_kinds);
-	assert_true(!s.no_scaledjobs && s.service_account_tokens && s.restrict_secrets && s.webhook);
-	s = usual;
-	s.namespace_ = NULL;
-	json_object_set_new(facts, "joined",
-		json_pack("{s:s}", "object",
-			"--kubeconfig='/a b' --namespace=scaling --watch-namespace=shop --scale-kinds='*' "
-			"--no-webhook --config-dir=/x"));
-	release_read_kubeconfig(&s, facts);
-	assert_string_equal(s.namespace_, "scaling");
-	assert_string_equal(s.watch_namespaces, "shop");
-	assert_string_equal(s.scale_kinds, "*");
-	assert_true(!s.webhook && !s.no_scaledjobs && !s.restrict_secrets);
-	s = usual;
-	s.watch_namespaces = "c";
-	s.said = DOCTOR_SAID_WATCH;
-	release_read(&s, facts);
-	assert_string_equal(s.watch_namespaces, "c");
-	json_decref(facts);
-}
 
 static const struct example of_helm[] = {
 	{ "service", HELM ", " PODS(READY) ", 'service': " LACKS, BAD, "no Service kscaled/metrics",
@@ -796,7 +728,6 @@ int main(void)
 		cmocka_unit_test(options_count),
 		cmocka_unit_test(pods_come_first),
 		cmocka_unit_test(not_installed_is_one_line),
-		cmocka_unit_test(the_release_is_read),
 		cmocka_unit_test(helm_mends_helms),
 		cmocka_unit_test(a_host_is_joined_again),
 	};
