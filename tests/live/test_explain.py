@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """kscaled explain and get: what people are told by a running kscaled, about readings, decisions, the HPA, and who changed the replicas."""
 import json
+import os
 import pathlib
 import pty
 import subprocess
@@ -187,6 +188,10 @@ def test_a_name_alone(kscaled, stage, cluster, tmp_path):
             for line in (f"kscaled explain so {stage.namespace}/{name}", f"kscaled explain so {other}/{name}"):
                 assert f"  {line}\n" in done.stderr and ask(*line.split()[1:]).returncode == 0
             assert ask("explain", "-n", other, name).returncode == 0
+        (tmp_path / "kubectl-kscaled").symlink_to(program())
+        env = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig)}
+        done = subprocess.run([tmp_path / "kubectl-kscaled", "explain", name], capture_output=True, text=True, timeout=60, check=False, env=env)
+        assert done.returncode == 1 and f"  kubectl kscaled explain so {other}/{name}\n" in done.stderr, done
     finally:
         cluster.delete_namespace(other)
 
