@@ -76,8 +76,10 @@ static void complete(const struct scaler_params *params, struct scaler *out, cha
 static void find_name(struct param_fault *f)
 {
 	const char *name = text_behind(f->err.msg, "parameter \"");
-	size_t len = name ? strcspn(name, "\"") : 0;
+	size_t len;
 
+	name = name ? name : text_behind(f->err.msg, "unable to set param \"");
+	len = name ? strcspn(name, "\"") : 0;
 	if (*f->about || len == 0 || len >= sizeof(f->about))
 		return;
 	memcpy(f->about, name, len);
