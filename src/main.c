@@ -134,7 +134,8 @@ static int examine(const struct command *command, int argc, char **argv, bool as
 		fprintf(stderr, "kscaled %s: %s\n", argv[0], err.msg);
 		return 2;
 	}
-	struct doctor_setup usual = { .kubeconfig = kubeconfig ? kubeconfig : o.kubeconfig,
+	struct doctor_setup usual = { .program = as_kubectl ? "kubectl kscaled" : "kscaled",
+		.kubeconfig = kubeconfig ? kubeconfig : o.kubeconfig,
 		.namespace_ = o.namespace_,
 		.service_name = o.service_name,
 		.lease_name = o.lease_name,

@@ -16,6 +16,7 @@
 #include "base/hostport.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cache/auth/auth.h"
 
 #define CONFIG_MAX_BYTES (1024 * 1024)
 #define SECOND           INT64_C(1000)
@@ -40,7 +41,7 @@ enum type {
 	SUBDOMAIN
 };
 
-static const char *const cloud_identities[] = { "none", "cluster", "all", NULL };
+static const char *const cloud_identities[] = { AUTH_CLOUD_WORDS, NULL };
 static const char *const tls_versions[] = { "TLS10", "TLS11", "TLS12", "TLS13", NULL };
 
 static const struct option {
@@ -150,7 +151,7 @@ static const struct option {
 	{ "cloud-identity", TEXT, AT(cloud_identity), "WHO",
 		"triggers that may use kscaled's own identity at a cloud: none, cluster (by a "
 		"ClusterTriggerAuthentication), all",
-		.initial = "cluster", .values = cloud_identities },
+		.initial = AUTH_CLOUD_INITIAL, .values = cloud_identities },
 	{ "azure-trusted-hosts", TEXT, AT(azure_trusted_hosts), "HOST[,HOST]",
 		"servers besides Microsoft's, or what their names end with, that triggers may have kscaled show its "
 		"own "
@@ -632,13 +633,6 @@ const char *const *options_values(const char *name)
 	case FORMAT: return log_format_names;
 	default: return option->values;
 	}
-}
-
-const char *options_initial(const char *name)
-{
-	const struct option *option = option_named(name, strlen(name));
-
-	return option ? option->initial : NULL;
 }
 
 void options_help(FILE *out)

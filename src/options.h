@@ -91,7 +91,5 @@ void options_help(FILE *out);
 
 /* All that --name may be, ended by NULL. NULL: it is open, or there is no such option. */
 const char *const *options_values(const char *name);
-/* The default of --name as text; NULL: none, or there is no such option. */
-const char *options_initial(const char *name);
 
 #endif

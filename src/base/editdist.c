@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 static size_t least(size_t a, size_t b)
 {
@@ -71,17 +72,32 @@ size_t editdist_near(const char *a, const char *b)
 	return apart <= most ? apart : EDITDIST_FAR;
 }
 
-struct editdist_best editdist_best_of(const char *wanted)
+#define AFFIX_LENGTH_MIN 4
+
+size_t editdist_affix(const char *a, const char *b)
 {
-	return (struct editdist_best){ wanted, NULL, EDITDIST_FAR };
+	size_t a_len = strlen(a), b_len = strlen(b), shorter = least(a_len, b_len), more = a_len + b_len - 2 * shorter;
+	const char *longer = a_len > b_len ? a : b, *other = a_len > b_len ? b : a;
+
+	if (shorter < AFFIX_LENGTH_MIN || shorter + more > EDITDIST_LENGTH_MAX)
+		return EDITDIST_FAR;
+	return strncasecmp(longer, other, shorter) == 0 || strcasecmp(longer + more, other) == 0 ? more : EDITDIST_FAR;
 }
 
-void editdist_offer(struct editdist_best *best, const char *name)
+struct editdist_best editdist_best_of(const char *wanted)
 {
-	size_t distance = editdist_near(best->wanted, name);
+	return (struct editdist_best){ wanted, NULL, EDITDIST_FAR, EDITDIST_FAR };
+}
 
-	if (distance >= best->distance)
-		return;
+bool editdist_offer(struct editdist_best *best, const char *name)
+{
+	size_t distance = editdist_near(best->wanted, name),
+	       affix = best->distance == EDITDIST_FAR ? editdist_affix(best->wanted, name) : EDITDIST_FAR;
+
+	if (distance >= best->distance && affix >= best->affix)
+		return false;
 	best->name = name;
 	best->distance = distance;
+	best->affix = affix;
+	return true;
 }

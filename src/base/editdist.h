@@ -8,6 +8,7 @@
  * cap on the length of names.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,13 +20,19 @@ size_t editdist_between(const char *a, const char *b);
 /* The distance of similar names: at most 2, or 1 if one has less than five letters; else far. */
 size_t editdist_near(const char *a, const char *b);
 
-/* The nearest of the offered names to `wanted`. */
+/*
+ * The letters that one name has more, where it begins or ends with the other, which has at least
+ * four; else far.
+ */
+size_t editdist_affix(const char *a, const char *b);
+
+/* The nearest of the offered names to `wanted`; where none is similar, the nearest by an affix. */
 struct editdist_best {
 	const char *wanted;
 	const char *name; /* borrowed; NULL: none is similar */
-	size_t distance;
+	size_t distance, affix;
 };
 struct editdist_best editdist_best_of(const char *wanted);
-void editdist_offer(struct editdist_best *best, const char *name);
+bool editdist_offer(struct editdist_best *best, const char *name); /* whether it is the nearest so far */
 
 #endif

@@ -119,6 +119,19 @@ json_t *json_parse_foreign(const char *text, size_t len, struct err *err)
 	return json_is_bearable(text, len, err) ? json_parse(text, len, err) : NULL;
 }
 
+const char *json_bare_number(const char *error)
+{
+#define NO_JSON " stands in it, which is no JSON (Python's json.dumps writes that, unless allow_nan is False)"
+	static const struct {
+		const char *near, *says;
+	} words[] = { { "near 'NaN'", ": a bare NaN" NO_JSON }, { "near 'Infinity'", ": a bare Infinity" NO_JSON } };
+
+	for (size_t i = 0; i < MEM_COUNT(words); i++)
+		if (strstr(error, words[i].near))
+			return words[i].says;
+	return "";
+}
+
 struct json_at json_root(const json_t *value)
 {
 	return (struct json_at){ json_is_null(value) ? NULL : value, NULL, NULL, 0 };

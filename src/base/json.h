@@ -39,6 +39,12 @@ bool json_is_bearable(const char *text, size_t len, struct err *err);
 /* json_parse for untrusted senders: also NULL and ERR_INVALID when json_is_bearable refuses. */
 json_t *json_parse_foreign(const char *text, size_t len, struct err *err);
 
+/*
+ * What to say behind an error of parsing, of jansson's text or of json_parse's: that a bare NaN or
+ * Infinity stands there, which Python's json.dumps writes; else "".
+ */
+const char *json_bare_number(const char *error);
+
 struct json_at json_root(const json_t *value);
 struct json_at json_field(const struct json_at *at, const char *key); /* absent: value is NULL */
 struct json_at json_element(const struct json_at *at, size_t index);

@@ -51,7 +51,7 @@ struct answer {
 	 * for so long after it the source wishes not to be asked that again; 0: it does not say
 	 */
 	int64_t rest_ms;
-	/* constant; what people should know of it, as that a list may have been cut; NULL: nothing */
+	/* constant; what people should know of it, as that a list may be cut; NULL: nothing */
 	const char *remark;
 	int64_t asked_at_ms;    /* loop clock */
 	int64_t answered_at_ms; /* loop clock */

@@ -18,6 +18,7 @@
 #include "net/loop.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
+#include "scalers/sourceplace.h"
 
 #define WARNINGS_MAX 16
 #define LIST_MAX     "500" /* above this LimitRanges are not evaluated, with a warning */
@@ -46,7 +47,6 @@ struct admit_wait {
 	unsigned under_way;
 	bool looks_up;          /* counted in LOOKING_MAX */
 	struct loop_task later; /* the verdict stands */
-	const json_t *stored;   /* what the object replaces; borrowed while it is judged at once; NULL */
 	const char *reason;     /* a literal; NULL: allowed */
 	char *message;          /* owned */
 	char *warnings[WARNINGS_MAX];
@@ -287,12 +287,46 @@ static int check_namespace(const struct meta *meta, struct err *err)
 		meta->namespace_);
 }
 
-static void warn_of_metadata(struct admit_wait *w, const struct scaler *scaler, const char *what, const char *which)
+static void warn_of_metadata(struct admit_wait *w, const struct scaler_params *params, const char *what,
+	const char *which)
 {
-	MEM_AUTO char *text = mem_printf("trigger %d (%s): metadata%s: %s", scaler->index, scaler->type->name, what,
-		which);
+	MEM_AUTO char *text = mem_printf("trigger %d (%s): metadata%s: %s", params->index, params->type, what, which);
 
 	warn(w, text);
+}
+
+static void warn_of_unknown(struct admit_wait *w, const struct scaler_params *params, const char *unknown)
+{
+	if (unknown)
+		warn_of_metadata(w, params, " has what no parameter is named", unknown);
+}
+
+static void warn_of_place(struct admit_wait *w, const struct scaler_params *params, const struct question *question)
+{
+	struct err err;
+
+	if (!question || sourceplace_judge(loop_source_rules(w->owner->loop), question->source, &err) == 0)
+		return;
+	scaler_wrap(params, &err);
+	warn(w, err.msg);
+}
+
+/*
+ * Errors that may be correct elsewhere are warnings; what this installation forbids is not.
+ */
+static void tell_faults(struct admit_wait *w, const struct scaler_params *params, struct param_faults *faults)
+{
+	for (size_t i = 0; i < faults->count; i++) {
+		struct err *err = &faults->list[i].err;
+
+		scaler_wrap(params, err);
+		if (err->kind == ERR_DENIED && !w->reason)
+			refuse(w, "requires-tls", err);
+		else
+			warn(w, err->msg);
+	}
+	warn_of_unknown(w, params, faults->unknown);
+	param_faults_done(faults);
 }
 
 /* Of a type that KEDA means to drop: its words, which the daemon says in an Event. */
@@ -312,8 +346,8 @@ static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 	for (size_t i = 0; i < of->trigger_count; i++) {
 		const struct pod_identity identity = auth_identity(w->owner->rules, &of->triggers[i]);
 		struct scaler_params params = triggerparams_of(of, i);
+		struct param_faults faults;
 		struct scaler scaler;
-		struct err err;
 
 		/* Another message already says that it cannot be used. */
 		if (of->kind == SCALED_JOB && validate_is_resource_type(params.type))
@@ -323,23 +357,16 @@ static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 		params.auth_open = of->triggers[i].auth_name != NULL;
 		params.env_open = true;
 		warn_of_type(w, &params);
-		if (scaler_build(&params, &scaler, &err)) {
-			/*
-			 * Errors that may be correct elsewhere are warnings; what this installation
-			 * forbids is not.
-			 */
-			if (err.kind == ERR_DENIED && !w->reason)
-				refuse(w, "requires-tls", &err);
-			else
-				warn(w, err.msg);
+		if (scaler_try(&params, &scaler, &faults)) {
+			tell_faults(w, &params, &faults);
 			continue;
 		}
-		if (scaler.unknown)
-			warn_of_metadata(w, &scaler, " has what no parameter is named", scaler.unknown);
+		warn_of_unknown(w, &params, scaler.unknown);
+		warn_of_place(w, &params, scaler.question);
 		if (scaler.shortened)
-			warn_of_metadata(w, &scaler, "", scaler.shortened);
+			warn_of_metadata(w, &params, "", scaler.shortened);
 		if (scaler.ignored)
-			warn_of_metadata(w, &scaler, "", scaler.ignored);
+			warn_of_metadata(w, &params, "", scaler.ignored);
 		scaler_done(&scaler);
 	}
 }
@@ -368,24 +395,43 @@ static void warn_of_scaledobject(struct admit_wait *w)
 			"yet");
 }
 
-static int check_alone(struct admit_wait *w, const char **reason, struct err *err)
+static void count_fault(void *arg, const struct err *err)
 {
-	struct err unreadable;
-	struct scaledobject *stored = w->stored ? scaledobject_decode(w->stored, &unreadable) : NULL;
-	int rc = validate_admission(scaled_of_object(w->so), stored, reason, err);
-
-	scaledobject_free(stored);
-	return rc;
+	(void)err;
+	++*(size_t *)arg;
 }
 
-static int judge_scaledobject(struct admit_wait *w, const json_t *object, const char **reason, struct err *err)
+/* An object that breaks rules for new ones already: they do not hold for its next version. */
+static bool breaks_rules_of_new(const json_t *old)
+{
+	struct scaledobject *so = old ? scaledobject_decode(old, NULL) : NULL;
+	size_t count = 0;
+
+	if (so)
+		validate_only_new(scaled_of_object(so), count_fault, &count);
+	scaledobject_free(so);
+	return count > 0;
+}
+
+static int validate_again(struct admit_wait *w, const json_t *old, const char **reason, struct err *err)
+{
+	struct scaled of = scaled_of_object(w->so);
+
+	if (!breaks_rules_of_new(old))
+		return validate_admission(of, reason, err);
+	validate_only_new(of, on_fault, w);
+	return validate_stored(of, reason, err);
+}
+
+static int judge_scaledobject(struct admit_wait *w, const json_t *object, const json_t *old, const char **reason,
+	struct err *err)
 {
 	struct rival_search search = { .err = err };
 
 	w->so = scaledobject_decode(object, err);
 	if (!w->so || check_namespace(&w->so->meta, err) < 0)
 		return -1;
-	if (check_alone(w, reason, err) < 0)
+	if (validate_again(w, old, reason, err) < 0)
 		return -1;
 	search.so = w->so;
 	search_others(w->owner->store, &search);
@@ -406,28 +452,32 @@ static void warn_of_scaledjob(struct admit_wait *w, const struct scaledjob *sj)
 }
 
 /* It needs no outside facts: no target, no conflicts. */
-static int judge_scaledjob(struct admit_wait *w, const json_t *object, const char **reason, struct err *err)
+static int judge_scaledjob(struct admit_wait *w, const json_t *object, const json_t *old, const char **reason,
+	struct err *err)
 {
 	struct scaledjob *sj = scaledjob_decode(object, err);
 	int rc;
 
+	(void)old;
 	if (!sj)
 		return -1;
 	rc = check_namespace(&sj->meta, err);
 	if (rc == 0)
-		rc = validate_admission(scaled_of_job(sj), NULL, reason, err);
+		rc = validate_admission(scaled_of_job(sj), reason, err);
 	if (rc == 0)
 		warn_of_scaledjob(w, sj);
 	scaledjob_free(sj);
 	return rc;
 }
 
-static int judge_triggerauth(struct admit_wait *w, const json_t *object, const char **reason, struct err *err)
+static int judge_triggerauth(struct admit_wait *w, const json_t *object, const json_t *old, const char **reason,
+	struct err *err)
 {
 	struct triggerauth *t = triggerauth_decode(object, err);
 	struct err unusable;
 	int rc;
 
+	(void)old;
 	if (!t)
 		return -1;
 	rc = validate_triggerauth(t, reason, err);
@@ -440,8 +490,9 @@ static int judge_triggerauth(struct admit_wait *w, const json_t *object, const c
 
 static const struct kind {
 	const char *name;
-	/* from facts in memory */
-	int (*judge)(struct admit_wait *w, const json_t *object, const char **reason, struct err *err);
+	/* from facts in memory; old: NULL on creation */
+	int (*judge)(struct admit_wait *w, const json_t *object, const json_t *old, const char **reason,
+		struct err *err);
 } kinds[] = {
 	{ "ScaledObject", judge_scaledobject },
 	{ "ScaledJob", judge_scaledjob },
@@ -520,11 +571,9 @@ static void judge_at_once(struct admit_wait *w, const struct admit_request *requ
 		return;
 	}
 	object = with_name(request->object);
-	w->stored = request->old_object;
 	warn_of_namespace(w, json_str_or_empty(json_object_get(object, "metadata"), "namespace"));
-	if (kind->judge(w, object, &reason, &err) < 0)
+	if (kind->judge(w, object, request->old_object, &reason, &err) < 0)
 		refuse(w, reason, &err);
-	w->stored = NULL;
 	json_decref(object);
 }
 

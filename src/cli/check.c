@@ -18,7 +18,6 @@
 #include "cli/checkobjects.h"
 #include "cli/documents.h"
 #include "net/tlsrules.h"
-#include "options.h"
 
 enum { ALL_WELL = 0, WRONG = 1, UNREADABLE = 2 };
 
@@ -31,8 +30,8 @@ static const char help_text[] =
 	"  --cluster-object-namespace NS\n"
 	"                         where what ClusterTriggerAuthentications refer to lies (default: kscaled)\n"
 	"  --require-tls          as kscaled with the same option: Redis, databases, etcd, external by TLS only\n"
-	"  --cloud-identity WHO   as kscaled with the same option, and so the next three: who may use its own\n"
-	"                         identity at a cloud: none, cluster, all. Where none of the four is given, what\n"
+	"  --cloud-identity WHO   as kscaled with the same option, and so the next four: who may use its own\n"
+	"                         identity at a cloud: none, cluster, all. Where none of these is given, what\n"
 	"                         kscaled's defaults refuse is a warning\n"
 	"  --azure-trusted-hosts HOST[,HOST]\n"
 	"                         to whom that may be shown besides Microsoft\n"
@@ -40,6 +39,7 @@ static const char help_text[] =
 	"                         to whom that may be shown besides Amazon MSK\n"
 	"  --filepath-auth-root-path DIR\n"
 	"                         ClusterTriggerAuthentications may name files; none is read here\n"
+	"  --allow-local-sources  triggers' servers may be on kscaled's own host\n"
 	"  --complete             what is referred to (workloads, authentications, Secrets) must be in the input\n"
 	"  --strict               warnings count as problems\n"
 	"  -v, --verbose          a line for each object without problems, too\n"
@@ -55,6 +55,7 @@ static const struct option options[] = {
 	{ "azure-trusted-hosts", required_argument, NULL, 'z' },
 	{ "aws-trusted-hosts", required_argument, NULL, 'a' },
 	{ "filepath-auth-root-path", required_argument, NULL, 'f' },
+	{ "allow-local-sources", no_argument, NULL, 'l' },
 	{ "complete", no_argument, NULL, 'C' },
 	{ "strict", no_argument, NULL, 's' },
 	{ "verbose", no_argument, NULL, 'v' },
@@ -62,10 +63,11 @@ static const struct option options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-/* Of kscaled's option of that name, which means the same here. */
+static const char *const cloud_identities[] = { AUTH_CLOUD_WORDS, NULL };
+
 static const char *const *values_of(const char *option)
 {
-	return strcmp(option, "cloud-identity") == 0 ? options_values(option) : NULL;
+	return strcmp(option, "cloud-identity") == 0 ? cloud_identities : NULL;
 }
 
 const struct commandline cli_check_line = { .help = help_text, .options = options, .files = true, .values = values_of };
@@ -175,7 +177,7 @@ static bool check_namespace(const char *option, const char *name)
 
 static bool check_cloud_identity(const char *word)
 {
-	if (text_is_one_of(word, options_values("cloud-identity")))
+	if (text_is_one_of(word, cloud_identities))
 		return true;
 	fprintf(stderr, "kscaled check: --cloud-identity: \"%.80s\" is none of none, cluster, all\n", word);
 	return false;
@@ -188,13 +190,13 @@ int cli_check(int argc, char **argv)
 		.params = { .namespace_ = "default", .rules = { .cluster_namespace = "kscaled" } },
 	};
 	struct offline_rules *rules = &request.params.rules;
-	const char *cloud = options_initial("cloud-identity");
+	const char *cloud = AUTH_CLOUD_INITIAL;
 	int c, status;
 
 	argv[0] = name;
 	optind = 0; /* glibc: begin anew, main may have used getopt before */
 	while ((c = getopt_long(argc, argv, "n:vh", options, NULL)) != -1) {
-		rules->said = rules->said || strchr("wzaf", c);
+		rules->said = rules->said || strchr("wzafl", c);
 		switch (c) {
 		case 'n': request.params.namespace_ = optarg; break;
 		case 'c': rules->cluster_namespace = optarg; break;
@@ -203,6 +205,7 @@ int cli_check(int argc, char **argv)
 		case 'z': rules->azure_trusted = optarg; break;
 		case 'a': rules->aws_trusted = optarg; break;
 		case 'f': rules->file_root = optarg; break;
+		case 'l': rules->local_sources = true; break;
 		case 'C': request.params.complete = true; break;
 		case 's': request.strict = true; break;
 		case 'v': request.params.verbose = true; break;

@@ -38,12 +38,20 @@ static void on_broken_rule(void *arg, const struct err *err)
 	findings_problem_of(arg, "spec", err->msg);
 }
 
+static void on_broken_when_new(void *arg, const struct err *err)
+{
+	MEM_AUTO char *text = mem_printf("%s (a new object is refused)", err->msg);
+
+	findings_warning_of(arg, text);
+}
+
 static void judge_rules(struct run *r, const struct scaledobject *so)
 {
 	const char *warnings[VALIDATE_WARNINGS_MAX];
 	size_t count;
 
 	validate_every(scaled_of_object(so), on_broken_rule, &r->findings);
+	validate_only_new(scaled_of_object(so), on_broken_when_new, &r->findings);
 	count = validate_warnings(so, warnings);
 	for (size_t i = 0; i < count; i++)
 		findings_warning_of(&r->findings, warnings[i]);

@@ -10,6 +10,7 @@
 #include "decide/validate/validate.h"
 #include "scalers/params.h"
 #include "scalers/scalerbuild.h"
+#include "scalers/sourceplace.h"
 
 #define FIELD_SIZE 512
 
@@ -23,17 +24,6 @@ struct trial {
 };
 
 /* ---- Findings ---- */
-
-/* The message without the prefix that scaler_build adds. */
-static const char *behind_prefix(const char *message, const char *type, size_t index)
-{
-	MEM_AUTO char *typed = mem_printf("trigger %zu (%s): ", index, type),
-		      *plain = mem_printf("trigger %zu: ", index);
-	const char *behind = text_behind(message, typed);
-
-	behind = behind ? behind : text_behind(message, plain);
-	return behind ? behind : message;
-}
 
 /* The key of the metadata that sets a parameter, directly or by a variable; NULL. */
 static const char *key_of(const struct trigger *t, const char *name, size_t len)
@@ -74,28 +64,39 @@ static void place_of(const struct trigger *t, size_t index, const char *about, c
 		snprintf(field, FIELD_SIZE, "spec.triggers[%zu]", index);
 }
 
-static void tell(const struct trial *j, size_t index, const char *about, struct err *err)
+/* The message, and its field; valid until the next one. */
+static const char *place_fault(const struct trial *j, size_t index, struct param_fault *f, char field[FIELD_SIZE])
 {
-	char field[FIELD_SIZE];
-	const char *rest;
-
-	offline_hide(j->offline, err);
-	rest = behind_prefix(err->msg, j->of->triggers[index].type, index);
-	place_of(&j->of->triggers[index], index, about, rest, field);
-	findings_problem(j->findings, field, "%s", rest);
+	offline_hide(j->offline, &f->err);
+	place_of(&j->of->triggers[index], index, f->about, f->err.msg, field);
+	return f->err.msg;
 }
 
 /* Only a warning, since KEDA accepts unknown keys. The line is that of the first key. */
-static void tell_unknown(const struct trial *j, size_t index, const struct scaler *scaler)
+static void tell_unknown(const struct trial *j, size_t index, const char *unknown)
 {
-	const char *key = strchr(scaler->unknown, '"');
+	const char *key = strchr(unknown, '"');
 	int len = key ? (int)strcspn(key + 1, "\"") : 0;
 	MEM_AUTO char *field = len > 0 && len < FIELD_SIZE / 2
 		? mem_printf("spec.triggers[%zu].metadata.%.*s", index, len, key + 1)
 		: mem_printf("spec.triggers[%zu].metadata", index);
 
-	findings_warning(j->findings, field, "no parameter of %s has this name: %s", scaler->type->name,
-		scaler->unknown);
+	findings_warning(j->findings, field, "no parameter of %s has this name: %s", j->of->triggers[index].type,
+		unknown);
+}
+
+static void tell(const struct trial *j, size_t index, struct param_faults *faults)
+{
+	char field[FIELD_SIZE];
+
+	for (size_t i = 0; i < faults->count; i++) {
+		const char *text = place_fault(j, index, &faults->list[i], field);
+
+		findings_problem(j->findings, field, "%s", text);
+	}
+	if (faults->unknown)
+		tell_unknown(j, index, faults->unknown);
+	param_faults_done(faults);
 }
 
 /* Of a type that KEDA means to drop: its words, which the daemon says in an Event. */
@@ -127,10 +128,10 @@ static void judge_identity(const struct trial *j, const struct scaler_params *al
 	const struct auth_lookup lookup = offline_rules_of(j->offline);
 	struct pod_identity rules = auth_identity(&lookup, t), identity = *allowed->identity;
 	struct scaler_params params = *allowed;
-	char field[FIELD_SIZE], about[PARAM_NAME_SIZE] = "";
+	struct param_faults faults;
+	char field[FIELD_SIZE];
 	struct scaler scaler;
-	struct err err;
-	const char *rest;
+	const char *text;
 
 	if (identity.provider && !rules.may_be_kscaled)
 		return;
@@ -138,15 +139,25 @@ static void judge_identity(const struct trial *j, const struct scaler_params *al
 	identity.azure_trusted = rules.azure_trusted;
 	identity.aws_trusted = rules.aws_trusted;
 	params.identity = &identity;
-	params.about = about;
-	if (scaler_build(&params, &scaler, &err) == 0) {
+	if (scaler_try(&params, &scaler, &faults) == 0) {
 		scaler_done(&scaler);
 		return;
 	}
+	text = place_fault(j, (size_t)params.index, &faults.list[0], field);
+	tell_refused(j->offline, j->findings, field, text);
+	param_faults_done(&faults);
+}
+
+static void judge_place(const struct trial *j, size_t index, const struct question *question)
+{
+	const struct sourcerules rules = { .judges = true, .allow_local = j->offline->rules->local_sources };
+	MEM_AUTO char *field = mem_printf("spec.triggers[%zu]", index);
+	struct err err;
+
+	if (!question || sourceplace_judge(&rules, question->source, &err) == 0)
+		return;
 	offline_hide(j->offline, &err);
-	rest = behind_prefix(err.msg, t->type, (size_t)params.index);
-	place_of(t, (size_t)params.index, about, rest, field);
-	tell_refused(j->offline, j->findings, field, rest);
+	tell_refused(j->offline, j->findings, field, err.msg);
 }
 
 static void build(const struct trial *j, size_t index, const struct strmap *auth, const struct pod_identity *identity,
@@ -154,8 +165,7 @@ static void build(const struct trial *j, size_t index, const struct strmap *auth
 {
 	struct scaler *next = &out->list[out->count];
 	struct scaler_params params = triggerparams_of(j->of, index);
-	char about[PARAM_NAME_SIZE] = "";
-	struct err err;
+	struct param_faults faults;
 
 	params.auth = auth;
 	params.identity = identity;
@@ -165,16 +175,16 @@ static void build(const struct trial *j, size_t index, const struct strmap *auth
 	params.unknown = OFFLINE_UNKNOWN;
 	params.auth_open = j->offline->open;
 	params.env_open = !j->env_read;
-	params.about = about;
 	tell_announced(j, index);
-	if (scaler_build(&params, next, &err)) {
-		tell(j, index, about, &err);
+	if (scaler_try(&params, next, &faults)) {
+		tell(j, index, &faults);
 		out->all = false;
 		return;
 	}
 	judge_identity(j, &params);
+	judge_place(j, index, next->question);
 	if (next->unknown)
-		tell_unknown(j, index, next);
+		tell_unknown(j, index, next->unknown);
 	if (next->shortened) {
 		MEM_AUTO char *field = mem_printf("spec.triggers[%zu].metadata", index);
 

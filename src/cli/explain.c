@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/explain.h"
 
+#include <errno.h> /* program_invocation_name */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "base/timestamp.h"
 #include "cli/asking.h"
 #include "cli/explaintext.h"
+#include "cli/kubectlplugin.h"
 
 static const char help_text[] =
 	"usage: kscaled explain [OPTION]... [KIND] [NAMESPACE/]NAME\n"
@@ -218,11 +220,13 @@ static void print_bearers(const char *name, const struct bearers *b)
 	size_t i, count = json_array_size(b->objects);
 	const json_t *one;
 
+	const char *program = kubectlplugin_runs(program_invocation_name) ? "kubectl kscaled" : "kscaled";
+
 	fprintf(stderr, "kscaled explain: %zu have the name \"%s\"; say which:\n", count, name);
 	json_array_foreach(b->objects, i, one)
 	{
 		if (i < TOLD_MAX)
-			fprintf(stderr, "  kscaled explain %s\n", json_string_value(one));
+			fprintf(stderr, "  %s explain %s\n", program, json_string_value(one));
 	}
 	if (count > TOLD_MAX)
 		fprintf(stderr, "  and %zu more\n", count - TOLD_MAX);

@@ -26,7 +26,8 @@ struct offline_rules {
 	enum auth_cloud cloud;                   /* cloud-identity */
 	const char *azure_trusted, *aws_trusted; /* azure-trusted-hosts, aws-trusted-hosts; NULL */
 	const char *file_root;                   /* filepath-auth-root-path; NULL */
-	bool said;                               /* the last four are what they are there, not only the defaults */
+	bool local_sources;                      /* allow-local-sources */
+	bool said;                               /* the others are what they are there, not only the defaults */
 };
 
 struct offline {
@@ -40,7 +41,7 @@ struct offline {
 	size_t secret_count;
 };
 
-/* Whatever the rules forbid is allowed: what is refused by this look-up is refused by any kscaled. */
+/* What the rules forbid is allowed here: what this look-up refuses is refused by any kscaled. */
 struct auth_lookup offline_lookup(struct offline *o);
 /* The rules alone, for auth_alone and auth_identity. */
 struct auth_lookup offline_rules_of(const struct offline *o);

@@ -19,8 +19,8 @@ bool systemd_is_running(void); /* sd_booted(3) */
 int systemd_control(const char *const *arguments, struct err *err);
 
 /*
- * What the service said last, by journalctl(1): some lines, without the last newline. NULL: nothing,
- * or it may not be read. The caller owns it.
+ * What the service said last, by journalctl(1): some lines, without the last newline. NULL:
+ * nothing, or it may not be read. The caller owns it.
  */
 char *systemd_last_words(void);
 

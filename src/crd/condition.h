@@ -52,7 +52,7 @@ const struct condition *conditions_get(const struct conditions *c, const char *t
 bool conditions_set(struct conditions *c, const char *type, enum condition_status status, const char *reason,
 	const char *message, int64_t now_unix_ms, int64_t generation);
 void conditions_observe(struct conditions *c, const char *type,
-	int64_t generation); /* sets observedGeneration; nothing when absent */
+	int64_t generation);                                    /* sets observedGeneration; nothing when absent */
 void conditions_remove(struct conditions *c, const char *type); /* nothing when absent */
 bool conditions_equal(const struct conditions *a, const struct conditions *b, bool with_times);
 const char *condition_status_name(enum condition_status s);  /* "True", "False", "Unknown" */

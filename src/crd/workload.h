@@ -68,8 +68,8 @@ struct workload {
 	bool replicas_by_scale; /* it wrote them through /scale */
 	char *selector;         /* status.selector or spec.selector as text; NULL */
 	/*
-	 * spec.workloadRef, where there is no Pod template: the Deployment, by name, that has it, as
-	 * of a Rollout of argoproj.io; NULL
+	 * spec.workloadRef, where there is no Pod template: the Deployment, by name, that has it,
+	 * as of a Rollout of argoproj.io; NULL
 	 */
 	char *template_deployment;
 	char *service_account; /* of the Pod template; NULL: none is named, so it is "default" */

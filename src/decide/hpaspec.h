@@ -35,8 +35,8 @@ json_t *hpaspec_make(const struct scaledobject *so, const struct metric_spec *me
 /*
  * Whether nothing need be written: the live HPA has the desired spec, labels, annotations and
  * controller, and no other key of autoscaling.keda.sh, scaledobject.keda.sh or kscaled.io, which
- * can only come from the ScaledObject. (Other keys stay after their removal from the ScaledObject,
- * as in KEDA.)
+ * can only come from the ScaledObject. Whether another key did is only in managedFields, which
+ * hpaspec_merge looks at.
  */
 bool hpaspec_matches(const json_t *desired, const struct hpa *live);
 /*
@@ -48,9 +48,10 @@ uint64_t hpaspec_print(const json_t *desired, const struct hpa *live);
 /*
  * The object to PUT so that `live_object`, just read in full, becomes the desired one: the desired
  * spec; labels and annotations merged, where foreign keys stay and our own, no longer wanted ones
- * go; our controller reference, in the place of one to an earlier ScaledObject of the same name;
- * the live resourceVersion; no status, no managedFields. An HPA without a controller is adopted.
- * NULL and ERR_CONFLICT, naming the controller, when another object controls it, unless the desired
+ * go, among them those that the ScaledObject had and we, or KEDA, wrote (managedFields); our
+ * controller reference, in the place of one to an earlier ScaledObject of the same name; the live
+ * resourceVersion; no status, no managedFields. An HPA without a controller is adopted. NULL and
+ * ERR_CONFLICT, naming the controller, when another object controls it, unless the desired
  * annotations have transfer-hpa-ownership: then its reference is removed. hpaspec_claim decides
  * before whether the HPA may be changed at all. The caller owns the result.
  */
@@ -69,8 +70,22 @@ enum hpaspec_claim {
 	 */
 	HPASPEC_TAKEABLE,
 	HPASPEC_FOREIGN,
+	/*
+	 * ours, but somebody has applied it as his own since, as a Helm chart that had the
+	 * ScaledObject before: hpaspec_applied_by. The ScaledObject may take it as above
+	 */
+	HPASPEC_GIVEN_AWAY,
 };
 enum hpaspec_claim hpaspec_claim(const struct scaledobject *so, const json_t *live_object);
+
+/*
+ * Who has applied the spec of the HPA after our last write to it, by server-side apply, kubectl
+ * apply, Helm or Argo CD: a field manager of managedFields, borrowed; NULL: nobody. An edit is
+ * none, and is put right.
+ */
+const char *hpaspec_applied_by(const json_t *live_object);
+/* The object to PUT so that it is that somebody's: without our references and labels. */
+json_t *hpaspec_given_away(const json_t *live_object);
 
 /* Whether kscaled made it, as its label says. */
 bool hpaspec_is_managed(const struct hpa *hpa);

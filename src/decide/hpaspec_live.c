@@ -47,16 +47,90 @@ static bool is_ours_already(const struct scaledobject *so, const json_t *live_ob
 		json_str_is(labels, HPASPEC_NAME_LABEL, so->meta.name);
 }
 
+/* ---- Who wrote what ---- */
+
+/* KEDA's operator counts as us: what it left is taken over. */
+static bool is_our_manager(const json_t *entry)
+{
+	return json_str_is(entry, "manager", "kscaled") || json_str_is(entry, "manager", "keda");
+}
+
+static bool is_of_status(const json_t *entry)
+{
+	return *json_str_or_empty(entry, "subresource") != '\0';
+}
+
+/* Who edits a field is called otherwise, as kubectl-edit. */
+static bool applies(const json_t *entry)
+{
+	static const char *const appliers[] = { "helm", "kubectl-client-side-apply", "argocd-controller", NULL };
+
+	return !is_our_manager(entry) && !is_of_status(entry) &&
+		json_object_get(json_object_get(entry, "fieldsV1"), "f:spec") &&
+		(json_str_is(entry, "operation", "Apply") ||
+			text_is_one_of(json_str_or_empty(entry, "manager"), appliers));
+}
+
+const char *hpaspec_applied_by(const json_t *live_object)
+{
+	const json_t *entries = in_metadata(live_object, "managedFields"), *entry;
+	const char *ours = "", *who = NULL, *when = "";
+	size_t i;
+
+	/* Times of one form, in UTC and whole seconds: their texts are in order. */
+	json_array_foreach(entries, i, entry)
+	{
+		const char *time = json_str_or_empty(entry, "time");
+
+		if (is_our_manager(entry) && !is_of_status(entry) && strcmp(time, ours) > 0)
+			ours = time;
+		if (applies(entry) && strcmp(time, when) > 0) {
+			when = time;
+			who = json_str_or_empty(entry, "manager");
+		}
+	}
+	return *ours && strcmp(when, ours) > 0 ? who : NULL;
+}
+
+/*
+ * What managedFields tell of a map of the metadata: "f:key" -> whether we alone have written it. A
+ * set, as both may be long. The caller owns it.
+ */
+static json_t *written_keys(const json_t *live_object, const char *map)
+{
+	MEM_AUTO char *in = mem_printf("f:%s", map);
+	const json_t *entries = in_metadata(live_object, "managedFields"), *entry;
+	json_t *keys = json_object(), *nothing;
+	const char *field;
+	size_t i;
+
+	json_array_foreach(entries, i, entry)
+	{
+		json_t *fields = json_object_get(json_object_get(json_object_get(entry, "fieldsV1"), "f:metadata"), in);
+		bool ours = is_our_manager(entry);
+
+		json_object_foreach(fields, field, nothing)
+		{
+			if (!ours || !json_object_get(keys, field))
+				json_object_set_new(keys, field, json_boolean(ours));
+		}
+	}
+	return keys;
+}
+
+/* ---- Whether it may be used ---- */
+
 enum hpaspec_claim hpaspec_claim(const struct scaledobject *so, const json_t *live_object)
 {
 	struct annotations annotations;
+	bool ours = is_ours_already(so, live_object);
 
-	if (is_ours_already(so, live_object))
+	if (ours && !hpaspec_applied_by(live_object))
 		return HPASPEC_OURS;
-	if (!so->spec.hpa_name || !*so->spec.hpa_name || annotations_read(so, &annotations, NULL) < 0 ||
-		!annotations.transfer_hpa)
-		return HPASPEC_FOREIGN;
-	return HPASPEC_TAKEABLE;
+	if (so->spec.hpa_name && *so->spec.hpa_name && annotations_read(so, &annotations, NULL) == 0 &&
+		annotations.transfer_hpa)
+		return HPASPEC_TAKEABLE;
+	return ours ? HPASPEC_GIVEN_AWAY : HPASPEC_FOREIGN;
 }
 
 bool hpaspec_is_managed(const struct hpa *hpa)
@@ -186,9 +260,17 @@ static json_t *merge_owners(const json_t *desired, const json_t *live, struct er
 	return merged;
 }
 
-static void merge_map(json_t *metadata, const json_t *desired_metadata, const char *name)
+static bool wrote_alone(const json_t *written, const char *key)
 {
-	json_t *desired = json_object_get(desired_metadata, name), *live = json_object_get(metadata, name), *value;
+	MEM_AUTO char *field = mem_printf("f:%s", key);
+
+	return json_is_true(json_object_get(written, field));
+}
+
+static void merge_map(json_t *metadata, const json_t *desired_metadata, const json_t *live_object, const char *name)
+{
+	json_t *desired = json_object_get(desired_metadata, name), *live = json_object_get(metadata, name), *value,
+	       *written;
 	const char *key;
 	void *next;
 
@@ -197,8 +279,13 @@ static void merge_map(json_t *metadata, const json_t *desired_metadata, const ch
 			json_object_set_new(metadata, name, json_deep_copy(desired));
 		return;
 	}
-	json_object_foreach_safe(live, next, key, value) if (is_ours(key) && !json_object_get(desired, key))
-		json_object_del(live, key);
+	written = written_keys(live_object, name);
+	json_object_foreach_safe(live, next, key, value)
+	{
+		if (!json_object_get(desired, key) && (is_ours(key) || wrote_alone(written, key)))
+			json_object_del(live, key);
+	}
+	json_decref(written);
 	json_object_update(live, desired);
 }
 
@@ -222,7 +309,25 @@ json_t *hpaspec_merge(const json_t *desired, const json_t *live_object, struct e
 	json_object_set(merged, "kind", json_object_get(desired, "kind"));
 	json_object_set_new(merged, "spec", json_deep_copy(json_object_get(desired, "spec")));
 	json_object_set_new(metadata, "ownerReferences", owners);
-	merge_map(metadata, desired_metadata, "labels");
-	merge_map(metadata, desired_metadata, "annotations");
+	merge_map(metadata, desired_metadata, live_object, "labels");
+	merge_map(metadata, desired_metadata, live_object, "annotations");
 	return merged;
+}
+
+json_t *hpaspec_given_away(const json_t *live_object)
+{
+	json_t *object = json_deep_copy(live_object), *metadata = json_object_get(object, "metadata"),
+	       *owners = json_object_get(metadata, "ownerReferences"), *labels = json_object_get(metadata, "labels");
+
+	json_object_del(object, "status");
+	json_object_del(metadata, "managedFields");
+	for (size_t i = json_array_size(owners); i > 0; i--) {
+		const json_t *owner = json_array_get(owners, i - 1);
+
+		if (is_scaledobject(owner, json_str_or_empty(owner, "name")))
+			json_array_remove(owners, i - 1);
+	}
+	json_object_del(labels, HPASPEC_MANAGED_LABEL);
+	json_object_del(labels, HPASPEC_NAME_LABEL);
+	return object;
 }

@@ -25,8 +25,13 @@ static bool is_enough(const struct readiness *r, const struct readiness_look *lo
 {
 	if (look->at_once)
 		return true;
-	if (look->threshold >= 0) /* from then on a failure is one of the fallback, too */
-		return r->failures > look->threshold || look->failures > look->threshold;
+	/*
+	 * Its own count says when the fallback is due, and Ready must not be faster by a poll; what
+	 * that does not count (a formula, answers that never come) has ours.
+	 */
+	if (look->threshold >= 0)
+		return look->failures > look->threshold ||
+			(look->failures > 0 ? r->failures / 2 : r->failures) > look->threshold;
 	return r->failures >= READINESS_POLLS || look->now_ms - r->since_ms >= READINESS_MS;
 }
 

@@ -222,6 +222,11 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 
 /* ---- In and out ---- */
 
+bool keeper_is_writing(const struct keeper *k)
+{
+	return k->call;
+}
+
 const char *keeper_version(const struct keeper *k)
 {
 	return k->version;

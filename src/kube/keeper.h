@@ -60,6 +60,9 @@ void keeper_free(struct keeper *k); /* not from inside its policy */
 void keeper_look(struct keeper *k);  /* an input of `lacks` has changed */
 void keeper_hurry(struct keeper *k); /* the desired state has changed: resets the delay after reverts */
 
+/* A write is under way: the state may become another one, whatever `lacks` says from now on. */
+bool keeper_is_writing(const struct keeper *k);
+
 /* The resourceVersion of the known state; borrowed; NULL: it does not exist, or is not known. */
 const char *keeper_version(const struct keeper *k);
 

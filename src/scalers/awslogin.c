@@ -117,6 +117,20 @@ static int read_fields(const struct scaler_params *params, struct awslogin_field
 	return rc < 0 || more < 0 ? -1 : rc | more;
 }
 
+bool awslogin_is_said(const struct scaler_params *params)
+{
+	struct scaler_params silent = *params;
+	struct awslogin_fields f = { 0 };
+	bool said;
+
+	silent.ignored = NULL;
+	silent.about = NULL;
+	read_fields(&silent, &f, NULL);
+	said = is_pod_identity(params->identity) || f.owner == OPERATOR || f.role || f.key_id || f.secret;
+	params_done(&awslogin_table, &f);
+	return said;
+}
+
 int awslogin_read(const struct scaler_params *params, const char *region, struct identity **out, struct err *err)
 {
 	struct awslogin_fields f = { 0 };

@@ -41,6 +41,12 @@ struct awslogin_as {
 int awslogin_decide(const struct awslogin_said *said, struct awslogin_as *out, struct err *err);
 
 /*
+ * Whether the trigger, as far as its parameters are known, has credentials for AWS: podIdentity
+ * aws, keys, a role, or identityOwner operator.
+ */
+bool awslogin_is_said(const struct scaler_params *params);
+
+/*
  * Reads the parameters for this region. Returns 0 with one reference in *out, -1 with ERR_INVALID,
  * or 1 when some values are unknown.
  */

@@ -153,16 +153,23 @@ static bool has_username(const struct scaler_params *params)
 	return username != NULL;
 }
 
-/* With podIdentity aws KEDA signs, for its environment's region where the trigger says none. */
-static int take_region(const struct pod_identity *pod, struct httpauth_fields *f, struct err *err)
+/*
+ * Who has credentials for AWS signs, for the environment's region where the trigger says none:
+ * unsigned they would be of no use, and nobody would know why. KEDA does so for podIdentity aws.
+ */
+static int take_region(const struct scaler_params *params, struct httpauth_fields *f, struct err *err)
 {
-	if (f->region || !pod || !pod->provider || strcmp(pod->provider, "aws") != 0)
+	if (f->region || !awslogin_is_said(params))
 		return 0;
-	f->region = mem_dup(pod->aws_region);
-	return f->region ? 0
-			 : err_set(err, ERR_INVALID,
-				   "parameter \"awsRegion\" is missing: with podIdentity aws requests are signed for a "
-				   "region, and kscaled's environment has no AWS_REGION");
+	if (!params->identity) /* what the environment has is not known */
+		return 1;
+	f->region = mem_dup(params->identity->aws_region);
+	return f->region
+		? 0
+		: err_set(err, ERR_INVALID,
+			  "parameter \"awsRegion\" is missing: with podIdentity aws, AWS keys, a role or "
+			  "identityOwner operator requests are signed for a region, and kscaled's environment has "
+			  "no AWS_REGION");
 }
 
 static int read_fields(const struct scaler_params *params, unsigned features, struct httpauth_fields *f,
@@ -188,7 +195,7 @@ static int read_fields(const struct scaler_params *params, unsigned features, st
 		return 1;
 	if (features & HTTPAUTH_CLOUD)
 		rc = worse(rc, params_read(&httpauth_cloud_table, params, f, err));
-	return rc == 0 && features & HTTPAUTH_CLOUD ? take_region(params->identity, f, err) : rc;
+	return rc == 0 && features & HTTPAUTH_CLOUD ? take_region(params, f, err) : rc;
 }
 
 /* A user in the URL is used when nothing else sets credentials. */
@@ -269,8 +276,8 @@ static int make_google(const struct scaler_params *params, const struct httpauth
 }
 
 /*
- * Whose credential is used, if any is to be fetched; *out NULL: none. AWS keys without a region are
- * ignored, as in KEDA. 0, -1, or 1 when some values are unknown.
+ * Whose credential is used, if any is to be fetched; *out NULL: none. 0, -1, or 1 when some values
+ * are unknown.
  */
 static int make_identity(const struct scaler_params *params, const struct httpauth_fields *f, bool cloud,
 	const char *url, struct identity **out, struct err *err)

@@ -272,12 +272,14 @@ int httpsource_expect(const struct webget_answer *answer, int least, int most, s
 
 json_t *httpsource_json(const struct webget_answer *answer, struct err *err)
 {
-	json_t *value = json_is_bearable(answer->body, answer->len, err) ? json_parse(answer->body, answer->len, NULL)
-									 : NULL;
+	bool bearable = json_is_bearable(answer->body, answer->len, err);
+	struct err wrong = { 0 };
+	json_t *value = bearable ? json_parse(answer->body, answer->len, &wrong) : NULL;
+	const char *bare = json_bare_number(wrong.msg);
 
-	if (!value && err->kind == ERR_NONE)
-		err_set(err, ERR_INVALID, "the answer is not JSON%s%.80s", *answer->content_type ? " but " : "",
-			answer->content_type);
+	if (!value && bearable)
+		err_set(err, ERR_INVALID, "the answer is not JSON%s%.80s%s",
+			*answer->content_type && !*bare ? " but " : "", *bare ? "" : answer->content_type, bare);
 	return value;
 }
 

@@ -82,19 +82,21 @@ static char *nearest(const char *type)
 	MEM_AUTO char *names = mem_dup(scaler_type_names());
 	char *rest = names, *name;
 	const char *best = NULL;
+	struct editdist_best other = editdist_best_of(type);
 	size_t least = strlen(type) / 3 + 2;
 
 	while ((name = strsep(&rest, ",")) != NULL) {
 		size_t distance;
 
 		name = text_trim(name, " ");
+		editdist_offer(&other, name);
 		distance = editdist_between(type, name);
 		if (distance >= least)
 			continue;
 		least = distance;
 		best = name;
 	}
-	return mem_dup(best);
+	return mem_dup(best ? best : other.name);
 }
 
 char *missingtypes_explain(const char *type)

@@ -32,6 +32,7 @@ struct found_value {
 	char *text; /* owned; NULL: absent */
 	char place; /* where it was found */
 	bool unknown;
+	bool stands_in; /* something is taken for it */
 };
 
 char *params_trimmed(const char *text)
@@ -172,43 +173,17 @@ static bool is_known(const struct scaler_params *params, const char *key)
 	return others && !(misplaced && !params->auth_open && (!params->auth || !strmap_get(params->auth, key)));
 }
 
-/* A metadata key that may be a misspelling of this absent parameter; NULL. Known keys are none. */
-static const char *mistyped(const struct scaler_params *params, const struct param_row *row)
-{
-	const char *names = row->names, *found = NULL;
-	char name[PARAM_NAME_SIZE];
-	size_t least = EDITDIST_FAR;
-
-	while (params->tables && params_next_name(&names, name)) {
-		struct editdist_best best = editdist_best_of(name);
-
-		for (size_t i = 0; i < params->metadata->count; i++)
-			if (!is_known(params, params->metadata->pairs[i].key))
-				editdist_offer(&best, params->metadata->pairs[i].key);
-		if (best.distance >= least)
-			continue;
-		least = best.distance;
-		found = best.name;
-	}
-	return found;
-}
-
 static void put_meant(const struct scaler_params *params, const char *key, struct buf *out)
 {
+	struct editdist_best best = editdist_best_of(key);
 	struct keys keys = { .params = params };
-	size_t least = EDITDIST_FAR;
-	char found[sizeof(keys.key)] = "";
+	char found[sizeof(keys.key)];
 	const char *name;
 
-	while ((name = next_key(&keys)) != NULL) {
-		size_t distance = editdist_near(name, key);
-
-		if (distance >= least)
-			continue;
-		least = distance;
-		snprintf(found, sizeof(found), "%s", name);
-	}
-	if (*found)
+	while ((name = next_key(&keys)) != NULL)
+		if (editdist_offer(&best, name))
+			snprintf(found, sizeof(found), "%s", name);
+	if (best.name)
 		buf_printf(out, " (did you mean \"%s\"?)", found);
 }
 
@@ -308,18 +283,36 @@ static int missing(const struct scaler_params *params, const struct param_row *r
 {
 	char name[PARAM_NAME_SIZE];
 	struct buf text = BUF_INIT(512);
-	const char *key = mistyped(params, row);
 
 	for (const char *place = row->where; *place; place++)
 		buf_printf(&text, "%s%s", place > row->where ? " " : "", place_name(*place));
 	buf_puts(&text, "]");
 	if (is_given_empty(params, row))
 		buf_puts(&text, " (the authentication gives it, and it is empty)");
-	if (key)
-		buf_printf(&text, " (is it \"%s\" in the metadata, mistyped?)", key);
 	err_set(err, ERR_INVALID, "missing required parameter \"%s\" in [%s", first_name(row, name), buf_text(&text));
 	buf_done(&text);
 	return -1;
+}
+
+/* It is told already, and what else is wrong is looked for. */
+static bool is_at_fault(const struct scaler_params *params, const struct param_row *row)
+{
+	const struct param_faults *faults = params->faults;
+
+	for (size_t i = 0; faults && i < faults->count; i++)
+		if (is_among(row->names, faults->list[i].about, strlen(faults->list[i].about)))
+			return true;
+	return false;
+}
+
+/*
+ * In the place of a value at fault: unknown where it may be unknown; in the metadata alone, where
+ * nothing ever is, absent if it may be, and else something (put_stand_in).
+ */
+static void forgive(const struct param_row *row, struct found_value *out)
+{
+	out->unknown = strchr(row->where, AUTH) || strchr(row->where, ENV);
+	out->stands_in = !out->unknown && (row->required || row->kind == PARAM_TARGET);
 }
 
 static int find(const struct scaler_params *params, const struct param_row *row, struct found_value *out,
@@ -328,6 +321,10 @@ static int find(const struct scaler_params *params, const struct param_row *row,
 	struct err absent = { 0 };
 
 	*out = (struct found_value){ .place = METADATA };
+	if (is_at_fault(params, row)) {
+		forgive(row, out);
+		return 0;
+	}
 	for (const char *place = row->where; *place; place++) {
 		const char *names = row->names;
 		char name[PARAM_NAME_SIZE];
@@ -552,6 +549,23 @@ static int read_target(const struct scaler_params *params, const struct param_ro
 		f->text);
 }
 
+static void put_stand_in(const struct param_row *row, void *field)
+{
+	struct param_list *list = field;
+
+	switch (row->kind) {
+	case PARAM_TEXT: *(char **)field = mem_dup(PARAM_STAND_IN); break;
+	case PARAM_INT64: *(int64_t *)field = row->least > 1 ? row->least : 1; break;
+	case PARAM_DOUBLE: *(double *)field = 1; break;
+	case PARAM_TARGET: *(struct quantity *)field = quantity_from_int(1); break;
+	case PARAM_LIST:
+		list->items = mem_array(1, sizeof(*list->items));
+		list->items[list->count++] = mem_dup(PARAM_STAND_IN);
+		break;
+	default: break;
+	}
+}
+
 static int store(const struct scaler_params *params, const struct param_row *row, struct found_value *f, void *field,
 	struct err *err)
 {
@@ -589,7 +603,9 @@ static int read_row(const struct scaler_params *params, const struct param_row *
 	struct found_value f;
 	int failed = find(params, row, &f, err);
 
-	if (!failed && (!f.unknown || (f.text && row->kind == PARAM_REFUSED))) {
+	if (!failed && f.stands_in) {
+		put_stand_in(row, field);
+	} else if (!failed && (!f.unknown || (f.text && row->kind == PARAM_REFUSED))) {
 		if (!f.text && row->otherwise)
 			f.text = mem_dup(row->otherwise);
 		failed = store(params, row, &f, field, err);
@@ -684,6 +700,11 @@ void params_done(const struct param_table *t, void *out)
 			strmap_done_secret(field);
 		}
 	}
+}
+
+void param_faults_done(struct param_faults *faults)
+{
+	mem_free_ptr(&faults->unknown);
 }
 
 int params_check_pair(const char *name, const char *value, const char *other_name, const char *other, struct err *err)

@@ -124,6 +124,22 @@ char *params_shortened(const struct scaler_params *params);
 #define PARAM_NAME_SIZE 64
 bool params_next_name(const char **names, char name[PARAM_NAME_SIZE]);
 
+/*
+ * What is wrong with a trigger, in the order in which one build after the other would meet it, each
+ * with the parameters of those before it mended.
+ */
+#define PARAM_FAULTS_MAX 8
+#define PARAM_STAND_IN   "kscaled-stand-in" /* for a text that is required and at fault; no message shows it */
+struct param_faults {
+	struct param_fault {
+		char about[PARAM_NAME_SIZE]; /* the parameter; "": none */
+		struct err err;              /* without the trigger's name */
+	} list[PARAM_FAULTS_MAX];
+	size_t count;
+	char *unknown; /* owned; as struct scaler has it */
+};
+void param_faults_done(struct param_faults *faults);
+
 /* ERR_INVALID when only one of two parameters that belong together is given. */
 int params_check_pair(const char *name, const char *value, const char *other_name, const char *other, struct err *err);
 /* The same of cert and key: without TLS it is told only, and 0. */

@@ -38,6 +38,7 @@
 
 struct httpsource_type; /* scalers/httpsource.h */
 struct param_table;     /* scalers/params.h */
+struct param_faults;    /* the same */
 struct scaler_sources;  /* connection pools: scalers/sources.h */
 
 /*
@@ -48,7 +49,7 @@ struct pod_identity {
 	const char *provider;                                                   /* "aws"; NULL: none */
 	const char *identity_id, *identity_tenant_id, *identity_authority_host; /* of Azure */
 	const char *role_arn, *external_id;                                     /* of AWS */
-	/* of kscaled's environment; NULL: none. For who signs and says no region */
+	/* of kscaled's environment, whatever the provider; NULL: none. For who says no region */
 	const char *aws_region;
 	/* whoever runs kscaled lets this trigger use its own identity (option cloud-identity) */
 	bool may_be_kscaled;
@@ -84,7 +85,9 @@ struct scaler_params {
 	/* For `kscaled check` and admission, where not all values can be read; else zero. */
 	const char *unknown;      /* the placeholder in auth and env for values that were not read */
 	bool auth_open, env_open; /* auth, env may be incomplete */
-	char *about; /* NULL, or PARAM_NAME_SIZE bytes that receive the parameter's name when an error is about one */
+	/* of scaler_try: PARAM_NAME_SIZE bytes for the name of the parameter that is wrong; NULL */
+	char *about;
+	const struct param_faults *faults;       /* what was wrong before: something stands in for it; NULL */
 	const struct param_table *const *tables; /* of the type, NULL-terminated; set by scaler_build; may be NULL */
 	char **ignored; /* what build says by params_ignore; set by scaler_build; may be NULL */
 };

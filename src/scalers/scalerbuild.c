@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scalers/scalerbuild.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/computing.h"
 #include "scalers/awslogin.h"
 #include "scalers/googlelogin.h"
 #include "scalers/missingtypes.h"
-#include "scalers/params.h"
+
+/* ---- Identities that a type does not read ---- */
 
 static bool has_table(const struct scaler_type *type, const struct param_table *wanted)
 {
@@ -36,33 +40,27 @@ static void tell_identity(const struct scaler_params *params, const struct scale
 			provider, type->name);
 }
 
-int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err)
-{
-	const struct scaler_type *type = scaler_type_find(params->type);
-	struct scaler_params tracked = *params;
-	char *name = NULL;
-	*out = (struct scaler){ 0 };
-	if (!type) {
-		MEM_AUTO char *why = missingtypes_explain(params->type);
+/* ---- One build ---- */
 
-		/* KEDA's words, and what it does not say. */
-		err_set(err, ERR_INVALID, "no scaler found for type: %s (%s)", params->type, why);
-		return err_wrap(err, "trigger %d", params->index);
-	}
-	out->type = type;
-	out->index = params->index;
-	tracked.tables = type->tables;
-	tracked.ignored = &out->ignored;
-	computing_for(params->namespace_ ? params->namespace_ : "");
-	if (type->build(&tracked, out, &name, err) < 0 ||
-		(out->kind == METRIC_EXTERNAL && params_metric_type(params, &out->target_type, err))) {
-		free(name);
-		scaler_done(out);
-		return err_wrap(err, "trigger %d (%s)", params->index, params->type);
-	}
-	tell_identity(&tracked, type);
-	out->unknown = params_unknown(&tracked);
-	out->shortened = params_shortened(&tracked);
+static int build_once(const struct scaler_params *params, const struct scaler_type *type, struct scaler *out,
+	char **name, struct err *err)
+{
+	*out = (struct scaler){ .type = type, .index = params->index };
+	*name = NULL;
+	if (type->build(params, out, name, err) >= 0 &&
+		(out->kind != METRIC_EXTERNAL || params_metric_type(params, &out->target_type, err) == 0))
+		return 0;
+	mem_free_ptr(name);
+	scaler_done(out);
+	return -1;
+}
+
+/* Takes name. */
+static void complete(const struct scaler_params *params, struct scaler *out, char *name)
+{
+	tell_identity(params, out->type);
+	out->unknown = params_unknown(params);
+	out->shortened = params_shortened(params);
 	if (out->question)
 		out->question->namespace_ = mem_dup(params->namespace_);
 	out->trigger_name = mem_dup(params->name);
@@ -70,5 +68,124 @@ int scaler_build(const struct scaler_params *params, struct scaler *out, struct 
 		? mem_printf("s%d-%s", params->index, name)
 		: mem_dup(name);
 	free(name);
-	return 0;
+}
+
+/* ---- What is wrong ---- */
+
+/* `parameter "topic": ...`, of an error that no single row of a table makes. */
+static void find_name(struct param_fault *f)
+{
+	const char *name = text_behind(f->err.msg, "parameter \"");
+	size_t len = name ? strcspn(name, "\"") : 0;
+
+	if (*f->about || len == 0 || len >= sizeof(f->about))
+		return;
+	memcpy(f->about, name, len);
+	f->about[len] = '\0';
+}
+
+static bool is_told(const struct param_faults *faults, const char *about)
+{
+	for (size_t i = 0; i < faults->count; i++)
+		if (strcmp(faults->list[i].about, about) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Notes the next fault, and whether another build may find another one: this is of a parameter that
+ * none before it is of. What is wrong with the stand-in of one is no fault.
+ */
+static bool note_fault(struct param_faults *faults)
+{
+	struct param_fault *f = &faults->list[faults->count];
+
+	find_name(f);
+	if (faults->count > 0 && (f->err.kind == ERR_NONE || (*f->about && is_told(faults, f->about))))
+		return false;
+	faults->count++;
+	return f->err.kind == ERR_INVALID && *f->about && faults->count < PARAM_FAULTS_MAX;
+}
+
+int scaler_try(const struct scaler_params *params, struct scaler *out, struct param_faults *faults)
+{
+	const struct scaler_type *type = scaler_type_find(params->type);
+	struct scaler_params tracked = *params;
+	bool built, goes_on;
+	char *name;
+
+	faults->count = 0;
+	faults->unknown = NULL;
+	if (!type) {
+		MEM_AUTO char *why = missingtypes_explain(params->type);
+		struct param_fault *f = &faults->list[faults->count++];
+
+		f->about[0] = '\0';
+		/* KEDA's words, and what it does not say. */
+		return err_set(&f->err, ERR_INVALID, "no scaler found for type: %s (%s)", params->type, why);
+	}
+	tracked.tables = type->tables;
+	tracked.faults = faults;
+	tracked.ignored = &out->ignored;
+	computing_for(params->namespace_ ? params->namespace_ : "");
+	do {
+		struct param_fault *f = &faults->list[faults->count];
+
+		f->about[0] = '\0';
+		f->err = (struct err){ 0 };
+		tracked.about = f->about;
+		built = build_once(&tracked, type, out, &name, &f->err) == 0;
+		goes_on = !built && note_fault(faults);
+	} while (goes_on);
+	if (faults->count == 0) {
+		complete(&tracked, out, name);
+		return 0;
+	}
+	if (built) {
+		free(name);
+		scaler_done(out);
+	}
+	faults->unknown = params_unknown(&tracked);
+	return -1;
+}
+
+/* ---- In one sentence ---- */
+
+#define ROOM (ERR_MSG_MAX - 128) /* the rest is for what callers prepend */
+
+static void add(struct buf *out, const char *text, const char *more, size_t *left_out)
+{
+	if (out->len > 0 && out->len + strlen(text) + strlen(more) > ROOM)
+		++*left_out;
+	else
+		buf_printf(out, "%s%s%s", out->len > 0 ? "; " : "", text, more);
+}
+
+void scaler_wrap(const struct scaler_params *params, struct err *err)
+{
+	if (scaler_type_find(params->type))
+		err_wrap(err, "trigger %d (%s)", params->index, params->type);
+	else
+		err_wrap(err, "trigger %d", params->index);
+}
+
+int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err)
+{
+	struct buf text = BUF_INIT(2 * ERR_MSG_MAX);
+	struct param_faults faults;
+	size_t left_out = 0;
+
+	if (scaler_try(params, out, &faults) == 0)
+		return 0;
+	for (size_t i = 0; i < faults.count; i++)
+		add(&text, faults.list[i].err.msg, "", &left_out);
+	if (faults.unknown)
+		add(&text, "no parameter is named ", faults.unknown, &left_out);
+	if (left_out > 0)
+		buf_printf(&text, "; and %zu more", left_out);
+	err_set(err, faults.list[0].err.kind, "%s", buf_text(&text));
+	scaler_wrap(params, err);
+	buf_done(&text);
+	param_faults_done(&faults);
+	return -1;
 }

@@ -4,11 +4,19 @@
 
 /* Builds a scaler from a trigger's definition. Checks parameters only; no network. */
 
+#include "base/err.h"
+#include "scalers/params.h"
 #include "scalers/scaler.h"
 
 /*
- * Looks up the type and builds the scaler. 0, or -1 with an error that starts with `trigger <index>
- * (<type>)`; *out then needs no scaler_done. Unknown types are ERR_INVALID.
+ * Looks up the type and builds the scaler. 0, or -1 with *faults, which the caller frees with
+ * param_faults_done; *out then needs no scaler_done. Unknown types are ERR_INVALID.
+ */
+int scaler_try(const struct scaler_params *params, struct scaler *out, struct param_faults *faults);
+
+/*
+ * The same with one error, of the first fault's kind, that starts with `trigger <index> (<type>)`
+ * and names all of them, as far as there is room.
  */
 int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err);
 
@@ -17,5 +25,8 @@ int scaler_build(const struct scaler_params *params, struct scaler *out, struct 
  * others leave it alone, as in KEDA, and a built one says so (struct scaler, ignored).
  */
 bool scaler_reads_identity(const struct scaler_type *type, const char *provider);
+
+/* Prepends `trigger <index> (<type>): ` to a fault. */
+void scaler_wrap(const struct scaler_params *params, struct err *err);
 
 #endif

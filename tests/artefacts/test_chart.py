@@ -3,6 +3,7 @@
 
 KSCALED=src/kscaled python -m pytest tests/artefacts/test_chart.py
 """
+import base64
 import json
 import re
 import time
@@ -249,6 +250,8 @@ def test_notes_say_that_nodes_need_the_image(helm, chart, cluster, tmp_path, ima
     assert ("ErrImagePull" in text) == (told is not None), text
     if told:
         assert f"The image {told}" in text and f"kubectl -n {NAMESPACE} get pods" in text and "--set image.registry=" in text
+        path, _, heading = re.search(r"/blob/HEAD/(\S+)", text)[1].partition("#")
+        assert f"\n## {heading.replace('-', ' ').capitalize()}\n" in (TOP / path).read_text()
 
 
 def test_what_others_show_of_it(helm, chart):
@@ -321,3 +324,167 @@ def test_its_life(helm, chart, cluster, tmp_path):
     helm_in("uninstall", "kscaled", "--wait", "--timeout", f"{DEFINITIONS_GONE}s")
     cluster.kubectl("delete", "namespace", "installed", "--timeout=60s")
     assert cluster.left() == []
+
+
+# ---- kscaled doctor at a release ----
+
+DOCTORED = "doctored"
+# Releases of which nothing is to be missed that they were told to leave out.
+MADE = {
+    "defaults": {},
+    "account": {"serviceAccount": {"operator": {"name": "mine"}}},
+    "watched": {"watchNamespace": "shop"},
+    "no jobs": {"scaledJobs": {"enabled": False}},
+    "kinds": {"rbac": {"scaledRefKinds": [{"apiGroup": "argoproj.io", "kind": "rollouts"}]}},
+    "no other kinds": {"rbac": {"enabledCustomScaledRefKinds": False}},
+    "secrets": restrict(secret=True),
+    "tokens": restrict(allowAllServiceAccountTokenCreation=True),
+    "no webhook": {"webhooks": {"enabled": False}},
+    "service": {"service": {"name": "metrics"}, "networkPolicy": {"enabled": True}, "operator": {"replicaCount": 2}},
+    "arguments": {"extraArgs": {"keda": {"lease-name": "another", "keda-namespace": "elsewhere"}}, "env": [{"name": "KSCALED_LEADER_ELECT", "value": "false"}]},
+    "all less": {"watchNamespace": "shop,default", "scaledJobs": {"enabled": False}, "webhooks": {"enabled": False}, "rbac": {"enabledCustomScaledRefKinds": False}, **restrict(secret=True),
+                 "serviceAccount": {"operator": {"name": "mine"}}, "service": {"name": "metrics"}},
+}
+STANDING = "clusterroles,clusterrolebindings,roles,rolebindings,serviceaccounts,services,apiservices,validatingwebhookconfigurations,networkpolicies,customresourcedefinitions,deployments"
+
+
+class Doctored:
+    """A release, upgraded from test to test; what mends is run where the packed chart lies. No kubelet plays here: what one would say of a Pod is written to its status."""
+
+    def __init__(self, helm, chart, cluster, directory):
+        self.helm, self.chart, self.cluster, self.dir = helm, next(chart.parent.glob("kscaled-*.tgz")), cluster, directory
+        for name, program in (("kubectl", cluster.program), ("kscaled", KSCALED)):
+            (self.dir / name).symlink_to(program)
+        (self.dir / "helm").write_text(f'#!/bin/sh\nHELM_CACHE_HOME={directory} HELM_CONFIG_HOME={directory} HELM_DATA_HOME={directory} exec {tools() / "helm"} "$@"\n')
+        (self.dir / "helm").chmod(0o755)
+        (self.dir / self.chart.name).symlink_to(self.chart)
+
+    def install(self, values):
+        path = self.dir / "values.yaml"
+        path.write_text(yaml.safe_dump(values))
+        self.helm("upgrade", "--install", "mine", self.chart, "--reset-values", "--kubeconfig", self.cluster.kubeconfig, "--namespace", DOCTORED, "--create-namespace", "--values", path)
+        self.cluster.kubectl("wait", "--for=condition=Established", "customresourcedefinition", "--all", "--timeout=60s")
+
+    def findings(self, hop=None):
+        done = run(KSCALED, "doctor", "-o", "json", "--kubeconfig", self.cluster.kubeconfig, check=False)
+        return [one for one in json.loads(done.stdout) if hop in (None, one["hop"])]
+
+    def bad(self, hop):
+        """The first finding of a hop that is wrong."""
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            for one in self.findings(hop):
+                if one["status"] in ("error", "warning"):
+                    return one
+        raise AssertionError(f"{hop} is fine")
+
+    def good(self, *hops):
+        deadline = time.monotonic() + 30
+        bad = ["not asked"]
+        while bad and time.monotonic() < deadline:
+            bad = [one for one in self.findings() if one["hop"] in hops and one["status"] != "ok"]
+        assert bad == []
+
+    def do(self, command):
+        return run("bash", "-euc", command, cwd=self.dir, env={"PATH": f"{self.dir}:/usr/bin:/bin", "KUBECONFIG": str(self.cluster.kubeconfig)}).stdout
+
+    def standing(self):
+        found = {}
+        for one in json.loads(self.cluster.kubectl("get", STANDING, "-A", "-l", "app.kubernetes.io/name=kscaled", "-o", "json").stdout)["items"]:
+            spec = {name: value for name, value in (one.get("spec") or {}).items() if name not in ("clusterIP", "clusterIPs", "caBundle")} if one["kind"] != "CustomResourceDefinition" else None
+            found[one["kind"], one["metadata"].get("namespace", ""), one["metadata"]["name"]] = (one.get("rules"), one.get("roleRef"), one.get("subjects"), spec)
+        return found
+
+
+@pytest.fixture(scope="module")
+def doctored(helm, chart, cluster, tmp_path_factory):
+    made = Doctored(helm, chart, cluster, tmp_path_factory.mktemp("doctored"))
+    yield made
+    helm("uninstall", "mine", "--kubeconfig", cluster.kubeconfig, "--namespace", DOCTORED, "--ignore-not-found", "--wait", "--timeout", f"{DEFINITIONS_GONE}s")
+    cluster.kubectl("delete", "namespace", DOCTORED, "--ignore-not-found", "--timeout=60s")
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_doctor_misses_nothing_that_was_left_out(doctored, made):
+    doctored.install(MADE[made])
+    doctored.good("release", "rights", "crds", "service", "apiservice", "request-header", "keda")
+    assert doctored.findings("release")[0]["message"] == f"Helm release {DOCTORED}/mine, in Pods"
+
+
+@pytest.mark.parametrize("made", ["defaults", "all less"])
+def test_doctor_mends_a_release(doctored, made):
+    """By helm, and nothing is there afterwards that was not before: no right above all."""
+    doctored.install(MADE[made])
+    doctored.good("rights")
+    stood = doctored.standing()
+    where = ["-n", "shop"] if "watchNamespace" in MADE[made] else []
+    role = "rolebinding" if where else "clusterrolebinding"
+    service = MADE[made].get("service", {}).get("name", "kscaled")
+    for what, hop in (([role, "kscaled-workloads", *where], "rights"), (["clusterrole", "kscaled"], "rights"), (["service", service, "-n", DOCTORED], "service"),
+                      (["apiservice", "v1beta1.external.metrics.k8s.io"], "apiservice"), (["crd", "clustertriggerauthentications.keda.sh"], "crds"), (["deployment", "kscaled", "-n", DOCTORED], "release")):
+        doctored.cluster.kubectl("delete", *what)
+        mend = doctored.bad(hop)["mend"]
+        assert mend == f"helm upgrade mine {doctored.chart.name} --namespace {DOCTORED} --reuse-values", (what, mend)
+        doctored.do(mend)
+        doctored.good(hop)
+        assert doctored.standing() == stood, what
+
+
+def test_doctor_at_a_webhook_that_blocks(doctored):
+    """One Pod is ready and the webhooks are trusted, as far as their objects say."""
+    doctored.install({"webhooks": {"failurePolicy": "Fail"}, "watchNamespace": "shop"})
+    kubectl = lambda *arguments: doctored.cluster.kubectl("-n", DOCTORED, *arguments).stdout
+    pods = lambda: json.loads(kubectl("get", "pods", "-l", "app.kubernetes.io/name=kscaled", "-o", "json"))["items"]
+    kubectl("delete", "pods", "--all", "--force", "--grace-period=0")
+    deadline = time.monotonic() + 30
+    while not pods() and time.monotonic() < deadline:
+        time.sleep(0.2)
+    ready = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+    kubectl("patch", "pod", pods()[0]["metadata"]["name"], "--subresource=status", "--type=merge", "-p", json.dumps(ready))
+    configuration = json.loads(kubectl("get", "validatingwebhookconfiguration", "kscaled-admission", "-o", "json"))
+    ca = base64.b64encode((doctored.cluster.dir / "pki/ca.crt").read_bytes()).decode()
+    trust = [{"op": "add", "path": f"/webhooks/{number}/clientConfig/caBundle", "value": ca} for number, _ in enumerate(configuration["webhooks"])]
+    kubectl("patch", "validatingwebhookconfiguration", "kscaled-admission", "--type=json", "-p", json.dumps(trust))
+    finding = doctored.bad("webhook")
+    assert "failurePolicy Fail" in finding["message"] and finding["mend"].endswith("--reuse-values --set webhooks.failurePolicy=Ignore"), finding
+    doctored.do(finding["mend"])
+    after = json.loads(kubectl("get", "validatingwebhookconfiguration", "kscaled-admission", "-o", "json"))
+    said = lambda one, *leave: [{name: value for name, value in hook.items() if name not in ("clientConfig", *leave)} for hook in one["webhooks"]]
+    assert {one["failurePolicy"] for one in after["webhooks"]} == {"Ignore"} and said(after, "failurePolicy") == said(configuration, "failurePolicy")
+
+
+def test_doctor_at_a_pod_of_a_release(doctored):
+    """Its image, and its memory."""
+    values = {"watchNamespace": "shop", **restrict(secret=True)}
+    doctored.install(values)
+    stood = {key: one for key, one in doctored.standing().items() if key[0] != "Deployment"}
+    kubectl = lambda *arguments: doctored.cluster.kubectl("-n", DOCTORED, *arguments).stdout
+
+    def say(reason, last):
+        kubectl("delete", "pods", "--all", "--force", "--grace-period=0")
+        deadline = time.monotonic() + 30
+        while not (pods := kubectl("get", "pods", "-o", "name").split()) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        status = {"name": "kscaled", "image": "kscaled:7", "imageID": "", "ready": False, "restartCount": 2, "state": {"waiting": {"reason": reason}}, "lastState": last}
+        kubectl("patch", pods[0], "--subresource=status", "--type=merge", "-p", json.dumps({"status": {"containerStatuses": [status]}}))
+        return doctored.bad("pods")
+
+    container = lambda: json.loads(kubectl("get", "deployment", "kscaled", "-o", "json"))["spec"]["template"]["spec"]["containers"][0]
+    before = container()
+    finding = say("ImagePullBackOff", {})
+    assert finding["mend"].endswith("--reuse-values --set image.registry=REGISTRY"), finding
+    doctored.do(finding["mend"].replace("REGISTRY", "registry.example"))
+    assert container()["image"] == f"registry.example/{before['image']}"
+    finding = say("CrashLoopBackOff", {"terminated": {"exitCode": 137, "reason": "OOMKilled"}})
+    doctored.do(finding["mend"])
+    assert container()["resources"] == {**before["resources"], "limits": {"memory": "192Mi"}} and container()["image"] == f"registry.example/{before['image']}"
+    assert {key: one for key, one in doctored.standing().items() if key[0] != "Deployment"} == stood
+
+
+def test_doctor_where_others_give_the_rights(doctored):
+    """rbac.create=false: they are told, and that they are not the release's."""
+    doctored.install({"rbac": {"create": False}})
+    finding = doctored.bad("rights")
+    assert finding["mend"].startswith("the release makes no roles (rbac.create=false): bind system:serviceaccount:"), finding
+    doctored.do(finding["mend"].partition(" needs, or ")[2])
+    doctored.good("rights")

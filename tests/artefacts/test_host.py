@@ -368,7 +368,8 @@ def test_join_says_that_it_does_not_start(service, stage):
     service.configure(log_level="loud")
     began = time.monotonic()
     said = service.join(code=1)
-    assert said.endswith("kscaled join: systemctl restart failed\n") and "journalctl" in said, said
+    assert said.endswith("kscaled join: kscaled.service does not start: systemctl restart failed\n"), said
+    assert 'what kscaled said last (journalctl -u kscaled):\n' in said and '"loud"' in said, said
     assert time.monotonic() - began < 50  # of the 60 s that it waits
     service.configure()
     service.join()

@@ -144,6 +144,22 @@ def test_small(made):
     assert size <= MOST
 
 
+def test_sizes_that_people_read(made, tmp_path):
+    """What README.md says was written by what measures it, and is not far from this image."""
+    good(CONTRIB / "sizes", "--check", made.archive)
+    copy = tmp_path / "image"
+    shutil.copytree(CONTRIB, copy)
+    readme = copy / "README.md"
+    right = readme.read_text(encoding="utf-8")
+    row = re.search(rf"(?m)^\| {ARCHITECTURE} \| ([0-9.]+) ", right)
+    readme.write_text(right.replace(row[0], row[0].replace(row[1], "5.0")), encoding="utf-8")
+    off = run(copy / "sizes", "--check", made.archive)
+    assert off.returncode == 1 and f"{ARCHITECTURE}: " in off.stderr and "not 5: " in off.stderr and "sizes --write" in off.stderr, off.stderr
+    good(copy / "sizes", "--write", made.archive)
+    good(copy / "sizes", "--check", made.archive)
+    assert run(copy / "sizes", readme).stderr.startswith(f"sizes: {readme}: no image of contrib/image/index")
+
+
 # Where something may be, and of what kind.
 ALLOWED = [
     r"usr/bin/kscaled",
@@ -318,7 +334,10 @@ class Unpacked:
         for name, what in files.items():
             path = folder / "usr/share/zoneinfo" / name.replace("__", "/")
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.symlink_to(what[1:]) if what.startswith(">") else path.write_text(what, encoding="utf-8")
+            if what.startswith(">"):
+                path.symlink_to(what[1:])
+            else:
+                path.write_text(what, encoding="utf-8")
 
 
 def test_files_of_several_packages(tmp_path):

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char *const paths[] = { "", "spec", "spec.triggers[0].metadata.listName",
 		"metadata.annotations[a.b/c]", "[0][", "items[3]" };
 	struct checkobjects_params params = { .namespace_ = "default",
-		.cluster_namespace = "kscaled",
+		.rules = { .cluster_namespace = "kscaled" },
 		.complete = size % 2 == 1,
 		.verbose = true };
 	struct documents *d = documents_new();

@@ -57,6 +57,8 @@ static void check_merge(const json_t *object)
 	struct err err = { 0 };
 	struct hpa *live;
 
+	if (hpaspec_applied_by(object))
+		json_decref(hpaspec_given_away(object));
 	merged = hpaspec_merge(wanted, object, &err);
 	must(merged != NULL || err.kind == ERR_CONFLICT || err.kind == ERR_INVALID);
 	live = merged != NULL ? hpa_decode(merged, &err) : NULL;

@@ -57,12 +57,12 @@ static void on_fault(void *arg, const struct err *err)
 static bool check_judgement(const struct scaledjob *sj, struct err *err)
 {
 	const char *reason = NULL, *warnings[VALIDATE_JOB_WARNINGS_MAX];
-	bool admitted = validate_admission(scaled_of_job(sj), NULL, &reason, err) == 0, good;
+	bool admitted = validate_admission(scaled_of_job(sj), &reason, err) == 0, good;
 	size_t faults = 0;
 
 	must(admitted == (reason == NULL));
 	must(admitted || (err->kind == ERR_INVALID && err->msg[0] != '\0'));
-	good = validate_for_reconcile(scaled_of_job(sj), err) == 0;
+	good = validate_for_reconcile(scaled_of_job(sj), NULL, err) == 0;
 	must(admitted || !good);
 	must(good || (err->kind == ERR_INVALID && err->msg[0] != '\0'));
 	validate_every(scaled_of_job(sj), on_fault, &faults);

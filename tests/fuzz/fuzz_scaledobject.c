@@ -96,7 +96,7 @@ static void check_conditions(const struct scaledobject *so)
 		.metric_count = 2 };
 	struct scaledobject_status wanted = { 0 }, again = { 0 };
 
-	o.err = validate_for_reconcile(scaled_of_object(so), &err) < 0 ? &err : NULL;
+	o.err = validate_for_reconcile(scaled_of_object(so), NULL, &err) < 0 ? &err : NULL;
 	must(o.err == NULL || (err.kind == ERR_INVALID && err.msg[0] != '\0'));
 	scaledobject_status_copy(&wanted, &so->status);
 	conditions_after_reconcile(so, &o, T, &wanted);

@@ -430,21 +430,14 @@ def test_restricted_secret_access(launch, restored, stage, credentials, locked_r
     assert "forbidden: User" not in daemon.log()
 
 
-# --- what is refused by name ---
+# --- clouds that the type does not log in to ---
 
-CLOUDS = {"podIdentity provider azure-workload": {"podIdentity": {"provider": "azure-workload"}}}
-
-
-def test_clouds_are_refused_by_name(kscaled, stage, credentials, locked_redis):
-    """Also beside a source that would do."""
+@pytest.mark.parametrize("provider", ["azure-workload", "aws", "gcp", "none"])
+def test_a_cloud_that_the_type_does_not_log_in_to(kscaled, stage, credentials, locked_redis, provider):
+    """It is left alone, and told, beside a source that does."""
     credentials.secret(password=PASSWORD)
-    names = {named: named.lower().replace(" ", "-") for named in CLOUDS}
-    for named, spec in CLOUDS.items():
-        credentials.authentication(names[named], **spec, **from_secret())
-        locked_redis.scaledobject(stage, names[named], ref(names[named]))
-    credentials.authentication("none", podIdentity={"provider": "none"}, **from_secret())
-    locked_redis.scaledobject(stage, "none", ref("none"))
-    for named, name in names.items():
-        message = stage.wait_refused(name)
-        assert named in message and "not supported" in message and f"TriggerAuthentication {stage.namespace}/{name}" in message, message
-    locked_redis.wait_read(stage, "none")
+    credentials.authentication("cloud", podIdentity={"provider": provider}, **from_secret())
+    locked_redis.scaledobject(stage, "cloud", ref("cloud"))
+    locked_redis.wait_read(stage, "cloud")
+    told = json.loads(kscaled.tell("explain", f"{stage.namespace}/cloud", "-o", "json").stdout)["triggers"][0]["ignored"]
+    assert told is None if provider == "none" else f"podIdentity {provider} of its authentication has no effect" in told, told

@@ -125,6 +125,21 @@ stringData: {t: "correct horse"}
         assert not any(word in out + err for word in ("hunter2", "aHVudGVyMg", "correct", "horse"))
 
 
+def test_options_of_the_daemon(tmp_path):
+    """What only they refuse: a warning where they are not known, and else as the daemon has it."""
+    text = "apiVersion: keda.sh/v1alpha1\nkind: TriggerAuthentication\nmetadata: {name: irsa}\nspec:\n  podIdentity: {provider: aws}\n"
+    said = "f.yaml:5: TriggerAuthentication default/irsa: {}spec.podIdentity: asks for kscaled's own identity at the cloud"
+    status, out, _ = check(tmp_path, text)
+    assert status == 0 and out.startswith(said.format("warning: "))
+    assert check(tmp_path, text, "--strict")[0] == 1
+    status, out, _ = check(tmp_path, text, "--cloud-identity", "cluster")
+    assert status == 1 and out.startswith(said.format(""))
+    assert check(tmp_path, text, "--strict", "--cloud-identity=all") == (0, "", "")
+    text = "apiVersion: keda.sh/v1alpha1\nkind: ClusterTriggerAuthentication\nmetadata: {name: files}\nspec:\n  filePath: a.json\n"
+    assert "--filepath-auth-root-path is not set" in check(tmp_path, text)[1]
+    assert check(tmp_path, text, "--filepath-auth-root-path", "/etc/kscaled") == (0, "", "")
+
+
 @pytest.mark.parametrize("content, status, said", [
     (b"", 0, ""), (b"---\n# nothing\n---\n", 0, ""), (b"{}", 1, "f.yaml:1: no Kubernetes object: apiVersion and kind are missing\n"), (b"[1, 2]", 1, "f.yaml:1: a list is no Kubernetes object"),
     (bytes(range(256)), 2, "f.yaml:1: not YAML: control characters are not allowed\n"), (b"a: caf\xe9\n", 2, "f.yaml:1: not YAML: "), (b"a: 1\n\tb: 1\n", 2, "f.yaml:2: not YAML: found a tab character"),
@@ -152,7 +167,7 @@ def test_a_thousand_objects_are_fast(tmp_path):
 def test_usage():
     done = run("check", "--help")
     assert done.returncode == 0 and "--complete" in done.stdout and done.stderr == ""
-    for arguments, named in (((), "no file"), (("--nonsense", "-"), "nonsense"), (("-n", "A_b", "-"), "A_b")):
+    for arguments, named in (((), "no file"), (("--nonsense", "-"), "nonsense"), (("-n", "A_b", "-"), "A_b"), (("--cloud-identity", "any", "-"), "none, cluster, all")):
         done = run("check", *arguments)
         assert done.returncode == 2 and named in done.stderr and done.stdout == ""
     assert "check" in run("help").stdout

@@ -5,10 +5,8 @@ import contextlib
 import datetime
 import email.utils
 import json
-import os
 import pathlib
 import re
-import subprocess
 
 import pytest
 import yaml
@@ -16,78 +14,15 @@ import yaml
 from rig import pki
 from rig.api_proxy import ApiProxy
 from rig.cluster import Cluster
-from rig.daemon import APISERVICE, WEBHOOKS, Installation, program, run
+from rig.daemon import APISERVICE, WEBHOOKS, run
 from rig.keda_lease import Keda
+from rig.practice import HOPS, Desk, Practice, Visit
 from rig.process import free_port
 from rig.waiting import eventually
 
-HOPS = ["kubeconfig", "credentials", "api-server", "clock", "rights", "crds", "service", "endpoints", "apiservice", "routing", "ca-bundle", "request-header",
-        "available", "metric", "webhook", "webhook-reached", "lease", "keda", "hpas", "objects", "certificates"]
 # What kscaled's own account may not look at.
-NOT_ITS = pytest.mark.refused("get services", "get endpoints", "get customresourcedefinitions.apiextensions.k8s.io", "create scaledobjects.keda.sh", "list *.external.metrics.k8s.io", "list clusterrolebindings.rbac.authorization.k8s.io")
+NOT_ITS = pytest.mark.refused("get services", "get endpoints", "get customresourcedefinitions.apiextensions.k8s.io", "create scaledobjects.keda.sh", "list *.external.metrics.k8s.io", "list clusterrolebindings.rbac.authorization.k8s.io", "list roles.rbac.authorization.k8s.io")
 FREE = "kubectl delete apiservice v1beta1.external.metrics.k8s.io v1.insight.kscaled.io"
-
-
-class Visit:
-    """What kscaled doctor said once."""
-
-    def __init__(self, *arguments):
-        done = run("doctor", "-o", "json", *map(str, arguments))
-        assert done.stderr == "", done.stderr
-        self.code = done.returncode
-        self.all = json.loads(done.stdout)
-        assert list(dict.fromkeys(one["hop"] for one in self.all)) == HOPS, self.all  # each once, in order
-
-    def of(self, hop):
-        return [one for one in self.all if one["hop"] == hop]
-
-    def status(self, hop):
-        return max((one["status"] for one in self.of(hop)), key=["ok", "skipped", "warning", "error"].index)
-
-    def bad(self):
-        return {one["hop"]: one for one in reversed(self.all) if one["status"] in ("warning", "error")}
-
-    def only(self, hop, status="error"):
-        """The finding of the one hop that is wrong."""
-        assert set(self.bad()) == {hop}, self.bad()
-        assert self.status(hop) == status, self.of(hop)
-        assert self.code == (1 if status == "error" else 0), self.code
-        return self.bad()[hop]
-
-    def first(self):
-        """What is wrong first, of which the others may be consequences."""
-        return next(one for one in self.all if one["status"] in ("warning", "error"))
-
-    def fine(self):
-        assert not self.bad() and self.code == 0, self.bad()
-        return True
-
-
-class Practice:
-    """Sends the doctor to the cluster, and does what he says."""
-
-    def __init__(self, installation, directory):
-        self.installation = installation
-        self.cluster = installation.cluster
-        self.host = f"localhost:{installation.port}"
-        self.bin = directory / "bin"
-        self.bin.mkdir()
-        (self.bin / "kubectl").symlink_to(self.cluster.kubectl_program)
-        (self.bin / "kscaled").symlink_to(program())
-
-    def visit(self, *arguments, kubeconfig=None, host=None):
-        return Visit("--kubeconfig", kubeconfig or self.cluster.kubeconfig, "--host", host or self.host, *arguments)
-
-    def do(self, command):
-        """As it stands, in a shell of the administrator."""
-        env = {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}", "KUBECONFIG": str(self.cluster.kubeconfig)}
-        done = subprocess.run(["bash", "-euc", command], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env, timeout=60, check=False)
-        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
-        return done.stdout
-
-    def mended(self, finding):
-        self.do(finding["mend"])
-        eventually(lambda: self.visit().fine())
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +112,10 @@ def test_api_server(whole, tmp_path):
     content = document(whole)
     content["clusters"][0]["cluster"]["certificate-authority-data"] = base64.b64encode(pathlib.Path(pki.authority(tmp_path, "other").cert).read_bytes()).decode()
     visit = whole.visit(kubeconfig=written(path, content))
-    assert visit.code == 2 and "certificate-authority" in visit.first()["mend"], visit.first()
+    mend = visit.first()["mend"]
+    assert visit.code == 2 and mend == f"kubectl config set-cluster NAME --kubeconfig {path} --embed-certs --certificate-authority CERTIFICATE", visit.first()
+    whole.do(mend.replace("NAME", content["clusters"][0]["name"]).replace("CERTIFICATE", whole.cluster.pki("ca.crt")))
+    assert whole.visit(kubeconfig=path).status("api-server") == "ok"
     content = document(whole)
     content["users"][0]["user"] = {"token": "nobody"}
     visit = whole.visit(kubeconfig=written(path, content))
@@ -306,10 +244,10 @@ def test_routing(whole, tmp_path):
         routed.kubectl("apply", "-f", "-", stdin=whole.installation.manifests("--host", whole.host))
         finding = eventually(lambda: Visit("--kubeconfig", routed.kubeconfig, "--host", whole.host).bad().get("routing"))
         assert "--enable-aggregator-routing=true" in finding["message"], finding
-        routed.kubectl(*"-n kscaled delete service kscaled".split())
-        # Its mend, with an address of this host in the place of ADDRESS.
-        assert "kscaled manifests --host ADDRESS:PORT | kubectl apply -f -" in finding["mend"], finding
-        routed.kubectl("apply", "-f", "-", stdin=whole.installation.manifests("--host", "192.0.2.7:9443"))
+        assert finding["mend"] == "kubectl -n kscaled delete service kscaled; kscaled manifests --host ADDRESS:PORT | kubectl apply -f -", finding
+        desk = tmp_path / "desk"
+        desk.mkdir()
+        Desk(routed, desk).do(finding["mend"].replace("ADDRESS:PORT", "192.0.2.7:9443"))
         assert Visit("--kubeconfig", routed.kubeconfig, "--host", "192.0.2.7:9443").status("routing") != "error"
     finally:
         routed.down()
@@ -348,22 +286,28 @@ def test_request_header(altered):
     assert finding["mend"].startswith("kube-apiserver --requestheader-client-ca-file=FILE"), finding
 
 
-def test_metric_and_objects(whole, stage, start_redis, kscaled):
-    """A source that dies, and an object that is not Ready."""
+def test_sources_and_objects(whole, stage, start_redis, kscaled):
+    """A source that dies is none of the installation's faults; an object that cannot be taken up is."""
     redis = start_redis()
     stage.deployment(replicas=0)
     stage.ready_scaledobject(triggers=[{"type": "redis", "metadata": {"address": redis.address, "listName": "jobs", "listLength": "5"}}], maxReplicaCount=1)
     eventually(lambda: whole.visit().fine())
     redis.kill()
-    visit = eventually(lambda: (lambda v: v if {"metric", "objects"} <= set(v.bad()) else None)(whole.visit()))
-    assert visit.code == 1
-    for hop, mend in (("metric", f"kscaled explain {stage.namespace}/worker"), ("objects", f"kscaled explain so {stage.namespace}/worker")):
-        finding = visit.bad()[hop]
-        assert finding["mend"] == mend, finding
-        told = kscaled.tell(*mend.split()[1:])
-        assert told.returncode == 0 and redis.address in told.stdout, told
+    finding = eventually(lambda: (lambda visit: visit.bad() and visit.only("sources", "warning"))(whole.visit()))
+    assert f"a source of ScaledObject {stage.namespace}/worker fails, while kscaled is well: TriggerError: " in finding["message"], finding
+    visit = whole.visit()
+    assert visit.code == 0 and whole.visit("--strict").code == 1
+    assert [one["message"] for one in visit.of("metric")] == [f"kscaled answers; it has no value for {stage.namespace}/worker, as its source fails"]
+    assert "all 1 are taken up; of 1 a source fails" in visit.of("objects")[0]["message"]
+    told = kscaled.tell(*finding["mend"].split()[1:])
+    assert finding["mend"] == f"kscaled explain so {stage.namespace}/worker" and told.returncode == 0 and redis.address in told.stdout, told
     redis.start()
     eventually(lambda: whole.visit().fine())
+    stage.scaledobject("lost", scaleTargetRef={"name": "nobody"})
+    visit = eventually(lambda: (lambda visit: "objects" in visit.bad() and visit)(whole.visit()))
+    finding = visit.only("objects")
+    assert f"ScaledObject {stage.namespace}/lost is not Ready: ScaledObjectCheckFailed: " in finding["message"], finding
+    assert kscaled.tell(*finding["mend"].split()[1:]).returncode == 0
 
 
 # --- the webhook ---
@@ -406,9 +350,10 @@ def test_rights_that_are_too_many(whole):
     try:
         finding = whole.visit().only("rights", "warning")
         assert "clusterrolebindings kscaled-tokens is more than the options ask for: see --service-account-tokens" in finding["message"], finding
+        whole.mended(finding)
+        assert whole.cluster.kubectl("get", "clusterrolebinding", "kscaled-tokens", "theirs", "--ignore-not-found", "-o", "name").split() == ["clusterrolebinding.rbac.authorization.k8s.io/theirs"]
     finally:
-        whole.cluster.kubectl("delete", "clusterrolebinding", "kscaled-tokens", "theirs")
-    eventually(lambda: whole.visit().fine())
+        whole.cluster.kubectl("delete", "clusterrolebinding", "kscaled-tokens", "theirs", "--ignore-not-found")
 
 
 # --- who acts ---

@@ -202,7 +202,7 @@ def test_push(kscaled, stage, etcd):
     took = timed(lambda: stage.replicas() == 1)
     assert took < SOON, f"{took} s"
     etcd.delete("pushed")
-    assert timed(lambda: stage.says("Ready", "False", "TriggerError")) < SOON
+    assert timed(lambda: stage.event("KEDAScalerFailed")) < SOON
     assert stage.replicas() == 1
 
 

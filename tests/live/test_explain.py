@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """kscaled explain and get: what people are told by a running kscaled, about readings, decisions, the HPA, and who changed the replicas."""
 import json
+import os
+import pathlib
 import pty
 import subprocess
 
@@ -9,6 +11,8 @@ import pytest
 from rig.daemon import program, run
 from rig.process import free_port, free_socket
 from rig.waiting import eventually
+
+README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
 
 
 def explained(kscaled, stage, name="worker"):
@@ -45,6 +49,13 @@ def test_the_story_of_an_object(kscaled, stage):
     assert text.returncode == 0 and text.stderr == ""
     for part in ("Deployment worker", "keda-hpa-worker: 1 to 3", "TooManyReplicas", "(this process)", f"s0-redis-{stage.jobs}", "kubectl", "CHANGED", "DECIDED"):
         assert part in text.stdout, text.stdout
+    assert shape(text.stdout) == shape(README.read_text(encoding="utf-8").split("```\n")[1])  # what people are shown first
+
+
+def shape(text):
+    """Names of lines, and the heads of tables."""
+    rows = [line.split() for line in text.splitlines() if line[:1].isalpha()]
+    return [row if row[0] in ("TRIGGER", "CHANGED", "DECIDED") else row[0] for row in rows]
 
 
 def on_terminal(*command, columns=80, rows=24):
@@ -177,6 +188,10 @@ def test_a_name_alone(kscaled, stage, cluster, tmp_path):
             for line in (f"kscaled explain so {stage.namespace}/{name}", f"kscaled explain so {other}/{name}"):
                 assert f"  {line}\n" in done.stderr and ask(*line.split()[1:]).returncode == 0
             assert ask("explain", "-n", other, name).returncode == 0
+        (tmp_path / "kubectl-kscaled").symlink_to(program())
+        env = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig)}
+        done = subprocess.run([tmp_path / "kubectl-kscaled", "explain", name], capture_output=True, text=True, timeout=60, check=False, env=env)
+        assert done.returncode == 1 and f"  kubectl kscaled explain so {other}/{name}\n" in done.stderr, done
     finally:
         cluster.delete_namespace(other)
 

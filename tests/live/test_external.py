@@ -88,6 +88,19 @@ def test_new_targets_and_names_reach_the_hpa(kscaled, stage, scaler):
     eventually(lambda: stage.replicas() == 4)
 
 
+def test_a_description_that_turns_wrong_is_told(kscaled, stage, scaler):
+    """What the server said before stays in use; log, Event and explain tell it, and that it is over."""
+    working(stage, scaler)
+    scaler.says(specs=[["queue", 0, 0]])
+    said = 'metric "queue": its target must be greater than 0'
+    eventually(lambda: any("without effect: " in event.note and said in event.note for event in stage.events("worker", "KEDAScalerInfo")), timeout=90)
+    assert said in kscaled.tell("explain", f"{stage.namespace}/worker").stdout
+    assert stage.replicas() == 3 and targets(stage) == {"s0-queue": "5"}
+    scaler.says(specs=[["queue", 4, 0]])
+    eventually(lambda: targets(stage) == {"s0-queue": "4"}, timeout=REFRESH)
+    assert said not in kscaled.tell("explain", f"{stage.namespace}/worker").stdout
+
+
 def test_a_hundred_triggers_on_one_connection(kscaled, stage, scaler):
     scaler.says(active=True, values={"queue": [1, 0]})
     for i in range(10):
@@ -145,6 +158,8 @@ def test_tls_and_wrong_authority(kscaled, stage, credentials, start_scaler, auth
     eventually(lambda: stage.replicas("insecure") == 1)
     stage.wait_failing("unknown")                                  # the system does not know the authority
     stage.wait_failing("plain")                                    # unsafeSsl alone is no TLS
+    assert "(does the server want TLS?)" in stage.event("KEDAScalerFailed", "plain").note
+    assert "does the server" not in stage.event("KEDAScalerFailed", "unknown").note
 
 
 def test_mutual_tls(kscaled, stage, credentials, start_scaler, authority):
@@ -160,6 +175,7 @@ def test_mutual_tls(kscaled, stage, credentials, start_scaler, authority):
     credentials.authentication("stranger", secretTargetRef=[{"parameter": "caCert", "name": "stranger", "key": "caCert"}])
     stage.scaledobject("stranger", triggers=[trigger(scaler, _authenticationRef=ref("stranger"))])
     stage.wait_failing("stranger")
+    assert "(does the server ask for a client certificate?)" in stage.event("KEDAScalerFailed", "stranger").note
     assert stage.replicas("stranger") == 0
 
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The HorizontalPodAutoscaler that stands for a ScaledObject."""
+import json
+import time
+
 import pytest
 
 from rig.cluster import gone
 from rig.daemon import run
 from rig.stage import FAST
-from rig.waiting import eventually, throughout
+from rig.waiting import after, eventually, throughout
 
 
 def version():
@@ -51,6 +54,18 @@ def test_equals_what_is_expected(kscaled, cluster, stage):
         "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "worker"}, "minReplicas": 2, "maxReplicas": 9,
         "metrics": [metric(f"s0-redis-{stage.jobs}", {"type": "AverageValue", "averageValue": "7"}), metric("s1-redis-a-b", {"type": "Value", "value": "3"})],
     }
+
+
+def test_a_long_name(kscaled, stage):
+    """The webhook refuses it when it is new, and KEDA may have stored it: it is scaled. The label is cut."""
+    name = "shop-production-eu-west-order-fulfilment-worker-scaledobject"
+    stage.deployment(replicas=0)
+    stage.scaledobject(name, target={"name": "worker"}, maxReplicaCount=1)
+    stage.wait_ready(name)
+    labels = stage.hpa_document(f"keda-hpa-{name}")["metadata"]["labels"]
+    assert labels["app.kubernetes.io/name"] == f"keda-hpa-{name}"[:63]
+    stage.push(1)
+    eventually(lambda: stage.replicas() == 1)
 
 
 def test_defaults(kscaled, stage):
@@ -193,6 +208,60 @@ def test_one_that_keda_made_is_taken_over(kscaled, stage):
     assert hpa.metadata.uid == theirs.metadata.uid
     assert hpa.metadata.labels["kscaled.io/managed"] == "true"
     assert hpa.spec.scale_target_ref.name == "worker"
+
+
+def test_a_long_name_of_before_works_on(kscaled, stage, tmp_path):
+    """As KEDA has left it: the webhook, which is not asked here, and `kscaled check` refuse a new one."""
+    name = "shop-production-eu-west-order-fulfilment-worker-scaledobj"
+    stage.deployment("worker", replicas=0)
+    stage.ready_scaledobject(name, target={"name": "worker"})
+    stage.push(3)
+    eventually(lambda: stage.replicas() == 1)
+    assert stage.hpa(name).spec.max_replicas == 10
+    assert stage.metric(name=name).value() == "3"
+    manifest = tmp_path / "long.json"
+    manifest.write_text(json.dumps(stage.document(name)))
+    check = run("check", str(manifest))
+    assert check.returncode and "has 66 characters" in check.stdout + check.stderr
+
+
+def test_labels_that_are_not_wanted_any_more_go(kscaled, cluster, stage):
+    """Excluded later, or taken off the ScaledObject; what others have put on the HPA stays."""
+    stage.deployment(replicas=0)
+    stage.ready_scaledobject(metadata={"labels": {"tool.example/env": "x", "team": "a"}, "annotations": {"note": "n"}})
+    cluster.kubectl("-n", stage.namespace, "label", "hpa", "keda-hpa-worker", "theirs=1")
+    assert stage.hpa().metadata.labels["tool.example/env"] == "x"
+    stage.patch({"metadata": {"annotations": {"scaledobject.keda.sh/hpa-excluded-labels": "tool.example/env"}}})
+    eventually(lambda: "tool.example/env" not in stage.hpa().metadata.labels)
+    stage.patch({"metadata": {"labels": {"team": None}, "annotations": {"note": None}}})
+    eventually(lambda: "team" not in stage.hpa().metadata.labels and "note" not in stage.hpa().metadata.annotations)
+    assert stage.hpa().metadata.labels["theirs"] == "1"
+
+
+APPLIED = """
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: keda-hpa-worker}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: worker}
+  minReplicas: 1
+  maxReplicas: 3
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]
+"""
+
+
+@pytest.mark.parametrize("how", ["--server-side", "--field-manager=helm"])
+def test_one_that_others_apply_is_theirs(kscaled, cluster, stage, how):
+    """A chart that had the ScaledObject has an HPA of its name: that does not go with the ScaledObject."""
+    stage.deployment(replicas=1)
+    stage.ready_scaledobject(minReplicaCount=1)
+    time.sleep(1.1)  # who wrote last is told in whole seconds
+    cluster.kubectl("-n", stage.namespace, "apply", "-f", "-", *([how, "--force-conflicts"] if how == "--server-side" else [how]), stdin=APPLIED)
+    eventually(lambda: not stage.hpa().metadata.owner_references)
+    assert "was applied by" in stage.event("HPAConflict").note
+    assert "keda-hpa-worker exists already and belongs to nobody" in stage.wait_refused()
+    stage.delete()
+    throughout(lambda: stage.hpa().spec.max_replicas == 3, until=after(4))
 
 
 def test_goes_with_its_scaledobject(kscaled, stage):

@@ -404,8 +404,14 @@ def test_the_port_is_said(empty, host):
     assert "kscaled would listen on port 8443 here" in host.join("--host=localhost:8443", "--port=8443", "--dry-run")
     host.join("--host=localhost:8443", "--port=8443")
     assert "KSCALED_SECURE_PORT" not in (host.config / "join.env").read_text()
+    # What the user has configured counts more than what was said before, and less than what is said now.
+    host.join(f"--host=localhost:{host.port}", f"--port={host.port}")
     (host.config / "kscaled.conf").write_text("secure-port = 7443\n")
     assert "kscaled listens on port 7443 here" in host.join("--host=localhost:7443")
+    assert "KSCALED_SECURE_PORT" not in (host.config / "join.env").read_text()
+    host.join("--host=localhost:8443", "--port=8443")
+    assert "KSCALED_SECURE_PORT=8443" in (host.config / "join.env").read_text()
+    (host.config / "kscaled.conf").unlink()
 
 
 def test_what_others_have_is_theirs(empty, host):

@@ -293,7 +293,7 @@ static void take_workload_role(struct auth_resolve *r)
 		auth_fail(r, NULL, "roleArn can't be set if KEDA isn't identity owner, current value: 'workload'");
 		return;
 	}
-	/* As in KEDA: where there is no Pod template nobody says that the role of a Secret is none. */
+	/* As in KEDA: without a Pod template nobody says that the role of a Secret is none. */
 	if (may_lack && r->target && r->target->container_count == 0 && !r->target->no_environment)
 		return;
 	state = auth_workload_role(r, &role, &err);
@@ -379,8 +379,8 @@ struct pod_identity auth_identity(const struct auth_lookup *lookup, const struct
 	bool cluster = trigger->auth_name && trigger->auth_kind &&
 		strcmp(trigger->auth_kind, TRIGGERAUTH_CLUSTER_KIND) == 0;
 
-	return (struct pod_identity){ .may_be_kscaled = lookup->cloud == AUTH_CLOUD_ALL ||
-			(lookup->cloud == AUTH_CLOUD_CLUSTER && cluster),
+	return (struct pod_identity){ .aws_region = lookup->aws_region,
+		.may_be_kscaled = lookup->cloud == AUTH_CLOUD_ALL || (lookup->cloud == AUTH_CLOUD_CLUSTER && cluster),
 		.azure_trusted = lookup->azure_trusted,
 		.aws_trusted = lookup->aws_trusted };
 }

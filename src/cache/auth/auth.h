@@ -28,8 +28,9 @@ enum auth_cloud {
 	AUTH_CLOUD_CLUSTER, /* those that refer to a ClusterTriggerAuthentication */
 	AUTH_CLOUD_ALL,
 };
-/* Of the option's word, which is one of these three. */
-enum auth_cloud auth_cloud_of(const char *word);
+#define AUTH_CLOUD_WORDS   "none", "cluster", "all"
+#define AUTH_CLOUD_INITIAL "cluster"
+enum auth_cloud auth_cloud_of(const char *word); /* one of the words */
 
 /*
  * Each returns REFERENCE_FOUND with *out set (borrowed until the end of the turn), or sets *err:

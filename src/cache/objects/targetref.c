@@ -96,7 +96,7 @@ static void want(struct targetref *t, struct object *o)
 	char group[TARGETREF_TEXT], version[TARGETREF_TEXT], resource[TARGETREF_TEXT];
 	struct target_ref ref = { group, version, resource, so->meta.namespace_, so->spec.target_name };
 
-	if (validate_for_reconcile(scaled_of_object(so), NULL) ||
+	if (validate_for_reconcile(scaled_of_object(so), NULL, NULL) ||
 		targetref_find(t, so, group, version, resource, NULL, NULL))
 		targets_release(o);
 	else
@@ -124,7 +124,7 @@ static void want_still(void *arg, struct object *o)
 {
 	char group[TARGETREF_TEXT], version[TARGETREF_TEXT], resource[TARGETREF_TEXT];
 
-	if (o->of.so && is_looked_up(o->of.so) && !validate_for_reconcile(scaled_of_object(o->of.so), NULL))
+	if (o->of.so && is_looked_up(o->of.so) && !validate_for_reconcile(scaled_of_object(o->of.so), NULL, NULL))
 		targetref_find(arg, o->of.so, group, version, resource, NULL, NULL);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "base/dnsname.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "cache/objects/targets_parts.h"
@@ -13,7 +14,7 @@
 
 #define OPEN_LATE_MS 1000
 
-struct target *targets_get_one(struct targets *t, const struct target_ref *ref)
+static struct target *target_get(struct targets *t, const struct target_ref *ref)
 {
 	MEM_AUTO char *key = mem_printf("%s/%s/%s/%s/%s", ref->group, ref->version, ref->resource, ref->namespace_,
 		ref->name);
@@ -36,12 +37,14 @@ struct target *targets_get_one(struct targets *t, const struct target_ref *ref)
 	return target;
 }
 
+static void return_pods(struct target *target);
+
 static void target_free(struct target *target)
 {
 	struct target_place *place = target->place;
 
 	HASH_DELETE(hh, place->owner->targets, target);
-	targets_object_return_pods(target);
+	return_pods(target);
 	targets_object_read_stop(target);
 	targets_object_scale_stop(target);
 	workload_free(target->workload);
@@ -53,10 +56,40 @@ static void target_free(struct target *target)
 		targets_watch_free(place);
 }
 
-void targets_drop_unused(struct target *target)
+static void drop_unused(struct target *target)
 {
 	if (!target->owners && !target->borrowers)
 		target_free(target);
+}
+
+/* ---- The Pod template of a Deployment ---- */
+
+static void return_pods(struct target *target)
+{
+	struct target *pods = target->pods;
+
+	if (!pods)
+		return;
+	target->pods = NULL;
+	LL_DELETE2(pods->borrowers, target, next_borrower);
+	drop_unused(pods);
+}
+
+/* One step: a Deployment refers to none. The name of an object, as it becomes part of a path. */
+static void borrow_pods(struct target *target)
+{
+	const char *name = target->workload->template_deployment;
+	const struct target_ref ref = { "apps", "v1", "deployments", target->namespace_, name };
+	struct target *pods = NULL;
+
+	if (name && dnsname_is_subdomain(name, strlen(name)))
+		pods = target_get(target->place->owner, &ref);
+	if (pods == target->pods || pods == target)
+		return;
+	return_pods(target);
+	target->pods = pods;
+	if (pods)
+		LL_PREPEND2(pods->borrowers, target, next_borrower);
 }
 
 void targets_release(struct object *o)
@@ -67,12 +100,12 @@ void targets_release(struct object *o)
 		return;
 	LL_DELETE2(target->owners, o, next_of_target);
 	o->target = NULL;
-	targets_drop_unused(target);
+	drop_unused(target);
 }
 
 void targets_want(struct targets *t, struct object *o, const struct target_ref *ref)
 {
-	struct target *target = targets_get_one(t, ref);
+	struct target *target = target_get(t, ref);
 
 	if (o->target == target)
 		return;
@@ -162,6 +195,7 @@ struct targets *targets_new(struct kube *kube, struct kinds *kinds)
 	struct targets *t = mem_zalloc(sizeof(*t));
 
 	t->kube = kube;
+	t->on_present = borrow_pods;
 	t->kinds = kinds;
 	loop_timer_init(&t->open_late, kube_loop(kube), on_open_late, t);
 	return t;

@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <utlist.h>
-
-#include "base/dnsname.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -48,36 +45,6 @@ void targets_object_tell(struct target *target)
 		tell_owners(b);
 }
 
-/* ---- The Pod template of a Deployment ---- */
-
-void targets_object_return_pods(struct target *target)
-{
-	struct target *pods = target->pods;
-
-	if (!pods)
-		return;
-	target->pods = NULL;
-	LL_DELETE2(pods->borrowers, target, next_borrower);
-	targets_drop_unused(pods);
-}
-
-/* One step: a Deployment refers to none. The name of an object, as it becomes part of a path. */
-static void borrow_pods(struct target *target)
-{
-	const char *name = target->workload->template_deployment;
-	const struct target_ref ref = { "apps", "v1", "deployments", target->namespace_, name };
-	struct target *pods = NULL;
-
-	if (name && dnsname_is_subdomain(name, strlen(name)))
-		pods = targets_get_one(target->place->owner, &ref);
-	if (pods == target->pods || pods == target)
-		return;
-	targets_object_return_pods(target);
-	target->pods = pods;
-	if (pods)
-		LL_PREPEND2(pods->borrowers, target, next_borrower);
-}
-
 static void drop_unsure(struct target *target)
 {
 	workload_free(target->unsure);
@@ -106,7 +73,7 @@ static void set_present(struct target *target, struct workload *w)
 	target->workload = w;
 	target->shape = shape;
 	target->state = TARGET_PRESENT;
-	borrow_pods(target);
+	target->place->owner->on_present(target);
 	if (changed)
 		targets_object_tell(target);
 }

@@ -55,8 +55,8 @@ struct target {
 	char *trouble;           /* reading error; NULL */
 	struct object *owners;   /* by their next_of_target */
 	/*
-	 * the Deployment whose Pod template it has (struct workload, template_deployment); NULL. That
-	 * one knows its borrowers, and lives as long as it has one
+	 * the Deployment whose Pod template it has (struct workload, template_deployment);
+	 * NULL. That one knows its borrowers, and lives as long as it has one
 	 */
 	struct target *pods, *borrowers, *next_borrower;
 	UT_hash_handle hh;
@@ -71,13 +71,10 @@ struct targets {
 	struct loop_timer open_late;
 	struct target_place *places;
 	struct target *targets;
+	void (*on_present)(struct target *target); /* of targets.c: its workload was taken */
 	object_fn fn;
 	void *arg;
 };
-
-/* targets.c */
-struct target *targets_get_one(struct targets *t, const struct target_ref *ref); /* made when there is none */
-void targets_drop_unused(struct target *target);                                 /* frees it when nobody wants it */
 
 /* targets_object.c */
 struct target *targets_object_find(struct targets *t, const char *key);
@@ -86,7 +83,6 @@ char *targets_object_collection(const char *group, const char *version, const ch
 /* notifies its owners; they only queue work and do not call back into this module */
 void targets_object_tell(struct target *target);
 void targets_object_missing(struct target *target);
-void targets_object_return_pods(struct target *target); /* it borrows no Pod template any more */
 /*
  * Takes an object from a list, a watch or a GET. authoritative: from a list, valid even if it seems
  * older.

@@ -19,6 +19,7 @@ struct described_question {
 	bool known;
 	struct description description;
 	struct err *err; /* owned; error of the last request; NULL */
+	bool wrong;      /* known, and err says why what it says now is not in use */
 	unsigned failures;
 	void *under_way; /* the scaler's handle; NULL */
 	struct loop_timer again;
@@ -31,6 +32,30 @@ struct descriptions {
 };
 
 /* ---- Asking ---- */
+
+/*
+ * Whether people are told that a description that was known comes no more: what is wrong at once,
+ * another failure when it comes again, as one by itself the readings tell.
+ */
+static bool is_wrong(const struct described_question *e, bool before)
+{
+	return e->known && e->err && (e->err->kind == ERR_INVALID || before);
+}
+
+/* Once for each end of it, as what it says may change from one time to the next. */
+static void tell_wrong(struct described_question *e, bool wrong)
+{
+	if (e->wrong == wrong)
+		return;
+	e->wrong = wrong;
+	if (wrong)
+		log_warn("descriptions",
+			"%s: which metrics it has is not known any more, and what it said before stays: %s",
+			e->question->source, e->err->msg);
+	else
+		log_info("descriptions", "%s: it says again which metrics it has", e->question->source);
+	holders_tell(&e->held);
+}
 
 static void take(struct described_question *e, const struct description *description)
 {
@@ -46,7 +71,7 @@ static void take(struct described_question *e, const struct description *descrip
 static void on_description(void *arg, const struct description *description, const struct err *err)
 {
 	struct described_question *e = arg;
-	bool first = !e->known && !e->err, retry = err && !e->known;
+	bool first = !e->known && !e->err, retry = err && !e->known, before = e->err != NULL;
 
 	e->under_way = NULL;
 	err_keep(&e->err, err);
@@ -54,11 +79,12 @@ static void on_description(void *arg, const struct description *description, con
 		retry ? loop_backoff_ms(e->failures++, RETRY_FIRST_MS, RETRY_MOST_MS)
 		      : loop_backoff_ms(0, AGAIN_MS, AGAIN_MS));
 	if (err) {
-		/* Later failures show when the metrics' values are read. */
 		if (first)
 			holders_tell(&e->held);
+		tell_wrong(e, is_wrong(e, before));
 		return;
 	}
+	tell_wrong(e, false);
 	if (e->known && description_equal(&e->description, description))
 		return;
 	log_debug("descriptions", "%s: %zu metrics, the first is %s", e->question->source, description->count,
@@ -125,6 +151,13 @@ enum reference_state descriptions_get(struct descriptions *d, struct object *own
 	}
 	err_set(err, ERR_WAITING, "%s has not said yet which metrics there are", question->source);
 	return REFERENCE_UNREAD;
+}
+
+const char *descriptions_trouble(const struct question *question)
+{
+	const struct described_question *e = question->described;
+
+	return e && e->wrong ? e->err->msg : NULL;
 }
 
 struct descriptions *descriptions_new(struct scaler_sources *sources, int64_t deadline_ms)

@@ -6,8 +6,8 @@
  * The descriptions of triggers whose source reports its metrics (external scalers), one per
  * question, shared. Requested on first use and then every 15 s while in use, so that new targets
  * and names reach the HPA; when a request fails, the old description stays. Objects are notified
- * when a description changes, or when the first request has failed. Held as in cache/auth/holders.
- * For cache/readings/scalers.
+ * when a description changes, when the first request has failed, or when a later one is wrong. Held
+ * as in cache/auth/holders. For cache/readings/scalers.
  */
 
 #include <stdint.h>
@@ -31,5 +31,11 @@ void descriptions_listen(struct descriptions *d, object_fn fn, void *arg);
  */
 enum reference_state descriptions_get(struct descriptions *d, struct object *owner, struct question *question,
 	const struct description **out, struct err *err);
+
+/*
+ * Why the description is not the one that the source has now; NULL: it is, or was never one.
+ * Borrowed until the end of the turn.
+ */
+const char *descriptions_trouble(const struct question *question);
 
 #endif

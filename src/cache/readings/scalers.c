@@ -36,7 +36,7 @@ static void forget(struct object *o)
 /* Annotations matter only by being valid. */
 static bool stands(const struct object *o)
 {
-	return o->scalers->built && !o->scalers->err && validate_for_reconcile(o->of, NULL) == 0;
+	return o->scalers->built && !o->scalers->err && validate_for_reconcile(o->of, NULL, NULL) == 0;
 }
 
 /* Equal values from another environment or Secret give equal questions, so readings stay valid. */

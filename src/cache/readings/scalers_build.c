@@ -159,6 +159,19 @@ static int stand_in(struct scalers *s, struct object *o, struct scaler *whole, s
 	return failed;
 }
 
+/* Told where what has no effect is. */
+static void note_trouble(struct scaler *whole)
+{
+	const char *trouble = descriptions_trouble(whole->question);
+	char *before = whole->ignored;
+
+	if (!trouble)
+		return;
+	whole->ignored = mem_printf("%s%swhat it says now of its metrics, and what it said before is in use: %s",
+		before ? before : "", before ? "; " : "", trouble);
+	free(before);
+}
+
 /* Takes whole. */
 static int expand(struct scalers *s, struct object *o, struct scaler *whole, struct err *err)
 {
@@ -170,6 +183,8 @@ static int expand(struct scalers *s, struct object *o, struct scaler *whole, str
 	state = descriptions_get(s->descriptions, o, whole->question, &d, err);
 	if (state == REFERENCE_MISSING)
 		return stand_in(s, o, whole, err);
+	if (state == REFERENCE_FOUND)
+		note_trouble(whole);
 	if (state == REFERENCE_FOUND)
 		failed = check_one_metric(&o->of, whole, d, err);
 	if (state == REFERENCE_FOUND && !failed)
@@ -316,7 +331,7 @@ int scalers_build(struct scalers *s, struct object *o, struct err *err)
 	struct material m = { .target = NULL };
 	struct err worst = { 0 };
 
-	if (validate_for_reconcile(o->of, err)) {
+	if (validate_for_reconcile(o->of, NULL, err)) {
 		holdings_release(o);
 		return -1;
 	}

@@ -95,12 +95,7 @@ static bool has_port_named(const json_t *slice, const char *name)
 
 static char *mend_endpoints(const struct casefile *c, const json_t *service)
 {
-	if (!casefile_at(service, "spec.selector"))
-		return casefile_apply(c);
-	return mem_printf("kubectl -n %s get pods -l app.kubernetes.io/name=kscaled shows the Pods; kubectl -n %s "
-			  "rollout "
-			  "restart deployment/kscaled",
-		c->setup->namespace_, c->setup->namespace_);
+	return casefile_at(service, "spec.selector") ? casefile_restart(c) : casefile_apply(c);
 }
 
 /* true: API servers that look at Endpoints find what they need. */
@@ -206,6 +201,16 @@ static const json_t *availability(const struct casefile *c)
 	return casefile_condition(casefile_object(c, "apiservice"), "Available");
 }
 
+/* A Service that was applied as a name keeps it; `kscaled join` knows how to replace it. */
+static char *replace_name(const struct casefile *c)
+{
+	MEM_AUTO char *apply = casefile_apply_at(c, "ADDRESS:PORT");
+
+	if (c->setup->maker == DOCTOR_JOIN)
+		return mem_dup(apply);
+	return mem_printf("kubectl -n %s delete service %s; %s", c->setup->namespace_, c->setup->service_name, apply);
+}
+
 /*
  * Nothing tells whether the aggregator goes to endpoints (--enable-aggregator-routing) or to the
  * Service; the errors of both ways do.
@@ -222,12 +227,9 @@ void aggregation_routing(const struct casefile *c)
 	else if (json_str_is(availability(c), "status", "True"))
 		casefile_fine(c, "the API server gets to the Service");
 	else if (is_external_name(service) && strstr(message, "unsupported service type"))
-		casefile_wrong(c,
-			mem_dup("kubectl delete service kscaled; kscaled manifests --host ADDRESS:PORT | kubectl apply "
-				"-f -"),
+		casefile_wrong(c, replace_name(c),
 			"the API server runs with --enable-aggregator-routing=true, which knows no ExternalName: it "
-			"needs "
-			"an IP address");
+			"needs an IP address");
 	else if (by_ip && strstr(message, by_ip))
 		casefile_warn(c,
 			mem_dup("kube-apiserver --enable-aggregator-routing=true, or kube-proxy beside it, or kscaled "
@@ -318,7 +320,7 @@ void aggregation_request_header(const struct casefile *c)
 
 static char *mend_unavailable(const struct casefile *c, const char *message)
 {
-	MEM_AUTO char *start = casefile_restart(c);
+	MEM_AUTO char *join = casefile_join(c), *start = join ? mem_dup(join) : casefile_restart(c);
 
 	if (strstr(message, "x509") || strstr(message, "certificate"))
 		return put_bundle(c);
@@ -351,10 +353,20 @@ static bool judge_discovery(const struct casefile *c)
 	return discovery != NULL;
 }
 
+/* The words are kscaled's (serve/externalmetrics): the way is good, and the source is not. */
+static bool says_source_fails(const json_t *asked)
+{
+	MEM_AUTO char *words = mem_printf("metric %s: ", json_str_or_empty(asked, "name"));
+
+	return strstr(json_str_or_empty(asked, "message"), words) != NULL;
+}
+
 void aggregation_metric(const struct casefile *c)
 {
 	const json_t *asked = json_object_get(c->facts, "metric"), *items;
-	const char *of = json_str_or_empty(asked, "of");
+	const char *of = json_str_or_empty(asked, "of"), *slash = strchr(of, '/');
+	const char *name = slash ? slash + 1 : "";
+	MEM_AUTO char *namespace_ = mem_dupn(of, strcspn(of, "/"));
 
 	if (!judge_discovery(c))
 		return;
@@ -367,7 +379,9 @@ void aggregation_metric(const struct casefile *c)
 	else if (json_str_is(asked, "error", "denied"))
 		casefile_skip(c, "discovery answers; a metric is not looked at: needs %s",
 			json_str_or_empty(asked, "wanted"));
+	else if (says_source_fails(asked))
+		casefile_fine(c, "kscaled answers; it has no value for %s, as its source fails", of);
 	else
-		casefile_wrong(c, mem_printf("kscaled explain %s", of), "the metric of %s is not answered: %s", of,
+		casefile_wrong(c, casefile_explain(c, "", namespace_, name), "the metric of %s is not answered: %s", of,
 			*casefile_message(c, "metric") ? casefile_message(c, "metric") : "there is no value");
 }

@@ -9,7 +9,7 @@
  *
  * Facts: "service", "endpointslices" (a list), "endpoints", "apiservice", "certificates" (ca,
  * serving: PEM texts), "request-header" (a ConfigMap), "discovery" (an APIResourceList), "metric"
- * (of, and list: an ExternalMetricValueList).
+ * (of, name, and list: an ExternalMetricValueList).
  */
 
 #include "cli/doctor/casefile.h"

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/timestamp.h"
+#include "cli/plaintext.h"
 
 /* ---- Facts ---- */
 
@@ -129,12 +130,17 @@ void casefile_wrong(const struct casefile *c, char *mend, const char *fmt, ...)
 
 /* ---- Commands ---- */
 
+static const char *program(const struct casefile *c)
+{
+	return c->setup->program ? c->setup->program : "kscaled";
+}
+
 /*
- * It runs in a Pod, by the Deployment of our manifests; so does this, where no kubeconfig is given.
+ * It runs in a Pod, by a Deployment; so does this, where no kubeconfig is given.
  */
 static bool in_cluster(const struct casefile *c)
 {
-	return casefile_object(c, "deployment") != NULL || !c->setup->kubeconfig;
+	return c->setup->in_pod || casefile_object(c, "deployment") != NULL || !c->setup->kubeconfig;
 }
 
 /*
@@ -160,35 +166,128 @@ static void put_host(const struct casefile *c, struct buf *out)
 		buf_printf(out, " --host %s:%d", name, (int)port);
 	else if (address && port > 0 && !casefile_at(service, "spec.selector"))
 		buf_printf(out, strchr(address, ':') ? " --host [%s]:%d" : " --host %s:%d", address, (int)port);
-	else if (!casefile_at(service, "spec.selector"))
+	else if (c->setup->maker != DOCTOR_JOIN && !casefile_at(service, "spec.selector"))
 		buf_printf(out, " --host HOST:%d", c->setup->secure_port);
 }
 
-char *casefile_apply(const struct casefile *c)
+static void put_text(struct buf *out, const char *option, const char *value, const char *usual)
+{
+	if (!value || (usual && strcmp(value, usual) == 0))
+		return;
+	buf_printf(out, " --%s ", option);
+	plaintext_put_word(out, value);
+}
+
+static void put_flag(struct buf *out, const char *option, bool is_set)
+{
+	if (is_set)
+		buf_printf(out, " --%s", option);
+}
+
+/* What `kscaled manifests` and `kscaled join` both know. */
+static void put_options(const struct casefile *c, struct buf *out)
+{
+	const struct doctor_setup *s = c->setup;
+
+	put_host(c, out);
+	put_text(out, "namespace", s->namespace_, "kscaled");
+	put_text(out, "service-name", s->service_name, "kscaled");
+	put_text(out, "watch-namespace", s->watch_namespaces, NULL);
+	put_text(out, "scale-kinds", s->lost_kinds ? "KINDS" : s->scale_kinds, NULL);
+	put_flag(out, "no-scaledjobs", s->no_scaledjobs);
+	put_flag(out, "restrict-secret-access", s->restrict_secrets);
+	put_flag(out, "service-account-tokens", s->service_account_tokens);
+	put_flag(out, "no-webhook", !s->webhook);
+}
+
+static char *by_manifests(const struct casefile *c, const char *more)
 {
 	const struct doctor_setup *s = c->setup;
 	struct buf out = BUF_INIT(SIZE_MAX);
 
-	buf_puts(&out, "kscaled manifests");
-	put_host(c, &out);
-	if (strcmp(s->namespace_, "kscaled") != 0)
-		buf_printf(&out, " --namespace %s", s->namespace_);
-	if (strcmp(s->service_name, "kscaled") != 0)
-		buf_printf(&out, " --service-name %s", s->service_name);
-	if (s->watch_namespaces)
-		buf_printf(&out, " --watch-namespace %s", s->watch_namespaces);
-	if (s->scale_kinds)
-		buf_printf(&out, " --scale-kinds '%s'", s->scale_kinds);
-	if (s->no_scaledjobs)
-		buf_puts(&out, " --no-scaledjobs");
-	if (s->restrict_secrets)
-		buf_puts(&out, " --restrict-secret-access");
-	if (s->service_account_tokens)
-		buf_puts(&out, " --service-account-tokens");
-	if (!s->webhook)
-		buf_puts(&out, " --no-webhook");
-	buf_puts(&out, " | kubectl apply -f -");
+	buf_printf(&out, "%s manifests", program(c));
+	put_options(c, &out);
+	put_flag(&out, "no-crds", s->others_crds);
+	put_text(&out, "image", strstr(more, "--image ") ? NULL : s->image, NULL);
+	put_text(&out, "replicas", s->replicas, NULL);
+	put_text(&out, "priority-class", s->priority_class, NULL);
+	put_text(&out, "monitor", s->monitor, NULL);
+	put_flag(&out, "network-policy", s->network_policy);
+	buf_printf(&out, "%s%s | kubectl apply -f -", *more ? " " : "", more);
 	return buf_take(&out);
+}
+
+/* Of the same version, as --reuse-values wants it; what was given stays as it is. */
+static char *by_helm(const struct casefile *c, const char *values)
+{
+	const struct doctor_setup *s = c->setup;
+	struct buf out = BUF_INIT(SIZE_MAX);
+
+	buf_puts(&out, "helm upgrade ");
+	plaintext_put_word(&out, s->release);
+	buf_printf(&out, " kscaled-%s.tgz", s->version ? s->version : "VERSION");
+	put_text(&out, "namespace", s->release_namespace, NULL);
+	buf_puts(&out, " --reuse-values");
+	put_text(&out, "set", *values ? values : NULL, NULL);
+	return buf_take(&out);
+}
+
+char *casefile_join(const struct casefile *c)
+{
+	const struct doctor_setup *s = c->setup;
+	struct buf out = BUF_INIT(SIZE_MAX);
+
+	if (s->maker != DOCTOR_JOIN)
+		return NULL;
+	if (s->joined)
+		return mem_printf("sudo kscaled join %s", s->joined);
+	buf_puts(&out, "sudo kscaled join");
+	/* The host's own may not join. */
+	put_text(&out, "kubeconfig", s->admin && !casefile_object(c, "joined") ? s->admin : "ADMIN", NULL);
+	if (s->knows_roles)
+		put_options(c, &out);
+	else
+		buf_puts(&out, ", with the options of before");
+	return buf_take(&out);
+}
+
+char *casefile_apply_with(const struct casefile *c, const char *values, const char *options)
+{
+	switch (c->setup->maker) {
+	case DOCTOR_HELM: return by_helm(c, values);
+	case DOCTOR_JOIN: return casefile_join(c);
+	case DOCTOR_OTHERS:
+		return mem_printf("its objects are to be applied again by who made them: %s", c->setup->release);
+	default: return by_manifests(c, options);
+	}
+}
+
+char *casefile_apply(const struct casefile *c)
+{
+	return casefile_apply_with(c, "", "");
+}
+
+char *casefile_apply_at(const struct casefile *c, const char *host)
+{
+	struct doctor_setup setup = *c->setup;
+	struct casefile there = *c;
+	MEM_AUTO char *join = casefile_join(c);
+
+	if (join)
+		return mem_printf("%s --host %s", join, host);
+	setup.host = host;
+	there.setup = &setup;
+	return casefile_apply(&there);
+}
+
+char *casefile_join_here(const struct casefile *c)
+{
+	return casefile_object(c, "joined") ? casefile_join(c) : NULL;
+}
+
+char *casefile_explain(const struct casefile *c, const char *kind, const char *namespace_, const char *name)
+{
+	return mem_printf("%s explain %s%s%s/%s", program(c), kind, *kind ? " " : "", namespace_, name);
 }
 
 char *casefile_restart(const struct casefile *c)

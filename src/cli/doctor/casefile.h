@@ -17,10 +17,22 @@
 
 #include "cli/doctor/diagnosis.h"
 
-struct doctor_setup { /* strings are borrowed; NULL: not set */
+/* Who made the objects in the cluster, and can make them again. */
+enum doctor_maker { DOCTOR_MANIFESTS, DOCTOR_HELM, DOCTOR_JOIN, DOCTOR_OTHERS };
+
+/* What the command line says, and nobody else may. */
+enum {
+	DOCTOR_SAID_SERVICE = 1 << 0,
+	DOCTOR_SAID_WATCH = 1 << 1,
+	DOCTOR_SAID_KEDA = 1 << 2,
+};
+
+struct doctor_setup {        /* strings are borrowed; NULL: not set */
+	const char *program; /* how a user runs it: "kscaled", NULL, or "kubectl kscaled" */
 	/* Of the daemon's options. */
 	const char *kubeconfig;   /* NULL: the service account of the Pod */
 	const char *namespace_;   /* its own, never NULL once the kubeconfig is read */
+	bool guessed_namespace;   /* nobody has said it */
 	const char *service_name; /* never NULL, as the next two */
 	const char *lease_name;
 	const char *keda_namespace;   /* NULL: KEDA does not matter */
@@ -32,6 +44,21 @@ struct doctor_setup { /* strings are borrowed; NULL: not set */
 	const char *host;        /* "HOST:PORT" */
 	const char *scale_kinds; /* NULL: all */
 	bool no_scaledjobs, service_account_tokens;
+	unsigned said; /* DOCTOR_SAID_... */
+	/* Of the installation, as its objects tell (release.c). */
+	enum doctor_maker maker;
+	const char *release;           /* Helm's name of it; of others: "it is managed by x" */
+	const char *release_namespace; /* Helm's */
+	const char *version;           /* of kscaled's; NULL: unknown */
+	const char *account;           /* of the Pod; NULL: "kscaled" */
+	const char *image, *replicas, *priority_class, *monitor; /* as of `kscaled manifests` */
+	const char *joined; /* how `kscaled join` was called, without its name; NULL: unknown */
+	const char *admin;  /* a kubeconfig that may join; NULL: not known */
+	bool network_policy, others_crds;
+	bool lost_kinds;  /* nothing tells which kinds it may scale: scale_kinds are the least */
+	bool in_pod;      /* it has a Deployment */
+	bool knows_roles; /* which there are could be read */
+	bool no_roles;    /* there are none: others give the rights */
 };
 
 struct casefile {
@@ -80,8 +107,25 @@ void casefile_wrong(const struct casefile *c, char *mend, const char *fmt, ...) 
 
 /* ---- Commands that mend; the caller owns them ---- */
 
-/* `kscaled manifests ... | kubectl apply -f -` with the options that fit this set-up. */
+/*
+ * Makes the objects of the installation again, as they were made: `helm upgrade ...`,
+ * `sudo kscaled join ...`, or `kscaled manifests ... | kubectl apply -f -` with the options of this
+ * set-up. Gives no right that it was made without.
+ */
 char *casefile_apply(const struct casefile *c);
+/*
+ * The same with one thing changed: values of Helm's, "a.b=c"; options of `kscaled manifests`,
+ * which come last. kscaled on a host has neither.
+ */
+char *casefile_apply_with(const struct casefile *c, const char *values, const char *options);
+/* `sudo kscaled join ...` as the host was joined; NULL: none was. */
+char *casefile_join(const struct casefile *c);
+/* The same, if the kubeconfig by which is asked is the one of a host that was joined. */
+char *casefile_join_here(const struct casefile *c);
+/* As casefile_apply, with this address of the host. */
+char *casefile_apply_at(const struct casefile *c, const char *host);
+/* `kscaled explain so shop/web`; kind: "so", "sj", or "" for either. */
+char *casefile_explain(const struct casefile *c, const char *kind, const char *namespace_, const char *name);
 /* Starts kscaled anew, where it runs. */
 char *casefile_restart(const struct casefile *c);
 

@@ -12,14 +12,41 @@ static const char *const names[] = { [DIAGNOSIS_OK] = "ok",
 	[DIAGNOSIS_WARNING] = "warning",
 	[DIAGNOSIS_ERROR] = "error" };
 
-void diagnosis_vadd(struct diagnosis *d, const char *hop, enum diagnosis_status status, char *mend, const char *fmt,
-	va_list ap)
+static void add(struct diagnosis *d, const struct diagnosis_line *line)
 {
 	if (d->count == d->alloc) {
 		d->alloc = d->alloc ? 2 * d->alloc : 32;
 		d->list = mem_resize(d->list, d->alloc, sizeof(*d->list));
 	}
-	d->list[d->count++] = (struct diagnosis_line){ hop, status, mem_vprintf(fmt, ap), mend };
+	d->list[d->count++] = *line;
+}
+
+void diagnosis_vadd(struct diagnosis *d, const char *hop, enum diagnosis_status status, char *mend, const char *fmt,
+	va_list ap)
+{
+	struct diagnosis_line line = { .hop = hop, .status = status, .message = mem_vprintf(fmt, ap), .mend = mend };
+
+	add(d, &line);
+}
+
+void diagnosis_follows(struct diagnosis *d, const char *hop, const char *need)
+{
+	struct diagnosis_line line = { .hop = hop,
+		.status = DIAGNOSIS_SKIPPED,
+		.message = mem_printf("not looked at: %s is wrong", need),
+		.follows = true };
+
+	add(d, &line);
+}
+
+void diagnosis_more(struct diagnosis *d, const char *hop, size_t count, char *mend)
+{
+	struct diagnosis_line line = { .hop = hop,
+		.status = diagnosis_worst(d, hop),
+		.message = mem_printf("and %zu more", count),
+		.mend = mend };
+
+	add(d, &line);
 }
 
 void diagnosis_done(struct diagnosis *d)
@@ -30,6 +57,21 @@ void diagnosis_done(struct diagnosis *d)
 	}
 	free(d->list);
 	*d = (struct diagnosis){ NULL, 0, 0 };
+}
+
+void diagnosis_drop_fine(struct diagnosis *d)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < d->count; i++) {
+		if (d->list[i].status > DIAGNOSIS_SKIPPED) {
+			d->list[kept++] = d->list[i];
+			continue;
+		}
+		free(d->list[i].message);
+		free(d->list[i].mend);
+	}
+	d->count = kept;
 }
 
 enum diagnosis_status diagnosis_worst(const struct diagnosis *d, const char *hop)
@@ -65,13 +107,31 @@ static void put_mend(const struct diagnosis_line *f, struct buf *out)
 	buf_putc(out, '\n');
 }
 
+/* "skipped  endpoints, lease: not looked at, as what they need is wrong" */
+static void put_what_follows(const struct diagnosis *d, struct buf *out)
+{
+	const char *separator = "skipped  ";
+
+	for (size_t i = 0; i < d->count; i++) {
+		if (!d->list[i].follows)
+			continue;
+		buf_printf(out, "%s%s", separator, d->list[i].hop);
+		separator = ", ";
+	}
+	if (*separator == ',')
+		buf_puts(out, ": not looked at, for what they need is wrong\n");
+}
+
 /* What is wrong stands below the hop; what is fine, or the one thing that there is, beside it. */
 void diagnosis_text(const struct diagnosis *d, struct buf *out)
 {
 	for (size_t i = 0; i < d->count; i++) {
 		const struct diagnosis_line *f = &d->list[i];
+		if (f->follows)
+			continue;
 		bool first = i == 0 || strcmp(d->list[i - 1].hop, f->hop) != 0;
-		bool beside = f->status <= DIAGNOSIS_SKIPPED && findings_of(d, f->hop) == 1;
+		bool beside = (f->status <= DIAGNOSIS_SKIPPED && findings_of(d, f->hop) == 1) ||
+			(d->count == 1 && !f->mend);
 
 		if (first)
 			put_heading(d, f->hop, beside, out);
@@ -82,6 +142,7 @@ void diagnosis_text(const struct diagnosis *d, struct buf *out)
 		buf_putc(out, '\n');
 		put_mend(f, out);
 	}
+	put_what_follows(d, out);
 }
 
 json_t *diagnosis_json(const struct diagnosis *d)

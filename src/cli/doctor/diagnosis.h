@@ -24,6 +24,7 @@ struct diagnosis {
 		enum diagnosis_status status;
 		char *message; /* owned, as the next one */
 		char *mend;    /* a command, or what to do; NULL: nothing */
+		bool follows;  /* it was left out because of another hop */
 	} * list;
 	size_t count, alloc;
 };
@@ -31,14 +32,22 @@ struct diagnosis {
 /* mend: taken, may be NULL. */
 void diagnosis_vadd(struct diagnosis *d, const char *hop, enum diagnosis_status status, char *mend, const char *fmt,
 	va_list ap) __attribute__((format(printf, 5, 0)));
+/* A hop that is not looked at, because one that it needs is wrong. */
+void diagnosis_follows(struct diagnosis *d, const char *hop, const char *need);
+/* "and 7 more", as bad as those before it of this hop. mend: taken. */
+void diagnosis_more(struct diagnosis *d, const char *hop, size_t count, char *mend);
 void diagnosis_done(struct diagnosis *d);
+
+/* Takes away what is fine: the rest is all there is to say. */
+void diagnosis_drop_fine(struct diagnosis *d);
 
 /* The worst of a hop, or of all hops when hop is NULL. DIAGNOSIS_OK when there is no finding. */
 enum diagnosis_status diagnosis_worst(const struct diagnosis *d, const char *hop);
 
 /*
  * A line for each hop, "ok       service        ..."; below it, indented, what each further finding
- * says, and the command that mends it.
+ * says, and the command that mends it. What is all there is to say, and needs no command, is one
+ * line, too; so is all that only follows from the rest.
  */
 void diagnosis_text(const struct diagnosis *d, struct buf *out);
 

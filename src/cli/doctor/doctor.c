@@ -20,6 +20,8 @@
 #include "cli/doctor/gather.h"
 #include "cli/doctor/holdings.h"
 #include "cli/doctor/hooks.h"
+#include "cli/doctor/pods.h"
+#include "cli/doctor/release.h"
 #include "cli/doctor/rights.h"
 #include "cli/kubectlplugin.h"
 #include "kube/config.h"
@@ -29,6 +31,9 @@ enum { FINE = 0, WRONG = 1, UNREACHABLE = 2 /* wrong usage, too */ };
 /* Where the systemd unit has them. */
 #define HOST_CONFIG     "/etc/kscaled/kscaled.conf"
 #define HOST_KUBECONFIG "/etc/kscaled/kubeconfig"
+
+/* The administrator's of a k3s. */
+#define K3S_KUBECONFIG "/etc/rancher/k3s/k3s.yaml"
 
 /* ---- The chain ---- */
 
@@ -47,57 +52,71 @@ static const struct hop {
 	{ "credentials", entrance_credentials, { "kubeconfig" } },
 	{ "api-server", entrance_api_server, { "kubeconfig" } },
 	{ "clock", entrance_clock, { "api-server" } },
+	{ "release", release_judge, { "api-server" } },
+	{ "pods", pods_judge, { "release" } },
 	{ "rights", rights_judge, { "api-server" } },
 	{ "crds", definitions_crds, { "api-server" } },
 	{ "service", aggregation_service, { "api-server" } },
-	{ "endpoints", aggregation_endpoints, { "service" } },
+	{ "endpoints", aggregation_endpoints, { "pods", "service" } },
 	{ "apiservice", aggregation_apiservice, { "api-server" } },
-	{ "routing", aggregation_routing, { "service", "endpoints", "apiservice" } },
-	{ "ca-bundle", aggregation_ca_bundle, { "apiservice" } },
+	{ "routing", aggregation_routing, { "pods", "service", "endpoints", "apiservice" } },
+	{ "ca-bundle", aggregation_ca_bundle, { "pods", "apiservice" } },
 	{ "request-header", aggregation_request_header, { "api-server" } },
-	{ "available", aggregation_available, { "service", "endpoints", "apiservice" } },
+	{ "available", aggregation_available, { "pods", "service", "endpoints", "apiservice" } },
 	{ "metric", aggregation_metric, { "crds", "available" } },
-	{ "webhook", hooks_configuration, { "api-server" } },
+	{ "webhook", hooks_configuration, { "pods" } },
 	{ "webhook-reached", hooks_reached, { "crds", "service", "endpoints", "webhook" } },
-	{ "lease", company_lease, { "api-server" } },
+	{ "lease", company_lease, { "pods" } },
 	{ "keda", company_keda, { "api-server" } },
 	{ "hpas", company_hpas, { "crds" } },
-	{ "objects", holdings_objects, { "crds" } },
-	{ "certificates", holdings_certificates, { "api-server" } },
+	{ "objects", holdings_objects, { "pods", "crds" } },
+	{ "certificates", holdings_certificates, { "pods" } },
+	{ "sources", holdings_sources, { "pods", "crds" } },
 };
 
-/* Whether a hop of this name went wrong, or was left out because one before it did. */
-static bool went_wrong(const char *name, const bool *wrong)
+/* The hop that is to blame for this one: itself, or one before it; NULL: it is fine. */
+static const char *to_blame(const char *name, const char *const *causes)
 {
 	for (size_t i = 0; i < MEM_COUNT(hops); i++)
 		if (strcmp(hops[i].name, name) == 0)
-			return wrong[i];
-	return false;
-}
-
-static const char *wrong_need(const struct hop *hop, const bool *wrong)
-{
-	for (size_t i = 0; i < NEEDS_MAX && hop->needs[i]; i++)
-		if (went_wrong(hop->needs[i], wrong))
-			return hop->needs[i];
+			return causes[i];
 	return NULL;
 }
 
+static const char *wrong_need(const struct hop *hop, const char *const *causes)
+{
+	const char *cause = NULL;
+
+	for (size_t i = 0; !cause && i < NEEDS_MAX && hop->needs[i]; i++)
+		cause = to_blame(hop->needs[i], causes);
+	return cause;
+}
+
+/* Where nothing is installed, nothing else is worth a word. */
+#define LAST_WORD "release"
+
 void doctor_judge(const struct doctor_setup *setup, json_t *facts, bool reached, int64_t now_ms, struct diagnosis *out)
 {
-	bool wrong[MEM_COUNT(hops)] = { false };
+	const char *causes[MEM_COUNT(hops)] = { NULL };
 	struct casefile c = { .setup = setup, .facts = facts, .now_ms = now_ms, .out = out };
 
 	for (size_t i = 0; i < MEM_COUNT(hops); i++) {
-		const char *need = wrong_need(&hops[i], wrong);
+		const char *need = wrong_need(&hops[i], causes);
 
 		c.hop = hops[i].name;
 		if (need)
-			casefile_skip(&c, "not looked at: %s is wrong", need);
+			diagnosis_follows(out, c.hop, need);
 		else
 			hops[i].judge(&c);
-		wrong[i] = need || diagnosis_worst(out, c.hop) == DIAGNOSIS_ERROR ||
-			(!reached && strcmp(c.hop, "api-server") == 0);
+		causes[i] = need;
+		if (!need &&
+			(diagnosis_worst(out, c.hop) == DIAGNOSIS_ERROR ||
+				(!reached && strcmp(c.hop, "api-server") == 0)))
+			causes[i] = c.hop;
+		if (causes[i] == c.hop && strcmp(c.hop, LAST_WORD) == 0 && !release_is_there(&c)) {
+			diagnosis_drop_fine(out);
+			return;
+		}
 	}
 }
 
@@ -116,8 +135,8 @@ static const char help_text[] =
 	"      --strict                 warnings count as errors\n"
 	"      --help                   print this text\n"
 	"\n"
-	"How kscaled runs, where its configuration does not say it:\n"
-	"      --namespace NS           its namespace\n"
+	"How kscaled runs, where neither its configuration nor its installation says it:\n"
+	"      --namespace NS           its namespace (default: where it is found)\n"
 	"      --service-name NAME      the Service behind the APIService\n"
 	"      --watch-namespace NS[,NS]\n"
 	"                               the namespaces that it watches\n"
@@ -126,7 +145,7 @@ static const char help_text[] =
 	"                               as the daemon's option of this name\n"
 	"      --no-webhook             it has no webhook\n"
 	"\n"
-	"How its manifests were printed:\n"
+	"How its manifests were printed, where its roles may not be listed:\n"
 	"      --host HOST:PORT         for a kscaled outside of the cluster\n"
 	"      --scale-kinds KIND[,KIND]\n"
 	"                               as the option of kscaled manifests, as the next two\n"
@@ -228,10 +247,17 @@ static bool take(struct doctor_arguments *a, int c, const char *value)
 	case CONFIG: return true; /* doctor_config has it */
 	case STRICT: a->strict = true; return true;
 	case NAMESPACE: s->namespace_ = value; return is_namespace("namespace", value);
-	case SERVICE_NAME: s->service_name = value; return is_namespace("service-name", value);
-	case WATCH_NAMESPACE: s->watch_namespaces = *value ? value : NULL; return true;
+	case SERVICE_NAME:
+		s->service_name = value;
+		s->said |= DOCTOR_SAID_SERVICE;
+		return is_namespace("service-name", value);
+	case WATCH_NAMESPACE:
+		s->watch_namespaces = *value ? value : NULL;
+		s->said |= DOCTOR_SAID_WATCH;
+		return true;
 	case KEDA_NAMESPACE:
 		s->keda_namespace = *value ? value : NULL;
+		s->said |= DOCTOR_SAID_KEDA;
 		return !*value || is_namespace("keda-namespace", value);
 	case RESTRICT_SECRETS: s->restrict_secrets = true; return true;
 	case NO_WEBHOOK: s->webhook = false; return true;
@@ -287,6 +313,15 @@ static void find_kubeconfig(struct doctor_setup *setup, char **owned)
 		setup->kubeconfig = *owned;
 }
 
+/* Whose kubeconfig may join: the one that was given, where it is not kscaled's own; else k3s'. */
+static void find_admin(struct doctor_setup *setup)
+{
+	if (setup->kubeconfig && strcmp(setup->kubeconfig, HOST_KUBECONFIG) != 0)
+		setup->admin = setup->kubeconfig;
+	else if (access(K3S_KUBECONFIG, F_OK) == 0)
+		setup->admin = K3S_KUBECONFIG;
+}
+
 static bool print(const struct doctor_arguments *a, const struct diagnosis *found)
 {
 	struct buf out = BUF_INIT(SIZE_MAX);
@@ -314,6 +349,7 @@ static int run(struct doctor_arguments *a)
 	bool reached, printed;
 
 	find_kubeconfig(&a->setup, &kubeconfig);
+	find_admin(&a->setup);
 	reached = gather_entrance(&a->setup, &facts);
 	if (reached)
 		gather_cluster(&a->setup, facts);

@@ -34,6 +34,17 @@ static char *remedy_for(const struct remedy *list, const char *message, const ch
 	return mem_printf("%.*s%s%s", (int)(place - list->mend), list->mend, file, place + strlen("FILE"));
 }
 
+/* A host that was joined is joined again, whatever is wrong with its kubeconfig. Takes mend. */
+static char *join_or(const struct casefile *c, char *mend)
+{
+	char *join = casefile_join_here(c);
+
+	if (!join)
+		return mend;
+	free(mend);
+	return join;
+}
+
 static const char *shown_file(const struct casefile *c)
 {
 	return c->setup->kubeconfig ? c->setup->kubeconfig : "FILE";
@@ -44,7 +55,7 @@ void entrance_kubeconfig(const struct casefile *c)
 	static const struct remedy remedies[] = {
 		{ "not in a pod", "kscaled doctor --kubeconfig KUBECONFIG" },
 		{ "No such file",
-			"kscaled join --kubeconfig ADMIN, which writes one, or kscaled doctor --kubeconfig "
+			"sudo kscaled join --kubeconfig ADMIN, which writes one, or kscaled doctor --kubeconfig "
 			"KUBECONFIG" },
 		{ "Permission denied", "sudo kscaled doctor --kubeconfig FILE" },
 		{ ": exec:",
@@ -62,7 +73,7 @@ void entrance_kubeconfig(const struct casefile *c)
 	if (object)
 		casefile_fine(c, "%s, %s", json_str_or_empty(object, "source"), json_str_or_empty(object, "server"));
 	else
-		casefile_wrong(c, remedy_for(remedies, message, shown_file(c)), "%s", message);
+		casefile_wrong(c, join_or(c, remedy_for(remedies, message, shown_file(c))), "%s", message);
 }
 
 /* ---- Credentials ---- */
@@ -81,7 +92,11 @@ static char *new_token(const struct casefile *c, const json_t *token)
 	const char *account = text_behind(json_str_or_empty(token, "subject"), "system:serviceaccount:");
 	const char *file = casefile_text_at(casefile_object(c, "kubeconfig"), "token_file");
 	const char *colon = account ? strchr(account, ':') : NULL;
+	char *join = casefile_join_here(c);
 
+	/* It makes the account again, too, if that is why the token is worth nothing. */
+	if (join)
+		return join;
 	/* The kubelet renews that of a Pod when four fifths of its life are over. */
 	if (!c->setup->kubeconfig)
 		return casefile_restart(c);
@@ -96,8 +111,8 @@ static char *new_token(const struct casefile *c, const json_t *token)
 
 static char *new_certificate(void)
 {
-	return mem_dup("kubeadm certs renew admin.conf, k3s certificate rotate, or, for kscaled's own, kscaled join "
-		       "--kubeconfig ADMIN");
+	return mem_dup("kubeadm certs renew admin.conf, k3s certificate rotate, or, for kscaled's own, sudo kscaled "
+		       "join --kubeconfig ADMIN");
 }
 
 /* Judges one span of life; what: "the token of x". mend is taken. */
@@ -135,7 +150,7 @@ void entrance_credentials(const struct casefile *c)
 	MEM_AUTO char *of_token = *subject ? mem_printf("the token of %s", subject) : mem_dup("the token");
 
 	if (!certificate && !token)
-		casefile_warn(c, mem_dup("kscaled join --kubeconfig ADMIN"),
+		casefile_warn(c, mem_dup("sudo kscaled join --kubeconfig ADMIN"),
 			"there is neither a token nor a client certificate: everything is asked as nobody");
 	if (certificate && json_object_get(certificate, "unreadable"))
 		casefile_wrong(c, new_certificate(), "the client certificate cannot be read: %s",
@@ -176,8 +191,10 @@ void entrance_api_server(const struct casefile *c)
 	if (!version && json_str_is(json_object_get(c->facts, "version"), "error", "denied"))
 		casefile_wrong(c, new_token(c, casefile_at(casefile_object(c, "kubeconfig"), "token")),
 			"%s does not know who asks: %s", server, message);
-	else if (!version)
+	else if (!version && (strstr(message, "not yet valid") || strstr(message, "has expired")))
 		casefile_wrong(c, remedy_for(remedies, message, shown_file(c)), "%s", message);
+	else if (!version)
+		casefile_wrong(c, join_or(c, remedy_for(remedies, message, shown_file(c))), "%s", message);
 	else if (strcmp(json_str_or_empty(version, "major"), "1") != 0 || minor < ENTRANCE_MINOR_MIN)
 		casefile_warn(c, mem_dup("an API server of version 1.25 or later"),
 			"%s is %s, which is older than what kscaled is known to work with", server, git);

@@ -15,8 +15,10 @@
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "cli/cluster.h"
-#include "cli/doctor/definitions.h"
+#include "cli/doctor/gather_parts.h"
+#include "cli/doctor/release.h"
 #include "cli/doctor/rights.h"
+#include "cli/hostfiles.h"
 #include "cli/pruning.h"
 #include "cli/steps.h"
 #include "control/certs/certs.h"
@@ -30,19 +32,6 @@
 #define DEADLINE_MS   10000
 #define WATCH_MAX_MS  30000 /* of a Lease, however long it says that it is good for */
 #define FILE_SIZE_MAX (1 << 20)
-
-/* ---- Facts ---- */
-
-static void put_object(json_t *facts, const char *fact, json_t *object)
-{
-	json_object_set_new(facts, fact, json_pack("{s:o}", "object", object));
-}
-
-static void put_error(json_t *facts, const char *fact, const char *wanted, const struct err *err)
-{
-	json_object_set_new(facts, fact,
-		json_pack("{s:s, s:s, s:s}", "error", err_kind_name(err->kind), "message", err->msg, "wanted", wanted));
-}
 
 /* ---- The kubeconfig ---- */
 
@@ -68,6 +57,24 @@ static json_t *certificate_facts(const char *pem)
 		"until_ms", (json_int_t)facts.not_after_unix_ms);
 }
 
+/*
+ * Of a kubeconfig that `kscaled join` wrote, whatever is in it by now: how it was called, as stands
+ * beside it; "": nobody may know.
+ */
+static void put_joined(json_t *facts, const char *kubeconfig)
+{
+	const char *slash = kubeconfig ? strrchr(kubeconfig, '/') : NULL;
+	MEM_AUTO char *folder = slash ? mem_dupn(kubeconfig, (size_t)(slash - kubeconfig)) : NULL;
+	MEM_AUTO char *call = folder ? hostfiles_call(folder) : NULL;
+	struct buf text = BUF_INIT(FILE_SIZE_MAX);
+
+	if (call ||
+		(folder && file_read(kubeconfig, FILE_ANY, NULL, &text, NULL) == 0 &&
+			text_behind(buf_text(&text), HOSTFILES_MARK)))
+		gather_put(facts, "joined", json_string(call ? call : ""));
+	buf_done(&text);
+}
+
 static void put_config(json_t *facts, const struct kube_config *config)
 {
 	json_t *object = json_pack("{s:s, s:s, s:s?}", "source", config->source, "server", config->server, "token_file",
@@ -80,7 +87,7 @@ static void put_config(json_t *facts, const struct kube_config *config)
 	/* A kubeconfig's namespace is the user's, not ours, as in the daemon. */
 	if (!config->kubeconfig_path && config->namespace_)
 		json_object_set_new(object, "namespace", json_string(config->namespace_));
-	put_object(facts, "kubeconfig", object);
+	gather_put(facts, "kubeconfig", object);
 }
 
 /* ---- The API server, and what its clock says ---- */
@@ -160,7 +167,7 @@ static bool ask_version(const struct kube_config *config, json_t *facts)
 
 	greet(config, &g);
 	if (!g.version) {
-		put_error(facts, "version", "", &g.err);
+		gather_put_error(facts, "version", "", &g.err);
 		return false;
 	}
 	/*
@@ -168,7 +175,7 @@ static bool ask_version(const struct kube_config *config, json_t *facts)
 	 */
 	json_object_set_new(g.version, "date_ms", json_integer(g.date_ms ? g.date_ms + 500 : 0));
 	json_object_set_new(g.version, "asked_ms", json_integer((before_ms + timestamp_now_ms()) / 2));
-	put_object(facts, "version", g.version);
+	gather_put(facts, "version", g.version);
 	return true;
 }
 
@@ -180,8 +187,10 @@ bool gather_entrance(struct doctor_setup *setup, json_t **facts)
 	bool reached = false;
 
 	*facts = json_object();
+	put_joined(*facts, setup->kubeconfig);
+	release_read_kubeconfig(setup, *facts);
 	if (kube_config_load(setup->kubeconfig, KUBE_CONFIG_MOUNT, &config, &err) < 0) {
-		put_error(*facts, "kubeconfig", "", &err);
+		gather_put_error(*facts, "kubeconfig", "", &err);
 	} else {
 		put_config(*facts, &config);
 		reached = ask_version(&config, *facts);
@@ -189,52 +198,13 @@ bool gather_entrance(struct doctor_setup *setup, json_t **facts)
 	}
 	namespace_ = json_string_value(
 		json_object_get(json_object_get(json_object_get(*facts, "kubeconfig"), "object"), "namespace"));
+	setup->guessed_namespace = !setup->namespace_ && !namespace_;
 	if (!setup->namespace_)
 		setup->namespace_ = namespace_ ? namespace_ : "kscaled";
 	return reached;
 }
 
 /* ---- Calls ---- */
-
-struct gatherer {
-	const struct doctor_setup *setup;
-	struct cluster *cluster;
-	json_t *facts;
-};
-
-static void get(const struct gatherer *g, const char *fact, const char *wanted, const char *path)
-{
-	struct err err = { 0 };
-	json_t *object = NULL;
-
-	if (cluster_call(g->cluster, KUBE_GET, path, NULL, &object, &err) == 0)
-		put_object(g->facts, fact, object ? object : json_object());
-	else
-		put_error(g->facts, fact, wanted, &err);
-}
-
-/*
- * One object as a list by its name: kscaled's own account may list these by name, and not get them.
- * collection: the path of the list.
- */
-static void list_one(const struct gatherer *g, const char *fact, const char *collection, const char *name)
-{
-	MEM_AUTO char *path = mem_printf("%s?fieldSelector=metadata.name%%3D%s", collection, name);
-	MEM_AUTO char *wanted = mem_printf("list on %s %s", strrchr(collection, '/') + 1, name);
-	json_t *list = NULL, *first;
-	struct err err = { 0 };
-
-	if (cluster_call(g->cluster, KUBE_LIST, path, NULL, &list, &err) == 0) {
-		first = json_array_get(json_object_get(list, "items"), 0);
-		if (first)
-			put_object(g->facts, fact, json_incref(first));
-		else
-			err_set(&err, ERR_MISSING, "%s: there is none", name);
-	}
-	if (err.kind != ERR_NONE)
-		put_error(g->facts, fact, wanted, &err);
-	json_decref(list);
-}
 
 static void keep(void *items, const char *path, const char *title, const json_t *object)
 {
@@ -256,9 +226,9 @@ static void list_watched(const struct gatherer *g, const char *fact, const char 
 	while (rc == 0 && (name = strsep(&rest, ",")) != NULL)
 		rc = cluster_each(g->cluster, group, *name ? name : NULL, resource, "", keep, items, &err);
 	if (rc == 0)
-		put_object(g->facts, fact, json_pack("{s:O}", "items", items));
+		gather_put(g->facts, fact, json_pack("{s:O}", "items", items));
 	else
-		put_error(g->facts, fact, wanted, &err);
+		gather_put_error(g->facts, fact, wanted, &err);
 	json_decref(items);
 }
 
@@ -273,9 +243,9 @@ static void put_own_files(const struct gatherer *g)
 		MEM_AUTO char *wanted = mem_printf("to read %s (%s)", g->setup->tls_cert_file, err.msg);
 
 		err.kind = ERR_DENIED;
-		put_error(g->facts, "certificates", wanted, &err);
+		gather_put_error(g->facts, "certificates", wanted, &err);
 	} else {
-		put_object(g->facts, "certificates", json_pack("{s:s}", "serving", buf_text(&text)));
+		gather_put(g->facts, "certificates", json_pack("{s:s}", "serving", buf_text(&text)));
 	}
 	buf_done(&text);
 }
@@ -296,11 +266,11 @@ static void get_certificates(const struct gatherer *g, const char *path, const c
 		put_own_files(g);
 		return;
 	}
-	get(g, "certificates", wanted, path);
+	gather_get(g, "certificates", wanted, path);
 	secret = json_object_get(json_object_get(g->facts, "certificates"), "object");
 	if (!secret)
 		return;
-	put_object(g->facts, "certificates",
+	gather_put(g->facts, "certificates",
 		json_pack("{s:o, s:o}", "ca", decoded(secret, "ca.crt"), "serving", decoded(secret, "tls.crt")));
 }
 
@@ -403,9 +373,9 @@ static void list_excess(const struct gatherer *g, const struct doctor_setup *set
 	json_t *titles = json_array();
 
 	if (wanted && pruning_each(g->cluster, wanted, keep_binding, titles, &err) == 0)
-		put_object(g->facts, "excess", json_incref(titles));
+		gather_put(g->facts, "excess", json_incref(titles));
 	else
-		put_error(g->facts, "excess", "list on roles and their bindings", &err);
+		gather_put_error(g->facts, "excess", "list on roles and their bindings", &err);
 	json_decref(titles);
 	if (wanted)
 		documents_free(wanted);
@@ -415,21 +385,23 @@ static void ask_rights(const struct gatherer *g)
 {
 	struct doctor_setup setup = *g->setup;
 	struct err err = { 0 };
-	MEM_AUTO char *own = own_name(g), *account = mem_printf("system:serviceaccount:%s:kscaled", setup.namespace_);
+	MEM_AUTO char *own = own_name(g),
+		      *account = mem_printf("system:serviceaccount:%s:%s", setup.namespace_,
+			      setup.account ? setup.account : "kscaled");
 	json_t *needs, *out;
 
 	/* Outside of the cluster one right more is needed, wherever it is. */
 	if (!setup.host && json_str_is(json_object_get(g->facts, "deployment"), "error", "missing"))
 		setup.host = "kscaled.invalid:8443";
 	needs = rights_needed(&setup, &err);
-	out = json_pack("{s:s, s:i, s:[], s:[]}", "account", account, "asked", (int)json_array_size(needs), "missing",
-		"not_asked");
+	out = json_pack("{s:s, s:i, s:[], s:[], s:O?}", "account", account, "asked", (int)json_array_size(needs),
+		"missing", "not_asked", "needed", needs);
 	if (!needs || review_all(g, needs, own, out, &err) < 0)
-		put_error(g->facts, "rights", "", &err);
+		gather_put_error(g->facts, "rights", "", &err);
 	else if (json_array_size(json_object_get(out, "not_asked")) == json_array_size(needs))
-		put_error(g->facts, "rights", "create on subjectaccessreviews.authorization.k8s.io", &err);
+		gather_put_error(g->facts, "rights", "create on subjectaccessreviews.authorization.k8s.io", &err);
 	else
-		put_object(g->facts, "rights", json_incref(out));
+		gather_put(g->facts, "rights", json_incref(out));
 	json_decref(needs);
 	json_decref(out);
 	list_excess(g, &setup);
@@ -467,8 +439,10 @@ static void ask_metric(const struct gatherer *g)
 	buf_put_percent(&path, json_string_value(json_array_get(casefile_at(object, "status.externalMetricNames"), 0)),
 		"");
 	buf_printf(&path, "?labelSelector=scaledobject.keda.sh%%2Fname%%3D%s", name);
-	get(g, "metric", "list on *.external.metrics.k8s.io", buf_text(&path));
+	gather_get(g, "metric", "list on *.external.metrics.k8s.io", buf_text(&path));
 	json_object_set_new(json_object_get(g->facts, "metric"), "of", json_string(of));
+	json_object_set(json_object_get(g->facts, "metric"), "name",
+		json_array_get(casefile_at(object, "status.externalMetricNames"), 0));
 	buf_done(&path);
 }
 
@@ -496,9 +470,9 @@ static void ask_webhook(const struct gatherer *g)
 		return;
 	body = bad_object(ns);
 	if (cluster_call(g->cluster, KUBE_CREATE, path, body, &answer, &err) == 0)
-		put_object(g->facts, "trial", answer ? answer : json_object());
+		gather_put(g->facts, "trial", answer ? answer : json_object());
 	else
-		put_error(g->facts, "trial", wanted, &err);
+		gather_put_error(g->facts, "trial", wanted, &err);
 	json_decref(body);
 }
 
@@ -511,7 +485,6 @@ static void get_objects(const struct gatherer *g)
 	const struct {
 		const char *fact, *group, *namespace_, *resource, *name, *query;
 	} rows[] = {
-		{ "deployment", "/apis/apps/v1", own, "deployments", "kscaled", NULL },
 		{ "service", "/api/v1", own, "services", s->service_name, NULL },
 		{ "endpointslices", "/apis/discovery.k8s.io/v1", own, "endpointslices", NULL,
 			"?labelSelector=kubernetes.io%2Fservice-name%3D" },
@@ -532,19 +505,7 @@ static void get_objects(const struct gatherer *g)
 			rows[i].query ? rows[i].query : "", rows[i].query ? s->service_name : "");
 
 		if (!ns || *ns)
-			get(g, rows[i].fact, wanted, path);
-	}
-}
-
-static void get_definitions(const struct gatherer *g)
-{
-	for (const char *const *plural = definitions_plurals; *plural; plural++) {
-		MEM_AUTO char *fact = mem_printf("crd %s", *plural),
-			      *path = mem_printf("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/%s.keda.sh",
-				      *plural),
-			      *wanted = mem_printf("get on customresourcedefinitions %s.keda.sh", *plural);
-
-		get(g, fact, wanted, path);
+			gather_get(g, rows[i].fact, wanted, path);
 	}
 }
 
@@ -612,28 +573,33 @@ static void watch_leases(const struct gatherer *g)
 
 /* ---- All of it ---- */
 
-void gather_cluster(const struct doctor_setup *setup, json_t *facts)
+static void ask_the_rest(const struct gatherer *g)
 {
-	struct gatherer g = { .setup = setup, .facts = facts };
-	MEM_AUTO char *secret = mem_printf("/api/v1/namespaces/%s/secrets/" CERTS_SECRET, setup->namespace_),
-		      *wanted = mem_printf("get on secrets %s/" CERTS_SECRET, setup->namespace_);
+	MEM_AUTO char *secret = mem_printf("/api/v1/namespaces/%s/secrets/" CERTS_SECRET, g->setup->namespace_),
+		      *wanted = mem_printf("get on secrets %s/" CERTS_SECRET, g->setup->namespace_);
 
-	g.cluster = cluster_new(setup->kubeconfig, NULL);
+	get_certificates(g, secret, wanted);
+	list_watched(g, "scaledobjects", "/apis/keda.sh/v1alpha1", "scaledobjects");
+	list_watched(g, "scaledjobs", "/apis/keda.sh/v1alpha1", "scaledjobs");
+	list_watched(g, "hpas", "/apis/autoscaling/v2", "horizontalpodautoscalers");
+	ask_rights(g);
+	gather_get(g, "discovery", "get on /apis/external.metrics.k8s.io/v1beta1",
+		"/apis/external.metrics.k8s.io/v1beta1");
+	ask_metric(g);
+	ask_webhook(g);
+	watch_leases(g);
+}
+
+void gather_cluster(struct doctor_setup *setup, json_t *facts)
+{
+	struct gatherer g = { .setup = setup, .facts = facts, .cluster = cluster_new(setup->kubeconfig, NULL) };
+	const struct casefile known = { .setup = setup, .facts = facts };
+
 	if (!g.cluster)
 		return; /* it has gone since: each hop says that it knows nothing */
+	gather_release(&g);
 	get_objects(&g);
-	list_one(&g, "apiservice", "/apis/apiregistration.k8s.io/v1/apiservices", CERTS_APISERVICE);
-	list_one(&g, "webhooks", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
-		CERTS_WEBHOOKS);
-	get_definitions(&g);
-	get_certificates(&g, secret, wanted);
-	list_watched(&g, "scaledobjects", "/apis/keda.sh/v1alpha1", "scaledobjects");
-	list_watched(&g, "scaledjobs", "/apis/keda.sh/v1alpha1", "scaledjobs");
-	list_watched(&g, "hpas", "/apis/autoscaling/v2", "horizontalpodautoscalers");
-	ask_rights(&g);
-	get(&g, "discovery", "get on /apis/external.metrics.k8s.io/v1beta1", "/apis/external.metrics.k8s.io/v1beta1");
-	ask_metric(&g);
-	ask_webhook(&g);
-	watch_leases(&g);
+	if (release_is_there(&known))
+		ask_the_rest(&g);
 	cluster_free(g.cluster);
 }

@@ -16,7 +16,10 @@
  */
 bool gather_entrance(struct doctor_setup *setup, json_t **facts);
 
-/* All others, after gather_entrance was true. */
-void gather_cluster(const struct doctor_setup *setup, json_t *facts);
+/*
+ * All others, after gather_entrance was true. Completes *setup by what the installation tells of
+ * itself (release.h): also its namespace, where nobody has said it.
+ */
+void gather_cluster(struct doctor_setup *setup, json_t *facts);
 
 #endif

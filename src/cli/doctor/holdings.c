@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/timestamp.h"
 #include "control/certs/certs.h"
 #include "net/x509.h"
@@ -13,58 +14,108 @@
 /* What a status takes to be written. */
 #define NEW_MS INT64_C(10000)
 
-/* ---- Objects ---- */
+/* ---- Objects, and their sources ---- */
 
-struct count {
-	size_t all, wrong;
+/* How an object is judged by its condition Ready. */
+enum state { WELL, UNKEPT /* nobody looks after it */, REFUSED, SOURCELESS /* a source of it fails */, STATES };
+
+struct round {
+	const struct casefile *c;
+	bool at_sources; /* else at all but those */
+	size_t counts[STATES], all, told;
 };
 
-static void judge_object(const struct casefile *c, const char *kind, const char *word, const json_t *object,
-	struct count *count)
+static enum state state_of(const struct round *l, const json_t *object)
+{
+	/* Reasons of decide/conditions and decide/jobs/jobconditions. */
+	static const char *const of_sources[] = { "TriggerError", "PartialTriggerError", NULL };
+	const json_t *ready = casefile_condition(object, "Ready");
+	bool is_new = l->c->now_ms - casefile_time_at(object, "metadata.creationTimestamp") < NEW_MS;
+
+	if (!ready)
+		return is_new ? WELL : UNKEPT;
+	if (json_str_is(ready, "status", "True"))
+		return WELL;
+	return text_is_one_of(json_str_or_empty(ready, "reason"), of_sources) ? SOURCELESS : REFUSED;
+}
+
+static void tell(const struct casefile *c, enum state state, const char *kind, const char *word, const json_t *object)
 {
 	const json_t *ready = casefile_condition(object, "Ready");
-	const char *ns = casefile_namespace_of(object), *name = casefile_name_of(object);
-	bool is_new = c->now_ms - casefile_time_at(object, "metadata.creationTimestamp") < NEW_MS;
+	const char *ns = casefile_namespace_of(object), *name = casefile_name_of(object),
+		   *reason = json_str_or_empty(ready, "reason"), *message = json_str_or_empty(ready, "message");
 
-	count->all++;
-	if (json_str_is(ready, "status", "True") || (!ready && is_new))
-		return;
-	if (++count->wrong > TOLD_MAX)
-		return;
-	if (!ready)
+	if (state == UNKEPT)
 		casefile_wrong(c, casefile_restart(c), "%s %s/%s has no condition Ready: nobody looks after it", kind,
 			ns, name);
+	else if (state == REFUSED)
+		casefile_wrong(c, casefile_explain(c, word, ns, name), "%s %s/%s is not Ready: %s: %s", kind, ns, name,
+			reason, message);
 	else
-		casefile_wrong(c, mem_printf("kscaled explain %s %s/%s", word, ns, name),
-			"%s %s/%s is not Ready: %s: %s", kind, ns, name, json_str_or_empty(ready, "reason"),
-			json_str_or_empty(ready, "message"));
+		casefile_warn(c, casefile_explain(c, word, ns, name),
+			"a source of %s %s/%s fails, while kscaled is well: %s: %s", kind, ns, name, reason, message);
+}
+
+static void judge_object(struct round *l, const char *kind, const char *word, const json_t *object)
+{
+	enum state state = state_of(l, object);
+
+	l->all++;
+	l->counts[state]++;
+	if (state == WELL || (state == SOURCELESS) != l->at_sources)
+		return;
+	if (++l->told <= TOLD_MAX)
+		tell(l->c, state, kind, word, object);
 }
 
 /* false: they could not be read, which is told. */
-static bool judge_all(const struct casefile *c, const char *fact, const char *kind, const char *word,
-	struct count *count)
+static bool judge_all(struct round *l, const char *fact, const char *kind, const char *word)
 {
 	bool told;
-	const json_t *list = casefile_read(c, fact, &told), *object;
+	const json_t *list = casefile_read(l->c, fact, &told), *object;
 	size_t i;
 
-	json_array_foreach(json_object_get(list, "items"), i, object) judge_object(c, kind, word, object, count);
+	json_array_foreach(json_object_get(list, "items"), i, object) judge_object(l, kind, word, object);
 	return !told;
+}
+
+static bool look_at_all(struct round *l)
+{
+	const struct doctor_setup *s = l->c->setup;
+	bool read = judge_all(l, "scaledobjects", "ScaledObject", "so");
+
+	if (!s->no_scaledjobs)
+		read &= judge_all(l, "scaledjobs", "ScaledJob", "sj");
+	if (l->told > TOLD_MAX)
+		diagnosis_more(l->c->out, l->c->hop, l->told - TOLD_MAX,
+			mem_printf("%s get", s->program ? s->program : "kscaled"));
+	return read;
 }
 
 void holdings_objects(const struct casefile *c)
 {
-	struct count count = { 0, 0 };
-	bool read = judge_all(c, "scaledobjects", "ScaledObject", "so", &count);
+	struct round look = { .c = c };
+	size_t jobs = json_array_size(casefile_at(casefile_object(c, "scaledjobs"), "items"));
+	bool read = look_at_all(&look);
 
-	if (!c->setup->no_scaledjobs)
-		read &= judge_all(c, "scaledjobs", "ScaledJob", "sj", &count);
-	if (count.wrong > TOLD_MAX)
-		casefile_wrong(c, mem_dup("kscaled get"), "and %zu more", count.wrong - TOLD_MAX);
-	if (read && count.wrong == 0 && count.all == 0)
+	if (c->setup->no_scaledjobs && c->setup->knows_roles && jobs > 0)
+		casefile_warn(c, NULL, "%zu ScaledJobs are not followed: kscaled was installed without rights on Jobs",
+			jobs);
+	if (read && look.told == 0 && look.all == 0)
 		casefile_fine(c, "there are none yet");
-	else if (read && count.wrong == 0)
-		casefile_fine(c, "all %zu are Ready", count.all);
+	else if (read && look.told == 0 && look.counts[SOURCELESS] > 0)
+		casefile_fine(c, "all %zu are taken up; of %zu a source fails, see below", look.all,
+			look.counts[SOURCELESS]);
+	else if (read && look.told == 0)
+		casefile_fine(c, "all %zu are Ready", look.all);
+}
+
+void holdings_sources(const struct casefile *c)
+{
+	struct round look = { .c = c, .at_sources = true };
+
+	if (look_at_all(&look) && look.told == 0)
+		casefile_fine(c, "none fails that objects tell of");
 }
 
 /* ---- Certificates ---- */

@@ -12,6 +12,7 @@
 #include "cli/doctor/casefile.h"
 
 void holdings_objects(const struct casefile *c);
+void holdings_sources(const struct casefile *c); /* what fails there is nothing of the installation */
 void holdings_certificates(const struct casefile *c);
 
 #endif

@@ -25,7 +25,7 @@ static bool judge_one(const struct casefile *c, const json_t *hook, const char *
 	else if (*ca && !casefile_bundle_has(bundle, ca))
 		casefile_wrong(c, casefile_restart(c), "the caBundle of %s is not kscaled's authority", name);
 	else if (json_str_is(hook, "failurePolicy", "Fail"))
-		casefile_warn(c, casefile_apply(c),
+		casefile_warn(c, casefile_apply_with(c, "webhooks.failurePolicy=Ignore", ""),
 			"%s has failurePolicy Fail: while kscaled is away no such object can be stored", name);
 	else
 		return true;

@@ -89,12 +89,22 @@ static const json_t *role_named(const struct documents *d, const json_t *ref, co
 	return NULL;
 }
 
-static void add_binding(json_t *list, const struct documents *d, const json_t *binding)
+/* Under another name than the manifests give it: the chart's serviceAccount.operator.name. */
+static const char *account_name(const struct doctor_setup *setup, const json_t *subject)
+{
+	bool is_own = setup->account && json_str_is(subject, "name", "kscaled") &&
+		json_str_is(subject, "namespace", setup->namespace_);
+
+	return is_own ? setup->account : json_str_or_empty(subject, "name");
+}
+
+static void add_binding(json_t *list, const struct doctor_setup *setup, const struct documents *d,
+	const json_t *binding)
 {
 	const json_t *ref = json_object_get(binding, "roleRef"),
 		     *subject = json_array_get(json_object_get(binding, "subjects"), 0), *role, *rule;
 	MEM_AUTO char *account = mem_printf("system:serviceaccount:%s:%s", json_str_or_empty(subject, "namespace"),
-		json_str_or_empty(subject, "name"));
+		account_name(setup, subject));
 	struct needs needs = { list, account, json_str_or_empty(ref, "name"), casefile_namespace_of(binding) };
 	size_t i;
 
@@ -129,7 +139,7 @@ json_t *rights_needed(const struct doctor_setup *setup, struct err *err)
 	for (size_t i = 0; d && i < d->count; i++)
 		if (json_str_is(d->list[i].json, "kind", "RoleBinding") ||
 			json_str_is(d->list[i].json, "kind", "ClusterRoleBinding"))
-			add_binding(list, d, d->list[i].json);
+			add_binding(list, setup, d, d->list[i].json);
 	if (d)
 		documents_free(d);
 	return list;
@@ -173,6 +183,45 @@ static void put_right(const json_t *attributes, struct buf *out)
 		buf_printf(out, " in %s", ns);
 }
 
+static size_t count_of(const json_t *list, const json_t *of)
+{
+	const json_t *one;
+	size_t i, count = 0;
+
+	json_array_foreach(list, i, one)
+	{
+		count += json_str_is(one, "role", json_str_or_empty(of, "role")) &&
+			json_str_is(one, "account", json_str_or_empty(of, "account"));
+	}
+	return count;
+}
+
+/*
+ * A role that an option leaves out, of which nothing is there, or that it narrows: it may be meant,
+ * where it is not known which roles there are.
+ */
+static bool may_be_meant(const struct casefile *c, const json_t *missing, const json_t *one)
+{
+	const json_t *needed = json_object_get(casefile_object(c, "rights"), "needed");
+
+	if (c->setup->knows_roles || !needed || !option_of(json_str_or_empty(one, "role")))
+		return false;
+	if (json_str_is(one, "role", "kscaled-scale"))
+		return !c->setup->scale_kinds;
+	return count_of(missing, one) == count_of(needed, one);
+}
+
+static char *mend_rights(const struct casefile *c, const char *account)
+{
+	MEM_AUTO char *apply = casefile_apply(c);
+
+	if (!c->setup->no_roles || c->setup->maker != DOCTOR_HELM)
+		return mem_dup(apply);
+	return mem_printf("the release makes no roles (rbac.create=false): bind %s to what it needs, or %s --set "
+			  "rbac.create=true",
+		account, apply);
+}
+
 /* One finding for each role and account, whose first missing right is at this index. */
 static void judge_role(const struct casefile *c, const json_t *missing, size_t first)
 {
@@ -180,6 +229,7 @@ static void judge_role(const struct casefile *c, const json_t *missing, size_t f
 	const char *role = json_str_or_empty(one, "role"), *account = json_str_or_empty(one, "account"),
 		   *option = option_of(role);
 	struct buf rights = BUF_INIT(2000);
+	bool hinted = option && !c->setup->in_pod;
 	size_t i;
 
 	json_array_foreach(missing, i, other)
@@ -192,9 +242,30 @@ static void judge_role(const struct casefile *c, const json_t *missing, size_t f
 		}
 		put_right(json_object_get(other, "attributes"), &rights);
 	}
-	casefile_wrong(c, casefile_apply(c), "%s may not %s: role %s%s%s%s", account, buf_text(&rights), role,
-		option ? " (if that is meant: kscaled doctor " : "", option ? option : "", option ? ")" : "");
+	if (may_be_meant(c, missing, one))
+		casefile_skip(c,
+			"role %s is not whole, as with %s; whether that is meant is not known: needs list on roles",
+			role, option);
+	else
+		casefile_wrong(c, mend_rights(c, account), "%s may not %s: role %s%s%s%s", account, buf_text(&rights),
+			role, hinted ? " (if that is meant: kscaled doctor " : "", hinted ? option : "",
+			hinted ? ")" : "");
 	buf_done(&rights);
+}
+
+/* "clusterrolebindings x", "rolebindings shop/x": a binding that is too much is deleted. */
+static char *drop(const struct casefile *c, const char *title)
+{
+	size_t kind = strcspn(title, " ");
+	const char *slash = strchr(title, '/'), *name = slash ? slash + 1 : title + kind + (title[kind] != '\0');
+	char *join = casefile_join(c);
+
+	if (join) /* it takes away what is not asked for */
+		return join;
+	if (!slash)
+		return mem_printf("kubectl delete %.*s %s", (int)kind, title, name);
+	return mem_printf("kubectl -n %.*s delete %.*s %s", (int)(slash - title - (long)kind - 1), title + kind + 1,
+		(int)kind, title, name);
 }
 
 /* What an earlier, wider installation left: a leaked token is worth as much more. */
@@ -209,9 +280,9 @@ static void judge_excess(const struct casefile *c)
 	{
 		title = json_string_value(one);
 		name = strrchr(title, '/') ? strrchr(title, '/') + 1 : strchr(title, ' ') + 1;
-		casefile_warn(c, mem_dup("kscaled join with these options, or as kscaled(8) gives fewer rights"),
-			"%s is more than the options ask for%s%s%s", title, option_of(name) ? ": see " : "",
-			option_of(name) ? option_of(name) : "", option_of(name) ? ", also of kscaled doctor" : "");
+		casefile_warn(c, drop(c, title), "%s is more than the options ask for%s%s%s", title,
+			option_of(name) ? ": see " : "", option_of(name) ? option_of(name) : "",
+			option_of(name) ? ", also of kscaled doctor" : "");
 	}
 }
 

@@ -6,9 +6,9 @@
  * The rights that kscaled needs with some options, read from what `kscaled manifests` prints for
  * them, so that no second table says it, and the judgement on whether it has them. Pure.
  *
- * Fact: "rights": account (who was asked about), asked (how many) and missing (those of
- * rights_needed that it lacks). "excess": the titles of bindings of ours that the options do not
- * ask for (cli/pruning).
+ * Fact: "rights": account (who was asked about), asked (how many), needed (all of rights_needed)
+ * and missing (those that it lacks). "excess": the titles of bindings of ours that the options do
+ * not ask for (cli/pruning).
  */
 
 #include "base/err.h"

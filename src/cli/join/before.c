@@ -94,7 +94,7 @@ static const json_t *first_of(const json_t *object, const char *key)
 	return json_array_get(json_object_get(object, key), 0);
 }
 
-/* A name, or the address of the EndpointSlice beside it, which is read here, as a name wants none. */
+/* A name, or the address of the EndpointSlice beside it; a new way may want none, so it is read. */
 static char *way_of(struct before *b, const struct documents *wanted)
 {
 	const json_t *service = there_of(b, wanted, "Service"), *spec = json_object_get(service, "spec"),

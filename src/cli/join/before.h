@@ -3,8 +3,8 @@
 #define CLI_JOIN_BEFORE_H
 
 /*
- * What worked before `kscaled join` changes it, so that a new way that leads nowhere leaves the host
- * as it was: the objects that it will apply or delete, and this host's files. Blocks, as
+ * What worked before `kscaled join` changes it, so that a new way that leads nowhere leaves the
+ * host as it was: the objects that it will apply or delete, and this host's files. Blocks, as
  * cli/cluster.
  */
 

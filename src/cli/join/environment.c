@@ -45,6 +45,16 @@ static void put_call(const struct environment *e, struct buf *out)
 	buf_putc(out, '\n');
 }
 
+/* It wins over the configuration file, which is the user's to change. */
+static bool needs_port(const struct environment *e)
+{
+	unsigned configured = hostfiles_configured_port(e->files);
+
+	if (e->said_port)
+		return e->said_port != ENVIRONMENT_USUAL_PORT || configured;
+	return !configured && hostfiles_joined_port(e->files);
+}
+
 char *environment_text(const struct environment *e)
 {
 	const struct manifests_params *p = e->params;
@@ -62,7 +72,7 @@ char *environment_text(const struct environment *e)
 		buf_puts(&out, "KSCALED_RESTRICT_SECRET_ACCESS=true\n");
 	if (p->no_webhook)
 		buf_puts(&out, "KSCALED_WEBHOOK=false\n");
-	if (e->said_port ? e->said_port != ENVIRONMENT_USUAL_PORT : hostfiles_joined_port(e->files) > 0)
+	if (needs_port(e))
 		buf_printf(&out, "KSCALED_SECURE_PORT=%u\n", e->port);
 	return buf_take(&out);
 }

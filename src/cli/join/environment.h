@@ -17,7 +17,7 @@ struct environment { /* all borrowed */
 	const char *kubeconfig;
 	const struct manifests_params *params;
 	const struct hostfiles *files;
-	unsigned said_port; /* by --port; 0: it is not given, and a port of before stays */
+	unsigned said_port; /* by --port; 0: not given, and that of before stays, or kscaled.conf's */
 	unsigned port;      /* on which kscaled serves */
 };
 

@@ -390,7 +390,7 @@ static void find_port(struct join *j)
 {
 	unsigned joined = hostfiles_joined_port(&j->a.files), configured = hostfiles_configured_port(&j->a.files);
 
-	j->port = j->a.port ? j->a.port : joined ? joined : configured ? configured : ENVIRONMENT_USUAL_PORT;
+	j->port = j->a.port ? j->a.port : configured ? configured : joined ? joined : ENVIRONMENT_USUAL_PORT;
 }
 
 /* The port of the way may be another one where something between forwards it. */
@@ -541,7 +541,7 @@ static int change(struct join *j, bool worked, struct err *err)
 		return -1;
 	if (j->a.dry_run || j->a.wait_ms == 0)
 		return 0;
-	/* What answers at once may be reached by the way of before, which the API server has to forget. */
+	/* What answers at once may be reached by the way of before. */
 	for (int i = 0; worked && i < FORGET_NAPS; i++)
 		steps_nap();
 	return wait_reached(j, err);

@@ -18,7 +18,8 @@
 
 #define COLLECTION       "/apis/apiregistration.k8s.io/v1/apiservices"
 #define SERVICE_AGAIN_MS 30000
-#define RELEASE_AGAIN_MS 50 /* so long the watch may take */
+#define RELEASE_AGAIN_MS 50  /* so long the watch may take */
+#define LOST_MS          200 /* the same when our write failed, and may have been carried out */
 
 struct apiservice {
 	struct kube *kube; /* borrowed */
@@ -44,8 +45,9 @@ struct apiservice {
 	struct loop_timer look; /* at the Service again, after a failure */
 	int port;               /* of the Service; 0: not known yet */
 	bool released;
+	bool awaits;                     /* the release: a write that is on its way */
 	int64_t release_until_ms;        /* loop clock */
-	struct loop_timer release_again; /* with a newer version */
+	struct loop_timer release_again; /* with a newer version; or the end of awaits */
 	void (*on_released)(void *arg);
 	void *released_arg;
 	char trouble[ERR_MSG_MAX]; /* with its content; "": none */
@@ -279,12 +281,14 @@ static void on_written(void *arg, bool created)
 }
 
 static void look_at_service(void *arg);
+static void follow_release(struct apiservice *a);
 
 static void on_change(void *arg)
 {
 	struct apiservice *a = arg;
 
 	look_at_service(a);
+	follow_release(a);
 	if (a->on_change)
 		a->on_change(a->arg);
 }
@@ -347,6 +351,17 @@ static void on_deleted(void *arg, const json_t *object, const struct err *err)
 		end_release(a, err);
 }
 
+/* What was on its way has not come. */
+static void end_awaiting(struct apiservice *a)
+{
+	bool writing = keeper_is_writing(a->keeper);
+	struct err err;
+
+	a->awaits = false;
+	err_set(&err, writing ? ERR_TEMPORARY : ERR_MISSING, "a write to it is on its way, and not answered");
+	end_release(a, &err);
+}
+
 /* Not one that somebody has pointed elsewhere meanwhile. */
 static void send_release(void *arg)
 {
@@ -358,6 +373,10 @@ static void send_release(void *arg)
 		.answer = KUBE_ANSWER_IGNORED };
 	struct err err;
 
+	if (a->awaits) {
+		end_awaiting(a);
+		return;
+	}
 	if (a->points != APISERVICE_TO_US || !version) {
 		err_set(&err, version ? ERR_CONFLICT : ERR_MISSING, "it points to another Service now");
 		end_release(a, &err);
@@ -371,17 +390,41 @@ static void send_release(void *arg)
 	a->call = kube_call(a->kube, &request, on_deleted, a);
 }
 
+static bool is_to_be_released(const struct apiservice *a)
+{
+	return a->points == APISERVICE_TO_US && keeper_version(a->keeper) && !a->taken;
+}
+
+/* It is there, or will not come. In a turn of its own: the keeper is at work. */
+static void follow_release(struct apiservice *a)
+{
+	int64_t left_ms = a->release_until_ms - loop_now_ms(a->loop);
+
+	if (!a->awaits || (!is_to_be_released(a) && keeper_is_writing(a->keeper)))
+		return;
+	a->awaits = !is_to_be_released(a);
+	loop_timer_set(&a->release_again, !a->awaits ? 0 : left_ms < LOST_MS ? left_ms : LOST_MS);
+}
+
 bool apiservice_release(struct apiservice *a, int64_t deadline_ms, void (*done)(void *arg), void *arg)
 {
-	if (!a->config.recreate || !a->leading || a->points != APISERVICE_TO_US || !keeper_version(a->keeper) ||
-		a->taken)
+	if (!a->config.recreate || !a->leading)
 		return false;
+	/* Also when there is nothing yet: the look at our Service would lead to it. */
 	a->released = true;
+	kube_cancel(a->call);
+	a->call = NULL;
+	loop_timer_cancel(&a->look);
+	a->awaits = !is_to_be_released(a) && !a->taken && keeper_is_writing(a->keeper);
+	if (!a->awaits && !is_to_be_released(a))
+		return false;
 	a->release_until_ms = loop_now_ms(a->loop) + deadline_ms;
 	a->on_released = done;
 	a->released_arg = arg;
-	kube_cancel(a->call);
-	send_release(a);
+	if (a->awaits)
+		loop_timer_set(&a->release_again, deadline_ms);
+	else
+		send_release(a);
 	return true;
 }
 

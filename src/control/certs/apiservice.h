@@ -36,8 +36,9 @@ void apiservice_free(struct apiservice *a);
 /*
  * With `recreate`: the leader deletes it, so that the API server asks nobody while this process is
  * away, and creates it again when it leads and there is none (its port is read from our Service).
- * From now on nothing is written. False: there is nothing to release, and no callback; else done is
- * called once, within deadline_ms, whatever came of it.
+ * From now on nothing is written; what is on its way is waited for, or it would arrive after us.
+ * False: there is nothing to release, and no callback; else done is called once, within
+ * deadline_ms, whatever came of it.
  */
 bool apiservice_release(struct apiservice *a, int64_t deadline_ms, void (*done)(void *arg), void *arg);
 

@@ -160,7 +160,7 @@ static void reconcile_scaled(struct work *work, const struct scaledjob *sj, stru
 	struct err err = { 0 };
 	bool was_paused;
 
-	if (validate_for_reconcile(scaled_of_job(sj), &err))
+	if (validate_for_reconcile(scaled_of_job(sj), &desired->words, &err))
 		failed(work, sj, desired, &err);
 	else if (release(work, sj, desired))
 		return;

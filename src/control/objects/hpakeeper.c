@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "control/objects/work.h"
 #include "decide/hpaspec.h"
+#include "decide/mark.h"
 
 #define ENSURE "failed to ensure HPA is correctly created for ScaledObject: "
 
@@ -82,6 +83,7 @@ static void on_stored(struct work *work, const json_t *object)
 	store_learn_hpa(work->control->cache->store, object);
 	live = live_of(work, r->desired);
 	r->hpa.came = live ? hpaspec_print(r->desired, live) : 0;
+	r->hpa.stale = false;
 	json_decref(r->desired);
 	r->desired = NULL;
 }
@@ -113,15 +115,48 @@ static void refuse(struct err *err, const char *name, const json_t *live)
 		name, owner_of(live, owner));
 }
 
+/* ---- Giving away ---- */
+
+static void on_given_away(struct work *work, const json_t *object)
+{
+	forget(work, json_str_or_empty(json_object_get(object, "metadata"), "name"));
+}
+
+/*
+ * Somebody has applied it as his own, and will not expect that it goes with the ScaledObject: a
+ * chart that had the one now has the other. The next look finds an HPA of others.
+ */
+static void give_away(struct work *work, const char *namespace_, const json_t *live)
+{
+	const char *name = json_str_or_empty(json_object_get(live, "metadata"), "name");
+	json_t *given = hpaspec_given_away(live);
+	MEM_AUTO char *path = hpa_path(namespace_, name);
+	MEM_AUTO char *body = json_text(given);
+	struct kube_request request = { .verb = KUBE_UPDATE, .path = path, .body = body, .priority = KUBE_NORMAL };
+
+	json_decref(given);
+	log_warn(work->subject, "HPA %s was applied by %s, and is left to whoever did that", name,
+		hpaspec_applied_by(live));
+	recorder_event(work, "Warning", "HPAConflict",
+		"HPA %s was applied by %s, and is left to whoever did that: it stays when this ScaledObject goes", name,
+		hpaspec_applied_by(live));
+	write_start(work, &request, ENSURE "leaving the HPA to others", on_given_away, NULL);
+}
+
 static void put_merged(struct work *work, const struct scaledobject *so, const json_t *live)
 {
 	char doing[320];
 	const char *name = json_str_or_empty(json_object_get(live, "metadata"), "name");
 	struct reconcile_part *r = &work->reconcile;
 	json_t *merged = NULL;
+	enum hpaspec_claim claim = hpaspec_claim(so, live);
 	struct err err = { 0 };
 
-	if (hpaspec_claim(so, live) == HPASPEC_FOREIGN)
+	if (claim == HPASPEC_GIVEN_AWAY) {
+		give_away(work, so->meta.namespace_, live);
+		return;
+	}
+	if (claim == HPASPEC_FOREIGN)
 		refuse(&err, name, live);
 	else
 		merged = hpaspec_merge(work->reconcile.desired, live, &err);
@@ -164,11 +199,17 @@ static bool on_live_failure(struct work *work, const struct err *err)
 	return true;
 }
 
-/* The live object is read first, so that labels and annotations of others stay. */
-static void replace(struct work *work, const struct scaledobject *so, const json_t *desired)
+/*
+ * The live object is read first, so that labels and annotations of others stay. whole: with what it
+ * says about whose they are, and who has applied it.
+ */
+static void replace(struct work *work, const struct scaledobject *so, const json_t *desired, bool whole)
 {
 	MEM_AUTO char *path = hpa_path(so->meta.namespace_, desired_name(desired));
-	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_NORMAL };
+	struct kube_request request = { .verb = KUBE_GET,
+		.path = path,
+		.priority = KUBE_NORMAL,
+		.answer = whole ? KUBE_ANSWER_WHOLE : KUBE_ANSWER_STRIPPED };
 
 	write_start(work, &request, ENSURE "reading the HPA", on_live, on_live_failure);
 }
@@ -182,7 +223,7 @@ static bool on_create_failure(struct work *work, const struct err *err)
 
 	if (err->kind != ERR_CONFLICT || !so || !work->reconcile.desired)
 		return false;
-	replace(work, so, work->reconcile.desired);
+	replace(work, so, work->reconcile.desired, true);
 	return true;
 }
 
@@ -214,17 +255,43 @@ static bool on_remove_failure(struct work *work, const struct err *err)
 	return true;
 }
 
-static void delete (struct work *work, const struct meta *hpa, const char *doing)
+/* Not one that somebody has applied as his own. */
+static void on_looked(struct work *work, const json_t *live)
 {
-	MEM_AUTO char *path = hpa_path(hpa->namespace_, hpa->name);
+	const struct meta *so = work->object->of.meta;
+	MEM_AUTO char *path = hpa_path(so->namespace_, work->reconcile.removing);
 	MEM_AUTO char *body =
 		mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":\"%s\"}}",
-			hpa->uid);
+			work->reconcile.removing_uid);
 	struct kube_request request = { .verb = KUBE_DELETE, .path = path, .body = body, .priority = KUBE_NORMAL };
 
-	free(work->reconcile.removing);
-	work->reconcile.removing = mem_dup(hpa->name);
-	write_start(work, &request, doing, on_removed, on_remove_failure);
+	if (hpaspec_applied_by(live))
+		give_away(work, so->namespace_, live);
+	else
+		write_start(work, &request, work->reconcile.removing_step, on_removed, on_remove_failure);
+}
+
+static void delete (struct work *work, const struct meta *hpa, const char *doing)
+{
+	struct reconcile_part *r = &work->reconcile;
+	MEM_AUTO char *path = hpa_path(hpa->namespace_, hpa->name);
+	struct kube_request request = { .verb = KUBE_GET,
+		.path = path,
+		.priority = KUBE_NORMAL,
+		.answer = KUBE_ANSWER_WHOLE };
+
+	hpakeeper_stop(work);
+	r->removing = mem_dup(hpa->name);
+	r->removing_uid = mem_dup(hpa->uid);
+	r->removing_step = mem_dup(doing);
+	write_start(work, &request, doing, on_looked, on_remove_failure);
+}
+
+void hpakeeper_stop(struct work *work)
+{
+	mem_free_ptr(&work->reconcile.removing);
+	mem_free_ptr(&work->reconcile.removing_uid);
+	mem_free_ptr(&work->reconcile.removing_step);
 }
 
 bool hpakeeper_remove(struct work *work, const struct scaledobject *so, const char *doing)
@@ -252,13 +319,41 @@ static bool remove_old(struct work *work, const struct scaledobject *so, const c
 
 /* ---- The reconcile ---- */
 
-/* Another wish owes nothing to what became of the last one. */
-static void note_wanted(struct hpa_part *p, const json_t *desired)
+/*
+ * Another wish owes nothing to what became of the last one. True when it is one: then the HPA
+ * differs for that, and not for what others did to it.
+ */
+static bool note_wanted(struct hpa_part *p, const json_t *desired)
 {
 	uint64_t wanted = json_digest(desired);
+	bool another = p->wanted && p->wanted != wanted;
 
 	if (p->wanted != wanted)
-		*p = (struct hpa_part){ .wanted = wanted };
+		*p = (struct hpa_part){ .wanted = wanted, .keys = p->keys, .stale = p->stale };
+	return another;
+}
+
+static uint64_t mark_keys(uint64_t mark, json_t *map)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(map, key, value) mark = mark_text(mark, key);
+	return mark_word(mark, 1);
+}
+
+/*
+ * A label or an annotation that the ScaledObject had and has no more may still be on the HPA, which
+ * alone does not tell: it is written once more then, as managedFields do.
+ */
+static void note_keys(struct hpa_part *p, const json_t *desired)
+{
+	const json_t *metadata = json_object_get(desired, "metadata");
+	uint64_t keys = mark_keys(mark_keys(0, json_object_get(metadata, "labels")),
+		json_object_get(metadata, "annotations"));
+
+	p->stale = p->stale || (p->keys && p->keys != keys);
+	p->keys = keys;
 }
 
 /*
@@ -281,17 +376,19 @@ bool hpakeeper_run(struct work *work, const struct scaledobject *so, json_t *des
 	struct reconcile_part *r = &work->reconcile;
 	const char *name = desired_name(desired);
 	const struct hpa *live = live_of(work, desired);
+	bool whole;
 
 	if (remove_old(work, so, name))
 		return true;
-	if (live && hpaspec_matches(desired, live))
+	note_keys(&r->hpa, desired);
+	if (live && !r->hpa.stale && hpaspec_matches(desired, live))
 		return false;
-	note_wanted(&r->hpa, desired);
+	whole = !note_wanted(&r->hpa, desired) || r->hpa.stale;
 	/*
 	 * An admission plugin may change each write: then it is not repeated, until somebody
 	 * changes it.
 	 */
-	if (live && r->hpa.came && r->hpa.came == hpaspec_print(desired, live)) {
+	if (live && !r->hpa.stale && r->hpa.came && r->hpa.came == hpaspec_print(desired, live)) {
 		log_debug(work->subject, "HPA %s was written and came back different; left as it is", name);
 		return false;
 	}
@@ -301,7 +398,7 @@ bool hpakeeper_run(struct work *work, const struct scaledobject *so, json_t *des
 	r->desired = json_incref(desired);
 	r->hpa.over_others = live != NULL;
 	if (live)
-		replace(work, so, desired);
+		replace(work, so, desired, whole);
 	else
 		create(work, so, desired);
 	return true;

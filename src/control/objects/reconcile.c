@@ -51,7 +51,7 @@ void reconcile_stop(struct work *work)
 {
 	json_decref(work->reconcile.desired);
 	work->reconcile.desired = NULL;
-	mem_free_ptr(&work->reconcile.removing);
+	hpakeeper_stop(work);
 }
 
 /* ---- What the object wants ---- */
@@ -146,7 +146,7 @@ static int desired_alone(struct work *work, const struct scaledobject *so, struc
 static int desired_make(struct work *work, const struct scaledobject *so, struct desired *desired, struct err *err)
 {
 	/* Errors of the spec itself come before those of what it refers to. */
-	if (validate_for_reconcile(scaled_of_object(so), err) || desired_alone(work, so, desired, err) ||
+	if (validate_for_reconcile(scaled_of_object(so), NULL, err) || desired_alone(work, so, desired, err) ||
 		desired_target(work, so, desired, err) || desired_hpa(work, so, desired, err))
 		return -1;
 	return 0;
@@ -264,7 +264,7 @@ static void reconcile_paused(struct work *work, const struct scaledobject *so, s
 
 	polling_end(work);
 	act_stop(work);
-	targeted = !validate_for_reconcile(scaled_of_object(so), &target_err) &&
+	targeted = !validate_for_reconcile(scaled_of_object(so), NULL, &target_err) &&
 		!desired_alone(work, so, desired, &target_err) && !desired_target(work, so, desired, &target_err);
 	desired->words = NULL; /* later errors are others */
 	if (desired->waits)

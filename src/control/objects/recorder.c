@@ -91,7 +91,15 @@ void recorder_unknown(struct work *work)
 				built.list[i].type->name, built.list[i].index);
 }
 
-/* The text of an Event about push: owned; NULL: there is none. *settled: no watch is changing. */
+static void put_info(struct buf *text, const struct scaler *s, const char *what, const char *why)
+{
+	buf_printf(text, "%strigger %d (%s): %s%s", text->len > 0 ? "; " : "", s->index, s->type->name, what, why);
+}
+
+/*
+ * The text of an Event about push, and what has no effect: owned; NULL: there is none. *settled: no
+ * watch is changing.
+ */
 static char *push_trouble(const struct work *work, bool *settled)
 {
 	struct buf text = BUF_INIT(PUSH_TEXT_MAX);
@@ -108,8 +116,9 @@ static char *push_trouble(const struct work *work, bool *settled)
 				(report.state == WATCH_STARTING || report.state == WATCH_FAILING)))
 			*settled = false;
 		else if (state == PUSHES_REPORTED && report.tell && report.state == WATCH_OFF)
-			buf_printf(&text, "%strigger %d (%s): push is off: %s", text.len > 0 ? "; " : "", s->index,
-				s->type->name, report.why);
+			put_info(&text, s, "push is off: ", report.why);
+		if (s->ignored && (i == 0 || built.list[i - 1].index != s->index))
+			put_info(&text, s, "without effect: ", s->ignored);
 	}
 	if (*settled)
 		return text.len > 0 ? buf_take(&text) : NULL;

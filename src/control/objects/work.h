@@ -82,13 +82,16 @@ struct reconcile_part {
 	struct err *write_err; /* of the last write, until one succeeds; owned; NULL */
 	struct hpa_part {
 		uint64_t wanted;  /* fingerprint of what was written last */
+		uint64_t keys;    /* of the labels and annotations that were wanted last; 0: none yet */
+		bool stale;       /* it may have labels or annotations that were wanted before */
 		uint64_t came;    /* of what the API server made of it (hpaspec_print); 0: nothing yet */
 		bool over_others; /* the write under way changes what is there */
 		unsigned writes;  /* such ones, in a row */
 		int64_t again_ms; /* loop clock: it is not written before */
 	} hpa;
-	json_t *desired;  /* the HPA being written; owned */
-	char *removing;   /* name of the HPA that is, or was, being deleted; owned */
+	json_t *desired; /* the HPA being written; owned */
+	/* name and uid of the HPA that is, or was, being deleted, and that step's text; owned */
+	char *removing, *removing_uid, *removing_step;
 	char *said_error; /* the text of the last Event ScaledObjectCheckFailed; NULL */
 	char *said_rival; /* the text of the last Event about an HPA of others; NULL: there is none */
 	bool deleting;    /* finalise_must_wait was called */
@@ -303,6 +306,7 @@ bool hpakeeper_run(struct work *work, const struct scaledobject *so, json_t *des
  * next reconcile, which calls this again for another one.
  */
 bool hpakeeper_remove(struct work *work, const struct scaledobject *so, const char *doing);
+void hpakeeper_stop(struct work *work); /* frees its state */
 
 /* finalise.c: a deleted object. */
 void finalise_run(struct work *work, const struct scaledobject *so);

@@ -1,47 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/validate/validate.h"
 
-#include <string.h>
+#include <stdbool.h>
 
 #include "decide/validate/validate_parts.h"
 
-/* The first check that fails, but for those of another time; NULL: none. */
-static const struct validate_check *first_failing(const struct scaled *of, unsigned without, struct err *err)
+static const struct validate_check *checks_of(const struct scaled *of)
 {
-	const struct validate_check *c = of->kind == SCALED_JOB ? validate_job_checks : validate_object_checks;
+	return of->kind == SCALED_JOB ? validate_job_checks : validate_object_checks;
+}
 
-	while (c->check && ((without & 1u << c->when) || c->check(of, err) == 0))
+/* The first check that fails, but for those that hold there only; NULL: none. */
+static const struct validate_check *first_failing(const struct scaled *of, unsigned but_for, struct err *err)
+{
+	const struct validate_check *c = checks_of(of);
+
+	while (c->check && ((but_for & 1u << c->holds) != 0 || c->check(of, err) == 0))
 		c++;
 	return c->check ? c : NULL;
 }
 
-/* Whether a change leaves the name of the HPA as it is. */
-static bool keeps_hpa_name(const struct scaled *of, const struct scaledobject *stored)
+static int admit(const struct scaled *of, unsigned but_for, const char **reason, struct err *err)
 {
-	char name[512], before[512];
+	const struct validate_check *failing = first_failing(of, but_for, err);
 
-	return of->so && stored &&
-		strcmp(scaledobject_hpa_name(of->so, name, sizeof(name)),
-			scaledobject_hpa_name(stored, before, sizeof(before))) == 0;
-}
-
-int validate_admission(struct scaled of, const struct scaledobject *stored, const char **reason, struct err *err)
-{
-	unsigned without = 1u << VALIDATE_WHEN_STORED;
-	const struct validate_check *failing;
-
-	if (keeps_hpa_name(&of, stored))
-		without |= 1u << VALIDATE_WHEN_NEW;
-	failing = first_failing(&of, without, err);
 	if (reason)
 		*reason = failing ? failing->reason : NULL;
 	return failing ? -1 : 0;
 }
 
-int validate_for_reconcile(struct scaled of, struct err *err)
+int validate_admission(struct scaled of, const char **reason, struct err *err)
 {
-	const struct validate_check *failing = first_failing(&of, 1u << VALIDATE_WHEN_NEW, err);
+	return admit(&of, 1u << VALIDATE_RECONCILE, reason, err);
+}
 
+int validate_stored(struct scaled of, const char **reason, struct err *err)
+{
+	return admit(&of, 1u << VALIDATE_RECONCILE | 1u << VALIDATE_NEW, reason, err);
+}
+
+/* of is decoded. */
+static void tell_all(const struct scaled *of, bool only_new, void (*on_fault)(void *arg, const struct err *err),
+	void *arg)
+{
+	struct err err = { 0 };
+
+	for (const struct validate_check *c = checks_of(of); c->check; c++)
+		if ((c->holds == VALIDATE_NEW) == only_new && c->check(of, &err) < 0)
+			on_fault(arg, &err);
+}
+
+void validate_only_new(struct scaled of, void (*on_fault)(void *arg, const struct err *err), void *arg)
+{
+	if (!of.spec_err)
+		tell_all(&of, true, on_fault, arg);
+}
+
+int validate_for_reconcile(struct scaled of, const char **step, struct err *err)
+{
+	const struct validate_check *failing = first_failing(&of, 1u << VALIDATE_NEW, err);
+
+	if (step)
+		*step = failing ? failing->step : NULL;
 	if (!failing)
 		return 0;
 	return failing->step ? err_wrap(err, "%s", failing->step) : -1;
@@ -49,14 +69,8 @@ int validate_for_reconcile(struct scaled of, struct err *err)
 
 void validate_every(struct scaled of, void (*on_fault)(void *arg, const struct err *err), void *arg)
 {
-	const struct validate_check *c = of.kind == SCALED_JOB ? validate_job_checks : validate_object_checks;
-	struct err err = { 0 };
-
-	if (of.spec_err) {
+	if (of.spec_err)
 		on_fault(arg, of.spec_err);
-		return;
-	}
-	for (; c->check; c++)
-		if (c->check(&of, &err) < 0)
-			on_fault(arg, &err);
+	else
+		tell_all(&of, false, on_fault, arg);
 }

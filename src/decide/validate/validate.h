@@ -28,20 +28,28 @@
  * scalingModifiers, or jobTargetRef and its template. Not the parameters of triggers, which the
  * scalers judge, nor what KEDA's webhook admits although its reconciler refuses it: metricType and
  * resource triggers of a ScaledJob (keda-core.md 7.7). Unknown words of a ScaledJob's strategies
- * mean KEDA's defaults, with a warning. stored: the ScaledObject that it replaces, whose HPA may
- * keep a name that a new one may not have; NULL: it is new, or a ScaledJob.
+ * mean KEDA's defaults, with a warning.
  */
-int validate_admission(struct scaled of, const struct scaledobject *stored, const char **reason, struct err *err);
+int validate_admission(struct scaled of, const char **reason, struct err *err);
 
 /*
- * All rules for what is stored, for Ready: the first fault, after the text of KEDA's reconcile step
- * if it has one (keda-core.md 2.3, 4.1). An HPA's name longer than a label's value is none: KEDA
- * has such objects, and what was taken over from it goes on.
+ * The same of an object that is stored already: without the rules that KEDA's reconciler does not
+ * make, as KEDA may have stored it before its webhook made them.
  */
-int validate_for_reconcile(struct scaled of, struct err *err);
+int validate_stored(struct scaled of, const char **reason, struct err *err);
+
+/* on_fault for each rule of those that is broken: a new object would be refused. */
+void validate_only_new(struct scaled of, void (*on_fault)(void *arg, const struct err *err), void *arg);
 
 /*
- * All rules, for `kscaled check`: on_fault for each that is broken, with its first fault; of a spec
+ * All rules, but for those of new objects, for Ready: the first fault, after the text of KEDA's
+ * reconcile step if it has one (keda-core.md 2.3, 4.1). *step (may be NULL): that text alone, as
+ * KEDA's Events about a ScaledJob have it; a literal, NULL without one.
+ */
+int validate_for_reconcile(struct scaled of, const char **step, struct err *err);
+
+/*
+ * The same, for `kscaled check`: on_fault for each that is broken, with its first fault; of a spec
  * that was not decoded only that.
  */
 void validate_every(struct scaled of, void (*on_fault)(void *arg, const struct err *err), void *arg);

@@ -108,11 +108,11 @@ const struct validate_check validate_job_checks[] = {
 	{ validate_decoded, "incorrect-spec", NULL, VALIDATE_ALWAYS },
 	{ validate_present, "missing-job", "ScaledJob.spec.jobTargetRef not found", VALIDATE_ALWAYS },
 	{ validate_template, "incorrect-job", NULL, VALIDATE_ALWAYS },
-	{ validate_types, "incorrect-type", "ScaledJob doesn't have correct triggers specification",
-		VALIDATE_WHEN_STORED },
+	/* KEDA's reconciler fails over them when it builds the scalers */
+	{ validate_types, "incorrect-type", "Failed to ensure ScaledJob is correctly created", VALIDATE_RECONCILE },
 	/* before validate_triggers, which would demand another metricType */
 	{ validate_metric_types, "incorrect-metric-type", "Cannot set metricType in ScaledJob triggers",
-		VALIDATE_WHEN_STORED },
+		VALIDATE_RECONCILE },
 	{ validate_triggers, "incorrect-triggers", "ScaledJob doesn't have correct triggers specification",
 		VALIDATE_ALWAYS },
 	{ validate_name, "name-too-long", NULL, VALIDATE_ALWAYS },

@@ -45,7 +45,12 @@ int validate_fallback(const struct scaled *of, struct err *err)
 			"spec.fallback.behavior: \"%s\" is unknown: static, currentReplicas, currentReplicasIfHigher, "
 			"currentReplicasIfLower or scalingModifiers",
 			f->behavior);
-	if (!of->so->spec.modifiers && !has_external_trigger(&of->so->spec))
+	return 0;
+}
+
+int validate_fallback_effect(const struct scaled *of, struct err *err)
+{
+	if (of->so->spec.fallback && !of->so->spec.modifiers && !has_external_trigger(&of->so->spec))
 		return err_set(err, ERR_INVALID,
 			"spec.fallback: it has no effect on cpu and memory, which the HPA controller reads by itself: "
 			"add another trigger or remove it");

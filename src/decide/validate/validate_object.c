@@ -45,13 +45,19 @@ static int validate_target(const struct scaled *of, struct err *err)
 
 /* ---- Numbers ---- */
 
+static bool is_never_lower(const struct scaledobject_spec *s)
+{
+	return scaledobject_min(s) > 0 && s->idle_replicas == INT32_UNSET;
+}
+
 static int validate_periods(const struct scaled *of, struct err *err)
 {
 	const struct scaledobject_spec *s = &of->so->spec;
+	/* What has a meaning on the way to a lower number alone is not judged without one. */
 	const struct validate_bound bounds[] = {
 		{ "spec.pollingInterval", s->polling_interval_s, 1 },
-		{ "spec.initialCooldownPeriod", s->initial_cooldown_s, 0 },
-		{ "spec.cooldownPeriod", s->cooldown_s, 0 },
+		{ "spec.initialCooldownPeriod", is_never_lower(s) ? INT32_UNSET : s->initial_cooldown_s, 0 },
+		{ "spec.cooldownPeriod", is_never_lower(s) ? INT32_UNSET : s->cooldown_s, 0 },
 	};
 
 	return validate_bounds(bounds, MEM_COUNT(bounds), err);
@@ -131,11 +137,12 @@ const struct validate_check validate_object_checks[] = {
 	{ validate_triggers, "incorrect-triggers", "ScaledObject doesn't have correct triggers specification",
 		VALIDATE_ALWAYS },
 	{ validate_name, "name-too-long", NULL, VALIDATE_ALWAYS },
-	{ validate_hpa_name, "hpa-name-too-long", NULL, VALIDATE_WHEN_NEW },
+	{ validate_hpa_name, "hpa-name-too-long", NULL, VALIDATE_NEW },
 	{ validate_hpa_name_letters, "incorrect-hpa-name", NULL, VALIDATE_ALWAYS },
 	{ validate_periods, "incorrect-periods", NULL, VALIDATE_ALWAYS },
 	{ validate_annotations, "incorrect-annotations", NULL, VALIDATE_ALWAYS },
 	{ validate_fallback, "incorrect-fallback", NULL, VALIDATE_ALWAYS },
+	{ validate_fallback_effect, "incorrect-fallback", NULL, VALIDATE_NEW },
 	{ validate_modifiers, "scaling-modifiers", NULL, VALIDATE_ALWAYS },
 	{ validate_modifiers_fallback, "scaling-modifiers-fallback", NULL, VALIDATE_ALWAYS },
 	{ NULL, NULL, NULL, VALIDATE_ALWAYS },
@@ -149,7 +156,7 @@ static bool is_cron_by_value(const struct trigger *t)
 size_t validate_warnings(const struct scaledobject *so, const char *out[VALIDATE_WARNINGS_MAX])
 {
 	const struct scaledobject_spec *s = &so->spec;
-	bool idle_set = s->idle_replicas != INT32_UNSET, never_lower = scaledobject_min(s) > 0 && !idle_set;
+	bool idle_set = s->idle_replicas != INT32_UNSET, never_lower = is_never_lower(s);
 	bool cached = false, multiplies = false;
 	size_t count = 0;
 

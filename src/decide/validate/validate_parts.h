@@ -11,17 +11,6 @@
 #include "base/err.h"
 #include "crd/scaled.h"
 
-enum validate_when {
-	VALIDATE_ALWAYS,
-	/*
-	 * KEDA's webhook admits the object and its reconciler refuses it; so does kscaled, with a
-	 * warning (validate_job_warnings)
-	 */
-	VALIDATE_WHEN_STORED,
-	/* what is stored, as KEDA left it, works all the same */
-	VALIDATE_WHEN_NEW,
-};
-
 /* One rule: 0, or -1 and ERR_INVALID. */
 struct validate_check {
 	int (*check)(const struct scaled *of, struct err *err); /* NULL ends a table */
@@ -29,7 +18,19 @@ struct validate_check {
 	const char *reason;
 	/* what KEDA's reconciler puts before the cause (keda-core.md 2.3, 4.1); NULL: nothing */
 	const char *step;
-	enum validate_when when;
+	enum validate_holds {
+		VALIDATE_ALWAYS,
+		/*
+		 * KEDA's webhook admits the object and its reconciler refuses it; so does kscaled,
+		 * with a warning (validate_job_warnings)
+		 */
+		VALIDATE_RECONCILE,
+		/*
+		 * KEDA's webhook refuses the object and its reconciler works with it: what is
+		 * stored already goes on, with a warning (validate_only_new)
+		 */
+		VALIDATE_NEW,
+	} holds;
 };
 /* In the order in which they are made: the first fault is the one reported. */
 extern const struct validate_check validate_object_checks[], validate_job_checks[];
@@ -43,6 +44,7 @@ int validate_name(const struct scaled *of, struct err *err); /* it becomes the v
 
 /* Of a ScaledObject. */
 int validate_fallback(const struct scaled *of, struct err *err);
+int validate_fallback_effect(const struct scaled *of, struct err *err); /* there is a trigger that it is for */
 int validate_modifiers(const struct scaled *of, struct err *err);
 int validate_modifiers_fallback(const struct scaled *of,
 	struct err *err); /* behavior scalingModifiers needs a formula */

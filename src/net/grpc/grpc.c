@@ -43,6 +43,7 @@ struct grpc_link {
 	struct probe *probe;
 	struct httpaddresses *addresses; /* NULL: there is nothing to look up */
 	struct loop_task settle;         /* handles the held calls */
+	bool heard;                      /* it has answered a call, whatever it said */
 	struct grpc_call *calls;
 	struct grpc_call *held; /* waiting for the server to be reachable; oldest first */
 	struct grpcturns_server turns;
@@ -232,6 +233,30 @@ static void tell(struct grpc_call *call, const struct err *err)
 	call_free(call);
 }
 
+static bool is_late(const struct grpc_call *call)
+{
+	return call->deadline_ms && loop_now_ms(call->link->pool->loop) >= call->deadline_ms;
+}
+
+/*
+ * What ends without a word, or is no HTTP/2, may be a server's port for TLS, or one that demands a
+ * client certificate, whose alert in TLS 1.3 comes after the handshake.
+ */
+static void add_hint(const struct grpc_call *call, struct err *err)
+{
+	static const char *const ends[] = { "does not speak HTTP/2", "not closed cleanly", "Empty reply",
+		"reset by peer", "Broken pipe", "not connected", "SSL_ERROR_SYSCALL", "unexpected eof", " alert " };
+	const struct grpcendpoint *e = call->link->endpoint;
+	bool plain = text_begins(e->url, "http://"), ended = false;
+	struct err bare = *err;
+
+	for (size_t i = 0; i < MEM_COUNT(ends); i++)
+		ended |= strstr(err->msg, ends[i]) != NULL;
+	if (ended && !call->link->heard && (plain || !e->base.tls.cert_pem))
+		err_set(err, bare.kind, "%.440s (does the server %s?)", bare.msg,
+			plain ? "want TLS" : "ask for a client certificate");
+}
+
 static int judge(const struct grpc_call *call, const struct httpc_response *response, const struct err *transport,
 	struct err *err)
 {
@@ -247,6 +272,8 @@ static int judge(const struct grpc_call *call, const struct httpc_response *resp
 		/* net/http/httpc names the URL; the caller names the server itself */
 		if (text_begins(err->msg, url) && text_begins(err->msg + len, ": "))
 			memmove(err->msg, err->msg + len + 2, strlen(err->msg + len + 2) + 1);
+		if (!is_late(call))
+			add_hint(call, err);
 		return -1;
 	}
 	if (grpcstatus_judge(&call->status, response->status, err))
@@ -263,7 +290,7 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 	struct grpc_call *call = arg;
 	struct err err = { 0 };
 	bool failed = judge(call, response, transport, &err) != 0;
-	bool late = call->deadline_ms && loop_now_ms(call->link->pool->loop) >= call->deadline_ms;
+	bool late = is_late(call);
 
 	call->http = NULL;
 	if (transport && transport->kind == ERR_TEMPORARY)
@@ -301,6 +328,7 @@ static void on_status(void *arg, int status)
 {
 	struct grpc_call *call = arg;
 
+	call->link->heard = true;
 	/* A grpc-status in the headers means that the call has ended, and was not opened. */
 	if (!call->streaming || !call->events.on_open || status != 200 || call->status.told || call->status.foreign)
 		return;

@@ -7,12 +7,14 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "scalers/values/promregex.h"
 
-/* It becomes a regular expression, which counts its steps. */
+/* A regular expression, which counts its steps, but for texts around one run of stars. */
 struct blobglob {
 	struct promregex *regex;
+	char *before, *behind; /* owned; the texts; NULL: the expression */
 };
 
 struct glob_reader {
@@ -32,7 +34,7 @@ static int wrong(struct glob_reader *in, const char *what)
 /* 0: it is no UTF-8. */
 static size_t step(const char *at)
 {
-	return utf8_step(at, strlen(at));
+	return utf8_step(at, strnlen(at, 4));
 }
 
 /* A character as itself; it is a whole one. */
@@ -143,6 +145,56 @@ static int take_one(struct glob_reader *in)
 	return 0;
 }
 
+/* ---- One run of stars ---- */
+
+/* Without its escapes; NULL: a character has another meaning, or is none. */
+static char *plain(const char *text, size_t len)
+{
+	const char *end = text + len;
+	char *out = mem_array(len + 1, 1), *to = out;
+
+	while (text < end && !strchr("?[{*", *text)) {
+		size_t one;
+
+		text += *text == '\\' && text + 1 < end;
+		one = step(text);
+		if (one == 0)
+			break;
+		memcpy(to, text, one);
+		to += one;
+		text += one;
+	}
+	*to = '\0';
+	if (text < end)
+		mem_free_ptr(&out);
+	return out;
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+	size_t len = strlen(name), tail = strlen(end);
+
+	return len >= tail && strcmp(name + len - tail, end) == 0;
+}
+
+static bool take_texts(const char *pattern, struct blobglob *g)
+{
+	const char *star = pattern;
+
+	while (*star && *star != '*')
+		star += *star == '\\' && star[1] ? 2 : 1;
+	if (!*star || star == pattern || !star[strspn(star, "*")] || strlen(pattern) > PROMREGEX_LENGTH_MAX)
+		return false;
+	g->before = plain(pattern, (size_t)(star - pattern));
+	star += strspn(star, "*");
+	g->behind = plain(star, strlen(star));
+	if (g->before && g->behind)
+		return true;
+	mem_free_ptr(&g->before);
+	mem_free_ptr(&g->behind);
+	return false;
+}
+
 struct blobglob *blobglob_new(const char *pattern, struct err *err)
 {
 	struct glob_reader in = { .at = pattern + (*pattern == '/'),
@@ -151,6 +203,8 @@ struct blobglob *blobglob_new(const char *pattern, struct err *err)
 	struct blobglob *g = mem_zalloc(sizeof(*g));
 	int rc = 0;
 
+	if (take_texts(in.at, g))
+		return g;
 	while (rc == 0 && *in.at)
 		rc = take_one(&in);
 	if (rc == 0 && in.open > 0)
@@ -172,13 +226,18 @@ void blobglob_free(struct blobglob *g)
 	if (!g)
 		return;
 	promregex_free(g->regex);
+	free(g->before);
+	free(g->behind);
 	free(g);
 }
 
 int blobglob_fits(const struct blobglob *g, const char *name, size_t *budget, struct err *err)
 {
-	bool fits = promregex_fits(g->regex, name, budget);
+	bool fits;
 
+	if (g->before)
+		return text_begins(name, g->before) && ends_in(name, g->behind);
+	fits = promregex_fits(g->regex, name, budget);
 	return *budget == 0
 		? err_set(err, ERR_INVALID, "the glob pattern takes too long: with fewer * it may be quicker")
 		: fits;

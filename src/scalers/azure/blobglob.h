@@ -6,7 +6,9 @@
  * globPattern of azure-blob, matched against a whole name, by the rules of KEDA's library
  * (gobwas/glob without separators): * and ** any characters, ? one, [abc] [a-c] [!abc] [!a-c] one
  * of a set, {a,b*} one of several patterns, \ takes the next character as it is. A slash is a
- * character like others. Patterns and names are untrusted: what all names of a page may take is
+ * character like others. Of texts around one run of stars, and nothing else, the end of the first
+ * and the beginning of the second may be the same: "a/" ** "/b" fits "a/b". Patterns and names are
+ * untrusted: what all names of a page may take is
  * limited.
  */
 

@@ -20,18 +20,19 @@ static const struct param_row rows[] = {
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-static const struct param_row percentage = { "value", PARAM_INT64, "m", 0, .required = true };
-static const struct param_table percentage_table = { &percentage, 1 };
-
-static int read_utilization(const struct scaler_params *params, struct scaler *out, struct err *err)
+/* As Go's strconv.ParseInt, with which KEDA reads it: "+80" and "080" are 80. */
+static int read_utilization(const char *text, struct scaler *out, struct err *err)
 {
-	int64_t percent = 0;
+	const char *digits = text + (*text == '+' || *text == '-');
+	long long percent;
 
-	if (params_read(&percentage_table, params, &percent, err))
-		return -1;
+	if (!*digits || digits[strspn(digits, "0123456789")])
+		return err_set(err, ERR_INVALID,
+			"unable to set param \"value\" value \"%.80s\": must be a whole number", text);
+	percent = strtoll(text, NULL, 10);
 	if (percent < 1 || percent > INT32_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"value\": %lld is no percentage from 1 to %d",
-			(long long)percent, INT32_MAX);
+		return err_set(err, ERR_INVALID, "parameter \"value\": %lld is no percentage from 1 to %d", percent,
+			INT32_MAX);
 	out->target_type = METRIC_UTILIZATION;
 	out->target = quantity_from_int(percent);
 	return 0;
@@ -58,7 +59,7 @@ static int read_target(const struct scaler_params *params, const struct resource
 			"instead.",
 			params->type);
 	if (strcmp(wanted, "Utilization") == 0)
-		return read_utilization(params, out, err);
+		return read_utilization(f->value, out, err);
 	if (strcmp(wanted, "AverageValue") == 0)
 		return read_average_value(f->value, out, err);
 	return err_set(err, ERR_INVALID, "unknown metric type: %s, allowed values are 'Utilization' or 'AverageValue'",

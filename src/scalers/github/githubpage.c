@@ -107,7 +107,7 @@ static const json_t *list_of(enum githubpage_kind kind, const json_t *answer, st
 	return list;
 }
 
-/* `<https://...>; rel="next", <...>; rel="last"`: RFC 8288. Of another kind it says nothing of pages. */
+/* `<https://...>; rel="next", <...>; rel="last"`: RFC 8288. Others say nothing of pages. */
 static enum githubpage_link link_of(const char *link)
 {
 	if (strcasestr(link, "rel=\"next\"") || strcasestr(link, "rel=next"))

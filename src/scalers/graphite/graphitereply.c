@@ -49,6 +49,8 @@ static int no_json(const json_error_t *where, struct err *err)
 {
 	if (json_error_code(where) == json_error_numeric_overflow)
 		return err_set(err, ERR_INVALID, "a value of the series is infinite");
+	if (*json_bare_number(where->text))
+		return err_set(err, ERR_INVALID, "the answer is not JSON%s", json_bare_number(where->text));
 	return err_set(err, ERR_INVALID, "the answer is not JSON: does serverAddress lead to Graphite's web server?");
 }
 

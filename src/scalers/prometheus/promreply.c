@@ -186,9 +186,12 @@ static enum promreply refused(int status, const json_t *root, struct err *err)
 	return PROMREPLY_FAILED;
 }
 
-static enum promreply no_json(const char *content_type, struct err *err)
+static enum promreply no_json(const char *content_type, const char *bare, struct err *err)
 {
 	struct buf words = BUF_INIT(4 * WORDS_MAX);
+
+	if (*bare)
+		return err_set(err, ERR_INVALID, "the answer is not JSON%s", bare);
 
 	put_words(&words, *content_type ? content_type : "of unknown type");
 	err_set(err, ERR_INVALID, "the answer is not JSON but %s: does serverAddress lead to the query API?",
@@ -201,7 +204,8 @@ enum promreply promreply_read(int status, const char *content_type, const char *
 	struct err *err)
 {
 	bool bearable = json_is_bearable(body, len, err);
-	json_t *root = bearable ? json_parse(body, len, NULL) : NULL;
+	struct err wrong = { 0 };
+	json_t *root = bearable ? json_parse(body, len, &wrong) : NULL;
 	enum promreply reply = PROMREPLY_FAILED;
 
 	*value = 0;
@@ -210,7 +214,7 @@ enum promreply promreply_read(int status, const char *content_type, const char *
 	else if (!bearable)
 		err_wrap(err, "the query must return one element, and the answer is too large");
 	else if (!json_is_object(root))
-		reply = no_json(content_type, err);
+		reply = no_json(content_type, json_bare_number(wrong.msg), err);
 	else if (check_whole(root, err) == 0)
 		reply = success(root, value, err);
 	json_decref(root);

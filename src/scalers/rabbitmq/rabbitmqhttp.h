@@ -31,9 +31,9 @@ struct rabbitmqhttp_place {
 char *rabbitmqhttp_url(const struct rabbitmqhttp_place *place, struct err *err);
 
 /*
- * What is read of an answer. A queue without statistics is an error, not an empty one; of those that
- * a regular expression matches it is left out, unless none has them. A mode that needs a rate where
- * the server keeps none is an error, too.
+ * What is read of an answer. A queue without statistics is an error, not an empty one; of those
+ * that a regular expression matches it is left out, unless none has them. A mode that needs a rate
+ * where the server keeps none is an error, too.
  */
 struct rabbitmqhttp_question {
 	const char *queue; /* for messages */

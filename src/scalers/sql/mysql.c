@@ -199,10 +199,32 @@ static int judge_address(const struct scaler_params *params, const struct mysql_
 	return rc;
 }
 
+/*
+ * KEDA names the metric by what follows the last slash of the connection string, including its
+ * parameters; the parser has refused anything there that could be a password. Else by dbName, which
+ * it reads from no variable of the environment.
+ */
+static char *make_metric_name(const struct scaler_params *params, const struct mysql_fields *f)
+{
+	static const struct param_row row = { "dbName", PARAM_TEXT, "ma", 0, .required = false };
+	static const struct param_table named = { &row, 1 };
+	const char *slash = f->string ? strrchr(f->string, '/') : NULL;
+	char *database = NULL, *name;
+
+	if (!f->string)
+		params_read(&named, params, &database, NULL);
+	name = params_normalise(mem_printf("mysql-%s",
+		slash               ? slash + 1
+			: f->string ? f->string
+			: database  ? database
+				    : ""));
+	params_done(&named, &database);
+	return name;
+}
+
 static int mysql_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
 	struct mysql_fields f = { .tls = TLS_UNSAID };
-	const char *name;
 	int rc = params_read(&table, params, &f, err);
 
 	if (rc == 0) {
@@ -211,15 +233,8 @@ static int mysql_build(const struct scaler_params *params, struct scaler *out, c
 	} else if (rc > 0 && judge_address(params, &f, err)) {
 		rc = -1;
 	}
-	/*
-	 * KEDA names the metric by what follows the last slash of the connection string, including
-	 * its parameters; the parser has refused anything there that could be a password.
-	 */
-	name = f.string ? strrchr(f.string, '/') : f.database;
-	if (f.string)
-		name = name ? name + 1 : f.string;
 	if (rc == 0)
-		*metric_name = params_normalise(mem_printf("mysql-%s", name ? name : ""));
+		*metric_name = make_metric_name(params, &f);
 	out->target = f.target;
 	out->activation = f.activation;
 	params_done(&table, &f);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/quantity.h"
 
@@ -128,6 +129,6 @@ int metricvalue_bad_json(const json_error_t *where, struct err *err)
 	for (size_t i = 0; i < MEM_COUNT(reasons); i++)
 		if (json_error_code(where) == reasons[i].code)
 			reason = reasons[i].text;
-	return err_set(err, ERR_INVALID, "the text is not JSON: line %d column %d: %s", where->line, where->column,
-		reason);
+	return err_set(err, ERR_INVALID, "the text is not JSON: line %d column %d: %s%s", where->line, where->column,
+		reason, json_bare_number(where->text));
 }

@@ -49,8 +49,10 @@
  *   trouble           why no trigger can be built; null
  *   triggers[]        {index, type, name, metric, metricType, target, activation, value, active,
  *                     ageSeconds, latencySeconds, error, pause, failures, fallingBack, noFallback,
- *                     push, remark, unknownKeys, shortened, ignored}; of cpu and memory triggers, which the HPA
- *                     controller reads, only the first six and the last two. value and active
+ *                     push, remark, unknownKeys, shortened, ignored}; of cpu and memory triggers,
+ *                     which the HPA controller reads, only the first six and the last three. remark
+ *                     is about the answer, as that a list may be cut; ignored says what is wrong
+ *                     and has no effect. value and active
  *                     are null while unknown, and a fallback's while fallingBack (then null when
  *                     the formula gets nil); error is the source's newest failure, failures those
  *                     in a row; pause says why it is not asked for now, although it is well, or is

@@ -1,8 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0
-//
-// All of the image that stands for registry.k8s.io/pause: what holds a Pod's namespaces together,
-// and a workload's container. It waits for TERM; with an argument, that many seconds at most, and
-// its exit status is 0 then: work that has an end.
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All of the image that stands for registry.k8s.io/pause: what holds a Pod's namespaces together,
+ * and a workload's container. It waits for TERM; with an argument, that many seconds at most, and
+ * its exit status is 0 then: work that has an end.
+ */
 
 #include <signal.h>
 #include <stdlib.h>

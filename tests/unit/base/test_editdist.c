@@ -105,8 +105,43 @@ static void one_rule_for_near(void **state)
 		editdist_offer(&best, names[i]);
 	assert_string_equal(best.name, "trigger");
 	best = editdist_best_of("replicas");
+	assert_false(editdist_offer(&best, names[0]));
+	assert_null(best.name);
 	editdist_offer(&best, names[0]);
 	assert_null(best.name);
+}
+
+static void one_begins_or_ends_with_the_other(void **state)
+{
+	static const struct {
+		const char *a, *b;
+		size_t more;
+	} cases[] = {
+		{ "address", "redisAddress", 5 },
+		{ "cooldown", "cooldownPeriod", 6 },
+		{ "queueURL", "awsQueueUrl", 3 },
+		{ "same", "SAME", 0 },
+		{ "url", "serverUrl", EDITDIST_FAR },
+		{ "name", "nameless", 4 },
+		{ "dress", "addressed", EDITDIST_FAR },
+		{ "", "", EDITDIST_FAR },
+	};
+	struct editdist_best best = editdist_best_of("Name");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_true(editdist_affix(cases[i].a, cases[i].b) == cases[i].more);
+		assert_true(editdist_affix(cases[i].b, cases[i].a) == cases[i].more);
+	}
+	/* The least more, and a similar one goes before all of these. */
+	assert_true(editdist_offer(&best, "metricName"));
+	assert_true(editdist_offer(&best, "listName"));
+	assert_false(editdist_offer(&best, "otherName"));
+	assert_string_equal(best.name, "listName");
+	assert_true(editdist_offer(&best, "names"));
+	assert_false(editdist_offer(&best, "aName"));
+	assert_false(editdist_offer(&best, "xxName"));
+	assert_string_equal(best.name, "names");
 }
 
 int main(void)
@@ -115,6 +150,7 @@ int main(void)
 		cmocka_unit_test(letters_are_counted),
 		cmocka_unit_test(near_agrees_with_the_distance),
 		cmocka_unit_test(one_rule_for_near),
+		cmocka_unit_test(one_begins_or_ends_with_the_other),
 		cmocka_unit_test(long_names_are_far),
 	};
 

@@ -12,6 +12,8 @@
 
 #include "base/log.h"
 #include "decide/validate/validate.h"
+#include "net/loop.h"
+#include "net/sourcerules.h"
 
 #define SHOP(group, resource) "/apis/" group "/namespaces/shop/" resource "/"
 #define OBJECTS               SHOP("keda.sh/v1alpha1", "scaledobjects")
@@ -565,6 +567,24 @@ static void warnings_go_along(void **state)
 	assert_string_equal(t.warnings,
 		"trigger 0 (scripted): metadata has what no parameter is named: \"treshold\" (did you mean "
 		"\"threshold\"?)\n");
+	/* A server where none may be. */
+	*loop_source_rules(kube_loop(t.kube)) = (struct sourcerules){ .judges = true };
+	judge("ScaledObject",
+		SO("web", GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'source':'localhost'}}]"), NULL);
+	expect_allowed();
+	assert_has(t.warnings,
+		"trigger 0 (scripted): 127.0.0.1 is a loopback address, where no trigger's server may be");
+	/* Each problem of a trigger. */
+	judge("ScaledObject",
+		SO("web", GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'sourc':'a','activation':'x'}}]"),
+		NULL);
+	expect_allowed();
+	assert_string_equal(t.warnings,
+		"trigger 0 (scripted): unable to set param \"activation\" value \"x\": must be a whole number\n"
+		"trigger 0 (scripted): missing required parameter \"source\" in [triggerMetadata authParams "
+		"resolvedEnv]\n"
+		"trigger 0 (scripted): metadata has what no parameter is named: \"sourc\" (did you mean "
+		"\"source\"?)\n");
 }
 
 static void warnings_have_an_end(void **state)
@@ -846,25 +866,6 @@ static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 
-#define LONG(spec)                                                                                                     \
-	"{'metadata':{'name':'a23456789012345678901234567890123456789012345678901234567','namespace':'shop'},'spec':"  \
-	"{" spec GIVEN_TARGET "," TRIGGERS "}}"
-
-/* Of an object that KEDA left, which is changed. */
-static void a_long_name_of_the_hpa_may_stay(void **state)
-{
-	(void)state;
-	judge("ScaledObject", LONG(""), NULL);
-	expect_refused("hpa-name-too-long", "has 66 characters");
-	judge("ScaledObject", LONG("'pollingInterval':5,"), LONG(""));
-	expect_allowed();
-	judge("ScaledObject",
-		LONG("'advanced':{'horizontalPodAutoscalerConfig':{'name':'b2345678901234567890123456789"
-		     "01234567890123456789012345678901234'}},"),
-		LONG(""));
-	expect_refused("hpa-name-too-long", "has 64 characters");
-}
-
 /* Of what asks for kscaled's own identity at a cloud no more is warned of than is refused here. */
 static void own_identities_are_warned_of_where_they_are_refused(void **state)
 {
@@ -896,6 +897,29 @@ static void own_identities_are_warned_of_where_they_are_refused(void **state)
 				fail_msg("%zu, %d: %s", i, (int)rules.cloud, t.warnings);
 		}
 	}
+}
+
+/* As KEDA left it. */
+static void what_is_refused_when_new_may_be_changed(void **state)
+{
+#define OLD(more)                                                                                                      \
+	"{'metadata':{'name':'a23456789012345678901234567890123456789012345678901234567890','namespace':'shop'},"      \
+	"'spec':{" GIVEN_TARGET "," TRIGGERS more "}}"
+
+	(void)state;
+	judge("ScaledObject", OLD(""), NULL);
+	expect_refused("hpa-name-too-long", "has 69 characters");
+	judge("ScaledObject", OLD(",'maxReplicaCount':7"), OLD(""));
+	expect_allowed();
+	assert_int_equal(t.warning_count, 1);
+	assert_has(t.warnings, "has 69 characters");
+	/* But not become what it was not. */
+	judge("ScaledObject",
+		SO("web",
+			GIVEN_TARGET "," TRIGGERS ",'advanced':{'horizontalPodAutoscalerConfig':{'name':"
+				     "'a2345678901234567890123456789012345678901234567890123456789012345'}}"),
+		WEB);
+	expect_refused("hpa-name-too-long", "has 65 characters");
 }
 
 /* A name is made after admission. */
@@ -986,8 +1010,8 @@ int main(void)
 		CASE(what_ends_a_scaledjob_is_never_hindered),
 		CASE(the_other_kinds),
 		CASE(an_authentication_that_nobody_can_use_is_warned_of),
-		CASE(a_long_name_of_the_hpa_may_stay),
 		CASE(own_identities_are_warned_of_where_they_are_refused),
+		CASE(what_is_refused_when_new_may_be_changed),
 		CASE(a_generated_name_is_counted_in_full),
 		CASE(a_question_can_be_taken_back),
 		CASE(the_older_object_keeps_its_target),

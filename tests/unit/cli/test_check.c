@@ -223,7 +223,31 @@ static void bad_ones_are_told(void **state)
 			"longest, 2m, which is used\n" },
 		{ SO("a") TARGET "  triggers:\n  - {type: redis, metadata: {listname: jobs, address: 'r:1'}}\n",
 			"f:7: ScaledObject shop/a: spec.triggers[0].metadata.listName: missing required parameter "
-			"\"listName\" in [triggerMetadata] (is it \"listname\" in the metadata, mistyped?)\n" },
+			"\"listName\" in [triggerMetadata]\n"
+			"f:7: ScaledObject shop/a: warning: spec.triggers[0].metadata.listname: no parameter of redis "
+			"has this "
+			"name: \"listname\" (did you mean \"listName\"?)\n" },
+		/* All that is wrong, at once. */
+		{ SO("a") TARGET
+			"  triggers:\n  - type: redis\n    metadata:\n      adress: redis:6379\n      listLength: x\n"
+			"      databaseIndex: z\n      enableTLS: 'on'\n",
+			"f:7: ScaledObject shop/a: spec.triggers[0]: no addresses or hosts given. address should be a "
+			"comma "
+			"separated list of host:port or set the host/port values\n"
+			"f:8: ScaledObject shop/a: spec.triggers[0].metadata.listName: missing required parameter "
+			"\"listName\" in "
+			"[triggerMetadata]\n"
+			"f:9: ScaledObject shop/a: warning: spec.triggers[0].metadata.adress: no parameter of redis "
+			"has this "
+			"name: \"adress\" (did you mean \"address\"?)\n"
+			"f:10: ScaledObject shop/a: spec.triggers[0].metadata.listLength: unable to set param "
+			"\"listLength\" "
+			"value \"x\": must be a whole number\n"
+			"f:11: ScaledObject shop/a: spec.triggers[0].metadata.databaseIndex: unable to set param "
+			"\"databaseIndex\" value \"z\": must be a whole number\n"
+			"f:12: ScaledObject shop/a: spec.triggers[0].metadata.enableTLS: unable to set param "
+			"\"enableTLS\" value "
+			"\"on\": must be true or false\n" },
 		{ SO("a") TARGET "  pollingInterval: 5\n  minReplicaCount: 1\n" REDIS,
 			"f:6: ScaledObject shop/a: warning: spec.pollingInterval has no effect on scaling: it matters "
 			"when minReplicaCount or idleReplicaCount is 0, or a trigger has useCachedMetrics\n" },
@@ -265,7 +289,7 @@ static void bad_ones_are_told(void **state)
 		{ KEDA("TriggerAuthentication", "x") "  podIdentity: {provider: azure}\n",
 			"f:5: TriggerAuthentication shop/x: spec.podIdentity.provider: \"azure\" is not one of "
 			"azure-workload, "
-			"gcp, aws, aws-eks, none\n"
+			"gcp, aws, aws-eks, none: did you mean azure-workload?\n"
 			"f:5: TriggerAuthentication shop/x: spec.podIdentity: provider \"azure\" is unknown\n" },
 		{ KEDA("TriggerAuthentication", "x") "  gcpSecretManager:\n    podIdentity: {provider: gcp}\n    "
 						     "secrets:\n    - {parameter: password, id: a.b}\n",
@@ -290,6 +314,13 @@ static void bad_ones_are_told(void **state)
 			"gcp-pubsub}\n",
 			"f:8: ScaledObject shop/a: warning: spec.triggers[0].type: gcp-pubsub: This scaler is "
 			"deprecated. More info -> 'https://keda.sh/blog/2025-09-15-gcp-deprecations'\n" },
+		/* KEDA may have stored it. */
+		{ SO("a") TARGET "  minReplicaCount: 1\n  fallback: {replicas: 1, failureThreshold: 2}\n  triggers:\n  "
+				 "- {type: cpu, "
+				 "metricType: Utilization, metadata: {value: '50'}}\n",
+			"f:7: ScaledObject shop/a: warning: spec.fallback: it has no effect on cpu and memory, which "
+			"the HPA "
+			"controller reads by itself: add another trigger or remove it (a new object is refused)\n" },
 		/* The target. */
 		{ SO("a") TARGET
 			"  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: ADDRES}}\n" NEXT
@@ -382,6 +413,8 @@ static void what_options_refuse(void **state)
 	       " awsRegion: us-east-1" more "}\n"
 #define CLUSTER_AUTH(name, spec)                                                                                       \
 	"apiVersion: keda.sh/v1alpha1\nkind: ClusterTriggerAuthentication\nmetadata: {name: " name "}\nspec:\n" spec
+#define HERE_AT(address)                                                                                               \
+	SO("a") TARGET "  triggers:\n  - type: redis\n    metadata: {listName: jobs, address: '" address "'}\n"
 	static const char own[] = KEDA("TriggerAuthentication", "x") "  podIdentity: {provider: aws}\n" NEXT SQS(
 		"") "    authenticationRef: {name: x}\n";
 	static const char vault[] = KEDA("TriggerAuthentication",
@@ -417,6 +450,12 @@ static void what_options_refuse(void **state)
 		"f:5: ClusterTriggerAuthentication c: warning: spec.filePath: no files are read: "
 		"--filepath-auth-root-path is "
 		"not set\n");
+	expect(HERE_AT("127.0.0.1:6379"), false,
+		"f:7: ScaledObject shop/a: warning: spec.triggers[0]: 127.0.0.1 is a loopback address, where no "
+		"trigger's server "
+		"may be (--allow-local-sources would allow it)\n");
+	rules.local_sources = true;
+	expect(HERE_AT("127.0.0.1:6379"), false, "");
 	rules.said = true;
 	expect(own, false, "f:5: TriggerAuthentication shop/x: spec.podIdentity: " OWN);
 	rules.file_root = "/x";

@@ -264,11 +264,14 @@ static void what_is_wrong_is_said(void **state)
 			"\n0 redis q  -      5 Value  -      -       -    7         m\n  error   m: connection "
 			"refused; no fallback: no ready pods\n" },
 		{ "{'triggers':[{'index':0,'type':'redis','metric':'m','target':'5','metricType':'Value','push':{'"
-		  "state':'off','why':'turn it on'},'pause':'left alone','remark':'it was cut','unknownKeys':'x','shortened':'timeout 1h is "
+		  "state':'off','why':'turn it on'},'pause':'left alone','remark':'it was "
+		  "cut','unknownKeys':'x','shortened':'timeout 1h is "
 		  "long','ignored':'half of it'}]}",
-			"\n0 redis  -      5 Value  -      -       -    -         m\n  pause   m: left alone\n  remark  m: it was cut\n  push   "
+			"\n0 redis  -      5 Value  -      -       -    -         m\n  pause   m: left alone\n  remark "
+			" m: it was cut\n  push   "
 			" m: off: turn it on\n  "
-			"metadata m: no parameter has this name: x\n  metadata m: timeout 1h is long\n  ignored m: half of it\n" },
+			"metadata m: no parameter has this name: x\n  metadata m: timeout 1h is long\n  ignored m: "
+			"half of it\n" },
 		{ "{'triggers':[{'type':'redis','metric':'a','error':'refused','push':{'state':'off','why':'x'}},{'"
 		  "type':'cron','metric':'b','push':{'state':'on','why':''}},"
 		  "{'type':'redis','metric':'c','error':'refused','push':{'state':'off','why':'x'}},{'type':'redis','"

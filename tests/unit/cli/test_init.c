@@ -22,7 +22,7 @@
 static void check(const char *type, const struct buf *text)
 {
 	size_t announced = scaler_type_find(type)->announced != NULL;
-	struct checkobjects_params params = { .namespace_ = "default", .cluster_namespace = "kscaled" };
+	struct checkobjects_params params = { .namespace_ = "default", .rules = { .cluster_namespace = "kscaled" } };
 	struct documents *d = documents_new();
 	struct checkobjects_result found;
 	struct err err = { 0 };

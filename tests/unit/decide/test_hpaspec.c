@@ -2,6 +2,7 @@
 #include "decide/hpaspec.h"
 
 #include "../crd/given.h"
+#include "base/text.h"
 
 static const struct metric_spec two_metrics[] = {
 	{ .name = "s0-redis-jobs", .target_type = METRIC_AVERAGE_VALUE, .target = { 5000, QUANTITY_DECIMAL_SI } },
@@ -533,6 +534,95 @@ static void test_claim(void **state)
 	}
 }
 
+/* Who wrote what and when, as the API server tells it. */
+#define WROTE(who, what, at, fields)                                                                                   \
+	"{'manager':'" who "','operation':'" what "','time':'2026-01-02T03:04:" at "Z','fieldsV1':{" fields "}}"
+#define SPEC_OF            "'f:spec':{'f:maxReplicas':{}}"
+#define LABEL_FIELDS(keys) "'f:metadata':{'f:labels':{" keys "}}"
+#define OURS_SINCE(entries)                                                                                            \
+	"{'metadata':{'name':'h','labels':{'kscaled.io/managed':'true','scaledobject.keda.sh/name':'web','a':'1',"     \
+	"'b':'2','c':'3'},'ownerReferences':[{'apiVersion':'v1','kind':'Other','name':'o','uid':'o'},{'apiVersion':'"  \
+	"keda.sh/"                                                                                                     \
+	"v1alpha1','kind':'ScaledObject','name':'web','uid':'u-1','controller':true}],'managedFields':[" entries       \
+	"]},'spec':{},'status':{}}"
+
+/* An HPA that others apply as their own is theirs; one that they edit is not. */
+static void test_applied(void **state)
+{
+	static const struct {
+		const char *live, *who;
+	} cases[] = {
+		{ OURS_SINCE(WROTE("kscaled", "Update", "05", SPEC_OF)), NULL },
+		{ OURS_SINCE(WROTE("kscaled", "Update", "05", SPEC_OF) "," WROTE("helm", "Update", "06", SPEC_OF)),
+			"helm" },
+		{ OURS_SINCE(WROTE("kubectl", "Apply", "07", SPEC_OF) "," WROTE("kscaled", "Update", "05", SPEC_OF)),
+			"kubectl" },
+		{ OURS_SINCE(WROTE("keda", "Update", "05", SPEC_OF) "," WROTE("kubectl-client-side-apply", "Update",
+			  "06", SPEC_OF)),
+			"kubectl-client-side-apply" },
+		/* before us: it was taken over from them */
+		{ OURS_SINCE(WROTE("helm", "Update", "04", SPEC_OF) "," WROTE("kscaled", "Update", "05", SPEC_OF)),
+			NULL },
+		/* an edit, a label, the status */
+		{ OURS_SINCE(
+			  WROTE("kscaled", "Update", "05", SPEC_OF) "," WROTE("kubectl-edit", "Update", "06", SPEC_OF)),
+			NULL },
+		{ OURS_SINCE(WROTE("kscaled", "Update", "05", SPEC_OF) "," WROTE("kubectl", "Apply", "06",
+			  LABEL_FIELDS("'f:a':{}"))),
+			NULL },
+		{ OURS_SINCE(WROTE("kscaled", "Update", "05", SPEC_OF) ",{'subresource':'status',"
+								       "'manager':'x','operation':'Apply','time':'2026-"
+								       "01-02T03:04:06Z','fieldsV1':{'f:spec':{}}}"),
+			NULL },
+		{ "{'metadata':{}}", NULL },
+	};
+	struct scaledobject *so = given_scaledobject(SO_WITH("")),
+			    *takes = given_scaledobject(ANNOTATED(TRANSFER("true"), NAMED));
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *live = given_json(cases[i].live), *given = hpaspec_given_away(live);
+		const char *who = hpaspec_applied_by(live);
+
+		if (!text_equal(who, cases[i].who))
+			fail_msg("case %zu: %s", i, who ? who : "nobody");
+		if (who) {
+			assert_int_equal(hpaspec_claim(so, live), HPASPEC_GIVEN_AWAY);
+			assert_int_equal(hpaspec_claim(takes, live), HPASPEC_TAKEABLE);
+			assert_int_equal(hpaspec_claim(so, given), HPASPEC_FOREIGN);
+			assert_int_equal(json_array_size(json_object_get(json_object_get(given, "metadata"),
+						 "ownerReferences")),
+				1);
+		}
+		json_decref(given);
+		json_decref(live);
+	}
+	scaledobject_free(so);
+	scaledobject_free(takes);
+}
+
+/* What the ScaledObject had once goes, unless another wrote it, too. */
+static void test_merge_prunes(void **state)
+{
+	struct scaledobject *so = given_scaledobject(SO_WITH(""));
+	json_t *desired = make(so, 1), *labels,
+	       *live = given_json(OURS_SINCE(WROTE("kscaled", "Update", "05",
+		       LABEL_FIELDS("'f:a':{},'f:b':{},'f:app.kubernetes.io/part-of':{}")) "," WROTE("kubectl-label",
+		       "Update", "06", LABEL_FIELDS("'f:b':{},'f:c':{}")))),
+	       *merged = hpaspec_merge(desired, live, NULL);
+
+	(void)state;
+	labels = json_object_get(json_object_get(merged, "metadata"), "labels");
+	assert_null(json_object_get(labels, "a"));
+	assert_string_equal(json_str_or_empty(labels, "b"), "2");
+	assert_string_equal(json_str_or_empty(labels, "c"), "3");
+	assert_string_equal(json_str_or_empty(labels, "app.kubernetes.io/part-of"), "web");
+	json_decref(merged);
+	json_decref(live);
+	json_decref(desired);
+	scaledobject_free(so);
+}
+
 /* Taken over: the foreign controller's reference goes, other references stay. */
 static void test_merge_taken(void **state)
 {
@@ -574,6 +664,8 @@ int main(void)
 		cmocka_unit_test(test_paused_direction_settles),
 		cmocka_unit_test(test_refused_kinds),
 		cmocka_unit_test(test_claim),
+		cmocka_unit_test(test_applied),
+		cmocka_unit_test(test_merge_prunes),
 		cmocka_unit_test(test_merge_taken),
 	};
 

@@ -103,6 +103,10 @@ static void test_other_looks(void **state)
 		.state = 1 };
 
 	(void)state;
+	for (int i = 0; i < 7; i++) /* not all of them count there */
+		assert_true(readiness_judge(&r, &look).waits);
+	assert_false(readiness_judge(&r, &look).waits);
+	r = (struct readiness)WELL;
 	assert_true(readiness_judge(&r, &look).waits);
 	look.failures = 4; /* asked by the HPA, too */
 	assert_false(readiness_judge(&r, &look).waits);

@@ -140,7 +140,9 @@ static void parameters_that_are_refused(void **state)
 	(void)state;
 	assert_int_equal(read_with(NULL, NULL, &aws, "x.evil.example/", key, &err), -1);
 	assert_string_equal(err.msg, "parameter \"awsRegion\": is not the name of an AWS region, such as eu-west-1");
-	assert_int_equal(read_with(T("identityOwner", "me"), T("awsAccessKeyID", "k", "awsSecretAccessKey", "s"), NULL, "eu-west-1", key, &err), -1);
+	assert_int_equal(read_with(T("identityOwner", "me"), T("awsAccessKeyID", "k", "awsSecretAccessKey", "s"), NULL,
+				 "eu-west-1", key, &err),
+		-1);
 	assert_non_null(strstr(err.msg, "identityOwner"));
 	/* secrets belong elsewhere */
 	assert_int_equal(read_with(T("awsAccessKeyID", "k", "awsSecretAccessKey", "s"), NULL, NULL, "eu-west-1", key,

@@ -249,22 +249,35 @@ static void the_region_of_the_environment(void **state)
 		.may_be_kscaled = true },
 					 nowhere = { .provider = "aws", .may_be_kscaled = true },
 					 forbidden = { .provider = "aws", .aws_region = "eu-north-1" },
-					 other = { .provider = "gcp", .aws_region = "eu-north-1" };
+					 other = { .provider = "gcp", .aws_region = "eu-north-1" },
+					 plain = { .aws_region = "eu-north-1", .may_be_kscaled = true }, bare = { 0 };
 	static const struct {
 		const struct pod_identity *pod;
 		const char *said, *modes;
 		unsigned features;
 		const char *region, *error; /* NULL: not signed */
+		const char *given;          /* NULL, or credentials */
 	} rows[] = {
-		{ &here, NULL, NULL, HTTPAUTH_CLOUD, "eu-north-1", NULL },
-		{ &here, "us-east-1", NULL, HTTPAUTH_CLOUD, "us-east-1", NULL },
-		{ &here, NULL, "custom", HTTPAUTH_CLOUD, NULL, "pod identity cannot be enabled with other auth types" },
-		{ &here, NULL, NULL, 0, NULL, NULL },
-		{ &nowhere, "us-east-1", NULL, HTTPAUTH_CLOUD, "us-east-1", NULL },
-		{ &nowhere, NULL, NULL, HTTPAUTH_CLOUD, NULL, "parameter \"awsRegion\" is missing" },
-		{ &forbidden, NULL, NULL, HTTPAUTH_CLOUD, NULL, "kscaled's own AWS identity" },
-		{ &other, NULL, NULL, 0, NULL, NULL },
-		{ NULL, NULL, NULL, HTTPAUTH_CLOUD, NULL, NULL },
+		{ &here, NULL, NULL, HTTPAUTH_CLOUD, "eu-north-1", NULL, NULL },
+		{ &here, "us-east-1", NULL, HTTPAUTH_CLOUD, "us-east-1", NULL, NULL },
+		{ &here, NULL, "custom", HTTPAUTH_CLOUD, NULL, "pod identity cannot be enabled with other auth", NULL },
+		{ &here, NULL, NULL, 0, NULL, NULL, NULL },
+		{ &nowhere, "us-east-1", NULL, HTTPAUTH_CLOUD, "us-east-1", NULL, NULL },
+		{ &nowhere, NULL, NULL, HTTPAUTH_CLOUD, NULL, "parameter \"awsRegion\" is missing", NULL },
+		{ &forbidden, NULL, NULL, HTTPAUTH_CLOUD, NULL, "kscaled's own AWS identity", NULL },
+		{ &other, NULL, NULL, 0, NULL, NULL, NULL },
+		{ NULL, NULL, NULL, HTTPAUTH_CLOUD, NULL, NULL, NULL },
+		/* with keys or as the operator, too, and never unsigned in silence */
+		{ &plain, NULL, NULL, HTTPAUTH_CLOUD, NULL, NULL, NULL },
+		{ &plain, NULL, NULL, HTTPAUTH_CLOUD, "eu-north-1", NULL, "keys" },
+		{ &plain, "us-east-1", NULL, HTTPAUTH_CLOUD, "us-east-1", NULL, "keys" },
+		{ &plain, NULL, NULL, HTTPAUTH_CLOUD, "eu-north-1", NULL, "operator" },
+		{ &plain, NULL, NULL, HTTPAUTH_CLOUD, "eu-north-1", NULL, "role" },
+		{ &plain, NULL, NULL, 0, NULL, NULL, "keys" },
+		{ &plain, NULL, "custom", HTTPAUTH_CLOUD, NULL, NULL, "keys" },
+		{ &bare, NULL, NULL, HTTPAUTH_CLOUD, NULL, "parameter \"awsRegion\" is missing", "keys" },
+		{ &bare, NULL, NULL, HTTPAUTH_CLOUD, NULL, "parameter \"awsRegion\" is missing", "operator" },
+		{ &bare, NULL, NULL, HTTPAUTH_CLOUD, NULL, NULL, NULL },
 	};
 
 	(void)state;
@@ -281,6 +294,14 @@ static void the_region_of_the_environment(void **state)
 			strmap_set(&m, "authModes", rows[i].modes);
 		strmap_set(&a, "customAuthHeader", "X-A");
 		strmap_set(&a, "customAuthValue", "v");
+		if (rows[i].given && strcmp(rows[i].given, "keys") == 0) {
+			strmap_set(&a, "awsAccessKeyID", "k");
+			strmap_set(&a, "awsSecretAccessKey", "s");
+		} else if (rows[i].given && strcmp(rows[i].given, "role") == 0) {
+			strmap_set(&a, "awsRoleArn", "arn:aws:iam::1:role/r");
+		} else if (rows[i].given) {
+			strmap_set(&m, "identityOwner", rows[i].given);
+		}
 		rc = httpauth_read(&params, "url", "https://aps.example", rows[i].features, &auth, &err);
 		if (rows[i].error) {
 			assert_int_equal(rc, -1);

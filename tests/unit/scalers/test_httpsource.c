@@ -526,6 +526,7 @@ static void no_project_in_time(void **state)
 static void json(void **state)
 {
 	struct webget_answer good = { .body = "[1]", .len = 3, .content_type = "" },
+			     nan = { .body = "[NaN]", .len = 5, .content_type = "application/json" },
 			     html = { .body = "<p>", .len = 3, .content_type = "text/html" };
 	struct err err = { 0 };
 	json_t *value = httpsource_json(&good, &err);
@@ -535,6 +536,8 @@ static void json(void **state)
 	json_decref(value);
 	assert_null(httpsource_json(&html, &err));
 	assert_string_equal(err.msg, "the answer is not JSON but text/html");
+	assert_null(httpsource_json(&nan, &err));
+	assert_non_null(strstr(err.msg, "the answer is not JSON: a bare NaN stands in it"));
 }
 
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, world_setup, world_teardown)

@@ -116,9 +116,11 @@ static void an_object_with_one_is_told_what_to_use(void **state)
 
 static void a_slip_of_the_pen_is_told(void **state)
 {
-	MEM_AUTO char *near = missingtypes_explain("rabitmq"), *far = missingtypes_explain("something-else-altogether");
+	MEM_AUTO char *near = missingtypes_explain("rabitmq"), *begin = missingtypes_explain("nats"),
+		      *far = missingtypes_explain("something-else-altogether");
 
 	(void)state;
+	assert_string_equal(begin, "perhaps nats-jetstream; kscaled-triggers(5) has all that there are");
 	assert_string_equal(near, "perhaps rabbitmq; kscaled-triggers(5) has all that there are");
 	assert_string_equal(far, "kscaled-triggers(5) has all that there are");
 }

@@ -15,12 +15,12 @@
 
 static unsigned compared;
 
-size_t __real_editdist_near(const char *a, const char *b);
-size_t __wrap_editdist_near(const char *a, const char *b);
-size_t __wrap_editdist_near(const char *a, const char *b)
+bool __real_editdist_offer(struct editdist_best *best, const char *name);
+bool __wrap_editdist_offer(struct editdist_best *best, const char *name);
+bool __wrap_editdist_offer(struct editdist_best *best, const char *name)
 {
 	compared++;
-	return __real_editdist_near(a, b);
+	return __real_editdist_offer(best, name);
 }
 
 static void unknown_keys_have_an_end(void **state)

@@ -102,10 +102,33 @@ static void a_new_description_is_told_and_the_same_is_not(void **state)
 	fakeloop_advance(20000);
 	assert_int_equal(t.told, 2);
 	expect("s0-queue 7000,");
-	fakesource_describe("a", NULL); /* what was said stays */
+}
+
+/* What was said stays, and that it does is told once; so is the end of it. */
+static void a_description_that_turns_wrong_is_told(void **state)
+{
+	struct built built;
+
+	(void)state;
+	fakesource_describe("a", "queue:7,load:2");
+	apply(WEB, SPEC(TELLING("a")));
+	expect(WAITS);
+	fakeloop_advance(20000);
+	expect("s0-queue 7000,s0-load 2000,");
+	assert_int_equal(t.told, 1);
+	fakesource_describe("a", NULL);
 	fakeloop_advance(60000);
 	assert_int_equal(t.told, 2);
-	expect("s0-queue 7000,");
+	expect("s0-queue 7000,s0-load 2000,");
+	assert_int_equal(scalers_fixture_get(&t, &built, NULL), 0);
+	assert_non_null(
+		strstr(built.list[0].ignored, "what it says now of its metrics, and what it said before is in use: "));
+	assert_string_equal(built.list[1].ignored, built.list[0].ignored);
+	fakesource_describe("a", "queue:7,load:2");
+	fakeloop_advance(20000);
+	assert_int_equal(t.told, 3);
+	assert_int_equal(scalers_fixture_get(&t, &built, NULL), 0);
+	assert_null(built.list[0].ignored);
 }
 
 static void a_source_that_says_nothing_has_one_scaler_that_stands_for_it(void **state)
@@ -282,6 +305,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_trigger_has_the_metrics_that_its_source_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_description_is_told_and_the_same_is_not, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_description_that_turns_wrong_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_source_that_says_nothing_has_one_scaler_that_stands_for_it, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(what_the_hpa_has_is_what_the_source_said_before, setup, teardown),

@@ -86,6 +86,27 @@ static void options_change_them(void **state)
 	assert_int_equal(count_of(&s, "kscaled", "create", "serviceaccounts", "kscaled"), 1);
 }
 
+/* Who has them is the Pod's account, under whatever name; others keep theirs. */
+static void of_another_account(void **state)
+{
+	struct doctor_setup s = usual;
+	struct err err = { 0 };
+	size_t i, own = 0, others = 0;
+	json_t *needs, *need;
+
+	(void)state;
+	s.account = "mine";
+	needs = rights_needed(&s, &err);
+	json_array_foreach(needs, i, need)
+	{
+		assert_false(json_str_is(need, "account", "system:serviceaccount:kscaled:kscaled"));
+		own += json_str_is(need, "account", "system:serviceaccount:kscaled:mine");
+		others += json_str_is(need, "account", "system:serviceaccount:kube-system:horizontal-pod-autoscaler");
+	}
+	assert_true(own > 10 && others > 0);
+	json_decref(needs);
+}
+
 static void options_that_cannot_be(void **state)
 {
 	struct doctor_setup s = usual;
@@ -102,6 +123,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rights_of_all_roles),
 		cmocka_unit_test(options_change_them),
+		cmocka_unit_test(of_another_account),
 		cmocka_unit_test(options_that_cannot_be),
 	};
 

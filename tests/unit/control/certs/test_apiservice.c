@@ -406,6 +406,85 @@ static void a_release_of_an_old_version_goes_again(void **state)
 	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "could not be released"), 0);
 }
 
+/* A leader that has hardly begun: what it creates is on its way when it ends. */
+static void start_creating(void)
+{
+	struct certs_config config = certs_usual();
+
+	fake_put(SERVICE, "{\"spec\":{\"ports\":[{\"port\":9443}]}}");
+	config.recreate = true;
+	released = 0;
+	certs_start_with(config);
+	certs_set_leading(t.certs, true);
+	while (fake_count(KUBE_APPLY, APISERVICE) == 0)
+		fake_advance(1);
+	assert_null(fake_object(APISERVICE));
+}
+
+static void a_release_waits_for_what_is_on_its_way(void **state)
+{
+	(void)state;
+	fake_cancelled_land(true);
+	start_creating();
+	assert_true(certs_release(t.certs, 3000, on_released, NULL));
+	assert_int_equal(released, 0);
+	fake_advance(1000);
+	assert_int_equal(released, 1);
+	assert_null(fake_object(APISERVICE));
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "could not be released"), 0);
+	fake_cancelled_land(false);
+}
+
+/* Its answer is lost, and the watch tells of it. */
+static void a_release_hears_of_it_from_the_watch(void **state)
+{
+	(void)state;
+	fake_fail(FAKE_LOSE, KUBE_APPLY, APISERVICE, FAKE_ANY, 0);
+	start_creating();
+	assert_true(certs_release(t.certs, 3000, on_released, NULL));
+	fake_advance(3001);
+	assert_int_equal(released, 1);
+	assert_null(fake_object(APISERVICE));
+}
+
+static void a_release_of_what_never_comes_ends(void **state)
+{
+	(void)state;
+	fake_fail(FAKE_HANG, KUBE_APPLY, APISERVICE, FAKE_ANY, 0);
+	start_creating();
+	assert_true(certs_release(t.certs, 3000, on_released, NULL));
+	fake_advance(2999);
+	assert_int_equal(released, 0);
+	fake_advance(2);
+	assert_int_equal(released, 1);
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "could not be released: a write to it is on its way"), 1);
+	certs_next_case();
+	/* refused: then there is nothing, and no reason to wait */
+	fake_fail(FAKE_REFUSE, KUBE_APPLY, APISERVICE, FAKE_ANY, 403);
+	start_creating();
+	assert_true(certs_release(t.certs, 3000, on_released, NULL));
+	fake_advance(300);
+	assert_int_equal(released, 1);
+	assert_null(fake_object(APISERVICE));
+}
+
+/* One that has nothing yet, and waits for the other one's release, creates nothing meanwhile. */
+static void who_ends_creates_nothing(void **state)
+{
+	struct certs_config config = certs_usual();
+
+	(void)state;
+	fake_put(SERVICE, "{\"spec\":{\"ports\":[{\"port\":9443}]}}");
+	config.recreate = true;
+	certs_start_with(config);
+	certs_set_leading(t.certs, true);
+	while (fake_count(KUBE_GET, SERVICE) == 0)
+		fake_advance(1);
+	certs_release(t.certs, 3000, on_released, NULL);
+	fake_advance(5000);
+	assert_int_equal(fake_count(KUBE_APPLY, ""), 0);
+}
+
 static void a_release_that_hangs_ends(void **state)
 {
 	(void)state;
@@ -438,6 +517,10 @@ int main(void)
 		T(is_released_and_created_again),
 		T(what_is_not_ours_is_not_released),
 		T(a_release_of_an_old_version_goes_again),
+		T(a_release_waits_for_what_is_on_its_way),
+		T(a_release_hears_of_it_from_the_watch),
+		T(a_release_of_what_never_comes_ends),
+		T(who_ends_creates_nothing),
 		T(a_release_that_hangs_ends),
 		T(without_its_service_it_waits),
 		T(writes_only_what_it_has_seen),

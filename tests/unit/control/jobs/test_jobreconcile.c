@@ -107,6 +107,32 @@ static void faults_name_what_is_wrong(void **state)
 	}
 }
 
+/* One Event in KEDA's words alone, which its users may look for, and one of what is wrong. */
+static void kedas_words_have_an_event_of_their_own(void **state)
+{
+	static const struct {
+		const char *spec, *words, *ours;
+	} faults[] = {
+		{ "'triggers':[{'type':'cpu','metadata':{'value':'50'}}]",
+			"Failed to ensure ScaledJob is correctly created", "cpu" },
+		{ "'triggers':[{'type':'scripted','metricType':'Value','metadata':{'source':'a'}}]",
+			"Cannot set metricType in ScaledJob triggers", "metricType" },
+		{ "'triggers':[]", "ScaledJob doesn't have correct triggers specification", "spec.triggers" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		MEM_AUTO char *both = mem_printf("%s: ", faults[i].words);
+
+		jobs_scaledjob("worker", faults[i].spec);
+		world_pass(1000);
+		jobs_expect("worker", "Ready", "False ScaledJobCheckFailed");
+		assert_int_equal(fakecluster_events_sent("ScaledJobCheckFailed", faults[i].words), 2);
+		assert_int_equal(fakecluster_events_sent("ScaledJobCheckFailed", both), 1);
+		assert_non_null(strstr(jobs_condition("worker", "Ready"), faults[i].ours));
+	}
+}
+
 /*
  * The Jobs that always run need no trigger: neither one that could be built before, nor one that
  * never could.
@@ -308,6 +334,7 @@ int main(void)
 		CASE(jobs_are_watched_only_when_there_is_a_scaledjob_and_we_lead),
 		CASE(a_wrong_spec_is_said_and_stops_the_loop),
 		CASE(faults_name_what_is_wrong),
+		CASE(kedas_words_have_an_event_of_their_own),
 		CASE(the_minimum_is_kept_without_triggers),
 		CASE(paused_it_leaves_its_jobs_alone),
 		CASE(other_annotations_do_not_pause),

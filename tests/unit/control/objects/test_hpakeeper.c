@@ -256,6 +256,76 @@ static void put_hpa(const char *owner_kind, const char *owner_name)
 	fakecluster_apply(WEB_HPA, text);
 }
 
+/* As the API server tells who wrote it, last somebody who applies all of it. */
+static void apply_as(const char *who)
+{
+	MEM_AUTO char *text = mem_printf("{'metadata':{'managedFields':[{'manager':'kscaled','operation':'Update','"
+					 "time':'2026-01-02T03:04:05Z',"
+					 "'fieldsV1':{'f:metadata':{'f:labels':{'f:tool':{}}},'f:spec':{}}},{'manager':"
+					 "'%s','operation':'Update','time':"
+					 "'2026-01-02T03:05:06Z','fieldsV1':{'f:spec':{}}}]},'spec':{'maxReplicas':7}}",
+		who);
+
+	fakecluster_change(WEB_HPA, text);
+	world_pass(5000);
+}
+
+/* A chart that had the ScaledObject has an HPA of that name now. */
+static void an_hpa_that_a_chart_applies_is_the_charts(void **state)
+{
+	(void)state;
+	world_ready_object("web", 1, "");
+	apply_as("helm");
+	assert_null(fakecluster_at(WEB_HPA, "metadata.ownerReferences.0"));
+	assert_string_equal(label(WEB_HPA, "kscaled.io/managed"), "");
+	assert_int_equal(fakecluster_number(WEB_HPA, "spec.maxReplicas"), 7);
+	assert_int_equal(fakecluster_events_sent("HPAConflict", "HPA keda-hpa-web was applied by helm"), 1);
+	world_expect("web", "Ready", HPA_STEP "the HPA keda-hpa-web exists already and belongs to nobody");
+	fakecluster_delete(WEB);
+	world_pass(1000);
+	fakecluster_collect_garbage();
+	assert_non_null(fakecluster_get(WEB_HPA));
+}
+
+/* Nor do we delete it, to restore the replicas or otherwise. */
+static void an_hpa_that_was_applied_is_not_deleted(void **state)
+{
+	(void)state;
+	world_ready_object("web", 1, "'advanced':{'restoreToOriginalReplicaCount':true}");
+	fakecluster_hold_watches(true);
+	apply_as("helm");
+	fakecluster_delete(WEB);
+	fakecluster_hold_watches(false);
+	world_pass(5000);
+	assert_null(fakecluster_get(WEB));
+	assert_non_null(fakecluster_get(WEB_HPA));
+	assert_null(fakecluster_at(WEB_HPA, "metadata.ownerReferences.0"));
+}
+
+static void an_edit_is_put_right_whoever_made_it(void **state)
+{
+	(void)state;
+	world_ready_object("web", 1, "");
+	apply_as("kubectl-edit");
+	assert_int_equal(fakecluster_number(WEB_HPA, "spec.maxReplicas"), 100);
+	world_expect("web", "Ready", "True");
+}
+
+static void a_label_that_is_not_wanted_any_more_goes(void **state)
+{
+	(void)state;
+	world_ready_object("web", 1, "");
+	fakecluster_change(WEB, "{'metadata':{'labels':{'tool':'x'}}}");
+	world_pass(1000);
+	assert_string_equal(label(WEB_HPA, "tool"), "x");
+	fakecluster_change(WEB_HPA,
+		"{'metadata':{'managedFields':[{'manager':'kscaled','operation':'Update','time':'2026-01-02T03:04:05Z',"
+		"'fieldsV1':{'f:metadata':{'f:labels':{'f:tool':{}}}}}]}}");
+	fakecluster_change(WEB, "{'metadata':{'labels':{'tool':null}}}");
+	world_pass(1000);
+	assert_string_equal(label(WEB_HPA, "tool"), "");
+}
+
 static void kedas_own_hpa_is_adopted(void **state)
 {
 	(void)state;
@@ -448,6 +518,10 @@ int main(void)
 		CASE(an_admission_plugin_that_changes_hpas_causes_no_endless_writes),
 		CASE(under_such_a_plugin_the_edits_of_others_are_put_right),
 		CASE(a_race_of_writers_slows_down),
+		CASE(an_hpa_that_a_chart_applies_is_the_charts),
+		CASE(an_hpa_that_was_applied_is_not_deleted),
+		CASE(an_edit_is_put_right_whoever_made_it),
+		CASE(a_label_that_is_not_wanted_any_more_goes),
 		CASE(kedas_own_hpa_is_adopted),
 		CASE(a_foreign_hpa_is_never_written),
 		CASE(an_hpa_of_a_user_is_never_written),

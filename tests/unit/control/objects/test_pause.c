@@ -88,8 +88,8 @@ static void a_pause_stops_everything_and_leaves_the_replicas(void **state)
 	fakecluster_forget_calls();
 	annotate("{'autoscaling.keda.sh/paused':'true'}");
 	expect_paused();
-	assert_int_equal(fakecluster_writes(), 2); /* the HPA and the status */
-	assert_int_equal(fakecluster_calls(KUBE_GET, ""), 0);
+	assert_int_equal(fakecluster_writes(), 2);            /* the HPA and the status */
+	assert_int_equal(fakecluster_calls(KUBE_GET, ""), 1); /* of the HPA: whose it is */
 	assert_int_equal(fakecluster_events_sent("ScaledObjectPaused",
 				 "Normal ScaledObject default/web uid-2: ScaledObject is paused"),
 		1);

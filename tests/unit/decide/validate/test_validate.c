@@ -7,12 +7,12 @@ typedef int (*validate_fn)(const struct scaledobject *so, struct err *err);
 
 static int validate_alone(const struct scaledobject *so, struct err *err)
 {
-	return validate_admission(scaled_of_object(so), NULL, NULL, err);
+	return validate_admission(scaled_of_object(so), NULL, err);
 }
 
 static int validate_reconciled(const struct scaledobject *so, struct err *err)
 {
-	return validate_for_reconcile(scaled_of_object(so), err);
+	return validate_for_reconcile(scaled_of_object(so), NULL, err);
 }
 
 static void check_passes(validate_fn validate, const char *object)
@@ -222,31 +222,50 @@ static void test_refused(void **state)
 		check_refused(validate_alone, cases[i].object, cases[i].message);
 }
 
-/*
- * KEDA has objects whose HPA has a longer name than a new one may have: they work on, and can be
- * changed in all else.
- */
-static void test_what_keda_left(void **state)
+static void count_faults(void *arg, const struct err *err)
 {
-	struct scaledobject *long_one = given_scaledobject(
-				    "{'metadata':{'name':'" NAME63 "'},'spec':{" GIVEN_TARGET "," GIVEN_TRIGGERS "}}"),
-			    *other = given_scaledobject(SPEC("'minReplicaCount':1")),
-			    *wrong = given_scaledobject(
-				    "{'metadata':{'name':'" NAME63
-				    "'},'spec':{'minReplicaCount':5,'maxReplicaCount':4," GIVEN_TARGET
-				    "," GIVEN_TRIGGERS "}}");
-	struct err err;
+	(void)err;
+	++*(unsigned *)arg;
+}
+
+/* What KEDA's webhook refuses, and its reconciler works with, is refused when it is new. */
+static void test_what_is_stored_goes_on(void **state)
+{
+#define NAMED(name, more) "{'metadata':{'name':'" name "','namespace':'shop'},'spec':{" GIVEN_TARGET more "}}"
+	static const struct {
+		const char *object, *reason;
+	} cases[] = {
+		{ NAMED(NAME63, "," GIVEN_TRIGGERS), "hpa-name-too-long" },
+		{ NAMED("web",
+			  "," GIVEN_TRIGGERS ",'advanced':{'horizontalPodAutoscalerConfig':{'name':'keda-hpa-" NAME63
+			  "'}}"),
+			"hpa-name-too-long" },
+		{ NAMED("web", ",'fallback':{'replicas':1,'failureThreshold':2},'triggers':[{'type':'cpu'}]"),
+			"incorrect-fallback" },
+	};
 
 	(void)state;
-	assert_int_equal(validate_for_reconcile(scaled_of_object(long_one), &err), 0);
-	assert_int_equal(validate_admission(scaled_of_object(long_one), NULL, NULL, &err), -1);
-	assert_int_equal(validate_admission(scaled_of_object(long_one), long_one, NULL, &err), 0);
-	assert_int_equal(validate_admission(scaled_of_object(long_one), other, NULL, &err), -1);
-	assert_int_equal(validate_admission(scaled_of_object(wrong), long_one, NULL, &err), -1);
-	assert_non_null(strstr(err.msg, "minReplicaCount"));
-	scaledobject_free(long_one);
-	scaledobject_free(other);
-	scaledobject_free(wrong);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scaledobject *so = given_scaledobject(cases[i].object);
+		struct scaled of = scaled_of_object(so);
+		const char *reason = NULL;
+		unsigned faults = 0;
+
+		assert_int_equal(validate_admission(of, &reason, NULL), -1);
+		assert_string_equal(reason, cases[i].reason);
+		assert_int_equal(validate_stored(of, &reason, NULL), 0);
+		assert_null(reason);
+		assert_int_equal(validate_for_reconcile(of, NULL, NULL), 0);
+		validate_every(of, count_faults, &faults);
+		assert_int_equal(faults, 0);
+		validate_only_new(of, count_faults, &faults);
+		assert_int_equal(faults, 1);
+		scaledobject_free(so);
+	}
+	/* Without a lower number there is no way to it; with one its periods are judged. */
+	check_passes(validate_alone, SPEC("'minReplicaCount':1,'cooldownPeriod':-1,'initialCooldownPeriod':-1"));
+	check_refused(validate_alone, SPEC("'minReplicaCount':2,'idleReplicaCount':0,'cooldownPeriod':-1"),
+		"spec.cooldownPeriod: -1 is too small: at least 0");
 }
 
 /* The word for programs beside the text: KEDA's where it has one. */
@@ -277,7 +296,7 @@ static void test_reasons(void **state)
 		struct scaledobject *so = given_scaledobject(cases[i].object);
 		const char *reason = "";
 
-		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &reason, NULL), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), &reason, NULL), -1);
 		assert_string_equal(reason, cases[i].reason);
 		scaledobject_free(so);
 	}
@@ -285,7 +304,7 @@ static void test_reasons(void **state)
 		struct scaledobject *so = given_scaledobject(SPEC("'minReplicaCount':1"));
 		const char *reason = "";
 
-		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &reason, NULL), 0);
+		assert_int_equal(validate_admission(scaled_of_object(so), &reason, NULL), 0);
 		assert_null(reason);
 		scaledobject_free(so);
 	}
@@ -385,22 +404,22 @@ static void test_long_texts(void **state)
 		struct scaledobject *so = given_scaledobject(text);
 		struct err err = { 0 };
 
-		assert_int_equal(validate_admission(scaled_of_object(so), NULL, NULL, &err), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &err), -1);
 		free(so->spec.target_name);
 		so->spec.target_name = mem_dup("web");
-		assert_int_equal(validate_admission(scaled_of_object(so), NULL, NULL, &err), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &err), -1);
 		assert_has(err.msg, "kind");
 		free(so->spec.target_kind);
 		so->spec.target_kind = NULL;
-		assert_int_equal(validate_admission(scaled_of_object(so), NULL, NULL, &err), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &err), -1);
 		assert_has(err.msg, "apiVersion");
 		free(so->spec.target_api_version);
 		so->spec.target_api_version = NULL;
-		assert_int_equal(validate_admission(scaled_of_object(so), NULL, NULL, &err), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &err), -1);
 		assert_has(err.msg, "metricType");
 		free(so->spec.triggers[0].metric_type);
 		so->spec.triggers[0].metric_type = NULL;
-		assert_int_equal(validate_admission(scaled_of_object(so), NULL, NULL, &err), -1);
+		assert_int_equal(validate_admission(scaled_of_object(so), NULL, &err), -1);
 		assert_has(err.msg, "HorizontalPodAutoscaler");
 		scaledobject_free(so);
 	}
@@ -413,8 +432,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_what_keda_left),
 		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_what_is_stored_goes_on),
 		cmocka_unit_test(test_warnings),
 		cmocka_unit_test(test_for_reconcile),
 		cmocka_unit_test(test_long_texts),

@@ -35,8 +35,8 @@ static void test_good(void **state)
 		const char *reason = "";
 		struct err err = { 0 };
 
-		if (validate_admission(scaled_of_job(sj), NULL, &reason, &err) != 0 ||
-			validate_for_reconcile(scaled_of_job(sj), &err) != 0)
+		if (validate_admission(scaled_of_job(sj), &reason, &err) != 0 ||
+			validate_for_reconcile(scaled_of_job(sj), NULL, &err) != 0)
 			fail_msg("%s: %s", cases[i], err.msg);
 		assert_null(reason);
 		scaledjob_free(sj);
@@ -97,16 +97,16 @@ static void test_refused(void **state)
 		const char *reason = "";
 		struct err err = { 0 };
 
-		if (validate_admission(scaled_of_job(sj), NULL, &reason, &err) != -1)
+		if (validate_admission(scaled_of_job(sj), &reason, &err) != -1)
 			fail_msg("%s: not refused", cases[i].object);
 		assert_int_equal(err.kind, ERR_INVALID);
 		assert_string_equal(err.msg, cases[i].message);
 		assert_string_equal(reason, cases[i].reason);
-		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), &err), -1);
+		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), NULL, &err), -1);
 		assert_int_equal(err.kind, ERR_INVALID);
 		assert_string_equal(err.msg, with_step);
-		assert_int_equal(validate_admission(scaled_of_job(sj), NULL, NULL, NULL), -1);
-		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), NULL), -1);
+		assert_int_equal(validate_admission(scaled_of_job(sj), NULL, NULL), -1);
+		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), NULL, NULL), -1);
 		free(with_step);
 		scaledjob_free(sj);
 	}
@@ -132,10 +132,10 @@ static void test_metric_type(void **state)
 		const char *warnings[VALIDATE_JOB_WARNINGS_MAX];
 
 		sj = given_scaledjob(text);
-		assert_int_equal(validate_admission(scaled_of_job(sj), NULL, NULL, NULL), 0);
+		assert_int_equal(validate_admission(scaled_of_job(sj), NULL, NULL), 0);
 		assert_int_equal(validate_job_warnings(sj, warnings), 1);
 		assert_string_equal(warnings[0], METRIC_TYPE);
-		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), &err), -1);
+		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), NULL, &err), -1);
 		assert_string_equal(err.msg, message);
 		assert_int_equal(err.kind, ERR_INVALID);
 		scaledjob_free(sj);
@@ -147,11 +147,11 @@ static void test_metric_type(void **state)
 	 * one.
 	 */
 	sj = given_scaledjob(TRIGGERS("{'type':'redis','metricType':'Sum'}"));
-	assert_int_equal(validate_admission(scaled_of_job(sj), NULL, NULL, &err), -1);
+	assert_int_equal(validate_admission(scaled_of_job(sj), NULL, &err), -1);
 	assert_string_equal(err.msg,
 		"spec.triggers[0].metricType: \"Sum\" is unknown: AverageValue, Value or, for cpu and memory, "
 		"Utilization");
-	assert_int_equal(validate_for_reconcile(scaled_of_job(sj), &err), -1);
+	assert_int_equal(validate_for_reconcile(scaled_of_job(sj), NULL, &err), -1);
 	assert_has(err.msg,
 		"Cannot set metricType in ScaledJob triggers: spec.triggers[0].metricType: \"Sum\": remove it");
 	scaledjob_free(sj);
@@ -224,8 +224,8 @@ static void test_resource_types(void **state)
 		struct told told = { 0 };
 		struct err err;
 
-		assert_int_equal(validate_admission(scaled_of_job(sj), NULL, NULL, &err), 0);
-		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), &err), -1);
+		assert_int_equal(validate_admission(scaled_of_job(sj), NULL, &err), 0);
+		assert_int_equal(validate_for_reconcile(scaled_of_job(sj), NULL, &err), -1);
 		assert_has(err.msg, cases[i].message);
 		validate_every(scaled_of_job(sj), on_fault, &told);
 		assert_int_equal(told.count, 1);

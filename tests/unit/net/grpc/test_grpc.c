@@ -402,6 +402,35 @@ static void bad_answers_are_errors(void **state)
 	}
 }
 
+static bool close_at_once(unsigned request, uint32_t stream, struct buf *out)
+{
+	(void)request;
+	(void)stream;
+	(void)out;
+	return false;
+}
+
+/* As a port for TLS does it: asked for once more, until it has answered once. */
+static void a_server_that_ends_without_a_word(void **state)
+{
+	struct result r;
+
+	(void)state;
+	w.answer = close_at_once;
+	ask(&r, "x", 5000);
+	UNTIL(w.f, r.done);
+	if (strncmp(r.text, "! Do: ", 6) != 0 || !strstr(r.text, " (does the server want TLS?)"))
+		fail_msg("%s", r.text);
+	w.answer = answer_well;
+	ask(&r, "x", 5000);
+	UNTIL(w.f, r.done);
+	w.answer = close_at_once;
+	ask(&r, "x", 5000);
+	UNTIL(w.f, r.done);
+	if (strncmp(r.text, "! Do: ", 6) != 0 || strstr(r.text, "does the server"))
+		fail_msg("%s", r.text);
+}
+
 static void a_server_that_is_not_there(void **state)
 {
 	struct result r[5];
@@ -723,6 +752,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_server_that_goes_away_is_called_anew, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_full_connection_leads_to_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_server_that_moves_is_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_server_that_ends_without_a_word, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_answers_are_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(hundreds_of_outages_leave_nothing_behind, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_descriptors_a_call_fails, setup, teardown),

@@ -23,6 +23,11 @@ static void patterns(void **state)
 		{ "/in/*.json", { "in/a.json", "in/b/c.json", "in/.json" },
 			{ "/in/a.json", "in/a.jsonl", "out/a.json" } },
 		{ "*", { "", "a", "a/b", "a\nb" }, { NULL } },
+		/* before and behind the stars may overlap */
+		{ "/dir/**/file", { "dir/a/file", "dir/file", "dir/a/b/file" },
+			{ "dir/", "/file", "dirfile", "dir/files" } },
+		{ "a\\*b*b\\?", { "a*b?", "a*bxb?" }, { "a*b", "axb?" } },
+		{ "dir/**/f?le", { "dir/a/file" }, { "dir/file" } },
 		{ "**/x***", { "/x", "a/b/x/c" }, { "x", "a/y" } },
 		{ "a?c",
 			{ "abc", "a/c",
@@ -82,6 +87,7 @@ static void what_is_none(void **state)
 		{ "{a,b", "a { is not closed" },
 		{ "{a,{b}", "a { is not closed" },
 		{ "a\xFF", "it is no UTF-8" },
+		{ "a*\xFF", "it is no UTF-8" },
 		{ longest, "it is too long" },
 	};
 

@@ -81,7 +81,7 @@ static void which_jobs_count(void **state)
 	}
 }
 
-/* A list as long as was asked for ends amid jobs that have not ended: others may have been left out. */
+/* It is as long as was asked for, and ends amid jobs that have not ended. */
 static void a_list_that_may_have_been_cut(void **state)
 {
 	static const struct {

@@ -41,6 +41,10 @@ static void accepted(void **state)
 		const char *target;
 	} cases[] = {
 		{ "cpu", "Utilization", "value=50", METRIC_RESOURCE, NULL, METRIC_UTILIZATION, "50" },
+		/* as Go's strconv reads it */
+		{ "cpu", "Utilization", "value=+80", METRIC_RESOURCE, NULL, METRIC_UTILIZATION, "80" },
+		{ "memory", "Utilization", "value=080", METRIC_RESOURCE, NULL, METRIC_UTILIZATION, "80" },
+		{ "cpu", "AverageValue", "value=+080", METRIC_RESOURCE, NULL, METRIC_AVERAGE_VALUE, "80" },
 		{ "cpu", "AverageValue", "value= 500m ", METRIC_RESOURCE, NULL, METRIC_AVERAGE_VALUE, "500m" },
 		{ "memory", "AverageValue", "value=1Gi|containerName=", METRIC_RESOURCE, NULL, METRIC_AVERAGE_VALUE,
 			"1Gi" },
@@ -107,7 +111,9 @@ static void rejected(void **state)
 			"trigger 1 (memory): parameter \"value\": \"-1\" must be more than 0" },
 		/* the value is not taken from the environment */
 		{ "memory", "AverageValue", "valueFromEnv=X",
-			"trigger 1 (memory): missing required parameter \"value\" in [triggerMetadata]" },
+			"trigger 1 (memory): missing required parameter \"value\" in [triggerMetadata]; no parameter "
+			"is named "
+			"\"valueFromEnv\" (did you mean \"value\"?)" },
 	};
 
 	(void)state;

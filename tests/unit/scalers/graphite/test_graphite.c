@@ -190,6 +190,7 @@ static const struct {
 	{ "{\"status\":\"error\"}", 0, "the answer is no list of series" },
 	{ "7", 0, "the answer is not JSON" },
 	{ "", 0, "the answer is not JSON" },
+	{ "[{\"datapoints\":[[NaN,1]]}]", 0, "the answer is not JSON: a bare NaN stands in it" },
 	{ "<html>", 0, "the answer is not JSON: does serverAddress lead to Graphite's web server?" },
 	{ "[" SERIES "[11.0,1],[12.5", 0, "the answer is not JSON" },
 };

@@ -463,7 +463,7 @@ static void no_time_is_left(void **state)
 }
 
 #define NO_ACCOUNT                                                                                                     \
-	"account not found: the server tells of no such account with streams; \"account\" is its name ($G without "   \
+	"account not found: the server tells of no such account with streams; \"account\" is its name ($G without "    \
 	"accounts), \"accountID\" its public key where the server has an operator (JWT)"
 
 /* What the endpoint itself says is the answer, or why there is none. */

@@ -77,6 +77,8 @@ static const struct row {
 	{ OK "\"vector\",\"result\":{}}}", PROMREPLY_FAILED, 0, "no data.result", 0 },
 	{ "{}", PROMREPLY_FAILED, 0, "no data.result", 0 },
 	{ "[]", PROMREPLY_FAILED, 0, "not JSON but text/x", 0 },
+	{ "{\"data\":{\"resultType\":\"scalar\",\"result\":[1,NaN]}}", PROMREPLY_FAILED, 0,
+		"not JSON: a bare NaN stands", 0 },
 	{ "<html>", PROMREPLY_FAILED, 0, "not JSON but text/x: does serverAddress lead to the query API", 0 },
 	{ "", PROMREPLY_FAILED, 0, "not JSON", 0 },
 	{ OK "\"vector\",\"result\":[{\"value\":[1,\"1", PROMREPLY_FAILED, 0, "not JSON", 0 },

@@ -139,8 +139,9 @@ static const struct {
 	{ "address=r:1|listName=x|notify=on", NULL, NULL, NULL,
 		"unable to set param \"notify\" value \"on\": must be one of auto, off" },
 	{ "address=r:1|listname=x", NULL, NULL, NULL,
-		"missing required parameter \"listName\" in [triggerMetadata] (is it \"listname\" in the metadata, "
-		"mistyped?)" },
+		"missing required parameter \"listName\" in [triggerMetadata]; no parameter is named \"listname\" (did "
+		"you "
+		"mean \"listName\"?)" },
 };
 
 static void rejected(void **state)

@@ -61,9 +61,12 @@ static const struct good goods[] = {
 	{ Q AT, "host=other|port=1|username=v|dbName=no", NULL, "s1-mysql-shop", "mysql db:3306", 5000, 0 },
 	{ Q "host=db|username=u|dbName=shop", NULL, NULL, "s1-mysql-shop", "mysql db:3306", 5000, 0 },
 	{ Q "host=db|username=u", NULL, NULL, "s1-mysql-", "mysql db:3306", 5000, 0 },
+	/* KEDA reads no variable for it, so its name has none */
+	{ Q "host=db|username=u|dbNameFromEnv=D", NULL, "D=shop", "s1-mysql-", "mysql db:3306", 5000, 0 },
+	{ Q "host=db|username=u|dbNameFromEnv=D", "dbName=mine", "D=shop", "s1-mysql-mine", "mysql db:3306", 5000, 0 },
 	{ Q "host=::1|port=3307|usernameFromEnv=U", NULL, "U=u", "s1-mysql-", "mysql [::1]:3307", 5000, 0 },
 	{ Q "hostFromEnv=H|portFromEnv=P|usernameFromEnv=U|dbNameFromEnv=D", NULL, "H=db|P=3307|U=u|D=shop",
-		"s1-mysql-shop", "mysql db:3307", 5000, 0 },
+		"s1-mysql-", "mysql db:3307", 5000, 0 },
 	{ Q "host=[::1]|port=3307|username=u", NULL, NULL, "s1-mysql-", "mysql [::1]:3307", 5000, 0 },
 	{ Q "host=/run/mysqld/mysqld.sock|username=u", NULL, NULL, "s1-mysql-", "mysql /run/mysqld/mysqld.sock", 5000,
 		0 },
@@ -206,8 +209,10 @@ static void unknown_keys(void **state)
 				 NULL, &s, &err),
 		0);
 	assert_string_equal(s.unknown,
-		"\"connectionString\", \"password\", \"querValue\" (did you mean \"queryValue\"?), "
-		"\"targetQueryValue\"");
+		"\"connectionString\" (did you mean \"connectionStringFromEnv\"?), \"password\" (did you mean "
+		"\"passwordFromEnv\"?), \"querValue\" (did you mean \"queryValue\"?), \"targetQueryValue\" (did you "
+		"mean "
+		"\"queryValue\"?)");
 	scaler_done(&s);
 }
 

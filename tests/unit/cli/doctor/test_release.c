@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/doctor/release.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+
+static const struct doctor_setup usual = { .namespace_ = "kscaled",
+	.kubeconfig = "k",
+	.service_name = "kscaled",
+	.lease_name = "operator.keda.sh",
+	.keda_namespace = "keda",
+	.webhook = true };
+
+/* Quotes are apostrophes. */
+static json_t *facts_of(const char *text)
+{
+	MEM_AUTO char *copy = mem_dup(text);
+	json_t *facts;
+
+	for (char *c = copy; *c; c++)
+		*c = *c == '\'' ? '"' : *c;
+	facts = json_parse(copy, strlen(copy), NULL);
+	assert_non_null(facts);
+	return facts;
+}
+
+#define LACKS "{'error': 'missing', 'message': 'no'}"
+#define HELM                                                                                                           \
+	"'deployment': {'object': {'metadata': {'labels': {'app.kubernetes.io/name': 'kscaled', "                      \
+	"'app.kubernetes.io/version': '7', 'app.kubernetes.io/managed-by': 'Helm'}, 'annotations': "                   \
+	"{'meta.helm.sh/release-name': 'mine', 'meta.helm.sh/release-namespace': 'kscaled'}}, 'spec': {'template': "   \
+	"{'spec': {'serviceAccountName': 'other', 'containers': [{'name': 'kscaled', 'args': ['run', "                 \
+	"'--service-name=metrics', '--webhook=false'], 'env': [{'name': 'KSCALED_LEASE_NAME', 'value': 'mine'}], "     \
+	"'resources': {'requests': {'cpu': '20m'}, 'limits': {'memory': '96Mi'}}}]}}}}}"
+#define ROLE(kind, name, more) "{'kind': '" kind "', 'metadata': {'name': '" name "'" more "}}"
+
+/* What the objects say of how they were made. */
+static void the_release_is_read(void **state)
+{
+	struct doctor_setup s = usual;
+	json_t *facts;
+
+	(void)state;
+	facts = facts_of("{" HELM ", 'roles': {'object': [" ROLE("Role", "kscaled-workloads",
+		", 'namespace': 'shop'") ", {'kind': "
+					 "'Role', 'metadata': {'name': 'kscaled-scale'}, 'rules': [{'apiGroups': "
+					 "['apps'], 'resources': "
+					 "['deployments']}, {'apiGroups': ['apps'], 'resources': "
+					 "['deployments/scale']}, {'apiGroups': "
+					 "['argoproj.io'], 'resources': ['rollouts/scale']}]}]}}");
+	release_read(&s, facts);
+	assert_int_equal(s.maker, DOCTOR_HELM);
+	assert_string_equal(s.release, "mine");
+	assert_string_equal(s.account, "other");
+	assert_string_equal(s.service_name, "metrics");
+	assert_string_equal(s.lease_name, "mine");
+	assert_string_equal(s.scale_kinds, "deployments,rollouts.argoproj.io");
+	assert_true(s.no_scaledjobs && !s.webhook && !s.service_account_tokens && !s.restrict_secrets);
+	json_decref(facts);
+
+	/* In its own container, where the Deployment may not be read. */
+	s = usual;
+	facts = facts_of("{'command': {'object': ['kscaled', 'run', '--watch-namespace=shop', '--webhook=false', "
+			 "'--restrict-secret-access']}}");
+	release_read(&s, facts);
+	assert_string_equal(s.watch_namespaces, "shop");
+	assert_true(!s.webhook && s.restrict_secrets);
+	json_decref(facts);
+
+	/* A host's: only its roles tell. The command line is right before all. */
+	s = usual;
+	facts = facts_of(
+		"{'deployment': " LACKS
+		", 'roles': {'object': [{'kind': 'Role', 'metadata': {'name': 'kscaled', 'labels': "
+		"{'app.kubernetes.io/name': 'kscaled'}, 'managedFields': [{'manager': 'kscaled-join'}]}, 'rules': "
+		"[{'resources': ['serviceaccounts/token'], 'verbs': ['create']}]}, " ROLE("Role", "kscaled-workloads",
+			", 'namespace': 'a'") ", " ROLE("Role", "kscaled-workloads",
+			", 'namespace': 'b'") ", " ROLE("Role", "kscaled-jobs", "") ", " ROLE("ClusterRole",
+			"kscaled-scale-targets", "") "]}}");
+	release_read(&s, facts);
+	assert_int_equal(s.maker, DOCTOR_JOIN);
+	assert_string_equal(s.watch_namespaces, "a,b");
+	assert_null(s.scale_kinds);
+	assert_true(!s.no_scaledjobs && s.service_account_tokens && s.restrict_secrets && s.webhook);
+	s = usual;
+	s.namespace_ = NULL;
+	json_object_set_new(facts, "joined",
+		json_pack("{s:s}", "object",
+			"--kubeconfig='/a b' --namespace=scaling --watch-namespace=shop --scale-kinds='*' "
+			"--no-webhook --config-dir=/x"));
+	release_read_kubeconfig(&s, facts);
+	assert_string_equal(s.namespace_, "scaling");
+	assert_string_equal(s.watch_namespaces, "shop");
+	assert_string_equal(s.scale_kinds, "*");
+	assert_true(!s.webhook && !s.no_scaledjobs && !s.restrict_secrets);
+	s = usual;
+	s.watch_namespaces = "c";
+	s.said = DOCTOR_SAID_WATCH;
+	release_read(&s, facts);
+	assert_string_equal(s.watch_namespaces, "c");
+	json_decref(facts);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_release_is_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

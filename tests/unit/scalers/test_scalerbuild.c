@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All that is wrong with a trigger is told in one round, and nothing that is not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pairs.h"
+
+#include "base/mem.h"
+#include "scalers/scalerbuild.h"
+
+static struct {
+	struct strmap metadata, auth;
+	struct scaler_params params;
+} t;
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	t.params = (struct scaler_params){ .index = 3, .metadata = &t.metadata, .auth = &t.auth };
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	strmap_done(&t.metadata);
+	strmap_done(&t.auth);
+	return 0;
+}
+
+/* ---- One sentence ---- */
+
+static void expect_message(const char *type, const char *metadata, const char *auth, const char *message)
+{
+	struct scaler s;
+	struct err err = { 0 };
+
+	teardown(NULL);
+	setup(NULL);
+	pairs_fill(&t.metadata, metadata);
+	pairs_fill(&t.auth, auth);
+	t.params.type = type;
+	assert_int_equal(scaler_build(&t.params, &s, &err), -1);
+	assert_int_equal(err.kind, ERR_INVALID);
+	assert_string_equal(err.msg, message);
+	assert_int_equal(scaler_build(&t.params, &s, NULL), -1);
+}
+
+static void what_is_wrong_is_told_at_once(void **state)
+{
+	(void)state;
+	expect_message("redis", "adress=r:1|listLength=x|enableTLS=on|databaseIndex=0", NULL,
+		"trigger 3 (redis): missing required parameter \"listName\" in [triggerMetadata]; unable to set param "
+		"\"listLength\" value \"x\": must be a whole number; unable to set param \"enableTLS\" value \"on\": "
+		"must "
+		"be true or false; no addresses or hosts given. address should be a comma separated list of host:port "
+		"or set "
+		"the host/port values; no parameter is named \"adress\" (did you mean \"address\"?)");
+	/* Of more than one table, and of a rule of the type at the end. */
+	expect_message("redis", "listName=a|address=nowhere|listLength=x|enableTLS=on", NULL,
+		"trigger 3 (redis): unable to set param \"listLength\" value \"x\": must be a whole number; unable to "
+		"set "
+		"param \"enableTLS\" value \"on\": must be true or false; address \"nowhere\": must be host:port");
+	expect_message("cron", "start=0 0 * * *|timezone=Europe/Berlin|desiredReplica=1", NULL,
+		"trigger 3 (cron): missing required parameter \"end\" in [triggerMetadata]; missing required parameter "
+		"\"desiredReplicas\" in [triggerMetadata]; no parameter is named \"desiredReplica\" (did you mean "
+		"\"desiredReplicas\"?)");
+	expect_message("rediss", "listName=a", NULL,
+		"trigger 3: no scaler found for type: rediss (perhaps redis; kscaled-triggers(5) has all that there "
+		"are)");
+}
+
+/* As much as there is room for, and how much more. */
+static void the_sentence_has_an_end(void **state)
+{
+	MEM_AUTO char *text =
+		mem_printf("listName=a|listLength=%0150dx|activationListLength=%0150dx|enableTLS=%0150d|adress=x", 1, 1,
+			1);
+	struct scaler s;
+	struct err err = { 0 };
+
+	(void)state;
+	pairs_fill(&t.metadata, text);
+	t.params.type = "redis";
+	assert_int_equal(scaler_build(&t.params, &s, &err), -1);
+	assert_non_null(strstr(err.msg, "\"listLength\""));
+	assert_null(strstr(err.msg, "enableTLS"));
+	assert_non_null(strstr(err.msg, "; and "));
+	assert_string_equal(strstr(err.msg, " more"), " more");
+}
+
+/* ---- Whatever stands in a trigger ---- */
+
+static unsigned seed;
+
+static unsigned any(unsigned count)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (seed >> 8) % count;
+}
+
+static void fill(const struct scaler_type *type)
+{
+	static const char *const values[] = { "x!", "1", "0", "-7", "true", "h:1", "http://h:1/a", "a=b,c", "0 0 * * *",
+		"UTC" };
+
+	for (const struct param_table *const *table = type->tables; *table; table++) {
+		for (size_t i = 0; i < (*table)->count; i++) {
+			const struct param_row *row = &(*table)->rows[i];
+			const char *names = row->names;
+			char name[PARAM_NAME_SIZE];
+
+			params_next_name(&names, name);
+			if (any(2) == 0)
+				continue;
+			strmap_set(strchr(row->where, 'm') || any(8) == 0 ? &t.metadata : &t.auth, name,
+				row->words && any(2) ? row->words[0] : values[any(sizeof(values) / sizeof(values[0]))]);
+		}
+	}
+}
+
+/* The first fault is that of one build; none is told twice, or of what stands in for another. */
+static size_t check_faults(const struct scaler_type *type)
+{
+	struct scaler_params alone = t.params;
+	struct param_faults faults;
+	struct scaler s = { .type = type };
+	struct err err = { 0 };
+	char *name = NULL;
+	size_t count;
+	int built;
+
+	alone.tables = type->tables;
+	built = type->build(&alone, &s, &name, &err);
+	free(name);
+	scaler_done(&s);
+	if (scaler_try(&t.params, &s, &faults) == 0) {
+		assert_int_not_equal(built, -1);
+		scaler_done(&s);
+		return 0;
+	}
+	count = faults.count;
+	assert_in_range(count, 1, PARAM_FAULTS_MAX);
+	if (built < 0)
+		assert_string_equal(faults.list[0].err.msg, err.msg);
+	for (size_t i = 0; i < count; i++) {
+		const struct param_fault *f = &faults.list[i];
+
+		assert_int_not_equal(f->err.kind, ERR_NONE);
+		if (strstr(f->err.msg, PARAM_STAND_IN))
+			fail_msg("%s: %s", type->name, f->err.msg);
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(faults.list[k].err.msg, f->err.msg) == 0 ||
+				(*f->about && strcmp(faults.list[k].about, f->about) == 0))
+				fail_msg("%s: twice: %s", type->name, f->err.msg);
+	}
+	param_faults_done(&faults);
+	return count;
+}
+
+static void every_type_can_be_asked_on(void **state)
+{
+	MEM_AUTO char *names = mem_dup(scaler_type_names());
+	char *rest = names, *one;
+
+	(void)state;
+	while ((one = strsep(&rest, ",")) != NULL) {
+		const struct scaler_type *type = scaler_type_find(one + strspn(one, " "));
+		size_t most = 0;
+
+		assert_non_null(type);
+		for (seed = 1; seed < 200; seed++) {
+			unsigned round = seed;
+			size_t count;
+
+			teardown(NULL);
+			setup(NULL);
+			t.params.type = type->name;
+			t.params.metric_type = any(4) == 0 ? "Utilization" : NULL;
+			t.params.formula_source = any(2);
+			fill(type);
+			count = check_faults(type);
+			most = count > most ? count : most;
+			seed = round;
+		}
+		if (most < 2)
+			fail_msg("%s: never more than one fault is found", type->name);
+	}
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(what_is_wrong_is_told_at_once),
+		CASE(the_sentence_has_an_end),
+		CASE(every_type_can_be_asked_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
