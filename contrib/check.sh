@@ -404,7 +404,7 @@ wanted() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
 # Lanes, at once: each waits much of its time, and they share nothing but caches, which are locked while they are
 # filled. Instructions are the same beside whatever runs. Helm's own time limits have the machine for themselves.
 made_here=('build, elsewhere' 'image' 'node' 'release' 'package, systemd, README')
-of_others=('arm64, armhf' 'from source' 'kustomize, k3s' 'oldest Kubernetes')
+of_others=('arm64, armhf' 'kustomize, k3s' 'oldest Kubernetes')
 lane_of_this_machine() {
 	wanted artefacts || return 0
 	run 'build, elsewhere' build_elsewhere
@@ -421,7 +421,6 @@ lane_of_machines() {
 
 lane_of_clusters() {
 	wanted artefacts || return 0
-	run 'from source' artefacts_as_root source test_from_source.py
 	run 'kustomize, k3s' artefact_kubernetes test_kustomize.py -n 2
 	run 'oldest Kubernetes' check_oldest
 }

@@ -1,24 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-README's first five minutes, each block of commands as it stands there: installed, used, and gone without a trace. Root only.
-BUILD: a configured build folder with the program; KUBE_ASSETS. The node is a true one, which runs the Pods (kubenode.py); a host has
-booted by its own systemd. What is not there is k3s: of it there are its two folders, and what it does with them.
+README's first five minutes, each block of commands as it stands there: made in a Debian with nothing in it (newcomer.py), installed,
+used, and gone without a trace. Root only. BUILD: a configured build folder; KUBE_ASSETS. The node is a true one, which runs the Pods
+(kubenode.py); a host has booted by its own systemd. What is not there is k3s: of it there are its two folders, and what it does with
+them.
 """
-import os
-import pathlib
+import re
 import shutil
 
 import pytest
 
 from control_plane import run, tools
 from debianhost import DebianHost
+from debpackage import NAME, VERSION
 from kubenode import Node
+from newcomer import SUDO, Newcomer
 from readme import block, blocks, headings
 from rig.waiting import DEFINITIONS_GONE, eventually
 
-BUILD = pathlib.Path(os.environ.get("BUILD", ""))
 HELM, K3S, HOST = "In the cluster, by Helm", "On k3s, by a file", "On a host, as a systemd service"
 USE, LEAVE = "One ScaledObject", "And gone again"
+BEGIN = "First five minutes"
 TRIED = {  # how the blocks below each heading begin, in order
     HELM: ["make", "sudo ctr", "helm install"],
     K3S: ["make", "sudo install"],
@@ -29,23 +31,23 @@ TRIED = {  # how the blocks below each heading begin, in order
 NOT_HERE = ("docker ", "podman ", "skopeo ", "kind ", "k3d ", "minikube ")  # ways to registries and clusters that are others'
 
 
-@pytest.fixture(scope="session", name="made")
-def fixture_made(tmp_path_factory):
-    """What the blocks of `make` make, and kscaled as `make install` leaves it. These alone may need the network, for packages."""
-    assert (BUILD / "Makefile").exists(), "the environment variable BUILD must name a configured build folder"
-    for folder in ("image", "chart", "k3s"):
-        shutil.rmtree(BUILD / folder, ignore_errors=True)
+@pytest.fixture(scope="module", name="newcomer")
+def fixture_newcomer(tmp_path_factory):
+    newcomer = Newcomer(tmp_path_factory.mktemp("machine") / "root")
+    yield newcomer
+    shutil.rmtree(newcomer.root)
+
+
+@pytest.fixture(scope="module", name="made")
+def fixture_made(newcomer):
+    """Cloned, built, installed, and what the blocks of `make` make. These alone may need the network."""
+    build, install = blocks(BEGIN)[:2]
+    newcomer.good(build)
+    newcomer.good(f"cd kscaled\n{install}")
     for heading in (HELM, K3S):
-        first = block(heading, "make")
-        assert first.count("\n") == 1
-        shutil.rmtree(BUILD / "image", ignore_errors=True)
-        run("bash", "-euc", first, cwd=BUILD)
-    installed = tmp_path_factory.mktemp("installed")
-    run("make", "-C", BUILD, "install", f"DESTDIR={installed}")
-    return installed
-
-
-SUDO = '#!/bin/sh\nexec "$@"\n'  # where there is none, root needs none
+        newcomer.good(f"cd kscaled\n{block(heading, 'make')}")
+    newcomer.good(f"cd kscaled\n{block(HOST, 'make')}", answer="y\n")
+    return newcomer
 
 
 class Tried:
@@ -70,29 +72,24 @@ class Tried:
 
 
 class OnTheNode(Tried):
-    """Somebody who sits at the node, with helm and kscaled in the PATH."""
+    """Somebody who sits at the node with what was made, and helm and kscaled in the PATH."""
 
     def __init__(self, made, folder):
         super().__init__(folder)
-        programs = folder / "bin"
-        programs.mkdir()
-        if not shutil.which("sudo"):
-            (programs / "sudo").write_text(SUDO)
-            (programs / "sudo").chmod(0o755)
-        prefix = next(made.rglob("bin/kscaled")).parent
-        self.env = {"KUBECONFIG": str(self.node.kubeconfig), "HOME": str(folder), "PATH": f"{programs}:{prefix}:{tools()}:{os.environ['PATH']}"}
+        self.made = made
+        self.env = {"KUBECONFIG": str(self.node.kubeconfig), "HOME": str(folder), "PATH": f"{made.programs}:{tools()}:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 
     def do(self, commands):
-        return run(*self.node.inside("bash", "-euo", "pipefail", "-c", commands), env=self.env, check=False, timeout=300, cwd=BUILD)
+        return run(*self.node.inside("bash", "-euo", "pipefail", "-c", commands), env=self.env, check=False, timeout=300, cwd=self.made.source)
 
 
 class Host(Tried):
-    """A Debian that has booted beside the node, with the package, kubectl, and the kubeconfig where k3s has it."""
+    """A Debian that has booted beside the node, with the package that was made, kubectl, and the kubeconfig where k3s has it."""
 
-    def __init__(self, base, packages, folder):
+    def __init__(self, base, made, folder):
         super().__init__(folder)
         self.host = DebianHost(base, folder, self.node.network())
-        shutil.copytree(packages, self.host.file("/root/packages"))
+        shutil.copytree(made.source / "packages", self.host.file("/root/packages"))
         for name, source in (("/etc/rancher/k3s/k3s.yaml", self.node.kubeconfig), ("/usr/local/bin/kubectl", self.node.program)):
             self.host.file(name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, self.host.file(name))
@@ -127,8 +124,8 @@ def fixture_tried(made, tmp_path):
 
 
 @pytest.fixture(name="host")
-def fixture_host(base, packages, tmp_path):
-    host = Host(base, packages, tmp_path)
+def fixture_host(base, made, tmp_path):
+    host = Host(base, made, tmp_path)
     yield host
     host.end()
 
@@ -153,11 +150,34 @@ def nothing_is_left(tried):
 
 def test_each_block_is_tried():
     """One more block, or one heading more, wants its test."""
-    assert headings("First five minutes") == list(TRIED)
+    assert headings(BEGIN) == list(TRIED)
+    assert [one.split()[0] for one in blocks(BEGIN)] == ["git", "sudo"]
     for heading, begins in TRIED.items():
         found = [one for one in blocks(heading) if not one.startswith(NOT_HERE)]
         assert len(found) == len(begins) and all(one.startswith(f"{begin} ") for one, begin in zip(found, begins)), (heading, found)
 
+
+# ---- Made ----
+
+def test_all_that_the_image_lacks_is_told_at_once(newcomer):
+    done = newcomer.run(f"/srv/kscaled/contrib/image/make-image --version {VERSION} --output /tmp/image amd64=/srv/kscaled/src/kscaled")
+    assert done.returncode == 2 and done.stderr == "image: missing: python3 binutils. Install them: sudo apt-get install python3 binutils\n"
+    with_list = newcomer.run(f"SBOM=yes /srv/kscaled/contrib/image/make-image --version {VERSION} --output /tmp/image amd64=/srv/kscaled/src/kscaled")
+    lacking = re.fullmatch(r"image: missing: (.*)\. Install them: sudo apt-get install (.*)\n", with_list.stderr)
+    assert lacking and lacking[1] == lacking[2] == "python3 binutils python3-venv"
+    assert set(lacking[1].split()) <= set(newcomer.good("/srv/kscaled/contrib/install-deps.sh --packages --list").split())
+
+
+def test_made(made):
+    for name in (f"image/kscaled-{VERSION}.oci.tar", f"chart/kscaled-{VERSION}.tgz", "k3s/kscaled.yaml", f"packages/{NAME}"):
+        assert (made.source / name).stat().st_size > 10_000, name
+    # As make install has it, and as the package has it.
+    for program in ("kubectl-kscaled", "/usr/bin/kscaled"):
+        assert made.good(f"{program} version").startswith(f"kscaled {VERSION}\n")
+    assert made.good("cd kscaled && git status --porcelain") == ""
+
+
+# ---- Used, and gone again ----
 
 def test_by_helm(tried):
     tried.run(block(HELM, "sudo ctr"))
