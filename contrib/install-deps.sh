@@ -28,7 +28,7 @@ demo='redis-server redis-tools python3-venv curl openssl ca-certificates'
 # A Debian is booted by systemd-container, which has systemd-nspawn. containerd and what stands behind it make a node.
 tests='clang clang-format llvm shellcheck wrk valgrind tzdata systemd systemd-container bash-completion zsh fish
 	lintian mmdebstrap qemu-user-static umoci skopeo minisign containerd runc
-	containernetworking-plugins iptables iproute2 dnsmasq-base postgresql pgbouncer mariadb-server prometheus
+	containernetworking-plugins iptables iproute2 postgresql pgbouncer mariadb-server prometheus
 	rabbitmq-server nats-server graphite-web graphite-carbon faketime maven openjdk-17-jdk-headless nodejs npm'
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }

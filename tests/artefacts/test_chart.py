@@ -152,7 +152,7 @@ ONLY = {
         (DEPLOYMENT, f"{POD}.containers.0.args.8", "--cloud-metadata=false"), (DEPLOYMENT, f"{POD}.nodeSelector", {"kubernetes.io/os": "linux", "iam.gke.io/gke-metadata-server-enabled": "true"})]),
     "hook": ({"uninstall": {"hook": True, "restoreReplicas": True, "timeoutSeconds": 60}, "service": {"name": "metrics"}}, [
         (("Job", NAMESPACE, "kscaled-leave"), "metadata.annotations.helm\\.sh/hook", "pre-delete"),
-        (("Job", NAMESPACE, "kscaled-leave"), f"{POD}.containers.0.args", ["leave", "--in-cluster", "--kubeconfig=/etc/kscaled-leave/kubeconfig", f"--namespace={NAMESPACE}", "--service-name=metrics", "--restore-replicas"]),
+        (("Job", NAMESPACE, "kscaled-leave"), f"{POD}.containers.0.args", ["leave", "--in-cluster", f"--namespace={NAMESPACE}", "--service-name=metrics", "--restore-replicas"]),
         (("Job", NAMESPACE, "kscaled-leave"), "spec.activeDeadlineSeconds", 60), (("Job", NAMESPACE, "kscaled-leave"), f"{POD}.serviceAccountName", "kscaled-leave"),
         (("ClusterRoleBinding", "", "kscaled-leave"), "subjects.0", {"kind": "ServiceAccount", "name": "kscaled-leave", "namespace": NAMESPACE})]),
 }

@@ -561,7 +561,8 @@ static const char help_text[] =
 	"Take kscaled out of a cluster, in the order in which nothing hangs.\n"
 	"\n"
 	"  --kubeconfig FILE      the administrator's\n"
-	"  --in-cluster           kscaled runs there as Deployment kscaled, not on this host\n"
+	"  --in-cluster           kscaled runs there as Deployment kscaled, not on this host; in a Pod its account\n"
+	"                         does it where no kubeconfig is given\n"
 	"  --restore-replicas     give each target of a ScaledObject the replicas that it had before; without its\n"
 	"                         HorizontalPodAutoscaler, which would change them again: as --delete-hpas\n"
 	"  --delete-hpas          delete the HorizontalPodAutoscalers of ScaledObjects (default: they stay)\n"
@@ -604,7 +605,7 @@ static int check_label(const char *option, const char *text, struct err *err)
 
 static int check_arguments(const struct leave_arguments *a, struct err *err)
 {
-	if (!a->kubeconfig)
+	if (!a->kubeconfig && !(a->in_cluster && getenv("KUBERNETES_SERVICE_HOST")))
 		return err_set(err, ERR_INVALID, "--kubeconfig is missing: which cluster is to be left?");
 	if (*a->files.config_dir != '/' || *a->files.state_dir != '/')
 		return err_set(err, ERR_INVALID, "--config-dir and --state-dir must be absolute");
