@@ -103,6 +103,7 @@ def test_credentials(whole, tmp_path):
         assert finding["hop"] == "credentials" and says in finding["message"] and mend in finding["mend"], finding
 
 
+@NOT_ITS
 def test_api_server(whole, tmp_path):
     content = document(whole)
     content["clusters"][0]["cluster"]["server"] = f"https://127.0.0.1:{free_port()}"

@@ -211,7 +211,7 @@ def test_one_that_keda_made_is_taken_over(kscaled, stage):
 
 
 def test_a_long_name_of_before_works_on(kscaled, stage, tmp_path):
-    """As KEDA has left it: the webhook, which is not asked here, and `kscaled check` refuse a new one."""
+    """As KEDA has left it: the webhook, which is not asked here, refuses a new one, and `kscaled check` warns of it."""
     name = "shop-production-eu-west-order-fulfilment-worker-scaledobj"
     stage.deployment("worker", replicas=0)
     stage.ready_scaledobject(name, target={"name": "worker"})
@@ -221,8 +221,8 @@ def test_a_long_name_of_before_works_on(kscaled, stage, tmp_path):
     assert stage.metric(name=name).value() == "3"
     manifest = tmp_path / "long.json"
     manifest.write_text(json.dumps(stage.document(name)))
-    check = run("check", str(manifest))
-    assert check.returncode and "has 66 characters" in check.stdout + check.stderr
+    check = run("check", "--strict", str(manifest))
+    assert check.returncode == 1 and "has 66 characters" in check.stdout, check.stdout + check.stderr
 
 
 def test_labels_that_are_not_wanted_any_more_go(kscaled, cluster, stage):
