@@ -86,9 +86,8 @@ static const struct {
 	{ BASE "|authModes=oauth", "oauthTokenURI=http://t/token|clientID=c", NULL, "prometheus http://p:9090",
 		"prometheus ", 5000, QUESTION_TIMEOUT_HTTP, 0 },
 	/* values of modes that are off */
-	{ BASE, "bearerToken=secret-value|cert=no", NULL,
-		"prometheus http://p:9090", "prometheus http://p:9090/api/v1/query?query=up& open - 0 zero", 5000,
-		QUESTION_TIMEOUT_HTTP, 0 },
+	{ BASE, "bearerToken=secret-value|cert=no", NULL, "prometheus http://p:9090",
+		"prometheus http://p:9090/api/v1/query?query=up& open - 0 zero", 5000, QUESTION_TIMEOUT_HTTP, 0 },
 	{ BASE "|awsRegion=eu-west-1", "awsAccessKeyID=a|awsSecretAccessKey=secret-value|awsSessionToken=t", NULL,
 		"prometheus http://p:9090", "prometheus ", 5000, QUESTION_TIMEOUT_HTTP, 0 },
 	{ BASE "|awsAccessKeyIDFromEnv=K|awsSecretAccessKeyFromEnv=S|identityOwner=pod", "awsRegion=eu-west-1",
