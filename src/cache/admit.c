@@ -417,8 +417,10 @@ static int validate_again(struct admit_wait *w, const json_t *old, const char **
 {
 	struct scaled of = scaled_of_object(w->so);
 
+	if (validate_admission(of, reason, err) == 0)
+		return 0;
 	if (!breaks_rules_of_new(old))
-		return validate_admission(of, reason, err);
+		return -1;
 	validate_only_new(of, on_fault, w);
 	return validate_stored(of, reason, err);
 }
