@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ET
 import pytest
 import yaml
 
-from control_plane import KSCALED, ControlPlane, manifests, objects, run, tools
+from control_plane import KSCALED, TOP, ControlPlane, manifests, objects, run, tools
 from rig.waiting import DEFINITIONS_GONE
 
 NAMESPACE = "scaling"
