@@ -403,13 +403,12 @@ wanted() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
 
 # Lanes, at once: each waits much of its time, and they share nothing but caches, which are locked while they are
 # filled. Instructions are the same beside whatever runs. Helm's own time limits have the machine for themselves.
-made_here=('build, elsewhere' 'image' 'node' 'release' 'package, systemd, README')
-of_others=('arm64, armhf' 'kustomize, k3s' 'oldest Kubernetes')
+made_here=('build, elsewhere' 'image' 'release' 'package, systemd, README')
+of_others=('arm64, armhf' 'kustomize, k3s' 'oldest Kubernetes' 'node')
 lane_of_this_machine() {
 	wanted artefacts || return 0
 	run 'build, elsewhere' build_elsewhere
 	run 'image' artefact test_image.py
-	run 'node' artefact_node
 	run 'release' artefact test_release.py
 	run 'package, systemd, README' check_hosts
 }
@@ -423,6 +422,7 @@ lane_of_clusters() {
 	wanted artefacts || return 0
 	run 'kustomize, k3s' artefact_kubernetes test_kustomize.py -n 2
 	run 'oldest Kubernetes' check_oldest
+	run 'node' artefact_node
 }
 
 # After a failed set-up nothing more could be told.
