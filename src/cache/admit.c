@@ -555,7 +555,7 @@ static void warn_of_namespace(struct admit_wait *w, const char *namespace_)
 
 	if (!*namespace_ || store_watches(w->owner->store, namespace_))
 		return;
-	text = mem_printf("metadata.namespace: \"%.80s\" is none of --watch-namespace: this kscaled does nothing there",
+	text = mem_printf("metadata.namespace: \"%.80s\" is not in --watch-namespace: this kscaled does nothing there",
 		namespace_);
 	warn(w, text);
 }

@@ -179,7 +179,7 @@ static bool check_cloud_identity(const char *word)
 {
 	if (text_is_one_of(word, cloud_identities))
 		return true;
-	fprintf(stderr, "kscaled check: --cloud-identity: \"%.80s\" is none of none, cluster, all\n", word);
+	fprintf(stderr, "kscaled check: --cloud-identity: \"%.80s\" is not none, cluster or all\n", word);
 	return false;
 }
 

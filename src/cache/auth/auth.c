@@ -293,7 +293,7 @@ static void take_workload_role(struct auth_resolve *r)
 		auth_fail(r, NULL, "roleArn can't be set if KEDA isn't identity owner, current value: 'workload'");
 		return;
 	}
-	/* As in KEDA: without a Pod template nobody says that the role of a Secret is none. */
+	/* As in KEDA: without a Pod template a Secret's role stays. */
 	if (may_lack && r->target && r->target->container_count == 0 && !r->target->no_environment)
 		return;
 	state = auth_workload_role(r, &role, &err);

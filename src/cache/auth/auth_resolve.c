@@ -64,7 +64,7 @@ bool auth_may_be_kscaled(struct auth_resolve *r, const char *source)
 	auth_fail(r, NULL,
 		"%s%spodIdentity asks for kscaled's own identity at the cloud, which %s: give credentials instead",
 		source, *source ? "." : "",
-		cluster ? "its option cloud-identity, none, gives nobody"
+		cluster ? "its option cloud-identity (none) denies"
 			: "a ClusterTriggerAuthentication may use, or, where kscaled runs with cloud-identity all, "
 			  "any");
 	return false;

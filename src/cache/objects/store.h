@@ -81,7 +81,7 @@ const struct hpa *store_hpa_named(const struct store *s,
 	const struct scaledobject *so); /* by the HPA name in its spec */
 /* The next foreign HPA that may scale this target (store_claims_of); NULL at the end. */
 const struct hpa *store_next_rival_hpa(const struct store *s, uint64_t claim, const struct index_entry **at);
-/* False: this namespace is none of those that are looked after (option watch-namespace). */
+/* Whether the namespace is watched (option watch-namespace). */
 bool store_watches(const struct store *s, const char *namespace_);
 /*
  * Whether the HPAs of this namespace are listed, so that an unknown one does not exist. If not,

@@ -163,13 +163,11 @@ static int stand_in(struct scalers *s, struct object *o, struct scaler *whole, s
 static void note_trouble(struct scaler *whole)
 {
 	const char *trouble = descriptions_trouble(whole->question);
-	char *before = whole->ignored;
+	const struct scaler_params params = { .ignored = &whole->ignored };
 
-	if (!trouble)
-		return;
-	whole->ignored = mem_printf("%s%swhat it says now of its metrics, and what it said before is in use: %s",
-		before ? before : "", before ? "; " : "", trouble);
-	free(before);
+	if (trouble)
+		params_ignore(&params, "what it says now of its metrics, and what it said before is in use: %s",
+			trouble);
 }
 
 /* Takes whole. */
@@ -183,10 +181,10 @@ static int expand(struct scalers *s, struct object *o, struct scaler *whole, str
 	state = descriptions_get(s->descriptions, o, whole->question, &d, err);
 	if (state == REFERENCE_MISSING)
 		return stand_in(s, o, whole, err);
-	if (state == REFERENCE_FOUND)
+	if (state == REFERENCE_FOUND) {
 		note_trouble(whole);
-	if (state == REFERENCE_FOUND)
 		failed = check_one_metric(&o->of, whole, d, err);
+	}
 	if (state == REFERENCE_FOUND && !failed)
 		failed = narrow(o->scalers, whole, d, whole->question->source, err);
 	scaler_done(whole);

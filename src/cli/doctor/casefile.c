@@ -74,6 +74,19 @@ const json_t *casefile_condition(const json_t *object, const char *type)
 	return NULL;
 }
 
+const json_t *casefile_container(const json_t *deployment)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(casefile_at(deployment, "spec.template.spec.containers"), i, one)
+	{
+		if (json_str_is(one, "name", "kscaled"))
+			return one;
+	}
+	return NULL;
+}
+
 const char *casefile_namespace_of(const json_t *object)
 {
 	return casefile_text_at(object, "metadata.namespace");

@@ -20,7 +20,7 @@
 /* Who made the objects in the cluster, and can make them again. */
 enum doctor_maker { DOCTOR_MANIFESTS, DOCTOR_HELM, DOCTOR_JOIN, DOCTOR_OTHERS };
 
-/* What the command line says, and nobody else may. */
+/* What the command line says, which the cluster does not override. */
 enum {
 	DOCTOR_SAID_SERVICE = 1 << 0,
 	DOCTOR_SAID_WATCH = 1 << 1,
@@ -32,7 +32,7 @@ struct doctor_setup {        /* strings are borrowed; NULL: not set */
 	/* Of the daemon's options. */
 	const char *kubeconfig;   /* NULL: the service account of the Pod */
 	const char *namespace_;   /* its own, never NULL once the kubeconfig is read */
-	bool guessed_namespace;   /* nobody has said it */
+	bool guessed_namespace;   /* neither an option nor the Pod names it */
 	const char *service_name; /* never NULL, as the next two */
 	const char *lease_name;
 	const char *keda_namespace;   /* NULL: KEDA does not matter */
@@ -58,7 +58,7 @@ struct doctor_setup {        /* strings are borrowed; NULL: not set */
 	bool lost_kinds;  /* nothing tells which kinds it may scale: scale_kinds are the least */
 	bool in_pod;      /* it has a Deployment */
 	bool knows_roles; /* which there are could be read */
-	bool no_roles;    /* there are none: others give the rights */
+	bool no_roles;    /* it has none: somebody else grants the rights */
 };
 
 struct casefile {
@@ -88,6 +88,8 @@ const json_t *casefile_at(const json_t *object, const char *path);
 const char *casefile_text_at(const json_t *object, const char *path);
 /* The condition of this type in status.conditions; NULL: none. */
 const json_t *casefile_condition(const json_t *object, const char *type);
+/* The container `kscaled` of a Deployment; NULL: none. */
+const json_t *casefile_container(const json_t *deployment);
 /* metadata.namespace and metadata.name. */
 const char *casefile_namespace_of(const json_t *object);
 const char *casefile_name_of(const json_t *object);

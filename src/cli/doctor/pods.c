@@ -75,19 +75,6 @@ static char *more_memory(const struct casefile *c, const json_t *container)
 	return mend;
 }
 
-static const json_t *container_of(const struct casefile *c)
-{
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach(casefile_at(casefile_object(c, "deployment"), "spec.template.spec.containers"), i, one)
-	{
-		if (json_str_is(one, "name", "kscaled"))
-			return one;
-	}
-	return NULL;
-}
-
 /* The image from a registry: what is behind the last slash of the one that cannot be had. */
 static char *other_image(const struct casefile *c, const char *image)
 {
@@ -128,8 +115,9 @@ static void judge_waiting(const struct casefile *c, const json_t *pod, const jso
 	} else if (json_str_is(ended, "reason", "OOMKilled")) {
 		t->message = mem_printf("was killed for memory (OOMKilled), %d times so far: its limit is %s",
 			(int)json_integer_value(json_object_get(status, "restartCount")),
-			casefile_text_at(container_of(c), "resources.limits.memory"));
-		t->mend = more_memory(c, container_of(c));
+			casefile_text_at(casefile_container(casefile_object(c, "deployment")),
+				"resources.limits.memory"));
+		t->mend = more_memory(c, casefile_container(casefile_object(c, "deployment")));
 	} else if (ended) {
 		t->message = mem_printf("ends again and again (%s, %d times so far, exit status %d)%s", reason,
 			(int)json_integer_value(json_object_get(status, "restartCount")),
@@ -173,8 +161,9 @@ static void judge_pod(const struct casefile *c, const json_t *pod, struct troubl
 		t->mend = about(c, "describe pod", pod);
 	} else if (json_str_is(ended, "reason", "OOMKilled")) {
 		t->message = mem_printf("was killed for memory (OOMKilled): its limit is %s",
-			casefile_text_at(container_of(c), "resources.limits.memory"));
-		t->mend = more_memory(c, container_of(c));
+			casefile_text_at(casefile_container(casefile_object(c, "deployment")),
+				"resources.limits.memory"));
+		t->mend = more_memory(c, casefile_container(casefile_object(c, "deployment")));
 	} else if (ended) {
 		t->message = mem_printf("has ended (exit status %d)%s",
 			(int)json_integer_value(json_object_get(ended, "exitCode")), words);

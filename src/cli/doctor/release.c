@@ -44,19 +44,6 @@ static const char *keep(json_t *facts, const char *key, char *text)
 
 /* ---- The daemon's options, by its arguments and environment ---- */
 
-static const json_t *container_of(const json_t *facts)
-{
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach(casefile_at(object_of(facts, "deployment"), "spec.template.spec.containers"), i, one)
-	{
-		if (json_str_is(one, "name", "kscaled"))
-			return one;
-	}
-	return NULL;
-}
-
 /* The last argument counts, and any of them more than the environment. NULL: neither says it. */
 static const char *option_value(const json_t *arguments, const json_t *environment, const char *option)
 {
@@ -338,7 +325,7 @@ static void read_pod(struct doctor_setup *s, json_t *facts)
 {
 	const json_t *deployment = object_of(facts, "deployment"), *pod = casefile_at(deployment, "spec.template.spec");
 	json_int_t replicas = json_integer_value(casefile_at(deployment, "spec.replicas"));
-	const char *image = json_str_or_empty(container_of(facts), "image");
+	const char *image = json_str_or_empty(casefile_container(object_of(facts, "deployment")), "image");
 
 	s->account = json_string_value(json_object_get(pod, "serviceAccountName"));
 	s->image = *image && strcmp(image, "kscaled:" PACKAGE_VERSION) != 0 ? image : NULL;
@@ -351,7 +338,8 @@ static void read_pod(struct doctor_setup *s, json_t *facts)
 
 void release_read(struct doctor_setup *s, json_t *facts)
 {
-	const json_t *container = container_of(facts), *command = object_of(facts, "command");
+	const json_t *container = casefile_container(object_of(facts, "deployment")),
+		     *command = object_of(facts, "command");
 
 	s->in_pod = object_of(facts, "deployment") != NULL;
 	read_options(s, container ? json_object_get(container, "args") : command, json_object_get(container, "env"));

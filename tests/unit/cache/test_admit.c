@@ -497,7 +497,7 @@ static void a_store_that_is_not_read_yet_is_a_warning(void **state)
 static void a_namespace_that_is_not_watched_is_a_warning(void **state)
 {
 	static const char only[] =
-		"metadata.namespace: \"shop\" is none of --watch-namespace: this kscaled does nothing "
+		"metadata.namespace: \"shop\" is not in --watch-namespace: this kscaled does nothing "
 		"there\n",
 			  *const other = "other", *const shop = "shop";
 

@@ -468,7 +468,7 @@ static void what_options_refuse(void **state)
 	expect(CLUSTER_AUTH("c", "  podIdentity: {provider: aws}\n"), false,
 		"f:5: ClusterTriggerAuthentication c: spec.podIdentity: asks for kscaled's own identity at the cloud, "
 		"which its "
-		"option cloud-identity, none, gives nobody: give credentials instead\n");
+		"option cloud-identity (none) denies: give credentials instead\n");
 	rules = (struct offline_rules){ .cluster_namespace = "kscaled", .cloud = AUTH_CLOUD_CLUSTER };
 }
 
