@@ -167,7 +167,7 @@ def test_a_thousand_objects_are_fast(tmp_path):
 def test_usage():
     done = run("check", "--help")
     assert done.returncode == 0 and "--complete" in done.stdout and done.stderr == ""
-    for arguments, named in (((), "no file"), (("--nonsense", "-"), "nonsense"), (("-n", "A_b", "-"), "A_b"), (("--cloud-identity", "any", "-"), "none, cluster, all")):
+    for arguments, named in (((), "no file"), (("--nonsense", "-"), "nonsense"), (("-n", "A_b", "-"), "A_b"), (("--cloud-identity", "any", "-"), "none, cluster or all")):
         done = run("check", *arguments)
         assert done.returncode == 2 and named in done.stderr and done.stdout == ""
     assert "check" in run("help").stdout
