@@ -26,7 +26,7 @@
 #include "net/descriptors.h"
 #include "net/notify.h"
 #include "net/sourcerules.h"
-#include "net/tlsrules.h"
+#include "net/tls/tlsrules.h"
 #include "net/vault/vault.h"
 #include "sandbox.h"
 #include "scalers/sources.h"

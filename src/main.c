@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/check.h"
+#include "cli/ask/explain.h"
+#include "cli/ask/get.h"
+#include "cli/check/check.h"
 #include "cli/completion/completion.h"
 #include "cli/doctor/doctor.h"
-#include "cli/explain.h"
-#include "cli/get.h"
 #include "cli/init.h"
 #include "cli/join/join.h"
 #include "cli/kubectlplugin.h"

@@ -39,7 +39,7 @@ struct options {                    /* strings are owned; NULL: not set, and no 
 	int64_t metered_interval_ms;
 	int64_t wake_interval_ms;
 	int64_t http_timeout_ms;
-	char *http_min_tls_version; /* these three: net/tlsrules.h, which checks the first */
+	char *http_min_tls_version; /* these three: net/tls/tlsrules.h, which checks the first */
 	char *http_tls_cipher_list; /* NULL: the default */
 	char *ca_dir;               /* "a,b"; NULL: none */
 	bool require_tls;

@@ -96,7 +96,7 @@ static void allow_options(struct landlock *l, const struct options *o)
 			landlock_allow_file(l, files[i]);
 	allow_folder(l, "filepath-auth-root-path", o->filepath_auth_root_path);
 	allow_folder(l, "vault-credential-dir", o->vault_credential_dir);
-	allow_list(l, o->ca_dir, ","); /* net/tlsrules logs what is missing */
+	allow_list(l, o->ca_dir, ","); /* net/tls/tlsrules logs what is missing */
 }
 
 static void allow_replacing(struct landlock *l, const char *path)

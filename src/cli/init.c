@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/asking.h"
+#include "cli/output.h"
 #include "scalers/missingtypes.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
@@ -348,7 +348,7 @@ static int print(const char *type, const char *path)
 	else if (path)
 		status = write_file(path, &out);
 	else
-		status = asking_print("kscaled init", &out) == ASKING_OK ? DONE : UNWRITTEN;
+		status = output_text("kscaled init", &out) ? DONE : UNWRITTEN;
 	buf_done(&out);
 	return status;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "net/names.h"
+#include "net/dns/names.h"
 
 struct dns_lookup {
 	struct loop *loop;

@@ -4,8 +4,8 @@
 
 /*
  * Resolves host names, and finds their SRV and TXT records, without blocking and without threads,
- * by way of net/names (cache, limits) and net/resolver (queries). Nothing is set up before the
- * first name, and no timer runs while no lookup waits.
+ * by way of net/dns/names (cache, limits) and net/dns/resolver (queries). Nothing is set up before
+ * the first name, and no timer runs while no lookup waits.
  */
 
 #include <stddef.h>
@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 
 #include "base/err.h"
-#include "net/dnsaddress.h"
-#include "net/dnsrecord.h"
+#include "net/dns/dnsaddress.h"
+#include "net/dns/dnsrecord.h"
 #include "net/loop.h"
 
 /*

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "net/privatekey.h"
-#include "net/tlsroots.h"
+#include "net/tls/privatekey.h"
+#include "net/tls/tlsroots.h"
 
 static struct endpoint *unique; /* NULL again when the last one is freed */
 

@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/fingerprint.h"
 #include "base/hash.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 
 struct endpoint {
 	unsigned count;               /* references */

@@ -3,7 +3,7 @@
 #define NET_LISTEN_H
 
 /*
- * Listening sockets for net/http/httpd, non-blocking. TCP ones have TCP_NODELAY, which accepted
+ * Listening sockets for net/httpd/httpd, non-blocking. TCP ones have TCP_NODELAY, which accepted
  * connections inherit (without it each answer over TLS waits 40 ms). Access to a Unix socket is
  * guarded by the mode of its file.
  */

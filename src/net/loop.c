@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/shares.h"
-#include "net/names.h"
+#include "net/dns/names.h"
 #include "net/sourcerules.h"
 #include "net/timerheap.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "net/loop.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 
 struct bufferevent;
 

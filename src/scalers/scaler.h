@@ -36,7 +36,7 @@
 #include "base/strmap.h"
 #include "net/loop.h"
 
-struct httpsource_type; /* scalers/httpsource.h */
+struct httpsource_type; /* scalers/http/httpsource.h */
 struct param_table;     /* scalers/params.h */
 struct param_faults;    /* the same */
 struct scaler_sources;  /* connection pools: scalers/sources.h */
@@ -200,7 +200,7 @@ struct scaler_type {
 	const char *go_name;                 /* its name in KEDA's metrics: "redisScaler" */
 	const char *announced;               /* what KEDA says in an Event of each such trigger; NULL: nothing */
 	const struct param_table *tables[6]; /* parameter tables (scalers/params.h), NULL-terminated */
-	bool azure_workload;                 /* build reads podIdentity azure-workload (scalers/azurelogin) */
+	bool azure_workload;                 /* build reads podIdentity azure-workload (scalers/login/azurelogin) */
 	/*
 	 * Fills target, activation, question and *metric_name, the part of the name after "sN-",
 	 * which the caller owns; for resource metrics kind, container and target type instead of

@@ -8,9 +8,9 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "net/computing.h"
-#include "scalers/awslogin.h"
-#include "scalers/googlelogin.h"
+#include "net/tls/computing.h"
+#include "scalers/login/awslogin.h"
+#include "scalers/login/googlelogin.h"
 #include "scalers/missingtypes.h"
 
 /* ---- Identities that a type does not read ---- */

@@ -8,7 +8,7 @@
 #include "scalers/cluster/keyvalues.h"
 #include "scalers/cluster/podcounts.h"
 #include "scalers/etcd/etcdsession.h"
-#include "scalers/httppauses.h"
+#include "scalers/http/httppauses.h"
 #include "scalers/kafka/kafkamemory.h"
 #include "scalers/redis/rediswatch.h"
 

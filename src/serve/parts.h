@@ -10,8 +10,8 @@
 
 #include "base/buf.h"
 #include "cache/cache.h"
-#include "net/http/httpd.h"
-#include "net/tls.h"
+#include "net/httpd/httpd.h"
+#include "net/tls/tls.h"
 #include "serve/traffic.h"
 
 struct authn;

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "cache/objects/store.h"
-#include "net/http/httpd.h"
+#include "net/httpd/httpd.h"
 #include "serve/access/authn.h"
 #include "serve/access/authz.h"
 #include "serve/access/requester.h"

@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "cache/cache.h"
 #include "kube/client.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 
 struct serve;
 
@@ -26,7 +26,7 @@ struct serve_config {
 	const char *insight_socket, *insight_socket_group; /* as net/listen.h has them; NULL: none */
 	int64_t metrics_max_age_ms;                        /* of a reading that is served from memory */
 	int64_t metrics_deadline_ms;                       /* of a query for a metric */
-	int max_connections; /* of each port; 0: as net/http/httpd has it. The socket has a few */
+	int max_connections; /* of each port; 0: as net/httpd/httpd has it. The socket has a few */
 	const char *version; /* outlives the server */
 	/*
 	 * Whether the API server asks for reviews at this path, as sent and without the query;

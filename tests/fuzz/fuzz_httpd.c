@@ -11,8 +11,8 @@
 
 #include "caller.h"
 #include "fuzz.h"
-#include "net/http/httpd.h"
-#include "net/x509.h"
+#include "net/httpd/httpd.h"
+#include "net/tls/x509.h"
 
 #define NO_BODY 4 /* in the first byte */
 #define TLS     8

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "fuzz.h"
-#include "net/http/httppath.h"
+#include "net/httpd/httppath.h"
 
 static void decode(const char *text, size_t len, bool plus_is_space)
 {

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "net/dns/resolver.h"
 #include "net/loop.h"
-#include "net/resolver.h"
 
 #define NEXT         "<~>"
 #define DATAGRAM_MAX 65000

@@ -14,7 +14,7 @@
 #include "../unit/serve/fake_serve.h"
 #include "caller.h"
 #include "fuzz.h"
-#include "net/x509.h"
+#include "net/tls/x509.h"
 #include "serve/access/frontproxy.h"
 #include "serve/request.h"
 

@@ -11,7 +11,7 @@
 #include "fuzz.h"
 #include "scalers/azure/busconnection.h"
 #include "scalers/azure/servicebusatom.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
 

@@ -14,8 +14,8 @@
 #include "base/mem.h"
 #include "control/certs/certpack.h"
 #include "fuzz.h"
-#include "net/tls.h"
-#include "net/x509.h"
+#include "net/tls/tls.h"
+#include "net/tls/x509.h"
 
 #define NOW_MS   INT64_C(1750000000000)
 #define CONTEXTS 0x40 /* in the first byte: for TLS, too, which takes its time */

@@ -21,7 +21,7 @@
 #include "net/secretmanagers/awssecrets.h"
 #include "net/secretmanagers/googlesecrets.h"
 #include "net/secretmanagers/keyvault.h"
-#include "scalers/azurelogin.h"
+#include "scalers/login/azurelogin.h"
 
 static bool given(const char *text)
 {

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "control/certs/certs.h"
-#include "net/x509.h"
+#include "net/tls/x509.h"
 
 /* Since this version the aggregator looks at EndpointSlices; before, at Endpoints. */
 #define SLICES_SINCE_MINOR 33

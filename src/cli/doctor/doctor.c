@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/timestamp.h"
-#include "cli/asking.h"
 #include "cli/doctor/aggregation.h"
 #include "cli/doctor/company.h"
 #include "cli/doctor/definitions.h"
@@ -24,6 +23,7 @@
 #include "cli/doctor/release.h"
 #include "cli/doctor/rights.h"
 #include "cli/kubectlplugin.h"
+#include "cli/output.h"
 #include "kube/config.h"
 
 enum { FINE = 0, WRONG = 1, UNREACHABLE = 2 /* wrong usage, too */ };
@@ -330,12 +330,12 @@ static bool print(const struct doctor_arguments *a, const struct diagnosis *foun
 
 	if (a->json) {
 		list = diagnosis_json(found);
-		good = asking_print_json("kscaled doctor", list) == ASKING_OK;
+		good = output_json("kscaled doctor", list);
 		json_decref(list);
 		return good;
 	}
 	diagnosis_text(found, &out);
-	good = asking_print("kscaled doctor", &out) == ASKING_OK;
+	good = output_text("kscaled doctor", &out);
 	buf_done(&out);
 	return good;
 }

@@ -4,8 +4,8 @@
 
 /* What the files of gather.h share: asking one thing, and putting down what was answered. */
 
-#include "cli/cluster.h"
 #include "cli/doctor/casefile.h"
+#include "cli/host/cluster.h"
 
 struct gatherer {
 	struct doctor_setup *setup;

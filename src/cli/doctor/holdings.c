@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "control/certs/certs.h"
-#include "net/x509.h"
+#include "net/tls/x509.h"
 
 /* So many objects are told each by itself. */
 #define TOLD_MAX 20

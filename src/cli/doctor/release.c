@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/ownership.h"
+#include "cli/host/ownership.h"
 
 #define NAME_LABEL "app.kubernetes.io/name"
 #define JOINER     "kscaled-join" /* the field manager of `kscaled join` */

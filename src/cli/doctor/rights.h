@@ -8,7 +8,7 @@
  *
  * Fact: "rights": account (who was asked about), asked (how many), needed (all of rights_needed)
  * and missing (those that it lacks). "excess": the titles of bindings of ours that the options do
- * not ask for (cli/pruning).
+ * not ask for (cli/host/pruning).
  */
 
 #include "base/err.h"

@@ -9,8 +9,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/host/pruning.h"
 #include "cli/manifestobjects.h"
-#include "cli/pruning.h"
 #include "control/certs/certs.h"
 
 #define APISERVICE    "/apis/apiregistration.k8s.io/v1/apiservices/" CERTS_APISERVICE

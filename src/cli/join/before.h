@@ -5,12 +5,12 @@
 /*
  * What worked before `kscaled join` changes it, so that a new way that leads nowhere leaves the
  * host as it was: the objects that it will apply or delete, and this host's files. Blocks, as
- * cli/cluster.
+ * cli/host/cluster.
  */
 
-#include "cli/cluster.h"
 #include "cli/documents.h"
-#include "cli/hostfiles.h"
+#include "cli/host/cluster.h"
+#include "cli/host/hostfiles.h"
 
 struct before;
 

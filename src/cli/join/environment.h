@@ -8,7 +8,7 @@
  * nothing is wider then.
  */
 
-#include "cli/hostfiles.h"
+#include "cli/host/hostfiles.h"
 #include "cli/manifests.h"
 
 #define ENVIRONMENT_USUAL_PORT 8443

@@ -5,9 +5,9 @@
 /*
  * `kscaled join`: makes this host the place where kscaled runs for a cluster. As the administrator
  * of a kubeconfig it applies the host manifests, takes a token of kscaled's own ServiceAccount,
- * writes what the daemon enters the cluster with (cli/hostfiles), starts the service, and keeps the
- * first way back to this host (join/reach) by which the API server reaches it. Each step can be
- * done again, so that another run completes one that failed.
+ * writes what the daemon enters the cluster with (cli/host/hostfiles), starts the service, and
+ * keeps the first way back to this host (join/reach) by which the API server reaches it. Each step
+ * can be done again, so that another run completes one that failed.
  */
 
 #include "cli/commandline.h"

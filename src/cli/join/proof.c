@@ -3,8 +3,8 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/host/steps.h"
 #include "cli/manifestobjects.h"
-#include "cli/steps.h"
 
 #define METRICS "/apis/external.metrics.k8s.io/v1beta1"
 

@@ -4,7 +4,7 @@
 
 /* The last step of `kscaled join`: a metric of an object, fetched through the API server. */
 
-#include "cli/cluster.h"
+#include "cli/host/cluster.h"
 
 /* Says on standard output what came of it; no failure. Blocks. */
 void proof_say(struct cluster *c);

@@ -17,7 +17,7 @@
 #include "kube/tokenfacts.h"
 #include "net/filewatch.h"
 #include "net/loop.h"
-#include "net/x509.h"
+#include "net/tls/x509.h"
 
 #define SUBJECT      "credentials"
 #define LOOK_MS      30000

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "kube/files.h"
-#include "net/x509.h"
+#include "net/tls/x509.h"
 
 #define LOOK_MS        5000
 #define SETTLE_MS      1000 /* one file of the pair is written after the other */

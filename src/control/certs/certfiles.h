@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "net/loop.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 
 struct certfiles;
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "net/x509.h"
+#include "net/tls/x509.h"
 
 struct certpack { /* owns its texts; zero-initialised is empty; members are NULL when absent or not base64 */
 	struct x509_pair serving; /* tls.crt, tls.key */

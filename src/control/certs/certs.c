@@ -14,7 +14,7 @@
 #include "control/certs/certsecret.h"
 #include "control/certs/webhookconfig.h"
 #include "net/loop.h"
-#include "net/x509.h"
+#include "net/tls/x509.h"
 
 #define DAY_S           86400
 #define SERVING_VALID_S (365 * DAY_S)

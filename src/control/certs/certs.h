@@ -21,7 +21,7 @@
 
 #include "base/err.h"
 #include "kube/client.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 
 struct certs;
 

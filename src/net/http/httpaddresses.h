@@ -4,7 +4,7 @@
 
 /*
  * The addresses of one server that libcurl connects to, from net/dns, so that libcurl looks up
- * nothing itself: in threads, past the limits of net/names, and kept for a minute. They are
+ * nothing itself: in threads, past the limits of net/dns/names, and kept for a minute. They are
  * refreshed in the background while they are still used, so that working connections do not depend
  * on DNS. Owned by net/http/httphost and net/grpc.
  */

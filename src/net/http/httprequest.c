@@ -9,10 +9,10 @@
 #include "base/mem.h"
 #include "net/dial.h"
 #include "net/http/httpurl.h"
-#include "net/tls.h"
-#include "net/tlsguard.h"
-#include "net/tlsroots.h"
-#include "net/tlsrules.h"
+#include "net/tls/tls.h"
+#include "net/tls/tlsguard.h"
+#include "net/tls/tlsroots.h"
+#include "net/tls/tlsrules.h"
 
 #define CONNECT_MS 5000
 /*

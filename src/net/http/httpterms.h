@@ -19,8 +19,8 @@ struct httpc_server {
 	bool insecure;
 	int64_t dead_peer_ms; /* of a new connection, for net/dial's dial_tune_socket */
 	/*
-	 * a trigger's server: net/tlsrules applies, and the system's roots (the shared store of
-	 * net/tls) are trusted; in addition to them these, NULL for none, instead of ca_pem
+	 * a trigger's server: net/tls/tlsrules applies, and the system's roots (the shared store of
+	 * net/tls/tls) are trusted; in addition to them these, NULL for none, instead of ca_pem
 	 */
 	bool system_too;
 	struct tlsroots *roots;

@@ -9,9 +9,9 @@
 #include "base/base64.h"
 #include "base/fingerprint.h"
 #include "base/mem.h"
-#include "net/privatekey.h"
 #include "net/sign/jwt.h"
-#include "net/x509.h"
+#include "net/tls/privatekey.h"
+#include "net/tls/x509.h"
 
 /* Clocks may differ; Microsoft wishes that it ends 5 to 10 minutes after it begins. */
 #define BEGINS_S (-60)

@@ -11,7 +11,7 @@
 #include "base/timestamp.h"
 #include "net/identity/identity_parts.h"
 #include "net/sign/jwt.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 
 enum { API_URL, APPLICATION, INSTALLATION, KEY, PERMISSIONS };
 

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "net/http/httpstatus.h"
 #include "net/identity/identity_parts.h"
-#include "net/tlsroots.h"
+#include "net/tls/tlsroots.h"
 
 #define TOKEN_MAX ((size_t)1 << 16)
 #define FILE_MAX  ((size_t)1 << 16)

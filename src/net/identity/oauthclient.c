@@ -9,7 +9,7 @@
 #include "net/http/httpurl.h"
 #include "net/identity/identity_parts.h"
 #include "net/identity/oauthreply.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 
 #define FORM_MAX ((size_t)1 << 18)
 

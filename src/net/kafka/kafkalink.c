@@ -22,7 +22,7 @@
 #include "net/kafka/kafkalogin.h"
 #include "net/kafka/kafkasasl.h"
 #include "net/sign/salter.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 #include "net/tlsstream.h"
 #include "net/web/webtoken.h"
 

@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "net/dnsrecord.h"
+#include "net/dns/dnsrecord.h"
 #include "net/mongo/mongoendpoint.h"
 
 struct mongoseeds { /* owns all */

@@ -8,7 +8,7 @@
 #include "base/fingerprint.h"
 #include "base/hostport.h"
 #include "base/mem.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 
 static int check(const struct mysqlendpoint_config *c, struct err *err)
 {

@@ -16,8 +16,8 @@
 #include "base/mem.h"
 #include "net/answers.h"
 #include "net/mysql/coroutine.h"
-#include "net/tls.h"
-#include "net/tlsguard.h"
+#include "net/tls/tls.h"
+#include "net/tls/tlsguard.h"
 
 #define SOCKET_PLUGIN "pvio_socket" /* the connector finds its I/O plugin by this name */
 #define PVIO_PLUGIN_TYPE                                                                                               \

@@ -23,14 +23,14 @@
 #include <stddef.h>
 
 #include "net/loop.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 
 struct mysqlio;
 typedef void (*mysqlio_fn)(void *arg);
 
 /*
  * Whether the connector's TLS is OpenSSL's. Then a connection is verified with the shared roots of
- * net/tls where it has no CA of its own, and its limits hold for TLS, too.
+ * net/tls/tls where it has no CA of its own, and its limits hold for TLS, too.
  */
 bool mysqlio_has_openssl(void);
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "net/pemfile.h"
-#include "net/tlsroots.h"
+#include "net/tls/pemfile.h"
+#include "net/tls/tlsroots.h"
 
 #define PROGRAM_NAME "kscaled"
 #define NO_FOLDER    "/nonexistent"

@@ -12,8 +12,8 @@
 #include "base/text.h"
 #include "net/identity/identity.h"
 #include "net/pg/pgstring.h"
-#include "net/tls.h"
-#include "net/tlsrules.h"
+#include "net/tls/tls.h"
+#include "net/tls/tlsrules.h"
 
 #define OPTIONS_MAX  8192
 #define DEFAULT_PORT 5432

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/dnsaddress.h"
+#include "net/dns/dnsaddress.h"
 #include "net/pg/pgendpoint.h"
 
 #define PGPARAMETERS_MAX 48

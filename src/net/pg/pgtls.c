@@ -10,8 +10,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "net/tlsguard.h"
-#include "net/tlsroots.h"
+#include "net/tls/tlsguard.h"
+#include "net/tls/tlsroots.h"
 
 #define ROOT_FILE_MAX (4u << 20)
 
@@ -88,7 +88,8 @@ static int version_of(const char *text)
 }
 
 /*
- * By the connection string alone: the options about TLS are those of other sources (net/tlsrules).
+ * By the connection string alone: the options about TLS are those of other sources
+ * (net/tls/tlsrules).
  */
 static void set_rules(SSL_CTX *ctx, const struct pgendpoint *e)
 {

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "net/pg/pgendpoint.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 
 /* Whether TLS is tried at a TCP address; again: after an attempt that failed (pgtls_may_change). */
 bool pgtls_is_tried(const struct pgendpoint *e, bool again);

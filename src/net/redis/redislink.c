@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "net/dial.h"
 #include "net/redis/redisreply.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 #include "net/tlsstream.h"
 
 #define FEED_BYTES 16384

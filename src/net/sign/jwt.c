@@ -12,7 +12,7 @@
 #include "base/base64.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "net/privatekey.h"
+#include "net/tls/privatekey.h"
 
 #define BITS_MIN 2048
 #define BITS_MAX 4096

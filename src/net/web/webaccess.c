@@ -7,8 +7,8 @@
 #include "base/echo.h"
 #include "base/fingerprint.h"
 #include "base/mem.h"
-#include "net/tls.h"
-#include "net/tlsroots.h"
+#include "net/tls/tls.h"
+#include "net/tls/tlsroots.h"
 
 struct webaccess {
 	int refs;

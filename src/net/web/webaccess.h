@@ -5,8 +5,8 @@
 /*
  * The credentials and TLS settings of a trigger for an HTTP server, for net/web/webget. Immutable
  * and reference-counted, so that a query and its requests under way share one; wiped with the last
- * reference. Scalers make one from their parameters (scalers/httpauth), and its key becomes part of
- * the query's key.
+ * reference. Scalers make one from their parameters (scalers/login/httpauth), and its key becomes
+ * part of the query's key.
  */
 
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 #include "net/http/httpurl.h"
 #include "net/identity/awsplace.h"
 #include "net/identity/awssts.h"
-#include "scalers/awslogin.h"
+#include "scalers/login/awslogin.h"
 
 /* For how long a service that had too many requests is left alone, when it does not say. */
 #define THROTTLED_MS 5000

@@ -3,13 +3,13 @@
 #define SCALERS_AWS_AWSQUERY_H
 
 /*
- * What the types that ask AWS have in common: region, endpoint, as whom (scalers/awslogin), and
- * what an error of AWS says. Over scalers/httpsource; a type's question begins with a struct
- * awsquery.
+ * What the types that ask AWS have in common: region, endpoint, as whom (scalers/login/awslogin),
+ * and what an error of AWS says. Over scalers/http/httpsource; a type's question begins with a
+ * struct awsquery.
  */
 
 #include "base/err.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
 #include "scalers/params.h"
 
 extern const struct param_table awsquery_table; /* beside awslogin_table, for the tables of the types */

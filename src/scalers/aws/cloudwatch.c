@@ -12,7 +12,7 @@
 #include "base/timestamp.h"
 #include "net/identity/awsxml.h"
 #include "scalers/aws/awsquery.h"
-#include "scalers/awslogin.h"
+#include "scalers/login/awslogin.h"
 #include "scalers/params.h"
 #include "scalers/values/metricvalue.h"
 

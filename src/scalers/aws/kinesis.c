@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "scalers/aws/awsquery.h"
-#include "scalers/awslogin.h"
+#include "scalers/login/awslogin.h"
 #include "scalers/params.h"
 
 /* The data of a question. */

@@ -4,7 +4,7 @@
 
 /*
  * Trigger type `azure-blob` (keda-scalers-more.md 5.3): blobs of a container of Azure Storage. Over
- * scalers/httpsource, page by page; who asks is storageaccount's, counting storagexml's, names
+ * scalers/http/httpsource, page by page; who asks is storageaccount's, counting storagexml's, names
  * blobglob's.
  */
 

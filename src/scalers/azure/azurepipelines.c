@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "net/http/httpurl.h"
 #include "scalers/azure/pipelinejobs.h"
-#include "scalers/azurelogin.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
+#include "scalers/login/azurelogin.h"
 #include "scalers/params.h"
 
 /* 250 jobs have some 1 MiB. */

@@ -4,7 +4,7 @@
 
 /*
  * Trigger type `azure-pipelines` (keda-scalers-more.md 5.10): jobs that wait for an agent in a pool
- * of Azure DevOps. Over scalers/httpsource; which jobs count is pipelinejobs'.
+ * of Azure DevOps. Over scalers/http/httpsource; which jobs count is pipelinejobs'.
  */
 
 #include "scalers/scaler.h"

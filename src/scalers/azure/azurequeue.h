@@ -4,7 +4,7 @@
 
 /*
  * Trigger type `azure-queue` (keda-scalers-more.md 5.2): messages of a queue of Azure Storage. Over
- * scalers/httpsource; who asks is storageaccount's, counting messages storagexml's.
+ * scalers/http/httpsource; who asks is storageaccount's, counting messages storagexml's.
  */
 
 #include "scalers/scaler.h"

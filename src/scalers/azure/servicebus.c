@@ -13,8 +13,8 @@
 #include "scalers/azure/azurecloudparams.h"
 #include "scalers/azure/busconnection.h"
 #include "scalers/azure/servicebusatom.h"
-#include "scalers/azurelogin.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
+#include "scalers/login/azurelogin.h"
 #include "scalers/params.h"
 #include "scalers/values/promregex.h"
 

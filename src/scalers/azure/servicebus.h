@@ -5,7 +5,7 @@
 /*
  * Trigger type `azure-servicebus` (keda-scalers-more.md 5.4): messages that wait in a queue or a
  * subscription of Azure Service Bus, or in all whose names a regular expression fits. Over
- * scalers/httpsource: its management API, whose answers servicebusatom reads.
+ * scalers/http/httpsource: its management API, whose answers servicebusatom reads.
  */
 
 #include "scalers/scaler.h"

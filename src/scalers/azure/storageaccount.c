@@ -15,7 +15,7 @@
 #include "net/identity/awsxml.h"
 #include "net/sign/azuresign.h"
 #include "scalers/azure/azurecloudparams.h"
-#include "scalers/azurelogin.h"
+#include "scalers/login/azurelogin.h"
 
 #define VERSION     "2021-12-02" /* names in lists may be encoded since 2021-02-12 */
 #define URL_MAX     ((size_t)1 << 14)

@@ -6,12 +6,12 @@
  * A storage account of Azure as a trigger names it, and how requests to one of its services are
  * authorized: by the account's key (SharedKey), by a signature that somebody made with it (SAS),
  * both by a connection string as Azure's own libraries read it, or as kscaled itself
- * (scalers/azurelogin). For azure-queue and azure-blob, over scalers/httpsource.
+ * (scalers/login/azurelogin). For azure-queue and azure-blob, over scalers/http/httpsource.
  */
 
 #include "base/err.h"
 #include "net/identity/azurecloud.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
 
 /* What differs between the services. */
 struct storageaccount_service {

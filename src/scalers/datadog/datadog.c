@@ -15,8 +15,8 @@
 #include "net/http/httpstatus.h"
 #include "net/http/httpurl.h"
 #include "scalers/datadog/datadogreply.h"
-#include "scalers/httpauth.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
+#include "scalers/login/httpauth.h"
 #include "scalers/params.h"
 
 /* A day of points of a few hundred series. */

@@ -11,7 +11,7 @@
 #include "net/loop.h"
 #include "scalers/elasticsearch/searchreply.h"
 #include "scalers/elasticsearch/searchrequest.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
 #include "scalers/params.h"
 #include "scalers/values/jsonpath.h"
 

@@ -9,7 +9,7 @@
 #include "base/hostport.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "net/tlsrules.h"
+#include "net/tls/tlsrules.h"
 
 #define KEY_MAX      ((size_t)32 << 10)
 #define HIDDEN_LEAST 4 /* shorter passwords occur in any text by chance */

@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "net/grpc/grpcendpoint.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 
 #define ETCDPLACE_MEMBERS_MAX 32
 
@@ -38,7 +38,7 @@ struct etcdplace_config { /* borrowed */
 	const char *username, *password;     /* both or none */
 };
 
-/* One reference; NULL with ERR_INVALID, or ERR_DENIED when TLS is demanded (net/tlsrules). */
+/* One reference; NULL with ERR_INVALID, or ERR_DENIED when TLS is demanded (net/tls/tlsrules). */
 struct etcdplace *etcdplace_new(const struct etcdplace_config *config, struct err *err);
 struct etcdplace *etcdplace_ref(struct etcdplace *p);
 void etcdplace_unref(struct etcdplace *p); /* NULL is fine; wipes with the last one */

@@ -6,7 +6,7 @@
 
 #include "base/fingerprint.h"
 #include "base/mem.h"
-#include "net/tlsrules.h"
+#include "net/tls/tlsrules.h"
 #include "scalers/external/externalmessages.h"
 
 #define FROM_ENV     "FromEnv"

@@ -15,7 +15,7 @@
 #include "net/identity/githubapp.h"
 #include "scalers/github/githubmemory.h"
 #include "scalers/github/githubscan.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
 #include "scalers/params.h"
 
 /* A hundred runs have some 2 MiB. */

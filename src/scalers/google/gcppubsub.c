@@ -10,8 +10,8 @@
 #include "net/identity/googlekey.h"
 #include "scalers/google/pubsubquery.h"
 #include "scalers/google/timeseriesreply.h"
-#include "scalers/googlelogin.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
+#include "scalers/login/googlelogin.h"
 #include "scalers/params.h"
 
 #define PLACE      "https://monitoring.googleapis.com"

@@ -4,8 +4,8 @@
 
 /*
  * Trigger type `gcp-pubsub` (keda-scalers-more.md 6.2): a metric of a subscription or a topic of
- * Google's Pub/Sub, of which Cloud Monitoring is asked. Over scalers/httpsource; as whom is
- * scalers/googlelogin's, what is asked pubsubquery's, what comes timeseriesreply's.
+ * Google's Pub/Sub, of which Cloud Monitoring is asked. Over scalers/http/httpsource; as whom is
+ * scalers/login/googlelogin's, what is asked pubsubquery's, what comes timeseriesreply's.
  */
 
 #include "scalers/scaler.h"

@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "net/http/httpurl.h"
 #include "scalers/graphite/graphitereply.h"
-#include "scalers/httpauth.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
+#include "scalers/login/httpauth.h"
 #include "scalers/params.h"
 
 #define URL_MAX ((size_t)1 << 16)

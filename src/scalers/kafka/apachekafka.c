@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scalers/kafka/apachekafka.h"
 
-#include "scalers/awslogin.h"
 #include "scalers/kafka/kafkaparams.h"
 #include "scalers/kafka/kafkaquestion.h"
+#include "scalers/login/awslogin.h"
 
 const struct scaler_type apachekafka_scaler_type = {
 	.name = "apache-kafka",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scalers/kafka/kafka.h"
 
-#include "scalers/awslogin.h"
 #include "scalers/kafka/kafkaparams.h"
 #include "scalers/kafka/kafkaquestion.h"
+#include "scalers/login/awslogin.h"
 
 const struct scaler_type kafka_scaler_type = {
 	.name = "kafka",

@@ -9,10 +9,10 @@
 #include "net/http/httpurl.h"
 #include "net/identity/oauthclient.h"
 #include "net/kafka/kafkaendpoint.h"
-#include "net/tlsrules.h"
-#include "scalers/awslogin.h"
-#include "scalers/httpauth.h"
+#include "net/tls/tlsrules.h"
 #include "scalers/kafka/kafkaquestion.h"
+#include "scalers/login/awslogin.h"
+#include "scalers/login/httpauth.h"
 
 enum policy { LATEST, EARLIEST };
 enum tls { TLS_DISABLE, TLS_ENABLE };

@@ -11,7 +11,7 @@
 #include "kube/client.h"
 #include "net/http/httpurl.h"
 #include "net/loop.h"
-#include "scalers/httppauses.h"
+#include "scalers/http/httppauses.h"
 #include "scalers/metricsapi/metricsapi_parts.h"
 #include "scalers/sources.h"
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "net/web/webget.h"
-#include "scalers/httpauth.h"
+#include "scalers/login/httpauth.h"
 #include "scalers/metricsapi/promselector.h"
 #include "scalers/metricsapi/promtext.h"
 #include "scalers/metricsapi/serviceurls.h"

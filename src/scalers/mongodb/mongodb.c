@@ -7,7 +7,7 @@
 #include "base/hostport.h"
 #include "base/mem.h"
 #include "net/mongo/mongo.h"
-#include "net/tlsrules.h"
+#include "net/tls/tlsrules.h"
 #include "scalers/mongodb/mongouri.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"

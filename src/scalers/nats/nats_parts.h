@@ -4,7 +4,7 @@
 
 /* What nats.c, the parameters, and natswalk.c, the asking, share. */
 
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
 #include "scalers/nats/natsreply.h"
 
 /* The data of a question. Owns its texts. */

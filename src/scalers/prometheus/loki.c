@@ -8,8 +8,8 @@
 #include "base/fingerprint.h"
 #include "base/mem.h"
 #include "net/http/httpurl.h"
-#include "scalers/httpauth.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
+#include "scalers/login/httpauth.h"
 #include "scalers/params.h"
 #include "scalers/prometheus/promreply.h"
 

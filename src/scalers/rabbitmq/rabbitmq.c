@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "net/amqp/amqp.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
 #include "scalers/rabbitmq/rabbitmqhttp.h"
 #include "scalers/rabbitmq/rabbitmqparams.h"
 #include "scalers/rabbitmq/rabbitmqvalue.h"

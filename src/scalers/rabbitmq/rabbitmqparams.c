@@ -12,10 +12,10 @@
 #include "net/amqp/amqp.h"
 #include "net/http/httpurl.h"
 #include "net/identity/oauthclient.h"
-#include "net/privatekey.h"
-#include "net/tlsrules.h"
-#include "scalers/azurelogin.h"
-#include "scalers/httpauth.h"
+#include "net/tls/privatekey.h"
+#include "net/tls/tlsrules.h"
+#include "scalers/login/azurelogin.h"
+#include "scalers/login/httpauth.h"
 
 #define VALUE_DEFAULT 20 /* of a trigger that says neither mode nor value */
 

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "net/amqp/amqpendpoint.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
 #include "scalers/params.h"
 #include "scalers/rabbitmq/rabbitmqhttp.h"
 #include "scalers/rabbitmq/rabbitmqvalue.h"

@@ -9,7 +9,7 @@
 #include "net/redis/rediscluster.h"
 #include "net/redis/redisendpoint.h"
 #include "net/redis/redissentinel.h"
-#include "net/tlsrules.h"
+#include "net/tls/tlsrules.h"
 
 /* Connection parameters as written. */
 struct connection {

@@ -7,7 +7,7 @@
 #include "base/hostport.h"
 #include "base/mem.h"
 #include "net/mysql/mysqlpool.h"
-#include "net/tlsrules.h"
+#include "net/tls/tlsrules.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
 #include "scalers/sql/mysqldsn.h"

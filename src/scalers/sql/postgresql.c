@@ -10,7 +10,7 @@
 #include "net/identity/identity.h"
 #include "net/pg/pg.h"
 #include "net/pg/pgendpoint.h"
-#include "scalers/azurelogin.h"
+#include "scalers/login/azurelogin.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
 #include "scalers/sql/pgquery.h"

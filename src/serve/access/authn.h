@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "kube/client.h"
-#include "net/http/httpd.h"
+#include "net/httpd/httpd.h"
 #include "serve/access/frontproxy.h"
 #include "serve/access/requester.h"
 

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "kube/informer.h"
-#include "net/x509.h"
+#include "net/tls/x509.h"
 #include "serve/access/frontproxyconfig.h"
 
 #define NAME          "extension-apiserver-authentication"

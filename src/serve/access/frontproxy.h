@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "kube/client.h"
-#include "net/http/httpd.h"
+#include "net/httpd/httpd.h"
 #include "serve/access/requester.h"
 
 struct frontproxy;

@@ -14,7 +14,7 @@
 
 #include "base/err.h"
 #include "crd/meta.h"
-#include "net/http/httpd.h"
+#include "net/httpd/httpd.h"
 
 /* Terms of a selector: all are matched against all objects in one turn. */
 #define INSIGHTQUERY_LABELS_MAX 32

@@ -13,8 +13,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/checkobjects.h"
-#include "net/tlsrules.h"
+#include "cli/check/checkobjects.h"
+#include "net/tls/tlsrules.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 

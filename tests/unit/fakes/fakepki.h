@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "net/x509.h"
+#include "net/tls/x509.h"
 
 /* As kscaled's own authority was before it had constraints. */
 void fakepki_authority(const char *common_name, int64_t now_unix_ms, int64_t valid_s, struct x509_pair *out);

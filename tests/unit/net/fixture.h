@@ -20,8 +20,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "net/loop.h"
-#include "net/tls.h"
-#include "net/x509.h"
+#include "net/tls/tls.h"
+#include "net/tls/x509.h"
 
 /* Only a hung test waits so long. */
 #define PATIENCE_MS 30000

@@ -15,9 +15,9 @@
 #include "net/descriptors.h"
 #include "net/dial.h"
 #include "net/dns.h"
+#include "net/dns/names.h"
+#include "net/dns/resolver.h"
 #include "net/listen.h"
-#include "net/names.h"
-#include "net/resolver.h"
 
 /* ---- A name server of our own ---- */
 

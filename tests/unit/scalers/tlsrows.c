@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "net/tlsrules.h"
+#include "net/tls/tlsrules.h"
 
 void tlsrows_check(const struct tlsrow *rows, size_t count, tlsrow_build build, const char *instead)
 {

@@ -10,7 +10,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "net/http/httppath.h"
+#include "net/httpd/httppath.h"
 
 static char *keep(const struct httpd_request *r, size_t size)
 {

@@ -3,15 +3,15 @@
 #define TESTS_UNIT_SERVE_FAKE_HTTPD_H
 
 /*
- * Stands in for src/net/http/httpd at link time: a request is what the test writes down, a reply is
- * what it can look at. The real one needs sockets and time, and is tried together with this room in
- * test_serve.
+ * Stands in for src/net/httpd/httpd at link time: a request is what the test writes down, a reply
+ * is what it can look at. The real one needs sockets and time, and is tried together with this room
+ * in test_serve.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "net/http/httpd.h"
+#include "net/httpd/httpd.h"
 
 #define FAKE_HEADERS 16
 

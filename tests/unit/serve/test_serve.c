@@ -24,7 +24,7 @@
 #include "fake_cache.h"
 #include "fake_kube.h"
 #include "net/http/httpc.h"
-#include "net/x509.h"
+#include "net/tls/x509.h"
 #include "serve/serve.h"
 
 #define METRIC                                                                                                         \

@@ -4,11 +4,11 @@
 
 /*
  * A finished TLS handshake in memory between a client with a certificate of its own (or none) and a
- * server as net/tls makes it.
+ * server as net/tls/tls makes it.
  */
 
-#include "net/tls.h"
-#include "net/x509.h"
+#include "net/tls/tls.h"
+#include "net/tls/x509.h"
 
 struct tls_pipe {
 	struct tls_server *tls;

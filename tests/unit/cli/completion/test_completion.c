@@ -11,12 +11,12 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/check.h"
+#include "cli/ask/explain.h"
+#include "cli/ask/get.h"
+#include "cli/check/check.h"
 #include "cli/completion/completion.h"
-#include "cli/explain.h"
-#include "cli/get.h"
 #include "cli/manifests.h"
-#include "net/tlsrules.h"
+#include "net/tls/tlsrules.h"
 #include "options.h"
 
 static const struct commandline run_line = { .print_help = options_help, .values = options_values };

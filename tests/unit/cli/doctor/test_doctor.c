@@ -20,7 +20,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/doctor/release.h"
-#include "net/x509.h"
+#include "net/tls/x509.h"
 
 #define NOW_MS INT64_C(1790000000000) /* 2026-09-21T14:13:20Z */
 #define DAY_S  INT64_C(86400)

@@ -4,8 +4,8 @@
  * live tests.
  */
 #include "../../fakes/h2server.h"
+#include "../dns/nameserver.h"
 #include "../fixture.h"
-#include "../nameserver.h"
 
 #include <dirent.h>
 #include <netinet/in.h>

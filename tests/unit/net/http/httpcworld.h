@@ -7,7 +7,7 @@
 #include "../fixture.h"
 #include "base/mem.h"
 #include "net/http/httpc.h"
-#include "net/http/httpd.h"
+#include "net/httpd/httpd.h"
 
 /*
  * Our own server, which answers with what it saw, or by the path: "/hold" never, "/307", "/404" and

@@ -9,8 +9,8 @@
 
 #include "../../fakes/fakepki.h"
 #include "base/timestamp.h"
-#include "net/computing.h"
-#include "net/tlsroots.h"
+#include "net/tls/computing.h"
+#include "net/tls/tlsroots.h"
 
 /* ---- Requests and answers ---- */
 

@@ -20,7 +20,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "net/identity/entracert.h"
-#include "net/x509.h"
+#include "net/tls/x509.h"
 
 #define NOW_S    INT64_C(1440938160)
 #define AUDIENCE "https://login.microsoftonline.com/t/oauth2/v2.0/token"

@@ -6,8 +6,8 @@
  * test_mongologin.c; the search: test_mongoset.c.
  */
 
+#include "../dns/nameserver.h"
 #include "../fixture.h"
-#include "../nameserver.h"
 
 #include <stdio.h>
 #include <sys/socket.h>

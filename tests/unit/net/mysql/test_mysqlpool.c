@@ -19,7 +19,7 @@
 #include "mariadbserver.h"
 #include "net/mysql/mysqlpool.h"
 #include "net/mysql/mysqlsession.h"
-#include "net/tlsroots.h"
+#include "net/tls/tlsroots.h"
 
 static struct mariadbserver server; /* one for all */
 

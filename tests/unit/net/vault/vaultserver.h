@@ -11,7 +11,7 @@
 
 #include "../fixture.h"
 #include "base/mem.h"
-#include "net/http/httpd.h"
+#include "net/httpd/httpd.h"
 #include "net/vault/vault.h"
 
 #define VAULTSERVER_HELD_MAX 8

@@ -14,7 +14,7 @@
 
 #include "../pairs.h"
 #include "base/json.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"

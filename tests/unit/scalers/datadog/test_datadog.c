@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "../pairs.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"

@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "net/loop.h"
 #include "scalers/elasticsearch/elasticsearch.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
 

@@ -13,7 +13,7 @@
 #include "../pairs.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "net/tlsrules.h"
+#include "net/tls/tlsrules.h"
 #include "scalers/etcd/etcdquestion.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"

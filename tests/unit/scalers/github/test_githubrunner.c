@@ -18,7 +18,7 @@
 #include "../pairs.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "scalers/graphite/graphitereply.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
 

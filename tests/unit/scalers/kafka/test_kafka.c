@@ -16,7 +16,7 @@
 
 #include "../pairs.h"
 #include "base/mem.h"
-#include "net/tlsrules.h"
+#include "net/tls/tlsrules.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
 

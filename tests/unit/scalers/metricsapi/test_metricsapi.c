@@ -18,7 +18,7 @@
 #include "kube/client.h"
 #include "net/loop.h"
 #include "net/web/webget.h"
-#include "scalers/httppauses.h"
+#include "scalers/http/httppauses.h"
 #include "scalers/metricsapi/serviceurls.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"

@@ -13,7 +13,7 @@
 
 #include "../pairs.h"
 #include "base/mem.h"
-#include "scalers/httpsource.h"
+#include "scalers/http/httpsource.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
 

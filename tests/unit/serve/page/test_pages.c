@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "decide/verdict.h"
-#include "net/x509.h"
+#include "net/tls/x509.h"
 
 /* ---- Discovery ---- */
 

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/ask/asking.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define GROUP_PATH "/apis/insight.kscaled.io/v1"
+
+struct asking_screen asking_screen(void)
+{
+	struct winsize size = { 0 };
+
+	if (!isatty(STDOUT_FILENO))
+		return (struct asking_screen){ 0, 0 };
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col < 20 || size.ws_row < 5)
+		return (struct asking_screen){ 80, 24 };
+	return (struct asking_screen){ size.ws_col, size.ws_row };
+}
+
+bool asking_take(const char *command, int c, const char *value, struct insightclient_ways *ways)
+{
+	switch (c) {
+	case ASKING_SOCKET: ways->socket = value; return true;
+	case ASKING_KUBECONFIG: ways->kubeconfig = value; return true;
+	case ASKING_STATUS_ADDRESS:
+		fprintf(stderr,
+			"%s: --status-address is gone, for nothing is told about objects there any more: --socket PATH "
+			"asks kscaled on this host (its --insight-socket), --kubeconfig FILE the cluster\n",
+			command);
+		return false;
+	default: fprintf(stderr, "Try \"%s --help\".\n", command); return false;
+	}
+}
+
+#define NAMES_OF_A_KIND 4
+const char *const asking_kinds[] = { "so", "scaledobject", "scaledobjects", "soi", "sj", "scaledjob", "scaledjobs",
+	"sji", NULL };
+
+const char *asking_resource(const char *word)
+{
+	for (size_t i = 0; asking_kinds[i]; i++)
+		if (strcmp(word, asking_kinds[i]) == 0)
+			return i < NAMES_OF_A_KIND ? ASKING_OBJECTS : ASKING_JOBS;
+	return NULL;
+}
+
+char *asking_path(const char *resource, const char *namespace_, const char *name)
+{
+	return mem_printf(GROUP_PATH "%s%s/%s%s%s", namespace_ ? "/namespaces/" : "", namespace_ ? namespace_ : "",
+		resource, name ? "/" : "", name ? name : "");
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_ASK_ASKING_H
+#define CLI_ASK_ASKING_H
+
+/*
+ * What `kscaled explain` and `kscaled get` share: options and words of the command line, the
+ * terminal, and exit statuses.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/ask/insightclient.h"
+
+enum asking_exit { ASKING_OK = 0, ASKING_UNKNOWN = 1, ASKING_UNREACHABLE = 2 /* wrong usage, too */ };
+
+/*
+ * The size of the terminal on standard output; 0 and 0: it is none, so nothing is cut or left out.
+ */
+struct asking_screen {
+	size_t columns, rows;
+};
+struct asking_screen asking_screen(void);
+
+/* The common options for getopt_long, and their help. */
+enum { ASKING_SOCKET = 256, ASKING_KUBECONFIG, ASKING_STATUS_ADDRESS };
+#define ASKING_OPTIONS                                                                                                 \
+	{ "socket", required_argument, NULL, ASKING_SOCKET },                                                          \
+		{ "kubeconfig", required_argument, NULL, ASKING_KUBECONFIG },                                          \
+	{                                                                                                              \
+		"status-address", required_argument, NULL, ASKING_STATUS_ADDRESS                                       \
+	}
+#define ASKING_HELP                                                                                                    \
+	"      --socket PATH            Unix socket where kscaled answers on this host\n"                              \
+	"      --kubeconfig FILE        ask the cluster instead, as the user of this file\n"                           \
+	"                               (default: kscaled's socket, where one answers; else KUBECONFIG)\n"             \
+	"      --help                   print this text\n"
+
+/*
+ * Takes one of them. c: what getopt_long returned. false: it is none of them, or one that was
+ * removed; the error is printed.
+ */
+bool asking_take(const char *command, int c, const char *value, struct insightclient_ways *ways);
+
+/*
+ * The resource of the insight API for a word: "scaledobjectinsights" for so, scaledobject,
+ * scaledobjects and soi; "scaledjobinsights" likewise. NULL: none.
+ */
+#define ASKING_OBJECTS "scaledobjectinsights"
+#define ASKING_JOBS    "scaledjobinsights"
+const char *asking_resource(const char *word);
+extern const char *const asking_kinds[]; /* these words; ended by NULL */
+
+/*
+ * "/apis/insight.kscaled.io/v1/namespaces/shop/scaledobjectinsights/web". namespace_ and name may
+ * be NULL: all. The caller owns it.
+ */
+char *asking_path(const char *resource, const char *namespace_, const char *name);
+
+/* The media type by which a list is answered as a Table: metadata and columns, no explanations. */
+#define ASKING_TABLE "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/ask/explain.h"
+
+#include <errno.h> /* program_invocation_name */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/dnsname.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/timestamp.h"
+#include "cli/ask/asking.h"
+#include "cli/ask/explaintext.h"
+#include "cli/kubectlplugin.h"
+#include "cli/output.h"
+
+static const char help_text[] =
+	"usage: kscaled explain [OPTION]... [KIND] [NAMESPACE/]NAME\n"
+	"Tell why the replicas of a ScaledObject's target are what they are, or why a ScaledJob has created so many\n"
+	"Jobs: readings, the decision and what held it back, what the HorizontalPodAutoscaler says, and what was\n"
+	"changed or created lately, and why.\n"
+	"\n"
+	"KIND is so (scaledobject) or sj (scaledjob); without it, whichever has the name, and the ScaledObject of "
+	"two.\n"
+	"\n"
+	"  -n, --namespace NS           the namespace, when only NAME is given; else that of the kubeconfig, else\n"
+	"                               the one that has this name, if no other has it\n"
+	"  -o, --output json            print the answer as JSON\n" ASKING_HELP;
+
+static const struct option options[] = {
+	{ "namespace", required_argument, NULL, 'n' },
+	{ "output", required_argument, NULL, 'o' },
+	ASKING_OPTIONS,
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char *const formats[] = { "json", NULL };
+
+static const char *const *values(const char *option)
+{
+	return strcmp(option, "output") == 0 ? formats : NULL;
+}
+
+const struct commandline cli_explain_line = { .help = help_text,
+	.options = options,
+	.values = values,
+	.words = asking_kinds };
+
+struct explain_arguments {
+	struct insightclient_ways ways;
+	const char *namespace_, *resource /* NULL: either */, *object;
+	bool json, help;
+};
+
+/* [KIND] NAME */
+static bool take_words(struct explain_arguments *a, char *const *words, int count)
+{
+	if (count == 2) {
+		a->resource = asking_resource(words[0]);
+		if (!a->resource)
+			fprintf(stderr,
+				"kscaled explain: \"%.80s\" is no kind: so and sj are, or scaledobject and scaledjob\n",
+				words[0]);
+	} else if (count != 1) {
+		fputs("kscaled explain: name one object: NAMESPACE/NAME\n", stderr);
+	}
+	a->object = count > 0 ? words[count - 1] : NULL;
+	return count == 1 || (count == 2 && a->resource);
+}
+
+static bool read_options(int argc, char **argv, struct explain_arguments *a)
+{
+	int c;
+
+	optind = 0; /* glibc: begin anew, main may have used getopt before */
+	while ((c = getopt_long(argc, argv, "n:o:h", options, NULL)) != -1) {
+		switch (c) {
+		case 'n': a->namespace_ = optarg; break;
+		case 'h': a->help = true; return true;
+		case 'o':
+			a->json = text_is_one_of(optarg, formats);
+			if (a->json)
+				break;
+			fprintf(stderr, "kscaled explain: -o: \"%s\" is not json\n", optarg);
+			return false;
+		default:
+			if (!asking_take("kscaled explain", c, optarg, &a->ways))
+				return false;
+		}
+	}
+	return take_words(a, argv + optind, argc - optind);
+}
+
+/*
+ * The names of the object, which the caller owns; namespace NULL: not named. false: they cannot be
+ * names; the error is printed.
+ */
+static bool read_object(const struct explain_arguments *a, char **namespace_, char **name)
+{
+	const char *slash = strchr(a->object, '/');
+
+	*name = mem_dup(slash ? slash + 1 : a->object);
+	*namespace_ = slash     ? mem_dupn(a->object, (size_t)(slash - a->object))
+		: a->namespace_ ? mem_dup(a->namespace_)
+				: NULL;
+	if (slash && a->namespace_ && strcmp(*namespace_, a->namespace_) != 0)
+		fprintf(stderr, "kscaled explain: \"%.80s\" is not in the namespace \"%.80s\" that -n names\n",
+			a->object, a->namespace_);
+	else if ((*namespace_ && !dnsname_is_subdomain(*namespace_, strlen(*namespace_))) ||
+		!dnsname_is_subdomain(*name, strlen(*name)))
+		fprintf(stderr,
+			"kscaled explain: \"%s%s%.80s\" cannot be an object: lower-case letters, digits, \"-\" and "
+			"\".\" are allowed, as NAMESPACE/NAME\n",
+			*namespace_ ? *namespace_ : "", *namespace_ ? "/" : "", *name);
+	else
+		return true;
+	return false;
+}
+
+/* ---- Asking ---- */
+
+static json_t *ask(struct insightclient *client, const char *resource, const char *namespace_, const char *name,
+	struct err *err)
+{
+	MEM_AUTO char *path = asking_path(resource, namespace_, name);
+	json_t *object, *explanation;
+
+	if (insightclient_get(client, path, "application/json", &object, err))
+		return NULL;
+	explanation = json_incref(json_object_get(object, "explanation"));
+	json_decref(object);
+	if (!explanation)
+		err_set(err, ERR_TEMPORARY, "%s: there is no explanation in the answer", path);
+	return explanation;
+}
+
+/* The ScaledObject of the name, noting a ScaledJob with the same name; else the ScaledJob. */
+static json_t *ask_either(struct insightclient *client, const char *namespace_, const char *name, struct err *err)
+{
+	struct err of_job = { 0 };
+	json_t *object = ask(client, ASKING_OBJECTS, namespace_, name, err), *job;
+
+	if (!object && err->kind != ERR_MISSING && err->kind != ERR_DENIED)
+		return NULL;
+	job = ask(client, ASKING_JOBS, namespace_, name, &of_job);
+	if (object && job)
+		json_object_set_new(object, "also", json_string("ScaledJob"));
+	if (!object && !job && err->kind == ERR_MISSING && of_job.kind == ERR_MISSING)
+		err_set(err, ERR_MISSING, "%s; %s", err->msg, of_job.msg);
+	if (!object)
+		return job;
+	json_decref(job);
+	return object;
+}
+
+/* ---- Looking for a name in all namespaces ---- */
+
+#define TOLD_MAX 20 /* candidates */
+
+/* Who has a name. */
+struct bearers {
+	json_t *objects;   /* "so shop/web", owned */
+	char *namespace_;  /* of the first one, owned; NULL: there is none */
+	bool is_ambiguous; /* of several namespaces */
+};
+
+static void bearers_done(struct bearers *b)
+{
+	json_decref(b->objects);
+	free(b->namespace_);
+}
+
+static void take_bearers(struct bearers *b, const char *word, const json_t *table)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(table, "rows"), i, row)
+	{
+		const json_t *metadata = json_object_get(json_object_get(row, "object"), "metadata");
+		const char *namespace_ = json_str_or_empty(metadata, "namespace");
+
+		json_array_append_new(b->objects,
+			json_sprintf("%s %s/%s", word, namespace_, json_str_or_empty(metadata, "name")));
+		if (!b->namespace_)
+			b->namespace_ = mem_dup(namespace_);
+		b->is_ambiguous |= strcmp(b->namespace_, namespace_) != 0;
+	}
+}
+
+/* resource: NULL: of both kinds, of which the user may be allowed to list one. */
+static int find_bearers(struct insightclient *client, const char *resource, const char *name, struct bearers *b,
+	struct err *err)
+{
+	static const struct {
+		const char *resource, *word;
+	} kinds[] = { { ASKING_OBJECTS, "so" }, { ASKING_JOBS, "sj" } };
+	size_t answered = 0;
+
+	*b = (struct bearers){ .objects = json_array() };
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
+		MEM_AUTO char *all = asking_path(kinds[i].resource, NULL, NULL);
+		MEM_AUTO char *path = mem_printf("%s?fieldSelector=metadata.name%%3D%s", all, name);
+		json_t *table = NULL;
+
+		if (resource && strcmp(resource, kinds[i].resource) != 0)
+			continue;
+		answered += insightclient_get(client, path, ASKING_TABLE, &table, err) == 0;
+		take_bearers(b, kinds[i].word, table);
+		json_decref(table);
+	}
+	return answered > 0 ? 0 : -1;
+}
+
+static void print_bearers(const char *name, const struct bearers *b)
+{
+	size_t i, count = json_array_size(b->objects);
+	const json_t *one;
+
+	const char *program = kubectlplugin_runs(program_invocation_name) ? "kubectl kscaled" : "kscaled";
+
+	fprintf(stderr, "kscaled explain: %zu have the name \"%s\"; say which:\n", count, name);
+	json_array_foreach(b->objects, i, one)
+	{
+		if (i < TOLD_MAX)
+			fprintf(stderr, "  %s explain %s\n", program, json_string_value(one));
+	}
+	if (count > TOLD_MAX)
+		fprintf(stderr, "  and %zu more\n", count - TOLD_MAX);
+}
+
+static enum asking_exit print(const struct explain_arguments *a, const json_t *explanation)
+{
+	struct asking_screen screen = asking_screen();
+	struct buf out = BUF_INIT(SIZE_MAX);
+	enum asking_exit status;
+
+	if (a->json)
+		return output_json("kscaled explain", explanation) ? ASKING_OK : ASKING_UNREACHABLE;
+	explaintext_render(explanation, &screen, timestamp_now_ms(), &out);
+	status = output_text("kscaled explain", &out) ? ASKING_OK : ASKING_UNREACHABLE;
+	buf_done(&out);
+	return status;
+}
+
+static json_t *ask_in(struct insightclient *client, const struct explain_arguments *a, const char *namespace_,
+	const char *name, struct err *err)
+{
+	return a->resource ? ask(client, a->resource, namespace_, name, err)
+			   : ask_either(client, namespace_, name, err);
+}
+
+/*
+ * Of a name alone: as kubectl does, in the namespace of the kubeconfig, where there is one; else
+ * the only one that has it. NULL, with an empty message where the candidates were told.
+ */
+static json_t *ask_anywhere(struct insightclient *client, const struct explain_arguments *a, const char *name,
+	struct err *err)
+{
+	const char *usual = insightclient_namespace(client);
+	json_t *explanation = usual ? ask_in(client, a, usual, name, err) : NULL;
+	struct err of_list = { 0 };
+	struct bearers b;
+
+	if (explanation || (usual && err->kind != ERR_MISSING))
+		return explanation;
+	if (find_bearers(client, a->resource, name, &b, &of_list) < 0) {
+		if (!usual)
+			*err = of_list; /* else that there is none where it may be looked for */
+	} else if (b.is_ambiguous) {
+		print_bearers(name, &b);
+		*err = (struct err){ .kind = ERR_MISSING };
+	} else if (b.namespace_) {
+		explanation = ask_in(client, a, b.namespace_, name, err);
+	} else if (!usual) {
+		err_set(err, ERR_MISSING, "no %s has the name \"%.253s\" in any namespace",
+			!a->resource                                    ? "ScaledObject or ScaledJob"
+				: strcmp(a->resource, ASKING_JOBS) == 0 ? "ScaledJob"
+									: "ScaledObject",
+			name);
+	}
+	bearers_done(&b);
+	return explanation;
+}
+
+static enum asking_exit run(const struct explain_arguments *a, const char *namespace_, const char *name)
+{
+	struct err err = { 0 };
+	struct insightclient *client = insightclient_new(&a->ways, &err);
+	enum asking_exit status;
+	json_t *explanation = NULL;
+
+	if (client)
+		explanation = namespace_ ? ask_in(client, a, namespace_, name, &err)
+					 : ask_anywhere(client, a, name, &err);
+	if (explanation) {
+		status = print(a, explanation);
+	} else {
+		if (*err.msg)
+			fprintf(stderr, "kscaled explain: %s\n", err.msg);
+		status = err.kind == ERR_MISSING ? ASKING_UNKNOWN : ASKING_UNREACHABLE;
+	}
+	json_decref(explanation);
+	insightclient_free(client);
+	return status;
+}
+
+int cli_explain(int argc, char **argv, const struct insightclient_ways *usual)
+{
+	static char program[] = "kscaled explain"; /* what getopt's own messages begin with */
+	struct explain_arguments a = { .ways = *usual };
+	MEM_AUTO char *namespace_ = NULL, *name = NULL;
+
+	argv[0] = program;
+	if (!read_options(argc, argv, &a))
+		return ASKING_UNREACHABLE;
+	if (a.help) {
+		fputs(help_text, stdout);
+		return ASKING_OK;
+	}
+	return read_object(&a, &namespace_, &name) ? run(&a, namespace_, name) : ASKING_UNREACHABLE;
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/ask/explaintext.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "base/timestamp.h"
+#include "cli/ask/explaintext_parts.h"
+#include "cli/ask/table.h"
+
+#define PROMPT_ROWS   1 /* of the shell, below */
+#define CHANGES_LEAST 3
+#define DAY_MS        86400000
+
+/* ---- Values ---- */
+
+static int64_t time_of(const json_t *object, const char *key)
+{
+	int64_t unix_ms = 0;
+
+	if (*json_str_or_empty(object, key))
+		timestamp_parse(json_str_or_empty(object, key), &unix_ms, NULL);
+	return unix_ms;
+}
+
+/* "10:00:05Z"; with the date if it is not today's. */
+static const char *clock_of(const struct explaintext_page *p, int64_t unix_ms, char text[64])
+{
+	time_t seconds = (time_t)(unix_ms / 1000);
+	struct tm tm;
+
+	if (!unix_ms || !gmtime_r(&seconds, &tm))
+		return "?";
+	strftime(text, 64, unix_ms / DAY_MS == p->now_unix_ms / DAY_MS ? "%H:%M:%SZ" : "%m-%d %H:%M:%SZ", &tm);
+	return text;
+}
+
+/* ---- The object ---- */
+
+static bool is_job(const json_t *answer)
+{
+	return json_str_is(answer, "kind", "ScaledJob");
+}
+
+static void say_name(const struct explaintext_page *p, const json_t *answer)
+{
+	struct buf line = EXPLAINTEXT_LINE();
+	const json_t *conditions = json_object_get(answer, "conditions"), *one;
+	size_t i;
+
+	buf_printf(&line, "%s%s/%s", is_job(answer) ? "ScaledJob " : "", json_str_or_empty(answer, "namespace"),
+		json_str_or_empty(answer, "name"));
+	json_array_foreach(conditions, i, one) buf_printf(&line, "%s%s=%s", i ? " " : "   ",
+		json_str_or_empty(one, "type"), json_str_or_empty(one, "status"));
+	explaintext_field_of(p, "Object", &line);
+}
+
+/* No kind was given, and both kinds have the name. */
+static void say_other(const struct explaintext_page *p, const json_t *answer)
+{
+	struct buf line = EXPLAINTEXT_LINE();
+
+	if (*json_str_or_empty(answer, "also"))
+		buf_printf(&line, "there is a %s of this name, too: `kscaled explain sj %s/%s`",
+			json_str_or_empty(answer, "also"), json_str_or_empty(answer, "namespace"),
+			json_str_or_empty(answer, "name"));
+	explaintext_field_of(p, "Also", &line);
+}
+
+static const json_t *ready_condition(const json_t *answer)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(answer, "conditions"), i,
+		one) if (json_str_is(one, "type", "Ready")) return one;
+	return NULL;
+}
+
+/* Only if it is not ready; the reason is part of the decision. */
+static void say_trouble(const struct explaintext_page *p, const json_t *answer)
+{
+	const json_t *ready = ready_condition(answer);
+
+	if (ready && !json_str_is(ready, "status", "True"))
+		explaintext_field(p, "Ready",
+			*json_str_or_empty(ready, "message") ? json_str_or_empty(ready, "message")
+							     : json_str_or_empty(ready, "reason"));
+}
+
+static void say_target(const struct explaintext_page *p, const json_t *answer)
+{
+	const json_t *target = json_object_get(answer, "target");
+	struct buf line = EXPLAINTEXT_LINE();
+	char a[32], b[32];
+
+	buf_printf(&line, "%s %s: ", json_str_or_empty(target, "kind"), json_str_or_empty(target, "name"));
+	if (json_str_is(target, "state", "present")) {
+		buf_printf(&line, "%s replicas", explaintext_number(target, "replicas", a));
+		if (json_is_integer(json_object_get(target, "ready")))
+			buf_printf(&line, ", %s ready", explaintext_number(target, "ready", a));
+	} else if (json_str_is(target, "state", "missing")) {
+		buf_puts(&line, "does not exist");
+	} else {
+		buf_puts(&line, "not read yet");
+	}
+	buf_printf(&line, "; %s to %s", explaintext_number(answer, "min", a), explaintext_number(answer, "max", b));
+	if (json_is_integer(json_object_get(answer, "idle")))
+		buf_printf(&line, ", idle %s", explaintext_number(answer, "idle", a));
+	if (*json_str_or_empty(target, "trouble"))
+		buf_printf(&line, "; %s", json_str_or_empty(target, "trouble"));
+	explaintext_field_of(p, "Target", &line);
+}
+
+/* Minimum and maximum are of running Jobs. The calculation combines several triggers. */
+static void say_jobs(const struct explaintext_page *p, const json_t *answer)
+{
+	const json_t *jobs = json_object_get(answer, "jobs");
+	struct buf line = EXPLAINTEXT_LINE();
+	char a[32], b[32], c[32];
+
+	if (!json_is_object(jobs))
+		buf_puts(&line, "known to the leader alone");
+	else if (json_is_true(json_object_get(jobs, "known")))
+		buf_printf(&line, "%s running, %s complete, %s failed", explaintext_number(jobs, "running", a),
+			explaintext_number(jobs, "complete", b), explaintext_number(jobs, "failed", c));
+	else
+		buf_puts(&line, "not read yet");
+	buf_printf(&line, "; %s to %s; strategy %s", explaintext_number(answer, "min", a),
+		explaintext_number(answer, "max", b), json_str_or_empty(answer, "strategy"));
+	if (json_array_size(json_object_get(answer, "triggers")) > 1)
+		buf_printf(&line, ", %s of the triggers", json_str_or_empty(answer, "calculation"));
+	if (*json_str_or_empty(jobs, "trouble"))
+		buf_printf(&line, "; %s", json_str_or_empty(jobs, "trouble"));
+	explaintext_field_of(p, "Jobs", &line);
+}
+
+static void say_annotations(const struct explaintext_page *p, const json_t *answer)
+{
+	const json_t *pausing = json_object_get(answer, "pausing"), *replicas = json_object_get(pausing, "replicas");
+	struct buf line = EXPLAINTEXT_LINE();
+	char a[32];
+
+	if (json_is_true(json_object_get(answer, "paused")))
+		buf_printf(&line, "paused%s%s%s", json_is_integer(replicas) ? " at " : "",
+			json_is_integer(replicas) ? explaintext_number(pausing, "replicas", a) : "",
+			json_is_integer(replicas) ? " replicas" : "");
+	if (json_is_true(json_object_get(pausing, "scaleIn")))
+		buf_printf(&line, "%sscaling in is paused", line.len ? ", " : "");
+	if (json_is_true(json_object_get(pausing, "scaleOut")))
+		buf_printf(&line, "%sscaling out is paused", line.len ? ", " : "");
+	if (json_is_true(json_object_get(answer, "forced")))
+		buf_printf(&line, "%sactive by force", line.len ? ", " : "");
+	explaintext_field_of(p, "By order", &line);
+}
+
+static void say_leader(const struct explaintext_page *p, const json_t *answer)
+{
+	const json_t *leader = json_object_get(answer, "leader");
+	const char *holder = json_str_or_empty(leader, "holder"), *why_not = json_str_or_empty(leader, "whyNot");
+	struct buf line = EXPLAINTEXT_LINE();
+
+	if (json_is_true(json_object_get(leader, "leading"))) {
+		buf_printf(&line, "%s (this process)", *holder ? holder : "this process");
+	} else {
+		buf_printf(&line, "%s; this process stands by, so it knows no decisions%s%s",
+			*holder ? holder : "nobody", *why_not ? ": " : "", why_not);
+	}
+	explaintext_field_of(p, "Leader", &line);
+}
+
+/*
+ * Since when the object is invalid; 0: it is valid. Decisions may go on meanwhile.
+ */
+static int64_t failed_check_since(const json_t *answer)
+{
+	const json_t *ready = ready_condition(answer);
+	bool failed = json_str_is(ready, "reason", "ScaledObjectCheckFailed") ||
+		json_str_is(ready, "reason", "ScaledJobCheckFailed");
+
+	return failed ? time_of(ready, "lastTransitionTime") : 0;
+}
+
+static void say_decision(const struct explaintext_page *p, const json_t *answer)
+{
+	const json_t *decision = json_object_get(answer, "decision");
+	int64_t failed_unix_ms = failed_check_since(answer);
+	struct buf line = EXPLAINTEXT_LINE();
+	const char *rule = json_str_or_empty(decision, "rule"), *text = json_str_or_empty(decision, "text");
+	int64_t decided_unix_ms = time_of(decision, "decidedAt");
+	char a[32];
+
+	explaintext_age((double)(p->now_unix_ms - decided_unix_ms) / 1000, a);
+	/* Conditions have whole seconds. */
+	if (json_is_object(decision) && failed_unix_ms > 0 && decided_unix_ms < failed_unix_ms + 1000)
+		buf_printf(&line, "none while that is so; the last one, %s ago, was %s: %s", a, rule, text);
+	else if (json_is_object(decision))
+		buf_printf(&line, "%s: %s (%s ago)", rule, text, a);
+	else
+		buf_puts(&line,
+			*json_str_or_empty(answer, "reason") ? json_str_or_empty(answer, "reason") : "none yet");
+	explaintext_field_of(p, "Decision", &line);
+}
+
+static void say_hpa(const struct explaintext_page *p, const json_t *answer)
+{
+	const json_t *hpa = json_object_get(answer, "hpa"), *one;
+	struct buf line = EXPLAINTEXT_LINE();
+	char a[32], b[32], c[32], d[32], when[64];
+	size_t i;
+
+	if (!json_is_object(hpa)) {
+		explaintext_field(p, "HPA", "none");
+		buf_done(&line);
+		return;
+	}
+	buf_printf(&line, "%s: %s to %s; sees %s, wants %s", json_str_or_empty(hpa, "name"),
+		explaintext_number(hpa, "min", a), explaintext_number(hpa, "max", b),
+		explaintext_number(hpa, "current", c), explaintext_number(hpa, "desired", d));
+	if (time_of(hpa, "lastScaleTime"))
+		buf_printf(&line, "; last scaled %s", clock_of(p, time_of(hpa, "lastScaleTime"), when));
+	explaintext_field_of(p, "HPA", &line);
+	json_array_foreach(json_object_get(hpa, "conditions"), i, one)
+	{
+		bool limited = json_str_is(one, "type", "ScalingLimited"), yes = json_str_is(one, "status", "True");
+		struct buf says = EXPLAINTEXT_LINE();
+
+		/* Only if unusual. */
+		if (limited == yes)
+			buf_printf(&says, "%s=%s %s: %s", json_str_or_empty(one, "type"),
+				json_str_or_empty(one, "status"), json_str_or_empty(one, "reason"),
+				json_str_or_empty(one, "message"));
+		explaintext_field_of(p, "", &says);
+	}
+}
+
+/* ---- History ---- */
+
+static size_t rows_used(const struct explaintext_page *p)
+{
+	size_t rows = 0;
+
+	for (size_t i = 0; i < p->out->len; i++)
+		rows += p->out->data[i] == '\n';
+	return rows;
+}
+
+/* How many entries of a list fit on the screen, below an empty line and its heading. */
+static size_t room(const struct explaintext_page *p, size_t least)
+{
+	size_t taken = rows_used(p) + 2 + PROMPT_ROWS;
+
+	if (!p->screen->rows)
+		return SIZE_MAX;
+	return p->screen->rows >= taken + least ? p->screen->rows - taken : least;
+}
+
+/* "HPA keda-hpa-web", to leave more room for why. */
+static const char *who_of(const json_t *change, char text[300])
+{
+	const char *who = json_str_or_empty(change, "who"), *hpa = text_behind(who, "HorizontalPodAutoscaler ");
+
+	snprintf(text, 300, "%s%s", hpa ? "HPA " : "", hpa ? hpa : who);
+	return text;
+}
+
+static void add_change(const struct explaintext_page *p, struct table *table, const json_t *one)
+{
+	char when[64], from[32], to[32], who[300];
+
+	table_add(table,
+		(const char *const[]){ clock_of(p, time_of(one, "at"), when), explaintext_number(one, "from", from),
+			explaintext_number(one, "to", to), who_of(one, who), json_str_or_empty(one, "why") });
+}
+
+/* Without who: only kscaled creates Jobs. */
+static void add_creation(const struct explaintext_page *p, struct table *table, const json_t *one)
+{
+	json_int_t from = json_integer_value(json_object_get(one, "from")),
+		   to = json_integer_value(json_object_get(one, "to"));
+	char when[64], jobs[32], running[32];
+
+	snprintf(jobs, sizeof(jobs), "%" JSON_INTEGER_FORMAT, to - from);
+	table_add(table,
+		(const char *const[]){ clock_of(p, time_of(one, "at"), when), jobs,
+			explaintext_number(one, "to", running), json_str_or_empty(one, "why") });
+}
+
+static void add_decision(const struct explaintext_page *p, struct table *table, const json_t *one)
+{
+	char when[64], count[32];
+
+	table_add(table,
+		(const char *const[]){ clock_of(p, time_of(one, "at"), when), json_str_or_empty(one, "rule"),
+			explaintext_number(one, json_object_get(one, "create") ? "create" : "replicas", count),
+			json_str_or_empty(one, "text") });
+}
+
+/* The newest entries, as many as there is room for, but `least` at least. */
+static void say_list(const struct explaintext_page *p, const json_t *list, size_t least, const char *const *headings,
+	void (*add)(const struct explaintext_page *, struct table *, const json_t *))
+{
+	size_t most = room(p, least);
+	struct table table;
+
+	if (!json_array_size(list) || !most)
+		return;
+	table_init(&table, headings);
+	for (size_t i = 0; i < json_array_size(list) && i < most; i++)
+		add(p, &table, json_array_get(list, i));
+	buf_putc(p->out, '\n');
+	table_print(&table, p->screen->columns, p->out);
+	table_done(&table);
+}
+
+/* The newest decision is not in the list: it is above. */
+static void say_lists(const struct explaintext_page *p, const json_t *answer)
+{
+	static const char *const changes[] = { "CHANGED", "FROM", "TO", "WHO", "WHY", NULL },
+				 *const creations[] = { "CREATED", "JOBS", "RUNNING", "WHY", NULL },
+				 *const decisions[] = { "DECIDED", "RULE", "REPLICAS", "TEXT", NULL },
+				 *const job_decisions[] = { "DECIDED", "RULE", "CREATE", "TEXT", NULL };
+	bool job = is_job(answer);
+
+	say_list(p, json_object_get(answer, "changes"), CHANGES_LEAST, job ? creations : changes,
+		job ? add_creation : add_change);
+	say_list(p, json_object_get(answer, "decisions"), 0, job ? job_decisions : decisions, add_decision);
+}
+
+void explaintext_render(const json_t *answer, const struct asking_screen *screen, int64_t now_unix_ms, struct buf *out)
+{
+	struct explaintext_page p = { screen, now_unix_ms, out };
+
+	say_name(&p, answer);
+	say_other(&p, answer);
+	say_trouble(&p, answer);
+	if (is_job(answer))
+		say_jobs(&p, answer);
+	else
+		say_target(&p, answer);
+	say_annotations(&p, answer);
+	say_decision(&p, answer);
+	if (!is_job(answer))
+		say_hpa(&p, answer);
+	say_leader(&p, answer);
+	explaintext_triggers(&p, answer);
+	say_lists(&p, answer);
+}

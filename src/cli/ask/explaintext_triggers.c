@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/ask/explaintext_parts.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/ask/table.h"
+
+static const char *yes_no(const json_t *value)
+{
+	return json_is_true(value) ? "yes" : json_is_false(value) ? "no" : "";
+}
+
+static void add_trigger(struct table *t, const json_t *one, const char *type)
+{
+	char value[32] = "", activation[32] = "", seconds[32] = "", failures[32] = "", index[32] = "";
+	bool indexed = json_is_integer(json_object_get(one, "index"));
+	MEM_AUTO char *name = mem_printf("%s%s%s%s%s", indexed ? explaintext_number(one, "index", index) : "",
+		indexed ? " " : "", type, *json_str_or_empty(one, "name") ? " " : "", json_str_or_empty(one, "name"));
+	MEM_AUTO char *target = *json_str_or_empty(one, "target")
+		? mem_printf("%s %s", json_str_or_empty(one, "target"), json_str_or_empty(one, "metricType"))
+		: NULL;
+	const char *cells[TABLE_COLUMNS_MAX] = { name, "", target, "", "", "", "", json_str_or_empty(one, "metric") };
+
+	if (json_is_number(json_object_get(one, "value")))
+		cells[1] = explaintext_number(one, "value", value);
+	else if (json_is_true(json_object_get(one, "fallingBack")))
+		cells[1] = "nil";
+	if (json_is_number(json_object_get(one, "activation")))
+		cells[3] = explaintext_number(one, "activation", activation);
+	cells[4] = json_is_true(json_object_get(one, "fallingBack")) ? "fallback"
+								     : yes_no(json_object_get(one, "active"));
+	if (json_is_number(json_object_get(one, "ageSeconds")))
+		cells[5] = explaintext_age(json_number_value(json_object_get(one, "ageSeconds")), seconds);
+	if (json_is_integer(json_object_get(one, "failures")))
+		cells[6] = explaintext_number(one, "failures", failures);
+	table_add(t, cells);
+}
+
+#define NAMED_MAX 5 /* triggers named before one text; the others are counted */
+
+/* A text about a trigger; NULL: none. The caller owns it. */
+typedef char *(*text_fn)(const json_t *one);
+
+static char *error_of(const json_t *one)
+{
+	const char *error = json_str_or_empty(one, "error"), *trouble = json_str_or_empty(one, "noFallback");
+
+	if (!*error && !*trouble)
+		return NULL;
+	return mem_printf("%s%s%s%s", error, *error && *trouble ? "; " : "", *trouble ? "no fallback: " : "", trouble);
+}
+
+/* Not for "unwatched": only the leader watches. */
+static char *push_of(const json_t *one)
+{
+	const json_t *push = json_object_get(one, "push");
+	const char *state = json_str_or_empty(push, "state"), *why = json_str_or_empty(push, "why");
+
+	return *state && strcmp(state, "unwatched") != 0 ? mem_printf("%s%s%s", state, *why ? ": " : "", why) : NULL;
+}
+
+static char *pause_of(const json_t *one)
+{
+	const char *why = json_str_or_empty(one, "pause");
+
+	return *why ? mem_dup(why) : NULL;
+}
+
+static char *remark_of(const json_t *one)
+{
+	const char *what = json_str_or_empty(one, "remark");
+
+	return *what ? mem_dup(what) : NULL;
+}
+
+static char *unknown_of(const json_t *one)
+{
+	const char *keys = json_str_or_empty(one, "unknownKeys");
+
+	return *keys ? mem_printf("no parameter has this name: %s", keys) : NULL;
+}
+
+static char *shortened_of(const json_t *one)
+{
+	const char *what = json_str_or_empty(one, "shortened");
+
+	return *what ? mem_dup(what) : NULL;
+}
+
+static char *ignored_of(const json_t *one)
+{
+	const char *what = json_str_or_empty(one, "ignored");
+
+	return *what ? mem_dup(what) : NULL;
+}
+
+static bool says(const json_t *one, text_fn text_of, const char *text)
+{
+	MEM_AUTO char *its = text_of(one);
+
+	return its && strcmp(its, text) == 0;
+}
+
+static bool is_said(const json_t *triggers, size_t before, text_fn text_of, const char *text)
+{
+	for (size_t i = 0; i < before; i++)
+		if (says(json_array_get(triggers, i), text_of, text))
+			return true;
+	return false;
+}
+
+/* A text that several triggers share is printed once, after their names. */
+static void say(const struct explaintext_page *p, const char *field, const json_t *triggers, size_t first,
+	text_fn text_of)
+{
+	MEM_AUTO char *text = text_of(json_array_get(triggers, first));
+	struct buf line = EXPLAINTEXT_LINE();
+	size_t named = 0, more = 0;
+
+	if (!text || is_said(triggers, first, text_of, text))
+		return;
+	for (size_t i = first; i < json_array_size(triggers); i++) {
+		const json_t *one = json_array_get(triggers, i);
+
+		if (!says(one, text_of, text))
+			continue;
+		if (named == NAMED_MAX)
+			more++;
+		else
+			buf_printf(&line, "%s%s", named++ > 0 ? ", " : "", json_str_or_empty(one, "metric"));
+	}
+	if (more > 0)
+		buf_printf(&line, " and %zu more", more);
+	buf_printf(&line, ": %s", text);
+	explaintext_field_of(p, field, &line);
+}
+
+static void say_all(const struct explaintext_page *p, const char *field, const json_t *triggers, text_fn text_of)
+{
+	for (size_t i = 0; i < json_array_size(triggers); i++)
+		say(p, field, triggers, i, text_of);
+}
+
+void explaintext_triggers(const struct explaintext_page *p, const json_t *answer)
+{
+	static const char *const headings[] = { "TRIGGER", "VALUE", "TARGET", "ABOVE", "ACTIVE", "AGE", "FAILURES",
+		"METRIC", NULL };
+	const json_t *triggers = json_object_get(answer, "triggers"), *composite = json_object_get(answer, "composite"),
+		     *one;
+	struct table table;
+	size_t i;
+
+	buf_putc(p->out, '\n');
+	if (*json_str_or_empty(answer, "trouble")) {
+		explaintext_field(p, "Triggers", json_str_or_empty(answer, "trouble"));
+		return;
+	}
+	table_init(&table, headings);
+	json_array_foreach(triggers, i, one) add_trigger(&table, one, json_str_or_empty(one, "type"));
+	if (json_is_object(composite))
+		add_trigger(&table, composite, "formula");
+	table_print(&table, p->screen->columns, p->out);
+	table_done(&table);
+	say_all(p, "  error", triggers, error_of);
+	if (json_is_object(composite)) {
+		json_t *alone = json_pack("[O]", composite);
+
+		say_all(p, "  error", alone, error_of);
+		json_decref(alone);
+	}
+	say_all(p, "  pause", triggers, pause_of);
+	say_all(p, "  remark", triggers, remark_of);
+	say_all(p, "  push", triggers, push_of);
+	say_all(p, "  metadata", triggers, unknown_of);
+	say_all(p, "  metadata", triggers, shortened_of);
+	say_all(p, "  ignored", triggers, ignored_of);
+}

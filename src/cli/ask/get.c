@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/ask/get.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/dnsname.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/ask/table.h"
+#include "cli/output.h"
+
+static const char help_text[] =
+	"usage: kscaled get [OPTION]... [KIND]\n"
+	"List the ScaledObjects and ScaledJobs that a running kscaled knows, with the reason for their replicas and "
+	"Jobs.\n"
+	"\n"
+	"KIND is so (scaledobject, scaledobjects) or sj (scaledjob, scaledjobs); without it, both.\n"
+	"\n"
+	"  -n, --namespace NS           only those of this namespace\n"
+	"  -A, --all-namespaces         those of all namespaces; so it is without -n\n"
+	"  -o, --output FORMAT          wide (more columns) or json\n" ASKING_HELP;
+
+static const struct option options[] = {
+	{ "namespace", required_argument, NULL, 'n' },
+	{ "all-namespaces", no_argument, NULL, 'A' },
+	{ "output", required_argument, NULL, 'o' },
+	ASKING_OPTIONS,
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char *const formats[] = { "json", "wide", NULL };
+
+static const char *const *values(const char *option)
+{
+	return strcmp(option, "output") == 0 ? formats : NULL;
+}
+
+const struct commandline cli_get_line = { .help = help_text,
+	.options = options,
+	.values = values,
+	.words = asking_kinds };
+
+static const struct get_kind {
+	const char *resource, *names;
+} kinds[] = {
+	{ ASKING_OBJECTS, "ScaledObjects" },
+	{ ASKING_JOBS, "ScaledJobs" },
+};
+
+/* ---- A table ---- */
+
+/* The columns that are shown. */
+struct get_columns {
+	size_t at[TABLE_COLUMNS_MAX];          /* index in the answer's columns */
+	char *headings[TABLE_COLUMNS_MAX + 1]; /* owned; the first is the namespace's */
+	size_t count;                          /* without that one */
+};
+
+static char *heading_of(const char *name)
+{
+	char *text = mem_dup(name);
+
+	for (char *c = text; *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+	return text;
+}
+
+static void choose_columns(const json_t *table, bool wide, struct get_columns *out)
+{
+	const json_t *definition;
+	size_t i;
+
+	*out = (struct get_columns){ .count = 0 };
+	out->headings[0] = mem_dup("NAMESPACE");
+	json_array_foreach(json_object_get(table, "columnDefinitions"), i, definition)
+	{
+		bool shown = wide || json_integer_value(json_object_get(definition, "priority")) == 0;
+
+		if (!shown || out->count + 1 == TABLE_COLUMNS_MAX)
+			continue;
+		out->at[out->count++] = i;
+		out->headings[out->count] = heading_of(json_str_or_empty(definition, "name"));
+	}
+}
+
+/* "": null. The caller owns it. */
+static char *cell_text(const json_t *value)
+{
+	if (json_is_integer(value))
+		return mem_printf("%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	return mem_dup(json_is_string(value) ? json_string_value(value) : "");
+}
+
+static void add_row(struct table *table, const struct get_columns *columns, const json_t *row)
+{
+	const json_t *metadata = json_object_get(json_object_get(row, "object"), "metadata"),
+		     *all = json_object_get(row, "cells");
+	char *cells[TABLE_COLUMNS_MAX] = { mem_dup(json_str_or_empty(metadata, "namespace")) };
+
+	for (size_t i = 0; i < columns->count; i++)
+		cells[i + 1] = cell_text(json_array_get(all, columns->at[i]));
+	table_add(table, (const char *const *)cells);
+	for (size_t i = 0; i <= columns->count; i++)
+		free(cells[i]);
+}
+
+size_t get_render(const json_t *answer, const struct asking_screen *screen, bool wide, struct buf *out)
+{
+	struct get_columns columns;
+	struct table table;
+	const json_t *row;
+	size_t i, count;
+
+	choose_columns(answer, wide, &columns);
+	table_init(&table, (const char *const *)columns.headings);
+	json_array_foreach(json_object_get(answer, "rows"), i, row) add_row(&table, &columns, row);
+	count = table.rows;
+	if (count > 0 && out->len > 0)
+		buf_putc(out, '\n'); /* below the table before */
+	if (count > 0)
+		table_print(&table, screen->columns, out);
+	table_done(&table);
+	for (i = 0; columns.headings[i]; i++)
+		free(columns.headings[i]);
+	return count;
+}
+
+/* ---- The command line ---- */
+
+struct get_arguments {
+	struct insightclient_ways ways;
+	const char *namespace_;
+	const char *resource; /* NULL: both */
+	bool wide, json, help;
+};
+
+static bool take_format(struct get_arguments *a, const char *text)
+{
+	a->json = strcmp(text, "json") == 0;
+	a->wide = strcmp(text, "wide") == 0;
+	if (text_is_one_of(text, formats))
+		return true;
+	fprintf(stderr, "kscaled get: -o: \"%s\" is neither wide nor json\n", text);
+	return false;
+}
+
+static bool check_words(struct get_arguments *a, char *const *words, int count)
+{
+	if (count > 0)
+		a->resource = asking_resource(words[0]);
+	if (count > 0 && (!a->resource || count > 1))
+		fprintf(stderr,
+			"kscaled get: \"%.80s\" is neither so (scaledobjects) nor sj (scaledjobs); `kscaled explain "
+			"NAMESPACE/NAME` tells about one object\n",
+			words[a->resource ? 1 : 0]);
+	else if (a->namespace_ && !dnsname_is_label(a->namespace_, strlen(a->namespace_)))
+		fprintf(stderr, "kscaled get: --namespace: \"%.80s\" cannot be the name of a namespace\n",
+			a->namespace_);
+	else
+		return true;
+	return false;
+}
+
+static bool read_arguments(int argc, char **argv, struct get_arguments *a)
+{
+	int c;
+
+	optind = 0; /* glibc: begin anew, main may have used getopt before */
+	while ((c = getopt_long(argc, argv, "n:Ao:h", options, NULL)) != -1) {
+		switch (c) {
+		case 'n': a->namespace_ = optarg; break;
+		case 'A': a->namespace_ = NULL; break;
+		case 'h': a->help = true; return true;
+		case 'o':
+			if (!take_format(a, optarg))
+				return false;
+			break;
+		default:
+			if (!asking_take("kscaled get", c, optarg, &a->ways))
+				return false;
+		}
+	}
+	return check_words(a, argv + optind, argc - optind);
+}
+
+/* ---- Asking ---- */
+
+/* The answer for each kind; NULL: not asked for, or an error. */
+struct get_answers {
+	json_t *of[MEM_COUNT(kinds)];
+	size_t count;
+};
+
+/*
+ * The error of one kind is printed, and does not prevent the other: the user may be allowed to read
+ * only one. The same error is printed once.
+ */
+static void ask(const struct get_arguments *a, struct insightclient *client, struct get_answers *out)
+{
+	struct err told = { 0 };
+
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++) {
+		MEM_AUTO char *path = asking_path(kinds[i].resource, a->namespace_, NULL);
+		struct err err = { 0 };
+
+		if (a->resource && strcmp(a->resource, kinds[i].resource) != 0)
+			continue;
+		if (insightclient_get(client, path, a->json ? "application/json" : ASKING_TABLE, &out->of[i], &err) ==
+			0)
+			out->count++;
+		else if (strcmp(told.msg, err.msg) != 0)
+			fprintf(stderr, "kscaled get: %s\n", err.msg);
+		told = err;
+	}
+}
+
+static enum asking_exit print_tables(const struct get_arguments *a, const struct get_answers *answers)
+{
+	struct asking_screen screen = asking_screen();
+	struct buf out = BUF_INIT(SIZE_MAX);
+	enum asking_exit status;
+	size_t count = 0;
+
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
+		if (answers->of[i])
+			count += get_render(answers->of[i], &screen, a->wide, &out);
+	if (count == 0)
+		buf_printf(&out, "No %s found.\n",
+			answers->count > 1       ? "ScaledObjects or ScaledJobs"
+				: answers->of[0] ? kinds[0].names
+						 : kinds[1].names);
+	status = output_text("kscaled get", &out) ? ASKING_OK : ASKING_UNREACHABLE;
+	buf_done(&out);
+	return status;
+}
+
+/* One List, as kubectl prints several kinds. */
+static enum asking_exit print_list(const struct get_answers *answers)
+{
+	json_t *list = json_pack("{s:s, s:s, s:{}, s:[]}", "apiVersion", "v1", "kind", "List", "metadata", "items");
+	enum asking_exit status;
+
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
+		json_array_extend(json_object_get(list, "items"), json_object_get(answers->of[i], "items"));
+	status = output_json("kscaled get", list) ? ASKING_OK : ASKING_UNREACHABLE;
+	json_decref(list);
+	return status;
+}
+
+static enum asking_exit run(const struct get_arguments *a)
+{
+	struct err err = { 0 };
+	struct insightclient *client = insightclient_new(&a->ways, &err);
+	enum asking_exit status = ASKING_UNREACHABLE;
+	struct get_answers answers = { .count = 0 };
+
+	if (client)
+		ask(a, client, &answers);
+	else
+		fprintf(stderr, "kscaled get: %s\n", err.msg);
+	if (answers.count > 0)
+		status = a->json ? print_list(&answers) : print_tables(a, &answers);
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
+		json_decref(answers.of[i]);
+	insightclient_free(client);
+	return status;
+}
+
+int cli_get(int argc, char **argv, const struct insightclient_ways *usual)
+{
+	static char name[] = "kscaled get"; /* what getopt's own messages begin with */
+	struct get_arguments a = { .ways = *usual };
+
+	argv[0] = name;
+	if (!read_arguments(argc, argv, &a))
+		return ASKING_UNREACHABLE;
+	if (a.help) {
+		fputs(help_text, stdout);
+		return ASKING_OK;
+	}
+	return run(&a);
+}

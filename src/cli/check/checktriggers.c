@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/check/checktriggers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/readings/triggerparams.h"
+#include "decide/validate/validate.h"
+#include "scalers/params.h"
+#include "scalers/scalerbuild.h"
+#include "scalers/sourceplace.h"
+
+#define FIELD_SIZE 512
+
+struct trial {
+	struct offline *offline;
+	const struct scaled *of;
+	struct findings *findings;
+	struct strmap env, unresolved; /* of the target */
+	bool env_read;                 /* false: the environment is unknown */
+	char *no_containers;           /* owned; as struct scaler_params has it */
+};
+
+/* ---- Findings ---- */
+
+/* The key of the metadata that sets a parameter, directly or by a variable; NULL. */
+static const char *key_of(const struct trigger *t, const char *name, size_t len)
+{
+	for (size_t i = 0; len > 0 && i < t->metadata.count; i++) {
+		const char *key = t->metadata.pairs[i].key;
+
+		if (strncmp(key, name, len) == 0 && (!key[len] || strcmp(key + len, "FromEnv") == 0))
+			return key;
+	}
+	return NULL;
+}
+
+/* The key that a message begins with or quotes: `address "x": must be host:port`. */
+static const char *key_in(const struct trigger *t, const char *message)
+{
+	const char *key = key_of(t, message, strcspn(message, " :")), *quote = strchr(message, '"');
+
+	for (; !key && quote; quote = strchr(quote + 1, '"'))
+		key = key_of(t, quote + 1, strcspn(quote + 1, "\""));
+	return key;
+}
+
+/*
+ * The field of a message: the parameter, if it is in the metadata or missing there; else the
+ * trigger.
+ */
+static void place_of(const struct trigger *t, size_t index, const char *about, const char *message,
+	char field[FIELD_SIZE])
+{
+	const char *key = *about ? key_of(t, about, strlen(about)) : key_in(t, message);
+
+	if (!scaler_type_find(t->type))
+		snprintf(field, FIELD_SIZE, "spec.triggers[%zu].type", index);
+	else if (key || *about)
+		snprintf(field, FIELD_SIZE, "spec.triggers[%zu].metadata.%s", index, key ? key : about);
+	else
+		snprintf(field, FIELD_SIZE, "spec.triggers[%zu]", index);
+}
+
+/* The message, and its field; valid until the next one. */
+static const char *place_fault(const struct trial *j, size_t index, struct param_fault *f, char field[FIELD_SIZE])
+{
+	offline_hide(j->offline, &f->err);
+	place_of(&j->of->triggers[index], index, f->about, f->err.msg, field);
+	return f->err.msg;
+}
+
+/* Only a warning, since KEDA accepts unknown keys. The line is that of the first key. */
+static void tell_unknown(const struct trial *j, size_t index, const char *unknown)
+{
+	const char *key = strchr(unknown, '"');
+	int len = key ? (int)strcspn(key + 1, "\"") : 0;
+	MEM_AUTO char *field = len > 0 && len < FIELD_SIZE / 2
+		? mem_printf("spec.triggers[%zu].metadata.%.*s", index, len, key + 1)
+		: mem_printf("spec.triggers[%zu].metadata", index);
+
+	findings_warning(j->findings, field, "no parameter of %s has this name: %s", j->of->triggers[index].type,
+		unknown);
+}
+
+static void tell(const struct trial *j, size_t index, struct param_faults *faults)
+{
+	char field[FIELD_SIZE];
+
+	for (size_t i = 0; i < faults->count; i++) {
+		const char *text = place_fault(j, index, &faults->list[i], field);
+
+		findings_problem(j->findings, field, "%s", text);
+	}
+	if (faults->unknown)
+		tell_unknown(j, index, faults->unknown);
+	param_faults_done(faults);
+}
+
+/* Of a type that KEDA means to drop: its words, which the daemon says in an Event. */
+static void tell_announced(const struct trial *j, size_t index)
+{
+	const struct scaler_type *type = scaler_type_find(j->of->triggers[index].type);
+	MEM_AUTO char *field = mem_printf("spec.triggers[%zu].type", index);
+
+	if (type && type->announced)
+		findings_warning(j->findings, field, "%s: %s", type->name, type->announced);
+}
+
+/* What only the options of kscaled refuse: a problem where these are known. */
+static void tell_refused(const struct offline *o, struct findings *f, const char *field, const char *text)
+{
+	if (o->rules->said)
+		findings_problem(f, field, "%s", text);
+	else
+		findings_warning(f, field, "%s", text);
+}
+
+/*
+ * Builds it once more, with the identity that the options let it have. What its authentication
+ * names is told there.
+ */
+static void judge_identity(const struct trial *j, const struct scaler_params *allowed)
+{
+	const struct trigger *t = &j->of->triggers[allowed->index];
+	const struct auth_lookup lookup = offline_rules_of(j->offline);
+	struct pod_identity rules = auth_identity(&lookup, t), identity = *allowed->identity;
+	struct scaler_params params = *allowed;
+	struct param_faults faults;
+	char field[FIELD_SIZE];
+	struct scaler scaler;
+	const char *text;
+
+	if (identity.provider && !rules.may_be_kscaled)
+		return;
+	identity.may_be_kscaled = rules.may_be_kscaled;
+	identity.azure_trusted = rules.azure_trusted;
+	identity.aws_trusted = rules.aws_trusted;
+	params.identity = &identity;
+	if (scaler_try(&params, &scaler, &faults) == 0) {
+		scaler_done(&scaler);
+		return;
+	}
+	text = place_fault(j, (size_t)params.index, &faults.list[0], field);
+	tell_refused(j->offline, j->findings, field, text);
+	param_faults_done(&faults);
+}
+
+static void judge_place(const struct trial *j, size_t index, const struct question *question)
+{
+	const struct sourcerules rules = { .judges = true, .allow_local = j->offline->rules->local_sources };
+	MEM_AUTO char *field = mem_printf("spec.triggers[%zu]", index);
+	struct err err;
+
+	if (!question || sourceplace_judge(&rules, question->source, &err) == 0)
+		return;
+	offline_hide(j->offline, &err);
+	tell_refused(j->offline, j->findings, field, err.msg);
+}
+
+static void build(const struct trial *j, size_t index, const struct strmap *auth, const struct pod_identity *identity,
+	struct checktriggers *out)
+{
+	struct scaler *next = &out->list[out->count];
+	struct scaler_params params = triggerparams_of(j->of, index);
+	struct param_faults faults;
+
+	params.auth = auth;
+	params.identity = identity;
+	params.env = &j->env;
+	params.unresolved = &j->unresolved;
+	params.no_containers = j->no_containers;
+	params.unknown = OFFLINE_UNKNOWN;
+	params.auth_open = j->offline->open;
+	params.env_open = !j->env_read;
+	tell_announced(j, index);
+	if (scaler_try(&params, next, &faults)) {
+		tell(j, index, &faults);
+		out->all = false;
+		return;
+	}
+	judge_identity(j, &params);
+	judge_place(j, index, next->question);
+	if (next->unknown)
+		tell_unknown(j, index, next->unknown);
+	if (next->shortened) {
+		MEM_AUTO char *field = mem_printf("spec.triggers[%zu].metadata", index);
+
+		findings_warning(j->findings, field, "%s", next->shortened);
+	}
+	if (next->ignored) {
+		MEM_AUTO char *field = mem_printf("spec.triggers[%zu]", index);
+
+		findings_warning(j->findings, field, "%s", next->ignored);
+	}
+	out->all = out->all && next->metric_name;
+	out->count++;
+}
+
+static void run_one(struct trial *j, const struct auth_lookup *lookup, const struct workload *target, size_t index,
+	struct checktriggers *out)
+{
+	struct strmap auth = { 0 };
+	struct pod_identity identity;
+	struct err err = { 0 };
+
+	j->offline->open = false;
+	if (auth_params(lookup, j->of, &j->of->triggers[index], target, &auth, &identity, &err)) {
+		MEM_AUTO char *field = mem_printf("spec.triggers[%zu].authenticationRef", index);
+
+		offline_hide(j->offline, &err);
+		findings_problem(j->findings, field, "%s", err.msg);
+		j->offline->open = true;
+	}
+	build(j, index, &auth, &identity, out);
+	strmap_done_secret(&auth);
+}
+
+void checktriggers_run(struct offline *o, const struct scaled *of, struct findings *f, struct checktriggers *out)
+{
+	struct trial j = { .offline = o, .of = of, .findings = f, .env_read = true };
+	const struct auth_lookup lookup = offline_lookup(o);
+	struct workload *target;
+	struct err err = { 0 };
+
+	out->list = mem_array(of->trigger_count + 1, sizeof(*out->list));
+	out->count = 0;
+	out->all = true;
+	target = offline_begin(o, of, &err);
+	j.no_containers = auth_no_containers(of, target);
+	if (!target || auth_environment(&lookup, of, target, &j.env, &j.unresolved, &err)) {
+		offline_hide(o, &err);
+		j.env_read = false;
+		/* A target that cannot be decoded is an error only if a trigger needs it. */
+		if (auth_needs_target(&lookup, of))
+			findings_problem_of(f, of->sj ? "spec.jobTargetRef" : "spec.scaleTargetRef", err.msg);
+	}
+	for (size_t i = 0; i < of->trigger_count; i++)
+		if (of->triggers[i].type && *of->triggers[i].type &&
+			!(of->kind == SCALED_JOB && validate_is_resource_type(of->triggers[i].type)))
+			run_one(&j, &lookup, target, i, out);
+	strmap_done_secret(&j.env);
+	strmap_done(&j.unresolved);
+	free(j.no_containers);
+	workload_free(target);
+	offline_end(o);
+}
+
+void checktriggers_done(struct checktriggers *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		scaler_done(&c->list[i]);
+	free(c->list);
+	memset(c, 0, sizeof(*c));
+}
+
+/* ---- Authentications ---- */
+
+/*
+ * `TriggerAuthentication shop/redis: secretTargetRef parameter "password": ...`: the field is the
+ * entry of that parameter; the object's name and the source are not repeated. Returns the text.
+ */
+static const char *field_of_source(const struct findings *f, const char *message, char field[FIELD_SIZE])
+{
+	const char *behind = strstr(message, ": "), *rest = behind ? behind + 2 : message, *quote;
+	size_t source_len = strcspn(rest, " :"), i;
+	MEM_AUTO char *source = mem_dupn(rest, source_len), *first = mem_dupn(rest, strcspn(source, ".")),
+		      *parameter = NULL;
+	const json_t *entries = json_object_get(json_object_get(f->doc->json, "spec"), first), *entry;
+
+	snprintf(field, FIELD_SIZE, entries ? "spec.%.200s" : "spec", source);
+	quote = strchr(rest, '"');
+	parameter = quote ? mem_dupn(quote + 1, strcspn(quote + 1, "\"")) : mem_dup("");
+	json_array_foreach(entries, i, entry)
+	{
+		if (json_str_is(entry, "parameter", parameter)) {
+			snprintf(field, FIELD_SIZE, "spec.%.200s[%zu]", source, i);
+			break;
+		}
+	}
+	return entries ? rest + source_len + strspn(rest + source_len, ": ") : rest;
+}
+
+void checktriggers_allowed(struct offline *o, const struct triggerauth *t, struct findings *f)
+{
+	const struct auth_lookup rules = offline_rules_of(o);
+	char field[FIELD_SIZE];
+	const char *text;
+	struct err err = { 0 };
+
+	if (auth_alone(&rules, t, &err) == 0)
+		return;
+	text = field_of_source(f, err.msg, field);
+	tell_refused(o, f, field, text);
+}
+
+int checktriggers_authentication(struct offline *o, const struct triggerauth *t, const char *namespace_,
+	struct findings *f)
+{
+	char type[] = "any", name[] = ""; /* no workload has that name */
+	bool cluster = !*t->meta.namespace_;
+	char kind[] = TRIGGERAUTH_CLUSTER_KIND, kind_here[] = TRIGGERAUTH_KIND;
+	struct trigger trigger = { .type = type, .auth_name = t->meta.name, .auth_kind = cluster ? kind : kind_here };
+	MEM_AUTO char *home = mem_dup(namespace_);
+	struct scaledobject so = { .meta = { .namespace_ = home, .name = name },
+		.spec = { .target_name = name, .triggers = &trigger, .trigger_count = 1 } };
+	const struct auth_lookup lookup = offline_lookup(o);
+	struct scaled of = scaled_of_object(&so);
+	struct workload *target;
+	struct strmap params = { 0 };
+	struct pod_identity identity;
+	char field[FIELD_SIZE];
+	const char *text;
+	struct err err = { 0 };
+	int rc;
+
+	o->own = true;
+	target = offline_begin(o, &of, &err);
+	rc = auth_params(&lookup, &of, &trigger, target, &params, &identity, &err);
+	offline_hide(o, &err);
+	offline_end(o);
+	o->own = false;
+	strmap_done_secret(&params);
+	workload_free(target);
+	if (rc != 0 && f) {
+		text = field_of_source(f, err.msg, field);
+		findings_problem(f, field, "%s", text);
+	}
+	return rc;
+}

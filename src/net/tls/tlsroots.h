@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_TLS_TLSROOTS_H
+#define NET_TLS_TLSROOTS_H
+
+/*
+ * The authorities that objects name (`ca`), as stores that connections share. OpenSSL takes up to
+ * 0.4 ms and 6 KiB for each certificate; a text of 256 read for each connection would stop the loop
+ * for 0.1 s. Who trusts a text (net/endpoint, net/web/webaccess, net/identity) holds one of these.
+ * Its store is made when it is first needed, at the cost of the namespace whose texts were read
+ * when it was asked for (net/tls/computing), and dropped when others need the room: of the
+ * namespace that has most.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+typedef struct x509_store_st X509_STORE;
+
+#define TLSROOTS_TEXT_MAX 256  /* certificates of one text; a system's whole bundle has 150 */
+#define TLSROOTS_KEPT_MAX 2048 /* certificates in stores that are kept */
+#define TLSROOTS_IDLE_MAX 256  /* certificates of texts without a reference */
+
+struct tlsroots; /* shared, counted */
+
+/*
+ * The one for this text and namespace, with a reference. Nothing is read yet. NULL for NULL and "".
+ */
+struct tlsroots *tlsroots_get(const char *ca_pem);
+/* For a file of this host, which may hold more certificates than a text: at kscaled's own cost. */
+struct tlsroots *tlsroots_get_of_file(const char *ca_pem);
+struct tlsroots *tlsroots_ref(struct tlsroots *r); /* NULL gives NULL */
+void tlsroots_unref(struct tlsroots *r);           /* NULL is fine */
+
+/*
+ * Their store, borrowed until the next call of this module: who keeps it takes a reference
+ * (SSL_CTX_set1_cert_store). It must not be changed. NULL with err: ERR_INVALID, the text has no
+ * certificate or too many; ERR_TEMPORARY, the namespace has to wait before it is read.
+ */
+X509_STORE *tlsroots_store(struct tlsroots *r, struct err *err);
+
+/*
+ * A path that is nowhere, another for each text: libcurl, which is given no text, must not take
+ * connections of different trust for the same.
+ */
+const char *tlsroots_path(const struct tlsroots *r);
+
+/* How many certificates are in stores that are kept. */
+size_t tlsroots_kept(void);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/http/httppauses.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "net/http/httpurl.h"
+
+/* Beyond it the server is asked as if it had not said anything. */
+#define ENTRIES_MAX 4096
+
+struct pause {
+	char *key; /* owned */
+	int64_t until_ms;
+	enum httppauses_why why;
+	UT_hash_handle hh;
+};
+
+struct httppauses {
+	struct loop *loop;
+	struct pause *pauses;
+};
+
+struct httppauses *httppauses_new(struct loop *loop)
+{
+	struct httppauses *p = mem_zalloc(sizeof(*p));
+
+	p->loop = loop;
+	return p;
+}
+
+static void drop(struct httppauses *p, struct pause *one)
+{
+	HASH_DEL(p->pauses, one);
+	free(one->key);
+	free(one);
+}
+
+void httppauses_free(struct httppauses *p)
+{
+	struct pause *one, *next;
+
+	if (!p)
+		return;
+	HASH_ITER (hh, p->pauses, one, next) {
+		drop(p, one);
+	}
+	free(p);
+}
+
+static struct pause *find(const struct httppauses *p, const char *place, const char *login)
+{
+	MEM_AUTO char *key = mem_printf("%s %s", place, login);
+	struct pause *one;
+
+	HASH_FIND_STR(p->pauses, key, one);
+	return one;
+}
+
+const char *httppauses_words(enum httppauses_why why)
+{
+	return why == HTTPPAUSES_RETRY_AFTER ? "Retry-After" : "too many requests";
+}
+
+void httppauses_begin(struct httppauses *p, const char *place, const char *login, int64_t span_ms,
+	enum httppauses_why why)
+{
+	int64_t now_ms = loop_now_ms(p->loop);
+	int64_t until_ms = now_ms + (span_ms < HTTPPAUSES_MAX_MS ? span_ms : HTTPPAUSES_MAX_MS);
+	struct pause *one, *next;
+
+	HASH_ITER (hh, p->pauses, one, next) {
+		if (one->until_ms <= now_ms)
+			drop(p, one);
+	}
+	one = find(p, place, login);
+	if (!one && HASH_COUNT(p->pauses) >= ENTRIES_MAX)
+		return;
+	if (!one) {
+		one = mem_zalloc(sizeof(*one));
+		one->key = mem_printf("%s %s", place, login);
+		HASH_ADD_KEYPTR(hh, p->pauses, one->key, strlen(one->key), one);
+	}
+	if (until_ms <= one->until_ms)
+		return;
+	one->until_ms = until_ms;
+	one->why = why;
+}
+
+int64_t httppauses_left(const struct httppauses *p, const char *place, const char *login, enum httppauses_why *why)
+{
+	struct pause *one = p ? find(p, place, login) : NULL;
+	int64_t left_ms = one ? one->until_ms - loop_now_ms(p->loop) : 0;
+
+	if (left_ms <= 0)
+		return 0;
+	*why = one->why;
+	return left_ms;
+}
+
+void httppauses_heed(struct httppauses *p, const char *url, const struct webaccess *access,
+	const struct webget_answer *answer)
+{
+	bool refused = answer->status == 429 || answer->status == 503 || answer->status == 403;
+	char place[256];
+
+	if (p && refused && answer->retry_after_ms > 0)
+		httppauses_begin(p, httpurl_origin(url, place, sizeof(place)), webaccess_key(access),
+			answer->retry_after_ms, HTTPPAUSES_RETRY_AFTER);
+}
+
+int httppauses_check(const struct httppauses *p, const char *url, const struct webaccess *access, struct err *err)
+{
+	enum httppauses_why why;
+	char place[256];
+	int64_t left_ms = httppauses_left(p, httpurl_origin(url, place, sizeof(place)), webaccess_key(access), &why);
+
+	return left_ms == 0 ? 0
+			    : err_set(err, ERR_TEMPORARY, "%s asked to be left alone (%s): for another %lld s", place,
+				      httppauses_words(why), (long long)(left_ms + 999) / 1000);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/login/awslogin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "net/identity/awskeys.h"
+#include "net/identity/awsown.h"
+#include "net/identity/awsplace.h"
+#include "net/identity/awsrole.h"
+
+/* The parameters as written. Owns its texts. */
+struct awslogin_fields {
+	unsigned owner; /* enum owner */
+	char *role, *key_id, *secret, *session_token;
+};
+
+enum owner { POD, OPERATOR };
+enum { OWNER_COUNTS = 1 }; /* rows for who has not podIdentity aws */
+static const char *const owners[] = { [POD] = "pod", [OPERATOR] = "operator", NULL };
+
+#define AT(field) offsetof(struct awslogin_fields, field)
+static const struct param_row rows[] = {
+	{ "identityOwner", PARAM_CHOICE, "m", AT(owner), .when = OWNER_COUNTS, .words = owners,
+		.help = "operator: as kscaled itself; else by what follows" },
+	{ "awsRoleArn", PARAM_TEXT, "a", AT(role), .help = "role that kscaled's own identity assumes" },
+	{ "awsAccessKeyID|awsAccessKeyId", PARAM_TEXT, "ame", AT(key_id), .help = "key" },
+	{ "awsSecretAccessKey", PARAM_TEXT, "ae", AT(secret), .help = "its secret" },
+	{ "awsSessionToken", PARAM_TEXT, "a", AT(session_token), .help = "of temporary keys" },
+};
+const struct param_table awslogin_table = PARAM_TABLE(rows);
+
+/* ---- The rules ---- */
+
+static bool has(const char *text)
+{
+	return text && *text;
+}
+
+/* A role of a trigger's own is assumed with kscaled's rights, too. */
+static int check_own(const struct awslogin_said *said, struct err *err)
+{
+	if (said->pod && said->pod->may_be_kscaled)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		"this asks for kscaled's own AWS identity, which triggers may use by a ClusterTriggerAuthentication, "
+		"or, "
+		"where kscaled runs with cloud-identity all, by any; give awsAccessKeyID and awsSecretAccessKey by a "
+		"TriggerAuthentication instead");
+}
+
+static int decide_pod_identity(const struct awslogin_said *said, struct awslogin_as *out, struct err *err)
+{
+	const struct pod_identity *pod = said->pod;
+
+	out->role = has(pod->role_arn) ? pod->role_arn : said->role;
+	out->external_id = pod->external_id;
+	out->way = has(out->role) ? AWSLOGIN_ROLE_BY_TOKEN : AWSLOGIN_OWN;
+	return check_own(said, err);
+}
+
+static bool is_pod_identity(const struct pod_identity *pod)
+{
+	return pod && has(pod->provider) && strcmp(pod->provider, "aws") == 0;
+}
+
+int awslogin_decide(const struct awslogin_said *said, struct awslogin_as *out, struct err *err)
+{
+	*out = (struct awslogin_as){ .way = AWSLOGIN_KEYS };
+	if (is_pod_identity(said->pod))
+		return decide_pod_identity(said, out, err);
+	if (said->by_operator || has(said->role)) {
+		out->way = said->by_operator ? AWSLOGIN_OWN : AWSLOGIN_ROLE;
+		out->role = said->by_operator ? NULL : said->role;
+		return check_own(said, err);
+	}
+	if (!has(said->key_id) && said->pod && has(said->pod->provider) && strcmp(said->pod->provider, "aws-eks") == 0)
+		return err_set(err, ERR_INVALID,
+			"awsAccessKeyID not found: podIdentity aws-eks is the role in the annotation "
+			"eks.amazonaws.com/role-arn of the ServiceAccount of the scale target's Pods, and there is "
+			"none; "
+			"nor does the trigger say identityOwner operator");
+	if (!has(said->key_id))
+		return err_set(err, ERR_INVALID,
+			"awsAccessKeyID not found: give awsAccessKeyID and awsSecretAccessKey by a "
+			"TriggerAuthentication, or "
+			"say in one podIdentity.provider aws");
+	if (!has(said->secret))
+		return err_set(err, ERR_INVALID, "awsSecretAccessKey not found");
+	return 0;
+}
+
+/* ---- Reading ---- */
+
+static struct identity *make(const struct awslogin_fields *f, const struct awslogin_as *as, const char *region,
+	struct err *err)
+{
+	switch (as->way) {
+	case AWSLOGIN_KEYS: return awskeys_new(f->key_id, f->secret, f->session_token, err);
+	case AWSLOGIN_OWN: return awsown_new(region);
+	case AWSLOGIN_ROLE:
+	case AWSLOGIN_ROLE_BY_TOKEN: break;
+	}
+	return awsrole_new(region, as->role, as->external_id, as->way == AWSLOGIN_ROLE_BY_TOKEN);
+}
+
+/* With podIdentity aws KEDA does not look at identityOwner. */
+static int read_fields(const struct scaler_params *params, struct awslogin_fields *f, struct err *err)
+{
+	int rc = params_read(&awslogin_table, params, f, err), more = 0;
+
+	if (is_pod_identity(params->identity))
+		params_read_ignored(&awslogin_table, params, OWNER_COUNTS, f, "with podIdentity aws");
+	else if (rc >= 0)
+		more = params_read_when(&awslogin_table, params, OWNER_COUNTS, f, err);
+	return rc < 0 || more < 0 ? -1 : rc | more;
+}
+
+bool awslogin_is_said(const struct scaler_params *params)
+{
+	struct scaler_params silent = *params;
+	struct awslogin_fields f = { 0 };
+	bool said;
+
+	silent.ignored = NULL;
+	silent.about = NULL;
+	read_fields(&silent, &f, NULL);
+	said = is_pod_identity(params->identity) || f.owner == OPERATOR || f.role || f.key_id || f.secret;
+	params_done(&awslogin_table, &f);
+	return said;
+}
+
+int awslogin_read(const struct scaler_params *params, const char *region, struct identity **out, struct err *err)
+{
+	struct awslogin_fields f = { 0 };
+	struct awslogin_said said = { .pod = params->identity };
+	struct awslogin_as as;
+	int rc = read_fields(params, &f, err);
+
+	*out = NULL;
+	if (rc >= 0 && region && awsplace_check_region(region, err)) {
+		err_wrap(err, "parameter \"awsRegion\"");
+		rc = -1;
+	}
+	if (rc == 0) {
+		said.by_operator = f.owner == OPERATOR;
+		said.role = f.role;
+		said.key_id = f.key_id;
+		said.secret = f.secret;
+		if (awslogin_decide(&said, &as, err) == 0)
+			*out = make(&f, &as, region, err);
+		rc = *out ? 0 : -1;
+	}
+	params_done(&awslogin_table, &f);
+	return rc;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/login/httpauth.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "net/http/httpurl.h"
+#include "net/identity/azurecloud.h"
+#include "net/identity/googlekey.h"
+#include "net/identity/oauthclient.h"
+#include "scalers/login/awslogin.h"
+#include "scalers/login/azurelogin.h"
+#include "scalers/login/googlelogin.h"
+
+enum mode { API_KEY = 1, BASIC = 2, TLS = 4, BEARER = 8, CUSTOM = 16, OAUTH = 32 };
+
+static const struct {
+	const char *word;
+	enum mode mode;
+} modes[] = {
+	{ "apiKey", API_KEY },
+	{ "basic", BASIC },
+	{ "tls", TLS },
+	{ "bearer", BEARER },
+	{ "custom", CUSTOM },
+	{ "oauth", OAUTH },
+};
+
+/* The parameters read. Owns its texts, most of which are secrets. */
+struct httpauth_fields {
+	struct param_list modes;
+	char *bearer, *username, *password, *header_name, *header_value;
+	char *api_key, *key_name;
+	unsigned method; /* enum method */
+	char *token_url, *client_id, *client_secret, *scopes, *params;
+	char *region, *cloud, *resource;
+	char *ca, *cert, *key;
+	bool insecure;
+	int64_t timeout_ms;
+};
+
+enum method { HEADER, QUERY };
+static const char *const methods[] = { [HEADER] = "header", [QUERY] = "query", NULL };
+
+/* Places as in keda-scalers.md C.5 and A.4. */
+#define AT(field) offsetof(struct httpauth_fields, field)
+static const struct param_row rows[] = {
+	{ "authModes|authMode", PARAM_LIST, "ma", AT(modes),
+		.help = "as whom: apiKey, basic, tls, bearer, custom, oauth" },
+	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
+	{ "unsafeSsl", PARAM_BOOL, "m", AT(insecure), .help = "TLS that verifies nothing" },
+	{ "timeout", PARAM_DURATION, "m", AT(timeout_ms), .most = HTTPAUTH_TIMEOUT_MAX_MS,
+		.help = "of one request; 2 minutes at most" },
+	{ "bearerToken|token", PARAM_TEXT, "a", AT(bearer), .required = true, .when = BEARER,
+		.help = "bearer: the token" },
+	{ "username", PARAM_TEXT, "a", AT(username), .required = true, .when = BASIC, .help = "basic: user" },
+	{ "password", PARAM_TEXT, "a", AT(password), .when = BASIC, .help = "basic: password" },
+	{ "oauthTokenURI", PARAM_TEXT, "a", AT(token_url), .required = true, .when = OAUTH,
+		.help = "oauth: where tokens come from" },
+	{ "clientID", PARAM_TEXT, "a", AT(client_id), .required = true, .when = OAUTH, .help = "oauth: client" },
+	{ "clientSecret", PARAM_TEXT, "a", AT(client_secret), .when = OAUTH, .help = "oauth: its secret" },
+	{ "scopes|scope", PARAM_TEXT, "a", AT(scopes), .when = OAUTH, .help = "oauth: scopes" },
+	{ "endpointParams", PARAM_TEXT, "a", AT(params), .when = OAUTH,
+		.help = "oauth: more of the request for a token" },
+	{ "customAuthHeader", PARAM_TEXT, "a", AT(header_name), .required = true, .when = CUSTOM,
+		.help = "custom: name of the header" },
+	{ "customAuthValue", PARAM_TEXT, "a", AT(header_value), .required = true, .when = CUSTOM,
+		.help = "custom: its value" },
+	{ "cert", PARAM_TEXT, "a", AT(cert), .required = true, .when = TLS, .help = "tls: client certificate, PEM" },
+	{ "key", PARAM_TEXT, "a", AT(key), .required = true, .when = TLS, .help = "tls: its key, PEM" },
+};
+const struct param_table httpauth_table = PARAM_TABLE(rows);
+
+static const struct param_row api_key_rows[] = {
+	{ "apiKey", PARAM_TEXT, "ma", AT(api_key), .required = true, .when = API_KEY, .help = "apiKey: the key" },
+	{ "method", PARAM_CHOICE, "ma", AT(method), .when = API_KEY, .words = methods,
+		.help = "apiKey: where it is sent" },
+	{ "keyParamName", PARAM_TEXT, "ma", AT(key_name), .when = API_KEY,
+		.help = "apiKey: name of the header or parameter" },
+};
+const struct param_table httpauth_api_key_table = PARAM_TABLE(api_key_rows);
+
+/* AWS, Azure, Google (whose table is googlelogin's): without authModes. */
+static const struct param_row cloud_rows[] = {
+	{ "awsRegion", PARAM_TEXT, "ma", AT(region), .help = "Amazon Managed Prometheus: its region" },
+	{ "cloud", PARAM_TEXT, "m", AT(cloud), .help = "Azure Managed Prometheus: AzurePublicCloud and so on" },
+	{ "azureManagedPrometheusResourceURL", PARAM_TEXT, "m", AT(resource),
+		.help = "of cloud Private: what the token is for" },
+};
+const struct param_table httpauth_cloud_table = PARAM_TABLE(cloud_rows);
+
+/* ---- AuthModes ---- */
+
+/* The value is not shown: it may be a secret in the wrong place. */
+static int take_modes(const struct param_list *list, unsigned features, unsigned *out, struct err *err)
+{
+	unsigned who;
+
+	*out = 0;
+	for (size_t i = 0; i < list->count; i++) {
+		size_t m = 0;
+
+		while (m < MEM_COUNT(modes) && strcmp(modes[m].word, list->items[i]) != 0)
+			m++;
+		if (m == MEM_COUNT(modes))
+			return err_set(err, ERR_INVALID,
+				"parameter \"authModes\" must be a list of apiKey, basic, tls, bearer, custom, oauth, "
+				"separated by commas: piece %zu is none of them",
+				i + 1);
+		*out |= modes[m].mode;
+	}
+	who = *out & (BEARER | BASIC | OAUTH);
+	if ((who & (who - 1)) != 0)
+		return err_set(err, ERR_INVALID,
+			"parameter \"authModes\" must contain only one of bearer, basic, oauth");
+	if (*out & API_KEY && !(features & HTTPAUTH_API_KEY))
+		return err_set(err, ERR_INVALID,
+			"parameter \"authModes\": apiKey is not sent by this trigger; custom sends any header "
+			"(customAuthHeader, customAuthValue)");
+	return 0;
+}
+
+void httpauth_join_scopes(char *scopes)
+{
+	char *to = scopes;
+
+	for (const char *from = scopes; from && *from; from++) {
+		bool between = *from == ',' || *from == ' ';
+
+		if (!between && to > scopes && (from[-1] == ',' || from[-1] == ' '))
+			*to++ = ' ';
+		if (!between)
+			*to++ = *from;
+	}
+	if (to)
+		*to = '\0';
+}
+
+/* ---- All together ---- */
+
+static int worse(int a, int b)
+{
+	return a < 0 || b < 0 ? -1 : a | b;
+}
+
+/* Of KEDA's graphite; a name that is empty is none. */
+static bool has_username(const struct scaler_params *params)
+{
+	MEM_AUTO char *username = params_trimmed(params->auth ? strmap_get(params->auth, "username") : NULL);
+
+	return username != NULL;
+}
+
+/*
+ * Who has credentials for AWS signs, for the environment's region where the trigger says none:
+ * unsigned they would be of no use, and nobody would know why. KEDA does so for podIdentity aws.
+ */
+static int take_region(const struct scaler_params *params, struct httpauth_fields *f, struct err *err)
+{
+	if (f->region || !awslogin_is_said(params))
+		return 0;
+	if (!params->identity) /* what the environment has is not known */
+		return 1;
+	f->region = mem_dup(params->identity->aws_region);
+	return f->region
+		? 0
+		: err_set(err, ERR_INVALID,
+			  "parameter \"awsRegion\" is missing: with podIdentity aws, AWS keys, a role or "
+			  "identityOwner operator requests are signed for a region, and kscaled's environment has "
+			  "no AWS_REGION");
+}
+
+static int read_fields(const struct scaler_params *params, unsigned features, struct httpauth_fields *f,
+	unsigned *wanted, struct err *err)
+{
+	int rc = params_read(&httpauth_table, params, f, err);
+
+	if (rc < 0 || take_modes(&f->modes, features, wanted, err))
+		return -1;
+	if (!*wanted && features & HTTPAUTH_BASIC_UNSAID && has_username(params))
+		*wanted = BASIC;
+	if (*wanted) {
+		rc = worse(rc, params_read_when(&httpauth_table, params, *wanted, f, err));
+		if (rc >= 0)
+			rc = worse(rc, params_read_when(&httpauth_api_key_table, params, *wanted, f, err));
+		if (rc == 0 && f->method == HEADER && *wanted & API_KEY && *wanted & CUSTOM)
+			return err_set(err, ERR_INVALID,
+				"parameter \"authModes\": apiKey in a header and custom cannot go together; custom "
+				"alone sends any header");
+		return rc;
+	}
+	if (rc == 1 && f->modes.count == 0) /* the modes may be among the unknown values */
+		return 1;
+	if (features & HTTPAUTH_CLOUD)
+		rc = worse(rc, params_read(&httpauth_cloud_table, params, f, err));
+	return rc == 0 && features & HTTPAUTH_CLOUD ? take_region(params, f, err) : rc;
+}
+
+/* A user in the URL is used when nothing else sets credentials. */
+static int read_url(const char *name, const char *text, unsigned wanted, struct httpauth_fields *f, char **url,
+	struct err *err)
+{
+	char *user = NULL, *password = NULL;
+
+	if (httpurl_split_user(text, url, &user, &password, err) < 0)
+		return err_wrap(err, "parameter \"%s\"", name);
+	if (user && !(wanted & (BEARER | BASIC | OAUTH)) && !f->region) {
+		f->username = user;
+		f->password = password;
+		return 0;
+	}
+	free(user);
+	mem_free_secret(password);
+	return 0;
+}
+
+/* Whether a token of kscaled's own may go there; to: what is not said by the parameters. */
+static int fill_disclosure(const struct httpauth_fields *f, const char *url, struct disclosure *to, char **host,
+	struct err *err)
+{
+	struct httpurl_place place;
+
+	*host = NULL;
+	if (httpurl_place(url, &place, err))
+		return -1;
+	to->host = *host = httpurl_host_header(&place);
+	to->clear = strcmp(place.scheme, "https") != 0;
+	to->own_ca = f->ca != NULL;
+	to->insecure = f->insecure;
+	httpurl_place_done(&place);
+	return 0;
+}
+
+/* *out NULL: nothing is said of Azure. */
+static int make_azure(const struct scaler_params *params, const struct httpauth_fields *f, const char *url,
+	struct identity **out, struct err *err)
+{
+	const struct pod_identity *pod = params->identity;
+	struct disclosure to = { .service = AZURECLOUD_PROMETHEUS };
+	MEM_AUTO char *scope = NULL, *host = NULL;
+	int rc = azurelogin_is_workload_or_none(pod, err);
+
+	if (rc <= 0)
+		return rc;
+	if (azurecloud_prometheus_scope(f->cloud, f->resource, &scope, err) || fill_disclosure(f, url, &to, &host, err))
+		return -1;
+	*out = azurelogin_new(pod, scope, &to, err);
+	return *out ? 0 : err_wrap(err, "parameter \"serverAddress\"");
+}
+
+static int check_own(const struct httpauth_fields *f, const char *url, struct err *err)
+{
+	struct disclosure to = { .cloud = DISCLOSURE_GOOGLE };
+	MEM_AUTO char *host = NULL;
+
+	if (fill_disclosure(f, url, &to, &host, err) || disclosure_judge(&to, err))
+		return err_wrap(err, "parameter \"serverAddress\"");
+	return 0;
+}
+
+/* *out NULL: nothing is said of Google, as in KEDA. */
+static int make_google(const struct scaler_params *params, const struct httpauth_fields *f, const char *url,
+	struct identity **out, struct err *err)
+{
+	struct googlelogin login;
+	int rc = googlelogin_read(params, GOOGLEKEY_MONITORING_READ, &login, err);
+
+	if (rc == 0 && login.own)
+		rc = check_own(f, url, err);
+	if (rc == 0)
+		*out = identity_ref(login.identity);
+	googlelogin_done(&login);
+	return rc;
+}
+
+/*
+ * Whose credential is used, if any is to be fetched; *out NULL: none. 0, -1, or 1 when some values
+ * are unknown.
+ */
+static int make_identity(const struct scaler_params *params, const struct httpauth_fields *f, bool cloud,
+	const char *url, struct identity **out, struct err *err)
+{
+	const struct oauthclient_config oauth = { .token_url = f->token_url,
+		.client_id = f->client_id,
+		.client_secret = f->client_secret,
+		.scopes = f->scopes,
+		.params = f->params,
+		.trust = { .ca_pem = f->ca, .cert_pem = f->cert, .key_pem = f->key, .insecure = f->insecure } };
+
+	*out = NULL;
+	if (f->region)
+		return awslogin_read(params, f->region, out, err);
+	if (cloud) {
+		int rc = make_azure(params, f, url, out, err);
+
+		return rc || *out ? rc : make_google(params, f, url, out, err);
+	}
+	if (!f->token_url)
+		return 0;
+	*out = oauthclient_new(&oauth, err);
+	return *out ? 0 : -1;
+}
+
+static struct webaccess *make_access(const struct httpauth_fields *f, unsigned wanted, struct identity *identity,
+	struct err *err)
+{
+	const char *api_name = f->key_name ? f->key_name : f->method == QUERY ? "api_key" : "X-API-KEY";
+	bool by_header = wanted & API_KEY && f->method == HEADER, by_query = wanted & API_KEY && f->method == QUERY;
+	struct webaccess_config config = {
+		.bearer = f->bearer,
+		.username = identity ? NULL : f->username, /* a token, too, is sent as Authorization */
+		.password = f->password,
+		.header_name = by_header ? api_name : f->header_name,
+		.header_value = by_header ? f->api_key : f->header_value,
+		.query_name = by_query ? api_name : NULL,
+		.query_value = by_query ? f->api_key : NULL,
+		.identity = identity,
+		.region = f->region,
+		.service = f->region ? "aps" : NULL,
+		.ca_pem = f->ca,
+		.cert_pem = f->cert,
+		.key_pem = f->key,
+		.insecure = f->insecure,
+	};
+
+	return webaccess_new(&config, err);
+}
+
+/* KEDA's words. Which of both counts nobody could know. */
+static int check_pod(const struct pod_identity *pod, struct err *err)
+{
+	if (!pod || !pod->provider || !*pod->provider || strcmp(pod->provider, "none") == 0)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		"pod identity cannot be enabled with other auth types: take authModes out, or podIdentity %s of the "
+		"authentication",
+		pod->provider);
+}
+
+int httpauth_read(const struct scaler_params *params, const char *name, const char *url, unsigned features,
+	struct httpauth *out, struct err *err)
+{
+	struct httpauth_fields f = { 0 };
+	struct identity *identity = NULL;
+	unsigned wanted = 0;
+	int rc = read_fields(params, features, &f, &wanted, err);
+
+	*out = (struct httpauth){ 0 };
+	if (rc >= 0 &&
+		(read_url(name, url, wanted, &f, &out->url, err) ||
+			(features & HTTPAUTH_CLOUD && wanted && check_pod(params->identity, err))))
+		rc = -1;
+	httpauth_join_scopes(f.scopes);
+	if (rc == 0)
+		rc = make_identity(params, &f, features & HTTPAUTH_CLOUD && !wanted, out->url, &identity, err);
+	if (rc == 0) {
+		out->timeout_ms = f.timeout_ms;
+		out->access = make_access(&f, wanted, identity, err);
+		rc = out->access ? 0 : -1;
+	}
+	identity_unref(identity);
+	if (rc < 0)
+		httpauth_done(out);
+	params_done(&httpauth_table, &f);
+	params_done(&httpauth_api_key_table, &f);
+	params_done(&httpauth_cloud_table, &f);
+	return rc;
+}
+
+int httpauth_cut_url(struct httpauth *a, const char *name, const char *instead, struct err *err)
+{
+	size_t len = strlen(a->url);
+
+	if (strchr(a->url, '?'))
+		return err_set(err, ERR_INVALID, "parameter \"%s\" must not have a query (?...): %s", name, instead);
+	while (len > 0 && a->url[len - 1] == '/')
+		a->url[--len] = '\0';
+	return 0;
+}
+
+void httpauth_done(struct httpauth *a)
+{
+	mem_free_ptr(&a->url);
+	webaccess_unref(a->access);
+	a->access = NULL;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_LOGIN_HTTPAUTH_H
+#define SCALERS_LOGIN_HTTPAUTH_H
+
+/*
+ * What triggers over HTTP have in common (keda-scalers.md C.5, C.6): URL, authentication, TLS and
+ * timeout. authModes (or authMode) is a comma-separated list; each mode has its own parameters, and
+ * parameters of a mode that is not listed are ignored, as in KEDA. Differences from KEDA: `ca`
+ * applies without any mode, `unsafeSsl` with every mode, custom can be combined with bearer or
+ * basic, and oauth works.
+ *
+ * A user and password in the URL are removed from it and sent as Basic authentication, unless a
+ * mode sets other credentials.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "net/web/webaccess.h"
+#include "scalers/params.h"
+#include "scalers/scaler.h"
+
+/* What a type supports besides bearer, basic, oauth, custom and tls. */
+enum {
+	HTTPAUTH_API_KEY = 1, /* authModes: apiKey, with method and keyParamName */
+	/*
+	 * without authModes: with awsRegion or podIdentity aws AWS Signature 4, for Amazon Managed
+	 * Prometheus (scalers/login/awslogin); else with Google's settings a token, for theirs
+	 * (scalers/login/googlelogin)
+	 */
+	HTTPAUTH_CLOUD = 2,
+	/* without authModes: a username of the authentication is sent all the same (graphite) */
+	HTTPAUTH_BASIC_UNSAID = 4,
+};
+
+/* For the tables of the types: the parameters of all, and those of the two features. */
+extern const struct param_table httpauth_table, httpauth_api_key_table, httpauth_cloud_table;
+
+/* A longer request would hold its slot at the server and keep other requests waiting. */
+#define HTTPAUTH_TIMEOUT_MAX_MS 120000
+
+struct httpauth {
+	/*
+	 * owned; scheme http or https, with a host, without user and fragment; path and query as
+	 * written
+	 */
+	char *url;
+	/* one reference; NULL only when values are unknown; its key is in the question's key */
+	struct webaccess *access;
+	int64_t timeout_ms; /* 0: the process's default; also part of the question's key */
+};
+
+/*
+ * Reads and checks the parameters; url is the text of the parameter `name`. Returns 0, -1 with
+ * ERR_INVALID that names the parameter, or 1 when some values are unknown. After 0 and 1 the caller
+ * frees *out with httpauth_done; after -1 it need not.
+ */
+int httpauth_read(const struct scaler_params *params, const char *name, const char *url, unsigned features,
+	struct httpauth *out, struct err *err);
+void httpauth_done(struct httpauth *a);
+
+/*
+ * For a type that appends a path to the URL: cuts the slashes at its end. ERR_INVALID when it has a
+ * query; instead: what the user should write.
+ */
+int httpauth_cut_url(struct httpauth *a, const char *name, const char *instead, struct err *err);
+
+/*
+ * Converts a comma-separated list of OAuth scopes to one separated by single spaces (RFC 6749,
+ * 3.3). In place; NULL is fine.
+ */
+void httpauth_join_scopes(char *scopes);
+
+#endif

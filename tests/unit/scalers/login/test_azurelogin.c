@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who asks Azure, and to whom kscaled's own token may be shown. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "net/identity/entra.h"
+#include "scalers/login/azurelogin.h"
+
+#define STORAGE "https://storage.azure.com/.default"
+#define QUEUE   "shop.queue.core.windows.net"
+
+static void whose_credentials(void **state)
+{
+	static const struct pod_identity none = { .provider = "none", .may_be_kscaled = true },
+					 nothing = { .may_be_kscaled = true },
+					 aws = { .provider = "aws", .may_be_kscaled = true },
+					 workload = { .provider = "azure-workload", .may_be_kscaled = true },
+					 forbidden = { .provider = "azure-workload" };
+	static const struct {
+		const struct pod_identity *pod;
+		int rc;
+		const char *error;
+	} rows[] = {
+		{ NULL, 0, NULL },
+		{ &nothing, 0, NULL },
+		{ &none, 0, NULL },
+		{ &workload, 1, NULL },
+		{ &aws, -1, "pod identity aws not supported for azure-queue" },
+		{ &forbidden, -1,
+			"podIdentity azure-workload asks for kscaled's own Azure identity, which triggers may use by "
+			"a ClusterTriggerAuthentication, or, where kscaled runs with cloud-identity all, by any; give "
+			"the trigger credentials of its own instead" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		struct err err = { 0 };
+
+		assert_int_equal(azurelogin_is_workload(rows[i].pod, "azure-queue", &err), rows[i].rc);
+		assert_string_equal(err.msg, rows[i].error ? rows[i].error : "");
+		err = (struct err){ 0 };
+		assert_int_equal(azurelogin_is_workload_or_none(rows[i].pod, &err),
+			rows[i].pod == &aws ? 0 : rows[i].rc);
+		assert_string_equal(err.msg, rows[i].error && rows[i].pod != &aws ? rows[i].error : "");
+	}
+}
+
+/* The tokens of equal ones are shared, whatever the host. */
+static void expect_same(const struct pod_identity *pod, const char *host, const struct entra_config *config)
+{
+	struct err err = { 0 };
+	struct identity *i = azurelogin_new(pod, NULL,
+				&(struct disclosure){ .service = AZURECLOUD_QUEUE, .host = host }, &err),
+			*same = entra_new(config, NULL);
+
+	if (!i)
+		fail_msg("%s: %s", host, err.msg);
+	assert_string_equal(identity_key(i), identity_key(same));
+	identity_unref(i);
+	identity_unref(same);
+}
+
+static void identities(void **state)
+{
+	struct pod_identity pod = { .provider = "azure-workload", .may_be_kscaled = true };
+	struct entra_config config = { .scope = STORAGE };
+
+	(void)state;
+	expect_same(&pod, QUEUE, &config);
+	pod.identity_id = config.client_id = "id";
+	expect_same(&pod, "shop.blob.core.windows.net:443", &config);
+	/* without a tenant the authority does not count */
+	pod.identity_authority_host = "https://login.microsoftonline.us";
+	expect_same(&pod, QUEUE, &config);
+	pod.identity_tenant_id = config.tenant = "tenant";
+	config.authority = pod.identity_authority_host;
+	expect_same(&pod, QUEUE, &config);
+}
+
+static void to_whom_the_token_goes(void **state)
+{
+	static const struct {
+		const char *trusted, *host;
+		bool may;
+	} rows[] = {
+		{ NULL, QUEUE, true },
+		/* of Microsoft, but a tenant may be behind it */
+		{ NULL, "ns.servicebus.windows.net", false },
+		{ NULL, "shop.queue.core.local", false },
+		{ "core.local", "shop.queue.core.local", true },
+		{ "a, core.local", "shop.queue.CORE.local:8443", true },
+		{ "core.local,b", "core.local", true },
+		{ "core.local", "score.local", false },
+		{ "core.local", "e.example", false },
+		{ ",, ", "e.example", false },
+		{ "*", "e.example", true },
+		/* no other may be read into it */
+		{ "*", "", false },
+		{ "*", "e.example:", false },
+		{ "*", "e.example:123456", false },
+		{ NULL, "e.example/" QUEUE, false },
+		{ NULL, "e.example?." QUEUE, false },
+		{ NULL, QUEUE "@e.example", false },
+		{ NULL, QUEUE ":443@e.example", false },
+		{ NULL, "e.example\\." QUEUE, false },
+		{ NULL, "[::1]", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		struct pod_identity pod = { .provider = "azure-workload", .azure_trusted = rows[i].trusted };
+		struct err err = { 0 };
+		struct identity *identity = azurelogin_new(&pod, NULL,
+			&(struct disclosure){ .service = AZURECLOUD_QUEUE, .host = rows[i].host }, &err);
+
+		if (!identity == rows[i].may)
+			fail_msg("%s: %s", rows[i].host, err.msg);
+		identity_unref(identity);
+	}
+}
+
+static void what_is_refused(void **state)
+{
+	const struct disclosure queue = { .service = AZURECLOUD_QUEUE, .host = QUEUE },
+				elsewhere = { .service = AZURECLOUD_QUEUE, .host = "shop.e.example" };
+	struct pod_identity pod = { .provider = "azure-workload" };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_null(azurelogin_new(&pod, NULL, &elsewhere, &err));
+	assert_string_equal(err.msg,
+		"podIdentity azure-workload: shop.e.example is none of Microsoft's hosts for that, and kscaled shows "
+		"its own "
+		"Azure token to no other; whoever runs kscaled may name it by --azure-trusted-hosts");
+	assert_null(
+		azurelogin_new(&pod, STORAGE, &(struct disclosure){ .service = AZURECLOUD_NONE, .host = QUEUE }, &err));
+	assert_string_equal(err.msg,
+		"podIdentity azure-workload: " QUEUE " is none of Microsoft's hosts, and kscaled shows its own Azure "
+		"token to no other; whoever runs kscaled may name it by --azure-trusted-hosts");
+	pod.identity_tenant_id = "a/b";
+	assert_null(azurelogin_new(&pod, NULL, &queue, &err));
+	assert_string_equal(err.msg, "podIdentity azure-workload: the tenant id is none");
+	pod.identity_tenant_id = "tenant";
+	pod.identity_authority_host = "https://e.example";
+	assert_null(azurelogin_new(&pod, NULL, &queue, &err));
+	assert_non_null(strstr(err.msg, "the authority host is none of Microsoft's"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whose_credentials),
+		cmocka_unit_test(identities),
+		cmocka_unit_test(to_whom_the_token_goes),
+		cmocka_unit_test(what_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
