@@ -104,7 +104,7 @@ void stream_ready(struct stream *s); /* no step, no deadline any more */
  * write until then.
  */
 void stream_write(struct stream *s, const void *bytes, size_t len);
-/* Takes malloc'ed bytes, makes no copy of them, and wipes them when they are sent, or will not be. */
+/* Takes malloc'ed bytes, copies them nowhere, and wipes them when they are sent or never will be. */
 void stream_write_secret(struct stream *s, void *bytes, size_t len);
 /* The same, of a buffer's content. */
 void stream_write_frame(struct stream *s, struct buf *frame);

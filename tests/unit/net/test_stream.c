@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* One connection, by a protocol of lines: "!" is no line, "." closes, "free" frees, "again" reopens. */
+/* By a protocol of lines: "!" begins none; of "." it closes, of "again" reopens, of "free" frees. */
 
 #include "fixture.h"
 
