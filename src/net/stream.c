@@ -30,6 +30,8 @@ static void lose(struct stream *s, const struct err *why, bool ended, const char
 
 static const char *hint_of(const struct stream *s)
 {
+	if (s->step == dialing)
+		return "";
 	return s->step == shaking ? " (does the server speak TLS here?)" : s->events->hint(s->arg);
 }
 
@@ -66,13 +68,20 @@ static void lose_ended(struct stream *s, short what, int error)
 	lose(s, &err, true, hint_of(s));
 }
 
+int stream_timed_out(const struct stream *s, struct err *err)
+{
+	if (!s->step)
+		return err_set(err, ERR_TEMPORARY, "no answer in time");
+	return err_set(err, ERR_TEMPORARY, "%s: timed out%s", s->step, hint_of(s));
+}
+
 static void on_deadline(void *arg)
 {
 	struct stream *s = arg;
 	struct err err;
 
-	err_set(&err, ERR_TEMPORARY, "timed out");
-	lose(s, &err, false, hint_of(s));
+	stream_timed_out(s, &err);
+	s->events->lost(s->arg, &err, false);
 }
 
 /* ---- Reading ---- */
@@ -90,7 +99,8 @@ static int take_all(struct stream *s, struct evbuffer *input, struct err *err)
 		rc = s->events->take(s->arg, input, &used, err);
 		if (closed)
 			return 1;
-		evbuffer_drain(input, used);
+		if (used > 0)
+			evbuffer_drain(input, used);
 	} while (rc > 0);
 	s->closed = NULL;
 	return rc;
@@ -220,7 +230,7 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 
 	s->dial = NULL;
 	if (fd < 0) {
-		lose(s, dial_err, true, "");
+		lose(s, dial_err, true, hint_of(s));
 		return;
 	}
 	s->bev = s->server.tls_name ? begin_tls(s, fd, &err)

@@ -48,8 +48,8 @@ struct stream_events {
 	void (*lost)(void *arg, const struct err *why, bool ended);
 	/*
 	 * What to try, as " (is TLS needed here?)", or "": said behind an end that does not explain
-	 * itself: the peer's, a time-out, or an error of take before `heard`. Not asked during the
-	 * TLS handshake.
+	 * itself: the peer's, a time-out, or an error of take before `heard`. Asked once it is
+	 * opened.
 	 */
 	const char *(*hint)(const void *arg);
 };
@@ -98,13 +98,15 @@ void stream_done(struct stream *s);  /* closes it */
 #define STREAM_UNTIMED (-1)
 void stream_step(struct stream *s, const char *step, int64_t limit_ms);
 void stream_ready(struct stream *s); /* no step, no deadline any more */
+/* -1 with err, of a wait that is too long: "login: timed out", without a step "no answer in time". */
+int stream_timed_out(const struct stream *s, struct err *err);
 
 /*
  * From `opened` on. The bytes are sent at the end of this round of callbacks, with what others
  * write until then.
  */
 void stream_write(struct stream *s, const void *bytes, size_t len);
-/* Takes malloc'ed bytes, copies them nowhere, and wipes them when they are sent or never will be. */
+/* Takes malloc'ed bytes, copies them nowhere, and wipes them when they are sent or given up. */
 void stream_write_secret(struct stream *s, void *bytes, size_t len);
 /* The same, of a buffer's content. */
 void stream_write_frame(struct stream *s, struct buf *frame);

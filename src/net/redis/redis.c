@@ -2,11 +2,6 @@
 #include "net/redis/redis.h"
 
 #include <errno.h>
-#include <event2/buffer.h>
-#include <event2/bufferevent.h>
-#include <event2/bufferevent_struct.h>
-#include <event2/event.h>
-#include <event2/event_struct.h>
 #include <hiredis/hiredis.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,14 +119,14 @@ static void expire(struct redis_call *call)
 {
 	struct redis_conn *c = call->conn;
 	struct redis_call *slot;
-	const char *what = !call->wire                     ? "no answer in time"
-		: c->link.state == REDISLINK_SHAKING_HANDS ? REDISLINK_SHAKING_TIMED_OUT
-							   : "connecting: timed out";
 	struct err err;
 
-	err_set(&err, ERR_TEMPORARY, "redis at %s: %s", c->endpoint->base.name, what);
-	if (loop_timer_pending(&c->backoff))
+	if (loop_timer_pending(&c->backoff)) {
 		err = c->last_err;
+	} else {
+		stream_timed_out(&c->link.stream, &err);
+		err_wrap(&err, "redis at %s", c->endpoint->base.name);
+	}
 	if (call->wire) {
 		leave_conn(call);
 	} else { /* an empty slot keeps the order of the pipeline */
@@ -187,16 +182,9 @@ static void send_call(struct redis_call *call)
 {
 	struct redis_conn *c = call->conn;
 
-	evbuffer_add(bufferevent_get_output(c->link.bev), call->wire, call->wire_len);
-	redisFreeCommand(call->wire);
+	redislink_send(&c->link, call->wire, call->wire_len);
 	call->wire = NULL;
 	DL_APPEND(c->sent, call);
-	/*
-	 * Written at the end of this round of callbacks, with what others add until then, instead
-	 * of waiting for epoll: that saves two system calls.
-	 */
-	if (!c->link.ssl)
-		event_active(&c->link.bev->ev_write, EV_WRITE, 1);
 }
 
 /* ---- Receiving ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* By a protocol of lines: "!" begins none; of "." it closes, of "again" reopens, of "free" frees. */
+/* By a protocol of lines: "!" begins none; "." makes it close, "again" reopen, "free" free it. */
 
 #include "fixture.h"
 
@@ -197,6 +197,8 @@ static void lines_come_whole(void **state)
 	start(w);
 	assert_int_equal(w->opened, 0);
 	assert_string_equal(w->link->stream.step, "connecting");
+	assert_int_equal(stream_timed_out(&w->link->stream, &w->err), -1);
+	assert_string_equal(w->err.msg, "connecting: timed out");
 	accept_peer(w);
 	UNTIL(w->f, w->opened);
 	assert_null(w->link->stream.step);
