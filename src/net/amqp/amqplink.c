@@ -336,7 +336,7 @@ static void on_opening_timeout(void *arg)
 	struct amqplink *l = arg;
 	struct err err;
 
-	err_set(&err, ERR_TEMPORARY, "%s: timed out%s", amqplink_step(l),
+	err_set(&err, ERR_TEMPORARY, "%s%s", amqplink_timed_out(l),
 		l->state == AMQPLINK_SHAKING_HANDS ? " (does the server speak TLS here?)" : "");
 	l->handler->failed(l->arg, &err, false);
 }
@@ -382,18 +382,18 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 	loop_timer_set(&l->opening, CONNECT_MS);
 }
 
-const char *amqplink_step(const struct amqplink *l)
+const char *amqplink_timed_out(const struct amqplink *l)
 {
-	static const char *const steps[] = {
-		[AMQPLINK_DIALING] = "connecting",
-		[AMQPLINK_SHAKING_HANDS] = "TLS handshake",
-		[AMQPLINK_GREETING] = "waiting for the server's greeting",
-		[AMQPLINK_LOGGING_IN] = "login",
-		[AMQPLINK_ENTERING] = "opening the vhost",
+	static const char *const messages[] = {
+		[AMQPLINK_DIALING] = "connecting: timed out",
+		[AMQPLINK_SHAKING_HANDS] = "TLS handshake: timed out",
+		[AMQPLINK_GREETING] = "waiting for the server's greeting: timed out",
+		[AMQPLINK_LOGGING_IN] = "login: timed out",
+		[AMQPLINK_ENTERING] = "opening the vhost: timed out",
 		[AMQPLINK_OPEN] = NULL,
 	};
 
-	return steps[l->state];
+	return messages[l->state];
 }
 
 void amqplink_init(struct amqplink *l, struct loop *loop, const struct amqpendpoint *e,

@@ -87,7 +87,7 @@ void amqplink_open(struct amqplink *l);
 void amqplink_declare(struct amqplink *l, size_t channel, const char *queue);
 void amqplink_close(struct amqplink *l); /* in any state; an open one says good-bye; may be opened again */
 void amqplink_done(struct amqplink *l);
-/* What it is at, for a question that is overdue meanwhile: "the login". NULL: closed or open. */
-const char *amqplink_step(const struct amqplink *l);
+/* Message for a question that is overdue meanwhile: "login: timed out". NULL: closed or open. */
+const char *amqplink_timed_out(const struct amqplink *l);
 
 #endif

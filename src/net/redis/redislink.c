@@ -23,12 +23,13 @@
 
 void redislink_enter(struct redislink_guard *g)
 {
-	g->depth++;
+	if (g)
+		g->depth++;
 }
 
 void redislink_leave(struct redislink_guard *g)
 {
-	if (--g->depth == 0)
+	if (g && --g->depth == 0)
 		g->left(g->pool);
 }
 
@@ -171,12 +172,15 @@ static bool take_replies(struct redislink *l)
 
 	while ((state = redisreply_next(reader, &reply, &err)) > 0) {
 		l->heard = true;
-		if (l->greetings_left == 0)
+		if (l->greetings_left == 0) {
 			l->handler->replied(l->arg, reply);
-		else if (is_useless(l->endpoint, l->greetings[l->greetings_count - l->greetings_left--], reply, &err))
-			l->handler->failed(l->arg, &err, false);
-		redis_reply_free(reply);
-		if (l->guard->freed || l->reader != reader)
+		} else {
+			if (is_useless(l->endpoint, l->greetings[l->greetings_count - l->greetings_left--], reply,
+				    &err))
+				l->handler->failed(l->arg, &err, false);
+			redis_reply_free(reply);
+		}
+		if ((l->guard && l->guard->freed) || l->reader != reader)
 			return false;
 	}
 	if (state == 0)

@@ -114,6 +114,9 @@ static void done(struct pool_call *call)
 
 static const struct pool_protocol protocol = {
 	.name = "fake",
+	.calls = "queries",
+	.call_size = sizeof(struct call),
+	.window = 1,
 	.waiting_max = 100,
 	.query_max = 8,
 	.overdue = "overdue",
@@ -162,7 +165,7 @@ static struct call *ask(const char *query, int64_t patience_ms, struct outcome *
 
 	*o = (struct outcome){ .times = 0 };
 	call->outcome = o;
-	pool_ask(w.pool, w.endpoint, query, loop_now_ms(w.loop) + patience_ms, &call->base);
+	pool_ask(w.pool, w.endpoint, mem_dup(query), strlen(query), loop_now_ms(w.loop) + patience_ms, &call->base);
 	assert_int_equal(o->times, 0);
 	return call;
 }
@@ -173,9 +176,9 @@ static void finish(size_t i, const char *wrong, bool usable)
 
 	if (wrong) {
 		err_set(&err, ERR_INVALID, "%s", wrong);
-		err_keep(&pool_slot_call(w.connections[i].slot)->err, &err);
+		err_keep(&pool_slot_call(w.connections[i].slot, 0)->err, &err);
 	}
-	pool_finished(w.connections[i].slot, usable);
+	pool_finished(pool_slot_call(w.connections[i].slot, 0), usable);
 	fakeloop_advance(0);
 }
 
@@ -213,7 +216,7 @@ static void one_after_the_other(void **state)
 	ask("b", 1000, &b);
 	ask("c", 1000, &c);
 	assert_int_equal(w.opened, 1);
-	pool_opened(w.connections[0].slot);
+	pool_opened(w.connections[0].slot, 0);
 	assert_string_equal(w.order, "a");
 	finish(0, NULL, true);
 	expect_answered(&a);
@@ -234,7 +237,7 @@ static void the_second_connection(void **state)
 
 	(void)state;
 	ask("s", 100000, &slow);
-	pool_opened(w.connections[0].slot);
+	pool_opened(w.connections[0].slot, 0);
 	fakeloop_advance(1000); /* however slow: nobody waits behind it */
 	assert_int_equal(w.opened, 1);
 	ask("a", 10000, &a);
@@ -253,7 +256,7 @@ static void the_second_connection(void **state)
 	fakeloop_advance(1);
 	assert_int_equal(w.opened, 3);
 	assert_int_equal(pool_connections(w.pool), 2);
-	pool_opened(w.connections[2].slot);
+	pool_opened(w.connections[2].slot, 0);
 	assert_string_equal(w.order, "sb");
 	finish(2, NULL, true);
 	expect_answered(&b);
@@ -267,10 +270,10 @@ static void idle_ones_are_closed_and_forgotten(void **state)
 
 	(void)state;
 	ask("s", 200000, &slow);
-	pool_opened(w.connections[0].slot);
+	pool_opened(w.connections[0].slot, 0);
 	ask("a", 1000, &a);
 	fakeloop_advance(50);
-	pool_opened(w.connections[1].slot);
+	pool_opened(w.connections[1].slot, 0);
 	finish(1, NULL, true);
 	fakeloop_advance(59999);
 	assert_int_equal(pool_connections(w.pool), 2);
@@ -309,7 +312,7 @@ static void who_asks_while_it_backs_off_waits(void **state)
 		assert_int_equal(w.opened, i + 2);
 		assert_int_equal(a.times, 0);
 	}
-	pool_opened(w.connections[6].slot);
+	pool_opened(w.connections[6].slot, 0);
 	finish(6, NULL, true);
 	expect_answered(&a);
 	lose(6, ERR_TEMPORARY, "closed"); /* idle: no failure */
@@ -349,7 +352,7 @@ static void overdue_while_it_is_asked(void **state)
 
 	(void)state;
 	ask("a", 500, &a);
-	pool_opened(w.connections[0].slot);
+	pool_opened(w.connections[0].slot, 0);
 	fakeloop_advance(500);
 	expect_failed(&a, "fake at db:1: overdue");
 	assert_int_equal(pool_connections(w.pool), 0);
@@ -363,13 +366,13 @@ static void never_serves(void **state)
 	(void)state;
 	ask("a", 10000, &a);
 	ask("b", 10000, &b);
-	pool_opened(w.connections[0].slot);
+	pool_opened(w.connections[0].slot, 0);
 	lose(0, ERR_TEMPORARY, "closed"); /* asked once more, after the back-off */
 	assert_int_equal(a.times, 0);
 	assert_int_equal(w.opened, 1);
 	fakeloop_advance(100);
 	assert_int_equal(w.opened, 2);
-	pool_opened(w.connections[1].slot);
+	pool_opened(w.connections[1].slot, 0);
 	assert_string_equal(w.order, "aa");
 	assert_int_equal(w.opened, 2); /* b has not waited behind a, but for a connection */
 	lose(1, ERR_TEMPORARY, "closed");
@@ -385,11 +388,11 @@ static void what_is_not_asked_again(void **state)
 	(void)state;
 	ask("a", 10000, &a)->partial = true;
 	ask("b", 10000, &b);
-	pool_opened(w.connections[0].slot);
+	pool_opened(w.connections[0].slot, 0);
 	lose(0, ERR_TEMPORARY, "closed");
 	expect_failed(&a, "fake at db:1: closed");
 	fakeloop_advance(100);
-	pool_opened(w.connections[1].slot);
+	pool_opened(w.connections[1].slot, 0);
 	lose(1, ERR_INVALID, "too long an answer");
 	expect_failed(&b, "fake at db:1: too long an answer");
 }
@@ -401,7 +404,7 @@ static void cannot_be_sent(void **state)
 	(void)state;
 	w.refuses_to_send = true;
 	ask("a", 10000, &a);
-	pool_opened(w.connections[0].slot);
+	pool_opened(w.connections[0].slot, 0);
 	fakeloop_advance(0);
 	expect_failed(&a, "fake at db:1: cannot send");
 	assert_int_equal(pool_connections(w.pool), 0);
@@ -436,7 +439,7 @@ static void cancelled_in_any_state(void **state)
 	pool_cancel(NULL);
 	a = ask("a", 1000, &asked);
 	b = ask("b", 1000, &waiting);
-	pool_opened(w.connections[0].slot);
+	pool_opened(w.connections[0].slot, 0);
 	pool_cancel(&b->base);
 	pool_cancel(&a->base);
 	assert_int_equal(w.done, 1); /* the one under way keeps its place */
@@ -449,7 +452,7 @@ static void cancelled_in_any_state(void **state)
 	pool_cancel(&a->base);
 	lose(0, ERR_TEMPORARY, "closed"); /* and is not asked again */
 	a = ask("a", 1000, &asked);
-	pool_opened(w.connections[1].slot);
+	pool_opened(w.connections[1].slot, 0);
 	pool_cancel(&a->base);
 	fakeloop_advance(1000);
 	assert_int_equal(pool_connections(w.pool), 0);
@@ -483,7 +486,7 @@ static void freed_with_all_that_is_under_way(void **state)
 	(void)state;
 	ask("a", 1000, &asked);
 	ask("b", 1000, &waiting);
-	pool_opened(w.connections[0].slot);
+	pool_opened(w.connections[0].slot, 0);
 	ask("123456789", 1000, &told);
 	pool_free(w.pool);
 	w.pool = NULL;
