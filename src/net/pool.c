@@ -477,7 +477,7 @@ static void explain_waiting(struct pool_server *s, struct err *err)
 	if (find_slot(s, SLOT_OPEN))
 		return;
 	if (opening)
-		err_set(err, ERR_TEMPORARY, "%s", protocol->opening(opening->connection));
+		protocol->opening(opening->connection, err);
 	else if (s->failures > 0)
 		*err = *s->last_err;
 }
@@ -501,6 +501,7 @@ static bool hangs(const struct pool_slot *slot)
 	const struct pool_server *s = slot->server;
 	int64_t now_ms = now_of(s);
 	bool ready = false;
+	struct err err;
 
 	for (unsigned i = 0; i < s->pool->lanes; i++) {
 		const struct lane *lane = &slot->lanes[i];
@@ -510,7 +511,7 @@ static bool hangs(const struct pool_slot *slot)
 		ready = ready || lane->ready;
 	}
 	return !ready && s->queue && s->queue->deadline_ms <= now_ms &&
-		(slot->state == SLOT_OPEN || !s->pool->protocol->opening(slot->connection));
+		(slot->state == SLOT_OPEN || s->pool->protocol->opening(slot->connection, &err) == 0);
 }
 
 static void expire_slot(struct pool_slot *slot)

@@ -80,10 +80,10 @@ struct pool_protocol {
 	 */
 	void *(*open)(struct pool_slot *slot, struct endpoint *e, const struct pool_call *first);
 	/*
-	 * Message for a call that is overdue while this connection is being opened. NULL: it is
-	 * open, only its lanes are not; then it hangs.
+	 * Of a call that is overdue while this connection is being opened: -1 with err, which says
+	 * what takes so long. 0: it is open, only its lanes are not; then it hangs.
 	 */
-	const char *(*opening)(const void *connection);
+	int (*opening)(const void *connection, struct err *err);
 	/*
 	 * Sends the query (in call->lane). pool_finished, pool_refused or pool_lost follows, not
 	 * before this returns. -1: the connection is broken.

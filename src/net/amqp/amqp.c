@@ -89,9 +89,11 @@ static void *open_connection(struct pool_slot *slot, struct endpoint *e, const s
 	return l;
 }
 
-static const char *opening(const void *connection)
+static int opening(const void *connection, struct err *err)
 {
-	return amqplink_timed_out(connection);
+	const struct amqplink *l = connection;
+
+	return l->stream.step ? stream_timed_out(&l->stream, err) : 0;
 }
 
 static int send_question(void *connection, struct pool_call *call, struct err *err)

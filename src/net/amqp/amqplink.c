@@ -2,20 +2,11 @@
 #include "net/amqp/amqplink.h"
 
 #include <event2/buffer.h>
-#include <event2/bufferevent.h>
-#include <event2/bufferevent_struct.h>
-#include <event2/event.h>
-#include <openssl/ssl.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "net/amqp/amqpframe.h"
-#include "net/dial.h"
-#include "net/tlsstream.h"
 
-#define CONNECT_MS 5000 /* for name and TCP; then as long for TLS */
 /*
  * For login and vhost. A server that does not know authentication_failure_close closes the
  * connection only some seconds after a wrong password.
@@ -24,75 +15,40 @@
 #define BEAT_S   30
 /* Heartbeats between two answers, or two beats of our own: a few are usual. */
 #define BEATS_MAX 1000
-#define READ_MAX  ((size_t)4 * AMQPFRAME_MAX)
-
-static void fail(struct amqplink *l, enum err_kind kind, const char *words)
-{
-	struct err err;
-
-	err_set(&err, kind, "%s", words);
-	l->handler->failed(l->arg, &err, false);
-}
 
 /* ---- Writing ---- */
-
-/* Written at the end of this round of callbacks, with what others add, not after another epoll. */
-static void write_soon(struct amqplink *l)
-{
-	if (!l->ssl)
-		event_active(&l->bev->ev_write, EV_WRITE, 1);
-}
 
 #define SEND(l, put, ...)                                                                                              \
 	do {                                                                                                           \
 		struct buf frame_ = BUF_INIT(1024);                                                                    \
 		put(&frame_, ##__VA_ARGS__);                                                                           \
-		bufferevent_write((l)->bev, frame_.data, frame_.len);                                                  \
+		stream_write(&(l)->stream, frame_.data, frame_.len);                                                   \
 		buf_done(&frame_);                                                                                     \
 	} while (0)
 
-static void wipe_login(const void *bytes, size_t len, void *arg)
-{
-	struct buf *frame = arg;
-
-	(void)bytes;
-	(void)len;
-	buf_done_secret(frame);
-	mem_free_ptr(&frame);
-}
-
-/* Without a copy in libevent's buffers, so that the password can be wiped. */
 static void send_login(struct amqplink *l)
 {
 	const struct amqpendpoint *e = l->endpoint;
 	const char *namespace_ = endpoint_namespace(&e->base);
 	MEM_AUTO char *name = mem_printf("kscaled%s%s", *namespace_ ? "-" : "", namespace_);
-	struct buf *frame = mem_zalloc(sizeof(*frame));
+	struct buf frame = BUF_INIT((size_t)1 << 16);
 
-	buf_init(frame, (size_t)1 << 16);
-	amqpframe_put_start_ok(frame, name, e->user, e->password);
-	evbuffer_add_reference(bufferevent_get_output(l->bev), frame->data, frame->len, wipe_login, frame);
+	amqpframe_put_start_ok(&frame, name, e->user, e->password);
+	stream_write_frame(&l->stream, &frame);
 }
 
-/* Servers log a connection that ends without it as lost. Best effort, never waited for. */
 static void say_goodbye(struct amqplink *l)
 {
 	struct buf frame = BUF_INIT(64);
 
 	amqpframe_put_close(&frame);
-	if (evbuffer_get_length(bufferevent_get_output(l->bev)) > 0)
-		; /* a frame is half written, or the server does not read */
-	else if (l->ssl)
-		(void)SSL_write(l->ssl, frame.data, (int)frame.len);
-	else
-		(void)send(bufferevent_getfd(l->bev), frame.data, frame.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	stream_write_last(&l->stream, frame.data, frame.len);
 	buf_done(&frame);
 }
 
 void amqplink_declare(struct amqplink *l, size_t channel, const char *queue)
 {
 	SEND(l, amqpframe_put_declare, (unsigned)channel + 1, queue);
-	write_soon(l);
 }
 
 /* ---- What the server says ---- */
@@ -138,15 +94,23 @@ static void explain_close(const struct amqplink *l, struct amqpmethod *m, struct
 }
 
 /* Often by a proxy, or a server without authentication_failure_close, in the place of words. */
-static const char *hint_of(const struct amqplink *l)
+static const char *hint_of(const void *arg)
 {
+	const struct amqplink *l = arg;
+
 	switch (l->state) {
 	case AMQPLINK_GREETING:
 		return l->endpoint->tls ? " (does it ask for a client certificate? give cert and key)"
 					: " (is TLS needed? write amqps://)";
-	case AMQPLINK_LOGGING_IN: return " during the login (is the password wrong?)";
+	case AMQPLINK_LOGGING_IN: return " (is the password wrong?)";
 	default: return "";
 	}
+}
+
+static void begin(struct amqplink *l, enum amqplink_state state, const char *step)
+{
+	l->state = state;
+	stream_step(&l->stream, step, state == AMQPLINK_GREETING ? LOGIN_MS : 0);
 }
 
 static void open_channel(struct amqplink *l, size_t channel)
@@ -155,22 +119,22 @@ static void open_channel(struct amqplink *l, size_t channel)
 	SEND(l, amqpframe_put_channel_open, (unsigned)channel + 1);
 }
 
-static void on_start(struct amqplink *l, const struct amqpmethod *m)
+/* Those that take a method: 1, or -1 with err. */
+static int on_start(struct amqplink *l, const struct amqpmethod *m, struct err *err)
 {
 	bool external = !l->endpoint->user;
 
 	if (m->major != 0 || m->minor != 9)
-		fail(l, ERR_TEMPORARY, "the server speaks another AMQP than 0-9-1");
-	else if (external && !m->external)
-		fail(l, ERR_DENIED,
+		return err_set(err, ERR_TEMPORARY, "the server speaks another AMQP than 0-9-1");
+	if (external && !m->external)
+		return err_set(err, ERR_DENIED,
 			"the server does not offer EXTERNAL, the login by a client certificate (RabbitMQ: its plug-in "
 			"rabbitmq_auth_mechanism_ssl)");
-	else if (!external && !m->plain)
-		fail(l, ERR_DENIED, "the server does not offer PLAIN, the login by user and password");
-	else {
-		l->state = AMQPLINK_LOGGING_IN;
-		send_login(l);
-	}
+	if (!external && !m->plain)
+		return err_set(err, ERR_DENIED, "the server does not offer PLAIN, the login by user and password");
+	begin(l, AMQPLINK_LOGGING_IN, "login");
+	send_login(l);
+	return 1;
 }
 
 /* 0 of the server means no limit. */
@@ -179,7 +143,7 @@ static uint32_t least_of(uint32_t servers, uint32_t ours)
 	return servers > 0 && servers < ours ? servers : ours;
 }
 
-static void on_tune(struct amqplink *l, const struct amqpmethod *m)
+static int on_tune(struct amqplink *l, const struct amqpmethod *m)
 {
 	unsigned beat_s = m->beat_s == 0 ? 0 : least_of(m->beat_s, BEAT_S);
 
@@ -187,17 +151,19 @@ static void on_tune(struct amqplink *l, const struct amqpmethod *m)
 	l->beat_ms = (int64_t)beat_s * 1000;
 	SEND(l, amqpframe_put_tune_ok, (unsigned)l->channels, least_of(m->frame_max, AMQPFRAME_MAX), beat_s);
 	SEND(l, amqpframe_put_open, l->endpoint->vhost);
-	l->state = AMQPLINK_ENTERING;
+	begin(l, AMQPLINK_ENTERING, "opening the vhost");
+	return 1;
 }
 
-static void on_entered(struct amqplink *l)
+static int on_entered(struct amqplink *l)
 {
-	loop_timer_cancel(&l->opening);
+	stream_ready(&l->stream);
 	l->state = AMQPLINK_OPEN;
 	if (l->beat_ms)
 		loop_timer_set(&l->beat, l->beat_ms / 2);
 	for (size_t i = 0; i < l->channels; i++)
 		open_channel(l, i);
+	return 1;
 }
 
 static void on_channel_closed(struct amqplink *l, size_t channel, struct amqpmethod *m)
@@ -210,16 +176,13 @@ static void on_channel_closed(struct amqplink *l, size_t channel, struct amqpmet
 	l->handler->refused(l->arg, channel, &err);
 }
 
-static void unexpected(struct amqplink *l, const struct amqpmethod *m)
+static int unexpected(const struct amqpmethod *m, struct err *err)
 {
-	struct err err;
-
-	err_set(&err, ERR_TEMPORARY, "the server sent a method (%u.%u) that nobody asked for", m->id >> 16,
+	return err_set(err, ERR_TEMPORARY, "the server sent a method (%u.%u) that nobody asked for", m->id >> 16,
 		m->id & 0xffff);
-	l->handler->failed(l->arg, &err, false);
 }
 
-static void take_on_channel(struct amqplink *l, size_t channel, struct amqpmethod *m)
+static int take_on_channel(struct amqplink *l, size_t channel, struct amqpmethod *m, struct err *err)
 {
 	bool open = l->open[channel];
 
@@ -231,122 +194,89 @@ static void take_on_channel(struct amqplink *l, size_t channel, struct amqpmetho
 	} else if (m->id == AMQPFRAME_CHANNEL_CLOSE && open) {
 		on_channel_closed(l, channel, m);
 	} else {
-		unexpected(l, m);
+		return unexpected(m, err);
 	}
+	return 1;
 }
 
-static void take_method(struct amqplink *l, const struct amqpframe *frame)
+static int on_close(struct amqplink *l, struct amqpmethod *m)
 {
-	bool was_open = l->state == AMQPLINK_OPEN;
+	struct err err;
+
+	explain_close(l, m, &err);
+	l->handler->failed(l->arg, &err, l->state == AMQPLINK_OPEN);
+	return 1;
+}
+
+static int take_method(struct amqplink *l, const struct amqpframe *frame, struct err *err)
+{
+	enum amqplink_state state = l->state;
 	struct amqpmethod m;
-	struct err err;
 
-	if (amqpframe_read(frame, &m, &err)) {
-		l->handler->failed(l->arg, &err, false);
-	} else if (frame->channel > 0 && was_open && frame->channel <= l->channels) {
-		take_on_channel(l, frame->channel - 1, &m);
-	} else if (frame->channel == 0 && m.id == AMQPFRAME_CLOSE) {
-		explain_close(l, &m, &err);
-		l->handler->failed(l->arg, &err, was_open);
-	} else if (frame->channel == 0 && m.id == AMQPFRAME_START && l->state == AMQPLINK_GREETING) {
-		on_start(l, &m);
-	} else if (frame->channel == 0 && m.id == AMQPFRAME_SECURE && l->state == AMQPLINK_LOGGING_IN) {
-		fail(l, ERR_DENIED, "the server asks for more than user and password, which nothing here answers");
-	} else if (frame->channel == 0 && m.id == AMQPFRAME_TUNE && l->state == AMQPLINK_LOGGING_IN) {
-		on_tune(l, &m);
-	} else if (frame->channel == 0 && m.id == AMQPFRAME_OPEN_OK && l->state == AMQPLINK_ENTERING) {
-		on_entered(l);
-	} else {
-		unexpected(l, &m);
-	}
+	if (amqpframe_read(frame, &m, err))
+		return -1;
+	if (frame->channel > 0 && state == AMQPLINK_OPEN && frame->channel <= l->channels)
+		return take_on_channel(l, frame->channel - 1, &m, err);
+	if (frame->channel > 0)
+		return unexpected(&m, err);
+	if (m.id == AMQPFRAME_CLOSE)
+		return on_close(l, &m);
+	if (m.id == AMQPFRAME_START && state == AMQPLINK_GREETING)
+		return on_start(l, &m, err);
+	if (m.id == AMQPFRAME_SECURE && state == AMQPLINK_LOGGING_IN)
+		return err_set(err, ERR_DENIED,
+			"the server asks for more than user and password, which nothing here answers");
+	if (m.id == AMQPFRAME_TUNE && state == AMQPLINK_LOGGING_IN)
+		return on_tune(l, &m);
+	if (m.id == AMQPFRAME_OPEN_OK && state == AMQPLINK_ENTERING)
+		return on_entered(l);
+	return unexpected(&m, err);
 }
 
-/* ---- Reading ---- */
-
-/* False when it is closed, or nothing more can be read now. */
-static bool take_frame(struct amqplink *l, struct evbuffer *input)
-{
-	const struct bufferevent *bev = l->bev;
-	size_t len = evbuffer_get_length(input), seen = len < AMQPFRAME_MAX ? len : AMQPFRAME_MAX;
-	struct amqpframe frame;
-	struct err err;
-	int rc = seen ? amqpframe_next(evbuffer_pullup(input, (ev_ssize_t)seen), seen, !l->heard, &frame, &err) : 0;
-
-	if (rc < 0)
-		l->handler->failed(l->arg, &err, false);
-	if (rc <= 0)
-		return false;
-	l->heard = true;
-	l->beats = frame.type == AMQPFRAME_METHOD ? 0 : l->beats + 1;
-	if (frame.type == AMQPFRAME_METHOD)
-		take_method(l, &frame);
-	else if (l->beats > BEATS_MAX)
-		fail(l, ERR_TEMPORARY, "the server sends heartbeats without end");
-	if (l->bev != bev) /* closed, or closed and opened again: the input is gone */
-		return false;
-	evbuffer_drain(input, frame.whole);
-	return true;
-}
-
-static void on_read(struct bufferevent *bev, void *arg)
+static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err)
 {
 	struct amqplink *l = arg;
-	struct evbuffer *input = bufferevent_get_input(bev);
-	struct err err;
+	size_t len = evbuffer_get_length(input), seen = len < AMQPFRAME_MAX ? len : AMQPFRAME_MAX;
+	struct amqpframe frame;
+	int rc = seen ? amqpframe_next(evbuffer_pullup(input, (ev_ssize_t)seen), seen, !l->stream.heard, &frame, err)
+		      : 0;
 
-	loop_enter(l->loop);
-	l->heard_ms = loop_now_ms(l->loop);
-	while (take_frame(l, input))
-		;
-	if (l->bev == bev && answers_hold(loop_answers(l->loop), &l->bytes, evbuffer_get_length(input), &err))
-		l->handler->failed(l->arg, &err, false);
+	l->stream.heard |= rc != 0; /* what is no frame explains itself */
+	if (rc <= 0)
+		return rc;
+	*used = frame.whole;
+	l->beats = frame.type == AMQPFRAME_METHOD ? 0 : l->beats + 1;
+	if (frame.type == AMQPFRAME_METHOD)
+		return take_method(l, &frame, err);
+	return l->beats > BEATS_MAX ? err_set(err, ERR_TEMPORARY, "the server sends heartbeats without end") : 1;
 }
 
 /* ---- Opening and losing ---- */
 
-static void greet(struct amqplink *l)
+static void on_opened(void *arg)
 {
-	l->state = AMQPLINK_GREETING;
-	l->heard = false;
+	struct amqplink *l = arg;
+
 	l->beats = 0;
-	l->heard_ms = loop_now_ms(l->loop);
-	loop_timer_set(&l->opening, LOGIN_MS);
-	bufferevent_setwatermark(l->bev, EV_READ, 0, READ_MAX);
-	bufferevent_enable(l->bev, EV_READ | EV_WRITE);
-	bufferevent_write(l->bev, AMQPFRAME_HELLO, AMQPFRAME_HELLO_LEN);
+	begin(l, AMQPLINK_GREETING, "waiting for the server's greeting");
+	stream_write(&l->stream, AMQPFRAME_HELLO, AMQPFRAME_HELLO_LEN);
 }
 
-static void on_event(struct bufferevent *bev, short what, void *arg)
+static void on_lost(void *arg, const struct err *why, bool ended)
 {
 	struct amqplink *l = arg;
-	int error = EVUTIL_SOCKET_ERROR();
-	struct err err;
 
-	loop_enter(l->loop);
-	if (what & BEV_EVENT_CONNECTED) {
-		greet(l);
-		return;
-	}
-	tlsstream_explain_end(bev, l->ssl, l->state == AMQPLINK_SHAKING_HANDS, what, error, hint_of(l), &err);
-	l->handler->failed(l->arg, &err, l->state == AMQPLINK_OPEN);
-}
-
-static void on_opening_timeout(void *arg)
-{
-	struct amqplink *l = arg;
-	struct err err;
-
-	err_set(&err, ERR_TEMPORARY, "%s%s", amqplink_timed_out(l),
-		l->state == AMQPLINK_SHAKING_HANDS ? " (does the server speak TLS here?)" : "");
-	l->handler->failed(l->arg, &err, false);
+	l->handler->failed(l->arg, why, ended && l->state == AMQPLINK_OPEN);
 }
 
 static void on_beat(void *arg)
 {
 	struct amqplink *l = arg;
+	struct err err;
 
-	if (loop_now_ms(l->loop) - l->heard_ms > 2 * l->beat_ms) {
-		fail(l, ERR_TEMPORARY, "the server sends no heartbeats any more");
+	if (loop_now_ms(l->stream.loop) - l->stream.heard_ms > 2 * l->beat_ms) {
+		err_set(&err, ERR_TEMPORARY, "the server sends no heartbeats any more");
+		l->handler->failed(l->arg, &err, false);
 		return;
 	}
 	l->beats = 0;
@@ -354,77 +284,37 @@ static void on_beat(void *arg)
 	loop_timer_set(&l->beat, l->beat_ms / 2);
 }
 
-static void on_dialed(void *arg, int fd, const struct err *dial_err)
-{
-	struct amqplink *l = arg;
-	struct err err;
-
-	l->dial = NULL;
-	if (fd < 0)
-		err_set(&err, dial_err->kind, "connecting: %s", dial_err->msg);
-	else
-		l->bev = l->endpoint->tls
-			? tlsstream_new(l->loop, fd, &l->tls, &l->endpoint->base.tls, l->endpoint->host, &l->ssl, &err)
-			: bufferevent_socket_new(loop_base(l->loop), fd, BEV_OPT_CLOSE_ON_FREE);
-	if (!l->bev) {
-		if (fd >= 0)
-			close(fd);
-		l->handler->failed(l->arg, &err, false);
-		return;
-	}
-	bufferevent_setcb(l->bev, on_read, NULL, on_event, l);
-	if (!l->endpoint->tls) {
-		greet(l);
-		return;
-	}
-	l->state = AMQPLINK_SHAKING_HANDS;
-	bufferevent_enable(l->bev, EV_READ | EV_WRITE);
-	loop_timer_set(&l->opening, CONNECT_MS);
-}
-
-const char *amqplink_timed_out(const struct amqplink *l)
-{
-	static const char *const messages[] = {
-		[AMQPLINK_DIALING] = "connecting: timed out",
-		[AMQPLINK_SHAKING_HANDS] = "TLS handshake: timed out",
-		[AMQPLINK_GREETING] = "waiting for the server's greeting: timed out",
-		[AMQPLINK_LOGGING_IN] = "login: timed out",
-		[AMQPLINK_ENTERING] = "opening the vhost: timed out",
-		[AMQPLINK_OPEN] = NULL,
-	};
-
-	return messages[l->state];
-}
-
 void amqplink_init(struct amqplink *l, struct loop *loop, const struct amqpendpoint *e,
 	const struct amqplink_handler *handler, void *arg)
 {
-	*l = (struct amqplink){ .loop = loop, .endpoint = e, .handler = handler, .arg = arg };
-	loop_timer_init(&l->opening, loop, on_opening_timeout, l);
+	static const struct stream_events events = { on_opened, take, on_lost, hint_of };
+
+	*l = (struct amqplink){ .endpoint = e, .handler = handler, .arg = arg };
+	stream_init(&l->stream, loop, &events, l);
 	loop_timer_init(&l->beat, loop, on_beat, l);
 }
 
 void amqplink_open(struct amqplink *l)
 {
-	l->state = AMQPLINK_DIALING;
-	l->bytes.namespace_ = l->hold.namespace_ = endpoint_namespace(&l->endpoint->base);
-	l->dial = dial_start(l->loop, l->endpoint->host, l->endpoint->port, CONNECT_MS, &l->hold, on_dialed, l);
+	const struct amqpendpoint *e = l->endpoint;
+
+	l->state = AMQPLINK_CONNECTING;
+	stream_open(&l->stream,
+		&(struct stream_server){
+			.host = e->host,
+			.port = e->port,
+			.endpoint = &e->base,
+			.tls_name = e->tls ? e->host : NULL,
+			.limit_ms = STREAM_CONNECT_MS,
+		});
 }
 
 void amqplink_close(struct amqplink *l)
 {
-	dial_cancel(l->dial);
-	l->dial = NULL;
-	if (l->bev && l->state == AMQPLINK_OPEN)
+	if (l->state == AMQPLINK_OPEN)
 		say_goodbye(l);
-	if (l->bev)
-		bufferevent_free(l->bev);
-	l->bev = NULL;
-	l->ssl = NULL;
-	descriptors_give(&l->hold, 0);
-	answers_release(&l->bytes);
+	stream_close(&l->stream);
 	memset(l->open, 0, sizeof(l->open));
-	loop_timer_cancel(&l->opening);
 	loop_timer_cancel(&l->beat);
 	l->state = AMQPLINK_CLOSED;
 }
@@ -432,8 +322,6 @@ void amqplink_close(struct amqplink *l)
 void amqplink_done(struct amqplink *l)
 {
 	amqplink_close(l);
-	loop_timer_done(&l->opening);
+	stream_done(&l->stream);
 	loop_timer_done(&l->beat);
-	SSL_CTX_free(l->tls);
-	l->tls = NULL;
 }

@@ -12,26 +12,18 @@
  * The link opens it again by itself; the questions are its owner's.
  */
 
-#include <openssl/types.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
 #include "net/amqp/amqpendpoint.h"
-#include "net/answers.h"
-#include "net/descriptors.h"
 #include "net/loop.h"
-
-struct bufferevent;
-struct dial;
+#include "net/stream.h"
 
 #define AMQPLINK_CHANNELS 8 /* numbered from 0; a server may allow fewer */
 
-/*
- * Called from the loop. After closed and failed the link may still be on the stack, so it must not
- * be freed before the turn's end; to close it is fine.
- */
+/* Called from the loop. Each of them may close the link, but not free it. */
 struct amqplink_handler {
 	void (*ready)(void *arg, size_t channel); /* it is open: declare may follow */
 	/* The answer to the oldest declaration on this channel. */
@@ -50,33 +42,23 @@ struct amqplink_handler {
 
 enum amqplink_state {
 	AMQPLINK_CLOSED,
-	AMQPLINK_DIALING,
-	AMQPLINK_SHAKING_HANDS, /* TLS */
-	AMQPLINK_GREETING,      /* the server's first words are due */
+	AMQPLINK_CONNECTING,
+	AMQPLINK_GREETING, /* the server's first words are due */
 	AMQPLINK_LOGGING_IN,
 	AMQPLINK_ENTERING, /* the vhost */
 	AMQPLINK_OPEN,
 };
 
 struct amqplink {
-	struct loop *loop;
+	struct stream stream;
 	const struct amqpendpoint *endpoint; /* borrowed */
 	const struct amqplink_handler *handler;
 	void *arg;
 	enum amqplink_state state;
-	struct dial *dial;
-	struct descriptors_hold hold;
-	struct answers_hold bytes; /* of a frame that is incomplete */
-	struct bufferevent *bev;   /* NULL until there is a socket */
-	SSL_CTX *tls;              /* made at the first connection */
-	SSL *ssl;                  /* owned by bev; NULL: plain */
-	size_t channels;           /* how many the server allows, and we use */
+	size_t channels; /* how many the server allows, and we use */
 	bool open[AMQPLINK_CHANNELS];
-	bool heard;     /* a frame came on this connection */
-	unsigned beats; /* heartbeats since the last method, or beat of ours */
-	int64_t heard_ms;
-	int64_t beat_ms;           /* heartbeats; 0: none */
-	struct loop_timer opening; /* deadline of TLS and login */
+	unsigned beats;  /* heartbeats since the last method, or beat of ours */
+	int64_t beat_ms; /* heartbeats; 0: none */
 	struct loop_timer beat;
 };
 
@@ -87,7 +69,5 @@ void amqplink_open(struct amqplink *l);
 void amqplink_declare(struct amqplink *l, size_t channel, const char *queue);
 void amqplink_close(struct amqplink *l); /* in any state; an open one says good-bye; may be opened again */
 void amqplink_done(struct amqplink *l);
-/* Message for a question that is overdue meanwhile: "login: timed out". NULL: closed or open. */
-const char *amqplink_timed_out(const struct amqplink *l);
 
 #endif

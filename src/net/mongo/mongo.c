@@ -129,15 +129,17 @@ static void on_whole_timeout(void *arg)
 }
 
 /* Why a query that is overdue while this connection is opened has no answer. */
-static const char *opening(const void *connection)
+static int opening(const void *connection, struct err *err)
 {
 	const struct mongo_conn *c = connection;
 
 	if (c->phase == LOOKING_UP)
-		return "looking up the SRV and TXT records: timed out (do the name servers answer?)";
+		return err_set(err, ERR_TEMPORARY,
+			"looking up the SRV and TXT records: timed out (do the name servers answer?)");
 	if (c->phase == SALTING)
-		return "logging in: computing SCRAM's iterations (fewer iterations take less time): timed out";
-	return c->phase == LOGGING_IN ? "logging in: timed out" : "connecting: timed out";
+		return err_set(err, ERR_TEMPORARY,
+			"logging in: computing SCRAM's iterations (fewer iterations take less time): timed out");
+	return err_set(err, ERR_TEMPORARY, "%s: timed out", c->phase == LOGGING_IN ? "logging in" : "connecting");
 }
 
 /* ---- Greeting and login ---- */

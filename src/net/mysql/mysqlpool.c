@@ -49,11 +49,11 @@ static void on_lost(void *arg)
 	pool_lost(c->slot, &err);
 }
 
-static const char *opening(const void *connection)
+static int opening(const void *connection, struct err *err)
 {
 	const struct mysql_conn *c = connection;
 
-	return c->io ? "logging in: timed out" : "connecting: timed out";
+	return err_set(err, ERR_TEMPORARY, "%s: timed out", c->io ? "logging in" : "connecting");
 }
 
 static void on_timeout(void *arg)
@@ -61,7 +61,8 @@ static void on_timeout(void *arg)
 	struct mysql_conn *c = arg;
 	struct err err;
 
-	err_set(&err, ERR_TEMPORARY, "%s%s", opening(c), c->io ? " (is it a MySQL or MariaDB server?)" : "");
+	err_set(&err, ERR_TEMPORARY, "%s",
+		c->io ? "logging in: timed out (is it a MySQL or MariaDB server?)" : "connecting: timed out");
 	pool_lost(c->slot, &err);
 }
 

@@ -82,9 +82,9 @@ static void *open_connection(struct pool_slot *slot, struct endpoint *e, const s
 	return pgconn_start(p->loop, (struct pgendpoint *)e, &config, &handler, slot);
 }
 
-static const char *opening(const void *connection)
+static int opening(const void *connection, struct err *err)
 {
-	return pgconn_step(connection);
+	return err_set(err, ERR_TEMPORARY, "%s", pgconn_step(connection));
 }
 
 static int send_query(void *connection, struct pool_call *call, struct err *err)

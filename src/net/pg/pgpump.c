@@ -20,7 +20,7 @@
 #include "net/pg/pgguard.h"
 #include "net/pg/pgscram.h"
 #include "net/pg/pgtls.h"
-#include "net/tlsstream.h"
+#include "net/stream.h"
 
 #define CHUNK_BYTES 16384
 /*
@@ -193,7 +193,7 @@ static void begin_tls(struct pgpump *p)
 	struct err err;
 
 	p->ssl = pgtls_session(p->config.endpoint, p->config.host, &err);
-	p->server = p->ssl ? tlsstream_over(p->loop, p->fd, p->ssl, &err) : NULL;
+	p->server = p->ssl ? stream_tls(p->loop, p->fd, p->ssl, &err) : NULL;
 	p->shaking = true;
 	if (p->server) {
 		serve(p);

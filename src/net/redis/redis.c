@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/redis/redis.h"
 
-#include <event2/buffer.h>
-#include <event2/bufferevent.h>
-#include <event2/bufferevent_struct.h>
-#include <event2/event.h>
-#include <event2/event_struct.h>
 #include <hiredis/hiredis.h>
 #include <stdlib.h>
 
@@ -66,27 +61,16 @@ static void *open_connection(struct pool_slot *slot, struct endpoint *e, const s
 	return l;
 }
 
-static const char *opening(const void *connection)
+static int opening(const void *connection, struct err *err)
 {
-	const struct redislink *l = connection;
-
-	return l->state == REDISLINK_SHAKING_HANDS ? REDISLINK_SHAKING_TIMED_OUT : "connecting: timed out";
+	return stream_timed_out(&((const struct redislink *)connection)->stream, err);
 }
 
 static int send_command(void *connection, struct pool_call *call, struct err *err)
 {
-	const struct redislink *l = connection;
-
 	(void)err;
-	evbuffer_add(bufferevent_get_output(l->bev), call->query, call->bytes);
-	redisFreeCommand(call->query);
+	redislink_send(connection, call->query, call->bytes);
 	call->query = NULL;
-	/*
-	 * Written at the end of this round of callbacks, with what others add until then, instead
-	 * of waiting for epoll: that saves two system calls.
-	 */
-	if (!l->ssl)
-		event_active(&l->bev->ev_write, EV_WRITE, 1);
 	return 0;
 }
 

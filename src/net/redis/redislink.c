@@ -2,22 +2,13 @@
 #include "net/redis/redislink.h"
 
 #include <event2/buffer.h>
-#include <event2/bufferevent.h>
-#include <event2/bufferevent_ssl.h>
-#include <event2/event.h>
 #include <hiredis/hiredis.h>
-#include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/mem.h"
 #include "base/text.h"
-#include "net/dial.h"
 #include "net/redis/redisreply.h"
-#include "net/tls/tls.h"
-#include "net/tlsstream.h"
 
 #define FEED_BYTES 16384
 
@@ -42,22 +33,14 @@ void redislink_free_pool(struct redislink_guard *g)
 
 /* ---- Greeting ---- */
 
-static void wipe_wire(const void *bytes, size_t len, void *wire)
-{
-	(void)bytes;
-	mem_wipe(wire, len);
-	redisFreeCommand(wire);
-}
-
-/* Without a copy in libevent's buffers, so that the password can be wiped. */
 static void greet(struct redislink *l, int argc, const char **argv)
 {
 	char *wire;
 	int len = redisFormatCommandArgv(&wire, argc, argv, NULL);
 
 	if (len < 0)
-		abort(); /* out of memory */
-	evbuffer_add_reference(bufferevent_get_output(l->bev), wire, (size_t)len, wipe_wire, wire);
+		abort();                                    /* out of memory */
+	stream_write_secret(&l->stream, wire, (size_t)len); /* redisFreeCommand is free */
 	l->greetings[l->greetings_count++] = argv[0];
 }
 
@@ -142,218 +125,116 @@ void redislink_unasked(const struct redis_reply *reply, struct err *err)
 		reply->type == REDIS_ERROR ? reply->text : "the server sent a reply that nobody asked for");
 }
 
-/* ---- Reading ---- */
+/* ---- What the stream says ---- */
 
-/*
- * No reply but garbage or the end on a plain connection may mean a TLS port; in TLS, that the
- * server requires a client certificate.
- */
-static void fail_on_wire(struct redislink *l, const struct err *why, bool ended)
+static int deliver(struct redislink *l, struct redis_reply *reply, struct err *err)
 {
-	bool open = l->state == REDISLINK_OPEN;
-	const char *hint = "";
-	struct err err;
+	struct redislink_guard *guard = l->guard;
+	bool useless;
 
-	if (open && !l->heard && !l->endpoint->tls)
-		hint = " (is TLS needed? set enableTLS)";
-	else if (open && !l->heard && !l->endpoint->base.tls.cert_pem) /* in TLS 1.3 its alert may be lost */
-		hint = " (does it ask for a client certificate? give cert and key)";
-	err_set(&err, why->kind, "%s%s", why->msg, hint);
-	l->handler->failed(l->arg, &err, ended && open && l->heard);
-}
-
-/* False when the connection is closed or the pool freed. */
-static bool take_replies(struct redislink *l)
-{
-	struct redisreply *reader = l->reader;
-	struct redis_reply *reply;
-	struct err err;
-	int state;
-
-	while ((state = redisreply_next(reader, &reply, &err)) > 0) {
-		l->heard = true;
-		if (l->greetings_left == 0) {
-			l->handler->replied(l->arg, reply);
-		} else {
-			if (is_useless(l->endpoint, l->greetings[l->greetings_count - l->greetings_left--], reply,
-				    &err))
-				l->handler->failed(l->arg, &err, false);
-			redis_reply_free(reply);
-		}
-		if ((l->guard && l->guard->freed) || l->reader != reader)
-			return false;
+	l->stream.heard = true;
+	if (l->greetings_left == 0) {
+		redislink_enter(guard);
+		l->handler->replied(l->arg, reply);
+		redislink_leave(guard);
+		return 1;
 	}
-	if (state == 0)
-		return true;
-	fail_on_wire(l, &err, false);
-	return false;
+	useless = is_useless(l->endpoint, l->greetings[l->greetings_count - l->greetings_left--], reply, err);
+	redis_reply_free(reply);
+	return useless ? -1 : 1;
 }
 
-static void on_read(struct bufferevent *bev, void *arg)
+/* The replies of what the reader has, then some more for it. */
+static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err)
 {
 	struct redislink *l = arg;
-	struct redislink_guard *guard = l->guard;
-	struct evbuffer *input = bufferevent_get_input(bev);
+	struct redis_reply *reply;
 	struct evbuffer_iovec part;
-	struct err err;
+	int state = redisreply_next(l->reader, &reply, err);
 
-	loop_enter(l->loop);
-	redislink_enter(guard);
-	l->heard_ms = loop_now_ms(l->loop);
-	while (evbuffer_peek(input, -1, NULL, &part, 1) > 0 && part.iov_len > 0) {
-		size_t len = part.iov_len < FEED_BYTES ? part.iov_len : FEED_BYTES;
-
-		if (redisreply_feed(l->reader, part.iov_base, len, &err) < 0) {
-			l->handler->failed(l->arg, &err, false);
-			break;
-		}
-		evbuffer_drain(input, len);
-		if (!take_replies(l))
-			break;
-		if (answers_hold(loop_answers(l->loop), &l->bytes, redisreply_bytes(l->reader), &err)) {
-			l->handler->failed(l->arg, &err, false);
-			break;
-		}
-	}
-	redislink_leave(guard);
+	if (state > 0)
+		return deliver(l, reply, err);
+	l->stream.kept = redisreply_bytes(l->reader);
+	if (state < 0 || evbuffer_peek(input, -1, NULL, &part, 1) == 0)
+		return state;
+	*used = part.iov_len < FEED_BYTES ? part.iov_len : FEED_BYTES;
+	return redisreply_feed(l->reader, part.iov_base, *used, err) ? -1 : 1;
 }
 
-/* ---- Opening and losing ---- */
-
-static void on_open(struct redislink *l)
+static void on_opened(void *arg)
 {
-	loop_timer_cancel(&l->shaking);
+	struct redislink *l = arg;
+
 	l->state = REDISLINK_OPEN;
-	l->heard = false;
-	l->heard_ms = loop_now_ms(l->loop);
 	l->reader = redisreply_new();
-	bufferevent_enable(l->bev, EV_READ | EV_WRITE);
 	greet_all(l);
 	l->handler->opened(l->arg);
 }
 
-/* Turns an event other than BEV_EVENT_CONNECTED into an error. */
-static void explain_end(const struct redislink *l, short what, int error, struct err *err)
-{
-	char reason[256];
-	unsigned long code = l->ssl ? bufferevent_get_openssl_error(l->bev) : 0;
-	bool shaking_hands = l->state == REDISLINK_SHAKING_HANDS;
-
-	/* In TLS 1.3 a server requires a certificate, or rejects it, after the handshake. */
-	if (!shaking_hands && code >= 16) {
-		tls_explain(l->ssl, code, reason, sizeof(reason));
-		err_set(err, ERR_TEMPORARY, "TLS: %s", reason);
-	} else if (shaking_hands) {
-		/*
-		 * libevent puts OpenSSL's result codes (below 16) into the same list as its errors.
-		 */
-		tls_explain(l->ssl, code < 16 ? 0 : code, reason, sizeof(reason));
-		err_set(err, ERR_TEMPORARY, "TLS handshake: %s%s", reason,
-			strstr(reason, "wrong version") ? " (the server does not speak TLS here)" : "");
-	} else if (what & BEV_EVENT_EOF || !error) {
-		err_set(err, ERR_TEMPORARY, "the server closed the connection");
-	} else {
-		err_set(err, ERR_TEMPORARY, "%s", strerror(error));
-	}
-}
-
-static void on_event(struct bufferevent *bev, short what, void *arg)
+static void on_lost(void *arg, const struct err *why, bool ended)
 {
 	struct redislink *l = arg;
-	int error = EVUTIL_SOCKET_ERROR();
-	struct err err;
 
-	(void)bev;
-	loop_enter(l->loop);
-	if (what & BEV_EVENT_CONNECTED) {
-		on_open(l);
-		return;
-	}
-	explain_end(l, what, error, &err);
-	fail_on_wire(l, &err, true);
+	l->handler->failed(l->arg, why, ended && l->stream.heard);
 }
 
-static void on_shaking_timeout(void *arg)
+static const char *hint_of(const void *arg)
 {
-	struct redislink *l = arg;
-	struct err err;
+	const struct redislink *l = arg;
 
-	err_set(&err, ERR_TEMPORARY, REDISLINK_SHAKING_TIMED_OUT);
-	l->handler->failed(l->arg, &err, false);
+	if (l->stream.heard)
+		return "";
+	if (!l->endpoint->tls)
+		return " (is TLS needed? set enableTLS)";
+	/* in TLS 1.3 its alert may be lost */
+	return l->endpoint->base.tls.cert_pem ? "" : " (does it ask for a client certificate? give cert and key)";
 }
 
-static void on_dialed(void *arg, int fd, const struct err *dial_err)
-{
-	struct redislink *l = arg;
-	const struct redisendpoint *e = l->endpoint;
-	struct err err;
-
-	l->dial = NULL;
-	if (fd < 0)
-		err_set(&err, dial_err->kind, "connecting: %s", dial_err->msg);
-	else
-		l->bev = l->endpoint->tls ? tlsstream_new(l->loop, fd, &l->tls, &e->base.tls,
-						    e->port ? e->host : "localhost", &l->ssl, &err)
-					  : bufferevent_socket_new(loop_base(l->loop), fd, BEV_OPT_CLOSE_ON_FREE);
-	if (!l->bev) {
-		if (fd >= 0)
-			close(fd);
-		l->handler->failed(l->arg, &err, false);
-		return;
-	}
-	bufferevent_setcb(l->bev, on_read, NULL, on_event, l);
-	if (!l->endpoint->tls) {
-		on_open(l);
-		return;
-	}
-	l->state = REDISLINK_SHAKING_HANDS;
-	bufferevent_enable(l->bev, EV_READ | EV_WRITE);
-	loop_timer_set(&l->shaking, REDISLINK_CONNECT_MS);
-}
+/* ---- For the pools ---- */
 
 void redislink_init(struct redislink *l, struct loop *loop, const struct redisendpoint *e, bool queries,
 	struct redislink_guard *guard, const struct redislink_handler *handler, void *arg)
 {
-	*l = (struct redislink){
-		.loop = loop,
-		.endpoint = e,
-		.guard = guard,
-		.handler = handler,
-		.arg = arg,
-		.queries = queries,
-	};
-	loop_timer_init(&l->shaking, loop, on_shaking_timeout, l);
+	static const struct stream_events events = { on_opened, take, on_lost, hint_of };
+
+	*l = (struct redislink){ .endpoint = e, .guard = guard, .handler = handler, .arg = arg, .queries = queries };
+	stream_init(&l->stream, loop, &events, l);
 }
 
 void redislink_open(struct redislink *l)
 {
-	l->state = REDISLINK_DIALING;
-	l->bytes.namespace_ = l->hold.namespace_ = endpoint_namespace(&l->endpoint->base);
-	l->dial = dial_start(l->loop, l->endpoint->host, l->endpoint->port, REDISLINK_CONNECT_MS, &l->hold, on_dialed,
-		l);
+	const struct redisendpoint *e = l->endpoint;
+
+	l->state = REDISLINK_OPENING;
+	stream_open(&l->stream,
+		&(struct stream_server){
+			.host = e->host,
+			.port = e->port,
+			.endpoint = &e->base,
+			.tls_name = !e->tls ? NULL
+				: e->port   ? e->host
+					    : "localhost",
+			.limit_ms = STREAM_CONNECT_MS,
+		});
 }
 
 void redislink_close(struct redislink *l)
 {
-	dial_cancel(l->dial);
-	l->dial = NULL;
-	if (l->bev)
-		bufferevent_free(l->bev);
-	l->bev = NULL;
-	l->ssl = NULL;
-	descriptors_give(&l->hold, 0);
-	answers_release(&l->bytes);
+	stream_close(&l->stream);
 	redisreply_free(l->reader);
 	l->reader = NULL;
 	l->greetings_left = 0;
-	loop_timer_cancel(&l->shaking);
 	l->state = REDISLINK_CLOSED;
 }
 
 void redislink_done(struct redislink *l)
 {
 	redislink_close(l);
-	loop_timer_done(&l->shaking);
-	SSL_CTX_free(l->tls);
-	l->tls = NULL;
+	stream_done(&l->stream);
+}
+
+void redislink_send(struct redislink *l, char *wire, size_t len)
+{
+	stream_write(&l->stream, wire, len);
+	redisFreeCommand(wire);
 }

@@ -9,25 +9,18 @@
  * decides that, and what happens to commands under way.
  */
 
-#include <openssl/types.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
-#include "net/answers.h"
-#include "net/descriptors.h"
 #include "net/loop.h"
 #include "net/redis/redisendpoint.h"
+#include "net/stream.h"
 
-struct bufferevent;
-struct dial;
 struct redis_reply;
 
-#define REDISLINK_CONNECT_MS    5000 /* for name and TCP; then as long again for TLS */
 #define REDISLINK_GREETINGS_MAX 3
-/* A Redis without TLS does not answer a TLS handshake. */
-#define REDISLINK_SHAKING_TIMED_OUT "TLS handshake: timed out (does the server speak TLS here?)"
 
 /*
  * Counts the callbacks on the stack, which may free the pool that a link belongs to. A member of
@@ -55,28 +48,19 @@ struct redislink_handler {
 	void (*failed)(void *arg, const struct err *why, bool idle);
 };
 
-enum redislink_state { REDISLINK_CLOSED, REDISLINK_DIALING, REDISLINK_SHAKING_HANDS, REDISLINK_OPEN };
+enum redislink_state { REDISLINK_CLOSED, REDISLINK_OPENING, REDISLINK_OPEN };
 
 struct redislink {
-	struct loop *loop;
+	struct stream stream;
 	const struct redisendpoint *endpoint; /* borrowed */
 	struct redislink_guard *guard;        /* borrowed; NULL: no handler frees the link */
 	const struct redislink_handler *handler;
 	void *arg;
 	bool queries; /* for commands: greets with SELECT and ROLE, too */
 	enum redislink_state state;
-	struct dial *dial;
-	struct descriptors_hold hold;
-	struct answers_hold bytes; /* bytes in reader */
-	struct bufferevent *bev;   /* NULL until there is a socket */
-	SSL_CTX *tls;              /* made at the first connection */
-	SSL *ssl;                  /* owned by bev; NULL: plain */
 	struct redisreply *reader;
 	const char *greetings[REDISLINK_GREETINGS_MAX]; /* whose replies are due */
 	size_t greetings_left, greetings_count;
-	bool heard;                /* at least one reply on this connection */
-	int64_t heard_ms;          /* of the last bytes, or of the opening */
-	struct loop_timer shaking; /* deadline of the TLS handshake */
 };
 
 void redislink_init(struct redislink *l, struct loop *loop, const struct redisendpoint *e, bool queries,
@@ -84,6 +68,8 @@ void redislink_init(struct redislink *l, struct loop *loop, const struct redisen
 void redislink_open(struct redislink *l);
 void redislink_close(struct redislink *l); /* in any state; may be opened again */
 void redislink_done(struct redislink *l);
+/* Takes a command as hiredis formats it. Sent at the end of this round of callbacks. */
+void redislink_send(struct redislink *l, char *wire, size_t len);
 
 /* The error of an unexpected reply: often the server rejects all clients. */
 void redislink_unasked(const struct redis_reply *reply, struct err *err);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/redis/redissub.h"
 
-#include <event2/buffer.h>
-#include <event2/bufferevent.h>
 #include <hiredis/hiredis.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,8 +144,7 @@ static void send_command(struct redissub_conn *c, const char *verb, struct redis
 
 	if (len < 0)
 		abort(); /* out of memory */
-	evbuffer_add(bufferevent_get_output(c->link.bev), wire, (size_t)len);
-	redisFreeCommand(wire);
+	redislink_send(&c->link, wire, (size_t)len);
 	e->channel = ch;
 	if (ch)
 		ch->unanswered++;
@@ -352,7 +349,7 @@ static bool is_overdue(const struct redissub_conn *c, int64_t now_ms, int64_t si
 static void on_timer(void *arg)
 {
 	struct redissub_conn *c = arg;
-	int64_t now_ms = loop_now_ms(c->pool->loop), silent_ms = now_ms - c->link.heard_ms;
+	int64_t now_ms = loop_now_ms(c->pool->loop), silent_ms = now_ms - c->link.stream.heard_ms;
 	struct err err;
 
 	if (c->listening == 0) {

@@ -45,9 +45,11 @@ void *line_open(struct pool_slot *slot, struct endpoint *e, const struct pool_ca
 	return c;
 }
 
-const char *line_opening(const void *connection)
+int line_opening(const void *connection, struct err *err)
 {
-	return ((const struct line_connection *)connection)->welcome ? NULL : "saying hello";
+	if (((const struct line_connection *)connection)->welcome)
+		return 0;
+	return err_set(err, ERR_TEMPORARY, "saying hello");
 }
 
 int line_send(void *connection, struct pool_call *call, struct err *err)

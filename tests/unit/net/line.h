@@ -29,7 +29,7 @@ struct line_connection {
 
 /* Members of a table; line_close leaves the connection to line_open. */
 void *line_open(struct pool_slot *slot, struct endpoint *e, const struct pool_call *first);
-const char *line_opening(const void *connection);
+int line_opening(const void *connection, struct err *err);
 int line_send(void *connection, struct pool_call *call, struct err *err);
 void line_close(void *connection);
 bool line_again(struct pool_call *call);
