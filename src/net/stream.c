@@ -265,6 +265,11 @@ void stream_open(struct stream *s, const struct stream_server *server)
 	s->dial = dial_start(s->loop, server->host, server->port, server->limit_ms, &s->hold, on_dialed, s);
 }
 
+bool stream_is_connected(const struct stream *s)
+{
+	return s->bev;
+}
+
 void stream_step(struct stream *s, const char *step, int64_t limit_ms)
 {
 	s->step = step;

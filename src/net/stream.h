@@ -88,8 +88,9 @@ struct stream {
 
 void stream_init(struct stream *s, struct loop *loop, const struct stream_events *events, void *arg);
 void stream_open(struct stream *s, const struct stream_server *server); /* copies server */
-void stream_close(struct stream *s); /* in any state; may be opened again; "step" is NULL then */
-void stream_done(struct stream *s);  /* closes it */
+void stream_close(struct stream *s);              /* in any state; may be opened again; "step" is NULL then */
+void stream_done(struct stream *s);               /* closes it */
+bool stream_is_connected(const struct stream *s); /* TCP is, at least */
 
 /*
  * Begins a step of the protocol: it is named in what goes wrong, and times out after limit_ms, 0:
@@ -98,7 +99,7 @@ void stream_done(struct stream *s);  /* closes it */
 #define STREAM_UNTIMED (-1)
 void stream_step(struct stream *s, const char *step, int64_t limit_ms);
 void stream_ready(struct stream *s); /* no step, no deadline any more */
-/* -1 with err, of a wait that is too long: "login: timed out", without a step "no answer in time". */
+/* -1 with err, of too long a wait: "login: timed out", or without a step "no answer in time". */
 int stream_timed_out(const struct stream *s, struct err *err);
 
 /*

@@ -189,7 +189,7 @@ def test_ways_in(kscaled, stage, server, topic, credentials, authority, tmp_path
         "no-login": ("sasl", {}, {}, "does this listener ask for a login? set sasl"),
         "login-where-none-is": ("plain", {"sasl": "plaintext"}, login, "SaslHandshake: ILLEGAL_SASL_STATE"),
         "no-tls": ("tls", {}, {}, "is TLS needed here? set tls to enable"),
-        "tls-where-none-is": ("plain", {"tls": "enable"}, trust, "does the broker speak TLS here?"),
+        "tls-where-none-is": ("plain", {"tls": "enable"}, trust, "does the server speak TLS here?"),
         "wrong-ca": ("tls", {"tls": "enable"}, {"ca": pem(stranger.cert)}, "TLS handshake: "),
         "system-ca": ("tls", {"tls": "enable"}, {}, "TLS handshake: unable to get local issuer certificate"),
         "no-certificate": ("mtls", {"tls": "enable"}, trust, "does it ask for a client certificate? give cert and key"),

@@ -2,31 +2,20 @@
 #include "net/kafka/kafkalink.h"
 
 #include <event2/buffer.h>
-#include <event2/bufferevent.h>
-#include <event2/bufferevent_ssl.h>
-#include <event2/bufferevent_struct.h>
-#include <event2/event.h>
 #include <inttypes.h>
-#include <openssl/ssl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <utlist.h>
 
 #include "base/hostport.h"
 #include "base/mem.h"
-#include "net/answers.h"
-#include "net/descriptors.h"
 #include "net/dial.h"
 #include "net/identity/identity.h"
 #include "net/kafka/kafkalogin.h"
 #include "net/kafka/kafkasasl.h"
 #include "net/sign/salter.h"
-#include "net/tls/tls.h"
-#include "net/tlsstream.h"
+#include "net/stream.h"
 #include "net/web/webtoken.h"
 
-#define CONNECT_MS      5000 /* for name and TCP; then as long again for TLS, and for the login */
 #define IDLE_MS         60000
 #define SLOW_MS         1000
 #define FRAME_CAP       (KAFKASASL_MESSAGE_MAX + 4096) /* of a frame of the login */
@@ -34,7 +23,7 @@
 #define GREETING_MAX    65536                          /* bytes of an answer before it is open */
 #define UNASKED         "the broker sent an answer that nobody asked for"
 
-enum state { CLOSED, FETCHING_TOKEN, DIALING, SHAKING_HANDS, ASKING_VERSIONS, CHOOSING, LOGGING_IN, SALTING, OPEN };
+enum state { CLOSED, FETCHING_TOKEN, CONNECTING, ASKING_VERSIONS, CHOOSING, LOGGING_IN, SALTING, OPEN };
 
 struct kafkalink_request {
 	struct kafkalink *link;
@@ -50,6 +39,7 @@ struct kafkalink_request {
 };
 
 struct kafkalink {
+	struct stream stream;
 	struct kafkalink_terms *terms;
 	struct loop *loop;
 	char *host, *address;
@@ -60,11 +50,6 @@ struct kafkalink {
 	bool was_cut;         /* the last connection, by the broker, when it had been heard */
 	struct webtoken_wait *token_wait;
 	struct credential credential; /* of the endpoint's identity, while opening */
-	struct dial *dial;
-	struct descriptors_hold hold;
-	struct answers_hold bytes;
-	struct bufferevent *bev; /* NULL until there is a socket */
-	SSL *ssl;                /* owned by bev; NULL: plain */
 	struct kafkasasl *sasl;
 	struct salter_turn salting;                       /* of sasl */
 	int32_t correlation;                              /* of the last frame sent */
@@ -75,7 +60,7 @@ struct kafkalink {
 	unsigned failures;
 	int64_t retry_ms; /* no connection before; loop clock */
 	struct err last_err;
-	struct loop_timer step;     /* when it is to begin; deadline of what comes before OPEN */
+	struct loop_timer begin;    /* to connect */
 	struct loop_timer deadline; /* of requests; idle time */
 	int64_t first_ms;           /* when it fires */
 	struct loop_timer backoff;  /* pending: opens when it fires */
@@ -135,18 +120,11 @@ static void close_now(struct kafkalink *l)
 	webtoken_cancel(l->token_wait);
 	l->token_wait = NULL;
 	credential_done(&l->credential);
-	dial_cancel(l->dial);
-	l->dial = NULL;
-	if (l->bev)
-		bufferevent_free(l->bev);
-	l->bev = NULL;
-	l->ssl = NULL;
+	stream_close(&l->stream);
 	salter_leave(&l->salting);
 	kafkasasl_free(l->sasl);
 	l->sasl = NULL;
-	descriptors_give(&l->hold, 0);
-	answers_release(&l->bytes);
-	loop_timer_cancel(&l->step);
+	loop_timer_cancel(&l->begin);
 	l->state = CLOSED;
 }
 
@@ -158,7 +136,7 @@ static void name_broker(const struct kafkalink *l, struct err *err)
 		err_set(err, err->kind, "failed");
 	if (l->node < 0)
 		err_wrap(err, "bootstrap server %s", address);
-	else if (l->state == DIALING && !l->was_open)
+	else if (l->state == CONNECTING && !stream_is_connected(&l->stream) && !l->was_open)
 		err_wrap(err, "broker %" PRId32 " advertises %s, which cannot be reached", l->node, address);
 	else
 		err_wrap(err, "broker %" PRId32 " at %s", l->node, address);
@@ -203,20 +181,6 @@ static void set_deadline(struct kafkalink *l)
 	set_first(l, first_ms);
 }
 
-static const char *doing(const struct kafkalink *l)
-{
-	switch (l->state) {
-	case FETCHING_TOKEN: return l->terms->endpoint->region ? "fetching AWS keys" : "fetching an OAuth token";
-	case DIALING: return "connecting";
-	case SHAKING_HANDS: return "TLS handshake";
-	case ASKING_VERSIONS: return "ApiVersions";
-	case CHOOSING: return "SaslHandshake";
-	case LOGGING_IN: return "SaslAuthenticate";
-	case SALTING: return "SaslAuthenticate: computing SCRAM's iterations (fewer iterations take less time)";
-	default: return "waiting";
-	}
-}
-
 static void on_deadline(void *arg)
 {
 	struct kafkalink *l = arg;
@@ -239,7 +203,7 @@ static void on_deadline(void *arg)
 		if (loop_timer_pending(&l->backoff)) {
 			err = l->last_err;
 		} else {
-			err_set(&err, ERR_TEMPORARY, "%s: timed out", doing(l));
+			stream_timed_out(&l->stream, &err);
 			name_broker(l, &err);
 		}
 		request_fail(r, &err);
@@ -249,25 +213,11 @@ static void on_deadline(void *arg)
 
 /* ---- Sending ---- */
 
-static void wipe_frame(const void *bytes, size_t len, void *frame)
-{
-	(void)bytes;
-	mem_wipe(frame, len);
-	free(frame);
-}
-
-/* Takes the frame's content, which leaves no copy in libevent's buffers: it may hold a password. */
+/* Takes the frame's content. It may hold a password. */
 static int32_t send_frame(struct kafkalink *l, struct buf *frame)
 {
-	size_t len = frame->len;
-	char *bytes;
-
 	kafkamessages_set_correlation(frame, ++l->correlation);
-	bytes = buf_take(frame);
-	evbuffer_add_reference(bufferevent_get_output(l->bev), bytes, len, wipe_frame, bytes);
-	/* Written at the end of this round of callbacks, with what others add until then. */
-	if (!l->ssl)
-		event_active(&l->bev->ev_write, EV_WRITE, 1);
+	stream_write_frame(&l->stream, frame);
 	return l->correlation;
 }
 
@@ -284,9 +234,9 @@ static void send_request(struct kafkalink_request *r)
 
 /* ---- Opening ---- */
 
-static void on_open(struct kafkalink *l)
+static void be_open(struct kafkalink *l)
 {
-	loop_timer_cancel(&l->step);
+	stream_ready(&l->stream);
 	kafkasasl_free(l->sasl);
 	l->sasl = NULL;
 	credential_done(&l->credential);
@@ -299,13 +249,19 @@ static void on_open(struct kafkalink *l)
 	set_deadline(l);
 }
 
-static void begin_versions(struct kafkalink *l)
+/* As kafkamessages_name calls the request. */
+static void begin_step(struct kafkalink *l, enum state state, enum kafkamessages_api api, int64_t limit_ms)
 {
+	l->state = state;
+	stream_step(&l->stream, kafkamessages_name(api), limit_ms);
+}
+
+static void on_opened(void *arg)
+{
+	struct kafkalink *l = arg;
 	struct buf frame = BUF_INIT(FRAME_CAP);
 
-	l->state = ASKING_VERSIONS;
-	loop_timer_set(&l->step, CONNECT_MS);
-	bufferevent_enable(l->bev, EV_READ | EV_WRITE);
+	begin_step(l, ASKING_VERSIONS, KAFKA_API_VERSIONS, STREAM_CONNECT_MS);
 	kafkamessages_put_versions(&frame);
 	send_frame(l, &frame);
 }
@@ -316,7 +272,7 @@ static void begin_login(struct kafkalink *l)
 	struct buf frame = BUF_INIT(FRAME_CAP);
 
 	l->sasl = kafkalogin_new(e, &l->credential, l->host);
-	l->state = CHOOSING;
+	begin_step(l, CHOOSING, KAFKA_SASL_HANDSHAKE, 0);
 	kafkamessages_put_handshake(&frame, kafkasasl_name(e->mechanism));
 	send_frame(l, &frame);
 }
@@ -327,7 +283,7 @@ static void authenticate(struct kafkalink *l, struct buf *message)
 {
 	struct buf frame = BUF_INIT(FRAME_CAP);
 
-	l->state = LOGGING_IN;
+	begin_step(l, LOGGING_IN, KAFKA_SASL_AUTHENTICATE, 0);
 	buf_reserve(&frame, message->len + 256);
 	kafkamessages_put_authenticate(&frame, message->data, message->len);
 	send_frame(l, &frame);
@@ -343,7 +299,7 @@ static int go_on(struct kafkalink *l, int rc, struct buf *message)
 	else if (rc > 0)
 		authenticate(l, message);
 	else if (rc == 0)
-		on_open(l);
+		be_open(l);
 	else if (e->identity && l->terms->tokens && !identity_is_fixed(e->identity))
 		webtoken_reject(l->terms->tokens, e->identity, &l->credential);
 	buf_done_secret(message);
@@ -356,7 +312,7 @@ static void on_salted(void *arg)
 	struct buf message = BUF_INIT(KAFKASASL_MESSAGE_MAX);
 	struct err err;
 
-	loop_timer_set(&l->step, CONNECT_MS);
+	begin_step(l, LOGGING_IN, KAFKA_SASL_AUTHENTICATE, STREAM_CONNECT_MS);
 	buf_reserve(&message, message.cap);
 	if (go_on(l, kafkasasl_prove(l->sasl, &message, &err), &message))
 		link_fail(l, &err);
@@ -366,7 +322,8 @@ static void on_salted(void *arg)
 static void wait_for_salt(struct kafkalink *l)
 {
 	l->state = SALTING;
-	loop_timer_cancel(&l->step);
+	stream_step(&l->stream, "SaslAuthenticate: computing SCRAM's iterations (fewer iterations take less time)",
+		STREAM_UNTIMED);
 	l->salting.scram = kafkasasl_scram(l->sasl);
 	l->salting.memory = &l->terms->endpoint->memory;
 	l->salting.fn = on_salted;
@@ -390,7 +347,7 @@ static int take_greeting(struct kafkalink *l, struct kafkawire_reader *r, struct
 			kafkamessages_check_versions(&versions, e->mechanism != KAFKASASL_NONE, err))
 			return -1;
 		if (e->mechanism == KAFKASASL_NONE)
-			on_open(l);
+			be_open(l);
 		else
 			begin_login(l);
 		return 0;
@@ -413,41 +370,21 @@ static int take_greeting(struct kafkalink *l, struct kafkawire_reader *r, struct
 
 /* ---- Reading ---- */
 
-static const char *hint_of(const struct kafkalink *l)
-{
-	bool silent = l->state == ASKING_VERSIONS || (l->state == OPEN && !l->heard);
-
-	return silent ? kafkaendpoint_hint(l->terms->endpoint, l->state == OPEN) : "";
-}
-
-static void fail_on_wire(struct kafkalink *l, const struct err *why)
-{
-	struct err err;
-
-	if (l->state == OPEN)
-		err_set(&err, why->kind, "%s%s", why->msg, hint_of(l));
-	else
-		err_set(&err, why->kind, "%s: %s%s", doing(l), why->msg, hint_of(l));
-	link_fail(l, &err);
-}
-
-static void take_answer(struct kafkalink *l, struct kafkawire_reader *r)
+static int take_answer(struct kafkalink *l, struct kafkawire_reader *r, struct err *err)
 {
 	struct kafkalink_request *request = l->sent;
-	struct err err;
 
+	l->stream.heard = true;
 	kafkawire_i32(r); /* the correlation: whole_frame */
-	if (l->state != OPEN) {
-		if (take_greeting(l, r, &err))
-			link_fail(l, &err); /* which names the step itself */
-		return;
-	}
+	if (l->state != OPEN)
+		return take_greeting(l, r, err) ? -1 : 1;
 	l->heard = true;
 	l->used_ms = loop_now_ms(l->loop);
 	request_leave(request);
 	if (request->fn)
 		request->fn(request->arg, r, NULL);
 	request_free(request);
+	return 1;
 }
 
 /* Of the next answer; false: there is none to come. */
@@ -482,109 +419,61 @@ static int64_t whole_frame(const struct kafkalink *l, struct evbuffer *input, st
 	return evbuffer_get_length(input) >= (size_t)len + 4 ? len : 0;
 }
 
-static void on_read(struct bufferevent *bev, void *arg)
+/* What a broker says in an answer names the step itself. */
+static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err)
 {
 	struct kafkalink *l = arg;
-	struct evbuffer *input = bufferevent_get_input(bev);
-	struct err err;
-	int64_t len = 0;
+	int64_t len = whole_frame(l, input, err);
+	struct kafkawire_reader reader;
 
-	loop_enter(l->loop);
-	while (l->bev == bev && (len = whole_frame(l, input, &err)) > 0) {
-		unsigned char *bytes = evbuffer_pullup(input, (ev_ssize_t)len + 4);
-		struct kafkawire_reader reader = { bytes + 4, (size_t)len, false };
-
-		take_answer(l, &reader);
-		if (l->bev == bev)
-			evbuffer_drain(input, (size_t)len + 4);
-	}
-	if (l->bev != bev)
-		return;
-	if (len < 0 || answers_hold(loop_answers(l->loop), &l->bytes, evbuffer_get_length(input), &err))
-		fail_on_wire(l, &err);
-	else if (l->state == OPEN)
+	if (len < 0 && l->stream.heard && l->stream.step)
+		err_wrap(err, "%s", l->stream.step);
+	if (len == 0 && l->state == OPEN)
 		set_deadline(l);
+	if (len <= 0)
+		return (int)len;
+	*used = (size_t)len + 4;
+	reader = (struct kafkawire_reader){ evbuffer_pullup(input, (ev_ssize_t)*used) + 4, (size_t)len, false };
+	return take_answer(l, &reader, err);
+}
+
+static const char *hint_of(const void *arg)
+{
+	const struct kafkalink *l = arg;
+	bool silent = l->state == ASKING_VERSIONS || (l->state == OPEN && !l->heard);
+
+	return silent ? kafkaendpoint_hint(l->terms->endpoint, l->state == OPEN) : "";
+}
+
+static void on_lost(void *arg, const struct err *why, bool ended)
+{
+	struct kafkalink *l = arg;
+	bool cut = ended && l->state == OPEN && l->heard;
+
+	if (ended && l->state == OPEN && l->waiting == 0) {
+		close_now(l); /* brokers close what is idle: no failure */
+		return;
+	}
+	link_fail(l, why);
+	l->was_cut = cut;
 }
 
 /* ---- Connecting ---- */
 
-static void explain_end(const struct kafkalink *l, short what, int error, struct err *err)
+static void connect_now(struct kafkalink *l)
 {
-	char reason[256];
-	unsigned long code = l->ssl ? bufferevent_get_openssl_error(l->bev) : 0;
+	const struct kafkaendpoint *e = l->terms->endpoint;
 
-	/* libevent puts OpenSSL's result codes (below 16) into the same list as its errors. */
-	if (l->state == SHAKING_HANDS) {
-		tls_explain(l->ssl, code < 16 ? 0 : code, reason, sizeof(reason));
-		err_set(err, ERR_TEMPORARY, "%s%s", reason,
-			strstr(reason, "wrong version") || what & BEV_EVENT_EOF ? " (does the broker speak TLS here?)"
-										: "");
-	} else if (code >= 16) { /* in TLS 1.3 a server rejects a certificate after the handshake */
-		tls_explain(l->ssl, code, reason, sizeof(reason));
-		err_set(err, ERR_TEMPORARY, "TLS: %s", reason);
-	} else if (what & BEV_EVENT_EOF || !error) {
-		err_set(err, ERR_TEMPORARY, "the broker closed the connection");
-	} else {
-		err_set(err, ERR_TEMPORARY, "%s", strerror(error));
-	}
-}
-
-static void on_event(struct bufferevent *bev, short what, void *arg)
-{
-	struct kafkalink *l = arg;
-	int error = EVUTIL_SOCKET_ERROR();
-	bool cut = l->state == OPEN && l->heard;
-	struct err err;
-
-	(void)bev;
-	loop_enter(l->loop);
-	if (what & BEV_EVENT_CONNECTED) {
-		begin_versions(l);
-		return;
-	}
-	if (l->state == OPEN && l->waiting == 0) {
-		close_now(l); /* brokers close what is idle: no failure */
-		return;
-	}
-	explain_end(l, what, error, &err);
-	fail_on_wire(l, &err);
-	l->was_cut = cut;
-}
-
-static void on_dialed(void *arg, int fd, const struct err *dial_err)
-{
-	struct kafkalink *l = arg;
-	struct err err;
-
-	l->dial = NULL;
-	if (fd < 0)
-		err_set(&err, dial_err->kind, "connecting: %s", dial_err->msg);
-	else
-		l->bev = l->terms->endpoint->tls
-			? tlsstream_new(l->loop, fd, &l->terms->tls, &l->terms->endpoint->base.tls, l->host, &l->ssl,
-				  &err)
-			: bufferevent_socket_new(loop_base(l->loop), fd, BEV_OPT_CLOSE_ON_FREE);
-	if (!l->bev) {
-		if (fd >= 0)
-			close(fd);
-		link_fail(l, &err);
-		return;
-	}
-	bufferevent_setcb(l->bev, on_read, NULL, on_event, l);
-	if (!l->terms->endpoint->tls) {
-		begin_versions(l);
-		return;
-	}
-	l->state = SHAKING_HANDS;
-	bufferevent_enable(l->bev, EV_READ | EV_WRITE);
-	loop_timer_set(&l->step, CONNECT_MS);
-}
-
-static void dial_now(struct kafkalink *l)
-{
-	l->state = DIALING;
-	l->bytes.namespace_ = l->hold.namespace_ = endpoint_namespace(&l->terms->endpoint->base);
-	l->dial = dial_start(l->loop, l->host, l->port, CONNECT_MS, &l->hold, on_dialed, l);
+	l->state = CONNECTING;
+	stream_open(&l->stream,
+		&(struct stream_server){
+			.host = l->host,
+			.port = l->port,
+			.endpoint = &e->base,
+			.tls_name = e->tls ? l->host : NULL,
+			.context = &l->terms->tls,
+			.limit_ms = STREAM_CONNECT_MS,
+		});
 }
 
 static void on_token(void *arg, const struct credential *credential, const struct err *err)
@@ -597,14 +486,21 @@ static void on_token(void *arg, const struct credential *credential, const struc
 		return;
 	}
 	credential_copy(&l->credential, credential);
-	dial_now(l);
+	connect_now(l);
 }
 
 /* It begins in a turn of its own: a cluster may have a thousand brokers. */
 static void open_now(struct kafkalink *l)
 {
-	l->state = l->terms->endpoint->identity && l->terms->tokens ? FETCHING_TOKEN : DIALING;
-	loop_timer_set(&l->step, 0);
+	const struct kafkaendpoint *e = l->terms->endpoint;
+
+	l->state = e->identity && l->terms->tokens ? FETCHING_TOKEN : CONNECTING;
+	stream_step(&l->stream,
+		l->state == CONNECTING ? "connecting"
+			: e->region    ? "fetching AWS keys"
+				       : "fetching an OAuth token",
+		STREAM_UNTIMED);
+	loop_timer_set(&l->begin, 0);
 }
 
 /* The token, or keys, first: a broker waits for a login only so long. */
@@ -619,21 +515,14 @@ static void fetch_token(struct kafkalink *l)
 			endpoint_namespace(&l->terms->endpoint->base), on_token, l);
 }
 
-static void on_step(void *arg)
+static void on_begin(void *arg)
 {
 	struct kafkalink *l = arg;
-	struct err err;
 
-	if (l->state == FETCHING_TOKEN) {
+	if (l->state == FETCHING_TOKEN)
 		fetch_token(l);
-	} else if (l->state == DIALING) {
-		dial_now(l);
-	} else {
-		err_set(&err, ERR_TEMPORARY,
-			l->state == SHAKING_HANDS ? "timed out (does the broker speak TLS here?)"
-						  : "the broker did not answer in time");
-		fail_on_wire(l, &err);
-	}
+	else
+		connect_now(l);
 }
 
 static void on_backoff_over(void *arg)
@@ -648,6 +537,7 @@ static void on_backoff_over(void *arg)
 
 struct kafkalink *kafkalink_new(struct kafkalink_terms *terms, const char *host, uint16_t port)
 {
+	static const struct stream_events events = { on_opened, take, on_lost, hint_of };
 	struct kafkalink *l = mem_zalloc(sizeof(*l));
 
 	l->terms = terms;
@@ -657,7 +547,8 @@ struct kafkalink *kafkalink_new(struct kafkalink_terms *terms, const char *host,
 	l->address = hostport_join(host, port);
 	l->node = -1;
 	l->used_ms = loop_now_ms(l->loop);
-	loop_timer_init(&l->step, l->loop, on_step, l);
+	stream_init(&l->stream, l->loop, &events, l);
+	loop_timer_init(&l->begin, l->loop, on_begin, l);
 	loop_timer_init(&l->deadline, l->loop, on_deadline, l);
 	loop_timer_init(&l->backoff, l->loop, on_backoff_over, l);
 	loop_task_init(&l->tell_failed, on_tell_failed, l);
@@ -680,7 +571,8 @@ void kafkalink_free(struct kafkalink *l)
 	free_list(&l->unsent);
 	free_list(&l->sent);
 	free_list(&l->failed);
-	loop_timer_done(&l->step);
+	stream_done(&l->stream);
+	loop_timer_done(&l->begin);
 	loop_timer_done(&l->deadline);
 	loop_timer_done(&l->backoff);
 	loop_task_cancel(l->loop, &l->tell_failed);

@@ -407,7 +407,7 @@ static void brokers_that_are_none(void **state)
 	struct world *w = *state;
 
 	w->brokers.closes = true;
-	assert_error(w, &about_t, "ApiVersions: the broker closed the connection (is TLS needed here?");
+	assert_error(w, &about_t, "ApiVersions: the server closed the connection (is TLS needed here?");
 	w->brokers.closes = false;
 	w->brokers.old = true;
 	assert_error(w, &about_t, "the broker speaks versions 7 to 9 of Metadata");
