@@ -413,19 +413,17 @@ static bool find_room(struct pool_server *s, struct pool_slot **slot, unsigned *
 	return most > 0;
 }
 
-static void send_next(struct pool_slot *slot, unsigned lane)
+/* The call is in no queue. */
+static void send(struct pool_slot *slot, unsigned lane, struct pool_call *call)
 {
-	struct pool_server *s = slot->server;
-	struct pool_call *call = s->queue;
 	struct err err;
 
-	DL_DELETE(s->queue, call);
 	DL_APPEND(slot->lanes[lane].sent, call);
 	slot->lanes[lane].under_way++;
 	slot->under_way++;
 	call->slot = slot;
 	call->lane = lane;
-	if (s->pool->protocol->send(slot->connection, call, &err))
+	if (slot->server->pool->protocol->send(slot->connection, call, &err))
 		lose(slot, &err, true);
 }
 
@@ -459,8 +457,12 @@ static void dispatch(struct pool_server *s)
 	struct pool_slot *slot;
 	unsigned lane;
 
-	while (s->queue && find_room(s, &slot, &lane))
-		send_next(slot, lane);
+	while (s->queue && find_room(s, &slot, &lane)) {
+		struct pool_call *call = s->queue;
+
+		DL_DELETE(s->queue, call);
+		send(slot, lane, call);
+	}
 	if (s->queue)
 		grow(s);
 }
@@ -625,11 +627,22 @@ size_t pool_connections(const struct pool *p)
 	return count;
 }
 
-bool pool_backs_off(const struct pool *p, const struct endpoint *e)
+static struct pool_server *server_find(const struct pool *p, struct endpoint *e)
 {
 	struct pool_server *s;
 
-	HASH_FIND_STR(p->servers, e->key, s);
+	if (e->key_len == 0) {
+		e->key_len = strlen(e->key);
+		e->key_hash = hash_of(e->key, e->key_len);
+	}
+	HASH_FIND_BYHASHVALUE(hh, p->servers, e->key, e->key_len, e->key_hash, s);
+	return s;
+}
+
+bool pool_backs_off(const struct pool *p, struct endpoint *e)
+{
+	struct pool_server *s = server_find(p, e);
+
 	return s && is_closed(s) && now_of(s) < s->retry_ms;
 }
 
@@ -647,7 +660,7 @@ static struct pool_server *server_new(struct pool *p, struct endpoint *e)
 	for (size_t i = 0; i < s->slots_count * p->lanes; i++)
 		lanes[i].window = p->protocol->window;
 	loop_timer_init(&s->timer, p->loop, on_timer, s);
-	HASH_ADD_KEYPTR(hh, p->servers, s->endpoint->key, strlen(s->endpoint->key), s);
+	HASH_ADD_KEYPTR_BYHASHVALUE(hh, p->servers, e->key, e->key_len, e->key_hash, s);
 	return s;
 }
 
@@ -667,10 +680,11 @@ static int admit(const struct pool_server *s, size_t bytes, struct err *err)
 void pool_ask(struct pool *p, struct endpoint *e, char *query, size_t bytes, int64_t deadline_ms,
 	struct pool_call *call)
 {
-	struct pool_server *s;
+	struct pool_server *s = server_find(p, e);
+	struct pool_slot *slot;
+	unsigned lane;
 	struct err err;
 
-	HASH_FIND_STR(p->servers, e->key, s);
 	if (!s)
 		s = server_new(p, e);
 	endpoint_share(s->endpoint, e);
@@ -685,10 +699,14 @@ void pool_ask(struct pool *p, struct endpoint *e, char *query, size_t bytes, int
 		return;
 	}
 	call->server = s;
-	DL_APPEND(s->queue, call);
 	s->waiting++;
 	s->waiting_bytes += bytes;
 	look_again(s, deadline_ms);
+	if (!s->queue && find_room(s, &slot, &lane)) {
+		send(slot, lane, call);
+		return;
+	}
+	DL_APPEND(s->queue, call);
 	dispatch(s);
 }
 

@@ -105,7 +105,7 @@ struct pool *pool_new(struct loop *loop, const struct pool_protocol *protocol, v
 void pool_free(struct pool *p); /* NULL is fine; calls end without callbacks; may be called from inside one */
 size_t pool_connections(const struct pool *p); /* how many are open or being opened */
 /* Whether the last connection failed just now, so that a call would wait for the next one. */
-bool pool_backs_off(const struct pool *p, const struct endpoint *e);
+bool pool_backs_off(const struct pool *p, struct endpoint *e);
 
 /* Takes the call and its query, which has so many bytes. deadline_ms: loop clock. */
 void pool_ask(struct pool *p, struct endpoint *e, char *query, size_t bytes, int64_t deadline_ms,
