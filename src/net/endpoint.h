@@ -20,6 +20,8 @@
 struct endpoint {
 	unsigned count;               /* references */
 	char *key;                    /* identity without secrets: server, settings, fingerprint of the credentials */
+	size_t key_len;               /* of net/pool, which looks it up for each call; 0: not yet */
+	unsigned key_hash;            /* the same */
 	char *name;                   /* for messages: "db.shop:5432" */
 	char *namespace_;             /* of the trigger that made it; "": unknown */
 	bool shared;                  /* other namespaces use its connections, too */

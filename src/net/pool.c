@@ -9,19 +9,26 @@
 #include "base/mem.h"
 #include "net/dial.h"
 
-#define SLOTS         2
-#define GROW_MS       50    /* a question that has waited so long behind another gets the second connection */
+#define GROW_MS       50    /* a call that has waited so long behind another gets the second connection */
 #define GROW_AGAIN_MS 30000 /* when that could not be had */
 #define IDLE_MS       60000
 
-enum slot_state { SLOT_CLOSED, SLOT_OPENING, SLOT_IDLE, SLOT_BUSY };
+enum slot_state { SLOT_CLOSED, SLOT_OPENING, SLOT_OPEN };
+
+struct lane {
+	struct pool_call *sent; /* under way, oldest first */
+	unsigned under_way;     /* how many are */
+	unsigned window;        /* how many may be */
+	bool ready;
+};
 
 struct pool_slot {
 	struct pool_server *server;
-	void *connection; /* the protocol's; NULL while closed */
+	void *connection; /* the protocol's; NULL: none, or none that is kept while closed */
 	enum slot_state state;
-	struct pool_call *call; /* SLOT_BUSY */
-	bool served;            /* an answer came by this connection */
+	struct lane *lanes;
+	unsigned under_way; /* in all lanes */
+	bool served;        /* an answer came by this connection */
 	int64_t used_ms;
 };
 
@@ -29,9 +36,10 @@ struct pool_server {
 	struct pool *pool;
 	struct endpoint *endpoint; /* one count */
 	UT_hash_handle hh;         /* by the endpoint's key */
-	struct pool_slot slots[SLOTS];
-	struct pool_call *queue; /* oldest first */
-	size_t waiting;          /* in the queue */
+	struct pool_slot slots[2]; /* the second one only for a window of 1 */
+	size_t slots_count;
+	struct pool_call *queue;       /* oldest first */
+	size_t waiting, waiting_bytes; /* in the queue and under way */
 	bool note;
 	unsigned failures;
 	int64_t retry_ms, grow_ms; /* no earlier; loop clock */
@@ -44,6 +52,7 @@ struct pool_server {
 struct pool {
 	struct loop *loop;
 	const struct pool_protocol *protocol;
+	unsigned lanes; /* of a connection */
 	void *arg;
 	struct pool_server *servers; /* hash */
 	struct pool_call *told;      /* at the end of this turn */
@@ -59,13 +68,19 @@ static int64_t now_of(const struct pool_server *s)
 	return loop_now_ms(s->pool->loop);
 }
 
+static bool pipelines(const struct pool_server *s)
+{
+	return s->pool->protocol->window > 1;
+}
+
 /* The timer fires at_ms, or sooner. */
 static void look_again(struct pool_server *s, int64_t at_ms)
 {
-	int64_t now_ms = now_of(s);
+	int64_t now_ms;
 
 	if (s->timer_ms && s->timer_ms <= at_ms)
 		return;
+	now_ms = now_of(s);
 	s->timer_ms = at_ms;
 	loop_timer_set(&s->timer, at_ms > now_ms ? at_ms - now_ms : 0);
 }
@@ -89,13 +104,28 @@ static void calls_free(struct pool_call *list)
 		call_free(call);
 }
 
-static void leave_queue(struct pool_call *call)
+static void leave_place(struct pool_call *call)
 {
-	DL_DELETE(call->server->queue, call);
-	call->server->waiting--;
+	struct pool_slot *slot = call->slot;
+
+	if (!slot) {
+		DL_DELETE(call->server->queue, call);
+		return;
+	}
+	DL_DELETE(slot->lanes[call->lane].sent, call);
+	slot->lanes[call->lane].under_way--;
+	slot->under_way--;
+	call->slot = NULL;
 }
 
-/* why: NULL for an answer. The call is in no queue and no slot any more. */
+static void leave(struct pool_call *call)
+{
+	leave_place(call);
+	call->server->waiting--;
+	call->server->waiting_bytes -= call->bytes;
+}
+
+/* why: NULL for an answer. The call waits in no queue and has no place any more. */
 static void tell_later(struct pool_server *s, struct pool_call *call, const struct err *why)
 {
 	struct pool *p = s->pool;
@@ -110,9 +140,50 @@ static void tell_later(struct pool_server *s, struct pool_call *call, const stru
 		err_keep(&call->err, &err);
 	}
 	call->server = NULL;
-	call->slot = NULL;
 	DL_APPEND(p->told, call);
 	loop_task_queue(p->loop, &p->tell);
+}
+
+static void fail(struct pool_call *call, const struct err *why)
+{
+	leave(call);
+	tell_later(call->server, call, why);
+}
+
+/* An empty place keeps the order of the answers. */
+static void expire(struct pool_call *call, const struct err *why)
+{
+	struct pool_server *s = call->server;
+	struct pool_call *place;
+
+	if (!call->slot) {
+		fail(call, why);
+		return;
+	}
+	place = mem_zalloc(s->pool->protocol->call_size);
+	*place = *call;
+	place->cancelled = true;
+	place->err = NULL;
+	call->query = NULL;
+	DL_REPLACE_ELEM(call->slot->lanes[call->lane].sent, call, place);
+	call->slot = NULL;
+	tell_later(s, call, why);
+}
+
+/* What is under way in the lane is asked again, before all that came later. */
+static void ask_again(struct pool_server *s, struct lane *lane)
+{
+	while (lane->sent) {
+		struct pool_call *call = lane->sent->prev; /* the youngest first */
+
+		if (call->cancelled) {
+			leave(call);
+			call_free(call);
+		} else {
+			leave_place(call);
+			DL_PREPEND(s->queue, call);
+		}
+	}
 }
 
 static void on_tell(void *arg)
@@ -136,46 +207,90 @@ static void on_tell(void *arg)
 
 static struct pool_slot *find_slot(struct pool_server *s, enum slot_state state)
 {
-	for (size_t i = 0; i < SLOTS; i++) {
+	for (size_t i = 0; i < s->slots_count; i++) {
 		if (s->slots[i].state == state)
 			return &s->slots[i];
 	}
 	return NULL;
 }
 
+static bool is_closed(struct pool_server *s)
+{
+	return !find_slot(s, SLOT_OPENING) && !find_slot(s, SLOT_OPEN);
+}
+
+/* What was under way is in no lane any more. */
 static void slot_close(struct pool_slot *slot)
 {
-	if (slot->connection)
-		slot->server->pool->protocol->close(slot->connection);
-	*slot = (struct pool_slot){ .server = slot->server };
+	const struct pool *p = slot->server->pool;
+
+	if (slot->state == SLOT_CLOSED)
+		return;
+	slot->state = SLOT_CLOSED;
+	slot->served = false;
+	p->protocol->close(slot->connection);
+	if (!p->protocol->free)
+		slot->connection = NULL;
+	for (unsigned i = 0; i < p->lanes; i++)
+		slot->lanes[i] = (struct lane){ .window = p->protocol->window };
 }
 
-void pool_opened(struct pool_slot *slot)
+void pool_opened(struct pool_slot *slot, unsigned lane)
 {
 	struct pool_server *s = slot->server;
 
-	slot->state = SLOT_IDLE;
-	slot->used_ms = now_of(s);
-	if (s->grow_ms < slot->used_ms + GROW_MS) /* queries that waited for this one did not wait behind another */
-		s->grow_ms = slot->used_ms + GROW_MS;
+	slot->lanes[lane].ready = true;
+	if (slot->state == SLOT_OPENING) {
+		slot->state = SLOT_OPEN;
+		slot->used_ms = now_of(s);
+		/* Queries that waited for this one did not wait behind another. */
+		if (s->grow_ms < slot->used_ms + GROW_MS)
+			s->grow_ms = slot->used_ms + GROW_MS;
+	}
 	dispatch(s);
 }
 
-void pool_finished(struct pool_slot *slot, bool usable)
+static void note_answer(struct pool_slot *slot)
 {
-	struct pool_server *s = slot->server;
-	struct pool_call *call = slot->call;
-
-	slot->call = NULL;
-	slot->state = SLOT_IDLE;
 	slot->served = true;
-	slot->used_ms = now_of(s);
-	s->failures = 0;
-	if (!usable)
-		slot_close(slot);
+	slot->used_ms = now_of(slot->server);
+	slot->server->failures = 0;
+}
+
+void pool_finished(struct pool_call *call, bool usable)
+{
+	struct pool_slot *slot = call->slot;
+	struct pool_server *s = slot->server;
+	struct lane *lane = &slot->lanes[call->lane];
+	unsigned window = s->pool->protocol->window;
+
+	leave(call);
+	note_answer(slot);
+	if (lane->window < window)
+		lane->window = lane->window < window / 2 ? 2 * lane->window : window;
 	tell_later(s, call, call->err);
+	if (!usable) {
+		for (unsigned i = 0; i < s->pool->lanes; i++)
+			ask_again(s, &slot->lanes[i]);
+		slot_close(slot);
+	}
+	if (s->queue)
+		dispatch(s);
+	look_again(s, slot->used_ms + IDLE_MS);
+}
+
+void pool_refused(struct pool_call *call, const struct err *why)
+{
+	struct pool_slot *slot = call->slot;
+	struct pool_server *s = slot->server;
+	struct lane *lane = &slot->lanes[call->lane];
+
+	lane->ready = false;
+	lane->window = 1;
+	note_answer(slot);
+	fail(call, why);
+	ask_again(s, lane);
 	dispatch(s);
-	look_again(s, now_of(s) + IDLE_MS);
 }
 
 /*
@@ -183,8 +298,9 @@ void pool_finished(struct pool_slot *slot, bool usable)
  * That query is sent once more, where the protocol allows it; not when the connection was closed
  * because of the answer.
  */
-static bool try_again(struct pool_server *s, struct pool_call *call, const struct err *why)
+static bool try_again(struct pool_call *call, const struct err *why)
 {
+	struct pool_server *s = call->server;
 	bool (*again)(struct pool_call *) = s->pool->protocol->again;
 
 	if (!again || call->retried || call->cancelled || why->kind != ERR_TEMPORARY ||
@@ -192,9 +308,6 @@ static bool try_again(struct pool_server *s, struct pool_call *call, const struc
 		return false;
 	err_keep(&call->err, NULL);
 	call->retried = true;
-	call->slot = NULL;
-	DL_PREPEND(s->queue, call);
-	s->waiting++;
 	return true;
 }
 
@@ -205,41 +318,58 @@ static void back_off(struct pool_server *s, const struct err *why)
 	s->retry_ms = now_of(s) + loop_backoff_ms(s->failures++, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS);
 }
 
-/*
- * The query under way ends with its connection. A server that accepts connections and then closes
- * them without an answer is not dialled for each waiting query; one that closes an idle connection
- * is not at fault.
- */
-void pool_lost(struct pool_slot *slot, const struct err *lost)
+/* What is under way ends with its connection. */
+static void fail_under_way(struct pool_slot *slot, const struct err *why, bool retry)
 {
 	struct pool_server *s = slot->server;
-	struct pool_call *call = slot->call;
-	enum slot_state was = slot->state;
-	bool served = slot->served;
-	struct err why = *lost; /* lost may be a member of the connection */
-	struct pool_call *next;
+	struct pool_call *call, *next;
 
-	slot_close(slot);
-	if (call && !try_again(s, call, &why))
-		tell_later(s, call, call->err ? call->err : &why);
-	if (was == SLOT_OPENING && (find_slot(s, SLOT_IDLE) || find_slot(s, SLOT_BUSY))) {
-		s->grow_ms = now_of(s) + GROW_AGAIN_MS;
-	} else if (was == SLOT_OPENING) {
-		back_off(s, &why);
-		DL_FOREACH_SAFE (s->queue, call, next) {
-			leave_queue(call);
-			tell_later(s, call, &why);
+	for (unsigned i = 0; i < s->pool->lanes; i++) {
+		DL_FOREACH_SAFE (slot->lanes[i].sent, call, next) {
+			if (!retry || !try_again(call, why))
+				fail(call, call->err ? call->err : why);
 		}
-	} else if (was == SLOT_BUSY && !served) {
-		back_off(s, &why);
+		ask_again(s, &slot->lanes[i]);
 	}
+}
+
+/*
+ * Closes the connection. A server that accepts connections and then closes them without an answer
+ * is not dialled for each waiting query; one that closes an idle connection is not at fault. Nor is
+ * one when we end a slow query (by_us); but where others are pipelined behind it, the server hangs.
+ */
+static void lose(struct pool_slot *slot, const struct err *lost, bool by_us)
+{
+	struct pool_server *s = slot->server;
+	bool opening = slot->state == SLOT_OPENING,
+	     faulty = slot->under_way > 0 && (pipelines(s) || (!by_us && !slot->served));
+	struct err why = *lost; /* lost may be a member of the connection */
+	struct pool_call *call, *next;
+
+	fail_under_way(slot, &why, !by_us);
+	slot_close(slot);
+	if (faulty || (opening && is_closed(s)))
+		back_off(s, &why);
+	else if (opening)
+		s->grow_ms = now_of(s) + GROW_AGAIN_MS;
+	if (opening && is_closed(s)) {
+		DL_FOREACH_SAFE (s->queue, call, next)
+			fail(call, &why);
+	}
+}
+
+void pool_lost(struct pool_slot *slot, const struct err *why)
+{
+	struct pool_server *s = slot->server;
+
+	lose(slot, why, false);
 	look_again(s, now_of(s) + IDLE_MS);
 	dispatch(s);
 }
 
-struct pool_call *pool_slot_call(const struct pool_slot *slot)
+struct pool_call *pool_slot_call(const struct pool_slot *slot, unsigned lane)
 {
-	return slot->call;
+	return slot->lanes[lane].sent;
 }
 
 void *pool_slot_connection(const struct pool_slot *slot)
@@ -264,25 +394,42 @@ bool *pool_slot_note(struct pool_slot *slot)
 
 /* ---- Who goes when ---- */
 
-static void send_next(struct pool_slot *slot)
+/* Where the next call is to go: the lane with the most room. False: none has any. */
+static bool find_room(struct pool_server *s, struct pool_slot **slot, unsigned *lane)
 {
-	struct pool_server *s = slot->server;
-	struct pool_call *call = s->queue;
+	unsigned most = 0;
+
+	for (size_t i = 0; i < s->slots_count; i++) {
+		for (unsigned n = 0; s->slots[i].state == SLOT_OPEN && n < s->pool->lanes; n++) {
+			const struct lane *l = &s->slots[i].lanes[n];
+
+			if (l->ready && l->window > l->under_way && l->window - l->under_way > most) {
+				most = l->window - l->under_way;
+				*slot = &s->slots[i];
+				*lane = n;
+			}
+		}
+	}
+	return most > 0;
+}
+
+/* The call is in no queue. */
+static void send(struct pool_slot *slot, unsigned lane, struct pool_call *call)
+{
 	struct err err;
 
-	leave_queue(call);
-	if (s->pool->protocol->send(slot->connection, call, &err)) {
-		slot_close(slot);
-		tell_later(s, call, &err);
-		return;
-	}
+	DL_APPEND(slot->lanes[lane].sent, call);
+	slot->lanes[lane].under_way++;
+	slot->under_way++;
 	call->slot = slot;
-	slot->call = call;
-	slot->state = SLOT_BUSY;
+	call->lane = lane;
+	if (slot->server->pool->protocol->send(slot->connection, call, &err))
+		lose(slot, &err, true);
 }
 
 /*
- * Opens a second connection only for queries that wait behind a slow one, to keep connections few.
+ * Opens a connection; a second one only for queries that wait behind a slow one, to keep
+ * connections few.
  */
 static void grow(struct pool_server *s)
 {
@@ -291,7 +438,7 @@ static void grow(struct pool_server *s)
 
 	if (!closed || find_slot(s, SLOT_OPENING))
 		return;
-	if (find_slot(s, SLOT_BUSY)) {
+	if (find_slot(s, SLOT_OPEN)) {
 		int64_t waited_ms = s->queue->asked_ms + GROW_MS;
 
 		due_ms = waited_ms > due_ms ? waited_ms : due_ms;
@@ -307,98 +454,135 @@ static void grow(struct pool_server *s)
 
 static void dispatch(struct pool_server *s)
 {
-	struct pool_slot *idle;
+	struct pool_slot *slot;
+	unsigned lane;
 
-	while (s->queue && (idle = find_slot(s, SLOT_IDLE)) != NULL)
-		send_next(idle);
+	while (s->queue && find_room(s, &slot, &lane)) {
+		struct pool_call *call = s->queue;
+
+		DL_DELETE(s->queue, call);
+		send(slot, lane, call);
+	}
 	if (s->queue)
 		grow(s);
 }
 
 /* ---- The timer: deadlines, growing, idleness ---- */
 
-static void expire_queue(struct pool_server *s)
+/* Why a call that waits is overdue. */
+static void explain_waiting(struct pool_server *s, struct err *err)
 {
 	const struct pool_protocol *protocol = s->pool->protocol;
 	const struct pool_slot *opening = find_slot(s, SLOT_OPENING);
-	bool busy = find_slot(s, SLOT_BUSY), waits = !busy && !opening && s->failures > 0;
-	struct pool_call *call, *next;
-	struct err err;
 
-	err_set(&err, ERR_TEMPORARY, "%s",
-		busy ? protocol->crowded : protocol->opening(opening ? opening->connection : NULL));
-	DL_FOREACH_SAFE (s->queue, call, next) {
-		if (call->deadline_ms > now_of(s))
-			continue;
-		leave_queue(call);
-		tell_later(s, call, waits ? s->last_err : &err);
+	err_set(err, ERR_TEMPORARY, "%s", protocol->crowded);
+	if (find_slot(s, SLOT_OPEN))
+		return;
+	if (opening)
+		protocol->opening(opening->connection, err);
+	else if (s->failures > 0)
+		*err = *s->last_err;
+}
+
+static void expire_calls(struct pool_server *s, struct pool_call *list, const struct err *why)
+{
+	int64_t now_ms = now_of(s);
+	struct pool_call *call, *next;
+
+	DL_FOREACH_SAFE (list, call, next) {
+		if (call->deadline_ms > now_ms)
+			look_again(s, call->deadline_ms);
+		else if (!call->cancelled)
+			expire(call, why);
 	}
 }
 
-static void expire_slots(struct pool_server *s)
+/* The oldest call of a lane is overdue, or that of the queue while no lane opens. */
+static bool hangs(const struct pool_slot *slot)
 {
+	const struct pool_server *s = slot->server;
+	int64_t now_ms = now_of(s);
+	bool ready = false;
 	struct err err;
 
-	for (size_t i = 0; i < SLOTS; i++) {
-		struct pool_slot *slot = &s->slots[i];
-		struct pool_call *call = slot->call;
+	for (unsigned i = 0; i < s->pool->lanes; i++) {
+		const struct lane *lane = &slot->lanes[i];
 
-		if (call && call->deadline_ms <= now_of(s)) {
-			slot_close(slot);
-			err_set(&err, ERR_TEMPORARY, "%s", s->pool->protocol->overdue);
-			tell_later(s, call, &err);
-		} else if (slot->state == SLOT_IDLE && now_of(s) - slot->used_ms >= IDLE_MS) {
-			slot_close(slot);
-		}
+		if (lane->sent && lane->sent->deadline_ms <= now_ms)
+			return true;
+		ready = ready || lane->ready;
+	}
+	return !ready && s->queue && s->queue->deadline_ms <= now_ms &&
+		(slot->state == SLOT_OPEN || s->pool->protocol->opening(slot->connection, &err) == 0);
+}
+
+static void expire_slot(struct pool_slot *slot)
+{
+	struct pool_server *s = slot->server;
+	struct err err;
+
+	if (slot->state == SLOT_CLOSED)
+		return;
+	if (hangs(slot)) {
+		err_set(&err, ERR_TEMPORARY, "%s", s->pool->protocol->overdue);
+		lose(slot, &err, true);
+	} else if (slot->state == SLOT_OPEN && slot->under_way == 0 && now_of(s) - slot->used_ms >= IDLE_MS) {
+		slot_close(slot);
 	}
 }
 
 static void server_free(struct pool_server *s)
 {
-	for (size_t i = 0; i < SLOTS; i++) {
-		struct pool_call *call = s->slots[i].call;
+	const struct pool *p = s->pool;
 
-		slot_close(&s->slots[i]);
-		if (call)
-			call_free(call);
+	for (size_t i = 0; i < s->slots_count; i++) {
+		struct pool_slot *slot = &s->slots[i];
+
+		for (unsigned n = 0; n < p->lanes; n++)
+			calls_free(slot->lanes[n].sent);
+		slot_close(slot);
+		if (slot->connection)
+			p->protocol->free(slot->connection);
 	}
 	calls_free(s->queue);
 	loop_timer_done(&s->timer);
 	HASH_DEL(s->pool->servers, s);
 	endpoint_unref(s->endpoint);
+	free(s->slots[0].lanes);
 	free(s->last_err);
 	free(s);
 }
 
-static bool is_unused(const struct pool_server *s)
+static void look_at_slot(struct pool_slot *slot, const struct err *crowded)
 {
-	for (size_t i = 0; i < SLOTS; i++) {
-		if (s->slots[i].state != SLOT_CLOSED)
-			return false;
-	}
-	return !s->queue && now_of(s) - s->used_ms >= IDLE_MS;
+	struct pool_server *s = slot->server;
+
+	for (unsigned i = 0; i < s->pool->lanes; i++)
+		expire_calls(s, slot->lanes[i].sent, crowded);
+	if (slot->state == SLOT_OPEN && slot->under_way == 0)
+		look_again(s, slot->used_ms + IDLE_MS);
 }
 
 static void on_timer(void *arg)
 {
 	struct pool_server *s = arg;
+	struct err err;
 
 	s->timer_ms = 0;
-	expire_slots(s);
-	expire_queue(s);
-	if (is_unused(s)) {
+	for (size_t i = 0; i < s->slots_count; i++)
+		expire_slot(&s->slots[i]);
+	if (s->queue) {
+		explain_waiting(s, &err);
+		expire_calls(s, s->queue, &err);
+	}
+	if (is_closed(s) && !s->queue && now_of(s) - s->used_ms >= IDLE_MS) {
 		server_free(s);
 		return;
 	}
 	dispatch(s);
-	for (const struct pool_call *call = s->queue; call; call = call->next)
-		look_again(s, call->deadline_ms);
-	for (size_t i = 0; i < SLOTS; i++) {
-		if (s->slots[i].call)
-			look_again(s, s->slots[i].call->deadline_ms);
-		else if (s->slots[i].state == SLOT_IDLE)
-			look_again(s, s->slots[i].used_ms + IDLE_MS);
-	}
+	err_set(&err, ERR_TEMPORARY, "%s", s->pool->protocol->crowded);
+	for (size_t i = 0; i < s->slots_count; i++)
+		look_at_slot(&s->slots[i], &err);
 	look_again(s, now_of(s) + IDLE_MS);
 }
 
@@ -410,6 +594,7 @@ struct pool *pool_new(struct loop *loop, const struct pool_protocol *protocol, v
 
 	p->loop = loop;
 	p->protocol = protocol;
+	p->lanes = protocol->lanes ? protocol->lanes : 1;
 	p->arg = arg;
 	loop_task_init(&p->tell, on_tell, p);
 	return p;
@@ -436,61 +621,92 @@ size_t pool_connections(const struct pool *p)
 	size_t count = 0;
 
 	for (const struct pool_server *s = p->servers; s; s = s->hh.next) {
-		for (size_t i = 0; i < SLOTS; i++)
+		for (size_t i = 0; i < s->slots_count; i++)
 			count += s->slots[i].state != SLOT_CLOSED;
 	}
 	return count;
 }
 
-static struct pool_server *server_for(struct pool *p, struct endpoint *e)
+static struct pool_server *server_find(const struct pool *p, struct endpoint *e)
 {
 	struct pool_server *s;
 
-	HASH_FIND_STR(p->servers, e->key, s);
-	if (s) {
-		endpoint_share(s->endpoint, e);
-		return s;
+	if (e->key_len == 0) {
+		e->key_len = strlen(e->key);
+		e->key_hash = hash_of(e->key, e->key_len);
 	}
-	s = mem_zalloc(sizeof(*s));
-	s->pool = p;
-	s->endpoint = endpoint_ref(e);
-	for (size_t i = 0; i < SLOTS; i++)
-		s->slots[i].server = s;
-	loop_timer_init(&s->timer, p->loop, on_timer, s);
-	HASH_ADD_KEYPTR(hh, p->servers, e->key, strlen(e->key), s);
+	HASH_FIND_BYHASHVALUE(hh, p->servers, e->key, e->key_len, e->key_hash, s);
 	return s;
 }
 
-/* -1 with the reason why the query may not even wait. */
-static int admit(const struct pool_server *s, const char *query, struct err *err)
+bool pool_backs_off(const struct pool *p, struct endpoint *e)
+{
+	struct pool_server *s = server_find(p, e);
+
+	return s && is_closed(s) && now_of(s) < s->retry_ms;
+}
+
+static struct pool_server *server_new(struct pool *p, struct endpoint *e)
+{
+	struct pool_server *s = mem_zalloc(sizeof(*s));
+	struct lane *lanes;
+
+	s->pool = p;
+	s->endpoint = endpoint_ref(e);
+	s->slots_count = pipelines(s) ? 1 : MEM_COUNT(s->slots);
+	lanes = mem_array(s->slots_count * p->lanes, sizeof(*lanes));
+	for (size_t i = 0; i < s->slots_count; i++)
+		s->slots[i] = (struct pool_slot){ .server = s, .lanes = lanes + i * p->lanes };
+	for (size_t i = 0; i < s->slots_count * p->lanes; i++)
+		lanes[i].window = p->protocol->window;
+	loop_timer_init(&s->timer, p->loop, on_timer, s);
+	HASH_ADD_KEYPTR_BYHASHVALUE(hh, p->servers, e->key, e->key_len, e->key_hash, s);
+	return s;
+}
+
+/* -1 with the reason why the call may not even wait. */
+static int admit(const struct pool_server *s, size_t bytes, struct err *err)
 {
 	const struct pool_protocol *protocol = s->pool->protocol;
 
-	if (s->waiting >= protocol->waiting_max)
-		return err_set(err, ERR_TEMPORARY, "too many queries wait (%zu)", s->waiting);
-	if (protocol->query_max && strlen(query) > protocol->query_max)
+	if (s->waiting >= protocol->waiting_max ||
+		(protocol->waiting_bytes_max && s->waiting_bytes >= protocol->waiting_bytes_max))
+		return err_set(err, ERR_TEMPORARY, "too many %s wait (%zu)", protocol->calls, s->waiting);
+	if (protocol->query_max && bytes > protocol->query_max)
 		return err_set(err, ERR_INVALID, "the query has more than %zu bytes", protocol->query_max);
 	return 0;
 }
 
-void pool_ask(struct pool *p, struct endpoint *e, const char *query, int64_t deadline_ms, struct pool_call *call)
+void pool_ask(struct pool *p, struct endpoint *e, char *query, size_t bytes, int64_t deadline_ms,
+	struct pool_call *call)
 {
-	struct pool_server *s = server_for(p, e);
+	struct pool_server *s = server_find(p, e);
+	struct pool_slot *slot;
+	unsigned lane;
 	struct err err;
 
+	if (!s)
+		s = server_new(p, e);
+	endpoint_share(s->endpoint, e);
 	call->pool = p;
+	call->query = query;
+	call->bytes = bytes;
 	call->asked_ms = s->used_ms = loop_now_ms(p->loop);
 	call->deadline_ms = deadline_ms;
-	if (admit(s, query, &err)) {
+	if (admit(s, bytes, &err)) {
 		look_again(s, call->asked_ms + IDLE_MS);
 		tell_later(s, call, &err);
 		return;
 	}
 	call->server = s;
-	call->query = mem_dup(query);
-	DL_APPEND(s->queue, call);
 	s->waiting++;
+	s->waiting_bytes += bytes;
 	look_again(s, deadline_ms);
+	if (!s->queue && find_room(s, &slot, &lane)) {
+		send(slot, lane, call);
+		return;
+	}
+	DL_APPEND(s->queue, call);
 	dispatch(s);
 }
 
@@ -499,11 +715,11 @@ void pool_cancel(struct pool_call *call)
 	if (!call)
 		return;
 	if (call->slot) {
-		call->cancelled = true; /* its slot becomes free with the answer or the deadline */
+		call->cancelled = true; /* its place stays until the answer, or the end of the connection */
 		return;
 	}
 	if (call->server)
-		leave_queue(call);
+		leave(call);
 	else
 		DL_DELETE(call->pool->told, call);
 	call_free(call);

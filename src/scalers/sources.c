@@ -47,8 +47,8 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	s->loop = loop;
 	s->counters = counters;
 	s->kube = kube;
-	s->amqp = amqp_pool_new(loop);
-	s->redis = redis_pool_new(loop);
+	s->amqp = amqp_new(loop);
+	s->redis = redis_new(loop);
 	s->redis_router = redisrouter_new(loop, s->redis);
 	s->redis_watches = rediswatch_pool_new(loop, s->redis);
 	s->mysql = mysqlpool_new(loop);
@@ -84,7 +84,7 @@ void sources_done(struct scaler_sources *s)
 	pool_free(s->mysql);
 	rediswatch_pool_free(s->redis_watches);
 	redisrouter_free(s->redis_router);
-	redis_pool_free(s->redis);
-	amqp_pool_free(s->amqp);
+	pool_free(s->redis);
+	pool_free(s->amqp);
 	*s = (struct scaler_sources){ 0 };
 }

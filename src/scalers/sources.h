@@ -32,8 +32,8 @@ struct scaler_sources {
 	struct loop *loop;         /* borrowed */
 	struct counters *counters; /* borrowed; NULL in tests */
 	struct kube *kube;         /* borrowed: the API server of the objects; NULL in tests */
-	struct amqp_pool *amqp;
-	struct redis_pool *redis;
+	struct pool *amqp;
+	struct pool *redis;
 	/* clusters and sentinels; uses the connections of redis */
 	struct redisrouter *redis_router;
 	struct rediswatch_pool *redis_watches; /* NULL: nothing is watched */

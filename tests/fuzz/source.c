@@ -152,8 +152,8 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	for (size_t i = 0; i < secret.count; i++)
 		secret.sent |= secret.questions[i] == q;
 	peer_script(data + 1, size - 1, data[0]);
-	s.amqp = amqp_pool_new(loop);
-	s.redis = redis_pool_new(loop);
+	s.amqp = amqp_new(loop);
+	s.redis = redis_new(loop);
 	s.redis_router = redisrouter_new(loop, s.redis);
 	s.redis_watches = rediswatch_pool_new(loop, s.redis);
 	s.mysql = mysqlpool_new(loop);
@@ -179,7 +179,7 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	pool_free(s.mysql);
 	rediswatch_pool_free(s.redis_watches);
 	redisrouter_free(s.redis_router);
-	redis_pool_free(s.redis);
-	amqp_pool_free(s.amqp);
+	pool_free(s.redis);
+	pool_free(s.amqp);
 	peer_end();
 }

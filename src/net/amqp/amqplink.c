@@ -284,11 +284,6 @@ static void on_beat(void *arg)
 	loop_timer_set(&l->beat, l->beat_ms / 2);
 }
 
-const char *amqplink_step(const struct amqplink *l)
-{
-	return l->stream.step;
-}
-
 void amqplink_init(struct amqplink *l, struct loop *loop, const struct amqpendpoint *e,
 	const struct amqplink_handler *handler, void *arg)
 {

@@ -69,7 +69,5 @@ void amqplink_open(struct amqplink *l);
 void amqplink_declare(struct amqplink *l, size_t channel, const char *queue);
 void amqplink_close(struct amqplink *l); /* in any state; an open one says good-bye; may be opened again */
 void amqplink_done(struct amqplink *l);
-/* What it is at, for a question that is overdue meanwhile: "login". NULL: closed or open. */
-const char *amqplink_step(const struct amqplink *l);
 
 #endif

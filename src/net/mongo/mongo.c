@@ -129,15 +129,17 @@ static void on_whole_timeout(void *arg)
 }
 
 /* Why a query that is overdue while this connection is opened has no answer. */
-static const char *opening(const void *connection)
+static int opening(const void *connection, struct err *err)
 {
 	const struct mongo_conn *c = connection;
 
-	if (c && c->phase == LOOKING_UP)
-		return "looking up the SRV and TXT records: timed out (do the name servers answer?)";
-	if (c && c->phase == SALTING)
-		return "logging in: computing SCRAM's iterations (fewer iterations take less time): timed out";
-	return c && c->phase == LOGGING_IN ? "logging in: timed out" : "connecting: timed out";
+	if (c->phase == LOOKING_UP)
+		return err_set(err, ERR_TEMPORARY,
+			"looking up the SRV and TXT records: timed out (do the name servers answer?)");
+	if (c->phase == SALTING)
+		return err_set(err, ERR_TEMPORARY,
+			"logging in: computing SCRAM's iterations (fewer iterations take less time): timed out");
+	return err_set(err, ERR_TEMPORARY, "%s: timed out", c->phase == LOGGING_IN ? "logging in" : "connecting");
 }
 
 /* ---- Greeting and login ---- */
@@ -181,7 +183,7 @@ static void be_open(struct mongo_conn *c)
 	mongoset_free(c->search);
 	c->search = NULL;
 	c->phase = OPEN;
-	pool_opened(c->slot);
+	pool_opened(c->slot, 0);
 }
 
 static void log_in(struct mongo_conn *c, const struct mongoreply_hello *hello)
@@ -375,7 +377,7 @@ static int send_count(void *connection, struct pool_call *base, struct err *err)
 
 static void take_count(struct mongo_conn *c, struct mongowire_document answer)
 {
-	struct mongo_call *call = (struct mongo_call *)pool_slot_call(c->slot);
+	struct mongo_call *call = (struct mongo_call *)pool_slot_call(c->slot, 0);
 	struct mongoreply_status status;
 	struct err err;
 
@@ -394,7 +396,7 @@ static void take_count(struct mongo_conn *c, struct mongowire_document answer)
 	} else if (mongoreply_count(answer, &call->count, &err)) {
 		err_keep(&call->base.err, &err);
 	}
-	pool_finished(c->slot, true);
+	pool_finished(&call->base, true);
 }
 
 /* A count changes nothing, so that it may be sent twice. */
@@ -445,6 +447,9 @@ static void tell(struct pool_call *base)
 
 static const struct pool_protocol protocol = {
 	.name = "mongodb",
+	.calls = "queries",
+	.call_size = sizeof(struct mongo_call),
+	.window = 1,
 	.waiting_max = WAITING_MAX,
 	.overdue = "no answer in time",
 	.crowded = "no answer in time: other queries take too long",
@@ -476,7 +481,7 @@ struct mongo_call *mongo_ask(struct pool *p, struct mongoendpoint *e, const stru
 	call->what = count;
 	call->fn = fn;
 	call->arg = arg;
-	pool_ask(p, &e->base, "", deadline_ms, &call->base);
+	pool_ask(p, &e->base, NULL, 0, deadline_ms, &call->base);
 	return call;
 }
 

@@ -2,6 +2,7 @@
 #include "net/mysql/mysqlpool.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "net/descriptors.h"
@@ -48,11 +49,11 @@ static void on_lost(void *arg)
 	pool_lost(c->slot, &err);
 }
 
-static const char *opening(const void *connection)
+static int opening(const void *connection, struct err *err)
 {
 	const struct mysql_conn *c = connection;
 
-	return c && c->io ? "logging in: timed out" : "connecting: timed out";
+	return err_set(err, ERR_TEMPORARY, "%s: timed out", c->io ? "logging in" : "connecting");
 }
 
 static void on_timeout(void *arg)
@@ -60,7 +61,8 @@ static void on_timeout(void *arg)
 	struct mysql_conn *c = arg;
 	struct err err;
 
-	err_set(&err, ERR_TEMPORARY, "%s%s", opening(c), c->io ? " (is it a MySQL or MariaDB server?)" : "");
+	err_set(&err, ERR_TEMPORARY, "%s",
+		c->io ? "logging in: timed out (is it a MySQL or MariaDB server?)" : "connecting: timed out");
 	pool_lost(c->slot, &err);
 }
 
@@ -82,7 +84,7 @@ static void on_opened(void *arg)
 	loop_timer_cancel(&c->timer);
 	descriptors_give(&c->hold, 1);
 	mysqlio_watch(c->io, on_lost, c);
-	pool_opened(c->slot);
+	pool_opened(c->slot, 0);
 }
 
 static void on_dialed(void *arg, int fd, const struct err *dial_err)
@@ -151,7 +153,7 @@ static void operation_ask(void *arg)
 static void on_asked(void *arg)
 {
 	struct mysql_conn *c = arg;
-	struct mysqlpool_call *call = (struct mysqlpool_call *)pool_slot_call(c->slot);
+	struct mysqlpool_call *call = (struct mysqlpool_call *)pool_slot_call(c->slot, 0);
 
 	if (c->failed && !c->usable) {
 		pool_lost(c->slot, &c->err);
@@ -162,7 +164,7 @@ static void on_asked(void *arg)
 	call->value = c->value;
 	if (c->restored)
 		mysqlio_watch(c->io, on_lost, c);
-	pool_finished(c->slot, c->restored);
+	pool_finished(&call->base, c->restored);
 }
 
 static int send_query(void *connection, struct pool_call *call, struct err *err)
@@ -184,6 +186,9 @@ static void tell(struct pool_call *base)
 
 static const struct pool_protocol protocol = {
 	.name = "mysql",
+	.calls = "queries",
+	.call_size = sizeof(struct mysqlpool_call),
+	.window = 1,
 	.waiting_max = WAITING_MAX,
 	.query_max = MYSQLSESSION_QUERY_MAX,
 	.overdue = "no answer in time",
@@ -209,7 +214,7 @@ struct mysqlpool_call *mysqlpool_ask(struct pool *p, struct mysqlendpoint *e, co
 
 	call->fn = fn;
 	call->arg = arg;
-	pool_ask(p, &e->base, query, deadline_ms, &call->base);
+	pool_ask(p, &e->base, mem_dup(query), strlen(query), deadline_ms, &call->base);
 	return call;
 }
 

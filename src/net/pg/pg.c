@@ -2,6 +2,7 @@
 #include "net/pg/pg.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "net/pg/pg_parts.h"
@@ -21,12 +22,12 @@ struct pg_call {
 
 static void on_opened(void *slot)
 {
-	pool_opened(slot);
+	pool_opened(slot, 0);
 }
 
 static void on_result(void *arg, const PGresult *r)
 {
-	struct pg_call *call = (struct pg_call *)pool_slot_call(arg);
+	struct pg_call *call = (struct pg_call *)pool_slot_call(arg, 0);
 	struct err err;
 
 	switch (PQresultStatus(r)) {
@@ -53,7 +54,7 @@ static void on_result(void *arg, const PGresult *r)
 
 static void on_finished(void *slot)
 {
-	pool_finished(slot, pgconn_is_reusable(pool_slot_connection(slot)));
+	pool_finished(pool_slot_call(slot, 0), pgconn_is_reusable(pool_slot_connection(slot)));
 }
 
 static void on_lost(void *slot, const struct err *why)
@@ -81,9 +82,9 @@ static void *open_connection(struct pool_slot *slot, struct endpoint *e, const s
 	return pgconn_start(p->loop, (struct pgendpoint *)e, &config, &handler, slot);
 }
 
-static const char *opening(const void *connection)
+static int opening(const void *connection, struct err *err)
 {
-	return pgconn_step(connection);
+	return err_set(err, ERR_TEMPORARY, "%s", pgconn_step(connection));
 }
 
 static int send_query(void *connection, struct pool_call *call, struct err *err)
@@ -120,6 +121,9 @@ static void done(struct pool_call *base)
 
 const struct pool_protocol pg_protocol = {
 	.name = "postgresql",
+	.calls = "queries",
+	.call_size = sizeof(struct pg_call),
+	.window = 1,
 	.waiting_max = WAITING_MAX,
 	.overdue = "the query did not end in time (slow, or waiting for a lock)",
 	.crowded = "no answer in time: it waited behind other queries, which are slow",
@@ -141,7 +145,7 @@ struct pg_call *pg_query(struct pg_pool *p, struct pgendpoint *e, const char *sq
 
 	call->fn = fn;
 	call->arg = arg;
-	pool_ask(p->queries, &e->base, sql, deadline_ms, &call->base);
+	pool_ask(p->queries, &e->base, mem_dup(sql), strlen(sql), deadline_ms, &call->base);
 	return call;
 }
 

@@ -665,7 +665,7 @@ void pgconn_count_for(struct pgconn *c, const char *namespace_)
 
 const char *pgconn_step(const struct pgconn *c)
 {
-	return c && c->token_wait ? "no token for the login in time" : "connecting: no answer in time";
+	return c->token_wait ? "no token for the login in time" : "connecting: no answer in time";
 }
 
 void pgconn_free(struct pgconn *c)

@@ -61,7 +61,7 @@ struct pgconn *pgconn_start(struct loop *loop, struct pgendpoint *e, const struc
 void pgconn_free(struct pgconn *c); /* NULL is fine */
 /* Others use it now. Where they have no room for it, it counts as before. */
 void pgconn_count_for(struct pgconn *c, const char *namespace_);
-/* What it is at, for a query that is overdue before it is open; of NULL, too. */
+/* What it is at, for a query that is overdue before it is open. */
 const char *pgconn_step(const struct pgconn *c);
 /* On an open connection without a statement under way. -1: it is broken; free it. */
 int pgconn_send(struct pgconn *c, const char *sql, struct err *err);

@@ -14,12 +14,13 @@
 
 void redislink_enter(struct redislink_guard *g)
 {
-	g->depth++;
+	if (g)
+		g->depth++;
 }
 
 void redislink_leave(struct redislink_guard *g)
 {
-	if (--g->depth == 0)
+	if (g && --g->depth == 0)
 		g->left(g->pool);
 }
 
@@ -129,19 +130,18 @@ void redislink_unasked(const struct redis_reply *reply, struct err *err)
 static int deliver(struct redislink *l, struct redis_reply *reply, struct err *err)
 {
 	struct redislink_guard *guard = l->guard;
-	int rc = 1;
+	bool useless;
 
 	l->stream.heard = true;
-	if (l->greetings_left > 0) {
-		if (is_useless(l->endpoint, l->greetings[l->greetings_count - l->greetings_left--], reply, err))
-			rc = -1;
-	} else {
+	if (l->greetings_left == 0) {
 		redislink_enter(guard);
 		l->handler->replied(l->arg, reply);
 		redislink_leave(guard);
+		return 1;
 	}
+	useless = is_useless(l->endpoint, l->greetings[l->greetings_count - l->greetings_left--], reply, err);
 	redis_reply_free(reply);
-	return rc;
+	return useless ? -1 : 1;
 }
 
 /* The replies of what the reader has, then some more for it. */

@@ -33,14 +33,14 @@ struct redislink_guard {
 	void *pool;
 };
 void redislink_enter(struct redislink_guard *g);
-void redislink_leave(struct redislink_guard *g);     /* may free g */
+void redislink_leave(struct redislink_guard *g);     /* may free g; both: NULL is fine */
 void redislink_free_pool(struct redislink_guard *g); /* at once, or when no callback is on the stack any more */
 
 /* Called from the loop, never from inside redislink_open. */
 struct redislink_handler {
 	void (*opened)(void *arg); /* the greeting is sent; commands may follow */
-	/* A reply, not to the greeting. May close the link or free the pool. */
-	void (*replied)(void *arg, const struct redis_reply *reply);
+	/* Takes a reply, not to the greeting. May close the link or free the pool. */
+	void (*replied)(void *arg, struct redis_reply *reply);
 	/*
 	 * It could not be opened, cannot be used, or is lost: close it. idle: it had worked, and
 	 * the server closed it; only the owner knows whether a reply was due.
@@ -53,7 +53,7 @@ enum redislink_state { REDISLINK_CLOSED, REDISLINK_OPENING, REDISLINK_OPEN };
 struct redislink {
 	struct stream stream;
 	const struct redisendpoint *endpoint; /* borrowed */
-	struct redislink_guard *guard;        /* borrowed */
+	struct redislink_guard *guard;        /* borrowed; NULL: no handler frees the link */
 	const struct redislink_handler *handler;
 	void *arg;
 	bool queries; /* for commands: greets with SELECT and ROLE, too */

@@ -21,7 +21,7 @@ try {
 
 struct redisround {
 	struct loop *loop;
-	struct redis_pool *pool;
+	struct pool *pool;
 	int argc;
 	const char *argv[ARGS_MAX]; /* borrowed */
 	int64_t timeout_ms;
@@ -101,7 +101,7 @@ static void choose(struct redisround *round, struct redisendpoint *const *endpoi
 	}
 	for (int resting = 0; resting < 2; resting++) {
 		for (size_t i = 0; i < count && chosen < round->count; i++) {
-			if (redis_rests(round->pool, endpoints[order[i]]) == (resting > 0))
+			if (pool_backs_off(round->pool, &endpoints[order[i]]->base) == (resting > 0))
 				round->tries[chosen++] = (struct try){ .round = round,
 					.endpoint = redisendpoint_ref(endpoints[order[i]]) };
 		}
@@ -109,7 +109,7 @@ static void choose(struct redisround *round, struct redisendpoint *const *endpoi
 	free(order);
 }
 
-struct redisround *redisround_start(struct loop *loop, struct redis_pool *pool, struct redisendpoint *const *endpoints,
+struct redisround *redisround_start(struct loop *loop, struct pool *pool, struct redisendpoint *const *endpoints,
 	size_t count, int argc, const char *const *argv, int64_t timeout_ms, redisround_accept_fn accept,
 	redisround_done_fn done, void *arg)
 {

@@ -25,7 +25,7 @@ typedef int (*redisround_accept_fn)(void *arg, const struct redisendpoint *from,
 typedef void (*redisround_done_fn)(void *arg, const struct err *err);
 
 struct redisround;
-struct redisround *redisround_start(struct loop *loop, struct redis_pool *pool, struct redisendpoint *const *endpoints,
+struct redisround *redisround_start(struct loop *loop, struct pool *pool, struct redisendpoint *const *endpoints,
 	size_t count, int argc, const char *const *argv, int64_t timeout_ms, redisround_accept_fn accept,
 	redisround_done_fn done, void *arg);
 void redisround_cancel(struct redisround *round); /* NULL is fine */

@@ -205,7 +205,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
  */
 static void call_send(struct redisrouter_call *call, struct redisendpoint *e, bool asking)
 {
-	struct redis_pool *pool = call->way->router->pool;
+	struct pool *pool = call->way->router->pool;
 
 	stop_waiting(call);
 	redisendpoint_ref(e);
@@ -362,7 +362,7 @@ void redisrouter_unfollow(struct redisrouter_follower *f)
 
 /* ---- For the daemon ---- */
 
-struct redisrouter *redisrouter_new(struct loop *loop, struct redis_pool *pool)
+struct redisrouter *redisrouter_new(struct loop *loop, struct pool *pool)
 {
 	struct redisrouter *r = mem_zalloc(sizeof(*r));
 

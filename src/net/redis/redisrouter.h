@@ -25,7 +25,7 @@ struct redisrouter;
 struct redisrouter_call;
 struct redisrouter_follower;
 
-struct redisrouter *redisrouter_new(struct loop *loop, struct redis_pool *pool /* borrowed */);
+struct redisrouter *redisrouter_new(struct loop *loop, struct pool *pool /* borrowed */);
 /*
  * NULL is fine. Before the pool is freed, not from inside a callback; commands under way end
  * without callbacks.

@@ -224,9 +224,8 @@ static void take_answer(struct redissub_conn *c, struct redis_channel *ch, const
 	tell(ch, NULL, 0);
 }
 
-static void on_reply(void *arg, const struct redis_reply *reply)
+static void take_reply(struct redissub_conn *c, const struct redis_reply *reply)
 {
-	struct redissub_conn *c = arg;
 	struct expected *e = c->expected;
 	struct redis_channel *ch = e ? e->channel : NULL;
 	struct err err;
@@ -245,6 +244,12 @@ static void on_reply(void *arg, const struct redis_reply *reply)
 	free(e);
 	if (ch)
 		take_answer(c, ch, reply);
+}
+
+static void on_reply(void *arg, struct redis_reply *reply)
+{
+	take_reply(arg, reply);
+	redis_reply_free(reply);
 }
 
 /* ---- Connecting and losing ---- */

@@ -16,7 +16,7 @@
 
 struct redisrouter {
 	struct loop *loop;
-	struct redis_pool *pool;
+	struct pool *pool;
 	struct redisway *ways; /* hash */
 };
 

@@ -64,7 +64,7 @@ struct rediswatch {
 
 struct rediswatch_pool {
 	struct loop *loop;
-	struct redis_pool *redis;
+	struct pool *redis;
 	struct redissub_pool *subs;
 	struct server *servers;
 	char *text; /* text of the last report of any watch: thousands report the same */
@@ -442,7 +442,7 @@ void rediswatch_stop(struct rediswatch *w)
 	free(w);
 }
 
-struct rediswatch_pool *rediswatch_pool_new(struct loop *loop, struct redis_pool *redis)
+struct rediswatch_pool *rediswatch_pool_new(struct loop *loop, struct pool *redis)
 {
 	struct rediswatch_pool *p = mem_zalloc(sizeof(*p));
 

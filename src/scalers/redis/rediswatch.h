@@ -29,8 +29,8 @@ struct rediswatch;
  * Owned by the daemon as scaler_sources.redis_watches. Sends queries through `redis`; owns the
  * subscription connections.
  */
-struct rediswatch_pool *rediswatch_pool_new(struct loop *loop, struct redis_pool *redis);
-/* before redis_pool_free; all watches must be stopped */
+struct rediswatch_pool *rediswatch_pool_new(struct loop *loop, struct pool *redis);
+/* before pool_free; all watches must be stopped */
 void rediswatch_pool_free(struct rediswatch_pool *p);
 size_t rediswatch_pool_connections(const struct rediswatch_pool *p);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The pool with a protocol whose connections do what the test says, on a clock of the test's. */
+/*
+ * The pool with a protocol of lines (line.h), whose server is the test, on a clock of the test's:
+ * the same for each window, then what only one of them has.
+ */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,96 +17,76 @@
 
 #include "../fakes/fakeloop.h"
 #include "base/mem.h"
+#include "line.h"
 #include "net/dial.h"
-#include "net/pool.h"
 
-#define CONNECTIONS_MAX 64
+#define WIRES_MAX 64
 
-struct connection {
-	struct pool_slot *slot; /* NULL once closed */
-	const char *query;
-};
-
-struct call {
-	struct pool_call base;
-	struct outcome *outcome;
-	bool partial; /* something of an answer has come: not asked again */
+struct wire {
+	struct line_connection *connection; /* NULL once closed */
+	struct {
+		unsigned lane;
+		char query[16];
+	} lines[128];
+	size_t heard, answered;
 };
 
 struct outcome {
 	int times;
-	bool answered;
+	char answer[16]; /* "": none */
 	struct err err;
-	struct call *cancels; /* when it is told */
-	bool frees;           /* the pool, when it is told */
+	struct line_call *cancels; /* when it is told */
+	bool frees;                /* the pool, when it is told */
 };
 
 static struct {
 	struct loop *loop;
 	struct pool *pool;
+	const struct pool_protocol *protocol;
 	struct endpoint *endpoint;
-	struct connection connections[CONNECTIONS_MAX];
+	struct wire wires[WIRES_MAX];
 	size_t opened, done;
-	bool refuses_to_send;
-	char order[64]; /* queries as they were sent */
+	bool breaks;     /* what is written next */
+	char order[128]; /* queries as they were sent */
 } w;
 
-static void *open_connection(struct pool_slot *slot, struct endpoint *e, const struct pool_call *first)
-{
-	struct connection *c = &w.connections[w.opened++];
+/* ---- The wire ---- */
 
-	assert_true(w.opened < CONNECTIONS_MAX);
-	assert_ptr_equal(e, w.endpoint);
-	assert_non_null(first);
-	assert_ptr_equal(pool_slot_arg(slot), &w);
-	assert_ptr_equal(pool_slot_loop(slot), w.loop);
-	c->slot = slot;
-	return c;
+void *wire_open(struct line_connection *c)
+{
+	struct wire *wire = &w.wires[w.opened++];
+
+	assert_true(w.opened < WIRES_MAX);
+	wire->connection = c;
+	return wire;
 }
 
-static const char *opening(const void *connection)
+int wire_write(void *arg, unsigned lane, const char *query)
 {
-	return connection ? "saying hello" : "nothing is opened";
-}
+	struct wire *wire = arg;
 
-static int send_query(void *connection, struct pool_call *call, struct err *err)
-{
-	struct connection *c = connection;
-
-	c->query = call->query;
-	if (w.refuses_to_send)
-		return err_set(err, ERR_TEMPORARY, "cannot send");
-	strncat(w.order, call->query, sizeof(w.order) - strlen(w.order) - 1);
+	if (w.breaks)
+		return -1;
+	wire->lines[wire->heard].lane = lane;
+	snprintf(wire->lines[wire->heard++].query, sizeof(wire->lines[0].query), "%s", query);
+	strncat(w.order, query, sizeof(w.order) - strlen(w.order) - 1);
 	return 0;
 }
 
-static void close_connection(void *connection)
+void wire_close(void *arg)
 {
-	struct connection *c = connection;
+	struct wire *wire = arg;
 
-	assert_non_null(c->slot);
-	c->slot = NULL;
+	assert_non_null(wire->connection);
+	wire->connection = NULL;
 }
 
-static bool again(struct pool_call *call)
-{
-	return !((struct call *)call)->partial;
-}
+/* ---- The tables ---- */
 
-static void tell(struct pool_call *call)
+static void close_and_free(void *connection)
 {
-	struct outcome *o = ((struct call *)call)->outcome;
-
-	o->times++;
-	o->answered = !call->err;
-	if (call->err)
-		o->err = *call->err;
-	if (o->cancels)
-		pool_cancel(&o->cancels->base);
-	if (o->frees) {
-		pool_free(w.pool);
-		w.pool = NULL;
-	}
+	line_close(connection);
+	free(connection);
 }
 
 static void done(struct pool_call *call)
@@ -112,20 +95,19 @@ static void done(struct pool_call *call)
 	w.done++;
 }
 
-static const struct pool_protocol protocol = {
-	.name = "fake",
-	.waiting_max = 100,
-	.query_max = 8,
-	.overdue = "overdue",
-	.crowded = "crowded",
-	.open = open_connection,
-	.opening = opening,
-	.send = send_query,
-	.close = close_connection,
-	.again = again,
-	.tell = tell,
-	.done = done,
-};
+#define PROTOCOL(how_many, how_many_lanes, close_it, free_it)                                                          \
+	{                                                                                                              \
+		.name = "line", .calls = "queries", .call_size = sizeof(struct line_call), .window = (how_many),       \
+		.lanes = (how_many_lanes), .waiting_max = 50, .waiting_bytes_max = 200, .query_max = 8,                \
+		.overdue = "overdue", .crowded = "crowded", .open = line_open, .opening = line_opening,                \
+		.send = line_send, .close = (close_it), .free = (free_it), .again = line_again, .tell = line_tell,     \
+		.done = done,                                                                                          \
+	}
+
+static const struct pool_protocol one = PROTOCOL(1, 0, close_and_free, NULL),
+				  three = PROTOCOL(3, 0, close_and_free, NULL),
+				  unlimited = PROTOCOL(POOL_UNLIMITED, 0, line_close, free),
+				  lanes = PROTOCOL(4, 2, line_close, free);
 
 static void no_more(struct endpoint *e)
 {
@@ -134,13 +116,13 @@ static void no_more(struct endpoint *e)
 
 static int setup(void **state)
 {
-	(void)state;
 	memset(&w, 0, sizeof(w));
 	w.loop = fakeloop_start();
+	w.protocol = *state;
 	w.endpoint = endpoint_new(sizeof(*w.endpoint), no_more);
 	w.endpoint->key = mem_dup("key");
 	w.endpoint->name = mem_dup("db:1");
-	w.pool = pool_new(w.loop, &protocol, &w);
+	w.pool = pool_new(w.loop, w.protocol, &w);
 	return 0;
 }
 
@@ -149,34 +131,98 @@ static int teardown(void **state)
 	(void)state;
 	pool_free(w.pool);
 	for (size_t i = 0; i < w.opened; i++)
-		assert_null(w.connections[i].slot);
+		assert_null(w.wires[i].connection);
 	assert_int_equal(w.endpoint->count, 1);
 	endpoint_unref(w.endpoint);
 	fakeloop_end();
 	return 0;
 }
 
-static struct call *ask(const char *query, int64_t patience_ms, struct outcome *o)
+/* ---- The client ---- */
+
+static void on_answer(void *arg, const char *answer, const struct err *err)
 {
-	struct call *call = mem_zalloc(sizeof(*call));
+	struct outcome *o = arg;
+
+	assert_int_equal(answer == NULL, err != NULL);
+	o->times++;
+	if (err)
+		o->err = *err;
+	else
+		snprintf(o->answer, sizeof(o->answer), "%s", answer);
+	if (o->cancels)
+		pool_cancel(&o->cancels->base);
+	if (o->frees) {
+		pool_free(w.pool);
+		w.pool = NULL;
+	}
+}
+
+static struct line_call *ask(const char *query, int64_t patience_ms, struct outcome *o)
+{
+	struct line_call *call = mem_zalloc(sizeof(*call));
 
 	*o = (struct outcome){ .times = 0 };
-	call->outcome = o;
-	pool_ask(w.pool, w.endpoint, query, loop_now_ms(w.loop) + patience_ms, &call->base);
-	assert_int_equal(o->times, 0);
+	call->fn = on_answer;
+	call->arg = o;
+	pool_ask(w.pool, w.endpoint, mem_dup(query), strlen(query), loop_now_ms(w.loop) + patience_ms, &call->base);
+	assert_int_equal(o->times, 0); /* never before it returns */
 	return call;
 }
 
-static void finish(size_t i, const char *wrong, bool usable)
+static void expect_failed(const struct outcome *o, const char *words)
 {
-	struct err err;
+	char message[64];
 
-	if (wrong) {
-		err_set(&err, ERR_INVALID, "%s", wrong);
-		err_keep(&pool_slot_call(w.connections[i].slot)->err, &err);
-	}
-	pool_finished(w.connections[i].slot, usable);
+	snprintf(message, sizeof(message), "line at db:1: %s", words);
+	assert_int_equal(o->times, 1);
+	assert_string_equal(o->err.msg, message);
+}
+
+static void expect_answered(const struct outcome *o, const char *answer)
+{
+	if (o->times == 1 && !o->answer[0])
+		fail_msg("%s", o->err.msg);
+	assert_int_equal(o->times, 1);
+	assert_string_equal(o->answer, answer);
+}
+
+/* ---- The server ---- */
+
+static void say(size_t i, const char *line)
+{
+	assert_non_null(w.wires[i].connection);
+	line_take(w.wires[i].connection, line);
 	fakeloop_advance(0);
+}
+
+static void welcome(size_t i)
+{
+	assert_ptr_equal(pool_slot_arg(w.wires[i].connection->slot), &w);
+	assert_ptr_equal(pool_slot_loop(w.wires[i].connection->slot), w.loop);
+	say(i, "welcome");
+	say(i, "0 open");
+	if (w.protocol->lanes > 1)
+		say(i, "1 open");
+}
+
+/* To the oldest query that has none: the query itself, or an error. */
+static void answer(size_t i, const char *error)
+{
+	struct wire *wire = &w.wires[i];
+	size_t n = wire->answered++;
+	char line[64];
+
+	assert_true(n < wire->heard);
+	snprintf(line, sizeof(line), "%u %c%s", wire->lines[n].lane, error ? '!' : '=',
+		error ? error : wire->lines[n].query);
+	say(i, line);
+}
+
+static void answer_all(size_t i)
+{
+	while (w.wires[i].connection && w.wires[i].answered < w.wires[i].heard)
+		answer(i, NULL);
 }
 
 static void lose(size_t i, enum err_kind kind, const char *why)
@@ -184,137 +230,104 @@ static void lose(size_t i, enum err_kind kind, const char *why)
 	struct err err;
 
 	err_set(&err, kind, "%s", why);
-	pool_lost(w.connections[i].slot, &err);
+	pool_lost(w.wires[i].connection->slot, &err);
 	fakeloop_advance(0);
 }
 
-static void expect_failed(const struct outcome *o, const char *message)
-{
-	assert_int_equal(o->times, 1);
-	assert_false(o->answered);
-	assert_string_equal(o->err.msg, message);
-}
+/* ---- The same for each window ---- */
 
-static void expect_answered(const struct outcome *o)
+static void each_gets_its_own_answer_in_order(void **state)
 {
-	if (o->times == 1 && !o->answered)
-		fail_msg("%s", o->err.msg);
-	assert_int_equal(o->times, 1);
-}
-
-/* ---- Who goes when ---- */
-
-static void one_after_the_other(void **state)
-{
-	struct outcome a, b, c;
+	static const char *const queries[] = { "a", "b", "c", "d", "e", "f" };
+	struct outcome o[6];
+	size_t window = (size_t)w.protocol->window * (w.protocol->lanes ? w.protocol->lanes : 1);
 
 	(void)state;
-	ask("a", 1000, &a);
-	ask("b", 1000, &b);
-	ask("c", 1000, &c);
+	for (size_t i = 0; i < 6; i++)
+		ask(queries[i], 1000, &o[i]);
 	assert_int_equal(w.opened, 1);
-	pool_opened(w.connections[0].slot);
-	assert_string_equal(w.order, "a");
-	finish(0, NULL, true);
-	expect_answered(&a);
-	assert_string_equal(w.order, "ab");
-	finish(0, "no such table", true); /* its own fault: the connection goes on */
-	expect_failed(&b, "fake at db:1: no such table");
-	assert_int_equal(b.err.kind, ERR_INVALID);
-	finish(0, NULL, false);
-	expect_answered(&c);
+	welcome(0);
+	assert_int_equal(w.wires[0].heard, window < 6 ? window : 6);
+	for (size_t i = 0; i < 6; i++) {
+		answer(0, i == 3 ? "no such table" : NULL);
+		assert_int_equal(w.wires[0].heard, window + i + 1 < 6 ? window + i + 1 : 6);
+		if (i != 3)
+			expect_answered(&o[i], queries[i]);
+	}
+	expect_failed(&o[3], "no such table"); /* its own fault: the connection goes on */
+	assert_int_equal(o[3].err.kind, ERR_INVALID);
+	assert_string_equal(w.order, "abcdef");
 	assert_int_equal(w.opened, 1);
-	assert_int_equal(pool_connections(w.pool), 0);
-	assert_int_equal(w.done, 3);
-}
-
-static void the_second_connection(void **state)
-{
-	struct outcome slow, a, b;
-
-	(void)state;
-	ask("s", 100000, &slow);
-	pool_opened(w.connections[0].slot);
-	fakeloop_advance(1000); /* however slow: nobody waits behind it */
-	assert_int_equal(w.opened, 1);
-	ask("a", 10000, &a);
-	fakeloop_advance(49);
-	assert_int_equal(w.opened, 1);
-	fakeloop_advance(1);
-	assert_int_equal(w.opened, 2);
-	/* the first serves: nobody is told, and nobody tries for a while */
-	lose(1, ERR_TEMPORARY, "too many connections");
-	assert_int_equal(a.times, 0);
-	ask("b", 100000, &b);
-	fakeloop_advance(9950);
-	expect_failed(&a, "fake at db:1: crowded");
-	fakeloop_advance(20049);
-	assert_int_equal(w.opened, 2);
-	fakeloop_advance(1);
-	assert_int_equal(w.opened, 3);
-	assert_int_equal(pool_connections(w.pool), 2);
-	pool_opened(w.connections[2].slot);
-	assert_string_equal(w.order, "sb");
-	finish(2, NULL, true);
-	expect_answered(&b);
-	finish(0, NULL, true);
-	expect_answered(&slow);
+	assert_int_equal(w.done, 6);
 }
 
 static void idle_ones_are_closed_and_forgotten(void **state)
 {
-	struct outcome slow, a, b;
+	struct outcome a;
 
 	(void)state;
-	ask("s", 200000, &slow);
-	pool_opened(w.connections[0].slot);
-	ask("a", 1000, &a);
-	fakeloop_advance(50);
-	pool_opened(w.connections[1].slot);
-	finish(1, NULL, true);
-	fakeloop_advance(59999);
-	assert_int_equal(pool_connections(w.pool), 2);
-	fakeloop_advance(1); /* the second alone: the first is at work */
-	assert_int_equal(pool_connections(w.pool), 1);
-	assert_non_null(w.connections[0].slot);
-	finish(0, NULL, true);
-	expect_answered(&slow);
-	fakeloop_advance(59999);
-	assert_int_equal(pool_connections(w.pool), 1);
-	ask("b", 1000, &b);
-	finish(0, NULL, true);
-	fakeloop_advance(59999);
-	assert_int_equal(pool_connections(w.pool), 1);
+	for (size_t i = 0; i < 2; i++) {
+		ask("a", 1000, &a);
+		if (i == 0)
+			welcome(0);
+		answer(0, NULL);
+		expect_answered(&a, "a");
+		fakeloop_advance(59999);
+		assert_int_equal(pool_connections(w.pool), 1);
+	}
+	assert_int_equal(w.endpoint->count, 2);
 	fakeloop_advance(1);
 	assert_int_equal(pool_connections(w.pool), 0);
 	assert_int_equal(w.endpoint->count, 1);
 }
 
-/* ---- Failing ---- */
+static void a_call_after_the_idle_close_opens_again(void **state)
+{
+	struct outcome a;
+
+	(void)state;
+	ask("a", 1000, &a);
+	welcome(0);
+	answer(0, NULL);
+	fakeloop_advance(30000);
+	lose(0, ERR_TEMPORARY, "closed"); /* idle: no failure */
+	assert_int_equal(pool_connections(w.pool), 0);
+	assert_false(pool_backs_off(w.pool, w.endpoint));
+	ask("b", 1000, &a);
+	assert_int_equal(w.opened, 2);
+	welcome(1);
+	answer(1, NULL);
+	expect_answered(&a, "b");
+}
 
 static void who_asks_while_it_backs_off_waits(void **state)
 {
 	static const int64_t pauses_ms[] = { 100, 200, 400, 800, DIAL_AGAIN_MAX_MS, DIAL_AGAIN_MAX_MS };
-	struct outcome a, b;
+	struct outcome a;
 
 	(void)state;
 	ask("a", 10000, &a);
-	for (size_t i = 0; i < sizeof(pauses_ms) / sizeof(pauses_ms[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(pauses_ms); i++) {
+		assert_false(pool_backs_off(w.pool, w.endpoint));
 		lose(i, ERR_TEMPORARY, "refused");
-		expect_failed(&a, "fake at db:1: refused");
+		expect_failed(&a, "refused");
 		ask("a", 10000, &a);
+		assert_true(pool_backs_off(w.pool, w.endpoint));
 		fakeloop_advance(pauses_ms[i] - 1);
 		assert_int_equal(w.opened, i + 1);
 		fakeloop_advance(1);
 		assert_int_equal(w.opened, i + 2);
 		assert_int_equal(a.times, 0);
 	}
-	pool_opened(w.connections[6].slot);
-	finish(6, NULL, true);
-	expect_answered(&a);
-	lose(6, ERR_TEMPORARY, "closed"); /* idle: no failure */
-	ask("b", 10000, &b);
-	assert_int_equal(w.opened, 8);
+	welcome(6);
+	answer(6, NULL);
+	expect_answered(&a, "a");
+	lose(6, ERR_TEMPORARY, "closed");
+	ask("a", 10000, &a);
+	lose(7, ERR_TEMPORARY, "refused"); /* an answer ends the row of failures */
+	ask("b", 10000, &a);
+	fakeloop_advance(100);
+	assert_int_equal(w.opened, 9);
 }
 
 static void overdue_while_it_backs_off(void **state)
@@ -323,58 +336,114 @@ static void overdue_while_it_backs_off(void **state)
 
 	(void)state;
 	ask("a", 10000, &a);
-	lose(0, ERR_DENIED, "wrong password");
+	say(0, "go away");
+	expect_failed(&a, "go away");
 	ask("b", 50, &b);
 	fakeloop_advance(50);
-	expect_failed(&b, "fake at db:1: wrong password");
+	expect_failed(&b, "go away");
 	assert_int_equal(b.err.kind, ERR_DENIED);
 }
 
 static void overdue_while_it_is_opened(void **state)
 {
-	struct outcome a;
+	struct outcome a, b;
 
 	(void)state;
 	ask("a", 500, &a);
+	ask("b", 1000, &b);
 	fakeloop_advance(499);
 	assert_int_equal(a.times, 0);
 	fakeloop_advance(1);
-	expect_failed(&a, "fake at db:1: saying hello");
+	expect_failed(&a, "saying hello");
 	assert_int_equal(pool_connections(w.pool), 1);
+	welcome(0);
+	answer(0, NULL);
+	expect_answered(&b, "b");
 }
 
-static void overdue_while_it_is_asked(void **state)
-{
-	struct outcome a;
-
-	(void)state;
-	ask("a", 500, &a);
-	pool_opened(w.connections[0].slot);
-	fakeloop_advance(500);
-	expect_failed(&a, "fake at db:1: overdue");
-	assert_int_equal(pool_connections(w.pool), 0);
-}
-
-/* Lets everybody in and hangs up on what it is asked. */
-static void never_serves(void **state)
+/* Let in, and then forgotten. */
+static void overdue_while_no_lane_opens(void **state)
 {
 	struct outcome a, b;
 
 	(void)state;
+	ask("a", 500, &a);
+	ask("b", 1000, &b);
+	say(0, "welcome");
+	fakeloop_advance(500);
+	expect_failed(&a, "overdue");
+	expect_failed(&b, "overdue");
+	assert_int_equal(pool_connections(w.pool), 0);
+	assert_true(pool_backs_off(w.pool, w.endpoint));
+}
+
+static void the_oldest_is_overdue(void **state)
+{
+	struct outcome a, b;
+	bool pipelined = w.protocol->window > 1;
+
+	(void)state;
+	ask("a", 49, &a);
+	ask("b", 1000, &b);
+	welcome(0);
+	fakeloop_advance(48);
+	assert_int_equal(a.times, 0);
+	fakeloop_advance(1);
+	expect_failed(&a, "overdue");
+	assert_null(w.wires[0].connection);
+	if (pipelined) { /* the connection hangs, and so may the server */
+		expect_failed(&b, "overdue");
+		assert_true(pool_backs_off(w.pool, w.endpoint));
+	} else { /* only that query is slow */
+		assert_int_equal(b.times, 0);
+		assert_int_equal(w.opened, 2);
+	}
+}
+
+static void a_younger_one_is_overdue(void **state)
+{
+	struct outcome a, b, hasty, d;
+
+	(void)state;
+	ask("a", 1000, &a);
+	welcome(0);
+	answer(0, NULL);
+	ask("a", 1000, &a);
+	ask("b", 1000, &b); /* in the other lane, if there is one */
+	ask("h", 40, &hasty);
+	ask("d", 1000, &d);
+	fakeloop_advance(40);
+	expect_failed(&hasty, "crowded");
+	assert_int_equal(pool_connections(w.pool), 1);
+	answer_all(0); /* that for the hasty one, too, unless it was never sent */
+	expect_answered(&a, "a");
+	expect_answered(&b, "b");
+	expect_answered(&d, "d");
+	assert_int_equal(hasty.times, 1);
+	assert_int_equal(w.done, 5 + (w.protocol->window > 1)); /* with the empty place */
+}
+
+/* Lets everybody in and hangs up on what it is asked. */
+static void a_server_that_never_serves(void **state)
+{
+	struct outcome a, b;
+	bool pipelined = w.protocol->window > 1;
+
+	(void)state;
 	ask("a", 10000, &a);
 	ask("b", 10000, &b);
-	pool_opened(w.connections[0].slot);
-	lose(0, ERR_TEMPORARY, "closed"); /* asked once more, after the back-off */
-	assert_int_equal(a.times, 0);
+	welcome(0);
+	lose(0, ERR_TEMPORARY, "closed"); /* asked once more, after the back-off, in the same order */
+	assert_int_equal(a.times + b.times, 0);
 	assert_int_equal(w.opened, 1);
 	fakeloop_advance(100);
 	assert_int_equal(w.opened, 2);
-	pool_opened(w.connections[1].slot);
-	assert_string_equal(w.order, "aa");
+	welcome(1);
+	assert_string_equal(w.order, pipelined ? "abab" : "aa");
 	assert_int_equal(w.opened, 2); /* b has not waited behind a, but for a connection */
 	lose(1, ERR_TEMPORARY, "closed");
-	expect_failed(&a, "fake at db:1: closed");
-	assert_int_equal(b.times, 0);
+	expect_failed(&a, "closed");
+	assert_int_equal(b.times, pipelined);
 	assert_int_equal(w.opened, 2);
 }
 
@@ -383,96 +452,131 @@ static void what_is_not_asked_again(void **state)
 	struct outcome a, b;
 
 	(void)state;
-	ask("a", 10000, &a)->partial = true;
-	ask("b", 10000, &b);
-	pool_opened(w.connections[0].slot);
+	ask("a", 10000, &a);
+	welcome(0);
+	say(0, "0 ,half"); /* an answer */
 	lose(0, ERR_TEMPORARY, "closed");
-	expect_failed(&a, "fake at db:1: closed");
+	expect_failed(&a, "closed");
+	ask("b", 10000, &b);
 	fakeloop_advance(100);
-	pool_opened(w.connections[1].slot);
+	welcome(1);
 	lose(1, ERR_INVALID, "too long an answer");
-	expect_failed(&b, "fake at db:1: too long an answer");
+	expect_failed(&b, "too long an answer");
 }
 
 static void cannot_be_sent(void **state)
 {
+	struct outcome a, b;
+	bool pipelined = w.protocol->window > 1;
+
+	(void)state;
+	ask("a", 10000, &a);
+	welcome(0);
+	w.breaks = true;
+	ask("b", 10000, &b);
+	if (!pipelined)
+		answer(0, NULL);
+	fakeloop_advance(0);
+	expect_failed(&b, "cannot send");
+	if (pipelined)
+		expect_failed(&a, "cannot send");
+	else
+		expect_answered(&a, "a");
+	assert_int_equal(pool_connections(w.pool), 0);
+}
+
+static void what_nobody_asked_for(void **state)
+{
 	struct outcome a;
 
 	(void)state;
-	w.refuses_to_send = true;
-	ask("a", 10000, &a);
-	pool_opened(w.connections[0].slot);
-	fakeloop_advance(0);
-	expect_failed(&a, "fake at db:1: cannot send");
+	ask("a", 1000, &a);
+	welcome(0);
+	answer(0, NULL);
+	say(0, "0 =b");
 	assert_int_equal(pool_connections(w.pool), 0);
+	expect_answered(&a, "a");
 }
 
 static void too_many_and_too_long(void **state)
 {
-	static struct outcome waiting[100];
+	static struct outcome waiting[50];
 	struct outcome a;
 
 	(void)state;
 	ask("123456789", 10000, &a);
 	fakeloop_advance(0);
-	expect_failed(&a, "fake at db:1: the query has more than 8 bytes");
+	expect_failed(&a, "the query has more than 8 bytes");
 	assert_int_equal(a.err.kind, ERR_INVALID);
-	for (size_t i = 0; i < 100; i++)
+	for (size_t i = 0; i < 25; i++)
 		ask("12345678", 10000, &waiting[i]);
 	ask("a", 10000, &a);
 	fakeloop_advance(0);
-	expect_failed(&a, "fake at db:1: too many queries wait (100)");
-	assert_int_equal(waiting[0].times, 0);
+	expect_failed(&a, "too many queries wait (25)"); /* bytes */
+	assert_int_equal(a.err.kind, ERR_TEMPORARY);
+	welcome(0); /* under way they count, too */
+	ask("a", 10000, &a);
+	fakeloop_advance(0);
+	expect_failed(&a, "too many queries wait (25)");
+	answer_all(0);
+	for (size_t i = 0; i < 50; i++)
+		ask("1", 10000, &waiting[i]);
+	ask("a", 10000, &a);
+	fakeloop_advance(0);
+	expect_failed(&a, "too many queries wait (50)");
 }
-
-/* ---- Cancelling ---- */
 
 static void cancelled_in_any_state(void **state)
 {
-	struct outcome asked, waiting, told;
-	struct call *a, *b, *c;
+	struct outcome a, b, c, told;
+	struct line_call *under_way, *waiting;
 
 	(void)state;
 	pool_cancel(NULL);
-	a = ask("a", 1000, &asked);
-	b = ask("b", 1000, &waiting);
-	pool_opened(w.connections[0].slot);
-	pool_cancel(&b->base);
-	pool_cancel(&a->base);
+	waiting = ask("n", 1000, &told);
+	pool_cancel(&waiting->base); /* never sent */
+	under_way = ask("a", 1000, &a);
+	ask("b", 1000, &b);
+	ask("c", 1000, &c);
+	welcome(0);
+	pool_cancel(&under_way->base);
 	assert_int_equal(w.done, 1); /* the one under way keeps its place */
-	c = ask("123456789", 1000, &told);
-	pool_cancel(&c->base);
+	pool_cancel(&ask("123456789", 1000, &told)->base);
 	assert_int_equal(w.done, 2);
-	finish(0, NULL, true);
-	assert_int_equal(w.done, 3);
-	a = ask("a", 1000, &asked);
-	pool_cancel(&a->base);
+	answer_all(0);
+	expect_answered(&b, "b");
+	expect_answered(&c, "c");
+	assert_string_equal(w.order, "abc");
+	under_way = ask("d", 1000, &a);
+	pool_cancel(&under_way->base);
 	lose(0, ERR_TEMPORARY, "closed"); /* and is not asked again */
-	a = ask("a", 1000, &asked);
-	pool_opened(w.connections[1].slot);
-	pool_cancel(&a->base);
-	fakeloop_advance(1000);
+	assert_int_equal(w.done, 6);
+	under_way = ask("e", 1000, &a);
+	fakeloop_advance(100);
+	welcome(1);
+	pool_cancel(&under_way->base);
+	fakeloop_advance(900); /* its deadline ends the connection all the same */
 	assert_int_equal(pool_connections(w.pool), 0);
-	assert_int_equal(w.done, 5);
-	assert_int_equal(asked.times + waiting.times + told.times, 0);
+	assert_int_equal(w.done, 7);
+	assert_int_equal(a.times + told.times, 0);
 }
 
 static void callbacks_may_cancel_and_free(void **state)
 {
-	struct outcome a, b, c;
-	struct call *other;
+	struct outcome a, b, c, d;
 
 	(void)state;
 	ask("a23456789", 1000, &a);
-	other = ask("b23456789", 1000, &b);
+	a.cancels = ask("b23456789", 1000, &b);
 	ask("c23456789", 1000, &c);
-	a.cancels = other;
 	c.frees = true;
+	ask("d", 1000, &d);
 	fakeloop_advance(0);
 	assert_int_equal(a.times, 1);
 	assert_int_equal(b.times, 0);
 	assert_int_equal(c.times, 1);
-	assert_int_equal(w.done, 3);
+	assert_int_equal(d.times, 0);
+	assert_int_equal(w.done, 4);
 	assert_null(w.pool);
 }
 
@@ -483,7 +587,7 @@ static void freed_with_all_that_is_under_way(void **state)
 	(void)state;
 	ask("a", 1000, &asked);
 	ask("b", 1000, &waiting);
-	pool_opened(w.connections[0].slot);
+	welcome(0);
 	ask("123456789", 1000, &told);
 	pool_free(w.pool);
 	w.pool = NULL;
@@ -498,34 +602,198 @@ static void notes_are_kept_per_server(void **state)
 
 	(void)state;
 	ask("a", 1000, &a);
-	assert_false(*pool_slot_note(w.connections[0].slot));
-	*pool_slot_note(w.connections[0].slot) = true;
+	assert_false(*pool_slot_note(w.wires[0].connection->slot));
+	*pool_slot_note(w.wires[0].connection->slot) = true;
 	lose(0, ERR_TEMPORARY, "refused");
 	ask("a", 1000, &a);
 	fakeloop_advance(100);
-	assert_true(*pool_slot_note(w.connections[1].slot));
+	assert_true(*pool_slot_note(w.wires[1].connection->slot));
 }
 
-#define POOL_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+/* ---- A window of 1 ---- */
+
+static void the_second_connection(void **state)
+{
+	struct outcome slow, a, b;
+
+	(void)state;
+	ask("s", 100000, &slow);
+	welcome(0);
+	fakeloop_advance(1000); /* however slow: nobody waits behind it */
+	assert_int_equal(w.opened, 1);
+	ask("a", 10000, &a);
+	fakeloop_advance(49);
+	assert_int_equal(w.opened, 1);
+	fakeloop_advance(1);
+	assert_int_equal(w.opened, 2);
+	/* the first serves: nobody is told, and nobody tries for a while */
+	lose(1, ERR_TEMPORARY, "too many connections");
+	assert_int_equal(a.times, 0);
+	ask("b", 100000, &b);
+	fakeloop_advance(9950);
+	expect_failed(&a, "crowded");
+	fakeloop_advance(20049);
+	assert_int_equal(w.opened, 2);
+	fakeloop_advance(1);
+	assert_int_equal(w.opened, 3);
+	assert_int_equal(pool_connections(w.pool), 2);
+	welcome(2);
+	assert_string_equal(w.order, "sb");
+	answer(2, NULL);
+	expect_answered(&b, "b");
+	fakeloop_advance(59999);
+	assert_int_equal(pool_connections(w.pool), 2);
+	fakeloop_advance(1); /* the second alone: the first is at work */
+	assert_int_equal(pool_connections(w.pool), 1);
+	answer(0, NULL);
+	expect_answered(&slow, "s");
+}
+
+static void a_session_that_cannot_be_used_again(void **state)
+{
+	struct outcome a, b;
+
+	(void)state;
+	ask("a", 1000, &a);
+	ask("b", 1000, &b);
+	welcome(0);
+	pool_finished(pool_slot_call(w.wires[0].connection->slot, 0), false);
+	fakeloop_advance(0);
+	assert_int_equal(a.times, 1);
+	assert_null(w.wires[0].connection);
+	assert_int_equal(w.opened, 2);
+	welcome(1);
+	answer(1, NULL);
+	expect_answered(&b, "b");
+}
+
+/* ---- A window of more: one connection, however long anybody waits ---- */
+
+static void no_second_connection(void **state)
+{
+	static struct outcome o[40];
+
+	(void)state;
+	for (size_t i = 0; i < 40; i++)
+		ask("q", 10000, &o[i]);
+	welcome(0);
+	fakeloop_advance(5000);
+	assert_int_equal(w.opened, 1);
+	answer_all(0);
+	for (size_t i = 0; i < 40; i++)
+		expect_answered(&o[i], "q");
+}
+
+/* ---- Lanes ---- */
+
+static void the_lane_with_the_most_room_is_next(void **state)
+{
+	struct outcome o[4];
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		ask("q", 1000, &o[i]);
+	say(0, "welcome");
+	say(0, "1 open"); /* whichever opens first */
+	assert_int_equal(w.wires[0].heard, 4);
+	say(0, "0 open");
+	for (size_t i = 0; i < 4; i++)
+		answer(0, NULL);
+	w.wires[0].heard = w.wires[0].answered = 0;
+	for (size_t i = 0; i < 4; i++)
+		ask("q", 1000, &o[i]);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(w.wires[0].lines[i].lane, i % 2);
+}
+
+static void a_refused_lane_begins_anew(void **state)
+{
+	static const char *const names[] = { "n", "a", "b", "c", "d", "e", "f", "g" };
+	struct outcome o[8];
+	struct line_call *calls[8];
+
+	(void)state;
+	for (size_t i = 0; i < 6; i++)
+		calls[i] = ask(names[i], 1000, &o[i]);
+	say(0, "welcome");
+	say(0, "0 open");
+	assert_string_equal(w.order, "nabc");
+	pool_cancel(&calls[2]->base);
+	say(0, "0 ?there is no n");
+	expect_failed(&o[0], "there is no n");
+	assert_int_equal(pool_connections(w.pool), 1);
+	w.order[0] = '\0';
+	w.wires[0].answered = w.wires[0].heard;
+	fakeloop_advance(100);
+	assert_string_equal(w.order, ""); /* the lane is closed, and there is no other */
+	say(0, "0 open");
+	assert_string_equal(w.order, "a"); /* what was dropped, but not b, before what came later; one at a time */
+	answer(0, NULL);
+	assert_string_equal(w.order, "acd"); /* then two */
+	for (size_t i = 6; i < 8; i++)
+		calls[i] = ask(names[i], 1000, &o[i]);
+	answer(0, NULL);
+	assert_string_equal(w.order, "acdefg"); /* then four, and no more than that */
+	answer_all(0);
+	for (size_t i = 3; i < 8; i++)
+		expect_answered(&o[i], names[i]);
+	expect_answered(&o[1], "a");
+	assert_int_equal(o[2].times, 0);
+	assert_int_equal(w.opened, 1);
+}
+
+/* All were refused, and none opens again. */
+static void lanes_that_stay_closed(void **state)
+{
+	struct outcome a, b;
+
+	(void)state;
+	ask("a", 1000, &a);
+	say(0, "welcome");
+	say(0, "1 open");
+	say(0, "1 ?no");
+	expect_failed(&a, "no");
+	ask("b", 500, &b);
+	fakeloop_advance(500);
+	expect_failed(&b, "crowded");
+	assert_int_equal(pool_connections(w.pool), 0);
+}
+
+#define TEST(test, window)                                                                                             \
+	{                                                                                                              \
+#test " (" #window ")", test, setup, teardown, (void *)(uintptr_t) & (window)                          \
+	}
+#define EACH(test) TEST(test, one), TEST(test, three), TEST(test, unlimited), TEST(test, lanes)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		POOL_TEST(one_after_the_other),
-		POOL_TEST(the_second_connection),
-		POOL_TEST(idle_ones_are_closed_and_forgotten),
-		POOL_TEST(who_asks_while_it_backs_off_waits),
-		POOL_TEST(overdue_while_it_backs_off),
-		POOL_TEST(overdue_while_it_is_opened),
-		POOL_TEST(overdue_while_it_is_asked),
-		POOL_TEST(never_serves),
-		POOL_TEST(what_is_not_asked_again),
-		POOL_TEST(cannot_be_sent),
-		POOL_TEST(too_many_and_too_long),
-		POOL_TEST(cancelled_in_any_state),
-		POOL_TEST(callbacks_may_cancel_and_free),
-		POOL_TEST(freed_with_all_that_is_under_way),
-		POOL_TEST(notes_are_kept_per_server),
+		EACH(each_gets_its_own_answer_in_order),
+		EACH(idle_ones_are_closed_and_forgotten),
+		EACH(a_call_after_the_idle_close_opens_again),
+		EACH(who_asks_while_it_backs_off_waits),
+		EACH(overdue_while_it_backs_off),
+		EACH(overdue_while_it_is_opened),
+		EACH(overdue_while_no_lane_opens),
+		EACH(the_oldest_is_overdue),
+		EACH(a_younger_one_is_overdue),
+		EACH(a_server_that_never_serves),
+		EACH(what_is_not_asked_again),
+		EACH(cannot_be_sent),
+		EACH(what_nobody_asked_for),
+		EACH(too_many_and_too_long),
+		EACH(cancelled_in_any_state),
+		EACH(callbacks_may_cancel_and_free),
+		EACH(freed_with_all_that_is_under_way),
+		EACH(notes_are_kept_per_server),
+		TEST(the_second_connection, one),
+		TEST(a_session_that_cannot_be_used_again, one),
+		TEST(no_second_connection, three),
+		TEST(no_second_connection, unlimited),
+		TEST(no_second_connection, lanes),
+		TEST(the_lane_with_the_most_room_is_next, lanes),
+		TEST(a_refused_lane_begins_anew, lanes),
+		TEST(lanes_that_stay_closed, lanes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

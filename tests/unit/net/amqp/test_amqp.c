@@ -34,7 +34,7 @@ int clock_gettime(clockid_t clock, struct timespec *ts)
 
 struct world {
 	struct fixture *f;
-	struct amqp_pool *pool;
+	struct pool *pool;
 	int listener;
 	uint16_t port;
 	struct client peer; /* the last accepted; what it said is taken from its buffer frame by frame */
@@ -66,7 +66,7 @@ static int world_setup(void **state)
 	if (fixture_setup(&f) < 0)
 		return -1;
 	w->f = f;
-	w->pool = amqp_pool_new(w->f->loop);
+	w->pool = amqp_new(w->f->loop);
 	w->listener = fixture_listen(&w->port);
 	w->peer.fd = -1;
 	w->endpoint = endpoint(w, "/", "me", "open-sesame");
@@ -80,7 +80,7 @@ static int world_teardown(void **state)
 	struct world *w = *state;
 	void *f = w->f;
 
-	amqp_pool_free(w->pool);
+	pool_free(w->pool);
 	amqpendpoint_unref(w->endpoint);
 	client_close(&w->peer);
 	close(w->listener);
@@ -230,7 +230,7 @@ static void on_messages(void *arg, uint32_t messages, const struct err *err)
 	if (err)
 		r->err = *err;
 	if (r->free_pool) {
-		amqp_pool_free(r->w->pool);
+		pool_free(r->w->pool);
 		r->w->pool = NULL;
 	}
 }
@@ -279,7 +279,7 @@ static void questions_are_pipelined_on_all_channels(void **state)
 		assert_int_equal(results[i].err.kind, ERR_NONE);
 		assert_int_equal(results[i].messages, 100 + i);
 	}
-	assert_int_equal(amqp_pool_connections(w->pool), 1);
+	assert_int_equal(pool_connections(w->pool), 1);
 }
 
 static void a_missing_queue_costs_its_channel_only(void **state)
@@ -312,7 +312,7 @@ static void a_missing_queue_costs_its_channel_only(void **state)
 	assert_int_equal(b.messages, 9);
 	assert_int_equal(a.messages, 7);
 	assert_int_equal(cancelled.calls, 0);
-	assert_int_equal(amqp_pool_connections(w->pool), 1);
+	assert_int_equal(pool_connections(w->pool), 1);
 }
 
 /* What the server says where the queue is there, but not now. */
@@ -540,7 +540,7 @@ static void a_channel_that_does_not_open_is_no_answer(void **state)
 	ask_within(&r, w, w->endpoint, "a", 300);
 	log_in(w);
 	assert_failed(w, &r, ERR_TEMPORARY, "the server did not answer in time");
-	assert_int_equal(amqp_pool_connections(w->pool), 0);
+	assert_int_equal(pool_connections(w->pool), 0);
 }
 
 static void the_server_closes_an_idle_connection(void **state)
@@ -554,9 +554,9 @@ static void the_server_closes_an_idle_connection(void **state)
 		"\0\x0a\0\x32\1\x40\x11"
 		"CONNECTION_FORCED"
 		"\0\0\0\0");
-	UNTIL(w->f, amqp_pool_connections(w->pool) == 0);
+	UNTIL(w->f, pool_connections(w->pool) == 0);
 	ask(&r, w, "a"); /* at once: that was no failure */
-	assert_int_equal(amqp_pool_connections(w->pool), 1);
+	assert_int_equal(pool_connections(w->pool), 1);
 	log_in(w);
 	open_channel(w, 1);
 	hear_declare(w, queue);
@@ -573,7 +573,7 @@ static void an_idle_connection_is_closed_with_a_word(void **state)
 
 	connect_once(w);
 	ahead_s = 61;
-	UNTIL(w->f, amqp_pool_connections(w->pool) == 0);
+	UNTIL(w->f, pool_connections(w->pool) == 0);
 	expect(w, 1050, 0);
 	UNTIL(w->f, client_ended(&w->peer));
 }
@@ -616,7 +616,7 @@ static void heartbeats_without_end(void **state)
 		assert_int_equal(r.err.kind, ERR_NONE);
 	}
 	say(w, beats, sizeof(beats));
-	UNTIL(w->f, amqp_pool_connections(w->pool) == 0);
+	UNTIL(w->f, pool_connections(w->pool) == 0);
 }
 
 static void nonsense_is_an_error(void **state)

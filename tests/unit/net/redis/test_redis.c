@@ -33,7 +33,7 @@ int clock_gettime(clockid_t clock, struct timespec *ts)
 
 struct world {
 	struct fixture *f;
-	struct redis_pool *pool;
+	struct pool *pool;
 	int listener;
 	struct client peer; /* the last accepted */
 	char address[64];
@@ -50,7 +50,7 @@ static int world_setup(void **state)
 	if (fixture_setup(&f) < 0)
 		return -1;
 	w->f = f;
-	w->pool = redis_pool_new(w->f->loop);
+	w->pool = redis_new(w->f->loop);
 	w->listener = fixture_listen(&port);
 	w->peer.fd = -1;
 	snprintf(w->address, sizeof(w->address), "127.0.0.1:%u", port);
@@ -64,7 +64,7 @@ static int world_teardown(void **state)
 	struct world *w = *state;
 	void *f = w->f;
 
-	redis_pool_free(w->pool);
+	pool_free(w->pool);
 	redisendpoint_unref(w->endpoint);
 	client_close(&w->peer);
 	close(w->listener);
@@ -115,7 +115,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 	if (r->start)
 		ask(r->start, r->w, "from-inside");
 	if (r->free_pool) {
-		redis_pool_free(r->w->pool);
+		pool_free(r->w->pool);
 		r->w->pool = NULL;
 	}
 }
@@ -229,12 +229,12 @@ static void commands_of_a_turn_share_a_connection_and_a_write(void **state)
 	struct result a = { 0 }, b = { 0 }, c = { 0 };
 	struct redisendpoint *twin = endpoint(&(struct redisendpoint_config){ .address = w->address });
 
-	assert_int_equal(redis_pool_connections(w->pool), 0);
+	assert_int_equal(pool_connections(w->pool), 0);
 	ask(&a, w, "one");
 	ask(&b, w, "two");
 	/* another object, the same server and credentials */
 	ask_until(&c, w, twin, "three", loop_now_ms(w->f->loop) + PATIENCE_MS);
-	assert_int_equal(redis_pool_connections(w->pool), 1);
+	assert_int_equal(pool_connections(w->pool), 1);
 	accept_peer(w);
 	UNTIL(w->f, client_has(&w->peer, "three"));
 	assert_string_equal(buf_text(&w->peer.got),
@@ -365,13 +365,13 @@ static void refused_connections_back_off_and_come_back(void **state)
 	first.start = &at_once; /* from inside the failure: it waits */
 	ask(&first, w, "k");
 	UNTIL(w->f, first.calls);
-	assert_int_equal(redis_pool_connections(w->pool), 0);
-	assert_true(redis_rests(w->pool, w->endpoint));
+	assert_int_equal(pool_connections(w->pool), 0);
+	assert_true(pool_backs_off(w->pool, &w->endpoint->base));
 	UNTIL(w->f, at_once.calls);
 	assert_int_equal(first.err.kind, ERR_TEMPORARY);
 	assert_string_equal(first.err.msg, expected);
 	assert_string_equal(at_once.err.msg, expected);
-	assert_int_equal(redis_pool_connections(w->pool), 0);
+	assert_int_equal(pool_connections(w->pool), 0);
 	ask(&back, w, "k");
 	close(w->listener);
 	w->listener = listen_tcp("127.0.0.1", dead_port, &err);
@@ -381,7 +381,7 @@ static void refused_connections_back_off_and_come_back(void **state)
 	client_send(&w->peer, ":7\r\n");
 	UNTIL(w->f, back.calls);
 	assert_int_equal(back.integer, 7);
-	assert_false(redis_rests(w->pool, w->endpoint));
+	assert_false(pool_backs_off(w->pool, &w->endpoint->base));
 }
 
 /*
@@ -410,7 +410,7 @@ static void a_dead_server_is_not_dialled_by_everybody(void **state)
 	client_close(&w->peer);
 	for (size_t i = 5; i < 1000; i++)
 		UNTIL(w->f, asked[i].calls);
-	assert_int_equal(redis_pool_connections(w->pool), 0);
+	assert_int_equal(pool_connections(w->pool), 0);
 }
 
 static void a_lost_connection_is_made_again(void **state)
@@ -425,7 +425,7 @@ static void a_lost_connection_is_made_again(void **state)
 	UNTIL(w->f, a.calls);
 	/* Ended while idle: no failure, the next command connects at once. */
 	client_close(&w->peer);
-	UNTIL(w->f, redis_pool_connections(w->pool) == 0);
+	UNTIL(w->f, pool_connections(w->pool) == 0);
 	ask(&b, w, "k");
 	accept_peer(w);
 	UNTIL(w->f, client_has(&w->peer, "LLEN"));
@@ -456,7 +456,7 @@ static void idle_connection_is_closed_after_a_minute(void **state)
 	UNTIL(w->f, a.calls);
 	ahead_s += 55;
 	fixture_linger(w->f, 20);
-	assert_int_equal(redis_pool_connections(w->pool), 1);
+	assert_int_equal(pool_connections(w->pool), 1);
 	ask(&b, w, "k"); /* the minute begins again */
 	client_forget(&w->peer);
 	UNTIL(w->f, client_has(&w->peer, "LLEN"));
@@ -464,10 +464,10 @@ static void idle_connection_is_closed_after_a_minute(void **state)
 	UNTIL(w->f, b.calls);
 	ahead_s += 55;
 	fixture_linger(w->f, 20);
-	assert_int_equal(redis_pool_connections(w->pool), 1);
+	assert_int_equal(pool_connections(w->pool), 1);
 	ahead_s += 6;
 	due_ms = loop_now_ms(w->f->loop);
-	UNTIL(w->f, redis_pool_connections(w->pool) == 0);
+	UNTIL(w->f, pool_connections(w->pool) == 0);
 	assert_true(loop_now_ms(w->f->loop) - due_ms < 5000);
 	UNTIL(w->f, client_ended(&w->peer));
 }
@@ -496,8 +496,8 @@ static void garbage_fails_everything_with_a_reason(void **state)
 			.username = NULL,
 			.tls = false });
 
-		redis_pool_free(w->pool); /* without the back-off of the row before */
-		w->pool = redis_pool_new(w->f->loop);
+		pool_free(w->pool); /* without the back-off of the row before */
+		w->pool = redis_new(w->f->loop);
 		ask_until(&a, w, e, "k", loop_now_ms(w->f->loop) + PATIENCE_MS);
 		ask_until(&b, w, e, "k", loop_now_ms(w->f->loop) + PATIENCE_MS);
 		accept_peer(w);
@@ -506,7 +506,7 @@ static void garbage_fails_everything_with_a_reason(void **state)
 		if (!rows[i].why) {
 			UNTIL(w->f, a.calls && b.calls);
 			assert_int_equal(b.integer, 2);
-			UNTIL(w->f, redis_pool_connections(w->pool) == 0);
+			UNTIL(w->f, pool_connections(w->pool) == 0);
 		} else {
 			shutdown(w->peer.fd, SHUT_WR);
 			UNTIL(w->f, a.calls && b.calls);
@@ -536,7 +536,7 @@ static void a_giant_reply_does_not_grow_memory(void **state)
 		loop_turn(w->f->loop);
 	}
 	assert_non_null(strstr(r.err.msg, "the reply is longer than 4194304 bytes"));
-	assert_int_equal(redis_pool_connections(w->pool), 0);
+	assert_int_equal(pool_connections(w->pool), 0);
 	mem_free_ptr(&junk);
 }
 
@@ -557,7 +557,7 @@ static void a_hung_server_fails_everything_at_the_heads_deadline(void **state)
 	UNTIL(w->f, patient.calls);
 	assert_int_equal(head.err.kind, ERR_TEMPORARY);
 	assert_non_null(strstr(head.err.msg, "did not answer in time"));
-	assert_int_equal(redis_pool_connections(w->pool), 0);
+	assert_int_equal(pool_connections(w->pool), 0);
 	UNTIL(w->f, client_ended(&w->peer));
 }
 
@@ -574,7 +574,7 @@ static void a_command_behind_the_head_fails_alone(void **state)
 	UNTIL(w->f, client_has(&w->peer, "LLEN"));
 	UNTIL(w->f, hasty.calls);
 	assert_non_null(strstr(hasty.err.msg, "no answer in time"));
-	assert_int_equal(redis_pool_connections(w->pool), 1);
+	assert_int_equal(pool_connections(w->pool), 1);
 	client_send(&w->peer, ":1\r\n:2\r\n:3\r\n"); /* 2 meets an empty slot */
 	UNTIL(w->f, head.calls && third.calls);
 	assert_int_equal(head.integer, 1);
@@ -696,7 +696,7 @@ static void the_pool_may_go_at_any_time(void **state)
 		else if (how == 1)
 			client_close(&w->peer); /* from inside a failure */
 		else {
-			redis_pool_free(w->pool);
+			pool_free(w->pool);
 			w->pool = NULL;
 		}
 		UNTIL(w->f, !w->pool);
@@ -704,7 +704,7 @@ static void the_pool_may_go_at_any_time(void **state)
 		assert_int_equal(a.calls, how < 2);
 		assert_int_equal(b.calls, 0);
 		client_close(&w->peer);
-		w->pool = redis_pool_new(w->f->loop);
+		w->pool = redis_new(w->f->loop);
 		if (how == 3) { /* the connection of the last round waits in the kernel's queue */
 			struct client left;
 
@@ -712,7 +712,7 @@ static void the_pool_may_go_at_any_time(void **state)
 			client_close(&left);
 		}
 	}
-	redis_pool_free(NULL);
+	pool_free(NULL);
 }
 
 static void too_many_commands_fail_at_once(void **state)
@@ -727,7 +727,7 @@ static void too_many_commands_fail_at_once(void **state)
 	assert_int_equal(many[20000].err.kind, ERR_TEMPORARY);
 	assert_non_null(strstr(many[20000].err.msg, "too many commands wait (20000)"));
 	assert_int_equal(many[19999].calls, 0);
-	redis_pool_free(w->pool);
+	pool_free(w->pool);
 	w->pool = NULL;
 	mem_free_ptr(&many);
 }

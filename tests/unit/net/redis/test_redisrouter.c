@@ -25,7 +25,7 @@ struct node {
 
 struct world {
 	struct fixture *f;
-	struct redis_pool *pool;
+	struct pool *pool;
 	struct redisrouter *router;
 	struct node nodes[NODES];
 };
@@ -38,7 +38,7 @@ static int world_setup(void **state)
 	if (fixture_setup(&f) < 0)
 		return -1;
 	w->f = f;
-	w->pool = redis_pool_new(w->f->loop);
+	w->pool = redis_new(w->f->loop);
 	w->router = redisrouter_new(w->f->loop, w->pool);
 	for (size_t i = 0; i < NODES; i++) {
 		uint16_t port;
@@ -58,7 +58,7 @@ static int world_teardown(void **state)
 	void *f = w->f;
 
 	redisrouter_free(w->router);
-	redis_pool_free(w->pool);
+	pool_free(w->pool);
 	for (size_t i = 0; i < NODES; i++) {
 		client_close(&w->nodes[i].peer);
 		if (w->nodes[i].listener >= 0)
@@ -205,7 +205,7 @@ static void the_owner_is_asked(void **state)
 	serve(w, 1, "*2\r\n$4\r\nLLEN\r\n$3\r\nfoo\r\n", ":3\r\n");
 	wait_value(w, &a, 2);
 	wait_value(w, &b, 3);
-	assert_int_equal(redis_pool_connections(w->pool), 2); /* the seed is a node, too */
+	assert_int_equal(pool_connections(w->pool), 2); /* the seed is a node, too */
 	assert_int_equal(w->nodes[0].accepted, 1);
 	redissite_unref(site);
 }
@@ -582,8 +582,8 @@ static void sentinels_that_know_nothing(void **state)
 		struct result r;
 
 		redisrouter_free(w->router);
-		redis_pool_free(w->pool);
-		w->pool = redis_pool_new(w->f->loop);
+		pool_free(w->pool);
+		w->pool = redis_new(w->f->loop);
 		w->router = redisrouter_new(w->f->loop, w->pool);
 		ask(&r, w, site, "foo");
 		UNTIL(w->f, w->nodes[0].accepted == i + 1 || node_has(&w->nodes[0], "SENTINEL"));

@@ -24,7 +24,7 @@
 
 struct world {
 	struct fixture *f;
-	struct redis_pool *pool;
+	struct pool *pool;
 	char folder[64], socket[96], plain[64], tls[64];
 	uint16_t plain_port, tls_port;
 	pid_t pid;
@@ -115,7 +115,7 @@ static int world_setup(void **state)
 		return -1;
 	w->f = f;
 	fixture_pairs(w->f);
-	w->pool = redis_pool_new(w->f->loop);
+	w->pool = redis_new(w->f->loop);
 	snprintf(w->folder, sizeof(w->folder), "/tmp/redis-XXXXXX");
 	assert_non_null(mkdtemp(w->folder));
 	snprintf(w->socket, sizeof(w->socket), "%s/socket", w->folder);
@@ -137,7 +137,7 @@ static int world_teardown(void **state)
 	struct world *w = *state;
 	void *f = w->f;
 
-	redis_pool_free(w->pool);
+	pool_free(w->pool);
 	redis_stop(w, SIGTERM);
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
 		char path[128];
@@ -236,7 +236,7 @@ static void every_way_in_works(void **state)
 		assert_int_equal(r.integer, i < 6 ? 3 * ((int)i + 1) : 3 * ((int)i - 5)); /* databases 0 and 5 */
 		redisendpoint_unref(e);
 	}
-	assert_int_equal(redis_pool_connections(w->pool), sizeof configs / sizeof *configs);
+	assert_int_equal(pool_connections(w->pool), sizeof configs / sizeof *configs);
 }
 
 static void each_kind_of_reply(void **state)
@@ -270,7 +270,7 @@ static void each_kind_of_reply(void **state)
 			fail_msg("%s: %d %lld %zu '%s' %s", rows[i].command, r.type, (long long)r.integer, r.count,
 				r.text, r.err.msg);
 	}
-	assert_int_equal(redis_pool_connections(w->pool), 1);
+	assert_int_equal(pool_connections(w->pool), 1);
 	redisendpoint_unref(e);
 }
 
@@ -356,7 +356,7 @@ static void thousands_in_one_pipeline(void **state)
 	}
 	for (size_t i = 0; i < 5000; i++)
 		assert_int_equal(results[i].integer, i / 50 + 1);
-	assert_int_equal(redis_pool_connections(w->pool), 1);
+	assert_int_equal(pool_connections(w->pool), 1);
 	redisendpoint_unref(e);
 	mem_free_ptr(&results);
 }

@@ -48,7 +48,7 @@ static int world_setup(void **state)
 		return -1;
 	w->f = f;
 	w->sources.loop = w->f->loop;
-	w->sources.redis = redis_pool_new(w->f->loop);
+	w->sources.redis = redis_new(w->f->loop);
 	w->sources.redis_watches = rediswatch_pool_new(w->f->loop, w->sources.redis);
 	w->listener = fixture_listen(&port);
 	w->query.fd = w->sub.fd = -1;
@@ -65,7 +65,7 @@ static int world_teardown(void **state)
 
 	rediswatch_stop(w->watch);
 	rediswatch_pool_free(w->sources.redis_watches);
-	redis_pool_free(w->sources.redis);
+	pool_free(w->sources.redis);
 	redisendpoint_unref(w->endpoint);
 	client_close(&w->query);
 	client_close(&w->sub);
