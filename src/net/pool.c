@@ -55,6 +55,7 @@ struct pool {
 	unsigned lanes; /* of a connection */
 	void *arg;
 	struct pool_server *servers; /* hash */
+	struct pool_server *last;    /* that was looked up; NULL: it is gone */
 	struct pool_call *told;      /* at the end of this turn */
 	struct loop_task tell;
 	bool telling; /* callbacks are on the stack */
@@ -572,6 +573,7 @@ static void server_free(struct pool_server *s)
 	calls_free(s->queue);
 	loop_timer_done(&s->timer);
 	HASH_DEL(s->pool->servers, s);
+	s->pool->last = NULL;
 	endpoint_unref(s->endpoint);
 	free(s->slots[0].lanes);
 	free(s->last_err);
@@ -649,8 +651,10 @@ size_t pool_connections(const struct pool *p)
 
 static struct pool_server *server_find(const struct pool *p, struct endpoint *e)
 {
-	struct pool_server *s;
+	struct pool_server *s = p->last;
 
+	if (s && s->endpoint == e)
+		return s;
 	if (e->key_len == 0) {
 		e->key_len = strlen(e->key);
 		e->key_hash = hash_of(e->key, e->key_len);
@@ -707,6 +711,7 @@ void pool_ask(struct pool *p, struct endpoint *e, char *query, size_t bytes, int
 
 	if (!s)
 		s = server_new(p, e);
+	p->last = s;
 	endpoint_share(s->endpoint, e);
 	call->pool = p;
 	call->query = query;
