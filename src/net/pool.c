@@ -55,6 +55,7 @@ struct pool {
 	unsigned lanes; /* of a connection */
 	void *arg;
 	struct pool_server *servers; /* hash */
+	struct pool_server *last;    /* that was looked up; NULL: it is gone */
 	struct pool_call *told;      /* at the end of this turn */
 	struct loop_task tell;
 	bool telling; /* callbacks are on the stack */
@@ -83,6 +84,16 @@ static void look_again(struct pool_server *s, int64_t at_ms)
 	now_ms = now_of(s);
 	s->timer_ms = at_ms;
 	loop_timer_set(&s->timer, at_ms > now_ms ? at_ms - now_ms : 0);
+}
+
+static void name_server(const struct pool_server *s, struct err *err)
+{
+	const struct pool_protocol *protocol = s->pool->protocol;
+
+	if (protocol->locate)
+		protocol->locate(s->pool->arg, err);
+	else
+		err_wrap(err, "%s at %s", protocol->name, s->endpoint->name);
 }
 
 /* ---- Calls ---- */
@@ -129,16 +140,13 @@ static void leave(struct pool_call *call)
 static void tell_later(struct pool_server *s, struct pool_call *call, const struct err *why)
 {
 	struct pool *p = s->pool;
-	struct err err;
 
 	if (call->cancelled) {
 		call_free(call);
 		return;
 	}
-	if (why) {
-		err_set(&err, why->kind, "%s at %s: %s", p->protocol->name, s->endpoint->name, why->msg);
-		err_keep(&call->err, &err);
-	}
+	if (why)
+		err_keep(&call->err, why);
 	call->server = NULL;
 	DL_APPEND(p->told, call);
 	loop_task_queue(p->loop, &p->tell);
@@ -268,7 +276,9 @@ void pool_finished(struct pool_call *call, bool usable)
 	note_answer(slot);
 	if (lane->window < window)
 		lane->window = lane->window < window / 2 ? 2 * lane->window : window;
-	tell_later(s, call, call->err);
+	if (call->err)
+		name_server(s, call->err);
+	tell_later(s, call, NULL);
 	if (!usable) {
 		for (unsigned i = 0; i < s->pool->lanes; i++)
 			ask_again(s, &slot->lanes[i]);
@@ -284,11 +294,13 @@ void pool_refused(struct pool_call *call, const struct err *why)
 	struct pool_slot *slot = call->slot;
 	struct pool_server *s = slot->server;
 	struct lane *lane = &slot->lanes[call->lane];
+	struct err err = *why;
 
 	lane->ready = false;
 	lane->window = 1;
 	note_answer(slot);
-	fail(call, why);
+	name_server(s, &err);
+	fail(call, &err);
 	ask_again(s, lane);
 	dispatch(s);
 }
@@ -326,8 +338,11 @@ static void fail_under_way(struct pool_slot *slot, const struct err *why, bool r
 
 	for (unsigned i = 0; i < s->pool->lanes; i++) {
 		DL_FOREACH_SAFE (slot->lanes[i].sent, call, next) {
-			if (!retry || !try_again(call, why))
-				fail(call, call->err ? call->err : why);
+			if (retry && try_again(call, why))
+				continue;
+			if (call->err)
+				name_server(s, call->err);
+			fail(call, call->err ? NULL : why);
 		}
 		ask_again(s, &slot->lanes[i]);
 	}
@@ -346,6 +361,7 @@ static void lose(struct pool_slot *slot, const struct err *lost, bool by_us)
 	struct err why = *lost; /* lost may be a member of the connection */
 	struct pool_call *call, *next;
 
+	name_server(s, &why);
 	fail_under_way(slot, &why, !by_us);
 	slot_close(slot);
 	if (faulty || (opening && is_closed(s)))
@@ -469,36 +485,43 @@ static void dispatch(struct pool_server *s)
 
 /* ---- The timer: deadlines, growing, idleness ---- */
 
-/* Why a call that waits is overdue. */
-static void explain_waiting(struct pool_server *s, struct err *err)
+/* Why one is overdue that is not the oldest under way. */
+static void explain_overdue(struct pool_server *s, struct err *err)
 {
 	const struct pool_protocol *protocol = s->pool->protocol;
 	const struct pool_slot *opening = find_slot(s, SLOT_OPENING);
+	bool open = find_slot(s, SLOT_OPEN);
 
-	err_set(err, ERR_TEMPORARY, "%s", protocol->crowded);
-	if (find_slot(s, SLOT_OPEN))
-		return;
-	if (opening)
-		protocol->opening(opening->connection, err);
-	else if (s->failures > 0)
+	if (!open && !opening && s->failures > 0) {
 		*err = *s->last_err;
+		return;
+	}
+	err_set(err, ERR_TEMPORARY, "%s", protocol->crowded);
+	if (!open && opening)
+		protocol->opening(opening->connection, err);
+	name_server(s, err);
 }
 
-static void expire_calls(struct pool_server *s, struct pool_call *list, const struct err *why)
+static void expire_calls(struct pool_server *s, struct pool_call *list)
 {
 	int64_t now_ms = now_of(s);
 	struct pool_call *call, *next;
+	struct err err;
 
+	err.kind = ERR_NONE;
 	DL_FOREACH_SAFE (list, call, next) {
-		if (call->deadline_ms > now_ms)
+		if (call->deadline_ms > now_ms) {
 			look_again(s, call->deadline_ms);
-		else if (!call->cancelled)
-			expire(call, why);
+		} else if (!call->cancelled) {
+			if (err.kind == ERR_NONE)
+				explain_overdue(s, &err);
+			expire(call, &err);
+		}
 	}
 }
 
-/* The oldest call of a lane is overdue, or that of the queue while no lane opens. */
-static bool hangs(const struct pool_slot *slot)
+/* The oldest call of a lane (`what`) is overdue, or that of the queue while no lane opens. */
+static bool hangs(const struct pool_slot *slot, const char **what)
 {
 	const struct pool_server *s = slot->server;
 	int64_t now_ms = now_of(s);
@@ -508,8 +531,10 @@ static bool hangs(const struct pool_slot *slot)
 	for (unsigned i = 0; i < s->pool->lanes; i++) {
 		const struct lane *lane = &slot->lanes[i];
 
-		if (lane->sent && lane->sent->deadline_ms <= now_ms)
+		if (lane->sent && lane->sent->deadline_ms <= now_ms) {
+			*what = lane->sent->what;
 			return true;
+		}
 		ready = ready || lane->ready;
 	}
 	return !ready && s->queue && s->queue->deadline_ms <= now_ms &&
@@ -519,12 +544,13 @@ static bool hangs(const struct pool_slot *slot)
 static void expire_slot(struct pool_slot *slot)
 {
 	struct pool_server *s = slot->server;
+	const char *what = NULL;
 	struct err err;
 
 	if (slot->state == SLOT_CLOSED)
 		return;
-	if (hangs(slot)) {
-		err_set(&err, ERR_TEMPORARY, "%s", s->pool->protocol->overdue);
+	if (hangs(slot, &what)) {
+		err_set(&err, ERR_TEMPORARY, "%s%s%s", what ? what : "", what ? ": " : "", s->pool->protocol->overdue);
 		lose(slot, &err, true);
 	} else if (slot->state == SLOT_OPEN && slot->under_way == 0 && now_of(s) - slot->used_ms >= IDLE_MS) {
 		slot_close(slot);
@@ -547,18 +573,19 @@ static void server_free(struct pool_server *s)
 	calls_free(s->queue);
 	loop_timer_done(&s->timer);
 	HASH_DEL(s->pool->servers, s);
+	s->pool->last = NULL;
 	endpoint_unref(s->endpoint);
 	free(s->slots[0].lanes);
 	free(s->last_err);
 	free(s);
 }
 
-static void look_at_slot(struct pool_slot *slot, const struct err *crowded)
+static void look_at_slot(struct pool_slot *slot)
 {
 	struct pool_server *s = slot->server;
 
 	for (unsigned i = 0; i < s->pool->lanes; i++)
-		expire_calls(s, slot->lanes[i].sent, crowded);
+		expire_calls(s, slot->lanes[i].sent);
 	if (slot->state == SLOT_OPEN && slot->under_way == 0)
 		look_again(s, slot->used_ms + IDLE_MS);
 }
@@ -566,23 +593,18 @@ static void look_at_slot(struct pool_slot *slot, const struct err *crowded)
 static void on_timer(void *arg)
 {
 	struct pool_server *s = arg;
-	struct err err;
 
 	s->timer_ms = 0;
 	for (size_t i = 0; i < s->slots_count; i++)
 		expire_slot(&s->slots[i]);
-	if (s->queue) {
-		explain_waiting(s, &err);
-		expire_calls(s, s->queue, &err);
-	}
+	expire_calls(s, s->queue);
 	if (is_closed(s) && !s->queue && now_of(s) - s->used_ms >= IDLE_MS) {
 		server_free(s);
 		return;
 	}
 	dispatch(s);
-	err_set(&err, ERR_TEMPORARY, "%s", s->pool->protocol->crowded);
 	for (size_t i = 0; i < s->slots_count; i++)
-		look_at_slot(&s->slots[i], &err);
+		look_at_slot(&s->slots[i]);
 	look_again(s, now_of(s) + IDLE_MS);
 }
 
@@ -629,8 +651,10 @@ size_t pool_connections(const struct pool *p)
 
 static struct pool_server *server_find(const struct pool *p, struct endpoint *e)
 {
-	struct pool_server *s;
+	struct pool_server *s = p->last;
 
+	if (s && s->endpoint == e)
+		return s;
 	if (e->key_len == 0) {
 		e->key_len = strlen(e->key);
 		e->key_hash = hash_of(e->key, e->key_len);
@@ -687,6 +711,7 @@ void pool_ask(struct pool *p, struct endpoint *e, char *query, size_t bytes, int
 
 	if (!s)
 		s = server_new(p, e);
+	p->last = s;
 	endpoint_share(s->endpoint, e);
 	call->pool = p;
 	call->query = query;
@@ -695,6 +720,7 @@ void pool_ask(struct pool *p, struct endpoint *e, char *query, size_t bytes, int
 	call->deadline_ms = deadline_ms;
 	if (admit(s, bytes, &err)) {
 		look_again(s, call->asked_ms + IDLE_MS);
+		name_server(s, &err);
 		tell_later(s, call, &err);
 		return;
 	}
@@ -723,4 +749,43 @@ void pool_cancel(struct pool_call *call)
 	else
 		DL_DELETE(call->pool->told, call);
 	call_free(call);
+}
+
+/* ---- For one who looks after it ---- */
+
+size_t pool_waiting(const struct pool *p)
+{
+	size_t count = 0;
+
+	for (const struct pool_server *s = p->servers; s; s = s->hh.next)
+		count += s->waiting;
+	return count;
+}
+
+int64_t pool_oldest_ms(const struct pool *p)
+{
+	int64_t oldest_ms = 0;
+
+	for (const struct pool_server *s = p->servers; s; s = s->hh.next) {
+		const struct pool_call *next = s->slots[0].lanes[0].sent ? s->slots[0].lanes[0].sent : s->queue;
+
+		if (next && (oldest_ms == 0 || next->asked_ms < oldest_ms))
+			oldest_ms = next->asked_ms;
+	}
+	return oldest_ms;
+}
+
+bool pool_is_quiet(const struct pool *p)
+{
+	return pool_connections(p) == 0 && pool_waiting(p) == 0 && !p->told && !p->telling;
+}
+
+void pool_close_idle(struct pool *p)
+{
+	for (struct pool_server *s = p->servers; s; s = s->hh.next) {
+		for (size_t i = 0; i < s->slots_count; i++) {
+			if (s->slots[i].state == SLOT_OPEN && s->slots[i].under_way == 0)
+				slot_close(&s->slots[i]);
+		}
+	}
 }

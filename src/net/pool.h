@@ -52,8 +52,9 @@ struct pool_call {
 	struct pool_slot *slot;     /* while it is under way */
 	unsigned lane;              /* there */
 	struct pool_call *prev, *next;
-	char *query;  /* owned; NULL: none, or not needed any more */
-	size_t bytes; /* of the query */
+	const char *what; /* it is, in messages: a constant; NULL */
+	char *query;      /* owned; NULL: none, or not needed any more */
+	size_t bytes;     /* of the query */
 	int64_t asked_ms, deadline_ms;
 	bool cancelled; /* under way, but its caller does not wait any more */
 	bool retried;
@@ -63,7 +64,9 @@ struct pool_call {
 #define POOL_UNLIMITED UINT_MAX
 
 struct pool_protocol {
-	const char *name;  /* "mysql": prefix of messages */
+	const char *name; /* "mysql": with the endpoint's name the prefix of messages */
+	/* Puts another prefix before a message; gets the arg of pool_new. NULL: there is none. */
+	void (*locate)(void *arg, struct err *err);
 	const char *calls; /* "queries": what they are called in messages */
 	size_t call_size;  /* of the protocol's call */
 	unsigned window;   /* see above */
@@ -111,6 +114,13 @@ bool pool_backs_off(const struct pool *p, struct endpoint *e);
 void pool_ask(struct pool *p, struct endpoint *e, char *query, size_t bytes, int64_t deadline_ms,
 	struct pool_call *call);
 void pool_cancel(struct pool_call *call); /* no callback any more; NULL is fine */
+
+/* ---- For one who has a pool for each server, and looks after it ---- */
+
+size_t pool_waiting(const struct pool *p);    /* calls that wait or are under way */
+int64_t pool_oldest_ms(const struct pool *p); /* asked_ms of the one that is next to be answered; 0: there is none */
+bool pool_is_quiet(const struct pool *p);     /* no connection, and nobody to be told anything */
+void pool_close_idle(struct pool *p);         /* connections without calls, now */
 
 /* ---- For the protocol, from the loop; lanes are numbered from 0 ---- */
 

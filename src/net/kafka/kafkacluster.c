@@ -195,7 +195,7 @@ static struct kafkalink *any_link(struct kafkacluster *c)
 			best = l->link;
 	for (size_t i = 0; !best && i < c->terms.endpoint->count; i++) {
 		best = bootstrap_link(c, i);
-		if (best && (kafkalink_rests(best) || kafkalink_is_slow(best)))
+		if (best && (kafkalink_backs_off(best) || kafkalink_is_slow(best)))
 			best = NULL;
 	}
 	best = best ? best : bootstrap_link(c, 0);

@@ -4,38 +4,33 @@
 #include <event2/buffer.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <utlist.h>
 
 #include "base/hostport.h"
 #include "base/mem.h"
-#include "net/dial.h"
 #include "net/identity/identity.h"
 #include "net/kafka/kafkalogin.h"
 #include "net/kafka/kafkasasl.h"
+#include "net/pool.h"
 #include "net/sign/salter.h"
 #include "net/stream.h"
 #include "net/web/webtoken.h"
 
-#define IDLE_MS         60000
 #define SLOW_MS         1000
 #define FRAME_CAP       (KAFKASASL_MESSAGE_MAX + 4096) /* of a frame of the login */
 #define CORRELATION_LEN 4                              /* bytes: no answer is shorter */
+#define ANSWER_AT       (4 + CORRELATION_LEN)          /* in its frame */
 #define GREETING_MAX    65536                          /* bytes of an answer before it is open */
 #define UNASKED         "the broker sent an answer that nobody asked for"
 
 enum state { CLOSED, FETCHING_TOKEN, CONNECTING, ASKING_VERSIONS, CHOOSING, LOGGING_IN, SALTING, OPEN };
 
 struct kafkalink_request {
-	struct kafkalink *link;
-	struct kafkalink_request *prev, *next;
-	struct kafkalink_request **list; /* that it is in */
-	enum kafkamessages_api api;
-	int32_t correlation;
-	struct buf frame; /* while unsent */
-	int64_t asked_ms, deadline_ms;
-	kafkalink_fn fn; /* NULL: cancelled, only its place in the order is left */
+	struct pool_call base; /* without a query: that is the frame */
+	struct buf frame;      /* until it is sent */
+	kafkalink_fn fn;
 	void *arg;
-	struct err *err; /* once it has failed */
+	unsigned char *answer; /* the whole frame */
+	size_t answer_len;
 };
 
 struct kafkalink {
@@ -51,72 +46,20 @@ struct kafkalink {
 	struct webtoken_wait *token_wait;
 	struct credential credential; /* of the endpoint's identity, while opening */
 	struct kafkasasl *sasl;
-	struct salter_turn salting;                       /* of sasl */
-	int32_t correlation;                              /* of the last frame sent */
-	struct kafkalink_request *unsent, *sent, *failed; /* oldest first */
-	bool telling;                                     /* the failed ones, at the moment */
-	size_t waiting;
+	struct salter_turn salting;    /* of sasl */
+	int32_t correlation, answered; /* of the last frame sent; of the last request answered */
+	struct pool *pool;             /* of this broker alone */
+	struct pool_slot *slot;        /* unless it is closed */
 	int64_t used_ms;
-	unsigned failures;
-	int64_t retry_ms; /* no connection before; loop clock */
-	struct err last_err;
-	struct loop_timer begin;    /* to connect */
-	struct loop_timer deadline; /* of requests; idle time */
-	int64_t first_ms;           /* when it fires */
-	struct loop_timer backoff;  /* pending: opens when it fires */
-	struct loop_task tell_failed;
+	struct loop_timer begin; /* to connect */
 };
-
-/* ---- Requests ---- */
-
-static void request_leave(struct kafkalink_request *r)
-{
-	DL_DELETE(*r->list, r);
-	if (r->list != &r->link->failed)
-		r->link->waiting--;
-}
-
-static void request_free(struct kafkalink_request *r)
-{
-	buf_done(&r->frame);
-	err_keep(&r->err, NULL);
-	free(r);
-}
-
-static void request_fail(struct kafkalink_request *r, const struct err *why)
-{
-	struct kafkalink *l = r->link;
-
-	request_leave(r);
-	if (!r->fn) {
-		request_free(r);
-		return;
-	}
-	err_keep(&r->err, why);
-	DL_APPEND(l->failed, r);
-	r->list = &l->failed;
-	loop_task_queue(l->loop, &l->tell_failed);
-}
-
-static void on_tell_failed(void *arg)
-{
-	struct kafkalink *l = arg;
-
-	l->telling = true;
-	while (l->failed) {
-		struct kafkalink_request *r = l->failed;
-
-		DL_DELETE(l->failed, r);
-		r->fn(r->arg, NULL, r->err);
-		request_free(r);
-	}
-	l->telling = false;
-}
 
 /* ---- Closing and losing ---- */
 
-static void close_now(struct kafkalink *l)
+static void close_now(void *connection)
 {
+	struct kafkalink *l = connection;
+
 	webtoken_cancel(l->token_wait);
 	l->token_wait = NULL;
 	credential_done(&l->credential);
@@ -125,11 +68,13 @@ static void close_now(struct kafkalink *l)
 	kafkasasl_free(l->sasl);
 	l->sasl = NULL;
 	loop_timer_cancel(&l->begin);
+	l->slot = NULL;
 	l->state = CLOSED;
 }
 
-static void name_broker(const struct kafkalink *l, struct err *err)
+static void name_broker(void *arg, struct err *err)
 {
+	const struct kafkalink *l = arg;
 	const char *address = kafkaendpoint_shown(l->terms->endpoint, l->address);
 
 	if (address != l->address) /* and in it the host */
@@ -142,94 +87,29 @@ static void name_broker(const struct kafkalink *l, struct err *err)
 		err_wrap(err, "broker %" PRId32 " at %s", l->node, address);
 }
 
-/*
- * Closes the connection and fails its requests; the next one is opened for a request, not before
- * the back-off is over.
- */
 static void link_fail(struct kafkalink *l, const struct err *why)
 {
-	l->last_err = *why;
-	l->was_cut = false;
-	name_broker(l, &l->last_err);
-	close_now(l);
 	l->used_ms = loop_now_ms(l->loop);
-	l->retry_ms = l->used_ms + loop_backoff_ms(l->failures++, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS);
-	while (l->sent)
-		request_fail(l->sent, &l->last_err);
-	while (l->unsent)
-		request_fail(l->unsent, &l->last_err);
-	loop_timer_set(&l->deadline, IDLE_MS);
-}
-
-/* ---- Deadlines ---- */
-
-static void set_first(struct kafkalink *l, int64_t first_ms)
-{
-	l->first_ms = first_ms;
-	loop_timer_set(&l->deadline, first_ms - loop_now_ms(l->loop));
-}
-
-static void set_deadline(struct kafkalink *l)
-{
-	const struct kafkalink_request *r;
-	int64_t first_ms = l->sent ? l->sent->deadline_ms : INT64_MAX;
-
-	DL_FOREACH (l->unsent, r)
-		first_ms = r->deadline_ms < first_ms ? r->deadline_ms : first_ms;
-	if (first_ms == INT64_MAX)
-		first_ms = l->used_ms + IDLE_MS;
-	set_first(l, first_ms);
-}
-
-static void on_deadline(void *arg)
-{
-	struct kafkalink *l = arg;
-	int64_t now_ms = loop_now_ms(l->loop);
-	struct kafkalink_request *r, *next;
-	struct err err;
-
-	if (l->waiting == 0 && now_ms - l->used_ms >= IDLE_MS) {
-		close_now(l);
-		return;
-	}
-	if (l->sent && l->sent->deadline_ms <= now_ms) {
-		err_set(&err, ERR_TEMPORARY, "%s: the broker did not answer in time", kafkamessages_name(l->sent->api));
-		link_fail(l, &err);
-		return;
-	}
-	DL_FOREACH_SAFE (l->unsent, r, next) {
-		if (r->deadline_ms > now_ms)
-			continue;
-		if (loop_timer_pending(&l->backoff)) {
-			err = l->last_err;
-		} else {
-			stream_timed_out(&l->stream, &err);
-			name_broker(l, &err);
-		}
-		request_fail(r, &err);
-	}
-	set_deadline(l);
+	pool_lost(l->slot, why);
 }
 
 /* ---- Sending ---- */
 
 /* Takes the frame's content. It may hold a password. */
-static int32_t send_frame(struct kafkalink *l, struct buf *frame)
+static void send_frame(struct kafkalink *l, struct buf *frame)
 {
 	kafkamessages_set_correlation(frame, ++l->correlation);
 	stream_write_frame(&l->stream, frame);
-	return l->correlation;
 }
 
-static void send_request(struct kafkalink_request *r)
+static int send_request(void *connection, struct pool_call *call, struct err *err)
 {
-	struct kafkalink *l = r->link;
+	struct kafkalink *l = connection;
 
-	DL_DELETE(l->unsent, r);
-	DL_APPEND(l->sent, r);
-	r->list = &l->sent;
-	r->asked_ms = loop_now_ms(l->loop);
-	r->correlation = send_frame(l, &r->frame);
+	(void)err;
+	call->asked_ms = loop_now_ms(l->loop); /* who is slow is the broker, not the way to it */
+	send_frame(l, &((struct kafkalink_request *)call)->frame);
+	return 0;
 }
 
 /* ---- Opening ---- */
@@ -243,10 +123,8 @@ static void be_open(struct kafkalink *l)
 	l->state = OPEN;
 	l->was_open = true;
 	l->heard = false;
-	l->failures = 0;
-	while (l->unsent)
-		send_request(l->unsent);
-	set_deadline(l);
+	l->answered = l->correlation;
+	pool_opened(l->slot, 0);
 }
 
 /* As kafkamessages_name calls the request. */
@@ -370,28 +248,11 @@ static int take_greeting(struct kafkalink *l, struct kafkawire_reader *r, struct
 
 /* ---- Reading ---- */
 
-static int take_answer(struct kafkalink *l, struct kafkawire_reader *r, struct err *err)
-{
-	struct kafkalink_request *request = l->sent;
-
-	l->stream.heard = true;
-	kafkawire_i32(r); /* the correlation: whole_frame */
-	if (l->state != OPEN)
-		return take_greeting(l, r, err) ? -1 : 1;
-	l->heard = true;
-	l->used_ms = loop_now_ms(l->loop);
-	request_leave(request);
-	if (request->fn)
-		request->fn(request->arg, r, NULL);
-	request_free(request);
-	return 1;
-}
-
 /* Of the next answer; false: there is none to come. */
 static bool expects(const struct kafkalink *l, int32_t *correlation)
 {
-	*correlation = l->state == OPEN && l->sent ? l->sent->correlation : l->correlation;
-	return l->state == OPEN ? l->sent != NULL : l->state != SALTING;
+	*correlation = l->state == OPEN ? l->answered + 1 : l->correlation;
+	return l->state == OPEN ? pool_slot_call(l->slot, 0) != NULL : l->state != SALTING;
 }
 
 /*
@@ -419,22 +280,44 @@ static int64_t whole_frame(const struct kafkalink *l, struct evbuffer *input, st
 	return evbuffer_get_length(input) >= (size_t)len + 4 ? len : 0;
 }
 
+/* Takes the whole frame. */
+static void take_answer(struct kafkalink *l, unsigned char *frame, size_t len)
+{
+	struct kafkalink_request *request = (struct kafkalink_request *)pool_slot_call(l->slot, 0);
+
+	l->heard = true;
+	l->used_ms = loop_now_ms(l->loop);
+	l->answered++;
+	request->answer = frame;
+	request->answer_len = len;
+	pool_finished(&request->base, true);
+}
+
 /* What a broker says in an answer names the step itself. */
 static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err)
 {
 	struct kafkalink *l = arg;
 	int64_t len = whole_frame(l, input, err);
 	struct kafkawire_reader reader;
+	unsigned char *frame;
+	int rc = 0;
 
 	if (len < 0 && l->stream.heard && l->stream.step)
 		err_wrap(err, "%s", l->stream.step);
-	if (len == 0 && l->state == OPEN)
-		set_deadline(l);
 	if (len <= 0)
 		return (int)len;
 	*used = (size_t)len + 4;
-	reader = (struct kafkawire_reader){ evbuffer_pullup(input, (ev_ssize_t)*used) + 4, (size_t)len, false };
-	return take_answer(l, &reader, err);
+	frame = mem_alloc(*used);
+	evbuffer_copyout(input, frame, *used);
+	l->stream.heard = true;
+	if (l->state == OPEN) {
+		take_answer(l, frame, *used);
+		return 1;
+	}
+	reader = (struct kafkawire_reader){ frame + ANSWER_AT, *used - ANSWER_AT, false };
+	rc = take_greeting(l, &reader, err);
+	free(frame);
+	return rc ? -1 : 1;
 }
 
 static const char *hint_of(const void *arg)
@@ -448,14 +331,9 @@ static const char *hint_of(const void *arg)
 static void on_lost(void *arg, const struct err *why, bool ended)
 {
 	struct kafkalink *l = arg;
-	bool cut = ended && l->state == OPEN && l->heard;
 
-	if (ended && l->state == OPEN && l->waiting == 0) {
-		close_now(l); /* brokers close what is idle: no failure */
-		return;
-	}
+	l->was_cut = ended && l->state == OPEN && l->heard;
 	link_fail(l, why);
-	l->was_cut = cut;
 }
 
 /* ---- Connecting ---- */
@@ -490,10 +368,14 @@ static void on_token(void *arg, const struct credential *credential, const struc
 }
 
 /* It begins in a turn of its own: a cluster may have a thousand brokers. */
-static void open_now(struct kafkalink *l)
+static void *open_link(struct pool_slot *slot, struct endpoint *base, const struct pool_call *first)
 {
-	const struct kafkaendpoint *e = l->terms->endpoint;
+	struct kafkalink *l = pool_slot_arg(slot);
+	const struct kafkaendpoint *e = (struct kafkaendpoint *)base;
 
+	(void)first;
+	l->slot = slot;
+	l->was_cut = false;
 	l->state = e->identity && l->terms->tokens ? FETCHING_TOKEN : CONNECTING;
 	stream_step(&l->stream,
 		l->state == CONNECTING ? "connecting"
@@ -501,6 +383,7 @@ static void open_now(struct kafkalink *l)
 				       : "fetching an OAuth token",
 		STREAM_UNTIMED);
 	loop_timer_set(&l->begin, 0);
+	return l;
 }
 
 /* The token, or keys, first: a broker waits for a login only so long. */
@@ -525,13 +408,46 @@ static void on_begin(void *arg)
 		connect_now(l);
 }
 
-static void on_backoff_over(void *arg)
+static int opening(const void *connection, struct err *err)
 {
-	struct kafkalink *l = arg;
-
-	if (l->unsent && l->state == CLOSED)
-		open_now(l);
+	return stream_timed_out(&((const struct kafkalink *)connection)->stream, err);
 }
+
+/* ---- Requests ---- */
+
+static void tell(struct pool_call *call)
+{
+	struct kafkalink_request *r = (struct kafkalink_request *)call;
+	struct kafkawire_reader reader;
+
+	if (!call->err)
+		reader = (struct kafkawire_reader){ r->answer + ANSWER_AT, r->answer_len - ANSWER_AT, false };
+	r->fn(r->arg, call->err ? NULL : &reader, call->err);
+}
+
+static void done(struct pool_call *call)
+{
+	struct kafkalink_request *r = (struct kafkalink_request *)call;
+
+	buf_done(&r->frame);
+	free(r->answer);
+}
+
+static const struct pool_protocol protocol = {
+	.locate = name_broker,
+	.calls = "requests",
+	.call_size = sizeof(struct kafkalink_request),
+	.window = POOL_UNLIMITED,
+	.waiting_max = SIZE_MAX, /* net/kafka/kafka has a limit of its own */
+	.overdue = "the broker did not answer in time",
+	.crowded = "no answer in time",
+	.open = open_link,
+	.opening = opening,
+	.send = send_request,
+	.close = close_now,
+	.tell = tell,
+	.done = done,
+};
 
 /* ---- For the cluster ---- */
 
@@ -549,33 +465,17 @@ struct kafkalink *kafkalink_new(struct kafkalink_terms *terms, const char *host,
 	l->used_ms = loop_now_ms(l->loop);
 	stream_init(&l->stream, l->loop, &events, l);
 	loop_timer_init(&l->begin, l->loop, on_begin, l);
-	loop_timer_init(&l->deadline, l->loop, on_deadline, l);
-	loop_timer_init(&l->backoff, l->loop, on_backoff_over, l);
-	loop_task_init(&l->tell_failed, on_tell_failed, l);
+	l->pool = pool_new(l->loop, &protocol, l);
 	return l;
-}
-
-static void free_list(struct kafkalink_request **list)
-{
-	struct kafkalink_request *r, *next;
-
-	DL_FOREACH_SAFE (*list, r, next)
-		request_free(r);
 }
 
 void kafkalink_free(struct kafkalink *l)
 {
 	if (!l)
 		return;
-	close_now(l);
-	free_list(&l->unsent);
-	free_list(&l->sent);
-	free_list(&l->failed);
+	pool_free(l->pool);
 	stream_done(&l->stream);
 	loop_timer_done(&l->begin);
-	loop_timer_done(&l->deadline);
-	loop_timer_done(&l->backoff);
-	loop_task_cancel(l->loop, &l->tell_failed);
 	free(l->host);
 	free(l->address);
 	free(l);
@@ -601,43 +501,19 @@ struct kafkalink_request *kafkalink_ask(struct kafkalink *l, enum kafkamessages_
 {
 	struct kafkalink_request *r = mem_zalloc(sizeof(*r));
 
-	r->link = l;
-	r->api = api;
+	r->base.what = kafkamessages_name(api);
 	r->frame = *frame;
 	buf_init(frame, frame->cap);
 	r->fn = fn;
 	r->arg = arg;
-	r->asked_ms = l->used_ms = loop_now_ms(l->loop);
-	r->deadline_ms = deadline_ms;
-	DL_APPEND(l->unsent, r);
-	r->list = &l->unsent;
-	l->waiting++;
-	if (l->state == OPEN)
-		send_request(r);
-	/* Of the many that may wait for a connection only one that is due before them is news. */
-	if (l->state == OPEN)
-		set_deadline(l);
-	else if (l->waiting == 1 || r->deadline_ms < l->first_ms)
-		set_first(l, r->deadline_ms);
-	if (l->state != CLOSED || loop_timer_pending(&l->backoff))
-		return r;
-	if (l->retry_ms > l->used_ms)
-		loop_timer_set(&l->backoff, l->retry_ms - l->used_ms);
-	else
-		open_now(l);
+	l->used_ms = loop_now_ms(l->loop);
+	pool_ask(l->pool, &l->terms->endpoint->base, NULL, r->frame.len, deadline_ms, &r->base);
 	return r;
 }
 
 void kafkalink_cancel(struct kafkalink_request *r)
 {
-	if (!r)
-		return;
-	if (r->list == &r->link->sent) {
-		r->fn = NULL; /* its place stays until the answer comes */
-		return;
-	}
-	request_leave(r);
-	request_free(r);
+	pool_cancel(r ? &r->base : NULL);
 }
 
 bool kafkalink_is_open(const struct kafkalink *l)
@@ -650,19 +526,19 @@ bool kafkalink_is_connected(const struct kafkalink *l)
 	return l->state != CLOSED;
 }
 
-bool kafkalink_rests(const struct kafkalink *l)
+bool kafkalink_backs_off(const struct kafkalink *l)
 {
-	return l->state == CLOSED && (loop_timer_pending(&l->backoff) || loop_now_ms(l->loop) < l->retry_ms);
+	return pool_backs_off(l->pool, &l->terms->endpoint->base);
 }
 
 size_t kafkalink_waiting(const struct kafkalink *l)
 {
-	return l->waiting;
+	return pool_waiting(l->pool);
 }
 
 bool kafkalink_is_unused(const struct kafkalink *l)
 {
-	return l->state == CLOSED && l->waiting == 0 && !l->failed && !l->telling;
+	return pool_is_quiet(l->pool);
 }
 
 bool kafkalink_was_cut(const struct kafkalink *l)
@@ -672,9 +548,9 @@ bool kafkalink_was_cut(const struct kafkalink *l)
 
 bool kafkalink_is_slow(const struct kafkalink *l)
 {
-	const struct kafkalink_request *oldest = l->sent ? l->sent : l->unsent;
+	int64_t oldest_ms = pool_oldest_ms(l->pool);
 
-	return oldest && loop_now_ms(l->loop) - oldest->asked_ms > SLOW_MS;
+	return oldest_ms && loop_now_ms(l->loop) - oldest_ms > SLOW_MS;
 }
 
 int64_t kafkalink_used_ms(const struct kafkalink *l)
@@ -684,6 +560,5 @@ int64_t kafkalink_used_ms(const struct kafkalink *l)
 
 void kafkalink_close_idle(struct kafkalink *l)
 {
-	if (l->waiting == 0 && l->state == OPEN)
-		close_now(l);
+	pool_close_idle(l->pool);
 }

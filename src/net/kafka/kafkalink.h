@@ -6,10 +6,8 @@
  * The connection to one broker: dialling, TLS, ApiVersions, the login, then requests, as many at a
  * time as there are; answers come in order. net/kafka/kafkacluster owns one per broker.
  *
- * It is opened when first needed, closed after 60 idle seconds, and reopened after failures with
- * back-off and jitter (net/dial.h); requests that come meanwhile wait for it, and fail at their
- * deadline with the last error. When the oldest request under way is overdue the connection is
- * closed, as a broker answers one after the other, and all its requests fail.
+ * Queue, deadlines, back-off and idle close are net/pool's: each link has a pool of its own, whose
+ * errors it names. Brokers answer one after the other, so the window is unlimited.
  *
  * Errors name the broker and the step: connecting, TLS handshake, ApiVersions, SaslHandshake,
  * SaslAuthenticate, or the request. A broker that is advertised under an address that nobody can
@@ -62,7 +60,7 @@ void kafkalink_cancel(struct kafkalink_request *r); /* no callback any more; NUL
 
 bool kafkalink_is_open(const struct kafkalink *l);      /* logged in */
 bool kafkalink_is_connected(const struct kafkalink *l); /* open, or being opened */
-bool kafkalink_rests(const struct kafkalink *l);        /* the last connection failed just now */
+bool kafkalink_backs_off(const struct kafkalink *l);    /* the last connection failed just now */
 size_t kafkalink_waiting(const struct kafkalink *l);    /* requests */
 /* Closed, nobody waits, and nobody is still to be told that it failed: it may be freed. */
 bool kafkalink_is_unused(const struct kafkalink *l);

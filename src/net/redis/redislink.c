@@ -123,7 +123,7 @@ static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err
 	struct redislink *l = arg;
 	struct redis_reply *reply;
 	struct evbuffer_iovec part;
-	int state = redisreply_next(l->reader, &reply, err);
+	int state = l->fed ? redisreply_next(l->reader, &reply, err) : 0;
 
 	if (state > 0) {
 		l->stream.heard = true;
@@ -132,9 +132,11 @@ static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err
 		l->handler->replied(l->arg, reply);
 		return 1;
 	}
+	l->fed = false;
 	l->stream.kept = redisreply_bytes(l->reader);
 	if (state < 0 || evbuffer_peek(input, -1, NULL, &part, 1) == 0)
 		return state;
+	l->fed = true;
 	*used = part.iov_len < FEED_BYTES ? part.iov_len : FEED_BYTES;
 	return redisreply_feed(l->reader, part.iov_base, *used, err) ? -1 : 1;
 }
@@ -145,6 +147,7 @@ static void on_opened(void *arg)
 
 	l->state = REDISLINK_OPEN;
 	l->reader = redisreply_new();
+	l->fed = false;
 	greet_all(l);
 	l->handler->opened(l->arg);
 }

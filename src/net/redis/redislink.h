@@ -40,6 +40,7 @@ struct redislink {
 	bool queries; /* for commands: greets with SELECT and ROLE, too */
 	enum redislink_state state;
 	struct redisreply *reader;
+	bool fed;                                       /* the reader, which may have more replies */
 	const char *greetings[REDISLINK_GREETINGS_MAX]; /* whose replies are due */
 	size_t greetings_left, greetings_count;
 };

@@ -1,238 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * The pool with a protocol of lines (line.h), whose server is the test, on a clock of the test's:
- * the same for each window, then what only one of them has.
- */
+/* The pool (poolworld.h): the same for each window, then what only one of them has. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "poolworld.h"
 
 #include "../fakes/fakeloop.h"
 #include "base/mem.h"
-#include "line.h"
 #include "net/dial.h"
-
-#define WIRES_MAX 64
-
-struct wire {
-	struct line_connection *connection; /* NULL once closed */
-	struct {
-		unsigned lane;
-		char query[16];
-	} lines[128];
-	size_t heard, answered;
-};
-
-struct outcome {
-	int times;
-	char answer[16]; /* "": none */
-	struct err err;
-	struct line_call *cancels; /* when it is told */
-	bool frees;                /* the pool, when it is told */
-};
-
-static struct {
-	struct loop *loop;
-	struct pool *pool;
-	const struct pool_protocol *protocol;
-	struct endpoint *endpoint;
-	struct wire wires[WIRES_MAX];
-	size_t opened, done;
-	bool breaks;     /* what is written next */
-	char order[128]; /* queries as they were sent */
-} w;
-
-/* ---- The wire ---- */
-
-void *wire_open(struct line_connection *c)
-{
-	struct wire *wire = &w.wires[w.opened++];
-
-	assert_true(w.opened < WIRES_MAX);
-	wire->connection = c;
-	return wire;
-}
-
-int wire_write(void *arg, unsigned lane, const char *query)
-{
-	struct wire *wire = arg;
-
-	if (w.breaks)
-		return -1;
-	wire->lines[wire->heard].lane = lane;
-	snprintf(wire->lines[wire->heard++].query, sizeof(wire->lines[0].query), "%s", query);
-	strncat(w.order, query, sizeof(w.order) - strlen(w.order) - 1);
-	return 0;
-}
-
-void wire_close(void *arg)
-{
-	struct wire *wire = arg;
-
-	assert_non_null(wire->connection);
-	wire->connection = NULL;
-}
-
-/* ---- The tables ---- */
-
-static void close_and_free(void *connection)
-{
-	line_close(connection);
-	free(connection);
-}
-
-static void done(struct pool_call *call)
-{
-	(void)call;
-	w.done++;
-}
-
-#define PROTOCOL(how_many, how_many_lanes, close_it, free_it)                                                          \
-	{                                                                                                              \
-		.name = "line", .calls = "queries", .call_size = sizeof(struct line_call), .window = (how_many),       \
-		.lanes = (how_many_lanes), .waiting_max = 50, .waiting_bytes_max = 200, .query_max = 8,                \
-		.overdue = "overdue", .crowded = "crowded", .open = line_open, .opening = line_opening,                \
-		.send = line_send, .close = (close_it), .free = (free_it), .again = line_again, .tell = line_tell,     \
-		.done = done,                                                                                          \
-	}
-
-static const struct pool_protocol one = PROTOCOL(1, 0, close_and_free, NULL),
-				  three = PROTOCOL(3, 0, close_and_free, NULL),
-				  unlimited = PROTOCOL(POOL_UNLIMITED, 0, line_close, free),
-				  lanes = PROTOCOL(4, 2, line_close, free);
-
-static void no_more(struct endpoint *e)
-{
-	(void)e;
-}
-
-static int setup(void **state)
-{
-	memset(&w, 0, sizeof(w));
-	w.loop = fakeloop_start();
-	w.protocol = *state;
-	w.endpoint = endpoint_new(sizeof(*w.endpoint), no_more);
-	w.endpoint->key = mem_dup("key");
-	w.endpoint->name = mem_dup("db:1");
-	w.pool = pool_new(w.loop, w.protocol, &w);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	pool_free(w.pool);
-	for (size_t i = 0; i < w.opened; i++)
-		assert_null(w.wires[i].connection);
-	assert_int_equal(w.endpoint->count, 1);
-	endpoint_unref(w.endpoint);
-	fakeloop_end();
-	return 0;
-}
-
-/* ---- The client ---- */
-
-static void on_answer(void *arg, const char *answer, const struct err *err)
-{
-	struct outcome *o = arg;
-
-	assert_int_equal(answer == NULL, err != NULL);
-	o->times++;
-	if (err)
-		o->err = *err;
-	else
-		snprintf(o->answer, sizeof(o->answer), "%s", answer);
-	if (o->cancels)
-		pool_cancel(&o->cancels->base);
-	if (o->frees) {
-		pool_free(w.pool);
-		w.pool = NULL;
-	}
-}
-
-static struct line_call *ask(const char *query, int64_t patience_ms, struct outcome *o)
-{
-	struct line_call *call = mem_zalloc(sizeof(*call));
-
-	*o = (struct outcome){ .times = 0 };
-	call->fn = on_answer;
-	call->arg = o;
-	pool_ask(w.pool, w.endpoint, mem_dup(query), strlen(query), loop_now_ms(w.loop) + patience_ms, &call->base);
-	assert_int_equal(o->times, 0); /* never before it returns */
-	return call;
-}
-
-static void expect_failed(const struct outcome *o, const char *words)
-{
-	char message[64];
-
-	snprintf(message, sizeof(message), "line at db:1: %s", words);
-	assert_int_equal(o->times, 1);
-	assert_string_equal(o->err.msg, message);
-}
-
-static void expect_answered(const struct outcome *o, const char *answer)
-{
-	if (o->times == 1 && !o->answer[0])
-		fail_msg("%s", o->err.msg);
-	assert_int_equal(o->times, 1);
-	assert_string_equal(o->answer, answer);
-}
-
-/* ---- The server ---- */
-
-static void say(size_t i, const char *line)
-{
-	assert_non_null(w.wires[i].connection);
-	line_take(w.wires[i].connection, line);
-	fakeloop_advance(0);
-}
-
-static void welcome(size_t i)
-{
-	assert_ptr_equal(pool_slot_arg(w.wires[i].connection->slot), &w);
-	assert_ptr_equal(pool_slot_loop(w.wires[i].connection->slot), w.loop);
-	say(i, "welcome");
-	say(i, "0 open");
-	if (w.protocol->lanes > 1)
-		say(i, "1 open");
-}
-
-/* To the oldest query that has none: the query itself, or an error. */
-static void answer(size_t i, const char *error)
-{
-	struct wire *wire = &w.wires[i];
-	size_t n = wire->answered++;
-	char line[64];
-
-	assert_true(n < wire->heard);
-	snprintf(line, sizeof(line), "%u %c%s", wire->lines[n].lane, error ? '!' : '=',
-		error ? error : wire->lines[n].query);
-	say(i, line);
-}
-
-static void answer_all(size_t i)
-{
-	while (w.wires[i].connection && w.wires[i].answered < w.wires[i].heard)
-		answer(i, NULL);
-}
-
-static void lose(size_t i, enum err_kind kind, const char *why)
-{
-	struct err err;
-
-	err_set(&err, kind, "%s", why);
-	pool_lost(w.wires[i].connection->slot, &err);
-	fakeloop_advance(0);
-}
 
 /* ---- The same for each window ---- */
 
@@ -759,11 +533,84 @@ static void lanes_that_stay_closed(void **state)
 	assert_int_equal(pool_connections(w.pool), 0);
 }
 
-#define TEST(test, window)                                                                                             \
-	{                                                                                                              \
-#test " (" #window ")", test, setup, teardown, (void *)(uintptr_t) & (window)                          \
-	}
-#define EACH(test) TEST(test, one), TEST(test, three), TEST(test, unlimited), TEST(test, lanes)
+/* ---- A pool for one server, whose owner looks at it ---- */
+
+static void what_its_owner_sees(void **state)
+{
+	struct outcome a, b;
+
+	(void)state;
+	assert_true(pool_is_quiet(w.pool));
+	assert_int_equal(pool_oldest_ms(w.pool), 0);
+	ask("a", 1000, &a);
+	fakeloop_advance(10);
+	ask("b", 1000, &b);
+	assert_int_equal(pool_waiting(w.pool), 2);
+	assert_int_equal(pool_oldest_ms(w.pool), loop_now_ms(w.loop) - 10);
+	welcome(0);
+	pool_close_idle(w.pool); /* it is not */
+	assert_int_equal(pool_connections(w.pool), 1);
+	answer(0, NULL);
+	assert_int_equal(pool_waiting(w.pool), 1);
+	assert_int_equal(pool_oldest_ms(w.pool), loop_now_ms(w.loop));
+	answer(0, NULL);
+	assert_int_equal(pool_waiting(w.pool), 0);
+	assert_false(pool_is_quiet(w.pool));
+	pool_close_idle(w.pool);
+	assert_int_equal(pool_connections(w.pool), 0);
+	assert_true(pool_is_quiet(w.pool));
+	pool_cancel(&ask("123456789", 1000, &a)->base);
+	assert_true(pool_is_quiet(w.pool));
+	ask("123456789", 1000, &a);
+	assert_false(pool_is_quiet(w.pool)); /* somebody is to be told */
+	fakeloop_advance(0);
+	assert_true(pool_is_quiet(w.pool));
+}
+
+static void what_was_overdue_is_named(void **state)
+{
+	struct outcome a;
+
+	(void)state;
+	ask("a", 49, &a)->base.what = "Query";
+	welcome(0);
+	fakeloop_advance(49);
+	expect_failed(&a, "Query: overdue");
+}
+
+static void locate(void *arg, struct err *err)
+{
+	assert_ptr_equal(arg, &w);
+	err_wrap(err, "at home");
+}
+
+static void each_error_is_named_by_its_owner(void **state)
+{
+	static struct pool_protocol named;
+	struct outcome o[6];
+
+	(void)state;
+	pool_free(w.pool);
+	named = unlimited;
+	named.name = NULL;
+	named.locate = locate;
+	w.pool = pool_new(w.loop, &named, &w);
+	ask("123456789", 1000, &o[0]);
+	ask("a", 40, &o[1]);
+	fakeloop_advance(40);
+	ask("b", 1000, &o[2]);
+	ask("c", 1000, &o[3]);
+	welcome(0);
+	answer(0, "no such table"); /* to b */
+	lose(0, ERR_INVALID, "garbage");
+	ask("d", 10, &o[4]);
+	fakeloop_advance(10);
+	assert_string_equal(o[0].err.msg, "at home: the query has more than 8 bytes");
+	assert_string_equal(o[1].err.msg, "at home: saying hello");
+	assert_string_equal(o[2].err.msg, "at home: no such table");
+	assert_string_equal(o[3].err.msg, "at home: garbage");
+	assert_string_equal(o[4].err.msg, "at home: garbage"); /* once */
+}
 
 int main(void)
 {
@@ -794,6 +641,9 @@ int main(void)
 		TEST(the_lane_with_the_most_room_is_next, lanes),
 		TEST(a_refused_lane_begins_anew, lanes),
 		TEST(lanes_that_stay_closed, lanes),
+		EACH(what_its_owner_sees),
+		EACH(what_was_overdue_is_named),
+		TEST(each_error_is_named_by_its_owner, unlimited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

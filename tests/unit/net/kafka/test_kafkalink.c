@@ -211,14 +211,19 @@ static void on_heard(void *arg, struct kafkawire_reader *answer, const struct er
 	h->err = err ? *err : (struct err){ 0 };
 }
 
-static void broker_be_asked(struct broker *b, struct heard *h)
+static void broker_be_asked_within(struct broker *b, struct heard *h, int64_t patience_ms)
 {
 	struct buf frame = BUF_INIT(1000);
 
 	kafkamessages_put_coordinator(&frame, "g");
 	*h = (struct heard){ 0 };
-	kafkalink_ask(b->link, KAFKA_FIND_COORDINATOR, &frame, loop_now_ms(b->f->loop) + PATIENCE_MS, on_heard, h);
+	kafkalink_ask(b->link, KAFKA_FIND_COORDINATOR, &frame, loop_now_ms(b->f->loop) + patience_ms, on_heard, h);
 	buf_done(&frame);
+}
+
+static void broker_be_asked(struct broker *b, struct heard *h)
+{
+	broker_be_asked_within(b, h, PATIENCE_MS);
 }
 
 #define UNASKED "the broker sent an answer that nobody asked for"
@@ -283,6 +288,33 @@ static void how_long_an_answer_may_be(void **state)
 	broker_end(&b);
 }
 
+/* The oldest request has more time: only the younger one fails, and its answer is still awaited. */
+static void a_younger_request_is_overdue(void **state)
+{
+	struct buf body = BUF_INIT(100);
+	struct heard oldest, hasty, last;
+	struct broker b;
+
+	broker_start(&b, *state, KAFKASASL_NONE);
+	broker_be_asked(&b, &oldest);
+	broker_greet(&b, 1);
+	broker_be_asked_within(&b, &hasty, 20);
+	broker_be_asked(&b, &last);
+	UNTIL(b.f, hasty.times);
+	assert_non_null(strstr(hasty.err.msg, ": no answer in time"));
+	for (int32_t correlation = 2; correlation <= 4; correlation++) {
+		kafkawire_put_i32(&body, 0);
+		broker_answer(&b, correlation, &body);
+	}
+	UNTIL(b.f, last.times);
+	assert_int_equal(oldest.times, 1);
+	assert_int_equal(oldest.err.kind, ERR_NONE);
+	assert_int_equal(hasty.times, 1);
+	assert_int_equal(last.err.kind, ERR_NONE);
+	assert_true(kafkalink_is_open(b.link));
+	broker_end(&b);
+}
+
 /* While the password is salted nothing is expected either, not even by the last number. */
 static void unasked_while_salting(void **state)
 {
@@ -319,6 +351,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_announced_stranger, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(how_long_an_answer_may_be, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(unasked, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_younger_request_is_overdue, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(unasked_while_salting, fixture_setup, fixture_teardown),
 	};
 
