@@ -47,9 +47,9 @@ static void lose_tls(struct stream *s, unsigned long code)
 
 	tls_explain(s->ssl, code < 16 ? 0 : code, reason, sizeof(reason));
 	err_set(&err, ERR_TEMPORARY, "%s%s", s->step == shaking ? "" : "TLS: ", reason);
-	if (code < 16)
+	if (code < 16 || s->step != shaking)
 		hint = hint_of(s);
-	else if (s->step == shaking && strstr(reason, "wrong version"))
+	else if (strstr(reason, "wrong version"))
 		hint = " (the server does not speak TLS here)";
 	lose(s, &err, true, hint);
 }

@@ -71,7 +71,7 @@ struct stream {
 	const char *step; /* "connecting", "TLS handshake", the protocol's; NULL: none is under way */
 	int64_t heard_ms; /* when the last bytes came, or it was opened; loop clock */
 	/* Set by the protocol; cleared at each opening. */
-	bool heard;  /* a whole message came */
+	bool heard;  /* the server speaks the protocol: errors of take explain themselves */
 	size_t kept; /* bytes of an unfinished message that are not in the input any more */
 
 	/* The rest is net/stream's. */
@@ -97,8 +97,8 @@ bool stream_is_connected(const struct stream *s); /* TCP is, at least */
  * when the one before it would have, STREAM_UNTIMED: never.
  */
 #define STREAM_UNTIMED (-1)
-void stream_step(struct stream *s, const char *step, int64_t limit_ms);
-void stream_ready(struct stream *s); /* no step, no deadline any more */
+void stream_step(struct stream *s, const char *step, int64_t limit_ms); /* borrows step */
+void stream_ready(struct stream *s);                                    /* no step, no deadline any more */
 /* -1 with err, of too long a wait: "login: timed out", or without a step "no answer in time". */
 int stream_timed_out(const struct stream *s, struct err *err);
 

@@ -67,9 +67,8 @@ static void on_refused(void *slot, size_t channel, const struct err *why)
 	pool_refused(call, &err);
 }
 
-static void on_failed(void *slot, const struct err *why, bool idle)
+static void on_failed(void *slot, const struct err *why)
 {
-	(void)idle;
 	pool_lost(slot, why);
 }
 

@@ -78,19 +78,18 @@ static enum err_kind kind_of(unsigned code)
 }
 
 /* By which step it was; some codes say it themselves (amqp-0-9-1: 1.2, "constants"). */
-static void explain_close(const struct amqplink *l, struct amqpmethod *m, struct err *err)
+static int explain_close(const struct amqplink *l, struct amqpmethod *m, struct err *err)
 {
 	const char *words = words_of(l, m);
 
 	if (l->state == AMQPLINK_LOGGING_IN && m->code == 403)
-		err_set(err, ERR_DENIED, "the login was refused: %s%s", words,
+		return err_set(err, ERR_DENIED, "the login was refused: %s%s", words,
 			l->endpoint->user ? "" : " (EXTERNAL: the certificate's name must be a user there)");
-	else if (l->state == AMQPLINK_ENTERING)
-		err_set(err, kind_of(m->code), "vhost \"%.80s\" cannot be used: %s", l->endpoint->vhost, words);
-	else if (m->code == 320)
-		err_set(err, ERR_TEMPORARY, "the server or its administrator closed the connection: %s", words);
-	else
-		err_set(err, kind_of(m->code), "the server closed the connection with code %u: %s", m->code, words);
+	if (l->state == AMQPLINK_ENTERING)
+		return err_set(err, kind_of(m->code), "vhost \"%.80s\" cannot be used: %s", l->endpoint->vhost, words);
+	if (m->code == 320)
+		return err_set(err, ERR_TEMPORARY, "the server or its administrator closed the connection: %s", words);
+	return err_set(err, kind_of(m->code), "the server closed the connection with code %u: %s", m->code, words);
 }
 
 /* Often by a proxy, or a server without authentication_failure_close, in the place of words. */
@@ -199,15 +198,6 @@ static int take_on_channel(struct amqplink *l, size_t channel, struct amqpmethod
 	return 1;
 }
 
-static int on_close(struct amqplink *l, struct amqpmethod *m)
-{
-	struct err err;
-
-	explain_close(l, m, &err);
-	l->handler->failed(l->arg, &err, l->state == AMQPLINK_OPEN);
-	return 1;
-}
-
 static int take_method(struct amqplink *l, const struct amqpframe *frame, struct err *err)
 {
 	enum amqplink_state state = l->state;
@@ -220,7 +210,7 @@ static int take_method(struct amqplink *l, const struct amqpframe *frame, struct
 	if (frame->channel > 0)
 		return unexpected(&m, err);
 	if (m.id == AMQPFRAME_CLOSE)
-		return on_close(l, &m);
+		return explain_close(l, &m, err);
 	if (m.id == AMQPFRAME_START && state == AMQPLINK_GREETING)
 		return on_start(l, &m, err);
 	if (m.id == AMQPFRAME_SECURE && state == AMQPLINK_LOGGING_IN)
@@ -266,7 +256,8 @@ static void on_lost(void *arg, const struct err *why, bool ended)
 {
 	struct amqplink *l = arg;
 
-	l->handler->failed(l->arg, why, ended && l->state == AMQPLINK_OPEN);
+	(void)ended;
+	l->handler->failed(l->arg, why);
 }
 
 static void on_beat(void *arg)
@@ -276,7 +267,7 @@ static void on_beat(void *arg)
 
 	if (loop_now_ms(l->stream.loop) - l->stream.heard_ms > 2 * l->beat_ms) {
 		err_set(&err, ERR_TEMPORARY, "the server sends no heartbeats any more");
-		l->handler->failed(l->arg, &err, false);
+		l->handler->failed(l->arg, &err);
 		return;
 	}
 	l->beats = 0;

@@ -33,11 +33,8 @@ struct amqplink_handler {
 	 * follows.
 	 */
 	void (*refused)(void *arg, size_t channel, const struct err *why);
-	/*
-	 * It could not be opened, cannot be used, or is lost: close it. idle: it had worked, and
-	 * the server ended it; only the owner knows whether an answer was due.
-	 */
-	void (*failed)(void *arg, const struct err *why, bool idle);
+	/* It could not be opened, cannot be used, or is lost: close it. */
+	void (*failed)(void *arg, const struct err *why);
 };
 
 enum amqplink_state {

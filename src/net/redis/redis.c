@@ -41,9 +41,8 @@ static void on_reply(void *slot, struct redis_reply *reply)
 	pool_finished(&call->base, true);
 }
 
-static void on_failed(void *slot, const struct err *why, bool idle)
+static void on_failed(void *slot, const struct err *why)
 {
-	(void)idle;
 	pool_lost(slot, why);
 }
 
@@ -55,7 +54,7 @@ static void *open_connection(struct pool_slot *slot, struct endpoint *e, const s
 	(void)first;
 	if (!l) {
 		l = mem_alloc(sizeof(*l));
-		redislink_init(l, pool_slot_loop(slot), (struct redisendpoint *)e, true, NULL, &handler, slot);
+		redislink_init(l, pool_slot_loop(slot), (struct redisendpoint *)e, true, &handler, slot);
 	}
 	redislink_open(l);
 	return l;

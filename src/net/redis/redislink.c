@@ -12,25 +12,6 @@
 
 #define FEED_BYTES 16384
 
-void redislink_enter(struct redislink_guard *g)
-{
-	if (g)
-		g->depth++;
-}
-
-void redislink_leave(struct redislink_guard *g)
-{
-	if (g && --g->depth == 0)
-		g->left(g->pool);
-}
-
-void redislink_free_pool(struct redislink_guard *g)
-{
-	g->freed = true;
-	if (g->depth == 0)
-		g->left(g->pool);
-}
-
 /* ---- Greeting ---- */
 
 static void greet(struct redislink *l, int argc, const char **argv)
@@ -127,19 +108,11 @@ void redislink_unasked(const struct redis_reply *reply, struct err *err)
 
 /* ---- What the stream says ---- */
 
-static int deliver(struct redislink *l, struct redis_reply *reply, struct err *err)
+static int take_greeting(struct redislink *l, struct redis_reply *reply, struct err *err)
 {
-	struct redislink_guard *guard = l->guard;
-	bool useless;
+	const char *name = l->greetings[l->greetings_count - l->greetings_left--];
+	bool useless = is_useless(l->endpoint, name, reply, err);
 
-	l->stream.heard = true;
-	if (l->greetings_left == 0) {
-		redislink_enter(guard);
-		l->handler->replied(l->arg, reply);
-		redislink_leave(guard);
-		return 1;
-	}
-	useless = is_useless(l->endpoint, l->greetings[l->greetings_count - l->greetings_left--], reply, err);
 	redis_reply_free(reply);
 	return useless ? -1 : 1;
 }
@@ -152,8 +125,13 @@ static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err
 	struct evbuffer_iovec part;
 	int state = l->fed ? redisreply_next(l->reader, &reply, err) : 0;
 
-	if (state > 0)
-		return deliver(l, reply, err);
+	if (state > 0) {
+		l->stream.heard = true;
+		if (l->greetings_left > 0)
+			return take_greeting(l, reply, err);
+		l->handler->replied(l->arg, reply);
+		return 1;
+	}
 	l->fed = false;
 	l->stream.kept = redisreply_bytes(l->reader);
 	if (state < 0 || evbuffer_peek(input, -1, NULL, &part, 1) == 0)
@@ -178,7 +156,8 @@ static void on_lost(void *arg, const struct err *why, bool ended)
 {
 	struct redislink *l = arg;
 
-	l->handler->failed(l->arg, why, ended && l->stream.heard);
+	(void)ended;
+	l->handler->failed(l->arg, why);
 }
 
 static const char *hint_of(const void *arg)
@@ -196,11 +175,11 @@ static const char *hint_of(const void *arg)
 /* ---- For the pools ---- */
 
 void redislink_init(struct redislink *l, struct loop *loop, const struct redisendpoint *e, bool queries,
-	struct redislink_guard *guard, const struct redislink_handler *handler, void *arg)
+	const struct redislink_handler *handler, void *arg)
 {
 	static const struct stream_events events = { on_opened, take, on_lost, hint_of };
 
-	*l = (struct redislink){ .endpoint = e, .guard = guard, .handler = handler, .arg = arg, .queries = queries };
+	*l = (struct redislink){ .endpoint = e, .handler = handler, .arg = arg, .queries = queries };
 	stream_init(&l->stream, loop, &events, l);
 }
 

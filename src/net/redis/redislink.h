@@ -22,30 +22,12 @@ struct redis_reply;
 
 #define REDISLINK_GREETINGS_MAX 3
 
-/*
- * Counts the callbacks on the stack, which may free the pool that a link belongs to. A member of
- * the pool.
- */
-struct redislink_guard {
-	unsigned depth;
-	bool freed;               /* freed in a callback: no more callbacks */
-	void (*left)(void *pool); /* no callback is on the stack any more; may free the pool */
-	void *pool;
-};
-void redislink_enter(struct redislink_guard *g);
-void redislink_leave(struct redislink_guard *g);     /* may free g; both: NULL is fine */
-void redislink_free_pool(struct redislink_guard *g); /* at once, or when no callback is on the stack any more */
-
-/* Called from the loop, never from inside redislink_open. */
+/* Called from the loop, never from inside redislink_open. Each may close the link, and free it. */
 struct redislink_handler {
-	void (*opened)(void *arg); /* the greeting is sent; commands may follow */
-	/* Takes a reply, not to the greeting. May close the link or free the pool. */
-	void (*replied)(void *arg, struct redis_reply *reply);
-	/*
-	 * It could not be opened, cannot be used, or is lost: close it. idle: it had worked, and
-	 * the server closed it; only the owner knows whether a reply was due.
-	 */
-	void (*failed)(void *arg, const struct err *why, bool idle);
+	void (*opened)(void *arg);                             /* the greeting is sent; commands may follow */
+	void (*replied)(void *arg, struct redis_reply *reply); /* takes one that is not the greeting's */
+	/* It could not be opened, cannot be used, or is lost: close it. */
+	void (*failed)(void *arg, const struct err *why);
 };
 
 enum redislink_state { REDISLINK_CLOSED, REDISLINK_OPENING, REDISLINK_OPEN };
@@ -53,7 +35,6 @@ enum redislink_state { REDISLINK_CLOSED, REDISLINK_OPENING, REDISLINK_OPEN };
 struct redislink {
 	struct stream stream;
 	const struct redisendpoint *endpoint; /* borrowed */
-	struct redislink_guard *guard;        /* borrowed; NULL: no handler frees the link */
 	const struct redislink_handler *handler;
 	void *arg;
 	bool queries; /* for commands: greets with SELECT and ROLE, too */
@@ -65,7 +46,7 @@ struct redislink {
 };
 
 void redislink_init(struct redislink *l, struct loop *loop, const struct redisendpoint *e, bool queries,
-	struct redislink_guard *guard, const struct redislink_handler *handler, void *arg);
+	const struct redislink_handler *handler, void *arg);
 void redislink_open(struct redislink *l);
 void redislink_close(struct redislink *l); /* in any state; may be opened again */
 void redislink_done(struct redislink *l);

@@ -74,7 +74,8 @@ struct redissub_pool {
 	struct loop *loop;
 	struct redissub_conn *conns;
 	struct redissub *stopped; /* to be freed */
-	struct redislink_guard guard;
+	bool telling;             /* callbacks are on the stack */
+	bool freed;               /* as soon as they are not */
 };
 
 static void conn_fail(struct redissub_conn *c, const struct err *why);
@@ -116,9 +117,23 @@ static void tell(struct redis_channel *ch, const char *message, size_t len)
 	DL_FOREACH (ch->listeners, s) {
 		if (s->fn)
 			s->fn(s->arg, message, len);
-		if (ch->conn->pool->guard.freed)
+		if (ch->conn->pool->freed)
 			return;
 	}
+}
+
+/* No callback is on the stack any more. */
+static void on_told(struct redissub_pool *p)
+{
+	p->telling = false;
+	while (p->stopped) {
+		struct redissub *s = p->stopped;
+
+		p->stopped = s->next_stopped;
+		bury(s);
+	}
+	if (p->freed)
+		redissub_pool_free(p);
 }
 
 static void on_joined_already(void *arg)
@@ -126,10 +141,10 @@ static void on_joined_already(void *arg)
 	struct redissub *s = arg;
 	struct redissub_pool *p = s->channel->conn->pool;
 
-	redislink_enter(&p->guard);
+	p->telling = true;
 	if (s->fn && s->channel->joined)
 		s->fn(s->arg, NULL, 0);
-	redislink_leave(&p->guard);
+	on_told(p);
 }
 
 /* ---- Sending ---- */
@@ -189,7 +204,7 @@ static void take_message(struct redissub_conn *c, const struct redis_reply *repl
 	if (!ch->joined)
 		return; /* on its way when the channel was left */
 	tell(ch, message->text, message->len);
-	if (c->pool->guard.freed || c->link.state != REDISLINK_OPEN)
+	if (c->pool->freed || c->link.state != REDISLINK_OPEN)
 		return;
 	if (now_ms - ch->window_ms >= REDISSUB_MUTE_MS) {
 		ch->window_ms = now_ms;
@@ -248,8 +263,13 @@ static void take_reply(struct redissub_conn *c, const struct redis_reply *reply)
 
 static void on_reply(void *arg, struct redis_reply *reply)
 {
-	take_reply(arg, reply);
+	struct redissub_conn *c = arg;
+	struct redissub_pool *p = c->pool;
+
+	p->telling = true;
+	take_reply(c, reply);
 	redis_reply_free(reply);
+	on_told(p);
 }
 
 /* ---- Connecting and losing ---- */
@@ -299,9 +319,8 @@ static void on_opened(void *arg)
 	loop_timer_set(&c->timer, TICK_MS);
 }
 
-static void on_failed(void *arg, const struct err *why, bool idle)
+static void on_failed(void *arg, const struct err *why)
 {
-	(void)idle;
 	conn_fail(arg, why);
 }
 
@@ -386,7 +405,7 @@ static struct redissub_conn *conn_get(struct redissub_pool *p, struct redisendpo
 	c = mem_zalloc(sizeof(*c));
 	c->pool = p;
 	c->endpoint = redisendpoint_ref(e);
-	redislink_init(&c->link, p->loop, c->endpoint, false, &p->guard, &handler, c);
+	redislink_init(&c->link, p->loop, c->endpoint, false, &handler, c);
 	loop_timer_init(&c->timer, p->loop, on_timer, c);
 	loop_timer_set(&c->timer, 0); /* dials when all listeners of this turn have been added */
 	HASH_ADD_KEYPTR(hh, p->conns, c->endpoint->server_key, strlen(c->endpoint->server_key), c);
@@ -441,7 +460,7 @@ void redissub_stop(struct redissub *s)
 	ch->conn->listening--;
 	loop_task_cancel(p->loop, &s->joined);
 	settle(ch);
-	if (p->guard.depth > 0) {
+	if (p->telling) {
 		s->next_stopped = p->stopped;
 		p->stopped = s;
 	} else {
@@ -466,37 +485,26 @@ enum redissub_state redissub_state(const struct redissub *s, const char **why)
 	return REDISSUB_FAILING;
 }
 
-static void on_left(void *arg)
-{
-	struct redissub_pool *p = arg;
-	struct redissub_conn *c, *next;
-
-	while (p->stopped) {
-		struct redissub *s = p->stopped;
-
-		p->stopped = s->next_stopped;
-		bury(s);
-	}
-	if (!p->guard.freed)
-		return;
-	HASH_ITER (hh, p->conns, c, next)
-		conn_free(c);
-	free(p);
-}
-
 struct redissub_pool *redissub_pool_new(struct loop *loop)
 {
 	struct redissub_pool *p = mem_zalloc(sizeof(*p));
 
 	p->loop = loop;
-	p->guard = (struct redislink_guard){ .left = on_left, .pool = p };
 	return p;
 }
 
 void redissub_pool_free(struct redissub_pool *p)
 {
-	if (p)
-		redislink_free_pool(&p->guard);
+	struct redissub_conn *c, *next;
+
+	if (!p)
+		return;
+	p->freed = true;
+	if (p->telling)
+		return;
+	HASH_ITER (hh, p->conns, c, next)
+		conn_free(c);
+	free(p);
 }
 
 size_t redissub_pool_connections(const struct redissub_pool *p)
