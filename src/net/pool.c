@@ -784,7 +784,7 @@ void pool_close_idle(struct pool *p)
 {
 	for (struct pool_server *s = p->servers; s; s = s->hh.next) {
 		for (size_t i = 0; i < s->slots_count; i++) {
-			if (s->slots[i].state == SLOT_OPEN && s->slots[i].under_way == 0)
+			if (s->slots[i].state == SLOT_OPEN && s->waiting == 0)
 				slot_close(&s->slots[i]);
 		}
 	}

@@ -120,7 +120,7 @@ void pool_cancel(struct pool_call *call); /* no callback any more; NULL is fine 
 size_t pool_waiting(const struct pool *p);    /* calls that wait or are under way */
 int64_t pool_oldest_ms(const struct pool *p); /* asked_ms of the one that is next to be answered; 0: there is none */
 bool pool_is_quiet(const struct pool *p);     /* no connection, and nobody to be told anything */
-void pool_close_idle(struct pool *p);         /* connections without calls, now */
+void pool_close_idle(struct pool *p);         /* now, unless there are calls */
 
 /* ---- For the protocol, from the loop; lanes are numbered from 0 ---- */
 

@@ -53,6 +53,8 @@ static void idle_ones_are_closed_and_forgotten(void **state)
 	fakeloop_advance(1);
 	assert_int_equal(pool_connections(w.pool), 0);
 	assert_int_equal(w.endpoint->count, 1);
+	ask("b", 1000, &a); /* of what was forgotten, nothing is used */
+	assert_int_equal(w.opened, 2);
 }
 
 static void a_call_after_the_idle_close_opens_again(void **state)
