@@ -55,7 +55,8 @@ struct pool_call {
 	const char *what; /* it is, in messages: a constant; NULL */
 	char *query;      /* owned; NULL: none, or not needed any more */
 	size_t bytes;     /* of the query */
-	int64_t asked_ms, deadline_ms;
+	int64_t asked_ms; /* send may set it anew, for pool_oldest_ms */
+	int64_t deadline_ms;
 	bool cancelled; /* under way, but its caller does not wait any more */
 	bool retried;
 	struct err *err; /* owned; set by the protocol when the answer is wrong; in tell(): why there is none; NULL */
@@ -127,7 +128,7 @@ void pool_close_idle(struct pool *p);         /* now, unless there are calls */
 void pool_opened(struct pool_slot *slot, unsigned lane); /* calls may be sent there */
 /*
  * The oldest call of its lane is answered, or call->err says what is wrong with the answer. usable:
- * the connection can serve another query, else it is closed.
+ * the connection can serve another query, else it is closed, and what was behind is asked again.
  */
 void pool_finished(struct pool_call *call, bool usable);
 /*
