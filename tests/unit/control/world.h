@@ -20,7 +20,7 @@
 struct world {
 	struct loop *loop;
 	struct scaler_sources sources;
-	struct cache cache;
+	struct cache *cache;
 	struct control *control;
 	struct authkeeper *authkeeper;
 };
