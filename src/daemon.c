@@ -24,6 +24,7 @@
 #include "kube/events.h"
 #include "net/answers.h"
 #include "net/descriptors.h"
+#include "net/network.h"
 #include "net/notify.h"
 #include "net/sourcerules.h"
 #include "net/tls/tlsrules.h"
@@ -241,6 +242,8 @@ static void on_hup(void *arg)
 
 static int start_base(struct daemon *d, struct err *err)
 {
+	struct network *network;
+
 	mem_tune();
 	json_wipe_on_free();
 	signal(SIGPIPE, SIG_IGN);
@@ -251,9 +254,10 @@ static int start_base(struct daemon *d, struct err *err)
 	d->loop = loop_new(err);
 	if (!d->loop)
 		return -1;
+	network = network_of(d->loop);
 	d->descriptors = descriptors_plan(descriptors_raise(), (size_t)d->options->max_source_connections);
-	*loop_descriptors(d->loop) = (struct shares){ .total = d->descriptors.sources, .few = DESCRIPTORS_FEW };
-	*loop_answers(d->loop) = (struct shares){ .total = ANSWERS_BYTES, .few = ANSWERS_FEW };
+	network->descriptors = (struct shares){ .total = d->descriptors.sources, .few = DESCRIPTORS_FEW };
+	network->answers = (struct shares){ .total = ANSWERS_BYTES, .few = ANSWERS_FEW };
 	return 0;
 }
 
@@ -393,7 +397,7 @@ static int start_serve(struct daemon *d, struct err *err)
 	d->serve = serve_new(d->cache, d->kube, d->tls, &serve, err);
 	if (!d->serve)
 		return -1;
-	*loop_source_rules(d->loop) = (struct sourcerules){ .judges = true,
+	network_of(d->loop)->rules = (struct sourcerules){ .judges = true,
 		.allow_local = o->allow_local_sources,
 		.own_ports = { (uint16_t)serve_secure_port(d->serve), (uint16_t)serve_status_port(d->serve) } };
 	log_info("kscaled", "serving external metrics on port %u, status on port %u", serve_secure_port(d->serve),

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "net/amqp/amqpframe.h"
 #include "net/dial.h"
+#include "net/network.h"
 #include "net/tlsstream.h"
 
 #define CONNECT_MS 5000 /* for name and TCP; then as long for TLS */
@@ -298,7 +299,7 @@ static void on_read(struct bufferevent *bev, void *arg)
 	l->heard_ms = loop_now_ms(l->loop);
 	while (take_frame(l, input))
 		;
-	if (l->bev == bev && answers_hold(loop_answers(l->loop), &l->bytes, evbuffer_get_length(input), &err))
+	if (l->bev == bev && answers_hold(&network_of(l->loop)->answers, &l->bytes, evbuffer_get_length(input), &err))
 		l->handler->failed(l->arg, &err, false);
 }
 

@@ -21,6 +21,7 @@
 #include "net/identity/identity.h"
 #include "net/kafka/kafkalogin.h"
 #include "net/kafka/kafkasasl.h"
+#include "net/network.h"
 #include "net/sign/salter.h"
 #include "net/tls/tls.h"
 #include "net/tlsstream.h"
@@ -500,7 +501,7 @@ static void on_read(struct bufferevent *bev, void *arg)
 	}
 	if (l->bev != bev)
 		return;
-	if (len < 0 || answers_hold(loop_answers(l->loop), &l->bytes, evbuffer_get_length(input), &err))
+	if (len < 0 || answers_hold(&network_of(l->loop)->answers, &l->bytes, evbuffer_get_length(input), &err))
 		fail_on_wire(l, &err);
 	else if (l->state == OPEN)
 		set_deadline(l);

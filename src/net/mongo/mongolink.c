@@ -12,6 +12,7 @@
 #include "net/answers.h"
 #include "net/descriptors.h"
 #include "net/dial.h"
+#include "net/network.h"
 #include "net/tlsstream.h"
 
 struct mongolink {
@@ -65,7 +66,7 @@ static uint8_t *take_message(struct mongolink *l, struct evbuffer *input, size_t
 	if (whole < 0)
 		return NULL;
 	if (whole == 0 || evbuffer_get_length(input) < (size_t)whole) {
-		answers_hold(loop_answers(l->loop), &l->bytes, evbuffer_get_length(input), err);
+		answers_hold(&network_of(l->loop)->answers, &l->bytes, evbuffer_get_length(input), err);
 		return NULL;
 	}
 	if (evbuffer_get_length(input) > (size_t)whole) {

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "net/dial.h"
+#include "net/network.h"
 #include "net/redis/redisreply.h"
 #include "net/tls/tls.h"
 #include "net/tlsstream.h"
@@ -206,7 +207,7 @@ static void on_read(struct bufferevent *bev, void *arg)
 		evbuffer_drain(input, len);
 		if (!take_replies(l))
 			break;
-		if (answers_hold(loop_answers(l->loop), &l->bytes, redisreply_bytes(l->reader), &err)) {
+		if (answers_hold(&network_of(l->loop)->answers, &l->bytes, redisreply_bytes(l->reader), &err)) {
 			l->handler->failed(l->arg, &err, false);
 			break;
 		}
