@@ -330,7 +330,8 @@ static struct lookups_config lookups_config(const struct daemon *d)
 static void start_cache(struct daemon *d)
 {
 	const struct options *o = d->options;
-	struct sources_config sources = { .deadline_ms = o->metrics_deadline_ms,
+	struct sources_config sources = { .parts = scaler_parts,
+		.deadline_ms = o->metrics_deadline_ms,
 		.http_timeout_ms = o->http_timeout_ms };
 
 	sources_init(&d->sources, d->loop, d->kube, d->counters, &sources);
