@@ -101,7 +101,7 @@ static void make_identity(struct daemon *d)
 {
 	MEM_AUTO char *warning = NULL;
 
-	d->identity = leader_identity(d->options->identity, d->options->state_dir, &warning);
+	d->identity = leader_identity(d->options->identity, d->options->pod_name, d->options->state_dir, &warning);
 	if (warning)
 		log_warn("identity", "%s", warning);
 }
@@ -275,12 +275,11 @@ static int start_kube(struct daemon *d, struct err *err)
 	return d->kube ? 0 : -1;
 }
 
-/* By the variables that Vault's own tools read. */
-static struct vault_pool *make_vault_pool(struct loop *loop)
+static struct vault_pool *make_vault_pool(const struct daemon *d)
 {
-	const char *ca_file = getenv("VAULT_CACERT"), *skip = getenv("VAULT_SKIP_VERIFY");
+	const char *skip = d->options->vault_skip_verify;
 
-	return vault_pool_new(loop, ca_file && *ca_file ? ca_file : NULL,
+	return vault_pool_new(d->loop, d->options->vault_ca_file,
 		skip && (strcmp(skip, "1") == 0 || strcasecmp(skip, "true") == 0 || strcasecmp(skip, "t") == 0));
 }
 
@@ -292,14 +291,6 @@ static int set_tls_rules(const struct options *o, struct err *err)
 		.required = o->require_tls };
 
 	return tlsrules_set(&config, err) ? err_wrap(err, "http-min-tls-version") : 0;
-}
-
-/* The region of kscaled's own environment, as Amazon's SDKs find it. */
-static const char *aws_region(void)
-{
-	const char *region = getenv("AWS_REGION");
-
-	return region && *region ? region : getenv("AWS_DEFAULT_REGION");
 }
 
 static struct lookups_config lookups_config(const struct daemon *d)
@@ -314,7 +305,7 @@ static struct lookups_config lookups_config(const struct daemon *d)
 		.aws_trusted = o->aws_trusted_hosts,
 		.file_root = o->filepath_auth_root_path,
 		.token_life_ms = o->bound_service_account_token_expiry_ms,
-		.vault_token = getenv("VAULT_TOKEN"),
+		.vault_token = o->vault_token,
 		.vault_trusted = o->vault_trusted_addresses,
 		.own_namespace = d->namespace_,
 		.vault_jwt_file = o->vault_jwt_file,
@@ -322,8 +313,8 @@ static struct lookups_config lookups_config(const struct daemon *d)
 		.vault_credential_dir = o->vault_credential_dir,
 		.web = d->sources.web,
 		.metered_ms = o->metered_interval_ms,
-		.aws_region = aws_region(),
-		.aws_secrets_url = getenv("AWS_ENDPOINT_URL_SECRETS_MANAGER"),
+		.aws_region = o->aws_region,
+		.aws_secrets_url = o->aws_secrets_url,
 	};
 }
 
@@ -336,7 +327,7 @@ static void start_cache(struct daemon *d)
 
 	sources_init(&d->sources, d->loop, d->kube, d->counters, &sources);
 	webget_allow_metadata(d->sources.web, o->cloud_metadata);
-	d->vault = make_vault_pool(d->loop);
+	d->vault = make_vault_pool(d);
 	d->cache = cache_new(&(struct cache_config){ .kube = d->kube,
 		.counters = d->counters,
 		.sources = &d->sources,

@@ -17,7 +17,7 @@
 #include "cli/completion/completion.h"
 #include "cli/manifests.h"
 #include "net/tls/tlsrules.h"
-#include "options.h"
+#include "options/options.h"
 
 static const struct commandline run_line = { .print_help = options_help, .values = options_values };
 
