@@ -376,7 +376,7 @@ static void wait_for_salt(struct kafkalink *l)
 }
 
 /* 0, or -1 with err. */
-static int take_greeting(struct kafkalink *l, struct kafkawire_reader *r, struct err *err)
+static int take_greeting(struct kafkalink *l, struct wire *r, struct err *err)
 {
 	const struct kafkaendpoint *e = l->terms->endpoint;
 	struct buf message = BUF_INIT(KAFKASASL_MESSAGE_MAX);
@@ -432,7 +432,7 @@ static void fail_on_wire(struct kafkalink *l, const struct err *why)
 	link_fail(l, &err);
 }
 
-static void take_answer(struct kafkalink *l, struct kafkawire_reader *r)
+static void take_answer(struct kafkalink *l, struct wire *r)
 {
 	struct kafkalink_request *request = l->sent;
 	struct err err;
@@ -466,7 +466,7 @@ static int64_t whole_frame(const struct kafkalink *l, struct evbuffer *input, st
 {
 	unsigned char head[4 + CORRELATION_LEN];
 	ssize_t got = evbuffer_copyout(input, head, sizeof(head));
-	struct kafkawire_reader r = { head, sizeof(head), false };
+	struct wire r = { head, sizeof(head), false };
 	size_t most = l->state == OPEN ? KAFKAMESSAGES_FRAME_MAX : GREETING_MAX;
 	int32_t len, correlation;
 
@@ -493,7 +493,7 @@ static void on_read(struct bufferevent *bev, void *arg)
 	loop_enter(l->loop);
 	while (l->bev == bev && (len = whole_frame(l, input, &err)) > 0) {
 		unsigned char *bytes = evbuffer_pullup(input, (ev_ssize_t)len + 4);
-		struct kafkawire_reader reader = { bytes + 4, (size_t)len, false };
+		struct wire reader = { bytes + 4, (size_t)len, false };
 
 		take_answer(l, &reader);
 		if (l->bev == bev)
