@@ -10,7 +10,7 @@
 
 #include "cache/cache.h"
 #include "control/auth/authkeeper.h"
-#include "control/objects/control.h"
+#include "control/control.h"
 #include "scalers/sources.h"
 
 #define DEPLOYMENT(name)   "/apis/apps/v1/namespaces/default/deployments/" name
