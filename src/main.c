@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <curl/curl.h>
+#include <event2/event.h>
+#include <hiredis/hiredis.h>
+#include <jansson.h>
+#include <openssl/crypto.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,11 +18,12 @@
 #include "cli/kubectlplugin.h"
 #include "cli/leave/leave.h"
 #include "cli/manifests.h"
-#include "cli/version.h"
+#include "config.h"
 #include "daemon.h"
 #include "options/options.h"
 
 static int cmd_run(int argc, char **argv);
+static int cmd_version(int argc, char **argv);
 static int cmd_help(int argc, char **argv);
 static int cmd_completion(int argc, char **argv);
 
@@ -41,7 +47,7 @@ static const struct command {
 	{ "check", "checks manifests without a cluster", cli_check, &cli_check_line },
 	{ "completion", "prints the completion of command lines for bash, zsh or fish", cmd_completion,
 		&cli_completion_line },
-	{ "version", "prints the versions of kscaled and its libraries", cli_version, NULL },
+	{ "version", "prints the versions of kscaled and its libraries", cmd_version, NULL },
 	{ "help", "this text", cmd_help, NULL },
 };
 
@@ -55,6 +61,17 @@ static int cmd_help(int argc, char **argv)
 		printf("  %-10s %s\n", commands[i].name, commands[i].help);
 	puts("\noptions of run; a flag goes before the environment, that before the config file:");
 	options_help(stdout);
+	return 0;
+}
+
+static int cmd_version(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	puts(PACKAGE_NAME " " PACKAGE_VERSION);
+	printf("libevent %s\n%s\n%s\njansson %s\nhiredis %d.%d.%d\n", event_get_version(),
+		OpenSSL_version(OPENSSL_VERSION), curl_version(), JANSSON_VERSION, HIREDIS_MAJOR, HIREDIS_MINOR,
+		HIREDIS_PATCH);
 	return 0;
 }
 
@@ -78,7 +95,7 @@ static int cmd_run(int argc, char **argv)
 		return 2;
 	}
 	status = options.show_help     ? cmd_help(0, NULL)
-		: options.show_version ? cli_version(0, NULL)
+		: options.show_version ? cmd_version(0, NULL)
 				       : daemon_run(&options, argc - 1, argv + 1);
 	options_done(&options);
 	return status;

@@ -249,11 +249,6 @@ void amqpframe_put_close(struct buf *out)
 	end_frame(out, at);
 }
 
-void amqpframe_put_close_ok(struct buf *out)
-{
-	end_frame(out, begin_method(out, 0, 10, 51));
-}
-
 void amqpframe_put_channel_open(struct buf *out, unsigned channel)
 {
 	size_t at = begin_method(out, channel, 20, 10);
