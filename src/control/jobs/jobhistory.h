@@ -14,10 +14,6 @@
 struct work;
 
 /* True while it is found out; the end leads to a reconcile. */
-/*
- * jobhistory.c: true while it is found out whether the object had another jobTargetRef before its
- * newest generation; the end leads to a reconcile. Asked before Jobs are deleted for that.
- */
 bool jobhistory_ask(struct work *work, const struct scaledjob *sj);
 void jobhistory_stop(struct work *work);
 

@@ -15,10 +15,6 @@ struct work;
  * True when a write was started; false when the HPA is as wanted or nothing can be done now (the
  * error of the write part says why).
  */
-/*
- * hpakeeper.c: the HPA of the object. True when a write was started; false when the HPA is as
- * wanted or nothing can be done now (write_err says why).
- */
 bool hpakeeper_run(struct work *work, const struct scaledobject *so, json_t *desired);
 /*
  * Deletes the object's HPA, of whatever name; true when that was started. The answer leads to the

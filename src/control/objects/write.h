@@ -15,10 +15,6 @@
 
 struct work;
 
-/*
- * write.c: reconcile's writes, one at a time. The answer leads to the next reconcile, after a
- * back-off if it failed; the message of a failure starts with `doing`.
- */
 void write_init(struct work *work);
 void write_done(struct work *work); /* after write_stop */
 
