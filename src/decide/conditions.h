@@ -56,9 +56,9 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
  * paused. While facts->ready_waits, Ready stays, and so does the activity of what cannot be read.
  *
  * With a valid fallback, what depends on the counts of failures, too: Fallback (True
- * `FallbackExists` while a trigger falls back, with its name and error) and health, which changes on
- * edges only: Happy <-> Failing, and when the count passes failureThreshold, with numberOfFailures
- * of that moment.
+ * `FallbackExists` while a trigger falls back, with its name and error) and health, which changes
+ * on edges only: Happy <-> Failing, and when the count passes failureThreshold, with
+ * numberOfFailures of that moment.
  */
 void conditions_after_tick(const struct scaledobject *so, const struct scale_facts *facts,
 	const struct scale_decision *d, const struct hpa *hpa, int64_t now_unix_ms, struct scaledobject_status *status);

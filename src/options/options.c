@@ -469,7 +469,7 @@ static void take_variables(struct options *o)
 		const char *name;
 		size_t offset;
 	} variables[] = {
-		/* of several for one member the first that is set counts */
+	/* of several for one member the first that is set counts */
 #define AT(member) offsetof(struct options, member)
 		{ "POD_NAME", AT(pod_name) },
 		{ "VAULT_CACERT", AT(vault_ca_file) },
