@@ -462,14 +462,16 @@ static int take_environment(struct options *o, const struct option *option, stru
 	return 0;
 }
 
-/* What Kubernetes, Vault's and Amazon's own tools call their variables. */
+/*
+ * What Kubernetes, Vault's and Amazon's own tools call their variables. Of several for one member
+ * the first that is set counts.
+ */
 static void take_variables(struct options *o)
 {
 	static const struct {
 		const char *name;
 		size_t offset;
 	} variables[] = {
-	/* of several for one member the first that is set counts */
 #define AT(member) offsetof(struct options, member)
 		{ "POD_NAME", AT(pod_name) },
 		{ "VAULT_CACERT", AT(vault_ca_file) },
