@@ -18,12 +18,13 @@
 #include "control/access/accesskeeper.h"
 #include "control/auth/authkeeper.h"
 #include "control/certs/certs.h"
+#include "control/control.h"
 #include "control/leader/leader.h"
-#include "control/objects/control.h"
 #include "kube/config.h"
 #include "kube/events.h"
 #include "net/answers.h"
 #include "net/descriptors.h"
+#include "net/network.h"
 #include "net/notify.h"
 #include "net/sourcerules.h"
 #include "net/tls/tlsrules.h"
@@ -56,7 +57,7 @@ struct daemon {
 	struct kube *kube;
 	struct scaler_sources sources;
 	struct vault_pool *vault;
-	struct cache cache;
+	struct cache *cache;
 	struct events *events;
 	struct control *control;
 	struct authkeeper *authkeeper;
@@ -100,7 +101,7 @@ static void make_identity(struct daemon *d)
 {
 	MEM_AUTO char *warning = NULL;
 
-	d->identity = leader_identity(d->options->identity, d->options->state_dir, &warning);
+	d->identity = leader_identity(d->options->identity, d->options->pod_name, d->options->state_dir, &warning);
 	if (warning)
 		log_warn("identity", "%s", warning);
 }
@@ -144,7 +145,7 @@ static void on_synced(void *arg)
 		return;
 	d->ready = true;
 	log_info("kscaled", "ready: %zu ScaledObjects and %zu ScaledJobs known so far",
-		store_count(d->cache.store, SCALED_OBJECT), store_count(d->cache.store, SCALED_JOB));
+		store_count(d->cache->store, SCALED_OBJECT), store_count(d->cache->store, SCALED_JOB));
 	notify_send("STATUS=The cluster's objects have been read.");
 }
 
@@ -241,6 +242,8 @@ static void on_hup(void *arg)
 
 static int start_base(struct daemon *d, struct err *err)
 {
+	struct network *network;
+
 	mem_tune();
 	json_wipe_on_free();
 	signal(SIGPIPE, SIG_IGN);
@@ -251,9 +254,10 @@ static int start_base(struct daemon *d, struct err *err)
 	d->loop = loop_new(err);
 	if (!d->loop)
 		return -1;
+	network = network_of(d->loop);
 	d->descriptors = descriptors_plan(descriptors_raise(), (size_t)d->options->max_source_connections);
-	*loop_descriptors(d->loop) = (struct shares){ .total = d->descriptors.sources, .few = DESCRIPTORS_FEW };
-	*loop_answers(d->loop) = (struct shares){ .total = ANSWERS_BYTES, .few = ANSWERS_FEW };
+	network->descriptors = (struct shares){ .total = d->descriptors.sources, .few = DESCRIPTORS_FEW };
+	network->answers = (struct shares){ .total = ANSWERS_BYTES, .few = ANSWERS_FEW };
 	return 0;
 }
 
@@ -271,12 +275,11 @@ static int start_kube(struct daemon *d, struct err *err)
 	return d->kube ? 0 : -1;
 }
 
-/* By the variables that Vault's own tools read. */
-static struct vault_pool *make_vault_pool(struct loop *loop)
+static struct vault_pool *make_vault_pool(const struct daemon *d)
 {
-	const char *ca_file = getenv("VAULT_CACERT"), *skip = getenv("VAULT_SKIP_VERIFY");
+	const char *skip = d->options->vault_skip_verify;
 
-	return vault_pool_new(loop, ca_file && *ca_file ? ca_file : NULL,
+	return vault_pool_new(d->loop, d->options->vault_ca_file,
 		skip && (strcmp(skip, "1") == 0 || strcasecmp(skip, "true") == 0 || strcasecmp(skip, "t") == 0));
 }
 
@@ -290,18 +293,11 @@ static int set_tls_rules(const struct options *o, struct err *err)
 	return tlsrules_set(&config, err) ? err_wrap(err, "http-min-tls-version") : 0;
 }
 
-/* The region of kscaled's own environment, as Amazon's SDKs find it. */
-static const char *aws_region(void)
-{
-	const char *region = getenv("AWS_REGION");
-
-	return region && *region ? region : getenv("AWS_DEFAULT_REGION");
-}
-
-static struct lookups *make_lookups(struct daemon *d)
+static struct lookups_config lookups_config(const struct daemon *d)
 {
 	const struct options *o = d->options;
-	struct lookups_config config = {
+
+	return (struct lookups_config){
 		.cluster_namespace = o->cluster_object_namespace ? o->cluster_object_namespace : d->namespace_,
 		.restrict_secrets = o->restrict_secret_access,
 		.cloud = auth_cloud_of(o->cloud_identity),
@@ -309,7 +305,7 @@ static struct lookups *make_lookups(struct daemon *d)
 		.aws_trusted = o->aws_trusted_hosts,
 		.file_root = o->filepath_auth_root_path,
 		.token_life_ms = o->bound_service_account_token_expiry_ms,
-		.vault_token = getenv("VAULT_TOKEN"),
+		.vault_token = o->vault_token,
 		.vault_trusted = o->vault_trusted_addresses,
 		.own_namespace = d->namespace_,
 		.vault_jwt_file = o->vault_jwt_file,
@@ -317,41 +313,31 @@ static struct lookups *make_lookups(struct daemon *d)
 		.vault_credential_dir = o->vault_credential_dir,
 		.web = d->sources.web,
 		.metered_ms = o->metered_interval_ms,
-		.aws_region = aws_region(),
-		.aws_secrets_url = getenv("AWS_ENDPOINT_URL_SECRETS_MANAGER"),
+		.aws_region = o->aws_region,
+		.aws_secrets_url = o->aws_secrets_url,
 	};
-
-	return lookups_new(d->kube, d->cache.store, d->cache.references, d->vault, &config);
 }
 
 static void start_cache(struct daemon *d)
 {
-	struct sources_config sources = { .deadline_ms = d->options->metrics_deadline_ms,
-		.http_timeout_ms = d->options->http_timeout_ms };
-	struct readings_config readings = { .ask_timeout_ms = d->options->metrics_deadline_ms,
-		.http_timeout_ms = d->options->http_timeout_ms,
-		.metered_ms = d->options->metered_interval_ms,
-		.max_waiters = WAITERS_MAX };
+	const struct options *o = d->options;
+	struct sources_config sources = { .parts = scaler_parts,
+		.deadline_ms = o->metrics_deadline_ms,
+		.http_timeout_ms = o->http_timeout_ms };
 
 	sources_init(&d->sources, d->loop, d->kube, d->counters, &sources);
-	webget_allow_metadata(d->sources.web, d->options->cloud_metadata);
-	d->vault = make_vault_pool(d->loop);
-	d->cache.loop = d->loop;
-	d->cache.counters = d->counters;
-	d->cache.store = store_new(d->kube, d->counters);
-	d->cache.jobs = jobs_new(d->kube, d->loop, d->counters);
-	d->cache.kinds = kinds_new(d->kube);
-	d->cache.targets = targets_new(d->kube, d->cache.kinds);
-	d->cache.targetref = targetref_new(d->cache.store, d->cache.targets, d->cache.kinds);
-	d->cache.references = references_new(d->kube);
-	d->cache.lookups = make_lookups(d);
-	d->cache.descriptions = descriptions_new(&d->sources, d->options->metrics_deadline_ms);
-	d->cache.readings = readings_new(&d->sources, &readings);
-	d->cache.scalers = scalers_new(d->cache.store, d->cache.lookups, d->cache.descriptions, &d->cache.questions);
-	d->cache.pushes = pushes_new(&d->sources, d->cache.scalers, d->counters, PUSHES_WATCHES_MAX);
-	d->cache.health = health_new(d->cache.store, &d->cache.leadership);
-	d->cache.admit = admit_new(d->cache.store, d->kube, lookups_rules(d->cache.lookups));
-	cache_connect(&d->cache);
+	webget_allow_metadata(d->sources.web, o->cloud_metadata);
+	d->vault = make_vault_pool(d);
+	d->cache = cache_new(&(struct cache_config){ .kube = d->kube,
+		.counters = d->counters,
+		.sources = &d->sources,
+		.vault = d->vault,
+		.lookups = lookups_config(d),
+		.readings = { .ask_timeout_ms = o->metrics_deadline_ms,
+			.http_timeout_ms = o->http_timeout_ms,
+			.metered_ms = o->metered_interval_ms,
+			.max_waiters = WAITERS_MAX },
+		.watches_max = PUSHES_WATCHES_MAX });
 }
 
 static void start_control(struct daemon *d)
@@ -362,8 +348,8 @@ static void start_control(struct daemon *d)
 
 	d->events = events_new(d->kube, "keda-operator", d->identity, d->counters);
 	events_hold(d->events, true);
-	d->control = control_new(&d->cache, d->kube, d->events, &config);
-	d->authkeeper = authkeeper_new(&d->cache, d->kube, d->events);
+	d->control = control_new(d->cache, d->kube, d->events, &config);
+	d->authkeeper = authkeeper_new(d->cache, d->kube, d->events);
 }
 
 static int start_serve(struct daemon *d, struct err *err)
@@ -400,10 +386,10 @@ static int start_serve(struct daemon *d, struct err *err)
 	d->certs = certs_new(d->kube, d->tls, &certs, err);
 	if (!d->certs)
 		return -1;
-	d->serve = serve_new(&d->cache, d->kube, d->tls, &serve, err);
+	d->serve = serve_new(d->cache, d->kube, d->tls, &serve, err);
 	if (!d->serve)
 		return -1;
-	*loop_source_rules(d->loop) = (struct sourcerules){ .judges = true,
+	network_of(d->loop)->rules = (struct sourcerules){ .judges = true,
 		.allow_local = o->allow_local_sources,
 		.own_ports = { (uint16_t)serve_secure_port(d->serve), (uint16_t)serve_status_port(d->serve) } };
 	log_info("kscaled", "serving external metrics on port %u, status on port %u", serve_secure_port(d->serve),
@@ -446,7 +432,7 @@ static void start_leader(struct daemon *d)
 		.take_over = o->take_over,
 	};
 
-	d->leader = leader_new(d->kube, &config, &d->cache.leadership, on_leading, d);
+	d->leader = leader_new(d->kube, &config, &d->cache->leadership, on_leading, d);
 	/* Until the APIService has been read. */
 	leader_set_blocked(d->leader, "the APIService has not been looked at yet");
 }
@@ -478,10 +464,8 @@ static int start(struct daemon *d, struct err *err)
 	if (start_signals(d, err))
 		return -1;
 	sandbox_enter(d->options, &d->kube_config.files, accesskeeper_token_file(d->accesskeeper));
-	targets_start(d->cache.targets, d->watched, d->watched_count);
-	cache_listen(&d->cache, &(struct store_events){ .on_synced = on_synced }, d);
-	jobs_start(d->cache.jobs, d->watched, d->watched_count);
-	store_start(d->cache.store, d->watched, d->watched_count);
+	cache_listen(d->cache, &(struct store_events){ .on_synced = on_synced }, d);
+	cache_start(d->cache, d->watched, d->watched_count);
 	/* Boots and upgrades wait for this, not for a cluster that may be away for days. */
 	notify_send("READY=1\nSTATUS=Waiting for the API server: the cluster's objects are not known yet.");
 	return 0;
@@ -501,21 +485,7 @@ static void stop(struct daemon *d)
 	authkeeper_free(d->authkeeper);
 	control_free(d->control);
 	events_free(d->events);
-	if (d->cache.store)
-		cache_forget(&d->cache);
-	admit_free(d->cache.admit);
-	health_free(d->cache.health);
-	pushes_free(d->cache.pushes);
-	scalers_free(d->cache.scalers);
-	readings_free(d->cache.readings);
-	descriptions_free(d->cache.descriptions);
-	lookups_free(d->cache.lookups);
-	references_free(d->cache.references);
-	targetref_free(d->cache.targetref);
-	targets_free(d->cache.targets);
-	kinds_free(d->cache.kinds);
-	jobs_free(d->cache.jobs);
-	store_free(d->cache.store);
+	cache_free(d->cache);
 	vault_pool_free(d->vault);
 	sources_done(&d->sources);
 	kube_free(d->kube);

@@ -4,7 +4,7 @@
 
 /* Starts the modules in order, connects them, runs the loop, and stops them in reverse order. */
 
-#include "options.h"
+#include "options/options.h"
 
 /*
  * Runs until SIGTERM or SIGINT. Returns the process' exit status: 0 after an orderly stop, 1 when

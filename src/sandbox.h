@@ -16,7 +16,7 @@
  */
 
 #include "kube/files.h"
-#include "options.h"
+#include "options/options.h"
 
 /*
  * files: those that the kubeconfig, or the service account, was read from. replaced: a file that

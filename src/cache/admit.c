@@ -16,6 +16,7 @@
 #include "decide/hpaspec.h"
 #include "decide/validate/validate.h"
 #include "net/loop.h"
+#include "net/network.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
 #include "scalers/sourceplace.h"
@@ -305,7 +306,7 @@ static void warn_of_place(struct admit_wait *w, const struct scaler_params *para
 {
 	struct err err;
 
-	if (!question || sourceplace_judge(loop_source_rules(w->owner->loop), question->source, &err) == 0)
+	if (!question || sourceplace_judge(&network_of(w->owner->loop)->rules, question->source, &err) == 0)
 		return;
 	scaler_wrap(params, &err);
 	warn(w, err.msg);

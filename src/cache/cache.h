@@ -3,8 +3,8 @@
 #define CACHE_CACHE_H
 
 /*
- * All cached state in one struct, used by control and serve, which do not see each other. The
- * daemon creates and frees the parts; events between parts are routed here.
+ * All cached state in one struct, used by control and serve, which do not see each other. The cache
+ * creates, starts and frees its parts, and routes events between them.
  */
 
 #include "base/counters.h"
@@ -52,22 +52,35 @@ struct cache {
 	size_t listener_count;
 };
 
+struct cache_config { /* read by cache_new; what its pointers lead to outlives the cache */
+	struct kube *kube;
+	struct counters *counters;
+	struct scaler_sources *sources;
+	struct vault_pool *vault; /* NULL: no reference to Vault may be looked up */
+	struct lookups_config lookups;
+	struct readings_config readings;
+	size_t watches_max; /* cap on push watches */
+};
+
 /*
- * Connects the parts: from now on each gets the others' events, in the order given in
- * cache/cache.c. They outlive the watches.
+ * Creates all parts and connects them: each gets the others' events, in the order given in
+ * cache/cache.c. Nothing is watched before cache_start.
  */
-void cache_connect(struct cache *c);
+struct cache *cache_new(const struct cache_config *config);
+
+/* Drops all objects and frees the parts; listeners are not called. NULL is fine. */
+void cache_free(struct cache *c);
+
+/*
+ * Starts the watches of these namespaces; count 0: of all. The names must outlive the cache. Jobs
+ * are read only after jobs_open.
+ */
+void cache_start(struct cache *c, const char *const *namespaces, size_t count);
 
 /*
  * Adds a listener, called after the parts, in order of registration; for the life of the cache; at
  * most CACHE_LISTENERS_MAX.
  */
 void cache_listen(struct cache *c, const struct store_events *events, void *arg);
-
-/*
- * Drops all objects, so that the parts release what they keep for them; call before freeing the
- * parts. Listeners are not called.
- */
-void cache_forget(struct cache *c);
 
 #endif

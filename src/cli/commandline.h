@@ -4,7 +4,7 @@
 
 /*
  * What may stand on the line of a sub-command, for those who complete it (cli/completion). Each
- * command shows its own; so does the daemon (options.h). Constant.
+ * command shows its own; so does the daemon (options/options.h). Constant.
  */
 
 #include <getopt.h>

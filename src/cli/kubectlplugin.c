@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/kubectlplugin.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 
-bool kubectlplugin_runs(const char *program)
+bool kubectlplugin_runs(void)
 {
-	const char *slash = strrchr(program, '/');
-
-	return strcmp(slash ? slash + 1 : program, KUBECTLPLUGIN_NAME) == 0;
+	return strcmp(program_invocation_short_name, KUBECTLPLUGIN_NAME) == 0;
 }
 
 char *kubectlplugin_kubeconfig(void)

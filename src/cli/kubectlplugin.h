@@ -12,8 +12,7 @@
 
 #define KUBECTLPLUGIN_NAME "kubectl-kscaled"
 
-/* program: argv[0] of main. */
-bool kubectlplugin_runs(const char *program);
+bool kubectlplugin_runs(void); /* whether the program was started by that name */
 
 /*
  * kubectl's own choice: $KUBECONFIG, else .kube/config in the home folder. The caller owns it;

@@ -198,14 +198,6 @@ static void record_counts(const struct statusparts *p, const struct scaledobject
 		say_no_fallback(p);
 }
 
-void conditions_after_count(const struct scaledobject *so, const struct verdict_trigger *triggers, size_t count,
-	bool cause_is_news, int64_t now_unix_ms, struct scaledobject_status *status)
-{
-	const struct statusparts p = { &words, status, now_unix_ms, so->meta.generation };
-
-	record_counts(&p, &so->spec, triggers, count, cause_is_news);
-}
-
 /*
  * KEDA's message with the cause appended, for users of kubectl. It is kept while the cause is the
  * same.

@@ -150,13 +150,20 @@ static int load_kubeconfig(const char *path, struct kube_config *out, struct err
 
 /* ---- The pod's service account ---- */
 
+bool kube_config_in_pod(void)
+{
+	const char *host = getenv("KUBERNETES_SERVICE_HOST"), *port = getenv("KUBERNETES_SERVICE_PORT");
+
+	return host && *host && port && *port;
+}
+
 static int load_mount(const char *mount, struct kube_config *out, struct err *err)
 {
 	const char *host = getenv("KUBERNETES_SERVICE_HOST"), *port = getenv("KUBERNETES_SERVICE_PORT");
 	MEM_AUTO char *ca_file = mem_printf("%s/ca.crt", mount);
 	MEM_AUTO char *namespace_file = mem_printf("%s/namespace", mount), *place = NULL;
 
-	if (!host || !*host || !port || !*port)
+	if (!kube_config_in_pod())
 		return err_set(err, ERR_INVALID,
 			"not in a pod (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set): give "
 			"--kubeconfig");

@@ -33,6 +33,9 @@ struct kube_config {
 
 #define KUBE_CONFIG_MOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 
+/* Whether the environment names the API server, as it does in a Pod. */
+bool kube_config_in_pod(void);
+
 /*
  * Loads the configuration. path: from --kubeconfig or $KUBECONFIG (a colon-separated list is merged
  * as by kubectl: the first file that sets a value wins). path NULL: in-cluster, from the service

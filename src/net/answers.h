@@ -27,7 +27,7 @@ struct answers_hold {
 };
 
 /*
- * Reports that the answer has `bytes` bytes now, more or fewer than before. of: loop_answers. -1
+ * Reports that the answer has `bytes` bytes now, more or fewer than before. of: struct network. -1
  * with ERR_TEMPORARY: the share is used up; the answer must be dropped.
  */
 int answers_hold(struct shares *of, struct answers_hold *h, size_t bytes, struct err *err);

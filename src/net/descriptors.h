@@ -43,7 +43,7 @@ struct descriptors_hold {
 };
 
 /*
- * Takes them. of: loop_descriptors. -1 with ERR_TEMPORARY, which says what to do. Does nothing when
+ * Takes them. of: struct network. -1 with ERR_TEMPORARY, which says what to do. Does nothing when
  * it holds some already.
  */
 int descriptors_take(struct shares *of, struct descriptors_hold *h, struct err *err);

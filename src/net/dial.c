@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "net/dns.h"
+#include "net/network.h"
 #include "net/sourcerules.h"
 
 #define DEAD_PEER_MS       15000
@@ -118,7 +119,8 @@ static void on_writable(evutil_socket_t fd, short what, void *arg);
 /* 1: under way, 0: connected, -1: failed (d->err). */
 static int attempt(struct dial *d, const struct dns_address *address)
 {
-	if (sourcerules_judge(loop_source_rules(d->loop), (const struct sockaddr *)&address->sa, address->len, &d->err))
+	if (sourcerules_judge(&network_of(d->loop)->rules, (const struct sockaddr *)&address->sa, address->len,
+		    &d->err))
 		return -1;
 	d->fd = socket(address->sa.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (d->fd < 0)
@@ -234,7 +236,7 @@ struct dial *dial_start(struct loop *loop, const char *host, uint16_t port, int6
 	d->arg = arg;
 	loop_task_init(&d->tell, on_tell, d);
 	loop_timer_init(&d->timer, loop, on_timeout, d);
-	if (descriptors_take(loop_descriptors(loop), hold, &d->err)) {
+	if (descriptors_take(&network_of(loop)->descriptors, hold, &d->err)) {
 		loop_task_queue(loop, &d->tell);
 	} else if (port == 0) {
 		use_unix_path(d, host);

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "net/dns/names.h"
+#include "net/network.h"
 
 struct dns_lookup {
 	struct loop *loop;
@@ -133,7 +134,7 @@ struct dns_lookup *dns_lookup_start(struct loop *loop, const char *host, uint16_
 	if (read_literal(host, &literal))
 		on_found(l, &(struct names_answer){ .count = 1, .addresses = &literal });
 	else
-		names_ask(loop_names(loop), host, &l->asker);
+		names_ask(network_names(loop), host, &l->asker);
 	return l;
 }
 
@@ -148,7 +149,7 @@ struct dns_lookup *dns_records_start(struct loop *loop, const char *name, enum d
 		.kind = kind,
 		.namespace_ = namespace_ ? namespace_ : "" };
 	loop_task_init(&l->tell, on_tell_records, l);
-	names_ask(loop_names(loop), name, &l->asker);
+	names_ask(network_names(loop), name, &l->asker);
 	return l;
 }
 

@@ -12,9 +12,6 @@
 #include "base/fingerprint.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/shares.h"
-#include "net/dns/names.h"
-#include "net/sourcerules.h"
 #include "net/timerheap.h"
 
 /* Rounds of tasks that queue tasks, before sockets are handled again. */
@@ -37,9 +34,8 @@ struct loop_signal {
 
 struct loop {
 	struct event_base *base;
-	struct names *names; /* NULL until the first name */
-	struct sourcerules source_rules;
-	struct shares descriptors, answers;
+	void *kept;
+	void (*free_kept)(void *);
 	struct loop_signal *signals;
 	struct timerheap timers;
 	struct event *tick;      /* of libevent; for the first of the timers */
@@ -156,7 +152,8 @@ void loop_free(struct loop *loop)
 	if (!loop)
 		return;
 	run_tasks(loop, UINT32_MAX);
-	names_free(loop->names);
+	if (loop->kept)
+		loop->free_kept(loop->kept);
 	/* Closed bufferevents are freed by deferred callbacks of libevent. */
 	event_base_loop(loop->base, EVLOOP_NONBLOCK);
 	run_tasks(loop, UINT32_MAX);
@@ -175,31 +172,15 @@ struct event_base *loop_base(struct loop *loop)
 	return loop->base;
 }
 
-struct sourcerules *loop_source_rules(struct loop *loop)
+void loop_keep(struct loop *loop, void *ptr, void (*free_fn)(void *))
 {
-	return &loop->source_rules;
+	loop->kept = ptr;
+	loop->free_kept = free_fn;
 }
 
-struct shares *loop_descriptors(struct loop *loop)
+void *loop_kept(const struct loop *loop)
 {
-	return &loop->descriptors;
-}
-
-struct shares *loop_answers(struct loop *loop)
-{
-	return &loop->answers;
-}
-
-static void on_names_work(void *arg)
-{
-	loop_enter(arg);
-}
-
-struct names *loop_names(struct loop *loop)
-{
-	if (!loop->names)
-		loop->names = names_new(loop->base, on_names_work, loop);
-	return loop->names;
+	return loop->kept;
 }
 
 /* ---- Turns ---- */

@@ -3,8 +3,8 @@
 #define NET_LOOP_H
 
 /*
- * The event loop: a libevent base with a monotonic clock, timers, signals, name resolution, and
- * tasks that run at the end of a turn. The process has one. Everything that waits registers here;
+ * The event loop: a libevent base with a monotonic clock, timers, signals, and tasks that
+ * run at the end of a turn. The process has one. Everything that waits registers here;
  * no callback may block. The loop measures its turns, so that a slow callback shows (loop_stats).
  */
 
@@ -15,10 +15,7 @@
 #include "base/err.h"
 
 struct event_base;
-struct names;
 struct loop;
-struct shares;
-struct sourcerules;
 
 typedef void (*loop_fn)(void *arg);
 
@@ -29,15 +26,11 @@ typedef void (*loop_fn)(void *arg);
 struct loop *loop_new(struct err *err);
 void loop_free(struct loop *loop); /* runs the queued tasks first; timers must be done before; NULL is fine */
 
-struct event_base *loop_base(struct loop *loop);          /* borrowed, for the rest of net */
-struct names *loop_names(struct loop *loop);              /* borrowed, for net/dns; made at the first call */
-struct sourcerules *loop_source_rules(struct loop *loop); /* borrowed; which addresses may be connected to */
-/*
- * Borrowed. The namespaces' shares of connections to triggers' servers (net/descriptors), and of
- * bytes of answers that are being received (net/answers).
- */
-struct shares *loop_descriptors(struct loop *loop);
-struct shares *loop_answers(struct loop *loop);
+struct event_base *loop_base(struct loop *loop); /* borrowed, for the rest of net */
+
+/* What the loop frees when its tasks have run: net/network. NULL until loop_keep. */
+void loop_keep(struct loop *loop, void *ptr, void (*free_fn)(void *));
+void *loop_kept(const struct loop *loop);
 
 /* CLOCK_BOOTTIME: monotonic, counts suspended time, too. Read at each call; never 0. */
 int64_t loop_now_ms(const struct loop *loop);

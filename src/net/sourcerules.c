@@ -118,7 +118,7 @@ static int refuse(const struct sockaddr *address, const char *what, const char *
 }
 
 /* Whether the address is one of this host: only then can a socket be bound to it. */
-static bool is_ours(const struct sockaddr *address, socklen_t len)
+static bool is_ours(const struct sockaddr *address, size_t len)
 {
 	struct sockaddr_storage any_port = { 0 };
 	int fd = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -129,7 +129,7 @@ static bool is_ours(const struct sockaddr *address, socklen_t len)
 		((struct sockaddr_in *)&any_port)->sin_port = 0;
 	else
 		((struct sockaddr_in6 *)&any_port)->sin6_port = 0;
-	ours = fd >= 0 && bind(fd, (const struct sockaddr *)&any_port, len) == 0;
+	ours = fd >= 0 && bind(fd, (const struct sockaddr *)&any_port, (socklen_t)len) == 0;
 	if (fd >= 0)
 		close(fd);
 	return ours;
@@ -155,7 +155,7 @@ static const struct address_block *block_of(const struct sourcerules *rules, con
 	return NULL;
 }
 
-int sourcerules_judge(const struct sourcerules *rules, const struct sockaddr *address, socklen_t len, struct err *err)
+int sourcerules_judge(const struct sourcerules *rules, const struct sockaddr *address, size_t len, struct err *err)
 {
 	const struct address_block *block;
 	uint8_t plain[16], behind[16];

@@ -21,15 +21,16 @@
  *
  * Nor for the proxies of kscaled's environment (net/http/httpproxies).
  *
- * Each loop has its rules (loop_source_rules), which allow everything until the daemon sets them.
+ * They are in net/network, and allow everything until the daemon sets them.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
 
 #include "base/err.h"
+
+struct sockaddr;
 
 #define SOURCERULES_PORTS_MAX 4
 
@@ -43,7 +44,7 @@ struct sourcerules {
  * 0: allowed. -1 with ERR_TEMPORARY, as the name may resolve to another address later; err names
  * the address and what to do.
  */
-int sourcerules_judge(const struct sourcerules *rules, const struct sockaddr *address, socklen_t len, struct err *err);
+int sourcerules_judge(const struct sourcerules *rules, const struct sockaddr *address, size_t len, struct err *err);
 
 /* The same for the path of a Unix socket. */
 int sourcerules_judge_path(const struct sourcerules *rules, const char *path, struct err *err);

@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "net/dial.h"
+#include "net/network.h"
 #include "net/tls/tls.h"
 
 static const char dialing[] = "connecting", shaking[] = "TLS handshake";
@@ -122,7 +123,7 @@ static void on_read(struct bufferevent *bev, void *arg)
 		s->events->lost(s->arg, &err, false);
 	else if (rc < 0)
 		lose(s, &err, false, hint_of(s));
-	else if (answers_hold(loop_answers(s->loop), &s->bytes, evbuffer_get_length(input) + s->kept, &err))
+	else if (answers_hold(&network_of(s->loop)->answers, &s->bytes, evbuffer_get_length(input) + s->kept, &err))
 		lose(s, &err, false, "");
 }
 

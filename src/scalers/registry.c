@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The trigger types that this version knows: one line each. */
+/* The trigger types that this version knows, and the parts that they bring: one line each. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,19 +11,24 @@
 #include "scalers/azure/azurepipelines.h"
 #include "scalers/azure/azurequeue.h"
 #include "scalers/azure/servicebus.h"
+#include "scalers/cluster/keyvalues.h"
 #include "scalers/cluster/kubernetesresource.h"
+#include "scalers/cluster/podcounts.h"
 #include "scalers/cluster/resource.h"
 #include "scalers/cluster/workload.h"
 #include "scalers/cron/cron.h"
 #include "scalers/datadog/datadog.h"
 #include "scalers/elasticsearch/elasticsearch.h"
 #include "scalers/etcd/etcd.h"
+#include "scalers/etcd/etcdsession.h"
 #include "scalers/external/external.h"
 #include "scalers/github/githubrunner.h"
 #include "scalers/google/gcppubsub.h"
 #include "scalers/graphite/graphite.h"
+#include "scalers/http/httppauses.h"
 #include "scalers/kafka/apachekafka.h"
 #include "scalers/kafka/kafka.h"
+#include "scalers/kafka/kafkamemory.h"
 #include "scalers/metricsapi/metricsapi.h"
 #include "scalers/mongodb/mongodb.h"
 #include "scalers/nats/nats.h"
@@ -32,6 +37,7 @@
 #include "scalers/rabbitmq/rabbitmq.h"
 #include "scalers/redis/redis.h"
 #include "scalers/redis/redisstreams.h"
+#include "scalers/redis/rediswatch.h"
 #include "scalers/scaler.h"
 #include "scalers/sql/mysql.h"
 #include "scalers/sql/postgresql.h"
@@ -74,6 +80,16 @@ static const struct scaler_type *const types[] = {
 	&graphite_scaler_type,
 	&datadog_scaler_type,
 	&githubrunner_scaler_type,
+};
+
+const struct sources_part *const scaler_parts[] = {
+	&httppauses_part,
+	&rediswatch_part,
+	&etcdsession_part,
+	&kafkamemory_part,
+	&podcounts_part,
+	&keyvalues_part,
+	NULL,
 };
 
 const struct scaler_type *scaler_type_find(const char *name)

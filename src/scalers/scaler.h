@@ -40,6 +40,7 @@ struct httpsource_type; /* scalers/http/httpsource.h */
 struct param_table;     /* scalers/params.h */
 struct param_faults;    /* the same */
 struct scaler_sources;  /* connection pools: scalers/sources.h */
+struct sources_part;
 
 /*
  * Who a trigger is to a cloud: podIdentity of its TriggerAuthentication. Borrowed; texts are NULL
@@ -264,5 +265,8 @@ struct reading scaler_judge(const struct scaler *s, const struct answer *answer)
 const struct scaler_type *scaler_type_find(const char *name); /* NULL: unknown type */
 /* Names of all types, comma-separated, for messages; static. */
 const char *scaler_type_names(void);
+
+/* What the types keep beside the pools of net, ended by NULL: scalers/sources.h. */
+extern const struct sources_part *const scaler_parts[];
 
 #endif

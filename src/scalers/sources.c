@@ -5,12 +5,6 @@
 
 #include "base/mem.h"
 #include "net/http/httpstatus.h"
-#include "scalers/cluster/keyvalues.h"
-#include "scalers/cluster/podcounts.h"
-#include "scalers/etcd/etcdsession.h"
-#include "scalers/http/httppauses.h"
-#include "scalers/kafka/kafkamemory.h"
-#include "scalers/redis/rediswatch.h"
 
 /* KEDA's buckets. */
 static const double bounds_s[] = { 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10 };
@@ -50,7 +44,6 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	s->amqp = amqp_new(loop);
 	s->redis = redis_new(loop);
 	s->redis_router = redisrouter_new(loop, s->redis);
-	s->redis_watches = rediswatch_pool_new(loop, s->redis);
 	s->mysql = mysqlpool_new(loop);
 	s->salter = salter_new(loop);
 	s->mongo = mongo_new(loop, s->salter);
@@ -59,30 +52,28 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	s->pg = pg_pool_new(loop, config->deadline_ms, s->tokens, s->salter);
 	if (counters)
 		count_exchanges(s);
-	s->pauses = httppauses_new(loop);
 	s->grpc = grpc_pool_new(loop);
-	s->etcd = etcdsession_pool_new(loop, s->grpc);
 	s->kafka = kafka_pool_new(loop, s->tokens, s->salter);
-	s->kafka_memory = kafkamemory_new();
-	s->pods = podcounts_new(kube);
-	s->keys = keyvalues_new(kube);
+	s->parts = config->parts;
+	for (const struct sources_part *const *part = s->parts; *part; part++)
+		(*part)->begin(s);
 }
 
 void sources_done(struct scaler_sources *s)
 {
-	keyvalues_free(s->keys);
-	podcounts_free(s->pods);
-	kafkamemory_free(s->kafka_memory);
+	size_t count = 0;
+
+	while (s->parts && s->parts[count])
+		count++;
+	while (count > 0)
+		s->parts[--count]->end(s);
 	kafka_pool_free(s->kafka);
-	etcdsession_pool_free(s->etcd);
 	grpc_pool_free(s->grpc);
 	pg_pool_free(s->pg);
-	httppauses_free(s->pauses);
 	webget_free(s->web);
 	pool_free(s->mongo);
 	salter_free(s->salter);
 	pool_free(s->mysql);
-	rediswatch_pool_free(s->redis_watches);
 	redisrouter_free(s->redis_router);
 	pool_free(s->redis);
 	pool_free(s->amqp);

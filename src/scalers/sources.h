@@ -4,7 +4,8 @@
 
 /*
  * The connection pools of the scalers, one for each kind of server, shared by all triggers. No pool
- * connects before its first question. The daemon owns it; unit tests fill in what they need.
+ * connects before its first question. What a folder of types keeps beside them is made by a part of
+ * its own, listed in scalers/registry.c. The daemon owns it; unit tests fill in what they need.
  */
 
 #include "base/counters.h"
@@ -28,10 +29,13 @@ struct kube;
 struct podcounts;
 struct rediswatch_pool;
 
+struct sources_part;
+
 struct scaler_sources {
-	struct loop *loop;         /* borrowed */
-	struct counters *counters; /* borrowed; NULL in tests */
-	struct kube *kube;         /* borrowed: the API server of the objects; NULL in tests */
+	const struct sources_part *const *parts; /* NULL in tests */
+	struct loop *loop;                       /* borrowed */
+	struct counters *counters;               /* borrowed; NULL in tests */
+	struct kube *kube;                       /* borrowed: the API server of the objects; NULL in tests */
 	struct pool *amqp;
 	struct pool *redis;
 	/* clusters and sentinels; uses the connections of redis */
@@ -54,9 +58,15 @@ struct scaler_sources {
 	struct keyvalues *keys;
 };
 
+struct sources_part { /* sets its members; all pools of net are there from begin to end */
+	void (*begin)(struct scaler_sources *s);
+	void (*end)(struct scaler_sources *s);
+};
+
 struct sources_config {
-	int64_t deadline_ms;     /* of a question */
-	int64_t http_timeout_ms; /* default of a request over HTTP */
+	const struct sources_part *const *parts; /* ended by NULL: scaler_parts */
+	int64_t deadline_ms;                     /* of a question */
+	int64_t http_timeout_ms;                 /* default of a request over HTTP */
 };
 
 void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube, struct counters *counters,

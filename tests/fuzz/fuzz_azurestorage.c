@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/xmlreader.h"
 #include "fuzz.h"
 #include "scalers/azure/azurequeue.h"
 #include "scalers/azure/blobglob.h"
@@ -55,7 +56,7 @@ static void read_list(enum storagexml_list list, struct picking *picking, const 
 	if (rc == 0)
 		rc = storagexml_end(x, &count, &marker, &err);
 	if (rc == 0)
-		must(count < len && count < STORAGEXML_ELEMENTS_MAX && strlen(marker) <= STORAGEXML_MARKER_MAX);
+		must(count < len && count < XMLREADER_ELEMENTS_MAX && strlen(marker) <= STORAGEXML_MARKER_MAX);
 	else
 		check_line(&err);
 	storagexml_free(x);

@@ -12,7 +12,7 @@
 
 #define SECRET "t0ken-of-ours"
 
-static void check_metadata(struct kafkawire_reader *r)
+static void check_metadata(struct wire *r)
 {
 	struct kafkamessages_metadata m;
 	struct err err = { 0 };
@@ -27,7 +27,7 @@ static void check_metadata(struct kafkawire_reader *r)
 	kafkamessages_metadata_done(&m);
 }
 
-static void check_offsets(struct kafkawire_reader *r, bool committed)
+static void check_offsets(struct wire *r, bool committed)
 {
 	struct kafkamessages_offsets o;
 	struct err err = { 0 };
@@ -46,7 +46,7 @@ static void check_offsets(struct kafkawire_reader *r, bool committed)
  * A login with whatever the broker says at each step, the input over and over; no error has the
  * secret.
  */
-static void check_login(struct kafkawire_reader *r, enum kafkasasl_mechanism mechanism)
+static void check_login(struct wire *r, enum kafkasasl_mechanism mechanism)
 {
 	struct kafkasasl *s = kafkasasl_new(&(struct kafkasasl_login){ .mechanism = mechanism,
 		.username = "u",
@@ -74,7 +74,7 @@ static void check_login(struct kafkawire_reader *r, enum kafkasasl_mechanism mec
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	MEM_AUTO char *exact = size > 0 ? mem_alloc(size) : NULL; /* no byte behind it may be read */
-	struct kafkawire_reader r = { (const unsigned char *)exact, size > 0 ? size - 1 : 0, false };
+	struct wire r = { (const unsigned char *)exact, size > 0 ? size - 1 : 0, false };
 	struct kafkamessages_versions versions;
 	struct kafkamessages_coordinator coordinator;
 	struct kafkamessages_handshake handshake;

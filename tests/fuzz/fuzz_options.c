@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "fuzz.h"
-#include "options.h"
+#include "options/options.h"
 
 #define FLAGS_MAX 16
 

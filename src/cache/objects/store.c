@@ -64,11 +64,6 @@ enum scaled_kind store_key_kind(const char *key)
 	return strncmp(key, JOB_KEY_PREFIX, len) == 0 && strchr(key + len, '/') ? SCALED_JOB : SCALED_OBJECT;
 }
 
-const char *store_key_path(const char *key)
-{
-	return store_key_kind(key) == SCALED_JOB ? key + strlen(JOB_KEY_PREFIX) : key;
-}
-
 static void tell(struct store *s, struct object *o, unsigned changes)
 {
 	if (o && changes && s->events.on_object)

@@ -39,7 +39,6 @@ char *store_key(const char *namespace_, const char *name, char out[STORE_KEY_MAX
 char *store_job_key(const char *namespace_, const char *name, char out[STORE_KEY_MAX]);
 /* Derived from the key alone, also for deleted objects. */
 enum scaled_kind store_key_kind(const char *key);
-const char *store_key_path(const char *key); /* "default/web", of either kind; borrowed from it */
 
 struct store *store_new(struct kube *kube, struct counters *counters);
 void store_free(struct store *s);

@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cache/objects/targets_parts.h"
-#include "cache/objects/targetshape.h"
 #include "kube/version.h"
 
 #define OPEN_LATE_MS 1000
@@ -170,7 +169,7 @@ void targets_learn_scale(const struct object *o, const json_t *scale)
 	workload->replicas = (int32_t)json_integer_value(replicas);
 	free(workload->resource_version);
 	workload->resource_version = mem_dup(version);
-	target->shape = targetshape_of(workload);
+	target->shape = targets_object_shape(workload);
 }
 
 void targets_open(struct targets *t)

@@ -77,6 +77,11 @@ struct targets {
 };
 
 /* targets_object.c */
+/*
+ * A hash of the fields of a target that scaling uses, so that frequent status updates of a
+ * Deployment are no change.
+ */
+uint64_t targets_object_shape(const struct workload *w);
 struct target *targets_object_find(struct targets *t, const char *key);
 /* path of a collection; namespace_ NULL: everywhere; the caller owns it */
 char *targets_object_collection(const char *group, const char *version, const char *resource, const char *namespace_);

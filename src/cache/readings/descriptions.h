@@ -19,7 +19,7 @@
 struct descriptions;
 
 struct descriptions *descriptions_new(struct scaler_sources *sources, int64_t deadline_ms /* of one question */);
-void descriptions_free(struct descriptions *d); /* after cache_forget */
+void descriptions_free(struct descriptions *d); /* after store_clear */
 /* one listener; it only queues work and begins no round */
 void descriptions_listen(struct descriptions *d, object_fn fn, void *arg);
 

@@ -45,7 +45,7 @@ struct built {            /* borrowed until the loop turns */
 
 struct scalers *scalers_new(struct store *store, struct lookups *lookups, struct descriptions *descriptions,
 	struct questions *questions);
-void scalers_free(struct scalers *s); /* after cache_forget */
+void scalers_free(struct scalers *s); /* after store_clear */
 
 /*
  * Returns the scalers of one object. ERR_MISSING: no such object; ERR_INVALID: the object or a

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/kubectlplugin.h"
 
 #define GROUP_PATH "/apis/insight.kscaled.io/v1"
 
@@ -20,6 +21,30 @@ struct asking_screen asking_screen(void)
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col < 20 || size.ws_row < 5)
 		return (struct asking_screen){ 80, 24 };
 	return (struct asking_screen){ size.ws_col, size.ws_row };
+}
+
+int asking_begin(const char *command, struct asking *a, struct insightclient_ways *ways)
+{
+	struct err err = { 0 };
+
+	*a = (struct asking){ .kubeconfig = NULL };
+	if (kubectlplugin_runs()) {
+		ways->kubeconfig = a->kubeconfig = kubectlplugin_kubeconfig();
+		return 0;
+	}
+	if (options_load(0, NULL, &a->options, &err) < 0) {
+		fprintf(stderr, "%s: %s\n", command, err.msg);
+		return -1;
+	}
+	ways->usual_socket = a->options.insight_socket;
+	ways->usual_kubeconfig = a->options.kubeconfig;
+	return 0;
+}
+
+void asking_done(struct asking *a)
+{
+	options_done(&a->options);
+	free(a->kubeconfig);
 }
 
 bool asking_take(const char *command, int c, const char *value, struct insightclient_ways *ways)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "cli/ask/insightclient.h"
+#include "options/options.h"
 
 enum asking_exit { ASKING_OK = 0, ASKING_UNKNOWN = 1, ASKING_UNREACHABLE = 2 /* wrong usage, too */ };
 
@@ -35,6 +36,18 @@ enum { ASKING_SOCKET = 256, ASKING_KUBECONFIG, ASKING_STATUS_ADDRESS };
 	"      --kubeconfig FILE        ask the cluster instead, as the user of this file\n"                           \
 	"                               (default: kscaled's socket, where one answers; else KUBECONFIG)\n"             \
 	"      --help                   print this text\n"
+
+/*
+ * Where a command asks that names no way itself: as kubectl would, when kubectl runs it; else by
+ * the environment and the config file of the daemon. Fills *ways, which borrows from *a. -1: they
+ * are wrong, which is printed. asking_done in both cases.
+ */
+struct asking {
+	struct options options;
+	char *kubeconfig; /* kubectl's; owned */
+};
+int asking_begin(const char *command, struct asking *a, struct insightclient_ways *ways);
+void asking_done(struct asking *a);
 
 /*
  * Takes one of them. c: what getopt_long returned. false: it is none of them, or one that was

@@ -221,7 +221,7 @@ static void print_bearers(const char *name, const struct bearers *b)
 	size_t i, count = json_array_size(b->objects);
 	const json_t *one;
 
-	const char *program = kubectlplugin_runs(program_invocation_name) ? "kubectl kscaled" : "kscaled";
+	const char *program = kubectlplugin_runs() ? "kubectl kscaled" : "kscaled";
 
 	fprintf(stderr, "kscaled explain: %zu have the name \"%s\"; say which:\n", count, name);
 	json_array_foreach(b->objects, i, one)
@@ -309,18 +309,29 @@ static enum asking_exit run(const struct explain_arguments *a, const char *names
 	return status;
 }
 
-int cli_explain(int argc, char **argv, const struct insightclient_ways *usual)
+static enum asking_exit read_and_run(int argc, char **argv, struct explain_arguments *a)
 {
-	static char program[] = "kscaled explain"; /* what getopt's own messages begin with */
-	struct explain_arguments a = { .ways = *usual };
 	MEM_AUTO char *namespace_ = NULL, *name = NULL;
 
-	argv[0] = program;
-	if (!read_options(argc, argv, &a))
+	if (!read_options(argc, argv, a))
 		return ASKING_UNREACHABLE;
-	if (a.help) {
+	if (a->help) {
 		fputs(help_text, stdout);
 		return ASKING_OK;
 	}
-	return read_object(&a, &namespace_, &name) ? run(&a, namespace_, name) : ASKING_UNREACHABLE;
+	return read_object(a, &namespace_, &name) ? run(a, namespace_, name) : ASKING_UNREACHABLE;
+}
+
+int cli_explain(int argc, char **argv)
+{
+	static char program[] = "kscaled explain"; /* what getopt's own messages begin with */
+	struct explain_arguments a = { .help = false };
+	struct asking asking;
+	enum asking_exit status = ASKING_UNREACHABLE;
+
+	argv[0] = program;
+	if (asking_begin(program, &asking, &a.ways) == 0)
+		status = read_and_run(argc, argv, &a);
+	asking_done(&asking);
+	return (int)status;
 }

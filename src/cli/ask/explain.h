@@ -11,12 +11,12 @@
 #include "cli/commandline.h"
 
 /*
- * The sub-command: argv[0] is its name; usual: the daemon's own options. Returns the exit status:
+ * The sub-command: argv[0] is its name. Returns the exit status:
  * 0; 1: the object is unknown; 2: kscaled cannot be reached, the user may not read the object, or
  * the usage is wrong. -o json prints the explanation (serve/explain/explain.h); its `also` is
  * "ScaledJob" when no kind was given and a ScaledJob has the name of the ScaledObject, too.
  */
-int cli_explain(int argc, char **argv, const struct insightclient_ways *usual);
+int cli_explain(int argc, char **argv);
 extern const struct commandline cli_explain_line;
 
 #endif

@@ -272,17 +272,27 @@ static enum asking_exit run(const struct get_arguments *a)
 	return status;
 }
 
-int cli_get(int argc, char **argv, const struct insightclient_ways *usual)
+static enum asking_exit read_and_run(int argc, char **argv, struct get_arguments *a)
 {
-	static char name[] = "kscaled get"; /* what getopt's own messages begin with */
-	struct get_arguments a = { .ways = *usual };
-
-	argv[0] = name;
-	if (!read_arguments(argc, argv, &a))
+	if (!read_arguments(argc, argv, a))
 		return ASKING_UNREACHABLE;
-	if (a.help) {
+	if (a->help) {
 		fputs(help_text, stdout);
 		return ASKING_OK;
 	}
-	return run(&a);
+	return run(a);
+}
+
+int cli_get(int argc, char **argv)
+{
+	static char name[] = "kscaled get"; /* what getopt's own messages begin with */
+	struct get_arguments a = { .help = false };
+	struct asking asking;
+	enum asking_exit status = ASKING_UNREACHABLE;
+
+	argv[0] = name;
+	if (asking_begin(name, &asking, &a.ways) == 0)
+		status = read_and_run(argc, argv, &a);
+	asking_done(&asking);
+	return (int)status;
 }

@@ -16,10 +16,10 @@
 #include "cli/commandline.h"
 
 /*
- * The sub-command: argv[0] is its name; usual: the daemon's own options. Returns the exit status:
+ * The sub-command: argv[0] is its name. Returns the exit status:
  * 0, also when only one kind can be read; 2: none can, or the usage is wrong.
  */
-int cli_get(int argc, char **argv, const struct insightclient_ways *usual);
+int cli_get(int argc, char **argv);
 extern const struct commandline cli_get_line;
 
 /*

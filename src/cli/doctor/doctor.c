@@ -25,6 +25,7 @@
 #include "cli/kubectlplugin.h"
 #include "cli/output.h"
 #include "kube/config.h"
+#include "options/options.h"
 
 enum { FINE = 0, WRONG = 1, UNREACHABLE = 2 /* wrong usage, too */ };
 
@@ -203,7 +204,8 @@ struct doctor_arguments {
 	bool json, strict, help;
 };
 
-const char *doctor_config(int argc, char **argv)
+/* --config, which says how the other options are read. NULL: it is not there. */
+static const char *config_given(int argc, char **argv)
 {
 	const char *given = NULL;
 
@@ -215,9 +217,45 @@ const char *doctor_config(int argc, char **argv)
 		else if (value && !*value && i + 1 < argc)
 			given = argv[i + 1];
 	}
-	if (given || getenv("KSCALED_CONFIG"))
-		return given;
-	return access(HOST_CONFIG, R_OK) == 0 ? HOST_CONFIG : NULL;
+	return given;
+}
+
+static int load_with(const char *config, struct options *o, struct err *err)
+{
+	MEM_AUTO char *flag = config ? mem_printf("--config=%s", config) : NULL;
+
+	return options_load(flag ? 1 : 0, &flag, o, err);
+}
+
+/*
+ * As the daemon reads them; where neither the command line nor the environment names a config file,
+ * with that of the systemd unit, if it is there.
+ */
+static int load_options(int argc, char **argv, struct options *o, struct err *err)
+{
+	if (load_with(config_given(argc, argv), o, err))
+		return -1;
+	if (o->config || access(HOST_CONFIG, R_OK) != 0)
+		return 0;
+	options_done(o);
+	return load_with(HOST_CONFIG, o, err);
+}
+
+static struct doctor_setup setup_of(const struct options *o)
+{
+	return (struct doctor_setup){ .program = kubectlplugin_runs() ? "kubectl kscaled" : "kscaled",
+		.kubeconfig = o->kubeconfig,
+		.namespace_ = o->namespace_,
+		.service_name = o->service_name,
+		.lease_name = o->lease_name,
+		.keda_namespace = o->keda_namespace,
+		.watch_namespaces = o->watch_namespaces,
+		.tls_cert_file = o->tls_cert_file,
+		.secure_port = o->secure_port,
+		.webhook = o->webhook,
+		.restrict_secrets = o->restrict_secret_access,
+		.take_over = o->take_over,
+		.no_lease = !o->leader_elect };
 }
 
 static bool is_namespace(const char *option, const char *name)
@@ -244,7 +282,7 @@ static bool take(struct doctor_arguments *a, int c, const char *value)
 	case 'h': a->help = true; return true;
 	case 'o': return take_format(a, value);
 	case KUBECONFIG: s->kubeconfig = value; return true;
-	case CONFIG: return true; /* doctor_config has it */
+	case CONFIG: return true; /* config_given has it */
 	case STRICT: a->strict = true; return true;
 	case NAMESPACE: s->namespace_ = value; return is_namespace("namespace", value);
 	case SERVICE_NAME:
@@ -302,7 +340,7 @@ static bool check_setup(const struct doctor_setup *setup)
 /* Where no option says it: the Pod's account, kscaled's own of this host, that of kubectl. */
 static void find_kubeconfig(struct doctor_setup *setup, char **owned)
 {
-	if (setup->kubeconfig || getenv("KUBERNETES_SERVICE_HOST"))
+	if (setup->kubeconfig || kube_config_in_pod())
 		return;
 	if (access(HOST_KUBECONFIG, R_OK) == 0) {
 		setup->kubeconfig = HOST_KUBECONFIG;
@@ -363,18 +401,36 @@ static int run(struct doctor_arguments *a)
 	return worst == DIAGNOSIS_ERROR || (a->strict && worst == DIAGNOSIS_WARNING) ? WRONG : FINE;
 }
 
-int cli_doctor(int argc, char **argv, const struct doctor_setup *usual)
+static int read_and_run(int argc, char **argv, struct doctor_arguments *a)
 {
-	static char name[] = "kscaled doctor"; /* what getopt's own messages begin with */
-	struct doctor_arguments a = { .setup = *usual };
-
-	argv[0] = name;
-	json_wipe_on_free();
-	if (!read_arguments(argc, argv, &a))
+	if (!read_arguments(argc, argv, a))
 		return UNREACHABLE;
-	if (a.help) {
+	if (a->help) {
 		fputs(help_text, stdout);
 		return FINE;
 	}
-	return check_setup(&a.setup) ? run(&a) : UNREACHABLE;
+	return check_setup(&a->setup) ? run(a) : UNREACHABLE;
+}
+
+int cli_doctor(int argc, char **argv)
+{
+	static char name[] = "kscaled doctor"; /* what getopt's own messages begin with */
+	MEM_AUTO char *kubeconfig = kubectlplugin_runs() ? kubectlplugin_kubeconfig() : NULL;
+	struct doctor_arguments a = { .help = false };
+	struct options o;
+	struct err err = { 0 };
+	int status;
+
+	argv[0] = name;
+	json_wipe_on_free();
+	if (load_options(argc, argv, &o, &err)) {
+		fprintf(stderr, "%s: %s\n", name, err.msg);
+		return UNREACHABLE;
+	}
+	a.setup = setup_of(&o);
+	if (kubeconfig)
+		a.setup.kubeconfig = kubeconfig;
+	status = read_and_run(argc, argv, &a);
+	options_done(&o);
+	return status;
 }

@@ -14,17 +14,11 @@
 extern const struct commandline cli_doctor_line;
 
 /*
- * The configuration file of the daemon that the command line names, else the one of the systemd
- * unit where it is there; NULL: none.
+ * The sub-command: argv[0] is its name. The daemon's options, which it reads itself, are
+ * changed by the command line. Returns the exit status: 0: fine; 1: something is wrong; 2: the
+ * cluster cannot be asked, or wrong usage.
  */
-const char *doctor_config(int argc, char **argv);
-
-/*
- * The sub-command: argv[0] is its name; usual: the daemon's options, which the command line
- * changes. Returns the exit status: 0: fine; 1: something is wrong; 2: the cluster cannot be asked,
- * or wrong usage.
- */
-int cli_doctor(int argc, char **argv, const struct doctor_setup *usual);
+int cli_doctor(int argc, char **argv);
 
 /* Judges facts that are there; reached: gather_cluster was called. Fills *out. */
 void doctor_judge(const struct doctor_setup *setup, json_t *facts, bool reached, int64_t now_ms, struct diagnosis *out);

@@ -21,6 +21,7 @@
 #include "control/certs/certs.h"
 #include "control/certs/takennote.h"
 #include "control/leader/leaderrecord.h"
+#include "kube/config.h"
 
 #define NAME         "kscaled leave"
 #define LEASE        "operator.keda.sh"
@@ -605,7 +606,7 @@ static int check_label(const char *option, const char *text, struct err *err)
 
 static int check_arguments(const struct leave_arguments *a, struct err *err)
 {
-	if (!a->kubeconfig && !(a->in_cluster && getenv("KUBERNETES_SERVICE_HOST")))
+	if (!a->kubeconfig && !(a->in_cluster && kube_config_in_pod()))
 		return err_set(err, ERR_INVALID, "--kubeconfig is missing: which cluster is to be left?");
 	if (*a->files.config_dir != '/' || *a->files.state_dir != '/')
 		return err_set(err, ERR_INVALID, "--config-dir and --state-dir must be absolute");

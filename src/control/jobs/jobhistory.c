@@ -15,6 +15,8 @@
  * A leader who comes later, when etcd has forgotten it, goes by the status: whoever has reconciled
  * this generation has left no Job that is outdated in it.
  */
+#include "control/jobs/jobhistory.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +25,10 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "control/jobs/jobparts.h"
+#include "control/objects/queue.h"
 #include "control/objects/work.h"
+#include "control/objects/write.h"
 #include "decide/jobs/jobtemplate.h"
 
 #define STEPS_MAX 16
@@ -153,7 +158,7 @@ bool jobhistory_ask(struct work *work, const struct scaledjob *sj)
 		jobtemplate_reaches(served, 0);
 		conclude(work, "who led before has left them");
 	} else if (h->retry_at_ms && wait_ms > 0) {
-		loop_timer_set(&work->reconcile.again, wait_ms);
+		write_again(work, wait_ms);
 	} else {
 		h->retry_at_ms = 0;
 		h->steps = 0;

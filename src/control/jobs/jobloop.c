@@ -7,13 +7,24 @@
  * Jobs, never to one too many; and a Job that ended since the triggers were asked counts as
  * running, as their answers may still contain what it processed.
  */
+#include "control/jobs/jobloop.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
+#include "cache/objects/jobpods.h"
+#include "control/jobs/jobmaker.h"
+#include "control/jobs/jobparts.h"
+#include "control/objects/polling.h"
+#include "control/objects/queue.h"
+#include "control/objects/recorder.h"
+#include "control/objects/status.h"
 #include "control/objects/work.h"
+#include "decide/jobs/jobconditions.h"
+#include "decide/jobs/jobs.h"
 
 struct jobloop_name {
 	char *text;
@@ -259,7 +270,7 @@ static void decide(struct work *work, const struct scaledjob *sj, const struct s
 		ready = polling_judge(work, &look);
 		facts.ready_waits = ready.waits;
 		facts.cause_is_news = ready.news;
-		work->loop.last_active_unix_ms = d.last_active_unix_ms;
+		polling_note_active(work, d.last_active_unix_ms);
 	}
 	note(work, r->triggers, &facts, &d, text, sizeof(text));
 	if (asked) {

@@ -22,10 +22,11 @@
  * UNSURE and DUE also end when the watch shows the Job. When the object is deleted or we stop
  * leading all are dropped: the next leader lists.
  */
+#include "control/jobs/jobmaker.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <utlist.h>
 
 #include "base/buf.h"
@@ -34,6 +35,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
+#include "control/jobs/jobparts.h"
+#include "control/objects/polling.h"
+#include "control/objects/queue.h"
+#include "control/objects/recorder.h"
 #include "control/objects/work.h"
 #include "decide/jobs/jobspec.h"
 

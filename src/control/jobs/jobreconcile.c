@@ -17,12 +17,24 @@
  *   one it stops
  *   all there --------------> Ready=True; the loop starts, with a look at once
  */
+#include "control/jobs/jobreconcile.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/timestamp.h"
+#include "control/jobs/jobloop.h"
+#include "control/jobs/jobmaker.h"
+#include "control/jobs/jobsweeper.h"
+#include "control/objects/finalise.h"
+#include "control/objects/polling.h"
+#include "control/objects/recorder.h"
+#include "control/objects/status.h"
 #include "control/objects/work.h"
+#include "control/objects/write.h"
+#include "decide/jobs/jobconditions.h"
+#include "decide/jobs/jobs.h"
 #include "decide/validate/validate.h"
 
 #define JOBS_STEP    "Cannot get list of Jobs owned by this scaledJob"
@@ -107,7 +119,7 @@ static bool release(struct work *work, const struct scaledjob *sj, const struct 
 	if (!write_must_wait(work))
 		return finalise_release(work, "writing the object's finalizers");
 	if (write_is_news(work))
-		report_failure(work, sj, desired, work->reconcile.write_err);
+		report_failure(work, sj, desired, work->write.err);
 	return true;
 }
 
@@ -210,7 +222,7 @@ static void reconcile_living(struct work *work, const struct scaledjob *sj)
 	 */
 	if (!same) {
 		write_forgive(work);
-		work->job->sweep.retry_at_ms = 0;
+		jobsweeper_forgive(work);
 		jobmaker_drop(work);
 	}
 	if (annotations.paused)

@@ -5,15 +5,22 @@
  * an earlier version are deleted as spec.rollout says; while one of them could not be deleted the
  * ScaledJob is not Ready. It waits for the deletes, not for the end of the Pods.
  */
+#include "control/jobs/jobsweeper.h"
+
 #include <stdlib.h>
 #include <string.h>
-
 #include <utlist.h>
 
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "control/jobs/jobhistory.h"
+#include "control/jobs/jobparts.h"
+#include "control/objects/polling.h"
+#include "control/objects/queue.h"
+#include "control/objects/recorder.h"
 #include "control/objects/work.h"
+#include "control/objects/write.h"
 #include "decide/jobs/jobspec.h"
 
 /* Deletes under way, of all objects: fewer than creates, as they are less urgent. */
@@ -220,7 +227,7 @@ enum sweep_state jobsweeper_run(struct work *work, const struct scaledjob *sj, s
 	int64_t wait_ms = p->retry_at_ms - loop_now_ms(work->control->cache->loop);
 
 	if (p->count == 0 && p->failures > 0 && wait_ms > 0) {
-		loop_timer_set(&work->reconcile.again, wait_ms);
+		write_again(work, wait_ms);
 	} else if (p->count == 0) {
 		err_keep(&p->err, NULL);
 		round_plan(work, sj);
@@ -259,4 +266,9 @@ void jobsweeper_stop(struct work *work)
 	/* What was under way may have been the last slot: the others are served. */
 	if (work->control->leading)
 		serve(work->control);
+}
+
+void jobsweeper_forgive(struct work *work)
+{
+	work->job->sweep.retry_at_ms = 0;
 }

@@ -58,10 +58,11 @@ void leader_free(struct leader *l); /* without callbacks; a held Lease expires *
 int64_t leader_dead_peer_ms(int64_t renew_deadline_ms);
 
 /*
- * Identity from a configured text, else host (or pod) name plus a nonce kept in state_dir/identity:
- * the same over restarts. A state_dir that cannot be written: a fresh nonce each time, with
- * *warning (owned by the caller, NULL otherwise) saying so. The caller owns the result.
+ * Identity from a configured text, else the Pod's name (NULL: the host's) and a nonce kept in
+ * state_dir/identity: the same over restarts. A state_dir that cannot be written: a fresh nonce
+ * each time, with *warning (owned by the caller, NULL otherwise) saying so. The caller owns the
+ * result.
  */
-char *leader_identity(const char *configured, const char *state_dir, char **warning);
+char *leader_identity(const char *configured, const char *pod, const char *state_dir, char **warning);
 
 #endif

@@ -16,12 +16,11 @@
 #define TRIES        3 /* another process may make the file at the same time */
 
 /* Not unique by itself: hosts, and the processes on one, may share a name. */
-static char *own_name(void)
+static char *own_name(const char *pod)
 {
-	const char *pod = getenv("POD_NAME");
 	char host[256] = "";
 
-	if (pod && pod[0])
+	if (pod)
 		return mem_dup(pod);
 	if (gethostname(host, sizeof host - 1) != 0 || !host[0])
 		return mem_dup("kscaled");
@@ -101,7 +100,7 @@ static int keep_nonce(const char *path, char nonce[NONCE_DIGITS + 1])
 	return read_nonce(path, nonce) == FOUND_GOOD ? 0 : -1;
 }
 
-char *leader_identity(const char *configured, const char *state_dir, char **warning)
+char *leader_identity(const char *configured, const char *pod, const char *state_dir, char **warning)
 {
 	MEM_AUTO char *name = NULL, *path = NULL;
 	char nonce[NONCE_DIGITS + 1];
@@ -109,7 +108,7 @@ char *leader_identity(const char *configured, const char *state_dir, char **warn
 	*warning = NULL;
 	if (configured && configured[0])
 		return mem_dup(configured);
-	name = own_name();
+	name = own_name(pod);
 	snprintf(nonce, sizeof nonce, "%016llx", (unsigned long long)fingerprint_random());
 	if (state_dir && state_dir[0]) {
 		path = mem_printf("%s/identity", state_dir);

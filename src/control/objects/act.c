@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes /scale: the only place that changes a workload's replicas while its ScaledObject lives. */
+#include "control/objects/act.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
+#include "control/objects/polling.h"
+#include "control/objects/recorder.h"
 #include "control/objects/work.h"
+#include "decide/scale.h"
 
 /* Conflicts in a row that are no failure: the HPA controller writes /scale, too. */
 #define CONFLICTS_USUAL 3

@@ -3,13 +3,23 @@
  * Deletion. The object has a finalizer of ours only while `restoreToOriginalReplicaCount` is set;
  * KEDA's is removed at once, so that no deletion waits for an operator that may be gone.
  */
+#include "control/objects/finalise.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "control/objects/act.h"
+#include "control/objects/hpakeeper.h"
+#include "control/objects/polling.h"
+#include "control/objects/queue.h"
+#include "control/objects/recorder.h"
+#include "control/objects/rivals.h"
+#include "control/objects/status.h"
 #include "control/objects/work.h"
+#include "control/objects/write.h"
 
 #define OUR_FINALIZER  "kscaled.io/restore"
 #define KEDA_FINALIZER "finalizer.keda.sh"
@@ -31,7 +41,7 @@ static bool gone_is_fine(struct work *work, const struct err *err)
 {
 	if (err->kind != ERR_MISSING)
 		return false;
-	loop_timer_set(&work->reconcile.again, GONE_WAIT_MS);
+	write_again(work, GONE_WAIT_MS);
 	return true;
 }
 
@@ -72,7 +82,7 @@ bool finalise_release(struct work *work, const char *doing)
 static void on_restored(struct work *work, const json_t *scale)
 {
 	(void)scale;
-	work->reconcile.restored = true;
+	work->finalise.restored = true;
 	log_info(work->subject, "was deleted; its target has its original replicas again");
 }
 
@@ -80,12 +90,12 @@ static bool on_restore_failure(struct work *work, const struct err *err)
 {
 	bool no_target = err->kind == ERR_MISSING;
 
-	if (!no_target && ++work->reconcile.restore_failures < RESTORE_TRIES)
+	if (!no_target && ++work->finalise.restore_failures < RESTORE_TRIES)
 		return false;
 	if (!no_target)
 		log_error(work->subject, "was deleted; its target's original replicas could not be restored: %s",
 			err->msg);
-	work->reconcile.restored = true;
+	work->finalise.restored = true;
 	queue_mark(work);
 	return true;
 }
@@ -101,7 +111,7 @@ static bool restore(struct work *work, const struct scaledobject *so)
 	MEM_AUTO char *path = NULL;
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .body = body, .priority = KUBE_NORMAL };
 
-	if (work->reconcile.restored || !so->spec.restore_to_original || s->original_replicas < 0 ||
+	if (work->finalise.restored || !so->spec.restore_to_original || s->original_replicas < 0 ||
 		targetref_stored(so, group, version, resource))
 		return false;
 	/* Not a target that another ScaledObject scales now. */
@@ -119,9 +129,9 @@ static bool restore(struct work *work, const struct scaledobject *so)
 /* The back-off of what failed while the object lived is not its deletion's. */
 bool finalise_must_wait(struct work *work)
 {
-	if (!work->reconcile.deleting)
+	if (!work->finalise.deleting)
 		write_forgive(work);
-	work->reconcile.deleting = true;
+	work->finalise.deleting = true;
 	return write_must_wait(work);
 }
 

@@ -3,6 +3,8 @@
  * Keeps the HPA of an object: it is created when missing, its spec is replaced when it differs, the
  * old one is deleted after a rename. An HPA of others is never changed.
  */
+#include "control/objects/hpakeeper.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,10 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "control/objects/queue.h"
+#include "control/objects/recorder.h"
 #include "control/objects/work.h"
+#include "control/objects/write.h"
 #include "decide/hpaspec.h"
 #include "decide/mark.h"
 
@@ -59,7 +64,7 @@ static const struct hpa *live_of(const struct work *work, const json_t *desired)
 /* The next write over what others make of it comes later and later. */
 static void note_stored(struct work *work, const char *name)
 {
-	struct hpa_part *p = &work->reconcile.hpa;
+	struct hpa_part *p = &work->hpakeeper.hpa;
 	int64_t now_ms = loop_now_ms(work->control->cache->loop);
 
 	if (now_ms > p->again_ms + QUIET_MS)
@@ -75,7 +80,7 @@ static void note_stored(struct work *work, const char *name)
 
 static void on_stored(struct work *work, const json_t *object)
 {
-	struct reconcile_part *r = &work->reconcile;
+	struct hpakeeper_part *r = &work->hpakeeper;
 	const struct hpa *live;
 
 	if (r->hpa.over_others)
@@ -147,7 +152,6 @@ static void put_merged(struct work *work, const struct scaledobject *so, const j
 {
 	char doing[320];
 	const char *name = json_str_or_empty(json_object_get(live, "metadata"), "name");
-	struct reconcile_part *r = &work->reconcile;
 	json_t *merged = NULL;
 	enum hpaspec_claim claim = hpaspec_claim(so, live);
 	struct err err = { 0 };
@@ -159,14 +163,12 @@ static void put_merged(struct work *work, const struct scaledobject *so, const j
 	if (claim == HPASPEC_FOREIGN)
 		refuse(&err, name, live);
 	else
-		merged = hpaspec_merge(work->reconcile.desired, live, &err);
-	err_keep(&r->write_err, NULL);
-	if (!merged) {
+		merged = hpaspec_merge(work->hpakeeper.desired, live, &err);
+	if (!merged)
 		err_wrap(&err, "failed to ensure HPA is correctly created for ScaledObject");
-		err_keep(&r->write_err, &err);
-		r->retry_at_ms = loop_now_ms(work->control->cache->loop) + loop_backoff_ms(r->failures++, 1000, 30000);
+	write_keep_error(work, merged ? NULL : &err);
+	if (!merged)
 		return;
-	}
 	MEM_AUTO char *path = hpa_path(so->meta.namespace_, name);
 	MEM_AUTO char *body = json_text(merged);
 	struct kube_request request = { .verb = KUBE_UPDATE, .path = path, .body = body, .priority = KUBE_NORMAL };
@@ -181,20 +183,19 @@ static void on_live(struct work *work, const json_t *live)
 	char name[254];
 	const struct scaledobject *so = work->object->of.so;
 
-	if (!so || so->meta.deleted_unix_ms || !work->reconcile.desired)
+	if (!so || so->meta.deleted_unix_ms || !work->hpakeeper.desired)
 		return;
 	/* If the spec got another HPA name meanwhile, what it wants is not about this HPA. */
-	if (strcmp(desired_name(work->reconcile.desired), scaledobject_hpa_name(so, name, sizeof(name))) == 0)
+	if (strcmp(desired_name(work->hpakeeper.desired), scaledobject_hpa_name(so, name, sizeof(name))) == 0)
 		put_merged(work, so, live);
 }
 
 static bool on_live_failure(struct work *work, const struct err *err)
 {
-	if (err->kind != ERR_MISSING || work->reconcile.failures >= VANISHED_MAX)
+	if (err->kind != ERR_MISSING || !write_try_at_once(work, VANISHED_MAX))
 		return false;
 	/* It was deleted meanwhile: the next reconcile creates it. */
-	work->reconcile.failures++;
-	forget(work, desired_name(work->reconcile.desired));
+	forget(work, desired_name(work->hpakeeper.desired));
 	queue_mark(work);
 	return true;
 }
@@ -221,9 +222,9 @@ static bool on_create_failure(struct work *work, const struct err *err)
 {
 	const struct scaledobject *so = work->object->of.so;
 
-	if (err->kind != ERR_CONFLICT || !so || !work->reconcile.desired)
+	if (err->kind != ERR_CONFLICT || !so || !work->hpakeeper.desired)
 		return false;
-	replace(work, so, work->reconcile.desired, true);
+	replace(work, so, work->hpakeeper.desired, true);
 	return true;
 }
 
@@ -243,14 +244,14 @@ static void create(struct work *work, const struct scaledobject *so, const json_
 static void on_removed(struct work *work, const json_t *object)
 {
 	(void)object;
-	forget(work, work->reconcile.removing);
+	forget(work, work->hpakeeper.removing);
 }
 
 static bool on_remove_failure(struct work *work, const struct err *err)
 {
 	if (err->kind != ERR_MISSING)
 		return false;
-	forget(work, work->reconcile.removing);
+	forget(work, work->hpakeeper.removing);
 	queue_mark(work);
 	return true;
 }
@@ -259,21 +260,21 @@ static bool on_remove_failure(struct work *work, const struct err *err)
 static void on_looked(struct work *work, const json_t *live)
 {
 	const struct meta *so = work->object->of.meta;
-	MEM_AUTO char *path = hpa_path(so->namespace_, work->reconcile.removing);
+	MEM_AUTO char *path = hpa_path(so->namespace_, work->hpakeeper.removing);
 	MEM_AUTO char *body =
 		mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":\"%s\"}}",
-			work->reconcile.removing_uid);
+			work->hpakeeper.removing_uid);
 	struct kube_request request = { .verb = KUBE_DELETE, .path = path, .body = body, .priority = KUBE_NORMAL };
 
 	if (hpaspec_applied_by(live))
 		give_away(work, so->namespace_, live);
 	else
-		write_start(work, &request, work->reconcile.removing_step, on_removed, on_remove_failure);
+		write_start(work, &request, work->hpakeeper.removing_step, on_removed, on_remove_failure);
 }
 
 static void delete (struct work *work, const struct meta *hpa, const char *doing)
 {
-	struct reconcile_part *r = &work->reconcile;
+	struct hpakeeper_part *r = &work->hpakeeper;
 	MEM_AUTO char *path = hpa_path(hpa->namespace_, hpa->name);
 	struct kube_request request = { .verb = KUBE_GET,
 		.path = path,
@@ -289,9 +290,11 @@ static void delete (struct work *work, const struct meta *hpa, const char *doing
 
 void hpakeeper_stop(struct work *work)
 {
-	mem_free_ptr(&work->reconcile.removing);
-	mem_free_ptr(&work->reconcile.removing_uid);
-	mem_free_ptr(&work->reconcile.removing_step);
+	json_decref(work->hpakeeper.desired);
+	work->hpakeeper.desired = NULL;
+	mem_free_ptr(&work->hpakeeper.removing);
+	mem_free_ptr(&work->hpakeeper.removing_uid);
+	mem_free_ptr(&work->hpakeeper.removing_step);
 }
 
 bool hpakeeper_remove(struct work *work, const struct scaledobject *so, const char *doing)
@@ -362,18 +365,18 @@ static void note_keys(struct hpa_part *p, const json_t *desired)
  */
 static bool too_early(struct work *work)
 {
-	const struct hpa_part *p = &work->reconcile.hpa;
+	const struct hpa_part *p = &work->hpakeeper.hpa;
 	int64_t now_ms = loop_now_ms(work->control->cache->loop);
 
 	if (now_ms >= p->again_ms)
 		return false;
-	loop_timer_set(&work->reconcile.again, p->again_ms - now_ms);
+	write_again(work, p->again_ms - now_ms);
 	return true;
 }
 
 bool hpakeeper_run(struct work *work, const struct scaledobject *so, json_t *desired)
 {
-	struct reconcile_part *r = &work->reconcile;
+	struct hpakeeper_part *r = &work->hpakeeper;
 	const char *name = desired_name(desired);
 	const struct hpa *live = live_of(work, desired);
 	bool whole;

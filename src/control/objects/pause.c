@@ -4,13 +4,22 @@
  * the annotation exists. When others scale the target it is set back, with a back-off, so that two
  * writers do not work against each other at full speed.
  */
+#include "control/objects/pause.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
+#include "control/objects/act.h"
+#include "control/objects/hpakeeper.h"
+#include "control/objects/recorder.h"
+#include "control/objects/scaleloop.h"
+#include "control/objects/status.h"
 #include "control/objects/work.h"
+#include "control/objects/write.h"
+#include "decide/scale.h"
 
 #define HPA_STEP   "failed to delete HPA for paused ScaledObject"
 #define SCALE_STEP "failed to scale target to paused replica count"
@@ -59,7 +68,7 @@ static bool too_early(struct work *work)
 	int64_t now_ms = loop_now_ms(work->control->cache->loop), pause_ms;
 
 	if (now_ms < p->write_at_ms) {
-		loop_timer_set(&work->reconcile.again, p->write_at_ms - now_ms);
+		write_again(work, p->write_at_ms - now_ms);
 		return true;
 	}
 	if (now_ms > p->write_at_ms + QUIET_MS)
@@ -81,7 +90,7 @@ static enum pause_state keep_at(struct work *work, const struct scaledobject *so
 		return PAUSE_DONE;
 	/* Nothing else is to be reported than the pause, unless the last write failed. */
 	if (too_early(work))
-		return !work->reconcile.write_err ? PAUSE_DONE : PAUSE_BUSY;
+		return !work->write.err ? PAUSE_DONE : PAUSE_BUSY;
 	/*
 	 * Of an object that was created paused the original replicas are noted before we change
 	 * them.

@@ -5,12 +5,16 @@
  * of 50 ms, so that queries of several objects to one server go out in one write; the phase of each
  * object is random, so that a thousand of them do not poll at the same time.
  */
+#include "control/objects/polling.h"
+
 #include <stdlib.h>
 
 #include "base/fingerprint.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
+#include "control/objects/recorder.h"
+#include "control/objects/status.h"
 #include "control/objects/work.h"
 #include "decide/mark.h"
 
@@ -283,7 +287,7 @@ void polling_look(struct work *work)
 		return;
 	/* The triggers may have changed; queries that are still needed are joined or in memory. */
 	abandon(work);
-	work->loop.push_settled_until_ms = 0;
+	recorder_push_anew(work);
 	loop_timer_set(&work->loop.timer, 0);
 }
 
@@ -374,8 +378,7 @@ void polling_stop(struct work *work)
 	loop_timer_done(&work->loop.timer);
 	loop_timer_done(&work->loop.wake);
 	pushes_release(work->object);
-	mem_free_ptr(&work->loop.said_push);
-	work->loop.push_settled_until_ms = 0;
+	recorder_forget_push(work);
 	work->loop.woken = false;
 	work->loop.running = false;
 	work->loop.again = false;
@@ -385,15 +388,15 @@ void polling_stop(struct work *work)
 /* A changed spec, annotation or credential does not wait for the next poll. */
 static bool take_news(struct work *work, const struct annotations *says)
 {
-	struct reconcile_part *r = &work->reconcile;
+	struct loop_part *p = &work->loop;
 	int64_t generation = work->object->of.meta->generation;
 	uint64_t questions = scalers_questions(work->object);
 	bool changed = work->generation != generation;
-	bool news = changed || r->questions != questions || !annotations_same(&r->annotations, says);
+	bool news = changed || p->questions != questions || !annotations_same(&p->annotations, says);
 
 	work->generation = generation;
-	r->questions = questions;
-	r->annotations = *says;
+	p->questions = questions;
+	p->annotations = *says;
 	if (changed) {
 		forget_told(work);
 		recorder_unknown(work);
@@ -422,4 +425,9 @@ void polling_end(struct work *work)
 	if (work->loop.running)
 		recorder_event(work, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
 	polling_stop(work);
+}
+
+void polling_note_active(struct work *work, int64_t at_unix_ms)
+{
+	work->loop.last_active_unix_ms = at_unix_ms;
 }

@@ -3,6 +3,8 @@
  * The objects that wait to be reconciled, each once. Namespaces take turns, as one with hundreds of
  * large objects would keep the others waiting for seconds; in each it is first come first served.
  */
+#include "control/objects/queue.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -11,7 +13,7 @@
 
 static struct work *work_of(struct fairqueue_entry *e)
 {
-	return e ? (struct work *)((char *)e - offsetof(struct work, reconcile.dirty)) : NULL;
+	return e ? (struct work *)((char *)e - offsetof(struct work, dirty)) : NULL;
 }
 
 void queue_mark(struct work *work)
@@ -20,21 +22,21 @@ void queue_mark(struct work *work)
 	const char *path = work->object->path;
 	MEM_AUTO char *namespace_ = NULL;
 
-	loop_timer_cancel(&work->reconcile.again);
-	if (work->reconcile.dirty.lane)
+	loop_timer_cancel(&work->write.again);
+	if (work->dirty.lane)
 		return;
 	namespace_ = mem_dupn(path, strcspn(path, "/"));
 	c->dirty_count++;
-	fairqueue_put(&c->dirty, &work->reconcile.dirty, namespace_);
+	fairqueue_put(&c->dirty, &work->dirty, namespace_);
 	loop_task_queue(c->cache->loop, &c->turn);
 }
 
 void queue_remove(struct work *work)
 {
-	if (!work->reconcile.dirty.lane)
+	if (!work->dirty.lane)
 		return;
 	work->control->dirty_count--;
-	fairqueue_leave(&work->reconcile.dirty);
+	fairqueue_leave(&work->dirty);
 }
 
 struct work *queue_take(struct control *c)

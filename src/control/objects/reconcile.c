@@ -16,6 +16,8 @@
  *   HPA missing, different -> create it, replace its spec
  *   all there --------------> Ready=True; the loop starts
  */
+#include "control/objects/reconcile.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,17 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
+#include "control/objects/act.h"
+#include "control/objects/finalise.h"
+#include "control/objects/hpakeeper.h"
+#include "control/objects/pause.h"
+#include "control/objects/polling.h"
+#include "control/objects/recorder.h"
+#include "control/objects/rivals.h"
+#include "control/objects/status.h"
 #include "control/objects/work.h"
+#include "control/objects/write.h"
+#include "decide/conditions.h"
 #include "decide/hpaspec.h"
 #include "decide/validate/validate.h"
 #include "decide/verdict.h"
@@ -46,13 +58,6 @@ struct desired {
 	bool undescribed; /* a trigger's metrics are not known */
 	json_t *desired;  /* owned; NULL: no metric is known, so the HPA is left as it is */
 };
-
-void reconcile_stop(struct work *work)
-{
-	json_decref(work->reconcile.desired);
-	work->reconcile.desired = NULL;
-	hpakeeper_stop(work);
-}
 
 /* ---- What the object wants ---- */
 
@@ -236,7 +241,7 @@ static void failed(struct work *work, const struct scaledobject *so, const struc
 static void write_failed(struct work *work, const struct scaledobject *so, const struct desired *desired)
 {
 	if (write_is_news(work))
-		report_failure(work, so, desired, work->reconcile.write_err);
+		report_failure(work, so, desired, work->write.err);
 }
 
 static void reconcile_scaled(struct work *work, const struct scaledobject *so, struct desired *desired)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "control/objects/recorder.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +125,7 @@ static char *push_trouble(const struct work *work, bool *settled)
 	if (*settled)
 		return text.len > 0 ? buf_take(&text) : NULL;
 	buf_done(&text);
-	return mem_dup(work->loop.said_push);
+	return mem_dup(work->recorder.said_push);
 }
 
 void recorder_push(struct work *work)
@@ -132,14 +134,25 @@ void recorder_push(struct work *work)
 	bool settled;
 	char *text;
 
-	if (now_ms < work->loop.push_settled_until_ms)
+	if (now_ms < work->recorder.push_settled_until_ms)
 		return;
 	text = push_trouble(work, &settled);
-	work->loop.push_settled_until_ms = settled && !text ? now_ms + PUSH_AGAIN_MS : 0;
-	if (text && !text_equal(work->loop.said_push, text))
+	work->recorder.push_settled_until_ms = settled && !text ? now_ms + PUSH_AGAIN_MS : 0;
+	if (text && !text_equal(work->recorder.said_push, text))
 		recorder_event(work, "Warning", "KEDAScalerInfo", "%s", text);
-	free(work->loop.said_push);
-	work->loop.said_push = text;
+	free(work->recorder.said_push);
+	work->recorder.said_push = text;
+}
+
+void recorder_push_anew(struct work *work)
+{
+	work->recorder.push_settled_until_ms = 0;
+}
+
+void recorder_forget_push(struct work *work)
+{
+	mem_free_ptr(&work->recorder.said_push);
+	recorder_push_anew(work);
 }
 
 /* KEDA's words about types that it means to drop, as it says them (keda-scalers.md C.2). */
@@ -164,7 +177,7 @@ void recorder_started(struct work *work)
 
 void recorder_check_failed(struct work *work, const char *words, const char *text)
 {
-	struct reconcile_part *r = &work->reconcile;
+	struct recorder_part *r = &work->recorder;
 
 	if (text_equal(r->said_error, text))
 		return;
@@ -178,12 +191,12 @@ void recorder_check_failed(struct work *work, const char *words, const char *tex
 
 void recorder_check_passed(struct work *work)
 {
-	mem_free_ptr(&work->reconcile.said_error);
+	mem_free_ptr(&work->recorder.said_error);
 }
 
 void recorder_rival(struct work *work, const char *text)
 {
-	struct reconcile_part *r = &work->reconcile;
+	struct recorder_part *r = &work->recorder;
 
 	if (text && !text_equal(r->said_rival, text)) {
 		log_warn(work->subject, "%s", text);
@@ -208,10 +221,17 @@ void recorder_gone(struct work *work)
 	MEM_AUTO char *reason = mem_printf("%sDeleted", kind);
 	MEM_AUTO char *note = mem_printf("%s was deleted", kind);
 
-	if (work->said_gone)
+	if (work->recorder.said_gone)
 		return;
 	*slash = '\0';
-	work->said_gone = true;
+	work->recorder.said_gone = true;
 	send(work, &meta, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
 	send(work, &meta, "Warning", reason, note);
+}
+
+void recorder_done(struct work *work)
+{
+	recorder_forget_push(work);
+	free(work->recorder.said_error);
+	free(work->recorder.said_rival);
 }

@@ -4,7 +4,10 @@
  * marks the others with the same claim (cache/objects/store) when an object is created, deleted or
  * changes its claims.
  */
+#include "control/objects/rivals.h"
+
 #include "cache/admit.h"
+#include "control/objects/queue.h"
 #include "control/objects/work.h"
 
 static struct rivals_part claims_of(const struct scaledobject *so)

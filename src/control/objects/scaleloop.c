@@ -3,10 +3,20 @@
  * Acts on the answers of a ScaledObject's triggers: decide/scale decides, the target is scaled,
  * status, journal and Events are written.
  */
+#include "control/objects/scaleloop.h"
+
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
+#include "control/objects/act.h"
+#include "control/objects/polling.h"
+#include "control/objects/queue.h"
+#include "control/objects/recorder.h"
+#include "control/objects/rivals.h"
+#include "control/objects/status.h"
 #include "control/objects/work.h"
+#include "decide/conditions.h"
+#include "decide/scale.h"
 
 static void say_status(struct work *work, const struct scale_facts *facts, const struct scale_decision *d,
 	const struct scaledobject *so)
@@ -81,7 +91,7 @@ static void decide(struct work *work, const struct survey_result *r, const struc
 
 	facts.ready_waits = ready.waits;
 	facts.cause_is_news = ready.news;
-	work->loop.last_active_unix_ms = d.last_active_unix_ms;
+	polling_note_active(work, d.last_active_unix_ms);
 	note_decision(work, &facts, &d, why, sizeof(why));
 	polling_say_failures(work, r);
 	polling_log_failing(work, r);

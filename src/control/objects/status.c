@@ -4,12 +4,15 @@
  * the difference to the stored status is written, one patch at a time, and later changes go into
  * the next one. So an object that does not change costs no writes.
  */
+#include "control/objects/status.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fingerprint.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "control/objects/recorder.h"
 #include "control/objects/work.h"
 
 static void on_again(void *arg)

@@ -3,44 +3,22 @@
 
 #include <string.h>
 
+#include "base/wire.h"
+
 #define HEADER    7 /* type, channel, size */
 #define FRAME_END 0xce
 
 /* ---- Reading ---- */
 
-struct cursor {
-	const unsigned char *at;
-	size_t left;
-	bool failed; /* something did not fit; what was read since is 0 */
-};
-
-static const unsigned char *take(struct cursor *c, size_t len)
+static uint32_t take_number(struct wire *w, size_t bytes)
 {
-	const unsigned char *at = c->at;
-
-	if (c->failed || len > c->left) {
-		c->failed = true;
-		return NULL;
-	}
-	c->at += len;
-	c->left -= len;
-	return at;
+	return (uint32_t)wire_number(w, bytes);
 }
 
-static uint32_t take_number(struct cursor *c, size_t bytes)
-{
-	const unsigned char *at = take(c, bytes);
-	uint32_t value = 0;
-
-	for (size_t i = 0; at && i < bytes; i++)
-		value = value << 8 | at[i];
-	return value;
-}
-
-static void take_short(struct cursor *c, struct amqpmethod *out)
+static void take_short(struct wire *c, struct amqpmethod *out)
 {
 	size_t len = take_number(c, 1);
-	const unsigned char *at = take(c, len);
+	const unsigned char *at = wire_take(c, len);
 
 	out->text_len = at ? len : 0;
 	if (at)
@@ -49,10 +27,10 @@ static void take_short(struct cursor *c, struct amqpmethod *out)
 }
 
 /* A long string or a table: the one's bytes are like the other's from outside. */
-static const char *take_long(struct cursor *c, size_t *len)
+static const char *take_long(struct wire *c, size_t *len)
 {
 	*len = take_number(c, 4);
-	return (const char *)take(c, *len);
+	return (const char *)wire_take(c, *len);
 }
 
 /* Whether a list of words separated by blanks has this one. */
@@ -87,7 +65,7 @@ static int not_a_frame(const unsigned char *bytes, size_t len, bool first, struc
 int amqpframe_next(const void *bytes, size_t len, bool first, struct amqpframe *out, struct err *err)
 {
 	const unsigned char *at = bytes;
-	struct cursor c = { at, len, false };
+	struct wire c = { at, len, false };
 
 	if (len > 0 && at[0] != AMQPFRAME_METHOD && at[0] != AMQPFRAME_HEARTBEAT)
 		return !first || len >= 4 || at[0] == 21 ? not_a_frame(at, len, first, err) : 0;
@@ -106,7 +84,7 @@ int amqpframe_next(const void *bytes, size_t len, bool first, struct amqpframe *
 	return at[HEADER + out->len] == FRAME_END ? 1 : not_a_frame(at, len, false, err);
 }
 
-static void read_start(struct cursor *c, struct amqpmethod *out)
+static void read_start(struct wire *c, struct amqpmethod *out)
 {
 	const char *mechanisms;
 	size_t len;
@@ -121,7 +99,7 @@ static void read_start(struct cursor *c, struct amqpmethod *out)
 
 int amqpframe_read(const struct amqpframe *frame, struct amqpmethod *out, struct err *err)
 {
-	struct cursor c = { frame->payload, frame->len, false };
+	struct wire c = { frame->payload, frame->len, false };
 
 	*out = (struct amqpmethod){ .id = take_number(&c, 4) };
 	switch (out->id) {
@@ -151,23 +129,17 @@ int amqpframe_read(const struct amqpframe *frame, struct amqpmethod *out, struct
 
 /* ---- Writing ---- */
 
-static void put_number(struct buf *out, uint32_t value, size_t bytes)
-{
-	while (bytes-- > 0)
-		buf_putc(out, (char)(value >> 8 * bytes & 0xff));
-}
-
 static void put_short(struct buf *out, const char *text)
 {
 	size_t len = strnlen(text, AMQPFRAME_TEXT_MAX);
 
-	put_number(out, (uint32_t)len, 1);
+	wire_put(out, len, 1);
 	buf_append(out, text, len);
 }
 
 static void put_long(struct buf *out, const char *text)
 {
-	put_number(out, (uint32_t)strlen(text), 4);
+	wire_put(out, strlen(text), 4);
 	buf_puts(out, text);
 }
 
@@ -186,24 +158,24 @@ static void set_size(struct buf *out, size_t at)
 /* Returns the place of its size, for end_frame. */
 static size_t begin_frame(struct buf *out, enum amqpframe_type type, unsigned channel)
 {
-	put_number(out, type, 1);
-	put_number(out, channel, 2);
-	put_number(out, 0, 4);
+	wire_put(out, type, 1);
+	wire_put(out, channel, 2);
+	wire_put(out, 0, 4);
 	return out->len - 4;
 }
 
 static void end_frame(struct buf *out, size_t at)
 {
 	set_size(out, at);
-	put_number(out, FRAME_END, 1);
+	wire_put(out, FRAME_END, 1);
 }
 
 static size_t begin_method(struct buf *out, unsigned channel, unsigned class, unsigned method)
 {
 	size_t at = begin_frame(out, AMQPFRAME_METHOD, channel);
 
-	put_number(out, class, 2);
-	put_number(out, method, 2);
+	wire_put(out, class, 2);
+	wire_put(out, method, 2);
 	return at;
 }
 
@@ -211,7 +183,7 @@ static void put_properties(struct buf *out, const char *connection_name)
 {
 	size_t all = out->len, capabilities;
 
-	put_number(out, 0, 4);
+	wire_put(out, 0, 4);
 	put_short(out, "product");
 	buf_putc(out, 'S');
 	put_long(out, "kscaled");
@@ -221,10 +193,10 @@ static void put_properties(struct buf *out, const char *connection_name)
 	put_short(out, "capabilities");
 	buf_putc(out, 'F');
 	capabilities = out->len;
-	put_number(out, 0, 4);
+	wire_put(out, 0, 4);
 	put_short(out, "authentication_failure_close");
 	buf_putc(out, 't');
-	put_number(out, 1, 1);
+	wire_put(out, 1, 1);
 	set_size(out, capabilities);
 	set_size(out, all);
 }
@@ -237,7 +209,7 @@ void amqpframe_put_start_ok(struct buf *out, const char *connection_name, const 
 	at = begin_method(out, 0, 10, 11);
 	put_properties(out, connection_name);
 	put_short(out, user ? "PLAIN" : "EXTERNAL");
-	put_number(out, (uint32_t)(user ? user_len + password_len + 2 : 0), 4);
+	wire_put(out, (user ? user_len + password_len + 2 : 0), 4);
 	if (user) {
 		buf_putc(out, '\0');
 		buf_append(out, user, user_len);
@@ -252,9 +224,9 @@ void amqpframe_put_tune_ok(struct buf *out, unsigned channel_max, uint32_t frame
 {
 	size_t at = begin_method(out, 0, 10, 31);
 
-	put_number(out, channel_max, 2);
-	put_number(out, frame_max, 4);
-	put_number(out, beat_s, 2);
+	wire_put(out, channel_max, 2);
+	wire_put(out, frame_max, 4);
+	wire_put(out, beat_s, 2);
 	end_frame(out, at);
 }
 
@@ -263,7 +235,7 @@ void amqpframe_put_open(struct buf *out, const char *vhost)
 	size_t at = begin_method(out, 0, 10, 40);
 
 	put_short(out, vhost);
-	put_number(out, 0, 2); /* two fields of the past */
+	wire_put(out, 0, 2); /* two fields of the past */
 	end_frame(out, at);
 }
 
@@ -271,22 +243,17 @@ void amqpframe_put_close(struct buf *out)
 {
 	size_t at = begin_method(out, 0, 10, 50);
 
-	put_number(out, 200, 2);
+	wire_put(out, 200, 2);
 	put_short(out, "done");
-	put_number(out, 0, 4); /* because of no method */
+	wire_put(out, 0, 4); /* because of no method */
 	end_frame(out, at);
-}
-
-void amqpframe_put_close_ok(struct buf *out)
-{
-	end_frame(out, begin_method(out, 0, 10, 51));
 }
 
 void amqpframe_put_channel_open(struct buf *out, unsigned channel)
 {
 	size_t at = begin_method(out, channel, 20, 10);
 
-	put_number(out, 0, 1);
+	wire_put(out, 0, 1);
 	end_frame(out, at);
 }
 
@@ -299,10 +266,10 @@ void amqpframe_put_declare(struct buf *out, unsigned channel, const char *queue)
 {
 	size_t at = begin_method(out, channel, 50, 10);
 
-	put_number(out, 0, 2);
+	wire_put(out, 0, 2);
 	put_short(out, queue);
-	put_number(out, 1, 1); /* passive, and nothing else */
-	put_number(out, 0, 4); /* no arguments */
+	wire_put(out, 1, 1); /* passive, and nothing else */
+	wire_put(out, 0, 4); /* no arguments */
 	end_frame(out, at);
 }
 

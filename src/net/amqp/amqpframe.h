@@ -79,7 +79,6 @@ void amqpframe_put_start_ok(struct buf *out, const char *connection_name, const 
 void amqpframe_put_tune_ok(struct buf *out, unsigned channel_max, uint32_t frame_max, unsigned beat_s);
 void amqpframe_put_open(struct buf *out, const char *vhost);
 void amqpframe_put_close(struct buf *out);
-void amqpframe_put_close_ok(struct buf *out);
 void amqpframe_put_channel_open(struct buf *out, unsigned channel);
 void amqpframe_put_channel_close_ok(struct buf *out, unsigned channel);
 void amqpframe_put_declare(struct buf *out, unsigned channel, const char *queue); /* passive */

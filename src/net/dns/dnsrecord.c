@@ -7,58 +7,56 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/wire.h"
 
-#define HEADER_BYTES 12
-#define HOST_MAX     253
-#define CLASS_IN     1
+#define HOST_MAX 253
+#define CLASS_IN 1
 
 static const char nonsense[] = "the name server's answer makes no sense";
 
 /* The answer, and how far it was read. */
 struct answer_bytes {
 	const uint8_t *bytes;
-	size_t len, at;
-	bool broken; /* it ended too early, or something is not as it must be */
+	struct wire wire; /* failed: it ended too early, or something is not as it must be */
 };
+
+static size_t place(const struct answer_bytes *r)
+{
+	return (size_t)(r->wire.at - r->bytes);
+}
+
+/* Goes on at another place before the end. */
+static void jump(struct answer_bytes *r, size_t to)
+{
+	size_t end = place(r) + r->wire.left;
+
+	r->wire.failed = r->wire.failed || to > end;
+	r->wire.at = r->bytes + (r->wire.failed ? 0 : to);
+	r->wire.left = r->wire.failed ? 0 : end - to;
+}
 
 static unsigned read_byte(struct answer_bytes *r)
 {
-	if (r->at >= r->len) {
-		r->broken = true;
-		return 0;
-	}
-	return r->bytes[r->at++];
+	return (unsigned)wire_number(&r->wire, 1);
 }
 
 static unsigned read_u16(struct answer_bytes *r)
 {
-	unsigned high = read_byte(r);
-
-	return high << 8 | read_byte(r);
-}
-
-static uint32_t read_u32(struct answer_bytes *r)
-{
-	uint32_t high = read_u16(r);
-
-	return high << 16 | read_u16(r);
+	return (unsigned)wire_number(&r->wire, 2);
 }
 
 static void skip(struct answer_bytes *r, size_t count)
 {
-	if (count > r->len - r->at)
-		r->broken = true;
-	else
-		r->at += count;
+	wire_take(&r->wire, count);
 }
 
 static void skip_name(struct answer_bytes *r)
 {
 	unsigned label;
 
-	while ((label = read_byte(r)) != 0 && label < 0xc0 && !r->broken) {
+	while ((label = read_byte(r)) != 0 && label < 0xc0 && !r->wire.failed) {
 		if (label > 63)
-			r->broken = true;
+			r->wire.failed = true;
 		skip(r, label);
 	}
 	if (label >= 0xc0)
@@ -76,14 +74,14 @@ static bool is_of_host(char c)
 static void put_label(struct answer_bytes *r, unsigned len, char host[HOST_MAX + 2], size_t *used)
 {
 	if (len > 63 || *used + len > HOST_MAX) {
-		r->broken = true;
+		r->wire.failed = true;
 		return;
 	}
 	for (; len > 0; len--) {
 		char c = (char)read_byte(r);
 
 		if (!is_of_host(c))
-			r->broken = true;
+			r->wire.failed = true;
 		host[(*used)++] = c;
 	}
 	host[(*used)++] = '.';
@@ -93,20 +91,22 @@ static void put_label(struct answer_bytes *r, unsigned len, char host[HOST_MAX +
 static void read_host(struct answer_bytes *r, char host[HOST_MAX + 2])
 {
 	struct answer_bytes piece = *r;
-	size_t begin = piece.at, used = 0;
+	size_t begin = place(&piece), used = 0;
 	unsigned label;
+	size_t to;
 
-	while ((label = read_byte(&piece)) != 0 && !piece.broken) {
+	while ((label = read_byte(&piece)) != 0 && !piece.wire.failed) {
 		if (label < 0xc0) {
 			put_label(&piece, label, host, &used);
 			continue;
 		}
-		piece.at = (size_t)(label & 0x3f) << 8 | read_byte(&piece);
-		piece.broken = piece.broken || piece.at >= begin;
-		begin = piece.at;
+		to = (size_t)(label & 0x3f) << 8 | read_byte(&piece);
+		piece.wire.failed = piece.wire.failed || to >= begin;
+		jump(&piece, to);
+		begin = to;
 	}
 	host[used > 0 ? used - 1 : 0] = '\0';
-	r->broken = r->broken || piece.broken || used == 0;
+	r->wire.failed = r->wire.failed || piece.wire.failed || used == 0;
 }
 
 /* Its data alone is in r; returns its text, NULL: it is none. */
@@ -117,24 +117,24 @@ static char *read_service(struct answer_bytes *r, uint16_t *port)
 	skip(r, 4); /* priority and weight */
 	*port = (uint16_t)read_u16(r);
 	read_host(r, host);
-	return r->broken || *port == 0 ? NULL : mem_dup(host);
+	return r->wire.failed || *port == 0 ? NULL : mem_dup(host);
 }
 
 static char *read_text(struct answer_bytes *r)
 {
 	struct buf text = BUF_INIT(DNSRECORD_BYTES_MAX);
 
-	while (r->at < r->len && !r->broken) {
+	while (r->wire.left > 0) {
 		unsigned left = read_byte(r);
 
-		for (; left > 0 && !r->broken; left--) {
+		for (; left > 0 && !r->wire.failed; left--) {
 			char c = (char)read_byte(r);
 
-			r->broken = r->broken || (unsigned char)c < ' ' || c == 0x7f;
+			r->wire.failed = r->wire.failed || (unsigned char)c < ' ' || c == 0x7f;
 			buf_putc(&text, c);
 		}
 	}
-	if (r->broken || buf_failed(&text)) {
+	if (r->wire.failed || buf_failed(&text)) {
 		buf_done(&text);
 		return NULL;
 	}
@@ -144,7 +144,7 @@ static char *read_text(struct answer_bytes *r)
 /* A name in an SRV record may go on before the record, so that the reader has all up to its end. */
 static char *read_data(const struct answer_bytes *whole, size_t len, enum dnsrecord_kind kind, uint16_t *port)
 {
-	struct answer_bytes data = { .bytes = whole->bytes, .len = whole->at + len, .at = whole->at };
+	struct answer_bytes data = { whole->bytes, { whole->wire.at, len, false } };
 
 	*port = 0;
 	return kind == DNSRECORD_SRV ? read_service(&data, port) : read_text(&data);
@@ -177,19 +177,19 @@ static bool take_record(struct answer_bytes *r, enum dnsrecord_kind kind, struct
 	skip_name(r);
 	type = read_u16(r);
 	class = read_u16(r);
-	ttl = read_u32(r);
+	ttl = (uint32_t)wire_number(&r->wire, 4);
 	len = read_u16(r);
-	if (r->broken || len > r->len - r->at) {
-		r->broken = true;
+	if (r->wire.failed || len > r->wire.left) {
+		r->wire.failed = true;
 		return false;
 	}
 	if (type == (unsigned)kind && class == CLASS_IN) {
 		text = read_data(r, len, kind, &port);
-		r->broken = !text;
+		r->wire.failed = !text;
 		if (!text)
 			return false;
 		if (!add(out, text, port, bytes)) {
-			r->broken = kind ==
+			r->wire.failed = kind ==
 				DNSRECORD_TXT; /* a text that is left out would change what the others say */
 			return false;
 		}
@@ -206,7 +206,7 @@ static bool take_record(struct answer_bytes *r, enum dnsrecord_kind kind, struct
 const char *dnsrecord_read(const uint8_t *answer, size_t len, enum dnsrecord_kind kind, struct dnsrecord_list *out,
 	int64_t *ttl_s)
 {
-	struct answer_bytes r = { .bytes = answer, .len = len };
+	struct answer_bytes r = { answer, { answer, len, false } };
 	size_t bytes = 0;
 	unsigned questions, answers;
 
@@ -215,15 +215,14 @@ const char *dnsrecord_read(const uint8_t *answer, size_t len, enum dnsrecord_kin
 	skip(&r, 4);
 	questions = read_u16(&r);
 	answers = read_u16(&r);
-	r.at = HEADER_BYTES;
-	r.broken = r.broken || len < HEADER_BYTES;
-	for (; questions > 0 && !r.broken; questions--) {
+	skip(&r, 4);
+	for (; questions > 0 && !r.wire.failed; questions--) {
 		skip_name(&r);
 		skip(&r, 4);
 	}
-	while (answers > 0 && !r.broken && take_record(&r, kind, out, ttl_s, &bytes))
+	while (answers > 0 && !r.wire.failed && take_record(&r, kind, out, ttl_s, &bytes))
 		answers--;
-	if (!r.broken)
+	if (!r.wire.failed)
 		return NULL;
 	dnsrecord_done(out);
 	return nonsense;

@@ -10,7 +10,7 @@
  * failed query the next one waits for a back-off, and so do all who ask meanwhile. The number of
  * queries under way is limited, separately for names that failed before, so that these do not delay
  * others. Namespaces have shares of both limits (base/fairqueue) and of the cache. An entry counts
- * for the namespace that asked first. Owned by the loop (loop_names), used by net/dns.
+ * for the namespace that asked first. Owned by net/network, used by net/dns.
  */
 
 #include <stdbool.h>

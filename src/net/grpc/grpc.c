@@ -18,6 +18,7 @@
 #include "net/http/httpaddresses.h"
 #include "net/http/httpc.h"
 #include "net/http/httpurl.h"
+#include "net/network.h"
 #include "net/probe.h"
 
 #define IDLE_MS 60000
@@ -153,7 +154,7 @@ static int link_open(struct grpc_link *l, struct err *err)
 	l->hold.wants = OF_LIBCURL;
 	if (l->http)
 		return 0;
-	if (descriptors_take(loop_descriptors(l->pool->loop), &l->hold, err))
+	if (descriptors_take(&network_of(l->pool->loop)->descriptors, &l->hold, err))
 		return -1;
 	l->http = httpc_new(l->pool->loop, &config, NULL);
 	if (!l->http)
@@ -377,7 +378,7 @@ static bool on_data(void *arg, const char *bytes, size_t len)
 	}
 	call->bytes.namespace_ = call->namespace_ ? call->namespace_ : endpoint_namespace(&call->link->endpoint->base);
 	if (err.kind == ERR_NONE &&
-		answers_hold(loop_answers(call->link->pool->loop), &call->bytes,
+		answers_hold(&network_of(call->link->pool->loop)->answers, &call->bytes,
 			call->frame.message.len + call->answer.len, &err) == 0)
 		return true;
 	err_keep(&call->err, &err);

@@ -15,6 +15,7 @@
 #include "net/http/httprequest.h"
 #include "net/http/httpsockets.h"
 #include "net/http/httpurl.h"
+#include "net/network.h"
 
 #define BODY_MAX          ((size_t)16 << 20)
 #define RETRY_AFTER_MAX_S 86400
@@ -322,7 +323,7 @@ static size_t collect(struct httpc_call *call, const char *bytes, size_t len)
 	struct err err;
 
 	if (call->c->config.foreign &&
-		answers_hold(loop_answers(call->c->loop), &call->held, call->body.len + len, &err)) {
+		answers_hold(&network_of(call->c->loop)->answers, &call->held, call->body.len + len, &err)) {
 		err_keep(&call->request.forbidden, &err);
 		return 0;
 	}

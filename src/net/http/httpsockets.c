@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "net/descriptors.h"
 #include "net/http/httpproxies.h"
+#include "net/network.h"
 #include "net/sourcerules.h"
 
 struct httpsocket {
@@ -71,9 +72,9 @@ curl_socket_t httpsockets_open(struct httpsockets *s, struct httpsockets_made *m
 	int fd;
 
 	forget_closed(s, made);
-	if ((sourcerules_judge(loop_source_rules(s->loop), &address->addr, address->addrlen, err) &&
+	if ((sourcerules_judge(&network_of(s->loop)->rules, &address->addr, address->addrlen, err) &&
 		    !httpproxies_have(&address->addr)) ||
-		descriptors_take(loop_descriptors(s->loop), &hold, err))
+		descriptors_take(&network_of(s->loop)->descriptors, &hold, err))
 		return CURL_SOCKET_BAD;
 	fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 	if (fd < 0) {

@@ -359,7 +359,6 @@ static void on_request(struct evhttp_request *req, void *arg)
 	conn_settle(c); /* accepted in the same turn */
 	r = &c->request;
 	r->req = req;
-	r->started_ms = c->since_ms;
 	httppath_split(evhttp_request_get_uri(req), &r->target);
 	set_phase(c, PHASE_HELD);
 	fault = httpframing_fault(req);

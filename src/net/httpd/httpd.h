@@ -78,7 +78,6 @@ const char *httpd_body(const struct httpd_request *r, size_t *len); /* borrowed 
 const char *httpd_peer(const struct httpd_request *r);              /* "10.0.0.7:51234", "[::1]:51234", "unix" */
 /* the connection's session; NULL on plain HTTP */
 SSL *httpd_tls(const struct httpd_request *r);
-int64_t httpd_started_ms(const struct httpd_request *r); /* loop clock */
 
 /*
  * Data of the handler that belongs to the connection (who its certificate proved to be); freed by

@@ -35,7 +35,6 @@ struct httpd_request {
 	struct httpd_conn *conn;
 	struct evhttp_request *req; /* NULL when there is no request */
 	struct httppath target;
-	int64_t started_ms;
 	struct decoded_text *texts;
 	void (*gone_fn)(void *arg);
 	void *gone_arg;

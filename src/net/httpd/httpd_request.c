@@ -125,11 +125,6 @@ SSL *httpd_tls(const struct httpd_request *r)
 	return r->conn->ssl;
 }
 
-int64_t httpd_started_ms(const struct httpd_request *r)
-{
-	return r->started_ms;
-}
-
 void *httpd_connection_data(const struct httpd_request *r)
 {
 	return r->conn->data;

@@ -401,7 +401,7 @@ static void finish(struct kafkaerrand *e, const struct kafkamessages_offsets *an
 
 /* ---- Sending ---- */
 
-static void answered(void *arg, struct kafkawire_reader *r, const struct err *err);
+static void answered(void *arg, struct wire *r, const struct err *err);
 static void find_coordinator(struct group *g, int64_t deadline_ms);
 
 static struct buf frame_buf(void)
@@ -548,7 +548,7 @@ static void send_waiting(struct group *g)
 		send(c->taken);
 }
 
-static void on_coordinator(void *arg, struct kafkawire_reader *r, const struct err *failed)
+static void on_coordinator(void *arg, struct wire *r, const struct err *failed)
 {
 	struct group *g = arg;
 	struct kafkacluster *c = g->cluster;
@@ -601,7 +601,7 @@ void kafkacluster_doubt_group(struct kafkacluster *c, const char *group)
 
 /* ---- Answers ---- */
 
-static void take_metadata(struct kafkaerrand *e, struct kafkawire_reader *r)
+static void take_metadata(struct kafkaerrand *e, struct wire *r)
 {
 	struct kafkacluster *c = e->cluster;
 	struct kafkamessages_metadata said;
@@ -624,7 +624,7 @@ static void take_metadata(struct kafkaerrand *e, struct kafkawire_reader *r)
 	finish(e, NULL, NULL, KAFKACLUSTER_CERTAIN);
 }
 
-static void take_offsets(struct kafkaerrand *e, struct kafkawire_reader *r)
+static void take_offsets(struct kafkaerrand *e, struct wire *r)
 {
 	struct kafkamessages_offsets answer;
 	char room[32];
@@ -642,7 +642,7 @@ static void take_offsets(struct kafkaerrand *e, struct kafkawire_reader *r)
 	kafkamessages_offsets_done(&answer);
 }
 
-static void answered(void *arg, struct kafkawire_reader *r, const struct err *err)
+static void answered(void *arg, struct wire *r, const struct err *err)
 {
 	struct kafkaerrand *e = arg;
 	struct kafkacluster *c = e->cluster;

@@ -210,7 +210,7 @@ static void wait_for_salt(struct kafkalink *l)
 }
 
 /* 0, or -1 with err. */
-static int take_greeting(struct kafkalink *l, struct kafkawire_reader *r, struct err *err)
+static int take_greeting(struct kafkalink *l, struct wire *r, struct err *err)
 {
 	const struct kafkaendpoint *e = l->terms->endpoint;
 	struct buf message = BUF_INIT(KAFKASASL_MESSAGE_MAX);
@@ -263,7 +263,7 @@ static int64_t whole_frame(const struct kafkalink *l, struct evbuffer *input, st
 {
 	unsigned char head[4 + CORRELATION_LEN];
 	ssize_t got = evbuffer_copyout(input, head, sizeof(head));
-	struct kafkawire_reader r = { head, sizeof(head), false };
+	struct wire r = { head, sizeof(head), false };
 	size_t most = l->state == OPEN ? KAFKAMESSAGES_FRAME_MAX : GREETING_MAX;
 	int32_t len, correlation;
 
@@ -298,7 +298,7 @@ static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err
 {
 	struct kafkalink *l = arg;
 	int64_t len = whole_frame(l, input, err);
-	struct kafkawire_reader reader;
+	struct wire reader;
 	unsigned char *frame;
 	int rc = 0;
 
@@ -314,7 +314,7 @@ static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err
 		take_answer(l, frame, *used);
 		return 1;
 	}
-	reader = (struct kafkawire_reader){ frame + ANSWER_AT, *used - ANSWER_AT, false };
+	reader = (struct wire){ frame + ANSWER_AT, *used - ANSWER_AT, false };
 	rc = take_greeting(l, &reader, err);
 	free(frame);
 	return rc ? -1 : 1;
@@ -418,10 +418,10 @@ static int opening(const void *connection, struct err *err)
 static void tell(struct pool_call *call)
 {
 	struct kafkalink_request *r = (struct kafkalink_request *)call;
-	struct kafkawire_reader reader;
+	struct wire reader;
 
 	if (!call->err)
-		reader = (struct kafkawire_reader){ r->answer + ANSWER_AT, r->answer_len - ANSWER_AT, false };
+		reader = (struct wire){ r->answer + ANSWER_AT, r->answer_len - ANSWER_AT, false };
 	r->fn(r->arg, call->err ? NULL : &reader, call->err);
 }
 

@@ -52,7 +52,7 @@ const char *kafkalink_address(const struct kafkalink *l); /* host and port */
  * answer: what follows the correlation id, borrowed; NULL exactly when err is not. Called from the
  * loop, exactly once, never before kafkalink_ask has returned; it may ask and cancel others.
  */
-typedef void (*kafkalink_fn)(void *arg, struct kafkawire_reader *answer, const struct err *err);
+typedef void (*kafkalink_fn)(void *arg, struct wire *answer, const struct err *err);
 /* Takes the frame's content. deadline_ms: loop clock. */
 struct kafkalink_request *kafkalink_ask(struct kafkalink *l, enum kafkamessages_api api, struct buf *frame,
 	int64_t deadline_ms, kafkalink_fn fn, void *arg);

@@ -261,7 +261,7 @@ static int too_large(enum kafkamessages_api api, struct err *err)
 	return err_set(err, ERR_INVALID, "%s: the answer is too large", apis[api].name);
 }
 
-int kafkamessages_read_versions(struct kafkawire_reader *r, struct kafkamessages_versions *out, struct err *err)
+int kafkamessages_read_versions(struct wire *r, struct kafkamessages_versions *out, struct err *err)
 {
 	int16_t error = kafkawire_i16(r);
 	size_t count = kafkawire_count(r, 6);
@@ -317,7 +317,7 @@ static bool is_printable(const char *text)
  * False: no broker with a host and port to connect to. One that has none for this listener says ""
  * and -1; of none the number is below 0.
  */
-static bool read_broker(struct kafkawire_reader *r, struct kafkamessages_broker *out)
+static bool read_broker(struct wire *r, struct kafkamessages_broker *out)
 {
 	int32_t port;
 
@@ -353,7 +353,7 @@ static void sort_partitions(struct kafkamessages_topic *t)
 }
 
 /* False: more partitions than there may be. */
-static bool read_topic(struct kafkawire_reader *r, struct kafkamessages_topic *t, size_t *left)
+static bool read_topic(struct wire *r, struct kafkamessages_topic *t, size_t *left)
 {
 	size_t count;
 
@@ -378,7 +378,7 @@ static bool read_topic(struct kafkawire_reader *r, struct kafkamessages_topic *t
 	return true;
 }
 
-int kafkamessages_read_metadata(struct kafkawire_reader *r, struct kafkamessages_metadata *out, struct err *err)
+int kafkamessages_read_metadata(struct wire *r, struct kafkamessages_metadata *out, struct err *err)
 {
 	size_t count, left = KAFKAMESSAGES_PARTITIONS_MAX;
 
@@ -417,7 +417,7 @@ void kafkamessages_metadata_done(struct kafkamessages_metadata *m)
 	*m = (struct kafkamessages_metadata){ 0 };
 }
 
-int kafkamessages_read_coordinator(struct kafkawire_reader *r, struct kafkamessages_coordinator *out, struct err *err)
+int kafkamessages_read_coordinator(struct wire *r, struct kafkamessages_coordinator *out, struct err *err)
 {
 	bool usable;
 
@@ -450,8 +450,7 @@ static int compare_offsets(const void *a, const void *b)
 	return order ? order : (x->partition > y->partition) - (x->partition < y->partition);
 }
 
-static int read_lists(struct kafkawire_reader *r, enum kafkamessages_api api, struct kafkamessages_offsets *out,
-	struct err *err)
+static int read_lists(struct wire *r, enum kafkamessages_api api, struct kafkamessages_offsets *out, struct err *err)
 {
 	size_t topics = kafkawire_count(r, 6);
 
@@ -490,8 +489,7 @@ static int read_lists(struct kafkawire_reader *r, enum kafkamessages_api api, st
 	return 0;
 }
 
-static int finish(struct kafkawire_reader *r, enum kafkamessages_api api, struct kafkamessages_offsets *out,
-	struct err *err)
+static int finish(struct wire *r, enum kafkamessages_api api, struct kafkamessages_offsets *out, struct err *err)
 {
 	if (r->failed)
 		return nonsense(api, err);
@@ -502,7 +500,7 @@ static int finish(struct kafkawire_reader *r, enum kafkamessages_api api, struct
 	return 0;
 }
 
-int kafkamessages_read_committed(struct kafkawire_reader *r, struct kafkamessages_offsets *out, struct err *err)
+int kafkamessages_read_committed(struct wire *r, struct kafkamessages_offsets *out, struct err *err)
 {
 	*out = (struct kafkamessages_offsets){ 0 };
 	kafkawire_i32(r); /* throttle */
@@ -512,7 +510,7 @@ int kafkamessages_read_committed(struct kafkawire_reader *r, struct kafkamessage
 	return finish(r, KAFKA_OFFSET_FETCH, out, err);
 }
 
-int kafkamessages_read_offsets(struct kafkawire_reader *r, struct kafkamessages_offsets *out, struct err *err)
+int kafkamessages_read_offsets(struct wire *r, struct kafkamessages_offsets *out, struct err *err)
 {
 	*out = (struct kafkamessages_offsets){ 0 };
 	kafkawire_i32(r); /* throttle */
@@ -540,7 +538,7 @@ void kafkamessages_offsets_done(struct kafkamessages_offsets *o)
 
 /* ---- SASL ---- */
 
-int kafkamessages_read_handshake(struct kafkawire_reader *r, struct kafkamessages_handshake *out, struct err *err)
+int kafkamessages_read_handshake(struct wire *r, struct kafkamessages_handshake *out, struct err *err)
 {
 	size_t count, len = 0;
 
@@ -556,7 +554,7 @@ int kafkamessages_read_handshake(struct kafkawire_reader *r, struct kafkamessage
 	return r->failed ? nonsense(KAFKA_SASL_HANDSHAKE, err) : 0;
 }
 
-int kafkamessages_read_authenticate(struct kafkawire_reader *r, struct kafkamessages_authenticate *out, struct err *err)
+int kafkamessages_read_authenticate(struct wire *r, struct kafkamessages_authenticate *out, struct err *err)
 {
 	out->error = kafkawire_i16(r);
 	out->message = kafkawire_text(r);

@@ -84,7 +84,7 @@ struct kafkamessages_versions {
 		int16_t least, most; /* most -1: not there */
 	} apis[KAFKA_APIS];
 };
-int kafkamessages_read_versions(struct kafkawire_reader *r, struct kafkamessages_versions *out, struct err *err);
+int kafkamessages_read_versions(struct wire *r, struct kafkamessages_versions *out, struct err *err);
 /* ERR_INVALID, which names what the broker does not speak. */
 int kafkamessages_check_versions(const struct kafkamessages_versions *v, bool sasl, struct err *err);
 
@@ -105,14 +105,14 @@ struct kafkamessages_metadata {
 	} * topics;
 	size_t topic_count;
 };
-int kafkamessages_read_metadata(struct kafkawire_reader *r, struct kafkamessages_metadata *out, struct err *err);
+int kafkamessages_read_metadata(struct wire *r, struct kafkamessages_metadata *out, struct err *err);
 void kafkamessages_metadata_done(struct kafkamessages_metadata *m);
 
 struct kafkamessages_coordinator {
 	int16_t error;
 	struct kafkamessages_broker broker;
 };
-int kafkamessages_read_coordinator(struct kafkawire_reader *r, struct kafkamessages_coordinator *out, struct err *err);
+int kafkamessages_read_coordinator(struct wire *r, struct kafkamessages_coordinator *out, struct err *err);
 void kafkamessages_coordinator_done(struct kafkamessages_coordinator *c);
 
 /* Of OffsetFetch: committed offsets, -1 for none. Of ListOffsets: ends or starts. */
@@ -128,8 +128,8 @@ struct kafkamessages_offsets {
 	} * list; /* sorted by topic and partition */
 	size_t count;
 };
-int kafkamessages_read_committed(struct kafkawire_reader *r, struct kafkamessages_offsets *out, struct err *err);
-int kafkamessages_read_offsets(struct kafkawire_reader *r, struct kafkamessages_offsets *out, struct err *err);
+int kafkamessages_read_committed(struct wire *r, struct kafkamessages_offsets *out, struct err *err);
+int kafkamessages_read_offsets(struct wire *r, struct kafkamessages_offsets *out, struct err *err);
 /* NULL: it is not in the answer. */
 const struct kafkamessages_offset *kafkamessages_find(const struct kafkamessages_offsets *o, const char *topic,
 	int32_t partition);
@@ -140,13 +140,12 @@ struct kafkamessages_handshake {
 	int16_t error;
 	char mechanisms[KAFKAMESSAGES_MECHANISMS]; /* "PLAIN, SCRAM-SHA-256"; printable, cut when longer */
 };
-int kafkamessages_read_handshake(struct kafkawire_reader *r, struct kafkamessages_handshake *out, struct err *err);
+int kafkamessages_read_handshake(struct wire *r, struct kafkamessages_handshake *out, struct err *err);
 
 struct kafkamessages_authenticate { /* borrows from the reader */
 	int16_t error;
 	struct kafkawire_text message, bytes;
 };
-int kafkamessages_read_authenticate(struct kafkawire_reader *r, struct kafkamessages_authenticate *out,
-	struct err *err);
+int kafkamessages_read_authenticate(struct wire *r, struct kafkamessages_authenticate *out, struct err *err);
 
 #endif

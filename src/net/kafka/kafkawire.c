@@ -7,52 +7,28 @@
 
 /* ---- Reading ---- */
 
-static const unsigned char *take(struct kafkawire_reader *r, size_t len)
+int8_t kafkawire_i8(struct wire *r)
 {
-	const unsigned char *at = r->at;
-
-	if (r->failed || len > r->left) {
-		r->failed = true;
-		r->left = 0;
-		return NULL;
-	}
-	r->at += len;
-	r->left -= len;
-	return at;
+	return (int8_t)wire_number(r, 1);
 }
 
-static uint64_t number(struct kafkawire_reader *r, size_t len)
+int16_t kafkawire_i16(struct wire *r)
 {
-	const unsigned char *at = take(r, len);
-	uint64_t value = 0;
-
-	for (size_t i = 0; at && i < len; i++)
-		value = value << 8 | at[i];
-	return value;
+	return (int16_t)wire_number(r, 2);
 }
 
-int8_t kafkawire_i8(struct kafkawire_reader *r)
+int32_t kafkawire_i32(struct wire *r)
 {
-	return (int8_t)number(r, 1);
+	return (int32_t)wire_number(r, 4);
 }
 
-int16_t kafkawire_i16(struct kafkawire_reader *r)
+int64_t kafkawire_i64(struct wire *r)
 {
-	return (int16_t)number(r, 2);
-}
-
-int32_t kafkawire_i32(struct kafkawire_reader *r)
-{
-	return (int32_t)number(r, 4);
-}
-
-int64_t kafkawire_i64(struct kafkawire_reader *r)
-{
-	return (int64_t)number(r, 8);
+	return (int64_t)wire_number(r, 8);
 }
 
 /* A length of -1 is null; any other below 0 makes no sense. */
-static struct kafkawire_text counted(struct kafkawire_reader *r, int64_t len)
+static struct kafkawire_text counted(struct wire *r, int64_t len)
 {
 	struct kafkawire_text text = { NULL, 0 };
 
@@ -60,22 +36,22 @@ static struct kafkawire_text counted(struct kafkawire_reader *r, int64_t len)
 		r->failed = true;
 	if (r->failed || len < 0)
 		return text;
-	text.data = (const char *)take(r, (size_t)len);
+	text.data = (const char *)wire_take(r, (size_t)len);
 	text.len = text.data ? (size_t)len : 0;
 	return text;
 }
 
-struct kafkawire_text kafkawire_text(struct kafkawire_reader *r)
+struct kafkawire_text kafkawire_text(struct wire *r)
 {
 	return counted(r, kafkawire_i16(r));
 }
 
-struct kafkawire_text kafkawire_bytes(struct kafkawire_reader *r)
+struct kafkawire_text kafkawire_bytes(struct wire *r)
 {
 	return counted(r, kafkawire_i32(r));
 }
 
-size_t kafkawire_count(struct kafkawire_reader *r, size_t least)
+size_t kafkawire_count(struct wire *r, size_t least)
 {
 	int32_t count = kafkawire_i32(r);
 
@@ -84,9 +60,9 @@ size_t kafkawire_count(struct kafkawire_reader *r, size_t least)
 	return r->failed || count < 0 ? 0 : (size_t)count;
 }
 
-void kafkawire_skip(struct kafkawire_reader *r, size_t len)
+void kafkawire_skip(struct wire *r, size_t len)
 {
-	take(r, len);
+	wire_take(r, len);
 }
 
 char *kafkawire_dup(struct kafkawire_text text)
@@ -96,33 +72,24 @@ char *kafkawire_dup(struct kafkawire_text text)
 
 /* ---- Writing ---- */
 
-static void put(struct buf *b, uint64_t value, size_t len)
-{
-	unsigned char bytes[8];
-
-	for (size_t i = 0; i < len; i++)
-		bytes[i] = (unsigned char)(value >> (8 * (len - 1 - i)));
-	buf_append(b, bytes, len);
-}
-
 void kafkawire_put_i8(struct buf *b, int8_t value)
 {
-	put(b, (uint64_t)value, 1);
+	wire_put(b, (uint64_t)value, 1);
 }
 
 void kafkawire_put_i16(struct buf *b, int16_t value)
 {
-	put(b, (uint64_t)value, 2);
+	wire_put(b, (uint64_t)value, 2);
 }
 
 void kafkawire_put_i32(struct buf *b, int32_t value)
 {
-	put(b, (uint64_t)value, 4);
+	wire_put(b, (uint64_t)value, 4);
 }
 
 void kafkawire_put_i64(struct buf *b, int64_t value)
 {
-	put(b, (uint64_t)value, 8);
+	wire_put(b, (uint64_t)value, 8);
 }
 
 void kafkawire_put_text(struct buf *b, const char *text)

@@ -4,8 +4,7 @@
 
 /*
  * The primitives of Kafka's protocol: big-endian numbers, texts with a length of 16 bits, arrays
- * with a count of 32. A reader never leaves its bytes: what is not there reads as 0, empty, and
- * sets `failed`, which is looked at once. Pure.
+ * with a count of 32, read by base/wire. Pure.
  */
 
 #include <stdbool.h>
@@ -13,31 +12,26 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-
-struct kafkawire_reader { /* a value; borrows the bytes */
-	const unsigned char *at;
-	size_t left;
-	bool failed;
-};
+#include "base/wire.h"
 
 struct kafkawire_text { /* borrowed; no terminator; data NULL: null */
 	const char *data;
 	size_t len;
 };
 
-int8_t kafkawire_i8(struct kafkawire_reader *r);
-int16_t kafkawire_i16(struct kafkawire_reader *r);
-int32_t kafkawire_i32(struct kafkawire_reader *r);
-int64_t kafkawire_i64(struct kafkawire_reader *r);
-struct kafkawire_text kafkawire_text(struct kafkawire_reader *r);
-struct kafkawire_text kafkawire_bytes(struct kafkawire_reader *r); /* with a length of 32 bits */
+int8_t kafkawire_i8(struct wire *r);
+int16_t kafkawire_i16(struct wire *r);
+int32_t kafkawire_i32(struct wire *r);
+int64_t kafkawire_i64(struct wire *r);
+struct kafkawire_text kafkawire_text(struct wire *r);
+struct kafkawire_text kafkawire_bytes(struct wire *r); /* with a length of 32 bits */
 /*
  * The count of an array whose elements have at least `least` bytes each; 0 for null. A count that
  * cannot be true, because so many do not fit into what is left, fails, so that nobody allocates for
  * it.
  */
-size_t kafkawire_count(struct kafkawire_reader *r, size_t least);
-void kafkawire_skip(struct kafkawire_reader *r, size_t len);
+size_t kafkawire_count(struct wire *r, size_t least);
+void kafkawire_skip(struct wire *r, size_t len);
 
 /* A copy as a C string, which the caller owns; NULL for null, and for one with a NUL inside. */
 char *kafkawire_dup(struct kafkawire_text text);

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "net/answers.h"
 #include "net/mysql/coroutine.h"
+#include "net/network.h"
 #include "net/tls/tls.h"
 #include "net/tls/tlsguard.h"
 
@@ -422,7 +423,7 @@ static void on_traffic(int mode, MYSQL *mysql, const unsigned char *buffer, size
 		return;
 	io->faults.too_much = io->bytes > io->max_bytes;
 	if (!io->faults.too_much) {
-		if (answers_hold(loop_answers(io->loop), &io->held, io->bytes, &err) == 0) {
+		if (answers_hold(&network_of(io->loop)->answers, &io->held, io->bytes, &err) == 0) {
 			share_turns(io);
 			return;
 		}

@@ -6,9 +6,11 @@
 #include <mysqld_error.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
-#include "net/tls/pemfile.h"
 #include "net/tls/tlsroots.h"
 
 #define PROGRAM_NAME "kscaled"
@@ -101,6 +103,40 @@ static int tell(const struct mysqlsession *s, const char *doing, struct err *err
 /* ---- Opening ---- */
 
 enum pem { PEM_CA, PEM_CERT, PEM_KEY, PEM_COUNT };
+
+/*
+ * A PEM text as a file, as the connector reads only files: a memfd, which only this process can
+ * open, while it connects.
+ */
+struct pemfile {
+	int fd;        /* -1: none */
+	char path[32]; /* "": none */
+};
+
+static void pemfile_close(struct pemfile *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	*f = (struct pemfile){ .fd = -1 };
+}
+
+/* pem NULL: there is no file, which is no error. After an error there is none either. */
+static int pemfile_open(struct pemfile *f, const char *pem, struct err *err)
+{
+	size_t len = pem ? strlen(pem) : 0;
+
+	*f = (struct pemfile){ .fd = -1 };
+	if (!pem)
+		return 0;
+	f->fd = memfd_create("pem", MFD_CLOEXEC);
+	if (f->fd < 0 || fchmod(f->fd, S_IRUSR | S_IWUSR) < 0 || write(f->fd, pem, len) != (ssize_t)len) {
+		err_set(err, ERR_TEMPORARY, "keeping a certificate for the TLS library: %s", strerror(errno));
+		pemfile_close(f);
+		return -1;
+	}
+	snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", f->fd);
+	return 0;
+}
 
 static void set_tls(MYSQL *mysql, const struct mysqlendpoint *e, const struct pemfile *files)
 {

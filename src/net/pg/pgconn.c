@@ -14,6 +14,7 @@
 #include "net/descriptors.h"
 #include "net/dns.h"
 #include "net/identity/identity.h"
+#include "net/network.h"
 #include "net/pg/pgparameters.h"
 #include "net/pg/pgpump.h"
 #include "net/pg/pgrefusal.h"
@@ -299,7 +300,7 @@ static int64_t share_ms(const struct pgconn *c)
 static int judge_address(const struct pgconn *c, struct err *err)
 {
 	const struct pgendpoint_host *h = &c->endpoint->hosts[c->host];
-	const struct sourcerules *rules = loop_source_rules(c->loop);
+	const struct sourcerules *rules = &network_of(c->loop)->rules;
 
 	if (c->address < c->address_count)
 		return sourcerules_judge(rules, (const struct sockaddr *)&c->addresses[c->address].sa,
@@ -375,7 +376,7 @@ static void try_address(struct pgconn *c)
 	}
 	c->hold.namespace_ = namespace_of(c);
 	c->hold.wants = SOCKETS;
-	if (descriptors_take(loop_descriptors(c->loop), &c->hold, &c->err))
+	if (descriptors_take(&network_of(c->loop)->descriptors, &c->hold, &c->err))
 		lose(c, c->err.kind, c->err.msg);
 	else
 		start_attempt(c);
@@ -586,7 +587,7 @@ static void on_came(void *arg)
 	c->bytes.namespace_ = namespace_of(c);
 	if (c->state == CONNECTING)
 		step(c);
-	else if (answers_hold(loop_answers(c->loop), &c->bytes, pgpump_bytes(c->pump), &err))
+	else if (answers_hold(&network_of(c->loop)->answers, &c->bytes, pgpump_bytes(c->pump), &err))
 		lose(c, err.kind, err.msg);
 	else if (!PQconsumeInput(c->pg))
 		lose(c, ERR_TEMPORARY, PQerrorMessage(c->pg));
@@ -655,7 +656,8 @@ void pgconn_count_for(struct pgconn *c, const char *namespace_)
 	struct descriptors_hold hold = { .namespace_ = namespace_, .wants = SOCKETS };
 	struct err err;
 
-	if (strcmp(namespace_of(c), namespace_) == 0 || descriptors_take(loop_descriptors(c->loop), &hold, &err))
+	if (strcmp(namespace_of(c), namespace_) == 0 ||
+		descriptors_take(&network_of(c->loop)->descriptors, &hold, &err))
 		return;
 	descriptors_give(&c->hold, 0);
 	c->hold = hold;

@@ -18,6 +18,7 @@
 #include "net/http/httphost.h"
 #include "net/http/httpurl.h"
 #include "net/identity/awssts.h"
+#include "net/network.h"
 #include "net/sign/sigv4.h"
 #include "net/web/webtoken.h"
 
@@ -475,7 +476,7 @@ static bool on_data(void *arg, const char *bytes, size_t len)
 	if (call->taken > call->max_body || !call->on_piece(call->arg, bytes, len, &kept))
 		return false;
 	call->kept.namespace_ = call->namespace_;
-	if (answers_hold(loop_answers(call->owner->loop), &call->kept, kept, &err) == 0)
+	if (answers_hold(&network_of(call->owner->loop)->answers, &call->kept, kept, &err) == 0)
 		return true;
 	err_keep(&call->crowded, &err);
 	return false;
@@ -602,7 +603,7 @@ static struct webget_call *start(struct webget *w, struct way *way, const struct
 	int64_t span_ms = request->timeout_ms > 0 ? request->timeout_ms : w->timeout_ms;
 	int64_t left_ms = request->deadline_ms - loop_now_ms(w->loop);
 	/* Idle connections must not keep others from connecting. */
-	size_t few = loop_descriptors(w->loop)->total / 8;
+	size_t few = network_of(w->loop)->descriptors.total / 8;
 	const struct httpc_config config = {
 		.max_connections_kept = few > 0 && few < KEPT_MAX ? (int)few : KEPT_MAX,
 		.foreign = way == &w->foreign,

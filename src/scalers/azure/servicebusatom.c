@@ -7,9 +7,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "scalers/values/xmlpieces.h"
+#include "base/xmlreader.h"
 
-#define DEPTH_MAX 64
 /*
  * Elements and attributes: new names are what costs. A hundred queues with twelve rules of access
  * each have some 18,000.
@@ -23,27 +22,24 @@
 enum place { NOWHERE, IN_CONTENT, IN_DESCRIPTION, IN_COUNTS };
 
 struct reader {
-	struct xmlpieces xml;
+	struct xmlreader xml;
 	servicebusatom_fn fn; /* NULL: only an <Error> is read */
 	void *arg;
 	struct servicebusatom *out;
-	struct err *err;
-	bool failed; /* err says why */
 	size_t depth, things;
 	bool is_error;      /* the root is <Error> */
 	size_t entry_depth; /* of the <entry> that is open; 0: none is */
 	enum place place;   /* inside of it */
-	struct buf *into;   /* what text goes to; NULL: nothing */
-	size_t into_depth;  /* of its element */
 	struct servicebusatom_entry entry;
 	struct buf feed_title, title, status, count, detail;
 };
 
 static void stop(struct reader *r, const char *what)
 {
-	r->failed = true;
-	err_set(r->err, ERR_INVALID, "%s", what);
-	XML_StopParser(r->xml.parser, XML_FALSE);
+	struct err why;
+
+	err_set(&why, ERR_INVALID, "%s", what);
+	xmlreader_stop(&r->xml, &why);
 }
 
 static const char *local_name(const char *name)
@@ -53,25 +49,11 @@ static const char *local_name(const char *name)
 	return colon ? colon + 1 : name;
 }
 
-static void XMLCALL on_text(void *arg, const char *text, int len)
-{
-	struct reader *r = arg;
-
-	if (!r->into || r->into_depth != r->depth)
-		return;
-	buf_append(r->into, text, (size_t)len);
-	if (buf_failed(r->into))
-		stop(r, "a name, a status or a number of the answer is too long");
-}
-
-/* Of several elements of one name the first counts. Other text is passed over by expat itself. */
+/* Of several elements of one name the first counts. */
 static void take_text(struct reader *r, struct buf *into)
 {
-	if (into->len > 0)
-		return;
-	r->into = into;
-	r->into_depth = r->depth;
-	XML_SetCharacterDataHandler(r->xml.parser, on_text);
+	if (into->len == 0)
+		xmlreader_take(&r->xml, into, "a name, a status or a number of the answer is too long");
 }
 
 /* ---- Elements ---- */
@@ -140,17 +122,14 @@ static void enter_root(struct reader *r, const char *name)
 		stop(r, "the answer is XML, but no Atom entry or feed");
 }
 
-static void XMLCALL on_start(void *arg, const char *element, const char **attributes)
+static void on_start(void *arg, const char *element, const char **attributes, size_t depth)
 {
 	struct reader *r = arg;
 	const char *name = local_name(element);
 
+	r->depth = depth;
 	for (r->things++; *attributes; attributes += 2)
 		r->things++;
-	if (++r->depth > DEPTH_MAX) {
-		stop(r, "the answer is nested too deep");
-		return;
-	}
 	if (r->things > THINGS_MAX) {
 		stop(r, "the answer has too many elements and attributes");
 		return;
@@ -189,6 +168,7 @@ static int64_t read_count(char *text)
 
 static void end_entry(struct reader *r)
 {
+	struct err why;
 	MEM_AUTO char *title = mem_dup(buf_text(&r->title)), *status = mem_dup(buf_text(&r->status)),
 		      *count = mem_dup(buf_text(&r->count));
 
@@ -198,53 +178,38 @@ static void end_entry(struct reader *r)
 	r->entry.title = text_trim(title, BLANKS);
 	r->entry.status = text_trim(status, BLANKS);
 	r->entry.active = read_count(count);
-	if (r->fn && r->fn(r->arg, &r->entry, r->err)) {
-		r->failed = true;
-		XML_StopParser(r->xml.parser, XML_FALSE);
-	}
+	if (r->fn && r->fn(r->arg, &r->entry, &why))
+		xmlreader_stop(&r->xml, &why);
 }
 
-static void XMLCALL on_end(void *arg, const char *element)
+static void on_end(void *arg, size_t depth)
 {
 	struct reader *r = arg;
 
-	(void)element;
-	if (r->failed) /* of an element without content the end comes all the same */
-		return;
-	if (r->into && r->into_depth == r->depth) {
-		r->into = NULL;
-		XML_SetCharacterDataHandler(r->xml.parser, NULL);
-	}
-	if (r->entry_depth && r->depth == r->entry_depth)
+	if (r->entry_depth && depth == r->entry_depth)
 		end_entry(r);
-	else if (r->entry_depth && r->place > NOWHERE && r->depth == r->entry_depth + (size_t)r->place)
+	else if (r->entry_depth && r->place > NOWHERE && depth == r->entry_depth + (size_t)r->place)
 		r->place--;
-	r->depth--;
+	r->depth = depth - 1;
 }
 
-static void XMLCALL on_doctype(void *arg, const char *name, const char *system_id, const char *public_id, int internal)
-{
-	(void)name, (void)system_id, (void)public_id, (void)internal;
-	stop(arg, "the answer has a document type (<!DOCTYPE ...>), which is refused");
-}
+static const struct xmlreader_rules rules = { "the answer", 64, on_start, on_end };
 
 /* ---- Documents ---- */
 
 static void init(struct reader *r)
 {
-	xmlpieces_init(&r->xml, r);
+	xmlreader_init(&r->xml, &rules, r);
 	buf_init(&r->feed_title, TEXT_MAX);
 	buf_init(&r->title, TEXT_MAX);
 	buf_init(&r->status, TEXT_MAX);
 	buf_init(&r->count, TEXT_MAX);
 	buf_init(&r->detail, TEXT_MAX);
-	XML_SetElementHandler(r->xml.parser, on_start, on_end);
-	XML_SetStartDoctypeDeclHandler(r->xml.parser, on_doctype);
 }
 
 static void done(struct reader *r)
 {
-	xmlpieces_done(&r->xml);
+	xmlreader_done(&r->xml);
 	buf_done(&r->feed_title);
 	buf_done(&r->title);
 	buf_done(&r->status);
@@ -252,26 +217,15 @@ static void done(struct reader *r)
 	buf_done(&r->detail);
 }
 
-static int parse(struct reader *r, const char *body, size_t len)
-{
-	struct err wrong;
-
-	if (xmlpieces_feed(&r->xml, body, len, true, &wrong) && !r->failed) {
-		r->failed = true;
-		err_set(r->err, ERR_INVALID, "the answer is not XML, or not whole: %s", wrong.msg);
-	}
-	return r->failed ? -1 : 0;
-}
-
 int servicebusatom_read(const char *body, size_t len, servicebusatom_fn fn, void *arg, struct servicebusatom *out,
 	struct err *err)
 {
-	struct reader r = { .fn = fn, .arg = arg, .out = out, .err = err };
+	struct reader r = { .fn = fn, .arg = arg, .out = out };
 	int rc;
 
 	*out = (struct servicebusatom){ 0 };
 	init(&r);
-	rc = parse(&r, body, len);
+	rc = xmlreader_feed(&r.xml, body, len, true, err);
 	out->is_nothing = out->is_feed && strcmp(buf_text(&r.feed_title), "Publicly Listed Services") == 0;
 	if (rc == 0 && r.is_error)
 		rc = err_set(err, ERR_INVALID, "the answer is an error, without a status that says so");
@@ -286,7 +240,7 @@ char *servicebusatom_detail(const char *body, size_t len)
 	char *detail = NULL;
 
 	init(&r);
-	if (parse(&r, body, len) == 0 && r.is_error && r.detail.len > 0)
+	if (xmlreader_feed(&r.xml, body, len, true, NULL) == 0 && r.is_error && r.detail.len > 0)
 		detail = mem_dup(buf_text(&r.detail));
 	done(&r);
 	if (detail)

@@ -7,9 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "scalers/values/xmlpieces.h"
-
-#define DEPTH_MAX 64
+#include "base/xmlreader.h"
 
 /* The names of the elements, from the root to what is counted. */
 struct shape {
@@ -23,31 +21,23 @@ static const struct shape shapes[] = {
 
 struct storagexml {
 	const struct shape *shape;
-	struct xmlpieces xml;
+	struct xmlreader xml;
 	storagexml_fits_fn fits; /* NULL */
 	void *arg;
-	size_t depth, matched; /* open elements; how many of them, from the root, are the shape's */
-	size_t elements, count;
-	bool listed;     /* the element came in which items stand */
-	bool encoded;    /* the name that is read is percent-encoded */
-	struct buf *now; /* where text goes; NULL: nowhere */
+	size_t matched; /* open elements, from the root, that are the shape's */
+	size_t count;
+	bool judged;  /* what stopped the reading is the error of fits */
+	bool listed;  /* the element came in which items stand */
+	bool encoded; /* the name that is read is percent-encoded */
 	struct buf name, marker;
-	struct err err; /* why it is no such list */
 };
-
-static void stop(struct storagexml *x, const char *what)
-{
-	if (x->err.kind == ERR_NONE)
-		err_set(&x->err, ERR_INVALID, "the answer is no %s: %s", x->shape->called, what);
-	XML_StopParser(x->xml.parser, XML_FALSE);
-}
 
 /* ---- Elements ---- */
 
-static void begin_text(struct storagexml *x, struct buf *into)
+static void begin_text(struct storagexml *x, struct buf *into, const char *too_long)
 {
 	buf_reset(into);
-	x->now = into;
+	xmlreader_take(&x->xml, into, too_long);
 }
 
 static bool is_encoded(const char **attributes)
@@ -66,72 +56,54 @@ static void begin_item(struct storagexml *x)
 	x->encoded = false;
 }
 
-static void XMLCALL on_start(void *arg, const char *element, const char **attributes)
+static void on_start(void *arg, const char *element, const char **attributes, size_t depth)
 {
 	struct storagexml *x = arg;
-	size_t depth = x->depth++;
+	const struct shape *shape = x->shape;
+	struct err why;
+	bool inside = x->matched == depth - 1; /* all around it is the shape's */
 
-	x->now = NULL; /* of text that holds elements nothing counts */
-	if (++x->elements > STORAGEXML_ELEMENTS_MAX) {
-		stop(x, "it has more than 100,000 elements");
-	} else if (x->depth > DEPTH_MAX) {
-		stop(x, "it is nested too deep");
-	} else if (x->matched == depth && depth < x->shape->depth && strcmp(element, x->shape->path[depth]) == 0) {
-		if (++x->matched == x->shape->depth)
+	if (inside && depth <= shape->depth && strcmp(element, shape->path[depth - 1]) == 0) {
+		if (++x->matched == shape->depth)
 			begin_item(x);
-		x->listed = x->listed || x->matched + 1 == x->shape->depth;
-	} else if (depth == 0) {
-		stop(x, "it begins otherwise");
-	} else if (depth == 1 && strcmp(element, "NextMarker") == 0) {
-		begin_text(x, &x->marker);
-	} else if (x->fits && x->matched == depth && depth == x->shape->depth && strcmp(element, "Name") == 0) {
-		begin_text(x, &x->name);
+		x->listed = x->listed || x->matched + 1 == shape->depth;
+	} else if (depth == 1) {
+		err_set(&why, ERR_INVALID, "it begins otherwise");
+		xmlreader_stop(&x->xml, &why);
+	} else if (depth == 2 && strcmp(element, "NextMarker") == 0) {
+		begin_text(x, &x->marker, "NextMarker is too long");
+	} else if (x->fits && inside && depth == shape->depth + 1 && strcmp(element, "Name") == 0) {
+		begin_text(x, &x->name, "a blob's name is too long");
 		x->encoded = is_encoded(attributes);
 	}
 }
 
 static void judge_item(struct storagexml *x)
 {
+	struct err err;
 	int fits;
 
 	if (!x->fits || x->name.len == 0)
 		return;
 	if (x->encoded)
 		x->name.len = text_percent_decode(x->name.data, x->name.len);
-	fits = x->fits(x->arg, buf_text(&x->name), &x->err);
+	fits = x->fits(x->arg, buf_text(&x->name), &err);
 	x->count += fits > 0;
-	if (fits < 0)
-		XML_StopParser(x->xml.parser, XML_FALSE);
+	if (fits < 0) {
+		x->judged = true;
+		xmlreader_stop(&x->xml, &err);
+	}
 }
 
-static void XMLCALL on_end(void *arg, const char *element)
+static void on_end(void *arg, size_t depth)
 {
 	struct storagexml *x = arg;
 
-	(void)element;
-	x->now = NULL;
-	if (x->matched == x->depth && x->matched-- == x->shape->depth)
+	if (x->matched == depth && x->matched-- == x->shape->depth)
 		judge_item(x);
-	x->depth--;
 }
 
-static void XMLCALL on_text(void *arg, const char *text, int len)
-{
-	struct storagexml *x = arg;
-
-	if (!x->now)
-		return;
-	buf_append(x->now, text, (size_t)len);
-	if (buf_failed(x->now))
-		stop(x, x->now == &x->name ? "a blob's name is too long" : "NextMarker is too long");
-}
-
-/* Entities, which could make much of little, need one. */
-static void XMLCALL on_doctype(void *arg, const char *name, const char *system_id, const char *public_id, int internal)
-{
-	(void)name, (void)system_id, (void)public_id, (void)internal;
-	stop(arg, "it has a document type");
-}
+static const struct xmlreader_rules rules = { "it", 64, on_start, on_end };
 
 /* ---- The answer ---- */
 
@@ -139,15 +111,12 @@ struct storagexml *storagexml_new(enum storagexml_list list, storagexml_fits_fn 
 {
 	struct storagexml *x = mem_zalloc(sizeof(*x));
 
-	xmlpieces_init(&x->xml, x);
+	xmlreader_init(&x->xml, &rules, x);
 	x->shape = &shapes[list];
 	x->fits = fits;
 	x->arg = arg;
 	buf_init(&x->name, STORAGEXML_NAME_MAX);
 	buf_init(&x->marker, STORAGEXML_MARKER_MAX);
-	XML_SetElementHandler(x->xml.parser, on_start, on_end);
-	XML_SetCharacterDataHandler(x->xml.parser, on_text);
-	XML_SetStartDoctypeDeclHandler(x->xml.parser, on_doctype);
 	return x;
 }
 
@@ -155,7 +124,7 @@ void storagexml_free(struct storagexml *x)
 {
 	if (!x)
 		return;
-	xmlpieces_done(&x->xml);
+	xmlreader_done(&x->xml);
 	buf_done(&x->name);
 	buf_done(&x->marker);
 	free(x);
@@ -163,22 +132,14 @@ void storagexml_free(struct storagexml *x)
 
 size_t storagexml_kept(const struct storagexml *x)
 {
-	return xmlpieces_kept(&x->xml);
+	return xmlreader_kept(&x->xml);
 }
 
 static int feed(struct storagexml *x, const char *bytes, size_t len, bool last, struct err *err)
 {
-	struct err wrong;
-
-	if (x->err.kind == ERR_NONE && xmlpieces_feed(&x->xml, bytes, len, last, &wrong) && x->err.kind == ERR_NONE) {
-		x->err = wrong;
-		err_wrap(&x->err, "the answer is no %s", x->shape->called);
-	}
-	if (x->err.kind == ERR_NONE)
+	if (xmlreader_feed(&x->xml, bytes, len, last, err) == 0)
 		return 0;
-	if (err)
-		*err = x->err;
-	return -1;
+	return x->judged ? -1 : err_wrap(err, "the answer is no %s", x->shape->called);
 }
 
 int storagexml_feed(struct storagexml *x, const char *bytes, size_t len, struct err *err)

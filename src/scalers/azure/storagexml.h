@@ -13,9 +13,8 @@
 
 #include "base/err.h"
 
-#define STORAGEXML_ELEMENTS_MAX 100000 /* of one answer */
-#define STORAGEXML_NAME_MAX     8192   /* bytes of a blob's name: 1,024 characters */
-#define STORAGEXML_MARKER_MAX   4096
+#define STORAGEXML_NAME_MAX   8192 /* bytes of a blob's name: 1,024 characters */
+#define STORAGEXML_MARKER_MAX 4096
 
 enum storagexml_list {
 	STORAGEXML_MESSAGES, /* QueueMessagesList */

@@ -367,3 +367,15 @@ void keyvalues_free(struct keyvalues *c)
 		number_free(c->objects->numbers);
 	free(c);
 }
+
+static void begin_part(struct scaler_sources *s)
+{
+	s->keys = keyvalues_new(s->kube);
+}
+
+static void end_part(struct scaler_sources *s)
+{
+	keyvalues_free(s->keys);
+}
+
+const struct sources_part keyvalues_part = { begin_part, end_part };

@@ -23,6 +23,7 @@
 #include "kube/client.h"
 #include "scalers/cluster/keptanswer.h"
 #include "scalers/cluster/keynumber.h"
+#include "scalers/sources.h"
 
 struct keyvalues;
 
@@ -40,5 +41,7 @@ struct keyvalues_of {
 struct keptanswer *keyvalues_get(struct keyvalues *c, const struct keyvalues_of *of);
 
 size_t keyvalues_watched(const struct keyvalues *c); /* number of watches at the API server */
+
+extern const struct sources_part keyvalues_part; /* scaler_sources.keys */
 
 #endif

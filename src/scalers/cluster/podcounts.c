@@ -181,3 +181,15 @@ void podcounts_free(struct podcounts *c)
 		place_free(p);
 	free(c);
 }
+
+static void begin_part(struct scaler_sources *s)
+{
+	s->pods = podcounts_new(s->kube);
+}
+
+static void end_part(struct scaler_sources *s)
+{
+	podcounts_free(s->pods);
+}
+
+const struct sources_part podcounts_part = { begin_part, end_part };

@@ -18,6 +18,7 @@
 
 #include "kube/client.h"
 #include "scalers/cluster/keptanswer.h"
+#include "scalers/sources.h"
 
 struct podcounts;
 
@@ -34,5 +35,7 @@ struct podcounts_of {
 struct keptanswer *podcounts_get(struct podcounts *p, const struct podcounts_of *of);
 
 size_t podcounts_watched(const struct podcounts *p); /* number of watches at the API server */
+
+extern const struct sources_part podcounts_part; /* scaler_sources.pods */
 
 #endif

@@ -308,3 +308,15 @@ void etcdsession_pool_free(struct etcdsession_pool *p)
 	loop_timer_done(&p->sweep);
 	free(p);
 }
+
+static void begin_part(struct scaler_sources *s)
+{
+	s->etcd = etcdsession_pool_new(s->loop, s->grpc);
+}
+
+static void end_part(struct scaler_sources *s)
+{
+	etcdsession_pool_free(s->etcd);
+}
+
+const struct sources_part etcdsession_part = { begin_part, end_part };

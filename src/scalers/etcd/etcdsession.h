@@ -22,6 +22,7 @@
 #include "net/grpc/grpc.h"
 #include "net/loop.h"
 #include "scalers/etcd/etcdplace.h"
+#include "scalers/sources.h"
 
 struct etcdsession_pool;
 struct etcdsession_entry;
@@ -55,5 +56,7 @@ enum etcdsession_advice {
 /* err is left as it is, but for words that repeat a secret. */
 enum etcdsession_advice etcdsession_complain(struct etcdsession_pool *p, struct etcdplace *place,
 	const struct etcdsession_pass *pass, struct err *err);
+
+extern const struct sources_part etcdsession_part; /* scaler_sources.etcd */
 
 #endif

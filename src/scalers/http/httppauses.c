@@ -120,3 +120,15 @@ int httppauses_check(const struct httppauses *p, const char *url, const struct w
 			    : err_set(err, ERR_TEMPORARY, "%s asked to be left alone (%s): for another %lld s", place,
 				      httppauses_words(why), (long long)(left_ms + 999) / 1000);
 }
+
+static void begin_part(struct scaler_sources *s)
+{
+	s->pauses = httppauses_new(s->loop);
+}
+
+static void end_part(struct scaler_sources *s)
+{
+	httppauses_free(s->pauses);
+}
+
+const struct sources_part httppauses_part = { begin_part, end_part };

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "net/loop.h"
 #include "net/web/webget.h"
+#include "scalers/sources.h"
 
 struct httppauses;
 
@@ -41,5 +42,7 @@ void httppauses_heed(struct httppauses *p, const char *url, const struct webacce
 	const struct webget_answer *answer);
 /* 0, or -1 with ERR_TEMPORARY that begins with the server when the request is not to be sent. */
 int httppauses_check(const struct httppauses *p, const char *url, const struct webaccess *access, struct err *err);
+
+extern const struct sources_part httppauses_part; /* scaler_sources.pauses */
 
 #endif

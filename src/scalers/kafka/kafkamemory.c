@@ -176,3 +176,15 @@ void kafkamemory_free(struct kafkamemory *m)
 		forget(m, g);
 	free(m);
 }
+
+static void begin_part(struct scaler_sources *s)
+{
+	s->kafka_memory = kafkamemory_new();
+}
+
+static void end_part(struct scaler_sources *s)
+{
+	kafkamemory_free(s->kafka_memory);
+}
+
+const struct sources_part kafkamemory_part = { begin_part, end_part };

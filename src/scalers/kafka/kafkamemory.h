@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "net/kafka/kafka.h"
+#include "scalers/sources.h"
 
 #define KAFKAMEMORY_PARTITIONS_MAX 300000 /* in shares by namespace; what it has of the reserve: */
 #define KAFKAMEMORY_PARTITIONS_FEW 10000
@@ -35,5 +36,7 @@ void kafkamemory_free(struct kafkamemory *m); /* NULL is fine */
  */
 void kafkamemory_compare(struct kafkamemory *m, const char *key, const char *namespace_, int64_t poll_ms,
 	int64_t now_ms, const struct kafka_partition *partitions, size_t count, bool *stuck);
+
+extern const struct sources_part kafkamemory_part; /* scaler_sources.kafka_memory */
 
 #endif

@@ -6,14 +6,11 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/xmlreader.h"
 #include "scalers/params.h"
 #include "scalers/values/metricvalue.h"
-#include "scalers/values/xmlpieces.h"
 
-#define DEPTH_MAX 256
-#define TEXT_MAX  1024 /* no number is longer */
-/* As of JSON (base/json.h): an element costs some hundred nanoseconds, whatever it holds. */
-#define ELEMENTS_MAX 100000
+#define TEXT_MAX 1024 /* no number is longer */
 
 /* One step of the path: an element's name and its index. */
 struct level {
@@ -24,24 +21,14 @@ struct level {
 };
 
 struct xmlvalue {
-	struct xmlpieces xml;
+	struct xmlreader xml;
 	struct level *levels; /* owned */
 	size_t count;
 	const char *attribute; /* borrowed; NULL: the element's text is read */
-	size_t depth;          /* open elements */
-	size_t elements;       /* so far */
-	size_t matched;        /* how many of them, from the root, match the path */
+	size_t matched;        /* open elements, from the root, that match the path */
 	bool found, nested;
 	struct buf text;
-	struct err err; /* why the document is invalid */
 };
-
-static void stop(struct xmlvalue *s, const char *what)
-{
-	if (s->err.kind == ERR_NONE)
-		err_set(&s->err, ERR_INVALID, "%s", what);
-	XML_StopParser(s->xml.parser, XML_FALSE);
-}
 
 static bool is_named(const char *element, const char *wanted)
 {
@@ -54,17 +41,18 @@ static bool is_named(const char *element, const char *wanted)
 static bool is_next(struct xmlvalue *s, const char *element)
 {
 	struct level *level = &s->levels[s->matched];
+	struct err why;
 
 	if (!is_named(element, level->name))
 		return false;
 	level->seen++;
 	if (level->indexed)
 		return level->seen - 1 == level->index;
-	if (level->seen > 1 && s->err.kind == ERR_NONE) {
-		err_set(&s->err, ERR_INVALID,
+	if (level->seen > 1) {
+		err_set(&why, ERR_INVALID,
 			"there are several elements %.100s: an index must say which, such as %.100s.0", level->name,
 			level->name);
-		XML_StopParser(s->xml.parser, XML_FALSE);
+		xmlreader_stop(&s->xml, &why);
 	}
 	return level->seen == 1;
 }
@@ -80,21 +68,13 @@ static void read_attribute(struct xmlvalue *s, const char **attributes)
 	}
 }
 
-static void XMLCALL on_start(void *arg, const char *element, const char **attributes)
+static void on_start(void *arg, const char *element, const char **attributes, size_t depth)
 {
 	struct xmlvalue *s = arg;
 
-	if (++s->elements > ELEMENTS_MAX) {
-		stop(s, "the answer has more than 100,000 elements");
-		return;
-	}
-	if (s->matched == s->count && s->depth >= s->count)
+	if (s->matched == s->count && depth > s->count)
 		s->nested = true; /* matters only for text */
-	if (++s->depth > DEPTH_MAX) {
-		stop(s, "the answer is nested too deep: at most 256 levels");
-		return;
-	}
-	if (s->depth != s->matched + 1 || s->matched == s->count || !is_next(s, element))
+	if (depth != s->matched + 1 || s->matched == s->count || !is_next(s, element))
 		return;
 	if (++s->matched < s->count) {
 		s->levels[s->matched].seen = 0;
@@ -103,32 +83,19 @@ static void XMLCALL on_start(void *arg, const char *element, const char **attrib
 	s->found = !s->attribute;
 	if (s->attribute)
 		read_attribute(s, attributes);
+	else
+		xmlreader_take(&s->xml, &s->text, NULL);
 }
 
-static void XMLCALL on_end(void *arg, const char *element)
+static void on_end(void *arg, size_t depth)
 {
 	struct xmlvalue *s = arg;
 
-	(void)element;
-	if (s->matched == s->depth)
+	if (s->matched == depth)
 		s->matched--;
-	s->depth--;
 }
 
-static void XMLCALL on_text(void *arg, const char *text, int len)
-{
-	struct xmlvalue *s = arg;
-
-	if (s->attribute || s->matched != s->count || s->depth != s->count)
-		return;
-	buf_append(&s->text, text, (size_t)len);
-}
-
-static void XMLCALL on_doctype(void *arg, const char *name, const char *system, const char *public, int internal)
-{
-	(void)name, (void)system, (void)public, (void)internal;
-	stop(arg, "the answer has a document type (<!DOCTYPE ...>), which is refused");
-}
+static const struct xmlreader_rules rules = { "the answer", 256, on_start, on_end };
 
 /* ---- The path ---- */
 
@@ -191,48 +158,26 @@ static int number(const struct xmlvalue *s, double *out, struct err *err)
 
 size_t xmlvalue_kept(const struct xmlvalue *s)
 {
-	return xmlpieces_kept(&s->xml);
-}
-
-static int feed(struct xmlvalue *s, const char *bytes, size_t len, bool last)
-{
-	struct err err;
-
-	if (s->err.kind != ERR_NONE)
-		return -1;
-	if (xmlpieces_feed(&s->xml, bytes, len, last, &err) == 0)
-		return 0;
-	if (s->err.kind == ERR_NONE) {
-		s->err = err;
-		err_wrap(&s->err, "the answer is not XML");
-	}
-	return -1;
+	return xmlreader_kept(&s->xml);
 }
 
 int xmlvalue_feed(struct xmlvalue *s, const char *bytes, size_t len)
 {
-	return feed(s, bytes, len, false);
+	return xmlreader_feed(&s->xml, bytes, len, false, NULL);
 }
 
 int xmlvalue_end(struct xmlvalue *s, double *out, struct err *err)
 {
-	if (feed(s, "", 0, true) == 0)
-		return number(s, out, err);
-	if (err)
-		*err = s->err;
-	return -1;
+	return xmlreader_feed(&s->xml, "", 0, true, err) == 0 ? number(s, out, err) : -1;
 }
 
 struct xmlvalue *xmlvalue_new(const struct dotpath *path)
 {
 	struct xmlvalue *s = mem_zalloc(sizeof(*s));
 
-	xmlpieces_init(&s->xml, s);
+	xmlreader_init(&s->xml, &rules, s);
 	buf_init(&s->text, TEXT_MAX);
 	read_path(path, s);
-	XML_SetElementHandler(s->xml.parser, on_start, on_end);
-	XML_SetCharacterDataHandler(s->xml.parser, on_text);
-	XML_SetStartDoctypeDeclHandler(s->xml.parser, on_doctype);
 	return s;
 }
 
@@ -240,7 +185,7 @@ void xmlvalue_free(struct xmlvalue *s)
 {
 	if (!s)
 		return;
-	xmlpieces_done(&s->xml);
+	xmlreader_done(&s->xml);
 	buf_done(&s->text);
 	free(s->levels);
 	free(s);

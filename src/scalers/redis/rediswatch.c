@@ -465,3 +465,15 @@ size_t rediswatch_pool_connections(const struct rediswatch_pool *p)
 {
 	return redissub_pool_connections(p->subs);
 }
+
+static void begin_part(struct scaler_sources *s)
+{
+	s->redis_watches = rediswatch_pool_new(s->loop, s->redis);
+}
+
+static void end_part(struct scaler_sources *s)
+{
+	rediswatch_pool_free(s->redis_watches);
+}
+
+const struct sources_part rediswatch_part = { begin_part, end_part };

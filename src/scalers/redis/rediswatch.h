@@ -21,6 +21,7 @@
 #include "net/redis/redis.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
+#include "scalers/sources.h"
 
 struct rediswatch_pool;
 struct rediswatch;
@@ -75,5 +76,7 @@ void rediswatch_stop(struct rediswatch *w);
 void rediswatch_set_endpoint(struct rediswatch *w, struct redisendpoint *endpoint);
 
 struct watch_report rediswatch_report(const void *watch);
+
+extern const struct sources_part rediswatch_part; /* scaler_sources.redis_watches */
 
 #endif

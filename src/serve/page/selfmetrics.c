@@ -8,6 +8,7 @@
 #include "base/exposition.h"
 #include "base/mem.h"
 #include "base/shares.h"
+#include "net/network.h"
 #include "serve/explain/explainjob.h"
 #include "serve/explain/explaintriggers.h"
 #include "serve/parts.h"
@@ -55,13 +56,13 @@ static void write_inside(const struct serve *s, struct buf *out)
 		{ "kscaled_store_synced", "gauge", "1 once all watched objects were read.",
 			store_synced(s->cache->store) },
 		{ "kscaled_source_connections", "gauge", "Connections to servers of triggers.",
-			(double)loop_descriptors(s->loop)->taken },
+			(double)network_of(s->loop)->descriptors.taken },
 		{ "kscaled_source_connections_max", "gauge",
 			"How many there may be: by --max-source-connections, or the limit of open files.",
-			(double)loop_descriptors(s->loop)->total },
+			(double)network_of(s->loop)->descriptors.total },
 		{ "kscaled_source_answer_bytes", "gauge",
 			"Bytes of answers that are not whole yet, but for small ones.",
-			(double)loop_answers(s->loop)->taken },
+			(double)network_of(s->loop)->answers.taken },
 		{ "kscaled_https_connections", "gauge", "Connections to the HTTPS port.",
 			httpd_connections(s->secure) },
 		{ "kscaled_status_connections", "gauge", "Connections to the status port.",

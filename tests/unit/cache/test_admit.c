@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "decide/validate/validate.h"
 #include "net/loop.h"
+#include "net/network.h"
 #include "net/sourcerules.h"
 
 #define SHOP(group, resource) "/apis/" group "/namespaces/shop/" resource "/"
@@ -568,7 +569,7 @@ static void warnings_go_along(void **state)
 		"trigger 0 (scripted): metadata has what no parameter is named: \"treshold\" (did you mean "
 		"\"threshold\"?)\n");
 	/* A server where none may be. */
-	*loop_source_rules(kube_loop(t.kube)) = (struct sourcerules){ .judges = true };
+	network_of(kube_loop(t.kube))->rules = (struct sourcerules){ .judges = true };
 	judge("ScaledObject",
 		SO("web", GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'source':'localhost'}}]"), NULL);
 	expect_allowed();

@@ -21,6 +21,7 @@
 #include "base/timestamp.h"
 #include "cache/cache.h"
 #include "decide/verdict.h"
+#include "scalers/sources.h"
 
 #define SO      "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
 #define HPA     "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/keda-hpa-web"
@@ -34,7 +35,8 @@
 
 static struct {
 	struct counters *counters;
-	struct cache cache;
+	struct scaler_sources sources;
+	struct cache *cache;
 	uint64_t mark; /* of the decision noted last */
 } t;
 
@@ -48,7 +50,7 @@ static void drop_line(void *arg, enum log_level level, const char *line)
 /* As the store has it now; one that it does not have is gone. */
 static struct object *of(const char *key)
 {
-	struct object *o = store_object(t.cache.store, key);
+	struct object *o = store_object(t.cache->store, key);
 
 	if (o)
 		return o;
@@ -61,24 +63,24 @@ static void want(const char *name)
 {
 	struct target_ref ref = { "apps", "v1", "deployments", "shop", name };
 
-	targets_want(t.cache.targets, of(KEY), &ref);
+	targets_want(t.cache->targets, of(KEY), &ref);
 }
 
 static int setup(void **state)
 {
-	struct kube *kube = fakecluster_start(fakeloop_start());
+	struct loop *loop = fakeloop_start();
+	struct kube *kube = fakecluster_start(loop);
 
 	(void)state;
 	memset(&t, 0, sizeof(t));
 	log_set_sink(drop_line, NULL);
 	t.counters = counters_new();
-	t.cache.store = store_new(kube, t.counters);
-	t.cache.kinds = kinds_new(kube);
-	t.cache.targets = targets_new(kube, t.cache.kinds);
-	cache_connect(&t.cache);
-	store_start(t.cache.store, NULL, 0);
-	targets_start(t.cache.targets, NULL, 0);
-	targets_open(t.cache.targets);
+	t.sources.loop = loop;
+	t.cache = cache_new(&(struct cache_config){ .kube = kube,
+		.counters = t.counters,
+		.sources = &t.sources,
+		.lookups = { .cluster_namespace = "keda" } });
+	cache_start(t.cache, NULL, 0);
 	fakecluster_apply(SO, "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[{'type':'redis','metadata':{}}]}}");
 	fakecluster_apply(WEB, "{'spec':{'replicas':0}}");
 	fakeloop_advance(10);
@@ -90,10 +92,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	cache_forget(&t.cache);
-	targets_free(t.cache.targets);
-	kinds_free(t.cache.kinds);
-	store_free(t.cache.store);
+	cache_free(t.cache);
 	fakeobjects_end();
 	counters_free(t.counters);
 	fakeloop_advance(0);

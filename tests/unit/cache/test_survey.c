@@ -37,7 +37,8 @@ static struct {
 	struct loop *loop;
 	struct scaler_sources sources;
 	struct kube *kube;
-	struct cache cache;
+	struct counters *counters;
+	struct cache *cache;
 	struct survey *survey;
 	const char *key; /* of the object that is looked at */
 	struct heard {
@@ -50,7 +51,7 @@ static struct {
 /* As the store has it now; one that it does not have is gone. */
 static struct object *of(const char *key)
 {
-	struct object *o = store_object(t.cache.store, key);
+	struct object *o = store_object(t.cache->store, key);
 
 	if (o)
 		return o;
@@ -80,10 +81,6 @@ static void job(const char *triggers)
 
 static int setup(void **state)
 {
-	static const struct readings_config config = { .ask_timeout_ms = 3000, .max_waiters = 100 };
-	static const struct lookups_config lookups = { .cluster_namespace = "keda" };
-	struct cache *c = &t.cache;
-
 	(void)state;
 	memset(&t, 0, sizeof(t));
 	t.key = KEY;
@@ -91,21 +88,15 @@ static int setup(void **state)
 	t.sources.loop = t.loop;
 	fakesource_start();
 	t.kube = fakecluster_start(t.loop);
-	c->loop = t.loop;
-	c->store = store_new(t.kube, NULL);
-	c->kinds = kinds_new(t.kube);
-	c->targets = targets_new(t.kube, c->kinds);
-	c->targetref = targetref_new(c->store, c->targets, c->kinds);
-	c->references = references_new(t.kube);
-	c->lookups = lookups_new(t.kube, c->store, c->references, NULL, &lookups);
-	c->descriptions = descriptions_new(&t.sources, 3000);
-	c->readings = readings_new(&t.sources, &config);
-	c->scalers = scalers_new(c->store, c->lookups, c->descriptions, &c->questions);
-	c->health = health_new(c->store, &c->leadership);
-	c->leadership.leading = true;
-	cache_connect(c);
-	targets_start(c->targets, NULL, 0);
-	store_start(c->store, NULL, 0);
+	t.counters = counters_new();
+	t.cache = cache_new(&(struct cache_config){ .kube = t.kube,
+		.counters = t.counters,
+		.sources = &t.sources,
+		.lookups = { .cluster_namespace = "keda" },
+		.readings = { .ask_timeout_ms = 3000, .max_waiters = 100 },
+		.watches_max = 10 });
+	t.cache->leadership.leading = true;
+	cache_start(t.cache, NULL, 0);
 	fakecluster_apply(TARGET,
 		"{'apiVersion':'apps/"
 		"v1','kind':'Deployment','spec':{'replicas':4,'template':{'spec':{'containers':[{'name':'x'}]}}},'"
@@ -118,21 +109,10 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct cache *c = &t.cache;
-
 	(void)state;
 	survey_cancel(t.survey);
-	cache_forget(c);
-	health_free(c->health);
-	scalers_free(c->scalers);
-	readings_free(c->readings);
-	descriptions_free(c->descriptions);
-	lookups_free(c->lookups);
-	references_free(c->references);
-	targetref_free(c->targetref);
-	targets_free(c->targets);
-	kinds_free(c->kinds);
-	store_free(c->store);
+	cache_free(t.cache);
+	counters_free(t.counters);
 	fakeobjects_end();
 	fakeloop_advance(0);
 	fakecluster_end();
@@ -186,7 +166,7 @@ static void start(const char *metric, int64_t max_age_ms)
 	struct survey_terms with = terms(metric, max_age_ms);
 
 	t.heard = (struct heard){ 0 };
-	t.survey = survey_start(&t.cache, of(t.key), &with, on_survey, NULL);
+	t.survey = survey_start(t.cache, of(t.key), &with, on_survey, NULL);
 	assert_int_equal(t.heard.times, 0);
 }
 
@@ -204,7 +184,7 @@ static bool peek(const char *metric, int64_t max_age_ms)
 	bool found;
 
 	t.heard = (struct heard){ 0 };
-	found = survey_peek(&t.cache, of(t.key), &with, on_survey, NULL);
+	found = survey_peek(t.cache, of(t.key), &with, on_survey, NULL);
 	assert_int_equal(t.heard.times, found);
 	return found;
 }
@@ -257,7 +237,7 @@ static void the_slowest_is_awaited_up_to_the_deadline(void **state)
 static const char *run(const struct survey_terms *with)
 {
 	t.heard = (struct heard){ 0 };
-	t.survey = survey_start(&t.cache, of(t.key), with, on_survey, NULL);
+	t.survey = survey_start(t.cache, of(t.key), with, on_survey, NULL);
 	fakeloop_advance(10);
 	assert_int_equal(t.heard.times, 1);
 	return t.heard.text;
@@ -267,7 +247,7 @@ static const char *look_woken(void)
 {
 	struct survey_terms with = terms(NULL, INT64_MAX);
 
-	with.after = readings_mark(t.cache.readings);
+	with.after = readings_mark(t.cache->readings);
 	with.counted = false;
 	return run(&with);
 }
@@ -281,20 +261,20 @@ static void uncounted_looks_count_no_failure(void **state)
 	between.counted = false;
 	fakesource_fail("a", "no route");
 	for (int i = 0; i < 3; i++) {
-		t.survey = survey_start(&t.cache, of(KEY), &between, on_survey, NULL);
+		t.survey = survey_start(t.cache, of(KEY), &between, on_survey, NULL);
 		fakeloop_advance(10);
 		assert_string_equal(t.heard.text,
 			"s0-scripted-a failing (0): source a: no route; 0 resources, 4 replicas");
 	}
 	assert_string_equal(look("s0-scripted-a"),
 		"s0-scripted-a failing (1): source a: no route; 0 resources, 4 replicas");
-	t.survey = survey_start(&t.cache, of(KEY), &between, on_survey, NULL);
+	t.survey = survey_start(t.cache, of(KEY), &between, on_survey, NULL);
 	fakeloop_advance(10);
 	assert_string_equal(t.heard.text, "s0-scripted-a failing (1): source a: no route; 0 resources, 4 replicas");
 	fakesource_answer("a", 3);
-	t.survey = survey_start(&t.cache, of(KEY), &between, on_survey, NULL);
+	t.survey = survey_start(t.cache, of(KEY), &between, on_survey, NULL);
 	fakeloop_advance(10);
-	assert_int_equal(health_failures(t.cache.health, of(KEY), "s0-scripted-a"), 0);
+	assert_int_equal(health_failures(t.cache->health, of(KEY), "s0-scripted-a"), 0);
 }
 
 /* As /metrics and explain look: at what a push has asked, and at what a poll counted already. */
@@ -307,12 +287,12 @@ static void who_looks_at_what_is_known_counts_nothing(void **state)
 	look_woken();
 	for (int i = 0; i < 3; i++) {
 		fakeloop_advance(60000);
-		assert_true(survey_peek(&t.cache, of(t.key), &peek_terms, on_survey, NULL));
-		assert_int_equal(health_failures(t.cache.health, of(KEY), "s0-scripted-a"), 0);
+		assert_true(survey_peek(t.cache, of(t.key), &peek_terms, on_survey, NULL));
+		assert_int_equal(health_failures(t.cache->health, of(KEY), "s0-scripted-a"), 0);
 	}
 	look("s0-scripted-a");
-	assert_true(survey_peek(&t.cache, of(t.key), &peek_terms, on_survey, NULL));
-	assert_int_equal(health_failures(t.cache.health, of(KEY), "s0-scripted-a"), 1);
+	assert_true(survey_peek(t.cache, of(t.key), &peek_terms, on_survey, NULL));
+	assert_int_equal(health_failures(t.cache->health, of(KEY), "s0-scripted-a"), 1);
 }
 
 /* Its asker gave up before the query did: that is no failure of the source. */
@@ -323,12 +303,12 @@ static void giving_up_is_not_counted(void **state)
 	(void)state;
 	fakesource_hang("a");
 	hasty.deadline_ms = loop_now_ms(t.loop) + 500;
-	t.survey = survey_start(&t.cache, of(KEY), &hasty, on_survey, NULL);
+	t.survey = survey_start(t.cache, of(KEY), &hasty, on_survey, NULL);
 	fakeloop_advance(600);
 	assert_string_equal(t.heard.text,
 		"s0-scripted-a failing (0): source a: no answer in time; 0 resources, 4 replicas");
 	fakeloop_advance(3000);
-	assert_int_equal(health_failures(t.cache.health, of(KEY), "s0-scripted-a"), 0);
+	assert_int_equal(health_failures(t.cache->health, of(KEY), "s0-scripted-a"), 0);
 }
 
 static void memory_is_looked_into_at_once(void **state)
@@ -503,8 +483,8 @@ static void both_kinds_share_a_reading(void **state)
 	(void)state;
 	object(B);
 	job(B);
-	survey_start(&t.cache, of(KEY), &with, count_survey, &told);
-	survey_start(&t.cache, of(JOB_KEY), &with, count_survey, &told);
+	survey_start(t.cache, of(KEY), &with, count_survey, &told);
+	survey_start(t.cache, of(JOB_KEY), &with, count_survey, &told);
 	fakeloop_advance(10);
 	assert_int_equal(told, 2);
 	assert_true(peek(NULL, 1000));
@@ -534,7 +514,7 @@ static const char *get(const char *metric)
 
 	with.cached = true;
 	t.heard = (struct heard){ 0 };
-	if (survey_peek(&t.cache, of(t.key), &with, on_survey, NULL))
+	if (survey_peek(t.cache, of(t.key), &with, on_survey, NULL))
 		return t.heard.text;
 	return run(&with);
 }
@@ -662,9 +642,9 @@ static void its_cached_metrics_are_as_old_as_its_polls(void **state)
 	poll();
 	cached.cached = true;
 	fakeloop_advance(14000);
-	assert_true(survey_peek(&t.cache, of(JOB_KEY), &cached, on_survey, NULL));
+	assert_true(survey_peek(t.cache, of(JOB_KEY), &cached, on_survey, NULL));
 	fakeloop_advance(2000);
-	assert_false(survey_peek(&t.cache, of(JOB_KEY), &cached, on_survey, NULL));
+	assert_false(survey_peek(t.cache, of(JOB_KEY), &cached, on_survey, NULL));
 }
 
 int main(void)

@@ -21,6 +21,7 @@
 
 struct world world;
 static struct kube *kube;
+static struct counters *counters;
 static const char *const *namespaces; /* that are watched; NULL: all */
 static size_t namespace_count;
 
@@ -33,53 +34,28 @@ static void on_log(void *arg, enum log_level level, const char *line)
 
 static void process_start(void)
 {
-	static const struct readings_config config = { .ask_timeout_ms = 3000, .max_waiters = 10000 };
-	static const struct lookups_config lookups_config = { .cluster_namespace = "kscaled",
-		.token_life_ms = 3600000 };
 	static const struct control_config control_config = { .query_deadline_ms = 3000,
 		.wake_interval_ms = 100,
 		.version = "0.1.0" };
-	struct cache *c = &world.cache;
 
-	*c = (struct cache){ .loop = world.loop, .counters = counters_new() };
-	c->store = store_new(kube, c->counters);
-	c->jobs = jobs_new(kube, world.loop, c->counters);
-	c->kinds = kinds_new(kube);
-	c->targets = targets_new(kube, c->kinds);
-	c->targetref = targetref_new(c->store, c->targets, c->kinds);
-	c->references = references_new(kube);
-	c->lookups = lookups_new(kube, c->store, c->references, NULL, &lookups_config);
-	c->descriptions = descriptions_new(&world.sources, 3000);
-	c->readings = readings_new(&world.sources, &config);
-	c->scalers = scalers_new(c->store, c->lookups, c->descriptions, &c->questions);
-	c->pushes = pushes_new(&world.sources, c->scalers, c->counters, PUSHES_WATCHES_MAX);
-	c->health = health_new(c->store, &c->leadership);
-	cache_connect(c);
-	world.control = control_new(c, kube, fakecluster_events(), &control_config);
-	world.authkeeper = authkeeper_new(c, kube, fakecluster_events());
-	targets_start(c->targets, namespaces, namespace_count);
-	jobs_start(c->jobs, namespaces, namespace_count);
-	store_start(c->store, namespaces, namespace_count);
+	counters = counters_new();
+	world.cache = cache_new(&(struct cache_config){ .kube = kube,
+		.counters = counters,
+		.sources = &world.sources,
+		.lookups = { .cluster_namespace = "kscaled", .token_life_ms = 3600000 },
+		.readings = { .ask_timeout_ms = 3000, .max_waiters = 10000 },
+		.watches_max = PUSHES_WATCHES_MAX });
+	world.control = control_new(world.cache, kube, fakecluster_events(), &control_config);
+	world.authkeeper = authkeeper_new(world.cache, kube, fakecluster_events());
+	cache_start(world.cache, namespaces, namespace_count);
 }
 
 static void process_end(void)
 {
 	authkeeper_free(world.authkeeper);
 	control_free(world.control);
-	cache_forget(&world.cache);
-	health_free(world.cache.health);
-	pushes_free(world.cache.pushes);
-	scalers_free(world.cache.scalers);
-	readings_free(world.cache.readings);
-	descriptions_free(world.cache.descriptions);
-	lookups_free(world.cache.lookups);
-	references_free(world.cache.references);
-	targetref_free(world.cache.targetref);
-	targets_free(world.cache.targets);
-	kinds_free(world.cache.kinds);
-	jobs_free(world.cache.jobs);
-	store_free(world.cache.store);
-	counters_free(world.cache.counters);
+	cache_free(world.cache);
+	counters_free(counters);
 	world_pass(0);
 }
 
@@ -97,7 +73,7 @@ int world_setup(void **state)
 	namespace_count = 0;
 	process_start();
 	world_pass(10);
-	assert_true(store_synced(world.cache.store));
+	assert_true(store_synced(world.cache->store));
 	world_lead(true);
 	return 0;
 }
@@ -116,7 +92,7 @@ int world_teardown(void **state)
 
 void world_lead(bool leading)
 {
-	world.cache.leadership.leading = leading;
+	world.cache->leadership.leading = leading;
 	control_set_leading(world.control, leading);
 	authkeeper_set_leading(world.authkeeper, leading);
 }
@@ -184,7 +160,7 @@ void world_ready_object(const char *name, int replicas, const char *spec)
 
 struct object *world_object(const char *key)
 {
-	struct object *o = store_object(world.cache.store, key);
+	struct object *o = store_object(world.cache->store, key);
 
 	if (!o)
 		fail_msg("%s is not known", key);
@@ -240,7 +216,7 @@ void world_expect(const char *name, const char *type, const char *begins)
 double world_errors_counted(const char *name)
 {
 	static const char *const labels[] = { "namespace", "scaledObject", NULL };
-	struct counters_family *f = counters_declare(world.cache.counters, COUNTERS_COUNTER,
+	struct counters_family *f = counters_declare(world.cache->counters, COUNTERS_COUNTER,
 		"keda_scaled_object_errors_total", "", labels);
 
 	return counters_get(f, (const char *const[]){ "default", name });

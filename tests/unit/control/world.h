@@ -10,7 +10,7 @@
 
 #include "cache/cache.h"
 #include "control/auth/authkeeper.h"
-#include "control/objects/control.h"
+#include "control/control.h"
 #include "scalers/sources.h"
 
 #define DEPLOYMENT(name)   "/apis/apps/v1/namespaces/default/deployments/" name
@@ -20,7 +20,7 @@
 struct world {
 	struct loop *loop;
 	struct scaler_sources sources;
-	struct cache cache;
+	struct cache *cache;
 	struct control *control;
 	struct authkeeper *authkeeper;
 };

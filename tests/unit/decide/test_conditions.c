@@ -645,6 +645,19 @@ static void test_metric_kinds(void **state)
 
 /* ---- Fallback and health ---- */
 
+/* A tick that says nothing else, as its Ready waits. */
+static void after_failures(const struct scaledobject *so, const struct verdict_trigger *triggers, size_t count,
+	bool cause_is_news, int64_t now_unix_ms, struct scaledobject_status *status)
+{
+	const struct scale_facts facts = { .triggers = triggers,
+		.trigger_count = count,
+		.cause_is_news = cause_is_news,
+		.ready_waits = true };
+	const struct scale_decision d = { .rule = SCALE_RULE_REPLICAS_UNKNOWN };
+
+	conditions_after_tick(so, &facts, &d, NULL, now_unix_ms, status);
+}
+
 #define FALLING       "True FallbackExists: At least one trigger is falling back on this scaled object"
 #define WITH_FALLBACK ",'fallback':{'failureThreshold':3,'replicas':6}"
 
@@ -687,7 +700,7 @@ static void test_health(void **state)
 		char text[100], *patch;
 
 		scaledobject_status_copy(&before, &so->status);
-		conditions_after_count(so, triggers, 2, false, T + 1000, &so->status);
+		after_failures(so, triggers, 2, false, T + 1000, &so->status);
 		patch = scaledobject_status_patch(&before, &so->status, true);
 		if ((patch != NULL) != steps[i].written)
 			fail_msg("step %zu: %s", i, patch != NULL ? patch : "nothing is written");
@@ -721,11 +734,11 @@ static void test_health_not_kept(void **state)
 
 	(void)state;
 	conditions_after_reconcile(so, &all_set_up, T, &so->status);
-	conditions_after_count(so, &failing, 1, false, T, &so->status);
+	after_failures(so, &failing, 1, false, T, &so->status);
 	assert_int_equal(so->status.health_count, 0);
 	assert_string_equal(said(&so->status, "Fallback"), NO_FALLBACK);
 	conditions_after_reconcile(with, &all_set_up, T, &with->status);
-	conditions_after_count(with, &other, 1, false, T, &with->status);
+	after_failures(with, &other, 1, false, T, &with->status);
 	assert_int_equal(with->status.health_count, 0);
 	scaledobject_free(so);
 	scaledobject_free(with);
@@ -757,7 +770,7 @@ static void test_fallback_names_the_cause(void **state)
 		struct verdict_trigger triggers[] = { { .metric_name = metrics[0].name },
 			{ .metric_name = "s1-redis-mail", .failures = 9, .source_err = steps[i].err } };
 
-		conditions_after_count(so, triggers, 2, steps[i].news, T, &so->status);
+		after_failures(so, triggers, 2, steps[i].news, T, &so->status);
 		assert_string_equal(said(&so->status, "Fallback"), steps[i].says);
 	}
 	scaledobject_free(so);

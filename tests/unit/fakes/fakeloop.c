@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "base/timestamp.h"
-#include "net/sourcerules.h"
+#include "net/network.h"
 
 #define START_MS        1000000
 #define START_WALL_MS   1767225600000 /* 2026-01-01 */
@@ -35,7 +35,7 @@ struct loop {
 	unsigned turns;
 	struct pending *timers;
 	struct loop_task *first, *last;
-	struct sourcerules source_rules;
+	struct network network;
 };
 
 static struct loop fake;
@@ -84,9 +84,9 @@ void loop_enter(struct loop *loop)
 	(void)loop;
 }
 
-struct sourcerules *loop_source_rules(struct loop *loop)
+struct network *network_of(struct loop *loop)
 {
-	return &loop->source_rules;
+	return &loop->network;
 }
 
 int64_t loop_backoff_ms(unsigned failures, int64_t first_ms, int64_t max_ms)

@@ -15,7 +15,7 @@ static size_t count;
 struct object *fakeobject(const char *key)
 {
 	static char uid[] = "";
-	const char *path = store_key_path(key), *slash = strchr(path, '/');
+	const char *path = store_key_kind(key) == SCALED_JOB ? strchr(key, '/') + 1 : key, *slash = strchr(path, '/');
 	MEM_AUTO char *namespace_ = mem_dupn(path, slash ? (size_t)(slash - path) : 0);
 	MEM_AUTO char *name = mem_dup(slash ? slash + 1 : path);
 	MEM_AUTO char *prefix = mem_dupn(key, (size_t)(path - key));

@@ -18,6 +18,7 @@
 #include "net/dns/names.h"
 #include "net/dns/resolver.h"
 #include "net/listen.h"
+#include "net/network.h"
 
 /* ---- A name server of our own ---- */
 
@@ -63,8 +64,8 @@ static void nameserver_start(struct fixture *f, struct nameserver *ns)
 	ns->port = evdns_add_server_port_with_base(loop_base(f->loop), ns->fd, 0, on_question, ns);
 	dprintf(file, "nameserver 127.0.0.1\n");
 	close(file);
-	resolver_use(names_resolver(loop_names(f->loop)), path, listen_port(ns->fd));
-	resolver_generation(names_resolver(loop_names(f->loop))); /* reads it */
+	resolver_use(names_resolver(network_names(f->loop)), path, listen_port(ns->fd));
+	resolver_generation(names_resolver(network_names(f->loop))); /* reads it */
 	unlink(path);
 }
 
@@ -316,7 +317,7 @@ static void unix_sockets(void **state)
 static void a_descriptor_is_held_with_the_socket(void **state)
 {
 	struct fixture *f = *state;
-	struct shares *descriptors = loop_descriptors(f->loop);
+	struct shares *descriptors = &network_of(f->loop)->descriptors;
 	struct descriptors_hold most = { .namespace_ = "a", .wants = 6 }, one = { .namespace_ = "a" };
 	struct dialled good = { .fd = -1 }, bad = { .fd = -1 };
 	struct err err;

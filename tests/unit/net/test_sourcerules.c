@@ -18,6 +18,7 @@
 #include "net/http/httpc.h"
 #include "net/listen.h"
 #include "net/loop.h"
+#include "net/network.h"
 #include "net/sourcerules.h"
 
 static const struct sourcerules strict = { .judges = true }, local = { .judges = true, .allow_local = true };
@@ -224,16 +225,16 @@ static void dialling(void **state)
 
 	(void)state;
 	assert_true(dialled(loop, "127.0.0.1", port).ok);
-	*loop_source_rules(loop) = strict;
+	network_of(loop)->rules = strict;
 	e = dialled(loop, "127.0.0.1", port);
 	assert_false(e.ok);
 	assert_non_null(strstr(e.err.msg, "127.0.0.1 is a loopback address"));
 	assert_non_null(strstr(dialled(loop, "localhost", port).err.msg, "a loopback address"));
 	assert_non_null(strstr(dialled(loop, "/run/x", 0).err.msg, "/run/x is a Unix socket"));
-	*loop_source_rules(loop) = local;
+	network_of(loop)->rules = local;
 	assert_true(dialled(loop, "127.0.0.1", port).ok);
 	assert_non_null(strstr(dialled(loop, "/run/x", 0).err.msg, strerror(ENOENT)));
-	loop_source_rules(loop)->own_ports[1] = port;
+	network_of(loop)->rules.own_ports[1] = port;
 	assert_non_null(strstr(dialled(loop, "127.0.0.1", port).err.msg, "the port one of kscaled's own"));
 	close(fd);
 	loop_free(loop);
@@ -275,13 +276,13 @@ static void requests(void **state)
 	(void)state;
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u/", listen_port(fd));
 	close(fd);
-	*loop_source_rules(loop) = strict;
+	network_of(loop)->rules = strict;
 	err = asked(loop, true, url);
 	assert_non_null(strstr(err.msg, ": 127.0.0.1 is a loopback address"));
 	assert_int_equal(err.kind, ERR_TEMPORARY);
 	err = asked(loop, false, url); /* the API server's may be there */
 	assert_non_null(strstr(err.msg, strerror(ECONNREFUSED)));
-	*loop_source_rules(loop) = local;
+	network_of(loop)->rules = local;
 	err = asked(loop, true, url);
 	assert_non_null(strstr(err.msg, strerror(ECONNREFUSED)));
 	err = asked(loop, true, "http://169.254.169.254/latest/meta-data/");
@@ -312,7 +313,7 @@ static void proxies(void **state)
 
 	(void)state;
 	close(fd); /* so that a socket that was made is refused by the kernel */
-	*loop_source_rules(loop) = strict;
+	network_of(loop)->rules = strict;
 	setenv("no_proxy", "127.0.0.1", 1);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		snprintf(proxy, sizeof(proxy), "%s%u%s", rows[i].before, port, rows[i].behind);

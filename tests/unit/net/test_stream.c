@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "base/shares.h"
+#include "net/network.h"
 #include "net/stream.h"
 
 void __real_mem_wipe(void *ptr, size_t len);
@@ -154,8 +155,8 @@ static int teardown(void **state)
 
 	if (w->link)
 		act(w, FREE);
-	assert_int_equal(loop_descriptors(w->f->loop)->taken, 0);
-	assert_int_equal(loop_answers(w->f->loop)->taken, 0);
+	assert_int_equal(network_of(w->f->loop)->descriptors.taken, 0);
+	assert_int_equal(network_of(w->f->loop)->answers.taken, 0);
 	client_close(&w->peer);
 	close(w->listener);
 	endpoint_unref(w->endpoint);
@@ -369,7 +370,7 @@ static void bytes_that_make_no_sense(void **state)
 static void shares_may_be_used_up(void **state)
 {
 	struct world *w = *state;
-	struct shares *answers = loop_answers(w->f->loop), *descriptors = loop_descriptors(w->f->loop);
+	struct shares *answers = &network_of(w->f->loop)->answers, *descriptors = &network_of(w->f->loop)->descriptors;
 	MEM_AUTO char *half = mem_zalloc(ANSWERS_SMALL + 2);
 
 	memset(half, 'x', ANSWERS_SMALL + 1);

@@ -74,7 +74,7 @@ static struct object *record_of(enum scaled_kind kind)
 	if (kind == SCALED_JOB)
 		store_job_key(fake->job->meta.namespace_, fake->job->meta.name, job_key);
 	*o = (struct object){ .key = kind == SCALED_JOB ? job_key : object_key,
-		.path = kind == SCALED_JOB ? store_key_path(job_key) : object_key,
+		.path = kind == SCALED_JOB ? strchr(job_key, '/') + 1 : object_key,
 		.uid = uid,
 		.kind = kind,
 		.references = 1,
@@ -99,11 +99,6 @@ char *store_job_key(const char *namespace_, const char *name, char out[STORE_KEY
 enum scaled_kind store_key_kind(const char *key)
 {
 	return strncmp(key, "scaledjobs/", 11) ? SCALED_OBJECT : SCALED_JOB;
-}
-
-const char *store_key_path(const char *key)
-{
-	return strncmp(key, "scaledjobs/", 11) ? key : key + 11;
 }
 
 bool store_synced(const struct store *s)

@@ -31,8 +31,6 @@ static void on_object(void *arg, struct object *o, unsigned changes)
 
 void scalers_fixture_start(struct scalers_fixture *f)
 {
-	static const struct lookups_config config = { .cluster_namespace = "ops", .token_life_ms = 3600000 };
-	struct cache *c = &f->cache;
 	struct kube *kube;
 
 	log_set_sink(drop_line, NULL);
@@ -40,52 +38,36 @@ void scalers_fixture_start(struct scalers_fixture *f)
 	kube = fakecluster_start(f->loop);
 	fakesource_start();
 	f->sources = (struct scaler_sources){ .loop = f->loop };
-	c->store = store_new(kube, NULL);
-	c->kinds = kinds_new(kube);
-	c->targets = targets_new(kube, c->kinds);
-	c->targetref = targetref_new(c->store, c->targets, c->kinds);
-	c->references = references_new(kube);
-	c->lookups = lookups_new(kube, c->store, c->references, NULL, &config);
-	c->descriptions = descriptions_new(&f->sources, 3000);
-	c->readings = readings_new(&f->sources,
-		&(struct readings_config){ .ask_timeout_ms = 3000, .max_waiters = 100 });
-	c->scalers = scalers_new(c->store, c->lookups, c->descriptions, &c->questions);
+	f->counters = counters_new();
+	f->cache = cache_new(&(struct cache_config){ .kube = kube,
+		.counters = f->counters,
+		.sources = &f->sources,
+		.lookups = { .cluster_namespace = "ops", .token_life_ms = 3600000 },
+		.readings = { .ask_timeout_ms = 3000, .max_waiters = 100 },
+		.watches_max = 10 });
 	f->key = "shop/web";
 	f->told = 0;
-	cache_connect(c);
-	cache_listen(c, &(struct store_events){ .on_object = on_object }, f);
-	targets_start(c->targets, NULL, 0);
-	store_start(c->store, NULL, 0);
+	cache_listen(f->cache, &(struct store_events){ .on_object = on_object }, f);
+	cache_start(f->cache, NULL, 0);
 	fakeloop_advance(10);
 }
 
 struct object *scalers_fixture_object(const struct scalers_fixture *f)
 {
-	return store_object(f->cache.store, f->key);
+	return store_object(f->cache->store, f->key);
 }
 
 int scalers_fixture_get(const struct scalers_fixture *f, struct built *out, struct err *err)
 {
 	struct object *o = scalers_fixture_object(f);
 
-	return o ? scalers_get(f->cache.scalers, o, out, err) : err_set(err, ERR_MISSING, "there is none");
+	return o ? scalers_get(f->cache->scalers, o, out, err) : err_set(err, ERR_MISSING, "there is none");
 }
 
 void scalers_fixture_end(struct scalers_fixture *f)
 {
-	struct cache *c = &f->cache;
-
-	cache_forget(c);
-	scalers_free(c->scalers);
-	readings_free(c->readings);
-	descriptions_free(c->descriptions);
-	lookups_free(c->lookups);
-	references_free(c->references);
-	targetref_free(c->targetref);
-	targets_free(c->targets);
-	kinds_free(c->kinds);
-	store_free(c->store);
-	f->cache = (struct cache){ .loop = NULL };
+	cache_free(f->cache);
+	counters_free(f->counters);
 	fakeloop_advance(0);
 	fakecluster_end();
 	fakesource_end();

@@ -13,7 +13,8 @@
 struct scalers_fixture {
 	struct loop *loop;
 	struct scaler_sources sources;
-	struct cache cache;
+	struct counters *counters;
+	struct cache *cache;
 	const char *key; /* of the one object there is: "shop/web" until the test sets another */
 	unsigned told;   /* how often something that it needs was said to be different */
 };

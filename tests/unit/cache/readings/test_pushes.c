@@ -28,8 +28,9 @@ static const struct lookups_config lookups = { .cluster_namespace = "kscaled", .
 static struct {
 	struct loop *loop;
 	struct kube *kube;
+	struct counters *counters;
 	struct scaler_sources sources;
-	struct cache cache;
+	struct cache *cache;
 	unsigned told;
 	char last[300];
 	bool release; /* who is told gives it up */
@@ -46,7 +47,7 @@ static void on_wake(void *arg, struct object *o)
 
 static struct object *stored(const char *key)
 {
-	return store_object(t.cache.store, key);
+	return store_object(t.cache->store, key);
 }
 
 /* An object on these sources. */
@@ -69,29 +70,21 @@ static void pass(int64_t ms)
 
 static int setup(void **state)
 {
-	struct cache *c = &t.cache;
-
 	(void)state;
 	memset(&t, 0, sizeof(t));
 	t.loop = fakeloop_start();
 	t.sources.loop = t.loop;
 	fakesource_start();
 	t.kube = fakecluster_start(t.loop);
-	c->loop = t.loop;
-	c->counters = counters_new();
-	c->store = store_new(t.kube, NULL);
-	c->kinds = kinds_new(t.kube);
-	c->targets = targets_new(t.kube, c->kinds);
-	c->references = references_new(t.kube);
-	c->lookups = lookups_new(t.kube, c->store, c->references, NULL, &lookups);
-	c->descriptions = descriptions_new(&t.sources, 3000);
-	c->readings = readings_new(&t.sources, &(struct readings_config){ .ask_timeout_ms = 3000, .max_waiters = 100 });
-	c->scalers = scalers_new(c->store, c->lookups, c->descriptions, &c->questions);
-	c->pushes = pushes_new(&t.sources, c->scalers, c->counters, WATCHES);
-	cache_connect(c);
-	pushes_listen(c->pushes, on_wake, NULL);
-	targets_start(c->targets, NULL, 0);
-	store_start(c->store, NULL, 0);
+	t.counters = counters_new();
+	t.cache = cache_new(&(struct cache_config){ .kube = t.kube,
+		.counters = t.counters,
+		.sources = &t.sources,
+		.lookups = lookups,
+		.readings = { .ask_timeout_ms = 3000, .max_waiters = 100 },
+		.watches_max = WATCHES });
+	pushes_listen(t.cache->pushes, on_wake, NULL);
+	cache_start(t.cache, NULL, 0);
 	object("one", "a", NULL);
 	object("two", "a", "b");
 	return 0;
@@ -99,20 +92,9 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct cache *c = &t.cache;
-
 	(void)state;
-	cache_forget(c);
-	pushes_free(c->pushes);
-	scalers_free(c->scalers);
-	readings_free(c->readings);
-	descriptions_free(c->descriptions);
-	lookups_free(c->lookups);
-	references_free(c->references);
-	targets_free(c->targets);
-	kinds_free(c->kinds);
-	store_free(c->store);
-	counters_free(c->counters);
+	cache_free(t.cache);
+	counters_free(t.counters);
 	fakecluster_end();
 	fakesource_end();
 	fakeloop_end();
@@ -121,7 +103,7 @@ static int teardown(void **state)
 
 static void hold(const char *key)
 {
-	pushes_hold(t.cache.pushes, stored(key));
+	pushes_hold(t.cache->pushes, stored(key));
 	pass(0);
 }
 
@@ -142,8 +124,8 @@ static void one_watch_for_all_who_ask(void **state)
 	pass(0);
 	assert_int_equal(t.told, 3);
 	assert_string_equal(t.last, "default/two");
-	assert_int_equal(pushes_stats(t.cache.pushes).wakes, 3);
-	assert_int_equal(pushes_stats(t.cache.pushes).watches[WATCH_ON], 2);
+	assert_int_equal(pushes_stats(t.cache->pushes).wakes, 3);
+	assert_int_equal(pushes_stats(t.cache->pushes).watches[WATCH_ON], 2);
 	pushes_release(stored("default/two"));
 	assert_int_equal(fakesource_watched("a"), 1);
 	assert_int_equal(fakesource_watched("b"), 0);
@@ -173,7 +155,7 @@ static void watches_follow_what_is_asked(void **state)
 	assert_int_equal(fakesource_watches_begun(), 2);
 	object("two", "b", "c");
 	assert_int_equal(fakesource_watched("a"), 1); /* not built yet */
-	assert_int_equal(scalers_get(t.cache.scalers, stored("default/two"), &built, NULL), 0);
+	assert_int_equal(scalers_get(t.cache->scalers, stored("default/two"), &built, NULL), 0);
 	pass(0);
 	assert_int_equal(fakesource_watched("a"), 0);
 	assert_int_equal(fakesource_watched("b"), 1);
@@ -181,7 +163,7 @@ static void watches_follow_what_is_asked(void **state)
 	assert_int_equal(fakesource_watches_begun(), 3);
 	/* A change that asks the same. */
 	object("two", "b", "c");
-	assert_int_equal(scalers_get(t.cache.scalers, stored("default/two"), &built, NULL), 0);
+	assert_int_equal(scalers_get(t.cache->scalers, stored("default/two"), &built, NULL), 0);
 	pass(0);
 	assert_int_equal(fakesource_watches_begun(), 3);
 }
@@ -195,7 +177,7 @@ static void what_cannot_be_built_leaves_them(void **state)
 	fakecluster_apply("/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/one",
 		"{'spec':{'scaleTargetRef':{'name':'one'},'triggers':[{'type':'scripted','metadata':{}}]}}");
 	pass(20);
-	assert_int_equal(scalers_get(t.cache.scalers, stored("default/one"), &built, NULL), -1);
+	assert_int_equal(scalers_get(t.cache->scalers, stored("default/one"), &built, NULL), -1);
 	pass(0);
 	assert_int_equal(fakesource_watched("a"), 1);
 }
@@ -232,7 +214,7 @@ static void who_is_told_may_let_go(void **state)
 	fakesource_look("b");
 	pass(100);
 	assert_in_range(t.told, 2, 3);
-	assert_int_equal(pushes_stats(t.cache.pushes).held, 0);
+	assert_int_equal(pushes_stats(t.cache->pushes).held, 0);
 	/* And one whose word waits for the pace. */
 	t.release = false;
 	hold("default/one");
@@ -251,7 +233,7 @@ static void what_there_is_to_say(void **state)
 	struct built built;
 
 	(void)state;
-	assert_int_equal(scalers_get(t.cache.scalers, stored("default/one"), &built, NULL), 0);
+	assert_int_equal(scalers_get(t.cache->scalers, stored("default/one"), &built, NULL), 0);
 	assert_int_equal(pushes_report(built.list[0].question, &report), PUSHES_UNHELD);
 	assert_int_equal(pushes_report(NULL, &report), PUSHES_NONE);
 	hold("default/one");
@@ -259,7 +241,7 @@ static void what_there_is_to_say(void **state)
 	assert_int_equal(pushes_report(built.list[0].question, &report), PUSHES_REPORTED);
 	assert_int_equal(report.state, WATCH_OFF);
 	assert_string_equal(report.why, "turn it on");
-	assert_int_equal(pushes_stats(t.cache.pushes).watches[WATCH_OFF], 1);
+	assert_int_equal(pushes_stats(t.cache->pushes).watches[WATCH_OFF], 1);
 }
 
 /* One namespace does not get all; what is beyond its share polls, and is told. */
@@ -275,10 +257,10 @@ static void beyond_the_share(void **state)
 		object(name, name, NULL);
 		hold(key);
 	}
-	assert_int_equal(scalers_get(t.cache.scalers, stored("default/s0"), &built, NULL), 0);
+	assert_int_equal(scalers_get(t.cache->scalers, stored("default/s0"), &built, NULL), 0);
 	assert_int_equal(pushes_report(built.list[0].question, &report), PUSHES_REPORTED);
 	assert_int_not_equal(report.state, WATCH_OFF);
-	assert_int_equal(scalers_get(t.cache.scalers, stored("default/s63"), &built, NULL), 0);
+	assert_int_equal(scalers_get(t.cache->scalers, stored("default/s63"), &built, NULL), 0);
 	assert_int_equal(pushes_report(built.list[0].question, &report), PUSHES_REPORTED);
 	assert_int_equal(report.state, WATCH_OFF);
 	assert_string_equal(report.why, "too many questions of this namespace are watched already");

@@ -123,7 +123,7 @@ static void one_that_is_gone_has_none(void **state)
 	fakecluster_delete(WEB);
 	fakeloop_advance(10);
 	assert_null(scalers_fixture_object(&t));
-	assert_int_equal(scalers_get(t.cache.scalers, held, &built, &err), -1);
+	assert_int_equal(scalers_get(t.cache->scalers, held, &built, &err), -1);
 	assert_int_equal(err.kind, ERR_MISSING);
 	assert_string_equal(err.msg, "scaledobject shop/web not found");
 	object_unref(held);
@@ -183,7 +183,7 @@ static void what_is_asked_already_is_kept_once(void **state)
 	(void)state;
 	apply(WEB, SPEC(TRIGGER("'source':'a'")));
 	first = question(0);
-	readings_ask(t.cache.readings, first, 0, 0, INT64_MAX, ignore_answer, NULL);
+	readings_ask(t.cache->readings, first, 0, 0, INT64_MAX, ignore_answer, NULL);
 	apply(WEB, SPEC(TRIGGER("'source':'a','threshold':'9'") "," TRIGGER("'source':'b'")));
 	second = question(0);
 	assert_ptr_equal(first, second);

@@ -342,10 +342,9 @@ static void usage(void **state)
 			argv[argc] = copies[argc];
 		}
 		/* Nobody answers there. */
-		const struct insightclient_ways usual = { .usual_socket = "/nonexistent/insight.sock",
-			.usual_kubeconfig = "/nonexistent/kubeconfig" };
-
-		assert_int_equal(cli_explain(argc, argv, &usual), cases[i].status);
+		setenv("KSCALED_INSIGHT_SOCKET", "/nonexistent/insight.sock", 1);
+		setenv("KSCALED_KUBECONFIG", "/nonexistent/kubeconfig", 1);
+		assert_int_equal(cli_explain(argc, argv), cases[i].status);
 	}
 }
 

@@ -153,9 +153,6 @@ static void paths(void **state)
 }
 
 /* Nobody answers there. */
-static const struct insightclient_ways nobody = { .usual_socket = "/nonexistent/insight.sock",
-	.usual_kubeconfig = "/nonexistent/kubeconfig" };
-
 static void usage(void **state)
 {
 	static const struct {
@@ -180,6 +177,9 @@ static void usage(void **state)
 	};
 
 	(void)state;
+	/* Nobody answers there. */
+	setenv("KSCALED_INSIGHT_SOCKET", "/nonexistent/insight.sock", 1);
+	setenv("KSCALED_KUBECONFIG", "/nonexistent/kubeconfig", 1);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char copies[4][32], *argv[5] = { NULL };
 		int argc = 0;
@@ -188,7 +188,7 @@ static void usage(void **state)
 			snprintf(copies[argc], sizeof(copies[argc]), "%s", cases[i].arguments[argc]);
 			argv[argc] = copies[argc];
 		}
-		assert_int_equal(cli_get(argc, argv, &nobody), cases[i].status);
+		assert_int_equal(cli_get(argc, argv), cases[i].status);
 	}
 }
 

@@ -17,7 +17,7 @@
 #include "cli/completion/completion.h"
 #include "cli/manifests.h"
 #include "net/tls/tlsrules.h"
-#include "options.h"
+#include "options/options.h"
 
 static const struct commandline run_line = { .print_help = options_help, .values = options_values };
 
@@ -111,7 +111,7 @@ static void every_option_of_every_command_is_there(void **state)
 	assert_true(seen > 3 * 25);
 }
 
-/* What options_help prints is compared with the table in tests/unit/test_options.c. */
+/* What options_help prints is compared with the table in tests/unit/options/test_options.c. */
 static void every_option_of_the_daemon_is_there(void **state)
 {
 	char *help = NULL;

@@ -171,7 +171,7 @@ void jobs_expect(const char *name, const char *type, const char *begins)
 double jobs_counted(const char *family, const char *name)
 {
 	static const char *const labels[] = { "namespace", "scaledJob", NULL };
-	struct counters_family *f = counters_declare(world.cache.counters, COUNTERS_COUNTER, family, "", labels);
+	struct counters_family *f = counters_declare(world.cache->counters, COUNTERS_COUNTER, family, "", labels);
 
 	return counters_get(f, (const char *const[]){ "default", name });
 }

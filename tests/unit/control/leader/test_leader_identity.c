@@ -38,22 +38,20 @@ static void identity_is_kept(void **state)
 	struct stat st;
 
 	(void)state;
-	setenv("POD_NAME", "pod-1", 1);
-	a = leader_identity(NULL, dir, &warning);
+	a = leader_identity(NULL, "pod-1", dir, &warning);
 	assert_null(warning);
 	assert_int_equal(strlen(a), strlen("pod-1_") + 16);
 	assert_memory_equal(a, "pod-1_", 6);
 	assert_int_equal(stat(file, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
-	b = leader_identity("", dir, &warning);
+	b = leader_identity("", "pod-1", dir, &warning);
 	assert_string_equal(a, b);
 	free(b);
-	b = leader_identity("mine", dir, &warning);
+	b = leader_identity("mine", "pod-1", dir, &warning);
 	assert_string_equal(b, "mine");
 	free(b);
 	/* Another host with the same folder content is told apart by its name. */
-	unsetenv("POD_NAME");
-	b = leader_identity(NULL, dir, &warning);
+	b = leader_identity(NULL, NULL, dir, &warning);
 	assert_string_equal(strrchr(a, '_'), strrchr(b, '_'));
 	assert_memory_not_equal(b, "pod-1_", 6);
 	free(b);
@@ -74,9 +72,9 @@ static void identity_file_that_is_broken_is_replaced(void **state)
 
 		fputs(contents[i], f);
 		fclose(f);
-		a = leader_identity(NULL, dir, &warning);
+		a = leader_identity(NULL, NULL, dir, &warning);
 		assert_null(warning);
-		b = leader_identity(NULL, dir, &warning);
+		b = leader_identity(NULL, NULL, dir, &warning);
 		assert_string_equal(a, b);
 		assert_int_equal(strspn(strrchr(a, '_') + 1, "0123456789abcdef"), 16);
 		free(a);
@@ -87,18 +85,18 @@ static void identity_file_that_is_broken_is_replaced(void **state)
 
 static void identity_without_a_place_to_keep_it(void **state)
 {
-	char *warning, *a = leader_identity(NULL, "/proc/nowhere", &warning), *b;
+	char *warning, *a = leader_identity(NULL, NULL, "/proc/nowhere", &warning), *b;
 
 	(void)state;
 	assert_non_null(warning);
 	assert_non_null(strstr(warning, "/proc/nowhere/identity"));
 	free(warning);
-	b = leader_identity(NULL, "/proc/nowhere", &warning);
+	b = leader_identity(NULL, NULL, "/proc/nowhere", &warning);
 	assert_string_not_equal(a, b);
 	free(warning);
 	free(a);
 	free(b);
-	a = leader_identity(NULL, NULL, &warning);
+	a = leader_identity(NULL, NULL, NULL, &warning);
 	assert_null(warning);
 	free(a);
 }

@@ -53,8 +53,8 @@ static const char *get_metric(const char *metric)
 		.deadline_ms = loop_now_ms(world.loop) + 3000 };
 
 	said[0] = '\0';
-	if (!survey_peek(&world.cache, world_object("default/web"), &terms, on_survey, NULL))
-		survey_start(&world.cache, world_object("default/web"), &terms, on_survey, NULL);
+	if (!survey_peek(world.cache, world_object("default/web"), &terms, on_survey, NULL))
+		survey_start(world.cache, world_object("default/web"), &terms, on_survey, NULL);
 	world_pass(10);
 	return said;
 }

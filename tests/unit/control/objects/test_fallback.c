@@ -68,8 +68,8 @@ static void get_metric(void)
 		.deadline_ms = loop_now_ms(world.loop) + 3000 };
 
 	heard = (struct heard){ 0 };
-	if (!survey_peek(&world.cache, world_object("default/web"), &terms, on_survey, NULL))
-		survey_start(&world.cache, world_object("default/web"), &terms, on_survey, NULL);
+	if (!survey_peek(world.cache, world_object("default/web"), &terms, on_survey, NULL))
+		survey_start(world.cache, world_object("default/web"), &terms, on_survey, NULL);
 	world_pass(10);
 	assert_int_equal(heard.times, 1);
 }
@@ -241,7 +241,7 @@ static void who_else_looks_counts_nothing(void **state)
 		get_metric();
 		world_pass(1000);
 	}
-	assert_int_equal(health_failures(world.cache.health, world_object("default/web"), METRIC), 3);
+	assert_int_equal(health_failures(world.cache->health, world_object("default/web"), METRIC), 3);
 	world_expect("web", "Fallback", "False");
 }
 
@@ -254,7 +254,7 @@ static void one_question_counts_once(void **state)
 	world_pass(2000);
 	for (int i = 0; i < 20; i++)
 		get_metric();
-	assert_int_equal(health_failures(world.cache.health, world_object("default/web"), METRIC), 1);
+	assert_int_equal(health_failures(world.cache->health, world_object("default/web"), METRIC), 1);
 }
 
 /* ---- Other times, other leaders ---- */
@@ -304,7 +304,7 @@ static void a_standby_reads_and_never_counts(void **state)
 	world_pass(2000);
 	get_metric();
 	assert_true(heard.falling_back);
-	assert_int_equal(health_failures(world.cache.health, world_object("default/web"), METRIC), 4);
+	assert_int_equal(health_failures(world.cache->health, world_object("default/web"), METRIC), 4);
 }
 
 /* What was counted in an earlier reign is not taken up again. */
@@ -317,7 +317,7 @@ static void a_new_reign_goes_by_what_is_stored(void **state)
 	world_pass(1000);
 	world_lead(true);
 	world_pass(100);
-	assert_int_equal(health_failures(world.cache.health, world_object("default/web"), METRIC), 1);
+	assert_int_equal(health_failures(world.cache->health, world_object("default/web"), METRIC), 1);
 	world_expect("web", "Fallback", "False");
 }
 
@@ -348,7 +348,7 @@ static void another_metric_is_counted_from_nothing(void **state)
 	/* And back: what was counted long ago is forgotten. */
 	world_scaledobject("web", FALLBACK);
 	world_pass(1000);
-	assert_int_equal(health_failures(world.cache.health, world_object("default/web"), METRIC), 1);
+	assert_int_equal(health_failures(world.cache->health, world_object("default/web"), METRIC), 1);
 }
 
 static void an_object_made_anew_starts_afresh(void **state)
@@ -358,7 +358,7 @@ static void an_object_made_anew_starts_afresh(void **state)
 	fakecluster_delete(WEB);
 	world_scaledobject("web", FALLBACK);
 	world_pass(1000);
-	assert_int_equal(health_failures(world.cache.health, world_object("default/web"), METRIC), 1);
+	assert_int_equal(health_failures(world.cache->health, world_object("default/web"), METRIC), 1);
 	world_expect("web", "Fallback", "False");
 }
 

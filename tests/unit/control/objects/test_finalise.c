@@ -51,7 +51,7 @@ static void without_anything_to_restore_nothing_waits(void **state)
 	assert_int_equal(fakecluster_events_sent("ScaledObjectDeleted",
 				 "Warning ScaledObject default/web uid-2: ScaledObject was deleted"),
 		1);
-	assert_int_equal(store_count(world.cache.store, SCALED_OBJECT), 0);
+	assert_int_equal(store_count(world.cache->store, SCALED_OBJECT), 0);
 }
 
 static void the_original_replicas_are_restored(void **state)
@@ -74,7 +74,7 @@ static void the_original_replicas_are_restored(void **state)
 	fakecluster_forget_calls();
 	world_pass(HOUR_MS);
 	assert_int_equal(fakecluster_writes(), 0);
-	assert_int_equal(store_count(world.cache.store, SCALED_OBJECT), 0);
+	assert_int_equal(store_count(world.cache->store, SCALED_OBJECT), 0);
 }
 
 static void switching_it_on_and_off_moves_the_finalizer(void **state)
@@ -328,7 +328,7 @@ static void the_deletion_comes_while_writes_are_under_way(void **state)
 		fakecluster_delete(WEB);
 		world_pass(5000);
 		assert_null(fakecluster_get(WEB));
-		assert_int_equal(store_count(world.cache.store, SCALED_OBJECT), 0);
+		assert_int_equal(store_count(world.cache->store, SCALED_OBJECT), 0);
 		assert_int_equal(fakecluster_under_way(), 0);
 		fakecluster_collect_garbage();
 		world_pass(100);

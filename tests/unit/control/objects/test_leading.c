@@ -50,13 +50,13 @@ static void what_was_measured_goes_with_the_lead(void **state)
 	(void)state;
 	world_ready_object("web", 0, "");
 	world_pass(30000);
-	counters_write(world.cache.counters, &page);
+	counters_write(world.cache->counters, &page);
 	assert_non_null(strstr(buf_text(&page),
 		"keda_internal_scale_loop_latency_seconds{namespace=\"default\",type=\"scaledobject\",resource="
 		"\"web\"}"));
 	world_lead(false);
 	buf_reset(&page);
-	counters_write(world.cache.counters, &page);
+	counters_write(world.cache->counters, &page);
 	assert_null(strstr(buf_text(&page), "resource=\"web\""));
 	buf_done(&page);
 }

@@ -48,8 +48,8 @@ const struct owner_ref *__wrap_meta_controller(const struct meta *m)
 static double looks_total(void)
 {
 	static const char *const labels[] = { "type", NULL };
-	struct counters_family *f = counters_declare(world.cache.counters, COUNTERS_COUNTER, "kscaled_reconciles_total",
-		"", labels);
+	struct counters_family *f = counters_declare(world.cache->counters, COUNTERS_COUNTER,
+		"kscaled_reconciles_total", "", labels);
 
 	return counters_get(f, (const char *const[]){ "scaledobject" });
 }

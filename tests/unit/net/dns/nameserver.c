@@ -10,6 +10,7 @@
 
 #include "net/dns/names.h"
 #include "net/dns/resolver.h"
+#include "net/network.h"
 
 #define UDP_BYTES 512
 
@@ -176,7 +177,7 @@ void nameserver_configure(struct nameserver *s, struct fixture *f, const char *m
 
 	fprintf(file, "nameserver 127.0.0.1\n%s", more);
 	fclose(file);
-	resolver_use(names_resolver(loop_names(f->loop)), s->resolv_conf, s->port); /* looks at once */
+	resolver_use(names_resolver(network_names(f->loop)), s->resolv_conf, s->port); /* looks at once */
 }
 
 static int bind_at(int type, uint16_t *port)

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "net/dns.h"
 #include "net/dns/names.h"
+#include "net/network.h"
 
 struct world {
 	struct fixture *f;
@@ -326,7 +327,8 @@ static void on_again(void *arg, const struct names_answer *answer)
 static void who_asks_again_waits(void **state)
 {
 	struct world *w = *state;
-	struct again a = { .names = loop_names(w->f->loop), .asker = { .fn = on_again, .arg = &a, .namespace_ = "a" } };
+	struct again a = { .names = network_names(w->f->loop),
+		.asker = { .fn = on_again, .arg = &a, .namespace_ = "a" } };
 
 	names_ask(a.names, "broken.test", &a.asker);
 	SERVE_UNTIL(w, a.calls > 0);

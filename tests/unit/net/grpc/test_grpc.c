@@ -17,6 +17,7 @@
 #include "net/descriptors.h"
 #include "net/grpc/grpc.h"
 #include "net/grpc/grpcendpoint.h"
+#include "net/network.h"
 
 #define METHOD  "/p.Service/Do"
 #define RESULTS 40
@@ -447,7 +448,7 @@ static void a_server_that_is_not_there(void **state)
 /* Of three where two are needed to begin with, and one for the connection; then of none. */
 static void without_descriptors_a_call_fails(void **state)
 {
-	struct shares *descriptors = loop_descriptors(w.f->loop);
+	struct shares *descriptors = &network_of(w.f->loop)->descriptors;
 	struct descriptors_hold others = { .namespace_ = "b", .wants = 6 };
 	struct result r[2] = { 0 };
 	struct err err;

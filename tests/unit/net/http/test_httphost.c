@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/shares.h"
 #include "net/http/httphost.h"
+#include "net/network.h"
 
 #define MANY 200
 
@@ -343,8 +344,8 @@ static void it_is_probed_for_who_asks_now(void **state)
 	struct waiter waiter = { .told = 0 };
 	struct shares_hold all = { 0 };
 
-	*loop_descriptors(f->loop) = (struct shares){ .total = 16, .few = 2 };
-	while (shares_take(loop_descriptors(f->loop), &all, "bad", 1))
+	network_of(f->loop)->descriptors = (struct shares){ .total = 16, .few = 2 };
+	while (shares_take(&network_of(f->loop)->descriptors, &all, "bad", 1))
 		continue;
 	httphost_wait(h, &waiter.turn, "good", on_told, &waiter);
 	UNTIL(f, waiter.told);

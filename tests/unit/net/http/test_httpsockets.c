@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/shares.h"
+#include "net/network.h"
 
 /* The world's client asks strangers. */
 static int setup(void **state)
@@ -24,7 +25,7 @@ static int setup(void **state)
 
 static size_t taken(const struct world *w)
 {
-	return loop_descriptors(w->f->loop)->taken;
+	return network_of(w->f->loop)->descriptors.taken;
 }
 
 static void a_kept_connection_has_its_descriptor(void **state)

@@ -57,7 +57,7 @@ static void refused(void **state)
 		{ "", "is not XML" },
 		{ "{}", "is not XML" },
 		{ "<a><b>1</b>", "is not XML" },
-		{ "<!DOCTYPE a [<!ENTITY e \"1\">]><a><b>&e;</b></a>", "has a DTD" },
+		{ "<!DOCTYPE a [<!ENTITY e \"1\">]><a><b>&e;</b></a>", "has a document type" },
 	};
 	struct err err = { 0 };
 	char deep[65 * 3 + 1] = "";

@@ -50,7 +50,7 @@ static void put_place(const struct fakebrokers *f, int32_t id, struct buf *out)
 	kafkawire_put_i32(out, f->advertised[at] ? f->advertised[at] : f->brokers[at].port);
 }
 
-static void put_metadata(struct fakebrokers *f, struct kafkawire_reader *body, struct buf *out)
+static void put_metadata(struct fakebrokers *f, struct wire *body, struct buf *out)
 {
 	size_t count = kafkawire_count(body, 2);
 
@@ -99,7 +99,7 @@ static void put_committed_one(struct fakebrokers *f, int32_t p, struct buf *out)
 }
 
 /* What is asked for, or all of it; a group "empty" has nothing. */
-static void put_committed(struct fakebrokers *f, struct kafkawire_reader *body, struct buf *out)
+static void put_committed(struct fakebrokers *f, struct wire *body, struct buf *out)
 {
 	MEM_AUTO char *group = kafkawire_dup(kafkawire_text(body));
 	bool all = body->left == 4, empty = strcmp(group, "empty") == 0;
@@ -116,7 +116,7 @@ static void put_committed(struct fakebrokers *f, struct kafkawire_reader *body, 
 	kafkawire_put_i16(out, next_error(f->group_error, &f->group_errors));
 }
 
-static void put_offsets(struct fakebroker *b, struct kafkawire_reader *body, struct buf *out)
+static void put_offsets(struct fakebroker *b, struct wire *body, struct buf *out)
 {
 	struct fakebrokers *f = b->all;
 	size_t count;
@@ -150,7 +150,7 @@ static void put_lie(struct buf *out)
 		kafkawire_put_i32(out, i == 0 ? 0 : INT32_MAX);
 }
 
-static void answer(struct fakeconnection *c, struct kafkawire_reader *r)
+static void answer(struct fakeconnection *c, struct wire *r)
 {
 	struct fakebroker *b = c->broker;
 	struct fakebrokers *f = b->all;
@@ -212,11 +212,11 @@ static void on_read(struct bufferevent *bev, void *arg)
 	}
 	while (!c->broker->silent && evbuffer_copyout(input, len, 4) == 4) {
 		size_t whole = (size_t)(len[0] << 24 | len[1] << 16 | len[2] << 8 | len[3]);
-		struct kafkawire_reader r;
+		struct wire r;
 
 		if (evbuffer_get_length(input) < whole + 4)
 			return;
-		r = (struct kafkawire_reader){ evbuffer_pullup(input, (ev_ssize_t)whole + 4) + 4, whole, false };
+		r = (struct wire){ evbuffer_pullup(input, (ev_ssize_t)whole + 4) + 4, whole, false };
 		answer(c, &r);
 		evbuffer_drain(input, whole + 4);
 	}

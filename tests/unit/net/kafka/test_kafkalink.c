@@ -21,7 +21,7 @@ struct told {
 	bool was_unused; /* in a callback */
 };
 
-static void on_answer(void *arg, struct kafkawire_reader *answer, const struct err *err)
+static void on_answer(void *arg, struct wire *answer, const struct err *err)
 {
 	struct told *t = arg;
 
@@ -66,7 +66,7 @@ static void unused(void **state)
 	kafkaendpoint_unref(terms.endpoint);
 }
 
-static void on_refused(void *arg, struct kafkawire_reader *answer, const struct err *err)
+static void on_refused(void *arg, struct wire *answer, const struct err *err)
 {
 	struct err *out = arg;
 
@@ -202,7 +202,7 @@ struct heard {
 	struct err err;
 };
 
-static void on_heard(void *arg, struct kafkawire_reader *answer, const struct err *err)
+static void on_heard(void *arg, struct wire *answer, const struct err *err)
 {
 	struct heard *h = arg;
 

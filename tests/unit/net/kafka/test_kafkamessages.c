@@ -64,9 +64,9 @@ static void requests(void **state)
 	assert_frame(&frame, BYTES(HEADER("\x19", "\x24", "\0") "\0\0\0\4\0u\0p"));
 }
 
-static struct kafkawire_reader reader(const char *bytes, size_t len)
+static struct wire reader(const char *bytes, size_t len)
 {
-	return (struct kafkawire_reader){ (const unsigned char *)bytes, len, false };
+	return (struct wire){ (const unsigned char *)bytes, len, false };
 }
 
 #define METADATA                                                                                                       \
@@ -84,7 +84,7 @@ static struct kafkawire_reader reader(const char *bytes, size_t len)
 
 static void metadata(void **state)
 {
-	struct kafkawire_reader r = reader(BYTES(METADATA));
+	struct wire r = reader(BYTES(METADATA));
 	struct kafkamessages_metadata m;
 	struct err err = { 0 };
 
@@ -114,7 +114,7 @@ static void every_beginning_of_metadata(void **state)
 	(void)state;
 	for (size_t len = 0; len < sizeof(whole) - 1; len++) {
 		char *cut = mem_alloc(len + 1);
-		struct kafkawire_reader r;
+		struct wire r;
 		struct kafkamessages_metadata m;
 		struct err err = { 0 };
 
@@ -143,7 +143,7 @@ static void counts_that_lie(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
-		struct kafkawire_reader r = reader(rows[i].bytes, rows[i].len);
+		struct wire r = reader(rows[i].bytes, rows[i].len);
 		struct kafkamessages_metadata m;
 		struct err err = { 0 };
 
@@ -154,9 +154,9 @@ static void counts_that_lie(void **state)
 
 static void offsets(void **state)
 {
-	struct kafkawire_reader r = reader(BYTES("\0\0\0\0\0\0\0\2\0\1u\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0\0\0\1t\0"
-						 "\0\0\2\0\0\0\1\xff\xff\xff\xff\xff\xff"
-						 "\xff\xff\0\1m\0\0\0\0\0\0\0\0\0\0\0\0\0\x09\xff\xff\0\x10\0\0"));
+	struct wire r = reader(BYTES("\0\0\0\0\0\0\0\2\0\1u\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0\0\0\1t\0"
+				     "\0\0\2\0\0\0\1\xff\xff\xff\xff\xff\xff"
+				     "\xff\xff\0\1m\0\0\0\0\0\0\0\0\0\0\0\0\0\x09\xff\xff\0\x10\0\0"));
 	struct kafkamessages_offsets o;
 	struct err err = { 0 };
 
@@ -207,7 +207,7 @@ static void versions(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
-		struct kafkawire_reader r = reader(rows[i].bytes, rows[i].len);
+		struct wire r = reader(rows[i].bytes, rows[i].len);
 		struct kafkamessages_versions v;
 		struct err err = { 0 };
 		int rc = kafkamessages_read_versions(&r, &v, &err) ||
@@ -220,7 +220,7 @@ static void versions(void **state)
 
 static void a_coordinator(void **state)
 {
-	struct kafkawire_reader r = reader(BYTES("\0\0\0\0\0\0\xff\xff\0\0\0\2\0\2h2\0\0\x23\x85"));
+	struct wire r = reader(BYTES("\0\0\0\0\0\0\xff\xff\0\0\0\2\0\2h2\0\0\x23\x85"));
 	struct kafkamessages_coordinator c;
 	struct err err = { 0 };
 

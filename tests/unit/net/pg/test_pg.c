@@ -17,6 +17,7 @@
 
 #include "base/mem.h"
 #include "base/shares.h"
+#include "net/network.h"
 #include "net/pg/pg.h"
 #include "net/pg/pgendpoint.h"
 
@@ -934,7 +935,7 @@ static struct pgendpoint *endpoint_in(const struct world *w, const char *namespa
 static bool has_descriptors(struct world *w, const char *namespace_)
 {
 	struct shares_hold more = { 0 };
-	bool taken = shares_take(loop_descriptors(w->f->loop), &more, namespace_, 4);
+	bool taken = shares_take(&network_of(w->f->loop)->descriptors, &more, namespace_, 4);
 
 	shares_give(&more, 4);
 	return !taken;
@@ -950,7 +951,7 @@ static void listening_counts_for_who_is_there(void **state)
 	int looks = 0;
 	char echo[64];
 
-	*loop_descriptors(w->f->loop) = (struct shares){ .total = 16, .few = 4 };
+	network_of(w->f->loop)->descriptors = (struct shares){ .total = 16, .few = 4 };
 	a = pg_listen(w->pool, first, "jobs", on_look, &looks);
 	let_in(w, &p);
 	UNTIL(w->f, has_bytes(&p, "LISTEN \"jobs\""));

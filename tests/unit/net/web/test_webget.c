@@ -16,6 +16,7 @@
 #include "net/http/httpurl.h"
 #include "net/identity/awskeys.h"
 #include "net/identity/awsown.h"
+#include "net/network.h"
 #include "net/sourcerules.h"
 #include "net/web/webget.h"
 
@@ -153,7 +154,7 @@ static void places_of_the_environment(void **state)
 	struct got g = { .w = web }, foreign = { .w = web }, moved = { .w = web };
 	MEM_AUTO char *busy = mem_printf("%s/503", w->plain_url), *elsewhere = mem_printf("%s/307", w->plain_url);
 
-	*loop_source_rules(w->f->loop) = (struct sourcerules){ .judges = true };
+	network_of(w->f->loop)->rules = (struct sourcerules){ .judges = true };
 	setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", busy, 1);
 	get(&foreign, w->plain_url, "/x", (struct webget_request){ .timeout_ms = 2000 });
 	expect_error(w, &foreign, ERR_TEMPORARY, "--allow-local-sources");
@@ -167,7 +168,7 @@ static void places_of_the_environment(void **state)
 	get(&moved, w->plain_url, "/x", (struct webget_request){ .access = access });
 	expect_error(w, &moved, ERR_INVALID, "no keys: HTTP status 307");
 	unsetenv("AWS_CONTAINER_CREDENTIALS_FULL_URI");
-	*loop_source_rules(w->f->loop) = (struct sourcerules){ .judges = false };
+	network_of(w->f->loop)->rules = (struct sourcerules){ .judges = false };
 	webaccess_unref(access);
 	identity_unref(own);
 	webget_free(web);
@@ -337,7 +338,7 @@ static void no_more_is_kept_than_may_be(void **state)
 	struct world *w = *state;
 	struct webget *web = webget_new(w->f->loop, 3000);
 	struct taken kept = { .got = { .w = web }, .loop = w->f->loop, .keeps = true }, passed = kept, whole = kept;
-	struct shares *answers = loop_answers(w->f->loop);
+	struct shares *answers = &network_of(w->f->loop)->answers;
 	static const char why[] = "the answer is given up: several namespaces together have as many bytes of answers";
 
 	passed.keeps = false;

@@ -331,8 +331,8 @@ static const struct {
 		ERR_TEMPORARY },
 	{ QUEUE, 200, { FEED("") }, 0, "the answer is not about one queue", ERR_INVALID },
 	{ QUEUE, 200, { FEED(Q("a", "1")) }, 0, "the answer is not about one queue", ERR_INVALID },
-	{ QUEUE, 200, { "{}" }, 0,
-		"the answer is not XML, or not whole: line 1 column 1: not well-formed (invalid token)", ERR_INVALID },
+	{ QUEUE, 200, { "{}" }, 0, "the answer is not XML: line 1 column 1: not well-formed (invalid token)",
+		ERR_INVALID },
 	{ QUEUES, 200, { Q("orders-a", "1") }, 0, "the answer is no list", ERR_INVALID },
 	/* Lists. */
 	{ QUEUES, 200, { FEED(Q("orders-a", "7") Q("my-orders-a", "9")), FEED(Q("orders-b", "6")), FEED("") }, 13, NULL,

@@ -80,8 +80,9 @@ static const struct {
 	{ STORAGEXML_BLOBS, true, LIST("<Blob><Deleted>x</Deleted><Name>in/1</Name></Blob>", ""), 1, "", NULL },
 	{ STORAGEXML_BLOBS, true, LIST(BLOB("in/1") BLOB("stop") BLOB("in/1"), ""), 0, NULL, "enough" },
 	/* what is none */
-	{ STORAGEXML_BLOBS, false, "", 0, NULL, "the answer is no list of blobs: line 1 column 1: no element found" },
-	{ STORAGEXML_BLOBS, false, "{}", 0, NULL, "the answer is no list of blobs: line 1" },
+	{ STORAGEXML_BLOBS, false, "", 0, NULL,
+		"the answer is no list of blobs: it is not XML: line 1 column 1: no element found" },
+	{ STORAGEXML_BLOBS, false, "{}", 0, NULL, "the answer is no list of blobs: it is not XML: line 1" },
 	{ STORAGEXML_BLOBS, false, "<html><body/></html>", 0, NULL,
 		"the answer is no list of blobs: it begins otherwise" },
 	{ STORAGEXML_BLOBS, false, HEAD "<QueueMessagesList/>", 0, NULL, "it begins otherwise" },
@@ -89,7 +90,7 @@ static const struct {
 		"there is no Blobs in it" },
 	{ STORAGEXML_BLOBS, false, "<EnumerationResults><Blobs>" BLOB("a"), 0, NULL, "no element found" },
 	{ STORAGEXML_MESSAGES, false, "<QueueMessagesList>" MESSAGE, 0, NULL,
-		"the answer is no list of a queue's messages: line 1" },
+		"the answer is no list of a queue's messages: it is not XML: line 1" },
 	{ STORAGEXML_MESSAGES, false, "<!DOCTYPE a [<!ENTITY b 'c'>]><QueueMessagesList/>", 0, NULL,
 		"it has a document type" },
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "control/objects/control.h"
+#include "control/control.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,23 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "control/jobs/jobloop.h"
+#include "control/jobs/jobmaker.h"
+#include "control/jobs/jobparts.h"
+#include "control/jobs/jobreconcile.h"
+#include "control/jobs/jobsweeper.h"
+#include "control/objects/act.h"
+#include "control/objects/hpakeeper.h"
+#include "control/objects/pause.h"
+#include "control/objects/polling.h"
+#include "control/objects/queue.h"
+#include "control/objects/reconcile.h"
+#include "control/objects/recorder.h"
+#include "control/objects/rivals.h"
+#include "control/objects/scaleloop.h"
+#include "control/objects/status.h"
 #include "control/objects/work.h"
+#include "control/objects/write.h"
 
 /* ---- The kinds ---- */
 
@@ -15,7 +31,7 @@ static void stop_object(struct work *work)
 {
 	act_stop(work);
 	pause_forget(work);
-	reconcile_stop(work);
+	hpakeeper_stop(work);
 }
 
 /*
@@ -63,11 +79,6 @@ static const struct work_kind job_kind = {
 
 /* ---- Life of a work ---- */
 
-static void on_reconcile_again(void *arg)
-{
-	queue_mark(arg);
-}
-
 static struct work *work_get(struct control *c, struct object *o)
 {
 	struct work *work = o->work;
@@ -81,7 +92,7 @@ static struct work *work_get(struct control *c, struct object *o)
 	if (o->kind == SCALED_JOB)
 		work->job = mem_zalloc(sizeof(*work->job));
 	work->subject = mem_printf("%s %s", scaled_kind_word(o->kind), o->path);
-	loop_timer_init(&work->reconcile.again, c->cache->loop, on_reconcile_again, work);
+	write_init(work);
 	DL_APPEND(c->all, work);
 	return work;
 }
@@ -118,11 +129,9 @@ static void work_free(struct work *work)
 	work_stop(work);
 	drop_counters(work);
 	queue_remove(work);
-	loop_timer_done(&work->reconcile.again);
+	write_done(work);
 	DL_DELETE(work->control->all, work);
-	err_keep(&work->reconcile.write_err, NULL);
-	free(work->reconcile.said_error);
-	free(work->reconcile.said_rival);
+	recorder_done(work);
 	free(work->subject);
 	free(work->job);
 	work->object->work = NULL;
@@ -218,7 +227,7 @@ static void take_turn(struct work *work)
 		return;
 	}
 	work->looked = true;
-	if (work->reconcile.call)
+	if (work->write.call)
 		return; /* its answer marks the object again */
 	counters_add(c->reconciles, (const char *const[]){ scaled_kind_word(work->object->kind) }, 1);
 	work->kind->reconcile(work);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CONTROL_OBJECTS_CONTROL_H
-#define CONTROL_OBJECTS_CONTROL_H
+#ifndef CONTROL_CONTROL_H
+#define CONTROL_CONTROL_H
 
 /*
  * The controller: for each ScaledObject a reconciler (HPA, status, finalizer) and a scale loop

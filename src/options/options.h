@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef OPTIONS_H
-#define OPTIONS_H
+#ifndef OPTIONS_OPTIONS_H
+#define OPTIONS_OPTIONS_H
 
 /*
  * The daemon's options: one table defines the command line, the environment, the config file,
  * --help and the checks. A flag overrides the environment, which overrides the config file, which
- * overrides the default. The result is a value; nothing else reads the environment for an option.
+ * overrides the default. The result is a value. Variables that other programs define and kscaled
+ * honours (VAULT_TOKEN, AWS_REGION) are read here, too, so that the rooms get values; nothing else
+ * reads the environment but for what a library or the service manager defines (proxies, TZDIR,
+ * NOTIFY_SOCKET), which its caller reads.
  */
 
 #include <stdbool.h>
@@ -65,6 +68,14 @@ struct options {                    /* strings are owned; NULL: not set, and no 
 	char *vault_credential_dir; /* NULL: no files are read */
 	int64_t bound_service_account_token_expiry_ms;
 	bool sandbox; /* src/sandbox */
+
+	/* Variables without a flag; borrowed from the environment; NULL: not set, or empty. */
+	const char *pod_name;          /* POD_NAME */
+	const char *vault_ca_file;     /* VAULT_CACERT */
+	const char *vault_skip_verify; /* VAULT_SKIP_VERIFY */
+	const char *vault_token;       /* VAULT_TOKEN */
+	const char *aws_region;        /* AWS_REGION, else AWS_DEFAULT_REGION */
+	const char *aws_secrets_url;   /* AWS_ENDPOINT_URL_SECRETS_MANAGER */
 
 	char *config;      /* the config file; NULL: none */
 	bool show_help;    /* --help: nothing else was read */

@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "options.h"
+#include "options/options.h"
 
 #define ARGS_MAX 12
 
@@ -632,6 +632,37 @@ static void the_sample_has_every_option_with_its_default(void **state)
 	buf_done(&config);
 }
 
+/* Those of other programs, which no flag sets. */
+static void variables_without_a_flag(void **state)
+{
+	struct options o;
+
+	(void)state;
+	loaded(NO_ARGS, &o);
+	assert_null(o.pod_name);
+	assert_null(o.vault_token);
+	assert_null(o.aws_region);
+	options_done(&o);
+	setenv("POD_NAME", "pod-1", 1);
+	setenv("VAULT_CACERT", "", 1);
+	setenv("VAULT_SKIP_VERIFY", "true", 1);
+	setenv("VAULT_TOKEN", "t", 1);
+	setenv("AWS_DEFAULT_REGION", "eu-west-1", 1);
+	setenv("AWS_ENDPOINT_URL_SECRETS_MANAGER", "http://aws", 1);
+	loaded(NO_ARGS, &o);
+	assert_string_equal(o.pod_name, "pod-1");
+	assert_null(o.vault_ca_file);
+	assert_string_equal(o.vault_skip_verify, "true");
+	assert_string_equal(o.vault_token, "t");
+	assert_string_equal(o.aws_region, "eu-west-1");
+	assert_string_equal(o.aws_secrets_url, "http://aws");
+	options_done(&o);
+	setenv("AWS_REGION", "eu-north-1", 1);
+	loaded(NO_ARGS, &o);
+	assert_string_equal(o.aws_region, "eu-north-1");
+	options_done(&o);
+}
+
 static void on_difference(void *arg, const char *name)
 {
 	buf_printf(arg, "%s ", name);
@@ -668,6 +699,7 @@ int main(void)
 		cmocka_unit_test_setup(help_and_version_come_first, bare),
 		cmocka_unit_test_setup(flag_before_environment_before_file_before_default, bare),
 		cmocka_unit_test_setup(environment_names, bare),
+		cmocka_unit_test_setup(variables_without_a_flag, bare),
 		cmocka_unit_test_setup(what_a_reload_finds_changed, bare),
 		cmocka_unit_test_setup(config_files, bare),
 		cmocka_unit_test_setup(wrong_config_files, bare),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "options.h"
+#include "options/options.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -462,6 +462,36 @@ static int take_environment(struct options *o, const struct option *option, stru
 	return 0;
 }
 
+/*
+ * What Kubernetes, Vault's and Amazon's own tools call their variables. Of several for one member
+ * the first that is set counts.
+ */
+static void take_variables(struct options *o)
+{
+	static const struct {
+		const char *name;
+		size_t offset;
+	} variables[] = {
+#define AT(member) offsetof(struct options, member)
+		{ "POD_NAME", AT(pod_name) },
+		{ "VAULT_CACERT", AT(vault_ca_file) },
+		{ "VAULT_SKIP_VERIFY", AT(vault_skip_verify) },
+		{ "VAULT_TOKEN", AT(vault_token) },
+		{ "AWS_REGION", AT(aws_region) },
+		{ "AWS_DEFAULT_REGION", AT(aws_region) },
+		{ "AWS_ENDPOINT_URL_SECRETS_MANAGER", AT(aws_secrets_url) },
+#undef AT
+	};
+
+	for (size_t i = 0; i < MEM_COUNT(variables); i++) {
+		const char *value = getenv(variables[i].name);
+		const char **member = (const char **)((char *)o + variables[i].offset);
+
+		if (!*member && value && *value)
+			*member = value;
+	}
+}
+
 /* ---- The config file ---- */
 
 static int read_config(const char *path, struct buf *out, struct err *err)
@@ -543,6 +573,7 @@ static int check_together(const struct options *o, struct err *err)
 
 static int take_all(struct options *o, const struct flags *flags, struct err *err)
 {
+	take_variables(o);
 	for (size_t i = 0; i < OPTIONS; i++)
 		if (table[i].initial != NULL && set_value(o, &table[i], table[i].initial, err) < 0)
 			return err_wrap(err, "default of %s", table[i].name);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CONTROL_JOBS_JOBHISTORY_H
+#define CONTROL_JOBS_JOBHISTORY_H
+
+/*
+ * Whether an object had another jobTargetRef before its newest generation; asked of the API server
+ * before Jobs are deleted for that.
+ */
+
+#include <stdbool.h>
+
+#include "crd/scaledjob.h"
+
+struct work;
+
+/* True while it is found out; the end leads to a reconcile. */
+bool jobhistory_ask(struct work *work, const struct scaledjob *sj);
+void jobhistory_stop(struct work *work);
+
+#endif

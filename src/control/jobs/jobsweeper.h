@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CONTROL_JOBS_JOBSWEEPER_H
+#define CONTROL_JOBS_JOBSWEEPER_H
+
+/* Deletes Jobs that are finished and too many, and those of an earlier version. */
+
+#include "base/err.h"
+#include "crd/scaledjob.h"
+
+struct work;
+
+enum sweep_state {
+	SWEEP_DONE,   /* the loop may go on; history deletes may be under way */
+	SWEEP_BUSY,   /* Jobs of an earlier version are being deleted; the end leads to a reconcile */
+	SWEEP_FAILED, /* that failed, *err; tried again after a back-off */
+};
+enum sweep_state jobsweeper_run(struct work *work, const struct scaledjob *sj, struct err *err);
+void jobsweeper_stop(struct work *work);
+void jobsweeper_forgive(struct work *work); /* ends the back-off of a round that failed */
+
+#endif

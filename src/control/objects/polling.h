@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CONTROL_OBJECTS_POLLING_H
+#define CONTROL_OBJECTS_POLLING_H
+
+/* When the triggers of an object are asked, and what is told of their failures. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cache/survey.h"
+#include "decide/annotations.h"
+#include "decide/readiness.h"
+
+struct work;
+
+/* starts polling, or applies a changed interval; the first look comes at once */
+void polling_start(struct work *work);
+/*
+ * After a successful reconcile: starts polling (with Events after a pause or when the object became
+ * ready), looks at once when the spec, the annotations or a credential changed, and writes the
+ * status.
+ */
+void polling_follow(struct work *work, const struct annotations *says, bool became_ready, bool was_paused);
+/* a look at the triggers now; cancels one under way */
+void polling_look(struct work *work);
+void polling_wake(struct work *work);     /* a source says "look now": at once, or at the end of the wake interval, with
+					    readings that are asked from now on */
+void polling_prepared(struct work *work); /* the kind's prepare() has finished */
+/* a look in so many ms, unless a poll is due before */
+void polling_arm_sooner(struct work *work, int64_t wait_ms);
+bool polling_busy(const struct work *work); /* a look is under way */
+void polling_stop(struct work *work);
+void polling_end(struct work *work); /* the same, with an Event */
+/* Events and counters of the triggers that failed */
+void polling_say_failures(struct work *work, const struct survey_result *r);
+/*
+ * A log line for each trigger that begins to fail, or fails for another cause, each once in 30 s at
+ * most, and one when all can be read again.
+ */
+void polling_log_failing(struct work *work, const struct survey_result *r);
+/*
+ * What Ready says of this look: of `look` the caller sets what decide/scale and decide/jobs found.
+ * The next look comes in time for it.
+ */
+struct readiness_says polling_judge(struct work *work, struct readiness_look *look);
+/* Triggers were active last at this time, from which the cooldown counts. */
+void polling_note_active(struct work *work, int64_t at_unix_ms);
+
+#endif

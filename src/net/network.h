@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_NETWORK_H
+#define NET_NETWORK_H
+
+/*
+ * What connections to triggers' servers may do: which addresses they may have, the namespaces'
+ * shares of descriptors and of bytes of answers, and the names that have been resolved. There is
+ * one for each loop, which allows everything until the daemon sets limits.
+ */
+
+#include "base/shares.h"
+#include "net/loop.h"
+#include "net/sourcerules.h"
+
+struct names;
+
+struct network {
+	struct sourcerules rules;
+	struct shares descriptors; /* of connections: net/descriptors */
+	struct shares answers;     /* of bytes of unfinished answers: net/answers */
+	struct names *names;       /* NULL until network_names */
+};
+
+/* Borrowed from the loop, which frees it; made at the first call. */
+struct network *network_of(struct loop *loop);
+
+/* Borrowed, for net/dns; made at the first call. */
+struct names *network_names(struct loop *loop);
+
+#endif
