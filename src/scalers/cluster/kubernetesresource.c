@@ -21,7 +21,6 @@ struct resource_key_fields {
 	char *name, *key, *location;
 	enum keynumber_format format;
 	enum keynumber_type type;
-	struct quantity target;
 	double activation;
 };
 
@@ -35,7 +34,7 @@ static const struct param_row rows[] = {
 	{ "valueLocation", PARAM_TEXT, "m", AT(location), .help = "where the number stands in it: json, yaml" },
 	{ "valueType", PARAM_CHOICE, "m", AT(type), .otherwise = "float64", .words = keynumber_types,
 		.help = "how the number is written" },
-	{ "targetValue", PARAM_TARGET, "m", AT(target), .help = "target: as much per replica" },
+	{ "targetValue", PARAM_TARGET, "m", .help = "target: as much per replica" },
 	{ "activationTargetValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
@@ -104,7 +103,6 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 		? -1
 		: 0;
 
-	out->target = f.target;
 	out->activation = f.activation;
 	if (rc == 0) {
 		*metric_name = params_normalise(mem_printf("%s-%s-%s", metric_kinds[f.kind], f.name, f.key));
@@ -156,7 +154,7 @@ const struct scaler_type kubernetesresource_scaler_type = {
 	.name = "kubernetes-resource",
 	.go_name = "kubernetesResourceScaler",
 	.tables = { &table },
-	.build = build,
+	.build_whole = build,
 	.ask = ask,
 	.cancel = cancel,
 	.free_data = free_data,

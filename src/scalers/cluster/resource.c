@@ -80,7 +80,7 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 
 #define RESOURCE_TYPE(word)                                                                                            \
 	{                                                                                                              \
-		.name = (word), .go_name = "cpuMemoryScaler", .tables = { &table }, .build = build                     \
+		.name = (word), .go_name = "cpuMemoryScaler", .tables = { &table }, .build_whole = build               \
 	}
 
 const struct scaler_type resource_cpu_scaler_type = RESOURCE_TYPE("cpu");

@@ -11,7 +11,6 @@
 
 struct workload_fields {
 	char *selector;
-	struct quantity target;
 	double activation;
 	bool nodes;
 };
@@ -19,7 +18,7 @@ struct workload_fields {
 #define AT(field) offsetof(struct workload_fields, field)
 static const struct param_row rows[] = {
 	{ "podSelector", PARAM_TEXT, "m", AT(selector), .required = true, .help = "label selector of the Pods" },
-	{ "value", PARAM_TARGET, "m", AT(target), .help = "target: as many per replica" },
+	{ "value", PARAM_TARGET, "m", .help = "target: as many per replica" },
 	{ "activationValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when there are more" },
 	{ "groupByNode", PARAM_BOOL, "m", AT(nodes), .help = "nodes with such Pods count, not the Pods" },
 };
@@ -53,7 +52,6 @@ static int workload_build(const struct scaler_params *params, struct scaler *out
 		return -1;
 	q = mem_zalloc(sizeof(*q));
 	*q = (struct podcounts_of){ mem_dup(namespace_), selector, f.nodes };
-	out->target = f.target;
 	out->activation = f.activation;
 	out->question = question_new(&workload_scaler_type,
 		mem_printf("kubernetes-workload %s %s %s", namespace_, q->nodes ? "nodes" : "pods", q->selector),
@@ -109,7 +107,7 @@ const struct scaler_type workload_scaler_type = {
 	.name = "kubernetes-workload",
 	.go_name = "kubernetesWorkloadScaler",
 	.tables = { &table },
-	.build = workload_build,
+	.build_whole = workload_build,
 	.ask = workload_ask,
 	.cancel = workload_cancel,
 	.free_data = workload_free_data,

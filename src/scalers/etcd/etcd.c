@@ -21,7 +21,6 @@ struct etcd_fields {
 	char *key, *username, *password;
 	unsigned tls;
 	char *ca, *cert, *client_key, *key_password;
-	struct quantity target;
 	double activation;
 	int64_t progress_s;
 };
@@ -33,7 +32,7 @@ static const char *const switches[] = { [DISABLE] = "disable", [ENABLE] = "enabl
 static const struct param_row rows[] = {
 	{ "endpoints", PARAM_LIST, "m", AT(endpoints), .required = true, .help = "members: host:port,host:port" },
 	{ "watchKey", PARAM_TEXT, "m", AT(key), .required = true, .help = "key whose value is the number" },
-	{ "value", PARAM_TARGET, "m", AT(target), .required = true, .help = "target: as much per replica" },
+	{ "value", PARAM_TARGET, "m", .required = true, .help = "target: as much per replica" },
 	{ "activationValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
 	{ "watchProgressNotifyInterval", PARAM_INT64, "m", AT(progress_s), .otherwise = "600",
 		.help = "etcd's interval of progress notifications, in seconds" },
@@ -116,7 +115,6 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 		rc = -1;
 	if (rc >= 0)
 		*metric_name = params_normalise(mem_printf("etcd-%s", f.key));
-	out->target = f.target;
 	out->activation = f.activation;
 	if (rc == 0) {
 		place = make_place(params, &f, err);
@@ -236,7 +234,7 @@ const struct scaler_type etcd_scaler_type = {
 	.name = "etcd",
 	.go_name = "etcdScaler",
 	.tables = { &table },
-	.build = build,
+	.build_whole = build,
 	.ask = ask,
 	.cancel = cancel,
 	.free_data = etcdquestion_free,

@@ -187,7 +187,7 @@ static void *external_watch(struct scaler_sources *sources, struct question *que
 #define EXTERNAL_TYPE(word, go_word, ...)                                                                              \
 	{                                                                                                              \
 		.name = (word), .go_name = (go_word), .tables = { &externalquestion_table },                           \
-		.build = externalquestion_build, .ask = external_ask, .cancel = ask_free,                              \
+		.build_whole = externalquestion_build, .ask = external_ask, .cancel = ask_free,                              \
 		.free_data = externalquestion_free, .describe = external_describe,                                     \
 		.describe_cancel = external_describe_cancel, .narrow = externalquestion_narrow, __VA_ARGS__            \
 	}

@@ -29,7 +29,7 @@ static const struct param_row rows[] = {
 	{ "tlsClientKey", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
 	{ "*", PARAM_OTHERS, "m", .help = "what the server is told" },
 };
-const struct param_table externalquestion_table = PARAM_TABLE(rows);
+const struct param_table externalquestion_table = PARAM_LOGIN_TABLE(rows);
 
 /* ---- What a trigger says ---- */
 

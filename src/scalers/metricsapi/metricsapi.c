@@ -25,7 +25,6 @@ static const char *const aggregations[] = { [METRICSAPI_AVERAGE] = "average",
 struct metricsapi_fields {
 	char *url, *location;
 	enum metricsapi_format format;
-	struct quantity target;
 	double activation;
 	bool aggregates;
 	enum metricsapi_aggregation aggregation;
@@ -40,7 +39,7 @@ static const struct param_row rows[] = {
 		.help = "each Pod of the Service is asked" },
 	{ "aggregationType", PARAM_CHOICE, "m", AT(aggregation), .otherwise = "average", .words = aggregations,
 		.help = "what is made of their numbers" },
-	{ "targetValue", PARAM_TARGET, "m", AT(target), .help = "target: as much per replica" },
+	{ "targetValue", PARAM_TARGET, "m", .help = "target: as much per replica" },
 	{ "activationTargetValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
@@ -122,7 +121,6 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 	struct metricsapi_fields f = { 0 };
 	int rc = params_read(&table, params, &f, err) ? -1 : read_question(params, &f, q, err);
 
-	out->target = f.target;
 	out->activation = f.activation;
 	params_done(&table, &f);
 	/* Quotes, braces, # and = are kept: they are escaped in paths of the metrics API. */
@@ -139,7 +137,7 @@ const struct scaler_type metricsapi_scaler_type = {
 	.name = "metrics-api",
 	.go_name = "metricsAPIScaler",
 	.tables = { &table, &httpauth_table, &httpauth_api_key_table },
-	.build = build,
+	.build_whole = build,
 	.ask = metricsapi_ask,
 	.cancel = metricsapi_cancel,
 	.free_data = free_data,

@@ -26,7 +26,6 @@ enum { TLS_ENABLE, TLS_DISABLE };
 /* The parameters as written. Owns its texts. */
 struct mongodb_fields {
 	char *string, *scheme, *host, *port, *user, *password, *database, *collection, *query;
-	struct quantity target;
 	double activation;
 	unsigned tls;
 	char *ca, *cert, *key, *key_password;
@@ -45,7 +44,7 @@ static const struct param_row rows[] = {
 	{ "dbName", PARAM_TEXT, "am", AT(database), .required = true, .help = "database" },
 	{ "collection", PARAM_TEXT, "m", AT(collection), .required = true, .help = "collection in it" },
 	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "which documents count, as Extended JSON" },
-	{ "queryValue", PARAM_TARGET, "m", AT(target), .required = true, .help = "target: as many per replica" },
+	{ "queryValue", PARAM_TARGET, "m", .required = true, .help = "target: as many per replica" },
 	{ "activationQueryValue", PARAM_DOUBLE, "m", AT(activation), .otherwise = "0",
 		.help = "active when there are more" },
 	{ "tls", PARAM_CHOICE, "a", AT(tls), .words = tls_words, .otherwise = "disable",
@@ -222,7 +221,6 @@ static int mongodb_build(const struct scaler_params *params, struct scaler *out,
 		free(*metric_name);
 		*metric_name = NULL;
 	}
-	out->target = f.target;
 	out->activation = f.activation;
 	mongofilter_done(&filter);
 	params_done(&table, &f);
@@ -273,7 +271,7 @@ const struct scaler_type mongodb_scaler_type = {
 	.name = "mongodb",
 	.go_name = "mongoDBScaler",
 	.tables = { &table },
-	.build = mongodb_build,
+	.build_whole = mongodb_build,
 	.ask = mongodb_ask,
 	.cancel = mongodb_ask_cancel,
 	.free_data = mongodb_free_data,

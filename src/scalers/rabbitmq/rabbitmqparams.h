@@ -19,7 +19,7 @@
 
 /* The data of a question. */
 struct rabbitmqparams_question {
-	struct httpsource_login login; /* over HTTP */
+	struct httplogin login; /* over HTTP */
 	struct amqpendpoint *amqp;     /* one count; NULL: over HTTP */
 	char *queue;                   /* or a regular expression */
 	char *url;                     /* over HTTP */

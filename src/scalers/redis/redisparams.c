@@ -44,14 +44,14 @@ static const struct param_row rows[] = {
 	{ "password", PARAM_TEXT, "mea", AT(password), .help = "its password" },
 	{ "databaseIndex", PARAM_INT64, "m", AT(database), .most = INT32_MAX, .help = "database" },
 };
-const struct param_table redisparams_table = PARAM_TABLE(rows);
+const struct param_table redisparams_table = PARAM_LOGIN_TABLE(rows);
 
 static const struct param_row sentinel_rows[] = {
 	{ "sentinelUsername", PARAM_TEXT, "mae", AT(sentinel_username), .help = "user of the sentinels" },
 	{ "sentinelPassword", PARAM_TEXT, "mae", AT(sentinel_password), .help = "its password" },
 	{ "sentinelMaster", PARAM_TEXT, "mae", AT(master), .required = true, .help = "name of the master" },
 };
-const struct param_table redisparams_sentinel_table = PARAM_TABLE(sentinel_rows);
+const struct param_table redisparams_sentinel_table = PARAM_LOGIN_TABLE(sentinel_rows);
 
 /* Surplus commas are ignored, except at the beginning: KEDA refuses an empty first address. */
 static void drop_empty(struct param_list *list)

@@ -61,7 +61,7 @@ struct watch_report redisserver_watch_report(const void *watch);
 #define REDISSERVER_TYPE(word, go_word, build_fn, ask_fn, free_fn, ...)                                                \
 	{                                                                                                              \
 		.name = (word), .go_name = (go_word), .tables = { &table, &redisparams_table, __VA_ARGS__ },           \
-		.build = (build_fn), .ask = (ask_fn), .cancel = redisserver_cancel, .free_data = (free_fn),            \
+		.build_whole = (build_fn), .ask = (ask_fn), .cancel = redisserver_cancel, .free_data = (free_fn),            \
 		.watch = redisserver_watch_start, .unwatch = redisserver_watch_stop,                                   \
 		.watch_report = redisserver_watch_report,                                                              \
 	}

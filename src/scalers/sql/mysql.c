@@ -35,7 +35,6 @@ static const char *const tls_words[] = {
 /* The parameters as written. Owns its texts. */
 struct mysql_fields {
 	char *query;
-	struct quantity target;
 	double activation;
 	char *string, *host, *port, *user, *password, *database;
 	unsigned tls;
@@ -49,7 +48,7 @@ struct mysql_fields {
 #define AT(field) offsetof(struct mysql_fields, field)
 static const struct param_row rows[] = {
 	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "gives one number" },
-	{ "queryValue", PARAM_TARGET, "m", AT(target), .required = true, .help = "target: as much per replica" },
+	{ "queryValue", PARAM_TARGET, "m", .required = true, .help = "target: as much per replica" },
 	{ "activationQueryValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
 	{ "metricName", PARAM_IGNORED, "m", .help = "has no effect, as in KEDA" },
 	{ "connectionString", PARAM_TEXT, "ae", AT(string),
@@ -207,7 +206,7 @@ static int judge_address(const struct scaler_params *params, const struct mysql_
 static char *make_metric_name(const struct scaler_params *params, const struct mysql_fields *f)
 {
 	static const struct param_row row = { "dbName", PARAM_TEXT, "ma", 0, .required = false };
-	static const struct param_table named = { &row, 1 };
+	static const struct param_table named = { &row, 1, true };
 	const char *slash = f->string ? strrchr(f->string, '/') : NULL;
 	char *database = NULL, *name;
 
@@ -235,7 +234,6 @@ static int mysql_build(const struct scaler_params *params, struct scaler *out, c
 	}
 	if (rc == 0)
 		*metric_name = make_metric_name(params, &f);
-	out->target = f.target;
 	out->activation = f.activation;
 	params_done(&table, &f);
 	return rc;
@@ -307,7 +305,7 @@ const struct scaler_type mysql_scaler_type = {
 	.name = "mysql",
 	.go_name = "mySQLScaler",
 	.tables = { &table },
-	.build = mysql_build,
+	.build_whole = mysql_build,
 	.ask = mysql_ask,
 	.cancel = mysql_ask_cancel,
 	.free_data = mysql_free_data,

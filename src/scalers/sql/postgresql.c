@@ -27,7 +27,6 @@ struct pg_question {
 /* The parameters as written. Owns its texts. */
 struct postgresql_fields {
 	char *query, *channel;
-	struct quantity target;
 	double activation;
 	char *connection;
 	char *host, *port, *user, *dbname, *sslmode, *password;
@@ -53,7 +52,7 @@ static const struct param_row rows[] = {
 	{ "cert", PARAM_TEXT, "a", AT(cert), .help = "client certificate, PEM" },
 	{ "key", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
 	{ "keyPassword", PARAM_TEXT, "a", AT(key_password), .help = "what the key is encrypted with" },
-	{ "targetQueryValue", PARAM_TARGET, "m", AT(target), .help = "target: as much per replica" },
+	{ "targetQueryValue", PARAM_TARGET, "m", .help = "target: as much per replica" },
 	{ "activationTargetQueryValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
@@ -195,7 +194,6 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 		out->question = make_question(params, &f, workload, err);
 		rc = out->question ? 0 : -1;
 	}
-	out->target = f.target;
 	out->activation = f.activation;
 	*metric_name = mem_dup("postgresql");
 	params_done(&table, &f);
@@ -403,7 +401,7 @@ const struct scaler_type postgresql_scaler_type = {
 	.go_name = "postgreSQLScaler",
 	.tables = { &table },
 	.azure_workload = true,
-	.build = build,
+	.build_whole = build,
 	.ask = start_ask,
 	.cancel = cancel_ask,
 	.free_data = free_data,

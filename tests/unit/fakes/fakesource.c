@@ -259,7 +259,7 @@ static const struct scaler_type scripted = {
 	.name = "scripted",
 	.tables = { &table },
 	.go_name = "scriptedScaler",
-	.build = build,
+	.build_whole = build,
 	.ask = ask,
 	.cancel = cancel,
 	.free_data = free,
@@ -273,7 +273,7 @@ static const struct scaler_type leaving = {
 	.go_name = "leavingScaler",
 	.announced = "This scaler is deprecated.",
 	.tables = { &table },
-	.build = build,
+	.build_whole = build,
 	.ask = ask,
 	.cancel = cancel,
 	.free_data = free,
@@ -291,7 +291,7 @@ static const struct scaler_type owning = {
 	.name = "owning",
 	.go_name = "owningScaler",
 	.tables = { &table },
-	.build = build_owning,
+	.build_whole = build_owning,
 	.ask = ask,
 	.cancel = cancel,
 	.free_data = free,
@@ -378,7 +378,7 @@ static struct question *narrow(const struct question *question, const char *metr
 }
 
 static const struct param_row telling_row = { "source", PARAM_TEXT, "m", 0, .required = true };
-static const struct param_table telling_table = { &telling_row, 1 };
+static const struct param_table telling_table = { &telling_row, 1, true };
 
 static int build_telling(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
@@ -397,7 +397,7 @@ static const struct scaler_type telling = {
 	.name = "telling",
 	.go_name = "tellingScaler",
 	.tables = { &telling_table },
-	.build = build_telling,
+	.build_whole = build_telling,
 	.ask = ask,
 	.cancel = cancel,
 	.free_data = free,

@@ -144,7 +144,7 @@ struct stage {
 
 static void stage_setup(struct stage *s, struct world *w, struct webaccess *access)
 {
-	struct httpsource_login *login = mem_zalloc(sizeof(*login));
+	struct httplogin *login = mem_zalloc(sizeof(*login));
 
 	plan = (struct plan){ .notes_done = 0 };
 	snprintf(base_url, sizeof(base_url), "%s", w->plain_url);
@@ -295,7 +295,7 @@ static void a_pause_is_kept(void **state)
 	g = ask(&t);
 	assert_int_equal(g.err.kind, ERR_NONE);
 	t.sources.pauses = NULL;
-	webaccess_unref(((struct httpsource_login *)t.question->data)->access);
+	webaccess_unref(((struct httplogin *)t.question->data)->access);
 	stage_done(&t);
 	stage_done(&s);
 }
@@ -419,7 +419,7 @@ static void words_that_repeat_a_credential_are_not_shown(void **state)
 	g = ask(&s);
 	assert_null(strstr(g.err.msg, "not here"));
 	assert_non_null(strstr(g.err.msg, "tested server: HTTP status 404, and words that are not shown"));
-	webaccess_unref(((struct httpsource_login *)s.question->data)->access);
+	webaccess_unref(((struct httplogin *)s.question->data)->access);
 	stage_done(&s);
 }
 
@@ -439,7 +439,7 @@ static void words_that_show_no_credential_are_shown(void **state)
 		snprintf(base_url, sizeof(base_url), "%s", s.w->plain_url);
 		g = ask(&s);
 		assert_string_equal(g.err.msg, "tested server: HTTP status 404: not here");
-		webaccess_unref(((struct httpsource_login *)s.question->data)->access);
+		webaccess_unref(((struct httplogin *)s.question->data)->access);
 		stage_done(&s);
 	}
 }
@@ -480,7 +480,7 @@ static void stage_with_key(struct stage *s, struct world *w, const char *path)
 
 static void stage_with_key_done(struct stage *s)
 {
-	webaccess_unref(((struct httpsource_login *)s->question->data)->access);
+	webaccess_unref(((struct httplogin *)s->question->data)->access);
 	stage_done(s);
 }
 
