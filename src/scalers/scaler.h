@@ -221,7 +221,8 @@ struct scaler_type {
 	void *(*ask)(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 		void *arg);
 	void (*cancel)(void *handle);
-	const struct httpsource_type *http; /* where ask is httpsource_ask; else NULL */
+	/* of types over HTTP, whose data begins with a struct httplogin; for httpsource_ask; else NULL */
+	const struct httpsource_type *http;
 	void (*free_data)(void *data);
 	/*
 	 * Its source bills each request, and has no newer value sooner: its answers are kept for
