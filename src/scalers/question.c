@@ -45,10 +45,7 @@ void question_unref(struct question *q)
 		return;
 	if (q->on_end)
 		q->on_end(q);
-	if (q->type->free_data)
-		q->type->free_data(q->data);
-	else
-		question_data_free(q->type, q->data);
+	question_data_free(q->type, q->data);
 	free(q->source);
 	free(q->namespace_);
 	free(q->key);

@@ -213,7 +213,6 @@ struct scaler_type {
 	int (*build)(struct scaler_build *b, struct err *err);
 	/* NULL; frees what build added to the data, but for a login over HTTP */
 	void (*data_done)(void *data);
-	int (*build_whole)(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err);
 	/*
 	 * Sends the question; returns a handle for cancel. deadline_ms: loop clock. This and cancel
 	 * are NULL for types without questions.
@@ -221,9 +220,8 @@ struct scaler_type {
 	void *(*ask)(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 		void *arg);
 	void (*cancel)(void *handle);
-	/* of types over HTTP, whose data begins with a struct httplogin; for httpsource_ask; else NULL */
+	/* of types over HTTP, whose data begins with a struct httplogin; else NULL */
 	const struct httpsource_type *http;
-	void (*free_data)(void *data);
 	/*
 	 * Its source bills each request, and has no newer value sooner: its answers are kept for
 	 * option metered-interval (cache/readings).

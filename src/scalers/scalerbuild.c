@@ -111,35 +111,33 @@ static int make_question(struct scaler_build *b, const struct scaler_type *type,
 	return 0;
 }
 
-static int build_by_type(const struct scaler_params *params, const struct scaler_type *type, struct scaler *out,
+static int run(struct scaler_build *b, const struct scaler_type *type, struct err *err)
+{
+	if (read_tables(b, type, err) || type->build(b, err) ||
+		(b->scaler->kind == METRIC_EXTERNAL && params_metric_type(b->params, &b->scaler->target_type, err)))
+		return -1;
+	return make_question(b, type, err);
+}
+
+static int build_once(const struct scaler_params *params, const struct scaler_type *type, struct scaler *out,
 	char **name, struct err *err)
 {
 	struct scaler_params shared = *params;
 	struct scaler_build b = { .params = &shared, .scaler = out, .key = BUF_INIT(KEY_MAX) };
 	int rc;
 
+	*out = (struct scaler){ .type = type, .index = params->index };
 	shared.build = &b;
-	if (type->build_whole)
-		return type->build_whole(&shared, out, name, err);
-	rc = read_tables(&b, type, err) || type->build(&b, err) || make_question(&b, type, err) ? -1 : 0;
+	rc = run(&b, type, err);
+	if (rc) {
+		mem_free_ptr(&b.metric_name);
+		scaler_done(out);
+	}
 	question_data_free(type, b.data);
 	free(b.source);
-	buf_done(&b.key);
+	buf_done_secret(&b.key);
 	*name = b.metric_name;
 	return rc;
-}
-
-static int build_once(const struct scaler_params *params, const struct scaler_type *type, struct scaler *out,
-	char **name, struct err *err)
-{
-	*out = (struct scaler){ .type = type, .index = params->index };
-	*name = NULL;
-	if (build_by_type(params, type, out, name, err) >= 0 &&
-		(out->kind != METRIC_EXTERNAL || params_metric_type(params, &out->target_type, err) == 0))
-		return 0;
-	mem_free_ptr(name);
-	scaler_done(out);
-	return -1;
 }
 
 /* Takes name. */

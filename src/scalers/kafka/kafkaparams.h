@@ -10,7 +10,9 @@
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 
-/* For the tables of the types: what both have, and what each has alone, of what is asked and of the login. */
+/*
+ * For the tables of the types: what both have, and what each has alone; then the same of the login.
+ */
 extern const struct param_table kafkaparams_table, kafkaparams_sarama_table, kafkaparams_apache_table;
 extern const struct param_table kafkaparams_login_table, kafkaparams_sarama_login_table, kafkaparams_apache_login_table;
 

@@ -57,7 +57,10 @@ void *redisserver_watch_start(struct scaler_sources *sources, struct question *q
 void redisserver_watch_stop(void *watch);
 struct watch_report redisserver_watch_report(const void *watch);
 
-/* A struct scaler_type with table, build, absent and data of the file; after ask_fn its fourth table, or NULL. */
+/*
+ * A struct scaler_type, with `table`, `absent` and `build` of the file; after ask_fn its fourth
+ * table, or NULL.
+ */
 #define REDISSERVER_TYPE(word, go_word, data_type, ask_fn, ...)                                                        \
 	{                                                                                                              \
 		.name = (word), .go_name = (go_word),                                                                  \

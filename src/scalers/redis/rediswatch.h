@@ -35,7 +35,8 @@ void rediswatch_pool_free(struct rediswatch_pool *p);
 size_t rediswatch_pool_connections(const struct rediswatch_pool *p);
 
 /*
- * Parameter `notify`. Part of the question's key, as one watch serves all triggers with the question.
+ * Parameter `notify`. Part of the question's key, as one watch serves all triggers with the
+ * question.
  */
 enum rediswatch_notify {
 	REDISWATCH_AUTO,  /* "auto": used if enabled on the server; if not, the user is told how to enable it */

@@ -136,12 +136,6 @@ static int build_alone(const struct scaler_type *type, struct err *err)
 
 	params.tables = type->tables;
 	params.build = &b;
-	if (type->build_whole) {
-		rc = type->build_whole(&params, &s, &b.metric_name, err);
-		free(b.metric_name);
-		scaler_done(&s);
-		return rc;
-	}
 	b.data = mem_zalloc(type->data_size);
 	if (type->absent)
 		memcpy(b.data, type->absent, type->data_size);
