@@ -40,9 +40,7 @@ static const struct param_row rows[] = {
 	{ "activationLagThreshold", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
 	{ "offsetResetPolicy", PARAM_CHOICE, "m", AT(policy), .words = policies, .otherwise = "latest",
 		.help = "where the group begins when it has committed nothing" },
-	/* As ranges it is in the key, however they are written. */
-	{ "partitionLimitation", PARAM_TEXT, "m", AT(limitation), .unkeyed = true,
-		.help = "partitions that count: 1,3-5" },
+	{ "partitionLimitation", PARAM_TEXT, "m", AT(limitation), .help = "partitions that count: 1,3-5" },
 	{ "allowIdleConsumers", PARAM_BOOL, "m", AT(rules.idle), .help = "more replicas than partitions" },
 	{ "excludePersistentLag", PARAM_BOOL, "m", AT(excludes_stuck),
 		.help = "partitions whose offset does not move do not count" },

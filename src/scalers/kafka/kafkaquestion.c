@@ -71,7 +71,9 @@ void kafkaquestion_complete(struct scaler_build *b)
 	drop_empty(&q->topics);
 	q->rules.from_start = q->policy == KAFKAQUESTION_EARLIEST;
 	q->poll_ms = b->params->polling_ms;
-	if (!bounded) /* the threshold is of no account */
+	free(q->limitation);
+	q->limitation = mem_dup(ranges); /* in one form */
+	if (!bounded)                    /* the threshold is of no account */
 		q->rules.threshold = 1;
 	q->asked = (struct kafka_question){
 		.group = q->group,
@@ -85,7 +87,6 @@ void kafkaquestion_complete(struct scaler_build *b)
 		q->memory_key = make_memory_key(q, ranges);
 	b->source = mem_printf("kafka %s", q->endpoint->base.name);
 	params_add_key(b, q->endpoint->base.key);
-	params_add_key(b, ranges);
 	params_add_key(b, q->excludes_stuck ? polled : NULL);
 }
 
