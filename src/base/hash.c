@@ -77,3 +77,19 @@ unsigned hash_of(const void *bytes, size_t len)
 {
 	return (unsigned)hash_long(bytes, len);
 }
+
+char *hash_text(const void *bytes, size_t len, char out[HASH_TEXT])
+{
+	static uint64_t keys[4];
+	uint64_t halves[2];
+
+	while (!keys[3])
+		for (size_t i = 0; i < 4; i++)
+			keys[i] = fingerprint_random();
+	halves[0] = hash_keyed(keys[0], keys[1], bytes, len);
+	halves[1] = hash_keyed(keys[2], keys[3], bytes, len);
+	for (size_t i = 0; i < HASH_TEXT - 1; i++)
+		out[i] = "0123456789abcdef"[(halves[i / 16] >> (4 * (i % 16))) & 15];
+	out[HASH_TEXT - 1] = '\0';
+	return out;
+}

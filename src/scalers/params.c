@@ -305,6 +305,11 @@ static bool is_at_fault(const struct scaler_params *params, const struct param_r
 	return false;
 }
 
+static bool is_target(const struct param_row *row)
+{
+	return row->kind == PARAM_TARGET || row->kind == PARAM_WHOLE_TARGET;
+}
+
 /*
  * In the place of a value at fault: unknown where it may be unknown; in the metadata alone, where
  * nothing ever is, absent if it may be, and else something (put_stand_in).
@@ -312,7 +317,7 @@ static bool is_at_fault(const struct scaler_params *params, const struct param_r
 static void forgive(const struct param_row *row, struct found_value *out)
 {
 	out->unknown = strchr(row->where, AUTH) || strchr(row->where, ENV);
-	out->stands_in = !out->unknown && (row->required || row->kind == PARAM_TARGET);
+	out->stands_in = !out->unknown && (row->required || is_target(row));
 }
 
 static int find(const struct scaler_params *params, const struct param_row *row, struct found_value *out,
@@ -529,8 +534,9 @@ static int read_map(const struct param_row *row, struct found_value *f, struct s
  * here: KEDA accepts some of them, and the API server then refuses the whole HPA.
  */
 static int read_target(const struct scaler_params *params, const struct param_row *row, const struct found_value *f,
-	struct quantity *out, struct err *err)
+	struct err *err)
 {
+	struct quantity *out = &params->build->scaler->target;
 	char name[PARAM_NAME_SIZE];
 	double value = 0;
 
@@ -549,7 +555,30 @@ static int read_target(const struct scaler_params *params, const struct param_ro
 		f->text);
 }
 
-static void put_stand_in(const struct param_row *row, void *field)
+static int read_whole_target(const struct scaler_params *params, const struct param_row *row,
+	const struct found_value *f, struct err *err)
+{
+	char name[PARAM_NAME_SIZE];
+	int64_t value = 0;
+
+	if ((f->text && read_int64(row, f, &value, err)) ||
+		params_check_target(params, first_name(row, name), &value, err))
+		return -1;
+	params->build->scaler->target = quantity_from_int(value);
+	return 0;
+}
+
+static int read_whole_activation(const struct param_row *row, const struct found_value *f, double *out, struct err *err)
+{
+	int64_t value;
+
+	if (read_int64(row, f, &value, err))
+		return -1;
+	*out = (double)value;
+	return 0;
+}
+
+static void put_stand_in(const struct scaler_params *params, const struct param_row *row, void *field)
 {
 	struct param_list *list = field;
 
@@ -557,7 +586,8 @@ static void put_stand_in(const struct param_row *row, void *field)
 	case PARAM_TEXT: *(char **)field = mem_dup(PARAM_STAND_IN); break;
 	case PARAM_INT64: *(int64_t *)field = row->least > 1 ? row->least : 1; break;
 	case PARAM_DOUBLE: *(double *)field = 1; break;
-	case PARAM_TARGET: *(struct quantity *)field = quantity_from_int(1); break;
+	case PARAM_TARGET:
+	case PARAM_WHOLE_TARGET: params->build->scaler->target = quantity_from_int(1); break;
 	case PARAM_LIST:
 		list->items = mem_array(1, sizeof(*list->items));
 		list->items[list->count++] = mem_dup(PARAM_STAND_IN);
@@ -573,7 +603,9 @@ static int store(const struct scaler_params *params, const struct param_row *row
 	bool on;
 
 	if (row->kind == PARAM_TARGET)
-		return read_target(params, row, f, field, err);
+		return read_target(params, row, f, err);
+	if (row->kind == PARAM_WHOLE_TARGET)
+		return read_whole_target(params, row, f, err);
 	if (!f->text)
 		return 0;
 	switch (row->kind) {
@@ -583,6 +615,8 @@ static int store(const struct scaler_params *params, const struct param_row *row
 		return 0;
 	case PARAM_INT64: return read_int64(row, f, field, err);
 	case PARAM_DOUBLE: return read_double(row, f, field, err);
+	case PARAM_ACTIVATION: return read_double(row, f, &params->build->scaler->activation, err);
+	case PARAM_WHOLE_ACTIVATION: return read_whole_activation(row, f, &params->build->scaler->activation, err);
 	case PARAM_BOOL: return read_bool(row, f, field, err);
 	case PARAM_SWITCH:
 		if (read_bool(row, f, &on, err))
@@ -604,7 +638,7 @@ static int read_row(const struct scaler_params *params, const struct param_row *
 	int failed = find(params, row, &f, err);
 
 	if (!failed && f.stands_in) {
-		put_stand_in(row, field);
+		put_stand_in(params, row, field);
 	} else if (!failed && (!f.unknown || (f.text && row->kind == PARAM_REFUSED))) {
 		if (!f.text && row->otherwise)
 			f.text = mem_dup(row->otherwise);
@@ -664,12 +698,20 @@ int params_read_when(const struct param_table *t, const struct scaler_params *pa
 	return unknown;
 }
 
+int params_read_rows(struct scaler_build *b, const struct param_table *t, unsigned when, void *fields, struct err *err)
+{
+	int rc = params_read_when(t, b->params, when, fields, err);
+
+	b->open |= rc == 1;
+	return rc < 0 ? -1 : 0;
+}
+
 bool params_is_unknown(const struct param_table *t, const struct scaler_params *params, size_t at)
 {
 	struct found_value f = { 0 };
 
 	for (size_t i = 0; i < t->count && !f.unknown; i++) {
-		if (t->rows[i].at != at || t->rows[i].kind >= PARAM_IGNORED)
+		if (t->rows[i].at != at || t->rows[i].kind >= PARAM_TARGET)
 			continue;
 		find(params, &t->rows[i], &f, NULL);
 		mem_free_secret(f.text);

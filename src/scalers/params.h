@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/quantity.h"
 #include "scalers/scaler.h"
@@ -38,12 +39,16 @@ enum param_kind {     /* and the type of its field */
 	PARAM_LIST,   /* struct param_list: comma-separated texts, each trimmed; empty ones are kept */
 	PARAM_MAP,    /* struct strmap: "k=v,k=v", exactly one '=' each, a later key wins */
 	/*
-	 * struct quantity: a threshold of at least 0.001; for a formula source it may be absent, 0
-	 * or negative
+	 * The target and the activation threshold, which are written into the scaler (struct
+	 * scalerbuild) and have no field. A target is a number of at least 0.001, a whole one above
+	 * 0; for a formula source it may be absent, 0 or negative.
 	 */
 	PARAM_TARGET,
-	PARAM_IGNORED, /* accepted and ignored */
-	PARAM_REFUSED, /* an error (why) when given */
+	PARAM_WHOLE_TARGET,
+	PARAM_ACTIVATION,       /* as DOUBLE */
+	PARAM_WHOLE_ACTIVATION, /* as INT64 */
+	PARAM_IGNORED,          /* accepted and ignored */
+	PARAM_REFUSED,          /* an error (why) when given */
 	PARAM_DROPPED, /* an unknown key that older KEDA versions had; the warning says what replaced it (why) */
 	PARAM_OTHERS,  /* "*": all other keys are allowed, as somebody else reads them */
 };
@@ -62,6 +67,7 @@ struct param_row {
 	const char *where; /* where to look, in order: m metadata, a authentication, e environment */
 	size_t at;         /* offset of the field */
 	bool required;
+	bool unkeyed;             /* triggers that differ in it ask the same question (params_put_key) */
 	unsigned when;            /* read only by params_read_when with one of these bits; 0: always */
 	const char *otherwise;    /* the default as text; NULL: the field keeps its value */
 	const char *const *words; /* CHOICE; NULL-terminated */
@@ -70,13 +76,23 @@ struct param_row {
 	const char *help;         /* a short description for users */
 };
 
+/*
+ * The fields of most tables are in the data of the type's question, and part of its key. Those of a
+ * login are read by whoever makes an endpoint or an access of them, which has their place in the
+ * data and, by its own key, in the question's.
+ */
 struct param_table {
 	const struct param_row *rows;
 	size_t count;
+	bool login;
 };
 #define PARAM_TABLE(rows_)                                                                                             \
 	{                                                                                                              \
-		(rows_), sizeof(rows_) / sizeof((rows_)[0])                                                            \
+		(rows_), sizeof(rows_) / sizeof((rows_)[0]), false                                                     \
+	}
+#define PARAM_LOGIN_TABLE(rows_)                                                                                       \
+	{                                                                                                              \
+		(rows_), sizeof(rows_) / sizeof((rows_)[0]), true                                                      \
 	}
 
 /*
@@ -140,6 +156,43 @@ struct param_faults {
 };
 void param_faults_done(struct param_faults *faults);
 
+/*
+ * One build under way (scalers/scalerbuild): the type's tables are read into the data of the
+ * question to be, and its build completes that.
+ */
+struct scaler_build {
+	const struct scaler_params *params;
+	struct scaler *scaler; /* rows write target and activation; build kind, container, whole_name */
+	void *data;            /* of the type; the fields of its tables are read */
+	bool open;             /* some values are unknown: no question is made */
+	/* ---- what build sets ---- */
+	char *metric_name;  /* owned: the part behind "sN-"; NULL: depends on unknown values */
+	char *source;       /* owned; the question's; over HTTP NULL is the URL's origin */
+	int64_t timeout_ms; /* the question's; over HTTP 0 is the login's */
+	struct buf key;     /* params_add_key */
+};
+
+/*
+ * Reads another table, or the rows with one of the bits, as params_read_when (0: the rows without
+ * any). 0 or -1; sets b->open when some values are unknown. The caller frees a login's fields with
+ * params_done in any case.
+ */
+int params_read_rows(struct scaler_build *b, const struct param_table *t, unsigned when, void *fields, struct err *err);
+
+/*
+ * Adds to the question's key what is asked and is in no field of a row: the key of an endpoint or
+ * access, which has the fingerprint of its credentials; a value from elsewhere, as the namespace.
+ * NULL differs from "".
+ */
+void params_add_key(struct scaler_build *b, const char *text);
+
+/*
+ * Appends the fields of all rows that are part of what is asked: all but targets, activation
+ * thresholds and those that are `unkeyed`. Binary, framed by lengths; equal for equal values,
+ * however they were written. May hold secrets.
+ */
+void params_put_key(const struct param_table *t, const void *fields, struct buf *out);
+
 /* ERR_INVALID when only one of two parameters that belong together is given. */
 int params_check_pair(const char *name, const char *value, const char *other_name, const char *other, struct err *err);
 /* The same of cert and key: without TLS it is told only, and 0. */
@@ -147,7 +200,8 @@ int params_check_cert(const struct scaler_params *params, bool tls, const char *
 
 /*
  * Checks that a whole-number target is above 0: KEDA accepts others, and the API server then
- * refuses the HPA. For a formula source it becomes 0 instead.
+ * refuses the HPA. For a formula source it becomes 0 instead. For types that choose between
+ * several targets.
  */
 int params_check_target(const struct scaler_params *params, const char *name, int64_t *value, struct err *err);
 

@@ -8,16 +8,18 @@
 
 void params_ignore(const struct scaler_params *params, const char *fmt, ...)
 {
-	char *before = params->ignored ? *params->ignored : NULL;
 	MEM_AUTO char *what = NULL;
+	char **ignored, *before;
 	va_list ap;
 
-	if (!params->ignored)
+	if (!params->build)
 		return;
+	ignored = &params->build->scaler->ignored;
+	before = *ignored;
 	va_start(ap, fmt);
 	what = mem_vprintf(fmt, ap);
 	va_end(ap);
-	*params->ignored = mem_printf("%s%s%s", before ? before : "", before ? "; " : "", what);
+	*ignored = mem_printf("%s%s%s", before ? before : "", before ? "; " : "", what);
 	free(before);
 }
 

@@ -7,37 +7,6 @@
 
 #include "base/mem.h"
 
-struct question *question_new(const struct scaler_type *type, char *key, char *source, void *data)
-{
-	struct question *q = mem_zalloc(sizeof(*q));
-
-	q->refs = 1;
-	q->type = type;
-	q->key = key;
-	q->source = source;
-	q->data = data;
-	return q;
-}
-
-struct question *question_ref(struct question *q)
-{
-	q->refs++;
-	return q;
-}
-
-void question_unref(struct question *q)
-{
-	if (!q || --q->refs > 0)
-		return;
-	if (q->on_end)
-		q->on_end(q);
-	q->type->free_data(q->data);
-	free(q->source);
-	free(q->namespace_);
-	free(q->key);
-	free(q);
-}
-
 void *scaler_ask_new(size_t size, struct question *question, question_fn fn, void *arg)
 {
 	struct scaler_ask *ask = mem_zalloc(size);

@@ -6,8 +6,8 @@
  * The interface of a trigger type. Every type has build, ask and judge; watch and describe are
  * optional.
  *
- *   build     checks the trigger's parameters and makes a *question*: what to ask which server with
- *             which credentials. No network.
+ *   build     checks the trigger's parameters, of which scalers/scalerbuild makes a *question*:
+ *             what to ask which server with which credentials. No network.
  *   ask       sends a question to its source and returns one raw answer, or an error; never both,
  *             never an estimate.
  *   judge     converts an answer into the trigger's reading: the value for the HPA and whether the
@@ -41,6 +41,7 @@ struct param_table;     /* scalers/params.h */
 struct param_faults;    /* the same */
 struct scaler_sources;  /* connection pools: scalers/sources.h */
 struct sources_part;
+struct scaler_build;    /* scalers/params.h */
 
 /*
  * Who a trigger is to a cloud: podIdentity of its TriggerAuthentication. Borrowed; texts are NULL
@@ -90,7 +91,8 @@ struct scaler_params {
 	char *about;
 	const struct param_faults *faults;       /* what was wrong before: something stands in for it; NULL */
 	const struct param_table *const *tables; /* of the type, NULL-terminated; set by scaler_build; may be NULL */
-	char **ignored; /* what build says by params_ignore; set by scaler_build; may be NULL */
+	/* what is built of it; set by scaler_build; NULL: no row is of a target */
+	struct scaler_build *build;
 };
 
 struct scaler_type;
@@ -100,10 +102,7 @@ struct scaler_type;
 /* A question to a source. Reference-counted and immutable. */
 struct question {
 	int refs;
-	/*
-	 * owned; identifies the query: type, endpoint, fingerprint of the credentials, TLS, query;
-	 * no thresholds, no secrets
-	 */
+	/* owned; identifies the query: scalers/scalerbuild.h; holds no secret */
 	char *key;
 	char *source; /* owned; the server, for messages: "redis 10.0.0.7:6379" */
 	/* owned; namespace of the objects that use it; "": several; NULL: unknown */
@@ -113,7 +112,7 @@ struct question {
 	/*
 	 * how long one ask may take when that is longer than the common limit:
 	 * QUESTION_TIMEOUT_HTTP is the default of --http-timeout, 0 the common limit. Set after
-	 * question_new; part of the key
+	 * question_new
 	 */
 	int64_t timeout_ms;
 	/* for cache/readings: the table that shares the question, and the entries of its modules */
@@ -126,6 +125,8 @@ struct question {
 };
 struct question *question_new(const struct scaler_type *type, char *key /* takes */, char *source /* takes */,
 	void *data /* takes */);
+/* Frees data of the type: what its tables read and its build added. NULL is fine. */
+void question_data_free(const struct scaler_type *type, void *data);
 struct question *question_ref(struct question *q);
 void question_unref(struct question *q); /* NULL is fine */
 
@@ -202,23 +203,26 @@ struct scaler_type {
 	const char *announced;               /* what KEDA says in an Event of each such trigger; NULL: nothing */
 	const struct param_table *tables[6]; /* parameter tables (scalers/params.h), NULL-terminated */
 	bool azure_workload;                 /* build reads podIdentity azure-workload (scalers/login/azurelogin) */
+	/* of a question's data, which has the fields of all tables but the logins'; 0: none */
+	size_t data_size;
+	const void *absent; /* data_size bytes: the fields of values that are absent; NULL: all 0 */
 	/*
-	 * Fills target, activation, question and *metric_name, the part of the name after "sN-",
-	 * which the caller owns; for resource metrics kind, container and target type instead of
-	 * the question. Keeps no pointer into params. Returns 0; -1 with ERR_INVALID that names the
-	 * parameter; 1 when some values are unknown: then there is no question, and no metric_name
-	 * if it depends on them.
+	 * Checks what one row cannot, and completes the data and the rest of the build. Keeps no
+	 * pointer into params. 0, or -1 with ERR_INVALID that names the parameter. With b->open
+	 * some values are unknown: there will be no question.
 	 */
-	int (*build)(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err);
+	int (*build)(struct scaler_build *b, struct err *err);
+	/* NULL; frees what build added to the data, but for a login over HTTP */
+	void (*data_done)(void *data);
 	/*
-	 * Sends the question; returns a handle for cancel. deadline_ms: loop clock. This, cancel
-	 * and free_data are NULL for types without questions.
+	 * Sends the question; returns a handle for cancel. deadline_ms: loop clock. This and cancel
+	 * are NULL for types without questions.
 	 */
 	void *(*ask)(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 		void *arg);
 	void (*cancel)(void *handle);
-	const struct httpsource_type *http; /* where ask is httpsource_ask; else NULL */
-	void (*free_data)(void *data);
+	/* of types over HTTP, whose data begins with a struct httplogin; else NULL */
+	const struct httpsource_type *http;
 	/*
 	 * Its source bills each request, and has no newer value sooner: its answers are kept for
 	 * option metered-interval (cache/readings).

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "net/http/httpurl.h"
 #include "net/tls/computing.h"
+#include "scalers/httplogin.h"
 #include "scalers/login/awslogin.h"
 #include "scalers/login/googlelogin.h"
 #include "scalers/missingtypes.h"
@@ -42,23 +44,110 @@ static void tell_identity(const struct scaler_params *params, const struct scale
 
 /* ---- One build ---- */
 
+#define KEY_MAX ((size_t)8 << 20)
+
+static int read_tables(struct scaler_build *b, const struct scaler_type *type, struct err *err)
+{
+	int rc = 0;
+
+	b->data = type->data_size > 0 ? mem_zalloc(type->data_size) : NULL;
+	if (type->absent)
+		memcpy(b->data, type->absent, type->data_size);
+	for (size_t i = 0; rc == 0 && b->data && type->tables[i]; i++)
+		if (!type->tables[i]->login)
+			rc = params_read_rows(b, type->tables[i], 0, b->data, err);
+	return rc;
+}
+
+/* Source and timeout of a question over HTTP, where build had no other ones. */
+static void name_http(struct scaler_build *b, const struct scaler_type *type)
+{
+	const struct httplogin *login = type->http ? b->data : NULL;
+	char origin[256];
+
+	if (!login || !login->url)
+		return;
+	if (!b->source)
+		b->source = mem_printf("%s %s", type->name, httpurl_origin(login->url, origin, sizeof(origin)));
+	if (!b->timeout_ms)
+		b->timeout_ms = login->timeout_ms ? login->timeout_ms : QUESTION_TIMEOUT_HTTP;
+	params_add_key(b, login->url);
+	params_add_key(b, webaccess_key(login->access));
+}
+
+/* "redis 5c1f..." */
+static char *make_key(struct scaler_build *b, const struct scaler_type *type)
+{
+	struct buf all = BUF_INIT(KEY_MAX);
+	char print[HASH_TEXT], *key;
+
+	for (size_t i = 0; b->data && type->tables[i]; i++)
+		if (!type->tables[i]->login)
+			params_put_key(type->tables[i], b->data, &all);
+	buf_append(&all, &b->timeout_ms, sizeof(b->timeout_ms));
+	buf_append(&all, buf_text(&b->key), b->key.len);
+	key = buf_failed(&all) || buf_failed(&b->key)
+		? NULL
+		: mem_printf("%s %s", type->name, hash_text(buf_text(&all), all.len, print));
+	buf_done_secret(&all);
+	return key;
+}
+
+/* Of a resource metric nothing is asked. */
+static int make_question(struct scaler_build *b, const struct scaler_type *type, struct err *err)
+{
+	char *key;
+
+	if (b->open || b->scaler->kind != METRIC_EXTERNAL)
+		return 0;
+	name_http(b, type);
+	key = make_key(b, type);
+	if (!key)
+		return err_set(err, ERR_INVALID, "the parameters together have more than %zu bytes", KEY_MAX);
+	b->scaler->question = question_new(type, key, b->source, b->data);
+	b->scaler->question->timeout_ms = b->timeout_ms;
+	b->source = NULL;
+	b->data = NULL;
+	return 0;
+}
+
+static int run(struct scaler_build *b, const struct scaler_type *type, struct err *err)
+{
+	if (read_tables(b, type, err) || type->build(b, err) ||
+		(b->scaler->kind == METRIC_EXTERNAL && params_metric_type(b->params, &b->scaler->target_type, err)))
+		return -1;
+	return make_question(b, type, err);
+}
+
 static int build_once(const struct scaler_params *params, const struct scaler_type *type, struct scaler *out,
 	char **name, struct err *err)
 {
+	struct scaler_params shared = *params;
+	struct scaler_build b = { .params = &shared, .scaler = out, .key = BUF_INIT(KEY_MAX) };
+	int rc;
+
 	*out = (struct scaler){ .type = type, .index = params->index };
-	*name = NULL;
-	if (type->build(params, out, name, err) >= 0 &&
-		(out->kind != METRIC_EXTERNAL || params_metric_type(params, &out->target_type, err) == 0))
-		return 0;
-	mem_free_ptr(name);
-	scaler_done(out);
-	return -1;
+	shared.build = &b;
+	rc = run(&b, type, err);
+	if (rc) {
+		mem_free_ptr(&b.metric_name);
+		scaler_done(out);
+	}
+	question_data_free(type, b.data);
+	free(b.source);
+	buf_done_secret(&b.key);
+	*name = b.metric_name;
+	return rc;
 }
 
 /* Takes name. */
 static void complete(const struct scaler_params *params, struct scaler *out, char *name)
 {
-	tell_identity(params, out->type);
+	struct scaler_build told = { .scaler = out };
+	struct scaler_params shared = *params;
+
+	shared.build = &told;
+	tell_identity(&shared, out->type);
 	out->unknown = params_unknown(params);
 	out->shortened = params_shortened(params);
 	if (out->question)
@@ -128,7 +217,6 @@ int scaler_try(const struct scaler_params *params, struct scaler *out, struct pa
 	}
 	tracked.tables = type->tables;
 	tracked.faults = faults;
-	tracked.ignored = &out->ignored;
 	computing_for(params->namespace_ ? params->namespace_ : "");
 	do {
 		struct param_fault *f = &faults->list[faults->count];

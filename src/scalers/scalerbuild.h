@@ -2,7 +2,14 @@
 #ifndef SCALERS_SCALERBUILD_H
 #define SCALERS_SCALERBUILD_H
 
-/* Builds a scaler from a trigger's definition. Checks parameters only; no network. */
+/*
+ * Builds a scaler from a trigger's definition. Checks parameters only; no network.
+ *
+ * The type's tables are read into the data of the question to be, then its build checks and
+ * completes them. The question's key is made here, for all types: the type's name, all fields that
+ * are part of what is asked (params_put_key), the login of a type over HTTP (scalers/httplogin),
+ * and what build added that is in no row (params_add_key).
+ */
 
 #include "base/err.h"
 #include "scalers/params.h"

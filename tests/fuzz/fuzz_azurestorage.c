@@ -110,7 +110,7 @@ static void read_connection(const char *text)
 		must(err.kind == ERR_INVALID && strpbrk(err.msg, "\r\n\t") == NULL);
 		return;
 	}
-	must(account.url[strlen(account.url) - 1] == '/' && account.login.access);
+	must(account.login.url[strlen(account.login.url) - 1] == '/' && account.login.access);
 	if (storageaccount_request(&account, "orders", "/messages", "peekonly=true", 0, &r, &err) == 0)
 		must(strncmp(r.url, "http", 4) == 0 && strpbrk(r.url, " \r\n\t") == NULL);
 	else

@@ -163,7 +163,8 @@ static int stand_in(struct scalers *s, struct object *o, struct scaler *whole, s
 static void note_trouble(struct scaler *whole)
 {
 	const char *trouble = descriptions_trouble(whole->question);
-	const struct scaler_params params = { .ignored = &whole->ignored };
+	struct scaler_build build = { .scaler = whole };
+	const struct scaler_params params = { .build = &build };
 
 	if (trouble)
 		params_ignore(&params, "what it says now of its metrics, and what it said before is in use: %s",

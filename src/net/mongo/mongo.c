@@ -461,13 +461,6 @@ static const struct pool_protocol protocol = {
 	.tell = tell,
 };
 
-void mongo_count_done(struct mongo_count *c)
-{
-	free(c->database);
-	free(c->collection);
-	mongofilter_done(&c->filter);
-}
-
 struct pool *mongo_new(struct loop *loop, struct salter *salter)
 {
 	return pool_new(loop, &protocol, salter);

@@ -32,7 +32,6 @@ struct mongo_count { /* what is counted */
 	struct mongofilter filter;
 	const char *read_concern; /* a constant; NULL: the server's default */
 };
-void mongo_count_done(struct mongo_count *c); /* of an owner of the texts and the filter */
 
 /*
  * count, or err, borrowed for the call. Called exactly once, never before mongo_ask has returned,

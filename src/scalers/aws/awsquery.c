@@ -10,6 +10,7 @@
 #include "net/identity/awsplace.h"
 #include "net/identity/awssts.h"
 #include "scalers/login/awslogin.h"
+#include "scalers/params.h"
 
 /* For how long a service that had too many requests is left alone, when it does not say. */
 #define THROTTLED_MS 5000
@@ -24,7 +25,7 @@ static const struct param_row rows[] = {
 	{ "awsRegion", PARAM_TEXT, "ma", AT(region), .required = true, .help = "region" },
 	{ "awsEndpoint", PARAM_TEXT, "m", AT(endpoint), .help = "URL that is asked instead of the region's" },
 };
-const struct param_table awsquery_table = PARAM_TABLE(rows);
+const struct param_table awsquery_table = PARAM_LOGIN_TABLE(rows);
 
 /* ---- Building ---- */
 
@@ -53,54 +54,33 @@ static int take_place(const struct awsquery_fields *f, const char *service, char
 	return take_endpoint(f->endpoint ? f->endpoint : usual, url, err);
 }
 
-int awsquery_read(const struct scaler_params *params, const char *service, struct awsquery *out, struct err *err)
+int awsquery_login(struct scaler_build *b, const char *service, struct httplogin *out, struct err *err)
 {
 	struct awsquery_fields f = { 0 };
 	struct webaccess_config config = { .service = service };
-	int rc = params_read(&awsquery_table, params, &f, err), login;
+	int rc = params_read_rows(b, &awsquery_table, 0, &f, err);
 
-	*out = (struct awsquery){ 0 };
-	if (rc >= 0) {
-		login = awslogin_read(params, f.region, &config.identity, err);
-		rc = login < 0 ? login : rc | login;
-	}
-	if (rc == 0)
-		rc = take_place(&f, service, &out->url, err);
 	if (rc == 0) {
+		rc = awslogin_read(b->params, f.region, &config.identity, err);
+		b->open |= rc == 1;
+	}
+	if (rc >= 0 && !b->open) {
 		config.region = f.region;
-		out->login.access = webaccess_new(&config, err);
-		rc = out->login.access ? 0 : -1;
+		rc = take_place(&f, service, &out->url, err);
+		out->access = rc == 0 ? webaccess_new(&config, err) : NULL;
+		rc = out->access ? 0 : -1;
 	}
 	identity_unref(config.identity);
-	if (rc < 0)
-		awsquery_done(out);
 	params_done(&awsquery_table, &f);
-	return rc;
-}
-
-void awsquery_done(struct awsquery *q)
-{
-	mem_free_ptr(&q->url);
-	webaccess_unref(q->login.access);
-	q->login.access = NULL;
-}
-
-struct question *awsquery_question(const struct scaler_type *type, const struct awsquery *q, char *key, void *data)
-{
-	char place[256];
-	struct question *question = question_new(type, key,
-		mem_printf("%s %s", type->name, httpurl_origin(q->url, place, sizeof(place))), data);
-
-	question->timeout_ms = QUESTION_TIMEOUT_HTTP;
-	return question;
+	return rc < 0 ? -1 : 0;
 }
 
 /* ---- Asking ---- */
 
-void awsquery_post_json(const struct awsquery *q, const char *target, const char *version, const char *body,
+void awsquery_post_json(const struct httplogin *login, const char *target, const char *version, const char *body,
 	struct httpsource_request *out)
 {
-	out->url = mem_dup(q->url);
+	out->url = mem_dup(login->url);
 	out->body = mem_dup(body);
 	out->content_type = strcmp(version, "1.0") == 0 ? "application/x-amz-json-1.0" : "application/x-amz-json-1.1";
 	strmap_set(&out->headers, "X-Amz-Target", target);

@@ -4,8 +4,7 @@
 
 /*
  * What the types that ask AWS have in common: region, endpoint, as whom (scalers/login/awslogin),
- * and what an error of AWS says. Over scalers/http/httpsource; a type's question begins with a
- * struct awsquery.
+ * and what an error of AWS says. Over scalers/http/httpsource.
  */
 
 #include "base/err.h"
@@ -14,27 +13,17 @@
 
 extern const struct param_table awsquery_table; /* beside awslogin_table, for the tables of the types */
 
-struct awsquery {
-	struct httpsource_login login;
-	char *url; /* owned; ends with a slash */
-};
-
 /*
- * Reads the parameters. service: its name in hosts and signatures ("sqs"). Returns 0; -1 with
- * ERR_INVALID that names the parameter; 1 when some values are unknown. After 0 and 1 the caller
- * frees *out with awsquery_done; after -1 it need not.
+ * For build: reads the parameters and logs in. service: its name in hosts and signatures ("sqs").
+ * The login's url ends with a slash. 0, or -1 with ERR_INVALID that names the parameter.
  */
-int awsquery_read(const struct scaler_params *params, const char *service, struct awsquery *out, struct err *err);
-void awsquery_done(struct awsquery *q);
-
-/* A question of a type. Takes key and data. */
-struct question *awsquery_question(const struct scaler_type *type, const struct awsquery *q, char *key, void *data);
+int awsquery_login(struct scaler_build *b, const char *service, struct httplogin *out, struct err *err);
 
 /*
  * A POST of this JSON, which is copied. target: "AmazonSQS.GetQueueAttributes"; version: "1.0" or
  * "1.1".
  */
-void awsquery_post_json(const struct awsquery *q, const char *target, const char *version, const char *body,
+void awsquery_post_json(const struct httplogin *login, const char *target, const char *version, const char *body,
 	struct httpsource_request *out);
 
 /*

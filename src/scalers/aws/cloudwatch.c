@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/fingerprint.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/timestamp.h"
@@ -23,33 +22,24 @@
 /* From the year 1, with which Go's time begins, and so KEDA's periods. */
 #define YEAR_1_S 62135596800
 
-/* The data of a question. */
-struct cloudwatch_question {
-	struct awsquery query;
-	char *form; /* of the request, without the times */
+struct cloudwatch {
+	struct httplogin login;
+	char *namespace_, *metric, *dimension_names, *dimension_values, *expression, *stat, *unit, *account;
 	int64_t period_s, length_s, offset_s;
 	double least; /* what nothing is */
 	bool empty_is_least;
+	char *form; /* of the request, without the times */
 };
 
-/* The parameters as written. Owns its texts. */
-struct cloudwatch_fields {
-	char *namespace_, *metric, *dimension_names, *dimension_values, *expression, *stat, *unit, *account;
-	struct quantity target;
-	double activation, least;
-	int64_t period_s, length_s, offset_s;
-	bool empty_is_least;
-};
-
-#define AT(field) offsetof(struct cloudwatch_fields, field)
+#define AT(field) offsetof(struct cloudwatch, field)
 static const struct param_row rows[] = {
 	{ "namespace", PARAM_TEXT, "m", AT(namespace_), .help = "namespace of the metric" },
 	{ "metricName", PARAM_TEXT, "m", AT(metric), .help = "its name" },
 	{ "dimensionName", PARAM_TEXT, "m", AT(dimension_names), .help = "names of its dimensions, separated by ;" },
 	{ "dimensionValue", PARAM_TEXT, "m", AT(dimension_values), .help = "their values, in the same order" },
 	{ "expression", PARAM_TEXT, "m", AT(expression), .help = "an expression over metrics, instead" },
-	{ "targetMetricValue", PARAM_TARGET, "m", AT(target), .required = true, .help = "target: as much per replica" },
-	{ "activationTargetMetricValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
+	{ "targetMetricValue", PARAM_TARGET, "m", .required = true, .help = "target: as much per replica" },
+	{ "activationTargetMetricValue", PARAM_ACTIVATION, "m", .help = "active when it is more" },
 	{ "minMetricValue", PARAM_DOUBLE, "m", AT(least), .required = true,
 		.help = "the value when there is no point" },
 	{ "ignoreNullValues", PARAM_BOOL, "m", AT(empty_is_least), .otherwise = "true",
@@ -65,13 +55,9 @@ static const struct param_row rows[] = {
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-static void free_data(void *data)
+static void data_done(void *data)
 {
-	struct cloudwatch_question *q = data;
-
-	awsquery_done(&q->query);
-	free(q->form);
-	free(q);
+	free(((struct cloudwatch *)data)->form);
 }
 
 /* ---- What one row cannot say ---- */
@@ -101,7 +87,7 @@ static size_t count_pieces(const char *list)
 	return count;
 }
 
-static int check_metric(const struct cloudwatch_fields *f, struct err *err)
+static int check_metric(const struct cloudwatch *f, struct err *err)
 {
 	const char *missing = !f->namespace_ ? "namespace"
 		: !f->metric                 ? "metric name"
@@ -118,7 +104,7 @@ static int check_metric(const struct cloudwatch_fields *f, struct err *err)
 	return 0;
 }
 
-static int check_times(const struct cloudwatch_fields *f, struct err *err)
+static int check_times(const struct cloudwatch *f, struct err *err)
 {
 	static const int64_t short_ones[] = { 1, 5, 10, 30 };
 	long long period = (long long)f->period_s;
@@ -165,7 +151,7 @@ static void put_piece(struct buf *form, size_t number, const char *what, const c
 	*list += len + ((*list)[len] == ';');
 }
 
-static void put_metric(struct buf *form, const struct cloudwatch_fields *f, const char *period)
+static void put_metric(struct buf *form, const struct cloudwatch *f, const char *period)
 {
 	const char *names = f->dimension_names, *values = f->dimension_values;
 	size_t count = count_pieces(names);
@@ -184,7 +170,7 @@ static void put_metric(struct buf *form, const struct cloudwatch_fields *f, cons
 	put(form, "ReturnData", "true");
 }
 
-static int make_form(const struct cloudwatch_fields *f, char **out, struct err *err)
+static int make_form(const struct cloudwatch *f, char **out, struct err *err)
 {
 	MEM_AUTO char *period = mem_printf("%lld", (long long)f->period_s);
 	struct buf form = BUF_INIT(FORM_MAX);
@@ -205,44 +191,15 @@ static int make_form(const struct cloudwatch_fields *f, char **out, struct err *
 	return too_long ? err_set(err, ERR_INVALID, "the question is too long: it may have %zu bytes", FORM_MAX) : 0;
 }
 
-static char *make_key(const struct cloudwatch_question *q)
+static int build(struct scaler_build *b, struct err *err)
 {
-	char print[FINGERPRINT_TEXT];
-	const char *texts[] = { q->form };
+	struct cloudwatch *q = b->data;
 
-	return mem_printf("aws-cloudwatch %s %s %s %lld %lld %lld %a %d", q->query.url,
-		webaccess_key(q->query.login.access), fingerprint_of(texts, 1, print), (long long)q->period_s,
-		(long long)q->length_s, (long long)q->offset_s, q->least, q->empty_is_least);
-}
-
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
-{
-	struct cloudwatch_question *q = mem_zalloc(sizeof(*q));
-	struct cloudwatch_fields f = { 0 };
-	int rc = params_read(&table, params, &f, err), query = -1;
-
-	if (rc == 0 && ((!f.expression && check_metric(&f, err)) || check_times(&f, err)))
-		rc = -1;
-	if (rc >= 0)
-		query = awsquery_read(params, "monitoring", &q->query, err);
-	rc = rc < 0 || query < 0 ? -1 : rc | query;
-	if (rc == 0)
-		rc = make_form(&f, &q->form, err);
-	out->target = f.target;
-	out->activation = f.activation;
-	*metric_name = mem_dup("aws-cloudwatch");
-	if (rc == 0) {
-		q->period_s = f.period_s;
-		q->length_s = f.length_s;
-		q->offset_s = f.offset_s;
-		q->least = f.least;
-		q->empty_is_least = f.empty_is_least;
-		out->question = awsquery_question(&cloudwatch_scaler_type, &q->query, make_key(q), q);
-	} else {
-		free_data(q);
-	}
-	params_done(&table, &f);
-	return rc;
+	b->metric_name = mem_dup("aws-cloudwatch");
+	return (!q->expression && check_metric(q, err)) || check_times(q, err) ||
+			awsquery_login(b, "monitoring", &q->login, err) || make_form(q, &q->form, err)
+		? -1
+		: 0;
 }
 
 /* ---- Asking ---- */
@@ -265,7 +222,7 @@ static void put_time(struct buf *form, const char *name, int64_t unix_s)
 
 static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
 {
-	const struct cloudwatch_question *q = ask->base.question->data;
+	const struct cloudwatch *q = ask->base.question->data;
 	struct cloudwatch_window w = cloudwatch_window(timestamp_now_ms() / 1000, q->period_s, q->offset_s,
 		q->length_s);
 	struct buf form = BUF_INIT(2 * FORM_MAX);
@@ -274,7 +231,7 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 	buf_puts(&form, q->form);
 	put_time(&form, "StartTime", w.start_s);
 	put_time(&form, "EndTime", w.end_s);
-	out->url = mem_dup(q->query.url);
+	out->url = mem_dup(q->login.url);
 	out->body = buf_take(&form);
 	out->content_type = "application/x-www-form-urlencoded; charset=utf-8";
 	out->max_body = ANSWER_MAX;
@@ -323,7 +280,7 @@ enum cloudwatch_found cloudwatch_read(const char *body, size_t len, double *out,
 static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
 	struct err *err)
 {
-	const struct cloudwatch_question *q = ask->base.question->data;
+	const struct cloudwatch *q = ask->base.question->data;
 	enum cloudwatch_found found;
 
 	if (awsquery_expect(answer, "cloudwatch:GetMetricData", err))
@@ -344,10 +301,11 @@ const struct scaler_type cloudwatch_scaler_type = {
 	.name = "aws-cloudwatch",
 	.go_name = "awsCloudwatchScaler",
 	.tables = { &table, &awsquery_table, &awslogin_table },
+	.data_size = sizeof(struct cloudwatch),
 	.build = build,
+	.data_done = data_done,
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,
 	.http = &http,
 	.metered = true,
-	.free_data = free_data,
 };

@@ -10,36 +10,23 @@
 #include "scalers/login/awslogin.h"
 #include "scalers/params.h"
 
-/* The data of a question. */
-struct kinesis_question {
-	struct awsquery query;
+struct kinesis {
+	struct httplogin login;
 	char *stream;
 	char *body; /* of each request */
 };
 
-/* The parameters as written. Owns its texts. */
-struct kinesis_fields {
-	char *stream;
-	int64_t target, activation;
-};
-
-#define AT(field) offsetof(struct kinesis_fields, field)
+#define AT(field) offsetof(struct kinesis, field)
 static const struct param_row rows[] = {
 	{ "streamName", PARAM_TEXT, "m", AT(stream), .required = true, .help = "the stream" },
-	{ "shardCount", PARAM_INT64, "m", AT(target), .otherwise = "2",
-		.help = "target: as many open shards per replica" },
-	{ "activationShardCount", PARAM_INT64, "m", AT(activation), .help = "active when there are more" },
+	{ "shardCount", PARAM_WHOLE_TARGET, "m", .otherwise = "2", .help = "target: as many open shards per replica" },
+	{ "activationShardCount", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-static void free_data(void *data)
+static void data_done(void *data)
 {
-	struct kinesis_question *q = data;
-
-	awsquery_done(&q->query);
-	free(q->stream);
-	free(q->body);
-	free(q);
+	free(((struct kinesis *)data)->body);
 }
 
 /* What is asked, which the caller owns; NULL with ERR_INVALID. */
@@ -54,47 +41,25 @@ static char *make_body(const char *stream, struct err *err)
 	return text;
 }
 
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build(struct scaler_build *b, struct err *err)
 {
-	struct kinesis_question *q = mem_zalloc(sizeof(*q));
-	struct kinesis_fields f = { 0 };
-	int rc = params_read(&table, params, &f, err), query = -1;
+	struct kinesis *q = b->data;
 
-	if (rc >= 0 && params_check_target(params, "shardCount", &f.target, err))
-		rc = -1;
-	if (rc >= 0)
-		query = awsquery_read(params, "kinesis", &q->query, err);
-	rc = rc < 0 || query < 0 ? -1 : rc | query;
-	out->target = quantity_from_int(f.target);
-	out->activation = (double)f.activation;
-	if (rc >= 0 && f.stream)
-		*metric_name = params_normalise(mem_printf("aws-kinesis-%s", f.stream));
-	if (rc == 0) {
-		q->body = make_body(f.stream, err);
-		rc = q->body ? 0 : -1;
-	}
-	if (rc == 0) {
-		q->stream = f.stream;
-		f.stream = NULL;
-		out->question = awsquery_question(&kinesis_scaler_type, &q->query,
-			mem_printf("aws-kinesis-stream %s %s %s", q->query.url, webaccess_key(q->query.login.access),
-				q->stream),
-			q);
-	} else {
-		free_data(q);
-	}
-	params_done(&table, &f);
-	return rc;
+	b->metric_name = params_normalise(mem_printf("aws-kinesis-%s", q->stream));
+	if (awsquery_login(b, "kinesis", &q->login, err))
+		return -1;
+	q->body = make_body(q->stream, err);
+	return q->body ? 0 : -1;
 }
 
 /* ---- Asking ---- */
 
 static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
 {
-	const struct kinesis_question *q = ask->base.question->data;
+	const struct kinesis *q = ask->base.question->data;
 
 	(void)err;
-	awsquery_post_json(&q->query, "Kinesis_20131202.DescribeStreamSummary", "1.1", q->body, out);
+	awsquery_post_json(&q->login, "Kinesis_20131202.DescribeStreamSummary", "1.1", q->body, out);
 	return 0;
 }
 
@@ -114,7 +79,7 @@ int kinesis_read(const char *body, size_t len, double *out, struct err *err)
 static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
 	struct err *err)
 {
-	const struct kinesis_question *q = ask->base.question->data;
+	const struct kinesis *q = ask->base.question->data;
 
 	if (awsquery_expect(answer, "kinesis:DescribeStreamSummary", err) ||
 		kinesis_read(answer->body, answer->len, &out->value, err)) {
@@ -130,9 +95,10 @@ const struct scaler_type kinesis_scaler_type = {
 	.name = "aws-kinesis-stream",
 	.go_name = "awsKinesisStreamScaler",
 	.tables = { &table, &awsquery_table, &awslogin_table },
+	.data_size = sizeof(struct kinesis),
 	.build = build,
+	.data_done = data_done,
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,
 	.http = &http,
-	.free_data = free_data,
 };

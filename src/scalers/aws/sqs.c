@@ -21,40 +21,32 @@ static const struct {
 	{ "ApproximateNumberOfMessagesDelayed", SQS_DELAYED },
 };
 
-/* The data of a question. */
-struct sqs_question {
-	struct awsquery query;
+struct sqs {
+	struct httplogin login;
+	char *queue_url;
+	bool in_flight, delayed;
 	char *body; /* of each request */
-	char *name;
+	char *name; /* of the queue */
 	unsigned also;
 };
 
-/* The parameters as written. Owns its texts. */
-struct sqs_fields {
-	char *queue_url;
-	int64_t target, activation;
-	bool in_flight, delayed;
-};
-
-#define AT(field) offsetof(struct sqs_fields, field)
+#define AT(field) offsetof(struct sqs, field)
 static const struct param_row rows[] = {
 	{ "queueURL", PARAM_TEXT, "me", AT(queue_url), .required = true, .help = "the queue: its URL, or its name" },
-	{ "queueLength", PARAM_INT64, "m", AT(target), .otherwise = "5", .help = "target: as many per replica" },
-	{ "activationQueueLength", PARAM_INT64, "m", AT(activation), .help = "active when there are more" },
+	{ "queueLength", PARAM_WHOLE_TARGET, "m", .otherwise = "5", .help = "target: as many per replica" },
+	{ "activationQueueLength", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
 	{ "scaleOnInFlight", PARAM_BOOL, "m", AT(in_flight), .otherwise = "true",
 		.help = "whether messages that are being worked on count" },
 	{ "scaleOnDelayed", PARAM_BOOL, "m", AT(delayed), .help = "whether messages that are not due yet count" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-static void free_data(void *data)
+static void data_done(void *data)
 {
-	struct sqs_question *q = data;
+	struct sqs *q = data;
 
-	awsquery_done(&q->query);
 	free(q->body);
 	free(q->name);
-	free(q);
 }
 
 /* ---- Building ---- */
@@ -94,50 +86,31 @@ static char *make_body(const char *queue_url, unsigned also, struct err *err)
 	return text;
 }
 
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build(struct scaler_build *b, struct err *err)
 {
-	struct sqs_question *q = mem_zalloc(sizeof(*q));
-	struct sqs_fields f = { 0 };
-	int rc = params_read(&table, params, &f, err), query = -1;
+	struct sqs *q = b->data;
 
-	if (rc >= 0 && params_check_target(params, "queueLength", &f.target, err))
-		rc = -1;
-	if (rc >= 0 && f.queue_url) {
-		q->name = sqs_queue_name(f.queue_url, err);
-		rc = q->name ? rc : -1;
+	q->also = (q->in_flight ? SQS_IN_FLIGHT : 0) | (q->delayed ? SQS_DELAYED : 0);
+	if (q->queue_url) {
+		q->name = sqs_queue_name(q->queue_url, err);
+		if (!q->name)
+			return -1;
+		b->metric_name = params_normalise(mem_printf("aws-sqs-%s", q->name));
 	}
-	if (rc >= 0)
-		query = awsquery_read(params, "sqs", &q->query, err);
-	rc = rc < 0 || query < 0 ? -1 : rc | query;
-	out->target = quantity_from_int(f.target);
-	out->activation = (double)f.activation;
-	if (rc >= 0 && q->name)
-		*metric_name = params_normalise(mem_printf("aws-sqs-%s", q->name));
-	q->also = (f.in_flight ? SQS_IN_FLIGHT : 0) | (f.delayed ? SQS_DELAYED : 0);
-	if (rc == 0) {
-		q->body = make_body(f.queue_url, q->also, err);
-		rc = q->body ? 0 : -1;
-	}
-	if (rc == 0) {
-		out->question = awsquery_question(&sqs_scaler_type, &q->query,
-			mem_printf("aws-sqs-queue %s %s %s %u", q->query.url, webaccess_key(q->query.login.access),
-				f.queue_url, q->also),
-			q);
-	} else {
-		free_data(q);
-	}
-	params_done(&table, &f);
-	return rc;
+	if (awsquery_login(b, "sqs", &q->login, err))
+		return -1;
+	q->body = b->open ? NULL : make_body(q->queue_url, q->also, err);
+	return b->open || q->body ? 0 : -1;
 }
 
 /* ---- Asking ---- */
 
 static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
 {
-	const struct sqs_question *q = ask->base.question->data;
+	const struct sqs *q = ask->base.question->data;
 
 	(void)err;
-	awsquery_post_json(&q->query, "AmazonSQS.GetQueueAttributes", "1.0", q->body, out);
+	awsquery_post_json(&q->login, "AmazonSQS.GetQueueAttributes", "1.0", q->body, out);
 	return 0;
 }
 
@@ -170,7 +143,7 @@ int sqs_read(const char *body, size_t len, unsigned also, double *out, struct er
 static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
 	struct err *err)
 {
-	const struct sqs_question *q = ask->base.question->data;
+	const struct sqs *q = ask->base.question->data;
 
 	if (awsquery_expect(answer, "sqs:GetQueueAttributes", err) ||
 		sqs_read(answer->body, answer->len, q->also, &out->value, err)) {
@@ -186,9 +159,10 @@ const struct scaler_type sqs_scaler_type = {
 	.name = "aws-sqs-queue",
 	.go_name = "awsSqsQueueScaler",
 	.tables = { &table, &awsquery_table, &awslogin_table },
+	.data_size = sizeof(struct sqs),
 	.build = build,
+	.data_done = data_done,
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,
 	.http = &http,
-	.free_data = free_data,
 };

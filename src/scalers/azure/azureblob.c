@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/fingerprint.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "scalers/azure/azurecloudparams.h"
@@ -22,54 +21,48 @@
 /* For all pages together; each has the limit of one request, too. */
 #define TIMEOUT_MS 60000
 
-/* The data of a question. */
-struct blob_question {
+struct blobs {
 	struct storageaccount account;
 	char *container;
-	char *prefix, *delimiter; /* "": none */
-	char *pattern;            /* as written; NULL */
-	struct blobglob *glob;    /* of the pattern; NULL */
-};
-
-/* The parameters as written. Owns its texts. */
-struct blob_fields {
-	char *container, *connection, *account, *prefix, *delimiter, *pattern;
-	int64_t target, activation;
+	char *prefix, *delimiter; /* as they are sent; "": none */
+	char *pattern;
 	bool recursive;
+	struct blobglob *glob; /* of the pattern; NULL */
 };
 
-#define AT(field) offsetof(struct blob_fields, field)
+#define AT(field) offsetof(struct blobs, field)
 static const struct param_row rows[] = {
 	{ "blobContainerName", PARAM_TEXT, "m", AT(container), .required = true, .help = "the container" },
-	{ "blobCount", PARAM_INT64, "m", AT(target), .otherwise = "5", .help = "target: as many per replica" },
-	{ "activationBlobCount", PARAM_INT64, "m", AT(activation), .help = "active when there are more" },
+	{ "blobCount", PARAM_WHOLE_TARGET, "m", .otherwise = "5", .help = "target: as many per replica" },
+	{ "activationBlobCount", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
 	{ "blobPrefix", PARAM_TEXT, "m", AT(prefix), .help = "folder: only what is in it" },
 	{ "blobDelimiter", PARAM_TEXT, "m", AT(delimiter), .otherwise = "/",
 		.help = "what ends a folder's name; not what is in folders below" },
 	{ "recursive", PARAM_BOOL, "m", AT(recursive), .help = "true: what is in folders below, too" },
 	{ "globPattern", PARAM_TEXT, "m", AT(pattern), .help = "blobs whose whole names match it" },
-	{ "connection", PARAM_TEXT, "aem", AT(connection), .help = "connection string of the storage account" },
-	{ "accountName", PARAM_TEXT, "m", AT(account), .help = "the account, with podIdentity azure-workload" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
+
+#define LOGIN_AT(field) offsetof(struct storageaccount_fields, field)
+static const struct param_row login_rows[] = {
+	{ "connection", PARAM_TEXT, "aem", LOGIN_AT(connection), .help = "connection string of the storage account" },
+	{ "accountName", PARAM_TEXT, "m", LOGIN_AT(account), .help = "the account, with podIdentity azure-workload" },
+};
+static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 
 static const struct storageaccount_service service = { .name = "blob",
 	.endpoint = "BlobEndpoint",
 	.service = AZURECLOUD_BLOB,
 	.no_connection = "connection string is required when not using pod identity",
-	.no_account = "accountName is required when using Azure Workload Identity" };
+	.no_account = "accountName is required when using Azure Workload Identity",
+	.login_table = &login_table };
 
-static void free_data(void *data)
+static void data_done(void *data)
 {
-	struct blob_question *q = data;
+	struct blobs *q = data;
 
 	storageaccount_done(&q->account);
-	free(q->container);
-	free(q->prefix);
-	free(q->delimiter);
-	free(q->pattern);
 	blobglob_free(q->glob);
-	free(q);
 }
 
 /* ---- Building ---- */
@@ -77,57 +70,28 @@ static void free_data(void *data)
 /*
  * The delimiter stands behind the prefix also where a pattern makes it count no more, as in KEDA.
  */
-static int take_names(struct blob_fields *f, struct blob_question *q, struct err *err)
+static int take_names(struct blobs *q, struct err *err)
 {
-	const char *delimiter = f->recursive ? "" : f->delimiter;
+	const char *delimiter = q->recursive ? "" : q->delimiter;
+	char *prefix = mem_printf("%s%s", q->prefix ? q->prefix : "", q->prefix ? delimiter : "");
 
-	q->prefix = mem_printf("%s%s", f->prefix ? f->prefix : "", f->prefix ? delimiter : "");
-	q->delimiter = mem_dup(f->pattern ? "" : delimiter);
-	q->pattern = mem_dup(f->pattern);
-	q->container = mem_dup(f->container);
-	q->glob = f->pattern ? blobglob_new(f->pattern, err) : NULL;
-	return f->pattern && !q->glob ? err_wrap(err, "parameter \"globPattern\"") : 0;
+	free(q->prefix);
+	q->prefix = prefix;
+	if (q->pattern || q->recursive)
+		*q->delimiter = '\0';
+	q->glob = q->pattern ? blobglob_new(q->pattern, err) : NULL;
+	return q->pattern && !q->glob ? err_wrap(err, "parameter \"globPattern\"") : 0;
 }
 
-static int read_question(const struct scaler_params *params, struct blob_fields *f, struct blob_question *q,
-	struct err *err)
+static int build(struct scaler_build *b, struct err *err)
 {
-	int rc = params_read(&table, params, f, err);
+	struct blobs *q = b->data;
 
-	if (rc >= 0 && (params_check_target(params, "blobCount", &f->target, err) || take_names(f, q, err)))
-		rc = -1;
-	return rc < 0 ? -1 : storageaccount_read(params, &service, f->connection, f->account, rc, &q->account, err);
-}
-
-static char *make_key(const struct blob_question *q)
-{
-	const char *texts[] = { q->container, q->prefix, q->delimiter, q->pattern };
-	char print[FINGERPRINT_TEXT];
-	MEM_AUTO char *where = storageaccount_key(&q->account);
-
-	return mem_printf("azure-blob %s %s %s", where, q->container, fingerprint_of(texts, MEM_COUNT(texts), print));
-}
-
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
-{
-	struct blob_question *q = mem_zalloc(sizeof(*q));
-	struct blob_fields f = { 0 };
-	int rc = read_question(params, &f, q, err);
-
-	if (rc >= 0) {
-		out->target = quantity_from_int(f.target);
-		out->activation = (double)f.activation;
-		if (q->container)
-			*metric_name = params_normalise(mem_printf("azure-blob-%s", q->container));
-	}
-	if (rc == 0) {
-		out->question = storageaccount_question(&azureblob_scaler_type, &q->account, make_key(q), q);
-		out->question->timeout_ms = TIMEOUT_MS;
-	} else {
-		free_data(q);
-	}
-	params_done(&table, &f);
-	return rc;
+	b->metric_name = params_normalise(mem_printf("azure-blob-%s", q->container));
+	if (take_names(q, err) || storageaccount_login(b, &service, &q->account, err))
+		return -1;
+	b->timeout_ms = TIMEOUT_MS;
+	return 0;
 }
 
 /* ---- Asking ---- */
@@ -135,7 +99,7 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 /* The note: what is kept from page to page. */
 struct blob_note {
 	struct storagexml *page; /* owned; of the request under way; NULL */
-	const struct blob_question *question;
+	const struct blobs *question;
 	size_t budget; /* of the pattern, for one piece */
 	double count;
 	char *marker; /* owned: where the next page begins; NULL: the first */
@@ -168,7 +132,7 @@ static void put_parameter(struct buf *query, const char *name, const char *value
 
 static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
 {
-	const struct blob_question *q = ask->base.question->data;
+	const struct blobs *q = ask->base.question->data;
 	struct blob_note *n = ask->note;
 	struct buf query = BUF_INIT(QUERY_MAX);
 	int rc;
@@ -180,7 +144,6 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 	put_parameter(&query, "prefix", q->prefix);
 	put_parameter(&query, "delimiter", q->delimiter);
 	put_parameter(&query, "marker", n->marker);
-	out->max_body = ANSWER_MAX;
 	rc = buf_failed(&query)
 		? err_set(err, ERR_INVALID, "the URL would have more than %zu bytes", QUERY_MAX)
 		: storageaccount_request(&q->account, q->container, "", buf_text(&query), timestamp_now_ms(), out, err);
@@ -237,7 +200,7 @@ static enum httpsource_verdict judge_page(struct httpsource *ask, struct answer 
 static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
 	struct err *err)
 {
-	const struct blob_question *q = ask->base.question->data;
+	const struct blobs *q = ask->base.question->data;
 	enum httpsource_verdict verdict = HTTPSOURCE_FAILED;
 
 	if (storageaccount_expect(answer, "permission l, or the role Storage Blob Data Reader", err) == 0)
@@ -247,7 +210,8 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webget
 	return verdict;
 }
 
-static const struct httpsource_type http = { .note_size = sizeof(struct blob_note),
+static const struct httpsource_type http = { .max_body = ANSWER_MAX,
+	.note_size = sizeof(struct blob_note),
 	.note_done = note_done,
 	.request = request,
 	.read = judge,
@@ -256,11 +220,12 @@ static const struct httpsource_type http = { .note_size = sizeof(struct blob_not
 const struct scaler_type azureblob_scaler_type = {
 	.name = "azure-blob",
 	.go_name = "azureBlobScaler",
-	.tables = { &table, &azurecloudparams_table },
+	.tables = { &table, &login_table, &azurecloudparams_table },
 	.azure_workload = true,
+	.data_size = sizeof(struct blobs),
 	.build = build,
+	.data_done = data_done,
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,
 	.http = &http,
-	.free_data = free_data,
 };

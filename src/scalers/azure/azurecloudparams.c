@@ -10,7 +10,7 @@ static const struct param_row rows[] = {
 	{ "cloud", PARAM_TEXT, "m", AT(cloud), .help = "AzurePublicCloud, AzureUSGovernmentCloud and so on" },
 	{ "endpointSuffix", PARAM_TEXT, "m", AT(suffix), .help = "of cloud Private: how the service's names end" },
 };
-const struct param_table azurecloudparams_table = PARAM_TABLE(rows);
+const struct param_table azurecloudparams_table = PARAM_LOGIN_TABLE(rows);
 
 int azurecloudparams_read(const struct scaler_params *params, enum azurecloud_service service, char **out,
 	struct err *err)

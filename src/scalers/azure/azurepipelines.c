@@ -6,7 +6,6 @@
 
 #include "base/base64.h"
 #include "base/buf.h"
-#include "base/fingerprint.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "net/http/httpurl.h"
@@ -19,36 +18,23 @@
 #define ANSWER_MAX ((size_t)4 << 20)
 #define URL_MAX    ((size_t)1 << 14)
 
-/* The data of a question. */
-struct pipelines_question {
-	struct httpsource_login login;
-	char *url;       /* of the organization, without a slash at its end */
-	char *pool_name; /* NULL: pool_id is given */
-	int64_t pool_id;
-	bool learned;    /* pool_id: the pool with the name has it, as of the last answer */
-	int64_t fetched; /* jobs to fetch; 0: all, as the server orders them */
-	bool unfinished; /* without those that ended */
-	char *parent;    /* NULL */
+struct pipelines {
+	struct httplogin login;
+	char *url;                    /* of the organization, without user */
+	char *pool_name;              /* NULL: pool_id is given */
+	int64_t pool_id;              /* with a name: 0, or the one that the last answer has */
+	bool learned;                 /* so */
+	int64_t fetched;              /* jobs to fetch; 0: all, as the server orders them */
+	enum param_switch unfinished; /* ON: without those that ended */
+	char *parent;                 /* NULL */
 	struct param_list demands;
-	bool any_case;
-	bool in_flight;
-	enum pipelinejobs_rule rule;
-};
-
-/* The parameters as written. Owns its texts. */
-struct pipelines_fields {
-	char *url, *token, *pool_name, *parent;
-	struct param_list demands;
-	int64_t pool_id, target, activation, fetched;
-	enum param_switch unfinished;
 	bool same, all_of_ours, any_case, in_flight;
 };
 
-#define AT(field) offsetof(struct pipelines_fields, field)
+#define AT(field) offsetof(struct pipelines, field)
 static const struct param_row rows[] = {
-	{ "organizationURL", PARAM_TEXT, "eam", AT(url), .required = true,
+	{ "organizationURL", PARAM_TEXT, "eam", AT(login.url), .required = true,
 		.help = "https://dev.azure.com/ORGANIZATION" },
-	{ "personalAccessToken", PARAM_TEXT, "ae", AT(token), .help = "with the scope Agent Pools (Read)" },
 	{ "poolName", PARAM_TEXT, "m", AT(pool_name), .help = "name of the agent pool" },
 	{ "poolID", PARAM_INT64, "m", AT(pool_id), .most = INT32_MAX, .help = "its number, instead" },
 	{ "parent", PARAM_TEXT, "m", AT(parent), .help = "name of an agent: jobs that it could run" },
@@ -62,38 +48,33 @@ static const struct param_row rows[] = {
 	{ "fetchUnfinishedJobsOnly", PARAM_SWITCH, "m", AT(unfinished), .help = "jobs that ended are not fetched" },
 	{ "scaleOnInFlight", PARAM_BOOL, "m", AT(in_flight), .otherwise = "true",
 		.help = "whether jobs that an agent has received count" },
-	{ "targetPipelinesQueueLength", PARAM_INT64, "m", AT(target), .otherwise = "1",
+	{ "targetPipelinesQueueLength", PARAM_WHOLE_TARGET, "m", .otherwise = "1",
 		.help = "target: as many per replica" },
-	{ "activationTargetPipelinesQueueLength", PARAM_INT64, "m", AT(activation),
-		.help = "active when there are more" },
+	{ "activationTargetPipelinesQueueLength", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-static void free_data(void *data)
-{
-	struct pipelines_question *q = data;
+struct pipelines_login {
+	char *token;
+};
 
-	webaccess_unref(q->login.access);
-	free(q->url);
-	free(q->pool_name);
-	free(q->parent);
-	for (size_t i = 0; i < q->demands.count; i++)
-		free(q->demands.items[i]);
-	free(q->demands.items);
-	free(q);
-}
+static const struct param_row login_rows[] = {
+	{ "personalAccessToken", PARAM_TEXT, "ae", offsetof(struct pipelines_login, token),
+		.help = "with the scope Agent Pools (Read)" },
+};
+static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 
 /* ---- Building ---- */
 
 /* What one row cannot say. A pool's name goes before its number, as in KEDA. */
-static int check(const struct scaler_params *params, struct pipelines_fields *f, struct err *err)
+static int check(const struct pipelines *f, struct err *err)
 {
 	if (f->fetched && f->unfinished != PARAM_UNSAID)
 		return err_set(err, ERR_INVALID,
 			"cannot specify both jobsToFetch and fetchUnfinishedJobsOnly at the same time");
 	if (f->fetched && f->parent)
 		return err_set(err, ERR_INVALID, "cannot specify both jobsToFetch and parent at the same time");
-	if (f->url && f->url[strlen(f->url) - 1] == '/')
+	if (f->login.url && f->login.url[strlen(f->login.url) - 1] == '/')
 		return err_set(err, ERR_INVALID,
 			"parameter \"organizationURL\": failed to extract organization name from organizationURL: it "
 			"must not end with a slash");
@@ -102,11 +83,11 @@ static int check(const struct scaler_params *params, struct pipelines_fields *f,
 	if (f->demands.count > PIPELINEJOBS_DEMANDS_MAX)
 		return err_set(err, ERR_INVALID, "parameter \"demands\": %zu are given, at most %d may be",
 			f->demands.count, PIPELINEJOBS_DEMANDS_MAX);
-	return params_check_target(params, "targetPipelinesQueueLength", &f->target, err);
+	return 0;
 }
 
 /* The user name of Basic authentication is empty, for which webaccess has no word. */
-static int log_in(const char *token, struct webaccess **out, struct err *err)
+static int log_in_by_token(const char *token, struct webaccess **out, struct err *err)
 {
 	char *pair = mem_printf(":%s", token), *encoded = base64_encode(pair, strlen(pair)),
 	     *value = mem_printf("Basic %s", encoded);
@@ -141,92 +122,61 @@ static int log_in_as_workload(const struct pod_identity *pod, const char *url, s
 	return *out ? 0 : -1;
 }
 
-/* Takes the texts that the question keeps. */
-static void take_fields(struct pipelines_question *q, struct pipelines_fields *f)
+/* Of what is given too much, or in other words, one form is left. */
+static void settle(struct pipelines *q)
 {
-	q->pool_name = f->pool_name;
-	q->pool_id = f->pool_name ? 0 : f->pool_id;
-	q->parent = f->parent;
-	q->demands = f->demands;
-	q->any_case = f->any_case;
-	q->in_flight = f->in_flight;
-	q->rule = f->same ? PIPELINEJOBS_SAME : f->all_of_ours ? PIPELINEJOBS_ALL_OF_OURS : PIPELINEJOBS_ALL_OF_JOB;
-	q->unfinished = f->unfinished == PARAM_ON;
-	q->fetched = q->unfinished || f->parent ? 0 : f->fetched ? f->fetched : 250;
-	f->pool_name = f->parent = NULL;
-	f->demands = (struct param_list){ 0 };
+	if (q->pool_name)
+		q->pool_id = 0;
+	if (q->unfinished != PARAM_ON)
+		q->unfinished = PARAM_UNSAID;
+	q->fetched = q->unfinished == PARAM_ON || q->parent ? 0 : q->fetched ? q->fetched : 250;
 }
 
-static char *make_key(const struct pipelines_question *q)
+static int read_url(struct pipelines *q, struct err *err)
 {
-	struct buf demands = BUF_INIT(URL_MAX);
-	char print[FINGERPRINT_TEXT], *key;
-	const char *texts[2];
+	char *clean = NULL, *user = NULL, *password = NULL;
 
-	for (size_t i = 0; i < q->demands.count; i++)
-		buf_printf(&demands, "%s,", q->demands.items[i]);
-	texts[0] = q->parent ? q->parent : "";
-	texts[1] = buf_text(&demands);
-	key = mem_printf("azure-pipelines %s %s %lld %s %lld %d %s %d %d %d", q->url, q->pool_name ? q->pool_name : "-",
-		(long long)q->pool_id, webaccess_key(q->login.access), (long long)q->fetched, q->unfinished,
-		fingerprint_of(texts, 2, print), q->rule, q->any_case, q->in_flight);
-	buf_done(&demands);
-	return key;
+	if (httpurl_split_user(q->login.url, &clean, &user, &password, err))
+		return err_wrap(err, "parameter \"organizationURL\"");
+	free(user);
+	mem_free_secret(password);
+	mem_free_secret(q->login.url);
+	q->login.url = clean;
+	return 0;
 }
 
-/* 1: some values are unknown, and the question is incomplete. */
-static int read_question(const struct scaler_params *params, struct pipelines_fields *f, struct pipelines_question *q,
-	struct err *err)
+static int log_in(struct scaler_build *b, char *token, struct err *err)
 {
-	char *user = NULL, *password = NULL;
-	int rc = params_read(&table, params, f, err), workload = 0;
+	struct pipelines *q = b->data;
+	int workload = token ? 0 : azurelogin_is_workload(b->params->identity, "azure pipelines", err);
 
-	if (rc >= 0 && check(params, f, err))
-		return -1;
-	if (rc != 0)
-		return rc;
-	if (!f->token)
-		workload = azurelogin_is_workload(params->identity, "azure pipelines", err);
 	if (workload < 0)
 		return -1;
-	if (!f->token && !workload)
+	if (!token && !workload)
 		return err_set(err, ERR_INVALID,
 			"no personalAccessToken given or PodIdentity provider configured: give personalAccessToken by "
 			"a "
 			"TriggerAuthentication, or say in one podIdentity.provider azure-workload");
-	if (httpurl_split_user(f->url, &q->url, &user, &password, err))
-		return err_wrap(err, "parameter \"organizationURL\"");
-	free(user);
-	mem_free_secret(password);
-	if (workload)
-		return log_in_as_workload(params->identity, q->url, &q->login.access, err);
-	f->token[strcspn(f->token, "\r\n")] = '\0'; /* a Secret made of a file ends with one */
-	return log_in(f->token, &q->login.access, err);
+	if (read_url(q, err))
+		return -1;
+	if (token)
+		token[strcspn(token, "\r\n")] = '\0'; /* a Secret made of a file ends with one */
+	return token ? log_in_by_token(token, &q->login.access, err)
+		     : log_in_as_workload(b->params->identity, q->login.url, &q->login.access, err);
 }
 
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build(struct scaler_build *b, struct err *err)
 {
-	struct pipelines_question *q = mem_zalloc(sizeof(*q));
-	struct pipelines_fields f = { 0 };
-	int rc = read_question(params, &f, q, err);
-	char where[256];
+	struct pipelines *q = b->data;
+	struct pipelines_login f = { 0 };
+	int rc = check(q, err) || params_read_rows(b, &login_table, 0, &f, err) || (!b->open && log_in(b, f.token, err))
+		? -1
+		: 0;
 
-	if (rc >= 0) {
-		take_fields(q, &f);
-		out->target = quantity_from_int(f.target);
-		out->activation = (double)f.activation;
-		*metric_name = params_normalise(q->pool_name
-				? mem_printf("azure-pipelines-%s", q->pool_name)
-				: mem_printf("azure-pipelines-%lld", (long long)q->pool_id));
-	}
-	if (rc == 0) {
-		out->question = question_new(&azurepipelines_scaler_type, make_key(q),
-			mem_printf("azure-pipelines %s", httpurl_origin(q->url, where, sizeof(where))), q);
-		out->question->timeout_ms = QUESTION_TIMEOUT_HTTP;
-	} else {
-		free_data(q);
-	}
-	params_done(&table, &f);
+	settle(q);
+	b->metric_name = params_normalise(q->pool_name ? mem_printf("azure-pipelines-%s", q->pool_name)
+						       : mem_printf("azure-pipelines-%lld", (long long)q->pool_id));
+	params_done(&login_table, &f);
 	return rc;
 }
 
@@ -235,18 +185,18 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 /* The note is a bool: the pool is asked for, by its name. */
 static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
 {
-	const struct pipelines_question *q = ask->base.question->data;
+	const struct pipelines *q = ask->base.question->data;
 	struct buf url = BUF_INIT(URL_MAX);
 	bool *for_pool = ask->note;
 
 	*for_pool = q->pool_name && !q->learned;
-	buf_printf(&url, "%s/_apis/distributedtask/pools", q->url);
+	buf_printf(&url, "%s/_apis/distributedtask/pools", q->login.url);
 	if (*for_pool) {
 		buf_puts(&url, "?poolName=");
 		buf_put_percent(&url, q->pool_name, "");
 	} else {
 		buf_printf(&url, "/%lld/jobrequests", (long long)q->pool_id);
-		if (q->unfinished)
+		if (q->unfinished == PARAM_ON)
 			buf_puts(&url, "?completedRequestCount=0");
 		else if (q->fetched)
 			buf_printf(&url, "?$top=%lld", (long long)q->fetched);
@@ -256,7 +206,6 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 		return err_set(err, ERR_INVALID, "the URL would have more than %zu bytes", URL_MAX);
 	}
 	out->url = buf_take(&url);
-	out->max_body = ANSWER_MAX;
 	return 0;
 }
 
@@ -280,7 +229,7 @@ static json_t *read_json(const struct webget_answer *answer, struct err *err)
 	return value;
 }
 
-static enum httpsource_verdict read_pool(struct pipelines_question *q, const json_t *answer, struct err *err)
+static enum httpsource_verdict read_pool(struct pipelines *q, const json_t *answer, struct err *err)
 {
 	if (pipelinejobs_pool(answer, q->pool_name, &q->pool_id, err))
 		return HTTPSOURCE_FAILED;
@@ -288,13 +237,15 @@ static enum httpsource_verdict read_pool(struct pipelines_question *q, const jso
 	return HTTPSOURCE_NEXT;
 }
 
-static enum httpsource_verdict read_jobs(const struct pipelines_question *q, const json_t *answer, struct answer *out,
+static enum httpsource_verdict read_jobs(const struct pipelines *q, const json_t *answer, struct answer *out,
 	struct err *err)
 {
 	const struct pipelinejobs_filter filter = { .parent = q->parent,
 		.demands = (const char *const *)q->demands.items,
 		.count = q->demands.count,
-		.rule = q->rule,
+		.rule = q->same          ? PIPELINEJOBS_SAME
+			: q->all_of_ours ? PIPELINEJOBS_ALL_OF_OURS
+					 : PIPELINEJOBS_ALL_OF_JOB,
 		.any_case = q->any_case,
 		.in_flight = q->in_flight };
 	size_t count;
@@ -311,7 +262,7 @@ static enum httpsource_verdict read_jobs(const struct pipelines_question *q, con
 static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
 	struct err *err)
 {
-	struct pipelines_question *q = ask->base.question->data;
+	struct pipelines *q = ask->base.question->data;
 	const bool *for_pool = ask->note;
 	enum httpsource_verdict verdict = HTTPSOURCE_FAILED;
 	json_t *value = NULL;
@@ -327,16 +278,19 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webget
 	return verdict;
 }
 
-static const struct httpsource_type http = { .note_size = sizeof(bool), .request = request, .read = judge };
+static const struct httpsource_type http = { .max_body = ANSWER_MAX,
+	.note_size = sizeof(bool),
+	.request = request,
+	.read = judge };
 
 const struct scaler_type azurepipelines_scaler_type = {
 	.name = "azure-pipelines",
 	.go_name = "azurePipelinesScaler",
 	.azure_workload = true,
-	.tables = { &table },
+	.tables = { &table, &login_table },
+	.data_size = sizeof(struct pipelines),
 	.build = build,
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,
 	.http = &http,
-	.free_data = free_data,
 };

@@ -19,86 +19,49 @@
 
 enum strategy { ALL, VISIBLE_ONLY };
 
-/* The data of a question. */
-struct queue_question {
+struct queue {
 	struct storageaccount account;
 	char *name;
 	unsigned strategy; /* enum strategy */
 };
 
-/* The parameters as written. Owns its texts. */
-struct queue_fields {
-	char *name, *connection, *account;
-	int64_t target, activation;
-	unsigned strategy;
-};
-
 static const char *const strategies[] = { [ALL] = "all", [VISIBLE_ONLY] = "visibleonly", NULL };
 
-#define AT(field) offsetof(struct queue_fields, field)
+#define AT(field) offsetof(struct queue, field)
 static const struct param_row rows[] = {
 	{ "queueName", PARAM_TEXT, "m", AT(name), .required = true, .help = "the queue" },
-	{ "queueLength", PARAM_INT64, "m", AT(target), .otherwise = "5", .help = "target: as many per replica" },
-	{ "activationQueueLength", PARAM_INT64, "m", AT(activation), .help = "active when there are more" },
+	{ "queueLength", PARAM_WHOLE_TARGET, "m", .otherwise = "5", .help = "target: as many per replica" },
+	{ "activationQueueLength", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
 	{ "queueLengthStrategy", PARAM_CHOICE, "m", AT(strategy), .words = strategies,
 		.help = "visibleonly: messages that nobody works on, up to 32" },
-	{ "connection", PARAM_TEXT, "ame", AT(connection), .help = "connection string of the storage account" },
-	{ "accountName", PARAM_TEXT, "m", AT(account), .help = "the account, with podIdentity azure-workload" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
+
+#define LOGIN_AT(field) offsetof(struct storageaccount_fields, field)
+static const struct param_row login_rows[] = {
+	{ "connection", PARAM_TEXT, "ame", LOGIN_AT(connection), .help = "connection string of the storage account" },
+	{ "accountName", PARAM_TEXT, "m", LOGIN_AT(account), .help = "the account, with podIdentity azure-workload" },
+};
+static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 
 static const struct storageaccount_service service = { .name = "queue",
 	.endpoint = "QueueEndpoint",
 	.service = AZURECLOUD_QUEUE,
 	.no_connection = "no connection setting given",
-	.no_account = "no accountName given" };
+	.no_account = "no accountName given",
+	.login_table = &login_table };
 
-static void free_data(void *data)
+static void data_done(void *data)
 {
-	struct queue_question *q = data;
-
-	storageaccount_done(&q->account);
-	free(q->name);
-	free(q);
+	storageaccount_done(&((struct queue *)data)->account);
 }
 
-/* ---- Building ---- */
-
-static int read_question(const struct scaler_params *params, struct queue_fields *f, struct queue_question *q,
-	struct err *err)
+static int build(struct scaler_build *b, struct err *err)
 {
-	int rc = params_read(&table, params, f, err);
+	struct queue *q = b->data;
 
-	if (rc >= 0 && params_check_target(params, "queueLength", &f->target, err))
-		rc = -1;
-	return rc < 0 ? -1 : storageaccount_read(params, &service, f->connection, f->account, rc, &q->account, err);
-}
-
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
-{
-	struct queue_question *q = mem_zalloc(sizeof(*q));
-	struct queue_fields f = { 0 };
-	int rc = read_question(params, &f, q, err);
-
-	if (rc >= 0) {
-		out->target = quantity_from_int(f.target);
-		out->activation = (double)f.activation;
-		if (f.name)
-			*metric_name = params_normalise(mem_printf("azure-queue-%s", f.name));
-	}
-	if (rc == 0) {
-		MEM_AUTO char *where = storageaccount_key(&q->account);
-
-		q->name = f.name;
-		f.name = NULL;
-		q->strategy = f.strategy;
-		out->question = storageaccount_question(&azurequeue_scaler_type, &q->account,
-			mem_printf("azure-queue %s %u %s", where, q->strategy, q->name), q);
-	} else {
-		free_data(q);
-	}
-	params_done(&table, &f);
-	return rc;
+	b->metric_name = params_normalise(mem_printf("azure-queue-%s", q->name));
+	return storageaccount_login(b, &service, &q->account, err);
 }
 
 /* ---- Asking ---- */
@@ -118,14 +81,13 @@ static void note_done(void *note)
 
 static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
 {
-	const struct queue_question *q = ask->base.question->data;
+	const struct queue *q = ask->base.question->data;
 	struct queue_note *n = ask->note;
 	bool peeks = q->strategy == VISIBLE_ONLY && ask->step == 0;
 
 	if (peeks)
 		n->peeked = storagexml_new(STORAGEXML_MESSAGES, NULL, NULL);
 	out->wanted_header = COUNT_HEADER;
-	out->max_body = ANSWER_MAX;
 	return storageaccount_request(&q->account, q->name, peeks ? "/messages" : "",
 		peeks ? "peekonly=true&numofmessages=32" : "comp=metadata", timestamp_now_ms(), out, err);
 }
@@ -138,7 +100,7 @@ static bool piece(struct httpsource *ask, const char *bytes, size_t len, size_t 
 	if (!n->peeked)
 		return true;
 	if (storagexml_feed(n->peeked, bytes, len, err)) {
-		err_wrap(err, "queue %.100s", ((const struct queue_question *)ask->base.question->data)->name);
+		err_wrap(err, "queue %.100s", ((const struct queue *)ask->base.question->data)->name);
 		return false;
 	}
 	*kept = storagexml_kept(n->peeked);
@@ -176,7 +138,7 @@ static enum httpsource_verdict judge_peeked(struct queue_note *n, struct answer 
 static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
 	struct err *err)
 {
-	const struct queue_question *q = ask->base.question->data;
+	const struct queue *q = ask->base.question->data;
 	struct queue_note *n = ask->note;
 	enum httpsource_verdict verdict = HTTPSOURCE_FAILED;
 
@@ -191,7 +153,8 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webget
 	return verdict;
 }
 
-static const struct httpsource_type http = { .note_size = sizeof(struct queue_note),
+static const struct httpsource_type http = { .max_body = ANSWER_MAX,
+	.note_size = sizeof(struct queue_note),
 	.note_done = note_done,
 	.request = request,
 	.read = judge,
@@ -200,11 +163,12 @@ static const struct httpsource_type http = { .note_size = sizeof(struct queue_no
 const struct scaler_type azurequeue_scaler_type = {
 	.name = "azure-queue",
 	.go_name = "azureQueueScaler",
-	.tables = { &table, &azurecloudparams_table },
+	.tables = { &table, &login_table, &azurecloudparams_table },
 	.azure_workload = true,
+	.data_size = sizeof(struct queue),
 	.build = build,
+	.data_done = data_done,
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,
 	.http = &http,
-	.free_data = free_data,
 };

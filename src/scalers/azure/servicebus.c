@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/fingerprint.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "net/http/httpstatus.h"
@@ -34,28 +33,19 @@ enum operation { OPERATION_SUM, OPERATION_MAX, OPERATION_AVG };
 static const char
 	*const operations[] = { [OPERATION_SUM] = "sum", [OPERATION_MAX] = "max", [OPERATION_AVG] = "avg", NULL };
 
-/* The data of a question. */
-struct servicebus_question {
-	struct httpsource_login login;
-	char *base;       /* "https://shop.servicebus.windows.net" */
-	char *path;       /* of the entity, or of the list */
+struct servicebus {
+	struct httplogin login;             /* url: "https://shop.servicebus.windows.net" */
+	char *queue, *topic, *subscription; /* of a list one of them is the expression */
+	bool by_regex;
+	enum operation operation;
+	struct promregex *regex; /* NULL: one entity */
+	char *path;              /* of the entity, or of the list */
 	char *key_name;   /* of the policy whose key, the login's password, signs each request; NULL: none does */
 	bool by_identity; /* else, without key_name: by a signature that was given */
 	bool of_entity;   /* the key is one entity's */
-	char *queue, *topic, *subscription; /* as written; of a list one of them is the expression */
-	struct promregex *regex;            /* NULL: one entity */
-	enum operation operation;
 };
 
-/* The parameters as written. Owns its texts. */
-struct servicebus_fields {
-	char *queue, *topic, *subscription, *connection, *namespace_;
-	int64_t target, activation;
-	bool by_regex;
-	unsigned operation; /* enum operation */
-};
-
-#define AT(field) offsetof(struct servicebus_fields, field)
+#define AT(field) offsetof(struct servicebus, field)
 static const struct param_row rows[] = {
 	{ "queueName", PARAM_TEXT, "m", AT(queue), .help = "name of the queue" },
 	{ "topicName", PARAM_TEXT, "m", AT(topic), .help = "name of a topic, instead" },
@@ -64,36 +54,39 @@ static const struct param_row rows[] = {
 		.help = "queueName or subscriptionName is a regular expression for whole names" },
 	{ "operation", PARAM_CHOICE, "m", AT(operation), .words = operations,
 		.help = "of the numbers of all whose names it fits: sum, max, or avg" },
-	{ "messageCount", PARAM_INT64, "m", AT(target), .otherwise = "5", .help = "target: as many per replica" },
-	{ "activationMessageCount", PARAM_INT64, "m", AT(activation), .help = "active when there are more" },
-	{ "connection", PARAM_TEXT, "ae", AT(connection),
-		.help = "connection string, of a policy with the right Manage" },
-	{ "namespace", PARAM_TEXT, "m", AT(namespace_),
-		.help = "name of the Service Bus namespace, with podIdentity azure-workload" },
+	{ "messageCount", PARAM_WHOLE_TARGET, "m", .otherwise = "5", .help = "target: as many per replica" },
+	{ "activationMessageCount", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
 	{ "queueLength", PARAM_DROPPED, "m", .why = "KEDA dropped it in 2.0: use messageCount",
 		.help = "the old name of messageCount" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-static void free_data(void *data)
-{
-	struct servicebus_question *q = data;
+struct servicebus_login {
+	char *connection, *namespace_;
+};
 
-	webaccess_unref(q->login.access);
+#define LOGIN_AT(field) offsetof(struct servicebus_login, field)
+static const struct param_row login_rows[] = {
+	{ "connection", PARAM_TEXT, "ae", LOGIN_AT(connection),
+		.help = "connection string, of a policy with the right Manage" },
+	{ "namespace", PARAM_TEXT, "m", LOGIN_AT(namespace_),
+		.help = "name of the Service Bus namespace, with podIdentity azure-workload" },
+};
+static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
+
+static void data_done(void *data)
+{
+	struct servicebus *q = data;
+
 	promregex_free(q->regex);
-	free(q->base);
 	free(q->path);
 	free(q->key_name);
-	free(q->queue);
-	free(q->topic);
-	free(q->subscription);
-	free(q);
 }
 
 /* ---- Building ---- */
 
 /* What one row cannot say, in KEDA's order and words. */
-static int check_entity(const struct servicebus_fields *f, struct err *err)
+static int check_entity(const struct servicebus *f, struct err *err)
 {
 	if (f->queue && f->subscription)
 		return err_set(err, ERR_INVALID, "subscription name provided with queue name");
@@ -106,28 +99,28 @@ static int check_entity(const struct servicebus_fields *f, struct err *err)
 	return 0;
 }
 
-static int read_regex(const struct servicebus_fields *f, struct servicebus_question *q, struct err *err)
+static int read_regex(struct servicebus *q, struct err *err)
 {
-	if (!f->by_regex)
+	if (!q->by_regex)
 		return 0;
-	q->regex = promregex_compile(f->queue ? f->queue : f->subscription, err);
+	q->regex = promregex_compile(q->queue ? q->queue : q->subscription, err);
 	return q->regex
 		? 0
-		: err_wrap(err, "%s is not a valid regular expression", f->queue ? "queueName" : "subscriptionName");
+		: err_wrap(err, "%s is not a valid regular expression", q->queue ? "queueName" : "subscriptionName");
 }
 
 /* Names may have slashes in them, which part folders. */
-static int make_path(const struct servicebus_fields *f, struct servicebus_question *q, struct err *err)
+static int make_path(struct servicebus *q, struct err *err)
 {
 	struct buf path = BUF_INIT(URL_MAX / 2);
 
-	buf_puts(&path, f->by_regex && f->queue ? "/$Resources/Queues" : "/");
-	if (f->topic || !f->by_regex)
-		buf_put_percent(&path, f->topic ? f->topic : f->queue, "/");
-	if (f->topic)
-		buf_puts(&path, f->by_regex ? "/Subscriptions" : "/Subscriptions/");
-	if (f->topic && !f->by_regex)
-		buf_put_percent(&path, f->subscription, "");
+	buf_puts(&path, q->by_regex && q->queue ? "/$Resources/Queues" : "/");
+	if (q->topic || !q->by_regex)
+		buf_put_percent(&path, q->topic ? q->topic : q->queue, "/");
+	if (q->topic)
+		buf_puts(&path, q->by_regex ? "/Subscriptions" : "/Subscriptions/");
+	if (q->topic && !q->by_regex)
+		buf_put_percent(&path, q->subscription, "");
 	if (buf_failed(&path)) {
 		buf_done(&path);
 		return err_set(err, ERR_INVALID, "the URL would have more than %zu bytes", URL_MAX);
@@ -136,7 +129,7 @@ static int make_path(const struct servicebus_fields *f, struct servicebus_questi
 	return 0;
 }
 
-static int log_in_by_string(const char *connection, struct servicebus_question *q, struct err *err)
+static int log_in_by_string(const char *connection, struct servicebus *q, struct err *err)
 {
 	struct webaccess_config config = { 0 };
 	struct busconnection c;
@@ -147,7 +140,7 @@ static int log_in_by_string(const char *connection, struct servicebus_question *
 			"or say in one podIdentity.provider azure-workload");
 	if (busconnection_parse(connection, &c, err))
 		return err_wrap(err, "parameter \"connection\"");
-	q->base = mem_printf("https://%s", c.host);
+	q->login.url = mem_printf("https://%s", c.host);
 	q->of_entity = c.entity_path != NULL;
 	if (c.signature) {
 		config.header_name = "Authorization";
@@ -161,8 +154,7 @@ static int log_in_by_string(const char *connection, struct servicebus_question *
 	return q->login.access ? 0 : err_wrap(err, "parameter \"connection\"");
 }
 
-static int log_in_as_kscaled(const struct scaler_params *params, const char *namespace_, struct servicebus_question *q,
-	struct err *err)
+static int log_in_as_kscaled(struct scaler_build *b, const char *namespace_, struct servicebus *q, struct err *err)
 {
 	struct webaccess_config config = { 0 };
 	MEM_AUTO char *suffix = NULL, *host = NULL;
@@ -173,79 +165,57 @@ static int log_in_as_kscaled(const struct scaler_params *params, const char *nam
 	if (!azurecloud_is_label(namespace_))
 		return err_set(err, ERR_INVALID, "parameter \"namespace\" value \"%.100s\" is no name of a namespace",
 			namespace_);
-	rc = azurecloudparams_read(params, AZURECLOUD_SERVICE_BUS, &suffix, err);
+	rc = azurecloudparams_read(b->params, AZURECLOUD_SERVICE_BUS, &suffix, err);
+	b->open |= rc == 1;
 	if (rc)
-		return rc;
+		return rc < 0 ? -1 : 0;
 	host = mem_printf("%s.%s", namespace_, suffix);
-	config.identity = azurelogin_new(params->identity, NULL,
+	config.identity = azurelogin_new(b->params->identity, NULL,
 		&(struct disclosure){ .service = AZURECLOUD_SERVICE_BUS, .host = host }, err);
 	if (!config.identity)
 		return -1;
-	q->base = mem_printf("https://%s", host);
+	q->login.url = mem_printf("https://%s", host);
 	q->by_identity = true;
 	q->login.access = webaccess_new(&config, err);
 	identity_unref(config.identity);
 	return q->login.access ? 0 : -1;
 }
 
-/* 1: some values are unknown, and the question is incomplete. */
-static int read_question(const struct scaler_params *params, struct servicebus_fields *f, struct servicebus_question *q,
-	struct err *err)
+static int log_in(struct scaler_build *b, struct servicebus *q, struct err *err)
 {
-	int rc = params_read(&table, params, f, err), workload;
+	struct servicebus_login f = { 0 };
+	int rc = params_read_rows(b, &login_table, 0, &f, err), workload;
 
-	if (rc < 0 || check_entity(f, err) || read_regex(f, q, err) || make_path(f, q, err) ||
-		params_check_target(params, "messageCount", &f->target, err))
+	workload = rc ? -1 : azurelogin_is_workload(b->params->identity, b->params->type, err);
+	if (workload > 0)
+		rc = log_in_as_kscaled(b, f.namespace_, q, err);
+	else if (workload == 0 && !b->open)
+		rc = log_in_by_string(f.connection, q, err);
+	params_done(&login_table, &f);
+	params_add_key(b, q->key_name);
+	return workload < 0 || rc ? -1 : 0;
+}
+
+static char *make_metric_name(const struct servicebus *q)
+{
+	if (q->by_regex)
+		return mem_dup(q->queue ? "azure-servicebus-queue-regex" : "azure-servicebus-topic-regex");
+	return params_normalise(mem_printf("azure-servicebus-%s", q->queue ? q->queue : q->topic));
+}
+
+static int build(struct scaler_build *b, struct err *err)
+{
+	struct servicebus *q = b->data;
+
+	if (check_entity(q, err) || read_regex(q, err) || make_path(q, err) || log_in(b, q, err))
 		return -1;
-	workload = azurelogin_is_workload(params->identity, "azure-servicebus", err);
-	if (workload < 0)
-		return -1;
-	if (workload)
-		return log_in_as_kscaled(params, f->namespace_, q, err);
-	return rc ? rc : log_in_by_string(f->connection, q, err);
-}
-
-static char *make_key(const struct servicebus_question *q)
-{
-	const char *texts[] = { q->key_name, q->queue, q->subscription };
-	char print[FINGERPRINT_TEXT];
-
-	return mem_printf("azure-servicebus %s%s %s %s %s", q->base, q->path, webaccess_key(q->login.access),
-		fingerprint_of(texts, MEM_COUNT(texts), print), q->regex ? operations[q->operation] : "-");
-}
-
-static char *make_metric_name(const struct servicebus_fields *f)
-{
-	if (f->by_regex)
-		return mem_dup(f->queue ? "azure-servicebus-queue-regex" : "azure-servicebus-topic-regex");
-	return params_normalise(mem_printf("azure-servicebus-%s", f->queue ? f->queue : f->topic));
-}
-
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
-{
-	struct servicebus_question *q = mem_zalloc(sizeof(*q));
-	struct servicebus_fields f = { 0 };
-	int rc = read_question(params, &f, q, err);
-
-	if (rc >= 0) {
-		out->target = quantity_from_int(f.target);
-		out->activation = (double)f.activation;
-		*metric_name = make_metric_name(&f);
-		q->operation = f.operation;
-		q->queue = f.queue;
-		q->topic = f.topic;
-		q->subscription = f.subscription;
-		f.queue = f.topic = f.subscription = NULL;
-	}
-	if (rc == 0) {
-		out->question = question_new(&servicebus_scaler_type, make_key(q),
-			mem_printf("azure-servicebus %s", q->base), q);
-		out->question->timeout_ms = q->regex ? LIST_MS : QUESTION_TIMEOUT_HTTP;
-	} else {
-		free_data(q);
-	}
-	params_done(&table, &f);
-	return rc;
+	b->source = mem_printf("azure-servicebus %s", q->login.url ? q->login.url : "");
+	if (!q->regex)
+		q->operation = OPERATION_SUM; /* of one entity it is of no account */
+	else
+		b->timeout_ms = LIST_MS;
+	b->metric_name = make_metric_name(q);
+	return 0;
 }
 
 /* ---- Asking ---- */
@@ -260,7 +230,7 @@ struct servicebus_note {
 };
 
 /* Signed is what is asked, as Microsoft's client for Go does it. */
-static void sign(const struct servicebus_question *q, struct httpsource_request *out)
+static void sign(const struct servicebus *q, struct httpsource_request *out)
 {
 	char *token = azuresign_token(out->url, q->key_name, webaccess_config(q->login.access)->password,
 		timestamp_now_ms() / 1000 + TOKEN_LIFE_S);
@@ -271,23 +241,22 @@ static void sign(const struct servicebus_question *q, struct httpsource_request 
 
 static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
 {
-	const struct servicebus_question *q = ask->base.question->data;
+	const struct servicebus *q = ask->base.question->data;
 	const struct servicebus_note *note = ask->note;
 
 	(void)err;
 	if (q->regex)
-		out->url = mem_printf("%s%s?%%24skip=%zu&%%24top=%d&" API, q->base, q->path, note->seen, PAGE);
+		out->url = mem_printf("%s%s?%%24skip=%zu&%%24top=%d&" API, q->login.url, q->path, note->seen, PAGE);
 	else
-		out->url = mem_printf("%s%s?" API, q->base, q->path);
+		out->url = mem_printf("%s%s?" API, q->login.url, q->path);
 	if (q->key_name)
 		sign(q, out);
-	out->max_body = ANSWER_MAX;
 	return 0;
 }
 
 /* ---- What is said ---- */
 
-static int missing(const struct servicebus_question *q, struct err *err)
+static int missing(const struct servicebus *q, struct err *err)
 {
 	if (q->regex && q->queue)
 		return err_set(err, ERR_MISSING, "the namespace has no list of queues: it may be no Service Bus");
@@ -299,7 +268,7 @@ static int missing(const struct servicebus_question *q, struct err *err)
 		q->topic);
 }
 
-static const char *advice(const struct servicebus_question *q, int status)
+static const char *advice(const struct servicebus *q, int status)
 {
 	if (status != 401)
 		return "";
@@ -314,7 +283,7 @@ static const char *advice(const struct servicebus_question *q, int status)
 }
 
 /* The token that was sent opens the entity for a while, so words that repeat it are not shown. */
-static int refuse(const struct servicebus_question *q, const struct webget_answer *answer, struct err *err)
+static int refuse(const struct servicebus *q, const struct webget_answer *answer, struct err *err)
 {
 	MEM_AUTO char *detail = servicebusatom_detail(answer->body, answer->len), *words = NULL;
 	enum err_kind kind = httpstatus_kind(answer->status);
@@ -331,7 +300,7 @@ static int refuse(const struct servicebus_question *q, const struct webget_answe
 	return -1;
 }
 
-static int check_kind(const struct servicebus_question *q, const struct servicebusatom_entry *e, struct err *err)
+static int check_kind(const struct servicebus *q, const struct servicebusatom_entry *e, struct err *err)
 {
 	if (e->kind == (q->queue ? SERVICEBUSATOM_QUEUE : SERVICEBUSATOM_SUBSCRIPTION))
 		return 0;
@@ -342,7 +311,7 @@ static int check_kind(const struct servicebus_question *q, const struct serviceb
 }
 
 /* Where the namespace is throttled, the service says of an entity only what never changes. */
-static int check_active(const struct servicebus_question *q, const char *name, int64_t active, struct err *err)
+static int check_active(const struct servicebus *q, const char *name, int64_t active, struct err *err)
 {
 	return active >= 0
 		? 0
@@ -360,7 +329,7 @@ static bool is_disabled(const struct servicebusatom_entry *e)
 
 /* What a read function is given. */
 struct taker {
-	const struct servicebus_question *q;
+	const struct servicebus *q;
 	struct servicebus_note *note;
 };
 
@@ -405,7 +374,7 @@ static int take_listed(void *arg, const struct servicebusatom_entry *e, struct e
 }
 
 /* No match is 0: the service said so. An average is a whole number, as in KEDA. */
-static enum httpsource_verdict end_of_list(const struct servicebus_question *q, const struct servicebus_note *note,
+static enum httpsource_verdict end_of_list(const struct servicebus *q, const struct servicebus_note *note,
 	struct answer *out, struct err *err)
 {
 	if (note->counted == 0 && *note->disabled) {
@@ -436,7 +405,7 @@ static enum httpsource_verdict judge_page(const struct taker *r, const struct se
 static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
 	struct err *err)
 {
-	const struct servicebus_question *q = ask->base.question->data;
+	const struct servicebus *q = ask->base.question->data;
 	struct taker r = { q, ask->note };
 	struct servicebusatom page;
 	int rc;
@@ -462,18 +431,20 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webget
 	return HTTPSOURCE_ANSWERED;
 }
 
-static const struct httpsource_type http = { .note_size = sizeof(struct servicebus_note),
+static const struct httpsource_type http = { .max_body = ANSWER_MAX,
+	.note_size = sizeof(struct servicebus_note),
 	.request = request,
 	.read = judge };
 
 const struct scaler_type servicebus_scaler_type = {
 	.name = "azure-servicebus",
 	.go_name = "azureServiceBusScaler",
-	.tables = { &table, &azurecloudparams_table },
+	.tables = { &table, &login_table, &azurecloudparams_table },
+	.data_size = sizeof(struct servicebus),
 	.build = build,
+	.data_done = data_done,
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,
 	.http = &http,
-	.free_data = free_data,
 	.azure_workload = true,
 };

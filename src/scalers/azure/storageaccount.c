@@ -16,6 +16,7 @@
 #include "net/sign/azuresign.h"
 #include "scalers/azure/azurecloudparams.h"
 #include "scalers/login/azurelogin.h"
+#include "scalers/params.h"
 
 #define VERSION     "2021-12-02" /* names in lists may be encoded since 2021-02-12 */
 #define URL_MAX     ((size_t)1 << 14)
@@ -81,14 +82,14 @@ static int take_url(const char *url, struct storageaccount *out, struct err *err
 
 	if (strchr(url, '?'))
 		return err_set(err, ERR_INVALID, "its endpoint has a query");
-	if (httpurl_split_user(url, &out->url, &user, &password, err))
+	if (httpurl_split_user(url, &out->login.url, &user, &password, err))
 		return err_wrap(err, "its endpoint");
 	free(user);
 	mem_free_secret(password);
-	len = strlen(out->url);
-	if (out->url[len - 1] != '/') {
-		out->url = mem_resize(out->url, len + 2, 1);
-		strcpy(out->url + len, "/");
+	len = strlen(out->login.url);
+	if (out->login.url[len - 1] != '/') {
+		out->login.url = mem_resize(out->login.url, len + 2, 1);
+		strcpy(out->login.url + len, "/");
 	}
 	return 0;
 }
@@ -186,7 +187,7 @@ static int take_workload(const struct pod_identity *pod, enum azurecloud_service
 	config.identity = azurelogin_new(pod, NULL, &(struct disclosure){ .service = service, .host = host }, err);
 	if (!config.identity)
 		return -1;
-	out->url = mem_printf("https://%s/", host);
+	out->login.url = mem_printf("https://%s/", host);
 	out->login.access = webaccess_new(&config, err);
 	identity_unref(config.identity);
 	return out->login.access ? 0 : -1;
@@ -217,30 +218,29 @@ int storageaccount_read(const struct scaler_params *params, const struct storage
 	return rc;
 }
 
+int storageaccount_login(struct scaler_build *b, const struct storageaccount_service *service,
+	struct storageaccount *out, struct err *err)
+{
+	struct storageaccount_fields f = { 0 };
+	int rc = params_read_rows(b, service->login_table, 0, &f, err);
+
+	if (rc == 0) {
+		rc = storageaccount_read(b->params, service, f.connection, f.account, b->open, out, err);
+		b->open |= rc == 1;
+	}
+	if (rc == 0)
+		params_add_key(b, out->account);
+	params_done(service->login_table, &f);
+	return rc < 0 ? -1 : 0;
+}
+
 void storageaccount_done(struct storageaccount *s)
 {
-	webaccess_unref(s->login.access);
-	free(s->url);
+	httplogin_done(&s->login);
 	free(s->account);
 	mem_free_secret(s->key);
 	mem_free_secret(s->sas);
 	*s = (struct storageaccount){ 0 };
-}
-
-char *storageaccount_key(const struct storageaccount *s)
-{
-	return mem_printf("%s %s %s", s->url, s->account ? s->account : "-", webaccess_key(s->login.access));
-}
-
-struct question *storageaccount_question(const struct scaler_type *type, const struct storageaccount *s, char *key,
-	void *data)
-{
-	char place[256];
-	struct question *question = question_new(type, key,
-		mem_printf("%s %s", type->name, httpurl_origin(s->url, place, sizeof(place))), data);
-
-	question->timeout_ms = QUESTION_TIMEOUT_HTTP;
-	return question;
 }
 
 /* ---- Asking ---- */
@@ -279,7 +279,7 @@ int storageaccount_request(const struct storageaccount *s, const char *name, con
 	struct buf url = BUF_INIT(URL_MAX);
 	MEM_AUTO char *date = http_date(unix_ms), *path = NULL;
 
-	buf_puts(&url, s->url);
+	buf_puts(&url, s->login.url);
 	buf_put_percent(&url, name, "$"); /* $logs, $root */
 	buf_puts(&url, more);
 	path = mem_dup(strchr(strstr(buf_text(&url), "://") + 3, '/'));

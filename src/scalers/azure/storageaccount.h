@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "net/identity/azurecloud.h"
 #include "scalers/http/httpsource.h"
+#include "scalers/params.h"
 
 /* What differs between the services. */
 struct storageaccount_service {
@@ -19,13 +20,18 @@ struct storageaccount_service {
 	const char *endpoint; /* in connection strings: "QueueEndpoint" */
 	enum azurecloud_service service;
 	const char *no_connection, *no_account; /* KEDA's words for what is missing */
+	const struct param_table *login_table;  /* its fields: struct storageaccount_fields */
 };
 
-struct storageaccount { /* empty when zeroed; owns its texts */
-	struct httpsource_login login;
-	char *url;           /* of the service; ends with a slash */
-	char *account, *key; /* of SharedKey; the key is a secret; NULL */
-	char *sas;           /* the signature's query but for "sig", which is in the login; NULL */
+/* The parameters as written. Owns its texts. */
+struct storageaccount_fields {
+	char *connection, *account;
+};
+
+struct storageaccount {         /* empty when zeroed; owns its texts */
+	struct httplogin login; /* url: of the service; ends with a slash */
+	char *account, *key;    /* of SharedKey; the key is a secret; NULL */
+	char *sas;              /* the signature's query but for "sig", which is in the login; NULL */
 };
 
 /*
@@ -38,11 +44,12 @@ int storageaccount_read(const struct scaler_params *params, const struct storage
 	const char *connection, const char *account, bool open, struct storageaccount *out, struct err *err);
 void storageaccount_done(struct storageaccount *s);
 
-/* The parts of a question's key: where, and as whom. The caller owns it. */
-char *storageaccount_key(const struct storageaccount *s);
-/* A question of a type, whose data begins with a struct storageaccount. Takes key and data. */
-struct question *storageaccount_question(const struct scaler_type *type, const struct storageaccount *s, char *key,
-	void *data);
+/*
+ * The same in a build, with the rows of the service's table. A type's data begins with the struct
+ * storageaccount. 0, or -1 with ERR_INVALID.
+ */
+int storageaccount_login(struct scaler_build *b, const struct storageaccount_service *service,
+	struct storageaccount *out, struct err *err);
 
 /*
  * The request for what has this name, not encoded, and for what stands below it (more: "/messages";

@@ -15,42 +15,35 @@
 static const char *const kinds[] = { [KEYDATA_SECRET] = "Secret", [KEYDATA_CONFIG_MAP] = "ConfigMap", NULL };
 static const char *const metric_kinds[] = { [KEYDATA_SECRET] = "secret", [KEYDATA_CONFIG_MAP] = "configmap" };
 
-/* The parameters as written. Owns its texts. */
-struct resource_key_fields {
-	enum keydata_kind kind;
-	char *name, *key, *location;
-	enum keynumber_format format;
-	enum keynumber_type type;
-	struct quantity target;
-	double activation;
+struct resource_key {
+	struct keyvalues_of of; /* how is made of format, type and location */
+	char *location;
 };
 
-#define AT(field) offsetof(struct resource_key_fields, field)
+#define AT(field) offsetof(struct resource_key, field)
 static const struct param_row rows[] = {
-	{ "resourceKind", PARAM_CHOICE, "m", AT(kind), .required = true, .words = kinds, .help = "what is read" },
-	{ "resourceName", PARAM_TEXT, "m", AT(name), .required = true, .help = "its name, in the object's namespace" },
-	{ "key", PARAM_TEXT, "m", AT(key), .required = true, .help = "the key of its data with the number" },
-	{ "format", PARAM_CHOICE, "m", AT(format), .otherwise = "number", .words = keynumber_formats,
+	{ "resourceKind", PARAM_CHOICE, "m", AT(of.kind), .required = true, .words = kinds, .help = "what is read" },
+	{ "resourceName", PARAM_TEXT, "m", AT(of.name), .required = true,
+		.help = "its name, in the object's namespace" },
+	{ "key", PARAM_TEXT, "m", AT(of.key), .required = true, .help = "the key of its data with the number" },
+	{ "format", PARAM_CHOICE, "m", AT(of.how.format), .otherwise = "number", .words = keynumber_formats,
 		.help = "of the key's text" },
 	{ "valueLocation", PARAM_TEXT, "m", AT(location), .help = "where the number stands in it: json, yaml" },
-	{ "valueType", PARAM_CHOICE, "m", AT(type), .otherwise = "float64", .words = keynumber_types,
+	{ "valueType", PARAM_CHOICE, "m", AT(of.how.type), .otherwise = "float64", .words = keynumber_types,
 		.help = "how the number is written" },
-	{ "targetValue", PARAM_TARGET, "m", AT(target), .help = "target: as much per replica" },
-	{ "activationTargetValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
+	{ "targetValue", PARAM_TARGET, "m", .help = "target: as much per replica" },
+	{ "activationTargetValue", PARAM_ACTIVATION, "m", .help = "active when it is more" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
 /* ---- Building ---- */
 
-static void free_data(void *data)
+static void data_done(void *data)
 {
-	struct keyvalues_of *q = data;
+	struct resource_key *q = data;
 
-	free(q->namespace_);
-	free(q->name);
-	free(q->key);
-	keynumber_done(&q->how);
-	free(q);
+	free(q->of.namespace_);
+	keynumber_done(&q->of.how);
 }
 
 /* As the API server takes keys; others cannot be there. */
@@ -62,7 +55,7 @@ static bool is_key(const char *key)
 		strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") == len;
 }
 
-static int judge(const struct scaler_params *params, const struct resource_key_fields *f, struct err *err)
+static int judge(const struct scaler_params *params, const struct keyvalues_of *f, struct err *err)
 {
 	if (!dnsname_is_subdomain(f->name, strlen(f->name)))
 		return err_set(err, ERR_INVALID,
@@ -79,41 +72,18 @@ static int judge(const struct scaler_params *params, const struct resource_key_f
 	return 0;
 }
 
-static char *make_key(const struct keyvalues_of *q)
+static int build(struct scaler_build *b, struct err *err)
 {
-	return mem_printf("kubernetes-resource %s %s %s %s %s %s %s", q->namespace_, kinds[q->kind], q->name, q->key,
-		keynumber_formats[q->how.format], keynumber_types[q->how.type], q->how.location ? q->how.location : "");
-}
+	struct resource_key *q = b->data;
+	struct keyvalues_of *of = &q->of;
 
-static void put_question(struct scaler *out, const char *namespace_, struct resource_key_fields *f,
-	const struct keynumber *how /* takes */)
-{
-	struct keyvalues_of *q = mem_zalloc(sizeof(*q));
-
-	*q = (struct keyvalues_of){ f->kind, mem_dup(namespace_), mem_dup(f->name), mem_dup(f->key), *how };
-	out->question = question_new(&kubernetesresource_scaler_type, make_key(q),
-		mem_printf("%s %s/%s", kinds[f->kind], namespace_, f->name), q);
-}
-
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
-{
-	struct resource_key_fields f = { 0 };
-	struct keynumber how = { 0 };
-	int rc = params_read(&table, params, &f, err) || judge(params, &f, err) ||
-			keynumber_init(&how, f.format, f.type, f.location, err)
-		? -1
-		: 0;
-
-	out->target = f.target;
-	out->activation = f.activation;
-	if (rc == 0) {
-		*metric_name = params_normalise(mem_printf("%s-%s-%s", metric_kinds[f.kind], f.name, f.key));
-		put_question(out, params->namespace_ ? params->namespace_ : "", &f, &how);
-	} else {
-		keynumber_done(&how);
-	}
-	params_done(&table, &f);
-	return rc;
+	if (judge(b->params, of, err) || keynumber_init(&of->how, of->how.format, of->how.type, q->location, err))
+		return -1;
+	of->namespace_ = mem_dup(b->params->namespace_ ? b->params->namespace_ : "");
+	params_add_key(b, of->namespace_);
+	b->source = mem_printf("%s %s/%s", kinds[of->kind], of->namespace_, of->name);
+	b->metric_name = params_normalise(mem_printf("%s-%s-%s", metric_kinds[of->kind], of->name, of->key));
+	return 0;
 }
 
 /* ---- Asking ---- */
@@ -156,10 +126,11 @@ const struct scaler_type kubernetesresource_scaler_type = {
 	.name = "kubernetes-resource",
 	.go_name = "kubernetesResourceScaler",
 	.tables = { &table },
+	.data_size = sizeof(struct resource_key),
 	.build = build,
+	.data_done = data_done,
 	.ask = ask,
 	.cancel = cancel,
-	.free_data = free_data,
 	.watch = watch,
 	.unwatch = keptanswer_unwatch,
 	.watch_report = keptanswer_watch_report,

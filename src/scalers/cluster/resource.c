@@ -66,21 +66,20 @@ static int read_target(const struct scaler_params *params, const struct resource
 		*wanted ? wanted : "\"\"");
 }
 
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build(struct scaler_build *b, struct err *err)
 {
-	struct resource_fields f = { 0 };
-	int rc = params_read(&table, params, &f, err) || read_target(params, &f, out, err) ? -1 : 0;
+	const struct resource_fields *f = b->data;
 
-	out->kind = f.container ? METRIC_CONTAINER_RESOURCE : METRIC_RESOURCE;
-	out->container = mem_dup(f.container);
-	*metric_name = mem_dup(params->type);
-	params_done(&table, &f);
-	return rc;
+	b->scaler->kind = f->container ? METRIC_CONTAINER_RESOURCE : METRIC_RESOURCE;
+	b->scaler->container = mem_dup(f->container);
+	b->metric_name = mem_dup(b->params->type);
+	return read_target(b->params, f, b->scaler, err);
 }
 
 #define RESOURCE_TYPE(word)                                                                                            \
 	{                                                                                                              \
-		.name = (word), .go_name = "cpuMemoryScaler", .tables = { &table }, .build = build                     \
+		.name = (word), .go_name = "cpuMemoryScaler", .tables = { &table },                                    \
+		.data_size = sizeof(struct resource_fields), .build = build                                            \
 	}
 
 const struct scaler_type resource_cpu_scaler_type = RESOURCE_TYPE("cpu");

@@ -9,56 +9,35 @@
 #include "scalers/params.h"
 #include "scalers/sources.h"
 
-struct workload_fields {
-	char *selector;
-	struct quantity target;
-	double activation;
-	bool nodes;
-};
-
-#define AT(field) offsetof(struct workload_fields, field)
+#define AT(field) offsetof(struct podcounts_of, field)
 static const struct param_row rows[] = {
 	{ "podSelector", PARAM_TEXT, "m", AT(selector), .required = true, .help = "label selector of the Pods" },
-	{ "value", PARAM_TARGET, "m", AT(target), .help = "target: as many per replica" },
-	{ "activationValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when there are more" },
+	{ "value", PARAM_TARGET, "m", .help = "target: as many per replica" },
+	{ "activationValue", PARAM_ACTIVATION, "m", .help = "active when there are more" },
 	{ "groupByNode", PARAM_BOOL, "m", AT(nodes), .help = "nodes with such Pods count, not the Pods" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
 /* ---- Building ---- */
 
-static void workload_free_data(void *data)
+static void data_done(void *data)
 {
-	struct podcounts_of *q = data;
-
-	free(q->namespace_);
-	free(q->selector);
-	free(q);
+	free(((struct podcounts_of *)data)->namespace_);
 }
 
-static int workload_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build(struct scaler_build *b, struct err *err)
 {
-	const char *namespace_ = params->namespace_ ? params->namespace_ : "";
-	struct podcounts_of *q;
-	struct workload_fields f = { 0 };
-	char *selector = NULL;
+	struct podcounts_of *q = b->data;
+	char *selector = setselector_normal(q->selector, err);
 
-	if (params_read(&table, params, &f, err) == 0) {
-		selector = setselector_normal(f.selector, err);
-		if (!selector)
-			err_wrap(err, "parameter \"podSelector\": error parsing pod selector");
-	}
-	params_done(&table, &f);
 	if (!selector)
-		return -1;
-	q = mem_zalloc(sizeof(*q));
-	*q = (struct podcounts_of){ mem_dup(namespace_), selector, f.nodes };
-	out->target = f.target;
-	out->activation = f.activation;
-	out->question = question_new(&workload_scaler_type,
-		mem_printf("kubernetes-workload %s %s %s", namespace_, q->nodes ? "nodes" : "pods", q->selector),
-		mem_printf("pods in %s", namespace_), q);
-	*metric_name = params_normalise(mem_printf("workload-%s", namespace_));
+		return err_wrap(err, "parameter \"podSelector\": error parsing pod selector");
+	free(q->selector);
+	q->selector = selector;
+	q->namespace_ = mem_dup(b->params->namespace_ ? b->params->namespace_ : "");
+	params_add_key(b, q->namespace_);
+	b->source = mem_printf("pods in %s", q->namespace_);
+	b->metric_name = params_normalise(mem_printf("workload-%s", q->namespace_));
 	return 0;
 }
 
@@ -109,10 +88,11 @@ const struct scaler_type workload_scaler_type = {
 	.name = "kubernetes-workload",
 	.go_name = "kubernetesWorkloadScaler",
 	.tables = { &table },
-	.build = workload_build,
+	.data_size = sizeof(struct podcounts_of),
+	.build = build,
+	.data_done = data_done,
 	.ask = workload_ask,
 	.cancel = workload_cancel,
-	.free_data = workload_free_data,
 	.watch = workload_watch,
 	.unwatch = keptanswer_unwatch,
 	.watch_report = keptanswer_watch_report,

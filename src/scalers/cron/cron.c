@@ -18,18 +18,13 @@
  */
 #define COMPARE_MS 60000
 
-struct cron_question {
-	struct cronwindow window; /* holds references to its zones */
-	double desired;
-};
-
-/* The parameters as written. Owns its texts. */
-struct texts {
+struct cron {
 	char *timezone, *start, *end;
 	int64_t desired;
+	struct cronwindow window; /* holds references to its zones */
 };
 
-#define AT(field) offsetof(struct texts, field)
+#define AT(field) offsetof(struct cron, field)
 static const struct param_row rows[] = {
 	{ "timezone", PARAM_TEXT, "m", AT(timezone), .required = true, .help = "of start and end" },
 	{ "start", PARAM_TEXT, "m", AT(start), .required = true, .help = "cron expression: when a window opens" },
@@ -52,28 +47,29 @@ static int read_boundary(const char *name, const char *text, const char *timezon
 	return *zone ? 0 : err_wrap(err, "parameter \"%s\"", *e->zone ? name : "timezone");
 }
 
-static int read_window(const struct texts *t, struct cronwindow *w, struct err *err)
+static int read_window(struct cron *q, struct err *err)
 {
+	struct cronwindow *w = &q->window;
 	const struct zone *zone;
 
-	if (t->desired <= 0)
+	if (q->desired <= 0)
 		return err_set(err, ERR_INVALID,
 			"parameter \"desiredReplicas\" value \"%lld\" must be greater than 0: a cron trigger asks for "
 			"replicas within its window and for none outside it, so to have none at some time, give as the "
 			"window the time in which there are to be some",
-			(long long)t->desired);
-	zone = zonefile_get(t->timezone, err); /* it must be valid even if both expressions name their own */
+			(long long)q->desired);
+	zone = zonefile_get(q->timezone, err); /* it must be valid even if both expressions name their own */
 	zonefile_put(zone);
 	if (!zone)
 		return err_wrap(err, "parameter \"timezone\"");
-	if (read_boundary("start", t->start, t->timezone, &w->start, &w->start_zone, err) ||
-		read_boundary("end", t->end, t->timezone, &w->end, &w->end_zone, err))
+	if (read_boundary("start", q->start, q->timezone, &w->start, &w->start_zone, err) ||
+		read_boundary("end", q->end, q->timezone, &w->end, &w->end_zone, err))
 		return -1;
 	if (w->start_zone == w->end_zone && cronexpr_same(&w->start, &w->end))
 		return err_set(err, ERR_INVALID,
 			"parameters \"start\" and \"end\" can not have exactly same time input: \"%s\" and \"%s\" are "
 			"the same times, so no window lies between them",
-			t->start, t->end);
+			q->start, q->end);
 	return 0;
 }
 
@@ -92,38 +88,29 @@ static void put_schedule(struct buf *out, const char *text)
 	}
 }
 
-static void cron_free_data(void *data)
+static void data_done(void *data)
 {
-	struct cron_question *q = data;
+	struct cron *q = data;
 
 	zonefile_put(q->window.start_zone);
 	zonefile_put(q->window.end_zone);
-	free(q);
 }
 
-static int cron_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build(struct scaler_build *b, struct err *err)
 {
-	struct cron_question *q = mem_zalloc(sizeof(*q));
+	struct cron *q = b->data;
 	struct buf name = BUF_INIT(4096);
-	struct texts t = { 0 };
-	int rc = params_read(&table, params, &t, err) || read_window(&t, &q->window, err) ? -1 : 0;
 
-	out->target = quantity_from_int(1);
-	if (rc == 0) {
-		q->desired = (double)t.desired;
-		out->question = question_new(&cron_scaler_type,
-			mem_printf("cron %s\n%s\n%s\n%.0f", t.timezone, t.start, t.end, q->desired),
-			mem_printf("cron %s", t.timezone), q);
-		buf_printf(&name, "cron-%s-", t.timezone);
-		put_schedule(&name, t.start);
-		buf_putc(&name, '-');
-		put_schedule(&name, t.end);
-		*metric_name = params_normalise(buf_take(&name));
-	} else {
-		cron_free_data(q);
-	}
-	params_done(&table, &t);
-	return rc;
+	b->scaler->target = quantity_from_int(1);
+	if (read_window(q, err))
+		return -1;
+	b->source = mem_printf("cron %s", q->timezone);
+	buf_printf(&name, "cron-%s-", q->timezone);
+	put_schedule(&name, q->start);
+	buf_putc(&name, '-');
+	put_schedule(&name, q->end);
+	b->metric_name = params_normalise(buf_take(&name));
+	return 0;
 }
 
 /* ---- Asking ---- */
@@ -137,9 +124,9 @@ struct cron_ask {
 static void on_turn_end(void *arg)
 {
 	struct cron_ask *ask = arg;
-	const struct cron_question *q = ask->base.question->data;
+	const struct cron *q = ask->base.question->data;
 
-	scaler_ask_end(ask, cronwindow_is_open(&q->window, timestamp_now_ms()) ? q->desired : 0, NULL);
+	scaler_ask_end(ask, cronwindow_is_open(&q->window, timestamp_now_ms()) ? (double)q->desired : 0, NULL);
 }
 
 static void *cron_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
@@ -174,7 +161,7 @@ struct cron_watch {
 
 static void wait_for_boundary(struct cron_watch *w, int64_t now_ms)
 {
-	const struct cron_question *q = w->question->data;
+	const struct cron *q = w->question->data;
 	int64_t next_ms = cronwindow_next_boundary(&q->window, now_ms);
 
 	loop_timer_set(&w->timer, next_ms < now_ms + COMPARE_MS ? next_ms - now_ms : COMPARE_MS);
@@ -184,7 +171,7 @@ static void wait_for_boundary(struct cron_watch *w, int64_t now_ms)
 static void on_boundary(void *arg)
 {
 	struct cron_watch *w = arg;
-	const struct cron_question *q = w->question->data;
+	const struct cron *q = w->question->data;
 	int64_t now_ms = timestamp_now_ms();
 	bool open = cronwindow_is_open(&q->window, now_ms), changed = open != w->open;
 
@@ -196,7 +183,7 @@ static void on_boundary(void *arg)
 
 static void *cron_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
 {
-	const struct cron_question *q = question->data;
+	const struct cron *q = question->data;
 	struct cron_watch *w = mem_zalloc(sizeof(*w));
 	int64_t now_ms = timestamp_now_ms();
 
@@ -228,10 +215,11 @@ const struct scaler_type cron_scaler_type = {
 	.name = "cron",
 	.go_name = "cronScaler",
 	.tables = { &table },
-	.build = cron_build,
+	.data_size = sizeof(struct cron),
+	.build = build,
+	.data_done = data_done,
 	.ask = cron_ask,
 	.cancel = cron_cancel,
-	.free_data = cron_free_data,
 	.watch = cron_watch,
 	.unwatch = cron_unwatch,
 	.watch_report = cron_watch_report,

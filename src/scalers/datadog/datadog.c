@@ -7,7 +7,6 @@
 #include <strings.h>
 
 #include "base/buf.h"
-#include "base/fingerprint.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -21,61 +20,48 @@
 
 /* A day of points of a few hundred series. */
 #define ANSWER_MAX ((size_t)4 << 20)
-#define URL_MAX    ((size_t)1 << 16)
 /* In seconds: some 14 months, for which Datadog keeps points. */
 #define REACH_MAX 40000000
 
-/* The data of a question. Owns its texts. */
-struct datadog_question {
-	struct httpsource_login login;
-	char *url;   /* but for its query */
-	char *query; /* NULL: of the Cluster Agent, whose url is whole */
-	int64_t age, offset, places_back;
-	enum datadogreply_aggregator aggregator;
-	double fill; /* NAN: none */
-};
-
-enum way { OF_DATADOG = 1, OF_AGENT = 2 };
-
-/* The parameters as written. Owns its texts. */
-struct datadog_fields {
+struct datadog {
+	struct httplogin login; /* url: but for its query; the Cluster Agent's is whole */
 	bool by_agent;
-	struct quantity target;
-	double fill, activation;
-	int64_t timeout_ms;
-	char *api_key, *app_key, *site, *ca, *query;
+	char *query;         /* NULL: of the Cluster Agent */
 	unsigned aggregator; /* enum datadogreply_aggregator */
 	int64_t age, offset, places_back;
-	char *namespace_, *service, *mode, *token, *metric, *metric_namespace;
+	char *metric, *metric_namespace; /* of the Cluster Agent */
+	double fill;                     /* NAN: none */
+};
+
+static const struct datadog absent = { .fill = NAN, .aggregator = DATADOGREPLY_ONE };
+
+struct datadog_login {
+	char *api_key, *app_key, *site, *ca;
+	char *namespace_, *service, *mode, *token;
 	int64_t port;
 	bool insecure;
 };
 
+enum way { OF_DATADOG = 1, OF_AGENT = 2 };
+
 static const char *const aggregators[] = { [DATADOGREPLY_AVERAGE] = "average", [DATADOGREPLY_MAX] = "max", NULL };
 
 #define TYPE      "type"
-#define AT(field) offsetof(struct datadog_fields, field)
+#define AT(field) offsetof(struct datadog, field)
 static const struct param_row rows[] = {
 	{ "useClusterAgentProxy", PARAM_BOOL, "m", AT(by_agent), .help = "asks the Cluster Agent, not Datadog" },
-	{ "targetValue|queryValue", PARAM_TARGET, "m", AT(target), .help = "target: as much per replica" },
+	{ "targetValue|queryValue", PARAM_TARGET, "m", .help = "target: as much per replica" },
 	{ "metricUnavailableValue", PARAM_DOUBLE, "m", AT(fill), .help = "the value when Datadog has no point" },
-	{ "timeout", PARAM_DURATION, "m", AT(timeout_ms), .most = HTTPAUTH_TIMEOUT_MAX_MS,
+	{ "timeout", PARAM_DURATION, "m", AT(login.timeout_ms), .most = HTTPAUTH_TIMEOUT_MAX_MS,
 		.help = "of one request; 2 minutes at most" },
 	{ TYPE, PARAM_DROPPED, "m", .why = "trigger.metadata.type is deprecated in favor of trigger.metricType",
 		.help = "has no effect" },
 	{ "hpaMetricName", PARAM_IGNORED, "m", .help = "has no effect" },
-	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
 
-	{ "apiKey", PARAM_TEXT, "a", AT(api_key), .required = true, .when = OF_DATADOG, .help = "API key" },
-	{ "appKey", PARAM_TEXT, "a", AT(app_key), .required = true, .when = OF_DATADOG,
-		.help = "application key, with the right timeseries_query" },
-	{ "datadogSite", PARAM_TEXT, "a", AT(site), .otherwise = "datadoghq.com", .when = OF_DATADOG,
-		.help = "the account's site: datadoghq.eu" },
 	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .when = OF_DATADOG, .help = "query of metrics" },
 	{ "queryAggregator", PARAM_CHOICE, "m", AT(aggregator), .when = OF_DATADOG, .words = aggregators,
 		.help = "what several series make" },
-	{ "activationQueryValue", PARAM_DOUBLE, "m", AT(activation), .when = OF_DATADOG,
-		.help = "active when it is more" },
+	{ "activationQueryValue", PARAM_ACTIVATION, "m", .when = OF_DATADOG, .help = "active when it is more" },
 	{ "age", PARAM_INT64, "m", AT(age), .otherwise = "90", .most = REACH_MAX, .when = OF_DATADOG,
 		.help = "seconds that the window is long" },
 	{ "timeWindowOffset", PARAM_INT64, "m", AT(offset), .most = REACH_MAX, .when = OF_DATADOG,
@@ -83,33 +69,36 @@ static const struct param_row rows[] = {
 	{ "lastAvailablePointOffset", PARAM_INT64, "m", AT(places_back), .most = INT32_MAX, .when = OF_DATADOG,
 		.help = "so many points before the last" },
 
-	{ "datadogNamespace", PARAM_TEXT, "a", AT(namespace_), .required = true, .when = OF_AGENT,
-		.help = "namespace of the Cluster Agent" },
-	{ "datadogMetricsService", PARAM_TEXT, "a", AT(service), .required = true, .when = OF_AGENT,
-		.help = "Service of its metrics server" },
-	{ "datadogMetricsServicePort", PARAM_INT64, "a", AT(port), .otherwise = "8443", .least = 1, .most = 65535,
-		.when = OF_AGENT, .help = "its port" },
-	{ "unsafeSsl", PARAM_BOOL, "a", AT(insecure), .when = OF_AGENT, .help = "TLS that verifies nothing" },
-	{ "authMode", PARAM_TEXT, "a", AT(mode), .when = OF_AGENT, .help = "as whom: bearer" },
-	{ "token", PARAM_TEXT, "a", AT(token), .when = OF_AGENT, .help = "bearer: the token" },
 	{ "datadogMetricName", PARAM_TEXT, "m", AT(metric), .required = true, .when = OF_AGENT,
 		.help = "the DatadogMetric" },
 	{ "datadogMetricNamespace", PARAM_TEXT, "m", AT(metric_namespace), .required = true, .when = OF_AGENT,
 		.help = "its namespace" },
-	{ "activationTargetValue", PARAM_DOUBLE, "m", AT(activation), .when = OF_AGENT,
+	{ "activationTargetValue", PARAM_ACTIVATION, "m", .when = OF_AGENT,
 		.help = "Cluster Agent: active when it is more" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-static void free_data(void *data)
-{
-	struct datadog_question *q = data;
+#define LOGIN_AT(field) offsetof(struct datadog_login, field)
+static const struct param_row login_rows[] = {
+	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "authority that signs the server, PEM" },
 
-	webaccess_unref(q->login.access);
-	free(q->url);
-	free(q->query);
-	free(q);
-}
+	{ "apiKey", PARAM_TEXT, "a", LOGIN_AT(api_key), .required = true, .when = OF_DATADOG, .help = "API key" },
+	{ "appKey", PARAM_TEXT, "a", LOGIN_AT(app_key), .required = true, .when = OF_DATADOG,
+		.help = "application key, with the right timeseries_query" },
+	{ "datadogSite", PARAM_TEXT, "a", LOGIN_AT(site), .otherwise = "datadoghq.com", .when = OF_DATADOG,
+		.help = "the account's site: datadoghq.eu" },
+
+	{ "datadogNamespace", PARAM_TEXT, "a", LOGIN_AT(namespace_), .required = true, .when = OF_AGENT,
+		.help = "namespace of the Cluster Agent" },
+	{ "datadogMetricsService", PARAM_TEXT, "a", LOGIN_AT(service), .required = true, .when = OF_AGENT,
+		.help = "Service of its metrics server" },
+	{ "datadogMetricsServicePort", PARAM_INT64, "a", LOGIN_AT(port), .otherwise = "8443", .least = 1, .most = 65535,
+		.when = OF_AGENT, .help = "its port" },
+	{ "unsafeSsl", PARAM_BOOL, "a", LOGIN_AT(insecure), .when = OF_AGENT, .help = "TLS that verifies nothing" },
+	{ "authMode", PARAM_TEXT, "a", LOGIN_AT(mode), .when = OF_AGENT, .help = "as whom: bearer" },
+	{ "token", PARAM_TEXT, "a", LOGIN_AT(token), .when = OF_AGENT, .help = "bearer: the token" },
+};
+static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 
 /* ---- Building ---- */
 
@@ -151,7 +140,7 @@ static int check_site(const char *site, struct err *err)
 	return 0;
 }
 
-static int check_login(const struct datadog_fields *f, struct err *err)
+static int check_login(const struct datadog_login *f, struct err *err)
 {
 	if (!f->mode)
 		return 0;
@@ -161,10 +150,10 @@ static int check_login(const struct datadog_fields *f, struct err *err)
 }
 
 /* Both are names of Kubernetes, and part of a URL as they are. */
-static int check_metric(const struct datadog_fields *f, struct err *err)
+static int check_metric(const struct datadog *q, const struct datadog_login *f, struct err *err)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789.-";
-	const char *const texts[] = { f->metric_namespace, f->metric, f->namespace_, f->service };
+	const char *const texts[] = { q->metric_namespace, q->metric, f->namespace_, f->service };
 	const char *const names[] = { "datadogMetricNamespace", "datadogMetricName", "datadogNamespace",
 		"datadogMetricsService" };
 
@@ -174,28 +163,24 @@ static int check_metric(const struct datadog_fields *f, struct err *err)
 	return 0;
 }
 
-/* 1: some values are unknown. */
-static int read_fields(const struct scaler_params *params, struct datadog_fields *f, struct err *err)
+static int read_rest(struct scaler_build *b, struct datadog *q, struct datadog_login *f, struct err *err)
 {
-	int rc = params_read(&table, params, f, err), more;
+	unsigned way = q->by_agent ? OF_AGENT : OF_DATADOG;
 
-	if (rc < 0 || check_type(params, err))
-		return -1;
-	more = params_read_when(&table, params, f->by_agent ? OF_AGENT : OF_DATADOG, f, err);
-	if (more < 0 || (f->query && check_query(f->query, err)) || (f->site && check_site(f->site, err)) ||
-		check_metric(f, err))
-		return -1;
-	if ((rc | more) == 0 && check_login(f, err))
-		return -1;
-	return rc | more;
+	return check_type(b->params, err) || params_read_rows(b, &login_table, 0, f, err) ||
+			params_read_rows(b, &login_table, way, f, err) || params_read_rows(b, &table, way, q, err) ||
+			(q->query && check_query(q->query, err)) || (f->site && check_site(f->site, err)) ||
+			check_metric(q, f, err) || (!b->open && check_login(f, err))
+		? -1
+		: 0;
 }
 
 /* The second key is sent in a header, too: as the password it is wiped, and looked for in words. */
-static struct webaccess *log_in(const struct datadog_fields *f, struct err *err)
+static struct webaccess *make_access(const struct datadog *q, const struct datadog_login *f, struct err *err)
 {
 	struct webaccess_config config = { .ca_pem = f->ca };
 
-	if (f->by_agent) {
+	if (q->by_agent) {
 		config.bearer = f->mode ? f->token : NULL;
 		config.insecure = f->insecure;
 	} else {
@@ -206,86 +191,57 @@ static struct webaccess *log_in(const struct datadog_fields *f, struct err *err)
 	return webaccess_new(&config, err);
 }
 
-static int make_question(struct datadog_fields *f, struct datadog_question *q, struct err *err)
+static int check_length(const char *text, struct err *err)
 {
-	struct buf query = BUF_INIT(URL_MAX / 2);
+	struct buf query = BUF_INIT(HTTPLOGIN_URL_MAX / 2);
 	bool too_long;
 
-	buf_put_percent(&query, f->query ? f->query : "", "");
+	buf_put_percent(&query, text ? text : "", "");
 	too_long = buf_failed(&query);
 	buf_done(&query);
-	if (too_long)
-		return err_set(err, ERR_INVALID, "parameter \"query\" is too long: the URL may have %zu bytes",
-			URL_MAX);
+	return too_long ? err_set(err, ERR_INVALID, "parameter \"query\" is too long: the URL may have %zu bytes",
+				  HTTPLOGIN_URL_MAX)
+			: 0;
+}
+
+static int log_in(struct datadog *q, const struct datadog_login *f, struct err *err)
+{
+	if (check_length(q->query, err))
+		return -1;
 	if (f->app_key && strpbrk(f->app_key, "\r\n"))
 		return err_set(err, ERR_INVALID, "parameter \"appKey\" holds a line break");
-	q->login.access = log_in(f, err);
+	q->login.access = make_access(q, f, err);
 	if (!q->login.access)
 		return -1;
-	q->login.timeout_ms = f->timeout_ms;
-	if (f->by_agent)
-		q->url = mem_printf("https://%s.%s:%lld/apis/external.metrics.k8s.io/v1beta1/namespaces/%s/"
-				    "datadogmetric@%s:%s",
-			f->service, f->namespace_, (long long)f->port, f->metric_namespace, f->metric_namespace,
-			f->metric);
+	if (q->by_agent)
+		q->login.url = mem_printf("https://%s.%s:%lld/apis/external.metrics.k8s.io/v1beta1/namespaces/%s/"
+					  "datadogmetric@%s:%s",
+			f->service, f->namespace_, (long long)f->port, q->metric_namespace, q->metric_namespace,
+			q->metric);
 	else
-		q->url = mem_printf("https://api.%s/api/v1/query", f->site);
-	q->query = f->query;
-	q->age = f->age;
-	q->offset = f->offset;
-	q->places_back = f->places_back;
-	q->aggregator = f->aggregator;
-	q->fill = f->fill;
-	f->query = NULL;
+		q->login.url = mem_printf("https://api.%s/api/v1/query", f->site);
 	return 0;
 }
 
-/* What stands for a missing point is part of the answer, and so of the question. */
-static char *make_key(const struct datadog_question *q)
-{
-	const char *texts[] = { q->query };
-	char query[FINGERPRINT_TEXT];
-
-	return mem_printf("datadog %s %s %s %lld %lld %lld %d %.17g %lld", q->url, webaccess_key(q->login.access),
-		fingerprint_of(texts, 1, query), (long long)q->age, (long long)q->offset, (long long)q->places_back,
-		(int)q->aggregator, q->fill, (long long)q->login.timeout_ms);
-}
-
 /* The Cluster Agent's has no place in it: it is what the agent itself calls it. NULL: not known. */
-static char *name_of(const struct datadog_fields *f)
+static char *name_of(const struct datadog *q)
 {
-	if (!f->by_agent)
-		return f->query ? params_normalise(mem_printf("datadog-%.*s", (int)strcspn(f->query, "{"), f->query))
+	if (!q->by_agent)
+		return q->query ? params_normalise(mem_printf("datadog-%.*s", (int)strcspn(q->query, "{"), q->query))
 				: NULL;
-	return f->metric && f->metric_namespace ? mem_printf("datadogmetric@%s:%s", f->metric_namespace, f->metric)
+	return q->metric && q->metric_namespace ? mem_printf("datadogmetric@%s:%s", q->metric_namespace, q->metric)
 						: NULL;
 }
 
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build(struct scaler_build *b, struct err *err)
 {
-	struct datadog_fields f = { .fill = NAN, .aggregator = DATADOGREPLY_ONE };
-	struct datadog_question *q;
-	char where[256];
-	int rc = read_fields(params, &f, err);
+	struct datadog *q = b->data;
+	struct datadog_login f = { 0 };
+	int rc = read_rest(b, q, &f, err) || (!b->open && log_in(q, &f, err)) ? -1 : 0;
 
-	if (rc >= 0) {
-		out->target = f.target;
-		out->activation = f.activation;
-		out->whole_name = f.by_agent;
-		*metric_name = name_of(&f);
-	}
-	if (rc == 0) {
-		q = mem_zalloc(sizeof(*q));
-		rc = make_question(&f, q, err);
-		if (rc == 0) {
-			out->question = question_new(&datadog_scaler_type, make_key(q),
-				mem_printf("datadog %s", httpurl_origin(q->url, where, sizeof(where))), q);
-			out->question->timeout_ms = q->login.timeout_ms ? q->login.timeout_ms : QUESTION_TIMEOUT_HTTP;
-		} else {
-			free_data(q);
-		}
-	}
-	params_done(&table, &f);
+	b->scaler->whole_name = q->by_agent;
+	b->metric_name = name_of(q);
+	params_done(&login_table, &f);
 	return rc;
 }
 
@@ -297,12 +253,12 @@ enum { LIMIT, PERIOD, RESET };
 
 static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
 {
-	const struct datadog_question *q = ask->base.question->data;
+	const struct datadog *q = ask->base.question->data;
 	int64_t to_s = timestamp_now_ms() / 1000 - q->offset;
-	struct buf url = BUF_INIT(URL_MAX);
+	struct buf url = BUF_INIT(HTTPLOGIN_URL_MAX);
 
 	(void)err;
-	buf_puts(&url, q->url);
+	buf_puts(&url, q->login.url);
 	if (q->query) {
 		buf_printf(&url, "?from=%lld&to=%lld&query=", (long long)(to_s - q->age), (long long)to_s);
 		buf_put_percent(&url, q->query, "");
@@ -311,7 +267,6 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 	}
 	strmap_set(&out->headers, "Accept", "application/json");
 	out->url = buf_take(&url);
-	out->max_body = ANSWER_MAX;
 	return 0;
 }
 
@@ -343,7 +298,7 @@ static void limited(const struct httpsource *ask, const struct webget_answer *an
 }
 
 /* The value of a question without a point; false: it has none. */
-static bool filled(const struct datadog_question *q, struct answer *out)
+static bool filled(const struct datadog *q, struct answer *out)
 {
 	if (isnan(q->fill))
 		return false;
@@ -354,7 +309,7 @@ static bool filled(const struct datadog_question *q, struct answer *out)
 static enum httpsource_verdict refused(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
 	struct err *err)
 {
-	const struct datadog_question *q = ask->base.question->data;
+	const struct datadog *q = ask->base.question->data;
 	json_t *value = json_parse_foreign(answer->body, answer->len, NULL);
 	char words[DATADOGREPLY_WORDS];
 
@@ -381,7 +336,7 @@ static enum httpsource_verdict refused(struct httpsource *ask, const struct webg
 static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
 	struct err *err)
 {
-	const struct datadog_question *q = ask->base.question->data;
+	const struct datadog *q = ask->base.question->data;
 	enum datadogreply reply = DATADOGREPLY_FAILED;
 	json_t *value;
 
@@ -398,16 +353,17 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webget
 	return HTTPSOURCE_FAILED;
 }
 
-static const struct httpsource_type http = { .request = request, .read = judge };
+static const struct httpsource_type http = { .max_body = ANSWER_MAX, .request = request, .read = judge };
 
 const struct scaler_type datadog_scaler_type = {
 	.name = "datadog",
 	.go_name = "datadogScaler",
-	.tables = { &table },
+	.tables = { &table, &login_table },
 	.metered = true,
+	.data_size = sizeof(struct datadog),
+	.absent = &absent,
 	.build = build,
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,
 	.http = &http,
-	.free_data = free_data,
 };

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/fingerprint.h"
 #include "base/mem.h"
 #include "net/http/httpurl.h"
 #include "net/loop.h"
@@ -19,31 +17,20 @@
 #define LEFT_LEAST_MS  20 /* for one address */
 #define LOCATION_SHOWN 120
 
-/* The data of a question. Owns its texts. */
-struct search_question {
-	struct httpsource_login login;
-	char *addresses[ADDRESSES_MAX]; /* without a slash at the end */
-	size_t count;
-	size_t first; /* of them: it answered last */
-	char *path, *body, *location;
-	struct jsonpath *json; /* location, compiled */
-	bool null_is_zero;
-	const char *proof; /* constant: what to look at when nobody is let in */
-};
-
-/* The parameters as written. Owns its texts. */
-struct search_fields {
-	struct param_list addresses;
-	char *cloud_id, *api_key;
-	char *username, *password, *ca, *cert, *key;
-	bool by_certificate, insecure;
+/* The login's url is the first of the addresses. */
+struct search {
+	struct httplogin login;
 	char *index, *template, *query, *parameters, *location;
 	bool null_is_zero;
-	struct quantity target;
-	double activation;
+	char *addresses[ADDRESSES_MAX]; /* without a slash at the end */
+	size_t count;
+	size_t first;               /* of them: it answered last */
+	char *path, *template_body; /* of a query NULL */
+	struct jsonpath *json;      /* location, compiled */
+	const char *proof;          /* constant: what to look at when nobody is let in */
 };
 
-#define AT(field) offsetof(struct search_fields, field)
+#define AT(field) offsetof(struct search, field)
 static const struct param_row rows[] = {
 	{ "index", PARAM_TEXT, "am", AT(index), .required = true, .help = "what is searched; several: a;b" },
 	{ "searchTemplateName", PARAM_TEXT, "am", AT(template), .help = "search template" },
@@ -52,48 +39,58 @@ static const struct param_row rows[] = {
 	{ "valueLocation", PARAM_TEXT, "am", AT(location), .required = true,
 		.help = "where the number stands in the answer" },
 	{ "ignoreNullValues", PARAM_BOOL, "m", AT(null_is_zero), .help = "whether nothing is 0" },
-	{ "targetValue", PARAM_TARGET, "am", AT(target), .required = true, .help = "target: as much per replica" },
-	{ "activationTargetValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
-	{ "unsafeSsl", PARAM_BOOL, "m", AT(insecure), .help = "TLS that verifies nothing" },
-	{ "username", PARAM_TEXT, "am", AT(username), .help = "user" },
-	{ "password", PARAM_TEXT, "aem", AT(password), .help = "password" },
+	{ "targetValue", PARAM_TARGET, "am", .required = true, .help = "target: as much per replica" },
+	{ "activationTargetValue", PARAM_ACTIVATION, "m", .help = "active when it is more" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-static const struct param_row elasticsearch_rows[] = {
-	{ "addresses", PARAM_LIST, "am", AT(addresses), .help = "URLs of the servers" },
-	{ "cloudID", PARAM_TEXT, "am", AT(cloud_id), .help = "deployment of Elastic Cloud, instead of addresses" },
-	{ "apiKey", PARAM_TEXT, "am", AT(api_key), .help = "key for it" },
+struct search_login {
+	struct param_list addresses;
+	char *cloud_id, *api_key;
+	char *username, *password, *ca, *cert, *key;
+	bool by_certificate, insecure;
 };
-static const struct param_table elasticsearch_table = PARAM_TABLE(elasticsearch_rows);
+
+#define LOGIN_AT(field) offsetof(struct search_login, field)
+static const struct param_row login_rows[] = {
+	{ "unsafeSsl", PARAM_BOOL, "m", LOGIN_AT(insecure), .help = "TLS that verifies nothing" },
+	{ "username", PARAM_TEXT, "am", LOGIN_AT(username), .help = "user" },
+	{ "password", PARAM_TEXT, "aem", LOGIN_AT(password), .help = "password" },
+};
+static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
+
+static const struct param_row elasticsearch_rows[] = {
+	{ "addresses", PARAM_LIST, "am", LOGIN_AT(addresses), .help = "URLs of the servers" },
+	{ "cloudID", PARAM_TEXT, "am", LOGIN_AT(cloud_id),
+		.help = "deployment of Elastic Cloud, instead of addresses" },
+	{ "apiKey", PARAM_TEXT, "am", LOGIN_AT(api_key), .help = "key for it" },
+};
+static const struct param_table elasticsearch_table = PARAM_LOGIN_TABLE(elasticsearch_rows);
 
 static const struct param_row opensearch_rows[] = {
-	{ "addresses", PARAM_LIST, "am", AT(addresses), .required = true, .help = "URLs of the servers" },
-	{ "enableTLS", PARAM_BOOL, "ma", AT(by_certificate),
+	{ "addresses", PARAM_LIST, "am", LOGIN_AT(addresses), .required = true, .help = "URLs of the servers" },
+	{ "enableTLS", PARAM_BOOL, "ma", LOGIN_AT(by_certificate),
 		.help = "client certificate instead of user and password" },
-	{ "caCert", PARAM_TEXT, "am", AT(ca), .help = "authority that signs the server, PEM" },
-	{ "clientCert", PARAM_TEXT, "am", AT(cert), .help = "enableTLS: client certificate, PEM" },
-	{ "clientKey", PARAM_TEXT, "am", AT(key), .help = "enableTLS: its key, PEM" },
+	{ "caCert", PARAM_TEXT, "am", LOGIN_AT(ca), .help = "authority that signs the server, PEM" },
+	{ "clientCert", PARAM_TEXT, "am", LOGIN_AT(cert), .help = "enableTLS: client certificate, PEM" },
+	{ "clientKey", PARAM_TEXT, "am", LOGIN_AT(key), .help = "enableTLS: its key, PEM" },
 };
-static const struct param_table opensearch_table = PARAM_TABLE(opensearch_rows);
+static const struct param_table opensearch_table = PARAM_LOGIN_TABLE(opensearch_rows);
 
-static void free_data(void *data)
+static void data_done(void *data)
 {
-	struct search_question *q = data;
+	struct search *q = data;
 
-	webaccess_unref(q->login.access);
 	for (size_t i = 0; i < q->count; i++)
 		free(q->addresses[i]);
 	free(q->path);
-	free(q->body);
-	free(q->location);
+	free(q->template_body);
 	jsonpath_free(q->json);
-	free(q);
 }
 
 /* ---- Whom to ask, and as whom ---- */
 
-static int add_address(struct search_question *q, const char *text, struct err *err)
+static int add_address(struct search *q, const char *text, struct err *err)
 {
 	char *clean = NULL, *user = NULL, *password = NULL;
 	int rc = q->count == ADDRESSES_MAX ? err_set(err, ERR_INVALID, "more than %d addresses", ADDRESSES_MAX)
@@ -115,7 +112,7 @@ static int add_address(struct search_question *q, const char *text, struct err *
 	return 0;
 }
 
-static int add_addresses(struct search_question *q, const struct param_list *list, struct err *err)
+static int add_addresses(struct search *q, const struct param_list *list, struct err *err)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (*list->items[i] && add_address(q, list->items[i], err))
@@ -123,14 +120,14 @@ static int add_addresses(struct search_question *q, const struct param_list *lis
 	return 0;
 }
 
-static int log_in(struct search_question *q, const struct webaccess_config *config, const char *proof, struct err *err)
+static int log_in(struct search *q, const struct webaccess_config *config, const char *proof, struct err *err)
 {
 	q->proof = proof;
 	q->login.access = webaccess_new(config, err);
 	return q->login.access ? 0 : -1;
 }
 
-static int log_in_with_password(struct search_question *q, const struct search_fields *f, struct err *err)
+static int log_in_with_password(struct search *q, const struct search_login *f, struct err *err)
 {
 	const struct webaccess_config config = { .username = f->username,
 		.password = f->password,
@@ -140,7 +137,7 @@ static int log_in_with_password(struct search_question *q, const struct search_f
 	return log_in(q, &config, "username and password", err);
 }
 
-static int log_in_with_key(struct search_question *q, const struct search_fields *f, struct err *err)
+static int log_in_with_key(struct search *q, const struct search_login *f, struct err *err)
 {
 	char *value = mem_printf("ApiKey %s", f->api_key);
 	const struct webaccess_config config = { .header_name = "Authorization",
@@ -153,7 +150,7 @@ static int log_in_with_key(struct search_question *q, const struct search_fields
 	return rc ? err_wrap(err, "parameter \"apiKey\"") : 0;
 }
 
-static int reach_elasticsearch(struct search_question *q, const struct search_fields *f, struct err *err)
+static int reach_elasticsearch(struct search *q, const struct search_login *f, struct err *err)
 {
 	MEM_AUTO char *url = NULL;
 	bool cloud = f->cloud_id || f->api_key, servers = f->addresses.count > 0;
@@ -178,7 +175,7 @@ static int reach_elasticsearch(struct search_question *q, const struct search_fi
 	return log_in_with_key(q, f, err);
 }
 
-static int reach_opensearch(struct search_question *q, const struct search_fields *f, struct err *err)
+static int reach_opensearch(struct search *q, const struct search_login *f, struct err *err)
 {
 	const struct webaccess_config config = { .ca_pem = f->ca,
 		.cert_pem = f->cert,
@@ -200,130 +197,94 @@ static int reach_opensearch(struct search_question *q, const struct search_field
 
 /* How the two types differ. */
 struct search_kind {
-	const struct scaler_type *type;
-	const struct param_table *login;
-	int (*reach)(struct search_question *q, const struct search_fields *f, struct err *err);
+	const struct param_table *login_table;
+	int (*reach)(struct search *q, const struct search_login *f, struct err *err);
 	bool empty_parameters; /* of a template are taken */
 	bool strict_query;     /* must be JSON; Elasticsearch takes comments in it, too */
 };
 
-static int check_query(const struct search_kind *kind, const struct search_fields *f, struct err *err)
+static int check_query(const struct search_kind *kind, const struct search *q, struct err *err)
 {
 	json_t *query;
 
-	if (!f->template && !f->query)
+	if (!q->template && !q->query)
 		return err_set(err, ERR_INVALID, "either searchTemplateName or query must be provided");
-	if (f->template && f->query)
+	if (q->template && q->query)
 		return err_set(err, ERR_INVALID, "cannot provide both searchTemplateName and query");
-	if (f->query && strlen(f->query) > SEARCHREQUEST_BODY_MAX)
+	if (q->query && strlen(q->query) > SEARCHREQUEST_BODY_MAX)
 		return err_set(err, ERR_INVALID, "parameter \"query\" has more than %zu bytes", SEARCHREQUEST_BODY_MAX);
-	if (!f->query || !kind->strict_query)
+	if (!q->query || !kind->strict_query)
 		return 0;
-	query = json_loadb(f->query, strlen(f->query), JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL);
+	query = json_loadb(q->query, strlen(q->query), JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL);
 	json_decref(query);
 	return query ? 0 : err_set(err, ERR_INVALID, "parameter \"query\": invalid query JSON");
 }
 
 /* Known fields alone are looked at: others may come from an authentication that was not read. */
-static int compile_known(const struct search_kind *kind, struct search_question *q, struct search_fields *f,
+static int compile_known(const struct search_kind *kind, struct search *q, const struct search_login *f,
 	struct err *err)
 {
 	int rc = add_addresses(q, &f->addresses, err);
 
-	if (rc == 0 && f->location) {
-		q->json = jsonpath_compile(f->location, err);
+	if (rc == 0 && q->location) {
+		q->json = jsonpath_compile(q->location, err);
 		rc = q->json ? 0
-			     : err_wrap(err, "parameter \"valueLocation\" value \"%.*s\"", LOCATION_SHOWN, f->location);
+			     : err_wrap(err, "parameter \"valueLocation\" value \"%.*s\"", LOCATION_SHOWN, q->location);
 	}
-	if (rc == 0 && f->index)
-		rc = searchrequest_path(f->index, f->template != NULL, &q->path, err);
-	if (rc == 0 && f->template) {
-		rc = searchrequest_template(f->template, f->parameters, kind->empty_parameters, &q->body, err);
-	} else if (rc == 0) {
-		q->body = f->query;
-		f->query = NULL;
-	}
-	q->location = f->location;
-	f->location = NULL;
-	q->null_is_zero = f->null_is_zero;
+	if (rc == 0 && q->index)
+		rc = searchrequest_path(q->index, q->template != NULL, &q->path, err);
+	if (rc == 0 && q->template)
+		rc = searchrequest_template(q->template, q->parameters, kind->empty_parameters, &q->template_body, err);
 	return rc;
 }
 
-/* 1: some values are unknown, and q is incomplete. */
-static int read_question(const struct search_kind *kind, const struct scaler_params *params, struct search_fields *f,
-	struct search_question *q, struct err *err)
+static int read_login(const struct search_kind *kind, struct scaler_build *b, struct search_login *f, struct err *err)
 {
-	int rc = params_read(&table, params, f, err), login_rc = rc < 0 ? -1 : params_read(kind->login, params, f, err);
-
-	if (login_rc < 0)
-		return -1;
-	if (!params_is_unknown(&table, params, AT(template)) && !params_is_unknown(&table, params, AT(query)) &&
-		check_query(kind, f, err))
-		return -1;
-	if (compile_known(kind, q, f, err))
-		return -1;
-	if (rc || login_rc)
-		return 1;
-	return kind->reach(q, f, err);
+	return params_read_rows(b, &login_table, 0, f, err) || params_read_rows(b, kind->login_table, 0, f, err) ? -1
+														 : 0;
 }
 
-/* Addresses may come from an authentication: they are not shown here. */
-static char *make_key(const struct search_kind *kind, const struct search_question *q)
-{
-	const char *texts[ADDRESSES_MAX + 3];
-	char print[FINGERPRINT_TEXT];
-	size_t count = 0;
-
-	texts[count++] = q->path;
-	texts[count++] = q->body;
-	texts[count++] = q->location;
-	for (size_t i = 0; i < q->count; i++)
-		texts[count++] = q->addresses[i];
-	return mem_printf("%s %s %s %s", kind->type->name, fingerprint_of(texts, count, print),
-		webaccess_key(q->login.access), q->null_is_zero ? "zero" : "error");
-}
-
-static int build(const struct search_kind *kind, const struct scaler_params *params, struct scaler *out,
-	char **metric_name, struct err *err)
-{
-	struct search_question *q = mem_zalloc(sizeof(*q));
-	struct search_fields f = { 0 };
-	int rc = read_question(kind, params, &f, q, err);
-	char where[256];
-
-	out->target = f.target;
-	out->activation = f.activation;
-	if (rc >= 0 && !params_is_unknown(&table, params, AT(template)))
-		*metric_name = f.template ? params_normalise(mem_printf("%s-%s", kind->type->name, f.template))
-					  : mem_printf("%s-query", kind->type->name);
-	if (rc == 0) {
-		out->question = question_new(kind->type, make_key(kind, q),
-			mem_printf("%s %s", kind->type->name, httpurl_origin(q->addresses[0], where, sizeof(where))),
-			q);
-		out->question->timeout_ms = QUESTION_TIMEOUT_HTTP;
-	} else {
-		free_data(q);
-	}
-	params_done(&table, &f);
-	params_done(kind->login, &f);
-	return rc;
-}
-
-static int elasticsearch_build(const struct scaler_params *params, struct scaler *out, char **metric_name,
+static int complete(const struct search_kind *kind, struct scaler_build *b, const struct search_login *f,
 	struct err *err)
 {
-	static const struct search_kind kind = { &elasticsearch_scaler_type, &elasticsearch_table, reach_elasticsearch,
-		.empty_parameters = true };
+	bool known = !params_is_unknown(&table, b->params, AT(template));
+	struct search *q = b->data;
 
-	return build(&kind, params, out, metric_name, err);
+	if (known && !params_is_unknown(&table, b->params, AT(query)) && check_query(kind, q, err))
+		return -1;
+	if (compile_known(kind, q, f, err) || (!b->open && kind->reach(q, f, err)))
+		return -1;
+	if (known)
+		b->metric_name = q->template ? params_normalise(mem_printf("%s-%s", b->params->type, q->template))
+					     : mem_printf("%s-query", b->params->type);
+	q->login.url = mem_dup(q->count > 0 ? q->addresses[0] : NULL);
+	for (size_t i = 1; i < q->count; i++)
+		params_add_key(b, q->addresses[i]);
+	return 0;
 }
 
-static int opensearch_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build_search(const struct search_kind *kind, struct scaler_build *b, struct err *err)
 {
-	static const struct search_kind kind = { &opensearch_scaler_type, &opensearch_table, reach_opensearch,
-		.strict_query = true };
+	struct search_login f = { 0 };
+	int rc = read_login(kind, b, &f, err) || complete(kind, b, &f, err) ? -1 : 0;
 
-	return build(&kind, params, out, metric_name, err);
+	params_done(&login_table, &f);
+	params_done(kind->login_table, &f);
+	return rc;
+}
+
+static int build_elasticsearch(struct scaler_build *b, struct err *err)
+{
+	static const struct search_kind kind = { &elasticsearch_table, reach_elasticsearch, .empty_parameters = true };
+
+	return build_search(&kind, b, err);
+}
+
+static int build_opensearch(struct scaler_build *b, struct err *err)
+{
+	static const struct search_kind kind = { &opensearch_table, reach_opensearch, .strict_query = true };
+
+	return build_search(&kind, b, err);
 }
 
 /* ---- Asking ---- */
@@ -331,7 +292,7 @@ static int opensearch_build(const struct scaler_params *params, struct scaler *o
 /* The note is a size_t: how many addresses have failed. */
 static const char *address_of(const struct httpsource *ask)
 {
-	const struct search_question *q = ask->base.question->data;
+	const struct search *q = ask->base.question->data;
 	const size_t *failed = ask->note;
 
 	return q->addresses[(q->first + *failed) % q->count];
@@ -340,7 +301,7 @@ static const char *address_of(const struct httpsource *ask)
 /* What is left of the time is shared out among the addresses that are left. */
 static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
 {
-	const struct search_question *q = ask->base.question->data;
+	const struct search *q = ask->base.question->data;
 	const size_t *failed = ask->note;
 	int64_t left_ms;
 
@@ -351,7 +312,7 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 			return err_set(err, ERR_TEMPORARY, "no address answered, and no time is left for another");
 	}
 	out->url = mem_printf("%s%s", address_of(ask), q->path);
-	out->body = mem_dup(q->body);
+	out->body = mem_dup(q->template ? q->template_body : q->query);
 	out->content_type = "application/json";
 	return 0;
 }
@@ -359,7 +320,7 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 /* The next address, if there is one. */
 static enum httpsource_verdict next_address(struct httpsource *ask)
 {
-	const struct search_question *q = ask->base.question->data;
+	const struct search *q = ask->base.question->data;
 	size_t *failed = ask->note;
 
 	if (*failed + 1 >= q->count)
@@ -375,7 +336,7 @@ static enum httpsource_verdict lost(struct httpsource *ask, const struct err *er
 
 static int judge_status(const struct httpsource *ask, const struct webget_answer *answer, struct err *err)
 {
-	const struct search_question *q = ask->base.question->data;
+	const struct search *q = ask->base.question->data;
 	const char *name = ask->base.question->type->name;
 	char words[SEARCHREPLY_WORDS];
 
@@ -395,7 +356,7 @@ static int judge_status(const struct httpsource *ask, const struct webget_answer
 static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
 	struct err *err)
 {
-	struct search_question *q = ask->base.question->data;
+	struct search *q = ask->base.question->data;
 	const struct searchreply_rule rule = { q->json, q->null_is_zero };
 	const size_t *failed = ask->note;
 	bool away = answer->status == 502 || answer->status == 503 || answer->status == 504;
@@ -421,21 +382,23 @@ static const struct httpsource_type http = { .note_size = sizeof(size_t),
 const struct scaler_type elasticsearch_scaler_type = {
 	.name = "elasticsearch",
 	.go_name = "elasticsearchScaler",
-	.tables = { &table, &elasticsearch_table },
-	.build = elasticsearch_build,
+	.tables = { &table, &login_table, &elasticsearch_table },
+	.data_size = sizeof(struct search),
+	.build = build_elasticsearch,
+	.data_done = data_done,
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,
 	.http = &http,
-	.free_data = free_data,
 };
 
 const struct scaler_type opensearch_scaler_type = {
 	.name = "opensearch",
 	.go_name = "opensearchScaler",
-	.tables = { &table, &opensearch_table },
-	.build = opensearch_build,
+	.tables = { &table, &login_table, &opensearch_table },
+	.data_size = sizeof(struct search),
+	.build = build_opensearch,
+	.data_done = data_done,
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,
 	.http = &http,
-	.free_data = free_data,
 };

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fingerprint.h"
 #include "base/mem.h"
 #include "scalers/etcd/etcdmessages.h"
 #include "scalers/etcd/etcdquestion.h"
@@ -15,42 +14,48 @@
 
 #define KEY_MAX_BYTES ((size_t)4 << 10)
 
-/* The parameters as written. Owns its texts. */
-struct etcd_fields {
+#define AT(field) offsetof(struct etcdquestion, field)
+static const struct param_row rows[] = {
+	{ "watchKey", PARAM_TEXT, "m", AT(key), .required = true, .help = "key whose value is the number" },
+	{ "value", PARAM_TARGET, "m", .required = true, .help = "target: as much per replica" },
+	{ "activationValue", PARAM_ACTIVATION, "m", .help = "active when it is more" },
+	{ "watchProgressNotifyInterval", PARAM_INT64, "m", AT(progress_s), .otherwise = "600",
+		.help = "etcd's interval of progress notifications, in seconds" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
+
+struct etcd_login {
 	struct param_list endpoints;
-	char *key, *username, *password;
+	char *username, *password;
 	unsigned tls;
 	char *ca, *cert, *client_key, *key_password;
-	struct quantity target;
-	double activation;
-	int64_t progress_s;
 };
 
 enum { DISABLE, ENABLE };
 static const char *const switches[] = { [DISABLE] = "disable", [ENABLE] = "enable", NULL };
 
-#define AT(field) offsetof(struct etcd_fields, field)
-static const struct param_row rows[] = {
-	{ "endpoints", PARAM_LIST, "m", AT(endpoints), .required = true, .help = "members: host:port,host:port" },
-	{ "watchKey", PARAM_TEXT, "m", AT(key), .required = true, .help = "key whose value is the number" },
-	{ "value", PARAM_TARGET, "m", AT(target), .required = true, .help = "target: as much per replica" },
-	{ "activationValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
-	{ "watchProgressNotifyInterval", PARAM_INT64, "m", AT(progress_s), .otherwise = "600",
-		.help = "etcd's interval of progress notifications, in seconds" },
-	{ "username", PARAM_TEXT, "ae", AT(username), .help = "user" },
-	{ "password", PARAM_TEXT, "ae", AT(password), .help = "password" },
-	{ "tls", PARAM_CHOICE, "a", AT(tls), .words = switches, .help = "TLS" },
-	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
-	{ "cert", PARAM_TEXT, "a", AT(cert), .help = "client certificate, PEM" },
-	{ "key", PARAM_TEXT, "a", AT(client_key), .help = "its key, PEM" },
-	{ "keyPassword", PARAM_TEXT, "a", AT(key_password), .help = "what the key is encrypted with" },
+#define LOGIN_AT(field) offsetof(struct etcd_login, field)
+static const struct param_row login_rows[] = {
+	{ "endpoints", PARAM_LIST, "m", LOGIN_AT(endpoints), .required = true, .help = "members: host:port,host:port" },
+	{ "username", PARAM_TEXT, "ae", LOGIN_AT(username), .help = "user" },
+	{ "password", PARAM_TEXT, "ae", LOGIN_AT(password), .help = "password" },
+	{ "tls", PARAM_CHOICE, "a", LOGIN_AT(tls), .words = switches, .help = "TLS" },
+	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "authority that signs the server, PEM" },
+	{ "cert", PARAM_TEXT, "a", LOGIN_AT(cert), .help = "client certificate, PEM" },
+	{ "key", PARAM_TEXT, "a", LOGIN_AT(client_key), .help = "its key, PEM" },
+	{ "keyPassword", PARAM_TEXT, "a", LOGIN_AT(key_password), .help = "what the key is encrypted with" },
 };
-static const struct param_table table = PARAM_TABLE(rows);
+static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
+
+static void data_done(void *data)
+{
+	etcdplace_unref(((struct etcdquestion *)data)->place);
+}
 
 /* ---- Building ---- */
 
 /* Over several values, in KEDA's words. */
-static int check(const struct etcd_fields *f, struct err *err)
+static int check(const struct etcd_login *f, struct err *err)
 {
 	if (f->tls == ENABLE && !f->cert && f->client_key)
 		return err_set(err, ERR_INVALID, "cert must be provided with key");
@@ -63,19 +68,19 @@ static int check(const struct etcd_fields *f, struct err *err)
 	return 0;
 }
 
-static int check_known(const struct etcd_fields *f, struct err *err)
+static int check_known(const struct etcdquestion *q, struct err *err)
 {
-	if (f->progress_s <= 0)
+	if (q->progress_s <= 0)
 		return err_set(err, ERR_INVALID, "watchProgressNotifyInterval must be greater than 0");
-	if (f->progress_s > INT32_MAX)
+	if (q->progress_s > INT32_MAX)
 		return err_set(err, ERR_INVALID, "parameter \"watchProgressNotifyInterval\" is more than %d seconds",
 			INT32_MAX);
-	if (f->key && strlen(f->key) > KEY_MAX_BYTES)
+	if (q->key && strlen(q->key) > KEY_MAX_BYTES)
 		return err_set(err, ERR_INVALID, "parameter \"watchKey\" has more than %zu bytes", KEY_MAX_BYTES);
 	return 0;
 }
 
-static struct etcdplace *make_place(const struct scaler_params *params, const struct etcd_fields *f, struct err *err)
+static struct etcdplace *make_place(const struct scaler_params *params, const struct etcd_login *f, struct err *err)
 {
 	const struct tls_client_config tls = { .ca_pem = f->ca,
 		.cert_pem = f->cert,
@@ -91,40 +96,29 @@ static struct etcdplace *make_place(const struct scaler_params *params, const st
 	return etcdplace_new(&config, err);
 }
 
-static void put_question(struct scaler *out, struct etcdplace *place /* takes */, struct etcd_fields *f)
+static int connect_to(struct scaler_build *b, const struct etcd_login *f, struct err *err)
 {
-	struct etcdquestion *q = mem_zalloc(sizeof(*q));
-	const char *const texts[] = { f->key };
-	char print[FINGERPRINT_TEXT];
+	struct etcdquestion *q = b->data;
 
-	*q = (struct etcdquestion){ place, f->key, f->progress_s * 1000 };
-	f->key = NULL;
-	out->question = question_new(&etcd_scaler_type,
-		mem_printf("etcd %s %s %lld", place->key, fingerprint_of(texts, 1, print), (long long)q->progress_ms),
-		mem_printf("etcd %s", place->name), q);
+	q->place = make_place(b->params, f, err);
+	if (!q->place)
+		return -1;
+	b->source = mem_printf("etcd %s", q->place->name);
+	params_add_key(b, q->place->key);
+	return 0;
 }
 
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build(struct scaler_build *b, struct err *err)
 {
-	struct etcd_fields f = { 0 };
-	struct etcdplace *place = NULL;
-	int rc = params_read(&table, params, &f, err);
+	const struct etcdquestion *q = b->data;
+	struct etcd_login f = { 0 };
+	int rc = params_read_rows(b, &login_table, 0, &f, err) || check_known(q, err) ||
+			(!b->open && (check(&f, err) || connect_to(b, &f, err)))
+		? -1
+		: 0;
 
-	if (rc >= 0 && check_known(&f, err))
-		rc = -1;
-	if (rc == 0 && check(&f, err))
-		rc = -1;
-	if (rc >= 0)
-		*metric_name = params_normalise(mem_printf("etcd-%s", f.key));
-	out->target = f.target;
-	out->activation = f.activation;
-	if (rc == 0) {
-		place = make_place(params, &f, err);
-		rc = place ? 0 : -1;
-	}
-	if (place)
-		put_question(out, place, &f);
-	params_done(&table, &f);
+	b->metric_name = params_normalise(mem_printf("etcd-%s", q->key));
+	params_done(&login_table, &f);
 	return rc;
 }
 
@@ -235,11 +229,12 @@ static void *ask(struct scaler_sources *sources, struct question *question, int6
 const struct scaler_type etcd_scaler_type = {
 	.name = "etcd",
 	.go_name = "etcdScaler",
-	.tables = { &table },
+	.tables = { &table, &login_table },
+	.data_size = sizeof(struct etcdquestion),
 	.build = build,
+	.data_done = data_done,
 	.ask = ask,
 	.cancel = cancel,
-	.free_data = etcdquestion_free,
 	.watch = etcdwatch_watch,
 	.unwatch = etcdwatch_unwatch,
 	.watch_report = etcdwatch_report,

@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scalers/etcd/etcdquestion.h"
 
-#include <stdlib.h>
-
-void etcdquestion_free(void *data)
-{
-	struct etcdquestion *q = data;
-
-	etcdplace_unref(q->place);
-	free(q->key);
-	free(q);
-}
-
 void etcdquestion_name_error(const struct question *question, size_t member, struct err *err)
 {
 	const struct etcdquestion *q = question->data;

@@ -10,11 +10,10 @@
 #include "scalers/scaler.h"
 
 struct etcdquestion {
+	char *key;
+	int64_t progress_s;      /* how often a watch hears of etcd when nothing changes */
 	struct etcdplace *place; /* one reference */
-	char *key;               /* owned */
-	int64_t progress_ms;     /* how often a watch hears of etcd when nothing changes */
 };
-void etcdquestion_free(void *data);
 
 /* "etcd 10.0.0.7:2379: " before the message: of several members the one that it is about. */
 void etcdquestion_name_error(const struct question *question, size_t member, struct err *err);

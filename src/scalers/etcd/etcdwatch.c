@@ -102,7 +102,7 @@ static void on_message(void *arg, const void *bytes, size_t len)
 	w->failures = 0;
 	w->state = WATCH_ON;
 	err_keep(&w->err, NULL);
-	loop_timer_set(&w->timer, 2 * question_of(w)->progress_ms);
+	loop_timer_set(&w->timer, 2 * question_of(w)->progress_s * 1000);
 	if (news != ETCDMESSAGES_ALIVE)
 		w->look(w->arg);
 }
@@ -145,7 +145,7 @@ static void on_timer(void *arg)
 	if (w->state == WATCH_ON)
 		err_set(&err, ERR_TEMPORARY,
 			"no watch progress notification in twice watchProgressNotifyInterval (%lld s)",
-			(long long)question_of(w)->progress_ms / 1000);
+			(long long)question_of(w)->progress_s);
 	else
 		err_set(&err, ERR_TEMPORARY, "etcd did not begin it within %d s", CREATED_MS / 1000);
 	break_off(w, &err);

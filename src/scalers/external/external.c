@@ -187,9 +187,10 @@ static void *external_watch(struct scaler_sources *sources, struct question *que
 #define EXTERNAL_TYPE(word, go_word, ...)                                                                              \
 	{                                                                                                              \
 		.name = (word), .go_name = (go_word), .tables = { &externalquestion_table },                           \
-		.build = externalquestion_build, .ask = external_ask, .cancel = ask_free,                              \
-		.free_data = externalquestion_free, .describe = external_describe,                                     \
-		.describe_cancel = external_describe_cancel, .narrow = externalquestion_narrow, __VA_ARGS__            \
+		.data_size = sizeof(struct externalquestion), .build = externalquestion_build,                         \
+		.data_done = externalquestion_done, .ask = external_ask, .cancel = ask_free,                           \
+		.describe = external_describe, .describe_cancel = external_describe_cancel,                            \
+		.narrow = externalquestion_narrow, __VA_ARGS__                                                         \
 	}
 
 const struct scaler_type external_scaler_type = EXTERNAL_TYPE("external", "externalScaler", .watch = NULL);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fingerprint.h"
 #include "base/mem.h"
 #include "net/tls/tlsrules.h"
 #include "scalers/external/externalmessages.h"
@@ -29,7 +28,7 @@ static const struct param_row rows[] = {
 	{ "tlsClientKey", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
 	{ "*", PARAM_OTHERS, "m", .help = "what the server is told" },
 };
-const struct param_table externalquestion_table = PARAM_TABLE(rows);
+const struct param_table externalquestion_table = PARAM_LOGIN_TABLE(rows);
 
 /* ---- What a trigger says ---- */
 
@@ -101,76 +100,62 @@ static int make_endpoint(const struct external_fields *f, const char *namespace_
 	return s->endpoint ? 0 : err_wrap(err, "parameter \"scalerAddress\"");
 }
 
-/*
- * The server's answer depends on all it is told, so all of it is in the key; values only as a
- * fingerprint.
- */
-static char *key_of(const struct scaler_type *type, const struct externalquestion_source *s)
+/* The server's answer depends on all it is told, so all of it is in the key. */
+static void add_key(struct scaler_build *b, const struct externalquestion_source *s)
 {
-	const char **texts = mem_array(2 + 2 * s->metadata.count, sizeof(*texts));
-	char fingerprint[FINGERPRINT_TEXT], *key;
-	size_t count = 0;
-
-	texts[count++] = s->namespace_;
-	texts[count++] = s->object;
+	params_add_key(b, s->endpoint->base.key);
+	params_add_key(b, s->namespace_);
+	params_add_key(b, s->object);
 	for (size_t i = 0; i < s->metadata.count; i++) {
-		texts[count++] = s->metadata.pairs[i].key;
-		texts[count++] = s->metadata.pairs[i].value;
+		params_add_key(b, s->metadata.pairs[i].key);
+		params_add_key(b, s->metadata.pairs[i].value);
 	}
-	key = mem_printf("%s %s %s", type->name, s->endpoint->base.key, fingerprint_of(texts, count, fingerprint));
-	free(texts);
-	return key;
 }
 
-static struct externalquestion *make_data(struct externalquestion_source *s, const char *metric, size_t position)
+int externalquestion_build(struct scaler_build *b, struct err *err)
 {
-	struct externalquestion *q = mem_zalloc(sizeof(*q));
-
-	s->count++;
-	*q = (struct externalquestion){ s, mem_dup(metric), position };
-	return q;
-}
-
-int externalquestion_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
-{
-	struct externalquestion_source *s = mem_zalloc(sizeof(*s));
+	const struct scaler_params *params = b->params;
+	struct externalquestion *q = b->data;
+	struct externalquestion_source *s = q->source = mem_zalloc(sizeof(*s));
 	struct external_fields f = { 0 };
-	int rc = params_read(&externalquestion_table, params, &f, err);
+	int rc = params_read_rows(b, &externalquestion_table, 0, &f, err);
 
 	s->count = 1;
 	s->namespace_ = mem_dup(params->namespace_ ? params->namespace_ : "");
 	s->object = mem_dup(params->object ? params->object : "");
 	buf_init(&s->reference, MESSAGE_MAX);
-	if (rc == 0 && (make_endpoint(&f, params->namespace_, s, err) || take_metadata(params, s, err)))
+	if (rc == 0 && !b->open && (make_endpoint(&f, params->namespace_, s, err) || take_metadata(params, s, err)))
 		rc = -1;
 	params_done(&externalquestion_table, &f);
-	if (rc == 0) {
+	if (rc == 0 && !b->open) {
 		externalmessages_put(&s->reference, s->namespace_, s->object, &s->metadata, NULL);
-		out->question = question_new(out->type, key_of(out->type, s),
-			mem_printf("external %s", s->endpoint->base.name), make_data(s, NULL, 0));
+		b->source = mem_printf("external %s", s->endpoint->base.name);
+		add_key(b, s);
 	}
-	out->undescribed = true;
-	out->target = quantity_from_int(1);
-	*metric_name = mem_dup(out->type->name);
-	source_unref(s);
+	b->scaler->undescribed = true;
+	b->scaler->target = quantity_from_int(1);
+	b->metric_name = mem_dup(params->type);
 	return rc;
 }
 
 struct question *externalquestion_narrow(const struct question *question, const char *metric, size_t position)
 {
-	const struct externalquestion *q = question->data;
+	const struct externalquestion *whole = question->data;
+	struct externalquestion *q = mem_zalloc(sizeof(*q));
 
+	whole->source->count++;
+	*q = (struct externalquestion){ whole->source, mem_dup(metric), position };
 	return question_new(question->type, mem_printf("%s metric %s", question->key, metric),
-		mem_dup(question->source), make_data(q->source, metric, position));
+		mem_dup(question->source), q);
 }
 
-void externalquestion_free(void *data)
+void externalquestion_done(void *data)
 {
 	struct externalquestion *q = data;
 
-	source_unref(q->source);
+	if (q->source)
+		source_unref(q->source);
 	free(q->metric);
-	free(q);
 }
 
 void externalquestion_name_error(const struct question *question, struct err *err)

@@ -37,9 +37,9 @@ struct externalquestion { /* the data of a question */
 extern const struct param_table externalquestion_table;
 
 /* The functions of struct scaler_type. */
-int externalquestion_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err);
+int externalquestion_build(struct scaler_build *b, struct err *err);
 struct question *externalquestion_narrow(const struct question *question, const char *metric, size_t position);
-void externalquestion_free(void *data);
+void externalquestion_done(void *data);
 
 /*
  * Prefixes the message with the source, and removes a server's text that repeats a value of the

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fingerprint.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -29,31 +28,25 @@
 /* What a token of an App may do for us, whatever the App may. */
 #define PERMISSIONS "{\"actions\":\"read\",\"metadata\":\"read\"}"
 
-/* The data of a question. Owns its texts and lists. */
-struct github_question {
-	struct httpsource_login login;
-	char *url; /* of the API, without a slash at its end */
+struct github {
+	struct httplogin login; /* url: of the API, without a slash at its end */
 	char *owner;
 	enum scope { ORGANIZATION, ENTERPRISE, REPOSITORY } scope;
 	struct param_list repos, labels;
-	bool no_default_labels, unlabeled_apart;
+	bool no_default_labels, unlabeled_apart, etags;
 	struct githubmemory *memory; /* NULL: without ETags */
 };
 
-/* The parameters as written. Owns its texts. */
-struct github_fields {
-	char *url, *owner, *token, *key, *ca;
-	unsigned scope; /* enum scope */
-	struct param_list repos, labels;
-	bool no_default_labels, etags, unlabeled_apart;
-	int64_t target, application, installation;
+struct github_login {
+	char *token, *key, *ca;
+	int64_t application, installation;
 };
 
 static const char *const scopes[] = { [ORGANIZATION] = "org", [ENTERPRISE] = "ent", [REPOSITORY] = "repo", NULL };
 
-#define AT(field) offsetof(struct github_fields, field)
+#define AT(field) offsetof(struct github, field)
 static const struct param_row rows[] = {
-	{ "githubApiURL", PARAM_TEXT, "me", AT(url), .otherwise = "https://api.github.com",
+	{ "githubApiURL", PARAM_TEXT, "me", AT(login.url), .otherwise = "https://api.github.com",
 		.help = "of GitHub Enterprise Server: https://HOST/api/v3" },
 	{ "owner", PARAM_TEXT, "me", AT(owner), .required = true, .help = "the organization, or the user" },
 	{ "runnerScope", PARAM_CHOICE, "me", AT(scope), .required = true, .words = scopes,
@@ -65,40 +58,31 @@ static const struct param_row rows[] = {
 	{ "matchUnlabeledJobsWithUnlabeledRunners", PARAM_BOOL, "me", AT(unlabeled_apart),
 		.help = "jobs without labels are for runners without labels" },
 	{ "enableEtags", PARAM_BOOL, "me", AT(etags), .help = "what has not changed does not count for the limit" },
-	{ "targetWorkflowQueueLength", PARAM_INT64, "me", AT(target), .otherwise = "1",
+	{ "targetWorkflowQueueLength", PARAM_WHOLE_TARGET, "me", .otherwise = "1",
 		.help = "target: as many per replica; active from so many on" },
-	{ "applicationID", PARAM_INT64, "me", AT(application), .help = "GitHub App: its number" },
-	{ "installationID", PARAM_INT64, "me", AT(installation), .help = "GitHub App: the installation's number" },
-	{ "appKey", PARAM_TEXT, "a", AT(key), .help = "GitHub App: its private key, PEM" },
-	{ "personalAccessToken", PARAM_TEXT, "a", AT(token), .help = "a token that may read Actions, instead" },
-	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-static void free_list(struct param_list *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		free(list->items[i]);
-	free(list->items);
-}
+#define LOGIN_AT(field) offsetof(struct github_login, field)
+static const struct param_row login_rows[] = {
+	{ "applicationID", PARAM_INT64, "me", LOGIN_AT(application), .help = "GitHub App: its number" },
+	{ "installationID", PARAM_INT64, "me", LOGIN_AT(installation),
+		.help = "GitHub App: the installation's number" },
+	{ "appKey", PARAM_TEXT, "a", LOGIN_AT(key), .help = "GitHub App: its private key, PEM" },
+	{ "personalAccessToken", PARAM_TEXT, "a", LOGIN_AT(token), .help = "a token that may read Actions, instead" },
+	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "authority that signs the server, PEM" },
+};
+static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 
-static void free_data(void *data)
+static void data_done(void *data)
 {
-	struct github_question *q = data;
-
-	webaccess_unref(q->login.access);
-	free(q->url);
-	free(q->owner);
-	free_list(&q->repos);
-	free_list(&q->labels);
-	githubmemory_free(q->memory);
-	free(q);
+	githubmemory_free(((struct github *)data)->memory);
 }
 
 /* ---- Building ---- */
 
 /* Of an App all three are needed, as in KEDA; known only when all values are. */
-static int check_login(const struct github_fields *f, struct err *err)
+static int check_login(const struct github_login *f, struct err *err)
 {
 	if (!f->key && !f->token)
 		return err_set(err, ERR_INVALID, "no personalAccessToken or appKey given");
@@ -111,7 +95,7 @@ static int check_login(const struct github_fields *f, struct err *err)
 	return f->key ? 0 : err_set(err, ERR_INVALID, "no appKey given");
 }
 
-static int check_names(const struct github_fields *f, struct err *err)
+static int check_names(const struct github *f, struct err *err)
 {
 	if (f->owner && !githubpage_is_name(f->owner))
 		return err_set(err, ERR_INVALID,
@@ -128,22 +112,24 @@ static int check_names(const struct github_fields *f, struct err *err)
 	return 0;
 }
 
-static int read_url(const char *text, char **out, struct err *err)
+static int read_url(struct github *q, struct err *err)
 {
-	char *user = NULL, *password = NULL;
+	char *clean = NULL, *user = NULL, *password = NULL;
 
-	if (httpurl_split_user(text, out, &user, &password, err))
+	if (httpurl_split_user(q->login.url, &clean, &user, &password, err))
 		return err_wrap(err, "parameter \"githubApiURL\"");
 	free(user);
 	mem_free_secret(password);
-	for (size_t len = strlen(*out); len > 0 && (*out)[len - 1] == '/'; len--)
-		(*out)[len - 1] = '\0';
-	if (strpbrk(*out, "?#"))
+	mem_free_secret(q->login.url);
+	q->login.url = clean;
+	for (size_t len = strlen(q->login.url); len > 0 && q->login.url[len - 1] == '/'; len--)
+		q->login.url[len - 1] = '\0';
+	if (strpbrk(q->login.url, "?#"))
 		return err_set(err, ERR_INVALID, "parameter \"githubApiURL\" must not have a query (?...)");
 	return 0;
 }
 
-static int log_in(const struct github_fields *f, const char *url, struct webaccess **out, struct err *err)
+static int make_access(const struct github_login *f, const char *url, struct webaccess **out, struct err *err)
 {
 	char application[24], installation[24];
 	const struct githubapp_config app = { .api_url = url,
@@ -167,70 +153,32 @@ static int log_in(const struct github_fields *f, const char *url, struct webacce
 	return *out ? 0 : -1;
 }
 
-/* Takes the texts that the question keeps. */
-static void take_fields(struct github_question *q, struct github_fields *f)
+static int log_in(struct scaler_build *b, const struct github_login *f, struct err *err)
 {
-	q->owner = f->owner;
-	q->scope = f->scope;
-	q->repos = f->repos;
-	q->labels = f->labels;
-	q->no_default_labels = f->no_default_labels;
-	q->unlabeled_apart = f->unlabeled_apart;
-	q->memory = f->etags ? githubmemory_new() : NULL;
-	f->owner = NULL;
-	f->repos = f->labels = (struct param_list){ 0 };
-}
+	struct github *q = b->data;
 
-static void put_list(const struct param_list *list, char out[FINGERPRINT_TEXT])
-{
-	fingerprint_of((const char *const *)list->items, list->count, out);
-}
-
-static char *make_key(const struct github_question *q)
-{
-	char repos[FINGERPRINT_TEXT], labels[FINGERPRINT_TEXT];
-
-	put_list(&q->repos, repos);
-	put_list(&q->labels, labels);
-	return mem_printf("github-runner %s %s %s %s %zu:%s %zu:%s %d%d%d", q->url, webaccess_key(q->login.access),
-		q->scope == REPOSITORY ? "user" : "organization", q->owner, q->repos.count, repos, q->labels.count,
-		labels, q->no_default_labels, q->unlabeled_apart, q->memory != NULL);
-}
-
-/* 1: some values are unknown. */
-static int read_fields(const struct scaler_params *params, struct github_fields *f, struct err *err)
-{
-	int rc = params_read(&table, params, f, err);
-
-	if (rc < 0 || check_names(f, err) || params_check_target(params, "targetWorkflowQueueLength", &f->target, err))
+	if (check_login(f, err) || read_url(q, err) || make_access(f, q->login.url, &q->login.access, err))
 		return -1;
-	return rc == 0 && check_login(f, err) ? -1 : rc;
+	b->timeout_ms = SCAN_MS;
+	q->memory = q->etags ? githubmemory_new() : NULL;
+	if (q->scope == ENTERPRISE)
+		q->scope = ORGANIZATION; /* the same list */
+	return 0;
 }
 
 /* Active from the target on, not above it: there are whole jobs only. */
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build(struct scaler_build *b, struct err *err)
 {
-	struct github_question *q = mem_zalloc(sizeof(*q));
-	struct github_fields f = { 0 };
-	int rc = read_fields(params, &f, err);
-	char where[256];
+	struct github *q = b->data;
+	struct github_login f = { 0 };
+	int rc = check_names(q, err) || params_read_rows(b, &login_table, 0, &f, err) ||
+			(!b->open && log_in(b, &f, err))
+		? -1
+		: 0;
 
-	if (rc >= 0) {
-		out->target = quantity_from_int(f.target);
-		out->activation = (double)f.target - 1;
-		*metric_name = f.owner ? params_normalise(mem_printf("github-runner-%s", f.owner)) : NULL;
-	}
-	if (rc == 0 && (read_url(f.url, &q->url, err) || log_in(&f, q->url, &q->login.access, err)))
-		rc = -1;
-	if (rc == 0) {
-		take_fields(q, &f);
-		out->question = question_new(&githubrunner_scaler_type, make_key(q),
-			mem_printf("github-runner %s", httpurl_origin(q->url, where, sizeof(where))), q);
-		out->question->timeout_ms = SCAN_MS;
-	} else {
-		free_data(q);
-	}
-	params_done(&table, &f);
+	b->scaler->activation = (double)(b->scaler->target.milli / 1000) - 1;
+	b->metric_name = q->owner ? params_normalise(mem_printf("github-runner-%s", q->owner)) : NULL;
+	params_done(&login_table, &f);
 	return rc;
 }
 
@@ -242,7 +190,7 @@ static void note_done(void *note)
 	githubscan_done(note);
 }
 
-static struct githubscan_place place_of(const struct github_question *q)
+static struct githubscan_place place_of(const struct github *q)
 {
 	return (struct githubscan_place){ .owner = q->owner,
 		.is_user = q->scope == REPOSITORY,
@@ -256,7 +204,7 @@ enum { ETAG, REMAINING, RESET, LINK };
 
 static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
 {
-	const struct github_question *q = ask->base.question->data;
+	const struct github *q = ask->base.question->data;
 	const struct githubscan_place place = place_of(q);
 	struct githubscan *scan = ask->note;
 	MEM_AUTO char *path = NULL;
@@ -267,13 +215,12 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 		githubscan_begin(scan, &place);
 	path = githubscan_path(scan, &place);
 	etag = githubmemory_etag(q->memory, path);
-	out->url = mem_printf("%s%s", q->url, path);
+	out->url = mem_printf("%s%s", q->login.url, path);
 	strmap_set(&out->headers, "Accept", "application/vnd.github.v3+json");
 	strmap_set(&out->headers, "X-GitHub-Api-Version", "2022-11-28");
 	if (etag)
 		strmap_set(&out->headers, "If-None-Match", etag);
 	out->wanted_header = WANTED;
-	out->max_body = ANSWER_MAX;
 	return 0;
 }
 
@@ -324,7 +271,7 @@ static bool is_limited(const struct httpsource *ask, const struct webget_answer 
 
 /* ---- Answers ---- */
 
-static enum httpsource_verdict go_on(const struct github_question *q, const struct githubscan *scan, struct answer *out)
+static enum httpsource_verdict go_on(const struct github *q, const struct githubscan *scan, struct answer *out)
 {
 	if (scan->stage != GITHUBSCAN_DONE)
 		return HTTPSOURCE_NEXT;
@@ -340,7 +287,7 @@ static enum httpsource_verdict go_on(const struct github_question *q, const stru
 static enum httpsource_verdict refused(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
 	struct err *err)
 {
-	const struct github_question *q = ask->base.question->data;
+	const struct github *q = ask->base.question->data;
 	const struct githubscan_place place = place_of(q);
 	json_t *value = json_parse_foreign(answer->body, answer->len, NULL);
 	struct githubscan *scan = ask->note;
@@ -361,7 +308,7 @@ static enum httpsource_verdict refused(struct httpsource *ask, const struct webg
 }
 
 /* 0 with the page, or -1 with err. */
-static int read_page(const struct github_question *q, const struct githubscan *scan, const struct webget_answer *answer,
+static int read_page(const struct github *q, const struct githubscan *scan, const struct webget_answer *answer,
 	struct githubpage *out, struct err *err)
 {
 	const struct githubpage_runner runner = { .labels = (const char *const *)q->labels.items,
@@ -378,7 +325,7 @@ static int read_page(const struct github_question *q, const struct githubscan *s
 static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
 	struct err *err)
 {
-	const struct github_question *q = ask->base.question->data;
+	const struct github *q = ask->base.question->data;
 	const struct githubscan_place place = place_of(q);
 	struct githubscan *scan = ask->note;
 	MEM_AUTO char *path = githubscan_path(scan, &place);
@@ -398,7 +345,8 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webget
 	return rc == 0 ? go_on(q, scan, out) : HTTPSOURCE_FAILED;
 }
 
-static const struct httpsource_type http = { .steps_max = STEPS_MAX,
+static const struct httpsource_type http = { .max_body = ANSWER_MAX,
+	.steps_max = STEPS_MAX,
 	.note_size = sizeof(struct githubscan),
 	.note_done = note_done,
 	.request = request,
@@ -407,10 +355,11 @@ static const struct httpsource_type http = { .steps_max = STEPS_MAX,
 const struct scaler_type githubrunner_scaler_type = {
 	.name = "github-runner",
 	.go_name = "githubRunnerScaler",
-	.tables = { &table },
+	.tables = { &table, &login_table },
+	.data_size = sizeof(struct github),
 	.build = build,
+	.data_done = data_done,
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,
 	.http = &http,
-	.free_data = free_data,
 };

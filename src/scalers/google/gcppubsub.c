@@ -19,24 +19,18 @@
 /* Six weeks: Cloud Monitoring keeps nothing that is older. */
 #define HORIZON_MAX_MS (INT64_C(42) * 86400000)
 
-/* The data of a question. Owns its texts. */
-struct gcppubsub_question {
-	struct httpsource_login login;
-	struct pubsubquery query;
-	bool own;       /* it is asked as kscaled itself */
-	char *project;  /* NULL: that of our own identity, which is known when it has a token */
-	double if_null; /* NAN: an error */
-};
-
-/* The parameters as written. Owns its texts. */
-struct gcppubsub_fields {
-	char *subscription, *topic, *mode, *aggregation;
-	struct quantity target;
-	double activation, if_null;
+struct gcppubsub {
+	struct httplogin login;
+	char *subscription, *topic; /* ids; one of them is NULL */
+	char *mode, *aggregation;
 	int64_t horizon_ms;
+	double if_null; /* NAN: an error */
+	char *project;  /* NULL: that of our own identity, which is known when it has a token */
 };
 
-#define AT(field) offsetof(struct gcppubsub_fields, field)
+static const struct gcppubsub absent = { .if_null = NAN };
+
+#define AT(field) offsetof(struct gcppubsub, field)
 static const struct param_row rows[] = {
 	{ "subscriptionName", PARAM_TEXT, "me", AT(subscription), .help = "name of the subscription" },
 	{ "topicName", PARAM_TEXT, "me", AT(topic), .help = "name of the topic, instead" },
@@ -46,8 +40,8 @@ static const struct param_row rows[] = {
 		.help = "removed" },
 	{ "mode", PARAM_TEXT, "m", AT(mode), .otherwise = "SubscriptionSize",
 		.help = "SubscriptionSize, or a metric such as OldestUnackedMessageAge" },
-	{ "value", PARAM_TARGET, "m", AT(target), .otherwise = "10", .help = "target: as much per replica" },
-	{ "activationValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
+	{ "value", PARAM_TARGET, "m", .otherwise = "10", .help = "target: as much per replica" },
+	{ "activationValue", PARAM_ACTIVATION, "m", .help = "active when it is more" },
 	{ "aggregation", PARAM_TEXT, "m", AT(aggregation),
 		.help = "mean, median, variance, stddev, sum, count, percentile99 and its like" },
 	{ "timeHorizon", PARAM_DURATION, "m", AT(horizon_ms), .most = HORIZON_MAX_MS,
@@ -56,22 +50,24 @@ static const struct param_row rows[] = {
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-static void free_data(void *data)
+static void data_done(void *data)
 {
-	struct gcppubsub_question *q = data;
+	free(((struct gcppubsub *)data)->project);
+}
 
-	webaccess_unref(q->login.access);
-	free((char *)(uintptr_t)q->query.mode);
-	free((char *)(uintptr_t)q->query.id);
-	free((char *)(uintptr_t)q->query.aggregation);
-	free(q->project);
-	free(q);
+static struct pubsubquery query_of(const struct gcppubsub *q)
+{
+	return (struct pubsubquery){ .topic = q->topic != NULL,
+		.mode = q->mode,
+		.id = q->topic ? q->topic : q->subscription,
+		.aggregation = q->aggregation,
+		.horizon_ms = q->horizon_ms };
 }
 
 /* ---- Building ---- */
 
 /* What one row cannot say; some values may be unknown. */
-static int check(const struct scaler_params *params, const struct gcppubsub_fields *f, struct err *err)
+static int check(const struct scaler_params *params, const struct gcppubsub *f, struct err *err)
 {
 	bool open = params_is_unknown(&table, params, AT(subscription)) || params_is_unknown(&table, params, AT(topic));
 
@@ -80,90 +76,73 @@ static int check(const struct scaler_params *params, const struct gcppubsub_fiel
 	return 0;
 }
 
-/* Takes the texts of f that the question keeps. */
-static int take_query(struct gcppubsub_question *q, struct gcppubsub_fields *f, struct err *err)
+/* The metric in the place of the mode, and what is used where nothing is given. */
+static void settle(struct gcppubsub *q)
 {
-	char *id = NULL;
+	const struct pubsubquery query = query_of(q);
+	char *metric = mem_dup(pubsubquery_metric(q->mode));
 
-	if (pubsubquery_name(f->subscription ? f->subscription : f->topic, &q->project, &id, err))
-		return -1;
-	q->query = (struct pubsubquery){ .topic = f->topic != NULL,
-		.mode = f->mode,
-		.id = id,
-		.aggregation = f->aggregation,
-		.horizon_ms = f->horizon_ms };
-	f->mode = f->aggregation = NULL;
-	q->if_null = f->if_null;
-	return pubsubquery_check(&q->query, err);
+	free(q->mode);
+	q->mode = metric;
+	q->horizon_ms = pubsubquery_horizon_ms(&query);
 }
 
-/* 0, -1, or 1 when some values are unknown. */
-static int log_in(const struct scaler_params *params, struct gcppubsub_question *q, struct err *err)
+/* "projects/P/topics/T" is T of P. */
+static int take_name(struct gcppubsub *q, struct err *err)
+{
+	char **name = q->topic ? &q->topic : &q->subscription, *id = NULL;
+	struct pubsubquery query;
+
+	if (pubsubquery_name(*name, &q->project, &id, err))
+		return -1;
+	free(*name);
+	*name = id;
+	query = query_of(q);
+	if (pubsubquery_check(&query, err))
+		return -1;
+	settle(q);
+	return 0;
+}
+
+static int log_in(struct scaler_build *b, struct gcppubsub *q, struct err *err)
 {
 	struct webaccess_config config = { 0 };
 	struct googlelogin login;
-	int rc = googlelogin_read(params, GOOGLEKEY_MONITORING_READ, &login, err);
+	bool own;
+	int rc = googlelogin_read(b->params, GOOGLEKEY_MONITORING_READ, &login, err);
 
+	b->open |= rc == 1;
 	if (rc != 0)
-		return rc;
+		return rc < 0 ? -1 : 0;
 	if (!login.identity)
 		return err_set(err, ERR_INVALID, GOOGLELOGIN_NOT_FOUND);
 	config.identity = login.identity;
+	own = login.own;
 	q->login.access = webaccess_new(&config, err);
-	q->own = login.own;
 	if (!q->project) {
 		q->project = login.project;
 		login.project = NULL;
 	}
 	googlelogin_done(&login);
-	return q->login.access ? 0 : -1;
-}
-
-static char *make_key(const struct gcppubsub_question *q)
-{
-	MEM_AUTO char *query = pubsubquery_text(&q->query, q->project ? q->project : "");
-
-	return mem_printf("gcp-pubsub %s %s %a %s", webaccess_key(q->login.access), q->project ? q->project : "-",
-		isnan(q->if_null) ? HUGE_VAL : q->if_null, query);
-}
-
-static int read_question(const struct scaler_params *params, struct gcppubsub_fields *f, struct gcppubsub_question *q,
-	struct err *err)
-{
-	int rc = params_read(&table, params, f, err), login;
-
-	if (rc < 0 || check(params, f, err))
+	if (!q->login.access)
 		return -1;
-	if (rc == 0 && take_query(q, f, err))
-		return -1;
-	login = log_in(params, q, err);
-	if (login < 0)
-		return -1;
-	if (rc == 0 && login == 0 && !q->project && !q->own)
+	if (!b->open && !q->project && !own)
 		return err_set(err, ERR_INVALID,
 			"the key has no project_id: write the name as projects/PROJECT/subscriptions/NAME");
-	return rc | login;
+	q->login.url = mem_dup(PLACE);
+	b->source = mem_printf("gcp-pubsub %s", PLACE);
+	params_add_key(b, q->project);
+	return 0;
 }
 
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build(struct scaler_build *b, struct err *err)
 {
-	struct gcppubsub_question *q = mem_zalloc(sizeof(*q));
-	struct gcppubsub_fields f = { .if_null = NAN };
-	int rc = read_question(params, &f, q, err);
-	const char *name = f.subscription ? f.subscription : f.topic;
+	struct gcppubsub *q = b->data;
+	const char *name = q->subscription ? q->subscription : q->topic;
 
-	if (rc >= 0 && name)
-		*metric_name = params_normalise(mem_printf("gcp-ps-%s", name));
-	out->target = f.target;
-	out->activation = f.activation;
-	if (rc == 0) {
-		out->question = question_new(&gcppubsub_scaler_type, make_key(q), mem_dup("gcp-pubsub " PLACE), q);
-		out->question->timeout_ms = QUESTION_TIMEOUT_HTTP;
-	} else {
-		free_data(q);
-	}
-	params_done(&table, &f);
-	return rc;
+	if (name)
+		b->metric_name = params_normalise(mem_printf("gcp-ps-%s", name));
+	return check(b->params, q, err) || (!b->open && take_name(q, err)) || log_in(b, q, err) ? -1 : 0;
 }
 
 /* ---- Asking ---- */
@@ -180,23 +159,24 @@ static void note_done(void *note)
 
 static bool needs_project(const struct question *question)
 {
-	const struct gcppubsub_question *q = question->data;
+	const struct gcppubsub *q = question->data;
 
 	return !q->project;
 }
 
 static const char *project_of(const struct httpsource *ask)
 {
-	const struct gcppubsub_question *q = ask->base.question->data;
+	const struct gcppubsub *q = ask->base.question->data;
 
 	return q->project ? q->project : ask->project;
 }
 
 static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
 {
-	const struct gcppubsub_question *q = ask->base.question->data;
+	const struct gcppubsub *q = ask->base.question->data;
 	const struct gcppubsub_note *note = ask->note;
 	const char *project = project_of(ask);
+	const struct pubsubquery asked = query_of(q);
 	MEM_AUTO char *query = NULL;
 	json_t *body;
 
@@ -204,27 +184,27 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 		return err_set(err, ERR_INVALID,
 			"kscaled's own Google identity has no project: write the name as "
 			"projects/PROJECT/subscriptions/NAME, or set CLOUDSDK_CORE_PROJECT in its environment");
-	query = pubsubquery_text(&q->query, project);
+	query = pubsubquery_text(&asked, project);
 	body = json_pack("{ss si}", "query", query, "pageSize", 1);
 	if (note->page)
 		json_object_set_new(body, "pageToken", json_string(note->page));
-	out->url = mem_printf(PLACE "/v3/projects/%s/timeSeries:query", project);
+	out->url = mem_printf("%s/v3/projects/%s/timeSeries:query", q->login.url, project);
 	out->body = json_text(body);
 	out->content_type = "application/json";
-	out->max_body = ANSWER_MAX;
 	json_decref(body);
 	return 0;
 }
 
 static enum httpsource_verdict judge_nothing(const struct httpsource *ask, struct answer *out, struct err *err)
 {
-	const struct gcppubsub_question *q = ask->base.question->data;
+	const struct gcppubsub *q = ask->base.question->data;
+	const struct pubsubquery asked = query_of(q);
 	MEM_AUTO char *query = NULL;
 
 	out->value = q->if_null;
 	if (!isnan(q->if_null))
 		return HTTPSOURCE_ANSWERED;
-	query = pubsubquery_text(&q->query, project_of(ask));
+	query = pubsubquery_text(&asked, project_of(ask));
 	err_set(err, ERR_INVALID, "could not find stackdriver metric with query %s", query);
 	return HTTPSOURCE_FAILED;
 }
@@ -248,7 +228,8 @@ static enum httpsource_verdict judge(struct httpsource *ask, const struct webget
 	return HTTPSOURCE_FAILED;
 }
 
-static const struct httpsource_type http = { .note_size = sizeof(struct gcppubsub_note),
+static const struct httpsource_type http = { .max_body = ANSWER_MAX,
+	.note_size = sizeof(struct gcppubsub_note),
 	.note_done = note_done,
 	.needs_project = needs_project,
 	.request = request,
@@ -260,9 +241,11 @@ const struct scaler_type gcppubsub_scaler_type = {
 	.announced = "This scaler is deprecated. More info -> 'https://keda.sh/blog/2025-09-15-gcp-deprecations'",
 	.tables = { &table, &googlelogin_table },
 	.metered = true,
+	.data_size = sizeof(struct gcppubsub),
+	.absent = &absent,
 	.build = build,
+	.data_done = data_done,
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,
 	.http = &http,
-	.free_data = free_data,
 };

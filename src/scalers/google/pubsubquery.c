@@ -98,7 +98,7 @@ static void put_snake(struct buf *out, const char *camel)
 	buf_done(&first);
 }
 
-static const char *metric_of(const char *mode)
+const char *pubsubquery_metric(const char *mode)
 {
 	return strcmp(mode, "SubscriptionSize") == 0 ? "NumUndeliveredMessages" : mode;
 }
@@ -167,7 +167,7 @@ static void put_duration(struct buf *out, int64_t ms)
 		buf_printf(out, "%u.%03us", seconds, rest);
 }
 
-static int64_t horizon_of(const struct pubsubquery *q)
+int64_t pubsubquery_horizon_ms(const struct pubsubquery *q)
 {
 	return q->horizon_ms > 0 ? q->horizon_ms : q->aggregation ? AGGREGATED_HORIZON_MS : HORIZON_MS;
 }
@@ -192,10 +192,10 @@ char *pubsubquery_text(const struct pubsubquery *q, const char *project)
 	struct buf out = BUF_INIT(TEXT_MAX);
 
 	buf_printf(&out, "fetch pubsub_%s | metric 'pubsub.googleapis.com/%s/", what, what);
-	put_snake(&out, metric_of(q->mode));
+	put_snake(&out, pubsubquery_metric(q->mode));
 	buf_printf(&out, "' | filter (resource.project_id == '%s' && resource.%s_id == '%s') | within ", project, what,
 		q->id);
-	put_duration(&out, horizon_of(q));
+	put_duration(&out, pubsubquery_horizon_ms(q));
 	if (q->aggregation)
 		put_aggregation(&out, q->aggregation);
 	return buf_take(&out);

@@ -26,6 +26,11 @@ struct pubsubquery {             /* borrowed */
  */
 int pubsubquery_name(const char *name, char **project, char **id, struct err *err);
 
+/* The metric that a mode asks for; constant, or mode itself. */
+const char *pubsubquery_metric(const char *mode);
+/* How far is looked back, above 0. */
+int64_t pubsubquery_horizon_ms(const struct pubsubquery *q);
+
 /* ERR_INVALID: mode or aggregation is none. */
 int pubsubquery_check(const struct pubsubquery *q, struct err *err);
 

@@ -14,8 +14,10 @@
 
 /* Bytes of a server's words in an error. */
 #define WORDS_SHOWN 200
+/* Bytes of a query in an error. */
+#define QUERY_SHOWN 120
 
-static const struct httpsource_login *login_of(const struct httpsource *ask)
+static const struct httplogin *login_of(const struct httpsource *ask)
 {
 	return ask->base.question->data;
 }
@@ -144,7 +146,10 @@ static int make_request(struct httpsource *ask, struct httpsource_request *reque
 	ask->left_alone = false;
 	if (ask->step >= most)
 		return err_set(err, ERR_INVALID, "more than %u requests for one answer", most);
-	if (type_of(ask)->request(ask, request, err))
+	request->max_body = type_of(ask)->max_body;
+	if (!type_of(ask)->request)
+		request->url = mem_dup(login_of(ask)->url);
+	else if (type_of(ask)->request(ask, request, err))
 		return -1;
 	mem_free_secret(ask->url);
 	ask->url = mem_dup(request->url);
@@ -155,7 +160,7 @@ static int make_request(struct httpsource *ask, struct httpsource_request *reque
 
 static void send_next(struct httpsource *ask)
 {
-	const struct httpsource_login *login = login_of(ask);
+	const struct httplogin *login = login_of(ask);
 	struct httpsource_request r = { 0 };
 
 	if (make_request(ask, &r, &ask->err)) {
@@ -268,6 +273,11 @@ int httpsource_expect(const struct webget_answer *answer, int least, int most, s
 	err_set(err, httpstatus_kind(answer->status), "HTTP status %d%s%s", answer->status, *words ? ": " : "", words);
 	err->http_status = answer->status;
 	return -1;
+}
+
+void httpsource_wrap_query(struct err *err, const char *query)
+{
+	err_wrap(err, "query %.*s%s", QUERY_SHOWN, query, strlen(query) > QUERY_SHOWN ? "..." : "");
 }
 
 json_t *httpsource_json(const struct webget_answer *answer, struct err *err)

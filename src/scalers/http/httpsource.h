@@ -9,7 +9,7 @@
  * asks for, an end at any time, and errors that name the source and repeat no credential.
  *
  * A type has .http = &its_http, .ask = httpsource_ask and .cancel = httpsource_cancel in its
- * struct scaler_type, and its question's data begins with a struct httpsource_login.
+ * struct scaler_type, and its question's data begins with a struct httplogin.
  */
 
 #include <jansson.h>
@@ -18,13 +18,9 @@
 #include "base/err.h"
 #include "base/strmap.h"
 #include "net/web/webget.h"
+#include "scalers/httplogin.h"
 #include "scalers/scaler.h"
 #include "scalers/sources.h"
-
-struct httpsource_login {
-	struct webaccess *access; /* one reference; NULL: no credentials */
-	int64_t timeout_ms;       /* of one request; 0: the process's */
-};
 
 /* One ask. For types to read. */
 struct httpsource {
@@ -78,7 +74,8 @@ struct httpsource_type {
 	 * is known with its token (net/identity, struct credential); NULL: never.
 	 */
 	bool (*needs_project)(const struct question *question);
-	/* Makes the next request. 0, or -1 with err. */
+	size_t max_body; /* of requests that say none; 0: 1 MiB */
+	/* Makes the next request. 0, or -1 with err. NULL: a GET of the login's url. */
 	int (*request)(const struct httpsource *ask, struct httpsource_request *out, struct err *err);
 	/* Judges a response with any status. */
 	enum httpsource_verdict (
@@ -121,6 +118,8 @@ void httpsource_pause(const struct httpsource *ask, int64_t span_ms);
  * has the status and the beginning of what the server says.
  */
 int httpsource_expect(const struct webget_answer *answer, int least, int most, struct err *err);
+/* Prepends `query <its beginning>: `. */
+void httpsource_wrap_query(struct err *err, const char *query);
 /* The body as JSON, which the caller owns; NULL with ERR_INVALID, which does not quote it. */
 json_t *httpsource_json(const struct webget_answer *answer, struct err *err);
 

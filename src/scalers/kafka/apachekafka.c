@@ -8,9 +8,11 @@
 const struct scaler_type apachekafka_scaler_type = {
 	.name = "apache-kafka",
 	.go_name = "apacheKafkaScaler",
-	.tables = { &kafkaparams_table, &kafkaparams_apache_table, &awslogin_table },
+	.tables = { &kafkaparams_table, &kafkaparams_apache_table, &kafkaparams_login_table,
+		&kafkaparams_apache_login_table, &awslogin_table },
+	.data_size = sizeof(struct kafkaquestion),
 	.build = kafkaparams_build,
+	.data_done = kafkaquestion_done,
 	.ask = kafkaquestion_ask,
 	.cancel = kafkaquestion_cancel,
-	.free_data = kafkaquestion_free_data,
 };

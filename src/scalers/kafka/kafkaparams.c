@@ -14,11 +14,11 @@
 #include "scalers/login/awslogin.h"
 #include "scalers/login/httpauth.h"
 
-enum policy { LATEST, EARLIEST };
 enum tls { TLS_DISABLE, TLS_ENABLE };
 enum sasl { SASL_NONE, SASL_PLAINTEXT, SASL_SCRAM_SHA256, SASL_SCRAM_SHA512, SASL_OAUTHBEARER, SASL_GSSAPI, SASL_MSK };
 enum provider { PROVIDER_BEARER, PROVIDER_MSK };
-static const char *const policies[] = { [LATEST] = "latest", [EARLIEST] = "earliest", NULL };
+static const char
+	*const policies[] = { [KAFKAQUESTION_LATEST] = "latest", [KAFKAQUESTION_EARLIEST] = "earliest", NULL };
 static const char *const tls_words[] = { [TLS_DISABLE] = "disable", [TLS_ENABLE] = "enable", NULL };
 static const char *const sarama_sasls[] = { "none", "plaintext", "scram_sha256", "scram_sha512", "oauthbearer",
 	"gssapi", NULL };
@@ -31,13 +31,44 @@ static const enum sasl sarama_meanings[] = { SASL_NONE, SASL_PLAINTEXT, SASL_SCR
 static const enum sasl apache_meanings[] = { SASL_NONE, SASL_PLAINTEXT, SASL_SCRAM_SHA256, SASL_SCRAM_SHA512,
 	SASL_GSSAPI, SASL_MSK };
 
-/* The parameters as written. Owns its texts. */
-struct kafkaparams_fields {
-	struct param_list servers, topics;
-	char *topic, *group, *limitation, *version;
-	int64_t threshold, activation;
-	enum policy policy;
-	bool idle, excludes_stuck, zero_on_invalid, only_lagging, even;
+#define AT(field) offsetof(struct kafkaquestion, field)
+static const struct param_row rows[] = {
+	{ "consumerGroup", PARAM_TEXT, "me", AT(group), .required = true, .help = "whose lag counts" },
+	/* A target, and part of what is asked where the lag is bounded by it (src/README). */
+	{ "lagThreshold", PARAM_INT64, "m", AT(rules.threshold), .otherwise = "10",
+		.help = "target: messages per replica" },
+	{ "activationLagThreshold", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
+	{ "offsetResetPolicy", PARAM_CHOICE, "m", AT(policy), .words = policies, .otherwise = "latest",
+		.help = "where the group begins when it has committed nothing" },
+	{ "partitionLimitation", PARAM_TEXT, "m", AT(limitation), .help = "partitions that count: 1,3-5" },
+	{ "allowIdleConsumers", PARAM_BOOL, "m", AT(rules.idle), .help = "more replicas than partitions" },
+	{ "excludePersistentLag", PARAM_BOOL, "m", AT(excludes_stuck),
+		.help = "partitions whose offset does not move do not count" },
+	{ "scaleToZeroOnInvalidOffset", PARAM_BOOL, "m", AT(rules.zero_on_invalid),
+		.help = "partitions without a committed offset count 0" },
+	{ "limitToPartitionsWithLag", PARAM_BOOL, "m", AT(rules.only_lagging),
+		.help = "no more replicas than partitions with a lag" },
+	{ "ensureEvenDistributionOfPartitions", PARAM_BOOL, "m", AT(rules.even),
+		.help = "a number of replicas that divides the partitions" },
+};
+const struct param_table kafkaparams_table = PARAM_TABLE(rows);
+
+static const struct param_row sarama_rows[] = {
+	{ "topic", PARAM_TEXT, "me", AT(topic), .help = "without one: all topics in which the group has committed" },
+	{ "version", PARAM_TEXT, "m", AT(version), .unkeyed = true, .help = "of Kafka; checked, and not needed" },
+	{ "fullMetadata", PARAM_IGNORED, "m", .help = "only the topics that are needed are asked for" },
+};
+const struct param_table kafkaparams_sarama_table = PARAM_TABLE(sarama_rows);
+
+static const struct param_row apache_rows[] = {
+	{ "topic", PARAM_LIST, "me", AT(topics), .help = "topics, separated by commas; none: as for kafka" },
+};
+const struct param_table kafkaparams_apache_table = PARAM_TABLE(apache_rows);
+
+/* ---- Where, and as whom ---- */
+
+struct kafka_login {
+	struct param_list servers;
 	enum tls tls;
 	bool insecure;
 	char *ca, *cert, *key, *key_password;
@@ -51,62 +82,45 @@ enum { BEARER = 1 }; /* rows that count with oauthbearer alone */
 
 #define APACHE_PORT 9092 /* apache-kafka's library fills it in; that of kafka wants one */
 
-#define AT(field) offsetof(struct kafkaparams_fields, field)
-static const struct param_row rows[] = {
-	{ "bootstrapServers", PARAM_LIST, "me", AT(servers), .required = true,
+#define LOGIN_AT(field) offsetof(struct kafka_login, field)
+static const struct param_row login_rows[] = {
+	{ "bootstrapServers", PARAM_LIST, "me", LOGIN_AT(servers), .required = true,
 		.help = "host:port of some brokers, which name the others" },
-	{ "consumerGroup", PARAM_TEXT, "me", AT(group), .required = true, .help = "whose lag counts" },
-	{ "lagThreshold", PARAM_INT64, "m", AT(threshold), .otherwise = "10", .help = "target: messages per replica" },
-	{ "activationLagThreshold", PARAM_INT64, "m", AT(activation), .help = "active when there are more" },
-	{ "offsetResetPolicy", PARAM_CHOICE, "m", AT(policy), .words = policies, .otherwise = "latest",
-		.help = "where the group begins when it has committed nothing" },
-	{ "partitionLimitation", PARAM_TEXT, "m", AT(limitation), .help = "partitions that count: 1,3-5" },
-	{ "allowIdleConsumers", PARAM_BOOL, "m", AT(idle), .help = "more replicas than partitions" },
-	{ "excludePersistentLag", PARAM_BOOL, "m", AT(excludes_stuck),
-		.help = "partitions whose offset does not move do not count" },
-	{ "scaleToZeroOnInvalidOffset", PARAM_BOOL, "m", AT(zero_on_invalid),
-		.help = "partitions without a committed offset count 0" },
-	{ "limitToPartitionsWithLag", PARAM_BOOL, "m", AT(only_lagging),
-		.help = "no more replicas than partitions with a lag" },
-	{ "ensureEvenDistributionOfPartitions", PARAM_BOOL, "m", AT(even),
-		.help = "a number of replicas that divides the partitions" },
-	{ "tls", PARAM_CHOICE, "ma", AT(tls), .words = tls_words, .otherwise = "disable", .help = "TLS" },
-	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the brokers, PEM" },
-	{ "cert", PARAM_TEXT, "a", AT(cert), .help = "client certificate, PEM" },
-	{ "key", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
-	{ "keyPassword", PARAM_TEXT, "a", AT(key_password), .help = "what the key is encrypted with" },
-	{ "username", PARAM_TEXT, "a", AT(username), .help = "user; of oauthbearer the client's id" },
-	{ "password", PARAM_TEXT, "a", AT(password), .help = "password; of oauthbearer the client's secret" },
-	{ "awsRegion", PARAM_TEXT, "m", AT(region), .help = "aws_msk_iam: where the cluster is" },
+	{ "tls", PARAM_CHOICE, "ma", LOGIN_AT(tls), .words = tls_words, .otherwise = "disable", .help = "TLS" },
+	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "authority that signs the brokers, PEM" },
+	{ "cert", PARAM_TEXT, "a", LOGIN_AT(cert), .help = "client certificate, PEM" },
+	{ "key", PARAM_TEXT, "a", LOGIN_AT(key), .help = "its key, PEM" },
+	{ "keyPassword", PARAM_TEXT, "a", LOGIN_AT(key_password), .help = "what the key is encrypted with" },
+	{ "username", PARAM_TEXT, "a", LOGIN_AT(username), .help = "user; of oauthbearer the client's id" },
+	{ "password", PARAM_TEXT, "a", LOGIN_AT(password), .help = "password; of oauthbearer the client's secret" },
+	{ "awsRegion", PARAM_TEXT, "m", LOGIN_AT(region), .help = "aws_msk_iam: where the cluster is" },
 };
-const struct param_table kafkaparams_table = PARAM_TABLE(rows);
+const struct param_table kafkaparams_login_table = PARAM_LOGIN_TABLE(login_rows);
 
 #define KERBEROS "for gssapi, which is not there"
-static const struct param_row sarama_rows[] = {
-	{ "topic", PARAM_TEXT, "me", AT(topic), .help = "without one: all topics in which the group has committed" },
-	{ "version", PARAM_TEXT, "m", AT(version), .help = "of Kafka; checked, and not needed" },
-	{ "unsafeSsl", PARAM_BOOL, "m", AT(insecure), .help = "TLS that verifies nothing" },
-	{ "sasl", PARAM_CHOICE, "ma", AT(sasl), .words = sarama_sasls, .otherwise = "none", .help = "how to log in" },
-	{ "saslTokenProvider", PARAM_CHOICE, "ma", AT(provider), .words = providers, .otherwise = "bearer",
+static const struct param_row sarama_login_rows[] = {
+	{ "unsafeSsl", PARAM_BOOL, "m", LOGIN_AT(insecure), .help = "TLS that verifies nothing" },
+	{ "sasl", PARAM_CHOICE, "ma", LOGIN_AT(sasl), .words = sarama_sasls, .otherwise = "none",
+		.help = "how to log in" },
+	{ "saslTokenProvider", PARAM_CHOICE, "ma", LOGIN_AT(provider), .words = providers, .otherwise = "bearer",
 		.help = "oauthbearer: where the token comes from" },
-	{ "scopes", PARAM_TEXT, "a", AT(scopes), .help = "bearer: scopes, separated by commas" },
-	{ "oauthTokenEndpointUri", PARAM_TEXT, "a", AT(token_url), .help = "bearer: where tokens come from" },
-	{ "oauthExtensions", PARAM_MAP, "a", AT(extensions), .when = BEARER,
+	{ "scopes", PARAM_TEXT, "a", LOGIN_AT(scopes), .help = "bearer: scopes, separated by commas" },
+	{ "oauthTokenEndpointUri", PARAM_TEXT, "a", LOGIN_AT(token_url), .help = "bearer: where tokens come from" },
+	{ "oauthExtensions", PARAM_MAP, "a", LOGIN_AT(extensions), .when = BEARER,
 		.help = "bearer: extensions for the broker, k=v,k=v" },
 	{ "realm", PARAM_IGNORED, "a", .help = KERBEROS },
 	{ "keytab", PARAM_IGNORED, "a", .help = KERBEROS },
 	{ "kerberosConfig", PARAM_IGNORED, "a", .help = KERBEROS },
 	{ "kerberosServiceName", PARAM_IGNORED, "a", .help = KERBEROS },
 	{ "kerberosDisableFAST", PARAM_IGNORED, "a", .help = KERBEROS },
-	{ "fullMetadata", PARAM_IGNORED, "m", .help = "only the topics that are needed are asked for" },
 };
-const struct param_table kafkaparams_sarama_table = PARAM_TABLE(sarama_rows);
+const struct param_table kafkaparams_sarama_login_table = PARAM_LOGIN_TABLE(sarama_login_rows);
 
-static const struct param_row apache_rows[] = {
-	{ "topic", PARAM_LIST, "me", AT(topics), .help = "topics, separated by commas; none: as for kafka" },
-	{ "sasl", PARAM_CHOICE, "ma", AT(sasl), .words = apache_sasls, .otherwise = "none", .help = "how to log in" },
+static const struct param_row apache_login_rows[] = {
+	{ "sasl", PARAM_CHOICE, "ma", LOGIN_AT(sasl), .words = apache_sasls, .otherwise = "none",
+		.help = "how to log in" },
 };
-const struct param_table kafkaparams_apache_table = PARAM_TABLE(apache_rows);
+const struct param_table kafkaparams_apache_login_table = PARAM_LOGIN_TABLE(apache_login_rows);
 
 /* ---- Rules over several parameters ---- */
 
@@ -115,19 +129,19 @@ static bool is_apache(const struct scaler_params *params)
 	return strcmp(params->type, "apache-kafka") == 0;
 }
 
-static bool has_topic(const struct kafkaparams_fields *f)
+static bool has_topic(const struct kafkaquestion *q)
 {
-	return f->topic || f->topics.count > 0;
+	return q->topic || q->topics.count > 0;
 }
 
-static int check_numbers(const struct kafkaparams_fields *f, struct err *err)
+static int check_numbers(const struct kafkaquestion *q, double activation, struct err *err)
 {
-	if (f->threshold <= 0)
+	if (q->rules.threshold <= 0)
 		return err_set(err, ERR_INVALID, "\"lagThreshold\" must be positive number, but is %" PRId64,
-			f->threshold);
-	if (f->activation < 0)
-		return err_set(err, ERR_INVALID, "\"activationLagThreshold\" must be positive number, but is %" PRId64,
-			f->activation);
+			q->rules.threshold);
+	if (activation < 0)
+		return err_set(err, ERR_INVALID, "\"activationLagThreshold\" must be positive number, but is %.0f",
+			activation);
 	return 0;
 }
 
@@ -140,29 +154,29 @@ static int check_length(const char *name, const char *value, size_t most, struct
 		: err_set(err, ERR_INVALID, "parameter \"%s\": it has %zu bytes, at most %zu may be", name, len, most);
 }
 
-static int check_names(const struct kafkaparams_fields *f, struct err *err)
+static int check_names(const struct kafkaquestion *q, struct err *err)
 {
-	int rc = check_length("consumerGroup", f->group, KAFKA_GROUP_MAX, err);
+	int rc = check_length("consumerGroup", q->group, KAFKA_GROUP_MAX, err);
 
 	if (rc == 0)
-		rc = check_length("topic", f->topic, KAFKA_TOPIC_MAX, err);
-	for (size_t i = 0; rc == 0 && i < f->topics.count; i++)
-		rc = check_length("topic", f->topics.items[i], KAFKA_TOPIC_MAX, err);
+		rc = check_length("topic", q->topic, KAFKA_TOPIC_MAX, err);
+	for (size_t i = 0; rc == 0 && i < q->topics.count; i++)
+		rc = check_length("topic", q->topics.items[i], KAFKA_TOPIC_MAX, err);
 	return rc;
 }
 
 /* KEDA's apache-kafka has nothing against the last two, and does as its code happens to. */
-static int check_together(const struct kafkaparams_fields *f, bool apache, struct err *err)
+static int check_together(const struct kafkaquestion *q, bool apache, struct err *err)
 {
-	if (f->idle && f->only_lagging)
+	if (q->rules.idle && q->rules.only_lagging)
 		return err_set(err, ERR_INVALID,
 			"allowIdleConsumers and limitToPartitionsWithLag cannot be set simultaneously");
-	if (!has_topic(f) && f->only_lagging)
+	if (!has_topic(q) && q->rules.only_lagging)
 		return err_set(err, ERR_INVALID, "topic must be specified when using limitToPartitionsWithLag");
-	if (!apache && f->only_lagging && f->even)
+	if (!apache && q->rules.only_lagging && q->rules.even)
 		return err_set(err, ERR_INVALID,
 			"limitToPartitionsWithLag and ensureEvenDistributionOfPartitions cannot be set simultaneously");
-	if (!apache && !has_topic(f) && f->even)
+	if (!apache && !has_topic(q) && q->rules.even)
 		return err_set(err, ERR_INVALID,
 			"topic must be specified when using ensureEvenDistributionOfPartitions");
 	return 0;
@@ -204,7 +218,7 @@ static int check_places(const struct scaler_params *params, struct err *err)
 
 #define INSTEAD "; use scram_sha512, scram_sha256, or plaintext with tls"
 
-static int check_msk(const struct kafkaparams_fields *f, struct err *err)
+static int check_msk(const struct kafka_login *f, struct err *err)
 {
 	if (!f->region)
 		return err_set(err, ERR_INVALID, "parameter \"awsRegion\" is required by aws_msk_iam");
@@ -213,12 +227,12 @@ static int check_msk(const struct kafkaparams_fields *f, struct err *err)
 	return 0;
 }
 
-static bool is_msk(enum sasl sasl, const struct kafkaparams_fields *f)
+static bool is_msk(enum sasl sasl, const struct kafka_login *f)
 {
 	return sasl == SASL_MSK || (sasl == SASL_OAUTHBEARER && f->provider == PROVIDER_MSK);
 }
 
-static int check_login(enum sasl sasl, const struct kafkaparams_fields *f, struct err *err)
+static int check_login(enum sasl sasl, const struct kafka_login *f, struct err *err)
 {
 	if (sasl == SASL_GSSAPI)
 		return err_set(err, ERR_INVALID, "parameter \"sasl\": gssapi (Kerberos) is not supported" INSTEAD);
@@ -233,7 +247,7 @@ static int check_login(enum sasl sasl, const struct kafkaparams_fields *f, struc
 }
 
 /* NULL with err. Nothing but the authority is shared with the brokers: it may sign both. */
-static struct identity *make_client(struct kafkaparams_fields *f, struct err *err)
+static struct identity *make_client(struct kafka_login *f, struct err *err)
 {
 	const struct oauthclient_config config = {
 		.token_url = f->token_url,
@@ -252,7 +266,7 @@ static struct identity *make_client(struct kafkaparams_fields *f, struct err *er
 }
 
 /* 0 with one reference, or NULL where the login has none; -1 with err; 1: values are unknown. */
-static int read_identity(const struct scaler_params *params, struct kafkaparams_fields *f, enum sasl sasl,
+static int read_identity(const struct scaler_params *params, struct kafka_login *f, enum sasl sasl,
 	struct identity **out, struct err *err)
 {
 	if (is_msk(sasl, f))
@@ -261,8 +275,8 @@ static int read_identity(const struct scaler_params *params, struct kafkaparams_
 	return sasl == SASL_OAUTHBEARER && !*out ? -1 : 0;
 }
 
-static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, struct kafkaparams_fields *f,
-	enum sasl sasl, struct identity *identity, struct err *err)
+static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, struct kafka_login *f, enum sasl sasl,
+	struct identity *identity, struct err *err)
 {
 	static const enum kafkasasl_mechanism mechanisms[] = {
 		[SASL_NONE] = KAFKASASL_NONE,
@@ -305,102 +319,75 @@ static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, s
 
 /* ---- The question ---- */
 
-static void take_topics(struct kafkaparams_fields *f, struct kafkaquestion_config *config)
-{
-	config->topics = mem_array(f->topics.count + 1, sizeof(*config->topics));
-	if (f->topic)
-		config->topics[config->topic_count++] = mem_dup(f->topic);
-	for (size_t i = 0; i < f->topics.count; i++)
-		if (*f->topics.items[i])
-			config->topics[config->topic_count++] = mem_dup(f->topics.items[i]);
-}
-
-static struct question *make_question(const struct scaler_params *params, struct kafkaparams_fields *f, enum sasl sasl,
-	struct identity *identity, const struct scaler_type *type, struct err *err)
-{
-	struct kafkaquestion_config config = {
-		.type = type,
-		.rules = { .threshold = f->threshold,
-			.from_start = f->policy == EARLIEST,
-			.zero_on_invalid = f->zero_on_invalid,
-			.idle = f->idle,
-			.only_lagging = f->only_lagging,
-			.even = f->even },
-		.excludes_stuck = f->excludes_stuck,
-		.poll_ms = params->polling_ms,
-	};
-	struct question *q = NULL;
-
-	/* Without a topic it is ignored. */
-	if (f->limitation && has_topic(f) &&
-		kafkalag_read_ranges(f->limitation, &config.ranges, &config.range_count, err))
-		return NULL;
-	config.endpoint = make_endpoint(params, f, sasl, identity, err);
-	if (config.endpoint) {
-		take_topics(f, &config);
-		config.group = mem_dup(f->group);
-		q = kafkaquestion_new(&config);
-	}
-	kafkaquestion_config_done(&config);
-	return q;
-}
-
-static char *make_metric_name(const struct scaler_params *params, const struct kafkaparams_fields *f)
+static char *make_metric_name(const struct scaler_params *params, const struct kafkaquestion *q)
 {
 	struct buf name = BUF_INIT(1u << 20);
 	const struct param_table *own = is_apache(params) ? &kafkaparams_apache_table : &kafkaparams_sarama_table;
 
 	if (params_is_unknown(own, params, is_apache(params) ? AT(topics) : AT(topic)) ||
-		(!has_topic(f) && params_is_unknown(&kafkaparams_table, params, AT(group))))
+		(!has_topic(q) && params_is_unknown(&kafkaparams_table, params, AT(group))))
 		return NULL;
-	if (f->topic)
-		buf_printf(&name, "kafka-%s", f->topic);
-	for (size_t i = 0; i < f->topics.count; i++)
-		buf_printf(&name, "%s%s", i > 0 ? "," : "kafka-", f->topics.items[i]);
-	if (!has_topic(f))
-		buf_printf(&name, "kafka-%s-topics", f->group);
+	if (q->topic)
+		buf_printf(&name, "kafka-%s", q->topic);
+	for (size_t i = 0; i < q->topics.count; i++)
+		buf_printf(&name, "%s%s", i > 0 ? "," : "kafka-", q->topics.items[i]);
+	if (!has_topic(q))
+		buf_printf(&name, "kafka-%s-topics", q->group);
 	return params_normalise(buf_take(&name));
 }
 
-static int worse(int a, int b)
+static int read_login(struct scaler_build *b, struct kafka_login *f, enum sasl *sasl, struct err *err)
 {
-	return a < 0 || b < 0 ? -1 : a | b;
+	bool apache = is_apache(b->params);
+	const struct param_table *own = apache ? &kafkaparams_apache_login_table : &kafkaparams_sarama_login_table;
+
+	if (params_read_rows(b, &kafkaparams_login_table, 0, f, err) || params_read_rows(b, own, 0, f, err))
+		return -1;
+	*sasl = apache ? apache_meanings[f->sasl] : sarama_meanings[f->sasl];
+	if (*sasl == SASL_OAUTHBEARER && !is_msk(*sasl, f))
+		return params_read_rows(b, own, BEARER, f, err);
+	params_read_ignored(own, b->params, BEARER, f, "without sasl oauthbearer");
+	return 0;
 }
 
-int kafkaparams_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+/* Without a topic partitions are ignored. */
+static int connect_to(struct scaler_build *b, struct kafka_login *f, enum sasl sasl, struct err *err)
 {
-	const struct param_table *own = is_apache(params) ? &kafkaparams_apache_table : &kafkaparams_sarama_table;
-	struct kafkaparams_fields f = { 0 };
-	int rc = params_read(&kafkaparams_table, params, &f, err);
+	struct kafkaquestion *q = b->data;
 	struct identity *identity = NULL;
-	enum sasl sasl;
+	int rc = read_identity(b->params, f, sasl, &identity, err);
 
-	if (rc >= 0)
-		rc = worse(rc, params_read(own, params, &f, err));
-	sasl = is_apache(params) ? apache_meanings[f.sasl] : sarama_meanings[f.sasl];
-	if (sasl != SASL_OAUTHBEARER || is_msk(sasl, &f))
-		params_read_ignored(own, params, BEARER, &f, "without sasl oauthbearer");
-	else if (rc >= 0)
-		rc = worse(rc, params_read_when(own, params, BEARER, &f, err));
-	if (rc >= 0 &&
-		(check_names(&f, err) || check_numbers(&f, err) || check_version(f.version, err) ||
-			check_places(params, err)))
-		rc = -1;
-	if (rc == 0 && (check_together(&f, is_apache(params), err) || check_login(sasl, &f, err)))
-		rc = -1;
-	if (rc == 0)
-		rc = read_identity(params, &f, sasl, &identity, err);
+	b->open |= rc == 1;
+	if (rc == 0 && q->limitation && has_topic(q))
+		rc = kafkalag_read_ranges(q->limitation, &q->ranges, &q->asked.range_count, err);
 	if (rc == 0) {
-		out->question = make_question(params, &f, sasl, identity, out->type, err);
-		rc = out->question ? 0 : -1;
-	}
-	if (rc >= 0) {
-		out->target = quantity_from_int(f.threshold);
-		out->activation = (double)f.activation;
-		*metric_name = make_metric_name(params, &f);
+		q->endpoint = make_endpoint(b->params, f, sasl, identity, err);
+		rc = q->endpoint ? 0 : -1;
 	}
 	identity_unref(identity);
-	params_done(&kafkaparams_table, &f);
-	params_done(own, &f);
+	if (rc == 0)
+		kafkaquestion_complete(b);
+	return rc < 0 ? -1 : 0;
+}
+
+int kafkaparams_build(struct scaler_build *b, struct err *err)
+{
+	const struct kafkaquestion *q = b->data;
+	struct kafka_login f = { 0 };
+	enum sasl sasl = SASL_NONE;
+	int rc = read_login(b, &f, &sasl, err);
+
+	b->metric_name = make_metric_name(b->params, q);
+	b->scaler->target = quantity_from_int(q->rules.threshold);
+	if (rc == 0 &&
+		(check_names(q, err) || check_numbers(q, b->scaler->activation, err) ||
+			check_version(q->version, err) || check_places(b->params, err)))
+		rc = -1;
+	if (rc == 0 && !b->open &&
+		(check_together(q, is_apache(b->params), err) || check_login(sasl, &f, err) ||
+			connect_to(b, &f, sasl, err)))
+		rc = -1;
+	params_done(&kafkaparams_login_table, &f);
+	params_done(&kafkaparams_sarama_login_table, &f);
 	return rc;
 }

@@ -10,10 +10,13 @@
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 
-/* For the tables of the types: what both have, and what each has alone. */
+/*
+ * For the tables of the types: what both have, and what each has alone; then the same of the login.
+ */
 extern const struct param_table kafkaparams_table, kafkaparams_sarama_table, kafkaparams_apache_table;
+extern const struct param_table kafkaparams_login_table, kafkaparams_sarama_login_table, kafkaparams_apache_login_table;
 
 /* The build of both (scalers/scaler.h). */
-int kafkaparams_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err);
+int kafkaparams_build(struct scaler_build *b, struct err *err);
 
 #endif

@@ -10,13 +10,6 @@
 #include "scalers/kafka/kafkamemory.h"
 #include "scalers/sources.h"
 
-/* The data of a question. */
-struct kafka_trigger {
-	struct kafkaquestion_config config;
-	struct kafka_question asked; /* borrows from it */
-	char *memory_key;            /* NULL: it remembers nothing */
-};
-
 struct kafka_trigger_ask {
 	struct scaler_ask base;
 	struct scaler_sources *sources;
@@ -25,80 +18,81 @@ struct kafka_trigger_ask {
 
 /* ---- Making ---- */
 
-void kafkaquestion_config_done(struct kafkaquestion_config *config)
+void kafkaquestion_done(void *data)
 {
-	for (size_t i = 0; i < config->topic_count; i++)
-		free(config->topics[i]);
-	free(config->topics);
-	free(config->group);
-	free(config->ranges);
-	kafkaendpoint_unref(config->endpoint);
-	*config = (struct kafkaquestion_config){ 0 };
+	struct kafkaquestion *q = data;
+
+	kafkaendpoint_unref(q->endpoint);
+	free(q->ranges);
+	free(q->memory_key);
 }
 
-void kafkaquestion_free_data(void *data)
+/* Which partitions, however they were written. */
+static char *ranges_text(const struct kafkaquestion *q)
 {
-	struct kafka_trigger *t = data;
+	struct buf text = BUF_INIT(1u << 20);
 
-	kafkaquestion_config_done(&t->config);
-	free(t->memory_key);
-	free(t);
+	for (size_t i = 0; i < q->asked.range_count; i++)
+		buf_printf(&text, "%s%" PRId32 "-%" PRId32, i > 0 ? "," : "", q->ranges[i].first, q->ranges[i].last);
+	return buf_take(&text);
 }
 
 /* What is read from the cluster, without what is made of it. */
-static char *make_source_key(const struct kafkaquestion_config *c)
+static char *make_memory_key(const struct kafkaquestion *q, const char *ranges)
 {
 	struct buf key = BUF_INIT(1u << 20);
 
-	buf_printf(&key, "%s group %zu:%s topics", c->endpoint->base.key, strlen(c->group), c->group);
-	for (size_t i = 0; i < c->topic_count; i++)
-		buf_printf(&key, " %zu:%s", strlen(c->topics[i]), c->topics[i]);
-	for (size_t i = 0; i < c->range_count; i++)
-		buf_printf(&key, "%s%" PRId32 "-%" PRId32, i > 0 ? "," : " partitions ", c->ranges[i].first,
-			c->ranges[i].last);
+	buf_printf(&key, "%s group %zu:%s topics", q->endpoint->base.key, strlen(q->group), q->group);
+	for (size_t i = 0; i < q->asked.topic_count; i++)
+		buf_printf(&key, " %zu:%s", strlen(q->asked.topics[i]), q->asked.topics[i]);
+	buf_printf(&key, " partitions %s polled %" PRId64, ranges, q->poll_ms);
 	return buf_take(&key);
 }
 
-static char *make_key(const struct kafkaquestion_config *c, const char *source_key)
+static void drop_empty(struct param_list *list)
 {
-	const struct kafkalag_rules *r = &c->rules;
-	bool bounded = !r->idle || r->only_lagging || r->even;
-	struct buf key = BUF_INIT(1u << 21);
+	size_t kept = 0;
 
-	buf_printf(&key, "%s %s%s%s", source_key, r->from_start ? "earliest" : "latest",
-		r->zero_on_invalid ? " zero" : "", c->excludes_stuck ? " moving" : "");
-	if (bounded)
-		buf_printf(&key, " bounded by %s%s of %" PRId64, r->only_lagging ? "lagging" : "partitions",
-			r->even ? " evenly" : "", r->threshold);
-	if (c->excludes_stuck)
-		buf_printf(&key, " polled %" PRId64, c->poll_ms);
-	return buf_take(&key);
+	for (size_t i = 0; i < list->count; i++) {
+		if (*list->items[i])
+			list->items[kept++] = list->items[i];
+		else
+			free(list->items[i]);
+	}
+	list->count = kept;
 }
 
-struct question *kafkaquestion_new(struct kafkaquestion_config *config)
+void kafkaquestion_complete(struct scaler_build *b)
 {
-	struct kafka_trigger *t = mem_zalloc(sizeof(*t));
-	MEM_AUTO char *source_key = make_source_key(config);
+	struct kafkaquestion *q = b->data;
+	MEM_AUTO char *ranges = ranges_text(q), *polled = mem_printf("%" PRId64, b->params->polling_ms);
+	bool bounded = !q->rules.idle || q->rules.only_lagging || q->rules.even;
 
-	t->config = *config;
-	*config = (struct kafkaquestion_config){ 0 };
-	if (t->config.excludes_stuck)
-		t->memory_key = mem_printf("%s polled %" PRId64, source_key, t->config.poll_ms);
-	t->asked = (struct kafka_question){
-		.group = t->config.group,
-		.topics = (const char *const *)t->config.topics,
-		.topic_count = t->config.topic_count,
-		.ranges = t->config.ranges,
-		.range_count = t->config.range_count,
-		.starts = t->config.rules.from_start && !t->config.rules.zero_on_invalid,
+	drop_empty(&q->topics);
+	q->rules.from_start = q->policy == KAFKAQUESTION_EARLIEST;
+	q->poll_ms = b->params->polling_ms;
+	free(q->limitation);
+	q->limitation = mem_dup(ranges); /* in one form */
+	if (!bounded)                    /* the threshold is of no account */
+		q->rules.threshold = 1;
+	q->asked = (struct kafka_question){
+		.group = q->group,
+		.topics = (const char *const *)(q->topic ? &q->topic : q->topics.items),
+		.topic_count = q->topic ? 1 : q->topics.count,
+		.ranges = q->ranges,
+		.range_count = q->asked.range_count,
+		.starts = q->rules.from_start && !q->rules.zero_on_invalid,
 	};
-	return question_new(t->config.type, make_key(&t->config, source_key),
-		mem_printf("kafka %s", t->config.endpoint->base.name), t);
+	if (q->excludes_stuck)
+		q->memory_key = make_memory_key(q, ranges);
+	b->source = mem_printf("kafka %s", q->endpoint->base.name);
+	params_add_key(b, q->endpoint->base.key);
+	params_add_key(b, q->excludes_stuck ? polled : NULL);
 }
 
 /* ---- Asking ---- */
 
-static struct kafkalag count(const struct kafka_trigger *t, const struct kafka_trigger_ask *ask,
+static struct kafkalag count(const struct kafkaquestion *t, const struct kafka_trigger_ask *ask,
 	const struct kafka_answer *answer)
 {
 	bool *stuck = NULL;
@@ -106,11 +100,10 @@ static struct kafkalag count(const struct kafka_trigger *t, const struct kafka_t
 
 	if (t->memory_key) {
 		stuck = mem_array(answer->count, sizeof(*stuck));
-		kafkamemory_compare(ask->sources->kafka_memory, t->memory_key,
-			endpoint_namespace(&t->config.endpoint->base), t->config.poll_ms,
-			loop_now_ms(ask->sources->loop), answer->partitions, answer->count, stuck);
+		kafkamemory_compare(ask->sources->kafka_memory, t->memory_key, endpoint_namespace(&t->endpoint->base),
+			t->poll_ms, loop_now_ms(ask->sources->loop), answer->partitions, answer->count, stuck);
 	}
-	lag = kafkalag_count(&t->config.rules, answer->partitions, stuck, answer->count);
+	lag = kafkalag_count(&t->rules, answer->partitions, stuck, answer->count);
 	free(stuck);
 	return lag;
 }
@@ -133,11 +126,11 @@ static void on_answer(void *arg, const struct kafka_answer *answer, const struct
 void *kafkaquestion_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 	void *arg)
 {
-	struct kafka_trigger *t = question->data;
+	struct kafkaquestion *t = question->data;
 	struct kafka_trigger_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
 
 	ask->sources = sources;
-	ask->call = kafka_ask(sources->kafka, t->config.endpoint, &t->asked, deadline_ms, on_answer, ask);
+	ask->call = kafka_ask(sources->kafka, t->endpoint, &t->asked, deadline_ms, on_answer, ask);
 	return ask;
 }
 

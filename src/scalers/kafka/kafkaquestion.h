@@ -10,26 +10,32 @@
 
 #include "net/kafka/kafka.h"
 #include "scalers/kafka/kafkalag.h"
+#include "scalers/params.h"
 #include "scalers/scaler.h"
 
-struct kafkaquestion_config { /* what is taken is wiped from here */
-	const struct scaler_type *type;
-	struct kafkaendpoint *endpoint; /* taken */
-	char *group;                    /* taken */
-	char **topics;                  /* taken */
-	size_t topic_count;
-	struct kafka_range *ranges; /* taken; NULL: all partitions */
-	size_t range_count;
-	struct kafkalag_rules rules;
+struct kafkaquestion { /* the data of a question */
+	/* ---- fields of rows ---- */
+	char *group;
+	char *topic, *version, *limitation; /* topic, version: of kafka */
+	struct param_list topics;           /* of apache-kafka */
+	unsigned policy;                    /* enum kafkaquestion_policy */
 	bool excludes_stuck;
-	int64_t poll_ms; /* 0: unknown */
+	struct kafkalag_rules rules; /* but for from_start */
+	/* ---- of build ---- */
+	struct kafkaendpoint *endpoint; /* one reference */
+	struct kafka_range *ranges;     /* owned; NULL: all partitions */
+	int64_t poll_ms;                /* 0: unknown */
+	struct kafka_question asked;    /* borrows from all that */
+	char *memory_key;               /* owned; NULL: it remembers nothing */
 };
-struct question *kafkaquestion_new(struct kafkaquestion_config *config);
-void kafkaquestion_config_done(struct kafkaquestion_config *config);
+enum kafkaquestion_policy { KAFKAQUESTION_LATEST, KAFKAQUESTION_EARLIEST };
+
+/* For build, once all else is there: completes it, and the key with what is in no row. */
+void kafkaquestion_complete(struct scaler_build *b);
+void kafkaquestion_done(void *data); /* data_done of the types */
 
 void *kafkaquestion_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 	void *arg);
 void kafkaquestion_cancel(void *handle);
-void kafkaquestion_free_data(void *data);
 
 #endif

@@ -29,7 +29,7 @@ static const struct param_row rows[] = {
 	{ "awsSecretAccessKey", PARAM_TEXT, "ae", AT(secret), .help = "its secret" },
 	{ "awsSessionToken", PARAM_TEXT, "a", AT(session_token), .help = "of temporary keys" },
 };
-const struct param_table awslogin_table = PARAM_TABLE(rows);
+const struct param_table awslogin_table = PARAM_LOGIN_TABLE(rows);
 
 /* ---- The rules ---- */
 
@@ -123,7 +123,7 @@ bool awslogin_is_said(const struct scaler_params *params)
 	struct awslogin_fields f = { 0 };
 	bool said;
 
-	silent.ignored = NULL;
+	silent.build = NULL;
 	silent.about = NULL;
 	read_fields(&silent, &f, NULL);
 	said = is_pod_identity(params->identity) || f.owner == OPERATOR || f.role || f.key_id || f.secret;

@@ -23,7 +23,7 @@ static const struct param_row rows[] = {
 		       "a TriggerAuthentication or by credentialsFromEnv",
 		.help = "not supported" },
 };
-const struct param_table googlelogin_table = PARAM_TABLE(rows);
+const struct param_table googlelogin_table = PARAM_LOGIN_TABLE(rows);
 
 static int check_own(const struct pod_identity *pod, struct err *err)
 {

@@ -13,6 +13,7 @@
 #include "scalers/login/awslogin.h"
 #include "scalers/login/azurelogin.h"
 #include "scalers/login/googlelogin.h"
+#include "scalers/params.h"
 
 enum mode { API_KEY = 1, BASIC = 2, TLS = 4, BEARER = 8, CUSTOM = 16, OAUTH = 32 };
 
@@ -71,7 +72,7 @@ static const struct param_row rows[] = {
 	{ "cert", PARAM_TEXT, "a", AT(cert), .required = true, .when = TLS, .help = "tls: client certificate, PEM" },
 	{ "key", PARAM_TEXT, "a", AT(key), .required = true, .when = TLS, .help = "tls: its key, PEM" },
 };
-const struct param_table httpauth_table = PARAM_TABLE(rows);
+const struct param_table httpauth_table = PARAM_LOGIN_TABLE(rows);
 
 static const struct param_row api_key_rows[] = {
 	{ "apiKey", PARAM_TEXT, "ma", AT(api_key), .required = true, .when = API_KEY, .help = "apiKey: the key" },
@@ -80,7 +81,7 @@ static const struct param_row api_key_rows[] = {
 	{ "keyParamName", PARAM_TEXT, "ma", AT(key_name), .when = API_KEY,
 		.help = "apiKey: name of the header or parameter" },
 };
-const struct param_table httpauth_api_key_table = PARAM_TABLE(api_key_rows);
+const struct param_table httpauth_api_key_table = PARAM_LOGIN_TABLE(api_key_rows);
 
 /* AWS, Azure, Google (whose table is googlelogin's): without authModes. */
 static const struct param_row cloud_rows[] = {
@@ -89,7 +90,7 @@ static const struct param_row cloud_rows[] = {
 	{ "azureManagedPrometheusResourceURL", PARAM_TEXT, "m", AT(resource),
 		.help = "of cloud Private: what the token is for" },
 };
-const struct param_table httpauth_cloud_table = PARAM_TABLE(cloud_rows);
+const struct param_table httpauth_cloud_table = PARAM_LOGIN_TABLE(cloud_rows);
 
 /* ---- AuthModes ---- */
 
@@ -369,14 +370,28 @@ int httpauth_read(const struct scaler_params *params, const char *name, const ch
 	return rc;
 }
 
-int httpauth_cut_url(struct httpauth *a, const char *name, const char *instead, struct err *err)
+int httpauth_login(struct scaler_build *b, const char *name, unsigned features, struct httplogin *login,
+	struct err *err)
 {
-	size_t len = strlen(a->url);
+	struct httpauth auth;
+	int rc = httpauth_read(b->params, name, login->url, features, &auth, err);
 
-	if (strchr(a->url, '?'))
+	if (rc < 0)
+		return -1;
+	b->open |= rc == 1;
+	mem_free_secret(login->url);
+	*login = (struct httplogin){ auth.url, auth.access, auth.timeout_ms };
+	return 0;
+}
+
+int httpauth_cut_url(char *url, const char *name, const char *instead, struct err *err)
+{
+	size_t len = strlen(url);
+
+	if (strchr(url, '?'))
 		return err_set(err, ERR_INVALID, "parameter \"%s\" must not have a query (?...): %s", name, instead);
-	while (len > 0 && a->url[len - 1] == '/')
-		a->url[--len] = '\0';
+	while (len > 0 && url[len - 1] == '/')
+		url[--len] = '\0';
 	return 0;
 }
 

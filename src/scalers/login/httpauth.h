@@ -18,8 +18,8 @@
 
 #include "base/err.h"
 #include "net/web/webaccess.h"
+#include "scalers/httplogin.h"
 #include "scalers/params.h"
-#include "scalers/scaler.h"
 
 /* What a type supports besides bearer, basic, oauth, custom and tls. */
 enum {
@@ -61,10 +61,17 @@ int httpauth_read(const struct scaler_params *params, const char *name, const ch
 void httpauth_done(struct httpauth *a);
 
 /*
+ * The same in a build: login->url, the parameter's field, becomes the URL without user, and the
+ * rest of *login is filled in. 0, or -1 with ERR_INVALID.
+ */
+int httpauth_login(struct scaler_build *b, const char *name, unsigned features, struct httplogin *login,
+	struct err *err);
+
+/*
  * For a type that appends a path to the URL: cuts the slashes at its end. ERR_INVALID when it has a
  * query; instead: what the user should write.
  */
-int httpauth_cut_url(struct httpauth *a, const char *name, const char *instead, struct err *err);
+int httpauth_cut_url(char *url, const char *name, const char *instead, struct err *err);
 
 /*
  * Converts a comma-separated list of OAuth scopes to one separated by single spaces (RFC 6749,

@@ -126,7 +126,7 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 	ask->under_way--;
 	/* A Service's pods come and go: each poll asks those that are ready. */
 	if (answer && !question_of(ask)->aggregates)
-		httppauses_heed(ask->sources->pauses, target->url, question_of(ask)->auth.access, answer);
+		httppauses_heed(ask->sources->pauses, target->url, question_of(ask)->login.access, answer);
 	if (!answer && !target->reader.refused)
 		note_failure(target, transport);
 	else if (metricsapi_number(question_of(ask), answer, &target->reader, &value, &err))
@@ -162,8 +162,8 @@ static void start_more(struct metricsapi_ask *ask)
 	while (ask->started < ask->count && ask->under_way < AT_ONCE) {
 		struct asked_server *target = &ask->targets[ask->started++];
 		struct webget_request request = { .url = target->url,
-			.access = q->auth.access,
-			.timeout_ms = q->auth.timeout_ms,
+			.access = q->login.access,
+			.timeout_ms = q->login.timeout_ms,
 			.deadline_ms = ask->deadline_ms,
 			.max_body = pieces ? METRICSAPI_STREAM_MAX : METRICSAPI_TREE_MAX,
 			.on_piece = pieces ? on_piece : NULL,
@@ -224,13 +224,13 @@ static void start_one(struct metricsapi_ask *ask)
 	const struct metricsapi_question *q = question_of(ask);
 	char **one;
 
-	if (httppauses_check(ask->sources->pauses, q->auth.url, q->auth.access, &ask->err)) {
+	if (httppauses_check(ask->sources->pauses, q->login.url, q->login.access, &ask->err)) {
 		err_wrap(&ask->err, "metrics-api");
 		loop_task_queue(ask->sources->loop, &ask->unsent);
 		return;
 	}
 	one = mem_array(1, sizeof(*one));
-	one[0] = mem_dup(q->auth.url);
+	one[0] = mem_dup(q->login.url);
 	start_targets(ask, one, 1);
 }
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "net/web/webget.h"
-#include "scalers/login/httpauth.h"
+#include "scalers/httplogin.h"
 #include "scalers/metricsapi/promselector.h"
 #include "scalers/metricsapi/promtext.h"
 #include "scalers/metricsapi/serviceurls.h"
@@ -26,15 +26,15 @@ enum metricsapi_format { METRICSAPI_JSON, METRICSAPI_XML, METRICSAPI_YAML, METRI
 enum metricsapi_aggregation { METRICSAPI_AVERAGE, METRICSAPI_SUM, METRICSAPI_MAX, METRICSAPI_MIN };
 
 struct metricsapi_question {
-	struct httpauth auth; /* of the URL; owned */
+	struct httplogin login;
 	enum metricsapi_format format;
-	char *location;        /* owned: valueLocation, for messages */
-	struct jsonpath *json; /* owned; by format one of these three */
+	char *location;
+	bool aggregates;
+	enum metricsapi_aggregation aggregation; /* if so */
+	struct jsonpath *json;                   /* owned; of location; by format one of these three */
 	struct dotpath path;
 	struct promselector *selector;
-	bool aggregates; /* if so: */
-	enum metricsapi_aggregation aggregation;
-	struct serviceurls service;
+	struct serviceurls service; /* if it aggregates */
 };
 
 /*

@@ -12,10 +12,10 @@
 #include "scalers/params.h"
 #include "scalers/sources.h"
 
-/* What is asked. */
-struct mongodb_question {
+struct mongodb {
+	struct mongo_count what; /* database and collection are fields of rows */
+	char *query;
 	struct mongoendpoint *endpoint;
-	struct mongo_count what;
 };
 
 /* ---- Parameters ---- */
@@ -23,41 +23,42 @@ struct mongodb_question {
 static const char *const tls_words[] = { "enable", "disable", NULL };
 enum { TLS_ENABLE, TLS_DISABLE };
 
-/* The parameters as written. Owns its texts. */
-struct mongodb_fields {
-	char *string, *scheme, *host, *port, *user, *password, *database, *collection, *query;
-	struct quantity target;
-	double activation;
+#define AT(field) offsetof(struct mongodb, field)
+static const struct param_row rows[] = {
+	{ "dbName", PARAM_TEXT, "am", AT(what.database), .required = true, .help = "database" },
+	{ "collection", PARAM_TEXT, "m", AT(what.collection), .required = true, .help = "collection in it" },
+	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "which documents count, as Extended JSON" },
+	{ "queryValue", PARAM_TARGET, "m", .required = true, .help = "target: as many per replica" },
+	{ "activationQueryValue", PARAM_ACTIVATION, "m", .otherwise = "0", .help = "active when there are more" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
+
+struct mongodb_login {
+	char *string, *scheme, *host, *port, *user, *password;
 	unsigned tls;
 	char *ca, *cert, *key, *key_password;
 };
 
-#define AT(field) offsetof(struct mongodb_fields, field)
-static const struct param_row rows[] = {
-	{ "connectionString", PARAM_TEXT, "ame", AT(string),
+#define LOGIN_AT(field) offsetof(struct mongodb_login, field)
+static const struct param_row login_rows[] = {
+	{ "connectionString", PARAM_TEXT, "ame", LOGIN_AT(string),
 		.help = "mongodb://... or mongodb+srv://..., in the place of the parts" },
-	{ "scheme", PARAM_TEXT, "am", AT(scheme), .otherwise = "mongodb", .help = "mongodb or mongodb+srv" },
-	{ "host", PARAM_TEXT, "am", AT(host),
+	{ "scheme", PARAM_TEXT, "am", LOGIN_AT(scheme), .otherwise = "mongodb", .help = "mongodb or mongodb+srv" },
+	{ "host", PARAM_TEXT, "am", LOGIN_AT(host),
 		.help = "server; with mongodb+srv the name whose SRV records say the servers" },
-	{ "port", PARAM_TEXT, "am", AT(port), .help = "its port; not with mongodb+srv" },
-	{ "username", PARAM_TEXT, "am", AT(user), .help = "user" },
-	{ "password", PARAM_TEXT, "ame", AT(password), .help = "of the user" },
-	{ "dbName", PARAM_TEXT, "am", AT(database), .required = true, .help = "database" },
-	{ "collection", PARAM_TEXT, "m", AT(collection), .required = true, .help = "collection in it" },
-	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "which documents count, as Extended JSON" },
-	{ "queryValue", PARAM_TARGET, "m", AT(target), .required = true, .help = "target: as many per replica" },
-	{ "activationQueryValue", PARAM_DOUBLE, "m", AT(activation), .otherwise = "0",
-		.help = "active when there are more" },
-	{ "tls", PARAM_CHOICE, "a", AT(tls), .words = tls_words, .otherwise = "disable",
+	{ "port", PARAM_TEXT, "am", LOGIN_AT(port), .help = "its port; not with mongodb+srv" },
+	{ "username", PARAM_TEXT, "am", LOGIN_AT(user), .help = "user" },
+	{ "password", PARAM_TEXT, "ame", LOGIN_AT(password), .help = "of the user" },
+	{ "tls", PARAM_CHOICE, "a", LOGIN_AT(tls), .words = tls_words, .otherwise = "disable",
 		.help = "TLS, whatever the connection string says" },
-	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
-	{ "cert", PARAM_TEXT, "a", AT(cert), .help = "client certificate, PEM" },
-	{ "key", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
-	{ "keyPassword", PARAM_TEXT, "a", AT(key_password), .help = "what the key is encrypted with" },
+	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "authority that signs the server, PEM" },
+	{ "cert", PARAM_TEXT, "a", LOGIN_AT(cert), .help = "client certificate, PEM" },
+	{ "key", PARAM_TEXT, "a", LOGIN_AT(key), .help = "its key, PEM" },
+	{ "keyPassword", PARAM_TEXT, "a", LOGIN_AT(key_password), .help = "what the key is encrypted with" },
 };
-static const struct param_table table = PARAM_TABLE(rows);
+static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 
-static int read_host(const struct mongodb_fields *f, struct mongouri *out, struct err *err)
+static int read_host(const struct mongodb_login *f, struct mongouri *out, struct err *err)
 {
 	MEM_AUTO char *joined = NULL;
 	const char *why;
@@ -76,7 +77,7 @@ static int read_host(const struct mongodb_fields *f, struct mongouri *out, struc
 }
 
 /* The parts of an address, in the place of a connection string. */
-static int read_parts(const struct mongodb_fields *f, struct mongouri *out, struct err *err)
+static int read_parts(const struct mongodb_login *f, const char *database, struct mongouri *out, struct err *err)
 {
 	if (mongouri_take_scheme(out, f->scheme, err))
 		return err_wrap(err, "parameter \"scheme\"");
@@ -93,13 +94,13 @@ static int read_parts(const struct mongodb_fields *f, struct mongouri *out, stru
 		return -1;
 	out->user = mem_dup(f->user);
 	out->password = mem_dup(f->password);
-	out->database = mem_dup(f->database); /* KEDA puts it into the URL's path, where the user is looked for */
+	out->database = mem_dup(database); /* KEDA puts it into the URL's path, where the user is looked for */
 	return 0;
 }
 
-static int read_address(const struct mongodb_fields *f, struct mongouri *out, struct err *err)
+static int read_address(const struct mongodb_login *f, const char *database, struct mongouri *out, struct err *err)
 {
-	return (f->string ? mongouri_parse(f->string, out, err) : read_parts(f, out, err)) ||
+	return (f->string ? mongouri_parse(f->string, out, err) : read_parts(f, database, out, err)) ||
 			mongouri_settle_login(out, err)
 		? -1
 		: 0;
@@ -109,7 +110,7 @@ static int read_address(const struct mongodb_fields *f, struct mongouri *out, st
  * With tls enable KEDA's own settings replace all that the connection string says about TLS, so
  * that the server is verified.
  */
-static int read_tls(const struct mongodb_fields *f, struct mongouri *uri, struct err *err)
+static int read_tls(const struct mongodb_login *f, struct mongouri *uri, struct err *err)
 {
 	if (f->tls == TLS_ENABLE) {
 		if (!f->cert && !f->key && !f->ca)
@@ -124,7 +125,7 @@ static int read_tls(const struct mongodb_fields *f, struct mongouri *uri, struct
 		"set tls to \"enable\" in the TriggerAuthentication, or tls=true in the connection string", err);
 }
 
-static struct mongoendpoint *make_endpoint(const struct mongodb_fields *f, const struct mongouri *u,
+static struct mongoendpoint *make_endpoint(const struct mongodb_login *f, const struct mongouri *u,
 	const char *namespace_, struct err *err)
 {
 	const struct mongoendpoint_config config = {
@@ -156,86 +157,66 @@ static struct mongoendpoint *make_endpoint(const struct mongodb_fields *f, const
 	return mongoendpoint_new(&config, err);
 }
 
-/* Takes what it needs of the fields and of the filter. */
-static struct question *make_question(struct mongodb_fields *f, struct mongofilter *filter, const char *namespace_,
-	struct err *err)
+static int connect_to(struct scaler_build *b, const struct mongodb_login *f, struct err *err)
 {
+	struct mongodb *q = b->data;
 	struct mongouri uri = { 0 };
-	struct mongoendpoint *endpoint = NULL;
-	struct mongodb_question *q;
-	const char *concern;
 
-	if (read_address(f, &uri, err) == 0 && read_tls(f, &uri, err) == 0)
-		endpoint = make_endpoint(f, &uri, namespace_, err);
-	concern = uri.read_concern;
+	if (read_address(f, q->what.database, &uri, err) == 0 && read_tls(f, &uri, err) == 0)
+		q->endpoint = make_endpoint(f, &uri, b->params->namespace_, err);
+	q->what.read_concern = uri.read_concern;
 	mongouri_done(&uri);
-	if (!endpoint)
-		return NULL;
-	q = mem_zalloc(sizeof(*q));
-	q->endpoint = endpoint;
-	q->what = (struct mongo_count){ f->database, f->collection, *filter, concern };
-	f->database = f->collection = NULL;
-	*filter = (struct mongofilter){ 0 };
-	return question_new(&mongodb_scaler_type,
-		mem_printf("%s %zu:%s %zu:%s %s %s", endpoint->base.key, strlen(q->what.database), q->what.database,
-			strlen(q->what.collection), q->what.collection, concern ? concern : "-", f->query),
-		mem_printf("mongodb %s", endpoint->base.name), q);
+	if (!q->endpoint)
+		return -1;
+	b->source = mem_printf("mongodb %s", q->endpoint->base.name);
+	params_add_key(b, q->endpoint->base.key);
+	params_add_key(b, q->what.read_concern);
+	return 0;
 }
 
 /* Checks the address once all its parts are known, whatever else is unknown: the password, too. */
-static int judge_address(const struct scaler_params *params, const struct mongodb_fields *f, struct err *err)
+static int judge_address(const struct scaler_params *params, const struct mongodb_login *f, const char *database,
+	struct err *err)
 {
-	static const size_t parts[] = { AT(string), AT(scheme), AT(host), AT(port), AT(user) };
-	struct mongodb_fields known = *f;
+	static const size_t parts[] = { LOGIN_AT(string), LOGIN_AT(scheme), LOGIN_AT(host), LOGIN_AT(port),
+		LOGIN_AT(user) };
+	struct mongodb_login known = *f;
 	struct mongouri uri = { 0 };
 	char any[] = "*";
 	int rc;
 
 	for (size_t i = 0; i < MEM_COUNT(parts); i++)
-		if (params_is_unknown(&table, params, parts[i]))
+		if (params_is_unknown(&login_table, params, parts[i]))
 			return 0;
-	if (params_is_unknown(&table, params, AT(password)))
+	if (params_is_unknown(&login_table, params, LOGIN_AT(password)))
 		known.password = any;
-	rc = read_address(&known, &uri, err);
+	rc = read_address(&known, database, &uri, err);
 	mongouri_done(&uri);
 	return rc;
 }
 
-static int mongodb_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build(struct scaler_build *b, struct err *err)
 {
-	struct mongodb_fields f = { .tls = TLS_DISABLE };
-	struct mongofilter filter = { 0 };
-	int rc = params_read(&table, params, &f, err);
+	struct mongodb *q = b->data;
+	struct mongodb_login f = { 0 };
+	int rc = params_read_rows(b, &login_table, 0, &f, err);
 
 	/* KEDA finds out about a wrong query when it asks. */
-	if (rc >= 0 && f.query && mongofilter_parse(f.query, &filter, err))
+	if (rc == 0 && mongofilter_parse(q->query, &q->what.filter, err))
 		rc = err_wrap(err, "parameter \"query\"");
-	if (rc > 0 && judge_address(params, &f, err))
-		rc = -1;
-	if (rc >= 0 && f.collection)
-		*metric_name = params_normalise(mem_printf("mongodb-%s", f.collection));
-	if (rc == 0) {
-		out->question = make_question(&f, &filter, params->namespace_, err);
-		rc = out->question ? 0 : -1;
-	}
-	if (rc < 0) {
-		free(*metric_name);
-		*metric_name = NULL;
-	}
-	out->target = f.target;
-	out->activation = f.activation;
-	mongofilter_done(&filter);
-	params_done(&table, &f);
+	if (rc == 0)
+		rc = b->open ? judge_address(b->params, &f, q->what.database, err) : connect_to(b, &f, err);
+	b->metric_name = params_normalise(mem_printf("mongodb-%s", q->what.collection));
+	params_done(&login_table, &f);
 	return rc;
 }
 
-static void mongodb_free_data(void *data)
+static void data_done(void *data)
 {
-	struct mongodb_question *q = data;
+	struct mongodb *q = data;
 
 	mongoendpoint_unref(q->endpoint);
-	mongo_count_done(&q->what);
-	free(q);
+	mongofilter_done(&q->what.filter);
 }
 
 /* ---- Asking ---- */
@@ -254,7 +235,7 @@ static void on_count(void *arg, double count, const struct err *failed)
 static void *mongodb_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 	void *arg)
 {
-	const struct mongodb_question *q = question->data;
+	const struct mongodb *q = question->data;
 	struct mongodb_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
 
 	ask->call = mongo_ask(sources->mongo, q->endpoint, &q->what, deadline_ms, on_count, ask);
@@ -272,9 +253,10 @@ static void mongodb_ask_cancel(void *handle)
 const struct scaler_type mongodb_scaler_type = {
 	.name = "mongodb",
 	.go_name = "mongoDBScaler",
-	.tables = { &table },
-	.build = mongodb_build,
+	.tables = { &table, &login_table },
+	.data_size = sizeof(struct mongodb),
+	.build = build,
+	.data_done = data_done,
 	.ask = mongodb_ask,
 	.cancel = mongodb_ask_cancel,
-	.free_data = mongodb_free_data,
 };

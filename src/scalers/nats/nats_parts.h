@@ -7,14 +7,13 @@
 #include "scalers/http/httpsource.h"
 #include "scalers/nats/natsreply.h"
 
-/* The data of a question. Owns its texts. */
+/* The data of a question: the parameters, and what build makes of them. */
 struct nats_question {
-	struct httpsource_login login;
-	const char *scheme; /* constant */
-	char *base;         /* "http://nats.shop.svc:8222" */
-	char *host, *port;  /* of it; the host without brackets, port "": none given */
-	char *jsz;          /* path and query that tell of the account */
-	char *account, *account_id, *stream, *consumer;
+	struct httplogin login; /* url: "http://nats.shop.svc:8222" */
+	char *endpoint, *account, *account_id, *stream, *consumer;
+	bool https;
+	char *host, *port; /* of the endpoint; the host without brackets, port "": none given */
+	char *jsz;         /* path and query that tell of the account */
 	/*
 	 * What the last answer taught, so that the next ask needs one request; no part of what is
 	 * asked. base NULL: nothing.

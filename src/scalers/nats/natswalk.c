@@ -89,9 +89,9 @@ static void add_place(struct nats_walk *w, const struct nats_question *q, const 
 	if (w->count == PLACES_MAX)
 		return;
 	if (joined)
-		place = mem_printf("%s://%s", q->scheme, joined);
+		place = mem_printf("%s://%s", (q->https ? "https" : "http"), joined);
 	else
-		place = mem_printf(strchr(host, ':') ? "%s://[%s]" : "%s://%s", q->scheme, host);
+		place = mem_printf(strchr(host, ':') ? "%s://[%s]" : "%s://%s", (q->https ? "https" : "http"), host);
 	w->places[w->count++] = place;
 }
 
@@ -169,7 +169,7 @@ static int walk_request(const struct httpsource *ask, struct httpsource_request 
 {
 	const struct nats_question *q = question_of(ask);
 	struct nats_walk *w = ask->note;
-	const char *base = q->base;
+	const char *base = q->login.url;
 	bool is_name = w->step == AT_ENDPOINT_NAME || w->step == AT_PLACE_NAME;
 
 	if (w->step == AT_START)
@@ -181,7 +181,7 @@ static int walk_request(const struct httpsource *ask, struct httpsource_request 
 			return not_found(q, w, err);
 		base = w->places[w->next];
 	}
-	if (base != q->base)
+	if (base != q->login.url)
 		out->timeout_ms = third_of_what_is_left(ask);
 	out->max_body = is_name ? 0 : JSZ_MAX;
 	out->url = mem_printf("%s%s", base, is_name ? "/varz" : q->jsz);
@@ -267,7 +267,7 @@ static enum httpsource_verdict read_endpoint_name(struct nats_question *q, struc
 	leads = w->found == NATSREPLY_CONSUMER && strcmp(said.id, w->endpoint_id) == 0 &&
 		strcmp(said.name, w->leader) == 0;
 	if (leads)
-		remember(q, q->base, said.name, said.id);
+		remember(q, q->login.url, said.name, said.id);
 	else
 		take_places(w, q, &said);
 	natsreply_varz_done(&said);

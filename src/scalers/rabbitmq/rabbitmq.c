@@ -11,25 +11,6 @@
 #include "scalers/rabbitmq/rabbitmqvalue.h"
 #include "scalers/sources.h"
 
-static void free_data(void *data)
-{
-	rabbitmqparams_question_free(data);
-}
-
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
-{
-	struct rabbitmqparams_question *q = NULL;
-	char *key = NULL, *source = NULL;
-	int rc = rabbitmqparams_read(params, out, metric_name, &q, &key, &source, err);
-
-	if (!q)
-		return rc;
-	out->question = question_new(&rabbitmq_scaler_type, key, source, q);
-	if (!q->amqp)
-		out->question->timeout_ms = q->login.timeout_ms ? q->login.timeout_ms : QUESTION_TIMEOUT_HTTP;
-	return rc;
-}
-
 /* ---- Over AMQP ---- */
 
 struct amqp_asking {
@@ -49,7 +30,7 @@ static int http_request(const struct httpsource *ask, struct httpsource_request 
 	const struct rabbitmqparams_question *q = ask->base.question->data;
 
 	(void)err;
-	out->url = mem_dup(q->url);
+	out->url = mem_dup(q->login.url);
 	out->spare = true; /* its management plug-in works alone, and long, for each request */
 	out->max_body = q->regex ? (size_t)4 << 20 : 0; /* a server that knows no columns describes 500 queues */
 	return 0;
@@ -110,10 +91,12 @@ const struct scaler_type rabbitmq_scaler_type = {
 	.name = "rabbitmq",
 	.go_name = "rabbitMQScaler",
 	.azure_workload = true,
-	.tables = { &rabbitmqparams_table },
-	.build = build,
+	.tables = { &rabbitmqparams_table, &rabbitmqparams_login_table },
+	.data_size = sizeof(struct rabbitmqparams_question),
+	.absent = &rabbitmqparams_absent,
+	.build = rabbitmqparams_build,
+	.data_done = rabbitmqparams_done,
 	.ask = start_ask,
 	.cancel = cancel_ask,
 	.http = &http,
-	.free_data = free_data,
 };

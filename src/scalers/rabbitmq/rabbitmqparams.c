@@ -19,18 +19,11 @@
 
 #define VALUE_DEFAULT 20 /* of a trigger that says neither mode nor value */
 
-/* The parameters as written. Owns its texts. */
+/* The rest of the parameters as written. Owns its texts. */
 struct fields {
-	char *queue, *host, *vhost;
-	unsigned protocol;          /* enum protocol */
-	unsigned mode;              /* enum rabbitmqvalue_mode, or NO_MODE */
-	double value, queue_length; /* NAN: not given */
-	double activation;
-	bool regex, ready_only;
-	int64_t page_size;
-	unsigned operation; /* enum rabbitmqhttp_operation */
+	char *host, *vhost;
+	unsigned protocol; /* enum protocol */
 	int64_t timeout_ms;
-	bool any_timeout; /* also with amqp, where it has no effect: KEDA looks only when there is a mode */
 	char *username, *password;
 	unsigned tls; /* enum tls */
 	char *ca, *cert, *key, *key_password;
@@ -57,63 +50,64 @@ static const char *const modes[] = {
 };
 #define NO_MODE (MEM_COUNT(modes))
 
-/* Places as in keda-scalers-more.md 2. */
-#define AT(field) offsetof(struct fields, field)
+const struct rabbitmqparams_question rabbitmqparams_absent = { .mode = NO_MODE, .value = NAN, .queue_length = NAN };
+
+#define AT(field) offsetof(struct rabbitmqparams_question, field)
 static const struct param_row rows[] = {
 	{ "queueName", PARAM_TEXT, "m", AT(queue), .required = true, .help = "queue, or a regular expression" },
-	{ "host", PARAM_TEXT, "mae", AT(host), .required = true, .help = "URL of the server, with the vhost" },
-	{ "protocol", PARAM_CHOICE, "ma", AT(protocol), .words = protocols,
-		.help = "what is spoken; auto is by the URL" },
 	{ "mode", PARAM_CHOICE, "m", AT(mode), .words = modes, .help = "what is measured" },
-	{ "value", PARAM_DOUBLE, "m", AT(value), .help = "target: as much of it per replica" },
-	{ "queueLength", PARAM_DOUBLE, "m", AT(queue_length),
+	{ "value", PARAM_DOUBLE, "m", AT(value), .unkeyed = true, .help = "target: as much of it per replica" },
+	{ "queueLength", PARAM_DOUBLE, "m", AT(queue_length), .unkeyed = true,
 		.help = "the old way of saying mode QueueLength and value" },
+	/* Part of what is asked where the answer depends on it. */
 	{ "activationValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
-	{ "vhostName", PARAM_TEXT, "ma", AT(vhost), .help = "vhost, in the place of the URL's" },
 	{ "useRegex", PARAM_BOOL, "m", AT(regex), .help = "queueName is a regular expression; http only" },
 	{ "pageSize", PARAM_INT64, "m", AT(page_size), .when = REGEX, .otherwise = "100", .least = 1, .most = INT32_MAX,
 		.help = "how many queues may match" },
 	{ "operation", PARAM_CHOICE, "m", AT(operation), .when = REGEX, .words = operations,
 		.help = "what becomes of those that match" },
 	{ "excludeUnacknowledged", PARAM_BOOL, "m", AT(ready_only), .help = "only messages that are ready; http only" },
-	{ "timeout", PARAM_DURATION, "m", AT(timeout_ms), .most = HTTPAUTH_TIMEOUT_MAX_MS,
-		.help = "of one request; http only" },
-	{ "username", PARAM_TEXT, "ae", AT(username), .help = "user, in the place of the URL's" },
-	{ "password", PARAM_TEXT, "ae", AT(password), .help = "its password" },
-	{ "tls", PARAM_CHOICE, "a", AT(tls), .words = tls_words, .help = "whether ca, cert and key are used" },
-	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
-	{ "cert", PARAM_TEXT, "a", AT(cert), .help = "client certificate, PEM" },
-	{ "key", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
-	{ "keyPassword", PARAM_TEXT, "a", AT(key_password), .help = "what the key is encrypted with" },
-	{ "unsafeSsl", PARAM_BOOL, "m", AT(unsafe_ssl), .help = "TLS that verifies nothing" },
-	{ "oauthTokenURI", PARAM_TEXT, "a", AT(token_url), .help = "OAuth 2: where tokens come from; http only" },
-	{ "clientID", PARAM_TEXT, "a", AT(client_id), .help = "OAuth 2: client" },
-	{ "clientSecret", PARAM_TEXT, "a", AT(client_secret), .help = "OAuth 2: its secret" },
-	{ "scopes|scope", PARAM_TEXT, "a", AT(scopes), .help = "OAuth 2: scopes" },
-	{ "endpointParams", PARAM_TEXT, "a", AT(params), .help = "OAuth 2: more of the request for a token" },
-	{ "workloadIdentityResource", PARAM_TEXT, "a", AT(resource),
-		.help = "what kscaled's own token of Entra ID is for; http only" },
 };
 const struct param_table rabbitmqparams_table = PARAM_TABLE(rows);
 
-void rabbitmqparams_question_free(struct rabbitmqparams_question *q)
+#define LOGIN_AT(field) offsetof(struct fields, field)
+static const struct param_row login_rows[] = {
+	{ "host", PARAM_TEXT, "mae", LOGIN_AT(host), .required = true, .help = "URL of the server, with the vhost" },
+	{ "protocol", PARAM_CHOICE, "ma", LOGIN_AT(protocol), .words = protocols,
+		.help = "what is spoken; auto is by the URL" },
+	{ "vhostName", PARAM_TEXT, "ma", LOGIN_AT(vhost), .help = "vhost, in the place of the URL's" },
+	{ "timeout", PARAM_DURATION, "m", LOGIN_AT(timeout_ms), .most = HTTPAUTH_TIMEOUT_MAX_MS,
+		.help = "of one request; http only" },
+	{ "username", PARAM_TEXT, "ae", LOGIN_AT(username), .help = "user, in the place of the URL's" },
+	{ "password", PARAM_TEXT, "ae", LOGIN_AT(password), .help = "its password" },
+	{ "tls", PARAM_CHOICE, "a", LOGIN_AT(tls), .words = tls_words, .help = "whether ca, cert and key are used" },
+	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "authority that signs the server, PEM" },
+	{ "cert", PARAM_TEXT, "a", LOGIN_AT(cert), .help = "client certificate, PEM" },
+	{ "key", PARAM_TEXT, "a", LOGIN_AT(key), .help = "its key, PEM" },
+	{ "keyPassword", PARAM_TEXT, "a", LOGIN_AT(key_password), .help = "what the key is encrypted with" },
+	{ "unsafeSsl", PARAM_BOOL, "m", LOGIN_AT(unsafe_ssl), .help = "TLS that verifies nothing" },
+	{ "oauthTokenURI", PARAM_TEXT, "a", LOGIN_AT(token_url), .help = "OAuth 2: where tokens come from; http only" },
+	{ "clientID", PARAM_TEXT, "a", LOGIN_AT(client_id), .help = "OAuth 2: client" },
+	{ "clientSecret", PARAM_TEXT, "a", LOGIN_AT(client_secret), .help = "OAuth 2: its secret" },
+	{ "scopes|scope", PARAM_TEXT, "a", LOGIN_AT(scopes), .help = "OAuth 2: scopes" },
+	{ "endpointParams", PARAM_TEXT, "a", LOGIN_AT(params), .help = "OAuth 2: more of the request for a token" },
+	{ "workloadIdentityResource", PARAM_TEXT, "a", LOGIN_AT(resource),
+		.help = "what kscaled's own token of Entra ID is for; http only" },
+};
+const struct param_table rabbitmqparams_login_table = PARAM_LOGIN_TABLE(login_rows);
+
+void rabbitmqparams_done(void *data)
 {
-	if (!q)
-		return;
-	webaccess_unref(q->login.access);
-	amqpendpoint_unref(q->amqp);
-	free(q->queue);
-	free(q->url);
-	free(q);
+	amqpendpoint_unref(((struct rabbitmqparams_question *)data)->amqp);
 }
 
 /* ---- What is measured ---- */
 
 /* KEDA's rules, with its words. To it a 0 is not given. */
-static int take_mode(struct fields *f, struct err *err)
+static int take_mode(struct rabbitmqparams_question *q, struct err *err)
 {
-	bool has_mode = f->mode != NO_MODE, has_value = !isnan(f->value) && (f->value != 0 || has_mode),
-	     has_length = !isnan(f->queue_length) && f->queue_length != 0;
+	bool has_mode = q->mode != NO_MODE, has_value = !isnan(q->value) && (q->value != 0 || has_mode),
+	     has_length = !isnan(q->queue_length) && q->queue_length != 0;
 
 	if (has_length && (has_mode || has_value))
 		return err_set(err, ERR_INVALID, "queueLength is deprecated; use mode and value");
@@ -122,21 +116,19 @@ static int take_mode(struct fields *f, struct err *err)
 	if (has_mode && !has_value)
 		return err_set(err, ERR_INVALID, "value must be specified");
 	if (!has_mode) {
-		f->mode = RABBITMQVALUE_QUEUE_LENGTH;
-		f->value = has_length ? f->queue_length : VALUE_DEFAULT;
-		f->any_timeout = true;
+		q->mode = RABBITMQVALUE_QUEUE_LENGTH;
+		q->value = has_length ? q->queue_length : VALUE_DEFAULT;
 	}
 	return 0;
 }
 
-static int check_target(const struct scaler_params *params, const struct fields *f, struct quantity *target,
-	struct err *err)
+static int take_target(struct scaler_build *b, const struct rabbitmqparams_question *q, struct err *err)
 {
-	*target = quantity_from_double(f->value);
-	if (target->milli > 0 || params->formula_source)
+	b->scaler->target = quantity_from_double(q->value);
+	if (b->scaler->target.milli > 0 || b->params->formula_source)
 		return 0;
 	return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%g\" must be greater than 0 (at least 0.001)",
-		isnan(f->queue_length) || f->queue_length == 0 ? "value" : "queueLength", f->value);
+		isnan(q->queue_length) || q->queue_length == 0 ? "value" : "queueLength", q->value);
 }
 
 /* ---- Which protocol ---- */
@@ -176,18 +168,20 @@ static int only_http(const char *what, struct err *err)
 		what);
 }
 
-static int check_protocol(const struct fields *f, struct err *err)
+/* KEDA looks at a timeout with amqp, where it has no effect, only when there is a mode. */
+static int check_protocol(const struct rabbitmqparams_question *q, const struct fields *f, bool any_timeout,
+	struct err *err)
 {
 	if (f->protocol == HTTP)
 		return 0;
-	if (f->mode != RABBITMQVALUE_QUEUE_LENGTH)
+	if (q->mode != RABBITMQVALUE_QUEUE_LENGTH)
 		return err_set(err, ERR_INVALID, "protocol amqp not supported; must be http to use mode %s",
-			modes[f->mode]);
-	if (f->regex)
+			modes[q->mode]);
+	if (q->regex)
 		return only_http("useRegex", err);
-	if (f->ready_only)
+	if (q->ready_only)
 		return only_http("excludeUnacknowledged", err);
-	if (f->timeout_ms && !f->any_timeout)
+	if (f->timeout_ms && !any_timeout)
 		return err_set(err, ERR_INVALID, "amqp protocol doesn't support custom timeouts");
 	if (f->token_url || f->client_id || f->client_secret)
 		return err_set(err, ERR_INVALID, "OAuth 2 (oauthTokenURI) needs protocol http");
@@ -195,7 +189,7 @@ static int check_protocol(const struct fields *f, struct err *err)
 		return err_set(err, ERR_INVALID,
 			"workload identity is not supported for the AMQP protocol at the moment: set host to the "
 			"management API (https://...)");
-	if (strlen(f->queue) > AMQP_QUEUE_MAX)
+	if (strlen(q->queue) > AMQP_QUEUE_MAX)
 		return err_set(err, ERR_INVALID, "parameter \"queueName\" is longer than %d bytes", AMQP_QUEUE_MAX);
 	return 0;
 }
@@ -377,19 +371,19 @@ static struct amqpendpoint *make_endpoint(const struct scaler_params *params, co
 	return e;
 }
 
-static int make_amqp(const struct scaler_params *params, const struct fields *f, struct rabbitmqparams_question *q,
-	char **key, char **source, struct err *err)
+static int connect_to_amqp(struct scaler_build *b, const struct fields *f, struct err *err)
 {
+	struct rabbitmqparams_question *q = b->data;
 	struct address place;
 
 	if (read_amqp_address(f->host, &place, err))
 		return -1;
-	q->amqp = make_endpoint(params, f, &place, err);
+	q->amqp = make_endpoint(b->params, f, &place, err);
 	address_done(&place);
 	if (!q->amqp)
 		return -1;
-	*key = mem_printf("rabbitmq %s queue %s", q->amqp->base.key, q->queue);
-	*source = mem_printf("rabbitmq at %s", q->amqp->base.name);
+	b->source = mem_printf("rabbitmq at %s", q->amqp->base.name);
+	params_add_key(b, q->amqp->base.key);
 	return 0;
 }
 
@@ -483,21 +477,14 @@ static struct webaccess *make_access(const struct scaler_params *params, const s
 	return access;
 }
 
-static char *make_key(const struct rabbitmqparams_question *q)
+static int log_in(struct scaler_build *b, struct fields *f, struct err *err)
 {
-	return mem_printf("rabbitmq %s %s %lld %s %.17g%s %s", q->url, webaccess_key(q->login.access),
-		(long long)q->login.timeout_ms, modes[q->mode], q->activation, q->ready_only ? " ready" : "",
-		operations[q->operation]);
-}
-
-static int make_http(const struct scaler_params *params, struct fields *f, struct rabbitmqparams_question *q,
-	char **key, char **source, struct err *err)
-{
+	struct rabbitmqparams_question *q = b->data;
 	struct address place;
 	struct rabbitmqhttp_place at = { .vhost = f->vhost,
-		.queue = f->queue,
-		.regex = f->regex,
-		.page_size = f->page_size };
+		.queue = q->queue,
+		.regex = q->regex,
+		.page_size = q->page_size };
 	char where[256];
 
 	if (read_address(f->host, &place, err))
@@ -505,42 +492,27 @@ static int make_http(const struct scaler_params *params, struct fields *f, struc
 	at.url = place.url;
 	httpauth_join_scopes(f->scopes);
 	q->login.timeout_ms = f->timeout_ms;
-	q->url = rabbitmqhttp_url(&at, err);
-	if (!q->url)
+	q->login.url = rabbitmqhttp_url(&at, err);
+	if (!q->login.url)
 		err_wrap(err, "parameter \"host\"");
 	else if (check_tls(f, strcmp(place.server.scheme, "https") == 0, err) == 0)
-		q->login.access = make_access(params, f, &place, err);
+		q->login.access = make_access(b->params, f, &place, err);
 	address_done(&place);
 	if (!q->login.access)
 		return -1;
-	*key = make_key(q);
-	*source = mem_printf("rabbitmq at %s", httpurl_origin(q->url, where, sizeof(where)));
+	b->source = mem_printf("rabbitmq at %s", httpurl_origin(q->login.url, where, sizeof(where)));
 	return 0;
 }
 
 /* ---- All together ---- */
 
-static int make_question(const struct scaler_params *params, struct fields *f, struct rabbitmqparams_question **data,
-	char **key, char **source, struct err *err)
+static int connect_to(struct scaler_build *b, struct fields *f, bool any_timeout, struct err *err)
 {
-	struct rabbitmqparams_question *q;
-
-	if (check_protocol(f, err) || check_login(params, f, err))
-		return -1;
-	q = mem_zalloc(sizeof(*q));
-	q->queue = mem_dup(f->queue);
-	q->mode = f->mode;
-	q->activation = rabbitmqvalue_depends_on_activation(q->mode) ? f->activation : 0;
-	q->regex = f->regex;
-	q->ready_only = f->ready_only;
-	q->operation = f->operation;
-	if (f->protocol == AMQP ? make_amqp(params, f, q, key, source, err)
-				: make_http(params, f, q, key, source, err)) {
-		rabbitmqparams_question_free(q);
-		return -1;
-	}
-	*data = q;
-	return 0;
+	return take_protocol(f, err) || check_protocol(b->data, f, any_timeout, err) ||
+			check_login(b->params, f, err) ||
+			(f->protocol == AMQP ? connect_to_amqp(b, f, err) : log_in(b, f, err))
+		? -1
+		: 0;
 }
 
 /* KEDA escapes the name as in a form, and its normalisation takes the signs of percent away. */
@@ -562,24 +534,34 @@ static char *metric_name_of(const char *queue)
 	return params_normalise(buf_take(&out));
 }
 
-int rabbitmqparams_read(const struct scaler_params *params, struct scaler *out, char **metric_name,
-	struct rabbitmqparams_question **data, char **key, char **source, struct err *err)
+static int read_rest(struct scaler_build *b, struct fields *f, struct err *err)
 {
-	struct fields f = { .mode = NO_MODE, .value = NAN, .queue_length = NAN };
-	int rc = params_read(&rabbitmqparams_table, params, &f, err), more = 0;
+	struct rabbitmqparams_question *q = b->data;
 
-	if (rc >= 0 && f.regex)
-		more = params_read_when(&rabbitmqparams_table, params, REGEX, &f, err);
-	else
-		params_read_ignored(&rabbitmqparams_table, params, REGEX, &f, "without useRegex");
-	rc = rc < 0 || more < 0 ? -1 : rc | more;
-	if (rc >= 0 && (take_mode(&f, err) || check_target(params, &f, &out->target, err)))
-		rc = -1;
-	if (rc == 0 && (take_protocol(&f, err) || make_question(params, &f, data, key, source, err)))
-		rc = -1;
-	out->activation = f.activation;
-	if (f.queue)
-		*metric_name = metric_name_of(f.queue);
-	params_done(&rabbitmqparams_table, &f);
+	if (params_read_rows(b, &rabbitmqparams_login_table, 0, f, err))
+		return -1;
+	if (q->regex)
+		return params_read_rows(b, &rabbitmqparams_table, REGEX, q, err);
+	params_read_ignored(&rabbitmqparams_table, b->params, REGEX, q, "without useRegex");
+	q->operation = RABBITMQHTTP_SUM;
+	q->page_size = 0;
+	return 0;
+}
+
+int rabbitmqparams_build(struct scaler_build *b, struct err *err)
+{
+	struct rabbitmqparams_question *q = b->data;
+	struct fields f = { 0 };
+	bool any_timeout = q->mode == NO_MODE;
+	int rc = read_rest(b, &f, err) || take_mode(q, err) || take_target(b, q, err) ||
+			(!b->open && connect_to(b, &f, any_timeout, err))
+		? -1
+		: 0;
+
+	b->scaler->activation = q->activation;
+	if (!rabbitmqvalue_depends_on_activation(q->mode))
+		q->activation = 0;
+	b->metric_name = metric_name_of(q->queue);
+	params_done(&rabbitmqparams_login_table, &f);
 	return rc;
 }

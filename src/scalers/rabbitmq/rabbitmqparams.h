@@ -19,24 +19,24 @@
 
 /* The data of a question. */
 struct rabbitmqparams_question {
-	struct httpsource_login login; /* over HTTP */
-	struct amqpendpoint *amqp;     /* one count; NULL: over HTTP */
-	char *queue;                   /* or a regular expression */
-	char *url;                     /* over HTTP */
-	enum rabbitmqvalue_mode mode;
-	double activation; /* where the answer depends on it; else 0 */
+	struct httplogin login; /* over HTTP */
+	/* ---- fields of rows ---- */
+	char *queue;   /* or a regular expression */
+	unsigned mode; /* enum rabbitmqvalue_mode */
+	double value, queue_length;
+	double activation;
 	bool regex, ready_only;
+	int64_t page_size;
 	enum rabbitmqhttp_operation operation;
+	/* ---- of build ---- */
+	struct amqpendpoint *amqp; /* one count; NULL: over HTTP */
 };
-void rabbitmqparams_question_free(struct rabbitmqparams_question *q);
 
-extern const struct param_table rabbitmqparams_table;
+extern const struct param_table rabbitmqparams_table, rabbitmqparams_login_table;
+extern const struct rabbitmqparams_question rabbitmqparams_absent;
 
-/*
- * As scaler_type's build: sets target and activation of *out, and *metric_name. At 0 also *data,
- * the key and the name of the question; the caller owns all of them.
- */
-int rabbitmqparams_read(const struct scaler_params *params, struct scaler *out, char **metric_name,
-	struct rabbitmqparams_question **data, char **key, char **source, struct err *err);
+/* For struct scaler_type. */
+int rabbitmqparams_build(struct scaler_build *b, struct err *err);
+void rabbitmqparams_done(void *data);
 
 #endif

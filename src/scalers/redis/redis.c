@@ -19,50 +19,23 @@ static const char length_script[] = "local t=redis.call('TYPE',KEYS[1]).ok "
 				    "if t=='hash' then return redis.call('HLEN',KEYS[1]) end "
 				    "return redis.error_reply('ERR unsupported key type: '..t)";
 
-struct redis_fields {
-	char *list;
-	int64_t length, activation;
-};
+static const struct redisserver_question absent = { .notify = REDISWATCH_QUIET };
 
-#define AT(field) offsetof(struct redis_fields, field)
+#define AT(field) offsetof(struct redisserver_question, field)
 static const struct param_row rows[] = {
-	{ "listName", PARAM_TEXT, "m", AT(list), .required = true, .help = "the key" },
-	{ "listLength", PARAM_INT64, "m", AT(length), .otherwise = "5", .help = "target: as many per replica" },
-	{ "activationListLength", PARAM_INT64, "m", AT(activation), .help = "active when there are more" },
+	{ "listName", PARAM_TEXT, "m", AT(key), .required = true, .help = "the key" },
+	{ "listLength", PARAM_WHOLE_TARGET, "m", .otherwise = "5", .help = "target: as many per replica" },
+	{ "activationListLength", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-static void redis_free_data(void *data)
+static int build(struct scaler_build *b, struct err *err)
 {
-	redisserver_question_done(data);
-	free(data);
-}
+	struct redisserver_question *q = b->data;
 
-static int redis_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
-{
-	struct redisserver_question *q = mem_zalloc(sizeof(*q));
-	struct redis_fields f = { 0 };
-	int rc = params_read(&table, params, &f, err) || params_check_target(params, "listLength", &f.length, err)
-		? -1
-		: redisparams_read(params, q, err);
-
-	if (rc >= 0) {
-		out->target = quantity_from_int(f.length);
-		out->activation = (double)f.activation;
-		*metric_name = params_normalise(mem_printf("redis-%s", f.list));
-	}
-	if (rc == 0) {
-		q->key = mem_dup(f.list);
-		q->classes = REDISWATCH_LENGTHS;
-		out->question = question_new(out->type,
-			mem_printf("redis length %s%s %s", redisserver_key(&q->server),
-				rediswatch_notify_key(q->notify), q->key),
-			redisserver_name(&q->server), q);
-	} else {
-		redis_free_data(q);
-	}
-	params_done(&table, &f);
-	return rc;
+	q->classes = REDISWATCH_LENGTHS;
+	b->metric_name = params_normalise(mem_printf("redis-%s", q->key));
+	return redisparams_build(b, q, err);
 }
 
 static void on_reply(void *arg, const struct redis_reply *reply, const struct err *transport)
@@ -85,8 +58,7 @@ static void *redis_ask(struct scaler_sources *sources, struct question *question
 	return ask;
 }
 
-#define REDIS_TYPE(word, ...)                                                                                          \
-	REDISSERVER_TYPE(word, "redisScaler", redis_build, redis_ask, redis_free_data, __VA_ARGS__)
+#define REDIS_TYPE(word, ...) REDISSERVER_TYPE(word, "redisScaler", struct redisserver_question, redis_ask, __VA_ARGS__)
 
 const struct scaler_type redis_scaler_type = REDIS_TYPE("redis", NULL);
 const struct scaler_type redis_cluster_scaler_type = REDIS_TYPE("redis-cluster", NULL);

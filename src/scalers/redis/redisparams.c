@@ -20,16 +20,11 @@ struct connection {
 	enum param_switch enable_tls;
 	bool unsafe_ssl;
 	int64_t database;
-	enum rediswatch_notify notify;
 };
 
 #define AT(field) offsetof(struct connection, field)
-static const char *const notify_words[] = { [REDISWATCH_AUTO] = "auto", [REDISWATCH_OFF] = "off", NULL };
-
 /* Lookup orders as in keda-scalers.md A.1. */
 static const struct param_row rows[] = {
-	{ "notify", PARAM_CHOICE, "m", AT(notify), .words = notify_words,
-		.help = "whether keyspace notifications wake the trigger" },
 	{ "address|addresses", PARAM_LIST, "mae", AT(addresses), .help = "host:port of the servers" },
 	{ "host|hosts", PARAM_LIST, "mea", AT(hosts), .help = "the same in two lists" },
 	{ "port|ports", PARAM_LIST, "mea", AT(ports), .help = "of the hosts" },
@@ -44,14 +39,21 @@ static const struct param_row rows[] = {
 	{ "password", PARAM_TEXT, "mea", AT(password), .help = "its password" },
 	{ "databaseIndex", PARAM_INT64, "m", AT(database), .most = INT32_MAX, .help = "database" },
 };
-const struct param_table redisparams_table = PARAM_TABLE(rows);
+const struct param_table redisparams_table = PARAM_LOGIN_TABLE(rows);
+
+static const char *const notify_words[] = { [REDISWATCH_AUTO] = "auto", [REDISWATCH_OFF] = "off", NULL };
+static const struct param_row notify_rows[] = {
+	{ "notify", PARAM_CHOICE, "m", offsetof(struct redisserver_question, notify), .words = notify_words,
+		.help = "whether keyspace notifications wake the trigger" },
+};
+const struct param_table redisparams_notify_table = PARAM_TABLE(notify_rows);
 
 static const struct param_row sentinel_rows[] = {
 	{ "sentinelUsername", PARAM_TEXT, "mae", AT(sentinel_username), .help = "user of the sentinels" },
 	{ "sentinelPassword", PARAM_TEXT, "mae", AT(sentinel_password), .help = "its password" },
 	{ "sentinelMaster", PARAM_TEXT, "mae", AT(master), .required = true, .help = "name of the master" },
 };
-const struct param_table redisparams_sentinel_table = PARAM_TABLE(sentinel_rows);
+const struct param_table redisparams_sentinel_table = PARAM_LOGIN_TABLE(sentinel_rows);
 
 /* Surplus commas are ignored, except at the beginning: KEDA refuses an empty first address. */
 static void drop_empty(struct param_list *list)
@@ -147,22 +149,26 @@ static int make_server(const struct connection *c, const char *namespace_, enum 
 	return out->endpoint || out->site ? 0 : -1;
 }
 
-int redisparams_read(const struct scaler_params *params, struct redisserver_question *out, struct err *err)
+int redisparams_build(struct scaler_build *b, struct redisserver_question *out, struct err *err)
 {
-	struct connection c = { .notify = REDISWATCH_QUIET };
-	enum redisserver_mode mode = strstr(params->type, "cluster") ? REDISSERVER_CLUSTER
-		: strstr(params->type, "sentinel")                   ? REDISSERVER_SENTINEL
-								     : REDISSERVER_SINGLE;
-	int rc = params_read(&redisparams_table, params, &c, err), more = 0;
+	struct connection c = { 0 };
+	const char *type = b->params->type;
+	enum redisserver_mode mode = strstr(type, "cluster") ? REDISSERVER_CLUSTER
+		: strstr(type, "sentinel")                   ? REDISSERVER_SENTINEL
+							     : REDISSERVER_SINGLE;
+	int rc = params_read_rows(b, &redisparams_table, 0, &c, err);
 
-	if (rc >= 0 && mode == REDISSERVER_SENTINEL)
-		more = params_read(&redisparams_sentinel_table, params, &c, err);
-	rc = rc < 0 || more < 0 ? -1 : rc | more;
-	if (rc == 0)
-		rc = join_addresses(&c, err) || check_tls(params, &c, err)
+	if (rc == 0 && mode == REDISSERVER_SENTINEL)
+		rc = params_read_rows(b, &redisparams_sentinel_table, 0, &c, err);
+	if (rc == 0 && !b->open)
+		rc = join_addresses(&c, err) || check_tls(b->params, &c, err) ||
+				make_server(&c, b->params->namespace_, mode, &out->server, err)
 			? -1
-			: make_server(&c, params->namespace_, mode, &out->server, err);
-	out->notify = c.notify;
+			: 0;
+	if (rc == 0 && !b->open) {
+		b->source = redisserver_name(&out->server);
+		params_add_key(b, redisserver_key(&out->server));
+	}
 	params_done(&redisparams_table, &c);
 	params_done(&redisparams_sentinel_table, &c);
 	return rc;

@@ -7,13 +7,16 @@
 #include "scalers/params.h"
 #include "scalers/redis/redisserver.h"
 
-/* For the tables of the six types; the second for those with sentinels. */
-extern const struct param_table redisparams_table, redisparams_sentinel_table;
+/*
+ * For the tables of the six types: where and as whom, how it is watched, and for those with
+ * sentinels. The fields of the second are in their data.
+ */
+extern const struct param_table redisparams_table, redisparams_notify_table, redisparams_sentinel_table;
 
 /*
- * Fills server and notify of *out, which is zeroed. 0; -1 and ERR_INVALID; 1: some values are
- * unknown. Without 0 there is no server. The mode is in the type's name: "redis-cluster-streams".
+ * For build: reads the connection and fills in the server of *out, and source and key of the build.
+ * The mode is in the type's name: "redis-cluster-streams". 0, or -1 with ERR_INVALID.
  */
-int redisparams_read(const struct scaler_params *params, struct redisserver_question *out, struct err *err);
+int redisparams_build(struct scaler_build *b, struct redisserver_question *out, struct err *err);
 
 #endif

@@ -19,12 +19,12 @@ char *redisserver_name(const struct redisserver *s)
 	return s->site ? mem_dup(s->site->name) : mem_printf("redis %s", s->endpoint->base.name);
 }
 
-void redisserver_question_done(struct redisserver_question *q)
+void redisserver_question_done(void *question)
 {
+	struct redisserver_question *q = question;
+
 	redisendpoint_unref(q->server.endpoint);
 	redissite_unref(q->server.site);
-	free(q->key);
-	*q = (struct redisserver_question){ 0 };
 }
 
 void redisserver_command(struct scaler_sources *sources, struct redisserver_ask *ask, int argc, const char *const *argv,

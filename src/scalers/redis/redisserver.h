@@ -29,11 +29,11 @@ char *redisserver_name(
 /* The first member of the data of a Redis type's question. */
 struct redisserver_question {
 	struct redisserver server;
-	char *key; /* owned */
-	enum rediswatch_notify notify;
+	char *key;                     /* the field of the type's row */
+	enum rediswatch_notify notify; /* the field of redisparams_notify_table */
 	enum rediswatch_classes classes;
 };
-void redisserver_question_done(struct redisserver_question *q); /* leaves it empty */
+void redisserver_question_done(void *question); /* data_done of the types, whose data begins with it */
 
 /* The first member of a Redis type's ask. */
 struct redisserver_ask {
@@ -57,11 +57,16 @@ void *redisserver_watch_start(struct scaler_sources *sources, struct question *q
 void redisserver_watch_stop(void *watch);
 struct watch_report redisserver_watch_report(const void *watch);
 
-/* A struct scaler_type; after free_fn its third parameter table, or NULL. */
-#define REDISSERVER_TYPE(word, go_word, build_fn, ask_fn, free_fn, ...)                                                \
+/*
+ * A struct scaler_type, with `table`, `absent` and `build` of the file; after ask_fn its fourth
+ * table, or NULL.
+ */
+#define REDISSERVER_TYPE(word, go_word, data_type, ask_fn, ...)                                                        \
 	{                                                                                                              \
-		.name = (word), .go_name = (go_word), .tables = { &table, &redisparams_table, __VA_ARGS__ },           \
-		.build = (build_fn), .ask = (ask_fn), .cancel = redisserver_cancel, .free_data = (free_fn),            \
+		.name = (word), .go_name = (go_word),                                                                  \
+		.tables = { &table, &redisparams_table, &redisparams_notify_table, __VA_ARGS__ },                      \
+		.data_size = sizeof(data_type), .absent = &absent, .build = build,                                     \
+		.data_done = redisserver_question_done, .ask = (ask_fn), .cancel = redisserver_cancel,                 \
 		.watch = redisserver_watch_start, .unwatch = redisserver_watch_stop,                                   \
 		.watch_report = redisserver_watch_report,                                                              \
 	}

@@ -13,30 +13,27 @@ enum mode { LENGTH, PENDING, LAG };
 
 struct stream_question {
 	struct redisserver_question base;
+	char *group;        /* NULL for LENGTH */
+	int64_t targets[3]; /* by mode */
 	enum mode mode;
-	char *group; /* owned; NULL for LENGTH */
 };
 
-struct redisstreams_fields {
-	char *stream, *group;
-	int64_t targets[3]; /* by mode */
-	int64_t activation;
-};
+static const struct stream_question absent = { .base = { .notify = REDISWATCH_QUIET } };
 
 /*
  * With a group the mode is lag or pending entries, without one length. Parameters of other modes
  * are checked for syntax only (A.2).
  */
-#define AT(field) offsetof(struct redisstreams_fields, field)
+#define AT(field) offsetof(struct stream_question, field)
 static const struct param_row rows[] = {
-	{ "stream", PARAM_TEXT, "m", AT(stream), .required = true, .help = "the key" },
+	{ "stream", PARAM_TEXT, "m", AT(base.key), .required = true, .help = "the key" },
 	{ "consumerGroup", PARAM_TEXT, "m", AT(group), .help = "whose entries count; without one: all" },
-	{ "activationLagCount", PARAM_INT64, "m", AT(activation), .help = "active when there are more" },
-	{ "streamLength", PARAM_INT64, "m", AT(targets[LENGTH]), .otherwise = "5",
+	{ "activationLagCount", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
+	{ "streamLength", PARAM_INT64, "m", AT(targets[LENGTH]), .unkeyed = true, .otherwise = "5",
 		.help = "target without a group: entries per replica" },
-	{ "pendingEntriesCount", PARAM_INT64, "m", AT(targets[PENDING]), .otherwise = "5",
+	{ "pendingEntriesCount", PARAM_INT64, "m", AT(targets[PENDING]), .unkeyed = true, .otherwise = "5",
 		.help = "target: pending entries per replica" },
-	{ "lagCount", PARAM_INT64, "m", AT(targets[LAG]),
+	{ "lagCount", PARAM_INT64, "m", AT(targets[LAG]), .unkeyed = true,
 		.help = "target: entries per replica that the group was not given yet" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
@@ -65,45 +62,18 @@ static const char count_script[] = "local n,from=0,'('..ARGV[1] "
 
 /* ---- The trigger ---- */
 
-static void streams_free_data(void *data)
+static int build(struct scaler_build *b, struct err *err)
 {
-	struct stream_question *q = data;
+	struct stream_question *q = b->data;
 
-	redisserver_question_done(&q->base);
-	free(q->group);
-	free(q);
-}
-
-static int streams_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
-{
-	struct stream_question *q = mem_zalloc(sizeof(*q));
-	struct redisstreams_fields f = { 0 };
-	int rc = params_read(&table, params, &f, err);
-
-	q->mode = !f.group ? LENGTH : f.targets[LAG] != 0 ? LAG : PENDING;
-	if (rc < 0 || params_check_target(params, modes[q->mode].threshold, &f.targets[q->mode], err))
-		rc = -1;
-	else
-		rc = redisparams_read(params, &q->base, err);
-	if (rc >= 0) {
-		out->target = quantity_from_int(f.targets[q->mode]);
-		out->activation = (double)f.activation;
-		*metric_name = params_normalise(mem_printf("redis-streams-%s", f.stream));
-	}
-	if (rc == 0) {
-		q->base.key = mem_dup(f.stream);
-		q->base.classes = REDISWATCH_STREAM;
-		q->group = mem_dup(f.group);
-		out->question = question_new(out->type,
-			mem_printf("redis-streams %s %s%s %zu:%s %s", modes[q->mode].name,
-				redisserver_key(&q->base.server), rediswatch_notify_key(q->base.notify),
-				strlen(f.stream), f.stream, f.group ? f.group : ""),
-			redisserver_name(&q->base.server), q);
-	} else {
-		streams_free_data(q);
-	}
-	params_done(&table, &f);
-	return rc;
+	q->base.classes = REDISWATCH_STREAM;
+	q->mode = !q->group ? LENGTH : q->targets[LAG] != 0 ? LAG : PENDING;
+	if (params_check_target(b->params, modes[q->mode].threshold, &q->targets[q->mode], err))
+		return -1;
+	b->scaler->target = quantity_from_int(q->targets[q->mode]);
+	b->metric_name = params_normalise(mem_printf("redis-streams-%s", q->base.key));
+	params_add_key(b, modes[q->mode].name);
+	return redisparams_build(b, &q->base, err);
 }
 
 /* ---- A question under way ---- */
@@ -241,7 +211,7 @@ static void *streams_ask(struct scaler_sources *sources, struct question *questi
 }
 
 #define STREAMS_TYPE(word, ...)                                                                                        \
-	REDISSERVER_TYPE(word, "redisStreamsScaler", streams_build, streams_ask, streams_free_data, __VA_ARGS__)
+	REDISSERVER_TYPE(word, "redisStreamsScaler", struct stream_question, streams_ask, __VA_ARGS__)
 
 const struct scaler_type redisstreams_scaler_type = STREAMS_TYPE("redis-streams", NULL);
 const struct scaler_type redisstreams_cluster_scaler_type = STREAMS_TYPE("redis-cluster-streams", NULL);

@@ -411,11 +411,6 @@ struct watch_report rediswatch_report(const void *watch)
 
 /* ---- For the Redis types ---- */
 
-const char *rediswatch_notify_key(enum rediswatch_notify notify)
-{
-	return notify == REDISWATCH_AUTO ? " notify=auto" : notify == REDISWATCH_OFF ? " notify=off" : "";
-}
-
 struct rediswatch *rediswatch_start(struct rediswatch_pool *p, const struct rediswatch_config *config,
 	question_look_fn look, void *arg)
 {

@@ -36,15 +36,14 @@ void rediswatch_pool_free(struct rediswatch_pool *p);
 size_t rediswatch_pool_connections(const struct rediswatch_pool *p);
 
 /*
- * Parameter `notify`. Part of the question's key when not the default (rediswatch_notify_key), as
- * one watch serves all triggers with the question.
+ * Parameter `notify`. Part of the question's key, as one watch serves all triggers with the
+ * question.
  */
 enum rediswatch_notify {
 	REDISWATCH_AUTO,  /* "auto": used if enabled on the server; if not, the user is told how to enable it */
 	REDISWATCH_OFF,   /* "off" */
 	REDISWATCH_QUIET, /* the default: as auto, without telling the user */
 };
-const char *rediswatch_notify_key(enum rediswatch_notify notify); /* "", " notify=auto", " notify=off" */
 
 /* The key's kind, which determines the notification classes. */
 enum rediswatch_classes {

@@ -14,10 +14,9 @@
 
 #define DEFAULT_PORT "3306"
 
-/* What is asked. */
-struct mysql_question {
-	struct mysqlendpoint *endpoint;
+struct mysql {
 	char *query;
+	struct mysqlendpoint *endpoint;
 };
 
 /* ---- Parameters ---- */
@@ -32,11 +31,16 @@ static const char *const tls_words[] = {
 };
 #define TLS_UNSAID MEM_COUNT(tls_words)
 
-/* The parameters as written. Owns its texts. */
-struct mysql_fields {
-	char *query;
-	struct quantity target;
-	double activation;
+#define AT(field) offsetof(struct mysql, field)
+static const struct param_row rows[] = {
+	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "gives one number" },
+	{ "queryValue", PARAM_TARGET, "m", .required = true, .help = "target: as much per replica" },
+	{ "activationQueryValue", PARAM_ACTIVATION, "m", .help = "active when it is more" },
+	{ "metricName", PARAM_IGNORED, "m", .help = "has no effect, as in KEDA" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
+
+struct mysql_login {
 	char *string, *host, *port, *user, *password, *database;
 	unsigned tls;
 	char *ca, *cert, *key, *key_password;
@@ -46,32 +50,28 @@ struct mysql_fields {
  * Lookup orders as in KEDA; tls and the four rows after it are ours, and so are hostFromEnv and the
  * like, which KEDA's manual mentions.
  */
-#define AT(field) offsetof(struct mysql_fields, field)
-static const struct param_row rows[] = {
-	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "gives one number" },
-	{ "queryValue", PARAM_TARGET, "m", AT(target), .required = true, .help = "target: as much per replica" },
-	{ "activationQueryValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
-	{ "metricName", PARAM_IGNORED, "m", .help = "has no effect, as in KEDA" },
-	{ "connectionString", PARAM_TEXT, "ae", AT(string),
+#define LOGIN_AT(field) offsetof(struct mysql_login, field)
+static const struct param_row login_rows[] = {
+	{ "connectionString", PARAM_TEXT, "ae", LOGIN_AT(string),
 		.help = "as of go-sql-driver/mysql, in the place of the parts" },
-	{ "host", PARAM_TEXT, "mae", AT(host), .help = "server" },
-	{ "port", PARAM_TEXT, "mae", AT(port), .help = "its port" },
-	{ "username", PARAM_TEXT, "mae", AT(user), .help = "user" },
-	{ "password", PARAM_TEXT, "ae", AT(password), .help = "of the user" },
-	{ "dbName", PARAM_TEXT, "mae", AT(database), .help = "database" },
-	{ "tls", PARAM_CHOICE, "ma", AT(tls), .words = tls_words, .help = "TLS" },
-	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
-	{ "cert", PARAM_TEXT, "a", AT(cert), .help = "client certificate, PEM" },
-	{ "key", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
-	{ "keyPassword", PARAM_TEXT, "a", AT(key_password), .help = "what the key is encrypted with" },
+	{ "host", PARAM_TEXT, "mae", LOGIN_AT(host), .help = "server" },
+	{ "port", PARAM_TEXT, "mae", LOGIN_AT(port), .help = "its port" },
+	{ "username", PARAM_TEXT, "mae", LOGIN_AT(user), .help = "user" },
+	{ "password", PARAM_TEXT, "ae", LOGIN_AT(password), .help = "of the user" },
+	{ "dbName", PARAM_TEXT, "mae", LOGIN_AT(database), .help = "database" },
+	{ "tls", PARAM_CHOICE, "ma", LOGIN_AT(tls), .words = tls_words, .help = "TLS" },
+	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "authority that signs the server, PEM" },
+	{ "cert", PARAM_TEXT, "a", LOGIN_AT(cert), .help = "client certificate, PEM" },
+	{ "key", PARAM_TEXT, "a", LOGIN_AT(key), .help = "its key, PEM" },
+	{ "keyPassword", PARAM_TEXT, "a", LOGIN_AT(key_password), .help = "what the key is encrypted with" },
 };
-static const struct param_table table = PARAM_TABLE(rows);
+static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 
 /*
  * Without a connection string. KEDA joins host and port and the driver splits them again; errors
  * are reported here.
  */
-static int read_single(const struct mysql_fields *f, struct mysqldsn *dsn, struct err *err)
+static int read_single(const struct mysql_login *f, struct mysqldsn *dsn, struct err *err)
 {
 	MEM_AUTO char *joined = NULL;
 
@@ -109,7 +109,7 @@ static int demand_tls(const struct mysqldsn *dsn, struct err *err)
 		"set tls to \"true\" or \"skip-verify\"", err);
 }
 
-static int read_tls(const struct mysql_fields *f, struct mysqldsn *dsn, struct err *err)
+static int read_tls(const struct mysql_login *f, struct mysqldsn *dsn, struct err *err)
 {
 	if (f->tls != TLS_UNSAID && dsn->tls_given)
 		return err_set(err, ERR_INVALID, "parameter \"tls\": the connection string says tls already");
@@ -131,7 +131,7 @@ static int read_tls(const struct mysql_fields *f, struct mysqldsn *dsn, struct e
 }
 
 /* As in the driver: SET NAMES first, then all variables in one statement. */
-static struct mysqlendpoint *make_endpoint(const struct mysql_fields *f, const struct mysqldsn *d,
+static struct mysqlendpoint *make_endpoint(const struct mysql_login *f, const struct mysqldsn *d,
 	const char *namespace_, struct err *err)
 {
 	MEM_AUTO char *names = d->charset || d->collation
@@ -162,36 +162,32 @@ static struct mysqlendpoint *make_endpoint(const struct mysql_fields *f, const s
 	return e;
 }
 
-static struct question *make_question(struct mysql_fields *f, const char *namespace_, struct err *err)
+static int connect_to(struct scaler_build *b, const struct mysql_login *f, struct err *err)
 {
 	struct mysqldsn dsn = { .native_passwords = true };
-	struct mysqlendpoint *endpoint = NULL;
-	struct mysql_question *q;
+	struct mysql *q = b->data;
 
 	/* A connection string takes precedence. */
 	if ((f->string ? mysqldsn_parse(f->string, &dsn, err) : read_single(f, &dsn, err)) == 0 &&
 		read_tls(f, &dsn, err) == 0)
-		endpoint = make_endpoint(f, &dsn, namespace_, err);
+		q->endpoint = make_endpoint(f, &dsn, b->params->namespace_, err);
 	mysqldsn_done(&dsn);
-	if (!endpoint)
-		return NULL;
-	q = mem_zalloc(sizeof(*q));
-	q->endpoint = endpoint;
-	q->query = f->query;
-	f->query = NULL;
-	return question_new(&mysql_scaler_type, mem_printf("%s %s", endpoint->base.key, q->query),
-		mem_printf("mysql %s", endpoint->base.name), q);
+	if (!q->endpoint)
+		return -1;
+	b->source = mem_printf("mysql %s", q->endpoint->base.name);
+	params_add_key(b, q->endpoint->base.key);
+	return 0;
 }
 
 /* Checks the address once all its parts are known, whatever else is unknown. */
-static int judge_address(const struct scaler_params *params, const struct mysql_fields *f, struct err *err)
+static int judge_address(const struct scaler_params *params, const struct mysql_login *f, struct err *err)
 {
-	static const size_t parts[] = { AT(string), AT(host), AT(port), AT(user) };
+	static const size_t parts[] = { LOGIN_AT(string), LOGIN_AT(host), LOGIN_AT(port), LOGIN_AT(user) };
 	struct mysqldsn dsn = { 0 };
 	int rc = 0;
 
 	for (size_t i = 0; i < MEM_COUNT(parts); i++)
-		if (params_is_unknown(&table, params, parts[i]))
+		if (params_is_unknown(&login_table, params, parts[i]))
 			return 0;
 	if (!f->string)
 		rc = read_single(f, &dsn, err);
@@ -204,10 +200,10 @@ static int judge_address(const struct scaler_params *params, const struct mysql_
  * parameters; the parser has refused anything there that could be a password. Else by dbName, which
  * it reads from no variable of the environment.
  */
-static char *make_metric_name(const struct scaler_params *params, const struct mysql_fields *f)
+static char *make_metric_name(const struct scaler_params *params, const struct mysql_login *f)
 {
 	static const struct param_row row = { "dbName", PARAM_TEXT, "ma", 0, .required = false };
-	static const struct param_table named = { &row, 1 };
+	static const struct param_table named = { &row, 1, true };
 	const char *slash = f->string ? strrchr(f->string, '/') : NULL;
 	char *database = NULL, *name;
 
@@ -222,32 +218,22 @@ static char *make_metric_name(const struct scaler_params *params, const struct m
 	return name;
 }
 
-static int mysql_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build(struct scaler_build *b, struct err *err)
 {
-	struct mysql_fields f = { .tls = TLS_UNSAID };
-	int rc = params_read(&table, params, &f, err);
+	struct mysql_login f = { .tls = TLS_UNSAID };
+	int rc = params_read_rows(b, &login_table, 0, &f, err);
 
-	if (rc == 0) {
-		out->question = make_question(&f, params->namespace_, err);
-		rc = out->question ? 0 : -1;
-	} else if (rc > 0 && judge_address(params, &f, err)) {
-		rc = -1;
-	}
 	if (rc == 0)
-		*metric_name = make_metric_name(params, &f);
-	out->target = f.target;
-	out->activation = f.activation;
-	params_done(&table, &f);
+		rc = b->open ? judge_address(b->params, &f, err) : connect_to(b, &f, err);
+	if (rc == 0 && !b->open)
+		b->metric_name = make_metric_name(b->params, &f);
+	params_done(&login_table, &f);
 	return rc;
 }
 
-static void mysql_free_data(void *data)
+static void data_done(void *data)
 {
-	struct mysql_question *q = data;
-
-	mysqlendpoint_unref(q->endpoint);
-	free(q->query);
-	free(q);
+	mysqlendpoint_unref(((struct mysql *)data)->endpoint);
 }
 
 /* ---- Asking ---- */
@@ -288,7 +274,7 @@ static void on_value(void *arg, const struct mysqlvalue *value, const struct err
 static void *mysql_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 	void *arg)
 {
-	const struct mysql_question *q = question->data;
+	const struct mysql *q = question->data;
 	struct mysql_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
 
 	ask->call = mysqlpool_ask(sources->mysql, q->endpoint, q->query, deadline_ms, on_value, ask);
@@ -306,9 +292,10 @@ static void mysql_ask_cancel(void *handle)
 const struct scaler_type mysql_scaler_type = {
 	.name = "mysql",
 	.go_name = "mySQLScaler",
-	.tables = { &table },
-	.build = mysql_build,
+	.tables = { &table, &login_table },
+	.data_size = sizeof(struct mysql),
+	.build = build,
+	.data_done = data_done,
 	.ask = mysql_ask,
 	.cancel = mysql_ask_cancel,
-	.free_data = mysql_free_data,
 };

@@ -15,51 +15,49 @@
 #include "scalers/sources.h"
 #include "scalers/sql/pgquery.h"
 
-/* The data of a question: one query on one server, and the channel of its notifications. */
-struct pg_question {
+/* One query on one server, and the channel of its notifications. */
+struct postgresql {
+	char *query, *channel; /* channel: NULL */
 	struct pgendpoint *endpoint;
-	char *query;
-	char *channel; /* NULL */
 };
 
 /* ---- Parameters ---- */
 
-/* The parameters as written. Owns its texts. */
-struct postgresql_fields {
-	char *query, *channel;
-	struct quantity target;
-	double activation;
+#define AT(field) offsetof(struct postgresql, field)
+static const struct param_row rows[] = {
+	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "one statement that gives one number" },
+	{ "notifyChannel", PARAM_TEXT, "m", AT(channel), .help = "a NOTIFY there wakes the trigger" },
+	{ "targetQueryValue", PARAM_TARGET, "m", .help = "target: as much per replica" },
+	{ "activationTargetQueryValue", PARAM_ACTIVATION, "m", .help = "active when it is more" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
+
+struct postgresql_login {
 	char *connection;
 	char *host, *port, *user, *dbname, *sslmode, *password;
 	char *ca, *cert, *key, *key_password;
 };
 
-/*
- * Lookup orders as in keda-scalers.md A.3; ca, cert, key and keyPassword are ours, named as in
- * other types.
- */
-#define AT(field) offsetof(struct postgresql_fields, field)
-static const struct param_row rows[] = {
-	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "one statement that gives one number" },
-	{ "notifyChannel", PARAM_TEXT, "m", AT(channel), .help = "a NOTIFY there wakes the trigger" },
-	{ "connection", PARAM_TEXT, "ae", AT(connection), .help = "connection string, in the place of the parts" },
-	{ "host", PARAM_TEXT, "am", AT(host), .help = "server" },
-	{ "port", PARAM_TEXT, "am", AT(port), .help = "its port" },
-	{ "userName", PARAM_TEXT, "am", AT(user), .help = "user" },
-	{ "dbName", PARAM_TEXT, "am", AT(dbname), .help = "database" },
-	{ "sslmode", PARAM_TEXT, "am", AT(sslmode), .help = "TLS, as PostgreSQL has it" },
-	{ "password", PARAM_TEXT, "ae", AT(password), .help = "of the user" },
-	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
-	{ "cert", PARAM_TEXT, "a", AT(cert), .help = "client certificate, PEM" },
-	{ "key", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
-	{ "keyPassword", PARAM_TEXT, "a", AT(key_password), .help = "what the key is encrypted with" },
-	{ "targetQueryValue", PARAM_TARGET, "m", AT(target), .help = "target: as much per replica" },
-	{ "activationTargetQueryValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
+/* Lookup orders as in KEDA; ca, cert, key and keyPassword are ours, named as in other types. */
+#define LOGIN_AT(field) offsetof(struct postgresql_login, field)
+static const struct param_row login_rows[] = {
+	{ "connection", PARAM_TEXT, "ae", LOGIN_AT(connection),
+		.help = "connection string, in the place of the parts" },
+	{ "host", PARAM_TEXT, "am", LOGIN_AT(host), .help = "server" },
+	{ "port", PARAM_TEXT, "am", LOGIN_AT(port), .help = "its port" },
+	{ "userName", PARAM_TEXT, "am", LOGIN_AT(user), .help = "user" },
+	{ "dbName", PARAM_TEXT, "am", LOGIN_AT(dbname), .help = "database" },
+	{ "sslmode", PARAM_TEXT, "am", LOGIN_AT(sslmode), .help = "TLS, as PostgreSQL has it" },
+	{ "password", PARAM_TEXT, "ae", LOGIN_AT(password), .help = "of the user" },
+	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "authority that signs the server, PEM" },
+	{ "cert", PARAM_TEXT, "a", LOGIN_AT(cert), .help = "client certificate, PEM" },
+	{ "key", PARAM_TEXT, "a", LOGIN_AT(key), .help = "its key, PEM" },
+	{ "keyPassword", PARAM_TEXT, "a", LOGIN_AT(key_password), .help = "what the key is encrypted with" },
 };
-static const struct param_table table = PARAM_TABLE(rows);
+static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 
 /* Without a connection string all five are required; KEDA checks them in this order. */
-static int check_parts(const struct scaler_params *params, const struct postgresql_fields *f, bool as_kscaled,
+static int check_parts(const struct scaler_params *params, const struct postgresql_login *f, bool as_kscaled,
 	struct err *err)
 {
 	const struct {
@@ -106,7 +104,7 @@ static struct identity *make_identity(const struct pod_identity *pod, const char
 }
 
 /* workload: as kscaled itself, and so by the parts alone, as in KEDA. */
-static struct pgendpoint *make_endpoint(const struct scaler_params *params, const struct postgresql_fields *f,
+static struct pgendpoint *make_endpoint(const struct scaler_params *params, const struct postgresql_login *f,
 	bool workload, struct err *err)
 {
 	const char *connection = workload ? NULL : f->connection;
@@ -140,65 +138,46 @@ static struct pgendpoint *make_endpoint(const struct scaler_params *params, cons
 	return endpoint;
 }
 
-static int check_question(const struct postgresql_fields *f, struct err *err)
+static int check_question(const struct postgresql *q, struct err *err)
 {
-	if (pgquery_is_several(f->query))
+	if (pgquery_is_several(q->query))
 		return err_set(err, ERR_INVALID,
 			"parameter \"query\" has several statements: only one is asked, so that it gives one number");
-	if (f->channel && strlen(f->channel) > PG_CHANNEL_MAX)
+	if (q->channel && strlen(q->channel) > PG_CHANNEL_MAX)
 		return err_set(err, ERR_INVALID,
 			"parameter \"notifyChannel\" value \"%s\" is longer than %d bytes, which is all that "
 			"PostgreSQL tells apart",
-			f->channel, PG_CHANNEL_MAX);
+			q->channel, PG_CHANNEL_MAX);
 	return 0;
 }
 
-static void free_data(void *data)
+static void data_done(void *data)
 {
-	struct pg_question *q = data;
-
-	pgendpoint_unref(q->endpoint);
-	free(q->query);
-	free(q->channel);
-	free(q);
+	pgendpoint_unref(((struct postgresql *)data)->endpoint);
 }
 
-static struct question *make_question(const struct scaler_params *params, struct postgresql_fields *f, bool workload,
-	struct err *err)
+static int connect_to(struct scaler_build *b, const struct postgresql_login *f, bool workload, struct err *err)
 {
-	struct pgendpoint *endpoint = make_endpoint(params, f, workload, err);
-	struct pg_question *q;
+	struct postgresql *q = b->data;
 
-	if (!endpoint)
-		return NULL;
-	q = mem_zalloc(sizeof(*q));
-	*q = (struct pg_question){ .endpoint = endpoint, .query = f->query, .channel = f->channel };
-	f->query = f->channel = NULL;
-	return question_new(&postgresql_scaler_type,
-		mem_printf("%s%s%s query %s", endpoint->base.key, q->channel ? " notified by " : "",
-			q->channel ? q->channel : "", q->query),
-		mem_printf("postgresql %s", endpoint->base.name), q);
+	q->endpoint = make_endpoint(b->params, f, workload, err);
+	if (!q->endpoint)
+		return -1;
+	b->source = mem_printf("postgresql %s", q->endpoint->base.name);
+	params_add_key(b, q->endpoint->base.key);
+	return 0;
 }
 
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build(struct scaler_build *b, struct err *err)
 {
-	struct postgresql_fields f = { 0 };
-	int rc = params_read(&table, params, &f, err), workload = 0;
+	struct postgresql_login f = { 0 };
+	int rc = params_read_rows(b, &login_table, 0, &f, err) || check_question(b->data, err) ? -1 : 0, workload;
 
-	if (rc >= 0 && check_question(&f, err))
+	workload = rc ? -1 : azurelogin_is_workload_or_none(b->params->identity, err);
+	if (workload < 0 || (!b->open && connect_to(b, &f, workload, err)))
 		rc = -1;
-	if (rc >= 0)
-		workload = azurelogin_is_workload_or_none(params->identity, err);
-	if (workload < 0)
-		rc = -1;
-	if (rc == 0) {
-		out->question = make_question(params, &f, workload, err);
-		rc = out->question ? 0 : -1;
-	}
-	out->target = f.target;
-	out->activation = f.activation;
-	*metric_name = mem_dup("postgresql");
-	params_done(&table, &f);
+	b->metric_name = mem_dup("postgresql");
+	params_done(&login_table, &f);
 	return rc;
 }
 
@@ -285,7 +264,7 @@ static void on_answer(void *arg, const struct pg_answer *answer, const struct er
 static void *start_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 	void *arg)
 {
-	const struct pg_question *q = question->data;
+	const struct postgresql *q = question->data;
 	struct pg_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
 
 	ask->call = pg_query(sources->pg, q->endpoint, q->query, deadline_ms, on_answer, ask);
@@ -319,7 +298,7 @@ static void on_notified(void *arg)
 
 static void *start_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
 {
-	const struct pg_question *q = question->data;
+	const struct postgresql *q = question->data;
 	struct pg_watch *w;
 
 	if (!q->channel)
@@ -387,7 +366,7 @@ static struct watch_report watch_report(const void *watch)
 		[PG_LISTEN_FAILING] = WATCH_FAILING,
 	};
 	struct pg_watch *w = (struct pg_watch *)(uintptr_t)watch; /* only advice is modified */
-	const struct pg_question *q = w->question->data;
+	const struct postgresql *q = w->question->data;
 	struct pg_listen_report report = pg_listen_report(w->listener);
 
 	if (report.state == PG_LISTEN_ON && !report.heard) {
@@ -401,12 +380,13 @@ static struct watch_report watch_report(const void *watch)
 const struct scaler_type postgresql_scaler_type = {
 	.name = "postgresql",
 	.go_name = "postgreSQLScaler",
-	.tables = { &table },
+	.tables = { &table, &login_table },
 	.azure_workload = true,
+	.data_size = sizeof(struct postgresql),
 	.build = build,
+	.data_done = data_done,
 	.ask = start_ask,
 	.cancel = cancel_ask,
-	.free_data = free_data,
 	.watch = start_watch,
 	.unwatch = stop_watch,
 	.watch_report = watch_report,

@@ -83,10 +83,25 @@ static void known_values(void **state)
 			known[len]);
 }
 
+/* As good a key as the bytes, in one process. */
+static void texts_stand_for_bytes(void **state)
+{
+	char a[HASH_TEXT], b[HASH_TEXT];
+
+	(void)state;
+	assert_string_equal(hash_text("orders", 6, a), hash_text("orders", 6, b));
+	assert_int_equal(strlen(a), HASH_TEXT - 1);
+	assert_int_equal(strspn(a, "0123456789abcdef"), HASH_TEXT - 1);
+	assert_string_not_equal(hash_text("orders", 5, b), a);
+	assert_string_not_equal(hash_text("orderz", 6, b), a);
+	assert_memory_not_equal(a, a + (HASH_TEXT - 1) / 2, (HASH_TEXT - 1) / 2);
+	assert_null(strstr(a, "orders"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(tables_work), cmocka_unit_test(every_byte_counts),
-		cmocka_unit_test(known_values) };
+		cmocka_unit_test(known_values), cmocka_unit_test(texts_stand_for_bytes) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

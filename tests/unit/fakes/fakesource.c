@@ -115,38 +115,34 @@ struct ask {
 	void *arg;
 };
 
-struct fields {
+struct scripted {
 	char *source;
-	int64_t threshold, activation;
 };
 
-#define AT(field) offsetof(struct fields, field)
+#define AT(field) offsetof(struct scripted, field)
 static const struct param_row rows[] = {
-	{ "threshold", PARAM_INT64, "m", AT(threshold), .otherwise = "5" },
-	{ "activation", PARAM_INT64, "m", AT(activation), .otherwise = "0" },
+	{ "threshold", PARAM_WHOLE_TARGET, "m", .otherwise = "5" },
+	{ "activation", PARAM_WHOLE_ACTIVATION, "m", .otherwise = "0" },
 	{ "source", PARAM_TEXT, "mae", AT(source), .required = true },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build(struct scaler_build *b, struct err *err)
 {
-	struct fields f = { 0 };
-	int rc = params_read(&table, params, &f, err);
+	const struct scripted *q = b->data;
 
-	if (rc >= 0 && params_metric_type(params, &out->target_type, err))
-		rc = -1;
-	if (rc == 0 && strcmp(f.source, "forbidden") == 0)
-		rc = err_set(err, ERR_DENIED, "forbidden here");
-	if (rc == 0) {
-		out->target = quantity_from_int(f.threshold);
-		out->activation = (double)f.activation;
-		*metric_name = mem_printf("scripted-%s", f.source);
-		out->question = question_new(&scripted, mem_printf("scripted %s", f.source),
-			mem_printf("source %s", f.source), f.source);
-		f.source = NULL;
-	}
-	params_done(&table, &f);
-	return rc < 0 ? -1 : 0;
+	if (b->open)
+		return 0;
+	if (strcmp(q->source, "forbidden") == 0)
+		return err_set(err, ERR_DENIED, "forbidden here");
+	b->metric_name = mem_printf("scripted-%s", q->source);
+	b->source = mem_printf("source %s", q->source);
+	return 0;
+}
+
+static struct source *source_of(const struct question *question)
+{
+	return source_get(((const struct scripted *)question->data)->source);
 }
 
 static void ask_free(struct ask *a)
@@ -174,7 +170,7 @@ static void *ask(struct scaler_sources *sources, struct question *question, int6
 {
 	struct ask *a = mem_zalloc(sizeof(*a));
 
-	a->source = source_get(question->data);
+	a->source = source_of(question);
 	a->source->asked++;
 	fake.asked++;
 	fake.under_way++;
@@ -204,7 +200,7 @@ static void *watch(struct scaler_sources *sources, struct question *question, qu
 	struct scripted_watch *w = mem_zalloc(sizeof(*w));
 
 	(void)sources;
-	w->source = source_get(question->data);
+	w->source = source_of(question);
 	w->look = look;
 	w->arg = arg;
 	w->next = w->source->watches;
@@ -259,10 +255,10 @@ static const struct scaler_type scripted = {
 	.name = "scripted",
 	.tables = { &table },
 	.go_name = "scriptedScaler",
+	.data_size = sizeof(struct scripted),
 	.build = build,
 	.ask = ask,
 	.cancel = cancel,
-	.free_data = free,
 	.watch = watch,
 	.unwatch = unwatch,
 	.watch_report = watch_report,
@@ -273,28 +269,28 @@ static const struct scaler_type leaving = {
 	.go_name = "leavingScaler",
 	.announced = "This scaler is deprecated.",
 	.tables = { &table },
+	.data_size = sizeof(struct scripted),
 	.build = build,
 	.ask = ask,
 	.cancel = cancel,
-	.free_data = free,
 };
 
 /* As kscaled itself, if it may. */
-static int build_owning(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build_owning(struct scaler_build *b, struct err *err)
 {
-	if (!params->identity || !params->identity->may_be_kscaled)
+	if (!b->params->identity || !b->params->identity->may_be_kscaled)
 		return err_set(err, ERR_INVALID, "asks for kscaled's own identity");
-	return build(params, out, metric_name, err);
+	return build(b, err);
 }
 
 static const struct scaler_type owning = {
 	.name = "owning",
 	.go_name = "owningScaler",
 	.tables = { &table },
+	.data_size = sizeof(struct scripted),
 	.build = build_owning,
 	.ask = ask,
 	.cancel = cancel,
-	.free_data = free,
 };
 
 /* ---- One that names its metrics ---- */
@@ -355,7 +351,7 @@ static void *describe(struct scaler_sources *sources, struct question *question,
 	struct describing *d = mem_zalloc(sizeof(*d));
 
 	(void)deadline_ms;
-	d->source = source_get(question->data);
+	d->source = source_of(question);
 	d->source->described++;
 	d->fn = fn;
 	d->arg = arg;
@@ -372,24 +368,25 @@ static void describe_cancel(void *handle)
 
 static struct question *narrow(const struct question *question, const char *metric, size_t position)
 {
+	struct scripted *q = mem_zalloc(sizeof(*q));
+
 	(void)position;
-	return question_new(&telling, mem_printf("%s %s", question->key, metric), mem_dup(question->source),
-		mem_dup(question->data));
+	q->source = mem_dup(((const struct scripted *)question->data)->source);
+	return question_new(&telling, mem_printf("%s %s", question->key, metric), mem_dup(question->source), q);
 }
 
-static const struct param_row telling_row = { "source", PARAM_TEXT, "m", 0, .required = true };
-static const struct param_table telling_table = { &telling_row, 1 };
+static const struct param_row telling_row = { "source", PARAM_TEXT, "m", AT(source), .required = true };
+static const struct param_table telling_table = { &telling_row, 1, false };
 
-static int build_telling(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build_telling(struct scaler_build *b, struct err *err)
 {
-	char *name = NULL;
+	const struct scripted *q = b->data;
 
-	if (params_read(&telling_table, params, &name, err))
-		return -1;
-	out->undescribed = true;
-	out->target = quantity_from_int(1);
-	out->question = question_new(&telling, mem_printf("telling %s", name), mem_printf("source %s", name), name);
-	*metric_name = mem_dup("telling");
+	(void)err;
+	b->scaler->undescribed = true;
+	b->scaler->target = quantity_from_int(1);
+	b->source = mem_printf("source %s", q->source);
+	b->metric_name = mem_dup("telling");
 	return 0;
 }
 
@@ -397,10 +394,10 @@ static const struct scaler_type telling = {
 	.name = "telling",
 	.go_name = "tellingScaler",
 	.tables = { &telling_table },
+	.data_size = sizeof(struct scripted),
 	.build = build_telling,
 	.ask = ask,
 	.cancel = cancel,
-	.free_data = free,
 	.describe = describe,
 	.describe_cancel = describe_cancel,
 	.narrow = narrow,

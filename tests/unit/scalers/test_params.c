@@ -3,6 +3,7 @@
  * Parameters of a trigger: where they are looked for, what they may be, and what is said of one
  * that is wrong.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "scalers/params.h"
+#include "scalers/scalerbuild.h"
 
 static struct given {
 	struct strmap metadata, auth, env, unresolved;
@@ -50,7 +51,7 @@ static int read_as(enum param_kind kind, const struct param_row *row, const char
 	struct err *err)
 {
 	struct param_row one = *row;
-	const struct param_table table = { &one, 1 };
+	const struct param_table table = { &one, 1, true };
 
 	one.kind = kind;
 	one.words = words;
@@ -68,7 +69,7 @@ static void list_done(struct param_list *list)
 	struct param_row one = everywhere;
 
 	one.kind = PARAM_LIST;
-	params_done(&(struct param_table){ &one, 1 }, list);
+	params_done(&(struct param_table){ &one, 1, true }, list);
 }
 
 static void expect_text(const struct param_row *p, const char *wanted)
@@ -454,6 +455,18 @@ static void lists_and_maps_have_an_end(void **state)
 	buf_done(&many);
 }
 
+/* A row whose value goes into the scaler. */
+static int read_into(enum param_kind kind, struct scaler *s, struct err *err)
+{
+	struct scaler_build build = { .scaler = s };
+	int rc;
+
+	t.params.build = &build;
+	rc = read_as(kind, &everywhere, NULL, NULL, err);
+	t.params.build = NULL;
+	return rc;
+}
+
 static void targets(void **state)
 {
 	static const struct {
@@ -462,26 +475,26 @@ static void targets(void **state)
 	} cases[] = { { "5", 5000 }, { "0.5", 500 }, { "2.5", 2500 }, { "0.001", 1 }, { "1e3", 1000000 },
 		{ "0.0015", 2 } };
 	static const char *const wrong[] = { "0", "-1", "0.0001", "-0.5" };
-	struct quantity target = { 0 };
+	struct scaler s = { 0 };
 	struct err err = { 0 };
 
 	(void)state;
-	expect_error(read_as(PARAM_TARGET, &everywhere, NULL, &target, &err), &err, "no count given");
+	expect_error(read_into(PARAM_TARGET, &s, &err), &err, "no count given");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		given(cases[i].text);
-		assert_int_equal(read_as(PARAM_TARGET, &everywhere, NULL, &target, &err), 0);
-		assert_int_equal(target.milli, cases[i].milli);
+		assert_int_equal(read_into(PARAM_TARGET, &s, &err), 0);
+		assert_int_equal(s.target.milli, cases[i].milli);
 	}
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		given(wrong[i]);
-		assert_int_equal(read_as(PARAM_TARGET, &everywhere, NULL, &target, &err), -1);
+		assert_int_equal(read_into(PARAM_TARGET, &s, &err), -1);
 	}
 	given("0");
-	expect_error(read_as(PARAM_TARGET, &everywhere, NULL, &target, &err), &err,
+	expect_error(read_into(PARAM_TARGET, &s, &err), &err,
 		"parameter \"count\" value \"0\" must be greater than 0 (at least 0.001)");
 	strmap_remove(&t.metadata, "count");
 	strmap_set(&t.auth, "count", "-5");
-	expect_error(read_as(PARAM_TARGET, &everywhere, NULL, &target, &err), &err,
+	expect_error(read_into(PARAM_TARGET, &s, &err), &err,
 		"parameter \"count\" value from authParams (not shown) must be greater than 0 (at least 0.001)");
 }
 
@@ -500,15 +513,102 @@ static void targets_of_formula_sources(void **state)
 	(void)state;
 	t.params.formula_source = true;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct quantity target = { .milli = 77 };
+		struct scaler s = { .target = { .milli = 77 } };
 
 		if (cases[i].text)
 			given(cases[i].text);
-		assert_int_equal(read_as(PARAM_TARGET, &everywhere, NULL, &target, &err), 0);
-		assert_int_equal(target.milli, cases[i].milli);
+		assert_int_equal(read_into(PARAM_TARGET, &s, &err), 0);
+		assert_int_equal(s.target.milli, cases[i].milli);
 	}
 	given("five");
-	assert_int_equal(read_as(PARAM_TARGET, &everywhere, NULL, &(struct quantity){ 0 }, &err), -1);
+	assert_int_equal(read_into(PARAM_TARGET, &(struct scaler){ 0 }, &err), -1);
+}
+
+static void whole_targets(void **state)
+{
+	struct scaler s = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	given("7");
+	assert_int_equal(read_into(PARAM_WHOLE_TARGET, &s, &err), 0);
+	assert_int_equal(s.target.milli, 7000);
+	given("0");
+	expect_error(read_into(PARAM_WHOLE_TARGET, &s, &err), &err,
+		"parameter \"count\" value \"0\" must be greater than 0");
+	given("1.5");
+	expect_error(read_into(PARAM_WHOLE_TARGET, &s, &err), &err,
+		"unable to set param \"count\" value \"1.5\": must be a whole number");
+	t.params.formula_source = true;
+	given("-2");
+	assert_int_equal(read_into(PARAM_WHOLE_TARGET, &s, &err), 0);
+	assert_int_equal(s.target.milli, 0);
+}
+
+static void activations(void **state)
+{
+	struct scaler s = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	given("-1.5");
+	assert_int_equal(read_into(PARAM_ACTIVATION, &s, &err), 0);
+	assert_true(s.activation == -1.5);
+	given("3");
+	assert_int_equal(read_into(PARAM_WHOLE_ACTIVATION, &s, &err), 0);
+	assert_true(s.activation == 3);
+	given("3.5");
+	expect_error(read_into(PARAM_WHOLE_ACTIVATION, &s, &err), &err,
+		"unable to set param \"count\" value \"3.5\": must be a whole number");
+}
+
+/* What is told of fields, and what is left out. */
+static void fields_are_put_into_a_key(void **state)
+{
+	struct fields {
+		char *a, *b;
+		int64_t number;
+		double real;
+		struct param_list list;
+	};
+	static const struct param_row key_rows[] = {
+		{ "a", PARAM_TEXT, "m", offsetof(struct fields, a), .required = false },
+		{ "b", PARAM_TEXT, "m", offsetof(struct fields, b), .required = false },
+		{ "number", PARAM_INT64, "m", offsetof(struct fields, number), .unkeyed = true },
+		{ "real", PARAM_DOUBLE, "m", offsetof(struct fields, real), .required = false },
+		{ "list", PARAM_LIST, "m", offsetof(struct fields, list), .required = false },
+		{ "target", PARAM_TARGET, "m", 0, .required = false },
+	};
+	static const struct param_table table = PARAM_TABLE(key_rows);
+	char a[] = "a", ab[] = "ab", bc[] = "bc", c[] = "c", none[] = "", *one[] = { ab, c }, *other[] = { a, bc };
+	const struct {
+		struct fields x, y;
+		bool same;
+	} pairs[] = {
+		{ { .a = ab, .b = c }, { .a = ab, .b = c }, true },
+		{ { .a = ab, .b = c }, { .a = a, .b = bc }, false },
+		{ { .a = none }, { .a = NULL }, false },
+		{ { .number = 1 }, { .number = 2 }, true },
+		{ { .real = 0.0 }, { .real = -0.0 }, true },
+		{ { .real = NAN }, { .real = -NAN }, true },
+		{ { .real = NAN }, { .real = 0 }, false },
+		{ { .list = { one, 2 } }, { .list = { other, 2 } }, false },
+		{ { .list = { one, 2 } }, { .list = { one, 1 } }, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		struct buf x = BUF_INIT(1024), y = BUF_INIT(1024);
+		bool same;
+
+		params_put_key(&table, &pairs[i].x, &x);
+		params_put_key(&table, &pairs[i].y, &y);
+		same = x.len == y.len && memcmp(buf_text(&x), buf_text(&y), x.len) == 0;
+		if (same != pairs[i].same)
+			fail_msg("pair %zu", i);
+		buf_done(&x);
+		buf_done(&y);
+	}
 }
 
 static void metric_types(void **state)
@@ -768,6 +868,9 @@ int main(void)
 		CASE(lists_and_maps_have_an_end),
 		CASE(targets),
 		CASE(targets_of_formula_sources),
+		CASE(whole_targets),
+		CASE(activations),
+		CASE(fields_are_put_into_a_key),
 		CASE(metric_types),
 		CASE(names_are_normalised),
 		CASE(unknown_keys_are_found),

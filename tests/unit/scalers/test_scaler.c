@@ -34,11 +34,6 @@ static void activity_is_judged_by_what_the_answer_says(void **state)
 	}
 }
 
-static void free_nothing(void *data)
-{
-	(void)data;
-}
-
 static void take_answer(void *arg, const struct answer *answer, const struct err *err)
 {
 	bool *good = arg;
@@ -53,7 +48,7 @@ static void take_answer(void *arg, const struct answer *answer, const struct err
 /* quantity_from_double makes 0 of them, which would scale in. */
 static void an_answer_is_finite(void **state)
 {
-	static const struct scaler_type type = { .name = "any", .free_data = free_nothing };
+	static const struct scaler_type type = { .name = "any" };
 	static const struct {
 		struct answer answer;
 		bool good;

@@ -20,7 +20,7 @@
 #define KEY       "default/web"
 #define OTHER_KEY "default/other"
 
-static const struct scaler_type type = { .name = "none", .free_data = free };
+static const struct scaler_type type = { .name = "none" };
 
 static struct {
 	struct question *a, *b;

@@ -14,17 +14,17 @@
 static struct questions questions;
 static unsigned freed;
 
-static void free_data(void *data)
+static void data_done(void *data)
 {
-	free(data);
+	(void)data;
 	freed++;
 }
 
-static const struct scaler_type type = { .name = "none", .free_data = free_data };
+static const struct scaler_type type = { .name = "none", .data_done = data_done };
 
 static struct question *question(const char *key)
 {
-	return questions_share(&questions, question_new(&type, mem_dup(key), mem_dup("a source"), NULL));
+	return questions_share(&questions, question_new(&type, mem_dup(key), mem_dup("a source"), mem_zalloc(1)));
 }
 
 static void those_of_one_key_are_one(void **state)
@@ -58,7 +58,7 @@ static void one_that_ended_is_made_anew(void **state)
 
 static struct question *asked_in(const char *namespace_)
 {
-	struct question *q = question_new(&type, mem_dup("a"), mem_dup("a source"), NULL);
+	struct question *q = question_new(&type, mem_dup("a"), mem_dup("a source"), mem_zalloc(1));
 
 	q->namespace_ = mem_dup(namespace_);
 	return questions_share(&questions, q);

@@ -49,20 +49,13 @@ static void fake_cancel(void *handle)
 	cancelled++;
 }
 
-static void fake_free(void *data)
-{
-	(void)data;
-}
-
 static const struct scaler_type fake_type = { .name = "fake",
 	.ask = fake_ask,
-	.cancel = fake_cancel,
-	.free_data = fake_free };
+	.cancel = fake_cancel };
 
 static const struct scaler_type metered_type = { .name = "metered",
 	.ask = fake_ask,
 	.cancel = fake_cancel,
-	.free_data = fake_free,
 	.metered = true };
 
 static void answer(int i, double value)

@@ -65,11 +65,11 @@ static struct question *question(size_t index)
 	return question_ref(built.list[index].question);
 }
 
-static void expect_key(const char *key)
+static void expect_source(const char *source)
 {
 	struct question *q = question(0);
 
-	assert_string_equal(q->key, key);
+	assert_string_equal(q->source, source);
 	question_unref(q);
 }
 
@@ -162,7 +162,7 @@ static void what_was_built_stays_while_nothing_changes(void **state)
 	question_unref(first);
 	question_unref(second);
 	apply(WEB, SPEC(TRIGGER("'source':'other'")));
-	expect_key("scripted other");
+	expect_source("source other");
 	fakecluster_delete(WEB);
 	fakeloop_advance(10);
 	assert_null(scalers_fixture_object(&t));
@@ -189,7 +189,7 @@ static void what_is_asked_already_is_kept_once(void **state)
 	assert_ptr_equal(first, second);
 	question_unref(second);
 	second = question(1);
-	assert_string_equal(second->key, "scripted b");
+	assert_string_equal(second->source, "source b");
 	question_unref(first);
 	question_unref(second);
 }
@@ -209,7 +209,7 @@ static void a_wrong_spec_is_refused_as_ready_says_it(void **state)
 	apply(WEB, SPEC(TRIGGER("'source':'a'") "," TRIGGER("'threshold':'1'")));
 	expect_failure(ERR_INVALID, "trigger 1 (scripted): missing required parameter \"source\"");
 	apply(WEB, SPEC(TRIGGER("'source':'a'")));
-	expect_key("scripted a");
+	expect_source("source a");
 }
 
 /* ---- The target ---- */
@@ -254,12 +254,12 @@ static void the_environment_is_waited_for(void **state)
 		"not scale deployments.apps: apply `kscaled manifests` with it among the --scale-kinds: forbidden");
 	fakecluster_trouble("/deployments", ERR_NONE, NULL);
 	fakeloop_advance(2000);
-	expect_key("scripted a");
+	expect_source("source a");
 	fakecluster_delete(TARGET);
 	fakeloop_advance(10);
 	expect_failure(ERR_INVALID, "the scale target web does not exist, so its environment cannot be read");
 	apply(TARGET, ENV("{'name':'SOURCE','value':'b'}"));
-	expect_key("scripted b");
+	expect_source("source b");
 }
 
 static void a_changed_environment_is_followed(void **state)
@@ -269,7 +269,7 @@ static void a_changed_environment_is_followed(void **state)
 	(void)state;
 	apply(WEB, FROM_ENV);
 	apply(TARGET, ENV("{'name':'SOURCE','value':'a'}"));
-	expect_key("scripted a");
+	expect_source("source a");
 	/* Replicas and other variables change nothing about the question. */
 	before = question(0);
 	fakecluster_change(TARGET, "{'spec':{'replicas':5}}");
@@ -279,7 +279,7 @@ static void a_changed_environment_is_followed(void **state)
 	question_unref(before);
 	question_unref(after);
 	apply(TARGET, ENV("{'name':'SOURCE','value':'b'}"));
-	expect_key("scripted b");
+	expect_source("source b");
 	apply(TARGET, ENV("{'name':'SOURCE','valueFrom':{'fieldRef':{'fieldPath':'x'}}}"));
 	expect_failure(ERR_INVALID, "trigger 0 (scripted): ");
 	apply(TARGET, ENV(""));
@@ -307,10 +307,10 @@ static void a_named_container_is_the_one(void **state)
 		"{'spec':{'template':{'spec':{'containers':[{'name':'one','env':[{'name':'SOURCE','value':'a'}]},{'"
 		"name':'two','env':[{'name':'SOURCE','value':'b'}]}]}}}}");
 	apply(WEB, FROM_ENV);
-	expect_key("scripted a");
+	expect_source("source a");
 	fakecluster_change(WEB, "{'spec':{'scaleTargetRef':{'envSourceContainerName':'two'}}}");
 	fakeloop_advance(10);
-	expect_key("scripted b");
+	expect_source("source b");
 	fakecluster_change(WEB, "{'spec':{'scaleTargetRef':{'envSourceContainerName':'three'}}}");
 	fakeloop_advance(10);
 	expect_failure(ERR_INVALID, "");
@@ -338,13 +338,13 @@ static void a_secret_is_waited_for_and_followed(void **state)
 	assert_true(scalers_questions(scalers_fixture_object(&t)) == 0);
 	fakeloop_advance(10);
 	assert_int_equal(t.told, 1);
-	expect_key("scripted a");
+	expect_source("source a");
 	before = scalers_questions(scalers_fixture_object(&t));
 	assert_true(before != 0);
 	/* Rotated: told at once, and the question is another. */
 	apply(SECRET, "{'data':{'source':'Yg=='}}");
 	assert_int_equal(t.told, 2);
-	expect_key("scripted b");
+	expect_source("source b");
 	assert_true(scalers_questions(scalers_fixture_object(&t)) != before);
 	/* What is missing is the object's fault, and stays so until something changes. */
 	apply(SECRET, "{'data':{'other':'Yg=='}}");
@@ -360,7 +360,7 @@ static void a_secret_is_waited_for_and_followed(void **state)
 	apply(AUTH, AUTH_SPEC);
 	expect_failure(ERR_WAITING, "");
 	apply(SECRET, "{'data':{'source':'Yw=='}}");
-	expect_key("scripted c");
+	expect_source("source c");
 	fakecluster_delete(WEB);
 	fakeloop_advance(10);
 	assert_int_equal(fakecluster_watches("/secrets"), 0);
@@ -377,7 +377,7 @@ static void all_references_are_asked_for_behind_one_that_fails(void **state)
 	assert_int_equal(fakecluster_watches("/secrets"), 1);
 	expect_failure(ERR_INVALID, "trigger 0 (scripted): TriggerAuthentication shop/gone does not exist");
 	apply("/apis/keda.sh/v1alpha1/namespaces/shop/triggerauthentications/gone", AUTH_SPEC);
-	expect_key("scripted a");
+	expect_source("source a");
 	/* Its status changes without anybody being told. */
 	t.told = 0;
 	fakecluster_change(AUTH, "{'status':{'scaledobjects':'web'}}");
@@ -395,10 +395,10 @@ static void secrets_of_the_environment_are_followed(void **state)
 	apply(WEB, FROM_ENV);
 	expect_failure(ERR_WAITING, "Secret shop/creds is not read yet");
 	fakeloop_advance(10);
-	expect_key("scripted a");
+	expect_source("source a");
 	assert_int_equal(fakecluster_watches("/secrets"), 1); /* OTHER is nobody's business */
 	apply(SECRET, "{'data':{'source':'Yg=='}}");
-	expect_key("scripted b");
+	expect_source("source b");
 	fakecluster_delete(SECRET);
 	fakeloop_advance(10);
 	expect_failure(ERR_INVALID,
@@ -417,10 +417,10 @@ static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
 	(void)state;
 	apply(WEB, SPEC(TRIGGER("'source':'a'")));
 	apply(JOB, JOB_SPEC(MAIN(""), TRIGGER("'source':'b','threshold':'9'") "," TRIGGER("'source':'a'")));
-	expect_key("scripted a");
+	expect_source("source a");
 	before = question(0);
 	t.key = JOB_KEY;
-	expect_key("scripted b");
+	expect_source("source b");
 	assert_int_equal(scalers_fixture_get(&t, &built, &err), 0);
 	assert_int_equal(built.of.kind, SCALED_JOB);
 	assert_int_equal(built.count, 2);
@@ -432,7 +432,7 @@ static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
 	assert_string_equal(err.msg, "scaledjob shop/web has no metric s0-scripted-a");
 	/* What becomes of the one is nothing to the other. */
 	apply(JOB, JOB_SPEC(MAIN(""), TRIGGER("'source':'c'")));
-	expect_key("scripted c");
+	expect_source("source c");
 	t.key = "shop/web";
 	after = question(0);
 	assert_ptr_equal(before, after);
@@ -442,7 +442,7 @@ static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
 	fakeloop_advance(10);
 	assert_null(scalers_fixture_object(&t));
 	t.key = JOB_KEY;
-	expect_key("scripted c");
+	expect_source("source c");
 	fakecluster_delete(JOB);
 	fakeloop_advance(10);
 	assert_null(scalers_fixture_object(&t));
@@ -459,7 +459,7 @@ static void a_wrong_scaledjob_is_refused_as_ready_says_it(void **state)
 	apply(JOB, JOB_SPEC(MAIN(""), TRIGGER("'source':'a','threshold':'x'")));
 	expect_failure(ERR_INVALID, "trigger 0 (scripted): unable to set param \"threshold\"");
 	apply(JOB, JOB_SPEC(MAIN(""), TRIGGER("'source':'a'")));
-	expect_key("scripted a");
+	expect_source("source a");
 }
 
 static void its_environment_is_that_of_its_pod_template(void **state)
@@ -468,9 +468,9 @@ static void its_environment_is_that_of_its_pod_template(void **state)
 	t.key = JOB_KEY;
 	apply(TARGET, ENV("{'name':'SOURCE','value':'of a Deployment of the same name'}"));
 	apply(JOB, JOB_FROM_ENV(MAIN("{'name':'SOURCE','value':'a'}")));
-	expect_key("scripted a");
+	expect_source("source a");
 	apply(JOB, JOB_FROM_ENV(MAIN("{'name':'SOURCE','value':'b'}")));
-	expect_key("scripted b");
+	expect_source("source b");
 	assert_int_equal(fakecluster_watches("apps"), 0);
 	apply(JOB, JOB_FROM_ENV(MAIN("")));
 	expect_failure(ERR_INVALID, "trigger 0 (scripted): ");
@@ -483,10 +483,10 @@ static void its_container_is_the_one_that_is_named(void **state)
 	apply(JOB,
 		JOB_FROM_ENV(MAIN(
 			"{'name':'SOURCE','value':'a'}") ",{'name':'side','env':[{'name':'SOURCE','value':'b'}]}"));
-	expect_key("scripted a");
+	expect_source("source a");
 	fakecluster_change(JOB, "{'spec':{'envSourceContainerName':'side'}}");
 	fakeloop_advance(10);
-	expect_key("scripted b");
+	expect_source("source b");
 	fakecluster_change(JOB, "{'spec':{'envSourceContainerName':'third'}}");
 	fakeloop_advance(10);
 	expect_failure(ERR_INVALID, "spec.envSourceContainerName: web has no container \"third\"");
@@ -502,10 +502,10 @@ static void secrets_of_its_environment_are_followed_and_released(void **state)
 	expect_failure(ERR_WAITING, "Secret shop/creds is not read yet");
 	fakeloop_advance(10);
 	assert_int_equal(t.told, 1);
-	expect_key("scripted a");
+	expect_source("source a");
 	apply(SECRET, "{'data':{'source':'Yg=='}}");
 	assert_int_equal(t.told, 2);
-	expect_key("scripted b");
+	expect_source("source b");
 	fakecluster_delete(JOB);
 	fakeloop_advance(10);
 	assert_int_equal(fakecluster_watches("/secrets"), 0);
@@ -521,15 +521,15 @@ static void an_authentication_serves_both(void **state)
 	apply(JOB, JOB_SPEC(MAIN(""), REFERRING("auth")));
 	expect_failure(ERR_WAITING, "trigger 0 (scripted): TriggerAuthentication shop/auth: ");
 	fakeloop_advance(10);
-	expect_key("scripted a");
+	expect_source("source a");
 	t.key = JOB_KEY;
-	expect_key("scripted a");
+	expect_source("source a");
 	assert_int_equal(fakecluster_watches("/secrets"), 1);
 	fakecluster_delete(JOB);
 	fakeloop_advance(10);
 	assert_int_equal(fakecluster_watches("/secrets"), 1);
 	t.key = "shop/web";
-	expect_key("scripted a");
+	expect_source("source a");
 	fakecluster_delete(WEB);
 	fakeloop_advance(10);
 	assert_int_equal(fakecluster_watches("/secrets"), 0);

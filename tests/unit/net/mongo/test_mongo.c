@@ -196,7 +196,9 @@ static int teardown(void **state)
 	struct world *w = *state;
 
 	pool_free(w->pool);
-	mongo_count_done(&w->count);
+	free(w->count.database);
+	free(w->count.collection);
+	mongofilter_done(&w->count.filter);
 	fake_stop(&w->one);
 	fake_stop(&w->two);
 	fixture_teardown((void **)&w->f);

@@ -103,7 +103,7 @@ static char *next_url(struct httpsource *ask, char **authorization)
 
 	assert_int_equal(ask->base.question->type->http->request(ask, &r, &err), 0);
 	assert_null(r.body);
-	assert_int_equal(r.max_body, (size_t)4 << 20);
+	assert_int_equal(ask->base.question->type->http->max_body, (size_t)4 << 20);
 	*authorization = strmap_get(&r.headers, "Authorization") ? mem_dup(strmap_get(&r.headers, "Authorization"))
 								 : NULL;
 	assert_int_equal(r.headers.count, *authorization != NULL);

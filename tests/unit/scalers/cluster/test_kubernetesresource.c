@@ -66,28 +66,33 @@ static int build(const char *pairs, struct scaler *out, struct err *err)
 	return build_as(pairs, NULL, NULL, out, err);
 }
 
+static char *text_of(const struct keyvalues_of *of)
+{
+	return mem_printf("%s %s %s %s %s %s %s", of->namespace_, of->kind == KEYDATA_SECRET ? "Secret" : "ConfigMap",
+		of->name, of->key, keynumber_formats[of->how.format], keynumber_types[of->how.type],
+		of->how.location ? of->how.location : "");
+}
+
 static void accepted(void **state)
 {
 	static const struct {
-		const char *metadata, *metric_type, *metric, *key, *source;
+		const char *metadata, *metric_type, *metric, *asked, *source;
 		int64_t target_milli;
 		double activation;
 		enum metric_target_type type;
 	} rows[] = {
-		{ PLAIN, NULL, "s1-configmap-queue-n", "kubernetes-resource shop ConfigMap queue n number float64 ",
-			"ConfigMap shop/queue", 5000, 0, METRIC_AVERAGE_VALUE },
+		{ PLAIN, NULL, "s1-configmap-queue-n", "shop ConfigMap queue n number float64 ", "ConfigMap shop/queue",
+			5000, 0, METRIC_AVERAGE_VALUE },
 		{ "resourceKind=Secret|resourceName=a.b|key=Jobs.txt|targetValue=0.5|activationTargetValue=3.5|"
 		  "valueType=quantity|format= |valueLocation=",
-			"Value", "s1-secret-a-b-Jobs-txt",
-			"kubernetes-resource shop Secret a.b Jobs.txt number quantity ", "Secret shop/a.b", 500, 3.5,
-			METRIC_VALUE },
+			"Value", "s1-secret-a-b-Jobs-txt", "shop Secret a.b Jobs.txt number quantity ",
+			"Secret shop/a.b", 500, 3.5, METRIC_VALUE },
 		{ "resourceKind=ConfigMap|resourceName=queue|key=n|targetValue=5|format=json|valueLocation=a.b c|"
 		  "valueType=int64|activationTargetValue=-1",
-			"AverageValue", "s1-configmap-queue-n",
-			"kubernetes-resource shop ConfigMap queue n json int64 a.b c", "ConfigMap shop/queue", 5000, -1,
-			METRIC_AVERAGE_VALUE },
+			"AverageValue", "s1-configmap-queue-n", "shop ConfigMap queue n json int64 a.b c",
+			"ConfigMap shop/queue", 5000, -1, METRIC_AVERAGE_VALUE },
 		{ "resourceKind=ConfigMap|resourceName=queue|key=n|targetValue=5|format=yaml|valueLocation=a\\.b.0",
-			NULL, "s1-configmap-queue-n", "kubernetes-resource shop ConfigMap queue n yaml float64 a\\.b.0",
+			NULL, "s1-configmap-queue-n", "shop ConfigMap queue n yaml float64 a\\.b.0",
 			"ConfigMap shop/queue", 5000, 0, METRIC_AVERAGE_VALUE },
 	};
 
@@ -95,11 +100,14 @@ static void accepted(void **state)
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
 		struct scaler s;
 		struct err err = { 0 };
+		char *asked;
 
 		if (build_as(rows[i].metadata, rows[i].metric_type, NULL, &s, &err))
 			fail_msg("%s: %s", rows[i].metadata, err.msg);
 		assert_string_equal(s.metric_name, rows[i].metric);
-		assert_string_equal(s.question->key, rows[i].key);
+		asked = text_of(s.question->data);
+		assert_string_equal(asked, rows[i].asked);
+		free(asked);
 		assert_string_equal(s.question->source, rows[i].source);
 		assert_string_equal(s.question->namespace_, "shop");
 		assert_int_equal(s.target.milli, rows[i].target_milli);

@@ -68,28 +68,32 @@ static int build(const char *pairs, const char *metric_type, struct scaler *out,
 static void accepted(void **state)
 {
 	static const struct {
-		const char *metadata, *metric_type, *key;
+		const char *metadata, *metric_type, *selector;
+		bool nodes;
 		int64_t target_milli;
 		double activation;
 		enum metric_target_type type;
 	} rows[] = {
-		{ "podSelector: app=web|value: 1", NULL, "kubernetes-workload shop pods app=web", 1000, 0,
-			METRIC_AVERAGE_VALUE },
+		{ "podSelector: app=web|value: 1", NULL, "app=web", false, 1000, 0, METRIC_AVERAGE_VALUE },
 		{ "podSelector:  app == web , tier in (a, b) |value: 0.5|activationValue: 3.5|groupByNode: true",
-			"Value", "kubernetes-workload shop nodes app=web,tier in (a,b)", 500, 3.5, METRIC_VALUE },
-		{ "podSelector: !canary|value: 1e3|activationValue: -1|groupByNode: F", "AverageValue",
-			"kubernetes-workload shop pods !canary", 1000000, -1, METRIC_AVERAGE_VALUE },
+			"Value", "app=web,tier in (a,b)", true, 500, 3.5, METRIC_VALUE },
+		{ "podSelector: !canary|value: 1e3|activationValue: -1|groupByNode: F", "AverageValue", "!canary",
+			false, 1000000, -1, METRIC_AVERAGE_VALUE },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct podcounts_of *of;
 		struct scaler s;
 		struct err err = { 0 };
 
 		if (build(rows[i].metadata, rows[i].metric_type, &s, &err))
 			fail_msg("%s: %s", rows[i].metadata, err.msg);
 		assert_string_equal(s.metric_name, "s1-workload-shop");
-		assert_string_equal(s.question->key, rows[i].key);
+		of = s.question->data;
+		assert_string_equal(of->namespace_, "shop");
+		assert_string_equal(of->selector, rows[i].selector);
+		assert_int_equal(of->nodes, rows[i].nodes);
 		assert_string_equal(s.question->source, "pods in shop");
 		assert_int_equal(s.target.milli, rows[i].target_milli);
 		assert_true(s.activation == rows[i].activation);

@@ -71,7 +71,7 @@ static void accepted(void **state)
 		assert_string_equal(q->key, "shop/jobs");
 		assert_string_equal(s.metric_name, "s1-etcd-shop-jobs");
 		assert_int_equal(s.target.milli, goods[i].target_milli);
-		assert_int_equal(q->progress_ms, goods[i].progress_ms);
+		assert_int_equal(q->progress_s * 1000, goods[i].progress_ms);
 		assert_true(s.activation == goods[i].activation);
 		assert_null(strstr(s.question->key, "secret-value"));
 		assert_null(s.unknown);

@@ -89,8 +89,7 @@ static const struct httpsource_type http = { .note_size = sizeof(unsigned),
 static const struct scaler_type type = { .name = "tested",
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,
-	.http = &http,
-	.free_data = free };
+	.http = &http };
 
 /* A type that takes bodies in pieces, and none at all when it does not like them. */
 static size_t pieces_len;
@@ -115,8 +114,7 @@ static const struct httpsource_type http_in_pieces = { .note_size = sizeof(unsig
 static const struct scaler_type type_in_pieces = { .name = "pieces",
 	.ask = httpsource_ask,
 	.cancel = httpsource_cancel,
-	.http = &http_in_pieces,
-	.free_data = free };
+	.http = &http_in_pieces };
 
 struct got {
 	int done;
@@ -144,11 +142,11 @@ struct stage {
 
 static void stage_setup(struct stage *s, struct world *w, struct webaccess *access)
 {
-	struct httpsource_login *login = mem_zalloc(sizeof(*login));
+	struct httplogin *login = mem_zalloc(sizeof(*login));
 
 	plan = (struct plan){ .notes_done = 0 };
 	snprintf(base_url, sizeof(base_url), "%s", w->plain_url);
-	login->access = access; /* the test's */
+	login->access = access;
 	*s = (struct stage){ .w = w };
 	s->sources.loop = w->f->loop;
 	s->sources.web = webget_new(w->f->loop, 3000);
@@ -295,7 +293,6 @@ static void a_pause_is_kept(void **state)
 	g = ask(&t);
 	assert_int_equal(g.err.kind, ERR_NONE);
 	t.sources.pauses = NULL;
-	webaccess_unref(((struct httpsource_login *)t.question->data)->access);
 	stage_done(&t);
 	stage_done(&s);
 }
@@ -419,7 +416,6 @@ static void words_that_repeat_a_credential_are_not_shown(void **state)
 	g = ask(&s);
 	assert_null(strstr(g.err.msg, "not here"));
 	assert_non_null(strstr(g.err.msg, "tested server: HTTP status 404, and words that are not shown"));
-	webaccess_unref(((struct httpsource_login *)s.question->data)->access);
 	stage_done(&s);
 }
 
@@ -439,7 +435,6 @@ static void words_that_show_no_credential_are_shown(void **state)
 		snprintf(base_url, sizeof(base_url), "%s", s.w->plain_url);
 		g = ask(&s);
 		assert_string_equal(g.err.msg, "tested server: HTTP status 404: not here");
-		webaccess_unref(((struct httpsource_login *)s.question->data)->access);
 		stage_done(&s);
 	}
 }
@@ -478,12 +473,6 @@ static void stage_with_key(struct stage *s, struct world *w, const char *path)
 	plan.paths[0] = "/a";
 }
 
-static void stage_with_key_done(struct stage *s)
-{
-	webaccess_unref(((struct httpsource_login *)s->question->data)->access);
-	stage_done(s);
-}
-
 static void the_project_comes_with_the_token(void **state)
 {
 	struct stage s;
@@ -493,14 +482,14 @@ static void the_project_comes_with_the_token(void **state)
 	g = ask(&s);
 	assert_int_equal(g.err.kind, ERR_NONE);
 	assert_true(g.answer.value == 1);
-	stage_with_key_done(&s);
+	stage_done(&s);
 	stage_with_key(&s, *state, "/404");
 	g = ask(&s);
 	assert_int_equal(g.err.kind, ERR_MISSING);
 	assert_non_null(strstr(g.err.msg, "Google token: http://127.0.0.1:"));
 	assert_non_null(strstr(g.err.msg, ": no token: HTTP status 404"));
 	assert_int_equal(plan.notes_done, 1);
-	stage_with_key_done(&s);
+	stage_done(&s);
 }
 
 static void no_project_in_time(void **state)
@@ -519,7 +508,7 @@ static void no_project_in_time(void **state)
 	UNTIL(s.w->f, s.w->held_count == 1);
 	assert_int_equal(g.done, 0);
 	assert_int_equal(plan.notes_done, 2);
-	stage_with_key_done(&s);
+	stage_done(&s);
 	UNTIL(((struct world *)*state)->f, ((struct world *)*state)->gone == 1);
 }
 

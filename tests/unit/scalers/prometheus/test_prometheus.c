@@ -16,6 +16,7 @@
 
 #include "../pairs.h"
 #include "base/mem.h"
+#include "scalers/http/httpsource.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
@@ -44,57 +45,72 @@ static int build(const char *metadata, const char *auth, const char *env, const 
 
 #define BASE "serverAddress=http://p:9090|query=up|threshold=5"
 
+#define UP "http://p:9090/api/v1/query?query=up&time=NOW"
+
 static const struct {
 	const char *metadata, *auth, *env;
-	const char *source, *key; /* key: how the question's begins */
+	const char *source, *url;
 	int64_t target_milli, timeout_ms;
 	double activation;
 } goods[] = {
-	{ BASE, NULL, NULL, "prometheus http://p:9090", "prometheus http://p:9090/api/v1/query?query=up& open - 0 zero",
-		5000, QUESTION_TIMEOUT_HTTP, 0 },
+	{ BASE, NULL, NULL, "prometheus http://p:9090", UP, 5000, QUESTION_TIMEOUT_HTTP, 0 },
 	{ "serverAddress=http://p/|query=up|threshold=0.001", NULL, NULL, "prometheus http://p:80",
-		"prometheus http://p/api/v1/query?query=up&", 1, QUESTION_TIMEOUT_HTTP, 0 },
+		"http://p/api/v1/query?query=up&time=NOW", 1, QUESTION_TIMEOUT_HTTP, 0 },
 	{ "serverAddress=https://p/prometheus//|query=up|threshold=2.5|activationThreshold=-1.5", NULL, NULL,
-		"prometheus https://p:443", "prometheus https://p/prometheus/api/v1/query?query=up&", 2500,
+		"prometheus https://p:443", "https://p/prometheus/api/v1/query?query=up&time=NOW", 2500,
 		QUESTION_TIMEOUT_HTTP, -1.5 },
 	{ "serverAddress=http://p:9090|query=sum(rate(x{a=\"b+c\"}[1m])) & 1|threshold=5", NULL, NULL,
 		"prometheus http://p:9090",
-		"prometheus "
-		"http://p:9090/api/v1/query?query=sum%28rate%28x%7Ba%3D%22b%2Bc%22%7D%5B1m%5D%29%29%20%26%201& open",
+		"http://p:9090/api/v1/query?query=sum%28rate%28x%7Ba%3D%22b%2Bc%22%7D%5B1m%5D%29%29%20%26%201&time=NOW",
 		5000, QUESTION_TIMEOUT_HTTP, 0 },
 	{ BASE "|namespace=a b&c|queryParameters=timeout=2s, zone=ä,dedup=true", NULL, NULL, "prometheus http://p:9090",
-		"prometheus http://p:9090/api/v1/query?dedup=true&namespace=a%20b%26c&query=up&&timeout=2s&zone=%C3%A4 "
-		"open",
+		"http://p:9090/api/v1/query?dedup=true&namespace=a%20b%26c&query=up&time=NOW&timeout=2s&zone=%C3%A4",
 		5000, QUESTION_TIMEOUT_HTTP, 0 },
-	{ BASE "|queryParameters=query=down,time=1", NULL, NULL, "prometheus http://p:9090",
-		"prometheus http://p:9090/api/v1/query?query=up& open", 5000, QUESTION_TIMEOUT_HTTP, 0 },
-	{ BASE "|ignoreNullValues=false|timeout=10s", NULL, NULL, "prometheus http://p:9090",
-		"prometheus http://p:9090/api/v1/query?query=up& open - 10000 error", 5000, 10000, 0 },
-	{ BASE "|timeout=500|customHeaders=X-Scope-OrgID=team", NULL, NULL, "prometheus http://p:9090",
-		"prometheus http://p:9090/api/v1/query?query=up& open ", 5000, 500, 0 },
-	{ BASE "|timeout=0", NULL, NULL, "prometheus http://p:9090", "prometheus ", 5000, QUESTION_TIMEOUT_HTTP, 0 },
-	{ "serverAddress=http://me:secret-value@p:9090/x|query=up|threshold=5", NULL, NULL, "prometheus http://p:9090",
-		"prometheus http://p:9090/x/api/v1/query?", 5000, QUESTION_TIMEOUT_HTTP, 0 },
-	{ BASE "|authModes=bearer", "bearerToken=secret-value", NULL, "prometheus http://p:9090", "prometheus ", 5000,
+	{ BASE "|queryParameters=query=down,time=1", NULL, NULL, "prometheus http://p:9090", UP, 5000,
 		QUESTION_TIMEOUT_HTTP, 0 },
-	{ BASE "|authModes=bearer", "token=secret-value", NULL, "prometheus http://p:9090", "prometheus ", 5000,
+	{ BASE "|ignoreNullValues=false|timeout=10s", NULL, NULL, "prometheus http://p:9090", UP, 5000, 10000, 0 },
+	{ BASE "|timeout=500|customHeaders=X-Scope-OrgID=team", NULL, NULL, "prometheus http://p:9090", UP, 5000, 500,
+		0 },
+	{ BASE "|timeout=0", NULL, NULL, "prometheus http://p:9090", UP, 5000, QUESTION_TIMEOUT_HTTP, 0 },
+	{ "serverAddress=http://me:secret-value@p:9090/x|query=up|threshold=5", NULL, NULL, "prometheus http://p:9090",
+		"http://p:9090/x/api/v1/query?query=up&time=NOW", 5000, QUESTION_TIMEOUT_HTTP, 0 },
+	{ BASE "|authModes=bearer", "bearerToken=secret-value", NULL, "prometheus http://p:9090", UP, 5000,
+		QUESTION_TIMEOUT_HTTP, 0 },
+	{ BASE "|authModes=bearer", "token=secret-value", NULL, "prometheus http://p:9090", UP, 5000,
 		QUESTION_TIMEOUT_HTTP, 0 },
 	{ BASE "|authMode= basic , custom", "username=u|customAuthHeader=X|customAuthValue=secret-value", NULL,
-		"prometheus http://p:9090", "prometheus ", 5000, QUESTION_TIMEOUT_HTTP, 0 },
-	{ BASE, "authModes=bearer|bearerToken=secret-value", NULL, "prometheus http://p:9090", "prometheus ", 5000,
+		"prometheus http://p:9090", UP, 5000, QUESTION_TIMEOUT_HTTP, 0 },
+	{ BASE, "authModes=bearer|bearerToken=secret-value", NULL, "prometheus http://p:9090", UP, 5000,
 		QUESTION_TIMEOUT_HTTP, 0 },
-	{ BASE "|authModes=oauth", "oauthTokenURI=http://t/token|clientID=c", NULL, "prometheus http://p:9090",
-		"prometheus ", 5000, QUESTION_TIMEOUT_HTTP, 0 },
+	{ BASE "|authModes=oauth", "oauthTokenURI=http://t/token|clientID=c", NULL, "prometheus http://p:9090", UP,
+		5000, QUESTION_TIMEOUT_HTTP, 0 },
 	/* values of modes that are off */
-	{ BASE, "bearerToken=secret-value|cert=no", NULL, "prometheus http://p:9090",
-		"prometheus http://p:9090/api/v1/query?query=up& open - 0 zero", 5000, QUESTION_TIMEOUT_HTTP, 0 },
+	{ BASE, "bearerToken=secret-value|cert=no", NULL, "prometheus http://p:9090", UP, 5000, QUESTION_TIMEOUT_HTTP,
+		0 },
 	{ BASE "|awsRegion=eu-west-1", "awsAccessKeyID=a|awsSecretAccessKey=secret-value|awsSessionToken=t", NULL,
-		"prometheus http://p:9090", "prometheus ", 5000, QUESTION_TIMEOUT_HTTP, 0 },
+		"prometheus http://p:9090", UP, 5000, QUESTION_TIMEOUT_HTTP, 0 },
 	{ BASE "|awsAccessKeyIDFromEnv=K|awsSecretAccessKeyFromEnv=S|identityOwner=pod", "awsRegion=eu-west-1",
-		"K=k|S=secret-value", "prometheus http://p:9090", "prometheus ", 5000, QUESTION_TIMEOUT_HTTP, 0 },
-	{ BASE "|cloud=AZUREPUBLICCLOUD", NULL, NULL, "prometheus http://p:9090", "prometheus ", 5000,
-		QUESTION_TIMEOUT_HTTP, 0 },
+		"K=k|S=secret-value", "prometheus http://p:9090", UP, 5000, QUESTION_TIMEOUT_HTTP, 0 },
+	{ BASE "|cloud=AZUREPUBLICCLOUD", NULL, NULL, "prometheus http://p:9090", UP, 5000, QUESTION_TIMEOUT_HTTP, 0 },
 };
+
+/* The URL of the request, with NOW for the time. */
+static char *url_of(struct question *q)
+{
+	struct httpsource ask = { .base = { .question = q } };
+	struct httpsource_request r = { 0 };
+	struct err err = { 0 };
+	char *time, *out;
+
+	assert_int_equal(q->type->http->request(&ask, &r, &err), 0);
+	time = strstr(r.url, "&time=");
+	assert_non_null(time);
+	time += strlen("&time=");
+	out = mem_printf("%.*sNOW%s", (int)(time - r.url), r.url, time + strspn(time, "0123456789."));
+	free(r.url);
+	strmap_done(&r.headers);
+	return out;
+}
 
 static void accepted(void **state)
 {
@@ -102,13 +118,16 @@ static void accepted(void **state)
 	for (size_t i = 0; i < sizeof(goods) / sizeof(goods[0]); i++) {
 		struct scaler s;
 		struct err err = { 0 };
+		char *url;
 
 		if (build(goods[i].metadata, goods[i].auth, goods[i].env, NULL, &s, &err))
 			fail_msg("%s: %s", goods[i].metadata, err.msg);
 		assert_string_equal(s.metric_name, "s1-prometheus");
 		assert_string_equal(s.question->source, goods[i].source);
-		if (strncmp(s.question->key, goods[i].key, strlen(goods[i].key)) != 0)
-			fail_msg("%s: key \"%s\", not \"%s\"", goods[i].metadata, s.question->key, goods[i].key);
+		url = url_of(s.question);
+		if (strcmp(url, goods[i].url) != 0)
+			fail_msg("%s: URL \"%s\", not \"%s\"", goods[i].metadata, url, goods[i].url);
+		free(url);
 		assert_null(strstr(s.question->key, "secret-value"));
 		assert_int_equal(s.target.milli, goods[i].target_milli);
 		assert_int_equal(s.question->timeout_ms, goods[i].timeout_ms);

@@ -179,7 +179,7 @@ static void over_http(void **state)
 		assert_string_equal(s.question->source, http_goods[i].source);
 		assert_int_equal(s.question->timeout_ms, QUESTION_TIMEOUT_HTTP);
 		assert_null(q->amqp);
-		assert_string_equal(q->url, http_goods[i].url);
+		assert_string_equal(q->login.url, http_goods[i].url);
 		if (http_goods[i].user) {
 			assert_string_equal(access->username, http_goods[i].user);
 			assert_string_equal(access->password, http_goods[i].password);

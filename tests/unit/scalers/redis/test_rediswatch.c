@@ -13,6 +13,7 @@
 #include "net/redis/redisendpoint.h"
 #include "scalers/redis/redisparams.h"
 #include "scalers/redis/rediswatch.h"
+#include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
 
 #define GET "$6\r\nCONFIG\r\n$3\r\nGET\r\n$22\r\nnotify-keyspace-events\r\n"
@@ -286,29 +287,29 @@ static void words_of_notify(void **state)
 	static const struct {
 		const char *word;
 		enum rediswatch_notify notify;
-		const char *key;
 	} rows[] = {
-		{ "", REDISWATCH_QUIET, "" },
-		{ "auto", REDISWATCH_AUTO, " notify=auto" },
-		{ "off", REDISWATCH_OFF, " notify=off" },
+		{ "", REDISWATCH_QUIET },
+		{ "auto", REDISWATCH_AUTO },
+		{ "off", REDISWATCH_OFF },
 	};
 	struct world *w = *state;
 	struct strmap metadata = { 0 };
 	const struct scaler_params params = { .type = "redis", .metadata = &metadata };
-	struct redisserver_question q = { 0 };
+	struct scaler s;
 	struct err err = { 0 };
 
 	strmap_set(&metadata, "address", "a:1");
+	strmap_set(&metadata, "listName", "jobs");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		strmap_set(&metadata, "notify", rows[i].word);
-		assert_int_equal(redisparams_read(&params, &q, NULL), 0);
-		assert_int_equal(q.notify, rows[i].notify);
-		assert_string_equal(rediswatch_notify_key(q.notify), rows[i].key);
-		redisserver_question_done(&q);
+		assert_int_equal(scaler_build(&params, &s, NULL), 0);
+		assert_int_equal(((const struct redisserver_question *)s.question->data)->notify, rows[i].notify);
+		scaler_done(&s);
 	}
 	strmap_set(&metadata, "notify", "on");
-	assert_int_equal(redisparams_read(&params, &q, &err), -1);
-	assert_string_equal(err.msg, "unable to set param \"notify\" value \"on\": must be one of auto, off");
+	assert_int_equal(scaler_build(&params, &s, &err), -1);
+	assert_string_equal(err.msg,
+		"trigger 0 (redis): unable to set param \"notify\" value \"on\": must be one of auto, off");
 	strmap_done(&metadata);
 	assert_null(start(w, REDISWATCH_OFF, REDISWATCH_LENGTHS));
 	rediswatch_pool_free(w->sources.redis_watches);

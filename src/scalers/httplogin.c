@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/httplogin.h"
+
+#include "base/mem.h"
+
+void httplogin_done(struct httplogin *login)
+{
+	webaccess_unref(login->access);
+	mem_free_secret(login->url);
+	*login = (struct httplogin){ 0 };
+}
+
+int httplogin_take_url(struct httplogin *login, struct buf *url, struct err *err)
+{
+	bool too_long = buf_failed(url);
+
+	mem_free_secret(login->url);
+	login->url = buf_take(url);
+	return too_long ? err_set(err, ERR_INVALID, "parameter \"query\" is too long: the URL may have %zu bytes",
+				  HTTPLOGIN_URL_MAX)
+			: 0;
+}
