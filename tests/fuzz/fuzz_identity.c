@@ -104,7 +104,7 @@ static void check_words(const char *body)
 }
 
 /* The next answer; false: there are no more. */
-static bool take(const uint8_t **at, const uint8_t *end, struct identity_answer *answer, char **body)
+static bool take(const uint8_t **at, const uint8_t *end, struct webresponse *answer, char **body)
 {
 	static const int statuses[] = { 200, 201, 400, 401, 403, 404, 500, 503 };
 	const uint8_t *stop;
@@ -124,8 +124,8 @@ static enum identity_verdict step(struct identity_exchange *x, const uint8_t **a
 {
 	static char key_id[] = "AK", secret[] = "s";
 	static const struct credential own = { .key_id = key_id, .secret = secret };
-	struct identity_request request = { 0 };
-	struct identity_answer answer = { 0 };
+	struct webrequest request = { 0 };
+	struct webresponse answer = { 0 };
 	bool signs = x->identity == app(); /* what it sends is always the same, and takes long */
 	enum identity_verdict verdict = signs ? IDENTITY_SEND : identity_next(x, &request, got, err);
 	char *body;
@@ -143,7 +143,7 @@ static enum identity_verdict step(struct identity_exchange *x, const uint8_t **a
 		check_words(body);
 		free(body);
 	}
-	identity_request_done(&request);
+	webrequest_done(&request);
 	return verdict;
 }
 

@@ -86,7 +86,7 @@ static int check_value(const struct managed *v, const char *text, struct err *er
 		: err_set(err, ERR_INVALID, "secret %.200s: its value is empty", v->source.secret.name);
 }
 
-static void on_answer(void *arg, const struct webget_answer *answer, const struct err *transport)
+static void on_answer(void *arg, const struct webresponse *answer, const struct err *transport)
 {
 	struct managed *v = arg;
 	struct err err = { 0 };
@@ -113,7 +113,7 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 static void ask(struct managed *v, const char *project)
 {
 	struct secretmanager_secret secret = v->source.secret;
-	struct secretmanager_request r = { 0 };
+	struct webrequest r = { 0 };
 	struct err err = { 0 };
 
 	secret.project = project;
@@ -132,7 +132,7 @@ static void ask(struct managed *v, const char *project)
 
 		v->call = webget_start(v->owner->web, &request, on_answer, v);
 	}
-	secretmanager_request_done(&r);
+	webrequest_done(&r);
 }
 
 static void on_project(void *arg, const struct credential *credential, const struct err *transport)

@@ -6,8 +6,8 @@
 
 enum { KEY_ID, SECRET, SESSION_TOKEN };
 
-static enum identity_verdict awskeys_next(struct identity_exchange *x, struct identity_request *out,
-	struct credential *got, struct err *err)
+static enum identity_verdict awskeys_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
+	struct err *err)
 {
 	(void)out;
 	(void)err;

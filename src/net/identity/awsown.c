@@ -27,7 +27,7 @@ static enum identity_verdict from_environment(const struct identity_exchange *x,
 	return IDENTITY_GOT;
 }
 
-static enum identity_verdict ask_sts(struct identity_exchange *x, struct identity_request *out, struct err *err)
+static enum identity_verdict ask_sts(struct identity_exchange *x, struct webrequest *out, struct err *err)
 {
 	const struct awssts_role role = { .region = identity_text(x->identity, REGION),
 		.endpoint = identity_env(x, "AWS_ENDPOINT_URL_STS"),
@@ -43,7 +43,7 @@ static enum identity_verdict ask_sts(struct identity_exchange *x, struct identit
 }
 
 static enum identity_verdict ask_container(struct identity_exchange *x, const char *full, const char *relative,
-	struct identity_request *out, struct err *err)
+	struct webrequest *out, struct err *err)
 {
 	const char *plain = identity_env(x, "AWS_CONTAINER_AUTHORIZATION_TOKEN");
 	bool by_file = identity_env(x, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") != NULL;
@@ -60,7 +60,7 @@ static enum identity_verdict ask_container(struct identity_exchange *x, const ch
 	return IDENTITY_SEND;
 }
 
-static enum identity_verdict ask_metadata(struct identity_exchange *x, const char *path, struct identity_request *out)
+static enum identity_verdict ask_metadata(struct identity_exchange *x, const char *path, struct webrequest *out)
 {
 	const char *place = identity_env(x, "AWS_EC2_METADATA_SERVICE_ENDPOINT");
 	size_t len = strlen(place ? place : METADATA_PLACE);
@@ -81,7 +81,7 @@ static enum identity_verdict ask_metadata(struct identity_exchange *x, const cha
 	return IDENTITY_SEND;
 }
 
-static enum identity_verdict start(struct identity_exchange *x, struct identity_request *out, struct credential *got,
+static enum identity_verdict start(struct identity_exchange *x, struct webrequest *out, struct credential *got,
 	struct err *err)
 {
 	const char *full = identity_env(x, "AWS_CONTAINER_CREDENTIALS_FULL_URI");
@@ -105,8 +105,8 @@ static enum identity_verdict start(struct identity_exchange *x, struct identity_
 	return ask_metadata(x, "/latest/api/token", out);
 }
 
-static enum identity_verdict awsown_next(struct identity_exchange *x, struct identity_request *out,
-	struct credential *got, struct err *err)
+static enum identity_verdict awsown_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
+	struct err *err)
 {
 	MEM_AUTO char *path = NULL;
 
@@ -120,8 +120,7 @@ static enum identity_verdict awsown_next(struct identity_exchange *x, struct ide
 
 /* ---- What comes ---- */
 
-static enum identity_verdict take_line(struct identity_exchange *x, const struct identity_answer *answer,
-	struct err *err)
+static enum identity_verdict take_line(struct identity_exchange *x, const struct webresponse *answer, struct err *err)
 {
 	size_t len = strcspn(answer->body ? answer->body : "", "\r\n");
 	char *line, *both;
@@ -146,7 +145,7 @@ static enum identity_verdict take_line(struct identity_exchange *x, const struct
 	return IDENTITY_NEXT;
 }
 
-static enum identity_verdict awsown_read(struct identity_exchange *x, const struct identity_answer *answer,
+static enum identity_verdict awsown_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	int rc;

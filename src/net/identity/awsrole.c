@@ -27,8 +27,8 @@ static void keep_failure(struct identity_exchange *x, const struct err *err)
 	x->stage = KEYS;
 }
 
-static enum identity_verdict awsrole_next(struct identity_exchange *x, struct identity_request *out,
-	struct credential *got, struct err *err)
+static enum identity_verdict awsrole_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
+	struct err *err)
 {
 	const struct awssts_role role = role_of(x);
 	char *token;
@@ -52,7 +52,7 @@ static enum identity_verdict awsrole_next(struct identity_exchange *x, struct id
 	return awssts_by_keys(&role, x->source, x->unix_ms, out, err) ? IDENTITY_FAILED : IDENTITY_SEND;
 }
 
-static enum identity_verdict awsrole_read(struct identity_exchange *x, const struct identity_answer *answer,
+static enum identity_verdict awsrole_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	if (awssts_read(answer, x->unix_ms, got, err) == 0)

@@ -89,8 +89,8 @@ static int put_proof(const struct identity_exchange *x, const char *client_id, c
 	return 0;
 }
 
-static enum identity_verdict entra_next(struct identity_exchange *x, struct identity_request *out,
-	struct credential *got, struct err *err)
+static enum identity_verdict entra_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
+	struct err *err)
 {
 	const char *tenant = said(x, TENANT, "AZURE_TENANT_ID"), *client_id = said(x, CLIENT_ID, "AZURE_CLIENT_ID");
 	const char *authority = said(x, AUTHORITY_HOST, "AZURE_AUTHORITY_HOST");
@@ -119,7 +119,7 @@ static enum identity_verdict entra_next(struct identity_exchange *x, struct iden
 	return IDENTITY_SEND;
 }
 
-static enum identity_verdict entra_read(struct identity_exchange *x, const struct identity_answer *answer,
+static enum identity_verdict entra_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	(void)x;

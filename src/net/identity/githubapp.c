@@ -35,8 +35,8 @@ static char *sign(const struct identity_exchange *x, struct err *err)
 	return token;
 }
 
-static enum identity_verdict githubapp_next(struct identity_exchange *x, struct identity_request *out,
-	struct credential *got, struct err *err)
+static enum identity_verdict githubapp_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
+	struct err *err)
 {
 	char *token = sign(x, err), *line;
 
@@ -78,7 +78,7 @@ static int64_t life_of(const json_t *answer, int64_t now_ms)
 	return life_ms <= 0 ? -1 : life_ms < LIFE_MAX_MS ? life_ms : LIFE_MAX_MS;
 }
 
-static enum identity_verdict githubapp_read(struct identity_exchange *x, const struct identity_answer *answer,
+static enum identity_verdict githubapp_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	json_t *value = answer->status ? json_parse_foreign(answer->body, answer->len, NULL) : NULL;

@@ -34,7 +34,7 @@ static void note_project(struct identity_exchange *x, const char *otherwise)
 	x->note = mem_dup(said ? said : otherwise);
 }
 
-static enum identity_verdict ask_with_key(struct identity_exchange *x, const char *text, struct identity_request *out,
+static enum identity_verdict ask_with_key(struct identity_exchange *x, const char *text, struct webrequest *out,
 	struct err *err)
 {
 	struct googlekey key = { 0 };
@@ -75,7 +75,7 @@ static int read_place(struct identity_exchange *x, const struct googleexternal *
 }
 
 /* The configuration is read anew at each step, as all that the exchange keeps is a token. */
-static enum identity_verdict ask_federated(struct identity_exchange *x, const char *text, struct identity_request *out,
+static enum identity_verdict ask_federated(struct identity_exchange *x, const char *text, struct webrequest *out,
 	struct err *err)
 {
 	const char *scope = identity_text(x->identity, SCOPE);
@@ -100,7 +100,7 @@ static enum identity_verdict ask_federated(struct identity_exchange *x, const ch
 	return verdict;
 }
 
-static enum identity_verdict ask_by_file(struct identity_exchange *x, struct identity_request *out, struct err *err)
+static enum identity_verdict ask_by_file(struct identity_exchange *x, struct webrequest *out, struct err *err)
 {
 	char *text = identity_file_text(x, KEY_FILE, err);
 	enum identity_verdict verdict = IDENTITY_FAILED;
@@ -113,7 +113,7 @@ static enum identity_verdict ask_by_file(struct identity_exchange *x, struct ide
 }
 
 static enum identity_verdict take_place(struct identity_exchange *x, const struct googleexternal *g,
-	const struct identity_answer *answer, struct err *err)
+	const struct webresponse *answer, struct err *err)
 {
 	char *token = NULL;
 
@@ -128,7 +128,7 @@ static enum identity_verdict take_place(struct identity_exchange *x, const struc
 }
 
 static enum identity_verdict take_google(struct identity_exchange *x, const struct googleexternal *g,
-	const struct identity_answer *answer, struct credential *got, struct err *err)
+	const struct webresponse *answer, struct credential *got, struct err *err)
 {
 	if (oauthreply_read(answer, got, err))
 		return IDENTITY_FAILED;
@@ -140,7 +140,7 @@ static enum identity_verdict take_google(struct identity_exchange *x, const stru
 }
 
 static enum identity_verdict take_step(struct identity_exchange *x, const struct googleexternal *g,
-	const struct identity_answer *answer, struct credential *got, struct err *err)
+	const struct webresponse *answer, struct credential *got, struct err *err)
 {
 	static const char *const who[] = { [PLACE] = "the url of its credential_source",
 		[GOOGLE] = "Google's token service",
@@ -161,7 +161,7 @@ static enum identity_verdict take_step(struct identity_exchange *x, const struct
 	return verdict;
 }
 
-static enum identity_verdict take_federated(struct identity_exchange *x, const struct identity_answer *answer,
+static enum identity_verdict take_federated(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	char *text = identity_file_text(x, KEY_FILE, err);
@@ -179,7 +179,7 @@ static enum identity_verdict take_federated(struct identity_exchange *x, const s
 
 /* ---- The machine's ---- */
 
-static enum identity_verdict ask_metadata(const struct identity_exchange *x, struct identity_request *out)
+static enum identity_verdict ask_metadata(const struct identity_exchange *x, struct webrequest *out)
 {
 	const char *place = identity_env(x, "GCE_METADATA_HOST");
 	struct buf url = BUF_INIT(URL_MAX);
@@ -197,8 +197,8 @@ static enum identity_verdict ask_metadata(const struct identity_exchange *x, str
 	return IDENTITY_SEND;
 }
 
-static enum identity_verdict googleown_next(struct identity_exchange *x, struct identity_request *out,
-	struct credential *got, struct err *err)
+static enum identity_verdict googleown_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
+	struct err *err)
 {
 	const char *project = identity_env(x, PROJECT_ENV);
 
@@ -227,7 +227,7 @@ static enum identity_verdict googleown_next(struct identity_exchange *x, struct 
 /* ---- What comes ---- */
 
 /* A machine may have none; who needs it then says so. */
-static enum identity_verdict take_project(struct identity_exchange *x, const struct identity_answer *answer,
+static enum identity_verdict take_project(struct identity_exchange *x, const struct webresponse *answer,
 	struct err *err)
 {
 	MEM_AUTO char *line = mem_dupn(answer->body ? answer->body : "",
@@ -247,7 +247,7 @@ static enum identity_verdict take_project(struct identity_exchange *x, const str
 	return IDENTITY_NEXT;
 }
 
-static enum identity_verdict googleown_read(struct identity_exchange *x, const struct identity_answer *answer,
+static enum identity_verdict googleown_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	enum identity_verdict verdict = IDENTITY_FAILED;

@@ -158,27 +158,19 @@ bool credential_repeats(const struct credential *c, const char *words, const cha
 
 /* ---- The exchange ---- */
 
-void identity_request_done(struct identity_request *r)
-{
-	mem_free_secret(r->url);
-	mem_free_secret(r->body);
-	strmap_done_secret(&r->headers);
-	*r = (struct identity_request){ 0 };
-}
-
 void identity_exchange_done(struct identity_exchange *x)
 {
 	mem_free_secret(x->note);
 	x->note = NULL;
 }
 
-enum identity_verdict identity_next(struct identity_exchange *x, struct identity_request *out, struct credential *got,
+enum identity_verdict identity_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
 	struct err *err)
 {
 	return x->identity->kind->next(x, out, got, err);
 }
 
-enum identity_verdict identity_read(struct identity_exchange *x, const struct identity_answer *answer,
+enum identity_verdict identity_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	return x->identity->kind->read(x, answer, got, err);
@@ -237,7 +229,7 @@ bool identity_is_token(const char *text)
 	return *text && strlen(text) <= TOKEN_MAX;
 }
 
-void identity_refused(const struct identity_answer *answer, const char *what, const char *code, struct err *err)
+void identity_refused(const struct webresponse *answer, const char *what, const char *code, struct err *err)
 {
 	int status = answer->status;
 

@@ -19,7 +19,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/strmap.h"
+#include "net/http/webrequest.h"
 
 struct identity;
 
@@ -65,28 +65,6 @@ bool credential_repeats(const struct credential *c, const char *words, const cha
 
 /* ---- The exchange ---- */
 
-struct identity_request {         /* empty when zeroed */
-	char *url;                /* owned */
-	const char *method;       /* constant; NULL: GET, or POST with a body */
-	struct strmap headers;    /* owned, wiped */
-	char *body;               /* owned, wiped; NULL */
-	const char *content_type; /* constant; of the body */
-	/*
-	 * its address was named by whoever runs kscaled, or is a cloud's metadata server: no rule
-	 * for triggers' servers applies, no proxy, and nothing is followed
-	 */
-	bool own;
-};
-void identity_request_done(struct identity_request *r);
-
-struct identity_answer { /* borrowed */
-	int status;      /* 0: none came, for this reason */
-	const struct err *transport;
-	const char *body;
-	size_t len;
-	int64_t retry_after_ms; /* what it asks for; 0: nothing */
-};
-
 /* What an exchange may ask of this process; given by who runs it. */
 struct identity_world {
 	void *arg;
@@ -123,9 +101,9 @@ enum identity_verdict {
 /* At most so many requests in one exchange. */
 #define IDENTITY_STEPS_MAX 8
 
-enum identity_verdict identity_next(struct identity_exchange *x, struct identity_request *out, struct credential *got,
+enum identity_verdict identity_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
 	struct err *err);
-enum identity_verdict identity_read(struct identity_exchange *x, const struct identity_answer *answer,
+enum identity_verdict identity_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err);
 
 #endif

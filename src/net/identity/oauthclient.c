@@ -34,7 +34,7 @@ static char *basic_value(const struct identity *i)
 	return value;
 }
 
-static enum identity_verdict oauthclient_next(struct identity_exchange *x, struct identity_request *out,
+static enum identity_verdict oauthclient_next(struct identity_exchange *x, struct webrequest *out,
 	struct credential *got, struct err *err)
 {
 	const struct identity *i = x->identity;
@@ -65,7 +65,7 @@ static enum identity_verdict oauthclient_next(struct identity_exchange *x, struc
 /*
  * RFC 6749 requires Basic, but not every server accepts it; which way works is not known before.
  */
-static enum identity_verdict oauthclient_read(struct identity_exchange *x, const struct identity_answer *answer,
+static enum identity_verdict oauthclient_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	if (oauthreply_read(answer, got, err) == 0)

@@ -58,10 +58,10 @@ struct webget_call {
 	char *body;         /* owned, may be a secret; NULL */
 	char *content_type; /* owned; of the body */
 	const char *method;
-	const char *wanted_header;       /* NULL */
-	char *wanted[WEBGET_WANTED_MAX]; /* owned; the values; NULL */
-	char *namespace_;                /* owned */
-	const char *asker;               /* borrowed; NULL */
+	const char *wanted_header;            /* NULL */
+	char *wanted[WEBRESPONSE_WANTED_MAX]; /* owned; the values; NULL */
+	char *namespace_;                     /* owned */
+	const char *asker;                    /* borrowed; NULL */
 	size_t max_body;
 	bool spare; /* httphost_spare */
 	bool (*on_piece)(void *arg, const char *bytes, size_t len, size_t *kept);
@@ -79,7 +79,7 @@ struct webget_call {
 	struct credential credential;
 	bool has_credential, renewed;
 	bool hides_place; /* a redirect's host repeats a credential: it is in no error */
-	bool measured;    /* see webget_answer; since the last redirect */
+	bool measured;    /* see webresponse; since the last redirect */
 	struct httphost *host;
 	struct httphost_turn turn;
 	struct httpc_call *http;
@@ -101,7 +101,7 @@ static void tell_exchange(const struct webget_call *call, int status)
 
 static void forget_headers(struct webget_call *call)
 {
-	for (size_t i = 0; i < WEBGET_WANTED_MAX; i++)
+	for (size_t i = 0; i < WEBRESPONSE_WANTED_MAX; i++)
 		mem_free_ptr(&call->wanted[i]);
 }
 
@@ -316,7 +316,7 @@ static void begin(struct webget_call *call);
 
 static void answer(struct webget_call *call, const struct httpc_response *response)
 {
-	struct webget_answer a = { .status = response->status,
+	struct webresponse a = { .status = response->status,
 		.body = response->body,
 		.len = response->len,
 		.content_type = response->content_type,
@@ -324,7 +324,7 @@ static void answer(struct webget_call *call, const struct httpc_response *respon
 		.measured = call->measured,
 		.credential = call->has_credential ? &call->credential : NULL };
 
-	for (size_t i = 0; i < WEBGET_WANTED_MAX; i++)
+	for (size_t i = 0; i < WEBRESPONSE_WANTED_MAX; i++)
 		a.wanted[i] = call->wanted[i] ? call->wanted[i] : "";
 	detach(call);
 	call->fn(call->arg, &a, NULL);
@@ -439,7 +439,7 @@ static void note_headers(struct webget_call *call, const char *line, size_t len)
 {
 	const char *name = call->wanted_header;
 
-	for (size_t i = 0; name && *name && i < WEBGET_WANTED_MAX; i++) {
+	for (size_t i = 0; name && *name && i < WEBRESPONSE_WANTED_MAX; i++) {
 		size_t name_len = strcspn(name, " ");
 
 		note_header(&call->wanted[i], name, name_len, line, len);
@@ -652,9 +652,9 @@ void webget_cancel(struct webget_call *call)
 
 /* ---- Life ---- */
 
-static void on_exchange(void *arg, const struct webget_answer *answer, const struct err *err)
+static void on_exchange(void *arg, const struct webresponse *answer, const struct err *err)
 {
-	const struct identity_answer out = { .status = answer ? answer->status : 0,
+	const struct webresponse out = { .status = answer ? answer->status : 0,
 		.transport = err,
 		.body = answer ? answer->body : "",
 		.len = answer ? answer->len : 0,
@@ -664,8 +664,8 @@ static void on_exchange(void *arg, const struct webget_answer *answer, const str
 }
 
 /* Requests of exchanges have turns, name lookups and deadlines as all others have. */
-static void send_exchange(void *arg, const struct identity_request *request, struct webaccess *access,
-	const char *namespace_, struct webtoken *token)
+static void send_exchange(void *arg, const struct webrequest *request, struct webaccess *access, const char *namespace_,
+	struct webtoken *token)
 {
 	const struct webget_request r = { .url = request->url,
 		.headers = &request->headers,

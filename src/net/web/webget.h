@@ -11,7 +11,7 @@
  *
  * What an access's identity stands for is exchanged once and shared (net/web/webtoken): tokens are
  * sent, AWS keys sign (net/sign/sigv4). Requests of an exchange go out like all others; where
- * whoever runs kscaled named the address (struct identity_request, own), over connections of their
+ * whoever runs kscaled named the address (struct webrequest, own), over connections of their
  * own, to which the rules for triggers' servers do not apply.
  *
  * Proxies come from the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY). Names are resolved on the
@@ -25,6 +25,7 @@
 
 #include "base/err.h"
 #include "base/strmap.h"
+#include "net/http/webrequest.h"
 #include "net/loop.h"
 #include "net/web/webaccess.h"
 
@@ -79,29 +80,12 @@ struct webget_request {
 	 */
 	const char *wanted_header;
 };
-#define WEBGET_WANTED_MAX 4
-
-struct webget_answer {
-	int status;       /* any, except redirects that were followed */
-	const char *body; /* borrowed, NUL-terminated */
-	size_t len;
-	const char *content_type;              /* "" when absent */
-	const char *wanted[WEBGET_WANTED_MAX]; /* values of the headers, in their order; "" when absent */
-	int64_t retry_after_ms;                /* from Retry-After in seconds; 0 when absent */
-	/*
-	 * the response had a length or an end mark, so it is complete. Without that, a lost
-	 * connection looks like the end of the response
-	 */
-	bool measured;
-	const struct credential *credential; /* borrowed; what was sent for an identity; NULL: nothing */
-};
-
 /*
  * Either answer or err is NULL. ERR_TEMPORARY: network, time-out, TLS; ERR_INVALID: URL, or a
  * response that is too large; ERR_DENIED: no credential. Messages begin with the server's origin
  * and hold no secret. Called exactly once, never before webget_start has returned.
  */
-typedef void (*webget_fn)(void *arg, const struct webget_answer *answer, const struct err *err);
+typedef void (*webget_fn)(void *arg, const struct webresponse *answer, const struct err *err);
 
 /* Never NULL. */
 struct webget_call *webget_start(struct webget *w, const struct webget_request *request, webget_fn fn, void *arg);

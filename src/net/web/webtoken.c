@@ -118,7 +118,7 @@ static void on_source(void *arg, const struct credential *credential, const stru
 	step(t);
 }
 
-static void send(struct webtoken *t, const struct identity_request *request)
+static void send(struct webtoken *t, const struct webrequest *request)
 {
 	struct webaccess *access = webaccess_for_identity(t->identity);
 
@@ -130,7 +130,7 @@ static void send(struct webtoken *t, const struct identity_request *request)
 
 static void step(struct webtoken *t)
 {
-	struct identity_request request = { 0 };
+	struct webrequest request = { 0 };
 	struct credential got = { 0 };
 	struct err err = { 0 };
 
@@ -151,10 +151,10 @@ static void step(struct webtoken *t)
 	case IDENTITY_NEXT: /* of identity_read only */
 	case IDENTITY_FAILED: fail(t, &err); break;
 	}
-	identity_request_done(&request);
+	webrequest_done(&request);
 }
 
-void webtoken_answered(struct webtoken *t, const struct identity_answer *answer)
+void webtoken_answered(struct webtoken *t, const struct webresponse *answer)
 {
 	struct credential got = { 0 };
 	struct err err = { 0 };

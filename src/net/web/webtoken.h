@@ -28,9 +28,9 @@ struct webtoken_wait;
  * response, or status 0 when the transport failed, is passed to webtoken_answered, never before
  * this returns.
  */
-typedef void (*webtoken_send_fn)(void *arg, const struct identity_request *request, struct webaccess *access,
+typedef void (*webtoken_send_fn)(void *arg, const struct webrequest *request, struct webaccess *access,
 	const char *namespace_, struct webtoken *t);
-void webtoken_answered(struct webtoken *t, const struct identity_answer *answer);
+void webtoken_answered(struct webtoken *t, const struct webresponse *answer);
 
 /* world: borrowed for the store's life. */
 struct webtoken_store *webtoken_store_new(struct loop *loop, const struct identity_world *world, webtoken_send_fn send,

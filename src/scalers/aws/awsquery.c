@@ -98,7 +98,7 @@ struct question *awsquery_question(const struct scaler_type *type, const struct 
 /* ---- Asking ---- */
 
 void awsquery_post_json(const struct awsquery *q, const char *target, const char *version, const char *body,
-	struct httpsource_request *out)
+	struct webrequest *out)
 {
 	out->url = mem_dup(q->url);
 	out->body = mem_dup(body);
@@ -106,7 +106,7 @@ void awsquery_post_json(const struct awsquery *q, const char *target, const char
 	strmap_set(&out->headers, "X-Amz-Target", target);
 }
 
-int awsquery_expect(const struct webget_answer *answer, const char *action, struct err *err)
+int awsquery_expect(const struct webresponse *answer, const char *action, struct err *err)
 {
 	MEM_AUTO char *words = NULL;
 	int status = answer->status;

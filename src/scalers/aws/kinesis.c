@@ -89,7 +89,7 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 
 /* ---- Asking ---- */
 
-static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct kinesis_question *q = ask->base.question->data;
 
@@ -111,7 +111,7 @@ int kinesis_read(const char *body, size_t len, double *out, struct err *err)
 	return rc;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct kinesis_question *q = ask->base.question->data;

@@ -233,7 +233,7 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 /* ---- Asking ---- */
 
 /* The note is a bool: the pool is asked for, by its name. */
-static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct pipelines_question *q = ask->base.question->data;
 	struct buf url = BUF_INIT(URL_MAX);
@@ -261,7 +261,7 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 }
 
 /* Who is not known is sent to a page to sign in, with 203, or by a redirect with 200. */
-static json_t *read_json(const struct webget_answer *answer, struct err *err)
+static json_t *read_json(const struct webresponse *answer, struct err *err)
 {
 	json_t *value;
 
@@ -308,7 +308,7 @@ static enum httpsource_verdict read_jobs(const struct pipelines_question *q, con
 	return HTTPSOURCE_ANSWERED;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	struct pipelines_question *q = ask->base.question->data;

@@ -116,7 +116,7 @@ static int graphite_build(const struct scaler_params *params, struct scaler *out
 
 /* ---- Asking ---- */
 
-static int graphite_request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int graphite_request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct graphite_question *q = ask->base.question->data;
 
@@ -126,7 +126,7 @@ static int graphite_request(const struct httpsource *ask, struct httpsource_requ
 	return 0;
 }
 
-static enum httpsource_verdict graphite_read(struct httpsource *ask, const struct webget_answer *answer,
+static enum httpsource_verdict graphite_read(struct httpsource *ask, const struct webresponse *answer,
 	struct answer *out, struct err *err)
 {
 	const struct graphite_question *q = ask->base.question->data;

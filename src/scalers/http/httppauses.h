@@ -38,7 +38,7 @@ int64_t httppauses_left(const struct httppauses *p, const char *place, const cha
 
 /* Begins one where the answer asks for it by Retry-After. */
 void httppauses_heed(struct httppauses *p, const char *url, const struct webaccess *access,
-	const struct webget_answer *answer);
+	const struct webresponse *answer);
 /* 0, or -1 with ERR_TEMPORARY that begins with the server when the request is not to be sent. */
 int httppauses_check(const struct httppauses *p, const char *url, const struct webaccess *access, struct err *err);
 

@@ -62,7 +62,7 @@ static void begin_pause(const struct httpsource *ask, int64_t span_ms, enum http
 }
 
 /* Of all its requests the longest counts. */
-static void note_rest(struct httpsource *ask, const struct webget_answer *answer)
+static void note_rest(struct httpsource *ask, const struct webresponse *answer)
 {
 	int64_t ms = answer->retry_after_ms < HTTPSOURCE_REST_MAX_MS ? answer->retry_after_ms : HTTPSOURCE_REST_MAX_MS;
 
@@ -80,7 +80,7 @@ static void on_lost(struct httpsource *ask, const struct err *transport)
 		fail(ask, &err);
 }
 
-static void on_answer(void *arg, const struct webget_answer *answer, const struct err *transport)
+static void on_answer(void *arg, const struct webresponse *answer, const struct err *transport)
 {
 	struct httpsource *ask = arg;
 	struct answer out = { 0 };
@@ -137,7 +137,7 @@ static void on_unsent(void *arg)
 		fail(ask, &err);
 }
 
-static int make_request(struct httpsource *ask, struct httpsource_request *request, struct err *err)
+static int make_request(struct httpsource *ask, struct webrequest *request, struct err *err)
 {
 	unsigned most = type_of(ask)->steps_max ? type_of(ask)->steps_max : HTTPSOURCE_STEPS_MAX;
 
@@ -156,7 +156,7 @@ static int make_request(struct httpsource *ask, struct httpsource_request *reque
 static void send_next(struct httpsource *ask)
 {
 	const struct httpsource_login *login = login_of(ask);
-	struct httpsource_request r = { 0 };
+	struct webrequest r = { 0 };
 
 	if (make_request(ask, &r, &ask->err)) {
 		loop_task_queue(ask->sources->loop, &ask->unsent);
@@ -178,9 +178,7 @@ static void send_next(struct httpsource *ask)
 
 		ask->call = webget_start(ask->sources->web, &request, on_answer, ask);
 	}
-	mem_free_secret(r.url);
-	mem_free_secret(r.body);
-	strmap_done_secret(&r.headers);
+	webrequest_done(&r);
 }
 
 /* ---- Whose project ---- */
@@ -258,7 +256,7 @@ void httpsource_pause(const struct httpsource *ask, int64_t span_ms)
 	begin_pause(ask, span_ms, HTTPPAUSES_TOO_MANY);
 }
 
-int httpsource_expect(const struct webget_answer *answer, int least, int most, struct err *err)
+int httpsource_expect(const struct webresponse *answer, int least, int most, struct err *err)
 {
 	char words[WORDS_SHOWN + 1];
 
@@ -270,7 +268,7 @@ int httpsource_expect(const struct webget_answer *answer, int least, int most, s
 	return -1;
 }
 
-json_t *httpsource_json(const struct webget_answer *answer, struct err *err)
+json_t *httpsource_json(const struct webresponse *answer, struct err *err)
 {
 	bool bearable = json_is_bearable(answer->body, answer->len, err);
 	struct err wrong = { 0 };
@@ -291,17 +289,17 @@ static const char *words_of_server(const char *words)
 	return text_begins(words, ours) ? words + strlen(ours) : words;
 }
 
-static bool repeats(const struct webaccess *access, const struct webget_answer *answer, const char *words,
+static bool repeats(const struct webaccess *access, const struct webresponse *answer, const char *words,
 	const char *source)
 {
 	return webaccess_repeats(access, words, source) ||
 		(answer->credential && credential_repeats(answer->credential, words, source));
 }
 
-bool httpsource_repeats(const struct webaccess *access, const struct webget_answer *answer, const char *words)
+bool httpsource_repeats(const struct webaccess *access, const struct webresponse *answer, const char *words)
 {
 	words = words_of_server(words);
-	for (size_t i = 0; i < WEBGET_WANTED_MAX; i++)
+	for (size_t i = 0; i < WEBRESPONSE_WANTED_MAX; i++)
 		if (answer->wanted[i] && repeats(access, answer, words, answer->wanted[i]))
 			return true;
 	return repeats(access, answer, words, answer->body) || repeats(access, answer, words, answer->content_type);

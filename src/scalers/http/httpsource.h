@@ -46,18 +46,6 @@ struct httpsource {
 	int64_t rest_ms;
 };
 
-struct httpsource_request {        /* empty when zeroed */
-	char *url;                 /* owned; http or https, without user and password */
-	const char *method;        /* constant; NULL: GET, or POST with a body */
-	char *body;                /* owned, wiped; NULL */
-	const char *content_type;  /* constant; of the body */
-	struct strmap headers;     /* owned, wiped */
-	const char *wanted_header; /* as of webget_request */
-	size_t max_body;           /* 0: 1 MiB */
-	bool spare;                /* as of webget_request */
-	int64_t timeout_ms;        /* of this one; 0: the login's */
-};
-
 enum httpsource_verdict {
 	HTTPSOURCE_ANSWERED, /* *out is the answer */
 	/*
@@ -79,10 +67,10 @@ struct httpsource_type {
 	 */
 	bool (*needs_project)(const struct question *question);
 	/* Makes the next request. 0, or -1 with err. */
-	int (*request)(const struct httpsource *ask, struct httpsource_request *out, struct err *err);
+	int (*request)(const struct httpsource *ask, struct webrequest *out, struct err *err);
 	/* Judges a response with any status. */
 	enum httpsource_verdict (
-		*read)(struct httpsource *ask, const struct webget_answer *answer, struct answer *out, struct err *err);
+		*read)(struct httpsource *ask, const struct webresponse *answer, struct answer *out, struct err *err);
 	/*
 	 * NULL; else takes the body of each response with 2xx in pieces, as on_piece of
 	 * webget_request, and read is given no body then. False with err ends the ask.
@@ -120,13 +108,13 @@ void httpsource_pause(const struct httpsource *ask, int64_t span_ms);
  * 0 when the status is in this range; else -1 with an error of its kind (httpstatus_kind) that
  * has the status and the beginning of what the server says.
  */
-int httpsource_expect(const struct webget_answer *answer, int least, int most, struct err *err);
+int httpsource_expect(const struct webresponse *answer, int least, int most, struct err *err);
 /* The body as JSON, which the caller owns; NULL with ERR_INVALID, which does not quote it. */
-json_t *httpsource_json(const struct webget_answer *answer, struct err *err);
+json_t *httpsource_json(const struct webresponse *answer, struct err *err);
 
 /*
  * Whether words made from a response must not be shown, as they repeat a credential that was sent.
  */
-bool httpsource_repeats(const struct webaccess *access, const struct webget_answer *answer, const char *words);
+bool httpsource_repeats(const struct webaccess *access, const struct webresponse *answer, const char *words);
 
 #endif

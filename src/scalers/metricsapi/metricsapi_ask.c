@@ -114,7 +114,7 @@ static void note_failure(struct asked_server *target, const struct err *failure)
 		err_wrap(&ask->err, "metrics-api");
 }
 
-static void on_answer(void *arg, const struct webget_answer *answer, const struct err *transport)
+static void on_answer(void *arg, const struct webresponse *answer, const struct err *transport)
 {
 	struct asked_server *target = arg;
 	struct metricsapi_ask *ask = target->ask;

@@ -140,7 +140,7 @@ static int loki_build(const struct scaler_params *params, struct scaler *out, ch
 
 /* ---- Asking ---- */
 
-static int loki_request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int loki_request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct loki_question *q = ask->base.question->data;
 
@@ -152,7 +152,7 @@ static int loki_request(const struct httpsource *ask, struct httpsource_request 
 }
 
 /* What is wrong with a query Loki says in plain words. */
-static enum httpsource_verdict loki_read(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict loki_read(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct loki_question *q = ask->base.question->data;

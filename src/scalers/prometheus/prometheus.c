@@ -172,7 +172,7 @@ static int prometheus_build(const struct scaler_params *params, struct scaler *o
 
 /* ---- Asking ---- */
 
-static int prometheus_request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int prometheus_request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct prometheus_question *q = ask->base.question->data;
 	int64_t now_ms = timestamp_now_ms();
@@ -199,7 +199,7 @@ static void count_empty(struct counters *counters, bool is_zero)
 			(const char *const[]){ is_zero ? "true" : "false" }, 1);
 }
 
-static enum httpsource_verdict prometheus_read(struct httpsource *ask, const struct webget_answer *answer,
+static enum httpsource_verdict prometheus_read(struct httpsource *ask, const struct webresponse *answer,
 	struct answer *out, struct err *err)
 {
 	const struct prometheus_question *q = ask->base.question->data;

@@ -97,7 +97,7 @@ static void forget(struct webget_call *call)
 static void on_time(void *arg)
 {
 	struct webget_call *call = arg;
-	const struct webget_answer answer = { .status = fake.status,
+	const struct webresponse answer = { .status = fake.status,
 		.body = fake.body,
 		.len = strlen(fake.body),
 		.content_type = "",

@@ -366,14 +366,14 @@ static void expect_token_request(const char *url, const char *form)
 {
 	static const struct identity_world world = { .env = env, .file = file };
 	struct identity_exchange x = { .identity = who(), .world = &world };
-	struct identity_request r = { 0 };
+	struct webrequest r = { 0 };
 	struct credential got = { 0 };
 	struct err err = { 0 };
 
 	assert_int_equal(identity_next(&x, &r, &got, &err), IDENTITY_SEND);
 	assert_string_equal(r.url, url);
 	assert_string_equal(r.body, form);
-	identity_request_done(&r);
+	webrequest_done(&r);
 	identity_exchange_done(&x);
 }
 

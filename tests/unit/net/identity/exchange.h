@@ -44,7 +44,7 @@ struct run {
 	struct place place;
 	struct identity_world world;
 	struct identity_exchange x;
-	struct identity_request request;
+	struct webrequest request;
 	struct credential got;
 	struct err err;
 };
@@ -58,20 +58,20 @@ static void run_init(struct run *r, const struct identity *i, const char *const 
 
 static enum identity_verdict next(struct run *r)
 {
-	identity_request_done(&r->request);
+	webrequest_done(&r->request);
 	return identity_next(&r->x, &r->request, &r->got, &r->err);
 }
 
 static enum identity_verdict answered(struct run *r, int status, const char *body)
 {
-	const struct identity_answer answer = { .status = status, .body = body, .len = strlen(body) };
+	const struct webresponse answer = { .status = status, .body = body, .len = strlen(body) };
 
 	return identity_read(&r->x, &answer, &r->got, &r->err);
 }
 
 static void run_done(struct run *r, struct identity *i)
 {
-	identity_request_done(&r->request);
+	webrequest_done(&r->request);
 	identity_exchange_done(&r->x);
 	credential_done(&r->got);
 	identity_unref(i);

@@ -696,7 +696,7 @@ static void too_many_roles(void **state)
 {
 	static const char busy[] = "<ErrorResponse><Error><Code>Throttling</Code></Error></ErrorResponse>",
 			  denied[] = "<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>";
-	struct identity_answer answer = { .status = 400, .body = busy, .len = strlen(busy) };
+	struct webresponse answer = { .status = 400, .body = busy, .len = strlen(busy) };
 	struct credential got = { 0 };
 	struct err err = { 0 };
 

@@ -34,8 +34,8 @@ struct world {
 
 static const struct identity_world nothing = { .arg = NULL };
 
-static void send_request(void *arg, const struct identity_request *request, struct webaccess *access,
-	const char *namespace_, struct webtoken *t)
+static void send_request(void *arg, const struct webrequest *request, struct webaccess *access, const char *namespace_,
+	struct webtoken *t)
 {
 	struct world *w = arg;
 
@@ -49,7 +49,7 @@ static void send_request(void *arg, const struct identity_request *request, stru
 
 static void answer_token(struct world *w, int status, const char *body)
 {
-	const struct identity_answer a = { .status = status, .body = body, .len = strlen(body) };
+	const struct webresponse a = { .status = status, .body = body, .len = strlen(body) };
 	struct webtoken *t = w->asking;
 
 	assert_non_null(t);

@@ -33,7 +33,7 @@ struct got {
 	struct webget_call *cancel; /* in the callback */
 };
 
-static void on_got(void *arg, const struct webget_answer *answer, const struct err *err)
+static void on_got(void *arg, const struct webresponse *answer, const struct err *err)
 {
 	struct got *g = arg;
 

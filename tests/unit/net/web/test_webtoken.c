@@ -33,8 +33,8 @@ static const char *env(void *arg, const char *name)
 
 static const struct identity_world world = { .env = env };
 
-static void send_request(void *arg, const struct identity_request *request, struct webaccess *access,
-	const char *namespace_, struct webtoken *t)
+static void send_request(void *arg, const struct webrequest *request, struct webaccess *access, const char *namespace_,
+	struct webtoken *t)
 {
 	(void)arg;
 	w.namespace_ = namespace_;
@@ -83,7 +83,7 @@ static void on_credential(void *arg, const struct credential *credential, const 
 
 static void answer_with(int status, const char *body, int64_t retry_after_ms)
 {
-	const struct identity_answer a = { .status = status,
+	const struct webresponse a = { .status = status,
 		.body = body,
 		.len = strlen(body),
 		.retry_after_ms = retry_after_ms };

@@ -69,7 +69,7 @@ static const char *user_of(const struct question *q)
 static char *url_of(struct question *q)
 {
 	struct httpsource ask = { .base = { .question = q } };
-	struct httpsource_request r = { 0 };
+	struct webrequest r = { 0 };
 	struct err err = { 0 };
 
 	assert_int_equal(q->type->http->request(&ask, &r, &err), 0);
@@ -228,7 +228,7 @@ static void too_many_points(void **state)
 /* KEDA does not look at the status. */
 static void a_status_is_looked_at(void **state)
 {
-	struct webget_answer answer = { .status = 500, .body = "[]", .len = 2, .content_type = "" };
+	struct webresponse answer = { .status = 500, .body = "[]", .len = 2, .content_type = "" };
 	struct scaler s;
 	struct answer out;
 	struct err err = { 0 };

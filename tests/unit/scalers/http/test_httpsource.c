@@ -24,7 +24,7 @@ static struct plan {
 } plan;
 static char base_url[64];
 
-static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	unsigned at = plan.forever ? 0 : ask->step;
 
@@ -38,7 +38,7 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 	return 0;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	unsigned *seen = ask->note;
@@ -525,9 +525,9 @@ static void no_project_in_time(void **state)
 
 static void json(void **state)
 {
-	struct webget_answer good = { .body = "[1]", .len = 3, .content_type = "" },
-			     nan = { .body = "[NaN]", .len = 5, .content_type = "application/json" },
-			     html = { .body = "<p>", .len = 3, .content_type = "text/html" };
+	struct webresponse good = { .body = "[1]", .len = 3, .content_type = "" },
+			   nan = { .body = "[NaN]", .len = 5, .content_type = "application/json" },
+			   html = { .body = "<p>", .len = 3, .content_type = "text/html" };
 	struct err err = { 0 };
 	json_t *value = httpsource_json(&good, &err);
 

@@ -457,7 +457,7 @@ static bool give_pieces(size_t call, const char *body, size_t len)
 
 static void give(size_t call, int status, const char *body)
 {
-	struct webget_answer answer = { .status = status,
+	struct webresponse answer = { .status = status,
 		.body = body,
 		.len = strlen(body),
 		.content_type = "",

@@ -157,14 +157,14 @@ static void expect_exchange(const struct identity *identity, const char *url)
 {
 	const struct identity_world world = { .arg = NULL };
 	struct identity_exchange exchange = { .identity = identity, .world = &world };
-	struct identity_request request = { .url = NULL };
+	struct webrequest request = { .url = NULL };
 	struct credential credential = { .token = NULL };
 	struct err err = { 0 };
 
 	assert_int_equal(identity_next(&exchange, &request, &credential, &err), IDENTITY_SEND);
 	assert_string_equal(request.url, url);
 	assert_non_null(strstr(request.body, "scope=a%20b"));
-	identity_request_done(&request);
+	webrequest_done(&request);
 	identity_exchange_done(&exchange);
 }
 
@@ -220,7 +220,7 @@ static char *form_of(const struct scaler *s)
 	const struct webaccess_config *access = webaccess_config(q->login.access);
 	const struct identity_world world = { .env = env_of, .file = file_of };
 	struct identity_exchange exchange = { .identity = access->identity, .world = &world };
-	struct identity_request request = { .url = NULL };
+	struct webrequest request = { .url = NULL };
 	struct credential credential = { .token = NULL };
 	struct err err = { 0 };
 	char *form;
@@ -230,7 +230,7 @@ static char *form_of(const struct scaler *s)
 	assert_int_equal(identity_next(&exchange, &request, &credential, &err), IDENTITY_SEND);
 	assert_string_equal(request.url, "https://login.microsoftonline.com/tenant/oauth2/v2.0/token");
 	form = mem_dup(request.body);
-	identity_request_done(&request);
+	webrequest_done(&request);
 	identity_exchange_done(&exchange);
 	return form;
 }
