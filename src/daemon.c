@@ -316,6 +316,7 @@ static struct lookups *make_lookups(struct daemon *d)
 		.vault_jwt_audience = o->vault_jwt_audience,
 		.vault_credential_dir = o->vault_credential_dir,
 		.web = d->sources.web,
+		.tokens = d->sources.tokens,
 		.metered_ms = o->metered_interval_ms,
 		.aws_region = aws_region(),
 		.aws_secrets_url = getenv("AWS_ENDPOINT_URL_SECRETS_MANAGER"),
@@ -334,7 +335,7 @@ static void start_cache(struct daemon *d)
 		.max_waiters = WAITERS_MAX };
 
 	sources_init(&d->sources, d->loop, d->kube, d->counters, &sources);
-	webget_allow_metadata(d->sources.web, d->options->cloud_metadata);
+	webtoken_allow_metadata(d->sources.tokens, d->options->cloud_metadata);
 	d->vault = make_vault_pool(d->loop);
 	d->cache.loop = d->loop;
 	d->cache.counters = d->counters;

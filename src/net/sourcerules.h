@@ -16,7 +16,7 @@
  *
  * They do not hold for the servers that hand out kscaled's own identity (net/identity, struct
  * webrequest: own), which are mostly link-local: their addresses are in kscaled's environment
- * or are the cloud's, and no object can name or change them. net/web/webget asks them over
+ * or are the cloud's, and no object can name or change them. net/web/webclient asks them over
  * connections of their own, and follows no redirect from there.
  *
  * Nor for the proxies of kscaled's environment (net/http/httpproxies).

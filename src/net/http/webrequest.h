@@ -47,6 +47,7 @@ struct webresponse {                 /* borrowed */
 	const char *body;            /* NUL-terminated */
 	size_t len;
 	const char *content_type;                   /* "" when absent */
+	const char *location;                       /* of a redirect that was not followed; "" when absent */
 	const char *wanted[WEBRESPONSE_WANTED_MAX]; /* values of the headers, in their order; "" when absent */
 	int64_t retry_after_ms;                     /* from Retry-After in seconds; 0 when absent */
 	/*

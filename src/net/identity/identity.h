@@ -7,8 +7,8 @@
  * OAuth client, a key, a role) becomes a credential (a bearer token, AWS keys) that is good for a
  * while. Each kind is a table of pure functions in a file of its own (oauthclient, awskeys, awsown,
  * awsrole, entra, googlekey, googleown, githubapp): which request is next, and what its response
- * means. net/web/webtoken sends the requests and keeps the credentials, one for all who are the
- * same identity; net/web/webget puts them on requests.
+ * means. net/web/webtoken runs the exchange and keeps the credentials, one for all who are the same
+ * identity; net/web/webauth has them put on requests.
  *
  * An identity is immutable and counted, and wiped with the last reference. Its key holds no secret.
  */

@@ -6,7 +6,7 @@
  * What the secret managers of clouds are asked, and what they say: the request for one secret, and
  * what its response means. Each manager is a table of pure functions in a file of its own beside
  * this one. Who asks it, and keeps the value, is cache/auth/managervalues; as whom it is asked is
- * an identity of net/identity, which net/web/webget puts on the request.
+ * an identity of net/identity, which net/web/webauth has put on the request.
  */
 
 #include <jansson.h>

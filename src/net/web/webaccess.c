@@ -7,6 +7,7 @@
 #include "base/echo.h"
 #include "base/fingerprint.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/tls/tls.h"
 #include "net/tls/tlsroots.h"
 
@@ -141,7 +142,7 @@ struct webaccess *webaccess_for_identity(const struct identity *i)
 	return mine;
 }
 
-struct webaccess *webaccess_for_stranger(const struct webaccess *a)
+struct webaccess *webaccess_without_credentials(const struct webaccess *a)
 {
 	struct webaccess *mine;
 
@@ -185,6 +186,29 @@ bool webaccess_repeats(const struct webaccess *a, const char *words, const char 
 			return true;
 	}
 	return a && a->config.identity && identity_repeats(a->config.identity, words, answer);
+}
+
+/* Our own words at the beginning are not the server's. */
+static const char *words_of_server(const char *words)
+{
+	static const char ours[] = "HTTP status ";
+
+	return text_begins(words, ours) ? words + strlen(ours) : words;
+}
+
+static bool echoes(const struct webaccess *a, const struct webresponse *response, const char *words, const char *source)
+{
+	return webaccess_repeats(a, words, source) ||
+		(response->credential && credential_repeats(response->credential, words, source));
+}
+
+bool webaccess_echoes(const struct webaccess *a, const struct webresponse *response, const char *words)
+{
+	words = words_of_server(words);
+	for (size_t i = 0; i < WEBRESPONSE_WANTED_MAX; i++)
+		if (response->wanted[i] && echoes(a, response, words, response->wanted[i]))
+			return true;
+	return echoes(a, response, words, response->body) || echoes(a, response, words, response->content_type);
 }
 
 const struct webaccess_config *webaccess_config(const struct webaccess *a)

@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "net/loop.h"
-#include "net/web/webget.h"
+#include "net/web/webaccess.h"
 
 struct httppauses;
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "net/web/webget.h"
+#include "net/web/webauth.h"
 #include "scalers/login/httpauth.h"
 #include "scalers/metricsapi/promselector.h"
 #include "scalers/metricsapi/promtext.h"

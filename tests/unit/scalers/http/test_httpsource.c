@@ -151,8 +151,8 @@ static void stage_setup(struct stage *s, struct world *w, struct webaccess *acce
 	login->access = access; /* the test's */
 	*s = (struct stage){ .w = w };
 	s->sources.loop = w->f->loop;
-	s->sources.web = webget_new(w->f->loop, 3000);
-	s->sources.tokens = webget_tokens(s->sources.web);
+	s->sources.web = webclient_new(w->f->loop, 3000);
+	s->sources.tokens = webtoken_store_new(w->f->loop, s->sources.web, NULL);
 	s->sources.pauses = httppauses_new(w->f->loop);
 	s->question = question_new(&type, mem_dup("tested 1"), mem_dup("tested server"), login);
 }
@@ -161,7 +161,8 @@ static void stage_done(struct stage *s)
 {
 	question_unref(s->question);
 	httppauses_free(s->sources.pauses);
-	webget_free(s->sources.web);
+	webtoken_store_free(s->sources.tokens);
+	webclient_free(s->sources.web);
 }
 
 static struct got ask_for(struct stage *s, int64_t time_ms)
