@@ -77,13 +77,14 @@ static struct webaccess *copy(const struct webaccess_config *config, unsigned us
 
 	a->refs = 1;
 	a->config.insecure = config->insecure;
+	a->config.operators = config->operators;
 	for (size_t i = 0; i < TEXTS; i++) {
 		const char *text = *text_at(config, i);
 
 		if (text && *text && (all || texts[i].use & uses))
 			*text_at(&a->config, i) = mem_dup(text);
 	}
-	if (a->config.ca_pem)
+	if (a->config.ca_pem && !config->operators)
 		a->config.roots = config->roots ? tlsroots_ref(config->roots) : tlsroots_get(config->ca_pem);
 	if (all)
 		a->config.identity = identity_ref(config->identity);
@@ -136,6 +137,15 @@ struct webaccess *webaccess_for_identity(const struct identity *i)
 		.cert_pem = trust->cert_pem,
 		.key_pem = trust->key_pem,
 		.insecure = trust->insecure };
+	struct webaccess *mine = copy(&config, 0, true);
+
+	make_keys(mine);
+	return mine;
+}
+
+struct webaccess *webaccess_for_operator(const char *ca_pem, bool insecure)
+{
+	const struct webaccess_config config = { .ca_pem = ca_pem, .insecure = insecure, .operators = true };
 	struct webaccess *mine = copy(&config, 0, true);
 
 	make_keys(mine);

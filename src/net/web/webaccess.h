@@ -40,6 +40,7 @@ struct webaccess_config {
 	struct tlsroots *roots;         /* ca_pem's; a reference is taken; NULL: looked up */
 	const char *cert_pem, *key_pem; /* client certificate and key: both or none */
 	bool insecure;                  /* no verification (unsafeSsl) */
+	bool operators;                 /* of webaccess_for_operator */
 };
 
 /*
@@ -77,6 +78,11 @@ struct identity *webaccess_identity(const struct webaccess *a);             /* b
 struct sigv4_day *webaccess_signing_day(struct webaccess *a, uint64_t serial);
 /* What an identity's servers are shown: its trust and client certificate. One reference. */
 struct webaccess *webaccess_for_identity(const struct identity *i);
+/*
+ * How whoever runs kscaled trusts a server of his: by ca_pem alone, or by the system's roots alone
+ * (NULL); options for triggers' servers (net/tls/tlsrules) do not apply. One reference.
+ */
+struct webaccess *webaccess_for_operator(const char *ca_pem, bool insecure);
 /* The same trust without credentials: for another server that a redirect leads to. */
 struct webaccess *webaccess_without_credentials(const struct webaccess *a);
 

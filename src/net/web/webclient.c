@@ -69,6 +69,7 @@ struct webclient_call {
 	unsigned redirects;
 	enum wait wait;
 	int64_t timeout_ms; /* for messages */
+	int64_t connect_ms;
 	struct loop_timer deadline;
 	struct credential credential;
 	bool has_credential;
@@ -488,11 +489,7 @@ static void send(struct webclient_call *call)
 		.body = call->body,
 		.body_len = call->body ? strlen(call->body) : 0,
 		.namespace_ = call->namespace_,
-		/*
-		 * A little less than the time-out, so that an unreachable server is distinguished
-		 * from one that does not respond.
-		 */
-		.connect_ms = call->timeout_ms > 10 ? call->timeout_ms / 10 * 9 : call->timeout_ms,
+		.connect_ms = call->connect_ms,
 		.max_body = call->max_body,
 		.http1 = httphost_wants_http1(call->host),
 		.at_once = true,
@@ -502,9 +499,10 @@ static void send(struct webclient_call *call)
 	make_lines(call, &lines);
 	if (is_signed(call))
 		request.url = signed_url = sign_lines(call, request.url, &lines);
-	call->server = (struct httpc_server){ .system_too = true,
+	call->server = (struct httpc_server){ .system_too = !c || !c->operators,
 		.proxy_url = call->way == &call->owner->own ? "" : httphost_proxy(call->host) };
 	if (c) {
+		call->server.ca_pem = c->operators ? c->ca_pem : NULL;
 		call->server.roots = c->roots;
 		call->server.cert_pem = c->cert_pem;
 		call->server.key_pem = c->key_pem;
@@ -585,6 +583,8 @@ struct webclient_call *webclient_start(struct webclient *w, const struct webrequ
 	call->max_body = request->max_body ? request->max_body : BODY_MAX;
 	call->on_piece = options->on_piece;
 	call->timeout_ms = span_ms;
+	/* a little less, so that an unreachable server is told from one that does not respond */
+	call->connect_ms = options->connect_ms ? options->connect_ms : span_ms > 10 ? span_ms / 10 * 9 : span_ms;
 	call->access = webaccess_ref(options->access);
 	strmap_copy(&call->headers, &request->headers);
 	if (options->credential) {

@@ -60,6 +60,7 @@ struct webclient_options {
 	/* from now to the last byte, with waiting and redirects, where the request says none */
 	int64_t timeout_ms;
 	int64_t deadline_ms; /* loop clock: an earlier limit; 0: none */
+	int64_t connect_ms;  /* to connect and shake hands; 0: nine tenths of the time-out */
 	/*
 	 * the name that webclient_watch reports (of a trigger type, a constant text); NULL: not
 	 * reported
