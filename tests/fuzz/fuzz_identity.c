@@ -158,9 +158,10 @@ static char *take_text(const uint8_t **at, const uint8_t *end)
 	return text;
 }
 
-static void exchange(struct identity *i, const struct identity_world *world, const uint8_t *at, const uint8_t *end)
+static void exchange(struct identity *i, const struct identity_environment *environment, const uint8_t *at,
+	const uint8_t *end)
 {
-	struct identity_exchange x = { .identity = i, .world = world, .unix_ms = 1700000000000 };
+	struct identity_exchange x = { .identity = i, .environment = environment, .unix_ms = 1700000000000 };
 	enum identity_verdict verdict = IDENTITY_NEXT;
 	struct credential got = { 0 };
 	struct err err = { 0 };
@@ -182,7 +183,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint8_t *at = data + (size > 0), *end = data + size;
 	const char *const *place = which >= GOOGLES ? google_places[which % MEM_COUNT(google_places)]
 						    : places[which / 4 % MEM_COUNT(places)];
-	const struct identity_world world = { .arg = (void *)(uintptr_t)place,
+	const struct identity_environment environment = { .arg = (void *)(uintptr_t)place,
 		.env = env,
 		.file = file,
 		.metadata = true };
@@ -191,7 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	key = which >= GOOGLES ? take_text(&at, end) : NULL;
 	i = who(which);
 	if (i)
-		exchange(i, &world, at, end);
+		exchange(i, &environment, at, end);
 	identity_unref(i);
 	mem_free_ptr(&key);
 	return 0;

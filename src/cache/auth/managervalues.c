@@ -50,9 +50,9 @@ static void failed(struct managed *v, struct err err)
 	char place[256];
 
 	if (text_begins(err.msg, "http"))
-		err_wrap(&err, "%s", v->source.manager->called);
+		err_wrap(&err, "%s", v->source.manager->label);
 	else
-		err_wrap(&err, "%s %s", v->source.manager->called,
+		err_wrap(&err, "%s %s", v->source.manager->label,
 			httpurl_origin(v->source.secret.place, place, sizeof(place)));
 	fetched_failed(&v->fetched, &err, "secrets", "the value read before stays in use");
 	if (v->left_alone_ms > 0)
@@ -173,7 +173,7 @@ static char *key_of(const struct managervalues_source *source, char out[FINGERPR
 	list_texts(&s, texts);
 	for (size_t i = 0; i < TEXTS; i++)
 		known_by[i] = *texts[i] ? *texts[i] : "";
-	known_by[TEXTS] = s.manager->called;
+	known_by[TEXTS] = s.manager->label;
 	known_by[TEXTS + 1] = webaccess_key(s.access);
 	return fingerprint_of(known_by, TEXTS + 2, out);
 }
@@ -259,7 +259,7 @@ enum reference_state managervalues_get(struct managervalues *owner, struct objec
 		return source->member && *source->member ? get_member(v, source->member, value, err) : REFERENCE_FOUND;
 	if (!v->fetched.err) {
 		err_set(err, ERR_WAITING, "secret %.200s of %s is not read yet", source->secret.name,
-			source->manager->called);
+			source->manager->label);
 		return REFERENCE_UNREAD;
 	}
 	if (v->fetched.err->kind == ERR_TEMPORARY)

@@ -18,7 +18,7 @@ static enum identity_verdict awskeys_next(struct identity_exchange *x, struct we
 }
 
 static const struct identity_kind awskeys = { .name = "aws keys",
-	.called = "AWS keys",
+	.label = "AWS keys",
 	.sent = 1u << SESSION_TOKEN,
 	.next = awskeys_next };
 

@@ -94,7 +94,7 @@ static enum identity_verdict start(struct identity_exchange *x, struct webreques
 		return ask_sts(x, out, err);
 	if (full || relative)
 		return ask_container(x, full, relative, out, err);
-	if (!x->world->metadata || (disabled && strcasecmp(disabled, "true") == 0)) {
+	if (!x->environment->metadata || (disabled && strcasecmp(disabled, "true") == 0)) {
 		err_set(err, ERR_INVALID,
 			"kscaled has no AWS identity of its own: its environment has neither AWS_ACCESS_KEY_ID, nor "
 			"AWS_WEB_IDENTITY_TOKEN_FILE, nor AWS_CONTAINER_CREDENTIALS_FULL_URI, and the machine's is not "
@@ -163,7 +163,7 @@ static enum identity_verdict awsown_read(struct identity_exchange *x, const stru
 }
 
 static const struct identity_kind awsown = { .name = "aws own",
-	.called = "kscaled's own AWS identity",
+	.label = "kscaled's own AWS identity",
 	.early_ms = 300000,
 	.next = awsown_next,
 	.read = awsown_read };

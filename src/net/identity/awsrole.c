@@ -76,7 +76,7 @@ static enum identity_verdict awsrole_read(struct identity_exchange *x, const str
 }
 
 static const struct identity_kind awsrole = { .name = "aws role",
-	.called = "AWS role",
+	.label = "AWS role",
 	.early_ms = 300000,
 	.next = awsrole_next,
 	.read = awsrole_read };

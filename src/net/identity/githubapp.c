@@ -104,7 +104,7 @@ static enum identity_verdict githubapp_read(struct identity_exchange *x, const s
 }
 
 static const struct identity_kind githubapp = { .name = "github app",
-	.called = "GitHub App token",
+	.label = "GitHub App token",
 	.early_ms = 300000,
 	.next = githubapp_next,
 	.read = githubapp_read };

@@ -219,7 +219,7 @@ static enum identity_verdict googlekey_answered(struct identity_exchange *x, con
 }
 
 static const struct identity_kind googlekey = { .name = "google key",
-	.called = "Google token",
+	.label = "Google token",
 	.next = googlekey_next,
 	.read = googlekey_answered };
 

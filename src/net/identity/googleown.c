@@ -65,7 +65,7 @@ static int read_place(struct identity_exchange *x, const struct googleexternal *
 	struct buf content = BUF_INIT(GOOGLEKEY_TEXT_MAX);
 	char *token = NULL;
 
-	if (x->world->file(x->world->arg, g->file, &content, err) == 0)
+	if (x->environment->file(x->environment->arg, g->file, &content, err) == 0)
 		token = googleexternal_subject(g, buf_text(&content), content.len, err);
 	buf_done_secret(&content);
 	if (!token)
@@ -213,7 +213,7 @@ static enum identity_verdict googleown_next(struct identity_exchange *x, struct 
 	}
 	if (identity_env(x, KEY_FILE))
 		return ask_by_file(x, out, err);
-	if (!x->world->metadata) {
+	if (!x->environment->metadata) {
 		err_set(err, ERR_INVALID,
 			"kscaled has no Google identity of its own: its environment has no " KEY_FILE
 			", and the machine's is not asked for (option cloud-metadata)");
@@ -266,7 +266,7 @@ static enum identity_verdict googleown_read(struct identity_exchange *x, const s
 }
 
 static const struct identity_kind googleown = { .name = "google own",
-	.called = "kscaled's own Google token",
+	.label = "kscaled's own Google token",
 	.next = googleown_next,
 	.read = googleown_read };
 

@@ -27,7 +27,7 @@ struct identity *identity_ref(struct identity *i);  /* NULL gives NULL */
 void identity_unref(struct identity *i);            /* NULL is fine */
 const char *identity_key(const struct identity *i); /* equal for equal ones, within this process */
 /* What its credential is called in messages: "OAuth token". */
-const char *identity_called(const struct identity *i);
+const char *identity_label(const struct identity *i);
 /* Whose credential it needs for its exchange; borrowed; NULL: nobody's. */
 struct identity *identity_source(const struct identity *i);
 /* It is kscaled itself, or a role that kscaled assumes. */
@@ -46,7 +46,7 @@ struct identity_trust {
 const struct identity_trust *identity_trust(const struct identity *i);
 
 /* Whether words from a server that was asked as it show a secret of its own (base/echo). */
-bool identity_repeats(const struct identity *i, const char *words, const char *answer);
+bool identity_echoes_secret(const struct identity *i, const char *words, const char *answer);
 
 /* ---- What comes out ---- */
 
@@ -61,12 +61,12 @@ struct credential {
 void credential_done(struct credential *c);                                 /* wipes */
 void credential_copy(struct credential *to, const struct credential *from); /* into an empty one */
 /* Whether words from a server show a secret that was sent to it (base/echo). */
-bool credential_repeats(const struct credential *c, const char *words, const char *answer);
+bool credential_echoes_secret(const struct credential *c, const char *words, const char *answer);
 
 /* ---- The exchange ---- */
 
-/* What an exchange may ask of this process; given by who runs it. */
-struct identity_world {
+/* What an exchange may read of this process. */
+struct identity_environment {
 	void *arg;
 	const char *(*env)(void *arg, const char *name); /* NULL or "": not set */
 	/* a file that the environment names, into an empty buffer; read anew at each exchange */
@@ -77,7 +77,7 @@ struct identity_world {
 /* One exchange under way. Zeroed but for the first three. */
 struct identity_exchange {
 	const struct identity *identity;
-	const struct identity_world *world;
+	const struct identity_environment *environment;
 	int64_t unix_ms; /* now; set before each call */
 	unsigned stage;  /* of the kind: where it is; 0 at first */
 	char *note;      /* of the kind, owned, wiped: what it keeps from step to step */

@@ -7,8 +7,8 @@
 #include "net/identity/identity.h"
 
 struct identity_kind {
-	const char *name;   /* part of the key */
-	const char *called; /* its credential, in messages */
+	const char *name;  /* part of the key */
+	const char *label; /* its credential, in messages */
 	int64_t early_ms;
 	unsigned sent; /* bits of the texts that are secrets and sent to every server that is asked */
 	enum identity_verdict (

@@ -78,7 +78,7 @@ static enum identity_verdict oauthclient_read(struct identity_exchange *x, const
 }
 
 static const struct identity_kind oauthclient = { .name = "oauth2",
-	.called = "OAuth token",
+	.label = "OAuth token",
 	.next = oauthclient_next,
 	.read = oauthclient_read };
 

@@ -101,7 +101,7 @@ static int awssecrets_member(const json_t *whole, const char *member, char **out
 	return rc;
 }
 
-const struct secretmanager awssecrets = { .called = "AWS Secrets Manager",
+const struct secretmanager awssecrets = { .label = "AWS Secrets Manager",
 	.is_pinned = awssecrets_is_pinned,
 	.request = awssecrets_request,
 	.take = awssecrets_take,

@@ -96,7 +96,7 @@ static int googlesecrets_refused(const struct webresponse *answer, struct err *e
 	return secretmanager_refused(answer, "status", RIGHT, err);
 }
 
-const struct secretmanager googlesecrets = { .called = "Google Secret Manager",
+const struct secretmanager googlesecrets = { .label = "Google Secret Manager",
 	.needs_project = true,
 	.is_pinned = googlesecrets_is_pinned,
 	.request = googlesecrets_request,

@@ -43,7 +43,7 @@ static int keyvault_refused(const struct webresponse *answer, struct err *err)
 	return secretmanager_refused(answer, "code", RIGHT, err);
 }
 
-const struct secretmanager keyvault = { .called = "Azure Key Vault",
+const struct secretmanager keyvault = { .label = "Azure Key Vault",
 	.is_pinned = keyvault_is_pinned,
 	.request = keyvault_request,
 	.take = keyvault_take,

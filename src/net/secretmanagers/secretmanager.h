@@ -24,7 +24,7 @@ struct secretmanager_secret { /* texts; NULL or "": not given */
 };
 
 struct secretmanager {
-	const char *called; /* "AWS Secrets Manager" */
+	const char *label; /* "AWS Secrets Manager" */
 	/* Where no project is said it is that of the identity, which comes with its credential. */
 	bool needs_project;
 	/* Whether it is one version, whose value never changes. */

@@ -94,7 +94,7 @@ static void respond(struct exchange *x, const struct webresponse *response)
 	case EXCHANGE_DONE: end(x, NULL); break;
 	case EXCHANGE_SEND: /* of next only */
 	case EXCHANGE_FAILED:
-		if (response->status && webaccess_echoes(x->options.access, response, err.msg))
+		if (response->status && webaccess_must_hide(x->options.access, response, err.msg))
 			err_set(&err, err.kind,
 				"HTTP status %d, and words that are not shown, as they repeat what was sent to log in",
 				response->status);

@@ -187,7 +187,7 @@ const char *webaccess_key(const struct webaccess *a)
 	return a ? a->key : "open";
 }
 
-bool webaccess_repeats(const struct webaccess *a, const char *words, const char *answer)
+bool webaccess_echoes_secret(const struct webaccess *a, const char *words, const char *answer)
 {
 	for (size_t i = 0; a && i < TEXTS; i++) {
 		const char *text = *text_at(&a->config, i);
@@ -195,7 +195,7 @@ bool webaccess_repeats(const struct webaccess *a, const char *words, const char 
 		if (texts[i].use & SENT && echo_shows(words, answer, text))
 			return true;
 	}
-	return a && a->config.identity && identity_repeats(a->config.identity, words, answer);
+	return a && a->config.identity && identity_echoes_secret(a->config.identity, words, answer);
 }
 
 /* Our own words at the beginning are not the server's. */
@@ -208,11 +208,11 @@ static const char *words_of_server(const char *words)
 
 static bool echoes(const struct webaccess *a, const struct webresponse *response, const char *words, const char *source)
 {
-	return webaccess_repeats(a, words, source) ||
-		(response->credential && credential_repeats(response->credential, words, source));
+	return webaccess_echoes_secret(a, words, source) ||
+		(response->credential && credential_echoes_secret(response->credential, words, source));
 }
 
-bool webaccess_echoes(const struct webaccess *a, const struct webresponse *response, const char *words)
+bool webaccess_must_hide(const struct webaccess *a, const struct webresponse *response, const char *words)
 {
 	words = words_of_server(words);
 	for (size_t i = 0; i < WEBRESPONSE_WANTED_MAX; i++)

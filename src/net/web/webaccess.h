@@ -58,13 +58,13 @@ const char *webaccess_key(const struct webaccess *a);
  * Whether words show a secret that was sent with the access (base/echo), as a host's name does that
  * a server redirects to. a may be NULL. What was fetched for an identity is not checked here.
  */
-bool webaccess_repeats(const struct webaccess *a, const char *words, const char *answer);
+bool webaccess_echoes_secret(const struct webaccess *a, const char *words, const char *answer);
 
 /*
  * Whether words made from a response must not be shown, as they repeat a secret that was sent for
  * it, be it the access's or an identity's credential.
  */
-bool webaccess_echoes(const struct webaccess *a, const struct webresponse *response, const char *words);
+bool webaccess_must_hide(const struct webaccess *a, const struct webresponse *response, const char *words);
 
 /* ---- For net/web ---- */
 

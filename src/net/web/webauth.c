@@ -87,7 +87,7 @@ static bool on_piece(void *arg, const char *bytes, size_t len, size_t *kept, str
 static void on_late(void *arg, struct err *err)
 {
 	struct webauth *a = arg;
-	const char *what = identity_called(identity_of(a));
+	const char *what = identity_label(identity_of(a));
 	char where[256];
 
 	webtoken_cancel(a->wait);

@@ -358,8 +358,8 @@ static int redirect(struct webclient_call *call, const char *location, struct er
 	free(user);
 	mem_free_secret(password);
 	httpurl_place(url, &place, err);
-	call->hides_place |= webaccess_repeats(call->access, place.host, NULL) ||
-		credential_repeats(&call->credential, place.host, NULL);
+	call->hides_place |= webaccess_echoes_secret(call->access, place.host, NULL) ||
+		credential_echoes_secret(&call->credential, place.host, NULL);
 	if (!httpurl_may_follow(&call->place, &place)) {
 		struct webaccess *trust = webaccess_without_credentials(call->access);
 

@@ -60,7 +60,7 @@ struct webtoken {
 struct webtoken_store {
 	struct loop *loop;
 	struct webclient *client;
-	struct identity_world environment;
+	struct identity_environment environment;
 	struct webtoken *tokens;
 	uint64_t serial;
 };
@@ -94,7 +94,7 @@ static void fail(struct webtoken *t, struct err err)
 {
 	if (*t->where && !text_begins(err.msg, t->where))
 		err_wrap(&err, "%s", t->where);
-	err_wrap(&err, "%s", identity_called(t->identity));
+	err_wrap(&err, "%s", identity_label(t->identity));
 	err_keep(&t->err, &err);
 	t->failed_ms = loop_now_ms(t->store->loop);
 	t->quiet_ms = err.retry_after_ms < FAILED_MS ? FAILED_MS
@@ -174,7 +174,7 @@ static void start_fetch(struct webtoken *t, const char *namespace_)
 	t->fetching = true;
 	*t->where = '\0';
 	t->steps = (struct identity_exchange){ .identity = t->identity,
-		.world = &t->store->environment,
+		.environment = &t->store->environment,
 		.memory = t->steps.memory };
 	t->exchange = (struct exchange){ .loop = t->store->loop,
 		.client = t->store->client,
@@ -266,7 +266,7 @@ static void on_wait(void *arg)
 	if (t->err)
 		err = *t->err;
 	else
-		err_set(&err, ERR_DENIED, "%s: it was refused before it could be used", identity_called(t->identity));
+		err_set(&err, ERR_DENIED, "%s: it was refused before it could be used", identity_label(t->identity));
 	fn(fn_arg, NULL, &err);
 }
 
@@ -335,13 +335,13 @@ static int read_file(void *arg, const char *path, struct buf *out, struct err *e
 }
 
 struct webtoken_store *webtoken_store_new(struct loop *loop, struct webclient *client,
-	const struct identity_world *environment)
+	const struct identity_environment *environment)
 {
 	struct webtoken_store *s = mem_zalloc(sizeof(*s));
 
 	s->loop = loop;
 	s->client = client;
-	s->environment = environment ? *environment : (struct identity_world){ .env = env, .file = read_file };
+	s->environment = environment ? *environment : (struct identity_environment){ .env = env, .file = read_file };
 	return s;
 }
 

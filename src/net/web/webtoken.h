@@ -26,7 +26,7 @@ struct webtoken_wait;
  * NULL: this process's.
  */
 struct webtoken_store *webtoken_store_new(struct loop *loop, struct webclient *client,
-	const struct identity_world *environment);
+	const struct identity_environment *environment);
 /* Whether identities may ask the machine's metadata server; at first they may not. */
 void webtoken_allow_metadata(struct webtoken_store *s, bool allowed);
 void webtoken_store_free(struct webtoken_store *s); /* waiting callers end without callbacks */

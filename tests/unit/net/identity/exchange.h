@@ -42,7 +42,7 @@ static int file(void *arg, const char *path, struct buf *out, struct err *err)
 
 struct run {
 	struct place place;
-	struct identity_world world;
+	struct identity_environment environment;
 	struct identity_exchange x;
 	struct webrequest request;
 	struct credential got;
@@ -52,8 +52,8 @@ struct run {
 static void run_init(struct run *r, const struct identity *i, const char *const *variables)
 {
 	*r = (struct run){ .place.env = variables };
-	r->world = (struct identity_world){ .arg = &r->place, .env = env, .file = file };
-	r->x = (struct identity_exchange){ .identity = i, .world = &r->world, .unix_ms = NOW_MS };
+	r->environment = (struct identity_environment){ .arg = &r->place, .env = env, .file = file };
+	r->x = (struct identity_exchange){ .identity = i, .environment = &r->environment, .unix_ms = NOW_MS };
 }
 
 static enum identity_verdict next(struct run *r)

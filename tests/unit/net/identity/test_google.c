@@ -51,7 +51,7 @@ static void a_key_is_exchanged(void **state)
 	assert_non_null(i);
 	assert_false(identity_is_fixed(i));
 	assert_string_equal(googlekey_project(i), "my-project");
-	assert_string_equal(identity_called(i), "Google token");
+	assert_string_equal(identity_label(i), "Google token");
 	run_init(&r, i, ENV("CLOUDSDK_CORE_PROJECT", "other", "GCE_METADATA_HOST", "h"));
 	assert_int_equal(next(&r), IDENTITY_SEND);
 	assert_string_equal(r.request.url, "http://127.0.0.1:9/token");
@@ -175,7 +175,7 @@ static void own_key_by_a_file(void **state)
 
 	(void)state;
 	run_init(&r, i, ENV(FILE_ENV, "/k"));
-	assert_string_equal(identity_called(i), "kscaled's own Google token");
+	assert_string_equal(identity_label(i), "kscaled's own Google token");
 	assert_int_equal(next(&r), IDENTITY_FAILED);
 	assert_string_equal(r.err.msg, "the file that " FILE_ENV " names: there is no such file");
 	r.place.file_name = "/k";
@@ -238,7 +238,7 @@ static void own_account_of_the_machine(void **state)
 	assert_int_equal(next(&r), IDENTITY_FAILED);
 	assert_non_null(strstr(r.err.msg, "kscaled has no Google identity of its own"));
 	assert_non_null(strstr(r.err.msg, "cloud-metadata"));
-	r.world.metadata = true;
+	r.environment.metadata = true;
 	assert_int_equal(next(&r), IDENTITY_SEND);
 	assert_string_equal(r.request.url, "http://169.254.169.254/computeMetadata/v1/project/project-id");
 	assert_string_equal(strmap_get(&r.request.headers, "Metadata-Flavor"), "Google");
@@ -259,7 +259,7 @@ static void own_account_of_the_machine(void **state)
 
 	i = googleown_new(SCOPE);
 	run_init(&r, i, ENV("GCE_METADATA_HOST", "127.0.0.1:988", "CLOUDSDK_CORE_PROJECT", "other"));
-	r.world.metadata = true;
+	r.environment.metadata = true;
 	assert_int_equal(next(&r), IDENTITY_SEND);
 	assert_string_equal(r.request.url,
 		"http://127.0.0.1:988/computeMetadata/v1/instance/service-accounts/default/token?scopes="
@@ -289,7 +289,7 @@ static void a_machine_without_a_project(void **state)
 
 	(void)state;
 	run_init(&r, i, NULL);
-	r.world.metadata = true;
+	r.environment.metadata = true;
 	assert_int_equal(next(&r), IDENTITY_SEND);
 	assert_int_equal(answered(&r, 404, "<html>"), IDENTITY_NEXT);
 	assert_int_equal(next(&r), IDENTITY_SEND);
@@ -319,7 +319,7 @@ static void a_machine_that_says_nonsense(void **state)
 		struct run r;
 
 		run_init(&r, i, NULL);
-		r.world.metadata = true;
+		r.environment.metadata = true;
 		for (int step = 0; step < rows[n].step; step++) {
 			assert_int_equal(next(&r), IDENTITY_SEND);
 			assert_int_equal(answered(&r, 200, "my-project"), IDENTITY_NEXT);

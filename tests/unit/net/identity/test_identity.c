@@ -72,7 +72,10 @@ static void oauth_by_header_then_in_the_form(void **state)
 	assert_int_equal(r.got.life_ms, 60000);
 	/* the next exchange begins with what worked */
 	identity_exchange_done(&r.x);
-	r.x = (struct identity_exchange){ .identity = i, .world = &r.world, .unix_ms = NOW_MS, .memory = r.x.memory };
+	r.x = (struct identity_exchange){ .identity = i,
+		.environment = &r.environment,
+		.unix_ms = NOW_MS,
+		.memory = r.x.memory };
 	assert_int_equal(next(&r), IDENTITY_SEND);
 	assert_null(strmap_get(&r.request.headers, "Authorization"));
 	assert_int_equal(answered(&r, 400, "{\"error\":\"invalid_client\"}"), IDENTITY_NEXT);
@@ -112,8 +115,8 @@ static void keys_that_are_given(void **state)
 	assert_string_equal(r.got.secret, "se/cret");
 	assert_string_equal(r.got.session_token, "to+ken");
 	assert_int_equal(r.got.life_ms, 0);
-	assert_true(identity_repeats(i, "you sent TO+KEN", NULL));
-	assert_false(identity_repeats(i, "AK is unknown, se/cret was never sent", NULL));
+	assert_true(identity_echoes_secret(i, "you sent TO+KEN", NULL));
+	assert_false(identity_echoes_secret(i, "AK is unknown, se/cret was never sent", NULL));
 	run_done(&r, i);
 	assert_null(awskeys_new("A K", "s", NULL, &err));
 	assert_non_null(strstr(err.msg, "the AWS access key id holds a blank"));
@@ -200,7 +203,7 @@ static void own_identity_of_the_machine(void **state)
 	assert_int_equal(next(&r), IDENTITY_FAILED);
 	assert_non_null(strstr(r.err.msg, "kscaled has no AWS identity of its own"));
 	assert_non_null(strstr(r.err.msg, "cloud-metadata"));
-	r.world.metadata = true;
+	r.environment.metadata = true;
 	r.place.env = ENV("AWS_EC2_METADATA_DISABLED", "TRUE");
 	assert_int_equal(next(&r), IDENTITY_FAILED);
 	r.place.env = NULL;
@@ -246,7 +249,7 @@ static void a_machine_that_says_nonsense(void **state)
 		struct run r;
 
 		run_init(&r, i, NULL);
-		r.world.metadata = true;
+		r.environment.metadata = true;
 		for (int step = 0; step < rows[n].step; step++) {
 			assert_int_equal(next(&r), IDENTITY_SEND);
 			assert_int_equal(answered(&r, 200, good[step]), IDENTITY_NEXT);
@@ -353,10 +356,9 @@ static void entra_by_a_secret(void **state)
 {
 	const struct entra_config config = { .tenant = "t-1",
 		.client_id = "c",
-		.secret = "s+3",
 		.scope = SCOPE,
 		.authority = "http://127.0.0.1:9/" };
-	struct identity *i = entra_new(&config, NULL);
+	struct identity *i = entra_app_new(&config, "s+3", NULL);
 	struct run r;
 
 	(void)state;
@@ -380,7 +382,7 @@ static void entra_by_a_secret(void **state)
 static void entra_by_the_token_beside_us(void **state)
 {
 	struct entra_config config = { .scope = SCOPE };
-	struct identity *i = entra_new(&config, NULL);
+	struct identity *i = entra_own_new(&config, NULL);
 	struct run r;
 
 	(void)state;
@@ -402,7 +404,7 @@ static void entra_by_the_token_beside_us(void **state)
 	config.client_id = "mine";
 	config.tenant = "my-tenant";
 	config.authority = "https://login.microsoftonline.com/";
-	i = entra_new(&config, NULL);
+	i = entra_own_new(&config, NULL);
 	run_init(&r, i, ENV("AZURE_CLIENT_ID", "c", "AZURE_TENANT_ID", "t", "AZURE_FEDERATED_TOKEN_FILE", "/t"));
 	r.place.file_name = "/t";
 	r.place.file = "j.w.t";
@@ -419,7 +421,7 @@ static void entra_outside_of_azure(void **state)
 		"AZURE_CLIENT_CERTIFICATE_PATH", "/c", "AZURE_FEDERATED_TOKEN_FILE", "/t", NULL };
 	const struct entra_config config = { .scope = SCOPE };
 	MEM_AUTO char *cert = fakekey_certificate(fakekey_pem()), *pem = mem_printf("%s%s", fakekey_pem(), cert);
-	struct identity *i = entra_new(&config, NULL);
+	struct identity *i = entra_own_new(&config, NULL);
 	struct run r;
 
 	(void)state;
@@ -458,15 +460,20 @@ static void entra_tells_nobody_else(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	assert_null(entra_new(&config, &err));
+	assert_null(entra_own_new(&config, &err));
 	assert_string_equal(err.msg, "the tenant id is none");
 	config.tenant = "t";
 	for (size_t i = 0; i < MEM_COUNT(wrong); i++) {
 		config.authority = wrong[i];
-		if (entra_new(&config, &err))
+		if (entra_own_new(&config, &err))
 			fail_msg("%s was accepted", wrong[i]);
 		assert_non_null(strstr(err.msg, "the authority host"));
 	}
+	/* Who has no secret is not kscaled for that. */
+	config.authority = NULL;
+	assert_null(entra_app_new(&config, NULL, &err));
+	assert_string_equal(err.msg, "the client secret is empty");
+	assert_null(entra_app_new(&config, "", &err));
 }
 
 /* ---- Who is who ---- */
@@ -620,7 +627,7 @@ static void an_app_of_github(void **state)
 	assert_string_equal(r.got.token, "ghs_16C7e42F292c6912E7710c838347Ae178B4a");
 	assert_int_equal(r.got.life_ms, 3600000);
 	assert_int_equal(identity_early_ms(i), 300000);
-	assert_string_equal(identity_called(i), "GitHub App token");
+	assert_string_equal(identity_label(i), "GitHub App token");
 	run_done(&r, i);
 }
 

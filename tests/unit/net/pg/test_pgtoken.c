@@ -30,7 +30,7 @@ struct world {
 	struct pgendpoint *endpoint;
 };
 
-static const struct identity_world nothing = { .arg = NULL };
+static const struct identity_environment nothing = { .arg = NULL };
 
 /* The request for a token that is under way; NULL: none. */
 static webclient_fn asking;

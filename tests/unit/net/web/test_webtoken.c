@@ -32,7 +32,7 @@ static const char *env(void *arg, const char *name)
 	return strcmp(name, "AWS_ACCESS_KEY_ID") == 0 ? "AK" : strcmp(name, "AWS_SECRET_ACCESS_KEY") == 0 ? "s" : NULL;
 }
 
-static const struct identity_world world = { .env = env };
+static const struct identity_environment environment = { .env = env };
 
 struct webclient_call *webclient_start(struct webclient *c, const struct webrequest *request,
 	const struct webclient_options *options, webclient_fn fn, void *arg)
@@ -66,7 +66,7 @@ static int setup(void **state)
 	(void)state;
 	memset(&w, 0, sizeof(w));
 	w.loop = fakeloop_start();
-	w.store = webtoken_store_new(w.loop, NULL, &world);
+	w.store = webtoken_store_new(w.loop, NULL, &environment);
 	return 0;
 }
 

@@ -155,8 +155,8 @@ static const struct {
 /* What is sent for a token, with the scopes as OAuth has them. */
 static void expect_exchange(const struct identity *identity, const char *url)
 {
-	const struct identity_world world = { .arg = NULL };
-	struct identity_exchange exchange = { .identity = identity, .world = &world };
+	const struct identity_environment environment = { .arg = NULL };
+	struct identity_exchange exchange = { .identity = identity, .environment = &environment };
 	struct webrequest request = { .url = NULL };
 	struct credential credential = { .token = NULL };
 	struct err err = { 0 };
@@ -218,8 +218,8 @@ static char *form_of(const struct scaler *s)
 {
 	const struct rabbitmqparams_question *q = s->question->data;
 	const struct webaccess_config *access = webaccess_config(q->login.access);
-	const struct identity_world world = { .env = env_of, .file = file_of };
-	struct identity_exchange exchange = { .identity = access->identity, .world = &world };
+	const struct identity_environment environment = { .env = env_of, .file = file_of };
+	struct identity_exchange exchange = { .identity = access->identity, .environment = &environment };
 	struct webrequest request = { .url = NULL };
 	struct credential credential = { .token = NULL };
 	struct err err = { 0 };
