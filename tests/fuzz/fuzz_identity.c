@@ -119,7 +119,7 @@ static bool take(const uint8_t **at, const uint8_t *end, struct webresponse *ans
 	return true;
 }
 
-static enum identity_verdict step(struct identity_exchange *x, const uint8_t **at, const uint8_t *end,
+static enum exchange_verdict step(struct identity_exchange *x, const uint8_t **at, const uint8_t *end,
 	struct credential *got, struct err *err)
 {
 	static char key_id[] = "AK", secret[] = "s";
@@ -127,18 +127,18 @@ static enum identity_verdict step(struct identity_exchange *x, const uint8_t **a
 	struct webrequest request = { 0 };
 	struct webresponse answer = { 0 };
 	bool signs = x->identity == app(); /* what it sends is always the same, and takes long */
-	enum identity_verdict verdict = signs ? IDENTITY_SEND : identity_next(x, &request, got, err);
+	enum exchange_verdict verdict = signs ? EXCHANGE_SEND : identity_next(x, &request, got, err);
 	char *body;
 
 	if (signs && !x->note)
 		x->note = mem_dup("head.claims.signature");
 
-	if (verdict == IDENTITY_NEEDS_SOURCE) {
+	if (verdict == EXCHANGE_WAIT) {
 		must(!x->source);
 		x->source = &own;
-		return IDENTITY_NEXT;
+		return EXCHANGE_NEXT;
 	}
-	if (verdict == IDENTITY_SEND && take(at, end, &answer, &body)) {
+	if (verdict == EXCHANGE_SEND && take(at, end, &answer, &body)) {
 		verdict = identity_read(x, &answer, got, err);
 		check_words(body);
 		free(body);
@@ -162,16 +162,16 @@ static void exchange(struct identity *i, const struct identity_environment *envi
 	const uint8_t *end)
 {
 	struct identity_exchange x = { .identity = i, .environment = environment, .unix_ms = 1700000000000 };
-	enum identity_verdict verdict = IDENTITY_NEXT;
+	enum exchange_verdict verdict = EXCHANGE_NEXT;
 	struct credential got = { 0 };
 	struct err err = { 0 };
 
-	for (int n = 0; n < 2 * IDENTITY_STEPS_MAX && verdict == IDENTITY_NEXT; n++)
+	for (int n = 0; n < 2 * IDENTITY_STEPS_MAX && verdict == EXCHANGE_NEXT; n++)
 		verdict = step(&x, &at, end, &got, &err);
-	must(verdict != IDENTITY_NEXT);
-	if (verdict == IDENTITY_GOT)
+	must(verdict != EXCHANGE_NEXT);
+	if (verdict == EXCHANGE_DONE)
 		check_credential(&got);
-	if (verdict == IDENTITY_FAILED)
+	if (verdict == EXCHANGE_FAILED)
 		must(err.kind != ERR_NONE && *err.msg && strpbrk(err.msg, "\r\n\t") == NULL);
 	credential_done(&got);
 	identity_exchange_done(&x);

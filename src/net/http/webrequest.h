@@ -58,4 +58,17 @@ struct webresponse {                 /* borrowed */
 	const struct credential *credential; /* that was sent for an identity; NULL: none */
 };
 
+/* What is next in an exchange (net/web/exchange), by who makes its requests and reads the responses. */
+enum exchange_verdict {
+	EXCHANGE_SEND, /* the request that was made is to be sent, and its response to be read */
+	/*
+	 * something must be had first, a credential mostly. A request that was made, or has just
+	 * been answered, is sent (again) then; else the next one is made
+	 */
+	EXCHANGE_WAIT,
+	EXCHANGE_NEXT,   /* of who reads: there is another request to make */
+	EXCHANGE_DONE,   /* there is a result */
+	EXCHANGE_FAILED, /* err says why, without a secret */
+};
+
 #endif

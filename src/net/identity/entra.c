@@ -88,7 +88,7 @@ static int put_proof(const struct identity_exchange *x, const char *client_id, c
 	return 0;
 }
 
-static enum identity_verdict entra_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
+static enum exchange_verdict entra_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
 	struct err *err)
 {
 	const char *tenant = config(x, TENANT, "AZURE_TENANT_ID"), *client_id = config(x, CLIENT_ID, "AZURE_CLIENT_ID");
@@ -100,7 +100,7 @@ static enum identity_verdict entra_next(struct identity_exchange *x, struct webr
 	if (!tenant || !is_tenant(tenant) || !client_id) {
 		err_set(err, ERR_INVALID, "%s is not known, or is none",
 			tenant && is_tenant(tenant) ? "the client id" : "the tenant");
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	buf_reserve(&form, 8192);
 	identity_put_field(&form, "client_id", client_id);
@@ -111,18 +111,18 @@ static enum identity_verdict entra_next(struct identity_exchange *x, struct webr
 	out->url = mem_printf("%.*s/%s/oauth2/v2.0/token", (int)len, authority ? authority : AUTHORITY, tenant);
 	if (put_proof(x, client_id, out->url, &form, err)) {
 		buf_done_secret(&form);
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	out->body = buf_take(&form);
 	out->content_type = "application/x-www-form-urlencoded";
-	return IDENTITY_SEND;
+	return EXCHANGE_SEND;
 }
 
-static enum identity_verdict entra_read(struct identity_exchange *x, const struct webresponse *answer,
+static enum exchange_verdict entra_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	(void)x;
-	return oauthreply_read(answer, got, err) ? IDENTITY_FAILED : IDENTITY_GOT;
+	return oauthreply_read(answer, got, err) ? EXCHANGE_FAILED : EXCHANGE_DONE;
 }
 
 static const struct identity_kind entra = { .name = "entra",

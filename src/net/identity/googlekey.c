@@ -196,7 +196,7 @@ static char *borrowed(const struct identity *i, size_t which)
 	return (char *)(uintptr_t)identity_text(i, which);
 }
 
-static enum identity_verdict googlekey_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
+static enum exchange_verdict googlekey_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
 	struct err *err)
 {
 	const struct identity *i = x->identity;
@@ -206,16 +206,16 @@ static enum identity_verdict googlekey_next(struct identity_exchange *x, struct 
 		.token_url = borrowed(i, TOKEN_PLACE) };
 
 	(void)got;
-	return googlekey_ask(&k, identity_text(i, SCOPE), x->unix_ms, out, err) ? IDENTITY_FAILED : IDENTITY_SEND;
+	return googlekey_ask(&k, identity_text(i, SCOPE), x->unix_ms, out, err) ? EXCHANGE_FAILED : EXCHANGE_SEND;
 }
 
-static enum identity_verdict googlekey_answered(struct identity_exchange *x, const struct webresponse *answer,
+static enum exchange_verdict googlekey_answered(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	if (oauthreply_read(answer, got, err))
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	got->project = mem_dup(identity_text(x->identity, PROJECT));
-	return IDENTITY_GOT;
+	return EXCHANGE_DONE;
 }
 
 static const struct identity_kind googlekey = { .name = "google key",

@@ -164,13 +164,13 @@ void identity_exchange_done(struct identity_exchange *x)
 	x->note = NULL;
 }
 
-enum identity_verdict identity_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
+enum exchange_verdict identity_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
 	struct err *err)
 {
 	return x->identity->kind->next(x, out, got, err);
 }
 
-enum identity_verdict identity_read(struct identity_exchange *x, const struct webresponse *answer,
+enum exchange_verdict identity_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	return x->identity->kind->read(x, answer, got, err);

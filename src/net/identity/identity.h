@@ -87,23 +87,16 @@ struct identity_exchange {
 };
 void identity_exchange_done(struct identity_exchange *x);
 
-enum identity_verdict {
-	IDENTITY_SEND,         /* of next: *out is to be sent, and its answer to be read */
-	IDENTITY_NEEDS_SOURCE, /* of next: to be called again with a source */
-	IDENTITY_NEXT,         /* of read: next is to be called */
-	IDENTITY_GOT,          /* *got is the credential */
-	/*
-	 * err says why; it repeats no secret. With a retry_after_ms nobody begins another exchange
-	 * before that is over
-	 */
-	IDENTITY_FAILED,
-};
 /* At most so many requests in one exchange. */
 #define IDENTITY_STEPS_MAX 8
 
-enum identity_verdict identity_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
+/*
+ * EXCHANGE_WAIT: to be called again with a source. EXCHANGE_DONE: *got is the credential. After a
+ * failure with a retry_after_ms nobody begins another exchange before that is over.
+ */
+enum exchange_verdict identity_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
 	struct err *err);
-enum identity_verdict identity_read(struct identity_exchange *x, const struct webresponse *answer,
+enum exchange_verdict identity_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err);
 
 #endif

@@ -11,10 +11,10 @@ struct identity_kind {
 	const char *label; /* its credential, in messages */
 	int64_t early_ms;
 	unsigned sent; /* bits of the texts that are secrets and sent to every server that is asked */
-	enum identity_verdict (
+	enum exchange_verdict (
 		*next)(struct identity_exchange *x, struct webrequest *out, struct credential *got, struct err *err);
 	/* NULL: it sends nothing */
-	enum identity_verdict (*read)(struct identity_exchange *x, const struct webresponse *answer,
+	enum exchange_verdict (*read)(struct identity_exchange *x, const struct webresponse *answer,
 		struct credential *got, struct err *err);
 };
 

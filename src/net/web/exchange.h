@@ -25,18 +25,6 @@
 #include "net/loop.h"
 #include "net/web/webclient.h"
 
-enum exchange_verdict {
-	EXCHANGE_SEND, /* of next: the request is to be sent, and its response to be read */
-	/*
-	 * exchange_resume will follow, and send the request that was made, or that has just been
-	 * answered once more
-	 */
-	EXCHANGE_WAIT,
-	EXCHANGE_NEXT,   /* of read: next makes another request */
-	EXCHANGE_DONE,   /* there is a result */
-	EXCHANGE_FAILED, /* err says why, without a secret */
-};
-
 struct exchange_kind {
 	/* Makes the next request in *out, which is empty: SEND, WAIT, DONE or FAILED. */
 	enum exchange_verdict (*next)(void *arg, struct webrequest *out, struct err *err);

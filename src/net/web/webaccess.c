@@ -88,6 +88,7 @@ static struct webaccess *copy(const struct webaccess_config *config, unsigned us
 		a->config.roots = config->roots ? tlsroots_ref(config->roots) : tlsroots_get(config->ca_pem);
 	if (all)
 		a->config.identity = identity_ref(config->identity);
+	make_keys(a);
 	return a;
 }
 
@@ -125,7 +126,6 @@ struct webaccess *webaccess_new(const struct webaccess_config *config, struct er
 		webaccess_unref(a);
 		return NULL;
 	}
-	make_keys(a);
 	return a;
 }
 
@@ -137,30 +137,20 @@ struct webaccess *webaccess_for_identity(const struct identity *i)
 		.cert_pem = trust->cert_pem,
 		.key_pem = trust->key_pem,
 		.insecure = trust->insecure };
-	struct webaccess *mine = copy(&config, 0, true);
 
-	make_keys(mine);
-	return mine;
+	return copy(&config, 0, true);
 }
 
 struct webaccess *webaccess_for_operator(const char *ca_pem, bool insecure)
 {
 	const struct webaccess_config config = { .ca_pem = ca_pem, .insecure = insecure, .operators = true };
-	struct webaccess *mine = copy(&config, 0, true);
 
-	make_keys(mine);
-	return mine;
+	return copy(&config, 0, true);
 }
 
 struct webaccess *webaccess_without_credentials(const struct webaccess *a)
 {
-	struct webaccess *mine;
-
-	if (!a)
-		return NULL;
-	mine = copy(&a->config, TRUST, false);
-	make_keys(mine);
-	return mine;
+	return a ? copy(&a->config, TRUST, false) : NULL;
 }
 
 struct webaccess *webaccess_ref(struct webaccess *a)

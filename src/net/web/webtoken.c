@@ -128,41 +128,35 @@ static void on_source(void *arg, const struct credential *credential, const stru
 	exchange_resume(&t->exchange, err);
 }
 
-static enum exchange_verdict verdict_of(struct webtoken *t, enum identity_verdict verdict, struct credential *got)
-{
-	switch (verdict) {
-	case IDENTITY_SEND: return EXCHANGE_SEND;
-	case IDENTITY_NEXT: return EXCHANGE_NEXT;
-	case IDENTITY_NEEDS_SOURCE:
-		t->source_wait = webtoken_ask(t->store, identity_source(t->identity), t->namespace_, on_source, t);
-		return EXCHANGE_WAIT;
-	case IDENTITY_GOT: take(t, got); return EXCHANGE_DONE;
-	case IDENTITY_FAILED: break;
-	}
-	return EXCHANGE_FAILED;
-}
-
 static enum exchange_verdict on_next(void *arg, struct webrequest *out, struct err *err)
 {
 	struct webtoken *t = arg;
 	struct credential got = { 0 };
-	enum identity_verdict verdict;
+	enum exchange_verdict verdict;
 
 	t->steps.unix_ms = timestamp_now_ms();
 	verdict = identity_next(&t->steps, out, &got, err);
 	out->max_body = ANSWER_MAX;
-	if (verdict == IDENTITY_SEND)
+	if (verdict == EXCHANGE_SEND)
 		httpurl_origin(out->url, t->where, sizeof(t->where));
-	return verdict_of(t, verdict, &got);
+	else if (verdict == EXCHANGE_WAIT)
+		t->source_wait = webtoken_ask(t->store, identity_source(t->identity), t->namespace_, on_source, t);
+	else if (verdict == EXCHANGE_DONE)
+		take(t, &got);
+	return verdict;
 }
 
 static enum exchange_verdict on_read(void *arg, const struct webresponse *response, struct err *err)
 {
 	struct webtoken *t = arg;
 	struct credential got = { 0 };
+	enum exchange_verdict verdict;
 
 	t->steps.unix_ms = timestamp_now_ms();
-	return verdict_of(t, identity_read(&t->steps, response, &got, err), &got);
+	verdict = identity_read(&t->steps, response, &got, err);
+	if (verdict == EXCHANGE_DONE)
+		take(t, &got);
+	return verdict;
 }
 
 static const struct exchange_kind fetch = { .next = on_next, .read = on_read, .end = on_end };

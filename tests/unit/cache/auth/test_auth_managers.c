@@ -370,7 +370,7 @@ static void expect_token_request(const char *url, const char *form)
 	struct credential got = { 0 };
 	struct err err = { 0 };
 
-	assert_int_equal(identity_next(&x, &r, &got, &err), IDENTITY_SEND);
+	assert_int_equal(identity_next(&x, &r, &got, &err), EXCHANGE_SEND);
 	assert_string_equal(r.url, url);
 	assert_string_equal(r.body, form);
 	webrequest_done(&r);

@@ -56,13 +56,13 @@ static void run_init(struct run *r, const struct identity *i, const char *const 
 	r->x = (struct identity_exchange){ .identity = i, .environment = &r->environment, .unix_ms = NOW_MS };
 }
 
-static enum identity_verdict next(struct run *r)
+static enum exchange_verdict next(struct run *r)
 {
 	webrequest_done(&r->request);
 	return identity_next(&r->x, &r->request, &r->got, &r->err);
 }
 
-static enum identity_verdict answered(struct run *r, int status, const char *body)
+static enum exchange_verdict answered(struct run *r, int status, const char *body)
 {
 	const struct webresponse answer = { .status = status, .body = body, .len = strlen(body) };
 

@@ -161,7 +161,7 @@ static void expect_exchange(const struct identity *identity, const char *url)
 	struct credential credential = { .token = NULL };
 	struct err err = { 0 };
 
-	assert_int_equal(identity_next(&exchange, &request, &credential, &err), IDENTITY_SEND);
+	assert_int_equal(identity_next(&exchange, &request, &credential, &err), EXCHANGE_SEND);
 	assert_string_equal(request.url, url);
 	assert_non_null(strstr(request.body, "scope=a%20b"));
 	webrequest_done(&request);
@@ -227,7 +227,7 @@ static char *form_of(const struct scaler *s)
 
 	assert_null(access->username);
 	assert_null(access->password);
-	assert_int_equal(identity_next(&exchange, &request, &credential, &err), IDENTITY_SEND);
+	assert_int_equal(identity_next(&exchange, &request, &credential, &err), EXCHANGE_SEND);
 	assert_string_equal(request.url, "https://login.microsoftonline.com/tenant/oauth2/v2.0/token");
 	form = mem_dup(request.body);
 	webrequest_done(&request);
