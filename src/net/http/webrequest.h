@@ -58,7 +58,7 @@ struct webresponse {                 /* borrowed */
 	const struct credential *credential; /* that was sent for an identity; NULL: none */
 };
 
-/* What is next in an exchange (net/web/exchange), by who makes its requests and reads the responses. */
+/* What is next in an exchange (net/web/exchange): of who makes its requests and reads responses. */
 enum exchange_verdict {
 	EXCHANGE_SEND, /* the request that was made is to be sent, and its response to be read */
 	/*

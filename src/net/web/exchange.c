@@ -82,8 +82,9 @@ static void wait(struct exchange *x)
 
 static void respond(struct exchange *x, const struct webresponse *response)
 {
-	struct err err = { 0 };
+	struct err err;
 
+	err_clear(&err);
 	x->step++;
 	switch (x->kind->read(x->arg, response, &err)) {
 	case EXCHANGE_NEXT: step(x); break;
@@ -135,8 +136,9 @@ static void step(struct exchange *x)
 {
 	enum exchange_verdict verdict = EXCHANGE_FAILED;
 	const struct webrequest *r = &x->request;
-	struct err err = { 0 };
+	struct err err;
 
+	err_clear(&err);
 	webrequest_done(&x->request);
 	if (x->step < x->steps_max)
 		verdict = x->kind->next(x->arg, &x->request, &err);

@@ -71,10 +71,9 @@ struct webclient_call {
 	int64_t timeout_ms; /* for messages */
 	int64_t connect_ms;
 	struct loop_timer deadline;
-	struct credential credential;
-	bool has_credential;
-	bool hides_place; /* a redirect's host repeats a credential: it is in no error */
-	bool measured;    /* see webresponse; since the last redirect */
+	const struct credential *credential; /* borrowed; NULL, also after a redirect to another server */
+	bool hides_place;                    /* a redirect's host repeats a credential: it is in no error */
+	bool measured;                       /* see webresponse; since the last redirect */
 	struct httphost *host;
 	struct httphost_turn turn;
 	struct httpc_call *http;
@@ -111,7 +110,6 @@ static void call_free(void *ptr)
 	mem_free_secret(call->body);
 	forget_headers(call);
 	free(call->namespace_);
-	credential_done(&call->credential);
 	strmap_done_secret(&call->headers);
 	httpurl_place_done(&call->place);
 	webaccess_unref(call->access);
@@ -223,7 +221,7 @@ static bool is_signed(const struct webclient_call *call)
 {
 	const struct webaccess_config *c = webaccess_config(call->access);
 
-	return call->has_credential && c && c->service;
+	return call->credential && c && c->service;
 }
 
 /*
@@ -260,7 +258,7 @@ static bool is_to_be_signed(const char *name)
 static char *sign_lines(const struct webclient_call *call, const char *url, struct lines *lines)
 {
 	const struct webaccess_config *c = webaccess_config(call->access);
-	const struct credential *k = &call->credential;
+	const struct credential *k = call->credential;
 	const struct sigv4_key key = { .region = c->region,
 		.service = c->service,
 		.key_id = k->key_id,
@@ -313,7 +311,7 @@ static void answer(struct webclient_call *call, const struct httpc_response *res
 		.location = response->location,
 		.retry_after_ms = response->retry_after_ms,
 		.measured = call->measured,
-		.credential = call->has_credential ? &call->credential : NULL };
+		.credential = call->credential };
 
 	for (size_t i = 0; i < WEBRESPONSE_WANTED_MAX; i++)
 		a.wanted[i] = call->wanted[i] ? call->wanted[i] : "";
@@ -359,15 +357,14 @@ static int redirect(struct webclient_call *call, const char *location, struct er
 	mem_free_secret(password);
 	httpurl_place(url, &place, err);
 	call->hides_place |= webaccess_echoes_secret(call->access, place.host, NULL) ||
-		credential_echoes_secret(&call->credential, place.host, NULL);
+		(call->credential && credential_echoes_secret(call->credential, place.host, NULL));
 	if (!httpurl_may_follow(&call->place, &place)) {
 		struct webaccess *trust = webaccess_without_credentials(call->access);
 
 		webaccess_unref(call->access);
 		call->access = trust;
 		strmap_done_secret(&call->headers);
-		credential_done(&call->credential);
-		call->has_credential = false;
+		call->credential = NULL;
 	}
 	mem_free_secret(call->url);
 	call->url = url;
@@ -482,9 +479,9 @@ static void send(struct webclient_call *call)
 		.method = call->method,
 		.url = with_key ? with_key : call->url,
 		.headers = (const char *const *)lines.text,
-		.bearer = call->credential.token ? call->credential.token
-			: c                      ? c->bearer
-						 : NULL,
+		.bearer = call->credential && call->credential->token ? call->credential->token
+			: c                                           ? c->bearer
+								      : NULL,
 		.addresses = httphost_addresses(call->host),
 		.body = call->body,
 		.body_len = call->body ? strlen(call->body) : 0,
@@ -587,10 +584,7 @@ struct webclient_call *webclient_start(struct webclient *w, const struct webrequ
 	call->connect_ms = options->connect_ms ? options->connect_ms : span_ms > 10 ? span_ms / 10 * 9 : span_ms;
 	call->access = webaccess_ref(options->access);
 	strmap_copy(&call->headers, &request->headers);
-	if (options->credential) {
-		credential_copy(&call->credential, options->credential);
-		call->has_credential = true;
-	}
+	call->credential = options->credential;
 	DL_APPEND(w->calls, call);
 	loop_task_init(&call->unfit, on_unfit, call);
 	loop_timer_init(&call->deadline, w->loop, on_deadline, call);

@@ -55,7 +55,10 @@ enum webclient_redirects {
 /* How a request is sent, and for whom. */
 struct webclient_options {
 	struct webaccess *access; /* takes a reference of its own; NULL: no credentials, the system's roots */
-	/* of the access's identity: its token is sent, its AWS keys sign; copied; NULL: none */
+	/*
+	 * of the access's identity: its token is sent, its AWS keys sign; borrowed until the
+	 * callback, or webclient_cancel; NULL: none
+	 */
 	const struct credential *credential;
 	/* from now to the last byte, with waiting and redirects, where the request says none */
 	int64_t timeout_ms;

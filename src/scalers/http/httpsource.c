@@ -105,14 +105,12 @@ static enum exchange_verdict on_next(void *arg, struct webrequest *out, struct e
 
 	ask->project = ask->auth.project;
 	while (verdict == EXCHANGE_NEXT) {
-		webrequest_done(out);
-		err_clear(err);
 		if (type_of(ask)->request(ask, out, err))
 			verdict = EXCHANGE_FAILED;
-		else if (httppauses_check(ask->sources->pauses, out->url, login_of(ask)->access, err))
-			verdict = on_lost(ask, err); /* nobody asks there with this login meanwhile */
-		else
+		else if (!httppauses_check(ask->sources->pauses, out->url, login_of(ask)->access, err))
 			verdict = EXCHANGE_SEND;
+		else if ((verdict = on_lost(ask, err)) == EXCHANGE_NEXT) /* another server may be asked */
+			webrequest_done(out);
 	}
 	return verdict;
 }
@@ -132,6 +130,7 @@ void *httpsource_ask(struct scaler_sources *sources, struct question *question, 
 	struct httpsource *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
 	const struct httpsource_type *type = type_of(ask);
 	const struct httpsource_login *login = login_of(ask);
+	struct exchange *x = &ask->auth.exchange;
 
 	ask->sources = sources;
 	ask->deadline_ms = deadline_ms;
@@ -139,15 +138,15 @@ void *httpsource_ask(struct scaler_sources *sources, struct question *question, 
 		ask->note = mem_zalloc(type->note_size);
 	ask->auth.tokens = sources->tokens;
 	ask->auth.needs_project = type->needs_project && type->needs_project(question);
-	ask->auth.exchange = (struct exchange){ .loop = sources->loop,
-		.client = sources->web,
-		.options = { .access = login->access,
-			.timeout_ms = login->timeout_ms,
-			.deadline_ms = deadline_ms,
-			.asker = question->type->name,
-			.namespace_ = question->namespace_ },
-		.steps_max = type->steps_max ? type->steps_max : HTTPSOURCE_STEPS_MAX,
-		.pieces = type->piece != NULL };
+	x->loop = sources->loop;
+	x->client = sources->web;
+	x->options = (struct webclient_options){ .access = login->access,
+		.timeout_ms = login->timeout_ms,
+		.deadline_ms = deadline_ms,
+		.asker = question->type->name,
+		.namespace_ = question->namespace_ };
+	x->steps_max = type->steps_max ? type->steps_max : HTTPSOURCE_STEPS_MAX;
+	x->pieces = type->piece != NULL;
 	webauth_start(&ask->auth, &asking, ask);
 	return ask;
 }
