@@ -60,7 +60,8 @@ struct webresponse {                 /* borrowed */
 
 /* What is next in an exchange (net/web/exchange): of who makes its requests and reads responses. */
 enum exchange_verdict {
-	EXCHANGE_SEND, /* the request that was made is to be sent, and its response to be read */
+	/* the request that was made is to be sent, or the one that was answered again */
+	EXCHANGE_SEND,
 	/*
 	 * something must be had first, a credential mostly. A request that was made, or has just
 	 * been answered, is sent (again) then; else the next one is made

@@ -92,8 +92,11 @@ static void respond(struct exchange *x, const struct webresponse *response)
 		x->step--; /* the same request again */
 		wait(x);
 		break;
+	case EXCHANGE_SEND:
+		x->step--;
+		send(x);
+		break;
 	case EXCHANGE_DONE: end(x, NULL); break;
-	case EXCHANGE_SEND: /* of next only */
 	case EXCHANGE_FAILED:
 		if (response->status && webaccess_must_hide(x->options.access, response, err.msg))
 			err_set(&err, err.kind,

@@ -18,25 +18,37 @@ static void forget_credential(struct webauth *a)
 	a->exchange.options.credential = NULL;
 }
 
+static void take(struct webauth *a, const struct credential *credential)
+{
+	credential_copy(&a->credential, credential);
+	a->exchange.options.credential = &a->credential;
+	if (a->needs_project && !a->knows_project)
+		a->project = mem_dup(credential->project);
+	a->knows_project = true;
+}
+
 static void on_credential(void *arg, const struct credential *credential, const struct err *err)
 {
 	struct webauth *a = arg;
 
 	a->wait = NULL;
-	if (!err) {
-		credential_copy(&a->credential, credential);
-		a->exchange.options.credential = &a->credential;
-		if (a->needs_project && !a->knows_project)
-			a->project = mem_dup(credential->project);
-		a->knows_project = true;
-	}
+	if (!err)
+		take(a, credential);
 	exchange_resume(&a->exchange, err);
 }
 
-static enum exchange_verdict wait_for_credential(struct webauth *a)
+/* EXCHANGE_SEND: there is one. */
+static enum exchange_verdict get_credential(struct webauth *a)
 {
-	a->wait = webtoken_ask(a->tokens, identity_of(a), a->exchange.options.namespace_, on_credential, a);
-	return EXCHANGE_WAIT;
+	struct identity *i = identity_of(a);
+	const char *namespace_ = a->exchange.options.namespace_;
+	const struct credential *kept = webtoken_kept(a->tokens, i, namespace_);
+
+	if (kept)
+		take(a, kept);
+	else
+		a->wait = webtoken_ask(a->tokens, i, namespace_, on_credential, a);
+	return kept ? EXCHANGE_SEND : EXCHANGE_WAIT;
 }
 
 static enum exchange_verdict on_next(void *arg, struct webrequest *out, struct err *err)
@@ -44,11 +56,11 @@ static enum exchange_verdict on_next(void *arg, struct webrequest *out, struct e
 	struct webauth *a = arg;
 	enum exchange_verdict verdict;
 
-	if (a->needs_project && !a->knows_project)
-		return wait_for_credential(a);
+	if (a->needs_project && !a->knows_project && get_credential(a) == EXCHANGE_WAIT)
+		return EXCHANGE_WAIT;
 	a->renewed = false;
 	verdict = a->kind->next(a->arg, out, err);
-	return verdict == EXCHANGE_SEND && identity_of(a) && !a->exchange.options.credential ? wait_for_credential(a)
+	return verdict == EXCHANGE_SEND && identity_of(a) && !a->exchange.options.credential ? get_credential(a)
 											     : verdict;
 }
 
@@ -67,14 +79,17 @@ static bool refuses_credential(const struct webauth *a, const struct webresponse
 static enum exchange_verdict on_read(void *arg, const struct webresponse *response, struct err *err)
 {
 	struct webauth *a = arg;
+	enum exchange_verdict verdict;
 
 	if (refuses_credential(a, response) && webtoken_reject(a->tokens, identity_of(a), response->credential)) {
 		forget_credential(a);
 		a->renewed = true;
-		return wait_for_credential(a);
+		return get_credential(a);
 	}
-	forget_credential(a);
-	return a->kind->read(a->arg, response, err);
+	verdict = a->kind->read(a->arg, response, err);
+	if (verdict == EXCHANGE_NEXT)
+		forget_credential(a); /* the next request asks for the newest */
+	return verdict;
 }
 
 static bool on_piece(void *arg, const char *bytes, size_t len, size_t *kept, struct err *err)

@@ -264,22 +264,36 @@ static void on_wait(void *arg)
 	fn(fn_arg, NULL, &err);
 }
 
+/* One that is wanted now: it is fetched when that is due. */
+static struct webtoken *token_want(struct webtoken_store *s, struct identity *identity, const char *namespace_)
+{
+	struct webtoken *t = token_get(s, identity);
+
+	t->used_ms = loop_now_ms(s->loop);
+	if (!t->fetching && is_due(t, t->used_ms))
+		start_fetch(t, namespace_);
+	return t;
+}
+
+const struct credential *webtoken_kept(struct webtoken_store *s, struct identity *identity, const char *namespace_)
+{
+	const struct webtoken *t = token_want(s, identity, namespace_);
+
+	return is_good(t, t->used_ms) ? &t->credential : NULL;
+}
+
 struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *identity, const char *namespace_,
 	webtoken_fn fn, void *arg)
 {
-	struct webtoken *t = token_get(s, identity);
+	struct webtoken *t = token_want(s, identity, namespace_);
 	struct webtoken_wait *w = mem_zalloc(sizeof(*w));
-	int64_t now_ms = loop_now_ms(s->loop);
 
-	t->used_ms = now_ms;
 	w->owner = t;
 	w->fn = fn;
 	w->arg = arg;
 	loop_task_init(&w->task, on_wait, w);
 	DL_APPEND(t->waits, w);
-	if (!t->fetching && is_due(t, now_ms))
-		start_fetch(t, namespace_);
-	if (!t->fetching || is_good(t, now_ms))
+	if (!t->fetching || is_good(t, t->used_ms))
 		loop_task_queue(s->loop, &w->task);
 	return w;
 }

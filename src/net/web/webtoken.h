@@ -40,6 +40,8 @@ void webtoken_store_free(struct webtoken_store *s); /* waiting callers end witho
 typedef void (*webtoken_fn)(void *arg, const struct credential *credential, const struct err *err);
 struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *identity, const char *namespace_,
 	webtoken_fn fn, void *arg);
+/* The same where one is kept: borrowed until the turn ends. NULL: it must be asked for. */
+const struct credential *webtoken_kept(struct webtoken_store *s, struct identity *identity, const char *namespace_);
 void webtoken_cancel(struct webtoken_wait *w); /* no callback any more; NULL is fine */
 
 /*

@@ -290,6 +290,28 @@ static void nobody_waits_any_more(void **state)
 	identity_unref(i);
 }
 
+/* Who needs not wait is given it at once; it is fetched, and renewed, all the same. */
+static void one_that_is_kept(void **state)
+{
+	struct identity *i = client();
+	const struct credential *kept;
+
+	(void)state;
+	assert_null(webtoken_kept(w.store, i, "shop"));
+	assert_int_equal(w.sent, 1);
+	assert_null(webtoken_kept(w.store, i, "shop"));
+	answer(200, TOKEN("first"));
+	kept = webtoken_kept(w.store, i, "shop");
+	assert_string_equal(kept->token, "first");
+	fakeloop_advance(800000);
+	assert_ptr_equal(webtoken_kept(w.store, i, "shop"), kept);
+	assert_int_equal(w.sent, 2);
+	answer(503, "");
+	fakeloop_advance(200000);
+	assert_null(webtoken_kept(w.store, i, "shop"));
+	identity_unref(i);
+}
+
 static void what_needs_no_exchange(void **state)
 {
 	struct identity *i = awskeys_new("AK", "s", NULL, NULL);
@@ -375,6 +397,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_failure_is_kept_for_a_second, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_server_that_asks_to_be_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_waits_any_more, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_needs_no_exchange, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_needs_another_identity, setup, teardown),
 		cmocka_unit_test(when_it_is_renewed),
