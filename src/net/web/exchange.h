@@ -28,7 +28,7 @@
 struct exchange_kind {
 	/* Makes the next request in *out, which is empty: SEND, WAIT, DONE or FAILED. */
 	enum exchange_verdict (*next)(void *arg, struct webrequest *out, struct err *err);
-	/* Judges a response of any status, or that none came (0): NEXT, SEND, WAIT, DONE or FAILED. */
+	/* Judges a response of any status, or of none (0): NEXT, SEND, WAIT, DONE or FAILED. */
 	enum exchange_verdict (*read)(void *arg, const struct webresponse *response, struct err *err);
 	/*
 	 * With pieces: takes the body of each 2xx response as on_piece of webclient_options, and
