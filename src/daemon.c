@@ -312,6 +312,7 @@ static struct lookups_config lookups_config(const struct daemon *d)
 		.vault_jwt_audience = o->vault_jwt_audience,
 		.vault_credential_dir = o->vault_credential_dir,
 		.web = d->sources.web,
+		.tokens = d->sources.tokens,
 		.metered_ms = o->metered_interval_ms,
 		.aws_region = o->aws_region,
 		.aws_secrets_url = o->aws_secrets_url,
@@ -326,7 +327,7 @@ static void start_cache(struct daemon *d)
 		.http_timeout_ms = o->http_timeout_ms };
 
 	sources_init(&d->sources, d->loop, d->kube, d->counters, &sources);
-	webget_allow_metadata(d->sources.web, o->cloud_metadata);
+	webtoken_allow_metadata(d->sources.tokens, o->cloud_metadata);
 	d->vault = make_vault_pool(d);
 	d->cache = cache_new(&(struct cache_config){ .kube = d->kube,
 		.counters = d->counters,

@@ -15,8 +15,8 @@
  * inside an IPv6 one (mapped, NAT64, 6to4 and the like) is judged as IPv4.
  *
  * They do not hold for the servers that hand out kscaled's own identity (net/identity, struct
- * identity_request: own), which are mostly link-local: their addresses are in kscaled's environment
- * or are the cloud's, and no object can name or change them. net/web/webget asks them over
+ * webrequest: own), which are mostly link-local: their addresses are in kscaled's environment
+ * or are the cloud's, and no object can name or change them. net/web/webclient asks them over
  * connections of their own, and follows no redirect from there.
  *
  * Nor for the proxies of kscaled's environment (net/http/httpproxies).

@@ -10,7 +10,7 @@
 static const double bounds_s[] = { 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10 };
 
 /* The status code is "error" when there was no answer. */
-static void on_exchange(void *arg, const char *asker, int status, int64_t took_ms)
+static void on_request(void *arg, const char *asker, int status, int64_t took_ms)
 {
 	const struct scaler_sources *s = arg;
 	char text[HTTPSTATUS_TEXT];
@@ -24,7 +24,7 @@ static void on_exchange(void *arg, const char *asker, int status, int64_t took_m
  * KEDA's metrics (keda-core.md 7.6) without its labels for object and trigger, because one request
  * serves all triggers with the same question.
  */
-static void count_exchanges(struct scaler_sources *s)
+static void count_requests(struct scaler_sources *s)
 {
 	static const char *const labels[] = { "scaler", "status_code", NULL };
 
@@ -32,7 +32,7 @@ static void count_exchanges(struct scaler_sources *s)
 		"Requests to sources over HTTP, by trigger type and status code.", labels);
 	s->http_seconds = counters_declare_histogram(s->counters, "keda_scaler_http_request_duration_seconds",
 		"From a request sent to its answer, or to its failure.", labels, bounds_s, MEM_COUNT(bounds_s));
-	webget_watch(s->web, on_exchange, s);
+	webclient_watch(s->web, on_request, s);
 }
 
 void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube, struct counters *counters,
@@ -47,11 +47,11 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	s->mysql = mysqlpool_new(loop);
 	s->salter = salter_new(loop);
 	s->mongo = mongo_new(loop, s->salter);
-	s->web = webget_new(loop, config->http_timeout_ms);
-	s->tokens = webget_tokens(s->web);
+	s->web = webclient_new(loop, config->http_timeout_ms);
+	s->tokens = webtoken_store_new(loop, s->web, NULL);
 	s->pg = pg_pool_new(loop, config->deadline_ms, s->tokens, s->salter);
 	if (counters)
-		count_exchanges(s);
+		count_requests(s);
 	s->grpc = grpc_pool_new(loop);
 	s->kafka = kafka_pool_new(loop, s->tokens, s->salter);
 	s->parts = config->parts;
@@ -70,7 +70,8 @@ void sources_done(struct scaler_sources *s)
 	kafka_pool_free(s->kafka);
 	grpc_pool_free(s->grpc);
 	pg_pool_free(s->pg);
-	webget_free(s->web);
+	webtoken_store_free(s->tokens);
+	webclient_free(s->web);
 	pool_free(s->mongo);
 	salter_free(s->salter);
 	pool_free(s->mysql);

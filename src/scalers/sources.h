@@ -19,7 +19,7 @@
 #include "net/redis/redis.h"
 #include "net/redis/redisrouter.h"
 #include "net/sign/salter.h"
-#include "net/web/webget.h"
+#include "net/web/webtoken.h"
 
 struct etcdsession_pool;
 struct httppauses;
@@ -41,18 +41,18 @@ struct scaler_sources {
 	/* clusters and sentinels; uses the connections of redis */
 	struct redisrouter *redis_router;
 	struct rediswatch_pool *redis_watches; /* NULL: nothing is watched */
-	struct pg_pool *pg;                    /* uses the tokens of web */
+	struct pg_pool *pg;                    /* uses tokens */
 	struct pool *mysql;
 	struct salter *salter; /* of logins by SCRAM: those of pg, mongo and kafka */
 	struct pool *mongo;
-	struct webget *web;                                   /* all requests over HTTP */
-	struct webtoken_store *tokens;                        /* borrowed: those of web */
+	struct webclient *web;                                /* all requests over HTTP */
+	struct webtoken_store *tokens;                        /* of identities, exchanged over web */
 	struct counters_family *http_requests, *http_seconds; /* their metrics; NULL without counters */
 	struct httppauses *pauses;                            /* that servers asked for; NULL in tests */
 	struct grpc_pool *grpc;
 	/* who asks etcd, over the connections of grpc */
 	struct etcdsession_pool *etcd;
-	struct kafka_pool *kafka; /* uses the tokens of web */
+	struct kafka_pool *kafka; /* uses tokens */
 	struct kafkamemory *kafka_memory;
 	struct podcounts *pods; /* watches of the API server, as are: */
 	struct keyvalues *keys;

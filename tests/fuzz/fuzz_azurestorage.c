@@ -80,7 +80,7 @@ static void pick(const char *text, size_t len, size_t step)
 
 static void read_words(const char *text, size_t len)
 {
-	const struct webget_answer answer = { .status = 403, .body = text, .len = len };
+	const struct webresponse answer = { .status = 403, .body = text, .len = len };
 	struct err err = { 0 };
 	double value;
 
@@ -103,7 +103,7 @@ static void read_connection(const char *text)
 	struct strmap nothing = { 0 };
 	const struct scaler_params params = { .type = "azure-queue", .metadata = &nothing };
 	struct storageaccount account;
-	struct httpsource_request r = { 0 };
+	struct webrequest r = { 0 };
 	struct err err = { 0 };
 
 	if (storageaccount_read(&params, &service, text, NULL, false, &account, &err)) {

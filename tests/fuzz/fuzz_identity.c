@@ -104,7 +104,7 @@ static void check_words(const char *body)
 }
 
 /* The next answer; false: there are no more. */
-static bool take(const uint8_t **at, const uint8_t *end, struct identity_answer *answer, char **body)
+static bool take(const uint8_t **at, const uint8_t *end, struct webresponse *answer, char **body)
 {
 	static const int statuses[] = { 200, 201, 400, 401, 403, 404, 500, 503 };
 	const uint8_t *stop;
@@ -119,31 +119,31 @@ static bool take(const uint8_t **at, const uint8_t *end, struct identity_answer 
 	return true;
 }
 
-static enum identity_verdict step(struct identity_exchange *x, const uint8_t **at, const uint8_t *end,
+static enum exchange_verdict step(struct identity_exchange *x, const uint8_t **at, const uint8_t *end,
 	struct credential *got, struct err *err)
 {
 	static char key_id[] = "AK", secret[] = "s";
 	static const struct credential own = { .key_id = key_id, .secret = secret };
-	struct identity_request request = { 0 };
-	struct identity_answer answer = { 0 };
+	struct webrequest request = { 0 };
+	struct webresponse answer = { 0 };
 	bool signs = x->identity == app(); /* what it sends is always the same, and takes long */
-	enum identity_verdict verdict = signs ? IDENTITY_SEND : identity_next(x, &request, got, err);
+	enum exchange_verdict verdict = signs ? EXCHANGE_SEND : identity_next(x, &request, got, err);
 	char *body;
 
 	if (signs && !x->note)
 		x->note = mem_dup("head.claims.signature");
 
-	if (verdict == IDENTITY_NEEDS_SOURCE) {
+	if (verdict == EXCHANGE_WAIT) {
 		must(!x->source);
 		x->source = &own;
-		return IDENTITY_NEXT;
+		return EXCHANGE_NEXT;
 	}
-	if (verdict == IDENTITY_SEND && take(at, end, &answer, &body)) {
+	if (verdict == EXCHANGE_SEND && take(at, end, &answer, &body)) {
 		verdict = identity_read(x, &answer, got, err);
 		check_words(body);
 		free(body);
 	}
-	identity_request_done(&request);
+	webrequest_done(&request);
 	return verdict;
 }
 
@@ -158,19 +158,20 @@ static char *take_text(const uint8_t **at, const uint8_t *end)
 	return text;
 }
 
-static void exchange(struct identity *i, const struct identity_world *world, const uint8_t *at, const uint8_t *end)
+static void exchange(struct identity *i, const struct identity_environment *environment, const uint8_t *at,
+	const uint8_t *end)
 {
-	struct identity_exchange x = { .identity = i, .world = world, .unix_ms = 1700000000000 };
-	enum identity_verdict verdict = IDENTITY_NEXT;
+	struct identity_exchange x = { .identity = i, .environment = environment, .unix_ms = 1700000000000 };
+	enum exchange_verdict verdict = EXCHANGE_NEXT;
 	struct credential got = { 0 };
 	struct err err = { 0 };
 
-	for (int n = 0; n < 2 * IDENTITY_STEPS_MAX && verdict == IDENTITY_NEXT; n++)
+	for (int n = 0; n < 2 * IDENTITY_STEPS_MAX && verdict == EXCHANGE_NEXT; n++)
 		verdict = step(&x, &at, end, &got, &err);
-	must(verdict != IDENTITY_NEXT);
-	if (verdict == IDENTITY_GOT)
+	must(verdict != EXCHANGE_NEXT);
+	if (verdict == EXCHANGE_DONE)
 		check_credential(&got);
-	if (verdict == IDENTITY_FAILED)
+	if (verdict == EXCHANGE_FAILED)
 		must(err.kind != ERR_NONE && *err.msg && strpbrk(err.msg, "\r\n\t") == NULL);
 	credential_done(&got);
 	identity_exchange_done(&x);
@@ -182,7 +183,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint8_t *at = data + (size > 0), *end = data + size;
 	const char *const *place = which >= GOOGLES ? google_places[which % MEM_COUNT(google_places)]
 						    : places[which / 4 % MEM_COUNT(places)];
-	const struct identity_world world = { .arg = (void *)(uintptr_t)place,
+	const struct identity_environment environment = { .arg = (void *)(uintptr_t)place,
 		.env = env,
 		.file = file,
 		.metadata = true };
@@ -191,7 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	key = which >= GOOGLES ? take_text(&at, end) : NULL;
 	i = who(which);
 	if (i)
-		exchange(i, &world, at, end);
+		exchange(i, &environment, at, end);
 	identity_unref(i);
 	mem_free_ptr(&key);
 	return 0;

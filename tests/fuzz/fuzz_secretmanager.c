@@ -27,7 +27,7 @@ static void check_error(const struct err *err)
 static void check_answer(const struct secretmanager *m, int status, const char *body, size_t len)
 {
 	const struct secretmanager_secret s = { .place = "https://s", .name = "n" };
-	const struct webget_answer answer = { .status = status, .body = body, .len = len };
+	const struct webresponse answer = { .status = status, .body = body, .len = len };
 	struct err err = { 0 };
 	char *value = NULL;
 
@@ -56,14 +56,14 @@ static void check_member(const char *value)
 static void check_request(const struct secretmanager *m, const char *name)
 {
 	const struct secretmanager_secret s = { .place = "https://s", .project = "p", .name = name, .version = name };
-	struct secretmanager_request r = { 0 };
+	struct webrequest r = { 0 };
 	struct err err = { 0 };
 
 	if (m->request(&s, &r, &err))
 		must(r.url == NULL && err.kind == ERR_INVALID);
 	else
 		must(strstr(r.url, "..") == NULL && strpbrk(r.url, "#@ \r\n") == NULL);
-	secretmanager_request_done(&r);
+	webrequest_done(&r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -52,7 +52,7 @@ static void check_error(const struct err *err)
 
 static void check_answer(struct question *q, int status, const char *body, size_t len)
 {
-	const struct webget_answer answer = { .status = status, .body = body, .len = len, .content_type = "" };
+	const struct webresponse answer = { .status = status, .body = body, .len = len, .content_type = "" };
 	struct httpsource ask = { .base = { .question = q }, .note = mem_zalloc(q->type->http->note_size) };
 	struct answer out = { .value = -1 };
 	struct err err = { 0 };

@@ -159,9 +159,9 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	s.mysql = mysqlpool_new(loop);
 	s.salter = salter_new(loop);
 	s.mongo = mongo_new(loop, s.salter);
-	s.web = webget_new(loop, PEER_PATIENCE_MS / 2);
+	s.web = webclient_new(loop, PEER_PATIENCE_MS / 2);
 	s.grpc = grpc_pool_new(loop);
-	s.tokens = webget_tokens(s.web);
+	s.tokens = webtoken_store_new(loop, s.web, NULL);
 	s.pg = pg_pool_new(loop, PEER_PATIENCE_MS / 2, s.tokens, s.salter);
 	s.kafka = kafka_pool_new(loop, s.tokens, s.salter);
 	s.kafka_memory = kafkamemory_new();
@@ -173,7 +173,8 @@ void source_try(struct loop *loop, struct question *q, enum source_way way, cons
 	kafka_pool_free(s.kafka);
 	grpc_pool_free(s.grpc);
 	pg_pool_free(s.pg);
-	webget_free(s.web);
+	webtoken_store_free(s.tokens);
+	webclient_free(s.web);
 	pool_free(s.mongo);
 	salter_free(s.salter);
 	pool_free(s.mysql);

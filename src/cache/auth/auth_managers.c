@@ -265,7 +265,7 @@ static int find_cloud(const struct triggerauth_manager *m, struct azure_place *p
 static struct identity *azure_by_secret(struct auth_resolve *r, const char *source, const struct triggerauth_manager *m,
 	const struct azure_place *p)
 {
-	struct entra_config config = { .authority = p->authority,
+	const struct entra_config config = { .authority = p->authority,
 		.tenant = m->tenant_id,
 		.client_id = m->client_id,
 		.scope = p->scope };
@@ -284,8 +284,7 @@ static struct identity *azure_by_secret(struct auth_resolve *r, const char *sour
 	secret = take_credential(r, source, "clientSecret", &m->secret);
 	if (!secret)
 		return NULL;
-	config.secret = secret;
-	identity = entra_new(&config, &err);
+	identity = entra_app_new(&config, secret, &err);
 	if (!identity)
 		auth_fail(r, &err, "%s", source);
 	mem_free_secret(secret);

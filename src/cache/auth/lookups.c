@@ -346,7 +346,7 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 	l->store = store;
 	l->references = references;
 	l->vault = vaultvalues_new(kube_loop(kube), vault);
-	l->managers = managervalues_new(kube_loop(kube), config->web, config->metered_ms);
+	l->managers = managervalues_new(kube_loop(kube), config->web, config->tokens, config->metered_ms);
 	l->tokens = satokens_new(kube, config->token_life_ms);
 	l->files = authfiles_new(kube_loop(kube), config->file_root);
 	l->own_namespace = mem_dup(config->own_namespace);

@@ -18,7 +18,7 @@
 #include "cache/auth/references.h"
 #include "cache/objects/store.h"
 #include "net/vault/vault.h"
-#include "net/web/webget.h"
+#include "net/web/webtoken.h"
 
 struct lookups;
 
@@ -45,8 +45,10 @@ struct lookups_config { /* copied */
 	 * kscaled of own_namespace). Only for this audience, so that it is of no use elsewhere.
 	 */
 	const char *own_namespace, *vault_jwt_file, *vault_jwt_audience;
-	const char *vault_credential_dir;         /* folder of the files that objects may name; NULL: none */
-	struct webget *web;                       /* borrowed, outlives it; for secret managers */
+	const char *vault_credential_dir; /* folder of the files that objects may name; NULL: none */
+	/* borrowed, outlive it; for secret managers */
+	struct webclient *web;
+	struct webtoken_store *tokens;
 	int64_t metered_ms;                       /* between two readings of a secret that sources refuse */
 	const char *aws_region, *aws_secrets_url; /* as struct auth_lookup has them; NULL, "": none */
 };

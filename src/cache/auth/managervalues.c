@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cache/auth/fetched.h"
 #include "net/http/httpurl.h"
-#include "net/web/webtoken.h"
+#include "net/web/webauth.h"
 
 #define READ_DEADLINE_MS   10000
 #define READ_AGAIN_MS      60000
@@ -25,16 +25,19 @@ struct managed {
 	struct strmap members;              /* those of the text that were asked for, secret */
 	json_t *parsed;                     /* the text, owned until the end of the turn; NULL: not yet, or no JSON */
 	bool is_parsed;
-	struct loop_task forget;    /* parsed */
-	struct webget_call *call;   /* NULL: none is under way */
-	struct webtoken_wait *wait; /* for the project; NULL */
-	int64_t read_ms;            /* loop clock: when it was read */
-	bool doubted;               /* since then: it is read again soon */
+	struct loop_task forget; /* parsed */
+	struct webauth auth;     /* the reading, while there is one */
+	bool reading;
+	char *got;             /* owned, secret: what it has brought; NULL */
+	int64_t left_alone_ms; /* that its manager asked for */
+	int64_t read_ms;       /* loop clock: when it was read */
+	bool doubted;          /* since then: it is read again soon */
 };
 
 struct managervalues {
 	struct loop *loop;
-	struct webget *web;
+	struct webclient *web;
+	struct webtoken_store *tokens;
 	int64_t apart_ms;
 	struct holders holders;
 };
@@ -42,20 +45,19 @@ struct managervalues {
 /* ---- Reading ---- */
 
 /* Errors of the transport begin with the server. */
-static void failed(struct managed *v, struct err *err, int64_t left_alone_ms)
+static void failed(struct managed *v, struct err err)
 {
 	char place[256];
 
-	if (text_begins(err->msg, "http"))
-		err_wrap(err, "%s", v->source.manager->called);
+	if (text_begins(err.msg, "http"))
+		err_wrap(&err, "%s", v->source.manager->label);
 	else
-		err_wrap(err, "%s %s", v->source.manager->called,
+		err_wrap(&err, "%s %s", v->source.manager->label,
 			httpurl_origin(v->source.secret.place, place, sizeof(place)));
-	fetched_failed(&v->fetched, err, "secrets", "the value read before stays in use");
-	if (left_alone_ms > LEFT_ALONE_MOST_MS)
-		left_alone_ms = LEFT_ALONE_MOST_MS;
-	if (left_alone_ms > 0)
-		loop_timer_set(&v->fetched.again, left_alone_ms);
+	fetched_failed(&v->fetched, &err, "secrets", "the value read before stays in use");
+	if (v->left_alone_ms > 0)
+		loop_timer_set(&v->fetched.again,
+			v->left_alone_ms < LEFT_ALONE_MOST_MS ? v->left_alone_ms : LEFT_ALONE_MOST_MS);
 }
 
 static void forget_parsed(void *arg)
@@ -86,82 +88,68 @@ static int check_value(const struct managed *v, const char *text, struct err *er
 		: err_set(err, ERR_INVALID, "secret %.200s: its value is empty", v->source.secret.name);
 }
 
-static void on_answer(void *arg, const struct webget_answer *answer, const struct err *transport)
+static enum exchange_verdict on_next(void *arg, struct webrequest *out, struct err *err)
 {
 	struct managed *v = arg;
-	struct err err = { 0 };
-	char *text = NULL;
-
-	v->call = NULL;
-	if (!answer) {
-		err = *transport;
-		failed(v, &err, 0);
-	} else if (secretmanager_read(v->source.manager, &v->source.secret, answer, &text, &err) ||
-		check_value(v, text, &err)) {
-		if (webaccess_repeats(v->source.access, err.msg, answer->body) ||
-			(answer->credential && credential_repeats(answer->credential, err.msg, answer->body)))
-			err_set(&err, err.kind,
-				"HTTP status %d, and words that are not shown, as they repeat what was sent to log in",
-				answer->status);
-		failed(v, &err, answer->retry_after_ms);
-	} else {
-		take(v, text);
-	}
-	mem_free_secret(text);
-}
-
-static void ask(struct managed *v, const char *project)
-{
 	struct secretmanager_secret secret = v->source.secret;
-	struct secretmanager_request r = { 0 };
-	struct err err = { 0 };
 
-	secret.project = project;
-	if (v->source.manager->request(&secret, &r, &err)) {
-		failed(v, &err, 0);
-	} else {
-		const struct webget_request request = { .url = r.url,
-			.headers = &r.headers,
-			.access = v->source.access,
-			.timeout_ms = READ_DEADLINE_MS,
-			.max_body = ANSWER_MAX,
-			.spare = true,
-			.namespace_ = v->source.namespace_,
-			.body = r.body,
-			.content_type = r.content_type };
-
-		v->call = webget_start(v->owner->web, &request, on_answer, v);
-	}
-	secretmanager_request_done(&r);
+	if (v->auth.needs_project)
+		secret.project = v->auth.project;
+	if (v->source.manager->request(&secret, out, err))
+		return EXCHANGE_FAILED;
+	out->max_body = ANSWER_MAX;
+	out->spare = true;
+	return EXCHANGE_SEND;
 }
 
-static void on_project(void *arg, const struct credential *credential, const struct err *transport)
+static enum exchange_verdict on_read(void *arg, const struct webresponse *response, struct err *err)
 {
 	struct managed *v = arg;
-	struct err err;
 
-	v->wait = NULL;
-	if (credential) {
-		ask(v, credential->project);
-		return;
+	if (!response->status) {
+		*err = *response->transport;
+		return EXCHANGE_FAILED;
 	}
-	err = *transport;
-	failed(v, &err, 0);
+	if (secretmanager_read(v->source.manager, &v->source.secret, response, &v->got, err) == 0 &&
+		check_value(v, v->got, err) == 0)
+		return EXCHANGE_DONE;
+	v->left_alone_ms = response->retry_after_ms;
+	return EXCHANGE_FAILED;
 }
+
+static void on_end(void *arg, const struct err *err)
+{
+	struct managed *v = arg;
+
+	v->reading = false;
+	if (err)
+		failed(v, *err);
+	else
+		take(v, v->got);
+	mem_free_secret(v->got);
+	v->got = NULL;
+}
+
+static const struct exchange_kind reading = { .next = on_next, .read = on_read, .end = on_end };
 
 static void on_again(void *arg)
 {
 	struct managed *v = arg;
-	const char *project = v->source.secret.project;
+	const struct managervalues_source *s = &v->source;
 
-	if (v->call || v->wait)
+	if (v->reading)
 		return;
-	/* The token is kept, and so there at once for the request. */
-	if (v->source.manager->needs_project && !secretmanager_given(project))
-		v->wait = webtoken_ask(webget_tokens(v->owner->web), webaccess_identity(v->source.access),
-			v->source.namespace_, on_project, v);
-	else
-		ask(v, project);
+	v->reading = true;
+	v->left_alone_ms = 0;
+	v->auth = (struct webauth){
+		.exchange = { .loop = v->owner->loop,
+			.client = v->owner->web,
+			.options = { .access = s->access, .timeout_ms = READ_DEADLINE_MS, .namespace_ = s->namespace_ },
+			.steps_max = 1 },
+		.tokens = v->owner->tokens,
+		.needs_project = s->manager->needs_project && !secretmanager_given(s->secret.project)
+	};
+	webauth_start(&v->auth, &reading, v);
 }
 
 /* ---- Keeping ---- */
@@ -185,7 +173,7 @@ static char *key_of(const struct managervalues_source *source, char out[FINGERPR
 	list_texts(&s, texts);
 	for (size_t i = 0; i < TEXTS; i++)
 		known_by[i] = *texts[i] ? *texts[i] : "";
-	known_by[TEXTS] = s.manager->called;
+	known_by[TEXTS] = s.manager->label;
 	known_by[TEXTS + 1] = webaccess_key(s.access);
 	return fingerprint_of(known_by, TEXTS + 2, out);
 }
@@ -196,8 +184,8 @@ static void on_unheld(void *arg, struct held *held)
 	const char **texts[TEXTS];
 
 	(void)arg;
-	webget_cancel(v->call);
-	webtoken_cancel(v->wait);
+	webauth_done(&v->auth);
+	mem_free_secret(v->got);
 	loop_task_cancel(v->owner->loop, &v->forget);
 	forget_parsed(v);
 	fetched_done(&v->fetched);
@@ -271,7 +259,7 @@ enum reference_state managervalues_get(struct managervalues *owner, struct objec
 		return source->member && *source->member ? get_member(v, source->member, value, err) : REFERENCE_FOUND;
 	if (!v->fetched.err) {
 		err_set(err, ERR_WAITING, "secret %.200s of %s is not read yet", source->secret.name,
-			source->manager->called);
+			source->manager->label);
 		return REFERENCE_UNREAD;
 	}
 	if (v->fetched.err->kind == ERR_TEMPORARY)
@@ -289,7 +277,7 @@ static void doubt(void *arg, struct held *held)
 	if (v->doubted || !v->fetched.text || v->fetched.err || v->source.manager->is_pinned(&v->source.secret))
 		return;
 	v->doubted = true;
-	if (!v->call && !v->wait)
+	if (!v->reading)
 		loop_timer_set(&v->fetched.again, left_ms > 0 ? left_ms : 0);
 }
 
@@ -298,12 +286,14 @@ void managervalues_doubt(struct managervalues *m, const struct object *owner)
 	holdings_each(owner, &m->holders, doubt, m);
 }
 
-struct managervalues *managervalues_new(struct loop *loop, struct webget *web, int64_t apart_ms)
+struct managervalues *managervalues_new(struct loop *loop, struct webclient *web, struct webtoken_store *tokens,
+	int64_t apart_ms)
 {
 	struct managervalues *v = mem_zalloc(sizeof(*v));
 
 	v->loop = loop;
 	v->web = web;
+	v->tokens = tokens;
 	v->apart_ms = apart_ms < READ_AGAIN_MS ? apart_ms : READ_AGAIN_MS;
 	holders_init(&v->holders, on_unheld, v);
 	return v;

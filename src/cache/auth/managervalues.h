@@ -16,7 +16,7 @@
 #include "cache/auth/references.h"
 #include "net/loop.h"
 #include "net/secretmanagers/secretmanager.h"
-#include "net/web/webget.h"
+#include "net/web/webtoken.h"
 
 struct managervalues;
 
@@ -25,11 +25,12 @@ struct managervalues_source { /* borrowed; texts are copied, of access a referen
 	struct webaccess *access; /* as whom it is asked */
 	struct secretmanager_secret secret;
 	const char *member;     /* of the value; NULL or "": the whole */
-	const char *namespace_; /* the object's, for turns (net/web/webget) */
+	const char *namespace_; /* the object's, for turns (net/web/webclient) */
 };
 
 /* apart_ms: a refused value is not read again sooner after it was read, as readings are billed. */
-struct managervalues *managervalues_new(struct loop *loop, struct webget *web, int64_t apart_ms);
+struct managervalues *managervalues_new(struct loop *loop, struct webclient *web, struct webtoken_store *tokens,
+	int64_t apart_ms);
 void managervalues_free(struct managervalues *v);
 void managervalues_listen(struct managervalues *v, object_fn fn, void *arg); /* one */
 

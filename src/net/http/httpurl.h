@@ -5,7 +5,7 @@
 /*
  * Functions on URLs of requests, by libcurl's parser: the part that messages may show, another name
  * for certificate verification (for net/http/httpc), user and password, host and port, and where
- * credentials may follow a redirect (for net/web/webget).
+ * credentials may follow a redirect (for net/web/webclient).
  */
 
 #include <stdbool.h>

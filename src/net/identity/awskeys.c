@@ -6,19 +6,19 @@
 
 enum { KEY_ID, SECRET, SESSION_TOKEN };
 
-static enum identity_verdict awskeys_next(struct identity_exchange *x, struct identity_request *out,
-	struct credential *got, struct err *err)
+static enum exchange_verdict awskeys_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
+	struct err *err)
 {
 	(void)out;
 	(void)err;
 	got->key_id = mem_dup(identity_text(x->identity, KEY_ID));
 	got->secret = mem_dup(identity_text(x->identity, SECRET));
 	got->session_token = mem_dup(identity_text(x->identity, SESSION_TOKEN));
-	return IDENTITY_GOT;
+	return EXCHANGE_DONE;
 }
 
 static const struct identity_kind awskeys = { .name = "aws keys",
-	.called = "AWS keys",
+	.label = "AWS keys",
 	.sent = 1u << SESSION_TOKEN,
 	.next = awskeys_next };
 

@@ -19,15 +19,15 @@ enum { START, WEB_IDENTITY, CONTAINER, METADATA_TOKEN, METADATA_ROLE, METADATA_E
 
 /* ---- The steps ---- */
 
-static enum identity_verdict from_environment(const struct identity_exchange *x, struct credential *got)
+static enum exchange_verdict from_environment(const struct identity_exchange *x, struct credential *got)
 {
 	got->key_id = mem_dup(identity_env(x, "AWS_ACCESS_KEY_ID"));
 	got->secret = mem_dup(identity_env(x, "AWS_SECRET_ACCESS_KEY"));
 	got->session_token = mem_dup(identity_env(x, "AWS_SESSION_TOKEN"));
-	return IDENTITY_GOT;
+	return EXCHANGE_DONE;
 }
 
-static enum identity_verdict ask_sts(struct identity_exchange *x, struct identity_request *out, struct err *err)
+static enum exchange_verdict ask_sts(struct identity_exchange *x, struct webrequest *out, struct err *err)
 {
 	const struct awssts_role role = { .region = identity_text(x->identity, REGION),
 		.endpoint = identity_env(x, "AWS_ENDPOINT_URL_STS"),
@@ -35,32 +35,32 @@ static enum identity_verdict ask_sts(struct identity_exchange *x, struct identit
 	char *token = identity_file(x, "AWS_WEB_IDENTITY_TOKEN_FILE", err);
 
 	if (!token)
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	x->stage = WEB_IDENTITY;
 	awssts_by_token(&role, token, out);
 	mem_free_secret(token);
-	return IDENTITY_SEND;
+	return EXCHANGE_SEND;
 }
 
-static enum identity_verdict ask_container(struct identity_exchange *x, const char *full, const char *relative,
-	struct identity_request *out, struct err *err)
+static enum exchange_verdict ask_container(struct identity_exchange *x, const char *full, const char *relative,
+	struct webrequest *out, struct err *err)
 {
 	const char *plain = identity_env(x, "AWS_CONTAINER_AUTHORIZATION_TOKEN");
 	bool by_file = identity_env(x, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") != NULL;
 	char *token = by_file ? identity_file(x, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", err) : mem_dup(plain);
 
 	if (by_file && !token)
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	if (token)
 		strmap_set(&out->headers, "Authorization", token);
 	mem_free_secret(token);
 	x->stage = CONTAINER;
 	out->own = true;
 	out->url = full ? mem_dup(full) : mem_printf(CONTAINER_PLACE "%s", relative);
-	return IDENTITY_SEND;
+	return EXCHANGE_SEND;
 }
 
-static enum identity_verdict ask_metadata(struct identity_exchange *x, const char *path, struct identity_request *out)
+static enum exchange_verdict ask_metadata(struct identity_exchange *x, const char *path, struct webrequest *out)
 {
 	const char *place = identity_env(x, "AWS_EC2_METADATA_SERVICE_ENDPOINT");
 	size_t len = strlen(place ? place : METADATA_PLACE);
@@ -78,10 +78,10 @@ static enum identity_verdict ask_metadata(struct identity_exchange *x, const cha
 
 		strmap_set(&out->headers, "X-aws-ec2-metadata-token", token);
 	}
-	return IDENTITY_SEND;
+	return EXCHANGE_SEND;
 }
 
-static enum identity_verdict start(struct identity_exchange *x, struct identity_request *out, struct credential *got,
+static enum exchange_verdict start(struct identity_exchange *x, struct webrequest *out, struct credential *got,
 	struct err *err)
 {
 	const char *full = identity_env(x, "AWS_CONTAINER_CREDENTIALS_FULL_URI");
@@ -94,19 +94,19 @@ static enum identity_verdict start(struct identity_exchange *x, struct identity_
 		return ask_sts(x, out, err);
 	if (full || relative)
 		return ask_container(x, full, relative, out, err);
-	if (!x->world->metadata || (disabled && strcasecmp(disabled, "true") == 0)) {
+	if (!x->environment->metadata || (disabled && strcasecmp(disabled, "true") == 0)) {
 		err_set(err, ERR_INVALID,
 			"kscaled has no AWS identity of its own: its environment has neither AWS_ACCESS_KEY_ID, nor "
 			"AWS_WEB_IDENTITY_TOKEN_FILE, nor AWS_CONTAINER_CREDENTIALS_FULL_URI, and the machine's is not "
 			"asked for (option cloud-metadata)");
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	x->stage = METADATA_TOKEN;
 	return ask_metadata(x, "/latest/api/token", out);
 }
 
-static enum identity_verdict awsown_next(struct identity_exchange *x, struct identity_request *out,
-	struct credential *got, struct err *err)
+static enum exchange_verdict awsown_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
+	struct err *err)
 {
 	MEM_AUTO char *path = NULL;
 
@@ -120,8 +120,7 @@ static enum identity_verdict awsown_next(struct identity_exchange *x, struct ide
 
 /* ---- What comes ---- */
 
-static enum identity_verdict take_line(struct identity_exchange *x, const struct identity_answer *answer,
-	struct err *err)
+static enum exchange_verdict take_line(struct identity_exchange *x, const struct webresponse *answer, struct err *err)
 {
 	size_t len = strcspn(answer->body ? answer->body : "", "\r\n");
 	char *line, *both;
@@ -129,24 +128,24 @@ static enum identity_verdict take_line(struct identity_exchange *x, const struct
 	if (answer->status != 200) {
 		identity_refused(answer, answer->status == 404 ? "the machine has no role" : "no keys", NULL, err);
 		err_wrap(err, "the machine's metadata server");
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	line = mem_dupn(answer->body, len);
 	if (!identity_is_token(line) || (x->stage == METADATA_ROLE && (len > ROLE_NAME_MAX || strpbrk(line, "/?#")))) {
 		mem_free_secret(line);
 		err_set(err, ERR_INVALID, "the machine's metadata server: what it says is no %s",
 			x->stage == METADATA_TOKEN ? "token" : "name of a role");
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	both = x->stage == METADATA_TOKEN ? mem_dup(line) : mem_printf("%s\n%s", x->note, line);
 	mem_free_secret(line);
 	mem_free_secret(x->note);
 	x->note = both;
 	x->stage++;
-	return IDENTITY_NEXT;
+	return EXCHANGE_NEXT;
 }
 
-static enum identity_verdict awsown_read(struct identity_exchange *x, const struct identity_answer *answer,
+static enum exchange_verdict awsown_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	int rc;
@@ -160,11 +159,11 @@ static enum identity_verdict awsown_read(struct identity_exchange *x, const stru
 			x->stage == WEB_IDENTITY        ? "AssumeRoleWithWebIdentity"
 				: x->stage == CONTAINER ? "the container's credentials"
 							: "the machine's metadata server");
-	return rc ? IDENTITY_FAILED : IDENTITY_GOT;
+	return rc ? EXCHANGE_FAILED : EXCHANGE_DONE;
 }
 
 static const struct identity_kind awsown = { .name = "aws own",
-	.called = "kscaled's own AWS identity",
+	.label = "kscaled's own AWS identity",
 	.early_ms = 300000,
 	.next = awsown_next,
 	.read = awsown_read };

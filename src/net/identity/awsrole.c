@@ -27,8 +27,8 @@ static void keep_failure(struct identity_exchange *x, const struct err *err)
 	x->stage = KEYS;
 }
 
-static enum identity_verdict awsrole_next(struct identity_exchange *x, struct identity_request *out,
-	struct credential *got, struct err *err)
+static enum exchange_verdict awsrole_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
+	struct err *err)
 {
 	const struct awssts_role role = role_of(x);
 	char *token;
@@ -41,27 +41,27 @@ static enum identity_verdict awsrole_next(struct identity_exchange *x, struct id
 			x->stage = WEB_IDENTITY;
 			awssts_by_token(&role, token, out);
 			mem_free_secret(token);
-			return IDENTITY_SEND;
+			return EXCHANGE_SEND;
 		}
 		keep_failure(x, err);
 		err_clear(err);
 	}
 	x->stage = KEYS;
 	if (!x->source)
-		return IDENTITY_NEEDS_SOURCE;
-	return awssts_by_keys(&role, x->source, x->unix_ms, out, err) ? IDENTITY_FAILED : IDENTITY_SEND;
+		return EXCHANGE_WAIT;
+	return awssts_by_keys(&role, x->source, x->unix_ms, out, err) ? EXCHANGE_FAILED : EXCHANGE_SEND;
 }
 
-static enum identity_verdict awsrole_read(struct identity_exchange *x, const struct identity_answer *answer,
+static enum exchange_verdict awsrole_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	if (awssts_read(answer, x->unix_ms, got, err) == 0)
-		return IDENTITY_GOT;
+		return EXCHANGE_DONE;
 	/* Who has too many requests gets no other one instead. */
 	if (x->stage == WEB_IDENTITY && !err->retry_after_ms) {
 		keep_failure(x, err);
 		err_clear(err);
-		return IDENTITY_NEXT;
+		return EXCHANGE_NEXT;
 	}
 	err_wrap(err, "%s %.100s", x->stage == WEB_IDENTITY ? "AssumeRoleWithWebIdentity" : "AssumeRole",
 		identity_text(x->identity, ARN));
@@ -72,11 +72,11 @@ static enum identity_verdict awsrole_read(struct identity_exchange *x, const str
 		err->http_status = second.http_status;
 		err->retry_after_ms = second.retry_after_ms;
 	}
-	return IDENTITY_FAILED;
+	return EXCHANGE_FAILED;
 }
 
 static const struct identity_kind awsrole = { .name = "aws role",
-	.called = "AWS role",
+	.label = "AWS role",
 	.early_ms = 300000,
 	.next = awsrole_next,
 	.read = awsrole_read };

@@ -25,7 +25,7 @@
 
 /* ---- Requests ---- */
 
-static void begin(const char *action, const struct awssts_role *role, struct identity_request *out, struct buf *form)
+static void begin(const char *action, const struct awssts_role *role, struct webrequest *out, struct buf *form)
 {
 	MEM_AUTO char *place = role->endpoint ? mem_dup(role->endpoint) : awsplace_url("sts", role->region);
 
@@ -40,7 +40,7 @@ static void begin(const char *action, const struct awssts_role *role, struct ide
 	identity_put_field(form, "RoleSessionName", SESSION);
 }
 
-void awssts_by_token(const struct awssts_role *role, const char *token, struct identity_request *out)
+void awssts_by_token(const struct awssts_role *role, const char *token, struct webrequest *out)
 {
 	struct buf form;
 
@@ -50,7 +50,7 @@ void awssts_by_token(const struct awssts_role *role, const char *token, struct i
 }
 
 int awssts_by_keys(const struct awssts_role *role, const struct credential *keys, int64_t unix_ms,
-	struct identity_request *out, struct err *err)
+	struct webrequest *out, struct err *err)
 {
 	const struct sigv4_key key = { .region = role->region,
 		.service = "sts",
@@ -113,7 +113,7 @@ static int take_keys(char *key_id, char *secret, char *token, const char *end, i
 			: err_set(err, ERR_INVALID, "the answer has no keys that can be used");
 }
 
-static bool is_good(const struct identity_answer *answer, struct err *err)
+static bool is_good(const struct webresponse *answer, struct err *err)
 {
 	MEM_AUTO char *words = NULL;
 
@@ -128,7 +128,7 @@ static bool is_good(const struct identity_answer *answer, struct err *err)
 	return false;
 }
 
-int awssts_read(const struct identity_answer *answer, int64_t unix_ms, struct credential *out, struct err *err)
+int awssts_read(const struct webresponse *answer, int64_t unix_ms, struct credential *out, struct err *err)
 {
 #define BY_TOKEN "AssumeRoleWithWebIdentityResponse/AssumeRoleWithWebIdentityResult/Credentials/"
 #define BY_KEYS  "AssumeRoleResponse/AssumeRoleResult/Credentials/"
@@ -158,7 +158,7 @@ static char *member(const json_t *value, const char *name)
 	return text && strlen(text) <= FORM_MAX ? mem_dup(text) : NULL;
 }
 
-int awssts_read_json(const struct identity_answer *answer, int64_t unix_ms, struct credential *out, struct err *err)
+int awssts_read_json(const struct webresponse *answer, int64_t unix_ms, struct credential *out, struct err *err)
 {
 	json_t *value;
 	int rc;

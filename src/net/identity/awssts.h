@@ -18,16 +18,16 @@ struct awssts_role {
 };
 
 /* AssumeRoleWithWebIdentity, which is not signed. */
-void awssts_by_token(const struct awssts_role *role, const char *token, struct identity_request *out);
+void awssts_by_token(const struct awssts_role *role, const char *token, struct webrequest *out);
 /* AssumeRole, signed. 0, or -1 with an error: the endpoint is no URL. */
 int awssts_by_keys(const struct awssts_role *role, const struct credential *keys, int64_t unix_ms,
-	struct identity_request *out, struct err *err);
+	struct webrequest *out, struct err *err);
 
 /* 0 with the keys in *out, which was empty; else -1 with STS's code and what it says. */
-int awssts_read(const struct identity_answer *answer, int64_t unix_ms, struct credential *out, struct err *err);
+int awssts_read(const struct webresponse *answer, int64_t unix_ms, struct credential *out, struct err *err);
 
 /* The same of {"AccessKeyId", "SecretAccessKey", "Token", "Expiration"}. */
-int awssts_read_json(const struct identity_answer *answer, int64_t unix_ms, struct credential *out, struct err *err);
+int awssts_read_json(const struct webresponse *answer, int64_t unix_ms, struct credential *out, struct err *err);
 
 /*
  * What an error of AWS says, "AccessDenied: User ... is not authorized to perform: ...", from a

@@ -26,12 +26,12 @@ enum { AUTHORITY_HOST, TENANT, CLIENT_ID, SECRET, SCOPE };
 static const char *const microsofts[] = { "login.microsoftonline.com", "login.microsoftonline.us",
 	"login.chinacloudapi.cn", "login.partner.microsoftonline.cn", NULL };
 
-/* What the object says, else the environment, where we are who it says we are. */
-static const char *said(const struct identity_exchange *x, size_t which, const char *variable)
+/* The object's value; for kscaled's own identity, where the object has none, the environment's. */
+static const char *config(const struct identity_exchange *x, size_t which, const char *variable)
 {
 	const char *text = identity_text(x->identity, which);
 
-	return text || identity_text(x->identity, SECRET) ? text : identity_env(x, variable);
+	return text || !identity_is_own(x->identity) ? text : identity_env(x, variable);
 }
 
 static bool is_tenant(const char *text)
@@ -58,17 +58,16 @@ static char *sign_by_certificate(const struct identity_exchange *x, const char *
 }
 
 /*
- * The fields that say who we are; of the environment's the first that there is, in the order of
- * Azure's own libraries. -1: there is none.
+ * The fields that prove who we are: an application's secret, or of kscaled's own proofs the first
+ * that the environment has, in the order of Azure's own libraries. -1: it has none.
  */
 static int put_proof(const struct identity_exchange *x, const char *client_id, const char *audience, struct buf *form,
 	struct err *err)
 {
-	const char *secret = identity_text(x->identity, SECRET);
+	const char *secret = identity_is_own(x->identity) ? identity_env(x, "AZURE_CLIENT_SECRET")
+							  : identity_text(x->identity, SECRET);
 	char *assertion;
 
-	if (!secret)
-		secret = identity_env(x, "AZURE_CLIENT_SECRET");
 	if (secret) {
 		identity_put_field(form, "client_secret", secret);
 		return 0;
@@ -89,11 +88,11 @@ static int put_proof(const struct identity_exchange *x, const char *client_id, c
 	return 0;
 }
 
-static enum identity_verdict entra_next(struct identity_exchange *x, struct identity_request *out,
-	struct credential *got, struct err *err)
+static enum exchange_verdict entra_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
+	struct err *err)
 {
-	const char *tenant = said(x, TENANT, "AZURE_TENANT_ID"), *client_id = said(x, CLIENT_ID, "AZURE_CLIENT_ID");
-	const char *authority = said(x, AUTHORITY_HOST, "AZURE_AUTHORITY_HOST");
+	const char *tenant = config(x, TENANT, "AZURE_TENANT_ID"), *client_id = config(x, CLIENT_ID, "AZURE_CLIENT_ID");
+	const char *authority = config(x, AUTHORITY_HOST, "AZURE_AUTHORITY_HOST");
 	size_t len = strlen(authority ? authority : AUTHORITY);
 	struct buf form = BUF_INIT(FORM_MAX);
 
@@ -101,7 +100,7 @@ static enum identity_verdict entra_next(struct identity_exchange *x, struct iden
 	if (!tenant || !is_tenant(tenant) || !client_id) {
 		err_set(err, ERR_INVALID, "%s is not known, or is none",
 			tenant && is_tenant(tenant) ? "the client id" : "the tenant");
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	buf_reserve(&form, 8192);
 	identity_put_field(&form, "client_id", client_id);
@@ -112,35 +111,35 @@ static enum identity_verdict entra_next(struct identity_exchange *x, struct iden
 	out->url = mem_printf("%.*s/%s/oauth2/v2.0/token", (int)len, authority ? authority : AUTHORITY, tenant);
 	if (put_proof(x, client_id, out->url, &form, err)) {
 		buf_done_secret(&form);
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	out->body = buf_take(&form);
 	out->content_type = "application/x-www-form-urlencoded";
-	return IDENTITY_SEND;
+	return EXCHANGE_SEND;
 }
 
-static enum identity_verdict entra_read(struct identity_exchange *x, const struct identity_answer *answer,
+static enum exchange_verdict entra_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	(void)x;
-	return oauthreply_read(answer, got, err) ? IDENTITY_FAILED : IDENTITY_GOT;
+	return oauthreply_read(answer, got, err) ? EXCHANGE_FAILED : EXCHANGE_DONE;
 }
 
 static const struct identity_kind entra = { .name = "entra",
-	.called = "Entra ID token",
+	.label = "Entra ID token",
 	.early_ms = 300000,
 	.next = entra_next,
 	.read = entra_read };
 
 /* Our token goes to Microsoft's servers by TLS, whatever an object says. */
-static int check_authority(const char *authority, bool by_secret, struct err *err)
+static int check_authority(const char *authority, bool own, struct err *err)
 {
 	struct httpurl_place place;
 	bool known;
 
 	if (httpurl_place(authority, &place, err))
 		return err_wrap(err, "the authority host");
-	known = by_secret ||
+	known = !own ||
 		(strcmp(place.scheme, "https") == 0 && place.port == 443 && text_is_one_of(place.host, microsofts));
 	httpurl_place_done(&place);
 	return known
@@ -150,22 +149,35 @@ static int check_authority(const char *authority, bool by_secret, struct err *er
 			  "whoever runs kscaled may name one by AZURE_AUTHORITY_HOST");
 }
 
-struct identity *entra_new(const struct entra_config *config, struct err *err)
+/* secret NULL: kscaled itself. */
+static struct identity *make(const struct entra_config *config, const char *secret, struct err *err)
 {
-	bool by_secret = config->secret && *config->secret;
 	const struct identity_config c = { .kind = &entra,
 		.texts = { [AUTHORITY_HOST] = config->authority,
 			[TENANT] = config->tenant,
 			[CLIENT_ID] = config->client_id,
-			[SECRET] = config->secret,
+			[SECRET] = secret,
 			[SCOPE] = config->scope },
-		.own = !by_secret };
+		.own = !secret };
 
 	if (config->tenant && *config->tenant && !is_tenant(config->tenant)) {
 		err_set(err, ERR_INVALID, "the tenant id is none");
 		return NULL;
 	}
-	if (config->authority && *config->authority && check_authority(config->authority, by_secret, err))
+	if (config->authority && *config->authority && check_authority(config->authority, c.own, err))
 		return NULL;
 	return identity_new(&c);
+}
+
+struct identity *entra_own_new(const struct entra_config *config, struct err *err)
+{
+	return make(config, NULL, err);
+}
+
+struct identity *entra_app_new(const struct entra_config *config, const char *secret, struct err *err)
+{
+	if (secret && *secret)
+		return make(config, secret, err);
+	err_set(err, ERR_INVALID, "the client secret is empty");
+	return NULL;
 }

@@ -17,15 +17,16 @@
 struct entra_config { /* texts may be NULL but for the scope */
 	/* "https://login.microsoftonline.com"; NULL: that, or what the environment says */
 	const char *authority;
-	const char *tenant, *client_id; /* NULL: the environment's, where it is kscaled itself */
-	const char *secret;             /* NULL: kscaled itself */
+	const char *tenant, *client_id; /* NULL: for kscaled itself the environment's */
 	const char *scope;              /* "https://storage.azure.com/.default" */
 };
 
 /*
- * NULL with ERR_INVALID: the tenant or the authority is none, or by the token the authority is
- * somebody else's than Microsoft's. Returns one reference.
+ * kscaled itself, and an application by its secret, which is not empty. NULL with ERR_INVALID: the
+ * tenant, the authority or the secret is invalid, or, for kscaled itself, the authority is not one
+ * of Microsoft's. Returns one reference.
  */
-struct identity *entra_new(const struct entra_config *config, struct err *err);
+struct identity *entra_own_new(const struct entra_config *config, struct err *err);
+struct identity *entra_app_new(const struct entra_config *config, const char *secret, struct err *err);
 
 #endif

@@ -35,14 +35,14 @@ static char *sign(const struct identity_exchange *x, struct err *err)
 	return token;
 }
 
-static enum identity_verdict githubapp_next(struct identity_exchange *x, struct identity_request *out,
-	struct credential *got, struct err *err)
+static enum exchange_verdict githubapp_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
+	struct err *err)
 {
 	char *token = sign(x, err), *line;
 
 	(void)got;
 	if (!token)
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	line = mem_printf("Bearer %s", token);
 	strmap_set(&out->headers, "Authorization", line);
 	strmap_set(&out->headers, "Accept", "application/vnd.github+json");
@@ -54,7 +54,7 @@ static enum identity_verdict githubapp_next(struct identity_exchange *x, struct 
 		identity_text(x->identity, INSTALLATION));
 	out->body = mem_printf("{\"permissions\":%s}", identity_text(x->identity, PERMISSIONS));
 	out->content_type = "application/json";
-	return IDENTITY_SEND;
+	return EXCHANGE_SEND;
 }
 
 /* GitHub's words, unless they repeat what was sent, or a part of it. */
@@ -78,13 +78,13 @@ static int64_t life_of(const json_t *answer, int64_t now_ms)
 	return life_ms <= 0 ? -1 : life_ms < LIFE_MAX_MS ? life_ms : LIFE_MAX_MS;
 }
 
-static enum identity_verdict githubapp_read(struct identity_exchange *x, const struct identity_answer *answer,
+static enum exchange_verdict githubapp_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	json_t *value = answer->status ? json_parse_foreign(answer->body, answer->len, NULL) : NULL;
 	const char *token = json_str_or_empty(value, "token");
 	int64_t life_ms = life_of(value, x->unix_ms);
-	enum identity_verdict verdict = IDENTITY_FAILED;
+	enum exchange_verdict verdict = EXCHANGE_FAILED;
 	char words[WORDS];
 
 	words_of(x, value, words);
@@ -97,14 +97,14 @@ static enum identity_verdict githubapp_read(struct identity_exchange *x, const s
 	} else {
 		got->token = mem_dup(token);
 		got->life_ms = life_ms;
-		verdict = IDENTITY_GOT;
+		verdict = EXCHANGE_DONE;
 	}
 	json_decref(value);
 	return verdict;
 }
 
 static const struct identity_kind githubapp = { .name = "github app",
-	.called = "GitHub App token",
+	.label = "GitHub App token",
 	.early_ms = 300000,
 	.next = githubapp_next,
 	.read = githubapp_read };

@@ -218,7 +218,7 @@ char *googleexternal_subject(const struct googleexternal *g, const char *content
 	return NULL;
 }
 
-void googleexternal_ask_place(const struct googleexternal *g, struct identity_request *out)
+void googleexternal_ask_place(const struct googleexternal *g, struct webrequest *out)
 {
 	out->own = true;
 	out->url = mem_dup(g->url);
@@ -227,7 +227,7 @@ void googleexternal_ask_place(const struct googleexternal *g, struct identity_re
 }
 
 void googleexternal_ask_google(const struct googleexternal *g, const char *subject, const char *scope,
-	struct identity_request *out)
+	struct webrequest *out)
 {
 	struct buf form = BUF_INIT(FORM_MAX);
 
@@ -244,7 +244,7 @@ void googleexternal_ask_google(const struct googleexternal *g, const char *subje
 }
 
 void googleexternal_ask_account(const struct googleexternal *g, const char *token, const char *scope,
-	struct identity_request *out)
+	struct webrequest *out)
 {
 	char *line = mem_printf("Bearer %s", token), *life = mem_printf("%llds", (long long)g->account_for_s);
 	json_t *body = json_pack("{ss s[s]}", "lifetime", life, "scope", scope);
@@ -267,7 +267,7 @@ static const char *code_of(const json_t *answer)
 	return len <= 40 && strspn(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == len ? code : NULL;
 }
 
-int googleexternal_read_account(const struct identity_answer *answer, int64_t unix_ms, struct credential *out,
+int googleexternal_read_account(const struct webresponse *answer, int64_t unix_ms, struct credential *out,
 	struct err *err)
 {
 	json_t *value = answer->status ? json_parse_foreign(answer->body, answer->len, NULL) : NULL;

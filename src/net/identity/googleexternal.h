@@ -42,14 +42,14 @@ char *googleexternal_file(const char *text);
 /* The token of that place, out of a file or an answer; the caller owns it (a secret). */
 char *googleexternal_subject(const struct googleexternal *g, const char *content, size_t len, struct err *err);
 /* For it. */
-void googleexternal_ask_place(const struct googleexternal *g, struct identity_request *out);
+void googleexternal_ask_place(const struct googleexternal *g, struct webrequest *out);
 /* For Google's in exchange. */
 void googleexternal_ask_google(const struct googleexternal *g, const char *subject, const char *scope,
-	struct identity_request *out);
+	struct webrequest *out);
 /* For the account's, with Google's. */
 void googleexternal_ask_account(const struct googleexternal *g, const char *token, const char *scope,
-	struct identity_request *out);
-int googleexternal_read_account(const struct identity_answer *answer, int64_t unix_ms, struct credential *out,
+	struct webrequest *out);
+int googleexternal_read_account(const struct webresponse *answer, int64_t unix_ms, struct credential *out,
 	struct err *err);
 
 #endif

@@ -172,7 +172,7 @@ static int put_proof(const struct googlekey *k, const char *scope, int64_t unix_
 	return 0;
 }
 
-int googlekey_ask(const struct googlekey *k, const char *scope, int64_t unix_ms, struct identity_request *out,
+int googlekey_ask(const struct googlekey *k, const char *scope, int64_t unix_ms, struct webrequest *out,
 	struct err *err)
 {
 	struct buf form = BUF_INIT(FORM_MAX);
@@ -196,8 +196,8 @@ static char *borrowed(const struct identity *i, size_t which)
 	return (char *)(uintptr_t)identity_text(i, which);
 }
 
-static enum identity_verdict googlekey_next(struct identity_exchange *x, struct identity_request *out,
-	struct credential *got, struct err *err)
+static enum exchange_verdict googlekey_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
+	struct err *err)
 {
 	const struct identity *i = x->identity;
 	const struct googlekey k = { .email = borrowed(i, EMAIL),
@@ -206,20 +206,20 @@ static enum identity_verdict googlekey_next(struct identity_exchange *x, struct 
 		.token_url = borrowed(i, TOKEN_PLACE) };
 
 	(void)got;
-	return googlekey_ask(&k, identity_text(i, SCOPE), x->unix_ms, out, err) ? IDENTITY_FAILED : IDENTITY_SEND;
+	return googlekey_ask(&k, identity_text(i, SCOPE), x->unix_ms, out, err) ? EXCHANGE_FAILED : EXCHANGE_SEND;
 }
 
-static enum identity_verdict googlekey_answered(struct identity_exchange *x, const struct identity_answer *answer,
+static enum exchange_verdict googlekey_answered(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	if (oauthreply_read(answer, got, err))
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	got->project = mem_dup(identity_text(x->identity, PROJECT));
-	return IDENTITY_GOT;
+	return EXCHANGE_DONE;
 }
 
 static const struct identity_kind googlekey = { .name = "google key",
-	.called = "Google token",
+	.label = "Google token",
 	.next = googlekey_next,
 	.read = googlekey_answered };
 

@@ -43,7 +43,7 @@ void googlekey_done(struct googlekey *k); /* wipes */
 int googlekey_read(const char *text, bool users, struct googlekey *out, struct err *err);
 
 /* The request for a token. */
-int googlekey_ask(const struct googlekey *k, const char *scope, int64_t unix_ms, struct identity_request *out,
+int googlekey_ask(const struct googlekey *k, const char *scope, int64_t unix_ms, struct webrequest *out,
 	struct err *err);
 
 /* Whether a text can be the name of a project ("my-project-1", "example.com:my-project"). */

@@ -34,18 +34,18 @@ static void note_project(struct identity_exchange *x, const char *otherwise)
 	x->note = mem_dup(said ? said : otherwise);
 }
 
-static enum identity_verdict ask_with_key(struct identity_exchange *x, const char *text, struct identity_request *out,
+static enum exchange_verdict ask_with_key(struct identity_exchange *x, const char *text, struct webrequest *out,
 	struct err *err)
 {
 	struct googlekey key = { 0 };
-	enum identity_verdict verdict = IDENTITY_FAILED;
+	enum exchange_verdict verdict = EXCHANGE_FAILED;
 
 	if (googlekey_read(text, true, &key, err)) {
 		err_wrap(err, "the file that " KEY_FILE " names");
 	} else if (googlekey_ask(&key, identity_text(x->identity, SCOPE), x->unix_ms, out, err) == 0) {
 		note_project(x, key.project);
 		x->stage = BY_KEY;
-		verdict = IDENTITY_SEND;
+		verdict = EXCHANGE_SEND;
 	}
 	googlekey_done(&key);
 	return verdict;
@@ -65,7 +65,7 @@ static int read_place(struct identity_exchange *x, const struct googleexternal *
 	struct buf content = BUF_INIT(GOOGLEKEY_TEXT_MAX);
 	char *token = NULL;
 
-	if (x->world->file(x->world->arg, g->file, &content, err) == 0)
+	if (x->environment->file(x->environment->arg, g->file, &content, err) == 0)
 		token = googleexternal_subject(g, buf_text(&content), content.len, err);
 	buf_done_secret(&content);
 	if (!token)
@@ -75,18 +75,18 @@ static int read_place(struct identity_exchange *x, const struct googleexternal *
 }
 
 /* The configuration is read anew at each step, as all that the exchange keeps is a token. */
-static enum identity_verdict ask_federated(struct identity_exchange *x, const char *text, struct identity_request *out,
+static enum exchange_verdict ask_federated(struct identity_exchange *x, const char *text, struct webrequest *out,
 	struct err *err)
 {
 	const char *scope = identity_text(x->identity, SCOPE);
 	struct googleexternal g = { 0 };
-	enum identity_verdict verdict = IDENTITY_FAILED;
+	enum exchange_verdict verdict = EXCHANGE_FAILED;
 
 	if (googleexternal_read(text, &g, err) || (x->stage == START && g.file && read_place(x, &g, err)) ||
 		(x->stage == ACCOUNT && !g.account_url && err_set(err, ERR_TEMPORARY, "it changed meanwhile"))) {
 		err_wrap(err, "the file that " KEY_FILE " names");
 	} else {
-		verdict = IDENTITY_SEND;
+		verdict = EXCHANGE_SEND;
 		if (x->stage == START)
 			x->stage = PLACE;
 		if (x->stage == PLACE)
@@ -100,10 +100,10 @@ static enum identity_verdict ask_federated(struct identity_exchange *x, const ch
 	return verdict;
 }
 
-static enum identity_verdict ask_by_file(struct identity_exchange *x, struct identity_request *out, struct err *err)
+static enum exchange_verdict ask_by_file(struct identity_exchange *x, struct webrequest *out, struct err *err)
 {
 	char *text = identity_file_text(x, KEY_FILE, err);
-	enum identity_verdict verdict = IDENTITY_FAILED;
+	enum exchange_verdict verdict = EXCHANGE_FAILED;
 
 	if (text)
 		verdict = x->stage != START || googleexternal_is(text) ? ask_federated(x, text, out, err)
@@ -112,8 +112,8 @@ static enum identity_verdict ask_by_file(struct identity_exchange *x, struct ide
 	return verdict;
 }
 
-static enum identity_verdict take_place(struct identity_exchange *x, const struct googleexternal *g,
-	const struct identity_answer *answer, struct err *err)
+static enum exchange_verdict take_place(struct identity_exchange *x, const struct googleexternal *g,
+	const struct webresponse *answer, struct err *err)
 {
 	char *token = NULL;
 
@@ -122,51 +122,51 @@ static enum identity_verdict take_place(struct identity_exchange *x, const struc
 	else
 		token = googleexternal_subject(g, answer->body ? answer->body : "", answer->len, err);
 	if (!token)
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	note_token(x, token, GOOGLE);
-	return IDENTITY_NEXT;
+	return EXCHANGE_NEXT;
 }
 
-static enum identity_verdict take_google(struct identity_exchange *x, const struct googleexternal *g,
-	const struct identity_answer *answer, struct credential *got, struct err *err)
+static enum exchange_verdict take_google(struct identity_exchange *x, const struct googleexternal *g,
+	const struct webresponse *answer, struct credential *got, struct err *err)
 {
 	if (oauthreply_read(answer, got, err))
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	if (!g->account_url)
-		return IDENTITY_GOT;
+		return EXCHANGE_DONE;
 	note_token(x, got->token, ACCOUNT);
 	*got = (struct credential){ 0 };
-	return IDENTITY_NEXT;
+	return EXCHANGE_NEXT;
 }
 
-static enum identity_verdict take_step(struct identity_exchange *x, const struct googleexternal *g,
-	const struct identity_answer *answer, struct credential *got, struct err *err)
+static enum exchange_verdict take_step(struct identity_exchange *x, const struct googleexternal *g,
+	const struct webresponse *answer, struct credential *got, struct err *err)
 {
 	static const char *const who[] = { [PLACE] = "the url of its credential_source",
 		[GOOGLE] = "Google's token service",
 		[ACCOUNT] = "the service account" };
 	unsigned stage = x->stage;
-	enum identity_verdict verdict = IDENTITY_GOT;
+	enum exchange_verdict verdict = EXCHANGE_DONE;
 
 	if (stage == PLACE)
 		verdict = take_place(x, g, answer, err);
 	else if (stage == GOOGLE)
 		verdict = take_google(x, g, answer, got, err);
 	else if (googleexternal_read_account(answer, x->unix_ms, got, err))
-		verdict = IDENTITY_FAILED;
-	if (verdict == IDENTITY_FAILED)
+		verdict = EXCHANGE_FAILED;
+	if (verdict == EXCHANGE_FAILED)
 		err_wrap(err, "%s", who[stage]);
-	if (verdict == IDENTITY_GOT)
+	if (verdict == EXCHANGE_DONE)
 		got->project = mem_dup(identity_env(x, PROJECT_ENV));
 	return verdict;
 }
 
-static enum identity_verdict take_federated(struct identity_exchange *x, const struct identity_answer *answer,
+static enum exchange_verdict take_federated(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	char *text = identity_file_text(x, KEY_FILE, err);
 	struct googleexternal g = { 0 };
-	enum identity_verdict verdict = IDENTITY_FAILED;
+	enum exchange_verdict verdict = EXCHANGE_FAILED;
 
 	if (text && googleexternal_read(text, &g, err))
 		err_wrap(err, "the file that " KEY_FILE " names");
@@ -179,7 +179,7 @@ static enum identity_verdict take_federated(struct identity_exchange *x, const s
 
 /* ---- The machine's ---- */
 
-static enum identity_verdict ask_metadata(const struct identity_exchange *x, struct identity_request *out)
+static enum exchange_verdict ask_metadata(const struct identity_exchange *x, struct webrequest *out)
 {
 	const char *place = identity_env(x, "GCE_METADATA_HOST");
 	struct buf url = BUF_INIT(URL_MAX);
@@ -194,11 +194,11 @@ static enum identity_verdict ask_metadata(const struct identity_exchange *x, str
 	out->own = true;
 	out->url = buf_take(&url);
 	strmap_set(&out->headers, "Metadata-Flavor", "Google");
-	return IDENTITY_SEND;
+	return EXCHANGE_SEND;
 }
 
-static enum identity_verdict googleown_next(struct identity_exchange *x, struct identity_request *out,
-	struct credential *got, struct err *err)
+static enum exchange_verdict googleown_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
+	struct err *err)
 {
 	const char *project = identity_env(x, PROJECT_ENV);
 
@@ -209,15 +209,15 @@ static enum identity_verdict googleown_next(struct identity_exchange *x, struct 
 		return ask_metadata(x, out);
 	if (project && !googlekey_is_project(project)) {
 		err_set(err, ERR_INVALID, PROJECT_ENV " is no name of a project");
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	if (identity_env(x, KEY_FILE))
 		return ask_by_file(x, out, err);
-	if (!x->world->metadata) {
+	if (!x->environment->metadata) {
 		err_set(err, ERR_INVALID,
 			"kscaled has no Google identity of its own: its environment has no " KEY_FILE
 			", and the machine's is not asked for (option cloud-metadata)");
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	note_project(x, NULL);
 	x->stage = x->note ? METADATA_TOKEN : METADATA_PROJECT;
@@ -227,7 +227,7 @@ static enum identity_verdict googleown_next(struct identity_exchange *x, struct 
 /* ---- What comes ---- */
 
 /* A machine may have none; who needs it then says so. */
-static enum identity_verdict take_project(struct identity_exchange *x, const struct identity_answer *answer,
+static enum exchange_verdict take_project(struct identity_exchange *x, const struct webresponse *answer,
 	struct err *err)
 {
 	MEM_AUTO char *line = mem_dupn(answer->body ? answer->body : "",
@@ -235,22 +235,22 @@ static enum identity_verdict take_project(struct identity_exchange *x, const str
 
 	if (answer->status != 200 && answer->status != 404) {
 		identity_refused(answer, "no project", NULL, err);
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	if (answer->status == 200 && !googlekey_is_project(line)) {
 		err_set(err, ERR_INVALID, "what it says is no name of a project");
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	}
 	if (answer->status == 200)
 		note_project(x, line);
 	x->stage = METADATA_TOKEN;
-	return IDENTITY_NEXT;
+	return EXCHANGE_NEXT;
 }
 
-static enum identity_verdict googleown_read(struct identity_exchange *x, const struct identity_answer *answer,
+static enum exchange_verdict googleown_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
-	enum identity_verdict verdict = IDENTITY_FAILED;
+	enum exchange_verdict verdict = EXCHANGE_FAILED;
 
 	if (x->stage >= PLACE)
 		return take_federated(x, answer, got, err);
@@ -258,15 +258,15 @@ static enum identity_verdict googleown_read(struct identity_exchange *x, const s
 		verdict = take_project(x, answer, err);
 	} else if (oauthreply_read(answer, got, err) == 0) {
 		got->project = mem_dup(x->note);
-		verdict = IDENTITY_GOT;
+		verdict = EXCHANGE_DONE;
 	}
-	if (verdict == IDENTITY_FAILED)
+	if (verdict == EXCHANGE_FAILED)
 		err_wrap(err, x->stage == BY_KEY ? "the key that " KEY_FILE " names" : "the machine's metadata server");
 	return verdict;
 }
 
 static const struct identity_kind googleown = { .name = "google own",
-	.called = "kscaled's own Google token",
+	.label = "kscaled's own Google token",
 	.next = googleown_next,
 	.read = googleown_read };
 

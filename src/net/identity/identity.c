@@ -80,9 +80,9 @@ const char *identity_key(const struct identity *i)
 	return i->key;
 }
 
-const char *identity_called(const struct identity *i)
+const char *identity_label(const struct identity *i)
 {
-	return i->kind->called;
+	return i->kind->label;
 }
 
 struct identity *identity_source(const struct identity *i)
@@ -110,7 +110,7 @@ const struct identity_trust *identity_trust(const struct identity *i)
 	return &i->trust;
 }
 
-bool identity_repeats(const struct identity *i, const char *words, const char *answer)
+bool identity_echoes_secret(const struct identity *i, const char *words, const char *answer)
 {
 	for (size_t n = 0; n < IDENTITY_TEXTS; n++)
 		if (i->kind->sent & 1u << n && echo_shows(words, answer, i->texts[n]))
@@ -151,20 +151,12 @@ void credential_copy(struct credential *to, const struct credential *from)
 }
 
 /* The secret key is signed with, and never sent. */
-bool credential_repeats(const struct credential *c, const char *words, const char *answer)
+bool credential_echoes_secret(const struct credential *c, const char *words, const char *answer)
 {
 	return echo_shows(words, answer, c->token) || echo_shows(words, answer, c->session_token);
 }
 
 /* ---- The exchange ---- */
-
-void identity_request_done(struct identity_request *r)
-{
-	mem_free_secret(r->url);
-	mem_free_secret(r->body);
-	strmap_done_secret(&r->headers);
-	*r = (struct identity_request){ 0 };
-}
 
 void identity_exchange_done(struct identity_exchange *x)
 {
@@ -172,13 +164,13 @@ void identity_exchange_done(struct identity_exchange *x)
 	x->note = NULL;
 }
 
-enum identity_verdict identity_next(struct identity_exchange *x, struct identity_request *out, struct credential *got,
+enum exchange_verdict identity_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
 	struct err *err)
 {
 	return x->identity->kind->next(x, out, got, err);
 }
 
-enum identity_verdict identity_read(struct identity_exchange *x, const struct identity_answer *answer,
+enum exchange_verdict identity_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	return x->identity->kind->read(x, answer, got, err);
@@ -188,7 +180,7 @@ enum identity_verdict identity_read(struct identity_exchange *x, const struct id
 
 const char *identity_env(const struct identity_exchange *x, const char *name)
 {
-	const char *value = x->world->env(x->world->arg, name);
+	const char *value = x->environment->env(x->environment->arg, name);
 
 	return value && *value ? value : NULL;
 }
@@ -198,7 +190,7 @@ char *identity_file_text(const struct identity_exchange *x, const char *variable
 	struct buf content = BUF_INIT(FILE_MAX);
 	char *text = NULL, *whole;
 
-	if (x->world->file(x->world->arg, identity_env(x, variable), &content, err)) {
+	if (x->environment->file(x->environment->arg, identity_env(x, variable), &content, err)) {
 		err_wrap(err, "the file that %s names", variable);
 	} else {
 		whole = buf_take(&content);
@@ -237,7 +229,7 @@ bool identity_is_token(const char *text)
 	return *text && strlen(text) <= TOKEN_MAX;
 }
 
-void identity_refused(const struct identity_answer *answer, const char *what, const char *code, struct err *err)
+void identity_refused(const struct webresponse *answer, const char *what, const char *code, struct err *err)
 {
 	int status = answer->status;
 

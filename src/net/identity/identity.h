@@ -7,8 +7,8 @@
  * OAuth client, a key, a role) becomes a credential (a bearer token, AWS keys) that is good for a
  * while. Each kind is a table of pure functions in a file of its own (oauthclient, awskeys, awsown,
  * awsrole, entra, googlekey, googleown, githubapp): which request is next, and what its response
- * means. net/web/webtoken sends the requests and keeps the credentials, one for all who are the
- * same identity; net/web/webget puts them on requests.
+ * means. net/web/webtoken runs the exchange and keeps the credentials, one for all who are the same
+ * identity; net/web/webauth has them put on requests.
  *
  * An identity is immutable and counted, and wiped with the last reference. Its key holds no secret.
  */
@@ -19,7 +19,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/strmap.h"
+#include "net/http/webrequest.h"
 
 struct identity;
 
@@ -27,7 +27,7 @@ struct identity *identity_ref(struct identity *i);  /* NULL gives NULL */
 void identity_unref(struct identity *i);            /* NULL is fine */
 const char *identity_key(const struct identity *i); /* equal for equal ones, within this process */
 /* What its credential is called in messages: "OAuth token". */
-const char *identity_called(const struct identity *i);
+const char *identity_label(const struct identity *i);
 /* Whose credential it needs for its exchange; borrowed; NULL: nobody's. */
 struct identity *identity_source(const struct identity *i);
 /* It is kscaled itself, or a role that kscaled assumes. */
@@ -46,7 +46,7 @@ struct identity_trust {
 const struct identity_trust *identity_trust(const struct identity *i);
 
 /* Whether words from a server that was asked as it show a secret of its own (base/echo). */
-bool identity_repeats(const struct identity *i, const char *words, const char *answer);
+bool identity_echoes_secret(const struct identity *i, const char *words, const char *answer);
 
 /* ---- What comes out ---- */
 
@@ -61,34 +61,12 @@ struct credential {
 void credential_done(struct credential *c);                                 /* wipes */
 void credential_copy(struct credential *to, const struct credential *from); /* into an empty one */
 /* Whether words from a server show a secret that was sent to it (base/echo). */
-bool credential_repeats(const struct credential *c, const char *words, const char *answer);
+bool credential_echoes_secret(const struct credential *c, const char *words, const char *answer);
 
 /* ---- The exchange ---- */
 
-struct identity_request {         /* empty when zeroed */
-	char *url;                /* owned */
-	const char *method;       /* constant; NULL: GET, or POST with a body */
-	struct strmap headers;    /* owned, wiped */
-	char *body;               /* owned, wiped; NULL */
-	const char *content_type; /* constant; of the body */
-	/*
-	 * its address was named by whoever runs kscaled, or is a cloud's metadata server: no rule
-	 * for triggers' servers applies, no proxy, and nothing is followed
-	 */
-	bool own;
-};
-void identity_request_done(struct identity_request *r);
-
-struct identity_answer { /* borrowed */
-	int status;      /* 0: none came, for this reason */
-	const struct err *transport;
-	const char *body;
-	size_t len;
-	int64_t retry_after_ms; /* what it asks for; 0: nothing */
-};
-
-/* What an exchange may ask of this process; given by who runs it. */
-struct identity_world {
+/* What an exchange may read of this process. */
+struct identity_environment {
 	void *arg;
 	const char *(*env)(void *arg, const char *name); /* NULL or "": not set */
 	/* a file that the environment names, into an empty buffer; read anew at each exchange */
@@ -99,7 +77,7 @@ struct identity_world {
 /* One exchange under way. Zeroed but for the first three. */
 struct identity_exchange {
 	const struct identity *identity;
-	const struct identity_world *world;
+	const struct identity_environment *environment;
 	int64_t unix_ms; /* now; set before each call */
 	unsigned stage;  /* of the kind: where it is; 0 at first */
 	char *note;      /* of the kind, owned, wiped: what it keeps from step to step */
@@ -109,23 +87,16 @@ struct identity_exchange {
 };
 void identity_exchange_done(struct identity_exchange *x);
 
-enum identity_verdict {
-	IDENTITY_SEND,         /* of next: *out is to be sent, and its answer to be read */
-	IDENTITY_NEEDS_SOURCE, /* of next: to be called again with a source */
-	IDENTITY_NEXT,         /* of read: next is to be called */
-	IDENTITY_GOT,          /* *got is the credential */
-	/*
-	 * err says why; it repeats no secret. With a retry_after_ms nobody begins another exchange
-	 * before that is over
-	 */
-	IDENTITY_FAILED,
-};
 /* At most so many requests in one exchange. */
 #define IDENTITY_STEPS_MAX 8
 
-enum identity_verdict identity_next(struct identity_exchange *x, struct identity_request *out, struct credential *got,
+/*
+ * EXCHANGE_WAIT: to be called again with a source. EXCHANGE_DONE: *got is the credential. After a
+ * failure with a retry_after_ms nobody begins another exchange before that is over.
+ */
+enum exchange_verdict identity_next(struct identity_exchange *x, struct webrequest *out, struct credential *got,
 	struct err *err);
-enum identity_verdict identity_read(struct identity_exchange *x, const struct identity_answer *answer,
+enum exchange_verdict identity_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err);
 
 #endif

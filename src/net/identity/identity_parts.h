@@ -7,14 +7,14 @@
 #include "net/identity/identity.h"
 
 struct identity_kind {
-	const char *name;   /* part of the key */
-	const char *called; /* its credential, in messages */
+	const char *name;  /* part of the key */
+	const char *label; /* its credential, in messages */
 	int64_t early_ms;
 	unsigned sent; /* bits of the texts that are secrets and sent to every server that is asked */
-	enum identity_verdict (*next)(struct identity_exchange *x, struct identity_request *out, struct credential *got,
-		struct err *err);
+	enum exchange_verdict (
+		*next)(struct identity_exchange *x, struct webrequest *out, struct credential *got, struct err *err);
 	/* NULL: it sends nothing */
-	enum identity_verdict (*read)(struct identity_exchange *x, const struct identity_answer *answer,
+	enum exchange_verdict (*read)(struct identity_exchange *x, const struct webresponse *answer,
 		struct credential *got, struct err *err);
 };
 
@@ -58,6 +58,6 @@ bool identity_is_token(const char *text);
  * ERR_TEMPORARY and the like by the status; *err gets the status, and how long the server is to be
  * left alone, if it says so with 429 or 503.
  */
-void identity_refused(const struct identity_answer *answer, const char *what, const char *code, struct err *err);
+void identity_refused(const struct webresponse *answer, const char *what, const char *code, struct err *err);
 
 #endif

@@ -34,7 +34,7 @@ static char *basic_value(const struct identity *i)
 	return value;
 }
 
-static enum identity_verdict oauthclient_next(struct identity_exchange *x, struct identity_request *out,
+static enum exchange_verdict oauthclient_next(struct identity_exchange *x, struct webrequest *out,
 	struct credential *got, struct err *err)
 {
 	const struct identity *i = x->identity;
@@ -59,26 +59,26 @@ static enum identity_verdict oauthclient_next(struct identity_exchange *x, struc
 	out->url = mem_dup(identity_text(i, TOKEN_URL));
 	out->body = buf_take(&form);
 	out->content_type = "application/x-www-form-urlencoded";
-	return IDENTITY_SEND;
+	return EXCHANGE_SEND;
 }
 
 /*
  * RFC 6749 requires Basic, but not every server accepts it; which way works is not known before.
  */
-static enum identity_verdict oauthclient_read(struct identity_exchange *x, const struct identity_answer *answer,
+static enum exchange_verdict oauthclient_read(struct identity_exchange *x, const struct webresponse *answer,
 	struct credential *got, struct err *err)
 {
 	if (oauthreply_read(answer, got, err) == 0)
-		return IDENTITY_GOT;
+		return EXCHANGE_DONE;
 	if ((answer->status != 400 && answer->status != 401) || x->stage == OTHER_WAY)
-		return IDENTITY_FAILED;
+		return EXCHANGE_FAILED;
 	x->stage = OTHER_WAY;
 	x->memory ^= IN_FORM;
-	return IDENTITY_NEXT;
+	return EXCHANGE_NEXT;
 }
 
 static const struct identity_kind oauthclient = { .name = "oauth2",
-	.called = "OAuth token",
+	.label = "OAuth token",
 	.next = oauthclient_next,
 	.read = oauthclient_read };
 

@@ -39,7 +39,7 @@ static char *code_of(const json_t *answer)
 	return digits > 0 && digits < 12 ? mem_printf("%s (%.*s)", code, (int)digits + 6, number) : mem_dup(code);
 }
 
-int oauthreply_read(const struct identity_answer *answer, struct credential *out, struct err *err)
+int oauthreply_read(const struct webresponse *answer, struct credential *out, struct err *err)
 {
 	json_t *value = answer->status ? json_parse_foreign(answer->body, answer->len, NULL) : NULL;
 	const char *text = json_str_or_empty(value, "access_token"), *type = json_str_or_empty(value, "token_type");

@@ -10,6 +10,6 @@
  * 0 with the token and its life in *out, which was empty; else -1 with an error that quotes nothing
  * but its code (invalid_client) and Entra's number of it (AADSTS7000215).
  */
-int oauthreply_read(const struct identity_answer *answer, struct credential *out, struct err *err);
+int oauthreply_read(const struct webresponse *answer, struct credential *out, struct err *err);
 
 #endif

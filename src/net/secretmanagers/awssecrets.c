@@ -26,7 +26,7 @@ static int put(json_t *body, const char *key, const char *value)
 	return secretmanager_given(value) ? json_object_set_new(body, key, json_string(value)) : 0;
 }
 
-static int awssecrets_request(const struct secretmanager_secret *s, struct secretmanager_request *out, struct err *err)
+static int awssecrets_request(const struct secretmanager_secret *s, struct webrequest *out, struct err *err)
 {
 	json_t *body = json_object();
 	bool good = put(body, "SecretId", s->name) == 0 && put(body, "VersionId", s->version) == 0 &&
@@ -62,7 +62,7 @@ static enum err_kind kind_of(int status, const char *words)
 							    : ERR_INVALID;
 }
 
-static int awssecrets_refused(const struct webget_answer *answer, struct err *err)
+static int awssecrets_refused(const struct webresponse *answer, struct err *err)
 {
 	MEM_AUTO char *words = awssts_words(answer->body, answer->len);
 	enum err_kind kind = kind_of(answer->status, words);
@@ -101,7 +101,7 @@ static int awssecrets_member(const json_t *whole, const char *member, char **out
 	return rc;
 }
 
-const struct secretmanager awssecrets = { .called = "AWS Secrets Manager",
+const struct secretmanager awssecrets = { .label = "AWS Secrets Manager",
 	.is_pinned = awssecrets_is_pinned,
 	.request = awssecrets_request,
 	.take = awssecrets_take,

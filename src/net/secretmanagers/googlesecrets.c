@@ -23,8 +23,7 @@ static bool googlesecrets_is_pinned(const struct secretmanager_secret *s)
 }
 
 /* All become parts of a path, so nothing else may stand in them. */
-static int googlesecrets_request(const struct secretmanager_secret *s, struct secretmanager_request *out,
-	struct err *err)
+static int googlesecrets_request(const struct secretmanager_secret *s, struct webrequest *out, struct err *err)
 {
 	const char *version = secretmanager_given(s->version) ? s->version : "latest";
 
@@ -92,12 +91,12 @@ static int googlesecrets_take(const json_t *answer, char **value, struct err *er
 	return -1;
 }
 
-static int googlesecrets_refused(const struct webget_answer *answer, struct err *err)
+static int googlesecrets_refused(const struct webresponse *answer, struct err *err)
 {
 	return secretmanager_refused(answer, "status", RIGHT, err);
 }
 
-const struct secretmanager googlesecrets = { .called = "Google Secret Manager",
+const struct secretmanager googlesecrets = { .label = "Google Secret Manager",
 	.needs_project = true,
 	.is_pinned = googlesecrets_is_pinned,
 	.request = googlesecrets_request,

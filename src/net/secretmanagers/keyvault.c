@@ -18,7 +18,7 @@ static bool keyvault_is_pinned(const struct secretmanager_secret *s)
 }
 
 /* Name and version become parts of a path, so nothing else may stand in them. */
-static int keyvault_request(const struct secretmanager_secret *s, struct secretmanager_request *out, struct err *err)
+static int keyvault_request(const struct secretmanager_secret *s, struct webrequest *out, struct err *err)
 {
 	const char *version = s->version ? s->version : "";
 
@@ -38,12 +38,12 @@ static int keyvault_take(const json_t *answer, char **value, struct err *err)
 	return *value ? 0 : -1;
 }
 
-static int keyvault_refused(const struct webget_answer *answer, struct err *err)
+static int keyvault_refused(const struct webresponse *answer, struct err *err)
 {
 	return secretmanager_refused(answer, "code", RIGHT, err);
 }
 
-const struct secretmanager keyvault = { .called = "Azure Key Vault",
+const struct secretmanager keyvault = { .label = "Azure Key Vault",
 	.is_pinned = keyvault_is_pinned,
 	.request = keyvault_request,
 	.take = keyvault_take,

@@ -9,30 +9,22 @@
 
 #define WORDS_SHOWN 300
 
-void secretmanager_request_done(struct secretmanager_request *r)
-{
-	mem_free_secret(r->url);
-	mem_free_secret(r->body);
-	strmap_done_secret(&r->headers);
-	*r = (struct secretmanager_request){ 0 };
-}
-
 int secretmanager_check(const struct secretmanager *m, const struct secretmanager_secret *s, struct err *err)
 {
 	struct secretmanager_secret named = *s;
-	struct secretmanager_request request = { 0 };
+	struct webrequest request = { 0 };
 	int rc;
 
 	/* The one that comes with the identity's credential is not known yet. */
 	if (m->needs_project && !secretmanager_given(named.project))
 		named.project = "project";
 	rc = m->request(&named, &request, err);
-	secretmanager_request_done(&request);
+	webrequest_done(&request);
 	return rc;
 }
 
 int secretmanager_read(const struct secretmanager *m, const struct secretmanager_secret *s,
-	const struct webget_answer *answer, char **value, struct err *err)
+	const struct webresponse *answer, char **value, struct err *err)
 {
 	json_t *body = answer->status == 200 ? json_parse_foreign(answer->body, answer->len, NULL) : NULL;
 	int rc = body                   ? m->take(body, value, err)
@@ -78,7 +70,7 @@ static char *words_of(const json_t *error, const char *code_member)
 	return words;
 }
 
-int secretmanager_refused(const struct webget_answer *answer, const char *code, const char *right, struct err *err)
+int secretmanager_refused(const struct webresponse *answer, const char *code, const char *right, struct err *err)
 {
 	json_t *body = json_parse_foreign(answer->body, answer->len, NULL);
 	MEM_AUTO char *words = words_of(json_object_get(body, "error"), code);

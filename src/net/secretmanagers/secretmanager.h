@@ -6,15 +6,14 @@
  * What the secret managers of clouds are asked, and what they say: the request for one secret, and
  * what its response means. Each manager is a table of pure functions in a file of its own beside
  * this one. Who asks it, and keeps the value, is cache/auth/managervalues; as whom it is asked is
- * an identity of net/identity, which net/web/webget puts on the request.
+ * an identity of net/identity, which net/web/webauth has put on the request.
  */
 
 #include <jansson.h>
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "base/strmap.h"
-#include "net/web/webget.h"
+#include "net/http/webrequest.h"
 
 struct secretmanager_secret { /* texts; NULL or "": not given */
 	const char *place;    /* URL of the manager, without a slash at its end */
@@ -24,26 +23,18 @@ struct secretmanager_secret { /* texts; NULL or "": not given */
 	const char *stage;   /* of AWS */
 };
 
-struct secretmanager_request {    /* empty when zeroed */
-	char *url;                /* owned */
-	char *body;               /* owned; NULL: it is a GET */
-	const char *content_type; /* constant; of the body */
-	struct strmap headers;    /* owned */
-};
-void secretmanager_request_done(struct secretmanager_request *r);
-
 struct secretmanager {
-	const char *called; /* "AWS Secrets Manager" */
+	const char *label; /* "AWS Secrets Manager" */
 	/* Where no project is said it is that of the identity, which comes with its credential. */
 	bool needs_project;
 	/* Whether it is one version, whose value never changes. */
 	bool (*is_pinned)(const struct secretmanager_secret *s);
 	/* 0 with the request in *out, empty before; -1 with ERR_INVALID: no secret is called so */
-	int (*request)(const struct secretmanager_secret *s, struct secretmanager_request *out, struct err *err);
+	int (*request)(const struct secretmanager_secret *s, struct webrequest *out, struct err *err);
 	/* The value in an answer with status 200, which the caller owns and wipes; or -1. */
 	int (*take)(const json_t *answer, char **value, struct err *err);
 	/* -1 with what an answer with another status means. */
-	int (*refused)(const struct webget_answer *answer, struct err *err);
+	int (*refused)(const struct webresponse *answer, struct err *err);
 	/*
 	 * One member of a value that is a JSON object (NULL: the value is not JSON), as a text that
 	 * the caller owns and wipes; the error quotes nothing of the value. NULL: values have no
@@ -60,7 +51,7 @@ int secretmanager_check(const struct secretmanager *m, const struct secretmanage
  * error by its kind, which names the secret and never quotes a value.
  */
 int secretmanager_read(const struct secretmanager *m, const struct secretmanager_secret *s,
-	const struct webget_answer *answer, char **value, struct err *err);
+	const struct webresponse *answer, char **value, struct err *err);
 
 /* ---- For the managers ---- */
 
@@ -74,7 +65,7 @@ bool secretmanager_is_of(const char *text, const char *letters, size_t most);
  * kind by the status, its code (the member that has it is named), and the beginning of what it says
  * on one line. right: what is needed, told to who may not.
  */
-int secretmanager_refused(const struct webget_answer *answer, const char *code, const char *right, struct err *err);
+int secretmanager_refused(const struct webresponse *answer, const char *code, const char *right, struct err *err);
 
 /*
  * A copy of a JSON string, which the caller owns and wipes. NULL with ERR_INVALID that says what

@@ -4,9 +4,9 @@
 
 /*
  * AWS Signature Version 4: the Authorization header of a request, or the query of a presigned URL.
- * Pure functions: the time is a parameter, nothing is sent. Who sends the request (net/web/webget,
- * net/identity for STS) sends exactly what was signed: the query that sigv4_query makes and the
- * headers that it gave.
+ * Pure functions: the time is a parameter, nothing is sent. Who sends the request
+ * (net/web/webclient, net/identity for STS) sends exactly what was signed: the query that
+ * sigv4_query makes and the headers that it gave.
  */
 
 #include <stdbool.h>

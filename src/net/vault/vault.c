@@ -86,7 +86,7 @@ static struct vault_entry *find_login(struct vault_pool *p, const struct vault_s
 	}
 	if (make_room_for_login(p, asker, &share, err) < 0)
 		return NULL;
-	l = vaultlogin_new(&p->sender, server, login, p->ca_file, p->skip_verify, err);
+	l = vaultlogin_new(p->loop, p->client, server, login, p->ca_file, p->skip_verify, err);
 	if (!l) {
 		shares_give(&share, 1);
 		return NULL;
@@ -205,7 +205,7 @@ void vault_pool_free(struct vault_pool *p)
 	HASH_ITER (hh, p->logins, e, next_entry)
 		entry_free(p, e);
 	loop_timer_done(&p->sweep);
-	vaultrequest_sender_done(&p->sender);
+	webclient_free(p->client);
 	free(p->ca_file);
 	free(p);
 }
@@ -220,7 +220,7 @@ struct vault_pool *vault_pool_new(struct loop *loop, const char *ca_file, bool s
 	p->skip_verify = skip_verify;
 	p->login_shares = (struct shares){ .total = LOGINS_MAX, .few = LOGINS_FEW };
 	vaultread_init_shares(p);
-	vaultrequest_sender_init(&p->sender, loop);
+	p->client = webclient_new(loop, VAULTREQUEST_MS);
 	loop_timer_init(&p->sweep, loop, on_sweep, p);
 	return p;
 }

@@ -73,7 +73,7 @@ struct vault_call {
 
 struct vault_pool {
 	struct loop *loop;
-	struct vaultrequest_sender sender;
+	struct webclient *client;
 	char *ca_file;
 	bool skip_verify;
 	struct vault_entry *logins;

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/fingerprint.h"
 #include "base/mem.h"
+#include "net/http/httpurl.h"
 #include "net/vault/vaultreply.h"
 
 #define IN_USE_MS      (2 * 3600 * INT64_C(1000)) /* after its last use */
@@ -19,8 +20,9 @@
 enum state { NONE, ASKING, READY, DOUBTING };
 
 struct vaultlogin {
-	const struct vaultrequest_sender *sender;
-	struct vaultrequest_server server; /* owns its texts, and trust.ca_pem */
+	struct loop *loop;
+	struct webclient *client;
+	struct vaultrequest_server server; /* owns its texts, one reference to its access */
 	char *jwt_body, *jwt;              /* by JWT: the request body and the JWT, wiped; NULL with a given token */
 	char *path;                        /* by JWT: the path of the request */
 	char *asker;                       /* the namespace that uses it; "": several do */
@@ -74,14 +76,14 @@ static void become(struct vaultlogin *l, enum state state, const struct err *err
 
 static bool ended(const struct vaultlogin *l)
 {
-	return l->ends_ms != 0 && loop_now_ms(l->sender->loop) >= l->ends_ms;
+	return l->ends_ms != 0 && loop_now_ms(l->loop) >= l->ends_ms;
 }
 
 static void set_life(struct vaultlogin *l, const struct vaultreply_token *t)
 {
 	l->ttl_ms = t->ttl_ms;
 	l->renewable = t->renewable;
-	l->ends_ms = t->ttl_ms > 0 ? loop_now_ms(l->sender->loop) + t->ttl_ms : 0;
+	l->ends_ms = t->ttl_ms > 0 ? loop_now_ms(l->loop) + t->ttl_ms : 0;
 	/*
 	 * At a random time between a half and five eighths of the TTL, so that many logins of one
 	 * start are not renewed together.
@@ -106,7 +108,7 @@ static void on_renewed(void *arg, const json_t *answer, size_t size, const struc
 		return;
 	}
 	/* No error: the token is used until it ends, and is then replaced. */
-	left_ms = l->ends_ms - loop_now_ms(l->sender->loop);
+	left_ms = l->ends_ms - loop_now_ms(l->loop);
 	if (err && err->kind == ERR_TEMPORARY && err->http_status != 400 && left_ms > 2 * RENEW_AGAIN_MS)
 		loop_timer_set(&l->renew_timer, left_ms / 4 > RENEW_AGAIN_MS ? left_ms / 4 : RENEW_AGAIN_MS);
 	else
@@ -120,7 +122,7 @@ static void on_renew_timer(void *arg)
 	if (l->state != READY || ended(l) || l->renewal || !vaultlogin_in_use(l))
 		return;
 	l->used = false;
-	l->renewal = vaultrequest_start(l->sender, &l->server, "auth/token/renew-self", l->token, "{}", NULL, l->asker,
+	l->renewal = vaultrequest_start(l->client, &l->server, "auth/token/renew-self", l->token, "{}", NULL, l->asker,
 		on_renewed, l);
 }
 
@@ -184,10 +186,10 @@ static void ask(struct vaultlogin *l)
 	forget_token(l);
 	l->state = ASKING;
 	if (l->jwt)
-		l->asked = vaultrequest_start(l->sender, &l->server, l->path, NULL, l->jwt_body, l->jwt, l->asker,
+		l->asked = vaultrequest_start(l->client, &l->server, l->path, NULL, l->jwt_body, l->jwt, l->asker,
 			on_asked, l);
 	else
-		l->asked = vaultrequest_start(l->sender, &l->server, "auth/token/lookup-self", l->token, NULL, NULL,
+		l->asked = vaultrequest_start(l->client, &l->server, "auth/token/lookup-self", l->token, NULL, NULL,
 			l->asker, on_asked, l);
 }
 
@@ -225,7 +227,7 @@ void vaultlogin_doubt(struct vaultlogin *l, struct vaultlogin_waiter *w, uint64_
 		return;
 	}
 	l->state = DOUBTING;
-	l->asked = vaultrequest_start(l->sender, &l->server, "auth/token/lookup-self", l->token, NULL, NULL, l->asker,
+	l->asked = vaultrequest_start(l->client, &l->server, "auth/token/lookup-self", l->token, NULL, NULL, l->asker,
 		on_looked_up, l);
 	join(l, w);
 }
@@ -234,13 +236,13 @@ void vaultlogin_doubt(struct vaultlogin *l, struct vaultlogin_waiter *w, uint64_
 
 void vaultlogin_wait(struct vaultlogin *l, struct vaultlogin_waiter *w)
 {
-	l->used_ms = loop_now_ms(l->sender->loop);
+	l->used_ms = loop_now_ms(l->loop);
 	l->used = true;
 	join(l, w);
 	if (l->state == NONE || (l->state == READY && ended(l))) {
 		ask(l);
 	} else if (l->state == READY) {
-		loop_task_queue(l->sender->loop, &l->ready_task);
+		loop_task_queue(l->loop, &l->ready_task);
 		/* it was not in use when renewal was due */
 		if (l->renewable && l->ttl_ms > 0 && !l->renewal && !loop_timer_pending(&l->renew_timer))
 			loop_timer_set(&l->renew_timer, 0);
@@ -293,7 +295,7 @@ int64_t vaultlogin_ends_ms(const struct vaultlogin *l)
  */
 bool vaultlogin_in_use(const struct vaultlogin *l)
 {
-	int64_t now_ms = loop_now_ms(l->sender->loop);
+	int64_t now_ms = loop_now_ms(l->loop);
 
 	return l->waiters || now_ms < l->used_ms + IN_USE_MS || now_ms < l->needed_until_ms ||
 		(!l->jwt && l->used && l->renewable && !ended(l));
@@ -323,6 +325,7 @@ static int take_address(struct vaultlogin *l, const char *address, struct err *e
 	       scheme = strncasecmp(address, "https://", 8) == 0 ? 8
 		: strncasecmp(address, "http://", 7) == 0        ? 7
 								 : 0;
+	struct httpurl_place place;
 
 	if (scheme == 0)
 		return err_set(err, ERR_INVALID, "address \"%.200s\": must begin with http:// or https://", address);
@@ -331,7 +334,10 @@ static int take_address(struct vaultlogin *l, const char *address, struct err *e
 	if (len == scheme || strpbrk(address, "?#@ \t\r\n"))
 		return err_set(err, ERR_INVALID, "address: must be a host, perhaps with a port and a path");
 	l->server.address = mem_dupn(address, len);
-	return httpurl_place(l->server.address, &l->server.place, err) < 0 ? err_wrap(err, "address") : 0;
+	if (httpurl_place(l->server.address, &place, err) < 0)
+		return err_wrap(err, "address");
+	httpurl_place_done(&place);
+	return 0;
 }
 
 static int take_login(struct vaultlogin *l, const struct vault_login *login, struct err *err)
@@ -353,18 +359,14 @@ static int take_login(struct vaultlogin *l, const struct vault_login *login, str
 	return l->path ? 0 : err_wrap(err, "mount");
 }
 
-/*
- * Nothing was started yet, or it was and is cancelled: what a request borrows is kept until the
- * turn ends.
- */
+/* At the end of the turn, as it may be freed in a callback of its own. */
 static void really_free(void *arg)
 {
 	struct vaultlogin *l = arg;
 
 	free(l->server.address);
-	httpurl_place_done(&l->server.place);
 	free(l->server.namespace_);
-	free((void *)(uintptr_t)l->server.trust.ca_pem);
+	webaccess_unref(l->server.access);
 	mem_free_secret(l->jwt);
 	mem_free_secret(l->jwt_body);
 	mem_free_secret(l->token);
@@ -373,7 +375,7 @@ static void really_free(void *arg)
 	free(l);
 }
 
-struct vaultlogin *vaultlogin_new(const struct vaultrequest_sender *sender, const struct vault_server *server,
+struct vaultlogin *vaultlogin_new(struct loop *loop, struct webclient *client, const struct vault_server *server,
 	const struct vault_login *login, const char *ca_file, bool skip_verify, struct err *err)
 {
 	struct vaultlogin *l = mem_zalloc(sizeof(*l));
@@ -383,10 +385,11 @@ struct vaultlogin *vaultlogin_new(const struct vaultrequest_sender *sender, cons
 
 	l->server.namespace_ = mem_dup(server->namespace_);
 	l->asker = mem_dup(server->asker ? server->asker : "");
-	l->server.trust.ca_pem = ca_pem;
-	l->server.trust.insecure = skip_verify;
-	l->sender = sender;
-	loop_timer_init(&l->renew_timer, sender->loop, on_renew_timer, l);
+	l->server.access = webaccess_for_operator(ca_pem, skip_verify);
+	free(ca_pem);
+	l->loop = loop;
+	l->client = client;
+	loop_timer_init(&l->renew_timer, loop, on_renew_timer, l);
 	loop_task_init(&l->ready_task, on_ready, l);
 	if (!bad)
 		return l;
@@ -406,6 +409,6 @@ void vaultlogin_free(struct vaultlogin *l)
 	vaultrequest_cancel(l->asked);
 	vaultrequest_cancel(l->renewal);
 	loop_timer_done(&l->renew_timer);
-	loop_task_cancel(l->sender->loop, &l->ready_task);
-	loop_free_later(l->sender->loop, l, really_free);
+	loop_task_cancel(l->loop, &l->ready_task);
+	loop_free_later(l->loop, l, really_free);
 }

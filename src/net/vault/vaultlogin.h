@@ -38,10 +38,10 @@ struct vaultlogin_waiter { /* a member of its owner; zeroed it waits for nothing
 };
 
 /*
- * sender: must outlive the login. Texts are copied. NULL with ERR_INVALID, which names what cannot
+ * client: must outlive the login. Texts are copied. NULL with ERR_INVALID, which names what cannot
  * be used: address, token, mount, or the CA file (read here).
  */
-struct vaultlogin *vaultlogin_new(const struct vaultrequest_sender *sender, const struct vault_server *server,
+struct vaultlogin *vaultlogin_new(struct loop *loop, struct webclient *client, const struct vault_server *server,
 	const struct vault_login *login, const char *ca_file, bool skip_verify, struct err *err);
 /* Wipes it; waiters get no callback. The memory is freed at the end of the turn. */
 void vaultlogin_free(struct vaultlogin *l);

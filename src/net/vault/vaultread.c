@@ -196,7 +196,7 @@ static void on_login(void *arg, const struct err *err)
 	} else {
 		r->state = READ_ASKING;
 		r->round = vaultlogin_round(l);
-		r->request = vaultrequest_start(&r->pool->sender, vaultlogin_server(l), r->path, vaultlogin_token(l),
+		r->request = vaultrequest_start(r->pool->client, vaultlogin_server(l), r->path, vaultlogin_token(l),
 			r->body, NULL, r->asker, on_answer, r);
 	}
 }

@@ -7,6 +7,7 @@
 #include "base/echo.h"
 #include "base/fingerprint.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/tls/tls.h"
 #include "net/tls/tlsroots.h"
 
@@ -76,16 +77,18 @@ static struct webaccess *copy(const struct webaccess_config *config, unsigned us
 
 	a->refs = 1;
 	a->config.insecure = config->insecure;
+	a->config.operators = config->operators;
 	for (size_t i = 0; i < TEXTS; i++) {
 		const char *text = *text_at(config, i);
 
 		if (text && *text && (all || texts[i].use & uses))
 			*text_at(&a->config, i) = mem_dup(text);
 	}
-	if (a->config.ca_pem)
+	if (a->config.ca_pem && !config->operators)
 		a->config.roots = config->roots ? tlsroots_ref(config->roots) : tlsroots_get(config->ca_pem);
 	if (all)
 		a->config.identity = identity_ref(config->identity);
+	make_keys(a);
 	return a;
 }
 
@@ -123,7 +126,6 @@ struct webaccess *webaccess_new(const struct webaccess_config *config, struct er
 		webaccess_unref(a);
 		return NULL;
 	}
-	make_keys(a);
 	return a;
 }
 
@@ -135,21 +137,20 @@ struct webaccess *webaccess_for_identity(const struct identity *i)
 		.cert_pem = trust->cert_pem,
 		.key_pem = trust->key_pem,
 		.insecure = trust->insecure };
-	struct webaccess *mine = copy(&config, 0, true);
 
-	make_keys(mine);
-	return mine;
+	return copy(&config, 0, true);
 }
 
-struct webaccess *webaccess_for_stranger(const struct webaccess *a)
+struct webaccess *webaccess_for_operator(const char *ca_pem, bool insecure)
 {
-	struct webaccess *mine;
+	const struct webaccess_config config = { .ca_pem = ca_pem, .insecure = insecure, .operators = true };
 
-	if (!a)
-		return NULL;
-	mine = copy(&a->config, TRUST, false);
-	make_keys(mine);
-	return mine;
+	return copy(&config, 0, true);
+}
+
+struct webaccess *webaccess_without_credentials(const struct webaccess *a)
+{
+	return a ? copy(&a->config, TRUST, false) : NULL;
 }
 
 struct webaccess *webaccess_ref(struct webaccess *a)
@@ -176,7 +177,7 @@ const char *webaccess_key(const struct webaccess *a)
 	return a ? a->key : "open";
 }
 
-bool webaccess_repeats(const struct webaccess *a, const char *words, const char *answer)
+bool webaccess_echoes_secret(const struct webaccess *a, const char *words, const char *answer)
 {
 	for (size_t i = 0; a && i < TEXTS; i++) {
 		const char *text = *text_at(&a->config, i);
@@ -184,7 +185,30 @@ bool webaccess_repeats(const struct webaccess *a, const char *words, const char 
 		if (texts[i].use & SENT && echo_shows(words, answer, text))
 			return true;
 	}
-	return a && a->config.identity && identity_repeats(a->config.identity, words, answer);
+	return a && a->config.identity && identity_echoes_secret(a->config.identity, words, answer);
+}
+
+/* Our own words at the beginning are not the server's. */
+static const char *words_of_server(const char *words)
+{
+	static const char ours[] = "HTTP status ";
+
+	return text_begins(words, ours) ? words + strlen(ours) : words;
+}
+
+static bool echoes(const struct webaccess *a, const struct webresponse *response, const char *words, const char *source)
+{
+	return webaccess_echoes_secret(a, words, source) ||
+		(response->credential && credential_echoes_secret(response->credential, words, source));
+}
+
+bool webaccess_must_hide(const struct webaccess *a, const struct webresponse *response, const char *words)
+{
+	words = words_of_server(words);
+	for (size_t i = 0; i < WEBRESPONSE_WANTED_MAX; i++)
+		if (response->wanted[i] && echoes(a, response, words, response->wanted[i]))
+			return true;
+	return echoes(a, response, words, response->body) || echoes(a, response, words, response->content_type);
 }
 
 const struct webaccess_config *webaccess_config(const struct webaccess *a)

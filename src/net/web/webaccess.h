@@ -3,7 +3,7 @@
 #define NET_WEB_WEBACCESS_H
 
 /*
- * The credentials and TLS settings of a trigger for an HTTP server, for net/web/webget. Immutable
+ * The credentials and TLS settings of a trigger for an HTTP server (net/web/webclient). Immutable
  * and reference-counted, so that a query and its requests under way share one; wiped with the last
  * reference. Scalers make one from their parameters (scalers/login/httpauth), and its key becomes
  * part of the query's key.
@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "net/http/webrequest.h"
 #include "net/identity/identity.h"
 #include "net/sign/sigv4.h"
 
@@ -39,6 +40,7 @@ struct webaccess_config {
 	struct tlsroots *roots;         /* ca_pem's; a reference is taken; NULL: looked up */
 	const char *cert_pem, *key_pem; /* client certificate and key: both or none */
 	bool insecure;                  /* no verification (unsafeSsl) */
+	bool operators;                 /* of webaccess_for_operator */
 };
 
 /*
@@ -53,12 +55,18 @@ void webaccess_unref(struct webaccess *a);            /* NULL is fine */
 const char *webaccess_key(const struct webaccess *a);
 
 /*
- * Whether words from a server show a secret that was sent to it (base/echo). a may be NULL. What
- * was fetched for an identity is not checked here.
+ * Whether words show a secret that was sent with the access (base/echo), as a host's name does that
+ * a server redirects to. a may be NULL. What was fetched for an identity is not checked here.
  */
-bool webaccess_repeats(const struct webaccess *a, const char *words, const char *answer);
+bool webaccess_echoes_secret(const struct webaccess *a, const char *words, const char *answer);
 
-/* ---- For net/web/webget and net/web/webtoken ---- */
+/*
+ * Whether words made from a response must not be shown, as they repeat a secret that was sent for
+ * it, be it the access's or an identity's credential.
+ */
+bool webaccess_must_hide(const struct webaccess *a, const struct webresponse *response, const char *words);
+
+/* ---- For net/web ---- */
 
 /* Borrowed; texts that were not given are NULL. */
 const struct webaccess_config *webaccess_config(const struct webaccess *a); /* NULL gives NULL */
@@ -70,7 +78,12 @@ struct identity *webaccess_identity(const struct webaccess *a);             /* b
 struct sigv4_day *webaccess_signing_day(struct webaccess *a, uint64_t serial);
 /* What an identity's servers are shown: its trust and client certificate. One reference. */
 struct webaccess *webaccess_for_identity(const struct identity *i);
-/* Only the same trust: for another server that a redirect leads to. */
-struct webaccess *webaccess_for_stranger(const struct webaccess *a);
+/*
+ * How whoever runs kscaled trusts a server of his: by ca_pem alone, or by the system's roots alone
+ * (NULL); options for triggers' servers (net/tls/tlsrules) do not apply. One reference.
+ */
+struct webaccess *webaccess_for_operator(const char *ca_pem, bool insecure);
+/* The same trust without credentials: for another server that a redirect leads to. */
+struct webaccess *webaccess_without_credentials(const struct webaccess *a);
 
 #endif

@@ -5,22 +5,27 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "net/http/httpurl.h"
+#include "net/web/exchange.h"
 
 /* Between a failure and the next exchange: at least, and at most where the server asks for more. */
 #define FAILED_MS     1000
 #define FAILED_MAX_MS 600000
 #define FORGET_MS     600000
+#define ANSWER_MAX    ((size_t)1 << 18)
 /* A credential with an end is used for so long at least, and so not exchanged sooner. */
 #define LEAST_MS 5000
 /* Between refusals that have another credential made; a while without one, and they begin anew. */
 #define REFUSED_FIRST_MS 5000
 #define REFUSED_MAX_MS   60000
 #define REFUSED_OVER_MS  (2 * REFUSED_MAX_MS)
+
+struct webtoken;
 
 struct webtoken_wait {
 	struct webtoken *owner;
@@ -42,10 +47,10 @@ struct webtoken {
 	unsigned refusals;                    /* in a row, that had it dropped */
 	int64_t refused_ms, may_drop_ms;      /* the last of them; no sooner than then again */
 	bool fetching;
-	struct identity_exchange exchange;
+	struct identity_exchange steps;    /* where the exchange is */
+	struct exchange exchange;          /* with one reference to its access */
 	char *namespace_;                  /* owned; whom it is for */
-	unsigned sent;                     /* requests of this exchange */
-	char where[256];                   /* whom the last one was sent to */
+	char where[256];                   /* whom the last request was sent to */
 	struct credential source;          /* of identity_source */
 	struct webtoken_wait *source_wait; /* NULL */
 	struct webtoken_wait *waits;
@@ -54,27 +59,27 @@ struct webtoken {
 
 struct webtoken_store {
 	struct loop *loop;
-	const struct identity_world *world;
-	webtoken_send_fn send;
-	void *send_arg;
+	struct webclient *client;
+	struct identity_environment environment;
 	struct webtoken *tokens;
 	uint64_t serial;
 };
 
 /* ---- An exchange ---- */
 
-static void end_exchange(struct webtoken *t)
+static void exchange_over(struct webtoken *t)
 {
-	struct webtoken_wait *w;
-
-	t->fetching = false;
-	identity_exchange_done(&t->exchange);
+	exchange_done(&t->exchange);
+	webaccess_unref(t->exchange.options.access);
+	t->exchange.options.access = NULL;
+	webtoken_cancel(t->source_wait);
+	t->source_wait = NULL;
+	identity_exchange_done(&t->steps);
 	credential_done(&t->source);
-	DL_FOREACH (t->waits, w)
-		loop_task_queue(t->store->loop, &w->task);
+	t->fetching = false;
 }
 
-static void succeed(struct webtoken *t, const struct credential *got /* takes its texts */)
+static void take(struct webtoken *t, const struct credential *got /* takes its texts */)
 {
 	credential_done(&t->credential);
 	t->credential = *got;
@@ -83,101 +88,93 @@ static void succeed(struct webtoken *t, const struct credential *got /* takes it
 	t->fetched_ms = loop_now_ms(t->store->loop);
 	t->ends_ms = !got->life_ms ? 0 : t->fetched_ms + (got->life_ms > LEAST_MS ? got->life_ms : LEAST_MS);
 	err_keep(&t->err, NULL);
-	end_exchange(t);
 }
 
-static void fail(struct webtoken *t, struct err *err)
+static void fail(struct webtoken *t, struct err err)
 {
-	if (*t->where && !text_begins(err->msg, t->where))
-		err_wrap(err, "%s", t->where);
-	err_wrap(err, "%s", identity_called(t->identity));
-	err_keep(&t->err, err);
+	if (*t->where && !text_begins(err.msg, t->where))
+		err_wrap(&err, "%s", t->where);
+	err_wrap(&err, "%s", identity_label(t->identity));
+	err_keep(&t->err, &err);
 	t->failed_ms = loop_now_ms(t->store->loop);
-	t->quiet_ms = err->retry_after_ms < FAILED_MS ? FAILED_MS
-		: err->retry_after_ms > FAILED_MAX_MS ? FAILED_MAX_MS
-						      : err->retry_after_ms;
-	end_exchange(t);
+	t->quiet_ms = err.retry_after_ms < FAILED_MS ? FAILED_MS
+		: err.retry_after_ms > FAILED_MAX_MS ? FAILED_MAX_MS
+						     : err.retry_after_ms;
 }
 
-static void step(struct webtoken *t);
+static void on_end(void *arg, const struct err *err)
+{
+	struct webtoken *t = arg;
+	struct webtoken_wait *w;
+
+	exchange_over(t);
+	if (err)
+		fail(t, *err);
+	DL_FOREACH (t->waits, w)
+		loop_task_queue(t->store->loop, &w->task);
+}
 
 static void on_source(void *arg, const struct credential *credential, const struct err *err)
 {
 	struct webtoken *t = arg;
-	struct err copy;
 
 	t->source_wait = NULL;
 	if (err) {
-		copy = *err;
 		*t->where = '\0'; /* it names its own */
-		fail(t, &copy);
-		return;
+	} else {
+		credential_copy(&t->source, credential);
+		t->steps.source = &t->source;
 	}
-	credential_copy(&t->source, credential);
-	t->exchange.source = &t->source;
-	step(t);
+	exchange_resume(&t->exchange, err);
 }
 
-static void send(struct webtoken *t, const struct identity_request *request)
+static enum exchange_verdict on_next(void *arg, struct webrequest *out, struct err *err)
 {
-	struct webaccess *access = webaccess_for_identity(t->identity);
-
-	httpurl_origin(request->url, t->where, sizeof(t->where));
-	t->sent++;
-	t->store->send(t->store->send_arg, request, access, t->namespace_, t);
-	webaccess_unref(access);
-}
-
-static void step(struct webtoken *t)
-{
-	struct identity_request request = { 0 };
+	struct webtoken *t = arg;
 	struct credential got = { 0 };
-	struct err err = { 0 };
+	enum exchange_verdict verdict;
 
-	t->exchange.unix_ms = timestamp_now_ms();
-	switch (identity_next(&t->exchange, &request, &got, &err)) {
-	case IDENTITY_SEND:
-		if (t->sent < IDENTITY_STEPS_MAX) {
-			send(t, &request);
-			break;
-		}
-		err_set(&err, ERR_INVALID, "more than %d requests", IDENTITY_STEPS_MAX);
-		fail(t, &err);
-		break;
-	case IDENTITY_NEEDS_SOURCE:
+	t->steps.unix_ms = timestamp_now_ms();
+	verdict = identity_next(&t->steps, out, &got, err);
+	out->max_body = ANSWER_MAX;
+	if (verdict == EXCHANGE_SEND)
+		httpurl_origin(out->url, t->where, sizeof(t->where));
+	else if (verdict == EXCHANGE_WAIT)
 		t->source_wait = webtoken_ask(t->store, identity_source(t->identity), t->namespace_, on_source, t);
-		break;
-	case IDENTITY_GOT: succeed(t, &got); break;
-	case IDENTITY_NEXT: /* of identity_read only */
-	case IDENTITY_FAILED: fail(t, &err); break;
-	}
-	identity_request_done(&request);
+	else if (verdict == EXCHANGE_DONE)
+		take(t, &got);
+	return verdict;
 }
 
-void webtoken_answered(struct webtoken *t, const struct identity_answer *answer)
+static enum exchange_verdict on_read(void *arg, const struct webresponse *response, struct err *err)
 {
+	struct webtoken *t = arg;
 	struct credential got = { 0 };
-	struct err err = { 0 };
+	enum exchange_verdict verdict;
 
-	t->exchange.unix_ms = timestamp_now_ms();
-	switch (identity_read(&t->exchange, answer, &got, &err)) {
-	case IDENTITY_NEXT: step(t); break;
-	case IDENTITY_GOT: succeed(t, &got); break;
-	default: fail(t, &err); break;
-	}
+	t->steps.unix_ms = timestamp_now_ms();
+	verdict = identity_read(&t->steps, response, &got, err);
+	if (verdict == EXCHANGE_DONE)
+		take(t, &got);
+	return verdict;
 }
+
+static const struct exchange_kind fetch = { .next = on_next, .read = on_read, .end = on_end };
 
 static void start_fetch(struct webtoken *t, const char *namespace_)
 {
 	mem_free_ptr(&t->namespace_);
 	t->namespace_ = mem_dup(namespace_ && !identity_is_own(t->identity) ? namespace_ : "");
 	t->fetching = true;
-	t->sent = 0;
 	*t->where = '\0';
-	t->exchange = (struct identity_exchange){ .identity = t->identity,
-		.world = t->store->world,
-		.memory = t->exchange.memory };
-	step(t);
+	t->steps = (struct identity_exchange){ .identity = t->identity,
+		.environment = &t->store->environment,
+		.memory = t->steps.memory };
+	t->exchange = (struct exchange){ .loop = t->store->loop,
+		.client = t->store->client,
+		.options = { .access = webaccess_for_identity(t->identity), .namespace_ = t->namespace_ },
+		.steps_max = IDENTITY_STEPS_MAX };
+	exchange_start(&t->exchange, &fetch, t);
 }
 
 /* ---- Asking ---- */
@@ -185,12 +182,10 @@ static void start_fetch(struct webtoken *t, const char *namespace_)
 static void token_free(struct webtoken *t)
 {
 	HASH_DELETE(hh, t->store->tokens, t);
-	webtoken_cancel(t->source_wait);
+	exchange_over(t);
 	while (t->waits)
 		webtoken_cancel(t->waits);
-	identity_exchange_done(&t->exchange);
 	credential_done(&t->credential);
-	credential_done(&t->source);
 	err_keep(&t->err, NULL);
 	identity_unref(t->identity);
 	free(t->namespace_);
@@ -265,26 +260,40 @@ static void on_wait(void *arg)
 	if (t->err)
 		err = *t->err;
 	else
-		err_set(&err, ERR_DENIED, "%s: it was refused before it could be used", identity_called(t->identity));
+		err_set(&err, ERR_DENIED, "%s: it was refused before it could be used", identity_label(t->identity));
 	fn(fn_arg, NULL, &err);
+}
+
+/* One that is wanted now: it is fetched when that is due. */
+static struct webtoken *token_want(struct webtoken_store *s, struct identity *identity, const char *namespace_)
+{
+	struct webtoken *t = token_get(s, identity);
+
+	t->used_ms = loop_now_ms(s->loop);
+	if (!t->fetching && is_due(t, t->used_ms))
+		start_fetch(t, namespace_);
+	return t;
+}
+
+const struct credential *webtoken_kept(struct webtoken_store *s, struct identity *identity, const char *namespace_)
+{
+	const struct webtoken *t = token_want(s, identity, namespace_);
+
+	return is_good(t, t->used_ms) ? &t->credential : NULL;
 }
 
 struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *identity, const char *namespace_,
 	webtoken_fn fn, void *arg)
 {
-	struct webtoken *t = token_get(s, identity);
+	struct webtoken *t = token_want(s, identity, namespace_);
 	struct webtoken_wait *w = mem_zalloc(sizeof(*w));
-	int64_t now_ms = loop_now_ms(s->loop);
 
-	t->used_ms = now_ms;
 	w->owner = t;
 	w->fn = fn;
 	w->arg = arg;
 	loop_task_init(&w->task, on_wait, w);
 	DL_APPEND(t->waits, w);
-	if (!t->fetching && is_due(t, now_ms))
-		start_fetch(t, namespace_);
-	if (!t->fetching || is_good(t, now_ms))
+	if (!t->fetching || is_good(t, t->used_ms))
 		loop_task_queue(s->loop, &w->task);
 	return w;
 }
@@ -319,16 +328,34 @@ bool webtoken_reject(struct webtoken_store *s, const struct identity *identity, 
 	return true;
 }
 
-struct webtoken_store *webtoken_store_new(struct loop *loop, const struct identity_world *world, webtoken_send_fn send_,
-	void *arg)
+/* ---- The store ---- */
+
+static const char *env(void *arg, const char *name)
+{
+	(void)arg;
+	return getenv(name);
+}
+
+static int read_file(void *arg, const char *path, struct buf *out, struct err *err)
+{
+	(void)arg;
+	return file_read(path, FILE_REGULAR, NULL, out, err);
+}
+
+struct webtoken_store *webtoken_store_new(struct loop *loop, struct webclient *client,
+	const struct identity_environment *environment)
 {
 	struct webtoken_store *s = mem_zalloc(sizeof(*s));
 
 	s->loop = loop;
-	s->world = world;
-	s->send = send_;
-	s->send_arg = arg;
+	s->client = client;
+	s->environment = environment ? *environment : (struct identity_environment){ .env = env, .file = read_file };
 	return s;
+}
+
+void webtoken_allow_metadata(struct webtoken_store *s, bool allowed)
+{
+	s->environment.metadata = allowed;
 }
 
 /* What waits for a source goes first: its wait is in another one's list. */

@@ -7,8 +7,7 @@
  * all requests, renewed in the background after four fifths of its life, of AWS five minutes before
  * its end at latest, and again after a server has refused it, but not again and again. How long it
  * lives is what a server says, or the difference between its clock and ours, so that it may be
- * nothing: each is used for 5 s at least, and whoever it is shown to says whether it is over. Part
- * of net/web/webget, which sends the requests of the exchange.
+ * nothing: each is used for 5 s at least, and whoever it is shown to says whether it is over.
  */
 
 #include <stdbool.h>
@@ -17,26 +16,20 @@
 #include "base/err.h"
 #include "net/identity/identity.h"
 #include "net/loop.h"
-#include "net/web/webaccess.h"
+#include "net/web/webclient.h"
 
-struct webtoken;
 struct webtoken_store;
 struct webtoken_wait;
 
 /*
- * Sends a request of an exchange (secret, borrowed) for a namespace ("": for several). The
- * response, or status 0 when the transport failed, is passed to webtoken_answered, never before
- * this returns.
+ * client: borrowed for the store's life; sends the requests of the exchanges. environment: copied;
+ * NULL: this process's.
  */
-typedef void (*webtoken_send_fn)(void *arg, const struct identity_request *request, struct webaccess *access,
-	const char *namespace_, struct webtoken *t);
-void webtoken_answered(struct webtoken *t, const struct identity_answer *answer);
-
-/* world: borrowed for the store's life. */
-struct webtoken_store *webtoken_store_new(struct loop *loop, const struct identity_world *world, webtoken_send_fn send,
-	void *arg);
-/* Waiting callers end without callbacks. No request may be under way. */
-void webtoken_store_free(struct webtoken_store *s);
+struct webtoken_store *webtoken_store_new(struct loop *loop, struct webclient *client,
+	const struct identity_environment *environment);
+/* Whether identities may ask the machine's metadata server; at first they may not. */
+void webtoken_allow_metadata(struct webtoken_store *s, bool allowed);
+void webtoken_store_free(struct webtoken_store *s); /* waiting callers end without callbacks */
 
 /*
  * credential (borrowed; secret) or err. Called exactly once, never before webtoken_ask has
@@ -47,6 +40,8 @@ void webtoken_store_free(struct webtoken_store *s);
 typedef void (*webtoken_fn)(void *arg, const struct credential *credential, const struct err *err);
 struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *identity, const char *namespace_,
 	webtoken_fn fn, void *arg);
+/* The same where one is kept: borrowed until the turn ends. NULL: it must be asked for. */
+const struct credential *webtoken_kept(struct webtoken_store *s, struct identity *identity, const char *namespace_);
 void webtoken_cancel(struct webtoken_wait *w); /* no callback any more; NULL is fine */
 
 /*

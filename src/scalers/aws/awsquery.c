@@ -78,7 +78,7 @@ int awsquery_login(struct scaler_build *b, const char *service, struct httplogin
 /* ---- Asking ---- */
 
 void awsquery_post_json(const struct httplogin *login, const char *target, const char *version, const char *body,
-	struct httpsource_request *out)
+	struct webrequest *out)
 {
 	out->url = mem_dup(login->url);
 	out->body = mem_dup(body);
@@ -86,7 +86,7 @@ void awsquery_post_json(const struct httplogin *login, const char *target, const
 	strmap_set(&out->headers, "X-Amz-Target", target);
 }
 
-int awsquery_expect(const struct webget_answer *answer, const char *action, struct err *err)
+int awsquery_expect(const struct webresponse *answer, const char *action, struct err *err)
 {
 	MEM_AUTO char *words = NULL;
 	int status = answer->status;

@@ -24,13 +24,13 @@ int awsquery_login(struct scaler_build *b, const char *service, struct httplogin
  * "1.1".
  */
 void awsquery_post_json(const struct httplogin *login, const char *target, const char *version, const char *body,
-	struct httpsource_request *out);
+	struct webrequest *out);
 
 /*
  * 0 when the answer is good; else -1 with AWS's code and what it says. action: the right that is
  * needed ("sqs:GetQueueAttributes"), told when there is none. One of too many requests has the
  * service left alone for a while (httpsource.h), whatever its HTTP status.
  */
-int awsquery_expect(const struct webget_answer *answer, const char *action, struct err *err);
+int awsquery_expect(const struct webresponse *answer, const char *action, struct err *err);
 
 #endif

@@ -220,7 +220,7 @@ static void put_time(struct buf *form, const char *name, int64_t unix_s)
 	buf_put_percent(form, timestamp_format(unix_s * 1000, text), "");
 }
 
-static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct cloudwatch *q = ask->base.question->data;
 	struct cloudwatch_window w = cloudwatch_window(timestamp_now_ms() / 1000, q->period_s, q->offset_s,
@@ -277,7 +277,7 @@ enum cloudwatch_found cloudwatch_read(const char *body, size_t len, double *out,
 	return found;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct cloudwatch *q = ask->base.question->data;

@@ -105,7 +105,7 @@ static int build(struct scaler_build *b, struct err *err)
 
 /* ---- Asking ---- */
 
-static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct sqs *q = ask->base.question->data;
 
@@ -140,7 +140,7 @@ int sqs_read(const char *body, size_t len, unsigned also, double *out, struct er
 	return rc;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct sqs *q = ask->base.question->data;

@@ -5,7 +5,7 @@
 /* Trigger type `aws-sqs-queue` (keda-scalers-more.md 4.3): messages in a queue of SQS. */
 
 #include "base/err.h"
-#include "net/web/webget.h"
+#include "net/http/webrequest.h"
 #include "scalers/scaler.h"
 
 extern const struct scaler_type sqs_scaler_type;

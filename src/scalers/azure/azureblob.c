@@ -130,7 +130,7 @@ static void put_parameter(struct buf *query, const char *name, const char *value
 	buf_put_percent(query, value, "");
 }
 
-static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct blobs *q = ask->base.question->data;
 	struct blob_note *n = ask->note;
@@ -197,7 +197,7 @@ static enum httpsource_verdict judge_page(struct httpsource *ask, struct answer 
 	return HTTPSOURCE_ANSWERED;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct blobs *q = ask->base.question->data;

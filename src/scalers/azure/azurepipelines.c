@@ -183,7 +183,7 @@ static int build(struct scaler_build *b, struct err *err)
 /* ---- Asking ---- */
 
 /* The note is a bool: the pool is asked for, by its name. */
-static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct pipelines *q = ask->base.question->data;
 	struct buf url = BUF_INIT(URL_MAX);
@@ -210,7 +210,7 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 }
 
 /* Who is not known is sent to a page to sign in, with 203, or by a redirect with 200. */
-static json_t *read_json(const struct webget_answer *answer, struct err *err)
+static json_t *read_json(const struct webresponse *answer, struct err *err)
 {
 	json_t *value;
 
@@ -259,7 +259,7 @@ static enum httpsource_verdict read_jobs(const struct pipelines *q, const json_t
 	return HTTPSOURCE_ANSWERED;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	struct pipelines *q = ask->base.question->data;

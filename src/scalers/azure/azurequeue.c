@@ -79,7 +79,7 @@ static void note_done(void *note)
 	n->peeked = NULL;
 }
 
-static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct queue *q = ask->base.question->data;
 	struct queue_note *n = ask->note;
@@ -135,7 +135,7 @@ static enum httpsource_verdict judge_peeked(struct queue_note *n, struct answer 
 	return count < PEEK_MAX ? HTTPSOURCE_ANSWERED : HTTPSOURCE_NEXT;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct queue *q = ask->base.question->data;

@@ -230,7 +230,7 @@ struct servicebus_note {
 };
 
 /* Signed is what is asked, as Microsoft's client for Go does it. */
-static void sign(const struct servicebus *q, struct httpsource_request *out)
+static void sign(const struct servicebus *q, struct webrequest *out)
 {
 	char *token = azuresign_token(out->url, q->key_name, webaccess_config(q->login.access)->password,
 		timestamp_now_ms() / 1000 + TOKEN_LIFE_S);
@@ -239,7 +239,7 @@ static void sign(const struct servicebus *q, struct httpsource_request *out)
 	mem_free_secret(token);
 }
 
-static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct servicebus *q = ask->base.question->data;
 	const struct servicebus_note *note = ask->note;
@@ -283,7 +283,7 @@ static const char *advice(const struct servicebus *q, int status)
 }
 
 /* The token that was sent opens the entity for a while, so words that repeat it are not shown. */
-static int refuse(const struct servicebus *q, const struct webget_answer *answer, struct err *err)
+static int refuse(const struct servicebus *q, const struct webresponse *answer, struct err *err)
 {
 	MEM_AUTO char *detail = servicebusatom_detail(answer->body, answer->len), *words = NULL;
 	enum err_kind kind = httpstatus_kind(answer->status);
@@ -402,7 +402,7 @@ static enum httpsource_verdict judge_page(const struct taker *r, const struct se
 	return page->entries > 0 ? HTTPSOURCE_NEXT : end_of_list(r->q, r->note, out, err);
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct servicebus *q = ask->base.question->data;

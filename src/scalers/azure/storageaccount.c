@@ -257,7 +257,7 @@ static char *http_date(int64_t unix_ms)
 		months + 3 * (t.tm_mon % 12), t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
 }
 
-static int sign(const struct storageaccount *s, const char *path, const char *query, struct httpsource_request *out,
+static int sign(const struct storageaccount *s, const char *path, const char *query, struct webrequest *out,
 	struct err *err)
 {
 	const struct azuresign_request request = { .method = "GET",
@@ -274,7 +274,7 @@ static int sign(const struct storageaccount *s, const char *path, const char *qu
 }
 
 int storageaccount_request(const struct storageaccount *s, const char *name, const char *more, const char *query,
-	int64_t unix_ms, struct httpsource_request *out, struct err *err)
+	int64_t unix_ms, struct webrequest *out, struct err *err)
 {
 	struct buf url = BUF_INIT(URL_MAX);
 	MEM_AUTO char *date = http_date(unix_ms), *path = NULL;
@@ -295,7 +295,7 @@ int storageaccount_request(const struct storageaccount *s, const char *name, con
 }
 
 /* "QueueNotFound: The specified queue does not exist."; the rest of it is ids and times. */
-static void put_words(const struct webget_answer *answer, char out[WORDS_SHOWN])
+static void put_words(const struct webresponse *answer, char out[WORDS_SHOWN])
 {
 	static const char *const paths[] = { "Error/Code", "Error/Message" };
 	char *found[MEM_COUNT(paths)] = { NULL };
@@ -311,7 +311,7 @@ static void put_words(const struct webget_answer *answer, char out[WORDS_SHOWN])
 	free(found[1]);
 }
 
-int storageaccount_expect(const struct webget_answer *answer, const char *needed, struct err *err)
+int storageaccount_expect(const struct webresponse *answer, const char *needed, struct err *err)
 {
 	char words[WORDS_SHOWN];
 	bool denied = answer->status == 401 || answer->status == 403;

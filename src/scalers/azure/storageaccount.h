@@ -56,12 +56,12 @@ int storageaccount_login(struct scaler_build *b, const struct storageaccount_ser
  * ""), with this query (encoded; not empty), as of this time.
  */
 int storageaccount_request(const struct storageaccount *s, const char *name, const char *more, const char *query,
-	int64_t unix_ms, struct httpsource_request *out, struct err *err);
+	int64_t unix_ms, struct webrequest *out, struct err *err);
 
 /*
  * 0 when the answer is good; else -1 with Azure's code and what it says. needed: what one must
  * have ("permission r, or role ..."), told when there is none.
  */
-int storageaccount_expect(const struct webget_answer *answer, const char *needed, struct err *err);
+int storageaccount_expect(const struct webresponse *answer, const char *needed, struct err *err);
 
 #endif

@@ -251,7 +251,7 @@ static int build(struct scaler_build *b, struct err *err)
 enum { LIMIT, PERIOD, RESET };
 #define X_RATELIMIT "X-RateLimit-Limit X-RateLimit-Period X-RateLimit-Reset"
 
-static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct datadog *q = ask->base.question->data;
 	int64_t to_s = timestamp_now_ms() / 1000 - q->offset;
@@ -284,7 +284,7 @@ static const char *or_unknown(const char *text)
 }
 
 /* Whoever asks with these keys waits, as the limit is the organization's. */
-static void limited(const struct httpsource *ask, const struct webget_answer *answer, struct err *err)
+static void limited(const struct httpsource *ask, const struct webresponse *answer, struct err *err)
 {
 	int64_t reset_s = seconds_of(answer->wanted[RESET]);
 
@@ -306,7 +306,7 @@ static bool filled(const struct datadog *q, struct answer *out)
 	return true;
 }
 
-static enum httpsource_verdict refused(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict refused(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct datadog *q = ask->base.question->data;
@@ -333,7 +333,7 @@ static enum httpsource_verdict refused(struct httpsource *ask, const struct webg
 	return HTTPSOURCE_FAILED;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct datadog *q = ask->base.question->data;

@@ -299,7 +299,7 @@ static const char *address_of(const struct httpsource *ask)
 }
 
 /* What is left of the time is shared out among the addresses that are left. */
-static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct search *q = ask->base.question->data;
 	const size_t *failed = ask->note;
@@ -334,7 +334,7 @@ static enum httpsource_verdict lost(struct httpsource *ask, const struct err *er
 	return err->kind == ERR_TEMPORARY ? next_address(ask) : HTTPSOURCE_FAILED;
 }
 
-static int judge_status(const struct httpsource *ask, const struct webget_answer *answer, struct err *err)
+static int judge_status(const struct httpsource *ask, const struct webresponse *answer, struct err *err)
 {
 	const struct search *q = ask->base.question->data;
 	const char *name = ask->base.question->type->name;
@@ -353,7 +353,7 @@ static int judge_status(const struct httpsource *ask, const struct webget_answer
 	return -1;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	struct search *q = ask->base.question->data;

@@ -202,7 +202,7 @@ static struct githubscan_place place_of(const struct github *q)
 enum { ETAG, REMAINING, RESET, LINK };
 #define WANTED "ETag X-RateLimit-Remaining X-RateLimit-Reset Link"
 
-static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct github *q = ask->base.question->data;
 	const struct githubscan_place place = place_of(q);
@@ -227,7 +227,7 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 /* ---- Limits ---- */
 
 /* How long until the time that X-RateLimit-Reset says, when nothing is left until then; else 0. */
-static int64_t wait_ms(const struct webget_answer *answer)
+static int64_t wait_ms(const struct webresponse *answer)
 {
 	const char *reset = answer->wanted[RESET];
 	size_t digits = strspn(reset, "0123456789");
@@ -240,7 +240,7 @@ static int64_t wait_ms(const struct webget_answer *answer)
 }
 
 /* Also of an answer that is good: it was the last. */
-static void heed_limit(const struct httpsource *ask, const struct webget_answer *answer)
+static void heed_limit(const struct httpsource *ask, const struct webresponse *answer)
 {
 	int64_t ms = wait_ms(answer);
 
@@ -249,7 +249,7 @@ static void heed_limit(const struct httpsource *ask, const struct webget_answer 
 }
 
 /* false: the status has another reason. */
-static bool is_limited(const struct httpsource *ask, const struct webget_answer *answer, const char *words,
+static bool is_limited(const struct httpsource *ask, const struct webresponse *answer, const char *words,
 	struct err *err)
 {
 	int64_t ms = wait_ms(answer);
@@ -284,7 +284,7 @@ static enum httpsource_verdict go_on(const struct github *q, const struct github
 	return HTTPSOURCE_ANSWERED;
 }
 
-static enum httpsource_verdict refused(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict refused(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct github *q = ask->base.question->data;
@@ -308,7 +308,7 @@ static enum httpsource_verdict refused(struct httpsource *ask, const struct webg
 }
 
 /* 0 with the page, or -1 with err. */
-static int read_page(const struct github *q, const struct githubscan *scan, const struct webget_answer *answer,
+static int read_page(const struct github *q, const struct githubscan *scan, const struct webresponse *answer,
 	struct githubpage *out, struct err *err)
 {
 	const struct githubpage_runner runner = { .labels = (const char *const *)q->labels.items,
@@ -322,7 +322,7 @@ static int read_page(const struct github *q, const struct githubscan *scan, cons
 	return rc;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct github *q = ask->base.question->data;

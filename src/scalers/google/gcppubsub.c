@@ -171,7 +171,7 @@ static const char *project_of(const struct httpsource *ask)
 	return q->project ? q->project : ask->project;
 }
 
-static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct gcppubsub *q = ask->base.question->data;
 	const struct gcppubsub_note *note = ask->note;
@@ -209,7 +209,7 @@ static enum httpsource_verdict judge_nothing(const struct httpsource *ask, struc
 	return HTTPSOURCE_FAILED;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	struct gcppubsub_note *note = ask->note;

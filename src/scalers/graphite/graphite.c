@@ -43,7 +43,7 @@ static int build(struct scaler_build *b, struct err *err)
 	return httplogin_take_url(&q->login, &url, err);
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct graphite *q = ask->base.question->data;

@@ -100,7 +100,7 @@ int64_t httppauses_left(const struct httppauses *p, const char *place, const cha
 }
 
 void httppauses_heed(struct httppauses *p, const char *url, const struct webaccess *access,
-	const struct webget_answer *answer)
+	const struct webresponse *answer)
 {
 	bool refused = answer->status == 429 || answer->status == 503 || answer->status == 403;
 	char place[256];

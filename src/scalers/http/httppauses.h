@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "net/loop.h"
-#include "net/web/webget.h"
+#include "net/web/webaccess.h"
 #include "scalers/sources.h"
 
 struct httppauses;
@@ -39,7 +39,7 @@ int64_t httppauses_left(const struct httppauses *p, const char *place, const cha
 
 /* Begins one where the answer asks for it by Retry-After. */
 void httppauses_heed(struct httppauses *p, const char *url, const struct webaccess *access,
-	const struct webget_answer *answer);
+	const struct webresponse *answer);
 /* 0, or -1 with ERR_TEMPORARY that begins with the server when the request is not to be sent. */
 int httppauses_check(const struct httppauses *p, const char *url, const struct webaccess *access, struct err *err);
 

@@ -5,8 +5,8 @@
 /*
  * Asking a source over HTTP, for all types that do (how they log in is scalers/login/httpauth). A
  * type says which request is next and what its response means, both without I/O; everything else is
- * the same for all: sending it (net/web/webget), one request after the other, pauses that a server
- * asks for, an end at any time, and errors that name the source and repeat no credential.
+ * the same for all: sending it, one request after the other, as whom it may be (net/web/exchange,
+ * net/web/webauth), pauses that a server asks for, and errors that name the source.
  *
  * A type has .http = &its_http, .ask = httpsource_ask and .cancel = httpsource_cancel in its
  * struct scaler_type, and its question's data begins with a struct httplogin.
@@ -17,7 +17,7 @@
 
 #include "base/err.h"
 #include "base/strmap.h"
-#include "net/web/webget.h"
+#include "net/web/webauth.h"
 #include "scalers/httplogin.h"
 #include "scalers/scaler.h"
 #include "scalers/sources.h"
@@ -26,42 +26,25 @@
 struct httpsource {
 	struct scaler_ask base; /* its question, whose data is the type's */
 	struct scaler_sources *sources;
-	void *note;    /* owned: note_size bytes that the type keeps from request to request; zeroed at first */
-	unsigned step; /* requests answered so far */
-	char *project; /* owned; of the identity, for who needs_project; NULL: it has none */
+	void *note;          /* owned: note_size bytes that the type keeps from request to request; zeroed at first */
+	unsigned step;       /* requests answered so far */
+	const char *project; /* of the identity, for who needs_project; NULL: it has none */
+	int64_t deadline_ms; /* of all its requests; loop clock; 0: none */
 	/* ---- of httpsource.c alone ---- */
-	struct webget_call *call;   /* NULL: none is under way */
-	struct webtoken_wait *wait; /* for the project; NULL */
-	struct loop_timer late;     /* that wait is over */
-	struct loop_task unsent;    /* ends it with err, after httpsource_ask has returned */
-	struct err err;             /* why no request could be made, or a piece was refused */
-	bool left_alone;            /* it was not sent, as its server is in a pause */
-	int64_t deadline_ms;
-	char *url; /* owned: of the request under way */
+	struct webauth auth;
+	struct answer answer;
 	/* the most that good answers said so far by Retry-After */
 	int64_t rest_ms;
 };
 
-struct httpsource_request {        /* empty when zeroed */
-	char *url;                 /* owned; http or https, without user and password */
-	const char *method;        /* constant; NULL: GET, or POST with a body */
-	char *body;                /* owned, wiped; NULL */
-	const char *content_type;  /* constant; of the body */
-	struct strmap headers;     /* owned, wiped */
-	const char *wanted_header; /* as of webget_request */
-	size_t max_body;           /* 0: 1 MiB */
-	bool spare;                /* as of webget_request */
-	int64_t timeout_ms;        /* of this one; 0: the login's */
-};
-
 enum httpsource_verdict {
-	HTTPSOURCE_ANSWERED, /* *out is the answer */
+	HTTPSOURCE_ANSWERED = EXCHANGE_DONE, /* *out is the answer */
 	/*
 	 * err says why; the source's name is put before it. With a retry_after_ms the server is
 	 * left alone for so long, by this login
 	 */
-	HTTPSOURCE_FAILED,
-	HTTPSOURCE_NEXT, /* request() makes another one; at most steps_max in all */
+	HTTPSOURCE_FAILED = EXCHANGE_FAILED,
+	HTTPSOURCE_NEXT = EXCHANGE_NEXT, /* request() makes another one; at most steps_max in all */
 };
 #define HTTPSOURCE_STEPS_MAX 200
 
@@ -76,13 +59,13 @@ struct httpsource_type {
 	bool (*needs_project)(const struct question *question);
 	size_t max_body; /* of requests that say none; 0: 1 MiB */
 	/* Makes the next request. 0, or -1 with err. NULL: a GET of the login's url. */
-	int (*request)(const struct httpsource *ask, struct httpsource_request *out, struct err *err);
+	int (*request)(const struct httpsource *ask, struct webrequest *out, struct err *err);
 	/* Judges a response with any status. */
 	enum httpsource_verdict (
-		*read)(struct httpsource *ask, const struct webget_answer *answer, struct answer *out, struct err *err);
+		*read)(struct httpsource *ask, const struct webresponse *answer, struct answer *out, struct err *err);
 	/*
 	 * NULL; else takes the body of each response with 2xx in pieces, as on_piece of
-	 * webget_request, and read is given no body then. False with err ends the ask.
+	 * webclient_options, and read is given no body then. False with err ends the ask.
 	 */
 	bool (*piece)(struct httpsource *ask, const char *bytes, size_t len, size_t *kept, struct err *err);
 	/*
@@ -117,15 +100,10 @@ void httpsource_pause(const struct httpsource *ask, int64_t span_ms);
  * 0 when the status is in this range; else -1 with an error of its kind (httpstatus_kind) that
  * has the status and the beginning of what the server says.
  */
-int httpsource_expect(const struct webget_answer *answer, int least, int most, struct err *err);
+int httpsource_expect(const struct webresponse *answer, int least, int most, struct err *err);
 /* Prepends `query <its beginning>: `. */
 void httpsource_wrap_query(struct err *err, const char *query);
 /* The body as JSON, which the caller owns; NULL with ERR_INVALID, which does not quote it. */
-json_t *httpsource_json(const struct webget_answer *answer, struct err *err);
-
-/*
- * Whether words made from a response must not be shown, as they repeat a credential that was sent.
- */
-bool httpsource_repeats(const struct webaccess *access, const struct webget_answer *answer, const char *words);
+json_t *httpsource_json(const struct webresponse *answer, struct err *err);
 
 #endif

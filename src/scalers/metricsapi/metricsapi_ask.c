@@ -22,8 +22,8 @@ struct metricsapi_ask;
 /* One server. */
 struct asked_server {
 	struct metricsapi_ask *ask;
-	char *url;                /* owned */
-	struct webget_call *call; /* NULL before and after */
+	char *url; /* owned */
+	struct webauth auth;
 	struct metricsapi_reader reader;
 };
 
@@ -47,7 +47,7 @@ static const struct metricsapi_question *question_of(const struct metricsapi_ask
 static void free_targets(struct metricsapi_ask *ask)
 {
 	for (size_t i = 0; i < ask->count; i++) {
-		webget_cancel(ask->targets[i].call);
+		webauth_done(&ask->targets[i].auth);
 		metricsapi_reader_done(&ask->targets[i].reader);
 		free(ask->targets[i].url);
 	}
@@ -114,29 +114,56 @@ static void note_failure(struct asked_server *target, const struct err *failure)
 		err_wrap(&ask->err, "metrics-api");
 }
 
-static void on_answer(void *arg, const struct webget_answer *answer, const struct err *transport)
+static enum exchange_verdict on_next(void *arg, struct webrequest *out, struct err *err)
+{
+	struct asked_server *target = arg;
+
+	(void)err;
+	out->url = mem_dup(target->url);
+	out->max_body = metricsapi_reads_pieces(question_of(target->ask)) ? METRICSAPI_STREAM_MAX : METRICSAPI_TREE_MAX;
+	return EXCHANGE_SEND;
+}
+
+static enum exchange_verdict on_read(void *arg, const struct webresponse *response, struct err *err)
 {
 	struct asked_server *target = arg;
 	struct metricsapi_ask *ask = target->ask;
-	struct err err = { 0 };
+	const struct metricsapi_question *q = question_of(ask);
 	double value = 0;
+
+	/* A Service's pods come and go: each poll asks those that are ready. */
+	if (response->status && !q->aggregates)
+		httppauses_heed(ask->sources->pauses, target->url, q->login.access, response);
+	if (!response->status && !target->reader.refused) {
+		*err = *response->transport;
+		return EXCHANGE_FAILED;
+	}
+	if (metricsapi_number(q, response->status ? response : NULL, &target->reader, &value, err))
+		return EXCHANGE_FAILED;
+	ask->max = ask->good == 0 || value > ask->max ? value : ask->max;
+	ask->min = ask->good == 0 || value < ask->min ? value : ask->min;
+	ask->sum += value;
+	ask->good++;
+	return EXCHANGE_DONE;
+}
+
+static bool on_piece(void *arg, const char *bytes, size_t len, size_t *kept, struct err *err)
+{
+	struct asked_server *target = arg;
+
+	(void)err;
+	return metricsapi_feed(&target->reader, bytes, len, kept);
+}
+
+static void on_end(void *arg, const struct err *err)
+{
+	struct asked_server *target = arg;
+	struct metricsapi_ask *ask = target->ask;
 	bool all;
 
-	target->call = NULL;
 	ask->under_way--;
-	/* A Service's pods come and go: each poll asks those that are ready. */
-	if (answer && !question_of(ask)->aggregates)
-		httppauses_heed(ask->sources->pauses, target->url, question_of(ask)->login.access, answer);
-	if (!answer && !target->reader.refused)
-		note_failure(target, transport);
-	else if (metricsapi_number(question_of(ask), answer, &target->reader, &value, &err))
-		note_failure(target, &err);
-	else {
-		ask->max = ask->good == 0 || value > ask->max ? value : ask->max;
-		ask->min = ask->good == 0 || value < ask->min ? value : ask->min;
-		ask->sum += value;
-		ask->good++;
-	}
+	if (err)
+		note_failure(target, err);
 	metricsapi_reader_done(&target->reader);
 	all = ask->started == ask->count && ask->under_way == 0;
 	if (ask->err.kind != ERR_NONE && (!rest_is_enough(ask) || (all && ask->good == 0)))
@@ -147,32 +174,28 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 		start_more(ask);
 }
 
-static bool on_piece(void *arg, const char *bytes, size_t len, size_t *kept)
-{
-	struct asked_server *target = arg;
-
-	return metricsapi_feed(&target->reader, bytes, len, kept);
-}
+static const struct exchange_kind asking = { .next = on_next, .read = on_read, .piece = on_piece, .end = on_end };
 
 static void start_more(struct metricsapi_ask *ask)
 {
 	const struct metricsapi_question *q = question_of(ask);
-	bool pieces = metricsapi_reads_pieces(q);
 
 	while (ask->started < ask->count && ask->under_way < AT_ONCE) {
 		struct asked_server *target = &ask->targets[ask->started++];
-		struct webget_request request = { .url = target->url,
-			.access = q->login.access,
-			.timeout_ms = q->login.timeout_ms,
-			.deadline_ms = ask->deadline_ms,
-			.max_body = pieces ? METRICSAPI_STREAM_MAX : METRICSAPI_TREE_MAX,
-			.on_piece = pieces ? on_piece : NULL,
-			.asker = ask->base.question->type->name,
-			.namespace_ = ask->base.question->namespace_ };
 
 		ask->under_way++;
 		metricsapi_reader_init(&target->reader, q);
-		target->call = webget_start(ask->sources->web, &request, on_answer, target);
+		target->auth.tokens = ask->sources->tokens;
+		target->auth.exchange = (struct exchange){ .loop = ask->sources->loop,
+			.client = ask->sources->web,
+			.options = { .access = q->login.access,
+				.timeout_ms = q->login.timeout_ms,
+				.deadline_ms = ask->deadline_ms,
+				.asker = ask->base.question->type->name,
+				.namespace_ = ask->base.question->namespace_ },
+			.steps_max = 1,
+			.pieces = metricsapi_reads_pieces(q) };
+		webauth_start(&target->auth, &asking, target);
 	}
 }
 

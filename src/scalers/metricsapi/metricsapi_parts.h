@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "net/web/webget.h"
+#include "net/web/webauth.h"
 #include "scalers/httplogin.h"
 #include "scalers/metricsapi/promselector.h"
 #include "scalers/metricsapi/promtext.h"
@@ -61,7 +61,7 @@ bool metricsapi_feed(struct metricsapi_reader *r, const char *bytes, size_t len,
  * Reads the number from an answer with any HTTP status. answer is NULL when the reader refused a
  * streamed one. The error does not name the server.
  */
-int metricsapi_number(const struct metricsapi_question *q, const struct webget_answer *answer,
+int metricsapi_number(const struct metricsapi_question *q, const struct webresponse *answer,
 	struct metricsapi_reader *r, double *out, struct err *err);
 
 void *metricsapi_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,

@@ -35,7 +35,7 @@ bool metricsapi_feed(struct metricsapi_reader *r, const char *bytes, size_t len,
 	return !r->refused;
 }
 
-static int find_number(const struct metricsapi_question *q, const struct webget_answer *answer,
+static int find_number(const struct metricsapi_question *q, const struct webresponse *answer,
 	struct metricsapi_reader *r, double *out, struct err *err)
 {
 	switch (q->format) {
@@ -51,7 +51,7 @@ static int find_number(const struct metricsapi_question *q, const struct webget_
  * JSON and XML show where they end. Text of lines does not: without a length in HTTP and a final
  * newline, "jobs 1" may have been "jobs 12".
  */
-static bool may_be_cut(const struct metricsapi_question *q, const struct webget_answer *answer,
+static bool may_be_cut(const struct metricsapi_question *q, const struct webresponse *answer,
 	const struct metricsapi_reader *r)
 {
 	if (answer->measured)
@@ -61,7 +61,7 @@ static bool may_be_cut(const struct metricsapi_question *q, const struct webget_
 	return q->format == METRICSAPI_YAML && answer->len > 0 && answer->body[answer->len - 1] != '\n';
 }
 
-int metricsapi_number(const struct metricsapi_question *q, const struct webget_answer *answer,
+int metricsapi_number(const struct metricsapi_question *q, const struct webresponse *answer,
 	struct metricsapi_reader *r, double *out, struct err *err)
 {
 	if (answer && answer->status != 200) {

@@ -165,7 +165,7 @@ static int64_t third_of_what_is_left(const struct httpsource *ask)
 	return (ask->deadline_ms - loop_now_ms(ask->sources->loop)) / 3;
 }
 
-static int walk_request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int walk_request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct nats_question *q = question_of(ask);
 	struct nats_walk *w = ask->note;
@@ -188,7 +188,7 @@ static int walk_request(const struct httpsource *ask, struct httpsource_request 
 	return 0;
 }
 
-static int read_jsz(const struct nats_question *q, const struct webget_answer *answer, struct natsreply_jsz *out,
+static int read_jsz(const struct nats_question *q, const struct webresponse *answer, struct natsreply_jsz *out,
 	struct err *err)
 {
 	const struct natsreply_wanted wanted = { q->account, q->account_id, q->stream, q->consumer };
@@ -198,7 +198,7 @@ static int read_jsz(const struct nats_question *q, const struct webget_answer *a
 		: 0;
 }
 
-static int read_varz(const struct webget_answer *answer, struct natsreply_varz *out, struct err *err)
+static int read_varz(const struct webresponse *answer, struct natsreply_varz *out, struct err *err)
 {
 	return httpsource_expect(answer, 200, 200, err) || natsreply_varz(answer->body, answer->len, out, err) ? -1 : 0;
 }
@@ -221,7 +221,7 @@ static enum httpsource_verdict next_place(struct nats_walk *w, const struct err 
 
 /* Who led the consumer may be another process since, or lead it no more. */
 static enum httpsource_verdict read_known(struct nats_question *q, struct nats_walk *w,
-	const struct webget_answer *answer, struct answer *out)
+	const struct webresponse *answer, struct answer *out)
 {
 	struct natsreply_jsz said;
 	struct err err;
@@ -235,7 +235,7 @@ static enum httpsource_verdict read_known(struct nats_question *q, struct nats_w
 }
 
 static enum httpsource_verdict read_endpoint(const struct nats_question *q, struct nats_walk *w,
-	const struct webget_answer *answer, struct answer *out, struct err *err)
+	const struct webresponse *answer, struct answer *out, struct err *err)
 {
 	struct natsreply_jsz said;
 
@@ -257,7 +257,7 @@ static enum httpsource_verdict read_endpoint(const struct nats_question *q, stru
 
 /* Behind a Service another server may say this than said that. */
 static enum httpsource_verdict read_endpoint_name(struct nats_question *q, struct nats_walk *w,
-	const struct webget_answer *answer, struct answer *out, struct err *err)
+	const struct webresponse *answer, struct answer *out, struct err *err)
 {
 	struct natsreply_varz said;
 	bool leads;
@@ -275,7 +275,7 @@ static enum httpsource_verdict read_endpoint_name(struct nats_question *q, struc
 	return leads ? answered(out, w->lag) : HTTPSOURCE_NEXT;
 }
 
-static enum httpsource_verdict read_place_name(struct nats_walk *w, const struct webget_answer *answer)
+static enum httpsource_verdict read_place_name(struct nats_walk *w, const struct webresponse *answer)
 {
 	struct natsreply_varz said;
 	struct err err = { 0 };
@@ -294,7 +294,7 @@ static enum httpsource_verdict read_place_name(struct nats_walk *w, const struct
 }
 
 static enum httpsource_verdict read_place(struct nats_question *q, struct nats_walk *w,
-	const struct webget_answer *answer, struct answer *out)
+	const struct webresponse *answer, struct answer *out)
 {
 	struct natsreply_jsz said;
 	struct err err = { 0 };
@@ -313,7 +313,7 @@ static enum httpsource_verdict read_place(struct nats_question *q, struct nats_w
 	return answered(out, said.lag);
 }
 
-static enum httpsource_verdict walk_read(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict walk_read(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	struct nats_question *q = question_of(ask);

@@ -56,7 +56,7 @@ static int build(struct scaler_build *b, struct err *err)
 	return httplogin_take_url(&q->login, &url, err);
 }
 
-static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct loki *q = ask->base.question->data;
 
@@ -68,7 +68,7 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 }
 
 /* What is wrong with a query Loki says in plain words. */
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct loki *q = ask->base.question->data;

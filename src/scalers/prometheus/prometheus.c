@@ -98,7 +98,7 @@ static int build(struct scaler_build *b, struct err *err)
 
 /* ---- Asking ---- */
 
-static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct prometheus *q = ask->base.question->data;
 	int64_t now_ms = timestamp_now_ms();
@@ -125,7 +125,7 @@ static void count_empty(struct counters *counters, bool is_zero)
 			(const char *const[]){ is_zero ? "true" : "false" }, 1);
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct prometheus *q = ask->base.question->data;

@@ -25,7 +25,7 @@ static void on_messages(void *arg, uint32_t messages, const struct err *err)
 
 /* ---- Over HTTP ---- */
 
-static int http_request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int http_request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	const struct rabbitmqparams_question *q = ask->base.question->data;
 
@@ -36,7 +36,7 @@ static int http_request(const struct httpsource *ask, struct httpsource_request 
 	return 0;
 }
 
-static enum httpsource_verdict http_read(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict http_read(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	const struct rabbitmqparams_question *q = ask->base.question->data;

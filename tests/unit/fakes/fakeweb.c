@@ -12,12 +12,11 @@
 #include "fakeweb.h"
 
 #include "base/mem.h"
-#include "net/web/webtoken.h"
 
 #define ANSWER_MS 5
 
-struct webget_call {
-	webget_fn fn;
+struct webclient_call {
+	webclient_fn fn;
 	void *arg;
 	struct loop_timer timer;
 };
@@ -34,11 +33,16 @@ static struct {
 	unsigned asked, under_way;
 } fake;
 
-struct webget *fakeweb_start(struct loop *loop)
+struct webclient *fakeweb_start(struct loop *loop)
 {
 	memset(&fake, 0, sizeof(fake));
 	fake.loop = loop;
-	return (struct webget *)&fake;
+	return (struct webclient *)&fake;
+}
+
+struct webtoken_store *fakeweb_tokens(void)
+{
+	return (struct webtoken_store *)&fake;
 }
 
 void fakeweb_end(void)
@@ -87,7 +91,7 @@ const char *fakeweb_last(void)
 	return fake.last;
 }
 
-static void forget(struct webget_call *call)
+static void forget(struct webclient_call *call)
 {
 	loop_timer_done(&call->timer);
 	free(call);
@@ -96,26 +100,28 @@ static void forget(struct webget_call *call)
 
 static void on_time(void *arg)
 {
-	struct webget_call *call = arg;
-	const struct webget_answer answer = { .status = fake.status,
+	struct webclient_call *call = arg;
+	const struct webresponse answer = { .status = fake.status,
 		.body = fake.body,
 		.len = strlen(fake.body),
 		.content_type = "",
 		.wanted = { "" },
 		.retry_after_ms = fake.retry_after_ms,
 		.measured = true };
-	webget_fn fn = call->fn;
+	webclient_fn fn = call->fn;
 	void *to = call->arg;
 
 	forget(call);
 	fn(to, fake.err.kind ? NULL : &answer, fake.err.kind ? &fake.err : NULL);
 }
 
-struct webget_call *webget_start(struct webget *w, const struct webget_request *request, webget_fn fn, void *arg)
+struct webclient_call *webclient_start(struct webclient *w, const struct webrequest *request,
+	const struct webclient_options *options, webclient_fn fn, void *arg)
 {
-	struct webget_call *call = mem_zalloc(sizeof(*call));
+	struct webclient_call *call = mem_zalloc(sizeof(*call));
 
 	assert_ptr_equal(w, &fake);
+	assert_non_null(options->access);
 	fake.asked++;
 	fake.under_way++;
 	snprintf(fake.last, sizeof(fake.last), "%s %s %s", request->body ? "POST" : "GET", request->url,
@@ -128,15 +134,16 @@ struct webget_call *webget_start(struct webget *w, const struct webget_request *
 	return call;
 }
 
-void webget_cancel(struct webget_call *call)
+void webclient_cancel(struct webclient_call *call)
 {
 	if (call)
 		forget(call);
 }
 
-struct webtoken_store *webget_tokens(struct webget *w)
+int64_t webclient_timeout_ms(const struct webclient *w)
 {
-	return (struct webtoken_store *)w;
+	assert_ptr_equal(w, &fake);
+	return 3000;
 }
 
 /* ---- Tokens ---- */
@@ -177,7 +184,7 @@ struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct identity *id
 	wait->fn = fn;
 	wait->arg = arg;
 	loop_timer_init(&wait->timer, fake.loop, on_token, wait);
-	loop_timer_set(&wait->timer, ANSWER_MS);
+	loop_timer_set(&wait->timer, 0); /* it is kept */
 	return wait;
 }
 
@@ -185,4 +192,20 @@ void webtoken_cancel(struct webtoken_wait *wait)
 {
 	if (wait)
 		let_go(wait);
+}
+
+const struct credential *webtoken_kept(struct webtoken_store *s, struct identity *identity, const char *namespace_)
+{
+	(void)identity;
+	(void)namespace_;
+	assert_ptr_equal(s, &fake);
+	return NULL;
+}
+
+bool webtoken_reject(struct webtoken_store *s, const struct identity *identity, const struct credential *refused)
+{
+	(void)identity;
+	(void)refused;
+	assert_ptr_equal(s, &fake);
+	return false;
 }

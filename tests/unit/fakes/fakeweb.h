@@ -3,16 +3,17 @@
 #define TESTS_UNIT_FAKES_FAKEWEB_H
 
 /*
- * Stands in for net/web/webget at link time: every request is answered after 5 ms with what a test
- * says. A fake, because no real server rotates a secret or fails at given moments. Tokens are here,
- * too, as far as somebody asks for them by himself.
+ * Stands in for net/web/webclient at link time: every request is answered after 5 ms with what a
+ * test says. A fake, because no real server rotates a secret or fails at given moments. Tokens, for
+ * net/web/webtoken, are there at once.
  */
 
 #include <stdint.h>
 
-#include "net/web/webget.h"
+#include "net/web/webtoken.h"
 
-struct webget *fakeweb_start(struct loop *loop);
+struct webclient *fakeweb_start(struct loop *loop);
+struct webtoken_store *fakeweb_tokens(void);
 void fakeweb_end(void); /* fails when a request is under way */
 
 /* From now on. Texts are copied. */

@@ -99,7 +99,7 @@ static enum reference_state find_managed(void *arg, const struct managervalues_s
 
 	(void)arg;
 	assert_string_equal(source->namespace_, "shop");
-	snprintf(t.asked + len, sizeof(t.asked) - len, "%s %s%s%s %s %s %s %s\n", source->manager->called, s->place,
+	snprintf(t.asked + len, sizeof(t.asked) - len, "%s %s%s%s %s %s %s %s\n", source->manager->label, s->place,
 		s->project ? " of " : "", s->project ? s->project : "", s->name, shown(s->version), shown(s->stage),
 		shown(source->member));
 	webaccess_unref(t.access);
@@ -192,7 +192,7 @@ static void aws_is_asked_with_keys(void **state)
 	with_aws_keys();
 	expect_asked(AWS "redis - - -\n");
 	assert_string_equal(strmap_get(&t.out, "password"), "value of redis");
-	assert_string_equal(identity_called(who()), "AWS keys");
+	assert_string_equal(identity_label(who()), "AWS keys");
 	assert_string_equal(webaccess_config(t.access)->region, "eu-west-1");
 	assert_string_equal(webaccess_config(t.access)->service, "secretsmanager");
 	t.manager.secret_count = 2;
@@ -274,10 +274,10 @@ static void aws_identities(void **state)
 		"credentials instead");
 	t.lookup.cloud = AUTH_CLOUD_ALL;
 	expect_asked(AWS "redis - - -\n");
-	assert_string_equal(identity_called(who()), "kscaled's own AWS identity");
+	assert_string_equal(identity_label(who()), "kscaled's own AWS identity");
 	t.identity.role_arn = TEXT("arn:aws:iam::1:role/r");
 	expect_asked(AWS "redis - - -\n");
-	assert_string_equal(identity_called(who()), "AWS role");
+	assert_string_equal(identity_label(who()), "AWS role");
 	t.lookup.cloud = AUTH_CLOUD_CLUSTER;
 	assert_int_equal(resolve(), -1);
 	t.auth.meta.namespace_ = TEXT("");
@@ -364,16 +364,16 @@ static const char *env(void *arg, const char *name)
 /* The request for the token of whoever asks. */
 static void expect_token_request(const char *url, const char *form)
 {
-	static const struct identity_world world = { .env = env, .file = file };
-	struct identity_exchange x = { .identity = who(), .world = &world };
-	struct identity_request r = { 0 };
+	static const struct identity_environment environment = { .env = env, .file = file };
+	struct identity_exchange x = { .identity = who(), .environment = &environment };
+	struct webrequest r = { 0 };
 	struct credential got = { 0 };
 	struct err err = { 0 };
 
-	assert_int_equal(identity_next(&x, &r, &got, &err), IDENTITY_SEND);
+	assert_int_equal(identity_next(&x, &r, &got, &err), EXCHANGE_SEND);
 	assert_string_equal(r.url, url);
 	assert_string_equal(r.body, form);
-	identity_request_done(&r);
+	webrequest_done(&r);
 	identity_exchange_done(&x);
 }
 
@@ -554,7 +554,7 @@ static void google_is_asked_with_a_key(void **state)
 	with_google_key(good);
 	t.secrets[0].version = TEXT("3");
 	expect_asked(GOOGLE " of shop redis 3 - -\n");
-	assert_string_equal(identity_called(who()), "Google token");
+	assert_string_equal(identity_label(who()), "Google token");
 	with_google_key(homeless);
 	expect_failure(ERR_INVALID,
 		"gcpSecretManager.credentials.clientSecret: project_id field is missing in the json credentials");
@@ -586,7 +586,7 @@ static void google_identities(void **state)
 	assert_non_null(strstr(t.err.msg, "gcpSecretManager.podIdentity asks for kscaled's own identity"));
 	t.lookup.cloud = AUTH_CLOUD_ALL;
 	expect_asked(GOOGLE " redis - - -\n");
-	assert_string_equal(identity_called(who()), "kscaled's own Google token");
+	assert_string_equal(identity_label(who()), "kscaled's own Google token");
 }
 
 /* ---- All ---- */

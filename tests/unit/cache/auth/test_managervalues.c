@@ -70,7 +70,7 @@ static int setup(void **state)
 	log_set_sink(on_line, NULL);
 	t.keys = access_of("AKID");
 	t.others = access_of("OTHER");
-	t.values = managervalues_new(loop, fakeweb_start(loop), 15000);
+	t.values = managervalues_new(loop, fakeweb_start(loop), fakeweb_tokens(), 15000);
 	managervalues_listen(t.values, on_owner, &t);
 	return 0;
 }

@@ -74,7 +74,11 @@ static void on_request(void *arg, struct httpd_request *r)
 		httpd_add_header(r, "Location", "/elsewhere?a=b");
 		httpd_reply(r, 307, "text/plain", "there", 5);
 	} else if (strcmp(httpd_path(r), "/token") == 0) {
+		w->tokens++;
 		httpd_reply(r, 200, "application/json", TOKEN, strlen(TOKEN));
+	} else if (strcmp(httpd_path(r), "/401") == 0) {
+		w->refused++;
+		httpd_reply(r, 401, "text/plain", "no", 2);
 	} else if (strcmp(httpd_path(r), "/repeats") == 0) {
 		redirect_to_credential(r);
 	} else if (strcmp(httpd_path(r), "/big") == 0) {

@@ -12,7 +12,7 @@
 /*
  * Our own server, which answers with what it saw, or by the path: "/hold" never, "/307", "/404" and
  * "/503" with these, "/repeats?PREFIX" with a redirect to PREFIX and the credential it was sent,
- * "/big" with a megabyte, "/token" with one for OAuth.
+ * "/big" with a megabyte, "/token" with one for OAuth, "/401" that it does not do.
  */
 struct world {
 	struct fixture *f;
@@ -21,7 +21,7 @@ struct world {
 	struct httpc *c;
 	char plain_url[64], secure_url[64];
 	struct httpd_request *held;
-	int held_count, gone;
+	int held_count, gone, tokens, refused;
 	char last_peer[64];
 	char last_client[64]; /* common name of the last client certificate */
 };

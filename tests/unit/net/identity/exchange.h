@@ -42,9 +42,9 @@ static int file(void *arg, const char *path, struct buf *out, struct err *err)
 
 struct run {
 	struct place place;
-	struct identity_world world;
+	struct identity_environment environment;
 	struct identity_exchange x;
-	struct identity_request request;
+	struct webrequest request;
 	struct credential got;
 	struct err err;
 };
@@ -52,26 +52,26 @@ struct run {
 static void run_init(struct run *r, const struct identity *i, const char *const *variables)
 {
 	*r = (struct run){ .place.env = variables };
-	r->world = (struct identity_world){ .arg = &r->place, .env = env, .file = file };
-	r->x = (struct identity_exchange){ .identity = i, .world = &r->world, .unix_ms = NOW_MS };
+	r->environment = (struct identity_environment){ .arg = &r->place, .env = env, .file = file };
+	r->x = (struct identity_exchange){ .identity = i, .environment = &r->environment, .unix_ms = NOW_MS };
 }
 
-static enum identity_verdict next(struct run *r)
+static enum exchange_verdict next(struct run *r)
 {
-	identity_request_done(&r->request);
+	webrequest_done(&r->request);
 	return identity_next(&r->x, &r->request, &r->got, &r->err);
 }
 
-static enum identity_verdict answered(struct run *r, int status, const char *body)
+static enum exchange_verdict answered(struct run *r, int status, const char *body)
 {
-	const struct identity_answer answer = { .status = status, .body = body, .len = strlen(body) };
+	const struct webresponse answer = { .status = status, .body = body, .len = strlen(body) };
 
 	return identity_read(&r->x, &answer, &r->got, &r->err);
 }
 
 static void run_done(struct run *r, struct identity *i)
 {
-	identity_request_done(&r->request);
+	webrequest_done(&r->request);
 	identity_exchange_done(&r->x);
 	credential_done(&r->got);
 	identity_unref(i);

@@ -51,9 +51,9 @@ static void a_key_is_exchanged(void **state)
 	assert_non_null(i);
 	assert_false(identity_is_fixed(i));
 	assert_string_equal(googlekey_project(i), "my-project");
-	assert_string_equal(identity_called(i), "Google token");
+	assert_string_equal(identity_label(i), "Google token");
 	run_init(&r, i, ENV("CLOUDSDK_CORE_PROJECT", "other", "GCE_METADATA_HOST", "h"));
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, "http://127.0.0.1:9/token");
 	assert_null(r.request.method);
 	assert_string_equal(r.request.content_type, "application/x-www-form-urlencoded");
@@ -63,13 +63,13 @@ static void a_key_is_exchanged(void **state)
 	assert_false(r.request.own);
 	assert_int_equal(answered(&r, 400,
 				 "{\"error\":\"invalid_grant\",\"error_description\":\"Invalid JWT Signature.\"}"),
-		IDENTITY_FAILED);
+		EXCHANGE_FAILED);
 	assert_int_equal(r.err.kind, ERR_DENIED);
 	assert_string_equal(r.err.msg, "no token: HTTP status 400, invalid_grant");
-	assert_int_equal(answered(&r, 503, ""), IDENTITY_FAILED);
+	assert_int_equal(answered(&r, 503, ""), EXCHANGE_FAILED);
 	assert_int_equal(r.err.kind, ERR_TEMPORARY);
-	assert_int_equal(answered(&r, 200, "{\"id_token\":\"x\"}"), IDENTITY_FAILED);
-	assert_int_equal(answered(&r, 200, TOKEN), IDENTITY_GOT);
+	assert_int_equal(answered(&r, 200, "{\"id_token\":\"x\"}"), EXCHANGE_FAILED);
+	assert_int_equal(answered(&r, 200, TOKEN), EXCHANGE_DONE);
 	assert_string_equal(r.got.token, "ya29.t");
 	assert_string_equal(r.got.project, "my-project");
 	assert_int_equal(r.got.life_ms, 3599000);
@@ -89,9 +89,9 @@ static void a_key_of_few_words(void **state)
 	json_decref(key);
 	assert_null(googlekey_project(i));
 	run_init(&r, i, NULL);
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, TOKEN_URL);
-	assert_int_equal(answered(&r, 200, TOKEN), IDENTITY_GOT);
+	assert_int_equal(answered(&r, 200, TOKEN), EXCHANGE_DONE);
 	assert_null(r.got.project);
 	run_done(&r, i);
 }
@@ -175,23 +175,23 @@ static void own_key_by_a_file(void **state)
 
 	(void)state;
 	run_init(&r, i, ENV(FILE_ENV, "/k"));
-	assert_string_equal(identity_called(i), "kscaled's own Google token");
-	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_string_equal(identity_label(i), "kscaled's own Google token");
+	assert_int_equal(next(&r), EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg, "the file that " FILE_ENV " names: there is no such file");
 	r.place.file_name = "/k";
 	r.place.file = "{\"type\":\"gdch_service_account\"}";
-	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_int_equal(next(&r), EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg,
 		"the file that " FILE_ENV " names: the key's type is gdch_service_account, which is not supported: "
 		"service_account, authorized_user and external_account are read");
 	r.place.file = text;
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, TOKEN_URL);
 	assert_string_equal(r.request.body, form);
 	assert_false(r.request.own);
-	assert_int_equal(answered(&r, 401, "{\"error\":\"invalid_client\"}"), IDENTITY_FAILED);
+	assert_int_equal(answered(&r, 401, "{\"error\":\"invalid_client\"}"), EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg, "the key that " FILE_ENV " names: no token: HTTP status 401, invalid_client");
-	assert_int_equal(answered(&r, 200, TOKEN), IDENTITY_GOT);
+	assert_int_equal(answered(&r, 200, TOKEN), EXCHANGE_DONE);
 	assert_string_equal(r.got.token, "ya29.t");
 	assert_string_equal(r.got.project, "my-project");
 	run_done(&r, i);
@@ -200,8 +200,8 @@ static void own_key_by_a_file(void **state)
 	run_init(&r, i, ENV(FILE_ENV, "/k", "CLOUDSDK_CORE_PROJECT", "other"));
 	r.place.file_name = "/k";
 	r.place.file = text;
-	assert_int_equal(next(&r), IDENTITY_SEND);
-	assert_int_equal(answered(&r, 200, TOKEN), IDENTITY_GOT);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
+	assert_int_equal(answered(&r, 200, TOKEN), EXCHANGE_DONE);
 	assert_string_equal(r.got.project, "other");
 	run_done(&r, i);
 }
@@ -215,15 +215,15 @@ static void own_key_of_a_user(void **state)
 	run_init(&r, i, ENV(FILE_ENV, "/k"));
 	r.place.file_name = "/k";
 	r.place.file = "{\"type\":\"authorized_user\",\"client_id\":\"c\",\"client_secret\":\"s\"}";
-	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_int_equal(next(&r), EXCHANGE_FAILED);
 	assert_non_null(strstr(r.err.msg, "the key has no refresh_token"));
 	r.place.file = "{\"type\":\"authorized_user\",\"client_id\":\"c\",\"client_secret\":\"s\",\"refresh_token\":"
 		       "\"1//x y\"}\n";
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, TOKEN_URL);
 	assert_string_equal(r.request.body,
 		"grant_type=refresh_token&client_id=c&client_secret=s&refresh_token=1%2F%2Fx%20y");
-	assert_int_equal(answered(&r, 200, TOKEN), IDENTITY_GOT);
+	assert_int_equal(answered(&r, 200, TOKEN), EXCHANGE_DONE);
 	assert_null(r.got.project);
 	run_done(&r, i);
 }
@@ -235,23 +235,23 @@ static void own_account_of_the_machine(void **state)
 
 	(void)state;
 	run_init(&r, i, NULL);
-	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_int_equal(next(&r), EXCHANGE_FAILED);
 	assert_non_null(strstr(r.err.msg, "kscaled has no Google identity of its own"));
 	assert_non_null(strstr(r.err.msg, "cloud-metadata"));
-	r.world.metadata = true;
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	r.environment.metadata = true;
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, "http://169.254.169.254/computeMetadata/v1/project/project-id");
 	assert_string_equal(strmap_get(&r.request.headers, "Metadata-Flavor"), "Google");
 	assert_null(r.request.body);
 	assert_true(r.request.own);
-	assert_int_equal(answered(&r, 200, "my-project\n"), IDENTITY_NEXT);
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(answered(&r, 200, "my-project\n"), EXCHANGE_NEXT);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url,
 		"http://169.254.169.254/computeMetadata/v1/instance/service-accounts/default/token?scopes="
 		"https%3A%2F%2Fwww.googleapis.com%2Fauth%2Fmonitoring.read");
 	assert_string_equal(strmap_get(&r.request.headers, "Metadata-Flavor"), "Google");
 	assert_true(r.request.own);
-	assert_int_equal(answered(&r, 200, TOKEN), IDENTITY_GOT);
+	assert_int_equal(answered(&r, 200, TOKEN), EXCHANGE_DONE);
 	assert_string_equal(r.got.token, "ya29.t");
 	assert_string_equal(r.got.project, "my-project");
 	assert_int_equal(r.got.life_ms, 3599000);
@@ -259,12 +259,12 @@ static void own_account_of_the_machine(void **state)
 
 	i = googleown_new(SCOPE);
 	run_init(&r, i, ENV("GCE_METADATA_HOST", "127.0.0.1:988", "CLOUDSDK_CORE_PROJECT", "other"));
-	r.world.metadata = true;
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	r.environment.metadata = true;
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url,
 		"http://127.0.0.1:988/computeMetadata/v1/instance/service-accounts/default/token?scopes="
 		"https%3A%2F%2Fwww.googleapis.com%2Fauth%2Fmonitoring.read");
-	assert_int_equal(answered(&r, 200, TOKEN), IDENTITY_GOT);
+	assert_int_equal(answered(&r, 200, TOKEN), EXCHANGE_DONE);
 	assert_string_equal(r.got.project, "other");
 	run_done(&r, i);
 }
@@ -277,7 +277,7 @@ static void a_project_that_is_none(void **state)
 
 	(void)state;
 	run_init(&r, i, ENV("CLOUDSDK_CORE_PROJECT", "p' || x", FILE_ENV, "/k"));
-	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_int_equal(next(&r), EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg, "CLOUDSDK_CORE_PROJECT is no name of a project");
 	run_done(&r, i);
 }
@@ -289,11 +289,11 @@ static void a_machine_without_a_project(void **state)
 
 	(void)state;
 	run_init(&r, i, NULL);
-	r.world.metadata = true;
-	assert_int_equal(next(&r), IDENTITY_SEND);
-	assert_int_equal(answered(&r, 404, "<html>"), IDENTITY_NEXT);
-	assert_int_equal(next(&r), IDENTITY_SEND);
-	assert_int_equal(answered(&r, 200, TOKEN), IDENTITY_GOT);
+	r.environment.metadata = true;
+	assert_int_equal(next(&r), EXCHANGE_SEND);
+	assert_int_equal(answered(&r, 404, "<html>"), EXCHANGE_NEXT);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
+	assert_int_equal(answered(&r, 200, TOKEN), EXCHANGE_DONE);
 	assert_null(r.got.project);
 	run_done(&r, i);
 }
@@ -319,13 +319,13 @@ static void a_machine_that_says_nonsense(void **state)
 		struct run r;
 
 		run_init(&r, i, NULL);
-		r.world.metadata = true;
+		r.environment.metadata = true;
 		for (int step = 0; step < rows[n].step; step++) {
-			assert_int_equal(next(&r), IDENTITY_SEND);
-			assert_int_equal(answered(&r, 200, "my-project"), IDENTITY_NEXT);
+			assert_int_equal(next(&r), EXCHANGE_SEND);
+			assert_int_equal(answered(&r, 200, "my-project"), EXCHANGE_NEXT);
 		}
-		assert_int_equal(next(&r), IDENTITY_SEND);
-		assert_int_equal(answered(&r, rows[n].status, rows[n].body), IDENTITY_FAILED);
+		assert_int_equal(next(&r), EXCHANGE_SEND);
+		assert_int_equal(answered(&r, rows[n].status, rows[n].body), EXCHANGE_FAILED);
 		if (!strstr(r.err.msg, rows[n].error))
 			fail_msg("%zu: %s", n, r.err.msg);
 		assert_null(r.got.token);

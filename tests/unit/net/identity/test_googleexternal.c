@@ -51,7 +51,7 @@ static void by_a_file(void **state)
 
 	(void)state;
 	begin(&r, FEDERATED(BY_FILE));
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, STS);
 	assert_string_equal(r.request.content_type, "application/x-www-form-urlencoded");
 	assert_string_equal(r.request.body,
@@ -61,9 +61,9 @@ static void by_a_file(void **state)
 	assert_int_equal(r.request.headers.count, 0);
 	assert_false(r.request.own);
 	assert_int_equal(answered(&r, 400, "{\"error\":\"invalid_grant\",\"error_description\":\"my.j.wt\"}"),
-		IDENTITY_FAILED);
+		EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg, "Google's token service: no token: HTTP status 400, invalid_grant");
-	assert_int_equal(answered(&r, 200, TOKEN), IDENTITY_GOT);
+	assert_int_equal(answered(&r, 200, TOKEN), EXCHANGE_DONE);
 	assert_string_equal(r.got.token, "sts.t");
 	assert_int_equal(r.got.life_ms, 3599000);
 	assert_null(r.got.project);
@@ -78,24 +78,24 @@ static void by_a_file_as_an_account(void **state)
 	(void)state;
 	begin(&r, FEDERATED(BY_FILE "," BY_IAM));
 	r.place.env = ENV(FILE_ENV, "/k", "CLOUDSDK_CORE_PROJECT", "shop");
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_non_null(strstr(r.request.body, "auth%2Fcloud-platform&subject_token=my.j.wt"));
-	assert_int_equal(answered(&r, 200, TOKEN), IDENTITY_NEXT);
+	assert_int_equal(answered(&r, 200, TOKEN), EXCHANGE_NEXT);
 	assert_null(r.got.token);
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, IAM);
 	assert_string_equal(strmap_get(&r.request.headers, "Authorization"), "Bearer sts.t");
 	assert_string_equal(r.request.body, "{\"lifetime\":\"3600s\",\"scope\":[\"" SCOPE "\"]}");
 	assert_string_equal(r.request.content_type, "application/json");
 	assert_int_equal(answered(&r, 403, "{\"error\":{\"status\":\"PERMISSION_DENIED\",\"message\":\"sts.t\"}}"),
-		IDENTITY_FAILED);
+		EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg, "the service account: no token: HTTP status 403, PERMISSION_DENIED");
-	assert_int_equal(answered(&r, 200, "{\"accessToken\":\"a b\"}"), IDENTITY_FAILED);
+	assert_int_equal(answered(&r, 200, "{\"accessToken\":\"a b\"}"), EXCHANGE_FAILED);
 	assert_int_equal(answered(&r, 200, "{\"accessToken\":\"a\",\"expireTime\":\"2015-08-30T12:35:59Z\"}"),
-		IDENTITY_FAILED);
+		EXCHANGE_FAILED);
 	assert_non_null(strstr(r.err.msg, "it ended already"));
 	assert_int_equal(answered(&r, 200, "{\"accessToken\":\"ya29.a\",\"expireTime\":\"2015-08-30T13:36:00Z\"}"),
-		IDENTITY_GOT);
+		EXCHANGE_DONE);
 	assert_string_equal(r.got.token, "ya29.a");
 	assert_int_equal(r.got.life_ms, 3600000);
 	assert_string_equal(r.got.project, "shop");
@@ -111,23 +111,23 @@ static void by_a_url(void **state)
 		FEDERATED(
 			"\"credential_source\":{\"url\":\"http://169.254.169.254/token?a=b\",\"headers\":{\"Metadata\":"
 			"\"true\"},\"format\":{\"type\":\"json\",\"subject_token_field_name\":\"id\"}}"));
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, "http://169.254.169.254/token?a=b");
 	assert_string_equal(strmap_get(&r.request.headers, "Metadata"), "true");
 	assert_null(r.request.body);
 	assert_true(r.request.own);
-	assert_int_equal(answered(&r, 404, ""), IDENTITY_FAILED);
+	assert_int_equal(answered(&r, 404, ""), EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg, "the url of its credential_source: no token: HTTP status 404");
-	assert_int_equal(answered(&r, 200, "{\"id\":7}"), IDENTITY_FAILED);
+	assert_int_equal(answered(&r, 200, "{\"id\":7}"), EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg,
 		"the url of its credential_source: no token in the member of its JSON that is named");
-	assert_int_equal(answered(&r, 200, "my.j.wt"), IDENTITY_FAILED);
-	assert_int_equal(answered(&r, 200, "{\"id\":\"my.j.wt\"}"), IDENTITY_NEXT);
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(answered(&r, 200, "my.j.wt"), EXCHANGE_FAILED);
+	assert_int_equal(answered(&r, 200, "{\"id\":\"my.j.wt\"}"), EXCHANGE_NEXT);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, STS);
 	assert_int_equal(r.request.headers.count, 0);
 	assert_non_null(strstr(r.request.body, "&subject_token=my.j.wt&"));
-	assert_int_equal(answered(&r, 200, TOKEN), IDENTITY_GOT);
+	assert_int_equal(answered(&r, 200, TOKEN), EXCHANGE_DONE);
 	end(&r);
 }
 
@@ -138,14 +138,14 @@ static void what_changes_meanwhile(void **state)
 
 	(void)state;
 	begin(&r, FEDERATED(BY_FILE "," BY_IAM));
-	assert_int_equal(next(&r), IDENTITY_SEND);
-	assert_int_equal(answered(&r, 200, TOKEN), IDENTITY_NEXT);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
+	assert_int_equal(answered(&r, 200, TOKEN), EXCHANGE_NEXT);
 	r.place.file = FEDERATED(BY_FILE);
-	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_int_equal(next(&r), EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg, "the file that " FILE_ENV " names: it changed meanwhile");
 	r.place.file = "{}";
-	assert_int_equal(next(&r), IDENTITY_FAILED);
-	assert_int_equal(answered(&r, 200, "{}"), IDENTITY_FAILED);
+	assert_int_equal(next(&r), EXCHANGE_FAILED);
+	assert_int_equal(answered(&r, 200, "{}"), EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg, "the file that " FILE_ENV " names: it has no audience");
 	end(&r);
 }
@@ -196,7 +196,7 @@ static void files_that_are_none(void **state)
 
 		begin(&r, rows[n].config);
 		r.place.other = rows[n].token;
-		assert_int_equal(next(&r), IDENTITY_FAILED);
+		assert_int_equal(next(&r), EXCHANGE_FAILED);
 		if (!strstr(r.err.msg, rows[n].error) || !strstr(r.err.msg, "the file that " FILE_ENV " names: ") ||
 			strstr(r.err.msg, "s3cret"))
 			fail_msg("%zu: %s", n, r.err.msg);

@@ -57,27 +57,30 @@ static void oauth_by_header_then_in_the_form(void **state)
 
 	(void)state;
 	run_init(&r, i, NULL);
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, "https://t/token");
 	assert_string_equal(r.request.body, "grant_type=client_credentials&scope=a%20b&audience=x%20y");
 	/* me%3A1:s3%20cret */
 	assert_string_equal(strmap_get(&r.request.headers, "Authorization"), "Basic bWUlM0ExOnMzJTIwY3JldA==");
-	assert_int_equal(answered(&r, 401, "{}"), IDENTITY_NEXT);
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(answered(&r, 401, "{}"), EXCHANGE_NEXT);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.body,
 		"grant_type=client_credentials&scope=a%20b&client_id=me%3A1&client_secret=s3%20cret&audience=x%20y");
 	assert_null(strmap_get(&r.request.headers, "Authorization"));
-	assert_int_equal(answered(&r, 200, "{\"access_token\":\"t\",\"expires_in\":60}"), IDENTITY_GOT);
+	assert_int_equal(answered(&r, 200, "{\"access_token\":\"t\",\"expires_in\":60}"), EXCHANGE_DONE);
 	assert_string_equal(r.got.token, "t");
 	assert_int_equal(r.got.life_ms, 60000);
 	/* the next exchange begins with what worked */
 	identity_exchange_done(&r.x);
-	r.x = (struct identity_exchange){ .identity = i, .world = &r.world, .unix_ms = NOW_MS, .memory = r.x.memory };
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	r.x = (struct identity_exchange){ .identity = i,
+		.environment = &r.environment,
+		.unix_ms = NOW_MS,
+		.memory = r.x.memory };
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_null(strmap_get(&r.request.headers, "Authorization"));
-	assert_int_equal(answered(&r, 400, "{\"error\":\"invalid_client\"}"), IDENTITY_NEXT);
-	assert_int_equal(next(&r), IDENTITY_SEND);
-	assert_int_equal(answered(&r, 400, "{\"error\":\"invalid_client\"}"), IDENTITY_FAILED);
+	assert_int_equal(answered(&r, 400, "{\"error\":\"invalid_client\"}"), EXCHANGE_NEXT);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
+	assert_int_equal(answered(&r, 400, "{\"error\":\"invalid_client\"}"), EXCHANGE_FAILED);
 	assert_int_equal(r.err.kind, ERR_DENIED);
 	assert_string_equal(r.err.msg, "no token: HTTP status 400, invalid_client");
 	run_done(&r, i);
@@ -107,13 +110,13 @@ static void keys_that_are_given(void **state)
 	(void)state;
 	run_init(&r, i, NULL);
 	assert_true(identity_is_fixed(i));
-	assert_int_equal(next(&r), IDENTITY_GOT);
+	assert_int_equal(next(&r), EXCHANGE_DONE);
 	assert_string_equal(r.got.key_id, "AK");
 	assert_string_equal(r.got.secret, "se/cret");
 	assert_string_equal(r.got.session_token, "to+ken");
 	assert_int_equal(r.got.life_ms, 0);
-	assert_true(identity_repeats(i, "you sent TO+KEN", NULL));
-	assert_false(identity_repeats(i, "AK is unknown, se/cret was never sent", NULL));
+	assert_true(identity_echoes_secret(i, "you sent TO+KEN", NULL));
+	assert_false(identity_echoes_secret(i, "AK is unknown, se/cret was never sent", NULL));
 	run_done(&r, i);
 	assert_null(awskeys_new("A K", "s", NULL, &err));
 	assert_non_null(strstr(err.msg, "the AWS access key id holds a blank"));
@@ -130,7 +133,7 @@ static void own_keys_of_the_environment(void **state)
 	run_init(&r, i,
 		ENV("AWS_ACCESS_KEY_ID", "AK", "AWS_SECRET_ACCESS_KEY", "s", "AWS_WEB_IDENTITY_TOKEN_FILE", "/t",
 			"AWS_ROLE_ARN", "arn"));
-	assert_int_equal(next(&r), IDENTITY_GOT);
+	assert_int_equal(next(&r), EXCHANGE_DONE);
 	assert_string_equal(r.got.key_id, "AK");
 	assert_null(r.got.session_token);
 	run_done(&r, i);
@@ -143,18 +146,18 @@ static void own_role_by_a_token_file(void **state)
 
 	(void)state;
 	run_init(&r, i, ENV("AWS_WEB_IDENTITY_TOKEN_FILE", "/t", "AWS_ROLE_ARN", "arn:aws:iam::1:role/x"));
-	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_int_equal(next(&r), EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg, "the file that AWS_WEB_IDENTITY_TOKEN_FILE names: there is no such file");
 	r.place.file_name = "/t";
 	r.place.file = "j.w.t\n";
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, "https://sts.eu-west-1.amazonaws.com/");
 	assert_string_equal(r.request.body,
 		"Action=AssumeRoleWithWebIdentity&Version=2011-06-15&RoleArn=arn%3Aaws%3Aiam%3A%3A1%3Arole%2Fx&"
 		"RoleSessionName=KEDA&WebIdentityToken=j.w.t");
 	assert_int_equal(r.request.headers.count, 0);
 	assert_false(r.request.own);
-	assert_int_equal(answered(&r, 200, STS_KEYS("AssumeRoleWithWebIdentity")), IDENTITY_GOT);
+	assert_int_equal(answered(&r, 200, STS_KEYS("AssumeRoleWithWebIdentity")), EXCHANGE_DONE);
 	expect_keys(&r);
 	run_done(&r, i);
 }
@@ -170,21 +173,21 @@ static void own_identity_of_a_pod(void **state)
 			"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "/t"));
 	r.place.file_name = "/t";
 	r.place.file = "j.w.t";
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, "http://169.254.170.23/v1/credentials");
 	assert_string_equal(strmap_get(&r.request.headers, "Authorization"), "j.w.t");
 	assert_null(r.request.body);
 	assert_true(r.request.own);
 	assert_int_equal(answered(&r, 403, "{\"code\":\"AccessDenied\",\"message\":\"no\\nfurther\"}"),
-		IDENTITY_FAILED);
+		EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg, "the container's credentials: no keys: HTTP status 403, AccessDenied: no");
-	assert_int_equal(answered(&r, 200, JSON_KEYS), IDENTITY_GOT);
+	assert_int_equal(answered(&r, 200, JSON_KEYS), EXCHANGE_DONE);
 	expect_keys(&r);
 	run_done(&r, i);
 
 	i = awsown_new("eu-west-1");
 	run_init(&r, i, ENV("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/x"));
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, "http://169.254.170.2/v2/x");
 	assert_int_equal(r.request.headers.count, 0);
 	run_done(&r, i);
@@ -197,28 +200,28 @@ static void own_identity_of_the_machine(void **state)
 
 	(void)state;
 	run_init(&r, i, NULL);
-	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_int_equal(next(&r), EXCHANGE_FAILED);
 	assert_non_null(strstr(r.err.msg, "kscaled has no AWS identity of its own"));
 	assert_non_null(strstr(r.err.msg, "cloud-metadata"));
-	r.world.metadata = true;
+	r.environment.metadata = true;
 	r.place.env = ENV("AWS_EC2_METADATA_DISABLED", "TRUE");
-	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_int_equal(next(&r), EXCHANGE_FAILED);
 	r.place.env = NULL;
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, "http://169.254.169.254/latest/api/token");
 	assert_string_equal(r.request.method, "PUT");
 	assert_string_equal(strmap_get(&r.request.headers, "X-aws-ec2-metadata-token-ttl-seconds"), "300");
 	assert_true(r.request.own);
-	assert_int_equal(answered(&r, 200, "imds-token"), IDENTITY_NEXT);
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(answered(&r, 200, "imds-token"), EXCHANGE_NEXT);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, "http://169.254.169.254/latest/meta-data/iam/security-credentials/");
 	assert_string_equal(strmap_get(&r.request.headers, "X-aws-ec2-metadata-token"), "imds-token");
-	assert_int_equal(answered(&r, 200, "node-role\n"), IDENTITY_NEXT);
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(answered(&r, 200, "node-role\n"), EXCHANGE_NEXT);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url,
 		"http://169.254.169.254/latest/meta-data/iam/security-credentials/node-role");
 	assert_string_equal(strmap_get(&r.request.headers, "X-aws-ec2-metadata-token"), "imds-token");
-	assert_int_equal(answered(&r, 200, JSON_KEYS), IDENTITY_GOT);
+	assert_int_equal(answered(&r, 200, JSON_KEYS), EXCHANGE_DONE);
 	expect_keys(&r);
 	run_done(&r, i);
 }
@@ -246,13 +249,13 @@ static void a_machine_that_says_nonsense(void **state)
 		struct run r;
 
 		run_init(&r, i, NULL);
-		r.world.metadata = true;
+		r.environment.metadata = true;
 		for (int step = 0; step < rows[n].step; step++) {
-			assert_int_equal(next(&r), IDENTITY_SEND);
-			assert_int_equal(answered(&r, 200, good[step]), IDENTITY_NEXT);
+			assert_int_equal(next(&r), EXCHANGE_SEND);
+			assert_int_equal(answered(&r, 200, good[step]), EXCHANGE_NEXT);
 		}
-		assert_int_equal(next(&r), IDENTITY_SEND);
-		assert_int_equal(answered(&r, rows[n].status, rows[n].body), IDENTITY_FAILED);
+		assert_int_equal(next(&r), EXCHANGE_SEND);
+		assert_int_equal(answered(&r, rows[n].status, rows[n].body), EXCHANGE_FAILED);
 		if (!strstr(r.err.msg, rows[n].error))
 			fail_msg("%zu: %s", n, r.err.msg);
 		assert_null(r.got.key_id);
@@ -269,10 +272,10 @@ static void a_role_by_own_keys(void **state)
 
 	(void)state;
 	run_init(&r, i, ENV("AWS_WEB_IDENTITY_TOKEN_FILE", "/t"));
-	assert_int_equal(next(&r), IDENTITY_NEEDS_SOURCE);
+	assert_int_equal(next(&r), EXCHANGE_WAIT);
 	assert_non_null(identity_source(i));
 	r.x.source = &own;
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, "https://sts.us-east-1.amazonaws.com/");
 	assert_string_equal(r.request.body,
 		"Action=AssumeRole&Version=2011-06-15&RoleArn=arn%3Aaws%3Aiam%3A%3A1%3Arole%2Fx&RoleSessionName=KEDA&"
@@ -286,13 +289,13 @@ static void a_role_by_own_keys(void **state)
 				 "<ErrorResponse><Error><Code>AccessDenied</Code><Message>User: arn:aws:iam::1:user/k "
 				 "is "
 				 "not authorized to perform: sts:AssumeRole</Message></Error></ErrorResponse>"),
-		IDENTITY_FAILED);
+		EXCHANGE_FAILED);
 	assert_int_equal(r.err.kind, ERR_DENIED);
 	assert_string_equal(r.err.msg,
 		"AssumeRole arn:aws:iam::1:role/x: no keys: HTTP status 403, AccessDenied: User: arn:aws:iam::1:user/k "
 		"is "
 		"not authorized to perform: sts:AssumeRole");
-	assert_int_equal(answered(&r, 200, STS_KEYS("AssumeRole")), IDENTITY_GOT);
+	assert_int_equal(answered(&r, 200, STS_KEYS("AssumeRole")), EXCHANGE_DONE);
 	expect_keys(&r);
 	run_done(&r, i);
 }
@@ -308,18 +311,18 @@ static void a_role_by_token_then_by_own_keys(void **state)
 	run_init(&r, i, ENV("AWS_WEB_IDENTITY_TOKEN_FILE", "/t", "AWS_ENDPOINT_URL_STS", "http://127.0.0.1:5/sts"));
 	r.place.file_name = "/t";
 	r.place.file = "j.w.t";
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, "http://127.0.0.1:5/sts/");
 	assert_non_null(strstr(r.request.body, "WebIdentityToken=j.w.t"));
 	assert_int_equal(answered(&r, 400,
 				 "<ErrorResponse><Error><Code>InvalidIdentityToken</Code></Error></ErrorResponse>"),
-		IDENTITY_NEXT);
-	assert_int_equal(next(&r), IDENTITY_NEEDS_SOURCE);
+		EXCHANGE_NEXT);
+	assert_int_equal(next(&r), EXCHANGE_WAIT);
 	r.x.source = &own;
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_non_null(strstr(r.request.body, "Action=AssumeRole&"));
 	assert_null(strmap_get(&r.request.headers, "X-Amz-Security-Token"));
-	assert_int_equal(answered(&r, 500, "oops"), IDENTITY_FAILED);
+	assert_int_equal(answered(&r, 500, "oops"), EXCHANGE_FAILED);
 	assert_int_equal(r.err.kind, ERR_TEMPORARY);
 	assert_string_equal(r.err.msg,
 		"AssumeRole arn:r: no keys: HTTP status 500 (and AssumeRoleWithWebIdentity: no keys: HTTP status 400, "
@@ -331,9 +334,9 @@ static void a_role_by_token_then_by_own_keys(void **state)
 	run_init(&r, i, ENV("AWS_WEB_IDENTITY_TOKEN_FILE", "/t"));
 	r.place.file_name = "/t";
 	r.place.file = "j.w.t";
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_int_equal(answered(&r, 400, "<ErrorResponse><Error><Code>Throttling</Code></Error></ErrorResponse>"),
-		IDENTITY_FAILED);
+		EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg, "AssumeRoleWithWebIdentity arn:r: no keys: HTTP status 400, Throttling");
 	assert_int_equal(r.err.retry_after_ms, 5000);
 	run_done(&r, i);
@@ -341,7 +344,7 @@ static void a_role_by_token_then_by_own_keys(void **state)
 	/* without a token file there is one way */
 	i = awsrole_new("us-east-1", "arn:r", NULL, true);
 	run_init(&r, i, NULL);
-	assert_int_equal(next(&r), IDENTITY_NEEDS_SOURCE);
+	assert_int_equal(next(&r), EXCHANGE_WAIT);
 	run_done(&r, i);
 }
 
@@ -353,25 +356,24 @@ static void entra_by_a_secret(void **state)
 {
 	const struct entra_config config = { .tenant = "t-1",
 		.client_id = "c",
-		.secret = "s+3",
 		.scope = SCOPE,
 		.authority = "http://127.0.0.1:9/" };
-	struct identity *i = entra_new(&config, NULL);
+	struct identity *i = entra_app_new(&config, "s+3", NULL);
 	struct run r;
 
 	(void)state;
 	run_init(&r, i, ENV("AZURE_TENANT_ID", "other", "AZURE_AUTHORITY_HOST", "https://other"));
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, "http://127.0.0.1:9/t-1/oauth2/v2.0/token");
 	assert_string_equal(r.request.body,
 		"client_id=c&grant_type=client_credentials&scope=https%3A%2F%2Fstorage.azure.com%2F.default&client_"
 		"secret=s%2B3");
 	assert_int_equal(answered(&r, 401,
 				 "{\"error\":\"invalid_client\",\"error_description\":\"AADSTS7000215: Invalid s+3\"}"),
-		IDENTITY_FAILED);
+		EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg, "no token: HTTP status 401, invalid_client (AADSTS7000215)");
 	assert_int_equal(answered(&r, 200, "{\"token_type\":\"Bearer\",\"expires_in\":3599,\"access_token\":\"ey\"}"),
-		IDENTITY_GOT);
+		EXCHANGE_DONE);
 	assert_string_equal(r.got.token, "ey");
 	assert_int_equal(r.got.life_ms, 3599000);
 	run_done(&r, i);
@@ -380,17 +382,17 @@ static void entra_by_a_secret(void **state)
 static void entra_by_the_token_beside_us(void **state)
 {
 	struct entra_config config = { .scope = SCOPE };
-	struct identity *i = entra_new(&config, NULL);
+	struct identity *i = entra_own_new(&config, NULL);
 	struct run r;
 
 	(void)state;
 	run_init(&r, i, ENV("AZURE_CLIENT_ID", "c", "AZURE_TENANT_ID", "t"));
-	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_int_equal(next(&r), EXCHANGE_FAILED);
 	assert_non_null(strstr(r.err.msg, "kscaled has no Azure identity of its own"));
 	r.place = (struct place){ ENV("AZURE_CLIENT_ID", "c", "AZURE_TENANT_ID", "t", "AZURE_FEDERATED_TOKEN_FILE",
 					  "/t", "AZURE_AUTHORITY_HOST", "https://login.microsoftonline.us/"),
 		"/t", "j.w.t", NULL, NULL };
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, "https://login.microsoftonline.us/t/oauth2/v2.0/token");
 	assert_string_equal(r.request.body,
 		"client_id=c&grant_type=client_credentials&scope=https%3A%2F%2Fstorage.azure.com%2F.default&"
@@ -402,11 +404,11 @@ static void entra_by_the_token_beside_us(void **state)
 	config.client_id = "mine";
 	config.tenant = "my-tenant";
 	config.authority = "https://login.microsoftonline.com/";
-	i = entra_new(&config, NULL);
+	i = entra_own_new(&config, NULL);
 	run_init(&r, i, ENV("AZURE_CLIENT_ID", "c", "AZURE_TENANT_ID", "t", "AZURE_FEDERATED_TOKEN_FILE", "/t"));
 	r.place.file_name = "/t";
 	r.place.file = "j.w.t";
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, "https://login.microsoftonline.com/my-tenant/oauth2/v2.0/token");
 	assert_int_equal(strncmp(r.request.body, "client_id=mine&", 15), 0);
 	run_done(&r, i);
@@ -419,31 +421,31 @@ static void entra_outside_of_azure(void **state)
 		"AZURE_CLIENT_CERTIFICATE_PATH", "/c", "AZURE_FEDERATED_TOKEN_FILE", "/t", NULL };
 	const struct entra_config config = { .scope = SCOPE };
 	MEM_AUTO char *cert = fakekey_certificate(fakekey_pem()), *pem = mem_printf("%s%s", fakekey_pem(), cert);
-	struct identity *i = entra_new(&config, NULL);
+	struct identity *i = entra_own_new(&config, NULL);
 	struct run r;
 
 	(void)state;
 	run_init(&r, i,
 		ENV("AZURE_CLIENT_ID", "c", "AZURE_TENANT_ID", "t", "AZURE_CLIENT_SECRET", "s+3",
 			"AZURE_CLIENT_CERTIFICATE_PATH", "/c", "AZURE_FEDERATED_TOKEN_FILE", "/t"));
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, "https://login.microsoftonline.com/t/oauth2/v2.0/token");
 	assert_non_null(strstr(r.request.body, "&client_secret=s%2B3"));
 	assert_null(strstr(r.request.body, "client_assertion"));
 	r.place = (struct place){ by_certificate, "/t", "j.w.t", "/c", pem };
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_null(strstr(r.request.body, "client_secret"));
 	assert_null(strstr(r.request.body, "client_assertion=j.w.t"));
 	assert_non_null(strstr(r.request.body,
 		"&client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer"
 		"&client_assertion=eyJhbGciOiJQUzI1NiIs")); /* {"alg":"PS256", */
 	r.place.other = "s3cret";
-	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_int_equal(next(&r), EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg,
 		"the file that AZURE_CLIENT_CERTIFICATE_PATH names, which must hold a certificate and its RSA key in "
 		"PEM: there is no PEM text of a certificate in it");
 	r.place.other_name = NULL;
-	assert_int_equal(next(&r), IDENTITY_FAILED);
+	assert_int_equal(next(&r), EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg, "the file that AZURE_CLIENT_CERTIFICATE_PATH names: there is no such file");
 	run_done(&r, i);
 }
@@ -458,15 +460,20 @@ static void entra_tells_nobody_else(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	assert_null(entra_new(&config, &err));
+	assert_null(entra_own_new(&config, &err));
 	assert_string_equal(err.msg, "the tenant id is none");
 	config.tenant = "t";
 	for (size_t i = 0; i < MEM_COUNT(wrong); i++) {
 		config.authority = wrong[i];
-		if (entra_new(&config, &err))
+		if (entra_own_new(&config, &err))
 			fail_msg("%s was accepted", wrong[i]);
 		assert_non_null(strstr(err.msg, "the authority host"));
 	}
+	/* Who has no secret is not kscaled for that. */
+	config.authority = NULL;
+	assert_null(entra_app_new(&config, NULL, &err));
+	assert_string_equal(err.msg, "the client secret is empty");
+	assert_null(entra_app_new(&config, "", &err));
 }
 
 /* ---- Who is who ---- */
@@ -596,7 +603,7 @@ static void an_app_of_github(void **state)
 	(void)state;
 	assert_non_null(i);
 	run_init(&r, i, NULL);
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, "https://ghe.test/api/v3/app/installations/456/access_tokens");
 	assert_string_equal(r.request.body, "{\"permissions\":" PERMISSIONS "}");
 	assert_string_equal(r.request.content_type, "application/json");
@@ -616,11 +623,11 @@ static void an_app_of_github(void **state)
 	assert_int_equal(json_integer_value(json_object_get(claims, "exp")), NOW_MS / 1000 + 540);
 	json_decref(head);
 	json_decref(claims);
-	assert_int_equal(answered(&r, 201, INSTALLED), IDENTITY_GOT);
+	assert_int_equal(answered(&r, 201, INSTALLED), EXCHANGE_DONE);
 	assert_string_equal(r.got.token, "ghs_16C7e42F292c6912E7710c838347Ae178B4a");
 	assert_int_equal(r.got.life_ms, 3600000);
 	assert_int_equal(identity_early_ms(i), 300000);
-	assert_string_equal(identity_called(i), "GitHub App token");
+	assert_string_equal(identity_label(i), "GitHub App token");
 	run_done(&r, i);
 }
 
@@ -655,18 +662,18 @@ static void an_app_that_is_refused(void **state)
 
 	(void)state;
 	run_init(&r, i, NULL);
-	assert_int_equal(next(&r), IDENTITY_SEND);
+	assert_int_equal(next(&r), EXCHANGE_SEND);
 	for (size_t n = 0; n < MEM_COUNT(rows); n++) {
-		assert_int_equal(answered(&r, rows[n].status, rows[n].body), IDENTITY_FAILED);
+		assert_int_equal(answered(&r, rows[n].status, rows[n].body), EXCHANGE_FAILED);
 		assert_string_equal(r.err.msg, rows[n].message);
 		assert_int_equal(r.err.kind, rows[n].kind);
 		assert_null(r.got.token);
 	}
 	repeated = mem_printf("{\"message\":\"you sent %s\"}", strmap_get(&r.request.headers, "Authorization"));
-	assert_int_equal(answered(&r, 401, repeated), IDENTITY_FAILED);
+	assert_int_equal(answered(&r, 401, repeated), EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg, "no token for the installation: HTTP status 401");
 	/* that it ends is not said: until it is refused */
-	assert_int_equal(answered(&r, 201, "{\"token\":\"t\"}"), IDENTITY_GOT);
+	assert_int_equal(answered(&r, 201, "{\"token\":\"t\"}"), EXCHANGE_DONE);
 	assert_int_equal(r.got.life_ms, 0);
 	run_done(&r, i);
 }
@@ -696,7 +703,7 @@ static void too_many_roles(void **state)
 {
 	static const char busy[] = "<ErrorResponse><Error><Code>Throttling</Code></Error></ErrorResponse>",
 			  denied[] = "<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>";
-	struct identity_answer answer = { .status = 400, .body = busy, .len = strlen(busy) };
+	struct webresponse answer = { .status = 400, .body = busy, .len = strlen(busy) };
 	struct credential got = { 0 };
 	struct err err = { 0 };
 

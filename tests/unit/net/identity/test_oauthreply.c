@@ -48,7 +48,7 @@ static void token_answers(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct err err = { 0 };
-		const struct identity_answer answer = { .status = rows[i].status,
+		const struct webresponse answer = { .status = rows[i].status,
 			.body = rows[i].body,
 			.len = strlen(rows[i].body) };
 		struct credential got = { 0 };
@@ -66,7 +66,7 @@ static void token_answers(void **state)
 static void no_answer(void **state)
 {
 	const struct err transport = { .kind = ERR_TEMPORARY, .msg = "http://t: no answer" };
-	const struct identity_answer answer = { .transport = &transport, .body = "" };
+	const struct webresponse answer = { .transport = &transport, .body = "" };
 	struct credential got = { 0 };
 	struct err err = { 0 };
 

@@ -13,7 +13,7 @@
 #include "net/kafka/kafkalink.h"
 #include "net/kafka/kafkawire.h"
 #include "net/sign/salter.h"
-#include "net/web/webget.h"
+#include "net/web/webtoken.h"
 
 struct told {
 	struct kafkalink *link;
@@ -79,7 +79,8 @@ static void an_announced_stranger(void **state)
 {
 	static const char *const servers[] = { "b-1.shop.x.c2.kafka.eu-west-1.amazonaws.com:9098" };
 	struct fixture *f = *state;
-	struct webget *web = webget_new(f->loop, 5000);
+	struct webclient *web = webclient_new(f->loop, 5000);
+	struct webtoken_store *tokens = webtoken_store_new(f->loop, web, NULL);
 	struct identity *own = awsown_new("eu-west-1");
 	struct kafkaendpoint_config config = { .servers = servers,
 		.count = 1,
@@ -88,7 +89,7 @@ static void an_announced_stranger(void **state)
 		.identity = own,
 		.region = "eu-west-1" };
 	struct err err = { 0 };
-	struct kafkalink_terms terms = { .loop = f->loop, .tokens = webget_tokens(web) };
+	struct kafkalink_terms terms = { .loop = f->loop, .tokens = tokens };
 	struct buf frame = BUF_INIT(1000);
 	struct kafkalink *link;
 
@@ -106,7 +107,8 @@ static void an_announced_stranger(void **state)
 	assert_null(kafkaendpoint_new(&config, &err));
 	buf_done(&frame);
 	identity_unref(own);
-	webget_free(web);
+	webtoken_store_free(tokens);
+	webclient_free(web);
 }
 
 /* ---- A broker, by hand ---- */

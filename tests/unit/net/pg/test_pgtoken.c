@@ -26,35 +26,50 @@ struct world {
 	struct fixture *f;
 	struct pg_pool *pool;
 	struct webtoken_store *tokens;
-	struct webtoken *asking; /* whose request is under way; NULL: none */
-	unsigned sent;
 	int listener;
 	struct pgendpoint *endpoint;
 };
 
-static const struct identity_world nothing = { .arg = NULL };
+static const struct identity_environment nothing = { .arg = NULL };
 
-static void send_request(void *arg, const struct identity_request *request, struct webaccess *access,
-	const char *namespace_, struct webtoken *t)
+/* The request for a token that is under way; NULL: none. */
+static webclient_fn asking;
+static void *asking_arg;
+static unsigned sent;
+
+struct webclient_call *webclient_start(struct webclient *c, const struct webrequest *request,
+	const struct webclient_options *options, webclient_fn fn, void *arg)
 {
-	struct world *w = arg;
-
-	(void)namespace_;
+	(void)c;
 	(void)request;
-	(void)access;
-	assert_null(w->asking);
-	w->asking = t;
-	w->sent++;
+	(void)options;
+	assert_null(asking);
+	asking = fn;
+	asking_arg = arg;
+	sent++;
+	return (struct webclient_call *)&asking;
 }
 
-static void answer_token(struct world *w, int status, const char *body)
+void webclient_cancel(struct webclient_call *call)
 {
-	const struct identity_answer a = { .status = status, .body = body, .len = strlen(body) };
-	struct webtoken *t = w->asking;
+	if (call)
+		asking = NULL;
+}
 
-	assert_non_null(t);
-	w->asking = NULL;
-	webtoken_answered(t, &a);
+int64_t webclient_timeout_ms(const struct webclient *c)
+{
+	(void)c;
+	return 3000;
+}
+
+static void answer_token(int status, const char *body)
+{
+	const struct webresponse a = { .status = status, .body = body, .len = strlen(body) };
+	webclient_fn fn = asking;
+
+	assert_non_null(fn);
+	asking = NULL;
+	fn(asking_arg, &a, NULL);
 }
 
 static struct identity *client_of(const char *id)
@@ -90,8 +105,10 @@ static int setup(void **state)
 
 	if (fixture_setup(&f) < 0)
 		return -1;
+	asking = NULL;
+	sent = 0;
 	w->f = f;
-	w->tokens = webtoken_store_new(w->f->loop, &nothing, send_request, w);
+	w->tokens = webtoken_store_new(w->f->loop, NULL, &nothing);
 	w->pool = pg_pool_new(w->f->loop, ASK_MS, w->tokens, NULL);
 	w->listener = fixture_listen(&port);
 	snprintf(number, sizeof(number), "%u", port);
@@ -150,10 +167,10 @@ static void without_a_token_nobody_is_dialled(void **state)
 
 	ask(w, &a, ASK_MS);
 	ask(w, &b, ASK_MS);
-	UNTIL(w->f, w->asking);
-	answer_token(w, 403, "");
+	UNTIL(w->f, asking);
+	answer_token(403, "");
 	UNTIL(w->f, a.calls == 1 && b.calls == 1);
-	assert_int_equal(w->sent, 1);
+	assert_int_equal(sent, 1);
 	assert_int_equal(a.err.kind, ERR_DENIED);
 	assert_non_null(strstr(a.err.msg, "/shop: OAuth token: https://t:443: no token: HTTP status 403"));
 	assert_false(try_accept(w, &fd));
@@ -170,8 +187,8 @@ static void without_tls_it_is_not_shown(void **state)
 	int fd;
 
 	ask(w, &a, ASK_MS);
-	UNTIL(w->f, w->asking);
-	answer_token(w, 200, TOKEN);
+	UNTIL(w->f, asking);
+	answer_token(200, TOKEN);
 	UNTIL(w->f, try_accept(w, &fd));
 	UNTIL(w->f, (len = recv(fd, got, sizeof(got), 0)) > 0);
 	assert_int_equal(len, sizeof(SSL_REQUEST) - 1);
@@ -186,7 +203,7 @@ static void without_tls_it_is_not_shown(void **state)
 	/* It is kept for the next one. */
 	ask(w, &a, ASK_MS);
 	UNTIL(w->f, try_accept(w, &fd));
-	assert_int_equal(w->sent, 1);
+	assert_int_equal(sent, 1);
 	close(fd);
 }
 
@@ -197,7 +214,7 @@ static void nobody_waits_for_it_any_more(void **state)
 
 	ask(w, &a, ASK_MS);
 	ask(w, &b, 20);
-	UNTIL(w->f, w->asking);
+	UNTIL(w->f, asking);
 	pg_cancel(a.call);
 	UNTIL(w->f, b.calls == 1);
 	assert_non_null(strstr(b.err.msg, "/shop: no token for the login in time"));

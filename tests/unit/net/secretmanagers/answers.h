@@ -27,7 +27,7 @@ static inline void check_answers(const struct secretmanager *m, const struct ans
 	const struct secretmanager_secret s = { .place = "https://s", .project = "shop", .name = "n" };
 
 	for (size_t i = 0; i < count; i++) {
-		const struct webget_answer answer = { .status = rows[i].status,
+		const struct webresponse answer = { .status = rows[i].status,
 			.body = rows[i].body,
 			.len = strlen(rows[i].body) };
 		struct err err = { 0 };

@@ -24,7 +24,7 @@ static void what_is_asked(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct secretmanager_secret s = rows[i].secret;
-		struct secretmanager_request r = { 0 };
+		struct webrequest r = { 0 };
 		struct err err = { 0 };
 
 		s.place = "https://secretsmanager.eu-west-1.amazonaws.com";
@@ -35,14 +35,14 @@ static void what_is_asked(void **state)
 		assert_string_equal(strmap_get(&r.headers, "X-Amz-Target"), "secretsmanager.GetSecretValue");
 		assert_int_equal(r.headers.count, 1);
 		assert_int_equal(awssecrets.is_pinned(&s), rows[i].pinned);
-		secretmanager_request_done(&r);
+		webrequest_done(&r);
 	}
 }
 
 static void a_name_that_is_none(void **state)
 {
 	const struct secretmanager_secret s = { .place = "https://s", .name = "\xff" };
-	struct secretmanager_request r = { 0 };
+	struct webrequest r = { 0 };
 	struct err err = { 0 };
 
 	(void)state;

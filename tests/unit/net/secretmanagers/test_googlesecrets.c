@@ -38,7 +38,7 @@ static void what_is_asked(void **state)
 			.project = rows[i].project,
 			.name = rows[i].name,
 			.version = rows[i].version };
-		struct secretmanager_request r = { 0 };
+		struct webrequest r = { 0 };
 		struct err err = { 0 };
 
 		assert_int_equal(googlesecrets.request(&s, &r, &err), rows[i].url ? 0 : -1);
@@ -51,7 +51,7 @@ static void what_is_asked(void **state)
 			assert_string_equal(err.msg, rows[i].error);
 			assert_int_equal(err.kind, ERR_INVALID);
 		}
-		secretmanager_request_done(&r);
+		webrequest_done(&r);
 	}
 }
 

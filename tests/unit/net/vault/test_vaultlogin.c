@@ -246,13 +246,12 @@ static void waiters_come_and_go(void **state)
 {
 	struct vaultserver *s = *state;
 	struct err err;
-	struct vaultrequest_sender sender;
+	struct webclient *client = webclient_new(s->f->loop, VAULTREQUEST_MS);
 	struct vault_server server = { .address = s->url };
 	struct vaultlogin *l;
 	struct wait w[3] = { 0 };
 
-	vaultrequest_sender_init(&sender, s->f->loop);
-	l = vaultlogin_new(&sender, &server, &vaultserver_by_token, NULL, false, &err);
+	l = vaultlogin_new(s->f->loop, client, &server, &vaultserver_by_token, NULL, false, &err);
 	for (size_t i = 0; i < 3; i++) {
 		w[i].waiter.fn = on_login;
 		w[i].waiter.arg = &w[i];
@@ -277,7 +276,7 @@ static void waiters_come_and_go(void **state)
 	assert_int_equal(w[1].done, 0);
 	vaultlogin_leave(&w[1].waiter); /* nothing happens */
 	vaultlogin_free(NULL);
-	vaultrequest_sender_done(&sender);
+	webclient_free(client);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of a credential a server's words may hold. How each is sent is in test_webget, and tried
+ * What of a credential a server's words may hold. How each is sent is in test_webclient, and tried
  * live.
  */
 #include <setjmp.h>
@@ -20,7 +20,7 @@ static bool repeats(const struct webaccess_config *config, const char *words)
 	bool result;
 
 	assert_non_null(a);
-	result = webaccess_repeats(a, words, NULL);
+	result = webaccess_echoes_secret(a, words, NULL);
 	webaccess_unref(a);
 	return result;
 }
@@ -54,7 +54,7 @@ static void what_is_no_secret_or_was_not_sent_may_be_said(void **state)
 	assert_false(repeats(&user, "no user me"));
 	assert_false(repeats(&aws, "AK is not known; s3cret is signed with"));
 	identity_unref(aws.identity);
-	assert_false(webaccess_repeats(NULL, "anything", NULL));
+	assert_false(webaccess_echoes_secret(NULL, "anything", NULL));
 }
 
 /* Of one credential: the next one's is another. */

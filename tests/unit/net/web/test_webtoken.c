@@ -19,7 +19,8 @@
 static struct {
 	struct loop *loop;
 	struct webtoken_store *store;
-	struct webtoken *asking; /* whose request is under way; NULL: none */
+	webclient_fn asking; /* whose request is under way; NULL: none */
+	void *asking_arg;
 	unsigned sent;
 	char *body;             /* owned; of the last one */
 	const char *namespace_; /* borrowed; for which it was sent */
@@ -31,19 +32,33 @@ static const char *env(void *arg, const char *name)
 	return strcmp(name, "AWS_ACCESS_KEY_ID") == 0 ? "AK" : strcmp(name, "AWS_SECRET_ACCESS_KEY") == 0 ? "s" : NULL;
 }
 
-static const struct identity_world world = { .env = env };
+static const struct identity_environment environment = { .env = env };
 
-static void send_request(void *arg, const struct identity_request *request, struct webaccess *access,
-	const char *namespace_, struct webtoken *t)
+struct webclient_call *webclient_start(struct webclient *c, const struct webrequest *request,
+	const struct webclient_options *options, webclient_fn fn, void *arg)
 {
-	(void)arg;
-	w.namespace_ = namespace_;
-	assert_string_equal(webaccess_key(access), "open");
+	(void)c;
+	w.namespace_ = options->namespace_;
+	assert_string_equal(webaccess_key(options->access), "open");
 	assert_null(w.asking);
-	w.asking = t;
+	w.asking = fn;
+	w.asking_arg = arg;
 	w.sent++;
 	free(w.body);
 	w.body = mem_dup(request->body);
+	return (struct webclient_call *)&w;
+}
+
+void webclient_cancel(struct webclient_call *call)
+{
+	if (call)
+		w.asking = NULL;
+}
+
+int64_t webclient_timeout_ms(const struct webclient *c)
+{
+	(void)c;
+	return 3000;
 }
 
 static int setup(void **state)
@@ -51,7 +66,7 @@ static int setup(void **state)
 	(void)state;
 	memset(&w, 0, sizeof(w));
 	w.loop = fakeloop_start();
-	w.store = webtoken_store_new(w.loop, &world, send_request, NULL);
+	w.store = webtoken_store_new(w.loop, NULL, &environment);
 	return 0;
 }
 
@@ -83,15 +98,15 @@ static void on_credential(void *arg, const struct credential *credential, const 
 
 static void answer_with(int status, const char *body, int64_t retry_after_ms)
 {
-	const struct identity_answer a = { .status = status,
+	const struct webresponse a = { .status = status,
 		.body = body,
 		.len = strlen(body),
 		.retry_after_ms = retry_after_ms };
-	struct webtoken *t = w.asking;
+	webclient_fn fn = w.asking;
 
-	assert_non_null(t);
+	assert_non_null(fn);
 	w.asking = NULL;
-	webtoken_answered(t, &a);
+	fn(w.asking_arg, &a, NULL);
 	fakeloop_advance(0);
 }
 
@@ -170,7 +185,7 @@ static void a_server_that_refuses_each_new_one(void **state)
 	(void)state;
 	for (unsigned second = 0; second < 200; second++) {
 		ask(&g, i);
-		for (int again = 0; again < 2; again++) { /* as net/web/webget does: once more with another one */
+		for (int again = 0; again < 2; again++) { /* as net/web/webauth does: once more with another one */
 			if (w.asking) {
 				assert_true(fetched < MEM_COUNT(fetched_at_s));
 				assert_int_equal(second, fetched_at_s[fetched]);
@@ -275,6 +290,28 @@ static void nobody_waits_any_more(void **state)
 	identity_unref(i);
 }
 
+/* Who needs not wait is given it at once; it is fetched, and renewed, all the same. */
+static void one_that_is_kept(void **state)
+{
+	struct identity *i = client();
+	const struct credential *kept;
+
+	(void)state;
+	assert_null(webtoken_kept(w.store, i, "shop"));
+	assert_int_equal(w.sent, 1);
+	assert_null(webtoken_kept(w.store, i, "shop"));
+	answer(200, TOKEN("first"));
+	kept = webtoken_kept(w.store, i, "shop");
+	assert_string_equal(kept->token, "first");
+	fakeloop_advance(800000);
+	assert_ptr_equal(webtoken_kept(w.store, i, "shop"), kept);
+	assert_int_equal(w.sent, 2);
+	answer(503, "");
+	fakeloop_advance(200000);
+	assert_null(webtoken_kept(w.store, i, "shop"));
+	identity_unref(i);
+}
+
 static void what_needs_no_exchange(void **state)
 {
 	struct identity *i = awskeys_new("AK", "s", NULL, NULL);
@@ -310,7 +347,7 @@ static void what_needs_another_identity(void **state)
 	webtoken_ask(w.store, i, "shop", on_credential, &g);
 	webtoken_store_free(w.store);
 	w.store = NULL;
-	w.asking = NULL;
+	assert_null(w.asking);
 	credential_done(&g.credential);
 	identity_unref(i);
 }
@@ -360,6 +397,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_failure_is_kept_for_a_second, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_server_that_asks_to_be_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_waits_any_more, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_needs_no_exchange, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_needs_another_identity, setup, teardown),
 		cmocka_unit_test(when_it_is_renewed),

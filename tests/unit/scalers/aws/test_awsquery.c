@@ -48,7 +48,7 @@ static void errors(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
-		const struct webget_answer answer = { .status = rows[i].status,
+		const struct webresponse answer = { .status = rows[i].status,
 			.body = rows[i].body,
 			.len = strlen(rows[i].body),
 			.content_type = "",

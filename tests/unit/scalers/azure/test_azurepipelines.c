@@ -206,7 +206,7 @@ static void an_answer_that_is_too_much(void **state)
 {
 	size_t len = (size_t)2 * JSON_FOREIGN_VALUES_MAX;
 	char *body = mem_zalloc(len + 1);
-	struct webget_answer answer = { .status = 200, .body = body, .len = len, .content_type = "application/json" };
+	struct webresponse answer = { .status = 200, .body = body, .len = len, .content_type = "application/json" };
 	struct answer out = { 0 };
 	struct err err = { 0 };
 	struct scaler s;

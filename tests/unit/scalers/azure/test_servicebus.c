@@ -98,7 +98,7 @@ static const struct {
 /* The next request, and Authorization in it. */
 static char *next_url(struct httpsource *ask, char **authorization)
 {
-	struct httpsource_request r = { 0 };
+	struct webrequest r = { 0 };
 	struct err err = { 0 };
 
 	assert_int_equal(ask->base.question->type->http->request(ask, &r, &err), 0);
@@ -401,7 +401,7 @@ static void answers(void **state)
 		ask = ask_of(s.question);
 		while (verdict == HTTPSOURCE_NEXT && page < MEM_COUNT(replies[i].bodies) && replies[i].bodies[page]) {
 			const char *body = replies[i].bodies[page++];
-			struct webget_answer answer = { .status = replies[i].status,
+			struct webresponse answer = { .status = replies[i].status,
 				.body = body,
 				.len = strlen(body),
 				.content_type = "" };
@@ -426,7 +426,7 @@ static void answers(void **state)
 static void pages(void **state)
 {
 	static const char body[] = FEED(Q("a", "1") Q("b", "1") Q("c", "1"));
-	const struct webget_answer answer = { .status = 200, .body = body, .len = strlen(body), .content_type = "" };
+	const struct webresponse answer = { .status = 200, .body = body, .len = strlen(body), .content_type = "" };
 	struct scaler s;
 	struct err err = { 0 };
 	struct answer out;
@@ -460,7 +460,7 @@ static void advice(void **state)
 			"the SharedAccessSignature of connection may have expired" },
 	};
 	static const char body[] = FAULT("InvalidSignature: The token has an invalid signature.");
-	const struct webget_answer answer = { .status = 401, .body = body, .len = strlen(body), .content_type = "" };
+	const struct webresponse answer = { .status = 401, .body = body, .len = strlen(body), .content_type = "" };
 
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
@@ -486,10 +486,7 @@ static void advice(void **state)
 static void tokens_are_not_repeated(void **state)
 {
 	static const char body[] = "no\0SharedAccessSignature sr=x&sig=y";
-	const struct webget_answer answer = { .status = 403,
-		.body = body,
-		.len = sizeof(body) - 1,
-		.content_type = "" };
+	const struct webresponse answer = { .status = 403, .body = body, .len = sizeof(body) - 1, .content_type = "" };
 	struct scaler s;
 	struct err err = { 0 };
 	struct answer out;

@@ -156,7 +156,7 @@ static void expect_request(const char *connection, const char *name, const char 
 	const char *authorization)
 {
 	struct storageaccount s;
-	struct httpsource_request r = { 0 };
+	struct webrequest r = { 0 };
 	struct err err = { 0 };
 
 	assert_int_equal(read_one(connection, NULL, NULL, NULL, &s, &err), 0);
@@ -177,7 +177,7 @@ static void expect_request(const char *connection, const char *name, const char 
 static void requests(void **state)
 {
 	struct storageaccount s;
-	struct httpsource_request r = { 0 };
+	struct webrequest r = { 0 };
 	struct err err = { 0 };
 	MEM_AUTO char *with_signature = NULL;
 	static char longest[20000];
@@ -276,7 +276,7 @@ static void errors(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
-		const struct webget_answer answer = { .status = rows[i].status,
+		const struct webresponse answer = { .status = rows[i].status,
 			.body = rows[i].body,
 			.len = strlen(rows[i].body) };
 		struct err err = { 0 };

@@ -276,7 +276,7 @@ static void refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
-		const struct webget_answer answer = { .status = refusals[i].status,
+		const struct webresponse answer = { .status = refusals[i].status,
 			.body = refusals[i].body,
 			.len = strlen(refusals[i].body),
 			.content_type = "application/json",

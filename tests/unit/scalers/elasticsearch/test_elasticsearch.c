@@ -84,7 +84,7 @@ static void accepted(void **state)
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(goods); i++) {
 		struct scaler_sources sources = { .loop = loop_new(NULL) };
-		struct httpsource_request r = { 0 };
+		struct webrequest r = { 0 };
 		struct scaler s;
 		struct err err = { 0 };
 		size_t failed = 0;
@@ -293,7 +293,7 @@ static void a_status_is_looked_at(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(statuses); i++) {
-		struct webget_answer answer = { .status = statuses[i].status,
+		struct webresponse answer = { .status = statuses[i].status,
 			.body = statuses[i].body,
 			.content_type = "" };
 		struct scaler s;
@@ -322,12 +322,12 @@ static void a_status_is_looked_at(void **state)
 /* Who answered is asked first the next time; who is away hands over, who refuses does not. */
 static void addresses_take_turns(void **state)
 {
-	struct webget_answer whole = { .status = 200, .body = WHOLE, .len = strlen(WHOLE), .content_type = "" },
-			     away = { .status = 503, .body = "", .content_type = "" },
-			     denied = { .status = 401, .body = "", .content_type = "" };
+	struct webresponse whole = { .status = 200, .body = WHOLE, .len = strlen(WHOLE), .content_type = "" },
+			   away = { .status = 503, .body = "", .content_type = "" },
+			   denied = { .status = 401, .body = "", .content_type = "" };
 	struct scaler_sources sources = { .loop = loop_new(NULL) };
 	struct err err = { 0 }, down = { .kind = ERR_TEMPORARY }, large = { .kind = ERR_INVALID };
-	struct httpsource_request r = { 0 };
+	struct webrequest r = { 0 };
 	struct answer out = { 0 };
 	struct scaler s;
 	size_t failed = 0;

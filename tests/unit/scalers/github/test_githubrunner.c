@@ -261,7 +261,7 @@ static const struct {
 static void begin(struct httpsource *ask)
 {
 	const struct httpsource_type *http = ask->base.question->type->http;
-	struct httpsource_request request = { 0 };
+	struct webrequest request = { 0 };
 	struct err err = { 0 };
 
 	ask->note = mem_zalloc(http->note_size);
@@ -283,7 +283,7 @@ static void refused(void **state)
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		struct httpsource ask = { .base = { .question = s.question }, .sources = &sources };
 		char body[200], reset[32] = "";
-		struct webget_answer answer = { .status = refusals[i].status,
+		struct webresponse answer = { .status = refusals[i].status,
 			.body = body,
 			.content_type = "application/json",
 			.wanted = { "", refusals[i].remaining, reset, "" },

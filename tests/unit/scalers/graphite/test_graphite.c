@@ -223,7 +223,7 @@ static void too_many_points(void **state)
 /* KEDA does not look at the status. */
 static void a_status_is_looked_at(void **state)
 {
-	struct webget_answer answer = { .status = 500, .body = "[]", .len = 2, .content_type = "" };
+	struct webresponse answer = { .status = 500, .body = "[]", .len = 2, .content_type = "" };
 	struct scaler s;
 	struct answer out;
 	struct err err = { 0 };

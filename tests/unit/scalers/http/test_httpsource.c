@@ -24,7 +24,7 @@ static struct plan {
 } plan;
 static char base_url[64];
 
-static int request(const struct httpsource *ask, struct httpsource_request *out, struct err *err)
+static int request(const struct httpsource *ask, struct webrequest *out, struct err *err)
 {
 	unsigned at = plan.forever ? 0 : ask->step;
 
@@ -38,7 +38,7 @@ static int request(const struct httpsource *ask, struct httpsource_request *out,
 	return 0;
 }
 
-static enum httpsource_verdict judge(struct httpsource *ask, const struct webget_answer *answer, struct answer *out,
+static enum httpsource_verdict judge(struct httpsource *ask, const struct webresponse *answer, struct answer *out,
 	struct err *err)
 {
 	unsigned *seen = ask->note;
@@ -149,8 +149,8 @@ static void stage_setup(struct stage *s, struct world *w, struct webaccess *acce
 	login->access = access;
 	*s = (struct stage){ .w = w };
 	s->sources.loop = w->f->loop;
-	s->sources.web = webget_new(w->f->loop, 3000);
-	s->sources.tokens = webget_tokens(s->sources.web);
+	s->sources.web = webclient_new(w->f->loop, 3000);
+	s->sources.tokens = webtoken_store_new(w->f->loop, s->sources.web, NULL);
 	s->sources.pauses = httppauses_new(w->f->loop);
 	s->question = question_new(&type, mem_dup("tested 1"), mem_dup("tested server"), login);
 }
@@ -159,7 +159,8 @@ static void stage_done(struct stage *s)
 {
 	question_unref(s->question);
 	httppauses_free(s->sources.pauses);
-	webget_free(s->sources.web);
+	webtoken_store_free(s->sources.tokens);
+	webclient_free(s->sources.web);
 }
 
 static struct got ask_for(struct stage *s, int64_t time_ms)
@@ -514,9 +515,9 @@ static void no_project_in_time(void **state)
 
 static void json(void **state)
 {
-	struct webget_answer good = { .body = "[1]", .len = 3, .content_type = "" },
-			     nan = { .body = "[NaN]", .len = 5, .content_type = "application/json" },
-			     html = { .body = "<p>", .len = 3, .content_type = "text/html" };
+	struct webresponse good = { .body = "[1]", .len = 3, .content_type = "" },
+			   nan = { .body = "[NaN]", .len = 5, .content_type = "application/json" },
+			   html = { .body = "<p>", .len = 3, .content_type = "text/html" };
 	struct err err = { 0 };
 	json_t *value = httpsource_json(&good, &err);
 

@@ -57,7 +57,7 @@ static void expect_same(const struct pod_identity *pod, const char *host, const 
 	struct err err = { 0 };
 	struct identity *i = azurelogin_new(pod, NULL,
 				&(struct disclosure){ .service = AZURECLOUD_QUEUE, .host = host }, &err),
-			*same = entra_new(config, NULL);
+			*same = entra_own_new(config, NULL);
 
 	if (!i)
 		fail_msg("%s: %s", host, err.msg);

@@ -215,7 +215,7 @@ static void own_token_of_azure(void **state)
 			.auth = &token,
 			.identity = rows[i].pod };
 		struct identity *wanted = rows[i].scope
-			? entra_new(&(struct entra_config){ .scope = rows[i].scope }, NULL)
+			? entra_own_new(&(struct entra_config){ .scope = rows[i].scope }, NULL)
 			: NULL;
 		struct httpauth auth;
 		struct err err = { 0 };

@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "kube/client.h"
 #include "net/loop.h"
-#include "net/web/webget.h"
+#include "net/web/webclient.h"
 #include "scalers/http/httppauses.h"
 #include "scalers/metricsapi/serviceurls.h"
 #include "scalers/params.h"
@@ -356,9 +356,9 @@ static void too_many_pods(void **state)
 
 #define CALLS_MAX 64
 
-struct webget_call {
+struct webclient_call {
 	char *url;
-	webget_fn fn;
+	webclient_fn fn;
 	void *arg;
 	bool ended;
 	bool (*on_piece)(void *arg, const char *bytes, size_t len, size_t *kept);
@@ -370,7 +370,7 @@ struct kube_call {
 };
 
 static struct {
-	struct webget_call calls[CALLS_MAX];
+	struct webclient_call calls[CALLS_MAX];
 	size_t started, under_way, most;
 	struct kube_call listing;
 	char *listed;
@@ -383,35 +383,35 @@ static struct {
 	struct err err;
 } t;
 
-struct webget_call *webget_start(struct webget *w, const struct webget_request *request, webget_fn fn, void *arg)
+struct webclient_call *webclient_start(struct webclient *w, const struct webrequest *request,
+	const struct webclient_options *options, webclient_fn fn, void *arg)
 {
-	struct webget_call *call = &t.calls[t.started++];
+	struct webclient_call *call = &t.calls[t.started++];
 
 	(void)w;
-	*call = (struct webget_call){ mem_dup(request->url), fn, arg, false, request->on_piece };
+	*call = (struct webclient_call){ mem_dup(request->url), fn, arg, false, options->on_piece };
 	t.under_way++;
 	t.most = t.under_way > t.most ? t.under_way : t.most;
 	return call;
 }
 
-static void end_call(struct webget_call *call)
+static void end_call(struct webclient_call *call)
 {
 	assert_false(call->ended);
 	call->ended = true;
 	t.under_way--;
 }
 
-void webget_cancel(struct webget_call *call)
+void webclient_cancel(struct webclient_call *call)
 {
 	if (call)
 		end_call(call);
 }
 
-/* Of types that this test has none of. */
-struct webtoken_store *webget_tokens(struct webget *w)
+int64_t webclient_timeout_ms(const struct webclient *w)
 {
 	(void)w;
-	return NULL;
+	return 3000;
 }
 
 struct kube_call *__wrap_kube_call(struct kube *k, const struct kube_request *request, kube_fn fn, void *arg);
@@ -443,7 +443,7 @@ static void on_answer(void *arg, const struct answer *answer, const struct err *
 /* A page or XML comes as it is sent; false: no more of it is wanted. */
 static bool give_pieces(size_t call, const char *body, size_t len)
 {
-	struct webget_call *c = &t.calls[call];
+	struct webclient_call *c = &t.calls[call];
 	struct err err = { 0 };
 	size_t kept = 0;
 
@@ -457,7 +457,7 @@ static bool give_pieces(size_t call, const char *body, size_t len)
 
 static void give(size_t call, int status, const char *body)
 {
-	struct webget_answer answer = { .status = status,
+	struct webresponse answer = { .status = status,
 		.body = body,
 		.len = strlen(body),
 		.content_type = "",

@@ -66,7 +66,7 @@ static const struct {
 static char *first_url(struct question *q)
 {
 	struct httpsource ask = { .base = { .question = q }, .note = mem_zalloc(q->type->http->note_size) };
-	struct httpsource_request r = { 0 };
+	struct webrequest r = { 0 };
 	struct err err = { 0 };
 
 	assert_int_equal(q->type->http->request(&ask, &r, &err), 0);
@@ -186,7 +186,7 @@ struct walk {
 	struct scaler_sources sources;
 	struct scaler scaler;
 	struct httpsource ask;
-	struct httpsource_request request;
+	struct webrequest request;
 	struct answer out;
 	struct err err;
 	enum httpsource_verdict verdict;
@@ -238,13 +238,13 @@ static const char *asks(struct walk *w)
 {
 	assert_int_equal(w->verdict, HTTPSOURCE_NEXT);
 	mem_free_ptr(&w->request.url);
-	w->request = (struct httpsource_request){ 0 };
+	w->request = (struct webrequest){ 0 };
 	return http_of(w)->request(&w->ask, &w->request, &w->err) == 0 ? w->request.url : NULL;
 }
 
 static void hears(struct walk *w, int status, char *body /* takes */)
 {
-	struct webget_answer answer = { .status = status, .body = body, .len = strlen(body), .content_type = "" };
+	struct webresponse answer = { .status = status, .body = body, .len = strlen(body), .content_type = "" };
 
 	w->ask.step++;
 	w->verdict = http_of(w)->read(&w->ask, &answer, &w->out, &w->err);

@@ -66,7 +66,7 @@ static void accepted(void **state)
 		struct scaler s;
 		struct err err = { 0 };
 		struct httpsource ask = { 0 };
-		struct httpsource_request r = { 0 };
+		struct webrequest r = { 0 };
 
 		if (build(goods[i].metadata, goods[i].auth, &s, &err))
 			fail_msg("%s: %s", goods[i].metadata, err.msg);
@@ -177,7 +177,7 @@ static void answers(void **state)
 	for (size_t i = 0; i < 2 * MEM_COUNT(cases); i++) {
 		bool is_strict = i % 2;
 		const char *body = cases[i / 2].body, *says = is_strict ? cases[i / 2].strictly : cases[i / 2].says;
-		struct webget_answer answer = { .status = cases[i / 2].status,
+		struct webresponse answer = { .status = cases[i / 2].status,
 			.body = body,
 			.len = strlen(body),
 			.content_type = "" };

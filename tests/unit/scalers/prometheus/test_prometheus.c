@@ -98,7 +98,7 @@ static const struct {
 static char *url_of(struct question *q)
 {
 	struct httpsource ask = { .base = { .question = q } };
-	struct httpsource_request r = { 0 };
+	struct webrequest r = { 0 };
 	struct err err = { 0 };
 	char *time, *out;
 

@@ -155,16 +155,16 @@ static const struct {
 /* What is sent for a token, with the scopes as OAuth has them. */
 static void expect_exchange(const struct identity *identity, const char *url)
 {
-	const struct identity_world world = { .arg = NULL };
-	struct identity_exchange exchange = { .identity = identity, .world = &world };
-	struct identity_request request = { .url = NULL };
+	const struct identity_environment environment = { .arg = NULL };
+	struct identity_exchange exchange = { .identity = identity, .environment = &environment };
+	struct webrequest request = { .url = NULL };
 	struct credential credential = { .token = NULL };
 	struct err err = { 0 };
 
-	assert_int_equal(identity_next(&exchange, &request, &credential, &err), IDENTITY_SEND);
+	assert_int_equal(identity_next(&exchange, &request, &credential, &err), EXCHANGE_SEND);
 	assert_string_equal(request.url, url);
 	assert_non_null(strstr(request.body, "scope=a%20b"));
-	identity_request_done(&request);
+	webrequest_done(&request);
 	identity_exchange_done(&exchange);
 }
 
@@ -218,19 +218,19 @@ static char *form_of(const struct scaler *s)
 {
 	const struct rabbitmqparams_question *q = s->question->data;
 	const struct webaccess_config *access = webaccess_config(q->login.access);
-	const struct identity_world world = { .env = env_of, .file = file_of };
-	struct identity_exchange exchange = { .identity = access->identity, .world = &world };
-	struct identity_request request = { .url = NULL };
+	const struct identity_environment environment = { .env = env_of, .file = file_of };
+	struct identity_exchange exchange = { .identity = access->identity, .environment = &environment };
+	struct webrequest request = { .url = NULL };
 	struct credential credential = { .token = NULL };
 	struct err err = { 0 };
 	char *form;
 
 	assert_null(access->username);
 	assert_null(access->password);
-	assert_int_equal(identity_next(&exchange, &request, &credential, &err), IDENTITY_SEND);
+	assert_int_equal(identity_next(&exchange, &request, &credential, &err), EXCHANGE_SEND);
 	assert_string_equal(request.url, "https://login.microsoftonline.com/tenant/oauth2/v2.0/token");
 	form = mem_dup(request.body);
-	identity_request_done(&request);
+	webrequest_done(&request);
 	identity_exchange_done(&exchange);
 	return form;
 }

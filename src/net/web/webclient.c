@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "net/web/webget.h"
+#include "net/network.h"
+#include "net/web/webclient.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,6 @@
 
 #include "base/base64.h"
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/shares.h"
 #include "base/timestamp.h"
@@ -17,15 +17,11 @@
 #include "net/http/httpc.h"
 #include "net/http/httphost.h"
 #include "net/http/httpurl.h"
-#include "net/identity/awssts.h"
-#include "net/network.h"
 #include "net/sign/sigv4.h"
-#include "net/web/webtoken.h"
 
-#define BODY_MAX         ((size_t)1 << 20)
-#define REDIRECTS_MAX    10
-#define HEADERS_MAX      64
-#define TOKEN_ANSWER_MAX ((size_t)1 << 18)
+#define BODY_MAX      ((size_t)1 << 20)
+#define REDIRECTS_MAX 10
+#define HEADERS_MAX   64
 /* Idle connections kept, over all servers. */
 #define KEPT_MAX 256
 
@@ -35,34 +31,33 @@ struct way {
 	struct httphost_table *hosts;
 };
 
-struct webget {
+struct webclient {
 	struct loop *loop;
 	int64_t timeout_ms;
 	struct way foreign, own;
-	struct identity_world world;
-	struct webtoken_store *tokens;
-	struct webget_call *calls;
-	webget_exchange_fn watch; /* NULL */
+	struct webclient_call *calls;
+	webclient_watch_fn watch; /* NULL */
 	void *watch_arg;
 };
 
 /* What a call waits for. */
-enum wait { FOR_TOKEN, FOR_TURN, FOR_ANSWER };
+enum wait { FOR_NOTHING, FOR_TURN, FOR_ANSWER };
 
-struct webget_call {
-	struct webget *owner;
+struct webclient_call {
+	struct webclient *owner;
 	struct way *way;
-	struct webget_call *prev, *next;
-	webget_fn fn;
+	struct webclient_call *prev, *next;
+	webclient_fn fn;
 	void *arg;
-	char *url;          /* owned; redirects change it */
-	char *body;         /* owned, may be a secret; NULL */
-	char *content_type; /* owned; of the body */
+	char *url;                /* owned; redirects change it */
+	char *body;               /* owned, may be a secret; NULL */
+	const char *content_type; /* of the body */
 	const char *method;
-	const char *wanted_header;       /* NULL */
-	char *wanted[WEBGET_WANTED_MAX]; /* owned; the values; NULL */
-	char *namespace_;                /* owned */
-	const char *asker;               /* borrowed; NULL */
+	enum webclient_redirects rule;
+	const char *wanted_header;            /* NULL */
+	char *wanted[WEBRESPONSE_WANTED_MAX]; /* owned; the values; NULL */
+	char *namespace_;                     /* owned */
+	const char *asker;                    /* borrowed; NULL */
 	size_t max_body;
 	bool spare; /* httphost_spare */
 	bool (*on_piece)(void *arg, const char *bytes, size_t len, size_t *kept);
@@ -75,12 +70,11 @@ struct webget_call {
 	unsigned redirects;
 	enum wait wait;
 	int64_t timeout_ms; /* for messages */
+	int64_t connect_ms;
 	struct loop_timer deadline;
-	struct webtoken_wait *token_wait;
-	struct credential credential;
-	bool has_credential, renewed;
-	bool hides_place; /* a redirect's host repeats a credential: it is in no error */
-	bool measured;    /* see webget_answer; since the last redirect */
+	const struct credential *credential; /* borrowed; NULL, also after a redirect to another server */
+	bool hides_place;                    /* a redirect's host repeats a credential: it is in no error */
+	bool measured;                       /* see webresponse; since the last redirect */
 	struct httphost *host;
 	struct httphost_turn turn;
 	struct httpc_call *http;
@@ -90,9 +84,9 @@ struct webget_call {
 	struct err unfit_err;
 };
 
-static void tell_exchange(const struct webget_call *call, int status)
+static void report(const struct webclient_call *call, int status)
 {
-	struct webget *w = call->owner;
+	struct webclient *w = call->owner;
 
 	if (w->watch && call->asker)
 		w->watch(w->watch_arg, call->asker, status, loop_now_ms(w->loop) - call->since_ms);
@@ -100,25 +94,23 @@ static void tell_exchange(const struct webget_call *call, int status)
 
 /* ---- How a call ends ---- */
 
-static void forget_headers(struct webget_call *call)
+static void forget_headers(struct webclient_call *call)
 {
-	for (size_t i = 0; i < WEBGET_WANTED_MAX; i++)
+	for (size_t i = 0; i < WEBRESPONSE_WANTED_MAX; i++)
 		mem_free_ptr(&call->wanted[i]);
 }
 
 static void call_free(void *ptr)
 {
-	struct webget_call *call = ptr;
+	struct webclient_call *call = ptr;
 
 	loop_timer_done(&call->deadline);
 	answers_release(&call->kept);
 	err_keep(&call->crowded, NULL);
 	mem_free_secret(call->url);
 	mem_free_secret(call->body);
-	free(call->content_type);
 	forget_headers(call);
 	free(call->namespace_);
-	credential_done(&call->credential);
 	strmap_done_secret(&call->headers);
 	httpurl_place_done(&call->place);
 	webaccess_unref(call->access);
@@ -129,18 +121,17 @@ static void call_free(void *ptr)
  * Stops everything. It is freed at the end of the turn, as libcurl may use the PEM texts until
  * then.
  */
-static void detach(struct webget_call *call)
+static void detach(struct webclient_call *call)
 {
 	DL_DELETE(call->owner->calls, call);
 	loop_task_cancel(call->owner->loop, &call->unfit);
 	loop_timer_cancel(&call->deadline);
-	webtoken_cancel(call->token_wait);
 	httpc_cancel(call->http);
 	httphost_leave(&call->turn);
 	loop_free_later(call->owner->loop, call, call_free);
 }
 
-static void fail(struct webget_call *call, const struct err *err)
+static void fail(struct webclient_call *call, const struct err *err)
 {
 	struct err copy = *err;
 
@@ -148,24 +139,21 @@ static void fail(struct webget_call *call, const struct err *err)
 		err_set(&copy, err->kind,
 			"redirected to a server whose name repeats a credential that was sent; the name, and what went "
 			"wrong there, are not shown");
-	if (call->wait != FOR_TOKEN)
-		tell_exchange(call, 0);
+	if (call->wait != FOR_NOTHING)
+		report(call, 0);
 	detach(call);
 	call->fn(call->arg, NULL, &copy);
 }
 
 static void on_deadline(void *arg)
 {
-	struct webget_call *call = arg;
+	struct webclient_call *call = arg;
 	long long ms = (long long)call->timeout_ms;
 	char where[256];
 	struct err err;
 
 	httpurl_origin(call->url, where, sizeof(where));
-	if (call->wait == FOR_TOKEN)
-		err_set(&err, ERR_TEMPORARY, "%s: no %s for it within %lld ms", where,
-			identity_called(webaccess_identity(call->access)), ms);
-	else if (call->wait == FOR_TURN && httphost_looking_up(call->host))
+	if (call->wait == FOR_TURN && httphost_looking_up(call->host))
 		err_set(&err, ERR_TEMPORARY, "%s: the name was not looked up within %lld ms", where, ms);
 	else if (call->wait == FOR_TURN && httphost_lost(call->host))
 		err_set(&err, ERR_TEMPORARY, "%s: %s", where, httphost_lost(call->host)->msg);
@@ -206,7 +194,7 @@ static char *basic_line(const char *username, const char *password)
 	return line;
 }
 
-static void make_lines(const struct webget_call *call, struct lines *lines)
+static void make_lines(const struct webclient_call *call, struct lines *lines)
 {
 	const struct webaccess_config *c = webaccess_config(call->access);
 	bool authorized = c && (c->bearer || c->username || c->identity), agent = false;
@@ -230,11 +218,11 @@ static void make_lines(const struct webget_call *call, struct lines *lines)
 
 /* ---- AWS signatures ---- */
 
-static bool is_signed(const struct webget_call *call)
+static bool is_signed(const struct webclient_call *call)
 {
 	const struct webaccess_config *c = webaccess_config(call->access);
 
-	return call->has_credential && c && c->service;
+	return call->credential && c && c->service;
 }
 
 /*
@@ -268,10 +256,10 @@ static bool is_to_be_signed(const char *name)
 }
 
 /* Adds date, token and signature to the lines. Returns the URL to send, which the caller owns. */
-static char *sign_lines(const struct webget_call *call, const char *url, struct lines *lines)
+static char *sign_lines(const struct webclient_call *call, const char *url, struct lines *lines)
 {
 	const struct webaccess_config *c = webaccess_config(call->access);
-	const struct credential *k = &call->credential;
+	const struct credential *k = call->credential;
 	const struct sigv4_key key = { .region = c->region,
 		.service = c->service,
 		.key_id = k->key_id,
@@ -313,37 +301,50 @@ static char *sign_lines(const struct webget_call *call, const char *url, struct 
 
 /* ---- The steps ---- */
 
-static void begin(struct webget_call *call);
+static void wait_for_turn(struct webclient_call *call);
 
-static void answer(struct webget_call *call, const struct httpc_response *response)
+static void answer(struct webclient_call *call, const struct httpc_response *response)
 {
-	struct webget_answer a = { .status = response->status,
+	struct webresponse a = { .status = response->status,
 		.body = response->body,
 		.len = response->len,
 		.content_type = response->content_type,
+		.location = response->location,
 		.retry_after_ms = response->retry_after_ms,
 		.measured = call->measured,
-		.credential = call->has_credential ? &call->credential : NULL };
+		.credential = call->credential };
 
-	for (size_t i = 0; i < WEBGET_WANTED_MAX; i++)
+	for (size_t i = 0; i < WEBRESPONSE_WANTED_MAX; i++)
 		a.wanted[i] = call->wanted[i] ? call->wanted[i] : "";
 	detach(call);
 	call->fn(call->arg, &a, NULL);
 }
 
-static bool is_redirect(const struct webget_call *call, const struct httpc_response *response)
+static bool is_same_server(const struct webclient_call *call, const char *location)
+{
+	struct httpurl_place there = { 0 };
+	bool is = httpurl_place(location, &there, NULL) == 0 && httpurl_is_same(&call->place, &there);
+
+	httpurl_place_done(&there);
+	return is;
+}
+
+static bool is_followed(const struct webclient_call *call, const struct httpc_response *response)
 {
 	int s = response->status;
 
-	return !call->body && call->way == &call->owner->foreign && *response->location &&
-		(s == 301 || s == 302 || s == 303 || s == 307 || s == 308);
+	if (!*response->location || (s != 301 && s != 302 && s != 303 && s != 307 && s != 308))
+		return false;
+	if (call->rule == WEBCLIENT_STAY)
+		return s != 303 && call->redirects == 0 && is_same_server(call, response->location);
+	return !call->body && call->way == &call->owner->foreign;
 }
 
 /*
  * Goes to the new URL. Credentials and headers are sent on only where httpurl_may_follow allows it;
  * once dropped, they are not used again.
  */
-static int redirect(struct webget_call *call, const char *location, struct err *err)
+static int redirect(struct webclient_call *call, const char *location, struct err *err)
 {
 	char *url, *user, *password;
 	struct httpurl_place place;
@@ -356,16 +357,15 @@ static int redirect(struct webget_call *call, const char *location, struct err *
 	free(user);
 	mem_free_secret(password);
 	httpurl_place(url, &place, err);
-	call->hides_place |= webaccess_repeats(call->access, place.host, NULL) ||
-		credential_repeats(&call->credential, place.host, NULL);
+	call->hides_place |= webaccess_echoes_secret(call->access, place.host, NULL) ||
+		(call->credential && credential_echoes_secret(call->credential, place.host, NULL));
 	if (!httpurl_may_follow(&call->place, &place)) {
-		struct webaccess *stranger = webaccess_for_stranger(call->access);
+		struct webaccess *trust = webaccess_without_credentials(call->access);
 
 		webaccess_unref(call->access);
-		call->access = stranger;
+		call->access = trust;
 		strmap_done_secret(&call->headers);
-		credential_done(&call->credential);
-		call->has_credential = false;
+		call->credential = NULL;
 	}
 	mem_free_secret(call->url);
 	call->url = url;
@@ -374,28 +374,15 @@ static int redirect(struct webget_call *call, const char *location, struct err *
 	return 0;
 }
 
-/*
- * A server refuses the credential because it is over, though its time is not: another one may do.
- */
-static bool refuses_credential(const struct webget_call *call, const struct httpc_response *response)
-{
-	if (!call->has_credential || call->renewed || identity_is_fixed(webaccess_identity(call->access)))
-		return false;
-	if (!is_signed(call))
-		return response->status == 401;
-	return (response->status == 400 || response->status == 401 || response->status == 403) &&
-		awssts_is_over(response->body, response->len);
-}
-
 static void on_http(void *arg, const struct httpc_response *response, const struct err *err)
 {
-	struct webget_call *call = arg;
+	struct webclient_call *call = arg;
 	struct err failure;
 
 	call->http = NULL;
 	httphost_leave(&call->turn);
 	if (response)
-		tell_exchange(call, response->status);
+		report(call, response->status);
 	if (err && call->taken > call->max_body) {
 		err_set(&failure, ERR_INVALID, "the answer is larger than %zu bytes", call->max_body);
 		fail(call, &failure);
@@ -406,18 +393,12 @@ static void on_http(void *arg, const struct httpc_response *response, const stru
 		if (err->kind == ERR_TEMPORARY && call->way == &call->owner->foreign)
 			httphost_unanswered(call->host);
 		fail(call, err);
-	} else if (refuses_credential(call, response) &&
-		webtoken_reject(call->owner->tokens, webaccess_identity(call->access), &call->credential)) {
-		credential_done(&call->credential);
-		call->has_credential = false;
-		call->renewed = true;
-		begin(call);
-	} else if (!is_redirect(call, response)) {
+	} else if (!is_followed(call, response)) {
 		answer(call, response);
 	} else if (redirect(call, response->location, &failure) < 0) {
 		fail(call, &failure);
 	} else {
-		begin(call);
+		wait_for_turn(call);
 	}
 }
 
@@ -436,11 +417,11 @@ static void note_header(char **value, const char *name, size_t name_len, const c
 	*value = mem_dupn(line, len);
 }
 
-static void note_headers(struct webget_call *call, const char *line, size_t len)
+static void note_headers(struct webclient_call *call, const char *line, size_t len)
 {
 	const char *name = call->wanted_header;
 
-	for (size_t i = 0; name && *name && i < WEBGET_WANTED_MAX; i++) {
+	for (size_t i = 0; name && *name && i < WEBRESPONSE_WANTED_MAX; i++) {
 		size_t name_len = strcspn(name, " ");
 
 		note_header(&call->wanted[i], name, name_len, line, len);
@@ -451,7 +432,7 @@ static void note_headers(struct webget_call *call, const char *line, size_t len)
 static void on_header(void *arg, const char *line, size_t len)
 {
 	static const char *const names[] = { "HTTP/2", "content-length:", "transfer-encoding:" };
-	struct webget_call *call = arg;
+	struct webclient_call *call = arg;
 
 	for (size_t i = 0; i < MEM_COUNT(names); i++)
 		if (len >= strlen(names[i]) && strncasecmp(line, names[i], strlen(names[i])) == 0)
@@ -461,14 +442,14 @@ static void on_header(void *arg, const char *line, size_t len)
 
 static void on_connected(void *arg, bool http2)
 {
-	struct webget_call *call = arg;
+	struct webclient_call *call = arg;
 
 	httphost_connected(&call->turn, http2);
 }
 
 static bool on_data(void *arg, const char *bytes, size_t len)
 {
-	struct webget_call *call = arg;
+	struct webclient_call *call = arg;
 	size_t kept = 0;
 	struct err err;
 
@@ -486,7 +467,7 @@ static const struct httpc_events http_events = { .on_connected = on_connected,
 	.on_header = on_header,
 	.on_done = on_http };
 
-static void send(struct webget_call *call)
+static void send(struct webclient_call *call)
 {
 	const struct webaccess_config *c = webaccess_config(call->access);
 	char *with_key = c && c->query_name
@@ -499,18 +480,14 @@ static void send(struct webget_call *call)
 		.method = call->method,
 		.url = with_key ? with_key : call->url,
 		.headers = (const char *const *)lines.text,
-		.bearer = call->credential.token ? call->credential.token
-			: c                      ? c->bearer
-						 : NULL,
+		.bearer = call->credential && call->credential->token ? call->credential->token
+			: c                                           ? c->bearer
+								      : NULL,
 		.addresses = httphost_addresses(call->host),
 		.body = call->body,
 		.body_len = call->body ? strlen(call->body) : 0,
 		.namespace_ = call->namespace_,
-		/*
-		 * A little less than the time-out, so that an unreachable server is distinguished
-		 * from one that does not respond.
-		 */
-		.connect_ms = call->timeout_ms > 10 ? call->timeout_ms / 10 * 9 : call->timeout_ms,
+		.connect_ms = call->connect_ms,
 		.max_body = call->max_body,
 		.http1 = httphost_wants_http1(call->host),
 		.at_once = true,
@@ -520,9 +497,10 @@ static void send(struct webget_call *call)
 	make_lines(call, &lines);
 	if (is_signed(call))
 		request.url = signed_url = sign_lines(call, request.url, &lines);
-	call->server = (struct httpc_server){ .system_too = true,
+	call->server = (struct httpc_server){ .system_too = !c || !c->operators,
 		.proxy_url = call->way == &call->owner->own ? "" : httphost_proxy(call->host) };
 	if (c) {
+		call->server.ca_pem = c->operators ? c->ca_pem : NULL;
 		call->server.roots = c->roots;
 		call->server.cert_pem = c->cert_pem;
 		call->server.key_pem = c->key_pem;
@@ -544,7 +522,7 @@ static void send(struct webget_call *call)
 
 static void on_turn(void *arg, const struct err *err)
 {
-	struct webget_call *call = arg;
+	struct webclient_call *call = arg;
 
 	if (err)
 		fail(call, err);
@@ -552,7 +530,7 @@ static void on_turn(void *arg, const struct err *err)
 		send(call);
 }
 
-static void wait_for_turn(struct webget_call *call)
+static void wait_for_turn(struct webclient_call *call)
 {
 	call->wait = FOR_TURN;
 	call->since_ms = loop_now_ms(call->owner->loop);
@@ -562,46 +540,24 @@ static void wait_for_turn(struct webget_call *call)
 	httphost_wait(call->host, &call->turn, call->namespace_, on_turn, call);
 }
 
-static void on_credential(void *arg, const struct credential *credential, const struct err *err)
-{
-	struct webget_call *call = arg;
-
-	call->token_wait = NULL;
-	if (err) {
-		fail(call, err);
-		return;
-	}
-	credential_copy(&call->credential, credential);
-	call->has_credential = true;
-	wait_for_turn(call);
-}
-
-static void begin(struct webget_call *call)
-{
-	if (call->has_credential || !webaccess_identity(call->access)) {
-		wait_for_turn(call);
-		return;
-	}
-	call->wait = FOR_TOKEN;
-	call->token_wait = webtoken_ask(call->owner->tokens, webaccess_identity(call->access), call->namespace_,
-		on_credential, call);
-}
-
 /* ---- Starting ---- */
 
 static void on_unfit(void *arg)
 {
-	struct webget_call *call = arg;
+	struct webclient_call *call = arg;
 
 	fail(call, &call->unfit_err);
 }
 
-static struct webget_call *start(struct webget *w, struct way *way, const struct webget_request *request, webget_fn fn,
-	void *arg)
+struct webclient_call *webclient_start(struct webclient *w, const struct webrequest *request,
+	const struct webclient_options *options, webclient_fn fn, void *arg)
 {
-	struct webget_call *call = mem_zalloc(sizeof(*call));
-	int64_t span_ms = request->timeout_ms > 0 ? request->timeout_ms : w->timeout_ms;
-	int64_t left_ms = request->deadline_ms - loop_now_ms(w->loop);
+	struct webclient_call *call = mem_zalloc(sizeof(*call));
+	struct way *way = request->own ? &w->own : &w->foreign;
+	int64_t span_ms = request->timeout_ms > 0 ? request->timeout_ms
+		: options->timeout_ms > 0         ? options->timeout_ms
+						  : w->timeout_ms;
+	int64_t left_ms = options->deadline_ms - loop_now_ms(w->loop);
 	/* Idle connections must not keep others from connecting. */
 	size_t few = network_of(w->loop)->descriptors.total / 8;
 	const struct httpc_config config = {
@@ -615,37 +571,35 @@ static struct webget_call *start(struct webget *w, struct way *way, const struct
 	call->arg = arg;
 	call->url = mem_dup(request->url);
 	call->body = mem_dup(request->body);
-	call->content_type = mem_dup(request->content_type);
+	call->content_type = request->content_type;
 	call->method = request->method ? request->method : request->body ? "POST" : "GET";
 	call->wanted_header = request->wanted_header;
-	call->namespace_ = mem_dup(request->namespace_ ? request->namespace_ : "");
-	call->asker = request->asker;
+	call->rule = options->redirects;
+	call->namespace_ = mem_dup(options->namespace_ ? options->namespace_ : "");
+	call->asker = options->asker;
 	call->spare = request->spare;
 	call->max_body = request->max_body ? request->max_body : BODY_MAX;
-	call->on_piece = request->on_piece;
+	call->on_piece = options->on_piece;
 	call->timeout_ms = span_ms;
-	call->access = webaccess_ref(request->access);
-	if (request->headers)
-		strmap_copy(&call->headers, request->headers);
+	/* a little less, so that an unreachable server is told from one that does not respond */
+	call->connect_ms = options->connect_ms ? options->connect_ms : span_ms > 10 ? span_ms / 10 * 9 : span_ms;
+	call->access = webaccess_ref(options->access);
+	strmap_copy(&call->headers, &request->headers);
+	call->credential = options->credential;
 	DL_APPEND(w->calls, call);
 	loop_task_init(&call->unfit, on_unfit, call);
 	loop_timer_init(&call->deadline, w->loop, on_deadline, call);
-	loop_timer_set(&call->deadline, request->deadline_ms && left_ms < span_ms ? left_ms : span_ms);
+	loop_timer_set(&call->deadline, options->deadline_ms && left_ms < span_ms ? left_ms : span_ms);
 	if (!way->http)
 		way->http = httpc_new(w->loop, &config, &call->unfit_err);
 	if (!way->http || httpurl_place(call->url, &call->place, &call->unfit_err) < 0)
 		loop_task_queue(w->loop, &call->unfit);
 	else
-		begin(call);
+		wait_for_turn(call);
 	return call;
 }
 
-struct webget_call *webget_start(struct webget *w, const struct webget_request *request, webget_fn fn, void *arg)
-{
-	return start(w, &w->foreign, request, fn, arg);
-}
-
-void webget_cancel(struct webget_call *call)
+void webclient_cancel(struct webclient_call *call)
 {
 	if (call)
 		detach(call);
@@ -653,85 +607,37 @@ void webget_cancel(struct webget_call *call)
 
 /* ---- Life ---- */
 
-static void on_exchange(void *arg, const struct webget_answer *answer, const struct err *err)
+struct webclient *webclient_new(struct loop *loop, int64_t timeout_ms)
 {
-	const struct identity_answer out = { .status = answer ? answer->status : 0,
-		.transport = err,
-		.body = answer ? answer->body : "",
-		.len = answer ? answer->len : 0,
-		.retry_after_ms = answer ? answer->retry_after_ms : 0 };
-
-	webtoken_answered(arg, &out);
-}
-
-/* Requests of exchanges have turns, name lookups and deadlines as all others have. */
-static void send_exchange(void *arg, const struct identity_request *request, struct webaccess *access,
-	const char *namespace_, struct webtoken *token)
-{
-	const struct webget_request r = { .url = request->url,
-		.headers = &request->headers,
-		.access = access,
-		.max_body = TOKEN_ANSWER_MAX,
-		.namespace_ = namespace_,
-		.body = request->body,
-		.content_type = request->content_type,
-		.method = request->method };
-	struct webget *w = arg;
-
-	start(w, request->own ? &w->own : &w->foreign, &r, on_exchange, token);
-}
-
-static const char *env(void *arg, const char *name)
-{
-	(void)arg;
-	return getenv(name);
-}
-
-static int read_file(void *arg, const char *path, struct buf *out, struct err *err)
-{
-	(void)arg;
-	return file_read(path, FILE_REGULAR, NULL, out, err);
-}
-
-struct webget *webget_new(struct loop *loop, int64_t timeout_ms)
-{
-	struct webget *w = mem_zalloc(sizeof(*w));
+	struct webclient *w = mem_zalloc(sizeof(*w));
 
 	w->loop = loop;
 	w->timeout_ms = timeout_ms;
 	w->foreign.hosts = httphost_table_new(loop);
 	w->own.hosts = httphost_table_new(loop);
-	w->world = (struct identity_world){ .env = env, .file = read_file };
-	w->tokens = webtoken_store_new(loop, &w->world, send_exchange, w);
 	return w;
 }
 
-void webget_allow_metadata(struct webget *w, bool allowed)
+int64_t webclient_timeout_ms(const struct webclient *w)
 {
-	w->world.metadata = allowed;
+	return w->timeout_ms;
 }
 
-void webget_watch(struct webget *w, webget_exchange_fn fn, void *arg)
+void webclient_watch(struct webclient *w, webclient_watch_fn fn, void *arg)
 {
 	w->watch = fn;
 	w->watch_arg = arg;
 }
 
-void webget_free(struct webget *w)
+void webclient_free(struct webclient *w)
 {
 	if (!w)
 		return;
 	while (w->calls)
 		detach(w->calls);
-	webtoken_store_free(w->tokens);
 	httphost_table_free(w->foreign.hosts);
 	httphost_table_free(w->own.hosts);
 	httpc_free(w->foreign.http);
 	httpc_free(w->own.http);
 	free(w);
-}
-
-struct webtoken_store *webget_tokens(struct webget *w)
-{
-	return w->tokens;
 }
