@@ -52,7 +52,7 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 
 /*
  * The same after a tick: Ready, Active, triggersActivity, lastActiveTime (only when the object
- * becomes active or inactive, design 6), HPAActive from the HPA (NULL: unchanged), and what
+ * becomes active or inactive), HPAActive from the HPA (NULL: unchanged), and what
  * conditions_after_count sets. Nothing when the object is paused. While facts->ready_waits, Ready
  * stays, and so does the activity of what cannot be read.
  */
@@ -63,8 +63,8 @@ void conditions_after_tick(const struct scaledobject *so, const struct scale_fac
  * What depends on the counts of failures, also for a threshold passed between two ticks: Fallback
  * (True `FallbackExists` while a trigger falls back, with its name and error) and health. Only with
  * a valid fallback. Of triggers, metric_name, failures, fallback_trouble and source_err are used;
- * cause_is_news as in scale_facts. Health changes on edges only (design 6): Happy <-> Failing, and
- * when the count passes failureThreshold, with numberOfFailures of that moment.
+ * cause_is_news as in scale_facts. Health changes on edges only: Happy <-> Failing, and when the
+ * count passes failureThreshold, with numberOfFailures of that moment.
  */
 void conditions_after_count(const struct scaledobject *so, const struct verdict_trigger *triggers, size_t count,
 	bool cause_is_news, int64_t now_unix_ms, struct scaledobject_status *status);

@@ -27,7 +27,7 @@ static void on_exchange(void *arg, const char *asker, int status, int64_t took_m
 }
 
 /*
- * KEDA's metrics (keda-core.md 7.6) without its labels for object and trigger, because one request
+ * KEDA's metrics (doc/keda.md 7.1) without its labels for object and trigger, because one request
  * serves all triggers with the same question.
  */
 static void count_exchanges(struct scaler_sources *s)

@@ -57,7 +57,7 @@ static const char *const modes[] = {
 };
 #define NO_MODE (MEM_COUNT(modes))
 
-/* Places as in keda-scalers-more.md 2. */
+/* Places as in doc/keda.md 8.12. */
 #define AT(field) offsetof(struct fields, field)
 static const struct param_row rows[] = {
 	{ "queueName", PARAM_TEXT, "m", AT(queue), .required = true, .help = "queue, or a regular expression" },

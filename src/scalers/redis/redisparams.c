@@ -26,7 +26,7 @@ struct connection {
 #define AT(field) offsetof(struct connection, field)
 static const char *const notify_words[] = { [REDISWATCH_AUTO] = "auto", [REDISWATCH_OFF] = "off", NULL };
 
-/* Lookup orders as in keda-scalers.md A.1. */
+/* Lookup orders as in doc/keda.md 8.1. */
 static const struct param_row rows[] = {
 	{ "notify", PARAM_CHOICE, "m", AT(notify), .words = notify_words,
 		.help = "whether keyspace notifications wake the trigger" },

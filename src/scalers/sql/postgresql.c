@@ -35,8 +35,8 @@ struct postgresql_fields {
 };
 
 /*
- * Lookup orders as in keda-scalers.md A.3; ca, cert, key and keyPassword are ours, named as in
- * other types.
+ * Lookup orders as in doc/keda.md 8.3; ca, cert, key and keyPassword are ours, named as in other
+ * types.
  */
 #define AT(field) offsetof(struct postgresql_fields, field)
 static const struct param_row rows[] = {

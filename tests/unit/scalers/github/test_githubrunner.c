@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of the github-runner trigger: accepted, defaulted, rejected with the message
- * (keda-scalers-more.md 7.2); and each answer that GitHub documents for what is no page. What is
- * sent is tried live; which jobs count is in test_githubpage.c, which request is next in
- * test_githubscan.c.
+ * (doc/keda.md 8.19); and each answer that GitHub documents for what is no page. What is sent is
+ * tried live; which jobs count is in test_githubpage.c, which request is next in test_githubscan.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
