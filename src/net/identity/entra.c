@@ -99,8 +99,10 @@ static enum identity_verdict entra_next(struct identity_exchange *x, struct iden
 
 	(void)got;
 	if (!tenant || !is_tenant(tenant) || !client_id) {
-		err_set(err, ERR_INVALID, "%s is not known, or is none",
-			tenant && is_tenant(tenant) ? "the client id" : "the tenant");
+		err_set(err, ERR_INVALID, "%s",
+			tenant && is_tenant(tenant) ? "the client id is missing"
+				: tenant            ? "the tenant id is invalid: it is a GUID or the name of a domain"
+						    : "the tenant id is missing");
 		return IDENTITY_FAILED;
 	}
 	buf_reserve(&form, 8192);
@@ -162,7 +164,8 @@ struct identity *entra_new(const struct entra_config *config, struct err *err)
 		.own = !by_secret };
 
 	if (config->tenant && *config->tenant && !is_tenant(config->tenant)) {
-		err_set(err, ERR_INVALID, "the tenant id is none");
+		err_set(err, ERR_INVALID, "the tenant id \"%.100s\" is invalid: it is a GUID or the name of a domain",
+			config->tenant);
 		return NULL;
 	}
 	if (config->authority && *config->authority && check_authority(config->authority, by_secret, err))
