@@ -3,7 +3,7 @@
 #define BASE_CRONEXPR_H
 
 /*
- * Cron expressions as KEDA reads them (the grammar of robfig/cron v3.0.1; keda-scalers.md A.6):
+ * Cron expressions as KEDA reads them (the grammar of robfig/cron v3.0.1; doc/keda.md 8.16):
  * minute, hour, day of month, month, day of week. `*` and `?` are the same; lists, ranges `a-b`,
  * steps star/n, `a-b/n` and `a/n` (from a to the maximum); names of months and days. Days of the
  * week are 0 to 6. If day of month or day of week is a star, both must match, else one of them; a

@@ -42,7 +42,7 @@ struct quantity quantity_from_int(int64_t value);
 
 /*
  * Of a reading, as KEDA passes it to the HPA: rounded as by printf "%.3f"; NaN, infinities and
- * negative values are 0 (keda-scalers.md C.7). Saturates.
+ * negative values are 0 (doc/keda.md 6.6). Saturates.
  */
 struct quantity quantity_from_double(double value);
 

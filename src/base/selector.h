@@ -5,7 +5,7 @@
 /*
  * Equality-based label selectors, as the parameter `labelSelector` of a metric request has them:
  * "a=b,c==d". Set-based requirements ("in", "notin", "!a", "a", "a!=b") are recognised and refused
- * by name, as KEDA refuses them (keda-core.md 5.2). Selectors of Pods: base/setselector.h. Pure.
+ * by name, as KEDA refuses them (doc/keda.md 5.2). Selectors of Pods: base/setselector.h. Pure.
  */
 
 #include <stdbool.h>

@@ -15,8 +15,8 @@
  *
  * Trigger parameters are checked by their scalers when none comes from an authentication or an
  * environment. Their errors are warnings, not refusals: KEDA's webhook accepts every trigger
- * (keda-core.md 7.7), and an unknown type may be known to a later version. So is what a trigger
- * that refers to an authentication would be told (cache/auth, auth_alone). Works on every replica,
+ * (doc/keda.md 7.2), and an unknown type may be known to a later version. So is what a trigger that
+ * refers to an authentication would be told (cache/auth, auth_alone). Works on every replica,
  * leading or not; writes nothing.
  */
 

@@ -3,12 +3,12 @@
 #define CACHE_HEALTH_H
 
 /*
- * Counts consecutive failures of each metric of each object, the input of fallback (keda-core.md
- * 3.6). Counted on the leader, in memory, for polls and metric requests, once per completed
+ * Counts consecutive failures of each metric of each object, the input of fallback (doc/keda.md
+ * 3.3). Counted on the leader, in memory, for polls and metric requests, once per completed
  * question however many asked, and once per pollingInterval, or 15 s if that is shorter, however
  * often: who else looks brings fallback no nearer, nor does a failing source that triggers polls.
  * status.health, as stored, is where a new leader continues and what a standby reads, which never
- * counts (design 7).
+ * counts.
  */
 
 #include <stdbool.h>
@@ -32,7 +32,7 @@ void health_free(struct health *h);
 int32_t health_note(struct health *h, struct object *o, const char *metric, bool ok, int64_t completed_at_ms);
 int32_t health_failures(const struct health *h, const struct object *o, const char *metric);
 
-/* Sets the object's metrics: counts of others are dropped (keda-core.md 1.2). */
+/* Sets the object's metrics: counts of others are dropped (doc/keda.md 1.2). */
 void health_keep(struct object *o, const struct metric_spec *metrics, size_t count);
 /* Another process counts from now on: drops the counts and uses status.health again. */
 void health_forget(struct health *h);

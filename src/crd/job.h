@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "crd/meta.h"
 
-/* Labels and annotations of a Job and of its Pods (keda-core.md 1.5, 4.4). */
+/* Labels and annotations of a Job and of its Pods (doc/keda.md 1.5, 4.4). */
 #define JOB_OWNER_LABEL           "scaledjob.keda.sh/name"
 #define JOB_GENERATION_ANNOTATION "scaledjob.keda.sh/generation"
 #define JOB_TEMPLATE_ANNOTATION                                                                                        \
@@ -28,7 +28,7 @@ struct job { /* begins with its meta, as cache/objects/indexer wants it */
 	char *owner_uid;         /* of the controlling ScaledJob; NULL when nothing, or something else, controls it */
 	int64_t for_generation;  /* the ScaledJob's when the Job was made; -1: unknown */
 	char template_print[17]; /* "" when unknown */
-	enum job_state state;    /* by the conditions Complete and Failed that are True (keda-core.md 4.3) */
+	enum job_state state;    /* by the conditions Complete and Failed that are True (doc/keda.md 4.3) */
 	/* status.completionTime, else when the condition became True, else 0; 0 while it runs */
 	int64_t finished_unix_ms;
 	size_t place; /* cache/objects/jobs': where it stands among its owner's */

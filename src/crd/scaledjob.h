@@ -3,7 +3,7 @@
 #define CRD_SCALEDJOB_H
 
 /*
- * keda.sh/v1alpha1 ScaledJob as a plain struct (keda-core.md 1.3). Everything the CRD allows is
+ * keda.sh/v1alpha1 ScaledJob as a plain struct (doc/keda.md 1.3). Everything the CRD allows is
  * decoded, also what decide/validate refuses by name. Absent differs from zero: INT32_UNSET, NULL.
  */
 
@@ -61,7 +61,7 @@ struct scaledjob { /* begins with its meta, as cache/objects/indexer wants it */
 struct scaledjob *scaledjob_decode(const json_t *object, struct err *err);
 void scaledjob_free(struct scaledjob *sj);
 
-/* The defaults and clamps of keda-core.md 1.3 and 4.2. */
+/* The defaults and clamps of doc/keda.md 1.3 and 4.2. */
 int32_t scaledjob_polling_interval_s(const struct scaledjob_spec *s); /* 30 */
 int32_t scaledjob_successful_history(const struct scaledjob_spec *s); /* 100 */
 int32_t scaledjob_failed_history(const struct scaledjob_spec *s);     /* 100 */

@@ -67,7 +67,7 @@ static int decode_env_source(const struct json_at *spec, struct scaledjob_spec *
 	return get_word(spec, "envSourceContainerName", &out->env_source_container, err);
 }
 
-/* The old field wins when both are written (keda-core.md 1.3). */
+/* The old field wins when both are written (doc/keda.md 1.3). */
 static int decode_rollout(const struct json_at *spec, struct scaledjob_spec *out, struct err *err)
 {
 	struct json_at at = json_field(spec, "rollout");

@@ -3,9 +3,9 @@
 #define CRD_SCALEDOBJECT_H
 
 /*
- * keda.sh/v1alpha1 ScaledObject as a plain struct (keda-core.md 1.1, 1.2). Everything the CRD
- * allows is decoded, also what decide/validate refuses by name. Absent differs from zero:
- * INT32_UNSET, NULL.
+ * keda.sh/v1alpha1 ScaledObject as a plain struct (doc/keda.md 1.1, 1.2). Everything the CRD allows
+ * is decoded, also what decide/validate refuses by name. Absent differs from zero: INT32_UNSET,
+ * NULL.
  */
 
 #include <jansson.h>
@@ -87,7 +87,7 @@ struct scaledobject {
 struct scaledobject *scaledobject_decode(const json_t *object, struct err *err);
 void scaledobject_free(struct scaledobject *so);
 
-/* The defaults of keda-core.md 1.1. */
+/* The defaults of doc/keda.md 1.1. */
 int32_t scaledobject_polling_interval_s(const struct scaledobject_spec *s); /* 30 */
 int32_t scaledobject_cooldown_s(const struct scaledobject_spec *s);         /* 300 */
 int32_t scaledobject_min(const struct scaledobject_spec *s);                /* 0 */
@@ -120,8 +120,8 @@ void scaledobject_free_states(struct metric_state **states, size_t *count);
 /*
  * The JSON merge patch that turns `from` into `to` ({"status":{...}}, nulls where a field goes
  * away; conditions as a whole list); NULL when they are equal. `stored_times` false compares
- * conditions without times and observedGeneration (KEDA's own CRD prunes them, design 7). The
- * caller owns the text.
+ * conditions without times and observedGeneration (KEDA's own CRD prunes them). The caller owns the
+ * text.
  */
 char *scaledobject_status_patch(const struct scaledobject_status *from, const struct scaledobject_status *to,
 	bool stored_times);

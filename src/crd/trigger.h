@@ -3,7 +3,7 @@
 #define CRD_TRIGGER_H
 
 /*
- * One entry of spec.triggers, the same in ScaledObject and ScaledJob (keda-core.md 1.1). A plain
+ * One entry of spec.triggers, the same in ScaledObject and ScaledJob (doc/keda.md 1.1). A plain
  * value; decide/validate judges its content.
  */
 

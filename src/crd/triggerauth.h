@@ -4,7 +4,7 @@
 
 /*
  * keda.sh/v1alpha1 TriggerAuthentication and ClusterTriggerAuthentication as one plain struct
- * (keda-core.md 1.4): they differ in scope only. Everything the CRD allows is decoded.
+ * (doc/keda.md 1.4): they differ in scope only. Everything the CRD allows is decoded.
  */
 
 #include <jansson.h>
@@ -55,7 +55,7 @@ struct triggerauth_oauth2 {
 
 struct triggerauth_identity { /* podIdentity */
 	char *provider;       /* "none", "aws", ... */
-	/* for the webhook's rules (keda-core.md 7.7); NULL when absent, "" when written empty */
+	/* for the webhook's rules (doc/keda.md 7.2); NULL when absent, "" when written empty */
 	char *identity_id, *identity_tenant_id, *identity_authority_host, *role_arn, *external_id, *identity_owner;
 };
 

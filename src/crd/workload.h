@@ -101,7 +101,7 @@ struct workload_lookup {
 };
 
 /*
- * The environment of one container (NULL or "": the first) as its process gets it (keda-core.md
+ * The environment of one container (NULL or "": the first) as its process gets it (doc/keda.md
  * 6.2): env over envFrom, later entries over earlier ones, $(VAR) expanded as Kubernetes does. Only
  * variables that are keys of `wanted`, and those they refer to, are resolved and looked up.
  *

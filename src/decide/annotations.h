@@ -3,9 +3,9 @@
 #define DECIDE_ANNOTATIONS_H
 
 /*
- * The annotations of a ScaledObject or ScaledJob that change what kscaled does (keda-core.md 1.5).
+ * The annotations of a ScaledObject or ScaledJob that change what kscaled does (doc/keda.md 1.5).
  * Booleans are read like Go's ParseBool; any other value is an error that names the annotation and
- * the value (design 6). Pure.
+ * the value. Pure.
  */
 
 #include <stdbool.h>
@@ -38,7 +38,7 @@ struct annotations {
 int annotations_read(const struct scaledobject *so, struct annotations *out, struct err *err);
 
 /*
- * For a ScaledJob, where only autoscaling.keda.sh/paused has an effect (keda-core.md 4.1). *paused
+ * For a ScaledJob, where only autoscaling.keda.sh/paused has an effect (doc/keda.md 4.1). *paused
  * is false after an error: ERR_INVALID as above.
  */
 int annotations_read_paused(const struct strmap *annotations, bool *paused, struct err *err);

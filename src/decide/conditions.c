@@ -56,7 +56,7 @@ static void record_target(const struct reconcile_outcome *o, struct scaledobject
 		intern_set(&status->hpa_name, o->hpa_name);
 }
 
-/* resourceMetricNames has Resource metrics only, not those of one container (keda-core.md 1.2). */
+/* resourceMetricNames has Resource metrics only, not those of one container (doc/keda.md 1.2). */
 static void record_metrics(const struct scaledobject *so, const struct reconcile_outcome *o,
 	struct scaledobject_status *status)
 {
@@ -76,14 +76,14 @@ static void record_metrics(const struct scaledobject *so, const struct reconcile
 	statusparts_prune(status);
 }
 
-/* keda-core.md 2.3 rows 1 to 3. */
+/* doc/keda.md 2.1, steps 1 to 3. */
 static void record_pause(const struct statusparts *p, const struct annotations *says)
 {
 	p->status->paused_replicas = says->paused ? says->paused_replicas : INT32_UNSET;
 	statusparts_pause(p, says->paused || says->scale_in_paused || says->scale_out_paused);
 }
 
-/* keda-core.md 3.4, last paragraph. */
+/* doc/keda.md 3.2, HPAActive. */
 static void mirror_hpa(const struct statusparts *p, const struct hpa *hpa)
 {
 	MEM_AUTO char *message = NULL;

@@ -125,7 +125,7 @@ static json_t *make_metric(const struct scaledobject *so, const struct metric_sp
 
 /*
  * Sorted by type, within a type in the order of the triggers. The composite replaces all external
- * ones. KEDA then also drops ContainerResource metrics, but not Resource ones (keda-core.md 8.6);
+ * ones. KEDA then also drops ContainerResource metrics, but not Resource ones (doc/keda.md 2.2);
  * here both stay, so that no metric is dropped silently.
  */
 static json_t *make_metrics(const struct scaledobject *so, const struct metric_spec *metrics, size_t count,

@@ -3,10 +3,10 @@
 #define DECIDE_HPASPEC_H
 
 /*
- * The HPA of a ScaledObject as KEDA makes it (keda-core.md 2.4), with these differences: an own
- * label (design 7); app.kubernetes.io/managed-by is kscaled; kubectl's last-applied annotation is
- * not copied (crd/meta.h); the composite metric of scalingModifiers replaces External metrics only
- * (KEDA also drops ContainerResource ones). Pure.
+ * The HPA of a ScaledObject as KEDA makes it (doc/keda.md 2.2), with these differences: an own
+ * label; app.kubernetes.io/managed-by is kscaled; kubectl's last-applied annotation is not copied
+ * (crd/meta.h); the composite metric of scalingModifiers replaces External metrics only (KEDA also
+ * drops ContainerResource ones). Pure.
  */
 
 #include <jansson.h>

@@ -15,7 +15,7 @@
 /*
  * Adds Kubernetes' recommended labels, except app.kubernetes.io/name, which the caller sets before,
  * and over them the labels of `from`, without the keys in the comma-separated list of its
- * annotation `exclusion`, whose parts are not trimmed (keda-core.md 1.5).
+ * annotation `exclusion`, whose parts are not trimmed (doc/keda.md 1.5).
  */
 void inherit_labels(const struct meta *from, const char *version, const char *exclusion, struct strmap *labels);
 

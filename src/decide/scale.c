@@ -54,7 +54,7 @@ static bool knows_nothing(const struct scale_facts *facts)
 	return facts->trigger_count == 0 && facts->resource_count == 0;
 }
 
-/* cpu and memory triggers alone are always active (keda-core.md 3.3 step 6). */
+/* cpu and memory triggers alone are always active (doc/keda.md 3.1, step 6). */
 static bool by_resources(const struct scale_facts *facts, bool failing)
 {
 	return facts->trigger_count == 0 && facts->resource_count > 0 && !failing;

@@ -4,8 +4,8 @@
 
 /*
  * The decision of one tick: what to do with the replicas of a ScaledObject's target, and why. Pure:
- * facts in, decision out; no clock, no I/O, no log. The rules are KEDA's RequestScale (keda-core.md
- * 3.4), with the differences of design 6:
+ * facts in, decision out; no clock, no I/O, no log. The rules are KEDA's RequestScale (doc/keda.md
+ * 3.2), with these differences:
  *   - an error never scales in, with or without a fallback; no triggers at all is an error, too;
  *   - an error does not hold an object below minReplicaCount, which depends on no source; with
  *     idleReplicaCount it does, as that is below it, too;
@@ -38,7 +38,7 @@ struct scale_facts {
 	const struct annotations *annotations;  /* NULL: none */
 	const struct verdict_trigger *triggers; /* external ones only */
 	size_t trigger_count;
-	/* cpu and memory triggers: alone they keep an object active (keda-core.md 3.3 step 6) */
+	/* cpu and memory triggers: alone they keep an object active (doc/keda.md 3.1, step 6) */
 	size_t resource_count;
 	/* of scalingModifiers: it alone makes the object active; NULL: the triggers do */
 	const struct composite *composite;

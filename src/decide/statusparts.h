@@ -64,7 +64,7 @@ void statusparts_triggers(const struct trigger *triggers, size_t count, struct s
 void statusparts_add_name(char ***names, size_t *count, size_t room, const char *name);
 /* Whether it is among externalMetricNames; at: as of statusparts_active_fn. */
 bool statusparts_has_metric(const struct scaledobject_status *status, const char *name, size_t *at);
-/* Removes entries of health and triggersActivity whose metric is gone (keda-core.md 1.2). */
+/* Removes entries of health and triggersActivity whose metric is gone (doc/keda.md 1.2). */
 void statusparts_prune(struct scaledobject_status *status);
 
 /*

@@ -12,7 +12,7 @@
 
 enum basis { BASIS_WRITTEN, BASIS_CURRENT, BASIS_HIGHER, BASIS_LOWER, BASIS_FORMULA };
 
-/* keda-core.md 3.6; an empty one is static. */
+/* doc/keda.md 3.3; an empty one is static. */
 static bool read_behavior(const char *behavior, enum basis *out)
 {
 	static const struct {
@@ -156,7 +156,7 @@ static void fail(struct composite *c, enum err_kind kind, const char *what, cons
 }
 
 /*
- * The formula gives nil: spec.fallback replaces it (keda-core.md 3.6, last sentence), active like
+ * The formula gives nil: spec.fallback replaces it (doc/keda.md 3.3, last sentence), active like
  * the fallback of a trigger.
  */
 static void stand_in(const struct verdict_facts *facts, struct composite *c)

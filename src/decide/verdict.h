@@ -3,14 +3,14 @@
 #define DECIDE_VERDICT_H
 
 /*
- * The outcome of all triggers of one object, after fallback and scalingModifiers (keda-core.md 3.3,
- * 3.6, 3.7). Used for the poll and for the metric request, so that the HPA and the scale loop never
+ * The outcome of all triggers of one object, after fallback and scalingModifiers (doc/keda.md 3.1,
+ * 3.3, 3.4). Used for the poll and for the metric request, so that the HPA and the scale loop never
  * disagree. Pure.
  *
  * Fallback: when a trigger failed more often in a row than failureThreshold, its reading becomes
  * target x R, with R from the behavior; with metric type Value this is divided by the number of
- * ready pods. Any decimal target is allowed (design 6). The fallback is active while R is more than
- * 0, whatever the activation thresholds. R is 0 only if fallback.replicas is: for a target at 0,
+ * ready pods. Any decimal target is allowed. The fallback is active while R is more than 0,
+ * whatever the activation thresholds. R is 0 only if fallback.replicas is: for a target at 0,
  * behaviors that use its current replicas do not apply, and the error stays, which holds the target
  * there. A reading that is NaN or infinite is an error.
  *
@@ -88,7 +88,7 @@ void verdict_make(const struct verdict_facts *facts, struct composite *composite
 
 /*
  * Whether fallback is configured, with valid numbers and, beside scalingModifiers, a valid target
- * (keda-core.md 3.6).
+ * (doc/keda.md 3.3).
  */
 bool verdict_fallback_valid(const struct scaledobject_spec *spec);
 

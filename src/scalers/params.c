@@ -364,7 +364,7 @@ static int wrong(const struct param_row *row, char place, const char *text, cons
 		place_name(place), must);
 }
 
-/* Whole numbers in JSON syntax: no plus sign, leading zeros or fraction (keda-scalers.md C.2). */
+/* Whole numbers in JSON syntax: no plus sign, leading zeros or fraction (doc/keda.md 6.1). */
 static bool json_integer(const char *text)
 {
 	if (*text == '-')

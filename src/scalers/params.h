@@ -7,8 +7,8 @@
  * tables), and no other code names a parameter. Reading, defaults, freeing, unknown keys, `kscaled
  * check` and the check of kscaled-triggers(5) all use the tables.
  *
- * A value is looked up as in KEDA (keda-scalers.md C.2): in the row's places in their order, in
- * each place under every spelling in its order. It is trimmed; an empty value counts as absent.
+ * A value is looked up as in KEDA (doc/keda.md 6.1): in the row's places in their order, in each
+ * place under every spelling in its order. It is trimmed; an empty value counts as absent.
  * `<name>FromEnv` in the metadata names an environment variable of the target's container.
  *
  * A value may be unknown (struct scaler_params, unknown): it exists, but this process has not read
@@ -207,7 +207,7 @@ int params_check_target(const struct scaler_params *params, const char *name, in
 
 /*
  * Reads metricType: empty is AverageValue; Utilization and unknown words are refused for external
- * metrics (keda-scalers.md C.7).
+ * metrics (doc/keda.md 6.6).
  */
 int params_metric_type(const struct scaler_params *params, enum metric_target_type *out, struct err *err);
 

@@ -105,7 +105,7 @@ struct metric_spec scaler_metric_spec(const struct scaler *s)
 		.target = s->target };
 }
 
-/* Activation is strictly greater everywhere (keda-scalers.md C.7). */
+/* Activation is strictly greater everywhere (doc/keda.md 6.6). */
 struct reading scaler_judge(const struct scaler *s, const struct answer *answer)
 {
 	bool active = answer->activity == ACTIVITY_BY_THRESHOLD ? answer->value > s->activation

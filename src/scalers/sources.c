@@ -21,7 +21,7 @@ static void on_request(void *arg, const char *asker, int status, int64_t took_ms
 }
 
 /*
- * KEDA's metrics (keda-core.md 7.6) without its labels for object and trigger, because one request
+ * KEDA's metrics (doc/keda.md 7.1) without its labels for object and trigger, because one request
  * serves all triggers with the same question.
  */
 static void count_requests(struct scaler_sources *s)

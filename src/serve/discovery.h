@@ -4,9 +4,9 @@
 
 /*
  * Discovery for the aggregator and other clients: groups, resources, version and OpenAPI documents
- * (keda-core.md 5.1). Fixed texts made once at start, each with an ETag, so that a client that has
- * one already gets 304. The aggregator reads /apis as APIGroupDiscoveryList, /openapi/v2 as
- * JSON, and /openapi/v3 with the document it points to (k8s.io/kube-aggregator
+ * (doc/keda.md 5.1). Fixed texts made once at start, each with an ETag, so that a client that has
+ * one already gets 304. The aggregator reads /apis as APIGroupDiscoveryList, /openapi/v2 as JSON,
+ * and /openapi/v3 with the document it points to (k8s.io/kube-aggregator
  * pkg/apiserver/handler_discovery.go, pkg/controllers/openapi, pkg/controllers/openapiv3).
  */
 

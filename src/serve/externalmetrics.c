@@ -92,7 +92,7 @@ static struct object *find(const struct request *r, enum scaled_kind kind)
 	return store_find(r->serve->cache->store, kind, r->namespace_, object_name(r));
 }
 
-/* KEDA's names (keda-core.md 7.6). */
+/* KEDA's names (doc/keda.md 7.1). */
 static void count_object(struct request *r)
 {
 	counters_add(r->serve->object_errors, (const char *const[]){ r->namespace_, object_name(r) }, 1);

@@ -4,8 +4,8 @@
 
 /*
  * The external metrics API: GET
- * …/namespaces/{namespace}/{metric}?labelSelector=scaledobject.keda.sh/name=<name> (keda-core.md
- * 5). A reading that is recent enough is answered from memory; else all requests for it share one
+ * …/namespaces/{namespace}/{metric}?labelSelector=scaledobject.keda.sh/name=<name> (doc/keda.md 5).
+ * A reading that is recent enough is answered from memory; else all requests for it share one
  * query, each with its own deadline. A client that leaves ends its request.
  */
 

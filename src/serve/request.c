@@ -132,6 +132,86 @@ static void refuse(struct request *r, enum apistatus denied, const struct err *e
 	request_refuse(r, what, "%s", err->msg);
 }
 
+/* ---- The steps, in the order in which they run; request_start begins them ---- */
+
+static bool check_route(struct request *r);
+static void authorise(struct request *r);
+
+/* ---- Step 1: authentication ---- */
+
+static void on_authenticated(void *arg, struct requester *user, const struct err *err)
+{
+	struct request *r = arg;
+
+	r->give_up = NULL;
+	if (err) {
+		refuse(r, APISTATUS_UNAUTHORIZED, err);
+		return;
+	}
+	r->user = requester_ref(user);
+	if (check_route(r))
+		authorise(r);
+}
+
+static void cancel_authn(void *wait)
+{
+	authn_cancel(wait);
+}
+
+static void authenticate(struct request *r)
+{
+	struct err err;
+
+	switch (authn_peek(r->serve->authn, r->http, &r->user, &err)) {
+	case AUTHN_KNOWN:
+		if (check_route(r))
+			authorise(r);
+		return;
+	case AUTHN_REFUSED: refuse(r, APISTATUS_UNAUTHORIZED, &err); return;
+	case AUTHN_UNKNOWN: request_wait(r, authn_ask(r->serve->authn, r->http, on_authenticated, r), cancel_authn);
+	}
+}
+
+/* ---- Step 2: the route, which only users who are known are told of ---- */
+
+static bool decode_part(const struct route_parts *parts, size_t i, char *out, size_t size)
+{
+	*out = '\0';
+	return i >= parts->count || httpd_decode(parts->list[i].text, parts->list[i].len, false, out, size) == 0;
+}
+
+/* The buffer of the name is as long as it needs to be: most are short. */
+static bool decode_parts(struct request *r)
+{
+	size_t len = r->parts.count > 1 ? r->parts.list[1].len : 0, size = (len < REQUEST_NAME_MAX ? len : 0) + 1;
+
+	r->name = mem_alloc(size);
+	return decode_part(&r->parts, 0, r->namespace_, sizeof(r->namespace_)) &&
+		decode_part(&r->parts, 1, r->name, size);
+}
+
+static bool check_route(struct request *r)
+{
+	if (!r->route) {
+		size_t len;
+		const char *path = httpd_raw_path(r->http, &len);
+
+		request_refuse(r, APISTATUS_NOT_FOUND, "the server has nothing at %.*s", len < 512 ? (int)len : 512,
+			path);
+		return false;
+	}
+	if (!router_allows(r->route, r->method)) {
+		httpd_add_header(r->http, "Allow", r->route->methods);
+		request_refuse(r, APISTATUS_METHOD_NOT_ALLOWED, "%s is not allowed here; allowed: %s", r->method,
+			r->route->methods);
+		return false;
+	}
+	if (r->route->access != ROUTE_RESOURCE || decode_parts(r))
+		return true;
+	request_refuse(r, APISTATUS_BAD_REQUEST, "the namespace or the name in the path is too long or badly encoded");
+	return false;
+}
+
 /* ---- Step 3: authorization ---- */
 
 static void on_authorised(void *arg, const struct err *err)
@@ -178,80 +258,7 @@ static void authorise(struct request *r)
 	}
 }
 
-/* ---- Step 2: the route, which only users who are known are told of ---- */
-
-static bool decode_part(const struct route_parts *parts, size_t i, char *out, size_t size)
-{
-	*out = '\0';
-	return i >= parts->count || httpd_decode(parts->list[i].text, parts->list[i].len, false, out, size) == 0;
-}
-
-/* The buffer of the name is as long as it needs to be: most are short. */
-static bool decode_parts(struct request *r)
-{
-	size_t len = r->parts.count > 1 ? r->parts.list[1].len : 0, size = (len < REQUEST_NAME_MAX ? len : 0) + 1;
-
-	r->name = mem_alloc(size);
-	return decode_part(&r->parts, 0, r->namespace_, sizeof(r->namespace_)) &&
-		decode_part(&r->parts, 1, r->name, size);
-}
-
-static bool check_route(struct request *r)
-{
-	if (!r->route) {
-		size_t len;
-		const char *path = httpd_raw_path(r->http, &len);
-
-		request_refuse(r, APISTATUS_NOT_FOUND, "the server has nothing at %.*s", len < 512 ? (int)len : 512,
-			path);
-		return false;
-	}
-	if (!router_allows(r->route, r->method)) {
-		httpd_add_header(r->http, "Allow", r->route->methods);
-		request_refuse(r, APISTATUS_METHOD_NOT_ALLOWED, "%s is not allowed here; allowed: %s", r->method,
-			r->route->methods);
-		return false;
-	}
-	if (r->route->access != ROUTE_RESOURCE || decode_parts(r))
-		return true;
-	request_refuse(r, APISTATUS_BAD_REQUEST, "the namespace or the name in the path is too long or badly encoded");
-	return false;
-}
-
-/* ---- Step 1: authentication ---- */
-
-static void on_authenticated(void *arg, struct requester *user, const struct err *err)
-{
-	struct request *r = arg;
-
-	r->give_up = NULL;
-	if (err) {
-		refuse(r, APISTATUS_UNAUTHORIZED, err);
-		return;
-	}
-	r->user = requester_ref(user);
-	if (check_route(r))
-		authorise(r);
-}
-
-static void cancel_authn(void *wait)
-{
-	authn_cancel(wait);
-}
-
-static void authenticate(struct request *r)
-{
-	struct err err;
-
-	switch (authn_peek(r->serve->authn, r->http, &r->user, &err)) {
-	case AUTHN_KNOWN:
-		if (check_route(r))
-			authorise(r);
-		return;
-	case AUTHN_REFUSED: refuse(r, APISTATUS_UNAUTHORIZED, &err); return;
-	case AUTHN_UNKNOWN: request_wait(r, authn_ask(r->serve->authn, r->http, on_authenticated, r), cancel_authn);
-	}
-}
+/* ---- The start ---- */
 
 static bool is_free(const struct request *r)
 {

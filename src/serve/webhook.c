@@ -60,7 +60,7 @@ static const char *kind_of(const struct request *r, const struct admissionreview
 	return NULL;
 }
 
-/* ---- Counting: KEDA's names (keda-core.md 7.6) ---- */
+/* ---- Counting: KEDA's names (doc/keda.md 7.1) ---- */
 
 static void forget(struct webhook *w, struct counted *c)
 {

@@ -85,7 +85,7 @@ def test_azure_told(launch, stage, credentials, locked_redis, vault):
         "no-version": (of_vault(secret("redis", version="9" * 32), client="reader"), ("secret redis: HTTP status 404, SecretNotFound",)),
         "off": (of_vault(secret("off"), client="reader"), ("HTTP status 403, Forbidden/SecretDisabled: Operation get is not allowed on a disabled secret.",)),
         "empty": (of_vault(secret("empty"), client="reader"), ("secret empty: its value is empty",)),
-        "no-name": (of_vault(secret("../keys/k"), client="reader"), ("its name is none",)),
+        "no-name": (of_vault(secret("../keys/k"), client="reader"), ("the name is invalid",)),
         "nobody": (of_vault(one, client="nobody"), ("HTTP status 403, Forbidden/ForbiddenByRbac: Caller is not authorized", needed)),
         "wrong": (of_vault(one, client="wrong"), ("Entra ID token: https://login.microsoftonline.com", "no token: HTTP status 401, invalid_client (AADSTS7000215)")),
         "unknown": (of_vault(one, client="unknown"), ("no token: HTTP status 400, unauthorized_client (AADSTS700016)",)),

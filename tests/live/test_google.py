@@ -354,7 +354,7 @@ def test_faults(kscaled, stage, google, login):
     eventually(lambda: stage.replicas() == 2)
     good = google.answer
     refused = lambda code, status: (code, {}, f'{{"error": {{"code": {code}, "message": "said\\nso", "status": "{status}"}}}}')
-    for broken, words in ((half, (f"gcp-pubsub: https://{MONITORING}",)), (giant, ("larger than 1048576 bytes",)), (drip, ("no complete answer within",)), (lambda asked: (200, {}, "<html>"), ("the answer is not JSON",)), (lambda asked: (200, {}, "[]"), ("the answer is none of Cloud Monitoring's",)),
+    for broken, words in ((half, (f"gcp-pubsub: https://{MONITORING}",)), (giant, ("larger than 1048576 bytes",)), (drip, ("no complete answer within",)), (lambda asked: (200, {}, "<html>"), ("the answer is not JSON",)), (lambda asked: (200, {}, "[]"), ("unexpected answer: it is not one of Cloud Monitoring's",)),
                           (lambda asked: refused(429, "RESOURCE_EXHAUSTED"), ("HTTP status 429, RESOURCE_EXHAUSTED: said so",)), (lambda asked: refused(503, "UNAVAILABLE"), ("HTTP status 503, UNAVAILABLE",)), (lambda asked: refused(500, "INTERNAL"), ("HTTP status 500, INTERNAL",))):
         google.answer = broken
         stage.wait_failing()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How many Jobs: each strategy, each calculation over several triggers, minimum and maximum, Pods that are pending. Numbers worked out by hand from keda-core.md 4.2 and 4.3. Nothing takes an item away but the test, and no Pod ends by itself, so
+How many Jobs: each strategy, each calculation over several triggers, minimum and maximum, Pods that are pending. Numbers worked out by hand from doc/keda.md 4.2 and 4.3. Nothing takes an item away but the test, and no Pod ends by itself, so
 what is waited for is where the numbers come to rest, and there they stay.
 """
 import pytest

@@ -336,7 +336,7 @@ static void take_identity(struct auth_resolve *r)
 /* ---- The order ---- */
 
 /*
- * KEDA's order of evaluation: later sources overwrite earlier ones (keda-core.md 6.3). Each returns
+ * KEDA's order of evaluation: later sources overwrite earlier ones (doc/keda.md 6.3). Each returns
  * at once when it is not configured.
  */
 static const struct {

@@ -5,10 +5,9 @@
 /*
  * Resolves the parameters that a trigger gets from its TriggerAuthentication, and the environment
  * of the target's container (for a ScaledJob its own Pod template): sources, their order, and what
- * is refused (keda-core.md 6, design 6). Contains the rules only, no watches and no network: inputs
- * come from a look-up, so that `kscaled check` uses documents it has read and the daemon uses
- * watched objects (cache/auth/lookups). Errors never contain a secret value; results are wiped by
- * their owner.
+ * is refused (doc/keda.md 6). Contains the rules only, no watches and no network: inputs come from
+ * a look-up, so that `kscaled check` uses documents it has read and the daemon uses watched objects
+ * (cache/auth/lookups). Errors never contain a secret value; results are wiped by their owner.
  */
 
 #include <stdbool.h>

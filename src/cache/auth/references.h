@@ -4,10 +4,10 @@
 
 /*
  * The Secrets and ConfigMaps that objects refer to, and the ServiceAccounts whose annotations they
- * need (their keys, here), watched by name (design 7): one watch per name
- * while a namespace has at most 8 referenced names of the kind, above that one watch of the kind in
- * that namespace. Only referenced names and keys are kept, others are dropped while parsing. A
- * thousand objects that refer to one Secret cost one watch and one value.
+ * need (their keys, here), watched by name: one watch per name while a namespace has at most 8
+ * referenced names of the kind, above that one watch of the kind in that namespace. Only referenced
+ * names and keys are kept, others are dropped while parsing. A thousand objects that refer to one
+ * Secret cost one watch and one value.
  *
  * A request starts the watch; what an object did not request again by the end of its round it
  * releases (cache/auth/holders).

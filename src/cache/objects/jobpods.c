@@ -20,7 +20,7 @@
 /*
  * Without conditions only Pods that run or ran make their Jobs not pending; there are no other
  * phases than these and those three. With conditions each Pod counts, whatever its phase
- * (keda-core.md 4.3).
+ * (doc/keda.md 4.3).
  */
 #define STARTED_ONLY "&fieldSelector=status.phase%21%3DPending%2Cstatus.phase%21%3DFailed%2Cstatus.phase%21%3DUnknown"
 

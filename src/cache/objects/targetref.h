@@ -5,8 +5,8 @@
 /*
  * Resolves a ScaledObject's scaleTargetRef to a resource: reacts to objects and discovery, and
  * tells cache/objects/targets which target each object needs, on every replica, because a standby
- * answers metric requests, too. Stores nothing per object. Unlike KEDA (keda-core.md 2.5, 8.28) it
- * also looks up a Deployment of a group other than apps.
+ * answers metric requests, too. Stores nothing per object. Unlike KEDA (doc/keda.md 2.3) it also
+ * looks up a Deployment of a group other than apps.
  */
 
 #include <stdbool.h>

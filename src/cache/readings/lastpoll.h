@@ -4,7 +4,7 @@
 
 /*
  * The results of an object's last timed poll, for triggers with useCachedMetrics: the HPA gets them
- * until the next poll (keda-core.md 3.8). The shared readings cannot serve this, because another
+ * until the next poll (doc/keda.md 3.5). The shared readings cannot serve this, because another
  * object with the same question, a push or another request may refresh them. Used by cache/survey
  * only.
  */

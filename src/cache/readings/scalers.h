@@ -57,8 +57,8 @@ void scalers_free(struct scalers *s); /* after store_clear */
 int scalers_get(struct scalers *s, struct object *o, struct built *out, struct err *err);
 
 /*
- * The scaler of this external metric (not cpu and memory), case-insensitive (keda-core.md 5.2).
- * NULL and ERR_MISSING: the object has no such metric.
+ * The scaler of this external metric (not cpu and memory), case-insensitive (doc/keda.md 5.2). NULL
+ * and ERR_MISSING: the object has no such metric.
  */
 const struct scaler *scalers_find(const struct built *built, const char *metric, struct err *err);
 

@@ -330,8 +330,8 @@ void polling_wake(struct work *work)
 
 /*
  * A new leader that finds the object active counts the cooldown from now, as the last active time
- * is not stored while active (design 6). A loop that was only stopped may know a later time than
- * what is stored.
+ * is not stored while active. A loop that was only stopped may know a later time than what is
+ * stored.
  */
 static int64_t last_active_at_start(const struct work *work, const struct scaledobject_status *stored)
 {

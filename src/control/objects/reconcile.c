@@ -42,7 +42,7 @@
 
 #define SPEC_STEP   "failed to ensure HPA is correctly created for ScaledObject"
 #define TARGET_STEP "ScaledObject doesn't have correct scaleTargetRef specification"
-/* KEDA's Events say these words and no more (keda-core.md 2.5). */
+/* KEDA's Events say these words and no more (doc/keda.md 2.3). */
 #define NOT_FOUND      "Target resource doesn't exist"
 #define NO_SUBRESOURCE "Target resource doesn't expose /scale subresource"
 

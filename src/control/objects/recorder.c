@@ -79,7 +79,7 @@ bool recorder_turn(struct work *work, bool was_ready, bool was_paused)
 	return became_ready;
 }
 
-/* KEDA's words, when it is told to check (keda-scalers.md C.2); the suggestion is ours. */
+/* KEDA's words, when it is told to check (doc/keda.md 6.1); the suggestion is ours. */
 void recorder_unknown(struct work *work)
 {
 	struct built built;
@@ -155,7 +155,7 @@ void recorder_forget_push(struct work *work)
 	recorder_push_anew(work);
 }
 
-/* KEDA's words about types that it means to drop, as it says them (keda-scalers.md C.2). */
+/* KEDA's words about types that it means to drop, as it says them (doc/keda.md 6.1). */
 static void tell_announced(struct work *work, const char *type_name)
 {
 	const struct scaler_type *type = scaler_type_find(type_name);

@@ -5,7 +5,7 @@
 /*
  * scalingModifiers.formula: the part of the expr-lang language that KEDA users write, over numbers
  * (float64, and integers where expr-lang has them), booleans, nil and arrays of them. Compiled
- * once, checked by types and by a trial run as KEDA does (keda-core.md 3.7), then evaluated without
+ * once, checked by types and by a trial run as KEDA does (doc/keda.md 3.4), then evaluated without
  * allocating. Pure; bounded in length, depth, elements and steps, so that no formula can hold up
  * the loop.
  *

@@ -9,7 +9,7 @@
  * (formula_types.c). formula_run.c executes the code; formula_values.c has arithmetic, equality and
  * the functions over arrays.
  *
- * The rules are those of expr-lang 1.17 (docs/language-definition.md, parser, checker, vm), tested
+ * The rules are those of expr-lang 1.17 (its language definition, parser, checker, vm), tested
  * against it formula by formula. Where its static type is wrong (max(1, a) is an integer to its
  * checker, a float at run time) and it fails, the type of the value counts here.
  */

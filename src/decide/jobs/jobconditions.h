@@ -4,8 +4,8 @@
 
 /*
  * The status of a ScaledJob after a reconcile or a tick: KEDA's condition types, reasons and
- * messages (keda-core.md 4.1, 4.4), with the cause appended. As decide/conditions, it changes a
- * copy of the stored status. Pure.
+ * messages (doc/keda.md 4.1, 4.4), with the cause appended. As decide/conditions, it changes a copy
+ * of the stored status. Pure.
  */
 
 #include <stdbool.h>
@@ -47,8 +47,8 @@ void jobconditions_after_reconcile(const struct scaledjob *sj, const struct job_
 /*
  * The same after a tick: Ready (with the first failure; `KEDAJobCreateFailed` while the API server
  * refuses the Jobs), Active, triggersActivity, lastActiveTime (only when the object becomes active
- * or inactive, design 6). Nothing when the object is paused. While facts->ready_waits, Ready stays,
- * and so does the activity of what cannot be read.
+ * or inactive). Nothing when the object is paused. While facts->ready_waits, Ready stays, and so
+ * does the activity of what cannot be read.
  */
 void jobconditions_after_tick(const struct scaledjob *sj, const struct jobs_facts *facts, const struct jobs_decision *d,
 	int64_t now_unix_ms, struct scaledobject_status *status);

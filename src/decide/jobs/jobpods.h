@@ -2,7 +2,7 @@
 #ifndef DECIDE_JOBS_JOBPODS_H
 #define DECIDE_JOBS_JOBPODS_H
 
-/* When a Job is no longer pending (keda-core.md 4.3). Pure. */
+/* When a Job is no longer pending (doc/keda.md 4.3). Pure. */
 
 #include <jansson.h>
 #include <stdbool.h>

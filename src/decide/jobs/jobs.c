@@ -295,7 +295,7 @@ bool jobs_is_answered(const struct jobs_facts *facts)
 
 /*
  * How many Jobs the strategy asks for, with `needed` of them for the work and at most `max` beyond
- * the minimum (keda-core.md 4.3).
+ * the minimum (doc/keda.md 4.3).
  */
 static int64_t ask(const struct jobs_facts *facts, int64_t needed, int64_t max)
 {

@@ -4,7 +4,7 @@
 
 /*
  * The decision of one tick of a ScaledJob: how many Jobs to create now, and why. Pure. The numbers
- * are KEDA's (keda-core.md 4.2, 4.3): each active trigger needs queue / target Jobs, at most max;
+ * are KEDA's (doc/keda.md 4.2, 4.3): each active trigger needs queue / target Jobs, at most max;
  * multipleScalersCalculation combines queues and Jobs of all triggers; the strategy subtracts Jobs
  * that run or are pending. Running Jobs are never ended because of a short queue.
  *
@@ -104,7 +104,7 @@ enum jobs_rule { /* the rule that decided; jobs_explain() describes it */
 	JOBS_RULE_INACTIVE, /* no trigger is active (a ScaledJob with a minimum still is) */
 };
 
-/* What a condition says: KEDA's reason and message (keda-core.md 4.4); constants. */
+/* What a condition says: KEDA's reason and message (doc/keda.md 4.4); constants. */
 struct jobs_words {
 	enum condition_status status;
 	const char *reason, *message;
@@ -114,7 +114,7 @@ struct jobs_decision {
 	enum jobs_rule rule;
 	int32_t create;              /* Jobs to create now */
 	double queue;                /* of all triggers, after multipleScalersCalculation */
-	int64_t max_scale;           /* Jobs needed for it, at most maxReplicaCount (keda-core.md 4.2) */
+	int64_t max_scale;           /* Jobs needed for it, at most maxReplicaCount (doc/keda.md 4.2) */
 	bool active;                 /* some trigger is active, or minReplicaCount keeps Jobs */
 	bool failing;                /* at least one trigger failed, or Jobs or Pods cannot be read */
 	int64_t last_active_unix_ms; /* the new value, for the next tick */

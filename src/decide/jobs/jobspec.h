@@ -3,7 +3,7 @@
 #define DECIDE_JOBS_JOBSPEC_H
 
 /*
- * The Jobs of a ScaledJob: their content (keda-core.md 4.4), and which are deleted (4.5). Pure.
+ * The Jobs of a ScaledJob: their content (doc/keda.md 4.4), and which are deleted (4.5). Pure.
  *
  * Differences from KEDA: the name is chosen here, not by the API server (generateName), so that a
  * create whose answer was lost can be repeated without a second Job; app.kubernetes.io/managed-by

@@ -9,7 +9,7 @@
  *
  * Each function returns 0, or -1 with ERR_INVALID: the field, the value and what to do. *reason
  * (reason may be NULL) is a literal for programs, the label of
- * keda_webhook_scaled_object_validation_errors_total, KEDA's if it has one (keda-core.md 7.7); NULL
+ * keda_webhook_scaled_object_validation_errors_total, KEDA's if it has one (doc/keda.md 7.2); NULL
  * without an error.
  */
 
@@ -24,10 +24,10 @@
 
 /*
  * A ScaledObject or ScaledJob alone, for the webhook: that its spec was decoded (spec_err), its
- * numbers, triggers, names and annotations (keda-core.md 2.3, 4.1), scaleTargetRef, fallback and
+ * numbers, triggers, names and annotations (doc/keda.md 2.1, 4.1), scaleTargetRef, fallback and
  * scalingModifiers, or jobTargetRef and its template. Not the parameters of triggers, which the
  * scalers judge, nor what KEDA's webhook admits although its reconciler refuses it: metricType and
- * resource triggers of a ScaledJob (keda-core.md 7.7). Unknown words of a ScaledJob's strategies
+ * resource triggers of a ScaledJob (doc/keda.md 7.2). Unknown words of a ScaledJob's strategies
  * mean KEDA's defaults, with a warning.
  */
 int validate_admission(struct scaled of, const char **reason, struct err *err);
@@ -43,7 +43,7 @@ void validate_only_new(struct scaled of, void (*on_fault)(void *arg, const struc
 
 /*
  * All rules, but for those of new objects, for Ready: the first fault, after the text of KEDA's
- * reconcile step if it has one (keda-core.md 2.3, 4.1). *step (may be NULL): that text alone, as
+ * reconcile step if it has one (doc/keda.md 2.1, 4.1). *step (may be NULL): that text alone, as
  * KEDA's Events about a ScaledJob have it; a literal, NULL without one.
  */
 int validate_for_reconcile(struct scaled of, const char **step, struct err *err);
@@ -128,8 +128,8 @@ const char *validate_triggerauth_warning(const struct triggerauth *t);
 #define VALIDATE_WARNINGS_MAX 4
 
 /*
- * Warnings about fields of a ScaledObject without effect (keda-core.md 7.7), or with an unexpected
- * one (8, 17): literals into out; returns their number.
+ * Warnings about fields of a ScaledObject without effect (doc/keda.md 7.2), or with an unexpected
+ * one (3.2): literals into out; returns their number.
  */
 size_t validate_warnings(const struct scaledobject *so, const char *out[VALIDATE_WARNINGS_MAX]);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for a TriggerAuthentication or ClusterTriggerAuthentication (keda-core.md 7.7). */
+/* Rules for a TriggerAuthentication or ClusterTriggerAuthentication (doc/keda.md 7.2). */
 #include <string.h>
 #include <strings.h>
 

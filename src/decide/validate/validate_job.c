@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules and warnings for a ScaledJob alone (keda-core.md 4.1, 7.7). */
+/* Rules and warnings for a ScaledJob alone (doc/keda.md 4.1, 7.2). */
 #include <string.h>
 
 #include "base/json.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for fallback and scalingModifiers (keda-core.md 3.6, 3.7, 7.7). */
+/* Rules for fallback and scalingModifiers (doc/keda.md 3.3, 3.4, 7.2). */
 #include <string.h>
 
 #include "base/mem.h"

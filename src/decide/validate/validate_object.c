@@ -69,7 +69,7 @@ static int validate_replicas(const struct scaled *of, struct err *err)
 	int32_t min = scaledobject_min(s), max = scaledobject_hpa_max(s);
 	/*
 	 * KEDA compares idle with the HPA's minimum when minReplicaCount is written, so that idle 0
-	 * beside an explicit minimum of 0 passes (keda-core.md 2.3 row 7).
+	 * beside an explicit minimum of 0 passes (doc/keda.md 2.1, step 7).
 	 */
 	int32_t min_for_idle = s->min_replicas == INT32_UNSET ? 0 : scaledobject_hpa_min(s);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules for a ScaledObject beside other objects (keda-core.md 7.7): ScaledObjects, foreign HPAs,
- * the requests of the target's containers.
+ * Rules for a ScaledObject beside other objects (doc/keda.md 7.2): ScaledObjects, foreign HPAs, the
+ * requests of the target's containers.
  */
 #include <stdio.h>
 #include <stdlib.h>

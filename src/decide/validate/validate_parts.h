@@ -14,9 +14,9 @@
 /* One rule: 0, or -1 and ERR_INVALID. */
 struct validate_check {
 	int (*check)(const struct scaled *of, struct err *err); /* NULL ends a table */
-	/* the label of the webhook's metric, KEDA's if it has one (keda-core.md 7.7) */
+	/* the label of the webhook's metric, KEDA's if it has one (doc/keda.md 7.2) */
 	const char *reason;
-	/* what KEDA's reconciler puts before the cause (keda-core.md 2.3, 4.1); NULL: nothing */
+	/* what KEDA's reconciler puts before the cause (doc/keda.md 2.1, 4.1); NULL: nothing */
 	const char *step;
 	enum validate_holds {
 		VALIDATE_ALWAYS,
@@ -39,7 +39,7 @@ extern const struct validate_check validate_object_checks[], validate_job_checks
 int validate_decoded(const struct scaled *of, struct err *err); /* spec_err */
 /* spec.triggers without their parameters: metricType, authenticationRef, unique names */
 int validate_triggers(const struct scaled *of, struct err *err);
-int validate_name(const struct scaled *of, struct err *err); /* it becomes the value of a label (keda-core.md 7.7) */
+int validate_name(const struct scaled *of, struct err *err); /* it becomes the value of a label (doc/keda.md 7.2) */
 #define VALIDATE_LABEL_MAX 63
 
 /* Of a ScaledObject. */

@@ -98,8 +98,10 @@ static enum exchange_verdict entra_next(struct identity_exchange *x, struct webr
 
 	(void)got;
 	if (!tenant || !is_tenant(tenant) || !client_id) {
-		err_set(err, ERR_INVALID, "%s is not known, or is none",
-			tenant && is_tenant(tenant) ? "the client id" : "the tenant");
+		err_set(err, ERR_INVALID, "%s",
+			tenant && is_tenant(tenant) ? "the client id is missing"
+				: tenant            ? "the tenant id is invalid: it is a GUID or the name of a domain"
+						    : "the tenant id is missing");
 		return EXCHANGE_FAILED;
 	}
 	buf_reserve(&form, 8192);
@@ -161,7 +163,8 @@ static struct identity *make(const struct entra_config *config, const char *secr
 		.own = !secret };
 
 	if (config->tenant && *config->tenant && !is_tenant(config->tenant)) {
-		err_set(err, ERR_INVALID, "the tenant id is none");
+		err_set(err, ERR_INVALID, "the tenant id \"%.100s\" is invalid: it is a GUID or the name of a domain",
+			config->tenant);
 		return NULL;
 	}
 	if (config->authority && *config->authority && check_authority(config->authority, c.own, err))

@@ -114,7 +114,9 @@ static int take_headers(const json_t *source, struct strmap *out, struct err *er
 		const char *text = json_string_value(value);
 
 		if (!text || !*name || !identity_is_token(name) || strchr(name, ':') || strpbrk(text, "\r\n"))
-			return err_set(err, ERR_INVALID, "one of the headers of its credential_source is none");
+			return err_set(err, ERR_INVALID,
+				"a header of its credential_source is invalid: it needs a name, and a value of one "
+				"line");
 		strmap_set(out, name, text);
 	}
 	return 0;

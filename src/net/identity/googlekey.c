@@ -92,7 +92,8 @@ static int take_places(const json_t *value, struct googlekey *out, struct err *e
 	if (*universe && strcmp(universe, UNIVERSE) != 0)
 		return err_set(err, ERR_INVALID, "the key's universe_domain is not " UNIVERSE ": others are not asked");
 	if (*project && !googlekey_is_project(project))
-		return err_set(err, ERR_INVALID, "the key's project_id is none");
+		return err_set(err, ERR_INVALID,
+			"the key's project_id is invalid: a project has lower-case letters, digits, . : and -");
 	out->token_url = mem_dup(*url ? url : TOKEN_URL);
 	out->project = *project ? mem_dup(project) : NULL;
 	return check_place(out->token_url, err);

@@ -190,11 +190,11 @@ static int read_range(struct redismap *map, struct known **known, const struct r
 	if (entry->type != REDIS_ARRAY || entry->count < 2 || entry->elements[0]->type != REDIS_INTEGER ||
 		entry->elements[1]->type != REDIS_INTEGER)
 		return err_set(err, ERR_TEMPORARY,
-			"the answer to CLUSTER SLOTS is none: an entry is no range of slots");
+			"unexpected answer to CLUSTER SLOTS: an entry is not a range of slots");
 	first = entry->elements[0]->integer;
 	last = entry->elements[1]->integer;
 	if (first < 0 || last >= REDISMAP_SLOTS || first > last)
-		return err_set(err, ERR_TEMPORARY, "the answer to CLUSTER SLOTS is none: slots %lld to %lld",
+		return err_set(err, ERR_TEMPORARY, "unexpected answer to CLUSTER SLOTS: slots %lld to %lld",
 			(long long)first, (long long)last);
 	address = entry->count > 2 ? node_address(entry->elements[2], from) : NULL;
 	if (!address)
@@ -224,7 +224,7 @@ static int read_ranges(struct redismap *map, struct known **known, const struct 
 	for (size_t i = 1; i < map->range_count; i++) {
 		if (map->ranges[i].first <= map->ranges[i - 1].last)
 			return err_set(err, ERR_TEMPORARY,
-				"the answer to CLUSTER SLOTS is none: slot %u has two masters", map->ranges[i].first);
+				"unexpected answer to CLUSTER SLOTS: slot %u has two masters", map->ranges[i].first);
 	}
 	return 0;
 }
@@ -235,7 +235,7 @@ int redismap_read_slots(struct redismap *map, const struct redis_reply *reply, c
 	int failed;
 
 	if (reply->type != REDIS_ARRAY || reply->count > REDISMAP_SLOTS)
-		return err_set(err, ERR_TEMPORARY, "the answer to CLUSTER SLOTS is none");
+		return err_set(err, ERR_TEMPORARY, "unexpected answer to CLUSTER SLOTS: it is not a list of slots");
 	map->ranges = reply->count > 0 ? mem_array(reply->count, sizeof(*map->ranges)) : NULL;
 	failed = read_ranges(map, &known, reply, from, err);
 	HASH_ITER (hh, known, k, next) {

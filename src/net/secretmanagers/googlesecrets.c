@@ -33,10 +33,10 @@ static int googlesecrets_request(const struct secretmanager_secret *s, struct we
 			s->name);
 	if (!secretmanager_is_of(s->name, LETTERS, NAME_MOST))
 		return err_set(err, ERR_INVALID,
-			"secret %.200s: its id is none: it has 1 to 255 letters, digits, hyphens and underscores",
+			"secret %.200s: the id is invalid: it has 1 to 255 letters, digits, hyphens and underscores",
 			s->name);
 	if (!secretmanager_is_of(version, LETTERS, NAME_MOST))
-		return err_set(err, ERR_INVALID, "secret %s: version %.100s is none: it is a number or an alias",
+		return err_set(err, ERR_INVALID, "secret %s: version %.100s is invalid: it is a number or an alias",
 			s->name, version);
 	out->url = mem_printf("%s/v1/projects/%s/secrets/%s/versions/%s:access", s->place, s->project, s->name,
 		version);

@@ -24,9 +24,9 @@ static int keyvault_request(const struct secretmanager_secret *s, struct webrequ
 
 	if (!secretmanager_is_of(s->name, LETTERS "-", NAME_MOST))
 		return err_set(err, ERR_INVALID,
-			"secret %.200s: its name is none: it has 1 to 127 letters, digits and hyphens", s->name);
+			"secret %.200s: the name is invalid: it has 1 to 127 letters, digits and hyphens", s->name);
 	if (*version && !secretmanager_is_of(version, LETTERS, VERSION_MOST))
-		return err_set(err, ERR_INVALID, "secret %s: version %.100s is none: it has letters and digits",
+		return err_set(err, ERR_INVALID, "secret %s: version %.100s is invalid: it has letters and digits",
 			s->name, version);
 	out->url = mem_printf("%s/secrets/%s/%s?api-version=" API_VERSION, s->place, s->name, version);
 	return 0;

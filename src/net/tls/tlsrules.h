@@ -4,9 +4,9 @@
 
 /*
  * The TLS requirements of the whole process for servers of scalers: HTTP, gRPC, AMQP and Redis
- * (keda-scalers.md C.6). They do not apply to the API server and Vault; of databases, whose
- * libraries set up TLS themselves, only `required` applies. Set once, before the first context; the
- * default is TLS 1.2 and the libraries' cipher suites.
+ * (doc/keda.md 6.5). They do not apply to the API server and Vault; of databases, whose libraries
+ * set up TLS themselves, only `required` applies. Set once, before the first context; the default
+ * is TLS 1.2 and the libraries' cipher suites.
  */
 
 #include <stdbool.h>

@@ -4,10 +4,10 @@
 
 /*
  * A client for the HTTP API of HashiCorp Vault (and OpenBao), as far as TriggerAuthentications use
- * it (keda-core.md 6.3): login by token or by a Kubernetes JWT, reading secrets of key-value
- * engines 1 and 2, issuing certificates. There is one login per server and credentials, shared by
- * all reads and renewed while it is used. Knows no Kubernetes objects. Tokens and values are wiped
- * when freed, and never appear in errors.
+ * it (doc/keda.md 6.3): login by token or by a Kubernetes JWT, reading secrets of key-value engines
+ * 1 and 2, issuing certificates. There is one login per server and credentials, shared by all reads
+ * and renewed while it is used. Knows no Kubernetes objects. Tokens and values are wiped when
+ * freed, and never appear in errors.
  */
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #define SCALERS_AWS_CLOUDWATCH_H
 
 /*
- * Trigger type `aws-cloudwatch` (keda-scalers-more.md 4.4): the newest point of a metric, or of an
+ * Trigger type `aws-cloudwatch` (doc/keda.md 8.22): the newest point of a metric, or of an
  * expression over metrics.
  */
 

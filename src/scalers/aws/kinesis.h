@@ -2,7 +2,7 @@
 #ifndef SCALERS_AWS_KINESIS_H
 #define SCALERS_AWS_KINESIS_H
 
-/* Trigger type `aws-kinesis-stream` (keda-scalers-more.md 4.5): open shards of a stream. */
+/* Trigger type `aws-kinesis-stream` (doc/keda.md 8.23): open shards of a stream. */
 
 #include "base/err.h"
 #include "scalers/scaler.h"

@@ -2,7 +2,7 @@
 #ifndef SCALERS_AWS_SQS_H
 #define SCALERS_AWS_SQS_H
 
-/* Trigger type `aws-sqs-queue` (keda-scalers-more.md 4.3): messages in a queue of SQS. */
+/* Trigger type `aws-sqs-queue` (doc/keda.md 8.21): messages in a queue of SQS. */
 
 #include "base/err.h"
 #include "net/http/webrequest.h"

@@ -3,7 +3,7 @@
 #define SCALERS_AZURE_AZUREBLOB_H
 
 /*
- * Trigger type `azure-blob` (keda-scalers-more.md 5.3): blobs of a container of Azure Storage. Over
+ * Trigger type `azure-blob` (doc/keda.md 8.25): blobs of a container of Azure Storage. Over
  * scalers/http/httpsource, page by page; who asks is storageaccount's, counting storagexml's, names
  * blobglob's.
  */

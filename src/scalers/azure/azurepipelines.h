@@ -3,8 +3,8 @@
 #define SCALERS_AZURE_AZUREPIPELINES_H
 
 /*
- * Trigger type `azure-pipelines` (keda-scalers-more.md 5.10): jobs that wait for an agent in a pool
- * of Azure DevOps. Over scalers/http/httpsource; which jobs count is pipelinejobs'.
+ * Trigger type `azure-pipelines` (doc/keda.md 8.27): jobs that wait for an agent in a pool of Azure
+ * DevOps. Over scalers/http/httpsource; which jobs count is pipelinejobs'.
  */
 
 #include "scalers/scaler.h"

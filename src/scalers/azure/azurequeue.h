@@ -3,7 +3,7 @@
 #define SCALERS_AZURE_AZUREQUEUE_H
 
 /*
- * Trigger type `azure-queue` (keda-scalers-more.md 5.2): messages of a queue of Azure Storage. Over
+ * Trigger type `azure-queue` (doc/keda.md 8.24): messages of a queue of Azure Storage. Over
  * scalers/http/httpsource; who asks is storageaccount's, counting messages storagexml's.
  */
 

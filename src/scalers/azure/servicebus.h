@@ -3,7 +3,7 @@
 #define SCALERS_AZURE_SERVICEBUS_H
 
 /*
- * Trigger type `azure-servicebus` (keda-scalers-more.md 5.4): messages that wait in a queue or a
+ * Trigger type `azure-servicebus` (doc/keda.md 8.26): messages that wait in a queue or a
  * subscription of Azure Service Bus, or in all whose names a regular expression fits. Over
  * scalers/http/httpsource: its management API, whose answers servicebusatom reads.
  */

@@ -102,7 +102,8 @@ static int take_place(const struct connection_string *c, const struct storageacc
 	if (!c->endpoint && !c->account)
 		return err_set(err, ERR_INVALID, "connection string needs either AccountName or %s", service->endpoint);
 	if (c->account && !azurecloud_is_label(c->account))
-		return err_set(err, ERR_INVALID, "its AccountName is none");
+		return err_set(err, ERR_INVALID,
+			"its AccountName is invalid: it has 1 to 63 letters, digits and hyphens");
 	if (!c->endpoint)
 		usual = mem_printf("%s://%s.%s.%s", c->protocol ? c->protocol : "https", c->account, service->name,
 			c->suffix ? c->suffix : "core.windows.net");
@@ -148,7 +149,8 @@ static int take_sas(const struct connection_string *c, struct storageaccount *ou
 	if (!signature || !*signature || buf_failed(&rest) || strpbrk(buf_text(&rest), " #?\"<>\\^`{|}\t\r\n")) {
 		mem_free_secret(signature);
 		buf_done_secret(&rest);
-		return err_set(err, ERR_INVALID, "its SharedAccessSignature is none: it has no sig, or is no query");
+		return err_set(err, ERR_INVALID,
+			"its SharedAccessSignature is invalid: it is a query string with a sig");
 	}
 	out->sas = buf_take(&rest);
 	config.query_value = signature;
@@ -183,7 +185,10 @@ static int take_workload(const struct pod_identity *pod, enum azurecloud_service
 	struct webaccess_config config = { 0 };
 
 	if (!azurecloud_is_label(account))
-		return err_set(err, ERR_INVALID, "parameter \"accountName\" value \"%.100s\" is none", account);
+		return err_set(err, ERR_INVALID,
+			"parameter \"accountName\" value \"%.100s\" is invalid: it has 1 to 63 letters, digits and "
+			"hyphens",
+			account);
 	config.identity = azurelogin_new(pod, NULL, &(struct disclosure){ .service = service, .host = host }, err);
 	if (!config.identity)
 		return -1;

@@ -4,8 +4,8 @@
 
 /*
  * Which number the value of a key of a ConfigMap or Secret is, by format, valueType and
- * valueLocation of a kubernetes-resource trigger (keda-scalers-more.md 7.14). Errors say what was
- * found, never its content, which may be a secret. Pure.
+ * valueLocation of a kubernetes-resource trigger (doc/keda.md 8.18). Errors say what was found,
+ * never its content, which may be a secret. Pure.
  *
  *   number   float64, int64: the number that the text begins with ("12abc" is 12); quantity: the
  *            whole text, but for white space around it

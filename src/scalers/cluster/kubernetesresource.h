@@ -3,10 +3,10 @@
 #define SCALERS_CLUSTER_KUBERNETESRESOURCE_H
 
 /*
- * Trigger type `kubernetes-resource` (keda-scalers-more.md 7.14): a number in a key of a ConfigMap
- * or Secret of the object's namespace. The object is watched (scalers/cluster/keyvalues.h), so
- * another number triggers a poll. Secrets are read where the installation lets them be read
- * (struct scaler_params, secrets_denied).
+ * Trigger type `kubernetes-resource` (doc/keda.md 8.18): a number in a key of a ConfigMap or Secret
+ * of the object's namespace. The object is watched (scalers/cluster/keyvalues.h), so another number
+ * triggers a poll. Secrets are read where the installation lets them be read (struct scaler_params,
+ * secrets_denied).
  */
 
 #include "scalers/scaler.h"

@@ -3,7 +3,7 @@
 #define SCALERS_CLUSTER_RESOURCE_H
 
 /*
- * Trigger types `cpu` and `memory` (keda-scalers.md A.5): metrics that the HPA controller reads
+ * Trigger types `cpu` and `memory` (doc/keda.md 8.15): metrics that the HPA controller reads
  * itself. Such a scaler has no question; it only defines the metric in the HPA, under the
  * resource's own name.
  */

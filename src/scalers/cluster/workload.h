@@ -3,9 +3,9 @@
 #define SCALERS_CLUSTER_WORKLOAD_H
 
 /*
- * Trigger type `kubernetes-workload` (keda-scalers.md A.7): the number of running or pending pods
- * in the object's namespace that match a label selector, or the number of nodes they run on. The
- * pods are watched (scalers/cluster/podcounts.h), so a change of the count triggers a poll.
+ * Trigger type `kubernetes-workload` (doc/keda.md 8.17): the number of running or pending pods in
+ * the object's namespace that match a label selector, or the number of nodes they run on. The pods
+ * are watched (scalers/cluster/podcounts.h), so a change of the count triggers a poll.
  */
 
 #include "scalers/scaler.h"

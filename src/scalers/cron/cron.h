@@ -3,7 +3,7 @@
 #define SCALERS_CRON_CRON_H
 
 /*
- * Trigger type `cron` (keda-scalers.md A.6): a fixed number of replicas within a time window
+ * Trigger type `cron` (doc/keda.md 8.16): a fixed number of replicas within a time window
  * (scalers/cron/cronwindow.h). It reads only the clock, and triggers a poll when a window opens or
  * closes. Unlike KEDA it checks time zone and expressions when it is built, and refuses windows
  * that never open or never close.

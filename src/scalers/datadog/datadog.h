@@ -4,7 +4,7 @@
 
 /*
  * The trigger type datadog: the newest points of a query of Datadog, or a DatadogMetric of its
- * Cluster Agent (keda-scalers-more.md 7.4). Over scalers/http/httpsource; what is answered means
+ * Cluster Agent (doc/keda.md 8.8). Over scalers/http/httpsource; what is answered means
  * scalers/datadog/datadogreply.
  */
 

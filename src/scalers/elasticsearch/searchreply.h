@@ -3,10 +3,9 @@
 #define SCALERS_ELASTICSEARCH_SEARCHREPLY_H
 
 /*
- * What Elasticsearch and OpenSearch answer to a search (keda-scalers-more.md 7.5): a number of it,
- * or what went wrong. Both say with status 200 that only some shards answered, or that time ran
- * out; the number is then of a part of the documents, mostly too small, and so it is an error here.
- * Pure.
+ * What Elasticsearch and OpenSearch answer to a search (doc/keda.md 8.9): a number of it, or what
+ * went wrong. Both say with status 200 that only some shards answered, or that time ran out; the
+ * number is then of a part of the documents, mostly too small, and so it is an error here. Pure.
  */
 
 #include <stdbool.h>

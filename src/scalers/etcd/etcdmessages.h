@@ -3,8 +3,8 @@
 #define SCALERS_ETCD_ETCDMESSAGES_H
 
 /*
- * The messages to and from etcd (etcd.proto; keda-scalers-more.md 7.8): a key's value, a login, a
- * watch. What is read may come from anybody. Pure; for scalers/etcd.
+ * The messages to and from etcd (etcd.proto; doc/keda.md 8.5): a key's value, a login, a watch.
+ * What is read may come from anybody. Pure; for scalers/etcd.
  */
 
 #include <stdbool.h>

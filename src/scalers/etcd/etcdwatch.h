@@ -3,12 +3,12 @@
 #define SCALERS_ETCD_ETCDWATCH_H
 
 /*
- * The watch of an etcd trigger's key (keda-scalers-more.md 7.8): whatever happens to the key calls
- * look, and so does each beginning of a watch, as something may have happened before it. One that
- * ends, is canceled or compacted begins anew, at the next member and with a new token if need be,
- * 2 s later, doubling to 60 s with jitter while it fails; so does one of which nothing was heard in
- * twice the interval of progress notifications. etcd's gRPC proxy ends a watch at once, as it wants
- * more said than there is to say. For scalers/etcd: the watch functions of struct scaler_type.
+ * The watch of an etcd trigger's key (doc/keda.md 8.5): whatever happens to the key calls look, and
+ * so does each beginning of a watch, as something may have happened before it. One that ends, is
+ * canceled or compacted begins anew, at the next member and with a new token if need be, 2 s later,
+ * doubling to 60 s with jitter while it fails; so does one of which nothing was heard in twice the
+ * interval of progress notifications. etcd's gRPC proxy ends a watch at once, as it wants more said
+ * than there is to say. For scalers/etcd: the watch functions of struct scaler_type.
  */
 
 #include "scalers/scaler.h"

@@ -3,9 +3,9 @@
 #define SCALERS_EXTERNAL_EXTERNAL_H
 
 /*
- * Trigger types external and external-push (keda-scalers.md A.9, A.10): the user's own gRPC server
- * reports which metrics a trigger has, their values, and whether the trigger is active.
- * external-push also keeps a stream on which the server reports activity.
+ * Trigger types external and external-push (doc/keda.md 8.14): the user's own gRPC server reports
+ * which metrics a trigger has, their values, and whether the trigger is active. external-push also
+ * keeps a stream on which the server reports activity.
  */
 
 #include "scalers/scaler.h"

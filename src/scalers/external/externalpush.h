@@ -3,8 +3,8 @@
 #define SCALERS_EXTERNAL_EXTERNALPUSH_H
 
 /*
- * The stream of an external-push trigger (keda-scalers.md A.10): result=true triggers a poll, false
- * is ignored. Opened at once; reopened 2 s after it ended, doubling to 60 s with jitter while it
+ * The stream of an external-push trigger (doc/keda.md 8.14): result=true triggers a poll, false is
+ * ignored. Opened at once; reopened 2 s after it ended, doubling to 60 s with jitter while it
  * fails; a message or a clean end resets the delay. For scalers/external: the watch functions of
  * struct scaler_type.
  */

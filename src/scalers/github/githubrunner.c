@@ -105,7 +105,8 @@ static int check_names(const struct github *f, struct err *err)
 	for (size_t i = 0; i < f->repos.count; i++)
 		if (!githubpage_is_name(f->repos.items[i]))
 			return err_set(err, ERR_INVALID,
-				"parameter \"repos\": name %zu is none of a repository; the owner is not part of it",
+				"parameter \"repos\": name %zu is not the name of a repository; the owner is not part "
+				"of it",
 				i + 1);
 	if (f->labels.count > GITHUBPAGE_LABELS_MAX)
 		return err_set(err, ERR_INVALID, "parameter \"labels\" has more than %d labels", GITHUBPAGE_LABELS_MAX);

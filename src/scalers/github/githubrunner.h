@@ -4,7 +4,7 @@
 
 /*
  * The trigger type github-runner: jobs of GitHub Actions that wait for a runner such as ours, or
- * run on one (keda-scalers-more.md 7.2). Over scalers/http/httpsource; which request is next is
+ * run on one (doc/keda.md 8.19). Over scalers/http/httpsource; which request is next is
  * scalers/github/githubscan, what an answer says githubpage, what is kept of it githubmemory.
  */
 

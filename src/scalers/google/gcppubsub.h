@@ -3,8 +3,8 @@
 #define SCALERS_GOOGLE_GCPPUBSUB_H
 
 /*
- * Trigger type `gcp-pubsub` (keda-scalers-more.md 6.2): a metric of a subscription or a topic of
- * Google's Pub/Sub, of which Cloud Monitoring is asked. Over scalers/http/httpsource; as whom is
+ * Trigger type `gcp-pubsub` (doc/keda.md 8.28): a metric of a subscription or a topic of Google's
+ * Pub/Sub, of which Cloud Monitoring is asked. Over scalers/http/httpsource; as whom is
  * scalers/login/googlelogin's, what is asked pubsubquery's, what comes timeseriesreply's.
  */
 

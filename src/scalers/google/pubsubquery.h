@@ -4,7 +4,7 @@
 
 /*
  * What gcp-pubsub asks Cloud Monitoring, in its query language (MQL), letter for letter as KEDA
- * writes it (keda-scalers-more.md 6.2). Pure.
+ * writes it (doc/keda.md 8.28). Pure.
  */
 
 #include <stdbool.h>

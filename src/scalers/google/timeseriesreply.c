@@ -125,7 +125,7 @@ static enum timeseriesreply judge(const json_t *answer, double *out, char **page
 	const json_t *series = json_object_get(answer, "timeSeriesData"), *points, *values;
 
 	if (!json_is_object(answer) || !is_list(answer, "timeSeriesData") || !is_list(answer, "partialErrors")) {
-		err_set(err, ERR_INVALID, "the answer is none of Cloud Monitoring's");
+		err_set(err, ERR_INVALID, "unexpected answer: it is not one of Cloud Monitoring's");
 		return TIMESERIESREPLY_FAILED;
 	}
 	if (check_whole(answer, err))

@@ -4,7 +4,7 @@
 
 /*
  * The parameters of kafka and apache-kafka: most are the same, the others stand in a table of each
- * (keda-scalers-more.md 1.1, 1.2). Both become a question of scalers/kafka/kafkaquestion.
+ * (doc/keda.md 8.11). Both become a question of scalers/kafka/kafkaquestion.
  */
 
 #include "scalers/params.h"

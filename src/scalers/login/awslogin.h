@@ -37,7 +37,7 @@ struct awslogin_as {
 	const char *role, *external_id; /* borrowed; of a role */
 };
 
-/* The rules (keda-scalers-more.md 4.1). 0, or -1 with ERR_INVALID. */
+/* The rules (doc/keda.md 8.20). 0, or -1 with ERR_INVALID. */
 int awslogin_decide(const struct awslogin_said *said, struct awslogin_as *out, struct err *err);
 
 /*

@@ -45,7 +45,7 @@ struct httpauth_fields {
 enum method { HEADER, QUERY };
 static const char *const methods[] = { [HEADER] = "header", [QUERY] = "query", NULL };
 
-/* Places as in keda-scalers.md C.5 and A.4. */
+/* Places as in doc/keda.md 6.4. */
 #define AT(field) offsetof(struct httpauth_fields, field)
 static const struct param_row rows[] = {
 	{ "authModes|authMode", PARAM_LIST, "ma", AT(modes),

@@ -3,7 +3,7 @@
 #define SCALERS_LOGIN_HTTPAUTH_H
 
 /*
- * What triggers over HTTP have in common (keda-scalers.md C.5, C.6): URL, authentication, TLS and
+ * What triggers over HTTP have in common (doc/keda.md 6.4, 6.5): URL, authentication, TLS and
  * timeout. authModes (or authMode) is a comma-separated list; each mode has its own parameters, and
  * parameters of a mode that is not listed are ignored, as in KEDA. Differences from KEDA: `ca`
  * applies without any mode, `unsafeSsl` with every mode, custom can be combined with bearer or

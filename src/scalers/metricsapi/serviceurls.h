@@ -4,7 +4,7 @@
 
 /*
  * Derives the URLs of the pods behind a Service from the Service's URL, for
- * aggregateFromKubeServiceEndpoints of metrics-api (keda-scalers.md A.8). The host is read as
+ * aggregateFromKubeServiceEndpoints of metrics-api (doc/keda.md 8.10). The host is read as
  * <service>.<namespace>[.svc...]; path and query are kept (KEDA drops the query). metricsapi reads
  * the EndpointSlices. Pure.
  *

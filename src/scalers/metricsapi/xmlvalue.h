@@ -4,7 +4,7 @@
 
 /*
  * Reads the number at a dot path of an XML document as it arrives, without building a tree. KEDA
- * cannot read any XML answer (keda-scalers.md A.8), so the path language is ours:
+ * cannot read any XML answer (doc/keda.md 8.10), so the path language is ours:
  *
  *   stats.queue.length     element names from the root on; the value is the element's text, trimmed
  *   stats.queue.1.length   the second of several elements of that name, counted from 0. Several

@@ -3,9 +3,9 @@
 #define SCALERS_MONGODB_MONGODB_H
 
 /*
- * Trigger type mongodb (keda-scalers-more.md 7.1): how many documents of a collection match a
- * query. Uses the connections of net/mongo. There is no push: a change stream needs a replica set
- * and a right of its own, and says nothing of what matches.
+ * Trigger type mongodb (doc/keda.md 8.4): how many documents of a collection match a query. Uses
+ * the connections of net/mongo. There is no push: a change stream needs a replica set and a right
+ * of its own, and says nothing of what matches.
  */
 
 #include "scalers/scaler.h"

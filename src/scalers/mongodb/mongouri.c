@@ -17,7 +17,7 @@
 static int invalid(struct err *err, const char *what)
 {
 	return err_set(err, ERR_INVALID,
-		"the connection string is none of MongoDB "
+		"the connection string is not one of MongoDB "
 		"(mongodb://user:password@host:port,host:port/database?options): %s",
 		what);
 }

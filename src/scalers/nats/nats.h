@@ -4,7 +4,7 @@
 
 /*
  * nats-jetstream: what a consumer of a JetStream stream has still to do, from the monitoring port
- * of NATS servers (keda-scalers-more.md 3.1).
+ * of NATS servers (doc/keda.md 8.13).
  *
  * Of a cluster only the consumer's leader knows it: each server repeats the leader's name, and
  * counts what it has heard of. So the answer is taken from the server that is called so. It is

@@ -4,7 +4,7 @@
 
 /*
  * loki: the number that an instant query gives to Loki, whose answers have the form of Prometheus'
- * (keda-scalers-more.md 7.6).
+ * (doc/keda.md 8.6).
  */
 
 #include "scalers/scaler.h"

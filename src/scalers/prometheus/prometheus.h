@@ -3,7 +3,7 @@
 #define SCALERS_PROMETHEUS_PROMETHEUS_H
 
 /*
- * Trigger type `prometheus` (keda-scalers.md A.4): the single number that an instant query returns,
+ * Trigger type `prometheus` (doc/keda.md 8.6): the single number that an instant query returns,
  * from Prometheus or a server with its API.
  */
 

@@ -4,7 +4,7 @@
 
 /*
  * The rabbitmq trigger: how many messages wait in a queue, or how fast they come and go
- * (keda-scalers-more.md 2). Over AMQP 0-9-1 by net/amqp, or by RabbitMQ's management API.
+ * (doc/keda.md 8.12). Over AMQP 0-9-1 by net/amqp, or by RabbitMQ's management API.
  */
 
 #include "scalers/scaler.h"

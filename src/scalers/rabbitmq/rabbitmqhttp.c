@@ -94,7 +94,7 @@ static int read_messages(const json_t *value, const char *name, double *out, str
 			"keeps none (management_agent.disable_metrics_collector)");
 	*out = json_number_value(value);
 	if (!json_is_number(value) || *out < 0)
-		return wrong(err, name, "its number of messages is none");
+		return wrong(err, name, "its number of messages is not a number from 0 on");
 	return 0;
 }
 

@@ -52,6 +52,7 @@ static const char *const modes[] = {
 
 const struct rabbitmqparams_question rabbitmqparams_absent = { .mode = NO_MODE, .value = NAN, .queue_length = NAN };
 
+/* Places as in doc/keda.md 8.12. */
 #define AT(field) offsetof(struct rabbitmqparams_question, field)
 static const struct param_row rows[] = {
 	{ "queueName", PARAM_TEXT, "m", AT(queue), .required = true, .help = "queue, or a regular expression" },

@@ -3,8 +3,8 @@
 #define SCALERS_RABBITMQ_RABBITMQPARAMS_H
 
 /*
- * The parameters of the rabbitmq trigger (keda-scalers-more.md 2), the same for both protocols, and
- * what they make a question of. No I/O.
+ * The parameters of the rabbitmq trigger (doc/keda.md 8.12), the same for both protocols, and what
+ * they make a question of. No I/O.
  */
 
 #include <stdbool.h>

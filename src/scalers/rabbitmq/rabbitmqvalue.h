@@ -3,8 +3,8 @@
 #define SCALERS_RABBITMQ_RABBITMQVALUE_H
 
 /*
- * What the modes of a rabbitmq trigger make of a queue's figures, as KEDA does
- * (keda-scalers-more.md 2). Pure.
+ * What the modes of a rabbitmq trigger make of a queue's figures, as KEDA does (doc/keda.md 8.12).
+ * Pure.
  */
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 
 /*
  * Trigger types `redis`, `redis-cluster` and `redis-sentinel`: the length of a list, set, sorted
- * set or hash (keda-scalers.md A.1).
+ * set or hash (doc/keda.md 8.1).
  */
 
 #include "scalers/scaler.h"

@@ -23,7 +23,7 @@ struct connection {
 };
 
 #define AT(field) offsetof(struct connection, field)
-/* Lookup orders as in keda-scalers.md A.1. */
+/* Lookup orders as in doc/keda.md 8.1. */
 static const struct param_row rows[] = {
 	{ "address|addresses", PARAM_LIST, "mae", AT(addresses), .help = "host:port of the servers" },
 	{ "host|hosts", PARAM_LIST, "mea", AT(hosts), .help = "the same in two lists" },

@@ -2,7 +2,7 @@
 #ifndef SCALERS_REDIS_REDISPARAMS_H
 #define SCALERS_REDIS_REDISPARAMS_H
 
-/* The connection parameters that all six Redis types share (keda-scalers.md A.1). */
+/* The connection parameters that all six Redis types share (doc/keda.md 8.1). */
 
 #include "scalers/params.h"
 #include "scalers/redis/redisserver.h"

@@ -3,9 +3,8 @@
 #define SCALERS_REDIS_REDISSTREAMS_H
 
 /*
- * Trigger types `redis-streams`, `redis-cluster-streams` and `redis-sentinel-streams`
- * (keda-scalers.md A.2): the length of a stream, or of a consumer group the pending entries or the
- * lag.
+ * Trigger types `redis-streams`, `redis-cluster-streams` and `redis-sentinel-streams` (doc/keda.md
+ * 8.2): the length of a stream, or of a consumer group the pending entries or the lag.
  *
  * The lag is the one that Redis 7 reports. When Redis reports nil (entries after the group's
  * position were deleted, or the position was set manually), KEDA uses -1 and scales to zero;

@@ -18,7 +18,7 @@
 static int invalid(struct err *err, const char *what)
 {
 	return err_set(err, ERR_INVALID,
-		"the connection string is none of go-sql-driver/mysql "
+		"the connection string is not one of go-sql-driver/mysql "
 		"(user:password@tcp(host:port)/database?parameters): %s",
 		what);
 }

@@ -38,7 +38,10 @@ struct postgresql_login {
 	char *ca, *cert, *key, *key_password;
 };
 
-/* Lookup orders as in KEDA; ca, cert, key and keyPassword are ours, named as in other types. */
+/*
+ * Lookup orders as in doc/keda.md 8.3; ca, cert, key and keyPassword are ours, named as in other
+ * types.
+ */
 #define LOGIN_AT(field) offsetof(struct postgresql_login, field)
 static const struct param_row login_rows[] = {
 	{ "connection", PARAM_TEXT, "ae", LOGIN_AT(connection),

@@ -3,8 +3,8 @@
 #define SCALERS_SQL_POSTGRESQL_H
 
 /*
- * Trigger type postgresql: the number that a query returns (keda-scalers.md A.3). Uses the
- * connections of net/pg; with notifyChannel a NOTIFY triggers a poll.
+ * Trigger type postgresql: the number that a query returns (doc/keda.md 8.3). Uses the connections
+ * of net/pg; with notifyChannel a NOTIFY triggers a poll.
  */
 
 #include "scalers/scaler.h"

@@ -4,8 +4,8 @@
 
 /*
  * The location of a number in a JSON text, as KEDA's users write it: the subset of GJSON paths
- * (github.com/tidwall/gjson, SYNTAX.md) that selects one value. Compiled once when the trigger is
- * built, so that syntax errors are reported then and not at each poll. Called by metrics-api,
+ * (github.com/tidwall/gjson) that selects one value. Compiled once when the trigger is built, so
+ * that syntax errors are reported then and not at each poll. Called by metrics-api,
  * kubernetes-resource and elasticsearch.
  *
  *   a.b.0            fields and elements; `\.` is a dot in a name, so are `\*`, `\?`, `\|`, `\#`,

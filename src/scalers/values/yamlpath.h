@@ -4,7 +4,7 @@
 
 /*
  * Reads the number at a dot path of a YAML document: names of mappings, indexes of lists. The first
- * document counts and must be a mapping, as in KEDA (keda-scalers.md A.8). Unlike KEDA a path that
+ * document counts and must be a mapping, as in KEDA (doc/keda.md 8.10). Unlike KEDA a path that
  * continues below a scalar is an error (there it is cut off), and so are duplicate keys. Pure.
  */
 

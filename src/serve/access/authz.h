@@ -4,7 +4,7 @@
 
 /*
  * Authorization: members of system:masters may do everything, others what the API server's
- * SubjectAccessReview allows; both answers are cached for 10 s (keda-core.md 5.3). While the API
+ * SubjectAccessReview allows; both answers are cached for 10 s (doc/keda.md 5.3). While the API
  * server cannot be asked nobody else is allowed, and that error is another than a denial.
  */
 

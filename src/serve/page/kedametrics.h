@@ -3,7 +3,7 @@
 #define SERVE_PAGE_KEDAMETRICS_H
 
 /*
- * KEDA's metrics under their own names (keda-core.md 7.6), so that its dashboards and alerts go on
+ * KEDA's metrics under their own names (doc/keda.md 7.1), so that its dashboards and alerts go on
  * working: what the cache knows, written at each scrape. Failures are counted in base/counters
  * where they occur.
  */

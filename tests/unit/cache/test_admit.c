@@ -808,7 +808,7 @@ static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
 			"TriggerAuthentication shop/a: gcpSecretManager: clientSecret is expected when not using a pod "
 			"identity provider: give credentials.clientSecret" },
 		{ HERE("'gcpSecretManager':{'credentials':{" FROM("clientSecret") "}," SECRETS("id':'../x") "}"),
-			"gcpSecretManager parameter \"password\": secret ../x: its id is none" },
+			"gcpSecretManager parameter \"password\": secret ../x: the id is invalid" },
 		{ HERE("'gcpSecretManager':{'podIdentity':{'provider':'aws'}," SECRETS("id':'redis") "}"),
 			"gcp secret manager does not support pod identity provider - aws" },
 		{ HERE("'gcpSecretManager':{'podIdentity':{'provider':'gcp'}," SECRETS("id':'redis") "}"),

@@ -91,7 +91,7 @@ static void test_defaults(void **state)
 	}
 }
 
-/* keda-core.md 4.2 */
+/* doc/keda.md 4.2 */
 static void test_bounds(void **state)
 {
 	static const struct {

@@ -20,7 +20,7 @@ struct wide_row {
 #define COOLS      "False ScalerCooldown"
 
 static const struct scale_row rows[] = {
-	/* Active: keda-core.md 3.4, first three rows */
+	/* Active: doc/keda.md 3.2, first three rows */
 	{ "active at 0, min unset", NONE, NONE, NONE, NONE, "A", 0, 0, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE,
 		NOW, 0, 0 },
 	{ "active at 0, min 0", 0, NONE, NONE, NONE, "iA", 0, 0, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE, NOW, 0,
@@ -132,7 +132,7 @@ static const struct scale_row rows[] = {
 
 static const struct wide_row wide_rows[] = {
 	/*
-	 * Annotations (keda-core.md 1.5). paused: nothing moves and nothing is said, but for the
+	 * Annotations (doc/keda.md 1.5). paused: nothing moves and nothing is said, but for the
 	 * replicas it is kept at
 	 */
 	{ { "paused, active at 0", NONE, NONE, NONE, NONE, "A", 0, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0,
@@ -290,7 +290,7 @@ static const struct wide_row wide_rows[] = {
 		.composite = 'E', .says = "f" },
 
 	/*
-	 * cpu and memory: alone always active, beside others of no account (keda-core.md 3.3 step
+	 * cpu and memory: alone always active, beside others of no account (doc/keda.md 3.1, step
 	 * 6)
 	 */
 	{ { "cpu alone, running", 1, NONE, NONE, NONE, "", 5, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0,

@@ -69,8 +69,8 @@ static void choose_spec(struct life *l)
 	s->min_replicas = one_in(3) ? INT32_UNSET : (int32_t)random_below(4);
 	s->max_replicas = 10;
 	/*
-	 * An idle count other than 0 and the HPA's minimum pull at each other for ever
-	 * (keda-core.md 8.17): that has no fixed point.
+	 * An idle count other than 0 and the HPA's minimum pull at each other for ever (doc/keda.md
+	 * 3.2): that has no fixed point.
 	 */
 	s->idle_replicas = s->min_replicas > 0 && one_in(3) ? 0 : INT32_UNSET;
 	s->cooldown_s = one_in(3) ? INT32_UNSET : (int32_t)random_below(600);

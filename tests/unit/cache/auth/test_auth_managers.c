@@ -478,7 +478,8 @@ static void azure_credentials_are_needed(void **state)
 	expect_failure(ERR_MISSING, "azureKeyVault.credentials.clientSecret: Secret shop/azure has no key \"gone\"");
 	with_azure_secret();
 	t.manager.tenant_id = TEXT("a/b");
-	expect_failure(ERR_INVALID, "azureKeyVault: the tenant id is none");
+	expect_failure(ERR_INVALID,
+		"azureKeyVault: the tenant id \"a/b\" is invalid: it is a GUID or the name of a domain");
 }
 
 /* kscaled's own token: who may, and to whom it goes. */

@@ -294,7 +294,7 @@ static void bad_ones_are_told(void **state)
 		{ KEDA("TriggerAuthentication", "x") "  gcpSecretManager:\n    podIdentity: {provider: gcp}\n    "
 						     "secrets:\n    - {parameter: password, id: a.b}\n",
 			"f:5: TriggerAuthentication shop/x: spec.gcpSecretManager: parameter \"password\": secret a.b: "
-			"its id is none: it has 1 to 255 letters, digits, hyphens and underscores\n" },
+			"the id is invalid: it has 1 to 255 letters, digits, hyphens and underscores\n" },
 		/* Secrets stay secret, whole and in part. */
 		{ WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address")
 				NEXT SECRET("redis", "stringData: {addr: hunter2}"),

@@ -74,7 +74,7 @@ static void a_quiet_object_costs_no_writes(void **state)
 	fakecluster_change(DEPLOYMENT("web"), "{'status':{'observedGeneration':2}}");
 	fakecluster_change(WEB_HPA, "{'status':{'currentReplicas':1}}");
 	world_pass(HOUR_MS);
-	assert_int_equal(fakecluster_calls(KUBE_UPDATE, HPAS), 1); /* annotations are mirrored (keda-core.md 2.4) */
+	assert_int_equal(fakecluster_calls(KUBE_UPDATE, HPAS), 1); /* annotations are mirrored (doc/keda.md 2.2) */
 	assert_int_equal(fakecluster_writes(), 1);
 }
 

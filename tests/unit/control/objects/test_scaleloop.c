@@ -272,7 +272,7 @@ static void it_wakes_to_its_minimum_and_rests_there(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, "'minReplicaCount':2");
-	/* Below its minimum, nothing active: silently to it (keda-core.md 3.4). */
+	/* Below its minimum, nothing active: silently to it (doc/keda.md 3.2). */
 	assert_int_equal(world_replicas("web"), 2);
 	assert_int_equal(fakecluster_events_sent("KEDAScaleTargetActivated", ""), 0);
 	world_pass(HOUR_MS);

@@ -7,7 +7,7 @@
 #include "../../crd/given.h"
 #include "jobs_letters.h"
 
-/* ---- One trigger: keda-core.md 4.3 worked out by hand ---- */
+/* ---- One trigger: doc/keda.md 4.3 worked out by hand ---- */
 
 struct row {
 	const char *strategy, *percentage;
@@ -91,7 +91,7 @@ static void test_default(void **state)
 		{ "default", NULL, UNSET, 3, 10, 0, 1, 0, 0, 3, JOBS_RULE_BELOW_MIN },
 		/* minReplicaCount above maxReplicaCount: min = max = 3, 3 - 2 */
 		{ "default", NULL, UNSET, 5, 3, 50, 1, 2, 0, 1, JOBS_RULE_BELOW_MIN },
-		/* and then max stays 3 beyond it (keda-core.md 4.2) */
+		/* and then max stays 3 beyond it (doc/keda.md 4.2) */
 		{ "default", NULL, UNSET, 5, 3, 50, 1, 3, 0, 3, JOBS_RULE_AT_MAX },
 		/* parts of Jobs */
 		{ "default", NULL, UNSET, UNSET, 10, 5, 2, 0, 0, 3, JOBS_RULE_CREATE },   /* 2.5 up to 3 */

@@ -3,7 +3,7 @@
  * What must hold whatever a ScaledJob's triggers, Jobs and Pods are: thousands of random facts,
  * among them the greatest and smallest numbers there are, and lives in which Jobs are created,
  * start and end. Where kscaled does as KEDA does, the outcome is compared with KEDA's formulas
- * (keda-core.md 4.2, 4.3), written down here once more as they stand there.
+ * (doc/keda.md 4.2, 4.3), written down here once more as they stand there.
  */
 #include "decide/jobs/jobs.h"
 
@@ -264,7 +264,7 @@ struct metrics {
 	double queue, max_value;
 };
 
-/* keda-core.md 4.2: of active triggers with something in their queues, and one target for all. */
+/* doc/keda.md 4.2: of active triggers with something in their queues, and one target for all. */
 static struct metrics keda_metrics(const struct given *g)
 {
 	const char *calculation = g->spec.calculation != NULL ? g->spec.calculation : "max";

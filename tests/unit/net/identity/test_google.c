@@ -114,8 +114,10 @@ static void keys_that_are_none(void **state)
 			"the private key is not a PEM text of an RSA key of 2048 to 4096 bits, without a password" },
 		{ "token_uri", "ftp://x/", "the key's token_uri: " },
 		{ "token_uri", "s3cret", "the key's token_uri: " },
-		{ "project_id", "a' || 'b", "the key's project_id is none" },
-		{ "project_id", "../x", "the key's project_id is none" },
+		{ "project_id", "a' || 'b",
+			"the key's project_id is invalid: a project has lower-case letters, digits, . : and -" },
+		{ "project_id", "../x",
+			"the key's project_id is invalid: a project has lower-case letters, digits, . : and -" },
 		{ "universe_domain", "example.com", "the key's universe_domain is not googleapis.com" },
 	};
 	MEM_AUTO char *good = fakekey_google(TOKEN_URL, "p");

@@ -461,7 +461,7 @@ static void entra_tells_nobody_else(void **state)
 
 	(void)state;
 	assert_null(entra_own_new(&config, &err));
-	assert_string_equal(err.msg, "the tenant id is none");
+	assert_string_equal(err.msg, "the tenant id \"../x\" is invalid: it is a GUID or the name of a domain");
 	config.tenant = "t";
 	for (size_t i = 0; i < MEM_COUNT(wrong); i++) {
 		config.authority = wrong[i];

@@ -115,10 +115,10 @@ static void nonsense_is_refused(void **state)
 	static const struct {
 		const char *bytes, *why;
 	} rows[] = {
-		{ ":1\r\n", "is none" },
+		{ ":1\r\n", "not a list" },
 		{ "*0\r\n", "no slots assigned" },
-		{ "*1\r\n:1\r\n", "no range" },
-		{ "*1\r\n*1\r\n:1\r\n", "no range" },
+		{ "*1\r\n:1\r\n", "not a range" },
+		{ "*1\r\n*1\r\n:1\r\n", "not a range" },
 		{ "*1\r\n" RANGE("5", "4", NODE(A, "1")), "slots 5 to 4" },
 		{ "*1\r\n" RANGE("-1", "4", NODE(A, "1")), "slots -1 to 4" },
 		{ "*1\r\n" RANGE("0", "16384", NODE(A, "1")), "slots 0 to 16384" },

@@ -26,9 +26,9 @@ static void what_is_asked(void **state)
 			"secret a: its project is not known: set CLOUDSDK_CORE_PROJECT in kscaled's environment",
 			false },
 		{ "shop", "a/../b", NULL, NULL,
-			"secret a/../b: its id is none: it has 1 to 255 letters, digits, hyphens and underscores",
+			"secret a/../b: the id is invalid: it has 1 to 255 letters, digits, hyphens and underscores",
 			false },
-		{ "shop", "a", "1:destroy", NULL, "secret a: version 1:destroy is none: it is a number or an alias",
+		{ "shop", "a", "1:destroy", NULL, "secret a: version 1:destroy is invalid: it is a number or an alias",
 			false },
 	};
 

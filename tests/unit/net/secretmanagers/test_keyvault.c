@@ -17,12 +17,12 @@ static void what_is_asked(void **state)
 		{ "a", "4387e9f3d6e14c459867679a90fd0f79",
 			"https://shop.vault.azure.net/secrets/a/4387e9f3d6e14c459867679a90fd0f79?api-version=7.5",
 			NULL },
-		{ "a_b", NULL, NULL, "secret a_b: its name is none: it has 1 to 127 letters, digits and hyphens" },
+		{ "a_b", NULL, NULL, "secret a_b: the name is invalid: it has 1 to 127 letters, digits and hyphens" },
 		{ "../keys/k", NULL, NULL,
-			"secret ../keys/k: its name is none: it has 1 to 127 letters, digits and hyphens" },
-		{ "", NULL, NULL, "secret : its name is none: it has 1 to 127 letters, digits and hyphens" },
-		{ "a", "v?x", NULL, "secret a: version v?x is none: it has letters and digits" },
-		{ "a", "../b", NULL, "secret a: version ../b is none: it has letters and digits" },
+			"secret ../keys/k: the name is invalid: it has 1 to 127 letters, digits and hyphens" },
+		{ "", NULL, NULL, "secret : the name is invalid: it has 1 to 127 letters, digits and hyphens" },
+		{ "a", "v?x", NULL, "secret a: version v?x is invalid: it has letters and digits" },
+		{ "a", "../b", NULL, "secret a: version ../b is invalid: it has letters and digits" },
 	};
 
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameters of aws-sqs-queue, and what an answer says (keda-scalers-more.md 4.3).
- * What is sent is tried live.
+ * The parameters of aws-sqs-queue, and what an answer says (doc/keda.md 8.21). What is sent is
+ * tried live.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameters of azure-blob (keda-scalers-more.md 5.3). Connection strings are in
- * test_storageaccount.c, lists in test_storagexml.c, patterns in test_blobglob.c; pages and what is
- * sent are tried live.
+ * The parameters of azure-blob (doc/keda.md 8.25). Connection strings are in test_storageaccount.c,
+ * lists in test_storagexml.c, patterns in test_blobglob.c; pages and what is sent are tried live.
  */
 #include <setjmp.h>
 #include <stdarg.h>

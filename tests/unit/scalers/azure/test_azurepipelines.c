@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of the azure-pipelines trigger: accepted, defaulted, rejected with the message
- * (keda-scalers-more.md 5.10). What is sent, and what a server answers, is tried live; which jobs
- * count is in test_pipelinejobs.c.
+ * (doc/keda.md 8.27). What is sent, and what a server answers, is tried live; which jobs count is
+ * in test_pipelinejobs.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameters of azure-queue, and the count in an answer (keda-scalers-more.md 5.2). Connection
- * strings are in test_storageaccount.c, lists of messages in test_storagexml.c; what is sent is
- * tried live.
+ * The parameters of azure-queue, and the count in an answer (doc/keda.md 8.24). Connection strings
+ * are in test_storageaccount.c, lists of messages in test_storagexml.c; what is sent is tried live.
  */
 #include <setjmp.h>
 #include <stdarg.h>

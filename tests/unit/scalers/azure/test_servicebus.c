@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The azure-servicebus trigger: its parameters (keda-scalers-more.md 5.4), what is sent, and what
- * its answers are worth. How they are read is in test_servicebusatom.c.
+ * The azure-servicebus trigger: its parameters (doc/keda.md 8.26), what is sent, and what its
+ * answers are worth. How they are read is in test_servicebusatom.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

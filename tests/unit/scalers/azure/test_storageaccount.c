@@ -78,19 +78,21 @@ static void connection_strings(void **state)
 		{ "AccountName=shop;AccountKey=", NULL, NULL, NULL,
 			"needs either AccountKey or SharedAccessSignature" },
 		{ "AccountName=shop;AccountKey=secret-value", NULL, NULL, NULL, "its AccountKey is not base64" },
-		{ "AccountName=shop@e.example/;AccountKey=" KEY, NULL, NULL, NULL, "its AccountName is none" },
-		{ "AccountName=sh\nop;AccountKey=" KEY, NULL, NULL, NULL, "its AccountName is none" },
+		{ "AccountName=shop@e.example/;AccountKey=" KEY, NULL, NULL, NULL,
+			"its AccountName is invalid: it has 1 to 63 letters, digits and hyphens" },
+		{ "AccountName=sh\nop;AccountKey=" KEY, NULL, NULL, NULL,
+			"its AccountName is invalid: it has 1 to 63 letters, digits and hyphens" },
 		{ "AccountName=shop;DefaultEndpointsProtocol=ftp;AccountKey=" KEY, NULL, NULL, NULL,
 			"its endpoint: must" },
 		{ "AccountName=shop;EndpointSuffix=a b;AccountKey=" KEY, NULL, NULL, NULL, "its endpoint: is no URL" },
 		{ "AccountName=shop;QueueEndpoint=https://h/?a=b;AccountKey=" KEY, NULL, NULL, NULL,
 			"its endpoint has a query" },
 		{ "AccountName=shop;SharedAccessSignature=sv=1", NULL, NULL, NULL,
-			"its SharedAccessSignature is none" },
+			"its SharedAccessSignature is invalid: it is a query string with a sig" },
 		{ "AccountName=shop;SharedAccessSignature=sig=", NULL, NULL, NULL,
-			"its SharedAccessSignature is none" },
+			"its SharedAccessSignature is invalid: it is a query string with a sig" },
 		{ "AccountName=shop;SharedAccessSignature=sig=a&b c", NULL, NULL, NULL,
-			"its SharedAccessSignature is none" },
+			"its SharedAccessSignature is invalid: it is a query string with a sig" },
 	};
 
 	(void)state;
@@ -145,7 +147,9 @@ static void who_asks(void **state)
 	assert_int_equal(read_one(NULL, "shop", &pod, "Private", &s, &err), -1);
 	assert_non_null(strstr(err.msg, "shop.queue.core.local is none of Microsoft's hosts"));
 	assert_int_equal(read_one(NULL, "e.example/", &pod, NULL, &s, &err), -1);
-	assert_string_equal(err.msg, "parameter \"accountName\" value \"e.example/\" is none");
+	assert_string_equal(err.msg,
+		"parameter \"accountName\" value \"e.example/\" is invalid: it has 1 to 63 letters, digits and "
+		"hyphens");
 	pod.azure_trusted = "core.local";
 	assert_int_equal(read_one(NULL, "shop", &pod, "Private", &s, &err), 0);
 	assert_string_equal(s.login.url, "https://shop.queue.core.local:8443/");

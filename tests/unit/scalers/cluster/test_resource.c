@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameters of the cpu and memory triggers (keda-scalers.md A.5): what the HPA is told, and
- * what is refused with which words.
+ * The parameters of the cpu and memory triggers (doc/keda.md 8.15): what the HPA is told, and what
+ * is refused with which words.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of the datadog trigger: accepted, defaulted, rejected with the message
- * (keda-scalers-more.md 7.4); and each answer that Datadog and its Cluster Agent document for what
- * is no value. What is sent is tried live; what a good answer means is in test_datadogreply.c.
+ * (doc/keda.md 8.8); and each answer that Datadog and its Cluster Agent document for what is no
+ * value. What is sent is tried live; what a good answer means is in test_datadogreply.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

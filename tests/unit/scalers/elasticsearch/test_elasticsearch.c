@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The elasticsearch and opensearch triggers: their parameters, what is sent, whose turn it is among
- * several addresses, and what a status means (keda-scalers-more.md 7.5). What stands in an answer
- * is tried in test_searchreply.c.
+ * several addresses, and what a status means (doc/keda.md 8.9). What stands in an answer is tried
+ * in test_searchreply.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

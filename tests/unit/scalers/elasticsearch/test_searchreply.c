@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What comes back from a search, as Elasticsearch 8 and OpenSearch 2.18 write it, and as strangers
- * do (keda-scalers-more.md 7.5, 9).
+ * do (doc/keda.md 8.9).
  */
 #include <setjmp.h>
 #include <stdarg.h>

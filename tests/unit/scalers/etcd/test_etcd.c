@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of the etcd trigger: accepted, defaulted, rejected with the message, and which
- * questions are the same (keda-scalers-more.md 7.8). What is asked, and of whom, is tried live.
+ * questions are the same (doc/keda.md 8.5). What is asked, and of whom, is tried live.
  */
 #include <setjmp.h>
 #include <stdarg.h>

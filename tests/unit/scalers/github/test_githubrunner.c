@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of the github-runner trigger: accepted, defaulted, rejected with the message
- * (keda-scalers-more.md 7.2); and each answer that GitHub documents for what is no page. What is
- * sent is tried live; which jobs count is in test_githubpage.c, which request is next in
- * test_githubscan.c.
+ * (doc/keda.md 8.19); and each answer that GitHub documents for what is no page. What is sent is
+ * tried live; which jobs count is in test_githubpage.c, which request is next in test_githubscan.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,8 +121,8 @@ static const struct {
 	{ "owner=shop|runnerScope=user", TOKEN, "\"runnerScope\" value \"user\"" },
 	{ "owner=a/b|runnerScope=org", TOKEN, "\"owner\" must be the name of an organization or user" },
 	{ "owner=..|runnerScope=org", TOKEN, "\"owner\" must be the name of an organization or user" },
-	{ BASE "|repos=web,shop/mail", TOKEN, "\"repos\": name 2 is none of a repository" },
-	{ BASE "|repos=web,", TOKEN, "\"repos\": name 2 is none of a repository" },
+	{ BASE "|repos=web,shop/mail", TOKEN, "\"repos\": name 2 is not the name of a repository" },
+	{ BASE "|repos=web,", TOKEN, "\"repos\": name 2 is not the name of a repository" },
 	{ BASE "|labels=" TEN(TEN("a,")) "a", TOKEN, "\"labels\" has more than 100 labels" },
 	{ BASE "|repos=" TEN(TEN("a,a,a,a,a,a,")) "a", TOKEN, "\"repos\" has more than 500 names" },
 	{ BASE, NULL, "no personalAccessToken or appKey given" },

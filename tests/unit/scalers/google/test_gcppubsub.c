@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of the gcp-pubsub trigger: accepted, defaulted, rejected with the message
- * (keda-scalers-more.md 6.2). What is asked is in test_pubsubquery.c, what comes in
- * test_timeseriesreply.c; both together are tried live.
+ * (doc/keda.md 8.28). What is asked is in test_pubsubquery.c, what comes in test_timeseriesreply.c;
+ * both together are tried live.
  */
 #include "../../fakes/fakekey.h"
 

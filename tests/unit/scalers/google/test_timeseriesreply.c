@@ -60,8 +60,9 @@ static void answers(void **state)
 			"the newest point is no number" },
 		{ ONE("\"doubleValue\":\"NaN\""), TIMESERIESREPLY_FAILED, 0, "the newest point is no number" },
 		{ ONE("\"doubleValue\":null"), TIMESERIESREPLY_FAILED, 0, "the newest point is no number" },
-		{ "{\"timeSeriesData\":7}", TIMESERIESREPLY_FAILED, 0, "the answer is none of Cloud Monitoring's" },
-		{ "[]", TIMESERIESREPLY_FAILED, 0, "the answer is none of Cloud Monitoring's" },
+		{ "{\"timeSeriesData\":7}", TIMESERIESREPLY_FAILED, 0,
+			"unexpected answer: it is not one of Cloud Monitoring's" },
+		{ "[]", TIMESERIESREPLY_FAILED, 0, "unexpected answer: it is not one of Cloud Monitoring's" },
 		{ "<html>", TIMESERIESREPLY_FAILED, 0, "the answer is not JSON" },
 		{ "", TIMESERIESREPLY_FAILED, 0, "the answer is not JSON" },
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The graphite trigger: its parameters, and what may come back, as graphite-web 1.1.8 writes it
- * (keda-scalers-more.md 7.6), and as strangers do.
+ * (doc/keda.md 8.7), and as strangers do.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,7 @@
 
 /*
  * The parameters of kafka and apache-kafka: accepted, defaulted, rejected with the message
- * (keda-scalers-more.md 1.1, 1.2); which triggers ask the same. What the brokers answer is tried
- * live.
+ * (doc/keda.md 8.11); which triggers ask the same. What the brokers answer is tried live.
  */
 
 #include <setjmp.h>

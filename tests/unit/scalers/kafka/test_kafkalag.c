@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* KEDA's rules for a lag (keda-scalers-more.md 1.1, 4 and 5), as tables. */
+/* KEDA's rules for a lag (doc/keda.md 8.11, steps 4 and 5), as tables. */
 
 #include <setjmp.h>
 #include <stdarg.h>

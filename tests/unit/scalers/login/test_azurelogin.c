@@ -145,7 +145,8 @@ static void what_is_refused(void **state)
 		"token to no other; whoever runs kscaled may name it by --azure-trusted-hosts");
 	pod.identity_tenant_id = "a/b";
 	assert_null(azurelogin_new(&pod, NULL, &queue, &err));
-	assert_string_equal(err.msg, "podIdentity azure-workload: the tenant id is none");
+	assert_string_equal(err.msg,
+		"podIdentity azure-workload: the tenant id \"a/b\" is invalid: it is a GUID or the name of a domain");
 	pod.identity_tenant_id = "tenant";
 	pod.identity_authority_host = "https://e.example";
 	assert_null(azurelogin_new(&pod, NULL, &queue, &err));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The metrics-api trigger: parameters (keda-scalers.md A.8), question keys, and asking the pods
- * behind a Service. HTTP and the API server are stand-ins at link level: which answer comes when,
- * and what is under way meanwhile, is what is tested; the real ones are tried live.
+ * The metrics-api trigger: parameters (doc/keda.md 8.10), question keys, and asking the pods behind
+ * a Service. HTTP and the API server are stand-ins at link level: which answer comes when, and what
+ * is under way meanwhile, is what is tested; the real ones are tried live.
  */
 #include <setjmp.h>
 #include <stdarg.h>

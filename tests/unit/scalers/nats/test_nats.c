@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The nats-jetstream trigger: its parameters, accepted, defaulted, rejected with the message
- * (keda-scalers-more.md 3.1); and which server of a cluster is asked next, without a network.
+ * (doc/keda.md 8.13); and which server of a cluster is asked next, without a network.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loki trigger: its parameters, and what becomes of an answer (keda-scalers-more.md 7.6); how
- * one is read is in test_promreply.c.
+ * The loki trigger: its parameters, and what becomes of an answer (doc/keda.md 8.6); how one is
+ * read is in test_promreply.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of the prometheus trigger: accepted, defaulted, rejected with the message
- * (keda-scalers.md A.4, C.2, C.5). What a server answers is tried live; how answers are read is in
+ * (doc/keda.md 8.6, 6.1, 6.4). What a server answers is tried live; how answers are read is in
  * test_promreply.c.
  */
 #include "../../fakes/fakekey.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of the rabbitmq trigger: accepted, defaulted, rejected with the message
- * (keda-scalers-more.md 2), and which questions are the same. What servers answer is tried live.
+ * (doc/keda.md 8.12), and which questions are the same. What servers answer is tried live.
  */
 #include <setjmp.h>
 #include <stdarg.h>

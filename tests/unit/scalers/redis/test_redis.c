@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of the six Redis triggers: accepted, defaulted, rejected with the message
- * (keda-scalers.md A.1, A.2, C.2). What the server answers is tried live.
+ * (doc/keda.md 8.1, 8.2, 6.1). What the server answers is tried live.
  */
 #include <setjmp.h>
 #include <stdarg.h>

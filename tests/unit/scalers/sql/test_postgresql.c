@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of the postgresql trigger: accepted, defaulted, rejected with the message
- * (keda-scalers.md A.3, C.2). What the server answers is tried live.
+ * (doc/keda.md 8.3, 6.1). What the server answers is tried live.
  */
 #include <setjmp.h>
 #include <stdarg.h>
