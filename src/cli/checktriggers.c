@@ -21,6 +21,7 @@ struct trial {
 	struct strmap env, unresolved; /* of the target */
 	bool env_read;                 /* false: the environment is unknown */
 	char *no_containers;           /* owned; as struct scaler_params has it */
+	struct err secrets_denied;     /* the same; ERR_NONE: they may be read */
 };
 
 /* ---- Findings ---- */
@@ -172,6 +173,7 @@ static void build(const struct trial *j, size_t index, const struct strmap *auth
 	params.env = &j->env;
 	params.unresolved = &j->unresolved;
 	params.no_containers = j->no_containers;
+	params.secrets_denied = j->secrets_denied.kind != ERR_NONE ? j->secrets_denied.msg : NULL;
 	params.unknown = OFFLINE_UNKNOWN;
 	params.auth_open = j->offline->open;
 	params.env_open = !j->env_read;
@@ -230,6 +232,7 @@ void checktriggers_run(struct offline *o, const struct scaled *of, struct findin
 	out->all = true;
 	target = offline_begin(o, of, &err);
 	j.no_containers = auth_no_containers(of, target);
+	auth_denies_secrets(&lookup, of->meta->namespace_, &j.secrets_denied);
 	if (!target || auth_environment(&lookup, of, target, &j.env, &j.unresolved, &err)) {
 		offline_hide(o, &err);
 		j.env_read = false;

@@ -137,6 +137,8 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 		rc = -1;
 	if (rc == 0 && strcmp(f.source, "forbidden") == 0)
 		rc = err_set(err, ERR_DENIED, "forbidden here");
+	if (rc == 0 && strcmp(f.source, "secret") == 0 && params->secrets_denied)
+		rc = err_set(err, ERR_INVALID, "Secret s is not read: %s", params->secrets_denied);
 	if (rc == 0) {
 		out->target = quantity_from_int(f.threshold);
 		out->activation = (double)f.activation;
