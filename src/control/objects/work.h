@@ -137,6 +137,7 @@ struct status_part {
 struct loop_part {
 	bool running;
 	struct survey *survey; /* the poll under way */
+	bool unwatched;        /* no trigger can be built: it runs for what needs none (polling_keep) */
 	bool preparing;        /* its kind's prepare() is under way; the survey follows */
 	bool owed;             /* a poll is due, by time or because the object changed; the next look is that poll */
 	bool timed;            /* the look under way is a poll: its failures count, and useCachedMetrics applies */
@@ -340,8 +341,11 @@ void status_write_within(struct work *work, int64_t delay_ms);
 void status_stop(struct work *work);
 
 /* polling.c */
-/* starts polling, or applies a changed interval; the first look comes at once */
-void polling_start(struct work *work);
+/*
+ * While no trigger can be built: polls all the same, for what needs none, with a look at once when
+ * something changed. That the triggers are not watched, say the Events, unless it passes by itself.
+ */
+void polling_keep(struct work *work, const struct annotations *says, bool passes);
 /*
  * After a successful reconcile: starts polling (with Events after a pause or when the object became
  * ready), looks at once when the spec, the annotations or a credential changed, and writes the
