@@ -4,8 +4,8 @@
 # usage: contrib/check.sh [option...]
 #
 # Installs what the tests need and runs them all:
-#   unit        layout (clang-format), scripts (shellcheck), strict build with gcc, make distcheck (unit tests, layers, fuzz
-#               corpora, the tarball)
+#   unit        layout (clang-format), scripts (shellcheck, pyflakes), strict build with gcc,
+#               make distcheck (unit tests, layers, fuzz corpora, the tarball)
 #   sanitizers  strict build with clang, the same tests under address and undefined
 #               behaviour sanitizers
 #   live        kscaled against real control planes (tests/cluster, tests/live), several at once;
@@ -261,6 +261,10 @@ scripts() {
 	find . \( -path ./.git -o -path ./build-aux -o -path ./configure -o -path ./autom4te.cache \) -prune -o -type f \
 		-exec sh -c 'head -n 1 "$1" | grep -aqE "^#!.*[ /](ba|da)?sh( |$)"' sh {} \; -print0 |
 		xargs -0 shellcheck --severity=warning --external-sources
+	# A name that nobody defines would be found when its line runs, in an hour or never.
+	find . \( -path ./.git -o -path ./build-aux \) -prune -o -type f \
+		-exec sh -c 'case $1 in *.py) ;; *) head -n 1 "$1" | grep -aqE "^#!.*[ /]python3?( |$)" ;; esac' sh {} \; -print0 |
+		xargs -0 pyflakes3
 }
 
 # Optimized as the program is. Of debug information only the lines, here and below: less to write and link.

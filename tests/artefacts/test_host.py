@@ -7,7 +7,6 @@ follow upon each other. Root only. BUILD: a configured build folder; KUBE_ASSETS
 import contextlib
 import json
 import os
-import pathlib
 import re
 import shutil
 import time
@@ -15,7 +14,7 @@ import time
 import pytest
 
 from debianhost import STOP_LIMIT, DebianHost
-from debpackage import NAME, VERSION, good
+from debpackage import NAME, VERSION
 from rig.cluster import Cluster
 from rig.process import free_port
 from rig.redis_server import RedisServer
