@@ -89,16 +89,16 @@ static void free_data(void *data)
 static int check(const struct scaler_params *params, struct pipelines_fields *f, struct err *err)
 {
 	if (f->fetched && f->unfinished != PARAM_UNSAID)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "jobsToFetch",
 			"cannot specify both jobsToFetch and fetchUnfinishedJobsOnly at the same time");
 	if (f->fetched && f->parent)
-		return err_set(err, ERR_INVALID, "cannot specify both jobsToFetch and parent at the same time");
+		return err_set_about(err, "jobsToFetch", "cannot specify both jobsToFetch and parent at the same time");
 	if (f->url && f->url[strlen(f->url) - 1] == '/')
 		return err_set(err, ERR_INVALID,
 			"parameter \"organizationURL\": failed to extract organization name from organizationURL: it "
 			"must not end with a slash");
 	if (!f->pool_name && f->pool_id <= 0)
-		return err_set(err, ERR_INVALID, "no poolName or poolID given");
+		return err_set_about(err, "poolName", "no poolName or poolID given");
 	if (f->demands.count > PIPELINEJOBS_DEMANDS_MAX)
 		return err_set(err, ERR_INVALID, "parameter \"demands\": %zu are given, at most %d may be",
 			f->demands.count, PIPELINEJOBS_DEMANDS_MAX);
@@ -190,7 +190,7 @@ static int read_question(const struct scaler_params *params, struct pipelines_fi
 	if (workload < 0)
 		return -1;
 	if (!f->token && !workload)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "personalAccessToken",
 			"no personalAccessToken given or PodIdentity provider configured: give personalAccessToken by "
 			"a "
 			"TriggerAuthentication, or say in one podIdentity.provider azure-workload");

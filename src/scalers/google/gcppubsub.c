@@ -76,7 +76,8 @@ static int check(const struct scaler_params *params, const struct gcppubsub_fiel
 	bool open = params_is_unknown(&table, params, AT(subscription)) || params_is_unknown(&table, params, AT(topic));
 
 	if ((f->subscription && f->topic) || (!f->subscription && !f->topic && !open))
-		return err_set(err, ERR_INVALID, "exactly one of subscription or topic name must be given");
+		return err_set_about(err, f->topic ? "topicName" : "subscriptionName",
+			"exactly one of subscription or topic name must be given");
 	return 0;
 }
 
@@ -86,7 +87,7 @@ static int take_query(struct gcppubsub_question *q, struct gcppubsub_fields *f, 
 	char *id = NULL;
 
 	if (pubsubquery_name(f->subscription ? f->subscription : f->topic, &q->project, &id, err))
-		return -1;
+		return err_about(err, f->subscription ? "subscriptionName" : "topicName");
 	q->query = (struct pubsubquery){ .topic = f->topic != NULL,
 		.mode = f->mode,
 		.id = id,
@@ -107,7 +108,7 @@ static int log_in(const struct scaler_params *params, struct gcppubsub_question 
 	if (rc != 0)
 		return rc;
 	if (!login.identity)
-		return err_set(err, ERR_INVALID, GOOGLELOGIN_NOT_FOUND);
+		return err_set_about(err, "GoogleApplicationCredentials", GOOGLELOGIN_NOT_FOUND);
 	config.identity = login.identity;
 	q->login.access = webaccess_new(&config, err);
 	q->own = login.own;

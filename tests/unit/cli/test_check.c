@@ -233,12 +233,11 @@ static void bad_ones_are_told(void **state)
 		{ SO("a") TARGET
 			"  triggers:\n  - type: redis\n    metadata:\n      adress: redis:6379\n      listLength: x\n"
 			"      databaseIndex: z\n      enableTLS: 'on'\n",
-			"f:7: ScaledObject shop/a: spec.triggers[0]: no addresses or hosts given. address should be a "
-			"comma "
-			"separated list of host:port or set the host/port values\n"
 			"f:8: ScaledObject shop/a: spec.triggers[0].metadata.listName: missing required parameter "
 			"\"listName\" in "
 			"[triggerMetadata]\n"
+			"f:8: ScaledObject shop/a: spec.triggers[0].metadata.address: no addresses or hosts given. "
+			"address should be a comma separated list of host:port or set the host/port values\n"
 			"f:9: ScaledObject shop/a: warning: spec.triggers[0].metadata.adress: no parameter of redis "
 			"has this "
 			"name: \"adress\" (did you mean \"address\"?)\n"
@@ -381,7 +380,8 @@ static void bad_ones_are_told(void **state)
 			"\"z\" (the triggers are q)\n" },
 		{ KEDA("ScaledJob", "j") "  jobTargetRef: {template: {spec: {containers: []}}}\n  triggers:\n  - "
 					 "{type: redis, metadata: {listName: jobs}}\n",
-			"f:7: ScaledJob shop/j: spec.triggers[0]: no addresses or hosts given. address should be a "
+			"f:7: ScaledJob shop/j: spec.triggers[0].metadata.address: no addresses or hosts given. "
+			"address should be a "
 			"comma separated list of host:port or set the host/port values\n" },
 	};
 
@@ -514,7 +514,9 @@ static void secrets_are_not_read_where_kscaled_does_not(void **state)
 	expect(here, false, "");
 	expect(variable, false, "");
 	rules.restrict_secrets = true;
-	expect(source, false, "f:7: ScaledObject shop/a: spec.triggers[0]: Secret shop/q is not read: " DENIED "\n");
+	expect(source, false,
+		"f:7: ScaledObject shop/a: spec.triggers[0].metadata.resourceName: Secret shop/q is not read: " DENIED
+		"\n");
 	expect(here, false,
 		"f:6: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: parameter \"password\": Secret "
 		"shop/redis is not read: " DENIED "\n");
