@@ -396,10 +396,17 @@ static const struct example {
 	{ "ca-bundle", "'certificates': " LACKS ", 'deployment': {'object': {}}, " PODS(READY) "", BAD, "no authority",
 		"kubectl -n kscaled rollout restart deployment/kscaled" },
 	{ "ca-bundle", "'certificates': " DENIED, SKIP, "needs get on it", NULL },
-	{ "request-header", "'request-header': {'object': {'data': {}}}", BAD, "has no requestheader-client-ca-file",
-		"kube-apiserver --requestheader-client-ca-file" },
-	{ "request-header", "'request-header': {'object': {'data': {'requestheader-client-ca-file': 'x'}}}", BAD,
-		"no certificate", "kube-apiserver" },
+	{ "request-header", "'request-header': {'object': {'data': {}}}", BAD,
+		"requestheader-client-ca-file: is not there", "`--requestheader-client-ca-file=CA --requestheader-" },
+	{ "request-header",
+		"'request-header': {'object': {'data': {'requestheader-client-ca-file': 'CA', "
+		"'requestheader-username-headers': '[]'}}}",
+		BAD, "requestheader-username-headers: names no header",
+		" --requestheader-username-headers=X-Remote-User " },
+	{ "request-header",
+		"'request-header': {'object': {'data': {'requestheader-client-ca-file': 'x', "
+		"'requestheader-username-headers': '[\\'X-Remote-User\\']'}}}",
+		BAD, "is no certificate", "--requestheader-client-ca-file" },
 	{ "available",
 		APISERVICE(OUR_SERVICE, "'status': 'False', 'reason': 'FailedDiscoveryCheck', 'message': 'refused'"),
 		BAD, "FailedDiscoveryCheck: refused", "kubectl delete apiservice" },
@@ -467,25 +474,32 @@ static const struct example {
 		"systemctl restart" },
 };
 
+static const char *const programs[] = { "kscaled ", "kubectl ", "helm ", "sudo ", "token=$(kubectl " };
+
+/* The text begins with a command's name. */
+static bool is_command(const char *text)
+{
+	size_t i = 0;
+
+	while (i < MEM_COUNT(programs) && strncmp(text, programs[i], strlen(programs[i])) != 0)
+		i++;
+	return i < MEM_COUNT(programs);
+}
+
 /*
- * A command has no backquotes, and nothing in it that only people understand; in a sentence each pair
- * of them holds a command, or an option.
+ * A command has nothing in it that only people understand; in a sentence each pair of backquotes holds
+ * a command, or options.
  */
 static bool is_a_mend(const char *text)
 {
-	static const char *const programs[] = { "kscaled ", "kubectl ", "helm ", "sudo ", "token=$(kubectl ", "--",
-		"kube-apiserver-arg: " };
 	const char *quote = strchr(text, '`'), *end;
 
 	if (!quote)
-		return !strstr(text, ", ") && !strstr(text, " or ");
+		return is_command(text) ? !strstr(text, ", ") && !strstr(text, " or ")
+					: !strstr(text, "kubectl ") && !strstr(text, "sudo ");
 	for (; quote; quote = strchr(end + 1, '`')) {
-		size_t i = 0;
-
-		while (i < MEM_COUNT(programs) && strncmp(quote + 1, programs[i], strlen(programs[i])) != 0)
-			i++;
 		end = strchr(quote + 1, '`');
-		if (!end || i == MEM_COUNT(programs))
+		if (!end || (!is_command(quote + 1) && !strstr(quote, "--") && !strstr(quote, "-arg: ")))
 			return false;
 	}
 	return true;
