@@ -300,19 +300,27 @@ void aggregation_ca_bundle(const struct casefile *c)
 		casefile_fine(c, "is kscaled's authority");
 }
 
-/* The headers are what the aggregator sends, whatever is given here; without their names nobody reads them. */
+/* Without the headers' names nobody reads them, though the aggregator sends the same ones always. */
 #define GIVE_REQUEST_HEADER                                                                                            \
-	"the options of kube-apiserver (kubeadm: in /etc/kubernetes/manifests/kube-apiserver.yaml) "                   \
+	"give kube-apiserver (kubeadm: in /etc/kubernetes/manifests/kube-apiserver.yaml) "                             \
 	"`--requestheader-client-ca-file=CA --requestheader-allowed-names=NAME "                                       \
 	"--requestheader-username-headers=X-Remote-User --requestheader-group-headers=X-Remote-Group "                 \
 	"--requestheader-extra-headers-prefix=X-Remote-Extra- --proxy-client-cert-file=CERTIFICATE "                   \
-	"--proxy-client-key-file=KEY`: a client certificate of NAME, its key, and the authority that signed it"
+	"--proxy-client-key-file=KEY`, where CERTIFICATE is a client's, of NAME, signed by CA"
 
-/* What kubeadm has made it keeps while it is there, ended or not. */
+/* kubeadm keeps what is there, ended or not, and renews no authority. */
 #define NEW_FRONT_PROXY                                                                                                \
-	"a new authority, by which kube-apiserver is to be started again; with kubeadm: `sudo sh -c 'rm "              \
+	"make a new authority and a certificate of it, and start kube-apiserver again; with kubeadm: `sudo sh -c 'rm " \
 	"/etc/kubernetes/pki/front-proxy-*' && sudo kubeadm init phase certs front-proxy-ca && sudo kubeadm init "     \
 	"phase certs front-proxy-client`; with k3s, see k3s certificate rotate-ca"
+
+/* kube-apiserver tells of no authority that has ended. */
+static char *mend_front_proxy(const struct err *err)
+{
+	return mem_dup(err->kind == ERR_MISSING ? GIVE_REQUEST_HEADER
+			"; where it has them, that authority has ended: " NEW_FRONT_PROXY
+						: GIVE_REQUEST_HEADER);
+}
 
 void aggregation_request_header(const struct casefile *c)
 {
@@ -326,7 +334,7 @@ void aggregation_request_header(const struct casefile *c)
 	if (told)
 		return;
 	if (frontproxy_config_decode(map, &config, &err) < 0)
-		casefile_wrong(c, mem_dup(GIVE_REQUEST_HEADER),
+		casefile_wrong(c, mend_front_proxy(&err),
 			"ConfigMap kube-system/extension-apiserver-authentication: %s", err.msg);
 	else if (x509_read(config.ca_pem, &facts, &err) < 0)
 		casefile_wrong(c, mem_dup(GIVE_REQUEST_HEADER), "requestheader-client-ca-file is no certificate: %s",
