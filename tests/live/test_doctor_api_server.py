@@ -146,9 +146,10 @@ def written(plane, name, pair):
 def test_certificate_of_the_api_server_that_has_ended(practice, plane, tmp_path):
     now = datetime.datetime.now(datetime.timezone.utc)
     ca = pki.Pair(plane.folder / "pki/ca.crt", plane.folder / "pki/ca.key")
-    written(plane, "apiserver", pki.certificate(tmp_path, "ended", ca, "kube-apiserver", names=("localhost,IP:127.0.0.1",), begin=now - 9 * DAY, end=now - DAY))
-    finding = eventually(lambda: practice.visit().bad().get("api-server"), timeout=30)
-    assert "certificate has expired" in finding["message"], finding
+    for name, begin, says in (("early", now + DAY, "not yet valid"), ("ended", now - 9 * DAY, "certificate has expired")):
+        written(plane, "apiserver", pki.certificate(tmp_path, name, ca, "kube-apiserver", names=("localhost,IP:127.0.0.1",), begin=begin, end=begin + 8 * DAY))
+        finding = eventually(lambda says=says: (lambda one: says in one["message"] and one)(practice.visit().bad()["api-server"]), timeout=30)
+        assert (finding["mend"] == "sudo timedatectl set-ntp true") == (name == "early"), finding
     practice.do(spoken(finding["mend"])[0])
     plane.start(plane.usual)
     eventually(lambda: practice.visit().fine(), timeout=60)

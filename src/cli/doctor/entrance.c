@@ -213,7 +213,8 @@ void entrance_credentials(const struct casefile *c)
 
 /* ---- The API server ---- */
 
-#define TRUST "kubectl config set-cluster CLUSTER --kubeconfig FILE --embed-certs --certificate-authority CERTIFICATE"
+#define ELSEWHERE "kubectl config set-cluster CLUSTER --kubeconfig FILE --server URL"
+#define TRUST     "kubectl config set-cluster CLUSTER --kubeconfig FILE --embed-certs --certificate-authority CERTIFICATE"
 
 void entrance_api_server(const struct casefile *c)
 {
@@ -225,11 +226,10 @@ void entrance_api_server(const struct casefile *c)
 		{ "self-signed", NULL, TRUST },
 		{ "self signed", NULL, TRUST },
 		{ "local issuer", NULL, TRUST },
-		{ "esolv", NULL, "kubectl config set-cluster CLUSTER --kubeconfig FILE --server URL" },
+		{ "cannot be looked up", NULL, ELSEWHERE },
 		{ "refused", NULL,
 			"nobody listens there: start the API server (k3s: `sudo systemctl restart k3s`; kubeadm: `sudo "
-			"systemctl restart kubelet`); where it is another, `kubectl config set-cluster CLUSTER "
-			"--kubeconfig FILE --server URL`" },
+			"systemctl restart kubelet`); where it is another, `" ELSEWHERE "`" },
 		{ NULL, NULL, "kubectl --kubeconfig FILE version" },
 	};
 	const json_t *version = casefile_object(c, "version");

@@ -297,8 +297,8 @@ static const struct example {
 		"`kubectl config set-cluster CLUSTER --kubeconfig k --server URL`" },
 	{ "api-server",
 		CONFIG(", 'cluster': 'a b', 'user': 'u'") ", 'version': {'error': 'temporary', 'message': "
-							  "'Could not resolve'}",
-		BAD, "not resolve", "kubectl config set-cluster 'a b' --kubeconfig k --server URL" },
+							  "'the name cannot be looked up'}",
+		BAD, "looked up", "kubectl config set-cluster 'a b' --kubeconfig k --server URL" },
 	{ "api-server", "'version': {'error': 'temporary', 'message': 'certificate has expired'}", BAD, "expired",
 		"`sudo kubeadm certs renew apiserver`" },
 	{ "api-server", "'version': {'error': 'temporary', 'message': 'certificate is not yet valid'}", BAD,
