@@ -373,7 +373,7 @@ def test_sources_and_objects(whole, stage, start_redis):
     visit = eventually(lambda: (lambda visit: "objects" in visit.bad() and visit)(whole.visit()))
     finding = visit.only("objects")
     assert f"ScaledObject {stage.namespace}/lost is not Ready: ScaledObjectCheckFailed: " in finding["message"], finding
-    assert "ScaledObjectCheckFailed" in whole.do(finding["mend"])
+    assert "Ready=False" in whole.do(finding["mend"])
 
 
 def test_more_objects_than_are_told(whole, stage):
