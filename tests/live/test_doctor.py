@@ -378,7 +378,7 @@ def test_sources_and_objects(whole, stage, start_redis):
 
 def test_more_objects_than_are_told(whole, stage):
     for number in range(22):
-        stage.scaledobject(f"lost-{number}", scaleTargetRef={"name": "nobody"})
+        stage.scaledobject(f"lost-{number}", scaleTargetRef={"name": f"nobody-{number}"})
     finding = eventually(lambda: [one for one in whole.visit().of("objects") if one["message"] == "and 2 more"])[0]
     assert len(re.findall(r"lost-\d+", whole.do(finding["mend"]))) >= 22, finding
 
