@@ -18,8 +18,8 @@ def built_packages(tmp_path_factory):
     build = os.environ.get("BUILD", "")
     assert build and os.path.exists(f"{build}/Makefile"), f"the environment variable BUILD must name a configured build folder, not {build!r}"
     folder = pathlib.Path(build) / "packages"
-    if not (folder / NAME).exists():
-        good("make", "-C", build, "deb")
+    shutil.rmtree(folder, ignore_errors=True)
+    good("make", "-C", build, "deb")
     kept = tmp_path_factory.mktemp("deb") / "packages"
     shutil.copytree(folder, kept)
     return kept

@@ -339,16 +339,18 @@ def test_doctor_at_a_kubeconfig_that_is_not_his(service, somebody):
 
 
 def test_doctor_at_a_clock(service, somebody):
-    """It is wrong for doctor alone (libfaketime): nobody may set that of a machine for a test. What is told makes systemd set it from now on."""
+    """
+    It is wrong for doctor alone (libfaketime), as nobody may set that of a machine for a test. What is told enables the service that sets it; systemd starts that in no container.
+    """
     machine, enabled = service.machine, lambda: service.machine.run("systemctl", "is-enabled", "systemd-timesyncd").stdout.strip()
     library = machine.shell("echo /usr/lib/*/faketime/libfaketime.so.1").strip()
     late = ["env", f"LD_PRELOAD={library}", "FAKETIME=-600", "FAKETIME_DONT_FAKE_MONOTONIC=1"]
     machine.good("timedatectl", "set-ntp", "false")
-    assert (machine.good("timedatectl", "show", "-p", "NTP", "--value").strip(), enabled()) == ("no", "disabled")
+    assert enabled() == "disabled"
     finding, = [one for one in service.findings(service.administrator(), "error", before=late) if one["hop"] == "clock"]
     assert re.search("the clock of this host is (599|600|601) seconds behind", finding["message"]), finding
     machine.good(*somebody, "sh", "-euc", finding["mend"])
-    assert (machine.good("timedatectl", "show", "-p", "NTP", "--value").strip(), enabled()) == ("yes", "enabled")
+    assert enabled() == "enabled"
     machine.good("timedatectl", "set-ntp", "false")
     assert not [one for one in service.findings(service.administrator(), "error", "warning") if one["hop"] == "clock"]
 
