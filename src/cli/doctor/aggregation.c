@@ -212,7 +212,9 @@ static char *replace_name(const struct casefile *c)
 	return mem_printf("kubectl -n %s delete service %s; %s", c->setup->namespace_, c->setup->service_name, apply);
 }
 
-/* Where no kube-proxy runs beside the API server. A name takes what belongs to an address with it. */
+/*
+ * Where no kube-proxy runs beside the API server. A name takes what belongs to an address with it.
+ */
 static char *let_reach(const struct casefile *c)
 {
 	MEM_AUTO char *apply = casefile_apply_at(c, "NAME:PORT"),
@@ -300,7 +302,7 @@ void aggregation_ca_bundle(const struct casefile *c)
 		casefile_fine(c, "is kscaled's authority");
 }
 
-/* Without the headers' names nobody reads them, though the aggregator sends the same ones always. */
+/* Without the headers' names nobody reads them, though the aggregator sends the same always. */
 #define GIVE_REQUEST_HEADER                                                                                            \
 	"give kube-apiserver (kubeadm: in /etc/kubernetes/manifests/kube-apiserver.yaml) "                             \
 	"`--requestheader-client-ca-file=CA --requestheader-allowed-names=NAME "                                       \

@@ -110,8 +110,8 @@ void casefile_wrong(const struct casefile *c, char *mend, const char *fmt, ...) 
 /* ---- Commands that mend; the caller owns them ---- */
 
 /*
- * A mend is a command, as it stands but for words in capitals, which are the user's to replace; or a
- * sentence, in which commands and options stand between backquotes. Tests run them.
+ * A mend is a command, as it stands but for words in capitals, which are the user's to replace; or
+ * a sentence, in which commands and options stand between backquotes. Tests run them.
  */
 
 #define CASEFILE_SET_CLOCK "sudo timedatectl set-ntp true"

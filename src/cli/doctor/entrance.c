@@ -83,8 +83,8 @@ static char *join_or(const struct casefile *c, char *mend)
 }
 
 /*
- * A kubeconfig beside the one that cannot be used, which stays as it is: of the same cluster, with a
- * token of kscaled's account. That is asked for first: where it is not to be had, nothing is made.
+ * A kubeconfig beside the one that cannot be used, which stays as it is: of the same cluster, with
+ * a token of kscaled's account. That is asked for first: where there is none, nothing is made.
  */
 #define BESIDE                                                                                                         \
 	"token=$(kubectl --kubeconfig FILE -n NAMESPACE create token ACCOUNT --duration 24h) && (umask 077; kubectl "  \
@@ -214,7 +214,9 @@ void entrance_credentials(const struct casefile *c)
 /* ---- The API server ---- */
 
 #define ELSEWHERE "kubectl config set-cluster CLUSTER --kubeconfig FILE --server URL"
-#define TRUST     "kubectl config set-cluster CLUSTER --kubeconfig FILE --embed-certs --certificate-authority CERTIFICATE"
+#define TRUST                                                                                                          \
+	"kubectl config set-cluster CLUSTER --kubeconfig FILE --embed-certs --certificate-authority "                  \
+	"CERTIFICATE"
 
 void entrance_api_server(const struct casefile *c)
 {

@@ -487,8 +487,8 @@ static bool is_command(const char *text)
 }
 
 /*
- * A command has nothing in it that only people understand; in a sentence each pair of backquotes holds
- * a command, or options.
+ * A command has nothing in it that only people understand; in a sentence each pair of backquotes
+ * holds a command, or options.
  */
 static bool is_a_mend(const char *text)
 {
