@@ -13,10 +13,9 @@ import yaml
 
 from rig import pki
 from rig.api_proxy import ApiProxy
-from rig.cluster import Cluster
 from rig.daemon import APISERVICE, WEBHOOKS, run
 from rig.keda_lease import Keda
-from rig.practice import HOPS, Desk, Practice, Visit, spoken
+from rig.practice import HOPS, Practice, Visit, spoken
 from rig.process import free_port
 from rig.waiting import eventually
 
@@ -317,23 +316,6 @@ def test_apiservice(whole):
     assert finding["hop"] == "apiservice" and "Service keda/keda-metrics-apiserver" in finding["message"], finding
     assert "kubectl patch apiservice" in finding["mend"]
     whole.mended(finding)
-
-
-def test_routing(whole, tmp_path):
-    """An API server that goes to endpoints itself has no way to a name."""
-    routed = Cluster(tmp_path / "routed")
-    routed.up("--aggregator-routing")
-    try:
-        routed.kubectl("apply", "-f", "-", stdin=whole.installation.manifests("--host", whole.host))
-        finding = eventually(lambda: Visit("--kubeconfig", routed.kubeconfig, "--host", whole.host).bad().get("routing"))
-        assert "--enable-aggregator-routing=true" in finding["message"], finding
-        assert finding["mend"] == "kubectl -n kscaled delete service kscaled; kscaled manifests --host ADDRESS:PORT | kubectl apply -f -", finding
-        desk = tmp_path / "desk"
-        desk.mkdir()
-        Desk(routed, desk).do(finding["mend"].replace("ADDRESS:PORT", "192.0.2.7:9443"))
-        assert Visit("--kubeconfig", routed.kubeconfig, "--host", "192.0.2.7:9443").status("routing") != "error"
-    finally:
-        routed.down()
 
 
 def test_ca_bundle_and_available(resting, tmp_path):

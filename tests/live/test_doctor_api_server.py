@@ -169,8 +169,8 @@ def test_certificate_of_the_administrator_that_has_ended(practice, plane, tmp_pa
     assert Visit("--kubeconfig", path).status("credentials") == Visit("--kubeconfig", path).status("api-server") == "ok"
 
 
-def test_no_way_to_an_address(practice, plane):
-    """A Service with an address, to which no kube-proxy leads."""
+def test_ways_to_a_service(practice, plane):
+    """With an address, to which no kube-proxy leads; and with a name."""
     there = lambda: Visit("--kubeconfig", practice.cluster.kubeconfig)
     objects = "service,endpoints,endpointslices"
     away = lambda: practice.cluster.kubectl("-n", "kscaled", "delete", objects, "-l", "app.kubernetes.io/name=kscaled", "--ignore-not-found")
@@ -184,7 +184,14 @@ def test_no_way_to_an_address(practice, plane):
         eventually(lambda: there().status("routing") == "ok", timeout=60)
         # Nobody is there, which is now told of the right place.
         eventually(lambda: f"https://{NOBODY_LISTENS}/" in there().bad()["available"]["message"], timeout=60)
-        # A name takes the place of the address, and takes it away.
+        # An API server that goes to endpoints itself has no way to a name.
+        practice.do(name.replace("NAME:PORT", practice.host))
+        finding = eventually(lambda: there().bad()["routing"], timeout=60)
+        assert finding["status"] == "error" and "--enable-aggregator-routing=true, which knows no ExternalName" in finding["message"], finding
+        assert finding["mend"] == "kubectl -n kscaled delete service kscaled; kscaled manifests --host ADDRESS:PORT | kubectl apply -f -", finding
+        practice.do(finding["mend"].replace("ADDRESS:PORT", NOBODY_LISTENS))
+        eventually(lambda: there().status("routing") == "ok", timeout=60)
+        # Where it does not, a name takes the place of the address, and takes it away.
         plane.start(plane.usual)
         practice.do(name.replace("NAME:PORT", practice.host))
         eventually(lambda: practice.visit().fine(), timeout=60)

@@ -99,7 +99,7 @@ void entrance_kubeconfig(const struct casefile *c)
 		{ "kubeconfig: ", "No such file",
 			"`sudo kscaled join --kubeconfig ADMIN` writes one; `PROGRAM doctor --kubeconfig KUBECONFIG` "
 			"looks by another" },
-		{ "Permission denied", NULL, "sudo kscaled doctor --kubeconfig FILE" },
+		{ "Permission denied", NULL, "sudo PROGRAM doctor --kubeconfig FILE" },
 		{ ": exec:", NULL, BESIDE },
 		{ ": auth-provider:", NULL, BESIDE },
 		{ ": as", "impersonation", BESIDE },
