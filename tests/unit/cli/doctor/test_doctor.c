@@ -548,7 +548,8 @@ static const struct example pods[] = {
 	{ "pods", IN_PODS(POD("'phase': 'Pending'")), BAD, "has been starting for", "describe pod kscaled-1" },
 	{ "pods",
 		IN_PODS(WAITS("'restartCount': 4, 'state': {'waiting': {'reason': 'CrashLoopBackOff'}}, 'lastState': "
-			      "{'terminated': {'exitCode': 2, 'reason': 'Error', 'message': 'one\\ntwo: bad'}}")),
+			      "{'terminated': {'exitCode': 2, 'reason': 'Error', 'message': 'one\\ntwo: bad\\nkscaled: "
+			      "`kscaled help` shows the options\\n'}}")),
 		BAD, "ends again and again (CrashLoopBackOff, 4 times so far, exit status 2): two: bad",
 		"kubectl -n kscaled logs --previous kscaled-1" },
 	{ "pods",
