@@ -42,15 +42,25 @@ def older_package(packages, tmp_path_factory):
     return folder / "kscaled-older.deb"
 
 
-@pytest.fixture(scope="session", name="base")
-def small_debian(packages):
-    """With what the package depends on, so that no test asks for more."""
+def debian_for(packages, *more):
+    """With what the package depends on, so that no test asks for more, and with these."""
     depends = good("dpkg-deb", "-f", packages / NAME, "Depends", "Recommends").replace("Depends:", "").replace("Recommends:", ",")
     have = set(good("apt-cache", "pkgnames").split())
     # Of alternatives the first that this Debian has; what only another one has (tzdata-legacy) comes with none here.
     groups = [[re.match(r"\s*(\S*)", word)[1] for word in group.split("|")] for group in depends.split(",")]
-    names = {next((name for name in group if name in have), None) for group in groups} - {None}
+    names = {next((name for name in group if name in have), None) for group in groups} - {None} | set(more)
     return good(TOP / "contrib/package/debian-root", *sorted(names)).strip()
+
+
+@pytest.fixture(scope="session", name="base")
+def small_debian(packages):
+    return debian_for(packages)
+
+
+@pytest.fixture(scope="session", name="lived_in")
+def debian_of_a_host(packages):
+    """Where somebody works who is not root, on a clock that may be set."""
+    return debian_for(packages, "dbus", "libfaketime", "sudo", "systemd-timesyncd")
 
 
 @pytest.fixture(scope="session", name="helm")
