@@ -328,7 +328,7 @@ void aggregation_request_header(const struct casefile *c)
 {
 	bool told;
 	const json_t *map = casefile_read(c, "request-header", &told);
-	struct frontproxy_config config = { NULL };
+	struct frontproxy_config config = { .ca_pem = NULL };
 	char until[TIMESTAMP_TEXT_MAX];
 	struct x509_facts facts;
 	struct err err = { 0 };

@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -150,9 +151,13 @@ const char *casefile_program(const struct casefile *c)
 
 char *casefile_quote(char *mend)
 {
-	MEM_AUTO char *taken = mend;
+	char *quoted;
 
-	return mem_printf(strchr(mend, '`') ? "%s" : "`%s`", mend);
+	if (strchr(mend, '`'))
+		return mend;
+	quoted = mem_printf("`%s`", mend);
+	free(mend);
+	return quoted;
 }
 
 /*
