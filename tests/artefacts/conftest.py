@@ -14,12 +14,15 @@ from kubenode import Watched
 
 @pytest.fixture(scope="session", name="packages")
 def built_packages(tmp_path_factory):
-    """By make, in a build folder that is not the tree, as in README.md."""
+    """
+    By make, in a build folder that is not the tree, as in README.md. What was compiled in an earlier run is found again: whether that is
+    what compiling gives, test_it_is_the_same_when_built_again tells.
+    """
     build = os.environ.get("BUILD", "")
     assert build and os.path.exists(f"{build}/Makefile"), f"the environment variable BUILD must name a configured build folder, not {build!r}"
     folder = pathlib.Path(build) / "packages"
     shutil.rmtree(folder, ignore_errors=True)
-    good("make", "-C", build, "deb")
+    good("make", "-C", build, "deb", env={**os.environ, "PATH": f"/usr/lib/ccache:{os.environ['PATH']}"})
     kept = tmp_path_factory.mktemp("deb") / "packages"
     shutil.copytree(folder, kept)
     return kept
