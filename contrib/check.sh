@@ -4,8 +4,8 @@
 # usage: contrib/check.sh [option...]
 #
 # Installs what the tests need and runs them all:
-#   unit        layout (clang-format), scripts (shellcheck), strict build with gcc, make distcheck (unit tests, layers, fuzz
-#               corpora, the tarball)
+#   unit        layout (clang-format), scripts (shellcheck, pyflakes), strict build with gcc,
+#               make distcheck (unit tests, layers, fuzz corpora, the tarball)
 #   sanitizers  strict build with clang, the same tests under address and undefined
 #               behaviour sanitizers
 #   live        kscaled against real control planes (tests/cluster, tests/live), several at once;
@@ -66,6 +66,10 @@ if [ -z "${HOME-}" ]; then
 	export HOME
 fi
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/kscaled
+# What was compiled once is found again, in whichever folder a run happens; what must be compiled anew calls gcc by its
+# name. Test programs are linked by a quicker linker than the program, where it is installed.
+export CCACHE_DIR=$cache/ccache CCACHE_MAXSIZE=2G CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
+quick_linker=-B/usr/libexec/mold
 work=$(mktemp -d "${TMPDIR:-/tmp}/kscaled-check-XXXXXX")
 
 clean_up() {
@@ -225,22 +229,23 @@ copy_tree() {
 	autoreconf -fi
 }
 
-# configured NAME CONFIGURE_ARGUMENT...: configures in $work/NAME and goes there.
+# configured NAME CONFIGURE_ARGUMENT...: configures in $work/NAME and goes there. No path that the compiler is told
+# begins with $work, which each run has another of.
 configured() {
 	mkdir "$work/$1"
 	cd "$work/$1"
 	shift
-	"$work/tree/configure" --quiet "$@"
+	../tree/configure --srcdir=../tree --quiet "$@"
 }
 
 build_gcc() {
-	configured gcc CC=gcc --enable-werror
+	configured gcc CC='ccache gcc' --enable-werror
 	make
 }
 
 check_unit() {
 	cd "$work/gcc"
-	make check VERBOSE=1
+	make check VERBOSE=1 LDFLAGS="$quick_linker"
 }
 
 # Each version of clang-format lays some things out otherwise: only the one of .clang-format judges.
@@ -261,17 +266,22 @@ scripts() {
 	find . \( -path ./.git -o -path ./build-aux -o -path ./configure -o -path ./autom4te.cache \) -prune -o -type f \
 		-exec sh -c 'head -n 1 "$1" | grep -aqE "^#!.*[ /](ba|da)?sh( |$)"' sh {} \; -print0 |
 		xargs -0 shellcheck --severity=warning --external-sources
+	# A name that nobody defines would be found when its line runs, in an hour or never.
+	find . \( -path ./.git -o -path ./build-aux \) -prune -o -type f \
+		-exec sh -c 'case $1 in *.py) ;; *) head -n 1 "$1" | grep -aqE "^#!.*[ /]python3?( |$)" ;; esac' sh {} \; -print0 |
+		xargs -0 pyflakes3
 }
 
 # Optimized as the program is. Of debug information only the lines, here and below: less to write and link.
 distcheck() {
 	cd "$work/gcc"
-	make distcheck VERBOSE=1 DISTCHECK_CONFIGURE_FLAGS="--enable-werror CC=gcc CFLAGS='-O2 -g1'"
+	make distcheck VERBOSE=1 \
+		DISTCHECK_CONFIGURE_FLAGS="--enable-werror CC='ccache gcc' CFLAGS='-O2 -g1' LDFLAGS=$quick_linker"
 }
 
 # What an optimizer would leave out is looked at too, and compiling takes a third of the time.
 check_sanitizers() {
-	configured sanitizers CC=clang --enable-sanitizers --enable-werror CFLAGS='-O0 -g1'
+	configured sanitizers CC='ccache clang' --enable-sanitizers --enable-werror CFLAGS='-O0 -g1' LDFLAGS="$quick_linker"
 	make check VERBOSE=1
 }
 
@@ -348,7 +358,7 @@ check_journeys() { live_tests -m journey -n 2 --basetemp="$work/live"; }
 as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -E "$@"; fi; }
 
 # artefacts_as_root NAME [PYTEST_OPTION...] FILE...: those files of tests/artefacts in one run, in which they share the package and the
-# small Debian. What root would look for in a cache of its own is named.
+# small Debian. What root would look for in a cache of its own is named, and what it compiles is kept apart.
 artefacts_as_root() {
 	local venv name=$1
 	shift
@@ -356,7 +366,8 @@ artefacts_as_root() {
 	KUBE_ASSETS=$("$top/tests/cluster/build")
 	export KUBE_ASSETS PYTHONDONTWRITEBYTECODE=1
 	cd "$top/tests/artefacts"
-	BUILD=$work/gcc KSCALED=$work/gcc/src/kscaled as_root "$venv/bin/python" -m pytest -q -o timeout=900 --durations=5 --basetemp="$work/$name" "$@"
+	BUILD=$work/gcc KSCALED=$work/gcc/src/kscaled CCACHE_DIR=$cache/ccache-packages as_root \
+		"$venv/bin/python" -m pytest -q -o timeout=900 --durations=5 --basetemp="$work/$name" "$@"
 }
 
 # The package, on hosts, and what README says of all the ways: together, as they need the same package.
@@ -371,10 +382,11 @@ artefact_node() {
 	artefacts_as_root node test_node.py test_hook.py
 }
 
-# The program in another folder, to see that the image is the same.
+# The program in another folder, compiled, not found in a cache: to see that the image is the same.
 build_elsewhere() {
-	mkdir -p "$work/elsewhere"
-	configured elsewhere/build CC=gcc --enable-werror
+	mkdir -p "$work/elsewhere/build"
+	cd "$work/elsewhere/build"
+	"$work/tree/configure" --quiet CC=gcc --enable-werror
 	make src/kscaled
 }
 

@@ -22,11 +22,12 @@ build='autoconf automake autoconf-archive pkg-config gcc libc6-dev make
 packaging='build-essential dpkg-dev debhelper binutils python3 python3-venv ca-certificates mandoc'
 # python3-venv: where Go is missing or old, it comes from PyPI; so do pytest and the Kubernetes client.
 demo='redis-server redis-tools python3-venv curl openssl ca-certificates'
-# llvm has the symbolizer that makes a sanitizer's report readable.
+# ccache and mold save time. llvm has the symbolizer that makes a sanitizer's report readable.
 # minisign signs a release. umoci and skopeo read what `make image` makes, which itself needs no more than building does.
 # The shells are what completion is tried in; the servers, what the scalers are tried against; tzdata, what cron triggers need.
 # A Debian is booted by systemd-container, which has systemd-nspawn. containerd and what stands behind it make a node.
-tests='clang clang-format llvm shellcheck wrk valgrind tzdata systemd systemd-container bash-completion zsh fish
+tests='ccache mold clang clang-format llvm shellcheck pyflakes3 wrk valgrind tzdata systemd systemd-container bash-completion
+	zsh fish
 	lintian mmdebstrap qemu-user-static umoci skopeo minisign containerd runc
 	containernetworking-plugins iptables iproute2 postgresql pgbouncer mariadb-server prometheus
 	rabbitmq-server nats-server graphite-web graphite-carbon faketime maven openjdk-17-jdk-headless nodejs npm'

@@ -94,6 +94,8 @@ class Debs:
     def apt(self, *arguments, tool="apt-get", **more):
         options = [f"APT::Architecture={self.architecture}", f"APT::Architectures={self.architecture}", f"Dir::State={self.state}",
                    f"Dir::State::lists={self.state}/lists", "Dir::State::status=/dev/null", f"Dir::Cache={self.state}/cache",
+                   # Kept between two calls, or each reads the lists for a second: Debian's images for containers turn that off.
+                   "Dir::Cache::pkgcache=pkgcache.bin", "Dir::Cache::srcpkgcache=srcpkgcache.bin",
                    "APT::Get::List-Cleanup=false", "Acquire::Languages=none", "Acquire::Retries=3"]
         if self.sources:
             options += [f"Dir::Etc::SourceList={os.path.abspath(self.sources)}", "Dir::Etc::SourceParts=/dev/null"]

@@ -50,6 +50,7 @@ void err_clear(struct err *err)
 	err->kind = ERR_NONE;
 	err->http_status = 0;
 	err->retry_after_ms = 0;
+	err->about = NULL;
 	err->msg[0] = '\0';
 }
 
@@ -74,6 +75,23 @@ int err_set(struct err *err, enum err_kind kind, const char *fmt, ...)
 	va_start(ap, fmt);
 	err_vset(err, kind, fmt, ap);
 	va_end(ap);
+	return -1;
+}
+
+int err_set_about(struct err *err, const char *about, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	err_vset(err, ERR_INVALID, fmt, ap);
+	va_end(ap);
+	return err_about(err, about);
+}
+
+int err_about(struct err *err, const char *about)
+{
+	if (err && !err->about)
+		err->about = about;
 	return -1;
 }
 

@@ -31,15 +31,21 @@ struct err {
 	enum err_kind kind;
 	int http_status;        /* of the response that caused it; 0: none */
 	int64_t retry_after_ms; /* what the server asked for; 0: nothing */
+	const char *about;      /* the parameter that would mend it, by a literal; NULL: none is known */
 	char msg[ERR_MSG_MAX];  /* cut with "..." when longer; always terminated and valid UTF-8 */
 };
 
 /* Sets *err, unless err is NULL, and returns -1, for `return err_set(err, ERR_INVALID, ...)`. */
 int err_set(struct err *err, enum err_kind kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* The same of ERR_INVALID about one parameter (struct err, about). */
+int err_set_about(struct err *err, const char *about, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int err_vset(struct err *err, enum err_kind kind, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
 
 /* Prepends "<text>: " to the message of *err, unless err is NULL; returns -1. */
 int err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Says what *err is about, unless that is said already or err is NULL; returns -1. */
+int err_about(struct err *err, const char *about);
 
 /* Sets *err to ERR_NONE. */
 void err_clear(struct err *err);

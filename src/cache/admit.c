@@ -344,6 +344,9 @@ static void warn_of_type(struct admit_wait *w, const struct scaler_params *param
 
 static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 {
+	struct err denied;
+	bool denies = auth_denies_secrets(w->owner->rules, of->meta->namespace_, &denied);
+
 	for (size_t i = 0; i < of->trigger_count; i++) {
 		const struct pod_identity identity = auth_identity(w->owner->rules, &of->triggers[i]);
 		struct scaler_params params = triggerparams_of(of, i);
@@ -355,6 +358,7 @@ static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 			continue;
 		/* A review reads no Secrets. */
 		params.identity = &identity;
+		params.secrets_denied = denies ? denied.msg : NULL;
 		params.auth_open = of->triggers[i].auth_name != NULL;
 		params.env_open = true;
 		warn_of_type(w, &params);

@@ -201,15 +201,18 @@ static void decide_scale_in(const struct scale_facts *facts, struct scale_decisi
 	say_active(d, CONDITION_FALSE, "ScalerCooldown", "Scaler cooling down because triggers are not active");
 }
 
-/*
- * The minimum holds whatever the triggers say, and while they say nothing. An idle count is below
- * it.
- */
+/* An idle count is below the minimum. */
+static bool has_min(const struct scaledobject_spec *spec)
+{
+	return spec->idle_replicas == INT32_UNSET && floor_of(spec) > 0;
+}
+
+/* The minimum holds whatever the triggers say, and while they say nothing. */
 static bool keep_min(const struct scale_facts *facts, struct scale_decision *d)
 {
 	int32_t min = floor_of(facts->spec);
 
-	if (facts->spec->idle_replicas != INT32_UNSET || d->replicas >= min)
+	if (!has_min(facts->spec) || d->replicas >= min)
 		return false;
 	raise_to(facts, d, SCALE_RULE_BELOW_MIN, min);
 	return true;
@@ -248,6 +251,11 @@ static struct scale_decision decide_paused(const struct scale_facts *facts)
 	if (kept >= 0 && facts->replicas_known && kept != facts->replicas)
 		act(&d, SCALE_RULE_PAUSED, kept);
 	return d;
+}
+
+bool scale_needs_no_trigger(const struct scaledobject_spec *spec, const struct annotations *annotations)
+{
+	return has_min(spec) || (annotations && annotations->force_active);
 }
 
 struct scale_decision scale_decide(const struct scale_facts *facts)

@@ -8,7 +8,7 @@
  * 3.2), with these differences:
  *   - an error never scales in, with or without a fallback; no triggers at all is an error, too;
  *   - an error does not hold an object below minReplicaCount, which depends on no source; with
- *     idleReplicaCount it does, as that is below it, too;
+ *     idleReplicaCount it does, as that is below it, too; nor do triggers that cannot be built;
  *   - the object is active while one trigger is, even if another fails; a failing trigger lowers
  *     Ready already in the tick that activates;
  *   - a last activity in the future counts as now;
@@ -38,6 +38,7 @@ struct scale_facts {
 	const struct annotations *annotations;  /* NULL: none */
 	const struct verdict_trigger *triggers; /* external ones only */
 	size_t trigger_count;
+	const struct err *unbuilt; /* why there are no triggers: they cannot be built; NULL */
 	/* cpu and memory triggers: alone they keep an object active (doc/keda.md 3.1, step 6) */
 	size_t resource_count;
 	/* of scalingModifiers: it alone makes the object active; NULL: the triggers do */
@@ -103,6 +104,11 @@ struct scale_decision {
 };
 
 struct scale_decision scale_decide(const struct scale_facts *facts);
+/*
+ * Whether something may be decided while no trigger can be built: there is a minimum to keep, or
+ * the annotation force-activation. annotations: NULL: none.
+ */
+bool scale_needs_no_trigger(const struct scaledobject_spec *spec, const struct annotations *annotations);
 /* What it means for Ready; the caller adds what only he knows. */
 struct readiness_look scale_ready_look(const struct scale_facts *facts, const struct scale_decision *d);
 

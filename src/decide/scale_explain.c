@@ -135,6 +135,8 @@ static void add_troubles(struct sentence *s, const struct scale_facts *facts)
 		add_triggers(s, facts, PICK_FAILING);
 	} else if (facts->composite && facts->composite->failing) {
 		sentence_add(s, "; failing: %s", facts->composite->err.msg);
+	} else if (facts->unbuilt) {
+		sentence_add(s, "; failing: %s", facts->unbuilt->msg);
 	}
 }
 
@@ -179,11 +181,18 @@ static bool asked_nobody(const struct scale_facts *facts)
 	return facts->trigger_count == 0 && facts->resource_count == 0;
 }
 
+static void add_nobody(struct sentence *s, const struct scale_facts *facts)
+{
+	sentence_add(s, "no trigger could be asked");
+	if (facts->unbuilt)
+		sentence_add(s, ": %s", facts->unbuilt->msg);
+}
+
 static void add_below_min(struct sentence *s, const struct scale_facts *facts)
 {
 	sentence_add(s, "fewer than minReplicaCount, and ");
 	if (asked_nobody(facts)) {
-		sentence_add(s, "no trigger could be asked");
+		add_nobody(s, facts);
 		return;
 	}
 	add_readings(s, facts);
@@ -208,7 +217,7 @@ static void explain_hold(struct sentence *s, const struct scale_facts *facts, co
 {
 	sentence_add(s, "held at %d: ", (int)d->replicas);
 	if (asked_nobody(facts)) {
-		sentence_add(s, "no trigger could be asked");
+		add_nobody(s, facts);
 		return;
 	}
 	sentence_add(s, "no trigger is active, but failing: ");

@@ -61,6 +61,7 @@ uint64_t scale_mark(const struct scale_facts *facts, const struct scale_decision
 	/* The sentence has the date of a time that is on another day. */
 	mark = mark_word(mark, d->until_unix_ms ? (uint64_t)(facts->now_unix_ms / MS_PER_DAY) : 0);
 	mark = mark_word(mark, (uint64_t)facts->resource_count << 32 | facts->trigger_count);
+	mark = mark_err(mark, facts->unbuilt);
 	if (facts->composite)
 		mark = mix_composite(mark, facts);
 	for (size_t i = 0; i < facts->trigger_count; i++)

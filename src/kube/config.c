@@ -116,10 +116,13 @@ static int take_choice(struct kubeconfig_choice *choice, struct kube_config *out
 	out->source = mem_printf("kubeconfig %s, context \"%s\"", choice->origin, choice->context);
 	out->insecure = choice->insecure;
 	out->server = choice->server;
+	out->cluster = choice->cluster;
+	out->user = choice->user;
 	out->tls_server_name = choice->tls_server_name;
 	out->proxy_url = choice->proxy_url;
 	out->namespace_ = choice->namespace_;
 	choice->server = choice->tls_server_name = choice->proxy_url = choice->namespace_ = NULL;
+	choice->cluster = choice->user = NULL;
 	if (read_pem(&out->files, &choice->ca, "certificate authority", &out->ca_pem, err) < 0 ||
 		read_pem(&out->files, &choice->cert, "client certificate", &out->cert_pem, err) < 0 ||
 		read_pem(&out->files, &choice->key, "client key", &out->key_pem, err) < 0)
@@ -237,6 +240,8 @@ void kube_config_done(struct kube_config *c)
 	free(c->tls_server_name);
 	mem_free_secret(c->proxy_url);
 	free(c->namespace_);
+	free(c->cluster);
+	free(c->user);
 	free(c->source);
 	free(c->kubeconfig_path);
 	files_done(&c->files);

@@ -276,24 +276,22 @@ static int choose_user(const struct part *at, struct kubeconfig_choice *out, str
 
 static int choose(const struct kubeconfig *kc, struct kubeconfig_choice *out, struct err *err)
 {
-	MEM_AUTO char *cluster = NULL;
-	MEM_AUTO char *user = NULL;
 	struct part part;
 
 	if (current_context(kc, &out->context, err) < 0 ||
 		find_part(kc, "contexts", "context", out->context, &part, err) < 0)
 		return -1;
 	out->origin = mem_dup(part.file->path);
-	if (text_field(&part, "cluster", &cluster, err) < 0 || text_field(&part, "user", &user, err) < 0 ||
+	if (text_field(&part, "cluster", &out->cluster, err) < 0 || text_field(&part, "user", &out->user, err) < 0 ||
 		text_field(&part, "namespace", &out->namespace_, err) < 0)
 		return -1;
-	if (!cluster)
+	if (!out->cluster)
 		return refuse(&part, "cluster", "is missing", err);
-	if (find_part(kc, "clusters", "cluster", cluster, &part, err) < 0 || choose_cluster(&part, out, err) < 0)
+	if (find_part(kc, "clusters", "cluster", out->cluster, &part, err) < 0 || choose_cluster(&part, out, err) < 0)
 		return -1;
-	if (!user)
+	if (!out->user)
 		return 0; /* anonymous */
-	return find_part(kc, "users", "user", user, &part, err) < 0 ? -1 : choose_user(&part, out, err);
+	return find_part(kc, "users", "user", out->user, &part, err) < 0 ? -1 : choose_user(&part, out, err);
 }
 
 int kubeconfig_choose(const struct kubeconfig *kc, struct kubeconfig_choice *out, struct err *err)
@@ -315,6 +313,8 @@ void kubeconfig_choice_done(struct kubeconfig_choice *c)
 {
 	free(c->context);
 	free(c->origin);
+	free(c->cluster);
+	free(c->user);
 	free(c->server);
 	free(c->tls_server_name);
 	mem_free_secret(c->proxy_url); /* may hold user:password */

@@ -310,14 +310,29 @@ static bool is_target(const struct param_row *row)
 	return row->kind == PARAM_TARGET || row->kind == PARAM_WHOLE_TARGET;
 }
 
+static bool is_given(const struct scaler_params *params, const struct param_row *row)
+{
+	const char *names = row->names;
+	char name[PARAM_NAME_SIZE];
+
+	while (params_next_name(&names, name)) {
+		MEM_AUTO char *text = params_trimmed(strmap_get(params->metadata, name));
+
+		if (text)
+			return true;
+	}
+	return false;
+}
+
 /*
  * In the place of a value at fault: unknown where it may be unknown; in the metadata alone, where
- * nothing ever is, absent if it may be, and else something (put_stand_in).
+ * nothing ever is, absent if it may be, and else something (put_stand_in): also where a rule of the
+ * type wants it and it is not there.
  */
-static void forgive(const struct param_row *row, struct found_value *out)
+static void forgive(const struct scaler_params *params, const struct param_row *row, struct found_value *out)
 {
 	out->unknown = strchr(row->where, AUTH) || strchr(row->where, ENV);
-	out->stands_in = !out->unknown && (row->required || is_target(row));
+	out->stands_in = !out->unknown && (row->required || is_target(row) || !is_given(params, row));
 }
 
 static int find(const struct scaler_params *params, const struct param_row *row, struct found_value *out,
@@ -327,7 +342,7 @@ static int find(const struct scaler_params *params, const struct param_row *row,
 
 	*out = (struct found_value){ .place = METADATA };
 	if (is_at_fault(params, row)) {
-		forgive(row, out);
+		forgive(params, row, out);
 		return 0;
 	}
 	for (const char *place = row->where; *place; place++) {
@@ -586,6 +601,7 @@ static void put_stand_in(const struct scaler_params *params, const struct param_
 	case PARAM_TEXT: *(char **)field = mem_dup(PARAM_STAND_IN); break;
 	case PARAM_INT64: *(int64_t *)field = row->least > 1 ? row->least : 1; break;
 	case PARAM_DOUBLE: *(double *)field = 1; break;
+	case PARAM_CHOICE: *(unsigned *)field = 0; break;
 	case PARAM_TARGET:
 	case PARAM_WHOLE_TARGET: params->build->scaler->target = quantity_from_int(1); break;
 	case PARAM_LIST:
@@ -706,6 +722,16 @@ int params_read_rows(struct scaler_build *b, const struct param_table *t, unsign
 	return rc < 0 ? -1 : 0;
 }
 
+bool params_may_be_in_metadata(const struct param_table *const *tables, const char *name)
+{
+	for (; *tables; tables++)
+		for (size_t i = 0; i < (*tables)->count; i++)
+			if (strchr((*tables)->rows[i].where, METADATA) &&
+				is_among((*tables)->rows[i].names, name, strlen(name)))
+				return true;
+	return false;
+}
+
 bool params_is_unknown(const struct param_table *t, const struct scaler_params *params, size_t at)
 {
 	struct found_value f = { 0 };
@@ -753,8 +779,9 @@ int params_check_pair(const char *name, const char *value, const char *other_nam
 {
 	if (!value == !other)
 		return 0;
-	return err_set(err, ERR_INVALID, "parameters \"%s\" and \"%s\" belong together: only %s is given", name,
-		other_name, value ? name : other_name);
+	return err_set_about(err, value ? other_name : name,
+		"parameters \"%s\" and \"%s\" belong together: only %s is given", name, other_name,
+		value ? name : other_name);
 }
 
 int params_check_target(const struct scaler_params *params, const char *name, int64_t *value, struct err *err)

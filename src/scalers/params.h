@@ -117,6 +117,9 @@ void params_read_ignored(const struct param_table *t, const struct scaler_params
 /* Adds to what is told of parameters without an effect. */
 void params_ignore(const struct scaler_params *params, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Whether the metadata may have a parameter by this name. tables: as in struct scaler_type. */
+bool params_may_be_in_metadata(const struct param_table *const *tables, const char *name);
+
 /* Whether the value of the field at this offset is unknown. */
 bool params_is_unknown(const struct param_table *t, const struct scaler_params *params, size_t at);
 

@@ -2,6 +2,7 @@
 #include "scalers/scalerbuild.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,7 +162,10 @@ static void complete(const struct scaler_params *params, struct scaler *out, cha
 
 /* ---- What is wrong ---- */
 
-/* `parameter "topic": ...`, of an error that no single row of a table makes. */
+/*
+ * What an error is about that no single row of a table makes: it says so (struct err, about), or by
+ * its words: `parameter "topic": ...`.
+ */
 static void find_name(struct param_fault *f)
 {
 	const char *name = text_behind(f->err.msg, "parameter \"");
@@ -169,6 +173,8 @@ static void find_name(struct param_fault *f)
 
 	name = name ? name : text_behind(f->err.msg, "unable to set param \"");
 	len = name ? strcspn(name, "\"") : 0;
+	if (f->err.about && !*f->about)
+		snprintf(f->about, sizeof(f->about), "%s", f->err.about);
 	if (*f->about || len == 0 || len >= sizeof(f->about))
 		return;
 	memcpy(f->about, name, len);
@@ -192,7 +198,9 @@ static bool note_fault(struct param_faults *faults)
 	struct param_fault *f = &faults->list[faults->count];
 
 	find_name(f);
-	if (faults->count > 0 && (f->err.kind == ERR_NONE || (*f->about && is_told(faults, f->about))))
+	if (faults->count > 0 &&
+		(f->err.kind == ERR_NONE || strstr(f->err.msg, PARAM_STAND_IN) ||
+			(*f->about && is_told(faults, f->about))))
 		return false;
 	faults->count++;
 	return f->err.kind == ERR_INVALID && *f->about && faults->count < PARAM_FAULTS_MAX;

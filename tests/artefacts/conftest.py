@@ -14,12 +14,15 @@ from kubenode import Watched
 
 @pytest.fixture(scope="session", name="packages")
 def built_packages(tmp_path_factory):
-    """By make, in a build folder that is not the tree, as in README.md."""
+    """
+    By make, in a build folder that is not the tree, as in README.md. What was compiled in an earlier run is found again: whether that is
+    what compiling gives, test_it_is_the_same_when_built_again tells.
+    """
     build = os.environ.get("BUILD", "")
     assert build and os.path.exists(f"{build}/Makefile"), f"the environment variable BUILD must name a configured build folder, not {build!r}"
     folder = pathlib.Path(build) / "packages"
     shutil.rmtree(folder, ignore_errors=True)
-    good("make", "-C", build, "deb")
+    good("make", "-C", build, "deb", env={**os.environ, "PATH": f"/usr/lib/ccache:{os.environ['PATH']}"})
     kept = tmp_path_factory.mktemp("deb") / "packages"
     shutil.copytree(folder, kept)
     return kept
@@ -42,15 +45,25 @@ def older_package(packages, tmp_path_factory):
     return folder / "kscaled-older.deb"
 
 
-@pytest.fixture(scope="session", name="base")
-def small_debian(packages):
-    """With what the package depends on, so that no test asks for more."""
+def debian_for(packages, *more):
+    """With what the package depends on, so that no test asks for more, and with these."""
     depends = good("dpkg-deb", "-f", packages / NAME, "Depends", "Recommends").replace("Depends:", "").replace("Recommends:", ",")
     have = set(good("apt-cache", "pkgnames").split())
     # Of alternatives the first that this Debian has; what only another one has (tzdata-legacy) comes with none here.
     groups = [[re.match(r"\s*(\S*)", word)[1] for word in group.split("|")] for group in depends.split(",")]
-    names = {next((name for name in group if name in have), None) for group in groups} - {None}
+    names = {next((name for name in group if name in have), None) for group in groups} - {None} | set(more)
     return good(TOP / "contrib/package/debian-root", *sorted(names)).strip()
+
+
+@pytest.fixture(scope="session", name="base")
+def small_debian(packages):
+    return debian_for(packages)
+
+
+@pytest.fixture(scope="session", name="lived_in")
+def debian_of_a_host(packages):
+    """Where somebody works who is not root, on a clock that may be set."""
+    return debian_for(packages, "dbus", "libfaketime", "sudo", "systemd-timesyncd")
 
 
 @pytest.fixture(scope="session", name="helm")

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from control_plane import KSCALED, TOP, ControlPlane, manifests, objects, run, tools
+from rig.practice import spoken
 from rig.waiting import DEFINITIONS_GONE
 
 NAMESPACE = "scaling"
@@ -486,5 +487,6 @@ def test_doctor_where_others_give_the_rights(doctored):
     doctored.install({"rbac": {"create": False}})
     finding = doctored.bad("rights")
     assert finding["mend"].startswith("the release makes no roles (rbac.create=false): bind system:serviceaccount:"), finding
-    doctored.do(finding["mend"].partition(" needs, or ")[2])
+    (command,) = spoken(finding["mend"])
+    doctored.do(command)
     doctored.good("rights")

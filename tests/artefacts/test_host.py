@@ -7,7 +7,6 @@ follow upon each other. Root only. BUILD: a configured build folder; KUBE_ASSETS
 import contextlib
 import json
 import os
-import pathlib
 import re
 import shutil
 import time
@@ -15,8 +14,9 @@ import time
 import pytest
 
 from debianhost import STOP_LIMIT, DebianHost
-from debpackage import NAME, VERSION, good
+from debpackage import NAME, VERSION
 from rig.cluster import Cluster
+from rig.practice import spoken
 from rig.process import free_port
 from rig.redis_server import RedisServer
 from rig.stage import Stage
@@ -36,13 +36,21 @@ class Service:
         self.machine.file("/etc/kscaled/kscaled.conf").write_text("".join(f"{name} = {value}\n" for name, value in lines.items() if value is not None))
 
     def command(self, name, *arguments, program="kscaled", code=0):
-        shutil.copy(self.cluster.kubeconfig, self.machine.file("/root/admin"))
-        done = self.machine.run(program, name, "--kubeconfig=/root/admin", *arguments)
+        done = self.machine.run(program, name, f"--kubeconfig={self.administrator()}", *arguments)
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout + done.stderr
 
     def join(self, **more):
         return self.command("join", f"--host=localhost:{self.port}", **more)
+
+    def administrator(self):
+        """A kubeconfig."""
+        return "/root/" + shutil.copy(self.cluster.kubeconfig, self.machine.file("/root/admin")).name
+
+    def findings(self, kubeconfig, *statuses, before=()):
+        """Of kscaled doctor, which these words may stand before."""
+        said = json.loads(self.machine.run(*before, "kscaled", "doctor", "-o", "json", "--kubeconfig", kubeconfig).stdout)
+        return [one for one in said if one["status"] in statuses]
 
     def control(self, *arguments):
         self.machine.good("systemctl", *arguments, "kscaled")
@@ -105,8 +113,8 @@ def cluster(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def machine(base, tmp_path_factory):
-    machine = DebianHost(base, tmp_path_factory.mktemp("host"))
+def machine(lived_in, tmp_path_factory):
+    machine = DebianHost(lived_in, tmp_path_factory.mktemp("host"))
     try:
         machine.boot()
         yield machine
@@ -127,8 +135,11 @@ def installed(machine, cluster, older):
 
 @pytest.fixture(scope="module")
 def service(installed):
-    """Joined."""
-    installed.told = installed.join()
+    """Joined, as doctor says it of a host that has no kubeconfig yet."""
+    (finding,) = installed.findings("/etc/kscaled/kubeconfig", "error")
+    assert "No such file" in finding["message"], finding
+    command = spoken(finding["mend"])[0].replace("ADMIN", installed.administrator())
+    installed.told = installed.machine.shell(f"{command} --host=localhost:{installed.port}")
     return installed
 
 
@@ -294,6 +305,53 @@ def test_frozen(service, stage):
         eventually(lambda: service.running() and service.pid() != pid)
     service.control("restart")
     assert service.scales(stage)
+
+
+# --- what kscaled doctor says is to be done on a host: by who may be root by sudo, and is not ---
+
+@pytest.fixture(name="somebody")
+def fixture_somebody(service):
+    """Runs a command as an ordinary user with a sudo that asks no password."""
+    machine = service.machine
+    machine.shell("useradd somebody && echo 'somebody ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/somebody")
+    yield ["setpriv", "--reuid=somebody", "--regid=somebody", "--init-groups", "env", "HOME=/"]
+    machine.shell("rm /etc/sudoers.d/somebody && userdel somebody")
+
+
+def test_doctor_at_a_service_that_was_stopped(service, stage, somebody):
+    service.control("stop")
+    try:
+        finding, = [one for one in service.findings(service.administrator(), "error") if one["hop"] == "lease"]
+        assert "nobody holds the Lease" in finding["message"], finding
+        assert service.property("ActiveState") == "inactive"
+        service.machine.good(*somebody, "sh", "-euc", finding["mend"])
+        assert service.running() and service.scales(stage)
+        eventually(lambda: not service.findings(service.administrator(), "error", "warning"))
+    finally:
+        service.control("start")
+
+
+def test_doctor_at_a_kubeconfig_that_is_not_his(service, somebody):
+    finding = service.findings("/etc/kscaled/kubeconfig", "error", before=somebody)[0]
+    assert "Permission denied" in finding["message"], finding
+    assert re.search("(?m)^ok +kubeconfig +kubeconfig /etc/kscaled/kubeconfig", service.machine.good(*somebody, "sh", "-euc", finding["mend"]))
+
+
+def test_doctor_at_a_clock(service, somebody):
+    """
+    It is wrong for doctor alone (libfaketime), as nobody may set that of a machine for a test. What is told enables the service that sets it; systemd starts that in no container.
+    """
+    machine, enabled = service.machine, lambda: service.machine.run("systemctl", "is-enabled", "systemd-timesyncd").stdout.strip()
+    library = machine.shell("echo /usr/lib/*/faketime/libfaketime.so.1").strip()
+    late = ["env", f"LD_PRELOAD={library}", "FAKETIME=-600", "FAKETIME_DONT_FAKE_MONOTONIC=1"]
+    machine.good("timedatectl", "set-ntp", "false")
+    assert enabled() == "disabled"
+    finding, = [one for one in service.findings(service.administrator(), "error", before=late) if one["hop"] == "clock"]
+    assert re.search("the clock of this host is (599|600|601) seconds behind", finding["message"]), finding
+    machine.good(*somebody, "sh", "-euc", finding["mend"])
+    assert enabled() == "enabled"
+    machine.good("timedatectl", "set-ntp", "false")
+    assert not [one for one in service.findings(service.administrator(), "error", "warning") if one["hop"] == "clock"]
 
 
 def test_a_group_may_ask(service):

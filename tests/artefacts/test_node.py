@@ -5,11 +5,13 @@ the Pod's spec, its token and its rights, and what becomes of Pods, Jobs and the
 """
 import base64
 import json
+import os
+import shlex
 import signal
 
 import pytest
 
-from control_plane import run
+from control_plane import KSCALED, run
 from debpackage import ARCHITECTURE, VERSION
 from kubenode import ACCOUNTS, RESTRICTED, RUNNING, refused
 from rig.waiting import DEFINITIONS_GONE, eventually, throughout
@@ -75,6 +77,17 @@ class Release:
 
     def signal(self, number):
         run(*self.node.inside("kill", f"-{int(number)}", self.process()))
+
+    def doctor(self, says):
+        """What kscaled doctor finds of the Pods."""
+        def found():
+            said = json.loads(run(*self.node.inside(os.path.abspath(KSCALED), "doctor", "-o", "json", "--kubeconfig", self.node.kubeconfig), check=False).stdout)
+            return next((one for one in said if one["hop"] == "pods" and says in one["message"]), None)
+        return eventually(found, timeout=90)
+
+    def do(self, command):
+        """As it stands, by the administrator."""
+        return run(*self.node.inside("sh", "-euc", command)).stdout
 
     def ready(self, wanted):
         eventually(lambda: self.container()["ready"] is wanted, timeout=120)
@@ -216,6 +229,43 @@ def test_jobs_that_end(release, shop):
     shop.kubectl("wait", "--for=condition=Active=False", "scaledjob/worker", "--timeout=60s")
     eventually(lambda: not open_(), timeout=120)
     assert {job["status"].get("succeeded") for job in shop.jobs()} == {1}
+
+
+def test_doctor_at_a_program_that_hangs(release):
+    """What it has said so far. The kubelet may have started it again when it is let go."""
+    release.signal(signal.SIGSTOP)
+    try:
+        finding = release.doctor("runs, but is not ready")
+        assert finding["mend"] == f"kubectl -n {RUNNING} logs {release.pod()['metadata']['name']}" and "kscaled" in release.do(finding["mend"]), finding
+    finally:
+        release.signal(signal.SIGCONT)
+    release.ready(True)
+    release.available()
+
+
+def test_doctor_at_a_program_that_ends(release):
+    """What it said before it ended, while the one before still works."""
+    release.kubectl("set", "env", "deployment/kscaled", "KSCALED_LEASE_DURATION=never")
+    try:
+        finding = release.doctor("ends again and again")
+        says = 'KSCALED_LEASE_DURATION: "never" is no duration'
+        assert finding["status"] == "warning" and says in finding["message"] and says in release.do(finding["mend"]), finding
+    finally:
+        release.kubectl("rollout", "undo", "deployment/kscaled")
+        release.kubectl("rollout", "status", "deployment/kscaled", "--timeout=120s")
+    release.available()
+
+
+def test_doctor_at_an_account_that_was_deleted(release):
+    """No Pod is made without; the release has it."""
+    release.kubectl("delete", "serviceaccount", "kscaled")
+    release.kubectl("delete", "pod", release.pod()["metadata"]["name"])
+    finding = release.doctor("no Pod can be made: ServiceAccount")
+    chart = f"kscaled-{VERSION}.tgz"
+    assert finding["mend"] == f"helm upgrade kscaled {chart} --namespace {RUNNING} --reuse-values", finding
+    release.helm(*(str(release.chart) if word == chart else word for word in shlex.split(finding["mend"])[1:]))
+    release.kubectl("rollout", "status", "deployment/kscaled", "--timeout=120s")
+    release.available()
 
 
 def test_rights(release):

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from rig.cluster import gone
-from rig.credentials import Credentials, LockedRedis, from_secret, ref
+from rig.credentials import LockedRedis, from_secret, ref
 from rig.stage import Stage
 from rig.waiting import after, eventually, throughout
 

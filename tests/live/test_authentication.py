@@ -381,6 +381,25 @@ def test_taken_away_while_in_use(kscaled, stage, credentials, locked_redis, what
     assert stage.replicas("it") == 1
 
 
+def test_the_minimum_needs_no_secret(kscaled, stage, credentials, locked_redis):
+    """A new object without its Secret is raised to its minimum, has no HPA and says what is missing; what is lost later leaves both."""
+    credentials.authentication(**from_secret())
+    locked_redis.scaledobject(stage, "it", ref(), minReplicaCount=2, maxReplicaCount=3)
+    locked_redis.scaledobject(stage, "idle", ref(), minReplicaCount=2, maxReplicaCount=3, idleReplicaCount=0)
+    missing = f"Secret {stage.namespace}/redis does not exist"
+    eventually(lambda: stage.replicas("it") == 2)
+    assert missing in stage.wait_refused("it") and missing in stage.wait_refused("idle")
+    assert stage.hpa_names() == [] and stage.replicas("idle") == 0
+    credentials.secret(password=PASSWORD)
+    locked_redis.wait_read(stage, "it")
+    eventually(lambda: stage.hpa("it").spec.min_replicas == 2)
+    credentials.delete_secret()
+    stage.wait_refused("it")
+    stage.set_replicas(0, "it")
+    eventually(lambda: stage.replicas("it") == 2)
+    assert stage.hpa("it").spec.min_replicas == 2
+
+
 def test_more_config_maps_than_are_watched_one_by_one(kscaled, stage, credentials, locked_redis):
     """From the ninth on those of the namespace are watched together, and one that is named later is read by itself."""
     for i in range(9):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kscaled check`: good and bad manifests, and files that are none; no cluster is needed."""
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -138,6 +139,29 @@ def test_options_of_the_daemon(tmp_path):
     text = "apiVersion: keda.sh/v1alpha1\nkind: ClusterTriggerAuthentication\nmetadata: {name: files}\nspec:\n  filePath: a.json\n"
     assert "--filepath-auth-root-path is not set" in check(tmp_path, text)[1]
     assert check(tmp_path, text, "--filepath-auth-root-path", "/etc/kscaled") == (0, "", "")
+    text = ("apiVersion: keda.sh/v1alpha1\nkind: TriggerAuthentication\nmetadata: {name: v}\nspec:\n"
+            "  hashiCorpVault: {address: 'https://v', authentication: token, secrets: [{parameter: password, path: a, key: b}]}\n")
+    assert ": warning: " in (out := check(tmp_path, text)[1]) and "none of --vault-trusted-addresses" in out
+    assert check(tmp_path, text, "--vault-trusted-addresses", "https://v") == (0, "", "")
+    text = "apiVersion: keda.sh/v1alpha1\nkind: TriggerAuthentication\nmetadata: {name: s}\nspec:\n  secretTargetRef: [{parameter: password, name: s, key: k}]\n"
+    assert check(tmp_path, text) == (0, "", "")
+    status, out, _ = check(tmp_path, text, "--restrict-secret-access")
+    assert status == 1 and "--restrict-secret-access allows Secrets of namespace kscaled only" in out
+    assert check(tmp_path, text, "--restrict-secret-access", "--cluster-object-namespace", "default") == (0, "", "")
+
+
+# Options of the daemon by which no object is judged: they are of the daemon itself, or hold when a source is asked.
+JUDGE_NOTHING = """config kubeconfig renew-token namespace watch-namespace bind-address secure-port status-address insight-socket insight-socket-group service-name tls-cert-file
+tls-private-key-file leader-elect lease-name lease-duration renew-deadline retry-period metrics-max-age metrics-deadline metered-interval wake-interval http-timeout http-min-tls-version
+http-tls-cipher-list ca-dir max-source-connections log-level log-format identity state-dir keda-namespace take-over release-apiservice-on-stop webhook cloud-metadata vault-jwt-file
+vault-jwt-audience bound-service-account-token-expiry sandbox""".split()
+
+
+def test_each_option_of_the_daemon_is_known_here_or_judges_nothing():
+    options = set(re.findall(r"^ +--([a-z][a-z-]*) ", run("help").stdout, re.M)) - {"help", "version"}
+    here = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", run("check", "--help").stdout, re.M))
+    assert len(options) > 40 and options == (options & here) | set(JUDGE_NOTHING)
+    assert not (options & here - {"namespace"}) & set(JUDGE_NOTHING)
 
 
 @pytest.mark.parametrize("content, status, said", [

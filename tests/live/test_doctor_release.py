@@ -161,8 +161,57 @@ def test_it_ends_again_and_again(fresh):
     pod = fresh.container({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}}, ended, 4)
     finding = fresh.only_pods()
     assert finding["message"] == f"Pod {pod} ends again and again (CrashLoopBackOff, 4 times so far, exit status 2): kscaled: option secure-port: bad", finding
-    assert finding["mend"] == f"kubectl -n scaling logs --previous {pod}"  # which a kubelet would answer
-    assert "--previous" in fresh.desk.do("kubectl logs --help")
+    assert finding["mend"] == f"kubectl -n scaling logs --previous {pod}"  # which a kubelet answers: tests/artefacts/test_node.py
+
+
+def test_cannot_be_started(fresh):
+    pod = fresh.container({"waiting": {"reason": "CreateContainerConfigError", "message": 'secret "x" not found'}})
+    finding = fresh.only_pods()
+    assert finding["message"] == f'Pod {pod} cannot be started: CreateContainerConfigError: secret "x" not found', finding
+    assert re.search(r"(?m)^Name: +" + pod, told := fresh.desk.do(finding["mend"])) and "CreateContainerConfigError" in told, told
+
+
+def test_no_pod_may_be_made(fresh):
+    """A quota, which the Deployment does not say."""
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "none"}, "spec": {"hard": {"pods": "0"}}}
+    fresh.kubectl("apply", "-f", "-", stdin=json.dumps(quota))
+    fresh.kubectl("patch", "resourcequota", "none", "--subresource=status", "--type=merge", "-p", json.dumps({"status": {"hard": {"pods": "0"}, "used": {"pods": "0"}}}))
+    try:
+        def refused():
+            fresh.kubectl("delete", "pods", "--all", "--force", "--grace-period=0")
+            return "has no Pod" in fresh.visit().bad()["pods"]["message"]
+        eventually(refused)
+        finding = fresh.only_pods()
+        eventually(lambda: "exceeded quota: none" in fresh.desk.do(finding["mend"]))
+    finally:
+        fresh.kubectl("delete", "resourcequota", "none")
+    fresh.kubectl("rollout", "restart", "deployment", "kscaled")  # at once, and not when the controller tries again
+    fresh.pod()
+
+
+def test_a_kind_of_others(installed):
+    """Of the same name in another group's plural: the API server takes the first."""
+    cluster = installed.cluster
+    before = json.loads(cluster.kubectl("get", "crd", "scaledjobs.keda.sh", "-o", "json"))
+    theirs = {**before, "metadata": {"name": "others.keda.sh"}, "spec": {**before["spec"], "names": {**before["spec"]["names"], "plural": "others", "shortNames": []}}}
+    cluster.kubectl("delete", "crd", "scaledjobs.keda.sh")
+    cluster.kubectl("create", "-f", "-", stdin=json.dumps(theirs))
+    cluster.kubectl("wait", "--for=condition=Established", "crd/others.keda.sh", "--timeout=60s")
+    try:
+        finding = installed.visit().bad()["crds"]
+        installed.desk.do(finding["mend"])
+        finding = eventually(lambda: (lambda one: "is not established" in one["message"] and one)(installed.visit().bad()["crds"]))
+        assert "KindConflict" in installed.desk.do(finding["mend"]) or "already in use" in finding["message"], finding
+    finally:
+        cluster.kubectl("delete", "crd", "others.keda.sh")
+    eventually(lambda: installed.visit().status("crds") == "ok")
+
+
+def test_in_another_namespace(installed):
+    """Whoever looks in the wrong one is told the right one."""
+    message = installed.visit("--namespace", "default").bad()["release"]["message"]
+    told = re.search("kscaled doctor --namespace .*", message)[0]
+    assert told == "kscaled doctor --namespace scaling --service-name kscaled" and "in namespace scaling, in Pods" in installed.desk.do(told, code=1)
 
 
 def test_killed_for_memory(fresh):

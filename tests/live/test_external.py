@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """external and external-push: a scaler in grpcio says which metrics there are, what they are and whether there is work; it fails in every way, and hostile servers take its place."""
-import contextlib
 import re
 import struct
 import time
@@ -11,7 +10,6 @@ from rig import pki, scripted
 from rig.credentials import ref
 from rig.daemon import run
 from rig.grpc_scaler import GrpcScaler
-from rig.process import free_port
 from rig.waiting import after, eventually, throughout, timed
 
 REFRESH = 25.0  # seconds after which a changed description is in the HPA at the latest, on a busy machine

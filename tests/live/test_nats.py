@@ -305,7 +305,7 @@ def test_a_leader_out_of_reach(kscaled, stage):
     names = iter(range(10**6))
     consumer = {"name": "worker", "num_pending": 7, "num_ack_pending": 0, "cluster": {"leader": "nats-2"}}
     jsz = json.dumps({"server_id": "I", "meta_cluster": {"cluster_size": 3}, "account_details": [{"name": "$G", "stream_detail": [{"name": "orders", "consumer_detail": [consumer]}]}]})
-    source = HttpSource({"/jsz": jsz, "/varz": lambda asked: json.dumps({"server_id": "I", "server_name": f"nats-{next(names) % 2}", "connect_urls": [f"127.0.0.1:4222", "127.0.0.9:4222"]})})
+    source = HttpSource({"/jsz": jsz, "/varz": lambda asked: json.dumps({"server_id": "I", "server_name": f"nats-{next(names) % 2}", "connect_urls": ["127.0.0.1:4222", "127.0.0.9:4222"]})})
     try:
         stage.deployment(replicas=3)
         stage.scaledobject(triggers=[trigger(f"127.0.0.1:{source.port}")])

@@ -7,15 +7,14 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-import time
 import urllib.parse
 
 import pytest
 
 from rig.cluster import GROUP, VERSION
 from rig.credentials import LockedRedis, from_config_map, from_secret, ref
-from rig.daemon import program, run
-from rig.process import Process, free_port
+from rig.daemon import program
+from rig.process import free_port
 from rig.scripted import Scripted
 from rig.waiting import eventually
 

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from rig.credentials import LockedRedis, from_secret, ref
-from rig.daemon import run
 from rig.job_stage import GENERATION, OWNER_LABEL, PENDING, STAYS, finished
 from rig.job_worker import AtEnd
 from rig.redis_server import RedisServer

@@ -52,8 +52,6 @@ struct auth_lookup {
 		*managed)(void *arg, const struct managervalues_source *source, const char **out, struct err *err);
 	enum reference_state (*token)(void *arg, const char *namespace_, const char *service_account, const char **out,
 		struct err *err);
-	/* of auth_alone: whether its way to log in to Vault is allowed here; NULL: not known */
-	enum reference_state (*vault_login)(void *arg, const struct triggerauth *t, struct err *err);
 	/*
 	 * namespace of the Secrets, ConfigMaps and service accounts of a
 	 * ClusterTriggerAuthentication
@@ -63,6 +61,9 @@ struct auth_lookup {
 	bool no_files;         /* of auth_alone: filePath is denied (option filepath-auth-root-path) */
 	enum auth_cloud cloud;
 	const char *azure_trusted, *aws_trusted; /* options azure-trusted-hosts, aws-trusted-hosts; NULL */
+	const char *vault_trusted;               /* option vault-trusted-addresses; NULL */
+	bool vault_token;                        /* VAULT_TOKEN is in kscaled's environment */
+	bool vault_files;                        /* option vault-credential-dir is set */
 	/*
 	 * of kscaled's environment, for secret managers: the region, where none is said, and the
 	 * URL that is asked instead of a region's; NULL: none
@@ -100,10 +101,21 @@ size_t auth_parameter_count(const struct auth_lookup *lookup, const struct scale
 /*
  * Judges an authentication by itself, whatever it refers to: 0, or -1 with what auth_params will
  * tell each trigger that refers to it, or that the identity it names is not given away here. Of
- * rules only what decides counts (which identities, whose Secrets, files, the region, vault_login);
+ * rules only what decides counts (which identities, whose Secrets, files, the region, vault_...);
  * nothing is looked up.
  */
 int auth_alone(const struct auth_lookup *rules, const struct triggerauth *t, struct err *err);
+
+/*
+ * Whether an authentication with hashiCorpVault may log in to Vault as it says, by the rules alone
+ * and before anybody is asked: a namespaced one may use kscaled's own login at trusted addresses
+ * only, as its author chooses the address.
+ */
+enum reference_state auth_vault_login(const struct auth_lookup *rules, const struct triggerauth *t, struct err *err);
+/* Whether it has a login of its own. */
+bool auth_vault_has_credential(const struct triggerauth_vault *v);
+/* Whether credential.serviceAccount is absent, or KEDA's default: kscaled's own login. */
+bool auth_vault_is_usual_file(const struct triggerauth_vault *v);
 
 /* For look-ups that ask nobody: what managers and the API server would say is AUTH_UNKNOWN. */
 #define AUTH_UNKNOWN "kscaled-unknown"

@@ -55,12 +55,10 @@ static enum reference_state find_file(void *arg, const char *path, const struct 
 static enum reference_state find_vault(void *arg, const struct triggerauth *t, size_t secret, const char *namespace_,
 	const char **out, struct err *err)
 {
-	const struct auth_lookup *rules = ((const struct alone *)arg)->rules;
-
 	(void)secret;
 	(void)namespace_;
 	*out = AUTH_UNKNOWN;
-	return rules->vault_login ? rules->vault_login(rules->arg, t, err) : REFERENCE_FOUND;
+	return auth_vault_login(((const struct alone *)arg)->rules, t, err);
 }
 
 enum reference_state auth_unknown_managed(void *arg, const struct managervalues_source *source, const char **out,

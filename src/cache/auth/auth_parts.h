@@ -5,7 +5,8 @@
 /*
  * Shared by the files of cache/auth/auth.h: auth.c reads parameters from the sources,
  * auth_managers.c from those that are secret managers of clouds, auth_environment.c from the
- * target's container; all read through auth_lookup.c. auth_alone.c judges with nothing to read.
+ * target's container; all read through auth_lookup.c. auth_vault.c says which logins to Vault are
+ * allowed, and auth_alone.c judges with nothing to read.
  */
 
 #include "cache/auth/auth.h"

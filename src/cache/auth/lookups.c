@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/mem.h"
 #include "cache/auth/authfiles.h"
@@ -12,8 +11,6 @@
 #include "cache/auth/satokens.h"
 #include "cache/auth/vaultvalues.h"
 
-/* KEDA's default token file. Here it means kscaled's own login, and the file is not read. */
-#define KEDAS_TOKEN         "/var/run/secrets/kubernetes.io/serviceaccount/token"
 #define OWN_SERVICE_ACCOUNT "kscaled" /* as `kscaled manifests` has it */
 
 /* A referenced TriggerAuthentication, existing or not, as its owners know it. */
@@ -164,92 +161,6 @@ static enum reference_state find_managed(void *arg, const struct managervalues_s
 
 /* ---- Vault ---- */
 
-static enum reference_state refuse(struct err *err, const char *what)
-{
-	err_set(err, ERR_INVALID, "%s", what);
-	return REFERENCE_MISSING;
-}
-
-/* Without surrounding white space and trailing slashes, which have no meaning. */
-static const char *bare_address(const char *text, size_t *len)
-{
-	while (*len > 0 && strchr(" \t", *text)) {
-		text++;
-		(*len)--;
-	}
-	while (*len > 0 && strchr(" \t/", text[*len - 1]))
-		(*len)--;
-	return text;
-}
-
-/*
- * Whether the object may use kscaled's own login at that address. Authors of
- * ClusterTriggerAuthentications are trusted; the author of a namespaced one may operate the server
- * that it names.
- */
-static bool may_use_own_login(const struct lookups *l, const struct triggerauth *t)
-{
-	size_t wanted_len = strlen(t->vault->address);
-	const char *wanted = bare_address(t->vault->address, &wanted_len);
-
-	if (!*t->meta.namespace_)
-		return true;
-	for (const char *rest = l->vault_trusted, *next; rest && *rest; rest = next) {
-		size_t len = strcspn(rest, ",");
-		const char *one;
-
-		next = rest + len + (rest[len] == ',');
-		one = bare_address(rest, &len);
-		if (len > 0 && ((len == 1 && *one == '*') || (len == wanted_len && strncasecmp(one, wanted, len) == 0)))
-			return true;
-	}
-	return false;
-}
-
-/* The same whether there is such a login or not. */
-static enum reference_state distrust(const struct triggerauth_vault *v, const char *instead, struct err *err)
-{
-	err_set(err, ERR_DENIED,
-		"address \"%.200s\" is none of --vault-trusted-addresses, where alone a TriggerAuthentication may have "
-		"kscaled log in as itself: give %s",
-		v->address, instead);
-	return REFERENCE_DENIED;
-}
-
-static bool given(const char *text)
-{
-	return text && *text;
-}
-
-static bool has_own_credential(const struct triggerauth_vault *v)
-{
-	return given(v->kubernetes ? v->service_account_name : v->token);
-}
-
-static bool is_default_file(const struct triggerauth_vault *v)
-{
-	return !given(v->service_account_file) || strcmp(v->service_account_file, KEDAS_TOKEN) == 0;
-}
-
-/* Before anybody is asked: whether this login is allowed here, and can be. */
-static enum reference_state check_login(void *arg, const struct triggerauth *t, struct err *err)
-{
-	const struct lookups *l = arg;
-	const struct triggerauth_vault *v = t->vault;
-
-	if (has_own_credential(v))
-		return REFERENCE_FOUND;
-	if (!may_use_own_login(l, t))
-		return distrust(v, v->kubernetes ? "credential.serviceAccountName" : "credential.token", err);
-	if (!v->kubernetes && !l->vault_token)
-		return refuse(err,
-			"authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of "
-			"kscaled");
-	if (v->kubernetes && !is_default_file(v) && !l->vault_credential_dir)
-		return refuse(err, "credential.serviceAccount: no files are read: --vault-credential-dir is not set");
-	return REFERENCE_FOUND;
-}
-
 /* Logs in as kscaled, with a token that is valid only for Vault. */
 static enum reference_state login_as_itself(struct lookups *l, struct vaultvalues_source *source, char **whose,
 	struct err *err)
@@ -271,13 +182,13 @@ static enum reference_state login_by_jwt(struct lookups *l, const struct trigger
 {
 	source->login.mount = v->mount;
 	source->login.role = v->role;
-	if (has_own_credential(v)) {
+	if (auth_vault_has_credential(v)) {
 		*whose = mem_printf("%s/%s", namespace_, v->service_account_name);
 		source->jwt_of = *whose;
 		return satokens_get(l->tokens, l->owner, namespace_, v->service_account_name, NULL, &source->login.jwt,
 			err);
 	}
-	if (is_default_file(v))
+	if (auth_vault_is_usual_file(v))
 		return login_as_itself(l, source, whose, err);
 	source->jwt_file = v->service_account_file;
 	source->jwt_root = l->vault_credential_dir;
@@ -302,12 +213,12 @@ static enum reference_state find_vault(void *arg, const struct triggerauth *t, s
 			s->other_sans, s->ttl, s->format },
 	};
 	MEM_AUTO char *whose = NULL;
-	enum reference_state state = check_login(l, t, err);
+	enum reference_state state = auth_vault_login(&l->lookup, t, err);
 
 	if (state == REFERENCE_FOUND && v->kubernetes)
 		state = login_by_jwt(l, v, namespace_, &source, &whose, err);
 	else
-		source.login.token = has_own_credential(v) ? v->token : l->vault_token;
+		source.login.token = auth_vault_has_credential(v) ? v->token : l->vault_token;
 	return state == REFERENCE_FOUND ? vaultvalues_get(l->vault, l->owner, &source, out, err) : state;
 }
 
@@ -335,7 +246,7 @@ void lookups_end(struct lookups *l)
 
 static char *given_copy(const char *text)
 {
-	return given(text) ? mem_dup(text) : NULL;
+	return text && *text ? mem_dup(text) : NULL;
 }
 
 struct lookups *lookups_new(struct kube *kube, struct store *store, struct references *references,
@@ -369,13 +280,15 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 		.vault = find_vault,
 		.managed = find_managed,
 		.token = find_token,
-		.vault_login = check_login,
 		.cluster_namespace = l->cluster_namespace,
 		.restrict_secrets = config->restrict_secrets,
 		.no_files = !config->file_root || !*config->file_root,
 		.cloud = config->cloud,
 		.azure_trusted = l->azure_trusted,
 		.aws_trusted = l->aws_trusted,
+		.vault_trusted = l->vault_trusted,
+		.vault_token = l->vault_token != NULL,
+		.vault_files = l->vault_credential_dir != NULL,
 		.aws_region = l->aws_region,
 		.aws_secrets_url = l->aws_secrets_url,
 	};

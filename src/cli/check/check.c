@@ -30,7 +30,9 @@ static const char help_text[] =
 	"  --cluster-object-namespace NS\n"
 	"                         where what ClusterTriggerAuthentications refer to lies (default: kscaled)\n"
 	"  --require-tls          as kscaled with the same option: Redis, databases, etcd, external by TLS only\n"
-	"  --cloud-identity WHO   as kscaled with the same option, and so the next four: who may use its own\n"
+	"  --restrict-secret-access\n"
+	"                         the same: Secrets are read in --cluster-object-namespace only\n"
+	"  --cloud-identity WHO   as kscaled with the same option, and so the next six: who may use its own\n"
 	"                         identity at a cloud: none, cluster, all. Where none of these is given, what\n"
 	"                         kscaled's defaults refuse is a warning\n"
 	"  --azure-trusted-hosts HOST[,HOST]\n"
@@ -39,6 +41,10 @@ static const char help_text[] =
 	"                         to whom that may be shown besides Amazon MSK\n"
 	"  --filepath-auth-root-path DIR\n"
 	"                         ClusterTriggerAuthentications may name files; none is read here\n"
+	"  --vault-trusted-addresses URL[,URL]\n"
+	"                         Vault servers where TriggerAuthentications may have it log in as itself\n"
+	"  --vault-credential-dir DIR\n"
+	"                         objects may name files of tokens for Vault; none is read here\n"
 	"  --allow-local-sources  triggers' servers may be on kscaled's own host\n"
 	"  --complete             what is referred to (workloads, authentications, Secrets) must be in the input\n"
 	"  --strict               warnings count as problems\n"
@@ -51,10 +57,13 @@ static const struct option options[] = {
 	{ "namespace", required_argument, NULL, 'n' },
 	{ "cluster-object-namespace", required_argument, NULL, 'c' },
 	{ "require-tls", no_argument, NULL, 't' },
+	{ "restrict-secret-access", no_argument, NULL, 'r' },
 	{ "cloud-identity", required_argument, NULL, 'w' },
 	{ "azure-trusted-hosts", required_argument, NULL, 'z' },
 	{ "aws-trusted-hosts", required_argument, NULL, 'a' },
 	{ "filepath-auth-root-path", required_argument, NULL, 'f' },
+	{ "vault-trusted-addresses", required_argument, NULL, 'V' },
+	{ "vault-credential-dir", required_argument, NULL, 'd' },
 	{ "allow-local-sources", no_argument, NULL, 'l' },
 	{ "complete", no_argument, NULL, 'C' },
 	{ "strict", no_argument, NULL, 's' },
@@ -196,15 +205,18 @@ int cli_check(int argc, char **argv)
 	argv[0] = name;
 	optind = 0; /* glibc: begin anew, main may have used getopt before */
 	while ((c = getopt_long(argc, argv, "n:vh", options, NULL)) != -1) {
-		rules->said = rules->said || strchr("wzafl", c);
+		rules->said = rules->said || strchr("wzafVdl", c);
 		switch (c) {
 		case 'n': request.params.namespace_ = optarg; break;
 		case 'c': rules->cluster_namespace = optarg; break;
 		case 't': request.require_tls = true; break;
+		case 'r': rules->restrict_secrets = true; break;
 		case 'w': cloud = optarg; break;
 		case 'z': rules->azure_trusted = optarg; break;
 		case 'a': rules->aws_trusted = optarg; break;
 		case 'f': rules->file_root = optarg; break;
+		case 'V': rules->vault_trusted = optarg; break;
+		case 'd': rules->vault_files = optarg; break;
 		case 'l': rules->local_sources = true; break;
 		case 'C': request.params.complete = true; break;
 		case 's': request.strict = true; break;

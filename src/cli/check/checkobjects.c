@@ -247,7 +247,7 @@ static void judge_triggerauth(struct run *r, const struct document *doc)
 {
 	json_t *object = catalogue_placed(r->catalogue, doc->json);
 	struct triggerauth *t = triggerauth_decode(object, NULL);
-	const char *namespace_ = catalogue_namespace(r->catalogue, doc->json), *warning;
+	const char *namespace_ = catalogue_namespace(r->catalogue, doc->json);
 	struct err err = { 0 };
 
 	json_decref(object);
@@ -259,9 +259,6 @@ static void judge_triggerauth(struct run *r, const struct document *doc)
 		findings_problem_of(&r->findings, "spec", err.msg);
 	else if (checktriggers_authentication(&r->offline, t, namespace_, &r->findings) == 0)
 		checktriggers_allowed(&r->offline, t, &r->findings);
-	warning = validate_triggerauth_warning(t);
-	if (warning)
-		findings_warning_of(&r->findings, warning);
 	triggerauth_free(t);
 }
 

@@ -19,8 +19,10 @@ struct trial {
 	const struct scaled *of;
 	struct findings *findings;
 	struct strmap env, unresolved; /* of the target */
+	const struct strmap *auth;     /* of the trigger that is judged */
 	bool env_read;                 /* false: the environment is unknown */
 	char *no_containers;           /* owned; as struct scaler_params has it */
+	struct err secrets_denied;     /* the same; ERR_NONE: they may be read */
 };
 
 /* ---- Findings ---- */
@@ -48,17 +50,19 @@ static const char *key_in(const struct trigger *t, const char *message)
 }
 
 /*
- * The field of a message: the parameter, if it is in the metadata or missing there; else the
- * trigger.
+ * The field of a message: the parameter, if it is in the metadata or may be, and no authentication
+ * gives it; else the trigger.
  */
-static void place_of(const struct trigger *t, size_t index, const char *about, const char *message,
+static void place_of(const struct trial *j, size_t index, const char *about, const char *message,
 	char field[FIELD_SIZE])
 {
+	const struct trigger *t = &j->of->triggers[index];
 	const char *key = *about ? key_of(t, about, strlen(about)) : key_in(t, message);
+	const struct scaler_type *type = scaler_type_find(t->type);
 
-	if (!scaler_type_find(t->type))
+	if (!type)
 		snprintf(field, FIELD_SIZE, "spec.triggers[%zu].type", index);
-	else if (key || *about)
+	else if (key || (*about && !strmap_get(j->auth, about) && params_may_be_in_metadata(type->tables, about)))
 		snprintf(field, FIELD_SIZE, "spec.triggers[%zu].metadata.%s", index, key ? key : about);
 	else
 		snprintf(field, FIELD_SIZE, "spec.triggers[%zu]", index);
@@ -68,7 +72,7 @@ static void place_of(const struct trigger *t, size_t index, const char *about, c
 static const char *place_fault(const struct trial *j, size_t index, struct param_fault *f, char field[FIELD_SIZE])
 {
 	offline_hide(j->offline, &f->err);
-	place_of(&j->of->triggers[index], index, f->about, f->err.msg, field);
+	place_of(j, index, f->about, f->err.msg, field);
 	return f->err.msg;
 }
 
@@ -172,6 +176,7 @@ static void build(const struct trial *j, size_t index, const struct strmap *auth
 	params.env = &j->env;
 	params.unresolved = &j->unresolved;
 	params.no_containers = j->no_containers;
+	params.secrets_denied = j->secrets_denied.kind != ERR_NONE ? j->secrets_denied.msg : NULL;
 	params.unknown = OFFLINE_UNKNOWN;
 	params.auth_open = j->offline->open;
 	params.env_open = !j->env_read;
@@ -206,6 +211,7 @@ static void run_one(struct trial *j, const struct auth_lookup *lookup, const str
 	struct pod_identity identity;
 	struct err err = { 0 };
 
+	j->auth = &auth;
 	j->offline->open = false;
 	if (auth_params(lookup, j->of, &j->of->triggers[index], target, &auth, &identity, &err)) {
 		MEM_AUTO char *field = mem_printf("spec.triggers[%zu].authenticationRef", index);
@@ -230,6 +236,7 @@ void checktriggers_run(struct offline *o, const struct scaled *of, struct findin
 	out->all = true;
 	target = offline_begin(o, of, &err);
 	j.no_containers = auth_no_containers(of, target);
+	auth_denies_secrets(&lookup, of->meta->namespace_, &j.secrets_denied);
 	if (!target || auth_environment(&lookup, of, target, &j.env, &j.unresolved, &err)) {
 		offline_hide(o, &err);
 		j.env_read = false;

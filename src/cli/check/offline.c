@@ -126,6 +126,7 @@ struct auth_lookup offline_lookup(struct offline *o)
 		.managed = auth_unknown_managed,
 		.token = auth_unknown_token,
 		.cluster_namespace = o->rules->cluster_namespace,
+		.restrict_secrets = o->rules->restrict_secrets,
 		.cloud = AUTH_CLOUD_ALL,
 		.azure_trusted = "*",
 		.aws_trusted = "*",
@@ -140,10 +141,14 @@ struct auth_lookup offline_rules_of(const struct offline *o)
 
 	return (struct auth_lookup){
 		.cluster_namespace = rules->cluster_namespace,
+		.restrict_secrets = rules->restrict_secrets,
 		.no_files = !rules->file_root,
 		.cloud = rules->cloud,
 		.azure_trusted = rules->azure_trusted,
 		.aws_trusted = rules->aws_trusted,
+		.vault_trusted = rules->vault_trusted,
+		.vault_token = true, /* its environment is not known, nor is the region */
+		.vault_files = rules->vault_files != NULL,
 		.aws_region = "us-east-1",
 	};
 }

@@ -26,8 +26,11 @@ struct offline_rules {
 	enum auth_cloud cloud;                   /* cloud-identity */
 	const char *azure_trusted, *aws_trusted; /* azure-trusted-hosts, aws-trusted-hosts; NULL */
 	const char *file_root;                   /* filepath-auth-root-path; NULL */
+	const char *vault_trusted;               /* vault-trusted-addresses; NULL */
+	const char *vault_files;                 /* vault-credential-dir; NULL */
 	bool local_sources;                      /* allow-local-sources */
-	bool said;                               /* the others are what they are there, not only the defaults */
+	bool said;                               /* those above are what they are there, not only the defaults */
+	bool restrict_secrets;                   /* restrict-secret-access */
 };
 
 struct offline {
@@ -41,7 +44,10 @@ struct offline {
 	size_t secret_count;
 };
 
-/* What the rules forbid is allowed here: what this look-up refuses is refused by any kscaled. */
+/*
+ * What the rules forbid by default is allowed here, and Secrets where they say nothing else: what
+ * this look-up refuses is refused by any kscaled that has the options that were named.
+ */
 struct auth_lookup offline_lookup(struct offline *o);
 /* The rules alone, for auth_alone and auth_identity. */
 struct auth_lookup offline_rules_of(const struct offline *o);

@@ -10,6 +10,7 @@
 #include "base/timestamp.h"
 #include "control/certs/certs.h"
 #include "net/tls/x509.h"
+#include "serve/access/frontproxyconfig.h"
 
 /* Since this version the aggregator looks at EndpointSlices; before, at Endpoints. */
 #define SLICES_SINCE_MINOR 33
@@ -212,6 +213,28 @@ static char *replace_name(const struct casefile *c)
 }
 
 /*
+ * Where no kube-proxy runs beside the API server. A name takes what belongs to an address with it.
+ */
+static char *let_reach(const struct casefile *c)
+{
+	MEM_AUTO char *apply = casefile_apply_at(c, "NAME:PORT"),
+		      *old = c->setup->maker == DOCTOR_JOIN
+		? mem_dup("")
+		: mem_printf("kubectl -n %s delete service,endpoints,endpointslices -l "
+			     "app.kubernetes.io/name=kscaled; ",
+			  c->setup->namespace_),
+		      *name = casefile_at(casefile_object(c, "service"), "spec.selector")
+		? mem_dup("")
+		: mem_printf("; or a DNS name: `%s%s`", old, apply);
+
+	return mem_printf("the option `--enable-aggregator-routing=true` for kube-apiserver (kubeadm: in "
+			  "/etc/kubernetes/manifests/kube-apiserver.yaml; k3s: `kube-apiserver-arg: "
+			  "[enable-aggregator-routing=true]` in /etc/rancher/k3s/config.yaml), or kube-proxy beside "
+			  "it%s",
+		name);
+}
+
+/*
  * Nothing tells whether the aggregator goes to endpoints (--enable-aggregator-routing) or to the
  * Service; the errors of both ways do.
  */
@@ -231,9 +254,7 @@ void aggregation_routing(const struct casefile *c)
 			"the API server runs with --enable-aggregator-routing=true, which knows no ExternalName: it "
 			"needs an IP address");
 	else if (by_ip && strstr(message, by_ip))
-		casefile_warn(c,
-			mem_dup("kube-apiserver --enable-aggregator-routing=true, or kube-proxy beside it, or kscaled "
-				"manifests --host NAME:PORT with a DNS name"),
+		casefile_warn(c, let_reach(c),
 			"the API server connects to the cluster IP %s, which only kube-proxy on its host makes an "
 			"address",
 			ip);
@@ -281,46 +302,64 @@ void aggregation_ca_bundle(const struct casefile *c)
 		casefile_fine(c, "is kscaled's authority");
 }
 
+/* Without the headers' names nobody reads them, though the aggregator sends the same always. */
 #define GIVE_REQUEST_HEADER                                                                                            \
-	"kube-apiserver --requestheader-client-ca-file=FILE --requestheader-allowed-names=NAME "                       \
-	"--proxy-client-cert-file=FILE --proxy-client-key-file=FILE"
+	"give kube-apiserver (kubeadm: in /etc/kubernetes/manifests/kube-apiserver.yaml) "                             \
+	"`--requestheader-client-ca-file=CA --requestheader-allowed-names=NAME "                                       \
+	"--requestheader-username-headers=X-Remote-User --requestheader-group-headers=X-Remote-Group "                 \
+	"--requestheader-extra-headers-prefix=X-Remote-Extra- --proxy-client-cert-file=CERTIFICATE "                   \
+	"--proxy-client-key-file=KEY`, where CERTIFICATE is a client's, of NAME, signed by CA"
+
+/* kubeadm keeps what is there, ended or not, and renews no authority. */
+#define NEW_FRONT_PROXY                                                                                                \
+	"make a new authority and a certificate of it, and start kube-apiserver again; with kubeadm: `sudo sh -c 'rm " \
+	"/etc/kubernetes/pki/front-proxy-*' && sudo kubeadm init phase certs front-proxy-ca && sudo kubeadm init "     \
+	"phase certs front-proxy-client`; with k3s, see k3s certificate rotate-ca"
+
+/* kube-apiserver tells of no authority that has ended. */
+static char *mend_front_proxy(const struct err *err)
+{
+	return mem_dup(err->kind == ERR_MISSING ? GIVE_REQUEST_HEADER
+			"; where it has them, that authority has ended: " NEW_FRONT_PROXY
+						: GIVE_REQUEST_HEADER);
+}
 
 void aggregation_request_header(const struct casefile *c)
 {
 	bool told;
 	const json_t *map = casefile_read(c, "request-header", &told);
-	const char *ca = json_str_or_empty(json_object_get(map, "data"), "requestheader-client-ca-file");
+	struct frontproxy_config config = { .ca_pem = NULL };
 	char until[TIMESTAMP_TEXT_MAX];
 	struct x509_facts facts;
 	struct err err = { 0 };
 
 	if (told)
 		return;
-	if (!*ca)
-		casefile_wrong(c, mem_dup(GIVE_REQUEST_HEADER),
-			"ConfigMap kube-system/extension-apiserver-authentication has no requestheader-client-ca-file: "
-			"kscaled cannot know the aggregator");
-	else if (x509_read(ca, &facts, &err) < 0)
+	if (frontproxy_config_decode(map, &config, &err) < 0)
+		casefile_wrong(c, mend_front_proxy(&err),
+			"ConfigMap kube-system/extension-apiserver-authentication: %s", err.msg);
+	else if (x509_read(config.ca_pem, &facts, &err) < 0)
 		casefile_wrong(c, mem_dup(GIVE_REQUEST_HEADER), "requestheader-client-ca-file is no certificate: %s",
 			err.msg);
 	else if (facts.not_after_unix_ms < c->now_ms)
-		casefile_wrong(c, mem_dup("kubeadm certs renew front-proxy-client, or k3s certificate rotate"),
-			"the authority of the aggregator ended at %s",
+		casefile_wrong(c, mem_dup(NEW_FRONT_PROXY), "the authority of the aggregator ended at %s",
 			timestamp_format(facts.not_after_unix_ms, until));
 	else
 		casefile_fine(c, "the aggregator's authority is \"%s\", good until %s", facts.subject_cn,
 			timestamp_format(facts.not_after_unix_ms, until));
+	frontproxy_config_done(&config);
 }
 
 /* ---- Whether it works ---- */
 
 #define FREE_BY_HAND                                                                                                   \
-	"; if kscaled is not to come back: kubectl delete apiservice " CERTS_APISERVICE " " CERTS_INSIGHT              \
-	", without which namespaces can be deleted again"
+	"; if kscaled is not to come back, `kubectl delete apiservice " CERTS_APISERVICE " " CERTS_INSIGHT             \
+	"`, without which namespaces can be deleted again"
 
 static char *mend_unavailable(const struct casefile *c, const char *message)
 {
-	MEM_AUTO char *join = casefile_join(c), *start = join ? mem_dup(join) : casefile_restart(c);
+	char *join = casefile_join(c);
+	MEM_AUTO char *start = casefile_quote(join ? join : casefile_restart(c));
 
 	if (strstr(message, "x509") || strstr(message, "certificate"))
 		return put_bundle(c);

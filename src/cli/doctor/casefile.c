@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -143,9 +144,20 @@ void casefile_wrong(const struct casefile *c, char *mend, const char *fmt, ...)
 
 /* ---- Commands ---- */
 
-static const char *program(const struct casefile *c)
+const char *casefile_program(const struct casefile *c)
 {
 	return c->setup->program ? c->setup->program : "kscaled";
+}
+
+char *casefile_quote(char *mend)
+{
+	char *quoted;
+
+	if (strchr(mend, '`'))
+		return mend;
+	quoted = mem_printf("`%s`", mend);
+	free(mend);
+	return quoted;
 }
 
 /*
@@ -218,7 +230,7 @@ static char *by_manifests(const struct casefile *c, const char *more)
 	const struct doctor_setup *s = c->setup;
 	struct buf out = BUF_INIT(SIZE_MAX);
 
-	buf_printf(&out, "%s manifests", program(c));
+	buf_printf(&out, "%s manifests", casefile_program(c));
 	put_options(c, &out);
 	put_flag(&out, "no-crds", s->others_crds);
 	put_text(&out, "image", strstr(more, "--image ") ? NULL : s->image, NULL);
@@ -245,7 +257,8 @@ static char *by_helm(const struct casefile *c, const char *values)
 	return buf_take(&out);
 }
 
-char *casefile_join(const struct casefile *c)
+/* more: options at its end. */
+static char *by_join(const struct casefile *c, const char *more)
 {
 	const struct doctor_setup *s = c->setup;
 	struct buf out = BUF_INIT(SIZE_MAX);
@@ -253,15 +266,21 @@ char *casefile_join(const struct casefile *c)
 	if (s->maker != DOCTOR_JOIN)
 		return NULL;
 	if (s->joined)
-		return mem_printf("sudo kscaled join %s", s->joined);
-	buf_puts(&out, "sudo kscaled join");
+		return mem_printf("sudo kscaled join %s%s", s->joined, more);
+	buf_puts(&out, s->knows_roles ? "sudo kscaled join" : "`sudo kscaled join");
 	/* The host's own may not join. */
 	put_text(&out, "kubeconfig", s->admin && !casefile_object(c, "joined") ? s->admin : "ADMIN", NULL);
 	if (s->knows_roles)
 		put_options(c, &out);
-	else
-		buf_puts(&out, ", with the options of before");
+	buf_puts(&out, more);
+	if (!s->knows_roles)
+		buf_puts(&out, "` with the options of before");
 	return buf_take(&out);
+}
+
+char *casefile_join(const struct casefile *c)
+{
+	return by_join(c, "");
 }
 
 char *casefile_apply_with(const struct casefile *c, const char *values, const char *options)
@@ -284,10 +303,10 @@ char *casefile_apply_at(const struct casefile *c, const char *host)
 {
 	struct doctor_setup setup = *c->setup;
 	struct casefile there = *c;
-	MEM_AUTO char *join = casefile_join(c);
+	MEM_AUTO char *more = mem_printf(" --host %s", host);
 
-	if (join)
-		return mem_printf("%s --host %s", join, host);
+	if (c->setup->maker == DOCTOR_JOIN)
+		return by_join(c, more);
 	setup.host = host;
 	there.setup = &setup;
 	return casefile_apply(&there);
@@ -300,12 +319,12 @@ char *casefile_join_here(const struct casefile *c)
 
 char *casefile_explain(const struct casefile *c, const char *kind, const char *namespace_, const char *name)
 {
-	return mem_printf("%s explain %s%s%s/%s", program(c), kind, *kind ? " " : "", namespace_, name);
+	return mem_printf("%s explain %s%s%s/%s", casefile_program(c), kind, *kind ? " " : "", namespace_, name);
 }
 
 char *casefile_restart(const struct casefile *c)
 {
 	if (in_cluster(c))
 		return mem_printf("kubectl -n %s rollout restart deployment/kscaled", c->setup->namespace_);
-	return mem_dup("systemctl restart kscaled");
+	return mem_dup("sudo systemctl restart kscaled");
 }

@@ -110,6 +110,18 @@ void casefile_wrong(const struct casefile *c, char *mend, const char *fmt, ...) 
 /* ---- Commands that mend; the caller owns them ---- */
 
 /*
+ * A mend is a command, as it stands but for words in capitals, which are the user's to replace; or
+ * a sentence, in which commands and options stand between backquotes. Tests run them.
+ */
+
+#define CASEFILE_SET_CLOCK "sudo timedatectl set-ntp true"
+
+/* How a user runs kscaled. Borrowed. */
+const char *casefile_program(const struct casefile *c);
+/* As a part of a sentence: between backquotes, unless it is a sentence. Takes mend. */
+char *casefile_quote(char *mend);
+
+/*
  * Makes the objects of the installation again, as they were made: `helm upgrade ...`,
  * `sudo kscaled join ...`, or `kscaled manifests ... | kubectl apply -f -` with the options of this
  * set-up. Gives no right that it was made without.

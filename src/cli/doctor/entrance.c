@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/timestamp.h"
+#include "cli/plaintext.h"
 
-#define SET_CLOCK "timedatectl set-ntp true"
 #define SECOND_MS INT64_C(1000)
 #define DAY_MS    (24 * 3600 * SECOND_MS)
 
@@ -17,21 +18,57 @@
 #define SKEW_ODD_MS   (5 * SECOND_MS)
 #define SKEW_WRONG_MS (60 * SECOND_MS)
 
-/* What an error's text says, and what mends it, the first that fits; FILE is the kubeconfig. */
+/* ---- What an error's text says, and what mends it ---- */
+
+/* The first whose words the text has, both, counts. */
 struct remedy {
-	const char *word, *mend;
+	const char *word, *with; /* NULL: any text; with alone: none */
+	const char *mend;        /* with the words in capitals of fill() */
 };
 
-static char *remedy_for(const struct remedy *list, const char *message, const char *file)
+static const char *kubeconfig_file(const struct casefile *c)
 {
-	const char *place;
+	return c->setup->kubeconfig ? c->setup->kubeconfig : "FILE";
+}
 
-	while (list->word && !strstr(message, list->word))
+/* The text with what is known in the place of its words, each as one of a shell's. */
+static char *fill(const struct casefile *c, const char *text)
+{
+	const json_t *config = casefile_object(c, "kubeconfig");
+	const struct {
+		const char *word, *value; /* "": not known, so that the word stays */
+	} words[] = {
+		{ "PROGRAM", casefile_program(c) },
+		{ "FILE", kubeconfig_file(c) },
+		{ "CLUSTER", json_str_or_empty(config, "cluster") },
+		{ "USER", json_str_or_empty(config, "user") },
+		{ "ACCOUNT", c->setup->account ? c->setup->account : "kscaled" },
+		{ "NAMESPACE", c->setup->namespace_ },
+	};
+	struct buf out = BUF_INIT(SIZE_MAX);
+
+	while (*text) {
+		size_t i = 0, len;
+
+		while (i < MEM_COUNT(words) && !text_behind(text, words[i].word))
+			i++;
+		len = i < MEM_COUNT(words) ? strlen(words[i].word) : 1;
+		if (i == 0)
+			buf_puts(&out, words[i].value); /* "kubectl kscaled" are two */
+		else if (i < MEM_COUNT(words) && *words[i].value)
+			plaintext_put_word(&out, words[i].value);
+		else
+			buf_printf(&out, "%.*s", (int)len, text);
+		text += len;
+	}
+	return buf_take(&out);
+}
+
+static char *remedy_for(const struct casefile *c, const struct remedy *list, const char *message)
+{
+	while (list->word && (!strstr(message, list->word) || (list->with && !strstr(message, list->with))))
 		list++;
-	place = strstr(list->mend, "FILE");
-	if (!place)
-		return mem_dup(list->mend);
-	return mem_printf("%.*s%s%s", (int)(place - list->mend), list->mend, file, place + strlen("FILE"));
+	return fill(c, list->mend);
 }
 
 /* A host that was joined is joined again, whatever is wrong with its kubeconfig. Takes mend. */
@@ -45,27 +82,29 @@ static char *join_or(const struct casefile *c, char *mend)
 	return join;
 }
 
-static const char *shown_file(const struct casefile *c)
-{
-	return c->setup->kubeconfig ? c->setup->kubeconfig : "FILE";
-}
+/*
+ * A kubeconfig beside the one that cannot be used, which stays as it is: of the same cluster, with
+ * a token of kscaled's account. That is asked for first: where there is none, nothing is made.
+ */
+#define BESIDE                                                                                                         \
+	"token=$(kubectl --kubeconfig FILE -n NAMESPACE create token ACCOUNT --duration 24h) && (umask 077; kubectl "  \
+	"--kubeconfig FILE config view --minify --flatten --raw >KUBECONFIG) && kubectl --kubeconfig KUBECONFIG "      \
+	"config set-credentials ACCOUNT --token \"$token\" && kubectl --kubeconfig KUBECONFIG config set-context "     \
+	"--current --user ACCOUNT && PROGRAM doctor --kubeconfig KUBECONFIG"
 
 void entrance_kubeconfig(const struct casefile *c)
 {
 	static const struct remedy remedies[] = {
-		{ "not in a pod", "kscaled doctor --kubeconfig KUBECONFIG" },
-		{ "No such file",
-			"sudo kscaled join --kubeconfig ADMIN, which writes one, or kscaled doctor --kubeconfig "
-			"KUBECONFIG" },
-		{ "Permission denied", "sudo kscaled doctor --kubeconfig FILE" },
-		{ ": exec:",
-			"kubectl -n kscaled create token kscaled, in FILE as `token` of the user in the place of "
-			"`exec`" },
-		{ ": auth-provider:",
-			"kubectl -n kscaled create token kscaled, in FILE as `token` of the user in the place of "
-			"`auth-provider`" },
-		{ "current-context", "kubectl --kubeconfig FILE config use-context NAME" },
-		{ NULL, "kubectl --kubeconfig FILE config view shows what is in it" },
+		{ "not in a pod", NULL, "PROGRAM doctor --kubeconfig KUBECONFIG" },
+		{ "kubeconfig: ", "No such file",
+			"`sudo kscaled join --kubeconfig ADMIN` writes one; `PROGRAM doctor --kubeconfig KUBECONFIG` "
+			"looks by another" },
+		{ "Permission denied", NULL, "sudo PROGRAM doctor --kubeconfig FILE" },
+		{ ": exec:", NULL, BESIDE },
+		{ ": auth-provider:", NULL, BESIDE },
+		{ ": as", "impersonation", BESIDE },
+		{ "current-context", NULL, "kubectl --kubeconfig FILE config use-context NAME" },
+		{ NULL, NULL, "kubectl --kubeconfig FILE config view" },
 	};
 	const json_t *object = casefile_object(c, "kubeconfig");
 	const char *message = casefile_message(c, "kubeconfig");
@@ -73,7 +112,7 @@ void entrance_kubeconfig(const struct casefile *c)
 	if (object)
 		casefile_fine(c, "%s, %s", json_str_or_empty(object, "source"), json_str_or_empty(object, "server"));
 	else
-		casefile_wrong(c, join_or(c, remedy_for(remedies, message, shown_file(c))), "%s", message);
+		casefile_wrong(c, join_or(c, remedy_for(c, remedies, message)), "%s", message);
 }
 
 /* ---- Credentials ---- */
@@ -92,7 +131,9 @@ static char *new_token(const struct casefile *c, const json_t *token)
 	const char *account = text_behind(json_str_or_empty(token, "subject"), "system:serviceaccount:");
 	const char *file = casefile_text_at(casefile_object(c, "kubeconfig"), "token_file");
 	const char *colon = account ? strchr(account, ':') : NULL;
-	char *join = casefile_join_here(c);
+	char *join = casefile_join_here(c), *mend;
+	MEM_AUTO char *ask = NULL, *write = NULL;
+	struct buf place = BUF_INIT(SIZE_MAX);
 
 	/* It makes the account again, too, if that is why the token is worth nothing. */
 	if (join)
@@ -101,18 +142,26 @@ static char *new_token(const struct casefile *c, const json_t *token)
 	if (!c->setup->kubeconfig)
 		return casefile_restart(c);
 	if (!colon)
-		return mem_printf("a new token in %s", *file ? file : shown_file(c));
+		return mem_printf("a new token in %s", *file ? file : kubeconfig_file(c));
+	ask = mem_printf("kubectl -n %.*s create token %s --duration 24h", (int)(colon - account), account, colon + 1);
+	write = fill(c, "kubectl config set-credentials USER --kubeconfig FILE --token \"$token\"");
+	/* Not both at once: where no token is given, none is written. */
 	if (!*file)
-		return mem_printf("kubectl -n %.*s create token %s --duration 24h, as `token` in %s",
-			(int)(colon - account), account, colon + 1, shown_file(c));
-	return mem_printf("kubectl -n %.*s create token %s --duration 24h >%s", (int)(colon - account), account,
-		colon + 1, file);
+		return mem_printf("token=$(%s) && %s", ask, write);
+	plaintext_put_word(&place, file);
+	mend = mem_printf("%s >%s", ask, buf_text(&place));
+	buf_done(&place);
+	return mend;
 }
 
-static char *new_certificate(void)
+/* Of an administrator, or of kscaled's that was not made by `kscaled join`. */
+static char *new_certificate(const struct casefile *c)
 {
-	return mem_dup("kubeadm certs renew admin.conf, k3s certificate rotate, or, for kscaled's own, sudo kscaled "
-		       "join --kubeconfig ADMIN");
+	return join_or(c,
+		fill(c,
+			"`sudo kubeadm certs renew admin.conf` makes a new one in /etc/kubernetes/admin.conf, `sudo "
+			"systemctl restart k3s` in /etc/rancher/k3s/k3s.yaml: FILE is to be that file again; for "
+			"kscaled's own, `sudo kscaled join --kubeconfig ADMIN`"));
 }
 
 /* Judges one span of life; what: "the token of x". mend is taken. */
@@ -133,8 +182,8 @@ static void judge_span(const struct casefile *c, const char *what, int64_t from_
 	}
 	free(mend);
 	if (from_ms > c->now_ms + SECOND_MS)
-		casefile_wrong(c, mem_dup(SET_CLOCK), "%s is not valid before %s: the clock of this host is behind",
-			what, from);
+		casefile_wrong(c, mem_dup(CASEFILE_SET_CLOCK),
+			"%s is not valid before %s: the clock of this host is behind", what, from);
 	else if (until_ms > 0)
 		casefile_fine(c, "%s is good until %s", what, until);
 	else
@@ -150,38 +199,40 @@ void entrance_credentials(const struct casefile *c)
 	MEM_AUTO char *of_token = *subject ? mem_printf("the token of %s", subject) : mem_dup("the token");
 
 	if (!certificate && !token)
-		casefile_warn(c, mem_dup("sudo kscaled join --kubeconfig ADMIN"),
+		casefile_warn(c, join_or(c, mem_dup("sudo kscaled join --kubeconfig ADMIN")),
 			"there is neither a token nor a client certificate: everything is asked as nobody");
 	if (certificate && json_object_get(certificate, "unreadable"))
-		casefile_wrong(c, new_certificate(), "the client certificate cannot be read: %s",
+		casefile_wrong(c, new_certificate(c), "the client certificate cannot be read: %s",
 			json_str_or_empty(certificate, "unreadable"));
 	else if (certificate)
 		judge_span(c, of_certificate, number(certificate, "from_ms"), number(certificate, "until_ms"),
-			new_certificate());
+			new_certificate(c));
 	if (token)
 		judge_span(c, of_token, number(token, "issued_ms"), number(token, "until_ms"), new_token(c, token));
 }
 
 /* ---- The API server ---- */
 
+#define ELSEWHERE "kubectl config set-cluster CLUSTER --kubeconfig FILE --server URL"
+#define TRUST                                                                                                          \
+	"kubectl config set-cluster CLUSTER --kubeconfig FILE --embed-certs --certificate-authority "                  \
+	"CERTIFICATE"
+
 void entrance_api_server(const struct casefile *c)
 {
 	static const struct remedy remedies[] = {
-		{ "not yet valid", SET_CLOCK },
-		{ "has expired",
-			"kubeadm certs renew all, or k3s certificate rotate: the API server's certificate has ended" },
-		{ "self-signed",
-			"kubectl config set-cluster NAME --kubeconfig FILE --embed-certs --certificate-authority "
-			"CERTIFICATE" },
-		{ "self signed",
-			"kubectl config set-cluster NAME --kubeconfig FILE --embed-certs --certificate-authority "
-			"CERTIFICATE" },
-		{ "local issuer",
-			"kubectl config set-cluster NAME --kubeconfig FILE --embed-certs --certificate-authority "
-			"CERTIFICATE" },
-		{ "esolv", "the name in `server` of FILE: getent hosts NAME" },
-		{ "refused", "systemctl status k3s, or kubelet: nobody listens there, or `server` in FILE is another" },
-		{ NULL, "kubectl --kubeconfig FILE version" },
+		{ "not yet valid", NULL, CASEFILE_SET_CLOCK },
+		{ "has expired", NULL,
+			"`sudo kubeadm certs renew apiserver` makes the API server a new certificate, with which it is "
+			"to be started again; with k3s, `sudo systemctl restart k3s` does both" },
+		{ "self-signed", NULL, TRUST },
+		{ "self signed", NULL, TRUST },
+		{ "local issuer", NULL, TRUST },
+		{ "cannot be looked up", NULL, ELSEWHERE },
+		{ "refused", NULL,
+			"nobody listens there: start the API server (k3s: `sudo systemctl restart k3s`; kubeadm: `sudo "
+			"systemctl restart kubelet`); where it is another, `" ELSEWHERE "`" },
+		{ NULL, NULL, "kubectl --kubeconfig FILE version" },
 	};
 	const json_t *version = casefile_object(c, "version");
 	const char *message = casefile_message(c, "version"), *git = json_str_or_empty(version, "gitVersion");
@@ -192,9 +243,9 @@ void entrance_api_server(const struct casefile *c)
 		casefile_wrong(c, new_token(c, casefile_at(casefile_object(c, "kubeconfig"), "token")),
 			"%s does not know who asks: %s", server, message);
 	else if (!version && (strstr(message, "not yet valid") || strstr(message, "has expired")))
-		casefile_wrong(c, remedy_for(remedies, message, shown_file(c)), "%s", message);
+		casefile_wrong(c, remedy_for(c, remedies, message), "%s", message);
 	else if (!version)
-		casefile_wrong(c, join_or(c, remedy_for(remedies, message, shown_file(c))), "%s", message);
+		casefile_wrong(c, join_or(c, remedy_for(c, remedies, message)), "%s", message);
 	else if (strcmp(json_str_or_empty(version, "major"), "1") != 0 || minor < ENTRANCE_MINOR_MIN)
 		casefile_warn(c, mem_dup("an API server of version 1.25 or later"),
 			"%s is %s, which is older than what kscaled is known to work with", server, git);
@@ -215,14 +266,14 @@ void entrance_clock(const struct casefile *c)
 	if (date_ms == 0)
 		casefile_skip(c, "not looked at: the API server does not tell the time");
 	else if (llabs(skew_ms) > SKEW_WRONG_MS)
-		casefile_wrong(c, mem_dup(SET_CLOCK),
+		casefile_wrong(c, mem_dup(CASEFILE_SET_CLOCK),
 			"the clock of this host is %lld seconds %s the API server's: certificates and tokens are not "
 			"yet "
 			"valid, or end early",
 			seconds, way);
 	else if (llabs(skew_ms) > SKEW_ODD_MS)
-		casefile_warn(c, mem_dup(SET_CLOCK), "the clock of this host is %lld seconds %s the API server's",
-			seconds, way);
+		casefile_warn(c, mem_dup(CASEFILE_SET_CLOCK),
+			"the clock of this host is %lld seconds %s the API server's", seconds, way);
 	else
 		casefile_fine(c, "agrees with the API server's");
 }

@@ -6,9 +6,10 @@
  * Judgements of `kscaled doctor` on the way into the cluster: kubeconfig, the credentials in it,
  * the API server and its version, the clock. Pure.
  *
- * Facts: "kubeconfig" (source, server, file, token_file, and of its credentials certificate: cn,
- * from_ms, until_ms; and token: subject, issued_ms, until_ms) and "version" (major, minor,
- * gitVersion; date_ms: what its clock said, and asked_ms: what ours said then).
+ * Facts: "kubeconfig" (source, server, token_file, cluster and user as it names them, and of its
+ * credentials certificate: cn, from_ms, until_ms; and token: subject, issued_ms, until_ms) and
+ * "version" (major, minor, gitVersion; date_ms: what its clock said, and asked_ms: what ours said
+ * then).
  */
 
 #include "cli/doctor/casefile.h"

@@ -77,8 +77,8 @@ static void put_joined(json_t *facts, const char *kubeconfig)
 
 static void put_config(json_t *facts, const struct kube_config *config)
 {
-	json_t *object = json_pack("{s:s, s:s, s:s?}", "source", config->source, "server", config->server, "token_file",
-		config->token_file);
+	json_t *object = json_pack("{s:s, s:s, s:s?, s:s?, s:s?}", "source", config->source, "server", config->server,
+		"cluster", config->cluster, "user", config->user, "token_file", config->token_file);
 
 	if (config->cert_pem)
 		json_object_set_new(object, "certificate", certificate_facts(config->cert_pem));

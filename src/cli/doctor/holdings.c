@@ -144,7 +144,7 @@ static void judge_certificate(const struct casefile *c, const char *what, const 
 	if (left_ms <= 0)
 		casefile_wrong(c, renew(c), "the %s ended at %s", what, until);
 	else if (facts.not_before_unix_ms > c->now_ms)
-		casefile_wrong(c, mem_dup("timedatectl set-ntp true"),
+		casefile_wrong(c, mem_dup(CASEFILE_SET_CLOCK),
 			"the %s is not valid yet: the clock of this host, or of the one that made it, is wrong", what);
 	else if (left_ms < life_ms / 4)
 		casefile_warn(c, renew(c), "the %s ends at %s, and should have been renewed by now", what, until);

@@ -38,14 +38,20 @@ static char *about(const struct casefile *c, const char *command, const json_t *
 	return mem_printf("kubectl -n %s %s %s", c->setup->namespace_, command, casefile_name_of(pod));
 }
 
-/* The last lines that it said, as terminationMessagePolicy FallbackToLogsOnError keeps them. */
+/*
+ * The last line that it said, as terminationMessagePolicy FallbackToLogsOnError keeps it; before
+ * the one with which main.c ends where an option is wrong.
+ */
 static char *last_words(const json_t *ended)
 {
 	MEM_AUTO char *text = mem_dup(json_str_or_empty(ended, "message"));
-	const char *line = text_trim(text, " \r\n"), *end = strrchr(line, '\n');
+	char *all = text_trim(text, " \r\n"), *end = strrchr(all, '\n');
 
-	line = end ? end + 1 : line;
-	return *line ? mem_printf(": %.300s", line) : mem_dup("");
+	if (end && strstr(end, "shows the options")) {
+		*end = '\0';
+		end = strrchr(all, '\n');
+	}
+	return *all ? mem_printf(": %.300s", end ? end + 1 : all) : mem_dup("");
 }
 
 /* Twice the limit of before, with the requests: Helm's value replaces the chart's whole block. */

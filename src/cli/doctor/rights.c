@@ -217,8 +217,8 @@ static char *mend_rights(const struct casefile *c, const char *account)
 
 	if (!c->setup->no_roles || c->setup->maker != DOCTOR_HELM)
 		return mem_dup(apply);
-	return mem_printf("the release makes no roles (rbac.create=false): bind %s to what it needs, or %s --set "
-			  "rbac.create=true",
+	return mem_printf("the release makes no roles (rbac.create=false): bind %s to what it needs, or `%s --set "
+			  "rbac.create=true`",
 		account, apply);
 }
 

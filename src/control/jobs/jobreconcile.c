@@ -90,13 +90,18 @@ static void stop_loop(struct work *work)
 	jobmaker_hold(work);
 }
 
+static bool is_final(const struct err *err)
+{
+	return err->kind == ERR_INVALID || err->kind == ERR_MISSING;
+}
+
 /* An invalid spec stops the loop; an error that may pass by itself does not. */
 static void failed(struct work *work, const struct scaledjob *sj, const struct desired_job *desired,
 	const struct err *err)
 {
 	if (desired->waits)
 		return;
-	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
+	if (is_final(err))
 		stop_loop(work);
 	report_failure(work, sj, desired, err);
 }
@@ -109,7 +114,7 @@ static void failed_scalers(struct work *work, const struct scaledjob *sj, const 
 		failed(work, sj, desired, err);
 		return;
 	}
-	polling_start(work);
+	polling_keep(work, desired->annotations, !is_final(err));
 	report_failure(work, sj, desired, err);
 }
 

@@ -343,7 +343,8 @@ static int64_t last_active_at_start(const struct work *work, const struct scaled
 									    : stored->last_active_unix_ms;
 }
 
-void polling_start(struct work *work)
+/* Starts polling, or applies a changed interval; the first look comes at once. */
+static void start(struct work *work)
 {
 	const struct scaled *of = &work->object->of;
 	int64_t now_ms = loop_now_ms(work->control->cache->loop);
@@ -380,9 +381,15 @@ void polling_stop(struct work *work)
 	pushes_release(work->object);
 	recorder_forget_push(work);
 	work->loop.woken = false;
+	work->loop.unwatched = false;
 	work->loop.running = false;
 	work->loop.again = false;
 	forget_told(work);
+}
+
+static void say_stopped(struct work *work)
+{
+	recorder_event(work, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
 }
 
 /* A changed spec, annotation or credential does not wait for the next poll. */
@@ -404,13 +411,30 @@ static bool take_news(struct work *work, const struct annotations *says)
 	return news;
 }
 
-void polling_follow(struct work *work, const struct annotations *says, bool became_ready, bool was_paused)
+void polling_keep(struct work *work, const struct annotations *says, bool passes)
 {
 	bool first = !work->loop.running, news = take_news(work, says);
 
+	if (passes && !first)
+		return;
+	if (!work->loop.unwatched && !first)
+		say_stopped(work);
+	start(work);
+	work->loop.unwatched = true;
+	if (first || !news)
+		return;
+	work->loop.owed = true;
+	polling_look(work);
+}
+
+void polling_follow(struct work *work, const struct annotations *says, bool became_ready, bool was_paused)
+{
+	bool first = !work->loop.running || work->loop.unwatched, news = take_news(work, says);
+
 	if (first && (became_ready || was_paused))
 		recorder_started(work);
-	polling_start(work);
+	start(work);
+	work->loop.unwatched = false;
 	if (became_ready || first || news) {
 		work->loop.owed = true;
 		polling_look(work);
@@ -422,8 +446,8 @@ void polling_follow(struct work *work, const struct annotations *says, bool beca
 
 void polling_end(struct work *work)
 {
-	if (work->loop.running)
-		recorder_event(work, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
+	if (work->loop.running && !work->loop.unwatched)
+		say_stopped(work);
 	polling_stop(work);
 }
 

@@ -13,8 +13,11 @@
 
 struct work;
 
-/* starts polling, or applies a changed interval; the first look comes at once */
-void polling_start(struct work *work);
+/*
+ * While no trigger can be built: polls all the same, for what needs none, with a look at once when
+ * something changed. That the triggers are not watched, say the Events, unless it passes by itself.
+ */
+void polling_keep(struct work *work, const struct annotations *says, bool passes);
 /*
  * After a successful reconcile: starts polling (with Events after a pause or when the object became
  * ready), looks at once when the spec, the annotations or a credential changed, and writes the

@@ -11,6 +11,8 @@
  *   paused object need not be valid
  *   not all are listed ---> wait: which object was first is not known
  *   spec wrong, no target --> Ready=False with the reason; the loop stops
+ *   triggers not built -----> Ready=False with the reason; the loop goes on for what needs none of
+ *   them, the minimum, else it stops; the HPA is left as it is, and none is made
  *   another was there first > the same, and it has no HPA
  *   finalizer missing ------> write it
  *   HPA missing, different -> create it, replace its spec
@@ -52,6 +54,7 @@ struct desired {
 	struct reconcile_outcome outcome; /* as far as it is known; HPA and metrics count only without an error */
 	bool waits;                       /* something is not read yet; when it is, the object is reconciled */
 	bool refused;                     /* another ScaledObject has the target or the HPA */
+	bool unbuilt;                     /* all is well but its triggers, which cannot be built */
 	const char *words;                /* of KEDA's Event about the error, where it has a fixed text; NULL */
 	struct metric_spec *metrics;      /* borrowed names */
 	size_t metric_count;
@@ -119,6 +122,7 @@ static int desired_hpa(struct work *work, const struct scaledobject *so, struct 
 		return unread(desired, SPEC_STEP ": ", trouble, err);
 	if (scalers_get(work->control->cache->scalers, work->object, &built, err)) {
 		desired->waits = err->kind == ERR_WAITING;
+		desired->unbuilt = true;
 		return err_wrap(err, SPEC_STEP);
 	}
 	desired_metrics(so, &built, desired);
@@ -223,18 +227,37 @@ static void report_success(struct work *work, const struct scaledobject *so, con
 	polling_follow(work, desired->outcome.annotations, became_ready, was_paused);
 }
 
+static bool is_final(const struct err *err)
+{
+	return err->kind == ERR_INVALID || err->kind == ERR_MISSING;
+}
+
 /* An invalid spec stops the loop; an error that may pass by itself does not. */
 static void failed(struct work *work, const struct scaledobject *so, const struct desired *desired,
 	const struct err *err)
 {
 	if (desired->waits)
 		return;
-	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
+	if (is_final(err))
 		polling_end(work);
 	/* Two HPAs on one target would scale against each other. */
 	if (desired->refused && !write_must_wait(work) &&
 		hpakeeper_remove(work, so, "deleting the HPA of a refused ScaledObject"))
 		return;
+	report_failure(work, so, desired, err);
+}
+
+/* What needs no trigger is done all the same; what comes with it is as of any object. */
+static void failed_triggers(struct work *work, const struct scaledobject *so, const struct desired *desired,
+	const struct err *err)
+{
+	if (desired->waits || !scale_needs_no_trigger(&so->spec, desired->outcome.annotations)) {
+		failed(work, so, desired, err);
+		return;
+	}
+	if (!write_must_wait(work) && finalise_keep(work, so))
+		return;
+	polling_keep(work, desired->outcome.annotations, !is_final(err));
 	report_failure(work, so, desired, err);
 }
 
@@ -249,7 +272,7 @@ static void reconcile_scaled(struct work *work, const struct scaledobject *so, s
 	struct err err = { 0 };
 
 	if (desired_make(work, so, desired, &err))
-		failed(work, so, desired, &err);
+		(desired->unbuilt ? failed_triggers : failed)(work, so, desired, &err);
 	else if (write_must_wait(work))
 		write_failed(work, so, desired);
 	else if (!finalise_keep(work, so) && !(desired->desired && hpakeeper_run(work, so, desired->desired)))

@@ -17,6 +17,7 @@
 #include "control/objects/work.h"
 #include "decide/conditions.h"
 #include "decide/scale.h"
+#include "decide/validate/validate.h"
 
 static void say_status(struct work *work, const struct scale_facts *facts, const struct scale_decision *d,
 	const struct scaledobject *so)
@@ -68,6 +69,10 @@ static void note_decision(struct work *work, const struct scale_facts *facts, co
 	scaleloop_note(work, facts, d, mark, why);
 }
 
+/*
+ * When the triggers cannot be built (a Secret is missing, say) none was asked: only what needs none
+ * is done, and the error is reported by reconcile.
+ */
 static void decide(struct work *work, const struct survey_result *r, const struct annotations *annotations)
 {
 	int64_t now_unix_ms = timestamp_now_ms();
@@ -78,6 +83,7 @@ static void decide(struct work *work, const struct survey_result *r, const struc
 		.annotations = annotations,
 		.triggers = r->triggers,
 		.trigger_count = r->count,
+		.unbuilt = r->err,
 		.resource_count = r->resource_count,
 		.composite = r->composite,
 		.replicas_known = r->replicas_known,
@@ -85,18 +91,27 @@ static void decide(struct work *work, const struct survey_result *r, const struc
 		.last_active_unix_ms = work->loop.last_active_unix_ms,
 	};
 	struct scale_decision d = scale_decide(&facts);
-	struct readiness_look look = scale_ready_look(&facts, &d);
-	struct readiness_says ready = polling_judge(work, &look);
+	struct readiness_look look;
+	struct readiness_says ready;
+	bool asked = !r->err;
 	char why[512];
 
-	facts.ready_waits = ready.waits;
-	facts.cause_is_news = ready.news;
+	if (asked) {
+		look = scale_ready_look(&facts, &d);
+		ready = polling_judge(work, &look);
+		facts.ready_waits = ready.waits;
+		facts.cause_is_news = ready.news;
+	}
 	polling_note_active(work, d.last_active_unix_ms);
 	note_decision(work, &facts, &d, why, sizeof(why));
-	polling_say_failures(work, r);
-	polling_log_failing(work, r);
+	if (asked) {
+		polling_say_failures(work, r);
+		polling_log_failing(work, r);
+	}
 	if (d.act)
 		act_scale(work, r->of.so, &facts, &d, why);
+	if (!asked)
+		return;
 	say_status(work, &facts, &d, r->of.so);
 	recorder_push(work);
 	/* The end of a cooldown does not wait for the next poll. */
@@ -104,18 +119,43 @@ static void decide(struct work *work, const struct survey_result *r, const struc
 		polling_arm_sooner(work, d.until_unix_ms - facts.now_unix_ms + 1);
 }
 
+/*
+ * While no trigger can be built. The error may be another: of an object that is wrong by itself
+ * nothing is decided.
+ */
+static void decide_unasked(struct work *work, const struct scaledobject *so, const struct annotations *annotations,
+	const struct err *err)
+{
+	struct survey_result result = { .err = err, .of = work->object->of };
+	const struct workload *w;
+
+	if (!scale_needs_no_trigger(&so->spec, annotations) ||
+		validate_for_reconcile(scaled_of_object(so), NULL, NULL) ||
+		targets_get(work->object, &w) != TARGET_PRESENT)
+		return;
+	result.replicas_known = true;
+	result.replicas = w->replicas;
+	decide(work, &result, annotations);
+}
+
 void scaleloop_decide(struct work *work, const struct survey_result *result)
 {
+	const struct scaledobject *so = result->err ? work->object->of.so : result->of.so;
 	const struct workload *w;
 	struct annotations annotations;
+	bool held = !so || so->meta.deleted_unix_ms || annotations_read(so, &annotations, NULL) || annotations.paused ||
+		rivals_refuse(work, so, NULL);
 
 	/*
 	 * These are handled by reconcile: an object that is wrong, or waits for something, a pause,
 	 * and a target that another object claimed first.
 	 */
-	if (result->err || annotations_read(result->of.so, &annotations, NULL) || annotations.paused ||
-		rivals_refuse(work, result->of.so, NULL))
+	if (held || result->err)
 		queue_mark(work);
+	if (held)
+		return;
+	if (result->err)
+		decide_unasked(work, so, &annotations, result->err);
 	else if (targets_get(work->object, &w) != TARGET_UNREAD)
 		decide(work, result, &annotations);
 }

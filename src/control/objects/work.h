@@ -151,6 +151,7 @@ struct status_part {
 struct loop_part {
 	bool running;
 	struct survey *survey; /* the poll under way */
+	bool unwatched;        /* no trigger can be built: it runs for what needs none (polling_keep) */
 	bool preparing;        /* its kind's prepare() is under way; the survey follows */
 	bool owed;             /* a poll is due, by time or because the object changed; the next look is that poll */
 	bool timed;            /* the look under way is a poll: its failures count, and useCachedMetrics applies */

@@ -117,12 +117,6 @@ void validate_containers(const struct scaledobject *so, const json_t *target,
 /* A TriggerAuthentication or ClusterTriggerAuthentication alone: spec_err, podIdentity, oauth2. */
 int validate_triggerauth(const struct triggerauth *t, const char **reason, struct err *err);
 
-/*
- * A warning about what depends on kscaled's options: a namespaced one for which kscaled logs in to
- * Vault as itself. A literal; NULL: none.
- */
-const char *validate_triggerauth_warning(const struct triggerauth *t);
-
 /* ---- Warnings ---- */
 
 #define VALIDATE_WARNINGS_MAX 4

@@ -110,17 +110,3 @@ int validate_triggerauth(const struct triggerauth *t, const char **reason, struc
 		*reason = NULL;
 	return 0;
 }
-
-const char *validate_triggerauth_warning(const struct triggerauth *t)
-{
-	const struct triggerauth_vault *v = t->vault;
-
-	if (!*t->meta.namespace_ || !v || given(v->kubernetes ? v->service_account_name : v->token))
-		return NULL;
-	return v->kubernetes ? "spec.hashiCorpVault.credential: without serviceAccountName kscaled logs in as itself, "
-			       "which needs the "
-			       "address in its --vault-trusted-addresses, or a ClusterTriggerAuthentication"
-			     : "spec.hashiCorpVault.credential: without token kscaled shows its own VAULT_TOKEN, which "
-			       "needs the address "
-			       "in its --vault-trusted-addresses, or a ClusterTriggerAuthentication";
-}

@@ -174,7 +174,7 @@ static int read_port(const char *text, uint16_t *out, struct err *err)
 	if (text && *text)
 		port = strlen(text) <= 5 && text[strspn(text, "0123456789")] == '\0' ? atol(text) : 0;
 	if (port < 1 || port > 65535)
-		return err_set(err, ERR_INVALID, "\"port\" must be a number between 1 and 65535");
+		return err_set_about(err, "port", "\"port\" must be a number between 1 and 65535");
 	*out = (uint16_t)port;
 	return 0;
 }
@@ -196,7 +196,7 @@ static int check_host(const struct pgendpoint_host *h, struct err *err)
 			"socket is named by the path of its folder)");
 	if (!is_printable(h->host) || (h->hostaddr && !is_printable(h->hostaddr)) ||
 		strlen(h->host) > HOSTPORT_HOST_MAX || (h->hostaddr && strlen(h->hostaddr) > HOSTPORT_HOST_MAX))
-		return err_set(err, ERR_INVALID, "\"host\" is no name or address of a server");
+		return err_set_about(err, "host", "\"host\" is no name or address of a server");
 	return 0;
 }
 
@@ -212,7 +212,7 @@ static int take_hosts(struct pgendpoint *e, const struct strmap *given, struct e
 	if (count > PGENDPOINT_HOSTS_MAX)
 		return err_set(err, ERR_INVALID, "more than %d hosts", PGENDPOINT_HOSTS_MAX);
 	if ((address_count && address_count != count) || (port_count > 1 && port_count != count))
-		return err_set(err, ERR_INVALID, "%zu hosts, but %zu %s: as many must be given", count,
+		return err_set_about(err, "port", "%zu hosts, but %zu %s: as many must be given", count,
 			port_count > 1 && port_count != count ? port_count : address_count,
 			port_count > 1 && port_count != count ? "ports" : "hostaddrs");
 	e->hosts = mem_array(count, sizeof(*e->hosts));
@@ -326,7 +326,7 @@ static int take_tls(struct pgendpoint *e, const struct pgendpoint_config *config
 	struct tls_client_config pems;
 
 	if (mode && !text_is_one_of(mode, modes))
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "sslmode",
 			"\"sslmode\" must be one of disable, allow, prefer, require, verify-ca, verify-full");
 	endpoint_take_tls(&e->base,
 		&(struct tls_client_config){ .ca_pem = config->ca_pem,

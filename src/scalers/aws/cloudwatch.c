@@ -89,18 +89,19 @@ static size_t count_pieces(const char *list)
 
 static int check_metric(const struct cloudwatch *f, struct err *err)
 {
-	const char *missing = !f->namespace_ ? "namespace"
-		: !f->metric                 ? "metric name"
-		: !f->dimension_names        ? "dimension name"
-		: !f->dimension_values       ? "dimension value"
-					     : NULL;
-
-	if (missing)
-		return err_set(err, ERR_INVALID, "%s not given", missing);
+	if (!f->namespace_)
+		return err_set_about(err, "namespace", "namespace not given");
+	if (!f->metric)
+		return err_set_about(err, "metricName", "metric name not given");
+	if (!f->dimension_names)
+		return err_set_about(err, "dimensionName", "dimension name not given");
+	if (!f->dimension_values)
+		return err_set_about(err, "dimensionValue", "dimension value not given");
 	if (count_pieces(f->dimension_names) != count_pieces(f->dimension_values))
-		return err_set(err, ERR_INVALID, "dimensionName and dimensionValue are not matching in size");
+		return err_set_about(err, "dimensionValue",
+			"dimensionName and dimensionValue are not matching in size");
 	if (f->unit && !is_unit(f->unit))
-		return err_set(err, ERR_INVALID, "metricUnit '%.80s' is not one of [" UNITS "]", f->unit);
+		return err_set_about(err, "metricUnit", "metricUnit '%.80s' is not one of [" UNITS "]", f->unit);
 	return 0;
 }
 
@@ -113,19 +114,19 @@ static int check_times(const struct cloudwatch *f, struct err *err)
 	for (size_t i = 0; i < MEM_COUNT(short_ones); i++)
 		known = known || f->period_s == short_ones[i];
 	if (period < 1)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "metricStatPeriod",
 			"metricStatPeriod can not be smaller than 1, however, %lld is provided", period);
 	if (period < 60 && !known)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "metricStatPeriod",
 			"metricStatPeriod < 60 has to be one of [1, 5, 10, 30], however, %lld is provided", period);
 	if (!known)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "metricStatPeriod",
 			"metricStatPeriod >= 60 has to be a multiple of 60, however, %lld is provided", period);
 	if (period > INT32_MAX)
-		return err_set(err, ERR_INVALID, "metricStatPeriod %lld is more than CloudWatch can be asked for",
-			period);
+		return err_set_about(err, "metricStatPeriod",
+			"metricStatPeriod %lld is more than CloudWatch can be asked for", period);
 	if (f->length_s < 0 || f->length_s % f->period_s != 0)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "metricCollectionTime",
 			"metricCollectionTime must be greater than 0 and a multiple of metricStatPeriod(%lld), %lld is "
 			"given",
 			period, (long long)f->length_s);

@@ -70,16 +70,16 @@ static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 static int check(const struct pipelines *f, struct err *err)
 {
 	if (f->fetched && f->unfinished != PARAM_UNSAID)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "jobsToFetch",
 			"cannot specify both jobsToFetch and fetchUnfinishedJobsOnly at the same time");
 	if (f->fetched && f->parent)
-		return err_set(err, ERR_INVALID, "cannot specify both jobsToFetch and parent at the same time");
+		return err_set_about(err, "jobsToFetch", "cannot specify both jobsToFetch and parent at the same time");
 	if (f->login.url && f->login.url[strlen(f->login.url) - 1] == '/')
 		return err_set(err, ERR_INVALID,
 			"parameter \"organizationURL\": failed to extract organization name from organizationURL: it "
 			"must not end with a slash");
 	if (!f->pool_name && f->pool_id <= 0)
-		return err_set(err, ERR_INVALID, "no poolName or poolID given");
+		return err_set_about(err, "poolName", "no poolName or poolID given");
 	if (f->demands.count > PIPELINEJOBS_DEMANDS_MAX)
 		return err_set(err, ERR_INVALID, "parameter \"demands\": %zu are given, at most %d may be",
 			f->demands.count, PIPELINEJOBS_DEMANDS_MAX);
@@ -153,7 +153,7 @@ static int log_in(struct scaler_build *b, char *token, struct err *err)
 	if (workload < 0)
 		return -1;
 	if (!token && !workload)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "personalAccessToken",
 			"no personalAccessToken given or PodIdentity provider configured: give personalAccessToken by "
 			"a "
 			"TriggerAuthentication, or say in one podIdentity.provider azure-workload");

@@ -89,24 +89,25 @@ static void data_done(void *data)
 static int check_entity(const struct servicebus *f, struct err *err)
 {
 	if (f->queue && f->subscription)
-		return err_set(err, ERR_INVALID, "subscription name provided with queue name");
+		return err_set_about(err, "subscriptionName", "subscription name provided with queue name");
 	if (f->queue && f->topic)
-		return err_set(err, ERR_INVALID, "both topic and queue name metadata provided");
+		return err_set_about(err, "topicName", "both topic and queue name metadata provided");
 	if (f->topic && !f->subscription)
-		return err_set(err, ERR_INVALID, "no subscription name provided with topic name");
+		return err_set_about(err, "subscriptionName", "no subscription name provided with topic name");
 	if (!f->queue && !f->topic)
-		return err_set(err, ERR_INVALID, "no service bus entity type set");
+		return err_set_about(err, f->subscription ? "topicName" : "queueName",
+			"no service bus entity type set");
 	return 0;
 }
 
 static int read_regex(struct servicebus *q, struct err *err)
 {
+	const char *name = q->queue ? "queueName" : "subscriptionName";
+
 	if (!q->by_regex)
 		return 0;
 	q->regex = promregex_compile(q->queue ? q->queue : q->subscription, err);
-	return q->regex
-		? 0
-		: err_wrap(err, "%s is not a valid regular expression", q->queue ? "queueName" : "subscriptionName");
+	return q->regex ? 0 : (err_wrap(err, "%s is not a valid regular expression", name), err_about(err, name));
 }
 
 /* Names may have slashes in them, which part folders. */
@@ -135,7 +136,7 @@ static int log_in_by_string(const char *connection, struct servicebus *q, struct
 	struct busconnection c;
 
 	if (!connection)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "connection",
 			"no connection setting given: give connection by a TriggerAuthentication or connectionFromEnv, "
 			"or say in one podIdentity.provider azure-workload");
 	if (busconnection_parse(connection, &c, err))
@@ -161,7 +162,7 @@ static int log_in_as_kscaled(struct scaler_build *b, const char *namespace_, str
 	int rc;
 
 	if (!namespace_)
-		return err_set(err, ERR_INVALID, "namespace are required when using pod identity");
+		return err_set_about(err, "namespace", "namespace are required when using pod identity");
 	if (!azurecloud_is_label(namespace_))
 		return err_set(err, ERR_INVALID, "parameter \"namespace\" value \"%.100s\" is no name of a namespace",
 			namespace_);

@@ -214,10 +214,10 @@ int storageaccount_read(const struct scaler_params *params, const struct storage
 		rc = open;
 	if (rc == 0 && workload)
 		rc = account ? take_workload(params->identity, service->service, account, suffix, out, err)
-			     : err_set(err, ERR_INVALID, "%s", service->no_account);
+			     : err_set_about(err, "accountName", "%s", service->no_account);
 	else if (rc == 0)
 		rc = connection ? take_connection(connection, service, out, err)
-				: err_set(err, ERR_INVALID, "%s", service->no_connection);
+				: err_set_about(err, "connection", "%s", service->no_connection);
 	if (rc < 0)
 		storageaccount_done(out);
 	return rc;

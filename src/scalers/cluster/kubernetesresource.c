@@ -67,7 +67,7 @@ static int judge(const struct scaler_params *params, const struct keyvalues_of *
 			"allowed",
 			f->key);
 	if (f->kind == KEYDATA_SECRET && params->secrets_denied)
-		return err_set(err, ERR_DENIED, "Secret %s/%s is not read: %s",
+		return err_set_about(err, "resourceName", "Secret %s/%s is not read: %s",
 			params->namespace_ ? params->namespace_ : "", f->name, params->secrets_denied);
 	return 0;
 }

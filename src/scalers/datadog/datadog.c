@@ -110,10 +110,10 @@ static int check_type(const struct scaler_params *params, struct err *err)
 	if (!type)
 		return 0;
 	if (params->metric_type && *params->metric_type)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "type",
 			"only one of trigger.metadata.type or trigger.metricType should be defined");
 	if (!text_equal_nocase(type, "average") && !text_equal_nocase(type, "global"))
-		return err_set(err, ERR_INVALID, "type has to be global or average");
+		return err_set_about(err, "type", "type has to be global or average");
 	return 0;
 }
 
@@ -123,7 +123,7 @@ static int check_query(const char *query, struct err *err)
 	for (const char *at = query; (at = strchr(at, '{')) != NULL; at++)
 		if (at[strcspn(at, "}\n")] == '}')
 			return 0;
-	return err_set(err, ERR_INVALID, "error in query: malformed Datadog query: missing query scope");
+	return err_set_about(err, "query", "error in query: malformed Datadog query: missing query scope");
 }
 
 /* A server's name with nothing behind it, as it stands in the middle of a URL. */
@@ -145,8 +145,8 @@ static int check_login(const struct datadog_login *f, struct err *err)
 	if (!f->mode)
 		return 0;
 	if (strcmp(f->mode, "bearer") != 0)
-		return err_set(err, ERR_INVALID, "err incorrect value for authMode is given: it can be bearer");
-	return f->token ? 0 : err_set(err, ERR_INVALID, "BearerToken is required");
+		return err_set_about(err, "authMode", "err incorrect value for authMode is given: it can be bearer");
+	return f->token ? 0 : err_set_about(err, "token", "BearerToken is required");
 }
 
 /* Both are names of Kubernetes, and part of a URL as they are. */

@@ -156,14 +156,15 @@ static int reach_elasticsearch(struct search *q, const struct search_login *f, s
 	bool cloud = f->cloud_id || f->api_key, servers = f->addresses.count > 0;
 
 	if (cloud && (servers || f->username || f->password))
-		return err_set(err, ERR_INVALID, "can't provide both cloud config and endpoint addresses");
+		return err_set_about(err, "cloudID", "can't provide both cloud config and endpoint addresses");
 	if (!cloud && !servers && !f->username && !f->password)
-		return err_set(err, ERR_INVALID, "must provide either cloud config or endpoint addresses");
+		return err_set_about(err, "addresses", "must provide either cloud config or endpoint addresses");
 	if (cloud && (!f->cloud_id || !f->api_key))
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, f->cloud_id ? "apiKey" : "cloudID",
 			"both cloudID and apiKey must be provided when cloudID or apiKey is used");
 	if (!cloud && (!f->username || !f->password))
-		return err_set(err, ERR_INVALID, "both username and password must be provided when addresses is used");
+		return err_set_about(err, f->username ? "password" : "username",
+			"both username and password must be provided when addresses is used");
 	if (!cloud && q->count == 0)
 		return err_set(err, ERR_INVALID, "parameter \"addresses\" has no address");
 	if (!cloud)
@@ -183,10 +184,11 @@ static int reach_opensearch(struct search *q, const struct search_login *f, stru
 		.insecure = f->insecure };
 
 	if (f->by_certificate && (!f->cert || !f->key))
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, f->cert ? "clientKey" : "clientCert",
 			"both clientCert and clientKey must be provided when enableTLS is true");
 	if (!f->by_certificate && (!f->username || !f->password))
-		return err_set(err, ERR_INVALID, "both username and password must be provided for basic auth");
+		return err_set_about(err, f->username ? "password" : "username",
+			"both username and password must be provided for basic auth");
 	if (q->count == 0)
 		return err_set(err, ERR_INVALID, "parameter \"addresses\" has no address");
 	return f->by_certificate ? log_in(q, &config, "clientCert and clientKey", err)
@@ -208,9 +210,9 @@ static int check_query(const struct search_kind *kind, const struct search *q, s
 	json_t *query;
 
 	if (!q->template && !q->query)
-		return err_set(err, ERR_INVALID, "either searchTemplateName or query must be provided");
+		return err_set_about(err, "query", "either searchTemplateName or query must be provided");
 	if (q->template && q->query)
-		return err_set(err, ERR_INVALID, "cannot provide both searchTemplateName and query");
+		return err_set_about(err, "searchTemplateName", "cannot provide both searchTemplateName and query");
 	if (q->query && strlen(q->query) > SEARCHREQUEST_BODY_MAX)
 		return err_set(err, ERR_INVALID, "parameter \"query\" has more than %zu bytes", SEARCHREQUEST_BODY_MAX);
 	if (!q->query || !kind->strict_query)

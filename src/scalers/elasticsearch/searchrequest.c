@@ -78,7 +78,8 @@ static int put_parameter(json_t *params, const char *piece, bool values_may_be_e
 	if (!text)
 		return 0;
 	if (!key || (!value && !values_may_be_empty))
-		return err_set(err, ERR_INVALID, "invalid parameter format \"%.120s\", expected key:value", text);
+		return err_set_about(err, "parameters", "invalid parameter format \"%.120s\", expected key:value",
+			text);
 	if (json_object_set_new(params, key, json_string(value ? value : "")))
 		return err_set(err, ERR_INVALID, "parameter \"parameters\" is not UTF-8");
 	if (json_object_size(params) > SEARCHREQUEST_PIECES_MAX)

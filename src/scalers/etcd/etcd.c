@@ -58,20 +58,21 @@ static void data_done(void *data)
 static int check(const struct etcd_login *f, struct err *err)
 {
 	if (f->tls == ENABLE && !f->cert && f->client_key)
-		return err_set(err, ERR_INVALID, "cert must be provided with key");
+		return err_set_about(err, "cert", "cert must be provided with key");
 	if (f->tls == ENABLE && f->cert && !f->client_key)
-		return err_set(err, ERR_INVALID, "key must be provided with cert");
+		return err_set_about(err, "key", "key must be provided with cert");
 	if (f->password && !f->username)
-		return err_set(err, ERR_INVALID, "username must be provided with password");
+		return err_set_about(err, "username", "username must be provided with password");
 	if (f->username && !f->password)
-		return err_set(err, ERR_INVALID, "password must be provided with username");
+		return err_set_about(err, "password", "password must be provided with username");
 	return 0;
 }
 
 static int check_known(const struct etcdquestion *q, struct err *err)
 {
 	if (q->progress_s <= 0)
-		return err_set(err, ERR_INVALID, "watchProgressNotifyInterval must be greater than 0");
+		return err_set_about(err, "watchProgressNotifyInterval",
+			"watchProgressNotifyInterval must be greater than 0");
 	if (q->progress_s > INT32_MAX)
 		return err_set(err, ERR_INVALID, "parameter \"watchProgressNotifyInterval\" is more than %d seconds",
 			INT32_MAX);

@@ -85,14 +85,14 @@ static void data_done(void *data)
 static int check_login(const struct github_login *f, struct err *err)
 {
 	if (!f->key && !f->token)
-		return err_set(err, ERR_INVALID, "no personalAccessToken or appKey given");
+		return err_set_about(err, "personalAccessToken", "no personalAccessToken or appKey given");
 	if (!f->application && !f->installation && !f->key)
 		return 0;
 	if (f->application <= 0)
-		return err_set(err, ERR_INVALID, "no applicationID given");
+		return err_set_about(err, "applicationID", "no applicationID given");
 	if (f->installation <= 0)
-		return err_set(err, ERR_INVALID, "no installationID given");
-	return f->key ? 0 : err_set(err, ERR_INVALID, "no appKey given");
+		return err_set_about(err, "installationID", "no installationID given");
+	return f->key ? 0 : err_set_about(err, "appKey", "no appKey given");
 }
 
 static int check_names(const struct github *f, struct err *err)

@@ -72,7 +72,8 @@ static int check(const struct scaler_params *params, const struct gcppubsub *f, 
 	bool open = params_is_unknown(&table, params, AT(subscription)) || params_is_unknown(&table, params, AT(topic));
 
 	if ((f->subscription && f->topic) || (!f->subscription && !f->topic && !open))
-		return err_set(err, ERR_INVALID, "exactly one of subscription or topic name must be given");
+		return err_set_about(err, f->topic ? "topicName" : "subscriptionName",
+			"exactly one of subscription or topic name must be given");
 	return 0;
 }
 
@@ -94,7 +95,7 @@ static int take_name(struct gcppubsub *q, struct err *err)
 	struct pubsubquery query;
 
 	if (pubsubquery_name(*name, &q->project, &id, err))
-		return -1;
+		return err_about(err, q->subscription ? "subscriptionName" : "topicName");
 	free(*name);
 	*name = id;
 	query = query_of(q);
@@ -115,7 +116,7 @@ static int log_in(struct scaler_build *b, struct gcppubsub *q, struct err *err)
 	if (rc != 0)
 		return rc < 0 ? -1 : 0;
 	if (!login.identity)
-		return err_set(err, ERR_INVALID, GOOGLELOGIN_NOT_FOUND);
+		return err_set_about(err, "GoogleApplicationCredentials", GOOGLELOGIN_NOT_FOUND);
 	config.identity = login.identity;
 	own = login.own;
 	q->login.access = webaccess_new(&config, err);

@@ -125,9 +125,9 @@ static int check_aggregation(const char *aggregation, struct err *err)
 	const char *percentile = text_behind(aggregation, "percentile");
 
 	if (percentile && percentile_of(percentile) < 0)
-		return err_set(err, ERR_INVALID, "invalid percentile value: %.80s", percentile);
+		return err_set_about(err, "aggregation", "invalid percentile value: %.80s", percentile);
 	if (!percentile && !text_is_one_of(aggregation, known))
-		return err_set(err, ERR_INVALID, "unsupported aggregation function: %.80s", aggregation);
+		return err_set_about(err, "aggregation", "unsupported aggregation function: %.80s", aggregation);
 	return 0;
 }
 
@@ -136,7 +136,7 @@ int pubsubquery_check(const struct pubsubquery *q, struct err *err)
 	size_t len = strlen(q->mode);
 
 	if (len > MODE_MAX || strspn(q->mode, LETTERS DIGITS "_/") != len)
-		return err_set(err, ERR_INVALID, "mode \"%.80s\" is no metric: it may have letters, digits and _",
+		return err_set_about(err, "mode", "mode \"%.80s\" is no metric: it may have letters, digits and _",
 			q->mode);
 	return q->aggregation ? check_aggregation(q->aggregation, err) : 0;
 }

@@ -137,8 +137,9 @@ int kafkalag_read_ranges(const char *text, struct kafka_range **out, size_t *cou
 			range.last = range.first;
 		if (!good || range.first > range.last || *count == KAFKALAG_RANGES_MAX) {
 			mem_free_ptr(out);
-			return err_set(err, ERR_INVALID, "invalid partition limitation%s: \"%.40s%s%.40s\"",
-				dash ? " range" : "", piece, dash ? "-" : "", dash ? dash : "");
+			return err_set_about(err, "partitionLimitation",
+				"invalid partition limitation%s: \"%.40s%s%.40s\"", dash ? " range" : "", piece,
+				dash ? "-" : "", dash ? dash : "");
 		}
 		*out = mem_resize(*out, *count + 1, sizeof(**out));
 		(*out)[(*count)++] = range;

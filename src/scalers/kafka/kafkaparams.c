@@ -137,10 +137,11 @@ static bool has_topic(const struct kafkaquestion *q)
 static int check_numbers(const struct kafkaquestion *q, double activation, struct err *err)
 {
 	if (q->rules.threshold <= 0)
-		return err_set(err, ERR_INVALID, "\"lagThreshold\" must be positive number, but is %" PRId64,
+		return err_set_about(err, "lagThreshold", "\"lagThreshold\" must be positive number, but is %" PRId64,
 			q->rules.threshold);
 	if (activation < 0)
-		return err_set(err, ERR_INVALID, "\"activationLagThreshold\" must be positive number, but is %.0f",
+		return err_set_about(err, "activationLagThreshold",
+			"\"activationLagThreshold\" must be positive number, but is %.0f",
 			activation);
 	return 0;
 }
@@ -169,15 +170,15 @@ static int check_names(const struct kafkaquestion *q, struct err *err)
 static int check_together(const struct kafkaquestion *q, bool apache, struct err *err)
 {
 	if (q->rules.idle && q->rules.only_lagging)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "limitToPartitionsWithLag",
 			"allowIdleConsumers and limitToPartitionsWithLag cannot be set simultaneously");
 	if (!has_topic(q) && q->rules.only_lagging)
-		return err_set(err, ERR_INVALID, "topic must be specified when using limitToPartitionsWithLag");
+		return err_set_about(err, "topic", "topic must be specified when using limitToPartitionsWithLag");
 	if (!apache && q->rules.only_lagging && q->rules.even)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "ensureEvenDistributionOfPartitions",
 			"limitToPartitionsWithLag and ensureEvenDistributionOfPartitions cannot be set simultaneously");
 	if (!apache && !has_topic(q) && q->rules.even)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "topic",
 			"topic must be specified when using ensureEvenDistributionOfPartitions");
 	return 0;
 }
@@ -195,7 +196,7 @@ static int check_version(const char *version, struct err *err)
 	}
 	if (!version || (good && digit && dots == wanted))
 		return 0;
-	return err_set(err, ERR_INVALID, "error parsing kafka version: \"%.40s\" is not like 1.0.0", version);
+	return err_set_about(err, "version", "error parsing kafka version: \"%.40s\" is not like 1.0.0", version);
 }
 
 /* KEDA's apache-kafka refuses what its kafka takes from the metadata. */
@@ -208,7 +209,7 @@ static int check_places(const struct scaler_params *params, struct err *err)
 		MEM_AUTO char *there = params_trimmed(strmap_get(params->auth, names[i]));
 
 		if (here && there)
-			return err_set(err, ERR_INVALID,
+			return err_set_about(err, names[i],
 				"unable to set `%s` in both ScaledObject and TriggerAuthentication together", names[i]);
 	}
 	return 0;
@@ -239,10 +240,11 @@ static int check_login(enum sasl sasl, const struct kafka_login *f, struct err *
 	if (is_msk(sasl, f))
 		return check_msk(f, err);
 	if (sasl != SASL_NONE && (!f->username || !f->password))
-		return err_set(err, ERR_INVALID, "no %s given, which sasl needs",
+		return err_set_about(err, f->username ? "password" : "username", "no %s given, which sasl needs",
 			f->username ? "password" : "username");
 	if (sasl == SASL_OAUTHBEARER && !f->token_url)
-		return err_set(err, ERR_INVALID, "no oauthTokenEndpointUri given, which oauthbearer needs");
+		return err_set_about(err, "oauthTokenEndpointUri",
+			"no oauthTokenEndpointUri given, which oauthbearer needs");
 	return 0;
 }
 

@@ -76,18 +76,18 @@ int awslogin_decide(const struct awslogin_said *said, struct awslogin_as *out, s
 		return check_own(said, err);
 	}
 	if (!has(said->key_id) && said->pod && has(said->pod->provider) && strcmp(said->pod->provider, "aws-eks") == 0)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "awsAccessKeyID",
 			"awsAccessKeyID not found: podIdentity aws-eks is the role in the annotation "
 			"eks.amazonaws.com/role-arn of the ServiceAccount of the scale target's Pods, and there is "
 			"none; "
 			"nor does the trigger say identityOwner operator");
 	if (!has(said->key_id))
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "awsAccessKeyID",
 			"awsAccessKeyID not found: give awsAccessKeyID and awsSecretAccessKey by a "
 			"TriggerAuthentication, or "
 			"say in one podIdentity.provider aws");
 	if (!has(said->secret))
-		return err_set(err, ERR_INVALID, "awsSecretAccessKey not found");
+		return err_set_about(err, "awsSecretAccessKey", "awsSecretAccessKey not found");
 	return 0;
 }
 

@@ -70,7 +70,7 @@ static int read_host(const struct mongodb_login *f, struct mongouri *out, struct
 	joined = hostport_join_text(f->host, f->port);
 	out->hosts = mem_zalloc(sizeof(*out->hosts));
 	if (mongoendpoint_parse_host(joined, out->hosts))
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "host",
 			"parameters \"host\" and \"port\" must be a name or an address, and a number from 1 to 65535");
 	out->count = 1;
 	return 0;
@@ -82,14 +82,14 @@ static int read_parts(const struct mongodb_login *f, const char *database, struc
 	if (mongouri_take_scheme(out, f->scheme, err))
 		return err_wrap(err, "parameter \"scheme\"");
 	if (!f->host)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "host",
 			"no host given: there must be host, port, username and password, or a connectionString");
 	if (!f->port && !out->srv)
-		return err_set(err, ERR_INVALID, "no port given");
+		return err_set_about(err, "port", "no port given");
 	if (!f->user)
-		return err_set(err, ERR_INVALID, "no username given");
+		return err_set_about(err, "username", "no username given");
 	if (!f->password)
-		return err_set(err, ERR_INVALID, "no password given");
+		return err_set_about(err, "password", "no password given");
 	if (read_host(f, out, err))
 		return -1;
 	out->user = mem_dup(f->user);
@@ -114,7 +114,7 @@ static int read_tls(const struct mongodb_login *f, struct mongouri *uri, struct 
 {
 	if (f->tls == TLS_ENABLE) {
 		if (!f->cert && !f->key && !f->ca)
-			return err_set(err, ERR_INVALID,
+			return err_set_about(err, "ca",
 				"at least one of cert, key, or ca must be provided when TLS is enabled");
 		uri->tls = true;
 		uri->tls_insecure = false;

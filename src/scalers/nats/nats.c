@@ -67,7 +67,7 @@ static int take_account(struct nats_question *q, struct err *err)
 	bool too_long;
 
 	if (!q->account && !q->account_id)
-		return err_set(err, ERR_INVALID, "no account name or id given: parameter \"account\" is %s",
+		return err_set_about(err, "account", "no account name or id given: parameter \"account\" is %s",
 			"$G where the server has no accounts");
 	buf_puts(&path, "/jsz?acc=");
 	buf_put_percent(&path, q->account_id ? q->account_id : q->account, "");

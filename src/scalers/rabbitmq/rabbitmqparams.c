@@ -111,11 +111,11 @@ static int take_mode(struct rabbitmqparams_question *q, struct err *err)
 	     has_length = !isnan(q->queue_length) && q->queue_length != 0;
 
 	if (has_length && (has_mode || has_value))
-		return err_set(err, ERR_INVALID, "queueLength is deprecated; use mode and value");
+		return err_set_about(err, "queueLength", "queueLength is deprecated; use mode and value");
 	if (has_value && !has_mode)
-		return err_set(err, ERR_INVALID, "mode must be specified");
+		return err_set_about(err, "mode", "mode must be specified");
 	if (has_mode && !has_value)
-		return err_set(err, ERR_INVALID, "value must be specified");
+		return err_set_about(err, "value", "value must be specified");
 	if (!has_mode) {
 		q->mode = RABBITMQVALUE_QUEUE_LENGTH;
 		q->value = has_length ? q->queue_length : VALUE_DEFAULT;
@@ -158,15 +158,16 @@ static int take_protocol(struct fields *f, struct err *err)
 	if (f->protocol == AUTO)
 		f->protocol = is_amqp(f->host) ? AMQP : HTTP;
 	if (is_amqp(f->host) != (f->protocol == AMQP))
-		return err_set(err, ERR_INVALID, "protocol is \"%s\", but parameter \"host\" begins with \"%.*s://\"",
-			protocols[f->protocol], scheme, f->host);
+		return err_set_about(err, "protocol",
+			"protocol is \"%s\", but parameter \"host\" begins with \"%.*s://\"", protocols[f->protocol],
+			scheme, f->host);
 	return 0;
 }
 
 static int only_http(const char *what, struct err *err)
 {
-	return err_set(err, ERR_INVALID, "%s needs protocol http: over AMQP only the number of ready messages is told",
-		what);
+	return err_set_about(err, "protocol",
+		"%s needs protocol http: over AMQP only the number of ready messages is told", what);
 }
 
 /* KEDA looks at a timeout with amqp, where it has no effect, only when there is a mode. */
@@ -176,16 +177,16 @@ static int check_protocol(const struct rabbitmqparams_question *q, const struct 
 	if (f->protocol == HTTP)
 		return 0;
 	if (q->mode != RABBITMQVALUE_QUEUE_LENGTH)
-		return err_set(err, ERR_INVALID, "protocol amqp not supported; must be http to use mode %s",
+		return err_set_about(err, "protocol", "protocol amqp not supported; must be http to use mode %s",
 			modes[q->mode]);
 	if (q->regex)
 		return only_http("useRegex", err);
 	if (q->ready_only)
 		return only_http("excludeUnacknowledged", err);
 	if (f->timeout_ms && !any_timeout)
-		return err_set(err, ERR_INVALID, "amqp protocol doesn't support custom timeouts");
+		return err_set_about(err, "timeout", "amqp protocol doesn't support custom timeouts");
 	if (f->token_url || f->client_id || f->client_secret)
-		return err_set(err, ERR_INVALID, "OAuth 2 (oauthTokenURI) needs protocol http");
+		return err_set_about(err, "protocol", "OAuth 2 (oauthTokenURI) needs protocol http");
 	if (f->resource)
 		return err_set(err, ERR_INVALID,
 			"workload identity is not supported for the AMQP protocol at the moment: set host to the "
@@ -202,13 +203,19 @@ static int check_login(const struct scaler_params *params, const struct fields *
 	bool oauth = f->token_url || f->client_id || f->client_secret;
 
 	if (!f->username != !f->password)
-		return err_set(err, ERR_INVALID, "username and password must be given together");
+		return err_set_about(err, f->username ? "password" : "username",
+			"username and password must be given together");
 	if (oauth && (!f->token_url || !f->client_id || !f->client_secret))
-		return err_set(err, ERR_INVALID, "oauthTokenURI, clientID and clientSecret must be given together");
+		return err_set_about(err,
+			!f->token_url           ? "oauthTokenURI"
+				: !f->client_id ? "clientID"
+						: "clientSecret",
+			"oauthTokenURI, clientID and clientSecret must be given together");
 	if (oauth && f->username)
-		return err_set(err, ERR_INVALID, "username and password cannot be given with oauthTokenURI");
+		return err_set_about(err, "oauthTokenURI", "username and password cannot be given with oauthTokenURI");
 	if (oauth && f->resource)
-		return err_set(err, ERR_INVALID, "workloadIdentityResource cannot be given with oauthTokenURI");
+		return err_set_about(err, "workloadIdentityResource",
+			"workloadIdentityResource cannot be given with oauthTokenURI");
 	return params_check_cert(params, f->tls == TLS_ENABLE, f->cert, f->key, err);
 }
 
@@ -218,7 +225,7 @@ static int check_tls(const struct fields *f, bool secure, struct err *err)
 	const char *scheme = f->protocol == AMQP ? "amqps" : "https";
 
 	if (f->tls == TLS_ENABLE && !secure)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "tls",
 			"tls is \"enable\", but parameter \"host\" begins with \"%.*s://\": "
 			"write %s://",
 			(int)(strlen(scheme) - 1), scheme, scheme);

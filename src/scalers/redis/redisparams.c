@@ -75,7 +75,7 @@ static int join_addresses(struct connection *c, struct err *err)
 	struct param_list *all = &c->addresses;
 
 	if (c->hosts.count > 0 && c->ports.count > 0 && c->hosts.count != c->ports.count)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "port",
 			"not enough hosts or ports given. number of hosts should be equal to the number of ports");
 	for (size_t i = 0; i < c->hosts.count && i < c->ports.count; i++) {
 		const char *host = c->hosts.items[i], *port = c->ports.items[i];
@@ -85,7 +85,7 @@ static int join_addresses(struct connection *c, struct err *err)
 	}
 	drop_empty(all);
 	if (all->count == 0 || !all->items[0][0])
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "address",
 			"no addresses or hosts given. address should be a comma separated list of host:port or set the "
 			"host/port values");
 	return 0;
@@ -99,7 +99,7 @@ static bool wants_tls(const struct connection *c)
 static int check_tls(const struct scaler_params *params, const struct connection *c, struct err *err)
 {
 	if (c->enable_tls != PARAM_UNSAID && c->tls)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "enableTLS",
 			"unable to set `tls` in both ScaledObject and TriggerAuthentication together");
 	if (c->tls && strcmp(c->tls, "enable") != 0 && strcmp(c->tls, "disable") != 0)
 		return err_set(err, ERR_INVALID,
@@ -146,7 +146,7 @@ static int make_server(const struct connection *c, const char *namespace_, enum 
 	case REDISSERVER_CLUSTER: out->site = rediscluster_new(addresses, c->addresses.count, &config, err); break;
 	case REDISSERVER_SENTINEL: out->site = redissentinel_new(&sentinel, err); break;
 	}
-	return out->endpoint || out->site ? 0 : -1;
+	return out->endpoint || out->site ? 0 : err_about(err, "address");
 }
 
 int redisparams_build(struct scaler_build *b, struct redisserver_question *out, struct err *err)

@@ -79,11 +79,11 @@ static int read_single(const struct mysql_login *f, struct mysqldsn *dsn, struct
 	dsn->password = mem_dup(f->password);
 	dsn->database = mem_dup(f->database);
 	if (!f->host)
-		return err_set(err, ERR_INVALID,
+		return err_set_about(err, "host",
 			"no host given: there must be host, port, username, password and dbName, or a connectionString "
 			"from a TriggerAuthentication, or connectionStringFromEnv");
 	if (!f->user)
-		return err_set(err, ERR_INVALID, "no username given");
+		return err_set_about(err, "username", "no username given");
 	if (f->host[0] == '/' && !f->port) {
 		dsn->host = mem_dup(f->host);
 		return 0;
@@ -94,7 +94,7 @@ static int read_single(const struct mysql_login *f, struct mysqldsn *dsn, struct
 			"of its own");
 	joined = hostport_join_text(f->host, f->port ? f->port : DEFAULT_PORT);
 	if (mysqldsn_address(joined, &dsn->host, &dsn->port, err))
-		return err_wrap(err, "parameters \"host\" and \"port\"");
+		return err_wrap(err, "parameters \"host\" and \"port\""), err_about(err, f->port ? "port" : "host");
 	return 0;
 }
 
@@ -166,10 +166,14 @@ static int connect_to(struct scaler_build *b, const struct mysql_login *f, struc
 {
 	struct mysqldsn dsn = { .native_passwords = true };
 	struct mysql *q = b->data;
+	int read;
 
 	/* A connection string takes precedence. */
-	if ((f->string ? mysqldsn_parse(f->string, &dsn, err) : read_single(f, &dsn, err)) == 0 &&
-		read_tls(f, &dsn, err) == 0)
+	if (f->string)
+		read = mysqldsn_parse(f->string, &dsn, err) ? err_about(err, "connectionString") : 0;
+	else
+		read = read_single(f, &dsn, err);
+	if (read == 0 && read_tls(f, &dsn, err) == 0)
 		q->endpoint = make_endpoint(f, &dsn, b->params->namespace_, err);
 	mysqldsn_done(&dsn);
 	if (!q->endpoint)

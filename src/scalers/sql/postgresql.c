@@ -76,7 +76,7 @@ static int check_parts(const struct scaler_params *params, const struct postgres
 			"connectionFromEnv");
 	for (size_t i = 0; i < MEM_COUNT(parts); i++) {
 		if (!parts[i].value)
-			return err_set(err, ERR_INVALID,
+			return err_set_about(err, parts[i].name,
 				as_kscaled ? "no %s given: with podIdentity azure-workload connection is not read"
 					   : "no %s given (or give connection in a TriggerAuthentication, or "
 					     "connectionFromEnv)",

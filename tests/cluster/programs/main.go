@@ -28,6 +28,8 @@ import (
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	kubeadm "k8s.io/kubernetes/cmd/kubeadm/app/cmd"
+	kubeadmerrors "k8s.io/kubernetes/cmd/kubeadm/app/util/errors"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 	kwokconfig "sigs.k8s.io/kwok/pkg/config"
 	kwok "sigs.k8s.io/kwok/pkg/kwok/cmd"
@@ -42,6 +44,7 @@ var programs = map[string]func(){
 	"kube-controller-manager": func() { os.Exit(cli.Run(controllermanager.NewControllerManagerCommand())) },
 	"kube-proxy":              func() { os.Exit(cli.Run(proxy.NewProxyCommand())) },
 	"kube-scheduler":          func() { os.Exit(cli.Run(scheduler.NewSchedulerCommand())) },
+	"kubeadm":                 runKubeadm,
 	"kubectl":                 runKubectl,
 	"kubelet":                 func() { os.Exit(cli.Run(kubelet.NewKubeletCommand(context.Background()))) },
 	"kwok":                    runKwok,
@@ -63,6 +66,11 @@ func runKubectl() {
 	if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
 		kubectlutil.CheckErr(err)
 	}
+}
+
+// Without klog's flags, which Kubernetes' other packages have registered.
+func runKubeadm() {
+	kubeadmerrors.HandleError(kubeadm.NewKubeadmCommand(os.Stdin, os.Stdout, os.Stderr).Execute())
 }
 
 func runKwok() {

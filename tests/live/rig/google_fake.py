@@ -201,7 +201,7 @@ class Google(HttpSource):
         if scope != READ:
             return refusal(403, "PERMISSION_DENIED", "Request had insufficient authentication scopes.")
         if project not in account.roles:
-            return refusal(403, "PERMISSION_DENIED", f"Permission monitoring.timeSeries.list denied (or the resource may not exist).")
+            return refusal(403, "PERMISSION_DENIED", "Permission monitoring.timeSeries.list denied (or the resource may not exist).")
         return None
 
     # --- Cloud Monitoring ---

@@ -2,6 +2,7 @@
 """`kscaled doctor`, and who does what it says."""
 import json
 import os
+import re
 import subprocess
 
 from .daemon import program, run
@@ -48,6 +49,11 @@ class Visit:
         return True
 
 
+def spoken(mend):
+    """The commands and options in a sentence."""
+    return re.findall("`([^`]+)`", mend)
+
+
 class Desk:
     """An administrator's, with the programs that are told to be run."""
 
@@ -60,12 +66,12 @@ class Desk:
         (self.bin / "sudo").write_text('#!/bin/sh\nexec "$@"\n')
         (self.bin / "sudo").chmod(0o755)
 
-    def do(self, command):
+    def do(self, command, code=0):
         """As it stands, in a shell of the administrator."""
         env = {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}", "KUBECONFIG": str(self.cluster.kubeconfig)}
         done = subprocess.run(["bash", "-euc", command], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env, timeout=180, check=False)
-        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
-        return done.stdout
+        assert done.returncode == code, f"{command}: {done.stdout}{done.stderr}"
+        return done.stdout + (done.stderr if code else "")
 
 
 class Practice(Desk):

@@ -787,13 +787,6 @@ static void the_other_kinds(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 
-static enum reference_state no_login(void *arg, const struct triggerauth *auth, struct err *err)
-{
-	(void)arg;
-	err_set(err, ERR_DENIED, "address \"%s\" is none of --vault-trusted-addresses", auth->vault->address);
-	return REFERENCE_DENIED;
-}
-
 /* What those who refer to it would be told is a warning: nobody needs to. */
 static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
 {
@@ -841,7 +834,6 @@ static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
 	};
 
 	(void)state;
-	rules.vault_login = no_login;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		judge("TriggerAuthentication", cases[i].spec, NULL);
 		expect_allowed();
@@ -864,6 +856,11 @@ static void an_authentication_that_nobody_can_use_is_warned_of(void **state)
 	judge("TriggerAuthentication", HERE("'secretTargetRef':[{'parameter':'p','name':'s','key':'k'}]"), NULL);
 	expect_allowed();
 	assert_has(t.warnings, "Secret shop/s is not read: --restrict-secret-access");
+	/* The same Secret as a source. */
+	judge("ScaledObject",
+		SO("web", GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'source':'secret'}}]"), NULL);
+	expect_allowed();
+	assert_has(t.warnings, "trigger 0 (scripted): Secret s is not read: --restrict-secret-access");
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 

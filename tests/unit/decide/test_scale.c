@@ -588,6 +588,33 @@ static void test_rule_names(void **state)
 	assert_string_equal(scale_rule_name((enum scale_rule)99), "unknown");
 }
 
+/* It says so exactly where a decision without triggers acts, whatever the replicas are. */
+static void test_needs_no_trigger(void **state)
+{
+	static const int32_t numbers[] = { NONE, 0, 1, 3 };
+	struct annotations says = { .paused_replicas = INT32_UNSET };
+
+	(void)state;
+	for (size_t i = 0; i < 4 * 4 * 2; i++) {
+		struct scaledobject_spec spec = { .min_replicas = numbers[i % 4],
+			.idle_replicas = numbers[i / 4 % 4],
+			.cooldown_s = NONE,
+			.initial_cooldown_s = NONE,
+			.max_replicas = NONE };
+		struct scale_facts facts = { .spec = &spec,
+			.now_unix_ms = NOW,
+			.annotations = &says,
+			.replicas_known = true };
+		bool acts = false;
+
+		says.force_active = i >= 16;
+		for (; facts.replicas < 5; facts.replicas++)
+			acts |= scale_decide(&facts).act;
+		assert_int_equal(scale_needs_no_trigger(&spec, &says), acts);
+		assert_int_equal(scale_needs_no_trigger(&spec, NULL), numbers[i % 4] > 0 && numbers[i / 4 % 4] == NONE);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -596,6 +623,7 @@ int main(void)
 		cmocka_unit_test(test_first_fallback),
 		cmocka_unit_test(test_properties),
 		cmocka_unit_test(test_rule_names),
+		cmocka_unit_test(test_needs_no_trigger),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

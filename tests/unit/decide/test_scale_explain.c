@@ -215,6 +215,7 @@ static void test_mark(void **state)
 	MOVES(facts.replicas, 7);
 	MOVES(facts.resource_count, 1);
 	MOVES(facts.trigger_count, 1);
+	MOVES(facts.unbuilt, &other);
 	MOVES(facts.composite, NULL);
 	MOVES(composite.value, 7);
 	MOVES(composite.active, !composite.active);
@@ -236,6 +237,47 @@ static void test_mark(void **state)
 	mark = scale_mark(&facts, &d);
 	facts.now_unix_ms += 24 * 3600 * 1000;
 	assert_true(scale_mark(&facts, &d) != mark); /* the time is told with its day */
+}
+
+/* Why nobody is asked is told with what is decided all the same. */
+static void test_explain_unbuilt(void **state)
+{
+	struct scaledobject_spec spec = { .min_replicas = 2,
+		.idle_replicas = NONE,
+		.cooldown_s = NONE,
+		.initial_cooldown_s = NONE,
+		.max_replicas = NONE };
+	struct err err = { .kind = ERR_INVALID, .msg = "trigger 0 (redis): Secret shop/pw does not exist" };
+	struct annotations says = { .paused_replicas = INT32_UNSET };
+	struct scale_facts facts = { .spec = &spec,
+		.now_unix_ms = NOW,
+		.annotations = &says,
+		.unbuilt = &err,
+		.replicas_known = true };
+	static const struct {
+		int32_t replicas;
+		bool forced;
+		const char *text;
+	} cases[] = {
+		{ 0, false,
+			"scaling from 0 to 2: fewer than minReplicaCount, and no trigger could be asked: trigger 0 "
+			"(redis): Secret shop/pw does not exist" },
+		{ 2, false, "held at 2: no trigger could be asked: trigger 0 (redis): Secret shop/pw does not exist" },
+		{ 2, true,
+			"the HPA scales: active by annotation autoscaling.keda.sh/force-activation; failing: trigger 0 "
+			"(redis): Secret shop/pw does not exist" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scale_decision d;
+		char text[512];
+
+		facts.replicas = cases[i].replicas;
+		says.force_active = cases[i].forced;
+		d = scale_decide(&facts);
+		assert_string_equal(scale_explain(&facts, &d, text, sizeof(text)), cases[i].text);
+	}
 }
 
 /* What a trigger's own activation is, why it has no fallback, and that a formula gets nil. */
@@ -330,6 +372,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_explain),
+		cmocka_unit_test(test_explain_unbuilt),
 		cmocka_unit_test(test_explain_details),
 		cmocka_unit_test(test_mark),
 		cmocka_unit_test(test_explain_cut),

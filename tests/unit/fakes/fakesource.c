@@ -135,6 +135,8 @@ static int build(struct scaler_build *b, struct err *err)
 		return 0;
 	if (strcmp(q->source, "forbidden") == 0)
 		return err_set(err, ERR_DENIED, "forbidden here");
+	if (strcmp(q->source, "secret") == 0 && b->params->secrets_denied)
+		return err_set(err, ERR_INVALID, "Secret s is not read: %s", b->params->secrets_denied);
 	b->metric_name = mem_printf("scripted-%s", q->source);
 	b->source = mem_printf("source %s", q->source);
 	return 0;

@@ -204,6 +204,8 @@ static void files_merge(void **state)
 	assert_int_equal(kubeconfig_choose(kc, &got, &err), 0);
 	assert_string_equal(got.context, "c");
 	assert_string_equal(got.origin, "b/second");
+	assert_string_equal(got.cluster, "k");
+	assert_string_equal(got.user, "u");
 	assert_string_equal(got.server, "https://h:6443");
 	assert_string_equal(got.token.inline_text, "one");
 	assert_null(got.token.file);

@@ -12,11 +12,13 @@
 #include "pairs.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "scalers/scalerbuild.h"
 
 static struct {
 	struct strmap metadata, auth;
 	struct scaler_params params;
+	const char *metric_type; /* of expect_message */
 } t;
 
 static int setup(void **state)
@@ -42,11 +44,14 @@ static void expect_message(const char *type, const char *metadata, const char *a
 	struct scaler s;
 	struct err err = { 0 };
 
+	const char *metric_type = t.metric_type;
+
 	teardown(NULL);
 	setup(NULL);
 	pairs_fill(&t.metadata, metadata);
 	pairs_fill(&t.auth, auth);
 	t.params.type = type;
+	t.params.metric_type = metric_type;
 	assert_int_equal(scaler_build(&t.params, &s, &err), -1);
 	assert_int_equal(err.kind, ERR_INVALID);
 	assert_string_equal(err.msg, message);
@@ -72,6 +77,24 @@ static void what_is_wrong_is_told_at_once(void **state)
 		"trigger 3 (cron): missing required parameter \"end\" in [triggerMetadata]; missing required parameter "
 		"\"desiredReplicas\" in [triggerMetadata]; no parameter is named \"desiredReplica\" (did you mean "
 		"\"desiredReplicas\"?)");
+	/* A rule of the type is about a parameter, too: the next one follows, and metricType. */
+	t.metric_type = "Utilization";
+	expect_message("rabbitmq", "queueName=q|host=http://r|value=5", "username=u",
+		"trigger 3 (rabbitmq): mode must be specified; username and password must be given together; "
+		"'Utilization' metric type is unsupported for external metrics, allowed values are 'Value' or "
+		"'AverageValue'");
+	t.metric_type = NULL;
+	expect_message("aws-cloudwatch", "awsRegion=eu-west-1|targetMetricValue=1|minMetricValue=0|metricStatPeriod=-1",
+		NULL,
+		"trigger 3 (aws-cloudwatch): namespace not given; metric name not given; dimension name not given; "
+		"dimension value not given; metricStatPeriod can not be smaller than 1, however, -1 is provided; "
+		"awsAccessKeyID not found: give awsAccessKeyID and awsSecretAccessKey by a TriggerAuthentication, or "
+		"say in one podIdentity.provider aws");
+	expect_message("azure-servicebus", "queueName=q|topicName=t|messageCount=0", NULL,
+		"trigger 3 (azure-servicebus): both topic and queue name metadata provided; parameter "
+		"\"messageCount\" value \"0\" must be greater than 0; no connection setting given: give connection by "
+		"a "
+		"TriggerAuthentication or connectionFromEnv, or say in one podIdentity.provider azure-workload");
 	expect_message("rediss", "listName=a", NULL,
 		"trigger 3: no scaler found for type: rediss (perhaps redis; kscaled-triggers(5) has all that there "
 		"are)");
@@ -152,6 +175,17 @@ static int build_alone(const struct scaler_type *type, struct err *err)
 	return rc;
 }
 
+/* Not of one parameter: of the trigger's own fields, or of what somebody gave who sees no more. */
+static bool may_name_none(const char *message)
+{
+	static const char *const beginnings[] = { "'Utilization' metric type", "unknown metric type", "scaler cpu info",
+		"scaler memory info", "this asks for kscaled's own", "podIdentity ", "the AWS ",
+		"CA: ", "TLS: ", "the user name holds", "the host is no name", "the path of the Unix socket",
+		"the token URL", NULL };
+
+	return text_begins_with_one_of(message, beginnings);
+}
+
 /* The first fault is that of one build; none is told twice, or of what stands in for another. */
 static size_t check_faults(const struct scaler_type *type)
 {
@@ -174,6 +208,8 @@ static size_t check_faults(const struct scaler_type *type)
 		const struct param_fault *f = &faults.list[i];
 
 		assert_int_not_equal(f->err.kind, ERR_NONE);
+		if (!*f->about && !may_name_none(f->err.msg))
+			fail_msg("%s: about no parameter: %s", type->name, f->err.msg);
 		if (strstr(f->err.msg, PARAM_STAND_IN))
 			fail_msg("%s: %s", type->name, f->err.msg);
 		for (size_t k = 0; k < i; k++)

@@ -36,6 +36,10 @@
 	KEDA(kind, "a")                                                                                                \
 	"  hashiCorpVault: {address: 'http://v', secrets: [{parameter: p, path: a, key: b}], " login "}\n"
 
+#define UNTRUSTED                                                                                                      \
+	"address \"http://v\" is none of --vault-trusted-addresses, where alone a TriggerAuthentication may have "     \
+	"kscaled log in as itself: give credential."
+
 #define SJ(spec) KEDA("ScaledJob", "j") spec
 #define JOB(container)                                                                                                 \
 	"  jobTargetRef: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i" container           \
@@ -196,13 +200,11 @@ static void bad_ones_are_told(void **state)
 			"f:8: ScaledObject default/a: spec.minReplicaCount: 5 is more than maxReplicaCount 4: lower "
 			"one or raise the other\n" },
 		{ VAULT("TriggerAuthentication", "authentication: token"),
-			"f:5: TriggerAuthentication shop/a: warning: spec.hashiCorpVault.credential: without token "
-			"kscaled shows its own VAULT_TOKEN, which needs the address in its --vault-trusted-addresses, "
-			"or a ClusterTriggerAuthentication\n" },
+			"f:5: TriggerAuthentication shop/a: warning: spec.hashiCorpVault: parameter \"p\": " UNTRUSTED
+			"token\n" },
 		{ VAULT("TriggerAuthentication", "authentication: kubernetes, mount: k, role: r"),
-			"f:5: TriggerAuthentication shop/a: warning: spec.hashiCorpVault.credential: without "
-			"serviceAccountName kscaled logs in as itself, which needs the address in its "
-			"--vault-trusted-addresses, or a ClusterTriggerAuthentication\n" },
+			"f:5: TriggerAuthentication shop/a: warning: spec.hashiCorpVault: parameter \"p\": " UNTRUSTED
+			"serviceAccountName\n" },
 		{ SO("a") TARGET "  minReplicaCount: 3\n  idleReplicaCount: 1\n" REDIS,
 			"f:7: ScaledObject shop/a: warning: spec.idleReplicaCount of more than 0 does not hold: the "
 			"HPA goes on and raises the workload to minReplicaCount again, and so on in turns: only 0 "
@@ -231,12 +233,11 @@ static void bad_ones_are_told(void **state)
 		{ SO("a") TARGET
 			"  triggers:\n  - type: redis\n    metadata:\n      adress: redis:6379\n      listLength: x\n"
 			"      databaseIndex: z\n      enableTLS: 'on'\n",
-			"f:7: ScaledObject shop/a: spec.triggers[0]: no addresses or hosts given. address should be a "
-			"comma "
-			"separated list of host:port or set the host/port values\n"
 			"f:8: ScaledObject shop/a: spec.triggers[0].metadata.listName: missing required parameter "
 			"\"listName\" in "
 			"[triggerMetadata]\n"
+			"f:8: ScaledObject shop/a: spec.triggers[0].metadata.address: no addresses or hosts given. "
+			"address should be a comma separated list of host:port or set the host/port values\n"
 			"f:9: ScaledObject shop/a: warning: spec.triggers[0].metadata.adress: no parameter of redis "
 			"has this "
 			"name: \"adress\" (did you mean \"address\"?)\n"
@@ -379,7 +380,8 @@ static void bad_ones_are_told(void **state)
 			"\"z\" (the triggers are q)\n" },
 		{ KEDA("ScaledJob", "j") "  jobTargetRef: {template: {spec: {containers: []}}}\n  triggers:\n  - "
 					 "{type: redis, metadata: {listName: jobs}}\n",
-			"f:7: ScaledJob shop/j: spec.triggers[0]: no addresses or hosts given. address should be a "
+			"f:7: ScaledJob shop/j: spec.triggers[0].metadata.address: no addresses or hosts given. "
+			"address should be a "
 			"comma separated list of host:port or set the host/port values\n" },
 	};
 
@@ -470,6 +472,60 @@ static void what_options_refuse(void **state)
 		"which its "
 		"option cloud-identity (none) denies: give credentials instead\n");
 	rules = (struct offline_rules){ .cluster_namespace = "kscaled", .cloud = AUTH_CLOUD_CLUSTER };
+}
+
+static void logins_to_vault_are_judged_as_kscaled_does(void **state)
+{
+	static const char by_file[] = VAULT("ClusterTriggerAuthentication",
+		"authentication: kubernetes, mount: k, role: r, credential: {serviceAccount: /tokens/a}");
+	static const char own[] = VAULT("TriggerAuthentication", "authentication: token");
+
+	(void)state;
+	expect(by_file, false,
+		"f:5: ClusterTriggerAuthentication a: warning: spec.hashiCorpVault: parameter \"p\": "
+		"credential.serviceAccount: no files are read: --vault-credential-dir is not set\n");
+	rules.vault_files = "/tokens";
+	expect(by_file, false, "");
+	rules.vault_trusted = "https://w,http://v/";
+	expect(own, false, "");
+	rules.vault_trusted = "https://w";
+	rules.said = true;
+	expect(own, false,
+		"f:5: TriggerAuthentication shop/a: spec.hashiCorpVault: parameter \"p\": " UNTRUSTED "token\n");
+	rules = (struct offline_rules){ .cluster_namespace = "kscaled", .cloud = AUTH_CLOUD_CLUSTER };
+}
+
+/* As a source, for an authentication, and for a variable. */
+static void secrets_are_not_read_where_kscaled_does_not(void **state)
+{
+#define DENIED "--restrict-secret-access allows Secrets of namespace kscaled only"
+	static const char source[] = SO("a") TARGET "  triggers:\n  - {type: kubernetes-resource, metadata: "
+						    "{resourceKind: Secret, resourceName: q, key: k, "
+						    "targetValue: '5'}}\n";
+	static const char here[] = AUTH("pw", "password") NEXT WITH_AUTH("listName: jobs, address: 'r:1'");
+	static const char in_cluster[] =
+		"apiVersion: keda.sh/v1alpha1\nkind: ClusterTriggerAuthentication\nmetadata: {name: c}\nspec:\n"
+		"  secretTargetRef: [{parameter: p, name: s, key: k}]\n";
+	static const char variable[] = SO("a") TARGET REDIS_OF("ADDRESS") NEXT DEPLOYMENT(
+		"      - {name: c, env: [{name: ADDRESS, valueFrom: {secretKeyRef: {name: s, key: k}}}]}\n");
+
+	(void)state;
+	expect(source, false, "");
+	expect(here, false, "");
+	expect(variable, false, "");
+	rules.restrict_secrets = true;
+	expect(source, false,
+		"f:7: ScaledObject shop/a: spec.triggers[0].metadata.resourceName: Secret shop/q is not read: " DENIED
+		"\n");
+	expect(here, false,
+		"f:6: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: parameter \"password\": Secret "
+		"shop/redis is not read: " DENIED "\n");
+	expect(in_cluster, false, "");
+	expect(variable, false,
+		"f:7: ScaledObject shop/a: spec.triggers[0].metadata.addressFromEnv: parameter \"addressFromEnv\": "
+		"environment variable ADDRESS of the target's container cannot be had: Secret shop/s is not "
+		"read: " DENIED "\n");
+	rules.restrict_secrets = false;
 }
 
 static void good_scaledjobs_are_quiet(void **state)
@@ -976,6 +1032,8 @@ int main(void)
 		cmocka_unit_test(good_ones_are_quiet),
 		cmocka_unit_test(bad_ones_are_told),
 		cmocka_unit_test(what_options_refuse),
+		cmocka_unit_test(logins_to_vault_are_judged_as_kscaled_does),
+		cmocka_unit_test(secrets_are_not_read_where_kscaled_does_not),
 		cmocka_unit_test(good_scaledjobs_are_quiet),
 		cmocka_unit_test(bad_scaledjobs_are_told),
 		cmocka_unit_test(a_scaledjob_with_all_it_refers_to),

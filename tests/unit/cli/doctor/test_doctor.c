@@ -88,7 +88,8 @@ static const char *const fine[] = {
 	SLICE("true", "https"),
 	APISERVICE(OUR_SERVICE, "'status': 'True'"),
 	"'certificates': {'object': {'ca': 'CA', 'serving': 'SERVING'}}",
-	"'request-header': {'object': {'data': {'requestheader-client-ca-file': 'CA'}}}",
+	"'request-header': {'object': {'data': {'requestheader-client-ca-file': 'CA', "
+	"'requestheader-username-headers': '[\\'X-Remote-User\\']'}}}",
 	"'discovery': {'object': {}}",
 	"'metric': {'of': 'shop/web', 'object': {'items': [{'metricName': 's0', 'value': '7'}]}}",
 	WEBHOOKS(""),
@@ -263,7 +264,13 @@ static const struct example {
 	{ "kubeconfig", "'kubeconfig': {'error': 'invalid', 'message': 'k: Permission denied'}", BAD,
 		"Permission denied", "sudo kscaled doctor --kubeconfig k" },
 	{ "kubeconfig", "'kubeconfig': {'error': 'invalid', 'message': 'user x: exec: credential plugins'}", BAD,
-		"exec", "in k as `token`" },
+		"exec",
+		"token=$(kubectl --kubeconfig k -n kscaled create token kscaled --duration 24h) && (umask 077; "
+		"kubectl --kubeconfig k config view --minify --flatten --raw >KUBECONFIG) && kubectl --kubeconfig "
+		"KUBECONFIG config set-credentials kscaled --token \"$token\" && kubectl --kubeconfig KUBECONFIG "
+		"config set-context --current --user kscaled && kscaled doctor --kubeconfig KUBECONFIG" },
+	{ "kubeconfig", "'kubeconfig': {'error': 'missing', 'message': '/ca.crt: No such file or directory'}", BAD,
+		"/ca.crt", "kubectl --kubeconfig k config view" },
 	{ "kubeconfig", "'kubeconfig': {'error': 'invalid', 'message': 'line 3: no YAML'}", BAD, "line 3",
 		"kubectl --kubeconfig k config view" },
 	{ "credentials", CONFIG(""), WARN, "neither a token nor", "kscaled join" },
@@ -272,7 +279,7 @@ static const struct example {
 		"\"admin\" ended at 2026-09-21T14:13:19Z", "kscaled join" },
 	{ "credentials",
 		CONFIG(", 'certificate': {'cn': 'admin', 'from_ms': 1790009000000, 'until_ms': 1890000000000}"), BAD,
-		"not valid before 2026-09-21T16:43:20Z", "timedatectl" },
+		"not valid before 2026-09-21T16:43:20Z", "sudo timedatectl set-ntp true" },
 	{ "credentials",
 		CONFIG(", 'token_file': '/t', 'token': {'subject': 'system:serviceaccount:ns:me', 'issued_ms': 1, "
 		       "'until_ms': "
@@ -283,11 +290,19 @@ static const struct example {
 	{ "credentials",
 		CONFIG(", 'token': {'subject': 'system:serviceaccount:ns:me', 'issued_ms': 1789990000000, 'until_ms': "
 		       "1790000100000}"),
-		WARN, "ends soon", "as `token` in k" },
+		WARN, "ends soon",
+		"token=$(kubectl -n ns create token me --duration 24h) && kubectl config set-credentials USER "
+		"--kubeconfig k --token \"$token\"" },
 	{ "api-server", "'version': {'error': 'temporary', 'message': 'connect: Connection refused'}", BAD, "refused",
-		"systemctl status k3s" },
+		"`kubectl config set-cluster CLUSTER --kubeconfig k --server URL`" },
+	{ "api-server",
+		CONFIG(", 'cluster': 'a b', 'user': 'u'") ", 'version': {'error': 'temporary', 'message': "
+							  "'the name cannot be looked up'}",
+		BAD, "looked up", "kubectl config set-cluster 'a b' --kubeconfig k --server URL" },
+	{ "api-server", "'version': {'error': 'temporary', 'message': 'certificate has expired'}", BAD, "expired",
+		"`sudo kubeadm certs renew apiserver`" },
 	{ "api-server", "'version': {'error': 'temporary', 'message': 'certificate is not yet valid'}", BAD,
-		"not yet valid", "timedatectl" },
+		"not yet valid", "sudo timedatectl set-ntp true" },
 	{ "api-server", "'version': {'error': 'denied', 'message': 'HTTP 401: Unauthorized'}", BAD, "who asks",
 		"kubectl -n kscaled create token kscaled" },
 	{ "api-server", "'version': {'object': {'major': '1', 'minor': '24', 'gitVersion': 'v1.24.0'}}", WARN, "older",
@@ -297,11 +312,11 @@ static const struct example {
 	{ "clock",
 		"'version': {'object': {'major': '1', 'minor': '32', 'date_ms': 1790000000000, 'asked_ms': "
 		"1790000090000}}",
-		BAD, "90 seconds ahead of", "timedatectl" },
+		BAD, "90 seconds ahead of", "sudo timedatectl set-ntp true" },
 	{ "clock",
 		"'version': {'object': {'major': '1', 'minor': '32', 'date_ms': 1790000000000, 'asked_ms': "
 		"1789999990000}}",
-		WARN, "10 seconds behind", "timedatectl" },
+		WARN, "10 seconds behind", "sudo timedatectl set-ntp true" },
 	{ "clock", "'version': {'object': {'major': '1', 'minor': '32', 'date_ms': 0}}", SKIP, "does not tell", NULL },
 	{ "rights",
 		"'rights': {'object': {'account': 'a', 'asked': 2, 'missing': [{'account': 'a', 'role': "
@@ -381,10 +396,17 @@ static const struct example {
 	{ "ca-bundle", "'certificates': " LACKS ", 'deployment': {'object': {}}, " PODS(READY) "", BAD, "no authority",
 		"kubectl -n kscaled rollout restart deployment/kscaled" },
 	{ "ca-bundle", "'certificates': " DENIED, SKIP, "needs get on it", NULL },
-	{ "request-header", "'request-header': {'object': {'data': {}}}", BAD, "has no requestheader-client-ca-file",
-		"kube-apiserver --requestheader-client-ca-file" },
-	{ "request-header", "'request-header': {'object': {'data': {'requestheader-client-ca-file': 'x'}}}", BAD,
-		"no certificate", "kube-apiserver" },
+	{ "request-header", "'request-header': {'object': {'data': {}}}", BAD,
+		"requestheader-client-ca-file: is not there", "`--requestheader-client-ca-file=CA --requestheader-" },
+	{ "request-header",
+		"'request-header': {'object': {'data': {'requestheader-client-ca-file': 'CA', "
+		"'requestheader-username-headers': '[]'}}}",
+		BAD, "requestheader-username-headers: names no header",
+		" --requestheader-username-headers=X-Remote-User " },
+	{ "request-header",
+		"'request-header': {'object': {'data': {'requestheader-client-ca-file': 'x', "
+		"'requestheader-username-headers': '[\\'X-Remote-User\\']'}}}",
+		BAD, "is no certificate", "--requestheader-client-ca-file" },
 	{ "available",
 		APISERVICE(OUR_SERVICE, "'status': 'False', 'reason': 'FailedDiscoveryCheck', 'message': 'refused'"),
 		BAD, "FailedDiscoveryCheck: refused", "kubectl delete apiservice" },
@@ -452,6 +474,37 @@ static const struct example {
 		"systemctl restart" },
 };
 
+static const char *const programs[] = { "kscaled ", "kubectl ", "helm ", "sudo ", "token=$(kubectl " };
+
+/* The text begins with a command's name. */
+static bool is_command(const char *text)
+{
+	size_t i = 0;
+
+	while (i < MEM_COUNT(programs) && strncmp(text, programs[i], strlen(programs[i])) != 0)
+		i++;
+	return i < MEM_COUNT(programs);
+}
+
+/*
+ * A command has nothing in it that only people understand; in a sentence each pair of backquotes
+ * holds a command, or options.
+ */
+static bool is_a_mend(const char *text)
+{
+	const char *quote = strchr(text, '`'), *end;
+
+	if (!quote)
+		return is_command(text) ? !strstr(text, ", ") && !strstr(text, " or ")
+					: !strstr(text, "kubectl ") && !strstr(text, "sudo ");
+	for (; quote; quote = strchr(end + 1, '`')) {
+		end = strchr(quote + 1, '`');
+		if (!end || (!is_command(quote + 1) && !strstr(quote, "--") && !strstr(quote, "-arg: ")))
+			return false;
+	}
+	return true;
+}
+
 static void expect(const struct example *e)
 {
 	MEM_AUTO char *changed = mem_printf("{%s}", e->changed);
@@ -466,6 +519,8 @@ static void expect(const struct example *e)
 		fail_msg("%s with %s: not \"%s\", mend \"%s\"", e->hop, changed, e->says, e->mend ? e->mend : "");
 	}
 	assert_int_equal(diagnosis_worst(&d, e->hop), e->status);
+	if (line && line->mend && !is_a_mend(line->mend))
+		fail_msg("neither a command nor a sentence: %s", line->mend);
 	diagnosis_done(&d);
 }
 
@@ -493,7 +548,8 @@ static const struct example pods[] = {
 	{ "pods", IN_PODS(POD("'phase': 'Pending'")), BAD, "has been starting for", "describe pod kscaled-1" },
 	{ "pods",
 		IN_PODS(WAITS("'restartCount': 4, 'state': {'waiting': {'reason': 'CrashLoopBackOff'}}, 'lastState': "
-			      "{'terminated': {'exitCode': 2, 'reason': 'Error', 'message': 'one\\ntwo: bad'}}")),
+			      "{'terminated': {'exitCode': 2, 'reason': 'Error', 'message': 'one\\ntwo: bad\\nkscaled: "
+			      "`kscaled help` shows the options\\n'}}")),
 		BAD, "ends again and again (CrashLoopBackOff, 4 times so far, exit status 2): two: bad",
 		"kubectl -n kscaled logs --previous kscaled-1" },
 	{ "pods",
@@ -605,7 +661,7 @@ static const struct example of_join[] = {
 	{ "kubeconfig", JOINED ", 'kubeconfig': {'error': 'invalid', 'message': 'line 3'}", BAD, "line 3",
 		"sudo kscaled join --kubeconfig /k3s.yaml --watch-namespace shop" },
 	{ "api-server", "'joined': {'object': ''}, 'version': {'error': 'temporary', 'message': 'refused'}", BAD,
-		"refused", "sudo kscaled join --kubeconfig ADMIN, with the options of before" },
+		"refused", "`sudo kscaled join --kubeconfig ADMIN` with the options of before" },
 	{ "service",
 		"'service': " LACKS ", 'roles': {'object': [{'kind': 'ClusterRole', 'metadata': {'name': "
 		"'kscaled-workloads', 'labels': {'app.kubernetes.io/name': 'kscaled'}, 'managedFields': [{'manager': "
@@ -627,7 +683,7 @@ static void a_host_is_joined_again(void **state)
 	s.admin = "/etc/of/host";
 	visit(&s, "{'joined': {'object': ''}, 'version': {'error': 'denied', 'message': 'HTTP 401'}}", false, &d);
 	assert_string_equal(the_first_of(&d, "api-server", BAD).mend,
-		"sudo kscaled join --kubeconfig ADMIN, with the options of before");
+		"`sudo kscaled join --kubeconfig ADMIN` with the options of before");
 	diagnosis_done(&d);
 }
 

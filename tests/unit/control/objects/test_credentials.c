@@ -16,20 +16,30 @@
 #include "../../fakes/fakesource.h"
 #include "../world.h"
 
+#include "base/mem.h"
+
 #define TA      "/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications/auth"
 #define SECRET  "/api/v1/namespaces/default/secrets/creds"
 #define WEB     SCALEDOBJECT("web")
 #define FAILED  "False ScaledObjectCheckFailed "
 #define TRIGGER "failed to ensure HPA is correctly created for ScaledObject: trigger 0 (scripted): "
 
+/* more: fields of the spec, each with a comma behind it */
+static void start_with(int replicas, const char *more)
+{
+	MEM_AUTO char *object = mem_printf("{'spec':{%s'scaleTargetRef':{'name':'web'},'pollingInterval':10,'triggers':"
+					   "[{'type':'scripted','metadata':{},'authenticationRef':{'name':'auth'}}]}}",
+		more);
+
+	world_deployment("web", replicas);
+	fakecluster_apply(TA, "{'spec':{'secretTargetRef':[{'parameter':'source','name':'creds','key':'source'}]}}");
+	fakecluster_apply(WEB, object);
+	world_pass(1000);
+}
+
 static void start(void)
 {
-	world_deployment("web", 1);
-	fakecluster_apply(TA, "{'spec':{'secretTargetRef':[{'parameter':'source','name':'creds','key':'source'}]}}");
-	fakecluster_apply(WEB,
-		"{'spec':{'scaleTargetRef':{'name':'web'},'pollingInterval':10,'triggers':[{'type':'scripted','"
-		"metadata':{},'authenticationRef':{'name':'auth'}}]}}");
-	world_pass(1000);
+	start_with(1, "");
 }
 
 static void secret(const char *base64)
@@ -146,6 +156,129 @@ static void what_cannot_be_read_is_told(void **state)
 	world_expect("web", "Ready", "True ScaledObjectReady");
 }
 
+/* ---- What needs no trigger ---- */
+
+#define MIN     "'minReplicaCount':2,"
+#define POLL_MS 10000
+#define HPAS    "/horizontalpodautoscalers/"
+
+static unsigned told(const char *reason)
+{
+	return fakecluster_events_sent(reason, "");
+}
+
+static void the_minimum_is_kept_without_triggers(void **state)
+{
+	const struct journal_object *j;
+
+	(void)state;
+	start_with(0, MIN);
+	assert_int_equal(world_replicas("web"), 2);
+	world_expect("web", "Ready", FAILED TRIGGER);
+	assert_int_equal(fakecluster_count(HPAS), 0);
+	assert_int_equal(told("KEDAScaleTargetActivated") + told("KEDAScalersStarted"), 0);
+	j = journal_get(world_object("default/web"));
+	assert_string_equal(j->changes[0].who, "kscaled");
+	assert_non_null(strstr(j->changes[0].why, "fewer than minReplicaCount, and no trigger could be asked: "));
+	assert_non_null(strstr(j->changes[0].why, "Secret default/creds "));
+	/* Somebody takes it down: at the next poll it is up again, and nothing else is written. */
+	world_pass(POLL_MS);
+	fakecluster_forget_calls();
+	fakecluster_change(DEPLOYMENT("web"), "{'spec':{'replicas':1}}");
+	world_pass(POLL_MS);
+	assert_int_equal(world_replicas("web"), 2);
+	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, ""), 1);
+	/* No scale-in: nobody knows whether there is work. */
+	fakecluster_change(DEPLOYMENT("web"), "{'spec':{'replicas':7}}");
+	world_pass(60 * POLL_MS);
+	assert_int_equal(world_replicas("web"), 7);
+	/* Another minimum does not wait for a poll. */
+	fakecluster_change(WEB, "{'spec':{'minReplicaCount':9}}");
+	world_pass(500);
+	assert_int_equal(world_replicas("web"), 9);
+	secret("YQ==");
+	world_expect("web", "Ready", "True ScaledObjectReady");
+	assert_int_equal(fakecluster_count(HPAS), 1);
+	assert_int_equal(fakecluster_events_sent("KEDAScalersStarted", "Started scalers watch"), 1);
+	assert_true(fakesource_asked("a") > 0);
+}
+
+/* The HPA of before stays as it is, and the loop goes on. */
+static void a_lost_secret_leaves_the_minimum(void **state)
+{
+	unsigned asked;
+
+	(void)state;
+	fakecluster_apply(SECRET, "{'data':{'source':'YQ=='}}");
+	start_with(0, MIN);
+	world_expect("web", "Ready", "True ScaledObjectReady");
+	fakecluster_delete(SECRET);
+	world_pass(1000);
+	world_expect("web", "Ready", FAILED TRIGGER);
+	assert_int_equal(told("KEDAScalersStopped"), 1);
+	asked = fakesource_asked("a");
+	fakecluster_forget_calls();
+	fakecluster_change(DEPLOYMENT("web"), "{'spec':{'replicas':0}}");
+	world_pass(3 * POLL_MS);
+	assert_int_equal(world_replicas("web"), 2);
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, HPAS), 0);
+	assert_int_equal(fakesource_asked("a"), asked);
+	assert_int_equal(told("KEDAScalersStopped"), 1);
+	/* Without a minimum the loop ends; it was told already. */
+	fakecluster_change(WEB, "{'spec':{'minReplicaCount':0}}");
+	world_pass(1000);
+	fakecluster_change(DEPLOYMENT("web"), "{'spec':{'replicas':0}}");
+	world_pass(3 * POLL_MS);
+	assert_int_equal(world_replicas("web"), 0);
+	assert_int_equal(told("KEDAScalersStopped"), 1);
+}
+
+static void what_was_raised_without_triggers_is_restored(void **state)
+{
+	(void)state;
+	start_with(0, MIN "'advanced':{'restoreToOriginalReplicaCount':true},");
+	assert_int_equal(world_replicas("web"), 2);
+	fakecluster_delete(WEB);
+	world_pass(1000);
+	assert_null(fakecluster_get(WEB));
+	assert_int_equal(world_replicas("web"), 0);
+}
+
+static void nothing_else_is_done_without_triggers(void **state)
+{
+	static const struct {
+		const char *spec, *annotations;
+		int replicas;
+	} cases[] = {
+		{ "", "", 0 },
+		{ "'minReplicaCount':0,", "", 0 },
+		{ MIN "'idleReplicaCount':0,", "", 0 },
+		{ "'fallback':{'failureThreshold':1,'replicas':3},", "", 0 },
+		{ MIN "'fallback':{'failureThreshold':1,'replicas':3},", "", 2 },
+		{ MIN "'maxReplicaCount':1,", "", 0 },
+		{ MIN, "'autoscaling.keda.sh/paused':'true'", 0 },
+		{ MIN, "'autoscaling.keda.sh/paused-scale-out':'true'", 0 },
+		{ MIN, "'autoscaling.keda.sh/paused':'perhaps'", 0 },
+		{ "", "'autoscaling.keda.sh/force-activation':'true'", 1 },
+		{ MIN, "'autoscaling.keda.sh/force-activation':'true'", 2 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		MEM_AUTO char *says = mem_printf("{'metadata':{'annotations':{%s}}}", cases[i].annotations);
+
+		world_teardown(state);
+		world_setup(state);
+		fakecluster_apply(WEB, says);
+		start_with(0, cases[i].spec);
+		fakecluster_change(WEB, says);
+		fakecluster_change(DEPLOYMENT("web"), "{'spec':{'replicas':0}}");
+		world_pass(5 * POLL_MS);
+		if (world_replicas("web") != cases[i].replicas)
+			fail_msg("%s %s: %d", cases[i].spec, cases[i].annotations, world_replicas("web"));
+		assert_int_equal(fakecluster_count(HPAS), 0);
+	}
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
@@ -156,6 +289,10 @@ int main(void)
 		CASE(a_quiet_object_costs_no_writes),
 		CASE(a_restart_changes_nothing),
 		CASE(what_cannot_be_read_is_told),
+		CASE(the_minimum_is_kept_without_triggers),
+		CASE(a_lost_secret_leaves_the_minimum),
+		CASE(what_was_raised_without_triggers_is_restored),
+		CASE(nothing_else_is_done_without_triggers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,38 +116,6 @@ static void oauth2(void **state)
 	check_oauth2((struct triggerauth_oauth2){ .client_id = TEXT("c"), .token_url = TEXT("https://a b/") }, bad_url);
 }
 
-static void check_warning(const char *namespace_, struct triggerauth_vault v, const char *begins)
-{
-	struct triggerauth t = { .meta = { .namespace_ = (char *)(uintptr_t)namespace_ }, .vault = &v };
-	const char *got = validate_triggerauth_warning(&t);
-
-	if (begins == NULL)
-		assert_null(got);
-	else
-		assert_ptr_equal(strstr(got, begins), got);
-}
-
-/* Only who has kscaled log in as itself, in a namespace. */
-static void own_logins(void **state)
-{
-	struct triggerauth without = { .meta = { .namespace_ = TEXT("shop") } };
-	static const char token[] = "spec.hashiCorpVault.credential: without token ",
-			  account[] = "spec.hashiCorpVault.credential: without serviceAccountName ";
-
-	(void)state;
-	assert_null(validate_triggerauth_warning(&without));
-	check_warning("shop", (struct triggerauth_vault){ .token = TEXT("t") }, NULL);
-	check_warning("shop", (struct triggerauth_vault){ .token = NULL }, token);
-	check_warning("shop", (struct triggerauth_vault){ .token = TEXT("") }, token);
-	check_warning("", (struct triggerauth_vault){ .token = NULL }, NULL);
-	check_warning("shop", (struct triggerauth_vault){ .kubernetes = true, .service_account_name = TEXT("w") },
-		NULL);
-	check_warning("shop", (struct triggerauth_vault){ .kubernetes = true, .token = TEXT("t") }, account);
-	check_warning("shop", (struct triggerauth_vault){ .kubernetes = true, .service_account_file = TEXT("/f") },
-		account);
-	check_warning("", (struct triggerauth_vault){ .kubernetes = true }, NULL);
-}
-
 static void a_spec_that_does_not_decode(void **state)
 {
 	struct err fault = { .kind = ERR_INVALID, .msg = "spec.env: must be an array, not a string" };
@@ -162,7 +130,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(identities),
 		cmocka_unit_test(oauth2),
-		cmocka_unit_test(own_logins),
 		cmocka_unit_test(a_spec_that_does_not_decode),
 	};
 

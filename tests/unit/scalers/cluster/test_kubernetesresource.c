@@ -179,7 +179,7 @@ static void denied_secrets(void **state)
 
 	(void)state;
 	assert_int_equal(build_as(secret, NULL, "only those of ops", &s, &err), -1);
-	assert_int_equal(err.kind, ERR_DENIED);
+	assert_int_equal(err.kind, ERR_INVALID);
 	assert_string_equal(err.msg, "trigger 1 (kubernetes-resource): Secret shop/q is not read: only those of ops");
 	assert_int_equal(build_as(PLAIN, NULL, "only those of ops", &s, &err), 0);
 	scaler_done(&s);
