@@ -25,7 +25,7 @@
 #define TRY_AGAIN_MS 250
 
 /* One cluster and those who ask it. */
-struct home {
+struct cluster_client {
 	struct kafka_pool *pool;
 	struct kafkaendpoint *endpoint; /* one count */
 	struct kafkacluster *cluster;
@@ -41,7 +41,7 @@ struct home {
 enum step { TOPICS, GROUPS_TOPICS, COMMITTED, ENDS, STARTS };
 
 struct kafka_call {
-	struct home *home;
+	struct cluster_client *client;
 	struct kafka_call *prev, *next;
 	struct kafka_call **list; /* that it is in; NULL: it is over, and will be told */
 	const struct kafka_question *question;
@@ -51,8 +51,8 @@ struct kafka_call {
 	struct loop_task tell;
 	int64_t deadline_ms;
 	enum step step;
-	struct kafkawait *waits; /* those of the step */
-	size_t wait_count, left;
+	struct kafkawaiter *waiters; /* those of the step */
+	size_t waiter_count, left;
 	struct kafkatopic **topics; /* a reference each */
 	size_t topic_count;
 	char **found; /* owned; of the group's own topics: their names */
@@ -76,8 +76,8 @@ struct kafka_pool {
 	struct loop *loop;
 	struct webtoken_store *tokens;
 	struct salter *salter;
-	struct home *homes;
-	struct kafka_call *over;
+	struct cluster_client *clients;
+	struct kafka_call *finished;
 	struct kafkashares shares;
 	struct kafka_call *parked; /* that wait for their share, oldest first */
 	struct loop_task unpark;
@@ -89,13 +89,13 @@ struct kafka_pool {
 static void unpark(struct kafka_call *call)
 {
 	if (call->parked)
-		DL_DELETE2(call->home->pool->parked, call, parked_prev, parked_next);
+		DL_DELETE2(call->client->pool->parked, call, parked_prev, parked_next);
 	call->parked = false;
 }
 
 static void give_share(struct kafka_call *call)
 {
-	struct kafka_pool *p = call->home->pool;
+	struct kafka_pool *p = call->client->pool;
 
 	if (call->share.has > 0 && p->parked)
 		loop_task_queue(p->loop, &p->unpark);
@@ -106,11 +106,11 @@ static void give_share(struct kafka_call *call)
 
 static void forget_try(struct kafka_call *call)
 {
-	for (size_t i = 0; i < call->wait_count; i++)
-		kafkacluster_leave(&call->waits[i]);
-	free(call->waits);
-	call->waits = NULL;
-	call->wait_count = call->left = 0;
+	for (size_t i = 0; i < call->waiter_count; i++)
+		kafkacluster_leave(&call->waiters[i]);
+	free(call->waiters);
+	call->waiters = NULL;
+	call->waiter_count = call->left = 0;
 	for (size_t i = 0; i < call->topic_count; i++)
 		kafkatopic_unref(call->topics[i]);
 	free(call->topics);
@@ -129,17 +129,17 @@ static void forget_try(struct kafka_call *call)
 	give_share(call);
 }
 
-static void leave_home(struct kafka_call *call)
+static void leave_list(struct kafka_call *call)
 {
 	DL_DELETE(*call->list, call);
-	if (call->list != &call->home->pool->over)
-		call->home->waiting--;
+	if (call->list != &call->client->pool->finished)
+		call->client->waiting--;
 	call->list = NULL;
 }
 
 static void call_free(struct kafka_call *call)
 {
-	struct loop *loop = call->home->pool->loop;
+	struct loop *loop = call->client->pool->loop;
 
 	forget_try(call);
 	loop_timer_done(&call->deadline);
@@ -154,7 +154,7 @@ static void on_tell(void *arg)
 	struct kafka_call *call = arg;
 	const struct kafka_answer answer = { call->partitions, call->count };
 
-	leave_home(call);
+	leave_list(call);
 	call->fn(call->arg, call->err ? NULL : &answer, call->err);
 	call_free(call);
 }
@@ -162,22 +162,22 @@ static void on_tell(void *arg)
 /* At the end of the turn it is told; err NULL: with what it has. */
 static void end_call(struct kafka_call *call, const struct err *err)
 {
-	struct kafka_pool *p = call->home->pool;
+	struct kafka_pool *p = call->client->pool;
 	struct err full;
 
 	if (err) {
 		full = *err;
-		err_wrap(&full, "kafka at %s", call->home->endpoint->base.name);
+		err_wrap(&full, "kafka at %s", call->client->endpoint->base.name);
 		err_keep(&call->err, &full);
 	}
-	for (size_t i = 0; i < call->wait_count; i++)
-		kafkacluster_leave(&call->waits[i]);
+	for (size_t i = 0; i < call->waiter_count; i++)
+		kafkacluster_leave(&call->waiters[i]);
 	loop_timer_cancel(&call->deadline);
 	loop_timer_cancel(&call->again);
 	unpark(call);
-	leave_home(call);
-	DL_APPEND(p->over, call);
-	call->list = &p->over;
+	leave_list(call);
+	DL_APPEND(p->finished, call);
+	call->list = &p->finished;
 	loop_task_queue(p->loop, &call->tell);
 }
 
@@ -197,11 +197,11 @@ static void end_with(struct kafka_call *call, enum err_kind kind, const char *fm
 /* ---- Trying again ---- */
 
 /* What is known of its topics and coordinator may be old: who asks next has another look. */
-static void doubt(struct kafka_call *call)
+static void mark_stale(struct kafka_call *call)
 {
 	for (size_t i = 0; i < call->topic_count; i++)
-		call->topics[i]->doubted = true;
-	kafkacluster_doubt_group(call->home->cluster, call->question->group);
+		call->topics[i]->stale = true;
+	kafkacluster_forget_coordinator(call->client->cluster, call->question->group);
 }
 
 /*
@@ -211,9 +211,9 @@ static void doubt(struct kafka_call *call)
  */
 static void try_again(struct kafka_call *call, const struct err *err, bool was_lost)
 {
-	doubt(call);
+	mark_stale(call);
 	if (call->tries >= TRIES_MAX || (was_lost && call->was_lost) ||
-		loop_now_ms(call->home->pool->loop) + TRY_AGAIN_MS >= call->deadline_ms) {
+		loop_now_ms(call->client->pool->loop) + TRY_AGAIN_MS >= call->deadline_ms) {
 		end_call(call, err);
 		return;
 	}
@@ -237,11 +237,11 @@ static void on_deadline(void *arg)
 	struct err err;
 
 	if (call->parked) {
-		kafkashares_asks_too_much(endpoint_namespace(&call->home->endpoint->base), &err);
+		kafkashares_asks_too_much(endpoint_namespace(&call->client->endpoint->base), &err);
 		end_call(call, &err);
 		return;
 	}
-	doubt(call);
+	mark_stale(call);
 	if (call->err) { /* wrapped when it ends */
 		err = *call->err;
 		end_call(call, &err);
@@ -254,39 +254,39 @@ static void on_deadline(void *arg)
 
 static void next_step(struct kafka_call *call);
 
-static void on_topics(struct kafkawait *w, const struct kafkamessages_offsets *answer, const struct err *err,
-	enum kafkacluster_doubt doubt);
-static void on_groups_topics(struct kafkawait *w, const struct kafkamessages_offsets *answer, const struct err *err,
-	enum kafkacluster_doubt doubt);
-static void on_offsets(struct kafkawait *w, const struct kafkamessages_offsets *answer, const struct err *err,
-	enum kafkacluster_doubt doubt);
+static void on_topics(struct kafkawaiter *w, const struct kafkamessages_offsets *answer, const struct err *err,
+	enum kafkacluster_failure failure);
+static void on_groups_topics(struct kafkawaiter *w, const struct kafkamessages_offsets *answer, const struct err *err,
+	enum kafkacluster_failure failure);
+static void on_offsets(struct kafkawaiter *w, const struct kafkamessages_offsets *answer, const struct err *err,
+	enum kafkacluster_failure failure);
 
-static void prepare(struct kafka_call *call, enum step step, size_t waits,
-	void (*fn)(struct kafkawait *w, const struct kafkamessages_offsets *answer, const struct err *err,
-		enum kafkacluster_doubt doubt))
+static void prepare(struct kafka_call *call, enum step step, size_t waiters,
+	void (*fn)(struct kafkawaiter *w, const struct kafkamessages_offsets *answer, const struct err *err,
+		enum kafkacluster_failure failure))
 {
-	for (size_t i = 0; i < call->wait_count; i++)
-		kafkacluster_leave(&call->waits[i]);
-	free(call->waits);
+	for (size_t i = 0; i < call->waiter_count; i++)
+		kafkacluster_leave(&call->waiters[i]);
+	free(call->waiters);
 	call->step = step;
-	call->waits = mem_array(waits, sizeof(*call->waits));
-	call->wait_count = call->left = waits;
-	for (size_t i = 0; i < waits; i++)
-		call->waits[i] = (struct kafkawait){ .fn = fn, .arg = call };
+	call->waiters = mem_array(waiters, sizeof(*call->waiters));
+	call->waiter_count = call->left = waiters;
+	for (size_t i = 0; i < waiters; i++)
+		call->waiters[i] = (struct kafkawaiter){ .fn = fn, .arg = call };
 }
 
-static void fail_step(struct kafka_call *call, const struct err *err, enum kafkacluster_doubt doubt)
+static void fail_step(struct kafka_call *call, const struct err *err, enum kafkacluster_failure failure)
 {
-	if (doubt == KAFKACLUSTER_CERTAIN)
+	if (failure == KAFKACLUSTER_FINAL)
 		end_call(call, err);
 	else
-		try_again(call, err, doubt == KAFKACLUSTER_LOST);
+		try_again(call, err, failure == KAFKACLUSTER_LOST);
 }
 
 /* The name of a topic: a group's own come from the broker. */
 static const char *shown(const struct kafka_call *call, const char *topic)
 {
-	return kafkaendpoint_shown(call->home->endpoint, topic);
+	return kafkaendpoint_shown(call->client->endpoint, topic);
 }
 
 /* ---- Topics ---- */
@@ -301,8 +301,8 @@ static void take_topics(struct kafka_call *call);
 
 static void ask_topics(struct kafka_call *call)
 {
-	struct kafkacluster *cluster = call->home->cluster;
-	int64_t now_ms = loop_now_ms(call->home->pool->loop);
+	struct kafkacluster *cluster = call->client->cluster;
+	int64_t now_ms = loop_now_ms(call->client->pool->loop);
 	size_t count, missing = 0;
 	const char *const *names = wanted_topics(call, &count);
 	const char **ask = mem_array(count, sizeof(*ask));
@@ -312,7 +312,7 @@ static void ask_topics(struct kafka_call *call)
 			ask[missing++] = names[i];
 	prepare(call, TOPICS, 1, on_topics);
 	if (missing > 0)
-		kafkacluster_describe(cluster, ask, missing, call->deadline_ms, &call->waits[0]);
+		kafkacluster_describe(cluster, ask, missing, call->deadline_ms, &call->waiters[0]);
 	else
 		take_topics(call);
 	free(ask);
@@ -335,7 +335,7 @@ static bool add_topic(struct kafka_call *call, struct kafkatopic *t)
 
 	call->topics[call->topic_count++] = kafkatopic_ref(t);
 	if (t->too_many) {
-		kafkashares_knows_too_much(endpoint_namespace(&call->home->endpoint->base), &err);
+		kafkashares_knows_too_much(endpoint_namespace(&call->client->endpoint->base), &err);
 		err_wrap(&err, "topic %s", shown(call, t->name));
 		end_call(call, &err);
 		return false;
@@ -376,7 +376,7 @@ static bool add_topic(struct kafka_call *call, struct kafkatopic *t)
 /* Of all its partitions; false: not now. (More than there may be are an error of their own.) */
 static bool take_share(struct kafka_call *call, const char *const *names, size_t count)
 {
-	const struct kafkamap *map = kafkacluster_map(call->home->cluster);
+	const struct kafkamap *map = kafkacluster_map(call->client->cluster);
 	size_t partitions = 0;
 
 	for (size_t i = 0; i < count && partitions <= PARTITIONS_MAX; i++) {
@@ -384,21 +384,21 @@ static bool take_share(struct kafka_call *call, const char *const *names, size_t
 
 		partitions += t ? kafkaranges_count(ranges_of(call), t) : 0;
 	}
-	return shares_take(&call->home->pool->shares.asked, &call->share,
-		endpoint_namespace(&call->home->endpoint->base),
+	return shares_take(&call->client->pool->shares.asked, &call->share,
+		endpoint_namespace(&call->client->endpoint->base),
 		partitions < PARTITIONS_MAX ? partitions : PARTITIONS_MAX);
 }
 
 /* Until another question gives some back, or the deadline, which says why. */
 static void park(struct kafka_call *call)
 {
-	DL_APPEND2(call->home->pool->parked, call, parked_prev, parked_next);
+	DL_APPEND2(call->client->pool->parked, call, parked_prev, parked_next);
 	call->parked = true;
 }
 
 static void take_topics(struct kafka_call *call)
 {
-	const struct kafkamap *map = kafkacluster_map(call->home->cluster);
+	const struct kafkamap *map = kafkacluster_map(call->client->cluster);
 	size_t count;
 	const char *const *names = wanted_topics(call, &count);
 
@@ -446,14 +446,14 @@ static void on_unpark(void *arg)
 	}
 }
 
-static void on_topics(struct kafkawait *w, const struct kafkamessages_offsets *answer, const struct err *err,
-	enum kafkacluster_doubt doubt)
+static void on_topics(struct kafkawaiter *w, const struct kafkamessages_offsets *answer, const struct err *err,
+	enum kafkacluster_failure failure)
 {
 	struct kafka_call *call = w->arg;
 
 	(void)answer;
 	if (err)
-		fail_step(call, err, doubt);
+		fail_step(call, err, failure);
 	else
 		take_topics(call);
 }
@@ -461,7 +461,8 @@ static void on_topics(struct kafkawait *w, const struct kafkamessages_offsets *a
 /* ---- Offsets ---- */
 
 /* Those of the leader at `from` that are asked about; *to: where the next one's begin. */
-static size_t wants_of(const struct kafka_call *call, enum step step, size_t from, size_t *to, struct kafkawant *wants)
+static size_t partitions_of(const struct kafka_call *call, enum step step, size_t from, size_t *to,
+	struct kafka_partition_ref *refs)
 {
 	size_t count = 0;
 
@@ -469,7 +470,8 @@ static size_t wants_of(const struct kafka_call *call, enum step step, size_t fro
 		const struct kafka_partition *p = &call->partitions[call->shares[*to].partition];
 
 		if (step != STARTS || (p->committed == KAFKA_OFFSET_NONE && p->has_end))
-			wants[count++] = (struct kafkawant){ call->places[call->shares[*to].partition].topic, p->id };
+			refs[count++] = (struct kafka_partition_ref){ call->places[call->shares[*to].partition].topic,
+				p->id };
 	}
 	return count;
 }
@@ -477,7 +479,7 @@ static size_t wants_of(const struct kafka_call *call, enum step step, size_t fro
 /* One request to each broker that leads some of the partitions; starts only where they matter. */
 static void ask_offsets(struct kafka_call *call, enum step step)
 {
-	struct kafkawant *wants = mem_array(call->count, sizeof(*wants));
+	struct kafka_partition_ref *refs = mem_array(call->count, sizeof(*refs));
 	struct kafka_span *spans;
 	size_t brokers = 0, to;
 
@@ -485,7 +487,7 @@ static void ask_offsets(struct kafka_call *call, enum step step)
 		call->shares = kafkaleaders_sort(call->places, call->count);
 	spans = mem_array(call->count, sizeof(*spans));
 	for (size_t from = 0; from < call->count; from = to)
-		if (wants_of(call, step, from, &to, wants) > 0)
+		if (partitions_of(call, step, from, &to, refs) > 0)
 			spans[brokers++] = (struct kafka_span){ from, to };
 	free(call->spans);
 	call->spans = spans;
@@ -496,24 +498,24 @@ static void ask_offsets(struct kafka_call *call, enum step step)
 		prepare(call, step, brokers, on_offsets);
 	}
 	for (size_t i = 0; i < brokers; i++) {
-		size_t count = wants_of(call, step, call->spans[i].from, &to, wants);
+		size_t count = partitions_of(call, step, call->spans[i].from, &to, refs);
 
-		kafkacluster_offsets(call->home->cluster, call->shares[call->spans[i].from].leader,
-			step == ENDS ? KAFKA_END : KAFKA_START, wants, count, call->deadline_ms, &call->waits[i]);
+		kafkacluster_offsets(call->client->cluster, call->shares[call->spans[i].from].leader,
+			step == ENDS ? KAFKA_END : KAFKA_START, refs, count, call->deadline_ms, &call->waiters[i]);
 	}
-	free(wants);
+	free(refs);
 }
 
 static void ask_committed(struct kafka_call *call)
 {
-	struct kafkawant *wants = mem_array(call->count, sizeof(*wants));
+	struct kafka_partition_ref *refs = mem_array(call->count, sizeof(*refs));
 
 	for (size_t i = 0; i < call->count; i++)
-		wants[i] = (struct kafkawant){ call->places[i].topic, call->partitions[i].id };
+		refs[i] = (struct kafka_partition_ref){ call->places[i].topic, call->partitions[i].id };
 	prepare(call, COMMITTED, 1, on_offsets);
-	kafkacluster_committed(call->home->cluster, call->question->group, wants, call->count, call->deadline_ms,
-		&call->waits[0]);
-	free(wants);
+	kafkacluster_committed(call->client->cluster, call->question->group, refs, call->count, call->deadline_ms,
+		&call->waiters[0]);
+	free(refs);
 }
 
 /* 0; -1 with err: the broker says that it cannot tell. */
@@ -546,8 +548,8 @@ static int take_offset(struct kafka_call *call, struct kafka_partition *p, const
 	return 0;
 }
 
-static void on_offsets(struct kafkawait *w, const struct kafkamessages_offsets *answer, const struct err *failed,
-	enum kafkacluster_doubt doubt)
+static void on_offsets(struct kafkawaiter *w, const struct kafkamessages_offsets *answer, const struct err *failed,
+	enum kafkacluster_failure failure)
 {
 	struct kafka_call *call = w->arg;
 	struct kafka_span span = { 0, call->count };
@@ -555,11 +557,11 @@ static void on_offsets(struct kafkawait *w, const struct kafkamessages_offsets *
 
 	/* The start is a refinement: without it the end counts, as it did before. */
 	if (failed && call->step != STARTS) {
-		fail_step(call, failed, doubt);
+		fail_step(call, failed, failure);
 		return;
 	}
 	if (call->step != COMMITTED)
-		span = call->spans[w - call->waits];
+		span = call->spans[w - call->waiters];
 	for (size_t i = span.from; answer && i < span.to; i++) {
 		struct kafka_partition *p = &call->partitions[call->step == COMMITTED ? i : call->shares[i].partition];
 		const struct kafkamessages_offset *o = kafkamessages_find(answer, p->topic, p->id);
@@ -590,13 +592,13 @@ static bool is_topic(const char *name)
  * What is committed in any topic. The names are kept for the metadata; the offsets are asked for
  * again, with all the partitions that there are.
  */
-static void on_groups_topics(struct kafkawait *w, const struct kafkamessages_offsets *answer, const struct err *err,
-	enum kafkacluster_doubt doubt)
+static void on_groups_topics(struct kafkawaiter *w, const struct kafkamessages_offsets *answer, const struct err *err,
+	enum kafkacluster_failure failure)
 {
 	struct kafka_call *call = w->arg;
 
 	if (err) {
-		fail_step(call, err, doubt);
+		fail_step(call, err, failure);
 		return;
 	}
 	for (size_t i = 0; i < answer->topic_count; i++) {
@@ -639,7 +641,8 @@ static void begin_try(struct kafka_call *call)
 		return;
 	}
 	prepare(call, GROUPS_TOPICS, 1, on_groups_topics);
-	kafkacluster_committed(call->home->cluster, call->question->group, NULL, 0, call->deadline_ms, &call->waits[0]);
+	kafkacluster_committed(call->client->cluster, call->question->group, NULL, 0, call->deadline_ms,
+		&call->waiters[0]);
 }
 
 static void on_again(void *arg)
@@ -651,35 +654,35 @@ static void on_again(void *arg)
 
 static void on_begin(void *arg)
 {
-	struct home *h = arg;
+	struct cluster_client *c = arg;
 
-	h->begun_ms = loop_now_ms(h->pool->loop);
-	while (h->queued) {
-		struct kafka_call *call = h->queued;
+	c->begun_ms = loop_now_ms(c->pool->loop);
+	while (c->queued) {
+		struct kafka_call *call = c->queued;
 
-		DL_DELETE(h->queued, call);
-		DL_APPEND(h->under_way, call);
-		call->list = &h->under_way;
+		DL_DELETE(c->queued, call);
+		DL_APPEND(c->under_way, call);
+		call->list = &c->under_way;
 		begin_try(call);
 	}
 }
 
-static struct home *home_new(struct kafka_pool *p, struct kafkaendpoint *e)
+static struct cluster_client *client_new(struct kafka_pool *p, struct kafkaendpoint *e)
 {
-	struct home *h = mem_zalloc(sizeof(*h));
+	struct cluster_client *c = mem_zalloc(sizeof(*c));
 
-	h->pool = p;
-	h->endpoint = kafkaendpoint_ref(e);
-	h->cluster =
+	c->pool = p;
+	c->endpoint = kafkaendpoint_ref(e);
+	c->cluster =
 		kafkacluster_new(&(struct kafkalink_terms){ .loop = p->loop, .tokens = p->tokens, .salter = p->salter },
 			e, &p->shares);
-	h->begun_ms = loop_now_ms(p->loop) - WINDOW_MS;
-	loop_timer_init(&h->window, p->loop, on_begin, h);
-	loop_task_init(&h->begin, on_begin, h);
-	HASH_ADD_KEYPTR(hh, p->homes, h->endpoint->base.key, strlen(h->endpoint->base.key), h);
+	c->begun_ms = loop_now_ms(p->loop) - WINDOW_MS;
+	loop_timer_init(&c->window, p->loop, on_begin, c);
+	loop_task_init(&c->begin, on_begin, c);
+	HASH_ADD_KEYPTR(hh, p->clients, c->endpoint->base.key, strlen(c->endpoint->base.key), c);
 	if (!loop_timer_pending(&p->tidy))
 		loop_timer_set(&p->tidy, TIDY_MS);
-	return h;
+	return c;
 }
 
 static void free_calls(struct kafka_call **list)
@@ -692,30 +695,30 @@ static void free_calls(struct kafka_call **list)
 	}
 }
 
-static void home_free(struct home *h)
+static void client_free(struct cluster_client *c)
 {
-	free_calls(&h->queued);
-	free_calls(&h->under_way);
-	kafkacluster_free(h->cluster);
-	loop_timer_done(&h->window);
-	loop_task_cancel(h->pool->loop, &h->begin);
-	HASH_DEL(h->pool->homes, h);
-	kafkaendpoint_unref(h->endpoint);
-	free(h);
+	free_calls(&c->queued);
+	free_calls(&c->under_way);
+	kafkacluster_free(c->cluster);
+	loop_timer_done(&c->window);
+	loop_task_cancel(c->pool->loop, &c->begin);
+	HASH_DEL(c->pool->clients, c);
+	kafkaendpoint_unref(c->endpoint);
+	free(c);
 }
 
 static void on_tidy(void *arg)
 {
 	struct kafka_pool *p = arg;
 	int64_t now_ms = loop_now_ms(p->loop);
-	struct home *h, *next;
+	struct cluster_client *c, *next;
 
-	HASH_ITER (hh, p->homes, h, next) {
-		kafkacluster_tidy(h->cluster);
-		if (h->waiting == 0 && now_ms - h->used_ms > FORGET_MS && !p->over)
-			home_free(h);
+	HASH_ITER (hh, p->clients, c, next) {
+		kafkacluster_tidy(c->cluster);
+		if (c->waiting == 0 && now_ms - c->used_ms > FORGET_MS && !p->finished)
+			client_free(c);
 	}
-	if (p->homes)
+	if (p->clients)
 		loop_timer_set(&p->tidy, TIDY_MS);
 }
 
@@ -734,13 +737,13 @@ struct kafka_pool *kafka_pool_new(struct loop *loop, struct webtoken_store *toke
 
 void kafka_pool_free(struct kafka_pool *p)
 {
-	struct home *h, *next;
+	struct cluster_client *c, *next;
 
 	if (!p)
 		return;
-	free_calls(&p->over);
-	HASH_ITER (hh, p->homes, h, next)
-		home_free(h);
+	free_calls(&p->finished);
+	HASH_ITER (hh, p->clients, c, next)
+		client_free(c);
 	loop_task_cancel(p->loop, &p->unpark);
 	loop_timer_done(&p->tidy);
 	free(p);
@@ -750,8 +753,8 @@ size_t kafka_pool_connections(const struct kafka_pool *p)
 {
 	size_t count = 0;
 
-	for (const struct home *h = p->homes; h; h = h->hh.next)
-		count += kafkacluster_connections(h->cluster);
+	for (const struct cluster_client *c = p->clients; c; c = c->hh.next)
+		count += kafkacluster_connections(c->cluster);
 	return count;
 }
 
@@ -759,14 +762,14 @@ struct kafka_call *kafka_ask(struct kafka_pool *p, struct kafkaendpoint *e, cons
 	int64_t deadline_ms, kafka_fn fn, void *arg)
 {
 	struct kafka_call *call = mem_zalloc(sizeof(*call));
-	struct home *h;
+	struct cluster_client *c;
 
-	HASH_FIND_STR(p->homes, e->base.key, h);
-	if (!h)
-		h = home_new(p, e);
-	endpoint_share(&h->endpoint->base, &e->base);
-	h->used_ms = loop_now_ms(p->loop);
-	call->home = h;
+	HASH_FIND_STR(p->clients, e->base.key, c);
+	if (!c)
+		c = client_new(p, e);
+	endpoint_share(&c->endpoint->base, &e->base);
+	c->used_ms = loop_now_ms(p->loop);
+	call->client = c;
 	call->question = question;
 	call->fn = fn;
 	call->arg = arg;
@@ -774,15 +777,15 @@ struct kafka_call *kafka_ask(struct kafka_pool *p, struct kafkaendpoint *e, cons
 	loop_timer_init(&call->deadline, p->loop, on_deadline, call);
 	loop_timer_init(&call->again, p->loop, on_again, call);
 	loop_task_init(&call->tell, on_tell, call);
-	loop_timer_set(&call->deadline, deadline_ms - h->used_ms);
-	DL_APPEND(h->queued, call);
-	call->list = &h->queued;
-	if (++h->waiting > WAITING_MAX)
-		end_with(call, ERR_TEMPORARY, "too many questions wait (%zu)", h->waiting);
-	else if (h->used_ms - h->begun_ms >= WINDOW_MS)
-		loop_task_queue(p->loop, &h->begin);
-	else if (!loop_timer_pending(&h->window))
-		loop_timer_set(&h->window, h->begun_ms + WINDOW_MS - h->used_ms);
+	loop_timer_set(&call->deadline, deadline_ms - c->used_ms);
+	DL_APPEND(c->queued, call);
+	call->list = &c->queued;
+	if (++c->waiting > WAITING_MAX)
+		end_with(call, ERR_TEMPORARY, "too many questions wait (%zu)", c->waiting);
+	else if (c->used_ms - c->begun_ms >= WINDOW_MS)
+		loop_task_queue(p->loop, &c->begin);
+	else if (!loop_timer_pending(&c->window))
+		loop_timer_set(&c->window, c->begun_ms + WINDOW_MS - c->used_ms);
 	return call;
 }
 
@@ -790,6 +793,6 @@ void kafka_cancel(struct kafka_call *call)
 {
 	if (!call)
 		return;
-	leave_home(call);
+	leave_list(call);
 	call_free(call);
 }

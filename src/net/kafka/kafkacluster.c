@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "net/kafka/kafkashares.h"
 
-#define WANTS_MAX       20000 /* in one request */
+#define PARTITIONS_MAX  20000 /* in one request */
 #define NAMES_MAX       500   /* of topics: their partitions, of 42 bytes and more, fit into an answer */
 #define LINKS_MAX       2000  /* connections, those that are closed and not forgotten among them */
 #define LOOKED_AT_MAX   256   /* of those, for one that answers */
@@ -31,8 +31,8 @@
 
 enum kind { DESCRIBE, COMMITTED, OFFSETS };
 
-/* What those have in common who ask together. All bytes count: made by errand_get alone. */
-struct errand_key {
+/* What those have in common who ask together. All bytes count: made by batch_get alone. */
+struct batch_key {
 	enum kind kind;
 	int32_t node; /* OFFSETS */
 	int64_t which;
@@ -41,22 +41,22 @@ struct errand_key {
 };
 
 /* One request for all who asked in this turn. */
-struct kafkaerrand {
+struct kafkabatch {
 	struct kafkacluster *cluster;
 	enum kind kind;
-	struct errand_key key;
+	struct batch_key key;
 	bool has_room; /* in the cluster's table: who asks the same joins it */
-	struct kafkaerrand *prev, *next;
-	struct kafkaerrand **list; /* that it is in: pending, taken, under way, or waiting for a coordinator */
-	struct group *group;       /* COMMITTED */
-	int32_t node;              /* OFFSETS */
+	struct kafkabatch *prev, *next;
+	struct kafkabatch **list; /* that it is in: pending, taken, under way, or waiting for a coordinator */
+	struct group *group;      /* COMMITTED */
+	int32_t node;             /* OFFSETS */
 	int64_t which;
-	bool all;                /* COMMITTED: of all topics */
-	struct kafkawant *wants; /* each with a reference to its topic */
+	bool all;                         /* COMMITTED: of all topics */
+	struct kafka_partition_ref *refs; /* each with a reference to its topic */
 	size_t count;
 	char **names; /* DESCRIBE; owned */
 	size_t name_count;
-	struct kafkawait *waits;
+	struct kafkawaiter *waiters;
 	int64_t begun_ms, deadline_ms;
 	struct kafkalink *link;            /* that it was sent to */
 	struct kafkalink_request *request; /* while under way */
@@ -71,8 +71,8 @@ struct group {
 	int32_t node;           /* -1: unknown */
 	struct kafkalink *link; /* that was asked for it */
 	struct kafkalink_request *finding;
-	struct kafkaerrand *waiting; /* until it is found */
-	size_t errands;              /* that are about it */
+	struct kafkabatch *waiting; /* until it is found */
+	size_t batches;             /* that are about it */
 	size_t tries;
 	int64_t used_ms;
 	UT_hash_handle hh;
@@ -92,10 +92,10 @@ struct kafkacluster {
 	size_t next_server; /* of the bootstrap servers, the one to begin with */
 	struct kafkamap map;
 	struct group *groups;
-	struct kafkaerrand *pending; /* are sent at the end of this turn, or a little later: gathering */
-	struct kafkaerrand *open;    /* those of them with room for more, by what they ask */
-	struct kafkaerrand *taken;   /* from a list, to be sent or finished now: take_all */
-	struct kafkaerrand *under_way;
+	struct kafkabatch *pending; /* are sent at the end of this turn, or a little later: gathering */
+	struct kafkabatch *open;    /* those of them with room for more, by what they ask */
+	struct kafkabatch *taken;   /* from a list, to be sent or finished now: take_all */
+	struct kafkabatch *under_way;
 	size_t groups_asked; /* of them, COMMITTED */
 	struct loop_task flush;
 	struct loop_timer gathering;
@@ -250,14 +250,14 @@ static void close_bootstrap(struct kafkacluster *c)
 			kafkalink_close_idle(l->link);
 }
 
-/* ---- Errands ---- */
+/* ---- Batches ---- */
 
 /* The one that asks the same and has room, or a new one. */
-static struct kafkaerrand *errand_get(struct kafkacluster *c, enum kind kind, struct group *group, bool all,
-	int32_t node, int64_t which)
+static struct kafkabatch *batch_get(struct kafkacluster *c, enum kind kind, struct group *group, bool all, int32_t node,
+	int64_t which)
 {
-	struct errand_key key;
-	struct kafkaerrand *e;
+	struct batch_key key;
+	struct kafkabatch *b;
 
 	memset(&key, 0, sizeof(key)); /* what lies between the fields, too */
 	key.kind = kind;
@@ -265,138 +265,138 @@ static struct kafkaerrand *errand_get(struct kafkacluster *c, enum kind kind, st
 	key.which = which;
 	key.group = group;
 	key.all = all;
-	HASH_FIND(hh, c->open, &key, sizeof(key), e);
-	if (e)
-		return e;
-	e = mem_zalloc(sizeof(*e));
-	e->cluster = c;
-	memcpy(&e->key, &key, sizeof(key));
-	e->kind = kind;
-	e->group = group;
-	e->all = all;
-	e->node = node;
-	e->which = which;
-	e->begun_ms = loop_now_ms(c->loop);
+	HASH_FIND(hh, c->open, &key, sizeof(key), b);
+	if (b)
+		return b;
+	b = mem_zalloc(sizeof(*b));
+	b->cluster = c;
+	memcpy(&b->key, &key, sizeof(key));
+	b->kind = kind;
+	b->group = group;
+	b->all = all;
+	b->node = node;
+	b->which = which;
+	b->begun_ms = loop_now_ms(c->loop);
 	if (group)
-		group->errands++;
-	e->list = &c->pending;
-	DL_APPEND(c->pending, e);
-	e->has_room = true;
-	HASH_ADD(hh, c->open, key, sizeof(key), e);
+		group->batches++;
+	b->list = &c->pending;
+	DL_APPEND(c->pending, b);
+	b->has_room = true;
+	HASH_ADD(hh, c->open, key, sizeof(key), b);
 	loop_task_queue(c->loop, &c->flush);
-	return e;
+	return b;
 }
 
 /* Nobody joins it any more. */
-static void errand_close(struct kafkaerrand *e)
+static void batch_close(struct kafkabatch *b)
 {
-	if (e->has_room)
-		HASH_DEL(e->cluster->open, e);
-	e->has_room = false;
+	if (b->has_room)
+		HASH_DEL(b->cluster->open, b);
+	b->has_room = false;
 }
 
-static void relist(struct kafkaerrand *e, struct kafkaerrand **list)
+static void relist(struct kafkabatch *b, struct kafkabatch **list)
 {
-	DL_DELETE(*e->list, e);
-	e->list = list;
-	DL_APPEND(*list, e);
+	DL_DELETE(*b->list, b);
+	b->list = list;
+	DL_APPEND(*list, b);
 }
 
 /*
  * What is in the list now, into `taken`, which nothing else fills: what its callbacks ask for goes
  * into the other lists, so that working it off ends.
  */
-static void take_all(struct kafkacluster *c, struct kafkaerrand **list)
+static void take_all(struct kafkacluster *c, struct kafkabatch **list)
 {
 	while (*list)
 		relist(*list, &c->taken);
 }
 
-static void leave_list(struct kafkaerrand *e)
+static void leave_list(struct kafkabatch *b)
 {
-	struct kafkacluster *c = e->cluster;
+	struct kafkacluster *c = b->cluster;
 
-	errand_close(e);
-	DL_DELETE(*e->list, e);
-	c->groups_asked -= e->kind == COMMITTED && e->list == &c->under_way;
+	batch_close(b);
+	DL_DELETE(*b->list, b);
+	c->groups_asked -= b->kind == COMMITTED && b->list == &c->under_way;
 	if (c->groups_asked == 0 && c->pending)
 		loop_task_queue(c->loop, &c->flush);
 }
 
-static void move(struct kafkaerrand *e, struct kafkaerrand **list)
+static void move(struct kafkabatch *b, struct kafkabatch **list)
 {
-	leave_list(e);
-	e->cluster->groups_asked += e->kind == COMMITTED && list == &e->cluster->under_way;
-	e->list = list;
-	DL_APPEND(*list, e);
+	leave_list(b);
+	b->cluster->groups_asked += b->kind == COMMITTED && list == &b->cluster->under_way;
+	b->list = list;
+	DL_APPEND(*list, b);
 }
 
-static void errand_free(struct kafkaerrand *e)
+static void batch_free(struct kafkabatch *b)
 {
-	if (e->list)
-		leave_list(e);
-	kafkalink_cancel(e->request);
-	if (e->group)
-		e->group->errands--;
-	for (size_t i = 0; i < e->count; i++)
-		kafkatopic_unref(e->wants[i].topic);
-	free(e->wants);
-	for (size_t i = 0; i < e->name_count; i++)
-		free(e->names[i]);
-	free(e->names);
-	free(e);
+	if (b->list)
+		leave_list(b);
+	kafkalink_cancel(b->request);
+	if (b->group)
+		b->group->batches--;
+	for (size_t i = 0; i < b->count; i++)
+		kafkatopic_unref(b->refs[i].topic);
+	free(b->refs);
+	for (size_t i = 0; i < b->name_count; i++)
+		free(b->names[i]);
+	free(b->names);
+	free(b);
 }
 
-static void wait_for(struct kafkaerrand *e, struct kafkawait *w, int64_t deadline_ms)
+static void join(struct kafkabatch *b, struct kafkawaiter *w, int64_t deadline_ms)
 {
-	int64_t left_ms = deadline_ms - loop_now_ms(e->cluster->loop);
+	int64_t left_ms = deadline_ms - loop_now_ms(b->cluster->loop);
 	int64_t ends_ms = deadline_ms - (left_ms < 8 * EARLIER_MS ? left_ms / 8 : EARLIER_MS);
 
-	w->errand = e;
-	DL_APPEND(e->waits, w);
-	if (ends_ms > e->deadline_ms)
-		e->deadline_ms = ends_ms;
+	w->batch = b;
+	DL_APPEND(b->waiters, w);
+	if (ends_ms > b->deadline_ms)
+		b->deadline_ms = ends_ms;
 }
 
-void kafkacluster_leave(struct kafkawait *w)
+void kafkacluster_leave(struct kafkawaiter *w)
 {
-	struct kafkaerrand *e = w->errand;
+	struct kafkabatch *b = w->batch;
 
-	if (!e)
+	if (!b)
 		return;
-	DL_DELETE(e->waits, w);
-	w->errand = NULL;
+	DL_DELETE(b->waiters, w);
+	w->batch = NULL;
 	/* Of one that is being told the last is its own end. */
-	if (!e->waits && e->list)
-		errand_free(e);
+	if (!b->waiters && b->list)
+		batch_free(b);
 }
 
-static enum kafkacluster_doubt doubt_of_code(int16_t code)
+static enum kafkacluster_failure failure_of_code(int16_t code)
 {
-	return kafkamessages_is_retryable(code) ? KAFKACLUSTER_MOVED : KAFKACLUSTER_CERTAIN;
+	return kafkamessages_is_retryable(code) ? KAFKACLUSTER_MOVED : KAFKACLUSTER_FINAL;
 }
 
-static enum kafkacluster_doubt doubt_of_loss(const struct kafkalink *link, const struct err *err)
+static enum kafkacluster_failure failure_of_loss(const struct kafkalink *link, const struct err *err)
 {
 	if (err->kind == ERR_DENIED)
-		return KAFKACLUSTER_CERTAIN;
-	return kafkalink_was_cut(link) ? KAFKACLUSTER_MOVED : KAFKACLUSTER_LOST;
+		return KAFKACLUSTER_FINAL;
+	return kafkalink_closed_by_peer(link) ? KAFKACLUSTER_MOVED : KAFKACLUSTER_LOST;
 }
 
 /* Tells all who wait, and ends. */
-static void finish(struct kafkaerrand *e, const struct kafkamessages_offsets *answer, const struct err *err,
-	enum kafkacluster_doubt doubt)
+static void finish(struct kafkabatch *b, const struct kafkamessages_offsets *answer, const struct err *err,
+	enum kafkacluster_failure failure)
 {
-	struct kafkawait *w;
+	struct kafkawaiter *w;
 
-	leave_list(e);
-	e->list = NULL;
-	while ((w = e->waits) != NULL) {
-		DL_DELETE(e->waits, w);
-		w->errand = NULL;
-		w->fn(w, answer, err, doubt);
+	leave_list(b);
+	b->list = NULL;
+	while ((w = b->waiters) != NULL) {
+		DL_DELETE(b->waiters, w);
+		w->batch = NULL;
+		w->fn(w, answer, err, failure);
 	}
-	errand_free(e);
+	batch_free(b);
 }
 
 /* ---- Sending ---- */
@@ -411,75 +411,75 @@ static struct buf frame_buf(void)
 	return frame;
 }
 
-static void put_wants(const struct kafkaerrand *e, struct buf *frame)
+static void put_partitions(const struct kafkabatch *b, struct buf *frame)
 {
-	struct kafkamessages_want *wants = mem_array(e->count, sizeof(*wants));
+	struct kafkamessages_partition_ref *refs = mem_array(b->count, sizeof(*refs));
 	size_t count;
 
-	for (size_t i = 0; i < e->count; i++)
-		wants[i] = (struct kafkamessages_want){ e->wants[i].topic->name, e->wants[i].partition };
-	count = kafkamessages_sort(wants, e->count);
-	if (e->kind == COMMITTED)
-		kafkamessages_put_committed(frame, e->group->name, wants, count);
+	for (size_t i = 0; i < b->count; i++)
+		refs[i] = (struct kafkamessages_partition_ref){ b->refs[i].topic->name, b->refs[i].partition };
+	count = kafkamessages_sort(refs, b->count);
+	if (b->kind == COMMITTED)
+		kafkamessages_put_committed(frame, b->group->name, refs, count);
 	else
-		kafkamessages_put_offsets(frame, e->which, wants, count);
-	free(wants);
+		kafkamessages_put_offsets(frame, b->which, refs, count);
+	free(refs);
 }
 
-static void send(struct kafkaerrand *e)
+static void send(struct kafkabatch *b)
 {
 	static const enum kafkamessages_api apis[] = { KAFKA_METADATA, KAFKA_OFFSET_FETCH, KAFKA_LIST_OFFSETS };
-	struct kafkacluster *c = e->cluster;
+	struct kafkacluster *c = b->cluster;
 	struct buf frame = frame_buf();
 	struct kafkalink *link;
 	struct err err;
 
-	if (e->kind == COMMITTED && e->group->node < 0) {
-		move(e, &e->group->waiting);
-		find_coordinator(e->group, e->deadline_ms);
+	if (b->kind == COMMITTED && b->group->node < 0) {
+		move(b, &b->group->waiting);
+		find_coordinator(b->group, b->deadline_ms);
 		return;
 	}
-	if (e->kind == DESCRIBE)
-		kafkamessages_put_metadata(&frame, (const char *const *)e->names, e->name_count);
-	else if (e->all)
-		kafkamessages_put_committed(&frame, e->group->name, NULL, 0);
+	if (b->kind == DESCRIBE)
+		kafkamessages_put_metadata(&frame, (const char *const *)b->names, b->name_count);
+	else if (b->all)
+		kafkamessages_put_committed(&frame, b->group->name, NULL, 0);
 	else
-		put_wants(e, &frame);
-	link = e->kind == DESCRIBE ? any_link(c) : link_to(c, e->kind == COMMITTED ? e->group->node : e->node, &err);
+		put_partitions(b, &frame);
+	link = b->kind == DESCRIBE ? any_link(c) : link_to(c, b->kind == COMMITTED ? b->group->node : b->node, &err);
 	if (link && buf_failed(&frame)) {
-		err_set(&err, ERR_INVALID, "%s: the request is too large", kafkamessages_name(apis[e->kind]));
+		err_set(&err, ERR_INVALID, "%s: the request is too large", kafkamessages_name(apis[b->kind]));
 		link = NULL;
 	}
 	if (!link) {
-		enum kafkacluster_doubt doubt = buf_failed(&frame) ? KAFKACLUSTER_CERTAIN : KAFKACLUSTER_MOVED;
+		enum kafkacluster_failure failure = buf_failed(&frame) ? KAFKACLUSTER_FINAL : KAFKACLUSTER_MOVED;
 
 		buf_done(&frame);
-		finish(e, NULL, &err, doubt);
+		finish(b, NULL, &err, failure);
 		return;
 	}
-	move(e, &c->under_way);
-	e->link = link;
-	e->request = kafkalink_ask(link, apis[e->kind], &frame, e->deadline_ms, answered, e);
+	move(b, &c->under_way);
+	b->link = link;
+	b->request = kafkalink_ask(link, apis[b->kind], &frame, b->deadline_ms, answered, b);
 	buf_done(&frame);
 }
 
 static void send_pending(struct kafkacluster *c, bool gathers)
 {
 	int64_t now_ms = loop_now_ms(c->loop), wait_ms = 0;
-	struct kafkaerrand *e;
+	struct kafkabatch *b;
 
 	take_all(c, &c->pending);
-	while ((e = c->taken) != NULL) {
-		int64_t left_ms = e->begun_ms + GATHER_MS - now_ms;
+	while ((b = c->taken) != NULL) {
+		int64_t left_ms = b->begun_ms + GATHER_MS - now_ms;
 
-		if (gathers && e->kind == OFFSETS && c->groups_asked > 0 && left_ms > 0 && e->count < WANTS_MAX) {
+		if (gathers && b->kind == OFFSETS && c->groups_asked > 0 && left_ms > 0 && b->count < PARTITIONS_MAX) {
 			wait_ms = left_ms;
-			relist(e, &c->pending);
+			relist(b, &c->pending);
 			continue;
 		}
-		if (e->kind == DESCRIBE)
-			e->name_count = kafkamessages_sort_names(e->names, e->name_count);
-		send(e);
+		if (b->kind == DESCRIBE)
+			b->name_count = kafkamessages_sort_names(b->names, b->name_count);
+		send(b);
 	}
 	if (wait_ms > 0 && !loop_timer_pending(&c->gathering))
 		loop_timer_set(&c->gathering, wait_ms);
@@ -516,18 +516,18 @@ static void group_free(struct group *g)
 	HASH_DEL(g->cluster->groups, g);
 	kafkalink_cancel(g->finding);
 	while (g->waiting)
-		errand_free(g->waiting);
+		batch_free(g->waiting);
 	free(g->name);
 	free(g);
 }
 
-static void not_found(struct group *g, const struct err *err, enum kafkacluster_doubt doubt)
+static void not_found(struct group *g, const struct err *err, enum kafkacluster_failure failure)
 {
 	struct kafkacluster *c = g->cluster;
 
 	take_all(c, &g->waiting);
 	while (c->taken)
-		finish(c->taken, NULL, err, doubt);
+		finish(c->taken, NULL, err, failure);
 }
 
 /*
@@ -561,13 +561,13 @@ static void on_coordinator(void *arg, struct wire *r, const struct err *failed)
 		c->next_server++;
 		find_coordinator(g, g->waiting->deadline_ms);
 	} else if (failed) {
-		not_found(g, failed, doubt_of_loss(g->link, failed));
+		not_found(g, failed, failure_of_loss(g->link, failed));
 	} else if (kafkamessages_read_coordinator(r, &answer, &err)) {
-		not_found(g, &err, KAFKACLUSTER_CERTAIN);
+		not_found(g, &err, KAFKACLUSTER_FINAL);
 	} else if (answer.error) {
 		err_set(&err, kafkamessages_is_denied(answer.error) ? ERR_DENIED : ERR_TEMPORARY, "group %s: %s",
 			g->name, kafkamessages_error(answer.error, room));
-		not_found(g, &err, doubt_of_code(answer.error));
+		not_found(g, &err, failure_of_code(answer.error));
 	} else {
 		g->node = answer.broker.id;
 		take_broker(c, &answer.broker);
@@ -590,7 +590,7 @@ static void find_coordinator(struct group *g, int64_t deadline_ms)
 	buf_done(&frame);
 }
 
-void kafkacluster_doubt_group(struct kafkacluster *c, const char *group)
+void kafkacluster_forget_coordinator(struct kafkacluster *c, const char *group)
 {
 	struct group *g;
 
@@ -601,15 +601,15 @@ void kafkacluster_doubt_group(struct kafkacluster *c, const char *group)
 
 /* ---- Answers ---- */
 
-static void take_metadata(struct kafkaerrand *e, struct wire *r)
+static void take_metadata(struct kafkabatch *b, struct wire *r)
 {
-	struct kafkacluster *c = e->cluster;
+	struct kafkacluster *c = b->cluster;
 	struct kafkamessages_metadata said;
 	struct err err;
 
 	if (kafkamessages_read_metadata(r, &said, &err)) {
 		kafkamessages_metadata_done(&said);
-		finish(e, NULL, &err, KAFKACLUSTER_CERTAIN);
+		finish(b, NULL, &err, KAFKACLUSTER_FINAL);
 		return;
 	}
 	/*
@@ -618,92 +618,92 @@ static void take_metadata(struct kafkaerrand *e, struct wire *r)
 	 */
 	send_pending(c, false);
 	c->map.namespace_ = namespace_of(c);
-	kafkamap_take(&c->map, &said, (const char *const *)e->names, e->name_count, loop_now_ms(c->loop));
+	kafkamap_take(&c->map, &said, (const char *const *)b->names, b->name_count, loop_now_ms(c->loop));
 	kafkamessages_metadata_done(&said);
 	name_links(c);
-	finish(e, NULL, NULL, KAFKACLUSTER_CERTAIN);
+	finish(b, NULL, NULL, KAFKACLUSTER_FINAL);
 }
 
-static void take_offsets(struct kafkaerrand *e, struct wire *r)
+static void take_offsets(struct kafkabatch *b, struct wire *r)
 {
 	struct kafkamessages_offsets answer;
 	char room[32];
 	struct err err;
-	int rc = e->kind == COMMITTED ? kafkamessages_read_committed(r, &answer, &err)
+	int rc = b->kind == COMMITTED ? kafkamessages_read_committed(r, &answer, &err)
 				      : kafkamessages_read_offsets(r, &answer, &err);
 
 	if (rc == 0 && answer.error)
 		rc = err_set(&err, kafkamessages_is_denied(answer.error) ? ERR_DENIED : ERR_TEMPORARY,
-			"committed offsets of group %s: %s", e->group->name, kafkamessages_error(answer.error, room));
+			"committed offsets of group %s: %s", b->group->name, kafkamessages_error(answer.error, room));
 	if (rc)
-		finish(e, NULL, &err, doubt_of_code(answer.error));
+		finish(b, NULL, &err, failure_of_code(answer.error));
 	else
-		finish(e, &answer, NULL, KAFKACLUSTER_CERTAIN);
+		finish(b, &answer, NULL, KAFKACLUSTER_FINAL);
 	kafkamessages_offsets_done(&answer);
 }
 
 static void answered(void *arg, struct wire *r, const struct err *err)
 {
-	struct kafkaerrand *e = arg;
-	struct kafkacluster *c = e->cluster;
+	struct kafkabatch *b = arg;
+	struct kafkacluster *c = b->cluster;
 
-	e->request = NULL;
-	if (!err && e->kind == DESCRIBE) {
-		take_metadata(e, r);
+	b->request = NULL;
+	if (!err && b->kind == DESCRIBE) {
+		take_metadata(b, r);
 	} else if (!err) {
-		take_offsets(e, r);
-	} else if (e->kind == DESCRIBE && err->kind != ERR_DENIED && ++e->tries < c->terms.endpoint->count) {
+		take_offsets(b, r);
+	} else if (b->kind == DESCRIBE && err->kind != ERR_DENIED && ++b->tries < c->terms.endpoint->count) {
 		c->next_server++;
-		move(e, &c->pending);
+		move(b, &c->pending);
 		loop_task_queue(c->loop, &c->flush);
 	} else {
-		finish(e, NULL, err, doubt_of_loss(e->link, err));
+		finish(b, NULL, err, failure_of_loss(b->link, err));
 	}
 }
 
 /* ---- Asking ---- */
 
-static void add_wants(struct kafkaerrand *e, const struct kafkawant *wants, size_t count)
+static void add_partitions(struct kafkabatch *b, const struct kafka_partition_ref *refs, size_t count)
 {
-	e->wants = mem_resize(e->wants, e->count + count, sizeof(*e->wants));
+	b->refs = mem_resize(b->refs, b->count + count, sizeof(*b->refs));
 	for (size_t i = 0; i < count; i++) {
-		e->wants[e->count] = wants[i];
-		kafkatopic_ref(e->wants[e->count++].topic);
+		b->refs[b->count] = refs[i];
+		kafkatopic_ref(b->refs[b->count++].topic);
 	}
-	if (e->count >= WANTS_MAX)
-		errand_close(e);
+	if (b->count >= PARTITIONS_MAX)
+		batch_close(b);
 }
 
 void kafkacluster_describe(struct kafkacluster *c, const char *const *topics, size_t count, int64_t deadline_ms,
-	struct kafkawait *w)
+	struct kafkawaiter *w)
 {
-	struct kafkaerrand *e = errand_get(c, DESCRIBE, NULL, false, 0, 0);
+	struct kafkabatch *b = batch_get(c, DESCRIBE, NULL, false, 0, 0);
 
-	e->names = mem_resize(e->names, e->name_count + count, sizeof(*e->names));
+	b->names = mem_resize(b->names, b->name_count + count, sizeof(*b->names));
 	for (size_t i = 0; i < count; i++)
-		e->names[e->name_count++] = mem_dup(topics[i]);
-	if (e->name_count >= NAMES_MAX)
-		errand_close(e);
-	wait_for(e, w, deadline_ms);
+		b->names[b->name_count++] = mem_dup(topics[i]);
+	if (b->name_count >= NAMES_MAX)
+		batch_close(b);
+	join(b, w, deadline_ms);
 }
 
-void kafkacluster_committed(struct kafkacluster *c, const char *group, const struct kafkawant *wants, size_t count,
-	int64_t deadline_ms, struct kafkawait *w)
+void kafkacluster_committed(struct kafkacluster *c, const char *group, const struct kafka_partition_ref *refs,
+	size_t count, int64_t deadline_ms, struct kafkawaiter *w)
 {
-	struct kafkaerrand *e = errand_get(c, COMMITTED, group_get(c, group), !wants, 0, 0);
+	struct kafkabatch *b = batch_get(c, COMMITTED, group_get(c, group), !refs, 0, 0);
 
-	if (wants)
-		add_wants(e, wants, count);
-	wait_for(e, w, deadline_ms);
+	if (refs)
+		add_partitions(b, refs, count);
+	join(b, w, deadline_ms);
 }
 
-void kafkacluster_offsets(struct kafkacluster *c, int32_t node, int64_t which, const struct kafkawant *wants,
-	size_t count, int64_t deadline_ms, struct kafkawait *w)
+void kafkacluster_offsets(struct kafkacluster *c, int32_t node, int64_t which, const struct kafka_partition_ref *refs,
+	size_t count, int64_t deadline_ms, struct kafkawaiter *w)
 {
-	struct kafkaerrand *e = errand_get(c, OFFSETS, NULL, false, node, which);
+	struct kafkabatch *b = batch_get(c, OFFSETS, NULL, false, node, which);
 
-	add_wants(e, wants, count);
-	wait_for(e, w, deadline_ms);
+	add_partitions(b, refs, count);
+	join(b, w, deadline_ms);
 }
 
 /* ---- The cluster ---- */
@@ -729,13 +729,13 @@ struct kafkacluster *kafkacluster_new(const struct kafkalink_terms *terms, struc
 	return c;
 }
 
-static void drop_errand(struct kafkaerrand *e)
+static void drop_batch(struct kafkabatch *b)
 {
-	while (e->waits) {
-		e->waits->errand = NULL;
-		DL_DELETE(e->waits, e->waits);
+	while (b->waiters) {
+		b->waiters->batch = NULL;
+		DL_DELETE(b->waiters, b->waiters);
 	}
-	errand_free(e);
+	batch_free(b);
 }
 
 void kafkacluster_free(struct kafkacluster *c)
@@ -746,12 +746,12 @@ void kafkacluster_free(struct kafkacluster *c)
 	if (!c)
 		return;
 	while (c->pending)
-		drop_errand(c->pending);
+		drop_batch(c->pending);
 	while (c->under_way)
-		drop_errand(c->under_way);
+		drop_batch(c->under_way);
 	HASH_ITER (hh, c->groups, g, next) {
 		while (g->waiting)
-			drop_errand(g->waiting);
+			drop_batch(g->waiting);
 		group_free(g);
 	}
 	HASH_ITER (hh, c->links, l, next_link)
@@ -780,7 +780,7 @@ void kafkacluster_tidy(struct kafkacluster *c)
 	struct link *l, *next_link;
 
 	HASH_ITER (hh, c->groups, g, next)
-		if (now_ms - g->used_ms > GROUP_FORGET_MS && g->errands == 0 && !g->finding)
+		if (now_ms - g->used_ms > GROUP_FORGET_MS && g->batches == 0 && !g->finding)
 			group_free(g);
 	HASH_ITER (hh, c->links, l, next_link)
 		if (kafkalink_is_unused(l->link) && now_ms - kafkalink_used_ms(l->link) > LINK_FORGET_MS)

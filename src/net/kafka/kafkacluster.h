@@ -6,7 +6,7 @@
  * One Kafka cluster: its brokers with one connection each (net/kafka/kafkalink), what its metadata
  * said (net/kafka/kafkamap), and who coordinates which group. What is asked in one turn of the loop
  * is asked together: one Metadata for all topics, one OffsetFetch per group, one ListOffsets per
- * broker, whoever wants how much of it. net/kafka/kafka puts a trigger's answer together from
+ * broker, whoever refs how much of it. net/kafka/kafka puts a trigger's answer together from
  * these.
  *
  * The bootstrap servers are asked first, in turn when one fails; then the brokers that the metadata
@@ -27,7 +27,7 @@
 #include "net/loop.h"
 
 struct kafkacluster;
-struct kafkaerrand;
+struct kafkabatch;
 struct kafkashares;
 
 /* terms: loop, tokens and salter of them. shares: borrowed. */
@@ -40,47 +40,47 @@ void kafkacluster_tidy(struct kafkacluster *c); /* from time to time: forgets wh
 
 const struct kafkamap *kafkacluster_map(const struct kafkacluster *c);
 /* Another look is due at who coordinates a group. (Of a topic: struct kafkatopic, doubted.) */
-void kafkacluster_doubt_group(struct kafkacluster *c, const char *group);
+void kafkacluster_forget_coordinator(struct kafkacluster *c, const char *group);
 
 /* Why there is no answer: whether another try may help. */
-enum kafkacluster_doubt {
-	KAFKACLUSTER_CERTAIN, /* no */
-	KAFKACLUSTER_MOVED,   /* what was known is old: leaders, coordinators, or the connection */
-	KAFKACLUSTER_LOST,    /* there is no connection, or no answer: perhaps because of that */
+enum kafkacluster_failure {
+	KAFKACLUSTER_FINAL, /* no */
+	KAFKACLUSTER_MOVED, /* what was known is old: leaders, coordinators, or the connection */
+	KAFKACLUSTER_LOST,  /* there is no connection, or no answer: perhaps because of that */
 };
 
 /*
  * Somebody who waits for one of the answers below; a member of its owner. Zeroed it waits for none.
  */
-struct kafkawait {
+struct kafkawaiter {
 	/*
 	 * answer: borrowed; NULL of metadata, which is in the map, and when err is not. Never
 	 * called before the asking function has returned, exactly once.
 	 */
-	void (*fn)(struct kafkawait *w, const struct kafkamessages_offsets *answer, const struct err *err,
-		enum kafkacluster_doubt doubt);
+	void (*fn)(struct kafkawaiter *w, const struct kafkamessages_offsets *answer, const struct err *err,
+		enum kafkacluster_failure failure);
 	void *arg;
-	struct kafkaerrand *errand; /* NULL: it does not wait */
-	struct kafkawait *prev, *next;
+	struct kafkabatch *batch; /* NULL: it does not wait */
+	struct kafkawaiter *prev, *next;
 };
-void kafkacluster_leave(struct kafkawait *w); /* no callback any more; fine when it does not wait */
+void kafkacluster_leave(struct kafkawaiter *w); /* no callback any more; fine when it does not wait */
 
 /*
- * A partition that somebody wants to know about; the topic gets a reference while that is needed.
+ * A partition that somebody refs to know about; the topic gets a reference while that is needed.
  */
-struct kafkawant {
+struct kafka_partition_ref {
 	struct kafkatopic *topic;
 	int32_t partition;
 };
 
 /* Metadata of topics, into the map. deadline_ms, in all: loop clock. */
 void kafkacluster_describe(struct kafkacluster *c, const char *const *topics, size_t count, int64_t deadline_ms,
-	struct kafkawait *w);
-/* Committed offsets of a group; wants NULL: of all topics in which it has some. */
-void kafkacluster_committed(struct kafkacluster *c, const char *group, const struct kafkawant *wants, size_t count,
-	int64_t deadline_ms, struct kafkawait *w);
+	struct kafkawaiter *w);
+/* Committed offsets of a group; refs NULL: of all topics in which it has some. */
+void kafkacluster_committed(struct kafkacluster *c, const char *group, const struct kafka_partition_ref *refs,
+	size_t count, int64_t deadline_ms, struct kafkawaiter *w);
 /* Ends (KAFKA_END) or starts (KAFKA_START) of partitions, asked of the broker that leads them. */
-void kafkacluster_offsets(struct kafkacluster *c, int32_t node, int64_t which, const struct kafkawant *wants,
-	size_t count, int64_t deadline_ms, struct kafkawait *w);
+void kafkacluster_offsets(struct kafkacluster *c, int32_t node, int64_t which, const struct kafka_partition_ref *refs,
+	size_t count, int64_t deadline_ms, struct kafkawaiter *w);
 
 #endif

@@ -42,7 +42,7 @@ struct kafkalink {
 	int32_t node;
 	enum state state;
 	bool was_open, heard; /* ever; since it is open */
-	bool was_cut;         /* the last connection, by the broker, when it had been heard */
+	bool closed_by_peer;  /* the last connection, by the broker, when it had been heard */
 	struct webtoken_wait *token_wait;
 	struct credential credential; /* of the endpoint's identity, while opening */
 	struct kafkasasl *sasl;
@@ -332,7 +332,7 @@ static void on_lost(void *arg, const struct err *why, bool ended)
 {
 	struct kafkalink *l = arg;
 
-	l->was_cut = ended && l->state == OPEN && l->heard;
+	l->closed_by_peer = ended && l->state == OPEN && l->heard;
 	link_fail(l, why);
 }
 
@@ -375,7 +375,7 @@ static void *open_link(struct pool_slot *slot, struct endpoint *base, const stru
 
 	(void)first;
 	l->slot = slot;
-	l->was_cut = false;
+	l->closed_by_peer = false;
 	l->state = e->identity && l->terms->tokens ? FETCHING_TOKEN : CONNECTING;
 	stream_step(&l->stream,
 		l->state == CONNECTING ? "connecting"
@@ -541,9 +541,9 @@ bool kafkalink_is_unused(const struct kafkalink *l)
 	return pool_is_quiet(l->pool);
 }
 
-bool kafkalink_was_cut(const struct kafkalink *l)
+bool kafkalink_closed_by_peer(const struct kafkalink *l)
 {
-	return l->was_cut;
+	return l->closed_by_peer;
 }
 
 bool kafkalink_is_slow(const struct kafkalink *l)

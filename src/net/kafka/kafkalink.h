@@ -62,13 +62,13 @@ bool kafkalink_is_open(const struct kafkalink *l);      /* logged in */
 bool kafkalink_is_connected(const struct kafkalink *l); /* open, or being opened */
 bool kafkalink_backs_off(const struct kafkalink *l);    /* the last connection failed just now */
 size_t kafkalink_waiting(const struct kafkalink *l);    /* requests */
-/* Closed, nobody waits, and nobody is still to be told that it failed: it may be freed. */
+/* Closed, nobody waiters, and nobody is still to be told that it failed: it may be freed. */
 bool kafkalink_is_unused(const struct kafkalink *l);
 /*
  * In a callback with an error: the broker ended a connection that had answered, as it does when the
  * login is too old (connections.max.reauth.ms). The next one may be well.
  */
-bool kafkalink_was_cut(const struct kafkalink *l);
+bool kafkalink_closed_by_peer(const struct kafkalink *l);
 /* Has kept a request waiting for so long that others go elsewhere if they can. */
 bool kafkalink_is_slow(const struct kafkalink *l);
 int64_t kafkalink_used_ms(const struct kafkalink *l); /* the last request or answer */

@@ -66,9 +66,9 @@ static void put_topic(struct kafkamap *map, struct kafkamessages_topic *said, in
 
 static void leave_address(struct kafkamap *map, struct kafkamap_broker *b)
 {
-	if (b->is_at_home)
+	if (b->is_first)
 		HASH_DELETE(by_address, map->at, b);
-	b->is_at_home = false;
+	b->is_first = false;
 	free(b->address);
 	free(b->host);
 }
@@ -103,8 +103,8 @@ bool kafkamap_put_broker(struct kafkamap *map, const struct kafkamessages_broker
 	b->host = mem_dup(broker->host);
 	b->port = broker->port;
 	b->address = mem_dup(address);
-	b->is_at_home = !kafkamap_broker_at(map, address);
-	if (b->is_at_home)
+	b->is_first = !kafkamap_broker_at(map, address);
+	if (b->is_first)
 		HASH_ADD_KEYPTR(by_address, map->at, b->address, strlen(b->address), b);
 	return true;
 }
@@ -132,7 +132,7 @@ void kafkamap_take(struct kafkamap *map, struct kafkamessages_metadata *m, const
 			put_topic(map, &m->topics[i], now_ms);
 	for (size_t i = 0; i < count; i++) {
 		t = kafkamap_topic(map, asked[i]);
-		if (!t || t->doubted || t->told_ms != now_ms)
+		if (!t || t->stale || t->told_ms != now_ms)
 			put_topic(map,
 				&(struct kafkamessages_topic){ .name = mem_dup(asked[i]),
 					.error = KAFKA_UNKNOWN_TOPIC },
@@ -156,10 +156,10 @@ const struct kafkamap_broker *kafkamap_broker_at(const struct kafkamap *map, con
 	return b;
 }
 
-/* One with an error is asked about again by the next that wants it. */
+/* One with an error is asked about again by the next that refs it. */
 bool kafkamap_is_good(const struct kafkatopic *t, int64_t now_ms)
 {
-	return t && !t->error && !t->too_many && !t->doubted && now_ms - t->told_ms < KAFKAMAP_GOOD_MS;
+	return t && !t->error && !t->too_many && !t->stale && now_ms - t->told_ms < KAFKAMAP_GOOD_MS;
 }
 
 void kafkamap_forget_old(struct kafkamap *map, int64_t now_ms)

@@ -27,7 +27,7 @@ struct kafkatopic {
 	struct kafkamessages_partition *partitions; /* sorted by id */
 	size_t count;
 	int64_t told_ms;
-	bool doubted;
+	bool stale;
 	bool too_many; /* its partitions are left out: the namespace has its share */
 	struct shares_hold share;
 	UT_hash_handle hh;
@@ -41,8 +41,8 @@ struct kafkamap_broker {
 	int32_t id;
 	char *host; /* owned */
 	uint16_t port;
-	char *address;   /* owned; both */
-	bool is_at_home; /* in at: of several at one address one is */
+	char *address; /* owned; both */
+	bool is_first; /* in at: of several at one address one is */
 	struct shares_hold share;
 	UT_hash_handle hh, by_address;
 };

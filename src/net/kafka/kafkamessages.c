@@ -161,23 +161,23 @@ void kafkamessages_put_authenticate(struct buf *out, const void *bytes, size_t l
 	end(out);
 }
 
-static int compare_wants(const void *a, const void *b)
+static int compare_refs(const void *a, const void *b)
 {
-	const struct kafkamessages_want *x = a, *y = b;
+	const struct kafkamessages_partition_ref *x = a, *y = b;
 	int order = x->topic == y->topic ? 0 : strcmp(x->topic, y->topic);
 
 	return order ? order : (x->partition > y->partition) - (x->partition < y->partition);
 }
 
-size_t kafkamessages_sort(struct kafkamessages_want *wants, size_t count)
+size_t kafkamessages_sort(struct kafkamessages_partition_ref *refs, size_t count)
 {
 	size_t kept = 0;
 
 	if (count > 1)
-		qsort(wants, count, sizeof(*wants), compare_wants);
+		qsort(refs, count, sizeof(*refs), compare_refs);
 	for (size_t i = 0; i < count; i++)
-		if (kept == 0 || compare_wants(&wants[kept - 1], &wants[i]) != 0)
-			wants[kept++] = wants[i];
+		if (kept == 0 || compare_refs(&refs[kept - 1], &refs[i]) != 0)
+			refs[kept++] = refs[i];
 	return kept;
 }
 
@@ -201,51 +201,53 @@ size_t kafkamessages_sort_names(char **names, size_t count)
 	return kept;
 }
 
-static bool is_next_topic(const struct kafkamessages_want *wants, size_t i)
+static bool is_next_topic(const struct kafkamessages_partition_ref *refs, size_t i)
 {
-	return i == 0 || strcmp(wants[i - 1].topic, wants[i].topic) != 0;
+	return i == 0 || strcmp(refs[i - 1].topic, refs[i].topic) != 0;
 }
 
 /* Topics with their partitions; timestamp NULL: the partition alone. */
-static void put_wants(struct buf *out, const struct kafkamessages_want *wants, size_t count, const int64_t *timestamp)
+static void put_partitions(struct buf *out, const struct kafkamessages_partition_ref *refs, size_t count,
+	const int64_t *timestamp)
 {
 	size_t topics = 0, at = 0, partitions = 0;
 
 	for (size_t i = 0; i < count; i++)
-		topics += is_next_topic(wants, i);
+		topics += is_next_topic(refs, i);
 	kafkawire_put_i32(out, (int32_t)topics);
 	for (size_t i = 0; i < count; i++) {
-		if (is_next_topic(wants, i)) {
-			kafkawire_put_text(out, wants[i].topic);
+		if (is_next_topic(refs, i)) {
+			kafkawire_put_text(out, refs[i].topic);
 			at = out->len;
 			partitions = 0;
 			kafkawire_put_i32(out, 0);
 		}
-		kafkawire_put_i32(out, wants[i].partition);
+		kafkawire_put_i32(out, refs[i].partition);
 		if (timestamp)
 			kafkawire_put_i64(out, *timestamp);
 		set_number(out, at, ++partitions);
 	}
 }
 
-void kafkamessages_put_committed(struct buf *out, const char *group, const struct kafkamessages_want *wants,
+void kafkamessages_put_committed(struct buf *out, const char *group, const struct kafkamessages_partition_ref *refs,
 	size_t count)
 {
 	begin(out, KAFKA_OFFSET_FETCH);
 	kafkawire_put_text(out, group);
-	if (wants)
-		put_wants(out, wants, count, NULL);
+	if (refs)
+		put_partitions(out, refs, count, NULL);
 	else
 		kafkawire_put_i32(out, -1);
 	end(out);
 }
 
-void kafkamessages_put_offsets(struct buf *out, int64_t timestamp, const struct kafkamessages_want *wants, size_t count)
+void kafkamessages_put_offsets(struct buf *out, int64_t timestamp, const struct kafkamessages_partition_ref *refs,
+	size_t count)
 {
 	begin(out, KAFKA_LIST_OFFSETS);
 	kafkawire_put_i32(out, -1); /* of no replica */
 	kafkawire_put_i8(out, 0);   /* read uncommitted */
-	put_wants(out, wants, count, &timestamp);
+	put_partitions(out, refs, count, &timestamp);
 	end(out);
 }
 

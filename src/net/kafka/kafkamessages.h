@@ -61,20 +61,20 @@ void kafkamessages_put_coordinator(struct buf *out, const char *group);
 void kafkamessages_put_handshake(struct buf *out, const char *mechanism);
 void kafkamessages_put_authenticate(struct buf *out, const void *bytes, size_t len);
 
-struct kafkamessages_want { /* borrowed */
+struct kafkamessages_partition_ref { /* borrowed */
 	const char *topic;
 	int32_t partition;
 };
 /* Sorted by topic and partition, none twice: brokers refuse a partition that comes twice. */
-size_t kafkamessages_sort(struct kafkamessages_want *wants, size_t count); /* how many are left */
+size_t kafkamessages_sort(struct kafkamessages_partition_ref *refs, size_t count); /* how many are left */
 /* The same of names, of which those that are left out are freed. */
 size_t kafkamessages_sort_names(char **names, size_t count);
-/* wants NULL: all topics with a committed offset. */
-void kafkamessages_put_committed(struct buf *out, const char *group, const struct kafkamessages_want *wants,
+/* refs NULL: all topics with a committed offset. */
+void kafkamessages_put_committed(struct buf *out, const char *group, const struct kafkamessages_partition_ref *refs,
 	size_t count);
 #define KAFKA_END   (-1)
 #define KAFKA_START (-2)
-void kafkamessages_put_offsets(struct buf *out, int64_t timestamp, const struct kafkamessages_want *wants,
+void kafkamessages_put_offsets(struct buf *out, int64_t timestamp, const struct kafkamessages_partition_ref *refs,
 	size_t count);
 
 /* ---- Answers: 0, or -1 with ERR_INVALID; freed by their _done in either case ---- */

@@ -103,7 +103,7 @@ static void topics(void **state)
 	assert_false(kafkamap_is_good(t, 1000 + 60000));
 	assert_int_equal(kafkamap_topic(&map, "absent")->error, KAFKA_UNKNOWN_TOPIC);
 	assert_false(kafkamap_is_good(kafkamap_topic(&map, "absent"), 1000));
-	t->doubted = true;
+	t->stale = true;
 	assert_false(kafkamap_is_good(t, 1000));
 	kafkamap_forget_old(&map, 1000 + KAFKAMAP_FORGET_MS);
 	assert_non_null(kafkamap_topic(&map, "t"));

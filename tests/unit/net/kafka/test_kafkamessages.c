@@ -29,8 +29,8 @@ static void assert_frame(struct buf *frame, const char *bytes, size_t len)
 static void requests(void **state)
 {
 	static const char *const topics[] = { "a", "bc" };
-	struct kafkamessages_want wants[] = { { "b", 1 }, { "a", 2 }, { "b", 0 }, { "a", 2 } };
-	size_t count = kafkamessages_sort(wants, MEM_COUNT(wants));
+	struct kafkamessages_partition_ref refs[] = { { "b", 1 }, { "a", 2 }, { "b", 0 }, { "a", 2 } };
+	size_t count = kafkamessages_sort(refs, MEM_COUNT(refs));
 	struct buf frame = BUF_INIT(4096);
 
 	(void)state;
@@ -47,11 +47,11 @@ static void requests(void **state)
 	kafkamessages_put_committed(&frame, "g", NULL, 0);
 	kafkamessages_set_correlation(&frame, 7);
 	assert_frame(&frame, BYTES(HEADER("\x18", "\x09", "\3") "\0\1g\xff\xff\xff\xff"));
-	kafkamessages_put_committed(&frame, "g", wants, count);
+	kafkamessages_put_committed(&frame, "g", refs, count);
 	kafkamessages_set_correlation(&frame, 7);
 	assert_frame(&frame,
 		BYTES(HEADER("\x32", "\x09", "\3") "\0\1g\0\0\0\2\0\1a\0\0\0\1\0\0\0\2\0\1b\0\0\0\2\0\0\0\0\0\0\0\1"));
-	kafkamessages_put_offsets(&frame, KAFKA_END, wants, 1);
+	kafkamessages_put_offsets(&frame, KAFKA_END, refs, 1);
 	kafkamessages_set_correlation(&frame, 7);
 	assert_frame(&frame,
 		BYTES(HEADER("\x2d", "\2",
