@@ -32,7 +32,7 @@ static void on_reply(void *slot, struct redis_reply *reply)
 	struct err err;
 
 	if (!call) {
-		redislink_unasked(reply, &err);
+		redislink_unexpected(reply, &err);
 		redis_reply_free(reply);
 		pool_lost(slot, &err);
 		return;

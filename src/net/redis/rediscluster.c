@@ -6,10 +6,10 @@
 #include "net/redis/redismap.h"
 #include "net/redis/redisreply.h"
 
-#define REDIRECTS 3
-#define WAY_MS    60000 /* clients that are concerned get MOVED earlier */
+#define REDIRECTS  3
+#define REFRESH_MS 60000 /* clients that are concerned get MOVED earlier */
 
-static int cluster_question(const struct redissite *s, const char **argv)
+static int cluster_question(const struct redistopology *s, const char **argv)
 {
 	(void)s;
 	argv[0] = "CLUSTER";
@@ -17,10 +17,10 @@ static int cluster_question(const struct redissite *s, const char **argv)
 	return 2;
 }
 
-static int cluster_read(const struct redissite *s, const struct redisendpoint *guide, const struct redis_reply *reply,
-	struct redismap *map, struct err *err)
+static int cluster_read(const struct redistopology *s, const struct redisendpoint *seed,
+	const struct redis_reply *reply, struct redismap *map, struct err *err)
 {
-	const char *address = guide->base.name;
+	const char *address = seed->base.name;
 
 	(void)s;
 	if (reply->type == REDIS_ERROR && strstr(reply->text, "cluster support disabled"))
@@ -34,21 +34,21 @@ static int cluster_read(const struct redissite *s, const struct redisendpoint *g
 	return 0;
 }
 
-static const struct redissite_kind cluster_kind = {
+static const struct redistopology_kind cluster_kind = {
 	.name = "redis-cluster",
 	.question = cluster_question,
 	.read = cluster_read,
 	.redirects = REDIRECTS,
-	.way_ms = WAY_MS,
-	.nodes_guide = 1,
+	.refresh_ms = REFRESH_MS,
+	.nodes_are_seeds = 1,
 };
 
-struct redissite *rediscluster_new(const char *const *seeds, size_t count, const struct redisendpoint_config *config,
-	struct err *err)
+struct redistopology *rediscluster_new(const char *const *seeds, size_t count,
+	const struct redisendpoint_config *config, struct err *err)
 {
 	if (config->database != 0) {
 		err_set(err, ERR_INVALID, "database: a cluster has only 0, not %d", config->database);
 		return NULL;
 	}
-	return redissite_new(&cluster_kind, seeds, count, NULL, config, config, err);
+	return redistopology_new(&cluster_kind, seeds, count, NULL, config, config, err);
 }

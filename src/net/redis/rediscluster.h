@@ -16,13 +16,13 @@
  */
 
 #include "net/redis/redisendpoint.h"
-#include "net/redis/redissite.h"
+#include "net/redis/redistopology.h"
 
 /*
  * config->database must be 0, the only one of a cluster. NULL with ERR_INVALID, which names the
  * address. Returns one reference.
  */
-struct redissite *rediscluster_new(const char *const *seeds, size_t count, const struct redisendpoint_config *config,
-	struct err *err);
+struct redistopology *rediscluster_new(const char *const *seeds, size_t count,
+	const struct redisendpoint_config *config, struct err *err);
 
 #endif

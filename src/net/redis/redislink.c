@@ -99,7 +99,7 @@ static bool is_useless(const struct redisendpoint *e, const char *name, const st
 	return true;
 }
 
-void redislink_unasked(const struct redis_reply *reply, struct err *err)
+void redislink_unexpected(const struct redis_reply *reply, struct err *err)
 {
 	/* "ERR max number of clients reached" */
 	err_set(err, ERR_TEMPORARY, "%.200s",

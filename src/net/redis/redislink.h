@@ -54,6 +54,6 @@ void redislink_done(struct redislink *l);
 void redislink_send(struct redislink *l, char *wire, size_t len);
 
 /* The error of an unexpected reply: often the server rejects all clients. */
-void redislink_unasked(const struct redis_reply *reply, struct err *err);
+void redislink_unexpected(const struct redis_reply *reply, struct err *err);
 
 #endif

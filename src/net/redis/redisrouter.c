@@ -8,13 +8,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "net/redis/redisreply.h"
-#include "net/redis/redisway.h"
+#include "net/redis/redisroute.h"
 
 #define CALLS_MAX 20000 /* under way, per site */
 
 /* A command waits for the map, is sent, or has failed and is about to be told. */
 struct redisrouter_call {
-	struct redisway *way;
+	struct redisroute *route;
 	struct redisrouter_call *prev, *next;
 	redis_fn fn;
 	void *arg;
@@ -34,23 +34,23 @@ struct redisrouter_call {
 
 static void stop_waiting(struct redisrouter_call *call)
 {
-	call->way->waiting_count -= call->waiting;
+	call->route->waiting_count -= call->waiting;
 	call->waiting = false;
 	loop_timer_cancel(&call->timer);
 }
 
 static void call_free(struct redisrouter_call *call)
 {
-	struct redisway *w = call->way;
+	struct redisroute *r = call->route;
 
 	stop_waiting(call);
-	DL_DELETE(w->calls, call);
-	w->call_count--;
+	DL_DELETE(r->calls, call);
+	r->call_count--;
 	redis_cancel(call->sent);
 	redis_cancel(call->asking);
 	redisendpoint_unref(call->at);
 	loop_timer_done(&call->timer);
-	loop_task_cancel(w->router->loop, &call->tell);
+	loop_task_cancel(r->router->loop, &call->tell);
 	err_keep(&call->err, NULL);
 	free(call->argv);
 	free(call->lens);
@@ -65,7 +65,7 @@ static void call_end(struct redisrouter_call *call, const struct redis_reply *re
 
 	if (err)
 		copy = *err;
-	call->way->used_ms = redisway_now_ms(call->way);
+	call->route->used_ms = redisroute_now_ms(call->route);
 	call_free(call);
 	fn(arg, reply, err ? &copy : NULL);
 }
@@ -83,7 +83,7 @@ static void call_fail_later(struct redisrouter_call *call, const struct err *err
 	if (err != call->err)
 		err_keep(&call->err, err);
 	stop_waiting(call);
-	loop_task_queue(call->way->router->loop, &call->tell);
+	loop_task_queue(call->route->router->loop, &call->tell);
 }
 
 static void on_waited(void *arg)
@@ -91,44 +91,44 @@ static void on_waited(void *arg)
 	struct redisrouter_call *call = arg;
 	struct err err;
 
-	err_set(&err, ERR_TEMPORARY, "%s: none of them answered in time", call->way->site->name);
-	if (!call->err && !call->way->round && call->way->err)
-		err = *call->way->err;
+	err_set(&err, ERR_TEMPORARY, "%s: none of them answered in time", call->route->topology->name);
+	if (!call->err && !call->route->fanout && call->route->err)
+		err = *call->route->err;
 	call_end(call, NULL, call->err ? call->err : &err);
 }
 
-static void ask_or_tend(struct redisway *w)
+static void refresh_or_schedule(struct redisroute *r)
 {
-	if (redisway_may_ask(w))
-		redisway_ask(w);
+	if (redisroute_may_refresh(r))
+		redisroute_refresh(r);
 	else
-		redisway_tend(w);
+		redisroute_schedule(r);
 }
 
 static void call_wait(struct redisrouter_call *call)
 {
-	struct redisway *w = call->way;
-	int64_t left_ms = call->deadline_ms - redisway_now_ms(w);
+	struct redisroute *r = call->route;
+	int64_t left_ms = call->deadline_ms - redisroute_now_ms(r);
 
 	call->waiting = true;
-	w->waiting_count++;
+	r->waiting_count++;
 	loop_timer_set(&call->timer, left_ms > 0 ? left_ms : 0);
-	ask_or_tend(w);
+	refresh_or_schedule(r);
 }
 
 /* The first error tells more than that no other server was found. */
-static void call_doubt(struct redisrouter_call *call, const struct err *why)
+static void call_retry(struct redisrouter_call *call, const struct err *why)
 {
-	struct redisway *w = call->way;
+	struct redisroute *r = call->route;
 
-	w->doubted = true;
-	if (!call->retried && redisway_now_ms(w) < call->deadline_ms) {
+	r->wrong = true;
+	if (!call->retried && redisroute_now_ms(r) < call->deadline_ms) {
 		call->retried = true;
 		err_keep(&call->err, why);
 		call_wait(call);
 		return;
 	}
-	ask_or_tend(w);
+	refresh_or_schedule(r);
 	call_end(call, NULL, why);
 }
 
@@ -137,26 +137,27 @@ static void call_send(struct redisrouter_call *call, struct redisendpoint *e, bo
 /* True when the reply was a redirect, which is then handled. */
 static bool call_redirected(struct redisrouter_call *call, const char *text)
 {
-	struct redisway *w = call->way;
+	struct redisroute *r = call->route;
 	MEM_AUTO char *address = NULL;
 	enum redismap_redirect redirect = redismap_read_redirect(text, call->at->base.name, &address);
 	struct redisendpoint *e;
 	struct err err;
 
-	if (redirect == REDISMAP_STAY || w->site->kind->redirects == 0)
+	if (redirect == REDISMAP_STAY || r->topology->kind->redirects == 0)
 		return false;
-	w->stale = w->stale || redirect == REDISMAP_MOVED;
-	if (call->redirects++ >= w->site->kind->redirects)
+	r->stale = r->stale || redirect == REDISMAP_MOVED;
+	if (call->redirects++ >= r->topology->kind->redirects)
 		err_set(&err, ERR_TEMPORARY, "redis at %s: sent on to another node for the %dth time: %.100s",
 			call->at->base.name, call->redirects, text);
 	else if (!address)
 		err_set(&err, ERR_TEMPORARY, "redis at %s: sent on to nowhere: %.100s", call->at->base.name, text);
-	e = address && call->redirects <= w->site->kind->redirects ? redisendpoint_at(w->site->like, address, &err)
-								   : NULL;
-	if (redisway_may_ask(w) && w->stale)
-		redisway_ask(w);
+	e = address && call->redirects <= r->topology->kind->redirects
+		? redisendpoint_at(r->topology->like, address, &err)
+		: NULL;
+	if (redisroute_may_refresh(r) && r->stale)
+		redisroute_refresh(r);
 	else
-		redisway_tend(w);
+		redisroute_schedule(r);
 	if (!e) {
 		call_end(call, NULL, &err);
 		return true;
@@ -183,7 +184,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 
 	call->sent = NULL;
 	if (err && err->kind != ERR_DENIED && err->kind != ERR_BUG) {
-		call_doubt(call, err);
+		call_retry(call, err);
 		return;
 	}
 	if (!err && reply->type == REDIS_ERROR) {
@@ -192,7 +193,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 		/* this server is not, or not any more, the one to ask */
 		if (text_begins_with_one_of(reply->text, elsewhere)) {
 			err_set(&told, ERR_TEMPORARY, "redis at %s: %.300s", call->at->base.name, reply->text);
-			call_doubt(call, &told);
+			call_retry(call, &told);
 			return;
 		}
 	}
@@ -205,7 +206,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
  */
 static void call_send(struct redisrouter_call *call, struct redisendpoint *e, bool asking)
 {
-	struct pool *pool = call->way->router->pool;
+	struct pool *pool = call->route->router->pool;
 
 	stop_waiting(call);
 	redisendpoint_ref(e);
@@ -222,15 +223,15 @@ static void call_send(struct redisrouter_call *call, struct redisendpoint *e, bo
 /* Sends the command by the current map, or fails it. */
 static void call_place(struct redisrouter_call *call)
 {
-	struct redisway *w = call->way;
+	struct redisroute *r = call->route;
 	struct redisendpoint *e;
 	struct err err;
 
-	if (!w->map_ms) {
-		call_fail_later(call, w->err);
+	if (!r->map_ms) {
+		call_fail_later(call, r->err);
 		return;
 	}
-	e = redisway_server(w, call->slot, &err);
+	e = redisroute_server(r, call->slot, &err);
 	if (!e)
 		call_fail_later(call, call->err ? call->err : &err);
 	else if (call->err && strcmp(e->base.name, call->at->base.name) == 0)
@@ -240,11 +241,11 @@ static void call_place(struct redisrouter_call *call)
 }
 
 /* Sends the waiting commands, or fails them; both call back at the end of the turn only. */
-static void serve_waiting(struct redisway *w)
+static void serve_waiting(struct redisroute *r)
 {
 	struct redisrouter_call *call, *next;
 
-	DL_FOREACH_SAFE (w->calls, call, next) {
+	DL_FOREACH_SAFE (r->calls, call, next) {
 		if (call->waiting)
 			call_place(call);
 	}
@@ -252,20 +253,20 @@ static void serve_waiting(struct redisway *w)
 
 static void call_begin(struct redisrouter_call *call)
 {
-	struct redisway *w = call->way;
+	struct redisroute *r = call->route;
 	struct err err;
 
-	if (w->call_count > CALLS_MAX) {
-		err_set(&err, ERR_TEMPORARY, "%s: too many commands wait (%d)", w->site->name, CALLS_MAX);
+	if (r->call_count > CALLS_MAX) {
+		err_set(&err, ERR_TEMPORARY, "%s: too many commands wait (%d)", r->topology->name, CALLS_MAX);
 		call_fail_later(call, &err);
 		return;
 	}
-	if (!w->map_ms || w->doubted) {
+	if (!r->map_ms || r->wrong) {
 		call_wait(call);
 		return;
 	}
-	if (redisway_now_ms(w) - w->map_ms >= w->site->kind->way_ms && redisway_may_ask(w))
-		redisway_ask(w);
+	if (redisroute_now_ms(r) - r->map_ms >= r->topology->kind->refresh_ms && redisroute_may_refresh(r))
+		redisroute_refresh(r);
 	call_place(call);
 }
 
@@ -289,27 +290,27 @@ static void copy_args(struct redisrouter_call *call, int argc, const char *const
 	}
 }
 
-struct redisrouter_call *redisrouter_command(struct redisrouter *r, struct redissite *site, const char *key,
-	size_t key_len, int argc, const char *const *argv, const size_t *argv_len, int64_t deadline_ms, redis_fn fn,
-	void *arg)
+struct redisrouter_call *redisrouter_command(struct redisrouter *router, struct redistopology *topology,
+	const char *key, size_t key_len, int argc, const char *const *argv, const size_t *argv_len, int64_t deadline_ms,
+	redis_fn fn, void *arg)
 {
 	struct redisrouter_call *call = mem_zalloc(sizeof(*call));
-	struct redisway *w = redisway_of(r, site, serve_waiting);
+	struct redisroute *r = redisroute_get(router, topology, serve_waiting);
 
-	call->way = w;
+	call->route = r;
 	call->fn = fn;
 	call->arg = arg;
 	call->slot = redismap_slot(key, key_len);
 	call->deadline_ms = deadline_ms;
 	copy_args(call, argc, argv, argv_len);
-	loop_timer_init(&call->timer, r->loop, on_waited, call);
+	loop_timer_init(&call->timer, router->loop, on_waited, call);
 	loop_task_init(&call->tell, on_tell, call);
-	DL_APPEND(w->calls, call);
-	w->call_count++;
-	w->used_ms = loop_now_ms(r->loop);
+	DL_APPEND(r->calls, call);
+	r->call_count++;
+	r->used_ms = loop_now_ms(router->loop);
 	call_begin(call);
-	if (!w->round && !loop_timer_pending(&w->timer))
-		redisway_tend(w);
+	if (!r->fanout && !loop_timer_pending(&r->timer))
+		redisroute_schedule(r);
 	return call;
 }
 
@@ -328,35 +329,35 @@ static void on_follower_tell(void *arg)
 	f->fn(f->arg, f->told);
 }
 
-struct redisrouter_follower *redisrouter_follow(struct redisrouter *r, struct redissite *site, const char *key,
-	size_t key_len, redisrouter_follow_fn fn, void *arg)
+struct redisrouter_follower *redisrouter_follow(struct redisrouter *router, struct redistopology *topology,
+	const char *key, size_t key_len, redisrouter_follow_fn fn, void *arg)
 {
 	struct redisrouter_follower *f = mem_zalloc(sizeof(*f));
-	struct redisway *w = redisway_of(r, site, serve_waiting);
+	struct redisroute *r = redisroute_get(router, topology, serve_waiting);
 
-	f->way = w;
+	f->route = r;
 	f->fn = fn;
 	f->arg = arg;
 	f->slot = redismap_slot(key, key_len);
 	loop_task_init(&f->tell, on_follower_tell, f);
-	DL_APPEND(w->followers, f);
-	redisway_tell(f);
-	redisway_tend(w);
+	DL_APPEND(r->followers, f);
+	redisroute_notify(f);
+	redisroute_schedule(r);
 	return f;
 }
 
 void redisrouter_unfollow(struct redisrouter_follower *f)
 {
-	struct redisway *w;
+	struct redisroute *r;
 
 	if (!f)
 		return;
-	w = f->way;
-	DL_DELETE(w->followers, f);
+	r = f->route;
+	DL_DELETE(r->followers, f);
 	redisendpoint_unref(f->told);
-	loop_task_cancel(w->router->loop, &f->tell);
-	w->used_ms = redisway_now_ms(w);
-	redisway_tend(w);
+	loop_task_cancel(r->router->loop, &f->tell);
+	r->used_ms = redisroute_now_ms(r);
+	redisroute_schedule(r);
 	free(f);
 }
 
@@ -364,25 +365,25 @@ void redisrouter_unfollow(struct redisrouter_follower *f)
 
 struct redisrouter *redisrouter_new(struct loop *loop, struct pool *pool)
 {
-	struct redisrouter *r = mem_zalloc(sizeof(*r));
+	struct redisrouter *router = mem_zalloc(sizeof(*router));
 
-	r->loop = loop;
-	r->pool = pool;
-	return r;
+	router->loop = loop;
+	router->pool = pool;
+	return router;
 }
 
-void redisrouter_free(struct redisrouter *r)
+void redisrouter_free(struct redisrouter *router)
 {
-	struct redisway *w, *next;
+	struct redisroute *r, *next;
 
-	if (!r)
+	if (!router)
 		return;
-	HASH_ITER (hh, r->ways, w, next) {
-		while (w->calls)
-			call_free(w->calls);
-		while (w->followers)
-			redisrouter_unfollow(w->followers);
-		redisway_free(w);
+	HASH_ITER (hh, router->routes, r, next) {
+		while (r->calls)
+			call_free(r->calls);
+		while (r->followers)
+			redisrouter_unfollow(r->followers);
+		redisroute_free(r);
 	}
-	free(r);
+	free(router);
 }

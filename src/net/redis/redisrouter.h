@@ -3,10 +3,10 @@
 #define NET_REDIS_REDISROUTER_H
 
 /*
- * Routes commands to a site (net/redis/redissite.h): finds the server of a key, sends the command
+ * Routes commands to a site (net/redis/redistopology.h): finds the server of a key, sends the command
  * over the shared connections of net/redis, and asks for a new map when the old one was wrong.
  *
- * The daemon has one router. Its state per site (net/redis/redisway.h: the map, waiting commands,
+ * The daemon has one router. Its state per site (net/redis/redisroute.h: the map, waiting commands,
  * followers) is shared by all with the same site key, made at the first command, and freed when
  * there were no commands and followers for five minutes. The guides are asked in random order, the
  * next one when one fails or is slow, with back-off when all fail; at most one round per site is
@@ -19,7 +19,7 @@
  */
 
 #include "net/redis/redisendpoint.h"
-#include "net/redis/redissite.h"
+#include "net/redis/redistopology.h"
 
 struct redisrouter;
 struct redisrouter_call;
@@ -36,7 +36,7 @@ void redisrouter_free(struct redisrouter *r);
  * As redis_command; key: determines the slot (copied; "" where it does not matter). Error replies
  * that the router does not handle are replies.
  */
-struct redisrouter_call *redisrouter_command(struct redisrouter *r, struct redissite *site, const char *key,
+struct redisrouter_call *redisrouter_command(struct redisrouter *r, struct redistopology *topology, const char *key,
 	size_t key_len, int argc, const char *const *argv, const size_t *argv_len, int64_t deadline_ms, redis_fn fn,
 	void *arg);
 void redisrouter_cancel(struct redisrouter_call *call); /* no callback any more; NULL is fine */
@@ -49,7 +49,7 @@ void redisrouter_cancel(struct redisrouter_call *call); /* no callback any more;
  * replica by itself (ROLE in its greeting).
  */
 typedef void (*redisrouter_follow_fn)(void *arg, struct redisendpoint *endpoint);
-struct redisrouter_follower *redisrouter_follow(struct redisrouter *r, struct redissite *site, const char *key,
+struct redisrouter_follower *redisrouter_follow(struct redisrouter *r, struct redistopology *topology, const char *key,
 	size_t key_len, redisrouter_follow_fn fn, void *arg);
 void redisrouter_unfollow(struct redisrouter_follower *f); /* NULL is fine */
 

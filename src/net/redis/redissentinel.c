@@ -8,9 +8,9 @@
 #include "net/redis/redismap.h"
 #include "net/redis/redisreply.h"
 
-#define WAY_MS 5000 /* a master in a network partition still answers: only the sentinels know */
+#define REFRESH_MS 5000 /* a master in a network partition still answers: only the sentinels know */
 
-static int sentinel_question(const struct redissite *s, const char **argv)
+static int sentinel_question(const struct redistopology *s, const char **argv)
 {
 	argv[0] = "SENTINEL";
 	argv[1] = "get-master-addr-by-name";
@@ -18,10 +18,10 @@ static int sentinel_question(const struct redissite *s, const char **argv)
 	return 3;
 }
 
-static int sentinel_read(const struct redissite *s, const struct redisendpoint *guide, const struct redis_reply *reply,
-	struct redismap *map, struct err *err)
+static int sentinel_read(const struct redistopology *s, const struct redisendpoint *seed,
+	const struct redis_reply *reply, struct redismap *map, struct err *err)
 {
-	const char *sentinel = guide->base.name;
+	const char *sentinel = seed->base.name;
 	const struct redis_reply *host, *port;
 	MEM_AUTO char *address = NULL;
 
@@ -43,25 +43,25 @@ static int sentinel_read(const struct redissite *s, const struct redisendpoint *
 	return 0;
 }
 
-static const struct redissite_kind sentinel_kind = {
+static const struct redistopology_kind sentinel_kind = {
 	.name = "redis-sentinel",
 	.question = sentinel_question,
 	.read = sentinel_read,
-	.way_ms = WAY_MS,
+	.refresh_ms = REFRESH_MS,
 };
 
-struct redissite *redissentinel_new(const struct redissentinel_config *config, struct err *err)
+struct redistopology *redissentinel_new(const struct redissentinel_config *config, struct err *err)
 {
-	struct redisendpoint_config guide = config->server, server = config->server;
+	struct redisendpoint_config seed = config->server, server = config->server;
 
 	if (!config->master || !config->master[0]) {
 		err_set(err, ERR_INVALID, "master: has no name");
 		return NULL;
 	}
-	guide.database = 0;
-	guide.username = config->username;
-	guide.password = config->password;
-	guide.master_only = false;
+	seed.database = 0;
+	seed.username = config->username;
+	seed.password = config->password;
+	seed.master_only = false;
 	server.master_only = true;
-	return redissite_new(&sentinel_kind, config->addresses, config->count, config->master, &guide, &server, err);
+	return redistopology_new(&sentinel_kind, config->addresses, config->count, config->master, &seed, &server, err);
 }

@@ -14,7 +14,7 @@
  */
 
 #include "net/redis/redisendpoint.h"
-#include "net/redis/redissite.h"
+#include "net/redis/redistopology.h"
 
 struct redissentinel_config {
 	const char *const *addresses; /* of the sentinels */
@@ -32,6 +32,6 @@ struct redissentinel_config {
  * NULL with ERR_INVALID, which names the address or says that the master has no name. Returns one
  * reference.
  */
-struct redissite *redissentinel_new(const struct redissentinel_config *config, struct err *err);
+struct redistopology *redissentinel_new(const struct redissentinel_config *config, struct err *err);
 
 #endif

@@ -251,7 +251,7 @@ static void take_reply(struct redissub_conn *c, const struct redis_reply *reply)
 		return;
 	}
 	if (!e) {
-		redislink_unasked(reply, &err);
+		redislink_unexpected(reply, &err);
 		conn_fail(c, &err);
 		return;
 	}

@@ -143,10 +143,10 @@ static int make_server(const struct connection *c, const char *namespace_, enum 
 		return -1;
 	switch (mode) {
 	case REDISSERVER_SINGLE: out->endpoint = redisendpoint_new(&config, err); break;
-	case REDISSERVER_CLUSTER: out->site = rediscluster_new(addresses, c->addresses.count, &config, err); break;
-	case REDISSERVER_SENTINEL: out->site = redissentinel_new(&sentinel, err); break;
+	case REDISSERVER_CLUSTER: out->topology = rediscluster_new(addresses, c->addresses.count, &config, err); break;
+	case REDISSERVER_SENTINEL: out->topology = redissentinel_new(&sentinel, err); break;
 	}
-	return out->endpoint || out->site ? 0 : err_about(err, "address");
+	return out->endpoint || out->topology ? 0 : err_about(err, "address");
 }
 
 int redisparams_build(struct scaler_build *b, struct redisserver_question *out, struct err *err)

@@ -11,12 +11,12 @@
 
 const char *redisserver_key(const struct redisserver *s)
 {
-	return s->site ? s->site->key : s->endpoint->base.key;
+	return s->topology ? s->topology->key : s->endpoint->base.key;
 }
 
 char *redisserver_name(const struct redisserver *s)
 {
-	return s->site ? mem_dup(s->site->name) : mem_printf("redis %s", s->endpoint->base.name);
+	return s->topology ? mem_dup(s->topology->name) : mem_printf("redis %s", s->endpoint->base.name);
 }
 
 void redisserver_question_done(void *question)
@@ -24,7 +24,7 @@ void redisserver_question_done(void *question)
 	struct redisserver_question *q = question;
 
 	redisendpoint_unref(q->server.endpoint);
-	redissite_unref(q->server.site);
+	redistopology_unref(q->server.topology);
 }
 
 void redisserver_command(struct scaler_sources *sources, struct redisserver_ask *ask, int argc, const char *const *argv,
@@ -32,9 +32,9 @@ void redisserver_command(struct scaler_sources *sources, struct redisserver_ask 
 {
 	const struct redisserver_question *q = ask->base.question->data;
 
-	if (q->server.site)
-		ask->routed = redisrouter_command(sources->redis_router, q->server.site, q->key, strlen(q->key), argc,
-			argv, NULL, deadline_ms, fn, ask);
+	if (q->server.topology)
+		ask->routed = redisrouter_command(sources->redis_router, q->server.topology, q->key, strlen(q->key),
+			argc, argv, NULL, deadline_ms, fn, ask);
 	else
 		ask->direct = redis_command(sources->redis, q->server.endpoint, argc, argv, NULL, deadline_ms, fn, ask);
 }
@@ -72,8 +72,8 @@ void *redisserver_watch_start(struct scaler_sources *sources, struct question *q
 		return NULL;
 	w = mem_zalloc(sizeof(*w));
 	w->watch = watch;
-	if (q->server.site)
-		w->follower = redisrouter_follow(sources->redis_router, q->server.site, q->key, strlen(q->key),
+	if (q->server.topology)
+		w->follower = redisrouter_follow(sources->redis_router, q->server.topology, q->key, strlen(q->key),
 			on_owner, w);
 	else
 		rediswatch_set_endpoint(watch, q->server.endpoint);

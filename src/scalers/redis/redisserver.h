@@ -20,7 +20,7 @@ enum redisserver_mode { REDISSERVER_SINGLE, REDISSERVER_CLUSTER, REDISSERVER_SEN
 /* Empty when zeroed. One reference to one of the two. */
 struct redisserver {
 	struct redisendpoint *endpoint; /* for REDISSERVER_SINGLE */
-	struct redissite *site;         /* for the other modes */
+	struct redistopology *topology; /* for the other modes */
 };
 const char *redisserver_key(const struct redisserver *s); /* identity without secrets, for a question's key */
 char *redisserver_name(

@@ -131,20 +131,21 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 	snprintf(r->text, sizeof(r->text), "%s", reply->text ? reply->text : "");
 }
 
-static void ask_for(struct result *r, struct world *w, struct redissite *site, const char *key, int64_t patience_ms)
+static void ask_for(struct result *r, struct world *w, struct redistopology *topology, const char *key,
+	int64_t patience_ms)
 {
 	const char *const argv[] = { "LLEN", key };
 
 	memset(r, 0, sizeof(*r));
-	r->call = redisrouter_command(w->router, site, key, strlen(key), 2, argv, NULL,
+	r->call = redisrouter_command(w->router, topology, key, strlen(key), 2, argv, NULL,
 		loop_now_ms(w->f->loop) + patience_ms, on_reply, r);
 	assert_non_null(r->call);
 	assert_int_equal(r->calls, 0);
 }
 
-static void ask(struct result *r, struct world *w, struct redissite *site, const char *key)
+static void ask(struct result *r, struct world *w, struct redistopology *topology, const char *key)
 {
-	ask_for(r, w, site, key, PATIENCE_MS);
+	ask_for(r, w, topology, key, PATIENCE_MS);
 }
 
 static void wait_value(struct world *w, struct result *r, int64_t value)
@@ -166,29 +167,30 @@ static void wait_error(struct world *w, struct result *r, enum err_kind kind, co
 }
 
 /* Of the node 0 as the seed; keys: "foo" is in slot 12182, "bar" in 5061. */
-static struct redissite *cluster(struct world *w)
+static struct redistopology *cluster(struct world *w)
 {
 	const char *seeds[] = { w->nodes[0].address };
 	struct err err = { 0 };
-	struct redissite *site = rediscluster_new(seeds, 1, &(struct redisendpoint_config){ .database = 0 }, &err);
+	struct redistopology *topology = rediscluster_new(seeds, 1, &(struct redisendpoint_config){ .database = 0 },
+		&err);
 
-	if (!site)
+	if (!topology)
 		fail_msg("%s", err.msg);
-	return site;
+	return topology;
 }
 
 /* A command for "foo" has been answered by node 1, those for "bar" are node 0's. */
-static struct redissite *known_cluster(struct world *w)
+static struct redistopology *known_cluster(struct world *w)
 {
 	MEM_AUTO char *map = slots(w, 0, 9999, 1);
-	struct redissite *site = cluster(w);
+	struct redistopology *topology = cluster(w);
 	struct result r;
 
-	ask(&r, w, site, "foo");
+	ask(&r, w, topology, "foo");
 	serve(w, 0, "SLOTS", map);
 	serve(w, 1, "LLEN", ":7\r\n");
 	wait_value(w, &r, 7);
-	return site;
+	return topology;
 }
 
 /* ---- Clusters ---- */
@@ -196,29 +198,29 @@ static struct redissite *known_cluster(struct world *w)
 static void the_owner_is_asked(void **state)
 {
 	struct world *w = *state;
-	struct redissite *site = known_cluster(w);
+	struct redistopology *topology = known_cluster(w);
 	struct result a, b;
 
-	ask(&a, w, site, "bar");
-	ask(&b, w, site, "foo");
+	ask(&a, w, topology, "bar");
+	ask(&b, w, topology, "foo");
 	serve(w, 0, "*2\r\n$4\r\nLLEN\r\n$3\r\nbar\r\n", ":2\r\n");
 	serve(w, 1, "*2\r\n$4\r\nLLEN\r\n$3\r\nfoo\r\n", ":3\r\n");
 	wait_value(w, &a, 2);
 	wait_value(w, &b, 3);
 	assert_int_equal(pool_connections(w->pool), 2); /* the seed is a node, too */
 	assert_int_equal(w->nodes[0].accepted, 1);
-	redissite_unref(site);
+	redistopology_unref(topology);
 }
 
 static void many_wait_for_one_map(void **state)
 {
 	struct world *w = *state;
 	MEM_AUTO char *map = slots(w, 0, 9999, 1);
-	struct redissite *site = cluster(w);
+	struct redistopology *topology = cluster(w);
 	struct result all[20];
 
 	for (size_t i = 0; i < 20; i++)
-		ask(&all[i], w, site, i % 2 ? "foo" : "bar");
+		ask(&all[i], w, topology, i % 2 ? "foo" : "bar");
 	redisrouter_cancel(all[3].call);
 	UNTIL(w->f, node_has(&w->nodes[0], "SLOTS"));
 	assert_string_equal(buf_text(&w->nodes[0].peer.got), "*2\r\n$7\r\nCLUSTER\r\n$5\r\nSLOTS\r\n");
@@ -230,163 +232,163 @@ static void many_wait_for_one_map(void **state)
 			wait_value(w, &all[i], 1);
 	}
 	assert_int_equal(all[3].calls, 0);
-	redissite_unref(site);
+	redistopology_unref(topology);
 }
 
 static void moved_is_followed_and_remembered(void **state)
 {
 	struct world *w = *state;
-	struct redissite *site = known_cluster(w);
+	struct redistopology *topology = known_cluster(w);
 	MEM_AUTO char *moved = mem_printf("-MOVED 12182 :%s\r\n", w->nodes[2].port);
 	MEM_AUTO char *map = slots(w, 0, 9999, 2);
 	struct result r;
 	int from = -1;
 
-	ask(&r, w, site, "foo");
+	ask(&r, w, topology, "foo");
 	serve(w, 1, "LLEN", moved);
 	serve(w, 2, "LLEN", ":9\r\n");
 	wait_value(w, &r, 9);
 	UNTIL(w->f, node_has(&w->nodes[from = 0], "SLOTS") || node_has(&w->nodes[from = 1], "SLOTS"));
 	serve(w, from, "SLOTS", map);
 	fixture_linger(w->f, 20);
-	ask(&r, w, site, "foo");
+	ask(&r, w, topology, "foo");
 	serve(w, 2, "LLEN", ":10\r\n");
 	wait_value(w, &r, 10);
-	redissite_unref(site);
+	redistopology_unref(topology);
 }
 
 static void ask_is_followed_and_forgotten(void **state)
 {
 	struct world *w = *state;
-	struct redissite *site = known_cluster(w);
+	struct redistopology *topology = known_cluster(w);
 	MEM_AUTO char *where = mem_printf("-ASK 12182 127.0.0.1:%s\r\n", w->nodes[2].port);
 	struct result r;
 
-	ask(&r, w, site, "foo");
+	ask(&r, w, topology, "foo");
 	serve(w, 1, "LLEN", where);
 	serve(w, 2, "*1\r\n$6\r\nASKING\r\n*2\r\n$4\r\nLLEN\r\n$3\r\nfoo\r\n", "+OK\r\n:4\r\n");
 	wait_value(w, &r, 4);
-	ask(&r, w, site, "foo");
+	ask(&r, w, topology, "foo");
 	serve(w, 1, "LLEN", where);
 	serve(w, 2, "ASKING", "-ERR\r\n-NOPERM no\r\n"); /* as any other answer */
 	UNTIL(w->f, r.calls);
 	assert_string_equal(r.text, "NOPERM no");
-	redissite_unref(site);
+	redistopology_unref(topology);
 }
 
 static void redirects_end(void **state)
 {
 	struct world *w = *state;
-	struct redissite *site = known_cluster(w);
+	struct redistopology *topology = known_cluster(w);
 	MEM_AUTO char *to_2 = mem_printf("-MOVED 1 127.0.0.1:%s\r\n", w->nodes[2].port);
 	MEM_AUTO char *to_3 = mem_printf("-MOVED 1 127.0.0.1:%s\r\n", w->nodes[3].port);
 	struct result r;
 
-	ask(&r, w, site, "foo");
+	ask(&r, w, topology, "foo");
 	serve(w, 1, "LLEN", to_2);
 	serve(w, 2, "LLEN", to_3);
 	serve(w, 3, "LLEN", to_2);
 	serve(w, 2, "LLEN", to_3);
 	wait_error(w, &r, ERR_TEMPORARY, "for the 4th time");
-	ask(&r, w, site, "foo");
+	ask(&r, w, topology, "foo");
 	serve(w, 1, "LLEN", "-MOVED 1\r\n");
 	wait_error(w, &r, ERR_TEMPORARY, "sent on to nowhere");
-	redissite_unref(site);
+	redistopology_unref(topology);
 }
 
 static void a_promoted_replica_is_found(void **state)
 {
 	struct world *w = *state;
-	struct redissite *site = known_cluster(w);
+	struct redistopology *topology = known_cluster(w);
 	MEM_AUTO char *map = slots(w, 0, 9999, 2);
 	struct result r;
 
 	fixture_linger(w->f, 300); /* since the last round */
-	ask(&r, w, site, "foo");
+	ask(&r, w, topology, "foo");
 	UNTIL(w->f, node_has(&w->nodes[1], "LLEN"));
 	node_dies(w, 1);
 	serve(w, 0, "SLOTS", map);
 	serve(w, 2, "LLEN", ":11\r\n");
 	wait_value(w, &r, 11);
-	redissite_unref(site);
+	redistopology_unref(topology);
 }
 
 static void a_dead_owner_is_told(void **state)
 {
 	struct world *w = *state;
-	struct redissite *site = known_cluster(w);
+	struct redistopology *topology = known_cluster(w);
 	MEM_AUTO char *map = slots(w, 0, 9999, 1);
 	struct result r;
 
-	ask(&r, w, site, "foo");
+	ask(&r, w, topology, "foo");
 	UNTIL(w->f, node_has(&w->nodes[1], "LLEN"));
 	node_dies(w, 1);
 	serve(w, 0, "SLOTS", map); /* after the gap between two rounds */
 	wait_error(w, &r, ERR_TEMPORARY, w->nodes[1].address);
-	redissite_unref(site);
+	redistopology_unref(topology);
 }
 
 static void no_map_no_answer(void **state)
 {
 	struct world *w = *state;
-	struct redissite *site = cluster(w);
+	struct redistopology *topology = cluster(w);
 	struct result a, b;
 
-	ask(&a, w, site, "foo");
+	ask(&a, w, topology, "foo");
 	serve(w, 0, "SLOTS", "-ERR This instance has cluster support disabled\r\n");
 	wait_error(w, &a, ERR_INVALID, "not part of a cluster");
-	ask_for(&b, w, site, "foo", 30); /* before the back-off is over: the last reason stands */
+	ask_for(&b, w, topology, "foo", 30); /* before the back-off is over: the last reason stands */
 	wait_error(w, &b, ERR_INVALID, "not part of a cluster");
-	redissite_unref(site);
+	redistopology_unref(topology);
 }
 
 static void holes_are_told(void **state)
 {
 	struct world *w = *state;
 	MEM_AUTO char *map = mem_printf("*1\r\n*3\r\n:0\r\n:99\r\n*2\r\n$9\r\n127.0.0.1\r\n:%s\r\n", w->nodes[0].port);
-	struct redissite *site = cluster(w);
+	struct redistopology *topology = cluster(w);
 	struct result r;
 
-	ask(&r, w, site, "foo");
+	ask(&r, w, topology, "foo");
 	serve(w, 0, "SLOTS", map);
 	wait_error(w, &r, ERR_TEMPORARY, "no node serves slot 12182");
-	redissite_unref(site);
+	redistopology_unref(topology);
 }
 
 static void deadlines_hold(void **state)
 {
 	struct world *w = *state;
-	struct redissite *site = cluster(w);
+	struct redistopology *topology = cluster(w);
 	struct result r;
 	int64_t begin_ms = loop_now_ms(w->f->loop);
 
-	ask_for(&r, w, site, "foo", 100);
+	ask_for(&r, w, topology, "foo", 100);
 	wait_error(w, &r, ERR_TEMPORARY, "none of them answered in time");
 	assert_in_range(loop_now_ms(w->f->loop) - begin_ms, 95, 2000);
-	redissite_unref(site);
+	redistopology_unref(topology);
 }
 
 static void cancelled_at_any_time(void **state)
 {
 	struct world *w = *state;
 	MEM_AUTO char *where = mem_printf("-ASK 12182 127.0.0.1:%s\r\n", w->nodes[2].port);
-	struct redissite *site = known_cluster(w);
+	struct redistopology *topology = known_cluster(w);
 	struct result sent, asking, left;
 
-	ask(&sent, w, site, "foo");
+	ask(&sent, w, topology, "foo");
 	UNTIL(w->f, node_has(&w->nodes[1], "LLEN"));
 	redisrouter_cancel(sent.call);
 	client_forget(&w->nodes[1].peer);
 	client_send(&w->nodes[1].peer, ":1\r\n");
-	ask(&asking, w, site, "foo");
+	ask(&asking, w, topology, "foo");
 	serve(w, 1, "LLEN", where);
 	UNTIL(w->f, node_has(&w->nodes[2], "LLEN"));
 	redisrouter_cancel(asking.call);
 	redisrouter_cancel(NULL);
-	ask(&left, w, site, "foo"); /* the router is freed with it */
+	ask(&left, w, topology, "foo"); /* the router is freed with it */
 	fixture_linger(w->f, 10);
 	assert_int_equal(sent.calls + asking.calls + left.calls, 0);
-	redissite_unref(site);
+	redistopology_unref(topology);
 }
 
 /* ---- Following ---- */
@@ -409,21 +411,21 @@ static void followers_are_told_of_each_owner(void **state)
 	struct world *w = *state;
 	MEM_AUTO char *map = slots(w, 0, 9999, 1), *moved = slots(w, 0, 9999, 2),
 		      *elsewhere = mem_printf("-MOVED 12182 :%s\r\n", w->nodes[2].port);
-	struct redissite *site = cluster(w);
+	struct redistopology *topology = cluster(w);
 	struct result r;
 	struct told foo = { 0 }, bar = { 0 }, late = { 0 };
-	struct redisrouter_follower *a = redisrouter_follow(w->router, site, "foo", 3, on_told, &foo),
-				    *b = redisrouter_follow(w->router, site, "bar", 3, on_told, &bar), *c;
+	struct redisrouter_follower *a = redisrouter_follow(w->router, topology, "foo", 3, on_told, &foo),
+				    *b = redisrouter_follow(w->router, topology, "bar", 3, on_told, &bar), *c;
 
 	serve(w, 0, "SLOTS", map);
 	UNTIL(w->f, foo.times && bar.times);
 	assert_string_equal(foo.address, w->nodes[1].address);
 	assert_string_equal(bar.address, w->nodes[0].address);
-	c = redisrouter_follow(w->router, site, "foo", 3, on_told, &late);
+	c = redisrouter_follow(w->router, topology, "foo", 3, on_told, &late);
 	assert_int_equal(late.times, 0);
 	UNTIL(w->f, late.times);
 	redisrouter_unfollow(c);
-	ask(&r, w, site, "foo");
+	ask(&r, w, topology, "foo");
 	serve(w, 1, "LLEN", elsewhere);
 	serve(w, 2, "LLEN", ":9\r\n");
 	wait_value(w, &r, 9);
@@ -441,12 +443,12 @@ static void followers_are_told_of_each_owner(void **state)
 	redisrouter_unfollow(a);
 	redisrouter_unfollow(NULL);
 	(void)b; /* the router is freed with it */
-	redissite_unref(site);
+	redistopology_unref(topology);
 }
 
 /* ---- Sentinels ---- */
 
-static struct redissite *sentinels(struct world *w, size_t count)
+static struct redistopology *sentinels(struct world *w, size_t count)
 {
 	const char *addresses[] = { w->nodes[0].address, w->nodes[1].address };
 	struct redissentinel_config config = { .addresses = addresses,
@@ -455,11 +457,11 @@ static struct redissite *sentinels(struct world *w, size_t count)
 		.password = "spw",
 		.server = { .password = "mpw", .database = 2 } };
 	struct err err = { 0 };
-	struct redissite *site = redissentinel_new(&config, &err);
+	struct redistopology *topology = redissentinel_new(&config, &err);
 
-	if (!site)
+	if (!topology)
 		fail_msg("%s", err.msg);
-	return site;
+	return topology;
 }
 
 static char *master_is(const struct world *w, int node)
@@ -474,88 +476,88 @@ static char *master_is(const struct world *w, int node)
 static void the_master_is_asked(void **state)
 {
 	struct world *w = *state;
-	struct redissite *site = sentinels(w, 1);
+	struct redistopology *topology = sentinels(w, 1);
 	MEM_AUTO char *answer = master_is(w, 2);
 	struct result r;
 
-	ask(&r, w, site, "foo");
+	ask(&r, w, topology, "foo");
 	serve(w, 0,
 		"*2\r\n$4\r\nAUTH\r\n$3\r\nspw\r\n*3\r\n$8\r\nSENTINEL\r\n$23\r\nget-master-addr-by-name\r\n$"
 		"8\r\nmymaster\r\n",
 		answer);
 	serve(w, 2, GREETING "*2\r\n$4\r\nLLEN\r\n$3\r\nfoo\r\n", IS_MASTER ":5\r\n");
 	wait_value(w, &r, 5);
-	redissite_unref(site);
+	redistopology_unref(topology);
 }
 
 static void who_may_not_ask_for_the_role_is_believed(void **state)
 {
 	struct world *w = *state;
-	struct redissite *site = sentinels(w, 1);
+	struct redistopology *topology = sentinels(w, 1);
 	MEM_AUTO char *answer = master_is(w, 2);
 	struct result r;
 
-	ask(&r, w, site, "foo");
+	ask(&r, w, topology, "foo");
 	serve(w, 0, "SENTINEL", answer);
 	serve(w, 2, "LLEN", "+OK\r\n+OK\r\n-NOPERM this user has no permissions to run the 'role' command\r\n:5\r\n");
 	wait_value(w, &r, 5);
-	redissite_unref(site);
+	redistopology_unref(topology);
 }
 
 static void a_replica_is_not_believed(void **state)
 {
 	struct world *w = *state;
-	struct redissite *site = sentinels(w, 1);
+	struct redistopology *topology = sentinels(w, 1);
 	MEM_AUTO char *old = master_is(w, 2), *new = master_is(w, 3);
 	struct result r;
 
-	ask(&r, w, site, "foo");
+	ask(&r, w, topology, "foo");
 	serve(w, 0, "SENTINEL", old);
 	serve(w, 2, "ROLE", "+OK\r\n+OK\r\n*1\r\n$5\r\nslave\r\n:9\r\n");
 	serve(w, 0, "SENTINEL", strchr(new, '\n') + 1);
 	serve(w, 3, "LLEN", IS_MASTER ":6\r\n");
 	wait_value(w, &r, 6);
 	fixture_linger(w->f, 300);
-	ask(&r, w, site, "foo");
+	ask(&r, w, topology, "foo");
 	serve(w, 3, "LLEN", "-READONLY You can't write against a read only replica.\r\n");
 	serve(w, 0, "SENTINEL", strchr(new, '\n') + 1);
 	wait_error(w, &r, ERR_TEMPORARY, "READONLY");
-	redissite_unref(site);
+	redistopology_unref(topology);
 }
 
 static void another_sentinel_knows(void **state)
 {
 	struct world *w = *state;
-	struct redissite *site = sentinels(w, 2);
+	struct redistopology *topology = sentinels(w, 2);
 	MEM_AUTO char *answer = master_is(w, 2);
 	struct result r;
 	int first = -1;
 
-	ask(&r, w, site, "foo");
+	ask(&r, w, topology, "foo");
 	UNTIL(w->f, node_has(&w->nodes[first = 0], "SENTINEL") || node_has(&w->nodes[first = 1], "SENTINEL"));
 	serve(w, first, "SENTINEL", "+OK\r\n*-1\r\n");
 	serve(w, 1 - first, "SENTINEL", answer);
 	serve(w, 2, "LLEN", IS_MASTER ":5\r\n");
 	wait_value(w, &r, 5);
-	redissite_unref(site);
+	redistopology_unref(topology);
 }
 
 static void a_silent_sentinel_costs_a_moment(void **state)
 {
 	struct world *w = *state;
-	struct redissite *site = sentinels(w, 2);
+	struct redistopology *topology = sentinels(w, 2);
 	MEM_AUTO char *answer = master_is(w, 2);
 	struct result r;
 	int first = -1;
 	int64_t begin_ms = loop_now_ms(w->f->loop);
 
-	ask(&r, w, site, "foo");
+	ask(&r, w, topology, "foo");
 	UNTIL(w->f, node_has(&w->nodes[first = 0], "SENTINEL") || node_has(&w->nodes[first = 1], "SENTINEL"));
 	serve(w, 1 - first, "SENTINEL", answer);
 	serve(w, 2, "LLEN", IS_MASTER ":5\r\n");
 	wait_value(w, &r, 5);
 	assert_in_range(loop_now_ms(w->f->loop) - begin_ms, 250, 2000);
-	redissite_unref(site);
+	redistopology_unref(topology);
 }
 
 static void sentinels_that_know_nothing(void **state)
@@ -578,18 +580,18 @@ static void sentinels_that_know_nothing(void **state)
 	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct redissite *site = sentinels(w, 1);
+		struct redistopology *topology = sentinels(w, 1);
 		struct result r;
 
 		redisrouter_free(w->router);
 		pool_free(w->pool);
 		w->pool = redis_new(w->f->loop);
 		w->router = redisrouter_new(w->f->loop, w->pool);
-		ask(&r, w, site, "foo");
+		ask(&r, w, topology, "foo");
 		UNTIL(w->f, w->nodes[0].accepted == i + 1 || node_has(&w->nodes[0], "SENTINEL"));
 		serve(w, 0, "SENTINEL", rows[i].answer);
 		wait_error(w, &r, rows[i].kind, rows[i].message);
-		redissite_unref(site);
+		redistopology_unref(topology);
 	}
 }
 
@@ -603,11 +605,11 @@ static void sites_are_checked(void **state)
 	assert_null(rediscluster_new(good, 0, &(struct redisendpoint_config){ 0 }, &err));
 	assert_null(rediscluster_new(bad, 2, &(struct redisendpoint_config){ 0 }, &err));
 	assert_non_null(strstr(err.msg, "address \"b\""));
-	assert_null(rediscluster_new(good, REDISSITE_GUIDES_MAX + 1, &(struct redisendpoint_config){ 0 }, &err));
+	assert_null(rediscluster_new(good, REDISTOPOLOGY_SEEDS_MAX + 1, &(struct redisendpoint_config){ 0 }, &err));
 	assert_null(
 		redissentinel_new(&(struct redissentinel_config){ .addresses = good, .count = 1, .master = "" }, &err));
 	assert_int_equal(err.kind, ERR_INVALID);
-	redissite_unref(NULL);
+	redistopology_unref(NULL);
 	redisrouter_free(NULL);
 }
 

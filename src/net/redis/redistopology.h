@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_REDIS_REDISSITE_H
-#define NET_REDIS_REDISSITE_H
+#ifndef NET_REDIS_REDISTOPOLOGY_H
+#define NET_REDIS_REDISTOPOLOGY_H
 
 /*
  * Several Redis servers that act as one: a cluster (net/redis/rediscluster.h) or the master of a
@@ -18,40 +18,40 @@
 #include "net/redis/redis.h"
 #include "net/redis/redisendpoint.h"
 
-struct redissite;
+struct redistopology;
 
-/* Guides per site, at most. */
-#define REDISSITE_GUIDES_MAX 64
+/* Guides per topology, at most. */
+#define REDISTOPOLOGY_SEEDS_MAX 64
 
-struct redissite *redissite_ref(struct redissite *s);
-void redissite_unref(struct redissite *s); /* wipes with the last reference */
+struct redistopology *redistopology_ref(struct redistopology *s);
+void redistopology_unref(struct redistopology *s); /* wipes with the last reference */
 
 /* ---- For those who make and route sites ---- */
 
 struct redismap;
 
 /* The differences between clusters and sentinels. */
-struct redissite_kind {
+struct redistopology_kind {
 	const char *name; /* "redis-cluster" */
 	/*
 	 * The command that asks a guide for the map; argv has room for 4. Returns the number of
 	 * arguments.
 	 */
-	int (*question)(const struct redissite *s, const char **argv);
+	int (*question)(const struct redistopology *s, const char **argv);
 	/*
 	 * Reads the reply into an empty map (net/redis/redismap.h). -1 with err: this guide does
 	 * not know.
 	 */
-	int (*read)(const struct redissite *s, const struct redisendpoint *guide, const struct redis_reply *reply,
+	int (*read)(const struct redistopology *s, const struct redisendpoint *seed, const struct redis_reply *reply,
 		struct redismap *map, struct err *err);
-	int redirects;        /* how many MOVED and ASK a command follows */
-	int way_ms;           /* an older map is asked for again in the background */
-	unsigned nodes_guide; /* 1: the servers in the map are guides, too */
+	int redirects;            /* how many MOVED and ASK a command follows */
+	int refresh_ms;           /* an older map is asked for again in the background */
+	unsigned nodes_are_seeds; /* 1: the servers in the map are guides, too */
 };
 
-struct redissite {
+struct redistopology {
 	unsigned count; /* references */
-	const struct redissite_kind *kind;
+	const struct redistopology_kind *kind;
 	/*
 	 * identity without secrets: kind, guides, master's name, database, TLS, fingerprints of the
 	 * credentials
@@ -59,18 +59,18 @@ struct redissite {
 	char *key;
 	char *name;   /* for messages: "redis-cluster a:6379,b:6379", "redis-sentinel mymaster of a:26379" */
 	char *master; /* NULL for a cluster */
-	struct redisendpoint **guides;
-	size_t guide_count;
+	struct redisendpoint **seeds;
+	size_t seed_count;
 	/* credentials, database and TLS of the servers; its address is the first guide's */
 	struct redisendpoint *like;
 };
 
 /*
- * guide_config and server_config: settings of guides and servers; their addresses are ignored. NULL
+ * seed_config and server_config: settings of guides and servers; their addresses are ignored. NULL
  * with ERR_INVALID, which names the address. Returns one reference.
  */
-struct redissite *redissite_new(const struct redissite_kind *kind, const char *const *addresses, size_t count,
-	const char *master, const struct redisendpoint_config *guide_config,
+struct redistopology *redistopology_new(const struct redistopology_kind *kind, const char *const *addresses,
+	size_t count, const char *master, const struct redisendpoint_config *seed_config,
 	const struct redisendpoint_config *server_config, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_REDIS_REDISROUND_H
-#define NET_REDIS_REDISROUND_H
+#ifndef NET_REDIS_REDISFANOUT_H
+#define NET_REDIS_REDISFANOUT_H
 
 /*
  * Sends one command to several servers (seeds of a cluster, sentinels), in random order, until a
@@ -11,23 +11,23 @@
 #include "net/redis/redis.h"
 
 /* Servers asked at most. */
-#define REDISROUND_TRIES_MAX 16
+#define REDISFANOUT_TRIES_MAX 16
 
 /*
  * 0: accepted, the round ends. -1: the next server is asked; err is the result if none is accepted.
  */
-typedef int (*redisround_accept_fn)(void *arg, const struct redisendpoint *from, const struct redis_reply *reply,
+typedef int (*redisfanout_accept_fn)(void *arg, const struct redisendpoint *from, const struct redis_reply *reply,
 	struct err *err);
 /*
  * Called exactly once, unless cancelled: NULL when a reply was accepted, else the most telling
  * error. The round is over: it must not be cancelled.
  */
-typedef void (*redisround_done_fn)(void *arg, const struct err *err);
+typedef void (*redisfanout_done_fn)(void *arg, const struct err *err);
 
-struct redisround;
-struct redisround *redisround_start(struct loop *loop, struct pool *pool, struct redisendpoint *const *endpoints,
-	size_t count, int argc, const char *const *argv, int64_t timeout_ms, redisround_accept_fn accept,
-	redisround_done_fn done, void *arg);
-void redisround_cancel(struct redisround *round); /* NULL is fine */
+struct redisfanout;
+struct redisfanout *redisfanout_start(struct loop *loop, struct pool *pool, struct redisendpoint *const *endpoints,
+	size_t count, int argc, const char *const *argv, int64_t timeout_ms, redisfanout_accept_fn accept,
+	redisfanout_done_fn done, void *arg);
+void redisfanout_cancel(struct redisfanout *fanout); /* NULL is fine */
 
 #endif
