@@ -115,11 +115,11 @@ static void on_read(struct bufferevent *bev, void *arg)
 	int rc;
 
 	loop_enter(s->loop);
-	s->heard_ms = loop_now_ms(s->loop);
+	s->received_ms = loop_now_ms(s->loop);
 	rc = take_all(s, input, &err);
 	if (rc > 0)
 		return;
-	if (rc < 0 && s->heard)
+	if (rc < 0 && s->recognised)
 		s->events->lost(s->arg, &err, false);
 	else if (rc < 0)
 		lose(s, &err, false, hint_of(s));
@@ -177,7 +177,7 @@ void stream_write_last(struct stream *s, const void *bytes, size_t len)
 static void be_open(struct stream *s)
 {
 	stream_ready(s);
-	s->heard_ms = loop_now_ms(s->loop);
+	s->received_ms = loop_now_ms(s->loop);
 	bufferevent_enable(s->bev, EV_READ | EV_WRITE);
 	s->events->opened(s->arg);
 }
@@ -299,7 +299,7 @@ void stream_close(struct stream *s)
 	descriptors_give(&s->hold, 0);
 	answers_release(&s->bytes);
 	stream_ready(s);
-	s->heard = false;
+	s->recognised = false;
 	s->kept = 0;
 }
 

@@ -43,12 +43,12 @@ struct stream_events {
 	int (*take)(void *arg, struct evbuffer *input, size_t *used, struct err *err);
 	/*
 	 * It could not be opened, or is lost: close it. why begins with the step that was under
-	 * way, unless take has given it after `heard`. ended: by the peer or the network.
+	 * way, unless take has given it after `recognised`. ended: by the peer or the network.
 	 */
 	void (*lost)(void *arg, const struct err *why, bool ended);
 	/*
 	 * What to try, as " (is TLS needed here?)", or "": said behind an end that does not explain
-	 * itself: the peer's, a time-out, or an error of take before `heard`. Asked once it is
+	 * itself: the peer's, a time-out, or an error of take before `recognised`. Asked once it is
 	 * opened.
 	 */
 	const char *(*hint)(const void *arg);
@@ -68,11 +68,11 @@ struct stream {
 	struct loop *loop;
 	const struct stream_events *events;
 	void *arg;
-	const char *step; /* "connecting", "TLS handshake", the protocol's; NULL: none is under way */
-	int64_t heard_ms; /* when the last bytes came, or it was opened; loop clock */
+	const char *step;    /* "connecting", "TLS handshake", the protocol's; NULL: none is under way */
+	int64_t received_ms; /* when the last bytes came, or it was opened; loop clock */
 	/* Set by the protocol; cleared at each opening. */
-	bool heard;  /* the server speaks the protocol: errors of take explain themselves */
-	size_t kept; /* bytes of an unfinished message that are not in the input any more */
+	bool recognised; /* the server speaks the protocol: errors of take explain themselves */
+	size_t kept;     /* bytes of an unfinished message that are not in the input any more */
 
 	/* The rest is net/stream's. */
 	struct stream_server server;

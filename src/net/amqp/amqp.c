@@ -30,7 +30,7 @@ static void on_declared(void *slot, size_t channel, const char *queue, uint32_t 
 	struct err err;
 
 	if (!call || strcmp(call->base.query, queue) != 0) {
-		err_set(&err, ERR_TEMPORARY, "the server answered what nobody asked");
+		err_set(&err, ERR_TEMPORARY, "the server sent an unexpected answer");
 		pool_lost(slot, &err);
 		return;
 	}

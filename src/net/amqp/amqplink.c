@@ -177,8 +177,7 @@ static void on_channel_closed(struct amqplink *l, size_t channel, struct amqpmet
 
 static int unexpected(const struct amqpmethod *m, struct err *err)
 {
-	return err_set(err, ERR_TEMPORARY, "the server sent a method (%u.%u) that nobody asked for", m->id >> 16,
-		m->id & 0xffff);
+	return err_set(err, ERR_TEMPORARY, "the server sent an unexpected method (%u.%u)", m->id >> 16, m->id & 0xffff);
 }
 
 static int take_on_channel(struct amqplink *l, size_t channel, struct amqpmethod *m, struct err *err)
@@ -228,10 +227,11 @@ static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err
 	struct amqplink *l = arg;
 	size_t len = evbuffer_get_length(input), seen = len < AMQPFRAME_MAX ? len : AMQPFRAME_MAX;
 	struct amqpframe frame;
-	int rc = seen ? amqpframe_next(evbuffer_pullup(input, (ev_ssize_t)seen), seen, !l->stream.heard, &frame, err)
-		      : 0;
+	int rc = seen
+		? amqpframe_next(evbuffer_pullup(input, (ev_ssize_t)seen), seen, !l->stream.recognised, &frame, err)
+		: 0;
 
-	l->stream.heard |= rc != 0; /* what is no frame explains itself */
+	l->stream.recognised |= rc != 0; /* what is no frame explains itself */
 	if (rc <= 0)
 		return rc;
 	*used = frame.whole;
@@ -265,7 +265,7 @@ static void on_beat(void *arg)
 	struct amqplink *l = arg;
 	struct err err;
 
-	if (loop_now_ms(l->stream.loop) - l->stream.heard_ms > 2 * l->beat_ms) {
+	if (loop_now_ms(l->stream.loop) - l->stream.received_ms > 2 * l->beat_ms) {
 		err_set(&err, ERR_TEMPORARY, "the server sends no heartbeats any more");
 		l->handler->failed(l->arg, &err);
 		return;

@@ -20,7 +20,7 @@
 #define CORRELATION_LEN 4                              /* bytes: no answer is shorter */
 #define ANSWER_AT       (4 + CORRELATION_LEN)          /* in its frame */
 #define GREETING_MAX    65536                          /* bytes of an answer before it is open */
-#define UNASKED         "the broker sent an answer that nobody asked for"
+#define UNEXPECTED      "the broker sent an unexpected answer"
 
 enum state { CLOSED, FETCHING_TOKEN, CONNECTING, ASKING_VERSIONS, CHOOSING, LOGGING_IN, SALTING, OPEN };
 
@@ -41,8 +41,8 @@ struct kafkalink {
 	uint16_t port;
 	int32_t node;
 	enum state state;
-	bool was_open, heard; /* ever; since it is open */
-	bool closed_by_peer;  /* the last connection, by the broker, when it had been heard */
+	bool was_open, served; /* ever; since it is open */
+	bool closed_by_peer;   /* the last connection, by the broker, when it had been heard */
 	struct webtoken_wait *token_wait;
 	struct credential credential; /* of the endpoint's identity, while opening */
 	struct kafkasasl *sasl;
@@ -122,7 +122,7 @@ static void be_open(struct kafkalink *l)
 	credential_done(&l->credential);
 	l->state = OPEN;
 	l->was_open = true;
-	l->heard = false;
+	l->served = false;
 	l->answered = l->correlation;
 	pool_opened(l->slot, 0);
 }
@@ -268,7 +268,7 @@ static int64_t whole_frame(const struct kafkalink *l, struct evbuffer *input, st
 	int32_t len, correlation;
 
 	if (got > 0 && !expects(l, &correlation))
-		return err_set(err, ERR_INVALID, UNASKED);
+		return err_set(err, ERR_INVALID, UNEXPECTED);
 	if (got < 4)
 		return 0;
 	len = kafkawire_i32(&r);
@@ -276,7 +276,7 @@ static int64_t whole_frame(const struct kafkalink *l, struct evbuffer *input, st
 		return err_set(err, ERR_INVALID, "the broker's answer makes no sense, or is larger than %zu KiB",
 			most >> 10);
 	if (got == sizeof(head) && kafkawire_i32(&r) != correlation)
-		return err_set(err, ERR_INVALID, UNASKED);
+		return err_set(err, ERR_INVALID, UNEXPECTED);
 	return evbuffer_get_length(input) >= (size_t)len + 4 ? len : 0;
 }
 
@@ -285,7 +285,7 @@ static void take_answer(struct kafkalink *l, unsigned char *frame, size_t len)
 {
 	struct kafkalink_request *request = (struct kafkalink_request *)pool_slot_call(l->slot, 0);
 
-	l->heard = true;
+	l->served = true;
 	l->used_ms = loop_now_ms(l->loop);
 	l->answered++;
 	request->answer = frame;
@@ -302,14 +302,14 @@ static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err
 	unsigned char *frame;
 	int rc = 0;
 
-	if (len < 0 && l->stream.heard && l->stream.step)
+	if (len < 0 && l->stream.recognised && l->stream.step)
 		err_wrap(err, "%s", l->stream.step);
 	if (len <= 0)
 		return (int)len;
 	*used = (size_t)len + 4;
 	frame = mem_alloc(*used);
 	evbuffer_copyout(input, frame, *used);
-	l->stream.heard = true;
+	l->stream.recognised = true;
 	if (l->state == OPEN) {
 		take_answer(l, frame, *used);
 		return 1;
@@ -323,7 +323,7 @@ static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err
 static const char *hint_of(const void *arg)
 {
 	const struct kafkalink *l = arg;
-	bool silent = l->state == ASKING_VERSIONS || (l->state == OPEN && !l->heard);
+	bool silent = l->state == ASKING_VERSIONS || (l->state == OPEN && !l->served);
 
 	return silent ? kafkaendpoint_hint(l->terms->endpoint, l->state == OPEN) : "";
 }
@@ -332,7 +332,7 @@ static void on_lost(void *arg, const struct err *why, bool ended)
 {
 	struct kafkalink *l = arg;
 
-	l->closed_by_peer = ended && l->state == OPEN && l->heard;
+	l->closed_by_peer = ended && l->state == OPEN && l->served;
 	link_fail(l, why);
 }
 

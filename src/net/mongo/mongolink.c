@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "net/stream.h"
 
-#define UNASKED "the server sent an answer that nobody asked for"
+#define UNEXPECTED "the server sent an unexpected answer"
 
 struct mongolink {
 	struct stream stream;
@@ -34,13 +34,13 @@ static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err
 	int64_t whole = mongowire_length(head, got > 0 ? (size_t)got : 0, err);
 	struct mongowire_document answer;
 
-	l->stream.heard |= got == sizeof(head); /* what it is explains itself */
+	l->stream.recognised |= got == sizeof(head); /* what it is explains itself */
 	if (got > 0 && !l->asks)
-		return err_set(err, ERR_INVALID, UNASKED);
+		return err_set(err, ERR_INVALID, UNEXPECTED);
 	if (whole <= 0 || evbuffer_get_length(input) < (size_t)whole)
 		return whole < 0 ? -1 : 0;
 	if (evbuffer_get_length(input) > (size_t)whole)
-		return err_set(err, ERR_INVALID, UNASKED);
+		return err_set(err, ERR_INVALID, UNEXPECTED);
 	if (mongowire_read(evbuffer_pullup(input, -1), (size_t)whole, l->number, &answer, err))
 		return -1;
 	*used = (size_t)whole;
@@ -81,7 +81,7 @@ static const char *hint_of(const void *arg)
 {
 	const struct mongolink *l = arg;
 
-	if (l->stream.heard)
+	if (l->stream.recognised)
 		return "";
 	if (!l->endpoint->tls)
 		return " (is TLS needed here? set tls to enable, or tls=true in the connection string)";

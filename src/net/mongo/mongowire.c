@@ -63,7 +63,7 @@ int mongowire_read(const uint8_t *bytes, size_t len, int32_t number, struct mong
 
 	if (len < MESSAGE_LEAST || mongowire_length(bytes, len, err) != (int64_t)len ||
 		number_at(bytes + 8) != (uint32_t)number)
-		return err_set(err, ERR_INVALID, "the server sent an answer that nobody asked for");
+		return err_set(err, ERR_INVALID, "the server sent an unexpected answer");
 	body = bytes + MONGOWIRE_HEADER_SIZE + FLAGS_SIZE + 1;
 	rest = len - MONGOWIRE_HEADER_SIZE - FLAGS_SIZE - 1;
 	flags = number_at(bytes + MONGOWIRE_HEADER_SIZE);

@@ -103,7 +103,7 @@ void redislink_unexpected(const struct redis_reply *reply, struct err *err)
 {
 	/* "ERR max number of clients reached" */
 	err_set(err, ERR_TEMPORARY, "%.200s",
-		reply->type == REDIS_ERROR ? reply->text : "the server sent a reply that nobody asked for");
+		reply->type == REDIS_ERROR ? reply->text : "the server sent an unexpected reply");
 }
 
 /* ---- What the stream says ---- */
@@ -126,7 +126,7 @@ static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err
 	int state = l->fed ? redisreply_next(l->reader, &reply, err) : 0;
 
 	if (state > 0) {
-		l->stream.heard = true;
+		l->stream.recognised = true;
 		if (l->greetings_left > 0)
 			return take_greeting(l, reply, err);
 		l->handler->replied(l->arg, reply);
@@ -164,7 +164,7 @@ static const char *hint_of(const void *arg)
 {
 	const struct redislink *l = arg;
 
-	if (l->stream.heard)
+	if (l->stream.recognised)
 		return "";
 	if (!l->endpoint->tls)
 		return " (is TLS needed? set enableTLS)";

@@ -35,7 +35,7 @@ struct redis_channel {
 	char *refusal;       /* owned; the error that refused it; NULL */
 	int64_t refused_at_ms;
 	int64_t window_ms;       /* when counting began */
-	unsigned heard;          /* messages since then */
+	unsigned received;       /* messages since then */
 	struct loop_timer muted; /* pending: unsubscribed because of a storm until it fires */
 	UT_hash_handle hh;
 };
@@ -208,10 +208,10 @@ static void take_message(struct redissub_conn *c, const struct redis_reply *repl
 		return;
 	if (now_ms - ch->window_ms >= REDISSUB_MUTE_MS) {
 		ch->window_ms = now_ms;
-		ch->heard = 0;
+		ch->received = 0;
 	}
 	/* The listeners read the state anew when the channel is joined again. */
-	if (++ch->heard > REDISSUB_STORM && ch->joined) {
+	if (++ch->received > REDISSUB_STORM && ch->joined) {
 		loop_timer_set(&ch->muted, REDISSUB_MUTE_MS);
 		settle(ch);
 	}
@@ -368,7 +368,7 @@ static bool is_overdue(const struct redissub_conn *c, int64_t now_ms, int64_t si
 static void on_timer(void *arg)
 {
 	struct redissub_conn *c = arg;
-	int64_t now_ms = loop_now_ms(c->pool->loop), silent_ms = now_ms - c->link.stream.heard_ms;
+	int64_t now_ms = loop_now_ms(c->pool->loop), silent_ms = now_ms - c->link.stream.received_ms;
 	struct err err;
 
 	if (c->listening == 0) {

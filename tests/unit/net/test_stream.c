@@ -96,7 +96,7 @@ static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err
 	if (!end)
 		return 0;
 	*used = (size_t)(end - bytes) + 1;
-	w->link->stream.heard = true;
+	w->link->stream.recognised = true;
 	w->lines++;
 	snprintf(w->line, sizeof(w->line), "%.*s", (int)(end - bytes), bytes);
 	act(w,
@@ -119,7 +119,7 @@ static void on_lost(void *arg, const struct err *why, bool ended)
 
 static const char *hint(const void *arg)
 {
-	return ((const struct link *)arg)->stream.heard ? "" : " (is it a server of lines?)";
+	return ((const struct link *)arg)->stream.recognised ? "" : " (is it a server of lines?)";
 }
 
 static void on_endpoint_done(struct endpoint *e)
@@ -516,7 +516,7 @@ static void closed_while_lines_are_taken(void **state)
 	UNTIL(w->f, w->opened == 3);
 	assert_int_equal(w->lines, 2);
 	accept_peer(w);
-	assert_false(w->link->stream.heard);
+	assert_false(w->link->stream.recognised);
 	client_send(&w->peer, "kept\n");
 	UNTIL(w->f, w->lines == 3);
 
