@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/redis/redis.h"
+#include "scalers/redis/redislength.h"
 
 #include <stdlib.h>
 

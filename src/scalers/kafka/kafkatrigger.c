@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "scalers/kafka/kafkaparams.h"
+#include "scalers/kafka/kafkatrigger.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -51,19 +51,19 @@ static const struct param_row rows[] = {
 	{ "ensureEvenDistributionOfPartitions", PARAM_BOOL, "m", AT(rules.even),
 		.help = "a number of replicas that divides the partitions" },
 };
-const struct param_table kafkaparams_table = PARAM_TABLE(rows);
+static const struct param_table table = PARAM_TABLE(rows);
 
 static const struct param_row sarama_rows[] = {
 	{ "topic", PARAM_TEXT, "me", AT(topic), .help = "without one: all topics in which the group has committed" },
 	{ "version", PARAM_TEXT, "m", AT(version), .unkeyed = true, .help = "of Kafka; checked, and not needed" },
 	{ "fullMetadata", PARAM_IGNORED, "m", .help = "only the topics that are needed are asked for" },
 };
-const struct param_table kafkaparams_sarama_table = PARAM_TABLE(sarama_rows);
+static const struct param_table sarama_table = PARAM_TABLE(sarama_rows);
 
 static const struct param_row apache_rows[] = {
 	{ "topic", PARAM_LIST, "me", AT(topics), .help = "topics, separated by commas; none: as for kafka" },
 };
-const struct param_table kafkaparams_apache_table = PARAM_TABLE(apache_rows);
+static const struct param_table apache_table = PARAM_TABLE(apache_rows);
 
 /* ---- Where, and as whom ---- */
 
@@ -95,7 +95,7 @@ static const struct param_row login_rows[] = {
 	{ "password", PARAM_TEXT, "a", LOGIN_AT(password), .help = "password; of oauthbearer the client's secret" },
 	{ "awsRegion", PARAM_TEXT, "m", LOGIN_AT(region), .help = "aws_msk_iam: where the cluster is" },
 };
-const struct param_table kafkaparams_login_table = PARAM_LOGIN_TABLE(login_rows);
+static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 
 #define KERBEROS "for gssapi, which is not there"
 static const struct param_row sarama_login_rows[] = {
@@ -114,13 +114,13 @@ static const struct param_row sarama_login_rows[] = {
 	{ "kerberosServiceName", PARAM_IGNORED, "a", .help = KERBEROS },
 	{ "kerberosDisableFAST", PARAM_IGNORED, "a", .help = KERBEROS },
 };
-const struct param_table kafkaparams_sarama_login_table = PARAM_LOGIN_TABLE(sarama_login_rows);
+static const struct param_table sarama_login_table = PARAM_LOGIN_TABLE(sarama_login_rows);
 
 static const struct param_row apache_login_rows[] = {
 	{ "sasl", PARAM_CHOICE, "ma", LOGIN_AT(sasl), .words = apache_sasls, .otherwise = "none",
 		.help = "how to log in" },
 };
-const struct param_table kafkaparams_apache_login_table = PARAM_LOGIN_TABLE(apache_login_rows);
+static const struct param_table apache_login_table = PARAM_LOGIN_TABLE(apache_login_rows);
 
 /* ---- Rules over several parameters ---- */
 
@@ -141,8 +141,7 @@ static int check_numbers(const struct kafkaquestion *q, double activation, struc
 			q->rules.threshold);
 	if (activation < 0)
 		return err_set_about(err, "activationLagThreshold",
-			"\"activationLagThreshold\" must be positive number, but is %.0f",
-			activation);
+			"\"activationLagThreshold\" must be positive number, but is %.0f", activation);
 	return 0;
 }
 
@@ -324,10 +323,10 @@ static struct kafkaendpoint *make_endpoint(const struct scaler_params *params, s
 static char *make_metric_name(const struct scaler_params *params, const struct kafkaquestion *q)
 {
 	struct buf name = BUF_INIT(1u << 20);
-	const struct param_table *own = is_apache(params) ? &kafkaparams_apache_table : &kafkaparams_sarama_table;
+	const struct param_table *own = is_apache(params) ? &apache_table : &sarama_table;
 
 	if (params_is_unknown(own, params, is_apache(params) ? AT(topics) : AT(topic)) ||
-		(!has_topic(q) && params_is_unknown(&kafkaparams_table, params, AT(group))))
+		(!has_topic(q) && params_is_unknown(&table, params, AT(group))))
 		return NULL;
 	if (q->topic)
 		buf_printf(&name, "kafka-%s", q->topic);
@@ -341,9 +340,9 @@ static char *make_metric_name(const struct scaler_params *params, const struct k
 static int read_login(struct scaler_build *b, struct kafka_login *f, enum sasl *sasl, struct err *err)
 {
 	bool apache = is_apache(b->params);
-	const struct param_table *own = apache ? &kafkaparams_apache_login_table : &kafkaparams_sarama_login_table;
+	const struct param_table *own = apache ? &apache_login_table : &sarama_login_table;
 
-	if (params_read_rows(b, &kafkaparams_login_table, 0, f, err) || params_read_rows(b, own, 0, f, err))
+	if (params_read_rows(b, &login_table, 0, f, err) || params_read_rows(b, own, 0, f, err))
 		return -1;
 	*sasl = apache ? apache_meanings[f->sasl] : sarama_meanings[f->sasl];
 	if (*sasl == SASL_OAUTHBEARER && !is_msk(*sasl, f))
@@ -372,7 +371,7 @@ static int connect_to(struct scaler_build *b, struct kafka_login *f, enum sasl s
 	return rc < 0 ? -1 : 0;
 }
 
-int kafkaparams_build(struct scaler_build *b, struct err *err)
+static int build(struct scaler_build *b, struct err *err)
 {
 	const struct kafkaquestion *q = b->data;
 	struct kafka_login f = { 0 };
@@ -389,7 +388,19 @@ int kafkaparams_build(struct scaler_build *b, struct err *err)
 		(check_together(q, is_apache(b->params), err) || check_login(sasl, &f, err) ||
 			connect_to(b, &f, sasl, err)))
 		rc = -1;
-	params_done(&kafkaparams_login_table, &f);
-	params_done(&kafkaparams_sarama_login_table, &f);
+	params_done(&login_table, &f);
+	params_done(&sarama_login_table, &f);
 	return rc;
 }
+
+#define KAFKA_TYPE(word, go_word, own, own_login)                                                                      \
+	{                                                                                                              \
+		.name = (word), .go_name = (go_word),                                                                  \
+		.tables = { &table, &(own), &login_table, &(own_login), &awslogin_table },                             \
+		.data_size = sizeof(struct kafkaquestion), .build = build, .data_done = kafkaquestion_done,            \
+		.ask = kafkaquestion_ask, .cancel = kafkaquestion_cancel,                                              \
+	}
+
+const struct scaler_type kafka_scaler_type = KAFKA_TYPE("kafka", "kafkaScaler", sarama_table, sarama_login_table);
+const struct scaler_type apachekafka_scaler_type = KAFKA_TYPE("apache-kafka", "apacheKafkaScaler", apache_table,
+	apache_login_table);

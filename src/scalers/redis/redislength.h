@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_REDIS_REDIS_H
-#define SCALERS_REDIS_REDIS_H
+#ifndef SCALERS_REDIS_REDISLENGTH_H
+#define SCALERS_REDIS_REDISLENGTH_H
 
 /*
  * Trigger types `redis`, `redis-cluster` and `redis-sentinel`: the length of a list, set, sorted
