@@ -8,59 +8,11 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "net/dial.h"
+#include "net/pool_parts.h"
 
 #define GROW_MS       50    /* a call that has waited so long behind another gets the second connection */
 #define GROW_AGAIN_MS 30000 /* when that could not be had */
 #define IDLE_MS       60000
-
-enum slot_state { SLOT_CLOSED, SLOT_OPENING, SLOT_OPEN };
-
-struct lane {
-	struct pool_call *sent; /* under way, oldest first */
-	unsigned under_way;     /* how many are */
-	unsigned window;        /* how many may be */
-	bool ready;
-};
-
-struct pool_slot {
-	struct pool_server *server;
-	void *connection; /* the protocol's; NULL: none, or none that is kept while closed */
-	enum slot_state state;
-	struct lane *lanes;
-	unsigned under_way; /* in all lanes */
-	bool served;        /* an answer came by this connection */
-	int64_t used_ms;
-};
-
-struct pool_server {
-	struct pool *pool;
-	struct endpoint *endpoint; /* one count */
-	UT_hash_handle hh;         /* by the endpoint's key */
-	struct pool_slot slots[2]; /* the second one only for a window of 1 */
-	size_t slots_count;
-	struct pool_call *queue;       /* oldest first */
-	size_t waiting, waiting_bytes; /* in the queue and under way */
-	bool note;
-	unsigned failures;
-	int64_t retry_ms, grow_ms; /* no earlier; loop clock */
-	int64_t used_ms;           /* asked */
-	struct err *last_err;
-	struct loop_timer timer;
-	int64_t timer_ms; /* when it is due; 0: not set */
-};
-
-struct pool {
-	struct loop *loop;
-	const struct pool_protocol *protocol;
-	unsigned lanes; /* of a connection */
-	void *arg;
-	struct pool_server *servers; /* hash */
-	struct pool_server *last;    /* that was looked up; NULL: it is gone */
-	struct pool_call *told;      /* at the end of this turn */
-	struct loop_task tell;
-	bool telling; /* callbacks are on the stack */
-	bool freed;   /* as soon as they are not */
-};
 
 static void dispatch(struct pool_server *s);
 
@@ -96,103 +48,7 @@ static void name_server(const struct pool_server *s, struct err *err)
 		err_wrap(err, "%s at %s", protocol->name, s->endpoint->name);
 }
 
-/* ---- Calls ---- */
-
-static void call_free(struct pool_call *call)
-{
-	if (call->pool->protocol->done)
-		call->pool->protocol->done(call);
-	free(call->query);
-	free(call->err);
-	free(call);
-}
-
-static void calls_free(struct pool_call *list)
-{
-	struct pool_call *call, *next;
-
-	DL_FOREACH_SAFE (list, call, next)
-		call_free(call);
-}
-
-static void leave_place(struct pool_call *call)
-{
-	struct pool_slot *slot = call->slot;
-
-	if (!slot) {
-		DL_DELETE(call->server->queue, call);
-		return;
-	}
-	DL_DELETE(slot->lanes[call->lane].sent, call);
-	slot->lanes[call->lane].under_way--;
-	slot->under_way--;
-	call->slot = NULL;
-}
-
-static void leave(struct pool_call *call)
-{
-	leave_place(call);
-	call->server->waiting--;
-	call->server->waiting_bytes -= call->bytes;
-}
-
-/* why: NULL for an answer. The call waits in no queue and has no place any more. */
-static void tell_later(struct pool_server *s, struct pool_call *call, const struct err *why)
-{
-	struct pool *p = s->pool;
-
-	if (call->cancelled) {
-		call_free(call);
-		return;
-	}
-	if (why)
-		err_keep(&call->err, why);
-	call->server = NULL;
-	DL_APPEND(p->told, call);
-	loop_task_queue(p->loop, &p->tell);
-}
-
-static void fail(struct pool_call *call, const struct err *why)
-{
-	leave(call);
-	tell_later(call->server, call, why);
-}
-
-/* An empty place keeps the order of the answers. */
-static void expire(struct pool_call *call, const struct err *why)
-{
-	struct pool_server *s = call->server;
-	struct pool_call *place;
-
-	if (!call->slot) {
-		fail(call, why);
-		return;
-	}
-	place = mem_zalloc(s->pool->protocol->call_size);
-	*place = *call;
-	place->cancelled = true;
-	place->err = NULL;
-	call->query = NULL;
-	DL_REPLACE_ELEM(call->slot->lanes[call->lane].sent, call, place);
-	call->slot = NULL;
-	tell_later(s, call, why);
-}
-
-/* What is under way in the lane is asked again, before all that came later. */
-static void ask_again(struct pool_server *s, struct lane *lane)
-{
-	while (lane->sent) {
-		struct pool_call *call = lane->sent->prev; /* the youngest first */
-
-		if (call->cancelled) {
-			leave(call);
-			call_free(call);
-		} else {
-			leave_place(call);
-			DL_PREPEND(s->queue, call);
-		}
-	}
-}
+/* ---- The end of calls ---- */
 
 static void on_tell(void *arg)
 {
@@ -204,7 +60,7 @@ static void on_tell(void *arg)
 
 		DL_DELETE(p->told, call);
 		p->protocol->tell(call);
-		call_free(call);
+		pool_call_free(call);
 	}
 	p->telling = false;
 	if (p->freed)
@@ -240,7 +96,7 @@ static void slot_close(struct pool_slot *slot)
 	if (!p->protocol->free)
 		slot->connection = NULL;
 	for (unsigned i = 0; i < p->lanes; i++)
-		slot->lanes[i] = (struct lane){ .window = p->protocol->window };
+		slot->lanes[i] = (struct pool_lane){ .window = p->protocol->window };
 }
 
 void pool_opened(struct pool_slot *slot, unsigned lane)
@@ -269,19 +125,19 @@ void pool_finished(struct pool_call *call, bool usable)
 {
 	struct pool_slot *slot = call->slot;
 	struct pool_server *s = slot->server;
-	struct lane *lane = &slot->lanes[call->lane];
+	struct pool_lane *lane = &slot->lanes[call->lane];
 	unsigned window = s->pool->protocol->window;
 
-	leave(call);
+	pool_call_leave(call);
 	note_answer(slot);
 	if (lane->window < window)
 		lane->window = lane->window < window / 2 ? 2 * lane->window : window;
 	if (call->err)
 		name_server(s, call->err);
-	tell_later(s, call, NULL);
+	pool_call_tell(s, call, NULL);
 	if (!usable) {
 		for (unsigned i = 0; i < s->pool->lanes; i++)
-			ask_again(s, &slot->lanes[i]);
+			pool_calls_requeue(s, &slot->lanes[i]);
 		slot_close(slot);
 	}
 	if (s->queue)
@@ -293,15 +149,15 @@ void pool_refused(struct pool_call *call, const struct err *why)
 {
 	struct pool_slot *slot = call->slot;
 	struct pool_server *s = slot->server;
-	struct lane *lane = &slot->lanes[call->lane];
+	struct pool_lane *lane = &slot->lanes[call->lane];
 	struct err err = *why;
 
 	lane->ready = false;
 	lane->window = 1;
 	note_answer(slot);
 	name_server(s, &err);
-	fail(call, &err);
-	ask_again(s, lane);
+	pool_call_fail(call, &err);
+	pool_calls_requeue(s, lane);
 	dispatch(s);
 }
 
@@ -342,9 +198,9 @@ static void fail_under_way(struct pool_slot *slot, const struct err *why, bool r
 				continue;
 			if (call->err)
 				name_server(s, call->err);
-			fail(call, call->err ? NULL : why);
+			pool_call_fail(call, call->err ? NULL : why);
 		}
-		ask_again(s, &slot->lanes[i]);
+		pool_calls_requeue(s, &slot->lanes[i]);
 	}
 }
 
@@ -370,7 +226,7 @@ static void lose(struct pool_slot *slot, const struct err *lost, bool by_us)
 		s->grow_ms = now_of(s) + GROW_AGAIN_MS;
 	if (opening && is_closed(s)) {
 		DL_FOREACH_SAFE (s->queue, call, next)
-			fail(call, &why);
+			pool_call_fail(call, &why);
 	}
 }
 
@@ -417,7 +273,7 @@ static bool find_room(struct pool_server *s, struct pool_slot **slot, unsigned *
 
 	for (size_t i = 0; i < s->slots_count; i++) {
 		for (unsigned n = 0; s->slots[i].state == SLOT_OPEN && n < s->pool->lanes; n++) {
-			const struct lane *l = &s->slots[i].lanes[n];
+			const struct pool_lane *l = &s->slots[i].lanes[n];
 
 			if (l->ready && l->window > l->under_way && l->window - l->under_way > most) {
 				most = l->window - l->under_way;
@@ -515,7 +371,7 @@ static void expire_calls(struct pool_server *s, struct pool_call *list)
 		} else if (!call->cancelled) {
 			if (err.kind == ERR_NONE)
 				explain_overdue(s, &err);
-			expire(call, &err);
+			pool_call_expire(call, &err);
 		}
 	}
 }
@@ -529,7 +385,7 @@ static bool hangs(const struct pool_slot *slot, const char **what)
 	struct err err;
 
 	for (unsigned i = 0; i < s->pool->lanes; i++) {
-		const struct lane *lane = &slot->lanes[i];
+		const struct pool_lane *lane = &slot->lanes[i];
 
 		if (lane->sent && lane->sent->deadline_ms <= now_ms) {
 			*what = lane->sent->what;
@@ -565,12 +421,12 @@ static void server_free(struct pool_server *s)
 		struct pool_slot *slot = &s->slots[i];
 
 		for (unsigned n = 0; n < p->lanes; n++)
-			calls_free(slot->lanes[n].sent);
+			pool_calls_free(slot->lanes[n].sent);
 		slot_close(slot);
 		if (slot->connection)
 			p->protocol->free(slot->connection);
 	}
-	calls_free(s->queue);
+	pool_calls_free(s->queue);
 	loop_timer_done(&s->timer);
 	HASH_DEL(s->pool->servers, s);
 	s->pool->last = NULL;
@@ -633,7 +489,7 @@ void pool_free(struct pool *p)
 		return;
 	HASH_ITER (hh, p->servers, s, next)
 		server_free(s);
-	calls_free(p->told);
+	pool_calls_free(p->told);
 	loop_task_cancel(p->loop, &p->tell);
 	free(p);
 }
@@ -673,7 +529,7 @@ bool pool_backs_off(const struct pool *p, struct endpoint *e)
 static struct pool_server *server_new(struct pool *p, struct endpoint *e)
 {
 	struct pool_server *s = mem_zalloc(sizeof(*s));
-	struct lane *lanes;
+	struct pool_lane *lanes;
 
 	s->pool = p;
 	s->endpoint = endpoint_ref(e);
@@ -721,7 +577,7 @@ void pool_ask(struct pool *p, struct endpoint *e, char *query, size_t bytes, int
 	if (admit(s, bytes, &err)) {
 		look_again(s, call->asked_ms + IDLE_MS);
 		name_server(s, &err);
-		tell_later(s, call, &err);
+		pool_call_tell(s, call, &err);
 		return;
 	}
 	call->server = s;
@@ -745,10 +601,10 @@ void pool_cancel(struct pool_call *call)
 		return;
 	}
 	if (call->server)
-		leave(call);
+		pool_call_leave(call);
 	else
 		DL_DELETE(call->pool->told, call);
-	call_free(call);
+	pool_call_free(call);
 }
 
 /* ---- For one who looks after it ---- */
