@@ -10,8 +10,8 @@
 #include "net/dial.h"
 #include "net/pool_parts.h"
 
-#define GROW_MS       50    /* a call that has waited so long behind another gets the second connection */
-#define GROW_AGAIN_MS 30000 /* when that could not be had */
+#define GROW_MS       50    /* a call that has waited this long behind another gets a second connection */
+#define GROW_AGAIN_MS 30000 /* after a failure to open one */
 #define IDLE_MS       60000
 
 static void dispatch(struct pool_server *s);
@@ -26,7 +26,7 @@ static bool pipelines(const struct pool_server *s)
 	return s->pool->protocol->window > 1;
 }
 
-/* The timer fires at_ms, or sooner. */
+/* Sets the timer to at_ms, unless it is due earlier. */
 static void look_again(struct pool_server *s, int64_t at_ms)
 {
 	int64_t now_ms;
@@ -48,7 +48,7 @@ static void name_server(const struct pool_server *s, struct err *err)
 		err_wrap(err, "%s at %s", protocol->name, s->endpoint->name);
 }
 
-/* ---- The end of calls ---- */
+/* ---- Callbacks ---- */
 
 static void on_tell(void *arg)
 {
@@ -83,7 +83,7 @@ static bool is_closed(struct pool_server *s)
 	return !find_slot(s, SLOT_OPENING) && !find_slot(s, SLOT_OPEN);
 }
 
-/* What was under way is in no lane any more. */
+/* The lanes must hold no calls any more. */
 static void slot_close(struct pool_slot *slot)
 {
 	const struct pool *p = slot->server->pool;
@@ -107,7 +107,7 @@ void pool_opened(struct pool_slot *slot, unsigned lane)
 	if (slot->state == SLOT_OPENING) {
 		slot->state = SLOT_OPEN;
 		slot->used_ms = now_of(s);
-		/* Queries that waited for this one did not wait behind another. */
+		/* Queries that waited for this connection did not wait behind another query. */
 		if (s->grow_ms < slot->used_ms + GROW_MS)
 			s->grow_ms = slot->used_ms + GROW_MS;
 	}
@@ -162,9 +162,9 @@ void pool_refused(struct pool_call *call, const struct err *why)
 }
 
 /*
- * That a server has closed an idle connection is often noticed only when the next query is sent.
- * That query is sent once more, where the protocol allows it; not when the connection was closed
- * because of the answer.
+ * A connection that the server closed while idle is often noticed only when the next query is sent.
+ * That query is sent once more if the protocol allows it, but never after we closed the connection
+ * ourselves.
  */
 static bool try_again(struct pool_call *call, const struct err *why)
 {
@@ -179,14 +179,13 @@ static bool try_again(struct pool_call *call, const struct err *why)
 	return true;
 }
 
-/* No further connection before the back-off is over. */
 static void back_off(struct pool_server *s, const struct err *why)
 {
 	err_keep(&s->last_err, why);
 	s->retry_ms = now_of(s) + loop_backoff_ms(s->failures++, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS);
 }
 
-/* What is under way ends with its connection. */
+/* Ends the calls in flight, as their connection is lost. */
 static void fail_under_way(struct pool_slot *slot, const struct err *why, bool retry)
 {
 	struct pool_server *s = slot->server;
@@ -205,16 +204,16 @@ static void fail_under_way(struct pool_slot *slot, const struct err *why, bool r
 }
 
 /*
- * Closes the connection. A server that accepts connections and then closes them without an answer
- * is not dialled for each waiting query; one that closes an idle connection is not at fault. Nor is
- * one when we end a slow query (by_us); but where others are pipelined behind it, the server hangs.
+ * Closes the connection. The server goes into back-off if it closes connections without answering,
+ * so that it is not dialled for every queued query. Closing an idle connection is no fault; nor is
+ * our ending a slow query (by_us), unless others are pipelined behind it: then the server hangs.
  */
 static void lose(struct pool_slot *slot, const struct err *lost, bool by_us)
 {
 	struct pool_server *s = slot->server;
 	bool opening = slot->state == SLOT_OPENING,
 	     faulty = slot->under_way > 0 && (pipelines(s) || (!by_us && !slot->served));
-	struct err why = *lost; /* lost may be a member of the connection */
+	struct err why = *lost; /* lost may be part of the connection */
 	struct pool_call *call, *next;
 
 	name_server(s, &why);
@@ -264,9 +263,9 @@ bool *pool_slot_note(struct pool_slot *slot)
 	return &slot->server->note;
 }
 
-/* ---- Who goes when ---- */
+/* ---- Dispatching ---- */
 
-/* Where the next call is to go: the lane with the most room. False: none has any. */
+/* Finds the lane with the most room for the next call; false: none has room. */
 static bool find_room(struct pool_server *s, struct pool_slot **slot, unsigned *lane)
 {
 	unsigned most = 0;
@@ -285,7 +284,7 @@ static bool find_room(struct pool_server *s, struct pool_slot **slot, unsigned *
 	return most > 0;
 }
 
-/* The call is in no queue. */
+/* The call must be in no queue. */
 static void send(struct pool_slot *slot, unsigned lane, struct pool_call *call)
 {
 	struct err err;
@@ -300,7 +299,7 @@ static void send(struct pool_slot *slot, unsigned lane, struct pool_call *call)
 }
 
 /*
- * Opens a connection; a second one only for queries that wait behind a slow one, to keep
+ * Opens a connection. A second one is opened only for queries that wait behind a slow one, to keep
  * connections few.
  */
 static void grow(struct pool_server *s)
@@ -339,9 +338,9 @@ static void dispatch(struct pool_server *s)
 		grow(s);
 }
 
-/* ---- The timer: deadlines, growing, idleness ---- */
+/* ---- The timer: deadlines, growth, idle close ---- */
 
-/* Why one is overdue that is not the oldest under way. */
+/* Why a call expired that is not the oldest in flight. */
 static void explain_overdue(struct pool_server *s, struct err *err)
 {
 	const struct pool_protocol *protocol = s->pool->protocol;
@@ -376,7 +375,9 @@ static void expire_calls(struct pool_server *s, struct pool_call *list)
 	}
 }
 
-/* The oldest call of a lane (`what`) is overdue, or that of the queue while no lane opens. */
+/*
+ * Whether the oldest call of a lane (*what) is overdue, or that of the queue while no lane opens.
+ */
 static bool hangs(const struct pool_slot *slot, const char **what)
 {
 	const struct pool_server *s = slot->server;
@@ -464,7 +465,7 @@ static void on_timer(void *arg)
 	look_again(s, now_of(s) + IDLE_MS);
 }
 
-/* ---- For everybody ---- */
+/* ---- Users ---- */
 
 struct pool *pool_new(struct loop *loop, const struct pool_protocol *protocol, void *arg)
 {
@@ -544,7 +545,7 @@ static struct pool_server *server_new(struct pool *p, struct endpoint *e)
 	return s;
 }
 
-/* -1 with the reason why the call may not even wait. */
+/* -1 with err: the call may not even be queued. */
 static int admit(const struct pool_server *s, size_t bytes, struct err *err)
 {
 	const struct pool_protocol *protocol = s->pool->protocol;
@@ -597,7 +598,7 @@ void pool_cancel(struct pool_call *call)
 	if (!call)
 		return;
 	if (call->slot) {
-		call->cancelled = true; /* its place stays until the answer, or the end of the connection */
+		call->cancelled = true; /* keeps its place until the answer, or the end of the connection */
 		return;
 	}
 	if (call->server)
@@ -607,7 +608,7 @@ void pool_cancel(struct pool_call *call)
 	pool_call_free(call);
 }
 
-/* ---- For one who looks after it ---- */
+/* ---- Owners of one pool per server ---- */
 
 size_t pool_waiting(const struct pool *p)
 {

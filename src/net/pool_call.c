@@ -43,7 +43,6 @@ void pool_call_leave(struct pool_call *call)
 	call->server->waiting_bytes -= call->bytes;
 }
 
-/* why: NULL for an answer. The call waits in no queue and has no place any more. */
 void pool_call_tell(struct pool_server *s, struct pool_call *call, const struct err *why)
 {
 	struct pool *p = s->pool;
@@ -65,7 +64,7 @@ void pool_call_fail(struct pool_call *call, const struct err *why)
 	pool_call_tell(call->server, call, why);
 }
 
-/* An empty place keeps the order of the answers. */
+/* A cancelled copy stays in the lane, so that later answers find their calls. */
 void pool_call_expire(struct pool_call *call, const struct err *why)
 {
 	struct pool_server *s = call->server;
@@ -85,7 +84,6 @@ void pool_call_expire(struct pool_call *call, const struct err *why)
 	pool_call_tell(s, call, why);
 }
 
-/* What is under way in the lane is asked again, before all that came later. */
 void pool_calls_requeue(struct pool_server *s, struct pool_lane *lane)
 {
 	while (lane->sent) {

@@ -37,8 +37,8 @@ static const char *hint_of(const struct stream *s)
 }
 
 /*
- * By OpenSSL's error. libevent puts OpenSSL's result codes (below 16) into the same list. In TLS
- * 1.3 a server refuses a certificate after the handshake.
+ * Explains OpenSSL's error. libevent puts OpenSSL's result codes (below 16) into the same list. In
+ * TLS 1.3 a server refuses a certificate after the handshake.
  */
 static void lose_tls(struct stream *s, unsigned long code)
 {
@@ -87,7 +87,7 @@ static void on_deadline(void *arg)
 
 /* ---- Reading ---- */
 
-/* Until no whole message is left; 1: it was closed, perhaps freed. */
+/* Takes messages until none is complete. 1: the stream was closed, perhaps freed. */
 static int take_all(struct stream *s, struct evbuffer *input, struct err *err)
 {
 	bool closed = false;
@@ -129,7 +129,7 @@ static void on_read(struct bufferevent *bev, void *arg)
 
 /* ---- Writing ---- */
 
-/* Instead of asking epoll first, which costs two system calls. */
+/* Writes without waiting for epoll, which would cost two system calls. */
 static void write_soon(struct stream *s)
 {
 	if (!s->ssl)
@@ -165,7 +165,7 @@ void stream_write_frame(struct stream *s, struct buf *frame)
 void stream_write_last(struct stream *s, const void *bytes, size_t len)
 {
 	if (evbuffer_get_length(bufferevent_get_output(s->bev)) > 0)
-		; /* half of it may have gone out, or the server does not read */
+		; /* a message may be half sent, or the server does not read */
 	else if (s->ssl)
 		(void)SSL_write(s->ssl, bytes, (int)len);
 	else
@@ -250,7 +250,7 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 	bufferevent_enable(s->bev, EV_READ | EV_WRITE);
 }
 
-/* ---- For the protocols ---- */
+/* ---- For protocols ---- */
 
 void stream_init(struct stream *s, struct loop *loop, const struct stream_events *events, void *arg)
 {
