@@ -18,32 +18,30 @@
 #define PARTITIONS_MAX 100000
 #define TIDY_MS        30000
 #define FORGET_MS      300000
-/*
- * As often as other clients: a new leader, or a coordinator that is still reading, takes a moment.
- */
+/* As other clients do: electing a leader, or loading a coordinator, takes a moment. */
 #define TRIES_MAX    3
 #define TRY_AGAIN_MS 250
 
-/* One cluster and those who ask it. */
+/* One cluster and the calls to it. */
 struct cluster_client {
 	struct kafka_pool *pool;
 	struct kafkaendpoint *endpoint; /* one count */
 	struct kafkacluster *cluster;
 	struct kafka_call *queued, *under_way;
 	size_t waiting;
-	int64_t begun_ms, used_ms; /* the last window; the last question */
+	int64_t begun_ms, used_ms; /* start of the last window; last call */
 	struct loop_timer window;
 	struct loop_task begin;
 	UT_hash_handle hh;
 };
 
-/* What is asked next, or has been asked. */
+/* The step in progress. */
 enum step { TOPICS, GROUPS_TOPICS, COMMITTED, ENDS, STARTS };
 
 struct kafka_call {
 	struct cluster_client *client;
 	struct kafka_call *prev, *next;
-	struct kafka_call **list; /* that it is in; NULL: it is over, and will be told */
+	struct kafka_call **list; /* the list it is in */
 	const struct kafka_question *question;
 	kafka_fn fn;
 	void *arg;
@@ -51,24 +49,24 @@ struct kafka_call {
 	struct loop_task tell;
 	int64_t deadline_ms;
 	enum step step;
-	struct kafkawaiter *waiters; /* those of the step */
+	struct kafkawaiter *waiters; /* of this step */
 	size_t waiter_count, left;
 	struct kafkatopic **topics; /* a reference each */
 	size_t topic_count;
-	char **found; /* owned; of the group's own topics: their names */
+	char **found; /* owned; names of the group's topics, if the question has none */
 	size_t found_count;
 	struct kafka_partition *partitions;
 	struct kafka_place *places; /* of each */
 	struct kafka_share *shares;
 	struct kafka_span {
 		size_t from, to;
-	} * spans; /* of the shares; for each wait for offsets */
+	} * spans; /* range of shares, per waiter for offsets */
 	size_t count;
-	struct shares_hold share;                     /* of partitions that are asked about */
-	struct kafka_call *parked_prev, *parked_next; /* while it waits for that */
+	struct shares_hold share;                     /* of the partitions that may be asked about at a time */
+	struct kafka_call *parked_prev, *parked_next; /* while it waits for its share */
 	bool parked;
 	size_t tries;
-	bool was_lost;   /* a try failed by its connection */
+	bool was_lost;   /* a try failed because of a connection */
 	struct err *err; /* owned */
 };
 
@@ -79,7 +77,7 @@ struct kafka_pool {
 	struct cluster_client *clients;
 	struct kafka_call *finished;
 	struct kafkashares shares;
-	struct kafka_call *parked; /* that wait for their share, oldest first */
+	struct kafka_call *parked; /* waiting for their share, oldest first */
 	struct loop_task unpark;
 	struct loop_timer tidy;
 };
@@ -159,7 +157,7 @@ static void on_tell(void *arg)
 	call_free(call);
 }
 
-/* At the end of the turn it is told; err NULL: with what it has. */
+/* Ends the call, with err or its answer; the callback runs at the end of the turn. */
 static void end_call(struct kafka_call *call, const struct err *err)
 {
 	struct kafka_pool *p = call->client->pool;
@@ -196,7 +194,7 @@ static void end_with(struct kafka_call *call, enum err_kind kind, const char *fm
 
 /* ---- Trying again ---- */
 
-/* What is known of its topics and coordinator may be old: who asks next has another look. */
+/* Marks the metadata of its topics, and its coordinator, as stale: the next call refreshes them. */
 static void mark_stale(struct kafka_call *call)
 {
 	for (size_t i = 0; i < call->topic_count; i++)
@@ -205,9 +203,8 @@ static void mark_stale(struct kafka_call *call)
 }
 
 /*
- * The question begins anew a little later; or it fails, if that was tried already. A lost
- * connection is tried once more only: its back-off makes the next one wait, and who asks should
- * hear of an outage.
+ * Restarts the call a little later, or fails it after TRIES_MAX. A lost connection is retried only
+ * once: back-off delays the next one, and users should learn of an outage.
  */
 static void try_again(struct kafka_call *call, const struct err *err, bool was_lost)
 {
@@ -219,7 +216,7 @@ static void try_again(struct kafka_call *call, const struct err *err, bool was_l
 	}
 	call->tries++;
 	call->was_lost |= was_lost;
-	err_keep(&call->err, err); /* what is told if the deadline passes before the next try */
+	err_keep(&call->err, err); /* reported if the deadline passes before the next try */
 	forget_try(call);
 	loop_timer_set(&call->again, TRY_AGAIN_MS);
 }
@@ -242,7 +239,7 @@ static void on_deadline(void *arg)
 		return;
 	}
 	mark_stale(call);
-	if (call->err) { /* wrapped when it ends */
+	if (call->err) { /* end_call wraps it */
 		err = *call->err;
 		end_call(call, &err);
 		return;
@@ -254,16 +251,9 @@ static void on_deadline(void *arg)
 
 static void next_step(struct kafka_call *call);
 
-static void on_topics(struct kafkawaiter *w, const struct kafkamessages_offsets *answer, const struct err *err,
-	enum kafkacluster_failure failure);
-static void on_groups_topics(struct kafkawaiter *w, const struct kafkamessages_offsets *answer, const struct err *err,
-	enum kafkacluster_failure failure);
-static void on_offsets(struct kafkawaiter *w, const struct kafkamessages_offsets *answer, const struct err *err,
-	enum kafkacluster_failure failure);
+static kafkawaiter_fn on_topics, on_groups_topics, on_offsets;
 
-static void prepare(struct kafka_call *call, enum step step, size_t waiters,
-	void (*fn)(struct kafkawaiter *w, const struct kafkamessages_offsets *answer, const struct err *err,
-		enum kafkacluster_failure failure))
+static void prepare(struct kafka_call *call, enum step step, size_t waiters, kafkawaiter_fn *fn)
 {
 	for (size_t i = 0; i < call->waiter_count; i++)
 		kafkacluster_leave(&call->waiters[i]);
@@ -283,7 +273,7 @@ static void fail_step(struct kafka_call *call, const struct err *err, enum kafka
 		try_again(call, err, failure == KAFKACLUSTER_LOST);
 }
 
-/* The name of a topic: a group's own come from the broker. */
+/* A topic's name for messages: those of the group's topics come from the broker. */
 static const char *shown(const struct kafka_call *call, const char *topic)
 {
 	return kafkaendpoint_shown(call->client->endpoint, topic);
@@ -324,8 +314,8 @@ static struct kafkaranges ranges_of(const struct kafka_call *call)
 }
 
 /*
- * Also false when it has an error, or nothing that is wanted; the call is over then, or tried
- * again.
+ * Adds the topic's partitions. False: the topic has an error, or no partition to ask about; the
+ * call has ended or will be retried.
  */
 static bool add_topic(struct kafka_call *call, struct kafkatopic *t)
 {
@@ -373,7 +363,10 @@ static bool add_topic(struct kafka_call *call, struct kafkatopic *t)
 	return false;
 }
 
-/* Of all its partitions; false: not now. (More than there may be are an error of their own.) */
+/*
+ * Takes a share for all its partitions; false: none is free. (More than PARTITIONS_MAX are refused
+ * later.)
+ */
 static bool take_share(struct kafka_call *call, const char *const *names, size_t count)
 {
 	const struct kafkamap *map = kafkacluster_map(call->client->cluster);
@@ -389,7 +382,7 @@ static bool take_share(struct kafka_call *call, const char *const *names, size_t
 		partitions < PARTITIONS_MAX ? partitions : PARTITIONS_MAX);
 }
 
-/* Until another question gives some back, or the deadline, which says why. */
+/* Waits until another call frees its share, or the deadline. */
 static void park(struct kafka_call *call)
 {
 	DL_APPEND2(call->client->pool->parked, call, parked_prev, parked_next);
@@ -431,7 +424,7 @@ static void take_topics(struct kafka_call *call)
 	next_step(call);
 }
 
-/* Each of those that wait now, once: it may have to wait again. */
+/* Tries each parked call once; it may be parked again. */
 static void on_unpark(void *arg)
 {
 	struct kafka_pool *p = arg;
@@ -460,7 +453,9 @@ static void on_topics(struct kafkawaiter *w, const struct kafkamessages_offsets 
 
 /* ---- Offsets ---- */
 
-/* Those of the leader at `from` that are asked about; *to: where the next one's begin. */
+/*
+ * Collects the partitions of the leader at `from` to ask about; *to: where the next leader's begin.
+ */
 static size_t partitions_of(const struct kafka_call *call, enum step step, size_t from, size_t *to,
 	struct kafka_partition_ref *refs)
 {
@@ -476,7 +471,7 @@ static size_t partitions_of(const struct kafka_call *call, enum step step, size_
 	return count;
 }
 
-/* One request to each broker that leads some of the partitions; starts only where they matter. */
+/* One request to each leader. Starts are asked for only where nothing is committed. */
 static void ask_offsets(struct kafka_call *call, enum step step)
 {
 	struct kafka_partition_ref *refs = mem_array(call->count, sizeof(*refs));
@@ -518,21 +513,21 @@ static void ask_committed(struct kafka_call *call)
 	free(refs);
 }
 
-/* 0; -1 with err: the broker says that it cannot tell. */
+/* -1 with err: the broker returned an error, or no committed offset. */
 static int take_offset(struct kafka_call *call, struct kafka_partition *p, const struct kafkamessages_offset *o,
 	struct err *err)
 {
 	char room[32];
 
 	if (!o) {
-		/* Ends and starts may be left out; what was committed may not. */
+		/* Ends and starts may be missing, committed offsets may not. */
 		return call->step != COMMITTED
 			? 0
 			: err_set(err, ERR_INVALID, "error finding offset block for topic %s and partition %" PRId32,
 				  shown(call, p->topic), p->id);
 	}
 	if (o->error && call->step == STARTS)
-		return 0; /* the end alone has to do */
+		return 0; /* the end alone must do */
 	if (o->error)
 		return err_set(err, kafkamessages_is_denied(o->error) ? ERR_DENIED : ERR_TEMPORARY,
 			"%s of partition %" PRId32 " of topic %s: %s",
@@ -555,7 +550,7 @@ static void on_offsets(struct kafkawaiter *w, const struct kafkamessages_offsets
 	struct kafka_span span = { 0, call->count };
 	struct err err;
 
-	/* The start is a refinement: without it the end counts, as it did before. */
+	/* Starts are optional: without one, all messages up to the end count. */
 	if (failed && call->step != STARTS) {
 		fail_step(call, failed, failure);
 		return;
@@ -567,7 +562,10 @@ static void on_offsets(struct kafkawaiter *w, const struct kafkamessages_offsets
 		const struct kafkamessages_offset *o = kafkamessages_find(answer, p->topic, p->id);
 
 		if ((o || call->step == COMMITTED) && take_offset(call, p, o, &err)) {
-			/* Of a topic that was made anew the old leader says that there is none. */
+			/*
+			 * After a topic is recreated its former leader answers UNKNOWN_TOPIC:
+			 * retry.
+			 */
 			if (o && (kafkamessages_is_retryable(o->error) || o->error == KAFKA_UNKNOWN_TOPIC))
 				try_again(call, &err, false);
 			else
@@ -589,8 +587,8 @@ static bool is_topic(const char *name)
 }
 
 /*
- * What is committed in any topic. The names are kept for the metadata; the offsets are asked for
- * again, with all the partitions that there are.
+ * Takes the names of the topics in which the group has committed offsets. The offsets are asked for
+ * again, for all partitions of these topics.
  */
 static void on_groups_topics(struct kafkawaiter *w, const struct kafkamessages_offsets *answer, const struct err *err,
 	enum kafkacluster_failure failure)

@@ -3,21 +3,20 @@
 #define NET_KAFKA_KAFKA_H
 
 /*
- * Kafka as triggers ask it: which offsets has a consumer group committed, and where do the
- * partitions end? One cluster per bootstrap servers, credentials and TLS settings, with one
- * connection per broker, shared by all that use it.
+ * What triggers ask of Kafka: a consumer group's committed offsets, and the end offsets of the
+ * partitions. There is one cluster client per set of bootstrap servers, credentials and TLS
+ * settings, with one connection per broker, shared by all users.
  *
- * A question goes: metadata of its topics (known for a minute), committed offsets of its group,
- * from the group's coordinator, then the ends, from the leaders: in this order, so that what is
- * consumed meanwhile makes the lag smaller and never negative. Questions that come within 50 ms are
- * put together, so that a thousand cost as much as a few: the first of them goes at once, the
- * others wait for the rest of that time. A question keeps pace with its own brokers only; one that
- * does not answer keeps nobody waiting who does not need it.
+ * A question runs in steps: metadata of its topics (cached for a minute), the group's committed
+ * offsets from its coordinator, then end offsets from the leaders. In this order, messages consumed
+ * meanwhile make the lag smaller, never negative. Questions that arrive within 50 ms are batched,
+ * so that a thousand cost little more than a few: the first starts at once, the others when the 50
+ * ms are over. A question waits only for brokers that it needs.
  *
- * When leaders or coordinators have moved, or a connection was lost, the question is asked again,
- * from the metadata on; a failure after that is the question's. All of it is done by
- * net/kafka/kafkacluster; the protocol is in net/kafka/kafkamessages, by hand, as no library for C
- * both keeps out of the loop's way and asks for ends of many partitions at once.
+ * If leaders or coordinators have moved, or a connection was lost, the question is retried from the
+ * metadata on; the next failure is reported. net/kafka/kafkacluster sends the requests. The
+ * protocol (net/kafka/kafkamessages) is written by hand, as no C library both works on our event
+ * loop and asks for the ends of many partitions at once.
  */
 
 #include <stdbool.h>
@@ -37,48 +36,51 @@ struct webtoken_store;
 #define KAFKA_OFFSET_NONE (-1)
 
 /*
- * Bytes of a name, by which callers keep: a request tells of the topics of all who ask. Kafka's own
- * rule for topics is 249, that of Azure Event Hubs 256; for groups there is what the protocol can
- * say.
+ * Length limits in bytes that callers must keep, since requests batch the topics of all users.
+ * Kafka's own limit for topics is 249, that of Azure Event Hubs 256; a group name is limited by the
+ * protocol alone.
  */
 #define KAFKA_TOPIC_MAX 256
 #define KAFKA_GROUP_MAX INT16_MAX
 
-/* Borrowed until the callback, or the cancel. */
+/* Borrowed until the callback or kafka_cancel. */
 struct kafka_question {
 	const char *group;
-	const char *const *topics; /* none: every topic in which the group has a committed offset */
+	const char *const *topics; /* none: every topic in which the group has committed offsets */
 	size_t topic_count;
-	/* of the partitions that matter, sorted, without overlaps; none: all */
+	/* partitions to ask about, sorted, without overlaps; none: all */
 	const struct kafka_range *ranges;
 	size_t range_count;
-	bool starts; /* where nothing is committed, also where the partition begins */
+	bool starts; /* also ask for the start of partitions without a committed offset */
 };
 
-/* Borrowed for the callback. In the order of topics and partitions. */
+/* Borrowed for the callback. Ordered by topic and partition. */
 struct kafka_partition {
 	const char *topic;
 	int32_t id;
-	int64_t committed; /* KAFKA_OFFSET_NONE: nothing */
-	bool has_end;      /* the broker told it: some leave out what is idle */
+	int64_t committed; /* KAFKA_OFFSET_NONE: none */
+	bool has_end;      /* the broker returned it; some brokers omit idle partitions */
 	int64_t end;
-	int64_t start; /* KAFKA_OFFSET_NONE: not asked for, or not told */
+	int64_t start; /* KAFKA_OFFSET_NONE: not asked for, or not returned */
 };
 struct kafka_answer {
 	const struct kafka_partition *partitions;
 	size_t count;
 };
 
-/* For logins by an identity, and by SCRAM; borrowed for the pool's life; may be NULL in tests. */
+/*
+ * tokens: for logins by an identity; salter: for SCRAM. Both are borrowed, and may be NULL in
+ * tests.
+ */
 struct kafka_pool *kafka_pool_new(struct loop *loop, struct webtoken_store *tokens, struct salter *salter);
-void kafka_pool_free(struct kafka_pool *p);                /* questions end without callbacks; NULL is fine */
+void kafka_pool_free(struct kafka_pool *p);                /* calls end without callbacks; NULL is fine */
 size_t kafka_pool_connections(const struct kafka_pool *p); /* open or being opened */
 
-/* Either answer or err is NULL. Exactly once, never before kafka_ask has returned. */
+/* Either answer or err is NULL. Called exactly once, never before kafka_ask has returned. */
 typedef void (*kafka_fn)(void *arg, const struct kafka_answer *answer, const struct err *err);
 /* deadline_ms: loop clock. */
 struct kafka_call *kafka_ask(struct kafka_pool *p, struct kafkaendpoint *e, const struct kafka_question *question,
 	int64_t deadline_ms, kafka_fn fn, void *arg);
-void kafka_cancel(struct kafka_call *call); /* no callback any more; NULL is fine */
+void kafka_cancel(struct kafka_call *call); /* no callback follows; NULL is fine */
 
 #endif

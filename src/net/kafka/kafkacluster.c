@@ -13,25 +13,25 @@
 #include "net/kafka/kafkashares.h"
 
 #define PARTITIONS_MAX  20000 /* in one request */
-#define NAMES_MAX       500   /* of topics: their partitions, of 42 bytes and more, fit into an answer */
-#define LINKS_MAX       2000  /* connections, those that are closed and not forgotten among them */
-#define LOOKED_AT_MAX   256   /* of those, for one that answers */
+#define NAMES_MAX       500   /* topics in one request: their partitions, 42 bytes or more each, fit into an answer */
+#define LINKS_MAX       2000  /* connections, including closed ones that are still kept */
+#define LOOKED_AT_MAX   256   /* links examined when looking for one that is open */
 #define GROUP_FORGET_MS 600000
 #define LINK_FORGET_MS  300000
 /*
- * A request ends a little before those who wait for it: they are told which broker kept them
- * waiting, not only that they waited.
+ * A request ends a little before its waiters do, so that their error names the broker that did not
+ * answer.
  */
 #define EARLIER_MS 50
 /*
- * Groups are asked for one by one, and a broker answers one after the other: the ends that follow
- * wait so long for each other, for as long as groups are being asked.
+ * Holds ListOffsets back this long while OffsetFetch requests are in flight, so that questions
+ * whose offsets arrive one after the other share one request.
  */
 #define GATHER_MS 20
 
 enum kind { DESCRIBE, COMMITTED, OFFSETS };
 
-/* What those have in common who ask together. All bytes count: made by batch_get alone. */
+/* What callers of one batch have in common. Compared bytewise: made by batch_get alone. */
 struct batch_key {
 	enum kind kind;
 	int32_t node; /* OFFSETS */
@@ -40,14 +40,14 @@ struct batch_key {
 	int all;                   /* COMMITTED: of all topics */
 };
 
-/* One request for all who asked in this turn. */
+/* One request, for all that asked in this turn. */
 struct kafkabatch {
 	struct kafkacluster *cluster;
 	enum kind kind;
 	struct batch_key key;
-	bool has_room; /* in the cluster's table: who asks the same joins it */
+	bool has_room; /* in the table `open`: others may join */
 	struct kafkabatch *prev, *next;
-	struct kafkabatch **list; /* that it is in: pending, taken, under way, or waiting for a coordinator */
+	struct kafkabatch **list; /* the list it is in: pending, taken, under_way, or a group's waiting */
 	struct group *group;      /* COMMITTED */
 	int32_t node;             /* OFFSETS */
 	int64_t which;
@@ -58,21 +58,21 @@ struct kafkabatch {
 	size_t name_count;
 	struct kafkawaiter *waiters;
 	int64_t begun_ms, deadline_ms;
-	struct kafkalink *link;            /* that it was sent to */
+	struct kafkalink *link;            /* that it was sent over */
 	struct kafkalink_request *request; /* while under way */
 	size_t tries;
 	UT_hash_handle hh;
 };
 
-/* A consumer group: which broker coordinates it. */
+/* A consumer group and its coordinator. */
 struct group {
 	struct kafkacluster *cluster;
 	char *name;
 	int32_t node;           /* -1: unknown */
-	struct kafkalink *link; /* that was asked for it */
+	struct kafkalink *link; /* that was asked for the coordinator */
 	struct kafkalink_request *finding;
-	struct kafkabatch *waiting; /* until it is found */
-	size_t batches;             /* that are about it */
+	struct kafkabatch *waiting; /* for the coordinator */
+	size_t batches;             /* that ask about the group */
 	size_t tries;
 	int64_t used_ms;
 	UT_hash_handle hh;
@@ -89,14 +89,14 @@ struct kafkacluster {
 	struct kafkalink_terms terms;
 	struct kafkashares *shares;
 	struct link *links;
-	size_t next_server; /* of the bootstrap servers, the one to begin with */
+	size_t next_server; /* index of the bootstrap server to try first */
 	struct kafkamap map;
 	struct group *groups;
-	struct kafkabatch *pending; /* are sent at the end of this turn, or a little later: gathering */
-	struct kafkabatch *open;    /* those of them with room for more, by what they ask */
-	struct kafkabatch *taken;   /* from a list, to be sent or finished now: take_all */
+	struct kafkabatch *pending; /* sent at the end of this turn, or a little later (gathering) */
+	struct kafkabatch *open;    /* those of them with room, by key */
+	struct kafkabatch *taken;   /* being sent or finished now (take_all) */
 	struct kafkabatch *under_way;
-	size_t groups_asked; /* of them, COMMITTED */
+	size_t groups_asked; /* of those, COMMITTED */
 	struct loop_task flush;
 	struct loop_timer gathering;
 };
@@ -111,7 +111,7 @@ static void drop_link(struct kafkacluster *c, struct link *l)
 	free(l);
 }
 
-/* Forgets connections that are closed, when there are as many as there may be. */
+/* At the limit, frees closed connections. */
 static bool has_room(struct kafkacluster *c)
 {
 	struct link *l, *next;
@@ -129,7 +129,7 @@ static const char *namespace_of(const struct kafkacluster *c)
 	return endpoint_namespace(&c->terms.endpoint->base);
 }
 
-/* NULL: there are too many. A bootstrap server has its connection also beyond the share. */
+/* NULL: too many. Bootstrap servers are exempt from the share. */
 static struct kafkalink *link_at(struct kafkacluster *c, const char *host, uint16_t port, bool bootstrap)
 {
 	MEM_AUTO char *address = hostport_join(host, port);
@@ -152,7 +152,7 @@ static struct kafkalink *link_at(struct kafkacluster *c, const char *host, uint1
 	return l->link;
 }
 
-/* The connection to a broker; NULL with err when nobody has said where it is. */
+/* The connection to a broker; NULL with err, for example when its address is unknown. */
 static struct kafkalink *link_to(struct kafkacluster *c, int32_t node, struct err *err)
 {
 	const struct kafkamap_broker *broker = kafkamap_broker(&c->map, node);
@@ -181,8 +181,8 @@ static struct kafkalink *bootstrap_link(struct kafkacluster *c, size_t i)
 }
 
 /*
- * A connection for what every broker can answer: one of the cluster's that is open and answers,
- * else the bootstrap server whose turn it is, but for those that have failed just now.
+ * A connection for requests that any broker can answer: an open one that is not slow, else the next
+ * bootstrap server that has not failed just now.
  */
 static struct kafkalink *any_link(struct kafkacluster *c)
 {
@@ -199,10 +199,10 @@ static struct kafkalink *any_link(struct kafkacluster *c)
 			best = NULL;
 	}
 	best = best ? best : bootstrap_link(c, 0);
-	return best ? best : c->links->link; /* all that there may be are in use */
+	return best ? best : c->links->link; /* no room for a new one */
 }
 
-/* Which broker the connection to an address leads to, if there is one. NULL is fine. */
+/* Updates the node of the connection to an address, if there is one. NULL is fine. */
 static void name_link(struct kafkacluster *c, const char *address)
 {
 	const struct kafkamap_broker *b = address ? kafkamap_broker_at(&c->map, address) : NULL;
@@ -214,7 +214,7 @@ static void name_link(struct kafkacluster *c, const char *address)
 		kafkalink_set_node(l->link, b ? b->id : -1);
 }
 
-/* A coordinator may be a broker that the metadata did not name, or that has moved. */
+/* A coordinator may be missing from the metadata, or have moved. */
 static void take_broker(struct kafkacluster *c, const struct kafkamessages_broker *broker)
 {
 	const struct kafkamap_broker *b = kafkamap_broker(&c->map, broker->id);
@@ -228,7 +228,7 @@ static void take_broker(struct kafkacluster *c, const struct kafkamessages_broke
 	name_link(c, b->address);
 }
 
-/* Which broker each connection leads to, by the newest metadata. */
+/* Updates the nodes of all connections from the newest metadata. */
 static void name_links(struct kafkacluster *c)
 {
 	for (const struct link *l = c->links; l; l = l->hh.next) {
@@ -238,7 +238,7 @@ static void name_links(struct kafkacluster *c)
 	}
 }
 
-/* A broker answers: who only led to the brokers is not needed. */
+/* Closes bootstrap connections once a broker's connection is open. */
 static void close_bootstrap(struct kafkacluster *c)
 {
 	bool open = false;
@@ -252,14 +252,14 @@ static void close_bootstrap(struct kafkacluster *c)
 
 /* ---- Batches ---- */
 
-/* The one that asks the same and has room, or a new one. */
+/* The open batch with this key, or a new one. */
 static struct kafkabatch *batch_get(struct kafkacluster *c, enum kind kind, struct group *group, bool all, int32_t node,
 	int64_t which)
 {
 	struct batch_key key;
 	struct kafkabatch *b;
 
-	memset(&key, 0, sizeof(key)); /* what lies between the fields, too */
+	memset(&key, 0, sizeof(key)); /* padding included */
 	key.kind = kind;
 	key.node = node;
 	key.which = which;
@@ -287,7 +287,7 @@ static struct kafkabatch *batch_get(struct kafkacluster *c, enum kind kind, stru
 	return b;
 }
 
-/* Nobody joins it any more. */
+/* No one may join it any more. */
 static void batch_close(struct kafkabatch *b)
 {
 	if (b->has_room)
@@ -303,8 +303,8 @@ static void relist(struct kafkabatch *b, struct kafkabatch **list)
 }
 
 /*
- * What is in the list now, into `taken`, which nothing else fills: what its callbacks ask for goes
- * into the other lists, so that working it off ends.
+ * Moves the list into `taken`, which nothing else fills: callbacks add to the other lists, so
+ * processing it ends.
  */
 static void take_all(struct kafkacluster *c, struct kafkabatch **list)
 {
@@ -366,7 +366,7 @@ void kafkacluster_leave(struct kafkawaiter *w)
 		return;
 	DL_DELETE(b->waiters, w);
 	w->batch = NULL;
-	/* Of one that is being told the last is its own end. */
+	/* A batch that is being finished frees itself. */
 	if (!b->waiters && b->list)
 		batch_free(b);
 }
@@ -383,7 +383,7 @@ static enum kafkacluster_failure failure_of_loss(const struct kafkalink *link, c
 	return kafkalink_closed_by_peer(link) ? KAFKACLUSTER_MOVED : KAFKACLUSTER_LOST;
 }
 
-/* Tells all who wait, and ends. */
+/* Calls all waiters back, and frees the batch. */
 static void finish(struct kafkabatch *b, const struct kafkamessages_offsets *answer, const struct err *err,
 	enum kafkacluster_failure failure)
 {
@@ -531,8 +531,8 @@ static void not_found(struct group *g, const struct err *err, enum kafkacluster_
 }
 
 /*
- * A coordinator that cannot be connected to fails all requests that wait for it together: each by
- * itself would doubt it, and the next would look it up once more.
+ * If the coordinator cannot be connected to, all batches that wait for it fail together. One by
+ * one, each would mark the coordinator stale, and the next would look it up again.
  */
 static void send_waiting(struct group *g)
 {
@@ -613,8 +613,8 @@ static void take_metadata(struct kafkabatch *b, struct wire *r)
 		return;
 	}
 	/*
-	 * What this turn has gathered refers to what was known until now: sent apart from what
-	 * comes next, no partition stands in a request twice.
+	 * Pending batches refer to the old metadata. They are sent apart from later ones, so that
+	 * no request has a partition twice.
 	 */
 	send_pending(c, false);
 	c->map.namespace_ = namespace_of(c);

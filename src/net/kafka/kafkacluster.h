@@ -3,16 +3,16 @@
 #define NET_KAFKA_KAFKACLUSTER_H
 
 /*
- * One Kafka cluster: its brokers with one connection each (net/kafka/kafkalink), what its metadata
- * said (net/kafka/kafkamap), and who coordinates which group. What is asked in one turn of the loop
- * is asked together: one Metadata for all topics, one OffsetFetch per group, one ListOffsets per
- * broker, whoever refs how much of it. net/kafka/kafka puts a trigger's answer together from
- * these.
+ * One Kafka cluster: one connection per broker (net/kafka/kafkalink), its cached metadata
+ * (net/kafka/kafkamap), and the coordinators of consumer groups. Requests made in one turn of the
+ * loop are batched: one Metadata for all topics, one OffsetFetch per group, one ListOffsets per
+ * broker. net/kafka/kafka builds a trigger's answer from these.
  *
- * The bootstrap servers are asked first, in turn when one fails; then the brokers that the metadata
- * names, each at the address that it advertises, and the bootstrap connection is closed if it is
- * none of theirs. Addresses come from the network: each is judged when it is dialled
- * (net/sourcerules), and TLS and credentials are the endpoint's for all of them.
+ * The first requests go to the bootstrap servers, the next one when one fails; later ones to the
+ * brokers that the metadata names, at the addresses that they advertise. The bootstrap connection
+ * is then closed unless it leads to one of them. Addresses come from the network: each is checked
+ * when it is dialled (net/sourcerules). The endpoint's TLS settings and credentials apply to all of
+ * them.
  */
 
 #include <stdbool.h>
@@ -30,56 +30,57 @@ struct kafkacluster;
 struct kafkabatch;
 struct kafkashares;
 
-/* terms: loop, tokens and salter of them. shares: borrowed. */
+/* terms: only loop, tokens and salter are used. shares: borrowed. */
 struct kafkacluster *kafkacluster_new(const struct kafkalink_terms *terms, struct kafkaendpoint *endpoint,
 	struct kafkashares *shares);
-void kafkacluster_free(struct kafkacluster *c); /* who waits gets no callback; not from inside one */
+void kafkacluster_free(struct kafkacluster *c); /* waiters get no callback; must not be called from one */
 
 size_t kafkacluster_connections(const struct kafkacluster *c);
-void kafkacluster_tidy(struct kafkacluster *c); /* from time to time: forgets what nobody uses */
+/* Call from time to time: forgets unused groups, connections and topics. */
+void kafkacluster_tidy(struct kafkacluster *c);
 
 const struct kafkamap *kafkacluster_map(const struct kafkacluster *c);
-/* Another look is due at who coordinates a group. (Of a topic: struct kafkatopic, doubted.) */
+/* Has the group's coordinator looked up again. (For a topic, set `stale` in struct kafkatopic.) */
 void kafkacluster_forget_coordinator(struct kafkacluster *c, const char *group);
 
-/* Why there is no answer: whether another try may help. */
+/* Why there is no answer: may a retry help? */
 enum kafkacluster_failure {
 	KAFKACLUSTER_FINAL, /* no */
-	KAFKACLUSTER_MOVED, /* what was known is old: leaders, coordinators, or the connection */
-	KAFKACLUSTER_LOST,  /* there is no connection, or no answer: perhaps because of that */
+	KAFKACLUSTER_MOVED, /* yes: leader or coordinator has moved, or an old connection was closed */
+	KAFKACLUSTER_LOST,  /* perhaps: no connection, or no answer in time */
 };
 
+struct kafkawaiter;
+
 /*
- * Somebody who waits for one of the answers below; a member of its owner. Zeroed it waits for none.
+ * answer: borrowed; NULL with err, and for metadata, which is in the map. Called exactly once,
+ * never before the asking function has returned.
  */
+typedef void kafkawaiter_fn(struct kafkawaiter *w, const struct kafkamessages_offsets *answer, const struct err *err,
+	enum kafkacluster_failure failure);
+
+/* A member of a batch, waiting for one of the answers below; part of its owner. Zeroed: idle. */
 struct kafkawaiter {
-	/*
-	 * answer: borrowed; NULL of metadata, which is in the map, and when err is not. Never
-	 * called before the asking function has returned, exactly once.
-	 */
-	void (*fn)(struct kafkawaiter *w, const struct kafkamessages_offsets *answer, const struct err *err,
-		enum kafkacluster_failure failure);
+	kafkawaiter_fn *fn;
 	void *arg;
-	struct kafkabatch *batch; /* NULL: it does not wait */
+	struct kafkabatch *batch; /* NULL: idle */
 	struct kafkawaiter *prev, *next;
 };
-void kafkacluster_leave(struct kafkawaiter *w); /* no callback any more; fine when it does not wait */
+void kafkacluster_leave(struct kafkawaiter *w); /* no callback follows; fine when idle */
 
-/*
- * A partition that somebody refs to know about; the topic gets a reference while that is needed.
- */
+/* A partition to ask about. A batch holds a reference to the topic. */
 struct kafka_partition_ref {
 	struct kafkatopic *topic;
 	int32_t partition;
 };
 
-/* Metadata of topics, into the map. deadline_ms, in all: loop clock. */
+/* Fetches metadata of topics into the map. deadline_ms, here and below: loop clock. */
 void kafkacluster_describe(struct kafkacluster *c, const char *const *topics, size_t count, int64_t deadline_ms,
 	struct kafkawaiter *w);
-/* Committed offsets of a group; refs NULL: of all topics in which it has some. */
+/* Fetches committed offsets of a group; refs NULL: of all topics in which it has any. */
 void kafkacluster_committed(struct kafkacluster *c, const char *group, const struct kafka_partition_ref *refs,
 	size_t count, int64_t deadline_ms, struct kafkawaiter *w);
-/* Ends (KAFKA_END) or starts (KAFKA_START) of partitions, asked of the broker that leads them. */
+/* Fetches ends (KAFKA_END) or starts (KAFKA_START) of partitions that broker `node` leads. */
 void kafkacluster_offsets(struct kafkacluster *c, int32_t node, int64_t which, const struct kafka_partition_ref *refs,
 	size_t count, int64_t deadline_ms, struct kafkawaiter *w);
 

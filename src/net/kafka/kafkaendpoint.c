@@ -11,7 +11,7 @@
 #include "net/identity/disclosure.h"
 #include "net/identity/identity.h"
 
-#define NAME_MAX_LEN 120 /* of the servers in a message */
+#define NAME_MAX_LEN 120 /* for messages */
 
 /* ---- Addresses ---- */
 
@@ -47,7 +47,7 @@ static int compare_addresses(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* However they are written, in whatever order: one key. */
+/* The same servers make the same key, in any case and order. */
 static char *servers_key(const struct kafkaendpoint *e)
 {
 	char **addresses = mem_array(e->count, sizeof(*addresses));
@@ -68,7 +68,7 @@ static char *servers_key(const struct kafkaendpoint *e)
 	return buf_take(&key);
 }
 
-/* The servers as they are given, cut when there are many. */
+/* The servers as configured, truncated. */
 static char *servers_name(const struct kafkaendpoint *e)
 {
 	struct buf all = BUF_INIT(1u << 20), name = BUF_INIT(2 * NAME_MAX_LEN);
@@ -95,7 +95,7 @@ static int take_servers(struct kafkaendpoint *e, const struct kafkaendpoint_conf
 	if (!rc && e->count == 0)
 		rc = err_set(err, ERR_INVALID, "there must be 1 to %d servers", KAFKAENDPOINT_SERVERS_MAX);
 	e->base.name = servers_name(e);
-	e->base.key = servers_key(e); /* the rest follows */
+	e->base.key = servers_key(e); /* make_key adds the rest */
 	return rc;
 }
 
@@ -215,6 +215,6 @@ const char *kafkaendpoint_hint(const struct kafkaendpoint *e, bool open)
 		return e->mechanism == KAFKASASL_NONE ? " (does this listener ask for a login? set sasl)" : "";
 	if (!e->tls)
 		return " (is TLS needed here? set tls to enable; or is it older than Kafka 1.0?)";
-	/* in TLS 1.3 its alert may be lost */
+	/* in TLS 1.3 the alert about a missing certificate may be lost */
 	return e->base.tls.cert_pem ? "" : " (does it ask for a client certificate? give cert and key)";
 }

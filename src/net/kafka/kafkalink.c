@@ -16,16 +16,16 @@
 #include "net/web/webtoken.h"
 
 #define SLOW_MS         1000
-#define FRAME_CAP       (KAFKASASL_MESSAGE_MAX + 4096) /* of a frame of the login */
-#define CORRELATION_LEN 4                              /* bytes: no answer is shorter */
-#define ANSWER_AT       (4 + CORRELATION_LEN)          /* in its frame */
-#define GREETING_MAX    65536                          /* bytes of an answer before it is open */
+#define FRAME_CAP       (KAFKASASL_MESSAGE_MAX + 4096) /* for frames of the login */
+#define CORRELATION_LEN 4                              /* bytes; the shortest answer */
+#define ANSWER_AT       (4 + CORRELATION_LEN)          /* offset of the answer in its frame */
+#define GREETING_MAX    65536                          /* bytes of an answer before the link is open */
 #define UNEXPECTED      "the broker sent an unexpected answer"
 
 enum state { CLOSED, FETCHING_TOKEN, CONNECTING, ASKING_VERSIONS, CHOOSING, LOGGING_IN, SALTING, OPEN };
 
 struct kafkalink_request {
-	struct pool_call base; /* without a query: that is the frame */
+	struct pool_call base; /* has no query: `frame` is sent */
 	struct buf frame;      /* until it is sent */
 	kafkalink_fn fn;
 	void *arg;
@@ -41,17 +41,17 @@ struct kafkalink {
 	uint16_t port;
 	int32_t node;
 	enum state state;
-	bool was_open, served; /* ever; since it is open */
-	bool closed_by_peer;   /* the last connection, by the broker, when it had been heard */
+	bool was_open, served; /* was ever open; has answered since it opened */
+	bool closed_by_peer;   /* the broker closed the last connection after an answer */
 	struct webtoken_wait *token_wait;
 	struct credential credential; /* of the endpoint's identity, while opening */
 	struct kafkasasl *sasl;
-	struct salter_turn salting;    /* of sasl */
-	int32_t correlation, answered; /* of the last frame sent; of the last request answered */
-	struct pool *pool;             /* of this broker alone */
-	struct pool_slot *slot;        /* unless it is closed */
+	struct salter_turn salting;    /* for sasl's SCRAM */
+	int32_t correlation, answered; /* of the last frame sent; of the last answer */
+	struct pool *pool;             /* for this broker alone */
+	struct pool_slot *slot;        /* NULL while closed */
 	int64_t used_ms;
-	struct loop_timer begin; /* to connect */
+	struct loop_timer begin; /* connects in a turn of its own */
 };
 
 /* ---- Closing and losing ---- */
@@ -77,7 +77,7 @@ static void name_broker(void *arg, struct err *err)
 	const struct kafkalink *l = arg;
 	const char *address = kafkaendpoint_shown(l->terms->endpoint, l->address);
 
-	if (address != l->address) /* and in it the host */
+	if (address != l->address) /* the error contains the host, too */
 		err_set(err, err->kind, "failed");
 	if (l->node < 0)
 		err_wrap(err, "bootstrap server %s", address);
@@ -95,7 +95,7 @@ static void link_fail(struct kafkalink *l, const struct err *why)
 
 /* ---- Sending ---- */
 
-/* Takes the frame's content. It may hold a password. */
+/* Takes the frame's content, which may hold a password. */
 static void send_frame(struct kafkalink *l, struct buf *frame)
 {
 	kafkamessages_set_correlation(frame, ++l->correlation);
@@ -107,7 +107,7 @@ static int send_request(void *connection, struct pool_call *call, struct err *er
 	struct kafkalink *l = connection;
 
 	(void)err;
-	call->asked_ms = loop_now_ms(l->loop); /* who is slow is the broker, not the way to it */
+	call->asked_ms = loop_now_ms(l->loop); /* measures the broker, without the time to connect */
 	send_frame(l, &((struct kafkalink_request *)call)->frame);
 	return 0;
 }
@@ -127,7 +127,7 @@ static void be_open(struct kafkalink *l)
 	pool_opened(l->slot, 0);
 }
 
-/* As kafkamessages_name calls the request. */
+/* The step is named after the request. */
 static void begin_step(struct kafkalink *l, enum state state, enum kafkamessages_api api, int64_t limit_ms)
 {
 	l->state = state;
@@ -167,7 +167,7 @@ static void authenticate(struct kafkalink *l, struct buf *message)
 	send_frame(l, &frame);
 }
 
-/* What a step of the login led to; rc as of kafkasasl_step. 0, or -1. */
+/* Continues the login after a step; rc is kafkasasl_step's. Returns 0 or -1. */
 static int go_on(struct kafkalink *l, int rc, struct buf *message)
 {
 	const struct kafkaendpoint *e = l->terms->endpoint;
@@ -196,7 +196,7 @@ static void on_salted(void *arg)
 		link_fail(l, &err);
 }
 
-/* The broker is not to blame for how long that takes: its time begins again behind it. */
+/* Computing the proof does not count towards the broker's deadline, which restarts afterwards. */
 static void wait_for_salt(struct kafkalink *l)
 {
 	l->state = SALTING;
@@ -209,7 +209,7 @@ static void wait_for_salt(struct kafkalink *l)
 	salter_ask(l->terms->salter, &l->salting, endpoint_namespace(&l->terms->endpoint->base));
 }
 
-/* 0, or -1 with err. */
+/* Returns 0, or -1 with err. */
 static int take_greeting(struct kafkalink *l, struct wire *r, struct err *err)
 {
 	const struct kafkaendpoint *e = l->terms->endpoint;
@@ -248,7 +248,7 @@ static int take_greeting(struct kafkalink *l, struct wire *r, struct err *err)
 
 /* ---- Reading ---- */
 
-/* Of the next answer; false: there is none to come. */
+/* Sets the correlation id of the next answer; false: no answer is expected. */
 static bool expects(const struct kafkalink *l, int32_t *correlation)
 {
 	*correlation = l->state == OPEN ? l->answered + 1 : l->correlation;
@@ -256,8 +256,8 @@ static bool expects(const struct kafkalink *l, int32_t *correlation)
 }
 
 /*
- * The length of the frame that begins the input, once all of it is there; 0: not yet; -1 with err.
- * What answers nothing is not waited for: it is refused by its first bytes.
+ * The length of the first frame of the input, once it is complete; 0: incomplete; -1 with err. An
+ * unexpected answer is refused by its first bytes.
  */
 static int64_t whole_frame(const struct kafkalink *l, struct evbuffer *input, struct err *err)
 {
@@ -280,7 +280,7 @@ static int64_t whole_frame(const struct kafkalink *l, struct evbuffer *input, st
 	return evbuffer_get_length(input) >= (size_t)len + 4 ? len : 0;
 }
 
-/* Takes the whole frame. */
+/* Takes ownership of the frame. */
 static void take_answer(struct kafkalink *l, unsigned char *frame, size_t len)
 {
 	struct kafkalink_request *request = (struct kafkalink_request *)pool_slot_call(l->slot, 0);
@@ -293,7 +293,7 @@ static void take_answer(struct kafkalink *l, unsigned char *frame, size_t len)
 	pool_finished(&request->base, true);
 }
 
-/* What a broker says in an answer names the step itself. */
+/* Errors in an answer's content name the step themselves. */
 static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err)
 {
 	struct kafkalink *l = arg;
@@ -367,7 +367,7 @@ static void on_token(void *arg, const struct credential *credential, const struc
 	connect_now(l);
 }
 
-/* It begins in a turn of its own: a cluster may have a thousand brokers. */
+/* Connects in a turn of its own, as a cluster may have a thousand brokers. */
 static void *open_link(struct pool_slot *slot, struct endpoint *base, const struct pool_call *first)
 {
 	struct kafkalink *l = pool_slot_arg(slot);
@@ -386,7 +386,7 @@ static void *open_link(struct pool_slot *slot, struct endpoint *base, const stru
 	return l;
 }
 
-/* The token, or keys, first: a broker waits for a login only so long. */
+/* Fetches token or keys before connecting, as brokers limit the time for a login. */
 static void fetch_token(struct kafkalink *l)
 {
 	struct err err;
@@ -438,7 +438,7 @@ static const struct pool_protocol protocol = {
 	.calls = "requests",
 	.call_size = sizeof(struct kafkalink_request),
 	.window = POOL_UNLIMITED,
-	.waiting_max = SIZE_MAX, /* net/kafka/kafka has a limit of its own */
+	.waiting_max = SIZE_MAX, /* net/kafka/kafka has its own limit */
 	.overdue = "the broker did not answer in time",
 	.crowded = "no answer in time",
 	.open = open_link,

@@ -3,15 +3,15 @@
 #define NET_KAFKA_KAFKALINK_H
 
 /*
- * The connection to one broker: dialling, TLS, ApiVersions, the login, then requests, as many at a
- * time as there are; answers come in order. net/kafka/kafkacluster owns one per broker.
+ * The connection to one broker: dialling, TLS, ApiVersions, login, then pipelined requests; answers
+ * come in order. net/kafka/kafkacluster owns one per broker.
  *
- * Queue, deadlines, back-off and idle close are net/pool's: each link has a pool of its own, whose
- * errors it names. Brokers answer one after the other, so the window is unlimited.
+ * Queue, deadlines, back-off and idle close are net/pool's: each link has a pool of its own, and
+ * names its errors. Brokers answer in order, so the window is unlimited.
  *
  * Errors name the broker and the step: connecting, TLS handshake, ApiVersions, SaslHandshake,
- * SaslAuthenticate, or the request. A broker that is advertised under an address that nobody can
- * connect to is named as that.
+ * SaslAuthenticate, or the request. A broker with an unreachable advertised address gets an error
+ * that says so.
  */
 
 #include <openssl/types.h>
@@ -31,47 +31,47 @@ struct webtoken_store;
 struct kafkalink;
 struct kafkalink_request;
 
-/* What the links of one cluster share; owned by their owner, who outlives them. */
+/* What the links of one cluster share. Belongs to their owner, and outlives them. */
 struct kafkalink_terms {
 	struct loop *loop;
 	struct kafkaendpoint *endpoint;
-	struct webtoken_store *tokens; /* NULL: nothing logs in as an identity (tests) */
-	struct salter *salter;         /* NULL: nothing logs in by SCRAM (tests) */
+	struct webtoken_store *tokens; /* NULL in tests: no login by an identity */
+	struct salter *salter;         /* NULL in tests: no login by SCRAM */
 	SSL_CTX *tls;                  /* made at the first connection; the owner frees it */
 };
 
 struct kafkalink *kafkalink_new(struct kafkalink_terms *terms, const char *host, uint16_t port);
-void kafkalink_free(struct kafkalink *l); /* requests end without callbacks; not from inside one */
+void kafkalink_free(struct kafkalink *l); /* requests end without callbacks; must not be called from one */
 
-/* Which broker it is by the cluster's metadata; at first -1, a bootstrap server. */
+/* The broker's id in the cluster's metadata; initially -1, a bootstrap server. */
 void kafkalink_set_node(struct kafkalink *l, int32_t node);
 int32_t kafkalink_node(const struct kafkalink *l);
 const char *kafkalink_address(const struct kafkalink *l); /* host and port */
 
 /*
- * answer: what follows the correlation id, borrowed; NULL exactly when err is not. Called from the
- * loop, exactly once, never before kafkalink_ask has returned; it may ask and cancel others.
+ * answer: what follows the correlation id, borrowed; NULL with err. Called from the loop, exactly
+ * once, never before kafkalink_ask has returned; may ask and cancel other requests.
  */
 typedef void (*kafkalink_fn)(void *arg, struct wire *answer, const struct err *err);
 /* Takes the frame's content. deadline_ms: loop clock. */
 struct kafkalink_request *kafkalink_ask(struct kafkalink *l, enum kafkamessages_api api, struct buf *frame,
 	int64_t deadline_ms, kafkalink_fn fn, void *arg);
-void kafkalink_cancel(struct kafkalink_request *r); /* no callback any more; NULL is fine */
+void kafkalink_cancel(struct kafkalink_request *r); /* no callback follows; NULL is fine */
 
 bool kafkalink_is_open(const struct kafkalink *l);      /* logged in */
 bool kafkalink_is_connected(const struct kafkalink *l); /* open, or being opened */
-bool kafkalink_backs_off(const struct kafkalink *l);    /* the last connection failed just now */
+bool kafkalink_backs_off(const struct kafkalink *l);    /* in back-off after a failed connection */
 size_t kafkalink_waiting(const struct kafkalink *l);    /* requests */
 /* Closed, nobody waiters, and nobody is still to be told that it failed: it may be freed. */
 bool kafkalink_is_unused(const struct kafkalink *l);
 /*
- * In a callback with an error: the broker ended a connection that had answered, as it does when the
- * login is too old (connections.max.reauth.ms). The next one may be well.
+ * For a callback with an error: the broker closed a connection that had answered, as it does when
+ * the login has expired (connections.max.reauth.ms). The next one may work.
  */
 bool kafkalink_closed_by_peer(const struct kafkalink *l);
-/* Has kept a request waiting for so long that others go elsewhere if they can. */
+/* A request has waited so long that others should use another broker. */
 bool kafkalink_is_slow(const struct kafkalink *l);
 int64_t kafkalink_used_ms(const struct kafkalink *l); /* the last request or answer */
-void kafkalink_close_idle(struct kafkalink *l);       /* now, unless there are requests */
+void kafkalink_close_idle(struct kafkalink *l);       /* closes it at once, unless there are requests */
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/timestamp.h"
 #include "net/sign/mskiam.h"
 
-/* What the login sends; NULL: nothing of the kind. The caller owns it. */
+/* The token that the login sends, or NULL. The caller owns it. */
 static char *make_token(const struct kafkaendpoint *e, const struct credential *c, const char *host)
 {
 	const struct sigv4_key key = { .region = e->region,

@@ -2,12 +2,14 @@
 #ifndef NET_KAFKA_KAFKALOGIN_H
 #define NET_KAFKA_KAFKALOGIN_H
 
-/* A login (net/kafka/kafkasasl) of an endpoint: with which secrets, tokens and nonces it begins. */
+/* Starts a login (net/kafka/kafkasasl) with an endpoint's secrets, tokens and nonces. */
 
 #include "net/identity/identity.h"
 #include "net/kafka/kafkaendpoint.h"
 
-/* credential: of the endpoint's identity; host: of the broker. All is borrowed for this call. */
+/*
+ * credential: of the endpoint's identity. host: of the broker. Arguments are borrowed for the call.
+ */
 struct kafkasasl *kafkalogin_new(const struct kafkaendpoint *e, const struct credential *credential, const char *host);
 
 #endif

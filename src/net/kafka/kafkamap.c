@@ -43,7 +43,7 @@ static bool take_share(const struct kafkamap *map, struct shares *of, struct sha
 	return !of || shares_take(of, h, map->namespace_ ? map->namespace_ : "", amount);
 }
 
-/* Takes name and partitions. */
+/* Takes over name and partitions. */
 static void put_topic(struct kafkamap *map, struct kafkamessages_topic *said, int64_t now_ms)
 {
 	struct kafkatopic *old = kafkamap_topic(map, said->name), *t = mem_zalloc(sizeof(*t));
@@ -120,7 +120,7 @@ void kafkamap_take(struct kafkamap *map, struct kafkamessages_metadata *m, const
 	struct kafkamap_broker *b, *next;
 	struct kafkatopic *t;
 
-	/* An empty list says nothing: a broker that has just begun does not know the others yet. */
+	/* Ignore an empty list: a broker that has just started does not know the others yet. */
 	map->too_many_brokers = false;
 	if (m->broker_count > 0)
 		HASH_ITER (hh, map->brokers, b, next)
@@ -156,7 +156,7 @@ const struct kafkamap_broker *kafkamap_broker_at(const struct kafkamap *map, con
 	return b;
 }
 
-/* One with an error is asked about again by the next that refs it. */
+/* A topic with an error is asked about again each time. */
 bool kafkamap_is_good(const struct kafkatopic *t, int64_t now_ms)
 {
 	return t && !t->error && !t->too_many && !t->stale && now_ms - t->told_ms < KAFKAMAP_GOOD_MS;

@@ -9,7 +9,7 @@
 
 #define CLIENT_ID "kscaled"
 #define HOST_MAX  253
-#define GROUP     0 /* the kind of coordinator */
+#define GROUP     0 /* kind of coordinator */
 
 static const struct {
 	const char *name;
@@ -135,7 +135,7 @@ void kafkamessages_put_metadata(struct buf *out, const char *const *topics, size
 	kafkawire_put_i32(out, (int32_t)count);
 	for (size_t i = 0; i < count; i++)
 		kafkawire_put_text(out, topics[i]);
-	kafkawire_put_i8(out, 0); /* asking makes no topic */
+	kafkawire_put_i8(out, 0); /* do not create topics */
 	end(out);
 }
 
@@ -206,7 +206,7 @@ static bool is_next_topic(const struct kafkamessages_partition_ref *refs, size_t
 	return i == 0 || strcmp(refs[i - 1].topic, refs[i].topic) != 0;
 }
 
-/* Topics with their partitions; timestamp NULL: the partition alone. */
+/* Topics with their partitions, each with the timestamp unless it is NULL. */
 static void put_partitions(struct buf *out, const struct kafkamessages_partition_ref *refs, size_t count,
 	const int64_t *timestamp)
 {
@@ -245,7 +245,7 @@ void kafkamessages_put_offsets(struct buf *out, int64_t timestamp, const struct 
 	size_t count)
 {
 	begin(out, KAFKA_LIST_OFFSETS);
-	kafkawire_put_i32(out, -1); /* of no replica */
+	kafkawire_put_i32(out, -1); /* we are no replica */
 	kafkawire_put_i8(out, 0);   /* read uncommitted */
 	put_partitions(out, refs, count, &timestamp);
 	end(out);
@@ -292,8 +292,8 @@ int kafkamessages_check_versions(const struct kafkamessages_versions *v, bool sa
 		int16_t least = v->apis[i].least, most = v->apis[i].most;
 
 		/*
-		 * One without SASL may leave out these two; which version of the first it speaks is
-		 * seen.
+		 * A broker without SASL may lack its two requests. ApiVersions itself was just
+		 * answered.
 		 */
 		if (i == KAFKA_API_VERSIONS || (!sasl && i >= KAFKA_SASL_HANDSHAKE))
 			continue;
@@ -316,8 +316,8 @@ static bool is_printable(const char *text)
 }
 
 /*
- * False: no broker with a host and port to connect to. One that has none for this listener says ""
- * and -1; of none the number is below 0.
+ * False: no usable host and port. A broker without an address for this listener has "" and -1; a
+ * missing broker has an id below 0.
  */
 static bool read_broker(struct wire *r, struct kafkamessages_broker *out)
 {
@@ -354,7 +354,7 @@ static void sort_partitions(struct kafkamessages_topic *t)
 	t->count = kept;
 }
 
-/* False: more partitions than there may be. */
+/* False: too many partitions. */
 static bool read_topic(struct wire *r, struct kafkamessages_topic *t, size_t *left)
 {
 	size_t count;
@@ -369,12 +369,12 @@ static bool read_topic(struct wire *r, struct kafkamessages_topic *t, size_t *le
 	*left -= count;
 	t->partitions = mem_array(count, sizeof(*t->partitions));
 	for (t->count = 0; t->count < count && !r->failed; t->count++) {
-		/* The error says again that it has no leader, or something about a replica. */
+		/* The error only repeats that there is no leader, or is about a replica. */
 		kafkawire_i16(r);
 		t->partitions[t->count].id = kafkawire_i32(r);
 		t->partitions[t->count].leader = kafkawire_i32(r);
 		kafkawire_skip(r, 4 * kafkawire_count(r, 4)); /* replicas */
-		kafkawire_skip(r, 4 * kafkawire_count(r, 4)); /* in sync */
+		kafkawire_skip(r, 4 * kafkawire_count(r, 4)); /* in-sync replicas */
 	}
 	sort_partitions(t);
 	return true;
@@ -426,7 +426,7 @@ int kafkamessages_read_coordinator(struct wire *r, struct kafkamessages_coordina
 	*out = (struct kafkamessages_coordinator){ 0 };
 	kafkawire_i32(r); /* throttle */
 	out->error = kafkawire_i16(r);
-	kafkawire_text(r); /* the error in words, which say no more */
+	kafkawire_text(r); /* error text; says no more than the code */
 	usable = read_broker(r, &out->broker);
 	if (r->failed)
 		return nonsense(KAFKA_FIND_COORDINATOR, err);
@@ -478,11 +478,11 @@ static int read_lists(struct wire *r, enum kafkamessages_api api, struct kafkame
 
 			if (api == KAFKA_OFFSET_FETCH) {
 				o.offset = kafkawire_i64(r);
-				kafkawire_text(r); /* what the consumer noted */
+				kafkawire_text(r); /* the consumer's metadata */
 				o.error = kafkawire_i16(r);
 			} else {
 				o.error = kafkawire_i16(r);
-				kafkawire_i64(r); /* of which time it is */
+				kafkawire_i64(r); /* timestamp */
 				o.offset = kafkawire_i64(r);
 			}
 			out->list[out->count++] = o;

@@ -3,12 +3,12 @@
 #define NET_KAFKA_KAFKAMESSAGES_H
 
 /*
- * The seven requests that kscaled sends to Kafka's brokers, and what they answer, as plain structs.
- * Pure. The versions are fixed: those that every broker from 1.0 to 4.1 speaks, before the flexible
- * encoding. Answers come from the network: counts are checked against the bytes that are there, and
- * all of an answer against limits, before anything is allocated.
+ * The seven requests that kscaled sends to Kafka brokers, and their answers as plain structs. Pure.
+ * The versions are fixed: those that every broker from 1.0 to 4.1 supports, before the flexible
+ * encoding. Answers are untrusted: counts are checked against the bytes available, and sizes
+ * against limits, before anything is allocated.
  *
- * A request is a whole frame: length, header, body. A reader stands behind the correlation id.
+ * A request is a whole frame: length, header, body. A reader starts behind the correlation id.
  */
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 #include "base/err.h"
 #include "net/kafka/kafkawire.h"
 
-#define KAFKAMESSAGES_FRAME_MAX      ((size_t)4 << 20) /* bytes of an answer, and of a request */
+#define KAFKAMESSAGES_FRAME_MAX      ((size_t)4 << 20) /* bytes of an answer or a request */
 #define KAFKAMESSAGES_BROKERS_MAX    1000
 #define KAFKAMESSAGES_TOPICS_MAX     10000  /* in one answer */
 #define KAFKAMESSAGES_PARTITIONS_MAX 100000 /* in one answer, over all topics */
@@ -47,14 +47,17 @@ enum {
 	KAFKA_UNSUPPORTED_MECHANISM = 33,
 	KAFKA_AUTHENTICATION_FAILED = 58,
 };
-/* "NOT_LEADER_OR_FOLLOWER", with what it means or what to do; "error 99" for others. Static. */
+/*
+ * "NOT_LEADER_OR_FOLLOWER: ..." with its meaning or remedy; "error 99" for others. Static, or in
+ * room.
+ */
 const char *kafkamessages_error(int16_t code, char room[32]);
-bool kafkamessages_is_retryable(int16_t code); /* another look at leaders and coordinators may help */
+bool kafkamessages_is_retryable(int16_t code); /* refreshing leaders and coordinators may help */
 bool kafkamessages_is_denied(int16_t code);
 
 /* ---- Requests: each fills an empty buffer ---- */
 
-void kafkamessages_set_correlation(struct buf *frame, int32_t correlation); /* at first 0 */
+void kafkamessages_set_correlation(struct buf *frame, int32_t correlation); /* initially 0 */
 void kafkamessages_put_versions(struct buf *out);
 void kafkamessages_put_metadata(struct buf *out, const char *const *topics, size_t count);
 void kafkamessages_put_coordinator(struct buf *out, const char *group);
@@ -65,11 +68,14 @@ struct kafkamessages_partition_ref { /* borrowed */
 	const char *topic;
 	int32_t partition;
 };
-/* Sorted by topic and partition, none twice: brokers refuse a partition that comes twice. */
-size_t kafkamessages_sort(struct kafkamessages_partition_ref *refs, size_t count); /* how many are left */
-/* The same of names, of which those that are left out are freed. */
+/*
+ * Sorts by topic and partition, and removes duplicates, which brokers refuse. Returns the new
+ * count.
+ */
+size_t kafkamessages_sort(struct kafkamessages_partition_ref *refs, size_t count);
+/* The same for names; duplicates are freed. */
 size_t kafkamessages_sort_names(char **names, size_t count);
-/* refs NULL: all topics with a committed offset. */
+/* refs NULL: all topics with committed offsets. */
 void kafkamessages_put_committed(struct buf *out, const char *group, const struct kafkamessages_partition_ref *refs,
 	size_t count);
 #define KAFKA_END   (-1)
@@ -77,15 +83,15 @@ void kafkamessages_put_committed(struct buf *out, const char *group, const struc
 void kafkamessages_put_offsets(struct buf *out, int64_t timestamp, const struct kafkamessages_partition_ref *refs,
 	size_t count);
 
-/* ---- Answers: 0, or -1 with ERR_INVALID; freed by their _done in either case ---- */
+/* ---- Answers: 0, or -1 with ERR_INVALID; their _done is needed in either case ---- */
 
 struct kafkamessages_versions {
 	struct {
-		int16_t least, most; /* most -1: not there */
+		int16_t least, most; /* -1: not supported */
 	} apis[KAFKA_APIS];
 };
 int kafkamessages_read_versions(struct wire *r, struct kafkamessages_versions *out, struct err *err);
-/* ERR_INVALID, which names what the broker does not speak. */
+/* -1 with ERR_INVALID, which names what the broker lacks. */
 int kafkamessages_check_versions(const struct kafkamessages_versions *v, bool sasl, struct err *err);
 
 struct kafkamessages_metadata {
@@ -115,13 +121,13 @@ struct kafkamessages_coordinator {
 int kafkamessages_read_coordinator(struct wire *r, struct kafkamessages_coordinator *out, struct err *err);
 void kafkamessages_coordinator_done(struct kafkamessages_coordinator *c);
 
-/* Of OffsetFetch: committed offsets, -1 for none. Of ListOffsets: ends or starts. */
+/* OffsetFetch: committed offsets, -1 for none. ListOffsets: ends or starts. */
 struct kafkamessages_offsets {
 	int16_t error; /* of the group */
 	char **topics; /* owned names, sorted */
 	size_t topic_count;
 	struct kafkamessages_offset {
-		const char *topic; /* in topics */
+		const char *topic; /* points into topics */
 		int32_t partition;
 		int16_t error;
 		int64_t offset;
@@ -130,7 +136,7 @@ struct kafkamessages_offsets {
 };
 int kafkamessages_read_committed(struct wire *r, struct kafkamessages_offsets *out, struct err *err);
 int kafkamessages_read_offsets(struct wire *r, struct kafkamessages_offsets *out, struct err *err);
-/* NULL: it is not in the answer. */
+/* NULL: not in the answer. */
 const struct kafkamessages_offset *kafkamessages_find(const struct kafkamessages_offsets *o, const char *topic,
 	int32_t partition);
 void kafkamessages_offsets_done(struct kafkamessages_offsets *o);
@@ -138,7 +144,7 @@ void kafkamessages_offsets_done(struct kafkamessages_offsets *o);
 #define KAFKAMESSAGES_MECHANISMS 200
 struct kafkamessages_handshake {
 	int16_t error;
-	char mechanisms[KAFKAMESSAGES_MECHANISMS]; /* "PLAIN, SCRAM-SHA-256"; printable, cut when longer */
+	char mechanisms[KAFKAMESSAGES_MECHANISMS]; /* "PLAIN, SCRAM-SHA-256"; printable, truncated */
 };
 int kafkamessages_read_handshake(struct wire *r, struct kafkamessages_handshake *out, struct err *err);
 

@@ -66,7 +66,7 @@ void kafkasasl_free(struct kafkasasl *s)
 	free(s);
 }
 
-/* Whether a text of the broker holds something that only it and we should know. */
+/* Whether a text from the broker contains a secret. */
 static bool repeats(const struct kafkasasl *s, const char *words)
 {
 	const char *const secrets[] = { s->password, s->token, s->within };
@@ -127,9 +127,9 @@ int kafkasasl_start(struct kafkasasl *s, struct buf *out, struct err *err)
 	return put_message(s, out, err);
 }
 
-/* ---- The broker's ---- */
+/* ---- The broker's messages ---- */
 
-/* Text as it may be shown: UTF-8 without control characters, of bounded length. */
+/* Text for messages: no control characters, bounded length. */
 static char *shown(struct kafkawire_text text)
 {
 	char *words = mem_dupn(text.data ? text.data : "", text.len < WORDS_MAX ? text.len : WORDS_MAX);
@@ -137,7 +137,7 @@ static char *shown(struct kafkawire_text text)
 	for (char *c = words; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = ' ';
-	return words; /* what is no UTF-8 is mended where the error is set */
+	return words; /* err_set replaces invalid UTF-8 */
 }
 
 static int refused(const struct kafkasasl *s, const struct kafkamessages_authenticate *answer, struct err *err)
@@ -187,15 +187,15 @@ int kafkasasl_step(struct kafkasasl *s, const struct kafkamessages_authenticate 
 		return refused(s, answer, err);
 	if (s->scram)
 		return step_scram(s, answer->bytes, err);
-	/* That of AWS_MSK_IAM has a version and a request's number, which say nothing more. */
+	/* AWS_MSK_IAM answers with a version and a request id, which need no reply. */
 	if (answer->bytes.len == 0 || s->mechanism == KAFKASASL_AWS_MSK_IAM)
 		return 0;
 	if (s->mechanism != KAFKASASL_OAUTHBEARER || s->steps > 1)
 		return err_set(err, ERR_DENIED, "SaslAuthenticate (%s): the broker asks for more than there is",
 			names[s->mechanism]);
 	/*
-	 * It says why the token will not do; it refuses only when that is acknowledged (RFC 7628,
-	 * 3.2.3).
+	 * The answer says why the token was rejected. The broker refuses the login only once that
+	 * is acknowledged (RFC 7628, 3.2.3).
 	 */
 	buf_putc(out, '\001');
 	return 1;

@@ -3,11 +3,11 @@
 #define NET_KAFKA_KAFKASASL_H
 
 /*
- * A login at a broker: which bytes go into SaslAuthenticate, and what the answers mean. Pure; the
- * connection (net/kafka/kafkalink) carries the bytes, and brings token and nonce.
+ * A login at a broker: the bytes to send in SaslAuthenticate, and the meaning of the answers. Pure;
+ * net/kafka/kafkalink carries the bytes, and supplies token and nonce.
  *
- * Errors name the step, what the broker offers instead, and the broker's own words, but for those
- * that repeat a secret.
+ * Errors name the step, the mechanisms that the broker offers, and the broker's own text, unless it
+ * repeats a secret.
  */
 
 #include "base/buf.h"
@@ -25,14 +25,14 @@ enum kafkasasl_mechanism {
 };
 const char *kafkasasl_name(enum kafkasasl_mechanism m); /* "SCRAM-SHA-256" */
 
-#define KAFKASASL_MESSAGE_MAX ((size_t)1 << 17) /* bytes of one of ours; a token is the largest part */
+#define KAFKASASL_MESSAGE_MAX ((size_t)1 << 17) /* bytes of one of our messages, which is mostly a token */
 
-struct kafkasasl_login { /* borrowed for kafkasasl_new; texts that the mechanism does not need may be NULL */
+struct kafkasasl_login { /* borrowed for kafkasasl_new; what the mechanism does not need may be NULL */
 	enum kafkasasl_mechanism mechanism;
 	const char *username, *password;
 	const char *nonce;               /* SCRAM */
-	const char *token;               /* OAUTHBEARER, AWS_MSK_IAM: what is sent */
-	const char *within;              /* a secret that stands in the token, perhaps encoded; NULL */
+	const char *token;               /* OAUTHBEARER, AWS_MSK_IAM: sent as it is */
+	const char *within;              /* a secret contained in the token, perhaps encoded; may be NULL */
 	const struct strmap *extensions; /* OAUTHBEARER; may be NULL */
 };
 
@@ -42,19 +42,18 @@ struct scram;
 struct kafkasasl *kafkasasl_new(const struct kafkasasl_login *login);
 void kafkasasl_free(struct kafkasasl *s); /* wipes; NULL is fine */
 
-/* The answer to SaslHandshake; -1 with ERR_DENIED. */
+/* Judges the answer to SaslHandshake; -1 with ERR_DENIED. */
 int kafkasasl_judge_handshake(const struct kafkasasl *s, const struct kafkamessages_handshake *h, struct err *err);
 /* Appends the first message (a secret). 0, or -1 with err. */
 int kafkasasl_start(struct kafkasasl *s, struct buf *out, struct err *err);
 /*
- * An answer: 1 when out is to be sent (a secret), 0 when we are logged in, -1 with ERR_DENIED.
- * KAFKASASL_SALT: kafkasasl_scram is to be salted first (net/sign/salter); then kafkasasl_prove
- * says the same.
+ * Takes an answer. 1: send out (a secret). 0: logged in. -1 with ERR_DENIED. KAFKASASL_SALT: salt
+ * kafkasasl_scram first (net/sign/salter), then kafkasasl_prove returns one of the others.
  */
 #define KAFKASASL_SALT 2
 int kafkasasl_step(struct kafkasasl *s, const struct kafkamessages_authenticate *answer, struct buf *out,
 	struct err *err);
-struct scram *kafkasasl_scram(const struct kafkasasl *s); /* borrowed; NULL: another mechanism */
+struct scram *kafkasasl_scram(const struct kafkasasl *s); /* borrowed; NULL for other mechanisms */
 int kafkasasl_prove(struct kafkasasl *s, struct buf *out, struct err *err);
 
 #endif

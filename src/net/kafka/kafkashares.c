@@ -12,7 +12,7 @@ void kafkashares_init(struct kafkashares *s)
 	};
 }
 
-/* No figures that change: the same reason must read the same each time. */
+/* No figures that change: the same reason must always have the same text. */
 static void refuse(const char *namespace_, const char *what, int total, const char *advice, struct err *err)
 {
 	MEM_AUTO char *who = *namespace_ ? mem_printf("namespace \"%s\" has", namespace_)

@@ -3,22 +3,22 @@
 #define NET_KAFKA_KAFKASHARES_H
 
 /*
- * What clusters cost, over all of them, in shares by namespace (base/shares): a cluster may name
- * 100,000 partitions and 2,000 brokers, and a tenant may have a thousand clusters, or one by a
- * thousand names. The largest cluster fits into what one namespace may have.
+ * Limits over all clusters, in shares by namespace (base/shares): a cluster may name 100,000
+ * partitions and 2,000 brokers, and a tenant may have a thousand clusters, or one under a thousand
+ * names. The largest cluster fits into one namespace's share.
  */
 
 #include "base/err.h"
 #include "base/shares.h"
 
-/* A question has some 100 bytes for each of its partitions while it is under way. */
+/* Partitions asked about at a time: about 100 bytes each. */
 #define KAFKASHARES_ASKED     300000
 #define KAFKASHARES_ASKED_FEW 10000
-/* Of topics that are known, 8 bytes; a topic itself counts as some. */
+/* Cached partitions: 8 bytes each. A topic counts as KAFKASHARES_TOPIC partitions. */
 #define KAFKASHARES_KNOWN     1000000
 #define KAFKASHARES_KNOWN_FEW 20000
 #define KAFKASHARES_TOPIC     32
-/* Brokers that are known, and the connections to them, closed ones among them; a kilobyte each. */
+/* Cached brokers, and links to them, open or closed: a kilobyte each. */
 #define KAFKASHARES_BROKERS     12000
 #define KAFKASHARES_BROKERS_FEW 50
 
@@ -27,7 +27,7 @@ struct kafkashares {
 };
 void kafkashares_init(struct kafkashares *s);
 
-/* Each sets err to the limit that was reached, and what to do; namespace_: "" for several. */
+/* Each sets err to the limit that was reached, and what to do. namespace_: "" for several. */
 void kafkashares_asks_too_much(const char *namespace_, struct err *err);
 void kafkashares_knows_too_much(const char *namespace_, struct err *err);
 void kafkashares_has_too_many_brokers(const char *namespace_, struct err *err);

@@ -27,7 +27,7 @@ int64_t kafkawire_i64(struct wire *r)
 	return (int64_t)wire_number(r, 8);
 }
 
-/* A length of -1 is null; any other below 0 makes no sense. */
+/* A length of -1 means null; other negative ones are invalid. */
 static struct kafkawire_text counted(struct wire *r, int64_t len)
 {
 	struct kafkawire_text text = { NULL, 0 };
