@@ -89,7 +89,7 @@ def test_partitions_times_triggers(limit, launch, stage, others, clusters):
     before = daemon.rss_mib()
     stage.deployment("partitions")
     stage.scaledobject("partitions", pollingInterval=1, triggers=[kafka.trigger(cluster, n) for n in range(TRIGGERS)])
-    said = f'namespace "{stage.namespace}" has its share of the 300000 partitions that may be asked about at a time'
+    said = f'namespace "{stage.namespace}" has used its share of the 300000 partitions that may be asked about at a time'
     eventually(lambda: any(said in condition.get("message", "") for condition in stage.status("partitions").get("conditions", [])) or said in daemon.log(), timeout=60)
     seen = cluster.asked[kafka.OFFSET_FETCH]
     eventually(lambda: cluster.asked[kafka.OFFSET_FETCH] >= seen + 3, timeout=60)

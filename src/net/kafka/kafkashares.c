@@ -15,10 +15,10 @@ void kafkashares_init(struct kafkashares *s)
 /* No figures that change: the same reason must always have the same text. */
 static void refuse(const char *namespace_, const char *what, int total, const char *advice, struct err *err)
 {
-	MEM_AUTO char *who = *namespace_ ? mem_printf("namespace \"%s\" has", namespace_)
-					 : mem_dup("several namespaces together have");
+	MEM_AUTO char *who = *namespace_ ? mem_printf("namespace \"%s\" has used its", namespace_)
+					 : mem_dup("several namespaces together have used their");
 
-	err_set(err, ERR_TEMPORARY, "%s its share of the %d %s; %s", who, total, what, advice);
+	err_set(err, ERR_TEMPORARY, "%s share of the %d %s; %s", who, total, what, advice);
 }
 
 void kafkashares_asks_too_much(const char *namespace_, struct err *err)
@@ -29,12 +29,12 @@ void kafkashares_asks_too_much(const char *namespace_, struct err *err)
 
 void kafkashares_knows_too_much(const char *namespace_, struct err *err)
 {
-	refuse(namespace_, "partitions of topics that may be known", KAFKASHARES_KNOWN,
+	refuse(namespace_, "partitions whose metadata may be cached", KAFKASHARES_KNOWN,
 		"ask about fewer topics, or topics with fewer partitions", err);
 }
 
 void kafkashares_has_too_many_brokers(const char *namespace_, struct err *err)
 {
-	refuse(namespace_, "brokers that may be known and connected to", KAFKASHARES_BROKERS,
+	refuse(namespace_, "brokers that may be cached and connected to", KAFKASHARES_BROKERS,
 		"ask fewer clusters, and each with the same bootstrapServers and credentials", err);
 }

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "scalers/params.h"
 
-/* Offsets come from the network: what does not fit is the most that there is. */
+/* Offsets come from the network: overflows saturate. */
 static int64_t sum(int64_t a, int64_t b)
 {
 	int64_t out;
@@ -42,7 +42,9 @@ static int64_t lag_of(const struct kafkalag_rules *rules, const struct kafka_par
 	return distance(p->start != KAFKA_OFFSET_NONE ? p->start : 0, p->end);
 }
 
-/* The smallest divisor of the partitions that has threshold x divisor cover the total; else all. */
+/*
+ * The smallest divisor d of the number of partitions with threshold x d >= total; else all of them.
+ */
 static int64_t even_replicas(int64_t total, int64_t threshold, int64_t partitions)
 {
 	int64_t f = 1;
@@ -61,7 +63,7 @@ struct kafkalag kafkalag_count(const struct kafkalag_rules *rules, const struct 
 	for (size_t i = 0; i < count; i++) {
 		int64_t lag;
 
-		/* The broker leaves out what is idle (Azure Event Hubs does). */
+		/* The broker omits idle partitions, as Azure Event Hubs does. */
 		if (!partitions[i].has_end)
 			continue;
 		listed++;
@@ -104,7 +106,7 @@ static int compare_ranges(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Sorted, and those that touch are one: as net/kafka looks them up. */
+/* Sorts the ranges and joins adjacent ones, as net/kafka requires. */
 static size_t merge_ranges(struct kafka_range *ranges, size_t count)
 {
 	size_t kept = 0;

@@ -8,14 +8,12 @@
 #include "base/mem.h"
 #include "base/shares.h"
 
-/*
- * A look counts as a poll when so much of the interval is over: polls come a little early and late.
- */
+/* A query counts as a poll after this part of the interval: polls come a little early or late. */
 #define OF_INTERVAL(ms) ((ms) / 4 * 3)
 
 struct offset_memory {
 	uint64_t where;      /* topic and partition, hashed */
-	int64_t before, now; /* committed at the poll before the last, KAFKA_OFFSET_NONE: unknown; at the last */
+	int64_t before, now; /* committed at the last poll but one (KAFKA_OFFSET_NONE: unknown), and at the last */
 };
 
 struct group_memory {
@@ -28,7 +26,7 @@ struct group_memory {
 };
 
 struct kafkamemory {
-	struct group_memory *groups; /* the one used longest ago first */
+	struct group_memory *groups; /* least recently used first */
 	struct shares partitions;
 };
 
@@ -63,7 +61,7 @@ static void forget(struct kafkamemory *m, struct group_memory *g)
 	free(g);
 }
 
-/* Moves it to the end of those that are used. */
+/* Finds or makes the entry, and moves it to the end, as the most recently used. */
 static struct group_memory *take_group(struct kafkamemory *m, const char *key, const char *namespace_, bool *is_new)
 {
 	struct group_memory *g;
@@ -81,7 +79,7 @@ static struct group_memory *take_group(struct kafkamemory *m, const char *key, c
 	return g;
 }
 
-/* Of the group's namespace what was used longest ago; false: there is nothing else. */
+/* Forgets the least recently used other entry of the namespace; false: there is none. */
 static bool forget_another(struct kafkamemory *m, const struct group_memory *used)
 {
 	struct group_memory *g, *next;
@@ -104,7 +102,7 @@ static bool has_room(struct kafkamemory *m, struct group_memory *g, size_t count
 	return true;
 }
 
-/* A poll: what was new is old. */
+/* A poll: the current offsets become the previous ones. */
 static void step(struct kafkamemory *m, struct group_memory *g, const struct kafka_partition *partitions, size_t count)
 {
 	struct offset_memory *offsets = mem_array(count, sizeof(*offsets));
@@ -114,7 +112,7 @@ static void step(struct kafkamemory *m, struct group_memory *g, const struct kaf
 		uint64_t where = where_of(&partitions[i]);
 		const struct offset_memory *old = find(g, where);
 
-		/* Where nothing is committed nothing can be stuck. */
+		/* A partition without a committed offset cannot be stuck. */
 		if (partitions[i].committed != KAFKA_OFFSET_NONE)
 			offsets[kept++] = (struct offset_memory){ where, old ? old->now : KAFKA_OFFSET_NONE,
 				partitions[i].committed };

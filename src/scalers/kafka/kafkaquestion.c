@@ -27,7 +27,7 @@ void kafkaquestion_done(void *data)
 	free(q->memory_key);
 }
 
-/* Which partitions, however they were written. */
+/* The partitions in canonical form. */
 static char *ranges_text(const struct kafkaquestion *q)
 {
 	struct buf text = BUF_INIT(1u << 20);
@@ -37,7 +37,7 @@ static char *ranges_text(const struct kafkaquestion *q)
 	return buf_take(&text);
 }
 
-/* What is read from the cluster, without what is made of it. */
+/* Identifies what is read from the cluster, whatever rules are applied to it. */
 static char *make_memory_key(const struct kafkaquestion *q, const char *ranges)
 {
 	struct buf key = BUF_INIT(1u << 20);
@@ -72,8 +72,8 @@ void kafkaquestion_complete(struct scaler_build *b)
 	q->rules.from_start = q->policy == KAFKAQUESTION_EARLIEST;
 	q->poll_ms = b->params->polling_ms;
 	free(q->limitation);
-	q->limitation = mem_dup(ranges); /* in one form */
-	if (!bounded)                    /* the threshold is of no account */
+	q->limitation = mem_dup(ranges); /* canonical */
+	if (!bounded)                    /* the threshold has no effect */
 		q->rules.threshold = 1;
 	q->asked = (struct kafka_question){
 		.group = q->group,

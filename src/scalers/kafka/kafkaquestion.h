@@ -3,9 +3,9 @@
 #define SCALERS_KAFKA_KAFKAQUESTION_H
 
 /*
- * What both types, kafka and apache-kafka, ask of net/kafka, and what becomes of the answer
- * (scalers/kafka/kafkalag). The bound of the lag is made of the threshold, so that one is part of
- * the question's key; net/kafka puts questions together, so that costs the brokers nothing.
+ * The question of both types, kafka and apache-kafka, to net/kafka, and its evaluation
+ * (scalers/kafka/kafkalag). The lag is bounded by a multiple of the threshold, so the threshold is
+ * part of the question's key. As net/kafka batches questions, that costs the brokers nothing.
  */
 
 #include "net/kafka/kafka.h"
@@ -20,17 +20,17 @@ struct kafkaquestion { /* the data of a question */
 	struct param_list topics;           /* of apache-kafka */
 	unsigned policy;                    /* enum kafkaquestion_policy */
 	bool excludes_stuck;
-	struct kafkalag_rules rules; /* but for from_start */
+	struct kafkalag_rules rules; /* from_start: set by build */
 	/* ---- of build ---- */
 	struct kafkaendpoint *endpoint; /* one reference */
 	struct kafka_range *ranges;     /* owned; NULL: all partitions */
 	int64_t poll_ms;                /* 0: unknown */
-	struct kafka_question asked;    /* borrows from all that */
-	char *memory_key;               /* owned; NULL: it remembers nothing */
+	struct kafka_question asked;    /* borrows from the fields above */
+	char *memory_key;               /* owned; NULL without excludePersistentLag */
 };
 enum kafkaquestion_policy { KAFKAQUESTION_LATEST, KAFKAQUESTION_EARLIEST };
 
-/* For build, once all else is there: completes it, and the key with what is in no row. */
+/* The last step of build: fills the derived fields, and adds to the key what no row adds. */
 void kafkaquestion_complete(struct scaler_build *b);
 void kafkaquestion_done(void *data); /* data_done of the types */
 

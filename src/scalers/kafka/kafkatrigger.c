@@ -25,7 +25,7 @@ static const char *const sarama_sasls[] = { "none", "plaintext", "scram_sha256",
 static const char *const apache_sasls[] = { "none", "plaintext", "scram_sha256", "scram_sha512", "gssapi",
 	"aws_msk_iam", NULL };
 static const char *const providers[] = { [PROVIDER_BEARER] = "bearer", [PROVIDER_MSK] = "aws_msk_iam", NULL };
-/* What the place in a type's list of words means. */
+/* The meaning of each index in a type's list of words. */
 static const enum sasl sarama_meanings[] = { SASL_NONE, SASL_PLAINTEXT, SASL_SCRAM_SHA256, SASL_SCRAM_SHA512,
 	SASL_OAUTHBEARER, SASL_GSSAPI };
 static const enum sasl apache_meanings[] = { SASL_NONE, SASL_PLAINTEXT, SASL_SCRAM_SHA256, SASL_SCRAM_SHA512,
@@ -34,7 +34,7 @@ static const enum sasl apache_meanings[] = { SASL_NONE, SASL_PLAINTEXT, SASL_SCR
 #define AT(field) offsetof(struct kafkaquestion, field)
 static const struct param_row rows[] = {
 	{ "consumerGroup", PARAM_TEXT, "me", AT(group), .required = true, .help = "consumer group whose lag counts" },
-	/* A target, and part of what is asked where the lag is bounded by it (src/README). */
+	/* A target that is also part of the key, as it bounds the lag (src/README). */
 	{ "lagThreshold", PARAM_INT64, "m", AT(rules.threshold), .otherwise = "10",
 		.help = "target: messages per replica" },
 	{ "activationLagThreshold", PARAM_WHOLE_ACTIVATION, "m", .help = "active above this number of messages" },
@@ -68,22 +68,22 @@ static const struct param_row apache_rows[] = {
 };
 static const struct param_table apache_table = PARAM_TABLE(apache_rows);
 
-/* ---- Where, and as whom ---- */
+/* ---- Connection and login ---- */
 
 struct kafka_login {
 	struct param_list servers;
 	enum tls tls;
 	bool insecure;
 	char *ca, *cert, *key, *key_password;
-	unsigned sasl; /* in the type's words */
+	unsigned sasl; /* index in the type's words */
 	enum provider provider;
 	char *username, *password, *scopes, *token_url, *region;
 	struct strmap extensions;
 };
 
-enum { BEARER = 1 }; /* rows that count with oauthbearer alone */
+enum { BEARER = 1 }; /* rows used with oauthbearer only */
 
-#define APACHE_PORT 9092 /* apache-kafka's library fills it in; that of kafka wants one */
+#define APACHE_PORT 9092 /* the default of apache-kafka; kafka requires a port */
 
 #define LOGIN_AT(field) offsetof(struct kafka_login, field)
 static const struct param_row login_rows[] = {
@@ -154,7 +154,7 @@ static int check_length(const char *name, const char *value, size_t most, struct
 
 	return len <= most
 		? 0
-		: err_set(err, ERR_INVALID, "parameter \"%s\": it has %zu bytes, at most %zu may be", name, len, most);
+		: err_set(err, ERR_INVALID, "parameter \"%s\" has %zu bytes; at most %zu are allowed", name, len, most);
 }
 
 static int check_names(const struct kafkaquestion *q, struct err *err)
@@ -168,7 +168,7 @@ static int check_names(const struct kafkaquestion *q, struct err *err)
 	return rc;
 }
 
-/* KEDA's apache-kafka has nothing against the last two, and does as its code happens to. */
+/* KEDA's apache-kafka does not check the last two. */
 static int check_together(const struct kafkaquestion *q, bool apache, struct err *err)
 {
 	if (q->rules.idle && q->rules.only_lagging)
@@ -201,7 +201,7 @@ static int check_version(const char *version, struct err *err)
 	return err_set_about(err, "version", "error parsing kafka version: \"%.40s\" is not like 1.0.0", version);
 }
 
-/* KEDA's apache-kafka refuses what its kafka takes from the metadata. */
+/* KEDA's apache-kafka refuses both places together; its kafka takes the metadata's value. */
 static int check_places(const struct scaler_params *params, struct err *err)
 {
 	static const char *const names[] = { "sasl", "tls" };
@@ -250,7 +250,7 @@ static int check_login(enum sasl sasl, const struct kafka_login *f, struct err *
 	return 0;
 }
 
-/* NULL with err. Nothing but the authority is shared with the brokers: it may sign both. */
+/* NULL with err. The token endpoint shares only the CA with the brokers. */
 static struct identity *make_client(struct kafka_login *f, struct err *err)
 {
 	const struct oauthclient_config config = {
@@ -269,7 +269,10 @@ static struct identity *make_client(struct kafka_login *f, struct err *err)
 	return identity;
 }
 
-/* 0 with one reference, or NULL where the login has none; -1 with err; 1: values are unknown. */
+/*
+ * 0 with one reference, or with NULL if the login needs no identity; -1 with err; 1: values are
+ * unknown.
+ */
 static int read_identity(const struct scaler_params *params, struct kafka_login *f, enum sasl sasl,
 	struct identity **out, struct err *err)
 {
@@ -354,7 +357,7 @@ static int read_login(struct scaler_build *b, struct kafka_login *f, enum sasl *
 	return 0;
 }
 
-/* Without a topic partitions are ignored. */
+/* Without a topic, partitionLimitation is ignored. */
 static int connect_to(struct scaler_build *b, struct kafka_login *f, enum sasl sasl, struct err *err)
 {
 	struct kafkaquestion *q = b->data;
