@@ -405,7 +405,8 @@ static void take_topics(struct kafka_call *call)
 		struct kafkatopic *t = kafkamap_topic(map, names[i]);
 
 		if (!t) {
-			end_with(call, ERR_TEMPORARY, "topic %s: the brokers returned no metadata", shown(call, names[i]));
+			end_with(call, ERR_TEMPORARY, "topic %s: the brokers returned no metadata",
+				shown(call, names[i]));
 			return;
 		}
 		if (!add_topic(call, t))

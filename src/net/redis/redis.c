@@ -13,7 +13,7 @@
 #define WAITING_BYTES_MAX ((size_t)16 << 20)
 
 struct redis_call {
-	struct pool_call base; /* its query: the command on the wire, until it is sent */
+	struct pool_call base; /* its query: the formatted command, until it is sent */
 	redis_fn fn;
 	void *arg;
 	struct redis_reply *reply;
@@ -116,7 +116,7 @@ static const struct pool_protocol protocol = {
 	.done = done,
 };
 
-/* ---- For everybody ---- */
+/* ---- Users ---- */
 
 struct pool *redis_new(struct loop *loop)
 {

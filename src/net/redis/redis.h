@@ -4,9 +4,9 @@
 
 /*
  * Redis commands through net/pool: one connection per address, database, credentials and TLS
- * settings, on which commands are pipelined; those of one loop turn are sent in one write. hiredis
- * formats and parses (RESP2, with our own reply objects under limits, net/redis/redisreply); the
- * socket is a bufferevent, plain or TLS.
+ * settings. Commands are pipelined; those of one loop turn are sent in one write. hiredis formats
+ * and parses (RESP2, into our own size-limited reply objects, net/redis/redisreply); the socket is
+ * a bufferevent, plain or TLS.
  */
 
 #include <stddef.h>
@@ -22,15 +22,15 @@ struct redis_call;
 struct pool *redis_new(struct loop *loop); /* freed by pool_free */
 
 /*
- * reply or err, borrowed for the call. An error reply is a reply (type REDIS_ERROR), not an err;
- * err is for transport, time-outs, authentication and malformed replies. Called exactly once, never
- * before redis_command has returned, never after redis_cancel.
+ * Either reply or err, borrowed for the call. An error reply is a reply (type REDIS_ERROR), not an
+ * err; err is for transport, time-outs, authentication and malformed replies. Called exactly once,
+ * never before redis_command has returned, never after redis_cancel.
  */
 typedef void (*redis_fn)(void *arg, const struct redis_reply *reply, const struct err *err);
 
 /* Sends one command, which fails at deadline_ms (loop clock). argc > 0; arguments are copied. */
 struct redis_call *redis_command(struct pool *p, struct redisendpoint *e, int argc, const char *const *argv,
 	const size_t *argv_len, int64_t deadline_ms, redis_fn fn, void *arg);
-void redis_cancel(struct redis_call *call); /* no callback any more; NULL is fine */
+void redis_cancel(struct redis_call *call); /* no callback follows; NULL is fine */
 
 #endif

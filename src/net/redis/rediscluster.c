@@ -7,7 +7,7 @@
 #include "net/redis/redisreply.h"
 
 #define REDIRECTS  3
-#define REFRESH_MS 60000 /* clients that are concerned get MOVED earlier */
+#define REFRESH_MS 60000 /* commands to a moved slot get MOVED earlier */
 
 static int cluster_question(const struct redistopology *s, const char **argv)
 {

@@ -15,7 +15,7 @@
 
 struct redisendpoint {
 	struct endpoint base; /* base.name: the address as given */
-	char *server_key;     /* the key without the database, for connections that have none */
+	char *server_key;     /* the key without the database, for subscriptions */
 	char *host;           /* without brackets; the path of a Unix socket, with port 0 */
 	uint16_t port;
 	int database;
@@ -25,7 +25,7 @@ struct redisendpoint {
 };
 
 struct redisendpoint_config {
-	const char *namespace_; /* of its trigger (net/endpoint.h); NULL: none */
+	const char *namespace_; /* of its trigger (net/endpoint.h); may be NULL */
 	const char *address;    /* "host:port", "[v6]:port" or "/path/of/a/unix/socket" */
 	int database;
 	const char *username; /* NULL or "" for none */
@@ -34,22 +34,20 @@ struct redisendpoint_config {
 	bool tls_insecure;
 	const char *tls_ca_pem, *tls_cert_pem, *tls_key_pem, *tls_key_password;
 	/*
-	 * Each connection first sends ROLE, and fails when the server is a replica (a user without
-	 * the right to ask is accepted).
+	 * Each connection first sends ROLE, and fails if the server is a replica. (A user without
+	 * the right to send ROLE is accepted.)
 	 */
 	bool master_only;
 };
 
 /*
- * Checks the address, parses the PEMs, and makes the key. No network I/O. NULL with ERR_INVALID,
- * which names the field. Returns one reference.
+ * Checks the address, parses the PEMs, and makes the key. No network I/O. Returns one reference, or
+ * NULL with ERR_INVALID, which names the field.
  */
 struct redisendpoint *redisendpoint_new(const struct redisendpoint_config *config, struct err *err);
-/*
- * The same with another address, for the other servers of a cluster. The PEMs are not parsed again.
- */
+/* A copy with another address, for other servers of a cluster. Does not parse the PEMs again. */
 struct redisendpoint *redisendpoint_at(const struct redisendpoint *like, const char *address, struct err *err);
 struct redisendpoint *redisendpoint_ref(struct redisendpoint *e);
-void redisendpoint_unref(struct redisendpoint *e); /* wipes with the last reference */
+void redisendpoint_unref(struct redisendpoint *e); /* the last reference wipes it */
 
 #endif

@@ -9,7 +9,7 @@
 #include "net/redis/redisendpoint.h"
 #include "net/redis/redisreply.h"
 
-#define SLOW_MS  300 /* then the next one is asked, too */
+#define SLOW_MS  300 /* then the next server is asked as well */
 #define ARGS_MAX 4
 
 struct
@@ -31,7 +31,7 @@ struct redisfanout {
 	struct loop_timer slow;
 	size_t count, next, under_way;
 	struct try tries[REDISFANOUT_TRIES_MAX];
-	struct err err; /* the most telling error so far */
+	struct err err; /* the most informative error so far */
 };
 
 static void on_reply(void *arg, const struct redis_reply *reply, const struct err *err);
@@ -74,7 +74,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 		finish(fanout, NULL);
 		return;
 	}
-	/* A server's refusal tells more than that another server cannot be reached. */
+	/* A refusal is more informative than an unreachable server. */
 	if (fanout->err.kind == ERR_NONE || fanout->err.kind == ERR_TEMPORARY)
 		fanout->err = err ? *err : refused;
 	if (fanout->next < fanout->count)
@@ -83,10 +83,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 		finish(fanout, &fanout->err);
 }
 
-/*
- * Picks servers in random order; those whose last connection failed just now only if there are too
- * few others.
- */
+/* Picks servers in random order, those in back-off last. */
 static void choose(struct redisfanout *fanout, struct redisendpoint *const *endpoints, size_t count)
 {
 	size_t *order = mem_array(count, sizeof(*order)), chosen = 0;

@@ -3,9 +3,9 @@
 #define NET_REDIS_REDISFANOUT_H
 
 /*
- * Sends one command to several servers (seeds of a cluster, sentinels), in random order, until a
- * reply is accepted. The next one is asked when one fails, and in parallel when one is slow, so
- * that a hung server costs little time. For net/redis/redisrouter.
+ * Sends one command to several servers (cluster seeds or sentinels), in random order, until a reply
+ * is accepted. The next server is asked when one fails, and in parallel when one is slow, so that a
+ * hung server costs little time. For net/redis/redisrouter.
  */
 
 #include "net/redis/redis.h"
@@ -13,14 +13,12 @@
 /* Servers asked at most. */
 #define REDISFANOUT_TRIES_MAX 16
 
-/*
- * 0: accepted, the round ends. -1: the next server is asked; err is the result if none is accepted.
- */
+/* 0: accepted. -1 with err: the next server is asked; err is the result if no reply is accepted. */
 typedef int (*redisfanout_accept_fn)(void *arg, const struct redisendpoint *from, const struct redis_reply *reply,
 	struct err *err);
 /*
- * Called exactly once, unless cancelled: NULL when a reply was accepted, else the most telling
- * error. The round is over: it must not be cancelled.
+ * Called exactly once, unless cancelled. err: NULL when a reply was accepted, otherwise the most
+ * informative error. The fanout is freed; it must not be cancelled any more.
  */
 typedef void (*redisfanout_done_fn)(void *arg, const struct err *err);
 

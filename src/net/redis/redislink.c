@@ -44,8 +44,8 @@ static void greet_all(struct redislink *l)
 }
 
 /*
- * A replica would reply, too, with old data. A user who may not ask for the role gets no answer
- * about it, and relies on the sentinels.
+ * A replica would reply as well, with old data. A user who may not send ROLE gets an error, and
+ * relies on the sentinels.
  */
 static bool no_master(const struct redis_reply *reply, struct err *err)
 {
@@ -59,8 +59,8 @@ static bool no_master(const struct redis_reply *reply, struct err *err)
 }
 
 /*
- * A server without a password accepts one that comes with a user name (KEDA's client sends HELLO
- * AUTH default), but rejects one alone: then no password is needed.
+ * A server without a password accepts AUTH with a user name (KEDA's client sends HELLO AUTH
+ * default), but rejects AUTH with a password alone. That means: no password is needed.
  */
 static bool wants_no_password(const struct redisendpoint *e, const char *name, const char *text)
 {
@@ -69,8 +69,8 @@ static bool wants_no_password(const struct redisendpoint *e, const char *name, c
 }
 
 /*
- * Whether the reply to a greeting makes the connection useless: our credentials are refused
- * (ERR_DENIED), or the server rejects all clients or is a replica (ERR_TEMPORARY).
+ * Whether the reply to a greeting command makes the connection useless: it refuses our credentials
+ * (ERR_DENIED), rejects all clients, or is a replica (ERR_TEMPORARY).
  */
 static bool is_useless(const struct redisendpoint *e, const char *name, const struct redis_reply *reply,
 	struct err *err)
@@ -88,9 +88,9 @@ static bool is_useless(const struct redisendpoint *e, const char *name, const st
 	len = strcspn(text, "'`\"");
 	kind = text_begins_with_one_of(text, passing) ? ERR_TEMPORARY : ERR_DENIED;
 	/*
-	 * Servers that do not know a command, and some proxies, repeat what they got, perhaps cut
-	 * short ("unknown command 'AUTH', with args beginning with: ..."): a text that holds the
-	 * password is not shown at all, any other only up to the first quotation mark.
+	 * Servers that do not know a command, and some proxies, repeat it, perhaps truncated
+	 * ("unknown command 'AUTH', with args beginning with: ..."). Text with the password is not
+	 * shown at all, other text only up to the first quotation mark.
 	 */
 	if (e->password && *e->password && strstr(text, e->password))
 		err_set(err, kind, "%s failed; the server's reply repeats the password, so it is not shown", name);
@@ -106,7 +106,7 @@ void redislink_unexpected(const struct redis_reply *reply, struct err *err)
 		reply->type == REDIS_ERROR ? reply->text : "the server sent an unexpected reply");
 }
 
-/* ---- What the stream says ---- */
+/* ---- Events of the stream ---- */
 
 static int take_greeting(struct redislink *l, struct redis_reply *reply, struct err *err)
 {
@@ -117,7 +117,7 @@ static int take_greeting(struct redislink *l, struct redis_reply *reply, struct 
 	return useless ? -1 : 1;
 }
 
-/* The replies of what the reader has, then some more for it. */
+/* Takes the replies that the reader has, then feeds it more bytes. */
 static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err)
 {
 	struct redislink *l = arg;
@@ -168,11 +168,11 @@ static const char *hint_of(const void *arg)
 		return "";
 	if (!l->endpoint->tls)
 		return " (is TLS needed? set enableTLS)";
-	/* in TLS 1.3 its alert may be lost */
+	/* in TLS 1.3 the alert about a missing certificate may be lost */
 	return l->endpoint->base.tls.cert_pem ? "" : " (does it ask for a client certificate? give cert and key)";
 }
 
-/* ---- For the pools ---- */
+/* ---- Owners ---- */
 
 void redislink_init(struct redislink *l, struct loop *loop, const struct redisendpoint *e, bool queries,
 	const struct redislink_handler *handler, void *arg)

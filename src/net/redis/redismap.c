@@ -88,7 +88,7 @@ static bool is_host(const char *host, size_t len)
 	return true;
 }
 
-/* The address of an announced server as it is reached from here. NULL: invalid host. */
+/* The address at which an announced server is reached from here. NULL: invalid host. */
 static char *reachable(const char *announced, size_t len, int64_t port, const char *from)
 {
 	struct hostport at = { .host = "127.0.0.1" }; /* a Unix socket is on this host */
@@ -111,7 +111,7 @@ static char *reachable(const char *announced, size_t len, int64_t port, const ch
 struct known {
 	UT_hash_handle hh;
 	size_t index;
-	const char *address; /* of the map */
+	const char *address; /* owned by the map */
 };
 
 static bool is_text(const struct redis_reply *r)
@@ -119,7 +119,7 @@ static bool is_text(const struct redis_reply *r)
 	return r->type == REDIS_STRING || r->type == REDIS_STATUS;
 }
 
-/* The IP address in the metadata of a server whose host name is unknown ("?"). */
+/* The IP address in a server's metadata, for one whose host name is unknown ("?"). */
 static const struct redis_reply *ip_of(const struct redis_reply *node)
 {
 	const struct redis_reply *more = node->count > 3 ? node->elements[3] : NULL;
@@ -132,7 +132,7 @@ static const struct redis_reply *ip_of(const struct redis_reply *node)
 	return NULL;
 }
 
-/* NULL: no server, or one without a port, which cannot be reached. */
+/* NULL: not a server, or one without a port. */
 static char *node_address(const struct redis_reply *node, const char *from)
 {
 	const struct redis_reply *host, *ip;
@@ -198,7 +198,7 @@ static int read_range(struct redismap *map, struct known **known, const struct r
 			(long long)first, (long long)last);
 	address = entry->count > 2 ? node_address(entry->elements[2], from) : NULL;
 	if (!address)
-		return 0; /* commands for these slots fail: no server has them */
+		return 0; /* commands for these slots fail, as no server has them */
 	server = take_server(map, known, address);
 	if (server < 0)
 		return err_set(err, ERR_TEMPORARY, "the cluster has more than %d servers", REDISMAP_NODES_MAX);

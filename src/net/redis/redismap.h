@@ -4,7 +4,7 @@
 
 /*
  * The slot map of a Redis Cluster: hash slots of keys, the reply to CLUSTER SLOTS, MOVED and ASK.
- * Pure. For net/redis/redisrouter. The master of sentinels is a map of one server with all slots.
+ * Pure. For net/redis/redisrouter. A master behind sentinels is a map of one server with all slots.
  */
 
 #include <stddef.h>
@@ -33,22 +33,22 @@ struct redismap {
  */
 unsigned redismap_slot(const char *key, size_t len);
 
-/* The address of the slot's server; NULL: it has none. */
+/* The address of the slot's server, or NULL. */
 const char *redismap_find(const struct redismap *map, unsigned slot);
 
 /* Makes a map of one server with all slots. */
 void redismap_whole(struct redismap *map, const char *address);
 
 /*
- * Reads the reply to CLUSTER SLOTS of the server at `from` ("host:port", as it was reached) into an
- * empty map. ERR_TEMPORARY when the reply is malformed.
+ * Reads the reply to CLUSTER SLOTS from the server at `from` ("host:port", as it was reached) into
+ * an empty map. ERR_TEMPORARY if the reply is malformed.
  */
 int redismap_read_slots(struct redismap *map, const struct redis_reply *reply, const char *from, struct err *err);
 void redismap_done(struct redismap *map);
 
 /*
- * Reads an error reply of the server at `from`: "MOVED 3999 127.0.0.1:6381" or "ASK ...". *address:
- * owned by the caller; NULL when there is none. REDISMAP_STAY: no redirect.
+ * Reads an error reply from the server at `from`: "MOVED 3999 127.0.0.1:6381" or "ASK ...".
+ * *address: owned by the caller; may be NULL. REDISMAP_STAY: not a redirect.
  */
 enum redismap_redirect { REDISMAP_STAY, REDISMAP_MOVED, REDISMAP_ASK };
 enum redismap_redirect redismap_read_redirect(const char *text, const char *from, char **address);

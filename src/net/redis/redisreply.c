@@ -12,9 +12,9 @@
 
 struct redisreply {
 	redisReader *reader;
-	size_t elements; /* of the reply under way */
+	size_t elements; /* of the unfinished reply */
 	size_t bytes;
-	char refused[96]; /* why a callback refused; "" while none did */
+	char refused[96]; /* why a callback refused; "" if none has */
 };
 
 void redis_reply_free(struct redis_reply *reply)
@@ -51,7 +51,7 @@ enum err_kind redis_error_kind(const char *text)
 	return ERR_INVALID;
 }
 
-/* ---- Hiredis' callbacks: NULL refuses ---- */
+/* ---- Callbacks of hiredis; returning NULL refuses ---- */
 
 static struct redis_reply *new_reply(const redisReadTask *task, enum redis_reply_type type)
 {
@@ -121,8 +121,8 @@ static void *on_nil(const redisReadTask *task)
 
 #if HIREDIS_MAJOR >= 1
 /*
- * Types of RESP3, which was not asked for. Without a callback the reader would hand out numbers in
- * the place of objects.
+ * RESP3 types, which we did not request. Without a callback the reader would return numbers in
+ * place of objects.
  */
 static void *refuse_type(const redisReadTask *task)
 {

@@ -3,7 +3,7 @@
 #define NET_REDIS_REDISREPLY_H
 
 /*
- * Parses a RESP2 stream into replies, by hiredis' reader with our own reply objects: announced
+ * Parses a RESP2 stream into replies with hiredis' reader and our own reply objects: announced
  * sizes above the limits are rejected before memory is allocated. Pure. For net/redis.
  */
 
@@ -34,7 +34,7 @@ enum err_kind redis_error_kind(const char *text);
 #define REDISREPLY_ELEMENTS_MAX 65536
 #define REDISREPLY_TEXT_MAX     (1 << 20)
 #define REDISREPLY_TOTAL_MAX    (4 << 20)
-/* Bytes fed, but not parsed yet. */
+/* Bytes fed but not parsed yet. */
 #define REDISREPLY_UNPARSED_MAX (4 << 20)
 
 struct redisreply;
@@ -43,8 +43,8 @@ struct redisreply *redisreply_new(void);
 void redisreply_free(struct redisreply *r); /* NULL is fine */
 
 /*
- * Takes bytes, at most a few KiB at a time; all replies must be taken out before the next call. -1
- * with ERR_TEMPORARY when too many are unparsed.
+ * Feeds bytes, at most a few KiB at a time. All replies must be taken out before the next call. -1
+ * with ERR_TEMPORARY when too many bytes are unparsed.
  */
 int redisreply_feed(struct redisreply *r, const void *bytes, size_t len, struct err *err);
 

@@ -12,9 +12,9 @@
 #include "net/redis/redisreply.h"
 
 #define IDLE_MS        300000
-#define SEED_MS        3000 /* for one guide's reply */
-#define REFRESH_GAP_MS 250  /* between two successful rounds */
-#define FOLLOW_MAX_MS  5000 /* with followers the map is asked for that often, even without commands */
+#define SEED_MS        3000 /* for one seed's reply */
+#define REFRESH_GAP_MS 250  /* between two successful refreshes */
+#define FOLLOW_MAX_MS  5000 /* with followers the map is refreshed this often, even without commands */
 
 int64_t redisroute_now_ms(const struct redisroute *r)
 {
@@ -142,8 +142,8 @@ static void on_refreshed(void *arg, const struct err *err)
 }
 
 /*
- * The servers of a cluster's map are guides, too, as the seeds may be gone. Not all of them: the
- * number per round is limited.
+ * A cluster's nodes serve as seeds, too, as the configured ones may be gone. Adds no more than
+ * `room`.
  */
 static size_t add_servers(struct redisroute *r, struct redisendpoint **endpoints, size_t room)
 {

@@ -10,9 +10,9 @@
 #include "net/redis/redisreply.h"
 #include "net/redis/redisroute.h"
 
-#define CALLS_MAX 20000 /* under way, per site */
+#define CALLS_MAX 20000 /* in flight, per topology */
 
-/* A command waits for the map, is sent, or has failed and is about to be told. */
+/* A command: waiting for the map, sent, or failed with its callback due. */
 struct redisrouter_call {
 	struct redisroute *route;
 	struct redisrouter_call *prev, *next;
@@ -20,16 +20,16 @@ struct redisrouter_call {
 	void *arg;
 	unsigned slot;
 	int argc;
-	char **argv; /* owned, with the bytes behind it */
+	char **argv; /* owned; the arguments' bytes follow the pointers */
 	size_t *lens;
 	int64_t deadline_ms;
-	struct redisendpoint *at; /* one count; where it was sent last */
+	struct redisendpoint *at; /* one count; where it was last sent */
 	struct redis_call *sent, *asking;
 	bool waiting, retried;
 	int redirects;
-	struct err *err;         /* why it waits again, or how it ended */
+	struct err *err;         /* why it waits again, or the final error */
 	struct loop_timer timer; /* while it waits */
-	struct loop_task tell;   /* of its failure */
+	struct loop_task tell;   /* for a failure */
 };
 
 static void stop_waiting(struct redisrouter_call *call)
@@ -77,7 +77,7 @@ static void on_tell(void *arg)
 	call_end(call, NULL, call->err);
 }
 
-/* err: may be the call's own. */
+/* err may be call->err. */
 static void call_fail_later(struct redisrouter_call *call, const struct err *err)
 {
 	if (err != call->err)
@@ -116,7 +116,10 @@ static void call_wait(struct redisrouter_call *call)
 	refresh_or_schedule(r);
 }
 
-/* The first error tells more than that no other server was found. */
+/*
+ * Waits for a new map, once. If that does not help, the first error is reported, as it is more
+ * informative than the lack of another server.
+ */
 static void call_retry(struct redisrouter_call *call, const struct err *why)
 {
 	struct redisroute *r = call->route;
@@ -134,7 +137,7 @@ static void call_retry(struct redisrouter_call *call, const struct err *why)
 
 static void call_send(struct redisrouter_call *call, struct redisendpoint *e, bool asking);
 
-/* True when the reply was a redirect, which is then handled. */
+/* True: the reply was a redirect, and has been handled. */
 static bool call_redirected(struct redisrouter_call *call, const char *text)
 {
 	struct redisroute *r = call->route;
@@ -147,10 +150,11 @@ static bool call_redirected(struct redisrouter_call *call, const char *text)
 		return false;
 	r->stale = r->stale || redirect == REDISMAP_MOVED;
 	if (call->redirects++ >= r->topology->kind->redirects)
-		err_set(&err, ERR_TEMPORARY, "redis at %s: sent on to another node for the %dth time: %.100s",
+		err_set(&err, ERR_TEMPORARY, "redis at %s: redirected %d times, finally by: %.100s",
 			call->at->base.name, call->redirects, text);
 	else if (!address)
-		err_set(&err, ERR_TEMPORARY, "redis at %s: sent on to nowhere: %.100s", call->at->base.name, text);
+		err_set(&err, ERR_TEMPORARY, "redis at %s: redirected without an address: %.100s", call->at->base.name,
+			text);
 	e = address && call->redirects <= r->topology->kind->redirects
 		? redisendpoint_at(r->topology->like, address, &err)
 		: NULL;
@@ -172,7 +176,7 @@ static void on_asked(void *arg, const struct redis_reply *reply, const struct er
 	struct redisrouter_call *call = arg;
 
 	(void)reply;
-	(void)err; /* the command behind it fares the same */
+	(void)err; /* the command behind it gets the same error */
 	call->asking = NULL;
 }
 
@@ -190,7 +194,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 	if (!err && reply->type == REDIS_ERROR) {
 		if (call_redirected(call, reply->text))
 			return;
-		/* this server is not, or not any more, the one to ask */
+		/* this server is not, or no longer, the right one */
 		if (text_begins_with_one_of(reply->text, elsewhere)) {
 			err_set(&told, ERR_TEMPORARY, "redis at %s: %.300s", call->at->base.name, reply->text);
 			call_retry(call, &told);
@@ -201,7 +205,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 }
 
 /*
- * ASKING must come right before its command in the pipeline: both are queued at once, on one
+ * ASKING must immediately precede its command in the pipeline: both are queued at once, on one
  * connection.
  */
 static void call_send(struct redisrouter_call *call, struct redisendpoint *e, bool asking)
@@ -220,7 +224,7 @@ static void call_send(struct redisrouter_call *call, struct redisendpoint *e, bo
 		on_reply, call);
 }
 
-/* Sends the command by the current map, or fails it. */
+/* Sends the command according to the current map, or fails it. */
 static void call_place(struct redisrouter_call *call)
 {
 	struct redisroute *r = call->route;
@@ -240,7 +244,7 @@ static void call_place(struct redisrouter_call *call)
 		call_send(call, e, false);
 }
 
-/* Sends the waiting commands, or fails them; both call back at the end of the turn only. */
+/* Sends the waiting commands, or fails them. Callbacks run at the end of the turn only. */
 static void serve_waiting(struct redisroute *r)
 {
 	struct redisrouter_call *call, *next;
@@ -361,7 +365,7 @@ void redisrouter_unfollow(struct redisrouter_follower *f)
 	free(f);
 }
 
-/* ---- For the daemon ---- */
+/* ---- The router ---- */
 
 struct redisrouter *redisrouter_new(struct loop *loop, struct pool *pool)
 {

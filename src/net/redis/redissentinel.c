@@ -8,7 +8,7 @@
 #include "net/redis/redismap.h"
 #include "net/redis/redisreply.h"
 
-#define REFRESH_MS 5000 /* a master in a network partition still answers: only the sentinels know */
+#define REFRESH_MS 5000 /* a former master in a network partition still answers: only the sentinels know */
 
 static int sentinel_question(const struct redistopology *s, const char **argv)
 {
@@ -28,16 +28,16 @@ static int sentinel_read(const struct redistopology *s, const struct redisendpoi
 	if (reply->type == REDIS_NIL)
 		return err_set(err, ERR_MISSING, "sentinel at %s knows no master \"%s\"", sentinel, s->master);
 	if (reply->type == REDIS_ERROR && strncmp(reply->text, "ERR unknown command", 19) == 0)
-		return err_set(err, ERR_INVALID, "redis at %s is no sentinel", sentinel);
+		return err_set(err, ERR_INVALID, "redis at %s is not a sentinel", sentinel);
 	if (reply->type == REDIS_ERROR)
 		return err_set(err, redis_error_kind(reply->text), "sentinel at %s: %s", sentinel, reply->text);
 	if (reply->type != REDIS_ARRAY || reply->count != 2 || reply->elements[0]->type != REDIS_STRING ||
 		reply->elements[1]->type != REDIS_STRING)
-		return err_set(err, ERR_TEMPORARY, "sentinel at %s: the answer is no address", sentinel);
+		return err_set(err, ERR_TEMPORARY, "sentinel at %s: the answer is not an address", sentinel);
 	host = reply->elements[0];
 	port = reply->elements[1];
 	if (host->len == 0 || host->len > HOSTPORT_HOST_MAX || host->text[0] == '/' || hostport_port(port->text) < 1)
-		return err_set(err, ERR_TEMPORARY, "sentinel at %s: the answer is no address", sentinel);
+		return err_set(err, ERR_TEMPORARY, "sentinel at %s: the answer is not an address", sentinel);
 	address = hostport_join_text(host->text, port->text);
 	redismap_whole(map, address);
 	return 0;

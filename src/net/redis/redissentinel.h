@@ -3,12 +3,12 @@
 #define NET_REDIS_REDISSENTINEL_H
 
 /*
- * The master of a group of sentinels as a site: sentinels are asked `SENTINEL
- * get-master-addr-by-name`, in random order, with credentials of their own and the same TLS
- * settings. Each new connection to the master first sends ROLE, and a replica is rejected (if the
- * user may not ask, the sentinels are trusted).
+ * The master behind a group of sentinels as a topology. Sentinels are asked `SENTINEL
+ * get-master-addr-by-name` in random order, with their own credentials and the same TLS settings.
+ * Each new connection to the master first sends ROLE, and a replica is rejected. (If the user may
+ * not send ROLE, the sentinels are trusted.)
  *
- * Commands go through redisrouter_command (the key does not matter). A fail-over is noticed by a
+ * Commands go through redisrouter_command; the key does not matter. A fail-over is noticed by a
  * lost connection or role, by READONLY and MASTERDOWN, and because the sentinels are asked again
  * every few seconds. For push, redisrouter_follow reports the master's endpoint, and each change.
  */
@@ -20,17 +20,17 @@ struct redissentinel_config {
 	const char *const *addresses; /* of the sentinels */
 	size_t count;
 	const char *master;              /* the name of the master */
-	const char *username, *password; /* of the sentinels; NULL or "" for none */
+	const char *username, *password; /* of the sentinels; NULL or "": none */
 	/*
-	 * Credentials, database and TLS of the master; TLS applies to the sentinels, too. Its
+	 * The master's credentials, database and TLS settings, which the sentinels share. Its
 	 * address is ignored.
 	 */
 	struct redisendpoint_config server;
 };
 
 /*
- * NULL with ERR_INVALID, which names the address or says that the master has no name. Returns one
- * reference.
+ * Returns one reference, or NULL with ERR_INVALID, which names the address or the missing master's
+ * name.
  */
 struct redistopology *redissentinel_new(const struct redissentinel_config *config, struct err *err);
 

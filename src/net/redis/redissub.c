@@ -14,9 +14,9 @@
 #include "net/redis/redisreply.h"
 
 #define TICK_MS    5000  /* between two checks of an open connection */
-#define QUIET_MS   15000 /* of silence, then a PING is sent */
-#define ANSWER_MS  5000  /* a command is answered within that */
-#define REFUSED_MS 60000 /* then a refused channel is tried again */
+#define QUIET_MS   15000 /* a PING is sent after this silence */
+#define ANSWER_MS  5000  /* a command must be answered within this time */
+#define REFUSED_MS 60000 /* a refused channel is retried after this time */
 
 /*
  * One channel of one connection. Freed when it has no listeners and no command about it is
@@ -28,28 +28,28 @@ struct redis_channel {
 	size_t len;
 	struct redissub *listeners;
 	size_t listening;    /* listeners that are not stopped */
-	unsigned unanswered; /* commands about it */
+	unsigned unanswered; /* commands about it without a reply */
 	bool asked;          /* the last command was SUBSCRIBE */
-	bool joined;         /* which was confirmed */
-	bool on;             /* joined on this connection, and again after a storm */
+	bool joined;         /* and it was confirmed */
+	bool on;             /* was joined on this connection, perhaps muted since */
 	char *refusal;       /* owned; the error that refused it; NULL */
 	int64_t refused_at_ms;
-	int64_t window_ms;       /* when counting began */
-	unsigned received;       /* messages since then */
+	int64_t window_ms;       /* start of counting */
+	unsigned received;       /* messages since window_ms */
 	struct loop_timer muted; /* pending: unsubscribed because of a storm until it fires */
 	UT_hash_handle hh;
 };
 
 struct redissub {
 	struct redis_channel *channel;
-	redissub_fn fn; /* NULL: stopped; freed when no callback is on the stack */
+	redissub_fn fn; /* NULL: stopped; freed once no callback is on the stack */
 	void *arg;
-	struct loop_task joined; /* tells a later listener that the channel is subscribed to */
+	struct loop_task joined; /* tells a later listener that the channel is joined */
 	struct redissub *prev, *next;
 	struct redissub *next_stopped;
 };
 
-/* A sent command. Each has one reply, in order; messages come between replies. */
+/* A command sent. Each has one reply, in order; messages may come in between. */
 struct expected {
 	struct redis_channel *channel; /* NULL: a PING */
 	int64_t sent_ms;
@@ -75,7 +75,7 @@ struct redissub_pool {
 	struct redissub_conn *conns;
 	struct redissub *stopped; /* to be freed */
 	bool telling;             /* callbacks are on the stack */
-	bool freed;               /* as soon as they are not */
+	bool freed;               /* to be freed once none is */
 };
 
 static void conn_fail(struct redissub_conn *c, const struct err *why);
@@ -107,8 +107,8 @@ static void bury(struct redissub *s)
 }
 
 /*
- * A listener that is added meanwhile is called, too; a stopped one stays in the list until no
- * callback is on the stack.
+ * A listener added meanwhile is called, too. A stopped one stays in the list until no callback is
+ * on the stack.
  */
 static void tell(struct redis_channel *ch, const char *message, size_t len)
 {
@@ -122,7 +122,7 @@ static void tell(struct redis_channel *ch, const char *message, size_t len)
 	}
 }
 
-/* No callback is on the stack any more. */
+/* Called when no callback is on the stack any more. */
 static void on_told(struct redissub_pool *p)
 {
 	p->telling = false;
@@ -167,7 +167,7 @@ static void send_command(struct redissub_conn *c, const char *verb, struct redis
 	DL_APPEND(c->expected, e);
 }
 
-/* Subscribes or unsubscribes, as the channel is wanted now. */
+/* Subscribes or unsubscribes, as the channel needs now. */
 static void settle(struct redis_channel *ch)
 {
 	bool wanted = ch->listening > 0 && !loop_timer_pending(&ch->muted);
@@ -202,7 +202,7 @@ static void take_message(struct redissub_conn *c, const struct redis_reply *repl
 		return;
 	}
 	if (!ch->joined)
-		return; /* on its way when the channel was left */
+		return; /* sent before the server left the channel */
 	tell(ch, message->text, message->len);
 	if (c->pool->freed || c->link.state != REDISLINK_OPEN)
 		return;
@@ -210,7 +210,7 @@ static void take_message(struct redissub_conn *c, const struct redis_reply *repl
 		ch->window_ms = now_ms;
 		ch->received = 0;
 	}
-	/* The listeners read the state anew when the channel is joined again. */
+	/* The listeners read the state again when the channel is rejoined. */
 	if (++ch->received > REDISSUB_STORM && ch->joined) {
 		loop_timer_set(&ch->muted, REDISSUB_MUTE_MS);
 		settle(ch);
@@ -294,7 +294,7 @@ static void conn_close(struct redissub_conn *c)
 }
 
 /*
- * A callback under way may hold a channel: unwanted channels are freed when the connection is used
+ * A callback on the stack may hold a channel: unused channels are freed when the connection is used
  * again or freed.
  */
 static void conn_fail(struct redissub_conn *c, const struct err *why)
@@ -345,7 +345,7 @@ static void conn_free(struct redissub_conn *c)
 	free(c);
 }
 
-/* Refused channels are tried again: the right may have been granted meanwhile. */
+/* Retries refused channels: the right may have been granted meanwhile. */
 static void ask_refused_again(struct redissub_conn *c, int64_t now_ms)
 {
 	for (struct redis_channel *ch = c->channels; ch; ch = ch->hh.next) {
@@ -356,7 +356,7 @@ static void ask_refused_again(struct redissub_conn *c, int64_t now_ms)
 	}
 }
 
-/* Messages may hold an answer up, but not for ever. */
+/* Messages may delay an answer, but not forever. */
 static bool is_overdue(const struct redissub_conn *c, int64_t now_ms, int64_t silent_ms)
 {
 	if (c->expected && now_ms - c->expected->sent_ms >= QUIET_MS)
@@ -390,7 +390,7 @@ static void on_timer(void *arg)
 	loop_timer_set(&c->timer, TICK_MS);
 }
 
-/* ---- For everybody ---- */
+/* ---- Users ---- */
 
 static struct redissub_conn *conn_get(struct redissub_pool *p, struct redisendpoint *e)
 {
@@ -407,7 +407,7 @@ static struct redissub_conn *conn_get(struct redissub_pool *p, struct redisendpo
 	c->endpoint = redisendpoint_ref(e);
 	redislink_init(&c->link, p->loop, c->endpoint, false, &handler, c);
 	loop_timer_init(&c->timer, p->loop, on_timer, c);
-	loop_timer_set(&c->timer, 0); /* dials when all listeners of this turn have been added */
+	loop_timer_set(&c->timer, 0); /* dials once all listeners of this turn are added */
 	HASH_ADD_KEYPTR(hh, p->conns, c->endpoint->server_key, strlen(c->endpoint->server_key), c);
 	return c;
 }

@@ -5,14 +5,13 @@
 /*
  * Redis channel subscriptions over one connection per server and credentials, whatever the number
  * of channels and listeners; the endpoint's database does not matter, as channels have none. The
- * connection is opened for the first listener, kept alive while there are any (an occasional PING
- * detects a dead one), reopened with back-off and jitter, and closed with the last listener. All
- * channels are subscribed to in one write. Used by scalers/redis/rediswatch for keyspace
- * notifications.
+ * connection is opened for the first listener, kept alive by an occasional PING, which also detects
+ * a dead one, reopened with back-off and jitter, and closed with the last listener. All channels
+ * are subscribed to in one write. Used by scalers/redis/rediswatch for keyspace notifications.
  *
  * A channel with more than REDISSUB_STORM messages within REDISSUB_MUTE_MS is unsubscribed for that
- * time and joined again; its listeners are then called as after a reconnect. That bounds the cost
- * of a storm, for the server, too.
+ * time, then rejoined; its listeners are then called as after a reconnect. That limits the cost of
+ * a storm, also for the server.
  */
 
 #include <stddef.h>
@@ -27,31 +26,30 @@
 struct redissub_pool;
 struct redissub; /* one listener of one channel on one server */
 
-struct redissub_pool *redissub_pool_new(struct loop *loop); /* sets up nothing before the first listener */
-/* May be called from inside callbacks; listeners must not be stopped afterwards. */
+struct redissub_pool *redissub_pool_new(struct loop *loop); /* opens nothing before the first listener */
+/* May be called from callbacks; listeners must not be stopped afterwards. */
 void redissub_pool_free(struct redissub_pool *p);
 size_t redissub_pool_connections(const struct redissub_pool *p);
 
 /*
- * message NULL: the channel is subscribed to from now on, for the first time, after a reconnect, or
- * after a storm; earlier messages were missed. Else the message; borrowed, NUL-terminated. Never
- * before redissub_start has returned.
+ * message NULL: the channel is now subscribed to, for the first time, after a reconnect, or after a
+ * storm; earlier messages were missed. Otherwise the message; borrowed, NUL-terminated. Never
+ * called before redissub_start has returned.
  */
 typedef void (*redissub_fn)(void *arg, const char *message, size_t len);
 
 struct redissub *redissub_start(struct redissub_pool *p, struct redisendpoint *e, const char *channel,
 	size_t channel_len, redissub_fn fn, void *arg);
-void redissub_stop(struct redissub *s); /* NULL is fine; also from inside fn */
+void redissub_stop(struct redissub *s); /* NULL is fine; may be called from fn */
 
 enum redissub_state {
 	REDISSUB_STARTING, /* no reply from the server yet */
 	REDISSUB_ON,
 	/*
-	 * The user has no right to this channel; tried again after a minute, and after each
-	 * reconnect.
+	 * The user has no right to this channel; retried after a minute, and after each reconnect.
 	 */
 	REDISSUB_REFUSED,
-	REDISSUB_FAILING, /* no connection; being tried again */
+	REDISSUB_FAILING, /* no connection; being retried */
 };
 /* *why: the reason, or ""; valid until the end of the turn. */
 enum redissub_state redissub_state(const struct redissub *s, const char **why);

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-#define NAMED_MAX 3 /* guides named in messages */
+#define NAMED_MAX 3 /* seeds named in messages */
 
 static char *joined(const char *const *addresses, size_t count, size_t max)
 {
@@ -26,8 +26,8 @@ static void make_names(struct redistopology *s, const char *const *addresses)
 	MEM_AUTO char *some = joined(addresses, s->seed_count, NAMED_MAX);
 
 	/*
-	 * An endpoint's key holds no secret, and everything that matters but the other addresses
-	 * and the master's name.
+	 * An endpoint's key has no secret, and all that matters except the other addresses and the
+	 * master's name.
 	 */
 	s->key = mem_printf("%s %s %zu:%s (%s, %s)", s->kind->name, all, s->master ? strlen(s->master) : 0,
 		s->master ? s->master : "", s->seeds[0]->base.key, s->like->base.key);

@@ -8,8 +8,8 @@
 #include "scalers/redis/redisparams.h"
 
 /*
- * Reads the key's type and its length atomically in one round trip. Command names are literals,
- * because some proxies search for them. The script is sent in full each time, so a restarted server
+ * Reads the key's type and its length atomically, in one round trip. Command names are literals,
+ * because some proxies look for them. The script is sent in full each time, so a restarted server
  * needs no preparation. A missing key has length 0.
  */
 static const char length_script[] = "local t=redis.call('TYPE',KEYS[1]).ok "

@@ -70,7 +70,7 @@ static void drop_empty(struct param_list *list)
 	list->count = kept;
 }
 
-/* Pairs of hosts and ports are appended to the addresses, which come first (A.1). */
+/* Appends pairs of hosts and ports to the addresses, which come first. */
 static int join_addresses(struct connection *c, struct err *err)
 {
 	struct param_list *all = &c->addresses;
@@ -104,14 +104,14 @@ static int check_tls(const struct scaler_params *params, const struct connection
 			"unable to set `tls` in both ScaledObject and TriggerAuthentication together");
 	if (c->tls && strcmp(c->tls, "enable") != 0 && strcmp(c->tls, "disable") != 0)
 		return err_set(err, ERR_INVALID,
-			/* not shown, as it comes from a Secret */
+			/* the value is not shown, as it may come from a Secret */
 			"parameter \"tls\" must be one of [enable disable]");
 	return params_check_cert(params, wants_tls(c), c->cert, c->key, err);
 }
 
 /*
- * A single server uses only the first address, a cluster only database 0 (A.1). Without a password
- * the user is ignored, as KEDA's client does not log in then.
+ * A single server uses only the first address, a cluster only database 0. Without a password the
+ * user is ignored, as KEDA's client then does not log in.
  */
 static int make_server(const struct connection *c, const char *namespace_, enum redisserver_mode mode,
 	struct redisserver *out, struct err *err)

@@ -8,14 +8,14 @@
 #include "scalers/redis/redisserver.h"
 
 /*
- * For the tables of the six types: where and as whom, how it is watched, and for those with
- * sentinels. The fields of the second are in their data.
+ * For the tables of the six types: connection and login; `notify`, whose field is in the type's
+ * data; and the sentinels' login.
  */
 extern const struct param_table redisparams_table, redisparams_notify_table, redisparams_sentinel_table;
 
 /*
- * For build: reads the connection and fills in the server of *out, and source and key of the build.
- * The mode is in the type's name: "redis-cluster-streams". 0, or -1 with ERR_INVALID.
+ * For build: reads the connection parameters, and fills the server in *out and the build's source
+ * and key. The type's name determines the mode: "redis-cluster-streams". 0, or -1 with ERR_INVALID.
  */
 int redisparams_build(struct scaler_build *b, struct redisserver_question *out, struct err *err);
 

@@ -99,7 +99,7 @@ bool redisserver_failed(const char *source, const char *doing, const struct redi
 {
 	if (transport)
 		*err = *transport;
-	/* The router follows MOVED; here a cluster node was addressed as a single server. */
+	/* The router follows MOVED; this is a cluster node addressed as a single server. */
 	else if (reply->type == REDIS_ERROR)
 		err_set(err, redis_error_kind(reply->text), "%s: %s: %s%s", source, doing, reply->text,
 			(strncmp(reply->text, "MOVED ", 6) == 0 || strncmp(reply->text, "ASK ", 4) == 0)

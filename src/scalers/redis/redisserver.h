@@ -3,9 +3,9 @@
 #define SCALERS_REDIS_REDISSERVER_H
 
 /*
- * The server of a Redis trigger: a single one, a cluster, or a master behind sentinels. What the
- * Redis types have in common: sending a command, watching a key, and error messages. Parameters are
- * read by scalers/redis/redisparams.
+ * The server of a Redis trigger: a single one, a cluster, or a master behind sentinels. Does what
+ * all Redis types need: sends a command, watches a key, explains errors. scalers/redis/redisparams
+ * reads the parameters.
  */
 
 #include <stddef.h>
@@ -17,39 +17,38 @@
 
 enum redisserver_mode { REDISSERVER_SINGLE, REDISSERVER_CLUSTER, REDISSERVER_SENTINEL };
 
-/* Empty when zeroed. One reference to one of the two. */
+/* Empty when zeroed; otherwise holds one reference to one of the two. */
 struct redisserver {
 	struct redisendpoint *endpoint; /* for REDISSERVER_SINGLE */
 	struct redistopology *topology; /* for the other modes */
 };
 const char *redisserver_key(const struct redisserver *s); /* identity without secrets, for a question's key */
 char *redisserver_name(
-	const struct redisserver *s); /* for people, caller owns: "redis a:6379", "redis-cluster a:6379,b:6379" */
+	/* for messages, owned by the caller: "redis a:6379", "redis-cluster a:6379,b:6379" */
+	const struct redisserver *s);
 
 /* The first member of the data of a Redis type's question. */
 struct redisserver_question {
 	struct redisserver server;
-	char *key;                     /* the field of the type's row */
-	enum rediswatch_notify notify; /* the field of redisparams_notify_table */
+	char *key;                     /* set by the type's row */
+	enum rediswatch_notify notify; /* set by redisparams_notify_table */
 	enum rediswatch_classes classes;
 };
-void redisserver_question_done(void *question); /* data_done of the types, whose data begins with it */
+void redisserver_question_done(void *question); /* data_done of types whose data begins with it */
 
 /* The first member of a Redis type's ask. */
 struct redisserver_ask {
 	struct scaler_ask base;
-	struct redis_call *direct; /* one of these is set */
+	struct redis_call *direct; /* one of the two is set */
 	struct redisrouter_call *routed;
 };
-/*
- * Sends a command about the question's key, which selects the node of a cluster; as redis_command.
- */
+/* Like redis_command; the question's key selects the node of a cluster. */
 void redisserver_command(struct scaler_sources *sources, struct redisserver_ask *ask, int argc, const char *const *argv,
 	int64_t deadline_ms, redis_fn fn);
 
 /*
- * cancel, watch, unwatch and watch_report of all Redis types. The watch follows the key when it
- * moves to another server.
+ * cancel, watch, unwatch and watch_report of all Redis types. The watch follows the key to another
+ * server.
  */
 void redisserver_cancel(void *ask);
 void *redisserver_watch_start(struct scaler_sources *sources, struct question *question, question_look_fn look,
@@ -58,8 +57,8 @@ void redisserver_watch_stop(void *watch);
 struct watch_report redisserver_watch_report(const void *watch);
 
 /*
- * A struct scaler_type, with `table`, `absent` and `build` of the file; after ask_fn its fourth
- * table, or NULL.
+ * Initialises a struct scaler_type with `table`, `absent` and `build` of the file. The last
+ * argument is the fourth table, or NULL.
  */
 #define REDISSERVER_TYPE(word, go_word, data_type, ask_fn, ...)                                                        \
 	{                                                                                                              \
@@ -72,8 +71,8 @@ struct watch_report redisserver_watch_report(const void *watch);
 	}
 
 /*
- * Whether a command failed, by transport or error reply; fills *err. doing, as "asking the length
- * of jobs", precedes the server's text.
+ * Whether a command failed, by transport or error reply; fills *err. doing precedes the server's
+ * text, for example "asking the length of jobs".
  */
 bool redisserver_failed(const char *source, const char *doing, const struct redis_reply *reply,
 	const struct err *transport, struct err *err);

@@ -13,7 +13,7 @@ enum mode { LENGTH, PENDING, LAG };
 
 struct stream_question {
 	struct redisserver_question base;
-	char *group;        /* NULL for LENGTH */
+	char *group;        /* NULL: LENGTH */
 	int64_t targets[3]; /* by mode */
 	enum mode mode;
 };
@@ -21,8 +21,8 @@ struct stream_question {
 static const struct stream_question absent = { .base = { .notify = REDISWATCH_QUIET } };
 
 /*
- * With a group the mode is lag or pending entries, without one length. Parameters of other modes
- * are checked for syntax only (A.2).
+ * With a group, the mode is LAG if lagCount is given, else PENDING; without one it is LENGTH.
+ * Parameters of the other modes are only checked for syntax.
  */
 #define AT(field) offsetof(struct stream_question, field)
 static const struct param_row rows[] = {
@@ -39,7 +39,7 @@ static const struct param_row rows[] = {
 static const struct param_table table = PARAM_TABLE(rows);
 
 static const struct {
-	const char *name, *threshold; /* in the key; the parameter */
+	const char *name, *threshold; /* the mode in the key; its parameter */
 } modes[] = {
 	[LENGTH] = { "length", "streamLength" },
 	[PENDING] = { "pending", "pendingEntriesCount" },
@@ -47,9 +47,9 @@ static const struct {
 };
 
 /*
- * Counts the entries after the group's last delivered one when Redis does not know the lag: up to
- * 1,000, in batches, to limit the server's work; above that the length of the stream, which the lag
- * never exceeds. One script, so that both refer to the same moment.
+ * Counts the entries after the group's last delivered one if Redis does not know the lag: up to
+ * 1,000 in batches, to limit the server's work; above that it returns the length of the stream,
+ * which the lag never exceeds. One script, so that both are consistent.
  */
 static const char count_script[] = "local n,from=0,'('..ARGV[1] "
 				   "repeat "
@@ -76,7 +76,7 @@ static int build(struct scaler_build *b, struct err *err)
 	return redisparams_build(b, &q->base, err);
 }
 
-/* ---- A question under way ---- */
+/* ---- Asking ---- */
 
 struct stream_ask {
 	struct redisserver_ask base;
@@ -111,7 +111,7 @@ static void ask_length(struct stream_ask *ask)
 	send(ask, 2, (const char *[]){ "XLEN", q->base.key }, on_count);
 }
 
-/* The summary form: count, first id, last id, consumers. */
+/* The summary: count, first id, last id, consumers. */
 static void on_pending(void *arg, const struct redis_reply *reply, const struct err *transport)
 {
 	struct stream_ask *ask = arg;
@@ -123,7 +123,8 @@ static void on_pending(void *arg, const struct redis_reply *reply, const struct 
 			on_count(ask, reply->elements[0], NULL);
 			return;
 		}
-		err_set(&err, ERR_INVALID, "%s: %s: the reply is no summary", ask->base.base.question->source, doing);
+		err_set(&err, ERR_INVALID, "%s: %s: the reply is not a summary", ask->base.base.question->source,
+			doing);
 	}
 	scaler_ask_end(ask, 0, &err);
 }
@@ -153,7 +154,7 @@ static void take_groups(struct stream_ask *ask, const struct redis_reply *reply,
 	for (size_t i = 0; i < reply->count; i++) {
 		const struct redis_reply *name = field(reply->elements[i], "name");
 
-		/* Since Redis 7 every group has the field. */
+		/* Redis 7 and later always return it. */
 		if (!field(reply->elements[i], "lag")) {
 			err_set(&err, ERR_INVALID, "%s: %s: redis version 7+ required for lag",
 				ask->base.base.question->source, doing);
@@ -183,11 +184,11 @@ static void on_groups(void *arg, const struct redis_reply *reply, const struct e
 	struct err err;
 
 	if (!transport && reply->type == REDIS_ERROR && strcmp(reply->text, "ERR no such key") == 0) {
-		scaler_ask_end(ask, 0, NULL); /* the stream does not exist: length 0 */
+		scaler_ask_end(ask, 0, NULL); /* no such stream: length 0 */
 	} else if (redisserver_failed(source, doing, reply, transport, &err)) {
 		scaler_ask_end(ask, 0, &err);
 	} else if (reply->type != REDIS_ARRAY) {
-		err_set(&err, ERR_INVALID, "%s: %s: the reply is no list of groups", source, doing);
+		err_set(&err, ERR_INVALID, "%s: %s: the reply is not a list of groups", source, doing);
 		scaler_ask_end(ask, 0, &err);
 	} else {
 		take_groups(ask, reply, doing);

@@ -16,22 +16,22 @@
 
 #define ASK_MS 3000
 /*
- * Intervals of CONFIG GET. Denied users ask rarely, because each denial is logged in the server's
- * ACL LOG.
+ * Intervals of CONFIG GET. Users without the right ask rarely, as each refusal is logged in the
+ * server's ACL LOG.
  */
-#define AGAIN_OFF_MS    10000
-#define AGAIN_ON_MS     60000
-#define AGAIN_UNTOLD_MS 600000
-#define AGAIN_FAILED_MS 5000
-/* A reconnect repeats the query at once, but not for each of a thousand channels. */
+#define AGAIN_OFF_MS     10000
+#define AGAIN_ON_MS      60000
+#define AGAIN_REFUSED_MS 600000
+#define AGAIN_FAILED_MS  5000
+/* A reconnect repeats CONFIG GET at once, but not for each of a thousand channels. */
 #define AGAIN_SOON_MS 1000
 
 #define SETTING "notify-keyspace-events"
 
 enum answer_state {
-	ANSWER_NONE,   /* no answer yet; why: the last failure */
-	ANSWER_GIVEN,  /* flags */
-	ANSWER_UNTOLD, /* the server refuses to answer: why */
+	ANSWER_NONE,    /* no reply yet; why: the last failure */
+	ANSWER_GIVEN,   /* the setting, in flags */
+	ANSWER_REFUSED, /* refused; why: the reason */
 };
 
 struct server {
@@ -59,7 +59,7 @@ struct rediswatch {
 	struct server *server;
 	struct redissub *sub;           /* NULL: not subscribed */
 	bool heard;                     /* a notification has arrived, so they are enabled */
-	struct rediswatch *prev, *next; /* of the same server */
+	struct rediswatch *prev, *next; /* other watches of the server */
 };
 
 struct rediswatch_pool {
@@ -67,14 +67,14 @@ struct rediswatch_pool {
 	struct pool *redis;
 	struct redissub_pool *subs;
 	struct server *servers;
-	char *text; /* text of the last report of any watch: thousands report the same */
+	char *text; /* text of the last report of any watch; shared, as there may be thousands of watches */
 };
 
-/* ---- What the setting must have ---- */
+/* ---- The setting notify-keyspace-events ---- */
 
 static const struct {
-	const char *needed; /* needed for all kinds of keys */
-	const char *enough; /* one of these with K enables some notifications */
+	const char *needed; /* for all events that matter */
+	const char *enough; /* K and one of these: some of the events */
 } classes_of[] = {
 	[REDISWATCH_LENGTHS] = { "Kglszh", "lszh" },
 	[REDISWATCH_STREAM] = { "Kgt", "t" },
@@ -96,7 +96,7 @@ static bool is_on(const char *flags, enum rediswatch_classes classes)
 	return false;
 }
 
-/* The flags to set: needed and present ones; "" when none is missing. */
+/* The flags to set: the needed and the present ones; "" if none is missing. */
 static void wanted_flags(const char *flags, enum rediswatch_classes classes, char out[64])
 {
 	size_t len = 0;
@@ -112,7 +112,7 @@ static void wanted_flags(const char *flags, enum rediswatch_classes classes, cha
 	out[missing ? len : 0] = '\0';
 }
 
-/* Events that only remove elements or do not change the length. */
+/* Events that only remove elements, or do not change the length. */
 static bool is_less(const char *event)
 {
 	static const char *const less[] = {
@@ -151,7 +151,7 @@ static bool is_less(const char *event)
 	return text_is_one_of(event, less);
 }
 
-/* ---- Subscribing where it is on ---- */
+/* ---- Subscribing ---- */
 
 static void ask_server(struct server *s);
 
@@ -166,21 +166,18 @@ static void on_event(void *arg, const char *message, size_t len)
 		if (is_less(message))
 			return;
 	} else if (!s->call && loop_now_ms(s->pool->loop) - s->asked_ms >= AGAIN_SOON_MS) {
-		ask_server(s); /* the server may have restarted with another configuration */
+		ask_server(s); /* it may have restarted with another configuration */
 	}
 	w->look(w->arg);
 }
 
-/*
- * Without an answer about notifications a key is subscribed to only when push was requested
- * explicitly.
- */
+/* If the server does not reveal the setting, the key is subscribed to only with notify: "auto". */
 static bool wants_subscription(const struct rediswatch *w)
 {
 	switch (w->server->state) {
-	case ANSWER_NONE: return w->sub; /* unchanged: only the query failed */
+	case ANSWER_NONE: return w->sub; /* unchanged, as only the query failed */
 	case ANSWER_GIVEN: return is_on(w->server->flags, w->classes);
-	case ANSWER_UNTOLD: return w->notify == REDISWATCH_AUTO;
+	case ANSWER_REFUSED: return w->notify == REDISWATCH_AUTO;
 	}
 	return false;
 }
@@ -208,19 +205,19 @@ static void settle(struct rediswatch *w)
 
 /* ---- Asking the server ---- */
 
-/* The reply to CONFIG GET: name and value; empty when the server lacks the setting. */
+/* The reply to CONFIG GET is name and value, or empty if the server lacks the setting. */
 static void take_setting(struct server *s, const struct redis_reply *reply)
 {
 	bool good = reply->type == REDIS_ARRAY && reply->count == 2 && reply->elements[1]->type == REDIS_STRING &&
 		reply->elements[1]->len < sizeof(s->flags);
 
-	s->state = good ? ANSWER_GIVEN : ANSWER_UNTOLD;
+	s->state = good ? ANSWER_GIVEN : ANSWER_REFUSED;
 	if (good)
 		snprintf(s->flags, sizeof(s->flags), "%s", reply->elements[1]->text);
-	else if (reply->type == REDIS_ERROR) /* may quote our arguments at the end */
+	else if (reply->type == REDIS_ERROR) /* may end with our arguments in quotes */
 		snprintf(s->why, sizeof(s->why), "%.*s", (int)strcspn(reply->text, "'`\""), reply->text);
 	else
-		snprintf(s->why, sizeof(s->why), "the answer has no such setting");
+		snprintf(s->why, sizeof(s->why), "the reply does not contain it");
 }
 
 static void on_setting(void *arg, const struct redis_reply *reply, const struct err *err)
@@ -243,11 +240,12 @@ static void on_setting(void *arg, const struct redis_reply *reply, const struct 
 	DL_FOREACH (s->watches, w)
 		if (reply && !is_on(s->flags, w->classes))
 			again_ms = AGAIN_OFF_MS;
-	if (reply && s->state == ANSWER_UNTOLD)
-		again_ms = AGAIN_UNTOLD_MS;
-	loop_timer_set(&s->again, loop_backoff_ms(0, again_ms, AGAIN_UNTOLD_MS * 2));
+	if (reply && s->state == ANSWER_REFUSED)
+		again_ms = AGAIN_REFUSED_MS;
+	loop_timer_set(&s->again, loop_backoff_ms(0, again_ms, AGAIN_REFUSED_MS * 2));
 	/*
-	 * Without a subscription only this call reports the change to triggers with notify: auto.
+	 * Without a subscription, only this call makes triggers with notify: "auto" report the
+	 * change.
 	 */
 	news = reply && (was != s->state || strcmp(flags, s->flags) != 0);
 	DL_FOREACH_SAFE (s->watches, w, next) {
@@ -294,7 +292,7 @@ static struct server *server_get(struct rediswatch_pool *p, struct redisendpoint
 	return s;
 }
 
-/* The last watch of a server frees it. */
+/* The last watch of a server frees the server. */
 static void leave(struct rediswatch *w)
 {
 	struct server *s = w->server;
@@ -326,45 +324,45 @@ void rediswatch_set_endpoint(struct rediswatch *w, struct redisendpoint *endpoin
 	settle(w);
 }
 
-/* ---- What there is to say ---- */
+/* ---- Reports ---- */
 
-static char *say_off(const struct rediswatch *w)
+static char *explain_off(const struct rediswatch *w)
 {
 	const struct server *s = w->server;
 	char flags[64];
 
 	wanted_flags(s->flags, w->classes, flags);
-	return mem_printf("redis %s does not announce changes of this kind (" SETTING
-			  " is \"%s\"); turn it on with: CONFIG SET " SETTING
-			  " %s (and the same in its configuration file, so that it stays)",
+	return mem_printf("redis %s sends no keyspace notifications for this kind of key (" SETTING
+			  " is \"%s\"); enable them with: CONFIG SET " SETTING
+			  " %s (and in its configuration file, to survive a restart)",
 		w->endpoint->base.name, s->flags, flags);
 }
 
-static char *say_untold(const struct rediswatch *w)
+static char *explain_unknown(const struct rediswatch *w)
 {
 	const char *address = w->endpoint->base.name, *needed = classes_of[w->classes].needed;
 
 	if (!w->sub)
-		return mem_printf("redis %s does not tell whether it announces changes (CONFIG GET: %s); if it is set "
-				  "to, with at least " SETTING " %s, say notify: \"auto\" in the trigger",
+		return mem_printf("redis %s does not reveal " SETTING " (CONFIG GET: %s); if it has at least %s, set "
+				  "notify: \"auto\" in the trigger",
 			address, w->server->why, needed);
-	return mem_printf("redis %s does not tell whether it announces changes (CONFIG GET: %s), and has announced "
-			  "none yet; it must be set to, with at least " SETTING " %s",
+	return mem_printf("redis %s does not reveal " SETTING " (CONFIG GET: %s), and has sent no keyspace "
+			  "notification yet; the setting must have at least %s",
 		address, w->server->why, needed);
 }
 
-/* Enabled, but not for all kinds. */
-static char *say_partly(const struct rediswatch *w)
+/* Enabled, but not for all events that matter. */
+static char *explain_partly(const struct rediswatch *w)
 {
 	char flags[64];
 
 	if (w->server->state != ANSWER_GIVEN)
 		return mem_dup("");
 	wanted_flags(w->server->flags, w->classes, flags);
-	return *flags
-		? mem_printf("redis %s announces only some kinds (" SETTING " is \"%s\"); all that matter are with %s",
-			  w->endpoint->base.name, w->server->flags, flags)
-		: mem_dup("");
+	return *flags ? mem_printf("redis %s sends only some of the keyspace notifications needed (" SETTING
+				   " is \"%s\"); all of them need %s",
+				w->endpoint->base.name, w->server->flags, flags)
+		      : mem_dup("");
 }
 
 static enum watch_state report_subscribed(const struct rediswatch *w, char **text)
@@ -374,18 +372,19 @@ static enum watch_state report_subscribed(const struct rediswatch *w, char **tex
 	switch (redissub_state(w->sub, &why)) {
 	case REDISSUB_STARTING: return WATCH_STARTING;
 	case REDISSUB_REFUSED:
-		*text = mem_printf("redis %s does not let this user subscribe (%s); allow it with: ACL SETUSER <user> "
+		*text = mem_printf("redis %s does not let this user subscribe to keyspace notifications (%s); allow it "
+				   "with: ACL SETUSER <user> "
 				   "&__keyspace@%d__:*",
 			w->endpoint->base.name, why, w->endpoint->database);
 		return WATCH_OFF;
 	case REDISSUB_FAILING: *text = mem_dup(why); return WATCH_FAILING;
 	case REDISSUB_ON: break;
 	}
-	if (w->server->state == ANSWER_UNTOLD && !w->heard) {
-		*text = say_untold(w);
+	if (w->server->state == ANSWER_REFUSED && !w->heard) {
+		*text = explain_unknown(w);
 		return WATCH_OFF;
 	}
-	*text = say_partly(w);
+	*text = explain_partly(w);
 	return WATCH_ON;
 }
 
@@ -403,7 +402,7 @@ struct watch_report rediswatch_report(const void *watch)
 		report.state = s && *s->why ? WATCH_FAILING : WATCH_STARTING;
 		*text = s ? mem_dup(s->why) : NULL;
 	} else {
-		*text = s->state == ANSWER_GIVEN ? say_off(w) : say_untold(w);
+		*text = s->state == ANSWER_GIVEN ? explain_off(w) : explain_unknown(w);
 	}
 	report.why = *text ? *text : "";
 	return report;

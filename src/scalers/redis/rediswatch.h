@@ -5,13 +5,13 @@
 /*
  * Push for all Redis types: watches one key by keyspace notifications (channel
  * `__keyspace@<database>__:<key>`) on the server that holds it. scalers/redis/redisserver starts
- * one for the `watch` of each Redis type and names the server.
+ * one for the `watch` of each Redis type, and supplies the server.
  *
- * Whether notifications are enabled is queried with CONFIG GET, once per server however many keys
- * are watched, on the connection for queries, and repeatedly, to notice changes; the configuration
- * is never modified. A key is subscribed to only where they are enabled, or where the server does
- * not answer: then the first notification proves it. Events that only remove elements (LPOP, DEL,
- * ...) do not call look: a lower value can wait for the poll.
+ * Whether notifications are enabled is read with CONFIG GET, on the connection for queries, once
+ * per server however many keys are watched, and repeatedly, to notice changes; the configuration is
+ * never modified. A key is subscribed to if they are enabled. If the server does not reveal the
+ * setting, only `notify: auto` subscribes, and the first notification proves it. Events that only
+ * remove elements (LPOP, DEL, ...) do not call look: a lower value can wait for the poll.
  */
 
 #include <stddef.h>
@@ -31,21 +31,21 @@ struct rediswatch;
  * subscription connections.
  */
 struct rediswatch_pool *rediswatch_pool_new(struct loop *loop, struct pool *redis);
-/* before pool_free; all watches must be stopped */
+/* Call it before pool_free(redis); all watches must be stopped. */
 void rediswatch_pool_free(struct rediswatch_pool *p);
 size_t rediswatch_pool_connections(const struct rediswatch_pool *p);
 
 /*
- * Parameter `notify`. Part of the question's key, as one watch serves all triggers with the
- * question.
+ * The parameter `notify`. Part of the question's key, as one watch serves all triggers that share
+ * the question.
  */
 enum rediswatch_notify {
-	REDISWATCH_AUTO,  /* "auto": used if enabled on the server; if not, the user is told how to enable it */
+	REDISWATCH_AUTO,  /* "auto": used if enabled on the server; otherwise the user is told how to enable it */
 	REDISWATCH_OFF,   /* "off" */
-	REDISWATCH_QUIET, /* the default: as auto, without telling the user */
+	REDISWATCH_QUIET, /* the default: like auto, without telling the user */
 };
 
-/* The key's kind, which determines the notification classes. */
+/* The kind of key, which determines the notification classes. */
 enum rediswatch_classes {
 	REDISWATCH_LENGTHS, /* list, set, sorted set, hash: "Klszh" with generic ones: "Kglszh" */
 	REDISWATCH_STREAM,  /* "Kgt" */
@@ -58,19 +58,19 @@ struct rediswatch_config {
 };
 
 /*
- * Starts without a server: rediswatch_set_endpoint names it. look: as in struct scaler_type, also
- * called when the report changes in a way that users should see. NULL when notify is off, or when p
- * is NULL (`kscaled check`). Stop it with rediswatch_stop.
+ * Starts without a server; rediswatch_set_endpoint supplies it. look: as in struct scaler_type;
+ * also called when the report changes in a way that users should see. NULL if notify is off, or if
+ * p is NULL (`kscaled check`). Stop it with rediswatch_stop.
  */
 struct rediswatch *rediswatch_start(struct rediswatch_pool *p, const struct rediswatch_config *config,
 	question_look_fn look, void *arg);
 void rediswatch_stop(struct rediswatch *w);
 
 /*
- * The server that holds the key now, with the endpoint's database: the single server, the master
- * behind sentinels, or the node of the key's slot in a cluster. Replaces the one before; the same
- * one keeps its subscription. Takes its own reference. look is called when the new one is
- * subscribed.
+ * Sets the server that holds the key now, with the endpoint's database: the single server, the
+ * master behind sentinels, or the node of the key's slot in a cluster. Replaces the previous one;
+ * the same one keeps its subscription. Takes its own reference. look is called once the new one is
+ * subscribed to.
  */
 void rediswatch_set_endpoint(struct rediswatch *w, struct redisendpoint *endpoint);
 

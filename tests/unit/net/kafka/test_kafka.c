@@ -583,8 +583,8 @@ static void partitions_by_namespace(void **state)
 	UNTIL(w->f, late.times);
 	assert_int_equal(late.err.kind, ERR_TEMPORARY);
 	assert_non_null(strstr(late.err.msg,
-		"namespace \"noisy\" has used its share of the 300000 partitions that may be asked about at a time; ask "
-		"about fewer topics, limit the partitions (partitionLimitation), or poll less often"));
+		"namespace \"noisy\" has used its share of the 300000 partitions that may be asked about at a time; "
+		"ask about fewer topics, limit the partitions (partitionLimitation), or poll less often"));
 	assert_int_equal(COMMITTED_OF(w), 1);
 	w->brokers.silent_about = 0;
 	ask_for(w, shop, &some, PATIENCE_MS, &beside);

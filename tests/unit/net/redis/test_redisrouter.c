@@ -289,10 +289,10 @@ static void redirects_end(void **state)
 	serve(w, 2, "LLEN", to_3);
 	serve(w, 3, "LLEN", to_2);
 	serve(w, 2, "LLEN", to_3);
-	wait_error(w, &r, ERR_TEMPORARY, "for the 4th time");
+	wait_error(w, &r, ERR_TEMPORARY, "redirected 4 times");
 	ask(&r, w, topology, "foo");
 	serve(w, 1, "LLEN", "-MOVED 1\r\n");
-	wait_error(w, &r, ERR_TEMPORARY, "sent on to nowhere");
+	wait_error(w, &r, ERR_TEMPORARY, "redirected without an address");
 	redistopology_unref(topology);
 }
 
@@ -568,13 +568,13 @@ static void sentinels_that_know_nothing(void **state)
 		const char *message;
 	} rows[] = {
 		{ "+OK\r\n*-1\r\n", ERR_MISSING, "knows no master \"mymaster\"" },
-		{ "+OK\r\n-ERR unknown command 'SENTINEL'\r\n", ERR_INVALID, "is no sentinel" },
+		{ "+OK\r\n-ERR unknown command 'SENTINEL'\r\n", ERR_INVALID, "is not a sentinel" },
 		{ "+OK\r\n-NOPERM no\r\n", ERR_DENIED, "NOPERM no" },
 		{ "-WRONGPASS invalid\r\n", ERR_DENIED, "AUTH failed: WRONGPASS invalid" },
-		{ "+OK\r\n:5\r\n", ERR_TEMPORARY, "is no address" },
-		{ "+OK\r\n*2\r\n$1\r\nh\r\n$1\r\n0\r\n", ERR_TEMPORARY, "is no address" },
-		{ "+OK\r\n*2\r\n$1\r\nh\r\n$2\r\n6x\r\n", ERR_TEMPORARY, "is no address" },
-		{ "+OK\r\n*2\r\n$2\r\n/h\r\n$1\r\n1\r\n", ERR_TEMPORARY, "is no address" },
+		{ "+OK\r\n:5\r\n", ERR_TEMPORARY, "is not an address" },
+		{ "+OK\r\n*2\r\n$1\r\nh\r\n$1\r\n0\r\n", ERR_TEMPORARY, "is not an address" },
+		{ "+OK\r\n*2\r\n$1\r\nh\r\n$2\r\n6x\r\n", ERR_TEMPORARY, "is not an address" },
+		{ "+OK\r\n*2\r\n$2\r\n/h\r\n$1\r\n1\r\n", ERR_TEMPORARY, "is not an address" },
 		{ "+OK\r\n*2\r\n$3\r\na b\r\n$1\r\n1\r\n", ERR_INVALID, "must be host:port" },
 	};
 	struct world *w = *state;

@@ -164,10 +164,10 @@ static void what_is_missing_is_said(void **state)
 		const char *flags, *says;
 	} rows[] = {
 		{ REDISWATCH_LENGTHS, "",
-			"(notify-keyspace-events is \"\"); turn it on with: CONFIG SET notify-keyspace-events Kglszh "
+			"(notify-keyspace-events is \"\"); enable them with: CONFIG SET notify-keyspace-events Kglszh "
 			"(" },
 		{ REDISWATCH_LENGTHS, "AE",
-			"(notify-keyspace-events is \"AE\"); turn it on with: CONFIG SET notify-keyspace-events "
+			"(notify-keyspace-events is \"AE\"); enable them with: CONFIG SET notify-keyspace-events "
 			"KglszhAE (" },
 		{ REDISWATCH_LENGTHS, "Kx", "CONFIG SET notify-keyspace-events Kglszhx (" },
 		{ REDISWATCH_STREAM, "Klszh", "CONFIG SET notify-keyspace-events Kgtlszh (" },
@@ -197,7 +197,8 @@ static void part_of_it_is_on(void **state)
 	answer_flags(w, "Kl");
 	join(w);
 	expect_report(w, WATCH_ON,
-		"announces only some kinds (notify-keyspace-events is \"Kl\"); all that matter are with Kglszh");
+		"only some of the keyspace notifications needed (notify-keyspace-events is \"Kl\"); all of them need "
+		"Kglszh");
 }
 
 /* A managed server, or a user that may not ask. */
@@ -209,8 +210,9 @@ static void a_server_that_does_not_tell(void **state)
 	answer_setting(w, "-NOPERM this user has no permissions to run the 'config|get' command\r\n");
 	UNTIL(w->f, rediswatch_report(w->watch).state == WATCH_OFF);
 	expect_report(w, WATCH_OFF,
-		"(CONFIG GET: NOPERM this user has no permissions to run the ); if it is set to, with at least "
-		"notify-keyspace-events Kglszh, say notify: \"auto\"");
+		"does not reveal notify-keyspace-events (CONFIG GET: NOPERM this user has no permissions to run the ); "
+		"if "
+		"it has at least Kglszh, set notify: \"auto\"");
 	assert_int_equal(w->looks, 0);
 	assert_int_equal(rediswatch_pool_connections(w->sources.redis_watches), 0);
 	rediswatch_stop(w->watch);
@@ -218,7 +220,7 @@ static void a_server_that_does_not_tell(void **state)
 	begin(w, REDISWATCH_AUTO, REDISWATCH_LENGTHS);
 	answer_setting(w, "-ERR unknown command 'CONFIG'\r\n");
 	join(w);
-	expect_report(w, WATCH_OFF, "and has announced none yet");
+	expect_report(w, WATCH_OFF, "and has sent no keyspace notification yet");
 	say(w, "rpush");
 	UNTIL(w->f, w->looks == 1);
 	expect_report(w, WATCH_ON, "");
