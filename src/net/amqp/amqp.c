@@ -8,7 +8,7 @@
 #include "net/amqp/amqplink.h"
 
 #define WAITING_MAX 20000
-#define WINDOW      32 /* questions under way on one channel */
+#define WINDOW      32 /* declarations in flight on one channel */
 
 struct amqp_call {
 	struct pool_call base; /* its query: the queue's name */
@@ -17,7 +17,7 @@ struct amqp_call {
 	uint32_t messages;
 };
 
-/* ---- What the link says ---- */
+/* ---- Events of the link ---- */
 
 static void on_ready(void *slot, size_t channel)
 {
@@ -38,7 +38,7 @@ static void on_declared(void *slot, size_t channel, const char *queue, uint32_t 
 	pool_finished(&call->base, true);
 }
 
-/* RabbitMQ calls a queue not found also when its node is down, or the queue stopped. */
+/* RabbitMQ answers NOT_FOUND also if the queue's node is down, or the queue is stopped. */
 static bool is_not_there(const struct err *why)
 {
 	return why->kind == ERR_MISSING && (!strstr(why->msg, " - ") || strstr(why->msg, " - no queue "));
@@ -72,7 +72,7 @@ static void on_failed(void *slot, const struct err *why)
 	pool_lost(slot, why);
 }
 
-/* ---- What the pool asks for ---- */
+/* ---- Functions for the pool ---- */
 
 static void *open_connection(struct pool_slot *slot, struct endpoint *e, const struct pool_call *first)
 {
@@ -137,7 +137,7 @@ static const struct pool_protocol protocol = {
 	.tell = tell,
 };
 
-/* ---- For everybody ---- */
+/* ---- Users ---- */
 
 struct pool *amqp_new(struct loop *loop)
 {

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "net/amqp/amqpframe.h"
 
-/* Servers take no longer ones either: they must fit into their first frames. */
+/* Servers accept no longer ones, as they must fit into a server's first frames. */
 #define LOGIN_MAX 8192
 
 static void on_done(struct endpoint *base)
@@ -27,7 +27,7 @@ static int check(const struct amqpendpoint_config *config, struct err *err)
 	size_t login = config->user ? strlen(config->user) + strlen(config->password) : 0;
 
 	if (!*config->host || config->port == 0)
-		return err_set(err, ERR_INVALID, "it names no server");
+		return err_set(err, ERR_INVALID, "it has no host or port");
 	if (strlen(config->vhost) > AMQPFRAME_TEXT_MAX)
 		return err_set(err, ERR_INVALID, "the vhost has more than %d bytes", AMQPFRAME_TEXT_MAX);
 	if (login > LOGIN_MAX)
@@ -35,7 +35,7 @@ static int check(const struct amqpendpoint_config *config, struct err *err)
 	return 0;
 }
 
-/* The vhost is escaped, so that a blank in it makes no other key. */
+/* The vhost is escaped, so that blanks in it cannot make two keys equal. */
 static void make_key(struct amqpendpoint *e)
 {
 	const char *const secrets[] = { e->user, e->password };

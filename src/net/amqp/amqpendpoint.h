@@ -3,8 +3,8 @@
 #define NET_AMQP_AMQPENDPOINT_H
 
 /*
- * An endpoint of net/amqp: server, vhost and login. Immutable, reference-counted. Others read only
- * base's key and name, and the vhost.
+ * An endpoint of net/amqp: server, vhost and login. Immutable, reference-counted. Other modules
+ * read only base's key and name, and the vhost.
  */
 
 #include <stdbool.h>
@@ -18,12 +18,12 @@ struct amqpendpoint {
 	char *host;           /* without brackets */
 	uint16_t port;
 	char *vhost;
-	char *user, *password; /* secrets; both NULL: the client's certificate says who we are (EXTERNAL) */
+	char *user, *password; /* secrets; both NULL: login by the client certificate (EXTERNAL) */
 	bool tls;
 };
 
 struct amqpendpoint_config {
-	const char *namespace_; /* of its trigger (net/endpoint.h); NULL: none */
+	const char *namespace_; /* of its trigger (net/endpoint.h); may be NULL */
 	const char *host;
 	uint16_t port;
 	const char *vhost;
@@ -33,11 +33,11 @@ struct amqpendpoint_config {
 };
 
 /*
- * Checks lengths, parses the PEMs, and makes the key. No network I/O. NULL with ERR_INVALID, which
- * names the field. Returns one reference.
+ * Checks lengths, parses the PEMs, and makes the key. No network I/O. Returns one reference, or
+ * NULL with ERR_INVALID, which names the field.
  */
 struct amqpendpoint *amqpendpoint_new(const struct amqpendpoint_config *config, struct err *err);
 struct amqpendpoint *amqpendpoint_ref(struct amqpendpoint *e);
-void amqpendpoint_unref(struct amqpendpoint *e); /* wipes with the last reference; NULL is fine */
+void amqpendpoint_unref(struct amqpendpoint *e); /* the last reference wipes it; NULL is fine */
 
 #endif

@@ -26,14 +26,14 @@ static void take_short(struct wire *c, struct amqpmethod *out)
 	out->text[out->text_len] = '\0';
 }
 
-/* A long string or a table: the one's bytes are like the other's from outside. */
+/* A long string or a table: both are a length and bytes. */
 static const char *take_long(struct wire *c, size_t *len)
 {
 	*len = take_number(c, 4);
 	return (const char *)wire_take(c, *len);
 }
 
-/* Whether a list of words separated by blanks has this one. */
+/* Whether a blank-separated list has this word. */
 static bool has_word(const char *list, size_t len, const char *word)
 {
 	size_t word_len = strlen(word), from = 0;
@@ -55,11 +55,11 @@ static int not_a_frame(const unsigned char *bytes, size_t len, bool first, struc
 			"the server speaks HTTP, not AMQP 0-9-1 (is it the management port? then write http:// or "
 			"https://)");
 	if (first && len >= 4 && memcmp(bytes, "AMQP", 4) == 0)
-		return err_set(err, ERR_TEMPORARY, "the server speaks another AMQP than 0-9-1");
+		return err_set(err, ERR_TEMPORARY, "the server speaks another version of AMQP than 0-9-1");
 	if (first && bytes[0] == 21) /* a TLS alert */
 		return err_set(err, ERR_TEMPORARY, "the server speaks TLS here (write amqps://)");
 	return err_set(err, ERR_TEMPORARY,
-		first ? "the server does not speak AMQP 0-9-1" : "the server sent what is no AMQP frame");
+		first ? "the server does not speak AMQP 0-9-1" : "the server sent something other than an AMQP frame");
 }
 
 int amqpframe_next(const void *bytes, size_t len, bool first, struct amqpframe *out, struct err *err)
@@ -91,7 +91,7 @@ static void read_start(struct wire *c, struct amqpmethod *out)
 
 	out->major = take_number(c, 1);
 	out->minor = take_number(c, 1);
-	take_long(c, &len); /* what it tells of itself */
+	take_long(c, &len); /* server properties */
 	mechanisms = take_long(c, &len);
 	out->plain = has_word(mechanisms, len, "PLAIN");
 	out->external = has_word(mechanisms, len, "EXTERNAL");
@@ -143,7 +143,7 @@ static void put_long(struct buf *out, const char *text)
 	buf_puts(out, text);
 }
 
-/* The size at this place in what was written before is that of all behind it. */
+/* Sets the 4-byte size at `at` to the number of bytes written after it. */
 static void set_size(struct buf *out, size_t at)
 {
 	size_t len;
@@ -155,7 +155,7 @@ static void set_size(struct buf *out, size_t at)
 		out->data[at + i] = (char)(len >> 8 * (3 - i) & 0xff);
 }
 
-/* Returns the place of its size, for end_frame. */
+/* Returns the offset of its size, for end_frame. */
 static size_t begin_frame(struct buf *out, enum amqpframe_type type, unsigned channel)
 {
 	wire_put(out, type, 1);
@@ -235,7 +235,7 @@ void amqpframe_put_open(struct buf *out, const char *vhost)
 	size_t at = begin_method(out, 0, 10, 40);
 
 	put_short(out, vhost);
-	wire_put(out, 0, 2); /* two fields of the past */
+	wire_put(out, 0, 2); /* two obsolete fields */
 	end_frame(out, at);
 }
 
@@ -245,7 +245,7 @@ void amqpframe_put_close(struct buf *out)
 
 	wire_put(out, 200, 2);
 	put_short(out, "done");
-	wire_put(out, 0, 4); /* because of no method */
+	wire_put(out, 0, 4); /* not caused by a method */
 	end_frame(out, at);
 }
 
@@ -268,7 +268,7 @@ void amqpframe_put_declare(struct buf *out, unsigned channel, const char *queue)
 
 	wire_put(out, 0, 2);
 	put_short(out, queue);
-	wire_put(out, 1, 1); /* passive, and nothing else */
+	wire_put(out, 1, 1); /* passive; no other flag */
 	wire_put(out, 0, 4); /* no arguments */
 	end_frame(out, at);
 }

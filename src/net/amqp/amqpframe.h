@@ -3,9 +3,9 @@
 #define NET_AMQP_AMQPFRAME_H
 
 /*
- * The frames of AMQP 0-9-1, and the methods that asking for the length of queues needs: those of a
- * connection and a channel, and the passive declaration. Nothing else is written, and whatever else
- * comes is told by its number. Bounded, pure. For net/amqp/amqplink.
+ * The frames of AMQP 0-9-1, and the methods needed to ask for the length of queues: those of
+ * connection and channel, and the passive declaration. Nothing else is written; other methods
+ * received are reported by number. Bounded, pure. For net/amqp/amqplink.
  */
 
 #include <stdbool.h>
@@ -17,9 +17,9 @@
 
 #define AMQPFRAME_HELLO     "AMQP\0\0\x9\x1" /* 8 bytes, before the first frame */
 #define AMQPFRAME_HELLO_LEN 8
-#define AMQPFRAME_AROUND    8    /* bytes of a frame around its payload */
-#define AMQPFRAME_MAX       8192 /* bytes of a frame that we take; RabbitMQ 4.1 demands that much */
-#define AMQPFRAME_TEXT_MAX  255  /* bytes of a short string: a queue, a vhost, the words of an error */
+#define AMQPFRAME_AROUND    8    /* bytes of a frame besides its payload */
+#define AMQPFRAME_MAX       8192 /* largest frame accepted, in bytes; RabbitMQ 4.1 requires at least that */
+#define AMQPFRAME_TEXT_MAX  255  /* bytes of a short string: a queue, a vhost, an error text */
 
 /* ---- Reading ---- */
 
@@ -34,9 +34,9 @@ struct amqpframe {
 };
 
 /*
- * The first frame of the bytes: 1 and *out; 0 while it is incomplete; -1 with ERR_TEMPORARY when
- * they are none, or one of more than AMQPFRAME_MAX bytes. first: nothing came before, so what the
- * bytes are instead is told (HTTP, TLS, another AMQP).
+ * Reads the first frame of the bytes. 1: *out is set; 0: incomplete; -1 with ERR_TEMPORARY: not a
+ * frame, or one of more than AMQPFRAME_MAX bytes. first: no bytes came before, so the error
+ * explains what the server speaks instead (HTTP, TLS, another AMQP).
  */
 int amqpframe_next(const void *bytes, size_t len, bool first, struct amqpframe *out, struct err *err);
 
@@ -55,25 +55,25 @@ enum amqpframe_id {
 };
 
 struct amqpmethod {
-	uint32_t id;                       /* enum amqpframe_id, or another: nothing of it is read */
+	uint32_t id;                       /* enum amqpframe_id; the arguments of other methods are not read */
 	unsigned major, minor;             /* START */
-	bool plain, external;              /* START: the mechanisms that it offers */
+	bool plain, external;              /* START: mechanisms offered */
 	unsigned channel_max, beat_s;      /* TUNE */
 	uint32_t frame_max;                /* TUNE */
 	unsigned code;                     /* CLOSE, CHANNEL_CLOSE */
 	uint32_t messages, consumers;      /* DECLARE_OK */
-	char text[AMQPFRAME_TEXT_MAX + 1]; /* CLOSE, CHANNEL_CLOSE: words; DECLARE_OK: the queue; NUL-terminated */
+	char text[AMQPFRAME_TEXT_MAX + 1]; /* CLOSE, CHANNEL_CLOSE: the reason; DECLARE_OK: the queue; NUL-terminated */
 	size_t text_len;
 };
 
-/* -1 with ERR_TEMPORARY when it is too short for what it says it is. */
+/* -1 with ERR_TEMPORARY: too short for its method. */
 int amqpframe_read(const struct amqpframe *frame, struct amqpmethod *out, struct err *err);
 
 /* ---- Writing: each appends one frame ---- */
 
 /*
- * user NULL: EXTERNAL. We take AMQPFRAME_MAX bytes, and announce that a refused login be told
- * (authentication_failure_close). The buffer is secret afterwards.
+ * user NULL: EXTERNAL. Also requests authentication_failure_close, so that the server reports a
+ * refused login. The buffer is secret afterwards.
  */
 void amqpframe_put_start_ok(struct buf *out, const char *connection_name, const char *user, const char *password);
 void amqpframe_put_tune_ok(struct buf *out, unsigned channel_max, uint32_t frame_max, unsigned beat_s);

@@ -8,12 +8,12 @@
 #include "net/amqp/amqpframe.h"
 
 /*
- * For login and vhost. A server that does not know authentication_failure_close closes the
- * connection only some seconds after a wrong password.
+ * For login and vhost. A server without authentication_failure_close takes some seconds to close
+ * the connection after a wrong password.
  */
 #define LOGIN_MS 8000
 #define BEAT_S   30
-/* Heartbeats between two answers, or two beats of our own: a few are usual. */
+/* Heartbeats received between two answers, or two of our own heartbeats; a few are normal. */
 #define BEATS_MAX 1000
 
 /* ---- Writing ---- */
@@ -51,11 +51,11 @@ void amqplink_declare(struct amqplink *l, size_t channel, const char *queue)
 	SEND(l, amqpframe_put_declare, (unsigned)channel + 1, queue);
 }
 
-/* ---- What the server says ---- */
+/* ---- Methods received ---- */
 
 /*
- * Up to the first line break. Servers repeat user, vhost and queue in their words; those that
- * repeat the password are not shown.
+ * The server's text up to the first line break. Servers repeat user, vhost and queue in it; text
+ * that repeats the password is not shown.
  */
 static const char *words_of(const struct amqplink *l, struct amqpmethod *m)
 {
@@ -64,7 +64,7 @@ static const char *words_of(const struct amqplink *l, struct amqpmethod *m)
 	if (password && *password && strstr(m->text, password))
 		return "(its words are not shown, as they repeat the password)";
 	m->text[strcspn(m->text, "\r\n")] = '\0';
-	return *m->text ? m->text : "(without words)";
+	return *m->text ? m->text : "(no reason given)";
 }
 
 static enum err_kind kind_of(unsigned code)
@@ -77,7 +77,7 @@ static enum err_kind kind_of(unsigned code)
 	}
 }
 
-/* By which step it was; some codes say it themselves (amqp-0-9-1: 1.2, "constants"). */
+/* Explains by the step in progress, or by the code (AMQP 0-9-1, section 1.2, "constants"). */
 static int explain_close(const struct amqplink *l, struct amqpmethod *m, struct err *err)
 {
 	const char *words = words_of(l, m);
@@ -92,7 +92,7 @@ static int explain_close(const struct amqplink *l, struct amqpmethod *m, struct 
 	return err_set(err, kind_of(m->code), "the server closed the connection with code %u: %s", m->code, words);
 }
 
-/* Often by a proxy, or a server without authentication_failure_close, in the place of words. */
+/* For ends without a reason, often by a proxy or a server without authentication_failure_close. */
 static const char *hint_of(const void *arg)
 {
 	const struct amqplink *l = arg;
@@ -118,13 +118,13 @@ static void open_channel(struct amqplink *l, size_t channel)
 	SEND(l, amqpframe_put_channel_open, (unsigned)channel + 1);
 }
 
-/* Those that take a method: 1, or -1 with err. */
+/* Functions that take a method return 1, or -1 with err. */
 static int on_start(struct amqplink *l, const struct amqpmethod *m, struct err *err)
 {
 	bool external = !l->endpoint->user;
 
 	if (m->major != 0 || m->minor != 9)
-		return err_set(err, ERR_TEMPORARY, "the server speaks another AMQP than 0-9-1");
+		return err_set(err, ERR_TEMPORARY, "the server speaks another version of AMQP than 0-9-1");
 	if (external && !m->external)
 		return err_set(err, ERR_DENIED,
 			"the server does not offer EXTERNAL, the login by a client certificate (RabbitMQ: its plug-in "
@@ -136,7 +136,7 @@ static int on_start(struct amqplink *l, const struct amqpmethod *m, struct err *
 	return 1;
 }
 
-/* 0 of the server means no limit. */
+/* The server's 0 means no limit. */
 static uint32_t least_of(uint32_t servers, uint32_t ours)
 {
 	return servers > 0 && servers < ours ? servers : ours;
@@ -214,7 +214,7 @@ static int take_method(struct amqplink *l, const struct amqpframe *frame, struct
 		return on_start(l, &m, err);
 	if (m.id == AMQPFRAME_SECURE && state == AMQPLINK_LOGGING_IN)
 		return err_set(err, ERR_DENIED,
-			"the server asks for more than user and password, which nothing here answers");
+			"the server asks for more than user and password, which kscaled does not support");
 	if (m.id == AMQPFRAME_TUNE && state == AMQPLINK_LOGGING_IN)
 		return on_tune(l, &m);
 	if (m.id == AMQPFRAME_OPEN_OK && state == AMQPLINK_ENTERING)
@@ -231,14 +231,14 @@ static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err
 		? amqpframe_next(evbuffer_pullup(input, (ev_ssize_t)seen), seen, !l->stream.recognised, &frame, err)
 		: 0;
 
-	l->stream.recognised |= rc != 0; /* what is no frame explains itself */
+	l->stream.recognised |= rc != 0; /* errors about a non-frame explain themselves */
 	if (rc <= 0)
 		return rc;
 	*used = frame.whole;
 	l->beats = frame.type == AMQPFRAME_METHOD ? 0 : l->beats + 1;
 	if (frame.type == AMQPFRAME_METHOD)
 		return take_method(l, &frame, err);
-	return l->beats > BEATS_MAX ? err_set(err, ERR_TEMPORARY, "the server sends heartbeats without end") : 1;
+	return l->beats > BEATS_MAX ? err_set(err, ERR_TEMPORARY, "the server sends nothing but heartbeats") : 1;
 }
 
 /* ---- Opening and losing ---- */

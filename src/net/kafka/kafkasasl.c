@@ -191,7 +191,8 @@ int kafkasasl_step(struct kafkasasl *s, const struct kafkamessages_authenticate 
 	if (answer->bytes.len == 0 || s->mechanism == KAFKASASL_AWS_MSK_IAM)
 		return 0;
 	if (s->mechanism != KAFKASASL_OAUTHBEARER || s->steps > 1)
-		return err_set(err, ERR_DENIED, "SaslAuthenticate (%s): the broker asks for more than there is",
+		return err_set(err, ERR_DENIED,
+			"SaslAuthenticate (%s): the broker asks for one step more than the mechanism has",
 			names[s->mechanism]);
 	/*
 	 * The answer says why the token was rejected. The broker refuses the login only once that

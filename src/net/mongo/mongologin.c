@@ -155,6 +155,7 @@ int mongologin_step(struct mongologin *l, struct mongowire_document document, in
 	default: break;
 	}
 	if (!answer.done)
-		return err_set(err, ERR_DENIED, "%s: the server asks for more than there is", l->doing);
+		return err_set(err, ERR_DENIED, "%s: the server asks for one step more than the mechanism has",
+			l->doing);
 	return 0;
 }

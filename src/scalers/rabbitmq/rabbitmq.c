@@ -31,8 +31,8 @@ static int http_request(const struct httpsource *ask, struct webrequest *out, st
 
 	(void)err;
 	out->url = mem_dup(q->login.url);
-	out->spare = true; /* its management plug-in works alone, and long, for each request */
-	out->max_body = q->regex ? (size_t)4 << 20 : 0; /* a server that knows no columns describes 500 queues */
+	out->spare = true; /* few at a time: the management plug-in takes long for each request */
+	out->max_body = q->regex ? (size_t)4 << 20 : 0; /* enough for 500 queues from a server that ignores `columns` */
 	return 0;
 }
 

@@ -3,8 +3,8 @@
 #define SCALERS_RABBITMQ_RABBITMQ_H
 
 /*
- * The rabbitmq trigger: how many messages wait in a queue, or how fast they come and go
- * (doc/keda.md 8.12). Over AMQP 0-9-1 by net/amqp, or by RabbitMQ's management API.
+ * Trigger type rabbitmq: the messages in a queue, or their rates (doc/keda.md 8.12). Over AMQP
+ * 0-9-1 by net/amqp, or by RabbitMQ's management API.
  */
 
 #include "scalers/scaler.h"

@@ -11,14 +11,17 @@
 #include "base/json.h"
 
 #define URL_MAX ((size_t)1 << 14)
-/* Without it a queue is described by kilobytes. The counters tell rates that are 0 from none. */
+/*
+ * Limits the answer, which has kilobytes per queue otherwise. The counters distinguish a rate of 0
+ * from no rate.
+ */
 #define COLUMNS                                                                                                        \
 	"columns=name,messages,messages_ready,message_stats.publish,message_stats.deliver_get,"                        \
 	"message_stats.publish_details.rate,message_stats.deliver_get_details.rate"
 
-/* ---- Where ---- */
+/* ---- The URL ---- */
 
-/* "/a//b/./c" is "/a/b/c", as KEDA joins it. */
+/* "/a//b/./c" becomes "/a/b/c", as in KEDA. */
 static void put_subpath(struct buf *out, const char *path, size_t len)
 {
 	const char *end = path + len;
@@ -36,7 +39,7 @@ static void put_subpath(struct buf *out, const char *path, size_t len)
 	}
 }
 
-/* Names are escaped by %20, not by '+' as KEDA does it, which RabbitMQ takes for a plus. */
+/* A blank in a name becomes %20; KEDA's '+' means a plus to RabbitMQ. */
 char *rabbitmqhttp_url(const struct rabbitmqhttp_place *place, struct err *err)
 {
 	const char *authority = strstr(place->url, "://"), *path = authority ? strchr(authority + 3, '/') : NULL;
@@ -71,11 +74,11 @@ char *rabbitmqhttp_url(const struct rabbitmqhttp_place *place, struct err *err)
 	return NULL;
 }
 
-/* ---- What it says ---- */
+/* ---- Answers ---- */
 
 static int wrong(struct err *err, const char *name, const char *what)
 {
-	size_t len = strcspn(name, "\r\n"); /* it may be the server's own */
+	size_t len = strcspn(name, "\r\n"); /* the name may come from the server */
 
 	return err_set(err, ERR_TEMPORARY, "queue \"%.*s\": %s", len < 80 ? (int)len : 80, name, what);
 }
@@ -99,8 +102,8 @@ static int read_messages(const json_t *value, const char *name, double *out, str
 }
 
 /*
- * A queue that nothing was ever published to, or delivered from, has no such counter: its rate is
- * 0. One with the counter but without a rate is on a server that keeps no rates.
+ * A queue to which nothing was ever published, or from which nothing was delivered, has no such
+ * counter: its rate is 0. If it has the counter but no rate, the server keeps no rates.
  */
 static int read_rate(const json_t *queue, const char *counter, const char *details, const char *name, double *out,
 	struct err *err)
@@ -111,14 +114,15 @@ static int read_rate(const json_t *queue, const char *counter, const char *detai
 	*out = json_number_value(rate);
 	if (rate ? json_is_number(rate) && *out >= 0 : !json_object_get(stats, counter))
 		return 0;
-	return wrong(err, name, rate ? "its rate is no number" : "the server keeps no rates (management.rates_mode)");
+	return wrong(err, name,
+		rate ? "its rate is not a number" : "the server keeps no rates (management.rates_mode)");
 }
 
 static int read_queue(const json_t *queue, const struct rabbitmqhttp_question *q, const char *name,
 	struct rabbitmqvalue_figures *out, struct err *err)
 {
 	if (!json_is_object(queue))
-		return wrong(err, name, "the answer is no object");
+		return wrong(err, name, "the answer is not an object");
 	*out = (struct rabbitmqvalue_figures){ 0 };
 	if (read_messages(messages_of(queue, q), name, &out->messages, err))
 		return -1;
@@ -138,8 +142,8 @@ static void add(struct rabbitmqvalue_figures *all, const struct rabbitmqvalue_fi
 }
 
 /*
- * No match is 0: the server said so. A queue without statistics is left out while another has them.
- * Counts are divided as whole numbers, as in KEDA.
+ * No match counts 0. A queue without statistics is skipped if there are others. Counts are divided
+ * as integers, as in KEDA.
  */
 static int read_page(const json_t *page, const struct rabbitmqhttp_question *q, struct rabbitmqvalue_figures *out,
 	struct err *err)
@@ -151,7 +155,7 @@ static int read_page(const json_t *page, const struct rabbitmqhttp_question *q, 
 	*out = (struct rabbitmqvalue_figures){ 0 };
 	if (!json_is_array(items))
 		return wrong(err, q->queue, "the answer has no list of queues");
-	if (!json_is_number(pages)) /* others have empty lists of items, too */
+	if (!json_is_number(pages)) /* other servers may have an empty list of items, too */
 		return wrong(err, q->queue, "the answer has no number of pages (page_count): is it RabbitMQ's?");
 	if (json_number_value(pages) > 1)
 		return err_set(err, ERR_INVALID,
@@ -169,7 +173,7 @@ static int read_page(const json_t *page, const struct rabbitmqhttp_question *q, 
 		add(out, &one, q->operation == RABBITMQHTTP_MAX);
 	}
 	if (!isfinite(out->messages) || !isfinite(out->published) || !isfinite(out->delivered))
-		return wrong(err, q->queue, "the figures of those that match make no finite sum");
+		return wrong(err, q->queue, "the sum over the matching queues is not finite");
 	if (q->operation == RABBITMQHTTP_AVG && count > 0) {
 		out->messages = floor(out->messages / (double)count);
 		out->published /= (double)count;

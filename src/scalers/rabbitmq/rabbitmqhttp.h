@@ -3,8 +3,8 @@
 #define SCALERS_RABBITMQ_RABBITMQHTTP_H
 
 /*
- * RabbitMQ's management API: where the figures of a queue are, or of all queues whose names match,
- * and what its answers say. Pure.
+ * RabbitMQ's management API: the URL of a queue's figures, or of all queues whose names match, and
+ * its answers. Pure.
  */
 
 #include <stdbool.h>
@@ -18,29 +18,29 @@ enum rabbitmqhttp_operation { RABBITMQHTTP_SUM, RABBITMQHTTP_AVG, RABBITMQHTTP_M
 
 struct rabbitmqhttp_place {
 	/*
-	 * without user (httpurl_split_user): the last segment of its path is the vhost, as it is
-	 * escaped there; what stands before is where the API is
+	 * without user (httpurl_split_user). The last segment of its path is the vhost, escaped;
+	 * what precedes it is the path of the API.
 	 */
 	const char *url;
-	const char *vhost; /* NULL; else in the place of that segment */
+	const char *vhost; /* replaces that segment; may be NULL */
 	const char *queue; /* or a regular expression */
 	bool regex;
 	int64_t page_size; /* regex */
 };
-/* The URL to GET, which the caller owns; NULL with ERR_INVALID. */
+/* The URL to GET, owned by the caller; NULL with ERR_INVALID. */
 char *rabbitmqhttp_url(const struct rabbitmqhttp_place *place, struct err *err);
 
 /*
- * What is read of an answer. A queue without statistics is an error, not an empty one; of those
- * that a regular expression matches it is left out, unless none has them. A mode that needs a rate
- * where the server keeps none is an error, too.
+ * Reads an answer. A queue without statistics is an error, not empty; among the matches of a
+ * regular expression it is skipped, unless none has statistics. A rate that the server does not
+ * keep is an error, too.
  */
 struct rabbitmqhttp_question {
 	const char *queue; /* for messages */
 	bool regex;        /* the answer is a page of queues */
-	bool rates;        /* they are wanted; else 0 */
+	bool rates;        /* rates are needed; otherwise they are 0 */
 	enum rabbitmqhttp_operation operation;
-	bool ready_only; /* without what was delivered and not acknowledged */
+	bool ready_only; /* without delivered but unacknowledged messages */
 };
 int rabbitmqhttp_read(const struct rabbitmqhttp_question *q, const char *body, size_t len,
 	struct rabbitmqvalue_figures *out, struct err *err);

@@ -17,9 +17,9 @@
 #include "scalers/login/azurelogin.h"
 #include "scalers/login/httpauth.h"
 
-#define VALUE_DEFAULT 20 /* of a trigger that says neither mode nor value */
+#define VALUE_DEFAULT 20 /* without mode and value */
 
-/* The rest of the parameters as written. Owns its texts. */
+/* The remaining parameters as written. Owns its texts. */
 struct fields {
 	char *host, *vhost;
 	unsigned protocol; /* enum protocol */
@@ -34,7 +34,7 @@ struct fields {
 
 enum protocol { AUTO, AMQP, HTTP };
 enum tls { TLS_DISABLE, TLS_ENABLE };
-enum { REGEX = 1 }; /* rows that count with useRegex alone */
+enum { REGEX = 1 }; /* rows used with useRegex only */
 
 static const char *const protocols[] = { [AUTO] = "auto", [AMQP] = "amqp", [HTTP] = "http", NULL };
 static const char *const tls_words[] = { [TLS_DISABLE] = "disable", [TLS_ENABLE] = "enable", NULL };
@@ -52,7 +52,7 @@ static const char *const modes[] = {
 
 const struct rabbitmqparams_question rabbitmqparams_absent = { .mode = NO_MODE, .value = NAN, .queue_length = NAN };
 
-/* Places as in doc/keda.md 8.12. */
+/* Places to read from: doc/keda.md 8.12. */
 #define AT(field) offsetof(struct rabbitmqparams_question, field)
 static const struct param_row rows[] = {
 	{ "queueName", PARAM_TEXT, "m", AT(queue), .required = true,
@@ -61,7 +61,7 @@ static const struct param_row rows[] = {
 	{ "value", PARAM_DOUBLE, "m", AT(value), .unkeyed = true, .help = "target: amount per replica" },
 	{ "queueLength", PARAM_DOUBLE, "m", AT(queue_length), .unkeyed = true,
 		.help = "old form of mode QueueLength with value" },
-	/* Part of what is asked where the answer depends on it. */
+	/* Part of the key if the answer depends on it. */
 	{ "activationValue", PARAM_DOUBLE, "m", AT(activation), .help = "active above this value" },
 	{ "useRegex", PARAM_BOOL, "m", AT(regex), .help = "true: queueName is a regular expression; http only" },
 	{ "pageSize", PARAM_INT64, "m", AT(page_size), .when = REGEX, .otherwise = "100", .least = 1, .most = INT32_MAX,
@@ -106,9 +106,9 @@ void rabbitmqparams_done(void *data)
 	amqpendpoint_unref(((struct rabbitmqparams_question *)data)->amqp);
 }
 
-/* ---- What is measured ---- */
+/* ---- Mode and target ---- */
 
-/* KEDA's rules, with its words. To it a 0 is not given. */
+/* KEDA's rules and texts. It treats 0 as absent. */
 static int take_mode(struct rabbitmqparams_question *q, struct err *err)
 {
 	bool has_mode = q->mode != NO_MODE, has_value = !isnan(q->value) && (q->value != 0 || has_mode),
@@ -148,7 +148,7 @@ static bool is_http(const char *url)
 	return text_behind_nocase(url, "http://") || text_behind_nocase(url, "https://");
 }
 
-/* The URL is not shown, as a password may be in it; its scheme is no secret. */
+/* The URL is not shown, as it may contain a password; its scheme is. */
 static int take_protocol(struct fields *f, struct err *err)
 {
 	const char *colon = strstr(f->host, "://");
@@ -171,10 +171,10 @@ static int take_protocol(struct fields *f, struct err *err)
 static int only_http(const char *what, struct err *err)
 {
 	return err_set_about(err, "protocol",
-		"%s needs protocol http: over AMQP only the number of ready messages is told", what);
+		"%s needs protocol http: over AMQP only the number of ready messages is available", what);
 }
 
-/* KEDA looks at a timeout with amqp, where it has no effect, only when there is a mode. */
+/* With amqp, where a timeout has no effect, KEDA refuses it only if a mode is given. */
 static int check_protocol(const struct rabbitmqparams_question *q, const struct fields *f, bool any_timeout,
 	struct err *err)
 {
@@ -200,7 +200,7 @@ static int check_protocol(const struct rabbitmqparams_question *q, const struct 
 	return 0;
 }
 
-/* ---- As whom ---- */
+/* ---- Login ---- */
 
 static int check_login(const struct scaler_params *params, const struct fields *f, struct err *err)
 {
@@ -223,7 +223,7 @@ static int check_login(const struct scaler_params *params, const struct fields *
 	return params_check_cert(params, f->tls == TLS_ENABLE, f->cert, f->key, err);
 }
 
-/* With tls enable KEDA speaks in the clear where the URL says so. */
+/* With tls enable and amqp:// or http://, KEDA does not use TLS. */
 static int check_tls(const struct fields *f, bool secure, struct err *err)
 {
 	const char *scheme = f->protocol == AMQP ? "amqps" : "https";
@@ -236,7 +236,7 @@ static int check_tls(const struct fields *f, bool secure, struct err *err)
 	return f->protocol == HTTP ? 0 : tlsrules_demand(secure, "set host to an address of amqps://", err);
 }
 
-/* ca, cert and key count with tls enable alone, as in KEDA; unsafeSsl always. */
+/* ca, cert and key are used with tls enable only, as in KEDA; unsafeSsl always. */
 static struct tls_client_config tls_config(const struct fields *f)
 {
 	if (f->tls == TLS_DISABLE)
@@ -250,7 +250,7 @@ static struct tls_client_config tls_config(const struct fields *f)
 
 /* ---- AMQP ---- */
 
-/* A URL, taken apart. Owns its texts. */
+/* A parsed URL. Owns its texts. */
 struct address {
 	char *url; /* without user */
 	char *user, *password;
@@ -272,12 +272,12 @@ static int read_address(const char *url, struct address *out, struct err *err)
 		httpurl_place(out->url, &out->server, err) == 0)
 		return 0;
 	address_done(out);
-	/* Go's parser takes some of these as they are. */
+	/* Go's parser accepts some of them unescaped. */
 	return err_wrap(err,
 		"parameter \"host\" (in user, password and vhost a blank is written %%20, @ %%40, / %%2F and # %%23)");
 }
 
-/* As URLs of HTTP, which the parser knows; the default ports are others. */
+/* Parses it as a URL of HTTP, with AMQP's default ports. */
 static int read_amqp_address(const char *url, struct address *out, struct err *err)
 {
 	bool secure = text_behind_nocase(url, "amqps");
@@ -295,7 +295,7 @@ static int read_amqp_address(const char *url, struct address *out, struct err *e
 	return 0;
 }
 
-/* The whole path, decoded. None is "/". */
+/* The whole path, decoded; "/" without one. */
 static char *vhost_of(const char *url)
 {
 	const char *path = strchr(strstr(url, "://") + 3, '/');
@@ -318,7 +318,7 @@ static bool is_named(const char *parameter, size_t len, const char *name)
 	return len == strlen(name) && memcmp(parameter, name, len) == 0;
 }
 
-/* One of the URL's query. KEDA's client reads files there, which are those of its own container. */
+/* A parameter of the URL's query. KEDA's client would read files of KEDA's container here. */
 static int check_query_parameter(const char *parameter, bool uses_tls, bool uses_mechanism, struct err *err)
 {
 	static const char *const of_tls[] = { "cacertfile", "certfile", "keyfile", "server_name_indication" };
@@ -340,7 +340,7 @@ static int check_query_parameter(const char *parameter, bool uses_tls, bool uses
 	return 0;
 }
 
-/* heartbeat, channel_max and connection_timeout are ours to say: the connection is others', too. */
+/* heartbeat, channel_max and connection_timeout are ignored, as the connection is shared. */
 static int check_query(const struct fields *f, const struct address *place, bool by_certificate, struct err *err)
 {
 	bool uses_tls = f->tls == TLS_DISABLE && strcmp(place->server.scheme, "https") == 0;
@@ -361,7 +361,7 @@ static struct amqpendpoint *make_endpoint(const struct scaler_params *params, co
 		.host = place->server.host,
 		.port = place->server.port,
 		.vhost = vhost,
-		/* Those that every RabbitMQ begins with, as KEDA's client has them. */
+		/* RabbitMQ's initial user, as in KEDA's client. */
 		.user = by_certificate ? NULL
 			: f->username  ? f->username
 			: place->user  ? place->user
@@ -413,8 +413,8 @@ static char *scope_of(const char *resource)
 }
 
 /*
- * kscaled itself: who names a resource asks for that, as in KEDA, whatever podIdentity says. There
- * are no servers that are Microsoft's.
+ * kscaled's own identity: workloadIdentityResource asks for it, as in KEDA, whatever podIdentity
+ * says. No host is trusted by default, as none is Microsoft's.
  */
 static struct identity *make_own(const struct scaler_params *params, const struct fields *f,
 	const struct httpurl_place *server, struct err *err)
@@ -439,7 +439,7 @@ static struct identity *make_own(const struct scaler_params *params, const struc
 	return identity;
 }
 
-/* NULL: none is given, or err. */
+/* NULL: no OAuth parameters, or err. */
 static struct identity *make_client(const struct fields *f, char *key, struct err *err)
 {
 	bool tls = f->tls != TLS_DISABLE;
@@ -527,7 +527,7 @@ static int connect_to(struct scaler_build *b, struct fields *f, bool any_timeout
 		: 0;
 }
 
-/* KEDA escapes the name as in a form, and its normalisation takes the signs of percent away. */
+/* KEDA form-escapes the name; its normalisation then removes the percent signs. */
 static char *metric_name_of(const char *queue)
 {
 	struct buf out = BUF_INIT((size_t)1 << 22);

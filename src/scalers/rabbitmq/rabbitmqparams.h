@@ -3,8 +3,8 @@
 #define SCALERS_RABBITMQ_RABBITMQPARAMS_H
 
 /*
- * The parameters of the rabbitmq trigger (doc/keda.md 8.12), the same for both protocols, and what
- * they make a question of. No I/O.
+ * The parameters of the rabbitmq trigger (doc/keda.md 8.12), the same for both protocols, and the
+ * question that they make. No I/O.
  */
 
 #include <stdbool.h>
@@ -29,7 +29,7 @@ struct rabbitmqparams_question {
 	int64_t page_size;
 	enum rabbitmqhttp_operation operation;
 	/* ---- of build ---- */
-	struct amqpendpoint *amqp; /* one count; NULL: over HTTP */
+	struct amqpendpoint *amqp; /* one reference; NULL: over HTTP */
 };
 
 extern const struct param_table rabbitmqparams_table, rabbitmqparams_login_table;

@@ -18,7 +18,7 @@ void rabbitmqvalue_judge(enum rabbitmqvalue_mode mode, const struct rabbitmqvalu
 	double m = f->messages, p = f->published, d = f->delivered, value;
 
 	switch (mode) {
-	case RABBITMQVALUE_MESSAGE_RATE: /* active by the rate or by what waits */
+	case RABBITMQVALUE_MESSAGE_RATE: /* active by the rate, or by the messages in the queue */
 		out->value = p;
 		out->load = p > m ? p : m;
 		out->activity = ACTIVITY_BY_LOAD;

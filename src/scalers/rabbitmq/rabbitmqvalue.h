@@ -3,8 +3,8 @@
 #define SCALERS_RABBITMQ_RABBITMQVALUE_H
 
 /*
- * What the modes of a rabbitmq trigger make of a queue's figures, as KEDA does (doc/keda.md 8.12).
- * Pure.
+ * The value of each mode of a rabbitmq trigger from a queue's figures, as in KEDA (doc/keda.md
+ * 8.12). Pure.
  */
 
 #include <stdbool.h>
@@ -25,8 +25,8 @@ struct rabbitmqvalue_figures {
 };
 
 /*
- * Whether activationValue is part of the value, so that triggers with other ones do not share the
- * answer.
+ * Whether the answer depends on activationValue, so that triggers with different ones cannot share
+ * it.
  */
 bool rabbitmqvalue_depends_on_activation(enum rabbitmqvalue_mode mode);
 

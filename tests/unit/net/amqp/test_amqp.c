@@ -452,7 +452,7 @@ static void what_a_greeting_may_be(void **state)
 		const char *words;
 	} rows[] = {
 		{ "HTTP/1.1 400 Bad Request\r\n", 26, "the server speaks HTTP" },
-		{ "AMQP\0\1\0\0", 8, "another AMQP" },
+		{ "AMQP\0\1\0\0", 8, "another version of AMQP" },
 		{ "\x15\3\3\0\2\2\x28", 7, "write amqps://" },
 		{ "", 0, "the server closed the connection (is TLS needed? write amqps://)" },
 	};

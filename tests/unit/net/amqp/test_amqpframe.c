@@ -48,7 +48,7 @@ static void what_is_no_frame_is_told(void **state)
 		const char *message;
 	} rows[] = {
 		{ BYTES("HTTP/1.1 400 Bad Request"), true, "the server speaks HTTP, not AMQP 0-9-1" },
-		{ BYTES("AMQP\0\1\0\0"), true, "another AMQP than 0-9-1" },
+		{ BYTES("AMQP\0\1\0\0"), true, "another version of AMQP than 0-9-1" },
 		{ BYTES("\x15\x03\x03\0\2\2\x46"), true, "the server speaks TLS here (write amqps://)" },
 		{ BYTES("-ERR unknown"), true, "the server does not speak AMQP 0-9-1" },
 		{ BYTES("\x02\0\0\0\0\0\0\xce"), false, "no AMQP frame" },

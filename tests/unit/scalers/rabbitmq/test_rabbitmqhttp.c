@@ -97,13 +97,13 @@ static const struct {
 	{ { .queue = "q", .rates = true }, QUEUE("q", "0", "0") ",\"message_stats\":{\"publish\":7}}", { 0, 0, 0 },
 		"queue \"q\": the server keeps no rates" },
 	{ { .queue = "q", .rates = true }, QUEUE("q", "0", "0") STATS("\"1\"", "2") "}", { 0, 0, 0 },
-		"its rate is no number" },
+		"its rate is not a number" },
 	{ { .queue = "q", .rates = true }, QUEUE("q", "0", "0") STATS("1", "-2") "}", { 0, 0, 0 },
-		"its rate is no number" },
+		"its rate is not a number" },
 	{ { .queue = "q" }, "{\"name\":\"q\"}", { 0, 0, 0 }, "queue \"q\": it has no statistics" },
 	{ { .queue = "q" }, "{\"messages\":-1}", { 0, 0, 0 }, "its number of messages is not a number from 0 on" },
 	{ { .queue = "q" }, "{\"messages\":null}", { 0, 0, 0 }, "its number of messages is not a number from 0 on" },
-	{ { .queue = "q" }, "[]", { 0, 0, 0 }, "the answer is no object" },
+	{ { .queue = "q" }, "[]", { 0, 0, 0 }, "the answer is not an object" },
 	{ { .queue = "q" }, "{\"messages\":1", { 0, 0, 0 }, "the answer is not RabbitMQ's" },
 	{ { .queue = "q" }, "<html>", { 0, 0, 0 }, "the answer is not RabbitMQ's" },
 	{ { .queue = "^q", .regex = true }, "{\"items\":[],\"page_count\":0}", { 0, 0, 0 }, NULL },
@@ -136,14 +136,14 @@ static const struct {
 	{ { .queue = "^q", .regex = true }, QUEUE("q", "5", "3") "}", { 0, 0, 0 }, "the answer has no list of queues" },
 	{ { .queue = "^q", .regex = true },
 		"{\"page_count\":1,\"items\":[" QUEUE("a", "1e308", "3") "}," QUEUE("b", "1e308", "2") "}]}",
-		{ 0, 0, 0 }, "queue \"^q\": the figures of those that match make no finite sum" },
+		{ 0, 0, 0 }, "queue \"^q\": the sum over the matching queues is not finite" },
 	/* A list of Kubernetes' is no empty queue, and pages that cannot be counted are not one. */
 	{ { .queue = "^q", .regex = true }, "{\"kind\":\"List\",\"items\":[]}", { 0, 0, 0 },
 		"queue \"^q\": the answer has no number of pages" },
 	{ { .queue = "^q", .regex = true }, "{\"items\":[" QUEUE("q", "5", "3") "}],\"page_count\":\"2\"}", { 0, 0, 0 },
 		"the answer has no number of pages" },
 	{ { .queue = "^q", .regex = true }, "{\"items\":[3],\"page_count\":1}", { 0, 0, 0 },
-		"the answer is no object" },
+		"the answer is not an object" },
 };
 
 static void what_answers_say(void **state)
