@@ -15,17 +15,17 @@
 #include "net/mongo/mongoset.h"
 #include "net/sign/salter.h"
 
-#define OPEN_MS      5000 /* the search, with all that it tries, and the login */
-#define HOST_MS      1000 /* one host of several at least, while there is time */
+#define OPEN_MS      5000 /* for the whole search, and the login */
+#define HOST_MS      1000 /* at least, per host, while time is left */
 #define WAITING_MAX  10000
-#define LIMIT_MS     100 /* the lowest limit of a count: a shorter one would fail on a busy server */
-#define LIMIT_TENTHS 9   /* of the time that is left: the server's error comes before our end */
+#define LIMIT_MS     100 /* least time limit of a count, as a shorter one would fail on a busy server */
+#define LIMIT_TENTHS 9   /* of the time left, so that the server's error arrives before our deadline */
 
 enum phase { LOOKING_UP, GREETING, GREETING_OLD, LOGGING_IN, SALTING, OPEN };
 
 struct mongo_call {
 	struct pool_call base;
-	const struct mongo_count *what; /* borrowed until it is cancelled: what is cancelled is not sent */
+	const struct mongo_count *what; /* borrowed until cancelled; a cancelled call is not sent */
 	mongo_fn fn;
 	void *arg;
 	double count;
@@ -34,16 +34,16 @@ struct mongo_call {
 struct mongo_conn {
 	struct pool_slot *slot;
 	struct mongoendpoint *endpoint; /* borrowed */
-	struct mongolookup *lookup;     /* of an endpoint with a seed, at first */
-	struct mongoseeds seeds;        /* what was found */
-	struct mongoset *search;        /* from then on, until it is open */
+	struct mongolookup *lookup;     /* of an endpoint with an SRV name, at first */
+	struct mongoseeds seeds;        /* its result */
+	struct mongoset *search;        /* after that, until the connection is open */
 	struct mongologin *login;       /* while it logs in */
-	struct salter_turn salting;     /* of login */
-	struct mongolink *link;         /* to the host that is tried, or was found */
-	struct loop_timer whole, one;   /* time-outs of opening, and of the host that is tried */
+	struct salter_turn salting;     /* for login */
+	struct mongolink *link;         /* to the host being tried, or the one found */
+	struct loop_timer whole, one;   /* time-outs of opening, and of the current host */
 	int64_t until_ms;
 	enum phase phase;
-	bool needs_preference; /* the member is no primary */
+	bool needs_preference; /* the member is not a primary */
 };
 
 /* ---- Opening: one host after the other ---- */
@@ -58,7 +58,7 @@ static void give_up(struct mongo_conn *c)
 	pool_lost(c->slot, &err);
 }
 
-/* Each of those that are left has the same share of the time. */
+/* Divides the time left equally among the remaining hosts. */
 static int64_t share_ms(const struct mongo_conn *c)
 {
 	int64_t left_ms = c->until_ms - loop_now_ms(pool_slot_loop(c->slot));
@@ -128,7 +128,7 @@ static void on_whole_timeout(void *arg)
 	give_up(c);
 }
 
-/* Why a query that is overdue while this connection is opened has no answer. */
+/* Explains a count that expires while this connection is opening. */
 static int opening(const void *connection, struct err *err)
 {
 	const struct mongo_conn *c = connection;
@@ -203,7 +203,7 @@ static void log_in(struct mongo_conn *c, const struct mongoreply_hello *hello)
 	mongolink_send(c->link, &message);
 }
 
-/* Servers before 4.4.2, and some that only speak like one, know the greeting by its older name. */
+/* Servers before 4.4.2, and some compatible ones, only know the greeting's older name. */
 static void take_greeting(struct mongo_conn *c, struct mongowire_document answer)
 {
 	struct mongoreply_status status;
@@ -234,7 +234,7 @@ static void take_greeting(struct mongo_conn *c, struct mongowire_document answer
 	mongoreply_hello_done(&hello);
 }
 
-/* What a step of the login led to; rc as of mongologin_step. */
+/* Continues the login after a step; rc is mongologin_step's. */
 static void go_on(struct mongo_conn *c, int rc, struct buf *message, const struct err *err)
 {
 	if (rc == MONGOLOGIN_SALT)
@@ -259,7 +259,7 @@ static void on_salted(void *arg)
 	go_on(c, mongologin_prove(c->login, mongolink_number(c->link), &message, &err), &message, &err);
 }
 
-/* The server is not to blame for how long that takes: its time begins again behind it. */
+/* Computing the proof does not count towards the time-out, which restarts afterwards. */
 static void wait_for_salt(struct mongo_conn *c)
 {
 	c->phase = SALTING;
@@ -283,7 +283,7 @@ static void take_login(struct mongo_conn *c, struct mongowire_document answer)
 static void search(struct mongo_conn *c)
 {
 	c->search = mongoset_new(c->endpoint, c->endpoint->seed ? &c->seeds : NULL);
-	try_next(c); /* there is one, so that it does not give up yet */
+	try_next(c); /* there is at least one host, so this cannot fail yet */
 }
 
 static void on_looked_up(void *arg, struct mongoseeds *seeds, const struct err *err)
@@ -337,10 +337,7 @@ static void close_connection(void *connection)
 
 /* ---- Asking ---- */
 
-/*
- * The mode that goes with a count: who is not the primary must be told that it may answer, also
- * when it is the one that was named.
- */
+/* The read preference to send. A secondary needs one in the command even on a direct connection. */
 static const char *preference_of(const struct mongo_conn *c)
 {
 	enum mongoendpoint_reads reads = c->endpoint->reads;
@@ -385,7 +382,7 @@ static void take_count(struct mongo_conn *c, struct mongowire_document answer)
 		pool_lost(c->slot, &err);
 		return;
 	}
-	if (mongoreply_is_elsewhere(&status)) { /* and may be sent once more */
+	if (mongoreply_is_elsewhere(&status)) { /* lost, so that the count may be sent once more */
 		mongoreply_refused(&status, "counting", c->endpoint->password, &err);
 		pool_lost(c->slot, &err);
 		return;
@@ -399,7 +396,7 @@ static void take_count(struct mongo_conn *c, struct mongowire_document answer)
 	pool_finished(&call->base, true);
 }
 
-/* A count changes nothing, so that it may be sent twice. */
+/* A count changes nothing, so it may be sent twice. */
 static bool again(struct pool_call *call)
 {
 	(void)call;
@@ -436,7 +433,7 @@ static void on_lost(void *arg, const struct err *why)
 
 static const struct mongolink_events events = { on_open, on_answer, on_lost };
 
-/* ---- For everybody ---- */
+/* ---- Users ---- */
 
 static void tell(struct pool_call *base)
 {

@@ -3,17 +3,17 @@
 #define NET_MONGO_MONGO_H
 
 /*
- * Counts of documents in MongoDB, through net/pool: a connection is opened by a lookup of the hosts
- * if they are known by a name (net/mongo/mongolookup), a search for the member that is to be asked
- * (net/mongo/mongoset), its greeting and a login (net/mongo/mongologin); then each question is one
- * message and one answer. A question past its deadline fails, and its connection is closed; the
- * server ends the count by itself a little before.
+ * Counts documents in MongoDB, through net/pool. Opening a connection means: looking up the hosts
+ * of an SRV name (net/mongo/mongolookup), searching for the member to ask (net/mongo/mongoset),
+ * greeting it, and logging in (net/mongo/mongologin). Then each count is one message and one
+ * answer. A count past its deadline fails, and its connection is closed; the server aborts the
+ * count a little earlier by itself.
  *
- * A connection stays with its server. When that is not the primary any more, it says so or ends the
- * connection; the question is asked once more, of who is then found.
+ * A connection stays with its server. If that stops being the primary, it says so or closes the
+ * connection; the count is then retried once, after a new search.
  *
- * The protocol is spoken by hand, as the driver in C waits, or has threads that do; documents, and
- * filters as JSON, are libbson's.
+ * The protocol is written by hand, as the C driver blocks or uses threads. Documents, and filters
+ * as JSON, are libbson's.
  */
 
 #include <stdint.h>
@@ -27,24 +27,24 @@
 struct mongo_call;
 struct salter;
 
-struct mongo_count { /* what is counted */
+struct mongo_count { /* what to count */
 	char *database, *collection;
 	struct mongofilter filter;
 	const char *read_concern; /* a constant; NULL: the server's default */
 };
 
 /*
- * count, or err, borrowed for the call. Called exactly once, never before mongo_ask has returned,
+ * err: NULL, or borrowed for the call. Called exactly once, never before mongo_ask has returned,
  * never after mongo_cancel.
  */
 typedef void (*mongo_fn)(void *arg, double count, const struct err *err);
 
-/* salter: for logins; borrowed. Freed by pool_free. */
+/* salter: for logins; borrowed. Free the pool with pool_free. */
 struct pool *mongo_new(struct loop *loop, struct salter *salter);
 
 /* count: borrowed until the callback or mongo_cancel. deadline_ms: loop clock. */
 struct mongo_call *mongo_ask(struct pool *p, struct mongoendpoint *e, const struct mongo_count *count,
 	int64_t deadline_ms, mongo_fn fn, void *arg);
-void mongo_cancel(struct mongo_call *call); /* no callback any more; NULL is fine */
+void mongo_cancel(struct mongo_call *call); /* no callback follows; NULL is fine */
 
 #endif

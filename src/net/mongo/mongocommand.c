@@ -15,7 +15,7 @@ static void put(struct buf *out, int32_t number, bson_t *command, const char *da
 	bson_destroy(command);
 }
 
-/* Who we are: shown in the server's log and by its currentOp. */
+/* Our name, shown in the server's log and by its currentOp. */
 static void put_client(bson_t *command, const char *app_name)
 {
 	bson_t client, part;

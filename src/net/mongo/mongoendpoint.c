@@ -9,9 +9,9 @@
 #include "base/hostport.h"
 #include "base/mem.h"
 
-#define NAME_MAX_LEN 120 /* of the hosts in a message */
+#define NAME_MAX_LEN 120 /* for messages */
 #define NAME_CHARACTERS                                                                                                \
-	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:%" /* '%' before the scope of an address */
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:%" /* '%' precedes an address's scope */
 
 const char *const mongoendpoint_reads_words[] = { "primary", "primaryPreferred", "secondary", "secondaryPreferred",
 	"nearest", NULL };

@@ -12,7 +12,7 @@ static int invalid(struct err *err, const char *why)
 	return err_set(err, ERR_INVALID, "failed to parse query: %s", why);
 }
 
-/* libbson takes an array for an object whose keys are numbers. */
+/* libbson would read an array as an object with numbers as keys. */
 static int check(const char *text, struct err *err)
 {
 	if (strlen(text) > MONGOFILTER_TEXT_MAX)
@@ -23,7 +23,7 @@ static int check(const char *text, struct err *err)
 	return 0;
 }
 
-/* The object in *first, and nothing after it. */
+/* Reads the only object into *first. */
 static int read_one(bson_json_reader_t *reader, bson_t *first, struct err *err)
 {
 	bson_t second = BSON_INITIALIZER;

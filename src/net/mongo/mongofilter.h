@@ -20,8 +20,9 @@ struct mongofilter {    /* a value; empty when zeroed */
 };
 
 /*
- * ERR_INVALID: the text is no JSON object, is empty ("empty bson document", as KEDA says), has more
- * than one, or is nested deeper than libbson reads (49 levels). The message may quote the text.
+ * ERR_INVALID: the text is not a JSON object, is empty ("empty bson document", as in KEDA), has
+ * more than one object, or is nested deeper than libbson reads (49 levels). The message may quote
+ * the text.
  */
 int mongofilter_parse(const char *text, struct mongofilter *out, struct err *err);
 void mongofilter_done(struct mongofilter *f);

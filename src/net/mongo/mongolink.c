@@ -25,7 +25,7 @@ const char *mongolink_doing(const struct mongolink *l)
 	return l->stream.step;
 }
 
-/* What answers nothing is not waited for: it is refused by its first byte. */
+/* An unexpected answer is refused by its first byte. */
 static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err)
 {
 	struct mongolink *l = arg;
@@ -34,7 +34,7 @@ static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err
 	int64_t whole = mongowire_length(head, got > 0 ? (size_t)got : 0, err);
 	struct mongowire_document answer;
 
-	l->stream.recognised |= got == sizeof(head); /* what it is explains itself */
+	l->stream.recognised |= got == sizeof(head); /* errors about its content explain themselves */
 	if (got > 0 && !l->asks)
 		return err_set(err, ERR_INVALID, UNEXPECTED);
 	if (whole <= 0 || evbuffer_get_length(input) < (size_t)whole)
@@ -76,7 +76,7 @@ static void on_lost(void *arg, const struct err *why, bool ended)
 	l->events.on_lost(l->arg, why);
 }
 
-/* The end before anything was heard may mean that the server expects something else. */
+/* For an end before any answer, which may mean that the server expects something else. */
 static const char *hint_of(const void *arg)
 {
 	const struct mongolink *l = arg;

@@ -3,8 +3,9 @@
 #define NET_MONGO_MONGOLINK_H
 
 /*
- * The stream to one server: dialling, TLS, then messages, one question at a time, each answered by
- * one document. Knows nothing of what they say. net/mongo/mongo owns it, and counts the time.
+ * The stream to one server: dialling, TLS, then messages. Each command is answered by one document
+ * before the next one is sent. It does not interpret them. net/mongo/mongo owns it, and keeps its
+ * deadlines.
  */
 
 #include <stddef.h>
@@ -17,8 +18,8 @@
 #include "net/mongo/mongowire.h"
 
 /*
- * From the loop, never before a function here has returned. Any of them may free the link; after
- * on_lost nothing else can be done with it.
+ * Called from the loop, never from inside a function here. Each may free the link; after on_lost
+ * nothing else can be done with it.
  */
 struct mongolink_events {
 	void (*on_open)(void *arg);
@@ -27,15 +28,15 @@ struct mongolink_events {
 };
 
 struct mongolink;
-/* host and e are borrowed. limit_ms: for name and TCP. */
+/* host and e: borrowed. limit_ms: for name and TCP. */
 struct mongolink *mongolink_new(struct loop *loop, struct mongoendpoint *e, const struct mongoendpoint_host *host,
 	int64_t limit_ms, const struct mongolink_events *events, void *arg);
 void mongolink_free(struct mongolink *l); /* NULL is fine */
 
 int32_t mongolink_number(struct mongolink *l); /* for the next message */
-/* Takes the message's content. Only when it is open and no other question waits. */
+/* Takes the message's content. Only when open, with no answer outstanding. */
 void mongolink_send(struct mongolink *l, struct buf *message);
-/* What it does, for messages: "connecting", "TLS handshake", or NULL once it is open. */
+/* The step in progress, for messages: "connecting", "TLS handshake"; NULL once open. */
 const char *mongolink_doing(const struct mongolink *l);
 
 #endif

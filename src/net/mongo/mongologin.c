@@ -14,8 +14,8 @@ enum step { AT_START, AT_PROOF, AT_EMPTY, AT_END };
 
 struct mongologin {
 	const char *mechanism;
-	char *user, *password, *source; /* password: to keep it out of errors; NULL for none */
-	struct scram *scram;            /* NULL: by certificate */
+	char *user, *password, *source; /* password: only to keep it out of errors; may be NULL */
+	struct scram *scram;            /* NULL: login by certificate */
 	enum step step;
 	int32_t conversation;
 	char doing[64];
@@ -28,7 +28,7 @@ static void digest(const char *user, const char *password, char out[2 * EVP_MAX_
 	unsigned char md[EVP_MAX_MD_SIZE] = { 0 };
 	unsigned len = 0;
 
-	/* Without MD5 (FIPS) the server refuses what comes out of this. */
+	/* Without MD5 (FIPS) the digest is empty, and the server refuses the login. */
 	if (EVP_Digest(text, strlen(text), md, &len, EVP_md5(), NULL) != 1)
 		len = 0;
 	out[0] = '\0';
@@ -93,7 +93,7 @@ void mongologin_start(struct mongologin *l, int32_t number, struct buf *out)
 	mem_free_secret(message);
 }
 
-/* After the server's first message the proof follows. */
+/* Takes the server's first message; the proof follows. */
 static int take_first(struct mongologin *l, const struct mongoreply_sasl *answer, struct err *err)
 {
 	if (scram_take(l->scram, answer->message, answer->len, err))
@@ -120,8 +120,8 @@ int mongologin_prove(struct mongologin *l, int32_t number, struct buf *out, stru
 }
 
 /*
- * After its last one we are in, but for servers before 4.4, which want one more message with
- * nothing in it.
+ * Takes the server's last message: logged in, except that servers before 4.4 want one more, empty
+ * message.
  */
 static int judge_proof(struct mongologin *l, const struct mongoreply_sasl *answer, int32_t number, struct buf *out,
 	struct err *err)

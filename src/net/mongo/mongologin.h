@@ -3,13 +3,13 @@
 #define NET_MONGO_MONGOLOGIN_H
 
 /*
- * A login: SCRAM-SHA-256, SCRAM-SHA-1, or by the certificate of the connection. Which messages are
- * sent, and what the answers mean. Pure; net/mongo/mongo carries the messages.
+ * A login: SCRAM-SHA-256, SCRAM-SHA-1, or by the connection's client certificate. Makes the
+ * messages, and judges the answers. Pure; net/mongo/mongo carries the messages.
  *
- * Without a mechanism in the settings it is the best that the server has for the user; a server
- * that does not say (before 4.0) has SCRAM-SHA-1. For that MongoDB makes a digest of user and
- * password first. For SCRAM-SHA-256 a password is used as it is written: SASLprep, which MongoDB
- * asks for, leaves all printable ASCII and most of what people type alone.
+ * If the settings name no mechanism, the server's best for the user is taken; a server that lists
+ * none (before 4.0) has SCRAM-SHA-1. For SCRAM-SHA-1, MongoDB first makes a digest of user and
+ * password. For SCRAM-SHA-256 the password is used as it is: SASLprep, which MongoDB requires,
+ * leaves all printable ASCII and most of what people type unchanged.
  */
 
 #include <stdint.h>
@@ -22,22 +22,22 @@
 struct mongologin;
 struct scram;
 
-/* source: database of the user. nonce: as of scram_new. All is borrowed until this returns. */
+/* source: the user's database. nonce: as for scram_new. All borrowed for the call. */
 struct mongologin *mongologin_new(const struct mongoendpoint *e, const char *source,
 	const struct mongoreply_hello *hello, const char *nonce);
 void mongologin_free(struct mongologin *l); /* wipes; NULL is fine */
 
-/* Appends the first message, of this number. */
+/* Appends the first message, with this number. */
 void mongologin_start(struct mongologin *l, int32_t number, struct buf *out);
 /*
- * An answer: 1 when the message appended to out is to be sent, 0 when we are logged in, -1 with err
- * (ERR_DENIED, but when the server says something else). MONGOLOGIN_SALT: mongologin_scram is to be
- * salted first (net/sign/salter), then mongologin_prove says the same.
+ * Takes an answer. 1: send the message appended to out. 0: logged in. -1 with err, ERR_DENIED
+ * unless the server gives another reason. MONGOLOGIN_SALT: salt mongologin_scram first
+ * (net/sign/salter), then mongologin_prove returns one of the others.
  */
 #define MONGOLOGIN_SALT 2
 int mongologin_step(struct mongologin *l, struct mongowire_document answer, int32_t number, struct buf *out,
 	struct err *err);
-struct scram *mongologin_scram(const struct mongologin *l); /* borrowed; NULL: by a certificate */
+struct scram *mongologin_scram(const struct mongologin *l); /* borrowed; NULL: login by certificate */
 int mongologin_prove(struct mongologin *l, int32_t number, struct buf *out, struct err *err);
 
 #endif

@@ -18,7 +18,7 @@ static void fail(struct mongolookup *l, const struct err *why)
 {
 	struct err err = *why;
 
-	if (err.kind == ERR_MISSING) /* it may appear */
+	if (err.kind == ERR_MISSING) /* the record may appear later */
 		err.kind = ERR_TEMPORARY;
 	l->fn(l->arg, NULL, &err);
 }
@@ -60,8 +60,8 @@ static void on_services(void *arg, const struct dnsrecord_list *records, const s
 }
 
 /*
- * A name without a TXT record has no options of its own. When nobody says so we do not go on
- * without them: a login in the wrong database would be one more failed login there.
+ * A missing TXT record means no options. A failed lookup is an error: without its authSource we
+ * might log in to the wrong database, which counts as a failed login there.
  */
 static void on_texts(void *arg, const struct dnsrecord_list *records, const struct err *err)
 {

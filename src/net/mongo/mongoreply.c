@@ -9,12 +9,12 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-#define WORDS_MAX  200  /* bytes of the server's own words */
-#define FIELDS_MAX 1000 /* of an answer; MongoDB's greeting has some 25 */
+#define WORDS_MAX  200  /* bytes of the server's text to show */
+#define FIELDS_MAX 1000 /* of an answer; MongoDB's greeting has about 25 */
 
 /* ---- Fields ---- */
 
-/* False also when it has so many fields that looking for each of ours would take long. */
+/* False: malformed, or too many fields to search for ours quickly. */
 static bool open_document(struct mongowire_document document, bson_t *out)
 {
 	size_t fields = 0;
@@ -32,7 +32,7 @@ static bool find(const bson_t *b, const char *key, bson_iter_t *at)
 	return bson_iter_init_find(at, b, key);
 }
 
-/* Anything that is a number and not 0, or true. */
+/* True for true, and for numbers other than 0. */
 static bool is_set(const bson_t *b, const char *key)
 {
 	bson_iter_t at;
@@ -45,7 +45,7 @@ static bool is_number(const bson_iter_t *at)
 	return BSON_ITER_HOLDS_INT32(at) || BSON_ITER_HOLDS_INT64(at) || BSON_ITER_HOLDS_DOUBLE(at);
 }
 
-/* Borrowed; NULL: there is none. It ends at a NUL inside. */
+/* Borrowed; NULL: not a string. Ends at an embedded NUL. */
 static const char *text_of(const bson_iter_t *at)
 {
 	return BSON_ITER_HOLDS_UTF8(at) ? bson_iter_utf8(at, NULL) : NULL;
@@ -66,7 +66,7 @@ static int64_t find_whole(const bson_t *b, const char *key)
 											       : 0;
 }
 
-/* ---- Done, or why not ---- */
+/* ---- Success or error ---- */
 
 int mongoreply_status(struct mongowire_document document, struct mongoreply_status *out, struct err *err)
 {
@@ -119,7 +119,7 @@ int mongoreply_refused(const struct mongoreply_status *s, const char *doing, con
 {
 	const char *words = s->message && *s->message ? s->message : "refused";
 	size_t len = strlen(words);
-	/* Cut where a character ends; what is no UTF-8 is mended where the error is set. */
+	/* Truncated between characters; err_set replaces invalid UTF-8. */
 	MEM_AUTO char *shown = mem_dupn(words, len < WORDS_MAX ? len : utf8_cut(words, len, WORDS_MAX));
 
 	if (repeats(s->message, secret) || repeats(s->name, secret))
@@ -133,7 +133,7 @@ int mongoreply_refused(const struct mongoreply_status *s, const char *doing, con
 	return err_set(err, kind_of(s), "%s: %s", doing, shown);
 }
 
-/* ---- Who it is ---- */
+/* ---- The server's role ---- */
 
 static void add_member(struct mongoreply_hello *out, const char *name)
 {
@@ -147,7 +147,7 @@ static void add_member(struct mongoreply_hello *out, const char *name)
 	out->members[out->count++] = mem_dup(name);
 }
 
-/* Each element of the array; at most as many as a set may have members. */
+/* Calls take for each text of the array, at most MONGOREPLY_MEMBERS_MAX. */
 static void each_text(const bson_t *b, const char *key, void (*take)(struct mongoreply_hello *out, const char *text),
 	struct mongoreply_hello *out)
 {
@@ -176,7 +176,7 @@ void mongoreply_hello(struct mongowire_document document, struct mongoreply_hell
 	set = find_text(&b, "setName");
 	message = find_text(&b, "msg");
 	out->is_router = message && strcmp(message, "isdbgrid") == 0;
-	/* Servers before 4.4.2 know only the older word. */
+	/* Servers before 4.4.2 only have the older field. */
 	out->is_primary = is_set(&b, "isWritablePrimary") || is_set(&b, "ismaster");
 	out->is_secondary = is_set(&b, "secondary");
 	out->is_unready = is_set(&b, "isreplicaset");
@@ -235,7 +235,7 @@ int mongoreply_count(struct mongowire_document document, double *out, struct err
 	if (!bson_iter_next(&first)) {
 		if (first.err_off)
 			return err_set(err, ERR_INVALID, "the answer makes no sense: its batch is broken");
-		/* A count comes at once; a cursor that goes on may still have it. */
+		/* A count comes with the first batch; an open cursor may still deliver it. */
 		if (bson_iter_init(&at, &b) && bson_iter_find_descendant(&at, "cursor.id", &field) &&
 			bson_iter_as_int64(&field) != 0)
 			return err_set(err, ERR_TEMPORARY, "the server had not counted to the end");

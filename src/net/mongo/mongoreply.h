@@ -3,9 +3,9 @@
 #define NET_MONGO_MONGOREPLY_H
 
 /*
- * What the documents that a server sends mean: whether it did what it was asked to, who it is
- * (hello), a step of a login, a count. Pure. Documents are read by libbson, field by field at known
- * places, so that nothing depends on how deep they are nested.
+ * Interprets the documents that a server sends: success or error, its role (hello), a step of a
+ * login, a count. Pure. libbson reads them field by field at known places, so their nesting does
+ * not matter.
  */
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "net/mongo/mongowire.h"
 
-/* ---- Done, or why not ---- */
+/* ---- Success or error ---- */
 
 struct mongoreply_status { /* borrows from the document */
 	bool ok;
@@ -26,34 +26,34 @@ struct mongoreply_status { /* borrows from the document */
 
 #define MONGOREPLY_UNKNOWN_COMMAND 59
 
-/* -1 with ERR_INVALID: the document says neither. */
+/* -1 with ERR_INVALID: the document has no status. */
 int mongoreply_status(struct mongowire_document document, struct mongoreply_status *out, struct err *err);
 /*
- * The server is not, or not any more, who may be asked, or it is a router that does not reach who
- * is: the errors after which MongoDB's drivers read once more.
+ * The server is not, or no longer, one to ask, or it is a router that cannot reach one: the errors
+ * after which MongoDB's drivers retry a read.
  */
 bool mongoreply_is_elsewhere(const struct mongoreply_status *s);
 /*
- * Sets err to the server's own words after `doing`, and returns -1. Words that repeat the secret
- * (may be NULL) are not shown.
+ * Sets err to the server's text, prefixed by `doing`, and returns -1. Text that repeats the secret
+ * (may be NULL) is not shown.
  */
 int mongoreply_refused(const struct mongoreply_status *s, const char *doing, const char *secret, struct err *err);
 
-/* ---- Who it is ---- */
+/* ---- The server's role ---- */
 
-#define MONGOREPLY_MEMBERS_MAX 50 /* of a replica set, as MongoDB has it */
+#define MONGOREPLY_MEMBERS_MAX 50 /* MongoDB's limit for a replica set */
 #define MONGOREPLY_NAME_MAX    300
 
-struct mongoreply_hello { /* a value; owns the texts */
+struct mongoreply_hello { /* a value; owns its texts */
 	bool is_router;   /* mongos */
-	bool is_primary;  /* or no member of a set */
+	bool is_primary;  /* or a standalone server */
 	bool is_secondary;
-	bool is_unready; /* of a set that is not initiated */
-	char *set;       /* NULL: no member of a replica set */
-	char **members;  /* host:port, as the set has them; the primary first, if it is known */
+	bool is_unready; /* in a set that is not initiated */
+	char *set;       /* NULL: not in a replica set */
+	char **members;  /* host:port, as in the set's configuration; the primary first, if known */
 	size_t count;
-	int64_t newest;    /* the newest version of the protocol that it speaks */
-	bool sha1, sha256; /* mechanisms that it has for the user; both false: it does not say */
+	int64_t newest;    /* highest wire version */
+	bool sha1, sha256; /* mechanisms for the user; both false: unknown */
 };
 
 void mongoreply_hello(struct mongowire_document document, struct mongoreply_hello *out);
@@ -72,8 +72,8 @@ int mongoreply_sasl(struct mongowire_document document, struct mongoreply_sasl *
 /* ---- A count ---- */
 
 /*
- * The number in the first document that the cursor has; none: 0, as the server found nothing to
- * count. ERR_INVALID: there is no cursor, or no such number in it.
+ * The number in the cursor's first document; 0 without a document, as nothing matched. ERR_INVALID:
+ * no cursor, or no such number.
  */
 int mongoreply_count(struct mongowire_document document, double *out, struct err *err);
 

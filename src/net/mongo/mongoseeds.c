@@ -18,8 +18,8 @@ char *mongoseeds_name(const struct mongoendpoint *e)
 /* ---- SRV ---- */
 
 /*
- * What a host must end with, behind a dot: the name without its first label, or all of it when
- * there would be less than two labels left. The caller owns it.
+ * The domain that every host must be in: the name without its first label, or all of it if fewer
+ * than two labels would remain. The caller owns it.
  */
 static char *domain_of(const char *seed)
 {
@@ -43,7 +43,7 @@ static int check_hosts(const struct mongoendpoint *e, const struct dnsrecord_lis
 	return 0;
 }
 
-/* As many as are wanted, chosen at random when there are more. */
+/* Takes as many hosts as allowed, chosen at random if there are more. */
 static void take_hosts(const struct mongoendpoint *e, const struct dnsrecord_list *srv, struct mongoseeds *out)
 {
 	size_t order[DNSRECORD_MAX], most = e->max_hosts > 0 ? e->max_hosts : MONGOENDPOINT_HOSTS_MAX;
@@ -64,12 +64,12 @@ static void take_hosts(const struct mongoendpoint *e, const struct dnsrecord_lis
 
 /* ---- TXT ---- */
 
-/* What the record may say, each NULL or "" when it does not; as long as its text is there. */
+/* The record's options; NULL if absent. They point into its text. */
 struct options {
 	const char *source, *set, *balanced;
 };
 
-/* Modifies pair, to which out then points. */
+/* Modifies pair; out then points into it. */
 static int take_option(const struct mongoendpoint *e, char *pair, struct options *out, struct err *err)
 {
 	const struct {
@@ -93,7 +93,7 @@ static int take_option(const struct mongoendpoint *e, char *pair, struct options
 		e->seed, pair);
 }
 
-/* What the connection string says comes first. */
+/* The connection string takes precedence. */
 static int judge_options(const struct mongoendpoint *e, const struct options *o, struct err *err)
 {
 	if (o->source && !*o->source)
@@ -145,7 +145,7 @@ static int read_text(const struct mongoendpoint *e, const struct dnsrecord_list 
 	return 0;
 }
 
-/* ---- For everybody ---- */
+/* ---- Users ---- */
 
 int mongoseeds_read(const struct mongoendpoint *e, const struct dnsrecord_list *srv, const struct dnsrecord_list *txt,
 	struct mongoseeds *out, struct err *err)

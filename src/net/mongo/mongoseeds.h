@@ -3,13 +3,12 @@
 #define NET_MONGO_MONGOSEEDS_H
 
 /*
- * Where the search for a server begins when a name stands in the place of the hosts (mongodb+srv;
- * MongoDB's specification "Initial DNS Seedlist Discovery"): which hosts its SRV records name, and
- * which options its TXT record has. Pure; net/mongo/mongolookup asks for the records.
+ * The hosts and options behind an SRV name (mongodb+srv; MongoDB's specification "Initial DNS
+ * Seedlist Discovery"): hosts from its SRV records, options from its TXT record. Pure;
+ * net/mongo/mongolookup looks the records up.
  *
- * Records are foreign. A host that is not in the domain of the name is never connected to, as it
- * would get our login; the TXT record can say where the user is, and which replica set it is, and
- * nothing about TLS.
+ * Records are untrusted. A host outside the name's domain is never connected to, as it would get
+ * our login. The TXT record can set the user's database and the replica set, and nothing about TLS.
  */
 
 #include <stddef.h>
@@ -18,19 +17,19 @@
 #include "net/dns/dnsrecord.h"
 #include "net/mongo/mongoendpoint.h"
 
-struct mongoseeds { /* owns all */
+struct mongoseeds { /* owns its fields */
 	struct mongoendpoint_host *hosts;
 	size_t count;
-	char *set;    /* NULL: any, or none */
-	char *source; /* database of the user */
+	char *set;    /* NULL: any or none */
+	char *source; /* the user's database */
 };
 
-/* The name whose SRV records are asked for; the caller owns it. */
+/* The name of the SRV records; the caller owns it. */
 char *mongoseeds_name(const struct mongoendpoint *e);
 
 /*
- * srv: at least one. txt: may be empty. -1 with ERR_INVALID, which names the record: one that is
- * not as it must be. Call mongoseeds_done also then.
+ * srv: at least one. txt: may be empty. -1 with ERR_INVALID, which names the bad record. Call
+ * mongoseeds_done in either case.
  */
 int mongoseeds_read(const struct mongoendpoint *e, const struct dnsrecord_list *srv, const struct dnsrecord_list *txt,
 	struct mongoseeds *out, struct err *err);

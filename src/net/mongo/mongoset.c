@@ -17,20 +17,20 @@
 struct host {
 	struct mongoendpoint_host at;
 	bool tried;
-	bool second_best; /* it will do when nobody better is found */
-	char *note;       /* what it is, or why it could not be asked */
+	bool second_best; /* acceptable if nothing better is found */
+	char *note;       /* its role, or why it could not be greeted */
 	enum err_kind kind;
 };
 
 struct mongoset {
 	const struct mongoendpoint *endpoint;
-	const char *wanted; /* the set that it must be; NULL: any, or none */
-	bool several;       /* hosts to begin with */
+	const char *wanted; /* required replica set; NULL: any or none */
+	bool several;       /* there were several hosts to begin with */
 	struct host hosts[MONGOSET_HOSTS_MAX];
 	size_t count;
 	size_t current;
-	bool settles; /* for the second best */
-	char *name;   /* of the set */
+	bool settles; /* accepts a second-best host */
+	char *name;   /* of the replica set */
 };
 
 static void add(struct mongoset *s, const char *name, uint16_t port, size_t at)
@@ -68,7 +68,7 @@ void mongoset_free(struct mongoset *s)
 	free(s);
 }
 
-/* Who is tried when all have been; the count: there is none. */
+/* A second-best host to retry after all were tried; s->count: none. */
 static size_t second_best(const struct mongoset *s)
 {
 	size_t i = s->settles ? s->count : 0;
@@ -120,7 +120,7 @@ void mongoset_failed(struct mongoset *s, const struct err *why)
 
 /* ---- Members ---- */
 
-/* The count: it is new. */
+/* The index of a host; s->count: unknown. */
 static size_t find(const struct mongoset *s, const struct mongoendpoint_host *h)
 {
 	size_t i = 0;
@@ -131,8 +131,8 @@ static size_t find(const struct mongoset *s, const struct mongoendpoint_host *h)
 }
 
 /*
- * Tried next, in the server's order, which has the primary first. Who is not tried yet stands at
- * *at or behind.
+ * Has the member tried next, in the server's order, which has the primary first. Untried hosts are
+ * at *at or behind.
  */
 static void add_member(struct mongoset *s, const struct mongoendpoint_host *member, size_t *at)
 {
@@ -158,7 +158,7 @@ static void add_members(struct mongoset *s, const struct mongoreply_hello *hello
 		if ((password && *password && strstr(hello->members[i], password)) ||
 			mongoendpoint_parse_host(hello->members[i], &host))
 			continue;
-		if (find(s, &host) >= at) /* neither tried nor placed already */
+		if (find(s, &host) >= at) /* neither tried nor placed yet */
 			add_member(s, &host, &at);
 		free(host.name);
 	}
@@ -166,7 +166,7 @@ static void add_members(struct mongoset *s, const struct mongoreply_hello *hello
 
 /* ---- Judging ---- */
 
-/* Why this server is not asked, whatever its place in the set; NULL: it may be. */
+/* Why this server cannot be asked, whatever its role; NULL: it can. */
 static const char *strange(const struct mongoset *s, const struct mongoreply_hello *h)
 {
 	const struct mongoendpoint *e = s->endpoint;
@@ -189,7 +189,7 @@ static const char *strange(const struct mongoset *s, const struct mongoreply_hel
 	return NULL;
 }
 
-/* What its place in the set is worth to us. */
+/* How well its role fits the read preference. */
 static enum worth { WANTED, SECOND_BEST, USELESS } worth_of(const struct mongoset *s, const struct mongoreply_hello *h)
 {
 	switch (s->endpoint->reads) {
@@ -227,7 +227,7 @@ bool mongoset_judge(struct mongoset *s, const struct mongoreply_hello *hello)
 	return false;
 }
 
-/* ---- Telling ---- */
+/* ---- Explaining ---- */
 
 static const char *wanted(const struct mongoset *s)
 {
@@ -238,7 +238,7 @@ static const char *wanted(const struct mongoset *s)
 	}
 }
 
-/* Of one host that was named the error itself, as there is nothing to choose. */
+/* If only one host was given, its error is shown alone, as there was no choice. */
 void mongoset_explain(const struct mongoset *s, struct err *err)
 {
 	struct buf text = BUF_INIT(4 * (NOTE_MAX + MONGOREPLY_NAME_MAX));

@@ -3,13 +3,12 @@
 #define NET_MONGO_MONGOSET_H
 
 /*
- * The search for the server that is asked: the hosts of an endpoint, or those that were found for
- * its seed (net/mongo/mongoseeds), one after the other, and those that members of its replica set
- * name, until one is what its read preference wants. One search per connection that is opened.
- * Pure; net/mongo/mongo connects and greets.
+ * The search for the server to ask: tries the hosts of an endpoint, or those found for its seed
+ * (net/mongo/mongoseeds), and the members that their replica set names, until one fits the read
+ * preference. One search per connection that is opened. Pure; net/mongo/mongo connects and greets.
  *
- * What a server names is foreign: as many members as a set may have, no text that is no address,
- * and none that repeats the password, which a name server would then be told.
+ * What a server names is untrusted: the number of members is limited, and texts that are not
+ * addresses, or that repeat the password (a name server would learn it), are ignored.
  */
 
 #include <stdbool.h>
@@ -25,22 +24,23 @@
 
 struct mongoset;
 
-/* Borrows both. seeds: NULL: the endpoint has hosts. */
+/* Borrows both. seeds: NULL if the endpoint has hosts. */
 struct mongoset *mongoset_new(const struct mongoendpoint *e, const struct mongoseeds *seeds);
 void mongoset_free(struct mongoset *s); /* NULL is fine */
 
-/* The next host to try, borrowed; NULL: there is none left. */
+/* The next host to try, borrowed; NULL: none is left. */
 const struct mongoendpoint_host *mongoset_next(struct mongoset *s);
-size_t mongoset_left(const struct mongoset *s); /* how many there are to try, besides */
+size_t mongoset_left(const struct mongoset *s); /* hosts left to try, without the current one */
 
-/* The current host could not be asked who it is. */
+/* The current host could not be greeted. */
 void mongoset_failed(struct mongoset *s, const struct err *why);
 /*
- * It said who it is. true: this is the server. Members that it names are tried before the others.
+ * Judges the current host's greeting. true: this is the server. Otherwise the members that it names
+ * are tried before the remaining hosts.
  */
 bool mongoset_judge(struct mongoset *s, const struct mongoreply_hello *hello);
 
-/* When there is none: what each host is, or why it could not be asked. */
+/* Explains a failed search: the role of each host, or why it could not be greeted. */
 void mongoset_explain(const struct mongoset *s, struct err *err);
 
 #endif

@@ -6,11 +6,11 @@
 
 #define OP_MSG           2013
 #define CHECKSUM_PRESENT 1u
-#define KNOWN_FLAGS      (CHECKSUM_PRESENT | 1u << 16) /* the latter is for requests, and means nothing here */
+#define KNOWN_FLAGS      (CHECKSUM_PRESENT | 1u << 16) /* the latter is for requests, and has no meaning here */
 #define CHECKSUM_SIZE    4
 #define FLAGS_SIZE       4
 #define SECTION_BODY     0
-#define DOCUMENT_LEAST   5 /* its length and its end */
+#define DOCUMENT_LEAST   5 /* length and terminator */
 #define MESSAGE_LEAST    (MONGOWIRE_HEADER_SIZE + FLAGS_SIZE + 1 + DOCUMENT_LEAST)
 
 static uint32_t number_at(const uint8_t *bytes)
@@ -52,8 +52,8 @@ int64_t mongowire_length(const uint8_t *bytes, size_t len, struct err *err)
 }
 
 /*
- * A server sends the document alone, perhaps with a checksum, which protects from nothing that TCP
- * and TLS do not; more answers than one come only to who asks for them.
+ * A server sends the document alone, perhaps with a checksum, which is not needed over TCP and TLS.
+ * Several answers come only if requested.
  */
 int mongowire_read(const uint8_t *bytes, size_t len, int32_t number, struct mongowire_document *out, struct err *err)
 {
