@@ -238,7 +238,7 @@ int mongoreply_count(struct mongowire_document document, double *out, struct err
 		/* A count comes with the first batch; an open cursor may still deliver it. */
 		if (bson_iter_init(&at, &b) && bson_iter_find_descendant(&at, "cursor.id", &field) &&
 			bson_iter_as_int64(&field) != 0)
-			return err_set(err, ERR_TEMPORARY, "the server had not counted to the end");
+			return err_set(err, ERR_TEMPORARY, "the server had not finished counting");
 		return 0;
 	}
 	if (!BSON_ITER_HOLDS_DOCUMENT(&first) || !bson_iter_recurse(&first, &at) || !bson_iter_find(&at, "n") ||

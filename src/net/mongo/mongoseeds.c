@@ -37,8 +37,8 @@ static int check_hosts(const struct mongoendpoint *e, const struct dnsrecord_lis
 	for (size_t i = 0; i < srv->count; i++)
 		if (!dnsname_is_below(srv->at[i].text, domain))
 			return err_set(err, ERR_INVALID,
-				"the SRV record of %s names the host %.80s, which is not below %s, so that nothing is "
-				"sent there: mend the record, or name the hosts in a mongodb:// connection string",
+				"the SRV record of %s names the host %.80s, which is not below %s and therefore not "
+				"connected to: correct the record, or name the hosts in a mongodb:// connection string",
 				name, srv->at[i].text, domain);
 	return 0;
 }
@@ -89,7 +89,7 @@ static int take_option(const struct mongoendpoint *e, char *pair, struct options
 	}
 	return err_set(err, ERR_INVALID,
 		"the TXT record of %s has an option \"%.40s\": only authSource, replicaSet and loadBalanced may be "
-		"there; others belong into the connection string",
+		"there; others belong in the connection string",
 		e->seed, pair);
 }
 
@@ -103,7 +103,7 @@ static int judge_options(const struct mongoendpoint *e, const struct options *o,
 	if (strcmp(o->balanced, "true") != 0)
 		return err_set(err, ERR_INVALID, "the TXT record of %s: loadBalanced must be true or false", e->seed);
 	return err_set(err, ERR_INVALID,
-		"the TXT record of %s says loadBalanced=true, which is not spoken here: name the members, or a mongos, "
+		"the TXT record of %s says loadBalanced=true, which is not supported: name the members, or a mongos, "
 		"in a mongodb:// connection string",
 		e->seed);
 }

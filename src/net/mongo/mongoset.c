@@ -172,7 +172,7 @@ static const char *strange(const struct mongoset *s, const struct mongoreply_hel
 	const struct mongoendpoint *e = s->endpoint;
 
 	if (h->newest < OLDEST_WIRE)
-		return "it is older than MongoDB 3.6, or no MongoDB server";
+		return "it is older than MongoDB 3.6, or not a MongoDB server";
 	if (e->direct)
 		return NULL;
 	if (h->is_router)
@@ -182,10 +182,10 @@ static const char *strange(const struct mongoset *s, const struct mongoreply_hel
 	if (!h->set && s->wanted)
 		return "it is in no replica set, but replicaSet is given";
 	if (!h->set && s->several)
-		return "it stands alone, but there are several hosts, which would be of one replica set";
+		return "it is a standalone server, but several hosts of one replica set are given";
 	if (h->set && s->name && strcmp(h->set, s->name) != 0)
 		return s->wanted ? "it is in another replica set than replicaSet says"
-				 : "it is in another replica set than the hosts before";
+				 : "it is in another replica set than the previous hosts";
 	return NULL;
 }
 

@@ -13,7 +13,7 @@
 #include "scalers/sources.h"
 
 struct mongodb {
-	struct mongo_count what; /* database and collection are fields of rows */
+	struct mongo_count what; /* rows set database and collection */
 	char *query;
 	struct mongoendpoint *endpoint;
 };
@@ -77,7 +77,7 @@ static int read_host(const struct mongodb_login *f, struct mongouri *out, struct
 	return 0;
 }
 
-/* The parts of an address, in the place of a connection string. */
+/* Reads the parts that replace a connection string. */
 static int read_parts(const struct mongodb_login *f, const char *database, struct mongouri *out, struct err *err)
 {
 	if (mongouri_take_scheme(out, f->scheme, err))
@@ -95,7 +95,7 @@ static int read_parts(const struct mongodb_login *f, const char *database, struc
 		return -1;
 	out->user = mem_dup(f->user);
 	out->password = mem_dup(f->password);
-	out->database = mem_dup(database); /* KEDA puts it into the URL's path, where the user is looked for */
+	out->database = mem_dup(database); /* KEDA puts it into the URL's path, so it is the user's database, too */
 	return 0;
 }
 
@@ -108,8 +108,8 @@ static int read_address(const struct mongodb_login *f, const char *database, str
 }
 
 /*
- * With tls enable KEDA's own settings replace all that the connection string says about TLS, so
- * that the server is verified.
+ * With tls enable, as in KEDA, the parameters replace the connection string's TLS options, so the
+ * server is verified.
  */
 static int read_tls(const struct mongodb_login *f, struct mongouri *uri, struct err *err)
 {
@@ -175,7 +175,7 @@ static int connect_to(struct scaler_build *b, const struct mongodb_login *f, str
 	return 0;
 }
 
-/* Checks the address once all its parts are known, whatever else is unknown: the password, too. */
+/* Checks the address if all its parts are known; only the password may be unknown. */
 static int judge_address(const struct scaler_params *params, const struct mongodb_login *f, const char *database,
 	struct err *err)
 {
@@ -202,7 +202,7 @@ static int build(struct scaler_build *b, struct err *err)
 	struct mongodb_login f = { 0 };
 	int rc = params_read_rows(b, &login_table, 0, &f, err);
 
-	/* KEDA finds out about a wrong query when it asks. */
+	/* KEDA detects a bad query only when it asks. */
 	if (rc == 0 && mongofilter_parse(q->query, &q->what.filter, err))
 		rc = err_wrap(err, "parameter \"query\"");
 	if (rc == 0)
@@ -222,7 +222,6 @@ static void data_done(void *data)
 
 /* ---- Asking ---- */
 
-/* One question under way. */
 struct mongodb_ask {
 	struct scaler_ask base;
 	struct mongo_call *call;

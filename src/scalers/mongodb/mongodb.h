@@ -3,9 +3,9 @@
 #define SCALERS_MONGODB_MONGODB_H
 
 /*
- * Trigger type mongodb (doc/keda.md 8.4): how many documents of a collection match a query. Uses
- * the connections of net/mongo. There is no push: a change stream needs a replica set and a right
- * of its own, and says nothing of what matches.
+ * Trigger type mongodb (doc/keda.md 8.4): the number of documents of a collection that match a
+ * query. Uses the connections of net/mongo. There is no push: a change stream needs a replica set
+ * and an extra permission, and does not tell which documents match.
  */
 
 #include "scalers/scaler.h"

@@ -9,9 +9,9 @@
 #include "base/text.h"
 
 #define TEXT_MAX           65536
-#define APP_NAME_MAX       128 /* as MongoDB has it */
-#define SERVICE_MAX        62  /* as its driver has it */
-#define DIGITS_MAX         18  /* of a number, which is then an int64_t */
+#define APP_NAME_MAX       128 /* MongoDB's limit */
+#define SERVICE_MAX        62  /* its driver's limit */
+#define DIGITS_MAX         18  /* of a number, which must fit into int64_t */
 #define SERVICE_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 static int invalid(struct err *err, const char *what)
@@ -25,8 +25,8 @@ static int invalid(struct err *err, const char *what)
 /* ---- Values of options ---- */
 
 /*
- * Each checks its value, and takes what matters of it; returns what the value must be, or why the
- * option cannot be used, or NULL. value is decoded.
+ * Each function checks its decoded value, and keeps what matters. It returns NULL, or what the
+ * value must be, or why the option cannot be used.
  */
 static void keep(char **field, const char *value)
 {
@@ -94,7 +94,7 @@ static const char *take_mechanism(struct mongouri *u, const char *value)
 	return !*value
 		? NULL
 		: "must be SCRAM-SHA-256, SCRAM-SHA-1 or MONGODB-X509: PLAIN, GSSAPI, MONGODB-AWS, MONGODB-OIDC and "
-		  "MONGODB-CR are not spoken here";
+		  "MONGODB-CR are not supported";
 }
 
 static const char *take_source(struct mongouri *u, const char *value)
@@ -104,11 +104,11 @@ static const char *take_source(struct mongouri *u, const char *value)
 	return *value ? NULL : "must be non-empty when supplied in a URI";
 }
 
-/* connect and directConnection say the same in two ways. */
+/* connect and directConnection are two names for the same setting. */
 static const char *take_directness(struct mongouri *u, bool direct)
 {
 	const char *why = u->direct_given && u->direct != direct
-		? "says something else: options connect and directConnection conflict"
+		? "contradicts another option: options connect and directConnection conflict"
 		: NULL;
 
 	u->direct = direct;
@@ -166,11 +166,11 @@ static const char *take_preference(struct mongouri *u, const char *value)
 	return !*value ? NULL : "must be primary, primaryPreferred, secondary, secondaryPreferred or nearest";
 }
 
-/* An empty list of tags and no staleness leave the choice as it is. */
+/* An empty tag list and a staleness of 0 have no effect. */
 static const char *refuse_choice(struct mongouri *u, const char *value)
 {
 	(void)u;
-	return *value && strcmp(value, "0") != 0 ? "is not done here: members are chosen by readPreference alone"
+	return *value && strcmp(value, "0") != 0 ? "is not supported: members are chosen by readPreference alone"
 						 : NULL;
 }
 
@@ -186,12 +186,12 @@ static const char *take_tls(struct mongouri *u, const char *value)
 	const char *why = bool_of(value, &u->tls);
 
 	if (!why && u->tls_given && was != u->tls)
-		why = "says something else: tls and ssl options, when both specified, must be equivalent";
+		why = "contradicts another option: tls and ssl options, when both specified, must be equivalent";
 	u->tls_given = true;
 	return why;
 }
 
-/* As an option for TLS alone it asks for TLS, as in the driver; there is nothing else to do. */
+/* As a TLS option it implies TLS, as in the driver, and has no other effect. */
 static const char *take_revocation(struct mongouri *u, const char *value)
 {
 	u->tls = true;
@@ -217,7 +217,7 @@ static const char *refuse_balancer(struct mongouri *u, const char *value)
 	const char *why = bool_of(value, &on);
 
 	u->unbalanced = true;
-	return why ? why : on ? "is not spoken here: name the members, or a mongos" : NULL;
+	return why ? why : on ? "is not supported: name the members, or a mongos" : NULL;
 }
 
 static const char *take_max_hosts(struct mongouri *u, const char *value)
@@ -246,7 +246,7 @@ static const struct option {
 	{ "authMechanism", take_mechanism },
 	{ "authMechanismProperties", check_nothing },
 	{ "authSource", take_source },
-	{ "compressors", check_nothing }, /* none is offered to the server */
+	{ "compressors", check_nothing }, /* we offer the server no compression */
 	{ "connect", take_connect },
 	{ "connectTimeoutMS", take_connect_timeout },
 	{ "directConnection", take_direct },
@@ -346,19 +346,19 @@ static int take_user(struct mongouri *u, char *text, struct err *err)
 	return 0;
 }
 
-/* No word of it is shown: it may be part of a password that was not escaped. */
+/* The host is never shown: it may be part of an unescaped password. */
 static int take_host(struct mongouri *u, char *text, struct err *err)
 {
 	if (text_unescape(text, false))
 		return invalid(err, "a host is not percent-encoded");
 	if (strchr(text, '/'))
-		return invalid(err, "a host is the path of a Unix socket, which is not spoken here");
+		return invalid(err, "a host is the path of a Unix socket, which is not supported");
 	if (u->count >= MONGOENDPOINT_HOSTS_MAX)
 		return invalid(err, "there are more than 50 hosts");
 	if (!u->hosts)
 		u->hosts = mem_array(MONGOENDPOINT_HOSTS_MAX, sizeof(*u->hosts));
 	if (mongoendpoint_parse_host(text, &u->hosts[u->count]))
-		return invalid(err, "a host is no name or address with a port from 1 to 65535");
+		return invalid(err, "a host is not a name or address with a port from 1 to 65535");
 	u->count++;
 	return 0;
 }
@@ -373,8 +373,8 @@ const char *mongouri_take_seed(struct mongouri *u, const char *host)
 		return "URI with SRV must include one and only one hostname";
 	u->seed = mongoendpoint_parse_seed(host, &has_port);
 	return u->seed     ? NULL
-		: has_port ? "URI with srv must not include a port number, as the SRV records say it"
-			   : "the host is no name that could have SRV records";
+		: has_port ? "URI with srv must not include a port number, as the SRV records have it"
+			   : "the host is not a name that could have SRV records";
 }
 
 static int take_hosts(struct mongouri *u, char *text, struct err *err)
@@ -392,7 +392,7 @@ static int take_hosts(struct mongouri *u, char *text, struct err *err)
 	return u->count > 0 ? 0 : invalid(err, "must have at least 1 host");
 }
 
-/* What follows the scheme. Modifies text. */
+/* Parses what follows the scheme. Modifies text. */
 static int take_all(struct mongouri *u, char *text, struct err *err)
 {
 	char *at = strchr(text, '@'), *hosts = at ? at + 1 : text, *slash = strpbrk(hosts, "/?@"), *question = NULL;
@@ -417,7 +417,7 @@ static int take_all(struct mongouri *u, char *text, struct err *err)
 	return question ? take_options(u, question, err) : 0;
 }
 
-/* ---- For everybody ---- */
+/* ---- Users ---- */
 
 int mongouri_take_scheme(struct mongouri *u, const char *scheme, struct err *err)
 {

@@ -3,14 +3,14 @@
 #define SCALERS_MONGODB_MONGOURI_H
 
 /*
- * Parses connection strings of MongoDB as its driver for Go does (connstring.go, v1.17), which KEDA
- * uses: mongodb://[user:password@]host[:port][,host...][/[database][?option=value&...]]. Pure. With
- * mongodb+srv:// there is one host without a port, whose SRV and TXT records say the rest
- * (net/mongo/mongoseeds), and TLS unless an option says otherwise.
+ * Parses MongoDB connection strings as the Go driver that KEDA uses does (connstring.go, v1.17):
+ * mongodb://[user:password@]host[:port][,host...][/[database][?option=value&...]]. Pure.
+ * mongodb+srv:// takes one host without a port, whose SRV and TXT records supply the rest
+ * (net/mongo/mongoseeds), and implies TLS unless an option disables it.
  *
- * Options that have no meaning for a count are checked as there, and have no effect; unknown ones
- * are passed over, as there. What is refused: names of files (of KEDA's container), mechanisms that
- * are not spoken here, tags, and load balancers.
+ * As in the driver, options without a meaning for a count are checked but have no effect, and
+ * unknown ones are ignored. Refused are names of files (of KEDA's container), unsupported
+ * mechanisms, tags, and load balancers.
  */
 
 #include <stdbool.h>
@@ -20,40 +20,38 @@
 #include "base/err.h"
 #include "net/mongo/mongoendpoint.h"
 
-struct mongouri { /* all texts are owned, or NULL when absent */
+struct mongouri { /* texts are owned; NULL if absent */
 	bool srv; /* the scheme is mongodb+srv */
 	struct mongoendpoint_host *hosts;
 	size_t count;
-	char *seed, *service; /* in the place of the hosts */
+	char *seed, *service; /* instead of hosts */
 	size_t max_hosts;
 	char *user, *password; /* secrets */
-	char *database;        /* of the user, unless source says another */
+	char *database;        /* the user's database, unless source is given */
 	char *source, *set, *app_name;
 	bool tls_given, tls, tls_insecure, direct, direct_given, source_given, unbalanced;
 	enum mongoendpoint_reads reads;
-	enum mongoendpoint_mechanism mechanism; /* MONGOENDPOINT_NO_LOGIN: none is named */
+	enum mongoendpoint_mechanism mechanism; /* MONGOENDPOINT_NO_LOGIN: not given */
 	const char *read_concern;               /* a constant */
 	int64_t connect_ms;
 };
 
 /*
- * Fills *out; call mongouri_done also after an error. ERR_INVALID messages contain only names of
- * known options, as the text is a secret.
+ * Fills *out; call mongouri_done even after an error. ERR_INVALID messages contain only the names
+ * of known options, as the text is a secret.
  */
 int mongouri_parse(const char *text, struct mongouri *out, struct err *err);
 void mongouri_done(struct mongouri *u); /* wipes */
 
-/* Fills srv, and tls as it goes with that. -1: a scheme that is not spoken here, or none at all. */
+/* Sets srv, and tls accordingly. -1: unsupported or missing scheme. */
 int mongouri_take_scheme(struct mongouri *u, const char *scheme, struct err *err);
 
-/*
- * Takes the one host of mongodb+srv. Returns NULL, or what is wrong with it, a constant text.
- */
+/* Takes the one host of mongodb+srv. Returns NULL, or what is wrong with it, as a constant. */
 const char *mongouri_take_seed(struct mongouri *u, const char *host);
 
 /*
- * Who logs in, and how, when all is known: fills mechanism and source. -1 with ERR_INVALID: what is
- * given does not fit together.
+ * Completes mechanism and source once all else is known. -1 with ERR_INVALID: the login's
+ * parameters do not fit together.
  */
 int mongouri_settle_login(struct mongouri *u, struct err *err);
 

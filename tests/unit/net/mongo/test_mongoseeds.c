@@ -44,7 +44,7 @@ static const struct row rows[] = {
 	{ FOR(), { HOME }, { "loadBalanced=false" }, NULL, "admin", NULL },
 	{ FOR(.unbalanced = true), { HOME }, { "loadBalanced=true" }, NULL, "admin", NULL },
 	{ FOR(), { HOME }, { "loadBalanced=true" }, NULL, NULL,
-		"the TXT record of " SEED " says loadBalanced=true, which is not spoken here" },
+		"the TXT record of " SEED " says loadBalanced=true, which is not supported" },
 	{ FOR(), { HOME }, { "loadBalanced=maybe" }, NULL, NULL, "loadBalanced must be true or false" },
 	{ FOR(), { HOME }, { "authSource=" }, NULL, NULL, "authSource must not be empty" },
 	{ FOR(), { HOME }, { "socketTimeoutMS=500" }, NULL, NULL, "has an option \"socketTimeoutMS\": only" },

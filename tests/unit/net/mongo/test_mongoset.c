@@ -92,15 +92,14 @@ static const struct row rows[] = {
 	/* Nobody. */
 	{ "gone", NULL, MONGOENDPOINT_PRIMARY, false, "gone", "connecting: Connection refused" },
 	{ "few", NULL, MONGOENDPOINT_PRIMARY, false, "few", "it is a secondary" },
-	{ "old", NULL, MONGOENDPOINT_PRIMARY, false, "old", "it is older than MongoDB 3.6, or no MongoDB server" },
+	{ "old", NULL, MONGOENDPOINT_PRIMARY, false, "old", "it is older than MongoDB 3.6, or not a MongoDB server" },
 	{ "ghost", NULL, MONGOENDPOINT_PRIMARY, false, "ghost", "its replica set is not initiated" },
 	{ "router", "rs0", MONGOENDPOINT_PRIMARY, false, "router", "it is a mongos" },
 	{ "alone", "rs0", MONGOENDPOINT_PRIMARY, false, "alone", "it is in no replica set, but replicaSet is given" },
 	{ "stranger", "rs0", MONGOENDPOINT_PRIMARY, false, "stranger", "another replica set than replicaSet says" },
 	{ "few,stranger", NULL, MONGOENDPOINT_PRIMARY, false, "few stranger",
 		"no primary found: few:27017: it is a secondary; stranger:27017: it is in another replica set than the "
-		"hosts "
-		"before" },
+		"previous hosts" },
 	/* What it names is no address, or repeats the password: neither is tried nor told. */
 	{ "lost", NULL, MONGOENDPOINT_PRIMARY, false, "lost dead",
 		"no primary found: lost:27017: it is a secondary; dead:1: connecting: Connection refused" },
