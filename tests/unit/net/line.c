@@ -66,7 +66,7 @@ void line_close(void *connection)
 
 bool line_again(struct pool_call *call)
 {
-	return !((struct line_call *)call)->answer[0]; /* not if a part of the answer had come */
+	return !((struct line_call *)call)->answer[0]; /* not if part of the answer had arrived */
 }
 
 void line_tell(struct pool_call *call)

@@ -3,11 +3,10 @@
 #define TESTS_UNIT_NET_LINE_H
 
 /*
- * A protocol of lines on net/pool, to show what one costs: line.c, and a table as in test_pool.c.
- *
- * The server says "welcome", and "0 open": from then on each query is a line that begins with the
- * number of its lane, and so is its answer: "0 =text", "0 !why" for an error, "0 ,text" for a part
- * of an answer that goes on. "0 ?why" refuses the oldest query, and closes the lane.
+ * A line protocol on net/pool, to show what a protocol costs: line.c, and a table as in
+ * test_pool.c. The server says "welcome" and "0 open". Then each query is a line that starts with
+ * its lane's number, and so is its answer: "0 =text", "0 !why" for an error, "0 ,text" for part of
+ * an answer. "0 ?why" refuses the oldest query and closes the lane.
  */
 
 #include <stdbool.h>
@@ -27,7 +26,7 @@ struct line_connection {
 	void *wire;
 };
 
-/* Members of a table; line_close leaves the connection to line_open. */
+/* Members of a table; line_close keeps the connection for line_open. */
 void *line_open(struct pool_slot *slot, struct endpoint *e, const struct pool_call *first);
 int line_opening(const void *connection, struct err *err);
 int line_send(void *connection, struct pool_call *call, struct err *err);
@@ -37,7 +36,7 @@ void line_tell(struct pool_call *call);
 
 void line_take(struct line_connection *c, const char *line); /* from the wire */
 
-/* The wire, by the test. */
+/* The wire, implemented by the test. */
 void *wire_open(struct line_connection *c);
 int wire_write(void *wire, unsigned lane, const char *query); /* -1: broken */
 void wire_close(void *wire);

@@ -165,7 +165,7 @@ void welcome(size_t i)
 		say(i, "1 open");
 }
 
-/* To the oldest query that has none: the query itself, or an error. */
+/* Answers the oldest unanswered query, with the query itself or an error. */
 void answer(size_t i, const char *error)
 {
 	struct wire *wire = &w.wires[i];

@@ -3,8 +3,8 @@
 #define TESTS_UNIT_NET_POOLWORLD_H
 
 /*
- * A pool with a protocol of lines (line.h) on a clock of the test's: its client and its server are
- * the test.
+ * A pool with a line protocol (line.h) and the test's own clock. The test is both client and
+ * server.
  */
 
 #include <setjmp.h>
@@ -31,8 +31,8 @@ struct outcome {
 	int times;
 	char answer[16]; /* "": none */
 	struct err err;
-	struct line_call *cancels; /* when it is told */
-	bool frees;                /* the pool, when it is told */
+	struct line_call *cancels; /* when called back */
+	bool frees;                /* frees the pool when called back */
 };
 
 struct poolworld {
@@ -42,12 +42,12 @@ struct poolworld {
 	struct endpoint *endpoint;
 	struct wire wires[WIRES_MAX];
 	size_t opened, done;
-	bool breaks;     /* what is written next */
-	char order[128]; /* queries as they were sent */
+	bool breaks;     /* to be written next */
+	char order[128]; /* queries as sent */
 };
 extern struct poolworld w;
 
-/* The tables, by their windows. */
+/* The protocols, by window. */
 extern const struct pool_protocol one, three, unlimited, lanes;
 
 int setup(void **state); /* *state: a table */
@@ -59,11 +59,11 @@ struct line_call *ask(const char *query, int64_t patience_ms, struct outcome *o)
 void expect_failed(const struct outcome *o, const char *words);
 void expect_answered(const struct outcome *o, const char *answer);
 
-/* ---- The server, on the connection that was opened as the i-th ---- */
+/* ---- The server, on the connection opened as the i-th ---- */
 
 void say(size_t i, const char *line);
 void welcome(size_t i);
-void answer(size_t i, const char *error); /* to the oldest query that has none: the query itself, or an error */
+void answer(size_t i, const char *error); /* answers the oldest unanswered query, with the query itself or an error */
 void answer_all(size_t i);
 void lose(size_t i, enum err_kind kind, const char *why); /* the connection */
 

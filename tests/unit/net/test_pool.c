@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The pool (poolworld.h): the same for each window, then what only one of them has. */
+/* The pool (poolworld.h): behaviour common to all windows, then that of single ones. */
 
 #include "poolworld.h"
 
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "net/dial.h"
 
-/* ---- The same for each window ---- */
+/* ---- For each window ---- */
 
 static void each_gets_its_own_answer_in_order(void **state)
 {
@@ -28,7 +28,7 @@ static void each_gets_its_own_answer_in_order(void **state)
 		if (i != 3)
 			expect_answered(&o[i], queries[i]);
 	}
-	expect_failed(&o[3], "no such table"); /* its own fault: the connection goes on */
+	expect_failed(&o[3], "no such table"); /* its own fault: the connection stays open */
 	assert_int_equal(o[3].err.kind, ERR_INVALID);
 	assert_string_equal(w.order, "abcdef");
 	assert_int_equal(w.opened, 1);
@@ -53,7 +53,7 @@ static void idle_ones_are_closed_and_forgotten(void **state)
 	fakeloop_advance(1);
 	assert_int_equal(pool_connections(w.pool), 0);
 	assert_int_equal(w.endpoint->count, 1);
-	ask("b", 1000, &a); /* of what was forgotten, nothing is used */
+	ask("b", 1000, &a); /* nothing of the dropped answer is used */
 	assert_int_equal(w.opened, 2);
 }
 
@@ -76,7 +76,7 @@ static void a_call_after_the_idle_close_opens_again(void **state)
 	expect_answered(&a, "b");
 }
 
-static void who_asks_while_it_backs_off_waits(void **state)
+static void calls_wait_during_back_off(void **state)
 {
 	static const int64_t pauses_ms[] = { 100, 200, 400, 800, DIAL_AGAIN_MAX_MS, DIAL_AGAIN_MAX_MS };
 	struct outcome a;
@@ -100,13 +100,13 @@ static void who_asks_while_it_backs_off_waits(void **state)
 	expect_answered(&a, "a");
 	lose(6, ERR_TEMPORARY, "closed");
 	ask("a", 10000, &a);
-	lose(7, ERR_TEMPORARY, "refused"); /* an answer ends the row of failures */
+	lose(7, ERR_TEMPORARY, "refused"); /* an answer resets the failures */
 	ask("b", 10000, &a);
 	fakeloop_advance(100);
 	assert_int_equal(w.opened, 9);
 }
 
-static void overdue_while_it_backs_off(void **state)
+static void overdue_during_back_off(void **state)
 {
 	struct outcome a, b;
 
@@ -120,7 +120,7 @@ static void overdue_while_it_backs_off(void **state)
 	assert_int_equal(b.err.kind, ERR_DENIED);
 }
 
-static void overdue_while_it_is_opened(void **state)
+static void overdue_while_opening(void **state)
 {
 	struct outcome a, b;
 
@@ -137,7 +137,7 @@ static void overdue_while_it_is_opened(void **state)
 	expect_answered(&b, "b");
 }
 
-/* Let in, and then forgotten. */
+/* Connected, but never answered. */
 static void overdue_while_no_lane_opens(void **state)
 {
 	struct outcome a, b;
@@ -167,7 +167,7 @@ static void the_oldest_is_overdue(void **state)
 	fakeloop_advance(1);
 	expect_failed(&a, "overdue");
 	assert_null(w.wires[0].connection);
-	if (pipelined) { /* the connection hangs, and so may the server */
+	if (pipelined) { /* the connection hangs, so the server may, too */
 		expect_failed(&b, "overdue");
 		assert_true(pool_backs_off(w.pool, w.endpoint));
 	} else { /* only that query is slow */
@@ -191,15 +191,15 @@ static void a_younger_one_is_overdue(void **state)
 	fakeloop_advance(40);
 	expect_failed(&hasty, "crowded");
 	assert_int_equal(pool_connections(w.pool), 1);
-	answer_all(0); /* that for the hasty one, too, unless it was never sent */
+	answer_all(0); /* also that of the expired one, unless it was never sent */
 	expect_answered(&a, "a");
 	expect_answered(&b, "b");
 	expect_answered(&d, "d");
 	assert_int_equal(hasty.times, 1);
-	assert_int_equal(w.done, 5 + (w.protocol->window > 1)); /* with the empty place */
+	assert_int_equal(w.done, 5 + (w.protocol->window > 1)); /* including the empty place */
 }
 
-/* Lets everybody in and hangs up on what it is asked. */
+/* Accepts connections, and closes them at the first query. */
 static void a_server_that_never_serves(void **state)
 {
 	struct outcome a, b;
@@ -209,21 +209,21 @@ static void a_server_that_never_serves(void **state)
 	ask("a", 10000, &a);
 	ask("b", 10000, &b);
 	welcome(0);
-	lose(0, ERR_TEMPORARY, "closed"); /* asked once more, after the back-off, in the same order */
+	lose(0, ERR_TEMPORARY, "closed"); /* sent once more after the back-off, in the same order */
 	assert_int_equal(a.times + b.times, 0);
 	assert_int_equal(w.opened, 1);
 	fakeloop_advance(100);
 	assert_int_equal(w.opened, 2);
 	welcome(1);
 	assert_string_equal(w.order, pipelined ? "abab" : "aa");
-	assert_int_equal(w.opened, 2); /* b has not waited behind a, but for a connection */
+	assert_int_equal(w.opened, 2); /* b has waited for a connection, not behind a */
 	lose(1, ERR_TEMPORARY, "closed");
 	expect_failed(&a, "closed");
 	assert_int_equal(b.times, pipelined);
 	assert_int_equal(w.opened, 2);
 }
 
-static void what_is_not_asked_again(void **state)
+static void calls_that_are_not_retried(void **state)
 {
 	struct outcome a, b;
 
@@ -261,7 +261,7 @@ static void cannot_be_sent(void **state)
 	assert_int_equal(pool_connections(w.pool), 0);
 }
 
-static void what_nobody_asked_for(void **state)
+static void unexpected_answers(void **state)
 {
 	struct outcome a;
 
@@ -290,7 +290,7 @@ static void too_many_and_too_long(void **state)
 	fakeloop_advance(0);
 	expect_failed(&a, "too many queries wait (25)"); /* bytes */
 	assert_int_equal(a.err.kind, ERR_TEMPORARY);
-	welcome(0); /* under way they count, too */
+	welcome(0); /* in-flight ones count, too */
 	ask("a", 10000, &a);
 	fakeloop_advance(0);
 	expect_failed(&a, "too many queries wait (25)");
@@ -316,7 +316,7 @@ static void cancelled_in_any_state(void **state)
 	ask("c", 1000, &c);
 	welcome(0);
 	pool_cancel(&under_way->base);
-	assert_int_equal(w.done, 1); /* the one under way keeps its place */
+	assert_int_equal(w.done, 1); /* the one in flight keeps its place */
 	pool_cancel(&ask("123456789", 1000, &told)->base);
 	assert_int_equal(w.done, 2);
 	answer_all(0);
@@ -325,13 +325,13 @@ static void cancelled_in_any_state(void **state)
 	assert_string_equal(w.order, "abc");
 	under_way = ask("d", 1000, &a);
 	pool_cancel(&under_way->base);
-	lose(0, ERR_TEMPORARY, "closed"); /* and is not asked again */
+	lose(0, ERR_TEMPORARY, "closed"); /* and is not sent again */
 	assert_int_equal(w.done, 6);
 	under_way = ask("e", 1000, &a);
 	fakeloop_advance(100);
 	welcome(1);
 	pool_cancel(&under_way->base);
-	fakeloop_advance(900); /* its deadline ends the connection all the same */
+	fakeloop_advance(900); /* its deadline still ends the connection */
 	assert_int_equal(pool_connections(w.pool), 0);
 	assert_int_equal(w.done, 7);
 	assert_int_equal(a.times + told.times, 0);
@@ -356,7 +356,7 @@ static void callbacks_may_cancel_and_free(void **state)
 	assert_null(w.pool);
 }
 
-static void freed_with_all_that_is_under_way(void **state)
+static void freed_with_calls_in_flight(void **state)
 {
 	struct outcome asked, waiting, told;
 
@@ -395,14 +395,14 @@ static void the_second_connection(void **state)
 	(void)state;
 	ask("s", 100000, &slow);
 	welcome(0);
-	fakeloop_advance(1000); /* however slow: nobody waits behind it */
+	fakeloop_advance(1000); /* however slow it is, nothing waits behind it */
 	assert_int_equal(w.opened, 1);
 	ask("a", 10000, &a);
 	fakeloop_advance(49);
 	assert_int_equal(w.opened, 1);
 	fakeloop_advance(1);
 	assert_int_equal(w.opened, 2);
-	/* the first serves: nobody is told, and nobody tries for a while */
+	/* the first still serves: no query fails, and no attempt is made for a while */
 	lose(1, ERR_TEMPORARY, "too many connections");
 	assert_int_equal(a.times, 0);
 	ask("b", 100000, &b);
@@ -419,13 +419,13 @@ static void the_second_connection(void **state)
 	expect_answered(&b, "b");
 	fakeloop_advance(59999);
 	assert_int_equal(pool_connections(w.pool), 2);
-	fakeloop_advance(1); /* the second alone: the first is at work */
+	fakeloop_advance(1); /* only the second: the first is busy */
 	assert_int_equal(pool_connections(w.pool), 1);
 	answer(0, NULL);
 	expect_answered(&slow, "s");
 }
 
-static void a_session_that_cannot_be_used_again(void **state)
+static void an_unusable_session_is_closed(void **state)
 {
 	struct outcome a, b;
 
@@ -443,7 +443,7 @@ static void a_session_that_cannot_be_used_again(void **state)
 	expect_answered(&b, "b");
 }
 
-/* ---- A window of more: one connection, however long anybody waits ---- */
+/* ---- Larger windows: one connection, however long queries wait ---- */
 
 static void no_second_connection(void **state)
 {
@@ -462,7 +462,7 @@ static void no_second_connection(void **state)
 
 /* ---- Lanes ---- */
 
-static void the_lane_with_the_most_room_is_next(void **state)
+static void the_emptiest_lane_is_next(void **state)
 {
 	struct outcome o[4];
 
@@ -482,7 +482,7 @@ static void the_lane_with_the_most_room_is_next(void **state)
 		assert_int_equal(w.wires[0].lines[i].lane, i % 2);
 }
 
-static void a_refused_lane_begins_anew(void **state)
+static void a_refused_lane_restarts_with_a_small_window(void **state)
 {
 	static const char *const names[] = { "n", "a", "b", "c", "d", "e", "f", "g" };
 	struct outcome o[8];
@@ -501,15 +501,15 @@ static void a_refused_lane_begins_anew(void **state)
 	w.order[0] = '\0';
 	w.wires[0].answered = w.wires[0].heard;
 	fakeloop_advance(100);
-	assert_string_equal(w.order, ""); /* the lane is closed, and there is no other */
+	assert_string_equal(w.order, ""); /* the only lane is closed */
 	say(0, "0 open");
-	assert_string_equal(w.order, "a"); /* what was dropped, but not b, before what came later; one at a time */
+	assert_string_equal(w.order, "a"); /* the dropped queries except b, ahead of later ones; one at a time */
 	answer(0, NULL);
 	assert_string_equal(w.order, "acd"); /* then two */
 	for (size_t i = 6; i < 8; i++)
 		calls[i] = ask(names[i], 1000, &o[i]);
 	answer(0, NULL);
-	assert_string_equal(w.order, "acdefg"); /* then four, and no more than that */
+	assert_string_equal(w.order, "acdefg"); /* then four, the most */
 	answer_all(0);
 	for (size_t i = 3; i < 8; i++)
 		expect_answered(&o[i], names[i]);
@@ -518,7 +518,7 @@ static void a_refused_lane_begins_anew(void **state)
 	assert_int_equal(w.opened, 1);
 }
 
-/* All were refused, and none opens again. */
+/* All lanes were refused, and none reopens. */
 static void lanes_that_stay_closed(void **state)
 {
 	struct outcome a, b;
@@ -535,9 +535,9 @@ static void lanes_that_stay_closed(void **state)
 	assert_int_equal(pool_connections(w.pool), 0);
 }
 
-/* ---- A pool for one server, whose owner looks at it ---- */
+/* ---- Owners of one pool per server ---- */
 
-static void what_its_owner_sees(void **state)
+static void state_for_the_owner(void **state)
 {
 	struct outcome a, b;
 
@@ -550,7 +550,7 @@ static void what_its_owner_sees(void **state)
 	assert_int_equal(pool_waiting(w.pool), 2);
 	assert_int_equal(pool_oldest_ms(w.pool), loop_now_ms(w.loop) - 10);
 	welcome(0);
-	pool_close_idle(w.pool); /* it is not */
+	pool_close_idle(w.pool); /* it is not quiet */
 	assert_int_equal(pool_connections(w.pool), 1);
 	answer(0, NULL);
 	assert_int_equal(pool_waiting(w.pool), 1);
@@ -564,12 +564,12 @@ static void what_its_owner_sees(void **state)
 	pool_cancel(&ask("123456789", 1000, &a)->base);
 	assert_true(pool_is_quiet(w.pool));
 	ask("123456789", 1000, &a);
-	assert_false(pool_is_quiet(w.pool)); /* somebody is to be told */
+	assert_false(pool_is_quiet(w.pool)); /* a callback is due */
 	fakeloop_advance(0);
 	assert_true(pool_is_quiet(w.pool));
 }
 
-static void what_was_overdue_is_named(void **state)
+static void errors_name_the_overdue_call(void **state)
 {
 	struct outcome a;
 
@@ -586,7 +586,7 @@ static void locate(void *arg, struct err *err)
 	err_wrap(err, "at home");
 }
 
-static void each_error_is_named_by_its_owner(void **state)
+static void owners_prefix_errors(void **state)
 {
 	static struct pool_protocol named;
 	struct outcome o[6];
@@ -620,32 +620,32 @@ int main(void)
 		EACH(each_gets_its_own_answer_in_order),
 		EACH(idle_ones_are_closed_and_forgotten),
 		EACH(a_call_after_the_idle_close_opens_again),
-		EACH(who_asks_while_it_backs_off_waits),
-		EACH(overdue_while_it_backs_off),
-		EACH(overdue_while_it_is_opened),
+		EACH(calls_wait_during_back_off),
+		EACH(overdue_during_back_off),
+		EACH(overdue_while_opening),
 		EACH(overdue_while_no_lane_opens),
 		EACH(the_oldest_is_overdue),
 		EACH(a_younger_one_is_overdue),
 		EACH(a_server_that_never_serves),
-		EACH(what_is_not_asked_again),
+		EACH(calls_that_are_not_retried),
 		EACH(cannot_be_sent),
-		EACH(what_nobody_asked_for),
+		EACH(unexpected_answers),
 		EACH(too_many_and_too_long),
 		EACH(cancelled_in_any_state),
 		EACH(callbacks_may_cancel_and_free),
-		EACH(freed_with_all_that_is_under_way),
+		EACH(freed_with_calls_in_flight),
 		EACH(notes_are_kept_per_server),
 		TEST(the_second_connection, one),
-		TEST(a_session_that_cannot_be_used_again, one),
+		TEST(an_unusable_session_is_closed, one),
 		TEST(no_second_connection, three),
 		TEST(no_second_connection, unlimited),
 		TEST(no_second_connection, lanes),
-		TEST(the_lane_with_the_most_room_is_next, lanes),
-		TEST(a_refused_lane_begins_anew, lanes),
+		TEST(the_emptiest_lane_is_next, lanes),
+		TEST(a_refused_lane_restarts_with_a_small_window, lanes),
 		TEST(lanes_that_stay_closed, lanes),
-		EACH(what_its_owner_sees),
-		EACH(what_was_overdue_is_named),
-		TEST(each_error_is_named_by_its_owner, unlimited),
+		EACH(state_for_the_owner),
+		EACH(errors_name_the_overdue_call),
+		TEST(owners_prefix_errors, unlimited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* By a protocol of lines: "!" begins none; "." makes it close, "again" reopen, "free" free it. */
+/*
+ * A line protocol: a line with "!" is invalid; "." closes the stream, "again" reopens it, "free"
+ * frees it.
+ */
 
 #include "fixture.h"
 
@@ -47,7 +50,7 @@ struct world {
 	struct endpoint *endpoint;
 	struct tls_server *certified;
 	struct stream_server server;
-	struct link *link; /* NULL once it is freed */
+	struct link *link; /* NULL once freed */
 	enum act when_opened, when_lost;
 	const char *step; /* begun when it is opened */
 	int64_t step_ms;
@@ -191,7 +194,7 @@ static void be_open(struct world *w)
 
 /* ---- Plain ---- */
 
-static void lines_come_whole(void **state)
+static void whole_messages_are_taken(void **state)
 {
 	struct world *w = *state;
 
@@ -218,7 +221,7 @@ static void on_turn(void *arg)
 	stream_write(&((struct world *)arg)->link->stream, "more", 4);
 }
 
-/* What callbacks of a turn write leaves in that turn, as one packet. */
+/* All writes of a turn's callbacks leave in that turn, as one packet. */
 static void writes_are_gathered(void **state)
 {
 	struct world *w = *state;
@@ -261,7 +264,7 @@ static void secrets_are_wiped(void **state)
 	assert_ptr_equal(wiped, bytes);
 	assert_int_equal(wiped_len, 13);
 
-	/* One that is not sent any more, too. */
+	/* Also one that is never sent. */
 	buf_puts(&frame, "AUTH hunter3\n");
 	stream_write_frame(&w->link->stream, &frame);
 	assert_int_equal(frame.len, 0);
@@ -271,7 +274,7 @@ static void secrets_are_wiped(void **state)
 	assert_int_equal(wiped_len, 13);
 }
 
-static void last_words_are_not_late(void **state)
+static void last_words_are_sent_at_once_or_never(void **state)
 {
 	struct world *w = *state;
 	size_t much = (size_t)16 << 20;
@@ -353,8 +356,10 @@ static void steps_time_out(void **state)
 	assert_null(s->step);
 }
 
-/* The first ones may be those of another protocol; later ones are what they say. */
-static void bytes_that_make_no_sense(void **state)
+/*
+ * The first bytes may be another protocol's, so the hint is added; later errors explain themselves.
+ */
+static void malformed_input(void **state)
 {
 	struct world *w = *state;
 
@@ -367,7 +372,7 @@ static void bytes_that_make_no_sense(void **state)
 	expect_lost(w, "no line", false);
 }
 
-static void shares_may_be_used_up(void **state)
+static void a_used_up_share(void **state)
 {
 	struct world *w = *state;
 	struct shares *answers = &network_of(w->f->loop)->answers, *descriptors = &network_of(w->f->loop)->descriptors;
@@ -382,7 +387,7 @@ static void shares_may_be_used_up(void **state)
 	UNTIL(w->f, w->lines == 1);
 	assert_int_equal(shares_had_by(answers, "shop"), 0);
 
-	/* What the protocol keeps counts, too. */
+	/* The bytes that the protocol keeps count, too. */
 	w->link->stream.kept = ANSWERS_SMALL;
 	client_send(&w->peer, "x");
 	UNTIL(w->f, shares_had_by(answers, "shop") > 0);
@@ -451,7 +456,7 @@ static void tls(void **state)
 	stream_close(&w->link->stream);
 	UNTIL(w->f, client_has(&w->peer, "bye\n"));
 
-	/* Again by the same context. A certificate may be refused after the handshake. */
+	/* Again with the same context. A certificate may be refused after the handshake. */
 	w->opened = 0;
 	begin_tls(w, true);
 	UNTIL(w->f, shake(w) && w->opened == 1);
@@ -490,7 +495,7 @@ static void tls_is_refused(void **state)
 	SSL_CTX_free(shared);
 }
 
-static void tls_that_cannot_begin(void **state)
+static void tls_that_cannot_start(void **state)
 {
 	struct world *w = *state;
 
@@ -502,7 +507,7 @@ static void tls_that_cannot_begin(void **state)
 
 /* ---- From inside a callback ---- */
 
-static void closed_while_lines_are_taken(void **state)
+static void closed_while_taking(void **state)
 {
 	struct world *w = *state;
 
@@ -527,7 +532,7 @@ static void closed_while_lines_are_taken(void **state)
 	assert_null(w->link);
 }
 
-static void closed_when_it_is_opened(void **state)
+static void closed_when_opened(void **state)
 {
 	struct world *w = *state;
 
@@ -541,7 +546,7 @@ static void closed_when_it_is_opened(void **state)
 	assert_int_equal(w->lost, 0);
 }
 
-static void freed_when_it_is_lost(void **state)
+static void freed_when_lost(void **state)
 {
 	struct world *w = *state;
 
@@ -557,7 +562,7 @@ static void freed_when_it_is_lost(void **state)
 	assert_int_equal(w->lost, 2);
 }
 
-/* At each stage; nothing comes later. */
+/* At each stage; no callback follows. */
 static void closed_from_outside(void **state)
 {
 	struct world *w = *state;
@@ -580,20 +585,20 @@ static void closed_from_outside(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(lines_come_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(whole_messages_are_taken, setup, teardown),
 		cmocka_unit_test_setup_teardown(writes_are_gathered, setup, teardown),
 		cmocka_unit_test_setup_teardown(secrets_are_wiped, setup, teardown),
-		cmocka_unit_test_setup_teardown(last_words_are_not_late, setup, teardown),
+		cmocka_unit_test_setup_teardown(last_words_are_sent_at_once_or_never, setup, teardown),
 		cmocka_unit_test_setup_teardown(ends_name_the_step, setup, teardown),
 		cmocka_unit_test_setup_teardown(steps_time_out, setup, teardown),
-		cmocka_unit_test_setup_teardown(bytes_that_make_no_sense, setup, teardown),
-		cmocka_unit_test_setup_teardown(shares_may_be_used_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(malformed_input, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_used_up_share, setup, teardown),
 		cmocka_unit_test_setup_teardown(tls, setup, teardown),
 		cmocka_unit_test_setup_teardown(tls_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(tls_that_cannot_begin, setup, teardown),
-		cmocka_unit_test_setup_teardown(closed_while_lines_are_taken, setup, teardown),
-		cmocka_unit_test_setup_teardown(closed_when_it_is_opened, setup, teardown),
-		cmocka_unit_test_setup_teardown(freed_when_it_is_lost, setup, teardown),
+		cmocka_unit_test_setup_teardown(tls_that_cannot_start, setup, teardown),
+		cmocka_unit_test_setup_teardown(closed_while_taking, setup, teardown),
+		cmocka_unit_test_setup_teardown(closed_when_opened, setup, teardown),
+		cmocka_unit_test_setup_teardown(freed_when_lost, setup, teardown),
 		cmocka_unit_test_setup_teardown(closed_from_outside, setup, teardown),
 	};
 

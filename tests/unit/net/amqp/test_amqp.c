@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * AMQP connections against servers that do what the test wants; tests/live/test_rabbitmq.py has the
- * real one.
- */
+/* AMQP connections against scripted servers; tests/live/test_rabbitmq.py uses a real one. */
 
 #include "../fixture.h"
 
@@ -21,7 +18,7 @@
 
 #define CHANNELS 8
 
-/* In the place of the C library's: all clocks are so much ahead. */
+/* Overrides the C library's: all clocks are this much ahead. */
 static time_t ahead_s;
 
 int clock_gettime(clockid_t clock, struct timespec *ts)
@@ -37,7 +34,7 @@ struct world {
 	struct pool *pool;
 	int listener;
 	uint16_t port;
-	struct client peer; /* the last accepted; what it said is taken from its buffer frame by frame */
+	struct client peer; /* the last accepted; its frames are taken from its buffer one by one */
 	size_t taken;
 	struct amqpendpoint *endpoint;
 };
@@ -121,7 +118,7 @@ static bool has_frame(struct world *w, struct amqpframe *out)
 	return amqpframe_next(buf_text(&w->peer.got) + w->taken, w->peer.got.len - w->taken, false, out, &err) == 1;
 }
 
-/* The next thing that the client says, heartbeats left out. */
+/* The client's next frame, without heartbeats. */
 static struct amqpframe hear(struct world *w)
 {
 	struct amqpframe f;
@@ -268,7 +265,7 @@ static void questions_are_pipelined_on_all_channels(void **state)
 	log_in(w);
 	for (unsigned i = 1; i <= CHANNELS; i++)
 		open_channel(w, i);
-	/* All are asked before one is answered. */
+	/* All are sent before one is answered. */
 	for (int i = 0; i < 16; i++) {
 		unsigned channel = hear_declare(w, queue);
 
@@ -282,7 +279,7 @@ static void questions_are_pipelined_on_all_channels(void **state)
 	assert_int_equal(pool_connections(w->pool), 1);
 }
 
-static void a_missing_queue_costs_its_channel_only(void **state)
+static void a_missing_queue_closes_only_its_channel(void **state)
 {
 	struct world *w = *state;
 	struct result a = { 0 }, missing = { 0 }, b = { 0 }, cancelled = { 0 };
@@ -304,7 +301,7 @@ static void a_missing_queue_costs_its_channel_only(void **state)
 	expect(w, 2041, 3);
 	expect(w, 2010, 3);
 	open_channel(w, 3);
-	/* What was behind it is asked again, but not what nobody waits for. */
+	/* The calls behind are requeued, except cancelled ones. */
 	assert_int_equal(hear_declare(w, queue), 3);
 	assert_string_equal(queue, "b");
 	answer(w, 3, "b", 9);
@@ -315,8 +312,8 @@ static void a_missing_queue_costs_its_channel_only(void **state)
 	assert_int_equal(pool_connections(w->pool), 1);
 }
 
-/* What the server says where the queue is there, but not now. */
-static void a_queue_that_is_down_is_not_called_missing(void **state)
+/* What the server answers if the queue exists but is down. */
+static void a_queue_that_is_down_is_not_reported_missing(void **state)
 {
 	static const struct {
 		const char *payload;
@@ -353,8 +350,8 @@ static void a_queue_that_is_down_is_not_called_missing(void **state)
 	}
 }
 
-/* After a refusal one at a time, then two, then four. */
-static void a_channel_that_was_refused_begins_anew(void **state)
+/* After a refusal: one at a time, then two, then four. */
+static void a_refused_channel_restarts_with_a_small_window(void **state)
 {
 	struct world *w = *state;
 	struct result results[5] = { 0 };
@@ -390,7 +387,7 @@ static void a_channel_that_was_refused_begins_anew(void **state)
 	assert_int_equal(results[4].messages, 4);
 }
 
-static void who_shares_a_connection(void **state)
+static void equal_endpoints_share_a_connection(void **state)
 {
 	struct world *w = *state;
 	struct amqpendpoint *same = endpoint(w, "/", "me", "open-sesame"),
@@ -408,7 +405,7 @@ static void who_shares_a_connection(void **state)
 
 /* ---- Logins ---- */
 
-static void a_wrong_password_is_told(void **state)
+static void a_wrong_password_is_reported(void **state)
 {
 	struct world *w = *state;
 	struct result r = { 0 };
@@ -427,7 +424,7 @@ static void a_wrong_password_is_told(void **state)
 	assert_failed(w, &r, ERR_DENIED, "the login was refused: ACCESS_REFUSED");
 }
 
-static void words_that_repeat_the_password_are_not_shown(void **state)
+static void text_that_repeats_the_password_is_not_shown(void **state)
 {
 	struct world *w = *state;
 	struct result r = { 0 };
@@ -444,7 +441,7 @@ static void words_that_repeat_the_password_are_not_shown(void **state)
 	assert_failed(w, &r, ERR_DENIED, "its words are not shown");
 }
 
-static void what_a_greeting_may_be(void **state)
+static void greetings_are_checked(void **state)
 {
 	static const struct {
 		const char *bytes;
@@ -470,7 +467,7 @@ static void what_a_greeting_may_be(void **state)
 	}
 }
 
-static void a_vhost_that_is_not_there(void **state)
+static void a_missing_vhost(void **state)
 {
 	struct world *w = *state;
 	struct result r = { 0 };
@@ -486,7 +483,7 @@ static void a_vhost_that_is_not_there(void **state)
 	assert_failed(w, &r, ERR_DENIED, "vhost \"/\" cannot be used: NOT_ALLOWED");
 }
 
-static void a_login_without_an_answer_ends(void **state)
+static void a_login_without_an_answer_times_out(void **state)
 {
 	struct world *w = *state;
 	struct result r = { 0 };
@@ -512,7 +509,7 @@ static void connect_once(struct world *w)
 	UNTIL(w->f, r.calls == 1);
 }
 
-static void a_frozen_server_fails_in_time_and_is_left(void **state)
+static void a_frozen_server_times_out_and_is_closed(void **state)
 {
 	struct world *w = *state;
 	struct result r = { 0 }, next = { 0 };
@@ -522,7 +519,7 @@ static void a_frozen_server_fails_in_time_and_is_left(void **state)
 	ask_within(&r, w, w->endpoint, "a", 50);
 	assert_failed(w, &r, ERR_TEMPORARY, "the server did not answer in time");
 	UNTIL(w->f, client_ended(&w->peer));
-	ask(&next, w, "a"); /* waits for the back-off, not for long */
+	ask(&next, w, "a"); /* waits for the back-off, which is short */
 	log_in(w);
 	open_channel(w, 1);
 	hear_declare(w, queue);
@@ -531,8 +528,8 @@ static void a_frozen_server_fails_in_time_and_is_left(void **state)
 	assert_int_equal(next.messages, 5);
 }
 
-/* Of channels that never open, too. */
-static void a_channel_that_does_not_open_is_no_answer(void **state)
+/* The same for channels that never open. */
+static void a_channel_that_does_not_open_times_out(void **state)
 {
 	struct world *w = *state;
 	struct result r = { 0 };
@@ -555,7 +552,7 @@ static void the_server_closes_an_idle_connection(void **state)
 		"CONNECTION_FORCED"
 		"\0\0\0\0");
 	UNTIL(w->f, pool_connections(w->pool) == 0);
-	ask(&r, w, "a"); /* at once: that was no failure */
+	ask(&r, w, "a"); /* at once, as that was no failure */
 	assert_int_equal(pool_connections(w->pool), 1);
 	log_in(w);
 	open_channel(w, 1);
@@ -567,7 +564,7 @@ static void the_server_closes_an_idle_connection(void **state)
 	assert_failed(w, &r, ERR_TEMPORARY, "the server or its administrator closed the connection: CONNECTION_FORCED");
 }
 
-static void an_idle_connection_is_closed_with_a_word(void **state)
+static void an_idle_connection_is_closed_cleanly(void **state)
 {
 	struct world *w = *state;
 
@@ -578,7 +575,7 @@ static void an_idle_connection_is_closed_with_a_word(void **state)
 	UNTIL(w->f, client_ended(&w->peer));
 }
 
-static void heartbeats_come_and_are_missed(void **state)
+static void heartbeats_are_sent_and_expected(void **state)
 {
 	struct world *w = *state;
 	struct result r = { 0 };
@@ -595,8 +592,8 @@ static void heartbeats_come_and_are_missed(void **state)
 	assert_failed(w, &r, ERR_TEMPORARY, "sends no heartbeats any more");
 }
 
-/* A few between two answers are fine; one after the other without end are none. */
-static void heartbeats_without_end(void **state)
+/* A few between two answers are accepted, an endless sequence is not. */
+static void endless_heartbeats(void **state)
 {
 	struct world *w = *state;
 	static unsigned char beats[1001][8];
@@ -685,21 +682,21 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(questions_are_pipelined_on_all_channels),
-		TEST(a_missing_queue_costs_its_channel_only),
-		TEST(a_queue_that_is_down_is_not_called_missing),
-		TEST(a_channel_that_was_refused_begins_anew),
-		TEST(who_shares_a_connection),
-		TEST(a_wrong_password_is_told),
-		TEST(words_that_repeat_the_password_are_not_shown),
-		TEST(what_a_greeting_may_be),
-		TEST(a_vhost_that_is_not_there),
-		TEST(a_login_without_an_answer_ends),
-		TEST(a_frozen_server_fails_in_time_and_is_left),
-		TEST(a_channel_that_does_not_open_is_no_answer),
+		TEST(a_missing_queue_closes_only_its_channel),
+		TEST(a_queue_that_is_down_is_not_reported_missing),
+		TEST(a_refused_channel_restarts_with_a_small_window),
+		TEST(equal_endpoints_share_a_connection),
+		TEST(a_wrong_password_is_reported),
+		TEST(text_that_repeats_the_password_is_not_shown),
+		TEST(greetings_are_checked),
+		TEST(a_missing_vhost),
+		TEST(a_login_without_an_answer_times_out),
+		TEST(a_frozen_server_times_out_and_is_closed),
+		TEST(a_channel_that_does_not_open_times_out),
 		TEST(the_server_closes_an_idle_connection),
-		TEST(an_idle_connection_is_closed_with_a_word),
-		TEST(heartbeats_come_and_are_missed),
-		TEST(heartbeats_without_end),
+		TEST(an_idle_connection_is_closed_cleanly),
+		TEST(heartbeats_are_sent_and_expected),
+		TEST(endless_heartbeats),
 		TEST(nonsense_is_an_error),
 		TEST(a_pool_may_be_freed_in_a_callback),
 		TEST(a_cancelled_question_is_not_answered),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames and methods of AMQP 0-9-1, byte by byte as the specification has them. */
+/* Frames and methods of AMQP 0-9-1, byte by byte as in the specification. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 /* ---- Reading ---- */
 
-static void frames_are_taken_one_by_one(void **state)
+static void frames_are_read_one_by_one(void **state)
 {
 	static const char two[] = "\x08\0\0\0\0\0\0\xce" /* a heartbeat */
 				  "\x01\0\x03\0\0\0\x05"
@@ -39,7 +39,7 @@ static void frames_are_taken_one_by_one(void **state)
 	assert_int_equal(f.whole, 13);
 }
 
-static void what_is_no_frame_is_told(void **state)
+static void non_frames_are_explained(void **state)
 {
 	static const struct {
 		const char *bytes;
@@ -66,7 +66,7 @@ static void what_is_no_frame_is_told(void **state)
 		if (!strstr(err.msg, rows[i].message))
 			fail_msg("row %zu: %s", i, err.msg);
 	}
-	/* "HTT" may still become something else. */
+	/* "HTT" alone is undecided. */
 	assert_int_equal(amqpframe_next("HTT", 3, true, &f, &err), 0);
 }
 
@@ -78,7 +78,7 @@ static struct amqpmethod read_good(const char *payload, size_t len)
 
 	if (amqpframe_read(&f, &m, &err))
 		fail_msg("%s", err.msg);
-	/* Nothing shorter will do, and nothing behind its end is looked at. */
+	/* Shorter input is incomplete, and bytes behind the frame are ignored. */
 	for (size_t less = 0; less < len; less++) {
 		char *copy = mem_dupn(payload, less);
 		const struct amqpframe cut = { AMQPFRAME_METHOD, 1, (unsigned char *)copy, less, 0 };
@@ -126,7 +126,7 @@ static void methods_are_read(void **state)
 
 /* ---- Writing ---- */
 
-/* What was written is this payload in a frame of this channel. */
+/* Asserts that the frame written has this channel and payload. */
 static void assert_frame(struct buf *b, unsigned type, unsigned channel, const char *payload, size_t len)
 {
 	assert_false(buf_failed(b));
@@ -190,8 +190,8 @@ static void frames_are_written(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_are_taken_one_by_one),
-		cmocka_unit_test(what_is_no_frame_is_told),
+		cmocka_unit_test(frames_are_read_one_by_one),
+		cmocka_unit_test(non_frames_are_explained),
 		cmocka_unit_test(methods_are_read),
 		cmocka_unit_test(frames_are_written),
 	};

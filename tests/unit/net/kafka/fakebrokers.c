@@ -32,7 +32,7 @@ static void put_versions(const struct fakebrokers *f, struct buf *out)
 	}
 }
 
-/* The error, as long as there are some left of it. */
+/* The scripted error, while its count lasts. */
 static int16_t next_error(int16_t error, unsigned *left)
 {
 	if (*left == 0)
@@ -98,7 +98,7 @@ static void put_committed_one(struct fakebrokers *f, int32_t p, struct buf *out)
 	kafkawire_put_i16(out, 0);
 }
 
-/* What is asked for, or all of it; a group "empty" has nothing. */
+/* The partitions asked for, or all; the group "empty" has none. */
 static void put_committed(struct fakebrokers *f, struct wire *body, struct buf *out)
 {
 	MEM_AUTO char *group = kafkawire_dup(kafkawire_text(body));

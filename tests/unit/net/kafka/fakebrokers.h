@@ -3,9 +3,10 @@
 #define TESTS_UNIT_NET_KAFKA_FAKEBROKERS_H
 
 /*
- * Two fake Kafka brokers on loopback, for what a real one cannot be made to do at a word: leaders
- * that move between two requests, answers that lie, silence. They speak the seven requests and know
- * one topic, "t", whose partitions take turns between the brokers. tests/live has real ones.
+ * Two fake Kafka brokers on loopback, for behaviour that a real one does not show on demand:
+ * leaders that move between two requests, malformed answers, silence. They implement the seven
+ * requests, and know one topic, "t", whose partitions alternate between the brokers. tests/live
+ * uses real ones.
  */
 
 #include <stdbool.h>
@@ -27,32 +28,34 @@ struct fakebroker {
 	struct event *accepting;
 	struct fakeconnection *connections;
 	unsigned accepted;
-	unsigned asked[FAKE_APIS]; /* by the number of the request */
-	bool silent;               /* reads, and says nothing */
-	bool cuts;                 /* the connections that there are, at their next request */
+	unsigned asked[FAKE_APIS]; /* by request number */
+	bool silent;               /* reads, and never answers */
+	bool cuts;                 /* closes current connections at their next request */
 };
 
-struct fakebrokers { /* what they say; tests change it as they like */
+struct fakebrokers { /* their answers; tests may change them */
 	struct loop *loop;
 	struct fakebroker brokers[FAKE_BROKERS];
-	uint16_t advertised[FAKE_BROKERS]; /* instead of their own ports; 0: these */
+	uint16_t advertised[FAKE_BROKERS]; /* advertised instead of their own ports; 0: their own */
 	int32_t leaders[FAKE_PARTITIONS];
 	int64_t ends[FAKE_PARTITIONS], starts[FAKE_PARTITIONS], committed[FAKE_PARTITIONS];
 	int32_t coordinator;
-	/* How many of the next answers have the error, of the topic, partitions, or group. */
+	/*
+	 * How many of the next answers have the error, for the topic, its partitions, or the group.
+	 */
 	int16_t topic_error, offset_error, group_error, coordinator_error;
 	unsigned topic_errors, offset_errors, group_errors, coordinator_errors;
-	int32_t strangers;         /* more brokers, all at the address of the first */
-	int32_t coordinators;      /* so many were named; each is a new broker, if the next is true */
+	int32_t strangers;         /* more brokers, all at the first one's address */
+	int32_t coordinators;      /* how many were named; all are new ones if the next field is true */
 	bool renames_coordinator;  /* at each request */
-	int32_t crowd;             /* more partitions, each led by a broker of its own that nobody names */
+	int32_t crowd;             /* more partitions, each led by an unnamed broker of its own */
 	bool leaves_out_ends;      /* of partition 0 */
 	bool leaves_out_committed; /* of partition 0 */
-	int lies_about;            /* the request that is answered with a count of 2^31 - 1; 0: none */
-	int silent_about;          /* the request that is never answered; 0: none */
-	bool says_nothing;         /* answers are of no bytes */
+	int lies_about;            /* request answered with a count of 2^31 - 1; 0: none */
+	int silent_about;          /* request never answered; 0: none */
+	bool says_nothing;         /* answers are empty */
 	bool closes;               /* instead of answering ApiVersions */
-	bool old;                  /* offers no version that we know */
+	bool old;                  /* offers no version that we support */
 };
 
 void fakebrokers_start(struct fakebrokers *f, struct loop *loop);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Questions to a cluster of fake brokers: what is asked together, what moves, what lies. */
+/*
+ * Questions to a cluster of fake brokers: batching, moved leaders and coordinators, malformed
+ * answers.
+ */
 
 #include "../fixture.h"
 
@@ -131,7 +134,7 @@ static void assert_error(struct world *w, const struct kafka_question *q, const 
 
 /* ---- Tests ---- */
 
-static void the_lag(void **state)
+static void lag_of_a_group(void **state)
 {
 	struct world *w = *state;
 	struct outcome o;
@@ -149,7 +152,7 @@ static void the_lag(void **state)
 	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_COORDINATOR), 1);
 	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_COMMITTED), 1);
 	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_OFFSETS), 2);
-	/* What is known is not asked for again; there is one connection per broker. */
+	/* Cached metadata is not fetched again; there is one connection per broker. */
 	assert_lag(w, 34);
 	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_METADATA), 1);
 	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_COORDINATOR), 1);
@@ -158,8 +161,8 @@ static void the_lag(void **state)
 	assert_int_equal(kafka_pool_connections(w->pool), 2);
 }
 
-/* Of 100 questions of 10 groups, all at once. */
-static void asked_together(void **state)
+/* 100 questions about 10 groups, all at once. */
+static void questions_are_batched(void **state)
 {
 	static struct outcome outcomes[100];
 	static char groups[10][8];
@@ -184,12 +187,12 @@ static void asked_together(void **state)
 	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_METADATA), 1);
 	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_COORDINATOR), 10);
 	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_COMMITTED), 10);
-	/* Of groups whose coordinator is found in a later turn they may be a few more. */
+	/* A few more for groups whose coordinator is found in a later turn. */
 	assert_in_range(fakebrokers_asked(&w->brokers, FAKE_OFFSETS), 2, 20);
 }
 
-/* The answer about thousands of topics, which may have many partitions, would be too large. */
-static void very_many_topics(void **state)
+/* One answer about thousands of topics, perhaps with many partitions, would be too large. */
+static void many_topics_are_split(void **state)
 {
 	enum { COUNT = 600 };
 	static struct outcome outcomes[COUNT];
@@ -265,7 +268,7 @@ static void all_topics_of_a_group(void **state)
 	ask_and_wait(w, &q, &o);
 	assert_int_equal(o.count, 4);
 	assert_int_equal(o.lag, 34);
-	/* Unlike KEDA: not all topics of the cluster. */
+	/* In KEDA: all topics of the cluster. */
 	ask_and_wait(w, &empty, &o);
 	assert_int_equal(o.err.kind, ERR_NONE);
 	assert_int_equal(o.count, 0);
@@ -280,7 +283,7 @@ static void leaders_move(void **state)
 	w->brokers.leaders[1] = 1;
 	assert_lag(w, 34);
 	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_METADATA), 2);
-	/* A topic that was made anew: its old leader knows nothing of it. */
+	/* A recreated topic: its former leader does not know it. */
 	w->brokers.offset_error = 3;
 	w->brokers.offset_errors = 1;
 	assert_lag(w, 34);
@@ -312,8 +315,8 @@ static void coordinators_move(void **state)
 }
 
 /*
- * No room for one more broker, which coordinates a group that two requests wait for: both are told
- * so, and begin anew.
+ * No room for one more broker, which coordinates the group of two waiting requests: both fail and
+ * are retried.
  */
 static void a_coordinator_too_many(void **state)
 {
@@ -326,7 +329,7 @@ static void a_coordinator_too_many(void **state)
 	struct world *w = *state;
 	unsigned told;
 
-	w->deadline_ms = 30000; /* not what is tried */
+	w->deadline_ms = 30000; /* not tested here */
 	w->brokers.strangers = 1000 - FAKE_BROKERS;
 	w->brokers.renames_coordinator = true;
 	for (int i = 0; i < GROUPS; i++) {
@@ -339,7 +342,7 @@ static void a_coordinator_too_many(void **state)
 		assert_int_equal(outcomes[i].err.kind, ERR_NONE);
 	}
 	told = fakebrokers_asked(&w->brokers, FAKE_METADATA);
-	alarm(2 * PATIENCE_MS / 1000); /* only a loop that never ends is still there */
+	alarm(2 * PATIENCE_MS / 1000); /* only an endless loop would still be there */
 	ask(w, &of_topic, &last[0]);
 	ask(w, &of_all, &last[1]);
 	UNTIL(w->f, last[0].times && last[1].times);
@@ -349,7 +352,7 @@ static void a_coordinator_too_many(void **state)
 			fail_msg("%s", last[i].err.msg);
 		assert_int_equal(last[i].lag, 34);
 	}
-	/* What was known was doubted: it was told anew, and has room again. */
+	/* The stale metadata was refreshed, and there is room again. */
 	assert_int_equal(fakebrokers_asked(&w->brokers, FAKE_METADATA), told + 1);
 }
 
@@ -362,7 +365,7 @@ static void topics_with_errors(void **state)
 	assert_error(w, &absent, "topic absent: UNKNOWN_TOPIC_OR_PARTITION");
 	w->brokers.topic_error = 29;
 	w->brokers.topic_errors = 1;
-	assert_lag(w, 34); /* t is known from before, although the other was not there */
+	assert_lag(w, 34); /* t was cached before, although the other topic was missing */
 	w->brokers.topic_errors = 0;
 	w->brokers.leaders[3] = -1;
 	w->brokers.offset_error = 5;
@@ -370,7 +373,7 @@ static void topics_with_errors(void **state)
 	assert_error(w, &about_t, "partition 3 of topic t has no leader");
 }
 
-static void what_is_left_out(void **state)
+static void omitted_partitions(void **state)
 {
 	struct world *w = *state;
 	struct outcome o;
@@ -385,7 +388,7 @@ static void what_is_left_out(void **state)
 	assert_error(w, &about_t, "error finding offset block for topic t and partition 0");
 }
 
-static void answers_that_lie(void **state)
+static void malformed_answers(void **state)
 {
 	static const int apis[] = { FAKE_METADATA, FAKE_COORDINATOR, FAKE_COMMITTED, FAKE_OFFSETS, 18 };
 	struct world *w = *state;
@@ -402,7 +405,7 @@ static void answers_that_lie(void **state)
 	assert_error(w, &about_t, "makes no sense");
 }
 
-static void brokers_that_are_none(void **state)
+static void invalid_brokers(void **state)
 {
 	struct world *w = *state;
 
@@ -413,8 +416,8 @@ static void brokers_that_are_none(void **state)
 	assert_error(w, &about_t, "the broker speaks versions 7 to 9 of Metadata");
 }
 
-/* The usual mistake: the address that leads to a broker is not the one that it advertises. */
-static void an_address_that_leads_nowhere(void **state)
+/* The usual mistake: a broker advertises another address than the one that leads to it. */
+static void an_unreachable_advertised_address(void **state)
 {
 	struct world *w = *state;
 	char words[128];
@@ -428,7 +431,7 @@ static void an_address_that_leads_nowhere(void **state)
 	assert_lag(w, 34);
 }
 
-/* One that is frozen keeps nobody waiting who does not need it. */
+/* A frozen broker delays only questions that need it. */
 static void a_silent_broker(void **state)
 {
 	static const struct kafka_range first = { 0, 0 };
@@ -456,9 +459,9 @@ static void a_silent_broker(void **state)
 }
 
 /*
- * The others take over from one that is frozen. Nobody says so, and no connection breaks: the
- * question that it kept waiting fails, and the next one goes to those that lead now, although the
- * metadata is not old yet.
+ * Other brokers take over from a frozen one. No error and no lost connection reveals that: the
+ * question that waited for it fails, and the next one goes to the new leaders, although the
+ * metadata is still fresh.
  */
 static void a_frozen_broker_is_replaced(void **state)
 {
@@ -489,10 +492,10 @@ static void a_lost_connection(void **state)
 }
 
 /*
- * Brokers cut a connection whose login is too old when the next request comes
- * (connections.max.reauth.ms), and all of them are of the same age.
+ * Brokers close a connection with an expired login at the next request (connections.max.reauth.ms),
+ * and all connections expire together.
  */
-static void logins_that_end(void **state)
+static void expired_logins(void **state)
 {
 	static const struct kafka_question q = { .group = "g" };
 	struct world *w = *state;
@@ -511,23 +514,23 @@ static void logins_that_end(void **state)
 }
 
 /*
- * As many leaders as partitions: what is done about them grows with their number, not with its
- * square, which would take minutes.
+ * As many leaders as partitions: the work must grow linearly; if it were quadratic, this would take
+ * minutes.
  */
-static void a_crowd_of_leaders(void **state)
+static void many_leaders(void **state)
 {
 	struct kafka_question starts = about_t;
 	struct world *w = *state;
 	struct outcome o;
 	clock_t begun = clock();
 
-	w->deadline_ms = 30000; /* not what is measured */
+	w->deadline_ms = 30000; /* not measured here */
 	w->brokers.crowd = 90000;
 	assert_error(w, &about_t, "is not among the brokers that the cluster names");
 	starts.starts = true;
 	assert_error(w, &starts, "is not among the brokers that the cluster names");
 	assert_true((clock() - begun) / CLOCKS_PER_SEC < 20);
-	/* Only those that matter are looked at. */
+	/* Only partitions within the limits are asked about. */
 	starts.ranges = (const struct kafka_range[]){ { 0, 1 }, { 3, 3 } };
 	starts.range_count = 2;
 	ask_and_wait(w, &starts, &o);
@@ -560,7 +563,10 @@ static struct kafka_call *ask_for(struct world *w, struct kafkaendpoint *e, cons
 
 #define COMMITTED_OF(w) fakebrokers_asked(&(w)->brokers, FAKE_COMMITTED)
 
-/* A namespace has no more partitions at a time than its share: the rest waits, others do not. */
+/*
+ * A namespace has no more partitions in flight than its share: its further questions wait, others'
+ * do not.
+ */
 static void partitions_by_namespace(void **state)
 {
 	struct world *w = *state;
@@ -574,7 +580,7 @@ static void partitions_by_namespace(void **state)
 	struct outcome first = { 0 }, waits = { 0 }, late = { 0 }, beside = { 0 };
 	struct kafka_call *call, *waiting;
 
-	w->brokers.crowd = 90000; /* of a namespace that is alone three eighths of 300,000 are under way */
+	w->brokers.crowd = 90000; /* a namespace that is alone gets three eighths of 300,000 */
 	w->brokers.silent_about = FAKE_COMMITTED;
 	call = ask_for(w, noisy, &about_t, PATIENCE_MS, &first);
 	UNTIL(w->f, COMMITTED_OF(w) == 1);
@@ -593,7 +599,7 @@ static void partitions_by_namespace(void **state)
 	assert_int_equal(beside.count, FAKE_PARTITIONS);
 	assert_int_equal(COMMITTED_OF(w), 2);
 	assert_int_equal(waits.times, 0);
-	/* What one gives back is another's. */
+	/* A share given back goes to the next question. */
 	w->brokers.silent_about = FAKE_COMMITTED;
 	kafka_cancel(call);
 	UNTIL(w->f, COMMITTED_OF(w) == 3);
@@ -606,8 +612,8 @@ static void partitions_by_namespace(void **state)
 	kafkaendpoint_unref(shop);
 }
 
-/* One cluster, and its connections, however the list is written. */
-static void one_cluster_by_many_names(void **state)
+/* One cluster with one set of connections, however the list is written. */
+static void one_cluster_under_many_names(void **state)
 {
 	struct world *w = *state;
 	char one[32], two[32], shouted[32];
@@ -628,7 +634,8 @@ static void one_cluster_by_many_names(void **state)
 		assert_int_equal(kafka_pool_connections(w->pool), 2);
 		kafkaendpoint_unref(e);
 	}
-	assert_int_equal(w->brokers.brokers[0].accepted + w->brokers.brokers[1].accepted, 3); /* and who led to them */
+	/* and the bootstrap connection */
+	assert_int_equal(w->brokers.brokers[0].accepted + w->brokers.brokers[1].accepted, 3);
 }
 
 static void bootstrap_servers_in_turn(void **state)
@@ -646,14 +653,12 @@ static void bootstrap_servers_in_turn(void **state)
 	if (o.err.kind)
 		fail_msg("%s", o.err.msg);
 	assert_int_equal(o.lag, 34);
-	/*
-	 * "localhost" is none of the addresses that they advertise: who only led to them is closed.
-	 */
+	/* "localhost" is not an advertised address: the bootstrap connection is closed. */
 	assert_int_equal(kafka_pool_connections(w->pool), 2);
 	kafkaendpoint_unref(both);
 }
 
-/* At each step of it, and the pool with questions under way. */
+/* Cancels at each step, and frees the pool with questions in flight. */
 static void cancelled(void **state)
 {
 	struct world *w = *state;
@@ -691,9 +696,9 @@ int main(void)
 {
 #define WORLD_TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
-		WORLD_TEST(the_lag),
-		WORLD_TEST(asked_together),
-		WORLD_TEST(very_many_topics),
+		WORLD_TEST(lag_of_a_group),
+		WORLD_TEST(questions_are_batched),
+		WORLD_TEST(many_topics_are_split),
 		WORLD_TEST(some_partitions),
 		WORLD_TEST(starts_where_nothing_is_committed),
 		WORLD_TEST(all_topics_of_a_group),
@@ -701,17 +706,17 @@ int main(void)
 		WORLD_TEST(coordinators_move),
 		WORLD_TEST(a_coordinator_too_many),
 		WORLD_TEST(topics_with_errors),
-		WORLD_TEST(what_is_left_out),
-		WORLD_TEST(answers_that_lie),
-		WORLD_TEST(brokers_that_are_none),
-		WORLD_TEST(an_address_that_leads_nowhere),
+		WORLD_TEST(omitted_partitions),
+		WORLD_TEST(malformed_answers),
+		WORLD_TEST(invalid_brokers),
+		WORLD_TEST(an_unreachable_advertised_address),
 		WORLD_TEST(a_silent_broker),
 		WORLD_TEST(a_frozen_broker_is_replaced),
 		WORLD_TEST(a_lost_connection),
-		WORLD_TEST(logins_that_end),
-		WORLD_TEST(a_crowd_of_leaders),
+		WORLD_TEST(expired_logins),
+		WORLD_TEST(many_leaders),
 		WORLD_TEST(partitions_by_namespace),
-		WORLD_TEST(one_cluster_by_many_names),
+		WORLD_TEST(one_cluster_under_many_names),
 		WORLD_TEST(bootstrap_servers_in_turn),
 		WORLD_TEST(cancelled),
 	};

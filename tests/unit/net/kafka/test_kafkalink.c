@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A connection by itself: when its owner may free it. What it is for is tried by test_kafka. */
+/* A link by itself: when its owner may free it. test_kafka tests its use. */
 
 #include "../fixture.h"
 
@@ -40,7 +40,7 @@ static void ask(struct fixture *f, struct told *t)
 	buf_done(&frame);
 }
 
-/* One that failed is closed, and nothing waits for it; but those who did are told later. */
+/* A failed link is closed and has no requests, but callbacks are still due. */
 static void unused(void **state)
 {
 	struct fixture *f = *state;
@@ -74,8 +74,8 @@ static void on_refused(void *arg, struct wire *answer, const struct err *err)
 	*out = *err;
 }
 
-/* What kscaled itself signs for MSK is shown to no broker that a cluster announces elsewhere. */
-static void an_announced_stranger(void **state)
+/* kscaled's own signature for MSK is not sent to a broker advertised outside of MSK. */
+static void own_credentials_stay_with_msk(void **state)
 {
 	static const char *const servers[] = { "b-1.shop.x.c2.kafka.eu-west-1.amazonaws.com:9098" };
 	struct fixture *f = *state;
@@ -154,7 +154,7 @@ static void broker_send(struct broker *b, const struct buf *bytes)
 	assert_int_equal(send(b->peer.fd, bytes->data, bytes->len, MSG_NOSIGNAL), bytes->len);
 }
 
-/* A frame: what follows the correlation is in body. */
+/* A frame; body: what follows the correlation id. */
 static void broker_answer(struct broker *b, int32_t correlation, struct buf *body)
 {
 	struct buf frame = BUF_INIT(10000);
@@ -167,14 +167,14 @@ static void broker_answer(struct broker *b, int32_t correlation, struct buf *bod
 	buf_done(body);
 }
 
-/* What came has NULs in it, where client_has ends. NULL: not yet. */
+/* Finds the client's name in what has arrived, which contains NULs. NULL: not yet. */
 static const char *broker_find(struct broker *b, const char *text)
 {
 	client_has(&b->peer, text);
 	return b->peer.got.len > 0 ? memmem(b->peer.got.data, b->peer.got.len, text, strlen(text)) : NULL;
 }
 
-/* Until the next request is there: each has the client's name. */
+/* Waits for the next request; each contains the client's name. */
 static void broker_hear(struct broker *b)
 {
 	UNTIL(b->f, broker_find(b, "kscaled"));
@@ -230,8 +230,8 @@ static void broker_be_asked(struct broker *b, struct heard *h)
 
 #define UNEXPECTED "the broker sent an unexpected answer"
 
-/* One byte, when nothing is to come, and eight of another answer than what is: no more. */
-static void unasked(void **state)
+/* Rejected early: one byte when no answer is due, eight bytes of another answer. */
+static void unexpected_answers(void **state)
 {
 	struct buf body = BUF_INIT(100), bytes = BUF_INIT(100);
 	struct broker b;
@@ -241,7 +241,7 @@ static void unasked(void **state)
 	broker_be_asked(&b, &h);
 	broker_greet(&b, 1);
 	kafkawire_put_i32(&bytes, 4 << 20);
-	kafkawire_put_i32(&bytes, 7); /* 2 is expected */
+	kafkawire_put_i32(&bytes, 7); /* 2 was expected */
 	broker_send(&b, &bytes);
 	UNTIL(b.f, h.times);
 	assert_non_null(strstr(h.err.msg, UNEXPECTED));
@@ -262,8 +262,8 @@ static void unasked(void **state)
 	broker_end(&b);
 }
 
-/* Of a login so much is read, and of the answers after it 4 MiB. */
-static void how_long_an_answer_may_be(void **state)
+/* Size limits of answers: this during the login, 4 MiB afterwards. */
+static void answer_size_limits(void **state)
 {
 	struct buf bytes = BUF_INIT(100);
 	struct broker b;
@@ -290,7 +290,9 @@ static void how_long_an_answer_may_be(void **state)
 	broker_end(&b);
 }
 
-/* The oldest request has more time: only the younger one fails, and its answer is still awaited. */
+/*
+ * The oldest request has more time: only the younger one fails, and its answer is still expected.
+ */
 static void a_younger_request_is_overdue(void **state)
 {
 	struct buf body = BUF_INIT(100);
@@ -317,8 +319,10 @@ static void a_younger_request_is_overdue(void **state)
 	broker_end(&b);
 }
 
-/* While the password is salted nothing is expected either, not even by the last number. */
-static void unasked_while_salting(void **state)
+/*
+ * While the password is being salted no answer is expected, not even with the last correlation id.
+ */
+static void unexpected_answers_while_salting(void **state)
 {
 	struct buf body = BUF_INIT(10000);
 	MEM_AUTO char *first = NULL;
@@ -350,11 +354,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(unused, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(an_announced_stranger, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(how_long_an_answer_may_be, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(unasked, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(own_credentials_stay_with_msk, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(answer_size_limits, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(unexpected_answers, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_younger_request_is_overdue, fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(unasked_while_salting, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(unexpected_answers_while_salting, fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests_name("net/kafka/kafkalink", tests, NULL, NULL);

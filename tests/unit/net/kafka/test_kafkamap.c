@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What a cluster's metadata said: brokers by number and by address, and how many there may be. */
+/* Cached metadata: brokers by id and by address, and their limit. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,12 +37,14 @@ static void by_address(void **state)
 	assert_int_equal(at(&map, "a:9092"), 1);
 	assert_int_equal(at(&map, "[::1]:9093"), 2);
 	assert_int_equal(at(&map, "a:9093"), -1);
-	/* It moves. */
+	/* The broker moves. */
 	assert_true(put(&map, 1, "b", 9092));
 	assert_int_equal(at(&map, "a:9092"), -1);
 	assert_int_equal(at(&map, "b:9092"), 1);
 	assert_string_equal(kafkamap_broker(&map, 1)->host, "b");
-	/* Two at one address: one of them is found there, and the other one leaves it alone. */
+	/*
+	 * Two brokers at one address: one is found by it; removing the other leaves that as it is.
+	 */
 	assert_true(put(&map, 3, "b", 9092));
 	assert_int_equal(at(&map, "b:9092"), 1);
 	assert_true(put(&map, 3, "c", 9092));
@@ -51,8 +53,8 @@ static void by_address(void **state)
 	kafkamap_done(&map);
 }
 
-/* Coordinators may name a broker each. */
-static void so_many_brokers(void **state)
+/* Each coordinator may add a broker. */
+static void brokers_are_limited(void **state)
 {
 	struct kafkamap map = { 0 };
 
@@ -61,12 +63,12 @@ static void so_many_brokers(void **state)
 		assert_true(put(&map, id, "a", (uint16_t)(id + 1)));
 	assert_false(put(&map, KAFKAMAP_BROKERS_MAX, "b", 1));
 	assert_null(kafkamap_broker(&map, KAFKAMAP_BROKERS_MAX));
-	assert_true(put(&map, 5, "b", 1)); /* one that is there may move */
+	assert_true(put(&map, 5, "b", 1)); /* a known one may still move */
 	assert_int_equal(at(&map, "b:1"), 5);
 	kafkamap_done(&map);
 }
 
-/* The next metadata say it all anew. */
+/* The next metadata replaces all. */
 static void metadata(void **state)
 {
 	struct kafkamessages_broker brokers[] = { { 7, (char[]){ "x" }, 1 }, { 8, (char[]){ "x" }, 1 } };
@@ -79,13 +81,13 @@ static void metadata(void **state)
 	assert_null(kafkamap_broker(&map, 1));
 	assert_int_equal(at(&map, "a:9092"), -1);
 	assert_int_equal(at(&map, "x:1"), 7);
-	m.broker_count = 0; /* says nothing */
+	m.broker_count = 0; /* ignored */
 	kafkamap_take(&map, &m, NULL, 0, 1);
 	assert_int_equal(at(&map, "x:1"), 7);
 	kafkamap_done(&map);
 }
 
-/* What is known of a topic will do for a minute; what is missing or doubted is asked about. */
+/* A topic's metadata is good for a minute; a missing or stale topic is not. */
 static void topics(void **state)
 {
 	static const char *const asked[] = { "absent", "t" };
@@ -112,7 +114,7 @@ static void topics(void **state)
 	kafkamap_done(&map);
 }
 
-/* Beyond the share nothing is kept; what is forgotten gives its share back. */
+/* Beyond the share nothing is cached; forgotten topics give their share back. */
 static void shares(void **state)
 {
 	struct shares known = { .total = 1000, .few = 0 }, brokers = { .total = 100, .few = 0 };
@@ -130,7 +132,7 @@ static void shares(void **state)
 				.count = 200 };
 		kafkamap_take(&map, &m, asked, 2, 1000 + i);
 		kafkamessages_metadata_done(&m);
-		/* Of one that is alone three eighths: 375, and each topic counts as 32. */
+		/* A namespace that is alone gets three eighths, 375; each topic counts as 32. */
 		assert_int_equal(kafkamap_topic(&map, "a")->count, 200);
 		assert_true(kafkamap_is_good(kafkamap_topic(&map, "a"), 1000 + i));
 		assert_int_equal(kafkamap_topic(&map, "b")->count, 0);
@@ -150,7 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_address),
-		cmocka_unit_test(so_many_brokers),
+		cmocka_unit_test(brokers_are_limited),
 		cmocka_unit_test(metadata),
 		cmocka_unit_test(topics),
 		cmocka_unit_test(shares),

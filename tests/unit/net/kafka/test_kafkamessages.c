@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Frames as they are sent, answers as they come, and those that lie about what is in them. */
+/* Requests as sent, answers as received, and answers with false counts. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static void assert_frame(struct buf *frame, const char *bytes, size_t len)
 	buf_done(frame);
 }
 
-/* By the protocol's guide; length, api, version, correlation, client. */
+/* From the protocol guide: length, API key, version, correlation id, client id. */
 #define HEADER(len, api, version) "\0\0\0" len "\0" api "\0" version "\0\0\0\7\0\7kscaled"
 
 static void requests(void **state)
@@ -92,7 +92,7 @@ static void metadata(void **state)
 	if (kafkamessages_read_metadata(&r, &m, &err))
 		fail_msg("%s", err.msg);
 	assert_int_equal(r.left, 0);
-	/* The third has no address for this listener: nobody can connect to it. */
+	/* The third broker has no address for this listener. */
 	assert_int_equal(m.broker_count, 2);
 	assert_int_equal(m.brokers[1].id, 2);
 	assert_string_equal(m.brokers[1].host, "h2");
@@ -106,8 +106,8 @@ static void metadata(void **state)
 	kafkamessages_metadata_done(&m);
 }
 
-/* Cut at each byte an answer is nonsense, and nothing is read behind its end. */
-static void every_beginning_of_metadata(void **state)
+/* An answer truncated at any byte is rejected, and nothing is read beyond its end. */
+static void truncated_metadata(void **state)
 {
 	static const char whole[] = METADATA;
 
@@ -127,7 +127,7 @@ static void every_beginning_of_metadata(void **state)
 	}
 }
 
-static void counts_that_lie(void **state)
+static void false_counts(void **state)
 {
 	static const struct {
 		const char *bytes;
@@ -193,7 +193,7 @@ static void versions(void **state)
 		const char *bytes;
 		size_t len;
 		bool sasl;
-		const char *error; /* NULL: good */
+		const char *error; /* NULL: valid */
 	} rows[] = {
 		{ BYTES("\0\0\0\0\0\5" ALL), false, NULL },
 		{ BYTES("\0\0\0\0\0\5" ALL), true, "does not offer SaslHandshake" },
@@ -233,7 +233,7 @@ static void a_coordinator(void **state)
 	assert_int_equal(kafkamessages_read_coordinator(&r, &c, &err), 0);
 	assert_true(kafkamessages_is_retryable(c.error));
 	kafkamessages_coordinator_done(&c);
-	/* No error, and no broker either: it would be looked for without end. */
+	/* Neither an error nor a broker: retries would never end. */
 	r = reader(BYTES("\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\0\2h2\0\0\x23\x85"));
 	assert_int_equal(kafkamessages_read_coordinator(&r, &c, &err), -1);
 	kafkamessages_coordinator_done(&c);
@@ -242,7 +242,7 @@ static void a_coordinator(void **state)
 	kafkamessages_coordinator_done(&c);
 }
 
-static void words_of_codes(void **state)
+static void texts_of_codes(void **state)
 {
 	char room[32];
 
@@ -263,12 +263,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests),
 		cmocka_unit_test(metadata),
-		cmocka_unit_test(every_beginning_of_metadata),
-		cmocka_unit_test(counts_that_lie),
+		cmocka_unit_test(truncated_metadata),
+		cmocka_unit_test(false_counts),
 		cmocka_unit_test(offsets),
 		cmocka_unit_test(versions),
 		cmocka_unit_test(a_coordinator),
-		cmocka_unit_test(words_of_codes),
+		cmocka_unit_test(texts_of_codes),
 	};
 
 	return cmocka_run_group_tests_name("net/kafka/kafkamessages", tests, NULL, NULL);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * What a login sends, and what becomes of the broker's answers. The exchange of SCRAM:
- * test_scram.c.
- */
+/* Messages of logins, and the broker's answers. For the exchange of SCRAM see test_scram.c. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +51,7 @@ static void plain(void **state)
 	kafkasasl_free(s);
 }
 
-static void what_the_broker_offers(void **state)
+static void offered_mechanisms(void **state)
 {
 	struct kafkasasl *s = kafkasasl_new(&(struct kafkasasl_login){ .mechanism = KAFKASASL_SCRAM_SHA512,
 		.username = "u",
@@ -92,7 +89,9 @@ static void bearer(void **state)
 	assert_int_equal(kafkasasl_start(s, &out, &err), 0);
 	assert_string_equal(buf_text(&out), "n,,\001auth=Bearer t0ken\001cluster=lkc-1\001pool=p\001\001");
 	buf_reset(&out);
-	/* It says first why the token will not do, and refuses when that is acknowledged. */
+	/*
+	 * The broker first says why the token was rejected, and refuses once that is acknowledged.
+	 */
 	answer = says(0, "", "{\"status\":\"invalid_token\"}");
 	assert_int_equal(kafkasasl_step(s, &answer, &out, &err), 1);
 	assert_string_equal(buf_text(&out), "\001");
@@ -154,7 +153,7 @@ static void scram(void **state)
 	assert_true(scram_salt(kafkasasl_scram(s), &memory, 4096));
 	assert_int_equal(kafkasasl_prove(s, &out, &err), 1);
 	assert_non_null(strstr(buf_text(&out), ",p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ="));
-	/* The broker has to prove that it knows the password, too. */
+	/* The broker must prove that it knows the password, too. */
 	answer = says(0, "", "v=AAAA");
 	assert_int_equal(kafkasasl_step(s, &answer, &out, &err), -1);
 	assert_non_null(strstr(err.msg, "does not prove"));
@@ -168,7 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plain),
-		cmocka_unit_test(what_the_broker_offers),
+		cmocka_unit_test(offered_mechanisms),
 		cmocka_unit_test(bearer),
 		cmocka_unit_test(msk),
 		cmocka_unit_test(scram),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Counts over loopback, against servers that say what the test writes: the way from the first byte
- * to the number, members that send us on, and all that a server can do wrong. Logins:
- * test_mongologin.c; the search: test_mongoset.c.
+ * Counts over loopback, against scripted servers: from the first byte to the number, members that
+ * refer us to others, and faulty servers. For logins see test_mongologin.c, for the search
+ * test_mongoset.c.
  */
 
 #include "../dns/nameserver.h"
@@ -26,7 +26,10 @@ struct fake {
 	uint16_t port;
 	struct client connections[CONNECTIONS_MAX];
 	size_t count;
-	/* What is answered to whom: Extended JSON; or "!" and bytes as they are, and the end. */
+	/*
+	 * A command and its answer: Extended JSON, or "!" and raw bytes, after which the server
+	 * closes.
+	 */
 	const char *hello, *old_hello, *aggregate;
 	int greetings, counts;
 	char seen[512]; /* the last count, NULs as dots */
@@ -233,7 +236,7 @@ static void older_greeting(void **state)
 	expect_error(w, w->two.port, "greeting: no such command (CommandNotFound, 59)");
 }
 
-/* A wrong query says nothing about the connection. */
+/* A bad query is no fault of the connection. */
 static void refused_count(void **state)
 {
 	struct world *w = *state;
@@ -252,7 +255,7 @@ static void refused_count(void **state)
 	"1}"
 #define PRIMARY "{\"isWritablePrimary\": true, \"setName\": \"rs0\", \"maxWireVersion\": 21, \"ok\": 1}"
 
-static void sent_on_to_the_primary(void **state)
+static void members_lead_to_the_primary(void **state)
 {
 	struct world *w = *state;
 	MEM_AUTO char *member = mem_printf(MEMBER, w->two.port);
@@ -264,7 +267,7 @@ static void sent_on_to_the_primary(void **state)
 	assert_int_equal(w->two.counts, 1);
 }
 
-/* Who was the primary is it no more: the question goes to who is, and nobody notices. */
+/* The primary stepped down: the count goes to the new one, without an error. */
 static void primary_steps_down(void **state)
 {
 	struct world *w = *state;
@@ -277,17 +280,17 @@ static void primary_steps_down(void **state)
 	w->two.hello = PRIMARY;
 	w->two.aggregate = "{\"cursor\": {\"firstBatch\": [{\"n\": 8}]}, \"ok\": 1}";
 	expect_count(w, w->one.port, 8);
-	/* When there is none the question fails, and says what there is. */
+	/* Without a primary the count fails, and the error says what each host is. */
 	w->two.hello = "{\"secondary\": true, \"setName\": \"rs0\", \"maxWireVersion\": 21, \"ok\": 1}";
 	w->two.aggregate = w->one.aggregate;
 	expect_error(w, w->one.port, "no primary found: 127.0.0.1:");
 }
 
-/* ---- A name in the place of the hosts ---- */
+/* ---- SRV names ---- */
 
 #define SEED "seed.db.test"
 
-/* What its name server says. */
+/* Records of the name server. */
 struct zone {
 	struct world *w;
 	const char *text; /* TXT; NULL: none */
@@ -326,7 +329,7 @@ static bool serve_names(struct world *w, struct nameserver *names)
 	return serve(&w->one) && serve(&w->two);
 }
 
-/* The outcome of one count with such records; what a zone said before is forgotten. */
+/* The result of one count with these records; cached records are dropped first. */
 static void ask_zone(struct world *w, struct zone *z, int64_t patience_ms, struct outcome *o)
 {
 	struct nameserver names;
@@ -339,13 +342,13 @@ static void ask_zone(struct world *w, struct zone *z, int64_t patience_ms, struc
 	nameserver_stop(&names);
 }
 
-static void hosts_by_a_name(void **state)
+static void hosts_of_an_srv_name(void **state)
 {
 	struct world *w = *state;
 	struct zone z = { .text = "replicaSet=rs0" };
 	struct outcome o;
 
-	/* The other server is the primary of another set, and is not asked. */
+	/* The other server is the primary of another set, and must not be asked. */
 	w->one.hello = "{\"isWritablePrimary\": true, \"setName\": \"rs1\", \"maxWireVersion\": 21, \"ok\": 1}";
 	w->two.hello = PRIMARY;
 	ask_zone(w, &z, 4000, &o);
@@ -360,7 +363,7 @@ static void hosts_by_a_name(void **state)
 	assert_int_equal(z.srv_asked, 1);
 }
 
-static void names_that_lead_nowhere(void **state)
+static void bad_srv_names(void **state)
 {
 	static const struct {
 		struct zone zone;
@@ -400,8 +403,8 @@ static void silent_name_server(void **state)
 		strstr(o.err.msg, "looking up the SRV and TXT records: timed out (do the name servers answer?)"));
 }
 
-/* A host that is named is told with its own name, as the name of the endpoint is another. */
-static void named_hosts_are_told(void **state)
+/* Errors name the host itself, as the endpoint has another name. */
+static void errors_name_the_host(void **state)
 {
 	struct world *w = *state;
 	struct zone z = { 0 };
@@ -433,7 +436,7 @@ static void cancelled_while_looking_up(void **state)
 	assert_int_equal(o.times + left.times, 0);
 }
 
-/* ---- Servers that are none ---- */
+/* ---- Faulty servers ---- */
 
 static void nobody_there(void **state)
 {
@@ -470,13 +473,13 @@ static void bad_answers(void **state)
 		expect_error(w, w->one.port, rows[i].error);
 	}
 	w->one.hello = w->two.hello;
-	/* A question is asked twice before it fails for what a connection does. */
+	/* A count is tried twice before it fails because of a connection. */
 	w->one.aggregate = "!";
 	expect_error(w, w->one.port, "the server closed the connection");
 	assert_int_equal(w->one.counts, 2);
 }
 
-static void more_than_asked_for(void **state)
+static void more_than_one_answer(void **state)
 {
 	struct world *w = *state;
 	struct outcome o;
@@ -494,8 +497,8 @@ static void more_than_asked_for(void **state)
 	assert_non_null(strstr(o.err.msg, "larger than 256 KiB"));
 }
 
-/* A byte, when nothing was asked: it is not waited for the rest. */
-static void unasked(void **state)
+/* An unexpected byte is rejected without waiting for more. */
+static void unexpected_answers(void **state)
 {
 	struct world *w = *state;
 
@@ -520,7 +523,7 @@ static void no_answer(void **state)
 	assert_non_null(strstr(o.err.msg, "connecting: timed out"));
 }
 
-/* A server closes what is idle; the next question does not notice. */
+/* The server closes an idle connection, which the next count does not notice. */
 static void idle_connection_closed(void **state)
 {
 	struct world *w = *state;
@@ -555,17 +558,17 @@ int main(void)
 		cmocka_unit_test_setup_teardown(counts_over_one_connection, setup, teardown),
 		cmocka_unit_test_setup_teardown(older_greeting, setup, teardown),
 		cmocka_unit_test_setup_teardown(refused_count, setup, teardown),
-		cmocka_unit_test_setup_teardown(sent_on_to_the_primary, setup, teardown),
+		cmocka_unit_test_setup_teardown(members_lead_to_the_primary, setup, teardown),
 		cmocka_unit_test_setup_teardown(primary_steps_down, setup, teardown),
-		cmocka_unit_test_setup_teardown(hosts_by_a_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(names_that_lead_nowhere, setup, teardown),
+		cmocka_unit_test_setup_teardown(hosts_of_an_srv_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(bad_srv_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(silent_name_server, setup, teardown),
-		cmocka_unit_test_setup_teardown(named_hosts_are_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(errors_name_the_host, setup, teardown),
 		cmocka_unit_test_setup_teardown(cancelled_while_looking_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_answers, setup, teardown),
-		cmocka_unit_test_setup_teardown(more_than_asked_for, setup, teardown),
-		cmocka_unit_test_setup_teardown(unasked, setup, teardown),
+		cmocka_unit_test_setup_teardown(more_than_one_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(unexpected_answers, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(idle_connection_closed, setup, teardown),
 		cmocka_unit_test_setup_teardown(cancelled, setup, teardown),

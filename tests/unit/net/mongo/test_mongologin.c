@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Logins with the vectors of MongoDB's specification of authentication: SCRAM-SHA-1 over its digest
- * of the password, SCRAM-SHA-256 as RFC 7677 has it; and what servers say that do not want us.
+ * Logins with the test vectors of MongoDB's authentication specification: SCRAM-SHA-1 over its
+ * digest of the password, SCRAM-SHA-256 as in RFC 7677; and refusals.
  */
 
 #include <setjmp.h>
@@ -50,7 +50,7 @@ static void expect_payload(const struct buf *message, const char *text)
 	fail_msg("no %s in the message", text);
 }
 
-/* One answer; rc as of mongologin_step. */
+/* Takes one answer; returns as mongologin_step. */
 static int step(struct mongologin *l, const char *payload, bool done, struct buf *out, struct err *err)
 {
 	MEM_AUTO char *base64 = base64_encode(payload, strlen(payload));
@@ -111,7 +111,7 @@ static void good_logins(void **state)
 			expect_payload(&out, "n,,n=user,r=");
 			assert_int_equal(step(l, v->server_first, false, &out, &err), 1);
 			expect_payload(&out, v->proof);
-			/* Servers before 4.4 say that it is done only after one more message. */
+			/* Servers before 4.4 report success only after one more message. */
 			assert_int_equal(step(l, v->server_final, short_way, &out, &err), !short_way);
 			if (!short_way)
 				assert_int_equal(step(l, "", true, &out, &err), 0);
@@ -151,7 +151,7 @@ static void bad_logins(void **state)
 		mongofilter_done(&made);
 	}
 
-	/* Another nonce, too few turns, a proof of nothing, and no end. */
+	/* A wrong nonce, too few iterations, a wrong proof, and an endless exchange. */
 	l = mongologin_new(e, e->source, &hello, v->nonce);
 	assert_int_equal(step(l, "r=other,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096", false, &out, &err), -1);
 	assert_int_equal(step(l, "r=rOprNGfwEbeRWgbNEkqOx,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=1", false, &out, &err), -1);
@@ -161,7 +161,8 @@ static void bad_logins(void **state)
 	assert_int_equal(err.kind, ERR_DENIED);
 	mongologin_free(l);
 	l = mongologin_new(e, e->source, &hello, v->nonce);
-	assert_int_equal(step(l, v->server_first, true, &out, &err), 1); /* done before its proof is nothing */
+	/* "done" before the server's proof does not count */
+	assert_int_equal(step(l, v->server_first, true, &out, &err), 1);
 	assert_int_equal(step(l, v->server_final, false, &out, &err), 1);
 	assert_int_equal(step(l, "more", false, &out, &err), -1);
 	assert_non_null(strstr(err.msg, "asks for more"));

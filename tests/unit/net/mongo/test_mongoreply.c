@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What a server's documents mean, those of a good one and those of another. */
+/* A server's documents, valid and invalid. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "mongotext.h"
 #include "net/mongo/mongoreply.h"
 
-/* ---- Done, or why not ---- */
+/* ---- Success or error ---- */
 
 static void refusals(void **state)
 {
@@ -55,7 +55,7 @@ static void refusals(void **state)
 }
 
 /* An answer with more than 1,000 fields is refused. */
-static void so_many_fields(void **state)
+static void fields_are_limited(void **state)
 {
 	static const size_t counts[] = { 999, 1000 };
 
@@ -77,7 +77,7 @@ static void so_many_fields(void **state)
 	}
 }
 
-static void who_is_elsewhere(void **state)
+static void codes_to_retry_elsewhere(void **state)
 {
 	static const struct {
 		const char *text;
@@ -87,7 +87,7 @@ static void who_is_elsewhere(void **state)
 		{ "{\"ok\": 0, \"code\": 10107}", true },
 		{ "{\"ok\": 0, \"code\": 13435}", true },
 		{ "{\"ok\": 0, \"code\": 91}", true },
-		{ "{\"ok\": 0, \"code\": 6}", true }, /* of a router, while a shard elects */
+		{ "{\"ok\": 0, \"code\": 6}", true }, /* from a router, during a shard's election */
 		{ "{\"ok\": 0, \"code\": 9001}", true },
 		{ "{\"ok\": 0, \"code\": 2}", false },
 		{ "{\"ok\": 0, \"code\": 50}", false },
@@ -106,7 +106,7 @@ static void who_is_elsewhere(void **state)
 	}
 }
 
-/* ---- Who it is ---- */
+/* ---- The server's role ---- */
 
 static void greetings(void **state)
 {
@@ -136,8 +136,8 @@ static void greetings(void **state)
 	mongoreply_hello_done(&h);
 }
 
-/* As many members as a set may have, whatever a server says. */
-static void a_thousand_members(void **state)
+/* At most as many members as a set may have, however many a server names. */
+static void members_are_limited(void **state)
 {
 	struct buf text = BUF_INIT(1 << 16);
 	struct mongofilter made;
@@ -197,7 +197,7 @@ static void counts(void **state)
 	}
 }
 
-/* Documents that end too early, are no documents, or have what libbson finds broken. */
+/* Documents that are truncated, malformed, or rejected by libbson. */
 static void broken(void **state)
 {
 	struct mongofilter made = mongotext_make(
@@ -207,7 +207,7 @@ static void broken(void **state)
 	(void)state;
 	for (size_t len = 0; len <= made.len; len++) {
 		for (size_t at = 0; at < len; at++) {
-			uint8_t *bytes = mem_alloc(len + 1); /* of this length, so that reading beyond is seen */
+			uint8_t *bytes = mem_alloc(len + 1); /* allocated exactly, so that reading beyond is detected */
 			struct mongowire_document d = { bytes, len };
 			struct mongoreply_status status;
 			struct mongoreply_hello hello;
@@ -235,10 +235,10 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refusals),
-		cmocka_unit_test(so_many_fields),
-		cmocka_unit_test(who_is_elsewhere),
+		cmocka_unit_test(fields_are_limited),
+		cmocka_unit_test(codes_to_retry_elsewhere),
 		cmocka_unit_test(greetings),
-		cmocka_unit_test(a_thousand_members),
+		cmocka_unit_test(members_are_limited),
 		cmocka_unit_test(counts),
 		cmocka_unit_test(broken),
 	};

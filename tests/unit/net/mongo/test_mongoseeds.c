@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What SRV and TXT records say, with the examples of MongoDB's specification "Initial DNS Seedlist
- * Discovery": hosts in and outside of the domain, options that may be there, what overrules what.
+ * SRV and TXT records, with examples of MongoDB's specification "Initial DNS Seedlist Discovery":
+ * hosts inside and outside of the domain, permitted options, and precedence.
  */
 
 #include <setjmp.h>
@@ -23,7 +23,7 @@
 struct row {
 	struct mongoendpoint_config config;
 	const char *srv[4], *txt[3];
-	const char *set, *source; /* what comes out; source NULL: an error */
+	const char *set, *source; /* expected; source NULL: an error */
 	const char *error;
 };
 
@@ -35,7 +35,7 @@ struct row {
 static const struct row rows[] = {
 	{ FOR(), { HOME, "b.test.build.10gen.cc" }, { NULL }, NULL, "admin", NULL },
 	{ FOR(.source = "shop"), { HOME }, { NULL }, NULL, "shop", NULL },
-	/* The TXT record is the default, for what the connection string does not say itself. */
+	/* The TXT record supplies defaults for the connection string. */
 	{ FOR(.source = "shop"), { HOME }, { "replicaSet=repl0&authSource=thisDB" }, "repl0", "thisDB", NULL },
 	{ FOR(.source = "otherDB", .source_given = true), { HOME }, { "replicaSet=repl0;authSource=thisDB" }, "repl0",
 		"otherDB", NULL },
@@ -66,7 +66,7 @@ static const struct row rows[] = {
 	{ FOR(), { "cc" }, { NULL }, NULL, NULL, "which is not below" },
 	{ FOR(), { "deep.down.TEST.build.10GEN.cc" }, { NULL }, NULL, "admin", NULL },
 	{ { .seed = SEED "." }, { HOME }, { NULL }, NULL, "admin", NULL },
-	/* Of less than three labels all belong to the domain. */
+	/* A name of fewer than three labels is the domain itself. */
 	{ { .seed = "localhost" }, { "test_1.localhost" }, { NULL }, NULL, "admin", NULL },
 	{ { .seed = "localhost" }, { "localhost" }, { NULL }, NULL, NULL, "which is not below localhost" },
 	{ { .seed = "localhost" }, { "localhost.mongodb" }, { NULL }, NULL, NULL, "which is not below localhost" },
@@ -77,7 +77,7 @@ static const struct row rows[] = {
 	{ { .seed = "mongo.local" }, { "test_1.evil.local" }, { NULL }, NULL, NULL, "which is not below mongo.local" },
 	{ { .seed = "blogs.mongodb.com" }, { "cluster.testmongodb.com" }, { NULL }, NULL, NULL,
 		"which is not below mongodb.com" },
-	/* As many as are wanted. */
+	/* As many as wanted. */
 	{ FOR(.max_hosts = 2), { HOME, "b." HOME, "c." HOME }, { NULL }, NULL, "admin", NULL },
 	{ FOR(.max_hosts = 9), { HOME, "b." HOME, "c." HOME }, { NULL }, NULL, "admin", NULL },
 	{ FOR(.max_hosts = 2, .service = "other"), { "a.b" }, { NULL }, NULL, NULL,
@@ -134,7 +134,10 @@ static void records(void **state)
 	}
 }
 
-/* Each of many gets its turn, none of them twice; when all are taken the order is the server's. */
+/*
+ * Every host is chosen at times, never twice at once; if all are taken, they keep the server's
+ * order.
+ */
 static void chosen_at_random(void **state)
 {
 	struct mongoendpoint *some = endpoint(&(struct mongoendpoint_config)FOR(.max_hosts = 3));

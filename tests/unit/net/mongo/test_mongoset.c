@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The search for the member that is asked: a small set of servers, each with what it says; in which
- * order they are tried, who is taken, and what is told when there is none.
+ * The search for the member to ask, over a few servers with fixed greetings: the order of tries,
+ * the member found, and the explanation if there is none.
  */
 
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 
 #define PASSWORD "s3cret"
 
-/* Of each host what it is: "P" primary, "S" secondary, "A" neither, and so on. */
+/* Per host its role: "P" primary, "S" secondary, "A" neither, and so on. */
 struct server {
 	const char *name;
 	char what;
@@ -69,14 +69,14 @@ struct row {
 	const char *hosts, *set;
 	enum mongoendpoint_reads reads;
 	bool direct;
-	const char *tried; /* in this order; '!' behind who is taken */
+	const char *tried; /* in this order; '!' marks the one taken */
 	const char *error;
 };
 
 static const struct row rows[] = {
 	{ "alone", NULL, MONGOENDPOINT_PRIMARY, false, "alone!", NULL },
 	{ "c", NULL, MONGOENDPOINT_PRIMARY, false, "c!", NULL },
-	/* A member that is not the primary says who is. */
+	/* Another member names the primary. */
 	{ "a", NULL, MONGOENDPOINT_PRIMARY, false, "a c!", NULL },
 	{ "a,b", "rs0", MONGOENDPOINT_PRIMARY, false, "a c!", NULL },
 	{ "gone,b", "rs0", MONGOENDPOINT_PRIMARY, false, "gone b c!", NULL },
@@ -100,7 +100,10 @@ static const struct row rows[] = {
 	{ "few,stranger", NULL, MONGOENDPOINT_PRIMARY, false, "few stranger",
 		"no primary found: few:27017: it is a secondary; stranger:27017: it is in another replica set than the "
 		"previous hosts" },
-	/* What it names is no address, or repeats the password: neither is tried nor told. */
+	/*
+	 * Named members that are not addresses, or that repeat the password, are neither tried nor
+	 * shown.
+	 */
 	{ "lost", NULL, MONGOENDPOINT_PRIMARY, false, "lost dead",
 		"no primary found: lost:27017: it is a secondary; dead:1: connecting: Connection refused" },
 	{ "x1,x2,x3,x4", NULL, MONGOENDPOINT_NEAREST, false, "x1 x2 x3 x4",

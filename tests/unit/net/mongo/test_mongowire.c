@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Messages and filters: what is read, what is refused, and what we send, byte by byte. */
+/* Messages and filters: accepted, rejected, and as sent, byte by byte. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static const struct {
 	const char *what;
 	const uint8_t *bytes;
 	size_t len;
-	int64_t length; /* -1: refused by its header */
+	int64_t length; /* -1: rejected by its header */
 	bool read;
 } messages[] = {
 	{ "nothing", WIRE(0), 0, 0, false },
@@ -68,7 +68,7 @@ static void replies(void **state)
 	}
 }
 
-/* A message of ours, taken apart by what reads a server's; its document must be the text's. */
+/* Reads one of our messages as if it were an answer; its document must match the text. */
 static void expect_command(struct buf *message, const char *text)
 {
 	struct mongofilter expected = mongotext_make(text);
@@ -119,7 +119,7 @@ static void commands(void **state)
 static void filters(void **state)
 {
 	static const struct {
-		const char *text, *error; /* NULL: taken */
+		const char *text, *error; /* NULL: accepted */
 	} rows[] = {
 		{ " \n{\"a\": 1}\n", NULL },
 		{ "{\"at\": {\"$gt\": {\"$date\": \"2026-01-01T00:00:00Z\"}}}", NULL },

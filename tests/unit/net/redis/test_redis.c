@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Redis connections against servers that do what the test wants;
- * tests/unit/net/redis/test_redisserver.c has the real one.
+ * Redis connections against scripted servers; tests/unit/net/redis/test_redisserver.c uses a real
+ * one.
  */
 
 #include "../fixture.h"
@@ -20,7 +20,7 @@
 #include "net/redis/redisendpoint.h"
 #include "net/redis/redisreply.h"
 
-/* In the place of the C library's: all clocks are so much ahead. */
+/* Overrides the C library's: all clocks are this much ahead. */
 static time_t ahead_s;
 
 int clock_gettime(clockid_t clock, struct timespec *ts)
@@ -86,7 +86,7 @@ struct result {
 	int64_t integer;
 	char text[256];
 	struct err err;
-	/* What the callback is to do. */
+	/* What the callback does. */
 	struct redis_call **cancel;
 	struct result *start;
 	bool free_pool;
@@ -169,7 +169,7 @@ static void addresses_are_checked(void **state)
 		{ { .address = "redis:6379", .database = -1 }, "database: " },
 		{ { .address = "redis:6379", .tls = true, .tls_ca_pem = "garbage" }, "TLS: CA: " },
 		{ { .address = "redis:6379", .tls = true, .tls_cert_pem = "garbage" }, "TLS: a client certificate" },
-		{ { .address = "redis:6379", .tls_ca_pem = "garbage" }, NULL }, /* without TLS nobody reads it */
+		{ { .address = "redis:6379", .tls_ca_pem = "garbage" }, NULL }, /* not read without TLS */
 	};
 
 	(void)state;
@@ -309,7 +309,7 @@ static void refused_greetings_fail_everything(void **state)
 		{ "-ERR max number of clients reached\r\n", "AUTH failed: ERR max number of clients reached",
 			ERR_TEMPORARY },
 		{ "-LOADING Redis is loading the dataset in memory\r\n", "AUTH failed: LOADING", ERR_TEMPORARY },
-		/* They repeat what they were told. */
+		/* They repeat the command. */
 		{ "-ERR unknown command 'AUTH', with args beginning with: 'hunter2' \r\n",
 			"AUTH failed; the server's reply repeats the password, so it is not shown", ERR_DENIED },
 		{ "-ERR unknown command `AUTH`, with args beginning with: `hunt\r\n",
@@ -336,7 +336,7 @@ static void refused_greetings_fail_everything(void **state)
 		assert_int_equal(a.err.kind, rows[i].kind);
 		assert_string_equal(b.err.msg, a.err.msg);
 		assert_null(strstr(a.err.msg, "hunt"));
-		/* not before the back-off is over: the last reason stands */
+		/* not before the back-off is over: the last error is reported */
 		ask_until(&after, w, e, "k", loop_now_ms(w->f->loop) + 30);
 		UNTIL(w->f, after.calls);
 		assert_string_equal(after.err.msg, a.err.msg);
@@ -347,8 +347,8 @@ static void refused_greetings_fail_everything(void **state)
 /* ---- Failures ---- */
 
 /*
- * Whoever asks during the back-off is told what was found out after he asked: so the first poll
- * after a server is back succeeds.
+ * A command sent during the back-off gets the result of the next attempt: so the first poll after a
+ * server is back succeeds.
  */
 static void refused_connections_back_off_and_come_back(void **state)
 {
@@ -362,7 +362,7 @@ static void refused_connections_back_off_and_come_back(void **state)
 	snprintf(w->address, sizeof(w->address), "127.0.0.1:%u", dead_port);
 	snprintf(expected, sizeof(expected), "redis at %s: connecting: Connection refused", w->address);
 	w->endpoint = endpoint(&(struct redisendpoint_config){ .address = w->address });
-	first.start = &at_once; /* from inside the failure: it waits */
+	first.start = &at_once; /* from inside the failure's callback: it waits */
 	ask(&first, w, "k");
 	UNTIL(w->f, first.calls);
 	assert_int_equal(pool_connections(w->pool), 0);
@@ -385,10 +385,10 @@ static void refused_connections_back_off_and_come_back(void **state)
 }
 
 /*
- * Each of many cycles against a server that is dead leaves nothing, and it is dialled about once a
- * second, however many ask.
+ * Many cycles against a dead server leak nothing, and it is dialled about once a second, however
+ * many commands there are.
  */
-static void a_dead_server_is_not_dialled_by_everybody(void **state)
+static void a_dead_server_is_not_dialled_for_each_command(void **state)
 {
 	struct world *w = *state;
 	struct result asked[1000] = { 0 };
@@ -413,7 +413,7 @@ static void a_dead_server_is_not_dialled_by_everybody(void **state)
 	assert_int_equal(pool_connections(w->pool), 0);
 }
 
-static void a_lost_connection_is_made_again(void **state)
+static void a_lost_connection_is_reopened(void **state)
 {
 	struct world *w = *state;
 	struct result a = { 0 }, b = { 0 }, c = { 0 };
@@ -423,13 +423,13 @@ static void a_lost_connection_is_made_again(void **state)
 	UNTIL(w->f, client_has(&w->peer, "LLEN"));
 	client_send(&w->peer, ":1\r\n");
 	UNTIL(w->f, a.calls);
-	/* Ended while idle: no failure, the next command connects at once. */
+	/* Closed while idle: no failure, the next command connects at once. */
 	client_close(&w->peer);
 	UNTIL(w->f, pool_connections(w->pool) == 0);
 	ask(&b, w, "k");
 	accept_peer(w);
 	UNTIL(w->f, client_has(&w->peer, "LLEN"));
-	/* Ended while a command waits: that fails. */
+	/* Closed while a command waits: that fails. */
 	client_send(&w->peer, ":1\r\n");
 	UNTIL(w->f, b.calls);
 	ask(&c, w, "k");
@@ -457,7 +457,7 @@ static void idle_connection_is_closed_after_a_minute(void **state)
 	ahead_s += 55;
 	fixture_linger(w->f, 20);
 	assert_int_equal(pool_connections(w->pool), 1);
-	ask(&b, w, "k"); /* the minute begins again */
+	ask(&b, w, "k"); /* the minute restarts */
 	client_forget(&w->peer);
 	UNTIL(w->f, client_has(&w->peer, "LLEN"));
 	client_send(&w->peer, ":2\r\n");
@@ -472,7 +472,7 @@ static void idle_connection_is_closed_after_a_minute(void **state)
 	UNTIL(w->f, client_ended(&w->peer));
 }
 
-/* Whatever comes, everybody who waits learns it, and nothing else breaks. */
+/* Whatever arrives, all waiting commands fail with the reason, and nothing else breaks. */
 static void garbage_fails_everything_with_a_reason(void **state)
 {
 	struct world *w = *state;
@@ -485,7 +485,7 @@ static void garbage_fails_everything_with_a_reason(void **state)
 		{ "HTTP/1.1 400 Bad Request\r\n", "malformed reply: Protocol error, got \"H\"" },
 		{ "*200000000\r\n", "an array of 200000000 elements is too long" },
 		{ "", "the server closed the connection (is TLS needed? set enableTLS)" },
-		{ ":1\r\n:2\r\n:3\r\n", NULL },                         /* one more than was asked for */
+		{ ":1\r\n:2\r\n:3\r\n", NULL },                         /* one more than expected */
 		{ "*2\r\n:1\r\n", "the server closed the connection" }, /* half an answer */
 	};
 
@@ -496,7 +496,7 @@ static void garbage_fails_everything_with_a_reason(void **state)
 			.username = NULL,
 			.tls = false });
 
-		pool_free(w->pool); /* without the back-off of the row before */
+		pool_free(w->pool); /* without the previous row's back-off */
 		w->pool = redis_new(w->f->loop);
 		ask_until(&a, w, e, "k", loop_now_ms(w->f->loop) + PATIENCE_MS);
 		ask_until(&b, w, e, "k", loop_now_ms(w->f->loop) + PATIENCE_MS);
@@ -582,7 +582,7 @@ static void a_command_behind_the_head_fails_alone(void **state)
 	assert_int_equal(hasty.calls, 1);
 }
 
-static void deadlines_hold_while_connecting_too(void **state)
+static void deadlines_hold_while_connecting(void **state)
 {
 	struct world *w = *state;
 	struct redisendpoint *e = endpoint(
@@ -591,7 +591,7 @@ static void deadlines_hold_while_connecting_too(void **state)
 
 	ask_until(&hasty, w, e, "k", loop_now_ms(w->f->loop) + 100);
 	ask_until(&patient, w, e, "k", loop_now_ms(w->f->loop) + PATIENCE_MS);
-	UNTIL(w->f, hasty.calls); /* the peer never shakes hands */
+	UNTIL(w->f, hasty.calls); /* the peer never starts TLS */
 	assert_non_null(strstr(hasty.err.msg, "TLS handshake: timed out (does the server speak TLS here?)"));
 	assert_int_equal(patient.calls, 0);
 	redis_cancel(patient.call);
@@ -619,7 +619,7 @@ static void cancelled_commands_keep_their_slot(void **state)
 	UNTIL(w->f, a.calls && c.calls);
 	assert_int_equal(c.integer, 3);
 	assert_int_equal(b.calls + unsent.calls, 0);
-	/* One that has failed already and is about to be told. */
+	/* A command that has failed, with its callback due. */
 	snprintf(address, sizeof(address), "127.0.0.1:%u", fixture_dead_port());
 	dead = endpoint(&(struct redisendpoint_config){ .address = address });
 	ask_until(&a, w, dead, "k", (a.calls = 0, loop_now_ms(w->f->loop) + PATIENCE_MS));
@@ -631,7 +631,7 @@ static void cancelled_commands_keep_their_slot(void **state)
 	redisendpoint_unref(dead);
 }
 
-/* Closes a connection that has come, if there is one; always false. */
+/* Closes an accepted connection, if there is one; always false. */
 static bool end_next(struct world *w)
 {
 	struct client next;
@@ -660,7 +660,7 @@ static void callbacks_may_cancel_and_start(void **state)
 	assert_int_equal(d.integer, 4);
 	assert_int_equal(a.calls + c.calls, 2);
 	assert_int_equal(b.calls, 0);
-	/* The same when everything fails. */
+	/* The same when all commands fail. */
 	a = b = c = d = (struct result){ 0 };
 	ask(&a, w, "a");
 	ask(&b, w, "b");
@@ -669,7 +669,8 @@ static void callbacks_may_cancel_and_start(void **state)
 	c.start = &d;
 	client_close(&w->peer);
 	/*
-	 * Started from inside, it may have found the next connection already: that is closed, too.
+	 * A command started from the callback may already have the next connection: that is closed,
+	 * too.
 	 */
 	UNTIL(w->f, d.calls || end_next(w));
 	assert_int_equal(a.calls + c.calls, 2);
@@ -677,7 +678,7 @@ static void callbacks_may_cancel_and_start(void **state)
 	assert_int_equal(d.err.kind, ERR_TEMPORARY);
 }
 
-static void the_pool_may_go_at_any_time(void **state)
+static void the_pool_may_be_freed_at_any_time(void **state)
 {
 	struct world *w = *state;
 
@@ -692,9 +693,9 @@ static void the_pool_may_go_at_any_time(void **state)
 			UNTIL(w->f, client_has(&w->peer, "b\r\n"));
 		}
 		if (how == 0)
-			client_send(&w->peer, ":1\r\n:2\r\n"); /* from inside a reply */
+			client_send(&w->peer, ":1\r\n:2\r\n"); /* from a reply's callback */
 		else if (how == 1)
-			client_close(&w->peer); /* from inside a failure */
+			client_close(&w->peer); /* from a failure's callback */
 		else {
 			pool_free(w->pool);
 			w->pool = NULL;
@@ -705,7 +706,7 @@ static void the_pool_may_go_at_any_time(void **state)
 		assert_int_equal(b.calls, 0);
 		client_close(&w->peer);
 		w->pool = redis_new(w->f->loop);
-		if (how == 3) { /* the connection of the last round waits in the kernel's queue */
+		if (how == 3) { /* the previous round's connection is in the kernel's queue */
 			struct client left;
 
 			client_accept(&left, w->listener);
@@ -743,18 +744,19 @@ int main(void)
 		cmocka_unit_test_setup_teardown(refused_greetings_fail_everything, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(refused_connections_back_off_and_come_back, world_setup,
 			world_teardown),
-		cmocka_unit_test_setup_teardown(a_dead_server_is_not_dialled_by_everybody, world_setup, world_teardown),
-		cmocka_unit_test_setup_teardown(a_lost_connection_is_made_again, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(a_dead_server_is_not_dialled_for_each_command, world_setup,
+			world_teardown),
+		cmocka_unit_test_setup_teardown(a_lost_connection_is_reopened, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(idle_connection_is_closed_after_a_minute, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(garbage_fails_everything_with_a_reason, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(a_giant_reply_does_not_grow_memory, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(a_hung_server_fails_everything_at_the_heads_deadline, world_setup,
 			world_teardown),
 		cmocka_unit_test_setup_teardown(a_command_behind_the_head_fails_alone, world_setup, world_teardown),
-		cmocka_unit_test_setup_teardown(deadlines_hold_while_connecting_too, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(deadlines_hold_while_connecting, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(cancelled_commands_keep_their_slot, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(callbacks_may_cancel_and_start, world_setup, world_teardown),
-		cmocka_unit_test_setup_teardown(the_pool_may_go_at_any_time, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(the_pool_may_be_freed_at_any_time, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(too_many_commands_fail_at_once, world_setup, world_teardown),
 	};
 

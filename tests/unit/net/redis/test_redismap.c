@@ -16,7 +16,7 @@
 #include "net/redis/redismap.h"
 #include "net/redis/redisreply.h"
 
-/* Slots as `redis-cli cluster keyslot` says them. */
+/* Slots as computed by redis-cli's `cluster keyslot`. */
 static void slots_of_keys(void **state)
 {
 	static const struct {
@@ -66,7 +66,7 @@ static void slots_are_read(void **state)
 	static const struct {
 		const char *bytes, *from;
 		unsigned slot;
-		const char *address; /* NULL: nobody's */
+		const char *address; /* NULL: unassigned */
 	} rows[] = {
 		{ "*1\r\n" RANGE("0", "16383", NODE(A, "7000")), "x:1", 5, "10.0.0.1:7000" },
 		{ "*2\r\n" RANGE("100", "200", NODE(A, "7001")) RANGE("0", "99", NODE(A, "7000")), "x:1", 99,
@@ -86,7 +86,7 @@ static void slots_are_read(void **state)
 			"127.0.0.1:7000" },
 		{ "*1\r\n" RANGE("0", "16383", NODE("$7\r\nfd00::1\r\n", "7000")), "x:1", 5, "[fd00::1]:7000" },
 		{ "*1\r\n" RANGE("0", "16383", NODE("$-1\r\n", "7000")), "/run/redis.sock", 5, "127.0.0.1:7000" },
-		/* Servers that nobody can reach have no slots. */
+		/* Unreachable servers have no slots. */
 		{ "*2\r\n" RANGE("0", "9", NODE(A, "0")) RANGE("10", "16383", NODE(A, "7000")), "x:1", 5, NULL },
 		{ "*2\r\n" RANGE("0", "9", NODE("$3\r\na b\r\n", "1")) RANGE("10", "16383", NODE(A, "7000")), "x:1", 5,
 			NULL },
@@ -175,7 +175,7 @@ static void redirects_are_read(void **state)
 	}
 }
 
-static void one_server_has_everything(void **state)
+static void one_server_has_all_slots(void **state)
 {
 	struct redismap map = { 0 };
 
@@ -194,7 +194,7 @@ int main(void)
 		cmocka_unit_test(slots_are_read),
 		cmocka_unit_test(nonsense_is_refused),
 		cmocka_unit_test(redirects_are_read),
-		cmocka_unit_test(one_server_has_everything),
+		cmocka_unit_test(one_server_has_all_slots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static void write_reply(const struct redis_reply *reply, struct buf *out)
 	}
 }
 
-/* Feeds in steps and says all replies, or how it ended. */
+/* Feeds in steps and returns all replies as text, or the error. */
 static void read_all(const char *bytes, size_t len, size_t step, struct buf *out)
 {
 	struct redisreply *r = redisreply_new();
@@ -83,7 +83,7 @@ static void streams_become_replies(void **state)
 		{ "*200000000\r\n", "! malformed reply: an array of 200000000 elements is too long" },
 		{ "*2147483648\r\n", "! malformed reply: Multi-bulk length out of range" },
 		{ "*65537\r\n", "! malformed reply: an array of 65537 elements is too long" },
-		{ "*2\r\n*60000\r\n", "" }, /* waits for more */
+		{ "*2\r\n*60000\r\n", "" }, /* incomplete */
 		/* together too many */
 		{ "*60000\r\n*60000\r\n", "! malformed reply: an array of 60000 elements is too long" },
 		{ ":1\r\n*65537\r\n:2\r\n", ":1 ! malformed reply: an array of 65537 elements is too long" },
@@ -103,14 +103,14 @@ static void streams_become_replies(void **state)
 	}
 }
 
-static void what_is_asked_of_memory_has_a_cap(void **state)
+static void memory_is_limited(void **state)
 {
 	struct buf bytes = BUF_INIT((size_t)64 << 20), out = BUF_INIT((size_t)64 << 20);
 	char *megabyte = mem_alloc(1 << 20);
 
 	(void)state;
 	memset(megabyte, 'x', 1 << 20);
-	/* A megabyte is taken, a byte more is not. */
+	/* A megabyte is accepted, one byte more is not. */
 	buf_printf(&bytes, "$%d\r\n", 1 << 20);
 	buf_append(&bytes, megabyte, 1 << 20);
 	buf_puts(&bytes, "\r\n$1048577\r\nx");
@@ -119,7 +119,7 @@ static void what_is_asked_of_memory_has_a_cap(void **state)
 	read_all(bytes.data, bytes.len, 16384, &out);
 	assert_int_equal(out.data[0], '$');
 	assert_non_null(strstr(out.data, "! malformed reply: a string of 1048577 bytes is too long"));
-	/* Strings that are each short enough, but not together. */
+	/* Strings that are short enough each, but not together. */
 	buf_reset(&bytes);
 	buf_reset(&out);
 	buf_puts(&bytes, "*8\r\n");
@@ -130,7 +130,7 @@ static void what_is_asked_of_memory_has_a_cap(void **state)
 	}
 	read_all(bytes.data, bytes.len, 16384, &out);
 	assert_string_equal(buf_text(&out), "! malformed reply: a string of 1048576 bytes is too long");
-	/* A line, or a bulk string, that never ends. */
+	/* An endless line, and an endless bulk string. */
 	buf_reset(&bytes);
 	buf_reset(&out);
 	buf_puts(&bytes, "+");
@@ -156,7 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(streams_become_replies),
-		cmocka_unit_test(what_is_asked_of_memory_has_a_cap),
+		cmocka_unit_test(memory_is_limited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

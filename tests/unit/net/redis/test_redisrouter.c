@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Clusters and sentinels whose nodes say what the test wants; the real ones are in tests/live. */
+/* Scripted clusters and sentinels; tests/live uses real ones. */
 
 #include "../fixture.h"
 
@@ -68,7 +68,7 @@ static int world_teardown(void **state)
 	return fixture_teardown(&f);
 }
 
-/* What came to the node's newest connection contains text. */
+/* Whether the node's newest connection has received the text. */
 static bool node_has(struct node *n, const char *text)
 {
 	struct client c;
@@ -100,7 +100,7 @@ static void node_dies(struct world *w, int node)
 	client_close(&n->peer);
 }
 
-/* All slots up to `middle` are the first node's, the others the second's. */
+/* Slots up to `middle` belong to the first node, the others to the second. */
 static char *slots(const struct world *w, int first, int middle, int second)
 {
 	return mem_printf("*2\r\n*3\r\n:0\r\n:%d\r\n*2\r\n$9\r\n127.0.0.1\r\n:%s\r\n*3\r\n:%d\r\n:16383\r\n*2\r\n$"
@@ -166,7 +166,7 @@ static void wait_error(struct world *w, struct result *r, enum err_kind kind, co
 	assert_int_equal(r->calls, 1);
 }
 
-/* Of the node 0 as the seed; keys: "foo" is in slot 12182, "bar" in 5061. */
+/* A cluster with node 0 as its seed. "foo" is in slot 12182, "bar" in 5061. */
 static struct redistopology *cluster(struct world *w)
 {
 	const char *seeds[] = { w->nodes[0].address };
@@ -179,7 +179,7 @@ static struct redistopology *cluster(struct world *w)
 	return topology;
 }
 
-/* A command for "foo" has been answered by node 1, those for "bar" are node 0's. */
+/* The same, with a map: "foo" belongs to node 1, "bar" to node 0. */
 static struct redistopology *known_cluster(struct world *w)
 {
 	MEM_AUTO char *map = slots(w, 0, 9999, 1);
@@ -212,7 +212,7 @@ static void the_owner_is_asked(void **state)
 	redistopology_unref(topology);
 }
 
-static void many_wait_for_one_map(void **state)
+static void many_commands_share_one_refresh(void **state)
 {
 	struct world *w = *state;
 	MEM_AUTO char *map = slots(w, 0, 9999, 1);
@@ -270,7 +270,7 @@ static void ask_is_followed_and_forgotten(void **state)
 	wait_value(w, &r, 4);
 	ask(&r, w, topology, "foo");
 	serve(w, 1, "LLEN", where);
-	serve(w, 2, "ASKING", "-ERR\r\n-NOPERM no\r\n"); /* as any other answer */
+	serve(w, 2, "ASKING", "-ERR\r\n-NOPERM no\r\n"); /* like any other answer */
 	UNTIL(w->f, r.calls);
 	assert_string_equal(r.text, "NOPERM no");
 	redistopology_unref(topology);
@@ -303,7 +303,7 @@ static void a_promoted_replica_is_found(void **state)
 	MEM_AUTO char *map = slots(w, 0, 9999, 2);
 	struct result r;
 
-	fixture_linger(w->f, 300); /* since the last round */
+	fixture_linger(w->f, 300); /* since the last refresh */
 	ask(&r, w, topology, "foo");
 	UNTIL(w->f, node_has(&w->nodes[1], "LLEN"));
 	node_dies(w, 1);
@@ -313,7 +313,7 @@ static void a_promoted_replica_is_found(void **state)
 	redistopology_unref(topology);
 }
 
-static void a_dead_owner_is_told(void **state)
+static void a_dead_owner_is_reported(void **state)
 {
 	struct world *w = *state;
 	struct redistopology *topology = known_cluster(w);
@@ -323,12 +323,12 @@ static void a_dead_owner_is_told(void **state)
 	ask(&r, w, topology, "foo");
 	UNTIL(w->f, node_has(&w->nodes[1], "LLEN"));
 	node_dies(w, 1);
-	serve(w, 0, "SLOTS", map); /* after the gap between two rounds */
+	serve(w, 0, "SLOTS", map); /* after the gap between two refreshes */
 	wait_error(w, &r, ERR_TEMPORARY, w->nodes[1].address);
 	redistopology_unref(topology);
 }
 
-static void no_map_no_answer(void **state)
+static void without_a_map_commands_fail(void **state)
 {
 	struct world *w = *state;
 	struct redistopology *topology = cluster(w);
@@ -337,12 +337,12 @@ static void no_map_no_answer(void **state)
 	ask(&a, w, topology, "foo");
 	serve(w, 0, "SLOTS", "-ERR This instance has cluster support disabled\r\n");
 	wait_error(w, &a, ERR_INVALID, "not part of a cluster");
-	ask_for(&b, w, topology, "foo", 30); /* before the back-off is over: the last reason stands */
+	ask_for(&b, w, topology, "foo", 30); /* before the back-off is over: the last error is reported */
 	wait_error(w, &b, ERR_INVALID, "not part of a cluster");
 	redistopology_unref(topology);
 }
 
-static void holes_are_told(void **state)
+static void unassigned_slots_are_reported(void **state)
 {
 	struct world *w = *state;
 	MEM_AUTO char *map = mem_printf("*1\r\n*3\r\n:0\r\n:99\r\n*2\r\n$9\r\n127.0.0.1\r\n:%s\r\n", w->nodes[0].port);
@@ -406,7 +406,7 @@ static void on_told(void *arg, struct redisendpoint *e)
 	snprintf(t->address, sizeof(t->address), "%s", e->base.name);
 }
 
-static void followers_are_told_of_each_owner(void **state)
+static void followers_hear_of_each_owner(void **state)
 {
 	struct world *w = *state;
 	MEM_AUTO char *map = slots(w, 0, 9999, 1), *moved = slots(w, 0, 9999, 2),
@@ -429,7 +429,7 @@ static void followers_are_told_of_each_owner(void **state)
 	serve(w, 1, "LLEN", elsewhere);
 	serve(w, 2, "LLEN", ":9\r\n");
 	wait_value(w, &r, 9);
-	for (bool asked = false; !asked; loop_turn(w->f->loop)) { /* any of those that know the way */
+	for (bool asked = false; !asked; loop_turn(w->f->loop)) { /* any of the seeds */
 		for (int i = 0; i < 2 && !asked; i++) {
 			asked = node_has(&w->nodes[i], "SLOTS");
 			if (asked)
@@ -490,7 +490,7 @@ static void the_master_is_asked(void **state)
 	redistopology_unref(topology);
 }
 
-static void who_may_not_ask_for_the_role_is_believed(void **state)
+static void a_master_that_refuses_role_is_trusted(void **state)
 {
 	struct world *w = *state;
 	struct redistopology *topology = sentinels(w, 1);
@@ -504,7 +504,7 @@ static void who_may_not_ask_for_the_role_is_believed(void **state)
 	redistopology_unref(topology);
 }
 
-static void a_replica_is_not_believed(void **state)
+static void a_replica_is_rejected(void **state)
 {
 	struct world *w = *state;
 	struct redistopology *topology = sentinels(w, 1);
@@ -525,7 +525,7 @@ static void a_replica_is_not_believed(void **state)
 	redistopology_unref(topology);
 }
 
-static void another_sentinel_knows(void **state)
+static void another_sentinel_is_asked(void **state)
 {
 	struct world *w = *state;
 	struct redistopology *topology = sentinels(w, 2);
@@ -542,7 +542,7 @@ static void another_sentinel_knows(void **state)
 	redistopology_unref(topology);
 }
 
-static void a_silent_sentinel_costs_a_moment(void **state)
+static void a_silent_sentinel_costs_little_time(void **state)
 {
 	struct world *w = *state;
 	struct redistopology *topology = sentinels(w, 2);
@@ -560,7 +560,7 @@ static void a_silent_sentinel_costs_a_moment(void **state)
 	redistopology_unref(topology);
 }
 
-static void sentinels_that_know_nothing(void **state)
+static void sentinels_without_an_answer(void **state)
 {
 	static const struct {
 		const char *answer;
@@ -595,7 +595,7 @@ static void sentinels_that_know_nothing(void **state)
 	}
 }
 
-static void sites_are_checked(void **state)
+static void topologies_are_checked(void **state)
 {
 	const char *good[] = { "a:1" }, *bad[] = { "a:1", "b" };
 	struct err err = { 0 };
@@ -619,24 +619,24 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_owner_is_asked),
-		TEST(many_wait_for_one_map),
+		TEST(many_commands_share_one_refresh),
 		TEST(moved_is_followed_and_remembered),
 		TEST(ask_is_followed_and_forgotten),
 		TEST(redirects_end),
 		TEST(a_promoted_replica_is_found),
-		TEST(a_dead_owner_is_told),
-		TEST(no_map_no_answer),
-		TEST(holes_are_told),
+		TEST(a_dead_owner_is_reported),
+		TEST(without_a_map_commands_fail),
+		TEST(unassigned_slots_are_reported),
 		TEST(deadlines_hold),
 		TEST(cancelled_at_any_time),
-		TEST(followers_are_told_of_each_owner),
+		TEST(followers_hear_of_each_owner),
 		TEST(the_master_is_asked),
-		TEST(who_may_not_ask_for_the_role_is_believed),
-		TEST(a_replica_is_not_believed),
-		TEST(another_sentinel_knows),
-		TEST(a_silent_sentinel_costs_a_moment),
-		TEST(sentinels_that_know_nothing),
-		cmocka_unit_test(sites_are_checked),
+		TEST(a_master_that_refuses_role_is_trusted),
+		TEST(a_replica_is_rejected),
+		TEST(another_sentinel_is_asked),
+		TEST(a_silent_sentinel_costs_little_time),
+		TEST(sentinels_without_an_answer),
+		cmocka_unit_test(topologies_are_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

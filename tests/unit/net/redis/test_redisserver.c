@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Redis connections against a real redis-server, which the test starts on loopback and stops.
- * Skipped where there is none.
+ * Redis connections against a real redis-server, which the test starts and stops on loopback.
+ * Skipped if it is not installed.
  */
 
 #include "../fixture.h"
@@ -85,7 +85,7 @@ static void redis_start(struct world *w)
 	w->pid = fork();
 	assert_true(w->pid >= 0);
 	if (w->pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* whatever becomes of the test */
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* whatever happens to the test */
 		if (chdir(w->folder) == 0)
 			execlp("redis-server", "redis-server", "redis.conf", (char *)NULL);
 		_exit(127);
@@ -203,7 +203,7 @@ static struct redisendpoint *endpoint(struct redisendpoint_config config)
 	return e;
 }
 
-static void every_way_in_works(void **state)
+static void every_kind_of_login_works(void **state)
 {
 	struct world *w = *state;
 	const struct redisendpoint_config configs[] = {
@@ -274,7 +274,7 @@ static void each_kind_of_reply(void **state)
 	redisendpoint_unref(e);
 }
 
-static void wrong_credentials_say_so(void **state)
+static void wrong_credentials_are_reported(void **state)
 {
 	struct world *w = *state;
 	struct x509_pair stranger;
@@ -308,7 +308,7 @@ static void wrong_credentials_say_so(void **state)
 	x509_pair_done(&stranger);
 }
 
-static void a_server_without_a_password_takes_any(void **state)
+static void a_server_without_a_password_accepts_any(void **state)
 {
 	struct world *w = *state;
 	struct redisendpoint *e = endpoint((struct redisendpoint_config){ .address = w->plain, .password = "hunter2" });
@@ -319,7 +319,7 @@ static void a_server_without_a_password_takes_any(void **state)
 	redisendpoint_unref(e);
 }
 
-static void what_a_user_may_not_is_an_answer(void **state)
+static void a_missing_permission_is_an_error_reply(void **state)
 {
 	struct world *w = *state;
 	struct redisendpoint *e = endpoint(
@@ -416,11 +416,11 @@ static void a_stopped_server_times_out_and_comes_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_way_in_works, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(every_kind_of_login_works, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(each_kind_of_reply, world_setup, world_teardown),
-		cmocka_unit_test_setup_teardown(wrong_credentials_say_so, world_setup, world_teardown),
-		cmocka_unit_test_setup_teardown(a_server_without_a_password_takes_any, world_setup, world_teardown),
-		cmocka_unit_test_setup_teardown(what_a_user_may_not_is_an_answer, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(wrong_credentials_are_reported, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(a_server_without_a_password_accepts_any, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(a_missing_permission_is_an_error_reply, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(thousands_in_one_pipeline, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(arguments_may_hold_any_bytes, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(killed_and_back, world_setup, world_teardown),

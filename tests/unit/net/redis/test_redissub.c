@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Subscriptions, against a server that does what the test wants; tests/live/test_push.py has the
- * real one.
- */
+/* Subscriptions, against a scripted server; tests/live/test_push.py uses a real one. */
 #include "../fixture.h"
 
 #include <stdio.h>
@@ -26,7 +23,7 @@ struct ear {
 	struct redissub *sub;
 	unsigned joined, messages;
 	char last[64];
-	bool stop, free_pool; /* what it does when it hears something */
+	bool stop, free_pool; /* what it does on a message */
 };
 
 static struct redisendpoint *endpoint(struct world *w, int database, const char *password)
@@ -139,7 +136,7 @@ static void expect_state(const struct ear *ear, enum redissub_state state, const
 static void one_connection_for_all(void **state)
 {
 	struct world *w = *state;
-	struct redisendpoint *other = endpoint(w, 7, NULL); /* channels know no databases */
+	struct redisendpoint *other = endpoint(w, 7, NULL); /* channels have no database */
 	struct ear a, b, c, late;
 
 	listen_to(w, &a, w->endpoint, "a");
@@ -168,7 +165,10 @@ static void one_connection_for_all(void **state)
 	redissub_stop(late.sub);
 	redissub_stop(b.sub);
 	expect_sent(w, "$11\r\nUNSUBSCRIBE\r\n$1\r\nb\r\n");
-	/* What is on its way is nobody's any more; who comes back gets it anew. */
+	/*
+	 * A message in transit is dropped once the channel is left; a new listener gets only later
+	 * ones.
+	 */
 	say(w, "b", "lpush");
 	listen_to(w, &b, w->endpoint, "b");
 	expect_sent(w, "$9\r\nSUBSCRIBE\r\n$1\r\nb\r\n");
@@ -183,7 +183,7 @@ static void one_connection_for_all(void **state)
 	redisendpoint_unref(other);
 }
 
-static void it_comes_back(void **state)
+static void the_connection_comes_back(void **state)
 {
 	struct world *w = *state;
 	struct ear a, b;
@@ -221,7 +221,7 @@ static void passwords_come_first_and_are_not_shown(void **state)
 	expect_state(&a, REDISSUB_FAILING, "AUTH failed; the server's reply repeats the password");
 	fixture_linger(w->f, 1000);
 	client_close(&w->peer);
-	assert_false(client_accept(&w->peer, w->listener)); /* accounts are locked for more */
+	assert_false(client_accept(&w->peer, w->listener)); /* some servers lock accounts for more attempts */
 	redissub_stop(a.sub);
 	redisendpoint_unref(locked);
 	locked = endpoint(w, 3, "other");
@@ -236,7 +236,7 @@ static void passwords_come_first_and_are_not_shown(void **state)
 	redisendpoint_unref(locked);
 }
 
-static void a_refused_channel_is_said_and_others_live(void **state)
+static void a_refused_channel_is_reported_and_others_work(void **state)
 {
 	struct world *w = *state;
 	struct ear a, b;
@@ -256,7 +256,7 @@ static void a_refused_channel_is_said_and_others_live(void **state)
 	redissub_stop(b.sub);
 }
 
-static void messages_that_were_not_asked_for_end_the_connection(void **state)
+static void unexpected_messages_end_the_connection(void **state)
 {
 	struct world *w = *state;
 	struct ear a;
@@ -272,8 +272,8 @@ static void messages_that_were_not_asked_for_end_the_connection(void **state)
 	redissub_stop(a.sub);
 }
 
-/* In a storm the channel is left, and joined again: what is said in between need not be heard. */
-static void a_storm_is_not_listened_to(void **state)
+/* In a storm the channel is left and rejoined; messages in between may be missed. */
+static void a_storm_mutes_the_channel(void **state)
 {
 	struct world *w = *state;
 	struct ear a;
@@ -313,7 +313,7 @@ static void nonsense_ends_the_connection(void **state)
 		UNTIL(w->f, redissub_pool_connections(w->pool) == 0);
 		expect_state(&a, REDISSUB_FAILING, "redis at 127.0.0.1:");
 	}
-	/* Odd, but nothing to fall over. */
+	/* Odd, but harmless. */
 	accept_peer(w);
 	expect_sent(w, "SUBSCRIBE");
 	client_send(&w->peer, "*3\r\n$7\r\nmessage\r\n:1\r\n*0\r\n");
@@ -322,7 +322,7 @@ static void nonsense_ends_the_connection(void **state)
 	redissub_stop(a.sub);
 }
 
-static void who_hangs_up_without_a_word_may_want_tls(void **state)
+static void a_silent_close_suggests_tls(void **state)
 {
 	struct world *w = *state;
 	struct ear a;
@@ -349,7 +349,7 @@ static void a_silent_server_is_noticed(void **state)
 	redissub_stop(a.sub);
 }
 
-static void who_hears_may_go_and_end_it_all(void **state)
+static void callbacks_may_stop_and_free(void **state)
 {
 	struct world *w = *state;
 	struct ear a, b;
@@ -377,15 +377,15 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(one_connection_for_all),
-		CASE(it_comes_back),
+		CASE(the_connection_comes_back),
 		CASE(passwords_come_first_and_are_not_shown),
-		CASE(a_refused_channel_is_said_and_others_live),
-		CASE(messages_that_were_not_asked_for_end_the_connection),
-		CASE(a_storm_is_not_listened_to),
+		CASE(a_refused_channel_is_reported_and_others_work),
+		CASE(unexpected_messages_end_the_connection),
+		CASE(a_storm_mutes_the_channel),
 		CASE(nonsense_ends_the_connection),
-		CASE(who_hangs_up_without_a_word_may_want_tls),
+		CASE(a_silent_close_suggests_tls),
 		CASE(a_silent_server_is_noticed),
-		CASE(who_hears_may_go_and_end_it_all),
+		CASE(callbacks_may_stop_and_free),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 
 /*
  * The parameters of kafka and apache-kafka: accepted, defaulted, rejected with the message
- * (doc/keda.md 8.11); which triggers ask the same. What the brokers answer is tried live.
+ * (doc/keda.md 8.11), and equal questions. The brokers' answers are tested live.
  */
 
 #include <setjmp.h>
@@ -76,12 +76,12 @@ static const struct {
 	{ K, BASIC "|sasl=oauthbearer",
 		"oauthTokenEndpointUri=https://id/token|scopes=a,b|oauthExtensions=x=1,y=2|" LOGIN, "s1-kafka-g-topics",
 		"kafka k:9092", 10000, 0 },
-	/* What is nothing is left out; the library of apache-kafka knows Kafka's port. */
+	/* Empty entries are ignored; apache-kafka has a default port. */
 	{ K, "bootstrapServers=a:1,,b:2,|consumerGroup=g", NULL, "s1-kafka-g-topics", "kafka a:1,b:2", 10000, 0 },
 	{ A, "bootstrapServers=a, [::1], b:2|consumerGroup=g", NULL, "s1-kafka-g-topics", "kafka a:9092,[::1]:9092,b:2",
 		10000, 0 },
 	{ A, BASIC "|topic=t|limitToPartitionsWithLag=true", NULL, "s1-kafka-t", "kafka k:9092", 10000, 0 },
-	/* apache-kafka does not mind these. */
+	/* apache-kafka accepts these. */
 	{ A, BASIC "|ensureEvenDistributionOfPartitions=true", NULL, "s1-kafka-g-topics", "kafka k:9092", 10000, 0 },
 	{ A, BASIC "|topic=t|limitToPartitionsWithLag=true|ensureEvenDistributionOfPartitions=true", NULL, "s1-kafka-t",
 		"kafka k:9092", 10000, 0 },
@@ -90,7 +90,7 @@ static const struct {
 	{ K, BASIC MSK, KEYS, "s1-kafka-g-topics", "kafka k:9092", 10000, 0 },
 	{ A, BASIC "|sasl=aws_msk_iam|tls=enable|awsRegion=eu-west-1", KEYS, "s1-kafka-g-topics", "kafka k:9092", 10000,
 		0 },
-	/* Without TLS it does not matter that one is missing. */
+	/* Without TLS a missing one does not matter. */
 	{ K, BASIC, "cert=PEM", "s1-kafka-g-topics", "kafka k:9092", 10000, 0 },
 };
 
@@ -188,8 +188,8 @@ static void refused(void **state)
 	}
 }
 
-/* One that a request cannot hold would fail those of all who ask with it. */
-static void names_that_are_too_long(void **state)
+/* A name too long for a request would fail the whole batch. */
+static void too_long_names(void **state)
 {
 	static const struct {
 		const char *type, *before;
@@ -220,8 +220,8 @@ static void names_that_are_too_long(void **state)
 	}
 }
 
-/* Shown to MSK's brokers, and to trusted ones, that the system's roots verify. */
-static void as_kscaled_itself(void **state)
+/* Only for MSK's and trusted brokers, verified by the system's CAs. */
+static void own_identity(void **state)
 {
 	static const char broker[] = "b-1.shop.x.c2.kafka.eu-west-1.amazonaws.com:9098";
 	static const struct {
@@ -290,7 +290,9 @@ static void keys(void **state)
 		bool same;
 	} rows[] = {
 		{ BASIC "|topic=t", NULL, BASIC "|topic=t|activationLagThreshold=9", NULL, 1, 2, true },
-		/* The bound is made of the threshold; without one it is of no account. */
+		/*
+		 * The bound depends on the threshold; without a bound the threshold has no effect.
+		 */
 		{ BASIC "|topic=t", NULL, BASIC "|topic=t|lagThreshold=9", NULL, 1, 1, false },
 		{ BASIC "|topic=t|allowIdleConsumers=1", NULL, BASIC "|topic=t|lagThreshold=9|allowIdleConsumers=1",
 			NULL, 1, 1, true },
@@ -298,7 +300,7 @@ static void keys(void **state)
 		{ BASIC "|topic=t", NULL, BASIC, NULL, 1, 1, false },
 		{ BASIC "|topic=t", NULL, "bootstrapServers=k:9092|consumerGroup=h|topic=t", NULL, 1, 1, false },
 		{ BASIC, NULL, "bootstrapServers=k:9093|consumerGroup=g", NULL, 1, 1, false },
-		/* One cluster is one, however its servers are written. */
+		/* The same cluster, however its servers are written. */
 		{ BASIC, NULL, "bootstrapServers=K:9092|consumerGroup=g", NULL, 1, 1, true },
 		{ BASIC, NULL, "bootstrapServers=k:9092,k:9092,|consumerGroup=g", NULL, 1, 1, true },
 		{ "bootstrapServers=a:1,b:2,[::1]:3|consumerGroup=g", NULL,
@@ -318,7 +320,7 @@ static void keys(void **state)
 			"username=u|password=secret-2", 1, 1, false },
 		{ BASIC "|sasl=plaintext", "username=u|password=secret-1", BASIC "|sasl=scram_sha256",
 			"username=u|password=secret-1", 1, 1, false },
-		/* Without a login they are nobody's. */
+		/* Without a login they have no effect. */
 		{ BASIC, "username=u|password=secret-1", BASIC, NULL, 1, 1, true },
 		{ BASIC "|sasl=oauthbearer", "username=u|password=secret-1|oauthTokenEndpointUri=https://a",
 			BASIC "|sasl=oauthbearer", "username=u|password=secret-2|oauthTokenEndpointUri=https://a", 1, 1,
@@ -342,7 +344,7 @@ static void keys(void **state)
 	}
 }
 
-/* What stands in a Secret that `kscaled check` has not read is not judged. */
+/* Values of a Secret that `kscaled check` has not read are not judged. */
 static void unknown_values(void **state)
 {
 	struct strmap m = { 0 }, a = { 0 };
@@ -361,7 +363,7 @@ static void unknown_values(void **state)
 	strmap_done(&a);
 }
 
-static void keys_that_people_try(void **state)
+static void unknown_parameters(void **state)
 {
 	struct scaler s;
 	struct err err = { 0 };
@@ -394,12 +396,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accepted),
 		cmocka_unit_test(refused),
-		cmocka_unit_test(names_that_are_too_long),
+		cmocka_unit_test(too_long_names),
 		cmocka_unit_test(keys),
 		cmocka_unit_test(unknown_values),
-		cmocka_unit_test(keys_that_people_try),
+		cmocka_unit_test(unknown_parameters),
 		cmocka_unit_test(in_the_clear),
-		cmocka_unit_test(as_kscaled_itself),
+		cmocka_unit_test(own_identity),
 	};
 
 	return cmocka_run_group_tests_name("scalers/kafka/kafka", tests, NULL, NULL);

@@ -69,11 +69,11 @@ static const struct {
 	{ "evenly, and no more than have a lag", { .threshold = 10, .even = true, .only_lagging = true },
 		{ AT(0, 25), AT(0, 0), AT(0, 0), AT(0, 0) }, 4, { 0 }, 10, 25 },
 	{ "evenly: no partitions", { .threshold = 10, .even = true }, { IDLE(0) }, 0, { 0 }, 0, 0 },
-	/* Stuck ones count for the load alone, and not as partitions with a lag. */
+	/* Stuck partitions count for the load only, and not as partitions with a lag. */
 	{ "stuck", { .threshold = 10 }, { AT(0, 7), AT(0, 5) }, 2, { true }, 5, 12 },
 	{ "stuck, no lag", { .threshold = 10, .only_lagging = true }, { AT(0, 700), AT(0, 500) }, 2, { true }, 10,
 		1200 },
-	/* Offsets that nobody has. */
+	/* Impossible offsets. */
 	{ "too much", { .threshold = 10, .idle = true }, { AT(0, PLENTY), AT(0, PLENTY) }, 2, { 0 }, INT64_MAX,
 		INT64_MAX },
 	{ "too much, bounded", { .threshold = PLENTY }, { AT(0, PLENTY), AT(0, PLENTY) }, 2, { 0 }, INT64_MAX,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* excludePersistentLag: which partitions are stuck, by polls, not by looks between them. */
+/* excludePersistentLag: partitions are stuck by polls, not by queries between them. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,14 +36,14 @@ static void polls(void **state)
 	assert_int_equal(look(m, "g", 1000 + POLL_MS, 5, 8), 1);      /* the first has not moved */
 	assert_int_equal(look(m, "g", 1000 + 2 * POLL_MS, 6, 8), 2);  /* the second */
 	assert_int_equal(look(m, "g", 1000 + 3 * POLL_MS, 6, 8), 3);  /* both */
-	assert_int_equal(look(m, "h", 1000 + 3 * POLL_MS, 6, 8), 0);  /* of another group nothing is known */
-	assert_int_equal(look(m, "g", 1000 + 4 * POLL_MS, -1, 8), 2); /* nothing is committed any more */
+	assert_int_equal(look(m, "h", 1000 + 3 * POLL_MS, 6, 8), 0);  /* nothing is known of another group */
+	assert_int_equal(look(m, "g", 1000 + 4 * POLL_MS, -1, 8), 2); /* no committed offsets any more */
 	assert_int_equal(look(m, "g", 1000 + 5 * POLL_MS, 6, 8), 2);
 	kafkamemory_free(m);
 }
 
-/* A healthy consumer that commits once a minute is no more stuck because somebody looks. */
-static void looks_between_polls(void **state)
+/* Extra queries do not make a healthy consumer that commits once a minute stuck. */
+static void queries_between_polls(void **state)
 {
 	struct kafkamemory *m = kafkamemory_new();
 
@@ -51,16 +51,16 @@ static void looks_between_polls(void **state)
 	assert_int_equal(look(m, "g", 1000, 5, 7), 0);
 	assert_int_equal(look(m, "g", 1000 + POLL_MS / 2, 5, 7), 0);
 	assert_int_equal(look(m, "g", 1000 + POLL_MS, 6, 7), 2);
-	for (int i = 1; i < 5; i++) /* as the poll said, until the next one */
+	for (int i = 1; i < 5; i++) /* as at the poll, until the next one */
 		assert_int_equal(look(m, "g", 1000 + POLL_MS + i * 5000, 6, 7), 2);
-	/* One that moves meanwhile is no longer stuck. */
+	/* A partition that moves meanwhile is no longer stuck. */
 	assert_int_equal(look(m, "g", 1000 + POLL_MS + 20000, 6, 9), 0);
-	/* A poll that comes a little early is one. */
+	/* A query slightly before the interval counts as a poll. */
 	assert_int_equal(look(m, "g", 900 + 2 * POLL_MS, 6, 9), 1);
 	kafkamemory_free(m);
 }
 
-/* So many partitions that one namespace has room for three of them. */
+/* So many partitions that a namespace has room for three such groups. */
 #define MANY (KAFKAMEMORY_PARTITIONS_MAX / 8)
 
 static bool all_stuck(struct kafkamemory *m, const char *key, const char *namespace_, int64_t now_ms)
@@ -89,16 +89,16 @@ static void limits(void **state)
 		snprintf(key, sizeof(key), "g%d", i);
 		assert_false(all_stuck(m, key, "shop", 1000));
 	}
-	/* Three and a few are too many: the oldest is forgotten, and counts in full once more. */
+	/* A few more than three are too many: the oldest is forgotten, and counts in full once. */
 	assert_int_equal(look(m, "first", 1000 + POLL_MS, 5, 7), 0);
 	assert_true(all_stuck(m, "g3", "shop", 1000 + POLL_MS));
-	/* Who has not asked for an hour is forgotten, too. */
+	/* Groups not asked about for an hour are forgotten, too. */
 	assert_int_equal(look(m, "other", 1000 + 2 * KAFKAMEMORY_FORGET_MS, 5, 7), 0);
 	assert_false(all_stuck(m, "g3", "shop", 1000 + 2 * KAFKAMEMORY_FORGET_MS + POLL_MS));
 	kafkamemory_free(m);
 }
 
-/* As much as one asks for, and again: what another has is remembered. */
+/* One namespace at its limit does not displace another's offsets. */
 static void namespaces(void **state)
 {
 	struct kafkamemory *m = kafkamemory_new();
@@ -121,7 +121,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(polls),
-		cmocka_unit_test(looks_between_polls),
+		cmocka_unit_test(queries_between_polls),
 		cmocka_unit_test(limits),
 		cmocka_unit_test(namespaces),
 	};

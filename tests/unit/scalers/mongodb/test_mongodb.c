@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The parameters of the mongodb trigger, connection strings among them: accepted, defaulted,
- * rejected with the message (KEDA's mongo_scaler.go, the driver's connstring.go); which questions
- * are the same.
+ * The parameters of the mongodb trigger, including connection strings: accepted, defaulted,
+ * rejected with the message (KEDA's mongo_scaler.go, the driver's connstring.go), and equal
+ * questions.
  */
 
 #include <setjmp.h>
@@ -61,7 +61,7 @@ static const struct good {
 	{ Q AT, "password=secret", NULL, "s1-mongodb-jobs", "mongodb db:27017", 5000, 0 },
 	{ Q AT "passwordFromEnv=P", NULL, "P=secret", "s1-mongodb-jobs", "mongodb db:27017", 5000, 0 },
 	{ Q AT "password=secret", NULL, NULL, "s1-mongodb-jobs", "mongodb db:27017", 5000, 0 },
-	/* The TriggerAuthentication comes first. */
+	/* The TriggerAuthentication takes precedence. */
 	{ Q AT, "host=other|port=1|username=v|password=secret|dbName=x", NULL, "s1-mongodb-jobs", "mongodb other:1",
 		5000, 0 },
 	{ Q "host=::1|port=27018|username=u|scheme=mongodb", "password=secret", NULL, "s1-mongodb-jobs",
@@ -84,7 +84,7 @@ static const struct good {
 		"readPreferenceTags=",
 		NULL, "s1-mongodb-jobs", "mongodb db:27017", 5000, 0 },
 	{ Q, URI "db/?tls=true&ssl=true&tlsInsecure=true", NULL, "s1-mongodb-jobs", "mongodb db:27017", 5000, 0 },
-	/* A name in the place of the hosts; a port is not looked at. */
+	/* An SRV name instead of hosts; a port is ignored. */
 	{ Q "host=c.db.test|username=u|scheme=mongodb+srv", "password=secret", NULL, "s1-mongodb-jobs",
 		"mongodb c.db.test", 5000, 0 },
 	{ Q AT "scheme=mongodb+srv", "password=secret", NULL, "s1-mongodb-jobs", "mongodb db", 5000, 0 },
@@ -92,7 +92,7 @@ static const struct good {
 		"s1-mongodb-jobs", "mongodb c.db.test.", 5000, 0 },
 	{ Q, SRV "u:secret@c.db.test/?srvMaxHosts=0&replicaSet=rs0", NULL, "s1-mongodb-jobs", "mongodb c.db.test", 5000,
 		0 },
-	/* Without tls enable and without tls=true what is for TLS has no effect, as in KEDA. */
+	/* Without tls enable and tls=true the TLS parameters have no effect, as in KEDA. */
 	{ Q AT, "password=secret|ca=x|cert=y", NULL, "s1-mongodb-jobs", "mongodb db:27017", 5000, 0 },
 };
 
@@ -235,7 +235,7 @@ static void unknown_keys(void **state)
 	scaler_done(&s);
 }
 
-/* Where the user is looked for, and what is decoded how. */
+/* The user's database, and percent-decoding. */
 static void logins(void **state)
 {
 	static const struct {
@@ -270,7 +270,7 @@ static void logins(void **state)
 	}
 }
 
-/* Thresholds and names are not part of a question, everything that changes the answer is. */
+/* Everything that changes the answer is part of the question; thresholds and names are not. */
 static void questions(void **state)
 {
 	static const struct {
@@ -279,14 +279,14 @@ static void questions(void **state)
 	} pairs[] = {
 		{ Q AT, "password=p", "query={\"done\":false}|queryValue=9|activationQueryValue=3|" C AT, "password=p",
 			true },
-		/* Without a connection string KEDA looks for the user where it counts. */
+		/* Without a connection string KEDA takes dbName as the user's database. */
 		{ Q AT, "password=p", Q, URI "u:p@db/shop", true },
 		{ Q AT, "password=p", Q, URI "u:p@db/", false },
 		{ Q, URI "u:p@db/?socketTimeoutMS=1&w=1", Q, URI "u:p@db:27017", true },
 		{ Q, URI "u:p@db/?maxIdleTimeMS=999999999999&maxStalenessSeconds=0&authMechanism=&readPreference=", Q,
 			URI "u:p@db/?readConcernLevel=&directConnection=False&connect=automatic", true },
 		{ Q, URI "db/?connect=direct", Q, URI "db/?directConnection=TRUE&connect=Direct", true },
-		/* An option for TLS alone asks for TLS. */
+		/* An option that is only about TLS implies TLS. */
 		{ Q, URI "db/?tls=true", Q, URI "db/?tlsDisableOCSPEndpointCheck=false", true },
 		{ Q AT, "password=p", Q AT, "password=q", false },
 		{ Q AT, "password=p", "query={\"done\":true}|queryValue=5|" C AT, "password=p", false },
@@ -301,7 +301,7 @@ static void questions(void **state)
 		{ Q, URI "db/?tls=true&tlsInsecure=true", Q, URI "db/?tls=true", false },
 		{ Q, URI "u:p@db/?authMechanism=SCRAM-SHA-1", Q, URI "u:p@db", false },
 		{ Q, URI "u:p@db/?authSource=x", Q, URI "u:p@db", false },
-		/* What is looked up, and what its TXT record may change. */
+		/* What is looked up, and what its TXT record may override. */
 		{ Q, SRV "u:p@db", Q, URI "u:p@db/?tls=true", false },
 		{ Q, SRV "u:p@db", Q, SRV "u:p@db/?tls=true&srvServiceName=mongodb&srvMaxHosts=0", true },
 		{ Q, SRV "u:p@db", Q, SRV "u:p@db/?tls=false", false },
@@ -327,7 +327,7 @@ static void questions(void **state)
 	}
 }
 
-/* ---- Asking a port on which nobody listens: through the type, to its end ---- */
+/* ---- Asking a closed port, through the whole type ---- */
 
 static void on_answer(void *arg, const struct answer *answer, const struct err *err)
 {

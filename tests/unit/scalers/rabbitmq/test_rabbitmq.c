@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of the rabbitmq trigger: accepted, defaulted, rejected with the message
- * (doc/keda.md 8.12), and which questions are the same. What servers answer is tried live.
+ * (doc/keda.md 8.12), and equal questions. Servers' answers are tested live.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,19 +77,19 @@ static const struct {
 		"s2-rabbitmq-q", "rabbitmq at mq:5672", "/", "me", "it", 20000, 0, false },
 	{ "queueName=q|timeout=5s", "host=amqp://mq/v", NULL, "s2-rabbitmq-q", "rabbitmq at mq:5672", "v", "guest",
 		"guest", 20000, 0, false },
-	/* Of the query, what is of TLS counts only with amqps:// and without tls enable. */
+	/* TLS parameters of the URL's query matter only with amqps:// and without tls enable. */
 	{ "host=amqp://mq/v?connection_timeout=9&channel_max=3&cacertfile=/ca&auth_mechanism=plain|queueName=q", NULL,
 		NULL, "s2-rabbitmq-q", "rabbitmq at mq:5672", "v", "guest", "guest", 20000, 0, false },
 	{ "host=amqps://mq/v?cacertfile=/ca|queueName=q", "tls=enable", NULL, "s2-rabbitmq-q", "rabbitmq at mq:5671",
 		"v", "guest", "guest", 20000, 0, true },
 	{ "host=amqps://mq/?auth_mechanism=EXTERNAL|queueName=q", "username=me|password=it", NULL, "s2-rabbitmq-q",
 		"rabbitmq at mq:5671", "/", "me", "it", 20000, 0, true },
-	/* What KEDA's client has where the URL has a user alone; to KEDA a 0 is not given. */
+	/* KEDA's defaults for a URL with a user only; KEDA treats 0 as absent. */
 	{ "host=amqp://me@mq|queueName=q|queueLength=0|mode=QueueLength|value=3", NULL, NULL, "s2-rabbitmq-q",
 		"rabbitmq at mq:5672", "/", "me", "guest", 3000, 0, false },
 	{ "host=amqp://me:@mq|queueName=q|queueLength=0|value=0", NULL, NULL, "s2-rabbitmq-q", "rabbitmq at mq:5672",
 		"/", "me", "", 20000, 0, false },
-	/* Parameters of regular expressions do not count without one. */
+	/* Parameters for regular expressions have no effect without useRegex. */
 	{ AMQP "|operation=median|pageSize=0", NULL, NULL, "s2-rabbitmq-jobs", "rabbitmq at mq:5672", "/", "u", "p",
 		20000, 0, false },
 };
@@ -152,7 +152,7 @@ static const struct {
 		"http://mq:15672/api/queues/%2F/jobs?" COLUMNS, NULL, NULL, "http://id/t" },
 };
 
-/* What is sent for a token, with the scopes as OAuth has them. */
+/* The token request, with scopes in OAuth's format. */
 static void expect_exchange(const struct identity *identity, const char *url)
 {
 	const struct identity_environment environment = { .arg = NULL };
@@ -213,7 +213,7 @@ static int file_of(void *arg, const char *path, struct buf *out, struct err *err
 	return 0;
 }
 
-/* What is asked of Entra ID for the trigger; the caller owns it. */
+/* The trigger's request to Entra ID; owned by the caller. */
 static char *form_of(const struct scaler *s)
 {
 	const struct rabbitmqparams_question *q = s->question->data;
@@ -254,8 +254,8 @@ static void by_kscaleds_own_token(void **state)
 	static const struct {
 		const struct pod_identity *identity;
 		const char *metadata, *auth;
-		const char *client, *scope; /* of the form that is sent */
-		const char *said;           /* not NULL: it is refused */
+		const char *client, *scope; /* of the form sent */
+		const char *said;           /* not NULL: refused */
 	} rows[] = {
 		{ &own, HTTPS, "workloadIdentityResource=api://mq", "client_id=kscaled&",
 			"&scope=api%3A%2F%2Fmq%2F.default&", NULL },
@@ -263,11 +263,11 @@ static void by_kscaleds_own_token(void **state)
 			"&scope=api%3A%2F%2Fmq%2F.default&", NULL },
 		{ &own, HTTPS, "workloadIdentityResource=api://mq/.default", "client_id=kscaled&",
 			"&scope=api%3A%2F%2Fmq%2F.default&", NULL },
-		/* whatever podIdentity says, as in KEDA; and no other login is sent */
+		/* whatever podIdentity is, as in KEDA, and without another login */
 		{ &unsaid, HTTPS, "workloadIdentityResource=x|username=u|password=p", "client_id=kscaled&",
 			"&scope=x%2F.default&", NULL },
 		{ &aws, HTTPS, "workloadIdentityResource=x", "client_id=kscaled&", "&scope=x%2F.default&", NULL },
-		/* ca without tls enable does not count */
+		/* ca has no effect without tls enable */
 		{ &own, HTTPS, "workloadIdentityResource=x|ca=PEM", "client_id=kscaled&", "&scope=x%2F.default&",
 			NULL },
 		{ &forbidden, HTTPS, "workloadIdentityResource=x", NULL, NULL,
@@ -307,8 +307,8 @@ static void by_kscaleds_own_token(void **state)
 	}
 }
 
-/* podIdentity without a resource says nothing, as in KEDA. */
-static void who_names_no_resource_logs_in_by_password(void **state)
+/* podIdentity without a resource has no effect, as in KEDA. */
+static void without_a_resource_the_login_is_by_password(void **state)
 {
 	static const struct pod_identity own = { .provider = "azure-workload", .may_be_kscaled = true },
 					 mine = { .provider = "azure-workload" };
@@ -422,7 +422,7 @@ static void a_name_has_its_limit_over_amqp(void **state)
 	scaler_done(&s);
 }
 
-/* ---- Who shares a question ---- */
+/* ---- Equal questions ---- */
 
 static char *key_of(const char *metadata, const char *auth)
 {
@@ -460,7 +460,7 @@ static void keys(void **state)
 	assert_keys(HTTP "|mode=MessageRate|value=1", NULL, HTTP "|mode=MessageRate|value=1|activationValue=2", NULL,
 		true);
 	assert_keys(HTTP "|mode=MessageRate|value=1", NULL, HTTP "|mode=DeliverGetRate|value=1", NULL, false);
-	/* Here activationValue is the value where nothing is delivered. */
+	/* In these modes activationValue is the value while nothing is delivered. */
 	assert_keys(HTTP "|mode=ExpectedQueueConsumptionTime|value=1", NULL,
 		HTTP "|mode=ExpectedQueueConsumptionTime|value=1|activationValue=2", NULL, false);
 	assert_keys(HTTP "|mode=ExpectedQueueConsumptionTime|value=1|activationValue=1000000.1", NULL,
@@ -472,7 +472,7 @@ static int build_of_row(const char *metadata, const char *auth, struct scaler *o
 	return build(metadata, auth, NULL, out, err);
 }
 
-/* Over HTTP nobody requires it, as of no trigger over HTTP. */
+/* Over HTTP it is not required, as for any trigger over HTTP. */
 static void tls_may_be_required(void **state)
 {
 	static const struct tlsrow rows[] = {
@@ -493,7 +493,7 @@ int main(void)
 		cmocka_unit_test(over_amqp),
 		cmocka_unit_test(over_http),
 		cmocka_unit_test(by_kscaleds_own_token),
-		cmocka_unit_test(who_names_no_resource_logs_in_by_password),
+		cmocka_unit_test(without_a_resource_the_login_is_by_password),
 		cmocka_unit_test(timeouts_and_modes),
 		cmocka_unit_test(rejected),
 		cmocka_unit_test(a_name_has_its_limit_over_amqp),

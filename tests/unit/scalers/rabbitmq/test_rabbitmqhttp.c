@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The five modes, and what answers of the management API say. */
+/* The five modes, and the management API's answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,16 +31,16 @@ static const struct {
 	{ LENGTH, { 5, 9, 9 }, 5, 5, false },
 	{ RATE, { 0, 0, 0 }, 0, 0, false },
 	{ RATE, { 0, 2.5, 9 }, 2, 2.5, true },
-	{ RATE, { 3, 0.5, 9 }, 2, 0.5, true }, /* by what waits */
+	{ RATE, { 3, 0.5, 9 }, 2, 0.5, true }, /* by the messages in the queue */
 	{ RATE, { 2, 2, 9 }, 2, 2, false },
 	{ GET, { 9, 9, 2 }, 2, 2, false },
 	{ GET, { 9, 9, 2.5 }, 2, 2.5, true },
 	{ RATIO, { 9, 0, 5 }, 0, 0, false },
 	{ RATIO, { 9, 0, 0 }, 3, 0, false },
-	{ RATIO, { 9, 2, 0 }, 3, 3, true }, /* nobody consumes */
+	{ RATIO, { 9, 2, 0 }, 3, 3, true }, /* no consumer */
 	{ RATIO, { 9, 6, 2 }, 3, 3, false },
 	{ RATIO, { 9, 6, 2 }, 2, 3, true },
-	{ TIME, { 0, 0, 0 }, 0, 0, true }, /* an idle queue with nobody consuming */
+	{ TIME, { 0, 0, 0 }, 0, 0, true }, /* an idle queue without consumers */
 	{ TIME, { 9, 9, 0 }, 7, 7, true },
 	{ TIME, { 8, 6, 2 }, 5, 6, true }, /* (6 - 2) / 2 + 8 / 2 */
 	{ TIME, { 8, 6, 2 }, 6, 6, false },
@@ -62,8 +62,8 @@ static void modes(void **state)
 	}
 }
 
-/* Answers that differ by activationValue alone are those of modes that say so. */
-static void only_two_depend_on_activation(void **state)
+/* Only modes that are documented to do so depend on activationValue. */
+static void only_two_modes_depend_on_activation(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
@@ -92,7 +92,7 @@ static const struct {
 	{ { .queue = "q" }, QUEUE("q", "5", "3") "}", { 5, 0, 0 }, NULL },
 	{ { .queue = "q", .ready_only = true }, QUEUE("q", "5", "3") "}", { 3, 0, 0 }, NULL },
 	{ { .queue = "q", .rates = true }, QUEUE("q", "5", "3") STATS("1.5", "2") "}", { 5, 1.5, 2 }, NULL },
-	/* Nothing was ever published: there are no such counters. */
+	/* Nothing was ever published, so the counters are missing. */
 	{ { .queue = "q", .rates = true }, QUEUE("q", "0", "0") "}", { 0, 0, 0 }, NULL },
 	{ { .queue = "q", .rates = true }, QUEUE("q", "0", "0") ",\"message_stats\":{\"publish\":7}}", { 0, 0, 0 },
 		"queue \"q\": the server keeps no rates" },
@@ -107,7 +107,7 @@ static const struct {
 	{ { .queue = "q" }, "{\"messages\":1", { 0, 0, 0 }, "the answer is not RabbitMQ's" },
 	{ { .queue = "q" }, "<html>", { 0, 0, 0 }, "the answer is not RabbitMQ's" },
 	{ { .queue = "^q", .regex = true }, "{\"items\":[],\"page_count\":0}", { 0, 0, 0 }, NULL },
-	/* one was declared just now, or its node is down */
+	/* one was just declared, or its node is down */
 	{ { .queue = "^q", .regex = true, .operation = RABBITMQHTTP_AVG },
 		"{\"page_count\":1,\"items\":[{\"name\":\"new\"}," QUEUE("a", "5", "3") "}," QUEUE("b", "3",
 			"3") "},{\"name\":\"down\"}]}",
@@ -137,7 +137,7 @@ static const struct {
 	{ { .queue = "^q", .regex = true },
 		"{\"page_count\":1,\"items\":[" QUEUE("a", "1e308", "3") "}," QUEUE("b", "1e308", "2") "}]}",
 		{ 0, 0, 0 }, "queue \"^q\": the sum over the matching queues is not finite" },
-	/* A list of Kubernetes' is no empty queue, and pages that cannot be counted are not one. */
+	/* A Kubernetes list is not an empty page, nor is an answer without page_count. */
 	{ { .queue = "^q", .regex = true }, "{\"kind\":\"List\",\"items\":[]}", { 0, 0, 0 },
 		"queue \"^q\": the answer has no number of pages" },
 	{ { .queue = "^q", .regex = true }, "{\"items\":[" QUEUE("q", "5", "3") "}],\"page_count\":\"2\"}", { 0, 0, 0 },
@@ -146,7 +146,7 @@ static const struct {
 		"the answer is not an object" },
 };
 
-static void what_answers_say(void **state)
+static void answers_are_read(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(answers); i++) {
@@ -169,8 +169,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(modes),
-		cmocka_unit_test(only_two_depend_on_activation),
-		cmocka_unit_test(what_answers_say),
+		cmocka_unit_test(only_two_modes_depend_on_activation),
+		cmocka_unit_test(answers_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

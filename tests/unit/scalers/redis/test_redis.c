@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of the six Redis triggers: accepted, defaulted, rejected with the message
- * (doc/keda.md 8.1, 8.2, 6.1). What the server answers is tried live.
+ * (doc/keda.md 8.1, 8.2, 6.1). The server's answers are tested live.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -315,10 +315,7 @@ static void others_rejected(void **state)
 	}
 }
 
-/*
- * One server does not read what belongs to sentinels, nor a list what belongs to streams: whoever
- * writes it has chosen the wrong type.
- */
+/* Parameters of sentinels for a single server, or of streams for a list, suggest the wrong type. */
 static void of_another_type(void **state)
 {
 	static const struct {
@@ -403,7 +400,7 @@ static void questions_of_others(void **state)
 	}
 }
 
-/* Thresholds and names are not part of a question, everything that changes the answer is. */
+/* Everything that changes the answer is part of the question; thresholds and names are not. */
 static void questions(void **state)
 {
 	static const struct {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One key of Redis, watched, against a server that does what the test wants: what is asked of it,
- * what is subscribed to, and what is said when push is off. tests/live/test_push.py has the real
- * one.
+ * A watched Redis key, against a scripted server: queries, subscriptions, and the report when push
+ * is off. tests/live/test_push.py uses a real one.
  */
 #include "../../net/fixture.h"
 
@@ -23,7 +22,7 @@ struct world {
 	struct fixture *f;
 	struct scaler_sources sources;
 	int listener;
-	struct client query, sub; /* the connections, in the order in which they come */
+	struct client query, sub; /* the connections, in order of arrival */
 	struct redisendpoint *endpoint;
 	char address[64];
 	struct rediswatch *watch;
@@ -95,7 +94,7 @@ static void expect_report(struct world *w, enum watch_state state, const char *w
 		fail_msg("%d \"%s\", not %d \"%s\"", report.state, report.why, state, why);
 }
 
-/* The server is asked, and answers this. */
+/* Waits for the query, and answers it. */
 static void answer_setting(struct world *w, const char *reply)
 {
 	if (w->query.fd < 0) {
@@ -139,7 +138,7 @@ static void say(struct world *w, const char *event)
 	client_send(&w->sub, text);
 }
 
-static void where_it_is_on_it_is_used(void **state)
+static void push_is_used_where_enabled(void **state)
 {
 	struct world *w = *state;
 
@@ -153,11 +152,11 @@ static void where_it_is_on_it_is_used(void **state)
 	UNTIL(w->f, w->looks > 0);
 	fixture_linger(w->f, 20);
 	assert_int_equal(w->looks, 1);
-	say(w, "a-new-one"); /* rather once too often */
+	say(w, "a-new-one"); /* rather once too many */
 	UNTIL(w->f, w->looks == 2);
 }
 
-static void what_is_missing_is_said(void **state)
+static void missing_flags_are_reported(void **state)
 {
 	static const struct {
 		enum rediswatch_classes classes;
@@ -181,7 +180,7 @@ static void what_is_missing_is_said(void **state)
 		UNTIL(w->f, rediswatch_report(w->watch).state == WATCH_OFF);
 		expect_report(w, WATCH_OFF, rows[i].says);
 		assert_true(rediswatch_report(w->watch).tell);
-		assert_int_equal(w->looks, 1); /* so that it is said soon */
+		assert_int_equal(w->looks, 1); /* so that it is reported soon */
 		assert_int_equal(rediswatch_pool_connections(w->sources.redis_watches), 0);
 		rediswatch_stop(w->watch);
 		w->watch = NULL;
@@ -189,7 +188,7 @@ static void what_is_missing_is_said(void **state)
 	}
 }
 
-static void part_of_it_is_on(void **state)
+static void some_flags_are_missing(void **state)
 {
 	struct world *w = *state;
 
@@ -201,8 +200,8 @@ static void part_of_it_is_on(void **state)
 		"Kglszh");
 }
 
-/* A managed server, or a user that may not ask. */
-static void a_server_that_does_not_tell(void **state)
+/* A managed server, or a user without the right to CONFIG GET. */
+static void a_server_that_refuses_config_get(void **state)
 {
 	struct world *w = *state;
 
@@ -240,7 +239,7 @@ static void a_user_that_may_not_subscribe(void **state)
 	expect_report(w, WATCH_OFF, "allow it with: ACL SETUSER <user> &__keyspace@2__:*");
 }
 
-static void one_question_for_all_watches(void **state)
+static void one_query_for_all_watches(void **state)
 {
 	struct world *w = *state;
 	struct rediswatch *more[50];
@@ -316,19 +315,19 @@ static void words_of_notify(void **state)
 	assert_null(start(w, REDISWATCH_OFF, REDISWATCH_LENGTHS));
 	rediswatch_pool_free(w->sources.redis_watches);
 	w->sources.redis_watches = NULL;
-	assert_null(start(w, REDISWATCH_AUTO, REDISWATCH_LENGTHS)); /* a tool that only checks */
+	assert_null(start(w, REDISWATCH_AUTO, REDISWATCH_LENGTHS)); /* `kscaled check` */
 }
 
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(where_it_is_on_it_is_used),
-		CASE(what_is_missing_is_said),
-		CASE(part_of_it_is_on),
-		CASE(a_server_that_does_not_tell),
+		CASE(push_is_used_where_enabled),
+		CASE(missing_flags_are_reported),
+		CASE(some_flags_are_missing),
+		CASE(a_server_that_refuses_config_get),
 		CASE(a_user_that_may_not_subscribe),
-		CASE(one_question_for_all_watches),
+		CASE(one_query_for_all_watches),
 		CASE(the_key_moves_to_another_server),
 		CASE(words_of_notify),
 	};
