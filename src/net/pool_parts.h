@@ -68,7 +68,7 @@ void pool_call_leave(struct pool_call *call);
  * call has left its queue or lane.
  */
 void pool_call_tell(struct pool_server *s, struct pool_call *call, const struct err *why);
-void pool_call_fail(struct pool_call *call, const struct err *why); /* leaves, then tells */
+void pool_call_fail(struct pool_call *call, const struct err *why); /* leaves, then calls back */
 /* Fails the call, but keeps its place in a lane, as answers come in order. */
 void pool_call_expire(struct pool_call *call, const struct err *why);
 /* Puts the lane's calls back at the head of the queue, in their order; frees cancelled ones. */

@@ -122,7 +122,7 @@ int amqpframe_read(const struct amqpframe *frame, struct amqpmethod *out, struct
 	default: break;
 	}
 	if (c.failed)
-		return err_set(err, ERR_TEMPORARY, "the server sent a method (%u.%u) that is cut short", out->id >> 16,
+		return err_set(err, ERR_TEMPORARY, "the server sent a truncated method (%u.%u)", out->id >> 16,
 			out->id & 0xffff);
 	return 0;
 }

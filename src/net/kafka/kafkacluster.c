@@ -25,7 +25,7 @@
 #define EARLIER_MS 50
 /*
  * Holds ListOffsets back this long while OffsetFetch requests are in flight, so that questions
- * whose offsets arrive one after the other share one request.
+ * whose offsets arrive one after the other share one ListOffsets.
  */
 #define GATHER_MS 20
 
@@ -161,8 +161,9 @@ static struct kafkalink *link_to(struct kafkacluster *c, int32_t node, struct er
 	if (broker ? !link && HASH_COUNT(c->links) < LINKS_MAX : c->map.too_many_brokers)
 		kafkashares_has_too_many_brokers(namespace_of(c), err);
 	else if (!broker && HASH_COUNT(c->map.brokers) >= KAFKAMAP_BROKERS_MAX)
-		err_set(err, ERR_TEMPORARY, "broker %" PRId32 " is not among the %d brokers that are known, the most",
-			node, KAFKAMAP_BROKERS_MAX);
+		err_set(err, ERR_TEMPORARY,
+			"broker %" PRId32 " is not among the %d brokers that are known, which is the limit", node,
+			KAFKAMAP_BROKERS_MAX);
 	else if (!broker)
 		err_set(err, ERR_TEMPORARY,
 			"broker %" PRId32 " is not among the brokers that the cluster names: it may be down", node);

@@ -62,7 +62,7 @@ bool kafkalink_is_open(const struct kafkalink *l);      /* logged in */
 bool kafkalink_is_connected(const struct kafkalink *l); /* open, or being opened */
 bool kafkalink_backs_off(const struct kafkalink *l);    /* in back-off after a failed connection */
 size_t kafkalink_waiting(const struct kafkalink *l);    /* requests */
-/* Closed, nobody waiters, and nobody is still to be told that it failed: it may be freed. */
+/* Closed, without requests and without callbacks due: it may be freed. */
 bool kafkalink_is_unused(const struct kafkalink *l);
 /*
  * For a callback with an error: the broker closed a connection that had answered, as it does when

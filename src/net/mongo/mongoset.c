@@ -178,7 +178,7 @@ static const char *strange(const struct mongoset *s, const struct mongoreply_hel
 	if (h->is_router)
 		return s->wanted ? "it is a mongos, which is in no replica set: leave out replicaSet" : NULL;
 	if (h->is_unready)
-		return "its replica set is not initiated, or it is not in it any more";
+		return "its replica set is not initiated, or it was removed from it";
 	if (!h->set && s->wanted)
 		return "it is in no replica set, but replicaSet is given";
 	if (!h->set && s->several)

@@ -128,7 +128,7 @@ static void *refuse_type(const redisReadTask *task)
 {
 	struct redisreply *r = task->privdata;
 
-	snprintf(r->refused, sizeof(r->refused), "a type of RESP3, which was not asked for");
+	snprintf(r->refused, sizeof(r->refused), "an unexpected RESP3 type");
 	return NULL;
 }
 

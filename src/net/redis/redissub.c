@@ -197,7 +197,7 @@ static void take_message(struct redissub_conn *c, const struct redis_reply *repl
 		return;
 	HASH_FIND(hh, c->channels, name->text, name->len, ch);
 	if (!ch || (!ch->joined && ch->unanswered == 0)) {
-		err_set(&err, ERR_TEMPORARY, "the server sent a message of a channel that is not subscribed to");
+		err_set(&err, ERR_TEMPORARY, "the server sent a message for a channel that is not subscribed to");
 		conn_fail(c, &err);
 		return;
 	}

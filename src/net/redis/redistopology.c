@@ -44,7 +44,7 @@ static int make_endpoints(struct redistopology *s, const char *const *addresses,
 	struct redisendpoint_config config = *server_config;
 
 	if (count == 0)
-		return err_set(err, ERR_INVALID, "addresses: there is none");
+		return err_set(err, ERR_INVALID, "addresses: at least one is needed");
 	if (count > REDISTOPOLOGY_SEEDS_MAX)
 		return err_set(err, ERR_INVALID, "addresses: at most %d, but there are %zu", REDISTOPOLOGY_SEEDS_MAX,
 			count);

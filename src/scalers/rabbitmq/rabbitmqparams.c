@@ -413,8 +413,8 @@ static char *scope_of(const char *resource)
 }
 
 /*
- * kscaled's own identity: workloadIdentityResource asks for it, as in KEDA, whatever podIdentity
- * says. No host is trusted by default, as none is Microsoft's.
+ * kscaled's own identity, which workloadIdentityResource selects, whatever podIdentity is, as in
+ * KEDA. No host is trusted by default, as none is Microsoft's.
  */
 static struct identity *make_own(const struct scaler_params *params, const struct fields *f,
 	const struct httpurl_place *server, struct err *err)

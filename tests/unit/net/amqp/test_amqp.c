@@ -627,7 +627,7 @@ static void nonsense_is_an_error(void **state)
 		{ "\0\x32\0\x0b\1x\0\0\0\1\0\0\0\0", 14, 1, "sent an unexpected answer" },
 		{ "\0\x32\0\x0b\1q\0\0\0\1\0\0\0\0", 14, 9, "an unexpected method (50.11)" },
 		{ "\0\x3c\0\x3c", 4, 1, "an unexpected method (60.60)" },
-		{ "\0\x32\0\x0b\xffq", 6, 1, "a method (50.11) that is cut short" },
+		{ "\0\x32\0\x0b\xffq", 6, 1, "a truncated method (50.11)" },
 		{ "\0\x0a\0\x1e\0\1\0\0\x20\0\0\0", 12, 0, "an unexpected method (10.30)" },
 	};
 	struct world *w = *state;
