@@ -27,7 +27,7 @@ static bool pipelines(const struct pool_server *s)
 }
 
 /* Sets the timer to at_ms, unless it is due earlier. */
-static void look_again(struct pool_server *s, int64_t at_ms)
+static void schedule(struct pool_server *s, int64_t at_ms)
 {
 	int64_t now_ms;
 
@@ -142,7 +142,7 @@ void pool_finished(struct pool_call *call, bool usable)
 	}
 	if (s->queue)
 		dispatch(s);
-	look_again(s, slot->used_ms + IDLE_MS);
+	schedule(s, slot->used_ms + IDLE_MS);
 }
 
 void pool_refused(struct pool_call *call, const struct err *why)
@@ -234,7 +234,7 @@ void pool_lost(struct pool_slot *slot, const struct err *why)
 	struct pool_server *s = slot->server;
 
 	lose(slot, why, false);
-	look_again(s, now_of(s) + IDLE_MS);
+	schedule(s, now_of(s) + IDLE_MS);
 	dispatch(s);
 }
 
@@ -316,7 +316,7 @@ static void grow(struct pool_server *s)
 		due_ms = s->grow_ms > due_ms ? s->grow_ms : due_ms;
 	}
 	if (now_of(s) < due_ms) {
-		look_again(s, due_ms);
+		schedule(s, due_ms);
 		return;
 	}
 	closed->state = SLOT_OPENING;
@@ -366,7 +366,7 @@ static void expire_calls(struct pool_server *s, struct pool_call *list)
 	err.kind = ERR_NONE;
 	DL_FOREACH_SAFE (list, call, next) {
 		if (call->deadline_ms > now_ms) {
-			look_again(s, call->deadline_ms);
+			schedule(s, call->deadline_ms);
 		} else if (!call->cancelled) {
 			if (err.kind == ERR_NONE)
 				explain_overdue(s, &err);
@@ -437,14 +437,14 @@ static void server_free(struct pool_server *s)
 	free(s);
 }
 
-static void look_at_slot(struct pool_slot *slot)
+static void schedule_slot(struct pool_slot *slot)
 {
 	struct pool_server *s = slot->server;
 
 	for (unsigned i = 0; i < s->pool->lanes; i++)
 		expire_calls(s, slot->lanes[i].sent);
 	if (slot->state == SLOT_OPEN && slot->under_way == 0)
-		look_again(s, slot->used_ms + IDLE_MS);
+		schedule(s, slot->used_ms + IDLE_MS);
 }
 
 static void on_timer(void *arg)
@@ -461,8 +461,8 @@ static void on_timer(void *arg)
 	}
 	dispatch(s);
 	for (size_t i = 0; i < s->slots_count; i++)
-		look_at_slot(&s->slots[i]);
-	look_again(s, now_of(s) + IDLE_MS);
+		schedule_slot(&s->slots[i]);
+	schedule(s, now_of(s) + IDLE_MS);
 }
 
 /* ---- Users ---- */
@@ -576,7 +576,7 @@ void pool_ask(struct pool *p, struct endpoint *e, char *query, size_t bytes, int
 	call->asked_ms = s->used_ms = loop_now_ms(p->loop);
 	call->deadline_ms = deadline_ms;
 	if (admit(s, bytes, &err)) {
-		look_again(s, call->asked_ms + IDLE_MS);
+		schedule(s, call->asked_ms + IDLE_MS);
 		name_server(s, &err);
 		pool_call_tell(s, call, &err);
 		return;
@@ -584,7 +584,7 @@ void pool_ask(struct pool *p, struct endpoint *e, char *query, size_t bytes, int
 	call->server = s;
 	s->waiting++;
 	s->waiting_bytes += bytes;
-	look_again(s, deadline_ms);
+	schedule(s, deadline_ms);
 	if (!s->queue && find_room(s, &slot, &lane)) {
 		send(slot, lane, call);
 		return;

@@ -37,7 +37,7 @@ static void send_login(struct amqplink *l)
 	stream_write_frame(&l->stream, &frame);
 }
 
-static void say_goodbye(struct amqplink *l)
+static void send_close(struct amqplink *l)
 {
 	struct buf frame = BUF_INIT(64);
 
@@ -57,7 +57,7 @@ void amqplink_declare(struct amqplink *l, size_t channel, const char *queue)
  * The server's text up to the first line break. Servers repeat user, vhost and queue in it; text
  * that repeats the password is not shown.
  */
-static const char *words_of(const struct amqplink *l, struct amqpmethod *m)
+static const char *reason_of(const struct amqplink *l, struct amqpmethod *m)
 {
 	const char *password = l->endpoint->password;
 
@@ -80,12 +80,12 @@ static enum err_kind kind_of(unsigned code)
 /* Explains by the step in progress, or by the code (AMQP 0-9-1, section 1.2, "constants"). */
 static int explain_close(const struct amqplink *l, struct amqpmethod *m, struct err *err)
 {
-	const char *words = words_of(l, m);
+	const char *words = reason_of(l, m);
 
 	if (l->state == AMQPLINK_LOGGING_IN && m->code == 403)
 		return err_set(err, ERR_DENIED, "the login was refused: %s%s", words,
 			l->endpoint->user ? "" : " (EXTERNAL: the certificate's name must be a user there)");
-	if (l->state == AMQPLINK_ENTERING)
+	if (l->state == AMQPLINK_OPENING_VHOST)
 		return err_set(err, kind_of(m->code), "vhost \"%.80s\" cannot be used: %s", l->endpoint->vhost, words);
 	if (m->code == 320)
 		return err_set(err, ERR_TEMPORARY, "the server or its administrator closed the connection: %s", words);
@@ -150,11 +150,11 @@ static int on_tune(struct amqplink *l, const struct amqpmethod *m)
 	l->beat_ms = (int64_t)beat_s * 1000;
 	SEND(l, amqpframe_put_tune_ok, (unsigned)l->channels, least_of(m->frame_max, AMQPFRAME_MAX), beat_s);
 	SEND(l, amqpframe_put_open, l->endpoint->vhost);
-	begin(l, AMQPLINK_ENTERING, "opening the vhost");
+	begin(l, AMQPLINK_OPENING_VHOST, "opening the vhost");
 	return 1;
 }
 
-static int on_entered(struct amqplink *l)
+static int on_vhost_open(struct amqplink *l)
 {
 	stream_ready(&l->stream);
 	l->state = AMQPLINK_OPEN;
@@ -171,7 +171,7 @@ static void on_channel_closed(struct amqplink *l, size_t channel, struct amqpmet
 
 	SEND(l, amqpframe_put_channel_close_ok, (unsigned)channel + 1);
 	open_channel(l, channel);
-	err_set(&err, kind_of(m->code), "%s", words_of(l, m));
+	err_set(&err, kind_of(m->code), "%s", reason_of(l, m));
 	l->handler->refused(l->arg, channel, &err);
 }
 
@@ -217,8 +217,8 @@ static int take_method(struct amqplink *l, const struct amqpframe *frame, struct
 			"the server asks for more than user and password, which kscaled does not support");
 	if (m.id == AMQPFRAME_TUNE && state == AMQPLINK_LOGGING_IN)
 		return on_tune(l, &m);
-	if (m.id == AMQPFRAME_OPEN_OK && state == AMQPLINK_ENTERING)
-		return on_entered(l);
+	if (m.id == AMQPFRAME_OPEN_OK && state == AMQPLINK_OPENING_VHOST)
+		return on_vhost_open(l);
 	return unexpected(&m, err);
 }
 
@@ -303,7 +303,7 @@ void amqplink_open(struct amqplink *l)
 void amqplink_close(struct amqplink *l)
 {
 	if (l->state == AMQPLINK_OPEN)
-		say_goodbye(l);
+		send_close(l);
 	stream_close(&l->stream);
 	memset(l->open, 0, sizeof(l->open));
 	loop_timer_cancel(&l->beat);

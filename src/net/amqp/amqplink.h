@@ -42,7 +42,7 @@ enum amqplink_state {
 	AMQPLINK_CONNECTING,
 	AMQPLINK_GREETING, /* waiting for the server's first frame */
 	AMQPLINK_LOGGING_IN,
-	AMQPLINK_ENTERING, /* opening the vhost */
+	AMQPLINK_OPENING_VHOST, /* opening the vhost */
 	AMQPLINK_OPEN,
 };
 

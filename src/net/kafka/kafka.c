@@ -234,7 +234,7 @@ static void on_deadline(void *arg)
 	struct err err;
 
 	if (call->parked) {
-		kafkashares_asks_too_much(endpoint_namespace(&call->client->endpoint->base), &err);
+		kafkashares_refuse_query(endpoint_namespace(&call->client->endpoint->base), &err);
 		end_call(call, &err);
 		return;
 	}
@@ -274,9 +274,9 @@ static void fail_step(struct kafka_call *call, const struct err *err, enum kafka
 }
 
 /* A topic's name for messages: those of the group's topics come from the broker. */
-static const char *shown(const struct kafka_call *call, const char *topic)
+static const char *redact(const struct kafka_call *call, const char *topic)
 {
-	return kafkaendpoint_shown(call->client->endpoint, topic);
+	return kafkaendpoint_redact(call->client->endpoint, topic);
 }
 
 /* ---- Topics ---- */
@@ -325,14 +325,14 @@ static bool add_topic(struct kafka_call *call, struct kafkatopic *t)
 
 	call->topics[call->topic_count++] = kafkatopic_ref(t);
 	if (t->too_many) {
-		kafkashares_knows_too_much(endpoint_namespace(&call->client->endpoint->base), &err);
-		err_wrap(&err, "topic %s", shown(call, t->name));
+		kafkashares_refuse_topic(endpoint_namespace(&call->client->endpoint->base), &err);
+		err_wrap(&err, "topic %s", redact(call, t->name));
 		end_call(call, &err);
 		return false;
 	}
 	if (t->error) {
 		err_set(&err, kafkamessages_is_denied(t->error) ? ERR_DENIED : ERR_TEMPORARY, "topic %s: %s",
-			shown(call, t->name), kafkamessages_error(t->error, room));
+			redact(call, t->name), kafkamessages_error(t->error, room));
 		if (kafkamessages_is_retryable(t->error))
 			try_again(call, &err, false);
 		else
@@ -359,7 +359,7 @@ static bool add_topic(struct kafka_call *call, struct kafkatopic *t)
 	if (wanted > 0)
 		return true;
 	end_with(call, ERR_INVALID, "expected at least one active partition within the topic '%s'",
-		shown(call, t->name));
+		redact(call, t->name));
 	return false;
 }
 
@@ -406,7 +406,7 @@ static void take_topics(struct kafka_call *call)
 
 		if (!t) {
 			end_with(call, ERR_TEMPORARY, "topic %s: the brokers returned no metadata",
-				shown(call, names[i]));
+				redact(call, names[i]));
 			return;
 		}
 		if (!add_topic(call, t))
@@ -418,7 +418,7 @@ static void take_topics(struct kafka_call *call)
 		if (call->places[i].leader >= 0)
 			continue;
 		err_set(&err, ERR_TEMPORARY, "partition %" PRId32 " of topic %s has no leader at the moment",
-			call->partitions[i].id, shown(call, call->partitions[i].topic));
+			call->partitions[i].id, redact(call, call->partitions[i].topic));
 		try_again(call, &err, false);
 		return;
 	}
@@ -525,14 +525,14 @@ static int take_offset(struct kafka_call *call, struct kafka_partition *p, const
 		return call->step != COMMITTED
 			? 0
 			: err_set(err, ERR_INVALID, "error finding offset block for topic %s and partition %" PRId32,
-				  shown(call, p->topic), p->id);
+				  redact(call, p->topic), p->id);
 	}
 	if (o->error && call->step == STARTS)
 		return 0; /* the end alone must do */
 	if (o->error)
 		return err_set(err, kafkamessages_is_denied(o->error) ? ERR_DENIED : ERR_TEMPORARY,
 			"%s of partition %" PRId32 " of topic %s: %s",
-			call->step == ENDS ? "the end" : "the committed offset", p->id, shown(call, p->topic),
+			call->step == ENDS ? "the end" : "the committed offset", p->id, redact(call, p->topic),
 			kafkamessages_error(o->error, room));
 	if (call->step == COMMITTED)
 		p->committed = o->offset >= 0 ? o->offset : KAFKA_OFFSET_NONE;

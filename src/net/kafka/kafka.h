@@ -13,8 +13,8 @@
  * so that a thousand cost little more than a few: the first starts at once, the others when the 50
  * ms are over. A question waits only for brokers that it needs.
  *
- * If leaders or coordinators have moved, or a connection was lost, the question is retried from the
- * metadata on; the next failure is reported. net/kafka/kafkacluster sends the requests. The
+ * If leaders or coordinators have moved, or a connection was lost, the question is retried a few
+ * times, from the metadata on, before it fails. net/kafka/kafkacluster sends the requests. The
  * protocol (net/kafka/kafkamessages) is written by hand, as no C library both works on our event
  * loop and asks for the ends of many partitions at once.
  */

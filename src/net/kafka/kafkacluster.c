@@ -159,7 +159,7 @@ static struct kafkalink *link_to(struct kafkacluster *c, int32_t node, struct er
 	struct kafkalink *link = broker ? link_at(c, broker->host, broker->port, false) : NULL;
 
 	if (broker ? !link && HASH_COUNT(c->links) < LINKS_MAX : c->map.too_many_brokers)
-		kafkashares_has_too_many_brokers(namespace_of(c), err);
+		kafkashares_refuse_broker(namespace_of(c), err);
 	else if (!broker && HASH_COUNT(c->map.brokers) >= KAFKAMAP_BROKERS_MAX)
 		err_set(err, ERR_TEMPORARY,
 			"broker %" PRId32 " is not among the %d brokers that are known, which is the limit", node,
@@ -605,11 +605,11 @@ void kafkacluster_forget_coordinator(struct kafkacluster *c, const char *group)
 static void take_metadata(struct kafkabatch *b, struct wire *r)
 {
 	struct kafkacluster *c = b->cluster;
-	struct kafkamessages_metadata said;
+	struct kafkamessages_metadata metadata;
 	struct err err;
 
-	if (kafkamessages_read_metadata(r, &said, &err)) {
-		kafkamessages_metadata_done(&said);
+	if (kafkamessages_read_metadata(r, &metadata, &err)) {
+		kafkamessages_metadata_done(&metadata);
 		finish(b, NULL, &err, KAFKACLUSTER_FINAL);
 		return;
 	}
@@ -619,8 +619,8 @@ static void take_metadata(struct kafkabatch *b, struct wire *r)
 	 */
 	send_pending(c, false);
 	c->map.namespace_ = namespace_of(c);
-	kafkamap_take(&c->map, &said, (const char *const *)b->names, b->name_count, loop_now_ms(c->loop));
-	kafkamessages_metadata_done(&said);
+	kafkamap_take(&c->map, &metadata, (const char *const *)b->names, b->name_count, loop_now_ms(c->loop));
+	kafkamessages_metadata_done(&metadata);
 	name_links(c);
 	finish(b, NULL, NULL, KAFKACLUSTER_FINAL);
 }

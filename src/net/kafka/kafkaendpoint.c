@@ -140,7 +140,7 @@ static void make_key(struct kafkaendpoint *e)
 	free(secrets);
 }
 
-int kafkaendpoint_may_show(const struct kafkaendpoint *e, const char *host, struct err *err)
+int kafkaendpoint_may_disclose(const struct kafkaendpoint *e, const char *host, struct err *err)
 {
 	const struct disclosure to = { .cloud = DISCLOSURE_MSK,
 		.region = e->region,
@@ -158,7 +158,7 @@ static int check_servers(const struct kafkaendpoint *e, struct err *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < e->count && !rc; i++)
-		rc = kafkaendpoint_may_show(e, e->servers[i].host, err);
+		rc = kafkaendpoint_may_disclose(e, e->servers[i].host, err);
 	return rc;
 }
 
@@ -193,7 +193,7 @@ struct kafkaendpoint *kafkaendpoint_new(const struct kafkaendpoint_config *confi
 	return (struct kafkaendpoint *)endpoint_unique(&e->base);
 }
 
-const char *kafkaendpoint_shown(const struct kafkaendpoint *e, const char *text)
+const char *kafkaendpoint_redact(const struct kafkaendpoint *e, const char *text)
 {
 	return e->password && strstr(text, e->password) ? "(not shown: it repeats the password)" : text;
 }

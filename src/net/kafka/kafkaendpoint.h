@@ -67,9 +67,9 @@ struct kafkaendpoint *kafkaendpoint_new(const struct kafkaendpoint_config *confi
  * Whether the identity's credential may be sent to a broker of this name, configured or advertised:
  * what kscaled itself signs for MSK is valid in the whole region. -1 with ERR_INVALID.
  */
-int kafkaendpoint_may_show(const struct kafkaendpoint *e, const char *host, struct err *err);
+int kafkaendpoint_may_disclose(const struct kafkaendpoint *e, const char *host, struct err *err);
 /* Returns text, or a placeholder if it contains the password. For messages only. */
-const char *kafkaendpoint_shown(const struct kafkaendpoint *e, const char *text);
+const char *kafkaendpoint_redact(const struct kafkaendpoint *e, const char *text);
 struct kafkaendpoint *kafkaendpoint_ref(struct kafkaendpoint *e);
 void kafkaendpoint_unref(struct kafkaendpoint *e); /* the last reference wipes it */
 

@@ -75,7 +75,7 @@ static void close_now(void *connection)
 static void name_broker(void *arg, struct err *err)
 {
 	const struct kafkalink *l = arg;
-	const char *address = kafkaendpoint_shown(l->terms->endpoint, l->address);
+	const char *address = kafkaendpoint_redact(l->terms->endpoint, l->address);
 
 	if (address != l->address) /* the error contains the host, too */
 		err_set(err, err->kind, "failed");
@@ -391,7 +391,7 @@ static void fetch_token(struct kafkalink *l)
 {
 	struct err err;
 
-	if (kafkaendpoint_may_show(l->terms->endpoint, l->host, &err))
+	if (kafkaendpoint_may_disclose(l->terms->endpoint, l->host, &err))
 		link_fail(l, &err);
 	else
 		l->token_wait = webtoken_ask(l->terms->tokens, l->terms->endpoint->identity,

@@ -44,23 +44,23 @@ static bool take_share(const struct kafkamap *map, struct shares *of, struct sha
 }
 
 /* Takes over name and partitions. */
-static void put_topic(struct kafkamap *map, struct kafkamessages_topic *said, int64_t now_ms)
+static void put_topic(struct kafkamap *map, struct kafkamessages_topic *from, int64_t now_ms)
 {
-	struct kafkatopic *old = kafkamap_topic(map, said->name), *t = mem_zalloc(sizeof(*t));
+	struct kafkatopic *old = kafkamap_topic(map, from->name), *t = mem_zalloc(sizeof(*t));
 
 	if (old)
 		drop_topic(map, old);
 	t->refs = 1;
-	t->name = said->name;
-	t->error = said->error;
-	t->too_many = !take_share(map, map->known, &t->share, KAFKASHARES_TOPIC + said->count);
+	t->name = from->name;
+	t->error = from->error;
+	t->too_many = !take_share(map, map->known, &t->share, KAFKASHARES_TOPIC + from->count);
 	if (!t->too_many) {
-		t->partitions = said->partitions;
-		t->count = said->count;
-		said->partitions = NULL;
+		t->partitions = from->partitions;
+		t->count = from->count;
+		from->partitions = NULL;
 	}
-	t->told_ms = now_ms;
-	said->name = NULL;
+	t->fetched_ms = now_ms;
+	from->name = NULL;
 	HASH_ADD_KEYPTR(hh, map->topics, t->name, strlen(t->name), t);
 }
 
@@ -132,7 +132,7 @@ void kafkamap_take(struct kafkamap *map, struct kafkamessages_metadata *m, const
 			put_topic(map, &m->topics[i], now_ms);
 	for (size_t i = 0; i < count; i++) {
 		t = kafkamap_topic(map, asked[i]);
-		if (!t || t->stale || t->told_ms != now_ms)
+		if (!t || t->stale || t->fetched_ms != now_ms)
 			put_topic(map,
 				&(struct kafkamessages_topic){ .name = mem_dup(asked[i]),
 					.error = KAFKA_UNKNOWN_TOPIC },
@@ -159,7 +159,7 @@ const struct kafkamap_broker *kafkamap_broker_at(const struct kafkamap *map, con
 /* A topic with an error is asked about again each time. */
 bool kafkamap_is_good(const struct kafkatopic *t, int64_t now_ms)
 {
-	return t && !t->error && !t->too_many && !t->stale && now_ms - t->told_ms < KAFKAMAP_GOOD_MS;
+	return t && !t->error && !t->too_many && !t->stale && now_ms - t->fetched_ms < KAFKAMAP_GOOD_MS;
 }
 
 void kafkamap_forget_old(struct kafkamap *map, int64_t now_ms)
@@ -167,7 +167,7 @@ void kafkamap_forget_old(struct kafkamap *map, int64_t now_ms)
 	struct kafkatopic *t, *next;
 
 	HASH_ITER (hh, map->topics, t, next)
-		if (now_ms - t->told_ms > KAFKAMAP_FORGET_MS)
+		if (now_ms - t->fetched_ms > KAFKAMAP_FORGET_MS)
 			drop_topic(map, t);
 }
 

@@ -26,7 +26,7 @@ struct kafkatopic {
 	int16_t error;
 	struct kafkamessages_partition *partitions; /* sorted by id */
 	size_t count;
-	int64_t told_ms;
+	int64_t fetched_ms;
 	bool stale;
 	bool too_many; /* its partitions are left out: the namespace has used its share */
 	struct shares_hold share;

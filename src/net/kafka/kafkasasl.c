@@ -67,7 +67,7 @@ void kafkasasl_free(struct kafkasasl *s)
 }
 
 /* Whether a text from the broker contains a secret. */
-static bool repeats(const struct kafkasasl *s, const char *words)
+static bool has_secret(const struct kafkasasl *s, const char *words)
 {
 	const char *const secrets[] = { s->password, s->token, s->within };
 
@@ -86,7 +86,8 @@ int kafkasasl_judge_handshake(const struct kafkasasl *s, const struct kafkamessa
 	if (h->error == KAFKA_UNSUPPORTED_MECHANISM)
 		return err_set(err, ERR_DENIED,
 			"SaslHandshake: the broker does not offer %s on this listener; it offers %s",
-			names[s->mechanism], !*h->mechanisms || repeats(s, h->mechanisms) ? "nothing" : h->mechanisms);
+			names[s->mechanism],
+			!*h->mechanisms || has_secret(s, h->mechanisms) ? "nothing" : h->mechanisms);
 	return err_set(err, ERR_DENIED, "SaslHandshake: %s%s", kafkamessages_error(h->error, room),
 		h->error == 34 ? "; set sasl to none, or name the listener that has SASL" : "");
 }
@@ -146,7 +147,7 @@ static int refused(const struct kafkasasl *s, const struct kafkamessages_authent
 	MEM_AUTO char *words = shown(answer->message);
 	char room[32];
 
-	if (repeats(s, all))
+	if (has_secret(s, all))
 		return err_set(err, ERR_DENIED,
 			"SaslAuthenticate (%s): refused; the broker's words repeat the secret, so they are not shown",
 			names[s->mechanism]);

@@ -21,19 +21,19 @@ static void refuse(const char *namespace_, const char *what, int total, const ch
 	err_set(err, ERR_TEMPORARY, "%s share of the %d %s; %s", who, total, what, advice);
 }
 
-void kafkashares_asks_too_much(const char *namespace_, struct err *err)
+void kafkashares_refuse_query(const char *namespace_, struct err *err)
 {
 	refuse(namespace_, "partitions that may be asked about at a time", KAFKASHARES_ASKED,
 		"ask about fewer topics, limit the partitions (partitionLimitation), or poll less often", err);
 }
 
-void kafkashares_knows_too_much(const char *namespace_, struct err *err)
+void kafkashares_refuse_topic(const char *namespace_, struct err *err)
 {
 	refuse(namespace_, "partitions whose metadata may be cached", KAFKASHARES_KNOWN,
 		"ask about fewer topics, or topics with fewer partitions", err);
 }
 
-void kafkashares_has_too_many_brokers(const char *namespace_, struct err *err)
+void kafkashares_refuse_broker(const char *namespace_, struct err *err)
 {
 	refuse(namespace_, "brokers that may be cached and connected to", KAFKASHARES_BROKERS,
 		"ask fewer clusters, and each with the same bootstrapServers and credentials", err);

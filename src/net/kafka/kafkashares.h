@@ -28,8 +28,8 @@ struct kafkashares {
 void kafkashares_init(struct kafkashares *s);
 
 /* Each sets err to the limit that was reached, and what to do. namespace_: "" for several. */
-void kafkashares_asks_too_much(const char *namespace_, struct err *err);
-void kafkashares_knows_too_much(const char *namespace_, struct err *err);
-void kafkashares_has_too_many_brokers(const char *namespace_, struct err *err);
+void kafkashares_refuse_query(const char *namespace_, struct err *err);
+void kafkashares_refuse_topic(const char *namespace_, struct err *err);
+void kafkashares_refuse_broker(const char *namespace_, struct err *err);
 
 #endif

@@ -167,7 +167,7 @@ static void add_members(struct mongoset *s, const struct mongoreply_hello *hello
 /* ---- Judging ---- */
 
 /* Why this server cannot be asked, whatever its role; NULL: it can. */
-static const char *strange(const struct mongoset *s, const struct mongoreply_hello *h)
+static const char *unfit(const struct mongoset *s, const struct mongoreply_hello *h)
 {
 	const struct mongoendpoint *e = s->endpoint;
 
@@ -204,7 +204,7 @@ static enum worth { WANTED, SECOND_BEST, USELESS } worth_of(const struct mongose
 
 bool mongoset_judge(struct mongoset *s, const struct mongoreply_hello *hello)
 {
-	const char *why = strange(s, hello);
+	const char *why = unfit(s, hello);
 	enum worth worth;
 
 	if (why) {

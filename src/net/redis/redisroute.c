@@ -103,10 +103,10 @@ void redisroute_notify(struct redisrouter_follower *f)
 	struct redisroute *r = f->route;
 	struct redisendpoint *e = r->map_ms ? redisroute_server(r, f->slot, NULL) : NULL;
 
-	if (!e || (f->told && strcmp(e->base.name, f->told->base.name) == 0))
+	if (!e || (f->reported && strcmp(e->base.name, f->reported->base.name) == 0))
 		return;
-	redisendpoint_unref(f->told);
-	f->told = redisendpoint_ref(e);
+	redisendpoint_unref(f->reported);
+	f->reported = redisendpoint_ref(e);
 	loop_task_queue(r->router->loop, &f->tell);
 }
 

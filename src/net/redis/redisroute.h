@@ -49,7 +49,7 @@ struct redisrouter_follower {
 	void (*fn)(void *arg, struct redisendpoint *endpoint); /* redisrouter_follow_fn */
 	void *arg;
 	unsigned slot;
-	struct redisendpoint *told; /* one count */
+	struct redisendpoint *reported; /* one count */
 	struct loop_task tell;
 };
 

@@ -184,7 +184,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 {
 	static const char *const elsewhere[] = { "READONLY", "MASTERDOWN", "CLUSTERDOWN", "UNBLOCKED", NULL };
 	struct redisrouter_call *call = arg;
-	struct err told;
+	struct err why;
 
 	call->sent = NULL;
 	if (err && err->kind != ERR_DENIED && err->kind != ERR_BUG) {
@@ -196,8 +196,8 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 			return;
 		/* this server is not, or no longer, the right one */
 		if (text_begins_with_one_of(reply->text, elsewhere)) {
-			err_set(&told, ERR_TEMPORARY, "redis at %s: %.300s", call->at->base.name, reply->text);
-			call_retry(call, &told);
+			err_set(&why, ERR_TEMPORARY, "redis at %s: %.300s", call->at->base.name, reply->text);
+			call_retry(call, &why);
 			return;
 		}
 	}
@@ -330,7 +330,7 @@ static void on_follower_tell(void *arg)
 {
 	struct redisrouter_follower *f = arg;
 
-	f->fn(f->arg, f->told);
+	f->fn(f->arg, f->reported);
 }
 
 struct redisrouter_follower *redisrouter_follow(struct redisrouter *router, struct redistopology *topology,
@@ -358,7 +358,7 @@ void redisrouter_unfollow(struct redisrouter_follower *f)
 		return;
 	r = f->route;
 	DL_DELETE(r->followers, f);
-	redisendpoint_unref(f->told);
+	redisendpoint_unref(f->reported);
 	loop_task_cancel(r->router->loop, &f->tell);
 	r->used_ms = redisroute_now_ms(r);
 	redisroute_schedule(r);

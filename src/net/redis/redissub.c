@@ -97,7 +97,7 @@ static void channel_drop(struct redis_channel *ch)
 		channel_free(ch);
 }
 
-static void bury(struct redissub *s)
+static void free_stopped(struct redissub *s)
 {
 	struct redis_channel *ch = s->channel;
 
@@ -130,7 +130,7 @@ static void on_told(struct redissub_pool *p)
 		struct redissub *s = p->stopped;
 
 		p->stopped = s->next_stopped;
-		bury(s);
+		free_stopped(s);
 	}
 	if (p->freed)
 		redissub_pool_free(p);
@@ -464,7 +464,7 @@ void redissub_stop(struct redissub *s)
 		s->next_stopped = p->stopped;
 		p->stopped = s;
 	} else {
-		bury(s);
+		free_stopped(s);
 	}
 }
 
