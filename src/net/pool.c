@@ -208,7 +208,7 @@ static void fail_under_way(struct pool_slot *slot, const struct err *why, bool r
  * so that it is not dialled for every queued query. Closing an idle connection is no fault; nor is
  * our ending a slow query (by_us), unless others are pipelined behind it: then the server hangs.
  */
-static void lose(struct pool_slot *slot, const struct err *lost, bool by_us)
+static void lose_connection(struct pool_slot *slot, const struct err *lost, bool by_us)
 {
 	struct pool_server *s = slot->server;
 	bool opening = slot->state == SLOT_OPENING,
@@ -233,7 +233,7 @@ void pool_lost(struct pool_slot *slot, const struct err *why)
 {
 	struct pool_server *s = slot->server;
 
-	lose(slot, why, false);
+	lose_connection(slot, why, false);
 	schedule(s, now_of(s) + IDLE_MS);
 	dispatch(s);
 }
@@ -285,7 +285,7 @@ static bool find_room(struct pool_server *s, struct pool_slot **slot, unsigned *
 }
 
 /* The call must be in no queue. */
-static void send(struct pool_slot *slot, unsigned lane, struct pool_call *call)
+static void send_call(struct pool_slot *slot, unsigned lane, struct pool_call *call)
 {
 	struct err err;
 
@@ -295,7 +295,7 @@ static void send(struct pool_slot *slot, unsigned lane, struct pool_call *call)
 	call->slot = slot;
 	call->lane = lane;
 	if (slot->server->pool->protocol->send(slot->connection, call, &err))
-		lose(slot, &err, true);
+		lose_connection(slot, &err, true);
 }
 
 /*
@@ -332,7 +332,7 @@ static void dispatch(struct pool_server *s)
 		struct pool_call *call = s->queue;
 
 		DL_DELETE(s->queue, call);
-		send(slot, lane, call);
+		send_call(slot, lane, call);
 	}
 	if (s->queue)
 		grow(s);
@@ -408,7 +408,7 @@ static void expire_slot(struct pool_slot *slot)
 		return;
 	if (hangs(slot, &what)) {
 		err_set(&err, ERR_TEMPORARY, "%s%s%s", what ? what : "", what ? ": " : "", s->pool->protocol->overdue);
-		lose(slot, &err, true);
+		lose_connection(slot, &err, true);
 	} else if (slot->state == SLOT_OPEN && slot->under_way == 0 && now_of(s) - slot->used_ms >= IDLE_MS) {
 		slot_close(slot);
 	}
@@ -586,7 +586,7 @@ void pool_ask(struct pool *p, struct endpoint *e, char *query, size_t bytes, int
 	s->waiting_bytes += bytes;
 	schedule(s, deadline_ms);
 	if (!s->queue && find_room(s, &slot, &lane)) {
-		send(slot, lane, call);
+		send_call(slot, lane, call);
 		return;
 	}
 	DL_APPEND(s->queue, call);

@@ -21,7 +21,7 @@ static const char dialing[] = "connecting", shaking[] = "TLS handshake";
 
 /* ---- Ends ---- */
 
-static void lose(struct stream *s, const struct err *why, bool ended, const char *hint)
+static void report_lost(struct stream *s, const struct err *why, bool ended, const char *hint)
 {
 	struct err err;
 
@@ -52,7 +52,7 @@ static void lose_tls(struct stream *s, unsigned long code)
 		hint = hint_of(s);
 	else if (strstr(reason, "wrong version"))
 		hint = " (the server does not speak TLS here)";
-	lose(s, &err, true, hint);
+	report_lost(s, &err, true, hint);
 }
 
 static void lose_ended(struct stream *s, short what, int error)
@@ -66,7 +66,7 @@ static void lose_ended(struct stream *s, short what, int error)
 	}
 	err_set(&err, ERR_TEMPORARY, "%s",
 		what & BEV_EVENT_EOF || !error ? "the server closed the connection" : strerror(error));
-	lose(s, &err, true, hint_of(s));
+	report_lost(s, &err, true, hint_of(s));
 }
 
 int stream_timed_out(const struct stream *s, struct err *err)
@@ -122,9 +122,9 @@ static void on_read(struct bufferevent *bev, void *arg)
 	if (rc < 0 && s->recognised)
 		s->events->lost(s->arg, &err, false);
 	else if (rc < 0)
-		lose(s, &err, false, hint_of(s));
+		report_lost(s, &err, false, hint_of(s));
 	else if (answers_hold(&network_of(s->loop)->answers, &s->bytes, evbuffer_get_length(input) + s->kept, &err))
-		lose(s, &err, false, "");
+		report_lost(s, &err, false, "");
 }
 
 /* ---- Writing ---- */
@@ -231,7 +231,7 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 
 	s->dial = NULL;
 	if (fd < 0) {
-		lose(s, dial_err, true, hint_of(s));
+		report_lost(s, dial_err, true, hint_of(s));
 		return;
 	}
 	s->bev = s->server.tls_name ? begin_tls(s, fd, &err)

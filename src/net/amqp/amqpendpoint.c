@@ -22,7 +22,7 @@ static void on_done(struct endpoint *base)
 	mem_free_secret(e->password);
 }
 
-static int check(const struct amqpendpoint_config *config, struct err *err)
+static int check_config(const struct amqpendpoint_config *config, struct err *err)
 {
 	size_t login = config->user ? strlen(config->user) + strlen(config->password) : 0;
 
@@ -56,7 +56,7 @@ struct amqpendpoint *amqpendpoint_new(const struct amqpendpoint_config *config, 
 {
 	struct amqpendpoint *e;
 
-	if (check(config, err))
+	if (check_config(config, err))
 		return NULL;
 	e = endpoint_new(sizeof(*e), on_done);
 	endpoint_set_namespace(&e->base, config->namespace_);

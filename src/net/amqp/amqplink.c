@@ -106,7 +106,7 @@ static const char *hint_of(const void *arg)
 	}
 }
 
-static void begin(struct amqplink *l, enum amqplink_state state, const char *step)
+static void begin_step(struct amqplink *l, enum amqplink_state state, const char *step)
 {
 	l->state = state;
 	stream_step(&l->stream, step, state == AMQPLINK_GREETING ? LOGIN_MS : 0);
@@ -131,7 +131,7 @@ static int on_start(struct amqplink *l, const struct amqpmethod *m, struct err *
 			"rabbitmq_auth_mechanism_ssl)");
 	if (!external && !m->plain)
 		return err_set(err, ERR_DENIED, "the server does not offer PLAIN, the login by user and password");
-	begin(l, AMQPLINK_LOGGING_IN, "login");
+	begin_step(l, AMQPLINK_LOGGING_IN, "login");
 	send_login(l);
 	return 1;
 }
@@ -150,7 +150,7 @@ static int on_tune(struct amqplink *l, const struct amqpmethod *m)
 	l->beat_ms = (int64_t)beat_s * 1000;
 	SEND(l, amqpframe_put_tune_ok, (unsigned)l->channels, least_of(m->frame_max, AMQPFRAME_MAX), beat_s);
 	SEND(l, amqpframe_put_open, l->endpoint->vhost);
-	begin(l, AMQPLINK_OPENING_VHOST, "opening the vhost");
+	begin_step(l, AMQPLINK_OPENING_VHOST, "opening the vhost");
 	return 1;
 }
 
@@ -175,7 +175,7 @@ static void on_channel_closed(struct amqplink *l, size_t channel, struct amqpmet
 	l->handler->refused(l->arg, channel, &err);
 }
 
-static int unexpected(const struct amqpmethod *m, struct err *err)
+static int unexpected_method(const struct amqpmethod *m, struct err *err)
 {
 	return err_set(err, ERR_TEMPORARY, "the server sent an unexpected method (%u.%u)", m->id >> 16, m->id & 0xffff);
 }
@@ -192,7 +192,7 @@ static int take_on_channel(struct amqplink *l, size_t channel, struct amqpmethod
 	} else if (m->id == AMQPFRAME_CHANNEL_CLOSE && open) {
 		on_channel_closed(l, channel, m);
 	} else {
-		return unexpected(m, err);
+		return unexpected_method(m, err);
 	}
 	return 1;
 }
@@ -207,7 +207,7 @@ static int take_method(struct amqplink *l, const struct amqpframe *frame, struct
 	if (frame->channel > 0 && state == AMQPLINK_OPEN && frame->channel <= l->channels)
 		return take_on_channel(l, frame->channel - 1, &m, err);
 	if (frame->channel > 0)
-		return unexpected(&m, err);
+		return unexpected_method(&m, err);
 	if (m.id == AMQPFRAME_CLOSE)
 		return explain_close(l, &m, err);
 	if (m.id == AMQPFRAME_START && state == AMQPLINK_GREETING)
@@ -219,10 +219,10 @@ static int take_method(struct amqplink *l, const struct amqpframe *frame, struct
 		return on_tune(l, &m);
 	if (m.id == AMQPFRAME_OPEN_OK && state == AMQPLINK_OPENING_VHOST)
 		return on_vhost_open(l);
-	return unexpected(&m, err);
+	return unexpected_method(&m, err);
 }
 
-static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err)
+static int take_frame(void *arg, struct evbuffer *input, size_t *used, struct err *err)
 {
 	struct amqplink *l = arg;
 	size_t len = evbuffer_get_length(input), seen = len < AMQPFRAME_MAX ? len : AMQPFRAME_MAX;
@@ -248,7 +248,7 @@ static void on_opened(void *arg)
 	struct amqplink *l = arg;
 
 	l->beats = 0;
-	begin(l, AMQPLINK_GREETING, "waiting for the server's greeting");
+	begin_step(l, AMQPLINK_GREETING, "waiting for the server's greeting");
 	stream_write(&l->stream, AMQPFRAME_HELLO, AMQPFRAME_HELLO_LEN);
 }
 
@@ -278,7 +278,7 @@ static void on_beat(void *arg)
 void amqplink_init(struct amqplink *l, struct loop *loop, const struct amqpendpoint *e,
 	const struct amqplink_handler *handler, void *arg)
 {
-	static const struct stream_events events = { on_opened, take, on_lost, hint_of };
+	static const struct stream_events events = { on_opened, take_frame, on_lost, hint_of };
 
 	*l = (struct amqplink){ .endpoint = e, .handler = handler, .arg = arg };
 	stream_init(&l->stream, loop, &events, l);

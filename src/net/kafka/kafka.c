@@ -84,7 +84,7 @@ struct kafka_pool {
 
 /* ---- Shares ---- */
 
-static void unpark(struct kafka_call *call)
+static void unpark_call(struct kafka_call *call)
 {
 	if (call->parked)
 		DL_DELETE2(call->client->pool->parked, call, parked_prev, parked_next);
@@ -123,7 +123,7 @@ static void forget_try(struct kafka_call *call)
 	mem_free_ptr(&call->shares);
 	mem_free_ptr(&call->spans);
 	call->count = 0;
-	unpark(call);
+	unpark_call(call);
 	give_share(call);
 }
 
@@ -172,7 +172,7 @@ static void end_call(struct kafka_call *call, const struct err *err)
 		kafkacluster_leave(&call->waiters[i]);
 	loop_timer_cancel(&call->deadline);
 	loop_timer_cancel(&call->again);
-	unpark(call);
+	unpark_call(call);
 	leave_list(call);
 	DL_APPEND(p->finished, call);
 	call->list = &p->finished;
@@ -253,7 +253,7 @@ static void next_step(struct kafka_call *call);
 
 static kafkawaiter_fn on_topics, on_groups_topics, on_offsets;
 
-static void prepare(struct kafka_call *call, enum step step, size_t waiters, kafkawaiter_fn *fn)
+static void begin_step(struct kafka_call *call, enum step step, size_t waiters, kafkawaiter_fn *fn)
 {
 	for (size_t i = 0; i < call->waiter_count; i++)
 		kafkacluster_leave(&call->waiters[i]);
@@ -274,7 +274,7 @@ static void fail_step(struct kafka_call *call, const struct err *err, enum kafka
 }
 
 /* A topic's name for messages: those of the group's topics come from the broker. */
-static const char *redact(const struct kafka_call *call, const char *topic)
+static const char *redact_topic(const struct kafka_call *call, const char *topic)
 {
 	return kafkaendpoint_redact(call->client->endpoint, topic);
 }
@@ -300,7 +300,7 @@ static void ask_topics(struct kafka_call *call)
 	for (size_t i = 0; i < count; i++)
 		if (!kafkamap_is_good(kafkamap_topic(kafkacluster_map(cluster), names[i]), now_ms))
 			ask[missing++] = names[i];
-	prepare(call, TOPICS, 1, on_topics);
+	begin_step(call, TOPICS, 1, on_topics);
 	if (missing > 0)
 		kafkacluster_describe(cluster, ask, missing, call->deadline_ms, &call->waiters[0]);
 	else
@@ -326,13 +326,13 @@ static bool add_topic(struct kafka_call *call, struct kafkatopic *t)
 	call->topics[call->topic_count++] = kafkatopic_ref(t);
 	if (t->too_many) {
 		kafkashares_refuse_topic(endpoint_namespace(&call->client->endpoint->base), &err);
-		err_wrap(&err, "topic %s", redact(call, t->name));
+		err_wrap(&err, "topic %s", redact_topic(call, t->name));
 		end_call(call, &err);
 		return false;
 	}
 	if (t->error) {
 		err_set(&err, kafkamessages_is_denied(t->error) ? ERR_DENIED : ERR_TEMPORARY, "topic %s: %s",
-			redact(call, t->name), kafkamessages_error(t->error, room));
+			redact_topic(call, t->name), kafkamessages_error(t->error, room));
 		if (kafkamessages_is_retryable(t->error))
 			try_again(call, &err, false);
 		else
@@ -359,7 +359,7 @@ static bool add_topic(struct kafka_call *call, struct kafkatopic *t)
 	if (wanted > 0)
 		return true;
 	end_with(call, ERR_INVALID, "expected at least one active partition within the topic '%s'",
-		redact(call, t->name));
+		redact_topic(call, t->name));
 	return false;
 }
 
@@ -383,7 +383,7 @@ static bool take_share(struct kafka_call *call, const char *const *names, size_t
 }
 
 /* Waits until another call frees its share, or the deadline. */
-static void park(struct kafka_call *call)
+static void park_call(struct kafka_call *call)
 {
 	DL_APPEND2(call->client->pool->parked, call, parked_prev, parked_next);
 	call->parked = true;
@@ -396,7 +396,7 @@ static void take_topics(struct kafka_call *call)
 	const char *const *names = wanted_topics(call, &count);
 
 	if (!take_share(call, names, count)) {
-		park(call);
+		park_call(call);
 		return;
 	}
 
@@ -406,7 +406,7 @@ static void take_topics(struct kafka_call *call)
 
 		if (!t) {
 			end_with(call, ERR_TEMPORARY, "topic %s: the brokers returned no metadata",
-				redact(call, names[i]));
+				redact_topic(call, names[i]));
 			return;
 		}
 		if (!add_topic(call, t))
@@ -418,7 +418,7 @@ static void take_topics(struct kafka_call *call)
 		if (call->places[i].leader >= 0)
 			continue;
 		err_set(&err, ERR_TEMPORARY, "partition %" PRId32 " of topic %s has no leader at the moment",
-			call->partitions[i].id, redact(call, call->partitions[i].topic));
+			call->partitions[i].id, redact_topic(call, call->partitions[i].topic));
 		try_again(call, &err, false);
 		return;
 	}
@@ -435,7 +435,7 @@ static void on_unpark(void *arg)
 	DL_COUNT2(p->parked, call, left, parked_next);
 	for (; left > 0 && p->parked; left--) {
 		call = p->parked;
-		unpark(call);
+		unpark_call(call);
 		take_topics(call);
 	}
 }
@@ -491,7 +491,7 @@ static void ask_offsets(struct kafka_call *call, enum step step)
 		call->step = step;
 		next_step(call);
 	} else {
-		prepare(call, step, brokers, on_offsets);
+		begin_step(call, step, brokers, on_offsets);
 	}
 	for (size_t i = 0; i < brokers; i++) {
 		size_t count = partitions_of(call, step, call->spans[i].from, &to, refs);
@@ -508,7 +508,7 @@ static void ask_committed(struct kafka_call *call)
 
 	for (size_t i = 0; i < call->count; i++)
 		refs[i] = (struct kafka_partition_ref){ call->places[i].topic, call->partitions[i].id };
-	prepare(call, COMMITTED, 1, on_offsets);
+	begin_step(call, COMMITTED, 1, on_offsets);
 	kafkacluster_committed(call->client->cluster, call->question->group, refs, call->count, call->deadline_ms,
 		&call->waiters[0]);
 	free(refs);
@@ -525,14 +525,14 @@ static int take_offset(struct kafka_call *call, struct kafka_partition *p, const
 		return call->step != COMMITTED
 			? 0
 			: err_set(err, ERR_INVALID, "error finding offset block for topic %s and partition %" PRId32,
-				  redact(call, p->topic), p->id);
+				  redact_topic(call, p->topic), p->id);
 	}
 	if (o->error && call->step == STARTS)
 		return 0; /* the end alone must do */
 	if (o->error)
 		return err_set(err, kafkamessages_is_denied(o->error) ? ERR_DENIED : ERR_TEMPORARY,
 			"%s of partition %" PRId32 " of topic %s: %s",
-			call->step == ENDS ? "the end" : "the committed offset", p->id, redact(call, p->topic),
+			call->step == ENDS ? "the end" : "the committed offset", p->id, redact_topic(call, p->topic),
 			kafkamessages_error(o->error, room));
 	if (call->step == COMMITTED)
 		p->committed = o->offset >= 0 ? o->offset : KAFKA_OFFSET_NONE;
@@ -639,7 +639,7 @@ static void begin_try(struct kafka_call *call)
 		ask_topics(call);
 		return;
 	}
-	prepare(call, GROUPS_TOPICS, 1, on_groups_topics);
+	begin_step(call, GROUPS_TOPICS, 1, on_groups_topics);
 	kafkacluster_committed(call->client->cluster, call->question->group, NULL, 0, call->deadline_ms,
 		&call->waiters[0]);
 }

@@ -296,7 +296,7 @@ static void batch_close(struct kafkabatch *b)
 	b->has_room = false;
 }
 
-static void relist(struct kafkabatch *b, struct kafkabatch **list)
+static void relist_batch(struct kafkabatch *b, struct kafkabatch **list)
 {
 	DL_DELETE(*b->list, b);
 	b->list = list;
@@ -310,7 +310,7 @@ static void relist(struct kafkabatch *b, struct kafkabatch **list)
 static void take_all(struct kafkacluster *c, struct kafkabatch **list)
 {
 	while (*list)
-		relist(*list, &c->taken);
+		relist_batch(*list, &c->taken);
 }
 
 static void leave_list(struct kafkabatch *b)
@@ -324,7 +324,7 @@ static void leave_list(struct kafkabatch *b)
 		loop_task_queue(c->loop, &c->flush);
 }
 
-static void move(struct kafkabatch *b, struct kafkabatch **list)
+static void move_batch(struct kafkabatch *b, struct kafkabatch **list)
 {
 	leave_list(b);
 	b->cluster->groups_asked += b->kind == COMMITTED && list == &b->cluster->under_way;
@@ -348,7 +348,7 @@ static void batch_free(struct kafkabatch *b)
 	free(b);
 }
 
-static void join(struct kafkabatch *b, struct kafkawaiter *w, int64_t deadline_ms)
+static void join_batch(struct kafkabatch *b, struct kafkawaiter *w, int64_t deadline_ms)
 {
 	int64_t left_ms = deadline_ms - loop_now_ms(b->cluster->loop);
 	int64_t ends_ms = deadline_ms - (left_ms < 8 * EARLIER_MS ? left_ms / 8 : EARLIER_MS);
@@ -385,7 +385,7 @@ static enum kafkacluster_failure failure_of_loss(const struct kafkalink *link, c
 }
 
 /* Calls all waiters back, and frees the batch. */
-static void finish(struct kafkabatch *b, const struct kafkamessages_offsets *answer, const struct err *err,
+static void finish_batch(struct kafkabatch *b, const struct kafkamessages_offsets *answer, const struct err *err,
 	enum kafkacluster_failure failure)
 {
 	struct kafkawaiter *w;
@@ -402,7 +402,7 @@ static void finish(struct kafkabatch *b, const struct kafkamessages_offsets *ans
 
 /* ---- Sending ---- */
 
-static void answered(void *arg, struct wire *r, const struct err *err);
+static void on_answered(void *arg, struct wire *r, const struct err *err);
 static void find_coordinator(struct group *g, int64_t deadline_ms);
 
 static struct buf frame_buf(void)
@@ -427,7 +427,7 @@ static void put_partitions(const struct kafkabatch *b, struct buf *frame)
 	free(refs);
 }
 
-static void send(struct kafkabatch *b)
+static void send_batch(struct kafkabatch *b)
 {
 	static const enum kafkamessages_api apis[] = { KAFKA_METADATA, KAFKA_OFFSET_FETCH, KAFKA_LIST_OFFSETS };
 	struct kafkacluster *c = b->cluster;
@@ -436,7 +436,7 @@ static void send(struct kafkabatch *b)
 	struct err err;
 
 	if (b->kind == COMMITTED && b->group->node < 0) {
-		move(b, &b->group->waiting);
+		move_batch(b, &b->group->waiting);
 		find_coordinator(b->group, b->deadline_ms);
 		return;
 	}
@@ -455,12 +455,12 @@ static void send(struct kafkabatch *b)
 		enum kafkacluster_failure failure = buf_failed(&frame) ? KAFKACLUSTER_FINAL : KAFKACLUSTER_MOVED;
 
 		buf_done(&frame);
-		finish(b, NULL, &err, failure);
+		finish_batch(b, NULL, &err, failure);
 		return;
 	}
-	move(b, &c->under_way);
+	move_batch(b, &c->under_way);
 	b->link = link;
-	b->request = kafkalink_ask(link, apis[b->kind], &frame, b->deadline_ms, answered, b);
+	b->request = kafkalink_ask(link, apis[b->kind], &frame, b->deadline_ms, on_answered, b);
 	buf_done(&frame);
 }
 
@@ -475,12 +475,12 @@ static void send_pending(struct kafkacluster *c, bool gathers)
 
 		if (gathers && b->kind == OFFSETS && c->groups_asked > 0 && left_ms > 0 && b->count < PARTITIONS_MAX) {
 			wait_ms = left_ms;
-			relist(b, &c->pending);
+			relist_batch(b, &c->pending);
 			continue;
 		}
 		if (b->kind == DESCRIBE)
 			b->name_count = kafkamessages_sort_names(b->names, b->name_count);
-		send(b);
+		send_batch(b);
 	}
 	if (wait_ms > 0 && !loop_timer_pending(&c->gathering))
 		loop_timer_set(&c->gathering, wait_ms);
@@ -528,7 +528,7 @@ static void not_found(struct group *g, const struct err *err, enum kafkacluster_
 
 	take_all(c, &g->waiting);
 	while (c->taken)
-		finish(c->taken, NULL, err, failure);
+		finish_batch(c->taken, NULL, err, failure);
 }
 
 /*
@@ -546,7 +546,7 @@ static void send_waiting(struct group *g)
 	}
 	take_all(c, &g->waiting);
 	while (c->taken)
-		send(c->taken);
+		send_batch(c->taken);
 }
 
 static void on_coordinator(void *arg, struct wire *r, const struct err *failed)
@@ -610,7 +610,7 @@ static void take_metadata(struct kafkabatch *b, struct wire *r)
 
 	if (kafkamessages_read_metadata(r, &metadata, &err)) {
 		kafkamessages_metadata_done(&metadata);
-		finish(b, NULL, &err, KAFKACLUSTER_FINAL);
+		finish_batch(b, NULL, &err, KAFKACLUSTER_FINAL);
 		return;
 	}
 	/*
@@ -622,7 +622,7 @@ static void take_metadata(struct kafkabatch *b, struct wire *r)
 	kafkamap_take(&c->map, &metadata, (const char *const *)b->names, b->name_count, loop_now_ms(c->loop));
 	kafkamessages_metadata_done(&metadata);
 	name_links(c);
-	finish(b, NULL, NULL, KAFKACLUSTER_FINAL);
+	finish_batch(b, NULL, NULL, KAFKACLUSTER_FINAL);
 }
 
 static void take_offsets(struct kafkabatch *b, struct wire *r)
@@ -637,13 +637,13 @@ static void take_offsets(struct kafkabatch *b, struct wire *r)
 		rc = err_set(&err, kafkamessages_is_denied(answer.error) ? ERR_DENIED : ERR_TEMPORARY,
 			"committed offsets of group %s: %s", b->group->name, kafkamessages_error(answer.error, room));
 	if (rc)
-		finish(b, NULL, &err, failure_of_code(answer.error));
+		finish_batch(b, NULL, &err, failure_of_code(answer.error));
 	else
-		finish(b, &answer, NULL, KAFKACLUSTER_FINAL);
+		finish_batch(b, &answer, NULL, KAFKACLUSTER_FINAL);
 	kafkamessages_offsets_done(&answer);
 }
 
-static void answered(void *arg, struct wire *r, const struct err *err)
+static void on_answered(void *arg, struct wire *r, const struct err *err)
 {
 	struct kafkabatch *b = arg;
 	struct kafkacluster *c = b->cluster;
@@ -655,10 +655,10 @@ static void answered(void *arg, struct wire *r, const struct err *err)
 		take_offsets(b, r);
 	} else if (b->kind == DESCRIBE && err->kind != ERR_DENIED && ++b->tries < c->terms.endpoint->count) {
 		c->next_server++;
-		move(b, &c->pending);
+		move_batch(b, &c->pending);
 		loop_task_queue(c->loop, &c->flush);
 	} else {
-		finish(b, NULL, err, failure_of_loss(b->link, err));
+		finish_batch(b, NULL, err, failure_of_loss(b->link, err));
 	}
 }
 
@@ -685,7 +685,7 @@ void kafkacluster_describe(struct kafkacluster *c, const char *const *topics, si
 		b->names[b->name_count++] = mem_dup(topics[i]);
 	if (b->name_count >= NAMES_MAX)
 		batch_close(b);
-	join(b, w, deadline_ms);
+	join_batch(b, w, deadline_ms);
 }
 
 void kafkacluster_committed(struct kafkacluster *c, const char *group, const struct kafka_partition_ref *refs,
@@ -695,7 +695,7 @@ void kafkacluster_committed(struct kafkacluster *c, const char *group, const str
 
 	if (refs)
 		add_partitions(b, refs, count);
-	join(b, w, deadline_ms);
+	join_batch(b, w, deadline_ms);
 }
 
 void kafkacluster_offsets(struct kafkacluster *c, int32_t node, int64_t which, const struct kafka_partition_ref *refs,
@@ -704,7 +704,7 @@ void kafkacluster_offsets(struct kafkacluster *c, int32_t node, int64_t which, c
 	struct kafkabatch *b = batch_get(c, OFFSETS, NULL, false, node, which);
 
 	add_partitions(b, refs, count);
-	join(b, w, deadline_ms);
+	join_batch(b, w, deadline_ms);
 }
 
 /* ---- The cluster ---- */

@@ -157,7 +157,7 @@ static void begin_login(struct kafkalink *l)
 
 static void wait_for_salt(struct kafkalink *l);
 
-static void authenticate(struct kafkalink *l, struct buf *message)
+static void send_authenticate(struct kafkalink *l, struct buf *message)
 {
 	struct buf frame = BUF_INIT(FRAME_CAP);
 
@@ -175,7 +175,7 @@ static int go_on(struct kafkalink *l, int rc, struct buf *message)
 	if (rc == KAFKASASL_SALT)
 		wait_for_salt(l);
 	else if (rc > 0)
-		authenticate(l, message);
+		send_authenticate(l, message);
 	else if (rc == 0)
 		be_open(l);
 	else if (e->identity && l->terms->tokens && !identity_is_fixed(e->identity))
@@ -249,7 +249,7 @@ static int take_greeting(struct kafkalink *l, struct wire *r, struct err *err)
 /* ---- Reading ---- */
 
 /* Sets the correlation id of the next answer; false: no answer is expected. */
-static bool expects(const struct kafkalink *l, int32_t *correlation)
+static bool expects_answer(const struct kafkalink *l, int32_t *correlation)
 {
 	*correlation = l->state == OPEN ? l->answered + 1 : l->correlation;
 	return l->state == OPEN ? pool_slot_call(l->slot, 0) != NULL : l->state != SALTING;
@@ -267,7 +267,7 @@ static int64_t whole_frame(const struct kafkalink *l, struct evbuffer *input, st
 	size_t most = l->state == OPEN ? KAFKAMESSAGES_FRAME_MAX : GREETING_MAX;
 	int32_t len, correlation;
 
-	if (got > 0 && !expects(l, &correlation))
+	if (got > 0 && !expects_answer(l, &correlation))
 		return err_set(err, ERR_INVALID, UNEXPECTED);
 	if (got < 4)
 		return 0;
@@ -294,7 +294,7 @@ static void take_answer(struct kafkalink *l, unsigned char *frame, size_t len)
 }
 
 /* Errors in an answer's content name the step themselves. */
-static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err)
+static int take_frame(void *arg, struct evbuffer *input, size_t *used, struct err *err)
 {
 	struct kafkalink *l = arg;
 	int64_t len = whole_frame(l, input, err);
@@ -453,7 +453,7 @@ static const struct pool_protocol protocol = {
 
 struct kafkalink *kafkalink_new(struct kafkalink_terms *terms, const char *host, uint16_t port)
 {
-	static const struct stream_events events = { on_opened, take, on_lost, hint_of };
+	static const struct stream_events events = { on_opened, take_frame, on_lost, hint_of };
 	struct kafkalink *l = mem_zalloc(sizeof(*l));
 
 	l->terms = terms;

@@ -98,7 +98,7 @@ bool kafkamessages_is_denied(int16_t code)
 
 /* ---- Requests ---- */
 
-static void begin(struct buf *out, enum kafkamessages_api api)
+static void begin_request(struct buf *out, enum kafkamessages_api api)
 {
 	kafkawire_put_i32(out, 0); /* the length, set at the end */
 	kafkawire_put_i16(out, apis[api].key);
@@ -118,47 +118,47 @@ void kafkamessages_set_correlation(struct buf *frame, int32_t correlation)
 	set_number(frame, 8, (uint32_t)correlation);
 }
 
-static void end(struct buf *out)
+static void end_request(struct buf *out)
 {
 	set_number(out, 0, out->len - 4);
 }
 
 void kafkamessages_put_versions(struct buf *out)
 {
-	begin(out, KAFKA_API_VERSIONS);
-	end(out);
+	begin_request(out, KAFKA_API_VERSIONS);
+	end_request(out);
 }
 
 void kafkamessages_put_metadata(struct buf *out, const char *const *topics, size_t count)
 {
-	begin(out, KAFKA_METADATA);
+	begin_request(out, KAFKA_METADATA);
 	kafkawire_put_i32(out, (int32_t)count);
 	for (size_t i = 0; i < count; i++)
 		kafkawire_put_text(out, topics[i]);
 	kafkawire_put_i8(out, 0); /* do not create topics */
-	end(out);
+	end_request(out);
 }
 
 void kafkamessages_put_coordinator(struct buf *out, const char *group)
 {
-	begin(out, KAFKA_FIND_COORDINATOR);
+	begin_request(out, KAFKA_FIND_COORDINATOR);
 	kafkawire_put_text(out, group);
 	kafkawire_put_i8(out, GROUP);
-	end(out);
+	end_request(out);
 }
 
 void kafkamessages_put_handshake(struct buf *out, const char *mechanism)
 {
-	begin(out, KAFKA_SASL_HANDSHAKE);
+	begin_request(out, KAFKA_SASL_HANDSHAKE);
 	kafkawire_put_text(out, mechanism);
-	end(out);
+	end_request(out);
 }
 
 void kafkamessages_put_authenticate(struct buf *out, const void *bytes, size_t len)
 {
-	begin(out, KAFKA_SASL_AUTHENTICATE);
+	begin_request(out, KAFKA_SASL_AUTHENTICATE);
 	kafkawire_put_bytes(out, bytes, len);
-	end(out);
+	end_request(out);
 }
 
 static int compare_refs(const void *a, const void *b)
@@ -232,28 +232,28 @@ static void put_partitions(struct buf *out, const struct kafkamessages_partition
 void kafkamessages_put_committed(struct buf *out, const char *group, const struct kafkamessages_partition_ref *refs,
 	size_t count)
 {
-	begin(out, KAFKA_OFFSET_FETCH);
+	begin_request(out, KAFKA_OFFSET_FETCH);
 	kafkawire_put_text(out, group);
 	if (refs)
 		put_partitions(out, refs, count, NULL);
 	else
 		kafkawire_put_i32(out, -1);
-	end(out);
+	end_request(out);
 }
 
 void kafkamessages_put_offsets(struct buf *out, int64_t timestamp, const struct kafkamessages_partition_ref *refs,
 	size_t count)
 {
-	begin(out, KAFKA_LIST_OFFSETS);
+	begin_request(out, KAFKA_LIST_OFFSETS);
 	kafkawire_put_i32(out, -1); /* we are no replica */
 	kafkawire_put_i8(out, 0);   /* read uncommitted */
 	put_partitions(out, refs, count, &timestamp);
-	end(out);
+	end_request(out);
 }
 
 /* ---- Reading ---- */
 
-static int nonsense(enum kafkamessages_api api, struct err *err)
+static int malformed_answer(enum kafkamessages_api api, struct err *err)
 {
 	return err_set(err, ERR_INVALID, "%s: the answer makes no sense", apis[api].name);
 }
@@ -283,7 +283,7 @@ int kafkamessages_read_versions(struct wire *r, struct kafkamessages_versions *o
 			}
 		}
 	}
-	return r->failed ? nonsense(KAFKA_API_VERSIONS, err) : 0;
+	return r->failed ? malformed_answer(KAFKA_API_VERSIONS, err) : 0;
 }
 
 int kafkamessages_check_versions(const struct kafkamessages_versions *v, bool sasl, struct err *err)
@@ -403,7 +403,7 @@ int kafkamessages_read_metadata(struct wire *r, struct kafkamessages_metadata *o
 	while (out->topic_count < count && !r->failed)
 		if (!read_topic(r, &out->topics[out->topic_count++], &left))
 			return too_large(KAFKA_METADATA, err);
-	return r->failed ? nonsense(KAFKA_METADATA, err) : 0;
+	return r->failed ? malformed_answer(KAFKA_METADATA, err) : 0;
 }
 
 void kafkamessages_metadata_done(struct kafkamessages_metadata *m)
@@ -429,7 +429,7 @@ int kafkamessages_read_coordinator(struct wire *r, struct kafkamessages_coordina
 	kafkawire_text(r); /* error text; says no more than the code */
 	usable = read_broker(r, &out->broker);
 	if (r->failed)
-		return nonsense(KAFKA_FIND_COORDINATOR, err);
+		return malformed_answer(KAFKA_FIND_COORDINATOR, err);
 	if (!out->error && !usable)
 		return err_set(err, ERR_INVALID,
 			"FindCoordinator: broker %d advertises no host and port that can be connected to",
@@ -491,10 +491,11 @@ static int read_lists(struct wire *r, enum kafkamessages_api api, struct kafkame
 	return 0;
 }
 
-static int finish(struct wire *r, enum kafkamessages_api api, struct kafkamessages_offsets *out, struct err *err)
+static int finish_offsets(struct wire *r, enum kafkamessages_api api, struct kafkamessages_offsets *out,
+	struct err *err)
 {
 	if (r->failed)
-		return nonsense(api, err);
+		return malformed_answer(api, err);
 	if (out->topic_count > 1)
 		qsort(out->topics, out->topic_count, sizeof(*out->topics), compare_texts);
 	if (out->count > 1)
@@ -509,7 +510,7 @@ int kafkamessages_read_committed(struct wire *r, struct kafkamessages_offsets *o
 	if (read_lists(r, KAFKA_OFFSET_FETCH, out, err))
 		return -1;
 	out->error = kafkawire_i16(r);
-	return finish(r, KAFKA_OFFSET_FETCH, out, err);
+	return finish_offsets(r, KAFKA_OFFSET_FETCH, out, err);
 }
 
 int kafkamessages_read_offsets(struct wire *r, struct kafkamessages_offsets *out, struct err *err)
@@ -518,7 +519,7 @@ int kafkamessages_read_offsets(struct wire *r, struct kafkamessages_offsets *out
 	kafkawire_i32(r); /* throttle */
 	if (read_lists(r, KAFKA_LIST_OFFSETS, out, err))
 		return -1;
-	return finish(r, KAFKA_LIST_OFFSETS, out, err);
+	return finish_offsets(r, KAFKA_LIST_OFFSETS, out, err);
 }
 
 const struct kafkamessages_offset *kafkamessages_find(const struct kafkamessages_offsets *o, const char *topic,
@@ -553,7 +554,7 @@ int kafkamessages_read_handshake(struct wire *r, struct kafkamessages_handshake 
 			len += (size_t)snprintf(out->mechanisms + len, sizeof(out->mechanisms) - len, "%s%s",
 				len > 0 ? ", " : "", name);
 	}
-	return r->failed ? nonsense(KAFKA_SASL_HANDSHAKE, err) : 0;
+	return r->failed ? malformed_answer(KAFKA_SASL_HANDSHAKE, err) : 0;
 }
 
 int kafkamessages_read_authenticate(struct wire *r, struct kafkamessages_authenticate *out, struct err *err)
@@ -561,5 +562,5 @@ int kafkamessages_read_authenticate(struct wire *r, struct kafkamessages_authent
 	out->error = kafkawire_i16(r);
 	out->message = kafkawire_text(r);
 	out->bytes = kafkawire_bytes(r);
-	return r->failed ? nonsense(KAFKA_SASL_AUTHENTICATE, err) : 0;
+	return r->failed ? malformed_answer(KAFKA_SASL_AUTHENTICATE, err) : 0;
 }

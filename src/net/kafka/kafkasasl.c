@@ -131,7 +131,7 @@ int kafkasasl_start(struct kafkasasl *s, struct buf *out, struct err *err)
 /* ---- The broker's messages ---- */
 
 /* Text for messages: no control characters, bounded length. */
-static char *shown(struct kafkawire_text text)
+static char *printable_text(struct kafkawire_text text)
 {
 	char *words = mem_dupn(text.data ? text.data : "", text.len < WORDS_MAX ? text.len : WORDS_MAX);
 
@@ -141,10 +141,10 @@ static char *shown(struct kafkawire_text text)
 	return words; /* err_set replaces invalid UTF-8 */
 }
 
-static int refused(const struct kafkasasl *s, const struct kafkamessages_authenticate *answer, struct err *err)
+static int explain_refusal(const struct kafkasasl *s, const struct kafkamessages_authenticate *answer, struct err *err)
 {
 	MEM_AUTO char *all = mem_dupn(answer->message.data ? answer->message.data : "", answer->message.len);
-	MEM_AUTO char *words = shown(answer->message);
+	MEM_AUTO char *words = printable_text(answer->message);
 	char room[32];
 
 	if (has_secret(s, all))
@@ -185,7 +185,7 @@ int kafkasasl_step(struct kafkasasl *s, const struct kafkamessages_authenticate 
 {
 	s->steps++;
 	if (answer->error)
-		return refused(s, answer, err);
+		return explain_refusal(s, answer, err);
 	if (s->scram)
 		return step_scram(s, answer->bytes, err);
 	/* AWS_MSK_IAM answers with a version and a request id, which need no reply. */

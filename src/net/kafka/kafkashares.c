@@ -13,7 +13,7 @@ void kafkashares_init(struct kafkashares *s)
 }
 
 /* No figures that change: the same reason must always have the same text. */
-static void refuse(const char *namespace_, const char *what, int total, const char *advice, struct err *err)
+static void refuse_share(const char *namespace_, const char *what, int total, const char *advice, struct err *err)
 {
 	MEM_AUTO char *who = *namespace_ ? mem_printf("namespace \"%s\" has used its", namespace_)
 					 : mem_dup("several namespaces together have used their");
@@ -23,18 +23,18 @@ static void refuse(const char *namespace_, const char *what, int total, const ch
 
 void kafkashares_refuse_query(const char *namespace_, struct err *err)
 {
-	refuse(namespace_, "partitions that may be asked about at a time", KAFKASHARES_ASKED,
+	refuse_share(namespace_, "partitions that may be asked about at a time", KAFKASHARES_ASKED,
 		"ask about fewer topics, limit the partitions (partitionLimitation), or poll less often", err);
 }
 
 void kafkashares_refuse_topic(const char *namespace_, struct err *err)
 {
-	refuse(namespace_, "partitions whose metadata may be cached", KAFKASHARES_KNOWN,
+	refuse_share(namespace_, "partitions whose metadata may be cached", KAFKASHARES_KNOWN,
 		"ask about fewer topics, or topics with fewer partitions", err);
 }
 
 void kafkashares_refuse_broker(const char *namespace_, struct err *err)
 {
-	refuse(namespace_, "brokers that may be cached and connected to", KAFKASHARES_BROKERS,
+	refuse_share(namespace_, "brokers that may be cached and connected to", KAFKASHARES_BROKERS,
 		"ask fewer clusters, and each with the same bootstrapServers and credentials", err);
 }

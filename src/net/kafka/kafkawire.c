@@ -28,7 +28,7 @@ int64_t kafkawire_i64(struct wire *r)
 }
 
 /* A length of -1 means null; other negative ones are invalid. */
-static struct kafkawire_text counted(struct wire *r, int64_t len)
+static struct kafkawire_text counted_text(struct wire *r, int64_t len)
 {
 	struct kafkawire_text text = { NULL, 0 };
 
@@ -43,12 +43,12 @@ static struct kafkawire_text counted(struct wire *r, int64_t len)
 
 struct kafkawire_text kafkawire_text(struct wire *r)
 {
-	return counted(r, kafkawire_i16(r));
+	return counted_text(r, kafkawire_i16(r));
 }
 
 struct kafkawire_text kafkawire_bytes(struct wire *r)
 {
-	return counted(r, kafkawire_i32(r));
+	return counted_text(r, kafkawire_i32(r));
 }
 
 size_t kafkawire_count(struct wire *r, size_t least)

@@ -87,13 +87,13 @@ static void try_next(struct mongo_conn *c)
 	c->link = mongolink_new(pool_slot_loop(c->slot), c->endpoint, host, limit_ms, &events, c);
 }
 
-static void skip(struct mongo_conn *c, const struct err *why)
+static void skip_host(struct mongo_conn *c, const struct err *why)
 {
 	mongoset_failed(c->search, why);
 	try_next(c);
 }
 
-static const char *doing(const struct mongo_conn *c)
+static const char *step_name(const struct mongo_conn *c)
 {
 	const char *linking = c->link ? mongolink_doing(c->link) : "connecting";
 
@@ -109,9 +109,9 @@ static void on_host_timeout(void *arg)
 	struct mongo_conn *c = arg;
 	struct err err;
 
-	err_set(&err, ERR_TEMPORARY, "%s: timed out%s", doing(c),
-		strcmp(doing(c), "greeting") == 0 ? " (is it a MongoDB server? is TLS needed here?)" : "");
-	skip(c, &err);
+	err_set(&err, ERR_TEMPORARY, "%s: timed out%s", step_name(c),
+		strcmp(step_name(c), "greeting") == 0 ? " (is it a MongoDB server? is TLS needed here?)" : "");
+	skip_host(c, &err);
 }
 
 static void on_whole_timeout(void *arg)
@@ -119,7 +119,7 @@ static void on_whole_timeout(void *arg)
 	struct mongo_conn *c = arg;
 	struct err err;
 
-	err_set(&err, ERR_TEMPORARY, "%s: timed out", doing(c));
+	err_set(&err, ERR_TEMPORARY, "%s: timed out", step_name(c));
 	if (c->phase == LOGGING_IN || c->phase == LOOKING_UP) {
 		pool_lost(c->slot, &err);
 		return;
@@ -158,7 +158,7 @@ static const char *source_of(const struct mongo_conn *c)
 
 static void wait_for_salt(struct mongo_conn *c);
 
-static void greet(struct mongo_conn *c)
+static void send_hello(struct mongo_conn *c)
 {
 	const struct mongoendpoint *e = c->endpoint;
 	MEM_AUTO char *user = e->mechanism == MONGOENDPOINT_SCRAM ? mem_printf("%s.%s", source_of(c), e->username)
@@ -171,7 +171,7 @@ static void greet(struct mongo_conn *c)
 
 static void on_open(void *arg)
 {
-	greet(arg);
+	send_hello(arg);
 }
 
 static void be_open(struct mongo_conn *c)
@@ -211,17 +211,17 @@ static void take_greeting(struct mongo_conn *c, struct mongowire_document answer
 	struct err err;
 
 	if (mongoreply_status(answer, &status, &err)) {
-		skip(c, &err);
+		skip_host(c, &err);
 		return;
 	}
 	if (!status.ok && status.code == MONGOREPLY_UNKNOWN_COMMAND && c->phase == GREETING) {
 		c->phase = GREETING_OLD;
-		greet(c);
+		send_hello(c);
 		return;
 	}
 	if (!status.ok) {
 		mongoreply_refused(&status, "greeting", c->endpoint->password, &err);
-		skip(c, &err);
+		skip_host(c, &err);
 		return;
 	}
 	mongoreply_hello(answer, &hello);
@@ -280,7 +280,7 @@ static void take_login(struct mongo_conn *c, struct mongowire_document answer)
 	go_on(c, rc, &message, &err);
 }
 
-static void search(struct mongo_conn *c)
+static void begin_search(struct mongo_conn *c)
 {
 	c->search = mongoset_new(c->endpoint, c->endpoint->seed ? &c->seeds : NULL);
 	try_next(c); /* there is at least one host, so this cannot fail yet */
@@ -297,7 +297,7 @@ static void on_looked_up(void *arg, struct mongoseeds *seeds, const struct err *
 	mongolookup_free(c->lookup);
 	c->lookup = NULL;
 	c->seeds = *seeds;
-	search(c);
+	begin_search(c);
 }
 
 static void *open_connection(struct pool_slot *slot, struct endpoint *e, const struct pool_call *first)
@@ -316,7 +316,7 @@ static void *open_connection(struct pool_slot *slot, struct endpoint *e, const s
 	if (c->endpoint->seed)
 		c->lookup = mongolookup_new(loop, c->endpoint, on_looked_up, c);
 	else
-		search(c);
+		begin_search(c);
 	return c;
 }
 
@@ -427,7 +427,7 @@ static void on_lost(void *arg, const struct err *why)
 			err_wrap(&err, "logging in");
 		pool_lost(c->slot, &err);
 	} else {
-		skip(c, &err);
+		skip_host(c, &err);
 	}
 }
 

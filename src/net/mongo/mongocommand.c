@@ -8,7 +8,7 @@
 #include "config.h"
 #include "net/mongo/mongowire.h"
 
-static void put(struct buf *out, int32_t number, bson_t *command, const char *database)
+static void put_command(struct buf *out, int32_t number, bson_t *command, const char *database)
 {
 	BSON_APPEND_UTF8(command, "$db", database);
 	mongowire_put(out, number, bson_get_data(command), command->len);
@@ -45,7 +45,7 @@ void mongocommand_hello(struct buf *out, int32_t number, bool old, const char *u
 	put_client(&command, app_name);
 	if (user)
 		BSON_APPEND_UTF8(&command, "saslSupportedMechs", user);
-	put(out, number, &command, "admin");
+	put_command(out, number, &command, "admin");
 }
 
 static void put_message(bson_t *command, const char *message)
@@ -65,7 +65,7 @@ void mongocommand_sasl_start(struct buf *out, int32_t number, const char *source
 	BSON_APPEND_DOCUMENT_BEGIN(&command, "options", &options);
 	BSON_APPEND_BOOL(&options, "skipEmptyExchange", true);
 	bson_append_document_end(&command, &options);
-	put(out, number, &command, source);
+	put_command(out, number, &command, source);
 }
 
 void mongocommand_sasl_continue(struct buf *out, int32_t number, const char *source, int32_t conversation,
@@ -76,7 +76,7 @@ void mongocommand_sasl_continue(struct buf *out, int32_t number, const char *sou
 	BSON_APPEND_INT32(&command, "saslContinue", 1);
 	BSON_APPEND_INT32(&command, "conversationId", conversation);
 	put_message(&command, message);
-	put(out, number, &command, source);
+	put_command(out, number, &command, source);
 }
 
 void mongocommand_x509(struct buf *out, int32_t number, const char *user)
@@ -87,7 +87,7 @@ void mongocommand_x509(struct buf *out, int32_t number, const char *user)
 	BSON_APPEND_UTF8(&command, "mechanism", "MONGODB-X509");
 	if (user)
 		BSON_APPEND_UTF8(&command, "user", user);
-	put(out, number, &command, "$external");
+	put_command(out, number, &command, "$external");
 }
 
 /* [{$match: filter}, {$group: {_id: 1, n: {$sum: 1}}}] */
@@ -134,5 +134,5 @@ void mongocommand_count(struct buf *out, int32_t number, const struct mongocomma
 	BSON_APPEND_INT64(&command, "maxTimeMS", count->limit_ms);
 	put_choice(&command, "readConcern", "level", count->read_concern);
 	put_choice(&command, "$readPreference", "mode", count->read_preference);
-	put(out, number, &command, count->database);
+	put_command(out, number, &command, count->database);
 }

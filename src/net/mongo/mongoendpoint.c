@@ -49,7 +49,7 @@ static int check_seed(const struct mongoendpoint_config *c, struct err *err)
 	return 0;
 }
 
-static int check(const struct mongoendpoint_config *c, struct err *err)
+static int check_config(const struct mongoendpoint_config *c, struct err *err)
 {
 	if (c->seed && check_seed(c, err))
 		return -1;
@@ -133,7 +133,7 @@ struct mongoendpoint *mongoendpoint_new(const struct mongoendpoint_config *c, st
 		.insecure = c->tls_insecure };
 	struct mongoendpoint *e;
 
-	if (check(c, err))
+	if (check_config(c, err))
 		return NULL;
 	e = endpoint_new(sizeof(*e), on_done);
 	endpoint_set_namespace(&e->base, c->namespace_);

@@ -13,7 +13,7 @@ static int invalid(struct err *err, const char *why)
 }
 
 /* libbson would read an array as an object with numbers as keys. */
-static int check(const char *text, struct err *err)
+static int check_text(const char *text, struct err *err)
 {
 	if (strlen(text) > MONGOFILTER_TEXT_MAX)
 		return err_set(err, ERR_INVALID, "failed to parse query: it has more than %zu KiB",
@@ -46,7 +46,7 @@ int mongofilter_parse(const char *text, struct mongofilter *out, struct err *err
 	bson_t document = BSON_INITIALIZER;
 	int rc;
 
-	if (check(text, err))
+	if (check_text(text, err))
 		return -1;
 	reader = bson_json_data_reader_new(false, 0);
 	bson_json_data_reader_ingest(reader, (const uint8_t *)text, strlen(text));

@@ -26,7 +26,7 @@ const char *mongolink_doing(const struct mongolink *l)
 }
 
 /* An unexpected answer is refused by its first byte. */
-static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err)
+static int take_message(void *arg, struct evbuffer *input, size_t *used, struct err *err)
 {
 	struct mongolink *l = arg;
 	uint8_t head[MONGOWIRE_HEADER_SIZE];
@@ -91,7 +91,7 @@ static const char *hint_of(const void *arg)
 struct mongolink *mongolink_new(struct loop *loop, struct mongoendpoint *e, const struct mongoendpoint_host *host,
 	int64_t limit_ms, const struct mongolink_events *events, void *arg)
 {
-	static const struct stream_events own = { on_opened, take, on_lost, hint_of };
+	static const struct stream_events own = { on_opened, take_message, on_lost, hint_of };
 	struct mongolink *l = mem_zalloc(sizeof(*l));
 
 	l->endpoint = e;

@@ -22,7 +22,7 @@ struct mongologin {
 };
 
 /* MongoDB's password for SCRAM-SHA-1: MD5 of "user:mongo:password", in hex. */
-static void digest(const char *user, const char *password, char out[2 * EVP_MAX_MD_SIZE + 1])
+static void password_digest(const char *user, const char *password, char out[2 * EVP_MAX_MD_SIZE + 1])
 {
 	char *text = mem_printf("%s:mongo:%s", user, password);
 	unsigned char md[EVP_MAX_MD_SIZE] = { 0 };
@@ -46,7 +46,7 @@ static struct scram *scram_of(const struct mongologin *l, bool sha256, const cha
 
 	if (sha256)
 		return scram_new(SCRAM_SHA256, l->user, password, nonce);
-	digest(l->user, password, hex);
+	password_digest(l->user, password, hex);
 	s = scram_new(SCRAM_SHA1, l->user, hex, nonce);
 	mem_wipe(hex, sizeof(hex));
 	return s;

@@ -14,7 +14,7 @@ struct mongolookup {
 	struct dnsrecord_list srv, txt;
 };
 
-static void fail(struct mongolookup *l, const struct err *why)
+static void fail_lookup(struct mongolookup *l, const struct err *why)
 {
 	struct err err = *why;
 
@@ -23,7 +23,7 @@ static void fail(struct mongolookup *l, const struct err *why)
 	l->fn(l->arg, NULL, &err);
 }
 
-static void finish(struct mongolookup *l)
+static void finish_lookup(struct mongolookup *l)
 {
 	struct mongoseeds seeds;
 	struct err err;
@@ -46,7 +46,7 @@ static void on_services(void *arg, const struct dnsrecord_list *records, const s
 	l->srv_lookup = NULL;
 	if (records) {
 		dnsrecord_copy(records, &l->srv);
-		finish(l);
+		finish_lookup(l);
 		return;
 	}
 	err = *why;
@@ -56,7 +56,7 @@ static void on_services(void *arg, const struct dnsrecord_list *records, const s
 			"hosts "
 			"and ports)",
 			why->msg);
-	fail(l, &err);
+	fail_lookup(l, &err);
 }
 
 /*
@@ -71,10 +71,10 @@ static void on_texts(void *arg, const struct dnsrecord_list *records, const stru
 	if (records) {
 		dnsrecord_copy(records, &l->txt);
 	} else if (err->kind != ERR_MISSING) {
-		fail(l, err);
+		fail_lookup(l, err);
 		return;
 	}
-	finish(l);
+	finish_lookup(l);
 }
 
 struct mongolookup *mongolookup_new(struct loop *loop, const struct mongoendpoint *e, mongolookup_fn fn, void *arg)

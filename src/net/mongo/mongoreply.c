@@ -27,7 +27,7 @@ static bool open_document(struct mongowire_document document, bson_t *out)
 	return fields <= FIELDS_MAX;
 }
 
-static bool find(const bson_t *b, const char *key, bson_iter_t *at)
+static bool find_field(const bson_t *b, const char *key, bson_iter_t *at)
 {
 	return bson_iter_init_find(at, b, key);
 }
@@ -37,7 +37,7 @@ static bool is_set(const bson_t *b, const char *key)
 {
 	bson_iter_t at;
 
-	return find(b, key, &at) && bson_iter_as_bool(&at) && bson_iter_type(&at) != BSON_TYPE_UNDEFINED;
+	return find_field(b, key, &at) && bson_iter_as_bool(&at) && bson_iter_type(&at) != BSON_TYPE_UNDEFINED;
 }
 
 static bool is_number(const bson_iter_t *at)
@@ -55,15 +55,16 @@ static const char *find_text(const bson_t *b, const char *key)
 {
 	bson_iter_t at;
 
-	return find(b, key, &at) ? text_of(&at) : NULL;
+	return find_field(b, key, &at) ? text_of(&at) : NULL;
 }
 
 static int64_t find_whole(const bson_t *b, const char *key)
 {
 	bson_iter_t at;
 
-	return find(b, key, &at) && (BSON_ITER_HOLDS_INT32(&at) || BSON_ITER_HOLDS_INT64(&at)) ? bson_iter_as_int64(&at)
-											       : 0;
+	return find_field(b, key, &at) && (BSON_ITER_HOLDS_INT32(&at) || BSON_ITER_HOLDS_INT64(&at))
+		? bson_iter_as_int64(&at)
+		: 0;
 }
 
 /* ---- Success or error ---- */
@@ -74,7 +75,7 @@ int mongoreply_status(struct mongowire_document document, struct mongoreply_stat
 	bson_iter_t at;
 	int64_t code;
 
-	if (!open_document(document, &b) || !find(&b, "ok", &at) ||
+	if (!open_document(document, &b) || !find_field(&b, "ok", &at) ||
 		!(is_number(&at) || bson_iter_type(&at) == BSON_TYPE_BOOL))
 		return err_set(err, ERR_INVALID, "the answer makes no sense: it has no \"ok\"");
 	code = find_whole(&b, "code");
@@ -110,7 +111,7 @@ static enum err_kind kind_of(const struct mongoreply_status *s)
 	}
 }
 
-static bool repeats(const char *words, const char *secret)
+static bool has_secret(const char *words, const char *secret)
 {
 	return words && secret && *secret && strstr(words, secret);
 }
@@ -122,7 +123,7 @@ int mongoreply_refused(const struct mongoreply_status *s, const char *doing, con
 	/* Truncated between characters; err_set replaces invalid UTF-8. */
 	MEM_AUTO char *shown = mem_dupn(words, len < WORDS_MAX ? len : utf8_cut(words, len, WORDS_MAX));
 
-	if (repeats(s->message, secret) || repeats(s->name, secret))
+	if (has_secret(s->message, secret) || has_secret(s->name, secret))
 		return err_set(err, kind_of(s), "%s: the server's words repeat the password, so they are not shown",
 			doing);
 	for (char *c = shown; *c; c++)
@@ -153,7 +154,7 @@ static void each_text(const bson_t *b, const char *key, void (*take)(struct mong
 {
 	bson_iter_t at, element;
 
-	if (!find(b, key, &at) || !BSON_ITER_HOLDS_ARRAY(&at) || !bson_iter_recurse(&at, &element))
+	if (!find_field(b, key, &at) || !BSON_ITER_HOLDS_ARRAY(&at) || !bson_iter_recurse(&at, &element))
 		return;
 	for (size_t left = MONGOREPLY_MEMBERS_MAX; left > 0 && bson_iter_next(&element); left--)
 		take(out, text_of(&element));
@@ -207,12 +208,13 @@ int mongoreply_sasl(struct mongowire_document document, struct mongoreply_sasl *
 	bson_iter_t at;
 	bson_t b;
 
-	if (!open_document(document, &b) || !find(&b, "payload", &at) || !BSON_ITER_HOLDS_BINARY(&at))
+	if (!open_document(document, &b) || !find_field(&b, "payload", &at) || !BSON_ITER_HOLDS_BINARY(&at))
 		return err_set(err, ERR_DENIED, "the answer makes no sense: it has no \"payload\"");
 	bson_iter_binary(&at, &subtype, &len, &bytes);
 	*out = (struct mongoreply_sasl){
-		.conversation = find(&b, "conversationId", &at) && BSON_ITER_HOLDS_INT32(&at) ? bson_iter_int32(&at)
-											      : 0,
+		.conversation = find_field(&b, "conversationId", &at) && BSON_ITER_HOLDS_INT32(&at)
+			? bson_iter_int32(&at)
+			: 0,
 		.done = is_set(&b, "done"),
 		.message = (const char *)bytes,
 		.len = len,

@@ -33,7 +33,7 @@ struct mongoset {
 	char *name;   /* of the replica set */
 };
 
-static void add(struct mongoset *s, const char *name, uint16_t port, size_t at)
+static void add_host(struct mongoset *s, const char *name, uint16_t port, size_t at)
 {
 	memmove(&s->hosts[at + 1], &s->hosts[at], (s->count - at) * sizeof(s->hosts[0]));
 	s->hosts[at] = (struct host){ .at = { mem_dup(name), port } };
@@ -51,7 +51,7 @@ struct mongoset *mongoset_new(const struct mongoendpoint *e, const struct mongos
 	s->several = count > 1;
 	s->name = mem_dup(s->wanted);
 	for (size_t i = 0; i < count; i++)
-		add(s, hosts[i].name, hosts[i].port, i);
+		add_host(s, hosts[i].name, hosts[i].port, i);
 	s->current = SIZE_MAX;
 	return s;
 }
@@ -104,7 +104,7 @@ size_t mongoset_left(const struct mongoset *s)
 	return left;
 }
 
-static void note(struct mongoset *s, enum err_kind kind, const char *text)
+static void set_note(struct mongoset *s, enum err_kind kind, const char *text)
 {
 	struct host *h = &s->hosts[s->current];
 
@@ -115,13 +115,13 @@ static void note(struct mongoset *s, enum err_kind kind, const char *text)
 
 void mongoset_failed(struct mongoset *s, const struct err *why)
 {
-	note(s, why->kind, why->msg);
+	set_note(s, why->kind, why->msg);
 }
 
 /* ---- Members ---- */
 
 /* The index of a host; s->count: unknown. */
-static size_t find(const struct mongoset *s, const struct mongoendpoint_host *h)
+static size_t find_host(const struct mongoset *s, const struct mongoendpoint_host *h)
 {
 	size_t i = 0;
 
@@ -136,11 +136,11 @@ static size_t find(const struct mongoset *s, const struct mongoendpoint_host *h)
  */
 static void add_member(struct mongoset *s, const struct mongoendpoint_host *member, size_t *at)
 {
-	size_t there = find(s, member);
+	size_t there = find_host(s, member);
 	struct host known;
 
 	if (there == s->count && s->count < MONGOSET_HOSTS_MAX) {
-		add(s, member->name, member->port, (*at)++);
+		add_host(s, member->name, member->port, (*at)++);
 	} else if (there < s->count && !s->hosts[there].tried) {
 		known = s->hosts[there];
 		memmove(&s->hosts[*at + 1], &s->hosts[*at], (there - *at) * sizeof(known));
@@ -158,7 +158,7 @@ static void add_members(struct mongoset *s, const struct mongoreply_hello *hello
 		if ((password && *password && strstr(hello->members[i], password)) ||
 			mongoendpoint_parse_host(hello->members[i], &host))
 			continue;
-		if (find(s, &host) >= at) /* neither tried nor placed yet */
+		if (find_host(s, &host) >= at) /* neither tried nor placed yet */
 			add_member(s, &host, &at);
 		free(host.name);
 	}
@@ -208,7 +208,7 @@ bool mongoset_judge(struct mongoset *s, const struct mongoreply_hello *hello)
 	enum worth worth;
 
 	if (why) {
-		note(s, ERR_INVALID, why);
+		set_note(s, ERR_INVALID, why);
 		return false;
 	}
 	if (s->endpoint->direct || hello->is_router || !hello->set)
@@ -219,7 +219,7 @@ bool mongoset_judge(struct mongoset *s, const struct mongoreply_hello *hello)
 	if (worth == WANTED || (worth == SECOND_BEST && s->settles))
 		return true;
 	s->hosts[s->current].second_best = worth == SECOND_BEST;
-	note(s, ERR_TEMPORARY,
+	set_note(s, ERR_TEMPORARY,
 		hello->is_primary             ? "it is the primary"
 			: hello->is_secondary ? "it is a secondary"
 					      : "it is neither primary nor secondary");
@@ -229,7 +229,7 @@ bool mongoset_judge(struct mongoset *s, const struct mongoreply_hello *hello)
 
 /* ---- Explaining ---- */
 
-static const char *wanted(const struct mongoset *s)
+static const char *wanted_member(const struct mongoset *s)
 {
 	switch (s->endpoint->reads) {
 	case MONGOENDPOINT_PRIMARY: return "no primary";
@@ -258,7 +258,7 @@ void mongoset_explain(const struct mongoset *s, struct err *err)
 		buf_printf(&text, "%s%s: %.*s", shown++ > 0 ? "; " : "", name, NOTE_MAX, h->note);
 		kind = h->kind == ERR_TEMPORARY ? ERR_TEMPORARY : kind;
 	}
-	err_set(err, kind, "%s found: %s%s", wanted(s), shown > 0 ? buf_text(&text) : "no host answered",
+	err_set(err, kind, "%s found: %s%s", wanted_member(s), shown > 0 ? buf_text(&text) : "no host answered",
 		at < s->count ? "; ..." : "");
 	buf_done(&text);
 }

@@ -70,8 +70,8 @@ static void make_key(struct redisendpoint *e)
 		e->server_key + strlen("redis ") + strlen(e->base.name));
 }
 
-static struct redisendpoint *make(const struct redisendpoint_config *config, const struct tls_client_config *tls,
-	struct err *err)
+static struct redisendpoint *make_endpoint(const struct redisendpoint_config *config,
+	const struct tls_client_config *tls, struct err *err)
 {
 	struct redisendpoint *e = endpoint_new(sizeof(*e), on_done);
 
@@ -106,7 +106,7 @@ struct redisendpoint *redisendpoint_new(const struct redisendpoint_config *confi
 		err_set(err, ERR_INVALID, "database: must not be negative, but is %d", config->database);
 		return NULL;
 	}
-	e = make(config, &tls, err);
+	e = make_endpoint(config, &tls, err);
 	if (e && endpoint_check_tls(&e->base, err) == 0)
 		return (struct redisendpoint *)endpoint_unique(&e->base);
 	redisendpoint_unref(e);
@@ -125,7 +125,7 @@ struct redisendpoint *redisendpoint_at(const struct redisendpoint *like, const c
 		.master_only = like->master_only,
 	};
 
-	return make(&config, &like->base.tls, err);
+	return make_endpoint(&config, &like->base.tls, err);
 }
 
 struct redisendpoint *redisendpoint_ref(struct redisendpoint *e)

@@ -50,7 +50,7 @@ static void ask_next(void *arg)
 		loop_timer_cancel(&fanout->slow);
 }
 
-static void finish(struct redisfanout *fanout, const struct err *why)
+static void finish_fanout(struct redisfanout *fanout, const struct err *why)
 {
 	redisfanout_done_fn done = fanout->done;
 	void *arg = fanout->arg;
@@ -71,7 +71,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 	t->call = NULL;
 	fanout->under_way--;
 	if (!err && fanout->accept(fanout->arg, t->endpoint, reply, &refused) == 0) {
-		finish(fanout, NULL);
+		finish_fanout(fanout, NULL);
 		return;
 	}
 	/* A refusal is more informative than an unreachable server. */
@@ -80,11 +80,11 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 	if (fanout->next < fanout->count)
 		ask_next(fanout);
 	else if (fanout->under_way == 0)
-		finish(fanout, &fanout->err);
+		finish_fanout(fanout, &fanout->err);
 }
 
 /* Picks servers in random order, those in back-off last. */
-static void choose(struct redisfanout *fanout, struct redisendpoint *const *endpoints, size_t count)
+static void choose_servers(struct redisfanout *fanout, struct redisendpoint *const *endpoints, size_t count)
 {
 	size_t *order = mem_array(count, sizeof(*order)), chosen = 0;
 
@@ -122,7 +122,7 @@ struct redisfanout *redisfanout_start(struct loop *loop, struct pool *pool, stru
 	fanout->arg = arg;
 	fanout->count = count < REDISFANOUT_TRIES_MAX ? count : REDISFANOUT_TRIES_MAX;
 	loop_timer_init(&fanout->slow, loop, ask_next, fanout);
-	choose(fanout, endpoints, count);
+	choose_servers(fanout, endpoints, count);
 	ask_next(fanout);
 	return fanout;
 }

@@ -14,7 +14,7 @@
 
 /* ---- Greeting ---- */
 
-static void greet(struct redislink *l, int argc, const char **argv)
+static void send_greeting(struct redislink *l, int argc, const char **argv)
 {
 	char *wire;
 	int len = redisFormatCommandArgv(&wire, argc, argv, NULL);
@@ -33,13 +33,13 @@ static void greet_all(struct redislink *l)
 	l->greetings_count = 0;
 	snprintf(database, sizeof(database), "%d", e->database);
 	if (e->username)
-		greet(l, 3, (const char *[]){ "AUTH", e->username, e->password ? e->password : "" });
+		send_greeting(l, 3, (const char *[]){ "AUTH", e->username, e->password ? e->password : "" });
 	else if (e->password)
-		greet(l, 2, (const char *[]){ "AUTH", e->password });
+		send_greeting(l, 2, (const char *[]){ "AUTH", e->password });
 	if (l->queries && e->database != 0)
-		greet(l, 2, (const char *[]){ "SELECT", database });
+		send_greeting(l, 2, (const char *[]){ "SELECT", database });
 	if (l->queries && e->master_only)
-		greet(l, 1, (const char *[]){ "ROLE" });
+		send_greeting(l, 1, (const char *[]){ "ROLE" });
 	l->greetings_left = l->greetings_count;
 }
 
@@ -118,7 +118,7 @@ static int take_greeting(struct redislink *l, struct redis_reply *reply, struct 
 }
 
 /* Takes the replies that the reader has, then feeds it more bytes. */
-static int take(void *arg, struct evbuffer *input, size_t *used, struct err *err)
+static int take_replies(void *arg, struct evbuffer *input, size_t *used, struct err *err)
 {
 	struct redislink *l = arg;
 	struct redis_reply *reply;
@@ -177,7 +177,7 @@ static const char *hint_of(const void *arg)
 void redislink_init(struct redislink *l, struct loop *loop, const struct redisendpoint *e, bool queries,
 	const struct redislink_handler *handler, void *arg)
 {
-	static const struct stream_events events = { on_opened, take, on_lost, hint_of };
+	static const struct stream_events events = { on_opened, take_replies, on_lost, hint_of };
 
 	*l = (struct redislink){ .endpoint = e, .handler = handler, .arg = arg, .queries = queries };
 	stream_init(&l->stream, loop, &events, l);

@@ -110,7 +110,7 @@ static void free_stopped(struct redissub *s)
  * A listener added meanwhile is called, too. A stopped one stays in the list until no callback is
  * on the stack.
  */
-static void tell(struct redis_channel *ch, const char *message, size_t len)
+static void call_listeners(struct redis_channel *ch, const char *message, size_t len)
 {
 	struct redissub *s;
 
@@ -168,7 +168,7 @@ static void send_command(struct redissub_conn *c, const char *verb, struct redis
 }
 
 /* Subscribes or unsubscribes, as the channel needs now. */
-static void settle(struct redis_channel *ch)
+static void update_subscription(struct redis_channel *ch)
 {
 	bool wanted = ch->listening > 0 && !loop_timer_pending(&ch->muted);
 
@@ -181,7 +181,7 @@ static void settle(struct redis_channel *ch)
 
 static void on_muted(void *arg)
 {
-	settle(arg);
+	update_subscription(arg);
 }
 
 /* ---- Receiving ---- */
@@ -203,7 +203,7 @@ static void take_message(struct redissub_conn *c, const struct redis_reply *repl
 	}
 	if (!ch->joined)
 		return; /* sent before the server left the channel */
-	tell(ch, message->text, message->len);
+	call_listeners(ch, message->text, message->len);
 	if (c->pool->freed || c->link.state != REDISLINK_OPEN)
 		return;
 	if (now_ms - ch->window_ms >= REDISSUB_MUTE_MS) {
@@ -213,7 +213,7 @@ static void take_message(struct redissub_conn *c, const struct redis_reply *repl
 	/* The listeners read the state again when the channel is rejoined. */
 	if (++ch->received > REDISSUB_STORM && ch->joined) {
 		loop_timer_set(&ch->muted, REDISSUB_MUTE_MS);
-		settle(ch);
+		update_subscription(ch);
 	}
 }
 
@@ -236,7 +236,7 @@ static void take_answer(struct redissub_conn *c, struct redis_channel *ch, const
 	}
 	mem_free_ptr(&ch->refusal);
 	ch->joined = ch->on = true;
-	tell(ch, NULL, 0);
+	call_listeners(ch, NULL, 0);
 }
 
 static void take_reply(struct redissub_conn *c, const struct redis_reply *reply)
@@ -312,7 +312,7 @@ static void on_opened(void *arg)
 	c->sent_ms = loop_now_ms(c->pool->loop);
 	HASH_ITER (hh, c->channels, ch, next) {
 		if (ch->listeners)
-			settle(ch);
+			update_subscription(ch);
 		else
 			channel_drop(ch);
 	}
@@ -352,7 +352,7 @@ static void ask_refused_again(struct redissub_conn *c, int64_t now_ms)
 		if (!ch->refusal || ch->unanswered > 0 || now_ms - ch->refused_at_ms < REFUSED_MS)
 			continue;
 		ch->asked = false;
-		settle(ch);
+		update_subscription(ch);
 	}
 }
 
@@ -442,7 +442,7 @@ struct redissub *redissub_start(struct redissub_pool *p, struct redisendpoint *e
 	s->channel->conn->listening++;
 	if (s->channel->joined)
 		loop_task_queue(p->loop, &s->joined);
-	settle(s->channel);
+	update_subscription(s->channel);
 	return s;
 }
 
@@ -459,7 +459,7 @@ void redissub_stop(struct redissub *s)
 	ch->listening--;
 	ch->conn->listening--;
 	loop_task_cancel(p->loop, &s->joined);
-	settle(ch);
+	update_subscription(ch);
 	if (p->telling) {
 		s->next_stopped = p->stopped;
 		p->stopped = s;

@@ -9,7 +9,7 @@
 
 #define NAMED_MAX 3 /* seeds named in messages */
 
-static char *joined(const char *const *addresses, size_t count, size_t max)
+static char *join_addresses(const char *const *addresses, size_t count, size_t max)
 {
 	struct buf text = BUF_INIT(1 << 16);
 
@@ -22,8 +22,8 @@ static char *joined(const char *const *addresses, size_t count, size_t max)
 
 static void make_names(struct redistopology *s, const char *const *addresses)
 {
-	MEM_AUTO char *all = joined(addresses, s->seed_count, s->seed_count);
-	MEM_AUTO char *some = joined(addresses, s->seed_count, NAMED_MAX);
+	MEM_AUTO char *all = join_addresses(addresses, s->seed_count, s->seed_count);
+	MEM_AUTO char *some = join_addresses(addresses, s->seed_count, NAMED_MAX);
 
 	/*
 	 * An endpoint's key has no secret, and all that matters except the other addresses and the

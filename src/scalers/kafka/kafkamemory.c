@@ -44,14 +44,14 @@ static uint64_t where_of(const struct kafka_partition *p)
 	return hash_long(parts, sizeof(parts));
 }
 
-static const struct offset_memory *find(const struct group_memory *g, uint64_t where)
+static const struct offset_memory *find_offset(const struct group_memory *g, uint64_t where)
 {
 	const struct offset_memory wanted = { .where = where };
 
 	return g->count > 0 ? bsearch(&wanted, g->offsets, g->count, sizeof(wanted), compare_where) : NULL;
 }
 
-static void forget(struct kafkamemory *m, struct group_memory *g)
+static void forget_group(struct kafkamemory *m, struct group_memory *g)
 {
 	HASH_DEL(m->groups, g);
 	shares_give(&g->share, g->share.has);
@@ -86,7 +86,7 @@ static bool forget_another(struct kafkamemory *m, const struct group_memory *use
 
 	HASH_ITER (hh, m->groups, g, next) {
 		if (g != used && g->share.has > 0 && strcmp(g->namespace_, used->namespace_) == 0) {
-			forget(m, g);
+			forget_group(m, g);
 			return true;
 		}
 	}
@@ -103,14 +103,15 @@ static bool has_room(struct kafkamemory *m, struct group_memory *g, size_t count
 }
 
 /* A poll: the current offsets become the previous ones. */
-static void step(struct kafkamemory *m, struct group_memory *g, const struct kafka_partition *partitions, size_t count)
+static void record_poll(struct kafkamemory *m, struct group_memory *g, const struct kafka_partition *partitions,
+	size_t count)
 {
 	struct offset_memory *offsets = mem_array(count, sizeof(*offsets));
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		uint64_t where = where_of(&partitions[i]);
-		const struct offset_memory *old = find(g, where);
+		const struct offset_memory *old = find_offset(g, where);
 
 		/* A partition without a committed offset cannot be stuck. */
 		if (partitions[i].committed != KAFKA_OFFSET_NONE)
@@ -133,7 +134,7 @@ static void forget_old(struct kafkamemory *m, int64_t now_ms)
 	HASH_ITER (hh, m->groups, g, next) {
 		if (now_ms - g->used_ms <= KAFKAMEMORY_FORGET_MS)
 			break;
-		forget(m, g);
+		forget_group(m, g);
 	}
 }
 
@@ -144,12 +145,12 @@ void kafkamemory_compare(struct kafkamemory *m, const char *key, const char *nam
 	struct group_memory *g = take_group(m, key, namespace_, &is_new);
 
 	if (is_new || now_ms - g->polled_ms >= OF_INTERVAL(poll_ms)) {
-		step(m, g, partitions, count);
+		record_poll(m, g, partitions, count);
 		g->polled_ms = now_ms;
 	}
 	g->used_ms = now_ms;
 	for (size_t i = 0; i < count; i++) {
-		const struct offset_memory *known = find(g, where_of(&partitions[i]));
+		const struct offset_memory *known = find_offset(g, where_of(&partitions[i]));
 
 		stuck[i] = known && known->before != KAFKA_OFFSET_NONE && known->before == partitions[i].committed;
 	}
@@ -171,7 +172,7 @@ void kafkamemory_free(struct kafkamemory *m)
 	if (!m)
 		return;
 	HASH_ITER (hh, m->groups, g, next)
-		forget(m, g);
+		forget_group(m, g);
 	free(m);
 }
 

@@ -92,7 +92,7 @@ void kafkaquestion_complete(struct scaler_build *b)
 
 /* ---- Asking ---- */
 
-static struct kafkalag count(const struct kafkaquestion *t, const struct kafka_trigger_ask *ask,
+static struct kafkalag count_lag(const struct kafkaquestion *t, const struct kafka_trigger_ask *ask,
 	const struct kafka_answer *answer)
 {
 	bool *stuck = NULL;
@@ -117,7 +117,7 @@ static void on_answer(void *arg, const struct kafka_answer *answer, const struct
 		scaler_ask_answer(ask, NULL, err);
 		return;
 	}
-	lag = count(ask->base.question->data, ask, answer);
+	lag = count_lag(ask->base.question->data, ask, answer);
 	scaler_ask_answer(ask,
 		&(struct answer){ .value = (double)lag.value, .load = (double)lag.load, .activity = ACTIVITY_BY_LOAD },
 		NULL);

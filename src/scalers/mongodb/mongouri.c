@@ -28,7 +28,7 @@ static int invalid(struct err *err, const char *what)
  * Each function checks its decoded value, and keeps what matters. It returns NULL, or what the
  * value must be, or why the option cannot be used.
  */
-static void keep(char **field, const char *value)
+static void keep_text(char **field, const char *value)
 {
 	free(*field);
 	*field = *value ? mem_dup(value) : NULL;
@@ -69,7 +69,7 @@ static const char *check_nothing(struct mongouri *u, const char *value)
 
 static const char *take_app_name(struct mongouri *u, const char *value)
 {
-	keep(&u->app_name, value);
+	keep_text(&u->app_name, value);
 	return strlen(value) <= APP_NAME_MAX ? NULL : "must have at most 128 bytes";
 }
 
@@ -99,7 +99,7 @@ static const char *take_mechanism(struct mongouri *u, const char *value)
 
 static const char *take_source(struct mongouri *u, const char *value)
 {
-	keep(&u->source, value);
+	keep_text(&u->source, value);
 	u->source_given = true;
 	return *value ? NULL : "must be non-empty when supplied in a URI";
 }
@@ -176,7 +176,7 @@ static const char *refuse_choice(struct mongouri *u, const char *value)
 
 static const char *take_set(struct mongouri *u, const char *value)
 {
-	keep(&u->set, value);
+	keep_text(&u->set, value);
 	return NULL;
 }
 
@@ -232,7 +232,7 @@ static const char *take_service(struct mongouri *u, const char *value)
 {
 	size_t len = strlen(value);
 
-	keep(&u->service, value);
+	keep_text(&u->service, value);
 	if (len < 1 || len > SERVICE_MAX || value[strspn(value, SERVICE_CHARACTERS)])
 		return "must be between 1 and 62 characters: letters, digits and hyphens";
 	return u->srv ? NULL : "is for mongodb+srv: cannot specify srvServiceName on non-SRV URI";

@@ -76,7 +76,7 @@ char *rabbitmqhttp_url(const struct rabbitmqhttp_place *place, struct err *err)
 
 /* ---- Answers ---- */
 
-static int wrong(struct err *err, const char *name, const char *what)
+static int set_error(struct err *err, const char *name, const char *what)
 {
 	size_t len = strcspn(name, "\r\n"); /* the name may come from the server */
 
@@ -92,12 +92,12 @@ static int read_messages(const json_t *value, const char *name, double *out, str
 {
 
 	if (!value)
-		return wrong(err, name,
+		return set_error(err, name,
 			"it has no statistics: it was declared just now, its node is down, or the management plug-in "
 			"keeps none (management_agent.disable_metrics_collector)");
 	*out = json_number_value(value);
 	if (!json_is_number(value) || *out < 0)
-		return wrong(err, name, "its number of messages is not a number from 0 on");
+		return set_error(err, name, "its number of messages is not a number from 0 on");
 	return 0;
 }
 
@@ -114,7 +114,7 @@ static int read_rate(const json_t *queue, const char *counter, const char *detai
 	*out = json_number_value(rate);
 	if (rate ? json_is_number(rate) && *out >= 0 : !json_object_get(stats, counter))
 		return 0;
-	return wrong(err, name,
+	return set_error(err, name,
 		rate ? "its rate is not a number" : "the server keeps no rates (management.rates_mode)");
 }
 
@@ -122,7 +122,7 @@ static int read_queue(const json_t *queue, const struct rabbitmqhttp_question *q
 	struct rabbitmqvalue_figures *out, struct err *err)
 {
 	if (!json_is_object(queue))
-		return wrong(err, name, "the answer is not an object");
+		return set_error(err, name, "the answer is not an object");
 	*out = (struct rabbitmqvalue_figures){ 0 };
 	if (read_messages(messages_of(queue, q), name, &out->messages, err))
 		return -1;
@@ -134,7 +134,7 @@ static int read_queue(const json_t *queue, const struct rabbitmqhttp_question *q
 	return 0;
 }
 
-static void add(struct rabbitmqvalue_figures *all, const struct rabbitmqvalue_figures *one, bool greatest)
+static void add_figures(struct rabbitmqvalue_figures *all, const struct rabbitmqvalue_figures *one, bool greatest)
 {
 	all->messages = greatest ? fmax(all->messages, one->messages) : all->messages + one->messages;
 	all->published = greatest ? fmax(all->published, one->published) : all->published + one->published;
@@ -154,9 +154,9 @@ static int read_page(const json_t *page, const struct rabbitmqhttp_question *q, 
 
 	*out = (struct rabbitmqvalue_figures){ 0 };
 	if (!json_is_array(items))
-		return wrong(err, q->queue, "the answer has no list of queues");
+		return set_error(err, q->queue, "the answer has no list of queues");
 	if (!json_is_number(pages)) /* other servers may have an empty list of items, too */
-		return wrong(err, q->queue, "the answer has no number of pages (page_count): is it RabbitMQ's?");
+		return set_error(err, q->queue, "the answer has no number of pages (page_count): is it RabbitMQ's?");
 	if (json_number_value(pages) > 1)
 		return err_set(err, ERR_INVALID,
 			"regex \"%.80s\" matches more queues than can be recovered at once (raise pageSize; the server "
@@ -170,10 +170,10 @@ static int read_page(const json_t *page, const struct rabbitmqhttp_question *q, 
 		count++;
 		if (read_queue(queue, q, json_str_or_empty(queue, "name"), &one, err))
 			return -1;
-		add(out, &one, q->operation == RABBITMQHTTP_MAX);
+		add_figures(out, &one, q->operation == RABBITMQHTTP_MAX);
 	}
 	if (!isfinite(out->messages) || !isfinite(out->published) || !isfinite(out->delivered))
-		return wrong(err, q->queue, "the sum over the matching queues is not finite");
+		return set_error(err, q->queue, "the sum over the matching queues is not finite");
 	if (q->operation == RABBITMQHTTP_AVG && count > 0) {
 		out->messages = floor(out->messages / (double)count);
 		out->published /= (double)count;

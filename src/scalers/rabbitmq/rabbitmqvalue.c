@@ -6,7 +6,7 @@ bool rabbitmqvalue_depends_on_activation(enum rabbitmqvalue_mode mode)
 	return mode == RABBITMQVALUE_PUBLISHED_TO_DELIVERED || mode == RABBITMQVALUE_CONSUMPTION_TIME;
 }
 
-static void set(struct answer *out, double value, bool active)
+static void set_answer(struct answer *out, double value, bool active)
 {
 	out->value = value;
 	out->activity = active ? ACTIVITY_ACTIVE : ACTIVITY_INACTIVE;
@@ -25,11 +25,11 @@ void rabbitmqvalue_judge(enum rabbitmqvalue_mode mode, const struct rabbitmqvalu
 		break;
 	case RABBITMQVALUE_PUBLISHED_TO_DELIVERED:
 		value = p <= 0 ? 0 : d > 0 ? p / d : activation;
-		set(out, value, value > activation || (p > 0 && d <= 0));
+		set_answer(out, value, value > activation || (p > 0 && d <= 0));
 		break;
 	case RABBITMQVALUE_CONSUMPTION_TIME:
 		value = d > 0 ? (p - d) / d + m / d : activation;
-		set(out, value, value > activation || d <= 0);
+		set_answer(out, value, value > activation || d <= 0);
 		break;
 	default: out->value = mode == RABBITMQVALUE_QUEUE_LENGTH ? m : d; out->activity = ACTIVITY_BY_THRESHOLD;
 	}

@@ -84,7 +84,7 @@ struct stream_ask {
 	int64_t deadline_ms;
 };
 
-static void send(struct stream_ask *ask, int argc, const char *const *argv, redis_fn fn)
+static void send_command(struct stream_ask *ask, int argc, const char *const *argv, redis_fn fn)
 {
 	redisserver_command(ask->sources, &ask->base, argc, argv, ask->deadline_ms, fn);
 }
@@ -108,7 +108,7 @@ static void ask_length(struct stream_ask *ask)
 {
 	const struct stream_question *q = ask->base.base.question->data;
 
-	send(ask, 2, (const char *[]){ "XLEN", q->base.key }, on_count);
+	send_command(ask, 2, (const char *[]){ "XLEN", q->base.key }, on_count);
 }
 
 /* The summary: count, first id, last id, consumers. */
@@ -137,7 +137,7 @@ static bool is_text(const struct redis_reply *r, const char *text)
 }
 
 /* A field of a group's list of alternating names and values; NULL when absent. */
-static const struct redis_reply *field(const struct redis_reply *group, const char *name)
+static const struct redis_reply *field_of(const struct redis_reply *group, const char *name)
 {
 	for (size_t i = 0; group->type == REDIS_ARRAY && i + 1 < group->count; i += 2)
 		if (is_text(group->elements[i], name))
@@ -152,10 +152,10 @@ static void take_groups(struct stream_ask *ask, const struct redis_reply *reply,
 	struct err err;
 
 	for (size_t i = 0; i < reply->count; i++) {
-		const struct redis_reply *name = field(reply->elements[i], "name");
+		const struct redis_reply *name = field_of(reply->elements[i], "name");
 
 		/* Redis 7 and later always return it. */
-		if (!field(reply->elements[i], "lag")) {
+		if (!field_of(reply->elements[i], "lag")) {
 			err_set(&err, ERR_INVALID, "%s: %s: redis version 7+ required for lag",
 				ask->base.base.question->source, doing);
 			scaler_ask_end(ask, 0, &err);
@@ -168,10 +168,11 @@ static void take_groups(struct stream_ask *ask, const struct redis_reply *reply,
 		ask_length(ask);
 		return;
 	}
-	lag = field(group, "lag");
-	last_id = field(group, "last-delivered-id");
+	lag = field_of(group, "lag");
+	last_id = field_of(group, "last-delivered-id");
 	if (lag->type == REDIS_NIL && last_id && last_id->type == REDIS_STRING)
-		send(ask, 5, (const char *[]){ "EVAL", count_script, "1", q->base.key, last_id->text }, on_count);
+		send_command(ask, 5, (const char *[]){ "EVAL", count_script, "1", q->base.key, last_id->text },
+			on_count);
 	else
 		on_count(ask, lag, NULL);
 }
@@ -205,8 +206,8 @@ static void *streams_ask(struct scaler_sources *sources, struct question *questi
 	ask->deadline_ms = deadline_ms;
 	switch (q->mode) {
 	case LENGTH: ask_length(ask); break;
-	case PENDING: send(ask, 3, (const char *[]){ "XPENDING", q->base.key, q->group }, on_pending); break;
-	case LAG: send(ask, 3, (const char *[]){ "XINFO", "GROUPS", q->base.key }, on_groups); break;
+	case PENDING: send_command(ask, 3, (const char *[]){ "XPENDING", q->base.key, q->group }, on_pending); break;
+	case LAG: send_command(ask, 3, (const char *[]){ "XINFO", "GROUPS", q->base.key }, on_groups); break;
 	}
 	return ask;
 }

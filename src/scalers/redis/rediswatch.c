@@ -189,7 +189,7 @@ static void unsubscribe(struct rediswatch *w)
 	w->heard = false;
 }
 
-static void settle(struct rediswatch *w)
+static void update_subscription(struct rediswatch *w)
 {
 	MEM_AUTO char *channel = NULL;
 
@@ -249,7 +249,7 @@ static void on_setting(void *arg, const struct redis_reply *reply, const struct 
 	 */
 	news = reply && (was != s->state || strcmp(flags, s->flags) != 0);
 	DL_FOREACH_SAFE (s->watches, w, next) {
-		settle(w);
+		update_subscription(w);
 		if (news && !w->sub && w->notify == REDISWATCH_AUTO)
 			w->look(w->arg);
 	}
@@ -293,7 +293,7 @@ static struct server *server_get(struct rediswatch_pool *p, struct redisendpoint
 }
 
 /* The last watch of a server frees the server. */
-static void leave(struct rediswatch *w)
+static void leave_server(struct rediswatch *w)
 {
 	struct server *s = w->server;
 
@@ -317,11 +317,11 @@ void rediswatch_set_endpoint(struct rediswatch *w, struct redisendpoint *endpoin
 {
 	if (w->endpoint && strcmp(w->endpoint->base.key, endpoint->base.key) == 0)
 		return;
-	leave(w);
+	leave_server(w);
 	w->endpoint = redisendpoint_ref(endpoint);
 	w->server = server_get(w->pool, endpoint);
 	DL_APPEND(w->server->watches, w);
-	settle(w);
+	update_subscription(w);
 }
 
 /* ---- Reports ---- */
@@ -431,7 +431,7 @@ void rediswatch_stop(struct rediswatch *w)
 {
 	if (!w)
 		return;
-	leave(w);
+	leave_server(w);
 	free(w->key);
 	free(w);
 }
