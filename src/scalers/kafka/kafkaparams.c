@@ -33,35 +33,38 @@ static const enum sasl apache_meanings[] = { SASL_NONE, SASL_PLAINTEXT, SASL_SCR
 
 #define AT(field) offsetof(struct kafkaquestion, field)
 static const struct param_row rows[] = {
-	{ "consumerGroup", PARAM_TEXT, "me", AT(group), .required = true, .help = "whose lag counts" },
+	{ "consumerGroup", PARAM_TEXT, "me", AT(group), .required = true, .help = "consumer group whose lag counts" },
 	/* A target, and part of what is asked where the lag is bounded by it (src/README). */
 	{ "lagThreshold", PARAM_INT64, "m", AT(rules.threshold), .otherwise = "10",
 		.help = "target: messages per replica" },
-	{ "activationLagThreshold", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
+	{ "activationLagThreshold", PARAM_WHOLE_ACTIVATION, "m", .help = "active above this number of messages" },
 	{ "offsetResetPolicy", PARAM_CHOICE, "m", AT(policy), .words = policies, .otherwise = "latest",
-		.help = "where the group begins when it has committed nothing" },
-	{ "partitionLimitation", PARAM_TEXT, "m", AT(limitation), .help = "partitions that count: 1,3-5" },
-	{ "allowIdleConsumers", PARAM_BOOL, "m", AT(rules.idle), .help = "more replicas than partitions" },
+		.help = "where the group starts without a committed offset" },
+	{ "partitionLimitation", PARAM_TEXT, "m", AT(limitation), .help = "partitions that count, such as 1,3-5" },
+	{ "allowIdleConsumers", PARAM_BOOL, "m", AT(rules.idle),
+		.help = "true: more replicas than partitions are allowed" },
 	{ "excludePersistentLag", PARAM_BOOL, "m", AT(excludes_stuck),
-		.help = "partitions whose offset does not move do not count" },
+		.help = "true: ignore partitions whose committed offset does not move" },
 	{ "scaleToZeroOnInvalidOffset", PARAM_BOOL, "m", AT(rules.zero_on_invalid),
-		.help = "partitions without a committed offset count 0" },
+		.help = "true: partitions without a committed offset count 0" },
 	{ "limitToPartitionsWithLag", PARAM_BOOL, "m", AT(rules.only_lagging),
-		.help = "no more replicas than partitions with a lag" },
+		.help = "true: at most one replica per partition with lag" },
 	{ "ensureEvenDistributionOfPartitions", PARAM_BOOL, "m", AT(rules.even),
-		.help = "a number of replicas that divides the partitions" },
+		.help = "true: the number of replicas divides that of partitions" },
 };
 const struct param_table kafkaparams_table = PARAM_TABLE(rows);
 
 static const struct param_row sarama_rows[] = {
-	{ "topic", PARAM_TEXT, "me", AT(topic), .help = "without one: all topics in which the group has committed" },
-	{ "version", PARAM_TEXT, "m", AT(version), .unkeyed = true, .help = "of Kafka; checked, and not needed" },
-	{ "fullMetadata", PARAM_IGNORED, "m", .help = "only the topics that are needed are asked for" },
+	{ "topic", PARAM_TEXT, "me", AT(topic), .help = "default: every topic the group has committed to" },
+	{ "version", PARAM_TEXT, "m", AT(version), .unkeyed = true,
+		.help = "Kafka version; checked, otherwise unused" },
+	{ "fullMetadata", PARAM_IGNORED, "m", .help = "ignored: only the needed topics are queried" },
 };
 const struct param_table kafkaparams_sarama_table = PARAM_TABLE(sarama_rows);
 
 static const struct param_row apache_rows[] = {
-	{ "topic", PARAM_LIST, "me", AT(topics), .help = "topics, separated by commas; none: as for kafka" },
+	{ "topic", PARAM_LIST, "me", AT(topics),
+		.help = "topics, separated by commas (default: every topic the group has committed to)" },
 };
 const struct param_table kafkaparams_apache_table = PARAM_TABLE(apache_rows);
 
@@ -85,29 +88,29 @@ enum { BEARER = 1 }; /* rows that count with oauthbearer alone */
 #define LOGIN_AT(field) offsetof(struct kafka_login, field)
 static const struct param_row login_rows[] = {
 	{ "bootstrapServers", PARAM_LIST, "me", LOGIN_AT(servers), .required = true,
-		.help = "host:port of some brokers, which name the others" },
+		.help = "host:port of one or more brokers" },
 	{ "tls", PARAM_CHOICE, "ma", LOGIN_AT(tls), .words = tls_words, .otherwise = "disable", .help = "TLS" },
-	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "authority that signs the brokers, PEM" },
+	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "CA certificates to verify the brokers with, PEM" },
 	{ "cert", PARAM_TEXT, "a", LOGIN_AT(cert), .help = "client certificate, PEM" },
-	{ "key", PARAM_TEXT, "a", LOGIN_AT(key), .help = "its key, PEM" },
-	{ "keyPassword", PARAM_TEXT, "a", LOGIN_AT(key_password), .help = "what the key is encrypted with" },
-	{ "username", PARAM_TEXT, "a", LOGIN_AT(username), .help = "user; of oauthbearer the client's id" },
-	{ "password", PARAM_TEXT, "a", LOGIN_AT(password), .help = "password; of oauthbearer the client's secret" },
-	{ "awsRegion", PARAM_TEXT, "m", LOGIN_AT(region), .help = "aws_msk_iam: where the cluster is" },
+	{ "key", PARAM_TEXT, "a", LOGIN_AT(key), .help = "private key of cert, PEM" },
+	{ "keyPassword", PARAM_TEXT, "a", LOGIN_AT(key_password), .help = "passphrase of key" },
+	{ "username", PARAM_TEXT, "a", LOGIN_AT(username), .help = "user; oauthbearer: client ID" },
+	{ "password", PARAM_TEXT, "a", LOGIN_AT(password), .help = "password; oauthbearer: client secret" },
+	{ "awsRegion", PARAM_TEXT, "m", LOGIN_AT(region), .help = "aws_msk_iam: AWS region of the cluster" },
 };
 const struct param_table kafkaparams_login_table = PARAM_LOGIN_TABLE(login_rows);
 
-#define KERBEROS "for gssapi, which is not there"
+#define KERBEROS "for gssapi, which is not supported"
 static const struct param_row sarama_login_rows[] = {
-	{ "unsafeSsl", PARAM_BOOL, "m", LOGIN_AT(insecure), .help = "TLS that verifies nothing" },
+	{ "unsafeSsl", PARAM_BOOL, "m", LOGIN_AT(insecure), .help = "true: do not verify the server's certificate" },
 	{ "sasl", PARAM_CHOICE, "ma", LOGIN_AT(sasl), .words = sarama_sasls, .otherwise = "none",
-		.help = "how to log in" },
+		.help = "login mechanism" },
 	{ "saslTokenProvider", PARAM_CHOICE, "ma", LOGIN_AT(provider), .words = providers, .otherwise = "bearer",
-		.help = "oauthbearer: where the token comes from" },
+		.help = "oauthbearer: issuer of the token" },
 	{ "scopes", PARAM_TEXT, "a", LOGIN_AT(scopes), .help = "bearer: scopes, separated by commas" },
-	{ "oauthTokenEndpointUri", PARAM_TEXT, "a", LOGIN_AT(token_url), .help = "bearer: where tokens come from" },
+	{ "oauthTokenEndpointUri", PARAM_TEXT, "a", LOGIN_AT(token_url), .help = "bearer: URL of the token endpoint" },
 	{ "oauthExtensions", PARAM_MAP, "a", LOGIN_AT(extensions), .when = BEARER,
-		.help = "bearer: extensions for the broker, k=v,k=v" },
+		.help = "bearer: SASL extensions for the broker, k=v,k=v" },
 	{ "realm", PARAM_IGNORED, "a", .help = KERBEROS },
 	{ "keytab", PARAM_IGNORED, "a", .help = KERBEROS },
 	{ "kerberosConfig", PARAM_IGNORED, "a", .help = KERBEROS },
@@ -118,7 +121,7 @@ const struct param_table kafkaparams_sarama_login_table = PARAM_LOGIN_TABLE(sara
 
 static const struct param_row apache_login_rows[] = {
 	{ "sasl", PARAM_CHOICE, "ma", LOGIN_AT(sasl), .words = apache_sasls, .otherwise = "none",
-		.help = "how to log in" },
+		.help = "login mechanism" },
 };
 const struct param_table kafkaparams_apache_login_table = PARAM_LOGIN_TABLE(apache_login_rows);
 
@@ -141,8 +144,7 @@ static int check_numbers(const struct kafkaquestion *q, double activation, struc
 			q->rules.threshold);
 	if (activation < 0)
 		return err_set_about(err, "activationLagThreshold",
-			"\"activationLagThreshold\" must be positive number, but is %.0f",
-			activation);
+			"\"activationLagThreshold\" must be positive number, but is %.0f", activation);
 	return 0;
 }
 

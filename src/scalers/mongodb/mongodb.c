@@ -26,10 +26,12 @@ enum { TLS_ENABLE, TLS_DISABLE };
 #define AT(field) offsetof(struct mongodb, field)
 static const struct param_row rows[] = {
 	{ "dbName", PARAM_TEXT, "am", AT(what.database), .required = true, .help = "database" },
-	{ "collection", PARAM_TEXT, "m", AT(what.collection), .required = true, .help = "collection in it" },
-	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "which documents count, as Extended JSON" },
-	{ "queryValue", PARAM_TARGET, "m", .required = true, .help = "target: as many per replica" },
-	{ "activationQueryValue", PARAM_ACTIVATION, "m", .otherwise = "0", .help = "active when there are more" },
+	{ "collection", PARAM_TEXT, "m", AT(what.collection), .required = true, .help = "collection" },
+	{ "query", PARAM_TEXT, "m", AT(query), .required = true,
+		.help = "filter of the documents to count, Extended JSON" },
+	{ "queryValue", PARAM_TARGET, "m", .required = true, .help = "target: documents per replica" },
+	{ "activationQueryValue", PARAM_ACTIVATION, "m", .otherwise = "0",
+		.help = "active above this number of documents" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
@@ -42,19 +44,18 @@ struct mongodb_login {
 #define LOGIN_AT(field) offsetof(struct mongodb_login, field)
 static const struct param_row login_rows[] = {
 	{ "connectionString", PARAM_TEXT, "ame", LOGIN_AT(string),
-		.help = "mongodb://... or mongodb+srv://..., in the place of the parts" },
+		.help = "mongodb://... or mongodb+srv://..., instead of scheme, host, port and user" },
 	{ "scheme", PARAM_TEXT, "am", LOGIN_AT(scheme), .otherwise = "mongodb", .help = "mongodb or mongodb+srv" },
-	{ "host", PARAM_TEXT, "am", LOGIN_AT(host),
-		.help = "server; with mongodb+srv the name whose SRV records say the servers" },
-	{ "port", PARAM_TEXT, "am", LOGIN_AT(port), .help = "its port; not with mongodb+srv" },
+	{ "host", PARAM_TEXT, "am", LOGIN_AT(host), .help = "host; mongodb+srv: name with SRV records" },
+	{ "port", PARAM_TEXT, "am", LOGIN_AT(port), .help = "port; not with mongodb+srv" },
 	{ "username", PARAM_TEXT, "am", LOGIN_AT(user), .help = "user" },
-	{ "password", PARAM_TEXT, "ame", LOGIN_AT(password), .help = "of the user" },
+	{ "password", PARAM_TEXT, "ame", LOGIN_AT(password), .help = "password of the user" },
 	{ "tls", PARAM_CHOICE, "a", LOGIN_AT(tls), .words = tls_words, .otherwise = "disable",
-		.help = "TLS, whatever the connection string says" },
-	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "authority that signs the server, PEM" },
+		.help = "enable: TLS, whatever the connection string has" },
+	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "CA certificates to verify the server with, PEM" },
 	{ "cert", PARAM_TEXT, "a", LOGIN_AT(cert), .help = "client certificate, PEM" },
-	{ "key", PARAM_TEXT, "a", LOGIN_AT(key), .help = "its key, PEM" },
-	{ "keyPassword", PARAM_TEXT, "a", LOGIN_AT(key_password), .help = "what the key is encrypted with" },
+	{ "key", PARAM_TEXT, "a", LOGIN_AT(key), .help = "private key of cert, PEM" },
+	{ "keyPassword", PARAM_TEXT, "a", LOGIN_AT(key_password), .help = "passphrase of key" },
 };
 static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 

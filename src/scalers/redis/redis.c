@@ -23,9 +23,9 @@ static const struct redisserver_question absent = { .notify = REDISWATCH_QUIET }
 
 #define AT(field) offsetof(struct redisserver_question, field)
 static const struct param_row rows[] = {
-	{ "listName", PARAM_TEXT, "m", AT(key), .required = true, .help = "the key" },
-	{ "listLength", PARAM_WHOLE_TARGET, "m", .otherwise = "5", .help = "target: as many per replica" },
-	{ "activationListLength", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
+	{ "listName", PARAM_TEXT, "m", AT(key), .required = true, .help = "key of the list, set, sorted set or hash" },
+	{ "listLength", PARAM_WHOLE_TARGET, "m", .otherwise = "5", .help = "target: elements per replica" },
+	{ "activationListLength", PARAM_WHOLE_ACTIVATION, "m", .help = "active above this length" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 

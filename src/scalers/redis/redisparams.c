@@ -25,32 +25,33 @@ struct connection {
 #define AT(field) offsetof(struct connection, field)
 /* Lookup orders as in doc/keda.md 8.1. */
 static const struct param_row rows[] = {
-	{ "address|addresses", PARAM_LIST, "mae", AT(addresses), .help = "host:port of the servers" },
-	{ "host|hosts", PARAM_LIST, "mea", AT(hosts), .help = "the same in two lists" },
-	{ "port|ports", PARAM_LIST, "mea", AT(ports), .help = "of the hosts" },
-	{ "enableTLS", PARAM_SWITCH, "m", AT(enable_tls), .help = "TLS" },
+	{ "address|addresses", PARAM_LIST, "mae", AT(addresses),
+		.help = "host:port of the servers, separated by commas" },
+	{ "host|hosts", PARAM_LIST, "mea", AT(hosts), .help = "host names, appended to the addresses" },
+	{ "port|ports", PARAM_LIST, "mea", AT(ports), .help = "ports of the hosts, in the same order" },
+	{ "enableTLS", PARAM_SWITCH, "m", AT(enable_tls), .help = "true: TLS" },
 	{ "tls", PARAM_TEXT, "a", AT(tls), .help = "TLS: enable or disable" },
-	{ "unsafeSsl", PARAM_BOOL, "m", AT(unsafe_ssl), .help = "TLS that verifies nothing" },
-	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
+	{ "unsafeSsl", PARAM_BOOL, "m", AT(unsafe_ssl), .help = "true: do not verify the server's certificate" },
+	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "CA certificates to verify the server with, PEM" },
 	{ "cert|Cert", PARAM_TEXT, "a", AT(cert), .help = "client certificate, PEM" },
-	{ "key", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
-	{ "keyPassword", PARAM_TEXT, "a", AT(key_password), .help = "what the key is encrypted with" },
-	{ "username", PARAM_TEXT, "mea", AT(username), .help = "user, with a password only" },
-	{ "password", PARAM_TEXT, "mea", AT(password), .help = "its password" },
-	{ "databaseIndex", PARAM_INT64, "m", AT(database), .most = INT32_MAX, .help = "database" },
+	{ "key", PARAM_TEXT, "a", AT(key), .help = "private key of cert, PEM" },
+	{ "keyPassword", PARAM_TEXT, "a", AT(key_password), .help = "passphrase of key" },
+	{ "username", PARAM_TEXT, "mea", AT(username), .help = "user; needs a password" },
+	{ "password", PARAM_TEXT, "mea", AT(password), .help = "password" },
+	{ "databaseIndex", PARAM_INT64, "m", AT(database), .most = INT32_MAX, .help = "number of the database" },
 };
 const struct param_table redisparams_table = PARAM_LOGIN_TABLE(rows);
 
 static const char *const notify_words[] = { [REDISWATCH_AUTO] = "auto", [REDISWATCH_OFF] = "off", NULL };
 static const struct param_row notify_rows[] = {
 	{ "notify", PARAM_CHOICE, "m", offsetof(struct redisserver_question, notify), .words = notify_words,
-		.help = "whether keyspace notifications wake the trigger" },
+		.help = "wake the trigger by keyspace notifications" },
 };
 const struct param_table redisparams_notify_table = PARAM_TABLE(notify_rows);
 
 static const struct param_row sentinel_rows[] = {
-	{ "sentinelUsername", PARAM_TEXT, "mae", AT(sentinel_username), .help = "user of the sentinels" },
-	{ "sentinelPassword", PARAM_TEXT, "mae", AT(sentinel_password), .help = "its password" },
+	{ "sentinelUsername", PARAM_TEXT, "mae", AT(sentinel_username), .help = "user at the sentinels" },
+	{ "sentinelPassword", PARAM_TEXT, "mae", AT(sentinel_password), .help = "password at the sentinels" },
 	{ "sentinelMaster", PARAM_TEXT, "mae", AT(master), .required = true, .help = "name of the master" },
 };
 const struct param_table redisparams_sentinel_table = PARAM_LOGIN_TABLE(sentinel_rows);

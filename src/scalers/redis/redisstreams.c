@@ -26,15 +26,15 @@ static const struct stream_question absent = { .base = { .notify = REDISWATCH_QU
  */
 #define AT(field) offsetof(struct stream_question, field)
 static const struct param_row rows[] = {
-	{ "stream", PARAM_TEXT, "m", AT(base.key), .required = true, .help = "the key" },
-	{ "consumerGroup", PARAM_TEXT, "m", AT(group), .help = "whose entries count; without one: all" },
-	{ "activationLagCount", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
+	{ "stream", PARAM_TEXT, "m", AT(base.key), .required = true, .help = "key of the stream" },
+	{ "consumerGroup", PARAM_TEXT, "m", AT(group), .help = "consumer group (default: count all entries)" },
+	{ "activationLagCount", PARAM_WHOLE_ACTIVATION, "m", .help = "active above this number of entries" },
 	{ "streamLength", PARAM_INT64, "m", AT(targets[LENGTH]), .unkeyed = true, .otherwise = "5",
-		.help = "target without a group: entries per replica" },
+		.help = "without consumerGroup: target, entries per replica" },
 	{ "pendingEntriesCount", PARAM_INT64, "m", AT(targets[PENDING]), .unkeyed = true, .otherwise = "5",
 		.help = "target: pending entries per replica" },
 	{ "lagCount", PARAM_INT64, "m", AT(targets[LAG]), .unkeyed = true,
-		.help = "target: entries per replica that the group was not given yet" },
+		.help = "target: entries per replica not yet delivered to the group" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
