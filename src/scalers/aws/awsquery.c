@@ -22,8 +22,8 @@ struct awsquery_fields {
 
 #define AT(field) offsetof(struct awsquery_fields, field)
 static const struct param_row rows[] = {
-	{ "awsRegion", PARAM_TEXT, "ma", AT(region), .required = true, .help = "region" },
-	{ "awsEndpoint", PARAM_TEXT, "m", AT(endpoint), .help = "URL that is asked instead of the region's" },
+	{ "awsRegion", PARAM_TEXT, "ma", AT(region), .required = true, .help = "AWS region" },
+	{ "awsEndpoint", PARAM_TEXT, "m", AT(endpoint), .help = "URL to ask instead of the region's endpoint" },
 };
 const struct param_table awsquery_table = PARAM_LOGIN_TABLE(rows);
 

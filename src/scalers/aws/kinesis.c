@@ -18,9 +18,9 @@ struct kinesis {
 
 #define AT(field) offsetof(struct kinesis, field)
 static const struct param_row rows[] = {
-	{ "streamName", PARAM_TEXT, "m", AT(stream), .required = true, .help = "the stream" },
-	{ "shardCount", PARAM_WHOLE_TARGET, "m", .otherwise = "2", .help = "target: as many open shards per replica" },
-	{ "activationShardCount", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
+	{ "streamName", PARAM_TEXT, "m", AT(stream), .required = true, .help = "name of the stream" },
+	{ "shardCount", PARAM_WHOLE_TARGET, "m", .otherwise = "2", .help = "target: open shards per replica" },
+	{ "activationShardCount", PARAM_WHOLE_ACTIVATION, "m", .help = "active above this number of shards" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 

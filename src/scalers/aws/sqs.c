@@ -32,12 +32,12 @@ struct sqs {
 
 #define AT(field) offsetof(struct sqs, field)
 static const struct param_row rows[] = {
-	{ "queueURL", PARAM_TEXT, "me", AT(queue_url), .required = true, .help = "the queue: its URL, or its name" },
-	{ "queueLength", PARAM_WHOLE_TARGET, "m", .otherwise = "5", .help = "target: as many per replica" },
-	{ "activationQueueLength", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
+	{ "queueURL", PARAM_TEXT, "me", AT(queue_url), .required = true, .help = "URL or name of the queue" },
+	{ "queueLength", PARAM_WHOLE_TARGET, "m", .otherwise = "5", .help = "target: messages per replica" },
+	{ "activationQueueLength", PARAM_WHOLE_ACTIVATION, "m", .help = "active above this number of messages" },
 	{ "scaleOnInFlight", PARAM_BOOL, "m", AT(in_flight), .otherwise = "true",
-		.help = "whether messages that are being worked on count" },
-	{ "scaleOnDelayed", PARAM_BOOL, "m", AT(delayed), .help = "whether messages that are not due yet count" },
+		.help = "true: messages in flight count, too" },
+	{ "scaleOnDelayed", PARAM_BOOL, "m", AT(delayed), .help = "true: delayed messages count, too" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 

@@ -32,21 +32,22 @@ struct blobs {
 
 #define AT(field) offsetof(struct blobs, field)
 static const struct param_row rows[] = {
-	{ "blobContainerName", PARAM_TEXT, "m", AT(container), .required = true, .help = "the container" },
-	{ "blobCount", PARAM_WHOLE_TARGET, "m", .otherwise = "5", .help = "target: as many per replica" },
-	{ "activationBlobCount", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
-	{ "blobPrefix", PARAM_TEXT, "m", AT(prefix), .help = "folder: only what is in it" },
+	{ "blobContainerName", PARAM_TEXT, "m", AT(container), .required = true, .help = "name of the container" },
+	{ "blobCount", PARAM_WHOLE_TARGET, "m", .otherwise = "5", .help = "target: blobs per replica" },
+	{ "activationBlobCount", PARAM_WHOLE_ACTIVATION, "m", .help = "active above this number of blobs" },
+	{ "blobPrefix", PARAM_TEXT, "m", AT(prefix), .help = "count only the blobs in this folder" },
 	{ "blobDelimiter", PARAM_TEXT, "m", AT(delimiter), .otherwise = "/",
-		.help = "what ends a folder's name; not what is in folders below" },
-	{ "recursive", PARAM_BOOL, "m", AT(recursive), .help = "true: what is in folders below, too" },
-	{ "globPattern", PARAM_TEXT, "m", AT(pattern), .help = "blobs whose whole names match it" },
+		.help = "separator of folders; subfolders do not count" },
+	{ "recursive", PARAM_BOOL, "m", AT(recursive), .help = "true: subfolders count, too" },
+	{ "globPattern", PARAM_TEXT, "m", AT(pattern), .help = "count only blobs whose whole name matches" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
 #define LOGIN_AT(field) offsetof(struct storageaccount_fields, field)
 static const struct param_row login_rows[] = {
 	{ "connection", PARAM_TEXT, "aem", LOGIN_AT(connection), .help = "connection string of the storage account" },
-	{ "accountName", PARAM_TEXT, "m", LOGIN_AT(account), .help = "the account, with podIdentity azure-workload" },
+	{ "accountName", PARAM_TEXT, "m", LOGIN_AT(account),
+		.help = "storage account, with podIdentity azure-workload" },
 };
 static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 

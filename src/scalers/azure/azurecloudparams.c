@@ -7,8 +7,9 @@ struct azurecloudparams_fields { /* owns its texts */
 
 #define AT(field) offsetof(struct azurecloudparams_fields, field)
 static const struct param_row rows[] = {
-	{ "cloud", PARAM_TEXT, "m", AT(cloud), .help = "AzurePublicCloud, AzureUSGovernmentCloud and so on" },
-	{ "endpointSuffix", PARAM_TEXT, "m", AT(suffix), .help = "of cloud Private: how the service's names end" },
+	{ "cloud", PARAM_TEXT, "m", AT(cloud),
+		.help = "Azure cloud, such as AzureUSGovernmentCloud (default: AzurePublicCloud)" },
+	{ "endpointSuffix", PARAM_TEXT, "m", AT(suffix), .help = "cloud Private: suffix of the service's host names" },
 };
 const struct param_table azurecloudparams_table = PARAM_LOGIN_TABLE(rows);
 

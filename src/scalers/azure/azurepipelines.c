@@ -36,21 +36,24 @@ static const struct param_row rows[] = {
 	{ "organizationURL", PARAM_TEXT, "eam", AT(login.url), .required = true,
 		.help = "https://dev.azure.com/ORGANIZATION" },
 	{ "poolName", PARAM_TEXT, "m", AT(pool_name), .help = "name of the agent pool" },
-	{ "poolID", PARAM_INT64, "m", AT(pool_id), .most = INT32_MAX, .help = "its number, instead" },
-	{ "parent", PARAM_TEXT, "m", AT(parent), .help = "name of an agent: jobs that it could run" },
-	{ "demands", PARAM_LIST, "m", AT(demands), .help = "what our agents have: jobs that demand no more" },
-	{ "requireAllDemands", PARAM_BOOL, "m", AT(same), .help = "jobs that demand just that" },
+	{ "poolID", PARAM_INT64, "m", AT(pool_id), .most = INT32_MAX,
+		.help = "number of the agent pool, instead of poolName" },
+	{ "parent", PARAM_TEXT, "m", AT(parent), .help = "name of an agent: count the jobs that it could run" },
+	{ "demands", PARAM_LIST, "m", AT(demands),
+		.help = "capabilities of our agents: count jobs that demand no others" },
+	{ "requireAllDemands", PARAM_BOOL, "m", AT(same), .help = "true: count jobs that demand exactly these" },
 	{ "requireAllDemandsAndIgnoreOthers", PARAM_BOOL, "m", AT(all_of_ours),
-		.help = "jobs that demand all of that" },
-	{ "caseInsensitiveDemandsProcessing", PARAM_BOOL, "m", AT(any_case), .help = "demands in any case of letters" },
+		.help = "true: count jobs that demand at least these" },
+	{ "caseInsensitiveDemandsProcessing", PARAM_BOOL, "m", AT(any_case),
+		.help = "true: compare demands regardless of case" },
 	{ "jobsToFetch", PARAM_INT64, "m", AT(fetched), .least = 1, .most = 10000,
-		.help = "how many jobs are looked at; by default 250" },
-	{ "fetchUnfinishedJobsOnly", PARAM_SWITCH, "m", AT(unfinished), .help = "jobs that ended are not fetched" },
+		.help = "most jobs to fetch (default: 250)" },
+	{ "fetchUnfinishedJobsOnly", PARAM_SWITCH, "m", AT(unfinished), .help = "true: do not fetch finished jobs" },
 	{ "scaleOnInFlight", PARAM_BOOL, "m", AT(in_flight), .otherwise = "true",
-		.help = "whether jobs that an agent has received count" },
-	{ "targetPipelinesQueueLength", PARAM_WHOLE_TARGET, "m", .otherwise = "1",
-		.help = "target: as many per replica" },
-	{ "activationTargetPipelinesQueueLength", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
+		.help = "true: jobs that an agent has received count, too" },
+	{ "targetPipelinesQueueLength", PARAM_WHOLE_TARGET, "m", .otherwise = "1", .help = "target: jobs per replica" },
+	{ "activationTargetPipelinesQueueLength", PARAM_WHOLE_ACTIVATION, "m",
+		.help = "active above this number of jobs" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
@@ -60,7 +63,7 @@ struct pipelines_login {
 
 static const struct param_row login_rows[] = {
 	{ "personalAccessToken", PARAM_TEXT, "ae", offsetof(struct pipelines_login, token),
-		.help = "with the scope Agent Pools (Read)" },
+		.help = "personal access token with the scope Agent Pools (Read)" },
 };
 static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 

@@ -29,18 +29,19 @@ static const char *const strategies[] = { [ALL] = "all", [VISIBLE_ONLY] = "visib
 
 #define AT(field) offsetof(struct queue, field)
 static const struct param_row rows[] = {
-	{ "queueName", PARAM_TEXT, "m", AT(name), .required = true, .help = "the queue" },
-	{ "queueLength", PARAM_WHOLE_TARGET, "m", .otherwise = "5", .help = "target: as many per replica" },
-	{ "activationQueueLength", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
+	{ "queueName", PARAM_TEXT, "m", AT(name), .required = true, .help = "name of the queue" },
+	{ "queueLength", PARAM_WHOLE_TARGET, "m", .otherwise = "5", .help = "target: messages per replica" },
+	{ "activationQueueLength", PARAM_WHOLE_ACTIVATION, "m", .help = "active above this number of messages" },
 	{ "queueLengthStrategy", PARAM_CHOICE, "m", AT(strategy), .words = strategies,
-		.help = "visibleonly: messages that nobody works on, up to 32" },
+		.help = "messages that count; visibleonly: none in processing, up to 32" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
 #define LOGIN_AT(field) offsetof(struct storageaccount_fields, field)
 static const struct param_row login_rows[] = {
 	{ "connection", PARAM_TEXT, "ame", LOGIN_AT(connection), .help = "connection string of the storage account" },
-	{ "accountName", PARAM_TEXT, "m", LOGIN_AT(account), .help = "the account, with podIdentity azure-workload" },
+	{ "accountName", PARAM_TEXT, "m", LOGIN_AT(account),
+		.help = "storage account, with podIdentity azure-workload" },
 };
 static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 

@@ -48,14 +48,14 @@ struct servicebus {
 #define AT(field) offsetof(struct servicebus, field)
 static const struct param_row rows[] = {
 	{ "queueName", PARAM_TEXT, "m", AT(queue), .help = "name of the queue" },
-	{ "topicName", PARAM_TEXT, "m", AT(topic), .help = "name of a topic, instead" },
-	{ "subscriptionName", PARAM_TEXT, "m", AT(subscription), .help = "name of a subscription to it" },
+	{ "topicName", PARAM_TEXT, "m", AT(topic), .help = "name of the topic, instead of queueName" },
+	{ "subscriptionName", PARAM_TEXT, "m", AT(subscription), .help = "name of a subscription to the topic" },
 	{ "useRegex", PARAM_BOOL, "m", AT(by_regex),
-		.help = "queueName or subscriptionName is a regular expression for whole names" },
+		.help = "true: queueName or subscriptionName is a regular expression that matches whole names" },
 	{ "operation", PARAM_CHOICE, "m", AT(operation), .words = operations,
-		.help = "of the numbers of all whose names it fits: sum, max, or avg" },
-	{ "messageCount", PARAM_WHOLE_TARGET, "m", .otherwise = "5", .help = "target: as many per replica" },
-	{ "activationMessageCount", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
+		.help = "how the counts of all matching names are combined" },
+	{ "messageCount", PARAM_WHOLE_TARGET, "m", .otherwise = "5", .help = "target: messages per replica" },
+	{ "activationMessageCount", PARAM_WHOLE_ACTIVATION, "m", .help = "active above this number of messages" },
 	{ "queueLength", PARAM_DROPPED, "m", .why = "KEDA dropped it in 2.0: use messageCount",
 		.help = "the old name of messageCount" },
 };
@@ -68,9 +68,9 @@ struct servicebus_login {
 #define LOGIN_AT(field) offsetof(struct servicebus_login, field)
 static const struct param_row login_rows[] = {
 	{ "connection", PARAM_TEXT, "ae", LOGIN_AT(connection),
-		.help = "connection string, of a policy with the right Manage" },
+		.help = "connection string of a policy with the Manage right" },
 	{ "namespace", PARAM_TEXT, "m", LOGIN_AT(namespace_),
-		.help = "name of the Service Bus namespace, with podIdentity azure-workload" },
+		.help = "Service Bus namespace, with podIdentity azure-workload" },
 };
 static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 

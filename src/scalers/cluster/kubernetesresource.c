@@ -22,17 +22,20 @@ struct resource_key {
 
 #define AT(field) offsetof(struct resource_key, field)
 static const struct param_row rows[] = {
-	{ "resourceKind", PARAM_CHOICE, "m", AT(of.kind), .required = true, .words = kinds, .help = "what is read" },
+	{ "resourceKind", PARAM_CHOICE, "m", AT(of.kind), .required = true, .words = kinds,
+		.help = "kind of the object" },
 	{ "resourceName", PARAM_TEXT, "m", AT(of.name), .required = true,
-		.help = "its name, in the object's namespace" },
-	{ "key", PARAM_TEXT, "m", AT(of.key), .required = true, .help = "the key of its data with the number" },
+		.help = "name of the object, in the trigger's namespace" },
+	{ "key", PARAM_TEXT, "m", AT(of.key), .required = true,
+		.help = "key of the object's data that holds the number" },
 	{ "format", PARAM_CHOICE, "m", AT(of.how.format), .otherwise = "number", .words = keynumber_formats,
-		.help = "of the key's text" },
-	{ "valueLocation", PARAM_TEXT, "m", AT(location), .help = "where the number stands in it: json, yaml" },
+		.help = "format of the key's value" },
+	{ "valueLocation", PARAM_TEXT, "m", AT(location),
+		.help = "path to the number in the value, for json and yaml" },
 	{ "valueType", PARAM_CHOICE, "m", AT(of.how.type), .otherwise = "float64", .words = keynumber_types,
-		.help = "how the number is written" },
-	{ "targetValue", PARAM_TARGET, "m", .help = "target: as much per replica" },
-	{ "activationTargetValue", PARAM_ACTIVATION, "m", .help = "active when it is more" },
+		.help = "notation of the number" },
+	{ "targetValue", PARAM_TARGET, "m", .help = "target: value per replica" },
+	{ "activationTargetValue", PARAM_ACTIVATION, "m", .help = "active above this value" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 

@@ -13,8 +13,8 @@ struct resource_fields {
 
 #define AT(field) offsetof(struct resource_fields, field)
 static const struct param_row rows[] = {
-	{ "type", PARAM_TEXT, "m", AT(old_type), .help = "until KEDA 2.18 metricType stood here: an error" },
-	{ "containerName", PARAM_TEXT, "m", AT(container), .help = "the container that counts; without one: the Pod" },
+	{ "type", PARAM_TEXT, "m", AT(old_type), .help = "the place of metricType until KEDA 2.18: an error" },
+	{ "containerName", PARAM_TEXT, "m", AT(container), .help = "container to measure (default: the whole Pod)" },
 	{ "value", PARAM_TEXT, "m", AT(value), .required = true,
 		.help = "target: a percentage of the request, or a quantity" },
 };

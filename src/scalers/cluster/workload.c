@@ -11,10 +11,11 @@
 
 #define AT(field) offsetof(struct podcounts_of, field)
 static const struct param_row rows[] = {
-	{ "podSelector", PARAM_TEXT, "m", AT(selector), .required = true, .help = "label selector of the Pods" },
-	{ "value", PARAM_TARGET, "m", .help = "target: as many per replica" },
-	{ "activationValue", PARAM_ACTIVATION, "m", .help = "active when there are more" },
-	{ "groupByNode", PARAM_BOOL, "m", AT(nodes), .help = "nodes with such Pods count, not the Pods" },
+	{ "podSelector", PARAM_TEXT, "m", AT(selector), .required = true,
+		.help = "label selector of the Pods to count" },
+	{ "value", PARAM_TARGET, "m", .help = "target: Pods per replica" },
+	{ "activationValue", PARAM_ACTIVATION, "m", .help = "active above this number" },
+	{ "groupByNode", PARAM_BOOL, "m", AT(nodes), .help = "true: count the nodes that run such Pods instead" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 

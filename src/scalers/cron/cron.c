@@ -26,10 +26,10 @@ struct cron {
 
 #define AT(field) offsetof(struct cron, field)
 static const struct param_row rows[] = {
-	{ "timezone", PARAM_TEXT, "m", AT(timezone), .required = true, .help = "of start and end" },
-	{ "start", PARAM_TEXT, "m", AT(start), .required = true, .help = "cron expression: when a window opens" },
-	{ "end", PARAM_TEXT, "m", AT(end), .required = true, .help = "cron expression: when it closes" },
-	{ "desiredReplicas", PARAM_INT64, "m", AT(desired), .required = true, .help = "replicas while it is open" },
+	{ "timezone", PARAM_TEXT, "m", AT(timezone), .required = true, .help = "time zone of start and end" },
+	{ "start", PARAM_TEXT, "m", AT(start), .required = true, .help = "cron expression of the window's start" },
+	{ "end", PARAM_TEXT, "m", AT(end), .required = true, .help = "cron expression of the window's end" },
+	{ "desiredReplicas", PARAM_INT64, "m", AT(desired), .required = true, .help = "replicas during the window" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 

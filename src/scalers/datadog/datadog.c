@@ -49,54 +49,56 @@ static const char *const aggregators[] = { [DATADOGREPLY_AVERAGE] = "average", [
 #define TYPE      "type"
 #define AT(field) offsetof(struct datadog, field)
 static const struct param_row rows[] = {
-	{ "useClusterAgentProxy", PARAM_BOOL, "m", AT(by_agent), .help = "asks the Cluster Agent, not Datadog" },
-	{ "targetValue|queryValue", PARAM_TARGET, "m", .help = "target: as much per replica" },
-	{ "metricUnavailableValue", PARAM_DOUBLE, "m", AT(fill), .help = "the value when Datadog has no point" },
+	{ "useClusterAgentProxy", PARAM_BOOL, "m", AT(by_agent),
+		.help = "true: ask the Cluster Agent instead of Datadog" },
+	{ "targetValue|queryValue", PARAM_TARGET, "m", .help = "target: value per replica" },
+	{ "metricUnavailableValue", PARAM_DOUBLE, "m", AT(fill), .help = "value when Datadog has no data point" },
 	{ "timeout", PARAM_DURATION, "m", AT(login.timeout_ms), .most = HTTPAUTH_TIMEOUT_MAX_MS,
-		.help = "of one request; 2 minutes at most" },
+		.help = "timeout of a request, at most 2m" },
 	{ TYPE, PARAM_DROPPED, "m", .why = "trigger.metadata.type is deprecated in favor of trigger.metricType",
 		.help = "has no effect" },
 	{ "hpaMetricName", PARAM_IGNORED, "m", .help = "has no effect" },
 
-	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .when = OF_DATADOG, .help = "query of metrics" },
+	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .when = OF_DATADOG, .help = "metrics query" },
 	{ "queryAggregator", PARAM_CHOICE, "m", AT(aggregator), .when = OF_DATADOG, .words = aggregators,
-		.help = "what several series make" },
-	{ "activationQueryValue", PARAM_ACTIVATION, "m", .when = OF_DATADOG, .help = "active when it is more" },
+		.help = "how several series are combined" },
+	{ "activationQueryValue", PARAM_ACTIVATION, "m", .when = OF_DATADOG, .help = "active above this value" },
 	{ "age", PARAM_INT64, "m", AT(age), .otherwise = "90", .most = REACH_MAX, .when = OF_DATADOG,
-		.help = "seconds that the window is long" },
+		.help = "length of the time window in seconds" },
 	{ "timeWindowOffset", PARAM_INT64, "m", AT(offset), .most = REACH_MAX, .when = OF_DATADOG,
-		.help = "seconds ago that it ends" },
+		.help = "seconds before now at which the window ends" },
 	{ "lastAvailablePointOffset", PARAM_INT64, "m", AT(places_back), .most = INT32_MAX, .when = OF_DATADOG,
-		.help = "so many points before the last" },
+		.help = "number of data points to skip before the last" },
 
 	{ "datadogMetricName", PARAM_TEXT, "m", AT(metric), .required = true, .when = OF_AGENT,
-		.help = "the DatadogMetric" },
+		.help = "name of the DatadogMetric" },
 	{ "datadogMetricNamespace", PARAM_TEXT, "m", AT(metric_namespace), .required = true, .when = OF_AGENT,
-		.help = "its namespace" },
+		.help = "namespace of the DatadogMetric" },
 	{ "activationTargetValue", PARAM_ACTIVATION, "m", .when = OF_AGENT,
-		.help = "Cluster Agent: active when it is more" },
+		.help = "Cluster Agent: active above this value" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
 #define LOGIN_AT(field) offsetof(struct datadog_login, field)
 static const struct param_row login_rows[] = {
-	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "authority that signs the server, PEM" },
+	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "CA certificates to verify the server with, PEM" },
 
 	{ "apiKey", PARAM_TEXT, "a", LOGIN_AT(api_key), .required = true, .when = OF_DATADOG, .help = "API key" },
 	{ "appKey", PARAM_TEXT, "a", LOGIN_AT(app_key), .required = true, .when = OF_DATADOG,
-		.help = "application key, with the right timeseries_query" },
+		.help = "application key with the timeseries_query permission" },
 	{ "datadogSite", PARAM_TEXT, "a", LOGIN_AT(site), .otherwise = "datadoghq.com", .when = OF_DATADOG,
-		.help = "the account's site: datadoghq.eu" },
+		.help = "site of the account, such as datadoghq.eu" },
 
 	{ "datadogNamespace", PARAM_TEXT, "a", LOGIN_AT(namespace_), .required = true, .when = OF_AGENT,
 		.help = "namespace of the Cluster Agent" },
 	{ "datadogMetricsService", PARAM_TEXT, "a", LOGIN_AT(service), .required = true, .when = OF_AGENT,
-		.help = "Service of its metrics server" },
+		.help = "Service of the Cluster Agent's metrics server" },
 	{ "datadogMetricsServicePort", PARAM_INT64, "a", LOGIN_AT(port), .otherwise = "8443", .least = 1, .most = 65535,
-		.when = OF_AGENT, .help = "its port" },
-	{ "unsafeSsl", PARAM_BOOL, "a", LOGIN_AT(insecure), .when = OF_AGENT, .help = "TLS that verifies nothing" },
-	{ "authMode", PARAM_TEXT, "a", LOGIN_AT(mode), .when = OF_AGENT, .help = "as whom: bearer" },
-	{ "token", PARAM_TEXT, "a", LOGIN_AT(token), .when = OF_AGENT, .help = "bearer: the token" },
+		.when = OF_AGENT, .help = "port of that Service" },
+	{ "unsafeSsl", PARAM_BOOL, "a", LOGIN_AT(insecure), .when = OF_AGENT,
+		.help = "true: do not verify the server's certificate" },
+	{ "authMode", PARAM_TEXT, "a", LOGIN_AT(mode), .when = OF_AGENT, .help = "login to the Cluster Agent: bearer" },
+	{ "token", PARAM_TEXT, "a", LOGIN_AT(token), .when = OF_AGENT, .help = "bearer token" },
 };
 static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 

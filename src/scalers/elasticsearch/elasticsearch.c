@@ -32,15 +32,16 @@ struct search {
 
 #define AT(field) offsetof(struct search, field)
 static const struct param_row rows[] = {
-	{ "index", PARAM_TEXT, "am", AT(index), .required = true, .help = "what is searched; several: a;b" },
-	{ "searchTemplateName", PARAM_TEXT, "am", AT(template), .help = "search template" },
-	{ "parameters", PARAM_TEXT, "m", AT(parameters), .help = "of the template: name:value;name:value" },
-	{ "query", PARAM_TEXT, "am", AT(query), .help = "search, instead of a template: JSON" },
+	{ "index", PARAM_TEXT, "am", AT(index), .required = true, .help = "indexes to search, separated by ;" },
+	{ "searchTemplateName", PARAM_TEXT, "am", AT(template), .help = "name of a stored search template" },
+	{ "parameters", PARAM_TEXT, "m", AT(parameters), .help = "parameters of the template: name:value;name:value" },
+	{ "query", PARAM_TEXT, "am", AT(query), .help = "search in JSON, instead of a template" },
 	{ "valueLocation", PARAM_TEXT, "am", AT(location), .required = true,
-		.help = "where the number stands in the answer" },
-	{ "ignoreNullValues", PARAM_BOOL, "m", AT(null_is_zero), .help = "whether nothing is 0" },
-	{ "targetValue", PARAM_TARGET, "am", .required = true, .help = "target: as much per replica" },
-	{ "activationTargetValue", PARAM_ACTIVATION, "m", .help = "active when it is more" },
+		.help = "GJSON path to the number in the answer" },
+	{ "ignoreNullValues", PARAM_BOOL, "m", AT(null_is_zero),
+		.help = "true: a missing value is 0; false: it is an error" },
+	{ "targetValue", PARAM_TARGET, "am", .required = true, .help = "target: value per replica" },
+	{ "activationTargetValue", PARAM_ACTIVATION, "m", .help = "active above this value" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
@@ -53,7 +54,7 @@ struct search_login {
 
 #define LOGIN_AT(field) offsetof(struct search_login, field)
 static const struct param_row login_rows[] = {
-	{ "unsafeSsl", PARAM_BOOL, "m", LOGIN_AT(insecure), .help = "TLS that verifies nothing" },
+	{ "unsafeSsl", PARAM_BOOL, "m", LOGIN_AT(insecure), .help = "true: do not verify the server's certificate" },
 	{ "username", PARAM_TEXT, "am", LOGIN_AT(username), .help = "user" },
 	{ "password", PARAM_TEXT, "aem", LOGIN_AT(password), .help = "password" },
 };
@@ -61,19 +62,18 @@ static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 
 static const struct param_row elasticsearch_rows[] = {
 	{ "addresses", PARAM_LIST, "am", LOGIN_AT(addresses), .help = "URLs of the servers" },
-	{ "cloudID", PARAM_TEXT, "am", LOGIN_AT(cloud_id),
-		.help = "deployment of Elastic Cloud, instead of addresses" },
-	{ "apiKey", PARAM_TEXT, "am", LOGIN_AT(api_key), .help = "key for it" },
+	{ "cloudID", PARAM_TEXT, "am", LOGIN_AT(cloud_id), .help = "Elastic Cloud deployment, instead of addresses" },
+	{ "apiKey", PARAM_TEXT, "am", LOGIN_AT(api_key), .help = "API key of the deployment" },
 };
 static const struct param_table elasticsearch_table = PARAM_LOGIN_TABLE(elasticsearch_rows);
 
 static const struct param_row opensearch_rows[] = {
 	{ "addresses", PARAM_LIST, "am", LOGIN_AT(addresses), .required = true, .help = "URLs of the servers" },
 	{ "enableTLS", PARAM_BOOL, "ma", LOGIN_AT(by_certificate),
-		.help = "client certificate instead of user and password" },
-	{ "caCert", PARAM_TEXT, "am", LOGIN_AT(ca), .help = "authority that signs the server, PEM" },
+		.help = "true: log in by client certificate instead of user and password" },
+	{ "caCert", PARAM_TEXT, "am", LOGIN_AT(ca), .help = "CA certificates to verify the server with, PEM" },
 	{ "clientCert", PARAM_TEXT, "am", LOGIN_AT(cert), .help = "enableTLS: client certificate, PEM" },
-	{ "clientKey", PARAM_TEXT, "am", LOGIN_AT(key), .help = "enableTLS: its key, PEM" },
+	{ "clientKey", PARAM_TEXT, "am", LOGIN_AT(key), .help = "enableTLS: private key of clientCert, PEM" },
 };
 static const struct param_table opensearch_table = PARAM_LOGIN_TABLE(opensearch_rows);
 

@@ -16,11 +16,11 @@
 
 #define AT(field) offsetof(struct etcdquestion, field)
 static const struct param_row rows[] = {
-	{ "watchKey", PARAM_TEXT, "m", AT(key), .required = true, .help = "key whose value is the number" },
-	{ "value", PARAM_TARGET, "m", .required = true, .help = "target: as much per replica" },
-	{ "activationValue", PARAM_ACTIVATION, "m", .help = "active when it is more" },
+	{ "watchKey", PARAM_TEXT, "m", AT(key), .required = true, .help = "key that holds the number" },
+	{ "value", PARAM_TARGET, "m", .required = true, .help = "target: value per replica" },
+	{ "activationValue", PARAM_ACTIVATION, "m", .help = "active above this value" },
 	{ "watchProgressNotifyInterval", PARAM_INT64, "m", AT(progress_s), .otherwise = "600",
-		.help = "etcd's interval of progress notifications, in seconds" },
+		.help = "seconds between etcd's progress notifications" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
@@ -40,10 +40,10 @@ static const struct param_row login_rows[] = {
 	{ "username", PARAM_TEXT, "ae", LOGIN_AT(username), .help = "user" },
 	{ "password", PARAM_TEXT, "ae", LOGIN_AT(password), .help = "password" },
 	{ "tls", PARAM_CHOICE, "a", LOGIN_AT(tls), .words = switches, .help = "TLS" },
-	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "authority that signs the server, PEM" },
+	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "CA certificates to verify the server with, PEM" },
 	{ "cert", PARAM_TEXT, "a", LOGIN_AT(cert), .help = "client certificate, PEM" },
-	{ "key", PARAM_TEXT, "a", LOGIN_AT(client_key), .help = "its key, PEM" },
-	{ "keyPassword", PARAM_TEXT, "a", LOGIN_AT(key_password), .help = "what the key is encrypted with" },
+	{ "key", PARAM_TEXT, "a", LOGIN_AT(client_key), .help = "private key of cert, PEM" },
+	{ "keyPassword", PARAM_TEXT, "a", LOGIN_AT(key_password), .help = "passphrase of key" },
 };
 static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 

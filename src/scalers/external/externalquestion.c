@@ -22,11 +22,11 @@ struct external_fields {
 static const struct param_row rows[] = {
 	{ "scalerAddress", PARAM_TEXT, "m", AT(address), .required = true, .help = "host:port of the server" },
 	{ "enableTLS", PARAM_BOOL, "m", AT(tls), .help = "TLS" },
-	{ "unsafeSsl", PARAM_BOOL, "m", AT(insecure), .help = "TLS that verifies nothing" },
-	{ "caCert", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
+	{ "unsafeSsl", PARAM_BOOL, "m", AT(insecure), .help = "true: do not verify the server's certificate" },
+	{ "caCert", PARAM_TEXT, "a", AT(ca), .help = "CA certificates to verify the server with, PEM" },
 	{ "tlsClientCert", PARAM_TEXT, "a", AT(cert), .help = "client certificate, PEM" },
-	{ "tlsClientKey", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
-	{ "*", PARAM_OTHERS, "m", .help = "what the server is told" },
+	{ "tlsClientKey", PARAM_TEXT, "a", AT(key), .help = "private key of tlsClientCert, PEM" },
+	{ "*", PARAM_OTHERS, "m", .help = "passed to the server" },
 };
 const struct param_table externalquestion_table = PARAM_LOGIN_TABLE(rows);
 

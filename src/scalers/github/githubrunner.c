@@ -47,30 +47,31 @@ static const char *const scopes[] = { [ORGANIZATION] = "org", [ENTERPRISE] = "en
 #define AT(field) offsetof(struct github, field)
 static const struct param_row rows[] = {
 	{ "githubApiURL", PARAM_TEXT, "me", AT(login.url), .otherwise = "https://api.github.com",
-		.help = "of GitHub Enterprise Server: https://HOST/api/v3" },
-	{ "owner", PARAM_TEXT, "me", AT(owner), .required = true, .help = "the organization, or the user" },
+		.help = "URL of the API; GitHub Enterprise Server: https://HOST/api/v3" },
+	{ "owner", PARAM_TEXT, "me", AT(owner), .required = true, .help = "organization or user" },
 	{ "runnerScope", PARAM_CHOICE, "me", AT(scope), .required = true, .words = scopes,
-		.help = "whose runners; repo: the owner is a user" },
-	{ "repos", PARAM_LIST, "me", AT(repos), .help = "names of repositories; by default all of the owner" },
-	{ "labels", PARAM_LIST, "me", AT(labels), .help = "labels of our runners, besides those of each" },
+		.help = "scope of the runners; repo: the owner is a user" },
+	{ "repos", PARAM_LIST, "me", AT(repos), .help = "names of repositories (default: all of the owner)" },
+	{ "labels", PARAM_LIST, "me", AT(labels), .help = "labels of our runners besides the default ones" },
 	{ "noDefaultLabels", PARAM_BOOL, "me", AT(no_default_labels),
-		.help = "our runners have not self-hosted, linux, x64" },
+		.help = "true: our runners lack the labels self-hosted, linux and x64" },
 	{ "matchUnlabeledJobsWithUnlabeledRunners", PARAM_BOOL, "me", AT(unlabeled_apart),
-		.help = "jobs without labels are for runners without labels" },
-	{ "enableEtags", PARAM_BOOL, "me", AT(etags), .help = "what has not changed does not count for the limit" },
+		.help = "true: jobs without labels need runners without labels" },
+	{ "enableEtags", PARAM_BOOL, "me", AT(etags),
+		.help = "true: unchanged answers do not count towards the rate limit" },
 	{ "targetWorkflowQueueLength", PARAM_WHOLE_TARGET, "me", .otherwise = "1",
-		.help = "target: as many per replica; active from so many on" },
+		.help = "target: jobs per replica; active from this number on" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
 #define LOGIN_AT(field) offsetof(struct github_login, field)
 static const struct param_row login_rows[] = {
-	{ "applicationID", PARAM_INT64, "me", LOGIN_AT(application), .help = "GitHub App: its number" },
-	{ "installationID", PARAM_INT64, "me", LOGIN_AT(installation),
-		.help = "GitHub App: the installation's number" },
-	{ "appKey", PARAM_TEXT, "a", LOGIN_AT(key), .help = "GitHub App: its private key, PEM" },
-	{ "personalAccessToken", PARAM_TEXT, "a", LOGIN_AT(token), .help = "a token that may read Actions, instead" },
-	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "authority that signs the server, PEM" },
+	{ "applicationID", PARAM_INT64, "me", LOGIN_AT(application), .help = "GitHub App: application ID" },
+	{ "installationID", PARAM_INT64, "me", LOGIN_AT(installation), .help = "GitHub App: installation ID" },
+	{ "appKey", PARAM_TEXT, "a", LOGIN_AT(key), .help = "GitHub App: private key, PEM" },
+	{ "personalAccessToken", PARAM_TEXT, "a", LOGIN_AT(token),
+		.help = "token with the right Actions (read), instead of an App" },
+	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "CA certificates to verify the server with, PEM" },
 };
 static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 

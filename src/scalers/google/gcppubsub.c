@@ -33,20 +33,20 @@ static const struct gcppubsub absent = { .if_null = NAN };
 #define AT(field) offsetof(struct gcppubsub, field)
 static const struct param_row rows[] = {
 	{ "subscriptionName", PARAM_TEXT, "me", AT(subscription), .help = "name of the subscription" },
-	{ "topicName", PARAM_TEXT, "me", AT(topic), .help = "name of the topic, instead" },
+	{ "topicName", PARAM_TEXT, "me", AT(topic), .help = "name of the topic, instead of subscriptionName" },
 	{ "subscriptionSize", PARAM_REFUSED, "m",
 		.why = "The 'subscriptionSize' setting is DEPRECATED and is removed in v2.20 - Use 'mode' and 'value' "
 		       "instead",
 		.help = "removed" },
 	{ "mode", PARAM_TEXT, "m", AT(mode), .otherwise = "SubscriptionSize",
 		.help = "SubscriptionSize, or a metric such as OldestUnackedMessageAge" },
-	{ "value", PARAM_TARGET, "m", .otherwise = "10", .help = "target: as much per replica" },
-	{ "activationValue", PARAM_ACTIVATION, "m", .help = "active when it is more" },
+	{ "value", PARAM_TARGET, "m", .otherwise = "10", .help = "target: value per replica" },
+	{ "activationValue", PARAM_ACTIVATION, "m", .help = "active above this value" },
 	{ "aggregation", PARAM_TEXT, "m", AT(aggregation),
-		.help = "mean, median, variance, stddev, sum, count, percentile99 and its like" },
+		.help = "mean, median, variance, stddev, sum, count or a percentile such as percentile99" },
 	{ "timeHorizon", PARAM_DURATION, "m", AT(horizon_ms), .most = HORIZON_MAX_MS,
-		.help = "how far is looked back" },
-	{ "valueIfNull", PARAM_DOUBLE, "m", AT(if_null), .help = "the value when there is no point" },
+		.help = "length of the time window" },
+	{ "valueIfNull", PARAM_DOUBLE, "m", AT(if_null), .help = "value when there is no data point" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 

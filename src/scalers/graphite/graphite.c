@@ -19,10 +19,11 @@ struct graphite {
 #define AT(field) offsetof(struct graphite, field)
 static const struct param_row rows[] = {
 	{ "serverAddress", PARAM_TEXT, "m", AT(login.url), .required = true, .help = "URL of the web server" },
-	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "target that gives one series" },
-	{ "queryTime", PARAM_TEXT, "m", AT(since), .required = true, .help = "how far back a value is looked for" },
-	{ "threshold", PARAM_TARGET, "m", .otherwise = "100", .help = "target: as much per replica" },
-	{ "activationThreshold", PARAM_ACTIVATION, "m", .help = "active when it is more" },
+	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "Graphite target that yields one series" },
+	{ "queryTime", PARAM_TEXT, "m", AT(since), .required = true,
+		.help = "start of the time window, such as -5min" },
+	{ "threshold", PARAM_TARGET, "m", .otherwise = "100", .help = "target: value per replica" },
+	{ "activationThreshold", PARAM_ACTIVATION, "m", .help = "active above this value" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 

@@ -23,11 +23,11 @@ static const char *const owners[] = { [POD] = "pod", [OPERATOR] = "operator", NU
 #define AT(field) offsetof(struct awslogin_fields, field)
 static const struct param_row rows[] = {
 	{ "identityOwner", PARAM_CHOICE, "m", AT(owner), .when = OWNER_COUNTS, .words = owners,
-		.help = "operator: as kscaled itself; else by what follows" },
-	{ "awsRoleArn", PARAM_TEXT, "a", AT(role), .help = "role that kscaled's own identity assumes" },
-	{ "awsAccessKeyID|awsAccessKeyId", PARAM_TEXT, "ame", AT(key_id), .help = "key" },
-	{ "awsSecretAccessKey", PARAM_TEXT, "ae", AT(secret), .help = "its secret" },
-	{ "awsSessionToken", PARAM_TEXT, "a", AT(session_token), .help = "of temporary keys" },
+		.help = "operator: kscaled's own identity; pod: the keys below" },
+	{ "awsRoleArn", PARAM_TEXT, "a", AT(role), .help = "role for kscaled's identity to assume" },
+	{ "awsAccessKeyID|awsAccessKeyId", PARAM_TEXT, "ame", AT(key_id), .help = "access key ID" },
+	{ "awsSecretAccessKey", PARAM_TEXT, "ae", AT(secret), .help = "secret access key" },
+	{ "awsSessionToken", PARAM_TEXT, "a", AT(session_token), .help = "session token of temporary keys" },
 };
 const struct param_table awslogin_table = PARAM_LOGIN_TABLE(rows);
 

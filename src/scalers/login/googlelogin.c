@@ -16,8 +16,8 @@ struct googlelogin_fields {
 
 #define AT(field) offsetof(struct googlelogin_fields, field)
 static const struct param_row rows[] = {
-	{ "GoogleApplicationCredentials", PARAM_TEXT, "a", AT(key), .help = "key of a service account, JSON" },
-	{ "credentials", PARAM_TEXT, "e", AT(env_key), .help = "the same" },
+	{ "GoogleApplicationCredentials", PARAM_TEXT, "a", AT(key), .help = "service account key, JSON" },
+	{ "credentials", PARAM_TEXT, "e", AT(env_key), .help = "service account key, JSON" },
 	{ "credentialsFromEnvFile", PARAM_REFUSED, "m",
 		.why = "no file that a trigger names is read: give the key itself, by GoogleApplicationCredentials of "
 		       "a TriggerAuthentication or by credentialsFromEnv",

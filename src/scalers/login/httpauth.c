@@ -49,46 +49,45 @@ static const char *const methods[] = { [HEADER] = "header", [QUERY] = "query", N
 #define AT(field) offsetof(struct httpauth_fields, field)
 static const struct param_row rows[] = {
 	{ "authModes|authMode", PARAM_LIST, "ma", AT(modes),
-		.help = "as whom: apiKey, basic, tls, bearer, custom, oauth" },
-	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
-	{ "unsafeSsl", PARAM_BOOL, "m", AT(insecure), .help = "TLS that verifies nothing" },
+		.help = "login modes: apiKey, basic, tls, bearer, custom, oauth" },
+	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "CA certificates to verify the server with, PEM" },
+	{ "unsafeSsl", PARAM_BOOL, "m", AT(insecure), .help = "true: do not verify the server's certificate" },
 	{ "timeout", PARAM_DURATION, "m", AT(timeout_ms), .most = HTTPAUTH_TIMEOUT_MAX_MS,
-		.help = "of one request; 2 minutes at most" },
-	{ "bearerToken|token", PARAM_TEXT, "a", AT(bearer), .required = true, .when = BEARER,
-		.help = "bearer: the token" },
+		.help = "timeout of a request, at most 2m" },
+	{ "bearerToken|token", PARAM_TEXT, "a", AT(bearer), .required = true, .when = BEARER, .help = "bearer: token" },
 	{ "username", PARAM_TEXT, "a", AT(username), .required = true, .when = BASIC, .help = "basic: user" },
 	{ "password", PARAM_TEXT, "a", AT(password), .when = BASIC, .help = "basic: password" },
 	{ "oauthTokenURI", PARAM_TEXT, "a", AT(token_url), .required = true, .when = OAUTH,
-		.help = "oauth: where tokens come from" },
-	{ "clientID", PARAM_TEXT, "a", AT(client_id), .required = true, .when = OAUTH, .help = "oauth: client" },
-	{ "clientSecret", PARAM_TEXT, "a", AT(client_secret), .when = OAUTH, .help = "oauth: its secret" },
+		.help = "oauth: URL of the token endpoint" },
+	{ "clientID", PARAM_TEXT, "a", AT(client_id), .required = true, .when = OAUTH, .help = "oauth: client ID" },
+	{ "clientSecret", PARAM_TEXT, "a", AT(client_secret), .when = OAUTH, .help = "oauth: client secret" },
 	{ "scopes|scope", PARAM_TEXT, "a", AT(scopes), .when = OAUTH, .help = "oauth: scopes" },
 	{ "endpointParams", PARAM_TEXT, "a", AT(params), .when = OAUTH,
-		.help = "oauth: more of the request for a token" },
+		.help = "oauth: further parameters of the token request" },
 	{ "customAuthHeader", PARAM_TEXT, "a", AT(header_name), .required = true, .when = CUSTOM,
 		.help = "custom: name of the header" },
 	{ "customAuthValue", PARAM_TEXT, "a", AT(header_value), .required = true, .when = CUSTOM,
-		.help = "custom: its value" },
+		.help = "custom: value of the header" },
 	{ "cert", PARAM_TEXT, "a", AT(cert), .required = true, .when = TLS, .help = "tls: client certificate, PEM" },
-	{ "key", PARAM_TEXT, "a", AT(key), .required = true, .when = TLS, .help = "tls: its key, PEM" },
+	{ "key", PARAM_TEXT, "a", AT(key), .required = true, .when = TLS, .help = "tls: private key of cert, PEM" },
 };
 const struct param_table httpauth_table = PARAM_LOGIN_TABLE(rows);
 
 static const struct param_row api_key_rows[] = {
-	{ "apiKey", PARAM_TEXT, "ma", AT(api_key), .required = true, .when = API_KEY, .help = "apiKey: the key" },
+	{ "apiKey", PARAM_TEXT, "ma", AT(api_key), .required = true, .when = API_KEY, .help = "apiKey: key" },
 	{ "method", PARAM_CHOICE, "ma", AT(method), .when = API_KEY, .words = methods,
-		.help = "apiKey: where it is sent" },
+		.help = "apiKey: where to send the key" },
 	{ "keyParamName", PARAM_TEXT, "ma", AT(key_name), .when = API_KEY,
-		.help = "apiKey: name of the header or parameter" },
+		.help = "apiKey: name of the header or query parameter" },
 };
 const struct param_table httpauth_api_key_table = PARAM_LOGIN_TABLE(api_key_rows);
 
 /* AWS, Azure, Google (whose table is googlelogin's): without authModes. */
 static const struct param_row cloud_rows[] = {
-	{ "awsRegion", PARAM_TEXT, "ma", AT(region), .help = "Amazon Managed Prometheus: its region" },
+	{ "awsRegion", PARAM_TEXT, "ma", AT(region), .help = "Amazon Managed Prometheus: AWS region" },
 	{ "cloud", PARAM_TEXT, "m", AT(cloud), .help = "Azure Managed Prometheus: AzurePublicCloud and so on" },
 	{ "azureManagedPrometheusResourceURL", PARAM_TEXT, "m", AT(resource),
-		.help = "of cloud Private: what the token is for" },
+		.help = "cloud Private: resource to request the token for" },
 };
 const struct param_table httpauth_cloud_table = PARAM_LOGIN_TABLE(cloud_rows);
 

@@ -23,15 +23,17 @@ static const char *const aggregations[] = { [METRICSAPI_AVERAGE] = "average",
 
 #define AT(field) offsetof(struct metricsapi_question, field)
 static const struct param_row rows[] = {
-	{ "url", PARAM_TEXT, "m", AT(login.url), .required = true, .help = "what is fetched" },
-	{ "format", PARAM_CHOICE, "m", AT(format), .otherwise = "json", .words = formats, .help = "of the answer" },
-	{ "valueLocation", PARAM_TEXT, "m", AT(location), .required = true, .help = "where the number stands in it" },
+	{ "url", PARAM_TEXT, "m", AT(login.url), .required = true, .help = "URL to fetch" },
+	{ "format", PARAM_CHOICE, "m", AT(format), .otherwise = "json", .words = formats,
+		.help = "format of the answer" },
+	{ "valueLocation", PARAM_TEXT, "m", AT(location), .required = true,
+		.help = "path to the number in the answer" },
 	{ "aggregateFromKubeServiceEndpoints", PARAM_BOOL, "m", AT(aggregates),
-		.help = "each Pod of the Service is asked" },
+		.help = "true: ask each Pod of the Service" },
 	{ "aggregationType", PARAM_CHOICE, "m", AT(aggregation), .otherwise = "average", .words = aggregations,
-		.help = "what is made of their numbers" },
-	{ "targetValue", PARAM_TARGET, "m", .help = "target: as much per replica" },
-	{ "activationTargetValue", PARAM_ACTIVATION, "m", .help = "active when it is more" },
+		.help = "how the Pods' numbers are combined" },
+	{ "targetValue", PARAM_TARGET, "m", .help = "target: value per replica" },
+	{ "activationTargetValue", PARAM_ACTIVATION, "m", .help = "active above this value" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 

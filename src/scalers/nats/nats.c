@@ -15,14 +15,14 @@
 #define AT(field) offsetof(struct nats_question, field)
 static const struct param_row rows[] = {
 	{ "natsServerMonitoringEndpoint", PARAM_TEXT, "am", AT(endpoint), .required = true,
-		.help = "host:port where the server is monitored" },
-	{ "account", PARAM_TEXT, "am", AT(account), .help = "name of the account; $G without accounts" },
-	{ "accountID", PARAM_TEXT, "am", AT(account_id), .help = "its ID, where it has one beside the name" },
-	{ "stream", PARAM_TEXT, "m", AT(stream), .required = true, .help = "stream" },
-	{ "consumer", PARAM_TEXT, "m", AT(consumer), .required = true, .help = "consumer of the stream" },
-	{ "lagThreshold", PARAM_WHOLE_TARGET, "m", .otherwise = "10", .help = "target: as many per replica" },
-	{ "activationLagThreshold", PARAM_WHOLE_ACTIVATION, "m", .help = "active when there are more" },
-	{ "useHttps", PARAM_BOOL, "m", AT(https), .help = "whether the monitoring port speaks TLS" },
+		.help = "host:port of the server's monitoring" },
+	{ "account", PARAM_TEXT, "am", AT(account), .help = "account name; $G without accounts" },
+	{ "accountID", PARAM_TEXT, "am", AT(account_id), .help = "account ID, if it differs from the name" },
+	{ "stream", PARAM_TEXT, "m", AT(stream), .required = true, .help = "name of the stream" },
+	{ "consumer", PARAM_TEXT, "m", AT(consumer), .required = true, .help = "name of the consumer" },
+	{ "lagThreshold", PARAM_WHOLE_TARGET, "m", .otherwise = "10", .help = "target: messages per replica" },
+	{ "activationLagThreshold", PARAM_WHOLE_ACTIVATION, "m", .help = "active above this number of messages" },
+	{ "useHttps", PARAM_BOOL, "m", AT(https), .help = "true: the monitoring port uses TLS" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 

@@ -19,11 +19,12 @@ struct loki {
 #define AT(field) offsetof(struct loki, field)
 static const struct param_row rows[] = {
 	{ "serverAddress", PARAM_TEXT, "m", AT(login.url), .required = true, .help = "URL of the server" },
-	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "LogQL that gives one number" },
-	{ "tenantName", PARAM_TEXT, "m", AT(tenant), .help = "tenant: sent as X-Scope-OrgID" },
-	{ "ignoreNullValues", PARAM_BOOL, "m", AT(empty_is_zero), .otherwise = "true", .help = "whether nothing is 0" },
-	{ "threshold", PARAM_TARGET, "m", .required = true, .help = "target: as much per replica" },
-	{ "activationThreshold", PARAM_ACTIVATION, "m", .help = "active when it is more" },
+	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "LogQL query that yields one number" },
+	{ "tenantName", PARAM_TEXT, "m", AT(tenant), .help = "tenant, sent as X-Scope-OrgID" },
+	{ "ignoreNullValues", PARAM_BOOL, "m", AT(empty_is_zero), .otherwise = "true",
+		.help = "true: an empty result is 0; false: it is an error" },
+	{ "threshold", PARAM_TARGET, "m", .required = true, .help = "target: value per replica" },
+	{ "activationThreshold", PARAM_ACTIVATION, "m", .help = "active above this value" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 

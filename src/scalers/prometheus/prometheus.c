@@ -29,13 +29,14 @@ struct prometheus {
 #define AT(field) offsetof(struct prometheus, field)
 static const struct param_row rows[] = {
 	{ "serverAddress", PARAM_TEXT, "m", AT(login.url), .required = true, .help = "URL of the server" },
-	{ "queryParameters", PARAM_MAP, "m", AT(parameters), .help = "more parameters of the request" },
-	{ "namespace", PARAM_TEXT, "m", AT(namespace_), .help = "the same, for that one" },
-	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "PromQL that gives one number" },
-	{ "customHeaders", PARAM_MAP, "m", AT(headers), .help = "headers of the request" },
-	{ "ignoreNullValues", PARAM_BOOL, "m", AT(empty_is_zero), .otherwise = "true", .help = "whether nothing is 0" },
-	{ "threshold", PARAM_TARGET, "m", .required = true, .help = "target: as much per replica" },
-	{ "activationThreshold", PARAM_ACTIVATION, "m", .help = "active when it is more" },
+	{ "queryParameters", PARAM_MAP, "m", AT(parameters), .help = "further parameters of the request" },
+	{ "namespace", PARAM_TEXT, "m", AT(namespace_), .help = "value of the request's parameter namespace" },
+	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "PromQL query that yields one number" },
+	{ "customHeaders", PARAM_MAP, "m", AT(headers), .help = "further headers of the request" },
+	{ "ignoreNullValues", PARAM_BOOL, "m", AT(empty_is_zero), .otherwise = "true",
+		.help = "true: an empty result is 0; false: it is an error" },
+	{ "threshold", PARAM_TARGET, "m", .required = true, .help = "target: value per replica" },
+	{ "activationThreshold", PARAM_ACTIVATION, "m", .help = "active above this value" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 

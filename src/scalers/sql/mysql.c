@@ -33,10 +33,10 @@ static const char *const tls_words[] = {
 
 #define AT(field) offsetof(struct mysql, field)
 static const struct param_row rows[] = {
-	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "gives one number" },
-	{ "queryValue", PARAM_TARGET, "m", .required = true, .help = "target: as much per replica" },
-	{ "activationQueryValue", PARAM_ACTIVATION, "m", .help = "active when it is more" },
-	{ "metricName", PARAM_IGNORED, "m", .help = "has no effect, as in KEDA" },
+	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "statement that yields one number" },
+	{ "queryValue", PARAM_TARGET, "m", .required = true, .help = "target: value per replica" },
+	{ "activationQueryValue", PARAM_ACTIVATION, "m", .help = "active above this value" },
+	{ "metricName", PARAM_IGNORED, "m", .help = "ignored, as in KEDA" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
@@ -53,17 +53,17 @@ struct mysql_login {
 #define LOGIN_AT(field) offsetof(struct mysql_login, field)
 static const struct param_row login_rows[] = {
 	{ "connectionString", PARAM_TEXT, "ae", LOGIN_AT(string),
-		.help = "as of go-sql-driver/mysql, in the place of the parts" },
+		.help = "user:password@tcp(host:port)/database, instead of the parts" },
 	{ "host", PARAM_TEXT, "mae", LOGIN_AT(host), .help = "server" },
-	{ "port", PARAM_TEXT, "mae", LOGIN_AT(port), .help = "its port" },
+	{ "port", PARAM_TEXT, "mae", LOGIN_AT(port), .help = "port" },
 	{ "username", PARAM_TEXT, "mae", LOGIN_AT(user), .help = "user" },
-	{ "password", PARAM_TEXT, "ae", LOGIN_AT(password), .help = "of the user" },
+	{ "password", PARAM_TEXT, "ae", LOGIN_AT(password), .help = "password of the user" },
 	{ "dbName", PARAM_TEXT, "mae", LOGIN_AT(database), .help = "database" },
-	{ "tls", PARAM_CHOICE, "ma", LOGIN_AT(tls), .words = tls_words, .help = "TLS" },
-	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "authority that signs the server, PEM" },
+	{ "tls", PARAM_CHOICE, "ma", LOGIN_AT(tls), .words = tls_words, .help = "TLS mode" },
+	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "CA certificates to verify the server with, PEM" },
 	{ "cert", PARAM_TEXT, "a", LOGIN_AT(cert), .help = "client certificate, PEM" },
-	{ "key", PARAM_TEXT, "a", LOGIN_AT(key), .help = "its key, PEM" },
-	{ "keyPassword", PARAM_TEXT, "a", LOGIN_AT(key_password), .help = "what the key is encrypted with" },
+	{ "key", PARAM_TEXT, "a", LOGIN_AT(key), .help = "private key of cert, PEM" },
+	{ "keyPassword", PARAM_TEXT, "a", LOGIN_AT(key_password), .help = "passphrase of key" },
 };
 static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 

@@ -25,10 +25,10 @@ struct postgresql {
 
 #define AT(field) offsetof(struct postgresql, field)
 static const struct param_row rows[] = {
-	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "one statement that gives one number" },
-	{ "notifyChannel", PARAM_TEXT, "m", AT(channel), .help = "a NOTIFY there wakes the trigger" },
-	{ "targetQueryValue", PARAM_TARGET, "m", .help = "target: as much per replica" },
-	{ "activationTargetQueryValue", PARAM_ACTIVATION, "m", .help = "active when it is more" },
+	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "statement that yields one number" },
+	{ "notifyChannel", PARAM_TEXT, "m", AT(channel), .help = "channel whose notifications wake the trigger" },
+	{ "targetQueryValue", PARAM_TARGET, "m", .help = "target: value per replica" },
+	{ "activationTargetQueryValue", PARAM_ACTIVATION, "m", .help = "active above this value" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
@@ -44,18 +44,17 @@ struct postgresql_login {
  */
 #define LOGIN_AT(field) offsetof(struct postgresql_login, field)
 static const struct param_row login_rows[] = {
-	{ "connection", PARAM_TEXT, "ae", LOGIN_AT(connection),
-		.help = "connection string, in the place of the parts" },
+	{ "connection", PARAM_TEXT, "ae", LOGIN_AT(connection), .help = "connection string, instead of the parts" },
 	{ "host", PARAM_TEXT, "am", LOGIN_AT(host), .help = "server" },
-	{ "port", PARAM_TEXT, "am", LOGIN_AT(port), .help = "its port" },
+	{ "port", PARAM_TEXT, "am", LOGIN_AT(port), .help = "port" },
 	{ "userName", PARAM_TEXT, "am", LOGIN_AT(user), .help = "user" },
 	{ "dbName", PARAM_TEXT, "am", LOGIN_AT(dbname), .help = "database" },
-	{ "sslmode", PARAM_TEXT, "am", LOGIN_AT(sslmode), .help = "TLS, as PostgreSQL has it" },
-	{ "password", PARAM_TEXT, "ae", LOGIN_AT(password), .help = "of the user" },
-	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "authority that signs the server, PEM" },
+	{ "sslmode", PARAM_TEXT, "am", LOGIN_AT(sslmode), .help = "TLS mode of libpq" },
+	{ "password", PARAM_TEXT, "ae", LOGIN_AT(password), .help = "password of the user" },
+	{ "ca", PARAM_TEXT, "a", LOGIN_AT(ca), .help = "CA certificates to verify the server with, PEM" },
 	{ "cert", PARAM_TEXT, "a", LOGIN_AT(cert), .help = "client certificate, PEM" },
-	{ "key", PARAM_TEXT, "a", LOGIN_AT(key), .help = "its key, PEM" },
-	{ "keyPassword", PARAM_TEXT, "a", LOGIN_AT(key_password), .help = "what the key is encrypted with" },
+	{ "key", PARAM_TEXT, "a", LOGIN_AT(key), .help = "private key of cert, PEM" },
+	{ "keyPassword", PARAM_TEXT, "a", LOGIN_AT(key_password), .help = "passphrase of key" },
 };
 static const struct param_table login_table = PARAM_LOGIN_TABLE(login_rows);
 
