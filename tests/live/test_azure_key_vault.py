@@ -152,6 +152,6 @@ def test_azure_workload_identity(launch, stage, credentials, locked_redis, vault
     locked_redis.scaledobject(stage, "private", ref("private"))
     for name in ("own", "named", "private"):
         locked_redis.wait_read(stage, name)
-    message_of(stage, "elsewhere", "vault.evil.test is none of Microsoft's hosts", "--azure-trusted-hosts")
+    message_of(stage, "elsewhere", "vault.evil.test is not one of Microsoft's hosts", "--azure-trusted-hosts")
     assert sorted((one["client_id"], one["scope"]) for one in vault.exchanged) == [("kscaled", "https://vault.azure.net/.default"), ("kscaled", "https://vault.private.test/.default"), ("private", "https://vault.private.test/.default")]
     assert "federated.token" not in daemon.log()

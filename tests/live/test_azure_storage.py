@@ -325,7 +325,7 @@ def test_workload_identity(launch, stage, secure, workload, credentials):
         stage.deployment(name, replicas=1)
         stage.scaledobject(name, maxReplicaCount=1, triggers=[queue("orders", by(name), **private(secure, QUEUE))])
         assert "no-such-token" not in failure(stage, "s0-azure-queue-orders", "Entra ID token", *words, name=name)
-    refused = {"mine": ({"authenticationRef": {"name": "mine"}}, {}, "kscaled's own Azure identity"), "elsewhere": (by("own"), {"endpointSuffix": "evil.example"}, "shop.evil.example is none of Microsoft's hosts")}
+    refused = {"mine": ({"authenticationRef": {"name": "mine"}}, {}, "kscaled's own Azure identity"), "elsewhere": (by("own"), {"endpointSuffix": "evil.example"}, "shop.evil.example is not one of Microsoft's hosts")}
     for name, (login, metadata, words) in refused.items():
         stage.deployment(name, replicas=1)
         stage.scaledobject(name, maxReplicaCount=1, triggers=[queue("orders", login, **{**private(secure, QUEUE), **metadata})])

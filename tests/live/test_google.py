@@ -311,7 +311,7 @@ def test_our_own_token_is_for_google(launch, stage, google, credentials, tmp_pat
     try:
         launch(env=google.env(GOOGLE_APPLICATION_CREDENTIALS=str(tmp_path / "own.json")), options={"cloud_identity": "all"}).wait_serving()
         login = {"authenticationRef": {"name": "own"}}
-        cases = {"thief": (prometheus(login, address=thief.url), "kscaled shows its own Google token"), "port": (prometheus(login, address=f"https://{MONITORING}:8443"), "none of Google's hosts for that"),
+        cases = {"thief": (prometheus(login, address=thief.url), "kscaled shows its own Google token"), "port": (prometheus(login, address=f"https://{MONITORING}:8443"), "not one of Google's hosts for this service"),
                  "unsafe": (prometheus(login, unsafeSsl="true"), "does not go together with kscaled's own Google identity")}
         for name, (trigger, _) in cases.items():
             stage.deployment(name, replicas=1)

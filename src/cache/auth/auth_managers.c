@@ -12,7 +12,7 @@
 #include "net/http/httpurl.h"
 #include "net/identity/awskeys.h"
 #include "net/identity/awsown.h"
-#include "net/identity/awsplace.h"
+#include "net/identity/awsregion.h"
 #include "net/identity/awsrole.h"
 #include "net/identity/azurecloud.h"
 #include "net/identity/entra.h"
@@ -195,13 +195,13 @@ void auth_from_aws(struct auth_resolve *r, const char *source)
 		auth_fail(r, NULL, "%s.region: missing, and kscaled's environment has no AWS_REGION", source);
 		return;
 	}
-	if (awsplace_check_region(region, &err)) {
+	if (awsregion_check(region, &err)) {
 		auth_fail(r, &err, "%s.region", source);
 		return;
 	}
 	config.identity = aws_identity(r, source, m, region);
 	place = r->lookup->aws_secrets_url ? place_of(r->lookup->aws_secrets_url)
-					   : awsplace_url(AWSSECRETS_SERVICE, region);
+					   : awsregion_url(AWSSECRETS_SERVICE, region);
 	asked.secret.place = place;
 	ask_as(r, source, m, &asked, &config);
 }
@@ -246,7 +246,7 @@ static int find_cloud(const struct triggerauth_manager *m, struct azure_place *p
 	const char *microsofts;
 
 	if (!given(m->cloud))
-		vaults = mem_dup(azurecloud_vaults(p->vault.host));
+		vaults = mem_dup(azurecloud_vault_suffix(p->vault.host));
 	else if (azurecloud_suffix(m->cloud, AZURECLOUD_KEY_VAULT, "keyVaultResourceURL", m->resource, &vaults, err))
 		return err_wrap(err, "cloud.type");
 	microsofts = azurecloud_authority(vaults);

@@ -64,7 +64,7 @@ static enum err_kind kind_of(int status, const char *words)
 
 static int awssecrets_refused(const struct webresponse *answer, struct err *err)
 {
-	MEM_AUTO char *words = awssts_words(answer->body, answer->len);
+	MEM_AUTO char *words = awssts_error(answer->body, answer->len);
 	enum err_kind kind = kind_of(answer->status, words);
 
 	err_set(err, kind, "HTTP status %d%s%s%s", answer->status, words ? ", " : "", words ? words : "",

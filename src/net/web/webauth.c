@@ -73,7 +73,7 @@ static bool refuses_credential(const struct webauth *a, const struct webresponse
 		return false;
 	if (!webaccess_config(a->exchange.options.access)->service)
 		return r->status == 401;
-	return (r->status == 400 || r->status == 401 || r->status == 403) && awssts_is_over(r->body, r->len);
+	return (r->status == 400 || r->status == 401 || r->status == 403) && awssts_is_expired(r->body, r->len);
 }
 
 static enum exchange_verdict on_read(void *arg, const struct webresponse *response, struct err *err)

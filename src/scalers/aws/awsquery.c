@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "net/http/httpstatus.h"
 #include "net/http/httpurl.h"
-#include "net/identity/awsplace.h"
+#include "net/identity/awsregion.h"
 #include "net/identity/awssts.h"
 #include "scalers/login/awslogin.h"
 #include "scalers/params.h"
@@ -49,7 +49,7 @@ static int take_endpoint(const char *endpoint, char **url, struct err *err)
 
 static int take_place(const struct awsquery_fields *f, const char *service, char **url, struct err *err)
 {
-	MEM_AUTO char *usual = awsplace_url(service, f->region);
+	MEM_AUTO char *usual = awsregion_url(service, f->region);
 
 	return take_endpoint(f->endpoint ? f->endpoint : usual, url, err);
 }
@@ -94,7 +94,7 @@ int awsquery_expect(const struct webresponse *answer, const char *action, struct
 
 	if (status == 200)
 		return 0;
-	words = awssts_words(answer->body, answer->len);
+	words = awssts_error(answer->body, answer->len);
 	throttled = status == 429 || awssts_is_throttled(answer->body, answer->len);
 	denied = status == 403 && !throttled;
 	err_set(err,

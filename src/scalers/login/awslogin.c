@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "net/identity/awskeys.h"
 #include "net/identity/awsown.h"
-#include "net/identity/awsplace.h"
+#include "net/identity/awsregion.h"
 #include "net/identity/awsrole.h"
 
 /* The parameters as written. Owns its texts. */
@@ -139,7 +139,7 @@ int awslogin_read(const struct scaler_params *params, const char *region, struct
 	int rc = read_fields(params, &f, err);
 
 	*out = NULL;
-	if (rc >= 0 && region && awsplace_check_region(region, err)) {
+	if (rc >= 0 && region && awsregion_check(region, err)) {
 		err_wrap(err, "parameter \"awsRegion\"");
 		rc = -1;
 	}

@@ -59,7 +59,7 @@ struct identity *azurelogin_new(const struct pod_identity *pod, const char *scop
 
 	whole.cloud = DISCLOSURE_AZURE;
 	whole.trusted = pod->azure_trusted;
-	if (disclosure_judge(&whole, err) == 0)
+	if (disclosure_check(&whole, err) == 0)
 		identity = entra_own_new(&config, err);
 	if (!identity)
 		err_wrap(err, "podIdentity azure-workload");

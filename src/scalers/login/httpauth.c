@@ -256,7 +256,7 @@ static int check_own(const struct httpauth_fields *f, const char *url, struct er
 	struct disclosure to = { .cloud = DISCLOSURE_GOOGLE };
 	MEM_AUTO char *host = NULL;
 
-	if (fill_disclosure(f, url, &to, &host, err) || disclosure_judge(&to, err))
+	if (fill_disclosure(f, url, &to, &host, err) || disclosure_check(&to, err))
 		return err_wrap(err, "parameter \"serverAddress\"");
 	return 0;
 }

@@ -252,8 +252,8 @@ static void aws_keys_are_needed(void **state)
 	expect_failure(ERR_MISSING, "awsSecretManager.credentials.accessToken: Secret shop/aws has no key \"gone\"");
 	t.manager.session_token.key = TEXT("odd");
 	expect_failure(ERR_INVALID,
-		"awsSecretManager.credentials: the AWS session token holds a blank, a line break or another character "
-		"that no such key has");
+		"awsSecretManager.credentials: the AWS session token contains a blank, a line break or another invalid "
+		"character");
 	assert_string_equal(t.asked, "");
 	t.manager.session_token.key = TEXT("token");
 	expect_asked(AWS "redis - - -\n");
@@ -510,9 +510,9 @@ static void azure_workload_identity(void **state)
 		"client_assertion=j.w.t");
 	t.manager.vault_uri = TEXT("https://evil.example");
 	expect_failure(ERR_INVALID,
-		"azureKeyVault: podIdentity azure-workload: evil.example is none of Microsoft's hosts for that, and "
-		"kscaled "
-		"shows its own Azure token to no other; whoever runs kscaled may name it by --azure-trusted-hosts");
+		"azureKeyVault: podIdentity azure-workload: evil.example is not one of Microsoft's hosts for this "
+		"service, and kscaled shows its own Azure token to no other; an administrator can allow it with "
+		"--azure-trusted-hosts");
 	t.lookup.azure_trusted = "evil.example";
 	expect_asked("Azure Key Vault https://evil.example redis - - -\n");
 	t.manager.vault_uri = TEXT("https://shop.vault.azure.net.evil.org");

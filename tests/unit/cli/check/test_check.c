@@ -442,10 +442,9 @@ static void what_options_refuse(void **state)
 	expect(by_cluster, false, "");
 	expect(elsewhere, false,
 		"f:14: ScaledObject shop/a: warning: spec.triggers[0].metadata.serverAddress: parameter "
-		"\"serverAddress\": "
-		"podIdentity azure-workload: prom.shop is none of Microsoft's hosts for that, and kscaled shows its "
-		"own Azure "
-		"token to no other; whoever runs kscaled may name it by --azure-trusted-hosts\n");
+		"\"serverAddress\": podIdentity azure-workload: prom.shop is not one of Microsoft's hosts for this "
+		"service, and kscaled shows its own Azure token to no other; an administrator can allow it with "
+		"--azure-trusted-hosts\n");
 	rules.azure_trusted = "*";
 	expect(elsewhere, false, "");
 	expect(CLUSTER_AUTH("c", "  filePath: a\n"), false,

@@ -33,7 +33,7 @@ static void suffixes(void **state)
 		{ "Private", NULL, AZURECLOUD_QUEUE, NULL, "s must be provided for Private cloud type" },
 		{ "Private", "", AZURECLOUD_QUEUE, NULL, "s must be provided for Private cloud type" },
 		{ "Cloud", "x", AZURECLOUD_QUEUE, NULL,
-			"parameter \"cloud\": invalid cloud environment Cloud: there are AzurePublicCloud, "
+			"parameter \"cloud\": invalid cloud environment Cloud: valid are AzurePublicCloud, "
 			"AzureUSGovernmentCloud, AzureChinaCloud, AzureGermanCloud and Private" },
 	};
 
@@ -128,7 +128,7 @@ static void authorities_of_vaults(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
-		assert_string_equal(azurecloud_vaults(rows[i].host), rows[i].vaults);
+		assert_string_equal(azurecloud_vault_suffix(rows[i].host), rows[i].vaults);
 		assert_string_equal(azurecloud_authority(rows[i].vaults), rows[i].authority);
 	}
 	assert_null(azurecloud_authority("vault.microsoftazure.de"));

@@ -185,7 +185,7 @@ static void own_key_by_a_file(void **state)
 	assert_int_equal(next(&r), EXCHANGE_FAILED);
 	assert_string_equal(r.err.msg,
 		"the file that " FILE_ENV " names: the key's type is gdch_service_account, which is not supported: "
-		"service_account, authorized_user and external_account are read");
+		"service_account, authorized_user and external_account are supported");
 	r.place.file = text;
 	assert_int_equal(next(&r), EXCHANGE_SEND);
 	assert_string_equal(r.request.url, TOKEN_URL);
@@ -280,7 +280,7 @@ static void a_project_that_is_none(void **state)
 	(void)state;
 	run_init(&r, i, ENV("CLOUDSDK_CORE_PROJECT", "p' || x", FILE_ENV, "/k"));
 	assert_int_equal(next(&r), EXCHANGE_FAILED);
-	assert_string_equal(r.err.msg, "CLOUDSDK_CORE_PROJECT is no name of a project");
+	assert_string_equal(r.err.msg, "CLOUDSDK_CORE_PROJECT is not a project id");
 	run_done(&r, i);
 }
 
@@ -307,12 +307,12 @@ static void a_machine_that_says_nonsense(void **state)
 		const char *body, *error;
 	} rows[] = {
 		{ 0, 403, "", "the machine's metadata server: no project: HTTP status 403" },
-		{ 0, 200, "", "what it says is no name of a project" },
-		{ 0, 200, "a' || 'b", "what it says is no name of a project" },
-		{ 0, 200, "a/b", "what it says is no name of a project" },
+		{ 0, 200, "", "the answer is not a project id" },
+		{ 0, 200, "a' || 'b", "the answer is not a project id" },
+		{ 0, 200, "a/b", "the answer is not a project id" },
 		{ 1, 404, "", "the machine's metadata server: no token: HTTP status 404" },
 		{ 1, 200, "<html>", "the answer is not a JSON object" },
-		{ 1, 200, "{\"access_token\":\"a b\"}", "no access_token that can be sent" },
+		{ 1, 200, "{\"access_token\":\"a b\"}", "no valid access_token" },
 	};
 
 	(void)state;

@@ -19,7 +19,7 @@
 #include "exchange.h"
 #include "net/identity/awskeys.h"
 #include "net/identity/awsown.h"
-#include "net/identity/awsplace.h"
+#include "net/identity/awsregion.h"
 #include "net/identity/awsrole.h"
 #include "net/identity/awssts.h"
 #include "net/identity/entra.h"
@@ -233,13 +233,13 @@ static void a_machine_that_says_nonsense(void **state)
 		const char *body, *error;
 	} rows[] = {
 		{ 0, 403, "", "the machine's metadata server: no keys: HTTP status 403" },
-		{ 0, 200, "", "what it says is no token" },
-		{ 0, 200, "a b", "what it says is no token" },
+		{ 0, 200, "", "the answer is not a token" },
+		{ 0, 200, "a b", "the answer is not a token" },
 		{ 1, 404, "", "the machine has no role: HTTP status 404" },
 		{ 1, 200, "../x", "is no name of a role" },
-		{ 2, 200, "{\"Code\":\"Failed\"}", "the answer has no keys that can be used" },
+		{ 2, 200, "{\"Code\":\"Failed\"}", "the answer has no usable keys" },
 		{ 2, 200, "{\"AccessKeyId\":\"a\",\"SecretAccessKey\":\"s\",\"Expiration\":\"2015-08-30T12:35:00Z\"}",
-			"are over already" },
+			"have expired already" },
 	};
 
 	(void)state;
@@ -509,11 +509,11 @@ static void regions(void **state)
 		{ "us-isob-east-1", "https://sqs.us-isob-east-1.sc2s.sgov.gov" } };
 
 	(void)state;
-	assert_int_equal(awsplace_check_region("ap-southeast-2", NULL), 0);
+	assert_int_equal(awsregion_check("ap-southeast-2", NULL), 0);
 	for (size_t i = 0; i < MEM_COUNT(wrong); i++)
-		assert_int_equal(awsplace_check_region(wrong[i], NULL), -1);
+		assert_int_equal(awsregion_check(wrong[i], NULL), -1);
 	for (size_t i = 0; i < MEM_COUNT(places); i++) {
-		MEM_AUTO char *url = awsplace_url("sqs", places[i][0]);
+		MEM_AUTO char *url = awsregion_url("sqs", places[i][0]);
 
 		assert_string_equal(url, places[i][1]);
 	}
@@ -552,13 +552,13 @@ static void what_an_error_says(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
-		MEM_AUTO char *words = awssts_words(rows[i].body, strlen(rows[i].body));
+		MEM_AUTO char *words = awssts_error(rows[i].body, strlen(rows[i].body));
 
 		if (rows[i].words)
 			assert_string_equal(words, rows[i].words);
 		else
 			assert_null(words);
-		assert_int_equal(awssts_is_over(rows[i].body, strlen(rows[i].body)), rows[i].over);
+		assert_int_equal(awssts_is_expired(rows[i].body, strlen(rows[i].body)), rows[i].over);
 		assert_int_equal(awssts_is_throttled(rows[i].body, strlen(rows[i].body)), rows[i].throttled);
 	}
 }
@@ -644,11 +644,11 @@ static void an_app_that_is_refused(void **state)
 			"no token for the installation: HTTP status 404, Not Found" },
 		{ 422, ERR_INVALID, "{}", "no token for the installation: HTTP status 422" },
 		{ 503, ERR_TEMPORARY, "<html>", "no token for the installation: HTTP status 503" },
-		{ 201, ERR_INVALID, "{}", "no token: the answer has none that can be sent" },
-		{ 201, ERR_INVALID, "[]", "no token: the answer has none that can be sent" },
-		{ 201, ERR_INVALID, "{\"token\":\"a b\"}", "no token: the answer has none that can be sent" },
+		{ 201, ERR_INVALID, "{}", "no token: the answer has no valid token" },
+		{ 201, ERR_INVALID, "[]", "no token: the answer has no valid token" },
+		{ 201, ERR_INVALID, "{\"token\":\"a b\"}", "no token: the answer has no valid token" },
 		{ 201, ERR_INVALID, "{\"token\":\"t\",\"expires_at\":\"2015-08-30T12:36:00Z\"}",
-			"no token: it ended already; do the clocks differ?" },
+			"no token: it has expired already: check this machine's clock" },
 	};
 	MEM_AUTO char *key = fakekey_rsa(2048, NULL);
 	const struct githubapp_config config = { .api_url = "https://ghe.test",

@@ -171,7 +171,8 @@ static void as_kscaled_itself(void **state)
 		{ &workload, "http://dev.azure.com/shop",
 			"parameter \"organizationURL\": podIdentity azure-workload: must begin with https://" },
 		{ &workload, "https://e.example/shop",
-			"parameter \"organizationURL\": podIdentity azure-workload: e.example is none of Microsoft's" },
+			"parameter \"organizationURL\": podIdentity azure-workload: e.example is not one of "
+			"Microsoft's" },
 		{ &forbidden, "https://dev.azure.com/shop", "asks for kscaled's own Azure identity" },
 		{ &google, "https://dev.azure.com/shop", "pod identity gcp not supported for azure pipelines" },
 	};

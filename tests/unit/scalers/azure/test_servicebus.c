@@ -190,8 +190,8 @@ static const struct {
 	{ &workload, QUEUE "|namespace=mine|cloud=Private", NULL,
 		"endpointSuffix must be provided for Private cloud type" },
 	{ &workload, QUEUE "|namespace=mine|cloud=Private|endpointSuffix=evil.example", NULL,
-		"mine.evil.example is none of Microsoft's hosts" },
-	{ &workload, QUEUE "|namespace=mine|cloud=Private|endpointSuffix=x@evil.example/", NULL, "is no host's name" },
+		"mine.evil.example is not one of Microsoft's hosts" },
+	{ &workload, QUEUE "|namespace=mine|cloud=Private|endpointSuffix=x@evil.example/", NULL, "is not a host name" },
 	{ &workload, QUEUE "|namespace=mine|cloud=Mars", NULL, "invalid cloud environment Mars" },
 };
 

@@ -145,7 +145,7 @@ static void who_asks(void **state)
 	storageaccount_done(&s);
 	/* the token goes where it may */
 	assert_int_equal(read_one(NULL, "shop", &pod, "Private", &s, &err), -1);
-	assert_non_null(strstr(err.msg, "shop.queue.core.local is none of Microsoft's hosts"));
+	assert_non_null(strstr(err.msg, "shop.queue.core.local is not one of Microsoft's hosts"));
 	assert_int_equal(read_one(NULL, "e.example/", &pod, NULL, &s, &err), -1);
 	assert_string_equal(err.msg,
 		"parameter \"accountName\" value \"e.example/\" is invalid: it has 1 to 63 letters, digits and "

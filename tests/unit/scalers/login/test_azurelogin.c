@@ -135,14 +135,15 @@ static void what_is_refused(void **state)
 	(void)state;
 	assert_null(azurelogin_new(&pod, NULL, &elsewhere, &err));
 	assert_string_equal(err.msg,
-		"podIdentity azure-workload: shop.e.example is none of Microsoft's hosts for that, and kscaled shows "
-		"its own "
-		"Azure token to no other; whoever runs kscaled may name it by --azure-trusted-hosts");
+		"podIdentity azure-workload: shop.e.example is not one of Microsoft's hosts for this service, and "
+		"kscaled shows its own Azure token to no other; an administrator can allow it with "
+		"--azure-trusted-hosts");
 	assert_null(
 		azurelogin_new(&pod, STORAGE, &(struct disclosure){ .service = AZURECLOUD_NONE, .host = QUEUE }, &err));
 	assert_string_equal(err.msg,
-		"podIdentity azure-workload: " QUEUE " is none of Microsoft's hosts, and kscaled shows its own Azure "
-		"token to no other; whoever runs kscaled may name it by --azure-trusted-hosts");
+		"podIdentity azure-workload: " QUEUE
+		" is not one of Microsoft's hosts, and kscaled shows its own Azure token to no other; an administrator "
+		"can allow it with --azure-trusted-hosts");
 	pod.identity_tenant_id = "a/b";
 	assert_null(azurelogin_new(&pod, NULL, &queue, &err));
 	assert_string_equal(err.msg,
@@ -150,7 +151,7 @@ static void what_is_refused(void **state)
 	pod.identity_tenant_id = "tenant";
 	pod.identity_authority_host = "https://e.example";
 	assert_null(azurelogin_new(&pod, NULL, &queue, &err));
-	assert_non_null(strstr(err.msg, "the authority host is none of Microsoft's"));
+	assert_non_null(strstr(err.msg, "the authority host is not one of Microsoft's"));
 }
 
 int main(void)

@@ -273,11 +273,11 @@ static void by_kscaleds_own_token(void **state)
 		{ &forbidden, HTTPS, "workloadIdentityResource=x", NULL, NULL,
 			"kscaled's own Azure identity, which triggers may use by a" },
 		{ &trustless, HTTPS, "workloadIdentityResource=x", NULL, NULL,
-			"parameter \"host\": podIdentity azure-workload: mq is none of Microsoft's hosts, and "
+			"parameter \"host\": podIdentity azure-workload: mq is not one of Microsoft's hosts, and "
 			"kscaled" },
 		{ &trustless, "host=https://a.vault.azure.net/|queueName=q",
 			"workloadIdentityResource=https://vault.azure.net", NULL, NULL,
-			"a.vault.azure.net is none of Microsoft's hosts" },
+			"a.vault.azure.net is not one of Microsoft's hosts" },
 		{ &own, HTTP, "workloadIdentityResource=x", NULL, NULL,
 			"parameter \"host\": podIdentity azure-workload: must begin with https://: kscaled shows its "
 			"own Azure token by TLS" },

@@ -196,11 +196,12 @@ static void as_kscaled(void **state)
 		/* with others' it is as without one, as in KEDA */
 		{ &aws, PARTS ASKS, "password=secret-value", NULL },
 		{ &own, PARTS ASKS, "password=secret-value",
-			"parameter \"host\": podIdentity azure-workload: db is none of Microsoft's hosts for that" },
-		{ &own, "host=evil.example," SERVER "|" AZURE, NULL, "evil.example is none of Microsoft's hosts" },
-		{ &own, "host=" SERVER ",evil.example|" AZURE, NULL, "evil.example is none of Microsoft's hosts" },
+			"parameter \"host\": podIdentity azure-workload: db is not one of Microsoft's hosts for this "
+			"service" },
+		{ &own, "host=evil.example," SERVER "|" AZURE, NULL, "evil.example is not one of Microsoft's hosts" },
+		{ &own, "host=" SERVER ",evil.example|" AZURE, NULL, "evil.example is not one of Microsoft's hosts" },
 		{ &own, "host=" SERVER ", evil.example|" AZURE, NULL, "no host's name" },
-		{ &own, "host=" SERVER ",|" AZURE, NULL, "\"\" is no host's name" },
+		{ &own, "host=" SERVER ",|" AZURE, NULL, "\"\" is not a host name" },
 		{ &own, "host=/var/run/postgresql|" AZURE, NULL, "no host's name" },
 		{ &own, AZURE, "connection=host=" SERVER " user=u",
 			"no host given: with podIdentity azure-workload connection is not read" },
