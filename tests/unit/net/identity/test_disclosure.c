@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* To whom kscaled shows its own identities. */
+/* Which servers may see kscaled's own tokens. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static void hosts(void **state)
 		enum disclosure_cloud cloud;
 		enum azurecloud_service service;
 		const char *region, *host, *trusted;
-		const char *why; /* NULL: it is shown */
+		const char *why; /* NULL: shown */
 	} rows[] = {
 		{ MSK, BROKER, NULL, NULL },
 		{ MSK, BROKER ":9098", NULL, NULL },
@@ -40,7 +40,7 @@ static void hosts(void **state)
 		{ MSK, "kafka.eu-west-1.amazonaws.com", NULL, NO_MSK },
 		{ MSK, BROKER ".evil.example", NULL, NO_MSK },
 		{ MSK, "evilkafka.eu-west-1.amazonaws.com", NULL, NO_MSK },
-		{ MSK, "shop.elb.eu-west-1.amazonaws.com", NULL, NO_MSK }, /* whose it is, a tenant says */
+		{ MSK, "shop.elb.eu-west-1.amazonaws.com", NULL, NO_MSK }, /* a tenant chooses this host's name */
 		{ MSK, "evil.example", NULL, NO_MSK "; an administrator can allow it with --aws-trusted-hosts" },
 		{ MSK, "10.0.0.1", NULL, NO_MSK },
 		{ MSK, "::1", NULL, NO_HOST },
@@ -83,8 +83,8 @@ static void hosts(void **state)
 	}
 }
 
-/* Whoever answers instead of the host that is named is not to be taken for it. */
-static void how_they_are_verified(void **state)
+/* A server that only claims to be the host must not get the token. */
+static void verification_by_the_system_roots(void **state)
 {
 	static const enum disclosure_cloud clouds[] = { DISCLOSURE_AZURE, DISCLOSURE_GOOGLE, DISCLOSURE_MSK };
 
@@ -115,7 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hosts),
-		cmocka_unit_test(how_they_are_verified),
+		cmocka_unit_test(verification_by_the_system_roots),
 	};
 
 	return cmocka_run_group_tests_name("net/identity/disclosure", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workload identity federation: kscaled's own Google identity by a token of another place. */
+/* Workload identity federation: kscaled's own Google identity with an external token. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void end(struct run *r)
 	run_done(r, (struct identity *)(uintptr_t)r->x.identity);
 }
 
-static void by_a_file(void **state)
+static void token_from_a_file(void **state)
 {
 	struct run r;
 
@@ -70,8 +70,8 @@ static void by_a_file(void **state)
 	end(&r);
 }
 
-/* Google's token is one for all of the cloud; the account's is for what is asked. */
-static void by_a_file_as_an_account(void **state)
+/* Google's token has the scope cloud-platform, the account's the scope that was asked for. */
+static void impersonated_account(void **state)
 {
 	struct run r;
 
@@ -102,7 +102,7 @@ static void by_a_file_as_an_account(void **state)
 	end(&r);
 }
 
-static void by_a_url(void **state)
+static void token_from_a_url(void **state)
 {
 	struct run r;
 
@@ -131,8 +131,8 @@ static void by_a_url(void **state)
 	end(&r);
 }
 
-/* The file is another one when it is read again. */
-static void what_changes_meanwhile(void **state)
+/* The file differs when it is read again. */
+static void file_changes_during_the_exchange(void **state)
 {
 	struct run r;
 
@@ -150,7 +150,7 @@ static void what_changes_meanwhile(void **state)
 	end(&r);
 }
 
-static void files_that_are_none(void **state)
+static void invalid_files(void **state)
 {
 	static const struct {
 		const char *config, *token, *error;
@@ -205,7 +205,7 @@ static void files_that_are_none(void **state)
 	}
 }
 
-static void which_file_is_named(void **state)
+static void token_file_for_the_sandbox(void **state)
 {
 	char *file = googleexternal_file(FEDERATED(BY_FILE));
 
@@ -222,12 +222,12 @@ static void which_file_is_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_a_file),
-		cmocka_unit_test(by_a_file_as_an_account),
-		cmocka_unit_test(by_a_url),
-		cmocka_unit_test(what_changes_meanwhile),
-		cmocka_unit_test(files_that_are_none),
-		cmocka_unit_test(which_file_is_named),
+		cmocka_unit_test(token_from_a_file),
+		cmocka_unit_test(impersonated_account),
+		cmocka_unit_test(token_from_a_url),
+		cmocka_unit_test(file_changes_during_the_exchange),
+		cmocka_unit_test(invalid_files),
+		cmocka_unit_test(token_file_for_the_sandbox),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
