@@ -176,7 +176,7 @@ def test_keys(kscaled, stage, moto, credentials, keys):
         stage.scaledobject(name, maxReplicaCount=2, triggers=[sqs(moto, url, login)])
     for name, (_, word) in cases.items():
         stage.wait_failing(name)
-        message = failure(stage, "s0-aws-sqs-keys", f"queue keys: HTTP status 403, {word}: ", "; needed is the right sqs:GetQueueAttributes", name=name)
+        message = failure(stage, "s0-aws-sqs-keys", f"queue keys: HTTP status 403, {word}: ", "; missing permission: sqs:GetQueueAttributes", name=name)
         assert "wrong-secret" not in message and keys[1] not in message
         assert stage.replicas(name) == 2
     credentials.change_secret("wrong", awsSecretAccessKey=keys[1])

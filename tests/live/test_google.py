@@ -139,7 +139,7 @@ def test_keys(kscaled, stage, google, reader, credentials):
     old = mistaken.key()
     mistaken.rotate()
     cases = {"stranger": (stranger.key(), ("Google token: ", f"https://{TOKENS}", "no token: HTTP status 400, invalid_grant")),
-             "nobody": (nobody.key(), (f"gcp-pubsub https://{MONITORING}: HTTP status 403, PERMISSION_DENIED: Permission monitoring.timeSeries.list denied", "needed is the right monitoring.timeSeries.list (role Monitoring Viewer)")),
+             "nobody": (nobody.key(), (f"gcp-pubsub https://{MONITORING}: HTTP status 403, PERMISSION_DENIED: Permission monitoring.timeSeries.list denied", "missing permission: monitoring.timeSeries.list (role Monitoring Viewer)")),
              "mistaken": (old, ("no token: HTTP status 400, invalid_grant",))}
     for name, (key, _) in cases.items():
         stage.deployment(name, replicas=2)

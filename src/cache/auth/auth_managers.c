@@ -202,7 +202,7 @@ void auth_from_aws(struct auth_resolve *r, const char *source)
 	config.identity = aws_identity(r, source, m, region);
 	place = r->lookup->aws_secrets_url ? place_of(r->lookup->aws_secrets_url)
 					   : awsregion_url(AWSSECRETS_SERVICE, region);
-	asked.secret.place = place;
+	asked.secret.endpoint = place;
 	ask_as(r, source, m, &asked, &config);
 }
 
@@ -331,7 +331,7 @@ void auth_from_azure(struct auth_resolve *r, const char *source)
 	if (!m)
 		return;
 	place = place_of(m->vault_uri);
-	asked.secret.place = place;
+	asked.secret.endpoint = place;
 	if (check_url(place, &p.vault, &err)) {
 		auth_fail(r, &err, "%s.vaultUri", source);
 	} else if (find_cloud(m, &p, &err)) {
@@ -398,7 +398,7 @@ static struct identity *google_identity(struct auth_resolve *r, const char *sour
 void auth_from_google(struct auth_resolve *r, const char *source)
 {
 	const struct triggerauth_manager *m = r->t->gcp_secret_manager;
-	struct managervalues_source asked = { .manager = &googlesecrets, .secret.place = GOOGLESECRETS_PLACE };
+	struct managervalues_source asked = { .manager = &googlesecrets, .secret.endpoint = GOOGLESECRETS_URL };
 	struct webaccess_config config = { 0 };
 
 	if (!m)

@@ -53,7 +53,7 @@ static void failed(struct managed *v, struct err err)
 		err_wrap(&err, "%s", v->source.manager->label);
 	else
 		err_wrap(&err, "%s %s", v->source.manager->label,
-			httpurl_origin(v->source.secret.place, place, sizeof(place)));
+			httpurl_origin(v->source.secret.endpoint, place, sizeof(place)));
 	fetched_failed(&v->fetched, &err, "secrets", "the value read before stays in use");
 	if (v->left_alone_ms > 0)
 		loop_timer_set(&v->fetched.again,
@@ -159,7 +159,7 @@ static void on_again(void *arg)
 /* The texts that identify the secret at its manager. */
 static void list_texts(struct managervalues_source *s, const char **texts[TEXTS])
 {
-	const char **const all[TEXTS] = { &s->secret.place, &s->secret.project, &s->secret.name, &s->secret.version,
+	const char **const all[TEXTS] = { &s->secret.endpoint, &s->secret.project, &s->secret.name, &s->secret.version,
 		&s->secret.stage };
 
 	memcpy(texts, all, sizeof(all));

@@ -102,7 +102,7 @@ int awsquery_expect(const struct webresponse *answer, const char *action, struct
 			: status == 400 ? ERR_INVALID
 					: httpstatus_kind(status),
 		"HTTP status %d%s%s%s%s", status, words ? ", " : "", words ? words : "",
-		denied ? "; needed is the right " : "", denied ? action : "");
+		denied ? "; missing permission: " : "", denied ? action : "");
 	err->http_status = status;
 	err->retry_after_ms = throttled && !answer->retry_after_ms ? THROTTLED_MS : answer->retry_after_ms;
 	return -1;

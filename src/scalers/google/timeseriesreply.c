@@ -43,7 +43,7 @@ int timeseriesreply_refusal(int status, const char *body, size_t len, struct err
 
 	err_set(err, httpstatus_kind(status), "HTTP status %d%s%s%s%s%s", status, *code ? ", " : "", code,
 		*words ? ": " : "", words,
-		status == 403 ? "; needed is the right monitoring.timeSeries.list (role Monitoring Viewer)" : "");
+		status == 403 ? "; missing permission: monitoring.timeSeries.list (role Monitoring Viewer)" : "");
 	err->http_status = status;
 	json_decref(value);
 	return -1;

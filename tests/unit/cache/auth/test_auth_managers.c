@@ -99,7 +99,7 @@ static enum reference_state find_managed(void *arg, const struct managervalues_s
 
 	(void)arg;
 	assert_string_equal(source->namespace_, "shop");
-	snprintf(t.asked + len, sizeof(t.asked) - len, "%s %s%s%s %s %s %s %s\n", source->manager->label, s->place,
+	snprintf(t.asked + len, sizeof(t.asked) - len, "%s %s%s%s %s %s %s %s\n", source->manager->label, s->endpoint,
 		s->project ? " of " : "", s->project ? s->project : "", s->name, shown(s->version), shown(s->stage),
 		shown(source->member));
 	webaccess_unref(t.access);

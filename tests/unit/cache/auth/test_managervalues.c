@@ -120,7 +120,7 @@ static struct managervalues_source source_of(const char *name, const char *membe
 {
 	return (struct managervalues_source){ .manager = &awssecrets,
 		.access = t.keys,
-		.secret = { .place = "https://s.example", .name = name },
+		.secret = { .endpoint = "https://s.example", .name = name },
 		.member = member,
 		.namespace_ = "shop" };
 }
@@ -233,7 +233,7 @@ static void what_differs_is_asked_for_by_itself(void **state)
 	sources[1].access = t.others;
 	sources[2].secret.version = "v";
 	sources[3].secret.stage = "v";
-	sources[4].secret.place = "https://other.example";
+	sources[4].secret.endpoint = "https://other.example";
 	fakeweb_answer(200, "{\"SecretString\":\"x\"}", 0);
 	for (size_t i = 0; i < 5; i++) {
 		MEM_AUTO char *owner = mem_printf("shop/%zu", i);
@@ -284,7 +284,7 @@ static void a_value_that_is_refused_is_read_again_soon(void **state)
 {
 	const struct managervalues_source pinned = { .manager = &awssecrets,
 		.access = t.keys,
-		.secret = { .place = "https://s.example", .name = "db", .version = "v" },
+		.secret = { .endpoint = "https://s.example", .name = "db", .version = "v" },
 		.namespace_ = "shop" };
 	const char *value;
 
@@ -353,10 +353,11 @@ static void failures_are_told_once_by_kind(void **state)
 			PLACE ": secret db: HTTP status 400, ResourceNotFoundException", ERR_MISSING,
 			REFERENCE_MISSING },
 		{ 400, "{\"__type\":\"AccessDeniedException\"}",
-			PLACE ": secret db: HTTP status 400, AccessDeniedException; needed is the right "
+			PLACE ": secret db: HTTP status 400, AccessDeniedException; missing permission: "
 			      "secretsmanager:GetSecretValue",
 			ERR_DENIED, REFERENCE_DENIED },
-		{ 200, "{}", PLACE ": secret db: its value (SecretString) is no text", ERR_INVALID, REFERENCE_MISSING },
+		{ 200, "{}", PLACE ": secret db: its value (SecretString) is not a string", ERR_INVALID,
+			REFERENCE_MISSING },
 	};
 	const struct managervalues_source source = source_of("db", "pw");
 	const char *value;
@@ -399,7 +400,7 @@ static void a_project_is_that_of_the_identity(void **state)
 	char *project = (char[]){ "home" };
 	struct managervalues_source source = { .manager = &googlesecrets,
 		.access = t.keys,
-		.secret = { .place = "https://s.example", .name = "db" } };
+		.secret = { .endpoint = "https://s.example", .name = "db" } };
 	const char *value;
 
 	(void)state;
@@ -446,7 +447,7 @@ static void a_request_under_way_goes_with_its_last_holder(void **state)
 	get_as("shop/web",
 		&(struct managervalues_source){ .manager = &awssecrets,
 			.access = t.keys,
-			.secret = { .place = "https://s.example", .name = "\xff" } },
+			.secret = { .endpoint = "https://s.example", .name = "\xff" } },
 		&(const char *){ NULL });
 	fakeloop_advance(10);
 	assert_int_equal(fakeweb_asked(), 1);

@@ -24,7 +24,7 @@ struct answer_row {
 
 static inline void check_answers(const struct secretmanager *m, const struct answer_row *rows, size_t count)
 {
-	const struct secretmanager_secret s = { .place = "https://s", .project = "shop", .name = "n" };
+	const struct secretmanager_secret s = { .endpoint = "https://s", .project = "shop", .name = "n" };
 
 	for (size_t i = 0; i < count; i++) {
 		const struct webresponse answer = { .status = rows[i].status,

@@ -27,7 +27,7 @@ static void what_is_asked(void **state)
 		struct webrequest r = { 0 };
 		struct err err = { 0 };
 
-		s.place = "https://secretsmanager.eu-west-1.amazonaws.com";
+		s.endpoint = "https://secretsmanager.eu-west-1.amazonaws.com";
 		assert_int_equal(awssecrets.request(&s, &r, &err), 0);
 		assert_string_equal(r.url, "https://secretsmanager.eu-west-1.amazonaws.com/");
 		assert_string_equal(r.body, rows[i].body);
@@ -41,7 +41,7 @@ static void what_is_asked(void **state)
 
 static void a_name_that_is_none(void **state)
 {
-	const struct secretmanager_secret s = { .place = "https://s", .name = "\xff" };
+	const struct secretmanager_secret s = { .endpoint = "https://s", .name = "\xff" };
 	struct webrequest r = { 0 };
 	struct err err = { 0 };
 
@@ -59,10 +59,9 @@ static void what_is_said(void **state)
 		{ 200, "{\"SecretString\":\"\"}", "", NULL, ERR_NONE },
 		{ 200, "{\"SecretString\":\"{\\\"a\\\":1}\",\"SecretBinary\":\"eA==\"}", "{\"a\":1}", NULL, ERR_NONE },
 		{ 200, "{\"SecretBinary\":\"czNjcmV0\"}", NULL,
-			"secret n: its value is binary (SecretBinary), which no parameter can be: store it as text",
-			ERR_INVALID },
-		{ 200, "{}", NULL, "secret n: its value (SecretString) is no text", ERR_INVALID },
-		{ 200, "{\"SecretString\":[\"s3cret\"]}", NULL, "secret n: its value (SecretString) is no text",
+			"secret n: its value is binary (SecretBinary): store it as text (SecretString)", ERR_INVALID },
+		{ 200, "{}", NULL, "secret n: its value (SecretString) is not a string", ERR_INVALID },
+		{ 200, "{\"SecretString\":[\"s3cret\"]}", NULL, "secret n: its value (SecretString) is not a string",
 			ERR_INVALID },
 		{ 200, "{\"SecretString\":\"s3cret\\u0000x\"}", NULL,
 			"secret n: its value (SecretString) holds a NUL character", ERR_INVALID },
@@ -82,7 +81,7 @@ static void what_is_said(void **state)
 			"right secretsmanager:GetSecretValue",
 			ERR_DENIED },
 		{ 400, "{\"__type\":\"com.amazon#UnrecognizedClientException\",\"message\":\"m\"}", NULL,
-			"secret n: HTTP status 400, UnrecognizedClientException: m; needed is the right "
+			"secret n: HTTP status 400, UnrecognizedClientException: m; missing permission: "
 			"secretsmanager:GetSecretValue",
 			ERR_DENIED },
 		{ 400, "{\"__type\":\"ThrottlingException\",\"message\":\"Rate exceeded\"}", NULL,
@@ -94,7 +93,7 @@ static void what_is_said(void **state)
 			"<ErrorResponse><Errors><Error><Code>SignatureDoesNotMatch</Code><Message>No</Message></Error>"
 			"</Errors></ErrorResponse>",
 			NULL,
-			"secret n: HTTP status 403, SignatureDoesNotMatch: No; needed is the right "
+			"secret n: HTTP status 403, SignatureDoesNotMatch: No; missing permission: "
 			"secretsmanager:GetSecretValue",
 			ERR_DENIED },
 		{ 500, "{\"__type\":\"InternalServiceError\"}", NULL, "secret n: HTTP status 500, InternalServiceError",
@@ -118,9 +117,9 @@ static void members(void **state)
 		{ "{\"port\":3306}", "port", NULL, "secretKey \"port\": SecretKey value is not a string" },
 		{ "{\"p\":null}", "p", NULL, "secretKey \"p\": SecretKey value is not a string" },
 		{ "{\"p\":\"s3cret\\u0000\"}", "p", NULL, "secretKey \"p\": it holds a NUL character" },
-		{ "s3cret", "p", NULL, "secretKey \"p\": the secret's value is no JSON object" },
-		{ "[\"s3cret\"]", "p", NULL, "secretKey \"p\": the secret's value is no JSON object" },
-		{ "", "p", NULL, "secretKey \"p\": the secret's value is no JSON object" },
+		{ "s3cret", "p", NULL, "secretKey \"p\": the secret's value is not a JSON object" },
+		{ "[\"s3cret\"]", "p", NULL, "secretKey \"p\": the secret's value is not a JSON object" },
+		{ "", "p", NULL, "secretKey \"p\": the secret's value is not a JSON object" },
 	};
 
 	(void)state;

@@ -4,7 +4,7 @@
 
 #include "net/secretmanagers/googlesecrets.h"
 
-#define NEEDED "; needed is the right secretmanager.versions.access (role Secret Manager Secret Accessor)"
+#define NEEDED "; missing permission: secretmanager.versions.access (role Secret Manager Secret Accessor)"
 #define ROOT   "https://secretmanager.googleapis.com/v1/projects/"
 
 static void what_is_asked(void **state)
@@ -34,7 +34,7 @@ static void what_is_asked(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const struct secretmanager_secret s = { .place = GOOGLESECRETS_PLACE,
+		const struct secretmanager_secret s = { .endpoint = GOOGLESECRETS_URL,
 			.project = rows[i].project,
 			.name = rows[i].name,
 			.version = rows[i].version };

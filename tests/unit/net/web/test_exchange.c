@@ -298,8 +298,7 @@ static void echoed_secrets_are_hidden(void **state)
 	r.paths[0] = "/404";
 	r.auth.exchange.options.access = access;
 	begin(&r);
-	expect_err(&r, ERR_DENIED,
-		"HTTP status 404, and words that are not shown, as they repeat what was sent to log in");
+	expect_err(&r, ERR_DENIED, "HTTP status 404; its text is not shown, as it repeats a credential");
 	r.auth.exchange.options.access = NULL;
 	begin(&r);
 	expect_err(&r, ERR_DENIED, "HTTP status 404: not here");

@@ -230,8 +230,8 @@ static void a_redirect_that_repeats_the_credential(void **state)
 	} rows[] = {
 		{ "/repeats?http://", ERR_TEMPORARY, "a server whose name repeats a credential" },
 		{ "/repeats?http://a.", ERR_TEMPORARY, "a server whose name repeats a credential" },
-		{ "/repeats?http://[", ERR_INVALID, "the new place: is no URL" },
-		{ "/repeats?ftp://", ERR_INVALID, "the new place: must be a URL" },
+		{ "/repeats?http://[", ERR_INVALID, "the new URL: is no URL" },
+		{ "/repeats?ftp://", ERR_INVALID, "the new URL: must be a URL" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

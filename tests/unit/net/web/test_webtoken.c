@@ -297,18 +297,18 @@ static void cached_credentials(void **state)
 	const struct credential *kept;
 
 	(void)state;
-	assert_null(webtoken_kept(w.store, i, "shop"));
+	assert_null(webtoken_cached(w.store, i, "shop"));
 	assert_int_equal(w.sent, 1);
-	assert_null(webtoken_kept(w.store, i, "shop"));
+	assert_null(webtoken_cached(w.store, i, "shop"));
 	answer(200, TOKEN("first"));
-	kept = webtoken_kept(w.store, i, "shop");
+	kept = webtoken_cached(w.store, i, "shop");
 	assert_string_equal(kept->token, "first");
 	fakeloop_advance(800000);
-	assert_ptr_equal(webtoken_kept(w.store, i, "shop"), kept);
+	assert_ptr_equal(webtoken_cached(w.store, i, "shop"), kept);
 	assert_int_equal(w.sent, 2);
 	answer(503, "");
 	fakeloop_advance(200000);
-	assert_null(webtoken_kept(w.store, i, "shop"));
+	assert_null(webtoken_cached(w.store, i, "shop"));
 	identity_unref(i);
 }
 

@@ -28,7 +28,7 @@ static void errors(void **state)
 	} rows[] = {
 		{ 400, JSON("QueueDoesNotExist"), 0, ERR_INVALID, 0, "HTTP status 400, QueueDoesNotExist: words" },
 		{ 403, XML("AccessDenied"), 0, ERR_DENIED, 0,
-			"HTTP status 403, AccessDenied: words; needed is the right x:Read" },
+			"HTTP status 403, AccessDenied: words; missing permission: x:Read" },
 		{ 500, "", 0, ERR_TEMPORARY, 0, "HTTP status 500" },
 		{ 503, "", 7000, ERR_TEMPORARY, 7000, "HTTP status 503" },
 		/* Too many requests, whatever the status. */

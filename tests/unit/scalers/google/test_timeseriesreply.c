@@ -116,7 +116,7 @@ static void refusals(void **state)
 			"{\"error\":{\"code\":403,\"message\":\"Permission denied "
 			"on\\nresource\",\"status\":\"PERMISSION_DENIED\"}}",
 			ERR_DENIED,
-			"HTTP status 403, PERMISSION_DENIED: Permission denied on resource; needed is the right "
+			"HTTP status 403, PERMISSION_DENIED: Permission denied on resource; missing permission: "
 			"monitoring.timeSeries.list (role Monitoring Viewer)" },
 		{ 429, "{\"error\":{\"message\":\"Quota\",\"status\":\"RESOURCE_EXHAUSTED\"}}", ERR_TEMPORARY,
 			"HTTP status 429, RESOURCE_EXHAUSTED: Quota" },

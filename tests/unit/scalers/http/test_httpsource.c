@@ -416,7 +416,7 @@ static void words_that_repeat_a_credential_are_not_shown(void **state)
 	snprintf(base_url, sizeof(base_url), "%s", s.w->plain_url);
 	g = ask(&s);
 	assert_null(strstr(g.err.msg, "not here"));
-	assert_non_null(strstr(g.err.msg, "tested server: HTTP status 404, and words that are not shown"));
+	assert_non_null(strstr(g.err.msg, "tested server: HTTP status 404; its text is not shown"));
 	stage_done(&s);
 }
 
@@ -502,7 +502,7 @@ static void no_project_in_time(void **state)
 	stage_with_key(&s, *state, "/hold");
 	g = ask_for(&s, 30);
 	assert_int_equal(g.err.kind, ERR_TEMPORARY);
-	assert_string_equal(g.err.msg, "tested server: no Google token in time, by which its project is known");
+	assert_string_equal(g.err.msg, "tested server: no Google token in time, which the project comes with");
 	g = (struct got){ .done = 0 };
 	first = httpsource_ask(&s.sources, s.question, loop_now_ms(s.w->f->loop) + 3000, on_got, &g);
 	httpsource_cancel(first);
