@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_NET_SECRETMANAGERS_ANSWERS_H
 #define TESTS_UNIT_NET_SECRETMANAGERS_ANSWERS_H
 
-/* Answers of a manager for a secret "n", and what each means; for the tests beside this. */
+/* Checks a manager's responses for a secret "n"; for the tests in this folder. */
 
 #include <setjmp.h>
 #include <stdarg.h>

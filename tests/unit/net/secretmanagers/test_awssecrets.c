@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What AWS Secrets Manager is asked, byte by byte, and what its answers mean. */
+/* Requests to AWS Secrets Manager, byte by byte, and its responses. */
 #include "answers.h"
 
 #include "base/json.h"
 #include "net/secretmanagers/awssecrets.h"
 
-static void what_is_asked(void **state)
+static void requests(void **state)
 {
 	static const struct {
 		struct secretmanager_secret secret;
@@ -39,7 +39,7 @@ static void what_is_asked(void **state)
 	}
 }
 
-static void a_name_that_is_none(void **state)
+static void invalid_names(void **state)
 {
 	const struct secretmanager_secret s = { .endpoint = "https://s", .name = "\xff" };
 	struct webrequest r = { 0 };
@@ -51,7 +51,7 @@ static void a_name_that_is_none(void **state)
 	assert_null(r.url);
 }
 
-static void what_is_said(void **state)
+static void responses(void **state)
 {
 	static const struct answer_row rows[] = {
 		{ 200, "{\"ARN\":\"a\",\"SecretString\":\"s3cret\",\"VersionStages\":[\"AWSCURRENT\"]}", "s3cret", NULL,
@@ -140,8 +140,8 @@ static void members(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(what_is_asked), cmocka_unit_test(a_name_that_is_none),
-		cmocka_unit_test(what_is_said), cmocka_unit_test(members) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(requests), cmocka_unit_test(invalid_names),
+		cmocka_unit_test(responses), cmocka_unit_test(members) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Google Secret Manager is asked, byte by byte, and what its answers mean. */
+/* Requests to Google Secret Manager, byte by byte, and its responses. */
 #include "answers.h"
 
 #include "net/secretmanagers/googlesecrets.h"
@@ -7,7 +7,7 @@
 #define NEEDED "; missing permission: secretmanager.versions.access (role Secret Manager Secret Accessor)"
 #define ROOT   "https://secretmanager.googleapis.com/v1/projects/"
 
-static void what_is_asked(void **state)
+static void requests(void **state)
 {
 	static const struct {
 		const char *project, *name, *version, *url, *error;
@@ -71,7 +71,7 @@ static void checksums(void **state)
 	assert_int_equal(googlesecrets_checksum(bytes, 32), 0x46dd794eu);
 }
 
-static void what_is_said(void **state)
+static void responses(void **state)
 {
 	static const struct answer_row rows[] = {
 		{ 200,
@@ -119,8 +119,8 @@ static void what_is_said(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(what_is_asked), cmocka_unit_test(checksums),
-		cmocka_unit_test(what_is_said) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(requests), cmocka_unit_test(checksums),
+		cmocka_unit_test(responses) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

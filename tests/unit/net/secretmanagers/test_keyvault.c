@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Azure Key Vault is asked, byte by byte, and what its answers mean. */
+/* Requests to Azure Key Vault, byte by byte, and its responses. */
 #include "answers.h"
 
 #include "net/secretmanagers/keyvault.h"
 
 #define NEEDED "; missing permission: get secrets (role Key Vault Secrets User)"
 
-static void what_is_asked(void **state)
+static void requests(void **state)
 {
 	static const struct {
 		const char *name, *version, *url, *error;
@@ -47,7 +47,7 @@ static void what_is_asked(void **state)
 	}
 }
 
-static void what_is_said(void **state)
+static void responses(void **state)
 {
 	static const struct answer_row rows[] = {
 		{ 200, "{\"value\":\"s3cret\",\"id\":\"https://shop.vault.azure.net/secrets/n/1\",\"attributes\":{}}",
@@ -87,7 +87,7 @@ static void what_is_said(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(what_is_asked), cmocka_unit_test(what_is_said) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(requests), cmocka_unit_test(responses) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
