@@ -44,10 +44,8 @@ static int check_own(const struct awslogin_said *said, struct err *err)
 	if (said->pod && said->pod->may_be_kscaled)
 		return 0;
 	return err_set(err, ERR_INVALID,
-		"this asks for kscaled's own AWS identity, which triggers may use by a ClusterTriggerAuthentication, "
-		"or, "
-		"where kscaled runs with cloud-identity all, by any; give awsAccessKeyID and awsSecretAccessKey by a "
-		"TriggerAuthentication instead");
+		"this asks for kscaled's own AWS identity, which needs a ClusterTriggerAuthentication or option "
+		"cloud-identity all; give awsAccessKeyID and awsSecretAccessKey by a TriggerAuthentication instead");
 }
 
 static int decide_pod_identity(const struct awslogin_said *said, struct awslogin_as *out, struct err *err)

@@ -38,9 +38,9 @@ int azurelogin_is_workload_or_none(const struct pod_identity *pod, struct err *e
 		return 0;
 	if (!pod->may_be_kscaled)
 		return err_set(err, ERR_INVALID,
-			"podIdentity azure-workload asks for kscaled's own Azure identity, which triggers may use by a "
-			"ClusterTriggerAuthentication, or, where kscaled runs with cloud-identity all, by any; give "
-			"the trigger credentials of its own instead");
+			"podIdentity azure-workload asks for kscaled's own Azure identity, which needs a "
+			"ClusterTriggerAuthentication or option cloud-identity all; give the trigger credentials of "
+			"its own instead");
 	return 1;
 }
 

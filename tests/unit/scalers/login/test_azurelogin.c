@@ -33,9 +33,9 @@ static void whose_credentials(void **state)
 		{ &workload, 1, NULL },
 		{ &aws, -1, "pod identity aws not supported for azure-queue" },
 		{ &forbidden, -1,
-			"podIdentity azure-workload asks for kscaled's own Azure identity, which triggers may use by "
-			"a ClusterTriggerAuthentication, or, where kscaled runs with cloud-identity all, by any; give "
-			"the trigger credentials of its own instead" },
+			"podIdentity azure-workload asks for kscaled's own Azure identity, which needs a "
+			"ClusterTriggerAuthentication or option cloud-identity all; give the trigger credentials of "
+			"its own instead" },
 	};
 
 	(void)state;

@@ -209,7 +209,7 @@ static void as_kscaled(void **state)
 		{ &own, "host=" SERVER "|port=1|userName=u|dbName=d|sslmode=disable|" ASKS, NULL,
 			"\"sslmode\" must be require, verify-ca or verify-full" },
 		{ &own, "host=" SERVER "|" AZURE, "ca=secret-value", "parameter \"ca\" does not go together" },
-		{ &mine, "host=" SERVER "|" AZURE, NULL, "kscaled's own Azure identity, which triggers may use by a" },
+		{ &mine, "host=" SERVER "|" AZURE, NULL, "kscaled's own Azure identity, which needs a" },
 	};
 	struct scaler a, b;
 
