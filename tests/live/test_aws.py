@@ -147,7 +147,7 @@ def test_cloudwatch_asks(kscaled, stage, moto, login):
         assert forms["c1"] == {**common, one + "Id": "c1", metric + "Namespace": "Shop", metric + "MetricName": "Orders", metric + "Dimensions.member.1.Name": "Region", metric + "Dimensions.member.1.Value": "north",
                                one + "MetricStat.Period": "60", one + "MetricStat.Stat": "p99", one + "MetricStat.Unit": "Count", one + "ReturnData": "true"}
         source.routes["/"] = (200, {"Content-Type": "text/xml"}, answer.format("InternalError", ""))
-        failure(stage, "s0-aws-cloudwatch", "no point came, and the status InternalError")
+        failure(stage, "s0-aws-cloudwatch", "the answer has no point, and the status InternalError")
     finally:
         source.end()
 

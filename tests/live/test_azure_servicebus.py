@@ -137,7 +137,7 @@ def test_faults(trusting, stage, bus, credentials):
     bus.topics["orders"] = {}
     fails("orders is a topic")
     del bus.topics["orders"]
-    for entity, words in ((Entity(4, "Disabled"), "queue orders is disabled (Disabled)"), (Entity(4, "ReceiveDisabled"), "queue orders is disabled (ReceiveDisabled)"), (Entity(None), "as while the namespace is throttled")):
+    for entity, words in ((Entity(4, "Disabled"), "queue orders is disabled (Disabled)"), (Entity(4, "ReceiveDisabled"), "queue orders is disabled (ReceiveDisabled)"), (Entity(None), "the namespace may be throttled")):
         bus.queues["orders"] = entity
         fails(words)
     bus.queues["orders"] = orders

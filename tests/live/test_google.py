@@ -122,7 +122,7 @@ def test_nothing_is_not_zero(kscaled, stage, google, login):
     google.series[where] = None
     failure(stage, METRIC, "could not find stackdriver metric with query")
     google.series[where], google.partial = 4, "Deadline expired"
-    failure(stage, METRIC, "what was asked was not all done: Deadline expired")
+    failure(stage, METRIC, "the query was only partly answered: Deadline expired")
     assert stage.replicas() == 2
     google.partial, google.pages_before = None, 3
     eventually(lambda: stage.metric(METRIC).value() == "4")

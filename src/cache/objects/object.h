@@ -22,7 +22,7 @@ struct holdings {
 	struct hold *holds;
 	size_t count;
 	unsigned round;
-	uint64_t told; /* the last of holders_notify_begin in which it was */
+	uint64_t told; /* the last of holders_tell_begin in which it was */
 };
 
 struct object {

@@ -12,7 +12,7 @@
 #include "scalers/login/awslogin.h"
 #include "scalers/params.h"
 
-/* For how long a service that had too many requests is left alone, when it does not say. */
+/* Pause after throttling without Retry-After. */
 #define THROTTLED_MS 5000
 
 /* The parameters as written. Owns its texts. */
@@ -29,7 +29,7 @@ const struct param_table awsquery_table = PARAM_LOGIN_TABLE(rows);
 
 /* ---- Building ---- */
 
-/* With one slash at its end. */
+/* With one trailing slash. */
 static int take_endpoint(const char *endpoint, char **url, struct err *err)
 {
 	char *clean, *user, *password;
@@ -47,7 +47,7 @@ static int take_endpoint(const char *endpoint, char **url, struct err *err)
 	return 0;
 }
 
-static int take_place(const struct awsquery_fields *f, const char *service, char **url, struct err *err)
+static int take_url(const struct awsquery_fields *f, const char *service, char **url, struct err *err)
 {
 	MEM_AUTO char *usual = awsregion_url(service, f->region);
 
@@ -66,7 +66,7 @@ int awsquery_login(struct scaler_build *b, const char *service, struct httplogin
 	}
 	if (rc >= 0 && !b->open) {
 		config.region = f.region;
-		rc = take_place(&f, service, &out->url, err);
+		rc = take_url(&f, service, &out->url, err);
 		out->access = rc == 0 ? webaccess_new(&config, err) : NULL;
 		rc = out->access ? 0 : -1;
 	}

@@ -6,7 +6,7 @@
 
 #include "net/identity/entra.h"
 
-/* What a token is for. */
+/* The scopes of tokens. */
 static const char *const scopes[] = {
 	[AZURECLOUD_BLOB] = "https://storage.azure.com/.default",
 	[AZURECLOUD_QUEUE] = "https://storage.azure.com/.default",
@@ -44,7 +44,7 @@ int azurelogin_is_workload_or_none(const struct pod_identity *pod, struct err *e
 	return 1;
 }
 
-/* Another authority counts only with a tenant, as in KEDA. */
+/* As in KEDA, another authority counts only with a tenant. */
 struct identity *azurelogin_new(const struct pod_identity *pod, const char *scope, const struct disclosure *to,
 	struct err *err)
 {

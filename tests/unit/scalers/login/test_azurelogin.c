@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who asks Azure, and to whom kscaled's own token may be shown. */
+/* A trigger's Azure identity, and the hosts that may see kscaled's own token. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #define STORAGE "https://storage.azure.com/.default"
 #define QUEUE   "shop.queue.core.windows.net"
 
-static void whose_credentials(void **state)
+static void workload_identity(void **state)
 {
 	static const struct pod_identity none = { .provider = "none", .may_be_kscaled = true },
 					 nothing = { .may_be_kscaled = true },
@@ -51,7 +51,7 @@ static void whose_credentials(void **state)
 	}
 }
 
-/* The tokens of equal ones are shared, whatever the host. */
+/* Equal identities share tokens, whatever the host. */
 static void expect_same(const struct pod_identity *pod, const char *host, const struct entra_config *config)
 {
 	struct err err = { 0 };
@@ -83,14 +83,14 @@ static void identities(void **state)
 	expect_same(&pod, QUEUE, &config);
 }
 
-static void to_whom_the_token_goes(void **state)
+static void token_hosts(void **state)
 {
 	static const struct {
 		const char *trusted, *host;
 		bool may;
 	} rows[] = {
 		{ NULL, QUEUE, true },
-		/* of Microsoft, but a tenant may be behind it */
+		/* Microsoft's, but it may belong to a tenant */
 		{ NULL, "ns.servicebus.windows.net", false },
 		{ NULL, "shop.queue.core.local", false },
 		{ "core.local", "shop.queue.core.local", true },
@@ -100,7 +100,7 @@ static void to_whom_the_token_goes(void **state)
 		{ "core.local", "e.example", false },
 		{ ",, ", "e.example", false },
 		{ "*", "e.example", true },
-		/* no other may be read into it */
+		/* not an ambiguous host */
 		{ "*", "", false },
 		{ "*", "e.example:", false },
 		{ "*", "e.example:123456", false },
@@ -125,7 +125,7 @@ static void to_whom_the_token_goes(void **state)
 	}
 }
 
-static void what_is_refused(void **state)
+static void refused(void **state)
 {
 	const struct disclosure queue = { .service = AZURECLOUD_QUEUE, .host = QUEUE },
 				elsewhere = { .service = AZURECLOUD_QUEUE, .host = "shop.e.example" };
@@ -157,10 +157,10 @@ static void what_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whose_credentials),
+		cmocka_unit_test(workload_identity),
 		cmocka_unit_test(identities),
-		cmocka_unit_test(to_whom_the_token_goes),
-		cmocka_unit_test(what_is_refused),
+		cmocka_unit_test(token_hosts),
+		cmocka_unit_test(refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
