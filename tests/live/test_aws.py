@@ -291,7 +291,7 @@ def test_role_of_the_workload(launch, stage, moto, credentials, own):
     annotate_account(stage, "stranger", moto.queue_role)
     eventually(lambda: stage.metric("s0-aws-sqs-roles", "workload").value() == "6")
     become(stage, "eks", "nobody")
-    assert "awsAccessKeyID not found: podIdentity aws-eks is the role in the annotation eks.amazonaws.com/role-arn" in stage.wait_refused("eks")
+    assert "awsAccessKeyID not found: podIdentity aws-eks needs the annotation eks.amazonaws.com/role-arn" in stage.wait_refused("eks")
     become(stage, "workload", "nobody")
     assert f"podIdentity: the workload's role: ServiceAccount {stage.namespace}/nobody has no annotation \"eks.amazonaws.com/role-arn\"" in stage.wait_refused("workload")
     annotate_account(stage, "nobody", moto.queue_role)

@@ -125,7 +125,7 @@ def test_faults(trusting, stage, bus, credentials):
 
     answers = ServiceBus.answer
     for broken, words in ((half, ()), (giant, ()), (drip, ()), (lambda asked: (200, {}, '{"value": 4}'), ("the answer is not XML",)), (lambda asked: (500, {}, "no"), ("HTTP status 500: no",)),
-                          (lambda asked: (200, {}, '<!DOCTYPE x [<!ENTITY a "b">]><entry>&a;</entry>'), ("document type",)), (lambda asked: (200, {}, "<html><title>Sign in</title></html>"), ("no Atom entry or feed",)),
+                          (lambda asked: (200, {}, '<!DOCTYPE x [<!ENTITY a "b">]><entry>&a;</entry>'), ("document type",)), (lambda asked: (200, {}, "<html><title>Sign in</title></html>"), ("not an Atom entry or feed",)),
                           (lambda asked: (410, {}, ""), ("queue orders doesn't exist",)), (lambda asked: (403, {}, f"<Error><Detail>{asked.headers['Authorization'].replace('&', '&amp;')}</Detail></Error>"), ("HTTP status 403",))):
         bus.answer = broken
         fails(*words)

@@ -430,7 +430,7 @@ static void azure_invalid_settings(void **state)
 		{ "https://shop.vault.azure.net/?x=", NULL, NULL, NULL,
 			"azureKeyVault.vaultUri: must be an https URL without user and query" },
 		{ "https://v", "Moon", NULL, NULL,
-			"azureKeyVault: cloud.type: parameter \"cloud\": invalid cloud environment Moon: there are "
+			"azureKeyVault: cloud.type: parameter \"cloud\": invalid cloud environment Moon: valid are "
 			"AzurePublicCloud, AzureUSGovernmentCloud, AzureChinaCloud, AzureGermanCloud and Private" },
 		{ "https://v", "Private", NULL, "https://a",
 			"azureKeyVault: cloud.type: keyVaultResourceURL must be provided for Private cloud type" },

@@ -17,7 +17,7 @@
 #define QUEUE   DISCLOSURE_AZURE, AZURECLOUD_QUEUE, NULL
 #define OTHER   DISCLOSURE_AZURE, AZURECLOUD_NONE, NULL
 #define BROKER  "b-1.shop.x1y2z3.c2.kafka.eu-west-1.amazonaws.com"
-#define NO_HOST "no host's name"
+#define NO_HOST "not a host name"
 #define NO_MSK                                                                                                         \
 	"is not one of Amazon MSK's hosts for this service in eu-west-1, and kscaled shows its own AWS token to no "   \
 	"other"

@@ -31,7 +31,7 @@ static void token_answers(void **state)
 		{ 200, "{\"access_token\":\"abc\",\"expires_in\":1e300}", "abc", NULL, INT64_C(315360000000) },
 		{ 200, "{\"access_token\":\"a b\"}", NULL, "no valid access_token", 0 },
 		{ 200, "{\"access_token\":\"a\",\"token_type\":\"mac\"}", NULL, "token_type is not bearer", 0 },
-		{ 200, "{}", NULL, "no access_token", 0 },
+		{ 200, "{}", NULL, "no valid access_token", 0 },
 		{ 200, "<html>", NULL, "not a JSON object", 0 },
 		{ 401, "{\"error\":\"invalid_client\",\"error_description\":\"s3cret\"}", NULL,
 			"HTTP status 401, invalid_client", 0 },

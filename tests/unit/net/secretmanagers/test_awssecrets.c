@@ -77,8 +77,8 @@ static void responses(void **state)
 			"secret.",
 			ERR_MISSING },
 		{ 400, "{\"__type\":\"AccessDeniedException\",\"Message\":\"User x is not authorized\"}", NULL,
-			"secret n: HTTP status 400, AccessDeniedException: User x is not authorized; needed is the "
-			"right secretsmanager:GetSecretValue",
+			"secret n: HTTP status 400, AccessDeniedException: User x is not authorized; missing "
+			"permission: secretsmanager:GetSecretValue",
 			ERR_DENIED },
 		{ 400, "{\"__type\":\"com.amazon#UnrecognizedClientException\",\"message\":\"m\"}", NULL,
 			"secret n: HTTP status 400, UnrecognizedClientException: m; missing permission: "

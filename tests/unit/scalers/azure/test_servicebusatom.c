@@ -107,7 +107,7 @@ static void refused(void **state)
 		{ "", "the answer is not XML: line 1 column 1: no element found" },
 		{ "{\"messages\": 3}", "the answer is not XML: line 1 column 1: not well-formed (invalid token)" },
 		{ "<feed><title>Queues</title>", "the answer is not XML: line 1 column 28: no element found" },
-		{ "<html><title>Sign in</title></html>", "the answer is XML, but no Atom entry or feed" },
+		{ "<html><title>Sign in</title></html>", "the answer is XML, but not an Atom entry or feed" },
 		{ "<Error><Code>404</Code></Error>", "the answer is an error with HTTP status 200" },
 		{ "<!DOCTYPE entry [<!ENTITY a \"b\">]><entry>&a;</entry>",
 			"the answer has a document type (<!DOCTYPE ...>), which is refused" },
