@@ -33,7 +33,7 @@ struct vaultreply_token {
 	int64_t ttl_ms; /* 0: does not expire */
 	bool renewable;
 };
-/* Of a login response: `auth`, with a token. */
+/* of a login response: `auth`, with a token */
 int vaultreply_login(const json_t *answer, struct vaultreply_token *out, struct err *err);
 int vaultreply_renewal(const json_t *answer, struct vaultreply_token *out, struct err *err); /* of renew-self: `auth` */
 int vaultreply_lookup(const json_t *answer, struct vaultreply_token *out, struct err *err); /* of lookup-self: `data` */

@@ -11,9 +11,8 @@
  *   next -> SEND -> read -> NEXT -> next ... -> DONE or FAILED -> end
  *           WAIT -> exchange_resume, which sends the request if there is one, else calls next
  *
- * An exchange is a member of its owner, who fills in the first part before exchange_start.
- * net/web/webtoken (identities), net/web/webauth (trigger types, secret managers) and net/vault use
- * it.
+ * An exchange is a member of its owner, who fills in the first part before exchange_start. Used by
+ * net/web/webtoken (identities) and net/web/webauth (trigger types, secret managers).
  */
 
 #include <stdbool.h>

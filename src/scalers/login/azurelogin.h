@@ -5,8 +5,9 @@
 /*
  * The Azure identity of a trigger with podIdentity azure-workload: kscaled's own, an identity of
  * net/identity/entra whose token is for one kind of service (a scope). Types that read it set
- * azure_workload in their struct scaler_type; for all others cache/auth refuses it. Whether a
- * trigger may use kscaled's own identity is in struct pod_identity. Pure.
+ * azure_workload in their struct scaler_type; others ignore it with a warning
+ * (scalers/scalerbuild). Whether a trigger may use kscaled's own identity is in struct
+ * pod_identity. Pure.
  *
  * The token goes, over TLS, only to Microsoft's hosts for that service and to those of option
  * azure-trusted-hosts: whoever gets it can do there what kscaled may do. It does not go to

@@ -146,7 +146,7 @@ static int worse(int a, int b)
 	return a < 0 || b < 0 ? -1 : a | b;
 }
 
-/* For graphite, as in KEDA; an empty name is none. */
+/* For graphite, as in KEDA; an empty name does not count. */
 static bool has_username(const struct scaler_params *params)
 {
 	MEM_AUTO char *username = params_trimmed(params->auth ? strmap_get(params->auth, "username") : NULL);
